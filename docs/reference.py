@@ -60,7 +60,11 @@ def markdown(doc):
     text = re.sub(r":\w+:`~?([^`]+)`", r"`\1`", text)
     text = text.replace("``", "`")
     text = re.sub(r"^(\w[\w ]*)\n-{3,}$", r"\n**\1**\n", text, flags=re.MULTILINE)
-    return re.sub(r"^(\S.*)\n((?: {4}.*\n?)+)", r"- `\1`: \2", text, flags=re.MULTILINE)
+    entry = re.compile(r"^(\S.*)\n((?: {4}.*\n?)+)", re.MULTILINE)
+    parts = re.split(r"^(>>> .*(?:\n.+)*)", text, flags=re.MULTILINE)  # examples are the odd ones
+    parts[::2] = [entry.sub(r"- `\1`: \2", part) for part in parts[::2]]
+    parts[1::2] = [f"```pycon\n{part}\n```" for part in parts[1::2]]
+    return "".join(parts)
 
 
 def members(cls):

@@ -5,6 +5,8 @@ a context manager. A file is named by ``CUBED_CONFIG`` (environment variables in
 expanded); a variable such as ``CUBED_SPEC__ALLOWED_MEM`` sets one value.
 """
 
+from typing import Any
+
 from donfig import Config
 from donfig.config_obj import expand_environment_variables
 
@@ -17,5 +19,5 @@ defaults = {
 }
 
 #: ``cubed.config``
-config = Config("cubed", defaults=[defaults])
+config: Any = Config("cubed", defaults=[defaults])
 config.update(expand_environment_variables(config.config))

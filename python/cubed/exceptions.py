@@ -86,7 +86,32 @@ class TaskError(CubedError):
 
 
 def failed_task(error: BaseException) -> FailedTask | None:
-    """The task that an exception of a run came from, whoever raised it; None: from none."""
+    """The task that an exception of a run came from, whoever raised it; None: from none.
+
+    Parameters
+    ----------
+    error : BaseException
+        What was raised.
+
+    Returns
+    -------
+    FailedTask or None
+        Its stage, task and block. Computes nothing.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> def fail(block):
+    ...     raise KeyError("why")
+    ...
+    >>> x = cubed.map_blocks(fail, cubed.ones(4, chunks=2), dtype=float)
+    >>> try:
+    ...     x.compute(executor="single-threaded")
+    ... except KeyError as error:
+    ...     print(cubed.exceptions.failed_task(error).task)
+    ...
+    0
+    """
     found = getattr(error, "_cubed_task", None)
     return found if isinstance(found, FailedTask) else None
 

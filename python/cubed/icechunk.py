@@ -25,17 +25,19 @@ def store_icechunk(
 
     Parameters
     ----------
-    session
+    session : icechunk.Session or None
         For compatibility: the session is that of the targets' store.
-    sources
+    sources : Array or sequence of Array
         An array, or several.
-    targets
+    targets : str, path, array or sequence
         For each source a zarr-python array that exists, in the store of a session that can be
         written to, or of a fork of one. All are of one session.
-    regions
+    regions : tuple of slice, sequence or None
         For each source a tuple of slices, or one for all; None: the whole target.
-    executor, **kwargs
+    executor : Executor, str or None
         As for :func:`cubed.store`. One that runs in this process, which has the session.
+    **kwargs : object
+        See `executor`.
 
     Returns
     -------
@@ -51,6 +53,18 @@ def store_icechunk(
         Targets are of several sessions, or theirs is read-only.
     NotImplementedError
         The executor runs tasks in other processes, whose changes this session would not have.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> import icechunk, zarr
+    >>> from cubed.icechunk import store_icechunk
+    >>> repository = icechunk.Repository.create(icechunk.in_memory_storage())
+    >>> session = repository.writable_session("main")
+    >>> target = zarr.create_array(session.store, name="x", shape=(4,), chunks=(2,), dtype="f8")
+    >>> done = store_icechunk(sources=cubed.ones(4, chunks=2), targets=target)
+    >>> done.commit("Ones") != ""
+    True
     """
     arrays = [targets] if isinstance(sources, Array) else list(targets)
     sessions = [_session_of(t) for t in arrays]

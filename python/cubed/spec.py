@@ -61,6 +61,13 @@ class Spec:
     other_machines
         Whether plans are for workers on other machines: the memory of this one is no limit of
         theirs. Where they are computed here, it is one.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> spec = cubed.Spec(allowed_mem="500MB", reserved_mem="100MB")
+    >>> cubed.ones((4, 4), spec=spec).sum().spec.allowed_mem
+    500000000
     """
 
     __slots__ = ("_values", "_made")

@@ -23,6 +23,18 @@ cubed.ones((2, 3), chunks=2.5)
 x.mean(axis=[0.5])
 x.compute().no_such_attribute
 cubed.exceptions.PlanTooLargeError().enough_mem.no_such_attribute
+cubed.to_zarr(x, "x.zarr").compute()
+cubed.store([x], ["x.zarr"])[0]
+"""
+
+# What is given with `compute` is known by its value.
+RIGHT = """
+import cubed
+x = cubed.ones((2, 3))
+cubed.to_zarr(x, "x.zarr", compute=False).compute()
+cubed.store([x, x], ["x.zarr", "y.zarr"], compute=False)[0].compute()
+for now in (True, False):
+    cubed.to_zarr(x, "x.zarr", compute=now)
 """
 
 
@@ -44,6 +56,9 @@ def test_a_program_is_typed(tmp_path):
     public = [n for n in cubed.__all__ if not n.startswith("__")]
     names.write_text("import cubed\n" + "".join(f"cubed.{n}\n" for n in public))
     assert mypy(names, tmp_path / "cache").stdout.startswith("Success")
+    right = tmp_path / "right.py"
+    right.write_text(RIGHT)
+    assert mypy(right, tmp_path / "cache").stdout.startswith("Success")
     wrong = tmp_path / "wrong.py"
     wrong.write_text(WRONG)
     found = mypy(wrong, tmp_path / "cache").stdout

@@ -25,6 +25,15 @@ class Array(Methods):
     Arrays are made by functions such as :func:`cubed.from_array`, :func:`cubed.from_zarr` and those
     of :mod:`cubed.array_api`. Assigning to a part of one puts a new lazy value behind the same
     object.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.arange(6, chunks=3)
+    >>> x.shape, x.chunks, x.dtype
+    ((6,), ((3, 3),), dtype('int64'))
+    >>> (x[1:] * 2).sum().compute()
+    array(30)
     """
 
     __slots__ = ("_x", "_spec", "_shape", "_dtype", "_name", "_stored", "__weakref__")

@@ -19,14 +19,30 @@ def rechunk(
 
     Parameters
     ----------
-    chunks
+    x : Array
+        The array.
+    chunks : int, tuple, str or None
         An extent for all axes, -1 for a whole axis; ``"auto"`` or a size such as ``"64MB"``; a
         sequence or a mapping with an entry for each axis, where None (or no entry) leaves the axis
         as it is. An entry may be a tuple with the extents of all chunks, which may differ:
         ``x.rechunk(((31, 28, 31), -1))``. They are stored in Zarr arrays of format 3; see
         :func:`cubed.store` for chunks of stores.
-    min_mem, allow_irregular
+    min_mem : object or None
         For compatibility: the planner chooses the passes.
+    allow_irregular : bool, default True
+        For compatibility: the planner chooses the passes.
+
+    Returns
+    -------
+    Array
+        Of x's shape and type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.ones((4, 6), chunks=(4, 1))
+    >>> cubed.rechunk(x, (1, 6)).chunks
+    ((1, 1, 1, 1), (6,))
     """
     x = lazy(x)
     before = engine_chunks(x._x)

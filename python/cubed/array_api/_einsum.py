@@ -37,23 +37,23 @@ def einsum(
 
     Parameters
     ----------
-    subscripts
+    subscripts : str or array_like
         A letter for each axis, operands separated by commas, and ``->`` before the letters of the
         result; without it, those that come once, in order. ``...`` stands for axes that broadcast,
         a letter that comes twice in an operand for its diagonal. Numbers may stand for letters, as
         in ``einsum(x, [0, 1], y, [1, 2], [0, 2])``.
-    operands
+    operands : array_like
         Arrays, at least one of them lazy.
-    optimize
+    optimize : object, default True
         Which operands are multiplied first. True, ``"greedy"`` or ``"optimal"``: pairs whose
         product has the fewest elements more than they have; False: from left to right; a path of
         :func:`numpy.einsum_path`: as it says. A limit of memory, as in ``("greedy", limit)``, is
         accepted and not needed.
-    dtype
+    dtype : dtype or None
         Of products and sums; default: the type that operands promote to.
-    order
+    order : str, default "K"
         What NumPy may be told of its result's memory; lazy arrays have none.
-    casting
+    casting : str, default "safe"
         Which casts to `dtype` are allowed, as in :func:`numpy.can_cast`.
 
     Returns
@@ -72,6 +72,14 @@ def einsum(
     -----
     Each step multiplies two operands: by a product of matrices where it has indices that are
     summed, which needs three blocks in memory, elementwise otherwise.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> cubed.einsum("ij,jk->ik", x, x).compute()
+    array([[ 7., 10.],
+           [15., 22.]])
     """
     if not isinstance(subscripts, str):
         subscripts, operands = _of_lists((subscripts, *operands))

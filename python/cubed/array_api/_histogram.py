@@ -117,18 +117,18 @@ def histogram(
 
     Parameters
     ----------
-    x
+    x : Array
         Real numbers, of any shape.
-    bins
+    bins : int or sequence, default 10
         How many bins of equal width, their edges, which ascend, or how NumPy estimates their
         number: ``"auto"``, ``"doane"``, ``"fd"``, ``"rice"``, ``"scott"``, ``"sqrt"`` or
         ``"sturges"``, for which the spread is computed now.
-    range
+    range : tuple of float or None
         The first and the last edge of a number of bins. None: the least and the greatest element,
         which are computed now.
-    density
+    density : bool, default False
         Divide by the sum and by the widths of bins: the integral is 1.
-    weights
+    weights : array_like or None
         Of x's shape: sum these instead of counting.
 
     Returns
@@ -144,6 +144,13 @@ def histogram(
         For edges that descend, a range that is not finite, or weights of another shape.
     TypeError
         For other types than real numbers.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> counts, edges = cubed.histogram(cubed.asarray([1.0, 2.0, 2.5]), bins=2, range=(1, 3))
+    >>> counts.compute(), edges
+    (array([1, 2]), array([1., 2., 3.]))
     """
     x = lazy(x)
     edges = bin_edges(x, bins, range, weights)
@@ -159,11 +166,11 @@ def bincount(x: Array, /, weights: Any = None, minlength: int = 0) -> Array:
 
     Parameters
     ----------
-    x
+    x : Array of int
         Integers from 0 up, in one dimension. The least and the greatest are computed now.
-    weights
+    weights : array_like or None
         Of x's shape: sum these instead of counting.
-    minlength
+    minlength : int, default 0
         Elements of the result at least.
 
     Returns
@@ -177,6 +184,12 @@ def bincount(x: Array, /, weights: Any = None, minlength: int = 0) -> Array:
         For another number of axes, or an element below 0.
     TypeError
         For other types than integers.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.bincount(cubed.asarray([0, 2, 2])).compute()
+    array([1, 0, 2])
     """
     x = lazy(x)
     if x.ndim != 1:
@@ -200,11 +213,11 @@ def digitize(x: Array, /, bins: Any, right: bool = False) -> Array:
 
     Parameters
     ----------
-    x
+    x : Array
         Real numbers.
-    bins
+    bins : int or sequence
         Edges that ascend or descend; where they descend ``bins[i - 1] > x >= bins[i]``.
-    right
+    right : bool, default False
         Bins have their upper edge in them instead of the lower one.
 
     Returns
@@ -216,6 +229,12 @@ def digitize(x: Array, /, bins: Any, right: bool = False) -> Array:
     ------
     ValueError
         For edges that neither ascend nor descend.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.digitize(cubed.asarray([0.5, 1.5, 9.0]), [1, 2, 3]).compute()
+    array([0, 1, 3])
     """
     x = lazy(x)
     edges = to_numpy(bins)

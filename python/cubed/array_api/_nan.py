@@ -85,8 +85,37 @@ def nansum(
 ) -> Array:  # fmt: skip
     """The sum; 0 of none. `initial` is added to it, `where` says which elements count.
 
-    Without the axes (`keepdims`: with one element along them); None: all of them. Integers of
-    `dtype`, or int64 or uint64; others of x's type. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axis : int, tuple of int or None
+        The axes that are gone through; negative ones count from the last.
+    dtype : dtype or None
+        Element type of the result.
+    keepdims : bool, default False
+        Whether the result keeps reduced axes, with extent 1.
+    split_every : int, dict or None
+        How many partial results a task combines; None: as memory allows.
+    device : {"cpu"} or None
+        Where elements lie: there is one device.
+    initial : scalar or None
+        What the reduction begins with.
+    where : array_like of bool, default True
+        Which elements count; True: all.
+
+    Returns
+    -------
+    Array
+        Without the axes (`keepdims`: with one element along them); None: all of them. Integers of
+        `dtype`, or int64 or uint64; others of x's type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([1.0, float('nan'), 3.0])
+    >>> cubed.nansum(x).compute()
+    array(4.)
     """
     check_device(device)
     return _reduce("nansum", x, axis, dtype, keepdims, initial=initial, where=where)
@@ -99,8 +128,37 @@ def nanprod(
 ) -> Array:  # fmt: skip
     """The product; 1 of none. `initial` times it, and `where` says which elements count.
 
-    Without the axes (`keepdims`: with one element along them); None: all of them. Integers of
-    `dtype`, or int64 or uint64; others of x's type. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axis : int, tuple of int or None
+        The axes that are gone through; negative ones count from the last.
+    dtype : dtype or None
+        Element type of the result.
+    keepdims : bool, default False
+        Whether the result keeps reduced axes, with extent 1.
+    split_every : int, dict or None
+        How many partial results a task combines; None: as memory allows.
+    device : {"cpu"} or None
+        Where elements lie: there is one device.
+    initial : scalar or None
+        What the reduction begins with.
+    where : array_like of bool, default True
+        Which elements count; True: all.
+
+    Returns
+    -------
+    Array
+        Without the axes (`keepdims`: with one element along them); None: all of them. Integers of
+        `dtype`, or int64 or uint64; others of x's type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([1.0, float('nan'), 3.0])
+    >>> cubed.nanprod(x).compute()
+    array(3.)
     """
     check_device(device)
     return _reduce("nanprod", x, axis, dtype, keepdims, initial=initial, where=where)
@@ -118,7 +176,33 @@ def nanmin(
 ) -> Array:
     """The smallest element; NaN of none. `initial` is one more, `where` says which ones count.
 
-    Without the axes (`keepdims`: with one element along them); None: all of them. x's type. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axis : int, tuple of int or None
+        The axes that are gone through; negative ones count from the last.
+    keepdims : bool, default False
+        Whether the result keeps reduced axes, with extent 1.
+    split_every : int, dict or None
+        How many partial results a task combines; None: as memory allows.
+    initial : scalar or None
+        What the reduction begins with.
+    where : array_like of bool, default True
+        Which elements count; True: all.
+
+    Returns
+    -------
+    Array
+        Without the axes (`keepdims`: with one element along them); None: all of them. x's type.
+        Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([1.0, float('nan'), 3.0])
+    >>> cubed.nanmin(x).compute()
+    array(1.)
     """
     return _reduce("nanmin", x, axis, None, keepdims, initial=initial, where=where)
 
@@ -135,7 +219,33 @@ def nanmax(
 ) -> Array:
     """The largest element; NaN of none. `initial` is one more, `where` says which ones count.
 
-    Without the axes (`keepdims`: with one element along them); None: all of them. x's type. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axis : int, tuple of int or None
+        The axes that are gone through; negative ones count from the last.
+    keepdims : bool, default False
+        Whether the result keeps reduced axes, with extent 1.
+    split_every : int, dict or None
+        How many partial results a task combines; None: as memory allows.
+    initial : scalar or None
+        What the reduction begins with.
+    where : array_like of bool, default True
+        Which elements count; True: all.
+
+    Returns
+    -------
+    Array
+        Without the axes (`keepdims`: with one element along them); None: all of them. x's type.
+        Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([1.0, float('nan'), 3.0])
+    >>> cubed.nanmax(x).compute()
+    array(3.)
     """
     return _reduce("nanmax", x, axis, None, keepdims, initial=initial, where=where)
 
@@ -146,8 +256,33 @@ def nanmean(
 ) -> Array:  # fmt: skip
     """The mean; NaN of none. `where` says which elements count.
 
-    Without the axes (`keepdims`: with one element along them); None: all of them. float64 for
-    integers, else x's type. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axis : int, tuple of int or None
+        The axes that are gone through; negative ones count from the last.
+    dtype : dtype or None
+        Element type of the result.
+    keepdims : bool, default False
+        Whether the result keeps reduced axes, with extent 1.
+    split_every : int, dict or None
+        How many partial results a task combines; None: as memory allows.
+    where : array_like of bool, default True
+        Which elements count; True: all.
+
+    Returns
+    -------
+    Array
+        Without the axes (`keepdims`: with one element along them); None: all of them. float64 for
+        integers, else x's type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([1.0, float('nan'), 3.0])
+    >>> cubed.nanmean(x).compute()
+    array(2.)
     """
     return _reduce("nanmean", x, axis, dtype, keepdims, where=where)
 
@@ -159,8 +294,37 @@ def nanvar(
     """The variance, with `correction` (or `ddof`) fewer degrees of freedom. `where` says
     which elements count.
 
-    Without the axes (`keepdims`: with one element along them); None: all of them. float64 for
-    integers, else x's type. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axis : int, tuple of int or None
+        The axes that are gone through; negative ones count from the last.
+    dtype : dtype or None
+        Element type of the result.
+    correction : float, default 0.0
+        What is subtracted from the number of elements that is divided by.
+    ddof : float or None
+        NumPy's name of `correction`.
+    keepdims : bool, default False
+        Whether the result keeps reduced axes, with extent 1.
+    split_every : int, dict or None
+        How many partial results a task combines; None: as memory allows.
+    where : array_like of bool, default True
+        Which elements count; True: all.
+
+    Returns
+    -------
+    Array
+        Without the axes (`keepdims`: with one element along them); None: all of them. float64 for
+        integers, else x's type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([1.0, float('nan'), 3.0])
+    >>> cubed.nanvar(x).compute()
+    array(1.)
     """
     return _reduce(
         "nanvar", x, axis, dtype, keepdims, correction if ddof is None else ddof, where=where
@@ -174,8 +338,37 @@ def nanstd(
     """The standard deviation, with `correction` (or `ddof`) fewer degrees of freedom. `where` says
     which elements count.
 
-    Without the axes (`keepdims`: with one element along them); None: all of them. float64 for
-    integers, else x's type. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axis : int, tuple of int or None
+        The axes that are gone through; negative ones count from the last.
+    dtype : dtype or None
+        Element type of the result.
+    correction : float, default 0.0
+        What is subtracted from the number of elements that is divided by.
+    ddof : float or None
+        NumPy's name of `correction`.
+    keepdims : bool, default False
+        Whether the result keeps reduced axes, with extent 1.
+    split_every : int, dict or None
+        How many partial results a task combines; None: as memory allows.
+    where : array_like of bool, default True
+        Which elements count; True: all.
+
+    Returns
+    -------
+    Array
+        Without the axes (`keepdims`: with one element along them); None: all of them. float64 for
+        integers, else x's type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([1.0, float('nan'), 3.0])
+    >>> cubed.nanstd(x).compute()
+    array(1.)
     """
     return _reduce(
         "nanstd", x, axis, dtype, keepdims, correction if ddof is None else ddof, where=where

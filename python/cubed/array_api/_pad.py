@@ -39,20 +39,22 @@ def pad(
 
     Parameters
     ----------
-    pad_width
+    x : Array
+        The elements.
+    pad_width : int, pair or sequence of pairs
         How many: a number, (before, after), or a pair for each axis.
-    mode
+    mode : str, default "constant"
         What they are: ``"constant"`` or ``"empty"`` (zeros); the nearest (``"edge"``); those of
         the array, mirrored about its last element (``"reflect"``) or behind it (``"symmetric"``),
         or from its other end (``"wrap"``); its ``"maximum"``, ``"mean"``, ``"median"`` or
         ``"minimum"`` along the axis; a ``"linear_ramp"`` to `end_values`.
-    constant_values, end_values
+    constant_values, end_values : scalar, pair or sequence of pairs, default 0
         A number, (before, after), or a pair for each axis.
-    chunks
+    chunks : int, tuple, str or None
         Of the result; see :func:`cubed.rechunk`.
-    stat_length
+    stat_length : int, pair, sequence of pairs or None
         How many elements at an end a statistic is of; None: all.
-    reflect_type
+    reflect_type : {"even", "odd"}, default "even"
         ``"even"``: mirrored elements are as they are.
 
     Returns
@@ -64,6 +66,12 @@ def pad(
     ------
     ValueError
         A mode that is unknown, or a width that is negative or not for the array's axes.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.pad(cubed.asarray([1, 2]), 1, mode="edge").compute()
+    array([1, 1, 2, 2])
     """
     x = lazy(x)
     if mode not in _MODES:

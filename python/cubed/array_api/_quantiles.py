@@ -46,11 +46,11 @@ def median(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
 
     Parameters
     ----------
-    x
+    x : Array
         Real numbers, or differences of times.
-    axis
+    axis : int, tuple of int or None
         An axis, several, or None: all.
-    keepdims
+    keepdims : bool, default False
         Leave the axes, with one element.
 
     Returns
@@ -62,6 +62,13 @@ def median(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     -----
     Lazy and exact. Where the elements of one result take up to a quarter of a task's memory they
     are brought together in one; otherwise they are counted, in two to eight passes over x.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> cubed.median(x, axis=0).compute()
+    array([2., 3.])
     """
     x = lazy(x)
     if x.dtype.kind in "mM":
@@ -73,7 +80,26 @@ def median(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
 def nanmedian(x: Array, axis: Axis = None, keepdims: bool = False) -> Array:
     """As :func:`median`, of the elements that are not NaN.
 
-    Shapes, types and memory are those of that function. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axis : int, tuple of int or None
+        The axes that are gone through; negative ones count from the last.
+    keepdims : bool, default False
+        Whether the result keeps reduced axes, with extent 1.
+
+    Returns
+    -------
+    Array
+        Shapes, types and memory are those of that function. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([1.0, float('nan'), 3.0])
+    >>> cubed.nanmedian(x).compute()
+    array(2.)
     """
     return _quantile(x, 0.5, 1, axis, True, "linear", keepdims)
 
@@ -92,18 +118,18 @@ def quantile(
 
     Parameters
     ----------
-    x
+    x : Array
         Real numbers, or times: with method ``"linear"``, or one that gives an element.
-    q
+    q : float or sequence of float
         From 0 to 1: a number, or an array of them.
-    axis
+    axis : int, tuple of int or None
         An axis, several, or None: all.
-    method
+    method : str, default "linear"
         One of NumPy's: ``"linear"``, ``"lower"``, ``"higher"``, ``"midpoint"``, ``"nearest"``,
         ``"inverted_cdf"``, ``"hazen"``, ...; those that give one of the elements keep x's type.
-    keepdims
+    keepdims : bool, default False
         Leave the axes, with one element.
-    weights
+    weights : array_like or None
         Of x's shape or that of `axis`: how much each element counts. With method
         ``"inverted_cdf"``; all elements are sorted.
 
@@ -124,6 +150,13 @@ def quantile(
     -----
     Lazy and exact. Where the elements of one result take up to a quarter of a task's memory they
     are brought together in one; otherwise they are counted, in two to eight passes over x.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.arange(5.0)
+    >>> cubed.quantile(x, 0.25).compute()
+    array(1.)
     """
     return _quantile(x, q, 1, axis, False, method, keepdims, weights)
 
@@ -140,7 +173,32 @@ def nanquantile(
 ) -> Array:
     """As :func:`quantile`, of the elements that are not NaN.
 
-    Shapes, types and memory are those of that function. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    q : float or sequence of float
+        What part of the elements is below, 0 to 1.
+    axis : int, tuple of int or None
+        The axes that are gone through; negative ones count from the last.
+    method : str, default "linear"
+        How is interpolated between elements, by NumPy's names.
+    keepdims : bool, default False
+        Whether the result keeps reduced axes, with extent 1.
+    weights : array_like or None
+        How much each element counts; None: 1.
+
+    Returns
+    -------
+    Array
+        Shapes, types and memory are those of that function. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.arange(5.0)
+    >>> cubed.nanquantile(x, 0.25).compute()
+    array(1.)
     """
     return _quantile(x, q, 1, axis, True, method, keepdims, weights)
 
@@ -157,7 +215,32 @@ def percentile(
 ) -> Array:
     """As :func:`quantile`, with q from 0 to 100.
 
-    Shapes, types and memory are those of that function. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    q : float or sequence of float
+        What part of the elements is below, 0 to 100.
+    axis : int, tuple of int or None
+        The axes that are gone through; negative ones count from the last.
+    method : str, default "linear"
+        How is interpolated between elements, by NumPy's names.
+    keepdims : bool, default False
+        Whether the result keeps reduced axes, with extent 1.
+    weights : array_like or None
+        How much each element counts; None: 1.
+
+    Returns
+    -------
+    Array
+        Shapes, types and memory are those of that function. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.arange(5.0)
+    >>> cubed.percentile(x, 25).compute()
+    array(1.)
     """
     return _quantile(x, q, 100, axis, False, method, keepdims, weights)
 
@@ -174,7 +257,32 @@ def nanpercentile(
 ) -> Array:
     """As :func:`percentile`, of the elements that are not NaN.
 
-    Shapes, types and memory are those of that function. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    q : float or sequence of float
+        What part of the elements is below, 0 to 100.
+    axis : int, tuple of int or None
+        The axes that are gone through; negative ones count from the last.
+    method : str, default "linear"
+        How is interpolated between elements, by NumPy's names.
+    keepdims : bool, default False
+        Whether the result keeps reduced axes, with extent 1.
+    weights : array_like or None
+        How much each element counts; None: 1.
+
+    Returns
+    -------
+    Array
+        Shapes, types and memory are those of that function. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.arange(5.0)
+    >>> cubed.nanpercentile(x, 25).compute()
+    array(1.)
     """
     return _quantile(x, q, 100, axis, True, method, keepdims, weights)
 

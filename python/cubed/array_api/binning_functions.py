@@ -28,6 +28,28 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     """The edges of the bins of :func:`histogram`; what they need of values is computed now.
 
     float64, or of the type of the values.
+
+    Parameters
+    ----------
+    a : array_like
+        The first operand.
+    bins : int or sequence, default 10
+        Number of bins, or their edges.
+    range : tuple of float or None
+        The ends of the bins; None: of the elements, which are computed now.
+    weights : array_like or None
+        How much each element counts; None: 1.
+
+    Returns
+    -------
+    NDArray
+        Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.histogram_bin_edges(cubed.asarray([0.0, 1.0, 4.0]), bins=2, range=(0, 4))
+    array([0., 2., 4.])
     """
     return bin_edges(as_lazy(a), bins, range, weights)
 
@@ -39,16 +61,16 @@ def histogramdd(
 
     Parameters
     ----------
-    sample
+    sample : Any
         Points, ``(n, d)``, or their d coordinates.
-    bins
+    bins : int or sequence, default 10
         How many of equal width along each axis, or along all; or edges for each axis.
-    range
+    range : tuple of float or None
         The first and the last edge of each axis. None: the least and the greatest coordinate, which
         are computed now.
-    density
+    density : bool, default False
         Divide by the sum and by the volume of bins: the integral is 1.
-    weights
+    weights : array_like or None
         ``(n,)``: sum these instead of counting.
 
     Returns
@@ -60,6 +82,15 @@ def histogramdd(
     ------
     ValueError
         For edges that descend, and bins or ranges of another number of axes.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> points = cubed.asarray([[0.5, 0.5], [1.5, 1.5]])
+    >>> counts, _ = cubed.histogramdd(points, bins=2, range=((0, 2), (0, 2)))
+    >>> counts.compute()
+    array([[1., 0.],
+           [0., 1.]])
     """
     refuse_foreign(sample, bins, weights)
     if isinstance(sample, (Array, np.ndarray)):
@@ -129,17 +160,30 @@ def histogram2d(
 
     Parameters
     ----------
-    x, y
+    x, y : array_like
         Coordinates of one length.
-    bins
+    bins : int or sequence, default 10
         How many along both axes, edges of both, or one of these for each axis.
-    range, density, weights
+    range : tuple of float or None
+        As for that function.
+    density : bool, default False
+        As for that function.
+    weights : array_like or None
         As for that function.
 
     Returns
     -------
     tuple[Array, ndarray, ndarray]
         float64, lazy, and the edges of both axes.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([0.5, 1.5, 1.5])
+    >>> counts, _, _ = cubed.histogram2d(x, x, bins=2, range=((0, 2), (0, 2)))
+    >>> counts.compute()
+    array([[1., 0.],
+           [0., 2.]])
     """
     a, b = as_lazy(x), as_lazy(y)
     if a.ndim != 1 or a.shape != b.shape:

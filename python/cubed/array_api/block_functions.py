@@ -25,16 +25,16 @@ def coarsen(
 
     Parameters
     ----------
-    reduction
+    reduction : Callable[..., Any]
         Of NumPy or this package, such as ``np.mean``, or another function of a lazy array with the
         parameter `axis`, a tuple.
-    x
+    x : array_like
         An array.
-    axes
+    axes : sequence of int or None
         Elements of a block by axis.
-    trim_excess
+    trim_excess : bool, default False
         Leave out what is no whole block at the end of axes.
-    **kwargs
+    **kwargs : object
         Passed to the reduction.
 
     Returns
@@ -46,6 +46,13 @@ def coarsen(
     ------
     ValueError
         An axis is not whole blocks, without `trim_excess`.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> import numpy as np
+    >>> cubed.coarsen(np.mean, cubed.arange(6.0), {0: 2}).compute()
+    array([0.5, 2.5, 4.5])
     """
     a = as_lazy(x)
     sizes = {normalize_axis(d, a.ndim): operator.index(n) for d, n in axes.items()}

@@ -33,17 +33,23 @@ def choose(a: Any, choices: Any, mode: str = "raise") -> Array:
 
     Parameters
     ----------
-    a
+    a : array_like
         Integers: which of the choices.
-    choices
+    choices : Any
         Arrays that broadcast with `a`; of one array its first axis.
-    mode
+    mode : str, default "raise"
         Of numbers that are none: ``"raise"``, ``"wrap"`` or ``"clip"``.
 
     Returns
     -------
     Array
         Of the type that choices promote to. Lazy; with ``"raise"`` computing it is an IndexError.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.choose(cubed.asarray([1, 0]), [[1, 2], [10, 20]]).compute()
+    array([10,  2])
     """
     refuse_foreign(choices)
     at = as_lazy(a)
@@ -80,20 +86,29 @@ def piecewise(
 
     Parameters
     ----------
-    x
+    x : array_like
         An array.
-    condlist
+    condlist : sequence of array_like
         Conditions of x's shape.
-    funclist
+    funclist : Sequence[Any]
         For each a number, or a function of lazy arrays that is called with all of x; one more is
         for where none holds (else 0).
-    *args, **kw
+    *args : array_like
+        Passed to functions.
+    **kw : Any
         Passed to functions.
 
     Returns
     -------
     Array
         Of x's shape and type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([-1.0, 2.0])
+    >>> cubed.piecewise(x, [x < 0], [0, lambda v: 10 * v]).compute()
+    array([ 0., 20.])
     """
     a = as_lazy(x)
     refuse_foreign(condlist, funclist, *args)
@@ -127,7 +142,27 @@ def _value(function: Any, x: Array, args: tuple[Any, ...], kw: dict[str, Any]) -
 def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Array:
     """A reduction over several axes, one after another, which stay with one element.
 
-    `func` is called with the array and an axis. Lazy, if it is.
+    Parameters
+    ----------
+    func : callable
+        The function.
+    a : array_like
+        The first operand.
+    axes : sequence of int or None
+        The axes; None: all.
+
+    Returns
+    -------
+    Array
+        `func` is called with the array and an axis. Lazy, if it is.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> import numpy as np
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> cubed.apply_over_axes(np.sum, x, [0, 1]).compute()
+    array([[10.]])
     """
     x = as_lazy(a)
     for axis in normalize_axes(axes if np.ndim(axes) else (axes,), x.ndim):

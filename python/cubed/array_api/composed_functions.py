@@ -125,7 +125,21 @@ def _each(arrays: tuple[Any, ...], ndim: int) -> Any:
 def atleast_1d(*arrays: Any) -> Any:
     """An array, one element as one of one axis; of several arrays a tuple.
 
-    Of the array's type. A view: lazy, nothing is stored.
+    Parameters
+    ----------
+    *arrays : sequence of Array
+        The arrays.
+
+    Returns
+    -------
+    Array or tuple of Array
+        Of the array's type. A view: lazy, nothing is stored.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.atleast_1d(cubed.asarray([1, 2])).shape
+    (2,)
     """
     return _each(arrays, 1)
 
@@ -134,7 +148,21 @@ def atleast_2d(*arrays: Any) -> Any:
     """An array with axes of one element in front, of which there are two then; of several arrays a
     tuple.
 
-    Of the array's type. A view: lazy, nothing is stored.
+    Parameters
+    ----------
+    *arrays : sequence of Array
+        The arrays.
+
+    Returns
+    -------
+    Array or tuple of Array
+        Of the array's type. A view: lazy, nothing is stored.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.atleast_2d(cubed.asarray([1, 2])).shape
+    (1, 2)
     """
     return _each(arrays, 2)
 
@@ -143,7 +171,21 @@ def atleast_3d(*arrays: Any) -> Any:
     """An array with three axes at least: one axis becomes the middle one, two the first ones; of
     several arrays a tuple.
 
-    Of the array's type. A view: lazy, nothing is stored.
+    Parameters
+    ----------
+    *arrays : sequence of Array
+        The arrays.
+
+    Returns
+    -------
+    Array or tuple of Array
+        Of the array's type. A view: lazy, nothing is stored.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.atleast_3d(cubed.asarray([1, 2])).shape
+    (1, 2, 1)
     """
     return _each(arrays, 3)
 
@@ -151,7 +193,22 @@ def atleast_3d(*arrays: Any) -> Any:
 def vstack(arrays: Sequence[Any], /) -> Array:
     """Arrays one below the other: along the first of two or more axes.
 
-    Of the type that they promote to. Lazy.
+    Parameters
+    ----------
+    arrays : sequence of Array
+        The arrays.
+
+    Returns
+    -------
+    Array
+        Of the type that they promote to. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.vstack([cubed.asarray([1, 2]), cubed.asarray([3, 4])]).compute()
+    array([[1, 2],
+           [3, 4]])
     """
     refuse_foreign(arrays)
     return concat([_with_axes(a, 2) for a in arrays], axis=0)
@@ -160,7 +217,21 @@ def vstack(arrays: Sequence[Any], /) -> Array:
 def hstack(arrays: Sequence[Any], /) -> Array:
     """Arrays side by side: along the second axis, of one axis along it.
 
-    Of the type that they promote to. Lazy.
+    Parameters
+    ----------
+    arrays : sequence of Array
+        The arrays.
+
+    Returns
+    -------
+    Array
+        Of the type that they promote to. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.hstack([cubed.asarray([1, 2]), cubed.asarray([3, 4])]).compute()
+    array([1, 2, 3, 4])
     """
     refuse_foreign(arrays)
     parts = [_with_axes(a, 1) for a in arrays]
@@ -170,7 +241,22 @@ def hstack(arrays: Sequence[Any], /) -> Array:
 def dstack(arrays: Sequence[Any], /) -> Array:
     """Arrays one behind the other: along the third axis.
 
-    Of the type that they promote to. Lazy.
+    Parameters
+    ----------
+    arrays : sequence of Array
+        The arrays.
+
+    Returns
+    -------
+    Array
+        Of the type that they promote to. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.dstack([cubed.asarray([1, 2]), cubed.asarray([3, 4])]).compute()
+    array([[[1, 3],
+            [2, 4]]])
     """
     refuse_foreign(arrays)
     return concat([_with_axes(a, 3) for a in arrays], axis=2)
@@ -179,7 +265,25 @@ def dstack(arrays: Sequence[Any], /) -> Array:
 def append(x: Any, values: Any, axis: int | None = None) -> Array:
     """x and then the values, along an axis, or both flattened.
 
-    Of the type that they promote to. Lazy.
+    Parameters
+    ----------
+    x : array_like
+        The elements.
+    values : array_like
+        What comes behind.
+    axis : int or None
+        The axis; None: the elements in one dimension.
+
+    Returns
+    -------
+    Array
+        Of the type that they promote to. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.append(cubed.asarray([1, 2]), [3]).compute()
+    array([1, 2, 3])
     """
     a, b = as_lazy(x), as_lazy(values)
     if axis is None:
@@ -191,7 +295,25 @@ def delete(x: Any, obj: Any, axis: int | None = None) -> Array:
     """x without the elements at an index, a slice, a mask or several indices along an axis; None
     flattens x.
 
-    Of x's type. Lazy.
+    Parameters
+    ----------
+    x : array_like
+        The elements.
+    obj : int, slice or array_like of int
+        Positions that go.
+    axis : int or None
+        The axis; None: the elements in one dimension.
+
+    Returns
+    -------
+    Array
+        Of x's type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.delete(cubed.arange(5), [1, 3]).compute()
+    array([0, 2, 4])
     """
     a = _flat(x) if axis is None else as_lazy(x)
     k = normalize_axis(axis or 0, a.ndim)
@@ -225,7 +347,26 @@ def _removed(obj: Any, n: int, axis: int) -> list[tuple[int, int]]:
 def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
     """Pieces along an axis: so many, the first ones longer by one if need be, or cut at indices.
 
-    Of x's type. Views: lazy, nothing is stored.
+    Parameters
+    ----------
+    x : array_like
+        The elements.
+    indices_or_sections : int or sequence of int
+        Number of parts, or where they begin.
+    axis : int, default 0
+        The axes that are gone through; negative ones count from the last.
+
+    Returns
+    -------
+    list of Array
+        Of x's type. Views: lazy, nothing is stored.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> first, second = cubed.array_split(cubed.arange(4), 2)
+    >>> second.compute()
+    array([2, 3])
     """
     a = as_lazy(x)
     k = normalize_axis(axis, a.ndim)
@@ -245,7 +386,26 @@ def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
 def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
     """Pieces along an axis: so many of one length, or cut at indices.
 
-    Of x's type. Views: lazy, nothing is stored.
+    Parameters
+    ----------
+    x : array_like
+        The elements.
+    indices_or_sections : int or sequence of int
+        Number of parts, or where they begin.
+    axis : int, default 0
+        The axes that are gone through; negative ones count from the last.
+
+    Returns
+    -------
+    list of Array
+        Of x's type. Views: lazy, nothing is stored.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> first, second = cubed.split(cubed.arange(4), 2)
+    >>> second.compute()
+    array([2, 3])
     """
     a = as_lazy(x)
     n = a.shape[normalize_axis(axis, a.ndim)]
@@ -257,7 +417,24 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
 def diag(x: Any, k: int = 0) -> Array:
     """A diagonal of a matrix, or the matrix with a vector on it.
 
-    Of x's type. Lazy.
+    Parameters
+    ----------
+    x : array_like
+        The elements.
+    k : int, default 0
+        The diagonal: 0 is the main one, 1 that above it.
+
+    Returns
+    -------
+    Array
+        Of x's type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.diag(cubed.asarray([1, 2])).compute()
+    array([[1, 0],
+           [0, 2]])
     """
     a = as_lazy(x)
     if a.ndim == 2:
@@ -272,7 +449,22 @@ def diag(x: Any, k: int = 0) -> Array:
 def fliplr(x: Any, /) -> Array:
     """x with the second axis backwards.
 
-    Of x's type. A view: lazy, nothing is stored.
+    Parameters
+    ----------
+    x : array_like
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's type. A view: lazy, nothing is stored.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.fliplr(cubed.asarray([[1, 2], [3, 4]])).compute()
+    array([[2, 1],
+           [4, 3]])
     """
     return flip(as_lazy(x), axis=1)
 
@@ -280,7 +472,22 @@ def fliplr(x: Any, /) -> Array:
 def flipud(x: Any, /) -> Array:
     """x with the first axis backwards.
 
-    Of x's type. A view: lazy, nothing is stored.
+    Parameters
+    ----------
+    x : array_like
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's type. A view: lazy, nothing is stored.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([1, 2, 3])
+    >>> cubed.flipud(x).compute()
+    array([3, 2, 1])
     """
     return flip(as_lazy(x), axis=0)
 
@@ -288,7 +495,26 @@ def flipud(x: Any, /) -> Array:
 def rot90(x: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
     """x turned by k right angles, from the first of two axes towards the second.
 
-    Of x's type. A view: lazy, nothing is stored.
+    Parameters
+    ----------
+    x : array_like
+        The elements.
+    k : int, default 1
+        How many quarters of a turn.
+    axes : pair of int, default (0, 1)
+        The plane that is turned.
+
+    Returns
+    -------
+    Array
+        Of x's type. A view: lazy, nothing is stored.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.rot90(cubed.asarray([[1, 2], [3, 4]])).compute()
+    array([[2, 4],
+           [1, 3]])
     """
     a = as_lazy(x)
     first, second = (normalize_axis(d, a.ndim) for d in axes)
@@ -312,7 +538,23 @@ def rot90(x: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
 def angle(x: Any, deg: bool = False) -> Array:
     """The angles of complex numbers, in radians or degrees.
 
-    Of x's shape: float64 for integers, else x's type, real. Lazy.
+    Parameters
+    ----------
+    x : array_like
+        The elements.
+    deg : bool, default False
+        Whether in degrees.
+
+    Returns
+    -------
+    Array
+        Of x's shape: float64 for integers, else x's type, real. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.angle(cubed.asarray([1 + 1j]), deg=True).compute()
+    array([45.])
     """
     a = as_lazy(x)
     if a.dtype.kind != "c":
@@ -324,7 +566,21 @@ def angle(x: Any, deg: bool = False) -> Array:
 def deg2rad(x: Any, /) -> Array:
     """Degrees as radians.
 
-    Of x's shape: float64 for integers, else x's type, real. Lazy.
+    Parameters
+    ----------
+    x : array_like
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape: float64 for integers, else x's type, real. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.deg2rad(cubed.asarray([0.0, 180.0])).compute()
+    array([0.        , 3.14159265])
     """
     return multiply(as_lazy(x), np.pi / 180)
 
@@ -332,7 +588,21 @@ def deg2rad(x: Any, /) -> Array:
 def rad2deg(x: Any, /) -> Array:
     """Radians as degrees.
 
-    Of x's shape: float64 for integers, else x's type, real. Lazy.
+    Parameters
+    ----------
+    x : array_like
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape: float64 for integers, else x's type, real. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.rad2deg(cubed.asarray([0.0, 3.141592653589793])).compute()
+    array([  0., 180.])
     """
     return multiply(as_lazy(x), 180 / np.pi)
 
@@ -340,7 +610,21 @@ def rad2deg(x: Any, /) -> Array:
 def exp2(x: Any, /) -> Array:
     """Powers of 2.
 
-    Of x's shape: float64 for integers and bools, else x's type. Lazy.
+    Parameters
+    ----------
+    x : array_like
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape: float64 for integers and bools, else x's type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.exp2(cubed.asarray([0.0, 1.0])).compute()
+    array([1., 2.])
     """
     return pow(2.0, as_lazy(x))
 
@@ -348,8 +632,26 @@ def exp2(x: Any, /) -> Array:
 def fabs(x: Any, /) -> Array:
     """Absolute values, as floats.
 
-    Of x's shape: float64 for integers and bools, else x's type. Lazy; TypeError for complex
-    numbers.
+    Parameters
+    ----------
+    x : array_like
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape: float64 for integers and bools, else x's type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For complex numbers.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.fabs(cubed.asarray([-1.5, 0.0, 2.0])).compute()
+    array([1.5, 0. , 2. ])
     """
     a = _floats(x)
     if a.dtype.kind == "c":
@@ -360,7 +662,21 @@ def fabs(x: Any, /) -> Array:
 def rint(x: Any, /) -> Array:
     """Nearest whole numbers, even ones of two, as floats.
 
-    Of x's shape: float64 for integers and bools, else x's type. Lazy.
+    Parameters
+    ----------
+    x : array_like
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape: float64 for integers and bools, else x's type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.rint(cubed.asarray([-1.5, 0.2, 2.5])).compute()
+    array([-2.,  0.,  2.])
     """
     return round(_floats(x))
 
@@ -374,7 +690,26 @@ def _floats(x: Any) -> Array:
 def fix(x: Any, /) -> Array:
     """x rounded towards zero.
 
-    Of x's shape and type. Lazy; TypeError for complex numbers.
+    Parameters
+    ----------
+    x : array_like
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape and type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For complex numbers.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.fix(cubed.asarray([-1.5, 0.2, 2.5])).compute()
+    array([-1.,  0.,  2.])
     """
     return trunc(as_lazy(x))
 
@@ -390,7 +725,23 @@ def _pair(x1: Any, x2: Any) -> tuple[Array, Array]:
 def fmax(x1: Any, x2: Any, /) -> Array:
     """The larger of two elements; where one is NaN the other.
 
-    Operands are broadcast and promoted. Lazy.
+    Parameters
+    ----------
+    x1 : array_like
+        The first operand.
+    x2 : array_like
+        The second operand.
+
+    Returns
+    -------
+    Array
+        Operands are broadcast and promoted. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.fmax(cubed.asarray([1.0, 5.0]), cubed.asarray([3.0, float('nan')])).compute()
+    array([3., 5.])
     """
     a, b = _pair(x1, x2)
     out = maximum(a, b)
@@ -400,7 +751,23 @@ def fmax(x1: Any, x2: Any, /) -> Array:
 def fmin(x1: Any, x2: Any, /) -> Array:
     """The smaller of two elements; where one is NaN the other.
 
-    Operands are broadcast and promoted. Lazy.
+    Parameters
+    ----------
+    x1 : array_like
+        The first operand.
+    x2 : array_like
+        The second operand.
+
+    Returns
+    -------
+    Array
+        Operands are broadcast and promoted. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.fmin(cubed.asarray([1.0, 5.0]), cubed.asarray([3.0, float('nan')])).compute()
+    array([1., 5.])
     """
     a, b = _pair(x1, x2)
     out = minimum(a, b)
@@ -410,7 +777,21 @@ def fmin(x1: Any, x2: Any, /) -> Array:
 def isneginf(x: Any, /) -> Array:
     """Where x is minus infinity.
 
-    bool, of x's shape. Lazy.
+    Parameters
+    ----------
+    x : array_like
+        The elements.
+
+    Returns
+    -------
+    Array
+        bool, of x's shape. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.isneginf(cubed.asarray([1.0, float('inf'), float('nan')])).compute()
+    array([False, False, False])
     """
     return equal(as_lazy(x), float("-inf"))
 
@@ -418,7 +799,21 @@ def isneginf(x: Any, /) -> Array:
 def isposinf(x: Any, /) -> Array:
     """Where x is plus infinity.
 
-    bool, of x's shape. Lazy.
+    Parameters
+    ----------
+    x : array_like
+        The elements.
+
+    Returns
+    -------
+    Array
+        bool, of x's shape. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.isposinf(cubed.asarray([1.0, float('inf'), float('nan')])).compute()
+    array([False,  True, False])
     """
     return equal(as_lazy(x), float("inf"))
 
@@ -433,7 +828,29 @@ def nan_to_num(
     """x with numbers for NaN and infinities (None: the largest and least finite ones), also in
     parts of complex numbers. Without `copy` they are put behind x itself.
 
-    Of x's shape and type. Lazy.
+    Parameters
+    ----------
+    x : array_like
+        The elements.
+    copy : bool or None, default True
+        Whether memory is copied; False: an error where it would have to be.
+    nan : float, default 0.0
+        What NaN becomes.
+    posinf : float or None
+        What infinity becomes; None: the largest number.
+    neginf : float or None
+        What minus infinity becomes; None: the least number.
+
+    Returns
+    -------
+    Array
+        Of x's shape and type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.nan_to_num(cubed.asarray([1.0, float('nan')])).compute()
+    array([1., 0.])
     """
     a = as_lazy(x)
     refuse_foreign(nan, posinf, neginf)
@@ -460,7 +877,26 @@ def _without_nan(a: Array, nan: float, posinf: float | None, neginf: float | Non
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Array:
     """Elements of the choice of the first condition that holds; where none does, the default.
 
-    Of the shape that all broadcast to, and of the type that choices promote to. Lazy.
+    Parameters
+    ----------
+    condlist : sequence of array_like
+        Conditions, of which the first that holds chooses.
+    choicelist : sequence of array_like
+        What each of them chooses.
+    default : array_like, default 0
+        What is taken where none holds.
+
+    Returns
+    -------
+    Array
+        Of the shape that all broadcast to, and of the type that choices promote to. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.arange(5)
+    >>> cubed.select([x < 2, x > 3], [x, 10 * x], default=-1).compute()
+    array([ 0,  1, -1, -1, 40])
     """
     refuse_foreign(condlist, choicelist)
     if not condlist or len(condlist) != len(choicelist):
@@ -488,8 +924,30 @@ def average(
 ) -> Any:
     """The mean with weights, of the shape of x or of one axis; with `returned` also their sum.
 
-    float64 for integers, else the type that x and weights promote to. Lazy: where weights sum to
-    zero the mean is NaN or infinite, and no error.
+    Parameters
+    ----------
+    x : array_like
+        The elements.
+    axis : int, tuple of int or None
+        The axes that are gone through; negative ones count from the last.
+    weights : array_like or None
+        How much each element counts; None: 1.
+    returned : bool, default False
+        Whether the sum of the weights is returned, too.
+    keepdims : bool, default False
+        Whether the result keeps reduced axes, with extent 1.
+
+    Returns
+    -------
+    Array or tuple of Array
+        float64 for integers, else the type that x and weights promote to. Lazy: where weights sum
+        to zero the mean is NaN or infinite, and no error.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.average(cubed.asarray([1.0, 2.0]), weights=cubed.asarray([3.0, 1.0])).compute()
+    array(1.25)
     """
     a = as_lazy(x)
     if weights is None:
@@ -515,7 +973,27 @@ def average(
 def trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Array:
     """The integral along an axis by trapezia: of points x (one axis, or y's shape), or dx apart.
 
-    Without the axis: float64 for integers, else y's type. Lazy.
+    Parameters
+    ----------
+    y : array_like
+        The values.
+    x : array_like or None
+        Where the values are.
+    dx : float, default 1.0
+        Distance of neighbours, if there is no `x`.
+    axis : int, default -1
+        The axis that is integrated along.
+
+    Returns
+    -------
+    Array
+        Without the axis: float64 for integers, else y's type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.trapezoid(cubed.asarray([1.0, 2.0, 3.0]), dx=0.5).compute()
+    array(2.)
     """
     a = as_lazy(y)
     k = normalize_axis(axis, a.ndim)
@@ -545,25 +1023,34 @@ def cov(
 
     Parameters
     ----------
-    m, y
+    m : array_like
         Variables; those of y come behind those of m.
-    rowvar
+    y : array_like or None
+        Variables; those of y come behind those of m.
+    rowvar : bool, default True
         Whether rows are variables, and columns observations.
-    bias
+    bias : bool, default False
         Divide by the number of observations, not by one less.
-    ddof
+    ddof : int or None
         Divide by the number of observations less this.
-    fweights
+    fweights : Any or None
         How often each observation was made: integers.
-    aweights
+    aweights : Any or None
         How much each observation counts.
-    dtype
+    dtype : dtype or None
         Of the result.
 
     Returns
     -------
     Array
         ``(n, n)`` for n variables: float64, or complex128, at least. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.cov(cubed.asarray([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]])).compute()
+    array([[ 1., -1.],
+           [-1.,  1.]])
     """
     parts = [_with_axes(v, 2) for v in (m, y) if v is not None]
     if not rowvar:
@@ -612,7 +1099,28 @@ def _conj_transposed(x: Array) -> Array:
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: DTypeLike = None) -> Array:
     """Pearson's correlation coefficients of variables, which are rows (columns if not `rowvar`).
 
-    ``(n, n)`` for n variables: float64, or complex128, or `dtype`. Lazy.
+    Parameters
+    ----------
+    x : array_like
+        Variables and their observations.
+    y : array_like or None
+        More variables.
+    rowvar : bool, default True
+        Whether rows are variables and columns observations.
+    dtype : dtype or None
+        Element type of the result.
+
+    Returns
+    -------
+    Array
+        ``(n, n)`` for n variables: float64, or complex128, or `dtype`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.corrcoef(cubed.asarray([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]])).compute()
+    array([[ 1., -1.],
+           [-1.,  1.]])
     """
     c = cov(x, y, rowvar, dtype=dtype)
     if c.ndim == 0:
@@ -627,18 +1135,75 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: DTypeLike = N
 
 
 def argwhere(x: Any, /) -> Array:
-    """Positions of elements that are not zero, one per row. Computes their number."""
+    """Positions of elements that are not zero, one per row. Computes their number.
+
+    Parameters
+    ----------
+    x : array_like
+        The elements.
+
+    Returns
+    -------
+    Array
+        Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([0, 3, 0, 4])
+    >>> cubed.argwhere(x).compute()
+    array([[1],
+           [3]])
+    """
     a = as_lazy(x)
     return stack(nonzero(a), axis=-1)
 
 
 def flatnonzero(x: Any, /) -> Array:
-    """Positions in the flattened array of elements that are not zero. Computes their number."""
+    """Positions in the flattened array of elements that are not zero. Computes their number.
+
+    Parameters
+    ----------
+    x : array_like
+        The elements.
+
+    Returns
+    -------
+    Array
+        Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([0, 3, 0, 4])
+    >>> cubed.flatnonzero(x).compute()
+    array([1, 3])
+    """
     return nonzero(_flat(x))[0]
 
 
 def extract(condition: Any, x: Any) -> Array:
-    """Elements where a condition of the same shape holds. Computes their number."""
+    """Elements where a condition of the same shape holds. Computes their number.
+
+    Parameters
+    ----------
+    condition : array_like of bool
+        What is chosen by.
+    x : array_like
+        The elements.
+
+    Returns
+    -------
+    Array
+        Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.arange(6)
+    >>> cubed.extract(x % 2 == 0, x).compute()
+    array([0, 2, 4])
+    """
     return _flat(x)[_flat(condition).astype(bool)]
 
 
@@ -655,14 +1220,28 @@ def unique(
 
     Parameters
     ----------
-    return_index, return_inverse, return_counts
+    x : array_like
+        The elements.
+    return_index, return_inverse, return_counts : bool, default False
         Give a tuple, also with where in the flattened array each element is first; which of them
         every element of x is, in x's shape; how often each is there.
-    axis
+    axis : int or None
         Compare the parts along it, in the order of their elements, of which NaN are all different.
         Positions count along the axis.
-    equal_nan
+    equal_nan : bool, default True
         Whether NaN is one element, and not as many as there are.
+
+    Returns
+    -------
+    Array or tuple of Array
+        Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([3, 1, 3])
+    >>> cubed.unique(x).compute()
+    array([1, 3])
     """
     a = as_lazy(x)
     if axis is not None:
@@ -698,14 +1277,49 @@ def _with_one_nan(found: dict[str, Array], n: int) -> dict[str, Array]:
 
 
 def union1d(x1: Any, x2: Any, /) -> Array:
-    """Distinct elements of two arrays in ascending order. Computes their number."""
+    """Distinct elements of two arrays in ascending order. Computes their number.
+
+    Parameters
+    ----------
+    x1 : array_like
+        The first operand.
+    x2 : array_like
+        The second operand.
+
+    Returns
+    -------
+    Array
+        Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.union1d(cubed.asarray([1, 3]), cubed.asarray([2, 3])).compute()
+    array([1, 2, 3])
+    """
     return unique(concat([_flat(x1), _flat(x2)], axis=0))
 
 
 def vdot(x1: Any, x2: Any, /) -> Array:
     """The product of two flattened arrays, of which the first is conjugated.
 
-    Of the type that both promote to. Lazy.
+    Parameters
+    ----------
+    x1 : array_like
+        The first operand.
+    x2 : array_like
+        The second operand.
+
+    Returns
+    -------
+    Array
+        Of the type that both promote to. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.vdot(cubed.asarray([1, 2]), cubed.asarray([3, 4])).compute()
+    array(11)
     """
     a, b = _flat(x1), _flat(x2)
     products = multiply(conj(a) if a.dtype.kind == "c" else a, b)

@@ -55,9 +55,40 @@ def arange(
 ) -> Array:
     """start, start + step, ... up to but not including stop.
 
-    Of one axis; int64 where all three are integers, else float64. Element k is
-    ``start + k * step``, exact where all three are integers, else rounded to float64; `dtype` is
-    what that is cast to. Lazy; OverflowError if one of the first two is beyond an integer type.
+    Parameters
+    ----------
+    start : number
+        The first number, or the end if there is no `stop`.
+    stop : number or None
+        Where it ends, without that number itself.
+    step : number, default 1
+        The difference of neighbours.
+    dtype : dtype or None
+        Element type of the result.
+    device : {"cpu"} or None
+        Where elements lie: there is one device.
+    chunks : int, tuple, str or None, default "auto"
+        Chunks of the result, see :func:`cubed.rechunk`.
+    spec : Spec or None
+        What computations may use; None: as configured.
+
+    Returns
+    -------
+    Array
+        Of one axis; int64 where all three are integers, else float64. Element k is ``start + k *
+        step``, exact where all three are integers, else rounded to float64; `dtype` is what that is
+        cast to. Lazy.
+
+    Raises
+    ------
+    OverflowError
+        If one of the first two is beyond an integer type.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.arange(0, 10, 3, chunks=2).compute()
+    array([0, 3, 6, 9])
     """
     check_device(device)
     if stop is None:
@@ -118,8 +149,36 @@ def asarray(
 ) -> Array:
     """An array of what is an array, a scalar or nested sequences of them.
 
-    Of the type that NumPy gives the values, or `dtype`. Memory of NumPy's arrays is read when a
-    result is computed, unless `copy` is true; lazy arrays in nested sequences are computed now.
+    Parameters
+    ----------
+    obj : array_like
+        An array, a scalar, or nested sequences of them.
+    dtype : dtype or None
+        Element type of the result.
+    device : {"cpu"} or None
+        Where elements lie: there is one device.
+    copy : bool or None
+        Whether memory is copied; False: an error where it would have to be.
+    chunks : int, tuple, str or None
+        Chunks of the result, see :func:`cubed.rechunk`.
+    spec : Spec or None
+        What computations may use; None: as configured.
+
+    Returns
+    -------
+    Array
+        Of the type that NumPy gives the values, or `dtype`. Memory of NumPy's arrays is read when a
+        result is computed, unless `copy` is true; lazy arrays in nested sequences are computed now.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1, 2], [3, 4]], chunks=(1, 2))
+    >>> x.chunks
+    ((1, 1), (2,))
+    >>> x.compute()
+    array([[1, 2],
+           [3, 4]])
     """
     check_device(device)
     return _create.asarray(obj, dtype, copy, chunks, spec)
@@ -135,7 +194,33 @@ def empty(
 ) -> Array:
     """Zeros.
 
-    Of `shape` and `dtype` (default: float64), in `chunks`. Lazy.
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Shape of the result.
+    dtype : dtype or None
+        Element type of the result.
+    device : {"cpu"} or None
+        Where elements lie: there is one device.
+    chunks : int, tuple, str or None, default "auto"
+        Chunks of the result, see :func:`cubed.rechunk`.
+    spec : Spec or None
+        What computations may use; None: as configured.
+
+    Returns
+    -------
+    Array
+        Of `shape` and `dtype` (default: float64), in `chunks`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.empty((2, 3), dtype=int, chunks=(1, 3))
+    >>> x.chunksize
+    (1, 3)
+    >>> x.compute()
+    array([[0, 0, 0],
+           [0, 0, 0]])
     """
     return full(shape, 0, dtype=dtype or np.float64, device=device, chunks=chunks, spec=spec)
 
@@ -151,7 +236,29 @@ def empty_like(
 ) -> Array:
     """Zeros of x's shape and chunks.
 
-    Of x's shape, and of its type unless there is a `dtype`. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    dtype : dtype or None
+        Element type of the result.
+    device : {"cpu"} or None
+        Where elements lie: there is one device.
+    chunks : int, tuple, str or None
+        Chunks of the result, see :func:`cubed.rechunk`.
+    spec : Spec or None
+        What computations may use; None: as configured.
+
+    Returns
+    -------
+    Array
+        Of x's shape, and of its type unless there is a `dtype`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.empty_like(cubed.asarray([1.5, 2.5])).compute()
+    array([0., 0.])
     """
     return full_like(x, 0, dtype=dtype, device=device, chunks=chunks, spec=spec)
 
@@ -169,7 +276,34 @@ def eye(
 ) -> Array:
     """Ones on the diagonal that is k right of the main one, and zeros.
 
-    ``(n_rows, n_cols)``, float64 by default. Lazy.
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows.
+    n_cols : int or None
+        Number of columns; None: as many as rows.
+    k : int, default 0
+        The diagonal: 0 is the main one, 1 that above it.
+    dtype : dtype or None
+        Element type of the result.
+    device : {"cpu"} or None
+        Where elements lie: there is one device.
+    chunks : int, tuple, str or None, default "auto"
+        Chunks of the result, see :func:`cubed.rechunk`.
+    spec : Spec or None
+        What computations may use; None: as configured.
+
+    Returns
+    -------
+    Array
+        ``(n_rows, n_cols)``, float64 by default. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.eye(2, 3, k=1).compute()
+    array([[0., 1., 0.],
+           [0., 0., 1.]])
     """
     check_device(device)
     columns = n_rows if n_cols is None else n_cols
@@ -183,8 +317,27 @@ def eye(
 def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = None) -> Array:
     """An array over the memory of an object with ``__dlpack__``.
 
-    Of its shape and type, in one chunk, read when a result is computed; a lazy array is itself.
-    BufferError for memory that is not the CPU's, TypeError without ``__dlpack__``.
+    Parameters
+    ----------
+    x : object
+        What has ``__dlpack__``.
+    device : {"cpu"} or None
+        Where elements lie: there is one device.
+    copy : bool or None
+        Whether memory is copied; False: an error where it would have to be.
+
+    Returns
+    -------
+    Array
+        Of its shape and type, in one chunk, read when a result is computed; a lazy array is itself.
+        BufferError for memory that is not the CPU's, TypeError without ``__dlpack__``.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> import numpy as np
+    >>> cubed.from_dlpack(np.arange(3)).compute()
+    array([0, 1, 2])
     """
     check_device(device)
     if isinstance(x, Array):
@@ -206,8 +359,37 @@ def full(
 ) -> Array:
     """One value everywhere.
 
-    Of `shape` and `dtype` (default: that of the value), in `chunks`. Lazy; TypeError for what is
-    no number of that type.
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Shape of the result.
+    fill_value : scalar
+        The value.
+    dtype : dtype or None
+        Element type of the result.
+    device : {"cpu"} or None
+        Where elements lie: there is one device.
+    chunks : int, tuple, str or None, default "auto"
+        Chunks of the result, see :func:`cubed.rechunk`.
+    spec : Spec or None
+        What computations may use; None: as configured.
+
+    Returns
+    -------
+    Array
+        Of `shape` and `dtype` (default: that of the value), in `chunks`. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For what is no number of that type.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.full((2, 2), 7.5).compute()
+    array([[7.5, 7.5],
+           [7.5, 7.5]])
     """
     check_device(device)
     if isinstance(fill_value, Array):
@@ -260,7 +442,31 @@ def full_like(
 ) -> Array:
     """One value everywhere, in x's shape, type and chunks.
 
-    Of x's shape, and of its type unless there is a `dtype`. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    fill_value : scalar
+        The value.
+    dtype : dtype or None
+        Element type of the result.
+    device : {"cpu"} or None
+        Where elements lie: there is one device.
+    chunks : int, tuple, str or None
+        Chunks of the result, see :func:`cubed.rechunk`.
+    spec : Spec or None
+        What computations may use; None: as configured.
+
+    Returns
+    -------
+    Array
+        Of x's shape, and of its type unless there is a `dtype`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.full_like(cubed.asarray([1, 2]), 7).compute()
+    array([7, 7])
     """
     x = lazy(x)
     return full(
@@ -287,7 +493,36 @@ def linspace(
 ) -> Array:
     """`num` equally spaced numbers from start to stop, which is the last one if `endpoint`.
 
-    ``(num,)``, float64 or complex128 by default; numbers of integer types are rounded down. Lazy.
+    Parameters
+    ----------
+    start : number
+        The first number.
+    stop : number
+        Where it ends.
+    num : int
+        How many.
+    dtype : dtype or None
+        Element type of the result.
+    device : {"cpu"} or None
+        Where elements lie: there is one device.
+    endpoint : bool, default True
+        Whether the last one is included.
+    chunks : int, tuple, str or None, default "auto"
+        Chunks of the result, see :func:`cubed.rechunk`.
+    spec : Spec or None
+        What computations may use; None: as configured.
+
+    Returns
+    -------
+    Array
+        ``(num,)``, float64 or complex128 by default; numbers of integer types are rounded down.
+        Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.linspace(0, 1, 5).compute()
+    array([0.  , 0.25, 0.5 , 0.75, 1.  ])
     """
     check_device(device)
     is_complex = isinstance(start, complex) or isinstance(stop, complex)
@@ -314,8 +549,30 @@ def meshgrid(
 ) -> tuple[Array, ...]:
     """Coordinates of a grid from those of its axes.
 
-    Arrays of one axis, each in the shape of all of them together, or with `sparse` with one element
-    along the axes of the others. Lazy; `copy` changes nothing.
+    Parameters
+    ----------
+    *arrays : sequence of Array
+        The arrays.
+    indexing : {"xy", "ij"}, default "xy"
+        Whether the first two axes are swapped.
+    sparse : bool, default False
+        Whether each has extent 1 along the others' axes.
+    copy : bool or None, default True
+        Whether memory is copied; False: an error where it would have to be.
+
+    Returns
+    -------
+    tuple of Array
+        Arrays of one axis, each in the shape of all of them together, or with `sparse` with one
+        element along the axes of the others. Lazy; `copy` changes nothing.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> rows, columns = cubed.meshgrid(cubed.arange(2), cubed.arange(3), indexing="ij")
+    >>> rows.compute()
+    array([[0, 0, 0],
+           [1, 1, 1]])
     """
     if indexing not in ("xy", "ij"):
         raise ValueError(f"indexing is {indexing!r}, expected 'xy' or 'ij'")
@@ -352,7 +609,33 @@ def ones(
 ) -> Array:
     """Ones.
 
-    Of `shape` and `dtype` (default: float64), in `chunks`. Lazy.
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Shape of the result.
+    dtype : dtype or None
+        Element type of the result.
+    device : {"cpu"} or None
+        Where elements lie: there is one device.
+    chunks : int, tuple, str or None, default "auto"
+        Chunks of the result, see :func:`cubed.rechunk`.
+    spec : Spec or None
+        What computations may use; None: as configured.
+
+    Returns
+    -------
+    Array
+        Of `shape` and `dtype` (default: float64), in `chunks`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.ones((2, 3), dtype=int, chunks=(1, 3))
+    >>> x.chunksize
+    (1, 3)
+    >>> x.compute()
+    array([[1, 1, 1],
+           [1, 1, 1]])
     """
     return full(shape, 1, dtype=dtype or np.float64, device=device, chunks=chunks, spec=spec)
 
@@ -368,7 +651,29 @@ def ones_like(
 ) -> Array:
     """Ones of x's shape and chunks.
 
-    Of x's shape, and of its type unless there is a `dtype`. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    dtype : dtype or None
+        Element type of the result.
+    device : {"cpu"} or None
+        Where elements lie: there is one device.
+    chunks : int, tuple, str or None
+        Chunks of the result, see :func:`cubed.rechunk`.
+    spec : Spec or None
+        What computations may use; None: as configured.
+
+    Returns
+    -------
+    Array
+        Of x's shape, and of its type unless there is a `dtype`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.ones_like(cubed.asarray([1.5, 2.5])).compute()
+    array([1., 1.])
     """
     return full_like(x, 1, dtype=dtype, device=device, chunks=chunks, spec=spec)
 
@@ -381,7 +686,30 @@ def _diagonal(x: Array, k: int) -> int:
 def tril(x: Array, /, *, k: int = 0) -> Array:
     """The lower triangles of matrices, with the diagonal k right of the main one; else zeros.
 
-    ``(..., n, m)`` of x's type. Lazy; ValueError for fewer than two axes.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    k : int, default 0
+        The diagonal: 0 is the main one, 1 that above it.
+
+    Returns
+    -------
+    Array
+        ``(..., n, m)`` of x's type. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For fewer than two axes.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.ones((2, 2), dtype=int)
+    >>> cubed.tril(x).compute()
+    array([[1, 0],
+           [1, 1]])
     """
     x = lazy(x)
     return x._like(_core.triangle(False, x._x, _diagonal(x, k)))
@@ -390,7 +718,30 @@ def tril(x: Array, /, *, k: int = 0) -> Array:
 def triu(x: Array, /, *, k: int = 0) -> Array:
     """The upper triangles of matrices, with the diagonal k right of the main one; else zeros.
 
-    ``(..., n, m)`` of x's type. Lazy; ValueError for fewer than two axes.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    k : int, default 0
+        The diagonal: 0 is the main one, 1 that above it.
+
+    Returns
+    -------
+    Array
+        ``(..., n, m)`` of x's type. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For fewer than two axes.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.ones((2, 2), dtype=int)
+    >>> cubed.triu(x).compute()
+    array([[1, 1],
+           [0, 1]])
     """
     x = lazy(x)
     return x._like(_core.triangle(True, x._x, _diagonal(x, k)))
@@ -406,7 +757,33 @@ def zeros(
 ) -> Array:
     """Zeros.
 
-    Of `shape` and `dtype` (default: float64), in `chunks`. Lazy.
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Shape of the result.
+    dtype : dtype or None
+        Element type of the result.
+    device : {"cpu"} or None
+        Where elements lie: there is one device.
+    chunks : int, tuple, str or None, default "auto"
+        Chunks of the result, see :func:`cubed.rechunk`.
+    spec : Spec or None
+        What computations may use; None: as configured.
+
+    Returns
+    -------
+    Array
+        Of `shape` and `dtype` (default: float64), in `chunks`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.zeros((2, 3), dtype=int, chunks=(1, 3))
+    >>> x.chunksize
+    (1, 3)
+    >>> x.compute()
+    array([[0, 0, 0],
+           [0, 0, 0]])
     """
     return full(shape, 0, dtype=dtype or np.float64, device=device, chunks=chunks, spec=spec)
 
@@ -422,6 +799,28 @@ def zeros_like(
 ) -> Array:
     """Zeros of x's shape and chunks.
 
-    Of x's shape, and of its type unless there is a `dtype`. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    dtype : dtype or None
+        Element type of the result.
+    device : {"cpu"} or None
+        Where elements lie: there is one device.
+    chunks : int, tuple, str or None
+        Chunks of the result, see :func:`cubed.rechunk`.
+    spec : Spec or None
+        What computations may use; None: as configured.
+
+    Returns
+    -------
+    Array
+        Of x's shape, and of its type unless there is a `dtype`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.zeros_like(cubed.asarray([1.5, 2.5])).compute()
+    array([0., 0.])
     """
     return full_like(x, 0, dtype=dtype, device=device, chunks=chunks, spec=spec)

@@ -48,7 +48,32 @@ class IntInfo(NamedTuple):
 def astype(x: Array, dtype: DTypeLike, /, *, copy: bool = True, device: str | None = None) -> Array:
     """The values in another type: floats to integers towards 0, anything to bool as ``!= 0``.
 
-    Of x's shape. Lazy; TypeError for complex numbers to real ones.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    dtype : dtype
+        The element type that it gets.
+    copy : bool or None, default True
+        Whether memory is copied; False: an error where it would have to be.
+    device : {"cpu"} or None
+        Where elements lie: there is one device.
+
+    Returns
+    -------
+    Array
+        Of x's shape. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For complex numbers to real ones.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.astype(cubed.asarray([1.9, -1.9]), int).compute()
+    array([ 1, -1])
     """
     check_device(device)
     x = lazy(x)
@@ -64,6 +89,24 @@ def can_cast(from_: Any, to: Any, /) -> bool:
     """Whether a type, or that of an array, is cast to another one by promotion.
 
     Computes nothing.
+
+    Parameters
+    ----------
+    from_ : dtype or Array
+        What is cast.
+    to : dtype
+        What it becomes.
+
+    Returns
+    -------
+    bool
+        Computes nothing.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.can_cast(cubed.int32, cubed.int64)
+    True
     """
     source = from_.dtype if isinstance(from_, Array) else np.dtype(from_)
     target = np.dtype(to)
@@ -74,6 +117,23 @@ def finfo(type: Any, /) -> FloatInfo:
     """Limits of a floating type; of a complex one, those of its parts.
 
     Computes nothing.
+
+    Parameters
+    ----------
+    type : dtype or Array
+        The element type, or an array of it.
+
+    Returns
+    -------
+    FloatInfo
+        With ``bits``, ``eps``, ``max``, ``min``, ``smallest_normal`` and ``dtype``. Computes
+        nothing.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.finfo(cubed.float32).bits
+    32
     """
     d = type.dtype if isinstance(type, Array) else np.dtype(type)
     if d.kind not in "fc":
@@ -93,6 +153,22 @@ def iinfo(type: Any, /) -> IntInfo:
     """Limits of an integer type.
 
     Computes nothing.
+
+    Parameters
+    ----------
+    type : dtype or Array
+        The element type, or an array of it.
+
+    Returns
+    -------
+    IntInfo
+        With ``bits``, ``max``, ``min`` and ``dtype``. Computes nothing.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.iinfo(cubed.int16).max
+    32767
     """
     d = type.dtype if isinstance(type, Array) else np.dtype(type)
     if d.kind not in "iu":
@@ -105,6 +181,24 @@ def isdtype(dtype: DTypeLike, kind: Any) -> bool:
     """Whether a type is of a kind, is another type, or any of a tuple of those.
 
     Computes nothing.
+
+    Parameters
+    ----------
+    dtype : dtype
+        The element type.
+    kind : str, dtype or tuple
+        Kinds as the standard names them, or element types.
+
+    Returns
+    -------
+    bool
+        Computes nothing.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.isdtype(cubed.float32, "real floating")
+    True
     """
     if isinstance(kind, tuple):
         return any(isdtype(dtype, k) for k in kind)
@@ -129,6 +223,22 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
     """The type of an operation on these arrays, types and Python scalars.
 
     Computes nothing.
+
+    Parameters
+    ----------
+    *arrays_and_dtypes : Array, dtype or scalar
+        What is promoted.
+
+    Returns
+    -------
+    dtype
+        Computes nothing.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.result_type(cubed.int32, cubed.float32)
+    dtype('float64')
     """
     dtypes = []
     for a in arrays_and_dtypes:

@@ -117,7 +117,26 @@ def _truth(x: Any) -> Any:
 def abs(x: Array, /) -> Array:
     """Absolute values.
 
-    Of x's shape and type; of complex numbers the real type. Lazy; TypeError for bool.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape and type; of complex numbers the real type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.abs(cubed.asarray([-1.5, 0.0, 2.0])).compute()
+    array([1.5, 0. , 2. ])
     """
     return _one("abs", x)
 
@@ -125,7 +144,26 @@ def abs(x: Array, /) -> Array:
 def acos(x: Array, /) -> Array:
     """Arc cosines.
 
-    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape: float64 for integers, else x's type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.acos(cubed.asarray([0.0, 0.5])).compute()
+    array([1.57079633, 1.04719755])
     """
     return _one("acos", x)
 
@@ -133,7 +171,26 @@ def acos(x: Array, /) -> Array:
 def acosh(x: Array, /) -> Array:
     """Inverse hyperbolic cosines.
 
-    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape: float64 for integers, else x's type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.acosh(cubed.asarray([1.0, 2.0])).compute()
+    array([0.       , 1.3169579])
     """
     return _one("acosh", x)
 
@@ -141,7 +198,23 @@ def acosh(x: Array, /) -> Array:
 def add(x1: Any, x2: Any, /) -> Array:
     """Sums.
 
-    Operands are broadcast and promoted. Lazy.
+    Parameters
+    ----------
+    x1 : array_like
+        The first operand.
+    x2 : array_like
+        The second operand.
+
+    Returns
+    -------
+    Array
+        Operands are broadcast and promoted. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.add(cubed.asarray([7, 8, 9]), 2).compute()
+    array([ 9, 10, 11])
     """
     return _two("add", x1, x2)
 
@@ -149,7 +222,26 @@ def add(x1: Any, x2: Any, /) -> Array:
 def asin(x: Array, /) -> Array:
     """Arc sines.
 
-    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape: float64 for integers, else x's type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.asin(cubed.asarray([0.0, 0.5])).compute()
+    array([0.        , 0.52359878])
     """
     return _one("asin", x)
 
@@ -157,7 +249,26 @@ def asin(x: Array, /) -> Array:
 def asinh(x: Array, /) -> Array:
     """Inverse hyperbolic sines.
 
-    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape: float64 for integers, else x's type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.asinh(cubed.asarray([0.0, 1.0])).compute()
+    array([0.        , 0.88137359])
     """
     return _one("asinh", x)
 
@@ -165,7 +276,26 @@ def asinh(x: Array, /) -> Array:
 def atan(x: Array, /) -> Array:
     """Arc tangents.
 
-    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape: float64 for integers, else x's type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.atan(cubed.asarray([0.0, 0.5])).compute()
+    array([0.        , 0.46364761])
     """
     return _one("atan", x)
 
@@ -173,8 +303,28 @@ def atan(x: Array, /) -> Array:
 def atan2(x1: Any, x2: Any, /) -> Array:
     """Angles of the points (x2, x1).
 
-    Operands are broadcast and promoted, integers to float64. Lazy; TypeError for bool and complex
-    numbers.
+    Parameters
+    ----------
+    x1 : array_like
+        The first operand.
+    x2 : array_like
+        The second operand.
+
+    Returns
+    -------
+    Array
+        Operands are broadcast and promoted, integers to float64. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool and complex numbers.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.atan2(cubed.asarray([1.0, -1.0]), cubed.asarray([1.0, 1.0])).compute()
+    array([ 0.78539816, -0.78539816])
     """
     return _two("atan2", x1, x2)
 
@@ -182,7 +332,26 @@ def atan2(x1: Any, x2: Any, /) -> Array:
 def atanh(x: Array, /) -> Array:
     """Inverse hyperbolic tangents.
 
-    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape: float64 for integers, else x's type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.atanh(cubed.asarray([0.0, 0.5])).compute()
+    array([0.        , 0.54930614])
     """
     return _one("atanh", x)
 
@@ -190,7 +359,28 @@ def atanh(x: Array, /) -> Array:
 def bitwise_and(x1: Any, x2: Any, /) -> Array:
     """Bits that both have.
 
-    Operands are broadcast and promoted. Lazy; TypeError for floats and complex numbers.
+    Parameters
+    ----------
+    x1 : array_like
+        The first operand.
+    x2 : array_like
+        The second operand.
+
+    Returns
+    -------
+    Array
+        Operands are broadcast and promoted. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For floats and complex numbers.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.bitwise_and(cubed.asarray([12, 10]), 6).compute()
+    array([4, 2])
     """
     return _two("bitwise_and", x1, x2)
 
@@ -198,7 +388,26 @@ def bitwise_and(x1: Any, x2: Any, /) -> Array:
 def bitwise_invert(x: Array, /) -> Array:
     """Complements of the bits.
 
-    Of x's shape and type. Lazy; TypeError for floats and complex numbers.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape and type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For floats and complex numbers.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.bitwise_invert(cubed.asarray([1, -2])).compute()
+    array([-2,  1])
     """
     return _one("bitwise_invert", x)
 
@@ -206,7 +415,28 @@ def bitwise_invert(x: Array, /) -> Array:
 def bitwise_left_shift(x1: Any, x2: Any, /) -> Array:
     """Bits of x1 shifted x2 to the left.
 
-    Operands are broadcast and promoted. Lazy; TypeError for other types than integers.
+    Parameters
+    ----------
+    x1 : array_like
+        The first operand.
+    x2 : array_like
+        The second operand.
+
+    Returns
+    -------
+    Array
+        Operands are broadcast and promoted. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For other types than integers.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.bitwise_left_shift(cubed.asarray([4, 8]), 2).compute()
+    array([16, 32])
     """
     return _two("bitwise_left_shift", x1, x2)
 
@@ -214,7 +444,28 @@ def bitwise_left_shift(x1: Any, x2: Any, /) -> Array:
 def bitwise_or(x1: Any, x2: Any, /) -> Array:
     """Bits that either has.
 
-    Operands are broadcast and promoted. Lazy; TypeError for floats and complex numbers.
+    Parameters
+    ----------
+    x1 : array_like
+        The first operand.
+    x2 : array_like
+        The second operand.
+
+    Returns
+    -------
+    Array
+        Operands are broadcast and promoted. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For floats and complex numbers.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.bitwise_or(cubed.asarray([12, 10]), 6).compute()
+    array([14, 14])
     """
     return _two("bitwise_or", x1, x2)
 
@@ -222,7 +473,28 @@ def bitwise_or(x1: Any, x2: Any, /) -> Array:
 def bitwise_right_shift(x1: Any, x2: Any, /) -> Array:
     """Bits of x1 shifted x2 to the right.
 
-    Operands are broadcast and promoted. Lazy; TypeError for other types than integers.
+    Parameters
+    ----------
+    x1 : array_like
+        The first operand.
+    x2 : array_like
+        The second operand.
+
+    Returns
+    -------
+    Array
+        Operands are broadcast and promoted. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For other types than integers.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.bitwise_right_shift(cubed.asarray([4, 8]), 2).compute()
+    array([1, 2])
     """
     return _two("bitwise_right_shift", x1, x2)
 
@@ -230,7 +502,28 @@ def bitwise_right_shift(x1: Any, x2: Any, /) -> Array:
 def bitwise_xor(x1: Any, x2: Any, /) -> Array:
     """Bits that one of them has.
 
-    Operands are broadcast and promoted. Lazy; TypeError for floats and complex numbers.
+    Parameters
+    ----------
+    x1 : array_like
+        The first operand.
+    x2 : array_like
+        The second operand.
+
+    Returns
+    -------
+    Array
+        Operands are broadcast and promoted. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For floats and complex numbers.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.bitwise_xor(cubed.asarray([12, 10]), 6).compute()
+    array([10, 12])
     """
     return _two("bitwise_xor", x1, x2)
 
@@ -238,7 +531,26 @@ def bitwise_xor(x1: Any, x2: Any, /) -> Array:
 def ceil(x: Array, /) -> Array:
     """Smallest integers that are not less.
 
-    Of x's shape and type. Lazy; TypeError for bool and complex numbers.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape and type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool and complex numbers.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.ceil(cubed.asarray([-1.5, 0.2, 2.5])).compute()
+    array([-1.,  1.,  3.])
     """
     return _one("ceil", x)
 
@@ -246,9 +558,31 @@ def ceil(x: Array, /) -> Array:
 def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
     """The elements, but none below `min` or above `max`; None is no limit.
 
-    Of the shape and the type that all broadcast and promote to; Python scalars take x's type, and
-    a Python integer that no element of that type is beyond is no limit. Lazy; OverflowError for a
-    Python integer that all elements are beyond.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    min : array_like or None
+        Lower limit.
+    max : array_like or None
+        Upper limit.
+
+    Returns
+    -------
+    Array
+        Of the shape and the type that all broadcast and promote to; Python scalars take x's type,
+        and a Python integer that no element of that type is beyond is no limit. Lazy.
+
+    Raises
+    ------
+    OverflowError
+        For a Python integer that all elements are beyond.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.clip(cubed.asarray([-3, 1, 7]), 0, 5).compute()
+    array([0, 1, 5])
     """
     x = lazy(x)
     if x.dtype.kind in "iu":
@@ -269,7 +603,26 @@ def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
 def conj(x: Array, /) -> Array:
     """Complex conjugates.
 
-    Of x's shape and type. Lazy; TypeError for bool.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape and type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.conj(cubed.asarray([1 + 2j, 3.0])).compute()
+    array([1.-2.j, 3.-0.j])
     """
     return _one("conj", x)
 
@@ -277,8 +630,28 @@ def conj(x: Array, /) -> Array:
 def copysign(x1: Any, x2: Any, /) -> Array:
     """Magnitudes of x1 with signs of x2.
 
-    Operands are broadcast and promoted, integers to float64. Lazy; TypeError for bool and complex
-    numbers.
+    Parameters
+    ----------
+    x1 : array_like
+        The first operand.
+    x2 : array_like
+        The second operand.
+
+    Returns
+    -------
+    Array
+        Operands are broadcast and promoted, integers to float64. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool and complex numbers.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.copysign(cubed.asarray([1.0, 2.0]), cubed.asarray([-1.0, 1.0])).compute()
+    array([-1.,  2.])
     """
     return _two("copysign", x1, x2)
 
@@ -286,7 +659,26 @@ def copysign(x1: Any, x2: Any, /) -> Array:
 def cos(x: Array, /) -> Array:
     """Cosines.
 
-    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape: float64 for integers, else x's type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.cos(cubed.asarray([0.0, 1.0])).compute()
+    array([1.        , 0.54030231])
     """
     return _one("cos", x)
 
@@ -294,7 +686,26 @@ def cos(x: Array, /) -> Array:
 def cosh(x: Array, /) -> Array:
     """Hyperbolic cosines.
 
-    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape: float64 for integers, else x's type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.cosh(cubed.asarray([0.0, 1.0])).compute()
+    array([1.        , 1.54308063])
     """
     return _one("cosh", x)
 
@@ -302,7 +713,28 @@ def cosh(x: Array, /) -> Array:
 def divide(x1: Any, x2: Any, /) -> Array:
     """Quotients.
 
-    Operands are broadcast and promoted, integers to float64. Lazy; TypeError for bool.
+    Parameters
+    ----------
+    x1 : array_like
+        The first operand.
+    x2 : array_like
+        The second operand.
+
+    Returns
+    -------
+    Array
+        Operands are broadcast and promoted, integers to float64. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.divide(cubed.asarray([1.0, 2.0]), 4).compute()
+    array([0.25, 0.5 ])
     """
     return _two("divide", x1, x2)
 
@@ -310,7 +742,23 @@ def divide(x1: Any, x2: Any, /) -> Array:
 def equal(x1: Any, x2: Any, /) -> Array:
     """Whether elements are equal.
 
-    bool; operands are broadcast and promoted. Lazy.
+    Parameters
+    ----------
+    x1 : array_like
+        The first operand.
+    x2 : array_like
+        The second operand.
+
+    Returns
+    -------
+    Array
+        bool; operands are broadcast and promoted. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.equal(cubed.asarray([1, 2, 3]), 2).compute()
+    array([False,  True, False])
     """
     return _two("equal", x1, x2)
 
@@ -318,7 +766,26 @@ def equal(x1: Any, x2: Any, /) -> Array:
 def exp(x: Array, /) -> Array:
     """Exponentials.
 
-    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape: float64 for integers, else x's type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.exp(cubed.asarray([0.0, 1.0])).compute()
+    array([1.        , 2.71828183])
     """
     return _one("exp", x)
 
@@ -326,7 +793,26 @@ def exp(x: Array, /) -> Array:
 def expm1(x: Array, /) -> Array:
     """Exponentials minus 1.
 
-    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape: float64 for integers, else x's type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.expm1(cubed.asarray([0.0, 1.0])).compute()
+    array([0.        , 1.71828183])
     """
     return _one("expm1", x)
 
@@ -334,7 +820,26 @@ def expm1(x: Array, /) -> Array:
 def floor(x: Array, /) -> Array:
     """Largest integers that are not greater.
 
-    Of x's shape and type. Lazy; TypeError for bool and complex numbers.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape and type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool and complex numbers.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.floor(cubed.asarray([-1.5, 0.2, 2.5])).compute()
+    array([-2.,  0.,  2.])
     """
     return _one("floor", x)
 
@@ -342,7 +847,28 @@ def floor(x: Array, /) -> Array:
 def floor_divide(x1: Any, x2: Any, /) -> Array:
     """Quotients rounded down.
 
-    Operands are broadcast and promoted. Lazy; TypeError for bool and complex numbers.
+    Parameters
+    ----------
+    x1 : array_like
+        The first operand.
+    x2 : array_like
+        The second operand.
+
+    Returns
+    -------
+    Array
+        Operands are broadcast and promoted. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool and complex numbers.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.floor_divide(cubed.asarray([7, 8, 9]), 2).compute()
+    array([3, 4, 4])
     """
     return _two("floor_divide", x1, x2)
 
@@ -350,7 +876,28 @@ def floor_divide(x1: Any, x2: Any, /) -> Array:
 def greater(x1: Any, x2: Any, /) -> Array:
     """Whether x1 > x2.
 
-    bool; operands are broadcast and promoted. Lazy; TypeError for complex numbers.
+    Parameters
+    ----------
+    x1 : array_like
+        The first operand.
+    x2 : array_like
+        The second operand.
+
+    Returns
+    -------
+    Array
+        bool; operands are broadcast and promoted. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For complex numbers.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.greater(cubed.asarray([1, 2, 3]), 2).compute()
+    array([False, False,  True])
     """
     return _two("greater", x1, x2)
 
@@ -358,7 +905,28 @@ def greater(x1: Any, x2: Any, /) -> Array:
 def greater_equal(x1: Any, x2: Any, /) -> Array:
     """Whether x1 >= x2.
 
-    bool; operands are broadcast and promoted. Lazy; TypeError for complex numbers.
+    Parameters
+    ----------
+    x1 : array_like
+        The first operand.
+    x2 : array_like
+        The second operand.
+
+    Returns
+    -------
+    Array
+        bool; operands are broadcast and promoted. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For complex numbers.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.greater_equal(cubed.asarray([1, 2, 3]), 2).compute()
+    array([False,  True,  True])
     """
     return _two("greater_equal", x1, x2)
 
@@ -366,8 +934,28 @@ def greater_equal(x1: Any, x2: Any, /) -> Array:
 def hypot(x1: Any, x2: Any, /) -> Array:
     """Lengths of the vectors (x1, x2).
 
-    Operands are broadcast and promoted, integers to float64. Lazy; TypeError for bool and complex
-    numbers.
+    Parameters
+    ----------
+    x1 : array_like
+        The first operand.
+    x2 : array_like
+        The second operand.
+
+    Returns
+    -------
+    Array
+        Operands are broadcast and promoted, integers to float64. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool and complex numbers.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.hypot(cubed.asarray([3.0, 5.0]), cubed.asarray([4.0, 12.0])).compute()
+    array([ 5., 13.])
     """
     return _two("hypot", x1, x2)
 
@@ -375,7 +963,26 @@ def hypot(x1: Any, x2: Any, /) -> Array:
 def imag(x: Array, /) -> Array:
     """Imaginary parts.
 
-    Of x's shape and type; of complex numbers the real type. Lazy; TypeError for bool.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape and type; of complex numbers the real type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.imag(cubed.asarray([1 + 2j, 3.0])).compute()
+    array([2., 0.])
     """
     return _one("imag", x)
 
@@ -383,7 +990,21 @@ def imag(x: Array, /) -> Array:
 def isfinite(x: Array, /) -> Array:
     """Whether elements are finite.
 
-    bool, of x's shape. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        bool, of x's shape. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.isfinite(cubed.asarray([1.0, float('inf'), float('nan')])).compute()
+    array([ True, False, False])
     """
     return _one("isfinite", x)
 
@@ -391,7 +1012,21 @@ def isfinite(x: Array, /) -> Array:
 def isinf(x: Array, /) -> Array:
     """Whether elements are infinite.
 
-    bool, of x's shape. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        bool, of x's shape. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.isinf(cubed.asarray([1.0, float('inf'), float('nan')])).compute()
+    array([False,  True, False])
     """
     return _one("isinf", x)
 
@@ -399,7 +1034,21 @@ def isinf(x: Array, /) -> Array:
 def isnan(x: Array, /) -> Array:
     """Whether elements are NaN.
 
-    bool, of x's shape. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        bool, of x's shape. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.isnan(cubed.asarray([1.0, float('inf'), float('nan')])).compute()
+    array([False, False,  True])
     """
     return _one("isnan", x)
 
@@ -407,7 +1056,28 @@ def isnan(x: Array, /) -> Array:
 def less(x1: Any, x2: Any, /) -> Array:
     """Whether x1 < x2.
 
-    bool; operands are broadcast and promoted. Lazy; TypeError for complex numbers.
+    Parameters
+    ----------
+    x1 : array_like
+        The first operand.
+    x2 : array_like
+        The second operand.
+
+    Returns
+    -------
+    Array
+        bool; operands are broadcast and promoted. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For complex numbers.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.less(cubed.asarray([1, 2, 3]), 2).compute()
+    array([ True, False, False])
     """
     return _two("less", x1, x2)
 
@@ -415,7 +1085,28 @@ def less(x1: Any, x2: Any, /) -> Array:
 def less_equal(x1: Any, x2: Any, /) -> Array:
     """Whether x1 <= x2.
 
-    bool; operands are broadcast and promoted. Lazy; TypeError for complex numbers.
+    Parameters
+    ----------
+    x1 : array_like
+        The first operand.
+    x2 : array_like
+        The second operand.
+
+    Returns
+    -------
+    Array
+        bool; operands are broadcast and promoted. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For complex numbers.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.less_equal(cubed.asarray([1, 2, 3]), 2).compute()
+    array([ True,  True, False])
     """
     return _two("less_equal", x1, x2)
 
@@ -423,7 +1114,26 @@ def less_equal(x1: Any, x2: Any, /) -> Array:
 def log(x: Array, /) -> Array:
     """Natural logarithms.
 
-    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape: float64 for integers, else x's type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.log(cubed.asarray([1.0, 100.0])).compute()
+    array([0.        , 4.60517019])
     """
     return _one("log", x)
 
@@ -431,7 +1141,26 @@ def log(x: Array, /) -> Array:
 def log10(x: Array, /) -> Array:
     """Logarithms to base 10.
 
-    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape: float64 for integers, else x's type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.log10(cubed.asarray([1.0, 100.0])).compute()
+    array([0., 2.])
     """
     return _one("log10", x)
 
@@ -439,7 +1168,26 @@ def log10(x: Array, /) -> Array:
 def log1p(x: Array, /) -> Array:
     """Natural logarithms of 1 plus the elements.
 
-    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape: float64 for integers, else x's type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.log1p(cubed.asarray([0.0, 1.0])).compute()
+    array([0.        , 0.69314718])
     """
     return _one("log1p", x)
 
@@ -447,7 +1195,26 @@ def log1p(x: Array, /) -> Array:
 def log2(x: Array, /) -> Array:
     """Logarithms to base 2.
 
-    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape: float64 for integers, else x's type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.log2(cubed.asarray([1.0, 100.0])).compute()
+    array([0.        , 6.64385619])
     """
     return _one("log2", x)
 
@@ -455,8 +1222,28 @@ def log2(x: Array, /) -> Array:
 def logaddexp(x1: Any, x2: Any, /) -> Array:
     """Log(exp(x1) + exp(x2)), without overflow.
 
-    Operands are broadcast and promoted, integers to float64. Lazy; TypeError for bool and complex
-    numbers.
+    Parameters
+    ----------
+    x1 : array_like
+        The first operand.
+    x2 : array_like
+        The second operand.
+
+    Returns
+    -------
+    Array
+        Operands are broadcast and promoted, integers to float64. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool and complex numbers.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.logaddexp(cubed.asarray([0.0, 1.0]), cubed.asarray([0.0, 2.0])).compute()
+    array([0.69314718, 2.31326169])
     """
     return _two("logaddexp", x1, x2)
 
@@ -464,7 +1251,23 @@ def logaddexp(x1: Any, x2: Any, /) -> Array:
 def logical_and(x1: Any, x2: Any, /) -> Array:
     """Whether both are true.
 
-    bool; operands are broadcast and promoted. Lazy.
+    Parameters
+    ----------
+    x1 : array_like
+        The first operand.
+    x2 : array_like
+        The second operand.
+
+    Returns
+    -------
+    Array
+        bool; operands are broadcast and promoted. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.logical_and(cubed.asarray([True, True]), cubed.asarray([True, False])).compute()
+    array([ True, False])
     """
     return _two("logical_and", _truth(x1), _truth(x2))
 
@@ -472,7 +1275,21 @@ def logical_and(x1: Any, x2: Any, /) -> Array:
 def logical_not(x: Array, /) -> Array:
     """Whether elements are false.
 
-    bool, of x's shape. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        bool, of x's shape. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.logical_not(cubed.asarray([True, False])).compute()
+    array([False,  True])
     """
     return _one("logical_not", _truth(lazy(x)))
 
@@ -480,7 +1297,23 @@ def logical_not(x: Array, /) -> Array:
 def logical_or(x1: Any, x2: Any, /) -> Array:
     """Whether either is true.
 
-    bool; operands are broadcast and promoted. Lazy.
+    Parameters
+    ----------
+    x1 : array_like
+        The first operand.
+    x2 : array_like
+        The second operand.
+
+    Returns
+    -------
+    Array
+        bool; operands are broadcast and promoted. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.logical_or(cubed.asarray([True, True]), cubed.asarray([True, False])).compute()
+    array([ True,  True])
     """
     return _two("logical_or", _truth(x1), _truth(x2))
 
@@ -488,7 +1321,23 @@ def logical_or(x1: Any, x2: Any, /) -> Array:
 def logical_xor(x1: Any, x2: Any, /) -> Array:
     """Whether one of them is true.
 
-    bool; operands are broadcast and promoted. Lazy.
+    Parameters
+    ----------
+    x1 : array_like
+        The first operand.
+    x2 : array_like
+        The second operand.
+
+    Returns
+    -------
+    Array
+        bool; operands are broadcast and promoted. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.logical_xor(cubed.asarray([True, True]), cubed.asarray([True, False])).compute()
+    array([False,  True])
     """
     return _two("logical_xor", _truth(x1), _truth(x2))
 
@@ -496,7 +1345,28 @@ def logical_xor(x1: Any, x2: Any, /) -> Array:
 def maximum(x1: Any, x2: Any, /) -> Array:
     """Larger elements; NaN where either is NaN.
 
-    Operands are broadcast and promoted. Lazy; TypeError for complex numbers.
+    Parameters
+    ----------
+    x1 : array_like
+        The first operand.
+    x2 : array_like
+        The second operand.
+
+    Returns
+    -------
+    Array
+        Operands are broadcast and promoted. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For complex numbers.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.maximum(cubed.asarray([1.0, 5.0]), cubed.asarray([3.0, float('nan')])).compute()
+    array([ 3., nan])
     """
     return _two("maximum", x1, x2)
 
@@ -504,7 +1374,28 @@ def maximum(x1: Any, x2: Any, /) -> Array:
 def minimum(x1: Any, x2: Any, /) -> Array:
     """Smaller elements; NaN where either is NaN.
 
-    Operands are broadcast and promoted. Lazy; TypeError for complex numbers.
+    Parameters
+    ----------
+    x1 : array_like
+        The first operand.
+    x2 : array_like
+        The second operand.
+
+    Returns
+    -------
+    Array
+        Operands are broadcast and promoted. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For complex numbers.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.minimum(cubed.asarray([1.0, 5.0]), cubed.asarray([3.0, float('nan')])).compute()
+    array([ 1., nan])
     """
     return _two("minimum", x1, x2)
 
@@ -512,7 +1403,23 @@ def minimum(x1: Any, x2: Any, /) -> Array:
 def multiply(x1: Any, x2: Any, /) -> Array:
     """Products.
 
-    Operands are broadcast and promoted. Lazy.
+    Parameters
+    ----------
+    x1 : array_like
+        The first operand.
+    x2 : array_like
+        The second operand.
+
+    Returns
+    -------
+    Array
+        Operands are broadcast and promoted. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.multiply(cubed.asarray([7, 8, 9]), 2).compute()
+    array([14, 16, 18])
     """
     return _two("multiply", x1, x2)
 
@@ -520,7 +1427,26 @@ def multiply(x1: Any, x2: Any, /) -> Array:
 def negative(x: Array, /) -> Array:
     """Negatives.
 
-    Of x's shape and type. Lazy; TypeError for bool.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape and type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.negative(cubed.asarray([1, -2])).compute()
+    array([-1,  2])
     """
     return _one("negative", x)
 
@@ -528,8 +1454,28 @@ def negative(x: Array, /) -> Array:
 def nextafter(x1: Any, x2: Any, /) -> Array:
     """Next numbers from x1 towards x2.
 
-    Operands are broadcast and promoted, integers to float64. Lazy; TypeError for bool and complex
-    numbers.
+    Parameters
+    ----------
+    x1 : array_like
+        The first operand.
+    x2 : array_like
+        The second operand.
+
+    Returns
+    -------
+    Array
+        Operands are broadcast and promoted, integers to float64. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool and complex numbers.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.nextafter(cubed.asarray([1.0]), 2.0).compute()
+    array([1.])
     """
     return _two("nextafter", x1, x2)
 
@@ -537,7 +1483,23 @@ def nextafter(x1: Any, x2: Any, /) -> Array:
 def not_equal(x1: Any, x2: Any, /) -> Array:
     """Whether elements differ.
 
-    bool; operands are broadcast and promoted. Lazy.
+    Parameters
+    ----------
+    x1 : array_like
+        The first operand.
+    x2 : array_like
+        The second operand.
+
+    Returns
+    -------
+    Array
+        bool; operands are broadcast and promoted. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.not_equal(cubed.asarray([1, 2, 3]), 2).compute()
+    array([ True, False,  True])
     """
     return _two("not_equal", x1, x2)
 
@@ -545,7 +1507,26 @@ def not_equal(x1: Any, x2: Any, /) -> Array:
 def positive(x: Array, /) -> Array:
     """The elements as they are.
 
-    Of x's shape and type. Lazy; TypeError for bool.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape and type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.positive(cubed.asarray([1, -2])).compute()
+    array([ 1, -2])
     """
     return _one("positive", x)
 
@@ -553,7 +1534,28 @@ def positive(x: Array, /) -> Array:
 def pow(x1: Any, x2: Any, /) -> Array:
     """Powers.
 
-    Operands are broadcast and promoted. Lazy; TypeError for bool.
+    Parameters
+    ----------
+    x1 : array_like
+        The first operand.
+    x2 : array_like
+        The second operand.
+
+    Returns
+    -------
+    Array
+        Operands are broadcast and promoted. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.pow(cubed.asarray([1.0, 2.0, 3.0]), 2).compute()
+    array([1., 4., 9.])
     """
     return _two("pow", x1, x2)
 
@@ -561,7 +1563,26 @@ def pow(x1: Any, x2: Any, /) -> Array:
 def real(x: Array, /) -> Array:
     """Real parts.
 
-    Of x's shape and type; of complex numbers the real type. Lazy; TypeError for bool.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape and type; of complex numbers the real type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.real(cubed.asarray([1 + 2j, 3.0])).compute()
+    array([1., 3.])
     """
     return _one("real", x)
 
@@ -569,7 +1590,26 @@ def real(x: Array, /) -> Array:
 def reciprocal(x: Array, /) -> Array:
     """Reciprocals; of integers without their fractions, and 0 of 0.
 
-    Of x's shape and type. Lazy; TypeError for bool.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape and type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.reciprocal(cubed.asarray([2.0, 4.0])).compute()
+    array([0.5 , 0.25])
     """
     return _one("reciprocal", x)
 
@@ -577,7 +1617,28 @@ def reciprocal(x: Array, /) -> Array:
 def remainder(x1: Any, x2: Any, /) -> Array:
     """Remainders, with the sign of x2.
 
-    Operands are broadcast and promoted. Lazy; TypeError for bool and complex numbers.
+    Parameters
+    ----------
+    x1 : array_like
+        The first operand.
+    x2 : array_like
+        The second operand.
+
+    Returns
+    -------
+    Array
+        Operands are broadcast and promoted. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool and complex numbers.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.remainder(cubed.asarray([7, 8, 9]), 2).compute()
+    array([1, 0, 1])
     """
     return _two("remainder", x1, x2)
 
@@ -585,7 +1646,28 @@ def remainder(x1: Any, x2: Any, /) -> Array:
 def round(x: Array, /, *, decimals: int = 0) -> Array:
     """Nearest integers, even ones of two; with `decimals`, nearest multiples of 10**-decimals.
 
-    Of x's shape and type. Lazy; TypeError for bool.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    decimals : int, default 0
+        Digits behind the point.
+
+    Returns
+    -------
+    Array
+        Of x's shape and type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.round(cubed.asarray([0.5, 1.5, 2.25]), decimals=1).compute()
+    array([0.5, 1.5, 2.2])
     """
     x = lazy(x)
     if decimals == 0:
@@ -604,7 +1686,26 @@ def round(x: Array, /, *, decimals: int = 0) -> Array:
 def sign(x: Array, /) -> Array:
     """Signs: -1, 0, 1; of complex numbers the direction.
 
-    Of x's shape and type. Lazy; TypeError for bool.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape and type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.sign(cubed.asarray([-1.5, 0.0, 2.0])).compute()
+    array([-1.,  0.,  1.])
     """
     return _one("sign", x)
 
@@ -612,7 +1713,26 @@ def sign(x: Array, /) -> Array:
 def signbit(x: Array, /) -> Array:
     """Whether the sign bit is set.
 
-    bool, of x's shape. Lazy; TypeError for other types than floats.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        bool, of x's shape. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For other types than floats.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.signbit(cubed.asarray([-0.0, 2.0])).compute()
+    array([ True, False])
     """
     return _one("signbit", x)
 
@@ -620,7 +1740,26 @@ def signbit(x: Array, /) -> Array:
 def sin(x: Array, /) -> Array:
     """Sines.
 
-    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape: float64 for integers, else x's type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.sin(cubed.asarray([0.0, 1.0])).compute()
+    array([0.        , 0.84147098])
     """
     return _one("sin", x)
 
@@ -628,7 +1767,26 @@ def sin(x: Array, /) -> Array:
 def sinh(x: Array, /) -> Array:
     """Hyperbolic sines.
 
-    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape: float64 for integers, else x's type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.sinh(cubed.asarray([0.0, 1.0])).compute()
+    array([0.        , 1.17520119])
     """
     return _one("sinh", x)
 
@@ -636,7 +1794,26 @@ def sinh(x: Array, /) -> Array:
 def sqrt(x: Array, /) -> Array:
     """Square roots.
 
-    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape: float64 for integers, else x's type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.sqrt(cubed.asarray([1.0, 100.0])).compute()
+    array([ 1., 10.])
     """
     return _one("sqrt", x)
 
@@ -644,7 +1821,26 @@ def sqrt(x: Array, /) -> Array:
 def square(x: Array, /) -> Array:
     """Squares.
 
-    Of x's shape and type. Lazy; TypeError for bool.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape and type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.square(cubed.asarray([1, -2])).compute()
+    array([1, 4])
     """
     return _one("square", x)
 
@@ -652,7 +1848,28 @@ def square(x: Array, /) -> Array:
 def subtract(x1: Any, x2: Any, /) -> Array:
     """Differences.
 
-    Operands are broadcast and promoted. Lazy; TypeError for bool.
+    Parameters
+    ----------
+    x1 : array_like
+        The first operand.
+    x2 : array_like
+        The second operand.
+
+    Returns
+    -------
+    Array
+        Operands are broadcast and promoted. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.subtract(cubed.asarray([7, 8, 9]), 2).compute()
+    array([5, 6, 7])
     """
     return _two("subtract", x1, x2)
 
@@ -660,7 +1877,26 @@ def subtract(x1: Any, x2: Any, /) -> Array:
 def tan(x: Array, /) -> Array:
     """Tangents.
 
-    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape: float64 for integers, else x's type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.tan(cubed.asarray([0.0, 1.0])).compute()
+    array([0.        , 1.55740772])
     """
     return _one("tan", x)
 
@@ -668,7 +1904,26 @@ def tan(x: Array, /) -> Array:
 def tanh(x: Array, /) -> Array:
     """Hyperbolic tangents.
 
-    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape: float64 for integers, else x's type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.tanh(cubed.asarray([0.0, 1.0])).compute()
+    array([0.        , 0.76159416])
     """
     return _one("tanh", x)
 
@@ -676,6 +1931,25 @@ def tanh(x: Array, /) -> Array:
 def trunc(x: Array, /) -> Array:
     """Integers towards 0.
 
-    Of x's shape and type. Lazy; TypeError for bool and complex numbers.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape and type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool and complex numbers.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.trunc(cubed.asarray([-1.5, 0.2, 2.5])).compute()
+    array([-1.,  0.,  2.])
     """
     return _one("trunc", x)

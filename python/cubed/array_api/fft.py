@@ -65,7 +65,29 @@ def fft(
 ) -> Array:
     """The Fourier transform along an axis.
 
-    Complex, in x's precision; `n` or `s` elements along the axes, cut or filled with zeros. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    n : int or None
+        Length of the transform along the axis: longer ones are filled with zeros.
+    axis : int, default -1
+        The axes that are gone through; negative ones count from the last.
+    norm : {"backward", "ortho", "forward"}, default "backward"
+        Which direction is scaled: the inverse one, both, or this one.
+
+    Returns
+    -------
+    Array
+        Complex, in x's precision; `n` or `s` elements along the axes, cut or filled with zeros.
+        Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import fft
+    >>> fft.fft(cubed.asarray([1.0, 0.0, 0.0, 0.0])).compute()
+    array([1.+0.j, 1.+0.j, 1.+0.j, 1.-0.j])
     """
     return _one("fft", x, n, axis, norm)
 
@@ -75,7 +97,29 @@ def ifft(
 ) -> Array:
     """The inverse Fourier transform along an axis.
 
-    Complex, in x's precision; `n` or `s` elements along the axes, cut or filled with zeros. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    n : int or None
+        Length of the transform along the axis: longer ones are filled with zeros.
+    axis : int, default -1
+        The axes that are gone through; negative ones count from the last.
+    norm : {"backward", "ortho", "forward"}, default "backward"
+        Which direction is scaled: the inverse one, both, or this one.
+
+    Returns
+    -------
+    Array
+        Complex, in x's precision; `n` or `s` elements along the axes, cut or filled with zeros.
+        Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import fft
+    >>> fft.ifft(cubed.asarray([1.0, 0.0, 0.0, 0.0])).compute()
+    array([0.25-0.j, 0.25-0.j, 0.25-0.j, 0.25+0.j])
     """
     return _one("ifft", x, n, axis, norm)
 
@@ -85,7 +129,33 @@ def rfft(
 ) -> Array:
     """The Fourier transform of real numbers along an axis: n // 2 + 1 numbers.
 
-    Complex, in x's precision. Lazy; TypeError for complex numbers.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    n : int or None
+        Length of the transform along the axis: longer ones are filled with zeros.
+    axis : int, default -1
+        The axes that are gone through; negative ones count from the last.
+    norm : {"backward", "ortho", "forward"}, default "backward"
+        Which direction is scaled: the inverse one, both, or this one.
+
+    Returns
+    -------
+    Array
+        Complex, in x's precision. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For complex numbers.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import fft
+    >>> fft.rfft(cubed.asarray([1.0, 0.0, 0.0, 0.0])).compute()
+    array([1.+0.j, 1.+0.j, 1.+0.j])
     """
     return _one("rfft", x, n, axis, norm)
 
@@ -95,7 +165,29 @@ def irfft(
 ) -> Array:
     """The inverse of rfft: n real numbers, 2 * (m - 1) of m by default.
 
-    Real, in x's precision. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    n : int or None
+        Length of the transform along the axis: longer ones are filled with zeros.
+    axis : int, default -1
+        The axes that are gone through; negative ones count from the last.
+    norm : {"backward", "ortho", "forward"}, default "backward"
+        Which direction is scaled: the inverse one, both, or this one.
+
+    Returns
+    -------
+    Array
+        Real, in x's precision. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import fft
+    >>> fft.irfft(cubed.asarray([1.0, 0.0, 0.0, 0.0])).compute()
+    array([0.16666667, 0.16666667, 0.16666667, 0.16666667, 0.16666667,
+           0.16666667])
     """
     return _one("irfft", x, n, axis, norm)
 
@@ -105,7 +197,28 @@ def hfft(
 ) -> Array:
     """The transform of a Hermitian sequence: real numbers.
 
-    Real, in x's precision. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    n : int or None
+        Length of the transform along the axis: longer ones are filled with zeros.
+    axis : int, default -1
+        The axes that are gone through; negative ones count from the last.
+    norm : {"backward", "ortho", "forward"}, default "backward"
+        Which direction is scaled: the inverse one, both, or this one.
+
+    Returns
+    -------
+    Array
+        Real, in x's precision. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import fft
+    >>> fft.hfft(cubed.asarray([1.0, 0.0, 0.0, 0.0])).compute()
+    array([1., 1., 1., 1., 1., 1.])
     """
     return _one("hfft", x, n, axis, norm)
 
@@ -115,7 +228,33 @@ def ihfft(
 ) -> Array:
     """The inverse of hfft.
 
-    Complex, in x's precision. Lazy; TypeError for complex numbers.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    n : int or None
+        Length of the transform along the axis: longer ones are filled with zeros.
+    axis : int, default -1
+        The axes that are gone through; negative ones count from the last.
+    norm : {"backward", "ortho", "forward"}, default "backward"
+        Which direction is scaled: the inverse one, both, or this one.
+
+    Returns
+    -------
+    Array
+        Complex, in x's precision. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For complex numbers.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import fft
+    >>> fft.ihfft(cubed.asarray([1.0, 0.0, 0.0, 0.0])).compute()
+    array([0.25-0.j, 0.25-0.j, 0.25-0.j])
     """
     return _one("ihfft", x, n, axis, norm)
 
@@ -130,7 +269,30 @@ def fftn(
 ) -> Array:
     """The Fourier transform along several axes.
 
-    Complex, in x's precision; `n` or `s` elements along the axes, cut or filled with zeros. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    s : sequence of int or None
+        Lengths of the transform along `axes`.
+    axes : sequence of int or None
+        The axes; None: all.
+    norm : {"backward", "ortho", "forward"}, default "backward"
+        Which direction is scaled: the inverse one, both, or this one.
+
+    Returns
+    -------
+    Array
+        Complex, in x's precision; `n` or `s` elements along the axes, cut or filled with zeros.
+        Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import fft
+    >>> fft.fftn(cubed.asarray([[1.0, 0.0], [0.0, 0.0]])).compute()
+    array([[1.+0.j, 1.+0.j],
+           [1.+0.j, 1.+0.j]])
     """
     return _many("fft", x, s, axes, norm)
 
@@ -145,7 +307,30 @@ def ifftn(
 ) -> Array:
     """The inverse Fourier transform along several axes.
 
-    Complex, in x's precision; `n` or `s` elements along the axes, cut or filled with zeros. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    s : sequence of int or None
+        Lengths of the transform along `axes`.
+    axes : sequence of int or None
+        The axes; None: all.
+    norm : {"backward", "ortho", "forward"}, default "backward"
+        Which direction is scaled: the inverse one, both, or this one.
+
+    Returns
+    -------
+    Array
+        Complex, in x's precision; `n` or `s` elements along the axes, cut or filled with zeros.
+        Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import fft
+    >>> fft.ifftn(cubed.asarray([[1.0, 0.0], [0.0, 0.0]])).compute()
+    array([[0.25-0.j, 0.25-0.j],
+           [0.25+0.j, 0.25+0.j]])
     """
     return _many("ifft", x, s, axes, norm)
 
@@ -160,7 +345,34 @@ def rfftn(
 ) -> Array:
     """The Fourier transform of real numbers along several axes, of which the last is halved.
 
-    Complex, in x's precision. Lazy; TypeError for complex numbers.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    s : sequence of int or None
+        Lengths of the transform along `axes`.
+    axes : sequence of int or None
+        The axes; None: all.
+    norm : {"backward", "ortho", "forward"}, default "backward"
+        Which direction is scaled: the inverse one, both, or this one.
+
+    Returns
+    -------
+    Array
+        Complex, in x's precision. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For complex numbers.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import fft
+    >>> fft.rfftn(cubed.asarray([[1.0, 0.0], [0.0, 0.0]])).compute()
+    array([[1.+0.j, 1.+0.j],
+           [1.+0.j, 1.+0.j]])
     """
     return _many("rfft", x, s, axes, norm)
 
@@ -175,7 +387,29 @@ def irfftn(
 ) -> Array:
     """The inverse of rfftn.
 
-    Real, in x's precision. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    s : sequence of int or None
+        Lengths of the transform along `axes`.
+    axes : sequence of int or None
+        The axes; None: all.
+    norm : {"backward", "ortho", "forward"}, default "backward"
+        Which direction is scaled: the inverse one, both, or this one.
+
+    Returns
+    -------
+    Array
+        Real, in x's precision. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import fft
+    >>> fft.irfftn(cubed.asarray([[1.0, 0.0], [0.0, 0.0]])).compute()
+    array([[0.25, 0.25],
+           [0.25, 0.25]])
     """
     return _many("irfft", x, s, axes, norm)
 
@@ -185,7 +419,28 @@ def fftfreq(
 ) -> Array:
     """The frequencies of the elements of fft, of samples at a distance of d.
 
-    ``(n,)``, float64 by default. Lazy.
+    Parameters
+    ----------
+    n : int
+        Length of the transform.
+    d : float, default 1.0
+        Distance of the samples.
+    dtype : dtype or None
+        Element type of the result.
+    device : {"cpu"} or None
+        Where elements lie: there is one device.
+
+    Returns
+    -------
+    Array
+        ``(n,)``, float64 by default. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import fft
+    >>> fft.fftfreq(4).compute()
+    array([ 0.  ,  0.25, -0.5 , -0.25])
     """
     check_device(device)
     name = name_of(np.float64 if dtype is None else dtype)
@@ -197,7 +452,28 @@ def rfftfreq(
 ) -> Array:
     """The frequencies of the elements of rfft, of samples at a distance of d.
 
-    ``(n // 2 + 1,)``, float64 by default. Lazy.
+    Parameters
+    ----------
+    n : int
+        Length of the transform.
+    d : float, default 1.0
+        Distance of the samples.
+    dtype : dtype or None
+        Element type of the result.
+    device : {"cpu"} or None
+        Where elements lie: there is one device.
+
+    Returns
+    -------
+    Array
+        ``(n // 2 + 1,)``, float64 by default. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import fft
+    >>> fft.rfftfreq(4).compute()
+    array([0.  , 0.25, 0.5 ])
     """
     check_device(device)
     name = name_of(np.float64 if dtype is None else dtype)
@@ -207,7 +483,24 @@ def rfftfreq(
 def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     """The elements with the frequency 0 in the middle.
 
-    Of x's shape and type. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axes : sequence of int or None
+        The axes; None: all.
+
+    Returns
+    -------
+    Array
+        Of x's shape and type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import fft
+    >>> fft.fftshift(cubed.arange(4)).compute()
+    array([2, 3, 0, 1])
     """
     x = lazy(x)
     return x._like(_core.fftshift(False, x._x, normalize_axes(axes, x.ndim)))
@@ -216,7 +509,24 @@ def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
 def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     """The elements of fftshift where they were.
 
-    Of x's shape and type. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axes : sequence of int or None
+        The axes; None: all.
+
+    Returns
+    -------
+    Array
+        Of x's shape and type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import fft
+    >>> fft.ifftshift(cubed.arange(4)).compute()
+    array([2, 3, 0, 1])
     """
     x = lazy(x)
     return x._like(_core.fftshift(True, x._x, normalize_axes(axes, x.ndim)))
@@ -230,7 +540,29 @@ def fft2(
 ) -> Array:
     """The transform of two axes; see :func:`fftn`.
 
-    Lazy.
+    Parameters
+    ----------
+    a : Array
+        The first operand.
+    s : sequence of int or None
+        Lengths of the transform along `axes`.
+    axes : sequence of int or None, default (-2, -1)
+        The axes; None: all.
+    norm : {"backward", "ortho", "forward"}, default "backward"
+        Which direction is scaled: the inverse one, both, or this one.
+
+    Returns
+    -------
+    Array
+        Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import fft
+    >>> fft.fft2(cubed.asarray([[1.0, 0.0], [0.0, 0.0]])).compute()
+    array([[1.+0.j, 1.+0.j],
+           [1.+0.j, 1.+0.j]])
     """
     return fftn(a, s=s, axes=axes, norm=norm)
 
@@ -243,7 +575,29 @@ def ifft2(
 ) -> Array:
     """The inverse transform of two axes; see :func:`ifftn`.
 
-    Lazy.
+    Parameters
+    ----------
+    a : Array
+        The first operand.
+    s : sequence of int or None
+        Lengths of the transform along `axes`.
+    axes : sequence of int or None, default (-2, -1)
+        The axes; None: all.
+    norm : {"backward", "ortho", "forward"}, default "backward"
+        Which direction is scaled: the inverse one, both, or this one.
+
+    Returns
+    -------
+    Array
+        Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import fft
+    >>> fft.ifft2(cubed.asarray([[1.0, 0.0], [0.0, 0.0]])).compute()
+    array([[0.25-0.j, 0.25-0.j],
+           [0.25+0.j, 0.25+0.j]])
     """
     return ifftn(a, s=s, axes=axes, norm=norm)
 
@@ -256,7 +610,29 @@ def rfft2(
 ) -> Array:
     """Half of the transform of real numbers over two axes; see :func:`rfftn`.
 
-    Lazy.
+    Parameters
+    ----------
+    a : Array
+        The first operand.
+    s : sequence of int or None
+        Lengths of the transform along `axes`.
+    axes : sequence of int or None, default (-2, -1)
+        The axes; None: all.
+    norm : {"backward", "ortho", "forward"}, default "backward"
+        Which direction is scaled: the inverse one, both, or this one.
+
+    Returns
+    -------
+    Array
+        Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import fft
+    >>> fft.rfft2(cubed.asarray([[1.0, 0.0], [0.0, 0.0]])).compute()
+    array([[1.+0.j, 1.+0.j],
+           [1.+0.j, 1.+0.j]])
     """
     return rfftn(a, s=s, axes=axes, norm=norm)
 
@@ -269,6 +645,28 @@ def irfft2(
 ) -> Array:
     """The inverse of :func:`rfft2`, over two axes; see :func:`irfftn`.
 
-    Lazy.
+    Parameters
+    ----------
+    a : Array
+        The first operand.
+    s : sequence of int or None
+        Lengths of the transform along `axes`.
+    axes : sequence of int or None, default (-2, -1)
+        The axes; None: all.
+    norm : {"backward", "ortho", "forward"}, default "backward"
+        Which direction is scaled: the inverse one, both, or this one.
+
+    Returns
+    -------
+    Array
+        Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import fft
+    >>> fft.irfft2(cubed.asarray([[1.0, 0.0], [0.0, 0.0]])).compute()
+    array([[0.25, 0.25],
+           [0.25, 0.25]])
     """
     return irfftn(a, s=s, axes=axes, norm=norm)

@@ -61,8 +61,32 @@ def indices(
 ) -> Any:
     """The positions along each axis of a grid.
 
-    ``(ndim, *dimensions)``, in `chunks` of the grid; with `sparse` a tuple of arrays that broadcast
-    to the grid. Lazy.
+    Parameters
+    ----------
+    dimensions : tuple of int
+        The shape.
+    dtype : dtype or None, default np.int64
+        Element type of the result.
+    sparse : bool, default False
+        Whether each has extent 1 along the others' axes.
+    chunks : int, tuple, str or None, default "auto"
+        Chunks of the result, see :func:`cubed.rechunk`.
+    spec : Spec or None
+        What computations may use; None: as configured.
+
+    Returns
+    -------
+    Array or tuple of Array
+        ``(ndim, *dimensions)``, in `chunks` of the grid; with `sparse` a tuple of arrays that
+        broadcast to the grid. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> rows, columns = cubed.indices((2, 2))
+    >>> columns.compute()
+    array([[0, 1],
+           [0, 1]])
     """
     shape = normalize_shape(dimensions, "dimensions")
     if sparse:
@@ -89,22 +113,31 @@ def fromfunction(
 
     Parameters
     ----------
-    function
+    function : Callable[..., Any]
         Gets for each axis the positions of a block's elements along it, as NumPy arrays of the
         block's shape, and returns the block.
-    shape
+    shape : int or tuple of int
         Of the result.
-    dtype
+    dtype : dtype or None, default float
         Of the positions.
-    chunks, spec
+    chunks : int, tuple, str or None, default "auto"
         Of the result.
-    **kwargs
+    spec : Spec or None
+        Of the result.
+    **kwargs : object
         Passed to the function.
 
     Returns
     -------
     Array
         Of the type that the function returns. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.fromfunction(lambda i, j: 10 * i + j, (2, 2), dtype=int).compute()
+    array([[ 0,  1],
+           [10, 11]])
     """
     extents = normalize_shape(shape)
     at = _coordinates(extents, dtype, chunks, spec)
@@ -124,7 +157,32 @@ def tri(
 ) -> Array:
     """Ones up to the diagonal that is k right of the main one, and zeros.
 
-    ``(N, M)``, square without M; float64 by default. Lazy.
+    Parameters
+    ----------
+    N : int
+        Number of rows.
+    M : int or None
+        Number of columns; None: as many as rows.
+    k : int, default 0
+        The diagonal: 0 is the main one, 1 that above it.
+    dtype : dtype or None, default float
+        Element type of the result.
+    chunks : int, tuple, str or None, default "auto"
+        Chunks of the result, see :func:`cubed.rechunk`.
+    spec : Spec or None
+        What computations may use; None: as configured.
+
+    Returns
+    -------
+    Array
+        ``(N, M)``, square without M; float64 by default. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.tri(2).compute()
+    array([[1., 0.],
+           [1., 1.]])
     """
     shape = (max(0, N), max(0, N if M is None else M))
     return tril(ones(shape, dtype=dtype, chunks=chunks, spec=spec), k=k)
@@ -159,7 +217,26 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array
     """Rows and columns of the lower triangle of an ``(n, m)`` matrix (square without m), with the
     diagonal k right of the main one.
 
-    Two int64 arrays of one axis. Lazy; a task holds a number for each row.
+    Parameters
+    ----------
+    n : int or None
+        Length of the transform along the axis: longer ones are filled with zeros.
+    k : int, default 0
+        The diagonal: 0 is the main one, 1 that above it.
+    m : array_like or None
+        Variables and their observations.
+
+    Returns
+    -------
+    tuple[Array, Array]
+        Two int64 arrays of one axis. Lazy; a task holds a number for each row.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> rows, columns = cubed.tril_indices(2)
+    >>> columns.compute()
+    array([0, 0, 1])
     """
     return _triangle(n, m, k, False)
 
@@ -168,7 +245,26 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array
     """Rows and columns of the upper triangle of an ``(n, m)`` matrix (square without m), with the
     diagonal k right of the main one.
 
-    Two int64 arrays of one axis. Lazy; a task holds a number for each row.
+    Parameters
+    ----------
+    n : int or None
+        Length of the transform along the axis: longer ones are filled with zeros.
+    k : int, default 0
+        The diagonal: 0 is the main one, 1 that above it.
+    m : array_like or None
+        Variables and their observations.
+
+    Returns
+    -------
+    tuple[Array, Array]
+        Two int64 arrays of one axis. Lazy; a task holds a number for each row.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> rows, columns = cubed.triu_indices(2)
+    >>> columns.compute()
+    array([0, 1, 1])
     """
     return _triangle(n, m, k, True)
 
@@ -176,7 +272,24 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array
 def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
     """Positions of the main diagonal of an array of `ndim` axes of extent n.
 
-    For each axis int64, ``(n,)``. Lazy.
+    Parameters
+    ----------
+    n : int or None
+        Length of the transform along the axis: longer ones are filled with zeros.
+    ndim : int, default 2
+        Number of axes.
+
+    Returns
+    -------
+    tuple of Array
+        For each axis int64, ``(n,)``. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> rows, columns = cubed.diag_indices(2)
+    >>> rows.compute()
+    array([0, 1])
     """
     return tuple(arange(n) for _ in range(ndim))
 
@@ -185,7 +298,27 @@ def ix_(*args: Any) -> tuple[Array, ...]:
     """Vectors of positions, each along an axis of its own of one grid. A mask is its positions,
     which are counted now.
 
-    Of the types of the vectors, int64 of a mask. Lazy; ValueError for more than one axis.
+    Parameters
+    ----------
+    *args : array_like
+        Arrays, and other arguments.
+
+    Returns
+    -------
+    tuple of Array
+        Of the types of the vectors, int64 of a mask. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For more than one axis.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> rows, columns = cubed.ix_(cubed.asarray([0, 1]), cubed.asarray([2, 3]))
+    >>> rows.shape, columns.shape
+    ((2, 1), (1, 2))
     """
     out = []
     for k, arg in enumerate(args):
@@ -207,20 +340,26 @@ def ravel_multi_index(
 
     Parameters
     ----------
-    multi_index
+    multi_index : Any
         For each axis integers, which broadcast; of one array its first axis.
-    dims
+    dims : Sequence[int]
         The shape.
-    mode
+    mode : str, default "raise"
         What is done with positions out of range: ``"wrap"``, ``"clip"``, or ``"raise"``, with which
         they are not checked; or one for each axis.
-    order
+    order : str, default "C"
         ``"C"``: the last axis is the fastest, or ``"F"``: the first one.
 
     Returns
     -------
     Array
         int64. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.ravel_multi_index((cubed.asarray([0, 1]), cubed.asarray([1, 2])), (2, 3)).compute()
+    array([1, 5])
     """
     extents = tuple(operator.index(n) for n in to_numpy(dims).tolist())
     at: list[Any] = (

@@ -12,8 +12,26 @@ __all__ = ["take", "take_along_axis"]
 def take(x: Array, indices: Array | int, /, *, axis: int | None = None) -> Array:
     """The elements at positions along an axis; a number takes the axis away.
 
-    Of x's type; as many elements along the axis as there are positions, in one dimension.
-    Lazy; computing raises IndexError for positions that x does not have.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    indices : array_like of int
+        Positions; negative ones count from the end.
+    axis : int or None
+        The axis; may be left out where there is one.
+
+    Returns
+    -------
+    Array
+        Of x's type; as many elements along the axis as there are positions, in one dimension. Lazy;
+        computing raises IndexError for positions that x does not have.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.take(cubed.asarray([10, 20, 30]), cubed.asarray([2, 0])).compute()
+    array([30, 10])
     """
     x = lazy(x)
     if axis is None:
@@ -29,8 +47,27 @@ def take(x: Array, indices: Array | int, /, *, axis: int | None = None) -> Array
 def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
     """The elements at positions that every line along the axis has of its own.
 
-    Of x's type, in the shape of the positions. Lazy; computing raises IndexError for positions
-    that x does not have.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    indices : array_like of int
+        Positions; negative ones count from the end.
+    axis : int, default -1
+        The axis.
+
+    Returns
+    -------
+    Array
+        Of x's type, in the shape of the positions. Lazy; computing raises IndexError for positions
+        that x does not have.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[3, 1, 2]])
+    >>> cubed.take_along_axis(x, cubed.argsort(x), axis=-1).compute()
+    array([[1, 2, 3]])
     """
     x = lazy(x)
     out = _core.take(True, x._x, core_of(indices), normalize_axis(axis, x.ndim))

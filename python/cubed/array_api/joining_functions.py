@@ -64,7 +64,22 @@ def _before(x: Array, ndim: int) -> Array:
 def column_stack(tup: Sequence[Any], /) -> Array:
     """Vectors side by side as columns of a matrix; matrices as they are.
 
-    Of the type that they promote to. Lazy.
+    Parameters
+    ----------
+    tup : sequence of array_like
+        The arrays.
+
+    Returns
+    -------
+    Array
+        Of the type that they promote to. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.column_stack([cubed.asarray([1, 2]), cubed.asarray([3, 4])]).compute()
+    array([[1, 3],
+           [2, 4]])
     """
     refuse_foreign(tup)
     parts = [as_lazy(a) for a in tup]
@@ -79,7 +94,28 @@ def block(arrays: Any) -> Array:
     """Nested lists of blocks as one array: the innermost lists along the last axis, those around
     them along the one before it.
 
-    Of the type that they promote to. Lazy; ValueError for lists of different depths, or empty ones.
+    Parameters
+    ----------
+    arrays : sequence of Array
+        The arrays.
+
+    Returns
+    -------
+    Array
+        Of the type that they promote to. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For lists of different depths, or empty ones.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.ones((1, 2))
+    >>> cubed.block([[x, x], [2 * x, 3 * x]]).compute()
+    array([[1., 1., 1., 1.],
+           [2., 2., 3., 3.]])
     """
     depth = _depth(arrays, ())
     leaves: list[Array] = []
@@ -119,13 +155,13 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
 
     Parameters
     ----------
-    arr
+    arr : array_like
         An array; in one dimension, if `axis` is None.
-    obj
+    obj : array_like
         A position, a slice or several positions: values go in front of the elements there.
-    values
+    values : array_like
         They are cast to arr's type, and broadcast.
-    axis
+    axis : int or None
         An axis, or None.
 
     Returns
@@ -137,6 +173,12 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
     ------
     IndexError
         A position is out of range.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.insert(cubed.asarray([1, 2]), 1, 9).compute()
+    array([1, 9, 2])
     """
     a = _flat(arr) if axis is None else as_lazy(arr)
     d = normalize_axis(0 if axis is None else axis, a.ndim)
@@ -178,7 +220,24 @@ def _cut(x: Array, axis: int, part: slice) -> Array:
 def diagflat(v: Any, k: int = 0) -> Array:
     """A matrix with the elements on a diagonal, k right of the main one; else zeros.
 
-    Of v's type. Lazy.
+    Parameters
+    ----------
+    v : array_like
+        The elements.
+    k : int, default 0
+        The diagonal: 0 is the main one, 1 that above it.
+
+    Returns
+    -------
+    Array
+        Of v's type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.diagflat(cubed.asarray([1, 2])).compute()
+    array([[1, 0],
+           [0, 2]])
     """
     return diag(_flat(v), k)
 
@@ -186,7 +245,24 @@ def diagflat(v: Any, k: int = 0) -> Array:
 def resize(a: Any, new_shape: int | Sequence[int]) -> Array:
     """The elements in C order in another shape, again and again where it has more of them.
 
-    Of a's type; zeros, if `a` has no elements. Lazy.
+    Parameters
+    ----------
+    a : array_like
+        The first operand.
+    new_shape : int or tuple of int
+        Shape of the result.
+
+    Returns
+    -------
+    Array
+        Of a's type; zeros, if `a` has no elements. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.resize(cubed.asarray([1, 2, 3]), (2, 2)).compute()
+    array([[1, 2],
+           [3, 1]])
     """
     x = _flat(a)
     shape = (new_shape,) if isinstance(new_shape, (int, np.integer)) else tuple(new_shape)
@@ -212,7 +288,24 @@ def _split(name: str, x: Any, sections: Any, axis: int, least: int) -> list[Arra
 def hsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
     """Pieces along the second axis, of one axis along it: so many, or cut at indices.
 
-    Of ary's type. Views: lazy, nothing is stored.
+    Parameters
+    ----------
+    ary : array_like
+        The elements.
+    indices_or_sections : int or sequence of int
+        Number of parts, or where they begin.
+
+    Returns
+    -------
+    list of Array
+        Of ary's type. Views: lazy, nothing is stored.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> first, second = cubed.hsplit(cubed.ones((2, 4)), 2)
+    >>> second.shape
+    (2, 2)
     """
     a = as_lazy(ary)
     return _split("hsplit", a, indices_or_sections, 1 if a.ndim > 1 else 0, 1)
@@ -221,7 +314,24 @@ def hsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
 def vsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
     """Pieces along the first of two or more axes: so many, or cut at indices.
 
-    Of ary's type. Views: lazy, nothing is stored.
+    Parameters
+    ----------
+    ary : array_like
+        The elements.
+    indices_or_sections : int or sequence of int
+        Number of parts, or where they begin.
+
+    Returns
+    -------
+    list of Array
+        Of ary's type. Views: lazy, nothing is stored.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> first, second = cubed.vsplit(cubed.ones((4, 2)), 2)
+    >>> second.shape
+    (2, 2)
     """
     return _split("vsplit", ary, indices_or_sections, 0, 2)
 
@@ -229,7 +339,24 @@ def vsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
 def dsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
     """Pieces along the third axis: so many, or cut at indices.
 
-    Of ary's type. Views: lazy, nothing is stored.
+    Parameters
+    ----------
+    ary : array_like
+        The elements.
+    indices_or_sections : int or sequence of int
+        Number of parts, or where they begin.
+
+    Returns
+    -------
+    list of Array
+        Of ary's type. Views: lazy, nothing is stored.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> first, second = cubed.dsplit(cubed.ones((1, 2, 4)), 2)
+    >>> second.shape
+    (1, 2, 2)
     """
     return _split("dsplit", ary, indices_or_sections, 2, 3)
 
@@ -238,7 +365,25 @@ def compress(condition: Any, a: Any, axis: int | None = None) -> Array:
     """The elements along an axis (None: of `a` in one dimension) where a condition holds, which may
     be shorter than the axis.
 
-    Of a's type. Lazy; the elements of a lazy condition are counted now.
+    Parameters
+    ----------
+    condition : array_like of bool
+        What is chosen by.
+    a : array_like
+        The first operand.
+    axis : int or None
+        The axes that are gone through; negative ones count from the last.
+
+    Returns
+    -------
+    Array
+        Of a's type. Lazy; the elements of a lazy condition are counted now.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.compress([True, False, True], cubed.asarray([1, 2, 3])).compute()
+    array([1, 3])
     """
     x = _flat(a) if axis is None else as_lazy(a)
     d = normalize_axis(0 if axis is None else axis, x.ndim)
@@ -259,6 +404,24 @@ def trim_zeros(filt: Any, trim: str = "fb") -> Array:
     """A vector without zeros in front (``"f"``) and at the end (``"b"``): they are counted now.
 
     Of filt's type. A view.
+
+    Parameters
+    ----------
+    filt : array_like
+        The elements, in one dimension.
+    trim : str, default "fb"
+        Where zeros go: ``"f"`` the front, ``"b"`` the back.
+
+    Returns
+    -------
+    Array
+        Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.trim_zeros(cubed.asarray([0, 1, 2, 0])).compute()
+    array([1, 2])
     """
     x = as_lazy(filt)
     if x.ndim != 1:
@@ -279,7 +442,25 @@ def trim_zeros(filt: Any, trim: str = "fb") -> Array:
 def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
     """x with an axis in front of the one that is at `start`.
 
-    Of a's type. A view: lazy, nothing is stored.
+    Parameters
+    ----------
+    a : array_like
+        The first operand.
+    axis : int
+        The axes that are gone through; negative ones count from the last.
+    start : number, default 0
+        The first number.
+
+    Returns
+    -------
+    Array
+        Of a's type. A view: lazy, nothing is stored.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.rollaxis(cubed.ones((2, 3, 4)), 2).shape
+    (4, 2, 3)
     """
     x = as_lazy(a)
     d = normalize_axis(axis, x.ndim)
@@ -294,7 +475,30 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Array:
     """The differences of neighbours of an array in one dimension, between others.
 
-    Of ary's type. Lazy; TypeError for others that it does not hold.
+    Parameters
+    ----------
+    ary : array_like
+        The elements.
+    to_end : array_like or None
+        What comes behind.
+    to_begin : array_like or None
+        What comes first.
+
+    Returns
+    -------
+    Array
+        Of ary's type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For others that it does not hold.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.ediff1d(cubed.asarray([1, 4, 9])).compute()
+    array([3, 5])
     """
     x = _flat(ary)
     parts: list[Array | None] = []

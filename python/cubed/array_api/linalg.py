@@ -147,6 +147,15 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     MemoryError
         If a task cannot hold even one column. Computing raises ValueError if a matrix is not
         positive definite.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import linalg
+    >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
+    >>> linalg.cholesky(x).compute().round(6)
+    array([[1.414214, 0.      ],
+           [0.707107, 1.224745]])
     """
     x = lazy(x)
     return x._like(_core.cholesky(x._x, upper, x.spec.task_mem))
@@ -155,7 +164,26 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
 def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """Cross products of the vectors of three elements along an axis, counted from the end.
 
-    Of the shape that both broadcast to, and of the type that they promote to. Lazy.
+    Parameters
+    ----------
+    x1 : Array
+        The first operand.
+    x2 : Array
+        The second operand.
+    axis : int or None, default -1
+        Where all vectors are, in place of the other three.
+
+    Returns
+    -------
+    Array
+        Of the shape that both broadcast to, and of the type that they promote to. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import linalg
+    >>> linalg.cross(cubed.asarray([1, 0, 0]), cubed.asarray([0, 1, 0])).compute()
+    array([0, 0, 1])
     """
     return Array._new(_core.along("cross", core_of(x1), core_of(x2), axis), common_spec(x1, x2))
 
@@ -163,8 +191,24 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
 def det(x: Array, /) -> Array:
     """Determinants.
 
-    ``(...)`` of ``(..., n, n)``: float64 for integers, else x's type. Lazy. A matrix that a task
-    cannot hold is factored in panels.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        ``(...)`` of ``(..., n, n)``: float64 for integers, else x's type. Lazy. A matrix that a
+        task cannot hold is factored in panels.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import linalg
+    >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
+    >>> linalg.det(x).compute().round(6)
+    np.float64(3.0)
     """
     x = lazy(x)
     return x._like(_core.matrices("det", x._x, x.spec.task_mem))
@@ -173,7 +217,25 @@ def det(x: Array, /) -> Array:
 def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     """The diagonals that are `offset` right of the main one.
 
-    Of x's type, without the last two axes and with one at the end. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    offset : int, default 0
+        The diagonal: 0 is the main one, 1 that above it.
+
+    Returns
+    -------
+    Array
+        Of x's type, without the last two axes and with one at the end. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import linalg
+    >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
+    >>> linalg.diagonal(x).compute().round(6)
+    array([2., 2.])
     """
     x = lazy(x)
     return x._like(_core.diagonal(False, x._x, offset, None))
@@ -182,7 +244,29 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
 def eig(x: Array, /) -> EigResult:
     """Eigenvalues and eigenvectors of square matrices: complex numbers.
 
-    ``(..., n)`` and ``(..., n, n)``. Lazy; MemoryError where a task cannot hold a matrix.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    EigResult
+        ``(..., n)`` and ``(..., n, n)``. Lazy.
+
+    Raises
+    ------
+    MemoryError
+        Where a task cannot hold a matrix.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import linalg
+    >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
+    >>> values, vectors = linalg.eig(x)
+    >>> values.shape, vectors.shape
+    ((2,), (2, 2))
     """
     x = lazy(x)
     return EigResult(*(x._like(c) for c in _core.factors("eig", x._x, False, x.spec.task_mem)))
@@ -191,8 +275,28 @@ def eig(x: Array, /) -> EigResult:
 def eigh(x: Array, /) -> EighResult:
     """Eigenvalues and eigenvectors of Hermitian matrices, of which the lower triangle is read.
 
-    ``(..., n)``, real, and ``(..., n, n)``: float64 for integers, else x's precision. Lazy;
-    MemoryError where a task cannot hold a matrix.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    EighResult
+        ``(..., n)``, real, and ``(..., n, n)``: float64 for integers, else x's precision. Lazy.
+
+    Raises
+    ------
+    MemoryError
+        Where a task cannot hold a matrix.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import linalg
+    >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
+    >>> linalg.eigh(x).eigenvalues.compute().round(6)
+    array([1., 3.])
     """
     x = lazy(x)
     return EighResult(*(x._like(c) for c in _core.factors("eigh", x._x, False, x.spec.task_mem)))
@@ -201,7 +305,28 @@ def eigh(x: Array, /) -> EighResult:
 def eigvals(x: Array, /) -> Array:
     """Eigenvalues of square matrices: complex numbers.
 
-    ``(..., n)``. Lazy; MemoryError where a task cannot hold a matrix.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        ``(..., n)``. Lazy.
+
+    Raises
+    ------
+    MemoryError
+        Where a task cannot hold a matrix.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import linalg
+    >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
+    >>> linalg.eigvals(x).compute().real.round(6)
+    array([3., 1.])
     """
     x = lazy(x)
     return x._like(_core.matrices("eigvals", x._x, x.spec.task_mem))
@@ -210,8 +335,28 @@ def eigvals(x: Array, /) -> Array:
 def eigvalsh(x: Array, /) -> Array:
     """Eigenvalues of Hermitian matrices, of which the lower triangle is read.
 
-    ``(..., n)``, real: float64 for integers, else x's precision. Lazy; MemoryError where a task
-    cannot hold a matrix.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        ``(..., n)``, real: float64 for integers, else x's precision. Lazy.
+
+    Raises
+    ------
+    MemoryError
+        Where a task cannot hold a matrix.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import linalg
+    >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
+    >>> linalg.eigvalsh(x).compute().round(6)
+    array([1., 3.])
     """
     x = lazy(x)
     return x._like(_core.matrices("eigvalsh", x._x, x.spec.task_mem))
@@ -220,8 +365,25 @@ def eigvalsh(x: Array, /) -> Array:
 def inv(x: Array, /) -> Array:
     """Inverses, ``(..., n, n)``: float64 for integers, else of x's type.
 
-    Lazy. A matrix that a task cannot hold is factored in panels of columns: MemoryError if not even
-    one column fits. Computing raises ValueError if a matrix is singular.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        Lazy. A matrix that a task cannot hold is factored in panels of columns: MemoryError if not
+        even one column fits. Computing raises ValueError if a matrix is singular.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import linalg
+    >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
+    >>> linalg.inv(x).compute().round(6)
+    array([[ 0.666667, -0.333333],
+           [-0.333333,  0.666667]])
     """
     x = lazy(x)
     return x._like(_core.matrices("inv", x._x, x.spec.task_mem))
@@ -230,8 +392,32 @@ def inv(x: Array, /) -> Array:
 def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
     """Norms of matrices: "fro", "nuc", or 1, 2, inf and their negatives.
 
-    Real, without the last two axes. Lazy; MemoryError where singular values are wanted of a matrix
-    that a task cannot hold.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    keepdims : bool, default False
+        Whether the result keeps reduced axes, with extent 1.
+    ord : int, float or str, default "fro"
+        Which norm.
+
+    Returns
+    -------
+    Array
+        Real, without the last two axes. Lazy.
+
+    Raises
+    ------
+    MemoryError
+        Where singular values are wanted of a matrix that a task cannot hold.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import linalg
+    >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
+    >>> linalg.matrix_norm(x).compute().round(6)
+    np.float64(3.162278)
     """
     x = lazy(x)
     name = ord if isinstance(ord, str) else f"{float(ord):g}"
@@ -241,7 +427,26 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Arr
 def matrix_power(x: Array, n: int, /) -> Array:
     """Products of n times the same matrix; of its inverse if n is negative.
 
-    ``(..., n, n)`` of x's type; inverses of integers are float64. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    n : int
+        The exponent; negative ones are powers of the inverse.
+
+    Returns
+    -------
+    Array
+        ``(..., n, n)`` of x's type; inverses of integers are float64. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import linalg
+    >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
+    >>> linalg.matrix_power(x, 2).compute()
+    array([[5., 4.],
+           [4., 5.]])
     """
     x = lazy(x)
     return x._like(_core.matrix_power(x._x, n, x.spec.task_mem))
@@ -259,7 +464,30 @@ def _limit(x: Array, rtol: Any) -> _core.Array | None:
 def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
     """How many singular values are more than `rtol` times the largest.
 
-    int64, without the last two axes. Lazy; MemoryError where a task cannot hold a matrix.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    rtol : float, Array or None
+        Singular values less than that part of the largest count as 0.
+
+    Returns
+    -------
+    Array
+        int64, without the last two axes. Lazy.
+
+    Raises
+    ------
+    MemoryError
+        Where a task cannot hold a matrix.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import linalg
+    >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
+    >>> linalg.matrix_rank(x).compute().round(6)
+    np.int64(2)
     """
     x = lazy(x)
     return x._like(_core.by_rank(False, x._x, _limit(x, rtol), x.spec.task_mem))
@@ -268,7 +496,25 @@ def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
 def outer(x1: Array, x2: Array, /) -> Array:
     """All products of the elements of two vectors.
 
-    ``(n, m)`` of the type that both promote to. Lazy.
+    Parameters
+    ----------
+    x1 : Array
+        The first operand.
+    x2 : Array
+        The second operand.
+
+    Returns
+    -------
+    Array
+        ``(n, m)`` of the type that both promote to. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import linalg
+    >>> linalg.outer(cubed.asarray([1, 2]), cubed.asarray([3, 4])).compute()
+    array([[3, 4],
+           [6, 8]])
     """
     return Array._new(_core.pair("outer", core_of(x1), core_of(x2)), common_spec(x1, x2))
 
@@ -277,7 +523,33 @@ def pinv(x: Array, /, *, rtol: Any = None, rcond: Any = None) -> Array:
     """Moore-Penrose inverses; singular values up to `rtol` (or `rcond`) times the largest count as
     0.
 
-    ``(..., m, n)`` of ``(..., n, m)``. Lazy; MemoryError where a task cannot hold a matrix.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    rtol : float, Array or None
+        Singular values less than that part of the largest count as 0.
+    rcond : float or None
+        Singular values less than that part of the largest count as 0.
+
+    Returns
+    -------
+    Array
+        ``(..., m, n)`` of ``(..., n, m)``. Lazy.
+
+    Raises
+    ------
+    MemoryError
+        Where a task cannot hold a matrix.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import linalg
+    >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
+    >>> linalg.pinv(x).compute().round(6)
+    array([[ 0.666667, -0.333333],
+           [-0.333333,  0.666667]])
     """
     x = lazy(x)
     return x._like(
@@ -288,9 +560,28 @@ def pinv(x: Array, /, *, rtol: Any = None, rcond: Any = None) -> Array:
 def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
     """Orthonormal columns and an upper triangle; "complete": as many columns as rows.
 
-    ``(..., n, k)`` and ``(..., k, m)`` of ``(..., n, m)``, with k the smaller extent, or n for
-    "complete": float64 for integers, else x's type. Lazy. A matrix that a task cannot hold is
-    factored in blocks of rows, or in panels of columns.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    mode : {"reduced", "complete"}, default "reduced"
+        Whether `Q` has as many columns as are needed, or is square.
+
+    Returns
+    -------
+    QRResult
+        ``(..., n, k)`` and ``(..., k, m)`` of ``(..., n, m)``, with k the smaller extent, or n for
+        "complete": float64 for integers, else x's type. Lazy. A matrix that a task cannot hold is
+        factored in blocks of rows, or in panels of columns.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import linalg
+    >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
+    >>> q, r = linalg.qr(x)
+    >>> cubed.allclose(q @ r, x).compute()
+    array(True)
     """
     x = lazy(x)
     if mode not in ("reduced", "complete"):
@@ -303,8 +594,25 @@ def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
 def slogdet(x: Array, /) -> SlogdetResult:
     """Signs of determinants, and logarithms of their absolute values.
 
-    ``(...)`` of ``(..., n, n)``: float64 for integers, else x's type, logarithms real. Lazy. A
-    matrix that a task cannot hold is factored in panels.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    SlogdetResult
+        ``(...)`` of ``(..., n, n)``: float64 for integers, else x's type, logarithms real. Lazy. A
+        matrix that a task cannot hold is factored in panels.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import linalg
+    >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
+    >>> sign, logarithm = linalg.slogdet(x)
+    >>> cubed.exp(logarithm).compute().round(6)
+    np.float64(3.0)
     """
     x = lazy(x)
     return SlogdetResult(
@@ -315,8 +623,26 @@ def slogdet(x: Array, /) -> SlogdetResult:
 def solve(x1: Array, x2: Array, /) -> Array:
     """What x1 has to be multiplied with to give x2: a vector, or the columns of matrices.
 
-    Of x2's shape but for stacks, which broadcast: float64 for integers, else the type that both
-    promote to. Lazy; computing raises ValueError if a matrix is singular.
+    Parameters
+    ----------
+    x1 : Array
+        Matrices of the equations.
+    x2 : Array
+        Right-hand sides.
+
+    Returns
+    -------
+    Array
+        Of x2's shape but for stacks, which broadcast: float64 for integers, else the type that both
+        promote to. Lazy; computing raises ValueError if a matrix is singular.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import linalg
+    >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
+    >>> linalg.solve(x, cubed.asarray([3.0, 3.0])).compute().round(6)
+    array([1., 1.])
     """
     spec = common_spec(x1, x2)
     task_mem = (spec or Spec()).task_mem
@@ -326,9 +652,34 @@ def solve(x1: Array, x2: Array, /) -> Array:
 def svd(x: Array, /, *, full_matrices: bool = True, compute_uv: bool = True) -> Any:
     """Singular values, which descend, and singular vectors; without `compute_uv` the values alone.
 
-    ``(..., n, k)``, ``(..., k)`` and ``(..., k, m)`` with k the smaller extent, or square matrices
-    for `full_matrices`. Lazy; MemoryError where a task cannot hold a matrix, unless it can be cut
-    into blocks of rows.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    full_matrices : bool, default True
+        Whether `U` and `Vh` are square.
+    compute_uv : bool, default True
+        Whether `U` and `Vh` are wanted, too.
+
+    Returns
+    -------
+    Array or tuple of Array
+        ``(..., n, k)``, ``(..., k)`` and ``(..., k, m)`` with k the smaller extent, or square
+        matrices for `full_matrices`. Lazy.
+
+    Raises
+    ------
+    MemoryError
+        Where a task cannot hold a matrix, unless it can be cut into blocks of rows.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import linalg
+    >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
+    >>> u, s, vh = linalg.svd(x)
+    >>> s.compute().round(6)
+    array([3., 1.])
     """
     x = lazy(x)
     if not compute_uv:
@@ -341,8 +692,28 @@ def svd(x: Array, /, *, full_matrices: bool = True, compute_uv: bool = True) -> 
 def svdvals(x: Array, /) -> Array:
     """Singular values, which descend.
 
-    ``(..., k)``, real, with k the smaller extent. Lazy; MemoryError where a task cannot hold a
-    matrix, unless it can be cut into blocks of rows.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        ``(..., k)``, real, with k the smaller extent. Lazy.
+
+    Raises
+    ------
+    MemoryError
+        Where a task cannot hold a matrix, unless it can be cut into blocks of rows.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import linalg
+    >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
+    >>> linalg.svdvals(x).compute().round(6)
+    array([3., 1.])
     """
     x = lazy(x)
     return x._like(_core.matrices("svdvals", x._x, x.spec.task_mem))
@@ -351,7 +722,27 @@ def svdvals(x: Array, /) -> Array:
 def trace(x: Array, /, *, offset: int = 0, dtype: DTypeLike = None) -> Array:
     """Sums of the diagonals that are `offset` right of the main one.
 
-    Without the last two axes; integers become int64 or uint64. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    offset : int, default 0
+        The diagonal: 0 is the main one, 1 that above it.
+    dtype : dtype or None
+        Element type of the result.
+
+    Returns
+    -------
+    Array
+        Without the last two axes; integers become int64 or uint64. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import linalg
+    >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
+    >>> linalg.trace(x).compute().round(6)
+    np.float64(4.0)
     """
     x = lazy(x)
     return x._like(_core.diagonal(True, x._x, offset, None if dtype is None else name_of(dtype)))
@@ -367,7 +758,29 @@ def vector_norm(
 ) -> Array:
     """Norms of the vectors along axes, or of all elements.
 
-    Real, without the axes (`keepdims`: with one element along them). Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axis : int, tuple of int or None
+        The axes that are gone through; negative ones count from the last.
+    keepdims : bool, default False
+        Whether the result keeps reduced axes, with extent 1.
+    ord : int, float or str, default 2
+        Which norm.
+
+    Returns
+    -------
+    Array
+        Real, without the axes (`keepdims`: with one element along them). Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import linalg
+    >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
+    >>> linalg.vector_norm(x).compute().round(6)
+    np.float64(3.162278)
     """
     x = lazy(x)
     axes = None
@@ -402,21 +815,29 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 
     Parameters
     ----------
-    x
+    x : array_like
         Real or complex numbers.
-    ord
+    ord : int, float or str or None
         Of vectors a number, of matrices as for :func:`matrix_norm`. None: the root of the sum of
         squares.
-    axis
+    axis : int, tuple of int or None
         One for vectors, two for matrices. None: the matrix, if there are two axes and an `ord`;
         without one all elements.
-    keepdims
+    keepdims : bool, default False
         Leave the axes, with one element.
 
     Returns
     -------
     Array
         Real, without the axes. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import linalg
+    >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
+    >>> linalg.norm(x).compute().round(6)
+    np.float64(3.162278)
     """
     a = lazy(x)
     if axis is None and ord is None:
@@ -434,8 +855,26 @@ def cond(x: Any, p: Any = None) -> Array:
     """Condition numbers: the norm times that of the inverse; for None and 2 the largest singular
     value over the smallest.
 
-    Real, without the last two axes. Lazy; computing raises ValueError where an inverse is needed
-    and a matrix is singular.
+    Parameters
+    ----------
+    x : array_like
+        The elements.
+    p : int, float, str or None
+        Which norm; None: the second.
+
+    Returns
+    -------
+    Array
+        Real, without the last two axes. Lazy; computing raises ValueError where an inverse is
+        needed and a matrix is singular.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import linalg
+    >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
+    >>> linalg.cond(x).compute().round(6)
+    np.float64(3.0)
     """
     (a,) = _floating(x)
     if p is None or p in (2, -2):
@@ -447,7 +886,24 @@ def cond(x: Any, p: Any = None) -> Array:
 def multi_dot(arrays: Sequence[Any]) -> Array:
     """The product of several matrices, in the order that takes the fewest multiplications.
 
-    Of the type that they promote to; the first and the last one may be vectors. Lazy.
+    Parameters
+    ----------
+    arrays : sequence of Array
+        The arrays.
+
+    Returns
+    -------
+    Array
+        Of the type that they promote to; the first and the last one may be vectors. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import linalg
+    >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
+    >>> linalg.multi_dot([x, x, x]).compute()
+    array([[14., 13.],
+           [13., 14.]])
     """
     refuse_foreign(arrays)
     given = [lazy(a, f"arrays[{k}]") for k, a in enumerate(arrays)]
@@ -491,13 +947,13 @@ def solve_triangular(a: Any, b: Any, lower: bool = False, *, unit_diagonal: bool
 
     Parameters
     ----------
-    a
+    a : array_like
         ``(..., n, n)``, of which the upper triangle is read, or the lower one.
-    b
+    b : array_like
         ``(n,)`` or ``(..., n, k)``.
-    lower
+    lower : bool, default False
         Whether it is the lower triangle.
-    unit_diagonal
+    unit_diagonal : bool, default False
         Take the diagonal for ones.
 
     Returns
@@ -505,6 +961,14 @@ def solve_triangular(a: Any, b: Any, lower: bool = False, *, unit_diagonal: bool
     Array
         Of b's shape but for stacks, which broadcast. Lazy; computing raises ValueError if the
         triangle is singular.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import linalg
+    >>> a = cubed.asarray([[2.0, 1.0], [0.0, 4.0]])
+    >>> linalg.solve_triangular(a, cubed.asarray([4.0, 8.0])).compute().round(6)
+    array([1., 2.])
     """
     x, y = _floating(a, b)
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
@@ -527,11 +991,11 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[Array, Array, Arr
 
     Parameters
     ----------
-    a
+    a : array_like
         ``(m, n)``.
-    b
+    b : array_like
         ``(m,)`` or ``(m, k)``.
-    rcond
+    rcond : float or None
         Singular values up to this times the largest count as 0. None: the larger extent times the
         precision; -1: the precision.
 
@@ -542,6 +1006,15 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[Array, Array, Arr
         of what is left, of no column unless m > n (also where the rank is less than n); the rank;
         singular values. float64 for integers, else the type that both promote to. Lazy; MemoryError
         as for :func:`svd`.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import linalg
+    >>> a = cubed.asarray([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
+    >>> solution, _, _, _ = linalg.lstsq(a, cubed.asarray([1.0, 3.0, 5.0]))
+    >>> solution.compute().round(6)
+    array([1., 2.])
     """
     x, y = _floating(a, b)
     if x.ndim != 2:
@@ -567,9 +1040,27 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[Array, Array, Arr
 def lu(a: Any) -> LUResult:
     """Triangular factors of matrices, with rows in another order, so that no factor is more than 1.
 
-    ``(..., n, n)``, ``(..., n, k)`` and ``(..., k, m)`` of ``(..., n, m)``, k the smaller extent:
-    the product of the three is the matrix. Permutations are matrices, too. float64 for integers,
-    else a's type. Lazy; a task holds a matrix and its factors (MemoryError if it cannot).
+    Parameters
+    ----------
+    a : array_like
+        The first operand.
+
+    Returns
+    -------
+    LUResult
+        ``(..., n, n)``, ``(..., n, k)`` and ``(..., k, m)`` of ``(..., n, m)``, k the smaller
+        extent: the product of the three is the matrix. Permutations are matrices, too. float64 for
+        integers, else a's type. Lazy; a task holds a matrix and its factors (MemoryError if it
+        cannot).
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import linalg
+    >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
+    >>> p, l, u = linalg.lu(x)
+    >>> cubed.allclose(p @ l @ u, x).compute()
+    array(True)
     """
     (x,) = _floating(a)
     if x.ndim < 2:
@@ -617,7 +1108,26 @@ def _factored(blocks: NDArray) -> tuple[NDArray, NDArray, NDArray]:
 def tensorinv(a: Any, ind: int = 2) -> Array:
     """The inverse of an array as of a matrix, whose rows are its first `ind` axes.
 
-    Of the other axes and then these. Lazy; computing raises ValueError if it is singular.
+    Parameters
+    ----------
+    a : array_like
+        The first operand.
+    ind : int, default 2
+        How many of the first axes are those of the inverse's last.
+
+    Returns
+    -------
+    Array
+        Of the other axes and then these. Lazy; computing raises ValueError if it is singular.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import linalg
+    >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
+    >>> linalg.tensorinv(x, 1).compute().round(6)
+    array([[ 0.666667, -0.333333],
+           [-0.333333,  0.666667]])
     """
     x = lazy(a)
     if ind <= 0:
@@ -629,7 +1139,27 @@ def tensorinv(a: Any, ind: int = 2) -> Array:
 def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> Array:
     """What an array has to be multiplied with, over its last axes, to give b.
 
-    Of a's axes behind those of b. Lazy; `axes` are moved to the end before.
+    Parameters
+    ----------
+    a : array_like
+        The first operand.
+    b : array_like
+        The second operand.
+    axes : sequence of int or None
+        The axes; None: all.
+
+    Returns
+    -------
+    Array
+        Of a's axes behind those of b. Lazy; `axes` are moved to the end before.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import linalg
+    >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
+    >>> linalg.tensorsolve(x, cubed.asarray([3.0, 3.0])).compute().round(6)
+    array([1., 1.])
     """
     x, y = lazy(a), lazy(b, "b")
     if axes is not None:
@@ -655,24 +1185,33 @@ def svd_compressed(
 
     Parameters
     ----------
-    a
+    a : array_like
         A matrix, of any size.
-    k
+    k : int
         How many.
-    n_power_iter
+    n_power_iter : int, default 0
         How often vectors are multiplied with the matrix and its adjoint: more where singular values
         descend slowly. Each is two passes over the matrix.
-    n_oversamples
+    n_oversamples : int, default 10
         How many vectors there are beside the k.
-    seed
+    seed : int or None
         Of the vectors. None: drawn from Python's :mod:`random`.
-    coerce_signs
+    coerce_signs : bool, default True
         Make the sum of each right vector positive.
 
     Returns
     -------
     SVDResult
         ``(m, k)``, ``(k,)`` and ``(k, n)`` of ``(m, n)``. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api import linalg
+    >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
+    >>> u, s, vh = linalg.svd_compressed(x, 1, seed=1)
+    >>> s.compute().round(6)
+    array([3.])
     """
     (x,) = _floating(a)
     if x.ndim != 2:

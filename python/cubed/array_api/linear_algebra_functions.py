@@ -15,7 +15,27 @@ __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 def matmul(x1: Array, x2: Array, /, split_every: Any = None) -> Array:
     """Products of the matrices in the last two axes; a vector is one row or one column.
 
-    Of the type that both promote to. Lazy.
+    Parameters
+    ----------
+    x1 : Array
+        The first operand.
+    x2 : Array
+        The second operand.
+    split_every : int, dict or None
+        How many partial results a task combines; None: as memory allows.
+
+    Returns
+    -------
+    Array
+        Of the type that both promote to. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> cubed.matmul(x, x).compute()
+    array([[ 7., 10.],
+           [15., 22.]])
     """
     return Array._new(_core.pair("matmul", core_of(x1), core_of(x2)), common_spec(x1, x2))
 
@@ -23,7 +43,23 @@ def matmul(x1: Array, x2: Array, /, split_every: Any = None) -> Array:
 def matrix_transpose(x: Array, /) -> Array:
     """The transposes of the matrices in the last two axes.
 
-    ``(..., m, n)`` of ``(..., n, m)``. A view: lazy, nothing is stored.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        ``(..., m, n)`` of ``(..., n, m)``. A view: lazy, nothing is stored.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> cubed.matrix_transpose(x).compute()
+    array([[1., 3.],
+           [2., 4.]])
     """
     x = lazy(x)
     return x.mT
@@ -42,7 +78,29 @@ def tensordot(
     ``axes=2`` are two of each, ``axes=(1, 0)`` axis 1 of x1 with axis 0 of x2, and
     ``axes=([1, 2], [0, 3])`` several.
 
-    Of the type that both promote to. Lazy.
+    Parameters
+    ----------
+    x1 : Array
+        The first operand.
+    x2 : Array
+        The second operand.
+    axes : int or pair of sequences of int, default 2
+        How many axes are summed over, the last of `x1` and the first of `x2`, or which of each.
+    split_every : int, dict or None
+        How many partial results a task combines; None: as memory allows.
+
+    Returns
+    -------
+    Array
+        Of the type that both promote to. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> cubed.tensordot(x, x, axes=1).compute()
+    array([[ 7., 10.],
+           [15., 22.]])
     """
     a, b = core_of(x1), core_of(x2)
     n, m = len(a.shape), len(b.shape)
@@ -60,6 +118,27 @@ def tensordot(
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1, split_every: Any = None) -> Array:
     """Sums of conj(x1) * x2 over an axis, which is counted from the end.
 
-    Of the type that both promote to. Lazy.
+    Parameters
+    ----------
+    x1 : Array
+        The first operand.
+    x2 : Array
+        The second operand.
+    axis : int, default -1
+        The axis that is summed over.
+    split_every : int, dict or None
+        How many partial results a task combines; None: as memory allows.
+
+    Returns
+    -------
+    Array
+        Of the type that both promote to. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> cubed.vecdot(x, x).compute()
+    array([ 5., 25.])
     """
     return Array._new(_core.along("vecdot", core_of(x1), core_of(x2), axis), common_spec(x1, x2))

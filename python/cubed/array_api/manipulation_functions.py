@@ -37,7 +37,27 @@ __all__ = [
 def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
     """The arrays, each in the shape that they broadcast to.
 
-    Lazy; ValueError for shapes that do not broadcast.
+    Parameters
+    ----------
+    *arrays : sequence of Array
+        The arrays.
+
+    Returns
+    -------
+    tuple of Array
+        Lazy.
+
+    Raises
+    ------
+    ValueError
+        For shapes that do not broadcast.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> a, b = cubed.broadcast_arrays(cubed.ones((2, 1)), cubed.ones(3))
+    >>> a.shape, b.shape
+    ((2, 3), (2, 3))
     """
     shape = broadcast_shapes(*(a.shape for a in arrays))
     return tuple(broadcast_to(a, shape) for a in arrays)
@@ -47,6 +67,22 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     """The shape that arrays of these shapes broadcast to.
 
     Computes nothing.
+
+    Parameters
+    ----------
+    *shapes : tuple of int
+        The shapes.
+
+    Returns
+    -------
+    tuple of int
+        Computes nothing.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.broadcast_shapes((2, 1), (3,))
+    (2, 3)
     """
     ndim = max((len(s) for s in shapes), default=0)
     out = [1] * ndim
@@ -62,7 +98,31 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
 def broadcast_to(x: Array, /, shape: tuple[int, ...], *, chunks: ChunksLike = None) -> Array:
     """x repeated along axes of extent 1 and new ones in front.
 
-    Of `shape` and x's type. Lazy; ValueError if x's shape does not broadcast to it.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    shape : tuple of int
+        Shape of the result.
+    chunks : int, tuple, str or None
+        Chunks of the result, see :func:`cubed.rechunk`.
+
+    Returns
+    -------
+    Array
+        Of `shape` and x's type. Lazy.
+
+    Raises
+    ------
+    ValueError
+        If x's shape does not broadcast to it.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.broadcast_to(cubed.asarray([1, 2]), (2, 2)).compute()
+    array([[1, 2],
+           [1, 2]])
     """
     x = lazy(x)
     shape = normalize_shape(shape)
@@ -85,7 +145,30 @@ def _promoted(arrays: Sequence[Array]) -> tuple[_core.Array, ...]:
 def concat(arrays: Sequence[Array], /, *, axis: int | None = 0, chunks: ChunksLike = None) -> Array:
     """Arrays one after another along an axis; flattened first if that is None.
 
-    Of the type that they promote to. Lazy; ValueError for shapes that differ along other axes.
+    Parameters
+    ----------
+    arrays : sequence of Array
+        The arrays.
+    axis : int or None, default 0
+        The axis; None: the arrays are flattened first.
+    chunks : int, tuple, str or None
+        Chunks of the result, see :func:`cubed.rechunk`.
+
+    Returns
+    -------
+    Array
+        Of the type that they promote to. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For shapes that differ along other axes.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.concat([cubed.asarray([1, 2]), cubed.asarray([3])]).compute()
+    array([1, 2, 3])
     """
     cores = _promoted(arrays)
     spec = common_spec(*arrays)
@@ -98,7 +181,23 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0, chunks: ChunksLi
 def expand_dims(x: Array, /, axis: int | Sequence[int] = 0) -> Array:
     """x with new axes of extent 1.
 
-    Of x's type. A view: lazy, nothing is stored.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axis : int or sequence of int, default 0
+        Where the new axes are, in the result.
+
+    Returns
+    -------
+    Array
+        Of x's type. A view: lazy, nothing is stored.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.expand_dims(cubed.asarray([1, 2]), axis=0).shape
+    (1, 2)
     """
     x = lazy(x)
     axes = tuple(axis) if isinstance(axis, Sequence) else (axis,)
@@ -111,7 +210,24 @@ def expand_dims(x: Array, /, axis: int | Sequence[int] = 0) -> Array:
 def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
     """The elements in reverse order along axes.
 
-    Of x's type. A view: lazy, nothing is stored.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axis : int, tuple of int or None
+        The axes that are turned round; None: all.
+
+    Returns
+    -------
+    Array
+        Of x's type. A view: lazy, nothing is stored.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([1, 2, 3])
+    >>> cubed.flip(x).compute()
+    array([3, 2, 1])
     """
     x = lazy(x)
     return x._like(_core.flip(x._x, normalize_axes(axis, x.ndim)))
@@ -120,7 +236,25 @@ def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
 def moveaxis(x: Array, source: int | Iterable[int], destination: int | Iterable[int], /) -> Array:
     """x with some axes moved to other places.
 
-    Of x's type. A view: lazy, nothing is stored.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    source : int or sequence of int
+        Where the axes are.
+    destination : int or sequence of int
+        Where they go.
+
+    Returns
+    -------
+    Array
+        Of x's type. A view: lazy, nothing is stored.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.moveaxis(cubed.ones((2, 3, 4)), 0, -1).shape
+    (3, 4, 2)
     """
     x = lazy(x)
     sources = (source,) if isinstance(source, int) else tuple(source)
@@ -131,7 +265,23 @@ def moveaxis(x: Array, source: int | Iterable[int], destination: int | Iterable[
 def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
     """x with its axes in another order.
 
-    Of x's type. A view: lazy, nothing is stored.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axes : tuple of int
+        Which axis goes where.
+
+    Returns
+    -------
+    Array
+        Of x's type. A view: lazy, nothing is stored.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.permute_dims(cubed.ones((2, 3, 4)), (2, 0, 1)).shape
+    (4, 2, 3)
     """
     x = lazy(x)
     if len(axes) != x.ndim:
@@ -145,6 +295,26 @@ def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
     """Each element some times, one beside the other; with axis=None, of x in one dimension.
 
     An array has the times for each position along the axis; its sum is computed now.
+
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    repeats : int or array_like of int
+        How many times.
+    axis : int or None
+        The axis; None: the elements in one dimension.
+
+    Returns
+    -------
+    Array
+        Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.repeat(cubed.asarray([1, 2]), 2).compute()
+    array([1, 1, 2, 2])
     """
     x = lazy(x)
     if isinstance(repeats, int):
@@ -166,8 +336,29 @@ def reshape(
     They are taken and put in C order, the last axis first, or with `order` ``"F"`` the first axis
     first.
 
-    Of x's type. Lazy; chunks may have to be stored anew. ValueError for another number of
-    elements; `copy` changes nothing.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    shape : int or tuple of int
+        Shape of the result; one extent may be -1.
+    copy : bool or None
+        Whether memory is copied; False: an error where it would have to be.
+    order : str, default "C"
+        For NumPy's calls.
+
+    Returns
+    -------
+    Array
+        Of x's type. Lazy; chunks may have to be stored anew. ValueError for another number of
+        elements; `copy` changes nothing.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.reshape(cubed.arange(6), (2, 3)).compute()
+    array([[0, 1, 2],
+           [3, 4, 5]])
     """
     x = lazy(x)
     extents = normalize_shape(shape)
@@ -190,7 +381,25 @@ def roll(
 ) -> Array:
     """The elements further along axes, those that leave coming back at the start.
 
-    Of x's shape and type. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    shift : int or tuple of int
+        How far, along each axis.
+    axis : int, tuple of int or None
+        The axes; None: the elements in one dimension.
+
+    Returns
+    -------
+    Array
+        Of x's shape and type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.roll(cubed.arange(5), 2).compute()
+    array([3, 4, 0, 1, 2])
     """
     x = lazy(x)
     if axis is None:
@@ -207,7 +416,23 @@ def roll(
 def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     """x without some of its axes of extent 1.
 
-    Of x's type. A view: lazy, nothing is stored.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axis : int or tuple of int
+        The axes that go.
+
+    Returns
+    -------
+    Array
+        Of x's type. A view: lazy, nothing is stored.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.squeeze(cubed.ones((2, 1)), axis=1).shape
+    (2,)
     """
     x = lazy(x)
     axes = normalize_axes(axis, x.ndim)
@@ -217,7 +442,29 @@ def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
 def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
     """Arrays of one shape side by side along a new axis.
 
-    Of the type that they promote to. Lazy; ValueError for shapes that differ.
+    Parameters
+    ----------
+    arrays : sequence of Array
+        The arrays.
+    axis : int, default 0
+        The new axis, in the result.
+
+    Returns
+    -------
+    Array
+        Of the type that they promote to. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For shapes that differ.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.stack([cubed.asarray([1, 2]), cubed.asarray([3, 4])]).compute()
+    array([[1, 2],
+           [3, 4]])
     """
     out = _core.stack(_promoted(arrays), axis)
     return Array._new(out, common_spec(*arrays))
@@ -226,7 +473,23 @@ def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
 def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
     """x that many times along each axis.
 
-    Of x's type. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    repetitions : tuple of int
+        How many times along each axis.
+
+    Returns
+    -------
+    Array
+        Of x's type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.tile(cubed.asarray([1, 2]), (2,)).compute()
+    array([1, 2, 1, 2])
     """
     x = lazy(x)
     return x._like(_core.tile(x._x, repetitions))
@@ -235,7 +498,24 @@ def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
 def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
     """The parts of x along an axis, without that axis.
 
-    Of x's type. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axis : int, default 0
+        The axis, which the parts do not have.
+
+    Returns
+    -------
+    tuple of Array
+        Of x's type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> first, second = cubed.unstack(cubed.asarray([[1, 2], [3, 4]]))
+    >>> second.compute()
+    array([3, 4])
     """
     x = lazy(x)
     a = normalize_axis(axis, x.ndim)

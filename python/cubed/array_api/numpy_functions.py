@@ -115,7 +115,23 @@ concatenate = concat
 def isnat(x: Array, /) -> Array:
     """Where dates and times are not a time.
 
-    bool, of x's shape. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        bool, of x's shape. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> import numpy as np
+    >>> times = np.array(["2001-02-03", "NaT"], dtype="datetime64[D]")
+    >>> cubed.isnat(cubed.asarray(times)).compute()
+    array([False,  True])
     """
     x = lazy(x)
     if x.dtype.kind not in "mM":
@@ -127,7 +143,26 @@ def unravel_index(indices: Any, /, shape: Sequence[int], order: str = "C") -> tu
     """Positions along each axis of a shape, of positions in C order, which are not checked; with
     `order` ``"F"`` the first axis is the fastest.
 
-    For each axis int64 of the shape of the indices. Lazy.
+    Parameters
+    ----------
+    indices : array_like of int
+        Positions; negative ones count from the end.
+    shape : sequence of int
+        The shape that positions are of.
+    order : str, default "C"
+        For NumPy's calls.
+
+    Returns
+    -------
+    tuple of Array
+        For each axis int64 of the shape of the indices. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> rows, columns = cubed.unravel_index(cubed.asarray([1, 5]), (2, 3))
+    >>> rows.compute(), columns.compute()
+    (array([0, 1]), array([1, 2]))
     """
     at = as_lazy(indices)
     if at.dtype.kind not in "iu":
@@ -146,7 +181,24 @@ def unravel_index(indices: Any, /, shape: Sequence[int], order: str = "C") -> tu
 def ravel(x: Array, /, order: str = "C") -> Array:
     """The elements in C order, or with `order` ``"F"`` the first axis first, in one dimension.
 
-    Of x's type. Lazy; chunks may have to be stored anew.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    order : str, default "C"
+        For NumPy's calls.
+
+    Returns
+    -------
+    Array
+        Of x's type. Lazy; chunks may have to be stored anew.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> cubed.ravel(x).compute()
+    array([1., 2., 3., 4.])
     """
     return reshape(x, (-1,), order=order)
 
@@ -154,7 +206,25 @@ def ravel(x: Array, /, order: str = "C") -> Array:
 def swapaxes(x: Array, axis1: int, axis2: int, /) -> Array:
     """x with two axes in each other's place.
 
-    Of x's type. A view: lazy, nothing is stored.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axis1 : int
+        The first axis of the matrices.
+    axis2 : int
+        The second axis of the matrices.
+
+    Returns
+    -------
+    Array
+        Of x's type. A view: lazy, nothing is stored.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.swapaxes(cubed.ones((2, 3, 4)), 0, 2).shape
+    (4, 3, 2)
     """
     x = lazy(x)
     order = list(range(x.ndim))
@@ -166,7 +236,23 @@ def swapaxes(x: Array, axis1: int, axis2: int, /) -> Array:
 def transpose(x: Array, /, axes: Sequence[int] | None = None) -> Array:
     """x with its axes in another order; reversed for None.
 
-    Of x's type. A view: lazy, nothing is stored.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axes : sequence of int or None
+        Which axis goes where; None: in reverse.
+
+    Returns
+    -------
+    Array
+        Of x's type. A view: lazy, nothing is stored.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.transpose(cubed.ones((2, 3, 4))).shape
+    (4, 3, 2)
     """
     x = lazy(x)
     order = tuple(reversed(range(x.ndim))) if axes is None else tuple(axes)
@@ -178,7 +264,28 @@ def transpose(x: Array, /, axes: Sequence[int] | None = None) -> Array:
 def diagonal(x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     """The diagonals of the matrices in two axes, along a new last axis.
 
-    Of x's type, without the two axes and with one at the end. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    offset : int, default 0
+        The diagonal: 0 is the main one, 1 that above it.
+    axis1 : int, default 0
+        The first axis of the matrices.
+    axis2 : int, default 1
+        The second axis of the matrices.
+
+    Returns
+    -------
+    Array
+        Of x's type, without the two axes and with one at the end. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> cubed.diagonal(x).compute()
+    array([1., 4.])
     """
     return linalg.diagonal(moveaxis(x, (axis1, axis2), (-2, -1)), offset=offset)
 
@@ -188,7 +295,30 @@ def trace(
 ) -> Array:
     """The sums of the diagonals of the matrices in two axes.
 
-    Without the two axes; integers become int64 or uint64. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    offset : int, default 0
+        The diagonal: 0 is the main one, 1 that above it.
+    axis1 : int, default 0
+        The first axis of the matrices.
+    axis2 : int, default 1
+        The second axis of the matrices.
+    dtype : dtype or None
+        Element type of the result.
+
+    Returns
+    -------
+    Array
+        Without the two axes; integers become int64 or uint64. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> cubed.trace(x).compute()
+    array(5.)
     """
     return linalg.trace(moveaxis(x, (axis1, axis2), (-2, -1)), offset=offset, dtype=dtype)
 
@@ -199,7 +329,23 @@ def trace(
 def around(x: Array, /, decimals: int = 0) -> Array:
     """Nearest numbers with so many decimals; see :func:`cubed.array_api.round`.
 
-    Of x's shape and type. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    decimals : int, default 0
+        Digits behind the point.
+
+    Returns
+    -------
+    Array
+        Of x's shape and type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.around(cubed.asarray([0.26, 1.53]), 1).compute()
+    array([0.3, 1.5])
     """
     return elementwise_functions.round(x, decimals=decimals)
 
@@ -211,10 +357,31 @@ def isclose(
 
     Python scalars take the type of the array that they meet.
 
+    Parameters
+    ----------
+    a : array_like
+        The first operand.
+    b : array_like
+        The second operand.
+    rtol : float, default 1e-05
+        Tolerance relative to `b`.
+    atol : float, default 1e-08
+        Absolute tolerance.
+    equal_nan : bool, default False
+        Whether NaN equals NaN.
+
     Returns
     -------
     Array
         bool, lazy. With `equal_nan` NaN is close to NaN.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> cubed.isclose(x, x + 1e-9).compute()
+    array([[ True,  True],
+           [ True,  True]])
     """
     if is_scalar(a) and is_scalar(b):
         raise TypeError("isclose: a and b are numbers, expected an array at least")
@@ -237,7 +404,33 @@ def isclose(
 def allclose(
     a: Any, b: Any, /, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> Array:
-    """Whether all elements are close; see :func:`isclose`. A lazy array without axes."""
+    """Whether all elements are close; see :func:`isclose`. A lazy array without axes.
+
+    Parameters
+    ----------
+    a : array_like
+        The first operand.
+    b : array_like
+        The second operand.
+    rtol : float, default 1e-05
+        Tolerance relative to `b`.
+    atol : float, default 1e-08
+        Absolute tolerance.
+    equal_nan : bool, default False
+        Whether NaN equals NaN.
+
+    Returns
+    -------
+    Array
+        Of type bool, without axes. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> cubed.allclose(x, x + 1e-9).compute()
+    array(True)
+    """
     return all(isclose(a, b, rtol, atol, equal_nan))
 
 
@@ -252,7 +445,27 @@ def _two(a: Any, b: Any) -> tuple[Array, Array]:
 def ptp(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """The largest element less the smallest.
 
-    Without the axes (`keepdims`: with one element along them); None: all of them. x's type. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axis : int, tuple of int or None
+        The axes that are gone through; negative ones count from the last.
+    keepdims : bool, default False
+        Whether the result keeps reduced axes, with extent 1.
+
+    Returns
+    -------
+    Array
+        Without the axes (`keepdims`: with one element along them); None: all of them. x's type.
+        Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> cubed.ptp(x, axis=0).compute()
+    array([2., 2.])
     """
     xp = statistical_functions
     return xp.max(x, axis=axis, keepdims=keepdims) - xp.min(x, axis=axis, keepdims=keepdims)
@@ -268,8 +481,28 @@ def _along(x: Array, axis: int | None) -> tuple[Array, int]:
 def cumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike = None) -> Array:
     """Running sums along an axis; of x in one dimension for None.
 
-    Of x's shape, or of one axis; integers become int64 or uint64. Lazy, one task for each column
-    of chunks.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axis : int or None
+        The axes that are gone through; negative ones count from the last.
+    dtype : dtype or None
+        Element type of the result.
+
+    Returns
+    -------
+    Array
+        Of x's shape, or of one axis; integers become int64 or uint64. Lazy, one task for each
+        column of chunks.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> cubed.cumsum(x, axis=1).compute()
+    array([[1., 3.],
+           [3., 7.]])
     """
     y, a = _along(x, axis)
     return cumulative_sum(y, axis=a, dtype=dtype)
@@ -278,8 +511,28 @@ def cumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike = None) -> Arr
 def cumprod(x: Array, /, axis: int | None = None, dtype: DTypeLike = None) -> Array:
     """Running products along an axis; of x in one dimension for None.
 
-    Of x's shape, or of one axis; integers become int64 or uint64. Lazy, one task for each column
-    of chunks.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axis : int or None
+        The axes that are gone through; negative ones count from the last.
+    dtype : dtype or None
+        Element type of the result.
+
+    Returns
+    -------
+    Array
+        Of x's shape, or of one axis; integers become int64 or uint64. Lazy, one task for each
+        column of chunks.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> cubed.cumprod(x, axis=1).compute()
+    array([[ 1.,  2.],
+           [ 3., 12.]])
     """
     y, a = _along(x, axis)
     return cumulative_prod(y, axis=a, dtype=dtype)
@@ -288,8 +541,27 @@ def cumprod(x: Array, /, axis: int | None = None, dtype: DTypeLike = None) -> Ar
 def nancumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike = None) -> Array:
     """Running sums in which NaN counts as 0.
 
-    Of x's shape, or of one axis; integers become int64 or uint64. Lazy, one task for each column
-    of chunks.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axis : int or None
+        The axes that are gone through; negative ones count from the last.
+    dtype : dtype or None
+        Element type of the result.
+
+    Returns
+    -------
+    Array
+        Of x's shape, or of one axis; integers become int64 or uint64. Lazy, one task for each
+        column of chunks.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([1.0, float('nan'), 3.0])
+    >>> cubed.nancumsum(x).compute()
+    array([1., 1., 4.])
     """
     return cumsum(without_nan(lazy(x), 0.0), axis, dtype)
 
@@ -297,8 +569,27 @@ def nancumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike = None) -> 
 def nancumprod(x: Array, /, axis: int | None = None, dtype: DTypeLike = None) -> Array:
     """Running products in which NaN counts as 1.
 
-    Of x's shape, or of one axis; integers become int64 or uint64. Lazy, one task for each column
-    of chunks.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axis : int or None
+        The axes that are gone through; negative ones count from the last.
+    dtype : dtype or None
+        Element type of the result.
+
+    Returns
+    -------
+    Array
+        Of x's shape, or of one axis; integers become int64 or uint64. Lazy, one task for each
+        column of chunks.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([1.0, float('nan'), 3.0])
+    >>> cubed.nancumprod(x).compute()
+    array([1., 1., 3.])
     """
     return cumprod(without_nan(lazy(x), 1.0), axis, dtype)
 
@@ -317,6 +608,29 @@ def nanargmax(
     """The position of the largest element that is not NaN, the first of several.
 
     Where all elements are NaN computing it raises ValueError.
+
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axis : int or None
+        The axes that are gone through; negative ones count from the last.
+    keepdims : bool, default False
+        Whether the result keeps reduced axes, with extent 1.
+    split_every : int, dict or None
+        How many partial results a task combines; None: as memory allows.
+
+    Returns
+    -------
+    Array
+        Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([1.0, float('nan'), 3.0])
+    >>> cubed.nanargmax(x).compute()
+    array(2)
     """
     return _nan_position(True, x, axis, keepdims)
 
@@ -327,6 +641,29 @@ def nanargmin(
     """The position of the smallest element that is not NaN, the first of several.
 
     Where all elements are NaN computing it raises ValueError.
+
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axis : int or None
+        The axes that are gone through; negative ones count from the last.
+    keepdims : bool, default False
+        Whether the result keeps reduced axes, with extent 1.
+    split_every : int, dict or None
+        How many partial results a task combines; None: as memory allows.
+
+    Returns
+    -------
+    Array
+        Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([1.0, float('nan'), 3.0])
+    >>> cubed.nanargmin(x).compute()
+    array(0)
     """
     return _nan_position(False, x, axis, keepdims)
 
@@ -339,7 +676,25 @@ def dot(a: Any, b: Any, /) -> Array:
 
     Of matrices their product, of vectors a number; numbers multiply.
 
-    Of the type that both promote to. Lazy.
+    Parameters
+    ----------
+    a : array_like
+        The first operand.
+    b : array_like
+        The second operand.
+
+    Returns
+    -------
+    Array
+        Of the type that both promote to. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> cubed.dot(x, x).compute()
+    array([[ 7., 10.],
+           [15., 22.]])
     """
     refuse_foreign(a, b)
     if is_scalar(a) or is_scalar(b) or 0 in (np.ndim(a), np.ndim(b)):
@@ -353,7 +708,24 @@ def dot(a: Any, b: Any, /) -> Array:
 def outer(a: Any, b: Any, /) -> Array:
     """Products of each element of a with each of b, both flattened.
 
-    Of the type that both promote to. Lazy.
+    Parameters
+    ----------
+    a : array_like
+        The first operand.
+    b : array_like
+        The second operand.
+
+    Returns
+    -------
+    Array
+        Of the type that both promote to. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.outer(cubed.asarray([1, 2]), cubed.asarray([3, 4])).compute()
+    array([[3, 4],
+           [6, 8]])
     """
     x, y = _two(a, b)
     return linalg.outer(ravel(x), ravel(y))
@@ -366,13 +738,13 @@ def cross(
 
     Parameters
     ----------
-    a, b
+    a, b : array_like
         Numbers of any type but bool; axes without the vectors' broadcast.
-    axisa, axisb
+    axisa, axisb : int, default -1
         Where the vectors of `a` and `b` are.
-    axisc
+    axisc : int, default -1
         Where those of the result are.
-    axis
+    axis : int or None
         In place of all three.
 
     Returns
@@ -384,6 +756,12 @@ def cross(
     ------
     ValueError
         Vectors have another number of elements than three.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.cross(cubed.asarray([1, 0, 0]), cubed.asarray([0, 1, 0])).compute()
+    array([0, 0, 1])
     """
     if axis is not None:
         axisa = axisb = axisc = axis
@@ -401,20 +779,26 @@ def gradient(
 
     Parameters
     ----------
-    f
+    f : Array
         Real or complex numbers; at least ``edge_order + 1`` along each axis.
-    varargs
+    varargs : number or array_like
         The distance of neighbours: nothing (1), one number for all axes, or for each axis a number
         or an array of coordinates in one dimension.
-    axis
+    axis : int, tuple of int or None
         An axis, several, or None: all.
-    edge_order
+    edge_order : {1, 2}, default 1
         1 or 2.
 
     Returns
     -------
     Array or tuple of arrays
         For each axis an array of f's shape; alone if there is one axis. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.gradient(cubed.asarray([1.0, 4.0, 9.0])).compute()
+    array([3., 4., 5.])
     """
     f = lazy(f, "f")
     refuse_foreign(varargs)

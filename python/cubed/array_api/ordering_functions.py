@@ -38,7 +38,30 @@ def partition(a: Any, kth: Any, axis: int | None = -1) -> Array:
     """The elements along an axis (None: of `a` in one dimension), with those that are smaller than
     the one at `kth` in front of it, and others behind it: all are sorted.
 
-    Of a's shape, or of one axis, and of its type. Lazy; ValueError for positions out of range.
+    Parameters
+    ----------
+    a : array_like
+        The first operand.
+    kth : int or sequence of int
+        Positions that get the element that sorting puts there.
+    axis : int or None, default -1
+        The axes that are gone through; negative ones count from the last.
+
+    Returns
+    -------
+    Array
+        Of a's shape, or of one axis, and of its type. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For positions out of range.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.partition(cubed.asarray([3, 9, 1]), 0)[0].compute()
+    array(1)
     """
     x, d = _line(a, axis)
     _check_kth(kth, x.shape[d])
@@ -48,7 +71,30 @@ def partition(a: Any, kth: Any, axis: int | None = -1) -> Array:
 def argpartition(a: Any, kth: Any, axis: int | None = -1) -> Array:
     """The positions of elements in the order of :func:`partition`.
 
-    int64, of a's shape, or of one axis. Lazy; ValueError for positions out of range.
+    Parameters
+    ----------
+    a : array_like
+        The first operand.
+    kth : int or sequence of int
+        Positions that get the element that sorting puts there.
+    axis : int or None, default -1
+        The axes that are gone through; negative ones count from the last.
+
+    Returns
+    -------
+    Array
+        int64, of a's shape, or of one axis. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For positions out of range.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.argpartition(cubed.asarray([3, 9, 1]), 0)[0].compute()
+    array(2)
     """
     x, d = _line(a, axis)
     _check_kth(kth, x.shape[d])
@@ -90,8 +136,28 @@ def topk(a: Any, k: int, axis: int = -1, split_every: Any = None) -> Array:
     """The k largest elements along an axis, the largest first; for negative k the smallest ones,
     the smallest first. NaN count as the largest.
 
-    Of a's type, with k elements along the axis, or all that there are. Lazy: chunks are sorted by
-    themselves, and then what is left of them.
+    Parameters
+    ----------
+    a : array_like
+        The first operand.
+    k : int
+        The diagonal: 0 is the main one, 1 that above it.
+    axis : int, default -1
+        The axes that are gone through; negative ones count from the last.
+    split_every : int, dict or None
+        How many partial results a task combines; None: as memory allows.
+
+    Returns
+    -------
+    Array
+        Of a's type, with k elements along the axis, or all that there are. Lazy: chunks are sorted
+        by themselves, and then what is left of them.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.topk(cubed.asarray([3, 9, 1]), 2).compute()
+    array([9, 3])
     """
     x = as_lazy(a)
     d = normalize_axis(axis, x.ndim)
@@ -109,7 +175,27 @@ def topk(a: Any, k: int, axis: int = -1, split_every: Any = None) -> Array:
 def argtopk(a: Any, k: int, axis: int = -1, split_every: Any = None) -> Array:
     """The positions of the elements of :func:`topk`.
 
-    int64, with k elements along the axis, or all that there are. Lazy.
+    Parameters
+    ----------
+    a : array_like
+        The first operand.
+    k : int
+        The diagonal: 0 is the main one, 1 that above it.
+    axis : int, default -1
+        The axes that are gone through; negative ones count from the last.
+    split_every : int, dict or None
+        How many partial results a task combines; None: as memory allows.
+
+    Returns
+    -------
+    Array
+        int64, with k elements along the axis, or all that there are. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.argtopk(cubed.asarray([3, 9, 1]), 2).compute()
+    array([1, 0])
     """
     x = as_lazy(a)
     d = normalize_axis(axis, x.ndim)
@@ -138,7 +224,28 @@ def lexsort(keys: Any, axis: int = -1) -> Array:
     """The positions that put elements along an axis in order, by the last key first, and where it
     is equal by those before it.
 
-    int64, of the shape of each key. Lazy; ValueError without keys, or for shapes that differ.
+    Parameters
+    ----------
+    keys : sequence of array_like
+        What is sorted by; the last comes first.
+    axis : int, default -1
+        The axes that are gone through; negative ones count from the last.
+
+    Returns
+    -------
+    Array
+        int64, of the shape of each key. Lazy.
+
+    Raises
+    ------
+    ValueError
+        Without keys, or for shapes that differ.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.lexsort((cubed.asarray([3, 1, 2]), cubed.asarray([1, 2, 1]))).compute()
+    array([2, 0, 1])
     """
     refuse_foreign(keys)
     given = [as_lazy(k) for k in keys]
@@ -164,7 +271,21 @@ def complex_order(x: Array, axis: int) -> Array:
 def sort_complex(a: Any) -> Array:
     """The elements as complex numbers, in order along the last axis, by real parts first.
 
-    complex64 for integers of up to two bytes, else complex128, or of a's type. Lazy.
+    Parameters
+    ----------
+    a : array_like
+        The first operand.
+
+    Returns
+    -------
+    Array
+        complex64 for integers of up to two bytes, else complex128, or of a's type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.sort_complex(cubed.asarray([2 + 1j, 1 + 2j])).compute()
+    array([1.+2.j, 2.+1.j])
     """
     x = as_lazy(a)
     if x.dtype.kind != "c":

@@ -38,8 +38,36 @@ def argmax(
 ) -> Array:
     """The position of the largest element along an axis, the first of several.
 
-    int64, without the axis (`keepdims`: with one element along it); of x in C order for None.
-    Lazy; ValueError for no elements, TypeError for complex numbers.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axis : int or None
+        The axes that are gone through; negative ones count from the last.
+    keepdims : bool, default False
+        Whether the result keeps reduced axes, with extent 1.
+    split_every : int, dict or None
+        How many partial results a task combines; None: as memory allows.
+
+    Returns
+    -------
+    Array
+        int64, without the axis (`keepdims`: with one element along it); of x in C order for None.
+        Lazy.
+
+    Raises
+    ------
+    ValueError
+        For no elements.
+    TypeError
+        For complex numbers.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([3, 9, 1])
+    >>> cubed.argmax(x).compute()
+    array(1)
     """
     return _arg_extreme(True, x, axis, keepdims)
 
@@ -49,8 +77,36 @@ def argmin(
 ) -> Array:
     """The position of the smallest element along an axis, the first of several.
 
-    int64, without the axis (`keepdims`: with one element along it); of x in C order for None.
-    Lazy; ValueError for no elements, TypeError for complex numbers.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axis : int or None
+        The axes that are gone through; negative ones count from the last.
+    keepdims : bool, default False
+        Whether the result keeps reduced axes, with extent 1.
+    split_every : int, dict or None
+        How many partial results a task combines; None: as memory allows.
+
+    Returns
+    -------
+    Array
+        int64, without the axis (`keepdims`: with one element along it); of x in C order for None.
+        Lazy.
+
+    Raises
+    ------
+    ValueError
+        For no elements.
+    TypeError
+        For complex numbers.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([3, 9, 1])
+    >>> cubed.argmin(x).compute()
+    array(2)
     """
     return _arg_extreme(False, x, axis, keepdims)
 
@@ -60,7 +116,28 @@ def count_nonzero(
 ) -> Array:
     """How many elements are not 0.
 
-    Without the axes (`keepdims`: with one element along them); None: all of them. int64. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axis : int, tuple of int or None
+        The axes that are gone through; negative ones count from the last.
+    keepdims : bool, default False
+        Whether the result keeps reduced axes, with extent 1.
+    split_every : int, dict or None
+        How many partial results a task combines; None: as memory allows.
+
+    Returns
+    -------
+    Array
+        Without the axes (`keepdims`: with one element along them); None: all of them. int64. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[True, False], [True, True]])
+    >>> cubed.count_nonzero(x, axis=1).compute()
+    array([1, 2])
     """
     x = lazy(x)
     axes = None if axis is None else normalize_axes(axis, x.ndim)
@@ -68,7 +145,25 @@ def count_nonzero(
 
 
 def nonzero(x: Array, /) -> tuple[Array, ...]:
-    """Coordinates of the elements that are not 0, in C order; their number is computed now."""
+    """Coordinates of the elements that are not 0, in C order; their number is computed now.
+
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    tuple of Array
+        Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> (positions,) = cubed.nonzero(cubed.asarray([0, 3, 0, 4]))
+    >>> positions.compute()
+    array([1, 3])
+    """
     x = lazy(x)
     return tuple(x._like(c) for c in coordinates(x._x, x._spec))
 
@@ -85,7 +180,27 @@ def searchsorted(
 
     In front of equal ones, or behind them for ``side="right"``; `sorter`: positions that sort x1.
 
-    int64 of x2's shape. Lazy: all of x1 is read for each block of x2.
+    Parameters
+    ----------
+    x1 : Array
+        Elements in ascending order.
+    x2 : array_like
+        What is looked for.
+    side : {"left", "right"}, default "left"
+        Which position among equal elements.
+    sorter : Array or None
+        Positions that sort `x1`, if it is not in order.
+
+    Returns
+    -------
+    Array
+        int64 of x2's shape. Lazy: all of x1 is read for each block of x2.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.searchsorted(cubed.asarray([1, 3, 5]), cubed.asarray([2, 5])).compute()
+    array([1, 2])
     """
     if side not in ("left", "right"):
         raise ValueError(f"side is {side!r}, expected 'left' or 'right'")
@@ -99,7 +214,26 @@ def where(condition: Array, x1: Any, x2: Any, /) -> Array:
 
     Two Python scalars give the type that NumPy gives them.
 
-    Of the shape that all broadcast to, and of the type that x1 and x2 promote to. Lazy.
+    Parameters
+    ----------
+    condition : array_like of bool
+        What is chosen by.
+    x1 : array_like
+        What is taken where it is true.
+    x2 : array_like
+        What is taken elsewhere.
+
+    Returns
+    -------
+    Array
+        Of the shape that all broadcast to, and of the type that x1 and x2 promote to. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([1, -2, 3])
+    >>> cubed.where(x > 0, x, 0).compute()
+    array([1, 0, 3])
     """
     if is_scalar(x1) and is_scalar(x2):
         x1 = np.asarray(x1)

@@ -32,7 +32,27 @@ def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) 
     """Whether each element of an array in one dimension is among those of another one; with
     `invert`, whether it is not.
 
-    bool. Lazy.
+    Parameters
+    ----------
+    ar1 : array_like
+        The first set.
+    ar2 : array_like
+        The second set.
+    assume_unique : bool, default False
+        Whether the elements of each are different.
+    invert : bool, default False
+        Whether what is not in `x2` is true.
+
+    Returns
+    -------
+    Array
+        bool. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.in1d(cubed.asarray([1, 2]), cubed.asarray([2, 3])).compute()
+    array([False,  True])
     """
     return isin(_flat(ar1), as_lazy(ar2), invert=invert)
 
@@ -42,6 +62,26 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
     as they are, if they are said to be unique. Computes their number.
 
     Of ar1's type, in one dimension.
+
+    Parameters
+    ----------
+    ar1 : array_like
+        The first set.
+    ar2 : array_like
+        The second set.
+    assume_unique : bool, default False
+        Whether the elements of each are different.
+
+    Returns
+    -------
+    Array
+        Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.setdiff1d(cubed.asarray([1, 2]), cubed.asarray([2, 3])).compute()
+    array([1])
     """
     x = _set(ar1, assume_unique)
     return x[isin(x, as_lazy(ar2), invert=True)]
@@ -55,6 +95,28 @@ def intersect1d(
 
     Of the type that both promote to, in one dimension; with `return_indices` also where each is
     first in both, flattened.
+
+    Parameters
+    ----------
+    ar1 : array_like
+        The first set.
+    ar2 : array_like
+        The second set.
+    assume_unique : bool, default False
+        Whether the elements of each are different.
+    return_indices : bool, default False
+        Whether positions are returned, too.
+
+    Returns
+    -------
+    Array or tuple of Array
+        Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.intersect1d(cubed.asarray([1, 2]), cubed.asarray([2, 3])).compute()
+    array([2])
     """
     x, y = _flat(ar1), _flat(ar2)
     if not assume_unique:
@@ -82,6 +144,26 @@ def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
     their number.
 
     Of the type that both promote to, in one dimension.
+
+    Parameters
+    ----------
+    ar1 : array_like
+        The first set.
+    ar2 : array_like
+        The second set.
+    assume_unique : bool, default False
+        Whether the elements of each are different.
+
+    Returns
+    -------
+    Array
+        Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.setxor1d(cubed.asarray([1, 2]), cubed.asarray([2, 3])).compute()
+    array([1, 3])
     """
     both = sort(concat([_set(ar1, assume_unique), _set(ar2, assume_unique)], axis=0))
     if both.size == 0:

@@ -62,8 +62,26 @@ def _unique(
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
     """Whether elements of x1 are among those of x2; with `invert`, whether they are not.
 
-    bool, of x1's shape. Lazy: every block of x1 is looked up in every block of x2. NaN and NaT are
-    among none.
+    Parameters
+    ----------
+    x1 : array_like
+        What is looked for.
+    x2 : array_like
+        Where it is looked for.
+    invert : bool, default False
+        Whether what is not in `x2` is true.
+
+    Returns
+    -------
+    Array
+        bool, of x1's shape. Lazy: every block of x1 is looked up in every block of x2. NaN and NaT
+        are among none.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.isin(cubed.asarray([1, 2, 3]), cubed.asarray([2, 5])).compute()
+    array([False,  True, False])
     """
     kinds = [(v if isinstance(v, Array) else to_numpy(v)).dtype.kind for v in (x1, x2)]
     if "m" in kinds or "M" in kinds:
@@ -78,6 +96,22 @@ def unique_all(x: Array, /) -> UniqueAll:
 
     Values are of x's type and in one axis, positions and counts int64. Elements are sorted and
     counted when it is called, and once more when a result is computed.
+
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    UniqueAll
+        With ``values``, ``indices``, ``inverse_indices`` and ``counts``: lazy arrays.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.unique_all(cubed.asarray([3, 1, 3])).indices.compute()
+    array([1, 0])
     """
     return UniqueAll(*_unique(x, indices=True, inverse=True, counts=True))
 
@@ -87,6 +121,22 @@ def unique_counts(x: Array, /) -> UniqueCounts:
 
     Values are of x's type and in one axis, positions and counts int64. Elements are sorted and
     counted when it is called, and once more when a result is computed.
+
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    UniqueCounts
+        With ``values`` and ``counts``: lazy arrays.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.unique_counts(cubed.asarray([3, 1, 3])).counts.compute()
+    array([1, 2])
     """
     return UniqueCounts(*_unique(x, counts=True))
 
@@ -96,6 +146,22 @@ def unique_inverse(x: Array, /) -> UniqueInverse:
 
     Values are of x's type and in one axis, positions and counts int64. Elements are sorted and
     counted when it is called, and once more when a result is computed.
+
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    UniqueInverse
+        With ``values`` and ``inverse_indices``: lazy arrays.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.unique_inverse(cubed.asarray([3, 1, 3])).inverse_indices.compute()
+    array([1, 0, 1])
     """
     return UniqueInverse(*_unique(x, inverse=True))
 
@@ -105,5 +171,22 @@ def unique_values(x: Array, /) -> Array:
 
     Values are of x's type and in one axis, positions and counts int64. Elements are sorted and
     counted when it is called, and once more when a result is computed.
+
+    Parameters
+    ----------
+    x : Array
+        The elements.
+
+    Returns
+    -------
+    Array
+        Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([3, 1, 3])
+    >>> cubed.unique_values(x).compute()
+    array([1, 3])
     """
     return _unique(x)[0]

@@ -45,7 +45,23 @@ __all__ = ["convolve", "correlate", "inner", "interp", "kron", "polyfit", "polyv
 def inner(a: Any, b: Any, /) -> Array:
     """Sums of products over the last axes of both; numbers multiply.
 
-    Of a's other axes and then b's, and of the type that both promote to. Lazy.
+    Parameters
+    ----------
+    a : array_like
+        The first operand.
+    b : array_like
+        The second operand.
+
+    Returns
+    -------
+    Array
+        Of a's other axes and then b's, and of the type that both promote to. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.inner(cubed.asarray([1, 2]), cubed.asarray([3, 4])).compute()
+    array(11)
     """
     if is_scalar(a) or is_scalar(b):
         return multiply(a, b)
@@ -58,7 +74,23 @@ def inner(a: Any, b: Any, /) -> Array:
 def kron(a: Any, b: Any, /) -> Array:
     """Kronecker products: b times each element of a, one beside the other.
 
-    As many axes as the one that has more, and of the type that both promote to. Lazy.
+    Parameters
+    ----------
+    a : array_like
+        The first operand.
+    b : array_like
+        The second operand.
+
+    Returns
+    -------
+    Array
+        As many axes as the one that has more, and of the type that both promote to. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.kron(cubed.asarray([1, 10]), cubed.asarray([1, 2])).compute()
+    array([ 1,  2, 10, 20])
     """
     x, y = as_lazy(a), as_lazy(b)
     ndim = max(x.ndim, y.ndim)
@@ -105,8 +137,26 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Array:
     """The convolution of two vectors: ``"full"``, of the length of the longer one (``"same"``), or
     where they overlap completely (``"valid"``).
 
-    Of the type that both promote to. Lazy: the longer one is read once for each element of the
-    shorter one.
+    Parameters
+    ----------
+    a : array_like
+        The first operand.
+    v : array_like
+        The second operand.
+    mode : str, default "full"
+        How.
+
+    Returns
+    -------
+    Array
+        Of the type that both promote to. Lazy: the longer one is read once for each element of the
+        shorter one.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.convolve(cubed.asarray([1, 2, 3]), cubed.asarray([1, 1])).compute()
+    array([1, 3, 5, 3])
     """
     x, y = _vectors("convolve", a, v)
     if y.shape[0] > x.shape[0]:
@@ -118,8 +168,26 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Array:
     """Sums of products of `a` and the conjugate of `v` at all distances; `mode` as for
     :func:`convolve`.
 
-    Of the type that both promote to. Lazy: the longer one is read once for each element of the
-    shorter one.
+    Parameters
+    ----------
+    a : array_like
+        The first operand.
+    v : array_like
+        The second operand.
+    mode : str, default "valid"
+        How.
+
+    Returns
+    -------
+    Array
+        Of the type that both promote to. Lazy: the longer one is read once for each element of the
+        shorter one.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.correlate(cubed.asarray([1, 2, 3]), cubed.asarray([0, 1]), mode="same").compute()
+    array([1, 2, 3])
     """
     x, y = _vectors("correlate", a, v)
     y = conj(y) if y.dtype.kind == "c" else y
@@ -138,19 +206,27 @@ def interp(
 
     Parameters
     ----------
-    x
+    x : array_like
         Where values are wanted.
-    xp, fp
+    xp, fp : Any
         Points, which ascend (with a period in any order), and values there, real or complex.
-    left, right
+    left : Any or None
         Values in front of the first point and behind the last one. None: those there.
-    period
+    right : bool or None
+        See `left`.
+    period : float or None
         Of x and xp.
 
     Returns
     -------
     Array
         float64, or complex128, of x's shape. Lazy: all points are read for each block of x.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.interp(cubed.asarray([0.5, 1.5]), [0, 1, 2], [0, 10, 40]).compute()
+    array([ 5., 25.])
     """
     at, points, values = as_lazy(x), as_lazy(xp), as_lazy(fp)
     if points.ndim != 1 or values.shape != points.shape:
@@ -202,7 +278,27 @@ def _flat(x: Array) -> Array:
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
     """Powers of the elements of a vector, as rows: the highest first, unless `increasing`.
 
-    ``(len(x), N)``, square without N; of x's type, integers int64. Lazy.
+    Parameters
+    ----------
+    x : array_like
+        The elements.
+    N : int or None
+        Number of columns; None: as many as elements.
+    increasing : bool, default False
+        Whether the lowest power comes first.
+
+    Returns
+    -------
+    Array
+        ``(len(x), N)``, square without N; of x's type, integers int64. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.vander(cubed.asarray([1, 2, 3])).compute()
+    array([[1, 1, 1],
+           [4, 2, 1],
+           [9, 3, 1]])
     """
     a = as_lazy(x)
     if a.ndim != 1:
@@ -222,7 +318,23 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
 def polyval(p: Any, x: Any) -> Array:
     """A polynomial at points, of its coefficients, the highest first.
 
-    Of x's shape, and of the type that both promote to. Lazy.
+    Parameters
+    ----------
+    p : array_like
+        Coefficients, that of the highest power first.
+    x : array_like
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape, and of the type that both promote to. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.polyval([2, 1], cubed.asarray([0.0, 1.0])).compute()
+    array([1., 3.])
     """
     a = as_lazy(x)
     coefficients = p if isinstance(p, Array) else to_numpy(p)
@@ -247,17 +359,17 @@ def polyfit(
 
     Parameters
     ----------
-    x, y
+    x, y : array_like
         Points, ``(m,)``, and values, ``(m,)`` or ``(m, k)``.
-    deg
+    deg : bool
         The degree.
-    rcond
+    rcond : float or None
         Singular values below this times the largest count as 0. None: m times the precision.
-    full
+    full : bool, default False
         Give also the sums of squares of what is left, the rank, singular values, and rcond.
-    w
+    w : Any or None
         Weights of what is left, not squared.
-    cov
+    cov : Any, default False
         Give also the covariance matrix of coefficients; ``"unscaled"``: of weights that are known.
 
     Returns
@@ -265,6 +377,13 @@ def polyfit(
     Array or tuple
         Coefficients, the highest first, ``(deg + 1,)`` or ``(deg + 1, k)``: float64, or complex128.
         Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.arange(4.0)
+    >>> cubed.polyfit(x, 2 * x + 1, 1).compute().round(6)
+    array([2., 1.])
     """
     order = int(deg) + 1
     a, b = as_lazy(x), as_lazy(y)

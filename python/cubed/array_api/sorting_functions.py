@@ -17,7 +17,28 @@ __all__ = ["argsort", "sort"]
 def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """The positions that put the elements along an axis in order; equal ones keep theirs.
 
-    int64, of x's shape. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axis : int, default -1
+        The axis that is sorted along.
+    descending : bool, default False
+        Whether the largest come first.
+    stable : bool, default True
+        Whether equal elements stay in order; they always do.
+
+    Returns
+    -------
+    Array
+        int64, of x's shape. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([3, 1, 2])
+    >>> cubed.argsort(x).compute()
+    array([1, 2, 0])
     """
     x = lazy(x)
     return x._like(
@@ -28,7 +49,28 @@ def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bo
 def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """The elements in order along an axis, NaN last.
 
-    Of x's shape and type. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axis : int, default -1
+        The axis that is sorted along.
+    descending : bool, default False
+        Whether the largest come first.
+    stable : bool, default True
+        Whether equal elements stay in order; they always do.
+
+    Returns
+    -------
+    Array
+        Of x's shape and type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([3, 1, 2])
+    >>> cubed.sort(x).compute()
+    array([1, 2, 3])
     """
     x = lazy(x)
     return x._like(

@@ -108,8 +108,33 @@ def cumulative_prod(
 ) -> Array:
     """Running products along an axis; with `include_initial` after a 1.
 
-    Of x's shape, one longer along the axis with `include_initial`; integers become int64 or
-    uint64. The axis may be left out where there is one. Lazy, one task for each column of chunks.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axis : int or None
+        The axes that are gone through; negative ones count from the last.
+    dtype : dtype or None
+        Element type of the result.
+    include_initial : bool, default False
+        Whether the neutral element comes first.
+    device : {"cpu"} or None
+        Where elements lie: there is one device.
+
+    Returns
+    -------
+    Array
+        Of x's shape, one longer along the axis with `include_initial`; integers become int64 or
+        uint64. The axis may be left out where there is one. Lazy, one task for each column of
+        chunks.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> cubed.cumulative_prod(x, axis=1).compute()
+    array([[ 1.,  2.],
+           [ 3., 12.]])
     """
     check_device(device)
     return _cumulative("prod", x, axis, dtype, include_initial)
@@ -126,8 +151,33 @@ def cumulative_sum(
 ) -> Array:
     """Running sums along an axis; with `include_initial` after a 0.
 
-    Of x's shape, one longer along the axis with `include_initial`; integers become int64 or
-    uint64. The axis may be left out where there is one. Lazy, one task for each column of chunks.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axis : int or None
+        The axes that are gone through; negative ones count from the last.
+    dtype : dtype or None
+        Element type of the result.
+    include_initial : bool, default False
+        Whether the neutral element comes first.
+    device : {"cpu"} or None
+        Where elements lie: there is one device.
+
+    Returns
+    -------
+    Array
+        Of x's shape, one longer along the axis with `include_initial`; integers become int64 or
+        uint64. The axis may be left out where there is one. Lazy, one task for each column of
+        chunks.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> cubed.cumulative_sum(x, axis=1).compute()
+    array([[1., 3.],
+           [3., 7.]])
     """
     check_device(device)
     return _cumulative("sum", x, axis, dtype, include_initial)
@@ -148,8 +198,33 @@ def max(
 
     `initial` is one more element, `where` says which ones count (it needs `initial`).
 
-    Without the axes (`keepdims`: with one element along them); None: all of them. x's type. Lazy;
-    computing raises ValueError for no elements.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axis : int, tuple of int or None
+        The axes that are gone through; negative ones count from the last.
+    keepdims : bool, default False
+        Whether the result keeps reduced axes, with extent 1.
+    split_every : int, dict or None
+        How many partial results a task combines; None: as memory allows.
+    initial : scalar or None
+        What the reduction begins with.
+    where : array_like of bool, default True
+        Which elements count; True: all.
+
+    Returns
+    -------
+    Array
+        Without the axes (`keepdims`: with one element along them); None: all of them. x's type.
+        Lazy; computing raises ValueError for no elements.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> cubed.max(x, axis=0).compute()
+    array([3., 4.])
     """
     return _reduce("max", x, axis, keepdims, initial=initial, where=where)
 
@@ -166,8 +241,33 @@ def mean(
 ) -> Array:
     """The mean; NaN of nothing. `where` says which elements count.
 
-    Without the axes (`keepdims`: with one element along them); None: all of them. float64 for
-    integers, else x's type. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axis : int, tuple of int or None
+        The axes that are gone through; negative ones count from the last.
+    keepdims : bool, default False
+        Whether the result keeps reduced axes, with extent 1.
+    dtype : dtype or None
+        Element type of the result.
+    split_every : int, dict or None
+        How many partial results a task combines; None: as memory allows.
+    where : array_like of bool, default True
+        Which elements count; True: all.
+
+    Returns
+    -------
+    Array
+        Without the axes (`keepdims`: with one element along them); None: all of them. float64 for
+        integers, else x's type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> cubed.mean(x, axis=0).compute()
+    array([2., 3.])
     """
     return _reduce("mean", x, axis, keepdims, dtype, where=where)
 
@@ -187,8 +287,33 @@ def min(
 
     `initial` is one more element, `where` says which ones count (it needs `initial`).
 
-    Without the axes (`keepdims`: with one element along them); None: all of them. x's type. Lazy;
-    computing raises ValueError for no elements.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axis : int, tuple of int or None
+        The axes that are gone through; negative ones count from the last.
+    keepdims : bool, default False
+        Whether the result keeps reduced axes, with extent 1.
+    split_every : int, dict or None
+        How many partial results a task combines; None: as memory allows.
+    initial : scalar or None
+        What the reduction begins with.
+    where : array_like of bool, default True
+        Which elements count; True: all.
+
+    Returns
+    -------
+    Array
+        Without the axes (`keepdims`: with one element along them); None: all of them. x's type.
+        Lazy; computing raises ValueError for no elements.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> cubed.min(x, axis=0).compute()
+    array([1., 2.])
     """
     return _reduce("min", x, axis, keepdims, initial=initial, where=where)
 
@@ -209,8 +334,37 @@ def prod(
 
     `initial` is multiplied with it, `where` says which elements count.
 
-    Without the axes (`keepdims`: with one element along them); None: all of them. Integers of
-    `dtype`, or int64 or uint64; others of x's type. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axis : int, tuple of int or None
+        The axes that are gone through; negative ones count from the last.
+    dtype : dtype or None
+        Element type of the result.
+    keepdims : bool, default False
+        Whether the result keeps reduced axes, with extent 1.
+    split_every : int, dict or None
+        How many partial results a task combines; None: as memory allows.
+    device : {"cpu"} or None
+        Where elements lie: there is one device.
+    initial : scalar or None
+        What the reduction begins with.
+    where : array_like of bool, default True
+        Which elements count; True: all.
+
+    Returns
+    -------
+    Array
+        Without the axes (`keepdims`: with one element along them); None: all of them. Integers of
+        `dtype`, or int64 or uint64; others of x's type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> cubed.prod(x, axis=0).compute()
+    array([3., 8.])
     """
     check_device(device)
     return _reduce("prod", x, axis, keepdims, dtype, initial=initial, where=where)
@@ -232,8 +386,37 @@ def std(
 
     `where` says which elements count. Of complex numbers it is real.
 
-    Without the axes (`keepdims`: with one element along them); None: all of them. float64 for
-    integers, else x's type. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axis : int, tuple of int or None
+        The axes that are gone through; negative ones count from the last.
+    correction : float, default 0.0
+        What is subtracted from the number of elements that is divided by.
+    keepdims : bool, default False
+        Whether the result keeps reduced axes, with extent 1.
+    ddof : float or None
+        NumPy's name of `correction`.
+    dtype : dtype or None
+        Element type of the result.
+    split_every : int, dict or None
+        How many partial results a task combines; None: as memory allows.
+    where : array_like of bool, default True
+        Which elements count; True: all.
+
+    Returns
+    -------
+    Array
+        Without the axes (`keepdims`: with one element along them); None: all of them. float64 for
+        integers, else x's type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> cubed.std(x, axis=0).compute()
+    array([1., 1.])
     """
     return _reduce(
         "std", x, axis, keepdims, dtype, correction if ddof is None else ddof, where=where
@@ -256,8 +439,37 @@ def sum(
 
     `initial` is added to it, `where` says which elements count.
 
-    Without the axes (`keepdims`: with one element along them); None: all of them. Integers of
-    `dtype`, or int64 or uint64; others of x's type. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axis : int, tuple of int or None
+        The axes that are gone through; negative ones count from the last.
+    dtype : dtype or None
+        Element type of the result.
+    keepdims : bool, default False
+        Whether the result keeps reduced axes, with extent 1.
+    split_every : int, dict or None
+        How many partial results a task combines; None: as memory allows.
+    device : {"cpu"} or None
+        Where elements lie: there is one device.
+    initial : scalar or None
+        What the reduction begins with.
+    where : array_like of bool, default True
+        Which elements count; True: all.
+
+    Returns
+    -------
+    Array
+        Without the axes (`keepdims`: with one element along them); None: all of them. Integers of
+        `dtype`, or int64 or uint64; others of x's type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> cubed.sum(x, axis=0).compute()
+    array([4., 6.])
     """
     check_device(device)
     return _reduce("sum", x, axis, keepdims, dtype, initial=initial, where=where)
@@ -279,8 +491,37 @@ def var(
 
     `where` says which elements count. Of complex numbers it is real, the mean of squared distances.
 
-    Without the axes (`keepdims`: with one element along them); None: all of them. float64 for
-    integers, else x's type. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axis : int, tuple of int or None
+        The axes that are gone through; negative ones count from the last.
+    correction : float, default 0.0
+        What is subtracted from the number of elements that is divided by.
+    keepdims : bool, default False
+        Whether the result keeps reduced axes, with extent 1.
+    ddof : float or None
+        NumPy's name of `correction`.
+    dtype : dtype or None
+        Element type of the result.
+    split_every : int, dict or None
+        How many partial results a task combines; None: as memory allows.
+    where : array_like of bool, default True
+        Which elements count; True: all.
+
+    Returns
+    -------
+    Array
+        Without the axes (`keepdims`: with one element along them); None: all of them. float64 for
+        integers, else x's type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> cubed.var(x, axis=0).compute()
+    array([1., 1.])
     """
     return _reduce(
         "var", x, axis, keepdims, dtype, correction if ddof is None else ddof, where=where

@@ -36,7 +36,32 @@ def all(
     """Whether all elements are true; also of nothing. `out` is None: NumPy passes it on.
     `where` says which elements count.
 
-    Without the axes (`keepdims`: with one element along them); None: all of them. bool. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axis : int, tuple of int or None
+        The axes that are gone through; negative ones count from the last.
+    keepdims : bool, default False
+        Whether the result keeps reduced axes, with extent 1.
+    out : None
+        For NumPy's calls: there are no outputs to write to.
+    split_every : int, dict or None
+        How many partial results a task combines; None: as memory allows.
+    where : array_like of bool, default True
+        Which elements count; True: all.
+
+    Returns
+    -------
+    Array
+        Without the axes (`keepdims`: with one element along them); None: all of them. bool. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[True, False], [True, True]])
+    >>> cubed.all(x, axis=1).compute()
+    array([False,  True])
     """
     return _reduce("all", x, axis, keepdims, out, where)
 
@@ -48,7 +73,32 @@ def any(
     """Whether any element is true; not of nothing. `out` is None: NumPy passes it on.
     `where` says which elements count.
 
-    Without the axes (`keepdims`: with one element along them); None: all of them. bool. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axis : int, tuple of int or None
+        The axes that are gone through; negative ones count from the last.
+    keepdims : bool, default False
+        Whether the result keeps reduced axes, with extent 1.
+    out : None
+        For NumPy's calls: there are no outputs to write to.
+    split_every : int, dict or None
+        How many partial results a task combines; None: as memory allows.
+    where : array_like of bool, default True
+        Which elements count; True: all.
+
+    Returns
+    -------
+    Array
+        Without the axes (`keepdims`: with one element along them); None: all of them. bool. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[True, False], [True, True]])
+    >>> cubed.any(x, axis=1).compute()
+    array([ True,  True])
     """
     return _reduce("any", x, axis, keepdims, out, where)
 
@@ -64,7 +114,29 @@ def diff(
 ) -> Array:
     """The n-th differences of neighbours along an axis, of x between two arrays or numbers.
 
-    Of x's type, n shorter along the axis. Lazy.
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    axis : int, default -1
+        The axes that are gone through; negative ones count from the last.
+    n : int, default 1
+        How often differences are taken.
+    prepend : array_like or None
+        What comes before the first element.
+    append : array_like or None
+        What comes after the last element.
+
+    Returns
+    -------
+    Array
+        Of x's type, n shorter along the axis. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.diff(cubed.asarray([1, 4, 9])).compute()
+    array([3, 5])
     """
     x = lazy(x)
     a = normalize_axis(axis, x.ndim)

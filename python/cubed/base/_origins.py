@@ -19,10 +19,23 @@ def note_origins(on: bool = True) -> bool:
 
     It takes less than a microsecond for each array.
 
+    Parameters
+    ----------
+    on : bool, default True
+        Whether they do.
+
     Returns
     -------
     bool
         What was said before.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.diagnostics import note_origins
+    >>> before = note_origins(False)
+    >>> note_origins(before)
+    False
     """
     return _core.note_origins(_PACKAGE if on else None)
 

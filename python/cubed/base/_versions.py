@@ -22,7 +22,7 @@ def show_versions(file: TextIO | None = None) -> None:
 
     Parameters
     ----------
-    file
+    file : file or None
         Where to; None: standard output.
 
     Examples

@@ -137,34 +137,34 @@ def map_blocks(
 
     Parameters
     ----------
-    func
+    func : callable
         Gets a read-only NumPy array for each array in `args`, the blocks of the same number (axes
         are counted from the last; an axis of one block is given to all), and returns a block of the
         result. If it has a parameter `block_id` it is told the number of the block, a tuple.
         `block_info` is what Dask gives under that name: for each array, by its place in the
         arguments, and for the result (None) shape, number of chunks, and where the block is.
-    *args
+    *args : array_like
         Lazy arrays; everything else, NumPy arrays, too, is passed to every call as it is. Without
         any, an array is made from nothing: `chunks` are the extents of all its blocks, and the
         function gets a block of zeros for each, of `dtype` (float64), if it takes one.
-    dtype
+    dtype : dtype or None
         Of the result. None: found by calling the function with blocks of one element. What the
         function returns in another width of the same kind is cast; `extra_projected_mem` holds what
         it is larger by.
-    chunks
+    chunks : int, tuple, str or None
         Of the result where they are others than those of the arrays: for each axis an extent, which
         all blocks have, or the extents of all blocks.
-    drop_axis
+    drop_axis : int, sequence of int or None
         Axes of the arrays that the blocks of the result do not have. They come whole.
-    new_axis
+    new_axis : int, sequence of int or None
         Axes of the result that the arrays do not have; of extent 1, unless `chunks` says otherwise.
-    spec
+    spec : Spec or None
         What computations may use, where no array says it.
-    extra_projected_mem
+    extra_projected_mem : int, default 0
         Bytes that a call allocates beside its result; the task's projection includes them.
-    name
+    name : str or None
         What plans and messages call the operation.
-    **kwargs
+    **kwargs : object
         Passed to the function.
 
     Returns
@@ -179,6 +179,13 @@ def map_blocks(
         expected.
     TypeError
         The function cannot be pickled; when it is computed a block of another kind of type.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.arange(6.0, chunks=2)
+    >>> cubed.map_blocks(lambda block: block - block.mean(), x, dtype=x.dtype).compute()
+    array([-0.5,  0.5, -0.5,  0.5, -0.5,  0.5])
     """
     title = name or title_of("map_blocks", func)
     for key, value in kwargs.items():
@@ -306,13 +313,17 @@ def elemwise(
 
     Parameters
     ----------
-    func
+    func : callable
         Gets blocks as read-only NumPy arrays, and returns values of their common shape.
-    *args
+    *args : array_like
         Lazy arrays, NumPy arrays, scalars.
-    dtype
+    dtype : dtype or None
         Of the result. None: found by calling the function with blocks of one element.
-    extra_projected_mem, name, **kwargs
+    extra_projected_mem : int, default 0
+        As for :func:`cubed.map_blocks`.
+    name : str or None
+        As for :func:`cubed.map_blocks`.
+    **kwargs : object
         As for :func:`cubed.map_blocks`.
 
     Returns
@@ -326,6 +337,14 @@ def elemwise(
         Shapes that cannot be broadcast together.
     TypeError
         The function cannot be pickled; when it is computed a block of another kind of type.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> import numpy as np
+    >>> from cubed.core.ops import elemwise
+    >>> elemwise(np.arctan, cubed.asarray([0.0, 1.0]), dtype=float).compute()
+    array([0.        , 0.78539816])
     """
     title = name or title_of("elemwise", func)
     refuse_foreign(*args, what=title)
@@ -375,15 +394,21 @@ def apply_along_axis(
 
     Parameters
     ----------
-    func1d
+    func1d : callable
         Gets a line and returns a number, or an array whose axes take the place of the line's.
-    axis, arr
+    axis : int
         The lines; a task has them whole.
-    *args, **kwargs
+    arr : Array
+        The lines; a task has them whole.
+    *args : array_like
         Passed to the function.
-    dtype, shape
+    **kwargs : object
+        Passed to the function.
+    dtype : dtype or None
         Of what the function returns. None: found by calling it with a line of ones.
-    extra_projected_mem
+    shape : int or tuple of int or None
+        See `dtype`.
+    extra_projected_mem : int, default 0
         Bytes that a call allocates beside its result; the task's projection includes them.
 
     Returns
@@ -395,6 +420,12 @@ def apply_along_axis(
     ------
     IndexError
         There is no such axis.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.apply_along_axis(sorted, 1, cubed.asarray([[3, 1, 2]])).compute()
+    array([[1, 2, 3]])
     """
     title = title_of("apply_along_axis", func1d)
     arr = lazy(arr, "arr")

@@ -303,33 +303,33 @@ def blockwise(
 
     Parameters
     ----------
-    func
+    func : callable
         Gets the blocks as read-only NumPy arrays and returns the block of the result.
-    out_ind
+    out_ind : str or sequence
         Index of each axis of the result: a string such as ``"ij"``, or a sequence.
-    *args
+    *args : array_like
         Arrays and their indices in turn: ``x, "ij", y, "jk"``. Index None: a value that every call
         gets as it is.
-    dtype
+    dtype : dtype or None
         Of the result. None: found by calling the function with blocks of one element.
-    adjust_chunks
+    adjust_chunks : dict or None
         By index what becomes of the blocks' extents: a function of the extent, a number, or the
         extents of all blocks.
-    new_axes
+    new_axes : dict or None
         Extents, or extents of all blocks, of indices that no array has.
-    align_arrays
+    align_arrays : bool, default True
         Whether arrays with the same index must have the same extent, and are cut alike. Else they
         need have equally many blocks.
-    concatenate
+    concatenate : bool or None
         Blocks along indices that the result does not have come as one array if true, else as
         (nested) lists of blocks.
-    extra_projected_mem
+    extra_projected_mem : int, default 0
         Bytes that a call allocates beside its result; the task's projection includes them.
-    name
+    name : str or None
         What plans and messages call the operation.
-    spec
+    spec : Spec or None
         What computations may use, where no array says it.
-    **kwargs
+    **kwargs : object
         Passed to the function.
 
     Returns
@@ -344,6 +344,15 @@ def blockwise(
         another shape than expected.
     TypeError
         The function cannot be pickled; when it is computed a block of another kind of type.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> import numpy as np
+    >>> x, y = cubed.ones((2, 3)), cubed.ones((3, 2))
+    >>> cubed.blockwise(np.matmul, "ik", x, "ij", y, "jk", dtype=float, concatenate=True).compute()
+    array([[3., 3.],
+           [3., 3.]])
     """
     title = name or title_of("blockwise", func)
     if len(args) % 2:

@@ -57,36 +57,36 @@ def groupby_reduce(
 
     Parameters
     ----------
-    array
+    array : Array
         Of numbers or times; of complex numbers sums, means, counts, any and all.
-    *by
+    *by : array_like
         Labels, as NumPy's or lazy arrays: each of the shape of the last axes of `array`, or 1 where
         it is the same along an axis. Elements are of one group if all their labels are equal. NaN,
         NaT and labels that are not expected are of no group.
-    func
+    func : callable
         ``"count"`` (of what is not missing), ``"any"``, ``"all"``, or one of ``"sum"``, ``"prod"``,
         ``"mean"``, ``"var"``, ``"std"``, ``"min"``, ``"max"``, ``"first"``, ``"last"``,
         ``"argmin"`` and ``"argmax"`` (positions in C order of the reduced axes), with ``"nan"`` in
         front of it if NaN and NaT are passed over; also ``"nanany"`` and ``"nanall"``, and of real
         numbers ``"median"``, ``"quantile"``, ``"nanmedian"`` and ``"nanquantile"``.
-    expected_groups
+    expected_groups : array_like, tuple or None
         The labels of the groups, for several `by` a tuple of them. None: those that there are.
-    sort
+    sort : bool, default True
         Whether groups that are found are in order; else as they come.
-    axis
+    axis : int, tuple of int or None
         The axes that are reduced, among those of the labels. None: all of these.
-    fill_value
+    fill_value : scalar or None
         Of groups with fewer elements than `min_count`. None: NaN, NaT, -1 of positions, false of
         any, true of all, 0 of other integers.
-    dtype
+    dtype : dtype or None
         Of the result. None: the type that the reduction gives without groups.
-    min_count
+    min_count : int or None
         None: 1 if there are both a `fill_value` and `expected_groups`, else 0: empty groups have
         sum 0, product 1, and `fill_value` of what needs elements.
-    finalize_kwargs
+    finalize_kwargs : dict or None
         ``{"ddof": n}`` of var and std; ``{"q": 0.9}`` of quantiles, or a list of them, and
         ``"method"``, as :func:`quantile` has it.
-    isbin
+    isbin : bool or sequence of bool, default False
         Whether `expected_groups` are edges of bins, in order: a bin has its right edge, but not its
         left one. For several `by` a sequence.
 

@@ -94,37 +94,37 @@ def apply_gufunc(
 
     Parameters
     ----------
-    func
+    func : callable
         Gets blocks as read-only NumPy arrays, whole along their core dimensions, which are last,
         and returns an array for each output.
-    signature
+    signature : str
         Core dimensions: ``"(i),(i)->()"``. Several outputs, or one and a comma, give a tuple.
-    *args
+    *args : array_like
         Lazy arrays, NumPy arrays, scalars. Axes that are no core dimensions are broadcast together.
-    axes
+    axes : sequence of int or None
         For each input and output the axes of its core dimensions; those of outputs may be left out
         if they have none.
-    axis
+    axis : int or None
         The axis of the one core dimension that all inputs have.
-    keepdims
+    keepdims : bool, default False
         Core dimensions that the inputs have in common, and outputs lack, stay with extent 1.
-    output_dtypes
+    output_dtypes : dtype, sequence of dtype or None
         One type for each output. None: found by calling the function with one element along each
         axis. As for :func:`cubed.map_blocks`, other widths are cast.
-    output_sizes
+    output_sizes : dict or None
         Extents of core dimensions that only outputs have.
-    vectorize
+    vectorize : bool or None
         Whether the function takes the core dimensions only: it is called for each of the others'
         elements.
-    allow_rechunk
+    allow_rechunk : bool, default False
         Whether core dimensions may have several chunks in the arrays.
-    extra_projected_mem
+    extra_projected_mem : int, default 0
         Bytes that a call allocates beside its results; the task's projection includes them. None:
         twice those of its blocks, of arguments and results, and 1 MiB; blocks are cut finer along
         axes that are no core dimensions where that does not fit into half of a task's memory.
-    name
+    name : str or None
         What plans and messages call the operation.
-    **kwargs
+    **kwargs : object
         Passed to the function.
 
     Returns
@@ -139,6 +139,15 @@ def apply_gufunc(
         expected.
     TypeError
         The function cannot be pickled; when it is computed a block of another kind of type.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> import numpy as np
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> spread = cubed.apply_gufunc(lambda a: np.ptp(a, axis=-1), "(i)->()", x, output_dtypes=float)
+    >>> spread.compute()
+    array([1., 1.])
     """
     title = name or title_of("apply_gufunc", func)
     parsed = parse_signature(signature)
@@ -192,11 +201,27 @@ def as_gufunc(signature: str, **options: Any) -> Callable[[Callable[..., Any]], 
 
     Parameters
     ----------
-    signature
+    signature : str
         As for :func:`apply_gufunc`.
-    **options
+    **options : object
         Its `axes`, `axis`, `keepdims`, `output_dtypes`, `output_sizes`, `vectorize`,
         `allow_rechunk`.
+
+    Returns
+    -------
+    callable
+        What decorates a function.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> import numpy as np
+    >>> @cubed.as_gufunc("(i)->()", output_dtypes=float)
+    ... def spread(a):
+    ...     return a.max(axis=-1) - a.min(axis=-1)
+    ...
+    >>> spread(cubed.asarray([[1.0, 2.0], [3.0, 7.0]])).compute()
+    array([1., 4.])
     """
 
     def decorate(function: Callable[..., Any]) -> Any:

@@ -32,12 +32,12 @@ def measure_reserved_mem(
 
     Parameters
     ----------
-    executor
+    executor : Executor, str or None
         An executor object or name. Executors within this process measure this process, with all
         that it holds: call it before data are loaded.
-    work_dir
+    work_dir : str, path or None
         As of :class:`cubed.Spec`.
-    **kwargs
+    **kwargs : object
         Options of the executor.
 
     Returns
@@ -46,6 +46,12 @@ def measure_reserved_mem(
         Bytes that are resident while a task of one element runs a function of Python: code,
         libraries and metadata; and a third as much again for plans, whose room is a quarter of
         `reserved_mem`. Computed at once.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.measure_reserved_mem("single-threaded") > 1_000_000
+    True
     """
     x = ones((), spec=Spec(work_dir, allowed_mem="500MB", reserved_mem="100MB"))
     resident = int(map_blocks(_resident, x, dtype=np.int64).compute(executor=executor, **kwargs))

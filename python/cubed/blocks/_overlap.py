@@ -83,37 +83,37 @@ def map_overlap(
 
     Parameters
     ----------
-    func
+    func : callable
         Gets a read-only NumPy array for each array in `args`: the block and `depth` elements around
         it. It returns the block of the result: of the extents without those elements, unless `trim`
         or `chunks` say otherwise. `block_id` and `block_info` as for
         :func:`cubed.map_blocks`.
-    *args
+    *args : array_like
         Lazy arrays; everything else is passed to every call as it is.
-    dtype
+    dtype : dtype or None
         Of the result. None: found by calling the function with ones.
-    chunks
+    chunks : int, tuple, str or None
         Of the result, as for :func:`cubed.map_blocks`.
-    depth
+    depth : int, tuple or dict, default 0
         Elements around a block: a number, a pair (before, after) for all axes in a dict, a tuple
         with an entry for each axis, or a dict by axis; a list with one of these for each array.
-    boundary
+    boundary : str, number, dict or None
         What is beyond the ends of an axis: ``"none"`` (or None: blocks there come with what there
         is), ``"reflect"`` (the edge included), ``"periodic"``, ``"nearest"``, or a number; a tuple
         or dict for the axes; a list with one of these for each array.
-    trim
+    trim : str, default False
         Whether the function returns what it got, element by element, and what came around is cut
         off.
-    drop_axis, new_axis
+    drop_axis, new_axis : int, sequence of int or None
         Axes that the blocks of the result do not have, which come whole, and those that the arrays
         do not have, as for :func:`cubed.map_blocks`; what `trim` cuts off is of the other axes.
-    spec
+    spec : Spec or None
         What computations may use, where no array says it.
-    extra_projected_mem
+    extra_projected_mem : int, default 0
         Bytes that a call allocates beside its result; the task's projection includes them.
-    name
+    name : str or None
         What plans and messages call the operation.
-    **kwargs
+    **kwargs : object
         Passed to the function.
 
     Returns
@@ -129,6 +129,16 @@ def map_overlap(
         computed a block of another shape than expected.
     TypeError
         The function cannot be pickled; when it is computed a block of another kind of type.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.arange(6.0, chunks=3)
+    >>> means = cubed.map_overlap(
+    ...     lambda a: (a[:-2] + a[1:-1] + a[2:]) / 3, x, dtype=float, depth=1, boundary="nearest"
+    ... )
+    >>> means.compute().round(6)
+    array([0.333333, 1.      , 2.      , 3.      , 4.      , 4.666667])
     """
     title = name or title_of("map_overlap", func)
     refuse_chunked(title, *args, *kwargs.values())

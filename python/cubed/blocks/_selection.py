@@ -33,21 +33,29 @@ def map_selection(
 
     Parameters
     ----------
-    func
+    func : callable
         Gets the part as a read-only NumPy array and returns the block. If it has a parameter
         `block_id` it is told the number of the block, a tuple.
-    selection_function
+    selection_function : callable
         Gets ``("out", i, j, ...)`` with the number of a block, and returns the index of its part:
         slices, integer arrays, or a tuple of them. It is called for all blocks now.
-    x
+    x : Array
         The array. Parts may overlap, and need not be along its chunks.
-    *args
+    *args : array_like
         Passed to the function behind the part.
-    shape, dtype, chunks
+    shape : int or tuple of int
         Of the result.
-    max_num_input_blocks
+    dtype : dtype or None
+        Of the result.
+    chunks : int, tuple, str or None
+        Of the result.
+    max_num_input_blocks : int or None
         Accepted and not needed: what a part reads is known.
-    extra_projected_mem, name, **kwargs
+    extra_projected_mem : int, default 0
+        As for :func:`cubed.map_blocks`.
+    name : str or None
+        As for :func:`cubed.map_blocks`.
+    **kwargs : object
         As for :func:`cubed.map_blocks`.
 
     Returns
@@ -59,6 +67,21 @@ def map_selection(
     ------
     NotImplementedError
         Parts have another number of axes than the result, or other extents than parts beside them.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.core.ops import map_selection
+    >>> x = cubed.arange(6, chunks=2)
+    >>> def selection(out_coords):
+    ...     _, b = out_coords
+    ...     return (slice(4 - 2 * b, 6 - 2 * b),)
+    ...
+    >>> flipped = map_selection(
+    ...     lambda part: part[::-1], selection, x, shape=(6,), dtype=int, chunks=(2,)
+    ... )
+    >>> flipped.compute()
+    array([5, 4, 3, 2, 1, 0])
     """
     title = name or title_of("map_selection", func)
     extent = normalize_chunks(chunks, shape, np.dtype(dtype).itemsize)

@@ -84,35 +84,35 @@ def reduction(
 
     Parameters
     ----------
-    x
+    x : Array
         A lazy array.
-    func
+    func : callable
         ``func(block, axis=, keepdims=True)`` reduces one block. It returns an array, or a dict of
         arrays for several that belong together. None: `combine_func` does.
-    combine_func
+    combine_func : callable or None
         ``combine_func(partial, axis=, keepdims=True)`` reduces what several blocks became, joined
         along the axes. Default: `func`.
-    aggregate_func
+    aggregate_func : callable or None
         ``aggregate_func(partial)`` makes the result of what is left; it gets `axis`, a tuple, and
         ``keepdims=True``, too, if it has parameters of these names. Default: that is the result.
-    axis
+    axis : int, tuple of int or None
         The axes to reduce. None: all.
-    intermediate_dtype
+    intermediate_dtype : dtype or None
         Of what `func` returns; of a dict: a structured type with the same names, or pairs of names
         and types. None: found by calling it with a block of one element.
-    dtype
+    dtype : dtype or None
         Of the result. None: that of the partial results, or of what `aggregate_func` returns.
-    keepdims
+    keepdims : bool, default False
         Whether reduced axes stay, with extent 1.
-    split_every
+    split_every : int, dict or None
         Blocks that one call combines along an axis; by axis, or for all (then so many in total).
-    combine_sizes
+    combine_sizes : dict or None
         By axis the extent of what a block becomes, where that is not 1.
-    extra_func_kwargs
+    extra_func_kwargs : dict or None
         Passed to all functions.
-    extra_projected_mem
+    extra_projected_mem : int, default 0
         Bytes that a call allocates beside its result; the task's projection includes them.
-    name
+    name : str or None
         What plans and messages call the operation.
 
     Returns
@@ -126,6 +126,14 @@ def reduction(
         Axes that do not exist; when it is computed a partial result of another shape than expected.
     TypeError
         A function cannot be pickled; when it is computed a block of another kind of type.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> import numpy as np
+    >>> from cubed.core.ops import reduction
+    >>> reduction(cubed.arange(6.0, chunks=2), np.max, axis=0, dtype=float).compute()
+    array(5.)
     """
     if func is None:
         if combine_func is None:
@@ -310,14 +318,20 @@ def arg_reduction(
 
     Parameters
     ----------
-    x
+    x : Array
         A lazy array.
-    arg_func
+    arg_func : callable
         ``arg_func(block, axis=, keepdims=True)`` gives positions; it also chooses among those of
         blocks, by their values.
-    axis
+    axis : int or None
         None: positions in x as one dimension.
-    keepdims, split_every, extra_projected_mem, name
+    keepdims : bool, default False
+        As for :func:`reduction`.
+    split_every : int, dict or None
+        As for :func:`reduction`.
+    extra_projected_mem : int, default 0
+        As for :func:`reduction`.
+    name : str or None
         As for :func:`reduction`.
 
     Returns
@@ -329,6 +343,14 @@ def arg_reduction(
     ------
     IndexError
         There is no such axis.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> import numpy as np
+    >>> from cubed.core.ops import arg_reduction
+    >>> arg_reduction(cubed.asarray([1, 9, 3]), np.argmax, axis=0).compute()
+    array(1)
     """
     title = name or title_of("arg_reduction", arg_func)
     if axis is None:

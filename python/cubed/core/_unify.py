@@ -16,9 +16,11 @@ def unify_chunks(
 
     Parameters
     ----------
-    *args
+    *args : array_like
         Arrays and their indices in turn, such as ``x, "ij", y, "j"``; with None for indices a value
         is left as it is.
+    **kwargs : object
+        Options of the executor, such as ``max_workers``.
 
     Returns
     -------
@@ -31,6 +33,15 @@ def unify_chunks(
     ------
     ValueError
         Axes of one index have different extents.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.core.ops import unify_chunks
+    >>> x, y = cubed.ones(6, chunks=2), cubed.ones(6, chunks=3)
+    >>> chunks, (x, y) = unify_chunks(x, "i", y, "i")
+    >>> chunks
+    {'i': (2, 2, 2)}
     """
     if kwargs:
         raise TypeError(f"unify_chunks: unknown arguments {', '.join(sorted(kwargs))}")

@@ -51,34 +51,34 @@ def groupby_reduction(
 
     Parameters
     ----------
-    x
+    x : Array
         The array.
-    by
+    by : array_like
         Numbers of groups, below `num_groups`: of the elements along the axis, or along the last
         axes of `x` if `by` has several.
-    func
+    func : callable
         ``func(block, by_block, axis=, intermediate_dtype=, num_groups=)`` gives an array, or a dict
         of arrays, in which groups take the place of the axis.
-    combine_func
+    combine_func : callable or None
         ``combine_func(partial, axis=, dummy_axis=, dtype=, keepdims=True)`` combines what several
         blocks became, which are joined along a dummy axis. Default: the axis comes as one block.
-    aggregate_func
+    aggregate_func : callable or None
         ``aggregate_func(partial)`` makes the result of such; it gets `dtype` and `dummy_axis`, too,
         if it takes them. Default: that is the result.
-    axis
+    axis : int, tuple of int or None
         One axis.
-    intermediate_dtype
+    intermediate_dtype : dtype or None
         Of what `func` returns; of a dict: a structured type with the same names, or pairs of names
         and types. None: `dtype`. Given to `func`, and as `dtype` to the others.
-    dtype
+    dtype : dtype or None
         Of the result.
-    keepdims
+    keepdims : bool, default False
         For compatibility: groups take the place of the axis.
-    split_every
+    split_every : int, dict or None
         Blocks that one call combines; by axis, or for all.
-    num_groups
+    num_groups : int or None
         How many groups there are.
-    extra_func_kwargs
+    extra_func_kwargs : dict or None
         Passed to all functions.
 
     Returns
@@ -95,6 +95,21 @@ def groupby_reduction(
     -----
     Where the functions are flox's and come from an aggregation that the engine has, it is computed
     natively, in one pass.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> import numpy as np
+    >>> from cubed.core.groupby import groupby_reduction
+    >>> def sums(block, by, axis, intermediate_dtype, num_groups):
+    ...     return np.bincount(by, block, num_groups).astype(intermediate_dtype)
+    ...
+    >>> def combine(partial, axis, dummy_axis, dtype, keepdims):
+    ...     return partial.sum(axis=dummy_axis, dtype=dtype, keepdims=keepdims)
+    ...
+    >>> x, by = cubed.asarray([3, 1, 4, 1], chunks=2), np.array([0, 1, 0, 1])
+    >>> groupby_reduction(x, by, sums, combine, axis=0, dtype=int, num_groups=2).compute()
+    array([7, 2])
     """
     axes = normalize_axes(axis, x.ndim)
     codes = _codes(x, by, axes)
@@ -140,21 +155,21 @@ def groupby_blockwise(
 
     Parameters
     ----------
-    x
+    x : Array
         The array.
-    by
+    by : array_like
         Numbers of groups, below `num_groups`: of the elements along the axis, or along the last
         axes of `x` if `by` has several.
-    func
+    func : callable
         ``func(block, by_block, axis=, start_group=, num_groups=)`` gives the block of the result,
         in which groups take the place of the axis.
-    axis
+    axis : int, tuple of int or None
         One axis, with labels.
-    dtype
+    dtype : dtype or None
         Of the result. None: found by calling the function with blocks of one element.
-    num_groups
+    num_groups : int or None
         How many groups there are.
-    **kwargs
+    **kwargs : object
         Passed to the function.
 
     Returns
@@ -165,6 +180,19 @@ def groupby_blockwise(
     Notes
     -----
     As for :func:`groupby_reduction`; functions of others get the whole axis in one block.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> import numpy as np
+    >>> from cubed.core.groupby import groupby_blockwise
+    >>> def largest(block, by, axis, start_group, num_groups):
+    ...     groups = range(start_group, start_group + num_groups)
+    ...     return np.stack([block[by == g].max() for g in groups])
+    ...
+    >>> x, by = cubed.asarray([3, 1, 4, 1]), np.array([0, 0, 1, 1])
+    >>> groupby_blockwise(x, by, largest, axis=0, dtype=int, num_groups=2).compute()
+    array([3, 4])
     """
     axes = normalize_axes(axis, x.ndim)
     codes = _codes(x, by, axes)

@@ -60,22 +60,22 @@ def scan(
 
     Parameters
     ----------
-    array
+    array : Array
         A lazy array.
-    func
+    func : callable
         ``func(block, axis=)`` gives the running totals of a block, such as `numpy.cumsum`.
-    preop
+    preop : callable
         ``preop(block, axis=, keepdims=True)`` gives the total of one, such as `numpy.sum`. Asked
         for the total of nothing, with `include_initial`.
-    binop
+    binop : callable
         ``binop(before, after)`` joins totals, such as `numpy.add`.
-    axis
+    axis : int or None
         None: array in one dimension.
-    dtype
+    dtype : dtype or None
         Of the totals. None: found by calling `func` with a block of one element.
-    include_initial
+    include_initial : bool, default False
         Whether totals begin with that of nothing; the last one is left out then.
-    split_every
+    split_every : int, dict or None, default 5
         For compatibility.
 
     Returns
@@ -87,6 +87,15 @@ def scan(
     ------
     IndexError
         There is no such axis.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> import numpy as np
+    >>> from cubed.core.ops import scan
+    >>> x = cubed.arange(6, chunks=2)
+    >>> scan(x, np.cumsum, preop=np.sum, binop=np.add, axis=0).compute()
+    array([ 0,  1,  3,  6, 10, 15])
     """
     if axis is None:
         array, axis = reshape(array, (-1,)), 0

@@ -36,8 +36,9 @@ class TextProgressBar(Callback):
     def __init__(self, file: TextIO | None = None, width: int = 32) -> None:
         self.file = file
         self.width = width
-        self.done = self.total = 0
-        self.name = ""
+        self.done: int = 0
+        self.total: int = 0
+        self.name: str = ""
         self._drawn = self._started = 0.0
 
     def _out(self) -> TextIO:
@@ -87,8 +88,23 @@ def ProgressBar(*args: Any, **kwargs: Any) -> Callback:
 
     Parameters
     ----------
-    *args, **kwargs
+    *args : array_like
         Passed on to it.
+    **kwargs : object
+        Passed on to it.
+
+    Returns
+    -------
+    Callback
+        What is given as a callback, or used as a context manager.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.diagnostics import ProgressBar
+    >>> bar = ProgressBar()
+    >>> isinstance(bar, cubed.Callback)
+    True
     """
     in_notebook = "ipykernel" in sys.modules
     if in_notebook and importlib.util.find_spec("ipywidgets") is None:

@@ -137,15 +137,28 @@ def estimate(plan: Any, profile: str | Profile = "local-nvme") -> Estimate:
 
     Parameters
     ----------
-    plan
+    plan : Plan
         A :class:`cubed.Plan`.
-    profile
+    profile : str or Profile, default "local-nvme"
         A name in :data:`PROFILES`, or a profile.
+
+    Returns
+    -------
+    Estimate
+        Seconds, by what they are for, and the profile. Computes nothing.
 
     Raises
     ------
     ValueError
         If there is no profile of that name.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.diagnostics.estimate import estimate
+    >>> plan = cubed.random.random((1000, 1000), chunks=500).sum().plan()
+    >>> estimate(plan).seconds > 0
+    True
     """
     if isinstance(profile, str):
         if profile not in PROFILES:

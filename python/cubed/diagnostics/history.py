@@ -45,8 +45,8 @@ class HistoryCallback(Callback):
     ) -> None:
         if format not in ("csv", "parquet"):
             raise ValueError(f"format is {format!r}, expected 'csv' or 'parquet'")
-        self.directory = Path(directory)
-        self.format = format
+        self.directory: Path = Path(directory)
+        self.format: str = format
         #: Rows of the latest computation, each a dictionary.
         self.plan: list[dict[str, Any]] = []
         self.events: list[dict[str, Any]] = []

@@ -32,7 +32,7 @@ class TimelineVisualizationCallback(RecordingCallback):
         directory: str | os.PathLike[str] = "history",
     ) -> None:
         super().__init__(path, directory=directory)
-        self.format = format or (self.path.suffix[1:] if self.path else "") or "svg"
+        self.format: str = format or (self.path.suffix[1:] if self.path else "") or "svg"
         if self.format not in ("svg", "png", "pdf"):
             raise ValueError(f"format is {self.format!r}, expected 'svg', 'png' or 'pdf'")
         self.file_name: str = f"{self.chart}.{self.format}"

@@ -29,19 +29,24 @@ def from_array(
 
     Parameters
     ----------
-    x
+    x : array_like
         A NumPy array, whose memory is read when the result is computed; a zarr-python array, which
         is read natively if it lies where the engine reads; or any object with ``shape``, ``dtype``
         and indexing by slices, such as data sets of h5py: regions are read by indexing it, in
         worker threads that hold the GIL. Worker processes get the object by pickling (data sets of
         h5py by opening their file).
-    chunks
+    chunks : int, tuple, str or None, default "auto"
         Chunks of the result, see :func:`cubed.rechunk`. ``"auto"`` takes those of `x` if it has
         some.
-    asarray
+    asarray : bool or None
         For compatibility: values are always NumPy's to functions on blocks.
-    spec
+    spec : Spec or None
         What computations may use.
+
+    Returns
+    -------
+    Array
+        Of x's shape and type. Lazy: no element is read.
 
     Raises
     ------
@@ -53,6 +58,16 @@ def from_array(
     A task that reads an object may need, beside its block, twice the bytes of what it reads (what
     the object gives, and what it makes that of) and 1 MiB. This is part of the projection, but only
     worker processes are held to it.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> import numpy as np
+    >>> x = cubed.from_array(np.arange(6).reshape(2, 3), chunks=(1, 3))
+    >>> x.chunks
+    ((1, 1), (3,))
+    >>> cubed.sum(x, axis=0).compute()
+    array([3, 5, 7])
     """
     if isinstance(x, Array):
         raise ValueError("the array is lazy already: use rechunk")
@@ -148,7 +163,7 @@ def from_zarr(
 
     Parameters
     ----------
-    store
+    store : str, path or store
         A local directory: its path or ``file://`` URL; a file of NetCDF or HDF5, a ZIP archive of
         a Zarr store, or a repository of Icechunk, whose array is `path`;
         a URL ``s3://BUCKET/PATH``, ``gs://``, ``az://`` or ``https://HOST/PATH``; or
@@ -158,11 +173,15 @@ def from_zarr(
         object's options and keys. Anything else that the package zarr opens (other stores, URLs of
         fsspec such as ``ftp://``) is read by that, as :func:`from_array` does.
         A list of such is one array: what is at `path` of each, in this order.
-    chunks
+    path : str or None
+        Where in the store.
+    chunks : int, tuple, str or None
         Those of the result; None: as stored.
-    storage_options
+    spec : Spec or None
+        What computations may use; None: as configured.
+    storage_options : dict or None
         Of a URL, as fsspec and obstore name them. Default: those of `spec`.
-    concat_dim
+    concat_dim : str or None
         Of a list: the dimension along which it is put together; None: the first one. Where arrays
         have no such dimension, they are of one shape and the first is taken.
 
@@ -178,6 +197,16 @@ def from_zarr(
     ValueError
         Arrays of a list differ in type, in dimensions, or in what says how values are stored, such
         as units: the message says which, and in what.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.to_zarr(cubed.arange(4, chunks=2), "memory://from_zarr")
+    >>> x = cubed.from_zarr("memory://from_zarr")
+    >>> x.shape, x.chunksize
+    ((4,), (2,))
+    >>> x.compute()
+    array([0, 1, 2, 3])
     """
     if isinstance(store, (list, tuple)):
         urls = tuple(store_url(s, path) for s in store)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
@@ -353,6 +353,51 @@ class StoredArrays(tuple[Array, ...]):
         return Stored.later([x._stored for x in self if x._stored is not None])
 
 
+@overload
+def store(
+    sources: Array | Sequence[Array],
+    targets: Any,
+    regions: Any = None,
+    compute: Literal[True] = True,
+    *,
+    overwrite: bool = True,
+    write_empty_chunks: bool = True,
+    executor: Any = None,
+    callbacks: Sequence[Any] | None = None,
+    optimize_graph: bool = True,
+    resume: bool | None = None,
+    **kwargs: Any,
+) -> None: ...
+@overload
+def store(
+    sources: Array | Sequence[Array],
+    targets: Any,
+    regions: Any = None,
+    *,
+    compute: Literal[False],
+    overwrite: bool = True,
+    write_empty_chunks: bool = True,
+    executor: Any = None,
+    callbacks: Sequence[Any] | None = None,
+    optimize_graph: bool = True,
+    resume: bool | None = None,
+    **kwargs: Any,
+) -> StoredArrays: ...
+@overload
+def store(
+    sources: Array | Sequence[Array],
+    targets: Any,
+    regions: Any = None,
+    compute: bool = True,
+    *,
+    overwrite: bool = True,
+    write_empty_chunks: bool = True,
+    executor: Any = None,
+    callbacks: Sequence[Any] | None = None,
+    optimize_graph: bool = True,
+    resume: bool | None = None,
+    **kwargs: Any,
+) -> StoredArrays | None: ...
 def store(
     sources: Array | Sequence[Array],
     targets: Any,
@@ -371,33 +416,43 @@ def store(
 
     Parameters
     ----------
-    sources
+    sources : Array or sequence of Array
         An array, or several.
-    targets
+    targets : str, path, array or sequence
         For each source where it goes: the directory of a Zarr array, which is new, or a file that
         is written as a whole, a ZIP archive (``FILE.zip``, ``FILE.zip::PATH``) or one of NetCDF-4
         (``FILE.nc::NAME``); a store of zarr-python, fsspec or obstore, or a URL that fsspec knows,
         for a new array, too, which is written by the package zarr where the engine has no such
         store; or an array that exists and is assigned to (of zarr-python, h5py, NumPy, ...).
         None: a store in the work directory, which is removed again.
-    regions
+    regions : tuple of slice, sequence or None
         For each source a tuple of slices of the target (of step 1), which exists; one tuple is for
         all. None: the whole target. Other elements stay as they are.
-    compute
+    compute : bool, default True
         False: nothing is written until arrays that are returned are computed.
-    overwrite
+    overwrite : bool, default True
         Whether an array or a group that is at a target is removed when writing begins. With False
         it is an error. Regions, and arrays that are assigned to, exist in any case.
-    write_empty_chunks
+    write_empty_chunks : bool, default True
         False: chunks with nothing but the fill value take no space. Of arrays that the call makes.
-    executor, callbacks, optimize_graph, resume, **kwargs
+    executor : Executor, str or None
+        As for :func:`cubed.compute`.
+    callbacks : sequence of Callback or None
+        As for :func:`cubed.compute`.
+    optimize_graph : bool, default True
+        As for :func:`cubed.compute`.
+    resume : bool or None
+        As for :func:`cubed.compute`.
+    **kwargs : object
         As for :func:`cubed.compute`.
 
     Returns
     -------
-    None; for ``compute=False`` a tuple of arrays. ``compute()`` of one, or :func:`cubed.compute` of
-    several, writes them and gives the values that are stored; ``compute()`` of the tuple writes all
-    and gives nothing. Arrays that are made of them are made of the sources, and write nothing.
+    None or tuple of Array
+        None where all is written now. For ``compute=False`` a tuple of arrays: ``compute()`` of
+        one, or :func:`cubed.compute` of several, writes them and gives the values that are stored;
+        ``compute()`` of the tuple writes all and gives nothing. Arrays that are made of them are
+        made of the sources, and write nothing.
 
     Raises
     ------
@@ -421,6 +476,14 @@ def store(
     new one, a run that failed has written some of them and is to be run again, and sources may not
     read the target. Into other arrays tasks assign: that needs three chunks beside the block, and
     the GIL.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.arange(4.0, chunks=2)
+    >>> cubed.store([x, x * x], ["memory://store/x", "memory://store/squares"])
+    >>> cubed.from_zarr("memory://store/squares").compute()
+    array([0., 1., 4., 9.])
     """
     refuse_foreign(sources, what="sources")
     arrays = [sources] if isinstance(sources, Array) else list(sources)
@@ -484,6 +547,54 @@ def _temporary(x: Array) -> str:
 _write = store  # to_zarr has a parameter of that name
 
 
+@overload
+def to_zarr(
+    x: Array,
+    store: Any = None,
+    path: str | None = None,
+    region: Any = None,
+    compute: Literal[True] = True,
+    *,
+    overwrite: bool = True,
+    write_empty_chunks: bool = True,
+    executor: Any = None,
+    callbacks: Sequence[Any] | None = None,
+    optimize_graph: bool = True,
+    resume: bool | None = None,
+    **kwargs: Any,
+) -> None: ...
+@overload
+def to_zarr(
+    x: Array,
+    store: Any = None,
+    path: str | None = None,
+    region: Any = None,
+    *,
+    compute: Literal[False],
+    overwrite: bool = True,
+    write_empty_chunks: bool = True,
+    executor: Any = None,
+    callbacks: Sequence[Any] | None = None,
+    optimize_graph: bool = True,
+    resume: bool | None = None,
+    **kwargs: Any,
+) -> Array: ...
+@overload
+def to_zarr(
+    x: Array,
+    store: Any = None,
+    path: str | None = None,
+    region: Any = None,
+    compute: bool = True,
+    *,
+    overwrite: bool = True,
+    write_empty_chunks: bool = True,
+    executor: Any = None,
+    callbacks: Sequence[Any] | None = None,
+    optimize_graph: bool = True,
+    resume: bool | None = None,
+    **kwargs: Any,
+) -> Array | None: ...
 def to_zarr(
     x: Array,
     store: Any = None,
@@ -503,23 +614,47 @@ def to_zarr(
 
     Parameters
     ----------
-    x
+    x : Array
         A lazy array.
-    store, path
+    store : str, path or store or None
         A local directory (its path, ``file://`` URL or ``zarr.storage.LocalStore``), or
         ``memory://NAME`` (in the memory of this process, until it ends), or a ZIP archive
         (``FILE.zip``) or a file of NetCDF-4 (``FILE.nc``), written as a whole, and where the array
         is in it; or another target of :func:`cubed.store`.
-    region
+    path : str or None
+        See `store`.
+    region : tuple of slice or None
         A tuple of slices (of step 1): x goes into that part of an array that exists.
-    overwrite
-        Whether an array or a group that is there is replaced; False: that is a FileExistsError.
-    write_empty_chunks, compute, executor, callbacks, optimize_graph, resume, **kwargs
+    compute : bool, default True
         As for :func:`cubed.store`.
+    write_empty_chunks : bool, default True
+        As for :func:`cubed.store`.
+    executor : Executor, str or None
+        As for :func:`cubed.store`.
+    callbacks : sequence of Callback or None
+        As for :func:`cubed.store`.
+    optimize_graph : bool, default True
+        As for :func:`cubed.store`.
+    resume : bool or None
+        As for :func:`cubed.store`.
+    **kwargs : object
+        As for :func:`cubed.store`.
+    overwrite : bool, default True
+        Whether an array or a group that is there is replaced; False: that is a FileExistsError.
 
     Returns
     -------
-    None; for ``compute=False`` an array: computing it writes, and gives the values that are stored.
+    None or Array
+        None where it is written now. For ``compute=False`` an array: computing it writes, and gives
+        the values that are stored.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.ones((4, 2), chunks=(2, 2))
+    >>> cubed.to_zarr(x, "memory://to_zarr")
+    >>> cubed.from_zarr("memory://to_zarr").sum().compute()
+    array(8.)
     """
     check_arrays([x])
     if not isinstance(region, (type(None), slice, Sequence)):

@@ -55,7 +55,17 @@ def _temporary() -> str:
 
 
 class Plan(PlanTotals):
-    """What a computation runs: stages of tasks, decided before anything runs."""
+    """What a computation runs: stages of tasks, decided before anything runs.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> plan = cubed.ones((4, 4), chunks=2).sum().plan()
+    >>> plan.num_tasks >= 1
+    True
+    >>> plan.max_projected_mem <= plan.spec.allowed_mem
+    True
+    """
 
     def __init__(
         self,
@@ -408,6 +418,29 @@ def plan(
     """What computing these arrays would run. Parameters as for :func:`compute`.
 
     Of arrays that are still to be stored, alone, what writing them would run.
+
+    Parameters
+    ----------
+    *arrays : Array
+        The arrays.
+    optimize_graph : bool, default True
+        False: every operation is a stage of its own.
+    optimize_function : callable or None
+        For compatibility: there is one planner.
+    compile_function : object or None
+        For compatibility: nothing is compiled.
+
+    Returns
+    -------
+    Plan
+        What would run. Nothing is computed.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.ones((4, 4), chunks=2)
+    >>> cubed.plan(x.sum()).num_tasks
+    1
     """
     check_arrays(arrays)
     _check_compile(compile_function)
@@ -456,12 +489,33 @@ def visualize(
 
     Parameters
     ----------
-    optimize_graph
+    *arrays : Array
+        The arrays.
+    filename : str or path, default "cubed"
+        Where the drawing is written; without an extension, that of `format` is added.
+    format : {"svg", "png", "pdf"} or None
+        Of the drawing; None: as the name of the file says, or SVG.
+    optimize_graph : bool, default True
         False: as it is written, every operation a stage of its own.
-    optimize_function
+    optimize_function : callable or None
         As for :func:`compute`.
-    show_hidden, engine
+    show_hidden : bool, default False
         As for :meth:`Plan.visualize`.
+    engine : str or None
+        As for :meth:`Plan.visualize`.
+
+    Returns
+    -------
+    Picture
+        The file, which notebooks show. Nothing is computed.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.ones((4, 4), chunks=2)
+    >>> picture = cubed.visualize(x.sum(), filename="sum.svg")
+    >>> picture.path.name
+    'sum.svg'
     """
     p = plan(*arrays, optimize_graph=optimize_graph, optimize_function=optimize_function)
     return p.visualize(filename, format, show_hidden=show_hidden, engine=engine)
@@ -481,20 +535,22 @@ def compute(
 
     Parameters
     ----------
-    executor
+    *arrays : Array
+        The arrays, whose values are wanted.
+    executor : Executor, str or None
         An executor object or name; default: the spec's, then the configured one, ``"threads"``.
-    callbacks
+    callbacks : sequence of Callback or None
         Objects that are told of events: :class:`cubed.Callback`.
-    optimize_graph
+    optimize_graph : bool, default True
         False: every operation is a stage of its own.
-    optimize_function
+    optimize_function : callable or None
         One of :mod:`cubed.core.optimization`, for code that passes them: there is one planner.
-    resume
+    resume : bool or None
         Take up what an earlier run of the same computation left. None: leave nothing.
-    compile_function
+    compile_function : object or None
         For code that passes one, such as ``numba.jit``: operations are compiled already, and
         functions of users run as they are given, so it is not called.
-    **kwargs
+    **kwargs : object
         Options of the executor, such as ``max_workers``.
 
     Returns
@@ -511,6 +567,14 @@ def compute(
         What is given is no lazy array, or the executor has no such option.
     ValueError
         Arrays have different specs.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.ones((4, 4), chunks=2)
+    >>> total, largest = cubed.compute(x.sum(), x.max())
+    >>> total, largest
+    (array(16.), array(1.))
     """
     check_arrays(arrays)
     _check_compile(compile_function)
@@ -537,16 +601,32 @@ def load_plan(
 
     Parameters
     ----------
-    data
+    data : bytes
         The bytes.
-    allow_code
+    allow_code : bool, default False
         Whether functions of users in it may run: they can do whatever this process may.
-    executor, **kwargs
+    executor : Executor, str or None
         As for :func:`cubed.compute`; limits and workers are the plan's.
+    **kwargs : object
+        As for :func:`cubed.compute`; limits and workers are the plan's.
+
+    Returns
+    -------
+    Plan
+        The plan. Nothing is computed.
 
     Raises
     ------
     ValueError
         The bytes are no plan, or the plan has functions of users and `allow_code` is false.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.ones((4, 4), chunks=2).sum(axis=0)
+    >>> later = cubed.to_zarr(x, "sums.zarr", compute=False)
+    >>> stats = cubed.load_plan(later.plan().save()).execute()
+    >>> cubed.from_zarr("sums.zarr").compute()
+    array([4., 4., 4., 4.])
     """
     return Plan._of_saved(data, executor_for(executor, None, kwargs), allow_code)

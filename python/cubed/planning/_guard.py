@@ -13,10 +13,23 @@ _refused: ContextVar[bool] = ContextVar("cubed_computing_is_refused", default=Fa
 def raise_if_computes() -> Iterator[None]:
     """Within it, in this thread, whatever would compute raises; making lazy arrays does not.
 
+    Returns
+    -------
+    context manager
+        Within it nothing computes.
+
     Raises
     ------
     RuntimeError
         Where something computes: ``compute``, ``store``, ``bool(x)``, masks, conversions to NumPy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.ones(3)
+    >>> with cubed.raise_if_computes():
+    ...     y = x + 1  # lazy: nothing is computed
+    ...
     """
     token = _refused.set(True)
     try:

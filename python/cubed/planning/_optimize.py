@@ -15,7 +15,7 @@ class OptimizeFunction:
     """
 
     def __init__(self, name: str) -> None:
-        self.name = name
+        self.name: str = name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise TypeError(f"{self.name} cannot be called, expected it as optimize_function=")
@@ -24,10 +24,10 @@ class OptimizeFunction:
         return f"<cubed.core.optimization.{self.name}>"
 
 
-simple_optimize_dag = OptimizeFunction("simple_optimize_dag")
-multiple_inputs_optimize_dag = OptimizeFunction("multiple_inputs_optimize_dag")
-fuse_only_optimize_dag = OptimizeFunction("fuse_only_optimize_dag")
-fuse_all_optimize_dag = OptimizeFunction("fuse_all_optimize_dag")
+simple_optimize_dag: OptimizeFunction = OptimizeFunction("simple_optimize_dag")
+multiple_inputs_optimize_dag: OptimizeFunction = OptimizeFunction("multiple_inputs_optimize_dag")
+fuse_only_optimize_dag: OptimizeFunction = OptimizeFunction("fuse_only_optimize_dag")
+fuse_all_optimize_dag: OptimizeFunction = OptimizeFunction("fuse_all_optimize_dag")
 
 
 def optimizes(optimize_graph: bool, optimize_function: Any) -> bool:

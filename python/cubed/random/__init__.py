@@ -72,7 +72,31 @@ def random(
     With `key`, chunk number b has the numbers of NumPy's ``Generator(Philox(key=key + b))``, which
     depend on the chunks: those of Cubed 0.28 with that root seed.
 
-    Of shape `size` and `dtype`. Lazy.
+    Parameters
+    ----------
+    size : int or tuple of int
+        Shape of the result.
+    dtype : dtype or None, default np.float64
+        Element type of the result.
+    chunks : int, tuple, str or None, default "auto"
+        Chunks of the result, see :func:`cubed.rechunk`.
+    seed : int or None
+        What the numbers are determined by; None: others each time.
+    key : int or None
+        Root of NumPy's generators, one for each chunk.
+    spec : Spec or None
+        What computations may use; None: as configured.
+
+    Returns
+    -------
+    Array
+        Of shape `size` and `dtype`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.random.random((2, 3), chunks=1, seed=1).shape
+    (2, 3)
     """
     if key is None:
         return _make("random", size, dtype, chunks, seed, spec)
@@ -97,7 +121,34 @@ def uniform(
 ) -> Array:
     """Uniform from low to high.
 
-    Of shape `size` and `dtype`. Lazy.
+    Parameters
+    ----------
+    low : float, default 0.0
+        The least number.
+    high : float, default 1.0
+        Where numbers end.
+    size : int or tuple of int or None
+        Shape of the result.
+    dtype : dtype or None, default np.float64
+        Element type of the result.
+    chunks : int, tuple, str or None, default "auto"
+        Chunks of the result, see :func:`cubed.rechunk`.
+    seed : int or None
+        What the numbers are determined by; None: others each time.
+    spec : Spec or None
+        What computations may use; None: as configured.
+
+    Returns
+    -------
+    Array
+        Of shape `size` and `dtype`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.random.uniform(-1, 1, size=100, seed=1)
+    >>> bool(cubed.max(abs(x)) <= 1)
+    True
     """
     return _make(
         "uniform",
@@ -123,7 +174,34 @@ def normal(
 ) -> Array:
     """Normal with mean `loc` and standard deviation `scale`.
 
-    Of shape `size` and `dtype`. Lazy.
+    Parameters
+    ----------
+    loc : float, default 0.0
+        The mean.
+    scale : float, default 1.0
+        The standard deviation.
+    size : int or tuple of int or None
+        Shape of the result.
+    dtype : dtype or None, default np.float64
+        Element type of the result.
+    chunks : int, tuple, str or None, default "auto"
+        Chunks of the result, see :func:`cubed.rechunk`.
+    seed : int or None
+        What the numbers are determined by; None: others each time.
+    spec : Spec or None
+        What computations may use; None: as configured.
+
+    Returns
+    -------
+    Array
+        Of shape `size` and `dtype`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.random.normal(5, 0.1, size=1000, seed=1)
+    >>> bool(abs(cubed.mean(x) - 5) < 0.1)
+    True
     """
     return _make(
         "normal",
@@ -148,7 +226,32 @@ def exponential(
 ) -> Array:
     """Exponential with mean `scale`.
 
-    Of shape `size` and `dtype`. Lazy.
+    Parameters
+    ----------
+    scale : float, default 1.0
+        The mean.
+    size : int or tuple of int or None
+        Shape of the result.
+    dtype : dtype or None, default np.float64
+        Element type of the result.
+    chunks : int, tuple, str or None, default "auto"
+        Chunks of the result, see :func:`cubed.rechunk`.
+    seed : int or None
+        What the numbers are determined by; None: others each time.
+    spec : Spec or None
+        What computations may use; None: as configured.
+
+    Returns
+    -------
+    Array
+        Of shape `size` and `dtype`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.random.exponential(2, size=1000, seed=1)
+    >>> bool(cubed.min(x) >= 0)
+    True
     """
     return _make("exponential", size, dtype, chunks, seed, spec, real_number(scale, "scale"))
 
@@ -171,7 +274,38 @@ def integers(
     but their position, those of Cubed for Python 0.29: the hash of Thomas Wang of the number of the
     element in C order, int32 by default. Numbers repeat after 2**32 elements.
 
-    Of shape `size` or `shape`, and `dtype` (int64). Lazy.
+    Parameters
+    ----------
+    low : int or None
+        The least number, or the end if there is no `high`.
+    high : number or None
+        Where numbers end.
+    size : int or tuple of int or None
+        Shape of the result.
+    shape : int or tuple of int or None
+        Shape of the result.
+    dtype : dtype or None
+        Element type of the result.
+    endpoint : bool, default False
+        Whether `high` itself is among them.
+    chunks : int, tuple, str or None
+        Chunks of the result, see :func:`cubed.rechunk`.
+    seed : int or None
+        What the numbers are determined by; None: others each time.
+    spec : Spec or None
+        What computations may use; None: as configured.
+
+    Returns
+    -------
+    Array
+        Of shape `size` or `shape`, and `dtype` (int64). Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.random.integers(3, size=1000, seed=1)
+    >>> cubed.unique(x).compute()
+    array([0, 1, 2])
     """
     if shape is None and isinstance(low, Sequence):
         shape, low = low, None

@@ -695,15 +695,22 @@ def default_rng(seed: Any = None, *, spec: Spec | None = None) -> Generator:
 
     Parameters
     ----------
-    seed
+    seed : int or None
         An integer or several, a SeedSequence or BitGenerator of NumPy's, or a generator, which is
         returned. None: drawn from Python's :mod:`random`.
-    spec
+    spec : Spec or None
         What computations may use.
 
     Returns
     -------
     Generator
         Numbers are not NumPy's; the distributions are.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> rng = cubed.random.default_rng(1)
+    >>> rng.normal(size=(2, 3), chunks=1).shape
+    (2, 3)
     """
     return seed if isinstance(seed, Generator) else Generator(seed, spec=spec)

@@ -9,13 +9,51 @@ __all__ = ["visit_node_generations", "visit_nodes"]
 
 
 def visit_nodes(dag: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Names and attributes of operations, each after those that it reads from."""
+    """Names and attributes of operations, each after those that it reads from.
+
+    Parameters
+    ----------
+    dag : networkx.MultiDiGraph
+        The graph of a plan.
+
+    Returns
+    -------
+    iterator of tuple
+        A name and a dictionary each.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.runtime.pipeline import visit_nodes
+    >>> dag = (cubed.ones(4, chunks=2) + 1).plan().dag
+    >>> [attributes["type"] for _, attributes in visit_nodes(dag)]
+    ['op']
+    """
     for generation in visit_node_generations(dag):
         yield from generation
 
 
 def visit_node_generations(dag: Any) -> Iterator[list[tuple[str, dict[str, Any]]]]:
-    """The same in groups: of those that read from groups before theirs only."""
+    """The same in groups: of those that read from groups before theirs only.
+
+    Parameters
+    ----------
+    dag : networkx.MultiDiGraph
+        The graph of a plan.
+
+    Returns
+    -------
+    iterator of list
+        Lists of a name and a dictionary each.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.runtime.pipeline import visit_node_generations
+    >>> dag = (cubed.ones(4, chunks=2) + 1).plan().dag
+    >>> len(list(visit_node_generations(dag)))
+    1
+    """
     import networkx as nx
 
     for names in nx.topological_generations(dag):

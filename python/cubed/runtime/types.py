@@ -83,7 +83,22 @@ class TaskEndEvent:
 
 class Callback:
     """Is told of events: override what is of interest. As a context manager, for all computations
-    within."""
+    within.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> class Counter(cubed.Callback):
+    ...     tasks = 0
+    ...
+    ...     def on_task_end(self, event):
+    ...         self.tasks += event.num_tasks
+    ...
+    >>> counter = Counter()
+    >>> total = cubed.ones((4, 4), chunks=2).sum().compute(callbacks=[counter])
+    >>> counter.tasks > 0
+    True
+    """
 
     active: ClassVar[set[Callback]] = set()
 

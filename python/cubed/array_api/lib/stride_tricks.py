@@ -25,11 +25,17 @@ def sliding_window_view(
 
     Parameters
     ----------
-    window_shape
+    x : Array
+        The elements.
+    window_shape : int or tuple of int
         The extent of the windows along each of `axis`.
-    axis
+    axis : int, tuple of int or None
         An axis or several, where one may come twice; None: all axes of x.
-    subok, writeable, automatic_rechunk
+    subok : bool, default False
+        For compatibility: windows have chunks of extent 1 along their own axes.
+    writeable : bool, default False
+        For compatibility: windows have chunks of extent 1 along their own axes.
+    automatic_rechunk : bool, default True
         For compatibility: windows have chunks of extent 1 along their own axes.
 
     Returns
@@ -41,6 +47,15 @@ def sliding_window_view(
     -----
     A window of extent w is w slices of x side by side, each of which a task reads by itself: the
     chunks of x are read w times. Memory does not grow with w.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api.lib.stride_tricks import sliding_window_view
+    >>> sliding_window_view(cubed.arange(4), 2).compute()
+    array([[0, 1],
+           [1, 2],
+           [2, 3]])
     """
     x = lazy(x)
     shape = tuple(window_shape) if isinstance(window_shape, Sequence) else (window_shape,)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import unquote, urlsplit
 
 from cubed.runtime.executors.base import EngineExecutor, needed
@@ -79,8 +79,8 @@ class BeamExecutor(EngineExecutor):
     """
 
     name = "beam"
-    engine = ("apache_beam", "beam")
-    overhead = 1.0
+    engine: ClassVar[tuple[str, str]] = ("apache_beam", "beam")
+    overhead: ClassVar[float] = 1.0
     _accepted = EngineExecutor._accepted | {"options"}
 
     def num_workers(self) -> int:

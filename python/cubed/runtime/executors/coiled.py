@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from cubed.runtime import worker
 from cubed.runtime.executors.base import EngineExecutor, needed
@@ -39,8 +39,8 @@ class CoiledExecutor(EngineExecutor):
     """
 
     name = "coiled"
-    engine = ("coiled", "coiled")
-    overhead = 0.01
+    engine: ClassVar[tuple[str, str]] = ("coiled", "coiled")
+    overhead: ClassVar[float] = 0.01
     _accepted = EngineExecutor._accepted | {"coiled_kwargs"}
 
     def _options(self) -> Mapping[str, Any]:

@@ -82,7 +82,7 @@ class DaskExecutor(EngineExecutor):
     """
 
     name = "dask"
-    engine = ("distributed", "dask")
+    engine: ClassVar[tuple[str, str]] = ("distributed", "dask")
     overhead: ClassVar[float] = 0.002
     _accepted = EngineExecutor._accepted | {"client", "compute_kwargs"}
 

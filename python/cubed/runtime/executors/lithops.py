@@ -85,9 +85,9 @@ class LithopsExecutor(EngineExecutor):
     """
 
     name = "lithops"
-    engine = ("lithops", "lithops")
+    engine: ClassVar[tuple[str, str]] = ("lithops", "lithops")
     overhead: ClassVar[float] = 0.5
-    max_message_bytes = 4 << 20
+    max_message_bytes: ClassVar[int] = 4 << 20
     _arguments = frozenset(
         ("config", "config_file", "backend", "storage", "monitoring", "log_level", "mode", "region",
          "runtime", "runtime_memory", "remote_invoker", "workers")

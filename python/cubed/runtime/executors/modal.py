@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, ClassVar
 
 from cubed import _core
 from cubed.runtime import worker
@@ -20,7 +20,10 @@ class ModalEngine(StageEngine):
     def __init__(self, function: Any, local: bool, workers: int, app: ExitStack) -> None:
         super().__init__(workers)
         exceptions = needed("modal.exception", "modal")
-        self.may_pass = (exceptions.ConnectionError, exceptions.InternalFailure)
+        self.may_pass: tuple[type[BaseException], ...] = (
+            exceptions.ConnectionError,
+            exceptions.InternalFailure,
+        )
         self._function, self._local, self._app = function, local, app
 
     def run_stage(
@@ -62,9 +65,9 @@ class ModalExecutor(EngineExecutor):
     """
 
     name = "modal"
-    engine = ("modal", "modal")
-    overhead = 0.2
-    max_message_bytes = 2 << 20
+    engine: ClassVar[tuple[str, str]] = ("modal", "modal")
+    overhead: ClassVar[float] = 0.2
+    max_message_bytes: ClassVar[int] = 2 << 20
     _app_options = frozenset(("cloud", "region", "timeout", "memory"))
     _accepted = (
         EngineExecutor._accepted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from cubed.runtime.executors.base import EngineExecutor, needed
 from cubed.runtime.executors.stages import StageEngine
@@ -52,8 +52,8 @@ class PrefectExecutor(EngineExecutor):
     """
 
     name = "prefect"
-    engine = ("prefect", "prefect")
-    overhead = 0.4
+    engine: ClassVar[tuple[str, str]] = ("prefect", "prefect")
+    overhead: ClassVar[float] = 0.4
     _accepted = EngineExecutor._accepted | {"task_runner"}
 
     def num_workers(self) -> int:

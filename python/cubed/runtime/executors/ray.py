@@ -63,7 +63,7 @@ class RayExecutor(EngineExecutor):
     """
 
     name = "ray"
-    engine = ("ray", "ray")
+    engine: ClassVar[tuple[str, str]] = ("ray", "ray")
     overhead: ClassVar[float] = 0.005
     _accepted = EngineExecutor._accepted | {"ray_init", "ray_remote"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from cubed.runtime.executors.base import EngineExecutor, needed
 from cubed.runtime.executors.stages import StageEngine
@@ -50,8 +50,8 @@ class SparkExecutor(EngineExecutor):
     """
 
     name = "spark"
-    engine = ("pyspark", "spark")
-    overhead = 0.05
+    engine: ClassVar[tuple[str, str]] = ("pyspark", "spark")
+    overhead: ClassVar[float] = 0.05
     _accepted = EngineExecutor._accepted | {"spark_context", "spark_conf"}
 
     def _context(self) -> Any:

@@ -23,21 +23,33 @@ def normalize_chunks(
 
     Parameters
     ----------
-    chunks
+    chunks : int, tuple, str or None
         As for :func:`cubed.rechunk`, or the extents themselves.
-    shape
+    shape : int or tuple of int or None
         Of the array; only extents of all chunks can do without.
-    limit
+    limit : int, str or None
         Bytes that a chunk has at most where axes are ``"auto"``; default: 128 MiB.
-    dtype
+    dtype : dtype or None
         Of the array; ``"auto"`` needs it.
-    previous_chunks
+    previous_chunks : tuple or None
         Chunks so far, or those of a store: automatic extents are multiples of them.
+
+    Returns
+    -------
+    tuple of tuple of int
+        For each axis the extents of its chunks. Computes nothing.
 
     Raises
     ------
     ValueError
         Chunks do not belong to the shape; ``"auto"`` without a type.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.vendor.dask.array.core import normalize_chunks
+    >>> normalize_chunks((2, -1), shape=(5, 3))
+    ((2, 2, 1), (3,))
     """
     itemsize = None if dtype is None else max(1, np.dtype(dtype).itemsize)
     return explicit_chunks(chunks, shape, itemsize, limit, previous_chunks)

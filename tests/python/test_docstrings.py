@@ -1,0 +1,156 @@
+"""Docstrings of public names: sections as numpydoc has them, and examples that run."""
+
+import doctest
+import importlib
+import inspect
+import pathlib
+import re
+import sys
+
+import cubed
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "docs"))
+import reference
+
+SECTIONS = (
+    "Parameters",
+    "Attributes",
+    "Returns",
+    "Yields",
+    "Raises",
+    "Warns",
+    "See Also",
+    "Notes",
+    "References",
+    "Examples",
+)
+
+
+#: Whose docstrings are short: they name the function of NumPy or SciPy that they are like.
+LATER = ("cubed.ma", "cubed.ndimage", "cubed.stats")
+
+
+def functions():
+    """By full name what is public, has a signature and is written here; once each."""
+    found = {}
+    for path in (p for p in reference.MODULES if p not in LATER):
+        module = importlib.import_module(path)
+        for name in reference.public_names(module):
+            x = getattr(module, name)
+            if inspect.isfunction(x) and x.__module__.startswith("cubed"):
+                found.setdefault(x, f"{path}.{name}")
+    return {name: x for x, name in found.items()}
+
+
+FUNCTIONS = functions()
+CLASSES = (cubed.Array, cubed.Callback, cubed.Plan, cubed.Spec)
+
+
+def sections(doc):
+    """By heading the lines of each; the summary and what follows it have none."""
+    lines = inspect.cleandoc(doc).splitlines()
+    parts = {"": []}
+    part = parts[""]
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        if re.fullmatch("-{3,}", following) and len(line) == len(following):
+            part = parts.setdefault(line, [])
+        elif not (re.fullmatch("-{3,}", line) and part == []):
+            part.append(line)
+    return parts
+
+
+def entries(lines):
+    """(names, type, words) of what a section lists."""
+    found = []
+    for line in lines:
+        if line and not line.startswith(" "):
+            names, _, kind = line.partition(" : ")
+            found.append(([n.strip().lstrip("*") for n in names.split(",")], kind, []))
+        elif line:
+            assert found, f"words without a name: {line}"
+            found[-1][2].append(line.strip())
+    return found
+
+
+def wrong(x):
+    """What is wrong with a docstring."""
+    parts = sections(x.__doc__ or "")
+    first = parts[""][0] if parts[""] else ""
+    summary = " ".join(parts[""]).split("  ")[0].strip()
+    if not first or not summary.endswith("."):
+        yield "no summary that is a sentence"
+    order = [SECTIONS.index(s) for s in parts if s in SECTIONS]
+    if order != sorted(order):
+        yield f"sections are in the order {list(parts)[1:]}"
+    yield from (f"no such section: {s}" for s in parts if s and s not in SECTIONS)
+    parameters = [p for p in inspect.signature(x).parameters if not p.startswith("_")]
+    listed = entries(parts.get("Parameters", []))
+    names = [name for names, _, _ in listed for name in names]
+    if sorted(names) != sorted(parameters):
+        yield f"parameters {names}, expected {parameters}"
+    yield from (f"no type of {names}" for names, kind, _ in listed if not kind)
+    yield from (f"no words about {names}" for names, _, words in listed if not words)
+    annotation = inspect.signature(x).return_annotation
+    if annotation not in ("None", None) and not {"Returns", "Yields"} & {*parts}:
+        yield "no Returns"
+    if not any(line.startswith(">>> ") for line in parts.get("Examples", [])):
+        yield "no example"
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_sections(name):
+    assert list(wrong(FUNCTIONS[name])) == []
+
+
+@pytest.mark.parametrize(
+    ("doc", "says"),
+    [
+        ("No end", "no summary that is a sentence"),
+        ("Ends.\n\nExamples\n--------\n>>> 1\n\nReturns\n-------\nint\n    x", "in the order"),
+        (
+            "Ends.\n\nParameters\n----------\na : int\n    x\nc : int\n    x",
+            "parameters ['a', 'c']",
+        ),
+        ("Ends.\n\nParameters\n----------\na\n    x\nb : int", "no type of ['a']"),
+        ("Ends.\n\nParameters\n----------\na\n    x\nb : int", "no words about ['b']"),
+        ("Ends.", "no Returns"),
+        ("Ends.", "no example"),
+    ],
+)
+def test_what_is_wrong_is_found(doc, says):
+    def f(a, b):
+        return a
+
+    f.__doc__ = doc
+    assert any(says in text for text in wrong(f)), list(wrong(f))
+
+
+def with_examples():
+    """By name the docstrings of the package that have examples; of methods and classes, too."""
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    found = {}
+    modules = {x.__module__ for x in (*FUNCTIONS.values(), *CLASSES)}
+    for path in sorted(modules | {*reference.MODULES}):
+        module = importlib.import_module(path)
+        for test in finder.find(module, globs={"cubed": cubed, "np": np}):
+            if test.examples:
+                found[test.name] = test
+    return found
+
+
+EXAMPLES = with_examples()
+
+
+def test_classes_have_examples():
+    assert {f"{x.__module__}.{x.__qualname__}" for x in CLASSES} <= {*EXAMPLES}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = []
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    runner.run(EXAMPLES[name], out=text.append)
+    assert runner.failures == 0, "".join(text)
