@@ -47,6 +47,21 @@ else()
   message(STATUS "Without libcurl and OpenSSL: stores of other machines (s3://, https://) are not built")
 endif()
 
+# The codec lzma, where its library is there.
+option(CUBED_LZMA "Build the codec lzma, if liblzma is found" ON)
+if(CUBED_LZMA)
+  pkg_check_modules(liblzma IMPORTED_TARGET liblzma>=5.2)
+endif()
+if(liblzma_FOUND)
+  set(CUBED_HAVE_LZMA ON)
+  list(APPEND CUBED_DEPENDENCIES liblzma)
+  list(APPEND dependency_targets PkgConfig::liblzma)
+  add_compile_definitions(CB_HAVE_LZMA)
+else()
+  set(CUBED_HAVE_LZMA OFF)
+  message(STATUS "Without liblzma: the codec lzma is not built")
+endif()
+
 # Writing NetCDF: its header is needed here, and the library where a file is written, which loads it then.
 option(CUBED_NETCDF "Build what writes NetCDF, if libnetcdf is found" ON)
 set(CUBED_HAVE_NETCDF OFF)

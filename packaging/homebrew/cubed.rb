@@ -15,6 +15,7 @@ class Cubed < Formula
   depends_on "netcdf"
   depends_on "openssl@3"
   depends_on "sleef"
+  depends_on "xz"
   depends_on "zstd"
 
   uses_from_macos "bzip2"

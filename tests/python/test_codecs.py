@@ -15,6 +15,10 @@ V2 = {
     "lz4-fast": numcodecs.LZ4(acceleration=50),
     "bz2": numcodecs.BZ2(level=1),
     "bz2-9": numcodecs.BZ2(level=9),
+    "lzma": numcodecs.LZMA(),
+    "lzma-0": numcodecs.LZMA(preset=0, check=0),
+    "lzma-9e": numcodecs.LZMA(preset=9 | 1 << 31),
+    "lzma-alone": numcodecs.LZMA(format=2, preset=1),
 }
 BYTES = '{"name": "bytes", "configuration": {"endian": "little"}}'
 WRITE = {
@@ -23,11 +27,15 @@ WRITE = {
         '[{"id": "shuffle", "elementsize": 4}, null]',
         '{"id": "lz4", "acceleration": 1}',
         '{"id": "bz2", "level": 9}',
+        '{"id": "lzma", "format": 1, "check": 1, "preset": 2, "filters": null}',
+        '{"id": "lzma", "format": 2}',
     ],
     3: [
         f'[{BYTES}, {{"name": "numcodecs.shuffle", "configuration": {{"elementsize": 8}}}}]',
         f'[{BYTES}, {{"name": "numcodecs.lz4", "configuration": {{"acceleration": 1}}}}]',
         f'[{BYTES}, {{"name": "numcodecs.bz2", "configuration": {{"level": 1}}}}]',
+        f'[{BYTES}, {{"name": "numcodecs.lzma", "configuration": {{"preset": 9}}}}]',
+        f'[{BYTES}, "numcodecs.lzma"]',
     ],
 }
 
@@ -39,7 +47,7 @@ def test_read(tmp_path, codec, zarr_format):
     if zarr_format == 3:
         z3 = pytest.importorskip("numcodecs.zarr3")
         conf = {k: v for k, v in V2[codec].get_config().items() if k != "id"}
-        compressor = {"LZ4": z3.LZ4, "BZ2": z3.BZ2}[type(V2[codec]).__name__](**conf)
+        compressor = getattr(z3, type(V2[codec]).__name__)(**conf)
     else:
         compressor = V2[codec]
     for k, dtype in enumerate(DTYPES):
@@ -375,3 +383,23 @@ def test_transposed_index_of_shards(tmp_path, order):
     args = ["--codecs", json.dumps(codecs), "--progress", "none", "--chunks", "6,8"]
     check(run("copy", tmp_path / "x", tmp_path / "y", "--shards", "none", *args))
     np.testing.assert_array_equal(zarr.open_array(tmp_path / "y")[...], x)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_lzma_of_larger_dictionaries_and_damage(tmp_path):
+    """What a chunk takes follows from the preset in metadata, which others may not have kept."""
+    x = np.arange(600_000.0) // 7
+    path = tmp_path / "x"
+    make = {"data": x, "chunks": x.shape, "zarr_format": 2}
+    zarr.create_array(path, compressors=numcodecs.LZMA(preset=0), **make)
+    np.testing.assert_array_equal(read(path), x)
+    whole = (path / "0").read_bytes()
+    (path / "0").write_bytes(numcodecs.LZMA(preset=7).encode(x))
+    r = run("eval", "sum(x)", "--in", f"x={path}")
+    assert r.code == 1 and "preset 0" in r.err
+    for damaged in (whole[:-9], whole + b"more", whole[:200] + b"\xff\xff" + whole[202:]):
+        (path / "0").write_bytes(damaged)
+        assert run("eval", "sum(x)", "--in", f"x={path}").code == 1
+    (path / "0").write_bytes(numcodecs.LZMA(preset=0).encode(x[:300_000]) * 1
+                             + numcodecs.LZMA(preset=0).encode(x[300_000:]))  # fmt: skip
+    np.testing.assert_array_equal(read(path), x)  # several streams
