@@ -242,6 +242,17 @@ CASES = {
 
 CDF = {"method": "inverted_cdf"}
 CASES |= {
+    "unwrap": (lambda x: np.unwrap(x * 7), F),
+    "unwrap along": (lambda x: np.unwrap(x * 300, axis=0, period=360.0), F),
+    "unwrap discont": (lambda x: np.unwrap(x * 7, discont=4.0), F.astype("f4")),
+    "unwrap of halves": (lambda x: np.unwrap(x, period=4.0), I),
+    "unwrap of integers": (lambda x: np.unwrap(x, period=4), I),
+    "unwrap of an odd period": (lambda x: np.unwrap(x * 5, axis=0, period=7), I),
+    "unwrap of one": (lambda x: np.unwrap(x[:1], axis=0), F),
+    "sinc": (lambda x: np.sinc(x), I),
+    "sinc of complex": (lambda x: np.sinc(x), C),
+    "isreal": (lambda x: np.isreal(x), C),
+    "iscomplex": (lambda x: np.iscomplex(x), I),
     "quantile weights": (lambda x: np.quantile(x, 0.3, axis=0, weights=abs(F), **CDF), F),
     "quantiles": (lambda x: np.quantile(x, [0, 0.5, 1], axis=1, weights=abs(F[0]), **CDF), F),
     "percentile of all": (lambda x: np.percentile(x, 40, weights=abs(F), **CDF), F),

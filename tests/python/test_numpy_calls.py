@@ -89,7 +89,7 @@ LAZY = [
 COMPUTED = [
     (lambda x: np.roots(x[0]), F, "numpy.roots"),
     (lambda x: np.std(x, mean=0.5), F, "numpy.std"),
-    (lambda x: np.unwrap(x), F, "numpy.unwrap"),
+    (lambda x: np.poly(x[0]), F, "numpy.poly"),
 ]
 
 

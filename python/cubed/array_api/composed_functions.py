@@ -26,16 +26,21 @@ from cubed.array_api.elementwise_functions import (
     conj,
     divide,
     equal,
+    greater,
     imag,
     isfinite,
     isnan,
+    less,
+    logical_and,
     maximum,
     minimum,
     multiply,
     pow,
     real,
+    remainder,
     round,
     signbit,
+    sin,
     sqrt,
     subtract,
     trunc,
@@ -57,7 +62,7 @@ from cubed.array_api.set_functions import (
     unique_inverse,
     unique_values,
 )
-from cubed.array_api.statistical_functions import mean, sum
+from cubed.array_api.statistical_functions import cumulative_sum, mean, sum
 from cubed.array_api.utility_functions import diff
 from cubed.base._types import Axis, DTypeLike
 from cubed.io._create import as_lazy
@@ -89,15 +94,19 @@ __all__ = [
     "fmax",
     "fmin",
     "hstack",
+    "iscomplex",
     "isneginf",
     "isposinf",
+    "isreal",
     "nan_to_num",
     "rad2deg",
     "rint",
     "rot90",
     "select",
+    "sinc",
     "union1d",
     "unique",
+    "unwrap",
     "vdot",
     "vstack",
 ]
@@ -816,6 +825,60 @@ def isposinf(x: Any, /) -> Array:
     array([False,  True, False])
     """
     return equal(as_lazy(x), float("inf"))
+
+
+def isreal(x: Any, /) -> Array:
+    """Where elements have no imaginary part.
+
+    bool, of x's shape. Lazy.
+    """
+    a = as_lazy(x)
+    return equal(imag(a), 0) if a.dtype.kind == "c" else full_like(a, True, dtype=np.bool_)
+
+
+def iscomplex(x: Any, /) -> Array:
+    """Where elements have an imaginary part.
+
+    bool, of x's shape. Lazy.
+    """
+    return ~isreal(x)
+
+
+def sinc(x: Any, /) -> Array:
+    """``sin(pi x) / (pi x)``, 1 at 0.
+
+    Of x's shape: float64 for integers, else x's type. Lazy.
+    """
+    a = multiply(_floats(x), np.pi)
+    zero = equal(a, 0)
+    one = a.dtype.type(1)
+    return where(zero, one, divide(sin(a), where(zero, one, a)))
+
+
+def unwrap(
+    p: Any, discont: float | None = None, axis: int = -1, *, period: float = 2 * np.pi
+) -> Array:
+    """Angles along an axis without jumps of more than half a period, or `discont`, from one to the
+    next.
+
+    Of p's shape: float64 for integers and periods that are none, else p's type. Lazy.
+    """
+    a = as_lazy(p)
+    k = normalize_axis(axis, a.ndim)
+    whole = a.dtype.kind in "iu" and isinstance(period, (int, np.integer))
+    half = period // 2 if whole else period / 2
+    if a.dtype.kind != "f":
+        a = a.astype(np.int64 if whole else np.float64)
+    before = (slice(None),) * k
+    step = diff(a, axis=k)
+    turned = subtract(remainder(add(step, half), period), half)
+    if not whole or period % 2 == 0:  # half a period is as far in both directions
+        ahead = logical_and(equal(turned, -half), greater(step, 0))
+        turned = where(ahead, a.dtype.type(half), turned)
+    jump = subtract(turned, step)
+    jump = where(less(abs(step), period / 2 if discont is None else discont), a.dtype.type(0), jump)
+    rest = add(a[(*before, slice(1, None))], cumulative_sum(jump, axis=k))
+    return concat([a[(*before, slice(0, 1))], rest], axis=k)
 
 
 def nan_to_num(
