@@ -15,6 +15,13 @@
 #define HTTP ""
 #endif
 
+#ifdef CB_HAVE_LZMA
+#include <lzma.h>
+#define LZMA ", liblzma " LZMA_VERSION_STRING
+#else
+#define LZMA ""
+#endif
+
 #ifdef CB_NETCDF_LIBRARY
 #include <netcdf_meta.h>
 #define NETCDF ", netCDF " NC_VERSION
@@ -35,5 +42,5 @@ const char *cubed_libraries(void)
            ", SLEEF " TEXT(SLEEF_VERSION_MAJOR) "." TEXT(SLEEF_VERSION_MINOR) "." TEXT(
                SLEEF_VERSION_PATCHLEVEL)
 #endif
-               HTTP NETCDF;
+               LZMA HTTP NETCDF;
 }
