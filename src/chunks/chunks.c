@@ -231,7 +231,7 @@ static cubed_status read_stored(const cb_chunks *c, const cb_want *w, void *dst,
         CB_TRY(read_object(c, w, dst, out, scratch, &stored, err));
     }
     count->stored_read += stored;
-    if (stored == 0)
+    if (stored == 0 && cb_zarr_get_meta(array)->fill_is_null)
         count->missing++;
     else
         count->present++;

@@ -19,7 +19,8 @@ typedef struct cb_task_count {
     uint64_t bytes_read, bytes_written;   /* decoded */
     uint64_t stored_read, stored_written; /* encoded, from and to stores */
     uint64_t function_mem;                /* the most that a user's function took */
-    /* Chunks of stored sources that were read and are not there; others, or not known to be none. */
+    /* Chunks of stored sources that were read and are not there, of which no fill value says what they are; others, or
+     * not known to be none. */
     uint64_t missing, present;
 } cb_task_count;
 

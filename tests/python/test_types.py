@@ -118,11 +118,15 @@ def test_fill_values_of_long_texts_in_shards(tmp_path):
     same(zarr.open_array(tmp_path / "y")[...], z[...])
 
 
-def test_fill_values_beyond_16_bytes_are_refused(tmp_path):
-    zarr.create_array(
-        tmp_path / "x", shape=(4,), chunks=(4,), dtype="U9", fill_value="missing", zarr_format=2
+def test_arrays_with_fill_values_beyond_16_bytes_are_copied_as_they_are(tmp_path):
+    z = zarr.create_array(
+        tmp_path / "x", shape=(4,), chunks=(2,), dtype="U9", fill_value="missing", zarr_format=2
     )
-    result = run("copy", tmp_path / "x", tmp_path / "y", *QUIET)
+    z[:2] = ["a", "b"]
+    result = check(run("copy", tmp_path / "x", tmp_path / "y", *QUIET))
+    assert "copied as it is" in result.out
+    assert list(zarr.open_array(tmp_path / "y")[...]) == ["a", "b", "missing", "missing"]
+    result = run("eval", "x[:1]", "--in", f"x={tmp_path / 'x'}")
     assert result.code != 0
     assert "fill value" in result.err
 
@@ -273,6 +277,9 @@ def test_types_that_there_are_not(tmp_path, dtype):
     meta = {"zarr_format": 2, "shape": [3], "chunks": [3], "dtype": dtype, "compressor": None}
     meta |= {"fill_value": None, "order": "C", "filters": None}
     (tmp_path / ".zarray").write_text(json.dumps(meta))
-    result = run("info", tmp_path)
+    info = check(run("info", tmp_path))
+    assert dtype in info.out
+    assert "not computed with" in info.out
+    result = run("eval", "x[:1]", "--in", f"x={tmp_path}")
     assert result.code != 0
     assert f'data type "{dtype}" is not supported' in result.err
