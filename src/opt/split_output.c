@@ -7,9 +7,10 @@
 #include "exec/need.h"
 #include "opt/opt.h"
 
-/* What a task should hold of the arrays that it reads. Runs of chunks that are mapped take less of the system's time the
- * longer they are; requests are fewer. */
-#define PIECE_BYTES ((size_t)16 << 20)
+/* What a task should hold of the arrays that it reads: what was copied from the page cache is still in the processor's when
+ * it is reduced. Larger pieces would be long enough to be mapped, which takes the system longer on some machines
+ * (docs/benchmarks.md), and more memory. */
+#define PIECE_BYTES ((size_t)2 << 20)
 
 typedef struct spread {
     const cubed_plan *p; /* as it was */
