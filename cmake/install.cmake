@@ -33,12 +33,16 @@ install(FILES
   ${PROJECT_BINARY_DIR}/cubed-config.cmake ${PROJECT_BINARY_DIR}/cubed-config-version.cmake
   DESTINATION ${package_dir})
 
-# libcurl stays shared where libcubed is static: those whose development files a static libcurl would take are not asked for.
+# libcurl and OpenSSL stay shared where libcubed is static: those whose development files static ones would take are not
+# asked for.
 set(pc_dependencies ${CUBED_DEPENDENCIES})
 set(pc_libs "")
 if(CUBED_HAVE_HTTP)
   list(REMOVE_ITEM pc_dependencies libcurl libcrypto)
-  set(pc_libs " -lcurl -lcrypto")
+  set(pc_libs " -lcrypto")
+  if(NOT CUBED_CURL_FILE)
+    string(APPEND pc_libs " -lcurl")
+  endif()
 endif()
 list(JOIN pc_dependencies " " pc_requires)
 file(RELATIVE_PATH pc_to_prefix

@@ -1,6 +1,5 @@
 /* Keys that have to be asked for. Everything here blocks, and runs in the fetcher's thread. */
 #define _GNU_SOURCE
-#include <curl/curl.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -17,6 +16,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "store/credentials_pkg.h"
+#include "store/curl.h"
 #include "store/ini.h"
 #include "store/uri.h"
 #include "store/xml.h"
@@ -38,6 +38,7 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *ctx)
 static cubed_status ask_once(const cb_question *q, cb_buf *out, cubed_error *err)
 {
     long code = 0;
+    CB_TRY(cb_curl_load(err));
     struct curl_slist *headers = q->header ? curl_slist_append(NULL, q->header) : NULL;
     CURL *curl = curl_easy_init();
     CURLcode rc = CURLE_OUT_OF_MEMORY;

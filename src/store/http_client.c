@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "store/http_client.h"
 
-#include <curl/curl.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -16,6 +15,7 @@
 #include "base/error.h"
 #include "base/pool.h"
 #include "cubed/sys/store.h"
+#include "store/curl.h"
 
 /* Attempts of one call, and of one that reaches nobody. */
 enum { MOST_ATTEMPTS = 8, MOST_CONNECTS = 4 };
@@ -691,6 +691,7 @@ static void run(void *ctx, unsigned index)
 
 cubed_status cb_http_new(const cubed_allocator *a, cb_http **out, cubed_error *err)
 {
+    CB_TRY(cb_curl_load(err));
     /* Counted by libcurl, which may be asked by several threads. */
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
         return cb_fail(err, CUBED_E_NOMEM, "libcurl does not start");

@@ -111,3 +111,19 @@ def test_the_extension_exports_its_entry_alone():
         text=True,
     )
     assert [line.split()[-1] for line in listed.stdout.splitlines()] == ["PyInit__core"]
+
+
+def test_libraries_of_the_network_are_loaded_by_who_needs_them():
+    """They are two dozen, and would make every process slower to begin."""
+    code = """if True:
+        import pathlib, cubed, numpy as np
+        loaded = lambda: "libcurl" in pathlib.Path("/proc/self/maps").read_text()
+        (cubed.from_array(np.arange(3), chunks=2) + 1).compute()
+        before = loaded()
+        try:
+            cubed.from_zarr("http://127.0.0.1:9/nothing")
+        except OSError:
+            print(before, loaded())
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False True\n", done.stderr

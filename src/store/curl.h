@@ -1,0 +1,76 @@
+/* libcurl, for http_client.c and credentials_fetch.c, under its own names: loaded by whoever is the first to ask a store over
+ * a network. It brings two dozen libraries, which take each process longer to begin with than a small plan takes to run. */
+#ifndef CB_STORE_CURL_H
+#define CB_STORE_CURL_H
+
+#define CURL_DISABLE_TYPECHECK /* its macros have the names of functions */
+#include <curl/curl.h>
+
+#include "cubed/base.h"
+
+/* Before anything else of it. CUBED_E_UNSUPPORTED where it is not there. It stays loaded. Thread-safe. */
+CUBED_MUST_CHECK cubed_status cb_curl_load(cubed_error *err);
+
+#ifdef CB_CURL_LIBRARY
+#undef curl_easy_setopt
+#undef curl_easy_getinfo
+#undef curl_multi_setopt
+
+#define CB_CURL_FUNCTIONS(F)                                                                       \
+    F(easy_cleanup)                                                                                \
+    F(easy_getinfo)                                                                                \
+    F(easy_init)                                                                                   \
+    F(easy_perform)                                                                                \
+    F(easy_reset)                                                                                  \
+    F(easy_setopt)                                                                                 \
+    F(easy_strerror)                                                                               \
+    F(getdate)                                                                                     \
+    F(global_cleanup)                                                                              \
+    F(global_init)                                                                                 \
+    F(multi_add_handle)                                                                            \
+    F(multi_cleanup)                                                                               \
+    F(multi_info_read)                                                                             \
+    F(multi_init)                                                                                  \
+    F(multi_perform)                                                                               \
+    F(multi_poll)                                                                                  \
+    F(multi_remove_handle)                                                                         \
+    F(multi_setopt)                                                                                \
+    F(multi_wakeup)                                                                                \
+    F(slist_append)                                                                                \
+    F(slist_free_all)                                                                              \
+    F(version_info)
+
+typedef struct cb_curl {
+#define MEMBER(name) __typeof__(curl_##name) *(name);
+    CB_CURL_FUNCTIONS(MEMBER)
+#undef MEMBER
+} cb_curl;
+
+/* What cb_curl_load has found. */
+const cb_curl *cb_curl_get(void);
+
+#define curl_easy_cleanup(...)        cb_curl_get()->easy_cleanup(__VA_ARGS__)
+#define curl_easy_getinfo(...)        cb_curl_get()->easy_getinfo(__VA_ARGS__)
+#define curl_easy_init()              cb_curl_get()->easy_init()
+#define curl_easy_perform(...)        cb_curl_get()->easy_perform(__VA_ARGS__)
+#define curl_easy_reset(...)          cb_curl_get()->easy_reset(__VA_ARGS__)
+#define curl_easy_setopt(...)         cb_curl_get()->easy_setopt(__VA_ARGS__)
+#define curl_easy_strerror(...)       cb_curl_get()->easy_strerror(__VA_ARGS__)
+#define curl_getdate(...)             cb_curl_get()->getdate(__VA_ARGS__)
+#define curl_global_cleanup()         cb_curl_get()->global_cleanup()
+#define curl_global_init(...)         cb_curl_get()->global_init(__VA_ARGS__)
+#define curl_multi_add_handle(...)    cb_curl_get()->multi_add_handle(__VA_ARGS__)
+#define curl_multi_cleanup(...)       cb_curl_get()->multi_cleanup(__VA_ARGS__)
+#define curl_multi_info_read(...)     cb_curl_get()->multi_info_read(__VA_ARGS__)
+#define curl_multi_init()             cb_curl_get()->multi_init()
+#define curl_multi_perform(...)       cb_curl_get()->multi_perform(__VA_ARGS__)
+#define curl_multi_poll(...)          cb_curl_get()->multi_poll(__VA_ARGS__)
+#define curl_multi_remove_handle(...) cb_curl_get()->multi_remove_handle(__VA_ARGS__)
+#define curl_multi_setopt(...)        cb_curl_get()->multi_setopt(__VA_ARGS__)
+#define curl_multi_wakeup(...)        cb_curl_get()->multi_wakeup(__VA_ARGS__)
+#define curl_slist_append(...)        cb_curl_get()->slist_append(__VA_ARGS__)
+#define curl_slist_free_all(...)      cb_curl_get()->slist_free_all(__VA_ARGS__)
+#define curl_version_info(...)        cb_curl_get()->version_info(__VA_ARGS__)
+#endif
+
+#endif
