@@ -830,7 +830,21 @@ def isposinf(x: Any, /) -> Array:
 def isreal(x: Any, /) -> Array:
     """Where elements have no imaginary part.
 
-    bool, of x's shape. Lazy.
+    Parameters
+    ----------
+    x : array_like
+        The elements.
+
+    Returns
+    -------
+    Array
+        bool, of x's shape. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.isreal(cubed.asarray([1 + 0j, 2j])).compute()
+    array([ True, False])
     """
     a = as_lazy(x)
     return equal(imag(a), 0) if a.dtype.kind == "c" else full_like(a, True, dtype=np.bool_)
@@ -839,7 +853,21 @@ def isreal(x: Any, /) -> Array:
 def iscomplex(x: Any, /) -> Array:
     """Where elements have an imaginary part.
 
-    bool, of x's shape. Lazy.
+    Parameters
+    ----------
+    x : array_like
+        The elements.
+
+    Returns
+    -------
+    Array
+        bool, of x's shape. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.iscomplex(cubed.asarray([1 + 0j, 2j])).compute()
+    array([False,  True])
     """
     return ~isreal(x)
 
@@ -847,7 +875,21 @@ def iscomplex(x: Any, /) -> Array:
 def sinc(x: Any, /) -> Array:
     """``sin(pi x) / (pi x)``, 1 at 0.
 
-    Of x's shape: float64 for integers, else x's type. Lazy.
+    Parameters
+    ----------
+    x : array_like
+        The elements.
+
+    Returns
+    -------
+    Array
+        Of x's shape: float64 for integers, else x's type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.sinc(cubed.asarray([0.0, 0.5])).compute().round(4)
+    array([1.    , 0.6366])
     """
     a = multiply(_floats(x), np.pi)
     zero = equal(a, 0)
@@ -858,10 +900,29 @@ def sinc(x: Any, /) -> Array:
 def unwrap(
     p: Any, discont: float | None = None, axis: int = -1, *, period: float = 2 * np.pi
 ) -> Array:
-    """Angles along an axis without jumps of more than half a period, or `discont`, from one to the
-    next.
+    """Angles along an axis without jumps of more than half a period from one to the next.
 
-    Of p's shape: float64 for integers and periods that are none, else p's type. Lazy.
+    Parameters
+    ----------
+    p : array_like
+        The angles.
+    discont : float, optional
+        Smaller jumps than this stay; default: half a period.
+    axis : int, default -1
+        Along which they are.
+    period : float, default 2 pi
+        Of a full turn.
+
+    Returns
+    -------
+    Array
+        Of p's shape: float64 for integers and periods that are none, else p's type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.unwrap(cubed.asarray([0, 3, 2]), period=4).compute()
+    array([ 0, -1, -2])
     """
     a = as_lazy(p)
     k = normalize_axis(axis, a.ndim)
