@@ -44,16 +44,16 @@ def assign_too_large_a_number():
 
 
 def compute_values():
-    np.insert(lazy(), 1, 2.0)  # here
+    np.i0(lazy())  # here
 
 
 def compute_values_by_a_partial():
-    functools.partial(np.unwrap, axis=0)(lazy())  # here
+    functools.partial(np.packbits, axis=0)(lazy("u1"))  # here
 
 
 def by_xarray():
     xr = pytest.importorskip("xarray")
-    xr.DataArray(lazy(), dims="x").reduce(np.unwrap)  # here
+    xr.DataArray(lazy(), dims="x").reduce(lambda a, **_: np.i0(a)[0])  # here
 
 
 def take_too_much():

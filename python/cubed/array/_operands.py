@@ -215,6 +215,16 @@ def multiply(left: Any, right: Any) -> Array:
     return Array._new(_core.pair("matmul", core_of(left), core_of(right)), common_spec(left, right))
 
 
+#: Arrays that one may stand for: each is a part of the plan.
+MOST_PARTS = 16_384
+
+
+def check_parts(name: str, n: int, parts: str = "rows, of which each is an array") -> None:
+    """Refuses what would make a part of the plan of each element along an axis."""
+    if n > MOST_PARTS:
+        raise ValueError(f"{name}: there are {n} {parts}, expected at most {MOST_PARTS}")
+
+
 def normalize_axis(axis: SupportsIndex, ndim: int) -> int:
     """The axis counted from the first one."""
     try:

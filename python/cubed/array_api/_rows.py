@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cubed.array._array import Array
-from cubed.array._operands import normalize_axis
+from cubed.array._operands import check_parts, normalize_axis
 from cubed.array_api.creation_functions import arange, ones
 from cubed.array_api.elementwise_functions import imag, not_equal, real, subtract
 from cubed.array_api.indexing_functions import take
@@ -25,6 +25,7 @@ def unique_along(
     rows = moveaxis(x, d, 0)
     n = rows.shape[0]
     table = reshape(rows, (n, rows.size // n if n else 0))
+    check_parts("unique", table.shape[1], "elements in each part, by which they are sorted in turn")
     keys = []
     for k in reversed(range(table.shape[1])):
         column = table[:, k]

@@ -10,7 +10,7 @@ import numpy as np
 from cubed import _core
 from cubed.array._array import Array
 from cubed.array._neighbours import refuse_foreign
-from cubed.array._operands import common_spec, core_of, to_numpy
+from cubed.array._operands import check_parts, common_spec, core_of, to_numpy
 from cubed.array_api._histogram import bin_edges
 from cubed.array_api.creation_functions import asarray
 from cubed.array_api.elementwise_functions import add, equal, multiply, subtract
@@ -99,6 +99,7 @@ def histogramdd(
             points = reshape(points, (-1, 1))
         if points.ndim != 2:
             raise ValueError(f"histogramdd: sample has {points.ndim} axes, expected 2")
+        check_parts("histogramdd", points.shape[1], "columns, of which each is an axis")
         columns = [points[:, k] for k in np.arange(points.shape[1]).tolist()]
     else:
         columns = [as_lazy(c) for c in sample]

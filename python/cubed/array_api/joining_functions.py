@@ -12,7 +12,7 @@ import numpy as np
 
 from cubed.array._array import Array
 from cubed.array._neighbours import refuse_foreign
-from cubed.array._operands import normalize_axis, to_numpy
+from cubed.array._operands import check_parts, normalize_axis, to_numpy
 from cubed.array_api.composed_functions import diag, split, vstack
 from cubed.array_api.creation_functions import zeros
 from cubed.array_api.elementwise_functions import not_equal
@@ -82,6 +82,7 @@ def column_stack(tup: Sequence[Any], /) -> Array:
            [2, 4]])
     """
     refuse_foreign(tup)
+    check_parts("column_stack", len(tup))
     parts = [as_lazy(a) for a in tup]
     columns = [a if a.ndim > 1 else reshape(a, (-1, 1)) for a in parts]
     return concat(columns, axis=1)
@@ -265,6 +266,8 @@ def resize(a: Any, new_shape: int | Sequence[int]) -> Array:
            [3, 1]])
     """
     x = _flat(a)
+    if isinstance(new_shape, Array):
+        raise TypeError("resize: new_shape is a lazy array, expected integers")
     shape = (new_shape,) if isinstance(new_shape, (int, np.integer)) else tuple(new_shape)
     extents = tuple(operator.index(n) for n in shape)
     if any(n < 0 for n in extents):

@@ -9,7 +9,7 @@ import numpy as np
 
 from cubed.array._array import Array
 from cubed.array._neighbours import refuse_foreign
-from cubed.array._operands import normalize_axis
+from cubed.array._operands import check_parts, normalize_axis
 from cubed.array_api.creation_functions import arange
 from cubed.array_api.elementwise_functions import add, imag, isnan, real
 from cubed.array_api.indexing_functions import take_along_axis
@@ -248,6 +248,7 @@ def lexsort(keys: Any, axis: int = -1) -> Array:
     array([2, 0, 1])
     """
     refuse_foreign(keys)
+    check_parts("lexsort", len(keys))
     given = [as_lazy(k) for k in keys]
     if not given:
         raise ValueError("lexsort: there are no keys, expected one at least")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from cubed.array._array import Array
-from cubed.array._operands import is_scalar, to_numpy
+from cubed.array._operands import check_parts, is_scalar, to_numpy
 from cubed.array_api import linalg
 from cubed.array_api._pad import pad
 from cubed.array_api.creation_functions import ones_like, zeros_like
@@ -107,6 +107,7 @@ def kron(a: Any, b: Any, /) -> Array:
 def _slid(a: Array, kernel: Array, mode: str, name: str) -> Array:
     """Sums of a's windows times a kernel that is not longer than a."""
     m = kernel.shape[0]
+    check_parts(name, m, "elements of the shorter operand")
     if mode not in ("full", "same", "valid"):
         raise ValueError(f"{name}: mode is {mode!r}, expected 'full', 'same' or 'valid'")
     before = {"full": m - 1, "same": m // 2, "valid": 0}[mode]
