@@ -341,6 +341,7 @@ def polyval(p: Any, x: Any) -> Array:
     coefficients = p if isinstance(p, Array) else to_numpy(p)
     if coefficients.ndim != 1:
         raise ValueError(f"polyval: p has {coefficients.ndim} axes, expected 1")
+    check_parts("polyval", coefficients.shape[0], "coefficients")
     out = zeros_like(a)
     for k in range(coefficients.shape[0]):
         out = add(multiply(out, a), coefficients[k])

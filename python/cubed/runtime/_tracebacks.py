@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 import threading
+import time
 import weakref
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -19,6 +20,8 @@ _lock = threading.Lock()
 
 #: Objects behind a frame, the nearest first, beyond which nobody looks.
 _MOST_OBJECTS = 5_000
+#: While another thread is in the midst of a collection, one does nothing.
+_MOST_COLLECTIONS = 3
 
 
 def are_gone(arrays: Sequence[weakref.ref[NDArray]]) -> bool:
@@ -30,15 +33,22 @@ def are_gone(arrays: Sequence[weakref.ref[NDArray]]) -> bool:
     """
     if not _some(arrays):
         return True
-    gc.collect()
-    if not _some(arrays):
-        return True
     # One thread at a time: while it looks, what others' calls have just let go of seems to be kept.
     with _lock:
+        if _collected(arrays):
+            return True
         _drop_tracebacks_to(arrays)
-        if _some(arrays):
-            gc.collect()
-        return not _some(arrays)
+        return _collected(arrays)
+
+
+def _collected(arrays: Sequence[weakref.ref[NDArray]]) -> bool:
+    """Whether all are gone when cycles have been let go of."""
+    for _ in range(_MOST_COLLECTIONS):
+        gc.collect()
+        if not _some(arrays):
+            return True
+        time.sleep(0.001)
+    return False
 
 
 def _some(arrays: Sequence[weakref.ref[NDArray]]) -> bool:
