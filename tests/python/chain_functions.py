@@ -470,8 +470,8 @@ ELSEWHERE = set(
     "bool complex128 complex64 float32 float64 int16 int32 int64 int8 uint16 uint32 uint64 "
     "uint8".split()
 )
-# Dask's and SciPy's, which NumPy has not, what NumPy warns of, and what wants more than an array of numbers:
-# test_names_of_numpy.py.
+# Dask's and SciPy's, which NumPy has not, what NumPy warns of, and what wants more than an array
+# of numbers: test_names_of_numpy.py.
 ELSEWHERE |= set(
     "argtopk coarsen topk linalg.lu linalg.solve_triangular linalg.svd_compressed in1d row_stack "
     "histogram_bin_edges histogramdd polyfit linalg.cond linalg.lstsq linalg.multi_dot "

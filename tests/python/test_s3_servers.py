@@ -99,7 +99,8 @@ def test_the_command(known, tmp_path):
     z = zarr.create_array(tmp_path / "a", shape=A.shape, chunks=(1, 1), dtype="f8")
     z[:] = A
     quiet = ("--progress", "none")
-    run("copy", tmp_path / "a", "s3://bucket/w/a", "--keep-empty", *quiet)  # 1,000 chunks are one page
+    # 1,000 chunks are one page.
+    run("copy", tmp_path / "a", "s3://bucket/w/a", "--keep-empty", *quiet)
     assert "1000/1000" in run("info", "s3://bucket/w")
     name = "s3://bucket/w/ä b+c/d%25e=&'.zarr"
     run("rechunk", "s3://bucket/w/a", name, "--chunks", "7,50", *quiet)
