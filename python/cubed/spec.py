@@ -146,7 +146,9 @@ class Spec:
         values = self._values
         place, options = values.get("intermediates"), values.get("intermediate_options")
         if values.get("intermediate_store") is None and values["work_dir"] is None:
-            place, options = _intermediates(_setting("intermediate_store"))
+            configured = _setting("intermediate_store")
+            if configured is not None:
+                place, options = _intermediates(configured)
         return self.work_dir if place is None else place, options or self.storage_options
 
     @property
@@ -275,6 +277,10 @@ def _setting(name: str, otherwise: Any = None) -> Any:
     """What `cubed.config` has for what was not given."""
     from cubed._settings import config  # late: donfig takes a while
 
+    # A search takes donfig as long as half of computing a small array; it finds "work-dir", too.
+    given = config.config.get("spec")
+    if isinstance(given, dict) and name not in given and "-" not in "".join(given):
+        return otherwise
     return config.get(f"spec.{name}", otherwise)
 
 

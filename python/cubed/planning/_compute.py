@@ -94,7 +94,8 @@ class Plan(PlanTotals):
 
     def _make(self, targets: tuple[tuple[_core.Array, _core.Target | None], ...]) -> _core.Plan:
         s, can = self.spec, self.executor.capabilities
-        set_options(*s.intermediates)
+        work_dir, options = s.intermediates
+        set_options(work_dir, options)
         try:
             return _core.Plan(
                 targets,
@@ -102,7 +103,7 @@ class Plan(PlanTotals):
                 reserved_mem=s.reserve,
                 reserve_a_quarter=s.reserves_a_quarter,
                 max_workers=self.executor.num_workers(),
-                work_dir=self._work_dir,
+                work_dir=work_dir or _temporary(),
                 optimize=self._optimize,
                 share_tasks=can["shares_tasks"],
                 other_machines=s.other_machines or can["remote"],

@@ -6,6 +6,7 @@ import queue
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from functools import cache
 from importlib import import_module
 from typing import Any, ClassVar
 
@@ -27,6 +28,11 @@ def needed(module: str, extra: str) -> Any:
         raise ImportError(
             f"{module} is not installed, which the executor needs: pip install 'cubed[{extra}]'"
         ) from e
+
+
+@cache
+def _capabilities(name: str) -> dict[str, Any]:
+    return _core.executors()[name]
 
 
 class Executor:
@@ -72,7 +78,7 @@ class Executor:
     @property
     def capabilities(self) -> dict[str, Any]:
         """What it can do, by the names of ``cubed_executor_caps`` in ``cubed/run.h``."""
-        return _core.executors()[self.name]
+        return _capabilities(self.name)
 
     def num_workers(self) -> int:
         """Workers that plans are made for; 0: one per core."""
@@ -119,7 +125,7 @@ class EngineExecutor(Executor):
         if self.name not in _core.executors():
             range_ms = round(20 * self.overhead * 1000)
             _core.add_executor(self.name, self.remote, self.max_message_bytes, range_ms)
-        return _core.executors()[self.name]
+        return _capabilities(self.name)
 
     @abstractmethod
     def connect(self) -> Engine:
