@@ -112,7 +112,8 @@ __all__ = [
 ]
 
 
-def _flat(x: Any) -> Array:
+def flat(x: Any) -> Array:
+    """All elements in one axis, in C order. Lazy."""
     return reshape(as_lazy(x), (-1,))
 
 
@@ -296,7 +297,7 @@ def append(x: Any, values: Any, axis: int | None = None) -> Array:
     """
     a, b = as_lazy(x), as_lazy(values)
     if axis is None:
-        return concat([_flat(a), _flat(b)], axis=0)
+        return concat([flat(a), flat(b)], axis=0)
     return concat([a, b], axis=axis)
 
 
@@ -324,7 +325,7 @@ def delete(x: Any, obj: Any, axis: int | None = None) -> Array:
     >>> cubed.delete(cubed.arange(5), [1, 3]).compute()
     array([0, 2, 4])
     """
-    a = _flat(x) if axis is None else as_lazy(x)
+    a = flat(x) if axis is None else as_lazy(x)
     k = normalize_axis(axis or 0, a.ndim)
     n = a.shape[k]
     starts, stops = [0], []
@@ -1303,7 +1304,7 @@ def flatnonzero(x: Any, /) -> Array:
     >>> cubed.flatnonzero(x).compute()
     array([1, 3])
     """
-    return nonzero(_flat(x))[0]
+    return nonzero(flat(x))[0]
 
 
 def extract(condition: Any, x: Any) -> Array:
@@ -1328,7 +1329,7 @@ def extract(condition: Any, x: Any) -> Array:
     >>> cubed.extract(x % 2 == 0, x).compute()
     array([0, 2, 4])
     """
-    return _flat(x)[_flat(condition).astype(bool)]
+    return flat(x)[flat(condition).astype(bool)]
 
 
 def unique(
@@ -1421,7 +1422,7 @@ def union1d(x1: Any, x2: Any, /) -> Array:
     >>> cubed.union1d(cubed.asarray([1, 3]), cubed.asarray([2, 3])).compute()
     array([1, 2, 3])
     """
-    return unique(concat([_flat(x1), _flat(x2)], axis=0))
+    return unique(concat([flat(x1), flat(x2)], axis=0))
 
 
 def vdot(x1: Any, x2: Any, /) -> Array:
@@ -1445,6 +1446,6 @@ def vdot(x1: Any, x2: Any, /) -> Array:
     >>> cubed.vdot(cubed.asarray([1, 2]), cubed.asarray([3, 4])).compute()
     array(11)
     """
-    a, b = _flat(x1), _flat(x2)
+    a, b = flat(x1), flat(x2)
     products = multiply(conj(a) if a.dtype.kind == "c" else a, b)
     return sum(products, dtype=products.dtype)

@@ -13,7 +13,7 @@ import numpy as np
 from cubed.array._array import Array
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import check_parts, normalize_axis, to_numpy
-from cubed.array_api.composed_functions import diag, split, vstack
+from cubed.array_api.composed_functions import diag, flat, split, vstack
 from cubed.array_api.creation_functions import zeros
 from cubed.array_api.elementwise_functions import not_equal
 from cubed.array_api.indexing_functions import take
@@ -47,10 +47,6 @@ __all__ = [
     "trim_zeros",
     "vsplit",
 ]
-
-
-def _flat(x: Any) -> Array:
-    return reshape(as_lazy(x), (-1,))
 
 
 def _before(x: Array, ndim: int) -> Array:
@@ -181,7 +177,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
     >>> cubed.insert(cubed.asarray([1, 2]), 1, 9).compute()
     array([1, 9, 2])
     """
-    a = _flat(arr) if axis is None else as_lazy(arr)
+    a = flat(arr) if axis is None else as_lazy(arr)
     d = normalize_axis(0 if axis is None else axis, a.ndim)
     n = a.shape[d]
     at = np.arange(n)[obj] if isinstance(obj, slice) else to_numpy(obj)
@@ -240,7 +236,7 @@ def diagflat(v: Any, k: int = 0) -> Array:
     array([[1, 0],
            [0, 2]])
     """
-    return diag(_flat(v), k)
+    return diag(flat(v), k)
 
 
 def resize(a: Any, new_shape: int | Sequence[int]) -> Array:
@@ -265,7 +261,7 @@ def resize(a: Any, new_shape: int | Sequence[int]) -> Array:
     array([[1, 2],
            [3, 1]])
     """
-    x = _flat(a)
+    x = flat(a)
     if isinstance(new_shape, Array):
         raise TypeError("resize: new_shape is a lazy array, expected integers")
     shape = (new_shape,) if isinstance(new_shape, (int, np.integer)) else tuple(new_shape)
@@ -388,7 +384,7 @@ def compress(condition: Any, a: Any, axis: int | None = None) -> Array:
     >>> cubed.compress([True, False, True], cubed.asarray([1, 2, 3])).compute()
     array([1, 3])
     """
-    x = _flat(a) if axis is None else as_lazy(a)
+    x = flat(a) if axis is None else as_lazy(a)
     d = normalize_axis(0 if axis is None else axis, x.ndim)
     c = condition if isinstance(condition, Array) else to_numpy(condition)
     if c.ndim != 1:
@@ -503,13 +499,13 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Array:
     >>> cubed.ediff1d(cubed.asarray([1, 4, 9])).compute()
     array([3, 5])
     """
-    x = _flat(ary)
+    x = flat(ary)
     parts: list[Array | None] = []
     for name, more in (("to_begin", to_begin), ("to_end", to_end)):
         if more is None:
             parts.append(None)
             continue
-        y = _flat(more)
+        y = flat(more)
         if not np.can_cast(y.dtype, x.dtype, "same_kind"):
             raise TypeError(f"ediff1d: {name} is of {y.dtype}, which {x.dtype} does not hold")
         parts.append(y.astype(x.dtype))

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from cubed.array._array import Array
-from cubed.array_api.composed_functions import unique
+from cubed.array_api.composed_functions import flat, unique
 from cubed.array_api.creation_functions import ones
 from cubed.array_api.elementwise_functions import equal, logical_and, not_equal, subtract
 from cubed.array_api.indexing_functions import take
-from cubed.array_api.manipulation_functions import concat, reshape
+from cubed.array_api.manipulation_functions import concat
 from cubed.array_api.searching_functions import nonzero
 from cubed.array_api.set_functions import isin, unique_all
 from cubed.array_api.sorting_functions import argsort, sort
@@ -20,12 +20,8 @@ from cubed.io._create import as_lazy
 __all__ = ["in1d", "intersect1d", "setdiff1d", "setxor1d"]
 
 
-def _flat(x: Any) -> Array:
-    return reshape(as_lazy(x), (-1,))
-
-
 def _set(x: Any, assume_unique: bool) -> Array:
-    return _flat(x) if assume_unique else unique(x)
+    return flat(x) if assume_unique else unique(x)
 
 
 def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) -> Array:
@@ -54,7 +50,7 @@ def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) 
     >>> cubed.in1d(cubed.asarray([1, 2]), cubed.asarray([2, 3])).compute()
     array([False,  True])
     """
-    return isin(_flat(ar1), as_lazy(ar2), invert=invert)
+    return isin(flat(ar1), as_lazy(ar2), invert=invert)
 
 
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
@@ -118,7 +114,7 @@ def intersect1d(
     >>> cubed.intersect1d(cubed.asarray([1, 2]), cubed.asarray([2, 3])).compute()
     array([2])
     """
-    x, y = _flat(ar1), _flat(ar2)
+    x, y = flat(ar1), flat(ar2)
     if not assume_unique:
         first, second = unique_all(x), unique_all(y)
         x, y = first.values, second.values
