@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -132,13 +133,13 @@ class Spec:
     def work_dir(self) -> str | None:
         """Directory for intermediate arrays."""
         given = self._values["work_dir"]
-        return given if given is not None else _setting("work_dir")
+        return given if given is not None else setting("work_dir")
 
     @property
     def intermediate_store(self) -> Any:
         """What was given as such."""
         given = self._values.get("intermediate_store")
-        return given if given is not None else _setting("intermediate_store")
+        return given if given is not None else setting("intermediate_store")
 
     @property
     def intermediates(self) -> tuple[str | None, dict[str, Any] | None]:
@@ -146,7 +147,7 @@ class Spec:
         values = self._values
         place, options = values.get("intermediates"), values.get("intermediate_options")
         if values.get("intermediate_store") is None and values["work_dir"] is None:
-            configured = _setting("intermediate_store")
+            configured = setting("intermediate_store")
             if configured is not None:
                 place, options = _intermediates(configured)
         return self.work_dir if place is None else place, options or self.storage_options
@@ -155,7 +156,7 @@ class Spec:
     def allowed_mem(self) -> int:
         """Bytes that a task may use."""
         value = self._values["allowed_mem"]
-        return parse_bytes(_setting("allowed_mem")) if value is None else value
+        return parse_bytes(setting("allowed_mem")) if value is None else value
 
     @property
     def reserved_mem(self) -> int:
@@ -168,7 +169,7 @@ class Spec:
     def reserve(self) -> int:
         """Bytes that are reserved if :attr:`reserves_a_quarter` does not make them fewer."""
         value = self._values["reserved_mem"]
-        return parse_bytes(_setting("reserved_mem")) if value is None else value
+        return parse_bytes(setting("reserved_mem")) if value is None else value
 
     @property
     def reserves_a_quarter(self) -> bool:
@@ -221,7 +222,7 @@ class Spec:
     def storage_options(self) -> dict[str, Any] | None:
         """Options of stores of other machines."""
         given = self._values.get("storage_options")
-        return given if given is not None else _setting("storage_options")
+        return given if given is not None else setting("storage_options")
 
     @property
     def other_machines(self) -> bool:
@@ -233,7 +234,7 @@ class Spec:
         """Codecs of stored arrays."""
         given = self._values["zarr_compressor"]
         if isinstance(given, str):
-            given = _setting("zarr_compressor", given)
+            given = setting("zarr_compressor", given)
             _check_codecs(given)
         return given
 
@@ -273,14 +274,20 @@ class Spec:
         self._made = None
 
 
-def _setting(name: str, otherwise: Any = None) -> Any:
-    """What `cubed.config` has for what was not given."""
+@cache
+def _config() -> Any:
     from cubed._settings import config  # late: donfig takes a while
 
-    # A search takes donfig as long as half of computing a small array; it finds "work-dir", too.
+    return config
+
+
+def setting(name: str, otherwise: Any = None) -> Any:
+    """What `cubed.config` has for what was not given."""
+    config = _config()
+    # A search takes donfig as long as a tenth of computing a small array; it finds "work-dir", too.
     given = config.config.get("spec")
-    if isinstance(given, dict) and name not in given and "-" not in "".join(given):
-        return otherwise
+    if isinstance(given, dict) and "-" not in "".join(given):
+        return given.get(name, otherwise)
     return config.get(f"spec.{name}", otherwise)
 
 

@@ -327,7 +327,12 @@ class Plan(PlanTotals):
         TypeError, ValueError
             Results are others than those. Nothing has run.
         """
-        buffers = self._buffers(results)
+        return self._run(self._buffers(results), callbacks, resume)
+
+    def _run(
+        self, buffers: tuple[NDArray, ...], callbacks: Sequence[Any] | None, resume: bool | None
+    ) -> dict[str, Any]:
+        """Runs it; its results in memory go into these bytes."""
         _check_may_compute()
         from cubed.runtime._call import worker_arguments  # late: takes a while
         from cubed.runtime._failures import running  # late: takes a while
@@ -340,7 +345,7 @@ class Plan(PlanTotals):
             stored = stored.named_by(self._make)
             plan = self._make(stored.targets)
         command: tuple[str, ...] = _worker_command
-        if self._info["code"] and e.capabilities["takes_command"]:
+        if e.capabilities["takes_command"] and self._info["code"]:
             command = (*command, *worker_arguments())
             check_processes(self, command)
         elif e.capabilities["shares_memory"]:
@@ -589,7 +594,7 @@ def compute(
         return compute(*there, resume=resume, **how, **options)
     p = _plan(arrays, executor, optimize_graph, optimize_function, kwargs)
     results = [np.empty(a.shape, a.dtype) for a in arrays]
-    p.execute(results, callbacks, resume)
+    p._run(tuple(_bytes_of(r) for r in results), callbacks, resume)
     return tuple(results)
 
 

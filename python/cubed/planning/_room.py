@@ -20,9 +20,9 @@ _HELD = _core.resident_mem()
 
 def check_threads(plan: Plan) -> None:
     """Warns where workers within this process reserve less than it holds without them."""
-    info = plan.summary()
+    info = plan._info
     workers = info["max_workers"]
-    excess = _HELD + info["process_mem"] - workers * plan.allowed_mem
+    excess = _HELD + info["process_mem"] - workers * info["allowed_mem"]
     if excess <= 0:
         return
     warn(

@@ -11,7 +11,6 @@ import threading
 import traceback
 from collections import OrderedDict
 from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import count
 from typing import Any
 
@@ -36,15 +35,16 @@ _MOST_TEXT = 20_000
 _MOST_BEHIND = 100
 
 
-@contextmanager
-def running() -> Iterator[None]:
+class running:
     """Around a run: what failed in it is kept until then."""
-    global _runs
-    with _lock:
-        _runs += 1
-    try:
-        yield
-    finally:
+
+    def __enter__(self) -> None:
+        global _runs
+        with _lock:
+            _runs += 1
+
+    def __exit__(self, *_: object) -> None:
+        global _runs
         with _lock:
             _runs -= 1
             if _runs == 0:

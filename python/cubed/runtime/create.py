@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
 from typing import Any
 
 from cubed.runtime.executors.base import Executor, needed
-from cubed.spec import EXECUTORS, Spec
+from cubed.spec import EXECUTORS, Spec, setting
 
 
 def create_executor(name: str, executor_options: Mapping[str, Any] | None = None) -> Executor:
@@ -22,11 +23,17 @@ def create_executor(name: str, executor_options: Mapping[str, Any] | None = None
     """
     if name not in EXECUTORS:
         raise ValueError(f"there is no executor {name!r}, expected one of {', '.join(EXECUTORS)}")
-    module, _, kind = EXECUTORS[name].partition(":")
-    made = getattr(import_module(f"cubed.runtime.executors.{module}"), kind)
+    made = _class_of(name)
     if made.engine is not None:
         needed(*made.engine)
     return made(**(executor_options or {}))
+
+
+@cache
+def _class_of(name: str) -> type[Executor]:
+    module, _, kind = EXECUTORS[name].partition(":")
+    found: type[Executor] = getattr(import_module(f"cubed.runtime.executors.{module}"), kind)
+    return found
 
 
 def executor_for(executor: Any, spec: Spec | None, options: Mapping[str, Any]) -> Executor:
@@ -35,10 +42,8 @@ def executor_for(executor: Any, spec: Spec | None, options: Mapping[str, Any]) -
         executor = spec.executor_given
         options = {**(spec.executor_options or {}), **options}
     if executor is None:
-        from cubed._settings import config  # late: donfig takes a while
-
-        executor = config.get("spec.executor_name")
-        options = {**config.get("spec.executor_options", {}), **options}
+        executor = setting("executor_name")
+        options = {**setting("executor_options", {}), **options}
     if isinstance(executor, str):
         return create_executor(executor, options)
     if not isinstance(executor, Executor):
