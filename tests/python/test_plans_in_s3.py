@@ -1,0 +1,184 @@
+"""Plans over a bucket whose server fails: what tests of plans do in directories, done there.
+
+The result is right or there is a clear error, and what is there is never an array that looks whole
+and is not.
+"""
+
+import os
+import random
+import signal
+import subprocess
+
+import numpy as np
+import pytest
+from conftest import BIN, cases, check, inputs
+from conftest import run as run_local
+from s3_server import Object, Server, crc32c, sometimes
+from test_random_plans import COMPLEX, DTYPES, compare, make_case, make_values, store
+from test_s3 import FAULTS, run
+
+import zarr
+
+QUIET = ("--progress", "none")
+A = np.arange(600.0).reshape(30, 20)
+
+
+@pytest.fixture
+def server():
+    with Server(page=1000) as s:
+        yield s
+    assert not s.wrong
+
+
+def put(server, path, tree):
+    """A directory's files as objects, with their checksums, so that damage is noticed."""
+    for file in tree.rglob("*"):
+        if file.is_file():
+            data = file.read_bytes()
+            server.objects[f"{path}/{file.relative_to(tree)}"] = Object(data, {}, crc32c(data))
+
+
+def fetched(server, key, folder):
+    """What is below a key, read by zarr-python."""
+    for k, o in server.objects.items():
+        if k.startswith(key + "/"):
+            (folder / k).parent.mkdir(parents=True, exist_ok=True)
+            (folder / k).write_bytes(o.data)
+    return zarr.open_array(folder / key, mode="r")[...]
+
+
+def is_there(server, key):
+    return any(f"{key}/{name}" in server.objects for name in ("zarr.json", ".zarray"))
+
+
+# --- Random plans
+
+
+@pytest.mark.parametrize("seed", range(cases(6)))
+def test_random_plans(server, tmp_path, seed):
+    """From the bucket and into it, with intermediates there: as in directories, and as NumPy."""
+    pick = random.Random(1000 + seed)
+    rng = np.random.default_rng(seed)
+    arrays, here, there = {}, {}, {}
+    for name in "ab":
+        ndim = pick.choice([1, 2, 3])
+        shape = tuple(pick.choice([1, 2, 5, 9] if ndim > 1 else [1, 33]) for _ in range(ndim))
+        arrays[name] = make_values(rng, shape, pick.choice(DTYPES + COMPLEX))
+        store(tmp_path / f"{name}.zarr", rng, pick, arrays[name], "x")
+        put(server, f"{name}.zarr", tmp_path / f"{name}.zarr")
+        here[name] = f"{tmp_path / name}.zarr::x"
+        there[name] = f"s3://b/{name}.zarr::x"
+    drawn = [make_case(pick, arrays) for _ in range(4)]
+    text = ";".join(f"r{i}={t}" for i, (t, _) in enumerate(drawn))
+    limits = ("--allowed-mem", "48MB", "--max-workers", "2", *QUIET)
+    want = check(run_local("eval", text, *inputs(text, here), "--json", *limits)).arrays()
+    server.fault = sometimes(0.05, seed, FAULTS)
+    how = ["--executor", "processes"] if seed % 3 == 0 else []
+    how += ["--no-optimize"] if seed % 2 else []
+    out = f"s3://b/r{seed}.zarr"
+    run(
+        server, "eval", text, *inputs(text, there), "--out", out, "--work-dir", "s3://b/work",
+        *how, *limits,
+    )  # fmt: skip
+    server.fault = None
+    single = any(a.dtype in (np.float32, np.complex64) for a in arrays.values())
+    for i, (t, expected) in enumerate(drawn):
+        got = fetched(server, f"r{seed}.zarr/r{i}", tmp_path)
+        compare(t, got, expected, 2e-5 if single else 1e-10)
+        np.testing.assert_array_equal(got, want[f"r{i}"], err_msg=t)
+    assert not [k for k in server.objects if k.startswith("work")]
+
+
+# --- Processes that are killed
+
+
+def killed_at(server, number, *args):
+    """The command, killed when the server gets that one of the requests that change something."""
+    seen = []
+    env = {k: v for k, v in os.environ.items() if not k.startswith("AWS_")} | server.variables
+    command = [BIN, *map(str, args), *QUIET]
+    with subprocess.Popen(
+        command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
+
+        def fault(request):
+            if request.op not in ("get", "head", "list"):
+                seen.append(request)
+                if len(seen) >= number:
+                    process.send_signal(signal.SIGKILL)
+                    return "reset"
+            return None
+
+        server.fault = fault
+        code = process.wait(timeout=60)
+    server.fault = None
+    return code
+
+
+KINDS = {
+    "chunks": ("--chunks", "3,20"),
+    "shards": ("--chunks", "3,5", "--shards", "6,20"),
+    "skip": ("--chunks", "3,20", "--skip-empty"),
+    "format 2": ("--chunks", "3,20", "--format", "2"),
+}
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 5, 9, 11, 12, 13])
+@pytest.mark.parametrize("kind", KINDS)
+def test_gone_on_with_after_a_kill(server, tmp_path, kind, number):
+    zarr.create_array(tmp_path / "a", data=A, chunks=(10, 7))
+    put(server, "a", tmp_path / "a")
+    args = ("rechunk", "s3://b/a", "s3://b/out", *KINDS[kind], "--max-workers", "1")
+    code = killed_at(server, number, *args)
+    assert code == -signal.SIGKILL or (code == 0 and number > 8)
+    if is_there(server, "out"):
+        np.testing.assert_array_equal(fetched(server, "out", tmp_path / "early"), A)
+    kept = {k: o for k, o in server.objects.items() if k.split("/")[1][0] in "c0123456789"}
+    assert number < 5 or any(k.startswith("out/") for k in kept)
+    server.requests.clear()
+    server.fault = sometimes(0.1, number, FAULTS)
+    run(server, *args, "--resume", *QUIET)
+    server.fault = None
+    np.testing.assert_array_equal(fetched(server, "out", tmp_path / "late"), A)
+    assert all(server.objects[k] is o for k, o in kept.items())
+    assert "nothing is left over" in run(server, "clean", "s3://b").out
+
+
+@pytest.mark.parametrize("number", [1, 2, 4, 7, 9, 10, 11, 12, 14, 16, 18])
+def test_killed_while_an_array_is_replaced(server, tmp_path, number):
+    """The old one or the new one is there, or none until it is cleaned up after it."""
+    zarr.create_array(tmp_path / "a", data=A, chunks=(10, 20))
+    put(server, "a", tmp_path / "a")
+    args = ("eval", "a + 1", "--in", "a=s3://b/a", "--out", "s3://b/a", "--overwrite")
+    killed_at(server, number, *args, "--max-workers", "1")
+    if is_there(server, "a"):
+        found = fetched(server, "a", tmp_path / "early")
+        assert np.array_equal(found, A) or np.array_equal(found, A + 1)
+    server.fault = sometimes(0.1, number, FAULTS)
+    run(server, "clean", "s3://b")
+    server.fault = None
+    found = fetched(server, "a", tmp_path / "late")
+    assert np.array_equal(found, A) or np.array_equal(found, A + 1)
+    assert not [k for k in server.objects if ".cubed-new" in k]
+
+
+@pytest.mark.parametrize("shards", [False, True])
+def test_what_fails_for_good_leaves_no_array(server, tmp_path, shards):
+    """A chunk that cannot be put, or is not what it was, is an error that names it."""
+    how = ("--chunks", "3,5", "--shards", "6,20") if shards else ("--chunks", "3,5")
+    zarr.create_array(tmp_path / "a", data=A, chunks=(10, 7))
+    put(server, "a", tmp_path / "a")
+    for key, fault in (("out/c/1/0", "403"), ("a/c/1/1", "403"), ("a/c/1/1", "401")):
+        server.fault = lambda r, key=key, fault=fault: fault if r.key == key else None
+        r = run(server, "rechunk", "s3://b/a", "s3://b/out", *how, *QUIET, code=1)
+        assert "c/1/" in r.err and fault in r.err
+        assert not is_there(server, "out")
+        server.fault = None
+        run(server, "clean", "s3://b")
+        assert {k.split("/")[0] for k in server.objects} == {"a"}
+    damaged = bytearray(server.objects["a/c/1/1"].data)
+    damaged[len(damaged) // 2 :] = b""
+    server.objects["a/c/1/1"] = Object(bytes(damaged), {})
+    r = run(server, "rechunk", "s3://b/a", "s3://b/out", *how, *QUIET, code=1)
+    assert "c/1/1" in r.err
+    assert not is_there(server, "out")
