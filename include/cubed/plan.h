@@ -259,6 +259,29 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_block(const cubed_plan *p
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_origins(const cubed_plan *plan, int stage,
                                                                uint32_t *origins, int cap, int *n,
                                                                cubed_error *err);
+/* What a run asks of stores on other machines, all of one scheme together, with metadata and what a run says of itself:
+ * no more, unless requests are repeated because they failed. Of shards, whose parts that lie side by side are read as
+ * one, it may be much less. */
+typedef struct cubed_store_traffic {
+    const char *scheme; /* "s3" */
+    uint64_t gets;      /* and requests that are charged alike: GET, HEAD */
+    uint64_t puts;      /* PUT, LIST */
+    uint64_t
+        copies; /* charged as puts: what results that replace arrays, if these are there, are put into their place by */
+    uint64_t bytes_read, bytes_written; /* decoded */
+} cubed_store_traffic;
+/* Of each scheme; at most `cap` are written, *n is how many there are. `apart`: workers have memory of their own, so
+ * that intermediates lie in the work directory. Schemes live as long as the library. */
+CUBED_API void cubed_plan_get_traffic(const cubed_plan *plan, bool apart, cubed_store_traffic *list,
+                                      int cap, int *n);
+/* US dollars for 10^6 requests, and for 10^9 bytes that leave or come. */
+typedef struct cubed_store_price {
+    double get, put, read, written;
+} cubed_store_price;
+/* Round list prices of the services behind a scheme, for who asks from within their region; all 0 of others. */
+CUBED_API cubed_store_price cubed_store_list_price(const char *scheme);
+CUBED_API double cubed_traffic_cost(const cubed_store_traffic *traffic,
+                                    const cubed_store_price *price);
 /* What is slow about the plan and what would be faster, for people: number i of such warnings, cut to `cap` bytes
  * with the 0 at the end. false: there are no more. */
 CUBED_API bool cubed_plan_get_warning(const cubed_plan *plan, int i, char *text, size_t cap);

@@ -468,6 +468,39 @@ static PyObject *plan_stages(PyObject *object, PyObject *args)
     return list;
 }
 
+/* One scheme's prices out of {scheme: (get, put, read, written)}; false: an exception. */
+static bool price_of(PyObject *prices, const char *scheme, cubed_store_price *p)
+{
+    *p = cubed_store_list_price(scheme);
+    PyObject *of = PyDict_GetItemString(prices, scheme);
+    return !of || PyArg_ParseTuple(of, "dddd", &p->get, &p->put, &p->read, &p->written);
+}
+
+/* traffic(apart, prices) -> list of dicts */
+static PyObject *plan_traffic(PyObject *object, PyObject *args)
+{
+    enum { MOST = 16 };
+    cubed_store_traffic t[MOST];
+    PyObject *prices;
+    int apart, n;
+    if (!PyArg_ParseTuple(args, "pO!", &apart, &PyDict_Type, &prices)) return NULL;
+    cubed_plan_get_traffic(((core_plan *)object)->plan, apart, t, MOST, &n);
+    PyObject *list = PyList_New(0);
+    for (int i = 0; list && i < n; i++) {
+        cubed_store_price price;
+        PyObject *item = NULL;
+        if (price_of(prices, t[i].scheme, &price))
+            item = Py_BuildValue(
+                "{sssKsKsKsKsKsd}", "scheme", t[i].scheme, "gets", (unsigned long long)t[i].gets,
+                "puts", (unsigned long long)t[i].puts, "copies", (unsigned long long)t[i].copies,
+                "bytes_read", (unsigned long long)t[i].bytes_read, "bytes_written",
+                (unsigned long long)t[i].bytes_written, "cost", cubed_traffic_cost(&t[i], &price));
+        if (!item || PyList_Append(list, item) < 0) Py_CLEAR(list);
+        Py_XDECREF(item);
+    }
+    return list;
+}
+
 /* origins(stage) -> numbers of the lines that made what it computes and reads, the last first */
 static PyObject *plan_origins(PyObject *object, PyObject *args)
 {
@@ -563,6 +596,7 @@ static PyMethodDef methods[] = {
     {"info", plan_info, METH_NOARGS, NULL},
     {"warnings", plan_warnings, METH_NOARGS, NULL},
     {"stages", plan_stages, METH_NOARGS, NULL},
+    {"traffic", plan_traffic, METH_VARARGS, NULL},
     {"origins", plan_origins, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -66,7 +66,7 @@ typedef struct cli_common {
     int retries;
     bool overwrite, durable, resume, optimize, plan_only, explain, json, through_bytes;
     cli_progress_mode progress;
-    const char *plan_svg, *save_plan, *events, *report, *isa;
+    const char *plan_svg, *prices, *save_plan, *events, *report, *isa;
 } cli_common;
 #define CLI_COMMON_INIT                                                                            \
     {                                                                                              \
@@ -198,9 +198,18 @@ void cli_progress_event(void *progress, const cubed_event *event);
 void cli_progress_close(cli_progress *p);
 
 /* The plan as text, and as JSON. */
-void cli_print_plan(FILE *f, const cubed_plan *plan);
+enum { CLI_SERVICES = 8 };
+typedef struct cli_traffic {
+    int n;
+    cubed_store_traffic of[CLI_SERVICES];
+    double cost[CLI_SERVICES];
+} cli_traffic;
+/* What a plan asks of other machines' stores by the executor that is chosen, and what that costs. */
+CUBED_MUST_CHECK cubed_status cli_get_traffic(const cubed_plan *plan, const cli_common *c,
+                                              cli_traffic *out, cubed_error *err);
+void cli_print_plan(FILE *f, const cubed_plan *plan, const cli_traffic *traffic);
 /* Why it is not one pass. */
 void cli_explain_plan(FILE *f, const cubed_plan *plan);
-void cli_print_plan_json(FILE *f, const cubed_plan *plan);
+void cli_print_plan_json(FILE *f, const cubed_plan *plan, const cli_traffic *traffic);
 
 #endif

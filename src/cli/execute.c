@@ -248,8 +248,11 @@ cubed_status cli_run_plan(cubed_plan *plan, const cli_common *c, cubed_run_stats
 
 cubed_status cli_show_plan(const cubed_plan *plan, const cli_common *c, cubed_error *err)
 {
-    if (c->plan_only && c->json) cli_print_plan_json(stdout, plan);
-    if (c->plan_only && !c->json) cli_print_plan(stdout, plan);
+    cli_traffic traffic;
+    const cubed_status st = c->plan_only ? cli_get_traffic(plan, c, &traffic, err) : CUBED_OK;
+    if (st != CUBED_OK) return st;
+    if (c->plan_only && c->json) cli_print_plan_json(stdout, plan, &traffic);
+    if (c->plan_only && !c->json) cli_print_plan(stdout, plan, &traffic);
     if (c->plan_only && !c->json && c->explain) cli_explain_plan(stdout, plan);
     char text[1024];
     for (int i = 0; cubed_plan_get_warning(plan, i, text, sizeof text); i++)

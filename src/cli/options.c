@@ -26,6 +26,7 @@ enum {
     KEY_PLAN,
     KEY_PLAN_SVG,
     KEY_EXPLAIN,
+    KEY_PRICES,
     KEY_SAVE_PLAN,
     KEY_EVENTS,
     KEY_REPORT,
@@ -61,6 +62,7 @@ const cli_option cli_common_options[] = {
      KEY_PLAN_SVG},
     {"explain", NULL, "with --plan, also say why arrays are stored and stages are apart",
      KEY_EXPLAIN},
+    {"prices", "FILE", "with --plan, prices of requests to object stores, as JSON", KEY_PRICES},
     {"save-plan", "FILE", "write the plan for `cubed run` and `cubed worker`, and do not run",
      KEY_SAVE_PLAN},
     {"events", "FILE", "write what happens as JSON lines", KEY_EVENTS},
@@ -136,6 +138,7 @@ static void store_common(const char *verb, int key, cli_common *c)
     case KEY_PLAN: c->plan_only = true; break;
     case KEY_PLAN_SVG: c->plan_svg = optarg; break;
     case KEY_EXPLAIN: c->explain = true; break;
+    case KEY_PRICES: c->prices = optarg; break;
     case KEY_SAVE_PLAN: c->save_plan = optarg; break;
     case KEY_EVENTS: c->events = optarg; break;
     case KEY_REPORT: c->report = optarg; break;
@@ -153,6 +156,8 @@ static void check_common(const char *verb, const cli_common *c)
     const char *wrong = NULL;
     if (c->explain && !c->plan_only)
         wrong = "--explain says more of a plan: give it with --plan";
+    else if (c->prices && !c->plan_only)
+        wrong = "--prices are of a plan: give them with --plan";
     else if (c->plan_only && c->events)
         wrong = "--events is of a run: not with --plan";
     if (wrong) exit(cli_usage_error(verb, "%s", wrong));

@@ -5,7 +5,17 @@
 
 #include "cli.h"
 
-void cli_print_plan(FILE *f, const cubed_plan *plan)
+static void print_traffic(FILE *f, const cubed_store_traffic *t, double cost)
+{
+    char a[32], b[32];
+    fprintf(f, "%s: at most %" PRIu64 " GETs and %" PRIu64 " PUTs", t->scheme, t->gets, t->puts);
+    if (t->copies) fprintf(f, " (and %" PRIu64 " to replace arrays that are there)", t->copies);
+    fprintf(f, ", reads %s and writes %s, decoded; about %.*f US dollars\n",
+            cli_format_bytes((double)t->bytes_read, a),
+            cli_format_bytes((double)t->bytes_written, b), cost < 0.1 ? 6 : 2, cost);
+}
+
+void cli_print_plan(FILE *f, const cubed_plan *plan, const cli_traffic *traffic)
 {
     cubed_plan_info info;
     char a[32], b[32], c[32], d[32];
@@ -29,6 +39,7 @@ void cli_print_plan(FILE *f, const cubed_plan *plan)
     fprintf(f, "about %.*f s at %s/s and %g ms per request, with %.*f s of processor time\n",
             info.seconds < 10 ? 2 : 0, info.seconds, cli_format_bytes(CUBED_ASSUMED_BANDWIDTH, a),
             CUBED_ASSUMED_LATENCY * 1e3, info.compute_seconds < 10 ? 2 : 0, info.compute_seconds);
+    for (int i = 0; i < traffic->n; i++) print_traffic(f, &traffic->of[i], traffic->cost[i]);
     fprintf(f, "memory per worker: projected %s + reserved %s, allowed %s; %u workers",
             cli_format_bytes((double)info.projected_mem, a),
             cli_format_bytes((double)info.reserved_mem, b),
@@ -188,7 +199,25 @@ static json_t *stage_json(const cubed_plan *plan, int stage, const cubed_stage_i
     return o;
 }
 
-void cli_print_plan_json(FILE *f, const cubed_plan *plan)
+static json_t *traffic_json(const cli_traffic *traffic)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < traffic->n; i++) {
+        const cubed_store_traffic *t = &traffic->of[i];
+        json_t *o = json_object();
+        json_object_set_new(o, "scheme", json_string(t->scheme));
+        json_object_set_new(o, "gets", json_integer((json_int_t)t->gets));
+        json_object_set_new(o, "puts", json_integer((json_int_t)t->puts));
+        json_object_set_new(o, "copies", json_integer((json_int_t)t->copies));
+        json_object_set_new(o, "bytes_read", json_integer((json_int_t)t->bytes_read));
+        json_object_set_new(o, "bytes_written", json_integer((json_int_t)t->bytes_written));
+        json_object_set_new(o, "cost", json_real(traffic->cost[i]));
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
+void cli_print_plan_json(FILE *f, const cubed_plan *plan, const cli_traffic *traffic)
 {
     cubed_plan_info info;
     json_t *o = json_object(), *stages = json_array();
@@ -200,6 +229,7 @@ void cli_print_plan_json(FILE *f, const cubed_plan *plan)
     }
     json_object_set_new(o, "stages", stages);
     json_object_set_new(o, "apart", apart_json(plan, info.num_stages));
+    json_object_set_new(o, "traffic", traffic_json(traffic));
     json_object_set_new(o, "tasks", json_integer(info.num_tasks));
     json_object_set_new(o, "workers", json_integer(info.max_workers));
     json_object_set_new(o, "allowed_mem", json_integer((json_int_t)info.allowed_mem));

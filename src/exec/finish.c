@@ -4,6 +4,7 @@
 #include "exec/limits.h"
 #include "exec/need.h"
 #include "exec/operations.h"
+#include "exec/requests.h"
 #include "exec/stage.h"
 
 cubed_status cb_plan_finish(cubed_plan *p, cubed_error *err)
@@ -11,13 +12,16 @@ cubed_status cb_plan_finish(cubed_plan *p, cubed_error *err)
     int *level = cb_zone_alloc(p->ir.zone, (size_t)p->ir.nnodes * sizeof *level + 1);
     if (!level) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
     p->need = (cb_need){0, 0};
+    CB_TRY(cb_requests_open(p, err));
     for (int i = 0; i < p->nstages; i++) {
         cb_stage *s = &p->stages[i];
         s->index = i;
         CB_TRY(cb_stage_compile(p, s, err));
         s->level = cb_stage_level(p, s, level);
         for (int o = 0; o < s->nouts; o++) level[s->outs[o].node] = s->level;
+        s->reads = p->reads;
         cb_stage_project(p, s);
+        s->reads = NULL;
         p->need = cb_need_either(p->need, s->need);
     }
     CB_TRY(cb_plan_estimate(p, err));

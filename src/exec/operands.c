@@ -203,19 +203,19 @@ static void visit_input(const cubed_plan *p, cb_stage *s, int i)
 uint64_t cb_block_input_reads(const cubed_plan *p, const cb_stage *s, int in, uint64_t *times)
 {
     cb_stage visit = *s;
+    visit.reads = NULL;
     visit_input(p, &visit, in);
     *times = times_read(s->call, &s->call->op->in[in]);
     return visit.bytes_read;
 }
 
 /* Counts what gathering an input reads: each task may meet all chunks of its block. */
-static void count_gathered(cb_stage *s, const cb_block_operand *x, const cb_axis *chunks)
+static void count_gathered(cb_stage *s, const cb_block_operand *x, int node, const cb_axis *chunks)
 {
     const cb_axis *blocks = &x->blocks.axis[x->gather.axis];
     size_t tasks = (size_t)s->ntasks;
     size_t met = (size_t)cb_ceil_div(cb_min_i64(blocks->extent, blocks->chunk), chunks->chunk);
-    s->chunks_read = cb_sat_add(s->chunks_read, cb_sat_mul(tasks, met));
-    s->bytes_read = cb_sat_add(s->bytes_read, cb_sat_mul(tasks, block_bytes(x)));
+    cb_traffic_add(s, node, cb_sat_mul(tasks, met), cb_sat_mul(tasks, block_bytes(x)));
 }
 
 static void prepare_input(const cubed_plan *p, cb_stage *s, int i)
@@ -223,12 +223,17 @@ static void prepare_input(const cubed_plan *p, cb_stage *s, int i)
     const cb_stage_input *in = &s->call->inputs[i];
     const cb_block_operand *x = &s->call->op->in[i];
     if (x->gather.most > 0) {
-        count_gathered(s, x, &p->ir.nodes[in->node].grid->axis[x->gather.axis]);
+        count_gathered(s, x, in->node, &p->ir.nodes[in->node].grid->axis[x->gather.axis]);
         return;
     }
     uint64_t chunks = s->chunks_read, bytes = s->bytes_read;
     uint64_t times = times_read(s->call, x);
+    if (s->reads) {
+        s->reads->times = times;
+        s->reads->per = blocks_per_call(s->call, x);
+    }
     visit_input(p, s, i);
+    if (s->reads) s->reads->times = s->reads->per = 1;
     s->chunks_read = cb_sat_add(chunks, cb_sat_mul(s->chunks_read, times));
     s->bytes_read = cb_sat_add(bytes, cb_sat_mul(s->bytes_read, times));
     for (int b = 0; b < in->program.nbranches && times > 1; b++) {

@@ -158,8 +158,17 @@ static uint64_t reshaped_reads(const cubed_plan *p, const cb_branch *b, const cb
     return sampled ? cb_sat_mul(reads, cb_ceil_div((int64_t)all, (int64_t)sampled)) : 0;
 }
 
-void cb_traffic_add(cb_stage *s, uint64_t chunks, uint64_t bytes)
+static void add_scaled(uint64_t *sum, uint64_t n, const cb_reads *r)
 {
+    *sum = cb_sat_add(*sum, cb_sat_mul(n / r->per + (n % r->per != 0), r->times));
+}
+
+void cb_traffic_add(cb_stage *s, int node, uint64_t chunks, uint64_t bytes)
+{
+    if (s->reads) {
+        add_scaled(&s->reads->chunks[node], chunks, s->reads);
+        add_scaled(&s->reads->bytes[node], bytes, s->reads);
+    }
     s->chunks_read = cb_sat_add(s->chunks_read, chunks);
     s->bytes_read = cb_sat_add(s->bytes_read, bytes);
 }
@@ -210,7 +219,7 @@ static void judge_load(const cubed_plan *p, const cb_branch *b, const cb_blocks 
     if (l->reshape) {
         reads = reshaped_reads(p, b, axes, l);
         l->reuse = reads > (uint64_t)cb_grid_count(g) ? CB_REUSE_ALL : CB_REUSE_NONE;
-        cb_traffic_add(s, reads, cb_sat_mul(reads, cb_chunk_bytes(p, l->node)));
+        cb_traffic_add(s, l->node, reads, cb_sat_mul(reads, cb_chunk_bytes(p, l->node)));
         return;
     }
     for (int d = 0; d < l->map->ndim_out; d++) {
@@ -245,7 +254,7 @@ static void judge_load(const cubed_plan *p, const cb_branch *b, const cb_blocks 
     else if (l->reuse == CB_REUSE_NONE)
         l->reuse = CB_REUSE_CUT;
     uint64_t bytes = l->subread ? cb_sat_mul(elements, cubed_dtype_size(l->dtype)) : stored;
-    cb_traffic_add(s, reads, bytes);
+    cb_traffic_add(s, l->node, reads, bytes);
 }
 
 void cb_traffic_add_program(const cubed_plan *p, cb_stage *s, const cb_program *prog,

@@ -19,6 +19,6 @@ void cb_program_blocks(const cb_stage *s, int program, cb_blocks *axes);
  * tasks to the counts of the stage. */
 void cb_traffic_add_program(const cubed_plan *p, cb_stage *s, const cb_program *prog,
                             const cb_blocks *axes);
-void cb_traffic_add(cb_stage *s, uint64_t chunks, uint64_t bytes);
+void cb_traffic_add(cb_stage *s, int node, uint64_t chunks, uint64_t bytes);
 
 #endif

@@ -71,6 +71,7 @@ struct cubed_plan {
     unsigned fetch_depth;
     bool fetch_joins;
     uint64_t fetch_bytes;
+    cb_reads *reads; /* of all stages; NULL: no store has to wait */
 };
 
 /* An empty plan with a zone; one reference. */

@@ -147,6 +147,13 @@ typedef struct cb_moves {
     double read, memory, write;
 } cb_moves;
 
+/* What stages read of each node, counted while they are projected. A load that is visited anew for each of `times`
+ * passes, of which `per` are one, is counted so. */
+typedef struct cb_reads {
+    uint64_t *chunks, *bytes; /* per node */
+    uint64_t times, per;
+} cb_reads;
+
 typedef struct cb_stage {
     int index;
     int level; /* the longest way from the sources */
@@ -176,6 +183,7 @@ typedef struct cb_stage {
 
     cb_need need; /* upper bound for every task of this stage */
     uint64_t bytes_read, bytes_written, chunks_read, chunks_written;
+    cb_reads *reads; /* where these are counted by node, too; else NULL */
     /* Processor time of one worker, in seconds: set when all is planned. */
     cb_moves moves;
     double operations;

@@ -4,11 +4,13 @@ The result is right or there is a clear error, and what is there is never an arr
 and is not.
 """
 
+import json
 import os
 import random
 import signal
 import subprocess
 
+import cubed
 import numpy as np
 import pytest
 from conftest import BIN, cases, check, inputs
@@ -182,3 +184,95 @@ def test_what_fails_for_good_leaves_no_array(server, tmp_path, shards):
     r = run(server, "rechunk", "s3://b/a", "s3://b/out", *how, *QUIET, code=1)
     assert "c/1/1" in r.err
     assert not is_there(server, "out")
+
+
+# --- What plans say of requests
+
+WIDE = np.arange(64.0 * 64).reshape(64, 64)
+SAID = {
+    "elements": ("eval", "a + 1", "--in", "a=s3://b/a", "--out", "s3://b/o"),
+    "replaced": ("eval", "a + 1", "--in", "a=s3://b/a", "--out", "s3://b/a", "--overwrite"),
+    "a group": ("eval", "x = a + 1; y = a * 2", "--in", "a=s3://b/a", "--out", "s3://b/o"),
+    "columns": ("rechunk", "s3://b/a", "s3://b/o", "--chunks", "64,1"),
+    "product": ("eval", "matmul(a, a)", "--in", "a=s3://b/a", "--out", "s3://b/o"),
+    "twice": ("eval", "a - mean(a, axis=0)", "--in", "a=s3://b/a", "--out", "s3://b/o"),
+    "in the bucket": (
+        "eval", "a - mean(a, axis=0)", "--in", "a=s3://b/a", "--out", "s3://b/o", "--executor",
+        "processes", "--work-dir", "s3://b/work",
+    ),
+    "inner chunks": ("eval", "a + 1", "--in", "a=s3://b/s", "--out", "s3://b/o"),
+    "shards": ("copy", "s3://b/s", "s3://b/o"),
+}  # fmt: skip
+
+
+@pytest.fixture
+def wide(server, tmp_path):
+    zarr.create_array(tmp_path / "a", data=WIDE, chunks=(4, 4))
+    zarr.create_array(tmp_path / "s", data=WIDE, chunks=(4, 4), shards=(16, 16))
+    for name in "as":
+        put(server, name, tmp_path / name)
+    return server
+
+
+@pytest.mark.parametrize("case", SAID)
+def test_requests_are_those_of_the_plan(wide, case, tmp_path):
+    args = (*SAID[case], "--max-workers", "2")
+    (said,) = json.loads(run(wide, *args, "--plan", "--json").out)["traffic"]
+    wide.requests.clear()
+    run(wide, *args, *QUIET)
+    gets = wide.count("get") + wide.count("head")
+    puts = wide.count("put") + wide.count("list")
+    copies = wide.count("copy")
+    assert said["scheme"] == "s3"
+    assert gets <= 1.05 * said["gets"]
+    assert puts + copies <= 1.05 * (said["puts"] + said["copies"])
+    assert said["cost"] == pytest.approx(
+        (said["gets"] * 0.4 + (said["puts"] + said["copies"]) * 5) / 1e6
+    )
+    if (
+        "s3://b/s" not in " ".join(args) and case != "in the bucket"
+    ):  # each of whose workers has a cache
+        assert said["gets"] <= 1.15 * gets
+        assert said["bytes_read"] == WIDE.nbytes
+    if case != "shards":
+        assert said["puts"] + said["copies"] <= 1.1 * (puts + copies) + 4
+        assert said["bytes_written"] >= WIDE.nbytes
+    assert (said["copies"] > 0) == (case == "replaced")
+
+
+def test_prices_are_those_of_a_file(wide, tmp_path):
+    args = (*SAID["elements"], "--plan")
+    prices = tmp_path / "prices.json"
+    prices.write_text('{"s3": {"get": 1e6, "put": 0, "read": 1e9}, "gs": {"get": 3}}')
+    (said,) = json.loads(run(wide, *args, "--json", "--prices", prices).out)["traffic"]
+    assert said["cost"] == pytest.approx(said["gets"] + said["bytes_read"])
+    out = run(wide, *args).out
+    assert f"s3: at most {said['gets']} GETs and {said['puts']} PUTs, reads 32.8 kB" in out
+    for text, why in (
+        ('{"s3": {"gets": 1}}', "there is no price of gets"),
+        ('{"s3": {"get": "1"}}', "no number is get"),
+        ('{"s3": 1}', "no object is s3"),
+        ("[]", "expected {"),
+        ("{", "expected {"),
+    ):
+        prices.write_text(text)
+        assert why in run(wide, *args, "--prices", prices, code=1).err
+    assert "--plan" in run(wide, *SAID["elements"], "--prices", prices, code=2).err
+
+
+def test_a_plan_of_the_package_says_so_too(wide, monkeypatch):
+    for name, value in wide.variables.items():
+        monkeypatch.setenv(name, value)
+    a = cubed.from_zarr("s3://b/a")
+    plan = cubed.to_zarr(a + 1, "s3://b/o", compute=False).plan()
+    (said,) = plan.traffic()
+    assert f"s3: at most {said['gets']} GETs" in plan.explain()
+    assert plan.traffic({"s3": (1e6, 0.0, 0.0, 0.0)})[0]["cost"] == said["gets"]
+    assert (a + 1).plan().traffic()[0]["puts"] <= 1
+    wide.requests.clear()
+    plan.execute()
+    assert wide.count("get") + wide.count("head") <= said["gets"]
+    assert wide.count("put") <= said["puts"]
+    assert cubed.ones((3,)).plan().traffic() == []
+    with pytest.raises(TypeError):
+        plan.traffic({"s3": (1.0,)})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -261,6 +261,35 @@ class Plan(PlanTotals):
         from cubed.diagnostics.estimate import estimate  # late: few need it
 
         return estimate(self, profile)
+
+    def traffic(
+        self, prices: Mapping[str, tuple[float, float, float, float]] | None = None
+    ) -> list[dict[str, Any]]:
+        """What a run asks of object stores, and what that costs; computes nothing.
+
+        Parameters
+        ----------
+        prices : mapping of str to tuple of float, default None
+            By scheme, US dollars for a million GETs (and HEADs), for a million PUTs (LISTs and
+            copies), and for 10^9 bytes that are read and written. None: list prices, within a
+            region.
+
+        Returns
+        -------
+        list of dict
+            For each scheme (``"s3"``) its `gets` and `puts` at most; `copies`, which are made where
+            an array is there that a result replaces; `bytes_read` and `bytes_written` of decoded
+            data; and `cost`. Requests that failed and are repeated are none of them, and of shards,
+            whose parts that lie side by side are read as one, it may be much less.
+
+        Examples
+        --------
+        >>> import cubed
+        >>> cubed.ones((4, 4), chunks=2).plan().traffic()
+        []
+        """
+        apart = not self.executor.capabilities["shares_memory"]
+        return self._plan.traffic(apart, dict(prices or {}))
 
     def explain(self) -> str:
         """What each stage runs in one pass, and why the rest is not fused: lines of text."""
