@@ -34,8 +34,9 @@ class Spec:
     Parameters
     ----------
     work_dir
-        Directory for intermediate arrays that do not stay in memory. Default: the system's
-        directory for temporary files.
+        Directory for intermediate arrays that do not stay in memory: a path, a URL, or an object of
+        zarr-python, fsspec or obstore that stands for such. Default: the system's directory for
+        temporary files.
     intermediate_store
         Where intermediate arrays lie that do not stay in memory, instead of in `work_dir`: a path,
         a URL, or an object of zarr-python, fsspec or obstore that stands for such. With a store
@@ -77,7 +78,7 @@ class Spec:
 
     def __init__(
         self,
-        work_dir: str | os.PathLike[str] | None = None,
+        work_dir: Any = None,
         *,
         intermediate_store: Any = None,
         allowed_mem: int | str | None = None,
@@ -106,7 +107,15 @@ class Spec:
                 )
         _check_codecs(zarr_compressor)
         if work_dir is not None and not isinstance(work_dir, (str, os.PathLike)):
-            raise TypeError(f"work_dir is {work_dir!r}, expected a path")
+            found = place_of(work_dir)
+            if found is None:
+                raise TypeError(
+                    f"work_dir is {work_dir!r}, expected a path, a URL, or a store of zarr-python,"
+                    " fsspec or obstore that stands for such"
+                )
+            work_dir = found[0]
+            if place is None:
+                options = found[1] or None
         allowed, reserved = parse_bytes(allowed_mem), parse_bytes(reserved_mem)
         if allowed_mem is not None and reserved > allowed:
             raise ValueError(

@@ -1,19 +1,10 @@
-"""Arrays in Google's Cloud Storage and in Azure's, of servers that fail and of emulators.
-
-The emulators are found on the PATH, in ~/go/bin (``go install
-github.com/fsouza/fake-gcs-server@latest``) and in ~/node_modules/.bin (``npm install azurite``).
-"""
+"""Arrays in Google's Cloud Storage and in Azure's, of servers that fail and of emulators."""
 
 import base64
-import email.utils
-import hmac
 import json
 import os
 import re
-import shutil
-import socket
 import subprocess
-import urllib.request
 from pathlib import Path
 
 import cubed
@@ -21,8 +12,8 @@ import numpy as np
 import pytest
 from cloud_servers import ACCOUNT, KEY, TOKEN, AzureServer, GoogleServer
 from conftest import BIN, Result
+from real_servers import running
 from s3_server import Object, first, sometimes
-from test_s3_servers import wait_for
 
 import zarr
 
@@ -327,67 +318,11 @@ def test_tokens_that_are_fetched(local, tmp_path):
 # --- Emulators
 
 
-def make_google(port, place):
-    args = ["-scheme", "http", "-host", "127.0.0.1", "-port", str(port), "-backend", "memory"]
-    return args, {"STORAGE_EMULATOR_HOST": f"127.0.0.1:{port}"}
-
-
-def make_azure(port, place):
-    args = ["--inMemoryPersistence", "--blobHost", "127.0.0.1", "--blobPort", str(port)]
-    account, key = "account1", base64.b64encode(b"0" * 64).decode()
-    line = f"AccountName={account};AccountKey={key}"
-    variables = {
-        "AZURITE_ACCOUNTS": f"{account}:{key}",
-        "AZURE_STORAGE_CONNECTION_STRING": f"BlobEndpoint=http://127.0.0.1:{port}/{account};{line}",
-    }
-    return [*args, "--silent", "--skipApiVersionCheck"], variables
-
-
-def google_bucket(port, variables):
-    url = f"http://127.0.0.1:{port}/storage/v1/b"
-    json_type = {"content-type": "application/json"}
-    urllib.request.urlopen(urllib.request.Request(url, b'{"name": "bucket"}', json_type)).close()
-
-
-def azure_bucket(port, variables):
-    date = email.utils.formatdate(usegmt=True)
-    text = "PUT" + "\n" * 5 + "none/none" + "\n" * 7
-    text += f"x-ms-date:{date}\nx-ms-version:2021-12-02\n/account1/account1/bucket\n"
-    sign = hmac.digest(b"0" * 64, (text + "restype:container").encode(), "sha256")
-    headers = {
-        "x-ms-date": date, "x-ms-version": "2021-12-02", "content-type": "none/none",
-        "authorization": f"SharedKey account1:{base64.b64encode(sign).decode()}",
-    }  # fmt: skip
-    url = f"http://127.0.0.1:{port}/account1/bucket?restype=container"
-    urllib.request.urlopen(urllib.request.Request(url, b"", headers, method="PUT")).close()
-
-
-EMULATORS = {
-    "gs": ("fake-gcs-server", "go/bin", make_google, google_bucket),
-    "az": ("azurite-blob", "node_modules/.bin", make_azure, azure_bucket),
-}
-HOME = Path.home()
-
-
-@pytest.mark.parametrize("scheme", EMULATORS)
-def test_emulators(scheme, local, environment, tmp_path):
-    name, folder, make, make_bucket = EMULATORS[scheme]
-    found = shutil.which(name) or shutil.which(name, path=HOME / folder)
-    if not found:
-        pytest.skip(f"{name} is neither on the PATH nor in ~/{folder}")
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        port = s.getsockname()[1]
-    args, variables = make(port, tmp_path)
-    for variable, value in variables.items():
-        environment.setenv(variable, value)
-    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    process = subprocess.Popen([found, *args], **silent)
-    try:
-        wait_for(port, process)
-        make_bucket(port, variables)
+@pytest.mark.parametrize("name", ["fake-gcs-server", "azurite"])
+def test_emulators(name, local, monkeypatch, tmp_path):
+    with running(name, tmp_path, monkeypatch) as bucket:
         x = cubed.from_zarr(local)
-        top = f"{scheme}://bucket/w"
+        top = f"{bucket}/w"
         for url in (f"{top}/a", f"{top}/ä b+c/d%25e=&'.zarr"):
             cubed.to_zarr(x.rechunk((70,)) + 1, url)
             cubed.to_zarr(cubed.from_zarr(url).rechunk((300,)) * 2, f"{url}2")
@@ -396,8 +331,5 @@ def test_emulators(scheme, local, environment, tmp_path):
             np.testing.assert_array_equal(cubed.from_zarr(f"{url}2").compute(), 2 * A + 2)
         done = subprocess.run([BIN, "info", top, "--json"], capture_output=True, check=True)
         assert len([r for r in json.loads(done.stdout) if r.get("shape")]) == 4
-        args = [BIN, "clean", f"{scheme}://bucket"]
+        args = [BIN, "clean", bucket]
         assert b"nothing is left over" in subprocess.run(args, capture_output=True).stdout
-    finally:
-        process.terminate()
-        process.wait()

@@ -1,11 +1,14 @@
-"""Real winds and temperatures give the same bits from files as from Zarr."""
+"""Real winds and temperatures give the same bits from files and other stores as from Zarr."""
 
+import contextlib
 import json
 
+import icechunk
 import netCDF4
 import numpy as np
 import pytest
 from conftest import check, run
+from real_servers import running
 
 import zarr
 
@@ -35,20 +38,28 @@ def as_netcdf(source, path, form):
             v[...] = z[...]
 
 
+def evaluated(source, name, folder):
+    """What is computed of the stored values, and of what they stand for: kinds, shapes, bits."""
+    results = []
+    for decode in ([], ["--decode"]):
+        out = folder / f"r{len(results)}.zarr"
+        check(run("eval", TEXTS[name], source, *decode, "--out", out))
+        r = zarr.open_group(out, mode="r")
+        bits = {n: (z.dtype.kind, z.shape, z[...]) for n, z in r.arrays()}
+        results.append(bits | {"": ("", (), json.dumps(dict(r.attrs), sort_keys=True))})
+    return results
+
+
 @pytest.mark.parametrize("form", ["NETCDF4", "NETCDF3_64BIT_OFFSET"])
 @pytest.mark.parametrize("name", TEXTS)
 def test_real_data_from_netcdf(data, tmp_path, name, form):
     path = tmp_path / "era.nc"
     as_netcdf(data / name, path, form)
-    results = []
-    for source in (data / name, path):
-        for decode in ([], ["--decode"]):
-            out = tmp_path / f"r{len(results)}.zarr"
-            check(run("eval", TEXTS[name], source, *decode, "--out", out))
-            r = zarr.open_group(out, mode="r")
-            bits = {n: (z.dtype.kind, z.shape, z[...]) for n, z in r.arrays()}
-            results.append(bits | {"": ("", (), json.dumps(dict(r.attrs), sort_keys=True))})
-    for want, got in zip(results[:2], results[2:], strict=True):
+    for want, got in zip(
+        evaluated(data / name, name, tmp_path / "a"),
+        evaluated(path, name, tmp_path / "b"),
+        strict=True,
+    ):
         assert want.keys() == got.keys()
         for n, (kind, shape, values) in want.items():
             assert got[n][:2] == (kind, shape), n
@@ -56,3 +67,44 @@ def test_real_data_from_netcdf(data, tmp_path, name, form):
                 np.testing.assert_array_equal(got[n][2], values, err_msg=n)
             else:  # the order of sums is that of chunks, which these files have none of
                 np.testing.assert_allclose(got[n][2], values, rtol=1e-6, atol=1e-6, err_msg=n)
+
+
+def as_icechunk(source, path):
+    repo = icechunk.Repository.create(icechunk.local_filesystem_storage(str(path)))
+    session = repo.writable_session("main")
+    from_group = zarr.open_group(source, mode="r")
+    root = zarr.create_group(session.store, attributes=dict(from_group.attrs))
+    for name, z in from_group.arrays():
+        attrs = dict(z.attrs)
+        dims = attrs.pop("_ARRAY_DIMENSIONS", None)
+        root.create_array(
+            name, shape=z.shape, chunks=z.chunks, dtype=z.dtype, attributes=attrs,
+            dimension_names=dims, fill_value=z.fill_value,
+        )[...] = z[...]  # fmt: skip
+    session.commit("as it was")
+
+
+@pytest.fixture(scope="module")
+def local_results(data, tmp_path_factory):
+    return {n: evaluated(data / n, n, tmp_path_factory.mktemp("local")) for n in TEXTS}
+
+
+@pytest.mark.parametrize("where", ["versitygw", "fake-gcs-server", "azurite", "zip", "icechunk"])
+def test_real_data_from_other_stores(data, local_results, tmp_path, monkeypatch, where):
+    """Put there as it is, evaluated there, and the same bits as in a directory."""
+    with contextlib.ExitStack() as stack:
+        top = tmp_path
+        if where not in ("zip", "icechunk"):
+            top = stack.enter_context(running(where, tmp_path / "server", monkeypatch))
+        for name in TEXTS:
+            place = f"{top}/{name}" + (".zip" if where == "zip" else "")
+            if where == "icechunk":
+                as_icechunk(data / name, place)
+            else:
+                check(run("copy", data / name, place))
+            got = evaluated(place, name, tmp_path / f"{name}.results")
+            for one, other in zip(local_results[name], got, strict=True):
+                assert one.keys() == other.keys()
+                for n, (kind, shape, values) in one.items():
+                    assert other[n][:2] == (kind, shape), n
+                    np.testing.assert_array_equal(other[n][2], values, err_msg=n)

@@ -75,6 +75,14 @@ def test_branches_tags_and_snapshots(tmp_path):
     assert "can only be read" in got.err
 
 
+def test_sessions_are_read_by_their_library_and_that_is_said(tmp_path):
+    repo, arrays, first = make(tmp_path / "ice")
+    session = repo.readonly_session(snapshot_id=first)
+    with pytest.warns(UserWarning, match=f"slower.*PATH@snapshot.{first}"):
+        x = cubed.from_zarr(session.store, "x")
+    np.testing.assert_array_equal(x.compute(), arrays["x"])
+
+
 def test_chunks_that_lie_in_other_files(tmp_path):
     x = np.arange(60, dtype="<f4").reshape(6, 10)
     with h5py.File(tmp_path / "a.h5", "w") as f:

@@ -96,6 +96,30 @@ def test_stores_in_s3(server, kind, monkeypatch):
     assert not server.wrong
 
 
+def test_work_directories(server, tmp_path):
+    """Objects are taken for them, with their options; those that stand for no place are not."""
+    store = obstore.store.S3Store(
+        "b",
+        prefix="work",
+        access_key_id=KEY,
+        secret_access_key=SECRET,
+        endpoint=server.endpoint,
+        region=server.region,
+        client_options={"allow_http": True},
+    )
+    for work in (store, fsspec.get_mapper(str(tmp_path / "w")), zarr.storage.LocalStore(tmp_path)):
+        spec = cubed.Spec(work, allowed_mem="200MB", executor_name="processes")
+        x = cubed.from_array(A, chunks=(2, 10), spec=spec)
+        y = (x - cubed.mean(x, axis=0)).rechunk((6, 1)) * 2
+        np.testing.assert_allclose(y.compute(), (A - A.mean(0)) * 2)
+        assert SECRET not in repr(spec)
+    assert any(r.op == "put" and r.key.startswith("work/") for r in server.requests)
+    assert not [k for k in server.objects if k.startswith("work/")]
+    for work in (zarr.storage.MemoryStore(), 3):
+        with pytest.raises(TypeError, match="stands for such"):
+            cubed.Spec(work)
+
+
 def test_others_are_read_by_their_library_and_that_is_said():
     store = zarr.storage.MemoryStore()
     zarr.create_array(store, name="x", shape=A.shape, chunks=(3, 5), dtype="f8")[...] = A

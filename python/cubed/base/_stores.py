@@ -83,10 +83,17 @@ def url_of(store: Any) -> str | None:
 def note_slow(store: Any) -> None:
     """Says that a store is read by its own library; once for each line of a program."""
     kind = f"{type(store).__module__.split('.')[0]}.{type(store).__name__}"
+    native = (
+        f"paths, URLs of {', '.join(f'{s}://' for s in SCHEMES)}, and objects that stand for such"
+    )
+    if kind == "icechunk.IcechunkStore":
+        native = (
+            "repositories by their path or URL:"
+            f" 'PATH@snapshot.{store.session.snapshot_id}' is what this session began with"
+        )
     warn(
         f"the engine has no store for this {kind}, which is read by the package zarr: that is"
-        " slower, and holds the GIL. Read natively are paths, URLs of"
-        f" {', '.join(f'{s}://' for s in SCHEMES)}, and objects that stand for such"
+        f" slower, and holds the GIL. Read natively are {native}"
     )
 
 

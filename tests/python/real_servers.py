@@ -1,0 +1,145 @@
+"""Servers of others that speak as object stores do, each on a free port of this machine.
+
+versitygw and fake-gcs-server are found on the PATH or in ~/go/bin (``go install
+github.com/versity/versitygw/cmd/versitygw@latest``, ``go install
+github.com/fsouza/fake-gcs-server@latest``), azurite in ~/node_modules/.bin (``npm install
+azurite``), moto in the environment. Each is ended by its process.
+"""
+
+import base64
+import contextlib
+import email.utils
+import hmac
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+KEY, SECRET, REGION = "AKIDTEST", "secret/of+the=test", "eu-north-1"
+
+
+def program(name, folder):
+    found = shutil.which(name) or shutil.which(name, path=Path.home() / folder)
+    if not found:
+        pytest.skip(f"{name} is neither on the PATH nor in ~/{folder}")
+    return found
+
+
+def s3_variables(port):
+    return {
+        "AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_REGION": REGION,
+        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
+    }  # fmt: skip
+
+
+def moto(port, place):
+    pytest.importorskip("moto", reason="the package moto[server] is not installed")
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    return command, s3_variables(port)
+
+
+def moto_bucket(port):
+    import boto3
+
+    client = boto3.client(
+        "s3", endpoint_url=f"http://127.0.0.1:{port}", aws_access_key_id=KEY,
+        aws_secret_access_key=SECRET, region_name=REGION,
+    )  # fmt: skip
+    place = {"LocationConstraint": REGION}
+    client.create_bucket(Bucket="bucket", CreateBucketConfiguration=place)
+
+
+def versitygw(port, place):
+    found = program("versitygw", "go/bin")
+    for part in ("data/bucket", "meta"):
+        (place / part).mkdir(parents=True)
+    who = ["--access", KEY, "--secret", SECRET, "--region", REGION]
+    where = ["posix", "--sidecar", str(place / "meta"), str(place / "data")]
+    return [found, "--port", f"127.0.0.1:{port}", *who, *where], s3_variables(port)
+
+
+def google(port, place):
+    found = program("fake-gcs-server", "go/bin")
+    args = ["-scheme", "http", "-host", "127.0.0.1", "-port", str(port), "-backend", "memory"]
+    return [found, *args], {"STORAGE_EMULATOR_HOST": f"127.0.0.1:{port}"}
+
+
+def google_bucket(port):
+    url = f"http://127.0.0.1:{port}/storage/v1/b"
+    json_type = {"content-type": "application/json"}
+    urllib.request.urlopen(urllib.request.Request(url, b'{"name": "bucket"}', json_type)).close()
+
+
+def azure(port, place):
+    found = program("azurite-blob", "node_modules/.bin")
+    args = ["--inMemoryPersistence", "--blobHost", "127.0.0.1", "--blobPort", str(port)]
+    account, key = "account1", base64.b64encode(b"0" * 64).decode()
+    line = f"AccountName={account};AccountKey={key}"
+    variables = {
+        "AZURITE_ACCOUNTS": f"{account}:{key}",
+        "AZURE_STORAGE_CONNECTION_STRING": f"BlobEndpoint=http://127.0.0.1:{port}/{account};{line}",
+    }
+    return [found, *args, "--silent", "--skipApiVersionCheck"], variables
+
+
+def azure_bucket(port):
+    date = email.utils.formatdate(usegmt=True)
+    text = "PUT" + "\n" * 5 + "none/none" + "\n" * 7
+    text += f"x-ms-date:{date}\nx-ms-version:2021-12-02\n/account1/account1/bucket\n"
+    sign = hmac.digest(b"0" * 64, (text + "restype:container").encode(), "sha256")
+    headers = {
+        "x-ms-date": date, "x-ms-version": "2021-12-02", "content-type": "none/none",
+        "authorization": f"SharedKey account1:{base64.b64encode(sign).decode()}",
+    }  # fmt: skip
+    url = f"http://127.0.0.1:{port}/account1/bucket?restype=container"
+    urllib.request.urlopen(urllib.request.Request(url, b"", headers, method="PUT")).close()
+
+
+#: The scheme; what gives the command and the variables that say where it is; what makes a bucket.
+SERVERS = {
+    "moto": ("s3", moto, moto_bucket),
+    "versitygw": ("s3", versitygw, None),
+    "fake-gcs-server": ("gs", google, google_bucket),
+    "azurite": ("az", azure, azure_bucket),
+}
+
+
+def wait_for(port, process):
+    for _ in range(300):
+        with socket.socket() as s:
+            if s.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        assert process.poll() is None
+        time.sleep(0.1)
+    raise AssertionError("the server does not answer")
+
+
+@contextlib.contextmanager
+def running(name, place, monkeypatch):
+    """The URL of an empty bucket of a server that this process and those it starts know."""
+    scheme, make, make_bucket = SERVERS[name]
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+    command, variables = make(port, place)
+    for other in list(os.environ):
+        if other.startswith(("AWS_", "AZURE_", "GOOGLE_", "STORAGE_EMULATOR")):
+            monkeypatch.delenv(other)
+    for variable, value in variables.items():
+        monkeypatch.setenv(variable, value)
+    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    process = subprocess.Popen(command, **silent)
+    try:
+        wait_for(port, process)
+        if make_bucket:
+            make_bucket(port)
+        yield f"{scheme}://bucket"
+    finally:
+        process.terminate()
+        process.wait()
