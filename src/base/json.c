@@ -29,6 +29,13 @@ json_t *cb_json_uint64(uint64_t v)
     return json_string(text);
 }
 
+json_t *cb_json_ints(int n, const int64_t *v)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < n; i++) json_array_append_new(list, json_integer(v[i]));
+    return list;
+}
+
 static const char *type_name(const json_t *v)
 {
     if (!v) return "missing";

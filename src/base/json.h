@@ -19,6 +19,8 @@ CUBED_MUST_CHECK bool cb_json_dump(const json_t *v, size_t flags, cb_buf *out);
 const char *cb_json_big(const json_t *v);
 /* An integer of any size up to uint64: a new reference. */
 json_t *cb_json_uint64(uint64_t v);
+/* A list of integers: a new reference. */
+json_t *cb_json_ints(int n, const int64_t *v);
 /* Each getter fails with CUBED_E_FORMAT "<where>: \"key\" must be a string, is ..." */
 CUBED_MUST_CHECK cubed_status cb_json_get_string(const char *where, const json_t *obj,
                                                  const char *key, const char **out,

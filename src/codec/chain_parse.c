@@ -321,11 +321,9 @@ static cubed_status print_shard(const cb_codec_chain *c, const cb_codec_step *s,
         json_decref(inner);
         return st;
     }
-    json_t *shape = json_array();
-    for (int d = 0; d < s->ctx.ndim; d++)
-        json_array_append_new(shape, json_integer(c->step[s->inner.first].shape[d]));
-    *out = json_pack("{s:o, s:o, s:o, s:s}", "chunk_shape", shape, "codecs", inner, "index_codecs",
-                     index, "index_location", s->index_in_front ? "start" : "end");
+    *out = json_pack("{s:o, s:o, s:o, s:s}", "chunk_shape",
+                     cb_json_ints(s->ctx.ndim, c->step[s->inner.first].shape), "codecs", inner,
+                     "index_codecs", index, "index_location", s->index_in_front ? "start" : "end");
     return *out ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory for codecs");
 }
 

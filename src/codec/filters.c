@@ -3,7 +3,8 @@
  * format 2 they work on bytes in the order that their own type strings name; in format 3 they stand in
  * front of "bytes", on elements in this machine's order. conf: i[0] and i[1] the types of decoded and
  * encoded elements, i[2] and i[3] whether their bytes are swapped; fixedscaleoffset: i[4] and i[5] the
- * bits of offset and scale as float64, i[6] and i[7] whether they were integers; quantize: i[4] digits. */
+ * bits of offset and scale as float64, i[6] and i[7] whether they were integers; quantize: i[4] digits;
+ * axis[0]: which of them it is. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +19,14 @@ typedef enum filter { DELTA, SCALE, QUANTIZE, ASTYPE, SCALE_EXACTLY } filter;
 static cubed_dtype type_of(const cubed_codec_conf *conf, int side)
 {
     return (cubed_dtype)conf->i[side];
+}
+
+static cubed_status begin(filter kind, const char *where, const char *json, cubed_codec_conf *conf,
+                          json_t **doc, cubed_error *err)
+{
+    memset(conf, 0, sizeof *conf);
+    conf->axis[0] = kind;
+    return cb_json_parse(where, json, strlen(json), doc, err);
 }
 
 /* In format 3 a type that is missing is the array's. */
@@ -78,8 +87,7 @@ static cubed_status parse_delta(const char *json, int format, const cubed_codec_
                                 cubed_codec_conf *conf, cubed_error *err)
 {
     json_t *doc = NULL;
-    memset(conf, 0, sizeof *conf);
-    CB_TRY(cb_json_parse("codec delta", json, strlen(json), &doc, err));
+    CB_TRY(begin(DELTA, "codec delta", json, conf, &doc, err));
     cubed_status st = parse_types(doc, "delta", format, ctx, conf, err);
     json_decref(doc);
     return st;
@@ -110,8 +118,7 @@ static cubed_status parse_quantize(const char *json, int format, const cubed_cod
                                    cubed_codec_conf *conf, cubed_error *err)
 {
     json_t *doc = NULL;
-    memset(conf, 0, sizeof *conf);
-    CB_TRY(cb_json_parse("codec quantize", json, strlen(json), &doc, err));
+    CB_TRY(begin(QUANTIZE, "codec quantize", json, conf, &doc, err));
     cubed_status st = parse_types(doc, "quantize", format, ctx, conf, err);
     if (st == CUBED_OK && (!is_float(type_of(conf, DECODED)) || !is_float(type_of(conf, ENCODED))))
         st = cb_fail(err, CUBED_E_FORMAT, "codec quantize: its types are no floats");
@@ -126,8 +133,7 @@ static cubed_status parse_astype(const char *json, int format, const cubed_codec
                                  cubed_codec_conf *conf, cubed_error *err)
 {
     json_t *doc = NULL;
-    memset(conf, 0, sizeof *conf);
-    CB_TRY(cb_json_parse("codec astype", json, strlen(json), &doc, err));
+    CB_TRY(begin(ASTYPE, "codec astype", json, conf, &doc, err));
     cubed_status st = parse_type(doc, "astype", "encode_dtype", format, ctx, conf, ENCODED, err);
     if (st == CUBED_OK)
         st = parse_type(doc, "astype", "decode_dtype", format, ctx, conf, DECODED, err);
@@ -143,14 +149,13 @@ static cubed_status parse_scale_offset(const char *json, int format, const cubed
     json_t *doc = NULL;
     const double one = 1;
     (void)format;
-    memset(conf, 0, sizeof *conf);
-    memcpy(&conf->i[5], &one, sizeof one);
     if (ctx->dtype != CUBED_FLOAT32 && ctx->dtype != CUBED_FLOAT64)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
                        "codec scale_offset: the elements are %s, expected float32 or float64",
                        cubed_dtype_name(ctx->dtype));
+    CB_TRY(begin(SCALE_EXACTLY, "codec scale_offset", json, conf, &doc, err));
+    memcpy(&conf->i[5], &one, sizeof one);
     conf->i[DECODED] = conf->i[ENCODED] = ctx->dtype;
-    CB_TRY(cb_json_parse("codec scale_offset", json, strlen(json), &doc, err));
     cubed_status st = CUBED_OK;
     if (json_object_get(doc, "offset")) st = parse_number(doc, "offset", conf, 4, err);
     if (st == CUBED_OK && json_object_get(doc, "scale"))
@@ -165,8 +170,7 @@ static cubed_status parse_scale(const char *json, int format, const cubed_codec_
                                 cubed_codec_conf *conf, cubed_error *err)
 {
     json_t *doc = NULL;
-    memset(conf, 0, sizeof *conf);
-    CB_TRY(cb_json_parse("codec fixedscaleoffset", json, strlen(json), &doc, err));
+    CB_TRY(begin(SCALE, "codec fixedscaleoffset", json, conf, &doc, err));
     cubed_status st = parse_types(doc, "fixedscaleoffset", format, ctx, conf, err);
     if (st == CUBED_OK) st = parse_number(doc, "offset", conf, 4, err);
     if (st == CUBED_OK) st = parse_number(doc, "scale", conf, 5, err);
@@ -351,9 +355,10 @@ static double quantize(cubed_dtype from, const cubed_scalar *v, double scale)
     return rint(scale * v->f64) / scale;
 }
 
-static cubed_status run(const cubed_codec_conf *conf, filter kind, bool decode, const void *src,
-                        size_t src_size, void *dst, size_t dst_cap, size_t *got, cubed_error *err)
+static cubed_status run(const cubed_codec_conf *conf, bool decode, const void *src, size_t src_size,
+                        void *dst, size_t dst_cap, size_t *got, cubed_error *err)
 {
+    const filter kind = (filter)conf->axis[0];
     int in = decode ? ENCODED : DECODED, out = 1 - in;
     cubed_dtype from = type_of(conf, in), to = type_of(conf, out);
     size_t fs = cubed_dtype_size(from), ts = cubed_dtype_size(to), n = src_size / fs;
@@ -385,108 +390,24 @@ static cubed_status run(const cubed_codec_conf *conf, filter kind, bool decode, 
     return CUBED_OK;
 }
 
-static cubed_status decode_delta(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                                 const void *src, size_t src_size, void *dst, size_t dst_cap,
-                                 size_t *got, void *scratch, size_t scratch_size, cubed_error *err)
+static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
+                           void *scratch, size_t scratch_size, cubed_error *err)
 {
     (void)ctx;
     (void)scratch;
     (void)scratch_size;
-    return run(conf, DELTA, true, src, src_size, dst, dst_cap, got, err);
+    return run(conf, true, src, src_size, dst, dst_cap, got, err);
 }
 
-static cubed_status encode_delta(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                                 const void *src, size_t src_size, void *dst, size_t dst_cap,
-                                 size_t *got, void *scratch, size_t scratch_size, cubed_error *err)
+static cubed_status encode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
+                           void *scratch, size_t scratch_size, cubed_error *err)
 {
     (void)ctx;
     (void)scratch;
     (void)scratch_size;
-    return run(conf, DELTA, false, src, src_size, dst, dst_cap, got, err);
-}
-
-static cubed_status decode_scale(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                                 const void *src, size_t src_size, void *dst, size_t dst_cap,
-                                 size_t *got, void *scratch, size_t scratch_size, cubed_error *err)
-{
-    (void)ctx;
-    (void)scratch;
-    (void)scratch_size;
-    return run(conf, SCALE, true, src, src_size, dst, dst_cap, got, err);
-}
-
-static cubed_status encode_scale(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                                 const void *src, size_t src_size, void *dst, size_t dst_cap,
-                                 size_t *got, void *scratch, size_t scratch_size, cubed_error *err)
-{
-    (void)ctx;
-    (void)scratch;
-    (void)scratch_size;
-    return run(conf, SCALE, false, src, src_size, dst, dst_cap, got, err);
-}
-
-static cubed_status decode_quantize(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                                    const void *src, size_t src_size, void *dst, size_t dst_cap,
-                                    size_t *got, void *scratch, size_t scratch_size,
-                                    cubed_error *err)
-{
-    (void)ctx;
-    (void)scratch;
-    (void)scratch_size;
-    return run(conf, QUANTIZE, true, src, src_size, dst, dst_cap, got, err);
-}
-
-static cubed_status encode_quantize(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                                    const void *src, size_t src_size, void *dst, size_t dst_cap,
-                                    size_t *got, void *scratch, size_t scratch_size,
-                                    cubed_error *err)
-{
-    (void)ctx;
-    (void)scratch;
-    (void)scratch_size;
-    return run(conf, QUANTIZE, false, src, src_size, dst, dst_cap, got, err);
-}
-
-static cubed_status decode_astype(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                                  const void *src, size_t src_size, void *dst, size_t dst_cap,
-                                  size_t *got, void *scratch, size_t scratch_size, cubed_error *err)
-{
-    (void)ctx;
-    (void)scratch;
-    (void)scratch_size;
-    return run(conf, ASTYPE, true, src, src_size, dst, dst_cap, got, err);
-}
-
-static cubed_status encode_astype(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                                  const void *src, size_t src_size, void *dst, size_t dst_cap,
-                                  size_t *got, void *scratch, size_t scratch_size, cubed_error *err)
-{
-    (void)ctx;
-    (void)scratch;
-    (void)scratch_size;
-    return run(conf, ASTYPE, false, src, src_size, dst, dst_cap, got, err);
-}
-
-static cubed_status decode_scale_offset(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                                        const void *src, size_t src_size, void *dst, size_t dst_cap,
-                                        size_t *got, void *scratch, size_t scratch_size,
-                                        cubed_error *err)
-{
-    (void)ctx;
-    (void)scratch;
-    (void)scratch_size;
-    return run(conf, SCALE_EXACTLY, true, src, src_size, dst, dst_cap, got, err);
-}
-
-static cubed_status encode_scale_offset(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                                        const void *src, size_t src_size, void *dst, size_t dst_cap,
-                                        size_t *got, void *scratch, size_t scratch_size,
-                                        cubed_error *err)
-{
-    (void)ctx;
-    (void)scratch;
-    (void)scratch_size;
-    return run(conf, SCALE_EXACTLY, false, src, src_size, dst, dst_cap, got, err);
+    return run(conf, false, src, src_size, dst, dst_cap, got, err);
 }
 
 const cubed_codec_vtable cb_codec_delta = {
@@ -498,8 +419,8 @@ const cubed_codec_vtable cb_codec_delta = {
     .bound = bound,
     .decode_need = cb_codec_needs_nothing,
     .encode_need = cb_codec_needs_nothing,
-    .decode = decode_delta,
-    .encode = encode_delta,
+    .decode = decode,
+    .encode = encode,
     .output = output,
 };
 const cubed_codec_vtable cb_codec_fixedscaleoffset = {
@@ -511,8 +432,8 @@ const cubed_codec_vtable cb_codec_fixedscaleoffset = {
     .bound = bound,
     .decode_need = cb_codec_needs_nothing,
     .encode_need = cb_codec_needs_nothing,
-    .decode = decode_scale,
-    .encode = encode_scale,
+    .decode = decode,
+    .encode = encode,
     .output = output,
 };
 const cubed_codec_vtable cb_codec_quantize = {
@@ -524,8 +445,8 @@ const cubed_codec_vtable cb_codec_quantize = {
     .bound = bound,
     .decode_need = cb_codec_needs_nothing,
     .encode_need = cb_codec_needs_nothing,
-    .decode = decode_quantize,
-    .encode = encode_quantize,
+    .decode = decode,
+    .encode = encode,
     .output = output,
 };
 const cubed_codec_vtable cb_codec_astype = {
@@ -537,8 +458,8 @@ const cubed_codec_vtable cb_codec_astype = {
     .bound = bound,
     .decode_need = cb_codec_needs_nothing,
     .encode_need = cb_codec_needs_nothing,
-    .decode = decode_astype,
-    .encode = encode_astype,
+    .decode = decode,
+    .encode = encode,
     .output = output,
 };
 const cubed_codec_vtable cb_codec_scale_offset = {
@@ -549,7 +470,7 @@ const cubed_codec_vtable cb_codec_scale_offset = {
     .bound = bound,
     .decode_need = cb_codec_needs_nothing,
     .encode_need = cb_codec_needs_nothing,
-    .decode = decode_scale_offset,
-    .encode = encode_scale_offset,
+    .decode = decode,
+    .encode = encode,
     .output = output,
 };

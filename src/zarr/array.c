@@ -258,12 +258,11 @@ cubed_status cb_zarr_shard_codecs(cb_zone *zone, int ndim, const int64_t *chunk,
     json_t *inner = NULL;
     const char *text = codecs_json ? codecs_json : v3_default;
     CB_TRY(cb_json_parse("codecs", text, strlen(text), &inner, err));
-    json_t *shape = json_array();
-    for (int d = 0; d < ndim; d++) json_array_append_new(shape, json_integer(chunk[d]));
-    json_t *doc = json_pack("[{s:s, s:{s:o, s:o, s:[{s:s, s:{s:s}}, {s:s}], s:s}}]", "name",
-                            "sharding_indexed", "configuration", "chunk_shape", shape, "codecs",
-                            inner, "index_codecs", "name", "bytes", "configuration", "endian",
-                            "little", "name", "crc32c", "index_location", "end");
+    json_t *doc =
+        json_pack("[{s:s, s:{s:o, s:o, s:[{s:s, s:{s:s}}, {s:s}], s:s}}]", "name",
+                  "sharding_indexed", "configuration", "chunk_shape", cb_json_ints(ndim, chunk),
+                  "codecs", inner, "index_codecs", "name", "bytes", "configuration", "endian",
+                  "little", "name", "crc32c", "index_location", "end");
     cubed_status st = doc ? cb_json_text(doc, zone, out, err)
                           : cb_fail(err, CUBED_E_NOMEM, "no memory for codecs");
     json_decref(doc);

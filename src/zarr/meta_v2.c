@@ -118,13 +118,6 @@ cubed_status cb_zarr_parse_v2(const char *where, const cb_codecs *codecs, const 
     return read_attrs(zattrs, zone, m, err);
 }
 
-static json_t *ints(int n, const int64_t *v)
-{
-    json_t *list = json_array();
-    for (int i = 0; i < n; i++) json_array_append_new(list, json_integer(v[i]));
-    return list;
-}
-
 cubed_status cb_zarr_print_v2(const cb_zarr_meta *m, json_t **zarray, json_t **zattrs,
                               cubed_error *err)
 {
@@ -140,8 +133,8 @@ cubed_status cb_zarr_print_v2(const cb_zarr_meta *m, json_t **zarray, json_t **z
         return st;
     }
     json_t *doc = json_object();
-    json_object_set_new(doc, "shape", ints(m->ndim, m->shape));
-    json_object_set_new(doc, "chunks", ints(m->ndim, m->chunk));
+    json_object_set_new(doc, "shape", cb_json_ints(m->ndim, m->shape));
+    json_object_set_new(doc, "chunks", cb_json_ints(m->ndim, m->chunk));
     json_object_set_new(doc, "dtype", json_string(type));
     json_object_set_new(doc, "fill_value",
                         m->fill_is_null ? json_null() : cb_fill_print(m->dtype, &m->fill, 2));

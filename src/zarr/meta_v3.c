@@ -170,31 +170,25 @@ static json_t *named(const char *name, json_t *configuration)
 
 cubed_status cb_zarr_print_v3(const cb_zarr_meta *m, json_t **out, cubed_error *err)
 {
-    json_t *codecs = NULL, *attrs = NULL, *shape = json_array(), *chunk = json_array();
+    json_t *codecs = NULL, *attrs = NULL;
     char separator[2] = {m->separator, 0};
     bool any_name = false, irregular = cb_zarr_is_irregular(m);
     cubed_status st = cb_codec_chain_print_v3(&m->codecs, &codecs, err);
     if (st == CUBED_OK) st = cb_json_parse("attributes", m->attrs, strlen(m->attrs), &attrs, err);
     if (st != CUBED_OK) {
         json_decref(codecs);
-        json_decref(shape);
-        json_decref(chunk);
         return st;
     }
-    for (int d = 0; d < m->ndim; d++) {
-        json_array_append_new(shape, json_integer(m->shape[d]));
-        json_array_append_new(chunk, json_integer(m->chunk[d]));
-        any_name = any_name || m->dim_names[d];
-    }
+    for (int d = 0; d < m->ndim; d++) any_name = any_name || m->dim_names[d];
     json_t *doc = json_object();
     json_object_set_new(doc, "zarr_format", json_integer(3));
     json_object_set_new(doc, "node_type", json_string("array"));
-    json_object_set_new(doc, "shape", shape);
+    json_object_set_new(doc, "shape", cb_json_ints(m->ndim, m->shape));
     json_object_set_new(doc, "data_type", cb_zarr_print_type_v3(m->dtype));
     json_object_set_new(doc, "chunk_grid",
                         irregular ? named("rectilinear", cb_zarr_print_rectilinear(m))
-                                  : named("regular", json_pack("{s:O}", "chunk_shape", chunk)));
-    json_decref(chunk);
+                                  : named("regular", json_pack("{s:o}", "chunk_shape",
+                                                               cb_json_ints(m->ndim, m->chunk))));
     json_object_set_new(
         doc, "chunk_key_encoding",
         named(m->v2_keys ? "v2" : "default", json_pack("{s:s}", "separator", separator)));

@@ -157,11 +157,10 @@ static cubed_status convert_compressor(const char *where, const json_t *given, i
     return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: format 2 does not have its codecs", where);
 }
 
-static json_t *ints(int n, const int64_t *v, bool reversed)
+static json_t *reversed_axes(int n)
 {
     json_t *list = json_array();
-    for (int i = 0; i < n; i++)
-        json_array_append_new(list, json_integer(reversed ? n - 1 - i : v[i]));
+    for (int i = n - 1; i >= 0; i--) json_array_append_new(list, json_integer(i));
     return list;
 }
 
@@ -197,15 +196,14 @@ static cubed_status to_v3(const char *where, const cb_zarr_outline *o, const jso
     CB_TRY(convert_compressor(where, json_object_get(doc, "compressor"), 3, &compressor, err));
     json_t *codecs = json_array();
     if (m->order_f)
-        json_array_append_new(codecs,
-                              json_pack("{s:s, s:{s:o}}", "name", "transpose", "configuration",
-                                        "order", ints(m->ndim, NULL, true)));
+        json_array_append_new(codecs, json_pack("{s:s, s:{s:o}}", "name", "transpose",
+                                                "configuration", "order", reversed_axes(m->ndim)));
     json_array_append_new(codecs, json_pack("{s:s}", "name", text_codec(o->type)));
     if (compressor) json_array_append_new(codecs, compressor);
     *out = json_pack("{s:i, s:s, s:o, s:s, s:{s:s, s:{s:o}}, s:{s:s, s:{s:s}}, s:o, s:o, s:O}",
                      "zarr_format", 3, "node_type", "array", "shape",
-                     ints(m->ndim, m->shape, false), "data_type", o->type, "chunk_grid", "name",
-                     "regular", "configuration", "chunk_shape", ints(m->ndim, m->chunk, false),
+                     cb_json_ints(m->ndim, m->shape), "data_type", o->type, "chunk_grid", "name",
+                     "regular", "configuration", "chunk_shape", cb_json_ints(m->ndim, m->chunk),
                      "chunk_key_encoding", "name", "v2", "configuration", "separator", separator,
                      "fill_value", text_fill(doc), "codecs", codecs, "attributes", attrs);
     if (*out && are_named(m)) json_object_set_new(*out, "dimension_names", names(m));
@@ -227,8 +225,8 @@ static cubed_status to_v2(const char *where, const cb_zarr_outline *o, const jso
     if (json_array_size(codecs) == 2)
         CB_TRY(convert_compressor(where, json_array_get(codecs, 1), 2, &compressor, err));
     *out = json_pack("{s:i, s:o, s:o, s:s, s:o, s:s, s:[{s:s}], s:s, s:o}", "zarr_format", 2,
-                     "shape", ints(m->ndim, m->shape, false), "chunks",
-                     ints(m->ndim, m->chunk, false), "dtype", "|O", "fill_value", text_fill(doc),
+                     "shape", cb_json_ints(m->ndim, m->shape), "chunks",
+                     cb_json_ints(m->ndim, m->chunk), "dtype", "|O", "fill_value", text_fill(doc),
                      "order", "C", "filters", "id", codec, "dimension_separator", separator,
                      "compressor", compressor ? compressor : json_null());
     if (are_named(m) || m->ndim == 0) json_object_set_new(attrs, "_ARRAY_DIMENSIONS", names(m));
