@@ -16,6 +16,7 @@
 #include "base/pool.h"
 #include "cubed/sys/store.h"
 #include "store/curl.h"
+#include "store/hedge.h"
 
 /* Attempts of one call, and of one that reaches nobody. */
 enum { MOST_ATTEMPTS = 8, MOST_CONNECTS = 4 };
@@ -35,6 +36,8 @@ enum {
     MOST_HEADERS = 64 << 10
 };
 enum { BUFFER = 128 << 10 };
+/* Handles: some are for requests that are sent twice. */
+enum { MOST_TRANSFERS = CB_HTTP_MOST + CB_HTTP_MOST / CB_HEDGE_EVERY };
 
 enum stop { GOES_ON, TOO_LONG, ENOUGH, NO_RANGES, WRONG_RANGE, TOO_MUCH_TEXT, NO_MEMORY };
 
@@ -43,7 +46,10 @@ typedef struct cb_http_transfer {
     struct cb_http_transfer *next;
     CURL *curl;
     struct curl_slist *headers;
-    cb_http_call *call; /* NULL: none is under way */
+    cb_http *http;
+    cb_http_call *call;   /* NULL: none is under way */
+    bool lost;            /* the call is another's: nothing that comes is wanted */
+    int64_t began, heard; /* heard: when the latest bytes came; 0: none did */
     char why[CURL_ERROR_SIZE];
 } transfer;
 
@@ -61,8 +67,9 @@ struct cb_http {
     atomic_bool stopping, cancelling, woken;
     /* The thread's own. */
     call_list queued, delayed, waiting;
-    transfer *free, *all[CB_HTTP_MOST];
-    int nall, active;
+    transfer *free, *all[MOST_TRANSFERS];
+    int nall, active; /* active: calls */
+    cb_hedge hedge;
     int tokens;
     uint64_t random;
 };
@@ -147,10 +154,54 @@ int64_t cb_http_date(const cb_http_call *c)
     return t < 0 ? 0 : (int64_t)t;
 }
 
+static void forget_reply(cb_http_call *c)
+{
+    c->code = c->stop = 0;
+    c->too_long = false;
+    c->total = UINT64_MAX;
+    c->reply.size = c->text.size = 0;
+}
+
+/* Leaves the call to its other transfer. The thread takes it out when libcurl has returned. */
+static void lose(transfer *t)
+{
+    t->call = NULL;
+    t->lost = true;
+}
+
+/* Of two transfers for one call the one that brings bytes first has it; the second only if they are the object's, as
+ * the first may still do better than to fail. False: it is the other's. */
+static bool wins(transfer *t, const char *line, size_t n)
+{
+    cb_http_call *c = t->call;
+    if (!c) return false;
+    const bool first = c->transfer == t;
+    if (!first && !(n > 9 && memcmp(line, "HTTP/", 5) == 0 && line[9] == '2')) {
+        c->second = NULL;
+        lose(t);
+        return false;
+    }
+    if (c->second) lose(first ? c->second : c->transfer);
+    if (!first) forget_reply(c);
+    c->transfer = t;
+    c->second = NULL;
+    return true;
+}
+
+static void hear(transfer *t)
+{
+    const int64_t now = cb_clock_ns();
+    if (!t->heard && t->call->may_hedge) cb_hedge_note(&t->http->hedge, now - t->began);
+    t->heard = now;
+}
+
 static size_t on_header(char *line, size_t size, size_t n, void *ctx)
 {
-    cb_http_call *c = ((transfer *)ctx)->call;
+    transfer *t = ctx;
     size_t length = size * n;
+    if (!wins(t, line, length)) return 0;
+    cb_http_call *c = t->call;
+    hear(t);
     /* Of a reply that follows another one, such as a redirection, only the last counts. */
     if (length >= 5 && memcmp(line, "HTTP/", 5) == 0) c->reply.size = 0;
     while (length > 0 && strchr("\r\n \t", line[length - 1])) length--;
@@ -200,6 +251,7 @@ static enum stop begin_body(cb_http_call *c)
         return c->too_long ? TOO_LONG : from == 0 ? GOES_ON : WRONG_RANGE;
     }
     if (first->offset == CUBED_RANGE_SUFFIX) {
+        c->may_hedge = false; /* where the piece is depends on this reply */
         if (c->total == UINT64_MAX) return NO_RANGES;
         const cubed_range r =
             cubed_range_within((cubed_range){CUBED_RANGE_SUFFIX, first->size}, c->total);
@@ -239,8 +291,10 @@ static void put_bytes(cb_http_call *c, const char *bytes, size_t n)
 static size_t on_body(char *bytes, size_t size, size_t n, void *ctx)
 {
     transfer *t = ctx;
-    cb_http_call *c = t->call;
     n *= size;
+    if (!wins(t, bytes, 0)) return 0;
+    cb_http_call *c = t->call;
+    hear(t);
     if (c->code == 0) {
         long code = 0;
         curl_easy_getinfo(t->curl, CURLINFO_RESPONSE_CODE, &code);
@@ -275,11 +329,12 @@ static transfer *get_transfer(cb_http *h)
         h->free = t->next;
         return t;
     }
-    if (h->nall == CB_HTTP_MOST || !(t = cb_alloc_zero(h->alloc, sizeof *t))) return NULL;
+    if (h->nall == MOST_TRANSFERS || !(t = cb_alloc_zero(h->alloc, sizeof *t))) return NULL;
     if (!(t->curl = curl_easy_init())) {
         cb_free(h->alloc, t, sizeof *t);
         return NULL;
     }
+    t->http = h;
     h->all[h->nall++] = t;
     return t;
 }
@@ -289,6 +344,7 @@ static void release(cb_http *h, transfer *t)
     curl_slist_free_all(t->headers);
     t->headers = NULL;
     t->call = NULL;
+    t->lost = false;
     t->next = h->free;
     h->free = t;
 }
@@ -415,10 +471,8 @@ static bool set_up(transfer *t, cb_http_call *c)
     curl_easy_reset(curl);
     t->call = c;
     t->why[0] = 0;
-    c->code = c->stop = 0;
-    c->too_long = false;
-    c->total = UINT64_MAX;
-    c->reply.size = c->text.size = 0;
+    t->began = cb_clock_ns();
+    t->heard = 0;
     return curl_easy_setopt(curl, CURLOPT_URL, c->url.data) == 0 &&
            curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L) == 0 &&
            curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) == 0 &&
@@ -444,15 +498,30 @@ static void give_back_cancelled(cb_http_call *c)
     finish(c, cb_fail(&c->error, CUBED_E_CANCELLED, "a request was cancelled"));
 }
 
+static cb_http_ready make_ready(cb_http_call *c)
+{
+    c->url.size = c->headers.size = c->before.size = c->behind.size = 0;
+    return c->fns->prepare(c);
+}
+
+/* What was made ready; NULL: no memory. */
+static transfer *begin_transfer(cb_http *h, cb_http_call *c)
+{
+    const bool failed = c->url.failed || c->headers.failed || c->before.failed || c->behind.failed;
+    transfer *t = failed ? NULL : get_transfer(h);
+    if (t && set_up(t, c) && curl_multi_add_handle(h->multi, t->curl) == CURLM_OK) return t;
+    if (t) release(h, t);
+    return NULL;
+}
+
 static void start(cb_http *h, cb_http_call *c)
 {
     if (atomic_load(&c->cancelled)) {
         give_back_cancelled(c);
         return;
     }
-    c->url.size = c->headers.size = c->before.size = c->behind.size = 0;
     c->error = (cubed_error)CUBED_ERROR_INIT;
-    const cb_http_ready ready = c->fns->prepare(c);
+    const cb_http_ready ready = make_ready(c);
     if (ready == CB_HTTP_WAIT) {
         append(&h->waiting, c);
         return;
@@ -461,16 +530,41 @@ static void start(cb_http *h, cb_http_call *c)
         finish(c, c->status);
         return;
     }
-    const bool failed = c->url.failed || c->headers.failed || c->before.failed || c->behind.failed;
-    transfer *t = failed ? NULL : get_transfer(h);
-    if (!t || !set_up(t, c) || curl_multi_add_handle(h->multi, t->curl) != CURLM_OK) {
-        if (t) release(h, t);
+    forget_reply(c);
+    c->transfer = begin_transfer(h, c);
+    if (!c->transfer) {
         finish(c, cb_fail(&c->error, CUBED_E_NOMEM, "no memory for a request"));
         return;
     }
-    c->transfer = t;
+    c->may_hedge = c->npieces > 0;
+    if (c->may_hedge) cb_hedge_ask(&h->hedge);
     c->attempts++;
     h->active++;
+}
+
+/* Sends calls again that have not been heard of for longer than others take, and tells in how many milliseconds the
+ * next one will be so late, at most `wait`. A second request has no memory of its own: its bytes go where those of
+ * the first would. */
+static int hedge(cb_http *h, int wait)
+{
+    const int64_t now = cb_clock_ns();
+    for (int i = 0; i < h->nall; i++) {
+        transfer *t = h->all[i];
+        cb_http_call *c = t->call;
+        const int64_t after = cb_hedge_after(&h->hedge);
+        if (!after) return wait;
+        if (!c || !c->may_hedge || c->second || c->transfer != t) continue;
+        const int64_t left = (t->heard ? t->heard : t->began) + after - now;
+        if (left > 0) {
+            if (left / MS < wait) wait = (int)(left / MS) + 1;
+            continue;
+        }
+        c->may_hedge = false; /* once is enough */
+        if (atomic_load(&c->cancelled) || make_ready(c) != CB_HTTP_GO) continue;
+        c->second = begin_transfer(h, c);
+        if (c->second) cb_hedge_spend(&h->hedge);
+    }
+    return wait;
 }
 
 /* --- What came of it ---------------------------------------------------------------------------------- */
@@ -575,17 +669,45 @@ static void stop_short(cb_http *h, cb_http_call *c)
     }
 }
 
+static void drop_transfer(cb_http *h, transfer *t)
+{
+    curl_multi_remove_handle(h->multi, t->curl);
+    release(h, t);
+}
+
+/* Those whose calls have been answered. */
+static void drop_lost(cb_http *h)
+{
+    for (int i = 0; i < h->nall; i++) {
+        if (h->all[i]->lost) drop_transfer(h, h->all[i]);
+    }
+}
+
+/* One of two that has come to nothing leaves the call to the other. */
+static bool leave_to_other(cb_http *h, transfer *t)
+{
+    cb_http_call *c = t->call;
+    if (!c->second) return false;
+    if (c->transfer == t) {
+        c->transfer = c->second;
+        forget_reply(c);
+    }
+    c->second = NULL;
+    drop_transfer(h, t);
+    return true;
+}
+
 static void end_transfer(cb_http *h, transfer *t, CURLcode code)
 {
     cb_http_call *c = t->call;
     char why[CURL_ERROR_SIZE];
     long status = 0;
     curl_easy_getinfo(t->curl, CURLINFO_RESPONSE_CODE, &status);
-    curl_multi_remove_handle(h->multi, t->curl);
     memcpy(why, t->why, sizeof why);
-    c->transfer = NULL;
+    if (c->second) drop_transfer(h, c->second);
+    c->transfer = c->second = NULL;
     h->active--;
-    release(h, t);
+    drop_transfer(h, t);
     if (atomic_load(&c->cancelled)) {
         give_back_cancelled(c);
     } else if (c->stop) {
@@ -624,7 +746,8 @@ static void drop_cancelled(cb_http *h)
     drop_cancelled_of(&h->waiting);
     for (int i = 0; i < h->nall; i++) {
         cb_http_call *c = h->all[i]->call;
-        if (c && atomic_load(&c->cancelled)) end_transfer(h, h->all[i], CURLE_OK);
+        if (c && c->transfer == h->all[i] && atomic_load(&c->cancelled))
+            end_transfer(h, h->all[i], CURLE_OK);
     }
 }
 
@@ -666,7 +789,11 @@ static void read_messages(cb_http *h)
         if (m->msg != CURLMSG_DONE) continue;
         const CURLcode code = m->data.result;
         curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, (char **)&t);
-        end_transfer(h, t, code);
+        /* libcurl has no more messages of one that is taken out. */
+        if (t->lost)
+            drop_transfer(h, t);
+        else if (code == CURLE_OK || !leave_to_other(h, t))
+            end_transfer(h, t, code);
     }
 }
 
@@ -681,7 +808,8 @@ static void run(void *ctx, unsigned index)
         while (h->active < CB_HTTP_MOST && h->queued.first) start(h, take_first(&h->queued));
         curl_multi_perform(h->multi, &running);
         read_messages(h);
-        int wait = take_delayed(h);
+        drop_lost(h);
+        int wait = hedge(h, take_delayed(h));
         if (h->queued.first && h->active < CB_HTTP_MOST) wait = 0;
         curl_multi_poll(h->multi, NULL, 0, wait, NULL);
     }
@@ -704,7 +832,7 @@ cubed_status cb_http_new(const cubed_allocator *a, cb_http **out, cubed_error *e
     if (getrandom(&h->random, sizeof h->random, 0) != (ssize_t)sizeof h->random || !h->random)
         h->random = (uint64_t)cb_clock_ns() | 1;
     h->multi = curl_multi_init();
-    if (!h->multi || curl_multi_setopt(h->multi, CURLMOPT_MAXCONNECTS, (long)CB_HTTP_MOST) != 0 ||
+    if (!h->multi || curl_multi_setopt(h->multi, CURLMOPT_MAXCONNECTS, (long)MOST_TRANSFERS) != 0 ||
         pthread_mutex_init(&h->lock, NULL) != 0) {
         if (h->multi) curl_multi_cleanup(h->multi);
         CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for connections"));

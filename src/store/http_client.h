@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 
-/* At once; further calls wait. */
+/* Calls at once; more wait. A few requests more are those that are sent twice (store/hedge.h). */
 enum { CB_HTTP_MOST = 64 };
 
 typedef struct cb_http cb_http;
@@ -75,7 +75,8 @@ struct cb_http_call {
     /* The client's. */
     struct cb_http_call *next;
     atomic_bool cancelled;
-    struct cb_http_transfer *transfer;
+    struct cb_http_transfer *transfer, *second; /* second: the same request, sent again */
+    bool may_hedge;                             /* a read that has not been sent twice */
     int64_t not_before;
     uint64_t sent; /* of the body with what is around it */
     uint64_t at;   /* of the object: the next byte of the body */

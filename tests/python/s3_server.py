@@ -270,6 +270,9 @@ class Handler(BaseHTTPRequestHandler):
             case "stall":
                 time.sleep(3)
                 self.reset()
+            case "late":
+                time.sleep(0.5)
+                return False
             case _:
                 return False
         return True
@@ -374,7 +377,22 @@ class Handler(BaseHTTPRequestHandler):
                 headers["content-range"] = f"bytes {start + 1}-{end - 1}/{n}"
         if fault == "damage" and data and code == 200:
             data = bytes([data[0] ^ 1]) + data[1:]
-        self.reply(code, data, headers, cut=fault == "short" and len(data) > 1)
+        if fault == "stall within":
+            self.stall_within(code, data, headers)
+        else:
+            self.reply(code, data, headers, cut=fault == "short" and len(data) > 1)
+
+    def stall_within(self, code, data, headers):
+        """Half of the body, and long after that the rest, which is not what is stored."""
+        self.send_response(code)
+        for name, value in {**headers, "content-length": str(len(data))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        half = len(data) // 2
+        self.wfile.write(data[:half])
+        time.sleep(3)
+        with contextlib.suppress(OSError):
+            self.wfile.write(bytes(len(data) - half))
 
     def do_head_(self, key, _, fault):
         with self.state.lock:

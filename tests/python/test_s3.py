@@ -259,6 +259,42 @@ def test_stalls(known, local):
     assert time.monotonic() - t < 20
 
 
+@pytest.mark.parametrize("fault", ["stall", "stall within", "second fails"])
+def test_slow_gets_are_sent_twice(server, tmp_path, fault):
+    """The first answer counts; of the requests one in twenty may be sent again."""
+    a = np.arange(20_000.0)
+    zarr.create_array(tmp_path / "a", data=a, chunks=(200,), compressors=None)
+    put(server, "a", tmp_path / "a")
+    slow = {f"a/c/{i}" for i in (60, 75, 90)}
+
+    def stall(request):
+        if request.key not in slow:
+            return None
+        n = sum(r.key == request.key for r in server.requests)
+        if fault == "second fails":
+            return "late" if n == 1 else "500"
+        return fault if n == 1 else None
+
+    server.fault = stall
+    t = time.monotonic()
+    np.testing.assert_array_equal(read(server, "s3://b/a", "a + 0"), a)
+    assert time.monotonic() - t < 2.5
+    again = [k for k in slow if sum(r.key == k for r in server.requests) == 2]
+    assert len(again) == 3
+    chunks = [r.key for r in server.requests if "/c/" in r.key]
+    assert len(chunks) <= 1.05 * len(set(chunks)) == 105
+
+
+def test_servers_that_are_slow_as_a_whole_are_not_asked_more(server, tmp_path):
+    a = np.arange(20_000.0)
+    zarr.create_array(tmp_path / "a", data=a, chunks=(200,), compressors=None)
+    put(server, "a", tmp_path / "a")
+    server.fault = lambda r: "late" if len(server.requests) > 50 else None
+    np.testing.assert_array_equal(read(server, "s3://b/a", "a + 0"), a)
+    chunks = [r.key for r in server.requests if "/c/" in r.key]
+    assert 100 < len(chunks) <= 1.05 * len(set(chunks)) == 105
+
+
 def test_listings(known, local, tmp_path):
     """Of many pages; and what no run had put is passed over."""
     z = zarr.create_array(tmp_path / "m.zarr", shape=(60, 3), chunks=(1, 1), dtype="i4")

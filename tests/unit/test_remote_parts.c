@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/crc32c.h"
+#include "store/hedge.h"
 #include "store/http_client.h"
 #include "store/net.h"
 #include "store/sigv4.h"
@@ -224,13 +225,50 @@ static void test_certificates(void **state)
     if (found) assert_int_equal(access(found, R_OK), 0);
 }
 
+static void note_many(cb_hedge *h, int n, int64_t took)
+{
+    for (int i = 0; i < n; i++) {
+        cb_hedge_ask(h);
+        cb_hedge_note(h, took);
+    }
+}
+
+/* A request is late by what others took, once enough is known, and one in twenty is sent again. */
+static void test_hedge(void **state)
+{
+    enum { MS = 1000000 };
+    (void)state;
+    cb_hedge h = {.n = 0};
+    assert_int_equal(cb_hedge_after(&h), 0);
+    note_many(&h, CB_HEDGE_LEAST - 1, 100 * MS);
+    assert_int_equal(cb_hedge_after(&h), 0);
+    note_many(&h, 1, 100 * MS);
+    assert_int_equal(cb_hedge_after(&h), 200 * MS);
+    cb_hedge_spend(&h);
+    assert_int_equal(cb_hedge_after(&h), 0);
+    note_many(&h, CB_HEDGE_EVERY - 1, 100 * MS);
+    assert_int_equal(cb_hedge_after(&h), 0);
+    cb_hedge_ask(&h);
+    assert_int_equal(cb_hedge_after(&h), 200 * MS);
+    /* Few that are slow change nothing, many do; what is old is forgotten. */
+    note_many(&h, 2, 10000 * (int64_t)MS);
+    note_many(&h, CB_HEDGE_KNOWN - 2, 100 * MS);
+    assert_int_equal(cb_hedge_after(&h), 200 * MS);
+    note_many(&h, CB_HEDGE_KNOWN / 8, 300 * MS);
+    assert_int_equal(cb_hedge_after(&h), 600 * MS);
+    note_many(&h, CB_HEDGE_KNOWN, 1);
+    assert_int_equal(cb_hedge_after(&h), 50 * MS);
+    note_many(&h, CB_HEDGE_KNOWN, INT64_MAX);
+    assert_int_equal(cb_hedge_after(&h), INT64_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_suite),        cmocka_unit_test(test_s3),
         cmocka_unit_test(test_encoding),     cmocka_unit_test(test_xml),
         cmocka_unit_test(test_crc32c),       cmocka_unit_test(test_settings),
-        cmocka_unit_test(test_certificates),
+        cmocka_unit_test(test_certificates), cmocka_unit_test(test_hedge),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

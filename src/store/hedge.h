@@ -1,0 +1,27 @@
+/* When a request has taken so long that it is worth asking again: a rule from how long others took. */
+#ifndef CB_STORE_HEDGE_H
+#define CB_STORE_HEDGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Of so many the latest are known. One in CB_HEDGE_EVERY may be sent twice. */
+enum { CB_HEDGE_KNOWN = 64, CB_HEDGE_LEAST = 20, CB_HEDGE_EVERY = 20 };
+
+typedef struct cb_hedge {
+    int64_t took[CB_HEDGE_KNOWN]; /* nanoseconds until a reply began */
+    uint64_t n;                   /* that were ever noted */
+    uint64_t asked, twice;
+    int64_t limit; /* 0: too few are known */
+} cb_hedge;
+
+/* A request is sent for the first time. */
+void cb_hedge_ask(cb_hedge *h);
+/* A reply began after so many nanoseconds. */
+void cb_hedge_note(cb_hedge *h, int64_t took);
+/* Nanoseconds without a word after which a request may be sent a second time; 0: none may be now. */
+int64_t cb_hedge_after(const cb_hedge *h);
+/* One was. */
+void cb_hedge_spend(cb_hedge *h);
+
+#endif
