@@ -254,11 +254,11 @@ static void test_hedge(void **state)
     note_many(&h, 2, 10000 * (int64_t)MS);
     note_many(&h, CB_HEDGE_KNOWN - 2, 100 * MS);
     assert_int_equal(cb_hedge_after(&h), 200 * MS);
-    note_many(&h, CB_HEDGE_KNOWN / 8, 300 * MS);
+    note_many(&h, CB_HEDGE_KNOWN / 4, 300 * MS);
     assert_int_equal(cb_hedge_after(&h), 600 * MS);
-    note_many(&h, CB_HEDGE_KNOWN, 1);
+    note_many(&h, 2 * CB_HEDGE_KNOWN, 1);
     assert_int_equal(cb_hedge_after(&h), 50 * MS);
-    note_many(&h, CB_HEDGE_KNOWN, INT64_MAX);
+    note_many(&h, 2 * CB_HEDGE_KNOWN, INT64_MAX);
     assert_int_equal(cb_hedge_after(&h), INT64_MAX);
 }
 
