@@ -1,11 +1,15 @@
-/* References of kerchunk (versions 0 and 1 of its JSON), as VirtualiZarr writes them, too: for each key of a Zarr store the
- * object itself, or where it lies in others. */
+/* References of kerchunk (versions 0 and 1 of its JSON, and its folders of Parquet), as VirtualiZarr writes them, too: for
+ * each key of a Zarr store the object itself, or where it lies in others. Of folders the file is .zmetadata, which has
+ * metadata alone; references of chunks are in records of so many each, read when one of them is wanted. */
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
 #include "base/text.h"
 #include "files/file_pkg.h"
+#include "files/parquet.h"
 
 typedef struct reference {
     const char *key;
@@ -14,19 +18,41 @@ typedef struct reference {
     uint64_t offset, size; /* size UINT64_MAX: all of it */
 } reference;
 
+/* What a record says of a chunk: neither `in` nor `inside`: it is not there. */
+typedef struct place {
+    const cb_object *in;
+    const void *inside;
+    uint64_t offset, size;
+} place;
+
+typedef struct record {
+    const place *list; /* NULL: it has not been read */
+    int64_t n;
+} record;
+
+typedef struct field {
+    const char *name; /* of an array, with '/' at its end */
+    int ndim;
+    int64_t grid[CUBED_MAX_NDIM]; /* its chunks along each axis */
+    int64_t count, nrecords;
+    record *records;
+} field;
+
 typedef struct references {
     reference *list; /* by key */
     size_t n;
     cubed_store **stores;
     int nstores, cap;
+    json_t *objects, *parents; /* by URL: addresses and numbers of what has been opened */
+    const json_t *templates;   /* while a document is read */
+    int64_t record_size;       /* of folders; else 0 */
+    field *fields;
+    int nfields, capfields;
 } references;
 
-/* While the document is read. */
 typedef struct builder {
     cb_file *f;
     references *r;
-    const json_t *templates;
-    json_t *objects, *parents; /* by URL: addresses and numbers of what has been opened */
 } builder;
 
 #define MAX_BYTES ((uint64_t)1 << 30)
@@ -63,7 +89,7 @@ static cubed_status fill_in(const builder *b, const char *url, cb_buf *out, cube
         while (n > 0 && open[n - 1] == ' ') n--;
         char name[128] = "";
         if (n < sizeof name) memcpy(name, open, n);
-        const char *text = json_string_value(json_object_get(b->templates, name));
+        const char *text = json_string_value(json_object_get(b->r->templates, name));
         if (!text)
             return cb_fail(err, CUBED_E_UNSUPPORTED,
                            "%s: \"%s\" is not supported: templates are names with texts", b->f->url,
@@ -92,7 +118,7 @@ static cubed_status open_parent(builder *b, char *url, const char *slash, cubed_
     char *parent = cb_zone_alloc(b->f->zone, (size_t)(slash - url) + 2);
     if (!parent) return cb_file_no_memory(b->f, err);
     memcpy(parent, url, slash == url ? 1 : (size_t)(slash - url));
-    const json_t *known = json_object_get(b->parents, parent);
+    const json_t *known = json_object_get(b->r->parents, parent);
     if (known) {
         *out = r->stores[json_integer_value(known)];
         return CUBED_OK;
@@ -101,14 +127,14 @@ static cubed_status open_parent(builder *b, char *url, const char *slash, cubed_
         return cb_file_no_memory(b->f, err);
     CB_TRY(cb_store_open(b->f->stores, parent, false, &r->stores[r->nstores], err));
     *out = r->stores[r->nstores];
-    json_object_set_new(b->parents, parent, json_integer(r->nstores++));
+    json_object_set_new(b->r->parents, parent, json_integer(r->nstores++));
     return CUBED_OK;
 }
 
 static cubed_status find_object(builder *b, const char *given, const cb_object **out,
                                 cubed_error *err)
 {
-    const json_t *known = json_object_get(b->objects, given);
+    const json_t *known = json_object_get(b->r->objects, given);
     cb_buf filled, url;
     cb_object *o = NULL;
     cubed_status st;
@@ -128,7 +154,7 @@ static cubed_status find_object(builder *b, const char *given, const cb_object *
     o->key = cb_zone_strdup(b->f->zone, slash + 1);
     if (!o->key) CB_GO(cb_file_no_memory(b->f, err));
     CB_GO(open_parent(b, url.data, slash, &o->store, err));
-    json_object_set_new(b->objects, given, json_integer((json_int_t)(uintptr_t)o));
+    json_object_set_new(b->r->objects, given, json_integer((json_int_t)(uintptr_t)o));
     *out = o;
 out:
     cb_buf_free(&filled);
@@ -194,6 +220,196 @@ static int by_key(const void *a, const void *b)
     return strcmp(((const reference *)a)->key, ((const reference *)b)->key);
 }
 
+/* --- Folders of Parquet --------------------------------------------------------------------------------- */
+
+enum { MOST_RECORDS = 1 << 24, MOST_RECORD_SIZE = 1 << 27 };
+
+/* An array of which chunks are in records, by its metadata. */
+static cubed_status add_field(builder *b, const char *key, size_t n, const json_t *doc,
+                              cubed_error *err)
+{
+    references *r = b->r;
+    int64_t shape[CUBED_MAX_NDIM], chunks[CUBED_MAX_NDIM];
+    int ndim, nchunks;
+    const char *separator = json_string_value(json_object_get(doc, "dimension_separator"));
+    if (separator && strcmp(separator, ".") != 0)
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "%s: %s: chunks in records have keys with \".\", not \"%s\"", b->f->url, key,
+                       separator);
+    CB_TRY(cb_json_get_ints(key, doc, "shape", 0, &ndim, shape, err));
+    CB_TRY(cb_json_get_ints(key, doc, "chunks", 1, &nchunks, chunks, err));
+    if (ndim != nchunks)
+        return cb_fail(err, CUBED_E_FORMAT, "%s: %s: shape and chunks differ in length", b->f->url,
+                       key);
+    if (!cb_zone_grow(b->f->zone, &r->fields, r->nfields, &r->capfields, sizeof *r->fields))
+        return cb_file_no_memory(b->f, err);
+    field *x = &r->fields[r->nfields];
+    size_t count = 1;
+    *x = (field){.ndim = ndim};
+    char *name = cb_zone_alloc(b->f->zone, n + 1);
+    if (!name) return cb_file_no_memory(b->f, err);
+    memcpy(name, key, n);
+    x->name = name;
+    for (int d = 0; d < ndim; d++) {
+        x->grid[d] = cb_ceil_div(shape[d], chunks[d]);
+        count = cb_sat_mul(count, (size_t)x->grid[d]);
+    }
+    if (count > INT64_MAX || cb_ceil_div((int64_t)count, r->record_size) > MOST_RECORDS)
+        return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: %s has more than %d records", b->f->url, key,
+                       MOST_RECORDS);
+    x->count = (int64_t)count;
+    x->nrecords = cb_ceil_div(x->count, r->record_size);
+    x->records = cb_zone_alloc(b->f->zone, (size_t)x->nrecords * sizeof *x->records + 1);
+    if (!x->records) return cb_file_no_memory(b->f, err);
+    memset(x->records, 0, (size_t)x->nrecords * sizeof *x->records);
+    r->nfields++;
+    return CUBED_OK;
+}
+
+static cubed_status add_fields(builder *b, const json_t *doc, const json_t *metadata,
+                               cubed_error *err)
+{
+    static const char end[] = ".zarray";
+    const size_t skip = sizeof end - 1;
+    const char *key;
+    json_t *v;
+    CB_TRY(cb_json_get_int(b->f->url, doc, "record_size", &b->r->record_size, err));
+    if (b->r->record_size < 1 || b->r->record_size > MOST_RECORD_SIZE)
+        return cb_fail(err, CUBED_E_FORMAT, "%s: \"record_size\" is %lld", b->f->url,
+                       (long long)b->r->record_size);
+    json_object_foreach((json_t *)(uintptr_t)metadata, key, v)
+    {
+        const size_t n = strlen(key);
+        if (n < skip || strcmp(key + n - skip, end) != 0 || (n > skip && key[n - skip - 1] != '/'))
+            continue;
+        CB_TRY(add_field(b, key, n - skip, v, err));
+    }
+    return CUBED_OK;
+}
+
+/* One row of a record. */
+static cubed_status take_row(builder *b, const cb_parquet_column *c, int64_t i, place *out,
+                             cubed_error *err)
+{
+    const cb_parquet_bytes none = {NULL, 0}, raw = c[3].bytes ? c[3].bytes[i] : none;
+    const cb_parquet_bytes path = c[0].bytes ? c[0].bytes[i] : none;
+    *out = (place){.size = raw.n};
+    if (raw.p) {
+        void *p = cb_zone_alloc(b->f->zone, (size_t)raw.n + 1);
+        if (!p) return cb_file_no_memory(b->f, err);
+        memcpy(p, raw.p, raw.n);
+        out->inside = p;
+        return CUBED_OK;
+    }
+    if (!path.p || path.n == 0) return CUBED_OK;
+    char url[4096];
+    const int64_t offset = c[1].numbers ? c[1].numbers[i] : 0;
+    const int64_t size = c[2].numbers ? c[2].numbers[i] : 0;
+    if (path.n >= sizeof url || memchr(path.p, 0, path.n) || offset < 0 || size < 0)
+        return cb_fail(err, CUBED_E_FORMAT, "%s: row %lld of a record leads nowhere", b->f->url,
+                       (long long)i);
+    memcpy(url, path.p, path.n);
+    url[path.n] = 0;
+    out->offset = (uint64_t)offset;
+    out->size = offset == 0 && size == 0 ? UINT64_MAX : (uint64_t)size;
+    return find_object(b, url, &out->in, err);
+}
+
+static cubed_status take_record(builder *b, cb_zone *zone, const cb_buf *file, const char *key,
+                                record *out, cubed_error *err)
+{
+    cb_parquet_column c[] = {
+        {.name = "path"}, {.name = "offset"}, {.name = "size"}, {.name = "raw"}};
+    int64_t rows;
+    CB_TRY(cb_parquet_read(zone, key, (const uint8_t *)file->data, file->size, b->r->record_size, c,
+                           4, &rows, err));
+    if (c[0].numbers || c[1].bytes || c[2].bytes || c[3].numbers)
+        return cb_fail(err, CUBED_E_FORMAT, "%s: columns of %s are none of references", b->f->url,
+                       key);
+    place *list = cb_zone_alloc(b->f->zone, (size_t)rows * sizeof *list + 1);
+    if (!list) return cb_file_no_memory(b->f, err);
+    for (int64_t i = 0; i < rows; i++) CB_TRY(take_row(b, c, i, &list[i], err));
+    *out = (record){list, rows};
+    return CUBED_OK;
+}
+
+/* A record that is not there has no references, as those have it who write them. With the lock. */
+static cubed_status read_record(cb_file *f, const field *x, int64_t k, cubed_error *err)
+{
+    static const place none;
+    builder b = {.f = f, .r = f->data};
+    const char *slash = strrchr(f->key, '/');
+    char key[4096];
+    cb_buf file;
+    cb_zone *zone = NULL;
+    cubed_error why = CUBED_ERROR_INIT;
+    if (x->records[k].list) return CUBED_OK;
+    const int n = snprintf(key, sizeof key, "%.*s%srefs.%lld.parq",
+                           slash ? (int)(slash + 1 - f->key) : 0, f->key, x->name, (long long)k);
+    if (n < 0 || (size_t)n >= sizeof key) return cb_file_bad(f, err, "a name is too long");
+    cb_buf_init(&file, f->head.alloc);
+    cubed_status st = cb_store_read_all(f->within, key, (size_t)MAX_BYTES, &file, &why);
+    if (st == CUBED_E_NOT_FOUND) {
+        x->records[k] = (record){&none, 0};
+        st = CUBED_OK;
+    } else if (st != CUBED_OK) {
+        if (err) *err = why;
+    } else {
+        st = cb_zone_new(f->head.alloc, &zone, err);
+        if (st == CUBED_OK) st = take_record(&b, zone, &file, key, &x->records[k], err);
+        cb_zone_free(zone);
+    }
+    cb_buf_free(&file);
+    return st;
+}
+
+/* "x/1.0" of an array of records: its number; NULL if it is no such key. */
+static const field *find_field(const references *r, const char *key, int64_t *number)
+{
+    const char *slash = strrchr(key, '/'), *p = slash ? slash + 1 : key;
+    const size_t n = (size_t)(p - key);
+    const field *x = NULL;
+    for (int i = 0; i < r->nfields && !x; i++) {
+        if (strlen(r->fields[i].name) == n && strncmp(key, r->fields[i].name, n) == 0)
+            x = &r->fields[i];
+    }
+    *number = 0;
+    if (!x) return NULL;
+    if (x->ndim == 0) return strcmp(p, "0") == 0 ? x : NULL;
+    for (int d = 0; d < x->ndim; d++) {
+        char *end;
+        if (*p < '0' || *p > '9') return NULL;
+        const unsigned long long at = strtoull(p, &end, 10);
+        if (at >= (unsigned long long)x->grid[d] || *end != (d + 1 < x->ndim ? '.' : 0))
+            return NULL;
+        *number = *number * x->grid[d] + (int64_t)at;
+        p = end + 1;
+    }
+    return x;
+}
+
+static cubed_status find_in_record(cb_file *f, const char *key, reference *out, cubed_error *err)
+{
+    const references *r = f->data;
+    int64_t number;
+    const field *x = find_field(r, key, &number);
+    *out = (reference){.key = key};
+    if (!x) return CUBED_OK;
+    const int64_t k = number / r->record_size, row = number % r->record_size;
+    pthread_mutex_lock(&f->lock);
+    const cubed_status st = read_record(f, x, k, err);
+    pthread_mutex_unlock(&f->lock);
+    if (st != CUBED_OK || row >= x->records[k].n) return st;
+    const place *p = &x->records[k].list[row];
+    out->inside = p->inside;
+    out->in = p->in;
+    out->offset = p->offset;
+    out->size = p->size;
+    return CUBED_OK;
+}
+
+/* --- Documents ------------------------------------------------------------------------------------------ */
+
 static cubed_status build(builder *b, const json_t *doc, cubed_error *err)
 {
     json_t *refs = json_object_get(doc, "refs"), *v;
@@ -201,7 +417,11 @@ static cubed_status build(builder *b, const json_t *doc, cubed_error *err)
     if (json_array_size(json_object_get(doc, "gen")) > 0)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
                        "%s: generated references (\"gen\") are not supported", b->f->url);
-    b->templates = json_object_get(doc, "templates");
+    b->r->templates = json_object_get(doc, "templates");
+    if (!refs && json_object_get(doc, "record_size")) {
+        refs = json_object_get(doc, "metadata");
+        CB_TRY(add_fields(b, doc, refs, err));
+    }
     if (!refs) refs = (json_t *)(uintptr_t)doc; /* version 0 has nothing else */
     if (!json_object_get(refs, ".zgroup") && !json_object_get(refs, ".zarray") &&
         !json_object_get(refs, "zarr.json"))
@@ -209,12 +429,20 @@ static cubed_status build(builder *b, const json_t *doc, cubed_error *err)
                        "%s is JSON, but no references of kerchunk to a Zarr group or array",
                        b->f->url);
     b->r->list = cb_zone_alloc(b->f->zone, json_object_size(refs) * sizeof *b->r->list);
-    b->objects = json_object();
-    b->parents = json_object();
-    if (!b->r->list || !b->objects || !b->parents) return cb_file_no_memory(b->f, err);
+    b->r->objects = json_object();
+    b->r->parents = json_object();
+    if (!b->r->list || !b->r->objects || !b->r->parents) return cb_file_no_memory(b->f, err);
     json_object_foreach(refs, key, v) CB_TRY(add(b, key, v, err));
     if (b->r->n) qsort(b->r->list, b->r->n, sizeof *b->r->list, by_key);
     return CUBED_OK;
+}
+
+static void forget(references *r)
+{
+    json_decref(r->objects);
+    json_decref(r->parents);
+    r->objects = r->parents = NULL;
+    r->templates = NULL;
 }
 
 static cubed_status open_references(cb_file *f, cubed_error *err)
@@ -232,15 +460,17 @@ static cubed_status open_references(cb_file *f, cubed_error *err)
     cb_free(f->head.alloc, text, (size_t)f->info.size);
     if (st == CUBED_OK) st = build(&b, doc, err);
     json_decref(doc);
-    json_decref(b.objects);
-    json_decref(b.parents);
+    b.r->templates = NULL;
+    if (!b.r->record_size) forget(b.r); /* else records have more of them */
     return st;
 }
 
 static void close_references(cb_file *f)
 {
-    const references *r = f->data;
-    for (int i = 0; r && i < r->nstores; i++) cb_store_close(r->stores[i]);
+    references *r = f->data;
+    if (!r) return;
+    for (int i = 0; i < r->nstores; i++) cb_store_close(r->stores[i]);
+    forget(r);
 }
 
 /* What leads to a file that is gone is not what is not there, and has a fill value. */
@@ -259,7 +489,12 @@ static cubed_status find_reference(cb_file *f, const char *key, cb_entry *out, c
 {
     const references *r = f->data;
     const reference wanted = {.key = key};
+    reference chunk;
     const reference *x = r->n ? bsearch(&wanted, r->list, r->n, sizeof wanted, by_key) : NULL;
+    if (!x && r->record_size) {
+        CB_TRY(find_in_record(f, key, &chunk, err));
+        x = chunk.inside || chunk.in ? &chunk : NULL;
+    }
     if (!x) return cb_fail(err, CUBED_E_NOT_FOUND, "%s has no %s", f->url, key);
     out->size = x->size;
     if (x->inside) {
@@ -274,16 +509,52 @@ static cubed_status find_reference(cb_file *f, const char *key, cb_entry *out, c
     return CUBED_OK;
 }
 
+/* Chunks of an array of records that are there. */
+static cubed_status each_chunk(cb_file *f, const field *x, cb_file_each_fn fn, void *ctx,
+                               cubed_error *err)
+{
+    const references *r = f->data;
+    char key[4096];
+    for (int64_t number = 0; number < x->count; number++) {
+        const int64_t k = number / r->record_size, row = number % r->record_size;
+        pthread_mutex_lock(&f->lock);
+        const cubed_status st = read_record(f, x, k, err);
+        pthread_mutex_unlock(&f->lock);
+        if (st != CUBED_OK) return st;
+        if (row >= x->records[k].n) {
+            number = (k + 1) * r->record_size - 1;
+            continue;
+        }
+        const place *p = &x->records[k].list[row];
+        int64_t rest = number, idx[CUBED_MAX_NDIM] = {0};
+        int n = snprintf(key, sizeof key, "%s", x->name);
+        if ((!p->in && !p->inside) || n < 0 || n > (int)sizeof key - 32 * CUBED_MAX_NDIM) continue;
+        for (int d = x->ndim - 1; d >= 0; rest /= x->grid[d--]) idx[d] = rest % x->grid[d];
+        for (int d = 0; d < x->ndim || d == 0; d++)
+            n += snprintf(key + n, sizeof key - (size_t)n, d ? ".%lld" : "%lld", (long long)idx[d]);
+        CB_TRY(fn(ctx, key, p->size == UINT64_MAX ? 0 : p->size, err));
+    }
+    return CUBED_OK;
+}
+
 static cubed_status each_reference(cb_file *f, const char *prefix, bool chunks, cb_file_each_fn fn,
                                    void *ctx, cubed_error *err)
 {
     const references *r = f->data;
     const size_t n = strlen(prefix);
-    (void)chunks;
     for (size_t i = 0; i < r->n; i++) {
         const uint64_t size = r->list[i].size;
         if (strncmp(r->list[i].key, prefix, n) == 0)
             CB_TRY(fn(ctx, r->list[i].key, size == UINT64_MAX ? 0 : size, err));
+        const char *name = r->list[i].key, *slash = strrchr(name, '/');
+        if (!chunks || strcmp(slash ? slash + 1 : name, ".zarray") != 0) continue;
+        const size_t own = slash ? (size_t)(slash + 1 - name) : 0;
+        for (int k = 0; k < r->nfields; k++) {
+            const field *x = &r->fields[k];
+            if (strlen(x->name) == own && strncmp(x->name, name, own) == 0 &&
+                strncmp(x->name, prefix, n) == 0)
+                CB_TRY(each_chunk(f, x, fn, ctx, err));
+        }
     }
     return CUBED_OK;
 }

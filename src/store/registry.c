@@ -256,6 +256,23 @@ static cubed_status find_repository(cb_stores *s, const char *url, cubed_store *
     return st;
 }
 
+/* Folders of references in Parquet: what has metadata of a whole hierarchy and nothing else, elsewhere by the end of the
+ * name. *out is the store of the folder, NULL if it is none; *key the file of metadata. */
+static cubed_status find_references(cb_stores *s, const char *url, cubed_store **out,
+                                    const char **key, cubed_error *err)
+{
+    static const char file[] = ".zmetadata";
+    const char *dot = strrchr(url, '.');
+    const bool named = dot && (strcasecmp(dot, ".parq") == 0 || strcasecmp(dot, ".parquet") == 0);
+    *out = NULL;
+    *key = file;
+    if (scheme_length(url) > 0 ? !named
+                               : !has_file(url, file) || has_file(url, ".zgroup") ||
+                                     has_file(url, ".zarray") || has_file(url, "zarr.json"))
+        return CUBED_OK;
+    return open_root(s, url, false, out, err);
+}
+
 cubed_status cb_store_open(cb_stores *s, const char *url, bool durable, cubed_store **out,
                            cubed_error *err)
 {
@@ -264,6 +281,7 @@ cubed_status cb_store_open(cb_stores *s, const char *url, bool durable, cubed_st
     CB_TRY(cb_store_check(s, url, err));
     if (s->open_file) CB_TRY(find_file(s, url, &within, &key, err));
     if (s->open_file && !within) CB_TRY(find_repository(s, url, &within, &key, err));
+    if (s->open_file && !within) CB_TRY(find_references(s, url, &within, &key, err));
     return within ? s->open_file(s, within, key, url, out, err)
                   : open_root(s, url, durable, out, err);
 }

