@@ -164,7 +164,7 @@ static cubed_status try_format(cubed_context *ctx, int format, const char *url, 
     if (st == CUBED_OK) st = cubed_array_open(ctx, url, &stored, err);
     from.array = stored;
     if (st == CUBED_OK) st = compute(ctx, &from, err);
-    if (st == CUBED_OK) st = cubed_zarr_walk(ctx, url, show, &bytes, err);
+    if (st == CUBED_OK) st = cubed_zarr_walk(ctx, url, true, show, &bytes, err);
     *wrong += memcmp(numbers, got, sizeof got) != 0 || bytes > sizeof got / 10;
     cubed_array_unref(stored);
     cubed_array_unref(x);

@@ -39,8 +39,9 @@ typedef struct cubed_zarr_info {
     const char *const *dim_names; /* ndim entries, NULLs where there is none */
     const char *codecs; /* JSON text: v3 list; v2 compressor, behind its filters in a list */
     uint64_t logical_bytes;
-    uint64_t stored_bytes;
-    uint64_t chunks_present, chunks_total; /* stored objects: chunks, or shards */
+    uint64_t chunks_total; /* stored objects: chunks, or shards */
+    /* If they were to be counted: */
+    uint64_t chunks_present, stored_bytes;
     /* Why the array cannot be computed with (a type or a codec that is not supported). NULL: it can. */
     const char *unsupported;
     /* Of such an array: the name of its type in metadata, beside which dtype and logical_bytes say nothing, but all else is
@@ -52,10 +53,10 @@ typedef cubed_status (*cubed_zarr_info_fn)(void *ctx, const cubed_zarr_info *inf
                                            cubed_error *err);
 
 /* Calls `fn` for every group and array at and below `url` (STORE or STORE::PATH), parents first.
- * A status other than CUBED_OK from `fn` ends the walk and is returned. */
+ * `count`: what is stored of each array, too, by listing its chunks. A status other than CUBED_OK from `fn` ends the walk and is returned. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_walk(cubed_context *ctx, const char *url,
-                                                        cubed_zarr_info_fn fn, void *fn_ctx,
-                                                        cubed_error *err);
+                                                        bool count, cubed_zarr_info_fn fn,
+                                                        void *fn_ctx, cubed_error *err);
 /* Calls `fn` for the group at `url`, then for every group and array directly in it, which are not opened:
  * only path (below the group, "" for itself), is_array, zarr_format and, of the group, attrs are set.
  * `consolidated`: as the group's consolidated metadata has them, where there is some, which may be out

@@ -327,7 +327,8 @@ static cubed_status result_group(const eval *e, cubed_plan_group *group, char **
     *grouped = is_grouped(e);
     if (!*grouped) return CUBED_OK;
     char *first = from ? inputs_first(from) : NULL;
-    cubed_status st = from ? cubed_zarr_walk(e->ctx, first, first_attrs, attrs, err) : CUBED_OK;
+    cubed_status st =
+        from ? cubed_zarr_walk(e->ctx, first, false, first_attrs, attrs, err) : CUBED_OK;
     cli_free(first);
     *group = (cubed_plan_group){.url = e->out,
                                 .zarr_format = e->format ? e->format : 3,

@@ -249,7 +249,7 @@ int cmd_info(int argc, char **argv)
     if (json) s.list = json_array();
     const int code = cli_context("info", NULL, &ctx);
     if (code != EXIT_SUCCESS) return code;
-    cubed_status st = cubed_zarr_walk(ctx, argv[optind], show, &s, &err);
+    cubed_status st = cubed_zarr_walk(ctx, argv[optind], true, show, &s, &err);
     if (st == CUBED_OK && json) {
         json_dumpf(s.list, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
         fputc('\n', stdout);

@@ -369,7 +369,7 @@ static void put_copied(const char *url)
 static int run(job *j, const cli_common *c, const char *codecs)
 {
     cubed_error err = CUBED_ERROR_INIT;
-    if (cubed_zarr_walk(j->ctx, j->src, add_entry, j, &err) != CUBED_OK)
+    if (cubed_zarr_walk(j->ctx, j->src, false, add_entry, j, &err) != CUBED_OK)
         return cli_report(j->verb->name, &err);
     for (int i = 0; i < 2; i++) {
         const chunk_spec *spec = i ? &j->shards : &j->spec;

@@ -221,7 +221,7 @@ static cubed_status list_known(inputs *in, const char **known, cubed_error *err)
             add_known(in, in->spec[i].name);
         } else {
             char *first = inputs_first(w.url);
-            cubed_status st = cubed_zarr_walk(in->ctx, first, add_entry, &w, err);
+            cubed_status st = cubed_zarr_walk(in->ctx, first, false, add_entry, &w, err);
             cli_free(first);
             if (st != CUBED_OK) return st;
         }

@@ -19,6 +19,7 @@ typedef struct inspect {
     const cb_codecs *codecs;
     cb_zone *zone;
     const char *path; /* that was asked for */
+    bool count;
     cubed_zarr_info_fn fn;
     void *ctx;
 } inspect;
@@ -50,6 +51,13 @@ static uint64_t count_objects(const cb_zarr_meta *m)
     return (uint64_t)cb_grid_count(&grid);
 }
 
+static cubed_status count_stored(const inspect *w, cubed_zarr_info *info, cubed_error *err)
+{
+    return w->count ? cb_zarr_stored(w->store, info->path, &info->chunks_present,
+                                     &info->stored_bytes, err)
+                    : CUBED_OK;
+}
+
 /* An array that cannot be computed with: what can be told of it all the same. `why` is all there is to tell of one that was
  * asked for and tells nothing else; beside others that is listed, too. */
 static cubed_status show_outline(const inspect *w, cubed_zarr_info *info, const cubed_error *why,
@@ -75,7 +83,7 @@ static cubed_status show_outline(const inspect *w, cubed_zarr_info *info, const 
     info->chunks_total = count_objects(m);
     info->codecs = o->codecs;
     if (cb_zarr_is_irregular(m)) CB_TRY(cb_zarr_chunk_shapes(m, w->zone, &info->chunk_shapes, err));
-    CB_TRY(cb_zarr_stored(w->store, info->path, &info->chunks_present, &info->stored_bytes, err));
+    CB_TRY(count_stored(w, info, err));
     return w->fn(w->ctx, info, err);
 }
 
@@ -107,7 +115,7 @@ static cubed_status show_array(const inspect *w, cubed_zarr_info *info, cubed_er
         info->logical_bytes = (uint64_t)count * cubed_dtype_size(m->dtype);
     CB_GO(codecs_text(m, w->zone, &info->codecs, err));
     if (irregular) CB_GO(cb_zarr_chunk_shapes(m, w->zone, &info->chunk_shapes, err));
-    CB_GO(cb_zarr_stored(w->store, info->path, &info->chunks_present, &info->stored_bytes, err));
+    CB_GO(count_stored(w, info, err));
     CB_GO(w->fn(w->ctx, info, err));
 out:
     cb_zarr_close(z);
@@ -163,7 +171,7 @@ static void close_place(opened *p)
     cb_zone_free(p->zone);
 }
 
-cubed_status cubed_zarr_walk(cubed_context *ctx, const char *url, cubed_zarr_info_fn fn,
+cubed_status cubed_zarr_walk(cubed_context *ctx, const char *url, bool count, cubed_zarr_info_fn fn,
                              void *fn_ctx, cubed_error *err)
 {
     opened p;
@@ -172,6 +180,7 @@ cubed_status cubed_zarr_walk(cubed_context *ctx, const char *url, cubed_zarr_inf
                  .codecs = &ctx->codecs,
                  .zone = p.zone,
                  .path = p.path,
+                 .count = count,
                  .fn = fn,
                  .ctx = fn_ctx};
     if (st == CUBED_OK) st = cb_zarr_walk(w.store, p.path, show, &w, err);

@@ -91,14 +91,15 @@ static cubed_status no_array(cubed_store *store, const char *path, cb_zarr_kind 
     return st;
 }
 
-static cubed_status load_meta(cb_zarr_array *z, const cb_codecs *codecs, int format,
+/* Of format 3 the document has been read. */
+static cubed_status load_meta(cb_zarr_array *z, const cb_codecs *codecs, int format, json_t *read,
                               cubed_error *err)
 {
     char where[4096];
-    json_t *doc = NULL, *attrs = NULL;
+    json_t *doc = json_incref(read), *attrs = NULL;
     const char *name = format == 3 ? "zarr.json" : ".zarray";
-    CB_TRY(cb_key_join(where, sizeof where, z->path, name, err));
-    cubed_status st = cb_zarr_read_doc(z->store, z->path, name, &doc, err);
+    cubed_status st = cb_key_join(where, sizeof where, z->path, name, err);
+    if (st == CUBED_OK && !doc) st = cb_zarr_read_doc(z->store, z->path, name, &doc, err);
     if (st == CUBED_OK && format == 3) {
         st = cb_zarr_parse_v3(where, codecs, doc, z->zone, &z->meta, err);
     } else if (st == CUBED_OK) {
@@ -120,17 +121,18 @@ cubed_status cb_zarr_open(cubed_store *store, const cb_codecs *codecs, const cha
 {
     cb_zarr_kind kind;
     int format;
-    CB_TRY(cb_zarr_probe(store, path, &kind, &format, err));
-    if (kind != CB_ZARR_ARRAY) return no_array(store, path, kind, err);
-    cb_zarr_array *z;
-    CB_TRY(new_array(store, path, &z, err));
-    cubed_status st = load_meta(z, codecs, format, err);
-    if (st != CUBED_OK) {
+    json_t *doc;
+    CB_TRY(cb_zarr_probe_doc(store, path, &kind, &format, &doc, err));
+    cb_zarr_array *z = NULL;
+    cubed_status st =
+        kind == CB_ZARR_ARRAY ? new_array(store, path, &z, err) : no_array(store, path, kind, err);
+    if (st == CUBED_OK) st = load_meta(z, codecs, format, doc, err);
+    json_decref(doc);
+    if (st == CUBED_OK)
+        *out = z;
+    else if (z)
         cb_zarr_close(z);
-        return st;
-    }
-    *out = z;
-    return CUBED_OK;
+    return st;
 }
 
 cubed_status cb_zarr_attach(cubed_store *store, const char *path, const cb_zarr_meta *meta,

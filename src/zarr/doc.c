@@ -45,6 +45,15 @@ cubed_status cb_zarr_write_doc(cubed_store *store, const char *path, const char 
 cubed_status cb_zarr_probe(cubed_store *store, const char *path, cb_zarr_kind *kind, int *format,
                            cubed_error *err)
 {
+    json_t *doc = NULL;
+    cubed_status st = cb_zarr_probe_doc(store, path, kind, format, &doc, err);
+    json_decref(doc);
+    return st;
+}
+
+cubed_status cb_zarr_probe_doc(cubed_store *store, const char *path, cb_zarr_kind *kind,
+                               int *format, json_t **out, cubed_error *err)
+{
     static const struct {
         const char *name;
         cb_zarr_kind kind;
@@ -55,6 +64,7 @@ cubed_status cb_zarr_probe(cubed_store *store, const char *path, cb_zarr_kind *k
     cubed_error why = CUBED_ERROR_INIT;
     *kind = CB_ZARR_NOTHING;
     *format = 0;
+    *out = NULL;
     CB_TRY(cb_key_join(key, sizeof key, path, "zarr.json", err));
     cubed_status st = cb_zarr_read_doc(store, path, "zarr.json", &doc, &why);
     if (st == CUBED_OK) {
@@ -65,7 +75,10 @@ cubed_status cb_zarr_probe(cubed_store *store, const char *path, cb_zarr_kind *k
                          "%s: \"node_type\" is \"%s\", expected array or group", key, type);
         if (st == CUBED_OK) *kind = type[0] == 'a' ? CB_ZARR_ARRAY : CB_ZARR_GROUP;
         *format = 3;
-        json_decref(doc);
+        if (st == CUBED_OK)
+            *out = doc;
+        else
+            json_decref(doc);
         return st;
     }
     if (st != CUBED_E_NOT_FOUND) {

@@ -52,6 +52,10 @@ CUBED_MUST_CHECK cubed_status cb_zarr_prepare(cubed_store *store, const char *pa
 typedef enum cb_zarr_kind { CB_ZARR_NOTHING, CB_ZARR_ARRAY, CB_ZARR_GROUP } cb_zarr_kind;
 CUBED_MUST_CHECK cubed_status cb_zarr_probe(cubed_store *store, const char *path,
                                             cb_zarr_kind *kind, int *format, cubed_error *err);
+/* The same; *doc is zarr.json, which has been read for that, NULL where there is none. */
+CUBED_MUST_CHECK cubed_status cb_zarr_probe_doc(cubed_store *store, const char *path,
+                                                cb_zarr_kind *kind, int *format, json_t **doc,
+                                                cubed_error *err);
 /* Groups above `path`, and at it if `self`, made where nothing is. Those that are there lose their
  * consolidated metadata. */
 CUBED_MUST_CHECK cubed_status cb_zarr_make_parents(cubed_store *store, const char *path, int format,

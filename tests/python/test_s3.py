@@ -104,6 +104,34 @@ def test_the_command(server, local):
     assert {k.split("/")[0] for k in server.objects} == {"x", "y"}
 
 
+def test_chunks_are_read_without_being_looked_for(server, local):
+    """No size is asked for, nothing listed; opening an array is one read."""
+    put(server, "a", local)
+    server.page = 1000
+
+    def asked(*args):
+        server.requests.clear()
+        run(server, *args)
+        return [(r.op, r.key) for r in server.requests]
+
+    quiet = ("--progress", "none")
+    chunks = {f"a/c/{i}" for i in range(10)}
+    for args in (
+        ("eval", "a + 1", "--in", "a=s3://b/a", "--json", *quiet),
+        ("rechunk", "s3://b/a", "s3://b/r", "--chunks", "300", *quiet),
+        ("copy", "s3://b/a", "s3://b/c", *quiet),
+        ("eval", "a + 1", "--in", "a=s3://b/a", "--out", "s3://b/e", *quiet),
+    ):
+        found = asked(*args)
+        assert "list" not in {op for op, _ in found}, args
+        assert sorted(k for op, k in found if "/c/" in k and op != "put") == sorted(chunks), args
+        documents = [op for op, k in found if k == "a/zarr.json"]
+        opened = 2 if args[0] == "eval" else 4
+        assert documents.count("get") <= opened and documents.count("head") == 1, args
+        assert documents[-1] == "head", args  # which version a run has begun with
+    assert sorted(asked("info", "s3://b/a")) == [("get", "a/zarr.json")] * 2 + [("list", "")]
+
+
 @pytest.mark.parametrize("fault", FAULTS)
 def test_faults_that_pass(server, local, fault):
     server.fault = sometimes(0.2, 7, [fault])
