@@ -109,7 +109,8 @@ typedef struct cubed_task_report {
 
 typedef struct cubed_run_options {
     size_t struct_size;
-    /* A name of cubed_executor_name: "threads" (default when NULL), "single-threaded" or "processes", or one that was
+    /* A name of cubed_executor_name: "threads" (default when NULL), "single-threaded", "processes" or "lambda:FUNCTION"
+     * (of AWS, by its name or ARN), or one that was
      * added (cubed/sys/executor.h). */
     const char *executor;
     int retries; /* of a task after an I/O error or a worker's death; others are not. 255 at most */

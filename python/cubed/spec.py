@@ -16,6 +16,7 @@ EXECUTORS = {
     "threads": "local:ThreadsExecutor",
     "single-threaded": "local:SingleThreadedExecutor",
     "processes": "local:ProcessesExecutor",
+    "lambda": "aws_lambda:LambdaExecutor",
     "futures": "futures:FuturesExecutor",
     "dask": "dask:DaskExecutor",
     "lithops": "lithops:LithopsExecutor",

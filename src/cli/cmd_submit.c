@@ -612,9 +612,15 @@ int cmd_executors(int argc, char **argv)
     bool json = false;
     while (cli_next_option(argc, argv, &cmd_executors_usage, NULL) != -1) json = true;
     if (optind < argc) return cli_usage_error("executors", "no arguments are expected");
-    for (int i = 0; cubed_executor_name(NULL, i); i++)
-        json_array_append_new(list, json_pack("{s:s,s:s,s:s}", "name", cubed_executor_name(NULL, i),
-                                              "kind", "executor", "label", "tested live"));
+    for (int i = 0; cubed_executor_name(NULL, i); i++) {
+        const char *name = cubed_executor_name(NULL, i);
+        cubed_executor_caps caps;
+        /* One that is remote is a service of somebody. */
+        const bool live =
+            cubed_executor_get_caps(NULL, name, &caps, NULL) == CUBED_OK && !caps.remote;
+        json_array_append_new(list, json_pack("{s:s,s:s,s:s}", "name", name, "kind", "executor",
+                                              "label", live ? "tested live" : "contract only"));
+    }
     for (const engine *e = engines; e->name; e++)
         json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:s}", "name", e->name, "kind",
                                               "batch system", "label", e->label, "programs",

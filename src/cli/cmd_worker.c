@@ -13,6 +13,7 @@ enum {
     KEY_OF,
     KEY_MESSAGE,
     KEY_SERVE,
+    KEY_LAMBDA,
     KEY_ISA,
     KEY_ALLOW_CODE
 };
@@ -34,6 +35,7 @@ static const cli_option own[] = {
      KEY_MESSAGE},
     {"serve", "FD", "serve the executor `processes` of the command that started this one",
      KEY_SERVE},
+    {"lambda", NULL, "be the runtime of a function of AWS Lambda", KEY_LAMBDA},
     {"isa", "x86-64-v2|x86-64-v3|x86-64-v4", "instruction set (default: the best)", KEY_ISA},
     {"allow-code", NULL,
      "let kernels in shared objects run that the plan names: they can do anything", KEY_ALLOW_CODE},
@@ -82,20 +84,27 @@ static bool parse_count(const char *text, int64_t *out)
     return cli_parse_int(&text, out) && !*text && *out >= 1;
 }
 
+/* NULL: not of a command that has started this one, but of AWS Lambda. */
 static int serve(const char *fd_text, const cli_common *c)
 {
-    int fd;
+    int fd = -1;
     cubed_error err = CUBED_ERROR_INIT;
     cubed_context *ctx;
-    if (!parse_number(fd_text, &fd))
+    const char *api = getenv("AWS_LAMBDA_RUNTIME_API");
+    if (fd_text && !parse_number(fd_text, &fd))
         return cli_usage_error("worker", "--serve \"%s\": expected a number", fd_text);
+    if (!fd_text && !api)
+        return cli_usage_error("worker", "--lambda: AWS_LAMBDA_RUNTIME_API is not set: this is no "
+                                         "function of AWS Lambda");
     cli_catch_signals();
     int code = cli_context("worker", c, &ctx);
     if (code != EXIT_SUCCESS) return code;
-    /* An error is the driver's to report: it has been told. */
-    cubed_status st = cubed_worker_serve(ctx, fd, &cli_cancel, &err);
+    cubed_status st = fd_text ? cubed_worker_serve(ctx, fd, &cli_cancel, &err)
+                              : cubed_lambda_serve(ctx, api, &cli_cancel, &err);
     cubed_context_unref(ctx);
-    return st == CUBED_OK ? EXIT_SUCCESS : EXIT_FAILURE;
+    if (st == CUBED_OK) return EXIT_SUCCESS;
+    /* The driver has been told of an error, and reports it. */
+    return fd_text ? EXIT_FAILURE : cli_report("worker", &err);
 }
 
 typedef struct request {
@@ -290,7 +299,7 @@ static int check_request(request *r, int argc, char **argv)
 int cmd_worker(int argc, char **argv)
 {
     request r = {.begin = false};
-    bool allow_code = false;
+    bool allow_code = false, lambda = false;
     const char *serve_fd = NULL;
     cli_common c = CLI_COMMON_INIT;
     int key;
@@ -302,12 +311,14 @@ int cmd_worker(int argc, char **argv)
         if (key == KEY_OF && (!parse_count(optarg, &r.of)))
             return cli_usage_error("worker", "--of \"%s\": expected a number from 1 on", optarg);
         if (key == KEY_SERVE) serve_fd = optarg;
+        if (key == KEY_LAMBDA) lambda = true;
         if (key == KEY_ISA) c.isa = optarg;
         if (key == KEY_ALLOW_CODE) allow_code = true;
     }
-    if (serve_fd && (optind < argc || r.begin || r.finish || r.run || r.message))
-        return cli_usage_error("worker", "--serve is told what to do: no other arguments");
-    if (serve_fd) return serve(serve_fd, &c);
+    if ((serve_fd || lambda) && (optind < argc || r.begin || r.finish || r.run || r.message))
+        return cli_usage_error("worker", "%s is told what to do: no other arguments",
+                               serve_fd ? "--serve" : "--lambda");
+    if (serve_fd || lambda) return serve(serve_fd, &c);
     int code = check_request(&r, argc, argv);
     if (code != EXIT_SUCCESS) return code;
     told t = {.allow_code = allow_code, .request = &r};

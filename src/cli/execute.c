@@ -273,6 +273,7 @@ cubed_plan_options cli_plan_options(const cli_common *c)
     const cubed_executor_caps caps = executor_caps(c);
     if (!o.max_workers) o.max_workers = caps.max_workers;
     o.share_tasks = caps.shares_tasks;
+    o.other_machines = o.other_machines || caps.remote;
     return o;
 }
 

@@ -43,8 +43,8 @@ const cli_option cli_common_options[] = {
      KEY_RESERVED},
     {"work-dir", "DIR", "for intermediates that do not fit in memory (default: a private one)",
      KEY_WORK_DIR},
-    {"executor", "threads|single-threaded|processes", "what runs the tasks (default threads)",
-     KEY_EXECUTOR},
+    {"executor", "threads|single-threaded|processes|lambda:FUNCTION",
+     "what runs the tasks (default threads)", KEY_EXECUTOR},
     {"max-workers", "N", "workers (default: one per core)", KEY_WORKERS},
     {"other-machines", NULL,
      "plan for workers on other machines: this one's memory is no limit of theirs", KEY_MACHINES},
@@ -120,7 +120,7 @@ static void store_common(const char *verb, int key, cli_common *c)
     case KEY_RESERVED: c->reserved_mem = bytes(verb, "reserved-mem", optarg); break;
     case KEY_WORK_DIR: c->work_dir = optarg; break;
     case KEY_EXECUTOR:
-        choice(verb, "executor", optarg);
+        if (strncmp(optarg, "lambda:", 7) != 0 || !optarg[7]) choice(verb, "executor", optarg);
         c->executor = optarg;
         break;
     case KEY_WORKERS:

@@ -158,7 +158,8 @@ static cubed_status drive(cubed_plan *plan, cb_io *io, const cubed_executor_vtab
                                             .plan_size = told->plan_size,
                                             .worker_command = o->worker_command,
                                             .work_dir = left.work_dir.data,
-                                            .plan_key = left.key},
+                                            .plan_key = left.key,
+                                            .name = o->executor ? o->executor : vt->name},
                                    .env = {.plan = plan, .io = io, .cancel = o->cancel},
                                    .resume = resumes_all(plan, io)};
     CB_GO(vt->open(&args.head, &ex, err));

@@ -1,6 +1,7 @@
 /* What a worker of a run in parts does: a range of tasks, as often as it is asked to, also at the same time as others.
  * Chunks are put as a whole, and are the same each time. Which tasks are done is noted in the run's folder, before
  * anybody is told of the last of them. */
+#define _DEFAULT_SOURCE
 #define XXH_INLINE_ALL
 #include <inttypes.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "run/executors/executor.h"
 #include "run/notes.h"
 #include "run/parts.h"
+#include "run/told.h"
 
 /* Reports of a message. */
 typedef struct answer {
@@ -178,16 +180,24 @@ struct cubed_worker {
     cubed_plan *plan;
     XXH128_hash_t hash;
     char run[sizeof(((cubed_range_message *)0)->run)];
+    cb_buf key; /* of a plan that was fetched: of one that was given there is none */
     answer to;
 };
+
+static void forget_plan(cubed_worker *w)
+{
+    cubed_plan_unref(w->plan);
+    w->plan = NULL;
+    w->hash = (XXH128_hash_t){0, 0};
+    w->key.size = 0;
+}
 
 static cubed_status load(cubed_worker *w, const char *run, const void *bytes, size_t size,
                          cubed_error *err)
 {
     const XXH128_hash_t hash = XXH3_128bits(bytes, size);
     if (w->plan && XXH128_isEqual(hash, w->hash) && strcmp(run, w->run) == 0) return CUBED_OK;
-    cubed_plan_unref(w->plan);
-    w->plan = NULL;
+    forget_plan(w);
     CB_TRY(cb_plan_load(w->ctx, bytes, size, w->allow_code ? CB_TRUST_CODE : CB_TRUST_DATA,
                         &w->plan, err));
     w->hash = hash;
@@ -212,6 +222,52 @@ cubed_status cubed_work(cubed_worker *w, const void *plan, size_t plan_size, con
     return CUBED_OK;
 }
 
+static cubed_status fetch(cubed_worker *w, const cb_told *told, cubed_error *err)
+{
+    if (strcmp(told->version, CUBED_VERSION_STRING) != 0)
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "the driver has version %.40s of cubed, this worker has %s: install the "
+                       "same one",
+                       told->version, CUBED_VERSION_STRING);
+    CB_TRY(cb_net_take_options(&w->ctx->stores.net, told->options, err));
+    if (w->plan && w->key.size > 0 && strcmp(w->key.data, told->plan_key) == 0) return CUBED_OK;
+    forget_plan(w);
+    CB_TRY(cubed_plan_fetch(w->ctx, told->work_dir, told->plan_key, &w->plan, err));
+    cb_buf_put(&w->key, told->plan_key, strlen(told->plan_key) + 1);
+    if (!w->key.failed) return CUBED_OK;
+    forget_plan(w);
+    return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan's key");
+}
+
+cubed_status cubed_work_told(cubed_worker *w, const void *message, size_t size,
+                             const cubed_cancel *cancel, const void **out, size_t *out_size,
+                             cubed_error *err)
+{
+    cubed_range_message m;
+    cubed_error why = CUBED_ERROR_INIT;
+    cb_buf text; /* a zero behind it */
+    cb_told told;
+    cubed_status st;
+    cb_buf_init(&text, &w->ctx->alloc);
+    w->to.bytes.size = 0;
+    w->to.failed = false;
+    cb_answer_begin(&w->to.bytes);
+    cb_buf_put(&text, message, size);
+    cb_buf_put(&text, "", 1);
+    if (text.failed) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for a message"));
+    CB_GO(cubed_range_read(message, cb_min_size(size, CUBED_RANGE_BYTES), &m, err));
+    CB_GO(cb_told_read(text.data, size, &told, err));
+    why.status = fetch(w, &told, &why);
+    CB_GO(reply(why.status == CUBED_OK ? w->plan : NULL, &m, cancel, &w->to, &why, err));
+    *out = w->to.bytes.data;
+    *out_size = w->to.bytes.size;
+out:
+    if (text.data)
+        explicit_bzero(text.data, text.size); /* there may be secrets among the options */
+    cb_buf_free(&text);
+    return st;
+}
+
 cubed_status cubed_worker_new(cubed_context *ctx, const cubed_worker_options *options,
                               cubed_worker **out, cubed_error *err)
 {
@@ -228,6 +284,7 @@ cubed_status cubed_worker_new(cubed_context *ctx, const cubed_worker_options *op
                      .most = options ? options->max_message_bytes : 0,
                      .skip_done = options && options->skip_done};
     cb_buf_init(&w->to.bytes, &ctx->alloc);
+    cb_buf_init(&w->key, &ctx->alloc);
     *out = w;
     return CUBED_OK;
 }
@@ -237,6 +294,7 @@ void cubed_worker_free(cubed_worker *w)
     if (!w) return;
     cubed_context *ctx = w->ctx;
     cubed_plan_unref(w->plan);
+    cb_buf_free(&w->key);
     cb_buf_free(&w->to.bytes);
     cb_free(&ctx->alloc, w, sizeof *w);
     cubed_context_unref(ctx);

@@ -36,8 +36,6 @@ enum {
     MOST_HEADERS = 64 << 10
 };
 enum { BUFFER = 128 << 10 };
-/* Handles: some are for requests that are sent twice. */
-enum { MOST_TRANSFERS = CB_HTTP_MOST + CB_HTTP_MOST / CB_HEDGE_EVERY };
 
 enum stop { GOES_ON, TOO_LONG, ENOUGH, NO_RANGES, WRONG_RANGE, TOO_MUCH_TEXT, NO_MEMORY };
 
@@ -67,8 +65,9 @@ struct cb_http {
     atomic_bool stopping, cancelling, woken;
     /* The thread's own. */
     call_list queued, delayed, waiting;
-    transfer *free, *all[MOST_TRANSFERS];
-    int nall, active; /* active: calls */
+    transfer *free, **all;    /* of which there is room for `transfers` */
+    unsigned most, transfers; /* calls at once, and those with the ones that are sent twice */
+    unsigned nall, active;    /* active: calls */
     cb_hedge hedge;
     int tokens;
     uint64_t random;
@@ -329,7 +328,7 @@ static transfer *get_transfer(cb_http *h)
         h->free = t->next;
         return t;
     }
-    if (h->nall == MOST_TRANSFERS || !(t = cb_alloc_zero(h->alloc, sizeof *t))) return NULL;
+    if (h->nall == h->transfers || !(t = cb_alloc_zero(h->alloc, sizeof *t))) return NULL;
     if (!(t->curl = curl_easy_init())) {
         cb_free(h->alloc, t, sizeof *t);
         return NULL;
@@ -548,7 +547,7 @@ static void start(cb_http *h, cb_http_call *c)
 static int hedge(cb_http *h, int wait)
 {
     const int64_t now = cb_clock_ns();
-    for (int i = 0; i < h->nall; i++) {
+    for (unsigned i = 0; i < h->nall; i++) {
         transfer *t = h->all[i];
         cb_http_call *c = t->call;
         const int64_t after = cb_hedge_after(&h->hedge);
@@ -678,7 +677,7 @@ static void drop_transfer(cb_http *h, transfer *t)
 /* Those whose calls have been answered. */
 static void drop_lost(cb_http *h)
 {
-    for (int i = 0; i < h->nall; i++) {
+    for (unsigned i = 0; i < h->nall; i++) {
         if (h->all[i]->lost) drop_transfer(h, h->all[i]);
     }
 }
@@ -744,7 +743,7 @@ static void drop_cancelled(cb_http *h)
     drop_cancelled_of(&h->queued);
     drop_cancelled_of(&h->delayed);
     drop_cancelled_of(&h->waiting);
-    for (int i = 0; i < h->nall; i++) {
+    for (unsigned i = 0; i < h->nall; i++) {
         cb_http_call *c = h->all[i]->call;
         if (c && c->transfer == h->all[i] && atomic_load(&c->cancelled))
             end_transfer(h, h->all[i], CURLE_OK);
@@ -805,19 +804,19 @@ static void run(void *ctx, unsigned index)
     pthread_setname_np(pthread_self(), "cubed-http");
     while (!atomic_load(&h->stopping)) {
         take_what_came(h);
-        while (h->active < CB_HTTP_MOST && h->queued.first) start(h, take_first(&h->queued));
+        while (h->active < h->most && h->queued.first) start(h, take_first(&h->queued));
         curl_multi_perform(h->multi, &running);
         read_messages(h);
         drop_lost(h);
         int wait = hedge(h, take_delayed(h));
-        if (h->queued.first && h->active < CB_HTTP_MOST) wait = 0;
+        if (h->queued.first && h->active < h->most) wait = 0;
         curl_multi_poll(h->multi, NULL, 0, wait, NULL);
     }
 }
 
 /* --- Its life ----------------------------------------------------------------------------------------- */
 
-cubed_status cb_http_new(const cubed_allocator *a, cb_http **out, cubed_error *err)
+cubed_status cb_http_new(const cubed_allocator *a, unsigned most, cb_http **out, cubed_error *err)
 {
     CB_TRY(cb_curl_load(err));
     /* Counted by libcurl, which may be asked by several threads. */
@@ -827,12 +826,16 @@ cubed_status cb_http_new(const cubed_allocator *a, cb_http **out, cubed_error *e
     cubed_status st = CUBED_OK;
     if (!h) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for connections"));
     h->alloc = a;
+    h->most = most;
+    h->transfers = most + most / CB_HEDGE_EVERY;
+    h->all = cb_alloc_zero(a, h->transfers * sizeof *h->all);
+    if (!h->all) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for connections"));
     h->pid = getpid();
     h->tokens = TOKENS;
     if (getrandom(&h->random, sizeof h->random, 0) != (ssize_t)sizeof h->random || !h->random)
         h->random = (uint64_t)cb_clock_ns() | 1;
     h->multi = curl_multi_init();
-    if (!h->multi || curl_multi_setopt(h->multi, CURLMOPT_MAXCONNECTS, (long)MOST_TRANSFERS) != 0 ||
+    if (!h->multi || curl_multi_setopt(h->multi, CURLMOPT_MAXCONNECTS, (long)h->transfers) != 0 ||
         pthread_mutex_init(&h->lock, NULL) != 0) {
         if (h->multi) curl_multi_cleanup(h->multi);
         CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for connections"));
@@ -846,6 +849,7 @@ cubed_status cb_http_new(const cubed_allocator *a, cb_http **out, cubed_error *e
     *out = h;
     return CUBED_OK;
 out:
+    if (h) cb_free(a, h->all, h->transfers * sizeof *h->all);
     cb_free(a, h, sizeof *h);
     curl_global_cleanup();
     return st;
@@ -858,12 +862,13 @@ void cb_http_free(cb_http *h)
     atomic_store(&h->stopping, true);
     curl_multi_wakeup(h->multi);
     cb_pool_join(h->thread);
-    for (int i = 0; i < h->nall; i++) {
+    for (unsigned i = 0; i < h->nall; i++) {
         curl_easy_cleanup(h->all[i]->curl);
         cb_free(h->alloc, h->all[i], sizeof *h->all[i]);
     }
     curl_multi_cleanup(h->multi);
     pthread_mutex_destroy(&h->lock);
+    cb_free(h->alloc, h->all, h->transfers * sizeof *h->all);
     cb_free(h->alloc, h, sizeof *h);
     curl_global_cleanup();
 }

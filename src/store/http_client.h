@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 
-/* Calls at once; more wait. A few requests more are those that are sent twice (store/hedge.h). */
+/* Calls at once of the stores' client; more wait. A few requests more are those that are sent twice (store/hedge.h). */
 enum { CB_HTTP_MOST = 64 };
 
 typedef struct cb_http cb_http;
@@ -84,7 +84,8 @@ struct cb_http_call {
     int stop; /* why the body was not read on */
 };
 
-CUBED_MUST_CHECK cubed_status cb_http_new(const cubed_allocator *a, cb_http **out,
+/* `most` calls at once, at least 1. */
+CUBED_MUST_CHECK cubed_status cb_http_new(const cubed_allocator *a, unsigned most, cb_http **out,
                                           cubed_error *err);
 /* No call is under way. */
 void cb_http_free(cb_http *h);

@@ -41,7 +41,8 @@ cubed_status cb_net_http(cb_net *n, cb_http **out, cubed_error *err)
     cubed_status st = CUBED_OK;
     pthread_mutex_lock(&n->lock);
     /* What a child has of its parent's is left as it is. */
-    if (!n->http || !cb_http_is_here(n->http)) st = cb_http_new(n->alloc, &n->http, err);
+    if (!n->http || !cb_http_is_here(n->http))
+        st = cb_http_new(n->alloc, CB_HTTP_MOST, &n->http, err);
     *out = n->http;
     pthread_mutex_unlock(&n->lock);
     return st;

@@ -30,6 +30,8 @@ typedef struct cubed_executor_args {
     /* Of those with cubed_executor_caps.finds_plan: where cubed_plan_fetch finds it, in less than 400 bytes beside the
      * directory's URL. */
     const char *work_dir, *plan_key;
+    /* What was asked for: the executor's name, or that, a colon and what it is to be. */
+    const char *name;
 } cubed_executor_args;
 
 typedef struct cubed_executor_vtable {

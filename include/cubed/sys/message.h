@@ -19,6 +19,11 @@
  *   136  origins, 8 of 32 bits            168  the message, then what was raised (cubed/sys/raised.h)
  *
  * Times are of the worker's own clock, which has no date.
+ *
+ * A worker that is started with nothing is told in one message, behind the range's bytes: the URL of the work directory,
+ * the key of the plan in it (both: cubed_executor_args), the library's version, and options of stores, each but the last
+ * with a zero behind it. It answers with a head, and reports:
+ *     0  nanoseconds from its clock to 1970's, 64 bits      8  bytes of its name, 32 bits     12  the name, then reports
  */
 #ifndef CUBED_SYS_MESSAGE_H
 #define CUBED_SYS_MESSAGE_H
@@ -100,10 +105,24 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_work(cubed_worker *worker, const v
                                                    size_t message_size, const cubed_cancel *cancel,
                                                    const void **reports, size_t *reports_size,
                                                    cubed_error *err);
+/* The same of a message with all that is needed, by the plan that it names, which is fetched (cubed_plan_fetch) once for
+ * the messages of a run: *answer, reports with a head, is the worker's until its next call. A message of another version
+ * of the library is answered with that error. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_work_told(cubed_worker *worker, const void *message,
+                                                        size_t size, const cubed_cancel *cancel,
+                                                        const void **answer, size_t *answer_size,
+                                                        cubed_error *err);
 /* The same with a plan that is there already (cubed_plan_fetch); reports are for cubed_plan_free_bytes. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_work_message(cubed_plan *plan, const void *message,
                                                            size_t size, const cubed_cancel *cancel,
                                                            void **reports, size_t *reports_size,
+                                                           cubed_error *err);
+
+/* A worker in AWS Lambda: performs invocations ({"cubed": a message of cubed_work_told in base64}) that the runtime's
+ * interface at `api` (HOST:PORT, AWS_LAMBDA_RUNTIME_API there) gives, until it fails or is cancelled.
+ * CUBED_E_UNSUPPORTED in a library without libcurl. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_lambda_serve(cubed_context *ctx, const char *api,
+                                                           const cubed_cancel *cancel,
                                                            cubed_error *err);
 
 #ifdef __cplusplus

@@ -31,11 +31,15 @@ def set_options(url: Any, options: Mapping[str, Any] | None) -> None:
     TypeError
         One is no text, number or truth value.
     """
-    if not is_remote(url):
-        return
-    _core.storage_option(os.fspath(url), None, None)
+    if is_remote(url):
+        set_service_options(os.fspath(url), options)
+
+
+def set_service_options(url: str, options: Mapping[str, Any] | None) -> None:
+    """The same of a service that is no store, by a URL that stands for it."""
+    _core.storage_option(url, None, None)
     for name, value in _flat(options or {}):
-        _core.storage_option(os.fspath(url), name, value)
+        _core.storage_option(url, name, value)
 
 
 def _flat(options: Mapping[str, Any]) -> Iterator[tuple[str, str | None]]:

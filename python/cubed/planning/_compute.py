@@ -383,7 +383,7 @@ class Plan(PlanTotals):
             with dispatch(self, callbacks) as on_event, running():
                 stats = plan.run(
                     () if stored else buffers,
-                    e.name,
+                    e.address,
                     e.retries,
                     e.use_backups,
                     bool(resume),

@@ -22,6 +22,9 @@ static const cubed_executor_vtable *const own[] = {
     &cb_executor_threads,
     &cb_executor_single,
     &cb_executor_processes,
+#ifdef CB_HAVE_HTTP
+    &cb_executor_lambda,
+#endif
 };
 enum { NOWN = (int)(sizeof own / sizeof *own) };
 
@@ -42,11 +45,18 @@ static bool get(const cubed_context *ctx, int i, const cubed_executor_vtable **v
     return true;
 }
 
+/* What is behind a colon is the executor's affair. */
+static bool is_name(const char *known, const char *asked)
+{
+    const size_t n = strlen(known);
+    return strncmp(known, asked, n) == 0 && (!asked[n] || asked[n] == ':');
+}
+
 static bool find(const cubed_context *ctx, const char *name, const cubed_executor_vtable **vt,
                  void **executor_ctx)
 {
     for (int i = 0; get(ctx, i, vt, executor_ctx); i++) {
-        if (!name || strcmp((*vt)->name, name) == 0) return true;
+        if (!name || is_name((*vt)->name, name)) return true;
     }
     return false;
 }

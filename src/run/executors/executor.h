@@ -24,6 +24,7 @@ typedef struct cb_executor_args {
 extern const cubed_executor_vtable cb_executor_threads;
 extern const cubed_executor_vtable cb_executor_single;
 extern const cubed_executor_vtable cb_executor_processes;
+extern const cubed_executor_vtable cb_executor_lambda; /* where there is HTTP */
 
 /* Tasks of a range whose reports have room in a message of so many bytes (0: any number), an error's among them. */
 int64_t cb_executor_most_tasks(uint64_t max_message_bytes);

@@ -84,6 +84,11 @@ class Executor:
         """Workers that plans are made for; 0: one per core."""
         return self.max_workers
 
+    @property
+    def address(self) -> str:
+        """What the engine knows it by: its name, and what more there is to say behind a colon."""
+        return self.name
+
     def connect(self) -> Engine | None:
         """What moves the tasks of one run; None: the engine itself does."""
         return None

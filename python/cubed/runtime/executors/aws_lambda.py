@@ -1,0 +1,62 @@
+"""AWS Lambda: native workers, invoked by the engine itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from cubed.base._remote import set_service_options
+from cubed.runtime.executors.base import Executor
+
+
+class LambdaExecutor(Executor):
+    """Runs each range of tasks as an invocation of a function of AWS Lambda, whose runtime is the
+    command: ``python -m cubed.runtime.lambda_package`` makes its code.
+
+    Workers have no Python: plans with functions of Python are refused.
+
+    Parameters
+    ----------
+    function
+        Its name, ``NAME:QUALIFIER``, or ARN.
+    max_workers
+        Invocations at a time; default: 1,000, which is what an account has unless it asks for more.
+    retries
+        As for other executors.
+    storage_options
+        Of the service, as of stores in S3: ``region``, ``key``, ``secret``, ``endpoint_url``, ...;
+        default: what the environment and AWS's files say.
+    **kwargs
+        Options of other versions, which are accepted.
+    """
+
+    name = "lambda"
+    _accepted: ClassVar[frozenset[str]] = Executor._accepted | {"function", "storage_options"}
+
+    def __init__(
+        self,
+        max_workers: int | None = None,
+        retries: int = 2,
+        *,
+        function: str = "",
+        storage_options: Mapping[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        if not isinstance(function, str) or not function:
+            raise TypeError(f"function is {function!r}, expected the name of one of AWS Lambda")
+        super().__init__(
+            max_workers, retries, function=function, storage_options=storage_options, **kwargs
+        )
+
+    def num_workers(self) -> int:
+        """Those that were asked for, or as many as there may be."""
+        return self.max_workers or self.capabilities["max_workers"]
+
+    @property
+    def address(self) -> str:
+        """``lambda:FUNCTION``."""
+        return f"{self.name}:{self.kwargs['function']}"
+
+    def connect(self) -> None:
+        """Tells the engine who asks."""
+        set_service_options(f"lambda://{self.kwargs['function']}", self.kwargs["storage_options"])

@@ -1,0 +1,70 @@
+"""The code of a worker in AWS Lambda: ``python -m cubed.runtime.lambda_package``.
+
+A ZIP with the command and the libraries of this wheel, which need nothing of the system but the C
+library of ``provided.al2023``, and a program that starts it. The wheel is of the function's
+processor.
+"""
+
+from __future__ import annotations
+
+import argparse
+import stat
+import zipfile
+from pathlib import Path
+
+_BOOTSTRAP = """#!/bin/sh
+exec "$(dirname "$0")/cubed/bin/cubed" worker --lambda
+"""
+#: Where this package is installed.
+_SITE = Path(__file__).resolve().parents[2]
+#: What Lambda takes in a direct upload.
+_MOST = 50 << 20
+
+
+def write(path: str | Path) -> int:
+    """Writes it.
+
+    Parameters
+    ----------
+    path
+        Of the ZIP: a file that is there is replaced.
+
+    Returns
+    -------
+    int
+        Its bytes.
+
+    Raises
+    ------
+    FileNotFoundError
+        This package was installed without the command.
+    ValueError
+        The ZIP is larger than Lambda takes.
+    """
+    libraries = [*_SITE.glob("cubed/libcubed*"), *_SITE.glob("cubed.libs/*")]
+    files = [_SITE / "cubed" / "bin" / "cubed", *sorted(libraries)]
+    data = {str(f.relative_to(_SITE)): f.read_bytes() for f in files}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as out:
+        for name, content in {"bootstrap": _BOOTSTRAP.encode(), **data}.items():
+            entry = zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0))  # the same bytes each time
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = (stat.S_IFREG | 0o755) << 16
+            out.writestr(entry, content)
+    size = Path(path).stat().st_size
+    if size > _MOST:
+        raise ValueError(f"{path} has {size:,} bytes, expected at most {_MOST:,}")
+    return size
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m cubed.runtime.lambda_package", description=__doc__
+    )
+    parser.add_argument("zip", help="where the ZIP is written")
+    path = parser.parse_args(arguments).zip
+    print(f"{path}: {write(path):,} bytes")
+
+
+if __name__ == "__main__":
+    main()

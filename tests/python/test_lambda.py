@@ -1,0 +1,192 @@
+"""AWS Lambda: driver and workers against stubs of the service and of the interface of runtimes."""
+
+import os
+import subprocess
+import zipfile
+
+import cubed
+import numpy as np
+import pytest
+from conftest import BIN
+from cubed import array_api as xp
+from cubed.runtime import lambda_package
+from lambda_service import Service
+
+pytest.importorskip("botocore", reason="botocore checks the signatures, and is not installed")
+
+
+@pytest.fixture
+def stored(tmp_path):
+    values = np.random.default_rng(0).normal(size=(40, 60))
+    spec = cubed.Spec(tmp_path, allowed_mem="100MB", reserved_mem=0)
+    cubed.to_zarr(cubed.from_array(values, chunks=(10, 20), spec=spec), tmp_path / "x.zarr")
+    return values, cubed.from_zarr(tmp_path / "x.zarr", spec=spec)
+
+
+def options(service, **more):
+    given = service.variables
+    return {
+        "function": service.function,
+        "max_workers": 2,
+        "storage_options": {
+            "endpoint_url": given["AWS_ENDPOINT_URL_LAMBDA"],
+            "key": given["AWS_ACCESS_KEY_ID"],
+            "secret": given["AWS_SECRET_ACCESS_KEY"],
+            "region": given["AWS_REGION"],
+        },
+        **more,
+    }
+
+
+def compute(x, service, **more):
+    return x.compute(executor="lambda", **options(service, **more))
+
+
+def expected(values):
+    return np.sqrt(values**2 + 1).mean(axis=0)
+
+
+def lazy(x):
+    return xp.mean(xp.sqrt(x**2 + 1).rechunk((40, 7)), axis=0)
+
+
+@pytest.mark.parametrize(
+    "name", ["worker", "worker:live", "arn:aws:lambda:eu-north-1:123456789012:function:worker"]
+)
+def test_values(stored, name):
+    values, x = stored
+    with Service(name) as service:
+        result = compute(lazy(x), service)
+        np.testing.assert_array_equal(result, lazy(x).compute())
+        np.testing.assert_allclose(result, expected(values))
+        assert service.invocations >= 1
+        assert not service.wrong
+        assert not service.errors
+
+
+@pytest.mark.parametrize("fault", ["throttled", "out of time", "twice"])
+def test_faults_that_pass(stored, fault):
+    _, x = stored
+    with Service(fault=lambda number: fault if number == 1 else None) as service:
+        np.testing.assert_array_equal(compute(lazy(x), service), lazy(x).compute())
+        assert service.invocations >= (1 if fault == "twice" else 2)
+
+
+@pytest.mark.parametrize(
+    ("fault", "text"),
+    [
+        ("no permission", "invoking function worker in eu-north-1: the reply is 403.*policy"),
+        ("another program", "does not answer as a worker of this library"),
+    ],
+)
+def test_faults_that_stay(stored, fault, text):
+    _, x = stored
+    with (
+        Service(fault=lambda number: fault) as service,
+        pytest.raises((OSError, ValueError, RuntimeError), match=text) as caught,
+    ):
+        compute(lazy(x), service, retries=0)
+    assert "secret/of" not in str(caught.value)
+
+
+def test_a_function_that_is_not_there(stored):
+    _, x = stored
+    with (
+        Service("another") as service,
+        pytest.raises(OSError, match="reply is 404.*Function not found.*check the function's name"),
+    ):
+        compute(x + 1, service, function="missing")
+
+
+def test_wrong_keys(stored):
+    _, x = stored
+    with Service() as service:
+        given = options(service)
+        given["storage_options"]["secret"] = "another"
+        with pytest.raises(OSError, match="signature.*does not match"):
+            (x + 1).compute(executor="lambda", **given)
+
+
+def test_results_in_memory_and_in_stores(stored, tmp_path):
+    values, x = stored
+    with Service() as service:
+        executor = cubed.runtime.create.create_executor("lambda", options(service))
+        cubed.to_zarr(x * 2, tmp_path / "y.zarr", executor=executor)
+        np.testing.assert_array_equal(cubed.from_zarr(tmp_path / "y.zarr").compute(), values * 2)
+        assert not [p for p in tmp_path.iterdir() if p.suffix != ".zarr"]  # nothing is left
+
+
+def test_functions_of_python_are_refused(stored):
+    _, x = stored
+    with Service() as service, pytest.raises(Exception, match="Python|python"):
+        compute(cubed.map_blocks(lambda a: a + 1, x, dtype=x.dtype), service)
+
+
+def test_the_command(stored, tmp_path):
+    values, _ = stored
+    with Service() as service:
+        command = [
+            BIN, "eval", "mean(sqrt(x**2 + 1), axis=0)", "--in", f"x={tmp_path}/x.zarr",
+            "--out", f"{tmp_path}/m.zarr", "--executor", "lambda:worker", "--max-workers", "2",
+            "--work-dir", f"{tmp_path}", "--progress", "none",
+        ]  # fmt: skip
+        done = subprocess.run(
+            command, env={**os.environ, **service.variables}, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        assert service.invocations >= 1
+    np.testing.assert_allclose(cubed.from_zarr(tmp_path / "m.zarr").compute(), expected(values))
+
+
+def test_a_worker_elsewhere_says_so(monkeypatch):
+    env = {k: v for k, v in os.environ.items() if k != "AWS_LAMBDA_RUNTIME_API"}
+    done = subprocess.run(
+        [BIN, "worker", "--lambda"], env=env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "AWS_LAMBDA_RUNTIME_API is not set" in done.stderr
+
+
+def test_what_is_no_message():
+    """The runtime is told of an error, and the worker goes on."""
+    from lambda_service import Invocation
+
+    with Service(workers=1) as service:
+        for payload in (b"{}", b"no JSON", b'{"cubed": "AAAA"}', b'{"cubed": "%%%%"}', b""):
+            event = Invocation(payload)
+            service.running[event.id] = event
+            service.waiting.put(event)
+            answer, error = event.reply.get(timeout=20)
+            assert error, payload
+            assert b"errorMessage" in answer
+        assert service.processes[0].poll() is None
+
+
+def test_options():
+    create = cubed.runtime.create.create_executor
+    with pytest.raises(TypeError, match="function is ''"):
+        create("lambda")
+    executor = create("lambda", {"function": "f"})
+    assert executor.num_workers() == 1000
+    assert executor.address == "lambda:f"
+    assert executor.capabilities["remote"]
+
+
+def test_the_package(tmp_path):
+    path = tmp_path / "worker.zip"
+    size = lambda_package.write(path)
+    assert size == path.stat().st_size
+    with zipfile.ZipFile(path) as z:
+        modes = {i.filename: i.external_attr >> 16 & 0o777 for i in z.infolist()}
+        assert modes["bootstrap"] == modes["cubed/bin/cubed"] == 0o755
+        z.extractall(tmp_path / "code")
+    first = path.read_bytes()
+    lambda_package.write(path)
+    assert path.read_bytes() == first
+    (tmp_path / "code/bootstrap").chmod(0o755)
+    (tmp_path / "code/cubed/bin/cubed").chmod(0o755)
+    env = {k: v for k, v in os.environ.items() if k != "AWS_LAMBDA_RUNTIME_API"}
+    done = subprocess.run(
+        [tmp_path / "code/bootstrap"], env=env, capture_output=True, text=True, check=False
+    )
+    assert "this is no function of AWS Lambda" in done.stderr
