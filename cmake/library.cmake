@@ -31,7 +31,7 @@ list(FILTER library_sources EXCLUDE REGEX "\\.isa\\.c$")
 list(FILTER isa_sources INCLUDE REGEX "/kernel/[^/]*\\.isa\\.c$")
 
 set(kernel_sources ${library_sources})
-list(FILTER kernel_sources INCLUDE REGEX "/src/(kernel/|block/linalg)")
+list(FILTER kernel_sources INCLUDE REGEX "/src/(kernel/|block/linalg|codec/shuffle)")
 set_source_files_properties(${kernel_sources} PROPERTIES COMPILE_OPTIONS "${kernel_flags}")
 
 # bzip2's header does not say its version to the compiler.

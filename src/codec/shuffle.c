@@ -19,6 +19,80 @@ static cubed_status print(const cubed_codec_conf *conf, int format, const cubed_
     return cb_conf_print_int(conf, "shuffle", "elementsize", json, cap, err);
 }
 
+/* Elements of the usual sizes, put together of rows of their bytes, or divided into them: written out so that compilers make
+ * vectors of it. By two loops it takes as long as two thirds of inflating. */
+static void join2(const unsigned char *restrict in, size_t n, unsigned char *restrict out)
+{
+    const unsigned char *a = in, *b = a + n;
+    for (size_t i = 0; i < n; i++) {
+        out[2 * i] = a[i];
+        out[2 * i + 1] = b[i];
+    }
+}
+
+static void join4(const unsigned char *restrict in, size_t n, unsigned char *restrict out)
+{
+    const unsigned char *a = in, *b = a + n, *c = b + n, *d = c + n;
+    for (size_t i = 0; i < n; i++) {
+        out[4 * i] = a[i];
+        out[4 * i + 1] = b[i];
+        out[4 * i + 2] = c[i];
+        out[4 * i + 3] = d[i];
+    }
+}
+
+static void join8(const unsigned char *restrict in, size_t n, unsigned char *restrict out)
+{
+    const unsigned char *a = in, *b = a + n, *c = b + n, *d = c + n, *e = d + n, *f = e + n,
+                        *g = f + n, *h = g + n;
+    for (size_t i = 0; i < n; i++) {
+        out[8 * i] = a[i];
+        out[8 * i + 1] = b[i];
+        out[8 * i + 2] = c[i];
+        out[8 * i + 3] = d[i];
+        out[8 * i + 4] = e[i];
+        out[8 * i + 5] = f[i];
+        out[8 * i + 6] = g[i];
+        out[8 * i + 7] = h[i];
+    }
+}
+
+static void split2(const unsigned char *restrict in, size_t n, unsigned char *restrict out)
+{
+    unsigned char *a = out, *b = a + n;
+    for (size_t i = 0; i < n; i++) {
+        a[i] = in[2 * i];
+        b[i] = in[2 * i + 1];
+    }
+}
+
+static void split4(const unsigned char *restrict in, size_t n, unsigned char *restrict out)
+{
+    unsigned char *a = out, *b = a + n, *c = b + n, *d = c + n;
+    for (size_t i = 0; i < n; i++) {
+        a[i] = in[4 * i];
+        b[i] = in[4 * i + 1];
+        c[i] = in[4 * i + 2];
+        d[i] = in[4 * i + 3];
+    }
+}
+
+static void split8(const unsigned char *restrict in, size_t n, unsigned char *restrict out)
+{
+    unsigned char *a = out, *b = a + n, *c = b + n, *d = c + n, *e = d + n, *f = e + n, *g = f + n,
+                  *h = g + n;
+    for (size_t i = 0; i < n; i++) {
+        a[i] = in[8 * i];
+        b[i] = in[8 * i + 1];
+        c[i] = in[8 * i + 2];
+        d[i] = in[8 * i + 3];
+        e[i] = in[8 * i + 4];
+        f[i] = in[8 * i + 5];
+        g[i] = in[8 * i + 6];
+        h[i] = in[8 * i + 7];
+    }
+}
+
 /* A transpose: elements are rows of an element's bytes, and columns when shuffled. */
 static cubed_status turn(const void *src, size_t src_size, size_t size, bool back, void *dst,
                          size_t dst_cap, size_t *got, cubed_error *err)
@@ -28,9 +102,21 @@ static cubed_status turn(const void *src, size_t src_size, size_t size, bool bac
     if (src_size > dst_cap || src_size % size != 0)
         return cb_fail(err, CUBED_E_FORMAT, "%zu bytes, expected a multiple of %zu up to %zu",
                        src_size, size, dst_cap);
-    size_t rows = back ? size : src_size / size, columns = back ? src_size / size : size;
-    for (size_t r = 0; r < rows; r++) {
-        for (size_t c = 0; c < columns; c++) out[c * rows + r] = in[r * columns + c];
+    const size_t n = src_size / size;
+    switch (size) {
+    case 2: back ? join2(in, n, out) : split2(in, n, out); break;
+    case 4: back ? join4(in, n, out) : split4(in, n, out); break;
+    case 8: back ? join8(in, n, out) : split8(in, n, out); break;
+    default:
+        /* Row by row: what is written comes from one place. */
+        for (size_t k = 0; k < size; k++) {
+            for (size_t i = 0; i < n; i++) {
+                if (back)
+                    out[size * i + k] = in[k * n + i];
+                else
+                    out[k * n + i] = in[size * i + k];
+            }
+        }
     }
     *got = src_size;
     return CUBED_OK;

@@ -403,3 +403,20 @@ def test_lzma_of_larger_dictionaries_and_damage(tmp_path):
     (path / "0").write_bytes(numcodecs.LZMA(preset=0).encode(x[:300_000]) * 1
                              + numcodecs.LZMA(preset=0).encode(x[300_000:]))  # fmt: skip
     np.testing.assert_array_equal(read(path), x)  # several streams
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 7, 8, 16])
+@pytest.mark.parametrize("n", [1, 15, 33, 1000])
+def test_shuffle_of_elements_of_any_size(tmp_path, size, n):
+    """Also of more bytes than vectors hold, and of fewer."""
+    raw = np.random.default_rng(size).integers(0, 256, size * n, dtype="u1")
+    there = numcodecs.Shuffle(elementsize=size)
+    zarr.create_array(
+        tmp_path / "a", shape=raw.shape, chunks=raw.shape, dtype="u1", zarr_format=2,
+        filters=[there], compressors=None,
+    )[...] = raw  # fmt: skip
+    args = ("--codecs", f'[{{"id": "shuffle", "elementsize": {size}}}, null]', "--format", "2")
+    check(run("rechunk", tmp_path / "a", tmp_path / "b", "--chunks", "-1", *args))
+    np.testing.assert_array_equal(zarr.open_array(tmp_path / "b")[...], raw)
+    stored = (tmp_path / "b/0").read_bytes()
+    assert stored == bytes(there.encode(raw)) == (tmp_path / "a/0").read_bytes()
