@@ -23,6 +23,15 @@ static value_kind kind_of(const char *arg)
     return VALUE_NONE;
 }
 
+/* "lambda:FUNCTION" says the form of a value: it is none itself. */
+static bool stands_for_others(const char *word, int n)
+{
+    for (int i = 0; i < n; i++) {
+        if (word[i] >= 'A' && word[i] <= 'Z') return true;
+    }
+    return false;
+}
+
 /* "a|b" as "a b"; the verbs if that is what `words` says. */
 static void put_words(FILE *f, const cli_verb *verbs, const char *words)
 {
@@ -31,6 +40,7 @@ static void put_words(FILE *f, const cli_verb *verbs, const char *words)
     const char *sep = "";
     if (strcmp(words, CLI_WORDS_VERBS) != 0) {
         while (cli_next_word(&words, &word, &n)) {
+            if (stands_for_others(word, n)) continue;
             fprintf(f, "%s%.*s", sep, n, word);
             sep = " ";
         }

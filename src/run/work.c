@@ -1,7 +1,7 @@
 /* What a worker of a run in parts does: a range of tasks, as often as it is asked to, also at the same time as others.
  * Chunks are put as a whole, and are the same each time. Which tasks are done is noted in the run's folder, before
  * anybody is told of the last of them. */
-#define _DEFAULT_SOURCE
+#define _GNU_SOURCE
 #define XXH_INLINE_ALL
 #include <inttypes.h>
 #include <string.h>
