@@ -11,7 +11,7 @@ from mkdocs.structure.files import File
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMAND = ROOT / "build/release/cubed"
-VERBS = ("info", "eval", "rechunk", "copy", "run", "clean", "worker", "demo")
+VERBS = ("info", "eval", "plot", "rechunk", "copy", "run", "clean", "worker", "demo")
 
 
 def run(*args):

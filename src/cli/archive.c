@@ -1,4 +1,5 @@
-/* Results that are one file (--out r.zip, r.nc): arrays are made in a directory beside it, which is packed when all are whole. */
+/* Results that are one file (--out r.zip, r.nc, map.png): arrays are made in a directory beside it, which is packed or drawn
+ * when all are whole. */
 #include "archive.h"
 
 #include <string.h>
@@ -6,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "picture.h"
 
 /* Whether the store's name ends so, and is that of no directory. */
 static bool is_file(const char *url, const char *end)
@@ -36,6 +37,11 @@ bool archive_is_unknown(const char *url)
     return false;
 }
 
+bool archive_is_picture(const char *url)
+{
+    return is_file(url, ".png") || is_file(url, ".svg") || is_file(url, ".pdf");
+}
+
 static char *staged(const archive *a, const char *url)
 {
     size_t n, store;
@@ -44,13 +50,15 @@ static char *staged(const archive *a, const char *url)
 }
 
 char *archive_begin(archive *a, const cubed_target *targets, int ntargets,
-                    const cubed_plan_group *groups, int ngroups, bool overwrite)
+                    const cubed_plan_group *groups, int ngroups, const cli_picture *picture,
+                    bool overwrite)
 {
     size_t n, store;
     const char *unfit = NULL;
     (void)cubed_url_path(targets[0].url, &n, &store);
     a->path = cli_printf("%.*s", (int)store, targets[0].url);
     a->netcdf = archive_is_netcdf(targets[0].url);
+    a->picture = picture;
     a->staging = cli_printf("%s.cubed-new", a->path);
     a->targets = cli_alloc((size_t)ntargets * sizeof *a->targets);
     a->groups = cli_alloc(((size_t)ngroups + 1) * sizeof *a->groups);
@@ -84,6 +92,7 @@ char *archive_begin(archive *a, const cubed_target *targets, int ntargets,
 
 cubed_status archive_end(archive *a, cubed_context *ctx, bool durable, cubed_error *err)
 {
+    if (a->picture) return picture_draw(a->picture, ctx, a->staging, a->path, err);
     return (a->netcdf ? cubed_netcdf_pack : cubed_zarr_pack)(ctx, a->staging, a->path, durable,
                                                              err);
 }

@@ -2,7 +2,7 @@
 #ifndef CUBED_CLI_ARCHIVE_H
 #define CUBED_CLI_ARCHIVE_H
 
-#include "cubed/cubed.h"
+#include "cli.h"
 
 typedef struct archive {
     char *path, *staging; /* of the file, and of the directory that becomes it */
@@ -10,16 +10,20 @@ typedef struct archive {
     cubed_plan_group *groups;
     int ntargets, ngroups;
     bool netcdf;
+    const cli_picture *picture; /* NULL: it is none */
 } archive;
 
 /* Whether a result of that URL is to be in a file: of ZIP, or of NetCDF. */
 bool archive_is_wanted(const char *url);
 bool archive_is_netcdf(const char *url);
+/* Whether its name is that of a picture, which `cubed plot` draws. */
+bool archive_is_picture(const char *url);
 /* Whether it is to be in a file of another kind, which nobody here writes. */
 bool archive_is_unknown(const char *url);
-/* Targets and groups as they are made in the directory; NULL, or what is wrong: the caller's. */
+/* Targets and groups as they are made in the directory; NULL, or what is wrong: the caller's. `picture` NULL: it is none. */
 char *archive_begin(archive *a, const cubed_target *targets, int ntargets,
-                    const cubed_plan_group *groups, int ngroups, bool overwrite);
+                    const cubed_plan_group *groups, int ngroups, const cli_picture *picture,
+                    bool overwrite);
 /* When all of them are whole. */
 cubed_status archive_end(archive *a, cubed_context *ctx, bool durable, cubed_error *err);
 void archive_free(archive *a);

@@ -24,6 +24,7 @@ typedef struct cli_verb {
 
 int cmd_info(int argc, char **argv);
 int cmd_eval(int argc, char **argv);
+int cmd_plot(int argc, char **argv);
 int cmd_rechunk(int argc, char **argv);
 int cmd_copy(int argc, char **argv);
 int cmd_run(int argc, char **argv);
@@ -36,9 +37,9 @@ int cmd_cancel(int argc, char **argv);
 int cmd_executors(int argc, char **argv);
 int cmd_demo(int argc, char **argv);
 
-extern const cli_usage cmd_info_usage, cmd_eval_usage, cmd_rechunk_usage, cmd_copy_usage,
-    cmd_run_usage, cmd_clean_usage, cmd_worker_usage, cmd_submit_usage, cmd_status_usage,
-    cmd_attach_usage, cmd_cancel_usage, cmd_executors_usage, cmd_demo_usage;
+extern const cli_usage cmd_info_usage, cmd_eval_usage, cmd_plot_usage, cmd_rechunk_usage,
+    cmd_copy_usage, cmd_run_usage, cmd_clean_usage, cmd_worker_usage, cmd_submit_usage,
+    cmd_status_usage, cmd_attach_usage, cmd_cancel_usage, cmd_executors_usage, cmd_demo_usage;
 
 /* --- Regions -------------------------------------------------------------------------------------------- */
 
@@ -55,6 +56,11 @@ typedef enum cli_progress_mode {
     PROGRESS_NONE
 } cli_progress_mode;
 
+/* How `cubed plot` draws; NULLs: as Xarray and Matplotlib do. */
+typedef struct cli_picture {
+    const char *colors, *title;
+} cli_picture;
+
 /* The options that all verbs which run plans have. */
 typedef struct cli_common {
     uint64_t allowed_mem;
@@ -67,6 +73,7 @@ typedef struct cli_common {
     bool overwrite, durable, resume, optimize, plan_only, explain, json, through_bytes;
     cli_progress_mode progress;
     const char *plan_svg, *prices, *save_plan, *events, *report, *isa;
+    const cli_picture *picture; /* results are drawn; NULL: they are not */
 } cli_common;
 #define CLI_COMMON_INIT                                                                            \
     {                                                                                              \

@@ -6,24 +6,39 @@
 #include "cli.h"
 #include "expr.h"
 #include "inputs.h"
+#include "picture.h"
 #include "values.h"
 
-enum { KEY_IN = CLI_OWN_KEY, KEY_ALONG, KEY_OUT, KEY_DECODE, KEY_FORMAT, KEY_CODECS, KEY_REGION };
+enum {
+    KEY_IN = CLI_OWN_KEY,
+    KEY_ALONG,
+    KEY_OUT,
+    KEY_DECODE,
+    KEY_FORMAT,
+    KEY_CODECS,
+    KEY_REGION,
+    KEY_COLORS,
+    KEY_TITLE
+};
 
 /* Results up to this size are printed. */
 #define PRINTED_BYTES ((size_t)64 << 20)
 
+/* Of inputs, for both verbs. */
+static const char in_text[] = "an array by its name, or a group whose arrays are names";
+static const char along_text[] =
+    "dimension along which the files of an input 'era5-*.nc' are one (default time)";
+static const char decode_text[] =
+    "apply scale_factor, add_offset, _FillValue and missing_value (CF)";
+
 static const cli_option own[] = {
-    {"in", "[NAME=]STORE[::PATH]", "an array by its name, or a group whose arrays are names",
-     KEY_IN},
-    {"along", "DIM",
-     "dimension along which the files of an input 'era5-*.nc' are one (default time)", KEY_ALONG},
+    {"in", "[NAME=]STORE[::PATH]", in_text, KEY_IN},
+    {"along", "DIM", along_text, KEY_ALONG},
+    {"decode", NULL, decode_text, KEY_DECODE},
     {"out", "STORE[::PATH]",
      "where results go: a Zarr store, FILE.zip or FILE.nc (default: a small result is printed; "
      "--plan shows any)",
      KEY_OUT},
-    {"decode", NULL, "apply scale_factor, add_offset, _FillValue and missing_value (CF)",
-     KEY_DECODE},
     {"format", "2|3", "Zarr format of results (default 3, or that of what --resume goes on with)",
      KEY_FORMAT},
     {"codecs", "JSON", "v3 codec list or v2 compressor of results (default zstd, level 1)",
@@ -106,7 +121,34 @@ const cli_usage cmd_eval_usage = {
     .own = own,
     .common = true};
 
+static const cli_option own_of_plot[] = {
+    {"in", "[NAME=]STORE[::PATH]", in_text, KEY_IN},
+    {"along", "DIM", along_text, KEY_ALONG},
+    {"decode", NULL, decode_text, KEY_DECODE},
+    {"out", "FILE", "the picture, of the kind that its name says: .png, .svg or .pdf", KEY_OUT},
+    {"colors", "NAME", "of maps: one of Matplotlib's, such as RdBu_r (default: as values are)",
+     KEY_COLORS},
+    {"title", "TEXT", "above the picture", KEY_TITLE},
+    {NULL, NULL, NULL, 0}};
+
+const cli_usage cmd_plot_usage = {
+    .synopsis = "plot EXPRESSION [STORE] [--in [NAME=]STORE[::PATH]]... --out FILE.png",
+    .repeats = "in",
+    .text =
+        "Evaluates expressions as `cubed eval` does, and draws the results: what has two "
+        "dimensions as a map, what has one as a series, over their coordinates. Several "
+        "series along one dimension share a diagram. What has more elements than a picture has "
+        "points is drawn by means of neighbours.\n"
+        "Xarray and Matplotlib draw, by the Python package: pip install 'cubed[plot]'. The Python "
+        "that has them is python3, or what the variable CUBED_PYTHON names.",
+    .examples = "  cubed plot 'mean(t2m, dim=\"time\")' era5.zarr --out map.png\n"
+                "  cubed plot 'low = min(t2m, dim=(\"lat\", \"lon\")); "
+                "high = max(t2m, dim=(\"lat\", \"lon\"))' era5.zarr --out range.svg\n",
+    .own = own_of_plot,
+    .common = true};
+
 typedef struct eval {
+    const char *verb;
     cubed_context *ctx;
     inputs in;
     cli_common common;
@@ -281,27 +323,48 @@ static bool is_array(const eval *e)
     return true;
 }
 
+/* Names for dimensions that have none: pictures have axes with names. */
+static bool name_dims(eval *e, int i, cubed_error *err)
+{
+    cubed_array *x = e->item[i].array, *named;
+    const char *names[2] = {NULL};
+    char *made[2] = {NULL};
+    for (int d = 0; d < cubed_array_ndim(x); d++) {
+        names[d] = cubed_array_dim_name(x, d);
+        if (!names[d]) names[d] = made[d] = cli_printf("axis %d of %s", d, e->item[i].name);
+    }
+    const cubed_status st = cubed_array_with_dim_names(x, names, &named, err);
+    if (st == CUBED_OK) e->item[i].array = named;
+    if (st == CUBED_OK) cubed_array_unref(x);
+    for (int d = 0; d < 2; d++) cli_free(made[d]);
+    return st == CUBED_OK;
+}
+
 /* Where each result goes: one bare expression of arrays that stand alone to --out itself, others below it: what came
  * from a group, or has coordinates, goes to one, where Xarray opens it. */
-static void place_results(eval *e)
+static bool place_results(eval *e, cubed_error *err)
 {
     for (int i = 0; i < e->built.n; i++) {
         const expr_var *v = &e->built.vars[i];
         if (v->is_result) add_item(e, v->name, v->array, &v->about);
     }
-    if (!e->out) return;
+    for (int i = 0; e->common.picture && i < e->nitems; i++) {
+        if (!name_dims(e, i, err)) return false;
+    }
+    if (!e->out) return true;
     size_t path, store;
     (void)cubed_url_path(e->out, &path, &store);
     /* Variables of NetCDF have names, and coordinates beside them. */
-    const bool named = archive_is_netcdf(e->out) && path == 0;
+    const bool named = (archive_is_netcdf(e->out) && path == 0) || e->common.picture;
     bool bare = !named && e->nitems == 1 && strcmp(e->item[0].name, "result") == 0;
     const bool alone = bare && (path > 0 || e->region || is_array(e));
     if (!e->region && !alone) add_coordinates(e);
     if (bare && (alone || (e->nitems == 1 && !inputs_have_group(&e->in)))) {
         e->item[0].url = cli_strdup(e->out);
-        return;
+        return true;
     }
     for (int i = 0; i < e->nitems; i++) e->item[i].url = inputs_join(e->out, e->item[i].name);
+    return true;
 }
 
 /* Takes the attributes of the group that the walk starts at, and ends the walk. */
@@ -363,7 +426,8 @@ static void print_item(const eval *e, int i)
         printf("%s%s%s%" PRId64, d ? ", " : "", name ? name : "", name ? ": " : "",
                cubed_array_shape(x)[d]);
     }
-    printf(")%s%s\n", e->item[i].url ? " -> " : "", e->item[i].url ? e->item[i].url : "");
+    const char *to = e->common.picture ? e->out : e->item[i].url;
+    printf(")%s%s\n", to ? " -> " : "", to ? to : "");
     if (e->item[i].data) values_print(stdout, x, e->item[i].data);
 }
 
@@ -401,7 +465,7 @@ static int run(eval *e)
     if (st != CUBED_OK || result_group(e, &group, &attrs, &grouped, &err) != CUBED_OK) {
         cli_free(targets);
         cli_free(attrs);
-        return cli_report("eval", &err);
+        return cli_report(e->verb, &err);
     }
     memset(&stats, 0, sizeof stats);
     for (int i = 0; i < e->nitems; i++) {
@@ -416,14 +480,14 @@ static int run(eval *e)
         if (!e->region) continue;
         if (cli_region_target(e->ctx, e->region, e->item[i].array, e->item[i].url, &targets[i],
                               &err) != CUBED_OK) {
-            code = cli_report("eval", &err);
+            code = cli_report(e->verb, &err);
             break;
         }
         targets[i].durable = e->common.durable;
         made = i + 1;
     }
     if (code == EXIT_SUCCESS)
-        code = cli_execute("eval", e->ctx, targets, e->nitems, &group, grouped, &e->common, &ran,
+        code = cli_execute(e->verb, e->ctx, targets, e->nitems, &group, grouped, &e->common, &ran,
                            &stats, &info);
     if (ran) show_results(e, &stats, &info);
     for (int i = 0; i < made; i++) cubed_array_unref(targets[i].array);
@@ -445,18 +509,39 @@ static cubed_status find_coordinate(void *ctx, const char *name, cubed_array **o
     return inputs_coordinate(ctx, name, out, err);
 }
 
+/* What pictures cannot be of, before anything is computed. */
+static int check_picture(const eval *e)
+{
+    if (!e->out) return cli_usage_error(e->verb, "say where the picture goes: --out map.png");
+    if (!archive_is_picture(e->out))
+        return cli_usage_error(e->verb, "--out %s: expected a FILE.png, FILE.svg or FILE.pdf",
+                               e->out);
+    for (int i = 0; i < e->built.n; i++) {
+        const expr_var *v = &e->built.vars[i];
+        if (!v->is_result) continue;
+        const int ndim = cubed_array_ndim(v->array);
+        if (ndim != 1 && ndim != 2)
+            return cli_usage_error(
+                e->verb,
+                "%s has %d dimensions: a series has one and a map two (x[0], mean(x, dim=\"time\") "
+                "and sel(x, time=\"2020-01-01\") take dimensions away)",
+                v->name, ndim);
+    }
+    return e->common.plan_only ? EXIT_SUCCESS : picture_check(e->verb);
+}
+
 static int prepare(eval *e)
 {
     cubed_error err = CUBED_ERROR_INIT;
     expr **statements;
     int n;
-    int code = cli_context("eval", &e->common, &e->ctx);
+    int code = cli_context(e->verb, &e->common, &e->ctx);
     if (code != EXIT_SUCCESS) return code;
     e->in.ctx = e->ctx;
-    if (expr_parse(e->text, &statements, &n, &err) != CUBED_OK) return cli_report("eval", &err);
+    if (expr_parse(e->text, &statements, &n, &err) != CUBED_OK) return cli_report(e->verb, &err);
     char *twice = expr_named_twice(statements, n);
     if (twice) {
-        code = cli_usage_error("eval",
+        code = cli_usage_error(e->verb,
                                "the name \"%s\" has two values, of which only the last would be a "
                                "result: give each its own name, or one that starts with _",
                                twice);
@@ -468,65 +553,70 @@ static int prepare(eval *e)
                             compute_now,   e,      find_coordinate};
     cubed_status st = expr_build(e->ctx, e->text, statements, n, &host, &e->built, &err);
     expr_free(statements, n);
-    if (st != CUBED_OK) return cli_report("eval", &err);
-    place_results(e);
+    if (st != CUBED_OK) return cli_report(e->verb, &err);
+    if (e->common.picture && (code = check_picture(e)) != EXIT_SUCCESS) return code;
+    if (!place_results(e, &err)) return cli_report(e->verb, &err);
     char *unused = inputs_unused(&e->in, is_grouped(e) ? inputs_group(&e->in) : NULL);
     if (unused) {
-        code = cli_usage_error("eval", "the expression uses nothing of the input %s", unused);
+        code = cli_usage_error(e->verb, "the expression uses nothing of the input %s", unused);
         cli_free(unused);
         return code;
     }
-    if (e->nitems == 0) return cli_usage_error("eval", "no result: every name starts with _");
+    if (e->nitems == 0) return cli_usage_error(e->verb, "no result: every name starts with _");
     for (int i = 0; i < e->nitems && !e->out && !e->common.plan_only; i++) {
         char text[32];
         if (e->item[i].bytes > PRINTED_BYTES)
-            return cli_usage_error("eval", "the result \"%s\" has %s: say where it goes with --out",
-                                   e->item[i].name,
-                                   cli_format_bytes((double)e->item[i].bytes, text));
+            return cli_usage_error(
+                e->verb, "the result \"%s\" has %s: say where it goes with --out", e->item[i].name,
+                cli_format_bytes((double)e->item[i].bytes, text));
     }
     return run(e);
 }
 
-int cmd_eval(int argc, char **argv)
+/* Verbs that evaluate: what they share is one way through options, inputs and the run. */
+static int evaluate(int argc, char **argv, const cli_usage *usage, cli_picture *picture)
 {
-    eval e = {.common = CLI_COMMON_INIT};
+    eval e = {.verb = argv[0], .common = CLI_COMMON_INIT};
+    e.common.picture = picture;
     char *wrong = NULL;
     int key;
-    while ((key = cli_next_option(argc, argv, &cmd_eval_usage, &e.common)) != -1) {
+    while ((key = cli_next_option(argc, argv, usage, &e.common)) != -1) {
         switch (key) {
         case KEY_IN: wrong = inputs_add(&e.in, optarg); break;
         case KEY_ALONG: e.in.along = optarg; break;
         case KEY_OUT: e.out = optarg; break;
         case KEY_DECODE: e.in.decode = true; break;
+        case KEY_COLORS: picture->colors = optarg; break;
+        case KEY_TITLE: picture->title = optarg; break;
         case KEY_CODECS: e.codecs = optarg; break;
         case KEY_REGION: e.region = optarg; break;
         case KEY_FORMAT:
             if (strcmp(optarg, "2") != 0 && strcmp(optarg, "3") != 0)
-                return cli_usage_error("eval", "--format \"%s\": expected 2 or 3", optarg);
+                return cli_usage_error(e.verb, "--format \"%s\": expected 2 or 3", optarg);
             e.format = optarg[0] - '0';
             break;
         default: break;
         }
-        if (wrong) return cli_usage_error("eval", "--in: %s", wrong);
+        if (wrong) return cli_usage_error(e.verb, "--in: %s", wrong);
     }
-    if (optind >= argc) return cli_usage_error("eval", "expected an expression");
+    if (optind >= argc) return cli_usage_error(e.verb, "expected an expression");
     if (argc - optind > 2)
-        return cli_usage_error("eval",
+        return cli_usage_error(e.verb,
                                "expected an expression and one STORE, but \"%s\" follows: more "
                                "inputs are given with --in, and --out says where results go",
                                argv[optind + 2]);
     if (!e.out && (e.codecs || e.format || e.common.overwrite || e.common.durable))
-        return cli_usage_error("eval", "--format, --codecs, --overwrite and --durable are for "
+        return cli_usage_error(e.verb, "--format, --codecs, --overwrite and --durable are for "
                                        "results that are stored: with --out");
     if (e.region && (!e.out || e.codecs || e.format || e.common.overwrite))
         return cli_usage_error(
-            "eval", "--region is for an array that exists: with --out, and without --format, "
+            e.verb, "--region is for an array that exists: with --out, and without --format, "
                     "--codecs and --overwrite");
     e.text = argv[optind++];
     if (optind < argc && (wrong = inputs_add(&e.in, argv[optind])))
-        return cli_usage_error("eval", "%s", wrong);
+        return cli_usage_error(e.verb, "%s", wrong);
     if (e.in.decode && e.in.nspecs == 0)
-        return cli_usage_error("eval", "--decode is of inputs, and there are none");
+        return cli_usage_error(e.verb, "--decode is of inputs, and there are none");
     int code = prepare(&e);
     for (int i = 0; i < e.nitems; i++) {
         cubed_array_unref(e.item[i].array);
@@ -539,4 +629,12 @@ int cmd_eval(int argc, char **argv)
     inputs_free(&e.in);
     cubed_context_unref(e.ctx);
     return code;
+}
+
+int cmd_eval(int argc, char **argv) { return evaluate(argc, argv, &cmd_eval_usage, NULL); }
+
+int cmd_plot(int argc, char **argv)
+{
+    cli_picture picture = {NULL, NULL};
+    return evaluate(argc, argv, &cmd_plot_usage, &picture);
 }

@@ -346,7 +346,7 @@ static int run_copies(const job *j, const cli_common *c, bool *ran)
                                "no array of %s can be computed with: all are copied as they are, "
                                "which takes no plan",
                                j->src);
-    if (archive_is_wanted(j->dst) || archive_is_unknown(j->dst))
+    if (archive_is_wanted(j->dst) || archive_is_unknown(j->dst) || archive_is_picture(j->dst))
         return cli_usage_error(j->verb->name,
                                "%s: no array of %s can be computed with, and copies of such arrays "
                                "alone go to a Zarr store",

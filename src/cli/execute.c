@@ -379,14 +379,17 @@ int cli_execute(const char *verb, cubed_context *ctx, const cubed_target *target
                                "%s: files of that kind are read, not written: name a file of "
                                "NetCDF (r.nc), a Zarr store (r.zarr) or an archive of one (r.zip)",
                                targets[0].url);
-    if (ntargets == 0 || !targets[0].url || !archive_is_wanted(targets[0].url) ||
+    if (ntargets > 0 && targets[0].url && archive_is_picture(targets[0].url) && !c->picture)
+        return cli_usage_error(verb, "%s: `cubed plot` draws pictures", targets[0].url);
+    if (ntargets == 0 || !targets[0].url || !(archive_is_wanted(targets[0].url) || c->picture) ||
         (c->plan_only && !c->save_plan))
         return execute(verb, ctx, targets, ntargets, groups, ngroups, 0, c, ran, stats, info);
     if (c->save_plan || targets[0].region)
         return cli_usage_error(verb,
                                "a file is written as a whole, by a run of the command: not with "
                                "--save-plan or --region");
-    char *wrong = archive_begin(&a, targets, ntargets, groups, ngroups, c->overwrite || c->resume);
+    char *wrong = archive_begin(&a, targets, ntargets, groups, ngroups, c->picture,
+                                c->overwrite || c->resume);
     uint64_t mem = 0;
     int code;
     if (wrong)

@@ -34,6 +34,7 @@ static const cli_usage completion_usage = {
 static const cli_verb verbs[] = {
     {"info", "show what a Zarr store holds", cmd_info, &cmd_info_usage},
     {"eval", "evaluate expressions over arrays", cmd_eval, &cmd_eval_usage},
+    {"plot", "draw what expressions give, as a picture", cmd_plot, &cmd_plot_usage},
     {"rechunk", "store arrays with other chunks", cmd_rechunk, &cmd_rechunk_usage},
     {"copy", "store arrays elsewhere, or in another format", cmd_copy, &cmd_copy_usage},
     {"run", "run a saved plan", cmd_run, &cmd_run_usage},

@@ -1,0 +1,131 @@
+"""Maps and series as pictures, by Xarray and Matplotlib: what ``cubed plot`` draws."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import Any
+
+import xarray as xr
+
+import cubed.xarray  # the hooks: decoding and means are lazy
+
+__all__ = ["draw"]
+
+#: Elements along an axis: more than a picture has points.
+_MOST = 2048
+
+
+def draw(
+    store: str | os.PathLike[str],
+    to: str | os.PathLike[str],
+    *,
+    colors: str | None = None,
+    title: str | None = None,
+    spec: cubed.Spec | None = None,
+) -> None:
+    """Draw the arrays of a Zarr group, over their coordinates.
+
+    An array of two dimensions is a map, one of one a series; series along one dimension share a
+    diagram. Along a dimension of more than 2048 elements means of neighbours are drawn.
+
+    Parameters
+    ----------
+    store : str or os.PathLike
+        Where the group is. Dimensions have names.
+    to : str or os.PathLike
+        The file, of the kind that its name says: ``.png``, ``.svg`` or ``.pdf``.
+    colors : str or None
+        The name of a colour map of Matplotlib's; None: as Xarray chooses.
+    title : str or None
+        Above the picture.
+    spec : Spec or None
+        What reading and means may use.
+
+    Raises
+    ------
+    ValueError
+        If there is nothing to draw, an array has no or more than two dimensions, its values are
+        complex, or there is no such colour map.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> x = xr.DataArray(np.arange(6.0).reshape(2, 3), dims=("lat", "lon"), name="t")
+    >>> _ = x.to_dataset().to_zarr("map.zarr")
+    >>> cubed.plot.draw("map.zarr", "map.png")
+    """
+    from matplotlib import colormaps
+    from matplotlib.figure import Figure
+
+    if colors is not None and colors not in colormaps:
+        raise ValueError(f"colors is {colors!r}, expected a colour map of Matplotlib's (RdBu_r)")
+    with xr.open_dataset(os.fspath(store), engine="cubed", spec=spec, chunks={}) as ds:
+        panels = _panels(ds)
+        data, steps = _thinned(ds)
+    figure = Figure(figsize=(8, 4.5 * len(panels)), dpi=150, layout="constrained")
+    for axes, names in zip(figure.subplots(len(panels), squeeze=False)[:, 0], panels, strict=True):
+        _draw_panel(axes, [data[name] for name in names], colors)
+    if title is not None:
+        figure.suptitle(title)
+    if steps:
+        text = ", ".join(f"{k} along {dim}" for dim, k in steps.items())
+        figure.supxlabel(f"means of {text}", fontsize="small")
+    figure.savefig(os.fspath(to))
+
+
+def _panels(ds: xr.Dataset) -> list[list[str]]:
+    """The names that each diagram has: one map, or all series along a dimension in one unit."""
+    maps: list[list[str]] = []
+    series: dict[Any, list[str]] = {}
+    for name, x in ds.data_vars.items():
+        if x.dtype.kind not in "biufmM":
+            raise ValueError(f"{name} is {x.dtype}: numbers and times are drawn")
+        if x.ndim == 1:
+            series.setdefault((x.dims, x.attrs.get("units")), []).append(str(name))
+        elif x.ndim == 2:
+            maps.append([str(name)])
+        else:
+            raise ValueError(f"{name} has {x.ndim} dimensions, expected one or two")
+    if not maps and not series:
+        raise ValueError("the group has no arrays but coordinates: nothing to draw")
+    return maps + list(series.values())
+
+
+def _thinned(ds: xr.Dataset) -> tuple[xr.Dataset, dict[str, int]]:
+    """In memory, with at most so many elements along a dimension; how many each of them is of."""
+    steps = {str(dim): -(-n // _MOST) for dim, n in ds.sizes.items() if n > _MOST}
+    # Where there is no coordinate positions are one.
+    ds = ds.assign_coords({dim: range(ds.sizes[dim]) for dim in steps if dim not in ds.coords})
+    # The first coordinate stands for its neighbours: of calendars' dates there is no mean.
+    thin = ds.coarsen(steps, boundary="trim", coord_func="min").mean() if steps else ds
+    return thin.compute(), steps
+
+
+def _draw_panel(axes: Any, arrays: list[xr.DataArray], colors: str | None) -> None:
+    for x in arrays:
+        if x.ndim == 2:
+            x.plot.pcolormesh(ax=axes, cmap=colors)
+        else:
+            x.plot.line(ax=axes, label=str(x.name))
+    if len(arrays) > 1:
+        axes.set_ylabel(f"[{arrays[0].units}]" if "units" in arrays[0].attrs else "")
+        axes.legend()
+    axes.set_title("")
+
+
+def _main() -> None:
+    parser = argparse.ArgumentParser("python -m cubed.plot", description=__doc__)
+    parser.add_argument("store")
+    parser.add_argument("to")
+    parser.add_argument("--colors", default="")
+    parser.add_argument("--title", default="")
+    given = parser.parse_args()
+    try:
+        draw(given.store, given.to, colors=given.colors or None, title=given.title or None)
+    except (ImportError, ValueError, OSError) as e:
+        parser.exit(1, f"cubed plot: {e}\n")
+
+
+if __name__ == "__main__":
+    _main()

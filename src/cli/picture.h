@@ -1,0 +1,13 @@
+/* Results as pictures. */
+#ifndef CUBED_CLI_PICTURE_H
+#define CUBED_CLI_PICTURE_H
+
+#include "cli.h"
+
+/* Whether there is a Python that can draw; if not, says what is missing and returns an exit code. */
+int picture_check(const char *verb);
+/* Draws the store's arrays into a file, and removes the store, whether that went well or not. */
+cubed_status picture_draw(const cli_picture *p, cubed_context *ctx, const char *store,
+                          const char *file, cubed_error *err);
+
+#endif
