@@ -38,7 +38,8 @@ void cb_credentials_free(cb_net *net);
 #define CB_GOOGLE_FILE                                                                             \
     "GOOGLE_APPLICATION_CREDENTIALS GOOGLE_SERVICE_ACCOUNT application_credentials "               \
     "service_account service_account_path google_service_account google_application_credentials"
-#define CB_GOOGLE_KEY   "GOOGLE_SERVICE_ACCOUNT_KEY service_account_key google_service_account_key"
-#define CB_GOOGLE_TOKEN "GOOGLE_OAUTH_ACCESS_TOKEN token bearer_token access_token"
+#define CB_GOOGLE_KEY      "GOOGLE_SERVICE_ACCOUNT_KEY service_account_key google_service_account_key"
+#define CB_GOOGLE_ENDPOINT "STORAGE_EMULATOR_HOST endpoint_url endpoint"
+#define CB_GOOGLE_TOKEN    "GOOGLE_OAUTH_ACCESS_TOKEN token bearer_token access_token"
 
 #endif

@@ -225,7 +225,7 @@ cubed_status cb_look_for_google(cb_credentials *c, cubed_error *err)
 {
     const char *token, *file, *key, *home, *folder;
     char path[4096];
-    CB_TRY(get(c, "STORAGE_EMULATOR_HOST endpoint_url endpoint", &c->endpoint, err));
+    CB_TRY(get(c, CB_GOOGLE_ENDPOINT, &c->endpoint, err));
     CB_TRY(get(c, CB_GOOGLE_TOKEN, &token, err));
     CB_TRY(get(c, CB_GOOGLE_KEY, &key, err));
     CB_TRY(get(c, CB_GOOGLE_FILE, &file, err));

@@ -1,10 +1,12 @@
-/* Google's Cloud Storage by its JSON interface. Versions are generations, and who asks has a bearer token. */
+/* Google's Cloud Storage by its JSON interface, for who has a bearer token; by its XML interface for who has HMAC keys.
+ * Versions are generations. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 #include "base/crc32c.h"
 #include "base/error.h"
@@ -12,22 +14,28 @@
 #include "store/credentials.h"
 #include "store/remote.h"
 #include "store/remotes.h"
+#include "store/s3_listing.h"
+#include "store/sigv4.h"
 #include "store/uri.h"
 
-#define ENDPOINT "STORAGE_EMULATOR_HOST endpoint_url endpoint"
+#define ENDPOINT CB_GOOGLE_ENDPOINT
 #define NOBODY   "GOOGLE_SKIP_SIGNATURE anon skip_signature"
 #define PAYS     "GOOGLE_USER_PROJECT user_project"
+#define HMAC_ID  "GS_ACCESS_KEY_ID access_key_id key"
+#define HMAC_KEY "GS_SECRET_ACCESS_KEY secret_access_key secret"
 #define OPTIONS                                                                                    \
-    CB_GOOGLE_TOKEN " " CB_GOOGLE_KEY " " CB_GOOGLE_FILE " " ENDPOINT " " NOBODY " " PAYS          \
-                    " project " CB_REMOTE_OPTIONS
+    CB_GOOGLE_TOKEN " " CB_GOOGLE_KEY " " CB_GOOGLE_FILE " " HMAC_ID " " HMAC_KEY " " ENDPOINT     \
+                    " " NOBODY " " PAYS " project " CB_REMOTE_OPTIONS
 #define OWN      "cubed-write"
+#define OWN_XML  "x-goog-meta-" OWN
 #define BOUNDARY "cubed-7f2a9c41d5e86b03"
 
 typedef struct gcs_store {
     cb_remote remote;
     const char *endpoint, *payer;
+    const char *id, *secret; /* HMAC keys; NULL: there are none */
     bool anonymous;
-    cb_credentials *who;
+    cb_credentials *who; /* NULL: there are HMAC keys */
 } gcs_store;
 
 /* --- What is sent ------------------------------------------------------------------------------------- */
@@ -245,6 +253,11 @@ static const char *advice(const cb_remote *remote, int code, const cb_remote_fau
         return "the token is not valid, or has ended: check GOOGLE_APPLICATION_CREDENTIALS";
     if (code == 401 || (code == 403 && s->anonymous))
         return "it is not public: give credentials instead of token=\"anon\"";
+    if (strcmp(f->code, "SignatureDoesNotMatch") == 0)
+        return "check GS_SECRET_ACCESS_KEY: it is not that of the access key";
+    if (strcmp(f->code, "InvalidAccessKeyId") == 0 || strcmp(f->code, "InvalidSecurity") == 0)
+        return "check GS_ACCESS_KEY_ID: it is not known here";
+    if (strcmp(f->code, "RequestTimeTooSkewed") == 0) return "set this machine's clock";
     return code == 403 ? "who asks may not do this: check the account and the bucket's permissions"
                        : NULL;
 }
@@ -293,6 +306,100 @@ out:
     return st;
 }
 
+/* --- With HMAC keys ----------------------------------------------------------------------------------- */
+
+static void put_xml_headers(const gcs_store *s, cb_remote_call *c)
+{
+    cb_http_call *h = &c->http;
+    char crc[12];
+    const char *match = c->if_match;
+    if (c->what == CB_REMOTE_PUT && c->if_none_match && strcmp(c->if_none_match, "*") == 0)
+        match = "0";
+    if (*c->range && c->what == CB_REMOTE_GET) cb_http_put_header(h, "range", c->range);
+    /* The interface has no condition for another generation than one: replies are compared with it. */
+    if (match && c->what != CB_REMOTE_CHECK)
+        cb_http_put_header(h, "x-goog-if-generation-match", match);
+    if (s->payer) cb_http_put_header(h, "x-goog-user-project", s->payer);
+    if (c->what == CB_REMOTE_COPY) {
+        cb_buf_puts(&h->headers, "x-goog-copy-source: /");
+        cb_uri_put(&h->headers, s->remote.bucket, "");
+        cb_buf_puts(&h->headers, "/");
+        cb_remote_put_key(&s->remote, &h->headers, c->source, "");
+        cb_buf_put(&h->headers, "", 1);
+    }
+    if (c->what != CB_REMOTE_PUT) return;
+    cb_remote_put_crc32c(c->crc32c, crc);
+    cb_http_put_header(h, "content-type", "application/octet-stream");
+    cb_buf_printf(&h->headers, "x-goog-hash: crc32c=%s", crc);
+    cb_buf_put(&h->headers, "", 1);
+    cb_http_put_header(h, OWN_XML, c->id);
+}
+
+/* Bodies have a checksum that is signed with the headers. */
+static cubed_status sign(const gcs_store *s, cb_remote_call *c, const char *path, const char *query)
+{
+    cb_http_call *h = &c->http;
+    const cb_sigv4 who = {.id = s->id,
+                          .secret = s->secret,
+                          .region = "auto",
+                          .service = "storage",
+                          .now = time(NULL),
+                          .google = true};
+    const cb_sigv4_request r = {
+        .method = h->method, .path = path, .query = query, .body = "UNSIGNED-PAYLOAD"};
+    cb_http_put_header(h, "x-goog-content-sha256", r.body);
+    return cb_sigv4_sign(&who, &r, &h->headers, &h->error);
+}
+
+static cb_http_ready prepare_xml(cb_remote *remote, cb_remote_call *c)
+{
+    static const char *const methods[] = {
+        [CB_REMOTE_GET] = "GET",    [CB_REMOTE_HEAD] = "HEAD", [CB_REMOTE_PUT] = "PUT",
+        [CB_REMOTE_CHECK] = "HEAD", [CB_REMOTE_LIST] = "GET",  [CB_REMOTE_DELETE] = "DELETE",
+        [CB_REMOTE_COPY] = "PUT"};
+    const gcs_store *s = (gcs_store *)remote;
+    const char *host = strstr(s->endpoint, "://") + 3;
+    const size_t n = strcspn(host, "/");
+    cb_http_call *h = &c->http;
+    cb_buf path, query;
+    cb_buf_init(&path, remote->head.alloc);
+    cb_buf_init(&query, remote->head.alloc);
+    h->method = methods[c->what];
+    cb_buf_printf(&path, "%s/", host + n);
+    cb_uri_put(&path, remote->bucket, "");
+    cb_buf_puts(&path, "/");
+    cb_buf_puts(&query, "");
+    if (c->what == CB_REMOTE_LIST)
+        cb_s3_put_list_query(remote, c, &query);
+    else
+        cb_remote_put_key(remote, &path, c->key, "");
+    cb_buf_printf(&h->headers, "host: %.*s", (int)n, host);
+    cb_buf_put(&h->headers, "", 1);
+    put_xml_headers(s, c);
+    if (path.failed || query.failed)
+        h->status = cb_fail(&h->error, CUBED_E_NOMEM, "no memory for a request");
+    else
+        h->status = sign(s, c, path.data, query.data);
+    if (h->status == CUBED_OK) {
+        cb_buf_put(&h->url, s->endpoint, (size_t)(host - s->endpoint) + n);
+        cb_buf_printf(&h->url, "%s%s%s", path.data, query.size ? "?" : "", query.data);
+    }
+    cb_buf_free(&path);
+    cb_buf_free(&query);
+    return h->status == CUBED_OK ? CB_HTTP_GO : CB_HTTP_NO;
+}
+
+static void tell_xml(const cb_remote_call *c, cubed_object_info *info)
+{
+    cb_remote_set_version(info, cb_http_header(&c->http, "x-goog-generation"));
+}
+
+static bool is_own_xml(const cb_remote_call *c)
+{
+    const char *id = cb_http_header(&c->http, OWN_XML);
+    return id && strcmp(id, c->id) == 0;
+}
+
 /* --- Opening ------------------------------------------------------------------------------------------ */
 
 static const cb_dialect gcs = {
@@ -312,14 +419,30 @@ static const cb_dialect gcs = {
     .open = cb_gcs_open,
 };
 
+static const cb_dialect gcs_xml = {
+    .writes = true,
+    .lists = true,
+    .most_deleted = 1,
+    .begin = begin,
+    .prepare = prepare_xml,
+    .tell = tell_xml,
+    .is_own = is_own_xml,
+    .is_whole = is_whole,
+    .read_page = cb_s3_read_page,
+    .advice = advice,
+    .open = cb_gcs_open,
+};
+
 static const cubed_store_vtable vtable = CB_REMOTE_VTABLE("gs");
 
 static cubed_status set_endpoint(gcs_store *s, cubed_error *err)
 {
-    const char *given = cb_credentials_endpoint(s->who);
+    const char *given;
     bool tls = true;
     cb_buf url;
     s->endpoint = "https://storage.googleapis.com";
+    CB_TRY(cb_net_get(s->remote.net, s->remote.zone, s->remote.head.url, CB_GOOGLE_ENDPOINT, &given,
+                      err));
     if (!given) return CUBED_OK;
     cb_buf_init(&url, s->remote.head.alloc);
     cb_buf_printf(&url, "%s%s", strstr(given, "://") ? "" : "http://", given);
@@ -330,6 +453,24 @@ static cubed_status set_endpoint(gcs_store *s, cubed_error *err)
     return st;
 }
 
+/* A token goes before them. */
+static cubed_status set_hmac_keys(gcs_store *s, cubed_error *err)
+{
+    const char *url = s->remote.head.url, *token;
+    cb_net *net = s->remote.net;
+    cb_zone *zone = s->remote.zone;
+    CB_TRY(cb_net_get(net, zone, url, CB_GOOGLE_TOKEN, &token, err));
+    if (token || s->anonymous) return CUBED_OK;
+    CB_TRY(cb_net_get(net, zone, url, HMAC_ID, &s->id, err));
+    CB_TRY(cb_net_get(net, zone, url, HMAC_KEY, &s->secret, err));
+    if (!s->id != !s->secret)
+        return cb_fail(err, CUBED_E_ARG,
+                       "GS_ACCESS_KEY_ID and GS_SECRET_ACCESS_KEY: expected both, got the %s alone",
+                       s->id ? "first" : "second");
+    if (s->id) s->remote.dialect = &gcs_xml;
+    return CUBED_OK;
+}
+
 static cubed_status set_rest(gcs_store *s, cubed_error *err)
 {
     const char *url = s->remote.head.url;
@@ -337,8 +478,10 @@ static cubed_status set_rest(gcs_store *s, cubed_error *err)
     cb_zone *zone = s->remote.zone;
     CB_TRY(cb_net_get_flag(net, zone, url, NOBODY, &s->anonymous, err));
     CB_TRY(cb_net_get(net, zone, url, PAYS, &s->payer, err));
-    CB_TRY(cb_credentials_find(net, url, cb_look_for_google, &s->who, err));
-    return set_endpoint(s, err);
+    CB_TRY(set_endpoint(s, err));
+    CB_TRY(set_hmac_keys(s, err));
+    return s->id || s->anonymous ? CUBED_OK
+                                 : cb_credentials_find(net, url, cb_look_for_google, &s->who, err);
 }
 
 cubed_status cb_gcs_open(cb_net *net, const char *url, cubed_store **out, cubed_error *err)

@@ -72,7 +72,7 @@ static cubed_status new_setting(const cb_net *n, const char *scope, const char *
 
 static bool is_wanted(const char *name, size_t n)
 {
-    static const char *const beginnings[] = {"AWS_", "GOOGLE_", "AZURE_", "REDIS_"};
+    static const char *const beginnings[] = {"AWS_", "GOOGLE_", "GS_", "AZURE_", "REDIS_"};
     static const char *const names[] = {"HOME",          "CLOUDSDK_CONFIG", "STORAGE_EMULATOR_HOST",
                                         "SSL_CERT_FILE", "CURL_CA_BUNDLE",  "REQUESTS_CA_BUNDLE",
                                         "HTTP_PROXY",    "http_proxy",      "HTTPS_PROXY",

@@ -12,6 +12,7 @@
 #include "store/credentials.h"
 #include "store/digest.h"
 #include "store/remote.h"
+#include "store/s3_listing.h"
 #include "store/sigv4.h"
 #include "store/uri.h"
 #include "store/xml.h"
@@ -111,22 +112,6 @@ static void put_place(const s3_store *s, cb_buf *host, cb_buf *path)
     cb_uri_put(path, s->remote.bucket, "");
 }
 
-static void put_list_query(const s3_store *s, const cb_remote_call *c, const cubed_store_request *r,
-                           cb_buf *query)
-{
-    cb_buf_puts(query, "list-type=2&encoding-type=url");
-    if (r->page) {
-        cb_buf_puts(query, "&continuation-token=");
-        cb_uri_put(query, r->page, "");
-    }
-    if (r->delimiter) cb_buf_puts(query, "&delimiter=%2F");
-    cb_buf_puts(query, "&prefix=");
-    cb_uri_put(query, s->remote.root, "");
-    if (*s->remote.root && *c->key) cb_buf_puts(query, "%2F");
-    cb_uri_put(query, c->key, "");
-    if (*s->remote.root || *c->key) cb_buf_puts(query, "%2F");
-}
-
 static void put_checksum(cb_remote_call *c)
 {
     char text[12];
@@ -216,7 +201,7 @@ static cb_http_ready prepare(cb_remote *remote, cb_remote_call *c)
     cb_buf_puts(&path, "/");
     cb_buf_puts(&query, "");
     if (c->what == CB_REMOTE_LIST)
-        put_list_query(s, c, c->request, &query);
+        cb_s3_put_list_query(remote, c, &query);
     else if (c->what == CB_REMOTE_DELETE_MANY)
         cb_buf_puts(&query, "delete=");
     else
@@ -325,54 +310,7 @@ static const char *advice(const cb_remote *remote, int code, const cb_remote_fau
                : NULL;
 }
 
-/* --- Listings ----------------------------------------------------------------------------------------- */
-
-static bool put_name(cb_buf *name, cb_buf *text, cb_xml_part in, const char *element)
-{
-    cb_xml_part x;
-    name->size = text->size = 0;
-    if (!cb_xml_find(in, element, &x) || !cb_xml_put_text(text, x) || text->failed) return false;
-    cb_buf_put(name, "", 0);
-    cb_uri_decode(name, text->data, text->size, true);
-    return true;
-}
-
-static cubed_status malformed(cubed_error *err)
-{
-    return cb_fail(err, CUBED_E_IO, "the reply is not a listing of S3");
-}
-
-static cubed_status tell_all(const cb_remote *s, const cubed_store_request *r, cb_xml_part rest,
-                             bool prefixes, cubed_error *err)
-{
-    cb_buf name, text;
-    cb_xml_part x, size;
-    cubed_status st = CUBED_OK;
-    cb_buf_init(&name, s->head.alloc);
-    cb_buf_init(&text, s->head.alloc);
-    while (cb_xml_next(&rest, prefixes ? "CommonPrefixes" : "Contents", &x)) {
-        if (!put_name(&name, &text, x, prefixes ? "Prefix" : "Key")) CB_GO(malformed(err));
-        const uint64_t bytes =
-            !prefixes && cb_xml_find(x, "Size", &size) ? strtoull(size.text, NULL, 10) : 0;
-        if (!prefixes && name.size && name.data[name.size - 1] == '/') continue;
-        CB_GO(cb_remote_tell_entry(s, r, &name, bytes, prefixes, err));
-    }
-out:
-    cb_buf_free(&name);
-    cb_buf_free(&text);
-    return st;
-}
-
-static cubed_status read_page(cb_remote *s, cb_remote_call *c, cubed_store_request *r,
-                              cubed_error *err)
-{
-    cb_xml_part all = {c->http.text.data, c->http.text.size}, x;
-    if (!all.size || !cb_xml_find(all, "ListBucketResult", &all)) return malformed(err);
-    CB_TRY(tell_all(s, r, all, false, err));
-    CB_TRY(tell_all(s, r, all, true, err));
-    if (!r->next_page || !cb_xml_find(all, "NextContinuationToken", &x)) return CUBED_OK;
-    return cb_remote_tell_next_page(s, r, x) ? CUBED_OK : malformed(err);
-}
+/* --- Many deletions ----------------------------------------------------------------------------------- */
 
 static void read_deleted(const cb_remote_call *c, cb_remote_fault *f)
 {
@@ -396,7 +334,7 @@ static const cb_dialect s3 = {
     .tell = tell,
     .is_own = is_own,
     .is_whole = is_whole,
-    .read_page = read_page,
+    .read_page = cb_s3_read_page,
     .read_deleted = read_deleted,
     .advice = advice,
     .open = cb_s3_open,

@@ -1,5 +1,6 @@
 #include "store/sigv4.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,16 +109,21 @@ static cubed_status put_query(cb_buf *out, const char *query, cubed_error *err)
     return CUBED_OK;
 }
 
+static const char *algorithm(const cb_sigv4 *s) { return s->google ? "GOOG4" : "AWS4"; }
+static const char *scope_end(const cb_sigv4 *s)
+{
+    return s->google ? "goog4_request" : "aws4_request";
+}
+
 static bool signing_key(const cb_sigv4 *s, const char *day, unsigned char key[CB_SHA256_BYTES])
 {
-    char first[512] = "AWS4";
-    const size_t n = strlen(s->secret);
-    if (n + 5 > sizeof first) return false;
-    memcpy(first + 4, s->secret, n);
-    const bool ok = cb_hmac_sha256(first, n + 4, day, DAY, key) &&
+    char first[512];
+    const int n = snprintf(first, sizeof first, "%s%s", algorithm(s), s->secret);
+    if (n >= (int)sizeof first) return false;
+    const bool ok = cb_hmac_sha256(first, (size_t)n, day, DAY, key) &&
                     cb_hmac_sha256(key, CB_SHA256_BYTES, s->region, strlen(s->region), key) &&
                     cb_hmac_sha256(key, CB_SHA256_BYTES, s->service, strlen(s->service), key) &&
-                    cb_hmac_sha256(key, CB_SHA256_BYTES, "aws4_request", 12, key);
+                    cb_hmac_sha256(key, CB_SHA256_BYTES, scope_end(s), strlen(scope_end(s)), key);
     explicit_bzero(first, sizeof first);
     return ok;
 }
@@ -129,8 +135,8 @@ static bool sign(const cb_sigv4 *s, const char *date, const cb_buf *request, cb_
     char digits[2 * CB_SHA256_BYTES + 1];
     if (!cb_sha256(request->data, request->size, hash) || !signing_key(s, date, key)) return false;
     cb_hex(hash, sizeof hash, digits);
-    cb_buf_printf(text, "AWS4-HMAC-SHA256\n%s\n%.8s/%s/%s/aws4_request\n%s", date, date, s->region,
-                  s->service, digits);
+    cb_buf_printf(text, "%s-HMAC-SHA256\n%s\n%.8s/%s/%s/%s\n%s", algorithm(s), date, date,
+                  s->region, s->service, scope_end(s), digits);
     const bool ok = !text->failed && cb_hmac_sha256(key, sizeof key, text->data, text->size, hash);
     cb_hex(hash, sizeof hash, signature);
     explicit_bzero(key, sizeof key);
@@ -151,7 +157,7 @@ cubed_status cb_sigv4_sign(const cb_sigv4 *s, const cb_sigv4_request *r, cb_buf 
     cb_buf_init(&request, headers->alloc);
     cb_buf_init(&text, headers->alloc);
     cb_buf_init(&line, headers->alloc);
-    cb_buf_printf(headers, "x-amz-date: %s", date);
+    cb_buf_printf(headers, "x-%s-date: %s", s->google ? "goog" : "amz", date);
     cb_buf_put(headers, "", 1);
     if (s->token && *s->token) {
         cb_buf_printf(headers, "x-amz-security-token: %s", s->token);
@@ -166,9 +172,8 @@ cubed_status cb_sigv4_sign(const cb_sigv4 *s, const cb_sigv4_request *r, cb_buf 
     put_names(&request, h, n);
     cb_buf_printf(&request, "\n%s", r->body);
     cb_buf_printf(&line,
-                  "authorization: AWS4-HMAC-SHA256 Credential=%s/%.8s/%s/%s/aws4_request, "
-                  "SignedHeaders=",
-                  s->id, date, s->region, s->service);
+                  "authorization: %s-HMAC-SHA256 Credential=%s/%.8s/%s/%s/%s, SignedHeaders=",
+                  algorithm(s), s->id, date, s->region, s->service, scope_end(s));
     put_names(&line, h, n);
     if (request.failed || line.failed || !sign(s, date, &request, &text, signature))
         CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory to sign a request"));

@@ -1,7 +1,8 @@
-/* Signatures of Amazon's version 4 ("AWS4-HMAC-SHA256"). */
+/* Signatures of Amazon's version 4 ("AWS4-HMAC-SHA256"), and Google's of the same make with names of its own. */
 #ifndef CB_STORE_SIGV4_H
 #define CB_STORE_SIGV4_H
 
+#include <stdbool.h>
 #include <time.h>
 
 #include "base/alloc.h"
@@ -11,6 +12,7 @@ typedef struct cb_sigv4 {
     const char *token; /* of a session; NULL: none */
     const char *region, *service;
     time_t now;
+    bool google; /* "GOOG4-HMAC-SHA256", and headers "x-goog-..." */
 } cb_sigv4;
 
 /* What there is to sign. Path and query are encoded as they are sent, the query without its '?'; `body` is the digest of

@@ -151,6 +151,8 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     state: Server
+    #: How services name the algorithm, their headers, themselves, and the end of a scope.
+    names = ("AWS4", "x-amz-", "s3", "aws4_request")
 
     def log_message(self, *_):
         pass
@@ -280,8 +282,9 @@ class Handler(BaseHTTPRequestHandler):
     def is_signed(self, path, query, body):
         """Whether it is by the one who may: checked as the documentation of AWS says."""
         s = self.state
+        algorithm, own, service, end = self.names
         found = re.fullmatch(
-            r"AWS4-HMAC-SHA256 Credential=([^/]+)/(\d{8})/([^/]+)/s3/aws4_request, "
+            rf"{algorithm}-HMAC-SHA256 Credential=([^/]+)/(\d{{8}})/([^/]+)/{service}/{end}, "
             r"SignedHeaders=([^,]+), Signature=([0-9a-f]{64})",
             self.low.get("authorization", ""),
         )
@@ -295,16 +298,16 @@ class Handler(BaseHTTPRequestHandler):
                 headers={"x-amz-bucket-region": s.region},
             )  # fmt: skip
             return False
-        date = self.low["x-amz-date"]
+        date = self.low[f"{own}date"]
         when = datetime.datetime.strptime(date + "+0000", "%Y%m%dT%H%M%SZ%z").timestamp()
         if abs(when - time.time() - s.ahead) > 900:
             self.error(403, "RequestTimeTooSkewed")
             return False
-        payload = self.low["x-amz-content-sha256"]
-        unsigned = s.certificate and body and payload == "UNSIGNED-PAYLOAD"
+        payload = self.low[f"{own}content-sha256"]
+        unsigned = payload == "UNSIGNED-PAYLOAD" and (service != "s3" or (s.certificate and body))
         if payload != hashlib.sha256(body).hexdigest() and not unsigned:
             self.state.wrong.append(f"digest of {self.path}")
-        must = {n for n in self.low if n.startswith("x-amz-") or n in ("host", "range", "if-match")}
+        must = {n for n in self.low if n.startswith(own) or n in ("host", "range", "if-match")}
         if must - set(names.split(";")):
             self.state.wrong.append(f"not signed: {must - set(names.split(';'))}")
         pairs = sorted(p if "=" in p else p + "=" for p in query.split("&")) if query else []
@@ -315,14 +318,14 @@ class Handler(BaseHTTPRequestHandler):
         )
         text = "\n".join(
             [
-                "AWS4-HMAC-SHA256",
+                f"{algorithm}-HMAC-SHA256",
                 date,
-                f"{day}/{region}/s3/aws4_request",
+                f"{day}/{region}/{service}/{end}",
                 hashlib.sha256(canonical.encode()).hexdigest(),
             ]
         )
-        sign = b"AWS4" + SECRET.encode()
-        for part in (day, region, "s3", "aws4_request"):
+        sign = (algorithm + SECRET).encode()
+        for part in (day, region, service, end):
             sign = hmac.digest(sign, part.encode(), "sha256")
         if key != KEY:
             self.error(403, "InvalidAccessKeyId", "The key does not exist in our records.")

@@ -10,7 +10,16 @@ from pathlib import Path
 import cubed
 import numpy as np
 import pytest
-from cloud_servers import ACCOUNT, KEY, TOKEN, AzureServer, GoogleServer
+from cloud_servers import (
+    ACCOUNT,
+    HMAC_KEY,
+    HMAC_SECRET,
+    KEY,
+    TOKEN,
+    AzureServer,
+    GoogleServer,
+    GoogleXmlServer,
+)
 from conftest import BIN, Result
 from real_servers import running
 from s3_server import Object, first, sometimes
@@ -19,8 +28,8 @@ import zarr
 
 A = np.arange(1000.0)
 FAULTS = ["500", "502", "503", "reset", "nothing", "short", "damage", "lost", "no ranges"]
-SECRETS = (TOKEN, KEY, "secret")
-OTHERS = ("AWS_", "GOOGLE_", "AZURE_", "STORAGE_", "CLOUDSDK_", "GCE_")
+SECRETS = (TOKEN, KEY, HMAC_SECRET, "a secret", "another secret", "a%20secret")
+OTHERS = ("AWS_", "GOOGLE_", "GS_", "AZURE_", "STORAGE_", "CLOUDSDK_", "GCE_")
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +42,7 @@ def environment(monkeypatch, tmp_path_factory):
     return monkeypatch
 
 
-@pytest.fixture(params=[GoogleServer, AzureServer])
+@pytest.fixture(params=[GoogleServer, GoogleXmlServer, AzureServer])
 def server(request):
     with request.param() as s:
         yield s
@@ -78,7 +87,7 @@ def put(server, path, tree):
     for file in tree.rglob("*"):
         if file.is_file():
             key = f"{path}/{file.relative_to(tree)}"
-            server.objects[key] = Object(file.read_bytes(), {})
+            server.objects[key] = Object(file.read_bytes(), {"x-goog-generation": "5"})
 
 
 def test_the_command(server, local):
@@ -129,7 +138,9 @@ def test_races(server, local):
 
     def claim(request):
         if request.op == "put" and request.key.endswith(".cubed-run"):
-            server.objects.setdefault(request.key, Object(b"{}", {"generation": "7"}))
+            server.objects.setdefault(
+                request.key, Object(b"{}", {"generation": "7", "x-goog-generation": "7"})
+            )
 
     server.fault = claim
     r = run(server, "eval", "a+1", "--in", f"a={local}", "--out", url, code=1)
@@ -176,6 +187,11 @@ ERRORS = {
             "token has credentials of type external_account, which are not supported",
         ),
     ],
+    GoogleXmlServer: [
+        ({"GS_ACCESS_KEY_ID": "other"}, "403 InvalidAccessKeyId .*check GS_ACCESS_KEY_ID"),
+        ({"GS_SECRET_ACCESS_KEY": "other"}, "SignatureDoesNotMatch .*check GS_SECRET_ACCESS_KEY"),
+        ({"GS_SECRET_ACCESS_KEY": ""}, "expected both, got the first alone"),
+    ],
     AzureServer: [
         ({"AZURE_STORAGE_ACCOUNT_KEY": "b3RoZXI="}, "AuthenticationFailed .*check AZURE_STORAGE_"),
         ({"AZURE_STORAGE_ACCOUNT_KEY": "?"}, "is no key: it is in base64"),
@@ -201,6 +217,9 @@ def test_errors(server, local):
 def test_python(server):
     options = {
         GoogleServer: {"token": TOKEN, "endpoint_url": server.endpoint},
+        GoogleXmlServer: {
+            "key": HMAC_KEY, "secret": HMAC_SECRET, "endpoint_url": server.endpoint,
+        },
         AzureServer: {
             "account_name": ACCOUNT, "account_key": KEY,
             "endpoint": f"{server.endpoint}/{ACCOUNT}",
