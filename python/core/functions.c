@@ -26,6 +26,28 @@ static PyObject *elementwise(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
+/* operations() -> {name: (number of operands, kinds that it takes, rule of the result's type)}, the rows of ops.def. */
+static PyObject *operations(PyObject *module, PyObject *unused)
+{
+    static const struct {
+        const char *name, *accepts, *result;
+        int arity;
+    } rows[] = {
+#define CUBED_OP(NAME, name, number, arity, accepts, result) {#name, accepts, #result, arity},
+#include "cubed/ops.def"
+#undef CUBED_OP
+    };
+    PyObject *all = PyDict_New();
+    (void)module;
+    (void)unused;
+    for (size_t i = 0; all && i < sizeof rows / sizeof *rows; i++) {
+        PyObject *row = Py_BuildValue("(iss)", rows[i].arity, rows[i].accepts, rows[i].result);
+        if (!row || PyDict_SetItemString(all, rows[i].name, row) < 0) Py_CLEAR(all);
+        Py_XDECREF(row);
+    }
+    return all;
+}
+
 static PyObject *astype(PyObject *module, PyObject *args)
 {
     PyObject *object, *name;
@@ -161,6 +183,7 @@ static PyObject *result_type(PyObject *module, PyObject *args)
 
 PyMethodDef core_function_methods[] = {
     {"elementwise", elementwise, METH_VARARGS, NULL},
+    {"operations", operations, METH_NOARGS, NULL},
     {"astype", astype, METH_VARARGS, NULL},
     {"reduce", reduce, METH_VARARGS, NULL},
     {"arg_reduce", arg_reduce, METH_VARARGS, NULL},

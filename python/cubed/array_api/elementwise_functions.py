@@ -16,6 +16,7 @@ from cubed.array import _texts, _times
 from cubed.array._array import Array
 from cubed.array._operands import is_scalar, is_text, is_time, lazy, operands
 from cubed.array_api.data_type_functions import result_type
+from cubed.base._docs import F, documented
 from cubed.io._create import as_lazy
 
 __all__ = [
@@ -89,6 +90,39 @@ __all__ = [
 ]
 
 
+_OPERATIONS = _core.operations()
+
+#: By number of operands and rule of the result's type, what docstrings say of results.
+_RESULTS = {
+    (1, "BOOL"): "bool, of x's shape.",
+    (1, "FLOAT"): "Of x's shape: float64 for integers, else x's type.",
+    (1, "REAL"): "Of x's shape and type; of complex numbers the real type.",
+    (1, "SAME"): "Of x's shape and type.",
+    (2, "BOOL"): "bool; operands are broadcast and promoted.",
+    (2, "FLOAT"): "Operands are broadcast and promoted, integers to float64.",
+    (2, "SAME"): "Operands are broadcast and promoted.",
+}
+
+#: By kinds of operands that an operation takes, what docstrings say of those that are refused.
+_REFUSED = {
+    "b": "",  # others are made bool before
+    "biu": "For floats and complex numbers.",
+    "biuf": "For complex numbers.",
+    "biufc": "",
+    "f": "For other types than floats.",
+    "iu": "For other types than integers.",
+    "iuf": "For bool and complex numbers.",
+    "iufc": "For bool.",
+}
+
+
+def _operation(function: F) -> F:
+    """Completes the docstring of one of the engine's operations, by its row in ``ops.def``."""
+    arity, kinds, result = _OPERATIONS[function.__name__]
+    returns = _RESULTS[arity, result] + " Lazy."
+    return documented(returns=returns, raises=_REFUSED[kinds])(function)
+
+
 def _one(name: str, x: Array) -> Array:
     x = lazy(x)
     if x.dtype.kind in "mM" and name in ("isfinite", "isnan"):
@@ -114,454 +148,172 @@ def _truth(x: Any) -> Any:
     return bool(x)
 
 
+@_operation
 def abs(x: Array, /) -> Array:
     """Absolute values.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's shape and type; of complex numbers the real type. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.abs(cubed.asarray([-1.5, 0.0, 2.0])).compute()
     array([1.5, 0. , 2. ])
     """
     return _one("abs", x)
 
 
+@_operation
 def acos(x: Array, /) -> Array:
     """Arc cosines.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's shape: float64 for integers, else x's type. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.acos(cubed.asarray([0.0, 0.5])).compute()
     array([1.57079633, 1.04719755])
     """
     return _one("acos", x)
 
 
+@_operation
 def acosh(x: Array, /) -> Array:
     """Inverse hyperbolic cosines.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's shape: float64 for integers, else x's type. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.acosh(cubed.asarray([1.0, 2.0])).compute()
     array([0.       , 1.3169579])
     """
     return _one("acosh", x)
 
 
+@_operation
 def add(x1: Any, x2: Any, /) -> Array:
     """Sums.
 
-    Parameters
-    ----------
-    x1 : array_like
-        The first operand.
-    x2 : array_like
-        The second operand.
-
-    Returns
-    -------
-    Array
-        Operands are broadcast and promoted. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.add(cubed.asarray([7, 8, 9]), 2).compute()
     array([ 9, 10, 11])
     """
     return _two("add", x1, x2)
 
 
+@_operation
 def asin(x: Array, /) -> Array:
     """Arc sines.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's shape: float64 for integers, else x's type. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.asin(cubed.asarray([0.0, 0.5])).compute()
     array([0.        , 0.52359878])
     """
     return _one("asin", x)
 
 
+@_operation
 def asinh(x: Array, /) -> Array:
     """Inverse hyperbolic sines.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's shape: float64 for integers, else x's type. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.asinh(cubed.asarray([0.0, 1.0])).compute()
     array([0.        , 0.88137359])
     """
     return _one("asinh", x)
 
 
+@_operation
 def atan(x: Array, /) -> Array:
     """Arc tangents.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's shape: float64 for integers, else x's type. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.atan(cubed.asarray([0.0, 0.5])).compute()
     array([0.        , 0.46364761])
     """
     return _one("atan", x)
 
 
+@_operation
 def atan2(x1: Any, x2: Any, /) -> Array:
     """Angles of the points (x2, x1).
 
-    Parameters
-    ----------
-    x1 : array_like
-        The first operand.
-    x2 : array_like
-        The second operand.
-
-    Returns
-    -------
-    Array
-        Operands are broadcast and promoted, integers to float64. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool and complex numbers.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.atan2(cubed.asarray([1.0, -1.0]), cubed.asarray([1.0, 1.0])).compute()
     array([ 0.78539816, -0.78539816])
     """
     return _two("atan2", x1, x2)
 
 
+@_operation
 def atanh(x: Array, /) -> Array:
     """Inverse hyperbolic tangents.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's shape: float64 for integers, else x's type. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.atanh(cubed.asarray([0.0, 0.5])).compute()
     array([0.        , 0.54930614])
     """
     return _one("atanh", x)
 
 
+@_operation
 def bitwise_and(x1: Any, x2: Any, /) -> Array:
     """Bits that both have.
 
-    Parameters
-    ----------
-    x1 : array_like
-        The first operand.
-    x2 : array_like
-        The second operand.
-
-    Returns
-    -------
-    Array
-        Operands are broadcast and promoted. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For floats and complex numbers.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.bitwise_and(cubed.asarray([12, 10]), 6).compute()
     array([4, 2])
     """
     return _two("bitwise_and", x1, x2)
 
 
+@_operation
 def bitwise_invert(x: Array, /) -> Array:
     """Complements of the bits.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's shape and type. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For floats and complex numbers.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.bitwise_invert(cubed.asarray([1, -2])).compute()
     array([-2,  1])
     """
     return _one("bitwise_invert", x)
 
 
+@_operation
 def bitwise_left_shift(x1: Any, x2: Any, /) -> Array:
     """Bits of x1 shifted x2 to the left.
 
-    Parameters
-    ----------
-    x1 : array_like
-        The first operand.
-    x2 : array_like
-        The second operand.
-
-    Returns
-    -------
-    Array
-        Operands are broadcast and promoted. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For other types than integers.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.bitwise_left_shift(cubed.asarray([4, 8]), 2).compute()
     array([16, 32])
     """
     return _two("bitwise_left_shift", x1, x2)
 
 
+@_operation
 def bitwise_or(x1: Any, x2: Any, /) -> Array:
     """Bits that either has.
 
-    Parameters
-    ----------
-    x1 : array_like
-        The first operand.
-    x2 : array_like
-        The second operand.
-
-    Returns
-    -------
-    Array
-        Operands are broadcast and promoted. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For floats and complex numbers.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.bitwise_or(cubed.asarray([12, 10]), 6).compute()
     array([14, 14])
     """
     return _two("bitwise_or", x1, x2)
 
 
+@_operation
 def bitwise_right_shift(x1: Any, x2: Any, /) -> Array:
     """Bits of x1 shifted x2 to the right.
 
-    Parameters
-    ----------
-    x1 : array_like
-        The first operand.
-    x2 : array_like
-        The second operand.
-
-    Returns
-    -------
-    Array
-        Operands are broadcast and promoted. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For other types than integers.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.bitwise_right_shift(cubed.asarray([4, 8]), 2).compute()
     array([1, 2])
     """
     return _two("bitwise_right_shift", x1, x2)
 
 
+@_operation
 def bitwise_xor(x1: Any, x2: Any, /) -> Array:
     """Bits that one of them has.
 
-    Parameters
-    ----------
-    x1 : array_like
-        The first operand.
-    x2 : array_like
-        The second operand.
-
-    Returns
-    -------
-    Array
-        Operands are broadcast and promoted. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For floats and complex numbers.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.bitwise_xor(cubed.asarray([12, 10]), 6).compute()
     array([10, 12])
     """
     return _two("bitwise_xor", x1, x2)
 
 
+@_operation
 def ceil(x: Array, /) -> Array:
     """Smallest integers that are not less.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's shape and type. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool and complex numbers.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.ceil(cubed.asarray([-1.5, 0.2, 2.5])).compute()
     array([-1.,  1.,  3.])
     """
     return _one("ceil", x)
 
 
+@documented()
 def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
     """The elements, but none below `min` or above `max`; None is no limit.
 
     Parameters
     ----------
-    x : Array
-        The elements.
     min : array_like or None
         Lower limit.
     max : array_like or None
@@ -580,7 +332,6 @@ def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.clip(cubed.asarray([-3, 1, 7]), 0, 5).compute()
     array([0, 1, 5])
     """
@@ -600,1072 +351,400 @@ def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
     return x.copy() if out is x else out
 
 
+@_operation
 def conj(x: Array, /) -> Array:
     """Complex conjugates.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's shape and type. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.conj(cubed.asarray([1 + 2j, 3.0])).compute()
     array([1.-2.j, 3.-0.j])
     """
     return _one("conj", x)
 
 
+@_operation
 def copysign(x1: Any, x2: Any, /) -> Array:
     """Magnitudes of x1 with signs of x2.
 
-    Parameters
-    ----------
-    x1 : array_like
-        The first operand.
-    x2 : array_like
-        The second operand.
-
-    Returns
-    -------
-    Array
-        Operands are broadcast and promoted, integers to float64. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool and complex numbers.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.copysign(cubed.asarray([1.0, 2.0]), cubed.asarray([-1.0, 1.0])).compute()
     array([-1.,  2.])
     """
     return _two("copysign", x1, x2)
 
 
+@_operation
 def cos(x: Array, /) -> Array:
     """Cosines.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's shape: float64 for integers, else x's type. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.cos(cubed.asarray([0.0, 1.0])).compute()
     array([1.        , 0.54030231])
     """
     return _one("cos", x)
 
 
+@_operation
 def cosh(x: Array, /) -> Array:
     """Hyperbolic cosines.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's shape: float64 for integers, else x's type. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.cosh(cubed.asarray([0.0, 1.0])).compute()
     array([1.        , 1.54308063])
     """
     return _one("cosh", x)
 
 
+@_operation
 def divide(x1: Any, x2: Any, /) -> Array:
     """Quotients.
 
-    Parameters
-    ----------
-    x1 : array_like
-        The first operand.
-    x2 : array_like
-        The second operand.
-
-    Returns
-    -------
-    Array
-        Operands are broadcast and promoted, integers to float64. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.divide(cubed.asarray([1.0, 2.0]), 4).compute()
     array([0.25, 0.5 ])
     """
     return _two("divide", x1, x2)
 
 
+@_operation
 def equal(x1: Any, x2: Any, /) -> Array:
     """Whether elements are equal.
 
-    Parameters
-    ----------
-    x1 : array_like
-        The first operand.
-    x2 : array_like
-        The second operand.
-
-    Returns
-    -------
-    Array
-        bool; operands are broadcast and promoted. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.equal(cubed.asarray([1, 2, 3]), 2).compute()
     array([False,  True, False])
     """
     return _two("equal", x1, x2)
 
 
+@_operation
 def exp(x: Array, /) -> Array:
     """Exponentials.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's shape: float64 for integers, else x's type. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.exp(cubed.asarray([0.0, 1.0])).compute()
     array([1.        , 2.71828183])
     """
     return _one("exp", x)
 
 
+@_operation
 def expm1(x: Array, /) -> Array:
     """Exponentials minus 1.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's shape: float64 for integers, else x's type. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.expm1(cubed.asarray([0.0, 1.0])).compute()
     array([0.        , 1.71828183])
     """
     return _one("expm1", x)
 
 
+@_operation
 def floor(x: Array, /) -> Array:
     """Largest integers that are not greater.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's shape and type. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool and complex numbers.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.floor(cubed.asarray([-1.5, 0.2, 2.5])).compute()
     array([-2.,  0.,  2.])
     """
     return _one("floor", x)
 
 
+@_operation
 def floor_divide(x1: Any, x2: Any, /) -> Array:
     """Quotients rounded down.
 
-    Parameters
-    ----------
-    x1 : array_like
-        The first operand.
-    x2 : array_like
-        The second operand.
-
-    Returns
-    -------
-    Array
-        Operands are broadcast and promoted. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool and complex numbers.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.floor_divide(cubed.asarray([7, 8, 9]), 2).compute()
     array([3, 4, 4])
     """
     return _two("floor_divide", x1, x2)
 
 
+@_operation
 def greater(x1: Any, x2: Any, /) -> Array:
     """Whether x1 > x2.
 
-    Parameters
-    ----------
-    x1 : array_like
-        The first operand.
-    x2 : array_like
-        The second operand.
-
-    Returns
-    -------
-    Array
-        bool; operands are broadcast and promoted. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For complex numbers.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.greater(cubed.asarray([1, 2, 3]), 2).compute()
     array([False, False,  True])
     """
     return _two("greater", x1, x2)
 
 
+@_operation
 def greater_equal(x1: Any, x2: Any, /) -> Array:
     """Whether x1 >= x2.
 
-    Parameters
-    ----------
-    x1 : array_like
-        The first operand.
-    x2 : array_like
-        The second operand.
-
-    Returns
-    -------
-    Array
-        bool; operands are broadcast and promoted. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For complex numbers.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.greater_equal(cubed.asarray([1, 2, 3]), 2).compute()
     array([False,  True,  True])
     """
     return _two("greater_equal", x1, x2)
 
 
+@_operation
 def hypot(x1: Any, x2: Any, /) -> Array:
     """Lengths of the vectors (x1, x2).
 
-    Parameters
-    ----------
-    x1 : array_like
-        The first operand.
-    x2 : array_like
-        The second operand.
-
-    Returns
-    -------
-    Array
-        Operands are broadcast and promoted, integers to float64. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool and complex numbers.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.hypot(cubed.asarray([3.0, 5.0]), cubed.asarray([4.0, 12.0])).compute()
     array([ 5., 13.])
     """
     return _two("hypot", x1, x2)
 
 
+@_operation
 def imag(x: Array, /) -> Array:
     """Imaginary parts.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's shape and type; of complex numbers the real type. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.imag(cubed.asarray([1 + 2j, 3.0])).compute()
     array([2., 0.])
     """
     return _one("imag", x)
 
 
+@_operation
 def isfinite(x: Array, /) -> Array:
     """Whether elements are finite.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    Array
-        bool, of x's shape. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.isfinite(cubed.asarray([1.0, float('inf'), float('nan')])).compute()
     array([ True, False, False])
     """
     return _one("isfinite", x)
 
 
+@_operation
 def isinf(x: Array, /) -> Array:
     """Whether elements are infinite.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    Array
-        bool, of x's shape. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.isinf(cubed.asarray([1.0, float('inf'), float('nan')])).compute()
     array([False,  True, False])
     """
     return _one("isinf", x)
 
 
+@_operation
 def isnan(x: Array, /) -> Array:
     """Whether elements are NaN.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    Array
-        bool, of x's shape. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.isnan(cubed.asarray([1.0, float('inf'), float('nan')])).compute()
     array([False, False,  True])
     """
     return _one("isnan", x)
 
 
+@_operation
 def less(x1: Any, x2: Any, /) -> Array:
     """Whether x1 < x2.
 
-    Parameters
-    ----------
-    x1 : array_like
-        The first operand.
-    x2 : array_like
-        The second operand.
-
-    Returns
-    -------
-    Array
-        bool; operands are broadcast and promoted. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For complex numbers.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.less(cubed.asarray([1, 2, 3]), 2).compute()
     array([ True, False, False])
     """
     return _two("less", x1, x2)
 
 
+@_operation
 def less_equal(x1: Any, x2: Any, /) -> Array:
     """Whether x1 <= x2.
 
-    Parameters
-    ----------
-    x1 : array_like
-        The first operand.
-    x2 : array_like
-        The second operand.
-
-    Returns
-    -------
-    Array
-        bool; operands are broadcast and promoted. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For complex numbers.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.less_equal(cubed.asarray([1, 2, 3]), 2).compute()
     array([ True,  True, False])
     """
     return _two("less_equal", x1, x2)
 
 
+@_operation
 def log(x: Array, /) -> Array:
     """Natural logarithms.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's shape: float64 for integers, else x's type. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.log(cubed.asarray([1.0, 100.0])).compute()
     array([0.        , 4.60517019])
     """
     return _one("log", x)
 
 
+@_operation
 def log10(x: Array, /) -> Array:
     """Logarithms to base 10.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's shape: float64 for integers, else x's type. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.log10(cubed.asarray([1.0, 100.0])).compute()
     array([0., 2.])
     """
     return _one("log10", x)
 
 
+@_operation
 def log1p(x: Array, /) -> Array:
     """Natural logarithms of 1 plus the elements.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's shape: float64 for integers, else x's type. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.log1p(cubed.asarray([0.0, 1.0])).compute()
     array([0.        , 0.69314718])
     """
     return _one("log1p", x)
 
 
+@_operation
 def log2(x: Array, /) -> Array:
     """Logarithms to base 2.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's shape: float64 for integers, else x's type. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.log2(cubed.asarray([1.0, 100.0])).compute()
     array([0.        , 6.64385619])
     """
     return _one("log2", x)
 
 
+@_operation
 def logaddexp(x1: Any, x2: Any, /) -> Array:
     """Log(exp(x1) + exp(x2)), without overflow.
 
-    Parameters
-    ----------
-    x1 : array_like
-        The first operand.
-    x2 : array_like
-        The second operand.
-
-    Returns
-    -------
-    Array
-        Operands are broadcast and promoted, integers to float64. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool and complex numbers.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.logaddexp(cubed.asarray([0.0, 1.0]), cubed.asarray([0.0, 2.0])).compute()
     array([0.69314718, 2.31326169])
     """
     return _two("logaddexp", x1, x2)
 
 
+@_operation
 def logical_and(x1: Any, x2: Any, /) -> Array:
     """Whether both are true.
 
-    Parameters
-    ----------
-    x1 : array_like
-        The first operand.
-    x2 : array_like
-        The second operand.
-
-    Returns
-    -------
-    Array
-        bool; operands are broadcast and promoted. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.logical_and(cubed.asarray([True, True]), cubed.asarray([True, False])).compute()
     array([ True, False])
     """
     return _two("logical_and", _truth(x1), _truth(x2))
 
 
+@_operation
 def logical_not(x: Array, /) -> Array:
     """Whether elements are false.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    Array
-        bool, of x's shape. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.logical_not(cubed.asarray([True, False])).compute()
     array([False,  True])
     """
     return _one("logical_not", _truth(lazy(x)))
 
 
+@_operation
 def logical_or(x1: Any, x2: Any, /) -> Array:
     """Whether either is true.
 
-    Parameters
-    ----------
-    x1 : array_like
-        The first operand.
-    x2 : array_like
-        The second operand.
-
-    Returns
-    -------
-    Array
-        bool; operands are broadcast and promoted. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.logical_or(cubed.asarray([True, True]), cubed.asarray([True, False])).compute()
     array([ True,  True])
     """
     return _two("logical_or", _truth(x1), _truth(x2))
 
 
+@_operation
 def logical_xor(x1: Any, x2: Any, /) -> Array:
     """Whether one of them is true.
 
-    Parameters
-    ----------
-    x1 : array_like
-        The first operand.
-    x2 : array_like
-        The second operand.
-
-    Returns
-    -------
-    Array
-        bool; operands are broadcast and promoted. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.logical_xor(cubed.asarray([True, True]), cubed.asarray([True, False])).compute()
     array([False,  True])
     """
     return _two("logical_xor", _truth(x1), _truth(x2))
 
 
+@_operation
 def maximum(x1: Any, x2: Any, /) -> Array:
     """Larger elements; NaN where either is NaN.
 
-    Parameters
-    ----------
-    x1 : array_like
-        The first operand.
-    x2 : array_like
-        The second operand.
-
-    Returns
-    -------
-    Array
-        Operands are broadcast and promoted. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For complex numbers.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.maximum(cubed.asarray([1.0, 5.0]), cubed.asarray([3.0, float('nan')])).compute()
     array([ 3., nan])
     """
     return _two("maximum", x1, x2)
 
 
+@_operation
 def minimum(x1: Any, x2: Any, /) -> Array:
     """Smaller elements; NaN where either is NaN.
 
-    Parameters
-    ----------
-    x1 : array_like
-        The first operand.
-    x2 : array_like
-        The second operand.
-
-    Returns
-    -------
-    Array
-        Operands are broadcast and promoted. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For complex numbers.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.minimum(cubed.asarray([1.0, 5.0]), cubed.asarray([3.0, float('nan')])).compute()
     array([ 1., nan])
     """
     return _two("minimum", x1, x2)
 
 
+@_operation
 def multiply(x1: Any, x2: Any, /) -> Array:
     """Products.
 
-    Parameters
-    ----------
-    x1 : array_like
-        The first operand.
-    x2 : array_like
-        The second operand.
-
-    Returns
-    -------
-    Array
-        Operands are broadcast and promoted. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.multiply(cubed.asarray([7, 8, 9]), 2).compute()
     array([14, 16, 18])
     """
     return _two("multiply", x1, x2)
 
 
+@_operation
 def negative(x: Array, /) -> Array:
     """Negatives.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's shape and type. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.negative(cubed.asarray([1, -2])).compute()
     array([-1,  2])
     """
     return _one("negative", x)
 
 
+@_operation
 def nextafter(x1: Any, x2: Any, /) -> Array:
     """Next numbers from x1 towards x2.
 
-    Parameters
-    ----------
-    x1 : array_like
-        The first operand.
-    x2 : array_like
-        The second operand.
-
-    Returns
-    -------
-    Array
-        Operands are broadcast and promoted, integers to float64. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool and complex numbers.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.nextafter(cubed.asarray([1.0]), 2.0).compute()
     array([1.])
     """
     return _two("nextafter", x1, x2)
 
 
+@_operation
 def not_equal(x1: Any, x2: Any, /) -> Array:
     """Whether elements differ.
 
-    Parameters
-    ----------
-    x1 : array_like
-        The first operand.
-    x2 : array_like
-        The second operand.
-
-    Returns
-    -------
-    Array
-        bool; operands are broadcast and promoted. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.not_equal(cubed.asarray([1, 2, 3]), 2).compute()
     array([ True, False,  True])
     """
     return _two("not_equal", x1, x2)
 
 
+@_operation
 def positive(x: Array, /) -> Array:
     """The elements as they are.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's shape and type. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.positive(cubed.asarray([1, -2])).compute()
     array([ 1, -2])
     """
     return _one("positive", x)
 
 
+@_operation
 def pow(x1: Any, x2: Any, /) -> Array:
     """Powers.
 
-    Parameters
-    ----------
-    x1 : array_like
-        The first operand.
-    x2 : array_like
-        The second operand.
-
-    Returns
-    -------
-    Array
-        Operands are broadcast and promoted. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.pow(cubed.asarray([1.0, 2.0, 3.0]), 2).compute()
     array([1., 4., 9.])
     """
     return _two("pow", x1, x2)
 
 
+@_operation
 def real(x: Array, /) -> Array:
     """Real parts.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's shape and type; of complex numbers the real type. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.real(cubed.asarray([1 + 2j, 3.0])).compute()
     array([1., 3.])
     """
     return _one("real", x)
 
 
+@_operation
 def reciprocal(x: Array, /) -> Array:
     """Reciprocals; of integers without their fractions, and 0 of 0.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's shape and type. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.reciprocal(cubed.asarray([2.0, 4.0])).compute()
     array([0.5 , 0.25])
     """
     return _one("reciprocal", x)
 
 
+@_operation
 def remainder(x1: Any, x2: Any, /) -> Array:
     """Remainders, with the sign of x2.
 
-    Parameters
-    ----------
-    x1 : array_like
-        The first operand.
-    x2 : array_like
-        The second operand.
-
-    Returns
-    -------
-    Array
-        Operands are broadcast and promoted. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool and complex numbers.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.remainder(cubed.asarray([7, 8, 9]), 2).compute()
     array([1, 0, 1])
     """
     return _two("remainder", x1, x2)
 
 
+@_operation
 def round(x: Array, /, *, decimals: int = 0) -> Array:
     """Nearest integers, even ones of two; with `decimals`, nearest multiples of 10**-decimals.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    decimals : int, default 0
-        Digits behind the point.
-
-    Returns
-    -------
-    Array
-        Of x's shape and type. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.round(cubed.asarray([0.5, 1.5, 2.25]), decimals=1).compute()
     array([0.5, 1.5, 2.2])
     """
@@ -1683,272 +762,100 @@ def round(x: Array, /, *, decimals: int = 0) -> Array:
     return _two(down, _one("round", _two(up, x, unit)), unit)
 
 
+@_operation
 def sign(x: Array, /) -> Array:
     """Signs: -1, 0, 1; of complex numbers the direction.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's shape and type. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.sign(cubed.asarray([-1.5, 0.0, 2.0])).compute()
     array([-1.,  0.,  1.])
     """
     return _one("sign", x)
 
 
+@_operation
 def signbit(x: Array, /) -> Array:
     """Whether the sign bit is set.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    Array
-        bool, of x's shape. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For other types than floats.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.signbit(cubed.asarray([-0.0, 2.0])).compute()
     array([ True, False])
     """
     return _one("signbit", x)
 
 
+@_operation
 def sin(x: Array, /) -> Array:
     """Sines.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's shape: float64 for integers, else x's type. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.sin(cubed.asarray([0.0, 1.0])).compute()
     array([0.        , 0.84147098])
     """
     return _one("sin", x)
 
 
+@_operation
 def sinh(x: Array, /) -> Array:
     """Hyperbolic sines.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's shape: float64 for integers, else x's type. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.sinh(cubed.asarray([0.0, 1.0])).compute()
     array([0.        , 1.17520119])
     """
     return _one("sinh", x)
 
 
+@_operation
 def sqrt(x: Array, /) -> Array:
     """Square roots.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's shape: float64 for integers, else x's type. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.sqrt(cubed.asarray([1.0, 100.0])).compute()
     array([ 1., 10.])
     """
     return _one("sqrt", x)
 
 
+@_operation
 def square(x: Array, /) -> Array:
     """Squares.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's shape and type. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.square(cubed.asarray([1, -2])).compute()
     array([1, 4])
     """
     return _one("square", x)
 
 
+@_operation
 def subtract(x1: Any, x2: Any, /) -> Array:
     """Differences.
 
-    Parameters
-    ----------
-    x1 : array_like
-        The first operand.
-    x2 : array_like
-        The second operand.
-
-    Returns
-    -------
-    Array
-        Operands are broadcast and promoted. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.subtract(cubed.asarray([7, 8, 9]), 2).compute()
     array([5, 6, 7])
     """
     return _two("subtract", x1, x2)
 
 
+@_operation
 def tan(x: Array, /) -> Array:
     """Tangents.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's shape: float64 for integers, else x's type. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.tan(cubed.asarray([0.0, 1.0])).compute()
     array([0.        , 1.55740772])
     """
     return _one("tan", x)
 
 
+@_operation
 def tanh(x: Array, /) -> Array:
     """Hyperbolic tangents.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's shape: float64 for integers, else x's type. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.tanh(cubed.asarray([0.0, 1.0])).compute()
     array([0.        , 0.76159416])
     """
     return _one("tanh", x)
 
 
+@_operation
 def trunc(x: Array, /) -> Array:
     """Integers towards 0.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's shape and type. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For bool and complex numbers.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.trunc(cubed.asarray([-1.5, 0.2, 2.5])).compute()
     array([-1.,  0.,  2.])
     """

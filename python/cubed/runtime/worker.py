@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import pickle
-import socket
 import struct
 import threading
 import time
@@ -71,7 +70,7 @@ def work(message: bytes) -> bytes:
     _core.take_storage_options(options)
     with _plan(work_dir, key) as plan:
         reports = plan.work(message[:_RANGE_BYTES])
-    name = f"{socket.gethostname()}:{os.getpid()}".encode()
+    name = f"{os.uname().nodename}:{os.getpid()}".encode()
     return _REPLY.pack(_clock_shift(), len(name)) + name + reports
 
 

@@ -1,0 +1,209 @@
+"""Docstrings: what many functions say alike is written here, once.
+
+A function under :func:`documented` says in its docstring what is its own. What :data:`PARAMETERS`
+knows of the parameters that it leaves out is put in when it is defined, so that ``help`` and the
+pages of the documentation show all of them, in numpydoc's form.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+#: How docstrings say what annotations do.
+TYPES = {
+    "Any": "array_like",
+    "Array": "Array",
+    "Axis": "int, tuple of int or None",
+    "ChunksLike": "int, tuple, str or None",
+    "DTypeLike": "dtype or None",
+    "Sequence[int] | None": "sequence of int or None",
+    "Sequence[int]": "sequence of int or None",
+    "Shape | None": "int or tuple of int or None",
+    "Shape": "int or tuple of int",
+    "Spec | None": "Spec or None",
+    "bool | None": "bool or None",
+    "bool": "bool",
+    "float | None": "float or None",
+    "float": "float",
+    "int | None": "int or None",
+    "int | Sequence[int] | None": "sequence of int or None",
+    "int": "int",
+    "list[Array]": "list of Array",
+    "str | None": "str or None",
+    "str": "str",
+    "tuple[Array, ...]": "tuple of Array",
+}
+
+#: What a parameter is; with " : " in front of it the type, where annotations do not say it.
+PARAMETERS = {
+    "*arrays": "sequence of Array : The arrays.",
+    "a": "The first operand.",
+    "ar1": "The first set.",
+    "ar2": "The second set.",
+    "arrays": "sequence of Array : The arrays.",
+    "ary": "The elements.",
+    "assume_unique": "Whether the elements of each are different.",
+    "atol": "Absolute tolerance.",
+    "axes": "The axes; None: all.",
+    "axis": "The axes that are gone through; negative ones count from the last.",
+    "axis1": "The first axis of the matrices.",
+    "axis2": "The second axis of the matrices.",
+    "b": "The second operand.",
+    "chunks": "Chunks of the result, see :func:`cubed.rechunk`.",
+    "condition": "array_like of bool : What is chosen by.",
+    "copy": "Whether memory is copied; False: an error where it would have to be.",
+    "correction": "What is subtracted from the number of elements that is divided by.",
+    "ddof": "NumPy's name of `correction`.",
+    "decimals": "Digits behind the point.",
+    "descending": "Whether the largest come first.",
+    "device": '{"cpu"} or None : Where elements lie: there is one device.',
+    "dtype": "Element type of the result.",
+    "equal_nan": "Whether NaN equals NaN.",
+    "extra_projected_mem": (
+        "Bytes that a call allocates beside its result; the task's projection includes them."
+    ),
+    "include_initial": "Whether the neutral element comes first.",
+    "indices": "array_like of int : Positions; negative ones count from the end.",
+    "indices_or_sections": "int or sequence of int : Number of parts, or where they begin.",
+    "initial": "scalar or None : What the reduction begins with.",
+    "k": "The diagonal: 0 is the main one, 1 that above it.",
+    "keepdims": "Whether the result keeps reduced axes, with extent 1.",
+    "method": "How is interpolated between elements, by NumPy's names.",
+    "n": "Length of the transform along the axis: longer ones are filled with zeros.",
+    "name": "What plans and messages call the operation.",
+    "norm": (
+        '{"backward", "ortho", "forward"} :'
+        " Which direction is scaled: the inverse one, both, or this one."
+    ),
+    "offset": "The diagonal: 0 is the main one, 1 that above it.",
+    "order": "For NumPy's calls.",
+    "rtol": "Tolerance relative to `b`.",
+    "s": "Lengths of the transform along `axes`.",
+    "seed": "What the numbers are determined by; None: others each time.",
+    "shape": "Shape of the result.",
+    "size": "Shape of the result.",
+    "spec": "What computations may use; None: as configured.",
+    "split_every": (
+        "int, dict or None : How many partial results a task combines; None: as memory allows."
+    ),
+    "stable": "Whether equal elements stay in order; they always do.",
+    "weights": "array_like or None : How much each element counts; None: 1.",
+    "where": "array_like of bool : Which elements count; True: all.",
+    "x": "The elements.",
+    "x1": "The first operand.",
+    "x2": "The second operand.",
+}
+
+#: For `returns` of reductions, before what the type is.
+REDUCED = "Without the axes (`keepdims`: with one element along them); None: all of them.\n    "
+
+#: Headings of sections, in their order.
+_SECTIONS = {
+    name: f"\n{name}\n{'-' * len(name)}\n"
+    for name in (
+        "Parameters", "Returns", "Yields", "Raises", "Warns", "See Also", "Notes", "References",
+        "Examples",
+    )
+}  # fmt: skip
+
+
+def documented(*, returns: str = "", raises: str = "") -> Callable[[F], F]:
+    """Completes a docstring: with the parameters that it leaves out, with `returns`, what is said
+    of the result, and with `raises`, of a TypeError; with the heading of an example, and the import
+    that it needs.
+    """
+
+    def complete(function: F) -> F:
+        if function.__doc__ is not None:  # with docstrings, which -OO leaves out
+            function.__doc__ = _completed(function, returns, raises)
+        return function
+
+    return complete
+
+
+def _completed(function: Any, returns: str, raises: str) -> str:
+    doc = function.__doc__
+    if sys.version_info < (3, 13):  # which leaves the indentation out
+        doc = doc.replace("\n    ", "\n")
+    summary, sections = _cut(doc)
+    sections["Parameters"] = _listed(function, sections.get("Parameters", ""))
+    if returns:
+        sections["Returns"] = f"{TYPES[function.__annotations__['return']]}\n    {returns}"
+    if raises:
+        sections["Raises"] = f"TypeError\n    {raises}"
+    if "Examples" not in sections:
+        summary, _, example = summary.partition("\n>>> ")
+        sections["Examples"] = f">>> {example}"
+    sections["Examples"] = ">>> import cubed\n" + sections["Examples"]
+    parts = [heading + sections[s].rstrip() for s, heading in _SECTIONS.items() if sections.get(s)]
+    return "\n".join([summary.rstrip(), *parts]) + "\n"
+
+
+def _cut(doc: str) -> tuple[str, dict[str, str]]:
+    """A docstring's summary, and its sections."""
+    if "\n---" not in doc:
+        return doc, {}
+    starts = [(doc.find(heading), section) for section, heading in _SECTIONS.items()]
+    starts = sorted(start for start in starts if start[0] >= 0)
+    sections = {}
+    end = len(doc)
+    for start, section in reversed(starts):
+        sections[section] = doc[start + len(_SECTIONS[section]) : end]
+        end = start
+    return doc[:end], sections
+
+
+def _listed(function: Any, own: str) -> str:
+    """All parameters: those that the docstring has, the others as many functions have them."""
+    entries: dict[str, str] = {}
+    names: list[str] = []
+    for line in own.splitlines():
+        if not line.startswith(" "):
+            names = line.partition(" : ")[0].split(", ")
+        for name in names:
+            entries[name] = f"{entries[name]}\n{line}" if name in entries else line
+    types = function.__annotations__
+    out: dict[str, None] = {}  # several parameters may have one entry
+    for name, default in _parameters(function):
+        try:
+            text = entries[name] if name in entries else entry(name, types.get(name), default)
+        except KeyError as e:
+            raise TypeError(f"{function.__qualname__}: nothing is said of {name}") from e
+        out[text] = None
+    return "\n".join(out)
+
+
+def _parameters(function: Any) -> Iterator[tuple[str, Any]]:
+    """Names, with their stars, and defaults in the order of the signature."""
+    code = function.__code__
+    positional, flags = code.co_argcount, code.co_flags
+    names = list(code.co_varnames[: positional + code.co_kwonlyargcount])
+    defaults = dict(function.__kwdefaults__ or {})
+    if function.__defaults__:
+        first = positional - len(function.__defaults__)
+        defaults.update(zip(names[first:positional], function.__defaults__, strict=True))
+    # As inspect.CO_VARARGS and CO_VARKEYWORDS, which takes longer to import than all of this.
+    if flags & (0x04 | 0x08):
+        stars = list(code.co_varnames[len(names) :])
+        if flags & 0x08:
+            names.append("**" + stars[flags >> 2 & 1])
+        if flags & 0x04:
+            names.insert(positional, "*" + stars[0])
+    for name in names:
+        if name[0] != "_":
+            yield name, defaults.get(name)
+
+
+def entry(name: str, annotation: str | None, default: Any) -> str:
+    """What is said of a parameter of many functions."""
+    kind, colon, words = PARAMETERS[name].partition(" : ")
+    if not colon:
+        kind, words = TYPES[annotation or ""], kind
+    if default is not None:
+        value = f'"{default}"' if isinstance(default, str) else repr(default)
+        kind += f", default {value}"
+    return f"{name} : {kind}\n    {words}"
