@@ -10,6 +10,7 @@ import sys
 import cubed
 import numpy as np
 import pytest
+from cubed.base._docs import documented
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "docs"))
 import reference
@@ -125,6 +126,69 @@ def test_what_is_wrong_is_found(doc, says):
 
     f.__doc__ = doc
     assert any(says in text for text in wrong(f)), list(wrong(f))
+
+
+#: As the docstring of a function of a module: indented, but since Python 3.13.
+OWN = """Does it.
+
+    Parameters
+    ----------
+    own : int, default 1
+        What no other function has.
+
+    Examples
+    --------
+    >>> cubed.f()
+    """
+
+WHOLE = """Does it.
+
+Parameters
+----------
+x : Array
+    The elements.
+own : int, default 1
+    What no other function has.
+*arrays : sequence of Array
+    The arrays.
+axis : int or None, default -1
+    The axes that are gone through; negative ones count from the last.
+
+Returns
+-------
+Array
+    Lazy.
+
+Raises
+------
+TypeError
+    For bool.
+
+Examples
+--------
+>>> import cubed
+>>> cubed.f()
+"""
+
+
+def undocumented(x, /, own=1, *arrays, axis=-1, _hidden=0):
+    return x
+
+
+undocumented.__annotations__ = {"x": "Array", "axis": "int | None", "return": "Array"}
+indented = sys.version_info < (3, 13)
+
+
+def test_what_a_docstring_leaves_out_is_put_in():
+    undocumented.__doc__ = OWN if indented else inspect.cleandoc(OWN)
+    f = documented(returns="Lazy.", raises="For bool.")(undocumented)
+    assert f is undocumented and f.__doc__ == WHOLE
+
+
+def test_a_parameter_that_nobody_describes():
+    undocumented.__doc__ = "Does it.\n\n>>> cubed.f()\n"
+    with pytest.raises(TypeError, match="undocumented: nothing is said of own"):
+        documented()(undocumented)
 
 
 def with_examples():

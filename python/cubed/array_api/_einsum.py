@@ -13,6 +13,7 @@ import numpy as np
 from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import common_spec, core_of
+from cubed.base._docs import documented
 from cubed.base._dtypes import dtype_of, name_of
 from cubed.base._types import DTypeLike
 
@@ -24,6 +25,7 @@ Terms = tuple[list[str], str]
 Part = tuple[_core.Array, str]
 
 
+@documented(returns="Lazy.")
 def einsum(
     subscripts: Any,
     /,
@@ -56,11 +58,6 @@ def einsum(
     casting : str, default "safe"
         Which casts to `dtype` are allowed, as in :func:`numpy.can_cast`.
 
-    Returns
-    -------
-    Array
-        Lazy.
-
     Raises
     ------
     TypeError
@@ -75,7 +72,6 @@ def einsum(
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.einsum("ij,jk->ik", x, x).compute()
     array([[ 7., 10.],

@@ -20,6 +20,7 @@ from cubed.array_api._chosen import (
 )
 from cubed.array_api.elementwise_functions import isnan, logical_and
 from cubed.array_api.searching_functions import where
+from cubed.base._docs import REDUCED, documented
 from cubed.base._dtypes import name_of
 from cubed.base._types import Axis, DTypeLike
 
@@ -78,6 +79,7 @@ def without_nan(x: Array, value: float) -> Array:
     return where(isnan(x), float(value), x) if x.dtype.kind in "fc" else x
 
 
+@documented(returns=REDUCED + "Integers of `dtype`, or int64 or uint64; others of x's type. Lazy.")
 def nansum(
     x: Array, /, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False,
     split_every: Any = None, device: str | None = None,
@@ -85,34 +87,6 @@ def nansum(
 ) -> Array:  # fmt: skip
     """The sum; 0 of none. `initial` is added to it, `where` says which elements count.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    axis : int, tuple of int or None
-        The axes that are gone through; negative ones count from the last.
-    dtype : dtype or None
-        Element type of the result.
-    keepdims : bool, default False
-        Whether the result keeps reduced axes, with extent 1.
-    split_every : int, dict or None
-        How many partial results a task combines; None: as memory allows.
-    device : {"cpu"} or None
-        Where elements lie: there is one device.
-    initial : scalar or None
-        What the reduction begins with.
-    where : array_like of bool, default True
-        Which elements count; True: all.
-
-    Returns
-    -------
-    Array
-        Without the axes (`keepdims`: with one element along them); None: all of them. Integers of
-        `dtype`, or int64 or uint64; others of x's type. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> x = cubed.asarray([1.0, float('nan'), 3.0])
     >>> cubed.nansum(x).compute()
     array(4.)
@@ -121,6 +95,7 @@ def nansum(
     return _reduce("nansum", x, axis, dtype, keepdims, initial=initial, where=where)
 
 
+@documented(returns=REDUCED + "Integers of `dtype`, or int64 or uint64; others of x's type. Lazy.")
 def nanprod(
     x: Array, /, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False,
     split_every: Any = None, device: str | None = None,
@@ -128,34 +103,6 @@ def nanprod(
 ) -> Array:  # fmt: skip
     """The product; 1 of none. `initial` times it, and `where` says which elements count.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    axis : int, tuple of int or None
-        The axes that are gone through; negative ones count from the last.
-    dtype : dtype or None
-        Element type of the result.
-    keepdims : bool, default False
-        Whether the result keeps reduced axes, with extent 1.
-    split_every : int, dict or None
-        How many partial results a task combines; None: as memory allows.
-    device : {"cpu"} or None
-        Where elements lie: there is one device.
-    initial : scalar or None
-        What the reduction begins with.
-    where : array_like of bool, default True
-        Which elements count; True: all.
-
-    Returns
-    -------
-    Array
-        Without the axes (`keepdims`: with one element along them); None: all of them. Integers of
-        `dtype`, or int64 or uint64; others of x's type. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> x = cubed.asarray([1.0, float('nan'), 3.0])
     >>> cubed.nanprod(x).compute()
     array(3.)
@@ -164,6 +111,7 @@ def nanprod(
     return _reduce("nanprod", x, axis, dtype, keepdims, initial=initial, where=where)
 
 
+@documented(returns=REDUCED + "x's type. Lazy.")
 def nanmin(
     x: Array,
     /,
@@ -176,30 +124,6 @@ def nanmin(
 ) -> Array:
     """The smallest element; NaN of none. `initial` is one more, `where` says which ones count.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    axis : int, tuple of int or None
-        The axes that are gone through; negative ones count from the last.
-    keepdims : bool, default False
-        Whether the result keeps reduced axes, with extent 1.
-    split_every : int, dict or None
-        How many partial results a task combines; None: as memory allows.
-    initial : scalar or None
-        What the reduction begins with.
-    where : array_like of bool, default True
-        Which elements count; True: all.
-
-    Returns
-    -------
-    Array
-        Without the axes (`keepdims`: with one element along them); None: all of them. x's type.
-        Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> x = cubed.asarray([1.0, float('nan'), 3.0])
     >>> cubed.nanmin(x).compute()
     array(1.)
@@ -207,6 +131,7 @@ def nanmin(
     return _reduce("nanmin", x, axis, None, keepdims, initial=initial, where=where)
 
 
+@documented(returns=REDUCED + "x's type. Lazy.")
 def nanmax(
     x: Array,
     /,
@@ -219,30 +144,6 @@ def nanmax(
 ) -> Array:
     """The largest element; NaN of none. `initial` is one more, `where` says which ones count.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    axis : int, tuple of int or None
-        The axes that are gone through; negative ones count from the last.
-    keepdims : bool, default False
-        Whether the result keeps reduced axes, with extent 1.
-    split_every : int, dict or None
-        How many partial results a task combines; None: as memory allows.
-    initial : scalar or None
-        What the reduction begins with.
-    where : array_like of bool, default True
-        Which elements count; True: all.
-
-    Returns
-    -------
-    Array
-        Without the axes (`keepdims`: with one element along them); None: all of them. x's type.
-        Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> x = cubed.asarray([1.0, float('nan'), 3.0])
     >>> cubed.nanmax(x).compute()
     array(3.)
@@ -250,36 +151,13 @@ def nanmax(
     return _reduce("nanmax", x, axis, None, keepdims, initial=initial, where=where)
 
 
+@documented(returns=REDUCED + "float64 for integers, else x's type. Lazy.")
 def nanmean(
     x: Array, /, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False,
     split_every: Any = None, where: Any = True,
 ) -> Array:  # fmt: skip
     """The mean; NaN of none. `where` says which elements count.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    axis : int, tuple of int or None
-        The axes that are gone through; negative ones count from the last.
-    dtype : dtype or None
-        Element type of the result.
-    keepdims : bool, default False
-        Whether the result keeps reduced axes, with extent 1.
-    split_every : int, dict or None
-        How many partial results a task combines; None: as memory allows.
-    where : array_like of bool, default True
-        Which elements count; True: all.
-
-    Returns
-    -------
-    Array
-        Without the axes (`keepdims`: with one element along them); None: all of them. float64 for
-        integers, else x's type. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> x = cubed.asarray([1.0, float('nan'), 3.0])
     >>> cubed.nanmean(x).compute()
     array(2.)
@@ -287,6 +165,7 @@ def nanmean(
     return _reduce("nanmean", x, axis, dtype, keepdims, where=where)
 
 
+@documented(returns=REDUCED + "float64 for integers, else x's type. Lazy.")
 def nanvar(
     x: Array, /, axis: Axis = None, dtype: DTypeLike = None, *, correction: float = 0.0,
     ddof: float | None = None, keepdims: bool = False, split_every: Any = None, where: Any = True,
@@ -294,34 +173,6 @@ def nanvar(
     """The variance, with `correction` (or `ddof`) fewer degrees of freedom. `where` says
     which elements count.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    axis : int, tuple of int or None
-        The axes that are gone through; negative ones count from the last.
-    dtype : dtype or None
-        Element type of the result.
-    correction : float, default 0.0
-        What is subtracted from the number of elements that is divided by.
-    ddof : float or None
-        NumPy's name of `correction`.
-    keepdims : bool, default False
-        Whether the result keeps reduced axes, with extent 1.
-    split_every : int, dict or None
-        How many partial results a task combines; None: as memory allows.
-    where : array_like of bool, default True
-        Which elements count; True: all.
-
-    Returns
-    -------
-    Array
-        Without the axes (`keepdims`: with one element along them); None: all of them. float64 for
-        integers, else x's type. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> x = cubed.asarray([1.0, float('nan'), 3.0])
     >>> cubed.nanvar(x).compute()
     array(1.)
@@ -331,6 +182,7 @@ def nanvar(
     )
 
 
+@documented(returns=REDUCED + "float64 for integers, else x's type. Lazy.")
 def nanstd(
     x: Array, /, axis: Axis = None, dtype: DTypeLike = None, *, correction: float = 0.0,
     ddof: float | None = None, keepdims: bool = False, split_every: Any = None, where: Any = True,
@@ -338,34 +190,6 @@ def nanstd(
     """The standard deviation, with `correction` (or `ddof`) fewer degrees of freedom. `where` says
     which elements count.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    axis : int, tuple of int or None
-        The axes that are gone through; negative ones count from the last.
-    dtype : dtype or None
-        Element type of the result.
-    correction : float, default 0.0
-        What is subtracted from the number of elements that is divided by.
-    ddof : float or None
-        NumPy's name of `correction`.
-    keepdims : bool, default False
-        Whether the result keeps reduced axes, with extent 1.
-    split_every : int, dict or None
-        How many partial results a task combines; None: as memory allows.
-    where : array_like of bool, default True
-        Which elements count; True: all.
-
-    Returns
-    -------
-    Array
-        Without the axes (`keepdims`: with one element along them); None: all of them. float64 for
-        integers, else x's type. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> x = cubed.asarray([1.0, float('nan'), 3.0])
     >>> cubed.nanstd(x).compute()
     array(1.)

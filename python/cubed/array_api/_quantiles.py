@@ -14,6 +14,7 @@ from cubed.array._operands import lazy, normalize_axes, to_numpy
 from cubed.array_api._weighted import weighted_quantile
 from cubed.array_api.searching_functions import where
 from cubed.array_api.utility_functions import any
+from cubed.base._docs import documented
 from cubed.base._dtypes import name_of
 from cubed.base._types import Axis, NDArray
 
@@ -77,26 +78,10 @@ def median(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     return _quantile(x, 0.5, 1, axis, False, "linear", keepdims)
 
 
+@documented(returns="Shapes, types and memory are those of that function. Lazy.")
 def nanmedian(x: Array, axis: Axis = None, keepdims: bool = False) -> Array:
     """As :func:`median`, of the elements that are not NaN.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    axis : int, tuple of int or None
-        The axes that are gone through; negative ones count from the last.
-    keepdims : bool, default False
-        Whether the result keeps reduced axes, with extent 1.
-
-    Returns
-    -------
-    Array
-        Shapes, types and memory are those of that function. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> x = cubed.asarray([1.0, float('nan'), 3.0])
     >>> cubed.nanmedian(x).compute()
     array(2.)
@@ -161,6 +146,7 @@ def quantile(
     return _quantile(x, q, 1, axis, False, method, keepdims, weights)
 
 
+@documented(returns="Shapes, types and memory are those of that function. Lazy.")
 def nanquantile(
     x: Array,
     /,
@@ -175,27 +161,11 @@ def nanquantile(
 
     Parameters
     ----------
-    x : Array
-        The elements.
     q : float or sequence of float
         What part of the elements is below, 0 to 1.
-    axis : int, tuple of int or None
-        The axes that are gone through; negative ones count from the last.
-    method : str, default "linear"
-        How is interpolated between elements, by NumPy's names.
-    keepdims : bool, default False
-        Whether the result keeps reduced axes, with extent 1.
-    weights : array_like or None
-        How much each element counts; None: 1.
-
-    Returns
-    -------
-    Array
-        Shapes, types and memory are those of that function. Lazy.
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.arange(5.0)
     >>> cubed.nanquantile(x, 0.25).compute()
     array(1.)
@@ -203,6 +173,7 @@ def nanquantile(
     return _quantile(x, q, 1, axis, True, method, keepdims, weights)
 
 
+@documented(returns="Shapes, types and memory are those of that function. Lazy.")
 def percentile(
     x: Array,
     /,
@@ -217,27 +188,11 @@ def percentile(
 
     Parameters
     ----------
-    x : Array
-        The elements.
     q : float or sequence of float
         What part of the elements is below, 0 to 100.
-    axis : int, tuple of int or None
-        The axes that are gone through; negative ones count from the last.
-    method : str, default "linear"
-        How is interpolated between elements, by NumPy's names.
-    keepdims : bool, default False
-        Whether the result keeps reduced axes, with extent 1.
-    weights : array_like or None
-        How much each element counts; None: 1.
-
-    Returns
-    -------
-    Array
-        Shapes, types and memory are those of that function. Lazy.
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.arange(5.0)
     >>> cubed.percentile(x, 25).compute()
     array(1.)
@@ -245,6 +200,7 @@ def percentile(
     return _quantile(x, q, 100, axis, False, method, keepdims, weights)
 
 
+@documented(returns="Shapes, types and memory are those of that function. Lazy.")
 def nanpercentile(
     x: Array,
     /,
@@ -259,27 +215,11 @@ def nanpercentile(
 
     Parameters
     ----------
-    x : Array
-        The elements.
     q : float or sequence of float
         What part of the elements is below, 0 to 100.
-    axis : int, tuple of int or None
-        The axes that are gone through; negative ones count from the last.
-    method : str, default "linear"
-        How is interpolated between elements, by NumPy's names.
-    keepdims : bool, default False
-        Whether the result keeps reduced axes, with extent 1.
-    weights : array_like or None
-        How much each element counts; None: 1.
-
-    Returns
-    -------
-    Array
-        Shapes, types and memory are those of that function. Lazy.
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.arange(5.0)
     >>> cubed.nanpercentile(x, 25).compute()
     array(1.)

@@ -17,6 +17,7 @@ from cubed.array_api.elementwise_functions import add, equal, multiply, subtract
 from cubed.array_api.manipulation_functions import reshape
 from cubed.array_api.searching_functions import searchsorted
 from cubed.array_api.statistical_functions import max, min, sum
+from cubed.base._docs import documented
 from cubed.base._types import NDArray
 from cubed.io._create import as_lazy
 from cubed.planning._compute import compute
@@ -24,6 +25,7 @@ from cubed.planning._compute import compute
 __all__ = ["histogram2d", "histogram_bin_edges", "histogramdd"]
 
 
+@documented()
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> NDArray:
     """The edges of the bins of :func:`histogram`; what they need of values is computed now.
 
@@ -31,14 +33,10 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
 
     Parameters
     ----------
-    a : array_like
-        The first operand.
     bins : int or sequence, default 10
         Number of bins, or their edges.
     range : tuple of float or None
         The ends of the bins; None: of the elements, which are computed now.
-    weights : array_like or None
-        How much each element counts; None: 1.
 
     Returns
     -------
@@ -47,7 +45,6 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.histogram_bin_edges(cubed.asarray([0.0, 1.0, 4.0]), bins=2, range=(0, 4))
     array([0., 2., 4.])
     """

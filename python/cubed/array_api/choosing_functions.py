@@ -23,6 +23,7 @@ from cubed.array_api.manipulation_functions import (
     unstack,
 )
 from cubed.array_api.searching_functions import where
+from cubed.base._docs import documented
 from cubed.io._create import as_lazy
 
 __all__ = ["apply_over_axes", "choose", "piecewise"]
@@ -79,6 +80,7 @@ def choose(a: Any, choices: Any, mode: str = "raise") -> Array:
     return out
 
 
+@documented(returns="Of x's shape and type. Lazy.")
 def piecewise(
     x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any
 ) -> Array:  # fmt: skip
@@ -98,14 +100,8 @@ def piecewise(
     **kw : Any
         Passed to functions.
 
-    Returns
-    -------
-    Array
-        Of x's shape and type. Lazy.
-
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.asarray([-1.0, 2.0])
     >>> cubed.piecewise(x, [x < 0], [0, lambda v: 10 * v]).compute()
     array([ 0., 20.])

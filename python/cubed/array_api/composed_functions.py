@@ -64,6 +64,7 @@ from cubed.array_api.set_functions import (
 )
 from cubed.array_api.statistical_functions import cumulative_sum, mean, sum
 from cubed.array_api.utility_functions import diff
+from cubed.base._docs import documented
 from cubed.base._types import Axis, DTypeLike
 from cubed.io._create import as_lazy
 
@@ -132,13 +133,9 @@ def _each(arrays: tuple[Any, ...], ndim: int) -> Any:
     return out[0] if len(out) == 1 else out
 
 
+@documented()
 def atleast_1d(*arrays: Any) -> Any:
     """An array, one element as one of one axis; of several arrays a tuple.
-
-    Parameters
-    ----------
-    *arrays : sequence of Array
-        The arrays.
 
     Returns
     -------
@@ -147,21 +144,16 @@ def atleast_1d(*arrays: Any) -> Any:
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.atleast_1d(cubed.asarray([1, 2])).shape
     (2,)
     """
     return _each(arrays, 1)
 
 
+@documented()
 def atleast_2d(*arrays: Any) -> Any:
     """An array with axes of one element in front, of which there are two then; of several arrays a
     tuple.
-
-    Parameters
-    ----------
-    *arrays : sequence of Array
-        The arrays.
 
     Returns
     -------
@@ -170,21 +162,16 @@ def atleast_2d(*arrays: Any) -> Any:
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.atleast_2d(cubed.asarray([1, 2])).shape
     (1, 2)
     """
     return _each(arrays, 2)
 
 
+@documented()
 def atleast_3d(*arrays: Any) -> Any:
     """An array with three axes at least: one axis becomes the middle one, two the first ones; of
     several arrays a tuple.
-
-    Parameters
-    ----------
-    *arrays : sequence of Array
-        The arrays.
 
     Returns
     -------
@@ -193,29 +180,16 @@ def atleast_3d(*arrays: Any) -> Any:
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.atleast_3d(cubed.asarray([1, 2])).shape
     (1, 2, 1)
     """
     return _each(arrays, 3)
 
 
+@documented(returns="Of the type that they promote to. Lazy.")
 def vstack(arrays: Sequence[Any], /) -> Array:
     """Arrays one below the other: along the first of two or more axes.
 
-    Parameters
-    ----------
-    arrays : sequence of Array
-        The arrays.
-
-    Returns
-    -------
-    Array
-        Of the type that they promote to. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.vstack([cubed.asarray([1, 2]), cubed.asarray([3, 4])]).compute()
     array([[1, 2],
            [3, 4]])
@@ -224,22 +198,10 @@ def vstack(arrays: Sequence[Any], /) -> Array:
     return concat([_with_axes(a, 2) for a in arrays], axis=0)
 
 
+@documented(returns="Of the type that they promote to. Lazy.")
 def hstack(arrays: Sequence[Any], /) -> Array:
     """Arrays side by side: along the second axis, of one axis along it.
 
-    Parameters
-    ----------
-    arrays : sequence of Array
-        The arrays.
-
-    Returns
-    -------
-    Array
-        Of the type that they promote to. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.hstack([cubed.asarray([1, 2]), cubed.asarray([3, 4])]).compute()
     array([1, 2, 3, 4])
     """
@@ -248,22 +210,10 @@ def hstack(arrays: Sequence[Any], /) -> Array:
     return concat(parts, axis=0 if parts and parts[0].ndim == 1 else 1)
 
 
+@documented(returns="Of the type that they promote to. Lazy.")
 def dstack(arrays: Sequence[Any], /) -> Array:
     """Arrays one behind the other: along the third axis.
 
-    Parameters
-    ----------
-    arrays : sequence of Array
-        The arrays.
-
-    Returns
-    -------
-    Array
-        Of the type that they promote to. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.dstack([cubed.asarray([1, 2]), cubed.asarray([3, 4])]).compute()
     array([[[1, 3],
             [2, 4]]])
@@ -272,26 +222,19 @@ def dstack(arrays: Sequence[Any], /) -> Array:
     return concat([_with_axes(a, 3) for a in arrays], axis=2)
 
 
+@documented(returns="Of the type that they promote to. Lazy.")
 def append(x: Any, values: Any, axis: int | None = None) -> Array:
     """x and then the values, along an axis, or both flattened.
 
     Parameters
     ----------
-    x : array_like
-        The elements.
     values : array_like
         What comes behind.
     axis : int or None
         The axis; None: the elements in one dimension.
 
-    Returns
-    -------
-    Array
-        Of the type that they promote to. Lazy.
-
     Examples
     --------
-    >>> import cubed
     >>> cubed.append(cubed.asarray([1, 2]), [3]).compute()
     array([1, 2, 3])
     """
@@ -301,27 +244,20 @@ def append(x: Any, values: Any, axis: int | None = None) -> Array:
     return concat([a, b], axis=axis)
 
 
+@documented(returns="Of x's type. Lazy.")
 def delete(x: Any, obj: Any, axis: int | None = None) -> Array:
     """x without the elements at an index, a slice, a mask or several indices along an axis; None
     flattens x.
 
     Parameters
     ----------
-    x : array_like
-        The elements.
     obj : int, slice or array_like of int
         Positions that go.
     axis : int or None
         The axis; None: the elements in one dimension.
 
-    Returns
-    -------
-    Array
-        Of x's type. Lazy.
-
     Examples
     --------
-    >>> import cubed
     >>> cubed.delete(cubed.arange(5), [1, 3]).compute()
     array([0, 2, 4])
     """
@@ -354,26 +290,10 @@ def _removed(obj: Any, n: int, axis: int) -> list[tuple[int, int]]:
     return [(int(p), int(p) + 1) for p in np.unique(positions_within(positions, n, axis))]
 
 
+@documented(returns="Of x's type. Views: lazy, nothing is stored.")
 def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
     """Pieces along an axis: so many, the first ones longer by one if need be, or cut at indices.
 
-    Parameters
-    ----------
-    x : array_like
-        The elements.
-    indices_or_sections : int or sequence of int
-        Number of parts, or where they begin.
-    axis : int, default 0
-        The axes that are gone through; negative ones count from the last.
-
-    Returns
-    -------
-    list of Array
-        Of x's type. Views: lazy, nothing is stored.
-
-    Examples
-    --------
-    >>> import cubed
     >>> first, second = cubed.array_split(cubed.arange(4), 2)
     >>> second.compute()
     array([2, 3])
@@ -393,26 +313,10 @@ def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
     return [a[(*before, slice(p, q))] for p, q in itertools.pairwise(cuts)]
 
 
+@documented(returns="Of x's type. Views: lazy, nothing is stored.")
 def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
     """Pieces along an axis: so many of one length, or cut at indices.
 
-    Parameters
-    ----------
-    x : array_like
-        The elements.
-    indices_or_sections : int or sequence of int
-        Number of parts, or where they begin.
-    axis : int, default 0
-        The axes that are gone through; negative ones count from the last.
-
-    Returns
-    -------
-    list of Array
-        Of x's type. Views: lazy, nothing is stored.
-
-    Examples
-    --------
-    >>> import cubed
     >>> first, second = cubed.split(cubed.arange(4), 2)
     >>> second.compute()
     array([2, 3])
@@ -424,24 +328,10 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
     return array_split(a, indices_or_sections, axis)
 
 
+@documented(returns="Of x's type. Lazy.")
 def diag(x: Any, k: int = 0) -> Array:
     """A diagonal of a matrix, or the matrix with a vector on it.
 
-    Parameters
-    ----------
-    x : array_like
-        The elements.
-    k : int, default 0
-        The diagonal: 0 is the main one, 1 that above it.
-
-    Returns
-    -------
-    Array
-        Of x's type. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.diag(cubed.asarray([1, 2])).compute()
     array([[1, 0],
            [0, 2]])
@@ -456,22 +346,10 @@ def diag(x: Any, k: int = 0) -> Array:
     return where(on, expand_dims(column, axis=1), a.dtype.type(0))
 
 
+@documented(returns="Of x's type. A view: lazy, nothing is stored.")
 def fliplr(x: Any, /) -> Array:
     """x with the second axis backwards.
 
-    Parameters
-    ----------
-    x : array_like
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's type. A view: lazy, nothing is stored.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.fliplr(cubed.asarray([[1, 2], [3, 4]])).compute()
     array([[2, 1],
            [4, 3]])
@@ -479,22 +357,10 @@ def fliplr(x: Any, /) -> Array:
     return flip(as_lazy(x), axis=1)
 
 
+@documented(returns="Of x's type. A view: lazy, nothing is stored.")
 def flipud(x: Any, /) -> Array:
     """x with the first axis backwards.
 
-    Parameters
-    ----------
-    x : array_like
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's type. A view: lazy, nothing is stored.
-
-    Examples
-    --------
-    >>> import cubed
     >>> x = cubed.asarray([1, 2, 3])
     >>> cubed.flipud(x).compute()
     array([3, 2, 1])
@@ -502,26 +368,19 @@ def flipud(x: Any, /) -> Array:
     return flip(as_lazy(x), axis=0)
 
 
+@documented(returns="Of x's type. A view: lazy, nothing is stored.")
 def rot90(x: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
     """x turned by k right angles, from the first of two axes towards the second.
 
     Parameters
     ----------
-    x : array_like
-        The elements.
     k : int, default 1
         How many quarters of a turn.
     axes : pair of int, default (0, 1)
         The plane that is turned.
 
-    Returns
-    -------
-    Array
-        Of x's type. A view: lazy, nothing is stored.
-
     Examples
     --------
-    >>> import cubed
     >>> cubed.rot90(cubed.asarray([[1, 2], [3, 4]])).compute()
     array([[2, 4],
            [1, 3]])
@@ -545,24 +404,17 @@ def rot90(x: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
 # --- Elementwise ----------------------------------------------------------------------------------
 
 
+@documented(returns="Of x's shape: float64 for integers, else x's type, real. Lazy.")
 def angle(x: Any, deg: bool = False) -> Array:
     """The angles of complex numbers, in radians or degrees.
 
     Parameters
     ----------
-    x : array_like
-        The elements.
     deg : bool, default False
         Whether in degrees.
 
-    Returns
-    -------
-    Array
-        Of x's shape: float64 for integers, else x's type, real. Lazy.
-
     Examples
     --------
-    >>> import cubed
     >>> cubed.angle(cubed.asarray([1 + 1j]), deg=True).compute()
     array([45.])
     """
@@ -573,84 +425,39 @@ def angle(x: Any, deg: bool = False) -> Array:
     return rad2deg(out) if deg else out
 
 
+@documented(returns="Of x's shape: float64 for integers, else x's type, real. Lazy.")
 def deg2rad(x: Any, /) -> Array:
     """Degrees as radians.
 
-    Parameters
-    ----------
-    x : array_like
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's shape: float64 for integers, else x's type, real. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.deg2rad(cubed.asarray([0.0, 180.0])).compute()
     array([0.        , 3.14159265])
     """
     return multiply(as_lazy(x), np.pi / 180)
 
 
+@documented(returns="Of x's shape: float64 for integers, else x's type, real. Lazy.")
 def rad2deg(x: Any, /) -> Array:
     """Radians as degrees.
 
-    Parameters
-    ----------
-    x : array_like
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's shape: float64 for integers, else x's type, real. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.rad2deg(cubed.asarray([0.0, 3.141592653589793])).compute()
     array([  0., 180.])
     """
     return multiply(as_lazy(x), 180 / np.pi)
 
 
+@documented(returns="Of x's shape: float64 for integers and bools, else x's type. Lazy.")
 def exp2(x: Any, /) -> Array:
     """Powers of 2.
 
-    Parameters
-    ----------
-    x : array_like
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's shape: float64 for integers and bools, else x's type. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.exp2(cubed.asarray([0.0, 1.0])).compute()
     array([1., 2.])
     """
     return pow(2.0, as_lazy(x))
 
 
+@documented(returns="Of x's shape: float64 for integers and bools, else x's type. Lazy.")
 def fabs(x: Any, /) -> Array:
     """Absolute values, as floats.
-
-    Parameters
-    ----------
-    x : array_like
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's shape: float64 for integers and bools, else x's type. Lazy.
 
     Raises
     ------
@@ -659,7 +466,6 @@ def fabs(x: Any, /) -> Array:
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.fabs(cubed.asarray([-1.5, 0.0, 2.0])).compute()
     array([1.5, 0. , 2. ])
     """
@@ -669,22 +475,10 @@ def fabs(x: Any, /) -> Array:
     return abs(a)
 
 
+@documented(returns="Of x's shape: float64 for integers and bools, else x's type. Lazy.")
 def rint(x: Any, /) -> Array:
     """Nearest whole numbers, even ones of two, as floats.
 
-    Parameters
-    ----------
-    x : array_like
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's shape: float64 for integers and bools, else x's type. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.rint(cubed.asarray([-1.5, 0.2, 2.5])).compute()
     array([-2.,  0.,  2.])
     """
@@ -697,18 +491,9 @@ def _floats(x: Any) -> Array:
     return a.astype(np.float64) if a.dtype.kind in "biu" else a
 
 
+@documented(returns="Of x's shape and type. Lazy.")
 def fix(x: Any, /) -> Array:
     """x rounded towards zero.
-
-    Parameters
-    ----------
-    x : array_like
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's shape and type. Lazy.
 
     Raises
     ------
@@ -717,7 +502,6 @@ def fix(x: Any, /) -> Array:
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.fix(cubed.asarray([-1.5, 0.2, 2.5])).compute()
     array([-1.,  0.,  2.])
     """
@@ -732,24 +516,10 @@ def _pair(x1: Any, x2: Any) -> tuple[Array, Array]:
     return Array._new(a, spec), Array._new(b, spec)
 
 
+@documented(returns="Operands are broadcast and promoted. Lazy.")
 def fmax(x1: Any, x2: Any, /) -> Array:
     """The larger of two elements; where one is NaN the other.
 
-    Parameters
-    ----------
-    x1 : array_like
-        The first operand.
-    x2 : array_like
-        The second operand.
-
-    Returns
-    -------
-    Array
-        Operands are broadcast and promoted. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.fmax(cubed.asarray([1.0, 5.0]), cubed.asarray([3.0, float('nan')])).compute()
     array([3., 5.])
     """
@@ -758,24 +528,10 @@ def fmax(x1: Any, x2: Any, /) -> Array:
     return where(isnan(a), b, where(isnan(b), a, out))
 
 
+@documented(returns="Operands are broadcast and promoted. Lazy.")
 def fmin(x1: Any, x2: Any, /) -> Array:
     """The smaller of two elements; where one is NaN the other.
 
-    Parameters
-    ----------
-    x1 : array_like
-        The first operand.
-    x2 : array_like
-        The second operand.
-
-    Returns
-    -------
-    Array
-        Operands are broadcast and promoted. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.fmin(cubed.asarray([1.0, 5.0]), cubed.asarray([3.0, float('nan')])).compute()
     array([1., 5.])
     """
@@ -784,66 +540,30 @@ def fmin(x1: Any, x2: Any, /) -> Array:
     return where(isnan(a), b, where(isnan(b), a, out))
 
 
+@documented(returns="bool, of x's shape. Lazy.")
 def isneginf(x: Any, /) -> Array:
     """Where x is minus infinity.
 
-    Parameters
-    ----------
-    x : array_like
-        The elements.
-
-    Returns
-    -------
-    Array
-        bool, of x's shape. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.isneginf(cubed.asarray([1.0, float('inf'), float('nan')])).compute()
     array([False, False, False])
     """
     return equal(as_lazy(x), float("-inf"))
 
 
+@documented(returns="bool, of x's shape. Lazy.")
 def isposinf(x: Any, /) -> Array:
     """Where x is plus infinity.
 
-    Parameters
-    ----------
-    x : array_like
-        The elements.
-
-    Returns
-    -------
-    Array
-        bool, of x's shape. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.isposinf(cubed.asarray([1.0, float('inf'), float('nan')])).compute()
     array([False,  True, False])
     """
     return equal(as_lazy(x), float("inf"))
 
 
+@documented(returns="bool, of x's shape. Lazy.")
 def isreal(x: Any, /) -> Array:
     """Where elements have no imaginary part.
 
-    Parameters
-    ----------
-    x : array_like
-        The elements.
-
-    Returns
-    -------
-    Array
-        bool, of x's shape. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.isreal(cubed.asarray([1 + 0j, 2j])).compute()
     array([ True, False])
     """
@@ -851,44 +571,20 @@ def isreal(x: Any, /) -> Array:
     return equal(imag(a), 0) if a.dtype.kind == "c" else full_like(a, True, dtype=np.bool_)
 
 
+@documented(returns="bool, of x's shape. Lazy.")
 def iscomplex(x: Any, /) -> Array:
     """Where elements have an imaginary part.
 
-    Parameters
-    ----------
-    x : array_like
-        The elements.
-
-    Returns
-    -------
-    Array
-        bool, of x's shape. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.iscomplex(cubed.asarray([1 + 0j, 2j])).compute()
     array([False,  True])
     """
     return ~isreal(x)
 
 
+@documented(returns="Of x's shape: float64 for integers, else x's type. Lazy.")
 def sinc(x: Any, /) -> Array:
     """``sin(pi x) / (pi x)``, 1 at 0.
 
-    Parameters
-    ----------
-    x : array_like
-        The elements.
-
-    Returns
-    -------
-    Array
-        Of x's shape: float64 for integers, else x's type. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.sinc(cubed.asarray([0.0, 0.5])).compute().round(4)
     array([1.    , 0.6366])
     """
@@ -943,6 +639,7 @@ def unwrap(
     return concat([a[(*before, slice(0, 1))], rest], axis=k)
 
 
+@documented(returns="Of x's shape and type. Lazy.")
 def nan_to_num(
     x: Any,
     copy: bool = True,
@@ -955,8 +652,6 @@ def nan_to_num(
 
     Parameters
     ----------
-    x : array_like
-        The elements.
     copy : bool or None, default True
         Whether memory is copied; False: an error where it would have to be.
     nan : float, default 0.0
@@ -966,14 +661,8 @@ def nan_to_num(
     neginf : float or None
         What minus infinity becomes; None: the least number.
 
-    Returns
-    -------
-    Array
-        Of x's shape and type. Lazy.
-
     Examples
     --------
-    >>> import cubed
     >>> cubed.nan_to_num(cubed.asarray([1.0, float('nan')])).compute()
     array([1., 0.])
     """
@@ -1039,6 +728,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
 # --- Statistics -----------------------------------------------------------------------------------
 
 
+@documented()
 def average(
     x: Any,
     axis: Axis = None,
@@ -1051,16 +741,8 @@ def average(
 
     Parameters
     ----------
-    x : array_like
-        The elements.
-    axis : int, tuple of int or None
-        The axes that are gone through; negative ones count from the last.
-    weights : array_like or None
-        How much each element counts; None: 1.
     returned : bool, default False
         Whether the sum of the weights is returned, too.
-    keepdims : bool, default False
-        Whether the result keeps reduced axes, with extent 1.
 
     Returns
     -------
@@ -1070,7 +752,6 @@ def average(
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.average(cubed.asarray([1.0, 2.0]), weights=cubed.asarray([3.0, 1.0])).compute()
     array(1.25)
     """
@@ -1259,22 +940,10 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: DTypeLike = N
 # --- Positions and sets: the number of results is counted, which computes -------------------------
 
 
+@documented(returns="Lazy.")
 def argwhere(x: Any, /) -> Array:
     """Positions of elements that are not zero, one per row. Computes their number.
 
-    Parameters
-    ----------
-    x : array_like
-        The elements.
-
-    Returns
-    -------
-    Array
-        Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> x = cubed.asarray([0, 3, 0, 4])
     >>> cubed.argwhere(x).compute()
     array([[1],
@@ -1284,22 +953,10 @@ def argwhere(x: Any, /) -> Array:
     return stack(nonzero(a), axis=-1)
 
 
+@documented(returns="Lazy.")
 def flatnonzero(x: Any, /) -> Array:
     """Positions in the flattened array of elements that are not zero. Computes their number.
 
-    Parameters
-    ----------
-    x : array_like
-        The elements.
-
-    Returns
-    -------
-    Array
-        Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> x = cubed.asarray([0, 3, 0, 4])
     >>> cubed.flatnonzero(x).compute()
     array([1, 3])
@@ -1307,24 +964,10 @@ def flatnonzero(x: Any, /) -> Array:
     return nonzero(flat(x))[0]
 
 
+@documented(returns="Lazy.")
 def extract(condition: Any, x: Any) -> Array:
     """Elements where a condition of the same shape holds. Computes their number.
 
-    Parameters
-    ----------
-    condition : array_like of bool
-        What is chosen by.
-    x : array_like
-        The elements.
-
-    Returns
-    -------
-    Array
-        Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> x = cubed.arange(6)
     >>> cubed.extract(x % 2 == 0, x).compute()
     array([0, 2, 4])
@@ -1401,48 +1044,20 @@ def _with_one_nan(found: dict[str, Array], n: int) -> dict[str, Array]:
     return out
 
 
+@documented(returns="Lazy.")
 def union1d(x1: Any, x2: Any, /) -> Array:
     """Distinct elements of two arrays in ascending order. Computes their number.
 
-    Parameters
-    ----------
-    x1 : array_like
-        The first operand.
-    x2 : array_like
-        The second operand.
-
-    Returns
-    -------
-    Array
-        Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.union1d(cubed.asarray([1, 3]), cubed.asarray([2, 3])).compute()
     array([1, 2, 3])
     """
     return unique(concat([flat(x1), flat(x2)], axis=0))
 
 
+@documented(returns="Of the type that both promote to. Lazy.")
 def vdot(x1: Any, x2: Any, /) -> Array:
     """The product of two flattened arrays, of which the first is conjugated.
 
-    Parameters
-    ----------
-    x1 : array_like
-        The first operand.
-    x2 : array_like
-        The second operand.
-
-    Returns
-    -------
-    Array
-        Of the type that both promote to. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.vdot(cubed.asarray([1, 2]), cubed.asarray([3, 4])).compute()
     array(11)
     """

@@ -17,6 +17,7 @@ from cubed.array._array import Array
 from cubed.array._cores import core_from_numpy, engine_chunks, in_chunks
 from cubed.array._operands import check_device, common_spec, core_of, lazy
 from cubed.base._chunks import Shape, longest, normalize_chunks, normalize_shape
+from cubed.base._docs import documented
 from cubed.base._dtypes import name_of
 from cubed.base._types import ChunksLike, DTypeLike
 from cubed.io import _create
@@ -42,6 +43,7 @@ __all__ = [
 ]
 
 
+@documented()
 def arange(
     start: float,
     /,
@@ -63,14 +65,6 @@ def arange(
         Where it ends, without that number itself.
     step : number, default 1
         The difference of neighbours.
-    dtype : dtype or None
-        Element type of the result.
-    device : {"cpu"} or None
-        Where elements lie: there is one device.
-    chunks : int, tuple, str or None, default "auto"
-        Chunks of the result, see :func:`cubed.rechunk`.
-    spec : Spec or None
-        What computations may use; None: as configured.
 
     Returns
     -------
@@ -86,7 +80,6 @@ def arange(
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.arange(0, 10, 3, chunks=2).compute()
     array([0, 3, 6, 9])
     """
@@ -137,6 +130,7 @@ def _wrapped(value: float) -> int:
     return (int(value) + 2**63) % 2**64 - 2**63
 
 
+@documented()
 def asarray(
     obj: Any,
     /,
@@ -153,16 +147,6 @@ def asarray(
     ----------
     obj : array_like
         An array, a scalar, or nested sequences of them.
-    dtype : dtype or None
-        Element type of the result.
-    device : {"cpu"} or None
-        Where elements lie: there is one device.
-    copy : bool or None
-        Whether memory is copied; False: an error where it would have to be.
-    chunks : int, tuple, str or None
-        Chunks of the result, see :func:`cubed.rechunk`.
-    spec : Spec or None
-        What computations may use; None: as configured.
 
     Returns
     -------
@@ -172,7 +156,6 @@ def asarray(
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.asarray([[1, 2], [3, 4]], chunks=(1, 2))
     >>> x.chunks
     ((1, 1), (2,))
@@ -184,6 +167,7 @@ def asarray(
     return _create.asarray(obj, dtype, copy, chunks, spec)
 
 
+@documented(returns="Of `shape` and `dtype` (default: float64), in `chunks`. Lazy.")
 def empty(
     shape: Shape,
     *,
@@ -194,27 +178,6 @@ def empty(
 ) -> Array:
     """Zeros.
 
-    Parameters
-    ----------
-    shape : int or tuple of int
-        Shape of the result.
-    dtype : dtype or None
-        Element type of the result.
-    device : {"cpu"} or None
-        Where elements lie: there is one device.
-    chunks : int, tuple, str or None, default "auto"
-        Chunks of the result, see :func:`cubed.rechunk`.
-    spec : Spec or None
-        What computations may use; None: as configured.
-
-    Returns
-    -------
-    Array
-        Of `shape` and `dtype` (default: float64), in `chunks`. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> x = cubed.empty((2, 3), dtype=int, chunks=(1, 3))
     >>> x.chunksize
     (1, 3)
@@ -225,6 +188,7 @@ def empty(
     return full(shape, 0, dtype=dtype or np.float64, device=device, chunks=chunks, spec=spec)
 
 
+@documented(returns="Of x's shape, and of its type unless there is a `dtype`. Lazy.")
 def empty_like(
     x: Array,
     /,
@@ -236,33 +200,13 @@ def empty_like(
 ) -> Array:
     """Zeros of x's shape and chunks.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    dtype : dtype or None
-        Element type of the result.
-    device : {"cpu"} or None
-        Where elements lie: there is one device.
-    chunks : int, tuple, str or None
-        Chunks of the result, see :func:`cubed.rechunk`.
-    spec : Spec or None
-        What computations may use; None: as configured.
-
-    Returns
-    -------
-    Array
-        Of x's shape, and of its type unless there is a `dtype`. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.empty_like(cubed.asarray([1.5, 2.5])).compute()
     array([0., 0.])
     """
     return full_like(x, 0, dtype=dtype, device=device, chunks=chunks, spec=spec)
 
 
+@documented()
 def eye(
     n_rows: int,
     n_cols: int | None = None,
@@ -282,16 +226,6 @@ def eye(
         Number of rows.
     n_cols : int or None
         Number of columns; None: as many as rows.
-    k : int, default 0
-        The diagonal: 0 is the main one, 1 that above it.
-    dtype : dtype or None
-        Element type of the result.
-    device : {"cpu"} or None
-        Where elements lie: there is one device.
-    chunks : int, tuple, str or None, default "auto"
-        Chunks of the result, see :func:`cubed.rechunk`.
-    spec : Spec or None
-        What computations may use; None: as configured.
 
     Returns
     -------
@@ -300,7 +234,6 @@ def eye(
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.eye(2, 3, k=1).compute()
     array([[0., 1., 0.],
            [0., 0., 1.]])
@@ -314,6 +247,7 @@ def eye(
     return Array._new(in_chunks(out, extents, chunks), spec)
 
 
+@documented()
 def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = None) -> Array:
     """An array over the memory of an object with ``__dlpack__``.
 
@@ -321,10 +255,6 @@ def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = Non
     ----------
     x : object
         What has ``__dlpack__``.
-    device : {"cpu"} or None
-        Where elements lie: there is one device.
-    copy : bool or None
-        Whether memory is copied; False: an error where it would have to be.
 
     Returns
     -------
@@ -334,7 +264,6 @@ def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = Non
 
     Examples
     --------
-    >>> import cubed
     >>> import numpy as np
     >>> cubed.from_dlpack(np.arange(3)).compute()
     array([0, 1, 2])
@@ -348,6 +277,7 @@ def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = Non
     return Array._new(core_from_numpy(values.copy() if copy else values, None), None)
 
 
+@documented()
 def full(
     shape: Shape,
     fill_value: Any,
@@ -361,18 +291,8 @@ def full(
 
     Parameters
     ----------
-    shape : int or tuple of int
-        Shape of the result.
     fill_value : scalar
         The value.
-    dtype : dtype or None
-        Element type of the result.
-    device : {"cpu"} or None
-        Where elements lie: there is one device.
-    chunks : int, tuple, str or None, default "auto"
-        Chunks of the result, see :func:`cubed.rechunk`.
-    spec : Spec or None
-        What computations may use; None: as configured.
 
     Returns
     -------
@@ -386,7 +306,6 @@ def full(
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.full((2, 2), 7.5).compute()
     array([[7.5, 7.5],
            [7.5, 7.5]])
@@ -430,6 +349,7 @@ def _type_of(value: Any) -> np.dtype[Any]:
     return np.dtype("complex128")
 
 
+@documented(returns="Of x's shape, and of its type unless there is a `dtype`. Lazy.")
 def full_like(
     x: Array,
     /,
@@ -444,27 +364,11 @@ def full_like(
 
     Parameters
     ----------
-    x : Array
-        The elements.
     fill_value : scalar
         The value.
-    dtype : dtype or None
-        Element type of the result.
-    device : {"cpu"} or None
-        Where elements lie: there is one device.
-    chunks : int, tuple, str or None
-        Chunks of the result, see :func:`cubed.rechunk`.
-    spec : Spec or None
-        What computations may use; None: as configured.
-
-    Returns
-    -------
-    Array
-        Of x's shape, and of its type unless there is a `dtype`. Lazy.
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.full_like(cubed.asarray([1, 2]), 7).compute()
     array([7, 7])
     """
@@ -479,6 +383,7 @@ def full_like(
     )
 
 
+@documented()
 def linspace(
     start: complex,
     stop: complex,
@@ -501,16 +406,8 @@ def linspace(
         Where it ends.
     num : int
         How many.
-    dtype : dtype or None
-        Element type of the result.
-    device : {"cpu"} or None
-        Where elements lie: there is one device.
     endpoint : bool, default True
         Whether the last one is included.
-    chunks : int, tuple, str or None, default "auto"
-        Chunks of the result, see :func:`cubed.rechunk`.
-    spec : Spec or None
-        What computations may use; None: as configured.
 
     Returns
     -------
@@ -520,7 +417,6 @@ def linspace(
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.linspace(0, 1, 5).compute()
     array([0.  , 0.25, 0.5 , 0.75, 1.  ])
     """
@@ -599,6 +495,7 @@ def meshgrid(
     return tuple(Array._new(x, spec) for x in columns)
 
 
+@documented(returns="Of `shape` and `dtype` (default: float64), in `chunks`. Lazy.")
 def ones(
     shape: Shape,
     *,
@@ -609,27 +506,6 @@ def ones(
 ) -> Array:
     """Ones.
 
-    Parameters
-    ----------
-    shape : int or tuple of int
-        Shape of the result.
-    dtype : dtype or None
-        Element type of the result.
-    device : {"cpu"} or None
-        Where elements lie: there is one device.
-    chunks : int, tuple, str or None, default "auto"
-        Chunks of the result, see :func:`cubed.rechunk`.
-    spec : Spec or None
-        What computations may use; None: as configured.
-
-    Returns
-    -------
-    Array
-        Of `shape` and `dtype` (default: float64), in `chunks`. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> x = cubed.ones((2, 3), dtype=int, chunks=(1, 3))
     >>> x.chunksize
     (1, 3)
@@ -640,6 +516,7 @@ def ones(
     return full(shape, 1, dtype=dtype or np.float64, device=device, chunks=chunks, spec=spec)
 
 
+@documented(returns="Of x's shape, and of its type unless there is a `dtype`. Lazy.")
 def ones_like(
     x: Array,
     /,
@@ -651,27 +528,6 @@ def ones_like(
 ) -> Array:
     """Ones of x's shape and chunks.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    dtype : dtype or None
-        Element type of the result.
-    device : {"cpu"} or None
-        Where elements lie: there is one device.
-    chunks : int, tuple, str or None
-        Chunks of the result, see :func:`cubed.rechunk`.
-    spec : Spec or None
-        What computations may use; None: as configured.
-
-    Returns
-    -------
-    Array
-        Of x's shape, and of its type unless there is a `dtype`. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.ones_like(cubed.asarray([1.5, 2.5])).compute()
     array([1., 1.])
     """
@@ -683,20 +539,9 @@ def _diagonal(x: Array, k: int) -> int:
     return max(-sum(x.shape), min(k, sum(x.shape)))
 
 
+@documented(returns="``(..., n, m)`` of x's type. Lazy.")
 def tril(x: Array, /, *, k: int = 0) -> Array:
     """The lower triangles of matrices, with the diagonal k right of the main one; else zeros.
-
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    k : int, default 0
-        The diagonal: 0 is the main one, 1 that above it.
-
-    Returns
-    -------
-    Array
-        ``(..., n, m)`` of x's type. Lazy.
 
     Raises
     ------
@@ -705,7 +550,6 @@ def tril(x: Array, /, *, k: int = 0) -> Array:
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.ones((2, 2), dtype=int)
     >>> cubed.tril(x).compute()
     array([[1, 0],
@@ -715,20 +559,9 @@ def tril(x: Array, /, *, k: int = 0) -> Array:
     return x._like(_core.triangle(False, x._x, _diagonal(x, k)))
 
 
+@documented(returns="``(..., n, m)`` of x's type. Lazy.")
 def triu(x: Array, /, *, k: int = 0) -> Array:
     """The upper triangles of matrices, with the diagonal k right of the main one; else zeros.
-
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    k : int, default 0
-        The diagonal: 0 is the main one, 1 that above it.
-
-    Returns
-    -------
-    Array
-        ``(..., n, m)`` of x's type. Lazy.
 
     Raises
     ------
@@ -737,7 +570,6 @@ def triu(x: Array, /, *, k: int = 0) -> Array:
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.ones((2, 2), dtype=int)
     >>> cubed.triu(x).compute()
     array([[1, 1],
@@ -747,6 +579,7 @@ def triu(x: Array, /, *, k: int = 0) -> Array:
     return x._like(_core.triangle(True, x._x, _diagonal(x, k)))
 
 
+@documented(returns="Of `shape` and `dtype` (default: float64), in `chunks`. Lazy.")
 def zeros(
     shape: Shape,
     *,
@@ -757,27 +590,6 @@ def zeros(
 ) -> Array:
     """Zeros.
 
-    Parameters
-    ----------
-    shape : int or tuple of int
-        Shape of the result.
-    dtype : dtype or None
-        Element type of the result.
-    device : {"cpu"} or None
-        Where elements lie: there is one device.
-    chunks : int, tuple, str or None, default "auto"
-        Chunks of the result, see :func:`cubed.rechunk`.
-    spec : Spec or None
-        What computations may use; None: as configured.
-
-    Returns
-    -------
-    Array
-        Of `shape` and `dtype` (default: float64), in `chunks`. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> x = cubed.zeros((2, 3), dtype=int, chunks=(1, 3))
     >>> x.chunksize
     (1, 3)
@@ -788,6 +600,7 @@ def zeros(
     return full(shape, 0, dtype=dtype or np.float64, device=device, chunks=chunks, spec=spec)
 
 
+@documented(returns="Of x's shape, and of its type unless there is a `dtype`. Lazy.")
 def zeros_like(
     x: Array,
     /,
@@ -799,27 +612,6 @@ def zeros_like(
 ) -> Array:
     """Zeros of x's shape and chunks.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    dtype : dtype or None
-        Element type of the result.
-    device : {"cpu"} or None
-        Where elements lie: there is one device.
-    chunks : int, tuple, str or None
-        Chunks of the result, see :func:`cubed.rechunk`.
-    spec : Spec or None
-        What computations may use; None: as configured.
-
-    Returns
-    -------
-    Array
-        Of x's shape, and of its type unless there is a `dtype`. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.zeros_like(cubed.asarray([1.5, 2.5])).compute()
     array([0., 0.])
     """

@@ -15,6 +15,7 @@ import numpy as np
 from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import check_device, lazy, normalize_axes, normalize_axis, real_number
+from cubed.base._docs import documented
 from cubed.base._dtypes import name_of
 from cubed.base._types import DTypeLike
 
@@ -40,6 +41,12 @@ __all__ = [
 ]
 
 
+_COMPLEX = (
+    "Complex, in x's precision; `n` or `s` elements along the axes, cut or filled with zeros.\n"
+    "    Lazy."
+)
+
+
 def _one(name: str, x: Array, n: int | None, axis: int, norm: str | None) -> Array:
     x = lazy(x)
     axes = (normalize_axis(axis, x.ndim),)
@@ -60,31 +67,12 @@ def _many(
     return x._like(_core.fft(name, x._x, s, all_axes, norm or "backward", x.spec.task_mem))
 
 
+@documented(returns=_COMPLEX)
 def fft(
     x: Array, /, *, n: int | None = None, axis: int = -1, norm: str | None = "backward"
 ) -> Array:
     """The Fourier transform along an axis.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    n : int or None
-        Length of the transform along the axis: longer ones are filled with zeros.
-    axis : int, default -1
-        The axes that are gone through; negative ones count from the last.
-    norm : {"backward", "ortho", "forward"}, default "backward"
-        Which direction is scaled: the inverse one, both, or this one.
-
-    Returns
-    -------
-    Array
-        Complex, in x's precision; `n` or `s` elements along the axes, cut or filled with zeros.
-        Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> from cubed.array_api import fft
     >>> fft.fft(cubed.asarray([1.0, 0.0, 0.0, 0.0])).compute()
     array([1.+0.j, 1.+0.j, 1.+0.j, 1.-0.j])
@@ -92,31 +80,12 @@ def fft(
     return _one("fft", x, n, axis, norm)
 
 
+@documented(returns=_COMPLEX)
 def ifft(
     x: Array, /, *, n: int | None = None, axis: int = -1, norm: str | None = "backward"
 ) -> Array:
     """The inverse Fourier transform along an axis.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    n : int or None
-        Length of the transform along the axis: longer ones are filled with zeros.
-    axis : int, default -1
-        The axes that are gone through; negative ones count from the last.
-    norm : {"backward", "ortho", "forward"}, default "backward"
-        Which direction is scaled: the inverse one, both, or this one.
-
-    Returns
-    -------
-    Array
-        Complex, in x's precision; `n` or `s` elements along the axes, cut or filled with zeros.
-        Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> from cubed.array_api import fft
     >>> fft.ifft(cubed.asarray([1.0, 0.0, 0.0, 0.0])).compute()
     array([0.25-0.j, 0.25-0.j, 0.25-0.j, 0.25+0.j])
@@ -124,26 +93,11 @@ def ifft(
     return _one("ifft", x, n, axis, norm)
 
 
+@documented(returns="Complex, in x's precision. Lazy.")
 def rfft(
     x: Array, /, *, n: int | None = None, axis: int = -1, norm: str | None = "backward"
 ) -> Array:
     """The Fourier transform of real numbers along an axis: n // 2 + 1 numbers.
-
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    n : int or None
-        Length of the transform along the axis: longer ones are filled with zeros.
-    axis : int, default -1
-        The axes that are gone through; negative ones count from the last.
-    norm : {"backward", "ortho", "forward"}, default "backward"
-        Which direction is scaled: the inverse one, both, or this one.
-
-    Returns
-    -------
-    Array
-        Complex, in x's precision. Lazy.
 
     Raises
     ------
@@ -152,7 +106,6 @@ def rfft(
 
     Examples
     --------
-    >>> import cubed
     >>> from cubed.array_api import fft
     >>> fft.rfft(cubed.asarray([1.0, 0.0, 0.0, 0.0])).compute()
     array([1.+0.j, 1.+0.j, 1.+0.j])
@@ -160,30 +113,12 @@ def rfft(
     return _one("rfft", x, n, axis, norm)
 
 
+@documented(returns="Real, in x's precision. Lazy.")
 def irfft(
     x: Array, /, *, n: int | None = None, axis: int = -1, norm: str | None = "backward"
 ) -> Array:
     """The inverse of rfft: n real numbers, 2 * (m - 1) of m by default.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    n : int or None
-        Length of the transform along the axis: longer ones are filled with zeros.
-    axis : int, default -1
-        The axes that are gone through; negative ones count from the last.
-    norm : {"backward", "ortho", "forward"}, default "backward"
-        Which direction is scaled: the inverse one, both, or this one.
-
-    Returns
-    -------
-    Array
-        Real, in x's precision. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> from cubed.array_api import fft
     >>> fft.irfft(cubed.asarray([1.0, 0.0, 0.0, 0.0])).compute()
     array([0.16666667, 0.16666667, 0.16666667, 0.16666667, 0.16666667,
@@ -192,30 +127,12 @@ def irfft(
     return _one("irfft", x, n, axis, norm)
 
 
+@documented(returns="Real, in x's precision. Lazy.")
 def hfft(
     x: Array, /, *, n: int | None = None, axis: int = -1, norm: str | None = "backward"
 ) -> Array:
     """The transform of a Hermitian sequence: real numbers.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    n : int or None
-        Length of the transform along the axis: longer ones are filled with zeros.
-    axis : int, default -1
-        The axes that are gone through; negative ones count from the last.
-    norm : {"backward", "ortho", "forward"}, default "backward"
-        Which direction is scaled: the inverse one, both, or this one.
-
-    Returns
-    -------
-    Array
-        Real, in x's precision. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> from cubed.array_api import fft
     >>> fft.hfft(cubed.asarray([1.0, 0.0, 0.0, 0.0])).compute()
     array([1., 1., 1., 1., 1., 1.])
@@ -223,26 +140,11 @@ def hfft(
     return _one("hfft", x, n, axis, norm)
 
 
+@documented(returns="Complex, in x's precision. Lazy.")
 def ihfft(
     x: Array, /, *, n: int | None = None, axis: int = -1, norm: str | None = "backward"
 ) -> Array:
     """The inverse of hfft.
-
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    n : int or None
-        Length of the transform along the axis: longer ones are filled with zeros.
-    axis : int, default -1
-        The axes that are gone through; negative ones count from the last.
-    norm : {"backward", "ortho", "forward"}, default "backward"
-        Which direction is scaled: the inverse one, both, or this one.
-
-    Returns
-    -------
-    Array
-        Complex, in x's precision. Lazy.
 
     Raises
     ------
@@ -251,7 +153,6 @@ def ihfft(
 
     Examples
     --------
-    >>> import cubed
     >>> from cubed.array_api import fft
     >>> fft.ihfft(cubed.asarray([1.0, 0.0, 0.0, 0.0])).compute()
     array([0.25-0.j, 0.25-0.j, 0.25-0.j])
@@ -259,6 +160,7 @@ def ihfft(
     return _one("ihfft", x, n, axis, norm)
 
 
+@documented(returns=_COMPLEX)
 def fftn(
     x: Array,
     /,
@@ -269,26 +171,6 @@ def fftn(
 ) -> Array:
     """The Fourier transform along several axes.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    s : sequence of int or None
-        Lengths of the transform along `axes`.
-    axes : sequence of int or None
-        The axes; None: all.
-    norm : {"backward", "ortho", "forward"}, default "backward"
-        Which direction is scaled: the inverse one, both, or this one.
-
-    Returns
-    -------
-    Array
-        Complex, in x's precision; `n` or `s` elements along the axes, cut or filled with zeros.
-        Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> from cubed.array_api import fft
     >>> fft.fftn(cubed.asarray([[1.0, 0.0], [0.0, 0.0]])).compute()
     array([[1.+0.j, 1.+0.j],
@@ -297,6 +179,7 @@ def fftn(
     return _many("fft", x, s, axes, norm)
 
 
+@documented(returns=_COMPLEX)
 def ifftn(
     x: Array,
     /,
@@ -307,26 +190,6 @@ def ifftn(
 ) -> Array:
     """The inverse Fourier transform along several axes.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    s : sequence of int or None
-        Lengths of the transform along `axes`.
-    axes : sequence of int or None
-        The axes; None: all.
-    norm : {"backward", "ortho", "forward"}, default "backward"
-        Which direction is scaled: the inverse one, both, or this one.
-
-    Returns
-    -------
-    Array
-        Complex, in x's precision; `n` or `s` elements along the axes, cut or filled with zeros.
-        Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> from cubed.array_api import fft
     >>> fft.ifftn(cubed.asarray([[1.0, 0.0], [0.0, 0.0]])).compute()
     array([[0.25-0.j, 0.25-0.j],
@@ -335,6 +198,7 @@ def ifftn(
     return _many("ifft", x, s, axes, norm)
 
 
+@documented(returns="Complex, in x's precision. Lazy.")
 def rfftn(
     x: Array,
     /,
@@ -345,22 +209,6 @@ def rfftn(
 ) -> Array:
     """The Fourier transform of real numbers along several axes, of which the last is halved.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    s : sequence of int or None
-        Lengths of the transform along `axes`.
-    axes : sequence of int or None
-        The axes; None: all.
-    norm : {"backward", "ortho", "forward"}, default "backward"
-        Which direction is scaled: the inverse one, both, or this one.
-
-    Returns
-    -------
-    Array
-        Complex, in x's precision. Lazy.
-
     Raises
     ------
     TypeError
@@ -368,7 +216,6 @@ def rfftn(
 
     Examples
     --------
-    >>> import cubed
     >>> from cubed.array_api import fft
     >>> fft.rfftn(cubed.asarray([[1.0, 0.0], [0.0, 0.0]])).compute()
     array([[1.+0.j, 1.+0.j],
@@ -377,6 +224,7 @@ def rfftn(
     return _many("rfft", x, s, axes, norm)
 
 
+@documented(returns="Real, in x's precision. Lazy.")
 def irfftn(
     x: Array,
     /,
@@ -387,25 +235,6 @@ def irfftn(
 ) -> Array:
     """The inverse of rfftn.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    s : sequence of int or None
-        Lengths of the transform along `axes`.
-    axes : sequence of int or None
-        The axes; None: all.
-    norm : {"backward", "ortho", "forward"}, default "backward"
-        Which direction is scaled: the inverse one, both, or this one.
-
-    Returns
-    -------
-    Array
-        Real, in x's precision. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> from cubed.array_api import fft
     >>> fft.irfftn(cubed.asarray([[1.0, 0.0], [0.0, 0.0]])).compute()
     array([[0.25, 0.25],
@@ -414,6 +243,7 @@ def irfftn(
     return _many("irfft", x, s, axes, norm)
 
 
+@documented()
 def fftfreq(
     n: int, /, *, d: float = 1.0, dtype: DTypeLike = None, device: str | None = None
 ) -> Array:
@@ -425,10 +255,6 @@ def fftfreq(
         Length of the transform.
     d : float, default 1.0
         Distance of the samples.
-    dtype : dtype or None
-        Element type of the result.
-    device : {"cpu"} or None
-        Where elements lie: there is one device.
 
     Returns
     -------
@@ -437,7 +263,6 @@ def fftfreq(
 
     Examples
     --------
-    >>> import cubed
     >>> from cubed.array_api import fft
     >>> fft.fftfreq(4).compute()
     array([ 0.  ,  0.25, -0.5 , -0.25])
@@ -447,6 +272,7 @@ def fftfreq(
     return Array._new(_core.fftfreq(False, n, real_number(d, "d"), name), None)
 
 
+@documented()
 def rfftfreq(
     n: int, /, *, d: float = 1.0, dtype: DTypeLike = None, device: str | None = None
 ) -> Array:
@@ -458,10 +284,6 @@ def rfftfreq(
         Length of the transform.
     d : float, default 1.0
         Distance of the samples.
-    dtype : dtype or None
-        Element type of the result.
-    device : {"cpu"} or None
-        Where elements lie: there is one device.
 
     Returns
     -------
@@ -470,7 +292,6 @@ def rfftfreq(
 
     Examples
     --------
-    >>> import cubed
     >>> from cubed.array_api import fft
     >>> fft.rfftfreq(4).compute()
     array([0.  , 0.25, 0.5 ])
@@ -480,24 +301,10 @@ def rfftfreq(
     return Array._new(_core.fftfreq(True, n, real_number(d, "d"), name), None)
 
 
+@documented(returns="Of x's shape and type. Lazy.")
 def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     """The elements with the frequency 0 in the middle.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    axes : sequence of int or None
-        The axes; None: all.
-
-    Returns
-    -------
-    Array
-        Of x's shape and type. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> from cubed.array_api import fft
     >>> fft.fftshift(cubed.arange(4)).compute()
     array([2, 3, 0, 1])
@@ -506,24 +313,10 @@ def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     return x._like(_core.fftshift(False, x._x, normalize_axes(axes, x.ndim)))
 
 
+@documented(returns="Of x's shape and type. Lazy.")
 def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     """The elements of fftshift where they were.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    axes : sequence of int or None
-        The axes; None: all.
-
-    Returns
-    -------
-    Array
-        Of x's shape and type. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> from cubed.array_api import fft
     >>> fft.ifftshift(cubed.arange(4)).compute()
     array([2, 3, 0, 1])
@@ -532,6 +325,7 @@ def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     return x._like(_core.fftshift(True, x._x, normalize_axes(axes, x.ndim)))
 
 
+@documented(returns="Lazy.")
 def fft2(
     a: Array,
     s: Sequence[int] | None = None,
@@ -540,25 +334,6 @@ def fft2(
 ) -> Array:
     """The transform of two axes; see :func:`fftn`.
 
-    Parameters
-    ----------
-    a : Array
-        The first operand.
-    s : sequence of int or None
-        Lengths of the transform along `axes`.
-    axes : sequence of int or None, default (-2, -1)
-        The axes; None: all.
-    norm : {"backward", "ortho", "forward"}, default "backward"
-        Which direction is scaled: the inverse one, both, or this one.
-
-    Returns
-    -------
-    Array
-        Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> from cubed.array_api import fft
     >>> fft.fft2(cubed.asarray([[1.0, 0.0], [0.0, 0.0]])).compute()
     array([[1.+0.j, 1.+0.j],
@@ -567,6 +342,7 @@ def fft2(
     return fftn(a, s=s, axes=axes, norm=norm)
 
 
+@documented(returns="Lazy.")
 def ifft2(
     a: Array,
     s: Sequence[int] | None = None,
@@ -575,25 +351,6 @@ def ifft2(
 ) -> Array:
     """The inverse transform of two axes; see :func:`ifftn`.
 
-    Parameters
-    ----------
-    a : Array
-        The first operand.
-    s : sequence of int or None
-        Lengths of the transform along `axes`.
-    axes : sequence of int or None, default (-2, -1)
-        The axes; None: all.
-    norm : {"backward", "ortho", "forward"}, default "backward"
-        Which direction is scaled: the inverse one, both, or this one.
-
-    Returns
-    -------
-    Array
-        Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> from cubed.array_api import fft
     >>> fft.ifft2(cubed.asarray([[1.0, 0.0], [0.0, 0.0]])).compute()
     array([[0.25-0.j, 0.25-0.j],
@@ -602,6 +359,7 @@ def ifft2(
     return ifftn(a, s=s, axes=axes, norm=norm)
 
 
+@documented(returns="Lazy.")
 def rfft2(
     a: Array,
     s: Sequence[int] | None = None,
@@ -610,25 +368,6 @@ def rfft2(
 ) -> Array:
     """Half of the transform of real numbers over two axes; see :func:`rfftn`.
 
-    Parameters
-    ----------
-    a : Array
-        The first operand.
-    s : sequence of int or None
-        Lengths of the transform along `axes`.
-    axes : sequence of int or None, default (-2, -1)
-        The axes; None: all.
-    norm : {"backward", "ortho", "forward"}, default "backward"
-        Which direction is scaled: the inverse one, both, or this one.
-
-    Returns
-    -------
-    Array
-        Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> from cubed.array_api import fft
     >>> fft.rfft2(cubed.asarray([[1.0, 0.0], [0.0, 0.0]])).compute()
     array([[1.+0.j, 1.+0.j],
@@ -637,6 +376,7 @@ def rfft2(
     return rfftn(a, s=s, axes=axes, norm=norm)
 
 
+@documented(returns="Lazy.")
 def irfft2(
     a: Array,
     s: Sequence[int] | None = None,
@@ -645,25 +385,6 @@ def irfft2(
 ) -> Array:
     """The inverse of :func:`rfft2`, over two axes; see :func:`irfftn`.
 
-    Parameters
-    ----------
-    a : Array
-        The first operand.
-    s : sequence of int or None
-        Lengths of the transform along `axes`.
-    axes : sequence of int or None, default (-2, -1)
-        The axes; None: all.
-    norm : {"backward", "ortho", "forward"}, default "backward"
-        Which direction is scaled: the inverse one, both, or this one.
-
-    Returns
-    -------
-    Array
-        Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> from cubed.array_api import fft
     >>> fft.irfft2(cubed.asarray([[1.0, 0.0], [0.0, 0.0]])).compute()
     array([[0.25, 0.25],

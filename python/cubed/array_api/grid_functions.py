@@ -21,6 +21,7 @@ from cubed.array_api.manipulation_functions import concat, expand_dims, reshape,
 from cubed.array_api.searching_functions import nonzero, searchsorted
 from cubed.array_api.statistical_functions import cumulative_sum
 from cubed.base._chunks import Shape, longest, normalize_chunks, normalize_shape
+from cubed.base._docs import documented
 from cubed.base._types import ChunksLike, DTypeLike
 from cubed.io._create import as_lazy
 from cubed.spec import Spec
@@ -51,6 +52,7 @@ def _coordinates(
     return out
 
 
+@documented()
 def indices(
     dimensions: Shape,
     dtype: DTypeLike = np.int64,
@@ -69,10 +71,6 @@ def indices(
         Element type of the result.
     sparse : bool, default False
         Whether each has extent 1 along the others' axes.
-    chunks : int, tuple, str or None, default "auto"
-        Chunks of the result, see :func:`cubed.rechunk`.
-    spec : Spec or None
-        What computations may use; None: as configured.
 
     Returns
     -------
@@ -82,7 +80,6 @@ def indices(
 
     Examples
     --------
-    >>> import cubed
     >>> rows, columns = cubed.indices((2, 2))
     >>> columns.compute()
     array([[0, 1],
@@ -146,6 +143,7 @@ def fromfunction(
     return _above.elemwise(function, *at, **kwargs)
 
 
+@documented()
 def tri(
     N: int,
     M: int | None = None,
@@ -163,14 +161,8 @@ def tri(
         Number of rows.
     M : int or None
         Number of columns; None: as many as rows.
-    k : int, default 0
-        The diagonal: 0 is the main one, 1 that above it.
     dtype : dtype or None, default float
         Element type of the result.
-    chunks : int, tuple, str or None, default "auto"
-        Chunks of the result, see :func:`cubed.rechunk`.
-    spec : Spec or None
-        What computations may use; None: as configured.
 
     Returns
     -------
@@ -179,7 +171,6 @@ def tri(
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.tri(2).compute()
     array([[1., 0.],
            [1., 1.]])

@@ -5,19 +5,17 @@ from __future__ import annotations
 from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import common_spec, core_of, lazy, normalize_axis
+from cubed.base._docs import documented
 
 __all__ = ["take", "take_along_axis"]
 
 
+@documented()
 def take(x: Array, indices: Array | int, /, *, axis: int | None = None) -> Array:
     """The elements at positions along an axis; a number takes the axis away.
 
     Parameters
     ----------
-    x : Array
-        The elements.
-    indices : array_like of int
-        Positions; negative ones count from the end.
     axis : int or None
         The axis; may be left out where there is one.
 
@@ -29,7 +27,6 @@ def take(x: Array, indices: Array | int, /, *, axis: int | None = None) -> Array
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.take(cubed.asarray([10, 20, 30]), cubed.asarray([2, 0])).compute()
     array([30, 10])
     """
@@ -44,15 +41,12 @@ def take(x: Array, indices: Array | int, /, *, axis: int | None = None) -> Array
     return Array._new(out, common_spec(x, indices))
 
 
+@documented()
 def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
     """The elements at positions that every line along the axis has of its own.
 
     Parameters
     ----------
-    x : Array
-        The elements.
-    indices : array_like of int
-        Positions; negative ones count from the end.
     axis : int, default -1
         The axis.
 
@@ -64,7 +58,6 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.asarray([[3, 1, 2]])
     >>> cubed.take_along_axis(x, cubed.argsort(x), axis=-1).compute()
     array([[1, 2, 3]])

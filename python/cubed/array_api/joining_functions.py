@@ -29,6 +29,7 @@ from cubed.array_api.manipulation_functions import (
 from cubed.array_api.searching_functions import nonzero
 from cubed.array_api.statistical_functions import max, min
 from cubed.array_api.utility_functions import diff
+from cubed.base._docs import documented
 from cubed.io._create import as_lazy
 from cubed.planning._compute import compute
 
@@ -57,6 +58,7 @@ def _before(x: Array, ndim: int) -> Array:
 # --- Together -------------------------------------------------------------------------------------
 
 
+@documented(returns="Of the type that they promote to. Lazy.")
 def column_stack(tup: Sequence[Any], /) -> Array:
     """Vectors side by side as columns of a matrix; matrices as they are.
 
@@ -65,14 +67,8 @@ def column_stack(tup: Sequence[Any], /) -> Array:
     tup : sequence of array_like
         The arrays.
 
-    Returns
-    -------
-    Array
-        Of the type that they promote to. Lazy.
-
     Examples
     --------
-    >>> import cubed
     >>> cubed.column_stack([cubed.asarray([1, 2]), cubed.asarray([3, 4])]).compute()
     array([[1, 3],
            [2, 4]])
@@ -87,19 +83,10 @@ def column_stack(tup: Sequence[Any], /) -> Array:
 row_stack = vstack
 
 
+@documented(returns="Of the type that they promote to. Lazy.")
 def block(arrays: Any) -> Array:
     """Nested lists of blocks as one array: the innermost lists along the last axis, those around
     them along the one before it.
-
-    Parameters
-    ----------
-    arrays : sequence of Array
-        The arrays.
-
-    Returns
-    -------
-    Array
-        Of the type that they promote to. Lazy.
 
     Raises
     ------
@@ -108,7 +95,6 @@ def block(arrays: Any) -> Array:
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.ones((1, 2))
     >>> cubed.block([[x, x], [2 * x, 3 * x]]).compute()
     array([[1., 1., 1., 1.],
@@ -284,24 +270,10 @@ def _split(name: str, x: Any, sections: Any, axis: int, least: int) -> list[Arra
     return split(a, sections, axis)
 
 
+@documented(returns="Of ary's type. Views: lazy, nothing is stored.")
 def hsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
     """Pieces along the second axis, of one axis along it: so many, or cut at indices.
 
-    Parameters
-    ----------
-    ary : array_like
-        The elements.
-    indices_or_sections : int or sequence of int
-        Number of parts, or where they begin.
-
-    Returns
-    -------
-    list of Array
-        Of ary's type. Views: lazy, nothing is stored.
-
-    Examples
-    --------
-    >>> import cubed
     >>> first, second = cubed.hsplit(cubed.ones((2, 4)), 2)
     >>> second.shape
     (2, 2)
@@ -310,24 +282,10 @@ def hsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
     return _split("hsplit", a, indices_or_sections, 1 if a.ndim > 1 else 0, 1)
 
 
+@documented(returns="Of ary's type. Views: lazy, nothing is stored.")
 def vsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
     """Pieces along the first of two or more axes: so many, or cut at indices.
 
-    Parameters
-    ----------
-    ary : array_like
-        The elements.
-    indices_or_sections : int or sequence of int
-        Number of parts, or where they begin.
-
-    Returns
-    -------
-    list of Array
-        Of ary's type. Views: lazy, nothing is stored.
-
-    Examples
-    --------
-    >>> import cubed
     >>> first, second = cubed.vsplit(cubed.ones((4, 2)), 2)
     >>> second.shape
     (2, 2)
@@ -335,24 +293,10 @@ def vsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
     return _split("vsplit", ary, indices_or_sections, 0, 2)
 
 
+@documented(returns="Of ary's type. Views: lazy, nothing is stored.")
 def dsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
     """Pieces along the third axis: so many, or cut at indices.
 
-    Parameters
-    ----------
-    ary : array_like
-        The elements.
-    indices_or_sections : int or sequence of int
-        Number of parts, or where they begin.
-
-    Returns
-    -------
-    list of Array
-        Of ary's type. Views: lazy, nothing is stored.
-
-    Examples
-    --------
-    >>> import cubed
     >>> first, second = cubed.dsplit(cubed.ones((1, 2, 4)), 2)
     >>> second.shape
     (1, 2, 2)
@@ -360,18 +304,10 @@ def dsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
     return _split("dsplit", ary, indices_or_sections, 2, 3)
 
 
+@documented()
 def compress(condition: Any, a: Any, axis: int | None = None) -> Array:
     """The elements along an axis (None: of `a` in one dimension) where a condition holds, which may
     be shorter than the axis.
-
-    Parameters
-    ----------
-    condition : array_like of bool
-        What is chosen by.
-    a : array_like
-        The first operand.
-    axis : int or None
-        The axes that are gone through; negative ones count from the last.
 
     Returns
     -------
@@ -380,7 +316,6 @@ def compress(condition: Any, a: Any, axis: int | None = None) -> Array:
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.compress([True, False, True], cubed.asarray([1, 2, 3])).compute()
     array([1, 3])
     """
@@ -399,6 +334,7 @@ def compress(condition: Any, a: Any, axis: int | None = None) -> Array:
     return take(x, as_lazy(found), axis=d)
 
 
+@documented(returns="Lazy.")
 def trim_zeros(filt: Any, trim: str = "fb") -> Array:
     """A vector without zeros in front (``"f"``) and at the end (``"b"``): they are counted now.
 
@@ -411,14 +347,8 @@ def trim_zeros(filt: Any, trim: str = "fb") -> Array:
     trim : str, default "fb"
         Where zeros go: ``"f"`` the front, ``"b"`` the back.
 
-    Returns
-    -------
-    Array
-        Lazy.
-
     Examples
     --------
-    >>> import cubed
     >>> cubed.trim_zeros(cubed.asarray([0, 1, 2, 0])).compute()
     array([1, 2])
     """
@@ -438,15 +368,12 @@ def trim_zeros(filt: Any, trim: str = "fb") -> Array:
 # --- Axes -----------------------------------------------------------------------------------------
 
 
+@documented()
 def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
     """x with an axis in front of the one that is at `start`.
 
     Parameters
     ----------
-    a : array_like
-        The first operand.
-    axis : int
-        The axes that are gone through; negative ones count from the last.
     start : number, default 0
         The first number.
 
@@ -457,7 +384,6 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.rollaxis(cubed.ones((2, 3, 4)), 2).shape
     (4, 2, 3)
     """

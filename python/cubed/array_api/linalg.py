@@ -39,6 +39,7 @@ from cubed.array_api.manipulation_functions import (
 )
 from cubed.array_api.searching_functions import where
 from cubed.array_api.statistical_functions import sum
+from cubed.base._docs import documented
 from cubed.base._dtypes import dtype_of, name_of
 from cubed.base._types import DTypeLike, NDArray
 from cubed.spec import Spec
@@ -161,15 +162,12 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     return x._like(_core.cholesky(x._x, upper, x.spec.task_mem))
 
 
+@documented()
 def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """Cross products of the vectors of three elements along an axis, counted from the end.
 
     Parameters
     ----------
-    x1 : Array
-        The first operand.
-    x2 : Array
-        The second operand.
     axis : int or None, default -1
         Where all vectors are, in place of the other three.
 
@@ -180,7 +178,6 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
 
     Examples
     --------
-    >>> import cubed
     >>> from cubed.array_api import linalg
     >>> linalg.cross(cubed.asarray([1, 0, 0]), cubed.asarray([0, 1, 0])).compute()
     array([0, 0, 1])
@@ -188,13 +185,9 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     return Array._new(_core.along("cross", core_of(x1), core_of(x2), axis), common_spec(x1, x2))
 
 
+@documented()
 def det(x: Array, /) -> Array:
     """Determinants.
-
-    Parameters
-    ----------
-    x : Array
-        The elements.
 
     Returns
     -------
@@ -204,7 +197,6 @@ def det(x: Array, /) -> Array:
 
     Examples
     --------
-    >>> import cubed
     >>> from cubed.array_api import linalg
     >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
     >>> linalg.det(x).compute().round(6)
@@ -214,15 +206,9 @@ def det(x: Array, /) -> Array:
     return x._like(_core.matrices("det", x._x, x.spec.task_mem))
 
 
+@documented()
 def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     """The diagonals that are `offset` right of the main one.
-
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    offset : int, default 0
-        The diagonal: 0 is the main one, 1 that above it.
 
     Returns
     -------
@@ -231,7 +217,6 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
 
     Examples
     --------
-    >>> import cubed
     >>> from cubed.array_api import linalg
     >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
     >>> linalg.diagonal(x).compute().round(6)
@@ -241,13 +226,9 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     return x._like(_core.diagonal(False, x._x, offset, None))
 
 
+@documented()
 def eig(x: Array, /) -> EigResult:
     """Eigenvalues and eigenvectors of square matrices: complex numbers.
-
-    Parameters
-    ----------
-    x : Array
-        The elements.
 
     Returns
     -------
@@ -261,7 +242,6 @@ def eig(x: Array, /) -> EigResult:
 
     Examples
     --------
-    >>> import cubed
     >>> from cubed.array_api import linalg
     >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
     >>> values, vectors = linalg.eig(x)
@@ -272,13 +252,9 @@ def eig(x: Array, /) -> EigResult:
     return EigResult(*(x._like(c) for c in _core.factors("eig", x._x, False, x.spec.task_mem)))
 
 
+@documented()
 def eigh(x: Array, /) -> EighResult:
     """Eigenvalues and eigenvectors of Hermitian matrices, of which the lower triangle is read.
-
-    Parameters
-    ----------
-    x : Array
-        The elements.
 
     Returns
     -------
@@ -292,7 +268,6 @@ def eigh(x: Array, /) -> EighResult:
 
     Examples
     --------
-    >>> import cubed
     >>> from cubed.array_api import linalg
     >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
     >>> linalg.eigh(x).eigenvalues.compute().round(6)
@@ -302,13 +277,9 @@ def eigh(x: Array, /) -> EighResult:
     return EighResult(*(x._like(c) for c in _core.factors("eigh", x._x, False, x.spec.task_mem)))
 
 
+@documented()
 def eigvals(x: Array, /) -> Array:
     """Eigenvalues of square matrices: complex numbers.
-
-    Parameters
-    ----------
-    x : Array
-        The elements.
 
     Returns
     -------
@@ -322,7 +293,6 @@ def eigvals(x: Array, /) -> Array:
 
     Examples
     --------
-    >>> import cubed
     >>> from cubed.array_api import linalg
     >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
     >>> linalg.eigvals(x).compute().real.round(6)
@@ -332,13 +302,9 @@ def eigvals(x: Array, /) -> Array:
     return x._like(_core.matrices("eigvals", x._x, x.spec.task_mem))
 
 
+@documented()
 def eigvalsh(x: Array, /) -> Array:
     """Eigenvalues of Hermitian matrices, of which the lower triangle is read.
-
-    Parameters
-    ----------
-    x : Array
-        The elements.
 
     Returns
     -------
@@ -352,7 +318,6 @@ def eigvalsh(x: Array, /) -> Array:
 
     Examples
     --------
-    >>> import cubed
     >>> from cubed.array_api import linalg
     >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
     >>> linalg.eigvalsh(x).compute().round(6)
@@ -362,13 +327,9 @@ def eigvalsh(x: Array, /) -> Array:
     return x._like(_core.matrices("eigvalsh", x._x, x.spec.task_mem))
 
 
+@documented()
 def inv(x: Array, /) -> Array:
     """Inverses, ``(..., n, n)``: float64 for integers, else of x's type.
-
-    Parameters
-    ----------
-    x : Array
-        The elements.
 
     Returns
     -------
@@ -378,7 +339,6 @@ def inv(x: Array, /) -> Array:
 
     Examples
     --------
-    >>> import cubed
     >>> from cubed.array_api import linalg
     >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
     >>> linalg.inv(x).compute().round(6)
@@ -389,15 +349,12 @@ def inv(x: Array, /) -> Array:
     return x._like(_core.matrices("inv", x._x, x.spec.task_mem))
 
 
+@documented()
 def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
     """Norms of matrices: "fro", "nuc", or 1, 2, inf and their negatives.
 
     Parameters
     ----------
-    x : Array
-        The elements.
-    keepdims : bool, default False
-        Whether the result keeps reduced axes, with extent 1.
     ord : int, float or str, default "fro"
         Which norm.
 
@@ -413,7 +370,6 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Arr
 
     Examples
     --------
-    >>> import cubed
     >>> from cubed.array_api import linalg
     >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
     >>> linalg.matrix_norm(x).compute().round(6)
@@ -493,15 +449,9 @@ def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
     return x._like(_core.by_rank(False, x._x, _limit(x, rtol), x.spec.task_mem))
 
 
+@documented()
 def outer(x1: Array, x2: Array, /) -> Array:
     """All products of the elements of two vectors.
-
-    Parameters
-    ----------
-    x1 : Array
-        The first operand.
-    x2 : Array
-        The second operand.
 
     Returns
     -------
@@ -510,7 +460,6 @@ def outer(x1: Array, x2: Array, /) -> Array:
 
     Examples
     --------
-    >>> import cubed
     >>> from cubed.array_api import linalg
     >>> linalg.outer(cubed.asarray([1, 2]), cubed.asarray([3, 4])).compute()
     array([[3, 4],
@@ -591,13 +540,9 @@ def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
     )
 
 
+@documented()
 def slogdet(x: Array, /) -> SlogdetResult:
     """Signs of determinants, and logarithms of their absolute values.
-
-    Parameters
-    ----------
-    x : Array
-        The elements.
 
     Returns
     -------
@@ -607,7 +552,6 @@ def slogdet(x: Array, /) -> SlogdetResult:
 
     Examples
     --------
-    >>> import cubed
     >>> from cubed.array_api import linalg
     >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
     >>> sign, logarithm = linalg.slogdet(x)
@@ -689,13 +633,9 @@ def svd(x: Array, /, *, full_matrices: bool = True, compute_uv: bool = True) -> 
     )
 
 
+@documented()
 def svdvals(x: Array, /) -> Array:
     """Singular values, which descend.
-
-    Parameters
-    ----------
-    x : Array
-        The elements.
 
     Returns
     -------
@@ -709,7 +649,6 @@ def svdvals(x: Array, /) -> Array:
 
     Examples
     --------
-    >>> import cubed
     >>> from cubed.array_api import linalg
     >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
     >>> linalg.svdvals(x).compute().round(6)
@@ -719,17 +658,9 @@ def svdvals(x: Array, /) -> Array:
     return x._like(_core.matrices("svdvals", x._x, x.spec.task_mem))
 
 
+@documented()
 def trace(x: Array, /, *, offset: int = 0, dtype: DTypeLike = None) -> Array:
     """Sums of the diagonals that are `offset` right of the main one.
-
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    offset : int, default 0
-        The diagonal: 0 is the main one, 1 that above it.
-    dtype : dtype or None
-        Element type of the result.
 
     Returns
     -------
@@ -738,7 +669,6 @@ def trace(x: Array, /, *, offset: int = 0, dtype: DTypeLike = None) -> Array:
 
     Examples
     --------
-    >>> import cubed
     >>> from cubed.array_api import linalg
     >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
     >>> linalg.trace(x).compute().round(6)
@@ -748,6 +678,7 @@ def trace(x: Array, /, *, offset: int = 0, dtype: DTypeLike = None) -> Array:
     return x._like(_core.diagonal(True, x._x, offset, None if dtype is None else name_of(dtype)))
 
 
+@documented()
 def vector_norm(
     x: Array,
     /,
@@ -760,12 +691,8 @@ def vector_norm(
 
     Parameters
     ----------
-    x : Array
-        The elements.
     axis : int, tuple of int or None
         The axes that are gone through; negative ones count from the last.
-    keepdims : bool, default False
-        Whether the result keeps reduced axes, with extent 1.
     ord : int, float or str, default 2
         Which norm.
 
@@ -776,7 +703,6 @@ def vector_norm(
 
     Examples
     --------
-    >>> import cubed
     >>> from cubed.array_api import linalg
     >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
     >>> linalg.vector_norm(x).compute().round(6)
@@ -883,13 +809,9 @@ def cond(x: Any, p: Any = None) -> Array:
     return multiply(matrix_norm(a, ord=p), matrix_norm(inv(a), ord=p))
 
 
+@documented()
 def multi_dot(arrays: Sequence[Any]) -> Array:
     """The product of several matrices, in the order that takes the fewest multiplications.
-
-    Parameters
-    ----------
-    arrays : sequence of Array
-        The arrays.
 
     Returns
     -------
@@ -898,7 +820,6 @@ def multi_dot(arrays: Sequence[Any]) -> Array:
 
     Examples
     --------
-    >>> import cubed
     >>> from cubed.array_api import linalg
     >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
     >>> linalg.multi_dot([x, x, x]).compute()
@@ -1037,13 +958,9 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[Array, Array, Arr
     return found[:, 0] if y.ndim == 1 else found, squares, rank, s
 
 
+@documented()
 def lu(a: Any) -> LUResult:
     """Triangular factors of matrices, with rows in another order, so that no factor is more than 1.
-
-    Parameters
-    ----------
-    a : array_like
-        The first operand.
 
     Returns
     -------
@@ -1055,7 +972,6 @@ def lu(a: Any) -> LUResult:
 
     Examples
     --------
-    >>> import cubed
     >>> from cubed.array_api import linalg
     >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
     >>> p, l, u = linalg.lu(x)
@@ -1136,17 +1052,9 @@ def tensorinv(a: Any, ind: int = 2) -> Array:
     return reshape(inv(reshape(x, (math.prod(rows), math.prod(columns)))), (*columns, *rows))
 
 
+@documented()
 def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> Array:
     """What an array has to be multiplied with, over its last axes, to give b.
-
-    Parameters
-    ----------
-    a : array_like
-        The first operand.
-    b : array_like
-        The second operand.
-    axes : sequence of int or None
-        The axes; None: all.
 
     Returns
     -------
@@ -1155,7 +1063,6 @@ def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> Array:
 
     Examples
     --------
-    >>> import cubed
     >>> from cubed.array_api import linalg
     >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
     >>> linalg.tensorsolve(x, cubed.asarray([3.0, 3.0])).compute().round(6)

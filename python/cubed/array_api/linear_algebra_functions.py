@@ -8,30 +8,15 @@ from typing import Any
 from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import common_spec, core_of, lazy, normalize_axes
+from cubed.base._docs import documented
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 
 
+@documented(returns="Of the type that both promote to. Lazy.")
 def matmul(x1: Array, x2: Array, /, split_every: Any = None) -> Array:
     """Products of the matrices in the last two axes; a vector is one row or one column.
 
-    Parameters
-    ----------
-    x1 : Array
-        The first operand.
-    x2 : Array
-        The second operand.
-    split_every : int, dict or None
-        How many partial results a task combines; None: as memory allows.
-
-    Returns
-    -------
-    Array
-        Of the type that both promote to. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.matmul(x, x).compute()
     array([[ 7., 10.],
@@ -40,13 +25,9 @@ def matmul(x1: Array, x2: Array, /, split_every: Any = None) -> Array:
     return Array._new(_core.pair("matmul", core_of(x1), core_of(x2)), common_spec(x1, x2))
 
 
+@documented()
 def matrix_transpose(x: Array, /) -> Array:
     """The transposes of the matrices in the last two axes.
-
-    Parameters
-    ----------
-    x : Array
-        The elements.
 
     Returns
     -------
@@ -55,7 +36,6 @@ def matrix_transpose(x: Array, /) -> Array:
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.matrix_transpose(x).compute()
     array([[1., 3.],
@@ -65,6 +45,7 @@ def matrix_transpose(x: Array, /) -> Array:
     return x.mT
 
 
+@documented(returns="Of the type that both promote to. Lazy.")
 def tensordot(
     x1: Array,
     x2: Array,
@@ -80,23 +61,11 @@ def tensordot(
 
     Parameters
     ----------
-    x1 : Array
-        The first operand.
-    x2 : Array
-        The second operand.
     axes : int or pair of sequences of int, default 2
         How many axes are summed over, the last of `x1` and the first of `x2`, or which of each.
-    split_every : int, dict or None
-        How many partial results a task combines; None: as memory allows.
-
-    Returns
-    -------
-    Array
-        Of the type that both promote to. Lazy.
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.tensordot(x, x, axes=1).compute()
     array([[ 7., 10.],
@@ -115,28 +84,17 @@ def tensordot(
     return Array._new(_core.tensordot(a, b, first, second), common_spec(x1, x2))
 
 
+@documented(returns="Of the type that both promote to. Lazy.")
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1, split_every: Any = None) -> Array:
     """Sums of conj(x1) * x2 over an axis, which is counted from the end.
 
     Parameters
     ----------
-    x1 : Array
-        The first operand.
-    x2 : Array
-        The second operand.
     axis : int, default -1
         The axis that is summed over.
-    split_every : int, dict or None
-        How many partial results a task combines; None: as memory allows.
-
-    Returns
-    -------
-    Array
-        Of the type that both promote to. Lazy.
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.vecdot(x, x).compute()
     array([ 5., 25.])

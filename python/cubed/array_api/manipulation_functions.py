@@ -13,6 +13,7 @@ from cubed.array._rechunk import rechunk
 from cubed.array._select import flatten
 from cubed.array_api.data_type_functions import result_type
 from cubed.base._chunks import normalize_shape
+from cubed.base._docs import documented
 from cubed.base._types import ChunksLike
 
 __all__ = [
@@ -34,18 +35,9 @@ __all__ = [
 ]
 
 
+@documented(returns="Lazy.")
 def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
     """The arrays, each in the shape that they broadcast to.
-
-    Parameters
-    ----------
-    *arrays : sequence of Array
-        The arrays.
-
-    Returns
-    -------
-    tuple of Array
-        Lazy.
 
     Raises
     ------
@@ -54,7 +46,6 @@ def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
 
     Examples
     --------
-    >>> import cubed
     >>> a, b = cubed.broadcast_arrays(cubed.ones((2, 1)), cubed.ones(3))
     >>> a.shape, b.shape
     ((2, 3), (2, 3))
@@ -95,17 +86,14 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(out)
 
 
+@documented()
 def broadcast_to(x: Array, /, shape: tuple[int, ...], *, chunks: ChunksLike = None) -> Array:
     """x repeated along axes of extent 1 and new ones in front.
 
     Parameters
     ----------
-    x : Array
-        The elements.
     shape : tuple of int
         Shape of the result.
-    chunks : int, tuple, str or None
-        Chunks of the result, see :func:`cubed.rechunk`.
 
     Returns
     -------
@@ -119,7 +107,6 @@ def broadcast_to(x: Array, /, shape: tuple[int, ...], *, chunks: ChunksLike = No
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.broadcast_to(cubed.asarray([1, 2]), (2, 2)).compute()
     array([[1, 2],
            [1, 2]])
@@ -142,22 +129,14 @@ def _promoted(arrays: Sequence[Array]) -> tuple[_core.Array, ...]:
     return tuple(cores)
 
 
+@documented(returns="Of the type that they promote to. Lazy.")
 def concat(arrays: Sequence[Array], /, *, axis: int | None = 0, chunks: ChunksLike = None) -> Array:
     """Arrays one after another along an axis; flattened first if that is None.
 
     Parameters
     ----------
-    arrays : sequence of Array
-        The arrays.
     axis : int or None, default 0
         The axis; None: the arrays are flattened first.
-    chunks : int, tuple, str or None
-        Chunks of the result, see :func:`cubed.rechunk`.
-
-    Returns
-    -------
-    Array
-        Of the type that they promote to. Lazy.
 
     Raises
     ------
@@ -166,7 +145,6 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0, chunks: ChunksLi
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.concat([cubed.asarray([1, 2]), cubed.asarray([3])]).compute()
     array([1, 2, 3])
     """
@@ -178,24 +156,17 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0, chunks: ChunksLi
     return out if chunks is None else rechunk(out, chunks)
 
 
+@documented(returns="Of x's type. A view: lazy, nothing is stored.")
 def expand_dims(x: Array, /, axis: int | Sequence[int] = 0) -> Array:
     """x with new axes of extent 1.
 
     Parameters
     ----------
-    x : Array
-        The elements.
     axis : int or sequence of int, default 0
         Where the new axes are, in the result.
 
-    Returns
-    -------
-    Array
-        Of x's type. A view: lazy, nothing is stored.
-
     Examples
     --------
-    >>> import cubed
     >>> cubed.expand_dims(cubed.asarray([1, 2]), axis=0).shape
     (1, 2)
     """
@@ -207,24 +178,17 @@ def expand_dims(x: Array, /, axis: int | Sequence[int] = 0) -> Array:
     return x._like(out)
 
 
+@documented(returns="Of x's type. A view: lazy, nothing is stored.")
 def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
     """The elements in reverse order along axes.
 
     Parameters
     ----------
-    x : Array
-        The elements.
     axis : int, tuple of int or None
         The axes that are turned round; None: all.
 
-    Returns
-    -------
-    Array
-        Of x's type. A view: lazy, nothing is stored.
-
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.asarray([1, 2, 3])
     >>> cubed.flip(x).compute()
     array([3, 2, 1])
@@ -233,26 +197,19 @@ def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
     return x._like(_core.flip(x._x, normalize_axes(axis, x.ndim)))
 
 
+@documented(returns="Of x's type. A view: lazy, nothing is stored.")
 def moveaxis(x: Array, source: int | Iterable[int], destination: int | Iterable[int], /) -> Array:
     """x with some axes moved to other places.
 
     Parameters
     ----------
-    x : Array
-        The elements.
     source : int or sequence of int
         Where the axes are.
     destination : int or sequence of int
         Where they go.
 
-    Returns
-    -------
-    Array
-        Of x's type. A view: lazy, nothing is stored.
-
     Examples
     --------
-    >>> import cubed
     >>> cubed.moveaxis(cubed.ones((2, 3, 4)), 0, -1).shape
     (3, 4, 2)
     """
@@ -262,24 +219,17 @@ def moveaxis(x: Array, source: int | Iterable[int], destination: int | Iterable[
     return x._like(_core.moveaxis(x._x, sources, destinations))
 
 
+@documented(returns="Of x's type. A view: lazy, nothing is stored.")
 def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
     """x with its axes in another order.
 
     Parameters
     ----------
-    x : Array
-        The elements.
     axes : tuple of int
         Which axis goes where.
 
-    Returns
-    -------
-    Array
-        Of x's type. A view: lazy, nothing is stored.
-
     Examples
     --------
-    >>> import cubed
     >>> cubed.permute_dims(cubed.ones((2, 3, 4)), (2, 0, 1)).shape
     (4, 2, 3)
     """
@@ -291,6 +241,7 @@ def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
     return x._like(x._x if same else _core.permute_dims(x._x, order))
 
 
+@documented(returns="Lazy.")
 def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
     """Each element some times, one beside the other; with axis=None, of x in one dimension.
 
@@ -298,21 +249,13 @@ def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
 
     Parameters
     ----------
-    x : Array
-        The elements.
     repeats : int or array_like of int
         How many times.
     axis : int or None
         The axis; None: the elements in one dimension.
 
-    Returns
-    -------
-    Array
-        Lazy.
-
     Examples
     --------
-    >>> import cubed
     >>> cubed.repeat(cubed.asarray([1, 2]), 2).compute()
     array([1, 1, 2, 2])
     """
@@ -328,6 +271,7 @@ def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
     return Array._new(_core.repeat_each(x._x, times, axis, total), spec)
 
 
+@documented()
 def reshape(
     x: Array, /, shape: int | Sequence[int], *, copy: bool | None = None, order: str = "C"
 ) -> Array:
@@ -338,14 +282,8 @@ def reshape(
 
     Parameters
     ----------
-    x : Array
-        The elements.
     shape : int or tuple of int
         Shape of the result; one extent may be -1.
-    copy : bool or None
-        Whether memory is copied; False: an error where it would have to be.
-    order : str, default "C"
-        For NumPy's calls.
 
     Returns
     -------
@@ -355,7 +293,6 @@ def reshape(
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.reshape(cubed.arange(6), (2, 3)).compute()
     array([[0, 1, 2],
            [3, 4, 5]])
@@ -376,6 +313,7 @@ def _reversed(x: _core.Array) -> _core.Array:
     return x if ndim < 2 else _core.permute_dims(x, tuple(reversed(range(ndim))))
 
 
+@documented(returns="Of x's shape and type. Lazy.")
 def roll(
     x: Array, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None
 ) -> Array:
@@ -383,21 +321,13 @@ def roll(
 
     Parameters
     ----------
-    x : Array
-        The elements.
     shift : int or tuple of int
         How far, along each axis.
     axis : int, tuple of int or None
         The axes; None: the elements in one dimension.
 
-    Returns
-    -------
-    Array
-        Of x's shape and type. Lazy.
-
     Examples
     --------
-    >>> import cubed
     >>> cubed.roll(cubed.arange(5), 2).compute()
     array([3, 4, 0, 1, 2])
     """
@@ -413,24 +343,17 @@ def roll(
     return x._like(_core.roll(x._x, shifts, [normalize_axis(a, x.ndim) for a in axes]))
 
 
+@documented(returns="Of x's type. A view: lazy, nothing is stored.")
 def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     """x without some of its axes of extent 1.
 
     Parameters
     ----------
-    x : Array
-        The elements.
     axis : int or tuple of int
         The axes that go.
 
-    Returns
-    -------
-    Array
-        Of x's type. A view: lazy, nothing is stored.
-
     Examples
     --------
-    >>> import cubed
     >>> cubed.squeeze(cubed.ones((2, 1)), axis=1).shape
     (2,)
     """
@@ -439,20 +362,14 @@ def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     return x._like(_core.squeeze(x._x, axes) if axes else x._x)
 
 
+@documented(returns="Of the type that they promote to. Lazy.")
 def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
     """Arrays of one shape side by side along a new axis.
 
     Parameters
     ----------
-    arrays : sequence of Array
-        The arrays.
     axis : int, default 0
         The new axis, in the result.
-
-    Returns
-    -------
-    Array
-        Of the type that they promote to. Lazy.
 
     Raises
     ------
@@ -461,7 +378,6 @@ def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.stack([cubed.asarray([1, 2]), cubed.asarray([3, 4])]).compute()
     array([[1, 2],
            [3, 4]])
@@ -470,24 +386,17 @@ def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
     return Array._new(out, common_spec(*arrays))
 
 
+@documented(returns="Of x's type. Lazy.")
 def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
     """x that many times along each axis.
 
     Parameters
     ----------
-    x : Array
-        The elements.
     repetitions : tuple of int
         How many times along each axis.
 
-    Returns
-    -------
-    Array
-        Of x's type. Lazy.
-
     Examples
     --------
-    >>> import cubed
     >>> cubed.tile(cubed.asarray([1, 2]), (2,)).compute()
     array([1, 2, 1, 2])
     """
@@ -495,24 +404,17 @@ def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
     return x._like(_core.tile(x._x, repetitions))
 
 
+@documented(returns="Of x's type. Lazy.")
 def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
     """The parts of x along an axis, without that axis.
 
     Parameters
     ----------
-    x : Array
-        The elements.
     axis : int, default 0
         The axis, which the parts do not have.
 
-    Returns
-    -------
-    tuple of Array
-        Of x's type. Lazy.
-
     Examples
     --------
-    >>> import cubed
     >>> first, second = cubed.unstack(cubed.asarray([[1, 2], [3, 4]]))
     >>> second.compute()
     array([3, 4])

@@ -60,6 +60,7 @@ from cubed.array_api.searching_functions import argmax, argmin
 from cubed.array_api.statistical_functions import cumulative_prod, cumulative_sum
 from cubed.array_api.utility_functions import all
 from cubed.base._chunks import normalize_shape
+from cubed.base._docs import REDUCED, documented
 from cubed.base._types import Axis, DTypeLike
 from cubed.io._create import as_lazy
 
@@ -112,22 +113,10 @@ concatenate = concat
 # --- Arranging -----------------------------------------------------------------------------------
 
 
+@documented(returns="bool, of x's shape. Lazy.")
 def isnat(x: Array, /) -> Array:
     """Where dates and times are not a time.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    Array
-        bool, of x's shape. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> import numpy as np
     >>> times = np.array(["2001-02-03", "NaT"], dtype="datetime64[D]")
     >>> cubed.isnat(cubed.asarray(times)).compute()
@@ -139,18 +128,15 @@ def isnat(x: Array, /) -> Array:
     return is_nat(x)
 
 
+@documented()
 def unravel_index(indices: Any, /, shape: Sequence[int], order: str = "C") -> tuple[Array, ...]:
     """Positions along each axis of a shape, of positions in C order, which are not checked; with
     `order` ``"F"`` the first axis is the fastest.
 
     Parameters
     ----------
-    indices : array_like of int
-        Positions; negative ones count from the end.
     shape : sequence of int
         The shape that positions are of.
-    order : str, default "C"
-        For NumPy's calls.
 
     Returns
     -------
@@ -159,7 +145,6 @@ def unravel_index(indices: Any, /, shape: Sequence[int], order: str = "C") -> tu
 
     Examples
     --------
-    >>> import cubed
     >>> rows, columns = cubed.unravel_index(cubed.asarray([1, 5]), (2, 3))
     >>> rows.compute(), columns.compute()
     (array([0, 1]), array([1, 2]))
@@ -178,15 +163,9 @@ def unravel_index(indices: Any, /, shape: Sequence[int], order: str = "C") -> tu
     return tuple(out if order == "F" else reversed(out))
 
 
+@documented()
 def ravel(x: Array, /, order: str = "C") -> Array:
     """The elements in C order, or with `order` ``"F"`` the first axis first, in one dimension.
-
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    order : str, default "C"
-        For NumPy's calls.
 
     Returns
     -------
@@ -195,7 +174,6 @@ def ravel(x: Array, /, order: str = "C") -> Array:
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.ravel(x).compute()
     array([1., 2., 3., 4.])
@@ -203,26 +181,10 @@ def ravel(x: Array, /, order: str = "C") -> Array:
     return reshape(x, (-1,), order=order)
 
 
+@documented(returns="Of x's type. A view: lazy, nothing is stored.")
 def swapaxes(x: Array, axis1: int, axis2: int, /) -> Array:
     """x with two axes in each other's place.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    axis1 : int
-        The first axis of the matrices.
-    axis2 : int
-        The second axis of the matrices.
-
-    Returns
-    -------
-    Array
-        Of x's type. A view: lazy, nothing is stored.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.swapaxes(cubed.ones((2, 3, 4)), 0, 2).shape
     (4, 3, 2)
     """
@@ -233,24 +195,17 @@ def swapaxes(x: Array, axis1: int, axis2: int, /) -> Array:
     return x._like(_core.permute_dims(x._x, order))
 
 
+@documented(returns="Of x's type. A view: lazy, nothing is stored.")
 def transpose(x: Array, /, axes: Sequence[int] | None = None) -> Array:
     """x with its axes in another order; reversed for None.
 
     Parameters
     ----------
-    x : Array
-        The elements.
     axes : sequence of int or None
         Which axis goes where; None: in reverse.
 
-    Returns
-    -------
-    Array
-        Of x's type. A view: lazy, nothing is stored.
-
     Examples
     --------
-    >>> import cubed
     >>> cubed.transpose(cubed.ones((2, 3, 4))).shape
     (4, 3, 2)
     """
@@ -261,19 +216,9 @@ def transpose(x: Array, /, axes: Sequence[int] | None = None) -> Array:
     return x._like(_core.permute_dims(x._x, normalize_axes(order, x.ndim)))
 
 
+@documented()
 def diagonal(x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     """The diagonals of the matrices in two axes, along a new last axis.
-
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    offset : int, default 0
-        The diagonal: 0 is the main one, 1 that above it.
-    axis1 : int, default 0
-        The first axis of the matrices.
-    axis2 : int, default 1
-        The second axis of the matrices.
 
     Returns
     -------
@@ -282,7 +227,6 @@ def diagonal(x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Ar
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.diagonal(x).compute()
     array([1., 4.])
@@ -290,23 +234,11 @@ def diagonal(x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Ar
     return linalg.diagonal(moveaxis(x, (axis1, axis2), (-2, -1)), offset=offset)
 
 
+@documented()
 def trace(
     x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike = None
 ) -> Array:
     """The sums of the diagonals of the matrices in two axes.
-
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    offset : int, default 0
-        The diagonal: 0 is the main one, 1 that above it.
-    axis1 : int, default 0
-        The first axis of the matrices.
-    axis2 : int, default 1
-        The second axis of the matrices.
-    dtype : dtype or None
-        Element type of the result.
 
     Returns
     -------
@@ -315,7 +247,6 @@ def trace(
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.trace(x).compute()
     array(5.)
@@ -326,49 +257,23 @@ def trace(
 # --- Numbers -------------------------------------------------------------------------------------
 
 
+@documented(returns="Of x's shape and type. Lazy.")
 def around(x: Array, /, decimals: int = 0) -> Array:
     """Nearest numbers with so many decimals; see :func:`cubed.array_api.round`.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    decimals : int, default 0
-        Digits behind the point.
-
-    Returns
-    -------
-    Array
-        Of x's shape and type. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.around(cubed.asarray([0.26, 1.53]), 1).compute()
     array([0.3, 1.5])
     """
     return elementwise_functions.round(x, decimals=decimals)
 
 
+@documented()
 def isclose(
     a: Any, b: Any, /, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> Array:
     """Whether ``abs(a - b) <= atol + rtol * abs(b)``; infinities are close to themselves alone.
 
     Python scalars take the type of the array that they meet.
-
-    Parameters
-    ----------
-    a : array_like
-        The first operand.
-    b : array_like
-        The second operand.
-    rtol : float, default 1e-05
-        Tolerance relative to `b`.
-    atol : float, default 1e-08
-        Absolute tolerance.
-    equal_nan : bool, default False
-        Whether NaN equals NaN.
 
     Returns
     -------
@@ -377,7 +282,6 @@ def isclose(
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.isclose(x, x + 1e-9).compute()
     array([[ True,  True],
@@ -401,23 +305,11 @@ def isclose(
     return close
 
 
+@documented()
 def allclose(
     a: Any, b: Any, /, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> Array:
     """Whether all elements are close; see :func:`isclose`. A lazy array without axes.
-
-    Parameters
-    ----------
-    a : array_like
-        The first operand.
-    b : array_like
-        The second operand.
-    rtol : float, default 1e-05
-        Tolerance relative to `b`.
-    atol : float, default 1e-08
-        Absolute tolerance.
-    equal_nan : bool, default False
-        Whether NaN equals NaN.
 
     Returns
     -------
@@ -426,7 +318,6 @@ def allclose(
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.allclose(x, x + 1e-9).compute()
     array(True)
@@ -442,27 +333,10 @@ def _two(a: Any, b: Any) -> tuple[Array, Array]:
     return x, y
 
 
+@documented(returns=REDUCED + "x's type. Lazy.")
 def ptp(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """The largest element less the smallest.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    axis : int, tuple of int or None
-        The axes that are gone through; negative ones count from the last.
-    keepdims : bool, default False
-        Whether the result keeps reduced axes, with extent 1.
-
-    Returns
-    -------
-    Array
-        Without the axes (`keepdims`: with one element along them); None: all of them. x's type.
-        Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.ptp(x, axis=0).compute()
     array([2., 2.])
@@ -474,31 +348,20 @@ def ptp(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
 # --- Running totals ------------------------------------------------------------------------------
 
 
+_RUNNING = (
+    "Of x's shape, or of one axis; integers become int64 or uint64. Lazy, one task for each\n"
+    "    column of chunks."
+)
+
+
 def _along(x: Array, axis: int | None) -> tuple[Array, int]:
     return (ravel(x), 0) if axis is None else (x, axis)
 
 
+@documented(returns=_RUNNING)
 def cumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike = None) -> Array:
     """Running sums along an axis; of x in one dimension for None.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    axis : int or None
-        The axes that are gone through; negative ones count from the last.
-    dtype : dtype or None
-        Element type of the result.
-
-    Returns
-    -------
-    Array
-        Of x's shape, or of one axis; integers become int64 or uint64. Lazy, one task for each
-        column of chunks.
-
-    Examples
-    --------
-    >>> import cubed
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.cumsum(x, axis=1).compute()
     array([[1., 3.],
@@ -508,27 +371,10 @@ def cumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike = None) -> Arr
     return cumulative_sum(y, axis=a, dtype=dtype)
 
 
+@documented(returns=_RUNNING)
 def cumprod(x: Array, /, axis: int | None = None, dtype: DTypeLike = None) -> Array:
     """Running products along an axis; of x in one dimension for None.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    axis : int or None
-        The axes that are gone through; negative ones count from the last.
-    dtype : dtype or None
-        Element type of the result.
-
-    Returns
-    -------
-    Array
-        Of x's shape, or of one axis; integers become int64 or uint64. Lazy, one task for each
-        column of chunks.
-
-    Examples
-    --------
-    >>> import cubed
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.cumprod(x, axis=1).compute()
     array([[ 1.,  2.],
@@ -538,27 +384,10 @@ def cumprod(x: Array, /, axis: int | None = None, dtype: DTypeLike = None) -> Ar
     return cumulative_prod(y, axis=a, dtype=dtype)
 
 
+@documented(returns=_RUNNING)
 def nancumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike = None) -> Array:
     """Running sums in which NaN counts as 0.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    axis : int or None
-        The axes that are gone through; negative ones count from the last.
-    dtype : dtype or None
-        Element type of the result.
-
-    Returns
-    -------
-    Array
-        Of x's shape, or of one axis; integers become int64 or uint64. Lazy, one task for each
-        column of chunks.
-
-    Examples
-    --------
-    >>> import cubed
     >>> x = cubed.asarray([1.0, float('nan'), 3.0])
     >>> cubed.nancumsum(x).compute()
     array([1., 1., 4.])
@@ -566,27 +395,10 @@ def nancumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike = None) -> 
     return cumsum(without_nan(lazy(x), 0.0), axis, dtype)
 
 
+@documented(returns=_RUNNING)
 def nancumprod(x: Array, /, axis: int | None = None, dtype: DTypeLike = None) -> Array:
     """Running products in which NaN counts as 1.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    axis : int or None
-        The axes that are gone through; negative ones count from the last.
-    dtype : dtype or None
-        Element type of the result.
-
-    Returns
-    -------
-    Array
-        Of x's shape, or of one axis; integers become int64 or uint64. Lazy, one task for each
-        column of chunks.
-
-    Examples
-    --------
-    >>> import cubed
     >>> x = cubed.asarray([1.0, float('nan'), 3.0])
     >>> cubed.nancumprod(x).compute()
     array([1., 1., 3.])
@@ -602,6 +414,7 @@ def _nan_position(largest: bool, x: Array, axis: int | None, keepdims: bool) -> 
     return x._like(_core.nan_arg_reduce(largest, x._x, a, keepdims))
 
 
+@documented(returns="Lazy.")
 def nanargmax(
     x: Array, /, axis: int | None = None, *, keepdims: bool = False, split_every: Any = None
 ) -> Array:
@@ -609,25 +422,6 @@ def nanargmax(
 
     Where all elements are NaN computing it raises ValueError.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    axis : int or None
-        The axes that are gone through; negative ones count from the last.
-    keepdims : bool, default False
-        Whether the result keeps reduced axes, with extent 1.
-    split_every : int, dict or None
-        How many partial results a task combines; None: as memory allows.
-
-    Returns
-    -------
-    Array
-        Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> x = cubed.asarray([1.0, float('nan'), 3.0])
     >>> cubed.nanargmax(x).compute()
     array(2)
@@ -635,6 +429,7 @@ def nanargmax(
     return _nan_position(True, x, axis, keepdims)
 
 
+@documented(returns="Lazy.")
 def nanargmin(
     x: Array, /, axis: int | None = None, *, keepdims: bool = False, split_every: Any = None
 ) -> Array:
@@ -642,25 +437,6 @@ def nanargmin(
 
     Where all elements are NaN computing it raises ValueError.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    axis : int or None
-        The axes that are gone through; negative ones count from the last.
-    keepdims : bool, default False
-        Whether the result keeps reduced axes, with extent 1.
-    split_every : int, dict or None
-        How many partial results a task combines; None: as memory allows.
-
-    Returns
-    -------
-    Array
-        Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> x = cubed.asarray([1.0, float('nan'), 3.0])
     >>> cubed.nanargmin(x).compute()
     array(0)
@@ -671,26 +447,12 @@ def nanargmin(
 # --- Products ------------------------------------------------------------------------------------
 
 
+@documented(returns="Of the type that both promote to. Lazy.")
 def dot(a: Any, b: Any, /) -> Array:
     """The sum of products over the last axis of a and the last but one of b, as in NumPy.
 
     Of matrices their product, of vectors a number; numbers multiply.
 
-    Parameters
-    ----------
-    a : array_like
-        The first operand.
-    b : array_like
-        The second operand.
-
-    Returns
-    -------
-    Array
-        Of the type that both promote to. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.dot(x, x).compute()
     array([[ 7., 10.],
@@ -705,24 +467,10 @@ def dot(a: Any, b: Any, /) -> Array:
     return tensordot(x, y, axes=((-1,), (-2,)))
 
 
+@documented(returns="Of the type that both promote to. Lazy.")
 def outer(a: Any, b: Any, /) -> Array:
     """Products of each element of a with each of b, both flattened.
 
-    Parameters
-    ----------
-    a : array_like
-        The first operand.
-    b : array_like
-        The second operand.
-
-    Returns
-    -------
-    Array
-        Of the type that both promote to. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.outer(cubed.asarray([1, 2]), cubed.asarray([3, 4])).compute()
     array([[3, 4],
            [6, 8]])

@@ -15,6 +15,7 @@ from cubed.array_api.elementwise_functions import add, imag, isnan, real
 from cubed.array_api.indexing_functions import take_along_axis
 from cubed.array_api.manipulation_functions import concat, flip, reshape
 from cubed.array_api.sorting_functions import argsort, sort
+from cubed.base._docs import documented
 from cubed.io._create import as_lazy
 
 __all__ = ["argpartition", "argtopk", "lexsort", "partition", "sort_complex", "topk"]
@@ -34,18 +35,15 @@ def _check_kth(kth: Any, n: int) -> None:
             raise ValueError(f"kth is {k}, out of range for {n} elements")
 
 
+@documented()
 def partition(a: Any, kth: Any, axis: int | None = -1) -> Array:
     """The elements along an axis (None: of `a` in one dimension), with those that are smaller than
     the one at `kth` in front of it, and others behind it: all are sorted.
 
     Parameters
     ----------
-    a : array_like
-        The first operand.
     kth : int or sequence of int
         Positions that get the element that sorting puts there.
-    axis : int or None, default -1
-        The axes that are gone through; negative ones count from the last.
 
     Returns
     -------
@@ -59,7 +57,6 @@ def partition(a: Any, kth: Any, axis: int | None = -1) -> Array:
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.partition(cubed.asarray([3, 9, 1]), 0)[0].compute()
     array(1)
     """
@@ -68,17 +65,14 @@ def partition(a: Any, kth: Any, axis: int | None = -1) -> Array:
     return sort(x, axis=d)
 
 
+@documented()
 def argpartition(a: Any, kth: Any, axis: int | None = -1) -> Array:
     """The positions of elements in the order of :func:`partition`.
 
     Parameters
     ----------
-    a : array_like
-        The first operand.
     kth : int or sequence of int
         Positions that get the element that sorting puts there.
-    axis : int or None, default -1
-        The axes that are gone through; negative ones count from the last.
 
     Returns
     -------
@@ -92,7 +86,6 @@ def argpartition(a: Any, kth: Any, axis: int | None = -1) -> Array:
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.argpartition(cubed.asarray([3, 9, 1]), 0)[0].compute()
     array(2)
     """
@@ -132,20 +125,10 @@ def _number(k: Any) -> tuple[int, bool]:
     return abs(number), number > 0
 
 
+@documented()
 def topk(a: Any, k: int, axis: int = -1, split_every: Any = None) -> Array:
     """The k largest elements along an axis, the largest first; for negative k the smallest ones,
     the smallest first. NaN count as the largest.
-
-    Parameters
-    ----------
-    a : array_like
-        The first operand.
-    k : int
-        The diagonal: 0 is the main one, 1 that above it.
-    axis : int, default -1
-        The axes that are gone through; negative ones count from the last.
-    split_every : int, dict or None
-        How many partial results a task combines; None: as memory allows.
 
     Returns
     -------
@@ -155,7 +138,6 @@ def topk(a: Any, k: int, axis: int = -1, split_every: Any = None) -> Array:
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.topk(cubed.asarray([3, 9, 1]), 2).compute()
     array([9, 3])
     """
@@ -172,19 +154,9 @@ def topk(a: Any, k: int, axis: int = -1, split_every: Any = None) -> Array:
     return flip(out, axis=d) if largest else out
 
 
+@documented()
 def argtopk(a: Any, k: int, axis: int = -1, split_every: Any = None) -> Array:
     """The positions of the elements of :func:`topk`.
-
-    Parameters
-    ----------
-    a : array_like
-        The first operand.
-    k : int
-        The diagonal: 0 is the main one, 1 that above it.
-    axis : int, default -1
-        The axes that are gone through; negative ones count from the last.
-    split_every : int, dict or None
-        How many partial results a task combines; None: as memory allows.
 
     Returns
     -------
@@ -193,7 +165,6 @@ def argtopk(a: Any, k: int, axis: int = -1, split_every: Any = None) -> Array:
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.argtopk(cubed.asarray([3, 9, 1]), 2).compute()
     array([1, 0])
     """
@@ -269,13 +240,9 @@ def complex_order(x: Array, axis: int) -> Array:
     return lexsort((im, re, missing), axis=axis)
 
 
+@documented()
 def sort_complex(a: Any) -> Array:
     """The elements as complex numbers, in order along the last axis, by real parts first.
-
-    Parameters
-    ----------
-    a : array_like
-        The first operand.
 
     Returns
     -------
@@ -284,7 +251,6 @@ def sort_complex(a: Any) -> Array:
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.sort_complex(cubed.asarray([2 + 1j, 1 + 2j])).compute()
     array([1.+2.j, 2.+1.j])
     """

@@ -20,9 +20,16 @@ from cubed.array._operands import (
     operands,
 )
 from cubed.array._select import coordinates
+from cubed.base._docs import documented
 from cubed.base._types import Axis
 
 __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "where"]
+
+
+_POSITION = (
+    "int64, without the axis (`keepdims`: with one element along it); of x in C order for None.\n"
+    "    Lazy."
+)
 
 
 def _arg_extreme(largest: bool, x: Array, axis: int | None, keepdims: bool) -> Array:
@@ -33,27 +40,11 @@ def _arg_extreme(largest: bool, x: Array, axis: int | None, keepdims: bool) -> A
     return x._like(_core.arg_reduce(largest, x._x, a, keepdims))
 
 
+@documented(returns=_POSITION)
 def argmax(
     x: Array, /, *, axis: int | None = None, keepdims: bool = False, split_every: Any = None
 ) -> Array:
     """The position of the largest element along an axis, the first of several.
-
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    axis : int or None
-        The axes that are gone through; negative ones count from the last.
-    keepdims : bool, default False
-        Whether the result keeps reduced axes, with extent 1.
-    split_every : int, dict or None
-        How many partial results a task combines; None: as memory allows.
-
-    Returns
-    -------
-    Array
-        int64, without the axis (`keepdims`: with one element along it); of x in C order for None.
-        Lazy.
 
     Raises
     ------
@@ -64,7 +55,6 @@ def argmax(
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.asarray([3, 9, 1])
     >>> cubed.argmax(x).compute()
     array(1)
@@ -72,27 +62,11 @@ def argmax(
     return _arg_extreme(True, x, axis, keepdims)
 
 
+@documented(returns=_POSITION)
 def argmin(
     x: Array, /, *, axis: int | None = None, keepdims: bool = False, split_every: Any = None
 ) -> Array:
     """The position of the smallest element along an axis, the first of several.
-
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    axis : int or None
-        The axes that are gone through; negative ones count from the last.
-    keepdims : bool, default False
-        Whether the result keeps reduced axes, with extent 1.
-    split_every : int, dict or None
-        How many partial results a task combines; None: as memory allows.
-
-    Returns
-    -------
-    Array
-        int64, without the axis (`keepdims`: with one element along it); of x in C order for None.
-        Lazy.
 
     Raises
     ------
@@ -103,7 +77,6 @@ def argmin(
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.asarray([3, 9, 1])
     >>> cubed.argmin(x).compute()
     array(2)
@@ -111,21 +84,11 @@ def argmin(
     return _arg_extreme(False, x, axis, keepdims)
 
 
+@documented()
 def count_nonzero(
     x: Array, /, *, axis: Axis = None, keepdims: bool = False, split_every: Any = None
 ) -> Array:
     """How many elements are not 0.
-
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    axis : int, tuple of int or None
-        The axes that are gone through; negative ones count from the last.
-    keepdims : bool, default False
-        Whether the result keeps reduced axes, with extent 1.
-    split_every : int, dict or None
-        How many partial results a task combines; None: as memory allows.
 
     Returns
     -------
@@ -134,7 +97,6 @@ def count_nonzero(
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.asarray([[True, False], [True, True]])
     >>> cubed.count_nonzero(x, axis=1).compute()
     array([1, 2])
@@ -144,22 +106,10 @@ def count_nonzero(
     return x._like(_core.reduce("count_nonzero", x._x, axes, keepdims, 0.0))
 
 
+@documented(returns="Lazy.")
 def nonzero(x: Array, /) -> tuple[Array, ...]:
     """Coordinates of the elements that are not 0, in C order; their number is computed now.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    tuple of Array
-        Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> (positions,) = cubed.nonzero(cubed.asarray([0, 3, 0, 4]))
     >>> positions.compute()
     array([1, 3])

@@ -15,6 +15,7 @@ from cubed.array_api.manipulation_functions import concat
 from cubed.array_api.searching_functions import nonzero
 from cubed.array_api.set_functions import isin, unique_all
 from cubed.array_api.sorting_functions import argsort, sort
+from cubed.base._docs import documented
 from cubed.io._create import as_lazy
 
 __all__ = ["in1d", "intersect1d", "setdiff1d", "setxor1d"]
@@ -24,18 +25,13 @@ def _set(x: Any, assume_unique: bool) -> Array:
     return flat(x) if assume_unique else unique(x)
 
 
+@documented()
 def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) -> Array:
     """Whether each element of an array in one dimension is among those of another one; with
     `invert`, whether it is not.
 
     Parameters
     ----------
-    ar1 : array_like
-        The first set.
-    ar2 : array_like
-        The second set.
-    assume_unique : bool, default False
-        Whether the elements of each are different.
     invert : bool, default False
         Whether what is not in `x2` is true.
 
@@ -46,36 +42,19 @@ def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) 
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.in1d(cubed.asarray([1, 2]), cubed.asarray([2, 3])).compute()
     array([False,  True])
     """
     return isin(flat(ar1), as_lazy(ar2), invert=invert)
 
 
+@documented(returns="Lazy.")
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
     """The elements of one array that are not in another one: distinct ones in ascending order, or
     as they are, if they are said to be unique. Computes their number.
 
     Of ar1's type, in one dimension.
 
-    Parameters
-    ----------
-    ar1 : array_like
-        The first set.
-    ar2 : array_like
-        The second set.
-    assume_unique : bool, default False
-        Whether the elements of each are different.
-
-    Returns
-    -------
-    Array
-        Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.setdiff1d(cubed.asarray([1, 2]), cubed.asarray([2, 3])).compute()
     array([1])
     """
@@ -83,6 +62,7 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
     return x[isin(x, as_lazy(ar2), invert=True)]
 
 
+@documented()
 def intersect1d(
     ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False
 ) -> Any:
@@ -94,12 +74,6 @@ def intersect1d(
 
     Parameters
     ----------
-    ar1 : array_like
-        The first set.
-    ar2 : array_like
-        The second set.
-    assume_unique : bool, default False
-        Whether the elements of each are different.
     return_indices : bool, default False
         Whether positions are returned, too.
 
@@ -110,7 +84,6 @@ def intersect1d(
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.intersect1d(cubed.asarray([1, 2]), cubed.asarray([2, 3])).compute()
     array([2])
     """
@@ -135,29 +108,13 @@ def intersect1d(
     )
 
 
+@documented(returns="Lazy.")
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
     """The elements that are in one of two arrays, and not in both, in ascending order. Computes
     their number.
 
     Of the type that both promote to, in one dimension.
 
-    Parameters
-    ----------
-    ar1 : array_like
-        The first set.
-    ar2 : array_like
-        The second set.
-    assume_unique : bool, default False
-        Whether the elements of each are different.
-
-    Returns
-    -------
-    Array
-        Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> cubed.setxor1d(cubed.asarray([1, 2]), cubed.asarray([2, 3])).compute()
     array([1, 3])
     """

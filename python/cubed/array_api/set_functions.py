@@ -13,6 +13,7 @@ from cubed.array import _times
 from cubed.array._array import Array
 from cubed.array._operands import core_of, lazy, operands, to_numpy
 from cubed.array._select import counted
+from cubed.base._docs import documented
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
 
@@ -90,17 +91,13 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
     return Array._new(_core.isin(a, b, invert), spec)
 
 
+@documented()
 def unique_all(x: Array, /) -> UniqueAll:
     """Different elements in order, where each is first, which of them each element is, and how
     often each is there. NaN are all different, NaT is one element.
 
     Values are of x's type and in one axis, positions and counts int64. Elements are sorted and
     counted when it is called, and once more when a result is computed.
-
-    Parameters
-    ----------
-    x : Array
-        The elements.
 
     Returns
     -------
@@ -109,23 +106,18 @@ def unique_all(x: Array, /) -> UniqueAll:
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.unique_all(cubed.asarray([3, 1, 3])).indices.compute()
     array([1, 0])
     """
     return UniqueAll(*_unique(x, indices=True, inverse=True, counts=True))
 
 
+@documented()
 def unique_counts(x: Array, /) -> UniqueCounts:
     """Different elements in order, and how often each is there.
 
     Values are of x's type and in one axis, positions and counts int64. Elements are sorted and
     counted when it is called, and once more when a result is computed.
-
-    Parameters
-    ----------
-    x : Array
-        The elements.
 
     Returns
     -------
@@ -134,23 +126,18 @@ def unique_counts(x: Array, /) -> UniqueCounts:
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.unique_counts(cubed.asarray([3, 1, 3])).counts.compute()
     array([1, 2])
     """
     return UniqueCounts(*_unique(x, counts=True))
 
 
+@documented()
 def unique_inverse(x: Array, /) -> UniqueInverse:
     """Different elements in order, and which of them each element is.
 
     Values are of x's type and in one axis, positions and counts int64. Elements are sorted and
     counted when it is called, and once more when a result is computed.
-
-    Parameters
-    ----------
-    x : Array
-        The elements.
 
     Returns
     -------
@@ -159,32 +146,19 @@ def unique_inverse(x: Array, /) -> UniqueInverse:
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.unique_inverse(cubed.asarray([3, 1, 3])).inverse_indices.compute()
     array([1, 0, 1])
     """
     return UniqueInverse(*_unique(x, inverse=True))
 
 
+@documented(returns="Lazy.")
 def unique_values(x: Array, /) -> Array:
     """Different elements in order.
 
     Values are of x's type and in one axis, positions and counts int64. Elements are sorted and
     counted when it is called, and once more when a result is computed.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-
-    Returns
-    -------
-    Array
-        Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> x = cubed.asarray([3, 1, 3])
     >>> cubed.unique_values(x).compute()
     array([1, 3])

@@ -34,6 +34,7 @@ from cubed.array_api.searching_functions import searchsorted, where
 from cubed.array_api.sorting_functions import argsort
 from cubed.array_api.statistical_functions import cumulative_prod, sum
 from cubed.array_api.utility_functions import diff
+from cubed.base._docs import documented
 from cubed.io._create import as_lazy
 
 __all__ = ["convolve", "correlate", "inner", "interp", "kron", "polyfit", "polyval", "vander"]
@@ -42,15 +43,9 @@ __all__ = ["convolve", "correlate", "inner", "interp", "kron", "polyfit", "polyv
 # --- Products -------------------------------------------------------------------------------------
 
 
+@documented()
 def inner(a: Any, b: Any, /) -> Array:
     """Sums of products over the last axes of both; numbers multiply.
-
-    Parameters
-    ----------
-    a : array_like
-        The first operand.
-    b : array_like
-        The second operand.
 
     Returns
     -------
@@ -59,7 +54,6 @@ def inner(a: Any, b: Any, /) -> Array:
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.inner(cubed.asarray([1, 2]), cubed.asarray([3, 4])).compute()
     array(11)
     """
@@ -71,15 +65,9 @@ def inner(a: Any, b: Any, /) -> Array:
     return tensordot(x, y, axes=((-1,), (-1,)))
 
 
+@documented()
 def kron(a: Any, b: Any, /) -> Array:
     """Kronecker products: b times each element of a, one beside the other.
-
-    Parameters
-    ----------
-    a : array_like
-        The first operand.
-    b : array_like
-        The second operand.
 
     Returns
     -------
@@ -88,7 +76,6 @@ def kron(a: Any, b: Any, /) -> Array:
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.kron(cubed.asarray([1, 10]), cubed.asarray([1, 2])).compute()
     array([ 1,  2, 10, 20])
     """
@@ -102,6 +89,12 @@ def kron(a: Any, b: Any, /) -> Array:
     left = expand_dims(x, tuple(range(1, 2 * ndim, 2)))
     right = expand_dims(y, tuple(range(0, 2 * ndim, 2)))
     return reshape(multiply(left, right), shape)
+
+
+_CONVOLVED = (
+    "Of the type that both promote to. Lazy: the longer one is read once for each element of the\n"
+    "    shorter one."
+)
 
 
 def _slid(a: Array, kernel: Array, mode: str, name: str) -> Array:
@@ -134,28 +127,20 @@ def _vectors(name: str, *given: Any) -> list[Array]:
     return out
 
 
+@documented(returns=_CONVOLVED)
 def convolve(a: Any, v: Any, mode: str = "full") -> Array:
     """The convolution of two vectors: ``"full"``, of the length of the longer one (``"same"``), or
     where they overlap completely (``"valid"``).
 
     Parameters
     ----------
-    a : array_like
-        The first operand.
     v : array_like
         The second operand.
     mode : str, default "full"
         How.
 
-    Returns
-    -------
-    Array
-        Of the type that both promote to. Lazy: the longer one is read once for each element of the
-        shorter one.
-
     Examples
     --------
-    >>> import cubed
     >>> cubed.convolve(cubed.asarray([1, 2, 3]), cubed.asarray([1, 1])).compute()
     array([1, 3, 5, 3])
     """
@@ -165,28 +150,20 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Array:
     return _slid(x, flip(y), mode, "convolve")
 
 
+@documented(returns=_CONVOLVED)
 def correlate(a: Any, v: Any, mode: str = "valid") -> Array:
     """Sums of products of `a` and the conjugate of `v` at all distances; `mode` as for
     :func:`convolve`.
 
     Parameters
     ----------
-    a : array_like
-        The first operand.
     v : array_like
         The second operand.
     mode : str, default "valid"
         How.
 
-    Returns
-    -------
-    Array
-        Of the type that both promote to. Lazy: the longer one is read once for each element of the
-        shorter one.
-
     Examples
     --------
-    >>> import cubed
     >>> cubed.correlate(cubed.asarray([1, 2, 3]), cubed.asarray([0, 1]), mode="same").compute()
     array([1, 2, 3])
     """

@@ -10,23 +10,19 @@ from __future__ import annotations
 from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import lazy, normalize_axis
+from cubed.base._docs import documented
 
 __all__ = ["argsort", "sort"]
 
 
+@documented()
 def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """The positions that put the elements along an axis in order; equal ones keep theirs.
 
     Parameters
     ----------
-    x : Array
-        The elements.
     axis : int, default -1
         The axis that is sorted along.
-    descending : bool, default False
-        Whether the largest come first.
-    stable : bool, default True
-        Whether equal elements stay in order; they always do.
 
     Returns
     -------
@@ -35,7 +31,6 @@ def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bo
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.asarray([3, 1, 2])
     >>> cubed.argsort(x).compute()
     array([1, 2, 0])
@@ -46,28 +41,17 @@ def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bo
     )
 
 
+@documented(returns="Of x's shape and type. Lazy.")
 def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """The elements in order along an axis, NaN last.
 
     Parameters
     ----------
-    x : Array
-        The elements.
     axis : int, default -1
         The axis that is sorted along.
-    descending : bool, default False
-        Whether the largest come first.
-    stable : bool, default True
-        Whether equal elements stay in order; they always do.
-
-    Returns
-    -------
-    Array
-        Of x's shape and type. Lazy.
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.asarray([3, 1, 2])
     >>> cubed.sort(x).compute()
     array([1, 2, 3])

@@ -14,6 +14,7 @@ from cubed.array._operands import check_device, lazy, normalize_axes, normalize_
 from cubed.array_api._chosen import complex_extreme, filled, mean_of_chosen, started, variance
 from cubed.array_api.data_type_functions import astype
 from cubed.array_api.elementwise_functions import sqrt
+from cubed.base._docs import REDUCED, documented
 from cubed.base._dtypes import name_of
 from cubed.base._types import Axis, DTypeLike
 
@@ -71,6 +72,13 @@ def _variance_in_integers(
     return astype(sqrt(astype(out, "float64")), dtype) if root else out
 
 
+_RUNNING = (
+    "Of x's shape, one longer along the axis with `include_initial`; integers become int64 or\n"
+    "    uint64. The axis may be left out where there is one. Lazy, one task for each column of\n"
+    "    chunks."
+)
+
+
 def _cumulative(
     name: str, x: Array, axis: int | None, dtype: DTypeLike, include_initial: bool
 ) -> Array:
@@ -97,6 +105,7 @@ def running_extreme(x: Array, axis: int, largest: bool) -> Array:
     return x._like(_core.cumulative(name, x._x, normalize_axis(axis, x.ndim), False))
 
 
+@documented(returns=_RUNNING)
 def cumulative_prod(
     x: Array,
     /,
@@ -108,29 +117,6 @@ def cumulative_prod(
 ) -> Array:
     """Running products along an axis; with `include_initial` after a 1.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    axis : int or None
-        The axes that are gone through; negative ones count from the last.
-    dtype : dtype or None
-        Element type of the result.
-    include_initial : bool, default False
-        Whether the neutral element comes first.
-    device : {"cpu"} or None
-        Where elements lie: there is one device.
-
-    Returns
-    -------
-    Array
-        Of x's shape, one longer along the axis with `include_initial`; integers become int64 or
-        uint64. The axis may be left out where there is one. Lazy, one task for each column of
-        chunks.
-
-    Examples
-    --------
-    >>> import cubed
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.cumulative_prod(x, axis=1).compute()
     array([[ 1.,  2.],
@@ -140,6 +126,7 @@ def cumulative_prod(
     return _cumulative("prod", x, axis, dtype, include_initial)
 
 
+@documented(returns=_RUNNING)
 def cumulative_sum(
     x: Array,
     /,
@@ -151,29 +138,6 @@ def cumulative_sum(
 ) -> Array:
     """Running sums along an axis; with `include_initial` after a 0.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    axis : int or None
-        The axes that are gone through; negative ones count from the last.
-    dtype : dtype or None
-        Element type of the result.
-    include_initial : bool, default False
-        Whether the neutral element comes first.
-    device : {"cpu"} or None
-        Where elements lie: there is one device.
-
-    Returns
-    -------
-    Array
-        Of x's shape, one longer along the axis with `include_initial`; integers become int64 or
-        uint64. The axis may be left out where there is one. Lazy, one task for each column of
-        chunks.
-
-    Examples
-    --------
-    >>> import cubed
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.cumulative_sum(x, axis=1).compute()
     array([[1., 3.],
@@ -183,6 +147,7 @@ def cumulative_sum(
     return _cumulative("sum", x, axis, dtype, include_initial)
 
 
+@documented(returns=REDUCED + "x's type. Lazy; computing raises ValueError for no elements.")
 def max(
     x: Array,
     /,
@@ -198,30 +163,6 @@ def max(
 
     `initial` is one more element, `where` says which ones count (it needs `initial`).
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    axis : int, tuple of int or None
-        The axes that are gone through; negative ones count from the last.
-    keepdims : bool, default False
-        Whether the result keeps reduced axes, with extent 1.
-    split_every : int, dict or None
-        How many partial results a task combines; None: as memory allows.
-    initial : scalar or None
-        What the reduction begins with.
-    where : array_like of bool, default True
-        Which elements count; True: all.
-
-    Returns
-    -------
-    Array
-        Without the axes (`keepdims`: with one element along them); None: all of them. x's type.
-        Lazy; computing raises ValueError for no elements.
-
-    Examples
-    --------
-    >>> import cubed
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.max(x, axis=0).compute()
     array([3., 4.])
@@ -229,6 +170,7 @@ def max(
     return _reduce("max", x, axis, keepdims, initial=initial, where=where)
 
 
+@documented(returns=REDUCED + "float64 for integers, else x's type. Lazy.")
 def mean(
     x: Array,
     /,
@@ -241,30 +183,6 @@ def mean(
 ) -> Array:
     """The mean; NaN of nothing. `where` says which elements count.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    axis : int, tuple of int or None
-        The axes that are gone through; negative ones count from the last.
-    keepdims : bool, default False
-        Whether the result keeps reduced axes, with extent 1.
-    dtype : dtype or None
-        Element type of the result.
-    split_every : int, dict or None
-        How many partial results a task combines; None: as memory allows.
-    where : array_like of bool, default True
-        Which elements count; True: all.
-
-    Returns
-    -------
-    Array
-        Without the axes (`keepdims`: with one element along them); None: all of them. float64 for
-        integers, else x's type. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.mean(x, axis=0).compute()
     array([2., 3.])
@@ -272,6 +190,7 @@ def mean(
     return _reduce("mean", x, axis, keepdims, dtype, where=where)
 
 
+@documented(returns=REDUCED + "x's type. Lazy; computing raises ValueError for no elements.")
 def min(
     x: Array,
     /,
@@ -287,30 +206,6 @@ def min(
 
     `initial` is one more element, `where` says which ones count (it needs `initial`).
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    axis : int, tuple of int or None
-        The axes that are gone through; negative ones count from the last.
-    keepdims : bool, default False
-        Whether the result keeps reduced axes, with extent 1.
-    split_every : int, dict or None
-        How many partial results a task combines; None: as memory allows.
-    initial : scalar or None
-        What the reduction begins with.
-    where : array_like of bool, default True
-        Which elements count; True: all.
-
-    Returns
-    -------
-    Array
-        Without the axes (`keepdims`: with one element along them); None: all of them. x's type.
-        Lazy; computing raises ValueError for no elements.
-
-    Examples
-    --------
-    >>> import cubed
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.min(x, axis=0).compute()
     array([1., 2.])
@@ -318,6 +213,7 @@ def min(
     return _reduce("min", x, axis, keepdims, initial=initial, where=where)
 
 
+@documented(returns=REDUCED + "Integers of `dtype`, or int64 or uint64; others of x's type. Lazy.")
 def prod(
     x: Array,
     /,
@@ -334,34 +230,6 @@ def prod(
 
     `initial` is multiplied with it, `where` says which elements count.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    axis : int, tuple of int or None
-        The axes that are gone through; negative ones count from the last.
-    dtype : dtype or None
-        Element type of the result.
-    keepdims : bool, default False
-        Whether the result keeps reduced axes, with extent 1.
-    split_every : int, dict or None
-        How many partial results a task combines; None: as memory allows.
-    device : {"cpu"} or None
-        Where elements lie: there is one device.
-    initial : scalar or None
-        What the reduction begins with.
-    where : array_like of bool, default True
-        Which elements count; True: all.
-
-    Returns
-    -------
-    Array
-        Without the axes (`keepdims`: with one element along them); None: all of them. Integers of
-        `dtype`, or int64 or uint64; others of x's type. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.prod(x, axis=0).compute()
     array([3., 8.])
@@ -370,6 +238,7 @@ def prod(
     return _reduce("prod", x, axis, keepdims, dtype, initial=initial, where=where)
 
 
+@documented(returns=REDUCED + "float64 for integers, else x's type. Lazy.")
 def std(
     x: Array,
     /,
@@ -386,34 +255,6 @@ def std(
 
     `where` says which elements count. Of complex numbers it is real.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    axis : int, tuple of int or None
-        The axes that are gone through; negative ones count from the last.
-    correction : float, default 0.0
-        What is subtracted from the number of elements that is divided by.
-    keepdims : bool, default False
-        Whether the result keeps reduced axes, with extent 1.
-    ddof : float or None
-        NumPy's name of `correction`.
-    dtype : dtype or None
-        Element type of the result.
-    split_every : int, dict or None
-        How many partial results a task combines; None: as memory allows.
-    where : array_like of bool, default True
-        Which elements count; True: all.
-
-    Returns
-    -------
-    Array
-        Without the axes (`keepdims`: with one element along them); None: all of them. float64 for
-        integers, else x's type. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.std(x, axis=0).compute()
     array([1., 1.])
@@ -423,6 +264,7 @@ def std(
     )
 
 
+@documented(returns=REDUCED + "Integers of `dtype`, or int64 or uint64; others of x's type. Lazy.")
 def sum(
     x: Array,
     /,
@@ -439,34 +281,6 @@ def sum(
 
     `initial` is added to it, `where` says which elements count.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    axis : int, tuple of int or None
-        The axes that are gone through; negative ones count from the last.
-    dtype : dtype or None
-        Element type of the result.
-    keepdims : bool, default False
-        Whether the result keeps reduced axes, with extent 1.
-    split_every : int, dict or None
-        How many partial results a task combines; None: as memory allows.
-    device : {"cpu"} or None
-        Where elements lie: there is one device.
-    initial : scalar or None
-        What the reduction begins with.
-    where : array_like of bool, default True
-        Which elements count; True: all.
-
-    Returns
-    -------
-    Array
-        Without the axes (`keepdims`: with one element along them); None: all of them. Integers of
-        `dtype`, or int64 or uint64; others of x's type. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.sum(x, axis=0).compute()
     array([4., 6.])
@@ -475,6 +289,7 @@ def sum(
     return _reduce("sum", x, axis, keepdims, dtype, initial=initial, where=where)
 
 
+@documented(returns=REDUCED + "float64 for integers, else x's type. Lazy.")
 def var(
     x: Array,
     /,
@@ -491,34 +306,6 @@ def var(
 
     `where` says which elements count. Of complex numbers it is real, the mean of squared distances.
 
-    Parameters
-    ----------
-    x : Array
-        The elements.
-    axis : int, tuple of int or None
-        The axes that are gone through; negative ones count from the last.
-    correction : float, default 0.0
-        What is subtracted from the number of elements that is divided by.
-    keepdims : bool, default False
-        Whether the result keeps reduced axes, with extent 1.
-    ddof : float or None
-        NumPy's name of `correction`.
-    dtype : dtype or None
-        Element type of the result.
-    split_every : int, dict or None
-        How many partial results a task combines; None: as memory allows.
-    where : array_like of bool, default True
-        Which elements count; True: all.
-
-    Returns
-    -------
-    Array
-        Without the axes (`keepdims`: with one element along them); None: all of them. float64 for
-        integers, else x's type. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.var(x, axis=0).compute()
     array([1., 1.])

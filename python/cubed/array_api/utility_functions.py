@@ -10,6 +10,7 @@ from cubed.array._operands import common_spec, lazy, normalize_axes, normalize_a
 from cubed.array._times import difference
 from cubed.array_api._chosen import filled
 from cubed.array_api.manipulation_functions import broadcast_to, concat
+from cubed.base._docs import REDUCED, documented
 from cubed.base._types import Axis
 from cubed.io._create import as_lazy
 
@@ -29,6 +30,7 @@ def _reduce(name: str, x: Array, axis: Axis, keepdims: bool, out: None, where: A
     return x._like(_core.reduce(name, core, axes, keepdims, 0.0))
 
 
+@documented(returns=REDUCED + "bool. Lazy.")
 def all(
     x: Array, /, *, axis: Axis = None, keepdims: bool = False, out: None = None,
     split_every: Any = None, where: Any = True,
@@ -38,27 +40,11 @@ def all(
 
     Parameters
     ----------
-    x : Array
-        The elements.
-    axis : int, tuple of int or None
-        The axes that are gone through; negative ones count from the last.
-    keepdims : bool, default False
-        Whether the result keeps reduced axes, with extent 1.
     out : None
         For NumPy's calls: there are no outputs to write to.
-    split_every : int, dict or None
-        How many partial results a task combines; None: as memory allows.
-    where : array_like of bool, default True
-        Which elements count; True: all.
-
-    Returns
-    -------
-    Array
-        Without the axes (`keepdims`: with one element along them); None: all of them. bool. Lazy.
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.asarray([[True, False], [True, True]])
     >>> cubed.all(x, axis=1).compute()
     array([False,  True])
@@ -66,6 +52,7 @@ def all(
     return _reduce("all", x, axis, keepdims, out, where)
 
 
+@documented(returns=REDUCED + "bool. Lazy.")
 def any(
     x: Array, /, *, axis: Axis = None, keepdims: bool = False, out: None = None,
     split_every: Any = None, where: Any = True,
@@ -75,27 +62,11 @@ def any(
 
     Parameters
     ----------
-    x : Array
-        The elements.
-    axis : int, tuple of int or None
-        The axes that are gone through; negative ones count from the last.
-    keepdims : bool, default False
-        Whether the result keeps reduced axes, with extent 1.
     out : None
         For NumPy's calls: there are no outputs to write to.
-    split_every : int, dict or None
-        How many partial results a task combines; None: as memory allows.
-    where : array_like of bool, default True
-        Which elements count; True: all.
-
-    Returns
-    -------
-    Array
-        Without the axes (`keepdims`: with one element along them); None: all of them. bool. Lazy.
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.asarray([[True, False], [True, True]])
     >>> cubed.any(x, axis=1).compute()
     array([ True,  True])
@@ -103,6 +74,7 @@ def any(
     return _reduce("any", x, axis, keepdims, out, where)
 
 
+@documented()
 def diff(
     x: Array,
     /,
@@ -116,10 +88,6 @@ def diff(
 
     Parameters
     ----------
-    x : Array
-        The elements.
-    axis : int, default -1
-        The axes that are gone through; negative ones count from the last.
     n : int, default 1
         How often differences are taken.
     prepend : array_like or None
@@ -134,7 +102,6 @@ def diff(
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.diff(cubed.asarray([1, 4, 9])).compute()
     array([3, 5])
     """

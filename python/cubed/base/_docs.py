@@ -40,7 +40,6 @@ TYPES = {
 
 #: What a parameter is; with " : " in front of it the type, where annotations do not say it.
 PARAMETERS = {
-    "*arrays": "sequence of Array : The arrays.",
     "a": "The first operand.",
     "ar1": "The first set.",
     "ar2": "The second set.",
@@ -163,14 +162,15 @@ def _listed(function: Any, own: str) -> str:
     names: list[str] = []
     for line in own.splitlines():
         if not line.startswith(" "):
-            names = line.partition(" : ")[0].split(", ")
+            names = line.partition(" : ")[0].replace("*", "").split(", ")
         for name in names:
             entries[name] = f"{entries[name]}\n{line}" if name in entries else line
     types = function.__annotations__
     out: dict[str, None] = {}  # several parameters may have one entry
     for name, default in _parameters(function):
+        bare = name.lstrip("*")
         try:
-            text = entries[name] if name in entries else entry(name, types.get(name), default)
+            text = entries[bare] if bare in entries else entry(name, types.get(bare), default)
         except KeyError as e:
             raise TypeError(f"{function.__qualname__}: nothing is said of {name}") from e
         out[text] = None
@@ -200,7 +200,7 @@ def _parameters(function: Any) -> Iterator[tuple[str, Any]]:
 
 def entry(name: str, annotation: str | None, default: Any) -> str:
     """What is said of a parameter of many functions."""
-    kind, colon, words = PARAMETERS[name].partition(" : ")
+    kind, colon, words = PARAMETERS[name.lstrip("*")].partition(" : ")
     if not colon:
         kind, words = TYPES[annotation or ""], kind
     if default is not None:

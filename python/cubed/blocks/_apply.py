@@ -14,6 +14,7 @@ from cubed.array._array import Array
 from cubed.array._neighbours import refuse_chunked, refuse_foreign
 from cubed.array._operands import common_spec, core_of, lazy, normalize_axes, normalize_axis
 from cubed.array_api.creation_functions import zeros
+from cubed.base._docs import documented
 from cubed.base._types import NDArray
 from cubed.blocks._blockwise import (
     Cut,
@@ -121,6 +122,7 @@ def wants_keyword(function: Callable[..., Any], name: str) -> bool:
         return False
 
 
+@documented(returns="Lazy: nothing is computed.")
 def map_blocks(
     func: Callable[..., Any],
     *args: Any,
@@ -160,17 +162,8 @@ def map_blocks(
         Axes of the result that the arrays do not have; of extent 1, unless `chunks` says otherwise.
     spec : Spec or None
         What computations may use, where no array says it.
-    extra_projected_mem : int, default 0
-        Bytes that a call allocates beside its result; the task's projection includes them.
-    name : str or None
-        What plans and messages call the operation.
     **kwargs : object
         Passed to the function.
-
-    Returns
-    -------
-    Array
-        Lazy: nothing is computed.
 
     Raises
     ------
@@ -182,7 +175,6 @@ def map_blocks(
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.arange(6.0, chunks=2)
     >>> cubed.map_blocks(lambda block: block - block.mean(), x, dtype=x.dtype).compute()
     array([-0.5,  0.5, -0.5,  0.5, -0.5,  0.5])
@@ -301,6 +293,7 @@ class _ElementCall:
         return (np.broadcast_to(result, shape),)
 
 
+@documented(returns="Lazy: nothing is computed.")
 def elemwise(
     func: Callable[..., Any],
     *args: Any,
@@ -326,11 +319,6 @@ def elemwise(
     **kwargs : object
         As for :func:`cubed.map_blocks`.
 
-    Returns
-    -------
-    Array
-        Lazy: nothing is computed.
-
     Raises
     ------
     ValueError
@@ -340,7 +328,6 @@ def elemwise(
 
     Examples
     --------
-    >>> import cubed
     >>> import numpy as np
     >>> from cubed.core.ops import elemwise
     >>> elemwise(np.arctan, cubed.asarray([0.0, 1.0]), dtype=float).compute()
@@ -380,6 +367,7 @@ class _AlongCall:
         return (along,)
 
 
+@documented(returns="Lazy: nothing is computed.")
 def apply_along_axis(
     func1d: Callable[..., Any],
     axis: int,
@@ -408,13 +396,6 @@ def apply_along_axis(
         Of what the function returns. None: found by calling it with a line of ones.
     shape : int or tuple of int or None
         See `dtype`.
-    extra_projected_mem : int, default 0
-        Bytes that a call allocates beside its result; the task's projection includes them.
-
-    Returns
-    -------
-    Array
-        Lazy: nothing is computed.
 
     Raises
     ------
@@ -423,7 +404,6 @@ def apply_along_axis(
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.apply_along_axis(sorted, 1, cubed.asarray([[3, 1, 2]])).compute()
     array([[1, 2, 3]])
     """

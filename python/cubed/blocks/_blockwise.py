@@ -14,6 +14,7 @@ from cubed.array._array import Array
 from cubed.array._cores import core_from_numpy, engine_chunks
 from cubed.array._neighbours import refuse_chunked
 from cubed.array._operands import common_spec, core_of
+from cubed.base._docs import documented
 from cubed.base._dtypes import dtype_of, name_of
 from cubed.base._types import NDArray
 from cubed.runtime._call import Runner, pack
@@ -285,6 +286,7 @@ def _nested(block: NDArray, axes: tuple[tuple[int, tuple[int, ...]], ...]) -> An
     return [_nested(part, rest) for part in np.split(block, ends, axis)]
 
 
+@documented(returns="Lazy: nothing is computed.")
 def blockwise(
     func: Callable[..., Any],
     out_ind: Sequence[Hashable],
@@ -323,19 +325,10 @@ def blockwise(
     concatenate : bool or None
         Blocks along indices that the result does not have come as one array if true, else as
         (nested) lists of blocks.
-    extra_projected_mem : int, default 0
-        Bytes that a call allocates beside its result; the task's projection includes them.
-    name : str or None
-        What plans and messages call the operation.
     spec : Spec or None
         What computations may use, where no array says it.
     **kwargs : object
         Passed to the function.
-
-    Returns
-    -------
-    Array
-        Lazy: nothing is computed.
 
     Raises
     ------
@@ -347,7 +340,6 @@ def blockwise(
 
     Examples
     --------
-    >>> import cubed
     >>> import numpy as np
     >>> x, y = cubed.ones((2, 3)), cubed.ones((3, 2))
     >>> cubed.blockwise(np.matmul, "ik", x, "ij", y, "jk", dtype=float, concatenate=True).compute()

@@ -12,6 +12,7 @@ from cubed.array._array import Array
 from cubed.array._neighbours import refuse_chunked
 from cubed.array._operands import common_spec, normalize_axis
 from cubed.array_api._pad import pad
+from cubed.base._docs import documented
 from cubed.base._dtypes import dtype_of
 from cubed.base._types import NDArray
 from cubed.blocks._apply import BlockInfo, block_info, map_output, wants_keyword
@@ -64,6 +65,7 @@ class _OverlapCall:
         return (result[tuple(key)],)
 
 
+@documented()
 def map_overlap(
     func: Callable[..., Any],
     *args: Any,
@@ -109,10 +111,6 @@ def map_overlap(
         do not have, as for :func:`cubed.map_blocks`; what `trim` cuts off is of the other axes.
     spec : Spec or None
         What computations may use, where no array says it.
-    extra_projected_mem : int, default 0
-        Bytes that a call allocates beside its result; the task's projection includes them.
-    name : str or None
-        What plans and messages call the operation.
     **kwargs : object
         Passed to the function.
 
@@ -132,7 +130,6 @@ def map_overlap(
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.arange(6.0, chunks=3)
     >>> means = cubed.map_overlap(
     ...     lambda a: (a[:-2] + a[1:-1] + a[2:]) / 3, x, dtype=float, depth=1, boundary="nearest"

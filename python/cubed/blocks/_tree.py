@@ -12,6 +12,7 @@ from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import normalize_axes, normalize_axis
 from cubed.array._select import flatten
+from cubed.base._docs import documented
 from cubed.base._types import NDArray
 from cubed.blocks._apply import wants_keyword
 from cubed.blocks._blockwise import (
@@ -65,6 +66,7 @@ class _Step:
         return (np.squeeze(state, self.drop),)
 
 
+@documented(returns="Lazy: nothing is computed.")
 def reduction(
     x: Array,
     func: Callable[..., Any] | None,
@@ -110,15 +112,6 @@ def reduction(
         By axis the extent of what a block becomes, where that is not 1.
     extra_func_kwargs : dict or None
         Passed to all functions.
-    extra_projected_mem : int, default 0
-        Bytes that a call allocates beside its result; the task's projection includes them.
-    name : str or None
-        What plans and messages call the operation.
-
-    Returns
-    -------
-    Array
-        Lazy: nothing is computed.
 
     Raises
     ------
@@ -129,7 +122,6 @@ def reduction(
 
     Examples
     --------
-    >>> import cubed
     >>> import numpy as np
     >>> from cubed.core.ops import reduction
     >>> reduction(cubed.arange(6.0, chunks=2), np.max, axis=0, dtype=float).compute()

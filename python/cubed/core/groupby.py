@@ -13,6 +13,7 @@ from cubed.array._array import Array
 from cubed.array._cores import engine_chunks
 from cubed.array._operands import normalize_axes
 from cubed.array_api import where
+from cubed.base._docs import documented
 from cubed.base._types import NDArray
 from cubed.blocks._blockwise import (
     Cut,
@@ -33,6 +34,7 @@ from cubed.io._create import from_array
 __all__ = ["groupby_blockwise", "groupby_reduction"]
 
 
+@documented(returns="Groups take the place of the axis. Lazy.")
 def groupby_reduction(
     x: Array,
     by: Any,
@@ -81,11 +83,6 @@ def groupby_reduction(
     extra_func_kwargs : dict or None
         Passed to all functions.
 
-    Returns
-    -------
-    Array
-        Groups take the place of the axis. Lazy.
-
     Raises
     ------
     ValueError
@@ -98,7 +95,6 @@ def groupby_reduction(
 
     Examples
     --------
-    >>> import cubed
     >>> import numpy as np
     >>> from cubed.core.groupby import groupby_reduction
     >>> def sums(block, by, axis, intermediate_dtype, num_groups):
@@ -142,6 +138,7 @@ def _dummy(split_every: Any, axis: int, dummy: int) -> Any:
     return {dummy: split_every.get(axis, split_every.get(axis - dummy, DEFAULT_SPLIT_EVERY))}
 
 
+@documented(returns="Groups take the place of the axis. Lazy.")
 def groupby_blockwise(
     x: Array,
     by: Any,
@@ -172,18 +169,12 @@ def groupby_blockwise(
     **kwargs : object
         Passed to the function.
 
-    Returns
-    -------
-    Array
-        Groups take the place of the axis. Lazy.
-
     Notes
     -----
     As for :func:`groupby_reduction`; functions of others get the whole axis in one block.
 
     Examples
     --------
-    >>> import cubed
     >>> import numpy as np
     >>> from cubed.core.groupby import groupby_blockwise
     >>> def largest(block, by, axis, start_group, num_groups):

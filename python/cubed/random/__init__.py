@@ -17,6 +17,7 @@ from cubed.array._array import Array
 from cubed.array._cores import in_chunks
 from cubed.array._operands import real_number
 from cubed.base._chunks import Shape, longest, normalize_chunks, normalize_shape
+from cubed.base._docs import documented
 from cubed.base._dtypes import name_of
 from cubed.base._types import ChunksLike, DTypeLike
 from cubed.random._generator import Generator as Generator
@@ -58,6 +59,7 @@ def _make(
     return Array._new(in_chunks(_core.astype(x, name_of(d)), extents), spec)
 
 
+@documented(returns="Of shape `size` and `dtype`. Lazy.")
 def random(
     size: Shape | None,
     *,
@@ -78,23 +80,11 @@ def random(
         Shape of the result.
     dtype : dtype or None, default np.float64
         Element type of the result.
-    chunks : int, tuple, str or None, default "auto"
-        Chunks of the result, see :func:`cubed.rechunk`.
-    seed : int or None
-        What the numbers are determined by; None: others each time.
     key : int or None
         Root of NumPy's generators, one for each chunk.
-    spec : Spec or None
-        What computations may use; None: as configured.
-
-    Returns
-    -------
-    Array
-        Of shape `size` and `dtype`. Lazy.
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.random.random((2, 3), chunks=1, seed=1).shape
     (2, 3)
     """
@@ -109,6 +99,7 @@ def random(
     return Array._new(in_chunks(x, extents), spec)
 
 
+@documented(returns="Of shape `size` and `dtype`. Lazy.")
 def uniform(
     low: float = 0.0,
     high: float = 1.0,
@@ -127,25 +118,11 @@ def uniform(
         The least number.
     high : float, default 1.0
         Where numbers end.
-    size : int or tuple of int or None
-        Shape of the result.
     dtype : dtype or None, default np.float64
         Element type of the result.
-    chunks : int, tuple, str or None, default "auto"
-        Chunks of the result, see :func:`cubed.rechunk`.
-    seed : int or None
-        What the numbers are determined by; None: others each time.
-    spec : Spec or None
-        What computations may use; None: as configured.
-
-    Returns
-    -------
-    Array
-        Of shape `size` and `dtype`. Lazy.
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.random.uniform(-1, 1, size=100, seed=1)
     >>> bool(cubed.max(abs(x)) <= 1)
     True
@@ -162,6 +139,7 @@ def uniform(
     )
 
 
+@documented(returns="Of shape `size` and `dtype`. Lazy.")
 def normal(
     loc: float = 0.0,
     scale: float = 1.0,
@@ -180,25 +158,11 @@ def normal(
         The mean.
     scale : float, default 1.0
         The standard deviation.
-    size : int or tuple of int or None
-        Shape of the result.
     dtype : dtype or None, default np.float64
         Element type of the result.
-    chunks : int, tuple, str or None, default "auto"
-        Chunks of the result, see :func:`cubed.rechunk`.
-    seed : int or None
-        What the numbers are determined by; None: others each time.
-    spec : Spec or None
-        What computations may use; None: as configured.
-
-    Returns
-    -------
-    Array
-        Of shape `size` and `dtype`. Lazy.
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.random.normal(5, 0.1, size=1000, seed=1)
     >>> bool(abs(cubed.mean(x) - 5) < 0.1)
     True
@@ -215,6 +179,7 @@ def normal(
     )
 
 
+@documented(returns="Of shape `size` and `dtype`. Lazy.")
 def exponential(
     scale: float = 1.0,
     size: Shape | None = None,
@@ -230,25 +195,11 @@ def exponential(
     ----------
     scale : float, default 1.0
         The mean.
-    size : int or tuple of int or None
-        Shape of the result.
     dtype : dtype or None, default np.float64
         Element type of the result.
-    chunks : int, tuple, str or None, default "auto"
-        Chunks of the result, see :func:`cubed.rechunk`.
-    seed : int or None
-        What the numbers are determined by; None: others each time.
-    spec : Spec or None
-        What computations may use; None: as configured.
-
-    Returns
-    -------
-    Array
-        Of shape `size` and `dtype`. Lazy.
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.random.exponential(2, size=1000, seed=1)
     >>> bool(cubed.min(x) >= 0)
     True
@@ -256,6 +207,7 @@ def exponential(
     return _make("exponential", size, dtype, chunks, seed, spec, real_number(scale, "scale"))
 
 
+@documented()
 def integers(
     low: int | Sequence[int] | None = None,
     high: int | None = None,
@@ -280,20 +232,8 @@ def integers(
         The least number, or the end if there is no `high`.
     high : number or None
         Where numbers end.
-    size : int or tuple of int or None
-        Shape of the result.
-    shape : int or tuple of int or None
-        Shape of the result.
-    dtype : dtype or None
-        Element type of the result.
     endpoint : bool, default False
         Whether `high` itself is among them.
-    chunks : int, tuple, str or None
-        Chunks of the result, see :func:`cubed.rechunk`.
-    seed : int or None
-        What the numbers are determined by; None: others each time.
-    spec : Spec or None
-        What computations may use; None: as configured.
 
     Returns
     -------
@@ -302,7 +242,6 @@ def integers(
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.random.integers(3, size=1000, seed=1)
     >>> cubed.unique(x).compute()
     array([0, 1, 2])
