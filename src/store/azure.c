@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "store/credentials.h"
 #include "store/digest.h"
 #include "store/remote.h"
 #include "store/remotes.h"
@@ -21,12 +22,12 @@
 #define SAS      "AZURE_STORAGE_SAS_TOKEN AZURE_STORAGE_SAS_KEY sas_token sas_key"
 #define LINE     "AZURE_STORAGE_CONNECTION_STRING connection_string"
 #define TOKEN    "AZURE_STORAGE_TOKEN bearer_token token"
-#define ENDPOINT "AZURE_STORAGE_ENDPOINT AZURE_ENDPOINT endpoint_url endpoint account_host"
+#define ENDPOINT CB_AZURE_ENDPOINT
 #define NOBODY   "AZURE_SKIP_SIGNATURE anon skip_signature"
 #define EMULATOR "AZURE_STORAGE_USE_EMULATOR use_emulator"
 #define OPTIONS                                                                                    \
     ACCOUNT " " KEY " " SAS " " LINE " " TOKEN " " ENDPOINT " " NOBODY " " EMULATOR                \
-            " " CB_REMOTE_OPTIONS
+            " " CB_AZURE_OPTIONS " " CB_REMOTE_OPTIONS
 #define VERSION "2021-12-02"
 #define OWN     "x-ms-meta-cubed_write"
 /* Of the emulator, and known to everybody. */
@@ -43,7 +44,8 @@ typedef struct azure_store {
     const char *sas, *bearer; /* NULL: none; the signature as a query without '?' */
     bool anonymous;
     unsigned char key[KEY_CAP];
-    size_t key_size; /* 0: there is none */
+    size_t key_size;     /* 0: there is none */
+    cb_credentials *who; /* NULL: another is what is set, or nobody asks */
 } azure_store;
 
 /* --- Signatures --------------------------------------------------------------------------------------- */
@@ -203,6 +205,25 @@ static void put_headers(const azure_store *s, cb_remote_call *c)
     }
 }
 
+/* Of who asks by one, if it is there yet. */
+static cb_http_ready put_token(const azure_store *s, cb_http_call *h)
+{
+    cb_keys keys;
+    cb_http_ready ready = CB_HTTP_GO;
+    const char *token = s->sas || s->anonymous ? NULL : s->bearer;
+    if (s->who) {
+        ready = cb_credentials_get(s->who, &keys, &h->status, &h->error);
+        if (ready != CB_HTTP_GO) return ready;
+        token = *keys.token ? keys.token : NULL;
+    }
+    if (token) {
+        cb_buf_printf(&h->headers, "authorization: Bearer %s", token);
+        cb_buf_put(&h->headers, "", 1);
+    }
+    if (s->who) explicit_bzero(&keys, sizeof keys);
+    return ready;
+}
+
 static cb_http_ready prepare(cb_remote *remote, cb_remote_call *c)
 {
     static const char *const methods[] = {
@@ -213,6 +234,7 @@ static cb_http_ready prepare(cb_remote *remote, cb_remote_call *c)
     cb_http_call *h = &c->http;
     const char *host = strstr(s->endpoint, "://") + 3;
     const bool lists = c->what == CB_REMOTE_LIST;
+    cb_http_ready ready = CB_HTTP_GO;
     cb_buf path, query;
     cb_buf_init(&path, remote->head.alloc);
     cb_buf_init(&query, remote->head.alloc);
@@ -227,11 +249,8 @@ static cb_http_ready prepare(cb_remote *remote, cb_remote_call *c)
         st = cb_fail(&h->error, CUBED_E_NOMEM, "no memory for a request");
     if (st == CUBED_OK && s->key_size && !s->anonymous && !s->sas && !s->bearer)
         st = sign(s, c, path.data, query.data ? query.data : "", &h->error);
-    if (s->bearer && !s->sas && !s->anonymous) {
-        cb_buf_printf(&h->headers, "authorization: Bearer %s", s->bearer);
-        cb_buf_put(&h->headers, "", 1);
-    }
-    if (st == CUBED_OK) {
+    if (st == CUBED_OK) ready = put_token(s, h);
+    if (st == CUBED_OK && ready == CB_HTTP_GO) {
         cb_buf_put(&h->url, s->endpoint, (size_t)(host - s->endpoint) + strcspn(host, "/"));
         cb_buf_puts(&h->url, path.data);
         if (query.size) cb_buf_printf(&h->url, "?%s", query.data);
@@ -239,7 +258,7 @@ static cb_http_ready prepare(cb_remote *remote, cb_remote_call *c)
     }
     cb_buf_free(&path);
     cb_buf_free(&query);
-    return st == CUBED_OK ? CB_HTTP_GO : cb_remote_refuse(c, st);
+    return st == CUBED_OK ? ready : cb_remote_refuse(c, st);
 }
 
 /* --- What comes back ---------------------------------------------------------------------------------- */
@@ -266,9 +285,10 @@ static bool is_whole(const cb_remote_call *c)
     return strcmp(own, text) == 0;
 }
 
-static cb_http_verdict repair(cb_remote *s, cb_remote_call *c, const cb_remote_fault *f)
+static cb_http_verdict repair(cb_remote *remote, cb_remote_call *c, const cb_remote_fault *f)
 {
-    (void)s;
+    const azure_store *s = (azure_store *)remote;
+    if (c->http.code == 401 && s->who && cb_credentials_renew(s->who)) return CB_HTTP_AGAIN;
     /* The service's word for an object that should not be there. */
     if (strcmp(f->code, "BlobAlreadyExists") == 0 && c->if_none_match) c->http.code = 412;
     return CB_HTTP_DONE;
@@ -308,7 +328,8 @@ static const char *advice(const cb_remote *remote, int code, const cb_remote_fau
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strcmp(known[i].code, f->code) == 0) return known[i].text;
     }
-    if (code == 403 && (s->anonymous || (!s->key_size && !s->sas && !s->bearer)))
+    if (code == 401 && (s->bearer || s->who)) return "the token is not valid here, or has ended";
+    if (code == 403 && (s->anonymous || (!s->key_size && !s->sas && !s->bearer && !s->who)))
         return "it is not public: give an account's key or a SAS token";
     return code == 403 ? "who asks may not do this: check the key, or what the SAS token permits"
                        : NULL;
@@ -481,7 +502,10 @@ static cubed_status set_rest(azure_store *s, cubed_error *err)
     CB_TRY(set_key(s, key, err));
     if (s->key_size && !*s->account && !s->sas)
         return cb_fail(err, CUBED_E_ARG, "there is a key, and no AZURE_STORAGE_ACCOUNT_NAME to it");
-    return set_endpoint(s, endpoint, host, of_line(zone, line, "EndpointSuffix"), err);
+    CB_TRY(set_endpoint(s, endpoint, host, of_line(zone, line, "EndpointSuffix"), err));
+    return s->key_size || s->sas || s->bearer || s->anonymous
+               ? CUBED_OK
+               : cb_credentials_find(net, url, cb_look_for_azure, &s->who, err);
 }
 
 cubed_status cb_azure_open(cb_net *net, const char *url, cubed_store **out, cubed_error *err)

@@ -327,9 +327,11 @@ cubed_status cb_look_for_aws(cb_credentials *c, cubed_error *err)
 static bool same_keys(const cb_credentials *a, const cb_credentials *b)
 {
     const char *const x[] = {a->command, a->role,    a->token_file, a->address,  a->bearer,
-                             a->sts,     a->profile, a->region,     a->endpoint, a->account};
+                             a->sts,     a->profile, a->region,     a->endpoint, a->account,
+                             a->client,  a->tenant,  a->secret};
     const char *const y[] = {b->command, b->role,    b->token_file, b->address,  b->bearer,
-                             b->sts,     b->profile, b->region,     b->endpoint, b->account};
+                             b->sts,     b->profile, b->region,     b->endpoint, b->account,
+                             b->client,  b->tenant,  b->secret};
     if (!a->fetch || a->fetch != b->fetch) return false;
     for (size_t i = 0; i < sizeof x / sizeof *x; i++) {
         if (!x[i] != !y[i] || (x[i] && strcmp(x[i], y[i]) != 0)) return false;

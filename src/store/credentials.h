@@ -14,6 +14,8 @@ typedef cubed_status (*cb_credentials_look)(cb_credentials *c, cubed_error *err)
 /* Keys of AWS; tokens of Google, in `token` alone, which is "" of those who ask as nobody. */
 CUBED_MUST_CHECK cubed_status cb_look_for_aws(cb_credentials *c, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_look_for_google(cb_credentials *c, cubed_error *err);
+/* Tokens of Azure, in the same way. */
+CUBED_MUST_CHECK cubed_status cb_look_for_azure(cb_credentials *c, cubed_error *err);
 
 /* Of one URL, or of all that fetch the same: the net's, which frees it. */
 CUBED_MUST_CHECK cubed_status cb_credentials_find(cb_net *net, const char *url,
@@ -41,5 +43,15 @@ void cb_credentials_free(cb_net *net);
 #define CB_GOOGLE_KEY      "GOOGLE_SERVICE_ACCOUNT_KEY service_account_key google_service_account_key"
 #define CB_GOOGLE_ENDPOINT "STORAGE_EMULATOR_HOST endpoint_url endpoint"
 #define CB_GOOGLE_TOKEN    "GOOGLE_OAUTH_ACCESS_TOKEN token bearer_token access_token"
+#define CB_AZURE_CLIENT    "AZURE_CLIENT_ID AZURE_STORAGE_CLIENT_ID client_id"
+#define CB_AZURE_SECRET    "AZURE_CLIENT_SECRET AZURE_STORAGE_CLIENT_SECRET client_secret"
+#define CB_AZURE_TENANT    "AZURE_TENANT_ID AZURE_STORAGE_TENANT_ID tenant_id authority_id"
+#define CB_AZURE_FILE      "AZURE_FEDERATED_TOKEN_FILE federated_token_file"
+#define CB_AZURE_HOST      "AZURE_AUTHORITY_HOST authority_host"
+#define CB_AZURE_MACHINE   "AZURE_MSI_ENDPOINT AZURE_IDENTITY_ENDPOINT msi_endpoint identity_endpoint"
+#define CB_AZURE_ENDPOINT  "AZURE_STORAGE_ENDPOINT AZURE_ENDPOINT endpoint_url endpoint account_host"
+#define CB_AZURE_OPTIONS                                                                           \
+    CB_AZURE_CLIENT " " CB_AZURE_SECRET " " CB_AZURE_TENANT " " CB_AZURE_FILE " " CB_AZURE_HOST    \
+                    " " CB_AZURE_MACHINE
 
 #endif

@@ -21,7 +21,7 @@
 #include "store/uri.h"
 #include "store/xml.h"
 
-enum { MOST_REPLY = 64 << 10, MOST_TOKEN = 16 << 10, ATTEMPTS = 3 };
+enum { MOST_REPLY = 64 << 10, MOST_TOKEN = 16 << 10, ATTEMPTS = 3, HOUR = 3600 };
 #define PROCESS_NS ((int64_t)60 * 1000000000)
 
 /* --- One request -------------------------------------------------------------------------------------- */
@@ -35,15 +35,57 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *ctx)
     return out->failed ? 0 : n;
 }
 
+/* Lines of the question. *ok is false: no memory. */
+static struct curl_slist *split_headers(const cb_question *q, bool *ok)
+{
+    struct curl_slist *all = NULL;
+    cb_buf line;
+    cb_buf_init(&line, &cb_system_allocator);
+    *ok = true;
+    for (const char *at = q->headers; at && *at && *ok; at += *at == '\n') {
+        const size_t n = strcspn(at, "\n");
+        line.size = 0;
+        cb_buf_put(&line, at, n);
+        struct curl_slist *more = line.failed ? NULL : curl_slist_append(all, line.data);
+        if (more) all = more;
+        *ok = more;
+        at += n;
+    }
+    cb_free_secret(&line);
+    return all;
+}
+
+/* What the reply says beside its code, of which it quotes nothing that it was sent. */
+static void note_fault(cubed_error *err, const cb_buf *reply)
+{
+    json_t *o = NULL;
+    char text[256] = "";
+    cb_xml_part x;
+    if (cb_json_parse("reply", reply->data, reply->size, &o, NULL) == CUBED_OK) {
+        const json_t *e = json_object_get(o, "error");
+        const char *more = json_string_value(json_object_get(o, "error_description"));
+        if (!more) more = json_string_value(json_object_get(e, "message"));
+        if (!more) more = json_string_value(e);
+        snprintf(text, sizeof text, "%s", more ? more : "");
+    } else if (cb_xml_find((cb_xml_part){reply->data, reply->size}, "Message", &x)) {
+        snprintf(text, sizeof text, "%.*s", x.size < sizeof text ? (int)x.size : (int)sizeof text,
+                 x.text);
+    }
+    json_decref(o);
+    text[strcspn(text, "\r\n")] = 0;
+    if (*text) cb_note(err, " (%s)", text);
+}
+
 static cubed_status ask_once(const cb_question *q, cb_buf *out, cubed_error *err)
 {
     long code = 0;
+    bool ok;
     CB_TRY(cb_curl_load(err));
-    struct curl_slist *headers = q->header ? curl_slist_append(NULL, q->header) : NULL;
+    struct curl_slist *headers = split_headers(q, &ok);
     CURL *curl = curl_easy_init();
     CURLcode rc = CURLE_OUT_OF_MEMORY;
     out->size = 0;
-    if (curl && curl_easy_setopt(curl, CURLOPT_URL, q->url) == 0 &&
+    if (ok && curl && curl_easy_setopt(curl, CURLOPT_URL, q->url) == 0 &&
         curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, q->method) == 0 &&
         curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers) == 0 &&
         (!q->form || curl_easy_setopt(curl, CURLOPT_POSTFIELDS, q->form) == 0) &&
@@ -66,6 +108,7 @@ static cubed_status ask_once(const cb_question *q, cb_buf *out, cubed_error *err
     if (code == 200) return CUBED_OK;
     cubed_status st =
         cb_fail(err, CUBED_E_IO, "credentials from %.*s: the reply is %ld", host, q->url, code);
+    if (err) note_fault(err, out);
     if (err) err->transient = code >= 500 || code == 429;
     return st;
 }
@@ -128,9 +171,56 @@ static cubed_status take_json(const char *from, const cb_buf *text, const char *
     return st;
 }
 
+void cb_put_field(cb_buf *out, const char *name, const char *value)
+{
+    cb_buf_printf(out, "%s%s=", out->size ? "&" : "", name);
+    cb_uri_put(out, value, "");
+}
+
+void cb_free_secret(cb_buf *b)
+{
+    if (b->data) explicit_bzero(b->data, b->cap);
+    cb_buf_free(b);
+}
+
+/* A number, which some services write as a string; 0: there is none. */
+static int64_t number(const json_t *o, const char *name)
+{
+    const json_t *x = json_object_get(o, name);
+    const char *text = json_string_value(x);
+    return text ? strtoll(text, NULL, 10) : (int64_t)json_integer_value(x);
+}
+
+cubed_status cb_ask_for_token(const cb_question *q, const cubed_allocator *a, cb_keys *keys,
+                              int64_t *ends, cubed_error *err)
+{
+    json_t *o = NULL;
+    cb_buf reply;
+    cb_buf_init(&reply, a);
+    cubed_status st = cb_ask(q, &reply, err);
+    if (st != CUBED_OK) goto out;
+    /* No part of it is quoted: it is a secret. */
+    if (cb_json_parse(q->url, reply.data, reply.size, &o, NULL) != CUBED_OK) o = NULL;
+    const char *token = json_string_value(json_object_get(o, "access_token"));
+    const char *end = json_string_value(json_object_get(o, "expireTime"));
+    if (!token) token = json_string_value(json_object_get(o, "accessToken"));
+    const int64_t seconds = number(o, "expires_in"), at = number(o, "expires_on");
+    *ends = end           ? parse_time(end)
+            : seconds > 0 ? (int64_t)time(NULL) + seconds
+            : at > 0      ? at
+                          : (int64_t)time(NULL) + HOUR;
+    if (!token || !*token || !put(keys->token, sizeof keys->token, token))
+        st = cb_fail(err, CUBED_E_IO, "credentials from %.*s: the reply has no token",
+                     (int)strcspn(q->url, "?"), q->url);
+out:
+    json_decref(o);
+    cb_free_secret(&reply);
+    return st;
+}
+
 /* --- From where --------------------------------------------------------------------------------------- */
 
-static cubed_status read_token(cb_zone *zone, const char *path, const char **out, cubed_error *err)
+cubed_status cb_read_token(cb_zone *zone, const char *path, const char **out, cubed_error *err)
 {
     CB_TRY(cb_read_file(zone, path, MOST_TOKEN, out, err));
     if (!*out) return cb_fail(err, CUBED_E_IO, "credentials: there is no %s", path);
@@ -158,7 +248,7 @@ cubed_status cb_fetch_for_token(const cb_credentials *c, cb_keys *keys, int64_t 
     cb_buf_init(&url, cb_zone_allocator(zone));
     cb_buf_init(&reply, cb_zone_allocator(zone));
     cubed_status st;
-    CB_GO(read_token(zone, c->token_file, &token, err));
+    CB_GO(cb_read_token(zone, c->token_file, &token, err));
     if (c->sts)
         cb_buf_puts(&url, c->sts);
     else
@@ -183,8 +273,7 @@ out:
     return st;
 }
 
-/* Hosts that a token may be sent to without TLS. */
-static bool is_near(const char *url)
+bool cb_is_near(const char *url)
 {
     static const char *const hosts[] = {"http://127.0.0.1",      "http://localhost",
                                         "http://169.254.170.2",  "http://169.254.170.23",
@@ -202,7 +291,7 @@ cubed_status cb_fetch_from_container(const cb_credentials *c, cb_keys *keys, int
     cb_zone *zone;
     cb_buf header, reply;
     const char *token = c->bearer;
-    if (!is_near(c->address))
+    if (!cb_is_near(c->address))
         return cb_fail(
             err, CUBED_E_ARG,
             "AWS_CONTAINER_CREDENTIALS_FULL_URI is %s, expected https:// or this machine",
@@ -211,7 +300,7 @@ cubed_status cb_fetch_from_container(const cb_credentials *c, cb_keys *keys, int
     cb_buf_init(&header, cb_zone_allocator(zone));
     cb_buf_init(&reply, cb_zone_allocator(zone));
     cubed_status st = CUBED_OK;
-    if (c->token_file) CB_GO(read_token(zone, c->token_file, &token, err));
+    if (c->token_file) CB_GO(cb_read_token(zone, c->token_file, &token, err));
     if (token) cb_buf_printf(&header, "Authorization: %s", token);
     if (header.failed) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for credentials"));
     const cb_question q = {"GET", c->address, token ? header.data : NULL, 2000, ATTEMPTS, NULL};

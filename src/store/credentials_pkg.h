@@ -22,7 +22,8 @@ struct cb_credentials {
     /* NULL: keys are what they are. Blocks; in the fetcher's thread. *ends: seconds since 1970, 0: never. */
     cubed_status (*fetch)(const cb_credentials *c, cb_keys *keys, int64_t *ends, cubed_error *err);
     const char *command, *role, *session, *token_file, *address, *bearer, *sts;
-    const char *account; /* of Google: JSON */
+    const char *account;                  /* of Google: JSON */
+    const char *client, *tenant, *secret; /* of Azure */
     /* Under the fetcher's lock. */
     cb_keys keys;
     int64_t ends; /* 0: there are none, INT64_MAX: never */
@@ -32,9 +33,9 @@ struct cb_credentials {
     cubed_error why;
 };
 
-/* One request; `form` is what is posted. NULL: none. */
+/* One request; `headers` are lines, `form` is what is posted. NULL: none. */
 typedef struct cb_question {
-    const char *method, *url, *header;
+    const char *method, *url, *headers;
     long connect_ms;
     int attempts;
     const char *form;
@@ -42,6 +43,17 @@ typedef struct cb_question {
 
 /* Blocks. The reply's text, of code 200. */
 cubed_status cb_ask(const cb_question *q, cb_buf *out, cubed_error *err);
+/* The same of a token of OAuth 2, with its end. */
+cubed_status cb_ask_for_token(const cb_question *q, const cubed_allocator *a, cb_keys *keys,
+                              int64_t *ends, cubed_error *err);
+/* Appends a field of a form. */
+void cb_put_field(cb_buf *out, const char *name, const char *value);
+/* What a file of a token has, without the end of its line. */
+cubed_status cb_read_token(cb_zone *zone, const char *path, const char **out, cubed_error *err);
+/* Whether a secret may be sent there: with TLS, or not further than this machine. */
+bool cb_is_near(const char *url);
+/* Wipes and frees. */
+void cb_free_secret(cb_buf *b);
 
 cubed_status cb_fetch_from_process(const cb_credentials *c, cb_keys *keys, int64_t *ends,
                                    cubed_error *err);

@@ -73,11 +73,23 @@ static cubed_status new_setting(const cb_net *n, const char *scope, const char *
 static bool is_wanted(const char *name, size_t n)
 {
     static const char *const beginnings[] = {"AWS_", "GOOGLE_", "GS_", "AZURE_", "REDIS_"};
-    static const char *const names[] = {"HOME",          "CLOUDSDK_CONFIG", "STORAGE_EMULATOR_HOST",
-                                        "SSL_CERT_FILE", "CURL_CA_BUNDLE",  "REQUESTS_CA_BUNDLE",
-                                        "HTTP_PROXY",    "http_proxy",      "HTTPS_PROXY",
-                                        "https_proxy",   "ALL_PROXY",       "all_proxy",
-                                        "NO_PROXY",      "no_proxy",        "GCE_METADATA_HOST"};
+    static const char *const names[] = {"HOME",
+                                        "CLOUDSDK_CONFIG",
+                                        "STORAGE_EMULATOR_HOST",
+                                        "SSL_CERT_FILE",
+                                        "CURL_CA_BUNDLE",
+                                        "REQUESTS_CA_BUNDLE",
+                                        "HTTP_PROXY",
+                                        "http_proxy",
+                                        "HTTPS_PROXY",
+                                        "https_proxy",
+                                        "ALL_PROXY",
+                                        "all_proxy",
+                                        "NO_PROXY",
+                                        "no_proxy",
+                                        "GCE_METADATA_HOST",
+                                        "IDENTITY_ENDPOINT",
+                                        "IDENTITY_HEADER"};
     for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++) {
         const size_t k = strlen(beginnings[i]);
         if (n > k && memcmp(name, beginnings[i], k) == 0) return true;

@@ -200,7 +200,7 @@ class GoogleXml(Handler):
 
 
 class Azure(Handler):
-    """Blobs, for who has the account's key."""
+    """Blobs, for who has the account's key or the token."""
 
     def parse(self, path):
         _, account, container, key = [*path.split("/", 3), ""][:4]
@@ -233,6 +233,11 @@ class Azure(Handler):
         sign = hmac.digest(base64.b64decode(KEY), "\n".join(lines).encode(), "sha256")
         if low.get("authorization") == f"SharedKey {ACCOUNT}:{base64.b64encode(sign).decode()}":
             return True
+        if low.get("authorization") == f"Bearer {TOKEN}":
+            return True
+        if low.get("authorization", "").startswith("Bearer"):
+            self.error(401, "InvalidAuthenticationInfo", "Server failed to authenticate it.")
+            return False
         if self.query.get("sig") == "a secret/signature=" or "sig=a%20secret" in self.path:
             return True
         if "authorization" in low:

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import subprocess
+import time
 from pathlib import Path
 
 import cubed
@@ -183,8 +184,12 @@ ERRORS = {
         ({"STORAGE_EMULATOR_HOST": "ftp://x"}, 'is "ftp://x", expected http://HOST'),
         ({"GOOGLE_OAUTH_ACCESS_TOKEN": "/no.json"}, "there is no file of credentials /no.json"),
         (
+            {"GOOGLE_OAUTH_ACCESS_TOKEN": '{"type": "gdch_service_account"}'},
+            "token has credentials of type gdch_service_account, which are not supported",
+        ),
+        (
             {"GOOGLE_OAUTH_ACCESS_TOKEN": '{"type": "external_account"}'},
-            "token has credentials of type external_account, which are not supported",
+            'token: credentials of an external account need "audience"',
         ),
     ],
     GoogleXmlServer: [
@@ -332,6 +337,204 @@ def test_tokens_that_are_fetched(local, tmp_path):
         assert asked[-1]["refresh_token"] == "another secret"
     teller.shutdown()
     teller.server_close()
+
+
+@pytest.fixture
+def teller():
+    """A service that tells tokens: `asked` are path, headers and form (or JSON) of requests."""
+    from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+    from threading import Thread
+    from urllib.parse import parse_qsl, urlsplit
+
+    class Teller(BaseHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+        def do_GET(self):
+            body = self.rfile.read(int(self.headers.get("content-length", 0))).decode()
+            url = urlsplit(self.path)
+            is_json = self.headers.get("content-type") == "application/json"
+            form = json.loads(body) if is_json else dict(parse_qsl(body + url.query))
+            path = url.path.removeprefix("/")
+            server.asked.append((path, dict(self.headers.items()), form))
+            code, reply = server.replies.get(path, (200, {"access_token": TOKEN}))
+            text = reply if isinstance(reply, str) else json.dumps(reply)
+            self.send_response(code)
+            self.send_header("content-length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text.encode())
+
+        do_POST = do_GET
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Teller)
+    server.asked, server.replies = [], {}
+    server.url = f"http://127.0.0.1:{server.server_address[1]}"
+    Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+def summed(server, variables, code=0):
+    """Reads the array of the server; what is said where that is to fail."""
+    url = f"{server.scheme}://b/a.zarr"
+    env = {**os.environ, **variables}
+    done = subprocess.run(
+        [BIN, "eval", "sum(a)", "--in", f"a={url}"], env=env, capture_output=True, text=True
+    )
+    said = done.stdout + done.stderr
+    assert done.returncode == code and ("499500" in said) == (code == 0), said
+    assert not any(x in said for x in SECRETS)
+    return said
+
+
+def external(teller, **more):
+    return {
+        "type": "external_account", "audience": "//iam.googleapis.com/p",
+        "subject_token_type": "urn:ietf:params:oauth:token-type:jwt",
+        "token_url": f"{teller.url}/sts", **more,
+    }  # fmt: skip
+
+
+def test_identities_of_other_providers(teller, local, tmp_path):
+    """Their token, of a file or a service, is given for one of Google's, or of an account's."""
+    (tmp_path / "jwt").write_text("another secret\n")
+    (tmp_path / "jwt.json").write_text('{"id": "another secret"}')
+    as_json = {"type": "json", "subject_token_field_name": "id"}
+    teller.replies["subject"] = (200, {"id": "another secret"})
+    sources = [
+        {"file": str(tmp_path / "jwt")},
+        {"file": str(tmp_path / "jwt.json"), "format": as_json},
+        {"url": f"{teller.url}/subject", "headers": {"x-own": "1", "y": "2"}, "format": as_json},
+    ]
+    with GoogleServer() as s:
+        put(s, "a.zarr", local)
+
+        def works(account, **kwargs):
+            teller.asked.clear()
+            (tmp_path / "e.json").write_text(json.dumps(account))
+            where = {"STORAGE_EMULATOR_HOST": s.endpoint}
+            file = {"GOOGLE_APPLICATION_CREDENTIALS": str(tmp_path / "e.json")}
+            return summed(s, where | file, **kwargs)
+
+        for source in sources:
+            works(external(teller, credential_source=source))
+            path, _, form = teller.asked[-1]
+            assert path == "sts" and form.pop("scope").endswith("devstorage.read_write")
+            assert form == {
+                "grant_type": "urn:ietf:params:oauth:grant-type:token-exchange",
+                "requested_token_type": "urn:ietf:params:oauth:token-type:access_token",
+                "subject_token_type": "urn:ietf:params:oauth:token-type:jwt",
+                "audience": "//iam.googleapis.com/p", "subject_token": "another secret",
+            }  # fmt: skip
+        headers = teller.asked[0][1]
+        assert (headers["x-own"], headers["y"]) == ("1", "2")
+
+        # To act as an account.
+        teller.replies["sts"] = (200, {"access_token": "another secret", "expires_in": 3600})
+        later = {"accessToken": TOKEN, "expireTime": "2999-01-01T00:00:00Z"}
+        teller.replies["act"] = (200, later)
+        url = {"service_account_impersonation_url": f"{teller.url}/act"}
+        life = {"service_account_impersonation": {"token_lifetime_seconds": 700}}
+        works(external(teller, credential_source=sources[0], **url, **life))
+        (_, _, form), (path, headers, wanted) = teller.asked
+        assert form["scope"] == "https://www.googleapis.com/auth/cloud-platform"
+        assert path == "act" and headers["Authorization"] == "Bearer another secret"
+        assert wanted["lifetime"] == "700s" and wanted["scope"][0].endswith("read_write")
+        user = {
+            "type": "authorized_user", "client_id": "i", "client_secret": "a secret",
+            "token_uri": f"{teller.url}/sts", "refresh_token": "another secret",
+        }  # fmt: skip
+        kind = {"type": "impersonated_service_account", "delegates": ["d"]}
+        works({**kind, **url, "source_credentials": user})
+        assert teller.asked[-1][2]["delegates"] == ["d"]
+
+        # What fails.
+        teller.replies["act"] = (403, {"error": {"message": "Permission denied on it"}})
+        said = works({**kind, **url, "source_credentials": user}, code=1)
+        assert "/act: the reply is 403 (Permission denied on it)" in said
+        no_json = {"file": str(tmp_path / "jwt"), "format": as_json}
+        for source, text in [
+            ({"file": str(tmp_path / "no")}, "there is no .*/no"),
+            (no_json, 'jwt: there is no "id" in JSON'),
+            ({"environment_id": "aws1", "url": "http://x"}, "is a file or a url here; for an inst"),
+            ({"executable": {"command": "x"}}, "is a file or a url here; for an executable"),
+        ]:
+            assert re.search(text, works(external(teller, credential_source=source), code=1))
+        far = {"token_url": "http://example.com/sts"}
+        said = works({**external(teller, credential_source=sources[0]), **far}, code=1)
+        assert "token_url is http://example.com/sts, expected https:// or this machine" in said
+        assert "impersonated account need" in works({**kind, "source_credentials": user}, code=1)
+
+
+def test_identities_of_azure(teller, local, tmp_path):
+    """Of a machine, of an application's host, of a cluster's workload, of an application."""
+    (tmp_path / "jwt").write_text("another secret\n")
+    with AzureServer() as s:
+        put(s, "a.zarr", local)
+        where = {
+            "AZURE_STORAGE_ACCOUNT_NAME": ACCOUNT,
+            "AZURE_STORAGE_ENDPOINT": f"{s.endpoint}/{ACCOUNT}",
+        }
+        client = {"AZURE_CLIENT_ID": "c"}
+        app = {**client, "AZURE_TENANT_ID": "t/1", "AZURE_AUTHORITY_HOST": f"{teller.url}/"}
+
+        def works(variables, **kwargs):
+            teller.asked.clear()
+            return summed(s, where | variables, **kwargs)
+
+        machine = {"AZURE_MSI_ENDPOINT": f"{teller.url}/msi"}
+        for extra in ({}, client):
+            works(machine | extra)
+            ((path, headers, form),) = teller.asked
+            assert path == "msi" and headers["Metadata"] == "true"
+            assert form.pop("resource") == "https://storage.azure.com/"
+            assert form.pop("client_id", None) == extra.get("AZURE_CLIENT_ID")
+            assert form == {"api-version": "2018-02-01"}
+        works({"IDENTITY_ENDPOINT": f"{teller.url}/app", "IDENTITY_HEADER": "a secret"})
+        ((path, headers, form),) = teller.asked
+        assert path == "app" and headers["X-IDENTITY-HEADER"] == "a secret"
+        assert form["api-version"] == "2019-08-01"
+
+        file = {"AZURE_FEDERATED_TOKEN_FILE": str(tmp_path / "jwt")}
+        works(app | file)
+        ((path, _, form),) = teller.asked
+        assert path == "t%2F1/oauth2/v2.0/token"
+        assert form == {
+            "grant_type": "client_credentials", "client_id": "c",
+            "scope": "https://storage.azure.com/.default", "client_assertion": "another secret",
+            "client_assertion_type": "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+        }  # fmt: skip
+        works({**app, "AZURE_CLIENT_SECRET": "a secret"})
+        assert teller.asked[0][2]["client_secret"] == "a secret"
+
+        # Tokens that end: long before that, and when the service says that they have.
+        end = str(int(time.time()) + 60)
+        teller.replies["msi"] = (200, {"access_token": TOKEN, "expires_on": end})
+        works(machine)
+        assert len(teller.asked) >= 2
+        teller.replies["msi"] = (200, {"access_token": TOKEN, "expires_in": "3600"})
+        s.fault = first(1, "401")
+        works(machine)
+        assert len(teller.asked) == 2
+        s.fault = None
+
+        # What fails.
+        teller.replies["msi"] = (400, {"error": "e", "error_description": "Identity not found"})
+        said = works(machine, code=1)
+        assert "no credentials: set AZURE_STORAGE_ACCOUNT_KEY, AZURE_STORAGE_SAS_TOKEN or" in said
+        assert "/msi: the reply is 400 (Identity not found)" in said
+        teller.replies["msi"] = (200, {"access_token": "other", "expires_in": 3600})
+        assert "the token is not valid here, or has ended" in works(machine, code=1)
+        said = works({"AZURE_CLIENT_SECRET": "a secret"}, code=1)
+        assert "AZURE_CLIENT_SECRET is set, and no AZURE_CLIENT_ID to it" in said
+        said = works(client | file, code=1)
+        assert "AZURE_FEDERATED_TOKEN_FILE is set, and no AZURE_TENANT_ID to it" in said
+        said = works({**app, **file, "AZURE_AUTHORITY_HOST": "http://example.com"}, code=1)
+        assert 'AZURE_AUTHORITY_HOST is "http://example.com", expected https:// or this' in said
+        assert "Azure Arc are not supported" in works({"IDENTITY_ENDPOINT": teller.url}, code=1)
+        # No token is asked for, and sent without TLS, that nobody has named.
+        assert "ResourceNotFound" in works({}, code=1) and not teller.asked
 
 
 # --- Emulators
