@@ -231,7 +231,7 @@ cubed_status cb_file_find(cb_file *f, cubed_store_request *r, cb_entry *e, cubed
 {
     memset(e, 0, sizeof *e);
     CB_TRY(f->kind->find(f, r->key, e, err));
-    r->info = (cubed_object_info){e->size, f->info.version};
+    r->info = (cubed_object_info){.size = e->size, .version = f->info.version};
     if (cubed_store_allows(r, f->info.version.text)) return CUBED_OK;
     return cb_fail(err, CUBED_E_EXISTS, "%s is not what was expected", f->url);
 }

@@ -87,6 +87,10 @@ static cubed_status open_source(cubed_plan *p, int i, cubed_error *err)
                        "%s is no longer the array that was planned with: its type, shape or chunks "
                        "are others",
                        n->url);
+    const char *version = cb_zarr_opened_version(s->array)->text;
+    if (n->version && *n->version && *version && strcmp(n->version, version) != 0)
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "%s has been written anew since it was opened: open it again", n->url);
     return CUBED_OK;
 }
 

@@ -46,13 +46,15 @@ cubed_status cb_run_record_read(cubed_store *store, const char *path, cb_zone *z
     char key[4096];
     cb_buf text;
     cubed_error why = CUBED_ERROR_INIT;
+    cubed_object_info info;
     cubed_status st;
     memset(out, 0, sizeof *out);
     *version = (cubed_object_version){""};
     CB_TRY(cb_key_join(key, sizeof key, path, CB_RUN_MARK, err));
     cb_buf_init(&text, store->alloc);
-    st = cb_store_read_version(store, key, MAX_BYTES, &text, version, &why);
+    st = cb_store_read_object(store, key, MAX_BYTES, &text, &info, &why);
     if (st == CUBED_OK) {
+        *version = info.version;
         json_t *o = NULL;
         if (cb_json_parse(key, text.data ? text.data : "", text.size, &o, NULL) == CUBED_OK)
             parse(o, zone, out);

@@ -81,6 +81,23 @@ bool cb_run_is_same(const cb_run_self *self, const cb_claim *c)
            strcmp(self->plan, c->record.plan) == 0;
 }
 
+cubed_status cb_run_check_unchanged(const cubed_plan *p, cubed_error *err)
+{
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        const cb_storage *s = p->storage[i];
+        cubed_object_version now;
+        if (!is_noted(p, i) || cb_version_is_none(cb_zarr_opened_version(s->array))) continue;
+        CB_TRY(cb_zarr_version(s->store, s->place.path, s->meta.format, &now, err));
+        if (!cb_version_equal(&now, cb_zarr_opened_version(s->array)))
+            return cb_fail(err, CUBED_E_FORMAT,
+                           "%s has been %s since the plan was made: what was computed may be of "
+                           "both; open it again",
+                           p->ir.nodes[i].url,
+                           cb_version_is_none(&now) ? "removed" : "written anew");
+    }
+    return CUBED_OK;
+}
+
 bool cb_run_saw_sources(const cb_run_self *self, const cb_run_record *r)
 {
     return strcmp(r->sources ? r->sources : "", self->sources ? self->sources : "") == 0;

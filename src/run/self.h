@@ -10,6 +10,9 @@
 CUBED_MUST_CHECK cubed_status cb_run_self_init(const cubed_plan *p, const char *name,
                                                bool resumable, bool detached, cb_zone *zone,
                                                cb_run_self *out, cubed_error *err);
+/* CUBED_E_FORMAT, and which one, if the metadata of a source have been written anew since the plan was made. What a file
+ * holds is not asked for: each read of a file is of the version that was opened. */
+CUBED_MUST_CHECK cubed_status cb_run_check_unchanged(const cubed_plan *p, cubed_error *err);
 /* Whether sources are those that the record's run has seen. */
 bool cb_run_saw_sources(const cb_run_self *self, const cb_run_record *r);
 /* CUBED_E_EXISTS, and which one, if a source is another one than the record's run has seen. */

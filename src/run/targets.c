@@ -85,6 +85,7 @@ static cubed_status look_at(cb_io *io, int i, bool resume, cubed_error *err)
     const cb_run_record *r = &t->claim.record;
     CB_TRY(cb_claim_check_free(&t->claim, &io->self, err));
     if (cb_claim_is_own(&t->claim, &io->self)) {
+        if (io->mode == CB_IO_FINISH) CB_TRY(cb_run_check_sources(io->plan, &io->self, r, err));
         t->begun = true;
         t->claimed = t->resumed = io->mode == CB_IO_FINISH;
         t->replaces = *r->staged != 0;
@@ -306,6 +307,7 @@ cubed_status cb_io_commit(cb_io *io, cubed_error *err)
     cubed_status st = CUBED_OK;
     for (int i = 0; i < n; i++) any = any || (io->nodes[i].target && io->nodes[i].target->claimed);
     if (!any) return CUBED_OK; /* an earlier run has left nothing to do */
+    CB_TRY(cb_run_check_unchanged(io->plan, err));
     for (int i = 0; i < n; i++) {
         const target_io *t = made(io, i);
         if (t) CB_TRY(cb_claim_check_own(&t->claim, err));

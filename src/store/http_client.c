@@ -146,9 +146,9 @@ const char *cb_http_header(const cb_http_call *c, const char *name)
     return NULL;
 }
 
-int64_t cb_http_date(const cb_http_call *c)
+int64_t cb_http_date(const cb_http_call *c, const char *name)
 {
-    const char *text = cb_http_header(c, "date");
+    const char *text = cb_http_header(c, name);
     const time_t t = text ? curl_getdate(text, NULL) : -1;
     return t < 0 ? 0 : (int64_t)t;
 }
@@ -583,7 +583,8 @@ static int64_t retry_after(const cb_http_call *c)
     const long long seconds = strtoll(text, &end, 10);
     if (end != text) return seconds > 0 && seconds < 86400 ? seconds * 1000 * MS : 0;
     const time_t at = curl_getdate(text, NULL);
-    const int64_t now = cb_http_date(c), wait = at < 0 ? 0 : (int64_t)at - (now ? now : time(NULL));
+    const int64_t now = cb_http_date(c, "date"),
+                  wait = at < 0 ? 0 : (int64_t)at - (now ? now : time(NULL));
     return wait > 0 && wait < 86400 ? wait * 1000 * MS : 0;
 }
 

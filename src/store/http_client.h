@@ -101,8 +101,8 @@ void cb_http_look_at_cancelled(cb_http *h);
 void cb_http_wake(cb_http *h);
 /* What the reply says, NULL if it does not. Names are in lower case. */
 const char *cb_http_header(const cb_http_call *c, const char *name);
-/* Seconds since 1970 that the reply was sent; 0: it does not say. */
-int64_t cb_http_date(const cb_http_call *c);
+/* A header that is a date ("date": when the reply was sent) in seconds since 1970; 0: it does not say. */
+int64_t cb_http_date(const cb_http_call *c, const char *name);
 /* Adds a header. */
 void cb_http_put_header(cb_http_call *c, const char *name, const char *value);
 const char *cb_http_version(void);

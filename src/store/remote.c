@@ -448,7 +448,8 @@ static bool has_all(const cb_remote_call *c)
 
 static cb_http_verdict take_get(cb_remote_call *c)
 {
-    cubed_object_info info = {.size = c->http.total};
+    cubed_object_info info = {.size = c->http.total,
+                              .modified = cb_http_date(&c->http, "last-modified")};
     const char *type = cb_http_header(&c->http, "content-type");
     /* One that stands between us and the server asks for something; no chunk and no metadata is such a page. */
     if (type && strncasecmp(type, "text/html", 9) == 0) {
@@ -473,7 +474,8 @@ static cb_http_verdict take_get(cb_remote_call *c)
 
 static cb_http_verdict take_head(cb_remote_call *c)
 {
-    cubed_object_info info = {.size = UINT64_MAX};
+    cubed_object_info info = {.size = UINT64_MAX,
+                              .modified = cb_http_date(&c->http, "last-modified")};
     const char *length = cb_http_header(&c->http, "content-length");
     if (length) info.size = strtoull(length, NULL, 10);
     c->job->s->dialect->tell(c, &info);

@@ -277,7 +277,7 @@ static cb_http_verdict repair(cb_remote *remote, cb_remote_call *c, const cb_rem
         strcmp(f->code, "ConditionalRequestConflict") == 0)
         return CB_HTTP_LATER; /* somebody else puts it at this moment */
     if (strcmp(f->code, "RequestTimeTooSkewed") == 0) {
-        const int64_t theirs = cb_http_date(&c->http), ahead = theirs - (int64_t)time(NULL);
+        const int64_t theirs = cb_http_date(&c->http, "date"), ahead = theirs - (int64_t)time(NULL);
         if (theirs == 0 || llabs(ahead - s->ahead) < 60) return CB_HTTP_DONE;
         s->ahead = ahead;
         return CB_HTTP_AGAIN;

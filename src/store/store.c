@@ -180,8 +180,8 @@ static cubed_status read_rest(cubed_store *s, const char *key, cb_buf *out,
     return st;
 }
 
-cubed_status cb_store_read_version(cubed_store *s, const char *key, size_t max, cb_buf *out,
-                                   cubed_object_version *version, cubed_error *err)
+cubed_status cb_store_read_object(cubed_store *s, const char *key, size_t max, cb_buf *out,
+                                  cubed_object_info *info, cubed_error *err)
 {
     char part[DOCUMENT_BYTES];
     const cubed_range range = {0, sizeof part};
@@ -200,7 +200,7 @@ cubed_status cb_store_read_version(cubed_store *s, const char *key, size_t max, 
         if (r.info.size > max)
             return cb_fail(err, CUBED_E_FORMAT, "%s is larger than %zu bytes", key, max);
         cb_buf_put(out, part, r.got);
-        *version = r.info.version;
+        *info = r.info;
         st = r.info.size > r.got ? read_rest(s, key, out, &r, &why) : CUBED_OK;
     }
     if (st != CUBED_OK) {
@@ -213,8 +213,8 @@ cubed_status cb_store_read_version(cubed_store *s, const char *key, size_t max, 
 cubed_status cb_store_read_all(cubed_store *s, const char *key, size_t max, cb_buf *out,
                                cubed_error *err)
 {
-    cubed_object_version version;
-    return cb_store_read_version(s, key, max, out, &version, err);
+    cubed_object_info info;
+    return cb_store_read_object(s, key, max, out, &info, err);
 }
 
 /* --- Listing ------------------------------------------------------------------------------------------ */

@@ -119,10 +119,10 @@ CUBED_MUST_CHECK cubed_status cb_store_around(cubed_store *s, const char *path, 
  * than most are. */
 CUBED_MUST_CHECK cubed_status cb_store_read_all(cubed_store *s, const char *key, size_t max,
                                                 cb_buf *out, cubed_error *err);
-/* The same, and which version it was. */
-CUBED_MUST_CHECK cubed_status cb_store_read_version(cubed_store *s, const char *key, size_t max,
-                                                    cb_buf *out, cubed_object_version *version,
-                                                    cubed_error *err);
+/* The same, and what there is to know of the object that was read. */
+CUBED_MUST_CHECK cubed_status cb_store_read_object(cubed_store *s, const char *key, size_t max,
+                                                   cb_buf *out, cubed_object_info *info,
+                                                   cubed_error *err);
 static inline bool cb_version_is_none(const cubed_object_version *v) { return !v->text[0]; }
 static inline bool cb_version_equal(const cubed_object_version *a, const cubed_object_version *b)
 {

@@ -57,6 +57,8 @@ const cb_zarr_meta *cb_zarr_get_meta(const cb_zarr_array *z) { return &z->meta; 
 
 const char *cb_zarr_path(const cb_zarr_array *z) { return z->path; }
 
+const cubed_object_version *cb_zarr_opened_version(const cb_zarr_array *z) { return &z->version; }
+
 cubed_store *cb_zarr_store(const cb_zarr_array *z) { return z->store; }
 
 typedef struct name_list {
@@ -99,7 +101,8 @@ static cubed_status load_meta(cb_zarr_array *z, const cb_codecs *codecs, int for
     json_t *doc = json_incref(read), *attrs = NULL;
     const char *name = format == 3 ? "zarr.json" : ".zarray";
     cubed_status st = cb_key_join(where, sizeof where, z->path, name, err);
-    if (st == CUBED_OK && !doc) st = cb_zarr_read_doc(z->store, z->path, name, &doc, err);
+    if (st == CUBED_OK && !doc)
+        st = cb_zarr_read_version(z->store, z->path, name, &doc, &z->version, err);
     if (st == CUBED_OK && format == 3) {
         st = cb_zarr_parse_v3(where, codecs, doc, z->zone, &z->meta, err);
     } else if (st == CUBED_OK) {
@@ -122,11 +125,15 @@ cubed_status cb_zarr_open(cubed_store *store, const cb_codecs *codecs, const cha
     cb_zarr_kind kind;
     int format;
     json_t *doc;
-    CB_TRY(cb_zarr_probe_doc(store, path, &kind, &format, &doc, err));
+    cubed_object_version version = {""};
+    CB_TRY(cb_zarr_probe_doc(store, path, &kind, &format, &doc, &version, err));
     cb_zarr_array *z = NULL;
     cubed_status st =
         kind == CB_ZARR_ARRAY ? new_array(store, path, &z, err) : no_array(store, path, kind, err);
-    if (st == CUBED_OK) st = load_meta(z, codecs, format, doc, err);
+    if (st == CUBED_OK) {
+        z->version = version;
+        st = load_meta(z, codecs, format, doc, err);
+    }
     json_decref(doc);
     if (st == CUBED_OK)
         *out = z;
@@ -171,7 +178,7 @@ cubed_status cb_zarr_version(cubed_store *store, const char *path, int format,
     cubed_object_info info;
     CB_TRY(cb_key_join(key, sizeof key, path, format == 3 ? "zarr.json" : ".zarray", err));
     CB_TRY(cb_store_find(store, key, &info, err));
-    *version = info.version;
+    cb_zarr_set_version(&info, version);
     return CUBED_OK;
 }
 

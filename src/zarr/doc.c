@@ -1,4 +1,6 @@
 /* Metadata documents in stores. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "zarr/zarr_pkg.h"
@@ -13,17 +15,34 @@ cubed_status cb_json_text(const json_t *v, cb_zone *zone, const char **out, cube
     return *out ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory for attributes");
 }
 
-cubed_status cb_zarr_read_doc(cubed_store *store, const char *path, const char *name, json_t **out,
-                              cubed_error *err)
+void cb_zarr_set_version(const cubed_object_info *info, cubed_object_version *out)
+{
+    *out = info->version;
+    const size_t n = strlen(out->text);
+    if (n > 0 && info->modified != 0)
+        snprintf(out->text + n, sizeof out->text - n, " %" PRId64, info->modified);
+}
+
+cubed_status cb_zarr_read_version(cubed_store *store, const char *path, const char *name,
+                                  json_t **out, cubed_object_version *version, cubed_error *err)
 {
     char key[4096];
     cb_buf text;
+    cubed_object_info info;
     CB_TRY(cb_key_join(key, sizeof key, path, name, err));
     cb_buf_init(&text, store->alloc);
-    cubed_status st = cb_store_read_all(store, key, CB_ZARR_MAX_DOC, &text, err);
+    cubed_status st = cb_store_read_object(store, key, CB_ZARR_MAX_DOC, &text, &info, err);
+    if (st == CUBED_OK) cb_zarr_set_version(&info, version);
     if (st == CUBED_OK) st = cb_json_parse(key, text.data ? text.data : "", text.size, out, err);
     cb_buf_free(&text);
     return st;
+}
+
+cubed_status cb_zarr_read_doc(cubed_store *store, const char *path, const char *name, json_t **out,
+                              cubed_error *err)
+{
+    cubed_object_version version;
+    return cb_zarr_read_version(store, path, name, out, &version, err);
 }
 
 cubed_status cb_zarr_write_doc(cubed_store *store, const char *path, const char *name,
@@ -46,13 +65,15 @@ cubed_status cb_zarr_probe(cubed_store *store, const char *path, cb_zarr_kind *k
                            cubed_error *err)
 {
     json_t *doc = NULL;
-    cubed_status st = cb_zarr_probe_doc(store, path, kind, format, &doc, err);
+    cubed_object_version version;
+    cubed_status st = cb_zarr_probe_doc(store, path, kind, format, &doc, &version, err);
     json_decref(doc);
     return st;
 }
 
 cubed_status cb_zarr_probe_doc(cubed_store *store, const char *path, cb_zarr_kind *kind,
-                               int *format, json_t **out, cubed_error *err)
+                               int *format, json_t **out, cubed_object_version *version,
+                               cubed_error *err)
 {
     static const struct {
         const char *name;
@@ -66,7 +87,7 @@ cubed_status cb_zarr_probe_doc(cubed_store *store, const char *path, cb_zarr_kin
     *format = 0;
     *out = NULL;
     CB_TRY(cb_key_join(key, sizeof key, path, "zarr.json", err));
-    cubed_status st = cb_zarr_read_doc(store, path, "zarr.json", &doc, &why);
+    cubed_status st = cb_zarr_read_version(store, path, "zarr.json", &doc, version, &why);
     if (st == CUBED_OK) {
         const char *type;
         st = cb_json_get_string(key, doc, "node_type", &type, err);

@@ -52,15 +52,15 @@ CUBED_MUST_CHECK cubed_status cb_zarr_prepare(cubed_store *store, const char *pa
 typedef enum cb_zarr_kind { CB_ZARR_NOTHING, CB_ZARR_ARRAY, CB_ZARR_GROUP } cb_zarr_kind;
 CUBED_MUST_CHECK cubed_status cb_zarr_probe(cubed_store *store, const char *path,
                                             cb_zarr_kind *kind, int *format, cubed_error *err);
-/* The same; *doc is zarr.json, which has been read for that, NULL where there is none. */
+/* The same; *doc is zarr.json, which has been read for that, of which version; NULL where there is none. */
 CUBED_MUST_CHECK cubed_status cb_zarr_probe_doc(cubed_store *store, const char *path,
                                                 cb_zarr_kind *kind, int *format, json_t **doc,
-                                                cubed_error *err);
+                                                cubed_object_version *version, cubed_error *err);
 /* Groups above `path`, and at it if `self`, made where nothing is. Those that are there lose their
  * consolidated metadata. */
 CUBED_MUST_CHECK cubed_status cb_zarr_make_parents(cubed_store *store, const char *path, int format,
                                                    bool self, cubed_error *err);
-/* The version of the metadata of an array of that format: "" where there is none. */
+/* The version of the metadata of an array of that format, for comparing: "" where there is none. */
 CUBED_MUST_CHECK cubed_status cb_zarr_version(cubed_store *store, const char *path, int format,
                                               cubed_object_version *version, cubed_error *err);
 /* CUBED_E_EXISTS where there is an array or a group at PATH. */
@@ -84,6 +84,8 @@ CUBED_MUST_CHECK cubed_status cb_zarr_remove_chunks(cubed_store *store, const ch
 void cb_zarr_close(cb_zarr_array *z);
 const cb_zarr_meta *cb_zarr_get_meta(const cb_zarr_array *z);
 const char *cb_zarr_path(const cb_zarr_array *z);
+/* Of the metadata that it was opened by; "" where stores have none, or it was attached. */
+const cubed_object_version *cb_zarr_opened_version(const cb_zarr_array *z);
 cubed_store *cb_zarr_store(const cb_zarr_array *z);
 
 /* Sets default keys and separator and the codecs of a new array: format, dtype, ndim, shape and chunk are set

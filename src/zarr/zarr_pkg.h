@@ -39,6 +39,7 @@ struct cb_zarr_array {
     cb_zone *zone;      /* owns the struct's strings and the struct */
     const char *path;
     cb_zarr_meta meta;
+    cubed_object_version version; /* of the metadata */
 };
 
 /* What it came to. */
@@ -76,7 +77,13 @@ CUBED_MUST_CHECK cubed_status cb_zarr_outline_v3(const char *where, const json_t
                                                  cb_zone *zone, cb_zarr_meta *out,
                                                  cubed_error *err);
 
-/* Reads and parses the document at path/name. */
+/* Of a document, also where a store's versions are of bytes alone: who writes an array anew often writes the same
+ * metadata. It is for comparing, and no condition of requests. "" if the object has none. */
+void cb_zarr_set_version(const cubed_object_info *info, cubed_object_version *out);
+/* Reads and parses the document at path/name, and says of which version it is. */
+CUBED_MUST_CHECK cubed_status cb_zarr_read_version(cubed_store *store, const char *path,
+                                                   const char *name, json_t **out,
+                                                   cubed_object_version *version, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_zarr_read_doc(cubed_store *store, const char *path,
                                                const char *name, json_t **out, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_zarr_write_doc(cubed_store *store, const char *path,

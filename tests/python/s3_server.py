@@ -43,10 +43,16 @@ class Object:
     data: bytes
     meta: dict[str, str]
     crc: str = ""
+    modified: float = field(default_factory=time.time, compare=False)
 
     @property
     def etag(self) -> str:
         return f'"{hashlib.md5(self.data).hexdigest()}"'
+
+    @property
+    def headers(self) -> dict[str, str]:
+        date = email.utils.formatdate(self.modified, usegmt=True)
+        return {"etag": self.etag, "last-modified": date, **self.meta}
 
 
 @dataclass
@@ -357,7 +363,7 @@ class Handler(BaseHTTPRequestHandler):
         if not self.allows(o):
             self.error(412 if "if-match" in self.low else 304, "PreconditionFailed")
             return
-        headers = {"etag": o.etag, **o.meta}
+        headers = o.headers
         if self.low.get("x-amz-checksum-mode") == "ENABLED" and o.crc and "range" not in self.low:
             headers["x-amz-checksum-crc32c"] = o.crc
         self.send_part(o.data, headers, fault)
@@ -405,7 +411,7 @@ class Handler(BaseHTTPRequestHandler):
         elif not self.allows(o):
             self.reply(412)
         else:
-            self.reply(200, b"", {"etag": o.etag, **o.meta}, length=len(o.data))
+            self.reply(200, b"", o.headers, length=len(o.data))
 
     def do_put_(self, key, body, fault):
         meta = {k: v for k, v in self.low.items() if k.startswith("x-amz-meta-")}

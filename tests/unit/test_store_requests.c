@@ -230,15 +230,14 @@ static void test_documents(void **state)
     async_store *s = *state;
     enum { LONG = 50000 };
     static char text[LONG];
-    cubed_object_version version;
+    cubed_object_info info;
     cb_buf out;
     memset(text, 'x', sizeof text);
     cb_buf_init(&out, &cb_system_allocator);
     assert_int_equal(cb_store_put(&s->head, "short", text, 100, NULL), CUBED_OK);
     assert_int_equal(cb_store_put(&s->head, "long", text, LONG, NULL), CUBED_OK);
     s->submitted = 0;
-    assert_int_equal(cb_store_read_version(&s->head, "short", LONG, &out, &version, NULL),
-                     CUBED_OK);
+    assert_int_equal(cb_store_read_object(&s->head, "short", LONG, &out, &info, NULL), CUBED_OK);
     assert_int_equal(out.size, 100);
     assert_int_equal(s->submitted, 1);
     assert_int_equal(cb_store_read_all(&s->head, "long", LONG, &out, NULL), CUBED_OK);

@@ -36,7 +36,7 @@
 extern "C" {
 #endif
 
-#define CUBED_STORE_VERSION 2
+#define CUBED_STORE_VERSION 3
 
 typedef struct cubed_store cubed_store;
 typedef struct cubed_store_request cubed_store_request;
@@ -59,6 +59,9 @@ typedef struct cubed_object_version {
 typedef struct cubed_object_info {
     uint64_t size; /* of the whole object */
     cubed_object_version version;
+    /* When it was put, in seconds since 1970 (UTC) by the store's clock, 0: not known. Wanted of stores whose versions
+     * are of the bytes alone: the same bytes that are put again have the same version there. */
+    int64_t modified;
 } cubed_object_info;
 
 typedef enum cubed_store_op {

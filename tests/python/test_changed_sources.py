@@ -1,0 +1,156 @@
+"""Sources that are written anew while they are open: results are of one version, or none."""
+
+import os
+import shutil
+import subprocess
+
+import cubed
+import h5py
+import numpy as np
+import pytest
+from conftest import BIN, run
+from s3_server import Object, Server
+
+import zarr
+
+A = np.arange(1000.0)
+OPENED = r"written anew since it was opened"
+PLANNED = r"(written anew|removed) since the plan was made"
+
+
+def make(path, value, zarr_format=3):
+    """An array whose metadata are the same whatever is in it."""
+    z = zarr.create_array(
+        path, shape=A.shape, chunks=(100,), dtype=A.dtype, overwrite=True, zarr_format=zarr_format
+    )
+    z[:] = A + value
+    return path
+
+
+def make_file(path, value):
+    with h5py.File(path, "w") as f:
+        f.create_dataset("x", data=A + value, chunks=(100,), compression="gzip")
+    return path
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_between_opening_and_computing(tmp_path, zarr_format):
+    x = cubed.from_zarr(make(tmp_path / "a", 0, zarr_format)) + 1
+    np.testing.assert_array_equal(x.compute(), A + 1)
+    make(tmp_path / "a", 5, zarr_format)
+    with pytest.raises((OSError, ValueError), match=OPENED):
+        x.compute()
+    y = cubed.from_zarr(tmp_path / "a") + 1
+    np.testing.assert_array_equal(y.compute(), A + 6)
+
+
+def test_chunks_alone_are_read_as_they_are(tmp_path):
+    """Who writes into an array that is opened sees what was written, as in zarr-python."""
+    x = cubed.from_zarr(make(tmp_path / "a", 0))
+    zarr.open_array(tmp_path / "a")[:] = 7
+    assert (x.compute() == 7).all()
+
+
+def test_files_between_opening_and_computing(tmp_path):
+    x = cubed.from_zarr(make_file(tmp_path / "a.h5", 0), "x")
+    make_file(tmp_path / "a.h5", 5)
+    with pytest.raises((OSError, ValueError), match=OPENED):
+        x.compute()
+
+
+@pytest.mark.parametrize("how", ["anew", "removed"])
+def test_while_it_is_computed(tmp_path, how):
+    path = make(tmp_path / "a", 0)
+    seen = []
+
+    def change(block):
+        seen.append(1)
+        if len(seen) == 3:
+            if how == "anew":
+                make(path, 5)
+            else:
+                shutil.rmtree(path)
+        return block
+
+    x = cubed.map_blocks(change, cubed.from_zarr(path), dtype=A.dtype)
+    with pytest.raises((OSError, ValueError), match=PLANNED):
+        cubed.to_zarr(x, tmp_path / "out")
+    assert not (tmp_path / "out" / "zarr.json").exists()
+
+
+def test_files_while_they_are_computed(tmp_path):
+    path = make_file(tmp_path / "a.h5", 0)
+    seen = []
+
+    def change(block):
+        seen.append(1)
+        if len(seen) == 3:
+            make_file(path, 5)
+        return block
+
+    x = cubed.map_blocks(change, cubed.from_zarr(path, "x"), dtype=A.dtype)
+    with pytest.raises((OSError, ValueError), match=r"a\.h5 has changed since it was opened"):
+        x.compute(executor="single-threaded")
+
+
+def test_between_the_parts_of_a_run(tmp_path):
+    path, out, plan = make(tmp_path / "a", 0), tmp_path / "out", tmp_path / "plan"
+    args = ("--out", out, "--save-plan", plan, "--work-dir", tmp_path / "work")
+    assert run("eval", "a + 1", "--in", f"a={path}", *args).code == 0
+    assert run("worker", plan, "--begin", "--run", "r").code == 0
+    assert run("worker", plan, "0", "0:1", "--run", "r").code == 0
+    make(path, 5)
+    got = run("worker", plan, "--finish", "--run", "r")
+    assert got.code != 0
+    assert f"{path} has been written anew since it began" in got.err
+
+
+@pytest.fixture
+def server(monkeypatch):
+    with Server() as s:
+        for name in [n for n in os.environ if n.startswith("AWS_")]:
+            monkeypatch.delenv(name)
+        for name, value in s.variables.items():
+            monkeypatch.setenv(name, value)
+        yield s
+
+
+def put(server, tree, later=0):
+    """As objects; their tags are digests, and so those of the same metadata are the same."""
+    for file in tree.rglob("*"):
+        if file.is_file():
+            o = Object(file.read_bytes(), {})
+            o.modified += later
+            server.objects[f"a/{file.relative_to(tree)}"] = o
+
+
+def test_objects_between_opening_and_computing(server, tmp_path):
+    put(server, make(tmp_path / "one", 0))
+    tag = server.objects["a/zarr.json"].etag
+    x = cubed.from_zarr("s3://b/a") + 1
+    np.testing.assert_array_equal(x.compute(), A + 1)
+    put(server, make(tmp_path / "two", 5), 10)
+    assert server.objects["a/zarr.json"].etag == tag
+    with pytest.raises((OSError, ValueError), match=OPENED):
+        x.compute()
+    np.testing.assert_array_equal(cubed.from_zarr("s3://b/a").compute(), A + 5)
+
+
+@pytest.mark.parametrize("how", ["anew", "removed"])
+def test_objects_while_they_are_read(server, tmp_path, how):
+    put(server, make(tmp_path / "one", 0))
+    make(tmp_path / "two", 5)
+
+    def change(request):
+        if request.op == "get" and request.key == "a/c/5":
+            if how == "anew":
+                put(server, tmp_path / "two", 10)
+            else:
+                server.objects = {k: v for k, v in server.objects.items() if k[:2] != "a/"}
+
+    server.fault = change
+    args = [BIN, "eval", "a + 1", "--in", "a=s3://b/a", "--out", "s3://b/r", "--progress", "none"]
+    done = subprocess.run(args, capture_output=True, text=True, timeout=60)
+    assert done.returncode != 0
+    assert "since the plan was made" in done.stderr, done.stderr
+    assert "r/zarr.json" not in server.objects
