@@ -1,7 +1,9 @@
 """from_array of objects that are like arrays: regions are read by indexing them."""
 
+import sys
 import threading
 
+import cloudpickle
 import cubed
 import h5py
 import numpy as np
@@ -11,6 +13,9 @@ import xarray
 import zarr
 
 EXECUTORS = ["single-threaded", "threads", "processes"]
+
+# Worker processes need not import this module, and so Xarray and h5py, to have its classes.
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 
 class Like:

@@ -447,7 +447,7 @@ import cubed, time
 import numpy as np
 
 def slow(a):
-    time.sleep(0.2)
+    time.sleep(0.1)
     return a * 2
 
 if __name__ == "__main__":
