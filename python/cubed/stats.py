@@ -7,6 +7,7 @@ that reductions leave.
 from __future__ import annotations
 
 import math
+from functools import partial
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ from cubed.array_api.elementwise_functions import pow as power
 from cubed.array_api.manipulation_functions import reshape
 from cubed.array_api.searching_functions import where
 from cubed.array_api.statistical_functions import mean, sum, var
+from cubed.base._docs import documented
 from cubed.io._create import as_lazy
 
 __all__ = [
@@ -44,6 +46,23 @@ class Result(NamedTuple):
 
     statistic: Array
     pvalue: Array
+
+
+_of_samples = partial(
+    documented,
+    parameters={
+        "a": "The sample: real numbers.",
+        "axis": "int or None : The axis that samples lie along; None: all elements are one sample.",
+        "b": "The second sample.",
+        "bias": "False: corrected for few elements.",
+        "ddof": "How many degrees of freedom fewer than one less than the counts.",
+        "f_exp": "array_like or None : Counts that are expected; None: all equal.",
+        "f_obs": "Counts that were observed.",
+    },
+    raises="TypeError: For other types than real numbers.",
+)
+_MOMENT = "Without the axis: float64 for integers, else a's type. Lazy; NaN of nothing."
+_TEST = "The statistic, and its p-value in float64; without the axis. Lazy."
 
 
 def _floats(a: Any, axis: int | None) -> tuple[Array, int]:
@@ -71,10 +90,22 @@ def _two_sided(name: str, t: Array, *args: Any) -> Array:
     return multiply(_special(name, *args, -abs(t)), 2.0)
 
 
+@_of_samples(returns=_MOMENT)
 def moment(a: Any, order: int = 1, axis: int | None = 0, *, center: float | None = None) -> Array:
     """The mean of powers of distances from the mean, or from `center`.
 
-    Without the axis: float64 for integers, else a's type. Lazy; NaN of nothing.
+    Parameters
+    ----------
+    order : int, default 1
+        The power.
+    center : float or None
+        What distances are from; None: the mean.
+
+    Examples
+    --------
+    >>> x = cubed.asarray([2.0, 4.0, 7.0, 8.0, 12.0, 13.0, 17.0, 30.0])
+    >>> cubed.stats.moment(x, 2).compute()
+    array(69.234375)
     """
     x, d = _floats(a, axis)
     if order == 0 or (order == 1 and center is None):
@@ -83,11 +114,13 @@ def moment(a: Any, order: int = 1, axis: int | None = 0, *, center: float | None
     return _moment(x, order, d, about=center)
 
 
+@_of_samples(returns=_MOMENT)
 def skew(a: Any, axis: int | None = 0, bias: bool = True) -> Array:
-    """The skewness: 0 of a normal distribution; NaN of elements that are all equal. Without `bias`
-    corrected for few elements.
+    """The skewness: 0 of a normal distribution; NaN of elements that are all equal. Two passes.
 
-    Without the axis: float64 for integers, else a's type. Lazy, two passes.
+    >>> x = cubed.asarray([2.0, 4.0, 7.0, 8.0, 12.0, 13.0, 17.0, 30.0])
+    >>> cubed.stats.skew(x).compute().round(4)
+    np.float64(1.059)
     """
     x, d = _floats(a, axis)
     m2, m3 = _moment(x, 2, d), _moment(x, 3, d)
@@ -105,11 +138,21 @@ def _flat(x: Array, axis: int, m2: Array) -> Array:
     return m2 <= square(multiply(mean(x, axis=axis), eps))
 
 
+@_of_samples(returns=_MOMENT)
 def kurtosis(a: Any, axis: int | None = 0, fisher: bool = True, bias: bool = True) -> Array:
     """The kurtosis: 0 of a normal distribution, 3 without `fisher`; NaN of elements that are all
-    equal. Without `bias` corrected for few elements.
+    equal. Two passes.
 
-    Without the axis: float64 for integers, else a's type. Lazy, two passes.
+    Parameters
+    ----------
+    fisher : bool, default True
+        Subtract 3.
+
+    Examples
+    --------
+    >>> x = cubed.asarray([2.0, 4.0, 7.0, 8.0, 12.0, 13.0, 17.0, 30.0])
+    >>> cubed.stats.kurtosis(x).compute().round(4)
+    np.float64(0.3231)
     """
     x, d = _floats(a, axis)
     m2, m4 = _moment(x, 2, d), _moment(x, 4, d)
@@ -156,29 +199,59 @@ def _kurtosis_statistic(x: Array, axis: int) -> Array:
     return divide(subtract(first, second), math.sqrt(2 / (9.0 * a)))
 
 
+@_of_samples(returns=_TEST)
 def skewtest(a: Any, axis: int | None = 0) -> Result:
     """Whether the skewness is that of a normal distribution: z, and its probability.
 
-    Without the axis. Lazy; ValueError for fewer than 8 elements.
+    Raises
+    ------
+    ValueError
+        For fewer than 8 elements.
+
+    Examples
+    --------
+    >>> x = cubed.asarray([2.0, 4.0, 7.0, 8.0, 12.0, 13.0, 17.0, 30.0])
+    >>> cubed.stats.skewtest(x).pvalue.compute().round(4)
+    np.float64(0.0792)
     """
     z = _skew_statistic(*_floats(a, axis))
     return Result(z, _two_sided("ndtr", z))
 
 
+@_of_samples(returns=_TEST)
 def kurtosistest(a: Any, axis: int | None = 0) -> Result:
     """Whether the kurtosis is that of a normal distribution: z, and its probability.
 
-    Without the axis. Lazy; ValueError for fewer than 5 elements.
+    Raises
+    ------
+    ValueError
+        For fewer than 5 elements.
+
+    Examples
+    --------
+    >>> x = cubed.asarray([2.0, 4.0, 7.0, 8.0, 12.0, 13.0, 17.0, 30.0])
+    >>> cubed.stats.kurtosistest(x).pvalue.compute().round(4)
+    np.float64(0.1753)
     """
     z = _kurtosis_statistic(*_floats(a, axis))
     return Result(z, _two_sided("ndtr", z))
 
 
+@_of_samples(returns=_TEST)
 def normaltest(a: Any, axis: int | None = 0) -> Result:
     """Whether skewness and kurtosis are those of a normal distribution: the sum of their squared z,
     and its probability.
 
-    Without the axis. Lazy; ValueError for fewer than 8 elements.
+    Raises
+    ------
+    ValueError
+        For fewer than 8 elements.
+
+    Examples
+    --------
+    >>> x = cubed.asarray([2.0, 4.0, 7.0, 8.0, 12.0, 13.0, 17.0, 30.0])
+    >>> cubed.stats.normaltest(x).pvalue.compute().round(4)
+    np.float64(0.0855)
     """
     x, d = _floats(a, axis)
     k2 = square(_skew_statistic(x, d)) + square(_kurtosis_statistic(x, d))
@@ -189,10 +262,20 @@ def _t_result(t: Array, df: Any) -> Result:
     return Result(t, multiply(_special("stdtr", df, -abs(t)), 2.0))
 
 
+@_of_samples(returns=_TEST)
 def ttest_1samp(a: Any, popmean: Any, axis: int | None = 0) -> Result:
     """Whether the mean is a number: t, and its probability.
 
-    Without the axis. Lazy.
+    Parameters
+    ----------
+    popmean : array_like
+        The mean that is expected.
+
+    Examples
+    --------
+    >>> x = cubed.asarray([2.0, 4.0, 7.0, 8.0, 12.0, 13.0, 17.0, 30.0])
+    >>> cubed.stats.ttest_1samp(x, 10.0).pvalue.compute().round(4)
+    np.float64(0.6213)
     """
     x, d = _floats(a, axis)
     n = x.shape[d]
@@ -200,10 +283,21 @@ def ttest_1samp(a: Any, popmean: Any, axis: int | None = 0) -> Result:
     return _t_result(divide(subtract(mean(x, axis=d), popmean), spread), float(n - 1))
 
 
+@_of_samples(returns=_TEST)
 def ttest_rel(a: Any, b: Any, axis: int | None = 0) -> Result:
     """Whether two measurements of the same have one mean: t, and its probability.
 
-    Without the axis. Lazy; ValueError for arrays of different lengths.
+    Raises
+    ------
+    ValueError
+        For samples of different lengths.
+
+    Examples
+    --------
+    >>> x = cubed.asarray([2.0, 4.0, 7.0, 8.0, 12.0, 13.0, 17.0, 30.0])
+    >>> y = cubed.asarray([1.0, 5.0, 6.0, 9.0, 10.0, 11.0, 15.0, 20.0])
+    >>> cubed.stats.ttest_rel(x, y).pvalue.compute().round(4)
+    np.float64(0.1465)
     """
     x, d = _floats(a, axis)
     y, _ = _floats(b, axis)
@@ -212,11 +306,21 @@ def ttest_rel(a: Any, b: Any, axis: int | None = 0) -> Result:
     return ttest_1samp(subtract(x, y), 0.0, d)
 
 
+@_of_samples(returns=_TEST)
 def ttest_ind(a: Any, b: Any, axis: int | None = 0, equal_var: bool = True) -> Result:
-    """Whether two samples have one mean: t, and its probability; without `equal_var` of samples
-    that may have different variances (Welch).
+    """Whether two samples have one mean: t, and its probability.
 
-    Without the axis. Lazy.
+    Parameters
+    ----------
+    equal_var : bool, default True
+        Whether their variances are equal; False: Welch's test.
+
+    Examples
+    --------
+    >>> x = cubed.asarray([2.0, 4.0, 7.0, 8.0, 12.0, 13.0, 17.0, 30.0])
+    >>> y = cubed.asarray([1.0, 5.0, 6.0, 9.0, 10.0, 11.0, 15.0, 20.0])
+    >>> cubed.stats.ttest_ind(x, y).pvalue.compute().round(4)
+    np.float64(0.6054)
     """
     x, d = _floats(a, axis)
     y, _ = _floats(b, axis)
@@ -243,13 +347,27 @@ _POWERS = {
 }
 
 
+@_of_samples(returns=_TEST)
 def power_divergence(
     f_obs: Any, f_exp: Any = None, ddof: int = 0, axis: int | None = 0, lambda_: Any = None
 ) -> Result:
-    """Whether counts are those that are expected (None: all equal), by the statistic of Cressie and
-    Read with that power, or its name.
+    """Whether counts are those that are expected, by the statistic of Cressie and Read.
 
-    Without the axis. Lazy.
+    Parameters
+    ----------
+    lambda_ : float, str or None
+        The power, or its name in :func:`scipy.stats.power_divergence`; None: 1, chi-square.
+
+    Raises
+    ------
+    ValueError
+        For another name of a power.
+
+    Examples
+    --------
+    >>> counts = cubed.asarray([16, 18, 16, 14, 12, 12])
+    >>> cubed.stats.power_divergence(counts, lambda_="log-likelihood").pvalue.compute().round(4)
+    np.float64(0.8482)
     """
     x, d = _floats(f_obs, axis)
     if isinstance(lambda_, str) and lambda_ not in _POWERS:
@@ -268,19 +386,37 @@ def power_divergence(
     return Result(total, _special("chdtrc", float(x.shape[d] - 1 - ddof), total))
 
 
+@_of_samples(returns=_TEST)
 def chisquare(f_obs: Any, f_exp: Any = None, ddof: int = 0, axis: int | None = 0) -> Result:
-    """Whether counts are those that are expected (None: all equal): chi-square, and its
-    probability.
+    """Whether counts are those that are expected: chi-square, and its probability.
 
-    Without the axis. Lazy.
+    >>> counts = cubed.asarray([16, 18, 16, 14, 12, 12])
+    >>> cubed.stats.chisquare(counts).pvalue.compute().round(4)
+    np.float64(0.8491)
     """
     return power_divergence(f_obs, f_exp, ddof, axis, "pearson")
 
 
+@_of_samples(returns=_TEST)
 def f_oneway(*samples: Any, axis: int = 0) -> Result:
     """Whether two or more samples have one mean: F, and its probability.
 
-    Without the axis. Lazy; ValueError for a single sample.
+    Parameters
+    ----------
+    *samples : array_like
+        The samples, each with an array of its own.
+
+    Raises
+    ------
+    ValueError
+        For a single sample.
+
+    Examples
+    --------
+    >>> x = cubed.asarray([2.0, 4.0, 7.0, 8.0, 12.0, 13.0, 17.0, 30.0])
+    >>> y = cubed.asarray([1.0, 5.0, 6.0, 9.0, 10.0, 11.0, 15.0, 20.0])
+    >>> cubed.stats.f_oneway(x, y).pvalue.compute().round(4)
+    np.float64(0.6054)
     """
     if len(samples) < 2:
         raise ValueError(f"f_oneway: {len(samples)} samples, expected 2 at least")

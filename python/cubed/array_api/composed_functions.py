@@ -455,17 +455,13 @@ def exp2(x: Any, /) -> Array:
     return pow(2.0, as_lazy(x))
 
 
-@documented(returns="Of x's shape: float64 for integers and bools, else x's type. Lazy.")
+@documented(
+    returns="Of x's shape: float64 for integers and bools, else x's type. Lazy.",
+    raises="TypeError: For complex numbers.",
+)
 def fabs(x: Any, /) -> Array:
     """Absolute values, as floats.
 
-    Raises
-    ------
-    TypeError
-        For complex numbers.
-
-    Examples
-    --------
     >>> cubed.fabs(cubed.asarray([-1.5, 0.0, 2.0])).compute()
     array([1.5, 0. , 2. ])
     """
@@ -491,17 +487,10 @@ def _floats(x: Any) -> Array:
     return a.astype(np.float64) if a.dtype.kind in "biu" else a
 
 
-@documented(returns="Of x's shape and type. Lazy.")
+@documented(returns="Of x's shape and type. Lazy.", raises="TypeError: For complex numbers.")
 def fix(x: Any, /) -> Array:
     """x rounded towards zero.
 
-    Raises
-    ------
-    TypeError
-        For complex numbers.
-
-    Examples
-    --------
     >>> cubed.fix(cubed.asarray([-1.5, 0.2, 2.5])).compute()
     array([-1.,  0.,  2.])
     """

@@ -539,17 +539,12 @@ def _diagonal(x: Array, k: int) -> int:
     return max(-sum(x.shape), min(k, sum(x.shape)))
 
 
-@documented(returns="``(..., n, m)`` of x's type. Lazy.")
+@documented(
+    returns="``(..., n, m)`` of x's type. Lazy.", raises="ValueError: For fewer than two axes."
+)
 def tril(x: Array, /, *, k: int = 0) -> Array:
     """The lower triangles of matrices, with the diagonal k right of the main one; else zeros.
 
-    Raises
-    ------
-    ValueError
-        For fewer than two axes.
-
-    Examples
-    --------
     >>> x = cubed.ones((2, 2), dtype=int)
     >>> cubed.tril(x).compute()
     array([[1, 0],
@@ -559,17 +554,12 @@ def tril(x: Array, /, *, k: int = 0) -> Array:
     return x._like(_core.triangle(False, x._x, _diagonal(x, k)))
 
 
-@documented(returns="``(..., n, m)`` of x's type. Lazy.")
+@documented(
+    returns="``(..., n, m)`` of x's type. Lazy.", raises="ValueError: For fewer than two axes."
+)
 def triu(x: Array, /, *, k: int = 0) -> Array:
     """The upper triangles of matrices, with the diagonal k right of the main one; else zeros.
 
-    Raises
-    ------
-    ValueError
-        For fewer than two axes.
-
-    Examples
-    --------
     >>> x = cubed.ones((2, 2), dtype=int)
     >>> cubed.triu(x).compute()
     array([[1, 1],

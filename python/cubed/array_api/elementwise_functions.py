@@ -106,13 +106,13 @@ _RESULTS = {
 #: By kinds of operands that an operation takes, what docstrings say of those that are refused.
 _REFUSED = {
     "b": "",  # others are made bool before
-    "biu": "For floats and complex numbers.",
-    "biuf": "For complex numbers.",
+    "biu": "TypeError: For floats and complex numbers.",
+    "biuf": "TypeError: For complex numbers.",
     "biufc": "",
-    "f": "For other types than floats.",
-    "iu": "For other types than integers.",
-    "iuf": "For bool and complex numbers.",
-    "iufc": "For bool.",
+    "f": "TypeError: For other types than floats.",
+    "iu": "TypeError: For other types than integers.",
+    "iuf": "TypeError: For bool and complex numbers.",
+    "iufc": "TypeError: For bool.",
 }
 
 

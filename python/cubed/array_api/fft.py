@@ -9,6 +9,7 @@ transformed in double precision.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -41,6 +42,21 @@ __all__ = [
 ]
 
 
+_transform = partial(
+    documented,
+    parameters={
+        "a": "The elements.",
+        "axes": "The axes that are transformed; None: all.",
+        "axis": "The axis that is transformed; negative ones count from the last.",
+        "n": "Length of the transform along the axis: longer ones are filled with zeros.",
+        "norm": (
+            '{"backward", "ortho", "forward"} : Which direction is scaled: the inverse one, both,'
+            " or this one."
+        ),
+        "s": "Lengths of the transform along `axes`.",
+    },
+)
+
 _COMPLEX = (
     "Complex, in x's precision; `n` or `s` elements along the axes, cut or filled with zeros.\n"
     "    Lazy."
@@ -67,7 +83,7 @@ def _many(
     return x._like(_core.fft(name, x._x, s, all_axes, norm or "backward", x.spec.task_mem))
 
 
-@documented(returns=_COMPLEX)
+@_transform(returns=_COMPLEX)
 def fft(
     x: Array, /, *, n: int | None = None, axis: int = -1, norm: str | None = "backward"
 ) -> Array:
@@ -80,7 +96,7 @@ def fft(
     return _one("fft", x, n, axis, norm)
 
 
-@documented(returns=_COMPLEX)
+@_transform(returns=_COMPLEX)
 def ifft(
     x: Array, /, *, n: int | None = None, axis: int = -1, norm: str | None = "backward"
 ) -> Array:
@@ -93,19 +109,12 @@ def ifft(
     return _one("ifft", x, n, axis, norm)
 
 
-@documented(returns="Complex, in x's precision. Lazy.")
+@_transform(returns="Complex, in x's precision. Lazy.", raises="TypeError: For complex numbers.")
 def rfft(
     x: Array, /, *, n: int | None = None, axis: int = -1, norm: str | None = "backward"
 ) -> Array:
     """The Fourier transform of real numbers along an axis: n // 2 + 1 numbers.
 
-    Raises
-    ------
-    TypeError
-        For complex numbers.
-
-    Examples
-    --------
     >>> from cubed.array_api import fft
     >>> fft.rfft(cubed.asarray([1.0, 0.0, 0.0, 0.0])).compute()
     array([1.+0.j, 1.+0.j, 1.+0.j])
@@ -113,7 +122,7 @@ def rfft(
     return _one("rfft", x, n, axis, norm)
 
 
-@documented(returns="Real, in x's precision. Lazy.")
+@_transform(returns="Real, in x's precision. Lazy.")
 def irfft(
     x: Array, /, *, n: int | None = None, axis: int = -1, norm: str | None = "backward"
 ) -> Array:
@@ -127,7 +136,7 @@ def irfft(
     return _one("irfft", x, n, axis, norm)
 
 
-@documented(returns="Real, in x's precision. Lazy.")
+@_transform(returns="Real, in x's precision. Lazy.")
 def hfft(
     x: Array, /, *, n: int | None = None, axis: int = -1, norm: str | None = "backward"
 ) -> Array:
@@ -140,19 +149,12 @@ def hfft(
     return _one("hfft", x, n, axis, norm)
 
 
-@documented(returns="Complex, in x's precision. Lazy.")
+@_transform(returns="Complex, in x's precision. Lazy.", raises="TypeError: For complex numbers.")
 def ihfft(
     x: Array, /, *, n: int | None = None, axis: int = -1, norm: str | None = "backward"
 ) -> Array:
     """The inverse of hfft.
 
-    Raises
-    ------
-    TypeError
-        For complex numbers.
-
-    Examples
-    --------
     >>> from cubed.array_api import fft
     >>> fft.ihfft(cubed.asarray([1.0, 0.0, 0.0, 0.0])).compute()
     array([0.25-0.j, 0.25-0.j, 0.25-0.j])
@@ -160,7 +162,7 @@ def ihfft(
     return _one("ihfft", x, n, axis, norm)
 
 
-@documented(returns=_COMPLEX)
+@_transform(returns=_COMPLEX)
 def fftn(
     x: Array,
     /,
@@ -179,7 +181,7 @@ def fftn(
     return _many("fft", x, s, axes, norm)
 
 
-@documented(returns=_COMPLEX)
+@_transform(returns=_COMPLEX)
 def ifftn(
     x: Array,
     /,
@@ -198,7 +200,7 @@ def ifftn(
     return _many("ifft", x, s, axes, norm)
 
 
-@documented(returns="Complex, in x's precision. Lazy.")
+@_transform(returns="Complex, in x's precision. Lazy.", raises="TypeError: For complex numbers.")
 def rfftn(
     x: Array,
     /,
@@ -209,13 +211,6 @@ def rfftn(
 ) -> Array:
     """The Fourier transform of real numbers along several axes, of which the last is halved.
 
-    Raises
-    ------
-    TypeError
-        For complex numbers.
-
-    Examples
-    --------
     >>> from cubed.array_api import fft
     >>> fft.rfftn(cubed.asarray([[1.0, 0.0], [0.0, 0.0]])).compute()
     array([[1.+0.j, 1.+0.j],
@@ -224,7 +219,7 @@ def rfftn(
     return _many("rfft", x, s, axes, norm)
 
 
-@documented(returns="Real, in x's precision. Lazy.")
+@_transform(returns="Real, in x's precision. Lazy.")
 def irfftn(
     x: Array,
     /,
@@ -243,7 +238,7 @@ def irfftn(
     return _many("irfft", x, s, axes, norm)
 
 
-@documented()
+@_transform()
 def fftfreq(
     n: int, /, *, d: float = 1.0, dtype: DTypeLike = None, device: str | None = None
 ) -> Array:
@@ -272,7 +267,7 @@ def fftfreq(
     return Array._new(_core.fftfreq(False, n, real_number(d, "d"), name), None)
 
 
-@documented()
+@_transform()
 def rfftfreq(
     n: int, /, *, d: float = 1.0, dtype: DTypeLike = None, device: str | None = None
 ) -> Array:
@@ -301,7 +296,7 @@ def rfftfreq(
     return Array._new(_core.fftfreq(True, n, real_number(d, "d"), name), None)
 
 
-@documented(returns="Of x's shape and type. Lazy.")
+@_transform(returns="Of x's shape and type. Lazy.")
 def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     """The elements with the frequency 0 in the middle.
 
@@ -313,7 +308,7 @@ def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     return x._like(_core.fftshift(False, x._x, normalize_axes(axes, x.ndim)))
 
 
-@documented(returns="Of x's shape and type. Lazy.")
+@_transform(returns="Of x's shape and type. Lazy.")
 def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     """The elements of fftshift where they were.
 
@@ -325,7 +320,7 @@ def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     return x._like(_core.fftshift(True, x._x, normalize_axes(axes, x.ndim)))
 
 
-@documented(returns="Lazy.")
+@_transform(returns="Lazy.")
 def fft2(
     a: Array,
     s: Sequence[int] | None = None,
@@ -342,7 +337,7 @@ def fft2(
     return fftn(a, s=s, axes=axes, norm=norm)
 
 
-@documented(returns="Lazy.")
+@_transform(returns="Lazy.")
 def ifft2(
     a: Array,
     s: Sequence[int] | None = None,
@@ -359,7 +354,7 @@ def ifft2(
     return ifftn(a, s=s, axes=axes, norm=norm)
 
 
-@documented(returns="Lazy.")
+@_transform(returns="Lazy.")
 def rfft2(
     a: Array,
     s: Sequence[int] | None = None,
@@ -376,7 +371,7 @@ def rfft2(
     return rfftn(a, s=s, axes=axes, norm=norm)
 
 
-@documented(returns="Lazy.")
+@_transform(returns="Lazy.")
 def irfft2(
     a: Array,
     s: Sequence[int] | None = None,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -80,6 +81,13 @@ __all__ = [
     "vecdot",
     "vector_norm",
 ]
+
+
+_of_matrices = partial(documented, parameters={"x": "Matrices, in the last two axes."})
+
+
+_TOO_LARGE = "MemoryError: Where a task cannot hold a matrix."
+_TOO_LARGE_BUT_ROWS = f"{_TOO_LARGE[:-1]}, unless it can be cut into blocks of rows."
 
 
 class EigResult(NamedTuple):
@@ -185,7 +193,7 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     return Array._new(_core.along("cross", core_of(x1), core_of(x2), axis), common_spec(x1, x2))
 
 
-@documented()
+@_of_matrices()
 def det(x: Array, /) -> Array:
     """Determinants.
 
@@ -206,7 +214,7 @@ def det(x: Array, /) -> Array:
     return x._like(_core.matrices("det", x._x, x.spec.task_mem))
 
 
-@documented()
+@_of_matrices()
 def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     """The diagonals that are `offset` right of the main one.
 
@@ -226,7 +234,7 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     return x._like(_core.diagonal(False, x._x, offset, None))
 
 
-@documented()
+@_of_matrices(raises=_TOO_LARGE)
 def eig(x: Array, /) -> EigResult:
     """Eigenvalues and eigenvectors of square matrices: complex numbers.
 
@@ -234,11 +242,6 @@ def eig(x: Array, /) -> EigResult:
     -------
     EigResult
         ``(..., n)`` and ``(..., n, n)``. Lazy.
-
-    Raises
-    ------
-    MemoryError
-        Where a task cannot hold a matrix.
 
     Examples
     --------
@@ -252,7 +255,7 @@ def eig(x: Array, /) -> EigResult:
     return EigResult(*(x._like(c) for c in _core.factors("eig", x._x, False, x.spec.task_mem)))
 
 
-@documented()
+@_of_matrices(raises=_TOO_LARGE)
 def eigh(x: Array, /) -> EighResult:
     """Eigenvalues and eigenvectors of Hermitian matrices, of which the lower triangle is read.
 
@@ -260,11 +263,6 @@ def eigh(x: Array, /) -> EighResult:
     -------
     EighResult
         ``(..., n)``, real, and ``(..., n, n)``: float64 for integers, else x's precision. Lazy.
-
-    Raises
-    ------
-    MemoryError
-        Where a task cannot hold a matrix.
 
     Examples
     --------
@@ -277,7 +275,7 @@ def eigh(x: Array, /) -> EighResult:
     return EighResult(*(x._like(c) for c in _core.factors("eigh", x._x, False, x.spec.task_mem)))
 
 
-@documented()
+@_of_matrices(raises=_TOO_LARGE)
 def eigvals(x: Array, /) -> Array:
     """Eigenvalues of square matrices: complex numbers.
 
@@ -285,11 +283,6 @@ def eigvals(x: Array, /) -> Array:
     -------
     Array
         ``(..., n)``. Lazy.
-
-    Raises
-    ------
-    MemoryError
-        Where a task cannot hold a matrix.
 
     Examples
     --------
@@ -302,7 +295,7 @@ def eigvals(x: Array, /) -> Array:
     return x._like(_core.matrices("eigvals", x._x, x.spec.task_mem))
 
 
-@documented()
+@_of_matrices(raises=_TOO_LARGE)
 def eigvalsh(x: Array, /) -> Array:
     """Eigenvalues of Hermitian matrices, of which the lower triangle is read.
 
@@ -310,11 +303,6 @@ def eigvalsh(x: Array, /) -> Array:
     -------
     Array
         ``(..., n)``, real: float64 for integers, else x's precision. Lazy.
-
-    Raises
-    ------
-    MemoryError
-        Where a task cannot hold a matrix.
 
     Examples
     --------
@@ -327,7 +315,7 @@ def eigvalsh(x: Array, /) -> Array:
     return x._like(_core.matrices("eigvalsh", x._x, x.spec.task_mem))
 
 
-@documented()
+@_of_matrices()
 def inv(x: Array, /) -> Array:
     """Inverses, ``(..., n, n)``: float64 for integers, else of x's type.
 
@@ -349,7 +337,7 @@ def inv(x: Array, /) -> Array:
     return x._like(_core.matrices("inv", x._x, x.spec.task_mem))
 
 
-@documented()
+@_of_matrices()
 def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
     """Norms of matrices: "fro", "nuc", or 1, 2, inf and their negatives.
 
@@ -417,6 +405,7 @@ def _limit(x: Array, rtol: Any) -> _core.Array | None:
     return core_of(rtol)
 
 
+@_of_matrices(raises=_TOO_LARGE)
 def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
     """How many singular values are more than `rtol` times the largest.
 
@@ -432,14 +421,8 @@ def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
     Array
         int64, without the last two axes. Lazy.
 
-    Raises
-    ------
-    MemoryError
-        Where a task cannot hold a matrix.
-
     Examples
     --------
-    >>> import cubed
     >>> from cubed.array_api import linalg
     >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
     >>> linalg.matrix_rank(x).compute().round(6)
@@ -468,6 +451,7 @@ def outer(x1: Array, x2: Array, /) -> Array:
     return Array._new(_core.pair("outer", core_of(x1), core_of(x2)), common_spec(x1, x2))
 
 
+@_of_matrices(raises=_TOO_LARGE)
 def pinv(x: Array, /, *, rtol: Any = None, rcond: Any = None) -> Array:
     """Moore-Penrose inverses; singular values up to `rtol` (or `rcond`) times the largest count as
     0.
@@ -486,14 +470,8 @@ def pinv(x: Array, /, *, rtol: Any = None, rcond: Any = None) -> Array:
     Array
         ``(..., m, n)`` of ``(..., n, m)``. Lazy.
 
-    Raises
-    ------
-    MemoryError
-        Where a task cannot hold a matrix.
-
     Examples
     --------
-    >>> import cubed
     >>> from cubed.array_api import linalg
     >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
     >>> linalg.pinv(x).compute().round(6)
@@ -540,7 +518,7 @@ def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
     )
 
 
-@documented()
+@_of_matrices()
 def slogdet(x: Array, /) -> SlogdetResult:
     """Signs of determinants, and logarithms of their absolute values.
 
@@ -593,6 +571,7 @@ def solve(x1: Array, x2: Array, /) -> Array:
     return Array._new(_core.solve(core_of(x1), core_of(x2), task_mem), spec)
 
 
+@documented(raises=_TOO_LARGE_BUT_ROWS)
 def svd(x: Array, /, *, full_matrices: bool = True, compute_uv: bool = True) -> Any:
     """Singular values, which descend, and singular vectors; without `compute_uv` the values alone.
 
@@ -611,14 +590,8 @@ def svd(x: Array, /, *, full_matrices: bool = True, compute_uv: bool = True) -> 
         ``(..., n, k)``, ``(..., k)`` and ``(..., k, m)`` with k the smaller extent, or square
         matrices for `full_matrices`. Lazy.
 
-    Raises
-    ------
-    MemoryError
-        Where a task cannot hold a matrix, unless it can be cut into blocks of rows.
-
     Examples
     --------
-    >>> import cubed
     >>> from cubed.array_api import linalg
     >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
     >>> u, s, vh = linalg.svd(x)
@@ -633,7 +606,7 @@ def svd(x: Array, /, *, full_matrices: bool = True, compute_uv: bool = True) -> 
     )
 
 
-@documented()
+@_of_matrices(raises=_TOO_LARGE_BUT_ROWS)
 def svdvals(x: Array, /) -> Array:
     """Singular values, which descend.
 
@@ -641,11 +614,6 @@ def svdvals(x: Array, /) -> Array:
     -------
     Array
         ``(..., k)``, real, with k the smaller extent. Lazy.
-
-    Raises
-    ------
-    MemoryError
-        Where a task cannot hold a matrix, unless it can be cut into blocks of rows.
 
     Examples
     --------
@@ -658,7 +626,7 @@ def svdvals(x: Array, /) -> Array:
     return x._like(_core.matrices("svdvals", x._x, x.spec.task_mem))
 
 
-@documented()
+@_of_matrices()
 def trace(x: Array, /, *, offset: int = 0, dtype: DTypeLike = None) -> Array:
     """Sums of the diagonals that are `offset` right of the main one.
 

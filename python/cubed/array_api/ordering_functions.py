@@ -35,7 +35,7 @@ def _check_kth(kth: Any, n: int) -> None:
             raise ValueError(f"kth is {k}, out of range for {n} elements")
 
 
-@documented()
+@documented(raises="ValueError: For positions out of range.")
 def partition(a: Any, kth: Any, axis: int | None = -1) -> Array:
     """The elements along an axis (None: of `a` in one dimension), with those that are smaller than
     the one at `kth` in front of it, and others behind it: all are sorted.
@@ -50,11 +50,6 @@ def partition(a: Any, kth: Any, axis: int | None = -1) -> Array:
     Array
         Of a's shape, or of one axis, and of its type. Lazy.
 
-    Raises
-    ------
-    ValueError
-        For positions out of range.
-
     Examples
     --------
     >>> cubed.partition(cubed.asarray([3, 9, 1]), 0)[0].compute()
@@ -65,7 +60,7 @@ def partition(a: Any, kth: Any, axis: int | None = -1) -> Array:
     return sort(x, axis=d)
 
 
-@documented()
+@documented(raises="ValueError: For positions out of range.")
 def argpartition(a: Any, kth: Any, axis: int | None = -1) -> Array:
     """The positions of elements in the order of :func:`partition`.
 
@@ -78,11 +73,6 @@ def argpartition(a: Any, kth: Any, axis: int | None = -1) -> Array:
     -------
     Array
         int64, of a's shape, or of one axis. Lazy.
-
-    Raises
-    ------
-    ValueError
-        For positions out of range.
 
     Examples
     --------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,21 @@ from cubed.io._create import as_lazy
 __all__ = ["in1d", "intersect1d", "setdiff1d", "setxor1d"]
 
 
+_of_sets = partial(
+    documented,
+    parameters={
+        "ar1": "The first set.",
+        "ar2": "The second set.",
+        "assume_unique": "Whether the elements of each are different.",
+    },
+)
+
+
 def _set(x: Any, assume_unique: bool) -> Array:
     return flat(x) if assume_unique else unique(x)
 
 
-@documented()
+@_of_sets()
 def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) -> Array:
     """Whether each element of an array in one dimension is among those of another one; with
     `invert`, whether it is not.
@@ -33,7 +44,7 @@ def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) 
     Parameters
     ----------
     invert : bool, default False
-        Whether what is not in `x2` is true.
+        Whether what is not in `ar2` is true.
 
     Returns
     -------
@@ -48,7 +59,7 @@ def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) 
     return isin(flat(ar1), as_lazy(ar2), invert=invert)
 
 
-@documented(returns="Lazy.")
+@_of_sets(returns="Lazy.")
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
     """The elements of one array that are not in another one: distinct ones in ascending order, or
     as they are, if they are said to be unique. Computes their number.
@@ -62,7 +73,7 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
     return x[isin(x, as_lazy(ar2), invert=True)]
 
 
-@documented()
+@_of_sets()
 def intersect1d(
     ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False
 ) -> Any:
@@ -108,7 +119,7 @@ def intersect1d(
     )
 
 
-@documented(returns="Lazy.")
+@_of_sets(returns="Lazy.")
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
     """The elements that are in one of two arrays, and not in both, in ascending order. Computes
     their number.

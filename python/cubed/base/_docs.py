@@ -8,7 +8,7 @@ pages of the documentation show all of them, in numpydoc's form.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -38,17 +38,14 @@ TYPES = {
     "tuple[Array, ...]": "tuple of Array",
 }
 
-#: What a parameter is; with " : " in front of it the type, where annotations do not say it.
+#: What a parameter is, after its type and " : " where annotations do not say that.
 PARAMETERS = {
     "a": "The first operand.",
-    "ar1": "The first set.",
-    "ar2": "The second set.",
     "arrays": "sequence of Array : The arrays.",
     "ary": "The elements.",
-    "assume_unique": "Whether the elements of each are different.",
     "atol": "Absolute tolerance.",
     "axes": "The axes; None: all.",
-    "axis": "The axes that are gone through; negative ones count from the last.",
+    "axis": "The axis, or the axes, gone through; negative ones count from the last.",
     "axis1": "The first axis of the matrices.",
     "axis2": "The second axis of the matrices.",
     "b": "The second operand.",
@@ -72,23 +69,15 @@ PARAMETERS = {
     "k": "The diagonal: 0 is the main one, 1 that above it.",
     "keepdims": "Whether the result keeps reduced axes, with extent 1.",
     "method": "How is interpolated between elements, by NumPy's names.",
-    "n": "Length of the transform along the axis: longer ones are filled with zeros.",
     "name": "What plans and messages call the operation.",
-    "norm": (
-        '{"backward", "ortho", "forward"} :'
-        " Which direction is scaled: the inverse one, both, or this one."
-    ),
     "offset": "The diagonal: 0 is the main one, 1 that above it.",
-    "order": "For NumPy's calls.",
+    "order": '{"C", "F"} : Which axis is the fastest: the last, or the first.',
     "rtol": "Tolerance relative to `b`.",
-    "s": "Lengths of the transform along `axes`.",
     "seed": "What the numbers are determined by; None: others each time.",
     "shape": "Shape of the result.",
     "size": "Shape of the result.",
     "spec": "What computations may use; None: as configured.",
-    "split_every": (
-        "int, dict or None : How many partial results a task combines; None: as memory allows."
-    ),
+    "split_every": "int, dict or None : Accepted, and not needed: reductions are split as planned.",
     "stable": "Whether equal elements stay in order; they always do.",
     "weights": "array_like or None : How much each element counts; None: 1.",
     "where": "array_like of bool : Which elements count; True: all.",
@@ -110,30 +99,34 @@ _SECTIONS = {
 }  # fmt: skip
 
 
-def documented(*, returns: str = "", raises: str = "") -> Callable[[F], F]:
-    """Completes a docstring: with the parameters that it leaves out, with `returns`, what is said
-    of the result, and with `raises`, of a TypeError; with the heading of an example, and the import
-    that it needs.
+def documented(
+    *, parameters: Mapping[str, str] = PARAMETERS, returns: str = "", raises: str = ""
+) -> Callable[[F], F]:
+    """Completes a docstring: with the parameters that it leaves out, of which `parameters` and
+    :data:`PARAMETERS` say what they are; with `returns`, what is said of the result; with `raises`,
+    an error and when it is raised; with the heading of an example, and the import that it needs.
     """
 
     def complete(function: F) -> F:
         if function.__doc__ is not None:  # with docstrings, which -OO leaves out
-            function.__doc__ = _completed(function, returns, raises)
+            function.__doc__ = _completed(function, parameters, returns, raises)
         return function
 
     return complete
 
 
-def _completed(function: Any, returns: str, raises: str) -> str:
+def _completed(function: Any, parameters: Mapping[str, str], returns: str, raises: str) -> str:
     doc = function.__doc__
     if sys.version_info < (3, 13):  # which leaves the indentation out
         doc = doc.replace("\n    ", "\n")
     summary, sections = _cut(doc)
-    sections["Parameters"] = _listed(function, sections.get("Parameters", ""))
+    sections["Parameters"] = _listed(function, sections.get("Parameters", ""), parameters)
     if returns:
-        sections["Returns"] = f"{TYPES[function.__annotations__['return']]}\n    {returns}"
+        kind = function.__annotations__["return"]
+        sections["Returns"] = f"{TYPES.get(kind, kind)}\n    {returns}"
     if raises:
-        sections["Raises"] = f"TypeError\n    {raises}"
+        error, _, when = raises.partition(": ")
+        sections["Raises"] = f"{error}\n    {when}\n{sections.get('Raises', '')}"
     if "Examples" not in sections:
         summary, _, example = summary.partition("\n>>> ")
         sections["Examples"] = f">>> {example}"
@@ -156,7 +149,7 @@ def _cut(doc: str) -> tuple[str, dict[str, str]]:
     return doc[:end], sections
 
 
-def _listed(function: Any, own: str) -> str:
+def _listed(function: Any, own: str, parameters: Mapping[str, str]) -> str:
     """All parameters: those that the docstring has, the others as many functions have them."""
     entries: dict[str, str] = {}
     names: list[str] = []
@@ -169,10 +162,12 @@ def _listed(function: Any, own: str) -> str:
     out: dict[str, None] = {}  # several parameters may have one entry
     for name, default in _parameters(function):
         bare = name.lstrip("*")
-        try:
-            text = entries[bare] if bare in entries else entry(name, types.get(bare), default)
-        except KeyError as e:
-            raise TypeError(f"{function.__qualname__}: nothing is said of {name}") from e
+        text = entries.get(bare)
+        if text is None:
+            words = parameters.get(bare) or PARAMETERS.get(bare)
+            if words is None:
+                raise TypeError(f"{function.__qualname__}: nothing is said of {name}")
+            text = _entry(name, words, types.get(bare, ""), default)
         out[text] = None
     return "\n".join(out)
 
@@ -198,12 +193,12 @@ def _parameters(function: Any) -> Iterator[tuple[str, Any]]:
             yield name, defaults.get(name)
 
 
-def entry(name: str, annotation: str | None, default: Any) -> str:
-    """What is said of a parameter of many functions."""
-    kind, colon, words = PARAMETERS[name.lstrip("*")].partition(" : ")
+def _entry(name: str, words: str, annotation: str, default: Any) -> str:
+    """A parameter, with its type and what is said of it."""
+    kind, colon, said = words.partition(" : ")
     if not colon:
-        kind, words = TYPES[annotation or ""], kind
+        kind, said = TYPES[annotation], words
     if default is not None:
         value = f'"{default}"' if isinstance(default, str) else repr(default)
         kind += f", default {value}"
-    return f"{name} : {kind}\n    {words}"
+    return f"{name} : {kind}\n    {said}"
