@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from cubed.array_api.searching_functions import where as _where
 from cubed.array_api.statistical_functions import cumulative_prod, cumulative_sum
 from cubed.array_api.utility_functions import all as _all
 from cubed.array_api.utility_functions import any as _any
+from cubed.base._docs import REDUCED, documented
 from cubed.base._types import Axis, ChunksLike, DTypeLike
 from cubed.io._create import as_lazy, from_array
 from cubed.planning._compute import compute as _compute
@@ -64,6 +66,26 @@ class MaskedArray:
 
     Operators and NumPy's ufuncs mask what either operand masks, and quotients by 0; reductions
     leave masked elements out, and mask what has none left. `compute` gives NumPy's masked array.
+
+    Parameters
+    ----------
+    data : Array
+        The elements.
+    mask : Array of bool
+        Where they do not count; broadcast to the shape of the data.
+    fill_value : scalar or None
+        What :meth:`filled` puts in place of masked elements; None: NumPy's.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.ma.masked_array([1.0, 2.0, 3.0], [False, True, False])
+    >>> (x + 1).compute()
+    masked_array(data=[2.0, --, 4.0],
+                 mask=[False,  True, False],
+           fill_value=1e+20)
+    >>> float(x.mean().compute())
+    2.0
     """
 
     __slots__ = ("_values", "_fill", "_hidden")
@@ -353,9 +375,26 @@ def _plain(value: Any) -> Any:
     return _ma.getdata(value) if isinstance(value, np.ma.MaskedArray) else value
 
 
+_of_masked = partial(
+    documented,
+    parameters={
+        "a": "An array that may be masked.",
+        "axis": "The axis, or the axes; None: all.",
+        "chunks": "Chunks of an array that is not lazy, see :func:`cubed.rechunk`.",
+        "fill_value": "scalar or None : What :meth:`MaskedArray.filled` puts; None: NumPy's.",
+        "value": "scalar : What elements are compared with.",
+        "v1": "scalar : One end.",
+        "v2": "scalar : The other end.",
+        "x": "An array that may be masked.",
+    },
+)
+_MASKED = "Of the array's shape and type; what was masked stays so. Lazy."
+
+
 # --- Making ---------------------------------------------------------------------------------------
 
 
+@_of_masked(returns="Lazy.")
 def masked_array(
     data: Any,
     mask: Any = False,
@@ -369,19 +408,17 @@ def masked_array(
 
     Parameters
     ----------
-    data
+    data : array_like
         An array, lazy or not, also a masked one of NumPy's.
-    mask
+    mask : array_like of bool, default False
         True where elements do not count; broadcast. What is masked already stays so.
-    dtype, fill_value
-        Of the result.
-    chunks, spec
-        Of an array that is not lazy.
+    spec : Spec or None
+        What computations of an array that is not lazy may use; None: as configured.
 
-    Returns
-    -------
-    MaskedArray
-        Lazy.
+    Examples
+    --------
+    >>> print(cubed.ma.masked_array([1, 2, 3], [False, True, False]).compute())
+    [1 -- 3]
     """
     old = None
     if isinstance(data, MaskedArray):
@@ -416,18 +453,34 @@ def _lazy(value: Any, chunks: ChunksLike, spec: Spec | None) -> Array:
     return as_lazy(values) if chunks is None else from_array(values, chunks=chunks, spec=spec)
 
 
+@_of_masked(returns=_MASKED)
 def masked_where(condition: Any, a: Any) -> MaskedArray:
-    """An array that is masked where a condition holds, too."""
+    """An array that is masked where a condition holds, too.
+
+    >>> x = cubed.asarray([1, 2, 3])
+    >>> print(cubed.ma.masked_where(x == 2, x).compute())
+    [1 -- 3]
+    """
     return masked_array(a, filled(condition, True))
 
 
+@_of_masked(returns="Of its shape and type; what is masked means nothing. Lazy.")
 def getdata(a: Any) -> Array:
-    """The elements of an array that may be masked."""
+    """The elements of an array that may be masked.
+
+    >>> cubed.ma.getdata(cubed.ma.masked_array([1, 2], [False, True])).compute()
+    array([1, 2])
+    """
     return a.data if isinstance(a, MaskedArray) else as_lazy(_plain(a))
 
 
+@_of_masked(returns="bool, of its shape. Lazy.")
 def getmaskarray(a: Any) -> Array:
-    """Where an array is masked: bool, of its shape."""
+    """Where an array is masked.
+
+    >>> cubed.ma.getmaskarray(cubed.ma.masked_array([1, 2], [False, True])).compute()
+    array([False,  True])
+    """
     if isinstance(a, MaskedArray):
         return a.mask
     if isinstance(a, np.ma.MaskedArray):
@@ -435,8 +488,13 @@ def getmaskarray(a: Any) -> Array:
     return zeros_like(as_lazy(a), dtype=np.bool_)
 
 
+@_of_masked(returns="Of its shape and type. Lazy.")
 def filled(a: Any, fill_value: Any = None) -> Array:
-    """An array with a value in place of masked elements; one that is not masked as it is."""
+    """An array with a value in place of masked elements; one that is not masked as it is.
+
+    >>> cubed.ma.filled(cubed.ma.masked_array([1, 2], [False, True]), 0).compute()
+    array([1, 0])
+    """
     a = masked_array(a) if isinstance(a, np.ma.MaskedArray) else a
     return a.filled(fill_value) if isinstance(a, MaskedArray) else as_lazy(a)
 
@@ -445,62 +503,119 @@ def _by_value(ufunc: Any, a: Any, value: Any) -> MaskedArray:
     return masked_array(a, ufunc(getdata(a), value))
 
 
+@_of_masked(returns=_MASKED)
 def masked_equal(a: Any, value: Any) -> MaskedArray:
-    """Masked where elements equal a value, which is what fills them."""
+    """Masked where elements equal a value, which is what fills them.
+
+    >>> print(cubed.ma.masked_equal(cubed.asarray([1, 2, 3]), 2).compute())
+    [1 -- 3]
+    """
     out = _by_value(np.equal, a, value)
     out.fill_value = value
     return out
 
 
+@_of_masked(returns=_MASKED)
 def masked_not_equal(a: Any, value: Any) -> MaskedArray:
-    """Masked where elements do not equal a value."""
+    """Masked where elements do not equal a value.
+
+    >>> print(cubed.ma.masked_not_equal(cubed.asarray([1, 2, 3]), 2).compute())
+    [-- 2 --]
+    """
     return _by_value(np.not_equal, a, value)
 
 
+@_of_masked(returns=_MASKED)
 def masked_greater(a: Any, value: Any) -> MaskedArray:
-    """Masked where elements are greater than a value."""
+    """Masked where elements are greater than a value.
+
+    >>> print(cubed.ma.masked_greater(cubed.asarray([1, 2, 3]), 2).compute())
+    [1 2 --]
+    """
     return _by_value(np.greater, a, value)
 
 
+@_of_masked(returns=_MASKED)
 def masked_greater_equal(a: Any, value: Any) -> MaskedArray:
-    """Masked where elements are not less than a value."""
+    """Masked where elements are not less than a value.
+
+    >>> print(cubed.ma.masked_greater_equal(cubed.asarray([1, 2, 3]), 2).compute())
+    [1 -- --]
+    """
     return _by_value(np.greater_equal, a, value)
 
 
+@_of_masked(returns=_MASKED)
 def masked_less(a: Any, value: Any) -> MaskedArray:
-    """Masked where elements are less than a value."""
+    """Masked where elements are less than a value.
+
+    >>> print(cubed.ma.masked_less(cubed.asarray([1, 2, 3]), 2).compute())
+    [-- 2 3]
+    """
     return _by_value(np.less, a, value)
 
 
+@_of_masked(returns=_MASKED)
 def masked_less_equal(a: Any, value: Any) -> MaskedArray:
-    """Masked where elements are not greater than a value."""
+    """Masked where elements are not greater than a value.
+
+    >>> print(cubed.ma.masked_less_equal(cubed.asarray([1, 2, 3]), 2).compute())
+    [-- -- 3]
+    """
     return _by_value(np.less_equal, a, value)
 
 
+@_of_masked(returns=_MASKED)
 def masked_inside(x: Any, v1: Any, v2: Any) -> MaskedArray:
-    """Masked from one value to another, both included."""
+    """Masked from one value to another, both included.
+
+    >>> print(cubed.ma.masked_inside(cubed.asarray([1, 2, 3]), 1, 2).compute())
+    [-- -- 3]
+    """
     low, high = (v1, v2) if v1 <= v2 else (v2, v1)
     data = getdata(x)
     return masked_array(x, _elements.logical_and(data >= low, data <= high))
 
 
+@_of_masked(returns=_MASKED)
 def masked_outside(x: Any, v1: Any, v2: Any) -> MaskedArray:
-    """Masked where elements are not from one value to another."""
+    """Masked where elements are not from one value to another.
+
+    >>> print(cubed.ma.masked_outside(cubed.asarray([1, 2, 3]), 1, 2).compute())
+    [1 2 --]
+    """
     low, high = (v1, v2) if v1 <= v2 else (v2, v1)
     data = getdata(x)
     return masked_array(x, _elements.logical_or(data < low, data > high))
 
 
+@_of_masked(returns=_MASKED)
 def masked_invalid(a: Any) -> MaskedArray:
-    """Masked where elements are NaN or infinite."""
+    """Masked where elements are NaN or infinite.
+
+    >>> print(cubed.ma.masked_invalid(cubed.asarray([1.0, float("nan")])).compute())
+    [1.0 --]
+    """
     data = getdata(a)
     return masked_array(a, ~_elements.isfinite(data) if data.dtype.kind in "fc" else False)
 
 
+@_of_masked(returns=_MASKED)
 def masked_values(
     x: Any, value: Any, rtol: float = 1e-5, atol: float = 1e-8
 ) -> MaskedArray:  # fmt: skip
-    """Masked where elements are close to a value, which is what fills them."""
+    """Masked where elements are close to a value, which is what fills them.
+
+    Parameters
+    ----------
+    rtol : float, default 1e-05
+        Tolerance relative to `value`.
+
+    Examples
+    --------
+    >>> print(cubed.ma.masked_values(cubed.asarray([1.0, 1.1]), 1.1).compute())
+    [1.0 --]
+    """
     data = getdata(x)
     if data.dtype.kind not in "fc":
         return masked_equal(x, value)
@@ -508,34 +623,78 @@ def masked_values(
     return masked_array(x, near, fill_value=value)
 
 
+@_of_masked(returns=_MASKED)
 def fix_invalid(a: Any, mask: Any = False, fill_value: Any = None) -> MaskedArray:
-    """Masked where elements are NaN or infinite, with the fill value in their place."""
+    """Masked where elements are NaN or infinite, with the fill value in their place.
+
+    Parameters
+    ----------
+    mask : array_like of bool, default False
+        Where elements do not count, either.
+
+    Examples
+    --------
+    >>> x = cubed.ma.fix_invalid([1.0, float("nan")], fill_value=-1.0)
+    >>> x.data.compute()
+    array([ 1., -1.])
+    """
     out = masked_invalid(masked_array(a, mask, fill_value=fill_value))
     bad = ~_elements.isfinite(out.data) if out.dtype.kind in "fc" else out.mask
     value = np.asarray(out.fill_value).astype(out.dtype)[()]
     return MaskedArray(_where(bad, value, out.data), out.mask, out._fill)
 
 
+@_of_masked()
 def set_fill_value(a: MaskedArray, fill_value: Any) -> None:
-    """Sets what fills masked elements."""
+    """Sets what fills masked elements.
+
+    >>> x = cubed.ma.masked_array([1, 2], [False, True])
+    >>> cubed.ma.set_fill_value(x, 7)
+    >>> x.filled().compute()
+    array([1, 7])
+    """
     a.fill_value = fill_value
 
 
 # --- Of several -----------------------------------------------------------------------------------
 
 
+@_of_masked(returns=REDUCED + "int64. Lazy.")
 def count(a: Any, axis: Axis = None, keepdims: bool = False) -> Array:
-    """How many elements are not masked: int64."""
+    """How many elements are not masked.
+
+    >>> cubed.ma.count(cubed.ma.masked_array([1, 2], [False, True])).compute()
+    array(1)
+    """
     return masked_array(a).count(axis, keepdims)
 
 
+@_of_masked(returns="For each axis int64 of one axis. Lazy.")
 def nonzero(a: Any) -> tuple[Array, ...]:
-    """Coordinates of elements that are neither masked nor 0; their number is computed now."""
+    """Coordinates of elements that are neither masked nor 0; their number is computed now.
+
+    >>> (at,) = cubed.ma.nonzero(cubed.ma.masked_array([1, 0, 2], [True, False, False]))
+    >>> at.compute()
+    array([2])
+    """
     return _nonzero(filled(a, 0))
 
 
+@_of_masked(returns="Without the axis; None: all of them. Masked where weights sum to 0. Lazy.")
 def average(a: Any, axis: int | None = None, weights: Any = None) -> MaskedArray:
-    """The mean with weights of what is not masked."""
+    """The mean with weights of what is not masked.
+
+    Raises
+    ------
+    ValueError
+        For weights of another shape than the array, or than its axis.
+
+    Examples
+    --------
+    >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+    >>> print(cubed.ma.average(x, weights=[4, 1, 1]).compute())
+    2.0
+    """
     x = masked_array(a)
     if weights is None:
         return x.mean(axis)
@@ -551,8 +710,23 @@ def average(a: Any, axis: int | None = None, weights: Any = None) -> MaskedArray
     return MaskedArray(out, total == 0, x._fill)
 
 
+@_of_masked(
+    returns="Of the shape that all broadcast to, and of the type that x and y promote to. Lazy."
+)
 def where(condition: Any, x: Any, y: Any) -> MaskedArray:
-    """Elements of x where the condition holds, of y elsewhere; masked where the condition is."""
+    """Elements of x where the condition holds, of y elsewhere; masked where the condition is.
+
+    Parameters
+    ----------
+    x, y : array_like
+        Arrays that may be masked, or numbers.
+
+    Examples
+    --------
+    >>> x = cubed.ma.masked_array([1, 2], [False, True])
+    >>> print(cubed.ma.where(cubed.asarray([True, False]), x, 5).compute())
+    [1 5]
+    """
     c = filled(condition, False)
     a, b = masked_array(x), masked_array(y)
     mask = _where(c, a.mask, b.mask)
@@ -562,8 +736,21 @@ def where(condition: Any, x: Any, y: Any) -> MaskedArray:
     return MaskedArray(out, _shapes.broadcast_to(mask, out.shape), a._fill)
 
 
+@_of_masked(returns="Of the type that they promote to. Lazy.")
 def concatenate(arrays: Any, axis: int = 0) -> MaskedArray:
-    """Arrays one after another along an axis."""
+    """Arrays one after another along an axis.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like
+        Arrays that may be masked.
+
+    Examples
+    --------
+    >>> x = cubed.ma.masked_array([1, 2], [False, True])
+    >>> print(cubed.ma.concatenate([x, [3]]).compute())
+    [1 -- 3]
+    """
     given = [masked_array(a) for a in arrays]
     return MaskedArray(
         _shapes.concat([a.data for a in given], axis=axis),

@@ -8,6 +8,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 
 from cubed.array._array import Array
 from cubed.array._operands import to_numpy
+from cubed.base._docs import documented
 from cubed.base._types import NDArray
 from cubed.blocks._apply import map_blocks
 from cubed.blocks._overlap import map_overlap
@@ -31,6 +33,27 @@ __all__ = [
 ]
 
 _BOUNDARIES = {"nearest": "nearest", "reflect": "reflect", "wrap": "periodic"}
+
+
+_of_images = partial(
+    documented,
+    parameters={
+        "cval": 'What is beyond the ends for ``"constant"``.',
+        "footprint": (
+            "array_like of bool or None : Which elements of a box count, instead of `size`; it has"
+            " the image's axes."
+        ),
+        "input": "An image, of any number of axes.",
+        "mode": (
+            'What is beyond the ends: ``"reflect"``, ``"nearest"``, ``"wrap"`` or ``"constant"``.'
+        ),
+        "size": "int, sequence of int or None : Extent of a box, or one for each axis.",
+    },
+    returns="Of the image's shape and type. Lazy.",
+    raises=(
+        "ValueError: For other values than these, and where a filter reaches further than a block."
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -77,6 +100,7 @@ def _of_axes(value: Any, ndim: int, what: str) -> list[Any]:
     return out
 
 
+@_of_images()
 def gaussian_filter(
     input: Any,
     sigma: Any,
@@ -89,22 +113,18 @@ def gaussian_filter(
 
     Parameters
     ----------
-    input
-        An image, of any number of axes.
-    sigma
+    sigma : float or sequence of float
         The standard deviation, or one for each axis.
-    order
+    order : int or sequence of int, default 0
         Of the derivative, or one for each axis.
-    mode, cval
-        What is beyond the ends: ``"reflect"``, ``"nearest"``, ``"wrap"``, or the number `cval` for
-        ``"constant"``.
-    truncate
+    truncate : float, default 4.0
         Standard deviations after which the Gaussian ends.
 
-    Returns
-    -------
-    Array
-        Of the image's shape and type. Lazy.
+    Examples
+    --------
+    >>> x = cubed.asarray([0.0, 0.0, 1.0, 0.0, 0.0])
+    >>> cubed.ndimage.gaussian_filter(x, 0.5).compute().round(3)
+    array([0.   , 0.106, 0.787, 0.106, 0.   ])
     """
     x = as_lazy(input)
     widths = _of_axes(sigma, x.ndim, "gaussian_filter: sigma")
@@ -137,43 +157,51 @@ def _sized(name: str, input: Any, size: Any, footprint: Any, mode: str, cval: fl
     return _filtered(name, x, depth, mode, cval, **options)
 
 
+@_of_images()
 def uniform_filter(
     input: Any, size: Any = 3, mode: str = "reflect", cval: float = 0.0
 ) -> Array:  # fmt: skip
-    """The means of boxes around elements, of `size`, or one for each axis.
+    """The means of boxes around elements.
 
-    Of the image's shape and type; `mode` as for :func:`gaussian_filter`. Lazy.
+    >>> x = cubed.asarray([0.0, 3.0, 6.0, 0.0])
+    >>> cubed.ndimage.uniform_filter(x).compute()
+    array([1., 3., 3., 2.])
     """
     return _sized("uniform_filter", input, size, None, mode, cval)
 
 
+@_of_images()
 def median_filter(
     input: Any, size: Any = None, footprint: Any = None, mode: str = "reflect", cval: float = 0.0
 ) -> Array:
-    """The medians of boxes around elements, of `size`, or one for each axis, or of the elements
-    that a footprint has.
+    """The medians of boxes around elements, or of those that a footprint has.
 
-    Of the image's shape and type; `mode` as for :func:`gaussian_filter`. Lazy.
+    >>> cubed.ndimage.median_filter(cubed.asarray([1, 8, 2, 5]), 3).compute()
+    array([1, 2, 5, 5])
     """
     return _sized("median_filter", input, size, footprint, mode, cval)
 
 
+@_of_images()
 def minimum_filter(
     input: Any, size: Any = None, footprint: Any = None, mode: str = "reflect", cval: float = 0.0
 ) -> Array:
     """The least elements of boxes around elements, or of those that a footprint has.
 
-    Of the image's shape and type; parameters as for :func:`median_filter`. Lazy.
+    >>> cubed.ndimage.minimum_filter(cubed.asarray([1, 8, 2, 5]), 3).compute()
+    array([1, 1, 2, 2])
     """
     return _sized("minimum_filter", input, size, footprint, mode, cval)
 
 
+@_of_images()
 def maximum_filter(
     input: Any, size: Any = None, footprint: Any = None, mode: str = "reflect", cval: float = 0.0
 ) -> Array:
     """The greatest elements of boxes around elements, or of those that a footprint has.
 
-    Of the image's shape and type; parameters as for :func:`median_filter`. Lazy.
+    >>> cubed.ndimage.maximum_filter(cubed.asarray([1, 8, 2, 5]), 3).compute()
+    array([8, 8, 8, 5])
     """
     return _sized("maximum_filter", input, size, footprint, mode, cval)
 
@@ -209,9 +237,9 @@ def label(input: Any, structure: Any = None) -> tuple[Array, int]:
 
     Parameters
     ----------
-    input
+    input : array_like
         An image, whose objects are not 0.
-    structure
+    structure : array_like of bool or None
         Which neighbours are connected: 3 elements along each axis, symmetric. None: those that
         share a face.
 
@@ -220,6 +248,18 @@ def label(input: Any, structure: Any = None) -> tuple[Array, int]:
     tuple[Array, int]
         int32, of the image's shape, 0 where no object is, lazy; and how many there are. They are
         numbered by the blocks that they begin in, in which SciPy's order differs.
+
+    Raises
+    ------
+    ValueError
+        For a structure of another shape, or one that is not symmetric.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> labels, n = cubed.ndimage.label(cubed.asarray([1, 1, 0, 1, 0, 1]))
+    >>> labels.compute(), n
+    (array([1, 1, 0, 2, 0, 3], dtype=int32), 3)
     """
     x = as_lazy(input)
     ndimage = import_module("scipy.ndimage")

@@ -29,14 +29,10 @@ SECTIONS = (
 )
 
 
-#: Whose docstrings are short: they name the function of NumPy or SciPy that they are like.
-LATER = ("cubed.ma", "cubed.ndimage")
-
-
 def functions():
     """By full name what is public, has a signature and is written here; once each."""
     found = {}
-    for path in (p for p in reference.MODULES if p not in LATER):
+    for path in reference.MODULES:
         module = importlib.import_module(path)
         for name in reference.public_names(module):
             x = getattr(module, name)
@@ -46,7 +42,7 @@ def functions():
 
 
 FUNCTIONS = functions()
-CLASSES = (cubed.Array, cubed.Callback, cubed.Plan, cubed.Spec)
+CLASSES = (cubed.Array, cubed.Callback, cubed.Plan, cubed.Spec, cubed.ma.MaskedArray)
 
 
 def sections(doc):
@@ -152,7 +148,7 @@ own : int, default 1
 *arrays : sequence of Array
     The arrays.
 axis : int or None, default -1
-    The axes that are gone through; negative ones count from the last.
+    The axis, or the axes, gone through; negative ones count from the last.
 
 Returns
 -------

@@ -197,7 +197,7 @@ def _entry(name: str, words: str, annotation: str, default: Any) -> str:
     """A parameter, with its type and what is said of it."""
     kind, colon, said = words.partition(" : ")
     if not colon:
-        kind, said = TYPES[annotation], words
+        kind, said = TYPES.get(annotation, annotation), words
     if default is not None:
         value = f'"{default}"' if isinstance(default, str) else repr(default)
         kind += f", default {value}"

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import quote
 
 from cubed.base._remote import SCHEMES, set_options
 from cubed.base._warnings import warn
@@ -99,7 +98,11 @@ def note_slow(store: Any) -> None:
 
 def root_url(root: str) -> str:
     """A directory in whose name "::" is no end of the store."""
-    return f"file://{quote(root)}" if "::" in root else root
+    if "::" not in root:
+        return root
+    from urllib.parse import quote  # late: takes a while
+
+    return f"file://{quote(root)}"
 
 
 def _of_zarr(x: Any) -> Place | None:

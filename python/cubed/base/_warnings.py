@@ -8,7 +8,6 @@ import sys
 import warnings
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from types import FrameType
 
 #: Whose frames are between the user's line and what is warned of.
@@ -39,8 +38,13 @@ def casting() -> Iterator[None]:
 
 @cache
 def _is_between(filename: str) -> bool:
-    library = f"{Path(os.__file__).parent}/"
+    library = _folder(os.__file__)
     if filename.startswith(("<frozen ", library)) and "-packages/" not in filename:
         return True
     files = (getattr(sys.modules.get(p), "__file__", None) for p in _PACKAGES)
-    return filename.startswith(tuple(f"{Path(f).parent}/" for f in files if f))
+    return filename.startswith(tuple(_folder(f) for f in files if f))
+
+
+def _folder(file: str) -> str:
+    """Where a file is, with the slash; pathlib takes a while to import."""
+    return "".join(file.rpartition("/")[:2])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, MutableMapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
@@ -87,6 +86,8 @@ class Delayed:
         archive = _archive(url)
         if archive is not None:
             path, name = archive
+            from pathlib import Path  # late: takes a while
+
             if not self._overwrite and Path(path).exists():
                 raise ArrayExistsError(f"{path} exists: overwrite=True replaces it")
             self._archives[f"{path}.cubed-new"] = path
@@ -168,6 +169,8 @@ class Delayed:
 
 def _archive(url: str) -> tuple[str, str] | None:
     """The file and the path in it, if the place is in a file that is to be written."""
+    from pathlib import Path  # late: takes a while
+
     store, path, _ = _core.place(url)
     if "://" in store or Path(store).is_dir():
         return None
