@@ -11,6 +11,7 @@
 #include "cubed/dtype.h"
 #include "cubed/groupby.h"
 #include "cubed/plan.h"
+#include "cubed/rolling.h"
 #include "cubed/run.h"
 #include "cubed/zarr.h"
 

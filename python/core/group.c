@@ -1,4 +1,4 @@
-/* Reductions and quantiles by group. */
+/* Reductions and quantiles by group, and reductions of windows. */
 #include "core.h"
 
 /* groupby(name, x, codes, axes, ngroups, correction, min_count, fill or None, task_mem) */
@@ -58,8 +58,53 @@ static PyObject *group_quantiles(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
+/* [(axis, before, after), ...] into windows[n]. */
+static bool get_windows(PyObject *list, cubed_window windows[CUBED_MAX_NDIM], int *n)
+{
+    Py_ssize_t size = PySequence_Size(list);
+    if (size < 0 || size > CUBED_MAX_NDIM) {
+        if (size >= 0) PyErr_Format(PyExc_ValueError, "windows along %zd axes", size);
+        return false;
+    }
+    *n = (int)size;
+    for (Py_ssize_t i = 0; i < size; i++) {
+        long long before, after;
+        PyObject *item = PySequence_GetItem(list, i);
+        bool ok = item && PyArg_ParseTuple(item, "iLL", &windows[i].axis, &before, &after);
+        Py_XDECREF(item);
+        if (!ok) return false;
+        windows[i].before = before;
+        windows[i].after = after;
+    }
+    return true;
+}
+
+/* rolling(name, x, windows, min_count, correction) */
+static PyObject *rolling(PyObject *module, PyObject *args)
+{
+    const char *name;
+    PyObject *array, *list;
+    long long min_count;
+    int n;
+    bool skip_nan;
+    cubed_window windows[CUBED_MAX_NDIM];
+    cubed_rolling_options o = CUBED_ROLLING_OPTIONS_INIT;
+    cubed_group_reduction reduction;
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_array *x, *out = NULL;
+    if (!PyArg_ParseTuple(args, "sOOLd", &name, &array, &list, &min_count, &o.correction) ||
+        !(x = core_unwrap(core_get_state(module), array)) || !get_windows(list, windows, &n))
+        return NULL;
+    if (!cubed_group_reduction_parse(name, &reduction, &skip_nan))
+        return core_unknown("name", name, "a reduction");
+    o.min_count = min_count;
+    cubed_status st = cubed_rolling_reduce(x, windows, n, reduction, &o, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
 PyMethodDef core_group_methods[] = {
     {"group_quantiles", group_quantiles, METH_VARARGS, NULL},
     {"groupby", groupby, METH_VARARGS, NULL},
+    {"rolling", rolling, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

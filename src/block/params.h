@@ -155,4 +155,14 @@ typedef struct cb_group_params {
     int32_t zero;
 } cb_group_params;
 
+/* "rolling": x, whose blocks come with what there is of `before` elements in front of them and `after` behind
+ * them along each axis, and a result for each element. */
+typedef struct cb_rolling_params {
+    int64_t before[CUBED_MAX_NDIM], after[CUBED_MAX_NDIM];
+    int64_t min_count;
+    double correction;
+    int32_t reduction; /* cubed_group_reduction */
+    int32_t unused;    /* 0 */
+} cb_rolling_params;
+
 #endif

@@ -69,6 +69,9 @@ static const cli_topic topics[] = {
     {"products", "matmul vecdot(a, b, axis=-1) tensordot(a, b, axes=2 or ((1, 2), (0, 1)))"},
     {"groups", "groupby(x, by, \"mean\", dim=\"time\", ngroups=, skipna=True, ddof=, min_count=) "
                "group_labels(by)"},
+    {"windows",
+     "rolling(x, 30, \"mean\", dim=\"time\", center=True, min_periods=10, ddof=1), of several "
+     "axes rolling(x, (3, 3), \"max\", axis=(1, 2)); count, sum, prod, mean, var, std, min, max"},
     {"calendars", "mean(x, groupby=\"time.month\") and mean(x, resample=\"1D\", dim=\"time\") of "
                   "any reduction by group, also "
                   "resample(x, \"MS\", \"mean\", skipna=True) and groupby(x, \"time.season\", "

@@ -1,4 +1,4 @@
-/* Reductions by group. Labels that are not codes are read when the expression is built: which groups there
+/* Reductions by group, and of windows. Labels that are not codes are read when the expression is built: which groups there
  * are decides the shape of the result. */
 #include <math.h>
 #include <stdlib.h>
@@ -242,6 +242,69 @@ static cubed_status call_groupby(expr_builder *b, const expr *e, cubed_array **o
     return st;
 }
 
+/* Windows as Xarray has them: up to the element, or around it. */
+static cubed_status get_windows(expr_builder *b, const expr *e, const cubed_array *x, int *n,
+                                cubed_window windows[CUBED_MAX_NDIM])
+{
+    int naxes, axes[CUBED_MAX_NDIM];
+    int64_t length[CUBED_MAX_NDIM];
+    bool center = false;
+    EXPR_TRY(expr_get_ints(b, e->child[1], n, length));
+    EXPR_TRY(expr_get_axes(b, e, NULL, x, &naxes, axes));
+    EXPR_TRY(expr_get_bool(b, e, "center", &center));
+    if (naxes < 0) {
+        naxes = *n == 1 ? 1 : 0;
+        axes[0] = 0;
+    }
+    if (naxes != *n) return expr_reject(b, e, "expected an axis for each length: axis= or dim=");
+    for (int i = 0; i < *n; i++) {
+        if (length[i] < 1) return expr_reject(b, e->child[1], "expected lengths of at least 1");
+        const int64_t before = center ? length[i] / 2 : length[i] - 1;
+        windows[i] = (cubed_window){axes[i], before, length[i] - 1 - before};
+    }
+    return CUBED_OK;
+}
+
+static cubed_status roll_windows(expr_builder *b, const expr *e, cubed_array *x, cubed_array **out)
+{
+    const expr *least = expr_keyword(e, "min_periods"), *ddof = expr_keyword(e, "ddof");
+    cubed_rolling_options o = CUBED_ROLLING_OPTIONS_INIT;
+    cubed_window windows[CUBED_MAX_NDIM];
+    cubed_group_reduction reduction;
+    bool skip_nan;
+    int n;
+    expr_value v;
+    if (!cubed_group_reduction_parse(e->child[2]->text, &reduction, &skip_nan))
+        return expr_reject(b, e->child[2], "expected count, sum, prod, mean, var, std, min or max");
+    EXPR_TRY(get_windows(b, e, x, &n, windows));
+    for (int i = 0; i < n; i++) {
+        if (__builtin_mul_overflow(o.min_count, windows[i].before + 1 + windows[i].after,
+                                   &o.min_count))
+            return expr_reject(b, e->child[1], "windows of more than 2**63 elements");
+    }
+    if (least) EXPR_TRY(expr_get_int(b, least, &o.min_count));
+    if (ddof) {
+        EXPR_TRY(expr_get_number(b, ddof, &v));
+        o.correction = v.re;
+    }
+    return expr_located(b, e, cubed_rolling_reduce(x, windows, n, reduction, &o, out, b->err));
+}
+
+static cubed_status call_rolling(expr_builder *b, const expr *e, cubed_array **out)
+{
+    static const char *const names[] = {"axis", "dim", "center", "min_periods", "ddof", NULL};
+    int n;
+    cubed_array *x;
+    EXPR_TRY(expr_check_args(b, e, 3, 3, names, &n));
+    if (e->child[2]->kind != EXPR_STRING)
+        return expr_reject(b, e->child[2], "expected the name of a reduction in quotes");
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st = roll_windows(b, e, x, out);
+    cubed_array_unref(x);
+    return st;
+}
+
 const expr_function expr_group_functions[] = {{.name = "groupby", .fn = call_groupby},
+                                              {.name = "rolling", .fn = call_rolling},
                                               {.name = "group_labels", .fn = call_group_labels},
                                               {.name = NULL}};

@@ -14,6 +14,7 @@
 #include "cubed/cancel.h"
 #include "cubed/dtype.h"
 #include "kernel/group.h"
+#include "kernel/rolling.h"
 
 /* Elements of a vector register: 1 KiB of float64 (longer ones split memory and arithmetic into
  * phases and lose bandwidth). Variances go vector by vector, and runs shorter than one have an order of their
@@ -165,6 +166,7 @@ typedef struct cb_kernels {
     cb_gemm_fn gemm[CUBED_DTYPE_COUNT];
     cb_matvec_fn matvec[CUBED_DTYPE_COUNT];
     cb_group_table group;
+    cb_rolling_fns rolling[CB_ROLLING_KINDS];
     /* Unsigned keys in order; `spare` has room for as many. False, with the keys in any order, where that would
      * take too long. NULL where the instruction set has nothing for it. */
     bool (*sort32)(void *keys, int64_t n, void *spare);

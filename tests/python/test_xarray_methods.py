@@ -603,7 +603,7 @@ def test_windows_read_each_chunk_once(lazy):
     for name in "sum mean std var min max prod".split():
         moved = getattr(lazy.f.rolling(time=3), name)()
         stages = moved.data.plan().stages
-        assert any(f"moving {name}" in s["name"] for s in stages)
+        assert any(f"rolling {name}" in s["name"] for s in stages)
         assert stages[0]["chunks_read"] <= lazy.f.data.npartitions
 
 

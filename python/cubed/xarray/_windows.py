@@ -1,18 +1,20 @@
-"""Reductions of windows, of blocks with the elements around them."""
+"""Reductions of windows that move along axes."""
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 import cubed
+from cubed import _core
 from cubed.array._array import Array
 from cubed.base._types import NDArray
 
+#: What the engine reduces windows by.
+_REDUCTIONS = {"max", "mean", "min", "prod", "std", "sum", "var"}
 #: Elements before and after an element along each axis.
 Windows = Mapping[int, tuple[int, int]]
 
@@ -40,28 +42,18 @@ def moving(name: str, x: Array, windows: Windows, min_count: int, ddof: float) -
     dtype = x.dtype
     if dtype.kind != "f":
         wide = dtype.itemsize > 2 or name in ("sum", "mean", "prod")
-        dtype = np.dtype("f8" if wide else "f4")
-    # A total, what is added to it, a mask, and how many there are.
-    extra = math.prod(x.chunksize) * (4 * 8 + 1)
-    return _around(
-        _reduced,
-        x if x.dtype.kind == "f" else x.astype(dtype),
-        windows,
-        float("nan"),  # which does not count
-        dtype,
-        extra,
-        f"moving {name}",
-        reduction=name,
-        min_count=min_count,
-        ddof=ddof,
-        result=dtype,
-    )
+        x = x.astype("f8" if wide else "f4")
+    return _rolling(name, x, windows, min_count, ddof)
 
 
 def counted(known: Array, windows: Windows) -> Array:
     """How many of an element and those around it are true."""
-    extra = math.prod(known.chunksize) * 8
-    return _around(_count, known, windows, False, np.int64, extra, "moving count")
+    return _rolling("sum", known.astype("f8"), windows, 0, 0).astype(np.int64)
+
+
+def _rolling(name: str, x: Array, windows: Windows, min_count: int, ddof: float) -> Array:
+    around = [(axis, before, after) for axis, (before, after) in windows.items()]
+    return x._like(_core.rolling(name, x._x, around, min_count, ddof))
 
 
 def _last_argmax(x: NDArray, axis: int) -> NDArray:
@@ -96,92 +88,25 @@ def reduced(
     longest = max(x.chunksize, default=1)
     line = math.prod(x.chunksize) // max(1, longest)
     slab = max(1, x.spec.task_mem // (32 * x.itemsize * size * max(1, line)))
-    return _around(
+    return cubed.map_overlap(
         _reduced_by,
         x,
-        windows,
-        fill,
-        dtype,
-        4 * min(slab, longest) * line * size * max(x.itemsize, 8),
-        f"moving {getattr(func, '__name__', 'function')}",
+        dtype=dtype,
+        depth=dict(windows),
+        boundary=dict.fromkeys(windows, fill),
+        extra_projected_mem=4 * min(slab, longest) * line * size * max(x.itemsize, 8),
+        name=f"moving {getattr(func, '__name__', 'function')}",
         function=func,
+        sizes={axis: before + 1 + after for axis, (before, after) in windows.items()},
         slab=slab,
         options=kwargs,
     )
 
 
-def _around(
-    call: Callable[..., Any],
-    x: Array,
-    windows: Windows,
-    beyond: Any,
-    dtype: Any,
-    extra: int,
-    name: str,
-    /,
-    **kwargs: Any,
-) -> Array:
-    return cubed.map_overlap(
-        call,
-        x,
-        dtype=dtype,
-        depth=dict(windows),
-        boundary={axis: beyond for axis in windows},
-        extra_projected_mem=extra,
-        name=name,
-        sizes={axis: before + 1 + after for axis, (before, after) in windows.items()},
-        **kwargs,
-    )
-
-
-Sizes = Mapping[int, int]
-
-
-def _shape(block: NDArray, sizes: Sizes) -> tuple[int, ...]:
-    """How many windows there are in a block."""
-    return tuple(n + 1 - sizes.get(d, 1) for d, n in enumerate(block.shape))
-
-
-def _parts(block: NDArray, sizes: Sizes) -> Iterator[NDArray]:
-    """The first elements of all windows, their second ones, and so on."""
-    shape = _shape(block, sizes)
-    for offsets in itertools.product(*(range(sizes.get(d, 1)) for d in range(block.ndim))):
-        yield block[tuple(slice(k, k + n) for k, n in zip(offsets, shape, strict=True))]
-
-
-def _count(block: NDArray, sizes: Sizes) -> NDArray:
-    out = np.zeros(_shape(block, sizes), np.int64)
-    for part in _parts(block, sizes):
-        out += part
-    return out
-
-
-def _reduced(
-    block: NDArray,
-    reduction: str,
-    sizes: Sizes,
-    min_count: int,
-    ddof: float,
-    result: np.dtype[Any],
-) -> NDArray:
-    shape = _shape(block, sizes)
-
-    def parts() -> Iterator[NDArray]:
-        return _parts(block, sizes)
-
-    known = np.zeros(shape, np.int64)
-    for part in parts():
-        known += ~np.isnan(part)
-    with np.errstate(all="ignore"):
-        out = _REDUCTIONS[reduction](parts, shape, known, ddof)
-    out[known < min_count] = np.nan
-    return out.astype(result, copy=False)
-
-
 def _reduced_by(
     block: NDArray,
     function: Callable[..., Any],
-    sizes: Sizes,
+    sizes: Mapping[int, int],
     slab: int,
     options: dict[str, Any],
 ) -> NDArray:
@@ -195,60 +120,3 @@ def _reduced_by(
         for part in (view[(slice(None),) * longest + (slice(k, k + slab),)],)
     ]
     return np.concatenate(parts, axis=longest)
-
-
-def _sum(parts: Callable[[], Iterator[NDArray]], shape: Any, known: Any, _: Any) -> NDArray:
-    out = np.zeros(shape)
-    for part in parts():
-        np.add(out, part, out=out, where=~np.isnan(part))
-    return out
-
-
-def _mean(parts: Any, shape: Any, known: Any, _: Any) -> NDArray:
-    return np.divide(_sum(parts, shape, known, _), known)
-
-
-def _prod(parts: Any, shape: Any, known: Any, _: Any) -> NDArray:
-    out = np.ones(shape)
-    for part in parts():
-        np.multiply(out, part, out=out, where=~np.isnan(part))
-    return out
-
-
-def _min(parts: Any, shape: Any, known: Any, _: Any) -> NDArray:
-    out = np.full(shape, np.nan)
-    for part in parts():
-        np.fmin(out, part, out=out)
-    return out
-
-
-def _max(parts: Any, shape: Any, known: Any, _: Any) -> NDArray:
-    out = np.full(shape, np.nan)
-    for part in parts():
-        np.fmax(out, part, out=out)
-    return out
-
-
-def _var(parts: Any, shape: Any, known: Any, ddof: float) -> NDArray:
-    mean = _mean(parts, shape, known, ddof)
-    out = np.zeros(shape)
-    for part in parts():
-        difference = part - mean
-        np.add(out, difference * difference, out=out, where=~np.isnan(part))
-    freedom = known - ddof
-    return np.where(freedom > 0, out / freedom, np.nan)
-
-
-def _std(parts: Any, shape: Any, known: Any, ddof: float) -> NDArray:
-    return np.sqrt(_var(parts, shape, known, ddof))
-
-
-_REDUCTIONS: dict[str, Callable[..., NDArray]] = {
-    "max": _max,
-    "mean": _mean,
-    "min": _min,
-    "prod": _prod,
-    "std": _std,
-    "sum": _sum,
-    "var": _var,
-}

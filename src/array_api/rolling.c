@@ -1,0 +1,127 @@
+/* Reductions of windows. */
+#include "cubed/rolling.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "array_api/api_pkg.h"
+#include "base/checked.h"
+#include "base/error.h"
+#include "block/params.h"
+
+static cubed_status set_params(const cubed_array *x, const cubed_window *windows, int n,
+                               cubed_group_reduction reduction, const cubed_rolling_options *o,
+                               cb_rolling_params *p, cubed_error *err)
+{
+    uint32_t seen = 0;
+    memset(p, 0, sizeof *p);
+    p->reduction = (int32_t)reduction;
+    p->min_count = o->min_count;
+    p->correction = o->correction;
+    for (int i = 0; i < n; i++) {
+        int axis = windows[i].axis;
+        CB_TRY(cb_api_axis("rolling", x->node.grid->ndim, &axis, err));
+        if (windows[i].before < 0 || windows[i].after < 0)
+            return cb_fail(err, CUBED_E_ARG,
+                           "rolling: the window along axis %d has %" PRId64
+                           " elements before and %" PRId64 " behind, expected at least 0",
+                           axis, windows[i].before, windows[i].after);
+        if (seen >> axis & 1)
+            return cb_fail(err, CUBED_E_ARG, "rolling: axis %d comes twice", axis);
+        seen |= 1u << axis;
+        /* What is farther away than the axis is long is nothing. */
+        const int64_t most = cb_max_i64(0, x->shape[axis] - 1);
+        p->before[axis] = cb_min_i64(windows[i].before, most);
+        p->after[axis] = cb_min_i64(windows[i].after, most);
+    }
+    return CUBED_OK;
+}
+
+/* Chunks, or several of them along axes where they are shorter than windows, so that no element comes with more than a
+ * few blocks, as long as the block stays small. */
+static void set_blocks(const cubed_array *x, const cb_rolling_params *p,
+                       int64_t chunks[CUBED_MAX_NDIM])
+{
+    cb_api_blocks_within(x, 0, INT64_MAX, 1, chunks);
+    for (int d = 0; d < x->node.grid->ndim; d++) {
+        const int64_t window = p->before[d] + 1 + p->after[d];
+        int64_t rest = (int64_t)sizeof(double);
+        for (int k = 0; k < x->node.grid->ndim; k++) {
+            if (k != d)
+                rest = (int64_t)cb_min_size((size_t)INT64_MAX,
+                                            cb_sat_mul((size_t)rest, (size_t)chunks[k]));
+        }
+        const int64_t most = CB_API_BLOCK_BYTES / rest / chunks[d],
+                      wanted = cb_ceil_div(window, chunks[d]);
+        chunks[d] = cb_min_i64(cb_max_i64(1, x->shape[d]),
+                               chunks[d] * cb_max_i64(1, cb_min_i64(most, wanted)));
+    }
+}
+
+/* Of float32 or float64. */
+static cubed_status reduce(cubed_array *x, const cb_rolling_params *p, cubed_array **out,
+                           cubed_error *err)
+{
+    const int ndim = x->node.grid->ndim;
+    int64_t chunks[CUBED_MAX_NDIM];
+    int symbols[CUBED_MAX_NDIM];
+    cubed_block_halo halo[CUBED_MAX_NDIM];
+    set_blocks(x, p, chunks);
+    for (int d = 0; d < ndim; d++) {
+        symbols[d] = d;
+        halo[d] = (cubed_block_halo){p->before[d], p->after[d], false};
+    }
+    const cubed_block_halo *const halos[] = {halo};
+    const cubed_block_input in = {x, symbols, chunks};
+    const cubed_block_output to = {p->reduction == CUBED_GROUP_COUNT ? CUBED_INT64 : x->node.dtype,
+                                   ndim,
+                                   x->shape,
+                                   chunks,
+                                   symbols,
+                                   x->node.dim_names};
+    return cubed_blockwise_overlap(x->ctx, "rolling", p, sizeof *p, &in, halos, 1, &to, 1, NULL,
+                                   out, err);
+}
+
+static bool is_known(cubed_group_reduction reduction)
+{
+    return reduction >= CUBED_GROUP_COUNT && reduction <= CUBED_GROUP_MAX;
+}
+
+cubed_status cubed_rolling_reduce(cubed_array *x, const cubed_window *windows, int n,
+                                  cubed_group_reduction reduction, const cubed_rolling_options *o,
+                                  cubed_array **out, cubed_error *err)
+{
+    const cubed_kind kind = cubed_dtype_kind(x->node.dtype);
+    cubed_array *values = NULL, *made = NULL;
+    cb_rolling_params p;
+    cubed_status st = CUBED_OK;
+    if (o->struct_size != sizeof *o)
+        return cb_fail(err, CUBED_E_ARG, "rolling: options.struct_size is %zu, expected %zu",
+                       o->struct_size, sizeof *o);
+    if (!is_known(reduction))
+        return cb_fail(
+            err, CUBED_E_ARG,
+            "rolling: reduction is %s, expected count, sum, prod, mean, var, std, min or max",
+            cubed_group_reduction_name(reduction) ? cubed_group_reduction_name(reduction) : "none");
+    if (kind > CUBED_KIND_FLOAT)
+        return cb_fail(err, CUBED_E_TYPE, "rolling is not defined for %s, expected real numbers",
+                       cubed_dtype_name(x->node.dtype));
+    if (x->node.grid->ndim == 0 || n < 1)
+        return cb_fail(err, CUBED_E_ARG,
+                       "rolling: %d windows of an array of %d dimensions, expected at least one", n,
+                       x->node.grid->ndim);
+    CB_TRY(set_params(x, windows, n, reduction, o, &p, err));
+    const size_t size = cubed_dtype_size(x->node.dtype);
+    CB_GO(cubed_astype(x, kind == CUBED_KIND_FLOAT && size <= 4 ? CUBED_FLOAT32 : CUBED_FLOAT64,
+                       &values, err));
+    CB_GO(reduce(values, &p, &made, err));
+    if (kind == CUBED_KIND_FLOAT && reduction != CUBED_GROUP_COUNT)
+        CB_GO(cubed_astype(made, x->node.dtype, out, err));
+    else
+        *out = cubed_array_ref(made);
+out:
+    cubed_array_unref(values);
+    cubed_array_unref(made);
+    return st;
+}
