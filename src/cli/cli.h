@@ -180,8 +180,9 @@ int cli_execute(const char *verb, cubed_context *ctx, const cubed_target *target
 /* Computes all elements of x into data, before what a command is about: shows and leaves nothing. */
 cubed_status cli_compute(cubed_context *ctx, cubed_array *x, void *data, const cli_common *c,
                          cubed_error *err);
-/* --plan, --explain and --plan-svg. */
-cubed_status cli_show_plan(const cubed_plan *plan, const cli_common *c, cubed_error *err);
+/* --plan, --explain and --plan-svg. `mem_after`: what writing a file takes when all tasks are done, or 0. */
+cubed_status cli_show_plan(const cubed_plan *plan, const cli_common *c, uint64_t mem_after,
+                           cubed_error *err);
 /* The limits that the options say. */
 cubed_plan_options cli_plan_options(const cli_common *c);
 /* Says on stderr that this process holds more, before any task, than is reserved for it. */
@@ -214,9 +215,11 @@ typedef struct cli_traffic {
 /* What a plan asks of other machines' stores by the executor that is chosen, and what that costs. */
 CUBED_MUST_CHECK cubed_status cli_get_traffic(const cubed_plan *plan, const cli_common *c,
                                               cli_traffic *out, cubed_error *err);
-void cli_print_plan(FILE *f, const cubed_plan *plan, const cli_traffic *traffic);
+void cli_print_plan(FILE *f, const cubed_plan *plan, const cli_traffic *traffic,
+                    uint64_t mem_after);
 /* Why it is not one pass. */
 void cli_explain_plan(FILE *f, const cubed_plan *plan);
-void cli_print_plan_json(FILE *f, const cubed_plan *plan, const cli_traffic *traffic);
+void cli_print_plan_json(FILE *f, const cubed_plan *plan, const cli_traffic *traffic,
+                         uint64_t mem_after);
 
 #endif

@@ -61,7 +61,7 @@ static cubed_status run(cubed_plan *plan, cli_common *c, cubed_error *err)
     cubed_run_stats stats;
     cubed_plan_options o = cli_plan_options(c);
     cubed_status st = cubed_plan_set_limits(plan, &o, err);
-    if (st == CUBED_OK) st = cli_show_plan(plan, c, err);
+    if (st == CUBED_OK) st = cli_show_plan(plan, c, 0, err);
     if (st != CUBED_OK || c->plan_only) return st;
     /* Its intermediates lie in a directory that was named: they may wait there. */
     c->work_dir = "";

@@ -246,13 +246,14 @@ cubed_status cli_run_plan(cubed_plan *plan, const cli_common *c, cubed_run_stats
     return st;
 }
 
-cubed_status cli_show_plan(const cubed_plan *plan, const cli_common *c, cubed_error *err)
+cubed_status cli_show_plan(const cubed_plan *plan, const cli_common *c, uint64_t mem_after,
+                           cubed_error *err)
 {
     cli_traffic traffic;
     const cubed_status st = c->plan_only ? cli_get_traffic(plan, c, &traffic, err) : CUBED_OK;
     if (st != CUBED_OK) return st;
-    if (c->plan_only && c->json) cli_print_plan_json(stdout, plan, &traffic);
-    if (c->plan_only && !c->json) cli_print_plan(stdout, plan, &traffic);
+    if (c->plan_only && c->json) cli_print_plan_json(stdout, plan, &traffic, mem_after);
+    if (c->plan_only && !c->json) cli_print_plan(stdout, plan, &traffic, mem_after);
     if (c->plan_only && !c->json && c->explain) cli_explain_plan(stdout, plan);
     char text[1024];
     for (int i = 0; cubed_plan_get_warning(plan, i, text, sizeof text); i++)
@@ -346,7 +347,7 @@ static int execute(const char *verb, cubed_context *ctx, const cubed_target *tar
         cubed_plan_unref(plan);
         return cli_usage_error(verb, "%s", missing);
     }
-    st = cli_show_plan(plan, c, &err);
+    st = cli_show_plan(plan, c, mem_after, &err);
     if (st == CUBED_OK && c->save_plan) st = save_plan(plan, c->save_plan, &err);
     if (st == CUBED_OK && !dry) {
         cli_warn_of_reserve(verb, plan, c);
@@ -381,21 +382,22 @@ int cli_execute(const char *verb, cubed_context *ctx, const cubed_target *target
                                targets[0].url);
     if (ntargets > 0 && targets[0].url && archive_is_picture(targets[0].url) && !c->picture)
         return cli_usage_error(verb, "%s: `cubed plot` draws pictures", targets[0].url);
+    uint64_t mem = 0;
+    if (ntargets > 0 && targets[0].url && archive_is_netcdf(targets[0].url) &&
+        cubed_netcdf_check(targets, ntargets, &mem, &err) != CUBED_OK)
+        return cli_report(verb, &err);
     if (ntargets == 0 || !targets[0].url || !(archive_is_wanted(targets[0].url) || c->picture) ||
         (c->plan_only && !c->save_plan))
-        return execute(verb, ctx, targets, ntargets, groups, ngroups, 0, c, ran, stats, info);
+        return execute(verb, ctx, targets, ntargets, groups, ngroups, mem, c, ran, stats, info);
     if (c->save_plan || targets[0].region)
         return cli_usage_error(verb,
                                "a file is written as a whole, by a run of the command: not with "
                                "--save-plan or --region");
     char *wrong = archive_begin(&a, targets, ntargets, groups, ngroups, c->picture,
                                 c->overwrite || c->resume);
-    uint64_t mem = 0;
     int code;
     if (wrong)
         code = cli_usage_error(verb, "%s", wrong);
-    else if (a.netcdf && cubed_netcdf_check(a.targets, a.ntargets, &mem, &err) != CUBED_OK)
-        code = cli_report(verb, &err);
     else
         code = execute(verb, ctx, a.targets, a.ntargets, a.groups, a.ngroups, mem, c, ran, stats,
                        info);

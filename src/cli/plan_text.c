@@ -15,7 +15,7 @@ static void print_traffic(FILE *f, const cubed_store_traffic *t, double cost)
             cli_format_bytes((double)t->bytes_written, b), cost < 0.1 ? 6 : 2, cost);
 }
 
-void cli_print_plan(FILE *f, const cubed_plan *plan, const cli_traffic *traffic)
+void cli_print_plan(FILE *f, const cubed_plan *plan, const cli_traffic *traffic, uint64_t mem_after)
 {
     cubed_plan_info info;
     char a[32], b[32], c[32], d[32];
@@ -56,6 +56,9 @@ void cli_print_plan(FILE *f, const cubed_plan *plan, const cli_traffic *traffic)
     if (info.result_bytes)
         fprintf(f, "; results beside it %s", cli_format_bytes((double)info.result_bytes, d));
     fputc('\n', f);
+    if (mem_after)
+        fprintf(f, "the file is written when all tasks are done, by one thread with up to %s\n",
+                cli_format_bytes((double)mem_after, a));
 }
 
 /* Reasons, and what each is given for: so many lines at most, whatever the number of stages. */
@@ -217,7 +220,8 @@ static json_t *traffic_json(const cli_traffic *traffic)
     return list;
 }
 
-void cli_print_plan_json(FILE *f, const cubed_plan *plan, const cli_traffic *traffic)
+void cli_print_plan_json(FILE *f, const cubed_plan *plan, const cli_traffic *traffic,
+                         uint64_t mem_after)
 {
     cubed_plan_info info;
     json_t *o = json_object(), *stages = json_array();
@@ -235,6 +239,7 @@ void cli_print_plan_json(FILE *f, const cubed_plan *plan, const cli_traffic *tra
     json_object_set_new(o, "allowed_mem", json_integer((json_int_t)info.allowed_mem));
     json_object_set_new(o, "reserved_mem", json_integer((json_int_t)info.reserved_mem));
     json_object_set_new(o, "projected_mem", json_integer((json_int_t)info.projected_mem));
+    json_object_set_new(o, "file_mem", json_integer((json_int_t)mem_after));
     json_object_set_new(o, "metadata_mem", json_integer((json_int_t)info.metadata_mem));
     json_object_set_new(o, "intermediate_budget",
                         json_integer((json_int_t)info.intermediate_budget));

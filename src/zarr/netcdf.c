@@ -192,8 +192,8 @@ static cubed_status define_storage(cb_netcdf_writer *w, int group, cb_netcdf_ent
                        "%s: chunks of %s have %zu bytes, and HDF5 no more than 4 GiB", w->path,
                        e->path, bytes);
     rc = w->nc.def_var_chunking(group, e->id, NC_CHUNKED, chunk);
-    /* Whole chunks come one after the other: none is kept. */
-    if (!rc) rc = w->nc.set_var_chunk_cache(group, e->id, 0, 1, 0);
+    /* Whole chunks come one after the other: none is kept. Of no byte means the cache of 16 MiB that all have. */
+    if (!rc) rc = w->nc.set_var_chunk_cache(group, e->id, 1, 1, 0);
     if (!rc && level > 0 && !small) rc = w->nc.def_var_deflate(group, e->id, 1, 1, level);
     return rc ? cb_netcdf_fail(w, rc, e->path, err) : CUBED_OK;
 }

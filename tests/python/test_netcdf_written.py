@@ -191,20 +191,62 @@ def test_copies_and_codecs(tmp_path):
     assert not list(tmp_path.glob("e.nc*"))
 
 
-def test_memory(tmp_path):
-    """Chunks are written one by one: of 160 MB in chunks of 4 MB the process never has many."""
-    text = "x=arange(20000000.0)"
-    args = [BIN, "eval", f"{text}[::1]", "--out", str(tmp_path / "r.nc"), "--max-workers", "1"]
-    args += ["--allowed-mem", "64MB", "--reserved-mem", "16MB", "--progress", "none"]
+def peak_of(*args) -> int:
+    """The most memory, in bytes, that a process of the command had."""
     code = (
         "import resource, subprocess, sys;"
         "subprocess.run(sys.argv[1:], check=True, capture_output=True);"
         "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
     )
-    out = subprocess.run([sys.executable, "-c", code, *args], capture_output=True, text=True)
+    command = [sys.executable, "-c", code, BIN, *map(str, args)]
+    out = subprocess.run(command, capture_output=True, text=True)
     assert out.returncode == 0, out.stderr
+    return int(out.stdout) * 1024
+
+
+def test_memory(tmp_path):
+    """Chunks are written one by one: of 160 MB in chunks of 4 MB the process never has many."""
+    text = "x=arange(20000000.0)"
+    args = ("--out", tmp_path / "r.nc", "--max-workers", 1, "--progress", "none")
+    peak = peak_of("eval", f"{text}[::1]", *args, "--allowed-mem", "64MB", "--reserved-mem", "16MB")
     # Shared code of libraries is resident, too.
-    assert int(out.stdout) * 1024 < 64e6 + 30e6
+    assert peak < 64e6 + 30e6
     with netCDF4.Dataset(tmp_path / "r.nc") as d:
         assert d["x"].shape == (20000000,)
         assert d["x"][19999990:].tolist() == list(range(19999990, 20000000))
+
+
+@pytest.mark.parametrize("rows", [64, 256])
+def test_what_is_projected_is_enough(tmp_path, rows):
+    """NetCDF in and out: what the plan says of tasks and of the file, in chunks of 2 and 8 MB."""
+    rng = np.random.default_rng(3)
+    for name, n in (("little", 2), ("much", 2048)):
+        with netCDF4.Dataset(tmp_path / f"{name}.nc", "w") as d:
+            d.createDimension("row", n)
+            d.createDimension("column", 4096)
+            v = d.createVariable(
+                "v", "f8", ("row", "column"), zlib=True, chunksizes=(min(n, rows), 4096)
+            )
+            v[:] = rng.integers(0, 9, (n, 4096))
+
+    def args(name, allowed="200MB"):
+        limits = ("--max-workers", 1, "--allowed-mem", allowed, "--reserved-mem", "16MB")
+        out = ("--out", tmp_path / f"{name}-r.nc", *limits, "--progress", "none", "--overwrite")
+        return ("eval", "r=v*2; s=v+1", "--in", f"v={tmp_path / f'{name}.nc'}::v", *out)
+
+    plan = json.loads(check(run(*args("much"), "--plan", "--json")).out)
+    shown = check(run(*args("much"), "--plan")).out
+    assert "the file is written when all tasks are done, by one thread with up to " in shown
+    chunk = rows * 4096 * 8
+    assert 5 * chunk <= plan["file_mem"] <= 6 * chunk + (9 << 20)
+    most = max(plan["projected_mem"], plan["file_mem"])
+    # What code and libraries take is the same for a file that is little.
+    taken = peak_of(*args("much")) - peak_of(*args("little"))
+    assert chunk < taken <= most, (taken, plan["projected_mem"], plan["file_mem"])
+    with netCDF4.Dataset(tmp_path / "much-r.nc") as d, netCDF4.Dataset(tmp_path / "much.nc") as was:
+        assert (d["r"][-3:] == was["v"][-3:] * 2).all()
+    # Of more chunk than fits nothing is begun, and the plan is not shown either.
+    for more in ((), ("--plan",)):
+        refused = run(*args("much", 16_000_000 + plan["file_mem"] - 1), *more)
+        assert refused.code != 0
+        assert "writing NetCDF takes up to" in refused.err
