@@ -57,6 +57,17 @@ typedef enum cubed_status {
 
 enum { CUBED_ERROR_ORIGINS = 8 };
 
+/* Why a task failed, as far as it matters for trying again. */
+typedef enum cubed_failure {
+    CUBED_FAILURE_PERMANENT, /* the same would fail again */
+    CUBED_FAILURE_TRANSIENT, /* input or output that may succeed later */
+    CUBED_FAILURE_MEMORY,    /* it needs more than there is: not tried again with as much */
+    CUBED_FAILURE_PREEMPTED, /* its worker was told to end: counts as no attempt */
+    CUBED_FAILURE_LOST,      /* its worker died, and nobody knows of what */
+    CUBED_FAILURE_TIMED_OUT  /* it took longer than task_timeout_ms */
+} cubed_failure;
+#define CUBED_FAILURES 6
+
 /* Where a failing function explains itself. Zero it or use CUBED_ERROR_INIT before the first use;
  * a function that succeeds does not touch it. */
 typedef struct cubed_error {
@@ -74,6 +85,8 @@ typedef struct cubed_error {
     /* The same may succeed if it is tried again, not before so many milliseconds: of CUBED_E_IO only. */
     uint32_t retry_after_ms;
     bool transient;
+    /* Of a task, where its worker or executor knows more than status and `transient` say: see cubed_failure_of. */
+    cubed_failure failure;
     /* Of a run that ends as a task failed: 1 + the number of its stage (0: no task failed), and which of its tasks. */
     int failed_stage;
     int64_t failed_task;
@@ -81,11 +94,15 @@ typedef struct cubed_error {
 
 #define CUBED_ERROR_INIT                                                                           \
     {                                                                                              \
-        CUBED_OK, 0, "", {0}, 0, 0, 0, false, 0, 0                                                 \
+        CUBED_OK, 0, "", {0}, 0, 0, 0, false, CUBED_FAILURE_PERMANENT, 0, 0                        \
     }
 
 /* A status as a short English phrase; never NULL. */
 CUBED_API const char *cubed_status_str(cubed_status status);
+/* What kind of failure an error of a task is: `failure`, or what follows from status and `transient`. */
+CUBED_API cubed_failure cubed_failure_of(const cubed_error *err);
+/* "timed out"; never NULL. */
+CUBED_API const char *cubed_failure_str(cubed_failure failure);
 
 /* "1.0.0.dev0" */
 CUBED_API const char *cubed_version(void);

@@ -41,6 +41,7 @@ typedef struct cubed_event {
     uint64_t function_mem, function_projected;
     uint64_t intermediate_mem; /* intermediates held in memory now */
     cubed_status status;       /* TASK_RETRY, PLAN_END */
+    cubed_failure failure;     /* with status */
     const char *message;       /* with status; valid during the callback */
 } cubed_event;
 
@@ -113,7 +114,9 @@ typedef struct cubed_run_options {
      * (of AWS, by its name or ARN), or one that was
      * added (cubed/sys/executor.h). */
     const char *executor;
-    int retries; /* of a task after an I/O error or a worker's death; others are not. 255 at most */
+    /* Of a task whose failure is transient, lost or timed out, 255 at most. Those that are preempted are tried again a hundred
+     * times, whatever is here; others never. */
+    int retries;
     cubed_event_fn on_event;
     void *event_ctx;
     const cubed_cancel *cancel; /* when it is set the run stops; NULL: nobody stops it */
@@ -132,10 +135,13 @@ typedef struct cubed_run_options {
     /* Of executors whose workers are elsewhere: while a worker has nothing to do, a range that has taken far longer than
      * others of its stage is given to it, too; of every 20 workers one at most does so. Whoever is first counts. */
     bool backups;
+    /* How long a task may take, in milliseconds; 0: any time. The worker ends one that takes longer, or itself if that
+     * does not help, and it is tried again as after an I/O error. Not for executors in this process. */
+    uint32_t task_timeout_ms;
 } cubed_run_options;
 #define CUBED_RUN_OPTIONS_INIT                                                                     \
     {                                                                                              \
-        sizeof(cubed_run_options), NULL, 2, NULL, NULL, NULL, 0, false, NULL, NULL, true           \
+        sizeof(cubed_run_options), NULL, 2, NULL, NULL, NULL, 0, false, NULL, NULL, true, 0        \
     }
 
 typedef struct cubed_run_stats {

@@ -3,9 +3,9 @@
  * The object moves bytes (cubed.runtime.executors.base has what all of them share):
  *     open(work_dir, plan_key) -> (slots, workers)
  *     submit(range)               the range as in cubed/sys/message.h; does not wait
- *     poll(seconds) -> None, or (range, reports or None, worker, clock_shift_ns, error or None, may_pass):
+ *     poll(seconds) -> None, or (range, reports or None, worker, clock_shift_ns, error or None, failure):
  *         what became of a range, as soon as one is known: its tasks' reports, or the exception it ended with, and
- *         whether that may pass. Clocks of workers have no date: times are shifted by so much to be of this one's
+ *         what kind of failure that is (cubed_failure_str; "": by its type). Clocks of workers have no date: times are shifted by so much to be of this one's
  *     close()                     nothing of what was submitted runs any more
  * It is called by one thread, which has the GIL then. What it raises ends the run. */
 #include <stdio.h>
@@ -54,13 +54,24 @@ static cubed_status engine_submit(cubed_executor *ex, const cubed_task_range *ra
     return st;
 }
 
+static bool take_failure(const char *name, cubed_error *err)
+{
+    if (!*name) return true;
+    for (int i = 0; i < CUBED_FAILURES; i++) {
+        err->failure = (cubed_failure)i;
+        if (strcmp(cubed_failure_str(err->failure), name) == 0) return true;
+    }
+    PyErr_Format(PyExc_ValueError, "poll() of an executor returned the failure \"%s\"", name);
+    return false;
+}
+
 /* Keeps what an answer says until its reports are asked for. */
 static bool take_answer(engine *x, PyObject *answer)
 {
     const char *range;
     Py_ssize_t n;
     PyObject *error;
-    int may_pass;
+    const char *failure;
     cubed_error why = CUBED_ERROR_INIT;
     if (!PyTuple_Check(answer)) {
         PyErr_Format(PyExc_TypeError, "poll() of an executor returned %R, expected a tuple",
@@ -69,8 +80,8 @@ static bool take_answer(engine *x, PyObject *answer)
     }
     x->reports = NULL;
     x->size = 0;
-    if (!PyArg_ParseTuple(answer, "y#z#ILOp", &range, &n, &x->reports, &x->size, &x->worker,
-                          &x->shift, &error, &may_pass))
+    if (!PyArg_ParseTuple(answer, "y#z#ILOs", &range, &n, &x->reports, &x->size, &x->worker,
+                          &x->shift, &error, &failure))
         return false;
     if (cubed_range_read(range, (size_t)n, &x->range, &why) != CUBED_OK) {
         core_raise(&why);
@@ -80,7 +91,7 @@ static bool take_answer(engine *x, PyObject *answer)
     if (error != Py_None) {
         PyErr_SetObject((PyObject *)Py_TYPE(error), error);
         x->error.status = core_catch(&x->error);
-        x->error.transient = may_pass;
+        if (!take_failure(failure, &x->error)) return false;
     }
     x->answer = Py_NewRef(answer);
     return true;
@@ -102,7 +113,7 @@ static cubed_status next_report(engine *x, cubed_task_report *r, cubed_error *er
         r->error = x->error;
         if (r->error.status == CUBED_OK) {
             r->error.status = CUBED_E_IO;
-            r->error.transient = true;
+            r->error.failure = CUBED_FAILURE_LOST;
             snprintf(r->error.message, sizeof r->error.message,
                      "a worker did not say what became of its tasks");
         }
@@ -164,7 +175,7 @@ static cubed_status open_object(engine *x, cubed_error *err)
 static cubed_status engine_open(const cubed_executor_args *args, cubed_executor **out,
                                 cubed_error *err)
 {
-    cubed_range_message names = {.range = {.token = 0}};
+    cubed_range_message names = {.timeout_ms = args->task_timeout_ms};
     const cubed_status known = cubed_plan_get_id(args->plan, names.plan, err);
     if (known != CUBED_OK) return known;
     snprintf(names.run, sizeof names.run, "%s", args->run);

@@ -238,6 +238,13 @@ static PyObject *plan_stop(PyObject *object, PyObject *args)
     Py_RETURN_NONE;
 }
 
+/* is_stuck(): a task of work(), in another thread, took longer than it may, and does not end: it never comes back, perhaps */
+static PyObject *plan_is_stuck(PyObject *object, PyObject *args)
+{
+    (void)args;
+    return PyBool_FromLong(cubed_cancel_is_set(&((core_plan *)object)->stuck));
+}
+
 /* work(range) -> reports: see cubed/sys/message.h; one range at a time */
 static PyObject *plan_work(PyObject *object, PyObject *args)
 {
@@ -255,7 +262,8 @@ static PyObject *plan_work(PyObject *object, PyObject *args)
     }
     self->running = true;
     Py_BEGIN_ALLOW_THREADS;
-    st = cubed_work_message(self->plan, range, (size_t)n, &self->cancel, &reports, &size, &err);
+    st = cubed_work_message(self->plan, range, (size_t)n, &self->cancel, &self->stuck, &reports,
+                            &size, &err);
     Py_END_ALLOW_THREADS;
     self->running = false;
     if (st != CUBED_OK) return core_raise(&err);
@@ -592,6 +600,7 @@ static PyMethodDef methods[] = {
     {"work", plan_work, METH_VARARGS, NULL},
     {"netcdf_mem", (PyCFunction)(void (*)(void))plan_netcdf_mem, METH_VARARGS | METH_CLASS, NULL},
     {"stop", plan_stop, METH_NOARGS, NULL},
+    {"is_stuck", plan_is_stuck, METH_NOARGS, NULL},
     {"id", plan_id, METH_NOARGS, NULL},
     {"info", plan_info, METH_NOARGS, NULL},
     {"warnings", plan_warnings, METH_NOARGS, NULL},

@@ -79,7 +79,7 @@ static const char *const event_names[] = {"plan_start", "stage_start", "task_sta
 static bool deliver(PyObject *callback, const cubed_event *e)
 {
     PyObject *dict = Py_BuildValue(
-        "{sssLsisLsIsIsLsKsKsKsKsKsKsKsKsKsssz}", "kind", event_names[e->kind], "time_ns",
+        "{sssLsisLsIsIsLsKsKsKsKsKsKsKsKsKsssssz}", "kind", event_names[e->kind], "time_ns",
         (long long)e->time_ns, "stage", e->stage, "task", (long long)e->task, "worker", e->worker,
         "attempt", e->attempt, "duration_ns", (long long)e->duration_ns, "bytes_read",
         (unsigned long long)e->bytes_read, "bytes_written", (unsigned long long)e->bytes_written,
@@ -88,8 +88,8 @@ static bool deliver(PyObject *callback, const cubed_event *e)
         "function_mem", (unsigned long long)e->function_mem, "function_projected",
         (unsigned long long)e->function_projected, "projected_mem",
         (unsigned long long)e->projected_mem, "intermediate_mem",
-        (unsigned long long)e->intermediate_mem, "status", cubed_status_str(e->status), "message",
-        e->message);
+        (unsigned long long)e->intermediate_mem, "status", cubed_status_str(e->status), "failure",
+        e->status == CUBED_OK ? "" : cubed_failure_str(e->failure), "message", e->message);
     PyObject *result = dict ? PyObject_CallFunctionObjArgs(callback, dict, NULL) : NULL;
     Py_XDECREF(dict);
     Py_XDECREF(result);
@@ -224,7 +224,8 @@ static bool bind(core_plan *self, PyObject *results, Py_buffer *buffers, int *nb
     return true;
 }
 
-/* Plan.run(results, executor, retries, backups, resume, keep, worker_command, engine, callback) -> dict of statistics */
+/* Plan.run(results, executor, retries, backups, task_timeout_ms, resume, keep, worker_command, engine, callback) -> dict of
+ * statistics */
 PyObject *core_run_plan(PyObject *object, PyObject *args)
 {
     core_plan *self = (core_plan *)object;
@@ -234,9 +235,9 @@ PyObject *core_run_plan(PyObject *object, PyObject *args)
     channel c = {.plan = self->plan, .options = CUBED_RUN_OPTIONS_INIT, .err = CUBED_ERROR_INIT};
     const char *words[9] = {NULL};
     cubed_executor_caps caps;
-    if (!PyArg_ParseTuple(args, "O!zippIO!OO", &PyTuple_Type, &results, &c.options.executor,
-                          &c.options.retries, &backups, &resume, &c.options.keep, &PyTuple_Type,
-                          &command, &engine_object, &callback))
+    if (!PyArg_ParseTuple(args, "O!zipIpIO!OO", &PyTuple_Type, &results, &c.options.executor,
+                          &c.options.retries, &backups, &c.options.task_timeout_ms, &resume,
+                          &c.options.keep, &PyTuple_Type, &command, &engine_object, &callback))
         return NULL;
     if (cubed_executor_get_caps(core_get_state(PyType_GetModule(Py_TYPE(object)))->ctx,
                                 c.options.executor, &caps, &c.err) != CUBED_OK)

@@ -30,6 +30,20 @@ const char *cubed_status_str(cubed_status status)
     return "unknown status";
 }
 
+cubed_failure cubed_failure_of(const cubed_error *err)
+{
+    if (err->failure != CUBED_FAILURE_PERMANENT) return err->failure;
+    if (err->status == CUBED_E_NOMEM) return CUBED_FAILURE_MEMORY;
+    return err->transient ? CUBED_FAILURE_TRANSIENT : CUBED_FAILURE_PERMANENT;
+}
+
+const char *cubed_failure_str(cubed_failure failure)
+{
+    static const char *const names[CUBED_FAILURES] = {"permanent", "transient", "out of memory",
+                                                      "preempted", "lost",      "timed out"};
+    return (unsigned)failure < CUBED_FAILURES ? names[failure] : "unknown failure";
+}
+
 static void clear(cubed_error *err, cubed_status status, int os_errno)
 {
     err->status = status;
@@ -39,6 +53,7 @@ static void clear(cubed_error *err, cubed_status status, int os_errno)
     err->raised = 0;
     err->retry_after_ms = 0;
     err->transient = false;
+    err->failure = CUBED_FAILURE_PERMANENT;
     err->failed_stage = 0;
     err->failed_task = 0;
 }

@@ -70,6 +70,10 @@ typedef struct cli_common {
     unsigned max_workers;
     bool other_machines;
     int retries;
+    uint32_t task_timeout_ms; /* 0: none */
+    bool no_backups;
+    const char **executor_options; /* as they were given, until all options are known */
+    int nexecutor_options;
     bool overwrite, durable, resume, optimize, plan_only, explain, json, through_bytes;
     cli_progress_mode progress;
     const char *plan_svg, *prices, *save_plan, *events, *report, *isa;
@@ -112,7 +116,8 @@ struct cli_usage {
     const char *words;       /* "a|b": what the first argument may be; NULL: anything */
     const cli_option *own;   /* ends with a NULL name, may be NULL */
     bool common;             /* takes the common options, too */
-    const char *repeats;     /* the one option with a value that may come more than once, or NULL */
+    /* The one option of its own, with a value, that may come more than once, or NULL. */
+    const char *repeats;
 };
 
 /* As `words`: the verbs. */
@@ -140,6 +145,11 @@ int cli_show_version(void);
 int cli_usage_error(const char *verb, const char *fmt, ...) CUBED_PRINTF(2, 3);
 /* A decimal number, of which nothing is lost, in front of whatever follows: *text moves behind it. */
 bool cli_parse_int(const char **text, int64_t *out);
+/* A time such as "90" or "0.5", in seconds. */
+bool cli_parse_milliseconds(const char *text, uint32_t *out);
+#define CLI_MILLISECONDS "a number of seconds from 0.001 to 4294967"
+/* What --executor-option says, when the executor is known. A wrong one ends the command. */
+void cli_take_executor_options(const char *verb, cli_common *c);
 /* Tasks *first to *last - 1 of `n`: part number `index` of `of`, as equal as they can be. */
 static inline void cli_part_of(int64_t n, int64_t index, int64_t of, int64_t *first, int64_t *last)
 {

@@ -12,6 +12,7 @@ enum {
     KEY_RUN,
     KEY_OF,
     KEY_MESSAGE,
+    KEY_TIMEOUT,
     KEY_SERVE,
     KEY_LAMBDA,
     KEY_ISA,
@@ -33,6 +34,7 @@ static const cli_option own[] = {
      "go "
      "to the standard output",
      KEY_MESSAGE},
+    {"task-timeout", "SECONDS", "that a task may take (default: any time)", KEY_TIMEOUT},
     {"serve", "FD", "serve the executor `processes` of the command that started this one",
      KEY_SERVE},
     {"lambda", NULL, "be the runtime of a function of AWS Lambda", KEY_LAMBDA},
@@ -112,6 +114,7 @@ typedef struct request {
     const char *run, *message;
     int stage;
     int64_t first, last, of; /* of: parts of the stage; 0: first and last are given */
+    uint32_t timeout_ms;
 } request;
 
 /* 0, or an errno. One byte more than there may be shows that there are too many. */
@@ -162,7 +165,8 @@ static cubed_status perform_message(const told *t, cubed_worker *worker, cubed_e
 static cubed_status perform_range(const told *t, cubed_worker *worker, cubed_error *err)
 {
     const request *r = t->request;
-    cubed_range_message m = {.range = {.stage = r->stage, .first = r->first, .last = r->last}};
+    cubed_range_message m = {.range = {.stage = r->stage, .first = r->first, .last = r->last},
+                             .timeout_ms = r->timeout_ms};
     uint8_t message[CUBED_RANGE_BYTES];
     const void *reports;
     size_t left, used;
@@ -241,6 +245,7 @@ static cubed_status work(const told *t, cubed_error *err)
     request part = *t->request;
     told mine = *t;
     o.allow_code = t->allow_code;
+    o.ends_process = true;
     if (part.of > 0) {
         const cubed_status found = find_part(t, &part, err);
         if (found != CUBED_OK) return found;
@@ -276,6 +281,9 @@ static int check_request(request *r, int argc, char **argv)
         return cli_usage_error("worker", "--begin, --finish and --message: expected one of them");
     if (r->message && r->run)
         return cli_usage_error("worker", "--message names the run: --run is not expected");
+    if (alone && r->timeout_ms)
+        return cli_usage_error("worker", "--task-timeout is of tasks that are named: expected PLAN "
+                                         "STAGE");
     if (alone && r->of > 0)
         return cli_usage_error("worker", "--of is of tasks of a stage: expected PLAN STAGE");
     const int want = alone ? 1 : r->of > 0 ? 2 : 3;
@@ -308,6 +316,9 @@ int cmd_worker(int argc, char **argv)
         if (key == KEY_FINISH) r.finish = true;
         if (key == KEY_RUN) r.run = optarg;
         if (key == KEY_MESSAGE) r.message = optarg;
+        if (key == KEY_TIMEOUT && !cli_parse_milliseconds(optarg, &r.timeout_ms))
+            return cli_usage_error("worker", "--task-timeout \"%s\": expected " CLI_MILLISECONDS,
+                                   optarg);
         if (key == KEY_OF && (!parse_count(optarg, &r.of)))
             return cli_usage_error("worker", "--of \"%s\": expected a number from 1 on", optarg);
         if (key == KEY_SERVE) serve_fd = optarg;

@@ -227,6 +227,8 @@ cubed_status cli_run_plan(cubed_plan *plan, const cli_common *c, cubed_run_stats
     l.progress = cli_progress_open(plan, c->progress, events);
     o.executor = c->executor;
     o.retries = c->retries;
+    o.backups = !c->no_backups;
+    o.task_timeout_ms = c->task_timeout_ms;
     o.on_event = on_event;
     o.event_ctx = &l;
     o.cancel = &cli_cancel;

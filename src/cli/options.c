@@ -11,11 +11,14 @@ enum { CLI_MOST_OPTIONS = 48 };
 /* Of every verb: -h and -V. A value that is missing is ':'. */
 #define SHORT_OPTIONS ":hV"
 
+#define EXECUTOR_OPTION "executor-option"
+
 enum {
     KEY_ALLOWED = 1,
     KEY_RESERVED,
     KEY_WORK_DIR,
     KEY_EXECUTOR,
+    KEY_EXECUTOR_OPTION,
     KEY_WORKERS,
     KEY_MACHINES,
     KEY_RETRIES,
@@ -45,6 +48,10 @@ const cli_option cli_common_options[] = {
      KEY_WORK_DIR},
     {"executor", "threads|single-threaded|processes|lambda:FUNCTION",
      "what runs the tasks (default threads)", KEY_EXECUTOR},
+    {EXECUTOR_OPTION, "NAME=VALUE",
+     "an option of it, as often as there are: max_workers, retries, task_timeout (seconds; "
+     "processes, lambda), use_backups and function (lambda)",
+     KEY_EXECUTOR_OPTION},
     {"max-workers", "N", "workers (default: one per core)", KEY_WORKERS},
     {"other-machines", NULL,
      "plan for workers on other machines: this one's memory is no limit of theirs", KEY_MACHINES},
@@ -120,8 +127,14 @@ static void store_common(const char *verb, int key, cli_common *c)
     case KEY_RESERVED: c->reserved_mem = bytes(verb, "reserved-mem", optarg); break;
     case KEY_WORK_DIR: c->work_dir = optarg; break;
     case KEY_EXECUTOR:
-        if (strncmp(optarg, "lambda:", 7) != 0 || !optarg[7]) choice(verb, "executor", optarg);
+        if (strcmp(optarg, "lambda") != 0 && (strncmp(optarg, "lambda:", 7) != 0 || !optarg[7]))
+            choice(verb, "executor", optarg);
         c->executor = optarg;
+        break;
+    case KEY_EXECUTOR_OPTION:
+        c->executor_options = cli_resize(c->executor_options, (size_t)(c->nexecutor_options + 1) *
+                                                                  sizeof *c->executor_options);
+        c->executor_options[c->nexecutor_options++] = optarg;
         break;
     case KEY_WORKERS:
         c->max_workers = (unsigned)number(verb, "max-workers", optarg, 1, 100000);
@@ -151,9 +164,10 @@ static void store_common(const char *verb, int key, cli_common *c)
 }
 
 /* Options of which one makes no sense without another, or beside it. */
-static void check_common(const char *verb, const cli_common *c)
+static void check_common(const char *verb, cli_common *c)
 {
     const char *wrong = NULL;
+    cli_take_executor_options(verb, c);
     if (c->explain && !c->plan_only)
         wrong = "--explain says more of a plan: give it with --plan";
     else if (c->prices && !c->plan_only)
@@ -177,8 +191,8 @@ static void check_repeated(int argc, char **argv, const cli_usage *u, const stru
             twice = NULL; /* there is something else to be said */
             break;
         }
-        bool may =
-            !longs[index].has_arg || (u->repeats && strcmp(u->repeats, longs[index].name) == 0);
+        bool may = !longs[index].has_arg || strcmp(longs[index].name, EXECUTOR_OPTION) == 0 ||
+                   (u->repeats && strcmp(u->repeats, longs[index].name) == 0);
         if (seen[index] && !may) twice = longs[index].name;
         seen[index] = true;
     }

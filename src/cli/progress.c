@@ -69,7 +69,8 @@ static void write_event(FILE *f, const cubed_event *e)
                 e->projected_mem, e->function_mem, e->function_projected);
     fprintf(f, ", \"intermediate_mem\": %" PRIu64, e->intermediate_mem);
     if (e->message) {
-        fprintf(f, ", \"status\": \"%s\", \"message\": ", cubed_status_str(e->status));
+        fprintf(f, ", \"status\": \"%s\", \"failure\": \"%s\", \"message\": ",
+                cubed_status_str(e->status), cubed_failure_str(e->failure));
         put_json_string(f, e->message);
     }
     fputs("}\n", f);

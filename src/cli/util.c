@@ -94,6 +94,16 @@ bool cli_read_plan(const char *verb, const char *file, void **data, size_t *size
     return e == 0;
 }
 
+bool cli_parse_milliseconds(const char *text, uint32_t *out)
+{
+    char *end;
+    if (!isdigit((unsigned char)*text)) return false;
+    const double seconds = strtod(text, &end);
+    if (*end || !(seconds >= 0.001 && seconds <= 4294967)) return false;
+    *out = (uint32_t)(seconds * 1000 + 0.5);
+    return true;
+}
+
 bool cli_parse_int(const char **text, int64_t *out)
 {
     const char *digits = *text + (**text == '-');

@@ -15,6 +15,8 @@
 #include "run/ready.h"
 
 #define FIRST_DELAY_NS ((int64_t)50000000)
+/* A machine may be taken away many times; a task that ends its worker by itself is not tried forever. */
+#define MOST_PREEMPTIONS 100
 /* While so many ranges wait to be tried again no others are begun. */
 #define MAX_RETRIES 256
 
@@ -35,7 +37,8 @@ _Static_assert(sizeof(stage_state) + 32 <= CB_RUN_STAGE_BYTES, "what a run keeps
 /* Of a range the first task that has not reported may have failed before. */
 typedef struct in_flight {
     bool used;
-    uint8_t attempts; /* of task `next` that failed, no more than may be asked for */
+    uint8_t attempts;  /* of task `next` that failed, no more than may be asked for */
+    uint8_t preempted; /* attempts of task `next` that do not count */
     int stage;
     uint32_t serial; /* of those that had this slot: late reports of others are known by it */
     int64_t next,
@@ -80,16 +83,17 @@ static void emit(const cb_driver *d, const cubed_event *e)
     d->a.options->on_event(d->a.options->event_ctx, &full);
 }
 
-static void emit_plan(const cb_driver *d, cubed_event_kind kind, cubed_status status,
-                      const char *message)
+/* `why`: NULL where nothing failed. */
+static void emit_plan(const cb_driver *d, cubed_event_kind kind, const cubed_error *why)
 {
     int64_t now = cb_clock_ns();
     cubed_event e = {.kind = kind,
                      .time_ns = now,
                      .stage = -1,
                      .task = -1,
-                     .status = status,
-                     .message = message};
+                     .status = why ? why->status : CUBED_OK,
+                     .failure = why ? cubed_failure_of(why) : CUBED_FAILURE_PERMANENT,
+                     .message = why ? why->message : NULL};
     if (kind == CUBED_EVENT_PLAN_END) e.duration_ns = now - d->start_ns;
     emit(d, &e);
 }
@@ -107,16 +111,17 @@ static uint64_t function_projected(const cb_stage *s)
     return cb_stage_code(s) ? s->call->need.library : 0;
 }
 
-static void emit_task(const cb_driver *d, int stage, unsigned attempt, const cubed_task_report *r)
+/* `f`: as it was before the report. */
+static void emit_task(const cb_driver *d, const in_flight *f, const cubed_task_report *r)
 {
-    const cb_stage *s = &d->p->stages[stage];
+    const cb_stage *s = &d->p->stages[f->stage];
     cubed_event e = {.kind = CUBED_EVENT_TASK_START,
                      .time_ns = r->start_ns,
-                     .stage = stage,
+                     .stage = f->stage,
                      .task = r->task,
                      .worker = r->worker,
                      .coop = r->coop,
-                     .attempt = attempt};
+                     .attempt = (unsigned)f->attempts + f->preempted};
     emit(d, &e);
     e.kind = r->error.status == CUBED_OK ? CUBED_EVENT_TASK_END : CUBED_EVENT_TASK_RETRY;
     e.time_ns = r->end_ns;
@@ -127,10 +132,13 @@ static void emit_task(const cb_driver *d, int stage, unsigned attempt, const cub
     e.stored_written = r->stored_written;
     e.measured_mem = r->measured_mem;
     e.function_mem = r->function_mem;
-    e.function_projected = function_projected(&d->p->stages[stage]);
+    e.function_projected = function_projected(s);
     e.projected_mem = cb_plan_projected(d->p, s);
     e.status = r->error.status;
-    e.message = r->error.status == CUBED_OK ? NULL : r->error.message;
+    if (e.status != CUBED_OK) {
+        e.failure = cubed_failure_of(&r->error);
+        e.message = r->error.message;
+    }
     emit(d, &e);
 }
 
@@ -316,20 +324,44 @@ static void put_retry(cb_driver *d, const in_flight *range, unsigned attempts, i
     d->retries[d->nretries++] = (retry){*range, now + cb_max_i64(delay, least_ns)};
 }
 
-static cubed_status task_failed(cb_driver *d, const in_flight *f, unsigned attempts,
-                                const cubed_task_report *r, cubed_error *err)
+static bool may_pass(cubed_failure failure)
 {
-    if (!d->a.retries || !r->error.transient || (int)attempts >= d->a.options->retries) {
-        if (err) {
-            *err = r->error;
-            err->failed_stage = f->stage + 1;
-            err->failed_task = r->task;
-        }
-        cb_plan_say_origins(d->p, f->stage, err);
-        return r->error.status;
-    }
+    return failure != CUBED_FAILURE_PERMANENT && failure != CUBED_FAILURE_MEMORY;
+}
+
+static bool may_try_again(const cb_driver *d, const in_flight *f, cubed_failure failure)
+{
+    if (!d->a.retries || !may_pass(failure)) return false;
+    return failure == CUBED_FAILURE_PREEMPTED ? f->preempted < MOST_PREEMPTIONS
+                                              : f->attempts < d->a.options->retries;
+}
+
+static cubed_status fail_run(const cb_driver *d, const in_flight *f, const cubed_task_report *r,
+                             cubed_error *err)
+{
+    if (!err) return r->error.status;
+    *err = r->error;
+    err->failed_stage = f->stage + 1;
+    err->failed_task = r->task;
+    if (cubed_failure_of(err) == CUBED_FAILURE_MEMORY)
+        cb_note(err,
+                " (the task was projected to need %" PRIu64 " bytes, and %" PRIu64
+                " were measured; it is not tried again with as much)",
+                cb_plan_projected(d->p, &d->p->stages[f->stage]), r->measured_mem);
+    cb_plan_say_origins(d->p, f->stage, err);
+    return r->error.status;
+}
+
+/* `f`: as it was when its first task failed. */
+static cubed_status task_failed(cb_driver *d, const in_flight *f, const cubed_task_report *r,
+                                cubed_error *err)
+{
+    const cubed_failure failure = cubed_failure_of(&r->error);
+    const bool counts = failure != CUBED_FAILURE_PREEMPTED;
+    if (!may_try_again(d, f, failure)) return fail_run(d, f, r, err);
     in_flight again = {.used = true,
-                       .attempts = (uint8_t)(attempts + 1),
+                       .attempts = (uint8_t)(f->attempts + counts),
+                       .preempted = (uint8_t)(f->preempted + !counts),
                        .stage = f->stage,
                        .next = r->task,
                        .last = f->last};
@@ -337,11 +369,11 @@ static cubed_status task_failed(cb_driver *d, const in_flight *f, unsigned attem
     /* What is behind the task may go by another worker, and does not fail with it. */
     if (f->last - r->task > 1 && d->nretries + 2 <= MAX_RETRIES) {
         in_flight rest = again;
-        rest.attempts = 0;
+        rest.attempts = rest.preempted = 0;
         rest.next = again.last = r->task + 1;
         put_retry(d, &rest, 0, least);
     }
-    put_retry(d, &again, attempts, least);
+    put_retry(d, &again, f->attempts, least);
     d->a.stats->num_retries++;
     return CUBED_OK;
 }
@@ -376,21 +408,22 @@ cubed_status cb_driver_report(cb_driver *d, const cubed_task_report *r, cubed_er
         return cb_fail(err, CUBED_E_ARG,
                        "a report of task %" PRId64 " of stage %d came before that of task %" PRId64,
                        r->task, f->stage, f->next);
-    const unsigned attempts = f->attempts;
     const bool failed = r->error.status != CUBED_OK;
     in_flight *twin = f->twin ? &d->flights[f->twin - 1] : NULL;
     const in_flight was = *f;
     f->next++;
-    f->attempts = 0;
+    f->attempts = f->preempted = 0;
     if (failed || f->next == f->last) land(d, f, twin, failed);
     if (was.late || (twin && r->task < twin->next)) return CUBED_OK; /* it has been done */
-    if (r->error.status != CUBED_E_CANCELLED) emit_task(d, was.stage, attempts, r);
+    const cubed_failure failure = cubed_failure_of(&r->error);
+    if (r->error.status != CUBED_E_CANCELLED || failure == CUBED_FAILURE_PREEMPTED)
+        emit_task(d, &was, r);
     if (!failed) return task_done(d, was.stage, r, err);
-    if (twin && r->error.transient) { /* who works on it, too, goes on */
+    if (twin && may_pass(failure)) { /* who works on it, too, goes on */
         d->a.stats->num_retries++;
         return CUBED_OK;
     }
-    return task_failed(d, &was, attempts, r, err);
+    return task_failed(d, &was, r, err);
 }
 
 cubed_status cb_driver_lose(cb_driver *d, uint64_t token, const cubed_error *why, cubed_error *err)
@@ -434,7 +467,9 @@ unsigned cb_driver_waiting(const cb_driver *d) { return d->nretries; }
 
 void cb_driver_end(const cb_driver *d, cubed_status st, const cubed_error *why)
 {
-    emit_plan(d, CUBED_EVENT_PLAN_END, st, st == CUBED_OK ? NULL : why->message);
+    cubed_error full = *why;
+    full.status = st;
+    emit_plan(d, CUBED_EVENT_PLAN_END, st == CUBED_OK ? NULL : &full);
 }
 
 cubed_status cb_driver_new(const cb_driver_args *args, cb_driver **out, cubed_error *err)
@@ -460,7 +495,7 @@ cubed_status cb_driver_new(const cb_driver_args *args, cb_driver **out, cubed_er
                                  .resumed =
                                      args->options->resume || args->notes ? task_resumed : NULL,
                                  .ctx = d};
-    emit_plan(d, CUBED_EVENT_PLAN_START, CUBED_OK, NULL);
+    emit_plan(d, CUBED_EVENT_PLAN_START, NULL);
     CB_GO(make_tables(d, &why));
     CB_GO(cb_ready_new(&ready, &d->ready, &why));
     *out = d;

@@ -151,13 +151,15 @@ static cubed_status serve_one(server *s, cubed_error *err)
 cubed_status cubed_lambda_serve(cubed_context *ctx, const char *api, const cubed_cancel *cancel,
                                 cubed_error *err)
 {
+    cubed_worker_options o = CUBED_WORKER_OPTIONS_INIT;
     server s = {.alloc = &ctx->alloc, .api = api, .cancel = cancel};
     cubed_status st;
+    o.ends_process = true;
     cb_buf_init(&s.message, s.alloc);
     cb_buf_init(&s.body, s.alloc);
     cb_buf_init(&s.url, s.alloc);
     CB_GO(cb_http_new(s.alloc, 1, &s.http, err));
-    CB_GO(cubed_worker_new(ctx, NULL, &s.worker, err));
+    CB_GO(cubed_worker_new(ctx, &o, &s.worker, err));
     do {
         st = serve_one(&s, err);
     } while (st == CUBED_OK && !cubed_cancel_is_set(cancel));

@@ -60,6 +60,7 @@ void cubed_range_write(const cubed_range_message *m, uint8_t bytes[CUBED_RANGE_B
     put64(bytes + 16, (uint64_t)m->range.first);
     put64(bytes + 24, (uint64_t)m->range.last);
     put32(bytes + 32, (uint32_t)m->range.stage);
+    put32(bytes + 36, m->timeout_ms);
     memcpy(bytes + 40, m->run, strnlen(m->run, NAME_BYTES - 1));
     memcpy(bytes + 80, m->plan, strnlen(m->plan, NAME_BYTES - 1));
 }
@@ -86,7 +87,8 @@ cubed_status cubed_range_read(const void *data, size_t size, cubed_range_message
                                  .stage = (int)get32(bytes + 32),
                                  .first = (int64_t)get64(bytes + 16),
                                  .last = (int64_t)get64(bytes + 24)};
-    if (cb_le_get(bytes + 6, 2) != 0 || get32(bytes + 36) != 0)
+    m.timeout_ms = get32(bytes + 36);
+    if (cb_le_get(bytes + 6, 2) != 0)
         return malformed("range", "what is zero in this version", err);
     if (m.range.stage < 0 || m.range.first < 0 || m.range.last < m.range.first)
         return malformed("range", "its tasks", err);
@@ -126,7 +128,7 @@ static void put_report(uint8_t bytes[CUBED_REPORT_BYTES], const cubed_task_repor
     put32(bytes + 108, (uint32_t)r->error.os_errno);
     put64(bytes + 112, r->error.enough_mem);
     put32(bytes + 120, r->error.retry_after_ms);
-    put32(bytes + 124, r->error.transient);
+    put32(bytes + 124, cubed_failure_of(&r->error));
     put32(bytes + 128, (uint32_t)message_size);
     put32(bytes + 132, (uint32_t)raised_size);
     for (size_t i = 0; i < CUBED_ERROR_ORIGINS; i++)
@@ -166,8 +168,10 @@ cubed_status cubed_report_size(const void *data, size_t *size, cubed_error *err)
 
 static bool is_valid(const uint8_t *bytes)
 {
+    const uint32_t status = get32(bytes + 104), failure = get32(bytes + 124);
+    if (status == CUBED_E_NOMEM && failure == CUBED_FAILURE_PERMANENT) return false;
     return cb_le_get(bytes + 6, 2) == 0 && (int64_t)get64(bytes + 16) >= 0 &&
-           get32(bytes + 104) <= CUBED_E_FUNCTION && get32(bytes + 124) <= 1;
+           status <= CUBED_E_FUNCTION && failure < CUBED_FAILURES;
 }
 
 cubed_status cubed_report_read(const cubed_context *ctx, const void *data, size_t size,
@@ -199,7 +203,8 @@ cubed_status cubed_report_read(const cubed_context *ctx, const void *data, size_
     e->os_errno = (int)get32(bytes + 108);
     e->enough_mem = get64(bytes + 112);
     e->retry_after_ms = get32(bytes + 120);
-    e->transient = get32(bytes + 124) != 0;
+    e->failure = (cubed_failure)get32(bytes + 124);
+    e->transient = e->failure == CUBED_FAILURE_TRANSIENT;
     for (size_t i = 0; i < CUBED_ERROR_ORIGINS; i++) e->origins[i] = get32(bytes + 136 + 4 * i);
     memcpy(e->message, bytes + CUBED_REPORT_BYTES, message);
     if (raised && fn) e->raised = fn->load(bytes + CUBED_REPORT_BYTES + message, raised, fn->ctx);

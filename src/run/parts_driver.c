@@ -141,7 +141,7 @@ cubed_status cubed_run_lost(cubed_driver *d, uint64_t token, const char *why, cu
     cubed_error own = CUBED_ERROR_INIT, lost = CUBED_ERROR_INIT;
     CB_TRY(check_going(d, err));
     lost.status = cb_fail(&lost, CUBED_E_IO, "%s", why);
-    lost.transient = true;
+    lost.failure = CUBED_FAILURE_LOST;
     const cubed_status st = cb_driver_lose(d->driver, token, &lost, &own);
     if (st != CUBED_OK && err) *err = own;
     return note_end(d, st, &own);

@@ -102,6 +102,12 @@ static cubed_status check_executor(const cubed_plan *plan, const cubed_executor_
         return cb_fail(err, CUBED_E_ARG,
                        "executor %s needs options.worker_command: the program to start as a worker",
                        vt->name);
+    if (c->shares_memory && o->task_timeout_ms)
+        return cb_fail(
+            err, CUBED_E_ARG,
+            "executor %s cannot end a task that takes too long, as it runs tasks in this "
+            "process: use processes, or no time limit of tasks",
+            vt->name);
     if (!c->remote) CB_TRY(cb_plan_check_here(plan, workers_of(plan, c), err));
     if (c->shares_memory || c->maps_memory) return CUBED_OK;
     return cb_run_check_parts(plan, err);
@@ -159,7 +165,8 @@ static cubed_status drive(cubed_plan *plan, cb_io *io, const cubed_executor_vtab
                                             .worker_command = o->worker_command,
                                             .work_dir = left.work_dir.data,
                                             .plan_key = left.key,
-                                            .name = o->executor ? o->executor : vt->name},
+                                            .name = o->executor ? o->executor : vt->name,
+                                            .task_timeout_ms = o->task_timeout_ms},
                                    .env = {.plan = plan, .io = io, .cancel = o->cancel},
                                    .resume = resumes_all(plan, io)};
     CB_GO(vt->open(&args.head, &ex, err));

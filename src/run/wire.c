@@ -23,6 +23,7 @@ void cb_wire_put_hello(const cb_wire_hello *h, uint8_t bytes[CB_WIRE_HELLO_BYTES
     cb_le_put(bytes + 44, h->resume, 4);
     memcpy(bytes + 48, h->plan, NAME_BYTES);
     memcpy(bytes + 88, h->run, NAME_BYTES);
+    cb_le_put(bytes + 128, h->timeout_ms, 4);
 }
 
 cubed_status cb_wire_get_hello(const uint8_t bytes[CB_WIRE_HELLO_BYTES], cb_wire_hello *h,
@@ -41,6 +42,7 @@ cubed_status cb_wire_get_hello(const uint8_t bytes[CB_WIRE_HELLO_BYTES], cb_wire
     h->resume = cb_le_get(bytes + 44, 4) != 0;
     memcpy(h->plan, bytes + 48, NAME_BYTES - 1);
     memcpy(h->run, bytes + 88, NAME_BYTES - 1);
+    h->timeout_ms = (uint32_t)cb_le_get(bytes + 128, 4);
     return CUBED_OK;
 }
 

@@ -10,10 +10,12 @@ typedef struct cb_wire_hello {
     uint64_t plan_size;
     uint32_t nshared;       /* descriptors of memory that is shared, behind the connection's */
     bool resume;            /* all targets have been begun by an earlier run */
+    uint32_t timeout_ms;    /* of cubed_run_options */
     char plan[40], run[40]; /* of the driver's run, see run/self.h */
 } cb_wire_hello;
-/* "CBDH", version, two zeros; the library's version in 24 bytes; then the above in their order, `resume` in 4 bytes. */
-#define CB_WIRE_HELLO_BYTES 128
+/* "CBDH", version, two zeros; the library's version in 24 bytes; then the above in their order, `resume` in 4 bytes, and timeout_ms
+ * last. */
+#define CB_WIRE_HELLO_BYTES 132
 
 /* Tokens of reports of no task: of a worker that cannot start, and of one that waits for its first range. */
 #define CB_WIRE_NO_START UINT64_MAX

@@ -15,6 +15,7 @@
 #include "run/notes.h"
 #include "run/parts.h"
 #include "run/told.h"
+#include "run/watchdog.h"
 
 /* Reports of a message. */
 typedef struct answer {
@@ -22,7 +23,8 @@ typedef struct answer {
     cb_buf bytes;
     uint64_t most; /* bytes; 0: any number */
     bool failed;   /* the last one is of an error */
-    bool skip_done;
+    bool skip_done, ends_process;
+    cubed_cancel *stuck;
 } answer;
 
 static cubed_status append(void *sink, const void *data, size_t size, cubed_error *err)
@@ -58,8 +60,8 @@ static cubed_status check_range(const cubed_plan *plan, const cubed_task_range *
 }
 
 /* *next: the first task that nobody has heard of. */
-static cubed_status run_tasks(answer *to, const cb_task_env *env, const cubed_task_range *range,
-                              int64_t *next, cubed_error *err)
+static cubed_status run_tasks(answer *to, const cb_task_env *env, cb_watchdog *watchdog,
+                              const cubed_task_range *range, int64_t *next, cubed_error *err)
 {
     cb_arena *arena;
     cb_ahead ahead = {.chunks = NULL};
@@ -68,7 +70,9 @@ static cubed_status run_tasks(answer *to, const cb_task_env *env, const cubed_ta
     cb_executor_expect(env, &ahead, range);
     while (st == CUBED_OK && *next < range->last) {
         cubed_task_report r = {.token = range->token};
+        cb_watchdog_begin(watchdog);
         cb_executor_run_task(env, arena, &ahead, range->stage, *next, &r);
+        cb_watchdog_end(watchdog, &r);
         const bool failed = r.error.status != CUBED_OK;
         cubed_task_range done = *range;
         done.last = *next + !failed;
@@ -77,6 +81,9 @@ static cubed_status run_tasks(answer *to, const cb_task_env *env, const cubed_ta
             if (!failed) r.error.status = noted;
         }
         st = r.error.status;
+        /* Not by its run, which would not ask: by what wants its place. */
+        if (st == CUBED_E_CANCELLED && cubed_cancel_is_set(env->cancel))
+            r.error.failure = CUBED_FAILURE_PREEMPTED;
         if (st != CUBED_OK && err) *err = r.error;
         ++*next;
         const cubed_status heard = put_report(to, &r, st == CUBED_OK ? err : NULL);
@@ -88,8 +95,8 @@ static cubed_status run_tasks(answer *to, const cb_task_env *env, const cubed_ta
 }
 
 /* The same of those that are not noted as done. */
-static cubed_status run_missing(answer *to, const cb_task_env *env, const cubed_task_range *range,
-                                int64_t *next, cubed_error *err)
+static cubed_status run_missing(answer *to, const cb_task_env *env, cb_watchdog *watchdog,
+                                const cubed_task_range *range, int64_t *next, cubed_error *err)
 {
     const int stage = range->stage;
     cb_notes *notes;
@@ -102,7 +109,7 @@ static cubed_status run_missing(answer *to, const cb_task_env *env, const cubed_
         while (part.last < range->last && cb_notes_missing(notes, stage, part.last) == part.last)
             part.last++;
         *next = part.first;
-        st = run_tasks(to, env, &part, next, err);
+        st = run_tasks(to, env, watchdog, &part, next, err);
         part.first = cb_notes_missing(notes, stage, part.last);
     }
     cb_notes_free(notes);
@@ -112,6 +119,12 @@ static cubed_status run_missing(answer *to, const cb_task_env *env, const cubed_
 static cubed_status work(cubed_plan *plan, const cubed_range_message *m, const cubed_cancel *cancel,
                          answer *to, int64_t *next, cubed_error *err)
 {
+    const cb_watchdog_args limit = {.alloc = &plan->ctx->alloc,
+                                    .cancel = cancel,
+                                    .limit_ms = m->timeout_ms,
+                                    .ends_process = to->ends_process,
+                                    .stuck = to->stuck};
+    cb_watchdog *watchdog = NULL;
     cb_io *io = NULL;
     cubed_status st;
     CB_GO(check_range(plan, &m->range, err));
@@ -119,9 +132,12 @@ static cubed_status work(cubed_plan *plan, const cubed_range_message *m, const c
     if (*m->plan && strcmp(m->plan, cb_io_plan(io)) != 0)
         CB_GO(cb_fail(err, CUBED_E_ARG, "the message is of plan %s, this worker's plan is %s",
                       m->plan, cb_io_plan(io)));
-    const cb_task_env env = {.plan = plan, .io = io, .cancel = cancel};
-    CB_GO((to->skip_done ? run_missing : run_tasks)(to, &env, &m->range, next, err));
+    CB_GO(cb_watchdog_new(&limit, &watchdog, err));
+    const cb_task_env env = {
+        .plan = plan, .io = io, .cancel = cb_watchdog_cancel(watchdog, cancel)};
+    CB_GO((to->skip_done ? run_missing : run_tasks)(to, &env, watchdog, &m->range, next, err));
 out:
+    cb_watchdog_free(watchdog);
     cb_io_close(io);
     cb_run_say_ended(plan);
     return st;
@@ -157,12 +173,12 @@ static cubed_status give_bytes(cb_buf *b, void **data, size_t *size, cubed_error
 }
 
 cubed_status cubed_work_message(cubed_plan *plan, const void *message, size_t size,
-                                const cubed_cancel *cancel, void **reports, size_t *reports_size,
-                                cubed_error *err)
+                                const cubed_cancel *cancel, cubed_cancel *stuck, void **reports,
+                                size_t *reports_size, cubed_error *err)
 {
     cubed_range_message m;
     cubed_error why = CUBED_ERROR_INIT;
-    answer to = {.ctx = plan->ctx};
+    answer to = {.ctx = plan->ctx, .stuck = stuck};
     CB_TRY(cubed_range_read(message, size, &m, err));
     cb_buf_init(&to.bytes, &plan->ctx->alloc);
     cubed_status st = reply(plan, &m, cancel, &to, &why, err);
@@ -282,7 +298,8 @@ cubed_status cubed_worker_new(cubed_context *ctx, const cubed_worker_options *op
     w->allow_code = options && options->allow_code;
     w->to = (answer){.ctx = ctx,
                      .most = options ? options->max_message_bytes : 0,
-                     .skip_done = options && options->skip_done};
+                     .skip_done = options && options->skip_done,
+                     .ends_process = options && options->ends_process};
     cb_buf_init(&w->to.bytes, &ctx->alloc);
     cb_buf_init(&w->key, &ctx->alloc);
     *out = w;

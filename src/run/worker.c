@@ -17,6 +17,7 @@
 #include "mem/pages.h"
 #include "run/executors/executor.h"
 #include "run/shared.h"
+#include "run/watchdog.h"
 #include "run/wire.h"
 
 #define POLL_MS 200
@@ -87,7 +88,8 @@ static bool next_range(int fd, const cubed_cancel *cancel, cubed_task_range *ran
     return true;
 }
 
-static cubed_status run_ranges(const cb_task_env *env, int fd, cubed_error *err)
+static cubed_status run_ranges(const cb_task_env *env, cb_watchdog *watchdog,
+                               const cubed_cancel *cancel, int fd, cubed_error *err)
 {
     cubed_task_range range;
     cubed_task_report report;
@@ -98,14 +100,15 @@ static cubed_status run_ranges(const cb_task_env *env, int fd, cubed_error *err)
     memset(&report, 0, sizeof report);
     report.token = CB_WIRE_READY;
     open = cb_wire_send_report(env->plan->ctx, fd, &report);
-    while (open && next_range(fd, env->cancel, &range)) {
+    while (open && next_range(fd, cancel, &range)) {
         report.token = range.token;
         cb_executor_expect(env, &ahead, &range);
         for (int64_t task = range.first; open && task < range.last; task++) {
+            cb_watchdog_begin(watchdog);
             cb_executor_run_task(env, arena, &ahead, range.stage, task, &report);
+            cb_watchdog_end(watchdog, &report);
             /* A worker that is told to stop says nothing: the driver sees that it ended. */
-            open = !cubed_cancel_is_set(env->cancel) &&
-                   cb_wire_send_report(env->plan->ctx, fd, &report);
+            open = !cubed_cancel_is_set(cancel) && cb_wire_send_report(env->plan->ctx, fd, &report);
             if (report.error.status != CUBED_OK) break;
         }
     }
@@ -122,6 +125,7 @@ cubed_status cubed_worker_serve(cubed_context *ctx, int fd, const cubed_cancel *
     cubed_error why = CUBED_ERROR_INIT;
     cubed_plan *plan = NULL;
     cb_io *io = NULL;
+    cb_watchdog *watchdog = NULL;
     cubed_status st;
 #ifdef __linux__
     /* Of a driver that is killed, too, nobody is left behind. */
@@ -136,9 +140,14 @@ cubed_status cubed_worker_serve(cubed_context *ctx, int fd, const cubed_cancel *
     const cb_io_options storage = {
         .mode = CB_IO_WORKER, .resume = hello.resume, .run = hello.run, .plan = hello.plan};
     CB_GO(cb_io_open(plan, &storage, &io, &why));
-    const cb_task_env env = {.plan = plan, .io = io, .cancel = cancel};
-    CB_GO(run_ranges(&env, fd, &why));
+    const cb_watchdog_args limit = {
+        .alloc = &ctx->alloc, .cancel = cancel, .limit_ms = hello.timeout_ms, .ends_process = true};
+    CB_GO(cb_watchdog_new(&limit, &watchdog, &why));
+    const cb_task_env env = {
+        .plan = plan, .io = io, .cancel = cb_watchdog_cancel(watchdog, cancel)};
+    CB_GO(run_ranges(&env, watchdog, cancel, fd, &why));
 out:
+    cb_watchdog_free(watchdog);
     if (st != CUBED_OK) {
         cubed_task_report report = {.token = CB_WIRE_NO_START, .error = why};
         report.error.status = st;

@@ -380,6 +380,27 @@ def test_a_worker_exits(engine, spec, tmp_path, fault, code):
     assert out.tobytes() == expected(y).tobytes()
 
 
+def test_a_task_hangs(engine, spec, tmp_path):
+    """Its worker ends itself, unless that is the driver's process."""
+    once, leave = tmp_path / "once", tmp_path / "leave"
+
+    def function(a):
+        try:
+            once.touch(exist_ok=False)
+        except FileExistsError:
+            return a * 2
+        while not leave.exists():
+            time.sleep(0.1)
+        return a
+
+    x = cubed.from_array(np.arange(24.0), chunks=2, spec=spec)
+    y = cubed.map_blocks(function, x, dtype="f8")
+    got = y.compute(task_timeout=0.5)
+    leave.touch()
+    np.testing.assert_array_equal(got, np.arange(24.0) * 2)
+    assert once.exists()
+
+
 def test_an_executor_is_killed(engine, spec, tmp_path, fault):
     if engine[0] != "spark":
         pytest.skip("has no executors beside its workers")

@@ -67,7 +67,7 @@ static cubed_task_report random_report(void)
     r.error.os_errno = (int)any();
     r.error.enough_mem = any();
     r.error.retry_after_ms = (uint32_t)any();
-    r.error.transient = random_bits() & 1;
+    r.error.failure = (cubed_failure)(random_bits() % CUBED_FAILURES);
     for (int i = 0; i < CUBED_ERROR_ORIGINS; i++) r.error.origins[i] = (uint32_t)any();
     if (random_bits() & 1) fill_text(r.error.message, sizeof r.error.message);
     return r;
@@ -84,7 +84,7 @@ static void expect_same(const cubed_task_report *a, const cubed_task_report *b)
     assert_true(a->error.os_errno == b->error.os_errno);
     assert_true(a->error.enough_mem == b->error.enough_mem && b->error.raised == 0);
     assert_true(a->error.retry_after_ms == b->error.retry_after_ms);
-    assert_true(a->error.transient == b->error.transient);
+    assert_int_equal(cubed_failure_of(&a->error), cubed_failure_of(&b->error));
     assert_memory_equal(a->error.origins, b->error.origins, sizeof a->error.origins);
     assert_string_equal(a->error.message, b->error.message);
 }
@@ -162,7 +162,7 @@ static void test_other_versions_are_refused(void **state)
     cubed_range_write(&m, range);
     range[4]++;
     assert_int_equal(cubed_range_read(range, sizeof range, &got, &err), CUBED_E_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "the range has version 2 of messages"));
+    assert_non_null(strstr(err.message, "the range has version 3 of messages"));
     range[4] = 0;
     assert_int_equal(cubed_range_read(range, sizeof range, &got, &err), CUBED_E_UNSUPPORTED);
     assert_non_null(strstr(err.message, "the range has version 0 of messages"));
@@ -171,7 +171,7 @@ static void test_other_versions_are_refused(void **state)
     b.data[5]++;
     assert_int_equal(cubed_report_read(*state, b.data, b.size, &r, &used, &err),
                      CUBED_E_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "the report has version 257 of messages"));
+    assert_non_null(strstr(err.message, "the report has version 258 of messages"));
     b.data[4] = b.data[5] = 0;
     assert_int_equal(cubed_report_read(*state, b.data, b.size, &r, &used, &err),
                      CUBED_E_UNSUPPORTED);
@@ -182,19 +182,21 @@ static void test_other_versions_are_refused(void **state)
 static void test_bytes_are_as_documented(void **state)
 {
     cubed_range_message m = {.range = {.token = 0x0102030405060708, .stage = 3, .first = 256},
+                             .timeout_ms = 9,
                              .run = "monday",
                              .plan = "0123"};
-    uint8_t got[CUBED_RANGE_BYTES], expected[CUBED_RANGE_BYTES] = "CBDR\1\0\0\0\10\7\6\5\4\3\2\1";
+    uint8_t got[CUBED_RANGE_BYTES], expected[CUBED_RANGE_BYTES] = "CBDR\2\0\0\0\10\7\6\5\4\3\2\1";
     cubed_task_report r = {.token = 5, .task = 258, .coop = 1};
     bytes b = {.size = 0};
     m.range.last = INT64_C(1) << 32;
     expected[17] = expected[28] = 1;
     expected[32] = 3;
+    expected[36] = 9;
     memcpy(expected + 40, "monday", 6);
     memcpy(expected + 80, "0123", 4);
     cubed_range_write(&m, got);
     assert_memory_equal(got, expected, sizeof got);
-    uint8_t report[CUBED_REPORT_BYTES + 3] = "CBDT\1\0\0\0\5";
+    uint8_t report[CUBED_REPORT_BYTES + 3] = "CBDT\2\0\0\0\5";
     report[16] = 2;
     report[17] = 1;
     report[100] = 1;
@@ -217,6 +219,7 @@ static void test_ranges_come_back_or_are_refused(void **state)
         uint8_t data[CUBED_RANGE_BYTES], again[CUBED_RANGE_BYTES];
         memset(&m, 0, sizeof m);
         m.range.token = random_bits();
+        m.timeout_ms = (uint32_t)any();
         m.range.stage = (int)(any() >> 33);
         m.range.first = (int64_t)(any() >> 2);
         m.range.last = m.range.first + (int64_t)(any() >> 2);

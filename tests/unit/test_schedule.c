@@ -359,35 +359,56 @@ static cubed_task_range next_range(cb_driver *d)
     return range;
 }
 
-/* A task fails: it is tried again by itself, and those behind it are a range that need not wait for it. */
-static void test_split(void **state)
-{
-    const fixture *f = *state;
-    const int64_t n = 4096, chunk = 8;
-    const cubed_run_options o = CUBED_RUN_OPTIONS_INIT;
-    cubed_plan_options limits = CUBED_PLAN_OPTIONS_INIT;
-    cubed_error err = CUBED_ERROR_INIT;
-    cubed_run_stats stats = {0};
+/* A driver of one stage of 512 tasks. */
+typedef struct driven {
+    cubed_run_stats stats;
+    int64_t *data;
     cubed_array *x;
     cubed_plan *plan;
     cb_io *io;
     cb_driver *d;
-    int64_t *data = calloc((size_t)n, sizeof *data);
-    assert_non_null(data);
-    must(cubed_array_index(f->ctx, 1, &n, &chunk, 0, &x, &err), &err);
+} driven;
+
+static void begin_driving(const fixture *f, const cubed_run_options *o, driven *t)
+{
+    const int64_t n = 4096, chunk = 8;
+    cubed_plan_options limits = CUBED_PLAN_OPTIONS_INIT;
+    cubed_error err = CUBED_ERROR_INIT;
+    *t = (driven){.data = calloc((size_t)n, sizeof *t->data)};
+    assert_non_null(t->data);
+    must(cubed_array_index(f->ctx, 1, &n, &chunk, 0, &t->x, &err), &err);
     limits.max_workers = 2;
-    must(cubed_plan_new(f->ctx, &(cubed_target){.array = x, .data = data}, 1, &limits, &plan, &err),
-         &err);
-    must(cb_io_open(plan, &(cb_io_options){.mode = CB_IO_RUN}, &io, &err), &err);
-    const cb_driver_args args = {.plan = plan,
-                                 .io = io,
-                                 .options = &o,
-                                 .stats = &stats,
+    const cubed_target target = {.array = t->x, .data = t->data};
+    must(cubed_plan_new(f->ctx, &target, 1, &limits, &t->plan, &err), &err);
+    must(cb_io_open(t->plan, &(cb_io_options){.mode = CB_IO_RUN}, &t->io, &err), &err);
+    const cb_driver_args args = {.plan = t->plan,
+                                 .io = t->io,
+                                 .options = o,
+                                 .stats = &t->stats,
                                  .workers = 2,
                                  .most_tasks = 32,
                                  .slots = 2,
                                  .retries = true};
-    must(cb_driver_new(&args, &d, &err), &err);
+    must(cb_driver_new(&args, &t->d, &err), &err);
+}
+
+static void end_driving(driven *t)
+{
+    cb_driver_free(t->d);
+    cb_io_close(t->io);
+    cubed_plan_unref(t->plan);
+    cubed_array_unref(t->x);
+    free(t->data);
+}
+
+/* A task fails: it is tried again by itself, and those behind it are a range that need not wait for it. */
+static void test_split(void **state)
+{
+    const cubed_run_options o = CUBED_RUN_OPTIONS_INIT;
+    cubed_error err = CUBED_ERROR_INIT;
+    driven t;
+    begin_driving(*state, &o, &t);
+    cb_driver *d = t.d;
     const cubed_task_range whole = next_range(d);
     assert_true(whole.last - whole.first > 3);
     cubed_task_report r = {.token = whole.token, .task = whole.first};
@@ -397,7 +418,7 @@ static void test_split(void **state)
     r.error.transient = true;
     must(cb_driver_report(d, &r, &err), &err);
     assert_int_equal(cb_driver_waiting(d), 2);
-    assert_int_equal(stats.num_retries, 1);
+    assert_int_equal(t.stats.num_retries, 1);
     int found = 0;
     for (int tries = 0; found < 2 && tries < 10000; tries++) {
         const cubed_task_range again = next_range(d);
@@ -408,18 +429,61 @@ static void test_split(void **state)
             found++;
             assert_int_equal(again.last, whole.last);
         }
-        for (int64_t t = again.first; t < again.last; t++) {
-            const cubed_task_report done = {.token = again.token, .task = t};
+        for (int64_t k = again.first; k < again.last; k++) {
+            const cubed_task_report done = {.token = again.token, .task = k};
             must(cb_driver_report(d, &done, &err), &err);
         }
         if (cb_driver_is_over(d)) break;
     }
     assert_int_equal(found, 2);
-    cb_driver_free(d);
-    cb_io_close(io);
-    cubed_plan_unref(plan);
-    cubed_array_unref(x);
-    free(data);
+    end_driving(&t);
+}
+
+/* How often task 0, which always fails so, is tried; *st: what the run fails with, if it does within 200. */
+static int attempts_of(const fixture *f, cubed_failure failure, cubed_status status,
+                       cubed_status *st, cubed_error *err)
+{
+    const cubed_run_options o = CUBED_RUN_OPTIONS_INIT; /* two more attempts */
+    driven t;
+    int tried = 0;
+    begin_driving(f, &o, &t);
+    *st = CUBED_OK;
+    while (*st == CUBED_OK && tried < 3) {
+        const cubed_task_range range = next_range(t.d);
+        for (int64_t k = range.first; k < range.last && *st == CUBED_OK; k++) {
+            cubed_task_report r = {.token = range.token, .task = k, .measured_mem = 77};
+            if (k == 0) {
+                r.error = (cubed_error){.status = status, .message = "why", .failure = failure};
+                tried++;
+            }
+            *st = cb_driver_report(t.d, &r, err);
+            if (k == 0) break;
+        }
+    }
+    end_driving(&t);
+    return tried;
+}
+
+static void test_failures_decide_about_retries(void **state)
+{
+    const fixture *f = *state;
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_status st;
+    assert_int_equal(attempts_of(f, CUBED_FAILURE_PERMANENT, CUBED_E_IO, &st, &err), 1);
+    assert_int_equal(st, CUBED_E_IO);
+    assert_int_equal(attempts_of(f, CUBED_FAILURE_PERMANENT, CUBED_E_NOMEM, &st, &err), 1);
+    assert_int_equal(st, CUBED_E_NOMEM); /* the status says it */
+    assert_non_null(strstr(err.message, "why (the task was projected to need "));
+    assert_non_null(strstr(err.message, " bytes, and 77 were measured"));
+    assert_int_equal(attempts_of(f, CUBED_FAILURE_TRANSIENT, CUBED_E_IO, &st, &err), 3);
+    assert_int_equal(st, CUBED_E_IO);
+    assert_int_equal(attempts_of(f, CUBED_FAILURE_LOST, CUBED_E_IO, &st, &err), 3);
+    assert_int_equal(st, CUBED_E_IO);
+    assert_int_equal(attempts_of(f, CUBED_FAILURE_TIMED_OUT, CUBED_E_IO, &st, &err), 3);
+    assert_int_equal(st, CUBED_E_IO);
+    /* Taken away as often, it is tried again. */
+    assert_int_equal(attempts_of(f, CUBED_FAILURE_PREEMPTED, CUBED_E_CANCELLED, &st, &err), 3);
+    assert_int_equal(st, CUBED_OK);
 }
 
 /* --- Resuming ------------------------------------------------------------------------------------------- */
@@ -595,6 +659,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_random, setup, teardown),
         cmocka_unit_test_setup_teardown(test_split, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_failures_decide_about_retries, setup, teardown),
         cmocka_unit_test_setup_teardown(test_resume, setup, teardown),
         cmocka_unit_test_setup_teardown(test_counted, setup, teardown),
         cmocka_unit_test_setup_teardown(test_large, setup, teardown),

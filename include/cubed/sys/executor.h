@@ -32,6 +32,7 @@ typedef struct cubed_executor_args {
     const char *work_dir, *plan_key;
     /* What was asked for: the executor's name, or that, a colon and what it is to be. */
     const char *name;
+    uint32_t task_timeout_ms; /* of cubed_run_options: goes into messages of ranges */
 } cubed_executor_args;
 
 typedef struct cubed_executor_vtable {

@@ -5,7 +5,7 @@
  *
  * A range to be run, CUBED_RANGE_BYTES:
  *     0  "CBDR"     4  version, 16 bits     6  zero, 16 bits     8  token, 64 bits
- *    16  first     24  last, 64 bits each  32  stage, 32 bits   36  zero, 32 bits
+ *    16  first     24  last, 64 bits each  32  stage, 32 bits   36  timeout_ms, 32 bits
  *    40  the run's name, zeros behind it, 40 bytes              80  the plan's id, the same
  *
  * What became of one task, CUBED_REPORT_BYTES, and what is behind them:
@@ -14,7 +14,7 @@
  *    48  bytes_written                     56  stored_read      64  stored_written
  *    72  measured_mem                      80  function_mem     88  cache_peak, 64 bits each
  *    96  worker   100  coop               104  status          108  os_errno, 32 bits each
- *   112  enough_mem, 64 bits              120  retry_after_ms  124  transient, 32 bits each
+ *   112  enough_mem, 64 bits              120  retry_after_ms  124  failure, 32 bits each
  *   128  bytes of the message             132  bytes of what was raised, 32 bits each
  *   136  origins, 8 of 32 bits            168  the message, then what was raised (cubed/sys/raised.h)
  *
@@ -35,7 +35,7 @@
 extern "C" {
 #endif
 
-#define CUBED_MESSAGE_VERSION 1
+#define CUBED_MESSAGE_VERSION 2
 #define CUBED_RANGE_BYTES     120
 #define CUBED_REPORT_BYTES    168
 #define CUBED_REPORT_MOST                                                                          \
@@ -44,8 +44,9 @@ extern "C" {
 /* A range, whose it is, and of what. */
 typedef struct cubed_range_message {
     cubed_task_range range;
-    char run[40];  /* a name of at most CUBED_RUN_NAME_CAP bytes with its zero */
-    char plan[40]; /* what cubed_run_id gives; "": not known */
+    uint32_t timeout_ms; /* see cubed_run_options */
+    char run[40];        /* a name of at most CUBED_RUN_NAME_CAP bytes with its zero */
+    char plan[40];       /* what cubed_run_id gives; "": not known */
 } cubed_range_message;
 
 CUBED_API void cubed_range_write(const cubed_range_message *message,
@@ -83,10 +84,13 @@ typedef struct cubed_worker_options {
     /* Tasks that workers of the run have noted as done do not run, and are not reported: for who looks at the last
      * report alone, such as a batch system that starts a job again. */
     bool skip_done;
+    /* A task that takes longer than its message says is told to end. If it does not for as long again, 5 s at most, the
+     * process ends, with status 124: of programs that do nothing else. */
+    bool ends_process;
 } cubed_worker_options;
 #define CUBED_WORKER_OPTIONS_INIT                                                                  \
     {                                                                                              \
-        sizeof(cubed_worker_options), false, 0, false                                              \
+        sizeof(cubed_worker_options), false, 0, false, false                                       \
     }
 /* `options` may be NULL. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_worker_new(cubed_context *ctx,
@@ -112,11 +116,12 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_work_told(cubed_worker *worker, co
                                                         size_t size, const cubed_cancel *cancel,
                                                         const void **answer, size_t *answer_size,
                                                         cubed_error *err);
-/* The same with a plan that is there already (cubed_plan_fetch); reports are for cubed_plan_free_bytes. */
+/* The same with a plan that is there already (cubed_plan_fetch); reports are for cubed_plan_free_bytes. `stuck` (may be
+ * NULL) is set in the place of the process's end: who looks at it from another thread may end that. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_work_message(cubed_plan *plan, const void *message,
                                                            size_t size, const cubed_cancel *cancel,
-                                                           void **reports, size_t *reports_size,
-                                                           cubed_error *err);
+                                                           cubed_cancel *stuck, void **reports,
+                                                           size_t *reports_size, cubed_error *err);
 
 /* A worker in AWS Lambda: performs invocations ({"cubed": a message of cubed_work_told in base64}) that the runtime's
  * interface at `api` (HOST:PORT, AWS_LAMBDA_RUNTIME_API there) gives, until it fails or is cancelled.

@@ -386,6 +386,7 @@ class Plan(PlanTotals):
                     e.address,
                     e.retries,
                     e.use_backups,
+                    e.task_timeout_ms,
                     bool(resume),
                     _KEEP_ALL if resume is not None else 0,
                     command,

@@ -13,16 +13,34 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
+from threading import Thread, Timer
 
 from cubed import _core
 
 #: Of a range in include/cubed/sys/message.h; behind it are texts.
 _RANGE_BYTES = 120
+#: In it: milliseconds that a task may take.
+_TIMEOUT = struct.Struct("<36xI")
 #: Before reports: how much the date is ahead of the clock of reports, and the length of a name.
 _REPLY = struct.Struct("<qI")
 #: Runs whose plans are kept, to be used again by the next message.
 _RUNS = 4
+#: How often a task with a time limit is looked at.
+_LOOK = 0.1
+#: How long a process lives on whose task is stuck, so that its engine hears of it.
+_LAST_WORDS = 1.0
+#: Its status then: that of timeout(1).
+_STUCK_STATUS = 124
+
+
+class TaskTimeoutError(TimeoutError):
+    """A task took longer than it may, and could not be ended: its worker ends instead."""
+
+
+class WorkerEndsError(ConnectionError):
+    """A worker that is about to end does not begin anything."""
 
 
 def message(range_: bytes, work_dir: str, plan_key: str) -> bytes:
@@ -30,6 +48,8 @@ def message(range_: bytes, work_dir: str, plan_key: str) -> bytes:
 
     Options of stores are in no plan. They are in the message, which may hold secrets by them.
     """
+    global _driver
+    _driver = os.getpid()
     texts = (work_dir, plan_key, _core.version, _core.storage_options())
     return range_ + "\0".join(texts).encode()
 
@@ -60,7 +80,13 @@ def work(message: bytes) -> bytes:
         The run is over.
     RuntimeError
         The driver has another version of this package.
+    TaskTimeoutError
+        A task took longer than it may, and cannot be ended.
+    WorkerEndsError
+        This process ends, because of such a task.
     """
+    if _ends:
+        raise WorkerEndsError("this worker ends, as a task of it did not")
     work_dir, key, version, options = message[_RANGE_BYTES:].decode().split("\0")
     if version != _core.version:
         raise RuntimeError(
@@ -69,9 +95,36 @@ def work(message: bytes) -> bytes:
         )
     _core.take_storage_options(options)
     with _plan(work_dir, key) as plan:
-        reports = plan.work(message[:_RANGE_BYTES])
+        reports = _run(plan, message[:_RANGE_BYTES])
     name = f"{os.uname().nodename}:{os.getpid()}".encode()
     return _REPLY.pack(_clock_shift(), len(name)) + name + reports
+
+
+def _run(plan: _core.Plan, range_: bytes) -> bytes:
+    """Reports of a range. One with a time limit runs in a thread that can be left where it is."""
+    (limit_ms,) = _TIMEOUT.unpack_from(range_)
+    if not limit_ms:
+        return plan.work(range_)
+    reply: Future[bytes] = Future()
+    Thread(target=_fulfil, args=(reply, plan, range_), daemon=True).start()
+    while not wait((reply,), _LOOK).done and not plan.is_stuck():
+        pass
+    if reply.done():
+        return reply.result()
+    if os.getpid() != _driver:
+        global _ends
+        _ends = True
+        Timer(_LAST_WORDS, os._exit, (_STUCK_STATUS,)).start()
+    raise TaskTimeoutError(
+        f"a task took longer than the {limit_ms / 1000:g} s that it may, and did not end"
+    )
+
+
+def _fulfil(reply: Future[bytes], plan: _core.Plan, range_: bytes) -> None:
+    try:
+        reply.set_result(plan.work(range_))
+    except BaseException as e:
+        reply.set_exception(e)
 
 
 def attempt(message: bytes, function: Callable[[bytes], bytes] | None = None) -> bytes:
@@ -127,6 +180,9 @@ class _Run:
         self.stopped = False
 
 
+#: This process, if it drives runs: nobody ends it.
+_driver = 0
+_ends = False
 _runs: OrderedDict[str, _Run] = OrderedDict()
 _changed = threading.Condition()
 
@@ -148,7 +204,8 @@ def _plan(work_dir: str, key: str) -> Iterator[_core.Plan]:
     finally:
         with _changed:
             entry.busy.remove(plan)
-            entry.idle.append(plan)
+            if not plan.is_stuck():
+                entry.idle.append(plan)
             for old in [k for k, run in _runs.items() if not run.busy][:-_RUNS]:
                 del _runs[old]
             _changed.notify_all()

@@ -141,6 +141,21 @@ static void put_what(const cb_http_call *c, char *out, size_t cap)
     json_decref(o);
 }
 
+/* Why a function ended, by what Lambda says of it ("Troubleshoot invocation issues"): it is not said otherwise. */
+static cubed_failure failure_of(const char *what)
+{
+    static const struct {
+        const char *text;
+        cubed_failure failure;
+    } known[] = {{"Task timed out after", CUBED_FAILURE_TIMED_OUT},
+                 {"exit status 124", CUBED_FAILURE_TIMED_OUT}, /* CB_STUCK_STATUS */
+                 {"signal: killed", CUBED_FAILURE_MEMORY}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strstr(what, known[i].text)) return known[i].failure;
+    }
+    return CUBED_FAILURE_LOST;
+}
+
 static cb_http_verdict judge(cb_http_call *c)
 {
     invocation *i = (invocation *)c;
@@ -158,9 +173,12 @@ static cb_http_verdict judge(cb_http_call *c)
             ? cb_fail(&c->error, CUBED_E_IO, "function %s ended%s", i->of->function, what)
             : cb_fail(&c->error, CUBED_E_IO, "invoking function %s in %s: the reply is %d%s%s",
                       i->of->function, i->of->region, c->code, what, advice(c->code));
-    /* A function that ended was out of time or memory, or its machine was lost. */
-    c->error.transient = own || c->code == 429 || c->code >= 500;
-    return !own && c->error.transient ? CB_HTTP_LATER : CB_HTTP_DONE;
+    if (own) {
+        c->error.failure = failure_of(what);
+        return CB_HTTP_DONE;
+    }
+    c->error.transient = c->code == 429 || c->code >= 500;
+    return c->error.transient ? CB_HTTP_LATER : CB_HTTP_DONE;
 }
 
 static void done(cb_http_call *c)
@@ -305,7 +323,7 @@ static cubed_status next_report(lambda *x, cubed_task_report *r, cubed_error *er
             r->error.status =
                 cb_fail(&r->error, CUBED_E_IO, "function %s did not say what became of its tasks",
                         x->function);
-            r->error.transient = true;
+            r->error.failure = CUBED_FAILURE_LOST;
         }
     }
     r->worker = x->worker;

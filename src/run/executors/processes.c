@@ -22,6 +22,7 @@
 #include "base/error.h"
 #include "run/executors/executor.h"
 #include "run/shared.h"
+#include "run/watchdog.h"
 #include "run/wire.h"
 #include "store/net.h"
 
@@ -223,6 +224,16 @@ static void hang_up(const worker *w)
     close(w->fd);
 }
 
+/* A worker that the driver did not tell to end does so by itself after SIGTERM, which systems send that need its place. */
+static cubed_failure failure_of(int status)
+{
+    if (status == -1) return CUBED_FAILURE_LOST;
+    if (WIFSIGNALED(status))
+        return WTERMSIG(status) == SIGTERM ? CUBED_FAILURE_PREEMPTED : CUBED_FAILURE_LOST;
+    if (WEXITSTATUS(status) == CB_STUCK_STATUS) return CUBED_FAILURE_TIMED_OUT;
+    return WEXITSTATUS(status) == 0 ? CUBED_FAILURE_PREEMPTED : CUBED_FAILURE_LOST;
+}
+
 /* Of a worker whose connection came to its end. */
 static void end_worker(const processes *x, worker *w, cubed_error *err)
 {
@@ -233,7 +244,12 @@ static void end_worker(const processes *x, worker *w, cubed_error *err)
     int status = w->status;
     cb_wire_inbox_clear(x->args.plan->ctx, &w->in);
     *w = (worker){.state = NONE};
-    if (status == -1)
+    if (status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == CB_STUCK_STATUS)
+        (void)cb_fail(err, CUBED_E_IO,
+                      "worker process %d ended itself: its task took longer than the %g s that it "
+                      "may, and did not end",
+                      (int)pid, x->args.task_timeout_ms / 1000.0);
+    else if (status == -1)
         (void)cb_fail(err, CUBED_E_IO, "worker process %d ended", (int)pid);
     else if (WIFSIGNALED(status))
         (void)cb_fail(err, CUBED_E_IO, "worker process %d was ended by signal %d (%s)", (int)pid,
@@ -241,6 +257,7 @@ static void end_worker(const processes *x, worker *w, cubed_error *err)
     else
         (void)cb_fail(err, CUBED_E_IO, "worker process %d ended with status %d", (int)pid,
                       WEXITSTATUS(status));
+    err->failure = failure_of(status);
 }
 
 /* All at once: those that have nothing to do end when the connection does, others are told. */
@@ -318,7 +335,6 @@ static void lose(processes *x, worker *w, cubed_task_report *report, bool *got)
     memset(report, 0, sizeof *report);
     end_worker(x, w, &report->error);
     report->error.status = CUBED_E_IO;
-    report->error.transient = true; /* of the next attempt another one is */
     report->token = range.token;
     report->task = range.first;
     report->start_ns = report->end_ns = cb_clock_ns();
@@ -423,8 +439,10 @@ static cubed_status processes_open(const cubed_executor_args *args, cubed_execut
         processes_free(x);
         return st;
     }
-    cb_wire_hello hello = {
-        .plan_size = args->plan_size, .nshared = (uint32_t)x->nshared, .resume = own->resume};
+    cb_wire_hello hello = {.plan_size = args->plan_size,
+                           .nshared = (uint32_t)x->nshared,
+                           .resume = own->resume,
+                           .timeout_ms = args->task_timeout_ms};
     snprintf(hello.plan, sizeof hello.plan, "%s", cb_io_plan(own->env.io));
     snprintf(hello.run, sizeof hello.run, "%s", args->run);
     cb_wire_put_hello(&hello, x->hello);

@@ -16,8 +16,8 @@ from cubed import _core
 from cubed.runtime import worker
 
 #: What became of a range: its bytes, reports or None, the worker's number, nanoseconds to be added
-#: to times, what the call raised, and whether trying again may help.
-Answer = tuple[bytes, bytes | None, int, int, BaseException | None, bool]
+#: to times, what the call raised, and what kind of failure that is, if its type does not say it.
+Answer = tuple[bytes, bytes | None, int, int, BaseException | None, str]
 
 
 def needed(module: str, extra: str) -> Any:
@@ -30,9 +30,26 @@ def needed(module: str, extra: str) -> Any:
         ) from e
 
 
+#: Milliseconds are 32 bits of a message.
+_MOST_SECONDS = (2**32 - 1) // 1000
+
+
 @cache
 def _capabilities(name: str) -> dict[str, Any]:
     return _core.executors()[name]
+
+
+def _milliseconds(option: str, seconds: float | None) -> int:
+    """What C is told; 0: no limit."""
+    if seconds is None:
+        return 0
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float, np.number)):
+        raise TypeError(f"{option} is {seconds!r}, expected a number of seconds")
+    if not 0.001 <= seconds <= _MOST_SECONDS:
+        raise ValueError(
+            f"{option} is {seconds!r}, expected 0.001 to {_MOST_SECONDS} seconds, or None"
+        )
+    return round(seconds * 1000)
 
 
 class Executor:
@@ -43,10 +60,14 @@ class Executor:
     max_workers
         Tasks at a time; default: one per core.
     retries
-        How often a task that failed to read or write, or whose worker died, is tried again.
+        How often a task that failed to read or write, took too long, or whose worker died, is tried
+        again.
     use_backups
         Whether tasks that take far longer than others are given to a second worker, too, when one
         has nothing to do. Only where workers are elsewhere: those of this machine share its cores.
+    task_timeout
+        Seconds that a task may take; default: any time. Its worker ends one that takes longer, or
+        itself if that does not help. Not for tasks in this process (``"threads"``).
     **kwargs
         `batch_size`, `compute_arrays_in_parallel` and the like of other versions are accepted:
         tasks start as soon as their inputs exist in any case.
@@ -56,7 +77,7 @@ class Executor:
     #: A module that it needs, and the extra of this package that installs it.
     engine: ClassVar[tuple[str, str] | None] = None
     _accepted: ClassVar[frozenset[str]] = frozenset(
-        ("use_backups", "batch_size", "compute_arrays_in_parallel")
+        ("use_backups", "task_timeout", "batch_size", "compute_arrays_in_parallel")
     )
 
     def __init__(self, max_workers: int | None = None, retries: int = 2, **kwargs: Any) -> None:
@@ -73,6 +94,7 @@ class Executor:
         self.max_workers: int = int(max_workers or 0)
         self.retries: int = int(retries)
         self.use_backups: bool = bool(kwargs.get("use_backups", True))
+        self.task_timeout_ms: int = _milliseconds("task_timeout", kwargs.get("task_timeout"))
         self.kwargs = kwargs
 
     @property
@@ -140,7 +162,7 @@ class EngineExecutor(Executor):
 class Engine(ABC):
     """One run's way to an engine whose calls give futures. The driver calls it from one thread."""
 
-    #: What a future raises, beside errors of input and output, when trying again may help.
+    #: What a future raises when its worker was lost.
     may_pass: tuple[type[BaseException], ...] = ()
     #: Calls in flight for each worker: one that runs, and what it takes next.
     in_flight: int = 2
@@ -173,6 +195,16 @@ class Engine(ABC):
     def result(self, future: Any) -> bytes:
         """What a call that has ended returned; what it raised is raised."""
         return future.result()
+
+    def failure(self, error: BaseException) -> str:
+        """What kind of failure it is that a call raised, by the names of ``cubed_failure_str``."""
+        if isinstance(error, worker.TaskTimeoutError):
+            return "timed out"
+        if isinstance(error, worker.WorkerEndsError):
+            return "preempted"
+        if isinstance(error, self.may_pass):
+            return "lost"
+        return "transient" if isinstance(error, OSError) else ""
 
     def cancel(self, futures: list[Any]) -> None:
         """Ends calls as far as the engine can; those that run may go on."""
@@ -211,9 +243,9 @@ class Engine(ABC):
         try:
             reports, name, shift = worker.read_reply(self.result(future))
         except BaseException as e:
-            return range_, None, 0, 0, e, isinstance(e, (OSError, *self.may_pass))
+            return range_, None, 0, 0, e, self.failure(e)
         number = self._workers.setdefault(name, len(self._workers))
-        return range_, reports, number, shift, None, False
+        return range_, reports, number, shift, None, ""
 
     def close(self) -> None:
         """The run ends: nothing of it is to be written any more."""

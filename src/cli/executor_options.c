@@ -1,0 +1,115 @@
+/* --executor-option K=V: the executors' options that this program knows, by the names that the Python package has for them
+ * in executor_options. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+static bool set_workers(cli_common *c, const char *value)
+{
+    int64_t n;
+    if (!cli_parse_int(&value, &n) || *value || n < 1 || n > 100000) return false;
+    c->max_workers = (unsigned)n;
+    return true;
+}
+
+static bool set_retries(cli_common *c, const char *value)
+{
+    int64_t n;
+    if (!cli_parse_int(&value, &n) || *value || n < 0 || n > 255) return false;
+    c->retries = (int)n;
+    return true;
+}
+
+static bool set_backups(cli_common *c, const char *value)
+{
+    c->no_backups = strcmp(value, "false") == 0;
+    return c->no_backups || strcmp(value, "true") == 0;
+}
+
+static bool set_timeout(cli_common *c, const char *value)
+{
+    return cli_parse_milliseconds(value, &c->task_timeout_ms);
+}
+
+static bool set_function(cli_common *c, const char *value)
+{
+    c->executor = cli_printf("lambda:%s", value); /* kept until the program ends */
+    return *value != 0;
+}
+
+static const struct row {
+    const char *name, *expected;
+    const char *executors; /* which have it, as "a|b"; NULL: all */
+    bool (*set)(cli_common *c, const char *value);
+} rows[] = {
+    {"max_workers", "a whole number from 1 to 100000", NULL, set_workers},
+    {"retries", "a whole number from 0 to 255", NULL, set_retries},
+    {"use_backups", "true or false", "lambda", set_backups},
+    {"task_timeout", CLI_MILLISECONDS, "processes|lambda", set_timeout},
+    {"function", "the name of a function of AWS Lambda", "lambda", set_function},
+};
+enum { NROWS = (int)(sizeof rows / sizeof *rows) };
+
+static bool has(const struct row *r, const char *executor, size_t length)
+{
+    const char *list = r->executors, *word;
+    int n;
+    if (!list) return true;
+    while (cli_next_word(&list, &word, &n)) {
+        if ((size_t)n == length && strncmp(word, executor, length) == 0) return true;
+    }
+    return false;
+}
+
+static void no_such_option(const char *verb, const char *executor, size_t length,
+                           const char *option, size_t option_length)
+{
+    char *names = cli_strdup("");
+    for (int i = 0; i < NROWS; i++) {
+        if (!has(&rows[i], executor, length)) continue;
+        char *longer = cli_printf("%s%s%s", names, *names ? ", " : "", rows[i].name);
+        cli_free(names);
+        names = longer;
+    }
+    exit(cli_usage_error(verb,
+                         "--executor-option \"%s\": executor %.*s has no option %.*s, expected %s",
+                         option, (int)length, executor, (int)option_length, option, names));
+}
+
+static void take(const char *verb, cli_common *c, const char *executor, const char *option)
+{
+    const size_t length = strcspn(executor, ":"), n = strcspn(option, "=");
+    if (option[n] != '=')
+        exit(cli_usage_error(verb, "--executor-option \"%s\": expected NAME=VALUE", option));
+    for (int i = 0; i < NROWS; i++) {
+        const struct row *r = &rows[i];
+        if (strlen(r->name) != n || strncmp(r->name, option, n) != 0) continue;
+        if (!has(r, executor, length)) break;
+        if (r->set(c, option + n + 1)) return;
+        exit(cli_usage_error(verb, "--executor-option \"%s\": expected %s", option, r->expected));
+    }
+    no_such_option(verb, executor, length, option, n);
+}
+
+void cli_take_executor_options(const char *verb, cli_common *c)
+{
+    const char *executor = c->executor ? c->executor : cubed_executor_name(NULL, 0);
+    for (int i = 0; i < c->nexecutor_options; i++) {
+        const char *option = c->executor_options[i];
+        const size_t n = strcspn(option, "=");
+        for (int k = 0; k < i; k++) {
+            if (strncmp(c->executor_options[k], option, n + 1) == 0)
+                exit(
+                    cli_usage_error(verb, "--executor-option %.*s is given twice", (int)n, option));
+        }
+        take(verb, c, executor, option);
+    }
+    cli_free(c->executor_options);
+    c->executor_options = NULL;
+    c->nexecutor_options = 0;
+    if (c->executor && strcmp(c->executor, "lambda") == 0)
+        exit(cli_usage_error(verb,
+                             "--executor lambda: expected --executor-option function=NAME, or "
+                             "--executor lambda:NAME"));
+}
