@@ -45,6 +45,7 @@ static void act(cb_watchdog *w, int64_t now)
         cubed_cancel_set(&w->cancel);
         return;
     }
+    /* check_layers: allow call: the program has said that it does nothing else, and nobody can end a thread */
     if (w->a.ends_process) _exit(CB_STUCK_STATUS);
     if (w->a.stuck) cubed_cancel_set(w->a.stuck);
     w->due_ns = INT64_MAX;
