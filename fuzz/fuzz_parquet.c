@@ -23,6 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             }
         }
     }
+    (void)sum;
     cb_zone_free(zone);
     return 0;
 }

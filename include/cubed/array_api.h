@@ -132,6 +132,31 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_tensordot(cubed_array *x1, cubed_a
                                                         const int *axes1, const int *axes2,
                                                         int naxes, cubed_array **out,
                                                         cubed_error *err);
+/* Sums of products over indices that are named by letters, as NumPy's einsum has them: a letter for each axis of each of
+ * n operands, separated by commas, "..." for axes that broadcast, and after "->" the letters of the result; without it
+ * those that come once, in order. A letter that comes twice in an operand takes its diagonal; axes of extent 1 broadcast.
+ * CUBED_E_ARG for subscripts that do not fit the operands. */
+#define CUBED_EINSUM_MAX_OPERANDS 64
+typedef struct cubed_einsum_options {
+    size_t struct_size;
+    const cubed_dtype
+        *dtype; /* of products, sums and the result; NULL: what all operands promote to */
+    /* From left to right; else always the two that share an index, if any do, whose product has the fewest elements more
+     * than they. */
+    bool in_order;
+    /* Which operands each step multiplies, bit k operand k; what it makes becomes the last of them. NULL: one step. */
+    const uint64_t *steps;
+    int nsteps;
+} cubed_einsum_options;
+#define CUBED_EINSUM_OPTIONS_INIT                                                                  \
+    {                                                                                              \
+        sizeof(cubed_einsum_options), NULL, false, NULL, 0                                         \
+    }
+/* `options` may be NULL. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_einsum(const char *subscripts,
+                                                     cubed_array *const *operands, int n,
+                                                     const cubed_einsum_options *options,
+                                                     cubed_array **out, cubed_error *err);
 /* Sum of conj(x1) * x2 over an axis of both, counted from the end (-1: the last); the others broadcast. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_vecdot(cubed_array *x1, cubed_array *x2, int axis,
                                                      cubed_array **out, cubed_error *err);

@@ -58,6 +58,49 @@ static PyObject *tensordot(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
+/* The arrays of a tuple into x[n]. */
+static bool get_operands(PyObject *module, PyObject *tuple, cubed_array **x, int *n)
+{
+    if (!core_is_tuple("operands", tuple)) return false;
+    const Py_ssize_t size = PyTuple_Size(tuple);
+    if (size > CUBED_EINSUM_MAX_OPERANDS) {
+        PyErr_Format(PyExc_ValueError, "einsum: %zd operands, expected at most %d", size,
+                     CUBED_EINSUM_MAX_OPERANDS);
+        return false;
+    }
+    *n = (int)size;
+    for (Py_ssize_t i = 0; i < size; i++) {
+        x[i] = core_unwrap(core_get_state(module), PyTuple_GetItem(tuple, i));
+        if (!x[i]) return false;
+    }
+    return true;
+}
+
+/* einsum(subscripts, operands, dtype, in_order, steps): bit k of a step is operand k. */
+static PyObject *einsum(PyObject *module, PyObject *args)
+{
+    const char *subscripts;
+    PyObject *tuple, *name, *list;
+    cubed_array *x[CUBED_EINSUM_MAX_OPERANDS], *out = NULL;
+    uint64_t steps[CUBED_EINSUM_MAX_OPERANDS];
+    cubed_dtype dtype;
+    cubed_einsum_options o = CUBED_EINSUM_OPTIONS_INIT;
+    int n, in_order;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "sOOpO", &subscripts, &tuple, &name, &in_order, &list) ||
+        !get_operands(module, tuple, x, &n) || !core_dtype(name, &dtype) ||
+        !core_is_tuple("steps", list))
+        return NULL;
+    o.dtype = &dtype;
+    o.in_order = in_order;
+    o.steps = steps;
+    for (; o.nsteps < CUBED_EINSUM_MAX_OPERANDS && o.nsteps < PyTuple_Size(list); o.nsteps++)
+        steps[o.nsteps] = PyLong_AsUnsignedLongLong(PyTuple_GetItem(list, o.nsteps));
+    if (PyErr_Occurred()) return NULL;
+    cubed_status st = cubed_einsum(subscripts, x, n, &o, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
 /* along(name, x1, x2, axis): "vecdot" or "cross". */
 static PyObject *along(PyObject *module, PyObject *args)
 {
@@ -214,6 +257,7 @@ PyMethodDef core_block_methods[] = {
     {"pair", pair, METH_VARARGS, NULL},
     {"along", along, METH_VARARGS, NULL},
     {"tensordot", tensordot, METH_VARARGS, NULL},
+    {"einsum", einsum, METH_VARARGS, NULL},
     {"take", take, METH_VARARGS, NULL},
     {"searchsorted", searchsorted, METH_VARARGS, NULL},
     {"compress", compress, METH_VARARGS, NULL},

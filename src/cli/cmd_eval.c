@@ -66,7 +66,8 @@ static const cli_topic topics[] = {
     {"counts",
      "histogram (x, edges or bins=10, range=(0, 1), weights=) bincount (x, length=, weights=)"},
     {"sorting", "sort argsort (axis=, dim=\"time\", descending=True)"},
-    {"products", "matmul vecdot(a, b, axis=-1) tensordot(a, b, axes=2 or ((1, 2), (0, 1)))"},
+    {"products", "matmul vecdot(a, b, axis=-1) tensordot(a, b, axes=2 or ((1, 2), (0, 1))) "
+                 "einsum(\"ij,jk->ik\", a, b)"},
     {"groups", "groupby(x, by, \"mean\", dim=\"time\", ngroups=, skipna=True, ddof=, min_count=) "
                "group_labels(by)"},
     {"windows",

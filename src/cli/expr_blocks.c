@@ -116,6 +116,22 @@ static cubed_status call_tensordot(expr_builder *b, const expr *e, cubed_array *
     return st;
 }
 
+static cubed_status call_einsum(expr_builder *b, const expr *e, cubed_array **out)
+{
+    cubed_array *x[CUBED_EINSUM_MAX_OPERANDS];
+    int n, made = 0;
+    EXPR_TRY(expr_check_args(b, e, 2, 1 + CUBED_EINSUM_MAX_OPERANDS, NULL, &n));
+    if (e->child[0]->kind != EXPR_STRING)
+        return expr_reject(b, e->child[0], "expected subscripts in quotes, as in \"ij,jk->ik\"");
+    cubed_status st = CUBED_OK;
+    for (; made < n - 1 && st == CUBED_OK; made += st == CUBED_OK)
+        st = expr_get_array(b, e->child[1 + made], &x[made]);
+    if (st == CUBED_OK)
+        st = expr_located(b, e, cubed_einsum(e->child[0]->text, x, made, NULL, out, b->err));
+    for (int i = 0; i < made; i++) cubed_array_unref(x[i]);
+    return st;
+}
+
 static cubed_status taking(expr_builder *b, const expr *e, int along_axis, cubed_array **out)
 {
     static const char *const names[] = {"axis", "dim", NULL};
@@ -199,6 +215,7 @@ const expr_function expr_block_functions[] = {
     {"argsort", NULL, call_sorting, true},
     {.name = "matmul", .fn = call_matmul},
     {.name = "tensordot", .fn = call_tensordot},
+    {.name = "einsum", .fn = call_einsum},
     {.name = "vecdot", .fn = call_vecdot},
     {"take", NULL, taking, false},
     {"take_along_axis", NULL, taking, true},

@@ -255,6 +255,12 @@ PRODUCTS = {
     "tensordot(a, v, axes=1)": lambda a, v, **_: np.tensordot(a, v, 1),
     "tensordot(u, a, axes=1)": lambda a, u, **_: np.tensordot(u, a, 1),
     "tensordot(a, b, axes=1)": lambda a, b, **_: np.tensordot(a, b, 1),
+    'einsum("ij,jk->ik", a, b)': lambda a, b, **_: a @ b,
+    'einsum("ij, j", a, v)': lambda a, v, **_: a @ v,
+    'einsum("ab...->b", p)': lambda p, **_: p.sum((0, 2, 3)),
+    'einsum("abcd,abce,ab->de", p, p, p[:, :, 0, 0])': lambda p, **_: np.einsum(
+        "abcd,abce,ab->de", p, p, p[:, :, 0, 0]
+    ),
     "vecdot(a * 1j, v * (1 + 1j))": lambda a, v, **_: (-1j * a * (v * (1 + 1j))).sum(-1),
     "vecdot(a, a, axis=-2)": lambda a, **_: (a * a).sum(-2),
 }
