@@ -273,15 +273,16 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_unfinished_format(cubed_context *c
 typedef enum cubed_leftover {
     CUBED_LEFTOVER_CHUNKS, /* of an array that was never finished, or one that was replaced */
     CUBED_LEFTOVER_INTERMEDIATES,
-    CUBED_LEFTOVER_FILE /* which was being written, under a temporary name */
+    CUBED_LEFTOVER_FILE,  /* which was being written, under a temporary name */
+    CUBED_LEFTOVER_UPLOAD /* of an object in parts, which was not completed */
 } cubed_leftover;
 /* Told of everything that is removed: a path in the store, and what it is. */
 typedef void (*cubed_clean_fn)(void *ctx, const char *path, cubed_leftover what);
 #define CUBED_CLEAN_DRY_RUN  1u /* only tell */
 #define CUBED_CLEAN_DETACHED 2u /* runs in parts, too, which nobody is known to work on */
 /* Removes what runs that were killed or kept it (CUBED_KEEP_*) left below `url`, a target's STORE or
- * STORE::PATH or a work directory, files under temporary names whose writer is gone (or, if it was on another machine or
- * in another container, that are a day old), and no more. Arrays that are whole, whatever else has metadata, and
+ * STORE::PATH or a work directory, files under temporary names and uploads in parts whose writer is gone (or, if it was on another
+ * machine or in another container, or that is not known, that are a day old), and no more. Arrays that are whole, whatever else has metadata, and
  * what runs at work have there stay. `flags`: CUBED_CLEAN_*. `fn` may be NULL. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_clean(cubed_context *ctx, const char *url,
                                                     unsigned flags, cubed_clean_fn fn, void *fn_ctx,

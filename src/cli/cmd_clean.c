@@ -16,8 +16,8 @@ const cli_usage cmd_clean_usage = {
     .synopsis = "clean PLACE... [--dry-run] [--detached]",
     .text =
         "Removes what runs that were interrupted or killed left: chunks of arrays that were never "
-        "finished,\nintermediates, and files under temporary names (.cubed-tmp-*) whose writer is "
-        "gone. PLACE is a store that results went to (STORE or "
+        "finished,\nintermediates, and files under temporary names (.cubed-tmp-*) and uploads "
+        "whose writer is gone. PLACE is a store that results went to (STORE or "
         "STORE::PATH), or a work\ndirectory. Arrays that are whole stay, and so does what runs at "
         "work have there;\nruns whose leftovers are removed cannot be resumed.",
     .examples =
@@ -32,7 +32,8 @@ typedef struct told {
 
 static void tell(void *ctx, const char *path, cubed_leftover what)
 {
-    static const char *const names[] = {"an unfinished array", "intermediates", "a temporary file"};
+    static const char *const names[] = {"an unfinished array", "intermediates", "a temporary file",
+                                        "an unfinished upload"};
     told *t = ctx;
     t->n++;
     printf("%s %s of %s%s%s\n", t->flags & CUBED_CLEAN_DRY_RUN ? "would remove" : "removed",

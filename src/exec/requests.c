@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "exec/limits.h"
 #include "exec/need.h"
+#include "store/remotes.h"
 
 /* Requests beside those for chunks: to open a source and to look whether it is as it was; to see that a target's place is
  * free, to claim it, to write its metadata and to say that it is whole; the same of a group, whose members are listed
@@ -113,11 +114,22 @@ static void add_reads(const cubed_plan *p, int node, bool apart, cubed_store_tra
     t->gets = cb_sat_add(t->gets, kept ? cb_min_size(shards, chunks) : chunks);
 }
 
-static void add_target(const cb_node *n, cubed_store_traffic *t)
+/* Requests for one chunk: those of S3 that are long go in parts, and are begun and completed. */
+static uint64_t puts_of_chunk(const cubed_plan *p, int node)
 {
+    const uint64_t bytes = cb_chunk_bytes(p, node);
+    if (!has_scheme(url_of(p, node), "s3") || bytes <= CB_REMOTE_UPLOAD_FROM) return 1;
+    /* What is encoded may be a little longer. */
+    return bytes / cb_remote_part_size(CB_REMOTE_PART_SIZE, bytes) + 4;
+}
+
+static void add_target(const cubed_plan *p, int node, cubed_store_traffic *t)
+{
+    const cb_node *n = &p->ir.nodes[node];
     const uint64_t chunks = (uint64_t)cb_grid_count(n->grid);
     t->gets += TARGET_GETS;
-    t->puts = cb_sat_add(t->puts, cb_sat_add(chunks, TARGET_PUTS));
+    t->puts =
+        cb_sat_add(t->puts, cb_sat_add(cb_sat_mul(chunks, puts_of_chunk(p, node)), TARGET_PUTS));
     t->bytes_written = cb_sat_add(t->bytes_written, stored_bytes(n));
     if (!n->overwrite || n->region) return;
     t->gets += TARGET_GETS;
@@ -129,12 +141,13 @@ static void add_node(const cubed_plan *p, int node, bool apart, cubed_store_traf
 {
     const cb_node *n = &p->ir.nodes[node];
     if (n->is_target) {
-        add_target(n, t);
+        add_target(p, node, t);
     } else if (cb_node_is_source(n)) {
         t->gets += SOURCE_GETS;
         t->puts += SOURCE_LISTS;
     } else {
-        t->puts = cb_sat_add(t->puts, (uint64_t)cb_grid_count(n->grid));
+        t->puts = cb_sat_add(t->puts,
+                             cb_sat_mul((uint64_t)cb_grid_count(n->grid), puts_of_chunk(p, node)));
         t->bytes_written = cb_sat_add(t->bytes_written, stored_bytes(n));
     }
     if (p->reads->chunks[node] > 0) add_reads(p, node, apart, t);

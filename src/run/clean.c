@@ -73,8 +73,25 @@ static cubed_status tell_file(void *ctx, const char *key, uint64_t size, cubed_e
 {
     (void)size;
     (void)err;
-    tell(ctx, key, CUBED_LEFTOVER_FILE);
+    const cleaning *c = ctx;
+    tell(c, key,
+         c->store->vt->flags & CUBED_STORE_AT_ONCE ? CUBED_LEFTOVER_FILE : CUBED_LEFTOVER_UPLOAD);
     return CUBED_OK;
+}
+
+static cubed_status sweep(const cleaning *c, cubed_store *s, const char *path, unsigned flags,
+                          cubed_error *err)
+{
+    const unsigned dry = c->flags & CUBED_CLEAN_DRY_RUN ? CUBED_SWEEP_DRY_RUN : 0;
+    return cb_store_sweep(s, path, flags | dry, tell_file, (void *)(uintptr_t)c, err);
+}
+
+/* Of a run that is gone, what stores that do not know the writers of what is unfinished would leave for a day. */
+static cubed_status sweep_of_run(const cleaning *c, const char *path, cubed_error *err)
+{
+    return c->store->vt->flags & CUBED_STORE_AT_ONCE
+               ? CUBED_OK
+               : sweep(c, c->store, path, CUBED_SWEEP_ALONE, err);
 }
 
 /* A new array that was not finished, or an old one that was replaced: whose path is told is the one that stays. */
@@ -85,6 +102,8 @@ static cubed_status discard_beside(const cleaning *c, const cb_claim *claim, cub
     if (c->flags & CUBED_CLEAN_DRY_RUN) return CUBED_OK;
     CB_TRY(cb_stage_open(c->store, claim->path, claim->record.run, claim->record.staged, &p, err));
     cubed_status st = claim->record.state == CB_RUN_COPYING ? cb_stage_copy(&p, err) : CUBED_OK;
+    if (st == CUBED_OK && !(p.store->vt->flags & CUBED_STORE_AT_ONCE))
+        st = sweep(c, p.store, p.staged, CUBED_SWEEP_ALONE, err);
     if (st == CUBED_OK) st = cb_stage_discard(&p, err);
     cb_store_close(p.store);
     return st;
@@ -117,6 +136,7 @@ static cubed_status clean_one(const cleaning *c, const char *path, cubed_error *
     if (claim.record.state == CB_RUN_DONE) return CUBED_OK;
     const bool asked = claim.record.detached && (c->flags & CUBED_CLEAN_DETACHED);
     if (cb_run_record_is_live(&claim.record) && !asked) return CUBED_OK;
+    CB_TRY(sweep_of_run(c, path, err));
     if (!cb_run_is_folder(name, &claim.record)) return clean_target(c, &claim, err);
     tell(c, path, CUBED_LEFTOVER_INTERMEDIATES);
     return c->flags & CUBED_CLEAN_DRY_RUN ? CUBED_OK : cb_store_clear(c->store, path, err);
@@ -134,6 +154,7 @@ static cubed_status clean_beside(const cleaning *c, const char *path, cubed_erro
     CB_TRY(cb_claim_look(c->store, target, c->zone, &claim, err));
     if (!cb_version_is_none(&claim.version) && strcmp(claim.record.staged, path + n) == 0)
         return CUBED_OK;
+    CB_TRY(sweep_of_run(c, path, err));
     tell(c, path, CUBED_LEFTOVER_CHUNKS);
     return c->flags & CUBED_CLEAN_DRY_RUN ? CUBED_OK : cb_store_clear(c->store, path, err);
 }
@@ -144,6 +165,7 @@ static cubed_status clean_folder(const cleaning *c, const char *path, cubed_erro
     cb_claim claim;
     CB_TRY(cb_claim_look(c->store, path, c->zone, &claim, err));
     if (!cb_version_is_none(&claim.version)) return CUBED_OK;
+    CB_TRY(sweep_of_run(c, path, err));
     tell(c, path, CUBED_LEFTOVER_INTERMEDIATES);
     return c->flags & CUBED_CLEAN_DRY_RUN ? CUBED_OK : cb_store_clear(c->store, path, err);
 }
@@ -199,7 +221,7 @@ cubed_status cubed_clean(cubed_context *ctx, const char *url, unsigned flags, cu
     CB_GO(cb_place_parse(l.zone, url, &place, err));
     CB_GO(cb_place_open(&ctx->stores, &place, false, &c.store, err));
     CB_GO(cb_store_list(c.store, place.path, look, &l, err));
-    CB_GO(cb_store_sweep(c.store, place.path, flags & CUBED_CLEAN_DRY_RUN, tell_file, &c, err));
+    CB_GO(sweep(&c, c.store, place.path, 0, err));
     for (int i = 0; i < l.folders.n; i++) CB_GO(clean_folder(&c, l.folders.path[i], err));
     for (int i = 0; i < l.beside.n; i++) CB_GO(clean_beside(&c, l.beside.path[i], err));
     for (int i = 0; i < l.recorded.n; i++) CB_GO(clean_one(&c, l.recorded.path[i], err));

@@ -76,10 +76,11 @@ void cb_io_sweep(const cb_io *io)
     for (int i = 0; i < io->plan->ir.nnodes; i++) {
         const cb_zarr_array *array = io->nodes[i].array;
         if (array)
-            ignored =
-                cb_store_sweep(cb_zarr_store(array), cb_zarr_path(array), false, NULL, NULL, NULL);
+            ignored = cb_store_sweep(cb_zarr_store(array), cb_zarr_path(array), CUBED_SWEEP_ALONE,
+                                     NULL, NULL, NULL);
     }
-    if (io->has_folder) ignored = cb_store_sweep(io->work, io->prefix, false, NULL, NULL, NULL);
+    if (io->has_folder)
+        ignored = cb_store_sweep(io->work, io->prefix, CUBED_SWEEP_ALONE, NULL, NULL, NULL);
     (void)ignored;
 }
 

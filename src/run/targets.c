@@ -127,6 +127,14 @@ static cubed_status discard_left(const cb_io *io, int i, const cb_run_record *le
     return st;
 }
 
+/* What killed writers left is looked for where that costs no request, and may not be forbidden; elsewhere by who
+ * cleans. */
+static cubed_status sweep(cubed_store *s, const char *path, cubed_error *err)
+{
+    return s->vt->flags & CUBED_STORE_AT_ONCE ? cb_store_sweep(s, path, 0, NULL, NULL, err)
+                                              : CUBED_OK;
+}
+
 static cubed_status take_new(cb_io *io, int i, cubed_error *err)
 {
     target_io *t = io->nodes[i].target;
@@ -139,7 +147,7 @@ static cubed_status take_new(cb_io *io, int i, cubed_error *err)
     /* Nothing but an unfinished run is there: its grid may have chunks that this one lacks. */
     if (was_left && !*left.staged) CB_TRY(cb_zarr_remove_chunks(t->store, path_of(io, i), err));
     /* Of runs that were killed before they had a record, too. */
-    CB_TRY(cb_store_sweep(t->store, path_of(io, i), false, NULL, NULL, err));
+    CB_TRY(sweep(t->store, path_of(io, i), err));
     /* Looked at again: another run may have finished in between. */
     return cb_zarr_prepare(t->store, path_of(io, i), &io->plan->storage[i]->meta,
                            &io->nodes[i].array, err);
@@ -163,7 +171,7 @@ static cubed_status take(cb_io *io, int i, cubed_error *err)
     if (t->done && left.state == CB_RUN_SWAPPED) CB_TRY(discard_left(io, i, &left, err));
     CB_TRY(attach(io, i, err));
     const cb_zarr_array *array = io->nodes[i].array;
-    return cb_store_sweep(cb_zarr_store(array), cb_zarr_path(array), false, NULL, NULL, err);
+    return sweep(cb_zarr_store(array), cb_zarr_path(array), err);
 }
 
 /* The run that is taken up: that of a target that is not finished, else one whose intermediates are there. */

@@ -547,11 +547,11 @@ static cubed_status sweep(sweeper *x, size_t n, cubed_error *err)
     return st;
 }
 
-static cubed_status local_sweep(cubed_store *store, const char *prefix, bool dry_run,
+static cubed_status local_sweep(cubed_store *store, const char *prefix, unsigned flags,
                                 cubed_store_list_fn fn, void *ctx, cubed_error *err)
 {
     const local_store *s = (local_store *)store;
-    sweeper x = {.w = {.fn = fn, .ctx = ctx}, .s = s, .dry_run = dry_run};
+    sweeper x = {.w = {.fn = fn, .ctx = ctx}, .s = s, .dry_run = flags & CUBED_SWEEP_DRY_RUN};
     CB_TRY(cb_local_path(s, prefix, x.w.path, err));
     x.w.key = x.w.path + strlen(s->path) + 1;
     return sweep(&x, strlen(x.w.path), err);

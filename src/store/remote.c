@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "store/digest.h"
+#include "store/remotes.h"
 #include "store/uri.h"
 
 /* Ranges are read by one call if no more than this lies between them: as long as a request takes, or less. */
@@ -26,6 +27,8 @@ struct cb_remote_job {
     cb_remote_job *next, *before;
     size_t size;         /* of this struct with all behind it */
     size_t ncalls, left; /* left: that are under way */
+    size_t nparts,
+        at; /* of an upload, 0: it is none; at: the first of the calls that are under way */
     cb_remote_call *calls;
     cb_http_piece *pieces;
     const cubed_range **order;
@@ -38,11 +41,19 @@ struct cb_remote_job {
 
 static const char *verb(cb_remote_what what)
 {
-    static const char *const verbs[] = {
-        [CB_REMOTE_GET] = "get",       [CB_REMOTE_HEAD] = "head",
-        [CB_REMOTE_PUT] = "put",       [CB_REMOTE_CHECK] = "put",
-        [CB_REMOTE_DELETE] = "delete", [CB_REMOTE_DELETE_MANY] = "delete",
-        [CB_REMOTE_LIST] = "list",     [CB_REMOTE_COPY] = "copy to"};
+    static const char *const verbs[] = {[CB_REMOTE_GET] = "get",
+                                        [CB_REMOTE_HEAD] = "head",
+                                        [CB_REMOTE_PUT] = "put",
+                                        [CB_REMOTE_CHECK] = "put",
+                                        [CB_REMOTE_DELETE] = "delete",
+                                        [CB_REMOTE_DELETE_MANY] = "delete",
+                                        [CB_REMOTE_LIST] = "list",
+                                        [CB_REMOTE_COPY] = "copy to",
+                                        [CB_REMOTE_CREATE] = "put",
+                                        [CB_REMOTE_PART] = "put",
+                                        [CB_REMOTE_COMPLETE] = "put",
+                                        [CB_REMOTE_ABORT] = "end the upload of",
+                                        [CB_REMOTE_UPLOADS] = "list uploads of"};
     return verbs[what];
 }
 
@@ -108,9 +119,17 @@ static void plan_ranges(cb_remote_job *j)
     for (size_t i = 0; i < j->ncalls; i++) set_range(&j->calls[i]);
 }
 
+/* 0: the request is none to put an object in parts. */
+static size_t count_parts(const cb_remote *s, const cubed_store_request *r)
+{
+    if (r->op != CUBED_STORE_PUT || !s->upload_from || r->size <= s->upload_from) return 0;
+    return (r->size - 1) / cb_remote_part_size(s->part_size, r->size) + 1;
+}
+
 static size_t most_calls(const cb_remote *s, const cubed_store_request *r)
 {
-    const size_t batch = s->dialect->most_deleted;
+    const size_t batch = s->dialect->most_deleted, parts = count_parts(s, r);
+    if (parts) return parts + 3; /* to begin, complete and abort it */
     if (r->op == CUBED_STORE_GET && r->nranges) return r->nranges;
     return r->op == CUBED_STORE_DELETE ? (r->nkeys + batch - 1) / batch : 1;
 }
@@ -136,6 +155,28 @@ static void plan_get(cb_remote_job *j)
     j->first_alone = j->ncalls > 1 && !r->if_match;
 }
 
+static void plan_upload(cb_remote_job *j)
+{
+    const cubed_store_request *r = j->r;
+    const size_t n = j->nparts, part = cb_remote_part_size(j->s->part_size, r->size);
+    for (size_t i = 0; i < n + 3; i++) {
+        cb_remote_call *c = &j->calls[i];
+        c->what = i == 0       ? CB_REMOTE_CREATE
+                  : i <= n     ? CB_REMOTE_PART
+                  : i == n + 1 ? CB_REMOTE_COMPLETE
+                               : CB_REMOTE_ABORT;
+        c->key = r->key;
+        c->upload = j->calls;
+        c->part = i;
+        c->nparts = n;
+        if (c->what != CB_REMOTE_PART) continue;
+        c->http.body = (const char *)r->src + (i - 1) * part;
+        c->http.body_size = cb_min_size(part, r->size - (i - 1) * part);
+    }
+    j->calls[n + 1].if_match = r->if_match;
+    j->calls[n + 1].if_none_match = r->if_none_match;
+}
+
 static void plan_calls(cb_remote_job *j)
 {
     static const cb_remote_what kinds[] = {[CUBED_STORE_GET] = CB_REMOTE_GET,
@@ -145,6 +186,10 @@ static void plan_calls(cb_remote_job *j)
                                            [CUBED_STORE_DELETE] = CB_REMOTE_DELETE};
     const cubed_store_request *r = j->r;
     const size_t batch = j->s->dialect->most_deleted;
+    if (j->nparts) {
+        plan_upload(j);
+        return;
+    }
     for (size_t i = 0; i < j->ncalls; i++) {
         cb_remote_call *c = &j->calls[i];
         c->what = kinds[r->op];
@@ -174,8 +219,9 @@ static void free_job(cb_remote_job *j, size_t ncalls)
     cb_free(a, j, j->size);
 }
 
-static cubed_status new_job(cb_remote *s, cubed_store_request *r, const char *source,
-                            cb_remote_job **out, cubed_error *err)
+/* `what` is what its one call is, of requests that no user makes; CB_REMOTE_GET: what the request says. */
+static cubed_status new_job(cb_remote *s, cubed_store_request *r, cb_remote_what what,
+                            const char *source, cb_remote_job **out, cubed_error *err)
 {
     static const cb_http_functions functions = {prepare, judge, done};
     const size_t n = most_calls(s, r);
@@ -188,6 +234,7 @@ static cubed_status new_job(cb_remote *s, cubed_store_request *r, const char *so
     j->r = r;
     j->size = size;
     j->ncalls = n;
+    j->nparts = count_parts(s, r);
     j->calls = (cb_remote_call *)(j + 1);
     j->pieces = (cb_http_piece *)(j->calls + n);
     j->order = (const cubed_range **)(j->pieces + n);
@@ -207,10 +254,8 @@ static cubed_status new_job(cb_remote *s, cubed_store_request *r, const char *so
         c->http.stall_ms = s->stall_ms;
     }
     plan_calls(j);
-    if (source) {
-        j->calls->what = CB_REMOTE_COPY;
-        j->calls->source = source;
-    }
+    if (what != CB_REMOTE_GET) j->calls->what = what;
+    j->calls->source = source;
     cubed_status st = CUBED_OK;
     for (size_t i = 0; i < j->ncalls && st == CUBED_OK && s->dialect->begin; i++)
         st = s->dialect->begin(s, &j->calls[i], err);
@@ -274,7 +319,10 @@ static void send(cb_remote_job *j, size_t from, size_t to)
     for (size_t i = from; i < to; i++) cb_http_submit(http, &calls[i].http);
 }
 
-static void send_first(cb_remote_job *j) { send(j, 0, j->first_alone ? 1 : j->ncalls); }
+static void send_first(cb_remote_job *j)
+{
+    send(j, 0, j->first_alone || j->nparts ? 1 : j->ncalls);
+}
 
 static bool is_condition(const cb_remote_call *c, cubed_status st)
 {
@@ -310,15 +358,36 @@ static void note_failure(cb_remote_job *j, const cb_remote_call *c)
                          *c->key ? " " : "", c->key);
 }
 
+/* The other parts are not sent on in vain. */
+static void give_up_parts(cb_remote_job *j)
+{
+    cb_http *http;
+    for (size_t i = 1; i <= j->nparts; i++) atomic_store(&j->calls[i].http.cancelled, true);
+    if (find_http(j->s, &http, NULL) == CUBED_OK) cb_http_look_at_cancelled(http);
+}
+
+/* An upload is begun, its parts are sent, and it is completed or, if any of that fails, aborted. False: that is all. */
+static bool go_on_uploading(cb_remote_job *j)
+{
+    const size_t last = j->nparts + 1, was = j->at;
+    if (was > last || (was == last && j->status == CUBED_OK) || (was == 0 && j->status != CUBED_OK))
+        return false;
+    j->at = j->status != CUBED_OK ? last + 1 : was == 0 ? 1 : last;
+    send(j, j->at, j->at == 1 ? last : j->at + 1);
+    return true;
+}
+
 static void done(cb_http_call *http)
 {
     cb_remote_call *c = (cb_remote_call *)http;
     cb_remote_job *j = c->job;
     if (http->status != CUBED_OK) {
         if (is_condition(c, http->status)) http->error.transient = true;
+        if (c->what == CB_REMOTE_PART && j->status == CUBED_OK) give_up_parts(j);
         note_failure(j, c);
     }
     if (--j->left > 0) return;
+    if (j->nparts && go_on_uploading(j)) return;
     if (is_condition(c, j->status) && restart(j)) return;
     if (j->status == CUBED_OK && j->first_alone) {
         j->first_alone = false;
@@ -492,14 +561,24 @@ static cb_http_verdict take_head(cb_remote_call *c)
     return CB_HTTP_DONE;
 }
 
+/* What is there, or nothing, is not what the call had put. */
+static cb_http_verdict not_own(cb_remote_call *c)
+{
+    const bool lost = c->upload && !c->if_match && !c->if_none_match;
+    c->http.status =
+        cb_fail(&c->http.error, lost ? CUBED_E_IO : CUBED_E_EXISTS,
+                lost ? "the upload was ended by somebody else, or by a rule of the bucket"
+                     : "it is not what was expected");
+    return CB_HTTP_DONE;
+}
+
 static cb_http_verdict take_put(cb_remote_call *c)
 {
     const cb_dialect *d = c->job->s->dialect;
     c->job->info.size = c->job->r->size;
     d->tell(c, &c->job->info);
     c->job->info.size = c->job->r->size;
-    if (c->what == CB_REMOTE_CHECK && !d->is_own(c))
-        c->http.status = cb_fail(&c->http.error, CUBED_E_EXISTS, "it is not what was expected");
+    if (c->what == CB_REMOTE_CHECK && !d->is_own(c)) return not_own(c);
     return CB_HTTP_DONE;
 }
 
@@ -526,16 +605,32 @@ static cb_http_verdict take(cb_remote_call *c)
     case CB_REMOTE_DELETE_MANY: return take_deleted(c);
     case CB_REMOTE_COPY:
         return s->dialect->judge_copy ? s->dialect->judge_copy(s, c) : CB_HTTP_DONE;
+    case CB_REMOTE_CREATE:
+    case CB_REMOTE_PART:
+        if (!s->dialect->read_upload(c))
+            c->http.status =
+                cb_fail(&c->http.error, CUBED_E_IO, "the reply is not one to an upload in parts");
+        return CB_HTTP_DONE;
+    case CB_REMOTE_COMPLETE: return take_put(c);
+    case CB_REMOTE_UPLOADS:
+        c->http.status = s->dialect->read_uploads(s, c, c->job->r, &c->http.error);
+        return CB_HTTP_DONE;
+    case CB_REMOTE_ABORT:
     case CB_REMOTE_DELETE: break;
     }
     return CB_HTTP_DONE;
+}
+
+static bool puts_object(const cb_remote_call *c)
+{
+    return c->what == CB_REMOTE_PUT || c->what == CB_REMOTE_COMPLETE;
 }
 
 static cb_http_verdict other_than_expected(cb_remote_call *c)
 {
     /* It may be our own: an earlier attempt's reply was lost, of ours or of one that libcurl made when a connection that
      * it had kept was closed. */
-    if (c->what == CB_REMOTE_PUT && *c->id) {
+    if (puts_object(c) && *c->id) {
         c->what = CB_REMOTE_CHECK;
         return CB_HTTP_AGAIN;
     }
@@ -559,13 +654,12 @@ static cb_http_verdict not_found(cb_remote_call *c, const cb_remote_fault *f)
         (void)fail_with(c, f);
         return CB_HTTP_DONE;
     }
-    if (c->what == CB_REMOTE_DELETE) return CB_HTTP_DONE;
-    if (c->what == CB_REMOTE_CHECK || (c->what == CB_REMOTE_PUT && c->if_match)) {
+    if (c->what == CB_REMOTE_DELETE || c->what == CB_REMOTE_ABORT) return CB_HTTP_DONE;
+    if (c->what == CB_REMOTE_CHECK || (puts_object(c) && c->if_match)) {
         c->what = CB_REMOTE_PUT;
-        c->http.status = cb_fail(&c->http.error, CUBED_E_EXISTS, "it is not what was expected");
-        return CB_HTTP_DONE;
+        return not_own(c);
     }
-    if (c->what == CB_REMOTE_PUT) {
+    if (puts_object(c) || c->what == CB_REMOTE_CREATE || c->what == CB_REMOTE_PART) {
         (void)fail_with(c, f);
         return CB_HTTP_DONE;
     }
@@ -580,8 +674,8 @@ static cb_http_verdict judge(cb_http_call *http)
     cb_remote_fault f = {"", ""};
     http->status = CUBED_OK;
     if (http->code >= 200 && http->code < 300) {
-        /* A copy says only in its reply that it failed. */
-        if (c->what == CB_REMOTE_COPY) read_fault(c, &f);
+        /* These say only in their reply that they failed. */
+        if (c->what == CB_REMOTE_COPY || c->what == CB_REMOTE_COMPLETE) read_fault(c, &f);
         if (!*f.code) return take(c);
     } else {
         read_fault(c, &f);
@@ -592,12 +686,14 @@ static cb_http_verdict judge(cb_http_call *http)
         (void)fail_with(c, &f);
         return CB_HTTP_LATER;
     }
+    if (c->what == CB_REMOTE_COMPLETE && strcmp(f.code, "NoSuchUpload") == 0)
+        return other_than_expected(c);
     switch (http->code) {
     case 304:
     case 412: return other_than_expected(c);
     case 404: return not_found(c, &f);
     case 409:
-        if (c->what != CB_REMOTE_PUT || !(c->if_match || c->if_none_match)) break;
+        if (!puts_object(c) || !(c->if_match || c->if_none_match)) break;
         (void)fail_with(c, &f);
         return CB_HTTP_LATER;
     case 416:
@@ -659,7 +755,7 @@ void cb_remote_submit(cubed_store *store, cubed_store_request *const *requests, 
         r->got = 0;
         r->status = check(s, r, r->err);
         if (r->status == CUBED_OK && !(r->op == CUBED_STORE_DELETE && r->nkeys == 0))
-            r->status = new_job(s, r, NULL, &j, r->err);
+            r->status = new_job(s, r, CB_REMOTE_GET, NULL, &j, r->err);
         if (!j) {
             r->complete(r);
             continue;
@@ -668,71 +764,71 @@ void cb_remote_submit(cubed_store *store, cubed_store_request *const *requests, 
     }
 }
 
-/* --- Copies ------------------------------------------------------------------------------------------- */
+/* --- Requests that no user makes ---------------------------------------------------------------------- */
 
-enum { COPIES = 64 };
-
-typedef struct copying {
+typedef struct waiting {
     pthread_mutex_t lock;
     pthread_cond_t over;
     size_t left;
-    cubed_store_request requests[COPIES];
-    cubed_error errors[COPIES];
-} copying;
+    cubed_error errors[CB_REMOTE_AT_ONCE];
+} waiting;
 
-static void copied(cubed_store_request *r)
+static void one_is_done(cubed_store_request *r)
 {
-    copying *x = r->data;
+    waiting *x = r->data;
     pthread_mutex_lock(&x->lock);
     if (--x->left == 0) pthread_cond_signal(&x->over);
     pthread_mutex_unlock(&x->lock);
 }
 
-/* n <= COPIES */
-static cubed_status copy_some(cb_remote *s, copying *x, const char *const *from,
-                              const char *const *to, size_t n, cubed_error *err)
+cubed_status cb_remote_do(cb_remote *s, cb_remote_what what, cubed_store_request *requests,
+                          const char *const *sources, size_t n, cubed_error *err)
 {
     cubed_status st = CUBED_OK;
+    adopt(s);
+    waiting *x = cb_alloc_zero(s->head.alloc, sizeof *x);
+    if (!x || pthread_mutex_init(&x->lock, NULL) != 0) {
+        cb_free(s->head.alloc, x, sizeof *x);
+        return cb_fail(err, CUBED_E_NOMEM, "no memory for requests");
+    }
+    pthread_cond_init(&x->over, NULL);
     x->left = n;
     for (size_t i = 0; i < n; i++) {
         cb_remote_job *j = NULL;
-        cubed_store_request *r = &x->requests[i];
-        *r = (cubed_store_request){.op = CUBED_STORE_PUT, .key = to[i], .err = &x->errors[i]};
-        r->complete = copied;
+        cubed_store_request *r = &requests[i];
+        r->err = &x->errors[i];
+        r->complete = one_is_done;
         r->data = x;
-        r->status = new_job(s, r, from[i], &j, r->err);
+        r->status = new_job(s, r, what, sources ? sources[i] : NULL, &j, r->err);
         if (j)
             begin(j);
         else
-            copied(r);
+            one_is_done(r);
     }
     pthread_mutex_lock(&x->lock);
     while (x->left > 0) pthread_cond_wait(&x->over, &x->lock);
     pthread_mutex_unlock(&x->lock);
     for (size_t i = 0; i < n && st == CUBED_OK; i++) {
-        st = x->requests[i].status;
+        st = requests[i].status;
         if (st != CUBED_OK && err) *err = x->errors[i];
     }
+    pthread_cond_destroy(&x->over);
+    pthread_mutex_destroy(&x->lock);
+    cb_free(s->head.alloc, x, sizeof *x);
     return st;
 }
 
 cubed_status cb_remote_copy(cubed_store *store, const char *const *from, const char *const *to,
                             size_t n, cubed_error *err)
 {
-    cb_remote *s = (cb_remote *)store;
+    cubed_store_request requests[CB_REMOTE_AT_ONCE];
     cubed_status st = CUBED_OK;
-    adopt(s);
-    copying *x = cb_alloc_zero(store->alloc, sizeof *x);
-    if (!x || pthread_mutex_init(&x->lock, NULL) != 0) {
-        cb_free(store->alloc, x, sizeof *x);
-        return cb_fail(err, CUBED_E_NOMEM, "no memory to copy objects");
+    for (size_t i = 0, k; i < n && st == CUBED_OK; i += k) {
+        k = cb_min_size(n - i, CB_REMOTE_AT_ONCE);
+        for (size_t m = 0; m < k; m++)
+            requests[m] = (cubed_store_request){.op = CUBED_STORE_PUT, .key = to[i + m]};
+        st = cb_remote_do((cb_remote *)store, CB_REMOTE_COPY, requests, from + i, k, err);
     }
-    pthread_cond_init(&x->over, NULL);
-    for (size_t i = 0; i < n && st == CUBED_OK; i += COPIES)
-        st = copy_some(s, x, from + i, to + i, cb_min_size(n - i, COPIES), err);
-    pthread_cond_destroy(&x->over);
-    pthread_mutex_destroy(&x->lock);
-    cb_free(store->alloc, x, sizeof *x);
     return st;
 }
 
@@ -744,7 +840,9 @@ static void cancel(cb_remote *s, const cubed_store_request *r)
     pthread_mutex_lock(&s->lock);
     for (cb_remote_job *j = s->jobs; j; j = j->next) {
         if (r && j->r != r) continue;
-        for (size_t i = 0; i < j->ncalls; i++) atomic_store(&j->calls[i].http.cancelled, true);
+        /* What was begun is ended. */
+        const size_t n = j->nparts ? j->nparts + 2 : j->ncalls;
+        for (size_t i = 0; i < n; i++) atomic_store(&j->calls[i].http.cancelled, true);
         any = true;
     }
     pthread_mutex_unlock(&s->lock);

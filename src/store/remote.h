@@ -19,6 +19,12 @@ typedef enum cb_remote_what {
     CB_REMOTE_DELETE_MANY,
     CB_REMOTE_LIST,
     CB_REMOTE_COPY,
+    /* Of an object that is put in parts. */
+    CB_REMOTE_CREATE,
+    CB_REMOTE_PART,
+    CB_REMOTE_COMPLETE,
+    CB_REMOTE_ABORT,
+    CB_REMOTE_UPLOADS, /* a list of those that were not completed */
 } cb_remote_what;
 
 typedef struct cb_remote_call {
@@ -27,7 +33,7 @@ typedef struct cb_remote_call {
     const cubed_store_request *request; /* that it is a part of */
     cb_remote_what what;
     const char *key;         /* in the store */
-    const char *source;      /* of a copy */
+    const char *source;      /* of a copy; of an upload that is listed and aborted, its id */
     const char *const *keys; /* to delete */
     size_t nkeys;
     char range[64]; /* "bytes=0-7"; "": all */
@@ -39,8 +45,11 @@ typedef struct cb_remote_call {
     char id[33]; /* that tells it from others' */
     uint32_t crc32c;
     char sha256[65]; /* or what stands for it */
-    cb_buf body;     /* made by the dialect */
-    int repairs;     /* how often the dialect found another way */
+    cb_buf body;     /* made by the dialect; of CB_REMOTE_CREATE the upload's id */
+    /* Of its parts and end: CB_REMOTE_CREATE, behind which the parts are. */
+    const struct cb_remote_call *upload;
+    size_t part, nparts; /* part: from 1 on */
+    int repairs;         /* how often the dialect found another way */
 } cb_remote_call;
 
 /* What an error's reply says: "" where it does not. */
@@ -51,6 +60,12 @@ typedef struct cb_remote_fault {
 typedef struct cb_dialect {
     bool writes, lists;
     size_t most_deleted; /* by one call; 1: each by its own */
+    /* Of a reply to CB_REMOTE_UPLOADS, like read_page: tells of each upload by cb_remote_tell_upload. NULL: objects are
+     * put by one call each. */
+    cubed_status (*read_uploads)(cb_remote *s, cb_remote_call *c, cubed_store_request *r,
+                                 cubed_error *err);
+    /* Whether the reply to CB_REMOTE_CREATE has an id, which goes to the call's body, that to a part what its list needs. */
+    bool (*read_upload)(cb_remote_call *c);
     /* In the thread that submits: digests, and bodies that are not the caller's. */
     cubed_status (*begin)(cb_remote *s, cb_remote_call *c, cubed_error *err);
     /* Method, URL, headers. */
@@ -86,6 +101,8 @@ struct cb_remote {
     const char *root;   /* key of the store in its bucket, "" or without '/' at its end */
     const char *ca_file, *proxy, *no_proxy;
     uint32_t connect_ms, stall_ms;
+    uint64_t upload_from; /* what is longer is put in parts; 0: nothing is */
+    size_t part_size;
     pid_t pid;
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t idle;
@@ -116,13 +133,24 @@ CUBED_MUST_CHECK cubed_status cb_remote_around(cubed_store *store, const char *p
                                                cubed_store **out, char *name, size_t cap,
                                                cubed_error *err);
 
+/* Unfinished uploads below the prefix: those that were begun a day ago, or all. */
+CUBED_MUST_CHECK cubed_status cb_remote_sweep(cubed_store *store, const char *prefix,
+                                              unsigned flags, cubed_store_list_fn fn, void *ctx,
+                                              cubed_error *err);
+/* Makes one call for each of n <= CB_REMOTE_AT_ONCE requests, which have operation and key, and waits for all: the first
+ * failure's status. */
+enum { CB_REMOTE_AT_ONCE = 64 };
+CUBED_MUST_CHECK cubed_status cb_remote_do(cb_remote *s, cb_remote_what what,
+                                           cubed_store_request *requests,
+                                           const char *const *sources, size_t n, cubed_error *err);
+
 /* The functions of a store that is read, written and listed, by the scheme of its URLs. */
 #define CB_REMOTE_VTABLE(name)                                                                     \
     {                                                                                              \
         .struct_size = sizeof(cubed_store_vtable), .version = CUBED_STORE_VERSION,                 \
         .scheme = (name), .max_in_flight = CB_HTTP_MOST, .close = cb_remote_close,                 \
         .submit = cb_remote_submit, .cancel = cb_remote_cancel, .around = cb_remote_around,        \
-        .copy = cb_remote_copy                                                                     \
+        .copy = cb_remote_copy, .sweep = cb_remote_sweep                                           \
     }
 
 /* For dialects. */
@@ -143,6 +171,11 @@ void cb_remote_put_key(const cb_remote *s, cb_buf *out, const char *key, const c
 CUBED_MUST_CHECK cubed_status cb_remote_tell_entry(const cb_remote *s, const cubed_store_request *r,
                                                    cb_buf *name, uint64_t size, bool is_prefix,
                                                    cubed_error *err);
+/* Tells of an unfinished upload: its name in the bucket, its id, and the second since 1970 that it was begun. */
+CUBED_MUST_CHECK cubed_status cb_remote_tell_upload(const cb_remote *s,
+                                                    const cubed_store_request *r, cb_buf *name,
+                                                    const char *id, int64_t begun,
+                                                    cubed_error *err);
 /* Tells where a listing's next page begins; false: it is no text, or too long. The request wants to know it. */
 bool cb_remote_tell_next_page(const cb_remote *s, cubed_store_request *r, cb_xml_part token);
 /* A version from a header: "" if there is none, or it is too long. */

@@ -4,6 +4,18 @@
 
 #include "store/net.h"
 
+/* Objects of S3 that are longer go in parts, of this size at least: there are no more than 10,000 of them. */
+enum {
+    CB_REMOTE_UPLOAD_FROM = 64 << 20,
+    CB_REMOTE_PART_SIZE = 16 << 20,
+    CB_REMOTE_MOST_PARTS = 10000
+};
+static inline size_t cb_remote_part_size(size_t least, uint64_t size)
+{
+    const uint64_t part = (size + CB_REMOTE_MOST_PARTS - 1) / CB_REMOTE_MOST_PARTS;
+    return part > least ? (size_t)part : least;
+}
+
 /* s3://BUCKET/PATH: Amazon's S3, and what speaks like it. */
 CUBED_MUST_CHECK cubed_status cb_s3_open(cb_net *net, const char *url, cubed_store **out,
                                          cubed_error *err);

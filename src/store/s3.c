@@ -27,7 +27,8 @@
 #define VIRTUAL  "AWS_VIRTUAL_HOSTED_STYLE_REQUEST virtual_hosted_style_request"
 #define PAYS     "AWS_REQUEST_PAYER requester_pays"
 #define OPTIONS                                                                                    \
-    CB_AWS_OPTIONS " " REGION " " ENDPOINT " " NOBODY " " VIRTUAL " " PAYS " " CB_REMOTE_OPTIONS
+    CB_AWS_OPTIONS " " REGION " " ENDPOINT " " NOBODY " " VIRTUAL " " PAYS                         \
+                   " multipart_threshold multipart_chunksize " CB_REMOTE_OPTIONS
 
 enum { REGION_CAP = 64 };
 
@@ -91,8 +92,34 @@ static cubed_status begin(cb_remote *remote, cb_remote_call *c, cubed_error *err
 {
     const s3_store *s = (s3_store *)remote;
     if (c->what == CB_REMOTE_DELETE_MANY) CB_TRY(put_deletions(s, c, err));
-    return c->what == CB_REMOTE_PUT || c->what == CB_REMOTE_DELETE_MANY ? put_digests(s, c, err)
-                                                                        : CUBED_OK;
+    if (c->what == CB_REMOTE_CREATE) return cb_remote_make_id(c, err);
+    if (c->what == CB_REMOTE_COMPLETE) memcpy(c->id, c->upload->id, sizeof c->id);
+    return c->what == CB_REMOTE_PUT || c->what == CB_REMOTE_PART || c->what == CB_REMOTE_DELETE_MANY
+               ? put_digests(s, c, err)
+               : CUBED_OK;
+}
+
+/* What parts there are, with what their replies said. */
+static bool put_parts(cb_remote_call *c)
+{
+    unsigned char hash[CB_SHA256_BYTES];
+    c->body.size = 0;
+    cb_buf_puts(&c->body,
+                "<CompleteMultipartUpload xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">");
+    for (size_t i = 1; i <= c->nparts; i++) {
+        const cb_remote_call *part = &c->upload[i];
+        char crc[12];
+        cb_remote_put_crc32c(part->crc32c, crc);
+        cb_buf_printf(&c->body, "<Part><PartNumber>%zu</PartNumber><ETag>", i);
+        if (!cb_xml_escape(&c->body, cb_http_header(&part->http, "etag"))) return false;
+        cb_buf_printf(&c->body, "</ETag><ChecksumCRC32C>%s</ChecksumCRC32C></Part>", crc);
+    }
+    cb_buf_puts(&c->body, "</CompleteMultipartUpload>");
+    c->http.body = c->body.data;
+    c->http.body_size = c->body.size;
+    if (c->body.failed || !cb_sha256(c->body.data, c->body.size, hash)) return false;
+    cb_hex(hash, sizeof hash, c->sha256);
+    return true;
 }
 
 /* Scheme and host, and the path up to the bucket's objects, without '/' at the end. */
@@ -145,9 +172,37 @@ static void put_headers(const s3_store *s, cb_remote_call *c)
         cb_http_put_header(h, OWN, c->id);
         put_checksum(c);
     }
+    if (c->what == CB_REMOTE_CREATE) {
+        cb_http_put_header(h, "content-type", "application/octet-stream");
+        cb_http_put_header(h, "x-amz-checksum-algorithm", "CRC32C");
+        cb_http_put_header(h, OWN, c->id);
+    }
+    if (c->what == CB_REMOTE_COMPLETE) cb_http_put_header(h, "content-type", "application/xml");
+    if (c->what == CB_REMOTE_PART) put_checksum(c);
     if (c->what == CB_REMOTE_DELETE_MANY) {
         cb_http_put_header(h, "content-type", "application/xml");
         put_checksum(c);
+    }
+}
+
+/* What of an object is meant, or of a bucket; "" its all. */
+static void put_query(const s3_store *s, const cb_remote_call *c, cb_buf *query)
+{
+    const char *id = c->upload ? c->upload->body.data : c->source;
+    cb_buf_puts(query, "");
+    switch (c->what) {
+    case CB_REMOTE_LIST: cb_s3_put_list_query(&s->remote, c, query); break;
+    case CB_REMOTE_UPLOADS: cb_s3_put_uploads_query(&s->remote, c, query); break;
+    case CB_REMOTE_DELETE_MANY: cb_buf_puts(query, "delete="); break;
+    case CB_REMOTE_CREATE: cb_buf_puts(query, "uploads="); break;
+    case CB_REMOTE_PART:
+    case CB_REMOTE_COMPLETE:
+    case CB_REMOTE_ABORT:
+        if (c->what == CB_REMOTE_PART) cb_buf_printf(query, "partNumber=%zu&", c->part);
+        cb_buf_puts(query, "uploadId=");
+        cb_uri_put(query, id, "");
+        break;
+    default: break;
     }
 }
 
@@ -165,7 +220,8 @@ static bool put_md5(cb_remote_call *c)
 static cb_http_ready sign(s3_store *s, cb_remote_call *c, const char *path, const char *query)
 {
     cb_http_call *h = &c->http;
-    const bool has_body = c->what == CB_REMOTE_PUT || c->what == CB_REMOTE_DELETE_MANY;
+    const bool has_body = c->what == CB_REMOTE_PUT || c->what == CB_REMOTE_DELETE_MANY ||
+                          c->what == CB_REMOTE_PART || c->what == CB_REMOTE_COMPLETE;
     const char *body = has_body ? c->sha256 : EMPTY_SHA256;
     cb_keys keys;
     if (s->anonymous) return CB_HTTP_GO;
@@ -189,7 +245,9 @@ static cb_http_ready prepare(cb_remote *remote, cb_remote_call *c)
     static const char *const methods[] = {
         [CB_REMOTE_GET] = "GET",    [CB_REMOTE_HEAD] = "HEAD",     [CB_REMOTE_PUT] = "PUT",
         [CB_REMOTE_CHECK] = "HEAD", [CB_REMOTE_DELETE] = "DELETE", [CB_REMOTE_DELETE_MANY] = "POST",
-        [CB_REMOTE_LIST] = "GET",   [CB_REMOTE_COPY] = "PUT"};
+        [CB_REMOTE_LIST] = "GET",   [CB_REMOTE_COPY] = "PUT",      [CB_REMOTE_CREATE] = "POST",
+        [CB_REMOTE_PART] = "PUT",   [CB_REMOTE_COMPLETE] = "POST", [CB_REMOTE_ABORT] = "DELETE",
+        [CB_REMOTE_UPLOADS] = "GET"};
     s3_store *s = (s3_store *)remote;
     cb_buf host, path, query;
     cb_http_ready ready = CB_HTTP_GO;
@@ -199,14 +257,12 @@ static cb_http_ready prepare(cb_remote *remote, cb_remote_call *c)
     c->http.method = methods[c->what];
     put_place(s, &host, &path);
     cb_buf_puts(&path, "/");
-    cb_buf_puts(&query, "");
-    if (c->what == CB_REMOTE_LIST)
-        cb_s3_put_list_query(remote, c, &query);
-    else if (c->what == CB_REMOTE_DELETE_MANY)
-        cb_buf_puts(&query, "delete=");
-    else
+    put_query(s, c, &query);
+    if (c->what != CB_REMOTE_LIST && c->what != CB_REMOTE_UPLOADS &&
+        c->what != CB_REMOTE_DELETE_MANY)
         cb_remote_put_key(remote, &path, c->key, "");
     bool ok = !host.failed && !path.failed && !query.failed;
+    if (ok && c->what == CB_REMOTE_COMPLETE) ok = put_parts(c);
     if (ok) {
         cb_http_put_header(&c->http, "host", host.data);
         put_headers(s, c);
@@ -227,9 +283,30 @@ static cb_http_ready prepare(cb_remote *remote, cb_remote_call *c)
 
 /* --- What comes back ---------------------------------------------------------------------------------- */
 
+/* Appends what an element of the reply has; false: it has none. */
+static bool put_element(const cb_remote_call *c, const char *name, cb_buf *out)
+{
+    const cb_xml_part all = {c->http.text.data, c->http.text.size};
+    cb_xml_part x;
+    return all.size && cb_xml_find(all, name, &x) && cb_xml_put_text(out, x) && !out->failed &&
+           out->size;
+}
+
 static void tell(const cb_remote_call *c, cubed_object_info *info)
 {
-    cb_remote_set_version(info, cb_http_header(&c->http, "etag"));
+    cb_buf tag;
+    cb_buf_init(&tag, c->http.text.alloc);
+    const char *text = cb_http_header(&c->http, "etag");
+    if (!text && c->what == CB_REMOTE_COMPLETE && put_element(c, "ETag", &tag)) text = tag.data;
+    cb_remote_set_version(info, text);
+    cb_buf_free(&tag);
+}
+
+static bool read_upload(cb_remote_call *c)
+{
+    if (c->what == CB_REMOTE_PART) return cb_http_header(&c->http, "etag");
+    c->body.size = 0;
+    return put_element(c, "UploadId", &c->body);
 }
 
 static bool is_own(const cb_remote_call *c)
@@ -297,6 +374,7 @@ static const char *advice(const cb_remote *remote, int code, const cb_remote_fau
         {"InvalidToken", "check AWS_SESSION_TOKEN: it is not that of the access key"},
         {"AccessDenied", "who asks may not do this: check credentials and the bucket's policy"},
         {"RequestTimeTooSkewed", "set this machine's clock"},
+        {"NoSuchUpload", "the upload was ended by somebody else, or by a rule of the bucket"},
         {"PermanentRedirect", "the bucket is elsewhere: check AWS_REGION and AWS_ENDPOINT_URL"},
     };
     const s3_store *s = (const s3_store *)remote;
@@ -336,6 +414,8 @@ static const cb_dialect s3 = {
     .is_whole = is_whole,
     .read_page = cb_s3_read_page,
     .read_deleted = read_deleted,
+    .read_uploads = cb_s3_read_uploads,
+    .read_upload = read_upload,
     .advice = advice,
     .open = cb_s3_open,
 };
@@ -354,6 +434,29 @@ static cubed_status set_endpoint(s3_store *s, cubed_error *err)
     return cb_net_get_flag(s->remote.net, zone, s->remote.head.url, VIRTUAL, &s->by_host, err);
 }
 
+static cubed_status get_bytes(s3_store *s, const char *name, uint64_t least, uint64_t most,
+                              uint64_t *out, cubed_error *err)
+{
+    const char *text;
+    CB_TRY(cb_net_get(s->remote.net, s->remote.zone, s->remote.head.url, name, &text, err));
+    if (!text || (cubed_parse_bytes(text, out) && *out >= least && *out <= most)) return CUBED_OK;
+    return cb_fail(err, CUBED_E_ARG,
+                   "storage option %s is \"%s\", expected bytes from %llu to %llu", name, text,
+                   (unsigned long long)least, (unsigned long long)most);
+}
+
+static cubed_status set_parts(s3_store *s, cubed_error *err)
+{
+    static const uint64_t mib = 1 << 20, gib = 1 << 30;
+    uint64_t from = CB_REMOTE_UPLOAD_FROM, part = CB_REMOTE_PART_SIZE;
+    /* The service's own limits: of an object that is put by one request, and of parts. */
+    CB_TRY(get_bytes(s, "multipart_threshold", 1, 5 * gib, &from, err));
+    CB_TRY(get_bytes(s, "multipart_chunksize", 5 * mib, 5 * gib, &part, err));
+    s->remote.upload_from = from;
+    s->remote.part_size = (size_t)part;
+    return CUBED_OK;
+}
+
 static cubed_status set_rest(s3_store *s, cubed_error *err)
 {
     const char *url = s->remote.head.url, *region;
@@ -367,6 +470,7 @@ static cubed_status set_rest(s3_store *s, cubed_error *err)
     snprintf(s->region, sizeof s->region, "%s", region ? region : "us-east-1");
     CB_TRY(cb_net_get_flag(net, zone, url, NOBODY, &s->anonymous, err));
     CB_TRY(cb_net_get_flag(net, zone, url, PAYS, &s->pays, err));
+    CB_TRY(set_parts(s, err));
     return CUBED_OK;
 }
 

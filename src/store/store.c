@@ -361,11 +361,11 @@ cubed_status cb_store_clear(cubed_store *s, const char *prefix, cubed_error *err
     return st;
 }
 
-cubed_status cb_store_sweep(cubed_store *s, const char *prefix, bool dry_run,
+cubed_status cb_store_sweep(cubed_store *s, const char *prefix, unsigned flags,
                             cubed_store_list_fn fn, void *ctx, cubed_error *err)
 {
     if (*prefix) CB_TRY(cb_key_check(prefix, err));
-    return s->vt->sweep ? s->vt->sweep(s, prefix, dry_run, fn, ctx, err) : CUBED_OK;
+    return s->vt->sweep ? s->vt->sweep(s, prefix, flags, fn, ctx, err) : CUBED_OK;
 }
 
 cubed_status cb_store_swap(cubed_store *s, const char *a, const char *b, cubed_error *err)

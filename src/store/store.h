@@ -93,7 +93,7 @@ CUBED_MUST_CHECK cubed_status cb_store_exists(cubed_store *s, const char *key, b
  * writers left in it; symbolic links in it are removed, never followed. */
 CUBED_MUST_CHECK cubed_status cb_store_clear(cubed_store *s, const char *prefix, cubed_error *err);
 /* What writers that are gone left below the prefix, and no listing shows: see cubed_store_vtable.sweep. */
-CUBED_MUST_CHECK cubed_status cb_store_sweep(cubed_store *s, const char *prefix, bool dry_run,
+CUBED_MUST_CHECK cubed_status cb_store_sweep(cubed_store *s, const char *prefix, unsigned flags,
                                              cubed_store_list_fn fn, void *ctx, cubed_error *err);
 /* What is directly below a prefix. */
 CUBED_MUST_CHECK cubed_status cb_store_entries(cubed_store *s, const char *prefix,

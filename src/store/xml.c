@@ -29,9 +29,10 @@ bool cb_xml_next(cb_xml_part *rest, const char *name, cb_xml_part *out)
     bool empty = false;
     const size_t n = strlen(name);
     const char *end = rest->text + rest->size, *from = find_start(*rest, name, &empty);
-    if (!from || n + 3 > sizeof tag) return false;
-    memcpy(tag + 2, name, n + 1);
-    const char *close = empty ? from : memmem(from, (size_t)(end - from), tag, n + 2);
+    if (!from || n + 4 > sizeof tag) return false;
+    memcpy(tag + 2, name, n);
+    tag[n + 2] = '>';
+    const char *close = empty ? from : memmem(from, (size_t)(end - from), tag, n + 3);
     if (!close) return false;
     *out = (cb_xml_part){from, (size_t)(close - from)};
     *rest = (cb_xml_part){close, (size_t)(end - close)};

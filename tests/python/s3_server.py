@@ -10,6 +10,7 @@ import datetime
 import email.utils
 import hashlib
 import hmac
+import itertools
 import random
 import re
 import socket
@@ -56,8 +57,22 @@ class Object:
 
 
 @dataclass
+class Upload:
+    """An object that is put in parts: by number the bytes and their checksum."""
+
+    key: str
+    meta: dict[str, str]
+    begun: float
+    parts: dict[int, tuple[bytes, str]] = field(default_factory=dict)
+
+
+@dataclass
 class Request:
-    """What was asked for; `op` is get, head, put, copy, delete, deletes or list."""
+    """What was asked for.
+
+    `op` is get, head, put, copy, delete, deletes or list; of objects in parts create, part,
+    complete, abort or uploads.
+    """
 
     op: str
     key: str
@@ -75,6 +90,7 @@ class Server:
     page: int = 5  # keys in a page of a listing
     latency: float = 0
     objects: dict[str, Object] = field(default_factory=dict)
+    uploads: dict[str, Upload] = field(default_factory=dict)  # by their ids
     requests: list[Request] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)  # what no client may do
     handler: type | None = None  # another service's
@@ -82,6 +98,7 @@ class Server:
     host: str = "127.0.0.1"  # as clients name it
     fault: object = None  # of a Request: None, or the name of a fault
     ahead: int = 0  # seconds of the server's clock
+    numbers: object = field(default_factory=itertools.count)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __enter__(self):
@@ -205,6 +222,10 @@ class Handler(BaseHTTPRequestHandler):
             op = "list"
         if op == "put" and "x-amz-copy-source" in self.low:
             op = "copy"
+        if "uploads" in self.query:
+            op = {"GET": "uploads", "POST": "create"}[self.command]
+        if "uploadId" in self.query:
+            op = {"PUT": "part", "POST": "complete", "DELETE": "abort"}[self.command]
         return op or "deletes", bucket, urllib.parse.unquote(key)
 
     def no_bucket(self, bucket):
@@ -228,7 +249,11 @@ class Handler(BaseHTTPRequestHandler):
         path, _, query = self.path.partition("?")
         self.query = dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
         self.low = {k.lower(): v for k, v in self.headers.items()}
-        body = self.rfile.read(int(self.low.get("content-length", 0)))
+        length = int(self.low.get("content-length", 0))
+        body = self.rfile.read(length)
+        if len(body) < length:  # the client has given it up
+            self.close_connection = True
+            return
         op, bucket, key = self.parse(path)
         request = Request(op, key, self.low, self.query)
         with s.lock:
@@ -429,6 +454,89 @@ class Handler(BaseHTTPRequestHandler):
             self.error(404, "NoSuchKey")
         else:
             self.error(412, "PreconditionFailed")
+
+    def do_create_(self, key, _, fault):
+        meta = {k: v for k, v in self.low.items() if k.startswith("x-amz-meta-")}
+        if self.low.get("x-amz-checksum-algorithm") != "CRC32C":
+            self.state.wrong.append(f"no checksums of parts of {key}")
+        with self.state.lock:
+            # Characters that have to be encoded in a query, and in XML.
+            name = f"id/{next(self.state.numbers)}+&="
+            self.state.uploads[name] = Upload(key, meta, time.time())
+        text = f"<R><UploadId>{escape(name)}</UploadId></R>"
+        self.finish(fault, 200, text.encode())
+
+    def upload(self, key):
+        with self.state.lock:
+            found = self.state.uploads.get(self.query["uploadId"])
+        if found is None:
+            self.error(404, "NoSuchUpload", "The specified upload does not exist.")
+        elif found.key != key:
+            self.state.wrong.append(f"upload of {found.key} for {key}")
+        return found
+
+    def do_part_(self, key, body, fault):
+        upload = self.upload(key)
+        if upload is None:
+            return
+        crc = self.low.get("x-amz-checksum-crc32c", "")
+        if len(body) < 100_000 and crc != crc32c(body):
+            self.state.wrong.append(f"checksum of a part of {key}")
+        with self.state.lock:
+            upload.parts[int(self.query["partNumber"])] = (body, crc)
+        self.finish(fault, 200, b"", {"etag": Object(body, {}).etag})
+
+    def do_complete_(self, key, body, fault):
+        upload = self.upload(key)
+        if upload is None:
+            return
+        if fault == "failed complete":
+            text = b"<Error><Code>InternalError</Code><Message>again</Message></Error>"
+            self.reply(200, text)
+            return
+        told = re.findall(
+            "<PartNumber>(.*?)</PartNumber><ETag>(.*?)</ETag><ChecksumCRC32C>(.*?)<", body.decode()
+        )
+        kept = [(str(n), Object(p, {}).etag, c) for n, (p, c) in sorted(upload.parts.items())]
+        if [(n, unescape(e, {"&#34;": '"'}), c) for n, e, c in told] != kept:
+            self.state.wrong.append(f"parts of {key}: {told}")
+        if any(len(p) < 5 << 20 for n, (p, _) in upload.parts.items() if n < len(told)):
+            self.state.wrong.append(f"parts of {key} are too small")
+        o = Object(b"".join(p for _, (p, _) in sorted(upload.parts.items())), upload.meta)
+        with self.state.lock:
+            allowed = self.allows(self.state.objects.get(key))
+            if allowed:
+                self.state.objects[key] = o
+                del self.state.uploads[self.query["uploadId"]]
+        if allowed:
+            self.finish(fault, 200, f"<R><ETag>{escape(o.etag)}</ETag></R>".encode())
+        else:
+            self.error(412, "PreconditionFailed")
+
+    def do_abort_(self, key, _, fault):
+        if self.upload(key) is not None:
+            with self.state.lock:
+                del self.state.uploads[self.query["uploadId"]]
+            self.finish(fault, 204)
+
+    def do_uploads_(self, key, _, fault):
+        after = (self.query.get("key-marker", ""), self.query.get("upload-id-marker", ""))
+        prefix = self.query.get("prefix", "")
+        with self.state.lock:
+            found = sorted((u.key, i, u.begun) for i, u in self.state.uploads.items())
+        found = [x for x in found if x[0].startswith(prefix) and x[:2] > after]
+        text = "<ListMultipartUploadsResult>"
+        more = len(found) > self.state.page
+        for name, i, begun in found[: self.state.page]:
+            date = datetime.datetime.fromtimestamp(begun, datetime.UTC)
+            quoted = escape(urllib.parse.quote_plus(name, safe="/"))
+            text += f"<Upload><Key>{quoted}</Key><UploadId>{escape(i)}</UploadId>"
+            text += f"<Initiated>{date:%Y-%m-%dT%H:%M:%S.000Z}</Initiated></Upload>"
+            last = f"<NextKeyMarker>{quoted}</NextKeyMarker>"
+            last += f"<NextUploadIdMarker>{escape(i)}</NextUploadIdMarker>"
+        text += f"<IsTruncated>{'true' if more else 'false'}</IsTruncated>"
+        text += (last if more else "") + "</ListMultipartUploadsResult>"
+        self.finish(fault, 200, text.encode())
 
     def do_copy_(self, key, _, fault):
         source = urllib.parse.unquote(self.low["x-amz-copy-source"]).split("/", 2)[2]

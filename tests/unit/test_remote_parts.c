@@ -136,6 +136,8 @@ static void test_xml(void **state)
     cb_buf b;
     (void)state;
     cb_buf_init(&b, &cb_system_allocator);
+    assert_true(cb_xml_find(part("<Up><UpId>1</UpId><Z>2</Z></Up>"), "Up", &x));
+    assert_true(cb_xml_find(x, "Z", &x)); /* not ended by what begins so */
     assert_true(cb_xml_find(all, "R", &x));
     all = x;
     assert_true(cb_xml_find(x, "Key", &x));

@@ -392,20 +392,20 @@ static void test_sweeping(void **state)
     make_temporary(&gone, "elsewhere", false);
     make_temporary(&self, "store/u/c", true);
     make_temporary(&stranger, "store/u/c", false);
-    assert_int_equal(cb_store_sweep(s, "", false, note_swept, &x, NULL), CUBED_OK);
+    assert_int_equal(cb_store_sweep(s, "", 0, note_swept, &x, NULL), CUBED_OK);
     assert_int_equal(x.n, 0);
     make_temporary(&stranger, "store/u/c", true);
     make_temporary(&gone, "store/u/c/1", false);
     touch(below("store/u/c/.cubed-tmp-1-0-0"));
-    assert_int_equal(cb_store_sweep(s, "u/c", true, note_swept, &x, NULL), CUBED_OK);
+    assert_int_equal(cb_store_sweep(s, "u/c", CUBED_SWEEP_DRY_RUN, note_swept, &x, NULL), CUBED_OK);
     assert_int_equal(x.n, 2);
-    assert_int_equal(cb_store_sweep(s, "v", false, note_swept, &x, NULL), CUBED_OK);
+    assert_int_equal(cb_store_sweep(s, "v", 0, note_swept, &x, NULL), CUBED_OK);
     assert_int_equal(x.n, 2);
-    assert_int_equal(cb_store_sweep(s, "u", false, note_swept, &x, NULL), CUBED_OK);
+    assert_int_equal(cb_store_sweep(s, "u", 0, note_swept, &x, NULL), CUBED_OK);
     assert_int_equal(x.n, 4);
     assert_true(strncmp(x.last, "u/c/", 4) == 0);
     assert_int_equal(access(below("store/u/c/1"), F_OK), -1); /* it had nothing else */
-    assert_int_equal(cb_store_sweep(s, "", false, note_swept, &x, NULL), CUBED_OK);
+    assert_int_equal(cb_store_sweep(s, "", 0, note_swept, &x, NULL), CUBED_OK);
     assert_int_equal(x.n, 4);
     assert_int_equal(cb_store_exists(s, "u/c/0", &there, NULL), CUBED_OK);
     assert_true(there);

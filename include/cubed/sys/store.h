@@ -135,6 +135,10 @@ struct cubed_store_request {
 
 #define CUBED_STORE_PAGE_CAP 4096
 
+/* Of sweep. */
+#define CUBED_SWEEP_DRY_RUN 1u /* only finds it */
+#define CUBED_SWEEP_ALONE   2u /* nobody else writes below the prefix */
+
 /* Every request is completed, and its entries told, when submit returns: nobody has to wait. */
 #define CUBED_STORE_AT_ONCE 1u
 /* What is in it is seen by this process only: plans that name it do not run in others. */
@@ -179,9 +183,9 @@ struct cubed_store_vtable {
 
     /* Deletes every key below the prefix, and what the store made for them. NULL: page by page. */
     cubed_status (*clear)(cubed_store *store, const char *prefix, cubed_error *err);
-    /* Deletes what writers that are gone left below the prefix and no listing shows, or only (`dry_run`) finds it,
-     * and tells fn (may be NULL) of it. Writers that are alive are not disturbed. NULL: they leave nothing. */
-    cubed_status (*sweep)(cubed_store *store, const char *prefix, bool dry_run,
+    /* Deletes what writers that are gone left below the prefix and no listing shows, and tells fn (may be NULL) of it.
+     * Writers that are alive are not disturbed. `flags`: CUBED_SWEEP_*. NULL: they leave nothing. */
+    cubed_status (*sweep)(cubed_store *store, const char *prefix, unsigned flags,
                           cubed_store_list_fn fn, void *ctx, cubed_error *err);
     /* What is below prefix `a`, which exists, and what is below `b` change places; if nothing is below `b`, it is a
      * move. At once, where the system can; else there is a moment with nothing at `a`. NULL: it cannot be done. */
