@@ -73,6 +73,19 @@ else()
   message(STATUS "Without liblzma: the codec lzma is not built")
 endif()
 
+# Deflate is decoded by libdeflate, where it is there, and by zlib else.
+option(CUBED_LIBDEFLATE "Inflate by libdeflate, if it is found" ON)
+if(CUBED_LIBDEFLATE)
+  pkg_check_modules(libdeflate IMPORTED_TARGET libdeflate>=1.7)
+endif()
+if(libdeflate_FOUND)
+  list(APPEND CUBED_DEPENDENCIES libdeflate)
+  list(APPEND dependency_targets PkgConfig::libdeflate)
+  add_compile_definitions(CB_HAVE_LIBDEFLATE)
+else()
+  message(STATUS "Without libdeflate: zlib inflates, which takes twice the time")
+endif()
+
 # Writing NetCDF: its header is needed here, and the library where a file is written, which loads it then.
 option(CUBED_NETCDF "Build what writes NetCDF, if libnetcdf is found" ON)
 set(CUBED_HAVE_NETCDF OFF)

@@ -22,6 +22,13 @@
 #define LZMA ""
 #endif
 
+#ifdef CB_HAVE_LIBDEFLATE
+#include <libdeflate.h>
+#define DEFLATE ", libdeflate " LIBDEFLATE_VERSION_STRING
+#else
+#define DEFLATE ""
+#endif
+
 #ifdef CB_NETCDF_LIBRARY
 #include <netcdf_meta.h>
 #define NETCDF ", netCDF " NC_VERSION
@@ -42,5 +49,5 @@ const char *cubed_libraries(void)
            ", SLEEF " TEXT(SLEEF_VERSION_MAJOR) "." TEXT(SLEEF_VERSION_MINOR) "." TEXT(
                SLEEF_VERSION_PATCHLEVEL)
 #endif
-               LZMA HTTP NETCDF;
+               LZMA DEFLATE HTTP NETCDF;
 }
