@@ -9,19 +9,34 @@
 
 #include "picture.h"
 
+static bool ends_with(const char *url, const char *end)
+{
+    size_t n, store;
+    const size_t length = strlen(end);
+    (void)cubed_url_path(url, &n, &store);
+    return store > length && strncasecmp(url + store - length, end, length) == 0;
+}
+
 /* Whether the store's name ends so, and is that of no directory. */
 static bool is_file(const char *url, const char *end)
 {
     size_t n, store;
     struct stat info;
-    const size_t length = strlen(end);
+    if (!ends_with(url, end)) return false;
     (void)cubed_url_path(url, &n, &store);
-    if (store <= length || strncasecmp(url + store - length, end, length) != 0) return false;
     char *name = cli_printf("%.*s", (int)store, url);
     const bool directory = stat(name, &info) == 0 && S_ISDIR(info.st_mode);
     const bool elsewhere = strstr(name, "://") != NULL;
     cli_free(name);
     return !directory && !elsewhere;
+}
+
+bool archive_is_elsewhere(const char *url)
+{
+    static const char *const ends[] = {".zip", ".nc", ".nc4", ".cdf", ".h5", ".hdf5", ".he5"};
+    bool is = false;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) is = is || ends_with(url, ends[i]);
+    return is && strstr(url, "://");
 }
 
 bool archive_is_netcdf(const char *url) { return is_file(url, ".nc") || is_file(url, ".nc4"); }

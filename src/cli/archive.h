@@ -16,6 +16,8 @@ typedef struct archive {
 /* Whether a result of that URL is to be in a file: of ZIP, or of NetCDF. */
 bool archive_is_wanted(const char *url);
 bool archive_is_netcdf(const char *url);
+/* Whether it is to be in a file that has no path here, but a URL. */
+bool archive_is_elsewhere(const char *url);
 /* Whether its name is that of a picture, which `cubed plot` draws. */
 bool archive_is_picture(const char *url);
 /* Whether it is to be in a file of another kind, which nobody here writes. */

@@ -382,6 +382,12 @@ int cli_execute(const char *verb, cubed_context *ctx, const cubed_target *target
                                "%s: files of that kind are read, not written: name a file of "
                                "NetCDF (r.nc), a Zarr store (r.zarr) or an archive of one (r.zip)",
                                targets[0].url);
+    if (ntargets > 0 && targets[0].url && !targets[0].region &&
+        archive_is_elsewhere(targets[0].url))
+        return cli_usage_error(verb,
+                               "%s: files are written to paths of this machine: name one, to be "
+                               "copied when it is whole, or a Zarr store",
+                               targets[0].url);
     if (ntargets > 0 && targets[0].url && archive_is_picture(targets[0].url) && !c->picture)
         return cli_usage_error(verb, "%s: `cubed plot` draws pictures", targets[0].url);
     uint64_t mem = 0;

@@ -126,6 +126,22 @@ static void reject_verb(const char *name)
         cli_print_overview(stderr, verbs);
 }
 
+/* "zip://PATH::ARCHIVE", as fsspec spells it, is ARCHIVE::PATH here, and zip://ARCHIVE the archive itself; also behind
+ * "NAME=". */
+static char *unchained(char *arg)
+{
+    const char *url = strstr(arg, "zip:");
+    while (url && url > arg && url[-1] != '=') url = strstr(url + 1, "zip:");
+    const bool link = url && strncmp(url, "zip://", 6) == 0;
+    if (!link && (!url || strncmp(url, "zip::", 5) != 0)) return arg;
+    const char *path = url + (link ? strlen("zip://") : strlen("zip"));
+    const char *archive = strstr(path, "::");
+    if (!archive) return cli_printf("%.*s%s", (int)(url - arg), arg, path);
+    while (path < archive && *path == '/') path++;
+    return cli_printf("%.*s%s%s%.*s", (int)(url - arg), arg, archive + 2,
+                      path < archive ? "::" : "", (int)(archive - path), path);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
@@ -133,6 +149,7 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     }
     const char *name = argv[1];
+    for (int i = 2; i < argc; i++) argv[i] = unchained(argv[i]);
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) name = "help";
     if (strcmp(name, "-V") == 0) name = "--version";
     const cli_verb *v = find_verb(name);

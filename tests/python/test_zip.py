@@ -174,3 +174,76 @@ def test_a_run_that_fails_leaves_no_archive(tmp_path):
     assert not (tmp_path / "r.zip").exists()
     cubed.to_zarr(a, tmp_path / "r.zip")
     np.testing.assert_array_equal(cubed.from_zarr(tmp_path / "r.zip").compute(), np.arange(30.0))
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_as_fsspec_spells_archives(tmp_path, monkeypatch, zarr_format):
+    """Read and written natively, in the command and in the package, at paths within them."""
+    x = np.arange(60.0).reshape(6, 10)
+    with zarr.storage.ZipStore(tmp_path / "a.zip", mode="w") as store:
+        root = zarr.create_group(store, zarr_format=zarr_format)
+        root.create_array("g/x", shape=x.shape, chunks=(4, 4), dtype="f8")[...] = x
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(zarr, "open_array", lambda *_, **__: pytest.fail("zarr-python reads it"))
+    for url in ("zip://g/x::a.zip", f"zip:///g/x::file://{tmp_path}/a.zip", "a.zip::g/x"):
+        got = run("eval", "v*1", "--in", f"v={url}", "--json", "--progress", "none")
+        assert got.code == 0, got.err
+        np.testing.assert_array_equal(next(iter(got.arrays().values())), x)
+        np.testing.assert_array_equal(cubed.from_zarr(url).compute(), x)
+    for url in ("zip::a.zip", "zip://::a.zip", "zip://a.zip", f"zip://{tmp_path}/a.zip"):
+        assert "g/x" in run("info", url).out
+        np.testing.assert_array_equal(cubed.from_zarr(url, path="g/x").compute(), x)
+    np.testing.assert_array_equal(cubed.from_zarr("zip://g::a.zip", path="x").compute(), x)
+    assert run("copy", "zip://g::a.zip", "zip::b.zip").code == 0
+    np.testing.assert_array_equal(cubed.from_zarr("b.zip", path="x").compute(), x)
+    assert run("eval", "v+1", "--in", "v=zip://g/x::a.zip", "--out", "zip://h/y::c.zip").code == 0
+    np.testing.assert_array_equal(cubed.from_zarr("c.zip", path="h/y").compute(), x + 1)
+    again = run("eval", "v+2", "--in", "v=zip://g/x::a.zip", "--out", "zip://h/z::c.zip")
+    assert again.code != 0
+    assert "c.zip exists" in again.err
+    cubed.to_zarr(cubed.from_zarr("zip://g/x::a.zip") + 2, "zip://y::d.zip")
+    np.testing.assert_array_equal(cubed.from_zarr("d.zip", path="y").compute(), x + 2)
+
+
+@pytest.mark.parametrize("end", ["zip", "nc"])
+def test_what_else_is_in_a_file_is_not_lost(tmp_path, end):
+    path = tmp_path / f"r.{end}"
+    a = cubed.from_array(np.arange(12.0), chunks=(5,))
+    cubed.store([a, a + 1], [f"{path}::p", f"{path}::q/r"])
+    before = path.read_bytes()
+    for names in (["p"], ["new"], ["q/r"], ["p", "q/s"], ["q/r/s"]):
+        with pytest.raises(FileExistsError, match="one store"):
+            cubed.store([a] * len(names), [f"{path}::{name}" for name in names])
+        assert path.read_bytes() == before
+    cubed.store([a + 2, a + 3], [f"{path}::p", f"{path}::q/r"])
+    np.testing.assert_array_equal(cubed.from_zarr(path, "q/r").compute(), np.arange(12.0) + 3)
+    cubed.to_zarr(a, path)
+    cubed.to_zarr(a + 1, path)
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+    if end == "zip":
+        with pytest.raises(FileExistsError, match="without a name"):
+            cubed.to_zarr(a, path, path="p")
+
+
+def test_other_files_are_not_replaced(tmp_path):
+    a = cubed.from_array(np.arange(12.0), chunks=(5,))
+    with zipfile.ZipFile(tmp_path / "photos.zip", "w") as f:
+        f.writestr("a.jpg", b"picture")
+    (tmp_path / "notes.zip").write_text("notes")
+    for name in ("photos.zip", "notes.zip"):
+        before = (tmp_path / name).read_bytes()
+        for inner in (None, "x"):
+            with pytest.raises(FileExistsError, match="no file of arrays"):
+                cubed.to_zarr(a, tmp_path / name, path=inner)
+        assert (tmp_path / name).read_bytes() == before
+
+
+@pytest.mark.parametrize("end", ["zip", "nc", "h5"])
+def test_files_are_written_here(end):
+    a = cubed.from_array(np.arange(12.0), chunks=(5,))
+    for url in (f"s3://bucket/r.{end}", f"s3://bucket/r.{end}::x"):
+        with pytest.raises(ValueError, match="paths of this machine"):
+            cubed.to_zarr(a, url)
+        got = run("eval", "ones((3,))", "--out", url)
+        assert got.code == 2
+        assert "paths of this machine" in got.err

@@ -41,6 +41,22 @@ def place_of(store: Any) -> Place | None:
     return None
 
 
+def unchained(store: Any, path: str | None) -> tuple[Any, str | None]:
+    """``zip://PATH::ARCHIVE``, fsspec's spelling, as an archive that the engine reads, and a path.
+
+    A chain that goes on behind that is fsspec's.
+    """
+    if not isinstance(store, str) or not store.startswith(("zip://", "zip::")):
+        return store, path
+    inner, sep, archive = store[3:].removeprefix("://").partition("::")
+    if not sep:
+        return inner, path
+    scheme, remote, _ = archive.partition("://")
+    if "::" in archive or (remote and scheme not in (*SCHEMES, "file")):
+        return store, path
+    return archive, "/".join(p for p in (inner.strip("/"), path) if p) or None
+
+
 def is_memory_store(store: Any) -> bool:
     """Whether it is an object of another library whose chunks are in the memory of this process."""
     if isinstance(store, dict):

@@ -16,7 +16,7 @@ from cubed.array._operands import core_of, refuse_masked
 from cubed.base._chunks import longest, normalize_chunks
 from cubed.base._dtypes import name_of
 from cubed.base._remote import is_remote, set_options
-from cubed.base._stores import for_zarr, note_slow, place_of, url_of
+from cubed.base._stores import for_zarr, note_slow, place_of, unchained, url_of
 from cubed.base._types import ChunksLike, DTypeLike
 from cubed.io._readers import Reader
 from cubed.spec import Spec
@@ -214,6 +214,8 @@ def from_zarr(
         return x if chunks is None else x.rechunk(chunks)
     if hasattr(store, "__getitem__") and hasattr(store, "shape"):
         raise TypeError(f"store is the array {store!r}, expected where one is: see from_array")
+    if not storage_options:
+        store, path = unchained(store, path)
     native = is_native(store)
     if native or (is_in_memory(store) and storage_options is None):
         if is_remote(store):

@@ -14,6 +14,7 @@ from cubed.array._array import Array
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import check_arrays, common_spec
 from cubed.base._remote import is_remote, set_options
+from cubed.base._stores import unchained
 from cubed.exceptions import ArrayExistsError, PlanTooLargeError
 from cubed.io._create import (
     from_array,
@@ -63,6 +64,7 @@ class Delayed:
         self._results: list[tuple[int, ...]] = []
         self._written: set[str] = set()  # places that are written into natively: once in a plan
         self._archives: dict[str, str] = {}  # directories that become files
+        self._names: dict[str, list[str]] = {}  # arrays that are written into each of these
         self._held: list[Any] = []  # what cannot be pickled lives as long as this
         self._new: list[NewArray] = []  # what is made before writing
         for x, place, region in zip(arrays, places, regions, strict=True):
@@ -72,6 +74,8 @@ class Delayed:
                 self._create(x, place)
             else:
                 self._replace(x, place)
+        for file, names in self._names.items():
+            _check_replaced(file, names)
 
     def _create(self, x: Array, place: ForeignPlace) -> None:
         compressor = (self._spec or Spec()).zarr_compressor
@@ -91,6 +95,7 @@ class Delayed:
             if not self._overwrite and Path(path).exists():
                 raise ArrayExistsError(f"{path} exists: overwrite=True replaces it")
             self._archives[f"{path}.cubed-new"] = path
+            self._names.setdefault(path, []).append(name)
             url = f"{path}.cubed-new::{name}" if name else f"{path}.cubed-new"
         options: _core.Target = {
             "url": url,
@@ -172,6 +177,12 @@ def _archive(url: str) -> tuple[str, str] | None:
     from pathlib import Path  # late: takes a while
 
     store, path, _ = _core.place(url)
+    kinds = (".zip", ".nc", ".nc4", ".cdf", ".h5", ".hdf5", ".he5")
+    if "://" in store and store.lower().endswith(kinds):
+        raise ValueError(
+            f"{store}: files are written to paths of this machine: name one, to be copied when it"
+            " is whole, or a Zarr store"
+        )
     if "://" in store or Path(store).is_dir():
         return None
     if store.lower().endswith((".cdf", ".h5", ".hdf5", ".he5")):
@@ -180,6 +191,41 @@ def _archive(url: str) -> tuple[str, str] | None:
             " Zarr store (r.zarr) or an archive of one (r.zip)"
         )
     return (store, path) if store.lower().endswith(".zip") or _is_netcdf(store) else None
+
+
+def _check_replaced(file: str, names: Sequence[str]) -> None:
+    """A file is written as a whole, once: what else there is in it would be gone."""
+    from pathlib import Path  # late: takes a while
+
+    if not Path(file).exists():
+        return
+    try:
+        other = _other(file, "", names)
+    except (OSError, ValueError, NotImplementedError) as e:
+        raise ArrayExistsError(f"{file} exists, and is no file of arrays: {e}") from e
+    if other is not None:
+        raise ArrayExistsError(
+            f"{file} has {other}, too, and is written as a whole: give all of its arrays to one"
+            " store(), or name another file"
+        )
+
+
+def _other(file: str, group: str, names: Sequence[str]) -> str | None:
+    """An array or a group that is none of these, nor within one."""
+    try:
+        members = _core.members(f"{file}::{group}", False)[2]
+    except FileNotFoundError:
+        _core.open(file)
+        return None if "" in names else "an array without a name"
+    for name, is_array in () if "" in names else members:
+        path = f"{group}/{name}" if group else name
+        if path in names:
+            continue
+        within = not is_array and any(n.startswith(f"{path}/") for n in names)
+        other = _other(file, path, names) if within else path
+        if other is not None:
+            return other
+    return None
 
 
 def _is_netcdf(store: str) -> bool:
@@ -207,6 +253,8 @@ def place_in(store: Any, path: str | None, spec: Spec | None) -> Any:
         raise TypeError(f"{store!r} is a group, expected its store, and the path in that")
     if not isinstance(store, (str, os.PathLike)) and not _is_store(store, kind):
         raise TypeError(f"target {store!r}: expected a store, or an array that is assigned to")
+    if not (spec or Spec()).storage_options:
+        store, path = unchained(store, path)
     if is_native(store) or is_in_memory(store):
         url = store_url(store, path)
         _use_options(url, spec)
