@@ -5,6 +5,7 @@ import zipfile
 
 import cubed
 import fsspec
+import icechunk
 import numpy as np
 import obstore
 import pytest
@@ -144,3 +145,92 @@ def test_secrets_are_not_in_what_is_said(server):
     with pytest.raises(FileNotFoundError) as e:
         cubed.from_zarr(store)
     assert SECRET not in str(e.value)
+
+
+def filled(store):
+    zarr.create_array(store, name="g/x", shape=A.shape, chunks=(4, 4), dtype="f8")[...] = A
+    return store
+
+
+def session_of(tmp_path):
+    repo = icechunk.Repository.create(icechunk.local_filesystem_storage(str(tmp_path / "ice")))
+    session = repo.writable_session("main")
+    filled(session.store)
+    return session
+
+
+FOREIGN = {
+    "memory": lambda _: filled(zarr.storage.MemoryStore()),
+    "dictionary": lambda _: filled(zarr.storage.MemoryStore({}))._store_dict,
+    "fsspec in memory": lambda t: filled(zarr.storage.FsspecStore.from_url(f"memory://{t}")),
+    "mapper in memory": lambda t: filled(
+        zarr.storage.FsspecStore.from_url(f"memory://{t}/m")
+    ).fs.sync_fs.get_mapper(f"{t}/m"),
+    "obstore in memory": lambda _: filled(
+        zarr.storage.ObjectStore(obstore.store.MemoryStore())
+    ).store,
+    "object in memory": lambda _: filled(zarr.storage.ObjectStore(obstore.store.MemoryStore())),
+    "logging": lambda t: zarr.storage.LoggingStore(
+        filled(zarr.storage.LocalStore(t / "l")), log_level="ERROR"
+    ),
+    "wrapped": lambda t: zarr.storage.WrapperStore(filled(zarr.storage.LocalStore(t / "w"))),
+    "icechunk's": lambda t: session_of(t).store,
+    "session": session_of,
+}
+
+
+@pytest.mark.parametrize("kind", FOREIGN)
+def test_other_kinds_are_sources_and_targets(tmp_path, kind):
+    """Through the package zarr, which is said; under the path that is asked for."""
+    store = FOREIGN[kind](tmp_path)
+    with pytest.warns(UserWarning, match="slower"):
+        x = cubed.from_zarr(store, "g/x")
+    np.testing.assert_array_equal(x.compute(), A)
+    with pytest.warns(UserWarning, match="slower"):
+        cubed.to_zarr(cubed.from_array(A + 1, chunks=(4, 4)), store, "g/y")
+    with pytest.warns(UserWarning, match="slower"):
+        np.testing.assert_array_equal(cubed.from_zarr(store, "g/y").compute(), A + 1)
+
+
+def test_places_within_stores(tmp_path, local, monkeypatch):
+    """A path of zarr-python's, and a group, are where they say, also behind a path."""
+    root = zarr.storage.LocalStore(tmp_path)
+    places = {
+        "path": zarr.storage.StorePath(root, "a.zarr/g"),
+        "group": zarr.open_group(local)["g"],
+        "archive": zarr.storage.StorePath(zipped(local, tmp_path), "g"),
+    }
+    monkeypatch.setattr(zarr, "open_array", lambda *_, **__: pytest.fail("zarr-python reads it"))
+    for place in places.values():
+        np.testing.assert_array_equal(cubed.from_zarr(place, "x").compute(), A)
+    cubed.to_zarr(cubed.from_array(A + 1, chunks=(4, 4)), places["path"], "y")
+    np.testing.assert_array_equal(cubed.from_zarr(local, "g/y").compute(), A + 1)
+    assert not (tmp_path / "y").exists()
+    with pytest.raises(TypeError, match="work_dir"):
+        cubed.Spec(places["path"])
+
+
+@pytest.mark.parametrize("kind", ["local", "zip", "fsspec", "object", "memory"])
+def test_stores_that_are_for_reading_are_not_written(local, tmp_path, kind):
+    store = {
+        "local": lambda: zarr.storage.LocalStore(local, read_only=True),
+        "zip": lambda: zipped(local, tmp_path),
+        "fsspec": lambda: zarr.storage.FsspecStore.from_url(f"file://{local}", read_only=True),
+        "object": lambda: zarr.storage.ObjectStore(obstore.store.LocalStore(local), read_only=True),
+        "memory": lambda: zarr.storage.MemoryStore(read_only=True),
+    }[kind]()
+    with pytest.raises(ValueError, match="read-only"):
+        cubed.to_zarr(cubed.from_array(A, chunks=(4, 4)), store, "y")
+    if kind != "memory":
+        assert sorted(p.name for p in local.iterdir()) == ["g", "zarr.json"]
+        np.testing.assert_array_equal(cubed.from_zarr(store, "g/x").compute(), A)
+
+
+def test_an_archive_that_zarr_python_writes(tmp_path):
+    """It is open while it is written: zarr-python adds to it; what is closed is read natively."""
+    with (
+        zarr.storage.ZipStore(tmp_path / "a.zip", mode="w") as store,
+        pytest.warns(UserWarning, match="slower"),
+    ):
+        cubed.to_zarr(cubed.from_array(A, chunks=(4, 4)), store, "g/x")
+    np.testing.assert_array_equal(cubed.from_zarr(tmp_path / "a.zip", "g/x").compute(), A)

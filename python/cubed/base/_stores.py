@@ -41,12 +41,20 @@ def place_of(store: Any) -> Place | None:
     return None
 
 
-def unchained(store: Any, path: str | None) -> tuple[Any, str | None]:
-    """``zip://PATH::ARCHIVE``, fsspec's spelling, as an archive that the engine reads, and a path.
+def split_place(store: Any, path: str | None) -> tuple[Any, str | None]:
+    """The store of what stands for a place in one, and the whole path in it.
 
-    A chain that goes on behind that is fsspec's.
+    ``zip://PATH::ARCHIVE`` is fsspec's spelling of an archive that the engine reads; a chain that
+    goes on behind that is fsspec's. A session of Icechunk is its store.
     """
-    if not isinstance(store, str) or not store.startswith(("zip://", "zip::")):
+    if not isinstance(store, str):
+        kind = f"{type(store).__module__.partition('.')[0]}.{type(store).__name__}"
+        if kind in ("zarr.StorePath", "zarr.Group"):
+            return store.store, "/".join(p for p in (store.path, path) if p) or None
+        if kind in ("icechunk.Session", "icechunk.ForkSession"):
+            return store.store, path
+        return store, path
+    if not store.startswith(("zip://", "zip::")):
         return store, path
     inner, sep, archive = store[3:].removeprefix("://").partition("::")
     if not sep:
@@ -123,6 +131,8 @@ def root_url(root: str) -> str:
 
 def _of_zarr(x: Any) -> Place | None:
     store, kind = x, type(x).__name__
+    if kind in ("StorePath", "Group") and x.path:
+        return None  # a place within one: see split_place
     if kind != "ObjectStore":
         # Where version 2 has metadata of a whole store in memory, chunks are in another one.
         store = getattr(x, "chunk_store", None) or getattr(x, "store", x)

@@ -16,7 +16,7 @@ from cubed.array._operands import core_of, refuse_masked
 from cubed.base._chunks import longest, normalize_chunks
 from cubed.base._dtypes import name_of
 from cubed.base._remote import is_remote, set_options
-from cubed.base._stores import for_zarr, note_slow, place_of, unchained, url_of
+from cubed.base._stores import for_zarr, note_slow, place_of, split_place, url_of
 from cubed.base._types import ChunksLike, DTypeLike
 from cubed.io._readers import Reader
 from cubed.spec import Spec
@@ -126,6 +126,7 @@ def store_url(store: Any, path: str | None = None) -> str:
     if isinstance(store, (str, os.PathLike)):
         where = os.fspath(store)
     else:
+        store, path = split_place(store, path)
         found = url_of(store)
         if found is None:
             raise NotImplementedError(
@@ -139,7 +140,7 @@ def store_url(store: Any, path: str | None = None) -> str:
 def is_native(store: Any) -> bool:
     """Whether the engine reads it: a path or URL of a directory or file, an object that is one."""
     if not isinstance(store, (str, os.PathLike)):
-        return place_of(store) is not None
+        return place_of(split_place(store, None)[0]) is not None
     where = os.fspath(store)
     scheme, sep, _ = where.partition("://")
     return not sep or scheme.lower() == "file" or is_remote(store)
@@ -214,8 +215,8 @@ def from_zarr(
         return x if chunks is None else x.rechunk(chunks)
     if hasattr(store, "__getitem__") and hasattr(store, "shape"):
         raise TypeError(f"store is the array {store!r}, expected where one is: see from_array")
-    if not storage_options:
-        store, path = unchained(store, path)
+    if not (storage_options and isinstance(store, str)):
+        store, path = split_place(store, path)
     native = is_native(store)
     if native or (is_in_memory(store) and storage_options is None):
         if is_remote(store):

@@ -14,7 +14,7 @@ from cubed.array._array import Array
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import check_arrays, common_spec
 from cubed.base._remote import is_remote, set_options
-from cubed.base._stores import unchained
+from cubed.base._stores import split_place
 from cubed.exceptions import ArrayExistsError, PlanTooLargeError
 from cubed.io._create import (
     from_array,
@@ -253,8 +253,10 @@ def place_in(store: Any, path: str | None, spec: Spec | None) -> Any:
         raise TypeError(f"{store!r} is a group, expected its store, and the path in that")
     if not isinstance(store, (str, os.PathLike)) and not _is_store(store, kind):
         raise TypeError(f"target {store!r}: expected a store, or an array that is assigned to")
-    if not (spec or Spec()).storage_options:
-        store, path = unchained(store, path)
+    if not ((spec or Spec()).storage_options and isinstance(store, str)):
+        store, path = split_place(store, path)
+    if getattr(store, "read_only", False):
+        raise ValueError(f"target {store!r} is read-only: open it for writing")
     if is_native(store) or is_in_memory(store):
         url = store_url(store, path)
         _use_options(url, spec)
