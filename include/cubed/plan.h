@@ -278,8 +278,9 @@ CUBED_API void cubed_plan_get_traffic(const cubed_plan *plan, bool apart, cubed_
 typedef struct cubed_store_price {
     double get, put, read, written;
 } cubed_store_price;
-/* Round list prices of the services behind a scheme, for who asks from within their region; all 0 of others. */
-CUBED_API cubed_store_price cubed_store_list_price(const char *scheme);
+/* Round list prices of the services behind a scheme ("s3", "gs", "az"), for who asks from within their region; all 0 of
+ * those that take none. False, and all 0: traffic has no such scheme. */
+CUBED_API bool cubed_store_list_price(const char *scheme, cubed_store_price *price);
 CUBED_API double cubed_traffic_cost(const cubed_store_traffic *traffic,
                                     const cubed_store_price *price);
 /* What is slow about the plan and what would be faster, for people: number i of such warnings, cut to `cap` bytes

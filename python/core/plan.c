@@ -479,9 +479,25 @@ static PyObject *plan_stages(PyObject *object, PyObject *args)
 /* One scheme's prices out of {scheme: (get, put, read, written)}; false: an exception. */
 static bool price_of(PyObject *prices, const char *scheme, cubed_store_price *p)
 {
-    *p = cubed_store_list_price(scheme);
+    if (!cubed_store_list_price(scheme, p)) {
+        PyErr_Format(PyExc_ValueError, "prices: no store has the scheme \"%s\"", scheme);
+        return false;
+    }
     PyObject *of = PyDict_GetItemString(prices, scheme);
     return !of || PyArg_ParseTuple(of, "dddd", &p->get, &p->put, &p->read, &p->written);
+}
+
+/* Those of stores that the plan does not use, too. */
+static bool check_prices(PyObject *prices)
+{
+    PyObject *scheme, *of;
+    Py_ssize_t at = 0;
+    while (PyDict_Next(prices, &at, &scheme, &of)) {
+        cubed_store_price price;
+        const char *name = PyUnicode_AsUTF8AndSize(scheme, NULL);
+        if (!name || !price_of(prices, name, &price)) return false;
+    }
+    return true;
 }
 
 /* traffic(apart, prices) -> list of dicts */
@@ -491,7 +507,8 @@ static PyObject *plan_traffic(PyObject *object, PyObject *args)
     cubed_store_traffic t[MOST];
     PyObject *prices;
     int apart, n;
-    if (!PyArg_ParseTuple(args, "pO!", &apart, &PyDict_Type, &prices)) return NULL;
+    if (!PyArg_ParseTuple(args, "pO!", &apart, &PyDict_Type, &prices) || !check_prices(prices))
+        return NULL;
     cubed_plan_get_traffic(((core_plan *)object)->plan, apart, t, MOST, &n);
     PyObject *list = PyList_New(0);
     for (int i = 0; list && i < n; i++) {

@@ -32,7 +32,7 @@ static cubed_status read_prices(json_t *of, const char *file, cubed_store_price 
                                                  : NULL;
         if (!to) return wrong_prices(err, file, "there is no price of ", key);
         if (!json_is_number(value) || json_number_value(value) < 0)
-            return wrong_prices(err, file, "no number is ", key);
+            return wrong_prices(err, file, "no number >= 0 is ", key);
         *to = json_number_value(value);
     }
     return CUBED_OK;
@@ -46,6 +46,8 @@ static cubed_status check_prices(json_t *all, const char *file, const char *why,
     json_object_foreach(all, scheme, of)
     {
         cubed_store_price price;
+        if (!cubed_store_list_price(scheme, &price))
+            return wrong_prices(err, file, "no store has the scheme ", scheme);
         if (!json_is_object(of)) return wrong_prices(err, file, "no object is ", scheme);
         const cubed_status st = read_prices(of, file, &price, err);
         if (st != CUBED_OK) return st;
@@ -65,7 +67,8 @@ cubed_status cli_get_traffic(const cubed_plan *plan, const cli_common *c, cli_tr
     cubed_plan_get_traffic(plan, !caps.shares_memory || c->other_machines, out->of, CLI_SERVICES,
                            &out->n);
     for (int i = 0; st == CUBED_OK && i < out->n; i++) {
-        cubed_store_price price = cubed_store_list_price(out->of[i].scheme);
+        cubed_store_price price;
+        (void)cubed_store_list_price(out->of[i].scheme, &price);
         json_t *of = json_object_get(all, out->of[i].scheme);
         if (of) st = read_prices(of, c->prices, &price, err);
         out->cost[i] = cubed_traffic_cost(&out->of[i], &price);

@@ -187,12 +187,15 @@ void cubed_plan_get_traffic(const cubed_plan *p, bool apart, cubed_store_traffic
     }
 }
 
-cubed_store_price cubed_store_list_price(const char *scheme)
+bool cubed_store_list_price(const char *scheme, cubed_store_price *price)
 {
+    memset(price, 0, sizeof *price);
     for (int i = 0; i < SERVICES; i++) {
-        if (strcmp(services[i].scheme, scheme) == 0) return services[i].price;
+        if (strcmp(services[i].scheme, scheme) != 0) continue;
+        *price = services[i].price;
+        return true;
     }
-    return (cubed_store_price){0, 0, 0, 0};
+    return false;
 }
 
 double cubed_traffic_cost(const cubed_store_traffic *t, const cubed_store_price *price)

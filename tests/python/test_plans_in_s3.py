@@ -250,8 +250,10 @@ def test_prices_are_those_of_a_file(wide, tmp_path):
     assert f"s3: at most {said['gets']} GETs and {said['puts']} PUTs, reads 32.8 kB" in out
     for text, why in (
         ('{"s3": {"gets": 1}}', "there is no price of gets"),
-        ('{"s3": {"get": "1"}}', "no number is get"),
+        ('{"s3": {"get": "1"}}', "no number >= 0 is get"),
         ('{"s3": 1}', "no object is s3"),
+        ('{"gs": {"put": -1}}', "no number >= 0 is put"),
+        ('{"s4": {"get": 1}}', "no store has the scheme s4"),
         ("[]", "expected {"),
         ("{", "expected {"),
     ):
@@ -269,10 +271,17 @@ def test_a_plan_of_the_package_says_so_too(wide, monkeypatch):
     assert f"s3: at most {said['gets']} GETs" in plan.explain()
     assert plan.traffic({"s3": (1e6, 0.0, 0.0, 0.0)})[0]["cost"] == said["gets"]
     assert (a + 1).plan().traffic()[0]["puts"] <= 1
+    for prices, why in (
+        ({"s4": (1, 1, 1, 1)}, 'no store has the scheme "s4"'),
+        ({"s3": (1, 1, -1, 1)}, "four numbers >= 0"),
+        ({"s3": (1, 1)}, "four numbers >= 0"),
+        ({"s3": 1}, "four numbers >= 0"),
+        ({"s3": ("1", 1, 1, 1)}, "four numbers >= 0"),
+    ):
+        with pytest.raises(ValueError, match=why):
+            plan.traffic(prices)
     wide.requests.clear()
     plan.execute()
     assert wide.count("get") + wide.count("head") <= said["gets"]
     assert wide.count("put") <= said["puts"]
     assert cubed.ones((3,)).plan().traffic() == []
-    with pytest.raises(TypeError):
-        plan.traffic({"s3": (1.0,)})

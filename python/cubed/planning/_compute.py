@@ -282,14 +282,27 @@ class Plan(PlanTotals):
             data; and `cost`. Requests that failed and are repeated are none of them, and of shards,
             whose parts that lie side by side are read as one, it may be much less.
 
+        Raises
+        ------
+        ValueError
+            Prices are of a scheme that there is not, or no four numbers >= 0.
+
         Examples
         --------
         >>> import cubed
         >>> cubed.ones((4, 4), chunks=2).plan().traffic()
         []
         """
+        for scheme, of in (prices or {}).items():
+            numbers = isinstance(of, Sequence) and all(isinstance(v, (int, float)) for v in of)
+            if not numbers or len(of) != 4 or not all(v >= 0 for v in of):
+                raise ValueError(
+                    f"prices[{scheme!r}] is {of!r}, expected four numbers >= 0: of GETs, PUTs,"
+                    " bytes that are read, and bytes that are written"
+                )
         apart = not self.executor.capabilities["shares_memory"]
-        return self._plan.traffic(apart, dict(prices or {}))
+        own = {scheme: tuple(of) for scheme, of in (prices or {}).items()}
+        return self._plan.traffic(apart, own)
 
     def explain(self) -> str:
         """What each stage runs in one pass, and why the rest is not fused: lines of text."""
