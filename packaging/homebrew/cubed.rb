@@ -11,6 +11,7 @@ class Cubed < Formula
   depends_on "xxhash" => :build
   depends_on "c-blosc"
   depends_on "jansson"
+  depends_on "libdeflate"
   depends_on "lz4"
   depends_on "netcdf"
   depends_on "openssl@3"
