@@ -71,6 +71,27 @@ def entries(lines):
     return found
 
 
+#: How the words for a type begin, by the annotation.
+WORDS = {"bool": "bool", "float": "(float|number|int, float)", "int": "(int|{)", "str": "(str|{)"}
+
+
+def contradicted(parameter, kind):
+    """What a signature says of a parameter and a docstring does not."""
+    kind, _, said = kind.partition(", default ")
+    words = WORDS.get(str(parameter.annotation).removesuffix(" | None"))
+    if words and not re.match(words, kind):
+        yield f"{parameter.name} is {kind}, but {parameter.annotation} in the signature"
+    default = parameter.default
+    if default is None or default is inspect.Parameter.empty:
+        return
+    if isinstance(default, type):
+        default = f"{'np.' * (default.__module__ == 'numpy')}{default.__name__}"
+    elif isinstance(default, str):
+        default = f'"{default}"'
+    if said != str(default):
+        yield f"the default of {parameter.name} is {default}, not {said!r}"
+
+
 def wrong(x):
     """What is wrong with a docstring."""
     parts = sections(x.__doc__ or "")
@@ -82,11 +103,15 @@ def wrong(x):
     if order != sorted(order):
         yield f"sections are in the order {list(parts)[1:]}"
     yield from (f"no such section: {s}" for s in parts if s and s not in SECTIONS)
-    parameters = [p for p in inspect.signature(x).parameters if not p.startswith("_")]
+    signature = inspect.signature(x).parameters
+    parameters = [p for p in signature if not p.startswith("_")]
     listed = entries(parts.get("Parameters", []))
     names = [name for names, _, _ in listed for name in names]
     if sorted(names) != sorted(parameters):
         yield f"parameters {names}, expected {parameters}"
+    for names, kind, _ in listed:
+        for name in signature.keys() & names:
+            yield from contradicted(signature[name], kind)
     yield from (f"no type of {names}" for names, kind, _ in listed if not kind)
     yield from (f"no words about {names}" for names, _, words in listed if not words)
     annotation = inspect.signature(x).return_annotation
@@ -112,12 +137,14 @@ def test_sections(name):
         ),
         ("Ends.\n\nParameters\n----------\na\n    x\nb : int", "no type of ['a']"),
         ("Ends.\n\nParameters\n----------\na\n    x\nb : int", "no words about ['b']"),
+        ("Ends.\n\nParameters\n----------\nc : bool\n    x", "c is bool, but int"),
+        ("Ends.\n\nParameters\n----------\nc : int\n    x", "the default of c is 1, not ''"),
         ("Ends.", "no Returns"),
         ("Ends.", "no example"),
     ],
 )
 def test_what_is_wrong_is_found(doc, says):
-    def f(a, b):
+    def f(a, b, c: "int" = 1):
         return a
 
     f.__doc__ = doc

@@ -29,8 +29,6 @@ __all__ = ["histogram2d", "histogram_bin_edges", "histogramdd"]
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> NDArray:
     """The edges of the bins of :func:`histogram`; what they need of values is computed now.
 
-    float64, or of the type of the values.
-
     Parameters
     ----------
     bins : int or sequence, default 10
@@ -41,7 +39,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     Returns
     -------
     NDArray
-        Lazy.
+        One more than there are bins; float64, or of the type of the values.
 
     Examples
     --------

@@ -141,11 +141,11 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Array:
     Parameters
     ----------
     func : callable
-        The function.
+        ``func(array, axis)`` gives an array with or without that axis.
     a : array_like
-        The first operand.
-    axes : sequence of int or None
-        The axes; None: all.
+        The elements.
+    axes : int or sequence of int
+        The axes.
 
     Returns
     -------

@@ -592,11 +592,11 @@ def unwrap(
     ----------
     p : array_like
         The angles.
-    discont : float, optional
+    discont : float or None
         Smaller jumps than this stay; default: half a period.
     axis : int, default -1
         Along which they are.
-    period : float, default 2 pi
+    period : float, default 6.283185307179586
         Of a full turn.
 
     Returns
@@ -637,12 +637,12 @@ def nan_to_num(
     neginf: float | None = None,
 ) -> Array:
     """x with numbers for NaN and infinities (None: the largest and least finite ones), also in
-    parts of complex numbers. Without `copy` they are put behind x itself.
+    parts of complex numbers.
 
     Parameters
     ----------
-    copy : bool or None, default True
-        Whether memory is copied; False: an error where it would have to be.
+    copy : bool, default True
+        False: the result is put behind x itself.
     nan : float, default 0.0
         What NaN becomes.
     posinf : float or None

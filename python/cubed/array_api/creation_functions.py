@@ -453,14 +453,14 @@ def meshgrid(
         Whether the first two axes are swapped.
     sparse : bool, default False
         Whether each has extent 1 along the others' axes.
-    copy : bool or None, default True
-        Whether memory is copied; False: an error where it would have to be.
+    copy : bool, default True
+        For NumPy's calls: it changes nothing.
 
     Returns
     -------
     tuple of Array
         Arrays of one axis, each in the shape of all of them together, or with `sparse` with one
-        element along the axes of the others. Lazy; `copy` changes nothing.
+        element along the axes of the others. Lazy.
 
     Examples
     --------

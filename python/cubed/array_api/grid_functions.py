@@ -210,12 +210,12 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array
 
     Parameters
     ----------
-    n : int or None
-        Length of the transform along the axis: longer ones are filled with zeros.
+    n : int
+        Number of rows.
     k : int, default 0
         The diagonal: 0 is the main one, 1 that above it.
-    m : array_like or None
-        Variables and their observations.
+    m : int or None
+        Number of columns; None: as many as rows.
 
     Returns
     -------
@@ -238,12 +238,12 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array
 
     Parameters
     ----------
-    n : int or None
-        Length of the transform along the axis: longer ones are filled with zeros.
+    n : int
+        Number of rows.
     k : int, default 0
         The diagonal: 0 is the main one, 1 that above it.
-    m : array_like or None
-        Variables and their observations.
+    m : int or None
+        Number of columns; None: as many as rows.
 
     Returns
     -------
@@ -265,8 +265,8 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
 
     Parameters
     ----------
-    n : int or None
-        Length of the transform along the axis: longer ones are filled with zeros.
+    n : int
+        Extent of each axis.
     ndim : int, default 2
         Number of axes.
 
@@ -333,7 +333,7 @@ def ravel_multi_index(
     ----------
     multi_index : Any
         For each axis integers, which broadcast; of one array its first axis.
-    dims : Sequence[int]
+    dims : sequence of int
         The shape.
     mode : str, default "raise"
         What is done with positions out of range: ``"wrap"``, ``"clip"``, or ``"raise"``, with which

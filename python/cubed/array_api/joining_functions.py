@@ -231,7 +231,7 @@ def resize(a: Any, new_shape: int | Sequence[int]) -> Array:
     Parameters
     ----------
     a : array_like
-        The first operand.
+        The elements.
     new_shape : int or tuple of int
         Shape of the result.
 
@@ -370,12 +370,12 @@ def trim_zeros(filt: Any, trim: str = "fb") -> Array:
 
 @documented()
 def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
-    """x with an axis in front of the one that is at `start`.
+    """The array with an axis in front of the one that is at `start`.
 
     Parameters
     ----------
-    start : number, default 0
-        The first number.
+    start : int, default 0
+        In front of which axis it comes; the number of axes: behind all.
 
     Returns
     -------

@@ -40,7 +40,7 @@ from cubed.array_api.manipulation_functions import (
 )
 from cubed.array_api.searching_functions import where
 from cubed.array_api.statistical_functions import sum
-from cubed.base._docs import documented
+from cubed.base._docs import OPERANDS, documented
 from cubed.base._dtypes import dtype_of, name_of
 from cubed.base._types import DTypeLike, NDArray
 from cubed.spec import Spec
@@ -143,7 +143,7 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     ----------
     x : Array
         ``(..., n, n)``, of which the triangle that is made is read.
-    upper : bool
+    upper : bool, default False
         Make the upper triangle, not the lower one.
 
     Returns
@@ -995,7 +995,7 @@ def tensorinv(a: Any, ind: int = 2) -> Array:
     Parameters
     ----------
     a : array_like
-        The first operand.
+        The elements.
     ind : int, default 2
         How many of the first axes are those of the inverse's last.
 
@@ -1020,7 +1020,7 @@ def tensorinv(a: Any, ind: int = 2) -> Array:
     return reshape(inv(reshape(x, (math.prod(rows), math.prod(columns)))), (*columns, *rows))
 
 
-@documented()
+@documented(parameters=OPERANDS)
 def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> Array:
     """What an array has to be multiplied with, over its last axes, to give b.
 

@@ -60,7 +60,7 @@ from cubed.array_api.searching_functions import argmax, argmin
 from cubed.array_api.statistical_functions import cumulative_prod, cumulative_sum
 from cubed.array_api.utility_functions import all
 from cubed.base._chunks import normalize_shape
-from cubed.base._docs import REDUCED, documented
+from cubed.base._docs import OPERANDS, REDUCED, documented
 from cubed.base._types import Axis, DTypeLike
 from cubed.io._create import as_lazy
 
@@ -267,7 +267,7 @@ def around(x: Array, /, decimals: int = 0) -> Array:
     return elementwise_functions.round(x, decimals=decimals)
 
 
-@documented()
+@documented(parameters=OPERANDS)
 def isclose(
     a: Any, b: Any, /, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> Array:
@@ -305,7 +305,7 @@ def isclose(
     return close
 
 
-@documented()
+@documented(parameters=OPERANDS)
 def allclose(
     a: Any, b: Any, /, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> Array:
@@ -447,7 +447,7 @@ def nanargmin(
 # --- Products ------------------------------------------------------------------------------------
 
 
-@documented(returns="Of the type that both promote to. Lazy.")
+@documented(parameters=OPERANDS, returns="Of the type that both promote to. Lazy.")
 def dot(a: Any, b: Any, /) -> Array:
     """The sum of products over the last axis of a and the last but one of b, as in NumPy.
 
@@ -467,7 +467,7 @@ def dot(a: Any, b: Any, /) -> Array:
     return tensordot(x, y, axes=((-1,), (-2,)))
 
 
-@documented(returns="Of the type that both promote to. Lazy.")
+@documented(parameters=OPERANDS, returns="Of the type that both promote to. Lazy.")
 def outer(a: Any, b: Any, /) -> Array:
     """Products of each element of a with each of b, both flattened.
 

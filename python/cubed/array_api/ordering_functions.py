@@ -120,6 +120,11 @@ def topk(a: Any, k: int, axis: int = -1, split_every: Any = None) -> Array:
     """The k largest elements along an axis, the largest first; for negative k the smallest ones,
     the smallest first. NaN count as the largest.
 
+    Parameters
+    ----------
+    k : int
+        How many; negative: of the smallest.
+
     Returns
     -------
     Array
@@ -147,6 +152,11 @@ def topk(a: Any, k: int, axis: int = -1, split_every: Any = None) -> Array:
 @documented()
 def argtopk(a: Any, k: int, axis: int = -1, split_every: Any = None) -> Array:
     """The positions of the elements of :func:`topk`.
+
+    Parameters
+    ----------
+    k : int
+        How many; negative: of the smallest.
 
     Returns
     -------
@@ -190,7 +200,7 @@ def lexsort(keys: Any, axis: int = -1) -> Array:
     keys : sequence of array_like
         What is sorted by; the last comes first.
     axis : int, default -1
-        The axes that are gone through; negative ones count from the last.
+        The axis that is sorted along.
 
     Returns
     -------

@@ -34,7 +34,7 @@ from cubed.array_api.searching_functions import searchsorted, where
 from cubed.array_api.sorting_functions import argsort
 from cubed.array_api.statistical_functions import cumulative_prod, sum
 from cubed.array_api.utility_functions import diff
-from cubed.base._docs import documented
+from cubed.base._docs import OPERANDS, documented
 from cubed.io._create import as_lazy
 
 __all__ = ["convolve", "correlate", "inner", "interp", "kron", "polyfit", "polyval", "vander"]
@@ -43,7 +43,7 @@ __all__ = ["convolve", "correlate", "inner", "interp", "kron", "polyfit", "polyv
 # --- Products -------------------------------------------------------------------------------------
 
 
-@documented()
+@documented(parameters=OPERANDS)
 def inner(a: Any, b: Any, /) -> Array:
     """Sums of products over the last axes of both; numbers multiply.
 
@@ -65,7 +65,7 @@ def inner(a: Any, b: Any, /) -> Array:
     return tensordot(x, y, axes=((-1,), (-1,)))
 
 
-@documented()
+@documented(parameters=OPERANDS)
 def kron(a: Any, b: Any, /) -> Array:
     """Kronecker products: b times each element of a, one beside the other.
 
@@ -127,17 +127,15 @@ def _vectors(name: str, *given: Any) -> list[Array]:
     return out
 
 
-@documented(returns=_CONVOLVED)
+@documented(parameters=OPERANDS, returns=_CONVOLVED)
 def convolve(a: Any, v: Any, mode: str = "full") -> Array:
-    """The convolution of two vectors: ``"full"``, of the length of the longer one (``"same"``), or
-    where they overlap completely (``"valid"``).
+    """The convolution of two vectors.
 
     Parameters
     ----------
-    v : array_like
-        The second operand.
-    mode : str, default "full"
-        How.
+    mode : {"full", "same", "valid"}, default "full"
+        Which distances: all, as many as the longer one has elements, or where both overlap
+        completely.
 
     Examples
     --------
@@ -150,17 +148,15 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Array:
     return _slid(x, flip(y), mode, "convolve")
 
 
-@documented(returns=_CONVOLVED)
+@documented(parameters=OPERANDS, returns=_CONVOLVED)
 def correlate(a: Any, v: Any, mode: str = "valid") -> Array:
-    """Sums of products of `a` and the conjugate of `v` at all distances; `mode` as for
-    :func:`convolve`.
+    """Sums of products of `a` and the conjugate of `v` at all distances.
 
     Parameters
     ----------
-    v : array_like
-        The second operand.
-    mode : str, default "valid"
-        How.
+    mode : {"full", "same", "valid"}, default "valid"
+        Which distances: all, as many as the longer one has elements, or where both overlap
+        completely.
 
     Examples
     --------
@@ -340,15 +336,15 @@ def polyfit(
     ----------
     x, y : array_like
         Points, ``(m,)``, and values, ``(m,)`` or ``(m, k)``.
-    deg : bool
+    deg : int
         The degree.
     rcond : float or None
         Singular values below this times the largest count as 0. None: m times the precision.
     full : bool, default False
         Give also the sums of squares of what is left, the rank, singular values, and rcond.
-    w : Any or None
+    w : array_like or None
         Weights of what is left, not squared.
-    cov : Any, default False
+    cov : bool or str, default False
         Give also the covariance matrix of coefficients; ``"unscaled"``: of weights that are known.
 
     Returns

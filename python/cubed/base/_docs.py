@@ -40,15 +40,14 @@ TYPES = {
 
 #: What a parameter is, after its type and " : " where annotations do not say that.
 PARAMETERS = {
-    "a": "The first operand.",
+    "a": "The elements.",
     "arrays": "sequence of Array : The arrays.",
     "ary": "The elements.",
     "atol": "Absolute tolerance.",
     "axes": "The axes; None: all.",
     "axis": "The axis, or the axes, gone through; negative ones count from the last.",
-    "axis1": "The first axis of the matrices.",
-    "axis2": "The second axis of the matrices.",
-    "b": "The second operand.",
+    "axis1": "The first of two axes.",
+    "axis2": "The second of two axes.",
     "chunks": "Chunks of the result, see :func:`cubed.rechunk`.",
     "condition": "array_like of bool : What is chosen by.",
     "copy": "Whether memory is copied; False: an error where it would have to be.",
@@ -85,6 +84,9 @@ PARAMETERS = {
     "x1": "The first operand.",
     "x2": "The second operand.",
 }
+
+#: For `parameters` of functions of two arrays that are not called x1 and x2.
+OPERANDS = {"a": "The first operand.", "b": "The second operand.", "v": "The second operand."}
 
 #: For `returns` of reductions, before what the type is.
 REDUCED = "Without the axes (`keepdims`: with one element along them); None: all of them.\n    "

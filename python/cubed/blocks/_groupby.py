@@ -63,7 +63,7 @@ def groupby_reduce(
         Labels, as NumPy's or lazy arrays: each of the shape of the last axes of `array`, or 1 where
         it is the same along an axis. Elements are of one group if all their labels are equal. NaN,
         NaT and labels that are not expected are of no group.
-    func : callable
+    func : str
         ``"count"`` (of what is not missing), ``"any"``, ``"all"``, or one of ``"sum"``, ``"prod"``,
         ``"mean"``, ``"var"``, ``"std"``, ``"min"``, ``"max"``, ``"first"``, ``"last"``,
         ``"argmin"`` and ``"argmax"`` (positions in C order of the reduced axes), with ``"nan"`` in

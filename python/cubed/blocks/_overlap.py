@@ -103,7 +103,7 @@ def map_overlap(
         What is beyond the ends of an axis: ``"none"`` (or None: blocks there come with what there
         is), ``"reflect"`` (the edge included), ``"periodic"``, ``"nearest"``, or a number; a tuple
         or dict for the axes; a list with one of these for each array.
-    trim : str, default False
+    trim : bool, default False
         Whether the function returns what it got, element by element, and what came around is cut
         off.
     drop_axis, new_axis : int, sequence of int or None

@@ -228,9 +228,9 @@ def integers(
 
     Parameters
     ----------
-    low : int or None
+    low : int, sequence of int or None
         The least number, or the end if there is no `high`.
-    high : number or None
+    high : int or None
         Where numbers end.
     endpoint : bool, default False
         Whether `high` itself is among them.
