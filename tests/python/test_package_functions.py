@@ -300,3 +300,27 @@ def test_reductions_of_reductions_meet(chunks):
         np.testing.assert_allclose(got, expected, rtol=1e-9)
         for n in (1, 2, 5):
             assert z.compute(max_workers=n).tobytes() == got.tobytes()
+
+
+@pytest.mark.parametrize("name", ["nanmean", "nanvar", "nanstd"])
+@pytest.mark.parametrize("where", [True, np.array([True, False, True])])
+def test_integers_are_no_type_for_reductions_without_nan(name, where):
+    x = np.array([1.5, np.nan, 3.0])
+    for xp, a in ((np, x), (cubed, cubed.asarray(x))):
+        with pytest.raises(TypeError, match="dtype"):
+            getattr(xp, name)(a, dtype=np.int32, where=where)
+
+
+@pytest.mark.parametrize("name", ["mean", "nanmean"])
+def test_a_mean_of_chosen_elements_has_the_type_that_is_asked_for(name):
+    x, where = np.array([1, 2, 4, 8]), np.array([True, True, True, False])
+    expected = getattr(np, name)(x, dtype=np.int32, where=where)
+    mean = getattr(cubed, name)(cubed.asarray(x), dtype=np.int32, where=where)
+    assert mean.dtype == expected.dtype and mean.compute() == expected
+
+
+def test_a_variance_in_integers_is_numpys():
+    x = np.array([1, 2, 4, 9])
+    expected = np.nanvar(x, dtype=np.int32)
+    out = cubed.nanvar(cubed.asarray(x), dtype=np.int32).compute()
+    assert out.dtype == expected.dtype and out == expected

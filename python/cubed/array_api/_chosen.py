@@ -131,7 +131,7 @@ def mean_of_chosen(x: Array, axis: Axis, keepdims: bool, dtype: DTypeLike, where
     chosen = choose(mask, x, x.dtype.type(0))
     total = x._like(_core.reduce("sum", chosen._x, axes, keepdims, 0.0))
     count = x._like(_core.reduce("count_nonzero", mask._x, axes, keepdims, 0.0))
-    return divide(total, count.astype(np.float64)).astype(total.dtype)
+    return divide(total, count.astype(np.float64)).astype(total.dtype if dtype is None else dtype)
 
 
 def variance(

@@ -33,7 +33,6 @@ from cubed.array_api._nan import (
     nanstd,
     nansum,
     nanvar,
-    without_nan,
 )
 from cubed.array_api._pad import pad
 from cubed.array_api._quantiles import (
@@ -57,7 +56,7 @@ from cubed.array_api.elementwise_functions import (
 from cubed.array_api.linear_algebra_functions import matmul, tensordot
 from cubed.array_api.manipulation_functions import concat, expand_dims, moveaxis, reshape
 from cubed.array_api.searching_functions import argmax, argmin
-from cubed.array_api.statistical_functions import cumulative_prod, cumulative_sum
+from cubed.array_api.statistical_functions import cumulative_prod, cumulative_sum, without_nan
 from cubed.array_api.utility_functions import all
 from cubed.base._chunks import normalize_shape
 from cubed.base._docs import OPERANDS, REDUCED, documented
@@ -163,17 +162,10 @@ def unravel_index(indices: Any, /, shape: Sequence[int], order: str = "C") -> tu
     return tuple(out if order == "F" else reversed(out))
 
 
-@documented()
+@documented(returns="Of x's type. Lazy; chunks may have to be stored anew.")
 def ravel(x: Array, /, order: str = "C") -> Array:
     """The elements in C order, or with `order` ``"F"`` the first axis first, in one dimension.
 
-    Returns
-    -------
-    Array
-        Of x's type. Lazy; chunks may have to be stored anew.
-
-    Examples
-    --------
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.ravel(x).compute()
     array([1., 2., 3., 4.])
@@ -216,17 +208,10 @@ def transpose(x: Array, /, axes: Sequence[int] | None = None) -> Array:
     return x._like(_core.permute_dims(x._x, normalize_axes(order, x.ndim)))
 
 
-@documented()
+@documented(returns="Of x's type, without the two axes and with one at the end. Lazy.")
 def diagonal(x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     """The diagonals of the matrices in two axes, along a new last axis.
 
-    Returns
-    -------
-    Array
-        Of x's type, without the two axes and with one at the end. Lazy.
-
-    Examples
-    --------
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.diagonal(x).compute()
     array([1., 4.])
@@ -234,19 +219,12 @@ def diagonal(x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Ar
     return linalg.diagonal(moveaxis(x, (axis1, axis2), (-2, -1)), offset=offset)
 
 
-@documented()
+@documented(returns="Without the two axes; integers become int64 or uint64. Lazy.")
 def trace(
     x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike = None
 ) -> Array:
     """The sums of the diagonals of the matrices in two axes.
 
-    Returns
-    -------
-    Array
-        Without the two axes; integers become int64 or uint64. Lazy.
-
-    Examples
-    --------
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.trace(x).compute()
     array(5.)
@@ -267,7 +245,7 @@ def around(x: Array, /, decimals: int = 0) -> Array:
     return elementwise_functions.round(x, decimals=decimals)
 
 
-@documented(parameters=OPERANDS)
+@documented(parameters=OPERANDS, returns="bool, lazy. With `equal_nan` NaN is close to NaN.")
 def isclose(
     a: Any, b: Any, /, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> Array:
@@ -275,13 +253,6 @@ def isclose(
 
     Python scalars take the type of the array that they meet.
 
-    Returns
-    -------
-    Array
-        bool, lazy. With `equal_nan` NaN is close to NaN.
-
-    Examples
-    --------
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.isclose(x, x + 1e-9).compute()
     array([[ True,  True],
@@ -305,19 +276,12 @@ def isclose(
     return close
 
 
-@documented(parameters=OPERANDS)
+@documented(parameters=OPERANDS, returns="Of type bool, without axes. Lazy.")
 def allclose(
     a: Any, b: Any, /, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> Array:
     """Whether all elements are close; see :func:`isclose`. A lazy array without axes.
 
-    Returns
-    -------
-    Array
-        Of type bool, without axes. Lazy.
-
-    Examples
-    --------
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.allclose(x, x + 1e-9).compute()
     array(True)
@@ -414,7 +378,7 @@ def _nan_position(largest: bool, x: Array, axis: int | None, keepdims: bool) -> 
     return x._like(_core.nan_arg_reduce(largest, x._x, a, keepdims))
 
 
-@documented(returns="Lazy.")
+@documented(returns="int64, without the axis (`keepdims`: with one element along it). Lazy.")
 def nanargmax(
     x: Array, /, axis: int | None = None, *, keepdims: bool = False, split_every: Any = None
 ) -> Array:
@@ -429,7 +393,7 @@ def nanargmax(
     return _nan_position(True, x, axis, keepdims)
 
 
-@documented(returns="Lazy.")
+@documented(returns="int64, without the axis (`keepdims`: with one element along it). Lazy.")
 def nanargmin(
     x: Array, /, axis: int | None = None, *, keepdims: bool = False, split_every: Any = None
 ) -> Array:

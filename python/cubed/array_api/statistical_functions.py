@@ -11,9 +11,17 @@ from cubed import _core
 from cubed.array import _times
 from cubed.array._array import Array
 from cubed.array._operands import check_device, lazy, normalize_axes, normalize_axis, real_number
-from cubed.array_api._chosen import complex_extreme, filled, mean_of_chosen, started, variance
+from cubed.array_api._chosen import (
+    complex_extreme,
+    filled,
+    mask_of,
+    mean_of_chosen,
+    started,
+    variance,
+)
 from cubed.array_api.data_type_functions import astype
-from cubed.array_api.elementwise_functions import sqrt
+from cubed.array_api.elementwise_functions import isnan, logical_and, sqrt
+from cubed.array_api.searching_functions import where as choose
 from cubed.base._docs import REDUCED, documented
 from cubed.base._dtypes import name_of
 from cubed.base._types import Axis, DTypeLike
@@ -21,7 +29,7 @@ from cubed.base._types import Axis, DTypeLike
 __all__ = ["cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var"]
 
 
-def _reduce(
+def reduced(
     name: str,
     x: Array,
     axis: Axis,
@@ -31,31 +39,44 @@ def _reduce(
     initial: Any = None,
     where: Any = True,
 ) -> Array:
+    """A reduction by its name; with "nan" in front of it over the elements that are not NaN."""
     x = lazy(x)
-    if where is not True and name in ("mean", "var", "std"):
-        if name == "mean":
-            return mean_of_chosen(x, axis, keepdims, dtype, where)
-        return variance(x, axis, keepdims, dtype, correction, name == "std", where)
+    what, skip_nan, floats = name.removeprefix("nan"), name.startswith("nan"), x.dtype.kind in "fc"
+    to = None if dtype is None else np.dtype(name_of(dtype))
+    loses_nan = skip_nan and floats and to is not None and to.kind not in "fc"
+    if loses_nan and what not in ("sum", "prod"):
+        raise TypeError(f"{name}: dtype is {to} for an array of {x.dtype}, expected floats")
+    if what in ("var", "std") and (where is not True or x.dtype.kind == "c"):
+        root = what == "std"
+        return variance(x, axis, keepdims, dtype, correction, root, where, skip_nan)
+    if where is not True and what == "mean":
+        chosen = logical_and(mask_of(where, x), ~isnan(x)) if skip_nan and floats else where
+        return mean_of_chosen(x, axis, keepdims, dtype, chosen)
     if where is not True:
         x = filled(name, x, where, initial)
     if initial is not None:
-        return started(name, x, axis, keepdims, dtype, initial, _reduce)
-    if x.dtype.kind == "c" and name in ("max", "min"):
+        return started(name, x, axis, keepdims, dtype, initial, reduced)
+    if x.dtype.kind == "c" and what in ("max", "min"):
         return complex_extreme(name, x, axis, keepdims)
-    if x.dtype.kind == "c" and name in ("var", "std"):
-        return variance(x, axis, keepdims, dtype, correction, name == "std")
-    if x.dtype.kind in "mM" and name.endswith(("min", "max")):
+    if x.dtype.kind in "mM" and what in ("max", "min"):
         return _times.extreme(name, x, axis, keepdims)
-    if x.dtype.kind in "mM" and name in ("sum", "mean"):
+    if x.dtype.kind in "mM" and what in ("sum", "mean"):
         return _times.total(name, x, axis, keepdims)
-    if name in ("var", "std") and dtype is not None and np.dtype(name_of(dtype)).kind in "iu":
-        return _variance_in_integers(x, axis, keepdims, dtype, correction, name == "std")
+    if what in ("var", "std") and to is not None and to.kind in "iu":
+        return _variance_in_integers(x, axis, keepdims, dtype, correction, what == "std")
+    if loses_nan:
+        x = without_nan(x, what == "prod")  # casts know no NaN
     core = x._x if dtype is None else _core.astype(x._x, name_of(dtype))
     axes = None if axis is None else normalize_axes(axis, x.ndim)
     out = _core.reduce(name, core, axes, keepdims, real_number(correction, "correction"))
     if dtype is not None and out.dtype != name_of(dtype):
         out = _core.astype(out, name_of(dtype))
     return x._like(out)
+
+
+def without_nan(x: Array, value: float) -> Array:
+    """x with another value for NaN."""
+    return choose(isnan(x), float(value), x) if x.dtype.kind in "fc" else x
 
 
 def _variance_in_integers(
@@ -167,7 +188,7 @@ def max(
     >>> cubed.max(x, axis=0).compute()
     array([3., 4.])
     """
-    return _reduce("max", x, axis, keepdims, initial=initial, where=where)
+    return reduced("max", x, axis, keepdims, initial=initial, where=where)
 
 
 @documented(returns=REDUCED + "float64 for integers, else x's type. Lazy.")
@@ -187,7 +208,7 @@ def mean(
     >>> cubed.mean(x, axis=0).compute()
     array([2., 3.])
     """
-    return _reduce("mean", x, axis, keepdims, dtype, where=where)
+    return reduced("mean", x, axis, keepdims, dtype, where=where)
 
 
 @documented(returns=REDUCED + "x's type. Lazy; computing raises ValueError for no elements.")
@@ -210,7 +231,7 @@ def min(
     >>> cubed.min(x, axis=0).compute()
     array([1., 2.])
     """
-    return _reduce("min", x, axis, keepdims, initial=initial, where=where)
+    return reduced("min", x, axis, keepdims, initial=initial, where=where)
 
 
 @documented(returns=REDUCED + "Integers of `dtype`, or int64 or uint64; others of x's type. Lazy.")
@@ -235,7 +256,7 @@ def prod(
     array([3., 8.])
     """
     check_device(device)
-    return _reduce("prod", x, axis, keepdims, dtype, initial=initial, where=where)
+    return reduced("prod", x, axis, keepdims, dtype, initial=initial, where=where)
 
 
 @documented(returns=REDUCED + "float64 for integers, else x's type. Lazy.")
@@ -259,7 +280,7 @@ def std(
     >>> cubed.std(x, axis=0).compute()
     array([1., 1.])
     """
-    return _reduce(
+    return reduced(
         "std", x, axis, keepdims, dtype, correction if ddof is None else ddof, where=where
     )
 
@@ -286,7 +307,7 @@ def sum(
     array([4., 6.])
     """
     check_device(device)
-    return _reduce("sum", x, axis, keepdims, dtype, initial=initial, where=where)
+    return reduced("sum", x, axis, keepdims, dtype, initial=initial, where=where)
 
 
 @documented(returns=REDUCED + "float64 for integers, else x's type. Lazy.")
@@ -310,6 +331,6 @@ def var(
     >>> cubed.var(x, axis=0).compute()
     array([1., 1.])
     """
-    return _reduce(
+    return reduced(
         "var", x, axis, keepdims, dtype, correction if ddof is None else ddof, where=where
     )
