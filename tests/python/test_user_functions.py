@@ -295,7 +295,7 @@ def look_and_raise(block):
 @pytest.mark.usefixtures("_few_objects")
 @pytest.mark.parametrize("executor", EXECUTORS)
 @pytest.mark.parametrize("function", [look, look_in_cycle, look_in_generator, look_in_closures])
-def test_exceptions_that_modules_keep_do_not_keep_blocks(function, executor, spec, few_objects):
+def test_exceptions_that_modules_keep_do_not_keep_blocks(function, executor, spec):
     a = np.arange(60.0).reshape(6, 10)
     x = cubed.from_array(a, chunks=(3, 4), spec=spec)
     np.testing.assert_array_equal(

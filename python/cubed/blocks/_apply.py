@@ -17,6 +17,7 @@ from cubed.array_api.creation_functions import zeros
 from cubed.base._docs import documented
 from cubed.base._types import NDArray
 from cubed.blocks._blockwise import (
+    Call,
     Cut,
     Operand,
     Output,
@@ -94,24 +95,19 @@ def block_info(
 
 
 @dataclass(frozen=True)
-class _MapCall:
-    function: Callable[..., Any]
-    args: tuple[Any, ...]  # arrays are None
-    places: tuple[int, ...]  # of the arrays in args
-    kwargs: dict[str, Any]
+class MapCall(Call):
+    """A function that may want to know which blocks it gets."""
+
     block_ndim: int | None  # axes of the block numbers that the function gets; None: it wants none
-    info: BlockInfo | None = None
+    info: BlockInfo | None
 
     def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
-        args = list(self.args)
-        for place, block in zip(self.places, blocks, strict=True):
-            args[place] = block
         more: dict[str, Any] = {}
         if self.block_ndim is not None:
             more["block_id"] = index[: self.block_ndim]
         if self.info is not None:
             more["block_info"] = self.info(index)
-        return (self.function(*args, **more, **self.kwargs),)
+        return (self.result(blocks, **more),)
 
 
 def wants_keyword(function: Callable[..., Any], name: str) -> bool:
@@ -197,7 +193,7 @@ def map_blocks(
     block_ndim = len(out.cuts) if wants_keyword(func, "block_id") else None
     told = wants_keyword(func, "block_info")
     info = block_info(places, operands, unified, out) if told else None
-    call = _MapCall(func, values, places, kwargs, block_ndim, info)
+    call = MapCall(func, values, places, kwargs, block_ndim, info)
     if dtype is None:
         tried = [tiny(x.array) for x in operands]
         trial = replace(call, info=info and info.of_ones())
@@ -278,19 +274,10 @@ def _map_cut(title: str, axis: int, entry: Any, cut: Cut, is_cut: bool) -> Cut:
 
 
 @dataclass(frozen=True)
-class _ElementCall:
-    function: Callable[..., Any]
-    args: tuple[Any, ...]
-    places: tuple[int, ...]
-    kwargs: dict[str, Any]
-
+class _ElementCall(Call):
     def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
-        args = list(self.args)
-        for place, block in zip(self.places, blocks, strict=True):
-            args[place] = block
         shape = np.broadcast_shapes(*(b.shape for b in blocks))
-        result = np.asarray(self.function(*args, **self.kwargs))
-        return (np.broadcast_to(result, shape),)
+        return (np.broadcast_to(np.asarray(self.result(blocks)), shape),)
 
 
 @documented(returns="Lazy: nothing is computed.")
@@ -312,12 +299,8 @@ def elemwise(
         Lazy arrays, NumPy arrays, scalars.
     dtype : dtype or None
         Of the result. None: found by calling the function with blocks of one element.
-    extra_projected_mem : int, default 0
-        As for :func:`cubed.map_blocks`.
-    name : str or None
-        As for :func:`cubed.map_blocks`.
     **kwargs : object
-        As for :func:`cubed.map_blocks`.
+        Passed to the function.
 
     Raises
     ------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -257,22 +257,31 @@ def infer_dtypes(title: str, call: Callable[[], Sequence[Any]]) -> list[np.dtype
 
 
 @dataclass(frozen=True)
-class _Call:
-    """Puts blocks where the function wants them, between its other arguments."""
+class Call:
+    """A function whose blocks come where it wants them, between its other arguments."""
 
     function: Callable[..., Any]
     args: tuple[Any, ...]  # arrays are None
     places: tuple[int, ...]  # of the arrays in args
     kwargs: dict[str, Any]
+
+    def result(self, blocks: Iterable[Any], **more: Any) -> Any:
+        """What the function returns."""
+        args = list(self.args)
+        for place, block in zip(self.places, blocks, strict=True):
+            args[place] = block
+        return self.function(*args, **more, **self.kwargs)
+
+
+@dataclass(frozen=True)
+class _NestedCall(Call):
     #: For each array, along each axis that no output has: extents of its blocks. They are lists
     #: then.
     contracted: tuple[tuple[tuple[int, tuple[int, ...]], ...], ...]
 
     def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
-        args = list(self.args)
-        for place, block, axes in zip(self.places, blocks, self.contracted, strict=True):
-            args[place] = _nested(block, axes)
-        return (self.function(*args, **self.kwargs),)
+        nested = (_nested(b, axes) for b, axes in zip(blocks, self.contracted, strict=True))
+        return (self.result(nested),)
 
 
 def _nested(block: NDArray, axes: tuple[tuple[int, tuple[int, ...]], ...]) -> Any:
@@ -371,7 +380,7 @@ def blockwise(
         )
         for x in operands
     ]
-    call = _Call(func, tuple(values), tuple(places), kwargs, tuple(contracted))
+    call = _NestedCall(func, tuple(values), tuple(places), kwargs, tuple(contracted))
     if dtype is None:
         dtype = infer_dtypes(title, lambda: _try(call, operands))[0]
     cuts_out = _output_cuts(title, out_ind, joined, adjust_chunks or {}, new_axes or {})
@@ -382,10 +391,10 @@ def blockwise(
     )[0]
 
 
-def _try(call: _Call, operands: Sequence[Operand]) -> Sequence[Any]:
+def _try(call: _NestedCall, operands: Sequence[Operand]) -> Sequence[Any]:
     """Calls the function with blocks of one element, one along each contracted axis."""
     ones = tuple(tuple((axis, (1,)) for axis, _ in axes) for axes in call.contracted)
-    short = _Call(call.function, call.args, call.places, call.kwargs, ones)
+    short = _NestedCall(call.function, call.args, call.places, call.kwargs, ones)
     return short([tiny(x.array) for x in operands], (0,) * 64)
 
 

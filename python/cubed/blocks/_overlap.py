@@ -15,7 +15,7 @@ from cubed.array_api._pad import pad
 from cubed.base._docs import documented
 from cubed.base._dtypes import dtype_of
 from cubed.base._types import NDArray
-from cubed.blocks._apply import BlockInfo, block_info, map_output, wants_keyword
+from cubed.blocks._apply import MapCall, block_info, map_output, wants_keyword
 from cubed.blocks._blockwise import (
     Cut,
     Operand,
@@ -35,27 +35,13 @@ _MODES = {"nearest": "edge", "periodic": "wrap", "reflect": "symmetric"}
 
 
 @dataclass(frozen=True)
-class _OverlapCall:
-    function: Callable[..., Any]
-    args: tuple[Any, ...]  # arrays are None
-    places: tuple[int, ...]  # of the arrays in args
-    kwargs: dict[str, Any]
-    block_ndim: int | None  # axes of the block numbers that the function gets; None: it wants none
+class _OverlapCall(MapCall):
     #: Along each axis of the result what is cut off, and the axis's cut if there is nothing beyond
     #: its ends.
     trim: tuple[tuple[int, int, Cut | None], ...]
-    info: BlockInfo | None = None
 
     def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
-        args = list(self.args)
-        for place, block in zip(self.places, blocks, strict=True):
-            args[place] = block
-        more: dict[str, Any] = {}
-        if self.block_ndim is not None:
-            more["block_id"] = index[: self.block_ndim]
-        if self.info is not None:
-            more["block_info"] = self.info(index)
-        result = np.asarray(self.function(*args, **more, **self.kwargs))
+        result = np.asarray(super().__call__(blocks, index)[0])
         key = []
         for axis, (before, after, cut) in enumerate(self.trim):
             if cut is not None:
@@ -169,7 +155,7 @@ def map_overlap(
         by_axis = _trims(arrays, around, joined, ndim)
         cuts_off = tuple(by_axis[i] if isinstance(i, int) else (0, 0, None) for i in out.indices)
     info = block_info(places, plain, unified, out) if wants_keyword(func, "block_info") else None
-    call = _OverlapCall(func, values, places, kwargs, block_ndim, cuts_off, info)
+    call = _OverlapCall(func, values, places, kwargs, block_ndim, info, cuts_off)
     if dtype is None:
         tried = [_tiny(a, mine) for a, mine in zip(arrays, around, strict=True)]
         trial = replace(call, trim=(), info=info and info.of_ones())

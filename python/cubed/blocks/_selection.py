@@ -12,10 +12,12 @@ from cubed.array._array import Array
 from cubed.array._rechunk import rechunk
 from cubed.array_api.manipulation_functions import concat
 from cubed.base._chunks import normalize_chunks
+from cubed.base._docs import documented
 from cubed.blocks._apply import map_blocks
 from cubed.blocks._blockwise import Cut, count, cut_of, sizes, title_of
 
 
+@documented()
 def map_selection(
     func: Callable[..., Any],
     selection_function: Callable[[tuple[Any, ...]], Any],
@@ -51,12 +53,8 @@ def map_selection(
         Of the result.
     max_num_input_blocks : int or None
         Accepted and not needed: what a part reads is known.
-    extra_projected_mem : int, default 0
-        As for :func:`cubed.map_blocks`.
-    name : str or None
-        As for :func:`cubed.map_blocks`.
     **kwargs : object
-        As for :func:`cubed.map_blocks`.
+        Passed to the function.
 
     Returns
     -------
@@ -70,7 +68,6 @@ def map_selection(
 
     Examples
     --------
-    >>> import cubed
     >>> from cubed.core.ops import map_selection
     >>> x = cubed.arange(6, chunks=2)
     >>> def selection(out_coords):
