@@ -18,7 +18,7 @@ from cubed.base._types import DTypeLike
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
-@documented(returns="Lazy.")
+@documented(returns="Of the type that operands promote to, or `dtype`. Lazy.")
 def einsum(
     subscripts: Any,
     /,

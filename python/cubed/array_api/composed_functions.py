@@ -929,7 +929,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: DTypeLike = N
 # --- Positions and sets: the number of results is counted, which computes -------------------------
 
 
-@documented(returns="Lazy.")
+@documented(returns="int64: a row with a position for each axis. Lazy.")
 def argwhere(x: Any, /) -> Array:
     """Positions of elements that are not zero, one per row. Computes their number.
 
@@ -942,7 +942,7 @@ def argwhere(x: Any, /) -> Array:
     return stack(nonzero(a), axis=-1)
 
 
-@documented(returns="Lazy.")
+@documented(returns="int64, of one axis. Lazy.")
 def flatnonzero(x: Any, /) -> Array:
     """Positions in the flattened array of elements that are not zero. Computes their number.
 
@@ -953,7 +953,7 @@ def flatnonzero(x: Any, /) -> Array:
     return nonzero(flat(x))[0]
 
 
-@documented(returns="Lazy.")
+@documented(returns="Of one axis, and of x's type. Lazy.")
 def extract(condition: Any, x: Any) -> Array:
     """Elements where a condition of the same shape holds. Computes their number.
 
@@ -991,7 +991,7 @@ def unique(
     Returns
     -------
     Array or tuple of Array
-        Lazy.
+        Of one axis, or of the parts; what is asked for beside them is int64. Lazy.
 
     Examples
     --------
@@ -1033,7 +1033,7 @@ def _with_one_nan(found: dict[str, Array], n: int) -> dict[str, Array]:
     return out
 
 
-@documented(returns="Lazy.")
+@documented(returns="Of one axis, and of the type that both promote to. Lazy.")
 def union1d(x1: Any, x2: Any, /) -> Array:
     """Distinct elements of two arrays in ascending order. Computes their number.
 

@@ -320,7 +320,7 @@ def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     return x._like(_core.fftshift(True, x._x, normalize_axes(axes, x.ndim)))
 
 
-@_transform(returns="Lazy.")
+@_transform(returns=_COMPLEX)
 def fft2(
     a: Array,
     s: Sequence[int] | None = None,
@@ -337,7 +337,7 @@ def fft2(
     return fftn(a, s=s, axes=axes, norm=norm)
 
 
-@_transform(returns="Lazy.")
+@_transform(returns=_COMPLEX)
 def ifft2(
     a: Array,
     s: Sequence[int] | None = None,
@@ -354,7 +354,7 @@ def ifft2(
     return ifftn(a, s=s, axes=axes, norm=norm)
 
 
-@_transform(returns="Lazy.")
+@_transform(returns="Complex, in a's precision. Lazy.")
 def rfft2(
     a: Array,
     s: Sequence[int] | None = None,
@@ -371,7 +371,7 @@ def rfft2(
     return rfftn(a, s=s, axes=axes, norm=norm)
 
 
-@_transform(returns="Lazy.")
+@_transform(returns="Real, in a's precision. Lazy.")
 def irfft2(
     a: Array,
     s: Sequence[int] | None = None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -204,27 +205,18 @@ def _triangle(n: int, m: int | None, k: int, upper: bool) -> tuple[Array, Array]
     return row, add(column, take(edge, row, axis=0)) if upper else column
 
 
+_of_triangles = partial(
+    documented,
+    parameters={"n": "Number of rows.", "m": "Number of columns; None: as many as rows."},
+    returns="Two int64 arrays of one axis. Lazy; a task holds a number for each row.",
+)
+
+
+@_of_triangles()
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
     """Rows and columns of the lower triangle of an ``(n, m)`` matrix (square without m), with the
     diagonal k right of the main one.
 
-    Parameters
-    ----------
-    n : int
-        Number of rows.
-    k : int, default 0
-        The diagonal: 0 is the main one, 1 that above it.
-    m : int or None
-        Number of columns; None: as many as rows.
-
-    Returns
-    -------
-    tuple[Array, Array]
-        Two int64 arrays of one axis. Lazy; a task holds a number for each row.
-
-    Examples
-    --------
-    >>> import cubed
     >>> rows, columns = cubed.tril_indices(2)
     >>> columns.compute()
     array([0, 0, 1])
@@ -232,27 +224,11 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array
     return _triangle(n, m, k, False)
 
 
+@_of_triangles()
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
     """Rows and columns of the upper triangle of an ``(n, m)`` matrix (square without m), with the
     diagonal k right of the main one.
 
-    Parameters
-    ----------
-    n : int
-        Number of rows.
-    k : int, default 0
-        The diagonal: 0 is the main one, 1 that above it.
-    m : int or None
-        Number of columns; None: as many as rows.
-
-    Returns
-    -------
-    tuple[Array, Array]
-        Two int64 arrays of one axis. Lazy; a task holds a number for each row.
-
-    Examples
-    --------
-    >>> import cubed
     >>> rows, columns = cubed.triu_indices(2)
     >>> columns.compute()
     array([0, 1, 1])

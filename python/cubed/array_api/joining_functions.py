@@ -304,18 +304,11 @@ def dsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
     return _split("dsplit", ary, indices_or_sections, 2, 3)
 
 
-@documented()
+@documented(returns="Of a's type. Lazy; the elements of a lazy condition are counted now.")
 def compress(condition: Any, a: Any, axis: int | None = None) -> Array:
     """The elements along an axis (None: of `a` in one dimension) where a condition holds, which may
     be shorter than the axis.
 
-    Returns
-    -------
-    Array
-        Of a's type. Lazy; the elements of a lazy condition are counted now.
-
-    Examples
-    --------
     >>> cubed.compress([True, False, True], cubed.asarray([1, 2, 3])).compute()
     array([1, 3])
     """
@@ -334,7 +327,7 @@ def compress(condition: Any, a: Any, axis: int | None = None) -> Array:
     return take(x, as_lazy(found), axis=d)
 
 
-@documented(returns="Lazy.")
+@documented(returns="Of filt's type. A view: lazy, nothing is stored.")
 def trim_zeros(filt: Any, trim: str = "fb") -> Array:
     """A vector without zeros in front (``"f"``) and at the end (``"b"``): they are counted now.
 

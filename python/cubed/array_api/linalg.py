@@ -214,17 +214,10 @@ def det(x: Array, /) -> Array:
     return x._like(_core.matrices("det", x._x, x.spec.task_mem))
 
 
-@_of_matrices()
+@_of_matrices(returns="Of x's type, without the last two axes and with one at the end. Lazy.")
 def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     """The diagonals that are `offset` right of the main one.
 
-    Returns
-    -------
-    Array
-        Of x's type, without the last two axes and with one at the end. Lazy.
-
-    Examples
-    --------
     >>> from cubed.array_api import linalg
     >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
     >>> linalg.diagonal(x).compute().round(6)
@@ -234,17 +227,10 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     return x._like(_core.diagonal(False, x._x, offset, None))
 
 
-@_of_matrices(raises=_TOO_LARGE)
+@_of_matrices(raises=_TOO_LARGE, returns="``(..., n)`` and ``(..., n, n)``. Lazy.")
 def eig(x: Array, /) -> EigResult:
     """Eigenvalues and eigenvectors of square matrices: complex numbers.
 
-    Returns
-    -------
-    EigResult
-        ``(..., n)`` and ``(..., n, n)``. Lazy.
-
-    Examples
-    --------
     >>> from cubed.array_api import linalg
     >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
     >>> values, vectors = linalg.eig(x)
@@ -275,17 +261,10 @@ def eigh(x: Array, /) -> EighResult:
     return EighResult(*(x._like(c) for c in _core.factors("eigh", x._x, False, x.spec.task_mem)))
 
 
-@_of_matrices(raises=_TOO_LARGE)
+@_of_matrices(raises=_TOO_LARGE, returns="``(..., n)``. Lazy.")
 def eigvals(x: Array, /) -> Array:
     """Eigenvalues of square matrices: complex numbers.
 
-    Returns
-    -------
-    Array
-        ``(..., n)``. Lazy.
-
-    Examples
-    --------
     >>> from cubed.array_api import linalg
     >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
     >>> linalg.eigvals(x).compute().real.round(6)
@@ -432,17 +411,10 @@ def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
     return x._like(_core.by_rank(False, x._x, _limit(x, rtol), x.spec.task_mem))
 
 
-@documented()
+@documented(returns="``(n, m)`` of the type that both promote to. Lazy.")
 def outer(x1: Array, x2: Array, /) -> Array:
     """All products of the elements of two vectors.
 
-    Returns
-    -------
-    Array
-        ``(n, m)`` of the type that both promote to. Lazy.
-
-    Examples
-    --------
     >>> from cubed.array_api import linalg
     >>> linalg.outer(cubed.asarray([1, 2]), cubed.asarray([3, 4])).compute()
     array([[3, 4],
@@ -626,17 +598,10 @@ def svdvals(x: Array, /) -> Array:
     return x._like(_core.matrices("svdvals", x._x, x.spec.task_mem))
 
 
-@_of_matrices()
+@_of_matrices(returns="Without the last two axes; integers become int64 or uint64. Lazy.")
 def trace(x: Array, /, *, offset: int = 0, dtype: DTypeLike = None) -> Array:
     """Sums of the diagonals that are `offset` right of the main one.
 
-    Returns
-    -------
-    Array
-        Without the last two axes; integers become int64 or uint64. Lazy.
-
-    Examples
-    --------
     >>> from cubed.array_api import linalg
     >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
     >>> linalg.trace(x).compute().round(6)

@@ -25,17 +25,10 @@ def matmul(x1: Array, x2: Array, /, split_every: Any = None) -> Array:
     return Array._new(_core.pair("matmul", core_of(x1), core_of(x2)), common_spec(x1, x2))
 
 
-@documented()
+@documented(returns="``(..., m, n)`` of ``(..., n, m)``. A view: lazy, nothing is stored.")
 def matrix_transpose(x: Array, /) -> Array:
     """The transposes of the matrices in the last two axes.
 
-    Returns
-    -------
-    Array
-        ``(..., m, n)`` of ``(..., n, m)``. A view: lazy, nothing is stored.
-
-    Examples
-    --------
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.matrix_transpose(x).compute()
     array([[1., 3.],

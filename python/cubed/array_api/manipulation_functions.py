@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 
-@documented(returns="Lazy.")
+@documented(returns="Of one shape, each of its type. Views: lazy, nothing is stored.")
 def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
     """The arrays, each in the shape that they broadcast to.
 
@@ -241,7 +241,7 @@ def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
     return x._like(x._x if same else _core.permute_dims(x._x, order))
 
 
-@documented(returns="Lazy.")
+@documented(returns="Of x's type. Lazy.")
 def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
     """Each element some times, one beside the other; with axis=None, of x in one dimension.
 

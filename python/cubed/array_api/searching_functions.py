@@ -106,7 +106,7 @@ def count_nonzero(
     return x._like(_core.reduce("count_nonzero", x._x, axes, keepdims, 0.0))
 
 
-@documented(returns="Lazy.")
+@documented(returns="For each axis int64, of one axis. Lazy.")
 def nonzero(x: Array, /) -> tuple[Array, ...]:
     """Coordinates of the elements that are not 0, in C order; their number is computed now.
 

@@ -59,7 +59,7 @@ def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) 
     return isin(flat(ar1), as_lazy(ar2), invert=invert)
 
 
-@_of_sets(returns="Lazy.")
+@_of_sets(returns="Of one axis, and of ar1's type. Lazy.")
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
     """The elements of one array that are not in another one: distinct ones in ascending order, or
     as they are, if they are said to be unique. Computes their number.
@@ -91,7 +91,7 @@ def intersect1d(
     Returns
     -------
     Array or tuple of Array
-        Lazy.
+        Of one axis: the elements, and with `return_indices` where they first are in both. Lazy.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def intersect1d(
     )
 
 
-@_of_sets(returns="Lazy.")
+@_of_sets(returns="Of one axis, and of the type that both promote to. Lazy.")
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
     """The elements that are in one of two arrays, and not in both, in ascending order. Computes
     their number.

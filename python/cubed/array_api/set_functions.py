@@ -112,47 +112,33 @@ def unique_all(x: Array, /) -> UniqueAll:
     return UniqueAll(*_unique(x, indices=True, inverse=True, counts=True))
 
 
-@documented()
+@documented(returns="With ``values`` and ``counts``: lazy arrays.")
 def unique_counts(x: Array, /) -> UniqueCounts:
     """Different elements in order, and how often each is there.
 
     Values are of x's type and in one axis, positions and counts int64. Elements are sorted and
     counted when it is called, and once more when a result is computed.
 
-    Returns
-    -------
-    UniqueCounts
-        With ``values`` and ``counts``: lazy arrays.
-
-    Examples
-    --------
     >>> cubed.unique_counts(cubed.asarray([3, 1, 3])).counts.compute()
     array([1, 2])
     """
     return UniqueCounts(*_unique(x, counts=True))
 
 
-@documented()
+@documented(returns="With ``values`` and ``inverse_indices``: lazy arrays.")
 def unique_inverse(x: Array, /) -> UniqueInverse:
     """Different elements in order, and which of them each element is.
 
     Values are of x's type and in one axis, positions and counts int64. Elements are sorted and
     counted when it is called, and once more when a result is computed.
 
-    Returns
-    -------
-    UniqueInverse
-        With ``values`` and ``inverse_indices``: lazy arrays.
-
-    Examples
-    --------
     >>> cubed.unique_inverse(cubed.asarray([3, 1, 3])).inverse_indices.compute()
     array([1, 0, 1])
     """
     return UniqueInverse(*_unique(x, inverse=True))
 
 
-@documented(returns="Lazy.")
+@documented(returns="Of one axis, and of x's type. Lazy.")
 def unique_values(x: Array, /) -> Array:
     """Different elements in order.
 

@@ -296,6 +296,7 @@ def _position(state: Mapping[str, NDArray]) -> NDArray:
     return state["position"]
 
 
+@documented(returns="int64. Lazy.", raises="IndexError: There is no such axis.")
 def arg_reduction(
     x: Array,
     arg_func: Callable[..., Any],
@@ -317,28 +318,11 @@ def arg_reduction(
         blocks, by their values.
     axis : int or None
         None: positions in x as one dimension.
-    keepdims : bool, default False
-        As for :func:`reduction`.
     split_every : int, dict or None
         As for :func:`reduction`.
-    extra_projected_mem : int, default 0
-        As for :func:`reduction`.
-    name : str or None
-        As for :func:`reduction`.
-
-    Returns
-    -------
-    Array
-        Of int64; lazy.
-
-    Raises
-    ------
-    IndexError
-        There is no such axis.
 
     Examples
     --------
-    >>> import cubed
     >>> import numpy as np
     >>> from cubed.core.ops import arg_reduction
     >>> arg_reduction(cubed.asarray([1, 9, 3]), np.argmax, axis=0).compute()

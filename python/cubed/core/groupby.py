@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,21 @@ from cubed.io._create import from_array
 __all__ = ["groupby_blockwise", "groupby_reduction"]
 
 
-@documented(returns="Groups take the place of the axis. Lazy.")
+_by_groups = partial(
+    documented,
+    parameters={
+        "by": (
+            "Numbers of groups, below `num_groups`: of the elements along the axis, or along the\n"
+            "    last axes of `x` if `by` has several."
+        ),
+        "num_groups": "How many groups there are.",
+        "x": "The array.",
+    },
+    returns="Groups take the place of the axis. Lazy.",
+)
+
+
+@_by_groups()
 def groupby_reduction(
     x: Array,
     by: Any,
@@ -53,11 +68,6 @@ def groupby_reduction(
 
     Parameters
     ----------
-    x : Array
-        The array.
-    by : array_like
-        Numbers of groups, below `num_groups`: of the elements along the axis, or along the last
-        axes of `x` if `by` has several.
     func : callable
         ``func(block, by_block, axis=, intermediate_dtype=, num_groups=)`` gives an array, or a dict
         of arrays, in which groups take the place of the axis.
@@ -78,8 +88,6 @@ def groupby_reduction(
         For compatibility: groups take the place of the axis.
     split_every : int, dict or None
         Blocks that one call combines; by axis, or for all.
-    num_groups : int or None
-        How many groups there are.
     extra_func_kwargs : dict or None
         Passed to all functions.
 
@@ -138,7 +146,7 @@ def _dummy(split_every: Any, axis: int, dummy: int) -> Any:
     return {dummy: split_every.get(axis, split_every.get(axis - dummy, DEFAULT_SPLIT_EVERY))}
 
 
-@documented(returns="Groups take the place of the axis. Lazy.")
+@_by_groups()
 def groupby_blockwise(
     x: Array,
     by: Any,
@@ -152,11 +160,6 @@ def groupby_blockwise(
 
     Parameters
     ----------
-    x : Array
-        The array.
-    by : array_like
-        Numbers of groups, below `num_groups`: of the elements along the axis, or along the last
-        axes of `x` if `by` has several.
     func : callable
         ``func(block, by_block, axis=, start_group=, num_groups=)`` gives the block of the result,
         in which groups take the place of the axis.
@@ -164,8 +167,6 @@ def groupby_blockwise(
         One axis, with labels.
     dtype : dtype or None
         Of the result. None: found by calling the function with blocks of one element.
-    num_groups : int or None
-        How many groups there are.
     **kwargs : object
         Passed to the function.
 
