@@ -37,6 +37,7 @@ typedef struct cubed_target {
     /* Without url: STORE or STORE::PATH that functions write to while `array` is computed, if they do. Sources of
      * the plan may not lie there. */
     const char *writes;
+    const char *name; /* without url: what plans and drawings call the result; NULL: "result" */
 } cubed_target;
 
 /* Sets *target so that x, of any type, goes into the part of `into` that begins at start[ndim]. `into` is what
@@ -214,7 +215,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_stage(const cubed_plan *p
 /* One stored array of a stage: input or output number i. */
 typedef struct cubed_stored_info {
     int id;           /* the same array has the same id in every stage */
-    const char *name; /* URL, "memory", "result" or "intermediate" */
+    const char *name; /* URL, "memory", cubed_target.name, "result" or "intermediate" */
     bool is_source, is_target;
     const char
         *why; /* it is stored and not made again where it is read, for people; "" of sources */

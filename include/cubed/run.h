@@ -27,7 +27,7 @@ typedef struct cubed_event {
     int stage;
     int64_t task;
     unsigned worker;
-    unsigned coop;           /* workers that made it together, `worker` among them; mostly 1 */
+    unsigned coop; /* workers that made it together: mostly 1, else all of the run, 0 to coop - 1 */
     unsigned attempt;        /* 0 for the first */
     int64_t duration_ns;     /* TASK_END, STAGE_END, PLAN_END */
     uint64_t bytes_read;     /* TASK_END: decoded bytes of chunks that the task read */

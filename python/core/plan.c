@@ -66,6 +66,7 @@ static bool take_target(core_state *s, PyObject *pair, cubed_target *t, target *
     t->zarr_format = format ? (int)PyLong_AsLong(format) : 0;
     return !PyErr_Occurred() && take_text(options, "url", &t->url) &&
            take_text(options, "writes", &t->writes) && take_text(options, "codecs", &t->codecs) &&
+           take_text(options, "name", &t->name) &&
            take_extents(options, "chunks", ndim, own->chunks, &t->chunks) &&
            take_extents(options, "shards", ndim, own->shards, &t->shards) &&
            take_flag(options, "skip_empty", &t->skip_empty) && take_region(options, ndim, t) &&

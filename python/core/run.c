@@ -79,14 +79,14 @@ static const char *const event_names[] = {"plan_start", "stage_start", "task_sta
 static bool deliver(PyObject *callback, const cubed_event *e)
 {
     PyObject *dict = Py_BuildValue(
-        "{sssLsisLsIsIsLsKsKsKsKsKsKsKsKsKsssssz}", "kind", event_names[e->kind], "time_ns",
+        "{sssLsisLsIsIsIsLsKsKsKsKsKsKsKsKsKsssssz}", "kind", event_names[e->kind], "time_ns",
         (long long)e->time_ns, "stage", e->stage, "task", (long long)e->task, "worker", e->worker,
-        "attempt", e->attempt, "duration_ns", (long long)e->duration_ns, "bytes_read",
-        (unsigned long long)e->bytes_read, "bytes_written", (unsigned long long)e->bytes_written,
-        "stored_read", (unsigned long long)e->stored_read, "stored_written",
-        (unsigned long long)e->stored_written, "measured_mem", (unsigned long long)e->measured_mem,
-        "function_mem", (unsigned long long)e->function_mem, "function_projected",
-        (unsigned long long)e->function_projected, "projected_mem",
+        "coop", e->coop, "attempt", e->attempt, "duration_ns", (long long)e->duration_ns,
+        "bytes_read", (unsigned long long)e->bytes_read, "bytes_written",
+        (unsigned long long)e->bytes_written, "stored_read", (unsigned long long)e->stored_read,
+        "stored_written", (unsigned long long)e->stored_written, "measured_mem",
+        (unsigned long long)e->measured_mem, "function_mem", (unsigned long long)e->function_mem,
+        "function_projected", (unsigned long long)e->function_projected, "projected_mem",
         (unsigned long long)e->projected_mem, "intermediate_mem",
         (unsigned long long)e->intermediate_mem, "status", cubed_status_str(e->status), "failure",
         e->status == CUBED_OK ? "" : cubed_failure_str(e->failure), "message", e->message);

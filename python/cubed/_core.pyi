@@ -35,6 +35,7 @@ class Target(TypedDict, total=False):
     writes: str | None
     zarr_format: int
     codecs: str | None
+    name: str | None
     chunks: Sequence[int] | None
     shards: Sequence[int] | None
     region: Sequence[int] | None

@@ -477,6 +477,7 @@ static int run(eval *e)
         targets[i] = (cubed_target){.array = e->item[i].array,
                                     .url = e->item[i].url,
                                     .data = e->item[i].data,
+                                    .name = e->item[i].name,
                                     .zarr_format = e->format,
                                     .codecs = e->codecs,
                                     .overwrite = e->common.overwrite,

@@ -98,6 +98,7 @@ static void describe(const cubed_plan *p, int node, cubed_stored_info *info)
                                 .ndim = n->grid->ndim};
     if (!info->name)
         info->name = n->source              ? n->source->name
+                     : n->name              ? n->name
                      : n->to_memory         ? "result"
                      : cb_node_is_source(n) ? "memory"
                                             : "intermediate";

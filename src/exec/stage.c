@@ -209,6 +209,8 @@ static cubed_status set_name(cubed_plan *p, cb_stage *s, cubed_error *err)
         const char *last = slash > colon ? slash : colon;
         if (n->url)
             cb_buf_puts(&text, last && last[1] ? last + 1 : n->url);
+        else if (n->name)
+            cb_buf_puts(&text, n->name);
         else
             cb_buf_printf(&text, n->to_memory ? "result-%d" : "array-%d", s->outs[o].node);
     }

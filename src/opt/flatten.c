@@ -298,6 +298,7 @@ static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_ta
     n.any_chunks = !t->url || (!t->chunks && !t->shards && !t->region);
     n.url = t->url;
     n.writes = t->url ? NULL : t->writes;
+    n.name = t->url ? NULL : t->name;
     n.zarr_format = t->zarr_format;
     n.skip_empty = t->skip_empty;
     n.durable = t->durable;

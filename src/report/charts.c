@@ -84,13 +84,13 @@ static void put_mark(const report *r, FILE *f, const record_mark *m, double scal
     if (busy < 0.995) fprintf(f, " fill-opacity=\"%.2f\"", 0.25 + 0.75 * busy);
     if (m->failed) fputs(" class=\"failed\"", f);
     fputs("><title>", f);
-    if (m->tasks + m->failed == 1)
-        fprintf(f, "task %" PRId64, m->task);
+    if (m->tasks + m->failed + m->shared == 1)
+        fprintf(f, "task %" PRId64 "%s", m->task, m->shared ? ", with other workers," : "");
     else
-        put_count(f, m->tasks, "task");
+        put_count(f, m->tasks + m->shared, "task");
     fprintf(f, " of stage %d%s: %s", m->stage, m->mixed ? " and others" : "",
             text_time((double)m->busy_ns * 1e-9, a));
-    if (m->tasks) fprintf(f, ", %s", text_bytes((double)m->measured, b));
+    if (m->tasks + m->shared) fprintf(f, ", %s", text_bytes((double)m->measured, b));
     if (m->failed) {
         fputs(", ", f);
         put_count(f, m->failed, "failed attempt");

@@ -64,11 +64,14 @@ static void merge(record_mark *a, const record_mark *b)
     a->mixed = a->mixed || b->mixed;
     a->tasks += b->tasks;
     a->failed += b->failed;
+    a->shared += b->shared;
     a->busy_ns += b->busy_ns;
     if (b->start_ns < a->start_ns) a->start_ns = b->start_ns;
     if (b->end_ns > a->end_ns) a->end_ns = b->end_ns;
     if (b->measured > a->measured) a->measured = b->measured;
 }
+
+static int64_t all_of(const record_mark *m) { return m->tasks + m->failed + m->shared; }
 
 /* Merges neighbours until half of the marks are free, or as many as lanes leave. */
 static void make_room(report *r)
@@ -80,8 +83,7 @@ static void make_room(report *r)
         for (int i = 0; i < r->nmarks; i++) {
             record_mark m = r->mark[i];
             int last = r->open[m.lane];
-            if (last >= 0 &&
-                r->mark[last].tasks + r->mark[last].failed + m.tasks + m.failed <= r->group) {
+            if (last >= 0 && all_of(&r->mark[last]) + all_of(&m) <= r->group) {
                 merge(&r->mark[last], &m);
                 continue;
             }
@@ -92,29 +94,46 @@ static void make_room(report *r)
     }
 }
 
-static void add_mark(report *r, const cubed_event *e)
+static int lane_of(const report *r, unsigned worker)
+{
+    int64_t lane = worker;
+    if (r->info.max_workers > RECORD_LANES) lane = lane * RECORD_LANES / r->info.max_workers;
+    return lane < r->nlanes ? (int)lane : r->nlanes - 1;
+}
+
+static void add_mark(report *r, const cubed_event *e, int lane, bool shared)
 {
     bool failed = e->kind == CUBED_EVENT_TASK_RETRY;
-    int64_t lane = e->worker;
-    if (r->info.max_workers > RECORD_LANES) lane = lane * RECORD_LANES / r->info.max_workers;
-    record_mark m = {.lane = lane < r->nlanes ? (int)lane : r->nlanes - 1,
+    record_mark m = {.lane = lane,
                      .stage = e->stage,
                      .task = e->task,
-                     .tasks = !failed,
-                     .failed = failed,
+                     .tasks = !failed && !shared,
+                     .failed = failed && !shared,
+                     .shared = shared,
                      .start_ns = e->time_ns - e->duration_ns,
                      .end_ns = e->time_ns,
                      .busy_ns = e->duration_ns,
                      .leader_ns = e->duration_ns,
                      .measured = e->measured_mem};
     int last = r->open[m.lane];
-    if (last >= 0 && r->mark[last].tasks + r->mark[last].failed < r->group) {
+    if (last >= 0 && all_of(&r->mark[last]) < r->group) {
         merge(&r->mark[last], &m);
         return;
     }
     if (r->nmarks == RECORD_MARKS) make_room(r);
     r->open[m.lane] = r->nmarks;
     r->mark[r->nmarks++] = m;
+}
+
+/* A mark on the lane of each worker that made it, of which one counts the task. */
+static void add_marks(report *r, const cubed_event *e)
+{
+    const int own = lane_of(r, e->worker);
+    add_mark(r, e, own, false);
+    if (e->coop < 2) return;
+    for (int lane = 0, last = lane_of(r, e->coop - 1); lane <= last; lane++) {
+        if (lane != own) add_mark(r, e, lane, true);
+    }
 }
 
 static void count(record_stage *s, const cubed_event *e)
@@ -174,9 +193,10 @@ void report_event(void *report_of_run, const cubed_event *e)
     case CUBED_EVENT_TASK_RETRY:
     case CUBED_EVENT_TASK_END:
         if (e->worker >= r->workers) r->workers = e->worker + 1;
+        if (e->coop > r->workers) r->workers = e->coop;
         count(s, e);
         count(&r->total, e);
-        add_mark(r, e);
+        add_marks(r, e);
         if (e->kind == CUBED_EVENT_TASK_RETRY) {
             keep_failure(r, e);
             break;

@@ -12,9 +12,10 @@ typedef struct record_mark {
     int lane;
     int stage; /* the one that took the most time of them */
     bool mixed;
-    int64_t task;               /* if it is a single one */
-    int64_t tasks;              /* that ended well */
-    int64_t failed;             /* attempts */
+    int64_t task;   /* if it is a single one */
+    int64_t tasks;  /* that ended well */
+    int64_t failed; /* attempts */
+    int64_t shared; /* made by several workers, of which another one's mark has them in `tasks` */
     int64_t start_ns, end_ns;   /* of the first and the last */
     int64_t busy_ns, leader_ns; /* of all, and of those of `stage` */
     uint64_t measured;          /* the most */

@@ -25,6 +25,8 @@ from cubed.diagnostics import (
 )
 from cubed.runtime.types import Callback, TaskEndEvent
 
+import zarr
+
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -209,6 +211,21 @@ def test_trace(tmp_path, lazy):
         assert all(b[0] >= a[1] - 1e-6 for a, b in itertools.pairwise(track))
     memory = [e["args"]["bytes"] for e in events if e["ph"] == "C"]
     assert max(memory) > 0 and memory[-1] == 0 and min(memory) >= 0
+
+
+def test_the_trace_has_shared_tasks_on_all_workers(tmp_path):
+    spec = cubed.Spec(allowed_mem="14MB", reserved_mem="10MB", work_dir=str(tmp_path))
+    x = zarr.create_array(tmp_path / "x.zarr", shape=(1024, 2048), chunks=(8, 2048), dtype="f8")
+    x[...] = 1.0
+    y = cubed.from_zarr(str(tmp_path / "x.zarr"), spec=spec).rechunk((1024, 16))
+    trace, tasks = ChromeTraceCallback(tmp_path / "trace.json"), Tasks()
+    cubed.to_zarr(y, str(tmp_path / "y.zarr"), max_workers=3, callbacks=[trace, tasks])
+    shared = {e.task for e in tasks.events if e.coop == 3}
+    assert shared
+    events = json.loads(trace.written.read_text())["traceEvents"]
+    own = [e for e in events if e.get("cat") == "task"]
+    for task in shared:
+        assert len({e["tid"] for e in own if e["args"]["task"] == task}) == 3
 
 
 def greedy(block):

@@ -148,6 +148,25 @@ def test_thousands_of_tasks_stay_a_small_page(tmp_path, executor):
     assert "tasks 0 to " in page.source
 
 
+def test_tasks_that_workers_share_are_on_the_lanes_of_all(tmp_path):
+    z = zarr.create_array(tmp_path / "x.zarr", shape=(1024, 2048), chunks=(8, 2048), dtype="f8")
+    z[...] = 1.0
+    result = check(
+        run("rechunk", tmp_path / "x.zarr", tmp_path / "y.zarr", "--chunks", "1024,16", "--report",
+            tmp_path / "r.html", "--events", tmp_path / "events", "--json", "--max-workers", 3,
+            "--reserved-mem", "10MB", "--allowed-mem", "14MB", *QUIET)
+    )  # fmt: skip
+    events = [json.loads(line) for line in (tmp_path / "events").read_text().splitlines()]
+    shared = [e for e in events if e["event"] == "task_end" and e.get("coop", 1) > 1]
+    assert shared and all(e["coop"] == 3 for e in shared)
+    page = read(tmp_path / "r.html")
+    agrees(page, result.run)
+    helped = [m for m in page.charts["timeline"] if m["data-tasks"] == "0"]
+    assert len(helped) == 2 * len(shared)
+    assert len({mark["y"] for mark in page.charts["timeline"]}) == 3
+    assert page.source.count(", with other workers, of stage") == len(helped)
+
+
 def test_every_verb_that_runs_plans_writes_one(tmp_path):
     root = zarr.create_group(tmp_path / "g.zarr")
     root.create_array("u", shape=(12,), chunks=(3,), dtype="f8")[...] = 1.0

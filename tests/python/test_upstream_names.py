@@ -68,9 +68,10 @@ def test_stages_that_exceed_memory():
 def test_to_svg():
     x = xp.ones((60, 40), chunks=(10, 20))
     root = ET.fromstring(x.to_svg())
-    assert (root.get("height"), root.get("width")) == ("502", "335")
+    (grid,) = root.iter("{http://www.w3.org/2000/svg}rect")
+    assert (grid.get("height"), grid.get("width")) == ("500.0", "333.3")
     lines = [p.get("d") for p in root.iter("{http://www.w3.org/2000/svg}path")]
     assert sum(d.startswith("M0 ") for d in lines) == 5
     assert sum(d.endswith("V500.0") for d in lines) == 1
-    assert 'height="62"' in x.to_svg(size=60)
+    assert '<rect width="40.0" height="60.0"' in x.to_svg(size=60)
     assert xp.ones(()).to_svg() == ""

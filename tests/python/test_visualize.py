@@ -9,6 +9,8 @@ import cubed
 import cubed.array_api as xp
 import pytest
 
+import zarr
+
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -36,6 +38,35 @@ def test_svg(tmp_path, lazy):
     assert drawn(text, "data-stage") == set(range(plan.num_stages))
     assert drawn(text, "data-array") == arrays_of(plan)
     assert text in picture._repr_html_() and "<svg" in plan._repr_html_()
+
+
+def test_results_have_the_names_of_arrays(tmp_path, lazy):
+    y = lazy + 1
+    names = [a.text for a in ET.fromstring(cubed.plan(y, lazy).draw("svg")).iter(f"{SVG}text")]
+    assert {y.name, lazy.name} <= set(names) and "result" not in names
+    # Workers that share no memory store results, which have names, too.
+    assert cubed.plan(y).array_names == (y.name,)
+
+
+def test_the_picture_of_an_array_has_its_names(tmp_path):
+    def labels(x):
+        return [t.text for t in ET.fromstring(x.to_svg()).iter(f"{SVG}text")]
+
+    zarr.create_array(
+        tmp_path / "x.zarr", shape=(7, 4, 600, 400), chunks=(1, 4, 100, 100), dtype="f4",
+        dimension_names=("time", None, "lat", "<lon>"),
+    )  # fmt: skip
+    x = cubed.from_zarr(str(tmp_path / "x.zarr"))
+    assert labels(x) == ["time: 7 x 4 x ", "lat: 600", "<lon>: 400"]
+    assert labels(x[0, 0]) == ["lat: 600", "<lon>: 400"]
+    assert labels(xp.ones(9)) == ["9"]
+    # All of it is in the picture.
+    for a in (x, x[0, 0, 0], x[:, :, :, 0], xp.ones((1, 10**9))):
+        root = ET.fromstring(a.to_svg(120))
+        width, height = (float(root.get(side)) for side in ("width", "height"))
+        for t in root.iter(f"{SVG}text"):
+            assert float(t.get("y")) <= height and float(t.get("x")) < width
+    assert "lat: 600" in x._repr_html_()
 
 
 def test_without_optimisation_there_are_more_stages(tmp_path, lazy):

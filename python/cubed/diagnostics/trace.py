@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from cubed.diagnostics._files import FileCallback, TaskLog
@@ -61,7 +62,7 @@ def trace_events(log: TaskLog) -> list[dict[str, Any]]:
     """Trace events of a computation; times are microseconds since its first task started."""
     spans = _spans(log.tasks)
     zero = min((start for _, start, _ in spans), default=0.0)
-    workers = sorted({t.worker for t in log.tasks})
+    workers = sorted({w for t in log.tasks for w in _workers(t)})
     first_operation = _FIRST_THREAD + max(workers, default=0) + 1
     out = [
         _name("process_name", _WORKERS, _WORKERS, "workers"),
@@ -69,13 +70,13 @@ def trace_events(log: TaskLog) -> list[dict[str, Any]]:
     ]
     out += [_name("thread_name", _WORKERS, _FIRST_THREAD + w, f"worker {w}") for w in workers]
     for t, start, end in spans:
-        out.append(
+        out += [
             {
                 "ph": "X",
                 "name": t.name,
                 "cat": "task",
                 "pid": _WORKERS,
-                "tid": _FIRST_THREAD + t.worker,
+                "tid": _FIRST_THREAD + worker,
                 "ts": (start - zero) * 1e6,
                 "dur": (end - start) * 1e6,
                 "args": {
@@ -86,7 +87,8 @@ def trace_events(log: TaskLog) -> list[dict[str, Any]]:
                     "bytes_written": t.bytes_written,
                 },
             }
-        )
+            for worker in _workers(t)
+        ]
     for i, (name, tasks) in enumerate(log.by_operation().items()):
         first = min(t.function_start_tstamp or 0.0 for t in tasks)
         last = max(t.function_end_tstamp or 0.0 for t in tasks)
@@ -106,13 +108,19 @@ def trace_events(log: TaskLog) -> list[dict[str, Any]]:
     return out + _memory(spans, zero)
 
 
+def _workers(task: TaskEndEvent) -> Sequence[int]:
+    """All that made it together."""
+    return range(task.coop) if task.coop > 1 else (task.worker,)
+
+
 def _spans(tasks: list[TaskEndEvent]) -> list[tuple[TaskEndEvent, float, float]]:
     """Tasks with their beginnings and ends. Those of a worker do not overlap, as they would by what
     is lost of times in seconds: Perfetto leaves such tasks out."""
-    spans, free = [], dict.fromkeys((t.worker for t in tasks), 0.0)
+    spans, free = [], dict.fromkeys((w for t in tasks for w in _workers(t)), 0.0)
     for t in sorted(tasks, key=lambda t: t.function_start_tstamp or 0.0):
-        start = max(t.function_start_tstamp or 0.0, free[t.worker])
-        end = free[t.worker] = max(t.function_end_tstamp or 0.0, start)
+        start = max(t.function_start_tstamp or 0.0, *(free[w] for w in _workers(t)))
+        end = max(t.function_end_tstamp or 0.0, start)
+        free |= dict.fromkeys(_workers(t), end)
         spans.append((t, start, end))
     return spans
 

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from cubed.diagnostics.estimate import Estimate, Profile
     from cubed.planning._visualize import Picture
 
+    _Given = tuple[_core.Array, _core.Target | None]
+
 _KEEP_ALL = 3  # CUBED_KEEP_CHUNKS | CUBED_KEEP_INTERMEDIATES
 
 _default_spec = Spec()
@@ -69,7 +71,7 @@ class Plan(PlanTotals):
 
     def __init__(
         self,
-        targets: Sequence[tuple[_core.Array, _core.Target | None]],
+        targets: Sequence[_Given],
         spec: Spec | None,
         executor: Executor,
         optimize: bool = True,
@@ -92,7 +94,7 @@ class Plan(PlanTotals):
     def _work_dir(self) -> str:
         return self.spec.intermediates[0] or _temporary()
 
-    def _make(self, targets: tuple[tuple[_core.Array, _core.Target | None], ...]) -> _core.Plan:
+    def _make(self, targets: tuple[_Given, ...]) -> _core.Plan:
         s, can = self.spec, self.executor.capabilities
         work_dir, options = s.intermediates
         set_options(work_dir, options)
@@ -502,18 +504,20 @@ def plan(
         )
         p._names = [a.name for a in arrays]
         return p
-    return _plan(arrays, None, optimize_graph, optimize_function, {})
+    # Names are for tables and drawings, which plans that only run have none of.
+    targets: list[_Given] = [(a._x, {"name": a.name}) for a in arrays]
+    return _plan(arrays, targets, None, optimize_graph, optimize_function, {})
 
 
 def _plan(
     arrays: Sequence[Array],
+    targets: Sequence[_Given],
     executor: Any,
     optimize_graph: bool,
     optimize_function: Any,
     options: dict[str, Any],
 ) -> Plan:
     spec = common_spec(*arrays)
-    targets = [(a._x, None) for a in arrays]
     optimize = optimizes(optimize_graph, optimize_function)
     p = Plan(targets, spec, executor_for(executor, spec, options), optimize)
     p._names = [a.name for a in arrays]
@@ -635,7 +639,8 @@ def compute(
         stored[0].later(stored).compute(resume=resume, **how, **options)
         there = [a if a._stored is None else a._stored.written() for a in arrays]
         return compute(*there, resume=resume, **how, **options)
-    p = _plan(arrays, executor, optimize_graph, optimize_function, kwargs)
+    targets: list[_Given] = [(a._x, None) for a in arrays]
+    p = _plan(arrays, targets, executor, optimize_graph, optimize_function, kwargs)
     results = [np.empty(a.shape, a.dtype) for a in arrays]
     p._run(tuple(_bytes_of(r) for r in results), callbacks, resume)
     return tuple(results)

@@ -77,6 +77,8 @@ class TaskEndEvent:
     function_projected_mem: int = 0
     task: int = -1
     worker: int = 0
+    #: Workers that made it together: where there are several, all of the run, `worker` among them.
+    coop: int = 1
     bytes_read: int = 0
     bytes_written: int = 0
 
@@ -186,6 +188,7 @@ class _Dispatcher:
                     function_projected_mem=e["function_projected"],
                     task=e["task"],
                     worker=e["worker"],
+                    coop=e["coop"],
                     bytes_read=e["bytes_read"],
                     bytes_written=e["bytes_written"],
                 ),
