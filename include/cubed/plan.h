@@ -91,12 +91,17 @@ typedef struct cubed_plan_options {
     bool other_machines;
     unsigned machine_workers; /* of those that share such a machine; 0: all */
     uint64_t machine_mem;     /* what it has; 0: not known, and not looked at */
+    /* NULL, or is asked for other parameters of each function on blocks, once and more: of equal ones equal ones.
+     * *out is borrowed until the plan is made, and `params` itself where nothing changes. */
+    cubed_status (*params)(void *ctx, const char *function, const void *params, size_t size,
+                           const void **out, size_t *out_size, cubed_error *err);
+    void *params_ctx;
 } cubed_plan_options;
 #define CUBED_DEFAULT_RESERVED_MEM ((uint64_t)16 << 20)
 #define CUBED_PLAN_OPTIONS_INIT                                                                    \
     {                                                                                              \
         sizeof(cubed_plan_options), 0, CUBED_DEFAULT_RESERVED_MEM, 0, NULL, true, NULL, 0, true,   \
-            false, false, 0, 0                                                                     \
+            false, false, 0, 0, NULL, NULL                                                         \
     }
 
 /* Decides stages and memory. CUBED_E_BUDGET if a task or the machine would not hold it: the message

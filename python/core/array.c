@@ -22,6 +22,15 @@ static int traverse(PyObject *self, visitproc visit, void *arg)
     return 0;
 }
 
+/* A tuple of what it holds: what its sources are read by, and objects of core_hold. */
+static PyObject *get_held(PyObject *self, void *closure)
+{
+    PyObject *held = ((core_array *)self)->held;
+    (void)closure;
+    if (!held) return PyTuple_New(0);
+    return PyTuple_Check(held) ? Py_NewRef(held) : PyTuple_Pack(1, held);
+}
+
 static PyObject *get_shape(PyObject *self, void *closure)
 {
     (void)closure;
@@ -178,6 +187,7 @@ static PyGetSetDef getset[] = {
     {"all_chunks", get_all_chunks, NULL, "Extents of all chunks, axis by axis.", NULL},
     {"dtype", get_dtype, NULL, "Name of the data type.", NULL},
     {"attrs", get_attrs, NULL, "Attributes, as the text of a JSON object.", NULL},
+    {"held", get_held, NULL, "What reads for it, and objects that `hold` was given.", NULL},
     {"dim_names", get_dim_names, NULL, "Names of the dimensions; None where there is none.", NULL},
     {"missing_value", get_missing_value, NULL,
      "Bytes of the element that stands for a missing one in a store of format 2, or None.", NULL},

@@ -189,8 +189,8 @@ static void add_reader(void *ctx, const void *tag)
         r->failed = true;
 }
 
-/* What arrays that x is made of hold becomes what x holds. False with an exception. */
-static bool hold(cubed_array *x, PyObject **held)
+/* What arrays that x is made of hold becomes what x holds, and `more`, if that is not NULL. False with an exception. */
+static bool hold(cubed_array *x, PyObject *more, PyObject **held)
 {
     readers r = {NULL, NULL, false};
     cubed_error err = CUBED_ERROR_INIT;
@@ -198,6 +198,7 @@ static bool hold(cubed_array *x, PyObject **held)
     *held = NULL;
     if (!tag) {
         if (cubed_array_retag(x, &looked_at, add_reader, &r, &err) != CUBED_OK) core_raise(&err);
+        if (more && !PyErr_Occurred()) add_reader(&r, more);
         PyObject *all = r.list && !r.failed ? PyList_AsTuple(r.list) : Py_XNewRef(r.first);
         Py_XDECREF(r.list);
         if (PyErr_Occurred()) {
@@ -216,11 +217,11 @@ static bool hold(cubed_array *x, PyObject **held)
     return true;
 }
 
-PyObject *core_wrap(core_state *s, cubed_array *x)
+static PyObject *wrap(core_state *s, cubed_array *x, PyObject *more)
 {
     PyObject *held;
     allocfunc alloc = (allocfunc)PyType_GetSlot(s->array_type, Py_tp_alloc);
-    core_array *a = hold(x, &held) ? (core_array *)alloc(s->array_type, 0) : NULL;
+    core_array *a = hold(x, more, &held) ? (core_array *)alloc(s->array_type, 0) : NULL;
     if (!a) {
         cubed_array_unref(x);
         Py_XDECREF(held);
@@ -230,6 +231,18 @@ PyObject *core_wrap(core_state *s, cubed_array *x)
     a->held = held;
     if (s->origins) cubed_array_set_origin(x, core_origin(s));
     return (PyObject *)a;
+}
+
+PyObject *core_wrap(core_state *s, cubed_array *x) { return wrap(s, x, NULL); }
+
+PyObject *core_hold(core_state *s, cubed_array *x, PyObject *object)
+{
+    const char *names[CUBED_MAX_NDIM] = {NULL};
+    cubed_array *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    for (int d = 0; d < cubed_array_ndim(x); d++) names[d] = cubed_array_dim_name(x, d);
+    if (cubed_array_with_dim_names(x, names, &out, &err) != CUBED_OK) return core_raise(&err);
+    return wrap(s, out, object);
 }
 
 PyObject *core_finish(PyObject *module, cubed_status st, cubed_array *x, const cubed_error *err)

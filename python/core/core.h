@@ -42,7 +42,7 @@ cubed_context *core_context(core_state *s);
 extern struct PyModuleDef core_module;
 
 /* A lazy array: immutable, hashable by identity. `held` is what reads for it (readers.c), so that the garbage
- * collector sees it: a reader, a tuple of such, or NULL. It is the array's tag, too. */
+ * collector sees it, and what core_hold was given: an object, a tuple of such, or NULL. It is the array's tag, too. */
 typedef struct core_array {
     PyObject_HEAD cubed_array *x;
     PyObject *held;
@@ -71,6 +71,8 @@ bool core_pair(PyObject *module, PyObject *left, PyObject *right, cubed_array **
                cubed_array **x2);
 /* Takes over the reference. */
 PyObject *core_wrap(core_state *s, cubed_array *x);
+/* An array like x that holds an object, too, as does what is made of it. */
+PyObject *core_hold(core_state *s, cubed_array *x, PyObject *object);
 /* What a function that made x, or failed, returns. */
 PyObject *core_finish(PyObject *module, cubed_status st, cubed_array *x, const cubed_error *err);
 /* The same for several: a tuple. */

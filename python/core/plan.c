@@ -86,14 +86,45 @@ static PyObject *held_by(PyObject *targets)
     return all;
 }
 
+/* What cubed_plan_options.params asks: compile(bytes) -> bytes, of functions of Python. */
+typedef struct compiling {
+    PyObject *function;
+    PyObject *made; /* a list: all that it returned, until the plan is made */
+} compiling;
+
+static cubed_status compile_params(void *ctx, const char *function, const void *params, size_t size,
+                                   const void **out, size_t *out_size, cubed_error *err)
+{
+    const compiling *c = ctx;
+    cubed_status st = CUBED_OK;
+    char *bytes;
+    Py_ssize_t n;
+    if (strcmp(function, "python") != 0) return CUBED_OK;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *given = PyBytes_FromStringAndSize(params, (Py_ssize_t)size);
+    PyObject *other = given ? PyObject_CallFunctionObjArgs(c->function, given, NULL) : NULL;
+    if (other && PyBytes_AsStringAndSize(other, &bytes, &n) == 0 &&
+        PyList_Append(c->made, other) == 0) {
+        *out = bytes;
+        *out_size = (size_t)n;
+    } else {
+        st = core_catch(err);
+    }
+    Py_XDECREF(other);
+    Py_XDECREF(given);
+    PyGILState_Release(gil);
+    return st;
+}
+
 /* Plan(targets, allowed_mem, reserved_mem, max_workers, work_dir, optimize, share_tasks, reserve_a_quarter,
- * other_machines) */
+ * other_machines, compile) */
 static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"targets",        "allowed_mem", "reserved_mem", "max_workers",
-                            "work_dir",       "optimize",    "share_tasks",  "reserve_a_quarter",
-                            "other_machines", NULL};
+    static char *names[] = {
+        "targets",     "allowed_mem",       "reserved_mem",   "max_workers", "work_dir", "optimize",
+        "share_tasks", "reserve_a_quarter", "other_machines", "compile",     NULL};
     PyObject *list;
+    compiling compile = {Py_None, NULL};
     unsigned long long allowed = 0, reserved = CUBED_DEFAULT_RESERVED_MEM;
     cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
     int optimize = 1, share = 0, quarter = 0, other_machines = 0;
@@ -101,9 +132,9 @@ static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     cubed_status st;
     PyObject *module = PyType_GetModule(type);
     if (!module ||
-        !PyArg_ParseTupleAndKeywords(args, kwargs, "O!|KKIzpppp", names, &PyTuple_Type, &list,
+        !PyArg_ParseTupleAndKeywords(args, kwargs, "O!|KKIzppppO", names, &PyTuple_Type, &list,
                                      &allowed, &reserved, &o.max_workers, &o.work_dir, &optimize,
-                                     &share, &quarter, &other_machines))
+                                     &share, &quarter, &other_machines, &compile.function))
         return NULL;
     core_state *s = core_get_state(module);
     Py_ssize_t n = PyTuple_Size(list);
@@ -128,6 +159,12 @@ static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         if (!take_target(s, PyTuple_GetItem(list, i), &targets[i], &own[i])) goto out;
         is_memory[i] = targets[i].url == NULL;
     }
+    if (compile.function != Py_None) {
+        compile.made = PyList_New(0);
+        if (!compile.made) goto out;
+        o.params = compile_params;
+        o.params_ctx = &compile;
+    }
     (void)core_context(s);
     /* Strings and arrays live as long as the caller's tuple. */
     Py_BEGIN_ALLOW_THREADS;
@@ -148,6 +185,7 @@ static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     plan = NULL;
     is_memory = NULL;
 out:
+    Py_XDECREF(compile.made);
     cubed_plan_unref(plan);
     Py_XDECREF(held);
     PyMem_Free(targets);

@@ -236,7 +236,18 @@ static PyObject *from_reader(PyObject *module, PyObject *args)
     return core_finish(module, st, x, &err);
 }
 
+/* hold(array, object) */
+static PyObject *hold(PyObject *module, PyObject *args)
+{
+    PyObject *array, *object;
+    core_state *s = core_get_state(module);
+    if (!PyArg_ParseTuple(args, "OO", &array, &object)) return NULL;
+    cubed_array *x = core_unwrap(s, array);
+    return x ? core_hold(s, x, object) : NULL;
+}
+
 PyMethodDef core_reader_methods[] = {
+    {"hold", hold, METH_VARARGS, NULL},
     {"from_reader", from_reader, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

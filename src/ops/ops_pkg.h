@@ -11,6 +11,11 @@ CUBED_MUST_CHECK cubed_status cb_op_view(cubed_array *x, const cb_map *map, cons
                                          cubed_error *err);
 /* n has values of x only: its fill value is x's. */
 void cb_op_keep_fill(const cubed_array *x, cb_node *n);
+/* Whether what is made of a view may have its input instead: not where that loses what the program keeps with it. */
+static inline bool cb_op_is_seen_through(const cubed_array *x)
+{
+    return !x->tag || x->tag == x->in[0]->tag;
+}
 CUBED_MUST_CHECK cubed_status cb_op_cast(cubed_array *x, cubed_dtype dtype, cubed_array **out,
                                          cubed_error *err);
 /* Chunks of a new array: the caller's, or automatic ones. */

@@ -19,11 +19,12 @@ static cubed_status add_reshape(cubed_array *x, const cb_grid *grid, const char 
                  .grid = grid,
                  .ninputs = 1,
                  .attrs = x->node.attrs};
-    bool seen_through = x->node.kind == CB_NODE_VIEW || x->node.kind == CB_NODE_RESHAPE;
+    bool seen_through = (x->node.kind == CB_NODE_VIEW || x->node.kind == CB_NODE_RESHAPE) &&
+                        cb_op_is_seen_through(x);
     cubed_array *in = seen_through ? x->in[0] : x;
     const cb_map identity = cb_map_identity(x->node.grid->ndim);
     n.map = seen_through ? x->node.map : &identity;
-    n.from = x->node.kind == CB_NODE_RESHAPE ? x->node.from : x->shape;
+    n.from = seen_through && x->node.kind == CB_NODE_RESHAPE ? x->node.from : x->shape;
     cb_op_keep_fill(x, &n);
     n.dim_names = names;
     return cb_graph_add(x->ctx, &n, &in, out, err);

@@ -17,7 +17,7 @@ cubed_status cb_op_view(cubed_array *x, const cb_map *map, const cb_grid *grid,
     n.dim_names = names;
     cubed_array *in = x;
     cb_map composed;
-    if (x->node.kind == CB_NODE_VIEW) {
+    if (x->node.kind == CB_NODE_VIEW && cb_op_is_seen_through(x)) {
         CB_TRY(cb_map_compose(x->node.map, map, &composed, err));
         n.map = &composed;
         in = x->in[0];

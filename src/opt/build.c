@@ -69,12 +69,29 @@ static cubed_status set_groups(cubed_plan *p, const cubed_plan_options *o, cubed
     return CUBED_OK;
 }
 
+/* Gives functions on blocks the parameters that the caller has for them. */
+static cubed_status set_params(cubed_plan *p, const cubed_plan_options *o, cubed_error *err)
+{
+    for (int i = 0; o->params && i < p->ir.nnodes; i++) {
+        cb_node *n = &p->ir.nodes[i];
+        if (!n->block || n->kind != CB_NODE_BLOCKWISE) continue;
+        cb_blockwise op = *n->block;
+        CB_TRY(o->params(o->params_ctx, op.function, n->block->params, n->block->params_size,
+                         &op.params, &op.params_size, err));
+        if (op.params == n->block->params) continue;
+        n->block = cb_blockwise_copy(p->ir.zone, &op);
+        if (!n->block) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    }
+    return CUBED_OK;
+}
+
 static cubed_status build(cubed_plan *p, const cubed_target *targets, int ntargets,
                           const cubed_plan_options *o, bool through_copies, cubed_error *err)
 {
     CB_TRY(set_limits(p, o, err));
     CB_TRY(set_groups(p, o, err));
     CB_TRY(cb_opt_flatten(p, targets, ntargets, err));
+    CB_TRY(set_params(p, o, err));
     CB_TRY(cb_opt_sink_reshapes(p, through_copies, err));
     if (o->optimize) {
         CB_TRY(cb_opt_split_reductions(p, err));

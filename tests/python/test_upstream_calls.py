@@ -2,6 +2,8 @@
 
 import pickle
 import random as python_random
+import shutil
+import threading
 
 import cubed
 import cubed.array_api as xp
@@ -144,14 +146,104 @@ def test_lazy_arrays_are_written_together(x, tmp_path):
     same(third, A * 2)
     same(zarr.open_array(tmp_path / "b")[...], A + 1)
     later = cubed.to_zarr(x, tmp_path / "c", compute=False)
-    same((later + 1).compute(), A + 1)
-    assert not (tmp_path / "c").exists()
     assert later.plan().total_output_nbytes == A.nbytes
     with pytest.raises(TypeError, match="still to be stored"):
         pickle.dumps(later)
-    later[0] = 5.0  # another value, which nobody wants stored
+    later[0] = 5.0  # is made of what was to be stored
     same(later.compute()[0], 5.0)
-    assert not (tmp_path / "c").exists()
+    same(zarr.open_array(tmp_path / "c")[...], A)
+
+
+@by_zarr
+def test_what_is_made_of_lazy_arrays_writes_them(x, tmp_path):
+    a = cubed.to_zarr(x, tmp_path / "a", compute=False)
+    made = (a[3:] + 1).T.sum(axis=0) + cubed.to_zarr(x.sum(axis=1), compute=False)[3:]
+    assert made.plan().total_output_nbytes > A.nbytes
+    same(made.compute(), (A[3:] + 1).sum(axis=1) + A.sum(axis=1)[3:])
+    same(zarr.open_array(tmp_path / "a")[...], A)
+    # Once: what has been written is as others have left it.
+    shutil.rmtree(tmp_path / "a")
+    same(made.compute(), (A[3:] + 1).sum(axis=1) + A.sum(axis=1)[3:])
+    assert not (tmp_path / "a").exists()
+    same(a.compute(), A)
+    # What an array replaces is read before.
+    b = cubed.to_zarr(
+        cubed.from_zarr(tmp_path / "a", spec=x.spec) * 2, tmp_path / "a", compute=False
+    )
+    values, double = cubed.compute(b + 1, b)
+    same(values, A * 2 + 1)
+    same(double, A * 2)
+    # Storing does the same, and so do stores of others and lazy arrays made of lazy ones.
+    store = zarr.storage.MemoryStore()
+    c = cubed.to_zarr(x - 1, store, "g/v", compute=False)
+    d = cubed.to_zarr(c * 3, tmp_path / "d", compute=False)
+    cubed.to_zarr(d + 1, tmp_path / "e")
+    same(opened(store)[...], A - 1)
+    same(zarr.open_array(tmp_path / "d")[...], (A - 1) * 3)
+    same(zarr.open_array(tmp_path / "e")[...], (A - 1) * 3 + 1)
+
+
+def test_lazy_arrays_have_their_own_ways(x, tmp_path):
+    zarr.create_array(tmp_path / "a", data=A)
+    kept = cubed.to_zarr(x, tmp_path / "a", overwrite=False, compute=False)
+    new = cubed.to_zarr(kept + 1, tmp_path / "b", compute=False)
+    (tmp_path / "b").mkdir()
+    with pytest.raises(FileExistsError, match="a: there is|exists"):
+        new.compute()
+    shutil.rmtree(tmp_path / "a")
+    same(new.compute(), A + 1)
+
+
+def twice(block):
+    return 2 * block
+
+
+def test_compile_function_gets_functions_of_users(x):
+    seen = []
+
+    def compiled(function, *, config=None):
+        seen.append((function.__name__, config.name, type(config).__name__))
+        return lambda *blocks: function(*blocks) + 1
+
+    y = x.map_blocks(twice, dtype=x.dtype)
+    same(y.compute(compile_function=compiled), 2 * A + 1)
+    assert seen == [("twice", "map_blocks(twice)", "BlockwiseSpec")]
+    same(
+        (y + xp.sum(x)).compute(compile_function=compiled, executor="processes"),
+        2 * A + 1 + A.sum(),
+    )
+    same(y.compute(), 2 * A)
+    # Each for itself, but only those of users: the package's own are left alone.
+    both = cubed.map_overlap(twice, y, depth=1, boundary=0, trim=True, dtype=y.dtype)
+    same(both.compute(compile_function=compiled), 2 * (2 * A + 1) + 1)
+    image = cubed.ndimage.uniform_filter(x)
+    seen.clear()
+    same(image.compute(compile_function=compiled), image.compute())
+    assert not seen
+
+
+def test_compile_function_of_numba(x, tmp_path):
+    numba = pytest.importorskip("numba")
+    y = cubed.apply_gufunc(twice, "(i)->(i)", x.rechunk((6, 30)), output_dtypes=x.dtype)
+    for jit in (numba.jit, numba.njit(parallel=False)):
+        same(y.compute(compile_function=jit), 2 * A)
+    cubed.to_zarr(y, tmp_path / "a", compile_function=numba.njit)
+    same(zarr.open_array(tmp_path / "a")[...], 2 * A)
+
+
+def test_compile_functions_that_fail(x):
+    def fails(function):
+        raise NotImplementedError(f"Cannot compile {function}")
+
+    y = x.map_blocks(twice, dtype=x.dtype)
+    with pytest.raises(NotImplementedError, match="Cannot compile <function twice"):
+        y.compute(compile_function=fails)
+    with pytest.raises(NotImplementedError, match="Cannot compile <function twice"):
+        y.plan(compile_function=fails)
+    with pytest.raises(TypeError, match="cannot be pickled"):
+        y.compute(compile_function=lambda function: threading.Lock().acquire)
+    with pytest.raises(TypeError, match="compile_function is 3, expected a function"):
+        y.compute(compile_function=3)
 
 
 # --- Specs ----------------------------------------------------------------------------------------

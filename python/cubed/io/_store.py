@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, MutableMapping, Sequence
 from contextlib import suppress
-from typing import Any, Literal, NamedTuple, overload
+from dataclasses import dataclass
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import check_arrays, common_spec
 from cubed.base._remote import is_remote, set_options
 from cubed.base._stores import split_place
+from cubed.base._types import NDArray
 from cubed.exceptions import ArrayExistsError, PlanTooLargeError
 from cubed.io._create import (
     from_array,
@@ -28,6 +30,7 @@ from cubed.io._foreign import ForeignPlace, NewArray
 from cubed.io._regions import Held, aligned, written_into
 from cubed.planning._compute import Plan
 from cubed.planning._optimize import optimizes
+from cubed.planning._waiting import Waiting, lazy_writes
 from cubed.runtime.create import executor_for
 from cubed.spec import Spec
 
@@ -52,13 +55,11 @@ class Delayed:
         places: Sequence[Any],
         regions: Any,
         *,
-        overwrite: bool = True,
-        empty: bool = True,
+        stored: Sequence[Stored] = (),
         lock: Any = None,
     ) -> None:
         self._spec = common_spec(*arrays)
-        self._overwrite = overwrite
-        self._empty = empty  # chunks with nothing but the fill value are stored
+        self._stored = stored  # whose arrays they are
         self._lock = lock  # with one nothing is written natively
         self._targets: list[tuple[_core.Array, _core.Target | None]] = []
         self._results: list[tuple[int, ...]] = []
@@ -67,23 +68,24 @@ class Delayed:
         self._names: dict[str, list[str]] = {}  # arrays that are written into each of these
         self._held: list[Any] = []  # what cannot be pickled lives as long as this
         self._new: list[NewArray] = []  # what is made before writing
-        for x, place, region in zip(arrays, places, regions, strict=True):
+        for k, (x, place, region) in enumerate(zip(arrays, places, regions, strict=True)):
+            overwrite = stored[k].overwrite if stored else True
             if region is not None or not _is_place(place):
                 self._write_into(x, place, region)
             elif isinstance(place, ForeignPlace):
-                self._create(x, place)
+                self._create(x, place, overwrite)
             else:
-                self._replace(x, place)
+                self._replace(x, place, overwrite, stored[k].empty if stored else True)
         for file, names in self._names.items():
             _check_replaced(file, names)
 
-    def _create(self, x: Array, place: ForeignPlace) -> None:
+    def _create(self, x: Array, place: ForeignPlace, overwrite: bool) -> None:
         compressor = (self._spec or Spec()).zarr_compressor
-        new = NewArray(place, x, compressor, self._overwrite)
+        new = NewArray(place, x, compressor, overwrite)
         self._new.append(new)
         self._assign(x, new, _region(x, new.shape, None))
 
-    def _replace(self, x: Array, place: Any) -> None:
+    def _replace(self, x: Array, place: Any, overwrite: bool, empty: bool) -> None:
         _use_options(place, self._spec)
         codecs = _codecs((self._spec or Spec()).zarr_compressor)
         url = store_url(place)
@@ -92,16 +94,16 @@ class Delayed:
             path, name = archive
             from pathlib import Path  # late: takes a while
 
-            if not self._overwrite and Path(path).exists():
+            if not overwrite and Path(path).exists():
                 raise ArrayExistsError(f"{path} exists: overwrite=True replaces it")
             self._archives[f"{path}.cubed-new"] = path
             self._names.setdefault(path, []).append(name)
             url = f"{path}.cubed-new::{name}" if name else f"{path}.cubed-new"
         options: _core.Target = {
             "url": url,
-            "overwrite": self._overwrite or archive is not None,
+            "overwrite": overwrite or archive is not None,
             "codecs": codecs,
-            "skip_empty": not self._empty,
+            "skip_empty": not empty,
         }
         self._targets.append((x._x, options))
 
@@ -133,12 +135,17 @@ class Delayed:
         executor: Any = None,
         optimize_graph: bool = True,
         optimize_function: Any = None,
+        compile_function: Any = None,
+        values: Sequence[Array] = (),
         **kwargs: Any,
     ) -> Plan:
-        """What writing would run."""
+        """What writing would run, and making the values of other arrays with it."""
         options = executor_for(executor, self._spec, kwargs)
         optimize = optimizes(optimize_graph, optimize_function)
-        return Plan(self._targets, self._spec, options, optimize)
+        targets: list[tuple[_core.Array, _core.Target | None]] = [
+            (a._x, {"name": a.name}) for a in values
+        ]
+        return Plan([*targets, *self._targets], self._spec, options, optimize, compile_function)
 
     def compute(
         self,
@@ -147,11 +154,13 @@ class Delayed:
         callbacks: Sequence[Any] | None = None,
         optimize_graph: bool = True,
         resume: bool | None = None,
+        values: Sequence[Array] = (),
         **kwargs: Any,
-    ) -> None:
-        """Writes everything, in one plan. Parameters as for :func:`cubed.compute`."""
+    ) -> list[NDArray]:
+        """Writes everything and gives `values`, in one plan. Parameters as for
+        :func:`cubed.compute`."""
         files = {folder: self._check_file(folder) for folder in self._archives}
-        p = self.plan(executor=executor, optimize_graph=optimize_graph, **kwargs)
+        p = self.plan(executor=executor, optimize_graph=optimize_graph, values=values, **kwargs)
         for folder, mem in files.items():
             if mem > p.allowed_mem:
                 raise PlanTooLargeError(
@@ -160,9 +169,14 @@ class Delayed:
                 )
         for new in self._new:
             new.create()
-        p.execute([np.empty(shape, bool) for shape in self._results], callbacks, resume)
+        results = [np.empty(a.shape, a.dtype) for a in values]
+        done = [np.empty(shape, bool) for shape in self._results]
+        p.execute([*results, *done], callbacks, resume)
         for folder, path in self._archives.items():
             _core.pack(folder, path, _is_netcdf(path))
+        for s in self._stored:
+            s.done = True
+        return results
 
     def _check_file(self, folder: str) -> int:
         """Bytes that it takes to make a file of results; an exception where that cannot be."""
@@ -355,22 +369,23 @@ def _region(x: Array, shape: Sequence[int], region: Any) -> tuple[slice, ...]:
     return tuple(slice(r.start, r.stop) for r in ranges)
 
 
-class Stored(NamedTuple):
+@dataclass(eq=False)
+class Stored:
     """An array that is still to be written: what arrays of ``compute=False`` have."""
 
     x: Array
     place: Any
     region: Any
     overwrite: bool
-    empty: bool
+    empty: bool  # chunks with nothing but the fill value are stored
+    done: bool = False  # it has been written since
 
     @staticmethod
     def later(stored: Sequence[Stored]) -> Delayed:
         """Writing several, in one plan."""
         arrays = [s.x for s in stored]
         places, regions = [s.place for s in stored], [s.region for s in stored]
-        overwrite, empty = all(s.overwrite for s in stored), all(s.empty for s in stored)
-        return Delayed(arrays, places, regions, overwrite=overwrite, empty=empty)
+        return Delayed(arrays, places, regions, stored=stored)
 
     def written(self) -> Array:
         """The array in its store."""
@@ -504,8 +519,8 @@ def store(
     None or tuple of Array
         None where all is written now. For ``compute=False`` a tuple of arrays: ``compute()`` of
         one, or :func:`cubed.compute` of several, writes them and gives the values that are stored;
-        ``compute()`` of the tuple writes all and gives nothing. Arrays that are made of them are
-        made of the sources, and write nothing.
+        ``compute()`` of the tuple writes all and gives nothing. Computing or storing what is made
+        of them writes those that have not been written yet, in the same plan.
 
     Raises
     ------
@@ -565,7 +580,7 @@ def store(
         wanted.append(
             None if place is None else Stored(x, place, region, overwrite, write_empty_chunks)
         )
-    later = Stored.later([s for s in wanted if s is not None])
+    later = Stored.later([*(s for s in wanted if s is not None), *lazy_writes(arrays)])
     if not compute:
         return StoredArrays(map(_with, arrays, wanted))
     try:
@@ -584,7 +599,7 @@ def store(
 
 
 def _with(x: Array, stored: Stored | None) -> Array:
-    out = x._like(x._x)
+    out = x._like(x._x if stored is None else _core.hold(x._x, Waiting(stored)))
     out._stored = stored
     return out
 

@@ -24,6 +24,8 @@ from cubed.planning._optimize import optimizes
 from cubed.planning._results import StoredResults
 from cubed.planning._room import check_processes, check_threads
 from cubed.planning._totals import PlanTotals
+from cubed.planning._waiting import lazy_writes
+from cubed.runtime._compile import Compiler
 from cubed.runtime.create import executor_for
 from cubed.runtime.executors.base import Executor
 from cubed.spec import Spec
@@ -75,11 +77,13 @@ class Plan(PlanTotals):
         spec: Spec | None,
         executor: Executor,
         optimize: bool = True,
+        compile_function: Any = None,
     ) -> None:
         self.spec: Spec = spec or _default_spec
         self.executor = executor
         self._targets = tuple(targets)
         self._optimize = optimize
+        self._compiler = None if compile_function is None else Compiler(compile_function)
         self._in_store: StoredResults | None = None
         self._names: list[str] = []
         if executor.capabilities["finds_plan"]:
@@ -109,6 +113,7 @@ class Plan(PlanTotals):
                 optimize=self._optimize,
                 share_tasks=can["shares_tasks"],
                 other_machines=s.other_machines or can["remote"],
+                compile=self._compiler,
             )
         except MemoryError as error:
             add_origins(error)
@@ -122,6 +127,7 @@ class Plan(PlanTotals):
         self._in_store = None
         self._names = []
         self._optimize = True
+        self._compiler = None
         self._plan = _core.Plan.load(data, allow_code)
         self._info = i = self._plan.info()
         limits = {name: i[name] for name in ("allowed_mem", "reserved_mem")}
@@ -468,7 +474,7 @@ def plan(
 ) -> Plan:
     """What computing these arrays would run. Parameters as for :func:`compute`.
 
-    Of arrays that are still to be stored, alone, what writing them would run.
+    Of arrays that are still to be stored it is what writing them would run.
 
     Parameters
     ----------
@@ -478,8 +484,8 @@ def plan(
         False: every operation is a stage of its own.
     optimize_function : callable or None
         For compatibility: there is one planner.
-    compile_function : object or None
-        For compatibility: nothing is compiled.
+    compile_function : callable or None
+        As for :func:`compute`.
 
     Returns
     -------
@@ -494,39 +500,30 @@ def plan(
     1
     """
     check_arrays(arrays)
-    _check_compile(compile_function)
-    stored = [a._stored for a in arrays if a._stored is not None]
-    if stored and len(stored) == len(arrays):
-        p = (
-            stored[0]
-            .later(stored)
-            .plan(optimize_graph=optimize_graph, optimize_function=optimize_function)
+    how = {"optimize_graph": optimize_graph, "optimize_function": optimize_function}
+    waiting = lazy_writes(arrays)
+    if waiting:
+        others = [a for a in arrays if a._stored is None]
+        p: Plan = (
+            waiting[0].later(waiting).plan(compile_function=compile_function, values=others, **how)
         )
         p._names = [a.name for a in arrays]
         return p
-    # Names are for tables and drawings, which plans that only run have none of.
-    targets: list[_Given] = [(a._x, {"name": a.name}) for a in arrays]
-    return _plan(arrays, targets, None, optimize_graph, optimize_function, {})
+    return _plan(arrays, None, optimizes(**how), compile_function, {})
 
 
 def _plan(
     arrays: Sequence[Array],
-    targets: Sequence[_Given],
     executor: Any,
-    optimize_graph: bool,
-    optimize_function: Any,
+    optimize: bool,
+    compile_function: Any,
     options: dict[str, Any],
 ) -> Plan:
     spec = common_spec(*arrays)
-    optimize = optimizes(optimize_graph, optimize_function)
-    p = Plan(targets, spec, executor_for(executor, spec, options), optimize)
+    targets: list[_Given] = [(a._x, {"name": a.name}) for a in arrays]
+    p = Plan(targets, spec, executor_for(executor, spec, options), optimize, compile_function)
     p._names = [a.name for a in arrays]
     return p
-
-
-def _check_compile(function: Any) -> None:
-    if function is not None and not callable(function):
-        raise TypeError(f"compile_function is {function!r}, expected a function or None")
 
 
 def visualize(
@@ -600,9 +597,12 @@ def compute(
         One of :mod:`cubed.core.optimization`, for code that passes them: there is one planner.
     resume : bool or None
         Take up what an earlier run of the same computation left. None: leave nothing.
-    compile_function : object or None
-        For code that passes one, such as ``numba.jit``: operations are compiled already, and
-        functions of users run as they are given, so it is not called.
+    compile_function : callable or None
+        Gets each function of users that works on blocks, when the plan is made, and gives what
+        runs in its place with the same arguments: ``numba.njit``. It travels to workers as
+        functions do, so it can be pickled. If it has a keyword-only parameter `config` that is an
+        object with `function` and `name`. Operations are compiled already: it is not called with
+        them.
     **kwargs : object
         Options of the executor, such as ``max_workers``.
 
@@ -610,7 +610,7 @@ def compute(
     -------
     tuple of ndarray
         For each array its values, of its shape and type, in new memory. Those of :func:`store`
-        with ``compute=False`` are written before.
+        with ``compute=False``, and those that the arrays are made of, are written, too.
 
     Raises
     ------
@@ -630,17 +630,36 @@ def compute(
     (array(16.), array(1.))
     """
     check_arrays(arrays)
-    _check_compile(compile_function)
     _check_may_compute()
-    stored = [a._stored for a in arrays if a._stored is not None]
-    if stored:
-        options = {"executor": executor, "callbacks": callbacks, **kwargs}
-        how = {"optimize_graph": optimize_graph, "optimize_function": optimize_function}
-        stored[0].later(stored).compute(resume=resume, **how, **options)
-        there = [a if a._stored is None else a._stored.written() for a in arrays]
-        return compute(*there, resume=resume, **how, **options)
-    targets: list[_Given] = [(a._x, None) for a in arrays]
-    p = _plan(arrays, targets, executor, optimize_graph, optimize_function, kwargs)
+    waiting = lazy_writes(arrays)
+    if waiting:
+        options = {"executor": executor, "callbacks": callbacks, "resume": resume, **kwargs}
+        options |= {"optimize_graph": optimize_graph, "optimize_function": optimize_function}
+        options["compile_function"] = compile_function
+        others = [a for a in arrays if a._stored is None]
+        values = iter(waiting[0].later(waiting).compute(values=others, **options))
+        there = [a._stored.written() for a in arrays if a._stored is not None]
+        read = iter(_values(there, **options) if there else ())
+        return tuple(next(values if a._stored is None else read) for a in arrays)
+    return _values(
+        arrays, executor, callbacks, optimize_graph, optimize_function, resume, compile_function,
+        **kwargs,
+    )  # fmt: skip
+
+
+def _values(
+    arrays: Sequence[Array],
+    executor: Any,
+    callbacks: Sequence[Any] | None,
+    optimize_graph: bool,
+    optimize_function: Any,
+    resume: bool | None,
+    compile_function: Any,
+    **kwargs: Any,
+) -> tuple[NDArray, ...]:
+    """Of arrays as if none were still to be stored."""
+    optimize = optimizes(optimize_graph, optimize_function)
+    p = _plan(arrays, executor, optimize, compile_function, kwargs)
     results = [np.empty(a.shape, a.dtype) for a in arrays]
     p._run(tuple(_bytes_of(r) for r in results), callbacks, resume)
     return tuple(results)

@@ -40,6 +40,17 @@ def pack(title: str, runner: Runner, extra_mem: int) -> bytes:
     """
     if extra_mem < 0:
         raise ValueError(f"{title}: extra_projected_mem is {extra_mem}, expected 0 or more")
+    return _pack(title, runner, extra_mem)
+
+
+def repack(params: bytes, change: Callable[[str, Runner], Runner]) -> bytes:
+    """The same parameters with another call, made of its title and what it was."""
+    title, runner = pickle.loads(params[_HEADER.size :])
+    other = change(title, runner)
+    return params if other is runner else _pack(title, other, _HEADER.unpack_from(params)[0])
+
+
+def _pack(title: str, runner: Runner, extra_mem: int) -> bytes:
     try:
         code = dumps((title, runner))
     except Exception as e:
