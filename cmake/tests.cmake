@@ -48,6 +48,22 @@ if(TARGET test_system_faults)
   target_link_options(test_system_faults PRIVATE -Wl,--wrap=pthread_create)
 endif()
 
+# tests/cli/*.txt: tables of commands and of what they print. `run_commands CUBED TABLE --update` writes one anew.
+add_executable(run_commands tests/cli/run_commands.c)
+target_link_libraries(run_commands PRIVATE cubed_flags)
+set_target_properties(run_commands PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+if(TARGET cubed_cli AND NOT CMAKE_CROSSCOMPILING) # an emulator runs no command of a shell
+  file(GLOB tables CONFIGURE_DEPENDS tests/cli/*.txt)
+  if(NOT CUBED_HAVE_NETCDF)
+    list(FILTER tables EXCLUDE REGEX "/netcdf[^/]*$")
+  endif()
+  foreach(table IN LISTS tables)
+    cmake_path(GET table STEM name)
+    add_test(NAME cli_${name} COMMAND run_commands $<TARGET_FILE:cubed_cli> ${table})
+    set_tests_properties(cli_${name} PROPERTIES LABELS unit TIMEOUT 300)
+  endforeach()
+endif()
+
 # The example of a kernel in a shared object, which is a test's, too.
 add_library(example_kernel MODULE examples/map_blocks/kernel.c)
 target_include_directories(example_kernel PRIVATE include)
