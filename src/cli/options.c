@@ -91,8 +91,9 @@ static long number(const char *verb, const char *option, const char *text, long 
 {
     int64_t v;
     char expected[64];
+    const char *rest = text;
     snprintf(expected, sizeof expected, "a whole number from %ld to %ld", least, most);
-    if (!cli_parse_int(&text, &v) || *text || v < least || v > most)
+    if (!cli_parse_int(&rest, &v) || *rest || v < least || v > most)
         bad(verb, option, text, expected);
     return (long)v;
 }

@@ -49,6 +49,7 @@ cubed_status cb_io_notes(cb_io *io, const char *folder, cubed_store_member_fn fn
                          cubed_error *err)
 {
     char key[4096];
+    CB_TRY(cb_io_spill(io, err));
     CB_TRY(cb_key_join(key, sizeof key, io->prefix, folder, err));
     return cb_store_members(io->work, key, fn, ctx, err);
 }

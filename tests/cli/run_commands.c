@@ -2,9 +2,10 @@
  *
  * A line "$ COMMAND" is run by sh in a new directory, that of all commands of the table, with the built
  * `cubed` first in PATH. The lines below are what it prints, and, where its exit code is not 0, its errors
- * and "[CODE]". "*" in a line that ends with " (glob)" stands for anything. Lines that
- * start with "#", and empty ones in front of the next command, are skipped. With --update the table is
+ * and "[CODE]"; DIR is that directory. "*" in a line that ends with " (glob)" stands for anything. Lines that
+ * start with "# ", and empty ones in front of the next command, are skipped. With --update the table is
  * written anew with what was printed. */
+#define _GNU_SOURCE
 #include <fnmatch.h>
 #include <ftw.h>
 #include <limits.h>
@@ -25,7 +26,7 @@ static char *read_line(FILE *f)
 
 static bool is_text(const char *line) /* a comment, or nothing */
 {
-    return line[0] == '#' || line[0] == '\n';
+    return strncmp(line, "# ", 2) == 0 || line[0] == '\n';
 }
 
 static _Noreturn void die(const char *what)
@@ -53,19 +54,21 @@ static const char *close_text(text *t)
     return t->bytes;
 }
 
-/* All of it, with an end of the last line. */
-static void copy_lines(FILE *from, FILE *to)
+/* All of it, with an end of the last line, and DIR for the directory. */
+static void copy_lines(FILE *from, const char *dir, FILE *to)
 {
     char last = '\n';
     for (char *line; (line = read_line(from));) {
-        fputs(line, to);
         last = line[strlen(line) - 1];
+        for (char *at; (at = strstr(line, dir)); line = at + strlen(dir))
+            fprintf(to, "%.*sDIR", (int)(at - line), line);
+        fputs(line, to);
     }
     if (last != '\n') fputc('\n', to);
 }
 
 /* What a command prints, and its exit code. */
-static void run(const char *command, text *out)
+static void run(const char *command, const char *dir, text *out)
 {
     open_text(out);
     fflush(NULL);
@@ -74,13 +77,13 @@ static void run(const char *command, text *out)
     fprintf(wrapped.f, "exec 2>.errors\n%s", command);
     FILE *p = popen(close_text(&wrapped), "r"); // NOLINT(cert-env33-c): commands are what is tested
     if (!p) die("popen");
-    copy_lines(p, out->f);
+    copy_lines(p, dir, out->f);
     const int status = pclose(p);
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     if (code) {
         FILE *errors = fopen(".errors", "r");
         if (!errors) die(".errors");
-        copy_lines(errors, out->f);
+        copy_lines(errors, dir, out->f);
         fclose(errors);
         fprintf(out->f, "[%d]\n", code);
     }
@@ -180,7 +183,7 @@ int main(int argc, char **argv)
     }
     FILE *f = fopen(argv[2], "r");
     if (!f) die(argv[2]);
-    char table[PATH_MAX], dir[] = "/tmp/cubed-commands-XXXXXX";
+    char table[PATH_MAX], dir[] = "/tmp/commands-XXXXXX";
     if (!realpath(argv[2], table)) die(argv[2]);
     find_command(argv[1]);
     if (!mkdtemp(dir) || chdir(dir) != 0) die(dir);
@@ -193,7 +196,7 @@ int main(int argc, char **argv)
         /* The line ahead is the reader's, who reads what is printed, too. */
         char *kept = ahead ? strdup(ahead) : NULL;
         text out;
-        run(c.line.bytes, &out);
+        run(c.line.bytes, dir, &out);
         const bool right = same(c.expected.bytes, out.bytes);
         if (!right && !update) {
             printf("%s:%d: $%sexpected:\n%sprinted:\n%s\n", table, c.number, c.line.bytes,
