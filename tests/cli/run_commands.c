@@ -7,7 +7,6 @@
  * written anew with what was printed. */
 #define _GNU_SOURCE
 #include <fnmatch.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,6 +14,8 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "../unit/remove_dir.h"
 
 /* NULL at the end of the file, else a line with its end, until the next call. */
 static char *read_line(FILE *f)
@@ -71,7 +72,7 @@ static void copy_lines(FILE *from, const char *dir, FILE *to)
 static void run(const char *command, const char *dir, text *out)
 {
     open_text(out);
-    fflush(NULL);
+    (void)fflush(NULL);
     text wrapped;
     open_text(&wrapped);
     fprintf(wrapped.f, "exec 2>.errors\n%s", command);
@@ -115,12 +116,6 @@ static bool same(const char *want, const char *got)
         got += ngot + (got[ngot] == '\n');
     }
     return *want == *got;
-}
-
-static int remove_one(const char *path, const struct stat *s, int type, struct FTW *at)
-{
-    (void)s, (void)type, (void)at;
-    return remove(path);
 }
 
 /* Puts the directory of the command in front of PATH. */
@@ -216,7 +211,7 @@ int main(int argc, char **argv)
         if (!f || fputs(copy.bytes, f) < 0 || fclose(f) != 0) die(table);
     }
     free(copy.bytes);
-    if (chdir("/") != 0 || nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS) != 0) die(dir);
+    if (chdir("/") != 0 || remove_dir(dir) != 0) die(dir);
     printf("%d commands, %d %s\n", ran, wrong, update ? "updated" : "wrong");
     return ran == 0 || (wrong && !update);
 }

@@ -1,0 +1,828 @@
+#define _GNU_SOURCE
+#include "object_server.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { MOST = 256, PAGE = 3, NAME = 512, LOG = 4096 };
+
+typedef struct object {
+    char name[NAME], id[64];
+    char *data;
+    size_t size;
+    int version;
+} object;
+
+typedef struct answer {
+    char what[NAME], headers[256], body[2048];
+    int code, times;
+} answer;
+
+struct object_server {
+    int fd, port;
+    pthread_t acceptor, threads[MOST];
+    int fds[MOST], nthreads;
+    pthread_mutex_t lock; /* of all below */
+    object objects[MOST];
+    int nobjects, versions;
+    answer faults[16], said[16];
+    int nfaults, nsaid;
+    char *log[LOG];
+    int nlog;
+};
+
+typedef struct connection {
+    object_server *s;
+    int fd;
+    char *in; /* what has been read of the next request, and its size and room */
+    size_t size, room;
+} connection;
+
+/* One request: texts are in the connection's buffer. */
+typedef struct request {
+    char method[16], name[NAME], query[2 * NAME];
+    const char *head, *body;
+    size_t body_size;
+    bool google, azure;
+} request;
+
+static _Noreturn void die(const char *what)
+{
+    perror(what);
+    abort();
+}
+
+static char *text_of(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static char *text_of(const char *format, ...)
+{
+    char *out;
+    va_list args;
+    va_start(args, format);
+    if (vasprintf(&out, format, args) < 0) die("vasprintf");
+    va_end(args);
+    return out;
+}
+
+/* --- Bytes -------------------------------------------------------------------------------------------- */
+
+static bool read_more(connection *c)
+{
+    if (c->size + 1 >= c->room) {
+        c->room = 2 * c->room + 4096;
+        c->in = realloc(c->in, c->room);
+        if (!c->in) die("realloc");
+    }
+    const ssize_t n = read(c->fd, c->in + c->size, c->room - c->size - 1);
+    if (n <= 0) return false;
+    c->size += (size_t)n;
+    c->in[c->size] = 0;
+    return true;
+}
+
+static void take(connection *c, size_t n)
+{
+    memmove(c->in, c->in + n, c->size - n + 1);
+    c->size -= n;
+}
+
+static void write_all(int fd, const void *data, size_t size)
+{
+    for (size_t done = 0; done < size;) {
+        const ssize_t n = send(fd, (const char *)data + done, size - done, MSG_NOSIGNAL);
+        if (n <= 0) return;
+        done += (size_t)n;
+    }
+}
+
+static void decode(char *text)
+{
+    char *to = text, digits[3] = "";
+    for (; *text; to++) {
+        if (text[0] == '%' && text[1] && text[2]) {
+            memcpy(digits, text + 1, 2);
+            *to = (char)strtoul(digits, NULL, 16);
+            text += 3;
+        } else {
+            *to = *text++;
+        }
+    }
+    *to = 0;
+}
+
+/* The value of a part of the query, decoded; "" if there is none. */
+static const char *query_of(const request *r, const char *name, char value[NAME])
+{
+    const size_t n = strlen(name);
+    value[0] = 0;
+    for (const char *at = r->query; *at;) {
+        const size_t length = strcspn(at, "&");
+        if (strncmp(at, name, n) == 0 && at[n] == '=')
+            snprintf(value, NAME, "%.*s", (int)(length - n - 1), at + n + 1);
+        at += length + (at[length] == '&');
+    }
+    decode(value);
+    return value;
+}
+
+static const char *header_of(const request *r, const char *name, char value[NAME])
+{
+    char wanted[64];
+    snprintf(wanted, sizeof wanted, "\r\n%s:", name);
+    const char *at = strcasestr(r->head, wanted);
+    value[0] = 0;
+    if (!at || at > r->body) return value;
+    at += strlen(wanted);
+    at += strspn(at, " ");
+    snprintf(value, NAME, "%.*s", (int)strcspn(at, "\r"), at);
+    return value;
+}
+
+static void reply(const connection *c, const request *r, int code, const char *headers,
+                  const void *body, size_t size)
+{
+    char *head = text_of("HTTP/1.1 %d Said\r\ncontent-length: %zu\r\n%s\r\n", code, size, headers);
+    write_all(c->fd, head, strlen(head));
+    if (strcmp(r->method, "HEAD") != 0 && code != 304) write_all(c->fd, body, size);
+    free(head);
+}
+
+static void reply_text(const connection *c, const request *r, int code, const char *text)
+{
+    reply(c, r, code, "", text, strlen(text));
+}
+
+static void refuse(const connection *c, const request *r, int code, const char *name)
+{
+    char *text = r->google ? text_of("{\"error\": {\"code\": %d, \"message\": \"no\", \"errors\": "
+                                     "[{\"reason\": \"%s\"}]}}",
+                                     code, name)
+                           : text_of("<Error><Code>%s</Code><Message>no</Message></Error>", name);
+    reply_text(c, r, code, text);
+    free(text);
+}
+
+/* --- Objects ------------------------------------------------------------------------------------------ */
+
+static object *find(object_server *s, const char *name)
+{
+    for (int i = 0; i < s->nobjects; i++) {
+        if (strcmp(s->objects[i].name, name) == 0) return &s->objects[i];
+    }
+    return NULL;
+}
+
+static object *put(object_server *s, const char *name, const void *data, size_t size)
+{
+    object *o = find(s, name);
+    if (!o && s->nobjects == MOST) die("too many objects");
+    if (!o) {
+        o = &s->objects[s->nobjects++];
+        *o = (object){.version = 0};
+    }
+    char *copy = malloc(size + 1);
+    if (!copy) die("malloc");
+    memcpy(copy, data, size);
+    free(o->data);
+    o->data = copy;
+    o->size = size;
+    o->version = ++s->versions;
+    snprintf(o->name, sizeof o->name, "%s", name);
+    return o;
+}
+
+static void drop(object_server *s, const char *name)
+{
+    object *o = find(s, name);
+    if (!o) return;
+    free(o->data);
+    *o = s->objects[--s->nobjects];
+}
+
+static bool copy(object_server *s, const char *from, const char *to)
+{
+    const object *o = find(s, from);
+    if (!o) return false;
+    char *data = malloc(o->size + 1), id[64];
+    if (!data) die("malloc");
+    memcpy(data, o->data, o->size);
+    memcpy(id, o->id, sizeof id);
+    object *made = put(s, to, data, o->size);
+    memcpy(made->id, id, sizeof id);
+    free(data);
+    return true;
+}
+
+/* Whether the object is as it has to be; else `*code` says what is not so. */
+static bool allows(const request *r, const object *o, int *code)
+{
+    char value[NAME], own[32], quoted[34];
+    snprintf(own, sizeof own, "%d", o ? o->version : 0);
+    snprintf(quoted, sizeof quoted, "\"%s\"", own);
+    *code = 412;
+    if (*header_of(r, "if-match", value) && (!o || strcmp(value, quoted) != 0)) return false;
+    if (*query_of(r, "ifGenerationMatch", value) && strcmp(value, own) != 0) return false;
+    if (*header_of(r, "x-goog-if-generation-match", value) && strcmp(value, own) != 0) return false;
+    if (strcmp(r->method, "PUT") != 0) *code = 304;
+    if (*header_of(r, "if-none-match", value) && o &&
+        (strcmp(value, "*") == 0 || strcmp(value, quoted) == 0))
+        return false;
+    return !*query_of(r, "ifGenerationNotMatch", value) || strcmp(value, own) != 0;
+}
+
+static void send_object(const connection *c, const request *r, const object *o)
+{
+    char range[NAME], *end;
+    size_t first = 0, last = o->size;
+    header_of(r, "range", range);
+    if (strncmp(range, "bytes=-", 7) == 0) {
+        const size_t n = strtoul(range + 7, NULL, 10);
+        first = n < o->size ? o->size - n : 0;
+    } else if (*range) {
+        first = strtoul(range + 6, &end, 10);
+        if (end[1]) last = strtoul(end + 1, NULL, 10) + 1;
+        if (last > o->size) last = o->size;
+        if (first >= o->size) {
+            char *text = text_of("content-range: bytes */%zu\r\n", o->size);
+            reply(c, r, 416, text, "", 0);
+            free(text);
+            return;
+        }
+    }
+    char *headers = text_of("etag: \"%d\"\r\nx-goog-generation: %d\r\nx-amz-meta-cubed-write: "
+                            "%s\r\nx-goog-meta-cubed-write: %s\r\nx-ms-meta-cubed_write: %s\r\n",
+                            o->version, o->version, o->id, o->id, o->id);
+    if (*range) {
+        char *more =
+            text_of("%scontent-range: bytes %zu-%zu/%zu\r\n", headers, first, last - 1, o->size);
+        free(headers);
+        headers = more;
+    }
+    reply(c, r, *range ? 206 : 200, headers, o->data + first, last - first);
+    free(headers);
+}
+
+static void put_object(const connection *c, const request *r)
+{
+    char id[NAME];
+    const char *data = r->body;
+    size_t size = r->body_size;
+    int code;
+    if (!allows(r, find(c->s, r->name), &code)) {
+        refuse(c, r, 412, r->azure ? "ConditionNotMet" : "PreconditionFailed");
+        return;
+    }
+    if (r->google) { /* in two parts: what is said of it, and its bytes */
+        const char *said = strstr(data, "\"cubed-write\":\"") + strlen("\"cubed-write\":\"");
+        snprintf(id, sizeof id, "%.*s", (int)strcspn(said, "\""), said);
+        const char *second = strstr(strstr(data, "\r\n\r\n") + 4, "\r\n\r\n") + 4;
+        size -= (size_t)(second - data) + strlen("\r\n--cubed-7f2a9c41d5e86b03--\r\n");
+        data = second;
+    } else {
+        header_of(r, r->azure ? "x-ms-meta-cubed_write" : "x-amz-meta-cubed-write", id);
+        if (!*id) header_of(r, "x-goog-meta-cubed-write", id);
+    }
+    object *o = put(c->s, r->name, data, size);
+    snprintf(o->id, sizeof o->id, "%.60s", id);
+    char *headers = text_of("etag: \"%d\"\r\nx-goog-generation: %d\r\n", o->version, o->version);
+    char *body = r->google ? text_of("{\"generation\": \"%d\"}", o->version) : text_of("%s", "");
+    reply(c, r, 200, headers, body, strlen(body));
+    free(headers);
+    free(body);
+}
+
+/* --- Listings ----------------------------------------------------------------------------------------- */
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const object *)a)->name, ((const object *)b)->name);
+}
+
+/* Names below the bucket and prefix, sorted, PAGE of them at a time; the token is the last name. */
+static void list(const connection *c, const request *r)
+{
+    object_server *s = c->s;
+    char prefix[NAME], token[NAME], whole[2 * NAME], last[NAME] = "";
+    const char *bucket = r->name;
+    char *files = text_of("%s", ""), *folders = text_of("%s", "");
+    int n = 0;
+    bool more = false;
+    const bool deep = !strstr(r->query, "delimiter=");
+    query_of(r, "prefix", prefix);
+    query_of(r, r->google ? "pageToken" : r->azure ? "marker" : "continuation-token", token);
+    snprintf(whole, sizeof whole, "%s%s%s", bucket,
+             *bucket && bucket[strlen(bucket) - 1] != '/' ? "/" : "", prefix);
+    const size_t skip = strlen(whole) - strlen(prefix);
+    qsort(s->objects, (size_t)s->nobjects, sizeof *s->objects, by_name);
+    for (int i = 0; i < s->nobjects && !more; i++) {
+        const object *o = &s->objects[i];
+        char name[NAME];
+        if (strncmp(o->name, whole, strlen(whole)) != 0) continue;
+        const char *slash = deep ? NULL : strchr(o->name + strlen(whole), '/');
+        snprintf(name, sizeof name, "%.*s",
+                 slash ? (int)(slash - o->name - (long)skip) + 1 : NAME - 1, o->name + skip);
+        if (strcmp(name, last) == 0 || (*token && strcmp(name, token) <= 0)) continue;
+        more = n++ == PAGE;
+        if (more) break;
+        memcpy(last, name, sizeof last);
+        char **to = slash ? &folders : &files, *before = *to;
+        if (r->google && slash)
+            *to = text_of("%s%s\"%s\"", before, *before ? "," : "", name);
+        else if (r->google)
+            *to = text_of("%s%s{\"name\": \"%s\", \"size\": \"%zu\"}", before, *before ? "," : "",
+                          name, o->size);
+        else if (slash)
+            *to = text_of(r->azure ? "%s<BlobPrefix><Name>%s</Name></BlobPrefix>"
+                                   : "%s<CommonPrefixes><Prefix>%s</Prefix></CommonPrefixes>",
+                          before, name);
+        else
+            *to = text_of(r->azure ? "%s<Blob><Name>%s</Name><Properties><Content-Length>%zu"
+                                     "</Content-Length></Properties></Blob>"
+                                   : "%s<Contents><Key>%s</Key><Size>%zu</Size></Contents>",
+                          before, name, o->size);
+        free(before);
+    }
+    char *text =
+        r->google
+            ? text_of("{\"items\": [%s], \"prefixes\": [%s]%s%s%s}", files, folders,
+                      more ? ", \"nextPageToken\": \"" : "", more ? last : "", more ? "\"" : "")
+        : r->azure ? text_of("<EnumerationResults><Blobs>%s%s</Blobs><NextMarker>%s</NextMarker>"
+                             "</EnumerationResults>",
+                             files, folders, more ? last : "")
+                   : text_of("<ListBucketResult>%s%s%s%s%s</ListBucketResult>", files, folders,
+                             more ? "<NextContinuationToken>" : "", more ? last : "",
+                             more ? "</NextContinuationToken>" : "");
+    reply_text(c, r, 200, text);
+    free(text);
+    free(files);
+    free(folders);
+}
+
+/* --- Requests ----------------------------------------------------------------------------------------- */
+
+static void delete_all(const connection *c, const request *r)
+{
+    char bucket[NAME];
+    snprintf(bucket, sizeof bucket, "%s", r->name);
+    for (const char *at = r->body; (at = strstr(at, "<Key>")); at++) {
+        char *name = text_of("%s%.*s", bucket, (int)strcspn(at + 5, "<"), at + 5);
+        drop(c->s, name);
+        free(name);
+    }
+    reply_text(c, r, 200, "<DeleteResult></DeleteResult>");
+}
+
+/* Google's copies take two calls. */
+static void rewrite(const connection *c, const request *r)
+{
+    char value[NAME];
+    char *to = strstr(r->name, "/rewriteTo/b/");
+    char *target = text_of("%s", to + strlen("/rewriteTo/b/")), *o = strstr(target, "/o/");
+    memmove(o + 1, o + 3, strlen(o + 3) + 1);
+    *to = 0;
+    if (!*query_of(r, "rewriteToken", value))
+        reply_text(c, r, 200, "{\"done\": false, \"rewriteToken\": \"a+b/c==\"}");
+    else if (copy(c->s, r->name, target))
+        reply_text(c, r, 200, "{\"done\": true}");
+    else
+        refuse(c, r, 404, "notFound");
+    free(target);
+}
+
+static bool copy_from(const connection *c, const request *r)
+{
+    char source[NAME], *from = source;
+    header_of(r, "x-amz-copy-source", source);
+    if (!*source) header_of(r, "x-goog-copy-source", source);
+    if (!*source && !*header_of(r, "x-ms-copy-source", source)) return false;
+    source[strcspn(source, "?")] = 0;
+    decode(source);
+    if (strncmp(from, "http://", 7) == 0) {
+        from = strchr(from + 7, '/') + 1;
+        from = strchr(from, '/');
+    }
+    if (copy(c->s, from + 1, r->name))
+        reply(c, r, r->azure ? 202 : 200, "x-ms-copy-status: success\r\n", "<CopyObjectResult/>",
+              19);
+    else
+        refuse(c, r, 404, "NoSuchKey");
+    return true;
+}
+
+static void get(const connection *c, const request *r)
+{
+    const object *o = find(c->s, r->name);
+    char value[NAME];
+    int code;
+    if (!o) {
+        refuse(c, r, 404, r->azure ? "BlobNotFound" : "NoSuchKey");
+    } else if (!allows(r, o, &code)) {
+        refuse(c, r, code, "PreconditionFailed");
+    } else if (r->google && !*query_of(r, "alt", value)) {
+        char *text = text_of("{\"size\": \"%zu\", \"generation\": \"%d\", \"metadata\": "
+                             "{\"cubed-write\": \"%s\"}}",
+                             o->size, o->version, o->id);
+        reply_text(c, r, 200, text);
+        free(text);
+    } else {
+        send_object(c, r, o);
+    }
+}
+
+/* Whether something was said of such a request before. */
+static bool is_planned(const connection *c, const request *r, const char *first)
+{
+    object_server *s = c->s;
+    for (int i = 0; i < s->nfaults; i++) {
+        answer *a = &s->faults[i];
+        if (a->times == 0 || !strstr(first, a->what)) continue;
+        a->times--;
+        if (a->code)
+            reply(c, r, a->code, a->headers, a->body, strlen(a->body));
+        else
+            shutdown(c->fd, SHUT_RDWR);
+        return true;
+    }
+    for (int i = 0; i < s->nsaid; i++) {
+        if (strstr(first, s->said[i].what) == NULL) continue;
+        reply_text(c, r, 200, s->said[i].body);
+        return true;
+    }
+    return false;
+}
+
+/* The object's name is its path; what services put around it goes. */
+static void parse(request *r, const char *first)
+{
+    char target[2 * NAME], value[NAME];
+    sscanf(first, "%15s %1023s", r->method, target);
+    const size_t n = strcspn(target, "?");
+    snprintf(r->query, sizeof r->query, "%s", target[n] ? target + n + 1 : "");
+    target[n] = 0;
+    char *path = target + 1;
+    if (strncmp(path, "upload/", 7) == 0) path += 7;
+    r->google = strncmp(path, "storage/v1/b/", 13) == 0;
+    r->azure = *header_of(r, "x-ms-version", value) != 0;
+    if (r->azure) path = strchr(path, '/') + 1; /* the account */
+    if (r->google) {
+        path += 13;
+        char *o = strstr(path, "/o");
+        memmove(o + 1, o + 2 + (o[2] == '/'), strlen(o + 2 + (o[2] == '/')) + 1);
+    }
+    decode(path);
+    snprintf(r->name, sizeof r->name, "%.*s%s", NAME - 1, path,
+             r->google ? query_of(r, "name", value) : "");
+}
+
+static void answer_one(const connection *c, request *r, const char *first)
+{
+    char value[NAME];
+    parse(r, first);
+    const bool lists = strcmp(r->method, "GET") == 0 &&
+                       (strstr(r->query, "list-type=2") || strstr(r->query, "comp=list") ||
+                        (r->google && strstr(r->query, "prefix=")));
+    if (is_planned(c, r, first)) return;
+    if (lists) {
+        list(c, r);
+    } else if (strcmp(r->method, "DELETE") == 0) {
+        drop(c->s, r->name);
+        reply(c, r, r->azure ? 202 : 204, "", "", 0);
+    } else if (strcmp(r->method, "POST") == 0 && strstr(r->query, "delete=")) {
+        delete_all(c, r);
+    } else if (strcmp(r->method, "POST") == 0 && strstr(r->name, "/rewriteTo/")) {
+        rewrite(c, r);
+    } else if (strcmp(r->method, "PUT") == 0 || (r->google && *query_of(r, "uploadType", value))) {
+        if (!copy_from(c, r)) put_object(c, r);
+    } else {
+        get(c, r);
+    }
+}
+
+static void note(object_server *s, const char *text)
+{
+    if (s->nlog == LOG) die("too many requests");
+    s->log[s->nlog++] = text_of("%s", text);
+}
+
+static bool serve_http(connection *c)
+{
+    const char *end;
+    while (!(end = c->size ? strstr(c->in, "\r\n\r\n") : NULL)) {
+        if (!read_more(c)) return false;
+    }
+    const size_t head = (size_t)(end - c->in) + 4;
+    request r = {.head = c->in, .body = c->in + head};
+    char value[NAME], first[2 * NAME];
+    const size_t body = strtoul(header_of(&r, "content-length", value), NULL, 10);
+    if (strcasecmp(header_of(&r, "expect", value), "100-continue") == 0)
+        write_all(c->fd, "HTTP/1.1 100 Continue\r\n\r\n", 25);
+    while (c->size < head + body) {
+        if (!read_more(c)) return false;
+    }
+    r.head = c->in;
+    r.body = c->in + head;
+    r.body_size = body;
+    snprintf(first, sizeof first, "%.*s", (int)strcspn(c->in, "\r"), c->in);
+    pthread_mutex_lock(&c->s->lock);
+    note(c->s, c->in);
+    answer_one(c, &r, first);
+    pthread_mutex_unlock(&c->s->lock);
+    take(c, head + body);
+    return true;
+}
+
+/* --- Redis -------------------------------------------------------------------------------------------- */
+
+enum { WORDS = 16 };
+
+typedef struct command {
+    char *word[WORDS];
+    size_t size[WORDS];
+    int n;
+} command;
+
+static bool read_number(connection *c, char type, size_t *n)
+{
+    const char *end;
+    while (!(end = c->size ? strstr(c->in, "\r\n") : NULL)) {
+        if (!read_more(c)) return false;
+    }
+    if (c->in[0] != type) die("redis");
+    *n = strtoul(c->in + 1, NULL, 10);
+    take(c, (size_t)(end - c->in) + 2);
+    return true;
+}
+
+static bool read_command(connection *c, command *out)
+{
+    size_t n;
+    out->n = 0;
+    if (!read_number(c, '*', &n)) return false;
+    for (size_t i = 0; i < n && i < WORDS; i++) {
+        size_t size;
+        if (!read_number(c, '$', &size)) return false;
+        while (c->size < size + 2) {
+            if (!read_more(c)) return false;
+        }
+        char *word = malloc(size + 1);
+        if (!word) die("malloc");
+        memcpy(word, c->in, size);
+        word[size] = 0;
+        out->word[out->n] = word;
+        out->size[out->n++] = size;
+        take(c, size + 2);
+    }
+    return true;
+}
+
+static void free_command(command *k)
+{
+    for (int i = 0; i < k->n; i++) free(k->word[i]);
+    k->n = 0;
+}
+
+static void say(const connection *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say(const connection *c, const char *format, ...)
+{
+    char text[2 * NAME];
+    va_list args;
+    va_start(args, format);
+    const int n = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    write_all(c->fd, text, (size_t)n);
+}
+
+static void say_bytes(const connection *c, const char *data, size_t size)
+{
+    say(c, "$%zu\r\n", size);
+    write_all(c->fd, data, size);
+    say(c, "\r\n");
+}
+
+/* What the library's script does: a put if the version in front of the value is as expected. */
+static bool put_if(object_server *s, const command *k)
+{
+    const object *o = find(s, k->word[3]);
+    char version[17] = "", new[17];
+    if (o) snprintf(version, sizeof version, "%.*s", (int)o->size, o->data);
+    snprintf(new, sizeof new, "%s", k->word[6]);
+    const char *match = k->word[4], *none = k->word[5];
+    if (strcmp(version, new) != 0) {
+        if (*match && strcmp(version, match) != 0) return false;
+        if (*none && *version && (strcmp(none, "*") == 0 || strcmp(version, none) == 0))
+            return false;
+    }
+    put(s, k->word[3], k->word[6], k->size[6]);
+    return true;
+}
+
+static void scan(const connection *c, const command *k)
+{
+    object_server *s = c->s;
+    char prefix[NAME];
+    int n = 0;
+    /* Names are asked for in two pages; the second begins again with the last of the first. */
+    const bool second = strcmp(k->word[1], "0") != 0;
+    size_t size = 0;
+    for (const char *at = k->word[3]; *at && !(*at == '*' && !at[1]); at++) {
+        if (*at != '\\') prefix[size++] = *at;
+    }
+    prefix[size] = 0;
+    for (int i = 0; i < s->nobjects; i++) n += strncmp(s->objects[i].name, prefix, size) == 0;
+    const int half = n / 2, from = second && half > 0 ? half - 1 : half * second;
+    const int to = second ? n : half;
+    say(c, "*2\r\n$1\r\n%d\r\n*%d\r\n", second ? 0 : 7, to - from);
+    for (int i = 0, at = 0; i < s->nobjects; i++) {
+        if (strncmp(s->objects[i].name, prefix, size) != 0) continue;
+        if (at >= from && at < to) say_bytes(c, s->objects[i].name, strlen(s->objects[i].name));
+        at++;
+    }
+}
+
+static void obey(const connection *c, const command *k)
+{
+    object_server *s = c->s;
+    const char *name = k->word[0];
+    const object *o = k->n > 1 ? find(s, k->word[1]) : NULL;
+    for (int i = 0; i < s->nfaults; i++) {
+        answer *a = &s->faults[i];
+        if (a->times == 0 || strcmp(a->what, name) != 0) continue;
+        a->times--;
+        if (*a->body)
+            say(c, "%s\r\n", a->body);
+        else
+            shutdown(c->fd, SHUT_RDWR);
+        return;
+    }
+    if (strcmp(name, "STRLEN") == 0) {
+        say(c, ":%zu\r\n", o ? o->size : 0);
+    } else if (strcmp(name, "GETRANGE") == 0) {
+        const size_t size = o ? o->size : 0, first = strtoul(k->word[2], NULL, 10);
+        size_t end = strtoul(k->word[3], NULL, 10) + 1;
+        if (end > size) end = size;
+        say_bytes(c, o ? o->data + (first < end ? first : 0) : "", first < end ? end - first : 0);
+    } else if (strcmp(name, "SET") == 0) {
+        put(s, k->word[1], k->word[2], k->size[2]);
+        say(c, "+OK\r\n");
+    } else if (strcmp(name, "EVAL") == 0) {
+        say(c, ":%d\r\n", put_if(s, k));
+    } else if (strcmp(name, "UNLINK") == 0) {
+        drop(s, k->word[1]);
+        say(c, ":%d\r\n", o != NULL);
+    } else if (strcmp(name, "COPY") == 0) {
+        say(c, ":%d\r\n", copy(s, k->word[1], k->word[2]));
+    } else if (strcmp(name, "SCAN") == 0) {
+        scan(c, k);
+    } else {
+        say(c, "+OK\r\n"); /* AUTH, SELECT */
+    }
+}
+
+static bool serve_redis(connection *c, command *queue, int *queued)
+{
+    command k = {.n = 0};
+    if (!read_command(c, &k)) {
+        free_command(&k);
+        return false;
+    }
+    pthread_mutex_lock(&c->s->lock);
+    note(c->s, k.word[0]);
+    if (strcmp(k.word[0], "MULTI") == 0) {
+        *queued = 1;
+        say(c, "+OK\r\n");
+    } else if (strcmp(k.word[0], "EXEC") == 0) {
+        say(c, "*%d\r\n", *queued - 1);
+        for (int i = 1; i < *queued; i++) {
+            obey(c, &queue[i]);
+            free_command(&queue[i]);
+        }
+        *queued = 0;
+    } else if (*queued) {
+        if (*queued == WORDS) die("too many commands");
+        queue[(*queued)++] = k;
+        k.n = 0;
+        say(c, "+QUEUED\r\n");
+    } else {
+        obey(c, &k);
+    }
+    pthread_mutex_unlock(&c->s->lock);
+    free_command(&k);
+    return true;
+}
+
+/* --- Threads ------------------------------------------------------------------------------------------ */
+
+static void *converse(void *arg)
+{
+    connection *c = arg;
+    command queue[WORDS];
+    int queued = 0;
+    while (c->size || read_more(c)) {
+        if (!(c->in[0] == '*' ? serve_redis(c, queue, &queued) : serve_http(c))) break;
+    }
+    shutdown(c->fd, SHUT_RDWR);
+    for (int i = 1; i < queued; i++) free_command(&queue[i]);
+    free(c->in);
+    free(c);
+    return NULL;
+}
+
+static void *accept_all(void *arg)
+{
+    object_server *s = arg;
+    for (int fd; (fd = accept(s->fd, NULL, NULL)) >= 0;) {
+        connection *c = calloc(1, sizeof *c);
+        if (!c || s->nthreads == MOST) die("too many connections");
+        const int now = 1;
+        (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &now, sizeof now);
+        c->s = s;
+        c->fd = s->fds[s->nthreads] = fd;
+        if (pthread_create(&s->threads[s->nthreads], NULL, converse, c) != 0) die("pthread_create");
+        s->nthreads++;
+    }
+    return NULL;
+}
+
+object_server *object_server_new(void)
+{
+    object_server *s = calloc(1, sizeof *s);
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof at;
+    if (!s || pthread_mutex_init(&s->lock, NULL) != 0) die("no memory");
+    s->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (s->fd < 0 || bind(s->fd, (struct sockaddr *)&at, size) != 0 || listen(s->fd, 64) != 0 ||
+        getsockname(s->fd, (struct sockaddr *)&at, &size) != 0)
+        die("no socket");
+    s->port = ntohs(at.sin_port);
+    if (pthread_create(&s->acceptor, NULL, accept_all, s) != 0) die("pthread_create");
+    return s;
+}
+
+void object_server_free(object_server *s)
+{
+    shutdown(s->fd, SHUT_RDWR);
+    pthread_join(s->acceptor, NULL);
+    for (int i = 0; i < s->nthreads; i++) {
+        shutdown(s->fds[i], SHUT_RDWR);
+        pthread_join(s->threads[i], NULL);
+        close(s->fds[i]);
+    }
+    close(s->fd);
+    for (int i = 0; i < s->nobjects; i++) free(s->objects[i].data);
+    for (int i = 0; i < s->nlog; i++) free(s->log[i]);
+    pthread_mutex_destroy(&s->lock);
+    free(s);
+}
+
+int object_server_port(const object_server *s) { return s->port; }
+
+void object_server_fail(object_server *s, const char *what, int code, const char *headers,
+                        const char *body, int times)
+{
+    pthread_mutex_lock(&s->lock);
+    answer *a = NULL;
+    for (int i = 0; i < s->nfaults && !a; i++) {
+        if (s->faults[i].times == 0) a = &s->faults[i];
+    }
+    if (!a) a = &s->faults[s->nfaults++];
+    a->code = code;
+    a->times = times;
+    snprintf(a->what, sizeof a->what, "%s", what);
+    snprintf(a->headers, sizeof a->headers, "%s", headers);
+    snprintf(a->body, sizeof a->body, "%s", body);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void object_server_say(object_server *s, const char *path, const char *body)
+{
+    pthread_mutex_lock(&s->lock);
+    answer *a = &s->said[s->nsaid++];
+    snprintf(a->what, sizeof a->what, "%s", path);
+    snprintf(a->body, sizeof a->body, "%s", body);
+    pthread_mutex_unlock(&s->lock);
+}
+
+int object_server_count(object_server *s, const char *what)
+{
+    int n = 0;
+    pthread_mutex_lock(&s->lock);
+    for (int i = 0; i < s->nlog; i++) n += strstr(s->log[i], what) != NULL;
+    pthread_mutex_unlock(&s->lock);
+    return n;
+}
+
+void object_server_put(object_server *s, const char *name, const void *data, size_t size)
+{
+    pthread_mutex_lock(&s->lock);
+    put(s, name, data, size);
+    pthread_mutex_unlock(&s->lock);
+}
