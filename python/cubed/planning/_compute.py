@@ -309,7 +309,7 @@ class Plan(PlanTotals):
                     " bytes that are read, and bytes that are written"
                 )
         apart = not self.executor.capabilities["shares_memory"]
-        own = {scheme: tuple(of) for scheme, of in (prices or {}).items()}
+        own = {scheme: (of[0], of[1], of[2], of[3]) for scheme, of in (prices or {}).items()}
         return self._plan.traffic(apart, own)
 
     def explain(self) -> str:
