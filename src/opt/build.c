@@ -91,6 +91,7 @@ static cubed_status build(cubed_plan *p, const cubed_target *targets, int ntarge
     CB_TRY(set_limits(p, o, err));
     CB_TRY(set_groups(p, o, err));
     CB_TRY(cb_opt_flatten(p, targets, ntargets, err));
+    CB_TRY(cb_plan_note_goal(p, err));
     CB_TRY(set_params(p, o, err));
     CB_TRY(cb_opt_sink_reshapes(p, through_copies, err));
     if (o->optimize) {

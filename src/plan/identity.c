@@ -30,9 +30,46 @@ void cb_plan_put_contents(cb_buf *b, const cb_node *n)
     cb_buf_put(b, out.digest, sizeof out.digest);
 }
 
-cubed_status cb_plan_identify(const cubed_plan *p, char id[CB_PLAN_ID_CAP], cubed_error *err)
+static void put_digits(const void *data, size_t size, char id[CB_PLAN_ID_CAP])
 {
     XXH128_canonical_t out;
+    XXH128_canonicalFromHash(&out, XXH3_128bits(data, size));
+    for (size_t k = 0; k < sizeof out.digest; k++) snprintf(id + 2 * k, 3, "%02x", out.digest[k]);
+}
+
+cubed_status cb_plan_note_goal(cubed_plan *p, cubed_error *err)
+{
+    XXH128_canonical_t out;
+    cb_buf bytes;
+    _Static_assert(sizeof out.digest == sizeof p->goal, "the bytes of a hash");
+    cb_buf_init(&bytes, &p->ctx->alloc);
+    const cubed_status st = cb_plan_write(p, CB_PLAN_FOR_GOAL, &bytes, err);
+    if (st == CUBED_OK) {
+        XXH128_canonicalFromHash(&out, XXH3_128bits(bytes.data, bytes.size));
+        memcpy(p->goal, out.digest, sizeof p->goal);
+    }
+    cb_buf_free(&bytes);
+    return st;
+}
+
+/* Nodes that the optimiser adds read nothing of memory, and leave those that do in their order. */
+cubed_status cb_plan_identify_goal(const cubed_plan *p, char id[CB_PLAN_ID_CAP], cubed_error *err)
+{
+    cb_buf bytes;
+    cb_buf_init(&bytes, &p->ctx->alloc);
+    cb_buf_put(&bytes, p->goal, sizeof p->goal);
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        if (p->ir.nodes[i].kind == CB_NODE_MEMORY) cb_plan_put_contents(&bytes, &p->ir.nodes[i]);
+    }
+    const cubed_status st =
+        bytes.failed ? cb_fail(err, CUBED_E_NOMEM, "no memory to name what is computed") : CUBED_OK;
+    if (st == CUBED_OK) put_digits(bytes.data, bytes.size, id);
+    cb_buf_free(&bytes);
+    return st;
+}
+
+cubed_status cb_plan_identify(const cubed_plan *p, char id[CB_PLAN_ID_CAP], cubed_error *err)
+{
     cb_buf bytes;
     if (*p->id) {
         memcpy(id, p->id, CB_PLAN_ID_CAP);
@@ -40,11 +77,7 @@ cubed_status cb_plan_identify(const cubed_plan *p, char id[CB_PLAN_ID_CAP], cube
     }
     cb_buf_init(&bytes, &p->ctx->alloc);
     cubed_status st = cb_plan_write(p, CB_PLAN_FOR_ID, &bytes, err);
-    if (st == CUBED_OK) {
-        XXH128_canonicalFromHash(&out, XXH3_128bits(bytes.data, bytes.size));
-        for (size_t k = 0; k < sizeof out.digest; k++)
-            snprintf(id + 2 * k, 3, "%02x", out.digest[k]);
-    }
+    if (st == CUBED_OK) put_digits(bytes.data, bytes.size, id);
     cb_buf_free(&bytes);
     return st;
 }

@@ -59,6 +59,7 @@ struct cubed_plan {
     uint64_t wanted_reserve;  /* and what is reserved if that is no more than a quarter */
     const char *work_dir;     /* NULL: none */
     char id[33];              /* of a plan that was fetched; "": see cb_plan_identify */
+    uint8_t goal[16];         /* what was asked for, but contents: see cb_plan_note_goal */
     bool maps_sources;        /* what nodes read of memory are its mappings */
     cb_need need;             /* of the largest task of any stage */
     uint64_t graph_mem;       /* of the arrays that it was made of */
@@ -111,7 +112,13 @@ CUBED_MUST_CHECK cubed_status cb_plan_write(const cubed_plan *p, cb_plan_use use
 #define CB_PLAN_ID_CAP 33
 CUBED_MUST_CHECK cubed_status cb_plan_identify(const cubed_plan *p, char id[CB_PLAN_ID_CAP],
                                                cubed_error *err);
-/* The same, once for a plan that does not change any more: of a worker, who checks each range against it. */
+/* Notes what is asked for, before it is decided how: nodes as they were flattened. Plans for another number of workers or
+ * other limits may have other intermediates, but what they write into targets is the same. */
+CUBED_MUST_CHECK cubed_status cb_plan_note_goal(cubed_plan *p, cubed_error *err);
+/* Names that with the contents of arrays in memory. */
+CUBED_MUST_CHECK cubed_status cb_plan_identify_goal(const cubed_plan *p, char id[CB_PLAN_ID_CAP],
+                                                    cubed_error *err);
+/* cb_plan_identify, once for a plan that does not change any more: of a worker, who checks each range against it. */
 CUBED_MUST_CHECK cubed_status cb_plan_keep_id(cubed_plan *p, cubed_error *err);
 /* Whether the id names all contents: those of sources that are functions are not known. */
 bool cb_plan_is_known(const cubed_plan *p);

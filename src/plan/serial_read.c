@@ -121,6 +121,8 @@ static cubed_status read_body(cb_reader *r, cubed_plan *p, cubed_error *err)
     p->allowed_mem = cb_get_u(r);
     p->reserved_mem = cb_get_u(r);
     p->max_workers = (unsigned)cb_get_n(r, CB_MAX_WORKERS);
+    const void *goal = cb_get_bytes(r, sizeof p->goal);
+    if (goal) memcpy(p->goal, goal, sizeof p->goal);
     p->work_dir = cb_get_string(r);
     if (r->bad || p->max_workers == 0) return malformed("limits", err);
     if (p->work_dir) CB_TRY(cb_plan_check_work_dir(p->ctx, p->work_dir, err));

@@ -68,6 +68,7 @@ cubed_status cb_claim_take(cb_claim *c, cb_run_self *self, const char *staged, c
         .state = CB_RUN_WORKING, .detached = self->detached, .beat = cb_run_now()};
     cubed_error why = CUBED_ERROR_INIT;
     snprintf(mine.plan, sizeof mine.plan, "%s", self->plan);
+    snprintf(mine.goal, sizeof mine.goal, "%s", self->goal);
     snprintf(mine.run, sizeof mine.run, "%s", self->run);
     snprintf(mine.owner, sizeof mine.owner, "%s", self->owner);
     snprintf(mine.since, sizeof mine.since, "%s", self->since);

@@ -12,7 +12,8 @@
 
 /* Who wants places: a plan and one attempt to compute it. */
 typedef struct cb_run_self {
-    char plan[CB_RUN_PLAN_CAP]; /* "": it cannot be resumed */
+    char plan[CB_RUN_PLAN_CAP]; /* "": it cannot be resumed; then so is the goal */
+    char goal[CB_RUN_PLAN_CAP];
     char run[CB_RUN_NAME_CAP];
     /* Both "" until the first claim: finding out who the owner is takes reading files. */
     char owner[CB_OWNER_CAP];

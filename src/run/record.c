@@ -24,6 +24,7 @@ static void parse(const json_t *o, cb_zone *zone, cb_run_record *r)
 {
     if (json_integer_value(json_object_get(o, "version")) != VERSION) return;
     copy(r->plan, sizeof r->plan, o, "plan");
+    copy(r->goal, sizeof r->goal, o, "goal");
     copy(r->run, sizeof r->run, o, "run");
     copy(r->owner, sizeof r->owner, o, "owner");
     copy(r->since, sizeof r->since, o, "since");
@@ -74,10 +75,10 @@ cubed_status cb_run_record_write(cubed_store *store, const char *path, const cb_
     CB_TRY(cb_key_join(key, sizeof key, path, CB_RUN_MARK, err));
     cb_buf_init(&text, store->alloc);
     json_t *o =
-        json_pack("{s:i,s:s,s:s,s:s,s:s,s:I,s:s,s:s,s:b,s:s,s:i}", "version", VERSION, "plan",
-                  r->plan, "run", r->run, "owner", r->owner, "since", r->since, "beat",
-                  (json_int_t)r->beat, "state", states[r->state], "staged", r->staged, "detached",
-                  r->detached, "made", r->made.text, "format", r->format);
+        json_pack("{s:i,s:s,s:s,s:s,s:s,s:s,s:I,s:s,s:s,s:b,s:s,s:i}", "version", VERSION, "plan",
+                  r->plan, "goal", r->goal, "run", r->run, "owner", r->owner, "since", r->since,
+                  "beat", (json_int_t)r->beat, "state", states[r->state], "staged", r->staged,
+                  "detached", r->detached, "made", r->made.text, "format", r->format);
     bool ok = o &&
               (!r->sources || json_object_set_new(o, "sources", json_string(r->sources)) == 0) &&
               cb_json_dump(o, JSON_COMPACT, &text);

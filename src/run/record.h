@@ -25,7 +25,9 @@ typedef enum cb_run_state {
 } cb_run_state;
 
 typedef struct cb_run_record {
-    char plan[CB_RUN_PLAN_CAP]; /* what is computed; "" if nobody can resume it */
+    char plan
+        [CB_RUN_PLAN_CAP]; /* what is computed, and through which arrays; "" if nobody can resume it */
+    char goal[CB_RUN_PLAN_CAP]; /* what was asked for: it may be computed in other ways */
     char run[CB_RUN_NAME_CAP];  /* this attempt */
     char owner[CB_OWNER_CAP];   /* the driver */
     char since[CB_RUN_TIME_CAP];

@@ -72,6 +72,7 @@ cubed_status cb_run_self_init(const cubed_plan *p, const char *name, bool resuma
     }
     if (!resumable || !cb_plan_is_known(p)) return CUBED_OK;
     CB_TRY(cb_plan_identify(p, out->plan, err));
+    CB_TRY(cb_plan_identify_goal(p, out->goal, err));
     return note_sources(p, zone, &out->sources, err);
 }
 
@@ -96,6 +97,12 @@ cubed_status cb_run_check_unchanged(const cubed_plan *p, cubed_error *err)
                            cb_version_is_none(&now) ? "removed" : "written anew");
     }
     return CUBED_OK;
+}
+
+bool cb_run_has_same_goal(const cb_run_self *self, const cb_claim *c)
+{
+    return !cb_version_is_none(&c->version) && *self->goal &&
+           strcmp(self->goal, c->record.goal) == 0;
 }
 
 bool cb_run_saw_sources(const cb_run_self *self, const cb_run_record *r)
@@ -146,6 +153,17 @@ bool cb_run_names_folder(const char *name)
     const size_t n = strlen(FOLDER), digits = CB_PLAN_ID_CAP - 1;
     return strncmp(name, FOLDER, n) == 0 && strspn(name + n, "0123456789abcdef") == digits &&
            name[n + digits] == '-';
+}
+
+cubed_status cb_run_forget_folder(cubed_store *work, const char *plan, const char *run,
+                                  cb_zone *zone, cubed_error *err)
+{
+    char folder[CB_RUN_FOLDER_CAP];
+    cb_claim c;
+    put_folder(plan, run, folder);
+    CB_TRY(cb_claim_look(work, folder, zone, &c, err));
+    if (cb_version_is_none(&c.version) || cb_run_record_is_live(&c.record)) return CUBED_OK;
+    return cb_store_clear(work, folder, err);
 }
 
 typedef struct finder {

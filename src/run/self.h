@@ -20,6 +20,8 @@ CUBED_MUST_CHECK cubed_status cb_run_check_sources(const cubed_plan *p, const cb
                                                    const cb_run_record *r, cubed_error *err);
 /* Whether an earlier run of the same plan wrote the record, and may be taken up. */
 bool cb_run_is_same(const cb_run_self *self, const cb_claim *c);
+/* The same of a target, whose chunks are what another plan would write there. */
+bool cb_run_has_same_goal(const cb_run_self *self, const cb_claim *c);
 
 /* The folder of a run's intermediates in its work directory. */
 #define CB_RUN_FOLDER_CAP (8 + CB_RUN_PLAN_CAP + CB_RUN_NAME_CAP)
@@ -28,6 +30,10 @@ void cb_run_folder(const cb_run_self *self, char folder[CB_RUN_FOLDER_CAP]);
 bool cb_run_is_folder(const char *name, const cb_run_record *r);
 /* Whether a key begins with the name of such a folder, of a run of a known plan. */
 bool cb_run_names_folder(const char *key);
+/* Removes the folder of a run of another plan with the same goal, which is gone. */
+CUBED_MUST_CHECK cubed_status cb_run_forget_folder(cubed_store *work, const char *plan,
+                                                   const char *run, cb_zone *zone,
+                                                   cubed_error *err);
 /* Looks for a folder of an earlier run of the same plan whose owner is gone, and takes its name; else self stays. */
 CUBED_MUST_CHECK cubed_status cb_run_find_folder(const cubed_plan *p, cubed_store *work,
                                                  cb_run_self *self, cb_zone *zone,

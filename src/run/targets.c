@@ -91,7 +91,9 @@ static cubed_status look_at(cb_io *io, int i, bool resume, cubed_error *err)
         t->replaces = *r->staged != 0;
         return CUBED_OK;
     }
-    if (resume && cb_run_is_same(&io->self, &t->claim)) CB_TRY(look_at_own(io, i, err));
+    if (resume &&
+        (io->mode == CB_IO_FINISH ? cb_run_is_same : cb_run_has_same_goal)(&io->self, &t->claim))
+        CB_TRY(look_at_own(io, i, err));
     if (io->mode == CB_IO_FINISH && !t->done) return unknown_run(io, i, err);
     if (t->resumed) {
         t->replaces = !t->done && *r->staged != 0;
@@ -106,10 +108,11 @@ static cubed_status look_at(cb_io *io, int i, bool resume, cubed_error *err)
     }
     CB_TRY(cb_zarr_check_absent(t->store, path_of(io, i), err));
     if (resume && !cb_version_is_none(&t->claim.version) && r->state != CB_RUN_DONE)
-        return cb_fail(err, CUBED_E_EXISTS,
-                       "%s has chunks of another plan's unfinished run: ask for it to be "
-                       "overwritten, not resumed",
-                       n->url);
+        return cb_fail(
+            err, CUBED_E_EXISTS,
+            "%s has chunks of an unfinished run of another computation: ask for it to be "
+            "overwritten, not resumed",
+            n->url);
     return CUBED_OK;
 }
 
@@ -174,17 +177,26 @@ static cubed_status take(cb_io *io, int i, cubed_error *err)
     return sweep(cb_zarr_store(array), cb_zarr_path(array), err);
 }
 
+static cubed_status open_work(cb_io *io, cubed_error *err)
+{
+    return cb_place_open_store(&io->plan->ctx->stores, io->plan->work_dir, false, &io->work, err);
+}
+
 /* The run that is taken up: that of a target that is not finished, else one whose intermediates are there. */
 static cubed_status choose_run(cb_io *io, cubed_error *err)
 {
     for (int i = 0; i < io->plan->ir.nnodes; i++) {
         const target_io *t = io->nodes[i].target;
         if (!t || !t->resumed || t->done) continue;
-        memcpy(io->self.run, t->claim.record.run, sizeof io->self.run);
-        return CUBED_OK;
+        const cb_run_record *r = &t->claim.record;
+        memcpy(io->self.run, r->run, sizeof io->self.run);
+        if (strcmp(r->plan, io->self.plan) == 0 || !io->plan->work_dir) return CUBED_OK;
+        /* Another plan's intermediates are of no use to this one. */
+        CB_TRY(open_work(io, err));
+        return cb_run_forget_folder(io->work, r->plan, r->run, io->zone, err);
     }
     if (!io->plan->work_dir) return CUBED_OK;
-    CB_TRY(cb_place_open_store(&io->plan->ctx->stores, io->plan->work_dir, false, &io->work, err));
+    CB_TRY(open_work(io, err));
     return cb_run_find_folder(io->plan, io->work, &io->self, io->zone, err);
 }
 

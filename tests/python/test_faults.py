@@ -217,7 +217,7 @@ def test_an_unfinished_run_does_not_block_a_new_one(job):
     args = [EXPRESSION + " + 1" if a == EXPRESSION else a for a in job.args]
     refused = run(*args, "--resume")
     assert refused.code == 1
-    assert "another plan's unfinished run" in refused.err
+    assert "an unfinished run of another computation" in refused.err
     assert job.chunks()
     check(run(*args))
     got = zarr.open_array(job.out, mode="r")[...]

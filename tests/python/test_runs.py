@@ -549,3 +549,47 @@ def test_names_of_runs_are_checked(parts):
     for name in "a b", "a/b", "..", "x" * 33:
         refused = worker(plan, "--begin", "--run", name)
         assert refused.code == 1 and "the run's name is" in refused.err
+
+
+# --- Other plans with the same goal ---
+
+
+def fails_once(folder, k):
+    """Block `k` cannot be made the first time."""
+
+    def function(a, block_id):
+        if block_id[0] == k and not (folder / "failed").exists():
+            (folder / "failed").touch()
+            raise ConnectionResetError("not yet")
+        return a + 1
+
+    return function
+
+
+@pytest.mark.parametrize(("before", "after"), [(1, 8), (8, 1)])
+@pytest.mark.parametrize("executor", ["threads", "processes"])
+def test_a_run_is_resumed_with_another_number_of_workers(tmp_path, executor, before, after):
+    """The sum goes through partial sums, of which there are as many as workers need."""
+    stored(tmp_path / "x", np.arange(96_000.0), (1000,))
+    work = tmp_path / "work"
+
+    def store(workers):
+        spec = cubed.Spec(work, allowed_mem="300MB", reserved_mem="200MB")
+        x = cubed.from_zarr(tmp_path / "x", spec=spec)
+        y = cubed.map_blocks(fails_once(tmp_path, 60), x, dtype="f8")
+        both = [cubed.array_api.sum(x), y]
+        paths = [tmp_path / "sum", tmp_path / "y"]
+        again = (tmp_path / "failed").exists()
+        options = {"executor": executor, "max_workers": workers, "retries": 0}
+        cubed.store(both, paths, resume=again, **options)
+
+    with pytest.raises(ConnectionResetError):
+        store(before)
+    made = {p.name: p.stat().st_mtime_ns for p in (tmp_path / "y/c").iterdir()}
+    assert 0 < len(made) < 96
+    store(after)
+    np.testing.assert_array_equal(read(tmp_path / "y"), np.arange(96_000.0) + 1)
+    assert read(tmp_path / "sum") == np.arange(96_000.0).sum()
+    now = {p.name: p.stat().st_mtime_ns for p in (tmp_path / "y/c").iterdir()}
+    assert {name: now[name] for name in made} == made
+    assert not leftovers(tmp_path)

@@ -298,9 +298,10 @@ static size_t claim_outputs(uint8_t *bytes, size_t size, uint32_t outputs)
     memset(bytes, 0, size);
     memcpy(bytes, CB_PLAN_MAGIC, 8);
     bytes[8] = CB_PLAN_VERSION;
-    bytes[at++] = 1; /* allowed_mem, reserved_mem, workers, no work directory, nodes */
+    bytes[at++] = 1; /* allowed_mem, reserved_mem, workers, the goal, no work directory, nodes */
     bytes[at++] = 0;
     bytes[at++] = 1;
+    at += sizeof(((cubed_plan *)0)->goal);
     bytes[at++] = 0;
     bytes[at++] = 1;
     memcpy(bytes + at, node, sizeof node);
