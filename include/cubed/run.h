@@ -27,6 +27,11 @@ typedef struct cubed_event {
     int stage;
     int64_t task;
     unsigned worker;
+    const char *
+        host; /* the worker's machine and process, "HOST:PID"; NULL: of this one; valid during the callback */
+    /* Of the first task of a range: how long it waited for a worker since it was given to the executor. */
+    int64_t queued_ns;
+    bool backup;   /* one of two workers that were given the task */
     unsigned coop; /* workers that made it together: mostly 1, else all of the run, 0 to coop - 1 */
     unsigned attempt;        /* 0 for the first */
     int64_t duration_ns;     /* TASK_END, STAGE_END, PLAN_END */
@@ -99,6 +104,7 @@ typedef struct cubed_task_report {
     uint64_t token;
     int64_t task;
     unsigned worker;
+    const char *host; /* of cubed_event, until the executor is asked for another report */
     unsigned
         coop; /* workers that made it together, this one among them: 1 but where they share tasks */
     int64_t start_ns, end_ns;
@@ -122,7 +128,8 @@ typedef struct cubed_run_options {
     const cubed_cancel *cancel; /* when it is set the run stops; NULL: nobody stops it */
     unsigned keep;              /* CUBED_KEEP_*; 0: all that an unfinished run wrote is removed */
     /* Take up what an earlier run of the same plan left: tasks whose chunks exist do not run; if all has been done,
-     * nothing. Limits, executor and workers may differ. The contents of arrays in memory count. CUBED_E_EXISTS if the
+     * nothing. Limits, executor and workers may differ: where that makes for other intermediates, those of the earlier run
+     * are made anew. The contents of arrays in memory count. CUBED_E_EXISTS if the
      * metadata of a source has been written anew since, and of a target with chunks of another plan, unless it is
      * to be overwritten. Plans that read from functions begin anew, as nobody knows what these would give. */
     bool resume;
@@ -150,6 +157,9 @@ typedef struct cubed_run_stats {
     int64_t num_retries;
     int64_t num_backups; /* ranges that were given to a second worker */
     int64_t num_resumed; /* tasks that an earlier run had done */
+    /* That workers were busy with tasks, with attempts that failed or were of no use, and that times the allowed memory in
+     * 1e9 bytes: what services charge for. Then, that ranges waited for a worker. */
+    double worker_seconds, gb_seconds, queue_seconds;
     unsigned num_workers;
     uint64_t measured_mem; /* the most any task used */
     uint64_t function_mem; /* the most a user's function said that it took */
@@ -251,7 +261,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_run_lost(cubed_driver *driver, uin
 /* Whether all tasks are done, so that the run can be finished. */
 CUBED_API bool cubed_run_is_over(const cubed_driver *driver);
 
-/* The plan's id, 32 digits: it names what is computed and where its chunks lie, whatever limits and workers. Reads all
+/* The plan's id, 32 digits: it names what is computed, through which arrays, and where their chunks lie. Reads all
  * arrays in memory. "" if the plan reads from functions, of which nobody knows what they give. */
 #define CUBED_PLAN_ID_CAP 33
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_id(const cubed_plan *plan,

@@ -3,7 +3,7 @@
  * The object moves bytes (cubed.runtime.executors.base has what all of them share):
  *     open(work_dir, plan_key) -> (slots, workers)
  *     submit(range)               the range as in cubed/sys/message.h; does not wait
- *     poll(seconds) -> None, or (range, reports or None, worker, clock_shift_ns, error or None, failure):
+ *     poll(seconds) -> None, or (range, reports or None, worker, host, clock_shift_ns, error or None, failure):
  *         what became of a range, as soon as one is known: its tasks' reports, or the exception it ended with, and
  *         what kind of failure that is (cubed_failure_str; "": by its type). Clocks of workers have no date: times are shifted by so much to be of this one's
  *     close()                     nothing of what was submitted runs any more
@@ -31,6 +31,7 @@ typedef struct engine {
     Py_ssize_t size;
     cubed_range_message range; /* first: the task that reports next */
     unsigned worker;
+    char host[300]; /* of the worker; "": not known */
     long long shift;
     cubed_error error; /* of the first task that has no report; CUBED_OK: none was told */
 } engine;
@@ -71,7 +72,7 @@ static bool take_answer(engine *x, PyObject *answer)
     const char *range;
     Py_ssize_t n;
     PyObject *error;
-    const char *failure;
+    const char *failure, *host;
     cubed_error why = CUBED_ERROR_INIT;
     if (!PyTuple_Check(answer)) {
         PyErr_Format(PyExc_TypeError, "poll() of an executor returned %R, expected a tuple",
@@ -80,13 +81,14 @@ static bool take_answer(engine *x, PyObject *answer)
     }
     x->reports = NULL;
     x->size = 0;
-    if (!PyArg_ParseTuple(answer, "y#z#ILOs", &range, &n, &x->reports, &x->size, &x->worker,
+    if (!PyArg_ParseTuple(answer, "y#z#IsLOs", &range, &n, &x->reports, &x->size, &x->worker, &host,
                           &x->shift, &error, &failure))
         return false;
     if (cubed_range_read(range, (size_t)n, &x->range, &why) != CUBED_OK) {
         core_raise(&why);
         return false;
     }
+    snprintf(x->host, sizeof x->host, "%s", host);
     x->error = (cubed_error)CUBED_ERROR_INIT;
     if (error != Py_None) {
         PyErr_SetObject((PyObject *)Py_TYPE(error), error);
@@ -121,6 +123,7 @@ static cubed_status next_report(engine *x, cubed_task_report *r, cubed_error *er
     x->reports += used;
     x->size -= (Py_ssize_t)used;
     r->worker = x->worker;
+    r->host = *x->host ? x->host : NULL;
     x->range.range.first = r->task + 1;
     if (r->error.status != CUBED_OK || x->range.range.first >= x->range.range.last)
         Py_CLEAR(x->answer);

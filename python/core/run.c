@@ -42,6 +42,7 @@ static void on_event(void *ctx, const cubed_event *event)
         cubed_event *e = &c->events[c->nevents++];
         *e = *event;
         e->message = event->message ? strdup(event->message) : NULL;
+        e->host = event->host ? strdup(event->host) : NULL;
     }
     pthread_cond_signal(&c->changed);
     pthread_mutex_unlock(&c->lock);
@@ -79,10 +80,11 @@ static const char *const event_names[] = {"plan_start", "stage_start", "task_sta
 static bool deliver(PyObject *callback, const cubed_event *e)
 {
     PyObject *dict = Py_BuildValue(
-        "{sssLsisLsIsIsIsLsKsKsKsKsKsKsKsKsKsssssz}", "kind", event_names[e->kind], "time_ns",
+        "{sssLsisLsIszsLsOsIsIsLsKsKsKsKsKsKsKsKsKsssssz}", "kind", event_names[e->kind], "time_ns",
         (long long)e->time_ns, "stage", e->stage, "task", (long long)e->task, "worker", e->worker,
-        "coop", e->coop, "attempt", e->attempt, "duration_ns", (long long)e->duration_ns,
-        "bytes_read", (unsigned long long)e->bytes_read, "bytes_written",
+        "host", e->host, "queued_ns", (long long)e->queued_ns, "backup",
+        e->backup ? Py_True : Py_False, "coop", e->coop, "attempt", e->attempt, "duration_ns",
+        (long long)e->duration_ns, "bytes_read", (unsigned long long)e->bytes_read, "bytes_written",
         (unsigned long long)e->bytes_written, "stored_read", (unsigned long long)e->stored_read,
         "stored_written", (unsigned long long)e->stored_written, "measured_mem",
         (unsigned long long)e->measured_mem, "function_mem", (unsigned long long)e->function_mem,
@@ -148,6 +150,7 @@ static bool run_watched(const core_state *s, channel *c, report *record, PyObjec
                 if (record) report_event(record, &events[i]);
                 ok = ok && deliver(callback, &events[i]);
                 free((char *)events[i].message);
+                free((char *)events[i].host);
             }
             free(events);
             if (ok && PyErr_CheckSignals() < 0) ok = false;
@@ -183,11 +186,12 @@ static bool is_short(const cubed_plan_info *info, const cubed_executor_caps *cap
 static PyObject *stats_dict(const cubed_run_stats *s)
 {
     return Py_BuildValue(
-        "{sdsLsLsLsLsIsKsKsKsisKsKsKsKsKsKsK}", "seconds", s->seconds, "num_tasks",
-        (long long)s->num_tasks, "num_retries", (long long)s->num_retries, "num_backups",
-        (long long)s->num_backups, "num_resumed", (long long)s->num_resumed, "num_workers",
-        s->num_workers, "measured_mem", (unsigned long long)s->measured_mem, "function_mem",
-        (unsigned long long)s->function_mem, "function_excess",
+        "{sdsdsdsdsLsLsLsLsIsKsKsKsisKsKsKsKsKsKsK}", "seconds", s->seconds, "worker_seconds",
+        s->worker_seconds, "gb_seconds", s->gb_seconds, "queue_seconds", s->queue_seconds,
+        "num_tasks", (long long)s->num_tasks, "num_retries", (long long)s->num_retries,
+        "num_backups", (long long)s->num_backups, "num_resumed", (long long)s->num_resumed,
+        "num_workers", s->num_workers, "measured_mem", (unsigned long long)s->measured_mem,
+        "function_mem", (unsigned long long)s->function_mem, "function_excess",
         (unsigned long long)s->function_excess, "function_excess_stage", s->function_excess_stage,
         "projected_mem", (unsigned long long)s->projected_mem, "intermediate_peak",
         (unsigned long long)s->intermediate_peak, "intermediate_spilled",

@@ -57,6 +57,12 @@ static void write_event(FILE *f, const cubed_event *e)
     if (e->task >= 0)
         fprintf(f, ", \"task\": %" PRId64 ", \"worker\": %u, \"attempt\": %u", e->task, e->worker,
                 e->attempt);
+    if (e->queued_ns) fprintf(f, ", \"queued\": %.6f", (double)e->queued_ns * 1e-9);
+    if (e->backup) fputs(", \"backup\": true", f);
+    if (e->host) {
+        fputs(", \"host\": ", f);
+        put_json_string(f, e->host);
+    }
     if (e->coop > 1) fprintf(f, ", \"coop\": %u", e->coop);
     if (e->duration_ns) fprintf(f, ", \"duration\": %.6f", (double)e->duration_ns * 1e-9);
     if (e->kind == CUBED_EVENT_TASK_END)

@@ -230,6 +230,9 @@ json_t *values_run_json(const cubed_run_stats *s, const cubed_plan_info *p)
     json_object_set_new(o, "retries", json_integer(s->num_retries));
     json_object_set_new(o, "backups", json_integer(s->num_backups));
     json_object_set_new(o, "workers", json_integer(s->num_workers));
+    json_object_set_new(o, "worker_seconds", json_real(s->worker_seconds));
+    json_object_set_new(o, "gb_seconds", json_real(s->gb_seconds));
+    json_object_set_new(o, "queue_seconds", json_real(s->queue_seconds));
     json_object_set_new(o, "allowed_mem", json_integer((json_int_t)p->allowed_mem));
     json_object_set_new(o, "reserved_mem", json_integer((json_int_t)p->reserved_mem));
     json_object_set_new(o, "projected_mem", json_integer((json_int_t)s->projected_mem));

@@ -95,6 +95,10 @@ static void put_mark(const report *r, FILE *f, const record_mark *m, double scal
         fputs(", ", f);
         put_count(f, m->failed, "failed attempt");
     }
+    if (r->nhosts > 1 && m->host >= 0) {
+        fputs(", on ", f);
+        text_put(f, r->host[m->host].name);
+    }
     fputs("</title></rect>\n", f);
 }
 

@@ -114,6 +114,27 @@ static void put_tiles(const report *r, const report_run *run, FILE *f)
     fputs("</div>\n", f);
 }
 
+static double gb_seconds(const report *r)
+{
+    return (double)r->busy_ns * 1e-9 * (double)r->info.allowed_mem * 1e-9;
+}
+
+static void put_hosts(const report *r, FILE *f)
+{
+    char text[32];
+    if (r->nhosts < 2) return;
+    fputs("<h2>Machines</h2>\n<div class=\"scroll\"><table>\n<tr><th>tasks</th><th>failed "
+          "attempts</th><th>time of workers</th><th>machine</th></tr>\n",
+          f);
+    for (int i = 0; i < r->nhosts; i++) {
+        fprintf(f, "<tr><td>%" PRId64 "</td><td>%" PRId64 "</td><td>%s</td><td>", r->host[i].tasks,
+                r->host[i].failed, text_time((double)r->host[i].busy_ns * 1e-9, text));
+        text_put(f, r->host[i].name);
+        fputs("</td></tr>\n", f);
+    }
+    fputs("</table></div>\n", f);
+}
+
 static void put_work(const report *r, const report_run *run, FILE *f)
 {
     const record_stage *t = &r->total;
@@ -124,12 +145,23 @@ static void put_work(const report *r, const report_run *run, FILE *f)
     row_count(f, "tasks", "tasks", i->num_tasks, "of the plan");
     row_count(f, "tasks_ended", "tasks that ran", t->ended, "");
     if (t->resumed) row_count(f, "tasks_resumed", "tasks of an earlier run", t->resumed, "");
+    row_count(f, "attempts", "attempts", t->ended + t->failed, "of tasks that ran");
     if (t->failed) row_count(f, "attempts_failed", "failed attempts", t->failed, "see below");
+    if (r->backups)
+        row_count(f, "backups", "attempts by one of two workers", r->backups,
+                  "as the first took far longer than others");
     row_count(f, "stages", "stages", i->num_stages, "");
     row_count(f, "workers", "workers", workers_of(r, run), "");
+    row_count(f, "hosts", "machines", r->nhosts, r->nhosts > 1 ? "see below" : "");
     row(f, "seconds", "time", text_time(elapsed, text), elapsed, "");
     row(f, "busy_seconds", "time of all tasks", text_time((double)t->busy_ns * 1e-9, text),
         (double)t->busy_ns * 1e-9, "");
+    row(f, "queue_seconds", "time in queue", text_time((double)r->queued_ns * 1e-9, text),
+        (double)r->queued_ns * 1e-9, "of ranges of tasks, until a worker began");
+    row(f, "worker_seconds", "time of workers", text_time((double)r->busy_ns * 1e-9, text),
+        (double)r->busy_ns * 1e-9, "with failed attempts");
+    snprintf(text, sizeof text, "%.3g GB s", gb_seconds(r));
+    row(f, "gb_seconds", "memory of workers", text, gb_seconds(r), "that time, by what is allowed");
     row_bytes(f, "bytes_read", "read, decoded", (double)t->bytes_read, "");
     row_bytes(f, "stored_read", "read, stored", (double)t->stored_read, "");
     row_bytes(f, "bytes_written", "written, decoded", (double)t->bytes_written, "");
@@ -206,7 +238,8 @@ static void put_failures(const report *r, FILE *f)
     if (r->nfailures == 0) return;
     fputs("<h2>Failed attempts</h2>\n<ul class=\"failures\">\n", f);
     for (int i = 0; i < r->nfailures; i++) {
-        fprintf(f, "<li>task %" PRId64 " of stage %d: ", r->failure[i].task, r->failure[i].stage);
+        fprintf(f, "<li>task %" PRId64 " of stage %d, %s: ", r->failure[i].task,
+                r->failure[i].stage, cubed_failure_str(r->failure[i].kind));
         text_put(f, r->failure[i].message);
         fputs("</li>\n", f);
     }
@@ -244,6 +277,7 @@ cubed_status report_write(const report *r, const report_run *run, FILE *f, cubed
     put_memory(r, run, f);
     fputs("</div>\n", f);
     put_stages(r, f);
+    put_hosts(r, f);
     put_failures(r, f);
     fputs("</body>\n</html>\n", f);
     return st;

@@ -1,5 +1,6 @@
 #include "report/record.h"
 
+#include <string.h>
 #include <time.h>
 
 #include "report/text.h"
@@ -62,6 +63,7 @@ static void merge(record_mark *a, const record_mark *b)
         a->mixed = true;
     }
     a->mixed = a->mixed || b->mixed;
+    if (b->host != a->host) a->host = -1;
     a->tasks += b->tasks;
     a->failed += b->failed;
     a->shared += b->shared;
@@ -101,12 +103,13 @@ static int lane_of(const report *r, unsigned worker)
     return lane < r->nlanes ? (int)lane : r->nlanes - 1;
 }
 
-static void add_mark(report *r, const cubed_event *e, int lane, bool shared)
+static void add_mark(report *r, const cubed_event *e, int lane, bool shared, int host)
 {
     bool failed = e->kind == CUBED_EVENT_TASK_RETRY;
     record_mark m = {.lane = lane,
                      .stage = e->stage,
                      .task = e->task,
+                     .host = host,
                      .tasks = !failed && !shared,
                      .failed = failed && !shared,
                      .shared = shared,
@@ -126,13 +129,13 @@ static void add_mark(report *r, const cubed_event *e, int lane, bool shared)
 }
 
 /* A mark on the lane of each worker that made it, of which one counts the task. */
-static void add_marks(report *r, const cubed_event *e)
+static void add_marks(report *r, const cubed_event *e, int host)
 {
     const int own = lane_of(r, e->worker);
-    add_mark(r, e, own, false);
+    add_mark(r, e, own, false, host);
     if (e->coop < 2) return;
     for (int lane = 0, last = lane_of(r, e->coop - 1); lane <= last; lane++) {
-        if (lane != own) add_mark(r, e, lane, true);
+        if (lane != own) add_mark(r, e, lane, true, host);
     }
 }
 
@@ -167,9 +170,44 @@ static void keep_failure(report *r, const cubed_event *e)
     if (r->nfailures == RECORD_FAILURES) return;
     r->failure[r->nfailures].stage = e->stage;
     r->failure[r->nfailures].task = e->task;
+    r->failure[r->nfailures].kind = e->failure;
     snprintf(r->failure[r->nfailures].message, sizeof r->failure[0].message, "%s",
              e->message ? e->message : "");
     r->nfailures++;
+}
+
+/* The machine of "HOST:PID". */
+static int count_host(report *r, const cubed_event *e)
+{
+    const char *name = e->host ? e->host : "this machine", *end = strrchr(name, ':');
+    size_t n = end ? (size_t)(end - name) : strlen(name);
+    if (n >= sizeof r->host[0].name) n = sizeof r->host[0].name - 1;
+    int i = 0;
+    while (i < r->nhosts &&
+           (strlen(r->host[i].name) != n || strncmp(r->host[i].name, name, n) != 0))
+        i++;
+    if (i == RECORD_HOSTS) i--;
+    if (i == r->nhosts) {
+        r->nhosts++;
+        if (r->nhosts == RECORD_HOSTS)
+            snprintf(r->host[i].name, sizeof r->host[i].name, "all others");
+        else
+            snprintf(r->host[i].name, sizeof r->host[i].name, "%.*s", (int)n, name);
+    }
+    const bool failed = e->kind == CUBED_EVENT_TASK_RETRY;
+    r->host[i].tasks += !failed;
+    r->host[i].failed += failed;
+    r->host[i].busy_ns += e->duration_ns;
+    return i;
+}
+
+/* What an engine adds to tasks. */
+static int count_engine(report *r, const cubed_event *e)
+{
+    r->busy_ns += e->duration_ns * (e->coop ? e->coop : 1);
+    r->queued_ns += e->queued_ns;
+    r->backups += e->backup;
+    return count_host(r, e);
 }
 
 void report_event(void *report_of_run, const cubed_event *e)
@@ -196,7 +234,7 @@ void report_event(void *report_of_run, const cubed_event *e)
         if (e->coop > r->workers) r->workers = e->coop;
         count(s, e);
         count(&r->total, e);
-        add_marks(r, e);
+        add_marks(r, e, count_engine(r, e));
         if (e->kind == CUBED_EVENT_TASK_RETRY) {
             keep_failure(r, e);
             break;

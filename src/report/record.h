@@ -5,7 +5,13 @@
 #include "cubed/run.h"
 #include "report/report.h"
 
-enum { RECORD_MARKS = 1200, RECORD_BINS = 700, RECORD_LANES = 100, RECORD_FAILURES = 20 };
+enum {
+    RECORD_MARKS = 1200,
+    RECORD_BINS = 700,
+    RECORD_LANES = 100,
+    RECORD_FAILURES = 20,
+    RECORD_HOSTS = 50
+};
 
 /* One task on the timeline, or several that one worker did one after another. */
 typedef struct record_mark {
@@ -13,6 +19,7 @@ typedef struct record_mark {
     int stage; /* the one that took the most time of them */
     bool mixed;
     int64_t task;   /* if it is a single one */
+    int host;       /* -1: several */
     int64_t tasks;  /* that ended well */
     int64_t failed; /* attempts */
     int64_t shared; /* made by several workers, of which another one's mark has them in `tasks` */
@@ -52,10 +59,18 @@ struct report {
     int nmarks;
     int open[RECORD_LANES]; /* the last mark of each, -1: none */
     record_mark mark[RECORD_MARKS];
+    int64_t busy_ns, queued_ns; /* of workers, and of ranges */
+    int64_t backups;            /* attempts of tasks that two workers were given */
+    int nhosts;                 /* that are kept; the last is all others if there are more */
+    struct {
+        char name[64];
+        int64_t tasks, failed, busy_ns;
+    } host[RECORD_HOSTS];
     int nfailures; /* that are kept */
     struct {
         int stage;
         int64_t task;
+        cubed_failure kind;
         char message[256];
     } failure[RECORD_FAILURES];
 };

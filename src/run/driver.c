@@ -111,6 +111,20 @@ static uint64_t function_projected(const cb_stage *s)
     return cb_stage_code(s) ? s->call->need.library : 0;
 }
 
+/* Clocks of other machines may be behind. */
+static int64_t queued_ns(const in_flight *f, const cubed_task_report *r)
+{
+    return r->task == f->first && r->start_ns > f->given_ns ? r->start_ns - f->given_ns : 0;
+}
+
+static void count_time(const cb_driver *d, const in_flight *f, const cubed_task_report *r)
+{
+    cubed_run_stats *s = d->a.stats;
+    const double seconds = (double)(r->end_ns - r->start_ns) * 1e-9;
+    s->worker_seconds += seconds * (r->coop ? r->coop : 1);
+    s->queue_seconds += (double)queued_ns(f, r) * 1e-9;
+}
+
 /* `f`: as it was before the report. */
 static void emit_task(const cb_driver *d, const in_flight *f, const cubed_task_report *r)
 {
@@ -120,6 +134,9 @@ static void emit_task(const cb_driver *d, const in_flight *f, const cubed_task_r
                      .stage = f->stage,
                      .task = r->task,
                      .worker = r->worker,
+                     .host = r->host,
+                     .queued_ns = queued_ns(f, r),
+                     .backup = f->twin != 0,
                      .coop = r->coop,
                      .attempt = (unsigned)f->attempts + f->preempted};
     emit(d, &e);
@@ -253,7 +270,7 @@ static unsigned fly(cb_driver *d, in_flight f)
     const unsigned slot = take_slot(d);
     f.serial = d->flights[slot].serial + 1;
     f.first = f.next;
-    f.given_ns = d->a.backups ? cb_clock_ns() : 0;
+    f.given_ns = cb_clock_ns();
     d->flights[slot] = f;
     return slot;
 }
@@ -414,6 +431,7 @@ cubed_status cb_driver_report(cb_driver *d, const cubed_task_report *r, cubed_er
     f->next++;
     f->attempts = f->preempted = 0;
     if (failed || f->next == f->last) land(d, f, twin, failed);
+    count_time(d, &was, r);
     if (was.late || (twin && r->task < twin->next)) return CUBED_OK; /* it has been done */
     const cubed_failure failure = cubed_failure_of(&r->error);
     if (r->error.status != CUBED_E_CANCELLED || failure == CUBED_FAILURE_PREEMPTED)

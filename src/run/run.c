@@ -38,6 +38,7 @@ void cb_run_finish_stats(const cubed_plan *plan, const cb_io *io, int64_t start_
                          cubed_run_stats *stats)
 {
     stats->seconds = (double)(cb_clock_ns() - start_ns) * 1e-9;
+    stats->gb_seconds = stats->worker_seconds * (double)plan->allowed_mem * 1e-9;
     for (int i = 0; i < plan->nstages; i++) {
         const uint64_t need = cb_plan_projected(plan, &plan->stages[i]);
         if (need > stats->projected_mem) stats->projected_mem = need;

@@ -23,7 +23,7 @@ _EVENTS = (
     "name", "num_tasks", "result",
     "task_create_tstamp", "function_start_tstamp", "function_end_tstamp", "task_result_tstamp",
     "peak_measured_mem_start", "peak_measured_mem_end", "projected_mem",
-    "task", "worker", "bytes_read", "bytes_written",
+    "task", "worker", "host", "attempt", "backup", "bytes_read", "bytes_written",
 )  # fmt: skip
 
 

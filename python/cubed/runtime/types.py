@@ -79,6 +79,11 @@ class TaskEndEvent:
     worker: int = 0
     #: Workers that made it together: where there are several, all of the run, `worker` among them.
     coop: int = 1
+    #: Of the worker, "HOST:PID"; None: this machine.
+    host: str | None = None
+    #: Attempts before, and whether a second worker was given the task, too.
+    attempt: int = 0
+    backup: bool = False
     bytes_read: int = 0
     bytes_written: int = 0
 
@@ -177,7 +182,7 @@ class _Dispatcher:
                 "on_task_end",
                 TaskEndEvent(
                     self.name(stage),
-                    task_create_tstamp=begin,
+                    task_create_tstamp=begin - e["queued_ns"] / 1e9,
                     function_start_tstamp=begin,
                     function_end_tstamp=when,
                     task_result_tstamp=time.time(),
@@ -189,6 +194,9 @@ class _Dispatcher:
                     task=e["task"],
                     worker=e["worker"],
                     coop=e["coop"],
+                    host=e["host"],
+                    attempt=e["attempt"],
+                    backup=e["backup"],
                     bytes_read=e["bytes_read"],
                     bytes_written=e["bytes_written"],
                 ),

@@ -63,6 +63,7 @@ struct lambda {
     cb_buf reply;
     cb_answer answer;
     unsigned worker;
+    size_t worker_at;  /* of its name in `workers` */
     cubed_error error; /* of the first task that has no report; CUBED_OK: none was told */
 };
 
@@ -271,8 +272,10 @@ static unsigned number_of(lambda *x, const char *name, size_t size)
     unsigned n = 0;
     const char *end = x->workers.data + x->workers.size;
     for (const char *at = x->workers.data; at && at < end; at += strlen(at) + 1, n++) {
+        x->worker_at = (size_t)(at - x->workers.data);
         if (strlen(at) == size && memcmp(at, name, size) == 0) return n;
     }
+    x->worker_at = x->workers.size;
     cb_buf_put(&x->workers, name, size);
     cb_buf_put(&x->workers, "", 1);
     return n;
@@ -327,6 +330,7 @@ static cubed_status next_report(lambda *x, cubed_task_report *r, cubed_error *er
         }
     }
     r->worker = x->worker;
+    r->host = x->workers.failed || !x->answer.worker ? NULL : x->workers.data + x->worker_at;
     i->range.first = r->task + 1;
     if (r->error.status != CUBED_OK || i->range.first >= i->range.last) {
         free_invocation(i);

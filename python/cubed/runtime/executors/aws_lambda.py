@@ -27,7 +27,7 @@ class LambdaExecutor(Executor):
         Of the service, as of stores in S3: ``region``, ``key``, ``secret``, ``endpoint_url``, ...;
         default: what the environment and AWS's files say.
     **kwargs
-        Options of other versions, which are accepted.
+        As for other executors.
     """
 
     name = "lambda"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import time
 from abc import ABC, abstractmethod
@@ -15,9 +16,10 @@ import numpy as np
 from cubed import _core
 from cubed.runtime import worker
 
-#: What became of a range: its bytes, reports or None, the worker's number, nanoseconds to be added
-#: to times, what the call raised, and what kind of failure that is, if its type does not say it.
-Answer = tuple[bytes, bytes | None, int, int, BaseException | None, str]
+#: What became of a range: its bytes, reports or None, the worker's number and name, nanoseconds to
+#: be added to times, what the call raised, and what kind of failure that is, if its type does not
+#: say it.
+Answer = tuple[bytes, bytes | None, int, str, int, BaseException | None, str]
 
 
 def needed(module: str, extra: str) -> Any:
@@ -154,6 +156,23 @@ class EngineExecutor(Executor):
             _core.add_executor(self.name, self.remote, self.max_message_bytes, range_ms)
         return _capabilities(self.name)
 
+    def num_workers(self) -> int:
+        """Those that were asked for, those that the engine is known to have, or one per core."""
+        if self.engine is not None:
+            needed(*self.engine)
+        return self.max_workers or self.known_workers() or len(os.sched_getaffinity(0))
+
+    def known_workers(self) -> int | None:
+        """Tasks at a time, where the engine says how many; None where it does not."""
+        return None
+
+    def given(self, option: str, module: str, kind: str) -> Any:
+        """An option that is an object of the engine's, or None; TypeError if it is another one."""
+        value, expected = self.kwargs.get(option), getattr(needed(module, self.name), kind)
+        if value is not None and not isinstance(value, expected):
+            raise TypeError(f"{option} is {value!r}, expected a {module}.{kind}")
+        return value
+
     @abstractmethod
     def connect(self) -> Engine:
         """Connects to the engine, for one run; raises ImportError if it is not installed."""
@@ -169,7 +188,8 @@ class Engine(ABC):
     #: Seconds to wait, at the end of a run that failed, for calls that cannot be cancelled.
     grace: float = 60.0
 
-    def __init__(self) -> None:
+    def __init__(self, workers: int = 1) -> None:
+        self._wanted = workers
         #: What a worker calls with a message.
         self.work: Callable[[bytes], bytes] = worker.work
         self.plan_key: str = ""
@@ -178,9 +198,9 @@ class Engine(ABC):
         self._done: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._workers: dict[str, int] = {}
 
-    @abstractmethod
     def num_workers(self) -> int:
         """Calls that run at a time."""
+        return self._wanted
 
     @abstractmethod
     def submit_one(self, message: bytes) -> Any:
@@ -243,9 +263,9 @@ class Engine(ABC):
         try:
             reports, name, shift = worker.read_reply(self.result(future))
         except BaseException as e:
-            return range_, None, 0, 0, e, self.failure(e)
+            return range_, None, 0, "", 0, e, self.failure(e)
         number = self._workers.setdefault(name, len(self._workers))
-        return range_, reports, number, shift, None, ""
+        return range_, reports, number, name, shift, None, ""
 
     def close(self) -> None:
         """The run ends: nothing of it is to be written any more."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import uuid
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -72,21 +71,14 @@ class BeamExecutor(EngineExecutor):
     max_workers
         Tasks at a time that plans are made for; default: one per core of this machine, which is too
         few for a cloud.
-    retries
+    retries, **kwargs
         As for other executors.
-    **kwargs
-        Options of other versions, which are accepted.
     """
 
     name = "beam"
     engine: ClassVar[tuple[str, str]] = ("apache_beam", "beam")
     overhead: ClassVar[float] = 1.0
     _accepted = EngineExecutor._accepted | {"options"}
-
-    def num_workers(self) -> int:
-        """Those that were asked for, or one per core."""
-        needed("apache_beam", "beam")
-        return self.max_workers or len(os.sched_getaffinity(0))
 
     def connect(self) -> BeamEngine:
         """Pipelines, for one run; ValueError if Dataflow lacks an option."""

@@ -14,12 +14,8 @@ class CoiledEngine(DaskEngine):
     """The cluster of a function. It is left to Coiled, which ends it when nobody uses it."""
 
     def __init__(self, client: Any, workers: int) -> None:
-        super().__init__(client, False, {})
-        self._wanted = workers
-
-    def num_workers(self) -> int:
-        """Those that were asked for: there are as many only when there is work."""
-        return self._wanted
+        # There are as many only when there is work.
+        super().__init__(client, workers, False, {})
 
 
 class CoiledExecutor(EngineExecutor):
@@ -32,10 +28,8 @@ class CoiledExecutor(EngineExecutor):
         ``local=True`` the cluster is one of processes of this machine.
     max_workers
         Tasks at a time; default: the most of ``n_workers``.
-    retries
+    retries, **kwargs
         As for other executors.
-    **kwargs
-        Options of other versions, which are accepted.
     """
 
     name = "coiled"
@@ -46,12 +40,11 @@ class CoiledExecutor(EngineExecutor):
     def _options(self) -> Mapping[str, Any]:
         return self.kwargs.get("coiled_kwargs") or {}
 
-    def num_workers(self) -> int:
-        """Those that were asked for, or the most that there may be."""
-        needed("coiled", "coiled")
+    def known_workers(self) -> int:
+        """The most that there may be."""
         asked = self._options().get("n_workers") or 1
         most = asked[-1] if isinstance(asked, (list, tuple)) else asked
-        return self.max_workers or int(most)
+        return int(most)
 
     def connect(self) -> CoiledEngine:
         """The function's cluster, which is started if it is not there."""

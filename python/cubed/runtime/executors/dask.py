@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import uuid
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -17,25 +16,15 @@ class DaskEngine(Engine):
     # The scheduler keeps what workers do not run yet, and takes a while to hear of what has ended.
     in_flight = 4
 
-    def __init__(self, client: Any, own: bool, options: Mapping[str, Any]) -> None:
-        super().__init__()
-        self._client, self._own, self._options = client, own, options
+    def __init__(self, client: Any, workers: int, own: bool, options: Mapping[str, Any]) -> None:
+        super().__init__(workers)
+        self._client, self._own, self._options = client, own, {"retries": 0, **options}
         self._replies: dict[Any, bytes] = {}
-
-    def num_workers(self) -> int:
-        """Threads of all workers."""
-        return max(1, sum(self._client.nthreads().values()))
 
     def submit_one(self, message: bytes) -> Any:
         """Starts a call, of a name of its own: calls with the same arguments run once otherwise."""
-        return self._client.submit(
-            self.work,
-            message,
-            key=f"cubed-{uuid.uuid4().hex}",
-            pure=False,
-            retries=0,
-            **self._options,
-        )
+        key = f"cubed-{uuid.uuid4().hex}"
+        return self._client.submit(self.work, message, key=key, **self._options)
 
     def result(self, future: Any) -> bytes:
         """Its reply, which is asked for with those of all that have ended: that takes as long as
@@ -57,9 +46,7 @@ class DaskEngine(Engine):
         """Ends the run's own cluster."""
         super().disconnect()
         if self._own:
-            cluster = self._client.cluster
             self._client.close()
-            cluster.close()
 
 
 class DaskExecutor(EngineExecutor):
@@ -78,7 +65,7 @@ class DaskExecutor(EngineExecutor):
         As for other executors. A call whose worker is lost runs again without counting as one,
         as often as the scheduler allows.
     **kwargs
-        Options of other versions, which are accepted.
+        As for other executors.
     """
 
     name = "dask"
@@ -87,32 +74,26 @@ class DaskExecutor(EngineExecutor):
     _accepted = EngineExecutor._accepted | {"client", "compute_kwargs"}
 
     def _client(self) -> Any:
-        distributed = needed("distributed", "dask")
-        client = self.kwargs.get("client")
-        if client is None:
-            try:
-                return distributed.default_client()
-            except ValueError:
-                return None
-        if not isinstance(client, distributed.Client):
-            raise TypeError(f"client is {client!r}, expected a distributed.Client")
-        return client
+        given = self.given("client", "distributed", "Client")
+        try:
+            return given or needed("distributed", "dask").default_client()
+        except ValueError:
+            return None
 
-    def num_workers(self) -> int:
-        """Those that were asked for, threads of the client's workers, or one per core."""
+    def known_workers(self) -> int | None:
+        """Threads of the client's workers."""
         client = self._client()
-        if self.max_workers or client is None:
-            return self.max_workers or len(os.sched_getaffinity(0))
-        return DaskEngine(client, False, {}).num_workers()
+        return None if client is None else max(1, sum(client.nthreads().values()))
 
     def connect(self) -> DaskEngine:
         """The client, or one of a new cluster."""
-        client = self._client()
-        options = self.kwargs.get("compute_kwargs") or {}
-        if client is not None:
-            return DaskEngine(client, False, options)
-        distributed = needed("distributed", "dask")
-        cluster = distributed.LocalCluster(
-            n_workers=self.num_workers(), threads_per_worker=1, dashboard_address=None
-        )
-        return DaskEngine(distributed.Client(cluster, set_as_default=False), True, options)
+        client, workers = self._client(), self.num_workers()
+        own = client is None
+        if own:
+            client = needed("distributed", "dask").Client(
+                n_workers=workers,
+                threads_per_worker=1,
+                dashboard_address=None,
+                set_as_default=False,
+            )
+        return DaskEngine(client, workers, own, self.kwargs.get("compute_kwargs") or {})

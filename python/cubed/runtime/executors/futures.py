@@ -32,36 +32,29 @@ class FuturesEngine(Engine):
     may_pass: tuple[type[BaseException], ...] = (BrokenExecutor,)
 
     def __init__(self, pool: Pool | None, workers: int) -> None:
-        super().__init__()
-        self._pool = pool
-        self._own: ProcessPoolExecutor | None = None
-        self._workers_wanted = workers
+        super().__init__(workers)
+        self._own = pool is None
+        self._pool = pool or self._make()
 
-    def num_workers(self) -> int:
-        """Processes of the pool."""
-        return self._workers_wanted
-
-    def _make(self) -> ProcessPoolExecutor:
+    def _make(self) -> Pool:
         context = multiprocessing.get_context("spawn")
-        self._own = ProcessPoolExecutor(
-            self._workers_wanted, mp_context=context, initializer=_begin_process
-        )
-        return self._own
+        return ProcessPoolExecutor(self._wanted, mp_context=context, initializer=_begin_process)
 
     def submit_one(self, message: bytes) -> Future[bytes]:
         """Starts a call in the pool."""
         try:
-            return (self._pool or self._own or self._make()).submit(self.work, message)
+            return self._pool.submit(self.work, message)
         except BrokenExecutor:
-            if self._pool is not None:
+            if not self._own:
                 raise
-            return self._make().submit(self.work, message)
+            self._pool = self._make()
+            return self._pool.submit(self.work, message)
 
     def disconnect(self) -> None:
         """Ends the run's own pool."""
         super().disconnect()
-        if self._own is not None:
-            self._own.shutdown(wait=True, cancel_futures=True)
+        if self._own:
+            self._pool.shutdown(wait=True, cancel_futures=True)
 
 
 class FuturesExecutor(EngineExecutor):
@@ -74,37 +67,23 @@ class FuturesExecutor(EngineExecutor):
         Its workers find this package and the work directory.
     max_workers
         Calls at a time; default: as many as `pool` has, or one per core.
-    retries
+    retries, **kwargs
         As for other executors.
-    **kwargs
-        Options of other versions, which are accepted.
     """
 
     name = "futures"
     overhead: ClassVar[float] = 0.001
     _accepted = EngineExecutor._accepted | {"pool"}
 
-    def __init__(
-        self,
-        max_workers: int | None = None,
-        retries: int = 2,
-        *,
-        pool: Pool | None = None,
-        **kwargs: Any,
-    ) -> None:
-        if pool is not None and not callable(getattr(pool, "submit", None)):
-            raise TypeError(f"pool is {pool!r}, expected an executor of concurrent.futures")
-        super().__init__(max_workers, retries, pool=pool, **kwargs)
+    def __init__(self, max_workers: int | None = None, retries: int = 2, **kwargs: Any) -> None:
+        super().__init__(max_workers, retries, **kwargs)
+        self.pool: Pool | None = kwargs.get("pool")
+        if self.pool is not None and not callable(getattr(self.pool, "submit", None)):
+            raise TypeError(f"pool is {self.pool!r}, expected an executor of concurrent.futures")
 
-    @property
-    def pool(self) -> Pool | None:
-        """The user's executor, or None."""
-        return self.kwargs["pool"]
-
-    def num_workers(self) -> int:
-        """Those that were asked for, those of the pool, or one per core."""
-        known = getattr(self.pool, "_max_workers", None)
-        return self.max_workers or known or len(os.sched_getaffinity(0))
+    def known_workers(self) -> int | None:
+        """Those of the pool."""
+        return getattr(self.pool, "_max_workers", None)
 
     def connect(self) -> FuturesEngine:
         """The pool, for one run."""

@@ -2,42 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from cubed.runtime.executors.base import Answer, Engine, EngineExecutor, needed
+from cubed.runtime.executors.base import Answer, EngineExecutor, needed
+from cubed.runtime.executors.stages import ListEngine
 
 
-class LithopsEngine(Engine):
+class LithopsEngine(ListEngine):
     """An executor of Lithops: ranges that are ready at a time are one job, and its storage is asked
     what has ended."""
 
     def __init__(self, options: Mapping[str, Any], timeout: int | None, workers: int) -> None:
-        super().__init__()
+        super().__init__(workers)
         self._lithops = needed("lithops", "lithops")
         self._executor = self._lithops.FunctionExecutor(**options)
-        self._timeout, self._wanted = timeout, workers
-        self._ready: list[bytes] = []
-
-    def num_workers(self) -> int:
-        """Calls at a time."""
-        return self._wanted
-
-    def submit(self, range_: bytes) -> None:
-        """Keeps a range for the next job."""
-        self._ready.append(range_)
-
-    def submit_one(self, message: bytes) -> Any:
-        """Starts a job of one call."""
-        return self._executor.call_async(
-            self.work, (message,), timeout=self._timeout, include_modules=None
-        )
-
-    def cancel(self, futures: list[Any]) -> None:
-        """Lithops cannot: calls go on to the end of their range. No more are started."""
-        self._ready.clear()
+        self._timeout = timeout
 
     def poll(self, seconds: float) -> Answer | None:
         """Starts what is ready, and asks the storage for a call that has ended."""
@@ -93,11 +74,6 @@ class LithopsExecutor(EngineExecutor):
          "runtime", "runtime_memory", "remote_invoker", "workers")
     )  # fmt: skip
     _accepted = EngineExecutor._accepted | _arguments | {"timeout"}
-
-    def num_workers(self) -> int:
-        """Those that were asked for, or one per core."""
-        needed("lithops", "lithops")
-        return self.max_workers or len(os.sched_getaffinity(0))
 
     def connect(self) -> LithopsEngine:
         """An executor of Lithops, for one run."""

@@ -58,10 +58,8 @@ class ModalExecutor(EngineExecutor):
         Shows what Modal says.
     max_workers
         Tasks at a time; default: 100.
-    retries
+    retries, **kwargs
         As for other executors.
-    **kwargs
-        Options of other versions, which are accepted.
     """
 
     name = "modal"
@@ -75,10 +73,9 @@ class ModalExecutor(EngineExecutor):
         | {"function", "local", "image", "secret", "enable_output"}
     )
 
-    def num_workers(self) -> int:
-        """Those that were asked for, or 100."""
-        needed("modal", "modal")
-        return self.max_workers or 100
+    def known_workers(self) -> int:
+        """Containers at a time that an account has at first."""
+        return 100
 
     def connect(self) -> ModalEngine:
         """The function, of an app that is begun if there is none."""

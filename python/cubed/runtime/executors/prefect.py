@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -45,10 +44,8 @@ class PrefectExecutor(EngineExecutor):
         `max_workers` threads of this process.
     max_workers
         Tasks at a time; default: one per core.
-    retries
+    retries, **kwargs
         As for other executors.
-    **kwargs
-        Options of other versions, which are accepted.
     """
 
     name = "prefect"
@@ -56,11 +53,9 @@ class PrefectExecutor(EngineExecutor):
     overhead: ClassVar[float] = 0.4
     _accepted = EngineExecutor._accepted | {"task_runner"}
 
-    def num_workers(self) -> int:
-        """Those that were asked for, those of the task runner, or one per core."""
-        needed("prefect", "prefect")
-        known = getattr(self.kwargs.get("task_runner"), "_max_workers", None)
-        return self.max_workers or known or len(os.sched_getaffinity(0))
+    def known_workers(self) -> int | None:
+        """Those of the task runner."""
+        return getattr(self.kwargs.get("task_runner"), "_max_workers", None)
 
     def connect(self) -> PrefectEngine:
         """Flows, for one run."""

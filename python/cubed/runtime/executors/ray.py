@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -13,17 +12,13 @@ class RayEngine(Engine):
     """Ray's tasks, which it does not try again: the driver does."""
 
     def __init__(self, own: bool, options: Mapping[str, Any], workers: int) -> None:
-        super().__init__()
+        super().__init__(workers)
         self._ray = needed("ray", "ray")
         e = self._ray.exceptions
         self.may_pass: tuple[type[BaseException], ...] = (e.RaySystemError, e.WorkerCrashedError)
-        self._own, self._wanted = own, workers
+        self._own = own
         self._remote = self._ray.remote(max_retries=0, **options)(self.work)
         self._refs: dict[Any, Any] = {}
-
-    def num_workers(self) -> int:
-        """Tasks at a time."""
-        return self._wanted
 
     def submit_one(self, message: bytes) -> Any:
         """Starts a task."""
@@ -56,10 +51,8 @@ class RayExecutor(EngineExecutor):
         What ``ray.remote`` is given, such as ``memory`` or ``num_cpus``.
     max_workers
         Tasks at a time; default: the cluster's processors.
-    retries
+    retries, **kwargs
         As for other executors.
-    **kwargs
-        Options of other versions, which are accepted.
     """
 
     name = "ray"
@@ -67,14 +60,12 @@ class RayExecutor(EngineExecutor):
     overhead: ClassVar[float] = 0.005
     _accepted = EngineExecutor._accepted | {"ray_init", "ray_remote"}
 
-    def num_workers(self) -> int:
-        """Those that were asked for, or processors."""
+    def known_workers(self) -> int | None:
+        """Processors of the cluster that was joined."""
         ray = needed("ray", "ray")
-        if self.max_workers:
-            return self.max_workers
-        if ray.is_initialized():
-            return max(1, int(ray.cluster_resources().get("CPU", 1)))
-        return len(os.sched_getaffinity(0))
+        if not ray.is_initialized():
+            return None
+        return max(1, int(ray.cluster_resources().get("CPU", 1)))
 
     def connect(self) -> RayEngine:
         """The cluster, which is begun if there is none."""

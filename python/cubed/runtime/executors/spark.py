@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
@@ -46,7 +45,7 @@ class SparkExecutor(EngineExecutor):
         As for other executors. A call whose worker is lost runs again without counting as one, as
         often as ``spark.task.maxFailures`` allows.
     **kwargs
-        Options of other versions, which are accepted.
+        As for other executors.
     """
 
     name = "spark"
@@ -56,16 +55,13 @@ class SparkExecutor(EngineExecutor):
 
     def _context(self) -> Any:
         pyspark = needed("pyspark", "spark")
-        context = self.kwargs.get("spark_context") or pyspark.SparkContext._active_spark_context
-        if context is not None and not isinstance(context, pyspark.SparkContext):
-            raise TypeError(f"spark_context is {context!r}, expected a pyspark.SparkContext")
-        return context
+        given = self.given("spark_context", "pyspark", "SparkContext")
+        return given or pyspark.SparkContext._active_spark_context
 
-    def num_workers(self) -> int:
-        """Those that were asked for, those of the context, or one per core."""
+    def known_workers(self) -> int | None:
+        """Those of the context."""
         context = self._context()
-        known = None if context is None else context.defaultParallelism
-        return self.max_workers or known or len(os.sched_getaffinity(0))
+        return None if context is None else context.defaultParallelism
 
     def connect(self) -> SparkEngine:
         """The context, or a new one."""

@@ -1,4 +1,4 @@
-"""What executors have in common whose engine runs a list of calls, and gives results together."""
+"""What executors have in common whose engine is given lists of calls."""
 
 from __future__ import annotations
 
@@ -12,8 +12,28 @@ from cubed.runtime import worker
 from cubed.runtime.executors.base import Answer, Engine
 
 
-class StageEngine(Engine):
-    """Ranges that are ready go as one list, in a thread; several lists may be under way.
+class ListEngine(Engine):
+    """Ranges that are ready go as one list: `poll` starts them."""
+
+    def __init__(self, workers: int) -> None:
+        super().__init__(workers)
+        self._ready: list[bytes] = []
+
+    def submit_one(self, message: bytes) -> Any:
+        """Calls go in lists alone."""
+        raise NotImplementedError
+
+    def submit(self, range_: bytes) -> None:
+        """Keeps a range for the next list."""
+        self._ready.append(range_)
+
+    def cancel(self, futures: list[Any]) -> None:
+        """No more are started; calls that run go on to the end of their range."""
+        self._ready.clear()
+
+
+class StageEngine(ListEngine):
+    """An engine that gives the results of a list together: each is waited for in a thread.
 
     What a call raises comes back as a value, so the engine has nothing to try again but calls whose
     worker is lost.
@@ -23,9 +43,7 @@ class StageEngine(Engine):
     at_a_time = 8
 
     def __init__(self, workers: int) -> None:
-        super().__init__()
-        self._wanted = workers
-        self._ready: list[bytes] = []
+        super().__init__(workers)
         self._lists: set[Future[None]] = set()
         self._threads = ThreadPoolExecutor(self.at_a_time, "cubed-lists")
 
@@ -38,18 +56,6 @@ class StageEngine(Engine):
         Exceptions in the list are those of calls that gave nothing; one that is raised is what
         became of all of them.
         """
-
-    def num_workers(self) -> int:
-        """Calls at a time."""
-        return self._wanted
-
-    def submit_one(self, message: bytes) -> Any:
-        """Calls go in lists alone."""
-        raise NotImplementedError
-
-    def submit(self, range_: bytes) -> None:
-        """Keeps a range for the next list."""
-        self._ready.append(range_)
 
     def poll(self, seconds: float) -> Answer | None:
         """Starts what is ready, and waits for what has ended."""
@@ -78,10 +84,6 @@ class StageEngine(Engine):
                 future.set_result(worker.outcome(reply))
             except BaseException as e:
                 future.set_exception(e)
-
-    def cancel(self, futures: list[Any]) -> None:
-        """No more are started; lists that run go on to their end."""
-        self._ready.clear()
 
     def disconnect(self) -> None:
         """Waits for lists that are under way."""
