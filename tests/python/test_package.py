@@ -325,6 +325,7 @@ def test_importing_is_quick_and_does_not_bring_in_much():
     roots = {name.split(".")[0] for name in done.stdout.split()}
     assert not roots & {"donfig", "yaml", "zarr", "pandas", "rich", "IPython", "asyncio"}
     assert not roots & {"cloudpickle", "dataclasses", "hashlib", "inspect", "json", "tempfile"}
+    assert not roots & {"concurrent", "logging", "pathlib", "socket", "urllib"}
 
 
 @pytest.mark.parametrize("name", ["cumulative_sum", "sort"])

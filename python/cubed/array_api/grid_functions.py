@@ -68,8 +68,6 @@ def indices(
     ----------
     dimensions : tuple of int
         The shape.
-    dtype : dtype or None, default np.int64
-        Element type of the result.
     sparse : bool, default False
         Whether each has extent 1 along the others' axes.
 
@@ -162,8 +160,6 @@ def tri(
         Number of rows.
     M : int or None
         Number of columns; None: as many as rows.
-    dtype : dtype or None, default float
-        Element type of the result.
 
     Returns
     -------

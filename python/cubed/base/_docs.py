@@ -200,7 +200,8 @@ def _entry(name: str, words: str, annotation: str, default: Any) -> str:
     kind, colon, said = words.partition(" : ")
     if not colon:
         kind, said = TYPES.get(annotation, annotation), words
-    if default is not None:
-        value = f'"{default}"' if isinstance(default, str) else repr(default)
-        kind += f", default {value}"
+    if isinstance(default, type):
+        kind += f", default {'np.' * (default.__module__ == 'numpy')}{default.__name__}"
+    elif default is not None:
+        kind += f', default "{default}"' if isinstance(default, str) else f", default {default!r}"
     return f"{name} : {kind}\n    {said}"

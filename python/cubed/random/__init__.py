@@ -78,8 +78,6 @@ def random(
     ----------
     size : int or tuple of int
         Shape of the result.
-    dtype : dtype or None, default np.float64
-        Element type of the result.
     key : int or None
         Root of NumPy's generators, one for each chunk.
 
@@ -118,8 +116,6 @@ def uniform(
         The least number.
     high : float, default 1.0
         Where numbers end.
-    dtype : dtype or None, default np.float64
-        Element type of the result.
 
     Examples
     --------
@@ -158,8 +154,6 @@ def normal(
         The mean.
     scale : float, default 1.0
         The standard deviation.
-    dtype : dtype or None, default np.float64
-        Element type of the result.
 
     Examples
     --------
@@ -195,8 +189,6 @@ def exponential(
     ----------
     scale : float, default 1.0
         The mean.
-    dtype : dtype or None, default np.float64
-        Element type of the result.
 
     Examples
     --------

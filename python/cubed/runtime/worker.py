@@ -13,11 +13,14 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from threading import Thread, Timer
+from typing import TYPE_CHECKING
 
 from cubed import _core
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 #: Of a range in include/cubed/sys/message.h; behind it are texts.
 _RANGE_BYTES = 120
@@ -105,6 +108,8 @@ def _run(plan: _core.Plan, range_: bytes) -> bytes:
     (limit_ms,) = _TIMEOUT.unpack_from(range_)
     if not limit_ms:
         return plan.work(range_)
+    from concurrent.futures import Future, wait  # late: takes a while
+
     reply: Future[bytes] = Future()
     Thread(target=_fulfil, args=(reply, plan, range_), daemon=True).start()
     while not wait((reply,), _LOOK).done and not plan.is_stuck():
