@@ -70,7 +70,7 @@ class MaskedArray:
     Parameters
     ----------
     data : Array
-        The elements.
+        Input array.
     mask : Array of bool
         Where they do not count; broadcast to the shape of the data.
     fill_value : scalar or None

@@ -10,6 +10,7 @@ import sys
 import cubed
 import numpy as np
 import pytest
+from cubed import _core
 from cubed.base._docs import documented
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "docs"))
@@ -169,13 +170,13 @@ WHOLE = """Does it.
 Parameters
 ----------
 x : Array
-    The elements.
+    Input array.
 own : int, default 1
     What no other function has.
 *arrays : sequence of Array
-    The arrays.
+    Input arrays.
 axis : int or None, default -1
-    The axis, or the axes, gone through; negative ones count from the last.
+    Axis or axes along which to compute; negative ones count from the last.
 
 Returns
 -------
@@ -241,3 +242,24 @@ def test_examples(name, tmp_path, monkeypatch):
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
     runner.run(EXAMPLES[name], out=text.append)
     assert runner.failures == 0, "".join(text)
+
+
+#: Operations that are functions in Python; others are behind random numbers.
+OPERATIONS = {n: row for n, row in _core.operations().items() if not n.startswith("random")}
+
+
+@pytest.mark.parametrize("kind,dtype", zip("biufc", ("?", "i4", "u2", "f4", "c8"), strict=True))
+@pytest.mark.parametrize("name", sorted({*OPERATIONS} - {"where"}))
+def test_operations_take_and_give_what_docstrings_say(name, kind, dtype):
+    arity, kinds, result = OPERATIONS[name]
+    function = getattr(cubed, name)
+    x = cubed.asarray(np.ones(2, dtype))
+    if kind not in kinds and not name.startswith("logical"):
+        assert "TypeError" in sections(function.__doc__)["Raises"]
+        with pytest.raises(TypeError):
+            function(*[x] * arity)
+        return
+    floats = np.dtype("f8") if kind in "biu" else x.dtype
+    parts = np.dtype("f4") if kind == "c" else x.dtype
+    expected = {"SAME": x.dtype, "BOOL": np.dtype(bool), "FLOAT": floats, "REAL": parts}
+    assert function(*[x] * arity).dtype == expected[result]

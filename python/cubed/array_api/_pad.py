@@ -40,7 +40,7 @@ def pad(
     Parameters
     ----------
     x : Array
-        The elements.
+        Input array.
     pad_width : int, pair or sequence of pairs
         How many: a number, (before, after), or a pair for each axis.
     mode : str, default "constant"

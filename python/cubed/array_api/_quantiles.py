@@ -50,9 +50,9 @@ def median(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     x : Array
         Real numbers, or differences of times.
     axis : int, tuple of int or None
-        An axis, several, or None: all.
+        Axis or axes along which to compute; None: all. Negative ones count from the last.
     keepdims : bool, default False
-        Leave the axes, with one element.
+        Whether reduced axes stay in the result, with extent 1.
 
     Returns
     -------
@@ -108,12 +108,12 @@ def quantile(
     q : float or sequence of float
         From 0 to 1: a number, or an array of them.
     axis : int, tuple of int or None
-        An axis, several, or None: all.
+        Axis or axes along which to compute; None: all. Negative ones count from the last.
     method : str, default "linear"
         One of NumPy's: ``"linear"``, ``"lower"``, ``"higher"``, ``"midpoint"``, ``"nearest"``,
         ``"inverted_cdf"``, ``"hazen"``, ...; those that give one of the elements keep x's type.
     keepdims : bool, default False
-        Leave the axes, with one element.
+        Whether reduced axes stay in the result, with extent 1.
     weights : array_like or None
         Of x's shape or that of `axis`: how much each element counts. With method
         ``"inverted_cdf"``; all elements are sorted.

@@ -143,7 +143,7 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Array:
     func : callable
         ``func(array, axis)`` gives an array with or without that axis.
     a : array_like
-        The elements.
+        Input array.
     axes : int or sequence of int
         The axes.
 

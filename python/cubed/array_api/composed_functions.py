@@ -978,7 +978,7 @@ def unique(
     Parameters
     ----------
     x : array_like
-        The elements.
+        Input array.
     return_index, return_inverse, return_counts : bool, default False
         Give a tuple, also with where in the flattened array each element is first; which of them
         every element of x is, in x's shape; how often each is there.

@@ -448,7 +448,7 @@ def meshgrid(
     Parameters
     ----------
     *arrays : sequence of Array
-        The arrays.
+        Input arrays.
     indexing : {"xy", "ij"}, default "xy"
         Whether the first two axes are swapped.
     sparse : bool, default False

@@ -45,7 +45,7 @@ __all__ = [
 _transform = partial(
     documented,
     parameters={
-        "a": "The elements.",
+        "a": "Input array.",
         "axes": "The axes that are transformed; None: all.",
         "axis": "The axis that is transformed; negative ones count from the last.",
         "n": "Length of the transform along the axis: longer ones are filled with zeros.",

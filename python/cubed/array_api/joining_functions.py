@@ -65,7 +65,7 @@ def column_stack(tup: Sequence[Any], /) -> Array:
     Parameters
     ----------
     tup : sequence of array_like
-        The arrays.
+        Input arrays.
 
     Examples
     --------
@@ -206,7 +206,7 @@ def diagflat(v: Any, k: int = 0) -> Array:
     Parameters
     ----------
     v : array_like
-        The elements.
+        Input array.
     k : int, default 0
         The diagonal: 0 is the main one, 1 that above it.
 
@@ -231,7 +231,7 @@ def resize(a: Any, new_shape: int | Sequence[int]) -> Array:
     Parameters
     ----------
     a : array_like
-        The elements.
+        Input array.
     new_shape : int or tuple of int
         Shape of the result.
 
@@ -396,7 +396,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Array:
     Parameters
     ----------
     ary : array_like
-        The elements.
+        Input array.
     to_end : array_like or None
         What comes behind.
     to_begin : array_like or None

@@ -353,7 +353,7 @@ def matrix_power(x: Array, n: int, /) -> Array:
     Parameters
     ----------
     x : Array
-        The elements.
+        Input array.
     n : int
         The exponent; negative ones are powers of the inverse.
 
@@ -391,7 +391,7 @@ def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
     Parameters
     ----------
     x : Array
-        The elements.
+        Input array.
     rtol : float, Array or None
         Singular values less than that part of the largest count as 0.
 
@@ -431,7 +431,7 @@ def pinv(x: Array, /, *, rtol: Any = None, rcond: Any = None) -> Array:
     Parameters
     ----------
     x : Array
-        The elements.
+        Input array.
     rtol : float, Array or None
         Singular values less than that part of the largest count as 0.
     rcond : float or None
@@ -462,7 +462,7 @@ def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
     Parameters
     ----------
     x : Array
-        The elements.
+        Input array.
     mode : {"reduced", "complete"}, default "reduced"
         Whether `Q` has as many columns as are needed, or is square.
 
@@ -549,8 +549,6 @@ def svd(x: Array, /, *, full_matrices: bool = True, compute_uv: bool = True) -> 
 
     Parameters
     ----------
-    x : Array
-        The elements.
     full_matrices : bool, default True
         Whether `U` and `Vh` are square.
     compute_uv : bool, default True
@@ -625,7 +623,7 @@ def vector_norm(
     Parameters
     ----------
     axis : int, tuple of int or None
-        The axes that are gone through; negative ones count from the last.
+        Axis or axes along which to compute; negative ones count from the last.
     ord : int, float or str, default 2
         Which norm.
 
@@ -683,7 +681,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
         One for vectors, two for matrices. None: the matrix, if there are two axes and an `ord`;
         without one all elements.
     keepdims : bool, default False
-        Leave the axes, with one element.
+        Whether reduced axes stay in the result, with extent 1.
 
     Returns
     -------
@@ -717,7 +715,7 @@ def cond(x: Any, p: Any = None) -> Array:
     Parameters
     ----------
     x : array_like
-        The elements.
+        Input array.
     p : int, float, str or None
         Which norm; None: the second.
 
@@ -960,7 +958,7 @@ def tensorinv(a: Any, ind: int = 2) -> Array:
     Parameters
     ----------
     a : array_like
-        The elements.
+        Input array.
     ind : int, default 2
         How many of the first axes are those of the inverse's last.
 

@@ -497,7 +497,7 @@ def gradient(
         The distance of neighbours: nothing (1), one number for all axes, or for each axis a number
         or an array of coordinates in one dimension.
     axis : int, tuple of int or None
-        An axis, several, or None: all.
+        Axis or axes along which to compute; None: all. Negative ones count from the last.
     edge_order : {1, 2}, default 1
         1 or 2.
 

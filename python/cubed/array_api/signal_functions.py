@@ -255,7 +255,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
     Parameters
     ----------
     x : array_like
-        The elements.
+        Input array.
     N : int or None
         Number of columns; None: as many as elements.
     increasing : bool, default False
@@ -297,7 +297,7 @@ def polyval(p: Any, x: Any) -> Array:
     p : array_like
         Coefficients, that of the highest power first.
     x : array_like
-        The elements.
+        Input array.
 
     Returns
     -------

@@ -479,7 +479,7 @@ def plan(
     Parameters
     ----------
     *arrays : Array
-        The arrays.
+        Input arrays.
     optimize_graph : bool, default True
         False: every operation is a stage of its own.
     optimize_function : callable or None
@@ -540,7 +540,7 @@ def visualize(
     Parameters
     ----------
     *arrays : Array
-        The arrays.
+        Input arrays.
     filename : str or path, default "cubed"
         Where the drawing is written; without an extension, that of `format` is added.
     format : {"svg", "png", "pdf"} or None

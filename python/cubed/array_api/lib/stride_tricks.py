@@ -26,7 +26,7 @@ def sliding_window_view(
     Parameters
     ----------
     x : Array
-        The elements.
+        Input array.
     window_shape : int or tuple of int
         The extent of the windows along each of `axis`.
     axis : int, tuple of int or None
