@@ -150,7 +150,7 @@ def _truth(x: Any) -> Any:
 
 @_operation
 def abs(x: Array, /) -> Array:
-    """Absolute values.
+    """Absolute value of each element.
 
     >>> cubed.abs(cubed.asarray([-1.5, 0.0, 2.0])).compute()
     array([1.5, 0. , 2. ])
@@ -160,7 +160,7 @@ def abs(x: Array, /) -> Array:
 
 @_operation
 def acos(x: Array, /) -> Array:
-    """Arc cosines.
+    """Inverse cosine of each element, in radians.
 
     >>> cubed.acos(cubed.asarray([0.0, 0.5])).compute()
     array([1.57079633, 1.04719755])
@@ -170,7 +170,7 @@ def acos(x: Array, /) -> Array:
 
 @_operation
 def acosh(x: Array, /) -> Array:
-    """Inverse hyperbolic cosines.
+    """Inverse hyperbolic cosine of each element.
 
     >>> cubed.acosh(cubed.asarray([1.0, 2.0])).compute()
     array([0.       , 1.3169579])
@@ -180,7 +180,7 @@ def acosh(x: Array, /) -> Array:
 
 @_operation
 def add(x1: Any, x2: Any, /) -> Array:
-    """Sums.
+    """Sum of two arrays, element by element.
 
     >>> cubed.add(cubed.asarray([7, 8, 9]), 2).compute()
     array([ 9, 10, 11])
@@ -190,7 +190,7 @@ def add(x1: Any, x2: Any, /) -> Array:
 
 @_operation
 def asin(x: Array, /) -> Array:
-    """Arc sines.
+    """Inverse sine of each element, in radians.
 
     >>> cubed.asin(cubed.asarray([0.0, 0.5])).compute()
     array([0.        , 0.52359878])
@@ -200,7 +200,7 @@ def asin(x: Array, /) -> Array:
 
 @_operation
 def asinh(x: Array, /) -> Array:
-    """Inverse hyperbolic sines.
+    """Inverse hyperbolic sine of each element.
 
     >>> cubed.asinh(cubed.asarray([0.0, 1.0])).compute()
     array([0.        , 0.88137359])
@@ -210,7 +210,7 @@ def asinh(x: Array, /) -> Array:
 
 @_operation
 def atan(x: Array, /) -> Array:
-    """Arc tangents.
+    """Inverse tangent of each element, in radians.
 
     >>> cubed.atan(cubed.asarray([0.0, 0.5])).compute()
     array([0.        , 0.46364761])
@@ -220,7 +220,7 @@ def atan(x: Array, /) -> Array:
 
 @_operation
 def atan2(x1: Any, x2: Any, /) -> Array:
-    """Angles of the points (x2, x1).
+    """Angle of the point (x2, x1), in radians and in its quadrant.
 
     >>> cubed.atan2(cubed.asarray([1.0, -1.0]), cubed.asarray([1.0, 1.0])).compute()
     array([ 0.78539816, -0.78539816])
@@ -230,7 +230,7 @@ def atan2(x1: Any, x2: Any, /) -> Array:
 
 @_operation
 def atanh(x: Array, /) -> Array:
-    """Inverse hyperbolic tangents.
+    """Inverse hyperbolic tangent of each element.
 
     >>> cubed.atanh(cubed.asarray([0.0, 0.5])).compute()
     array([0.        , 0.54930614])
@@ -240,7 +240,7 @@ def atanh(x: Array, /) -> Array:
 
 @_operation
 def bitwise_and(x1: Any, x2: Any, /) -> Array:
-    """Bits that both have.
+    """Bitwise AND of two arrays, element by element.
 
     >>> cubed.bitwise_and(cubed.asarray([12, 10]), 6).compute()
     array([4, 2])
@@ -250,7 +250,7 @@ def bitwise_and(x1: Any, x2: Any, /) -> Array:
 
 @_operation
 def bitwise_invert(x: Array, /) -> Array:
-    """Complements of the bits.
+    """Bitwise NOT of each element.
 
     >>> cubed.bitwise_invert(cubed.asarray([1, -2])).compute()
     array([-2,  1])
@@ -260,7 +260,7 @@ def bitwise_invert(x: Array, /) -> Array:
 
 @_operation
 def bitwise_left_shift(x1: Any, x2: Any, /) -> Array:
-    """Bits of x1 shifted x2 to the left.
+    """Bits of x1 shifted to the left by x2, element by element.
 
     >>> cubed.bitwise_left_shift(cubed.asarray([4, 8]), 2).compute()
     array([16, 32])
@@ -270,7 +270,7 @@ def bitwise_left_shift(x1: Any, x2: Any, /) -> Array:
 
 @_operation
 def bitwise_or(x1: Any, x2: Any, /) -> Array:
-    """Bits that either has.
+    """Bitwise OR of two arrays, element by element.
 
     >>> cubed.bitwise_or(cubed.asarray([12, 10]), 6).compute()
     array([14, 14])
@@ -280,7 +280,7 @@ def bitwise_or(x1: Any, x2: Any, /) -> Array:
 
 @_operation
 def bitwise_right_shift(x1: Any, x2: Any, /) -> Array:
-    """Bits of x1 shifted x2 to the right.
+    """Bits of x1 shifted to the right by x2, element by element.
 
     >>> cubed.bitwise_right_shift(cubed.asarray([4, 8]), 2).compute()
     array([1, 2])
@@ -290,7 +290,7 @@ def bitwise_right_shift(x1: Any, x2: Any, /) -> Array:
 
 @_operation
 def bitwise_xor(x1: Any, x2: Any, /) -> Array:
-    """Bits that one of them has.
+    """Bitwise XOR of two arrays, element by element.
 
     >>> cubed.bitwise_xor(cubed.asarray([12, 10]), 6).compute()
     array([10, 12])
@@ -300,7 +300,7 @@ def bitwise_xor(x1: Any, x2: Any, /) -> Array:
 
 @_operation
 def ceil(x: Array, /) -> Array:
-    """Smallest integers that are not less.
+    """Each element rounded up to an integer.
 
     >>> cubed.ceil(cubed.asarray([-1.5, 0.2, 2.5])).compute()
     array([-1.,  1.,  3.])
@@ -310,7 +310,7 @@ def ceil(x: Array, /) -> Array:
 
 @documented()
 def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
-    """The elements, but none below `min` or above `max`; None is no limit.
+    """Each element limited to the range from `min` to `max`; None is no limit.
 
     Parameters
     ----------
@@ -353,7 +353,7 @@ def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
 
 @_operation
 def conj(x: Array, /) -> Array:
-    """Complex conjugates.
+    """Complex conjugate of each element.
 
     >>> cubed.conj(cubed.asarray([1 + 2j, 3.0])).compute()
     array([1.-2.j, 3.-0.j])
@@ -363,7 +363,7 @@ def conj(x: Array, /) -> Array:
 
 @_operation
 def copysign(x1: Any, x2: Any, /) -> Array:
-    """Magnitudes of x1 with signs of x2.
+    """Magnitude of x1 with the sign of x2, element by element.
 
     >>> cubed.copysign(cubed.asarray([1.0, 2.0]), cubed.asarray([-1.0, 1.0])).compute()
     array([-1.,  2.])
@@ -373,7 +373,7 @@ def copysign(x1: Any, x2: Any, /) -> Array:
 
 @_operation
 def cos(x: Array, /) -> Array:
-    """Cosines.
+    """Cosine of each element, in radians.
 
     >>> cubed.cos(cubed.asarray([0.0, 1.0])).compute()
     array([1.        , 0.54030231])
@@ -383,7 +383,7 @@ def cos(x: Array, /) -> Array:
 
 @_operation
 def cosh(x: Array, /) -> Array:
-    """Hyperbolic cosines.
+    """Hyperbolic cosine of each element.
 
     >>> cubed.cosh(cubed.asarray([0.0, 1.0])).compute()
     array([1.        , 1.54308063])
@@ -393,7 +393,7 @@ def cosh(x: Array, /) -> Array:
 
 @_operation
 def divide(x1: Any, x2: Any, /) -> Array:
-    """Quotients.
+    """Quotient x1 / x2, element by element.
 
     >>> cubed.divide(cubed.asarray([1.0, 2.0]), 4).compute()
     array([0.25, 0.5 ])
@@ -403,7 +403,7 @@ def divide(x1: Any, x2: Any, /) -> Array:
 
 @_operation
 def equal(x1: Any, x2: Any, /) -> Array:
-    """Whether elements are equal.
+    """Whether x1 == x2, element by element.
 
     >>> cubed.equal(cubed.asarray([1, 2, 3]), 2).compute()
     array([False,  True, False])
@@ -413,7 +413,7 @@ def equal(x1: Any, x2: Any, /) -> Array:
 
 @_operation
 def exp(x: Array, /) -> Array:
-    """Exponentials.
+    """Exponential of each element.
 
     >>> cubed.exp(cubed.asarray([0.0, 1.0])).compute()
     array([1.        , 2.71828183])
@@ -423,7 +423,7 @@ def exp(x: Array, /) -> Array:
 
 @_operation
 def expm1(x: Array, /) -> Array:
-    """Exponentials minus 1.
+    """Exponential of each element, minus 1.
 
     >>> cubed.expm1(cubed.asarray([0.0, 1.0])).compute()
     array([0.        , 1.71828183])
@@ -433,7 +433,7 @@ def expm1(x: Array, /) -> Array:
 
 @_operation
 def floor(x: Array, /) -> Array:
-    """Largest integers that are not greater.
+    """Each element rounded down to an integer.
 
     >>> cubed.floor(cubed.asarray([-1.5, 0.2, 2.5])).compute()
     array([-2.,  0.,  2.])
@@ -443,7 +443,7 @@ def floor(x: Array, /) -> Array:
 
 @_operation
 def floor_divide(x1: Any, x2: Any, /) -> Array:
-    """Quotients rounded down.
+    """Quotient x1 / x2 rounded down to an integer, element by element.
 
     >>> cubed.floor_divide(cubed.asarray([7, 8, 9]), 2).compute()
     array([3, 4, 4])
@@ -453,7 +453,7 @@ def floor_divide(x1: Any, x2: Any, /) -> Array:
 
 @_operation
 def greater(x1: Any, x2: Any, /) -> Array:
-    """Whether x1 > x2.
+    """Whether x1 > x2, element by element.
 
     >>> cubed.greater(cubed.asarray([1, 2, 3]), 2).compute()
     array([False, False,  True])
@@ -463,7 +463,7 @@ def greater(x1: Any, x2: Any, /) -> Array:
 
 @_operation
 def greater_equal(x1: Any, x2: Any, /) -> Array:
-    """Whether x1 >= x2.
+    """Whether x1 >= x2, element by element.
 
     >>> cubed.greater_equal(cubed.asarray([1, 2, 3]), 2).compute()
     array([False,  True,  True])
@@ -473,7 +473,7 @@ def greater_equal(x1: Any, x2: Any, /) -> Array:
 
 @_operation
 def hypot(x1: Any, x2: Any, /) -> Array:
-    """Lengths of the vectors (x1, x2).
+    """Length of the vector (x1, x2), element by element.
 
     >>> cubed.hypot(cubed.asarray([3.0, 5.0]), cubed.asarray([4.0, 12.0])).compute()
     array([ 5., 13.])
@@ -483,7 +483,7 @@ def hypot(x1: Any, x2: Any, /) -> Array:
 
 @_operation
 def imag(x: Array, /) -> Array:
-    """Imaginary parts.
+    """Imaginary part of each element.
 
     >>> cubed.imag(cubed.asarray([1 + 2j, 3.0])).compute()
     array([2., 0.])
@@ -493,7 +493,7 @@ def imag(x: Array, /) -> Array:
 
 @_operation
 def isfinite(x: Array, /) -> Array:
-    """Whether elements are finite.
+    """Whether each element is finite: neither infinite nor NaN.
 
     >>> cubed.isfinite(cubed.asarray([1.0, float('inf'), float('nan')])).compute()
     array([ True, False, False])
@@ -503,7 +503,7 @@ def isfinite(x: Array, /) -> Array:
 
 @_operation
 def isinf(x: Array, /) -> Array:
-    """Whether elements are infinite.
+    """Whether each element is infinite.
 
     >>> cubed.isinf(cubed.asarray([1.0, float('inf'), float('nan')])).compute()
     array([False,  True, False])
@@ -513,7 +513,7 @@ def isinf(x: Array, /) -> Array:
 
 @_operation
 def isnan(x: Array, /) -> Array:
-    """Whether elements are NaN.
+    """Whether each element is NaN.
 
     >>> cubed.isnan(cubed.asarray([1.0, float('inf'), float('nan')])).compute()
     array([False, False,  True])
@@ -523,7 +523,7 @@ def isnan(x: Array, /) -> Array:
 
 @_operation
 def less(x1: Any, x2: Any, /) -> Array:
-    """Whether x1 < x2.
+    """Whether x1 < x2, element by element.
 
     >>> cubed.less(cubed.asarray([1, 2, 3]), 2).compute()
     array([ True, False, False])
@@ -533,7 +533,7 @@ def less(x1: Any, x2: Any, /) -> Array:
 
 @_operation
 def less_equal(x1: Any, x2: Any, /) -> Array:
-    """Whether x1 <= x2.
+    """Whether x1 <= x2, element by element.
 
     >>> cubed.less_equal(cubed.asarray([1, 2, 3]), 2).compute()
     array([ True,  True, False])
@@ -543,7 +543,7 @@ def less_equal(x1: Any, x2: Any, /) -> Array:
 
 @_operation
 def log(x: Array, /) -> Array:
-    """Natural logarithms.
+    """Natural logarithm of each element.
 
     >>> cubed.log(cubed.asarray([1.0, 100.0])).compute()
     array([0.        , 4.60517019])
@@ -553,7 +553,7 @@ def log(x: Array, /) -> Array:
 
 @_operation
 def log10(x: Array, /) -> Array:
-    """Logarithms to base 10.
+    """Logarithm to base 10 of each element.
 
     >>> cubed.log10(cubed.asarray([1.0, 100.0])).compute()
     array([0., 2.])
@@ -563,7 +563,7 @@ def log10(x: Array, /) -> Array:
 
 @_operation
 def log1p(x: Array, /) -> Array:
-    """Natural logarithms of 1 plus the elements.
+    """Natural logarithm of 1 plus each element.
 
     >>> cubed.log1p(cubed.asarray([0.0, 1.0])).compute()
     array([0.        , 0.69314718])
@@ -573,7 +573,7 @@ def log1p(x: Array, /) -> Array:
 
 @_operation
 def log2(x: Array, /) -> Array:
-    """Logarithms to base 2.
+    """Logarithm to base 2 of each element.
 
     >>> cubed.log2(cubed.asarray([1.0, 100.0])).compute()
     array([0.        , 6.64385619])
@@ -583,7 +583,7 @@ def log2(x: Array, /) -> Array:
 
 @_operation
 def logaddexp(x1: Any, x2: Any, /) -> Array:
-    """Log(exp(x1) + exp(x2)), without overflow.
+    """Logarithm of exp(x1) + exp(x2), without overflow, element by element.
 
     >>> cubed.logaddexp(cubed.asarray([0.0, 1.0]), cubed.asarray([0.0, 2.0])).compute()
     array([0.69314718, 2.31326169])
@@ -593,7 +593,7 @@ def logaddexp(x1: Any, x2: Any, /) -> Array:
 
 @_operation
 def logical_and(x1: Any, x2: Any, /) -> Array:
-    """Whether both are true.
+    """Whether both x1 and x2 are true, element by element.
 
     >>> cubed.logical_and(cubed.asarray([True, True]), cubed.asarray([True, False])).compute()
     array([ True, False])
@@ -603,7 +603,7 @@ def logical_and(x1: Any, x2: Any, /) -> Array:
 
 @_operation
 def logical_not(x: Array, /) -> Array:
-    """Whether elements are false.
+    """Whether each element is false.
 
     >>> cubed.logical_not(cubed.asarray([True, False])).compute()
     array([False,  True])
@@ -613,7 +613,7 @@ def logical_not(x: Array, /) -> Array:
 
 @_operation
 def logical_or(x1: Any, x2: Any, /) -> Array:
-    """Whether either is true.
+    """Whether x1 or x2 is true, element by element.
 
     >>> cubed.logical_or(cubed.asarray([True, True]), cubed.asarray([True, False])).compute()
     array([ True,  True])
@@ -623,7 +623,7 @@ def logical_or(x1: Any, x2: Any, /) -> Array:
 
 @_operation
 def logical_xor(x1: Any, x2: Any, /) -> Array:
-    """Whether one of them is true.
+    """Whether one of x1 and x2 is true and the other is not, element by element.
 
     >>> cubed.logical_xor(cubed.asarray([True, True]), cubed.asarray([True, False])).compute()
     array([False,  True])
@@ -633,7 +633,7 @@ def logical_xor(x1: Any, x2: Any, /) -> Array:
 
 @_operation
 def maximum(x1: Any, x2: Any, /) -> Array:
-    """Larger elements; NaN where either is NaN.
+    """Larger of two elements; NaN where either is NaN.
 
     >>> cubed.maximum(cubed.asarray([1.0, 5.0]), cubed.asarray([3.0, float('nan')])).compute()
     array([ 3., nan])
@@ -643,7 +643,7 @@ def maximum(x1: Any, x2: Any, /) -> Array:
 
 @_operation
 def minimum(x1: Any, x2: Any, /) -> Array:
-    """Smaller elements; NaN where either is NaN.
+    """Smaller of two elements; NaN where either is NaN.
 
     >>> cubed.minimum(cubed.asarray([1.0, 5.0]), cubed.asarray([3.0, float('nan')])).compute()
     array([ 1., nan])
@@ -653,7 +653,7 @@ def minimum(x1: Any, x2: Any, /) -> Array:
 
 @_operation
 def multiply(x1: Any, x2: Any, /) -> Array:
-    """Products.
+    """Product of two arrays, element by element.
 
     >>> cubed.multiply(cubed.asarray([7, 8, 9]), 2).compute()
     array([14, 16, 18])
@@ -663,7 +663,7 @@ def multiply(x1: Any, x2: Any, /) -> Array:
 
 @_operation
 def negative(x: Array, /) -> Array:
-    """Negatives.
+    """Negative of each element.
 
     >>> cubed.negative(cubed.asarray([1, -2])).compute()
     array([-1,  2])
@@ -673,7 +673,7 @@ def negative(x: Array, /) -> Array:
 
 @_operation
 def nextafter(x1: Any, x2: Any, /) -> Array:
-    """Next numbers from x1 towards x2.
+    """Next number that the type has from x1 towards x2, element by element.
 
     >>> cubed.nextafter(cubed.asarray([1.0]), 2.0).compute()
     array([1.])
@@ -683,7 +683,7 @@ def nextafter(x1: Any, x2: Any, /) -> Array:
 
 @_operation
 def not_equal(x1: Any, x2: Any, /) -> Array:
-    """Whether elements differ.
+    """Whether x1 != x2, element by element.
 
     >>> cubed.not_equal(cubed.asarray([1, 2, 3]), 2).compute()
     array([ True, False,  True])
@@ -693,7 +693,7 @@ def not_equal(x1: Any, x2: Any, /) -> Array:
 
 @_operation
 def positive(x: Array, /) -> Array:
-    """The elements as they are.
+    """Each element as it is.
 
     >>> cubed.positive(cubed.asarray([1, -2])).compute()
     array([ 1, -2])
@@ -703,7 +703,7 @@ def positive(x: Array, /) -> Array:
 
 @_operation
 def pow(x1: Any, x2: Any, /) -> Array:
-    """Powers.
+    """x1 to the power of x2, element by element.
 
     >>> cubed.pow(cubed.asarray([1.0, 2.0, 3.0]), 2).compute()
     array([1., 4., 9.])
@@ -713,7 +713,7 @@ def pow(x1: Any, x2: Any, /) -> Array:
 
 @_operation
 def real(x: Array, /) -> Array:
-    """Real parts.
+    """Real part of each element.
 
     >>> cubed.real(cubed.asarray([1 + 2j, 3.0])).compute()
     array([1., 3.])
@@ -723,7 +723,7 @@ def real(x: Array, /) -> Array:
 
 @_operation
 def reciprocal(x: Array, /) -> Array:
-    """Reciprocals; of integers without their fractions, and 0 of 0.
+    """Reciprocal of each element; of integers without its fraction, and 0 of 0.
 
     >>> cubed.reciprocal(cubed.asarray([2.0, 4.0])).compute()
     array([0.5 , 0.25])
@@ -733,7 +733,7 @@ def reciprocal(x: Array, /) -> Array:
 
 @_operation
 def remainder(x1: Any, x2: Any, /) -> Array:
-    """Remainders, with the sign of x2.
+    """Remainder of x1 / x2, with the sign of x2, element by element.
 
     >>> cubed.remainder(cubed.asarray([7, 8, 9]), 2).compute()
     array([1, 0, 1])
@@ -743,7 +743,8 @@ def remainder(x1: Any, x2: Any, /) -> Array:
 
 @_operation
 def round(x: Array, /, *, decimals: int = 0) -> Array:
-    """Nearest integers, even ones of two; with `decimals`, nearest multiples of 10**-decimals.
+    """Each element rounded to the nearest integer, halves to the even one; with `decimals` to the
+    nearest multiple of 10**-decimals.
 
     >>> cubed.round(cubed.asarray([0.5, 1.5, 2.25]), decimals=1).compute()
     array([0.5, 1.5, 2.2])
@@ -764,7 +765,7 @@ def round(x: Array, /, *, decimals: int = 0) -> Array:
 
 @_operation
 def sign(x: Array, /) -> Array:
-    """Signs: -1, 0, 1; of complex numbers the direction.
+    """Sign of each element: -1, 0 or 1; of complex numbers the direction.
 
     >>> cubed.sign(cubed.asarray([-1.5, 0.0, 2.0])).compute()
     array([-1.,  0.,  1.])
@@ -774,7 +775,7 @@ def sign(x: Array, /) -> Array:
 
 @_operation
 def signbit(x: Array, /) -> Array:
-    """Whether the sign bit is set.
+    """Whether the sign bit of each element is set.
 
     >>> cubed.signbit(cubed.asarray([-0.0, 2.0])).compute()
     array([ True, False])
@@ -784,7 +785,7 @@ def signbit(x: Array, /) -> Array:
 
 @_operation
 def sin(x: Array, /) -> Array:
-    """Sines.
+    """Sine of each element, in radians.
 
     >>> cubed.sin(cubed.asarray([0.0, 1.0])).compute()
     array([0.        , 0.84147098])
@@ -794,7 +795,7 @@ def sin(x: Array, /) -> Array:
 
 @_operation
 def sinh(x: Array, /) -> Array:
-    """Hyperbolic sines.
+    """Hyperbolic sine of each element.
 
     >>> cubed.sinh(cubed.asarray([0.0, 1.0])).compute()
     array([0.        , 1.17520119])
@@ -804,7 +805,7 @@ def sinh(x: Array, /) -> Array:
 
 @_operation
 def sqrt(x: Array, /) -> Array:
-    """Square roots.
+    """Square root of each element.
 
     >>> cubed.sqrt(cubed.asarray([1.0, 100.0])).compute()
     array([ 1., 10.])
@@ -814,7 +815,7 @@ def sqrt(x: Array, /) -> Array:
 
 @_operation
 def square(x: Array, /) -> Array:
-    """Squares.
+    """Square of each element.
 
     >>> cubed.square(cubed.asarray([1, -2])).compute()
     array([1, 4])
@@ -824,7 +825,7 @@ def square(x: Array, /) -> Array:
 
 @_operation
 def subtract(x1: Any, x2: Any, /) -> Array:
-    """Differences.
+    """Difference x1 - x2, element by element.
 
     >>> cubed.subtract(cubed.asarray([7, 8, 9]), 2).compute()
     array([5, 6, 7])
@@ -834,7 +835,7 @@ def subtract(x1: Any, x2: Any, /) -> Array:
 
 @_operation
 def tan(x: Array, /) -> Array:
-    """Tangents.
+    """Tangent of each element, in radians.
 
     >>> cubed.tan(cubed.asarray([0.0, 1.0])).compute()
     array([0.        , 1.55740772])
@@ -844,7 +845,7 @@ def tan(x: Array, /) -> Array:
 
 @_operation
 def tanh(x: Array, /) -> Array:
-    """Hyperbolic tangents.
+    """Hyperbolic tangent of each element.
 
     >>> cubed.tanh(cubed.asarray([0.0, 1.0])).compute()
     array([0.        , 0.76159416])
@@ -854,7 +855,7 @@ def tanh(x: Array, /) -> Array:
 
 @_operation
 def trunc(x: Array, /) -> Array:
-    """Integers towards 0.
+    """Each element rounded towards 0 to an integer.
 
     >>> cubed.trunc(cubed.asarray([-1.5, 0.2, 2.5])).compute()
     array([-1.,  0.,  2.])
