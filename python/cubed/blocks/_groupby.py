@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,17 @@ QUANTILES = ("median", "nanmedian", "quantile", "nanquantile")
 _OF_ELEMENTS = ("sum", "prod", "min", "max", "first", "last")
 #: Labels that are looked at at a time.
 _PART = 2**20
+
+
+@dataclass(frozen=True)
+class Aggregation:
+    """What becomes of the elements of a group."""
+
+    func: str  # of NAMES or QUANTILES
+    fill_value: Any = None  # of groups with fewer than `min_count` elements
+    dtype: Any = None
+    min_count: int = 0
+    ddof: float = 0
 
 
 def groupby_reduce(
@@ -146,15 +158,11 @@ def groupby_reduce(
     if min(axes, default=first) < first:
         raise ValueError(f"axis {min(axes)} has no labels: they have the last {codes.ndim} axes")
     ngroups = math.prod(len(labels) for labels in groups)
+    how = Aggregation(func, fill_value, dtype, min_count, options.get("ddof", 0))
     if func in QUANTILES:
-        result = quantile_codes(
-            array, codes, tuple(axes), ngroups, func, options, fill_value, dtype, min_count
-        )
+        result = quantile_codes(array, codes, tuple(axes), ngroups, how, options)
     else:
-        result = reduce_codes(
-            array, codes, tuple(axes), ngroups, func, fill_value, dtype, min_count,
-            options.get("ddof", 0),
-        )  # fmt: skip
+        result = reduce_codes(array, codes, tuple(axes), ngroups, how)
     if len(groups) > 1:
         core = _core.reshape(result._x, (*result.shape[:-1], *map(len, groups)))
         result = result._like(core)
@@ -162,15 +170,7 @@ def groupby_reduce(
 
 
 def reduce_codes(
-    array: Array,
-    codes: Array,
-    axes: tuple[int, ...],
-    ngroups: int,
-    func: str,
-    fill_value: Any,
-    dtype: Any,
-    min_count: int,
-    ddof: float,
+    array: Array, codes: Array, axes: tuple[int, ...], ngroups: int, how: Aggregation
 ) -> Array:
     """The reduction by numbers of groups of the last axes; the axis of groups comes last."""
     first = array.ndim - codes.ndim
@@ -180,17 +180,16 @@ def reduce_codes(
         codes = _apart(codes, [d - first for d in kept], ngroups)
         whole = tuple(range(first, array.ndim))
         n = count * ngroups
-        if "arg" in func:
-            at = _reduce(array, codes, whole, n, func, None, None, min_count, ddof)
-            x = _positions_along(
-                at, array.shape, whole, axes, -1 if fill_value is None else fill_value
-            )
-            x = x if dtype is None else x.astype(dtype)
+        if "arg" in how.func:
+            at = _reduce(array, codes, whole, n, replace(how, fill_value=None, dtype=None))
+            fill = -1 if how.fill_value is None else how.fill_value
+            x = _positions_along(at, array.shape, whole, axes, fill)
+            x = x if how.dtype is None else x.astype(how.dtype)
         else:
-            x = _reduce(array, codes, whole, n, func, fill_value, dtype, min_count, ddof)
+            x = _reduce(array, codes, whole, n, how)
         shape = (*array.shape[:first], *(array.shape[d] for d in kept), ngroups)
         return x._like(_core.reshape(x._x, shape))
-    return _reduce(array, codes, axes, ngroups, func, fill_value, dtype, min_count, ddof)
+    return _reduce(array, codes, axes, ngroups, how)
 
 
 def _positions_along(
@@ -210,13 +209,11 @@ def quantile_codes(
     codes: Array,
     axes: tuple[int, ...],
     ngroups: int,
-    func: str,
+    how: Aggregation,
     options: Mapping[str, Any],
-    fill_value: Any,
-    dtype: Any,
-    min_count: int,
 ) -> Array:
     """Medians and quantiles, as :func:`reduce_codes`; several have an axis in front."""
+    func, fill_value, dtype = how.func, how.fill_value, how.dtype
     if func.endswith("quantile") and "q" not in options:
         raise TypeError(f"{func} needs finalize_kwargs with q")
     q = np.asarray(options.get("q", 0.5), dtype=float)
@@ -239,31 +236,21 @@ def quantile_codes(
     out = _core.permute_dims(out, [0, *range(2, 2 + first), 1])
     shape = (*out.shape[:-1], *apart, ngroups)
     result = array._like(_core.reshape(out, shape if q.ndim else shape[1:]))
-    if min_count > 1 or (fill_value is not None and fill_value == fill_value):
+    if how.min_count > 1 or (fill_value is not None and fill_value == fill_value):
         whole = tuple(range(first, array.ndim))
-        counts = reduce_codes(array, codes, whole, total, "count", None, None, 0, 0)
-        enough = counts._like(_core.reshape(counts._x, shape[1:])) >= max(1, min_count)
+        counts = reduce_codes(array, codes, whole, total, Aggregation("count"))
+        enough = counts._like(_core.reshape(counts._x, shape[1:])) >= max(1, how.min_count)
         result = xp.where(enough, result, float("nan") if fill_value is None else fill_value)
     return result if dtype is None else result.astype(dtype)
 
 
 def _reduce(
-    array: Array,
-    codes: Array,
-    axes: tuple[int, ...],
-    ngroups: int,
-    func: str,
-    fill_value: Any,
-    dtype: Any,
-    min_count: int,
-    ddof: float,
+    array: Array, codes: Array, axes: tuple[int, ...], ngroups: int, how: Aggregation
 ) -> Array:
     if array.dtype.kind == "c":
-        return _reduce_complex(
-            array, codes, axes, ngroups, func, fill_value, dtype, min_count, ddof
-        )
-    x = array._x
-    wanted = None if dtype is None else np.dtype(dtype)
+        return _reduce_complex(array, codes, axes, ngroups, how)
+    x, func, fill_value = array._x, how.func, how.fill_value
+    wanted = None if how.dtype is None else np.dtype(how.dtype)
     if func.removeprefix("nan") in _OF_ELEMENTS and array.dtype.kind in "biu":
         if isinstance(fill_value, float) and not fill_value.is_integer():
             wanted = wanted or np.dtype("float64")
@@ -272,7 +259,9 @@ def _reduce(
     if array.dtype.kind in "mM" and fill_value is not None and np.isnat(fill_value):
         fill_value = None
     mem = array.spec.task_mem
-    out = _core.groupby(NAMES[func], x, codes._x, axes, ngroups, ddof, min_count, fill_value, mem)
+    out = _core.groupby(
+        NAMES[func], x, codes._x, axes, ngroups, how.ddof, how.min_count, fill_value, mem
+    )
     order = [d for d in range(len(out.shape)) if d != axes[0]]
     out = _core.permute_dims(out, [*order, axes[0]])
     return array._like(out if wanted is None else _core.astype(out, name_of(wanted)))
@@ -286,20 +275,13 @@ def _unless_missing(x: Array, value: bool) -> Array:
 
 
 def _reduce_complex(
-    x: Array,
-    codes: Array,
-    axes: tuple[int, ...],
-    ngroups: int,
-    func: str,
-    fill_value: Any,
-    dtype: Any,
-    min_count: int,
-    ddof: float,
+    x: Array, codes: Array, axes: tuple[int, ...], ngroups: int, how: Aggregation
 ) -> Array:
     """By real and imaginary parts, where that is possible."""
+    func, fill_value, dtype = how.func, how.fill_value, how.dtype
 
     def reduce(part: Array, fill: Any) -> Array:
-        return _reduce(part, codes, axes, ngroups, func, fill, None, min_count, ddof)
+        return _reduce(part, codes, axes, ngroups, replace(how, fill_value=fill, dtype=None))
 
     plain = func.removeprefix("nan")
     if plain in ("count", "any", "all"):  # what is missing misses either part

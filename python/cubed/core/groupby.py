@@ -28,7 +28,7 @@ from cubed.blocks._blockwise import (
     tiny,
     unify,
 )
-from cubed.blocks._groupby import NAMES, reduce_codes
+from cubed.blocks._groupby import NAMES, Aggregation, reduce_codes
 from cubed.blocks._tree import DEFAULT_SPLIT_EVERY, groups_of, level
 from cubed.io._create import from_array
 
@@ -241,8 +241,8 @@ def native_aggregation(
     final = np.dtype(agg.dtype["final"])
     if agg.name in ("any", "all") and isinstance(fill, float) and np.isnan(fill):
         # Bools have no NaN: groups without elements get it afterwards.
-        truth = reduce_codes(x, codes, axes, ngroups, agg.name, None, None, 0, 0)
-        known = reduce_codes(x, codes, axes, ngroups, "count", None, None, 0, 0)
+        truth = reduce_codes(x, codes, axes, ngroups, Aggregation(agg.name))
+        known = reduce_codes(x, codes, axes, ngroups, Aggregation("count"))
         return where(known >= max(1, agg.min_count), truth.astype(final), fill).astype(final)
     if final.kind in "iu" and isinstance(fill, (float, np.floating)) and not np.isfinite(fill):
         fill = None  # what flox makes of it in an integer says nothing
@@ -250,7 +250,8 @@ def native_aggregation(
     if counts and fill is not None and fill != np.trunc(fill):
         return None
     ddof = agg.finalize_kwargs.get("ddof", 0)
-    return reduce_codes(x, codes, axes, ngroups, agg.name, fill, final, agg.min_count, ddof)
+    how = Aggregation(agg.name, fill, final, agg.min_count, ddof)
+    return reduce_codes(x, codes, axes, ngroups, how)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from cubed.array._array import Array
 from cubed.array._cores import engine_chunks
 from cubed.array._operands import common_spec, normalize_axes
 from cubed.base._types import NDArray
-from cubed.blocks._groupby import QUANTILES, _apart, _joined, quantile_codes
+from cubed.blocks._groupby import QUANTILES, Aggregation, _apart, _joined, quantile_codes
 from cubed.core.groupby import native_aggregation
 from cubed.xarray._lines import in_lines
 
@@ -133,9 +133,8 @@ def _reduced(reduction: _Reduction, x: Array, codes: Array, axes: tuple[int, ...
     if native is None and agg.name in QUANTILES and x.dtype.kind in "biuf":
         given = {k: v for k, v in agg.finalize_kwargs.items() if k in ("q", "method")}
         fill = agg.fill_value["user"] if agg.min_count > 0 else None
-        native = quantile_codes(
-            x, codes, axes, n, agg.name, given, fill, agg.dtype["final"], agg.min_count
-        )
+        how = Aggregation(agg.name, fill, agg.dtype["final"], agg.min_count)
+        native = quantile_codes(x, codes, axes, n, how, given)
     return _in_memory(reduction, agg, x, codes, axes, n) if native is None else native
 
 
