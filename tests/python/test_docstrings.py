@@ -209,10 +209,22 @@ def test_what_a_docstring_leaves_out_is_put_in():
     assert f is undocumented and f.__doc__ == WHOLE
 
 
-def test_a_parameter_that_nobody_describes():
-    undocumented.__doc__ = "Does it.\n\n>>> cubed.f()\n"
-    with pytest.raises(TypeError, match="undocumented: nothing is said of own"):
-        documented()(undocumented)
+@pytest.mark.parametrize(
+    ("doc", "says"),
+    [
+        ("Does it.\n\n>>> cubed.f()\n", "undocumented: nothing is said of own"),
+        (OWN.replace("own :", "own, other :"), "undocumented has no parameter other"),
+        (
+            OWN.replace("Examples\n", "Returns\n    -------\n    Array\n\n    Examples\n"),
+            "returns, too",
+        ),
+        (OWN.replace(">>>", ""), "undocumented: the docstring has no example"),
+    ],
+)
+def test_what_cannot_be_completed(doc, says):
+    undocumented.__doc__ = doc if indented else inspect.cleandoc(doc)
+    with pytest.raises(TypeError, match=says):
+        documented(returns="Lazy.")(undocumented)
 
 
 def with_examples():

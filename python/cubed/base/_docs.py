@@ -123,6 +123,8 @@ def _completed(function: Any, parameters: Mapping[str, str], returns: str, raise
         doc = doc.replace("\n    ", "\n")
     summary, sections = _cut(doc)
     sections["Parameters"] = _listed(function, sections.get("Parameters", ""), parameters)
+    if returns and "Returns" in sections:
+        raise TypeError(f"{function.__qualname__}: the docstring says what it returns, too")
     if returns:
         kind = function.__annotations__["return"]
         sections["Returns"] = f"{TYPES.get(kind, kind)}\n    {returns}"
@@ -132,6 +134,8 @@ def _completed(function: Any, parameters: Mapping[str, str], returns: str, raise
     if "Examples" not in sections:
         summary, _, example = summary.partition("\n>>> ")
         sections["Examples"] = f">>> {example}"
+    if ">>> " not in doc:
+        raise TypeError(f"{function.__qualname__}: the docstring has no example")
     sections["Examples"] = ">>> import cubed\n" + sections["Examples"]
     parts = [heading + sections[s].rstrip() for s, heading in _SECTIONS.items() if sections.get(s)]
     return "\n".join([summary.rstrip(), *parts]) + "\n"
@@ -164,13 +168,15 @@ def _listed(function: Any, own: str, parameters: Mapping[str, str]) -> str:
     out: dict[str, None] = {}  # several parameters may have one entry
     for name, default in _parameters(function):
         bare = name.lstrip("*")
-        text = entries.get(bare)
+        text = entries.pop(bare, None)
         if text is None:
             words = parameters.get(bare) or PARAMETERS.get(bare)
             if words is None:
                 raise TypeError(f"{function.__qualname__}: nothing is said of {name}")
             text = _entry(name, words, types.get(bare, ""), default)
         out[text] = None
+    if entries:
+        raise TypeError(f"{function.__qualname__} has no parameter {', '.join(entries)}")
     return "\n".join(out)
 
 
