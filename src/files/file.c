@@ -21,6 +21,26 @@ cubed_status cb_file_bad(const cb_file *f, cubed_error *err, const char *what)
 
 /* --- Bytes of the file -------------------------------------------------------------------------------- */
 
+/* Whether the version is one that an ETag says, which is quoted or not. Versions of other stores are none. */
+static bool is_tagged(const cubed_store *store, const char *version, const char *tag, size_t n)
+{
+    static const char *const schemes[] = {"s3://", "http://", "https://", "az://", "abfs"};
+    bool tells = false;
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
+        tells = tells || strncmp(store->url, schemes[i], strlen(schemes[i])) == 0;
+    if (!tells || !*version) return true;
+    size_t length = strlen(version);
+    if (n > 1 && *tag == '"') tag++, n -= 2;
+    if (length > 1 && *version == '"') version++, length -= 2;
+    return length == n && memcmp(tag, version, n) == 0;
+}
+
+static bool is_as_referred_to(const cb_object *in, const cubed_object_info *info)
+{
+    return (in->modified == 0 || info->modified <= in->modified) &&
+           (in->netag == 0 || is_tagged(in->store, info->version.text, in->etag, in->netag));
+}
+
 cubed_status cb_file_judge(const cb_file *f, const cb_object *in, const cubed_store_request *r,
                            cubed_error *err)
 {
@@ -31,6 +51,10 @@ cubed_status cb_file_judge(const cb_file *f, const cb_object *in, const cubed_st
     if (r->status == CUBED_E_NOT_FOUND)
         return cb_fail(err, CUBED_E_FORMAT, "%s leads to %s of %s, which is not there", f->url,
                        r->key, store->url);
+    if (r->status == CUBED_OK && in && !is_as_referred_to(in, &r->info))
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "%s leads to %s of %s, which has been written anew since it was referred to",
+                       f->url, r->key, store->url);
     if (r->status != CUBED_OK || r->got == r->cap) return r->status;
     return cb_fail(err, CUBED_E_FORMAT, "%s: %s of %s ends before what is in it", f->url, r->key,
                    store->url);

@@ -13,6 +13,11 @@ typedef struct cb_file cb_file;
 typedef struct cb_object {
     cubed_store *store;
     const char *key;
+    /* What it was when it was referred to: an ETag of so many characters (0: not known), and when it was put last, in
+     * seconds since 1970 (0: not known). */
+    const char *etag;
+    size_t netag;
+    int64_t modified;
 } cb_object;
 
 /* Where an object's bytes are: `nhead` in memory, then `there` in the file, in runs that begin `stride` bytes one behind

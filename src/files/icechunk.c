@@ -16,7 +16,17 @@ enum { SNAPSHOT_NODES = 2 };
 enum { NODE_ID = 0, NODE_PATH = 1, NODE_METADATA = 2, NODE_KIND = 3, NODE_DATA = 4 };
 enum { KIND_ARRAY = 1, ARRAY_MANIFESTS = 2, MANIFEST_ID = 0, MANIFEST_EXTENTS = 1 };
 enum { MANIFEST_ARRAYS = 1, OWNER = 0, REFS = 1 };
-enum { REF_INDEX, REF_INLINE, REF_OFFSET, REF_LENGTH, REF_CHUNK, REF_LOCATION, REF_PACKED = 8 };
+enum {
+    REF_INDEX,
+    REF_INLINE,
+    REF_OFFSET,
+    REF_LENGTH,
+    REF_CHUNK,
+    REF_LOCATION,
+    REF_ETAG,
+    REF_MODIFIED,
+    REF_PACKED
+};
 
 #define MAX_BYTES ((uint64_t)1 << 30)
 
@@ -410,13 +420,19 @@ static cubed_status take_ref(cb_file *f, const cb_flat *m, uint64_t ref, cb_entr
     out->offset = cb_flat_number(m, cb_flat_field(m, ref, REF_OFFSET, 8), 8);
     out->there = out->size = cb_flat_number(m, cb_flat_field(m, ref, REF_LENGTH, 8), 8);
     out->in = &out->own;
-    out->own = (cb_object){f->within, out->key};
+    out->own = (cb_object){.store = f->within, .key = out->key};
     if (chunk) {
         put_id(m->p + chunk, text);
         snprintf(out->key, sizeof out->key, "chunks/%s", text);
         return CUBED_OK;
     }
-    if (where.n) return find_outside(f, m, where, out, err);
+    if (where.n) {
+        const cb_flat_list etag = cb_flat_list_of(m, ref, REF_ETAG, 1);
+        out->own.etag = (const char *)m->p + etag.at;
+        out->own.netag = etag.n;
+        out->own.modified = (int64_t)cb_flat_number(m, cb_flat_field(m, ref, REF_MODIFIED, 4), 4);
+        return find_outside(f, m, where, out, err);
+    }
     if (cb_flat_field(m, ref, REF_PACKED, 4))
         return cb_fail(err, CUBED_E_UNSUPPORTED,
                        "%s: places of chunks that are compressed are not supported", f->url);

@@ -32,6 +32,7 @@ void cb_local_info(const struct stat *info, cubed_object_info *out)
     v = mix(v ^ (uint64_t)info->st_mtim.tv_nsec);
     v = mix(v ^ (uint64_t)info->st_size);
     out->size = (uint64_t)info->st_size;
+    out->modified = info->st_mtim.tv_sec;
     for (int i = 0; i < 16; i++) out->version.text[i] = digits[v >> (60 - 4 * i) & 15];
     out->version.text[16] = 0;
 }

@@ -2,6 +2,7 @@
 
 import shutil
 import struct
+from datetime import UTC, datetime
 
 import cubed
 import h5py
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from conftest import cases, check, run
 from cubed.icechunk import store_icechunk
+from s3_server import Object, Server
 
 import zarr
 
@@ -111,6 +113,41 @@ def test_chunks_that_lie_in_other_files(tmp_path):
     (tmp_path / "a.h5").unlink()
     with pytest.raises((OSError, ValueError), match=r"a\.h5"):
         cubed.from_zarr(tmp_path / "ice", "x").compute()
+
+
+@pytest.mark.parametrize("where", ["file", "s3"])
+def test_files_that_were_written_anew_since_they_were_referred_to(tmp_path, monkeypatch, where):
+    """References say by tag or time which version of a file they are of."""
+    x = np.arange(20, dtype="<f4")
+    data = x.tobytes()
+    (tmp_path / "a.bin").write_bytes(data)
+    now = int((tmp_path / "a.bin").stat().st_mtime)
+    with Server() as s:
+        for name, value in s.variables.items():
+            monkeypatch.setenv(name, value)
+        s.objects["a.bin"] = Object(data, {}, modified=now)
+        place = f"file://{tmp_path}/a.bin" if where == "file" else "s3://b/a.bin"
+        times = {n: datetime.fromtimestamp(now + n, UTC) for n in (-1, 0, 9)}
+        good, bad = [None, times[0], times[9]], [times[-1]]
+        if where == "s3":
+            tag = s.objects["a.bin"].etag
+            good += [tag, tag.strip('"')]
+            bad += ['"0"', tag[:-2] + '"', "x"]
+        for i, checksum in enumerate(good + bad):
+            storage = icechunk.local_filesystem_storage(str(tmp_path / f"ice{i}"))
+            session = icechunk.Repository.create(storage).writable_session("main")
+            zarr.create_array(
+                session.store, name="x", shape=20, chunks=20, dtype="f4", compressors=None
+            )
+            options = {"offset": 0, "length": 80, "checksum": checksum}
+            session.store.set_virtual_ref("x/c/0", place, **options, validate_container=False)
+            session.commit("virtual")
+            y = cubed.from_zarr(tmp_path / f"ice{i}", "x")
+            if checksum in good:
+                np.testing.assert_array_equal(y.compute(), x)
+            else:
+                with pytest.raises((OSError, ValueError), match="since it was referred to"):
+                    y.compute()
 
 
 def flat(root):

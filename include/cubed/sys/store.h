@@ -60,7 +60,8 @@ typedef struct cubed_object_info {
     uint64_t size; /* of the whole object */
     cubed_object_version version;
     /* When it was put, in seconds since 1970 (UTC) by the store's clock, 0: not known. Wanted of stores whose versions
-     * are of the bytes alone: the same bytes that are put again have the same version there. */
+     * are of the bytes alone (the same bytes that are put again have the same version there), and where references say
+     * when it was. */
     int64_t modified;
 } cubed_object_info;
 
