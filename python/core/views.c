@@ -273,7 +273,29 @@ static PyObject *diff(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
+/* with_dim_names(array, names): a name for each axis */
+static PyObject *with_dim_names(PyObject *module, PyObject *args)
+{
+    PyObject *object, *list;
+    const char *names[CUBED_MAX_NDIM] = {NULL};
+    cubed_array *out = NULL;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OO!", &object, &PyTuple_Type, &list)) return NULL;
+    cubed_array *x = core_unwrap(core_get_state(module), object);
+    if (!x) return NULL;
+    if (PyTuple_Size(list) != cubed_array_ndim(x))
+        return PyErr_Format(PyExc_ValueError, "%zd names for %d axes", PyTuple_Size(list),
+                            cubed_array_ndim(x));
+    for (int d = 0; d < cubed_array_ndim(x); d++) {
+        names[d] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(list, d), NULL);
+        if (!names[d]) return NULL;
+    }
+    const cubed_status st = cubed_array_with_dim_names(x, names, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
 PyMethodDef core_view_methods[] = {
+    {"with_dim_names", with_dim_names, METH_VARARGS, NULL},
     {"slice", slice, METH_VARARGS, NULL},
     {"permute_dims", permute_dims, METH_VARARGS, NULL},
     {"flip", flip, METH_VARARGS, NULL},

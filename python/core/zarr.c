@@ -138,6 +138,21 @@ static PyObject *remove_result(PyObject *module, PyObject *args)
     return st == CUBED_OK ? Py_NewRef(Py_None) : core_raise(&err);
 }
 
+/* make_group(url, zarr_format, attrs, overwrite): see cubed_zarr_make_group */
+static PyObject *make_group(PyObject *module, PyObject *args)
+{
+    const char *url, *attrs;
+    int format, overwrite;
+    cubed_status st;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "sisp", &url, &format, &attrs, &overwrite)) return NULL;
+    cubed_context *ctx = core_context(core_get_state(module));
+    Py_BEGIN_ALLOW_THREADS;
+    st = cubed_zarr_make_group(ctx, url, format, attrs, overwrite, false, &err);
+    Py_END_ALLOW_THREADS;
+    return st == CUBED_OK ? Py_NewRef(Py_None) : core_raise(&err);
+}
+
 /* pack(url, path, netcdf): what is in a store becomes a ZIP archive, or a NetCDF file. */
 static PyObject *pack(PyObject *module, PyObject *args)
 {
@@ -195,6 +210,7 @@ static PyObject *take_storage_options(PyObject *module, PyObject *args)
 }
 
 PyMethodDef core_zarr_methods[] = {
+    {"make_group", make_group, METH_VARARGS, NULL},
     {"member", member, METH_VARARGS, NULL},
     {"members", members, METH_VARARGS, NULL},
     {"pack", pack, METH_VARARGS, NULL},

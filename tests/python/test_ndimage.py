@@ -6,6 +6,8 @@ import pytest
 import scipy.ndimage
 from cubed import ndimage
 
+import zarr
+
 RNG = np.random.default_rng(13)
 A = RNG.normal(size=(17, 23))
 T = RNG.integers(0, 200, (6, 9, 8)).astype("u1")
@@ -85,3 +87,112 @@ def test_what_is_wrong():
     ):
         with pytest.raises(ValueError, match=message):
             call()
+
+
+# --- Pyramids -------------------------------------------------------------------------------------
+
+
+def smaller(a, factors):
+    """Means of boxes, which repeat the last pixels at the ends."""
+    missing = [(0, -n % k) for n, k in zip(a.shape, factors, strict=True)]
+    whole = np.pad(a.astype("f8"), missing, mode="edge")
+    shape = [m for n, k in zip(whole.shape, factors, strict=True) for m in (n // k, k)]
+    mean = whole.reshape(shape).mean(axis=tuple(range(1, 2 * a.ndim, 2)))
+    return (mean if a.dtype.kind == "f" else np.rint(mean)).astype(a.dtype)
+
+
+PYRAMIDS = {
+    "bytes": ((301, 603), "u1", {}, (2, 2), 3),
+    "odd": ((67, 33), "i2", {"levels": 4, "factors": 3}, (3, 3), 4),
+    "single": ((2, 3, 40, 41), "f4", {"axes": "tcyx", "levels": 3}, (1, 1, 2, 2), 3),
+    "some axes": ((5, 60, 52), "u2", {"factors": {"y": 4, "x": 2}, "levels": 2}, (1, 4, 2), 2),
+    "masks": ((40, 30), "?", {"levels": 2}, (2, 2), 2),
+    "small": ((40, 30), "f8", {}, (2, 2), 1),
+}
+
+
+@pytest.mark.parametrize("name", PYRAMIDS)
+def test_pyramids(tmp_path, name):
+    shape, dtype, options, factors, count = PYRAMIDS[name]
+    a = RNG.integers(0, 2 if dtype == "?" else 200, shape).astype(dtype)
+    x = cubed.from_array(a, chunks=16)
+    levels = ndimage.pyramid(x, tmp_path / "p.zarr", **options)
+    group = zarr.open_group(tmp_path / "p.zarr", mode="r")
+    assert sorted(group) == [str(k) for k in range(count)]
+    assert len(levels) == count
+    letters = tuple(options.get("axes", "tczyx"[-a.ndim :]))
+    for k, level in enumerate(levels):
+        stored = group[str(k)]
+        np.testing.assert_allclose(stored[...], a, rtol=1e-6)
+        np.testing.assert_array_equal(level.compute(), stored[...])
+        assert stored.dtype == dtype and stored.metadata.dimension_names == letters
+        assert stored.chunks == tuple(min(16, n) for n in stored.shape)
+        a = smaller(stored[...], factors)
+
+
+def test_pyramids_of_labels(tmp_path):
+    a = RNG.integers(0, 9, (33, 21))
+    ndimage.pyramid(a, tmp_path / "p", levels=3, method="nearest")
+    group = zarr.open_group(tmp_path / "p", mode="r")
+    for k in range(3):
+        np.testing.assert_array_equal(group[str(k)][...], a[:: 2**k, :: 2**k])
+        (scale,) = multiscales(group)["datasets"][k]["coordinateTransformations"]
+        assert scale == {"type": "scale", "scale": [2.0**k, 2.0**k]}
+
+
+def multiscales(group):
+    ome = group.attrs["ome"]
+    assert ome["version"] == "0.5"
+    (image,) = ome["multiscales"]
+    return image
+
+
+def test_metadata_of_pyramids(tmp_path):
+    x = cubed.zeros((3, 4, 30, 20), chunks=10, dtype="u1")
+    pixel = {"z": 2.0, "y": 0.25, "x": 0.25}
+    micron = dict.fromkeys("zyx", "micrometer")
+    ndimage.pyramid(
+        x, tmp_path / "p", axes="czyx", factors={"y": 2, "x": 2}, levels=3, scale=pixel,
+        units=micron, name="cells",
+    )  # fmt: skip
+    image = multiscales(zarr.open_group(tmp_path / "p", mode="r"))
+    assert image["name"] == "cells"
+    assert image["axes"] == [
+        {"name": "c", "type": "channel"},
+        {"name": "z", "type": "space", "unit": "micrometer"},
+        {"name": "y", "type": "space", "unit": "micrometer"},
+        {"name": "x", "type": "space", "unit": "micrometer"},
+    ]
+    for k, data in enumerate(image["datasets"]):
+        assert data["path"] == str(k)
+        first, *rest = data["coordinateTransformations"]
+        assert first == {"type": "scale", "scale": [1, 2, 0.25 * 2**k, 0.25 * 2**k]}
+        # Where the first pixel's middle is, in micrometers.
+        middle = 0.25 * (2**k - 1) / 2
+        assert [r["translation"] for r in rest] == ([[0, 0, middle, middle]] if k else [])
+
+
+def test_pyramids_replace_what_they_are_told_to(tmp_path):
+    x = cubed.ones((20, 20), chunks=10)
+    ndimage.pyramid(x, tmp_path / "p", levels=3)
+    with pytest.raises(FileExistsError, match="overwrite=True replaces it"):
+        ndimage.pyramid(x, tmp_path / "p")
+    ndimage.pyramid(x * 2, tmp_path / "p", levels=2, overwrite=True)
+    group = zarr.open_group(tmp_path / "p", mode="r")
+    assert sorted(group) == ["0", "1"] and (group["1"][...] == 2).all()
+
+
+@pytest.mark.parametrize(
+    ("shape", "options", "says"),
+    [((4,), {}, "expected 2 to 5 axes"), ((0, 3), {}, "expected 2 to 5 axes"),
+     ((4, 4), {"axes": "xy"}, "axes is 'xy'"), ((4, 4), {"axes": "cx"}, "two of them in space"),
+     ((4, 4), {"axes": "yyx"}, "expected 2 letters"), ((4, 4), {"factors": 1}, "one 2 at least"),
+     ((4, 4), {"factors": {"z": 2}}, "factors has 'z', expected y, x"),
+     ((4, 4), {"scale": {"t": 2}}, "scale has 't'"),
+     ((4, 4), {"units": {"c": "m"}}, "units has 'c'"),
+     ((4, 4), {"levels": 0}, "levels is 0"), ((4, 4), {"method": "mode"}, "method is 'mode'")],
+)  # fmt: skip
+def test_wrong_pyramids(tmp_path, shape, options, says):
+    with pytest.raises(ValueError, match=says):
+        ndimage.pyramid(np.ones(shape), tmp_path / "p", **options)
+    assert not (tmp_path / "p").exists()
