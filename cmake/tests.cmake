@@ -44,6 +44,15 @@ if(CMAKE_CROSSCOMPILING_EMULATOR)
   target_compile_definitions(test_opt_rechunk PRIVATE SLOW=20)
 endif()
 
+if(TARGET test_remote_memory)
+  # Its server speaks TLS.
+  pkg_check_modules(libssl REQUIRED IMPORTED_TARGET libssl)
+  target_link_libraries(test_remote_memory PRIVATE PkgConfig::libssl)
+  if(CUBED_CURL_FILE)
+    target_compile_definitions(test_remote_memory PRIVATE CB_CURL_LIBRARY="${CUBED_CURL_FILE}")
+  endif()
+endif()
+
 if(TARGET test_system_faults)
   target_link_options(test_system_faults PRIVATE -Wl,--wrap=pthread_create)
 endif()

@@ -46,7 +46,7 @@ cubed_status cb_chunks_new(const cubed_plan *plan, const cb_chunks_options *opti
     if (most > 0) c->cache = cb_cache_new(a, most, &c->spare);
     if (plan->fetch_depth > 0 && options->workers > 0)
         c->fetcher = cb_fetcher_new(a, plan->fetch_depth * options->workers,
-                                    (size_t)plan->fetch_bytes * options->workers);
+                                    (size_t)plan->fetch_buffers * options->workers);
     *out = c;
     return CUBED_OK;
 out:

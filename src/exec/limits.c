@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "chunks/need.h"
 #include "exec/operations.h"
+#include "exec/requests.h"
 #include "exec/reuse.h"
 #include "exec/stage.h"
 #include "mem/pages.h"
@@ -132,18 +133,20 @@ static bool is_read(const cubed_plan *p, int node)
     return false;
 }
 
-/* The largest buffer for what is fetched ahead, and how many requests a process should have in flight: no more than
+/* The largest buffer for what is fetched ahead, what a request takes beside it, and how many requests a process should have in flight: no more than
  * there are chunks. */
-static size_t fetch_sizes(const cubed_plan *p, unsigned *in_flight)
+static size_t fetch_sizes(const cubed_plan *p, unsigned *in_flight, size_t *beside)
 {
     size_t most = 0, chunks = 0;
     *in_flight = 0;
+    *beside = 0;
     for (int i = 0; i < p->ir.nnodes; i++) {
         const cubed_store_vtable *vt = cb_node_waits_for(p, i);
         if (!vt || (p->ir.nodes[i].is_target && !is_read(p, i))) continue;
         const unsigned likes = vt->max_in_flight ? vt->max_in_flight : CUBED_STORE_IN_FLIGHT;
         if (likes > *in_flight) *in_flight = likes;
         most = cb_max_size(most, cb_fetch_bytes(p, i));
+        *beside = cb_max_size(*beside, cb_requests_ahead_bytes(p, i));
         chunks = cb_sat_add(chunks, (size_t)cb_grid_count(p->ir.nodes[i].grid));
     }
     *in_flight = (unsigned)cb_min_size(*in_flight, chunks);
@@ -174,10 +177,13 @@ static bool set_fetching(cubed_plan *p)
     unsigned in_flight;
     for (int joins = 1; joins >= 0 && p->fetch_depth <= 1; joins--) {
         p->fetch_joins = joins;
-        const size_t most = fetch_sizes(p, &in_flight);
+        size_t beside;
+        const size_t most = fetch_sizes(p, &in_flight, &beside);
         if (most == 0) return false;
-        p->fetch_depth = (unsigned)cb_min_size(cb_ceil_div(in_flight, workers), room / most);
-        p->fetch_bytes = p->fetch_depth * (uint64_t)most;
+        p->fetch_depth =
+            (unsigned)cb_min_size(cb_ceil_div(in_flight, workers), room / (most + beside));
+        p->fetch_buffers = p->fetch_depth * (uint64_t)most;
+        p->fetch_bytes = p->fetch_buffers + p->fetch_depth * (uint64_t)beside;
     }
     return p->fetch_depth > 0;
 }
@@ -194,7 +200,7 @@ static void share_rest(cubed_plan *p)
 void cb_plan_share_out(cubed_plan *p)
 {
     p->fetch_depth = 0;
-    p->fetch_bytes = 0;
+    p->fetch_bytes = p->fetch_buffers = 0;
     share_rest(p);
     if (set_fetching(p)) share_rest(p);
 }

@@ -3,6 +3,7 @@
 
 #include "exec/limits.h"
 #include "exec/operator.h"
+#include "exec/requests.h"
 #include "files/files.h"
 
 /* A bit for each chunk, in whole words. */
@@ -54,7 +55,7 @@ uint64_t cb_plan_run_bytes(const cubed_plan *p) { return run_bytes(p, false); }
 static uint64_t own_bytes(const cubed_plan *p)
 {
     const uint64_t own = cb_zone_bytes(p->zone) + cb_zone_bytes(p->ir.zone);
-    return cb_sat_add(own + open_bytes(p), p->graph_mem);
+    return cb_sat_add(own + open_bytes(p) + cb_requests_bytes(p), p->graph_mem);
 }
 
 uint64_t cb_plan_metadata(const cubed_plan *p)

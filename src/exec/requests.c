@@ -71,6 +71,31 @@ cubed_status cb_requests_open(cubed_plan *p, cubed_error *err)
     return CUBED_OK;
 }
 
+size_t cb_requests_ahead_bytes(const cubed_plan *p, int node)
+{
+    const char *url = url_of(p, node);
+    return url ? cb_store_request_bytes(url) : 0;
+}
+
+static bool goes_in_parts(const cubed_plan *p, int node)
+{
+    return has_scheme(url_of(p, node), "s3") && cb_chunk_bytes(p, node) > CB_REMOTE_UPLOAD_FROM;
+}
+
+uint64_t cb_requests_bytes(const cubed_plan *p)
+{
+    uint64_t once = 0, each = 0;
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        const char *url = url_of(p, i);
+        const size_t request = url ? cb_store_request_bytes(url) : 0;
+        if (request == 0) continue;
+        const size_t puts = goes_in_parts(p, i) ? CB_REMOTE_PARTS_AT_ONCE : 1;
+        once = cb_max_size(once, cb_store_process_bytes(url));
+        each = cb_max_size(each, (1 + puts) * request);
+    }
+    return once + each;
+}
+
 /* Whether intermediates go where other workers read them, or do not fit into the memory. */
 static bool stores_intermediates(const cubed_plan *p, bool apart)
 {
@@ -118,7 +143,7 @@ static void add_reads(const cubed_plan *p, int node, bool apart, cubed_store_tra
 static uint64_t puts_of_chunk(const cubed_plan *p, int node)
 {
     const uint64_t bytes = cb_chunk_bytes(p, node);
-    if (!has_scheme(url_of(p, node), "s3") || bytes <= CB_REMOTE_UPLOAD_FROM) return 1;
+    if (!goes_in_parts(p, node)) return 1;
     /* What is encoded may be a little longer. */
     return bytes / cb_remote_part_size(CB_REMOTE_PART_SIZE, bytes) + 4;
 }

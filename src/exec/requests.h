@@ -6,5 +6,10 @@
 
 /* Room to count what stages read of each node, if a store has to wait. */
 CUBED_MUST_CHECK cubed_status cb_requests_open(cubed_plan *p, cubed_error *err);
+/* Memory of connections that a worker has without reading ahead: for what it reads and writes at a time, and what asking
+ * takes at all. */
+uint64_t cb_requests_bytes(const cubed_plan *p);
+/* What each request that reads a node ahead takes beside its buffer. */
+size_t cb_requests_ahead_bytes(const cubed_plan *p, int node);
 
 #endif

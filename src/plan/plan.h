@@ -71,8 +71,8 @@ struct cubed_plan {
      * chunks of one shard are read together. */
     unsigned fetch_depth;
     bool fetch_joins;
-    uint64_t fetch_bytes;
-    cb_reads *reads; /* of all stages; NULL: no store has to wait */
+    uint64_t fetch_bytes, fetch_buffers; /* buffers: without what connections take */
+    cb_reads *reads;                     /* of all stages; NULL: no store has to wait */
 };
 
 /* An empty plan with a zone; one reference. */

@@ -438,19 +438,22 @@ const char *cb_http_find_certificates(const char *known_file, const char *known_
     return NULL;
 }
 
-/* libcurl looks where the system has certificates that it was built on, which may be another one. */
-static const char *certificates(const cb_http_call *c)
+/* libcurl looks where the system has certificates that it was built on, which may be another one. Certificates of a file are
+ * read once for all connections; each would have its own copy, of a MB and more, if there were a folder beside it. */
+static bool set_certificates(CURL *curl, const cb_http_call *c)
 {
-    if (c->ca_file) return c->ca_file;
     const curl_version_info_data *v = curl_version_info(CURLVERSION_NOW);
-    return cb_http_find_certificates(v->cainfo, v->capath);
+    const char *file = c->ca_file;
+    if (!file) file = cb_http_find_certificates(v->cainfo, v->capath);
+    if (!file && v->cainfo && access(v->cainfo, R_OK) == 0) file = v->cainfo;
+    return !file || (curl_easy_setopt(curl, CURLOPT_CAINFO, file) == 0 &&
+                     curl_easy_setopt(curl, CURLOPT_CAPATH, NULL) == 0);
 }
 
 static bool set_limits(CURL *curl, const cb_http_call *c)
 {
     const long connect = c->connect_ms ? (long)c->connect_ms : 10000;
     const long stall = c->stall_ms ? (long)(c->stall_ms + 999) / 1000 : 30;
-    const char *ca_file = certificates(c);
     return curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, connect) == 0 &&
            curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L) == 0 &&
            curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, stall) == 0 &&
@@ -460,8 +463,7 @@ static bool set_limits(CURL *curl, const cb_http_call *c)
            curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, "http,https") == 0 &&
            /* None from the environment, at which libcurl would look by itself. */
            curl_easy_setopt(curl, CURLOPT_PROXY, c->proxy ? c->proxy : "") == 0 &&
-           curl_easy_setopt(curl, CURLOPT_NOPROXY, c->no_proxy) == 0 &&
-           (!ca_file || curl_easy_setopt(curl, CURLOPT_CAINFO, ca_file) == 0);
+           curl_easy_setopt(curl, CURLOPT_NOPROXY, c->no_proxy) == 0 && set_certificates(curl, c);
 }
 
 static bool set_up(transfer *t, cb_http_call *c)

@@ -11,6 +11,10 @@
 
 /* Calls at once of the stores' client; more wait. A few requests more are those that are sent twice (store/hedge.h). */
 enum { CB_HTTP_MOST = 64 };
+/* Memory of a call that is under way beside its body and reply, with its connection, of TLS and kept when it is over; and,
+ * once in a process, of the client, libcurl's own, and certificates that are believed, also by who asks for credentials.
+ * Measured by tests/unit/test_remote_memory.c. */
+enum { CB_HTTP_REQUEST_BYTES = 320 << 10, CB_HTTP_PROCESS_BYTES = 3 << 20 };
 
 typedef struct cb_http cb_http;
 typedef struct cb_http_call cb_http_call;

@@ -75,6 +75,22 @@ static int find_remote(const char *url, size_t n)
     return -1;
 }
 
+static bool asks_by_http(const char *url)
+{
+    const int remote = find_remote(url, scheme_length(url));
+    return HAS_HTTP && remote >= 0 && strcmp(remote_stores[remote].scheme, "redis") != 0;
+}
+
+size_t cb_store_request_bytes(const char *url)
+{
+    return asks_by_http(url) ? CB_HTTP_REQUEST_BYTES : 0;
+}
+
+size_t cb_store_process_bytes(const char *url)
+{
+    return asks_by_http(url) ? CB_HTTP_PROCESS_BYTES : 0;
+}
+
 static const cubed_store_vtable *find(const cb_stores *s, const char *url, size_t n)
 {
     for (const cb_added_store *a = atomic_load(&s->added); a; a = a->next) {

@@ -50,5 +50,9 @@ CUBED_MUST_CHECK cubed_status cb_store_check(const cb_stores *s, const char *url
 const cubed_store_vtable *cb_store_added(const cb_stores *s, const char *url);
 /* Whether it is one that other processes do not see. */
 bool cb_store_is_of_process(const cb_stores *s, const char *url);
+/* What each request in flight to the store of that URL takes beside its buffers, and what asking it takes once in a process;
+ * 0 of stores of this machine. */
+size_t cb_store_request_bytes(const char *url);
+size_t cb_store_process_bytes(const char *url);
 
 #endif

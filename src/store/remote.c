@@ -27,8 +27,8 @@ struct cb_remote_job {
     cb_remote_job *next, *before;
     size_t size;         /* of this struct with all behind it */
     size_t ncalls, left; /* left: that are under way */
-    size_t nparts,
-        at; /* of an upload, 0: it is none; at: the first of the calls that are under way */
+    size_t nparts, nsent; /* of an upload; 0: it is none */
+    size_t at;            /* the first of its calls that are under way */
     cb_remote_call *calls;
     cb_http_piece *pieces;
     const cubed_range **order;
@@ -373,8 +373,20 @@ static bool go_on_uploading(cb_remote_job *j)
     if (was > last || (was == last && j->status == CUBED_OK) || (was == 0 && j->status != CUBED_OK))
         return false;
     j->at = j->status != CUBED_OK ? last + 1 : was == 0 ? 1 : last;
-    send(j, j->at, j->at == 1 ? last : j->at + 1);
+    j->nsent = cb_min_size(j->nparts, CB_REMOTE_PARTS_AT_ONCE);
+    send(j, j->at, j->at + (j->at == 1 ? j->nsent : 1));
     return true;
+}
+
+/* In the place of a part that has been sent. */
+static void send_next_part(cb_remote_job *j)
+{
+    cb_http *http;
+    if (j->at != 1 || j->status != CUBED_OK || j->nsent == j->nparts) return;
+    j->status = find_http(j->s, &http, &j->err);
+    if (j->status != CUBED_OK) return;
+    j->left++;
+    cb_http_submit(http, &j->calls[++j->nsent].http);
 }
 
 static void done(cb_http_call *http)
@@ -386,6 +398,7 @@ static void done(cb_http_call *http)
         if (c->what == CB_REMOTE_PART && j->status == CUBED_OK) give_up_parts(j);
         note_failure(j, c);
     }
+    send_next_part(j);
     if (--j->left > 0) return;
     if (j->nparts && go_on_uploading(j)) return;
     if (is_condition(c, j->status) && restart(j)) return;

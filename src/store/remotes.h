@@ -4,10 +4,12 @@
 
 #include "store/net.h"
 
-/* Objects of S3 that are longer go in parts, of this size at least: there are no more than 10,000 of them. */
+/* Objects of S3 that are longer go in parts, of this size at least: there are no more than 10,000 of them. So many
+ * are sent at a time. */
 enum {
     CB_REMOTE_UPLOAD_FROM = 64 << 20,
     CB_REMOTE_PART_SIZE = 16 << 20,
+    CB_REMOTE_PARTS_AT_ONCE = 4,
     CB_REMOTE_MOST_PARTS = 10000
 };
 static inline size_t cb_remote_part_size(size_t least, uint64_t size)

@@ -133,6 +133,22 @@ def test_chunks_are_read_without_being_looked_for(server, local):
     assert sorted(asked("info", "s3://b/a")) == [("get", "a/zarr.json")] * 2 + [("list", "")]
 
 
+def test_connections_are_projected(server, local):
+    """What libcurl and TLS take of each request that is ahead; fewer are where memory is less."""
+    put(server, "a", local)
+
+    def projected(source, allowed="1GB"):
+        where = ("--in", f"a={source}", "--out", "s3://b/o")
+        limits = ("--max-workers", "2", "--allowed-mem", allowed)
+        plan = json.loads(run(server, "eval", "a + 1", *where, *limits, "--plan", "--json").out)
+        return plan["projected_mem"], plan["allowed_mem"] - plan["reserved_mem"]
+
+    request, beside = 320 << 10, projected(local)[0]
+    assert projected("s3://b/a")[0] >= beside + 5 * request  # of ten chunks half for each worker
+    need, left = projected("s3://b/a", "17900000")
+    assert beside + 2 * request <= need <= left < beside + 5 * request
+
+
 @pytest.mark.parametrize("fault", FAULTS)
 def test_faults_that_pass(server, local, fault):
     server.fault = sometimes(0.2, 7, [fault])
