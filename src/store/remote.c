@@ -25,8 +25,8 @@ struct cb_remote_job {
     cb_remote *s;
     cubed_store_request *r;
     cb_remote_job *next, *before;
-    size_t size;         /* of this struct with all behind it */
-    size_t ncalls, left; /* left: that are under way */
+    size_t size;          /* of this struct with all behind it */
+    size_t ncalls, left;  /* left: that are under way */
     size_t nparts, nsent; /* of an upload; 0: it is none */
     size_t at;            /* the first of its calls that are under way */
     cb_remote_call *calls;
