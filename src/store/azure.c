@@ -328,7 +328,10 @@ static const char *advice(const cb_remote *remote, int code, const cb_remote_fau
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strcmp(known[i].code, f->code) == 0) return known[i].text;
     }
-    if (code == 401 && (s->bearer || s->who)) return "the token is not valid here, or has ended";
+    if (code == 401 && (s->bearer || s->who))
+        return s->who
+                   ? "the identity's token is not valid here: check AZURE_CLIENT_ID, and its roles"
+                   : "the token is not valid here, or has ended: get a new one";
     if (code == 403 && (s->anonymous || (!s->key_size && !s->sas && !s->bearer && !s->who)))
         return "it is not public: give an account's key or a SAS token";
     return code == 403 ? "who asks may not do this: check the key, or what the SAS token permits"

@@ -378,11 +378,11 @@ static const char *advice(const cb_remote *remote, int code, const cb_remote_fau
         {"PermanentRedirect", "the bucket is elsewhere: check AWS_REGION and AWS_ENDPOINT_URL"},
     };
     const s3_store *s = (const s3_store *)remote;
+    if (code == 403 && s->anonymous)
+        return "it is not public: give credentials instead of AWS_NO_SIGN_REQUEST";
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strcmp(known[i].code, f->code) == 0) return known[i].text;
     }
-    if (code == 403 && s->anonymous)
-        return "it is not public: give credentials instead of AWS_NO_SIGN_REQUEST";
     return code >= 300 && code < 400
                ? "the bucket is elsewhere: check AWS_REGION and AWS_ENDPOINT_URL"
                : NULL;

@@ -289,6 +289,10 @@ class Handler(BaseHTTPRequestHandler):
                 self.error(400, "ExpiredToken", "The provided token has expired.")
             case "403":
                 self.error(403, "AccessDenied", "Access Denied")
+            case "301":
+                self.error(301, "PermanentRedirect", "The bucket is addressed elsewhere.")
+            case "skewed":
+                self.error(403, "RequestTimeTooSkewed")
             case "401":
                 self.error(401, "authError", "Invalid Credentials")
             case "page":

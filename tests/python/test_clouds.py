@@ -525,7 +525,9 @@ def test_identities_of_azure(teller, local, tmp_path):
         assert "no credentials: set AZURE_STORAGE_ACCOUNT_KEY, AZURE_STORAGE_SAS_TOKEN or" in said
         assert "/msi: the reply is 400 (Identity not found)" in said
         teller.replies["msi"] = (200, {"access_token": "other", "expires_in": 3600})
-        assert "the token is not valid here, or has ended" in works(machine, code=1)
+        assert "the identity's token is not valid here: check AZURE_CLIENT_ID" in works(
+            machine, code=1
+        )
         said = works({"AZURE_CLIENT_SECRET": "a secret"}, code=1)
         assert "AZURE_CLIENT_SECRET is set, and no AZURE_CLIENT_ID to it" in said
         said = works(client | file, code=1)

@@ -397,27 +397,6 @@ def test_work_directories(known, tmp_path):
     assert not [k for k in known.objects if k.startswith("work/")]
 
 
-@pytest.fixture(scope="module")
-def certificates(tmp_path_factory):
-    """Of this machine by two names, and of another one, each with its key; signed by themselves."""
-    place = tmp_path_factory.mktemp("tls")
-
-    def make(name, names, days="2"):
-        path = place / f"{name}.pem"
-        subprocess.run(
-            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
-             "-nodes", "-keyout", path.with_suffix(".key"), "-out", path, "-days", days, "-subj",
-             f"/CN={name}", "-addext", f"subjectAltName={names}"],
-            check=True, capture_output=True,
-        )  # fmt: skip
-        whole = place / f"{name}.both"
-        whole.write_text(path.with_suffix(".key").read_text() + path.read_text())
-        return path, whole
-
-    names = "IP:127.0.0.1,DNS:localhost,DNS:b.localhost"
-    return make("here", names), make("elsewhere", "DNS:elsewhere.example")
-
-
 def test_tls(certificates, local):
     """Certificates are checked, against those that are given; wrong ones are errors at once."""
     (here, whole), (elsewhere, other) = certificates

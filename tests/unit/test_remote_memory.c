@@ -88,8 +88,9 @@ static void *take_zero(size_t n, size_t size)
 
 static char *copy(const char *text)
 {
-    char *p = take(strlen(text) + 1);
-    return p ? strcpy(p, text) : NULL;
+    const size_t n = strlen(text) + 1;
+    char *p = take(n);
+    return p ? memcpy(p, text, n) : NULL;
 }
 
 static void *crypto_take(size_t n, const char *file, int line)
@@ -385,6 +386,7 @@ static void test_stated(void **state)
     shutdown(s.fd, SHUT_RDWR);
     pthread_join(thread, NULL);
     close(s.fd);
+    SSL_CTX_free(s.tls);
     unlink(s.ca_file);
 }
 
