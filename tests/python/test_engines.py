@@ -327,8 +327,9 @@ def test_reports_say_what_an_engine_did(spec, tmp_path, engine):
     assert stats["gb_seconds"] == pytest.approx(stats["worker_seconds"] * plan.allowed_mem / 1e9)
     assert stats["queue_seconds"] >= 0
     hosts = {row["host"] for row in table.events}
-    assert all(host.rpartition(":")[0] == socket.gethostname() for host in hosts)
-    assert 1 <= len(hosts) <= WORKERS or engine[0] in ("beam", "spark")
+    assert {host.rpartition(":")[0] for host in hosts} == {socket.gethostname()}
+    if engine[0] in ("futures", "dask"):  # others begin a process for each call, or some of them
+        assert len(hosts) <= WORKERS
     assert {(row["attempt"], row["backup"]) for row in table.events} == {(0, False)}
     assert all(row["task_create_tstamp"] <= row["function_start_tstamp"] for row in table.events)
     text = page.read_text()
@@ -514,11 +515,10 @@ def test_a_driver_is_killed_and_another_one_goes_on(engine, spec, tmp_path):
     script.write_text(DRIVER)
 
     def start(resume):
+        """What engines leave running has no pipe of ours."""
         args = [sys.executable, script, engine[0], tmp_path / "work", out, resume]
-        return subprocess.Popen(
-            args, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-            start_new_session=True,
-        )  # fmt: skip
+        with (tmp_path / f"said-{resume}").open("w") as said:
+            return subprocess.Popen(args, stdout=said, stderr=said, start_new_session=True)
 
     def chunks():
         return {p.name: p.stat().st_mtime_ns for p in out.glob("c/[0-9]*")}
@@ -529,10 +529,10 @@ def test_a_driver_is_killed_and_another_one_goes_on(engine, spec, tmp_path):
             time.sleep(0.02)
         os.killpg(driver.pid, signal.SIGKILL)
     made = chunks()
-    assert 0 < len(made) < 40
+    assert 0 < len(made) < 40, (tmp_path / "said-new").read_text()
     with start("resume") as driver:
-        _, err = driver.communicate(timeout=200)
-    assert driver.returncode == 0, err
+        code = driver.wait(timeout=200)
+    assert code == 0, (tmp_path / "said-resume").read_text()
     np.testing.assert_array_equal(zarr.open_array(out)[...], np.arange(80.0) * 2)
     assert sum(chunks()[k] == made[k] for k in made) >= len(made) - 8  # those in flight
     assert not left(tmp_path)
