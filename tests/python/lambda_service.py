@@ -140,6 +140,9 @@ class Handler(BaseHTTPRequestHandler):
             answer, error = again.reply.get()
         if fault == "out of time":
             answer, error = b'{"errorMessage": "Task timed out after 3.00 seconds"}', True
+        if fault == "out of memory":
+            why = "RequestId: 5 Error: Runtime exited with error: signal: killed"
+            answer, error = json.dumps({"errorMessage": why}).encode(), True
         if error:
             return self.reply(200, answer, x_amz_function_error="Unhandled")
         return self.reply(200, answer)

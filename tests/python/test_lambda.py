@@ -75,6 +75,7 @@ def test_faults_that_pass(stored, fault):
 @pytest.mark.parametrize(
     ("fault", "text"),
     [
+        ("out of memory", "signal: killed.* projected to need .* not tried again with as much"),
         ("no permission", "invoking function worker in eu-north-1: the reply is 403.*policy"),
         ("another program", "does not answer as a worker of this library"),
     ],
