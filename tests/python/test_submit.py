@@ -275,7 +275,7 @@ def test_from_submit_to_results(tmp_path, plan, monkeypatch):
 
 def test_executors_are_listed():
     rows = {r["name"]: r for r in json.loads(check(run("executors", "--json")).out)}
-    assert {"threads", "single-threaded", "processes", *ENGINES} == set(rows)
+    assert {"threads", "single-threaded", "processes", "lambda", *ENGINES} == set(rows)
     assert rows["slurm"]["label"] == "tested live"
     assert rows["kubernetes"]["label"] == "contract only"
     assert "kubernetes" in check(run("executors")).out
