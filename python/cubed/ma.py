@@ -379,7 +379,6 @@ _of_masked = partial(
     documented,
     parameters={
         "a": "An array that may be masked.",
-        "axis": "The axis, or the axes; None: all.",
         "chunks": "Chunks of an array that is not lazy, see :func:`cubed.rechunk`.",
         "fill_value": "scalar or None : What :meth:`MaskedArray.filled` puts; None: NumPy's.",
         "value": "scalar : What elements are compared with.",
@@ -744,6 +743,8 @@ def concatenate(arrays: Any, axis: int = 0) -> MaskedArray:
     ----------
     arrays : sequence of array_like
         Arrays that may be masked.
+    axis : int, default 0
+        Axis along which they are joined.
 
     Examples
     --------

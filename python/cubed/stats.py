@@ -52,7 +52,7 @@ _of_samples = partial(
     documented,
     parameters={
         "a": "The sample: real numbers.",
-        "axis": "int or None : The axis that samples lie along; None: all elements are one sample.",
+        "axis": "The axis that samples lie along; None: all elements are one sample.",
         "b": "The second sample.",
         "bias": "False: corrected for few elements.",
         "ddof": "How many degrees of freedom fewer than one less than the counts.",

@@ -176,7 +176,7 @@ own : int, default 1
 *arrays : sequence of Array
     Input arrays.
 axis : int or None, default -1
-    Axis or axes along which to compute; negative ones count from the last.
+    Axis along which to compute; None: the elements in one dimension.
 
 Returns
 -------

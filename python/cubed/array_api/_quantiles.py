@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,17 @@ from cubed.array_api.utility_functions import any
 from cubed.base._docs import documented
 from cubed.base._dtypes import name_of
 from cubed.base._types import Axis, NDArray
+
+_as_that_function = partial(
+    documented,
+    parameters={
+        "q": (
+            "float or sequence of float : What part of the elements is below: 0 to 1, or 0 to 100"
+            "\n    of percentiles."
+        )
+    },
+    returns="Shapes, types and memory are those of that function. Lazy.",
+)
 
 
 def _quantile(
@@ -42,6 +54,7 @@ def _quantile(
     return x._like(out)
 
 
+@documented()
 def median(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """The element in the middle, or the mean of the two there; NaN if there is one.
 
@@ -49,10 +62,6 @@ def median(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     ----------
     x : Array
         Real numbers, or differences of times.
-    axis : int, tuple of int or None
-        Axis or axes along which to compute; None: all. Negative ones count from the last.
-    keepdims : bool, default False
-        Whether reduced axes stay in the result, with extent 1.
 
     Returns
     -------
@@ -66,7 +75,6 @@ def median(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.median(x, axis=0).compute()
     array([2., 3.])
@@ -78,7 +86,7 @@ def median(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     return _quantile(x, 0.5, 1, axis, False, "linear", keepdims)
 
 
-@documented(returns="Shapes, types and memory are those of that function. Lazy.")
+@_as_that_function()
 def nanmedian(x: Array, axis: Axis = None, keepdims: bool = False) -> Array:
     """As :func:`median`, of the elements that are not NaN.
 
@@ -89,6 +97,7 @@ def nanmedian(x: Array, axis: Axis = None, keepdims: bool = False) -> Array:
     return _quantile(x, 0.5, 1, axis, True, "linear", keepdims)
 
 
+@documented()
 def quantile(
     x: Array,
     /,
@@ -107,13 +116,9 @@ def quantile(
         Real numbers, or times: with method ``"linear"``, or one that gives an element.
     q : float or sequence of float
         From 0 to 1: a number, or an array of them.
-    axis : int, tuple of int or None
-        Axis or axes along which to compute; None: all. Negative ones count from the last.
     method : str, default "linear"
         One of NumPy's: ``"linear"``, ``"lower"``, ``"higher"``, ``"midpoint"``, ``"nearest"``,
         ``"inverted_cdf"``, ``"hazen"``, ...; those that give one of the elements keep x's type.
-    keepdims : bool, default False
-        Whether reduced axes stay in the result, with extent 1.
     weights : array_like or None
         Of x's shape or that of `axis`: how much each element counts. With method
         ``"inverted_cdf"``; all elements are sorted.
@@ -138,7 +143,6 @@ def quantile(
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.arange(5.0)
     >>> cubed.quantile(x, 0.25).compute()
     array(1.)
@@ -146,7 +150,7 @@ def quantile(
     return _quantile(x, q, 1, axis, False, method, keepdims, weights)
 
 
-@documented(returns="Shapes, types and memory are those of that function. Lazy.")
+@_as_that_function()
 def nanquantile(
     x: Array,
     /,
@@ -159,13 +163,6 @@ def nanquantile(
 ) -> Array:
     """As :func:`quantile`, of the elements that are not NaN.
 
-    Parameters
-    ----------
-    q : float or sequence of float
-        What part of the elements is below, 0 to 1.
-
-    Examples
-    --------
     >>> x = cubed.arange(5.0)
     >>> cubed.nanquantile(x, 0.25).compute()
     array(1.)
@@ -173,7 +170,7 @@ def nanquantile(
     return _quantile(x, q, 1, axis, True, method, keepdims, weights)
 
 
-@documented(returns="Shapes, types and memory are those of that function. Lazy.")
+@_as_that_function()
 def percentile(
     x: Array,
     /,
@@ -186,13 +183,6 @@ def percentile(
 ) -> Array:
     """As :func:`quantile`, with q from 0 to 100.
 
-    Parameters
-    ----------
-    q : float or sequence of float
-        What part of the elements is below, 0 to 100.
-
-    Examples
-    --------
     >>> x = cubed.arange(5.0)
     >>> cubed.percentile(x, 25).compute()
     array(1.)
@@ -200,7 +190,7 @@ def percentile(
     return _quantile(x, q, 100, axis, False, method, keepdims, weights)
 
 
-@documented(returns="Shapes, types and memory are those of that function. Lazy.")
+@_as_that_function()
 def nanpercentile(
     x: Array,
     /,
@@ -213,13 +203,6 @@ def nanpercentile(
 ) -> Array:
     """As :func:`percentile`, of the elements that are not NaN.
 
-    Parameters
-    ----------
-    q : float or sequence of float
-        What part of the elements is below, 0 to 100.
-
-    Examples
-    --------
     >>> x = cubed.arange(5.0)
     >>> cubed.nanpercentile(x, 25).compute()
     array(1.)

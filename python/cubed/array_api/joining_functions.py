@@ -145,7 +145,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
     values : array_like
         They are cast to arr's type, and broadcast.
     axis : int or None
-        An axis, or None.
+        Axis of the positions; None: the elements in one dimension.
 
     Returns
     -------
@@ -367,6 +367,8 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
 
     Parameters
     ----------
+    axis : int
+        The axis that is moved.
     start : int, default 0
         In front of which axis it comes; the number of axes: behind all.
 

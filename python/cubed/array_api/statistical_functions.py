@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -93,10 +94,13 @@ def _variance_in_integers(
     return astype(sqrt(astype(out, "float64")), dtype) if root else out
 
 
-_RUNNING = (
-    "Of x's shape, one longer along the axis with `include_initial`; integers become int64 or\n"
-    "    uint64. The axis may be left out where there is one. Lazy, one task for each column of\n"
-    "    chunks."
+_of_running = partial(
+    documented,
+    parameters={"axis": "Axis along which to compute; None: the only one."},
+    returns=(
+        "Of x's shape, one longer along the axis with `include_initial`; integers become int64 or\n"
+        "    uint64. Lazy, one task for each column of chunks."
+    ),
 )
 
 
@@ -126,7 +130,7 @@ def running_extreme(x: Array, axis: int, largest: bool) -> Array:
     return x._like(_core.cumulative(name, x._x, normalize_axis(axis, x.ndim), False))
 
 
-@documented(returns=_RUNNING)
+@_of_running()
 def cumulative_prod(
     x: Array,
     /,
@@ -147,7 +151,7 @@ def cumulative_prod(
     return _cumulative("prod", x, axis, dtype, include_initial)
 
 
-@documented(returns=_RUNNING)
+@_of_running()
 def cumulative_sum(
     x: Array,
     /,

@@ -38,14 +38,17 @@ TYPES = {
     "tuple[Array, ...]": "tuple of Array",
 }
 
-#: What a parameter is, after its type and " : " where annotations do not say that.
+#: What a parameter is, or one with that annotation; before it its type and " : ", where annotations
+#: do not say that.
 PARAMETERS = {
     "a": "Input array.",
     "arrays": "sequence of Array : Input arrays.",
     "ary": "Input array.",
     "atol": "Absolute tolerance.",
     "axes": "The axes; None: all.",
-    "axis": "Axis or axes along which to compute; negative ones count from the last.",
+    "axis: Axis": "Axes along which to compute; None: all. Negative ones count from the last.",
+    "axis: int": "Axis along which to compute; negative ones count from the last.",
+    "axis: int | None": "Axis along which to compute; None: the elements in one dimension.",
     "axis1": "The first of two axes.",
     "axis2": "The second of two axes.",
     "chunks": "Chunks of the result, see :func:`cubed.rechunk`.",
@@ -170,10 +173,12 @@ def _listed(function: Any, own: str, parameters: Mapping[str, str]) -> str:
         bare = name.lstrip("*")
         text = entries.pop(bare, None)
         if text is None:
+            annotation = types.get(bare, "")
             words = parameters.get(bare) or PARAMETERS.get(bare)
+            words = words or PARAMETERS.get(f"{bare}: {annotation}")
             if words is None:
                 raise TypeError(f"{function.__qualname__}: nothing is said of {name}")
-            text = _entry(name, words, types.get(bare, ""), default)
+            text = _entry(name, words, annotation, default)
         out[text] = None
     if entries:
         raise TypeError(f"{function.__qualname__} has no parameter {', '.join(entries)}")
