@@ -1,7 +1,9 @@
 /* A store over one file: reads of the objects that are in it. */
+#define XXH_INLINE_ALL
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <xxhash.h>
 #include <zlib.h>
 
 #include "files/file_pkg.h"
@@ -41,6 +43,15 @@ static bool is_as_referred_to(const cb_object *in, const cubed_object_info *info
            (in->netag == 0 || is_tagged(in->store, info->version.text, in->etag, in->netag));
 }
 
+/* Whether it is the version that all reads before were of. */
+static bool is_as_before(const cb_object *in, const cubed_object_version *version)
+{
+    uint64_t first = 0;
+    if (!in->seen || cb_version_is_none(version)) return true;
+    const uint64_t now = XXH3_64bits(version->text, strlen(version->text)) | 1;
+    return atomic_compare_exchange_strong(in->seen, &first, now) || first == now;
+}
+
 cubed_status cb_file_judge(const cb_file *f, const cb_object *in, const cubed_store_request *r,
                            cubed_error *err)
 {
@@ -54,6 +65,10 @@ cubed_status cb_file_judge(const cb_file *f, const cb_object *in, const cubed_st
     if (r->status == CUBED_OK && in && !is_as_referred_to(in, &r->info))
         return cb_fail(err, CUBED_E_FORMAT,
                        "%s leads to %s of %s, which has been written anew since it was referred to",
+                       f->url, r->key, store->url);
+    if (r->status == CUBED_OK && in && !is_as_before(in, &r->info.version))
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "%s leads to %s of %s, which has been written anew while it was read",
                        f->url, r->key, store->url);
     if (r->status != CUBED_OK || r->got == r->cap) return r->status;
     return cb_fail(err, CUBED_E_FORMAT, "%s: %s of %s ends before what is in it", f->url, r->key,

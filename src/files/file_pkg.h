@@ -2,6 +2,8 @@
 #ifndef CB_FILES_FILE_PKG_H
 #define CB_FILES_FILE_PKG_H
 
+#include <stdatomic.h>
+
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/le.h"
@@ -18,6 +20,8 @@ typedef struct cb_object {
     const char *etag;
     size_t netag;
     int64_t modified;
+    /* A hash of the version that was read first, which all reads are of; 0: there was none. NULL: that is not kept. */
+    _Atomic(uint64_t) *seen;
 } cb_object;
 
 /* Where an object's bytes are: `nhead` in memory, then `there` in the file, in runs that begin `stride` bytes one behind

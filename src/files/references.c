@@ -152,7 +152,8 @@ static cubed_status find_object(builder *b, const char *given, const cb_object *
     if (!slash || !slash[1] || cb_key_check(slash + 1, NULL) != CUBED_OK)
         CB_GO(cb_fail(err, CUBED_E_FORMAT, "%s: \"%s\" names no file", b->f->url, given));
     o->key = cb_zone_strdup(b->f->zone, slash + 1);
-    if (!o->key) CB_GO(cb_file_no_memory(b->f, err));
+    o->seen = cb_zone_alloc(b->f->zone, sizeof *o->seen);
+    if (!o->key || !o->seen) CB_GO(cb_file_no_memory(b->f, err));
     CB_GO(open_parent(b, url.data, slash, &o->store, err));
     json_object_set_new(b->r->objects, given, json_integer((json_int_t)(uintptr_t)o));
     *out = o;

@@ -1,5 +1,6 @@
 """Sources that are written anew while they are open: results are of one version, or none."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -91,6 +92,30 @@ def test_files_while_they_are_computed(tmp_path):
     x = cubed.map_blocks(change, cubed.from_zarr(path, "x"), dtype=A.dtype)
     with pytest.raises((OSError, ValueError), match=r"a\.h5 has changed since it was opened"):
         x.compute(executor="single-threaded")
+
+
+def test_what_references_lead_to_while_it_is_read(tmp_path):
+    """Which version references are of they do not say: all that is read is of one."""
+    (tmp_path / "a.bin").write_bytes(A.tobytes())
+    meta = {"zarr_format": 2, "shape": [1000], "chunks": [100], "dtype": "<f8", "order": "C"}
+    meta |= {"fill_value": None, "filters": None, "compressor": None}
+    refs = {f"x/{i}": [f"{tmp_path}/a.bin", 800 * i, 800] for i in range(10)}
+    refs |= {".zgroup": '{"zarr_format": 2}', "x/.zarray": json.dumps(meta)}
+    (tmp_path / "refs.json").write_text(json.dumps(refs))
+    seen = []
+
+    def change(block):
+        seen.append(1)
+        if len(seen) == 3:
+            (tmp_path / "a.bin").write_bytes((A + 5).tobytes())
+        return block
+
+    x = cubed.from_zarr(tmp_path / "refs.json", "x")
+    np.testing.assert_array_equal(x.compute(), A)
+    y = cubed.map_blocks(change, x, dtype=A.dtype)
+    with pytest.raises((OSError, ValueError), match=r"a\.bin .*anew while it was read"):
+        y.compute(executor="single-threaded")
+    np.testing.assert_array_equal(x.compute(), A + 5)
 
 
 def test_between_the_parts_of_a_run(tmp_path):
