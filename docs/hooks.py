@@ -8,6 +8,7 @@ from pathlib import Path
 import jupytext
 import reference
 from mkdocs.structure.files import File
+from pygments.formatters import HtmlFormatter
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMAND = ROOT / "build/release/cubed"
@@ -46,11 +47,18 @@ def example(path):
     return "\n\n".join([parts[0], notebook, *parts[1:], ""])
 
 
+def colours():
+    """Of code, on light pages and on dark ones."""
+    dark = HtmlFormatter(style="github-dark").get_style_defs("[data-bs-theme=dark] .codehilite")
+    return HtmlFormatter(style="default").get_style_defs(".codehilite") + "\n" + dark
+
+
 def on_files(files, config):
     pages = {
         "command.md": command(),
         "c-api.md": headers(),
         "names.md": reference.page(),
+        "pygments.css": colours(),
         "design.md": (ROOT / "ARCHITECTURE.md").read_text(),
     }
     for path in sorted((ROOT / "examples/python").glob("*.ipynb")):

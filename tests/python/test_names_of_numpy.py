@@ -514,3 +514,43 @@ def test_factors_of_singular_and_wrong_matrices():
     large = cubed.linalg.lu(cubed.random.random((1000, 1000), chunks=100, spec=spec))
     with pytest.raises(MemoryError):
         large.U.compute()
+
+
+BETWEEN = {
+    "a row and a number": (([1.0, 2, 5], 10.0, 4), {}),
+    "without the end": ((0, [1, 2, 5], 5), {"endpoint": False}),
+    "of all axes": (([1.0, 2, 5], [[1.0], [2], [3]], 3), {"axis": -1}),
+    "complex": (([1.0, 2], [1j, 3 + 1j], 5), {"axis": 1}),
+    "one": (([1.0, 2], [3, 4], 1), {}),
+    "none": (([1.0, 2], 4, 0), {}),
+}
+
+
+@pytest.mark.parametrize("case", BETWEEN)
+@pytest.mark.parametrize("name", ["linspace", "logspace"])
+def test_numbers_between_arrays(name, case):
+    (start, stop, num), options = BETWEEN[case]
+    wanted = getattr(np, name)(start, stop, num, **options)
+    a, b = (cubed.asarray(v, chunks=2) if np.ndim(v) else v for v in (start, stop))
+    for got in (
+        getattr(cubed, name)(a, b, num, **options),
+        getattr(np, name)(a, b, num, **options),
+    ):
+        assert isinstance(got, cubed.Array)
+        assert got.shape == wanted.shape and got.dtype == wanted.dtype
+        np.testing.assert_allclose(got.compute(), wanted, rtol=1e-14)
+
+
+def test_numbers_between_arrays_in_chunks_types_and_bases():
+    x = cubed.asarray([0.0, 7.0])
+    got = cubed.linspace(x, 20, 9, dtype=int, chunks=(4, 1))
+    assert got.chunks == ((4, 4, 1), (1, 1))
+    assert (got.compute() == np.linspace([0.0, 7.0], 20, 9, dtype=int)).all()
+    assert cubed.linspace(x, 20, 9)[-1].compute().tolist() == [20, 20]
+    base = np.array([2.0, 3.0])
+    got = cubed.logspace(0, 3, 4, base=base, axis=1, dtype="f4")
+    np.testing.assert_array_equal(
+        got.compute(), np.logspace(0, 3, 4, base=base, axis=1, dtype="f4")
+    )
+    with pytest.raises(ValueError, match="axis is 1, but numbers between two numbers"):
+        cubed.linspace(0, 1, 3, axis=1)

@@ -14,7 +14,9 @@ import pytest
 from cubed import backend_array_api as backend
 from cubed.core.groupby import groupby_blockwise, groupby_reduction
 from cubed.core.ops import reduction, scan
-from cubed.diagnostics import HistoryCallback
+from cubed.diagnostics.history import HistoryCallback
+from cubed.diagnostics.rich import RichProgressBar
+from cubed.diagnostics.timeline import TimelineVisualizationCallback
 from cubed.diagnostics.widgets import LivePlanViewer, LiveTimelineViewer
 from cubed.runtime.create import create_executor
 from cubed.runtime.executors.testing import RaiseIfComputesExecutor
@@ -746,3 +748,20 @@ def test_blocks_from_nothing_go_to_those_who_take_them():
     same(cubed.map_blocks(number, chunks=((2, 2),), dtype="i8", scale=3).compute(), [0, 0, 3, 3])
     same(cubed.map_blocks(both, chunks=((2, 2),), dtype="i8").compute(), [0, 0, 1, 1])
     same(cubed.map_blocks(np.exp, chunks=((2, 1),), dtype="f4").compute(), [1, 1, 1])
+
+
+def test_the_example_of_random_matrices(spec, tmp_path, monkeypatch):
+    """Cubed for Python's matmul-random.py, 100 times smaller."""
+    monkeypatch.chdir(tmp_path)
+    with cubed.config.set({"spec.work_dir": str(tmp_path / "work"), "spec.allowed_mem": "500MB"}):
+        a = cubed.random.random((250, 250), chunks=(50, 50))
+        b = cubed.random.random((250, 250), chunks=(50, 50))
+        c = xp.matmul(a, b)
+        progress, history = RichProgressBar(), HistoryCallback()
+        timeline = TimelineVisualizationCallback()
+        cubed.to_zarr(c, store=None, callbacks=[progress, history, timeline])
+        both = cubed.compute(a, b, c)
+    np.testing.assert_allclose(both[0] @ both[1], both[2])
+    assert len(list((tmp_path / "history").rglob("timeline.svg"))) == 1
+    assert len(list((tmp_path / "history").rglob("events.csv"))) == 1
+    assert not list((tmp_path / "work").rglob("cubed-result-*"))

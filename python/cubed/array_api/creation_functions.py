@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from cubed import _core
+from cubed.array import _above
 from cubed.array._array import Array
 from cubed.array._cores import core_from_numpy, engine_chunks, in_chunks
 from cubed.array._operands import check_device, common_spec, core_of, lazy
@@ -385,14 +386,15 @@ def full_like(
 
 @documented()
 def linspace(
-    start: complex,
-    stop: complex,
+    start: Any,
+    stop: Any,
     /,
     num: int,
     *,
     dtype: DTypeLike = None,
     device: str | None = None,
     endpoint: bool = True,
+    axis: int = 0,
     chunks: ChunksLike = "auto",
     spec: Spec | None = None,
 ) -> Array:
@@ -400,20 +402,22 @@ def linspace(
 
     Parameters
     ----------
-    start : number
+    start : number or array_like
         The first number.
-    stop : number
+    stop : number or array_like
         Where it ends.
     num : int
         How many.
     endpoint : bool, default True
         Whether the last one is included.
+    axis : int, default 0
+        Where the numbers are in the result, if start or stop is an array.
 
     Returns
     -------
     Array
-        ``(num,)``, float64 or complex128 by default; numbers of integer types are rounded down.
-        Lazy.
+        ``(num,)``, or with the axes of start and stop beside it; float64 or complex128 by default;
+        numbers of integer types are rounded down. Lazy.
 
     Examples
     --------
@@ -421,6 +425,11 @@ def linspace(
     array([0.  , 0.25, 0.5 , 0.75, 1.  ])
     """
     check_device(device)
+    if np.ndim(start) or np.ndim(stop):
+        return _between(start, stop, num, dtype, endpoint, axis, chunks, spec)
+    if axis not in (0, -1):
+        raise ValueError(f"axis is {axis}, but numbers between two numbers have one axis")
+    start, stop = (x if isinstance(x, numbers.Number) else x.item() for x in (start, stop))
     is_complex = isinstance(start, complex) or isinstance(stop, complex)
     d = np.dtype(dtype if dtype is not None else np.complex128 if is_complex else np.float64)
     (num,) = normalize_shape(num, "num")
@@ -438,6 +447,33 @@ def linspace(
         if d.kind in "iu":
             out = _core.elementwise("floor", out)
     return Array._new(in_chunks(_core.astype(out, name_of(d)), extents, chunks), spec)
+
+
+def _between(
+    start: Any,
+    stop: Any,
+    num: int,
+    dtype: DTypeLike,
+    endpoint: bool,
+    axis: int,
+    chunks: ChunksLike,
+    spec: Spec | None,
+) -> Array:
+    """:func:`linspace` of arrays."""
+    a, b = (_create.as_lazy(x) for x in (start, stop))
+    a, b = (x.astype(np.float64) if x.dtype.kind in "biu" else x for x in (a, b))
+    (num,) = normalize_shape(num, "num")
+    whole = arange(num, spec=a._spec if spec is None else spec)
+    ndim = max(a.ndim, b.ndim)
+    at = _above.array_api.reshape(whole, (num, *(1,) * ndim))
+    step = (b - a) / max(1, num - bool(endpoint))
+    out = a + at.astype(np.float64) * step
+    if endpoint and num > 1:  # the last one is exact
+        out = _above.array_api.where(at == num - 1, b, out)
+    if dtype is not None and np.dtype(dtype).kind in "iu":
+        out = _above.array_api.floor(out)
+    out = _above.array_api.moveaxis(out if dtype is None else out.astype(dtype), 0, axis)
+    return out if isinstance(chunks, str) and chunks == "auto" else out.rechunk(chunks)
 
 
 def meshgrid(

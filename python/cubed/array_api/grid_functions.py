@@ -15,10 +15,16 @@ from cubed.array import _above
 from cubed.array._array import Array
 from cubed.array._cores import in_chunks
 from cubed.array._operands import to_numpy
-from cubed.array_api.creation_functions import arange, ones, tril
+from cubed.array_api.creation_functions import arange, linspace, ones, tril
 from cubed.array_api.elementwise_functions import add, clip, remainder, subtract
 from cubed.array_api.indexing_functions import take
-from cubed.array_api.manipulation_functions import concat, expand_dims, reshape, stack
+from cubed.array_api.manipulation_functions import (
+    broadcast_to,
+    concat,
+    expand_dims,
+    reshape,
+    stack,
+)
 from cubed.array_api.searching_functions import nonzero, searchsorted
 from cubed.array_api.statistical_functions import cumulative_sum
 from cubed.base._chunks import Shape, longest, normalize_chunks, normalize_shape
@@ -32,6 +38,7 @@ __all__ = [
     "fromfunction",
     "indices",
     "ix_",
+    "logspace",
     "ravel_multi_index",
     "tri",
     "tril_indices",
@@ -51,6 +58,55 @@ def _coordinates(
         at = flat // step if step > 1 else flat
         out.append((at % n if n > 1 else at * 0).astype(dtype))
     return out
+
+
+@documented()
+def logspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    base: Any = 10.0,
+    dtype: DTypeLike = None,
+    axis: int = 0,
+    *,
+    chunks: ChunksLike = "auto",
+    spec: Spec | None = None,
+) -> Array:
+    """`base` to the power of numbers that are equally spaced from start to stop.
+
+    Parameters
+    ----------
+    start : number or array_like
+        The first exponent.
+    stop : number or array_like
+        The last one, if `endpoint`.
+    num : int, default 50
+        How many numbers.
+    endpoint : bool, default True
+        Whether the last one is included.
+    base : number or array_like, default 10.0
+        What is raised to these powers.
+    axis : int, default 0
+        Where the numbers are in the result, if something is an array.
+
+    Returns
+    -------
+    Array
+        As of :func:`linspace`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.logspace(0, 3, 4).compute()
+    array([   1.,   10.,  100., 1000.])
+    """
+    if np.ndim(base):
+        start = start + as_lazy(base) * 0  # of all axes
+        base = expand_dims(broadcast_to(as_lazy(base), start.shape), axis=axis)
+    powers = linspace(start, stop, num, endpoint=endpoint, axis=axis, chunks=chunks, spec=spec)
+    out = as_lazy(base) ** powers
+    return out if dtype is None else out.astype(dtype)
 
 
 @documented()
