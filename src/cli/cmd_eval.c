@@ -74,7 +74,7 @@ static const cli_topic topics[] = {
      "rolling(x, 30, \"mean\", dim=\"time\", center=True, min_periods=10, ddof=1), of several "
      "axes rolling(x, (3, 3), \"max\", axis=(1, 2)); count, sum, prod, mean, var, std, min, max"},
     {"calendars", "mean(x, groupby=\"time.month\") and mean(x, resample=\"1D\", dim=\"time\") of "
-                  "any reduction by group, also "
+                  "any reduction by group, and median, also "
                   "resample(x, \"MS\", \"mean\", skipna=True) and groupby(x, \"time.season\", "
                   "\"std\"); as CDO has them "
                   "hourmean daymean monmean yearmean seasmean ydaymean ymonmean yseasmean, and min "

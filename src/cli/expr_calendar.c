@@ -577,6 +577,35 @@ static cubed_status find_groups(expr_builder *b, const expr *e, const calendar_c
     return CUBED_OK;
 }
 
+/* The axis of groups is d, as that of x's elements was. */
+static cubed_status median_of_groups(expr_builder *b, const expr *e, cubed_array *x, int d,
+                                     cubed_array *codes, int64_t ngroups, bool skip_nan,
+                                     cubed_array **out)
+{
+    static const double middle = 0.5;
+    cubed_quantile_options o = CUBED_QUANTILE_OPTIONS_INIT;
+    cubed_array *last = NULL, *medians = NULL, *one = NULL;
+    const int ndim = cubed_array_ndim(x), front = 0;
+    int order[CUBED_MAX_NDIM], back[CUBED_MAX_NDIM];
+    /* The grouped axis comes last, and goes back to where it was. */
+    for (int k = 0; k < ndim; k++) {
+        order[k] = k == ndim - 1 ? d : k + (k >= d);
+        back[k] = k == d ? ndim - 1 : k - (k > d);
+    }
+    o.skip_nan = skip_nan;
+    o.task_mem = b->host->task_mem;
+    cubed_status st = cubed_permute_dims(x, order, &last, b->err);
+    if (st == CUBED_OK)
+        st = cubed_group_quantiles(last, codes, ndim - 1, ngroups, &middle, 1, false, &o, &medians,
+                                   b->err);
+    if (st == CUBED_OK) st = cubed_squeeze(medians, &front, 1, &one, b->err);
+    if (st == CUBED_OK) st = cubed_permute_dims(one, back, out, b->err);
+    cubed_array_unref(last);
+    cubed_array_unref(medians);
+    cubed_array_unref(one);
+    return expr_located(b, e, st);
+}
+
 static cubed_status reduce_groups(expr_builder *b, const expr *e, const calendar_call *call,
                                   cubed_array *x, int d, groups *g, const char *dim,
                                   cubed_array **out)
@@ -585,15 +614,21 @@ static cubed_status reduce_groups(expr_builder *b, const expr *e, const calendar
     cubed_group_reduction reduction;
     cubed_array *codes = NULL, *y = NULL;
     const char *names[CUBED_MAX_NDIM];
-    if (!cubed_group_reduction_parse(call->reduction, &reduction, &o.skip_nan))
+    const bool nanmedian = strcmp(call->reduction, "nanmedian") == 0;
+    const bool median = nanmedian || strcmp(call->reduction, "median") == 0;
+    if (median)
+        o.skip_nan = nanmedian;
+    else if (!cubed_group_reduction_parse(call->reduction, &reduction, &o.skip_nan))
         return expr_fail(
             b->err, CUBED_E_ARG, b->text, e->at,
-            "groups have no \"%s\"; expected count, sum, prod, mean, var, std, min, max, "
+            "groups have no \"%s\"; expected count, sum, prod, mean, median, var, std, min, max, "
             "any, all, first or last, or nan in front of it",
             call->reduction);
     o.skip_nan = o.skip_nan || call->skip_nan;
     EXPR_TRY(expr_get_bool(b, e, "skipna", &o.skip_nan));
     const expr *ddof = expr_keyword(e, "ddof"), *correction = expr_keyword(e, "correction");
+    if (median && (ddof || correction))
+        return expr_reject(b, e, "ddof= and correction= are of var and std");
     if (ddof || correction) {
         expr_value v;
         EXPR_TRY(expr_get_number(b, ddof ? ddof : correction, &v));
@@ -602,7 +637,9 @@ static cubed_status reduce_groups(expr_builder *b, const expr *e, const calendar
     o.task_mem = b->host->task_mem;
     cubed_status st = expr_own_array(b, e, CUBED_INT64, 1, &g->n, g->code, &codes);
     g->code = NULL;
-    if (st == CUBED_OK)
+    if (st == CUBED_OK && median)
+        st = median_of_groups(b, e, x, d, codes, g->ngroups, o.skip_nan, &y);
+    else if (st == CUBED_OK)
         st = expr_located(
             b, e, cubed_groupby_reduce(x, codes, &d, 1, g->ngroups, reduction, &o, &y, b->err));
     cubed_array_unref(codes);

@@ -1,5 +1,6 @@
 """Groups and selections by calendars, beside Xarray's and cftime's."""
 
+import functools
 import warnings
 
 import numpy as np
@@ -92,6 +93,23 @@ def test_the_coordinate_of_intervals(daily, tmp_path, frequency):
     np.testing.assert_array_equal(bounds[:, 0], want.time.values)
     np.testing.assert_array_equal(bounds[1:, 0], bounds[:-1, 1])
     assert got.result.attrs["cell_methods"] == "area: mean time: maximum"
+
+
+def test_medians(daily, tmp_path):
+    text = """m = median(t, groupby="time.month"); s = groupby(t, "time.season", "nanmedian");
+        across = median(permute_dims(t, (1, 0)), resample="36h")"""
+    got = evaluate(tmp_path, text.replace("\n", ""), daily)
+    same = functools.partial(np.testing.assert_allclose, rtol=1e-12, atol=1e-15)
+    source = decoded(daily).t
+    month = source.groupby("time.month").median(skipna=False)
+    same(got.m.values, month.values)
+    same(got.s.values, source.groupby("time.season").median().values)
+    (tmp_path / "years").mkdir()
+    again = evaluate(tmp_path / "years", 'nanmedian(t, resample="YS")', daily)
+    same(again.result.values, source.resample(time="YS").median().values)
+    assert again.result.attrs == {"units": "K", "cell_methods": "area: mean time: median"}
+    across = source.T.resample(time="36h").median(skipna=False)
+    same(got.across.values, across.transpose("x", "time").values)
 
 
 def test_weeks(tmp_path):
@@ -225,13 +243,14 @@ WRONG = [
     ("mean(t, groupby=3)", "expected groupby="),
     ('mean(t, groupby="x.month")', 'no coordinate "x"'),
     ('prod(t, resample="1s")', "more than 16777216 intervals"),
-    ('median(t, groupby="time.month")', 'groups have no "median"'),
     ('monmean(flip(t, "time"))', "were moved or combined"),
     ("monmean(t[1:] - t[:-1])", "were moved or combined"),
     ("monmean(t, axis=0)", 'no argument "axis"'),
     ("monmean(t[:0])", "has no elements"),
     ("monmean(mean(t, axis=0))", 'no dimension "time"'),
     ("resample(t)", "expected resample("),
+    ('median(t, groupby="time.month", ddof=1)', "ddof= and correction= are of var and std"),
+    ('groupby(t, "time.month", "mode")', 'groups have no "mode"; expected count'),
     ('sel(t, time="2031")', "it goes from 1999-11-20T00:00:00 to"),
     ('sel(t, time="2000-13")', "expected a date"),
     ('sel(t, time="2000-01-40")', "expected a date"),
