@@ -28,6 +28,14 @@ typedef struct answer {
     int code, times;
 } answer;
 
+/* An invocation of a function: asked for, taken by a runtime, answered. */
+typedef struct invocation {
+    enum { FREE, ASKED, TAKEN, ANSWERED } state;
+    char *event, *result;
+    size_t size, result_size;
+    bool failed;
+} invocation;
+
 struct object_server {
     int fd, port;
     pthread_t acceptor, threads[MOST];
@@ -39,6 +47,9 @@ struct object_server {
     int nfaults, nsaid;
     char *log[LOG];
     int nlog;
+    invocation invocations[16];
+    bool closing;
+    pthread_cond_t changed; /* one of the invocations, or that nobody serves any more */
 };
 
 typedef struct connection {
@@ -483,14 +494,12 @@ static void parse(request *r, const char *first)
              r->google ? query_of(r, "name", value) : "");
 }
 
-static void answer_one(const connection *c, request *r, const char *first)
+static void answer_one(const connection *c, const request *r)
 {
     char value[NAME];
-    parse(r, first);
     const bool lists = strcmp(r->method, "GET") == 0 &&
                        (strstr(r->query, "list-type=2") || strstr(r->query, "comp=list") ||
                         (r->google && strstr(r->query, "prefix=")));
-    if (is_planned(c, r, first)) return;
     if (lists) {
         list(c, r);
     } else if (strcmp(r->method, "DELETE") == 0) {
@@ -511,6 +520,88 @@ static void note(object_server *s, const char *text)
 {
     if (s->nlog == LOG) die("too many requests");
     s->log[s->nlog++] = text_of("%s", text);
+}
+
+/* --- Functions: who invokes one waits for the runtime that takes it ------------------------------------ */
+
+static char *copy_of(const char *data, size_t size)
+{
+    char *copy = malloc(size + 1);
+    if (!copy) die("malloc");
+    memcpy(copy, data, size);
+    copy[size] = 0;
+    return copy;
+}
+
+/* The first in that state, once there is one; NULL: the server closes. */
+static invocation *wait_for(object_server *s, int state)
+{
+    while (!s->closing) {
+        for (size_t i = 0; i < sizeof s->invocations / sizeof *s->invocations; i++) {
+            if ((int)s->invocations[i].state == state) return &s->invocations[i];
+        }
+        pthread_cond_wait(&s->changed, &s->lock);
+    }
+    return NULL;
+}
+
+static void invoke(const connection *c, const request *r)
+{
+    object_server *s = c->s;
+    invocation *i = wait_for(s, FREE);
+    if (!i) return;
+    *i =
+        (invocation){.state = ASKED, .event = copy_of(r->body, r->body_size), .size = r->body_size};
+    pthread_cond_broadcast(&s->changed);
+    while (!s->closing && i->state != ANSWERED) pthread_cond_wait(&s->changed, &s->lock);
+    if (i->state == ANSWERED)
+        reply(c, r, 200, i->failed ? "x-amz-function-error: Unhandled\r\n" : "", i->result,
+              i->result_size);
+    free(i->event);
+    free(i->result);
+    *i = (invocation){.state = FREE};
+    pthread_cond_broadcast(&s->changed);
+}
+
+static void give_next(const connection *c, const request *r)
+{
+    object_server *s = c->s;
+    invocation *i = wait_for(s, ASKED);
+    if (!i) {
+        reply(c, r, 410, "", "", 0);
+        return;
+    }
+    i->state = TAKEN;
+    char *id = text_of("lambda-runtime-aws-request-id: %d\r\n", (int)(i - s->invocations));
+    reply(c, r, 200, id, i->event, i->size);
+    free(id);
+}
+
+static void take_result(const connection *c, const request *r, const char *id)
+{
+    object_server *s = c->s;
+    invocation *i = &s->invocations[strtoul(id, NULL, 10) % 16];
+    i->result = copy_of(r->body, r->body_size);
+    i->result_size = r->body_size;
+    i->failed = strstr(id, "/error") != NULL;
+    i->state = ANSWERED;
+    pthread_cond_broadcast(&s->changed);
+    reply(c, r, 202, "", "", 0);
+}
+
+/* Whether it is a request of a function's. */
+static bool serve_function(const connection *c, const request *r, const char *first)
+{
+    const char *at = strstr(first, "/runtime/invocation/");
+    if (strstr(first, "/invocations "))
+        invoke(c, r);
+    else if (at && strncmp(at + 20, "next", 4) == 0)
+        give_next(c, r);
+    else if (at)
+        take_result(c, r, at + 20);
+    else
+        return false;
+    return true;
 }
 
 static bool serve_http(connection *c)
@@ -534,7 +625,8 @@ static bool serve_http(connection *c)
     snprintf(first, sizeof first, "%.*s", (int)strcspn(c->in, "\r"), c->in);
     pthread_mutex_lock(&c->s->lock);
     note(c->s, c->in);
-    answer_one(c, &r, first);
+    parse(&r, first);
+    if (!is_planned(c, &r, first) && !serve_function(c, &r, first)) answer_one(c, &r);
     pthread_mutex_unlock(&c->s->lock);
     take(c, head + body);
     return true;
@@ -757,7 +849,8 @@ object_server *object_server_new(void)
     object_server *s = calloc(1, sizeof *s);
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t size = sizeof at;
-    if (!s || pthread_mutex_init(&s->lock, NULL) != 0) die("no memory");
+    if (!s || pthread_mutex_init(&s->lock, NULL) != 0 || pthread_cond_init(&s->changed, NULL) != 0)
+        die("no memory");
     s->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (s->fd < 0 || bind(s->fd, (struct sockaddr *)&at, size) != 0 || listen(s->fd, 64) != 0 ||
         getsockname(s->fd, (struct sockaddr *)&at, &size) != 0)
@@ -767,8 +860,17 @@ object_server *object_server_new(void)
     return s;
 }
 
+void object_server_close(object_server *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->closing = true;
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+}
+
 void object_server_free(object_server *s)
 {
+    object_server_close(s);
     shutdown(s->fd, SHUT_RDWR);
     pthread_join(s->acceptor, NULL);
     for (int i = 0; i < s->nthreads; i++) {
@@ -779,6 +881,7 @@ void object_server_free(object_server *s)
     close(s->fd);
     for (int i = 0; i < s->nobjects; i++) free(s->objects[i].data);
     for (int i = 0; i < s->nlog; i++) free(s->log[i]);
+    pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->lock);
     free(s);
 }
@@ -799,6 +902,13 @@ void object_server_fail(object_server *s, const char *what, int code, const char
     snprintf(a->what, sizeof a->what, "%s", what);
     snprintf(a->headers, sizeof a->headers, "%s", headers);
     snprintf(a->body, sizeof a->body, "%s", body);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void object_server_forgive(object_server *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->nfaults = 0;
     pthread_mutex_unlock(&s->lock);
 }
 

@@ -1,0 +1,237 @@
+/* Runs whose arrays lie in an object store, and whose workers are functions of AWS Lambda: against a server on this machine,
+ * with the runtime's loop in threads of this process. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants those first. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "cubed/cubed.h"
+#include "cubed/sys/message.h"
+#include "object_server.h"
+
+enum { ROWS = 24, COLUMNS = 10, N = ROWS * COLUMNS, WORKERS = 2 };
+
+static object_server *server;
+static pthread_t threads[WORKERS];
+static cubed_status ended[WORKERS];
+static double data[N];
+
+static void must(cubed_status st, const cubed_error *err)
+{
+    if (st != CUBED_OK) fail_msg("%s: %s", cubed_status_str(st), err->message);
+}
+
+static cubed_context *new_context(void)
+{
+    char endpoint[64];
+    const char *const variables[] = {endpoint, "AWS_ACCESS_KEY_ID=me", "AWS_SECRET_ACCESS_KEY=x",
+                                     "AWS_REGION=eu-north-1", NULL};
+    cubed_context *ctx;
+    cubed_error err = CUBED_ERROR_INIT;
+    snprintf(endpoint, sizeof endpoint, "AWS_ENDPOINT_URL=http://127.0.0.1:%d",
+             object_server_port(server));
+    must(cubed_context_new(NULL, &ctx, &err), &err);
+    must(cubed_context_set_variables(ctx, variables, &err), &err);
+    return ctx;
+}
+
+static void *serve(void *arg)
+{
+    char api[32];
+    cubed_context *ctx = new_context();
+    snprintf(api, sizeof api, "127.0.0.1:%d", object_server_port(server));
+    *(cubed_status *)arg = cubed_lambda_serve(ctx, api, NULL, NULL);
+    cubed_context_unref(ctx);
+    return NULL;
+}
+
+static int setup(void **state)
+{
+    server = object_server_new();
+    *state = new_context();
+    for (int i = 0; i < N; i++) data[i] = (i * 7) % 50;
+    for (int i = 0; i < WORKERS; i++) {
+        if (pthread_create(&threads[i], NULL, serve, &ended[i]) != 0) return -1;
+    }
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    object_server_close(server);
+    for (int i = 0; i < WORKERS; i++) {
+        if (pthread_join(threads[i], NULL) != 0 || ended[i] != CUBED_E_IO) return -1;
+    }
+    cubed_context_unref(*state);
+    object_server_free(server);
+    return 0;
+}
+
+/* x - mean(x, axis=0), in several stages; x in memory, which workers have to find elsewhere. */
+static cubed_plan *new_plan(cubed_context *ctx, const char *url, void *to, bool overwrite)
+{
+    const int64_t shape[2] = {ROWS, COLUMNS}, chunks[2] = {5, 4}, out[2] = {24, 5};
+    const int axis = 0;
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_array *x, *m, *y;
+    cubed_plan *plan;
+    cubed_reduce_options r = CUBED_REDUCE_OPTIONS_INIT;
+    cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
+    r.axes = &axis;
+    r.naxes = 1;
+    r.keepdims = true;
+    o.optimize = false;
+    o.max_workers = WORKERS;
+    o.allowed_mem = 100 << 20;
+    o.work_dir = "s3://bucket/work";
+    o.other_machines = true;
+    must(cubed_array_from_memory(ctx, CUBED_FLOAT64, 2, shape, NULL, chunks, data, &x, &err), &err);
+    must(cubed_reduce(CUBED_REDUCE_MEAN, x, &r, &m, &err), &err);
+    cubed_array *both[2] = {x, m};
+    must(cubed_elementwise(CUBED_OP_SUBTRACT, both, 2, &y, &err), &err);
+    const cubed_target t = {
+        .array = y, .url = url, .data = to, .chunks = to ? NULL : out, .overwrite = overwrite};
+    must(cubed_plan_new(ctx, &t, 1, &o, &plan, &err), &err);
+    cubed_array_unref(y);
+    cubed_array_unref(m);
+    cubed_array_unref(x);
+    return plan;
+}
+
+static void expect(const double *got)
+{
+    for (int j = 0; j < COLUMNS; j++) {
+        double sum = 0;
+        for (int i = 0; i < ROWS; i++) sum += data[i * COLUMNS + j];
+        for (int i = 0; i < ROWS; i++)
+            assert_true(got[i * COLUMNS + j] == data[i * COLUMNS + j] - sum / ROWS);
+    }
+}
+
+static void expect_stored(cubed_context *ctx, const char *url)
+{
+    double got[N] = {0};
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_array *x;
+    cubed_plan *plan;
+    must(cubed_array_open(ctx, url, &x, &err), &err);
+    const cubed_target t = {.array = x, .data = got};
+    must(cubed_plan_new(ctx, &t, 1, NULL, &plan, &err), &err);
+    must(cubed_run(plan, NULL, NULL, &err), &err);
+    cubed_plan_unref(plan);
+    cubed_array_unref(x);
+    expect(got);
+}
+
+static void test_runs_of_functions(void **state)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_run_options o = CUBED_RUN_OPTIONS_INIT;
+    cubed_run_stats stats;
+    o.executor = "lambda:worker";
+    cubed_plan *plan = new_plan(*state, "s3://bucket/y.zarr", NULL, false);
+    must(cubed_run(plan, &o, &stats, &err), &err);
+    assert_true(stats.num_tasks > 10);
+    cubed_plan_unref(plan);
+    expect_stored(*state, "s3://bucket/y.zarr");
+    assert_true(object_server_count(server, "POST /2015-03-31/functions/worker/invocations") > 3);
+    assert_true(object_server_count(server, "/eu-north-1/lambda/aws4_request") > 3);
+    /* What exists is replaced by copies of what is made beside it. */
+    plan = new_plan(*state, "s3://bucket/y.zarr", NULL, true);
+    must(cubed_run(plan, &o, &stats, &err), &err);
+    cubed_plan_unref(plan);
+    expect_stored(*state, "s3://bucket/y.zarr");
+}
+
+/* A function by its ARN; results in memory are refused. */
+static void test_names_of_functions(void **state)
+{
+    double got[N];
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_run_options o = CUBED_RUN_OPTIONS_INIT;
+    o.executor = "lambda:arn:aws:lambda:eu-north-1:123456789012:function:worker";
+    cubed_plan *plan = new_plan(*state, "s3://bucket/a.zarr", NULL, false);
+    must(cubed_run(plan, &o, NULL, &err), &err);
+    cubed_plan_unref(plan);
+    expect_stored(*state, "s3://bucket/a.zarr");
+    assert_true(object_server_count(server, "functions/arn%3Aaws%3Alambda%3Aeu-north-1") > 3);
+    plan = new_plan(*state, NULL, got, false);
+    assert_int_equal(cubed_run(plan, &o, NULL, &err), CUBED_E_UNSUPPORTED);
+    cubed_plan_unref(plan);
+}
+
+/* Threads of this process, with the same stores. */
+static void test_runs_of_threads(void **state)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_plan *plan = new_plan(*state, "s3://bucket/t.zarr", NULL, false);
+    must(cubed_run(plan, NULL, NULL, &err), &err);
+    cubed_plan_unref(plan);
+    expect_stored(*state, "s3://bucket/t.zarr");
+}
+
+static void test_functions_that_fail(void **state)
+{
+    static const struct {
+        int code;
+        const char *headers, *body;
+        const char *says; /* NULL: it passes */
+    } cases[] = {
+        {429, "", "{\"Message\": \"Rate Exceeded.\"}", NULL},
+        {200, "x-amz-function-error: Unhandled\r\n",
+         "{\"errorMessage\": \"RequestId: 1 Error: Runtime exited without providing a reason\"}",
+         NULL},
+        {200, "x-amz-function-error: Unhandled\r\n",
+         "{\"errorMessage\": \"RequestId: 1 Error: Runtime exited with error: signal: killed\"}",
+         "signal: killed"},
+        {403, "", "{\"Message\": \"not authorized\"}", "check credentials and the policy"},
+        {404, "", "{\"Message\": \"Function not found\"}", "check the function's name"},
+        {200, "", "{\"hello\": \"world\"}", "does not answer as a worker of this library"},
+    };
+    cubed_run_options o = CUBED_RUN_OPTIONS_INIT;
+    o.executor = "lambda:worker";
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cubed_error err = CUBED_ERROR_INIT;
+        object_server_fail(server, "/invocations ", cases[i].code, cases[i].headers, cases[i].body,
+                           cases[i].says ? 99 : 1);
+        cubed_plan *plan = new_plan(*state, "s3://bucket/f.zarr", NULL, true);
+        const cubed_status st = cubed_run(plan, &o, NULL, &err);
+        cubed_plan_unref(plan);
+        if (!cases[i].says) must(st, &err);
+        if (!cases[i].says)
+            expect_stored(*state, "s3://bucket/f.zarr");
+        else if (st == CUBED_OK || !strstr(err.message, cases[i].says))
+            fail_msg("case %zu: %s", i, err.message);
+        object_server_forgive(server);
+    }
+}
+
+static void test_what_is_no_function(void **state)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_run_options o = CUBED_RUN_OPTIONS_INIT;
+    o.executor = "lambda:";
+    cubed_plan *plan = new_plan(*state, "s3://bucket/n.zarr", NULL, false);
+    assert_int_not_equal(cubed_run(plan, &o, NULL, &err), CUBED_OK);
+    assert_non_null(strstr(err.message, "lambda:"));
+    cubed_plan_unref(plan);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_runs_of_functions, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_names_of_functions, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_runs_of_threads, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_functions_that_fail, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_what_is_no_function, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
