@@ -177,6 +177,80 @@ static void test_runs_of_threads(void **state)
     expect_stored(*state, "s3://bucket/t.zarr");
 }
 
+/* Files that lie in object stores and on the web are read by ranges. */
+static void test_files_elsewhere(void **state)
+{
+    /* NetCDF 3: int16 v(x) of three elements. */
+    static const char classic[112] =
+        "CDF\001\0\0\0\0\0\0\0\012\0\0\0\001\0\0\0\001x\0\0\0\0\0\0\003\0\0\0\0\0\0\0\0"
+        "\0\0\0\013\0\0\0\001\0\0\0\001v\0\0\0\0\0\0\001\0\0\0\0\0\0\0\014\0\0\0\001\0\0\0\005"
+        "units\0\0\0\0\0\0\002\0\0\0\001m\0\0\0\0\0\0\003\0\0\0\010\0\0\0\150\0\001\0\002\0\003";
+    static const char *const urls[] = {"s3://bucket/files/c.nc::v",
+                                       "http://127.0.0.1:%d/files/c.nc::v"};
+    object_server_put(server, "bucket/files/c.nc", classic, sizeof classic);
+    object_server_put(server, "files/c.nc", classic, sizeof classic);
+    object_server_put(server, "bucket/files/cut.nc", classic, 60);
+    object_server_put(server, "bucket/files/no.nc", "nothing", 7);
+    for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
+        int16_t got[3] = {0};
+        char url[64];
+        cubed_error err = CUBED_ERROR_INIT;
+        cubed_array *x;
+        cubed_plan *plan;
+        snprintf(url, sizeof url, urls[i], object_server_port(server));
+        must(cubed_array_open(*state, url, &x, &err), &err);
+        const cubed_target t = {.array = x, .data = got};
+        must(cubed_plan_new(*state, &t, 1, NULL, &plan, &err), &err);
+        must(cubed_run(plan, NULL, NULL, &err), &err);
+        cubed_plan_unref(plan);
+        cubed_array_unref(x);
+        assert_true(got[0] == 1 && got[1] == 2 && got[2] == 3);
+    }
+    static const struct {
+        const char *url, *says;
+    } wrong[] = {{"s3://bucket/files/cut.nc::v", "of a file of 60"},
+                 {"s3://bucket/files/no.nc::v", "none of those that arrays are read from"},
+                 {"s3://bucket/files/gone.nc::v", "gone.nc"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        cubed_error err = CUBED_ERROR_INIT;
+        cubed_array *x;
+        assert_int_not_equal(cubed_array_open(*state, wrong[i].url, &x, &err), CUBED_OK);
+        if (!strstr(err.message, wrong[i].says)) fail_msg("%s: %s", wrong[i].url, err.message);
+    }
+}
+
+static cubed_status count_members(void *ctx, const cubed_zarr_info *info, cubed_error *err)
+{
+    (void)err;
+    *(int *)ctx += info->is_array ? 100 : 1;
+    return CUBED_OK;
+}
+
+/* Groups in an object store: made, listed, described as a whole, removed. */
+static void test_groups(void **state)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    int n = 0;
+    must(cubed_zarr_make_group(*state, "s3://bucket/g.zarr", 3, "{\"title\": \"t\"}", false, false,
+                               &err),
+         &err);
+    must(cubed_zarr_make_group(*state, "s3://bucket/g.zarr::inner", 3, NULL, false, false, &err),
+         &err);
+    cubed_plan *plan = new_plan(*state, "s3://bucket/g.zarr::y", NULL, false);
+    must(cubed_run(plan, NULL, NULL, &err), &err);
+    cubed_plan_unref(plan);
+    must(cubed_zarr_members(*state, "s3://bucket/g.zarr", false, count_members, &n, &err), &err);
+    assert_int_equal(n, 102);
+    must(cubed_zarr_consolidate(*state, "s3://bucket/g.zarr", false, &err), &err);
+    n = 0;
+    must(cubed_zarr_members(*state, "s3://bucket/g.zarr", true, count_members, &n, &err), &err);
+    assert_int_equal(n, 102);
+    must(cubed_zarr_remove(*state, "s3://bucket/g.zarr::y", &err), &err);
+    n = 0;
+    must(cubed_zarr_members(*state, "s3://bucket/g.zarr", false, count_members, &n, &err), &err);
+    assert_int_equal(n, 2);
+}
+
 static void test_functions_that_fail(void **state)
 {
     static const struct {
@@ -230,6 +304,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_runs_of_functions, setup, teardown),
         cmocka_unit_test_setup_teardown(test_names_of_functions, setup, teardown),
         cmocka_unit_test_setup_teardown(test_runs_of_threads, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_files_elsewhere, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_groups, setup, teardown),
         cmocka_unit_test_setup_teardown(test_functions_that_fail, setup, teardown),
         cmocka_unit_test_setup_teardown(test_what_is_no_function, setup, teardown),
     };
