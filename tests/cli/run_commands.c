@@ -186,10 +186,11 @@ int main(int argc, char **argv)
     text copy;
     open_text(&copy);
     int number = 1, ran = 0, wrong = 0;
-    char *ahead = NULL;
+    char *ahead = NULL, *kept = NULL;
     for (command c; next_command(f, &number, &ahead, &c, copy.f); ran++) {
         /* The line ahead is the reader's, who reads what is printed, too. */
-        char *kept = ahead ? strdup(ahead) : NULL;
+        free(kept);
+        kept = ahead ? strdup(ahead) : NULL;
         text out;
         run(c.line.bytes, dir, &out);
         const bool right = same(c.expected.bytes, out.bytes);
@@ -204,6 +205,7 @@ int main(int argc, char **argv)
         free(out.bytes);
         ahead = kept;
     }
+    free(kept);
     fclose(f);
     close_text(&copy);
     if (update) {
