@@ -70,7 +70,8 @@ static bool get_windows(PyObject *list, cubed_window windows[CUBED_MAX_NDIM], in
     for (Py_ssize_t i = 0; i < size; i++) {
         long long before, after;
         PyObject *item = PySequence_GetItem(list, i);
-        bool ok = item && PyArg_ParseTuple(item, "iLL", &windows[i].axis, &before, &after);
+        bool ok = item && core_is_tuple("a window", item) &&
+                  PyArg_ParseTuple(item, "iLL", &windows[i].axis, &before, &after);
         Py_XDECREF(item);
         if (!ok) return false;
         windows[i].before = before;

@@ -391,12 +391,12 @@ def pyramid(
     axes : str or None
         The image's axes, a letter for each, in this order: ``t``, ``c``, and two or three of ``z``,
         ``y`` and ``x``. None: the last ones of ``"tczyx"``.
-    factors : int or Mapping[str, int]
+    factors : int or Mapping[str, int], default 2
         By how much a level is smaller than the one before along the axes in space, or along some
         by letter (others: 1).
     levels : int or None
         How many, with the image. None: until no axis in space that shrinks is longer than 256.
-    method : {"mean", "nearest"}
+    method : {"mean", "nearest"}, default "mean"
         What a pixel is of those that it stands for: their mean, rounded where the type is integers,
         or the first of them, which labels need.
     scale, units : Mapping[str, float], Mapping[str, str] or None

@@ -58,7 +58,7 @@ static cubed_status put_node(cb_buf *b, const cb_node *n, const cb_place *place,
         put_place(b, place, use);
     else
         CB_TRY(put_url(b, n->url, false, use, err));
-    if (n->to_memory && use != CB_PLAN_FOR_ID) cb_put_string(b, n->name);
+    if (n->to_memory && !cb_plan_is_named(use)) cb_put_string(b, n->name);
     if (n->is_target) {
         cb_put_u(b, n->zarr_format == 0 && cb_plan_is_named(use) ? 3 : (uint64_t)n->zarr_format);
         cb_put_string(b, n->codecs);

@@ -15,7 +15,7 @@ import zarr
 INDEX, NOT_FOUND = 3, 7  # of cubed_status
 
 
-def message(run_name, stage, first, last, version=1, plan=b""):
+def message(run_name, stage, first, last, version=2, plan=b""):
     head = struct.pack("<4sHHQqqiI", b"CBDR", version, 0, 99, first, last, stage, 0)
     return head + run_name.encode().ljust(40, b"\0") + plan.ljust(40, b"\0")
 
@@ -94,7 +94,7 @@ def test_what_fails_is_reported(plan):
 def test_bytes_that_are_no_message_are_refused(plan):
     path, _ = plan
     for data, text in (
-        (message("x", 0, 0, 1, version=2), "the range has version 2 of messages"),
+        (message("x", 0, 0, 1, version=1), "the range has version 1 of messages"),
         (b"", "a range of a run has 120 bytes, these are 0"),
         (message("x", 0, 0, 1) + b"x", "these are 121"),
         (b"x" * 120, "no range of a run"),

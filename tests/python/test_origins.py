@@ -1,6 +1,7 @@
 """Errors of tasks name the lines that made what their stage computes."""
 
 import inspect
+import re
 
 import cubed
 import cubed._core
@@ -132,7 +133,8 @@ def test_lines_are_the_same_plan():
         lambda: cubed.map_blocks(refuse, x, dtype=x.dtype),
         lambda: cubed.map_blocks(refuse, x, dtype=x.dtype),
     ):
-        plans.append(make().plan().save())
+        # Without the checksum and the names that arrays are given one after another.
+        plans.append(re.sub(rb"array-\d+", b"", make().plan().save()[16:]))
     assert plans[0] == plans[1]
 
 

@@ -11,7 +11,7 @@ import cubed
 import numpy as np
 import pytest
 from conftest import BIN
-from test_s3_servers import wait_for
+from real_servers import wait_for
 
 import zarr
 

@@ -25,7 +25,6 @@ from cubed.planning._results import StoredResults
 from cubed.planning._room import check_processes, check_threads
 from cubed.planning._totals import PlanTotals
 from cubed.planning._waiting import lazy_writes
-from cubed.runtime._compile import Compiler
 from cubed.runtime.create import executor_for
 from cubed.runtime.executors.base import Executor
 from cubed.spec import Spec
@@ -58,6 +57,12 @@ def _temporary() -> str:
     return tempfile.gettempdir()
 
 
+def _compiler(function: Any) -> Any:
+    from cubed.runtime._compile import Compiler  # late: takes a while
+
+    return Compiler(function)
+
+
 class Plan(PlanTotals):
     """What a computation runs: stages of tasks, decided before anything runs.
 
@@ -83,7 +88,7 @@ class Plan(PlanTotals):
         self.executor = executor
         self._targets = tuple(targets)
         self._optimize = optimize
-        self._compiler = None if compile_function is None else Compiler(compile_function)
+        self._compiler = None if compile_function is None else _compiler(compile_function)
         self._in_store: StoredResults | None = None
         self._names: list[str] = []
         if executor.capabilities["finds_plan"]:
