@@ -24,7 +24,7 @@ def reports(data):
     """Task, status, message and bytes written, of each."""
     found = []
     while data:
-        assert data[:6] == b"CBDT\1\0"
+        assert data[:6] == b"CBDT\2\0"
         token, task = struct.unpack_from("<Qq", data, 8)
         assert token == 99
         (written,) = struct.unpack_from("<Q", data, 48)
