@@ -359,7 +359,7 @@ static bool add_header(transfer *t, const char *line)
 static bool set_headers(transfer *t, const cb_http_call *c)
 {
     bool ok = add_header(t, "Expect:");
-    if (!memmem(c->headers.data, c->headers.size, "content-type:", 13))
+    if (!c->headers.data || !memmem(c->headers.data, c->headers.size, "content-type:", 13))
         ok = ok && add_header(t, "Content-Type:");
     for (const char *at = c->headers.data; ok && at && at < c->headers.data + c->headers.size;
          at += strlen(at) + 1)
