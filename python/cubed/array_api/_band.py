@@ -6,7 +6,6 @@ finds its eigenvalues. Each panel takes two passes over what is left of the matr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, cast
 
@@ -166,11 +165,11 @@ def _update(block: NDArray, left: NDArray, right: NDArray) -> NDArray:
     return block - left[:, 0] @ right[0].conj().T
 
 
-@dataclass(frozen=True)
 class _BandValues:
     """Eigenvalues of a Hermitian band, of whose rows the elements of two blocks are given."""
 
-    width: int
+    def __init__(self, width: int) -> None:
+        self.width = width
 
     def __call__(self, rows: NDArray) -> NDArray:
         n, b = len(rows), self.width

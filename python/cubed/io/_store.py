@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, MutableMapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -369,16 +368,16 @@ def _region(x: Array, shape: Sequence[int], region: Any) -> tuple[slice, ...]:
     return tuple(slice(r.start, r.stop) for r in ranges)
 
 
-@dataclass(eq=False)
 class Stored:
     """An array that is still to be written: what arrays of ``compute=False`` have."""
 
-    x: Array
-    place: Any
-    region: Any
-    overwrite: bool
-    empty: bool  # chunks with nothing but the fill value are stored
-    done: bool = False  # it has been written since
+    def __init__(self, x: Array, place: Any, region: Any, overwrite: bool, empty: bool) -> None:
+        self.x = x
+        self.place = place
+        self.region = region
+        self.overwrite = overwrite
+        self.empty = empty  # chunks with nothing but the fill value are stored
+        self.done = False  # it has been written since
 
     @staticmethod
     def later(stored: Sequence[Stored]) -> Delayed:

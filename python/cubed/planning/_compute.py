@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,16 +51,18 @@ _worker_command = (
 )
 
 
+def _compiler_of(function: Any) -> Callable[[bytes], bytes] | None:
+    if function is None:
+        return None
+    from cubed.runtime._compile import Compiler  # late: takes a while
+
+    return Compiler(function)
+
+
 def _temporary() -> str:
     import tempfile  # late: takes a while
 
     return tempfile.gettempdir()
-
-
-def _compiler(function: Any) -> Any:
-    from cubed.runtime._compile import Compiler  # late: takes a while
-
-    return Compiler(function)
 
 
 class Plan(PlanTotals):
@@ -88,7 +90,7 @@ class Plan(PlanTotals):
         self.executor = executor
         self._targets = tuple(targets)
         self._optimize = optimize
-        self._compiler = None if compile_function is None else _compiler(compile_function)
+        self._compiler = _compiler_of(compile_function)
         self._in_store: StoredResults | None = None
         self._names: list[str] = []
         if executor.capabilities["finds_plan"]:
