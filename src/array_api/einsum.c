@@ -62,7 +62,8 @@ static int letter_of(char c)
 
 static char name_of(uint8_t index)
 {
-    return index >= LETTERS ? '.' : index < 26 ? (char)('A' + index) : (char)('a' + index - 26);
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    return index < LETTERS ? letters[index] : '.';
 }
 
 /* Text between commas, without blanks: letters, and where among them the dots are. */

@@ -5,7 +5,10 @@
 
 cubed_array *cb_step(cb_steps *s, cubed_status st, cubed_array *const *x)
 {
-    if (s->st != CUBED_OK) return NULL;
+    if (s->st != CUBED_OK) {
+        if (st == CUBED_OK) cubed_array_unref(*x); /* made before the failure was looked at */
+        return NULL;
+    }
     s->st = st;
     if (st != CUBED_OK) return NULL;
     if (!cb_list_grow(&s->ctx->alloc, &s->made, s->n, &s->cap, sizeof(cubed_array *))) {

@@ -567,6 +567,12 @@ static int prepare(eval *e)
         cli_free(unused);
         return code;
     }
+    if (e->in.along && !e->in.has_along)
+        return cli_usage_error(
+            e->verb,
+            "--along is \"%s\": nothing that several files hold has a dimension of "
+            "that name",
+            e->in.along);
     if (e->nitems == 0) return cli_usage_error(e->verb, "no result: every name starts with _");
     for (int i = 0; i < e->nitems && !e->out && !e->common.plan_only; i++) {
         char text[32];

@@ -74,8 +74,7 @@ static bool has_dim(const cubed_array *x, const char *dim)
 
 /* Along "time", where nothing else is said and there is such a dimension, or the array is a coordinate, of which that
  * of the first file is taken; along the first axis where dimensions have no names. */
-static cubed_status choose_dim(const inputs *in, const char *url, const char **dim,
-                               cubed_error *err)
+static cubed_status choose_dim(inputs *in, const char *url, const char **dim, cubed_error *err)
 {
     cubed_array *x;
     cubed_status st = cubed_array_open(in->ctx, url, &x, err);
@@ -86,6 +85,7 @@ static cubed_status choose_dim(const inputs *in, const char *url, const char **d
         strrchr(url, '/') > strrchr(url, ':') ? strrchr(url, '/') : strrchr(url, ':');
     const bool coordinate = ndim == 1 && first && name && strcmp(first, name + 1) == 0;
     *dim = in->along;
+    in->has_along = in->has_along || (in->along && has_dim(x, in->along));
     if (!in->along && ndim > 0 && first) {
         *dim = "time";
         if (!coordinate && !has_dim(x, *dim))
@@ -99,7 +99,7 @@ static cubed_status choose_dim(const inputs *in, const char *url, const char **d
     return st;
 }
 
-static cubed_status open_all(const inputs *in, const char *name, const char *url, cubed_array **out,
+static cubed_status open_all(inputs *in, const char *name, const char *url, cubed_array **out,
                              cubed_error *err)
 {
     size_t path, store;

@@ -9,6 +9,7 @@ typedef struct inputs {
     cubed_context *ctx;
     bool decode;
     const char *along; /* the dimension along which several files are one; NULL: what is usual */
+    bool has_along;    /* an array of several files has it */
     int nspecs;
     struct {
         char *name; /* NULL: a group */

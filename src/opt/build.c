@@ -299,6 +299,9 @@ cubed_status cubed_plan_new(cubed_context *ctx, const cubed_target *targets, int
     if (st == CUBED_E_BUDGET && err && err->enough_mem > 0) advise(ctx, targets, ntargets, &o, err);
     if (st != CUBED_OK) return st;
     st = check_copies(*out, err);
-    if (st != CUBED_OK) cubed_plan_unref(*out);
+    if (st != CUBED_OK) {
+        cubed_plan_unref(*out);
+        *out = NULL;
+    }
     return st;
 }

@@ -180,6 +180,8 @@ static void tell(const cb_remote_call *c, cubed_object_info *info)
     if (!version) version = json_string_value(json_object_get(o, "generation"));
     if (size) info->size = strtoull(size, NULL, 10);
     cb_remote_set_version(info, version);
+    /* Only media come with a time, which is none that metadata have: a generation tells versions apart without it. */
+    info->modified = 0;
     json_decref(o);
 }
 

@@ -4,6 +4,7 @@ What fails of requests, and how, is said as for :mod:`s3_server`.
 """
 
 import base64
+import email.utils
 import hashlib
 import hmac
 import itertools
@@ -82,7 +83,9 @@ class Google(Handler):
     def do_get_(self, key, _, fault):
         o = self.find(key)
         if o is not None:
-            headers = {"x-goog-generation": o.meta["generation"]}
+            # As the service has it, of media alone.
+            date = email.utils.formatdate(o.modified, usegmt=True)
+            headers = {"x-goog-generation": o.meta["generation"], "last-modified": date}
             if len(o.data) < 100_000:
                 headers["x-goog-hash"] = f"crc32c={crc32c(o.data)},md5=no"
             self.send_part(o.data, headers, fault)

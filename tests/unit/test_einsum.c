@@ -20,6 +20,15 @@ static int64_t extent_of(char letter)
     return letter >= 'a' && letter <= 'h' ? extents[letter - 'a'] : 2;
 }
 
+static uint64_t random_state;
+
+/* From 0 to n - 1. */
+static int pick(int n)
+{
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return (int)((random_state >> 33) % (uint64_t)n);
+}
+
 static cubed_context *new_context(void)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -40,10 +49,10 @@ static int make_operands(cubed_context *ctx, const char *text, double data[OPERA
         at += n > 0;
         for (; *at >= 'a' && *at <= 'z'; at++) {
             shape[ndim] = extent_of(*at);
-            chunks[ndim] = 1 + rand() % shape[ndim];
+            chunks[ndim] = 1 + pick((int)shape[ndim]);
             count *= shape[ndim++];
         }
-        for (int64_t i = 0; i < count; i++) data[n][i] = rand() % 7 - 3;
+        for (int64_t i = 0; i < count; i++) data[n][i] = pick(7) - 3;
         assert_int_equal(cubed_array_from_memory(ctx, CUBED_FLOAT64, ndim, shape, NULL, chunks,
                                                  data[n], &x[n], &err),
                          CUBED_OK);
@@ -107,7 +116,7 @@ static void test_expressions(void **state)
     static double data[OPERANDS][MOST], wanted[MOST], got[MOST];
     cubed_context *ctx = new_context();
     (void)state;
-    srand(3);
+    random_state = 3;
     for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
         for (int in_order = 0; in_order < 2; in_order++) {
             cubed_array *x[OPERANDS], *y;

@@ -238,28 +238,28 @@ static void note_many(cb_hedge *h, int n, int64_t took)
 /* A request is late by what others took, once enough is known, and one in twenty is sent again. */
 static void test_hedge(void **state)
 {
-    enum { MS = 1000000 };
+    const int64_t ms = 1000000;
     (void)state;
     cb_hedge h = {.n = 0};
     assert_int_equal(cb_hedge_after(&h), 0);
-    note_many(&h, CB_HEDGE_LEAST - 1, 100 * MS);
+    note_many(&h, CB_HEDGE_LEAST - 1, 100 * ms);
     assert_int_equal(cb_hedge_after(&h), 0);
-    note_many(&h, 1, 100 * MS);
-    assert_int_equal(cb_hedge_after(&h), 200 * MS);
+    note_many(&h, 1, 100 * ms);
+    assert_int_equal(cb_hedge_after(&h), 200 * ms);
     cb_hedge_spend(&h);
     assert_int_equal(cb_hedge_after(&h), 0);
-    note_many(&h, CB_HEDGE_EVERY - 1, 100 * MS);
+    note_many(&h, CB_HEDGE_EVERY - 1, 100 * ms);
     assert_int_equal(cb_hedge_after(&h), 0);
     cb_hedge_ask(&h);
-    assert_int_equal(cb_hedge_after(&h), 200 * MS);
+    assert_int_equal(cb_hedge_after(&h), 200 * ms);
     /* Few that are slow change nothing, many do; what is old is forgotten. */
-    note_many(&h, 2, 10000 * (int64_t)MS);
-    note_many(&h, CB_HEDGE_KNOWN - 2, 100 * MS);
-    assert_int_equal(cb_hedge_after(&h), 200 * MS);
-    note_many(&h, CB_HEDGE_KNOWN / 4, 300 * MS);
-    assert_int_equal(cb_hedge_after(&h), 600 * MS);
+    note_many(&h, 2, 10000 * ms);
+    note_many(&h, CB_HEDGE_KNOWN - 2, 100 * ms);
+    assert_int_equal(cb_hedge_after(&h), 200 * ms);
+    note_many(&h, CB_HEDGE_KNOWN / 4, 300 * ms);
+    assert_int_equal(cb_hedge_after(&h), 600 * ms);
     note_many(&h, 2 * CB_HEDGE_KNOWN, 1);
-    assert_int_equal(cb_hedge_after(&h), 50 * MS);
+    assert_int_equal(cb_hedge_after(&h), 50 * ms);
     note_many(&h, 2 * CB_HEDGE_KNOWN, INT64_MAX);
     assert_int_equal(cb_hedge_after(&h), INT64_MAX);
 }

@@ -14,6 +14,15 @@
 
 enum { NDIM = 3 };
 
+static uint64_t random_state;
+
+/* From 0 to n - 1. */
+static int pick(int n)
+{
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return (int)((random_state >> 33) % (uint64_t)n);
+}
+
 static cubed_context *new_context(const char *isa)
 {
     cubed_context_options o = CUBED_CONTEXT_OPTIONS_INIT;
@@ -97,11 +106,11 @@ static void check_close(double got, double wanted, double tolerance)
 
 static void check_all(cubed_context *ctx, unsigned seed)
 {
-    const int64_t shape[NDIM] = {1 + rand() % 9, 1 + rand() % 9, 1 + rand() % 40};
-    const int64_t chunks[NDIM] = {1 + rand() % shape[0], 1 + rand() % shape[1],
-                                  1 + rand() % shape[2]};
+    const int64_t shape[NDIM] = {1 + pick(9), 1 + pick(9), 1 + pick(40)};
+    const int64_t chunks[NDIM] = {1 + pick((int)shape[0]), 1 + pick((int)shape[1]),
+                                  1 + pick((int)shape[2])};
     const int64_t n = count_of(shape);
-    const bool single = rand() % 2;
+    const bool single = pick(2);
     cubed_rolling_options o = CUBED_ROLLING_OPTIONS_INIT;
     cubed_window windows[NDIM];
     int64_t around[NDIM][2] = {{0, 0}, {0, 0}, {0, 0}};
@@ -110,17 +119,17 @@ static void check_all(cubed_context *ctx, unsigned seed)
     float x4[9 * 9 * 40], out4[9 * 9 * 40];
     int64_t counts[9 * 9 * 40];
     for (int64_t i = 0; i < n; i++) {
-        x4[i] = rand() % 7 == 0 ? NAN : (float)(rand() % 2000 - 1000) / 64;
+        x4[i] = pick(7) == 0 ? NAN : (float)(pick(2000) - 1000) / 64;
         x[i] = (double)x4[i];
     }
     for (int d = 0; d < NDIM; d++) {
-        if (rand() % 2 == 0 && (nwindows > 0 || d < NDIM - 1)) continue;
-        around[d][0] = rand() % (shape[d] + 3);
-        around[d][1] = rand() % (shape[d] + 3);
-        windows[nwindows++] = (cubed_window){rand() % 2 ? d : d - NDIM, around[d][0], around[d][1]};
+        if (pick(2) == 0 && (nwindows > 0 || d < NDIM - 1)) continue;
+        around[d][0] = pick((int)(shape[d] + 3));
+        around[d][1] = pick((int)(shape[d] + 3));
+        windows[nwindows++] = (cubed_window){pick(2) ? d : d - NDIM, around[d][0], around[d][1]};
     }
-    o.min_count = rand() % 4;
-    o.correction = rand() % 3;
+    o.min_count = pick(4);
+    o.correction = pick(3);
     for (cubed_group_reduction r = CUBED_GROUP_COUNT; r <= CUBED_GROUP_MAX; r++) {
         cubed_error err = CUBED_ERROR_INIT;
         void *to = r == CUBED_GROUP_COUNT ? (void *)counts : single ? (void *)out4 : (void *)out;
@@ -147,7 +156,7 @@ static void test_windows_of_any_length(void **state)
     cubed_context *ctx = new_context(NULL);
     (void)state;
     for (unsigned seed = 0; seed < 60; seed++) {
-        srand(seed);
+        random_state = seed;
         check_all(ctx, seed);
     }
     cubed_context_unref(ctx);
@@ -164,9 +173,9 @@ static void test_bits_do_not_depend_on_chunks(void **state)
     static double x[N * COLUMNS], first[N * COLUMNS], other[N * COLUMNS];
     cubed_error err = CUBED_ERROR_INIT;
     (void)state;
-    srand(5);
+    random_state = 5;
     for (int i = 0; i < N * COLUMNS; i++)
-        x[i] = ldexp(rand() / (double)RAND_MAX - 0.5, rand() % 60);
+        x[i] = ldexp(pick(1 << 20) / (double)(1 << 20) - 0.5, pick(60));
     for (int r = 0; r < 2; r++) {
         cubed_context *best = new_context(NULL);
         assert_int_equal(

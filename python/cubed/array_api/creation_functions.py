@@ -16,6 +16,7 @@ from cubed import _core
 from cubed.array import _above
 from cubed.array._array import Array
 from cubed.array._cores import core_from_numpy, engine_chunks, in_chunks
+from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import check_device, common_spec, core_of, lazy
 from cubed.base._chunks import Shape, longest, normalize_chunks, normalize_shape
 from cubed.base._docs import documented
@@ -425,6 +426,7 @@ def linspace(
     array([0.  , 0.25, 0.5 , 0.75, 1.  ])
     """
     check_device(device)
+    refuse_foreign(start, stop)
     if np.ndim(start) or np.ndim(stop):
         return _between(start, stop, num, dtype, endpoint, axis, chunks, spec)
     if axis not in (0, -1):

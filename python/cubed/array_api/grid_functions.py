@@ -14,6 +14,7 @@ from cubed import _core
 from cubed.array import _above
 from cubed.array._array import Array
 from cubed.array._cores import in_chunks
+from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import to_numpy
 from cubed.array_api.creation_functions import arange, linspace, ones, tril
 from cubed.array_api.elementwise_functions import add, clip, remainder, subtract
@@ -101,6 +102,7 @@ def logspace(
     >>> cubed.logspace(0, 3, 4).compute()
     array([   1.,   10.,  100., 1000.])
     """
+    refuse_foreign(start, stop, base)
     if np.ndim(base):
         start = start + as_lazy(base) * 0  # of all axes
         base = expand_dims(broadcast_to(as_lazy(base), start.shape), axis=axis)

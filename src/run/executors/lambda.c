@@ -270,10 +270,11 @@ static cubed_status lambda_submit(cubed_executor *ex, const cubed_task_range *ra
 static unsigned number_of(lambda *x, const char *name, size_t size)
 {
     unsigned n = 0;
-    const char *end = x->workers.data + x->workers.size;
-    for (const char *at = x->workers.data; at && at < end; at += strlen(at) + 1, n++) {
-        x->worker_at = (size_t)(at - x->workers.data);
-        if (strlen(at) == size && memcmp(at, name, size) == 0) return n;
+    for (size_t at = 0; at < x->workers.size; n++) {
+        const char *other = x->workers.data + at;
+        x->worker_at = at;
+        if (strlen(other) == size && memcmp(other, name, size) == 0) return n;
+        at += strlen(other) + 1;
     }
     x->worker_at = x->workers.size;
     cb_buf_put(&x->workers, name, size);
