@@ -63,7 +63,8 @@ static int letter_of(char c)
 static char name_of(uint8_t index)
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-    return index < LETTERS ? letters[index] : '.';
+    if (index < LETTERS) return letters[index];
+    return '.';
 }
 
 /* Text between commas, without blanks: letters, and where among them the dots are. */
