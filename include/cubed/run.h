@@ -27,8 +27,8 @@ typedef struct cubed_event {
     int stage;
     int64_t task;
     unsigned worker;
-    const char *
-        host; /* the worker's machine and process, "HOST:PID"; NULL: of this one; valid during the callback */
+    /* The worker's machine and process, "HOST:PID"; NULL: of this one. Valid during the callback. */
+    const char *host;
     /* Of the first task of a range: how long it waited for a worker since it was given to the executor. */
     int64_t queued_ns;
     bool backup;   /* one of two workers that were given the task */

@@ -78,7 +78,6 @@ typedef struct term {
 static cubed_status read_term(const summation *s, const char **at, const char *end, bool is_result,
                               term *t, cubed_error *err)
 {
-    const char *other = is_result ? "the result" : "term";
     bool ok = true;
     *t = (term){.dots = -1};
     for (; *at < end && (is_result || **at != ','); ++*at) {
@@ -100,11 +99,12 @@ static cubed_status read_term(const summation *s, const char **at, const char *e
         }
     }
     if (ok) return CUBED_OK;
-    return is_result
-               ? cb_fail(err, CUBED_E_ARG, "einsum '%s': %s '%s' has other letters than terms",
-                         s->text, other, t->text)
-               : cb_fail(err, CUBED_E_ARG, "einsum '%s': %s '%s' has other characters than letters",
-                         s->text, other, t->text);
+    if (is_result)
+        return cb_fail(err, CUBED_E_ARG,
+                       "einsum '%s': the result '%s' has other letters than terms", s->text,
+                       t->text);
+    return cb_fail(err, CUBED_E_ARG, "einsum '%s': term '%s' has other characters than letters",
+                   s->text, t->text);
 }
 
 /* Axes that the dots of a term stand for are the last of those of the longest dots. */
@@ -194,13 +194,6 @@ static cubed_status read_subscripts(summation *s, cubed_array *const *operands, 
 
 /* --- Steps ------------------------------------------------------------------------------------------ */
 
-static cubed_array *ordered(cb_steps *s, cubed_array *x, const int *order)
-{
-    cubed_array *y = NULL;
-    if (s->st != CUBED_OK) return NULL;
-    return cb_step(s, cubed_permute_dims(x, order, &y, s->err), &y);
-}
-
 /* Diagonals of indices that come twice. */
 static cubed_status take_diagonals(summation *s, part *p, cubed_error *err)
 {
@@ -222,7 +215,7 @@ static cubed_status take_diagonals(summation *s, part *p, cubed_error *err)
             order[n] = i;
             order[n + 1] = j;
             p->n = n + 1;
-            cubed_array *x = ordered(&s->steps, p->x, order);
+            cubed_array *x = cb_step_permuted(&s->steps, p->x, order);
             if (!x) return s->steps.st;
             p->x = cb_step(&s->steps, cubed_diagonal(x, 0, &y, err), &y);
             if (!p->x) return s->steps.st;
@@ -337,17 +330,21 @@ static product sort_axes(const part *p, const part *q, const indices *rest, part
     return m;
 }
 
-/* Nothing is summed: new axes, and products of elements. */
+/* x with n new axes of extent 1 from `first` on. */
+static cubed_array *with_axes(cb_steps *s, cubed_array *x, int first, int n)
+{
+    for (int d = 0; d < n && s->st == CUBED_OK; d++) {
+        cubed_array *y = NULL;
+        x = cb_step(s, cubed_expand_dims(x, first + d, &y, s->err), &y);
+    }
+    return x;
+}
+
+/* Nothing is summed: products of elements. */
 static cubed_array *outer_product(cb_steps *s, const product *m, cubed_array *x, cubed_array *y)
 {
-    for (int d = 0; d < m->columns && s->st == CUBED_OK; d++) {
-        cubed_array *z = NULL;
-        x = cb_step(s, cubed_expand_dims(x, m->batch + m->rows + d, &z, s->err), &z);
-    }
-    for (int d = 0; d < m->rows && s->st == CUBED_OK; d++) {
-        cubed_array *z = NULL;
-        y = cb_step(s, cubed_expand_dims(y, m->batch + d, &z, s->err), &z);
-    }
+    x = with_axes(s, x, m->batch + m->rows, m->columns);
+    y = with_axes(s, y, m->batch, m->rows);
     if (s->st != CUBED_OK) return NULL;
     return cb_step_op(s, x->node.dtype == CUBED_BOOL ? CUBED_OP_LOGICAL_AND : CUBED_OP_MULTIPLY, x,
                       y, NULL);
@@ -358,7 +355,6 @@ static cubed_array *merged(cb_steps *s, cubed_array *x, int batch, int n)
 {
     int64_t shape[CUBED_MAX_NDIM + 2];
     const int ndim = x->node.grid->ndim;
-    cubed_array *y = NULL;
     if (s->st != CUBED_OK) return NULL;
     if (n == 1 && ndim == batch + 2) return x;
     memcpy(shape, x->shape, (size_t)batch * sizeof *shape);
@@ -370,7 +366,7 @@ static cubed_array *merged(cb_steps *s, cubed_array *x, int batch, int n)
             return NULL;
         }
     }
-    return cb_step(s, cubed_reshape(x, batch + 2, shape, &y, s->err), &y);
+    return cb_step_reshaped(s, x, batch + 2, shape);
 }
 
 static cubed_array *matrix_product(cb_steps *s, const product *m, cubed_array *x, cubed_array *y)
@@ -401,8 +397,7 @@ static cubed_array *matrix_product(cb_steps *s, const product *m, cubed_array *x
     if (!z) return NULL;
     z = cb_step_cast(s, z, dtype);
     if (!z || (m->rows == 1 && m->columns == 1)) return z;
-    cubed_array *out = NULL;
-    return cb_step(s, cubed_reshape(z, n, shape, &out, s->err), &out);
+    return cb_step_reshaped(s, z, n, shape);
 }
 
 /* The product of two, summed over indices of both that are not in the rest. */
@@ -422,7 +417,7 @@ static part multiply(cb_steps *s, part p, part q, const indices *rest)
         return out;
     }
     const product m = sort_axes(&p, &q, rest, &out);
-    cubed_array *x = ordered(s, p.x, m.left), *y = ordered(s, q.x, m.right);
+    cubed_array *x = cb_step_permuted(s, p.x, m.left), *y = cb_step_permuted(s, q.x, m.right);
     if (s->st != CUBED_OK) return out;
     out.x = m.summed == 0 ? outer_product(s, &m, x, y) : matrix_product(s, &m, x, y);
     return out;
@@ -563,7 +558,7 @@ static cubed_status sum_all(summation *s, const cubed_einsum_options *o, cubed_a
     CB_TRY(multiply_all(s, o, err));
     const part *p = &s->part[0];
     for (int d = 0; d < s->nresult; d++) order[d] = place_of(p, s->result[d]);
-    *result = cb_step_cast(&s->steps, ordered(&s->steps, p->x, order), dtype);
+    *result = cb_step_cast(&s->steps, cb_step_permuted(&s->steps, p->x, order), dtype);
     return s->steps.st;
 }
 

@@ -80,13 +80,12 @@ static cubed_array *as_matrix(cb_steps *s, cubed_array *x, int axis, int64_t row
 {
     int64_t shape[CUBED_MAX_NDIM + 1];
     int ndim = x ? x->node.grid->ndim : 0;
-    cubed_array *y = NULL;
     if (s->st != CUBED_OK) return NULL;
     memcpy(shape, x->shape, sizeof *shape * (size_t)(axis + 1));
     memcpy(shape + axis + 1, x->shape + axis, sizeof *shape * (size_t)(ndim - axis));
     shape[axis] = rows;
     shape[axis + 1] = columns;
-    return cb_step(s, cubed_reshape(x, ndim + 1, shape, &y, s->err), &y);
+    return cb_step_reshaped(s, x, ndim + 1, shape);
 }
 
 /* And back, in the order of the columns. Chunks are whole rows of the transposed matrix. */
@@ -94,13 +93,13 @@ static cubed_array *by_columns(cb_steps *s, cubed_array *x, int axis, int64_t by
 {
     int64_t shape[CUBED_MAX_NDIM], chunks[CUBED_MAX_NDIM];
     int order[CUBED_MAX_NDIM];
-    cubed_array *y = NULL, *z = NULL;
+    cubed_array *z = NULL;
     if (s->st != CUBED_OK) return NULL;
     const int ndim = x->node.grid->ndim;
     for (int d = 0; d < ndim; d++) order[d] = d;
     order[axis] = axis + 1;
     order[axis + 1] = axis;
-    y = cb_step(s, cubed_permute_dims(x, order, &y, s->err), &y);
+    cubed_array *y = cb_step_permuted(s, x, order);
     if (!y) return NULL;
     cb_api_blocks_within(y, 1u << (axis + 1), bytes, cubed_dtype_size(y->node.dtype), chunks);
     y = cb_step(s, cubed_rechunk(y, chunks, &z, s->err), &z);
@@ -108,7 +107,7 @@ static cubed_array *by_columns(cb_steps *s, cubed_array *x, int axis, int64_t by
     memcpy(shape, y->shape, sizeof *shape * (size_t)axis);
     shape[axis] = y->shape[axis] * y->shape[axis + 1];
     memcpy(shape + axis + 1, y->shape + axis + 2, sizeof *shape * (size_t)(ndim - axis - 2));
-    return cb_step(s, cubed_reshape(y, ndim - 1, shape, &z, s->err), &z);
+    return cb_step_reshaped(s, y, ndim - 1, shape);
 }
 
 /* --- One axis -------------------------------------------------------------------------------------- */

@@ -107,11 +107,10 @@ static cubed_array *widened(cb_steps *s, const cb_grouping *g, cubed_array *x)
 {
     int64_t shape[CUBED_MAX_NDIM];
     int kept = g->x->node.grid->ndim - g->naxes + 1;
-    cubed_array *y = NULL;
     if (s->st != CUBED_OK) return NULL;
     for (int d = 0; d < kept; d++)
         shape[d] = d == g->axis ? g->ngroups : g->x->shape[d < g->axis ? d : d + g->naxes - 1];
-    return cb_step(s, cubed_broadcast_to(x, kept, shape, &y, s->err), &y);
+    return cb_step_broadcast(s, x, kept, shape);
 }
 
 /* How many elements there are of each group, as float64 with x's other axes of extent 1. */
@@ -223,7 +222,6 @@ static cubed_array *arranged(cb_steps *s, cubed_array *x, const int *axes, int n
                              int *first)
 {
     int ndim = x->node.grid->ndim, order[CUBED_MAX_NDIM], n = 0;
-    cubed_array *y = NULL;
     *first = __builtin_ctz(mask);
     while (n < *first) {
         order[n] = n;
@@ -233,7 +231,7 @@ static cubed_array *arranged(cb_steps *s, cubed_array *x, const int *axes, int n
     for (int d = *first; d < ndim; d++) {
         if (!(mask >> d & 1)) order[n++] = d;
     }
-    return cb_step(s, cubed_permute_dims(x, order, &y, s->err), &y);
+    return cb_step_permuted(s, x, order);
 }
 
 static cubed_status check(const cubed_array *x, const cubed_array *codes, const int *axes,

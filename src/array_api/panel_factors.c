@@ -203,11 +203,10 @@ cubed_status cb_api_panel_slogdet(const char *name, cubed_array *x, uint64_t tas
 static cubed_array *broadcast(cb_steps *s, cubed_array *x, const int64_t *batch)
 {
     int64_t shape[CUBED_MAX_NDIM];
-    cubed_array *y = NULL;
     if (s->st != CUBED_OK) return NULL;
     int ndim = x->node.grid->ndim;
     for (int d = 0; d < ndim; d++) shape[d] = d < ndim - 2 ? batch[d] : x->shape[d];
-    return cb_step(s, cubed_broadcast_to(x, ndim, shape, &y, s->err), &y);
+    return cb_step_broadcast(s, x, ndim, shape);
 }
 
 cubed_status cb_api_panel_solve(const char *name, cubed_array *x, cubed_array *b,
@@ -243,15 +242,14 @@ static cubed_array *identity(const factors *f, cb_steps *s, int64_t n, int64_t c
 {
     const int64_t chunks[2] = {cb_min_i64(n, f->p.rows), cb_min_i64(columns, f->p.step)};
     int64_t shape[CUBED_MAX_NDIM];
-    cubed_array *eye = NULL, *y = NULL;
+    cubed_array *eye = NULL;
     if (s->st != CUBED_OK) return NULL;
     memcpy(shape, f->p.shape, (size_t)f->p.batch * sizeof *shape);
     shape[f->p.batch] = n;
     shape[f->p.batch + 1] = columns;
     eye =
         cb_step(s, cubed_array_eye(s->ctx, n, columns, 0, f->p.dtype, chunks, &eye, s->err), &eye);
-    if (s->st != CUBED_OK) return NULL;
-    return cb_step(s, cubed_broadcast_to(eye, f->p.batch + 2, shape, &y, s->err), &y);
+    return cb_step_broadcast(s, eye, f->p.batch + 2, shape);
 }
 
 cubed_status cb_api_panel_inv(cubed_array *x, uint64_t task_mem, cubed_array **out,

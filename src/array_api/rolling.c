@@ -42,19 +42,16 @@ static cubed_status set_params(const cubed_array *x, const cubed_window *windows
 static void set_blocks(const cubed_array *x, const cb_rolling_params *p,
                        int64_t chunks[CUBED_MAX_NDIM])
 {
+    size_t bytes = sizeof(double);
     cb_api_blocks_within(x, 0, INT64_MAX, 1, chunks);
+    for (int d = 0; d < x->node.grid->ndim; d++) bytes = cb_sat_mul(bytes, (size_t)chunks[d]);
     for (int d = 0; d < x->node.grid->ndim; d++) {
-        const int64_t window = p->before[d] + 1 + p->after[d];
-        int64_t rest = (int64_t)sizeof(double);
-        for (int k = 0; k < x->node.grid->ndim; k++) {
-            if (k != d)
-                rest = (int64_t)cb_min_size((size_t)INT64_MAX,
-                                            cb_sat_mul((size_t)rest, (size_t)chunks[k]));
-        }
-        const int64_t most = CB_API_BLOCK_BYTES / rest / chunks[d],
-                      wanted = cb_ceil_div(window, chunks[d]);
-        chunks[d] = cb_min_i64(cb_max_i64(1, x->shape[d]),
-                               chunks[d] * cb_max_i64(1, cb_min_i64(most, wanted)));
+        const int64_t wanted = cb_ceil_div(p->before[d] + 1 + p->after[d], chunks[d]);
+        const int64_t most = (int64_t)((size_t)CB_API_BLOCK_BYTES / bytes);
+        const int64_t longer = chunks[d] * cb_max_i64(1, cb_min_i64(most, wanted));
+        bytes = bytes / (size_t)chunks[d];
+        chunks[d] = cb_min_i64(cb_max_i64(1, x->shape[d]), longer);
+        bytes = cb_sat_mul(bytes, (size_t)chunks[d]);
     }
 }
 

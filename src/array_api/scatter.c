@@ -62,24 +62,6 @@ static cubed_status find_picked(const char *name, const cubed_array *x, cubed_ar
 
 /* --- Steps ----------------------------------------------------------------------------------------- */
 
-static cubed_array *reshaped(cb_steps *s, cubed_array *x, int ndim, const int64_t *shape)
-{
-    cubed_array *y = NULL;
-    return x ? cb_step(s, cubed_reshape(x, ndim, shape, &y, s->err), &y) : NULL;
-}
-
-static cubed_array *permuted(cb_steps *s, cubed_array *x, const int *order)
-{
-    cubed_array *y = NULL;
-    return x ? cb_step(s, cubed_permute_dims(x, order, &y, s->err), &y) : NULL;
-}
-
-static cubed_array *spread(cb_steps *s, cubed_array *x, int ndim, const int64_t *shape)
-{
-    cubed_array *y = NULL;
-    return x ? cb_step(s, cubed_broadcast_to(x, ndim, shape, &y, s->err), &y) : NULL;
-}
-
 static cubed_array *taken(cb_steps *s, cubed_array *x, cubed_array *at, int axis)
 {
     cubed_array *y = NULL;
@@ -127,7 +109,7 @@ static cubed_array *merged_positions(cb_steps *s, const cubed_array *x, const pi
         }
         total = at;
     }
-    return reshaped(s, spread(s, total, p->nshape, p->shape), 1, &flat);
+    return cb_step_reshaped(s, cb_step_broadcast(s, total, p->nshape, p->shape), 1, &flat);
 }
 
 /* x with the axes that have positions merged, at `place`; what it was before is in `order` and `before`. */
@@ -149,7 +131,7 @@ static cubed_array *merged(cb_steps *s, cubed_array *x, const picked *p, int pla
         else
             shape[made++] = before[d];
     }
-    return reshaped(s, permuted(s, x, order), made, shape);
+    return cb_step_reshaped(s, cb_step_permuted(s, x, order), made, shape);
 }
 
 /* Values are cast, but for times to times of their unit, and texts to texts of their kind, alone. */
@@ -182,7 +164,7 @@ cubed_status cubed_gather(cubed_array *x, cubed_array *const *positions, cubed_a
     for (int d = 0; d < p.place; d++) shape[ndim++] = before[d];
     for (int d = 0; d < p.nshape; d++) shape[ndim++] = p.shape[d];
     for (int d = p.place + p.n; d < p.ndim; d++) shape[ndim++] = before[d];
-    return cb_steps_end(&s, reshaped(&s, y, ndim, shape), out);
+    return cb_steps_end(&s, cb_step_reshaped(&s, y, ndim, shape), out);
 }
 
 /* --- Replace --------------------------------------------------------------------------------------- */
@@ -195,8 +177,8 @@ static cubed_array *replaced(cb_steps *s, cubed_array *x, cubed_array *mask, cub
     const cubed_dtype dtype = x->node.dtype;
     const cubed_kind kind = cubed_dtype_kind(dtype);
     const int ndim = x->node.grid->ndim;
-    mask = spread(s, mask, ndim, x->shape);
-    value = spread(s, value, ndim, x->shape);
+    mask = cb_step_broadcast(s, mask, ndim, x->shape);
+    value = cb_step_broadcast(s, value, ndim, x->shape);
     if (kind == CUBED_KIND_TEXT) {
         y = cb_step_replaced_texts(s, x, mask, value);
     } else {
@@ -256,8 +238,8 @@ static cubed_array *rows_of(cb_steps *s, cubed_array *value, const picked *p, co
     shape[0] = 1;
     for (int d = 0; d < p->nshape; d++) shape[0] *= p->shape[d];
     memcpy(shape + 1, rest, sizeof *rest * (size_t)nrest);
-    if (s->st == CUBED_OK) value = spread(s, value, ndim, full);
-    return reshaped(s, permuted(s, value, order), 1 + nrest, shape);
+    if (s->st == CUBED_OK) value = cb_step_broadcast(s, value, ndim, full);
+    return cb_step_reshaped(s, cb_step_permuted(s, value, order), 1 + nrest, shape);
 }
 
 /* x, whose rows with a position are replaced, by the value of the last of equal ones. */
@@ -279,7 +261,7 @@ static cubed_array *rows_replaced(cb_steps *s, cubed_array *x, cubed_array *at, 
     cubed_array *found = cb_step_op(s, CUBED_OP_EQUAL, taken(s, ordered, last, 0), rows, NULL);
     cubed_array *fresh = taken(s, value, taken(s, order, last, 0), 0);
     for (int d = 0; d < x->node.grid->ndim; d++) shape[d] = d == 0 ? x->shape[0] : 1;
-    wide = reshaped(s, found, x->node.grid->ndim, shape);
+    wide = cb_step_reshaped(s, found, x->node.grid->ndim, shape);
     return replaced(s, x, wide, fresh);
 }
 
@@ -303,7 +285,7 @@ cubed_status cubed_scatter(cubed_array *x, cubed_array *const *positions, cubed_
     cubed_array *rows = rows_of(&s, value, &p, before + p.n);
     if (count > 0) y = rows_replaced(&s, y, merged_positions(&s, x, &p, true), rows);
     for (int d = 0; d < p.ndim; d++) back[order[d]] = d;
-    y = permuted(&s, reshaped(&s, y, p.ndim, before), back);
+    y = cb_step_permuted(&s, cb_step_reshaped(&s, y, p.ndim, before), back);
     /* Reshapes have chunks of their own. */
     return cb_steps_end(&s, in_chunks_of(&s, x, y), out);
 }
@@ -331,14 +313,14 @@ cubed_status cubed_scatter_mask(cubed_array *x, cubed_array *mask, cubed_array *
     const bool some = values->shape[0] > 0;
     cubed_array *y = some ? values : x;
     if (y)
-        y = cb_step_required(&s, y, spread(&s, fits, y->node.grid->ndim, y->shape),
+        y = cb_step_required(&s, y, cb_step_broadcast(&s, fits, y->node.grid->ndim, y->shape),
                              "other than as many values as true elements of the mask");
     if (y && some) {
         rank = cb_step(&s, cubed_cumulative(CUBED_REDUCE_SUM, ones, 0, false, &rank, err), &rank);
         rank = cb_step_op(&s, CUBED_OP_SUBTRACT, rank, whole(&s, 1), NULL);
         rank = cb_step_op(&s, CUBED_OP_MAXIMUM, rank, whole(&s, 0), NULL);
         rank = cb_step_op(&s, CUBED_OP_MINIMUM, rank, whole(&s, values->shape[0] - 1), NULL);
-        y = reshaped(&s, taken(&s, y, rank, 0), ndim, x->shape);
+        y = cb_step_reshaped(&s, taken(&s, y, rank, 0), ndim, x->shape);
         y = replaced(&s, x, mask, y);
     }
     return cb_steps_end(&s, in_chunks_of(&s, x, y), out);

@@ -33,6 +33,27 @@ cubed_array *cb_step_cast(cb_steps *s, cubed_array *x, cubed_dtype dtype)
     return cb_step(s, cubed_astype(x, dtype, &y, s->err), &y);
 }
 
+cubed_array *cb_step_reshaped(cb_steps *s, cubed_array *x, int ndim, const int64_t *shape)
+{
+    cubed_array *y = NULL;
+    if (s->st != CUBED_OK || !x) return NULL;
+    return cb_step(s, cubed_reshape(x, ndim, shape, &y, s->err), &y);
+}
+
+cubed_array *cb_step_permuted(cb_steps *s, cubed_array *x, const int *order)
+{
+    cubed_array *y = NULL;
+    if (s->st != CUBED_OK || !x) return NULL;
+    return cb_step(s, cubed_permute_dims(x, order, &y, s->err), &y);
+}
+
+cubed_array *cb_step_broadcast(cb_steps *s, cubed_array *x, int ndim, const int64_t *shape)
+{
+    cubed_array *y = NULL;
+    if (s->st != CUBED_OK || !x) return NULL;
+    return cb_step(s, cubed_broadcast_to(x, ndim, shape, &y, s->err), &y);
+}
+
 cubed_array *cb_step_scalar(cb_steps *s, cubed_dtype dtype, const cubed_scalar *value)
 {
     cubed_array *y = NULL;

@@ -18,6 +18,9 @@ cubed_array *cb_step(cb_steps *s, cubed_status st, cubed_array *const *x);
 /* Operands that are not there are NULL. */
 cubed_array *cb_step_op(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b, cubed_array *c);
 cubed_array *cb_step_cast(cb_steps *s, cubed_array *x, cubed_dtype dtype);
+cubed_array *cb_step_reshaped(cb_steps *s, cubed_array *x, int ndim, const int64_t *shape);
+cubed_array *cb_step_permuted(cb_steps *s, cubed_array *x, const int *order);
+cubed_array *cb_step_broadcast(cb_steps *s, cubed_array *x, int ndim, const int64_t *shape);
 /* Whether these are a signed integer type and uint64, which no integer type holds both. */
 bool cb_steps_mix_uint64(cubed_dtype a, cubed_dtype b);
 /* Of such types: which elements of x, of one, are beyond the other one (uint64, or int64 for all signed ones). */

@@ -1,6 +1,8 @@
+#define _GNU_SOURCE
 #include "base/text.h"
 
 #include <string.h>
+#include <time.h>
 
 const char *cb_utf8_next(const char *s, uint32_t *code)
 {
@@ -68,4 +70,10 @@ bool cb_base64_decode(const char *text, unsigned char *out, size_t cap, size_t *
     }
     *n = have;
     return true;
+}
+
+int64_t cb_parse_utc(const char *text)
+{
+    struct tm utc = {.tm_mday = 1};
+    return strptime(text, "%Y-%m-%dT%H:%M:%S", &utc) ? (int64_t)timegm(&utc) : 0;
 }

@@ -1,4 +1,4 @@
-/* UTF-8 and base64 (RFC 4648). */
+/* UTF-8, base64 (RFC 4648), and times (RFC 3339). */
 #ifndef CB_BASE_TEXT_H
 #define CB_BASE_TEXT_H
 
@@ -14,5 +14,8 @@ size_t cb_utf8_put(uint32_t code, char *out);
 void cb_base64_encode(const unsigned char *bytes, size_t n, char *out);
 /* False if it is none, or has more than `cap` bytes. */
 bool cb_base64_decode(const char *text, unsigned char *out, size_t cap, size_t *n);
+
+/* Seconds since 1970 of "2026-11-23T17:00:00", which is UTC whatever follows; 0: it is none. */
+int64_t cb_parse_utc(const char *text);
 
 #endif

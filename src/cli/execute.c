@@ -376,26 +376,25 @@ int cli_execute(const char *verb, cubed_context *ctx, const cubed_target *target
 {
     archive a = {.path = NULL};
     cubed_error err = CUBED_ERROR_INIT;
+    const char *to = ntargets > 0 ? targets[0].url : NULL;
     *ran = false;
-    if (ntargets > 0 && targets[0].url && archive_is_unknown(targets[0].url))
+    if (to && archive_is_unknown(to))
         return cli_usage_error(verb,
                                "%s: files of that kind are read, not written: name a file of "
                                "NetCDF (r.nc), a Zarr store (r.zarr) or an archive of one (r.zip)",
-                               targets[0].url);
-    if (ntargets > 0 && targets[0].url && !targets[0].region &&
-        archive_is_elsewhere(targets[0].url))
+                               to);
+    if (to && !targets[0].region && archive_is_elsewhere(to))
         return cli_usage_error(verb,
                                "%s: files are written to paths of this machine: name one, to be "
                                "copied when it is whole, or a Zarr store",
-                               targets[0].url);
-    if (ntargets > 0 && targets[0].url && archive_is_picture(targets[0].url) && !c->picture)
-        return cli_usage_error(verb, "%s: `cubed plot` draws pictures", targets[0].url);
+                               to);
+    if (to && archive_is_picture(to) && !c->picture)
+        return cli_usage_error(verb, "%s: `cubed plot` draws pictures", to);
     uint64_t mem = 0;
-    if (ntargets > 0 && targets[0].url && archive_is_netcdf(targets[0].url) &&
+    if (to && archive_is_netcdf(to) &&
         cubed_netcdf_check(targets, ntargets, &mem, &err) != CUBED_OK)
         return cli_report(verb, &err);
-    if (ntargets == 0 || !targets[0].url || !(archive_is_wanted(targets[0].url) || c->picture) ||
-        (c->plan_only && !c->save_plan))
+    if (!to || !(archive_is_wanted(to) || c->picture) || (c->plan_only && !c->save_plan))
         return execute(verb, ctx, targets, ntargets, groups, ngroups, mem, c, ran, stats, info);
     if (c->save_plan || targets[0].region)
         return cli_usage_error(verb,

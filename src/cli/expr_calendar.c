@@ -585,21 +585,16 @@ static cubed_status median_of_groups(expr_builder *b, const expr *e, cubed_array
     static const double middle = 0.5;
     cubed_quantile_options o = CUBED_QUANTILE_OPTIONS_INIT;
     cubed_array *last = NULL, *medians = NULL, *one = NULL;
-    const int ndim = cubed_array_ndim(x), front = 0;
-    int order[CUBED_MAX_NDIM], back[CUBED_MAX_NDIM];
-    /* The grouped axis comes last, and goes back to where it was. */
-    for (int k = 0; k < ndim; k++) {
-        order[k] = k == ndim - 1 ? d : k + (k >= d);
-        back[k] = k == d ? ndim - 1 : k - (k > d);
-    }
+    const int ndim = cubed_array_ndim(x), front = 0, end = -1;
     o.skip_nan = skip_nan;
     o.task_mem = b->host->task_mem;
-    cubed_status st = cubed_permute_dims(x, order, &last, b->err);
+    /* The grouped axis comes last, and goes back to where it was. */
+    cubed_status st = cubed_moveaxis(x, &d, &end, 1, &last, b->err);
     if (st == CUBED_OK)
         st = cubed_group_quantiles(last, codes, ndim - 1, ngroups, &middle, 1, false, &o, &medians,
                                    b->err);
     if (st == CUBED_OK) st = cubed_squeeze(medians, &front, 1, &one, b->err);
-    if (st == CUBED_OK) st = cubed_permute_dims(one, back, out, b->err);
+    if (st == CUBED_OK) st = cubed_moveaxis(one, &end, &d, 1, out, b->err);
     cubed_array_unref(last);
     cubed_array_unref(medians);
     cubed_array_unref(one);

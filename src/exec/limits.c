@@ -133,8 +133,8 @@ static bool is_read(const cubed_plan *p, int node)
     return false;
 }
 
-/* The largest buffer for what is fetched ahead, what a request takes beside it, and how many requests a process should have in flight: no more than
- * there are chunks. */
+/* The largest buffer for what is fetched ahead, what a request takes beside it, and how many requests a process should
+ * have in flight: no more than there are chunks. */
 static size_t fetch_sizes(const cubed_plan *p, unsigned *in_flight, size_t *beside)
 {
     size_t most = 0, chunks = 0;

@@ -7,20 +7,14 @@
 #include "plan/geom.h"
 
 /* What bytes are for: to be kept, to be hashed (only what decides which values are in which chunks, so that
- * a run can be resumed with other limits and workers), for worker processes of this run, which are
- * given the caller's memory otherwise, or of an array, with all of its memory; the goal is an id without contents. */
+ * a run can be resumed with other limits and workers, and without contents of memory), for worker processes of this run,
+ * which are given the caller's memory otherwise, or of an array, with all of its memory. */
 typedef enum cb_plan_use {
     CB_PLAN_FOR_FILE,
     CB_PLAN_FOR_ID,
-    CB_PLAN_FOR_GOAL,
     CB_PLAN_FOR_WORKERS,
     CB_PLAN_FOR_ARRAY
 } cb_plan_use;
-
-static inline bool cb_plan_is_named(cb_plan_use use)
-{
-    return use == CB_PLAN_FOR_ID || use == CB_PLAN_FOR_GOAL;
-}
 
 void cb_put_u(cb_buf *b, uint64_t v);
 void cb_put_i(cb_buf *b, int64_t v);

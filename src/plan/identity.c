@@ -8,7 +8,7 @@
 #include "plan/serial.h"
 
 /* Elements in C order, in runs of the last axes that lie densely. */
-void cb_plan_put_contents(cb_buf *b, const cb_node *n)
+static void put_contents(cb_buf *b, const cb_node *n)
 {
     int64_t shape[CUBED_MAX_NDIM], idx[CUBED_MAX_NDIM] = {0};
     size_t run = cubed_dtype_size(n->dtype);
@@ -30,54 +30,61 @@ void cb_plan_put_contents(cb_buf *b, const cb_node *n)
     cb_buf_put(b, out.digest, sizeof out.digest);
 }
 
-static void put_digits(const void *data, size_t size, char id[CB_PLAN_ID_CAP])
+static XXH128_canonical_t digest_of(const cb_buf *b)
 {
     XXH128_canonical_t out;
-    XXH128_canonicalFromHash(&out, XXH3_128bits(data, size));
-    for (size_t k = 0; k < sizeof out.digest; k++) snprintf(id + 2 * k, 3, "%02x", out.digest[k]);
+    XXH128_canonicalFromHash(&out, XXH3_128bits(b->data, b->size));
+    return out;
+}
+
+/* A name for bytes with contents. */
+static cubed_status put_name(cb_buf *b, const cb_buf *contents, char name[CB_PLAN_ID_CAP],
+                             cubed_error *err)
+{
+    cb_buf_put(b, contents->data, contents->size);
+    if (b->failed || contents->failed)
+        return cb_fail(err, CUBED_E_NOMEM, "no memory to name what is computed");
+    const XXH128_canonical_t out = digest_of(b);
+    for (size_t k = 0; k < sizeof out.digest; k++) snprintf(name + 2 * k, 3, "%02x", out.digest[k]);
+    return CUBED_OK;
 }
 
 cubed_status cb_plan_note_goal(cubed_plan *p, cubed_error *err)
 {
-    XXH128_canonical_t out;
     cb_buf bytes;
-    _Static_assert(sizeof out.digest == sizeof p->goal, "the bytes of a hash");
+    _Static_assert(sizeof(XXH128_canonical_t) == sizeof p->goal, "the bytes of a hash");
     cb_buf_init(&bytes, &p->ctx->alloc);
-    const cubed_status st = cb_plan_write(p, CB_PLAN_FOR_GOAL, &bytes, err);
-    if (st == CUBED_OK) {
-        XXH128_canonicalFromHash(&out, XXH3_128bits(bytes.data, bytes.size));
-        memcpy(p->goal, out.digest, sizeof p->goal);
-    }
+    const cubed_status st = cb_plan_write(p, CB_PLAN_FOR_ID, &bytes, err);
+    if (st == CUBED_OK) memcpy(p->goal, digest_of(&bytes).digest, sizeof p->goal);
     cb_buf_free(&bytes);
     return st;
 }
 
 /* Nodes that the optimiser adds read nothing of memory, and leave those that do in their order. */
-cubed_status cb_plan_identify_goal(const cubed_plan *p, char id[CB_PLAN_ID_CAP], cubed_error *err)
+cubed_status cb_plan_identify(const cubed_plan *p, char id[CB_PLAN_ID_CAP], char *goal,
+                              cubed_error *err)
 {
-    cb_buf bytes;
+    const bool known = *p->id;
+    cubed_status st = CUBED_OK;
+    cb_buf contents, bytes;
+    if (known) memcpy(id, p->id, CB_PLAN_ID_CAP);
+    if (known && !goal) return CUBED_OK;
+    cb_buf_init(&contents, &p->ctx->alloc);
     cb_buf_init(&bytes, &p->ctx->alloc);
-    cb_buf_put(&bytes, p->goal, sizeof p->goal);
     for (int i = 0; i < p->ir.nnodes; i++) {
-        if (p->ir.nodes[i].kind == CB_NODE_MEMORY) cb_plan_put_contents(&bytes, &p->ir.nodes[i]);
+        if (p->ir.nodes[i].kind == CB_NODE_MEMORY) put_contents(&contents, &p->ir.nodes[i]);
     }
-    const cubed_status st =
-        bytes.failed ? cb_fail(err, CUBED_E_NOMEM, "no memory to name what is computed") : CUBED_OK;
-    if (st == CUBED_OK) put_digits(bytes.data, bytes.size, id);
-    cb_buf_free(&bytes);
-    return st;
-}
-
-cubed_status cb_plan_identify(const cubed_plan *p, char id[CB_PLAN_ID_CAP], cubed_error *err)
-{
-    cb_buf bytes;
-    if (*p->id) {
-        memcpy(id, p->id, CB_PLAN_ID_CAP);
-        return CUBED_OK;
+    if (!known) {
+        CB_GO(cb_plan_write(p, CB_PLAN_FOR_ID, &bytes, err));
+        CB_GO(put_name(&bytes, &contents, id, err));
     }
-    cb_buf_init(&bytes, &p->ctx->alloc);
-    cubed_status st = cb_plan_write(p, CB_PLAN_FOR_ID, &bytes, err);
-    if (st == CUBED_OK) put_digits(bytes.data, bytes.size, id);
+    if (goal) {
+        bytes.size = 0;
+        cb_buf_put(&bytes, p->goal, sizeof p->goal);
+        st = put_name(&bytes, &contents, goal, err);
+    }
+out:
+    cb_buf_free(&contents);
     cb_buf_free(&bytes);
     return st;
 }
@@ -86,7 +93,7 @@ cubed_status cb_plan_keep_id(cubed_plan *p, cubed_error *err)
 {
     char id[CB_PLAN_ID_CAP];
     if (!cb_plan_is_known(p)) return CUBED_OK;
-    CB_TRY(cb_plan_identify(p, id, err));
+    CB_TRY(cb_plan_identify(p, id, NULL, err));
     memcpy(p->id, id, sizeof p->id);
     return CUBED_OK;
 }

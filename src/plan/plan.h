@@ -107,17 +107,14 @@ static inline uint64_t cb_plan_projected(const cubed_plan *p, const cb_stage *s)
 /* Writes the plan's bytes (serial.h), without the header. */
 CUBED_MUST_CHECK cubed_status cb_plan_write(const cubed_plan *p, cb_plan_use use, cb_buf *out,
                                             cubed_error *err);
-/* Names what is computed, with the contents of arrays in memory, which are all read for it, and not how: 32 digits.
- * Sources in stores count by their places. */
-#define CB_PLAN_ID_CAP 33
-CUBED_MUST_CHECK cubed_status cb_plan_identify(const cubed_plan *p, char id[CB_PLAN_ID_CAP],
-                                               cubed_error *err);
 /* Notes what is asked for, before it is decided how: nodes as they were flattened. Plans for another number of workers or
  * other limits may have other intermediates, but what they write into targets is the same. */
 CUBED_MUST_CHECK cubed_status cb_plan_note_goal(cubed_plan *p, cubed_error *err);
-/* Names that with the contents of arrays in memory. */
-CUBED_MUST_CHECK cubed_status cb_plan_identify_goal(const cubed_plan *p, char id[CB_PLAN_ID_CAP],
-                                                    cubed_error *err);
+/* Names what is computed and not how, and what was asked for (`goal`, of CB_PLAN_ID_CAP; NULL: nobody wants it): 32 digits
+ * each, with the contents of arrays in memory, which are all read for it, once. Sources in stores count by their places. */
+#define CB_PLAN_ID_CAP 33
+CUBED_MUST_CHECK cubed_status cb_plan_identify(const cubed_plan *p, char id[CB_PLAN_ID_CAP],
+                                               char *goal, cubed_error *err);
 /* cb_plan_identify, once for a plan that does not change any more: of a worker, who checks each range against it. */
 CUBED_MUST_CHECK cubed_status cb_plan_keep_id(cubed_plan *p, cubed_error *err);
 /* Whether the id names all contents: those of sources that are functions are not known. */

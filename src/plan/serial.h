@@ -18,7 +18,4 @@
 #define CB_PLAN_MAGIC        "CUBEDPLN"
 #define CB_ARRAY_MAGIC       "CUBEDARR"
 
-/* 16 bytes that stand for the elements of a source in memory. */
-void cb_plan_put_contents(cb_buf *b, const cb_node *n);
-
 #endif

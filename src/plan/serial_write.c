@@ -12,8 +12,8 @@ static void put_place(cb_buf *b, const cb_place *p, cb_plan_use use)
 {
     cb_buf url;
     cb_buf_init(&url, b->alloc);
-    if (!cb_plan_is_named(use)) cb_place_put_url(p, &url);
-    cb_put_string(b, cb_plan_is_named(use) ? p->text : url.data);
+    if (use != CB_PLAN_FOR_ID) cb_place_put_url(p, &url);
+    cb_put_string(b, use == CB_PLAN_FOR_ID ? p->text : url.data);
     b->failed = b->failed || url.failed;
     cb_buf_free(&url);
 }
@@ -49,18 +49,18 @@ static cubed_status put_node(cb_buf *b, const cb_node *n, const cb_place *place,
     if (kind->put) kind->put(b, n);
     if (kind->put_data) CB_TRY(kind->put_data(b, n, use, err));
     cb_put_u(b, (uint64_t)n->stored | (uint64_t)n->is_target << 1 | (uint64_t)n->to_memory << 2 |
-                    (uint64_t)(n->overwrite && !cb_plan_is_named(use)) << 3 |
+                    (uint64_t)(n->overwrite && use != CB_PLAN_FOR_ID) << 3 |
                     (uint64_t)n->skip_empty << 4 |
-                    (uint64_t)(n->durable && !cb_plan_is_named(use)) << 5 |
+                    (uint64_t)(n->durable && use != CB_PLAN_FOR_ID) << 5 |
                     (uint64_t)n->region << 6);
-    if (n->stored && !cb_plan_is_named(use)) cb_put_u(b, (uint64_t)n->why);
+    if (n->stored && use != CB_PLAN_FOR_ID) cb_put_u(b, (uint64_t)n->why);
     if (place)
         put_place(b, place, use);
     else
         CB_TRY(put_url(b, n->url, false, use, err));
-    if (n->to_memory && !cb_plan_is_named(use)) cb_put_string(b, n->name);
+    if (n->to_memory && use != CB_PLAN_FOR_ID) cb_put_string(b, n->name);
     if (n->is_target) {
-        cb_put_u(b, n->zarr_format == 0 && cb_plan_is_named(use) ? 3 : (uint64_t)n->zarr_format);
+        cb_put_u(b, n->zarr_format == 0 && use == CB_PLAN_FOR_ID ? 3 : (uint64_t)n->zarr_format);
         cb_put_string(b, n->codecs);
         cb_put_string(b, n->attrs);
         cb_put_u(b, n->has_fill);
@@ -73,7 +73,7 @@ static cubed_status put_node(cb_buf *b, const cb_node *n, const cb_place *place,
 
 cubed_status cb_plan_write(const cubed_plan *p, cb_plan_use use, cb_buf *b, cubed_error *err)
 {
-    if (!cb_plan_is_named(use)) {
+    if (use != CB_PLAN_FOR_ID) {
         cb_put_u(b, p->allowed_mem);
         cb_put_u(b, p->reserved_mem);
         cb_put_u(b, p->max_workers);
@@ -87,7 +87,7 @@ cubed_status cb_plan_write(const cubed_plan *p, cb_plan_use use, cb_buf *b, cube
     }
     cb_put_u(b, (uint64_t)p->ntargets);
     for (int i = 0; i < p->ntargets; i++) cb_put_u(b, (uint64_t)p->targets[i]);
-    if (cb_plan_is_named(use)) goto out; /* chunks are the same however tasks are cut */
+    if (use == CB_PLAN_FOR_ID) goto out; /* chunks are the same however tasks are cut */
     cb_put_u(b, (uint64_t)p->nstages);
     for (int i = 0; i < p->nstages; i++) {
         const cb_stage *s = &p->stages[i];

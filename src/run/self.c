@@ -71,8 +71,7 @@ cubed_status cb_run_self_init(const cubed_plan *p, const char *name, bool resuma
         snprintf(out->run, sizeof out->run, "%016" PRIx64, nonce);
     }
     if (!resumable || !cb_plan_is_known(p)) return CUBED_OK;
-    CB_TRY(cb_plan_identify(p, out->plan, err));
-    CB_TRY(cb_plan_identify_goal(p, out->goal, err));
+    CB_TRY(cb_plan_identify(p, out->plan, out->goal, err));
     return note_sources(p, zone, &out->sources, err);
 }
 

@@ -321,5 +321,5 @@ cubed_status cubed_plan_get_id(const cubed_plan *plan, char id[CUBED_PLAN_ID_CAP
 {
     _Static_assert(CUBED_PLAN_ID_CAP == CB_PLAN_ID_CAP, "the bytes of an id");
     *id = 0;
-    return cb_plan_is_known(plan) ? cb_plan_identify(plan, id, err) : CUBED_OK;
+    return cb_plan_is_known(plan) ? cb_plan_identify(plan, id, NULL, err) : CUBED_OK;
 }

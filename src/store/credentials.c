@@ -168,10 +168,10 @@ void cb_credentials_free(cb_net *net)
 
 /* --- Where they are ----------------------------------------------------------------------------------- */
 
-static cubed_status variable(const cb_credentials *c, const char *name, const char **out,
-                             cubed_error *err)
+cubed_status cb_credentials_option(const cb_credentials *c, const char *names, const char **out,
+                                   cubed_error *err)
 {
-    return cb_net_get(c->net, c->zone, c->url, name, out, err);
+    return cb_net_get(c->net, c->zone, c->url, names, out, err);
 }
 
 static cubed_status keep(cb_credentials *c, const char *id, const char *secret, const char *token,
@@ -194,11 +194,11 @@ static cubed_status read_profiles(cb_credentials *c, cubed_error *err)
         const char *variable, *name;
     } files[2] = {{"AWS_SHARED_CREDENTIALS_FILE", "credentials"}, {"AWS_CONFIG_FILE", "config"}};
     const char *home;
-    CB_TRY(variable(c, "HOME", &home, err));
+    CB_TRY(cb_credentials_option(c, "HOME", &home, err));
     for (int i = 0; i < 2; i++) {
         const char *path;
         char own[4096];
-        CB_TRY(variable(c, files[i].variable, &path, err));
+        CB_TRY(cb_credentials_option(c, files[i].variable, &path, err));
         if (!path && !home) continue;
         snprintf(own, sizeof own, "%s/.aws/%s", home ? home : "", files[i].name);
         CB_TRY(cb_read_file(c->zone, path ? path : own, MOST_FILE, &c->files[i], err));
@@ -269,10 +269,10 @@ static cubed_status use_profile(cb_credentials *c, bool named, cubed_error *err)
 static cubed_status use_machine(cb_credentials *c, cubed_error *err)
 {
     bool off = false;
-    CB_TRY(variable(c, "AWS_CONTAINER_CREDENTIALS_FULL_URI", &c->address, err));
+    CB_TRY(cb_credentials_option(c, "AWS_CONTAINER_CREDENTIALS_FULL_URI", &c->address, err));
     if (!c->address) {
         const char *path;
-        CB_TRY(variable(c, "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", &path, err));
+        CB_TRY(cb_credentials_option(c, "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", &path, err));
         if (path) {
             char *address = cb_zone_alloc(c->zone, strlen(path) + 32);
             if (!address) return cb_fail(err, CUBED_E_NOMEM, "no memory for credentials");
@@ -281,13 +281,14 @@ static cubed_status use_machine(cb_credentials *c, cubed_error *err)
         }
     }
     if (c->address) {
-        CB_TRY(variable(c, "AWS_CONTAINER_AUTHORIZATION_TOKEN", &c->bearer, err));
-        CB_TRY(variable(c, "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", &c->token_file, err));
+        CB_TRY(cb_credentials_option(c, "AWS_CONTAINER_AUTHORIZATION_TOKEN", &c->bearer, err));
+        CB_TRY(cb_credentials_option(c, "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", &c->token_file,
+                                     err));
         c->fetch = cb_fetch_from_container;
         return CUBED_OK;
     }
     CB_TRY(cb_net_get_flag(c->net, c->zone, c->url, "AWS_EC2_METADATA_DISABLED", &off, err));
-    CB_TRY(variable(c, "AWS_EC2_METADATA_SERVICE_ENDPOINT", &c->address, err));
+    CB_TRY(cb_credentials_option(c, "AWS_EC2_METADATA_SERVICE_ENDPOINT", &c->address, err));
     if (!c->address) c->address = "http://169.254.169.254";
     if (!off) c->fetch = cb_fetch_from_machine;
     return CUBED_OK;
@@ -298,23 +299,25 @@ static bool has_any(const cb_credentials *c) { return c->fetch || c->ends; }
 cubed_status cb_look_for_aws(cb_credentials *c, cubed_error *err)
 {
     const char *id, *secret, *token, *profile, *region;
-    CB_TRY(variable(c, "AWS_PROFILE profile", &profile, err));
-    CB_TRY(variable(c, CB_AWS_ID, &id, err));
-    CB_TRY(variable(c, CB_AWS_SECRET, &secret, err));
-    CB_TRY(variable(c, CB_AWS_TOKEN, &token, err));
-    CB_TRY(variable(c, "AWS_ENDPOINT_URL_STS", &c->sts, err));
-    CB_TRY(variable(c, "AWS_ROLE_SESSION_NAME", &c->session, err));
+    CB_TRY(cb_credentials_option(c, "AWS_PROFILE profile", &profile, err));
+    CB_TRY(cb_credentials_option(c, CB_AWS_ID, &id, err));
+    CB_TRY(cb_credentials_option(c, CB_AWS_SECRET, &secret, err));
+    CB_TRY(cb_credentials_option(c, CB_AWS_TOKEN, &token, err));
+    CB_TRY(cb_credentials_option(c, "AWS_ENDPOINT_URL_STS", &c->sts, err));
+    CB_TRY(cb_credentials_option(c, "AWS_ROLE_SESSION_NAME", &c->session, err));
     c->profile = profile ? profile : "default";
     CB_TRY(read_profiles(c, err));
-    CB_TRY(variable(c, "AWS_REGION AWS_DEFAULT_REGION region region_name", &region, err));
+    CB_TRY(
+        cb_credentials_option(c, "AWS_REGION AWS_DEFAULT_REGION region region_name", &region, err));
     c->region = region ? region : of_profile(c, "region");
-    CB_TRY(variable(c, "AWS_ENDPOINT_URL_S3 AWS_ENDPOINT_URL endpoint_url endpoint AWS_ENDPOINT",
-                    &c->endpoint, err));
+    CB_TRY(cb_credentials_option(
+        c, "AWS_ENDPOINT_URL_S3 AWS_ENDPOINT_URL endpoint_url endpoint AWS_ENDPOINT", &c->endpoint,
+        err));
     if (!c->endpoint) c->endpoint = of_profile(c, "endpoint_url");
     if (id) CB_TRY(keep(c, id, secret, token, err));
     if (!has_any(c)) {
-        CB_TRY(variable(c, "AWS_ROLE_ARN", &c->role, err));
-        CB_TRY(variable(c, "AWS_WEB_IDENTITY_TOKEN_FILE", &c->token_file, err));
+        CB_TRY(cb_credentials_option(c, "AWS_ROLE_ARN", &c->role, err));
+        CB_TRY(cb_credentials_option(c, "AWS_WEB_IDENTITY_TOKEN_FILE", &c->token_file, err));
         if (c->role && c->token_file) c->fetch = cb_fetch_for_token;
     }
     if (!has_any(c)) CB_TRY(use_profile(c, profile, err));

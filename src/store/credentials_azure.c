@@ -86,23 +86,17 @@ static cubed_status fetch_from_machine(const cb_credentials *c, cb_keys *keys, i
     return st;
 }
 
-static cubed_status get(const cb_credentials *c, const char *names, const char **out,
-                        cubed_error *err)
-{
-    return cb_net_get(c->net, c->zone, c->url, names, out, err);
-}
-
 cubed_status cb_look_for_azure(cb_credentials *c, cubed_error *err)
 {
     const char *of_host, *secret, *file;
-    CB_TRY(get(c, CB_AZURE_CLIENT, &c->client, err));
-    CB_TRY(get(c, CB_AZURE_TENANT, &c->tenant, err));
-    CB_TRY(get(c, CB_AZURE_SECRET, &secret, err));
-    CB_TRY(get(c, CB_AZURE_FILE, &file, err));
-    CB_TRY(get(c, CB_AZURE_HOST, &c->sts, err));
-    CB_TRY(get(c, CB_AZURE_MACHINE, &c->address, err));
-    CB_TRY(get(c, CB_AZURE_ENDPOINT, &c->endpoint, err));
-    CB_TRY(get(c, "IDENTITY_ENDPOINT", &of_host, err));
+    CB_TRY(cb_credentials_option(c, CB_AZURE_CLIENT, &c->client, err));
+    CB_TRY(cb_credentials_option(c, CB_AZURE_TENANT, &c->tenant, err));
+    CB_TRY(cb_credentials_option(c, CB_AZURE_SECRET, &secret, err));
+    CB_TRY(cb_credentials_option(c, CB_AZURE_FILE, &file, err));
+    CB_TRY(cb_credentials_option(c, CB_AZURE_HOST, &c->sts, err));
+    CB_TRY(cb_credentials_option(c, CB_AZURE_MACHINE, &c->address, err));
+    CB_TRY(cb_credentials_option(c, CB_AZURE_ENDPOINT, &c->endpoint, err));
+    CB_TRY(cb_credentials_option(c, "IDENTITY_ENDPOINT", &of_host, err));
     if (secret || file) {
         if (!c->client || !c->tenant)
             return cb_fail(err, CUBED_E_ARG, "%s is set, and no %s to it",
@@ -120,7 +114,7 @@ cubed_status cb_look_for_azure(cb_credentials *c, cubed_error *err)
     c->tenant = NULL;
     if (!c->address && of_host) {
         c->address = of_host;
-        CB_TRY(get(c, "IDENTITY_HEADER", &c->bearer, err));
+        CB_TRY(cb_credentials_option(c, "IDENTITY_HEADER", &c->bearer, err));
         if (!c->bearer)
             return cb_fail(err, CUBED_E_UNSUPPORTED,
                            "IDENTITY_ENDPOINT is set, and no IDENTITY_HEADER: identities of Azure "

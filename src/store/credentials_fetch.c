@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "store/credentials_pkg.h"
 #include "store/curl.h"
 #include "store/ini.h"
@@ -128,13 +129,6 @@ cubed_status cb_ask(const cb_question *q, cb_buf *out, cubed_error *err)
 
 /* --- Replies ------------------------------------------------------------------------------------------ */
 
-static int64_t parse_time(const char *text)
-{
-    struct tm utc = {.tm_mday = 1};
-    if (!strptime(text, "%Y-%m-%dT%H:%M:%S", &utc)) return 0;
-    return (int64_t)timegm(&utc);
-}
-
 static bool put(char *to, size_t cap, const char *text)
 {
     const size_t n = strlen(text);
@@ -147,7 +141,7 @@ static cubed_status take_keys(const char *from, const char *id, const char *secr
                               const char *token, const char *end, cb_keys *keys, int64_t *ends,
                               cubed_error *err)
 {
-    *ends = end ? parse_time(end) : 0;
+    *ends = end ? cb_parse_utc(end) : 0;
     if (id && secret && (!end || *ends) && put(keys->id, sizeof keys->id, id) &&
         put(keys->secret, sizeof keys->secret, secret) &&
         put(keys->token, sizeof keys->token, token ? token : ""))
@@ -205,7 +199,7 @@ cubed_status cb_ask_for_token(const cb_question *q, const cubed_allocator *a, cb
     const char *end = json_string_value(json_object_get(o, "expireTime"));
     if (!token) token = json_string_value(json_object_get(o, "accessToken"));
     const int64_t seconds = number(o, "expires_in"), at = number(o, "expires_on");
-    *ends = end           ? parse_time(end)
+    *ends = end           ? cb_parse_utc(end)
             : seconds > 0 ? (int64_t)time(NULL) + seconds
             : at > 0      ? at
                           : (int64_t)time(NULL) + HOUR;

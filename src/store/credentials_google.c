@@ -350,23 +350,17 @@ static cubed_status use_token(cb_credentials *c, const char *token, cubed_error 
     return keep_token(c, token, err);
 }
 
-static cubed_status get(const cb_credentials *c, const char *names, const char **out,
-                        cubed_error *err)
-{
-    return cb_net_get(c->net, c->zone, c->url, names, out, err);
-}
-
 cubed_status cb_look_for_google(cb_credentials *c, cubed_error *err)
 {
     const char *token, *file, *key, *home, *folder;
     char path[4096];
-    CB_TRY(get(c, CB_GOOGLE_ENDPOINT, &c->endpoint, err));
-    CB_TRY(get(c, CB_GOOGLE_TOKEN, &token, err));
-    CB_TRY(get(c, CB_GOOGLE_KEY, &key, err));
-    CB_TRY(get(c, CB_GOOGLE_FILE, &file, err));
-    CB_TRY(get(c, "HOME", &home, err));
-    CB_TRY(get(c, "CLOUDSDK_CONFIG", &folder, err));
-    CB_TRY(get(c, "GCE_METADATA_HOST", &c->address, err));
+    CB_TRY(cb_credentials_option(c, CB_GOOGLE_ENDPOINT, &c->endpoint, err));
+    CB_TRY(cb_credentials_option(c, CB_GOOGLE_TOKEN, &token, err));
+    CB_TRY(cb_credentials_option(c, CB_GOOGLE_KEY, &key, err));
+    CB_TRY(cb_credentials_option(c, CB_GOOGLE_FILE, &file, err));
+    CB_TRY(cb_credentials_option(c, "HOME", &home, err));
+    CB_TRY(cb_credentials_option(c, "CLOUDSDK_CONFIG", &folder, err));
+    CB_TRY(cb_credentials_option(c, "GCE_METADATA_HOST", &c->address, err));
     if (token) CB_TRY(use_token(c, token, err));
     if (c->fetch || c->ends) return CUBED_OK;
     if (key) return use_account(c, "service_account_key", key, err);

@@ -33,6 +33,10 @@ struct cb_credentials {
     cubed_error why;
 };
 
+/* An option of the store, or what the environment has in its place, under one of these names; NULL: it is not set. */
+cubed_status cb_credentials_option(const cb_credentials *c, const char *names, const char **out,
+                                   cubed_error *err);
+
 /* One request; `headers` are lines, `form` is what is posted. NULL: none. */
 typedef struct cb_question {
     const char *method, *url, *headers;

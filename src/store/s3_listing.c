@@ -1,11 +1,10 @@
-#define _GNU_SOURCE
 #include "store/s3_listing.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "store/uri.h"
 
 static void put_prefix(const cb_remote *s, const cb_remote_call *c, cb_buf *query)
@@ -86,14 +85,15 @@ cubed_status cb_s3_read_page(cb_remote *s, cb_remote_call *c, cubed_store_reques
 
 /* --- Uploads that were not completed ------------------------------------------------------------------ */
 
+/* INT64_MAX: it is none. */
 static int64_t second_of(cb_xml_part x)
 {
     char text[32];
-    struct tm utc = {.tm_mday = 1};
     if (x.size >= sizeof text) return INT64_MAX;
     memcpy(text, x.text, x.size);
     text[x.size] = 0;
-    return strptime(text, "%Y-%m-%dT%H:%M:%S", &utc) ? (int64_t)timegm(&utc) : INT64_MAX;
+    const int64_t second = cb_parse_utc(text);
+    return second ? second : INT64_MAX;
 }
 
 /* The names in a query, and the elements that have their values. */

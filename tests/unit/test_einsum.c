@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "cubed/cubed.h"
+#include "random_test.h"
 
 enum { MOST = 4096, OPERANDS = 3 };
 
@@ -18,15 +19,6 @@ static int64_t extent_of(char letter)
 {
     static const int64_t extents[] = {3, 4, 2, 5, 1, 3, 2, 4};
     return letter >= 'a' && letter <= 'h' ? extents[letter - 'a'] : 2;
-}
-
-static uint64_t random_state;
-
-/* From 0 to n - 1. */
-static int pick(int n)
-{
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return (int)((random_state >> 33) % (uint64_t)n);
 }
 
 static cubed_context *new_context(void)

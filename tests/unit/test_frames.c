@@ -10,14 +10,7 @@
 
 #include "cubed/cubed.h"
 #include "exec/operator.h"
-
-static uint64_t random_state = 5;
-
-static int64_t between(int64_t lo, int64_t hi)
-{
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return lo + (int64_t)((random_state >> 33) % (uint64_t)(hi - lo + 1));
-}
+#include "random_test.h"
 
 static void must(cubed_status st, const cubed_error *err)
 {
@@ -184,6 +177,7 @@ static void test_random(void **state)
     cubed_context *ctx;
     seen total = {0, 0, 0, 0};
     double data[40 * 40];
+    random_state = 5;
     for (int i = 0; i < 40 * 40; i++) data[i] = i % 7;
     assert_int_equal(cubed_context_new(NULL, &ctx, NULL), CUBED_OK);
     for (int i = 0; i < 150; i++) {

@@ -14,6 +14,7 @@
 #include "cubed/cubed.h"
 #include "cubed/sys/block.h"
 #include "cubed/sys/message.h"
+#include "random_test.h"
 #include "remove_dir.h"
 
 enum { ROWS = 61, COLUMNS = 37, N = ROWS * COLUMNS, MOST = 64 };
@@ -24,14 +25,6 @@ typedef struct fixture {
     char folder[64], out[96], work[96];
     double expected[N], got[N];
 } fixture;
-
-static uint64_t random_state;
-
-static unsigned random_below(unsigned n)
-{
-    random_state = random_state * UINT64_C(6364136223846793005) + 1442695040888963407u;
-    return (unsigned)(random_state >> 33) % n;
-}
 
 static void must(cubed_status st, const cubed_error *err)
 {
@@ -145,20 +138,20 @@ static bool drive(fixture *f, cubed_plan *plan, const char *run, int most, count
     o.on_event = on_event;
     o.event_ctx = events;
     o.retries = 20;
-    o.max_in_flight = 1 + random_below(MOST);
+    o.max_in_flight = 1 + (unsigned)pick(MOST);
     must(cubed_driver_new(plan, run, &o, NULL, &d, &err), &err);
     while (!cubed_run_is_over(d) && done < most) {
         must(cubed_run_ready(d, flight + n, MOST - n, &got, &err), &err);
         n += got;
         if (n == 0) continue; /* what was lost is given again after a pause */
-        const int k = (int)random_below((unsigned)n);
+        const int k = pick(n);
         const cubed_task_range range = flight[k];
         const void *reports = NULL;
         size_t size = 0;
         flight[k] = flight[--n];
-        const unsigned fate = random_below(8);
+        const int fate = pick(8);
         for (unsigned i = 0; i <= (fate == 0); i++) /* also twice */
-            work(plan, f->workers[random_below(2)], &range, run, &reports, &size);
+            work(plan, f->workers[pick(2)], &range, run, &reports, &size);
         tell(d, f->ctx, reports, size, fate != 1);
         if (fate == 1) must(cubed_run_lost(d, range.token, "nobody knows", &err), &err);
         if (fate <= 2) tell(d, f->ctx, reports, size, true); /* late, and once more */

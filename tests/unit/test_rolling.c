@@ -11,17 +11,9 @@
 #include <cmocka.h>
 
 #include "cubed/cubed.h"
+#include "random_test.h"
 
 enum { NDIM = 3 };
-
-static uint64_t random_state;
-
-/* From 0 to n - 1. */
-static int pick(int n)
-{
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return (int)((random_state >> 33) % (uint64_t)n);
-}
 
 static cubed_context *new_context(const char *isa)
 {

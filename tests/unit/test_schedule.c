@@ -17,6 +17,7 @@
 #include "cubed/cubed.h"
 #include "exec/limits.h"
 #include "exec/stage.h"
+#include "random_test.h"
 #include "remove_dir.h"
 #include "run/driver.h"
 #include "run/schedule.h"
@@ -31,14 +32,6 @@
 static const char raw[] = "[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}]";
 
 enum { SIDE = 24, ARRAYS = 20, SLOTS = 5, MEM = 40000 };
-
-static uint64_t random_state;
-
-static int64_t between(int64_t lo, int64_t hi)
-{
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return lo + (int64_t)(random_state >> 33) % (hi - lo + 1);
-}
 
 typedef struct fixture {
     char dir[64], out[128];

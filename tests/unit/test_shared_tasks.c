@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "cubed/cubed.h"
+#include "random_test.h"
 #include "remove_dir.h"
 
 static const char raw[] = "[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}]";
@@ -30,14 +31,6 @@ typedef struct fixture {
     cubed_cancel cancel;
     int cancel_after;
 } fixture;
-
-static uint64_t random_state = 1;
-
-static int64_t between(int64_t lo, int64_t hi)
-{
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return lo + (int64_t)((random_state >> 33) % (uint64_t)(hi - lo + 1));
-}
 
 static void must(cubed_status st, const cubed_error *err)
 {

@@ -14,8 +14,12 @@ import numpy as np
 from cubed.array import _above
 from cubed.array._array import Array
 from cubed.array_api.creation_functions import zeros
-from cubed.array_api.elementwise_functions import conj, maximum
-from cubed.array_api.linear_algebra_functions import matmul, matrix_transpose
+from cubed.array_api.elementwise_functions import maximum
+from cubed.array_api.linear_algebra_functions import (
+    conj_transpose,
+    matmul,
+    matrix_transpose,
+)
 from cubed.array_api.manipulation_functions import concat, expand_dims, flip
 from cubed.base._types import NDArray
 
@@ -69,11 +73,6 @@ def singular_values(x: Array, b: int) -> Array:
         [concat([nothing, conj_transpose(x)], axis=1), concat([x, nothing], axis=1)], axis=0
     )
     return maximum(flip(eigenvalues(both, b)[n:]), 0.0)
-
-
-def conj_transpose(x: Array) -> Array:
-    """x with rows for columns."""
-    return conj(matrix_transpose(x)) if x.dtype.kind == "c" else matrix_transpose(x)
 
 
 def _double(x: Array) -> np.dtype[Any]:

@@ -46,7 +46,7 @@ from cubed.array_api.elementwise_functions import (
     trunc,
 )
 from cubed.array_api.linalg import diagonal
-from cubed.array_api.linear_algebra_functions import matmul
+from cubed.array_api.linear_algebra_functions import conj_transpose, matmul
 from cubed.array_api.manipulation_functions import (
     concat,
     expand_dims,
@@ -861,7 +861,7 @@ def cov(
     if fweights is None and aweights is None:
         centred = subtract(x, mean(x, axis=1, keepdims=True))
         n: Any = float(np.maximum(x.shape[1] - free, 0))
-        out = divide(matmul(centred, _conj_transposed(centred)), n)
+        out = divide(matmul(centred, conj_transpose(centred)), n)
         return reshape(out, ()) if out.shape == (1, 1) else out
     given = {"fweights": fweights, "aweights": aweights}
     factors = [_weights(name, w, x.shape[1]) for name, w in given.items() if w is not None]
@@ -872,7 +872,7 @@ def cov(
         n = subtract(total, float(free))
     else:
         n = subtract(total, divide(multiply(sum(multiply(w, factors[-1])), float(free)), total))
-    out = divide(matmul(multiply(centred, w), _conj_transposed(centred)), maximum(n, 0.0))
+    out = divide(matmul(multiply(centred, w), conj_transpose(centred)), maximum(n, 0.0))
     return reshape(out, ()) if out.shape == (1, 1) else out
 
 
@@ -883,12 +883,6 @@ def _weights(name: str, weights: Any, n: int) -> Array:
     if name == "fweights" and w.dtype.kind not in "iu":
         raise TypeError(f"cov: fweights are {w.dtype}, expected integers")
     return w.astype(np.float64)
-
-
-def _conj_transposed(x: Array) -> Array:
-    """A matrix's conjugate transpose."""
-    t = permute_dims(x, (1, 0))
-    return conj(t) if t.dtype.kind == "c" else t
 
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: DTypeLike = None) -> Array:

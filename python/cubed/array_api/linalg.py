@@ -32,7 +32,13 @@ from cubed.array_api import _band
 from cubed.array_api.creation_functions import tril, triu
 from cubed.array_api.data_type_functions import result_type
 from cubed.array_api.elementwise_functions import abs, conj, divide, multiply, sign, subtract
-from cubed.array_api.linear_algebra_functions import matmul, matrix_transpose, tensordot, vecdot
+from cubed.array_api.linear_algebra_functions import (
+    conj_transpose,
+    matmul,
+    matrix_transpose,
+    tensordot,
+    vecdot,
+)
 from cubed.array_api.manipulation_functions import (
     expand_dims,
     flip,
@@ -589,7 +595,7 @@ def svdvals(x: Array, /) -> Array:
     k = min(x.shape[-2:]) if x.ndim == 2 else 0
     b = _band.width(2 * k, x) if k and _band.is_too_large(k, x) else None
     if b is not None:
-        tall = x if x.shape[0] >= x.shape[1] else _band.conj_transpose(x)
+        tall = x if x.shape[0] >= x.shape[1] else conj_transpose(x)
         square = tall if tall.shape[0] == k else qr(tall).R
         return _band.singular_values(square, b)
     return x._like(_core.matrices("svdvals", x._x, x.spec.task_mem))

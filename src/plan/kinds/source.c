@@ -38,15 +38,12 @@ static cubed_status put_memory(cb_buf *b, const cb_node *n, cb_plan_use use, cub
                            "%zu bytes do not travel in a saved plan: store the array first",
                            bytes_all, CB_PLAN_EMBED_BYTES);
         cb_put_u(b, bytes_all);
-        if (use == CB_PLAN_FOR_ID)
-            cb_plan_put_contents(b, n);
-        else if (use != CB_PLAN_FOR_GOAL)
-            cb_put_u(b, n->token);
+        if (use != CB_PLAN_FOR_ID) cb_put_u(b, n->token);
         return CUBED_OK;
     }
     cb_node_shape(n, shape);
     cb_put_u(b, bytes_all);
-    if (use == CB_PLAN_FOR_GOAL) return CUBED_OK;
+    if (use == CB_PLAN_FOR_ID) return CUBED_OK;
     /* One row of the last axis at a time, in pieces that fit the buffer; long texts one by one. */
     int ndim = n->grid->ndim, last = ndim - 1;
     int64_t row = ndim ? shape[last] : 1, per = (int64_t)(sizeof bytes / size);
@@ -135,7 +132,7 @@ static cubed_status check_reader(const cb_ir *ir, const cb_node *n, cubed_error 
 static cubed_status put_reader(cb_buf *b, const cb_node *n, cb_plan_use use, cubed_error *err)
 {
     cb_put_u(b, n->source->token);
-    if (cb_plan_is_named(use)) return CUBED_OK;
+    if (use == CB_PLAN_FOR_ID) return CUBED_OK;
     cb_buf params;
     cb_buf_init(&params, b->alloc);
     cubed_status st = cb_source_save(n->source, &params, err);
