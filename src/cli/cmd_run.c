@@ -3,13 +3,18 @@
 #include <string.h>
 
 #include "cli.h"
+#include "engines.h"
 #include "values.h"
 
-enum { KEY_ALLOW_CODE = CLI_OWN_KEY };
+enum { KEY_ALLOW_CODE = CLI_OWN_KEY, KEY_ENGINE, KEY_OPTION, KEY_DETACH };
 
 static const cli_option own[] = {
     {"allow-code", NULL,
      "let kernels in shared objects run that the plan names: they can do anything", KEY_ALLOW_CODE},
+    {"engine", "slurm|pbs|htcondor|flux|kubernetes|aws-batch|cloud-run",
+     "run it as job arrays of a batch system, and wait for them", KEY_ENGINE},
+    {"engine-option", "NAME=VALUE", "for it, as of `cubed submit`", KEY_OPTION},
+    {"detach", NULL, "with --engine: do not wait", KEY_DETACH},
     {NULL, NULL, NULL, 0}};
 
 const cli_usage cmd_run_usage = {
@@ -18,10 +23,14 @@ const cli_usage cmd_run_usage = {
         "Runs a plan that --save-plan wrote, whole, from any directory. Its tasks and targets, and "
         "whether these are durable or replace what is there, are fixed: --overwrite, --durable, "
         "--no-optimize and --save-plan are refused.\nIts limits and work directory count where the "
-        "options below say nothing else.",
+        "options below say nothing else.\nWith --engine a directory is made in the work directory, "
+        "which all nodes must see, with what `cubed submit` writes: `cubed status`, `cubed attach` "
+        "and `cubed cancel` take it, and it is yours to remove.",
     .examples =
         "  cubed rechunk a.zarr b.zarr --chunks -1,10 --work-dir /scratch/me --save-plan p.cubed\n"
-        "  cubed run p.cubed --executor processes --max-workers 4 --allowed-mem 1GB\n",
+        "  cubed run p.cubed --executor processes --max-workers 4 --allowed-mem 1GB\n"
+        "  cubed run p.cubed --engine slurm --engine-option partition=long --detach\n",
+    .repeats = "engine-option",
     .own = own,
     .common = true};
 
@@ -56,6 +65,33 @@ static const char *not_for_saved(const cli_common *c)
                           : NULL;
 }
 
+/* The option that a batch system has another way for, or none; NULL if there is none. */
+static const char *not_for_engine(const cli_common *c)
+{
+    return c->executor          ? "--executor"
+           : c->resume          ? "--resume"
+           : c->plan_only       ? "--plan"
+           : c->plan_svg        ? "--plan-svg"
+           : c->events          ? "--events"
+           : c->report          ? "--report"
+           : c->json            ? "--json"
+           : c->isa             ? "--isa"
+           : c->retries != 2    ? "--retries"
+           : c->task_timeout_ms ? "--executor-option"
+                                : NULL;
+}
+
+static int run_on_engine(cubed_plan *plan, const cli_common *c, const engine_choice *choice,
+                         bool detach)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_plan_options o = cli_plan_options(c);
+    o.max_workers = c->max_workers; /* this machine's are no limit */
+    o.other_machines = true;
+    if (cubed_plan_set_limits(plan, &o, &err) != CUBED_OK) return cli_report("run", &err);
+    return engine_run("run", choice, plan, c->max_workers, detach);
+}
+
 static cubed_status run(cubed_plan *plan, cli_common *c, cubed_error *err)
 {
     cubed_run_stats stats;
@@ -79,11 +115,26 @@ int cmd_run(int argc, char **argv)
     cubed_plan *plan = NULL;
     void *data;
     size_t size;
-    bool allow_code = false;
-    int key;
+    bool allow_code = false, detach = false;
+    engine_choice choice = {.engine = NULL};
+    int key, code = EXIT_SUCCESS;
     c.reserved_mem = 0;
-    while ((key = cli_next_option(argc, argv, &cmd_run_usage, &c)) != -1)
+    while ((key = cli_next_option(argc, argv, &cmd_run_usage, &c)) != -1) {
         allow_code = allow_code || key == KEY_ALLOW_CODE;
+        detach = detach || key == KEY_DETACH;
+        if (key == KEY_ENGINE) code = engine_choose("run", optarg, &choice);
+        if (key == KEY_OPTION) code = engine_add_option("run", optarg, &choice);
+        if (code != EXIT_SUCCESS) return code;
+    }
+    if (!choice.engine && (detach || choice.noptions))
+        return cli_usage_error("run",
+                               "%s is of batch systems, which go on by themselves: expected "
+                               "--engine NAME",
+                               detach ? "--detach" : "--engine-option");
+    if (choice.engine && (allow_code || not_for_engine(&c)))
+        return cli_usage_error("run", "--engine: %s is not for jobs of batch systems",
+                               allow_code ? "--allow-code" : not_for_engine(&c));
+    if (choice.engine && (code = engine_check("run", &choice)) != EXIT_SUCCESS) return code;
     if (not_for_saved(&c))
         return cli_usage_error("run",
                                "a saved plan is run as it was saved: give %s with --save-plan",
@@ -94,7 +145,7 @@ int cmd_run(int argc, char **argv)
     if (argc - optind != 1)
         return cli_usage_error("run", "expected PLAN, got %d arguments", argc - optind);
     if (!cli_read_plan("run", argv[optind], &data, &size)) return EXIT_FAILURE;
-    int code = cli_context("run", &c, &ctx);
+    code = cli_context("run", &c, &ctx);
     if (code == EXIT_SUCCESS) {
         cli_catch_signals();
         cubed_status st = allow_code ? cubed_plan_load_code(ctx, data, size, &plan, &err)
@@ -102,7 +153,10 @@ int cmd_run(int argc, char **argv)
         if (st == CUBED_E_FORMAT)
             fprintf(stderr, "cubed run: %s was not written by --save-plan, or not whole\n",
                     argv[optind]);
-        if (st == CUBED_OK) st = run(plan, &c, &err);
+        if (st == CUBED_OK && choice.engine)
+            code = run_on_engine(plan, &c, &choice, detach);
+        else if (st == CUBED_OK)
+            st = run(plan, &c, &err);
         if (st != CUBED_OK) code = cli_report("run", &err);
     }
     cubed_plan_unref(plan);

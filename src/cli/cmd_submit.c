@@ -23,9 +23,11 @@ enum {
     KEY_EVERY,
     KEY_JSON
 };
-enum { MAX_OPTIONS = 32, ELEMENTS_PER_WORKER = 4 };
+enum { ELEMENTS_PER_WORKER = 4 };
 /* Ranges that are missing, behind which nobody looks. */
 enum { LOOKED_AT = 1 << 16 };
+/* Seconds between looks. */
+enum { EVERY = 5 };
 
 static const cli_option submit_options[] = {
     {"engine", "slurm|pbs|htcondor|flux|kubernetes|aws-batch|cloud-run", "the batch system",
@@ -80,27 +82,28 @@ static bool is_word_of(const char *list, const char *word, size_t length)
     return false;
 }
 
-static int check_options(const engine *e, const submission *s)
+int engine_check(const char *verb, const engine_choice *c)
 {
+    const engine *e = c->engine;
     for (const char *at = e->needs; at && *at; at += strspn(at, " ")) {
         char name[32];
         const size_t n = strcspn(at, " ");
         snprintf(name, sizeof name, "%.*s", (int)n, at);
-        if (!engine_get(s, name))
-            return cli_usage_error("submit", "%s needs --engine-option %s=...", e->name, name);
+        if (!engine_get(c, name))
+            return cli_usage_error(verb, "%s needs --engine-option %s=...", e->name, name);
         at += n;
     }
-    for (int i = 0; i < s->noptions; i++) {
-        const char *name = s->options[i].name;
-        if (!is_plain(name) || !is_plain(s->options[i].value))
-            return cli_usage_error("submit",
+    for (int i = 0; i < c->noptions; i++) {
+        const char *name = c->options[i].name;
+        if (!is_plain(name) || !is_plain(c->options[i].value))
+            return cli_usage_error(verb,
                                    "--engine-option \"%s=%s\": expected NAME=VALUE of letters, "
                                    "digits and -_./:=,@+",
-                                   name, s->options[i].value);
+                                   name, c->options[i].value);
         if ((e->needs || e->takes) && !is_word_of(e->needs, name, strlen(name)) &&
             !is_word_of(e->takes, name, strlen(name)))
-            return cli_usage_error("submit", "%s has no option \"%s\": expected %s %s", e->name,
-                                   name, e->needs ? e->needs : "", e->takes ? e->takes : "");
+            return cli_usage_error(verb, "%s has no option \"%s\": expected %s %s", e->name, name,
+                                   e->needs ? e->needs : "", e->takes ? e->takes : "");
     }
     return EXIT_SUCCESS;
 }
@@ -244,43 +247,42 @@ static int run_script(const char *verb, const char *dir, const char *script)
     return EXIT_FAILURE;
 }
 
-static int write_all(submission *s, const engine *e, const cubed_plan *plan, const void *bytes,
+static int write_all(const char *verb, submission *s, const cubed_plan *plan, const void *bytes,
                      size_t size)
 {
+    const engine *e = s->choice->engine;
     cubed_error err = CUBED_ERROR_INIT;
     cubed_plan_info info;
     cubed_plan_get_info(plan, &info);
     s->mebibytes = (info.allowed_mem + (1 << 20) - 1) >> 20;
     if (!s->workers) s->workers = info.max_workers;
     if (!info.work_dir) {
-        fprintf(stderr, "cubed submit: the plan has no work directory, where jobs note what they "
-                        "have done: save it with --work-dir\n");
+        fprintf(stderr,
+                "cubed %s: the plan has no work directory, where jobs note what they "
+                "have done: save it with --work-dir\n",
+                verb);
         return EXIT_FAILURE;
     }
-    if (list_jobs(s, e, plan, &err) != CUBED_OK) return cli_report("submit", &err);
+    if (list_jobs(s, e, plan, &err) != CUBED_OK) return cli_report(verb, &err);
     e->write(s);
     finish_files(s, e, bytes, size);
     for (int i = 0; i < s->njobs; i++) cli_free(s->jobs[i].after);
     cli_free(s->jobs);
     if (!s->failed) return EXIT_SUCCESS;
-    fprintf(stderr, "cubed submit: cannot write to %s: %s\n", s->dir, strerror(errno));
+    fprintf(stderr, "cubed %s: cannot write to %s: %s\n", verb, s->dir, strerror(errno));
     return EXIT_FAILURE;
 }
 
-/* DIR is made; *full is its path from the root, the caller's. */
-static int make_directory(const char *dir, char **full)
+/* What shells and batch systems take as it is: *full is its path from the root, the caller's. */
+static int find_directory(const char *verb, const char *dir, char **full)
 {
-    if (mkdir(dir, 0777) != 0 && errno != EEXIST) {
-        fprintf(stderr, "cubed submit: cannot make %s: %s\n", dir, strerror(errno));
-        return EXIT_FAILURE;
-    }
     char path[PATH_MAX];
     if (!realpath(dir, path)) {
-        fprintf(stderr, "cubed submit: %s: %s\n", dir, strerror(errno));
+        fprintf(stderr, "cubed %s: %s: %s\n", verb, dir, strerror(errno));
         return EXIT_FAILURE;
     }
     if (!is_plain(path))
-        return cli_usage_error("submit",
+        return cli_usage_error(verb,
                                "\"%s\": expected letters, digits and -_./:=,@+ in the "
                                "path of a directory for batch systems",
                                path);
@@ -288,37 +290,64 @@ static int make_directory(const char *dir, char **full)
     return EXIT_SUCCESS;
 }
 
-static int add_option(engine_option *list, int *n, char *text)
+static int make_directory(const char *verb, const char *dir)
+{
+    if (mkdir(dir, 0777) == 0 || errno == EEXIST) return EXIT_SUCCESS;
+    fprintf(stderr, "cubed %s: cannot make %s: %s\n", verb, dir, strerror(errno));
+    return EXIT_FAILURE;
+}
+
+int engine_choose(const char *verb, const char *name, engine_choice *c)
+{
+    c->engine = engine_find(name);
+    if (c->engine) return EXIT_SUCCESS;
+    return cli_usage_error(verb, "--engine \"%s\": expected one of those in --help", name);
+}
+
+int engine_add_option(const char *verb, char *text, engine_choice *c)
 {
     char *value = strchr(text, '=');
-    if (!value || *n == MAX_OPTIONS)
-        return cli_usage_error("submit", "--engine-option \"%s\": expected NAME=VALUE, at most %d",
-                               text, MAX_OPTIONS);
+    if (!value || c->noptions == ENGINE_OPTIONS)
+        return cli_usage_error(verb, "--engine-option \"%s\": expected NAME=VALUE, at most %d",
+                               text, ENGINE_OPTIONS);
     *value = 0;
-    list[(*n)++] = (engine_option){text, value + 1};
+    c->options[c->noptions++] = (engine_option){text, value + 1};
     return EXIT_SUCCESS;
+}
+
+/* To s->dir, which is there, and names the run if nothing else does. */
+static int write_run(const char *verb, submission *s, const cubed_plan *plan, const void *bytes,
+                     size_t size)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    if (cli_own_path(s->program, &err) != CUBED_OK) return cli_report(verb, &err);
+    if (!s->run) s->run = strrchr(s->dir, '/') + 1;
+    if (!is_plain(s->run) || !is_plain(s->program) || strlen(s->run) >= CUBED_RUN_NAME_CAP ||
+        strpbrk(s->run, "/:=,@+"))
+        return cli_usage_error(verb,
+                               "the run's name is \"%s\", expected 1 to %d letters, "
+                               "digits, \"-\", \"_\" and \".\": --run gives another",
+                               s->run, CUBED_RUN_NAME_CAP - 1);
+    return write_all(verb, s, plan, bytes, size);
 }
 
 int cmd_submit(int argc, char **argv)
 {
-    const engine *e = NULL;
-    engine_option options[MAX_OPTIONS];
-    submission s = {.options = options};
+    engine_choice choice = {.engine = NULL};
+    submission s = {.choice = &choice};
     const cli_common c = CLI_COMMON_INIT;
     cubed_error err = CUBED_ERROR_INIT;
-    char program[PATH_MAX], *dir = NULL;
+    char *dir = NULL;
     cubed_context *ctx = NULL;
     cubed_plan *plan = NULL;
     void *bytes = NULL;
     size_t size;
     bool start = false;
-    int key, code;
+    int key, code = EXIT_SUCCESS;
     while ((key = cli_next_option(argc, argv, &cmd_submit_usage, NULL)) != -1) {
-        if (key == KEY_ENGINE && !(e = engine_find(optarg)))
-            return cli_usage_error("submit", "--engine \"%s\": expected one of those in --help",
-                                   optarg);
-        if (key == KEY_OPTION && (code = add_option(options, &s.noptions, optarg)) != EXIT_SUCCESS)
-            return code;
+        if (key == KEY_ENGINE) code = engine_choose("submit", optarg, &choice);
+        if (key == KEY_OPTION) code = engine_add_option("submit", optarg, &choice);
+        if (code != EXIT_SUCCESS) return code;
         if (key == KEY_RUN) s.run = optarg;
         if (key == KEY_START) start = true;
         if (key == KEY_WORKERS || key == KEY_ELEMENTS) {
@@ -333,30 +362,19 @@ int cmd_submit(int argc, char **argv)
                 s.elements = n;
         }
     }
-    if (!e) return cli_usage_error("submit", "expected --engine NAME");
+    if (!choice.engine) return cli_usage_error("submit", "expected --engine NAME");
     if (argc - optind != 2)
         return cli_usage_error("submit", "expected PLAN DIR, got %d arguments", argc - optind);
-    code = check_options(e, &s);
+    code = engine_check("submit", &choice);
     if (code != EXIT_SUCCESS) return code;
     if (!cli_read_plan("submit", argv[optind], &bytes, &size)) return EXIT_FAILURE;
     code = cli_context("submit", &c, &ctx);
-    if (code == EXIT_SUCCESS && (cubed_plan_load(ctx, bytes, size, &plan, &err) != CUBED_OK ||
-                                 cli_own_path(program, &err) != CUBED_OK))
+    if (code == EXIT_SUCCESS && cubed_plan_load(ctx, bytes, size, &plan, &err) != CUBED_OK)
         code = cli_report("submit", &err);
-    if (code == EXIT_SUCCESS) code = make_directory(argv[optind + 1], &dir);
-    if (code == EXIT_SUCCESS) {
-        s.dir = dir;
-        s.program = program;
-        if (!s.run) s.run = strrchr(dir, '/') + 1;
-        if (!is_plain(s.run) || !is_plain(program) || strlen(s.run) >= CUBED_RUN_NAME_CAP ||
-            strpbrk(s.run, "/:=,@+"))
-            code = cli_usage_error("submit",
-                                   "the run's name is \"%s\", expected 1 to %d letters, "
-                                   "digits, \"-\", \"_\" and \".\": --run gives another",
-                                   s.run, CUBED_RUN_NAME_CAP - 1);
-        else
-            code = write_all(&s, e, plan, bytes, size);
-    }
+    if (code == EXIT_SUCCESS) code = make_directory("submit", argv[optind + 1]);
+    if (code == EXIT_SUCCESS) code = find_directory("submit", argv[optind + 1], &dir);
+    s.dir = dir;
+    if (code == EXIT_SUCCESS) code = write_run("submit", &s, plan, bytes, size);
     if (code == EXIT_SUCCESS && start) code = run_script("submit", dir, "start");
     if (code == EXIT_SUCCESS)
         printf(start ? "started; to wait for it: cubed attach %s\n" : "to start it: sh %s/start\n",
@@ -402,7 +420,7 @@ typedef struct followed {
     cubed_plan *plan;
     int stages;
     int64_t tasks, *done; /* by stage */
-    bool over;
+    bool all_done, over;  /* over: the results are whole, too */
 } followed;
 
 static void count_event(void *ctx, const cubed_event *e)
@@ -428,6 +446,7 @@ static cubed_status look(followed *f, cubed_error *err)
         int n;
         /* Of stages that nothing waits for it is found out when it is their turn. */
         while (cubed_run_ready(driver, &one, 1, &n, NULL) == CUBED_OK && n == 1) continue;
+        f->all_done = cubed_run_is_over(driver);
         cubed_driver_free(driver);
         return CUBED_OK;
     }
@@ -538,48 +557,60 @@ static bool has_jobs(const char *dir)
     return any;
 }
 
-static int wait_for(followed *f, unsigned every)
+static int wait_for(const char *verb, followed *f, unsigned every)
 {
     cubed_error err = CUBED_ERROR_INIT;
     int64_t said = -1;
     for (bool jobs = true;; jobs = has_jobs(f->dir)) {
-        if (look(f, &err) != CUBED_OK) return cli_report("attach", &err);
+        if (look(f, &err) != CUBED_OK) return cli_report(verb, &err);
         if (total_done(f) != said) {
             said = total_done(f);
             fprintf(stderr, "%" PRId64 " of %" PRId64 " tasks done\n", said, f->tasks);
         }
+        /* The job that makes results whole did not start, or ended before it had. */
+        if (!jobs && f->all_done && !f->over) {
+            if (cubed_run_finish(f->plan, f->run, &err) != CUBED_OK) return cli_report(verb, &err);
+            f->over = true;
+        }
         if (f->over) return EXIT_SUCCESS;
         if (!jobs) {
             fprintf(stderr,
-                    "cubed attach: no jobs are left, and not all is done: see the logs in %s; to "
+                    "cubed %s: no jobs are left, and not all is done: see the logs in %s; to "
                     "go on: sh %s/start\n",
-                    f->dir, f->dir);
+                    verb, f->dir, f->dir);
             return EXIT_FAILURE;
         }
         for (unsigned i = 0; i < every && !cubed_cancel_is_set(&cli_cancel); i++) sleep(1);
         if (cubed_cancel_is_set(&cli_cancel)) {
-            fprintf(stderr, "cubed attach: the run goes on; to cancel it: cubed cancel %s\n",
-                    f->dir);
+            fprintf(stderr,
+                    "cubed %s: the run goes on; to wait for it: cubed attach %s; to cancel "
+                    "it: cubed cancel %s\n",
+                    verb, f->dir, f->dir);
             return EXIT_INTERRUPTED;
         }
     }
 }
 
-int cmd_attach(int argc, char **argv)
+static int attach(const char *verb, const char *dir, unsigned every)
 {
     followed f = {.dir = NULL};
-    int64_t every = 5;
+    int code = open_run(verb, dir, &f);
+    cli_catch_signals();
+    if (code == EXIT_SUCCESS) code = wait_for(verb, &f, every);
+    close_run(&f);
+    return code;
+}
+
+int cmd_attach(int argc, char **argv)
+{
+    int64_t every = EVERY;
     while (cli_next_option(argc, argv, &cmd_attach_usage, NULL) != -1) {
         const char *text = optarg;
         if (!cli_parse_int(&text, &every) || *text || every < 1 || every > 3600)
             return cli_usage_error("attach", "--every \"%s\": expected 1 to 3600 seconds", optarg);
     }
-    int code = one_directory("attach", argc);
-    if (code == EXIT_SUCCESS) code = open_run("attach", argv[optind], &f);
-    cli_catch_signals();
-    if (code == EXIT_SUCCESS) code = wait_for(&f, (unsigned)every);
-    close_run(&f);
-    return code;
+    const int code = one_directory("attach", argc);
+    return code == EXIT_SUCCESS ? attach("attach", argv[optind], (unsigned)every) : code;
 }
 
 int cmd_cancel(int argc, char **argv)
@@ -591,6 +622,56 @@ int cmd_cancel(int argc, char **argv)
     if (code == EXIT_SUCCESS) code = run_script("cancel", f.dir, "cancel");
     if (code == EXIT_SUCCESS) printf("cancelled; to go on with it: sh %s/start\n", f.dir);
     close_run(&f);
+    return code;
+}
+
+/* --- Runs that nobody has to stay for ----------------------------------------------------------------- */
+
+/* A directory for a run in the plan's work directory: the caller's. */
+static int make_run_directory(const char *verb, const cubed_plan *plan, char **dir)
+{
+    cubed_plan_info info;
+    cubed_plan_get_info(plan, &info);
+    if (!info.work_dir || info.work_dir[0] != '/')
+        return cli_usage_error(verb,
+                               "--engine: jobs are told of in the work directory, and the plan has "
+                               "%s: expected --work-dir DIR, a directory that all nodes see, or "
+                               "`cubed submit PLAN DIR`",
+                               info.work_dir ? info.work_dir : "none");
+    int code = make_directory(verb, info.work_dir);
+    if (code == EXIT_SUCCESS) code = find_directory(verb, info.work_dir, dir);
+    if (code != EXIT_SUCCESS) return code;
+    char *made = cli_printf("%s/run-XXXXXX", *dir);
+    cli_free(*dir);
+    *dir = made;
+    /* Jobs may be somebody else's. */
+    if (mkdtemp(made) && chmod(made, 0755) == 0) return EXIT_SUCCESS;
+    fprintf(stderr, "cubed %s: cannot make %s: %s\n", verb, made, strerror(errno));
+    return EXIT_FAILURE;
+}
+
+int engine_run(const char *verb, const engine_choice *c, const cubed_plan *plan, unsigned workers,
+               bool detach)
+{
+    submission s = {.choice = c, .workers = workers, .leaves = detach};
+    cubed_error err = CUBED_ERROR_INIT;
+    char *dir = NULL;
+    void *bytes;
+    size_t size;
+    if (detach && c->engine->leave == ENGINE_STAYS)
+        return cli_usage_error(verb, "--detach: %s does not go on by itself", c->engine->name);
+    if (cubed_plan_save(plan, &bytes, &size, &err) != CUBED_OK) return cli_report(verb, &err);
+    int code = make_run_directory(verb, plan, &dir);
+    s.dir = dir;
+    if (code == EXIT_SUCCESS) code = write_run(verb, &s, plan, bytes, size);
+    if (code == EXIT_SUCCESS) code = run_script(verb, dir, "start");
+    if (code == EXIT_SUCCESS && detach)
+        printf("started run %s on %s\nto see how far it is: cubed status %s\nto wait for it:       "
+               "cubed attach %s\nto end it:            cubed cancel %s\n",
+               s.run, c->engine->name, dir, dir, dir);
+    if (code == EXIT_SUCCESS && !detach) code = attach(verb, dir, EVERY);
+    cubed_plan_free_bytes(plan, bytes, size);
+    cli_free(dir);
     return code;
 }
 

@@ -11,10 +11,10 @@
 
 #define RETRIES 2
 
-const char *engine_get(const submission *s, const char *name)
+const char *engine_get(const engine_choice *c, const char *name)
 {
-    for (int i = 0; i < s->noptions; i++) {
-        if (strcmp(s->options[i].name, name) == 0) return s->options[i].value;
+    for (int i = 0; i < c->noptions; i++) {
+        if (strcmp(c->options[i].name, name) == 0) return c->options[i].value;
     }
     return NULL;
 }
@@ -70,8 +70,9 @@ static void put_after(FILE *f, const submission *s, const array_job *j, const ch
 
 static void put_options(FILE *f, const submission *s, const char *fmt_name, const char *between)
 {
-    for (int i = 0; i < s->noptions; i++)
-        fprintf(f, "%s%s%s%s\n", fmt_name, s->options[i].name, between, s->options[i].value);
+    for (int i = 0; i < s->choice->noptions; i++)
+        fprintf(f, "%s%s%s%s\n", fmt_name, s->choice->options[i].name, between,
+                s->choice->options[i].value);
 }
 
 /* --- Slurm -------------------------------------------------------------------------------------------- */
@@ -185,8 +186,8 @@ static void write_flux(submission *s)
     if (start) {
         fprintf(start, "flux batch --nslots=%u --cores-per-slot=1 --job-name=cubed-%s", s->workers,
                 s->run);
-        for (int i = 0; i < s->noptions; i++)
-            fprintf(start, " --%s=%s", s->options[i].name, s->options[i].value);
+        for (int i = 0; i < s->choice->noptions; i++)
+            fprintf(start, " --%s=%s", s->choice->options[i].name, s->choice->options[i].value);
         fprintf(start, " --output=%s/stages.log stages.sh >jobs\n", s->dir);
     }
     end_file(s, f);
@@ -242,34 +243,52 @@ static void name_of(const submission *s, const array_job *j, char name[80])
     }
 }
 
+static const char *kubernetes_space(const submission *s)
+{
+    const char *space = engine_get(s->choice, "namespace");
+    return space ? space : "default";
+}
+
+/* A job of one container, of which `more` says how often it runs; it becomes part of it. */
+static json_t *kubernetes_job(const submission *s, const char *name, json_t *command, json_t *more)
+{
+    const char *claim = engine_get(s->choice, "claim"), *mount = engine_get(s->choice, "mount");
+    const char *account = engine_get(s->choice, "service-account");
+    char memory[32];
+    snprintf(memory, sizeof memory, "%" PRIu64 "Mi", s->mebibytes);
+    json_t *container =
+        json_pack("{s:s,s:s,s:o,s:{s:{s:s,s:s},s:{s:s}},s:[{s:s,s:s}]}", "name", "worker", "image",
+                  engine_get(s->choice, "image"), "command", command, "resources", "requests",
+                  "cpu", "1", "memory", memory, "limits", "memory", memory, "volumeMounts", "name",
+                  "shared", "mountPath", mount ? mount : s->dir);
+    json_t *pod = json_pack("{s:s,s:[o],s:[{s:s,s:{s:s}}]}", "restartPolicy", "Never", "containers",
+                            container, "volumes", "name", "shared", "persistentVolumeClaim",
+                            "claimName", claim);
+    if (account) json_object_set_new(pod, "serviceAccountName", json_string(account));
+    json_object_set_new(more, "template", json_pack("{s:o}", "spec", pod));
+    return json_pack("{s:s,s:s,s:{s:s,s:s,s:{s:s}},s:o}", "apiVersion", "batch/v1", "kind", "Job",
+                     "metadata", "name", name, "namespace", kubernetes_space(s), "labels",
+                     "cubed-run", s->run, "spec", more);
+}
+
+/* Jobs there wait for no others: `start` does, or a job of its own, if whoever starts it is to leave. */
 static void write_kubernetes(submission *s)
 {
-    const char *image = engine_get(s, "image"), *claim = engine_get(s, "claim");
-    const char *mount = engine_get(s, "mount"), *space = engine_get(s, "namespace");
-    if (!mount) mount = s->dir;
-    if (!space) space = "default";
-    FILE *start = begin_start(s);
-    for (int i = 0; i < s->njobs && start; i++) {
+    const char *space = kubernetes_space(s);
+    const array_job driver = {.name = "driver"};
+    char name[80];
+    FILE *start = begin_start(s), *stages = s->leaves ? begin_file(s, "stages", "") : start;
+    if (s->leaves && stages) fprintf(stages, "#!/bin/sh\nset -eu\ncd %s\n", s->dir);
+    for (int i = 0; i < s->njobs && stages; i++) {
         const array_job *j = &s->jobs[i];
-        char name[80], memory[32];
-        name_of(s, j, name);
-        snprintf(memory, sizeof memory, "%" PRIu64 "Mi", s->mebibytes);
-        json_t *container = json_pack(
-            "{s:s,s:s,s:o,s:{s:{s:s,s:s},s:{s:s}},s:[{s:s,s:s}]}", "name", "worker", "image", image,
-            "command", command_of(s, j), "resources", "requests", "cpu", "1", "memory", memory,
-            "limits", "memory", memory, "volumeMounts", "name", "shared", "mountPath", mount);
-        json_t *pod = json_pack("{s:s,s:[o],s:[{s:s,s:{s:s}}]}", "restartPolicy", "Never",
-                                "containers", container, "volumes", "name", "shared",
-                                "persistentVolumeClaim", "claimName", claim);
         const int64_t most = j->n < s->workers ? j->n : s->workers;
+        name_of(s, j, name);
         write_json(s, j->name,
-                   json_pack("{s:s,s:s,s:{s:s,s:s,s:{s:s}},s:{s:s,s:I,s:I,s:i,s:{s:o}}}",
-                             "apiVersion", "batch/v1", "kind", "Job", "metadata", "name", name,
-                             "namespace", space, "labels", "cubed-run", s->run, "spec",
-                             "completionMode", "Indexed", "completions", (json_int_t)j->n,
-                             "parallelism", (json_int_t)most, "backoffLimitPerIndex", RETRIES,
-                             "template", "spec", pod));
-        fprintf(start,
+                   kubernetes_job(s, name, command_of(s, j),
+                                  json_pack("{s:s,s:I,s:I,s:i}", "completionMode", "Indexed",
+                                            "completions", (json_int_t)j->n, "parallelism",
+                                            (json_int_t)most, "backoffLimitPerIndex", RETRIES)));
+        fprintf(stages,
                 "kubectl delete --namespace %s --ignore-not-found job/%s\n"
                 "kubectl apply -f %s.json\nuntil kubectl wait --namespace %s "
                 "--for=condition=complete --timeout=30s job/%s 2>/dev/null; do\n"
@@ -277,12 +296,29 @@ static void write_kubernetes(submission *s)
                 "2>/dev/null; then exit 1; fi\ndone\n",
                 space, name, j->name, space, name, space, name);
     }
+    name_of(s, &driver, name);
+    if (s->leaves) {
+        end_file(s, stages);
+        write_json(s, driver.name,
+                   kubernetes_job(s, name, json_pack("[s,s+]", "sh", s->dir, "/stages"),
+                                  json_pack("{s:i}", "backoffLimit", RETRIES)));
+        if (start)
+            fprintf(start,
+                    "kubectl delete --namespace %s --ignore-not-found job/%s\n"
+                    "kubectl apply -f driver.json\n",
+                    space, name);
+    }
     end_file(s, start);
-    write_file(s, "status",
-               "#!/bin/sh\nkubectl get jobs --namespace %s -l cubed-run=%s --no-headers\n", space,
-               s->run);
-    write_file(s, "cancel", "#!/bin/sh\nkubectl delete jobs --namespace %s -l cubed-run=%s\n",
-               space, s->run);
+    write_file(
+        s, "status",
+        "#!/bin/sh\nkubectl get jobs --namespace %s -l cubed-run=%s -o "
+        "jsonpath='{range .items[?(@.status.active)]}{.metadata.name}{\" active\\n\"}{end}'\n",
+        space, s->run);
+    /* The driver is to have ended first: it would start more. */
+    write_file(s, "cancel",
+               "#!/bin/sh\nkubectl delete --namespace %s --ignore-not-found --cascade=foreground "
+               "job/%s\nkubectl delete jobs --namespace %s -l cubed-run=%s\n",
+               space, name, space, s->run);
 }
 
 static void write_aws_batch(submission *s)
@@ -295,8 +331,8 @@ static void write_aws_batch(submission *s)
         snprintf(memory, sizeof memory, "%" PRIu64, s->mebibytes);
         json_t *doc =
             json_pack("{s:s,s:s,s:s,s:{s:o,s:[{s:s,s:s},{s:s,s:s}]},s:{s:i}}", "jobName", name,
-                      "jobQueue", engine_get(s, "queue"), "jobDefinition",
-                      engine_get(s, "definition"), "containerOverrides", "command",
+                      "jobQueue", engine_get(s->choice, "queue"), "jobDefinition",
+                      engine_get(s->choice, "definition"), "containerOverrides", "command",
                       command_of(s, j), "resourceRequirements", "type", "VCPU", "value", "1",
                       "type", "MEMORY", "value", memory, "retryStrategy", "attempts", 1 + RETRIES);
         /* An array has two elements at least. */
@@ -324,16 +360,16 @@ static void write_aws_batch(submission *s)
 
 static void write_cloud_run(submission *s)
 {
-    const char *region = engine_get(s, "region");
+    const char *region = engine_get(s->choice, "region");
     FILE *start = begin_start(s);
     for (int i = 0; i < s->njobs && start; i++) {
         const array_job *j = &s->jobs[i];
         char name[80], memory[32];
         name_of(s, j, name);
         snprintf(memory, sizeof memory, "%" PRIu64 "Mi", s->mebibytes);
-        json_t *container =
-            json_pack("{s:s,s:o,s:{s:{s:s,s:s}}}", "image", engine_get(s, "image"), "command",
-                      command_of(s, j), "resources", "limits", "cpu", "1", "memory", memory);
+        json_t *container = json_pack("{s:s,s:o,s:{s:{s:s,s:s}}}", "image",
+                                      engine_get(s->choice, "image"), "command", command_of(s, j),
+                                      "resources", "limits", "cpu", "1", "memory", memory);
         const int64_t most = j->n < s->workers ? j->n : s->workers;
         write_json(s, j->name,
                    json_pack("{s:s,s:s,s:{s:s},s:{s:{s:{s:I,s:I,s:{s:{s:i,s:s,s:[o]}}}}}}",
@@ -359,16 +395,19 @@ static void write_cloud_run(submission *s)
 }
 
 const engine engines[] = {
-    {"slurm", "tested live", NULL, NULL, 1000, 0.7, "sbatch squeue scancel", write_slurm},
-    {"pbs", "contract only", NULL, NULL, 10000, 1, "qsub qstat qdel", write_pbs},
+    {"slurm", "tested live", NULL, NULL, 1000, 0.7, "sbatch squeue scancel", ENGINE_LEAVES,
+     write_slurm},
+    {"pbs", "contract only", NULL, NULL, 10000, 1, "qsub qstat qdel", ENGINE_LEAVES, write_pbs},
     {"htcondor", "contract only", NULL, NULL, 0, 1, "condor_submit_dag condor_q condor_rm",
-     write_condor},
-    {"flux", "contract only", NULL, NULL, 0, 0.1, "flux", write_flux},
-    {"kubernetes", "contract only", "image claim", "mount namespace", 100000, 2, "kubectl",
-     write_kubernetes},
-    {"aws-batch", "contract only", "queue definition", "", 10000, 5, "aws", write_aws_batch},
-    {"cloud-run", "contract only", "image region", "", 10000, 5, "gcloud", write_cloud_run},
-    {NULL, NULL, NULL, NULL, 0, 0, NULL, NULL}};
+     ENGINE_LEAVES, write_condor},
+    {"flux", "contract only", NULL, NULL, 0, 0.1, "flux", ENGINE_LEAVES, write_flux},
+    {"kubernetes", "contract only", "image claim", "mount namespace service-account", 100000, 2,
+     "kubectl", ENGINE_LEAVES_DRIVER, write_kubernetes},
+    {"aws-batch", "contract only", "queue definition", "", 10000, 5, "aws", ENGINE_LEAVES,
+     write_aws_batch},
+    {"cloud-run", "contract only", "image region", "", 10000, 5, "gcloud", ENGINE_STAYS,
+     write_cloud_run},
+    {.name = NULL}};
 
 const engine *engine_find(const char *name)
 {

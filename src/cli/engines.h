@@ -16,20 +16,38 @@ typedef struct engine_option {
     const char *name, *value;
 } engine_option;
 
+typedef struct engine engine;
+
+/* A batch system, and what it is told beside the plan. */
+enum { ENGINE_OPTIONS = 32 };
+typedef struct engine_choice {
+    const engine *engine; /* NULL: none */
+    engine_option options[ENGINE_OPTIONS];
+    int noptions;
+} engine_choice;
+
 typedef struct submission {
+    const engine_choice *choice;
     const char *dir, *run; /* of letters that shells and batch systems take as they are */
-    const char
-        *program; /* this one, where workers are started as processes of this machine's kind */
+    /* This one, where workers are started as processes of this machine's kind. */
+    char program[PATH_MAX];
     uint64_t mebibytes; /* of a worker */
     unsigned workers;
     int64_t elements; /* of each array; 0: by the plan's estimate */
-    int njobs, noptions;
+    int njobs;
     array_job *jobs;
-    const engine_option *options;
+    bool leaves; /* nobody is to stay who submitted it */
     bool failed; /* a file could not be written */
 } submission;
 
-typedef struct engine {
+/* Whether a run goes on when who submitted it has left. */
+typedef enum engine_leave {
+    ENGINE_LEAVES,
+    ENGINE_LEAVES_DRIVER, /* if a job submits the others: `leaves` of a submission */
+    ENGINE_STAYS
+} engine_leave;
+
+struct engine {
     const char *name;
     const char *label;    /* "tested live" or "contract only" */
     const char *needs;    /* options that it cannot do without, "a b"; may be NULL */
@@ -37,13 +55,24 @@ typedef struct engine {
     int64_t most;         /* elements of an array; 0: any number */
     double overhead;      /* seconds that an element takes by itself */
     const char *programs; /* what `start` calls */
+    engine_leave leave;
     void (*write)(submission *s);
-} engine;
+};
 
 /* Ends with a NULL name. */
 extern const engine engines[];
 const engine *engine_find(const char *name);
 /* The value of an option; NULL if it is not given. */
-const char *engine_get(const submission *s, const char *name);
+const char *engine_get(const engine_choice *c, const char *name);
+
+/* --engine and --engine-option of a verb, an exit code each; `text` is cut. */
+int engine_choose(const char *verb, const char *name, engine_choice *c);
+int engine_add_option(const char *verb, char *text, engine_choice *c);
+/* Whether the system knows the options, and has those that it needs. */
+int engine_check(const char *verb, const engine_choice *c);
+/* Runs a plan, of which a directory in its work directory has all that there is to know. `detach`: does not wait for
+ * it. `workers` 0: the plan's. An exit code. */
+int engine_run(const char *verb, const engine_choice *c, const cubed_plan *plan, unsigned workers,
+               bool detach);
 
 #endif

@@ -4,6 +4,7 @@ import contextlib
 import getpass
 import json
 import os
+import pathlib
 import shutil
 import socket
 import subprocess
@@ -239,15 +240,9 @@ echo "$$;cluster"
 """
 
 
-def test_from_submit_to_results(tmp_path, plan, monkeypatch):
-    programs = tmp_path / "bin"
-    programs.mkdir()
-    (programs / "sbatch").write_text(SBATCH)
-    (programs / "squeue").write_text("#!/bin/sh\n")
-    (programs / "scancel").write_text('#!/bin/sh\necho "$@" >cancelled\n')
-    for p in programs.iterdir():
-        p.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+def test_from_submit_to_results(tmp_path, plan, programs):
+    cancel = '#!/bin/sh\necho "$@" >cancelled\n'
+    programs(sbatch=SBATCH, squeue="#!/bin/sh\n", scancel=cancel)
     folder, _ = submit(plan, "slurm", "--elements", 6)
     before = check(run("worker", folder / "plan.cubed", "--begin", "--run", "run-1"))
     assert before.out == "run-1\n"
@@ -271,6 +266,126 @@ def test_from_submit_to_results(tmp_path, plan, monkeypatch):
     assert len((folder / "jobs").read_text().split()) == 4
     assert f"sh {folder}/start" in check(run("cancel", folder)).out
     assert len((folder / "cancelled").read_text().split()) == 4
+
+
+@pytest.fixture
+def programs(tmp_path, monkeypatch):
+    """Writes programs of batch systems: a name and a script each."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+
+    def write(**scripts):
+        for name, script in scripts.items():
+            (folder / name).write_text(script)
+            (folder / name).chmod(0o755)
+
+    return write
+
+
+def detached(done):
+    """The directory of a run, from the lines that say how to follow it."""
+    lines = check(done).out.splitlines()
+    assert [x.split(": ")[1].split()[:2] for x in lines[1:]] == [
+        ["cubed", verb] for verb in ("status", "attach", "cancel")
+    ]
+    (folder,) = {x.split()[-1] for x in lines[1:]}
+    return pathlib.Path(folder)
+
+
+def test_a_run_that_is_left(tmp_path, plan, programs):
+    """Jobs are submitted with what they wait for, before the command ends."""
+    programs(sbatch="#!/bin/sh\necho $*>>calls\nwc -l <calls\n", squeue="#!/bin/sh\n")
+    folder = detached(run("run", plan, "--engine", "slurm", "--detach", "--max-workers", 3))
+    assert folder.parent == tmp_path / "work"
+    calls = (folder / "calls").read_text().splitlines()
+    assert "--dependency=afterok:1 stage-1.sbatch" in calls[1]
+    assert "--dependency=afterok:1:2:3 finish.sbatch" in calls[3]
+    assert "%3\n" in (folder / "stage-0.sbatch").read_text()
+    assert "0 of 134 tasks done" in check(run("status", folder)).out
+    # Its jobs are done, but for the last one: whoever comes back makes the results whole.
+    for stage in range(3):
+        done = worker(plan, stage, "--of", 1, "--run", folder.name, CUBED_TASK_INDEX="0")
+        assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "y.zarr/y/zarr.json").exists()
+    check(run("attach", folder))
+    assert "the results are whole" in check(run("status", folder)).out
+    shutil.rmtree(folder)
+    is_whole(tmp_path)
+
+
+def test_a_run_that_is_waited_for(tmp_path, plan, programs):
+    programs(sbatch=SBATCH, squeue="#!/bin/sh\n")
+    done = check(run("run", plan, "--engine", "slurm", "--engine-option", "partition=long"))
+    assert "134 of 134 tasks done" in done.err
+    (folder,) = (tmp_path / "work").iterdir()
+    assert "#SBATCH --partition=long" in (folder / "stage-0.sbatch").read_text()
+    shutil.rmtree(folder)
+    is_whole(tmp_path)
+
+
+def test_limits_of_a_run_are_its_jobs(tmp_path, plan, programs):
+    programs(sbatch="#!/bin/sh\necho 1\n")
+    options = ("--allowed-mem", "500MiB", "--max-workers", 50)
+    folder = detached(run("run", plan, "--engine", "slurm", "--detach", *options))
+    assert "#SBATCH --mem=500M\n" in (folder / "stage-0.sbatch").read_text()
+    says = check(run("run", f"{folder}/plan.cubed", "--plan", "--other-machines", "--json")).out
+    assert json.loads(says)["allowed_mem"] == 500 << 20
+
+
+#: Runs a job's elements when it is applied, as if in its image.
+KUBECTL = """#!/usr/bin/env python3
+import json, os, subprocess, sys
+args = sys.argv[1:]
+print(*args, file=open("{at}/calls", "a"))
+if args[0] == "apply":
+    job = json.load(open(args[args.index("-f") + 1]))
+    spec = job["spec"]
+    (container,) = spec["template"]["spec"]["containers"]
+    for i in range(spec.get("completions", 1)):
+        env = {{**os.environ, "JOB_COMPLETION_INDEX": str(i)}}
+        command = ["{bin}" if c == "cubed" else c for c in container["command"]]
+        subprocess.run(command, env=env, check=True, stdout=subprocess.DEVNULL)
+elif args[0] == "wait":
+    sys.exit("condition=complete" not in str(args))
+"""
+
+
+def test_a_driver_in_kubernetes(tmp_path, plan, programs):
+    """Jobs there wait for none, so one of them starts the others."""
+    programs(kubectl=KUBECTL.format(at=tmp_path, bin=BIN))
+    options = [o for x in ENGINES["kubernetes"] for o in ("--engine-option", x)]
+    options += ["--engine-option", f"mount={tmp_path}", "--engine-option", "service-account=me"]
+    folder = detached(run("run", plan, "--engine", "kubernetes", *options, "--detach"))
+    driver = json.loads((folder / "driver.json").read_text())
+    pod = driver["spec"]["template"]["spec"]
+    assert pod["serviceAccountName"] == "me"
+    assert pod["containers"][0]["command"] == ["sh", f"{folder}/stages"]
+    assert pod["containers"][0]["volumeMounts"][0]["mountPath"] == str(tmp_path)
+    started = (folder / "start").read_text()
+    assert "driver.json" in started
+    assert "stage-0.json" not in started  # that is the driver's
+    assert "the results are whole" in check(run("status", folder)).out
+    shutil.rmtree(folder)
+    is_whole(tmp_path)
+
+
+def test_what_detaching_takes(tmp_path, plan):
+    regions = ("--engine-option", "image=i", "--engine-option", "region=r")
+    for wrong, says in (
+        (("--detach",), "--detach is of batch systems"),
+        (("--engine-option", "a=b"), "--engine-option is of batch systems"),
+        (("--engine", "lsf"), '--engine "lsf": expected one of'),
+        (("--engine", "slurm", "--executor", "threads"), "--executor is not for jobs"),
+        (("--engine", "slurm", "--resume"), "--resume is not for jobs"),
+        (("--engine", "cloud-run", *regions, "--detach"), "cloud-run does not go on by itself"),
+        (("--engine", "kubernetes"), "kubernetes needs --engine-option image"),
+        (("--engine", "slurm", "--work-dir", "s3://b/w"), "the plan has s3://b/w: expected"),
+    ):
+        done = run("run", plan, *wrong)
+        assert done.code == 2, done.err
+        assert says in done.err
+    assert not (tmp_path / "work").exists()
 
 
 def test_executors_are_listed():
@@ -372,6 +487,26 @@ def test_slurm(tmp_path, plan, slurm, monkeypatch):
     folder, _ = submit(plan, "slurm", "--elements", 6, "--start")
     assert "134 of 134 tasks done" in check(run("attach", folder, "--every", 1)).err
     is_whole(tmp_path)
+
+
+def test_slurm_goes_on_alone(tmp_path, plan, slurm, monkeypatch):
+    """Nobody stays; the run is found again by its directory."""
+    monkeypatch.setenv("SLURM_CONF", str(slurm))
+    folder = detached(run("run", plan, "--engine", "slurm", "--detach"))
+    until(lambda: "the results are whole" in check(run("status", folder)).out)
+    check(run("attach", folder))
+    shutil.rmtree(folder)
+    is_whole(tmp_path)
+
+
+def test_slurm_cancels_what_goes_on_alone(tmp_path, plan, slurm, monkeypatch):
+    monkeypatch.setenv("SLURM_CONF", str(slurm))
+    options = ("--engine-option", "begin=now+3600", "--detach")
+    folder = detached(run("run", plan, "--engine", "slurm", *options))
+    assert "PENDING" in check(run("status", folder)).out
+    check(run("cancel", folder))
+    until(lambda: "PENDING" not in check(run("status", folder)).out)
+    assert run("attach", folder, "--every", 1).code == 1
 
 
 def test_slurm_goes_on_after_a_failure(tmp_path, slurm, monkeypatch):
