@@ -31,6 +31,7 @@ MODULES = (
     "cubed.backend_array_api",
     "cubed.runtime.pipeline",
     "cubed.vendor.dask.array.core",
+    "cubed.vendor.dask.array.utils",
 )
 
 

@@ -308,6 +308,7 @@ EXACT = (
         "arange": lambda xp, a, k: a + xp.arange(a.shape[-1]),
         "linspace": lambda xp, a, k: a * xp.linspace(0, 4 * k.n, 5)[k.n],
         "logspace": lambda xp, a, k: a * xp.logspace(0, k.n, 5, base=2.0)[k.n],
+        "geomspace": lambda xp, a, k: a * xp.geomspace(1, 4.0**k.n, 5)[k.n],
         "eye": lambda xp, a, k: last(xp, a, 2) * xp.eye(*last(xp, a, 2).shape[-2:], k=k.n - 2),
         "zeros": lambda xp, a, k: xp.concat([f8(xp, a), xp.zeros(a.shape)], axis=k.axis),
         "ones": lambda xp, a, k: xp.concat([f8(xp, a), xp.ones(a.shape)], axis=k.axis),

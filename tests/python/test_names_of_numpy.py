@@ -527,9 +527,11 @@ BETWEEN = {
 
 
 @pytest.mark.parametrize("case", BETWEEN)
-@pytest.mark.parametrize("name", ["linspace", "logspace"])
+@pytest.mark.parametrize("name", ["linspace", "logspace", "geomspace"])
 def test_numbers_between_arrays(name, case):
     (start, stop, num), options = BETWEEN[case]
+    if name == "geomspace":
+        start = np.add(start, 1)  # no zero
     wanted = getattr(np, name)(start, stop, num, **options)
     a, b = (cubed.asarray(v, chunks=2) if np.ndim(v) else v for v in (start, stop))
     for got in (
@@ -538,7 +540,40 @@ def test_numbers_between_arrays(name, case):
     ):
         assert isinstance(got, cubed.Array)
         assert got.shape == wanted.shape and got.dtype == wanted.dtype
-        np.testing.assert_allclose(got.compute(), wanted, rtol=1e-14)
+        np.testing.assert_allclose(got.compute(), wanted, rtol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("ends", "options"),
+    [
+        ((1, 1000, 4), {}),
+        ((-1000, -1, 7), {"chunks": 3}),
+        ((1, 0.01, 5), {"endpoint": False}),
+        ((1j, -16, 5), {}),
+        ((-1, 1, 3), {"dtype": "c16"}),
+        ((2, 32, 1), {"dtype": "f4"}),
+        ((2, 32, 0), {}),
+    ],
+)
+def test_numbers_by_a_factor(ends, options):
+    wanted = np.geomspace(*ends, **{k: v for k, v in options.items() if k != "chunks"})
+    with cubed.raise_if_computes():
+        got = cubed.geomspace(*ends, **options)
+        lazy = cubed.geomspace(cubed.asarray(ends[0]), *ends[1:], **options)
+    assert "chunks" not in options or got.chunks == ((3, 3, 1),)
+    for out in got, lazy:
+        assert out.dtype == wanted.dtype
+        np.testing.assert_allclose(out.compute(), wanted, rtol=1e-13, atol=1e-13)
+    if len(wanted):
+        assert got[0].compute() == wanted[0]
+
+
+def test_numbers_by_a_factor_from_zero():
+    for ends in (0, 1), ([1, 2], [[0, 3], [4, 5]]):
+        with pytest.raises(ValueError, match="expected numbers other than zero"):
+            cubed.geomspace(*ends)
+    with np.errstate(all="ignore"):
+        assert np.isnan(cubed.geomspace(cubed.asarray([0.0]), 4, 3).compute()[1])
 
 
 def test_numbers_between_arrays_in_chunks_types_and_bases():

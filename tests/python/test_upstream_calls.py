@@ -22,6 +22,7 @@ from cubed.runtime.create import create_executor
 from cubed.runtime.executors.testing import RaiseIfComputesExecutor
 from cubed.runtime.pipeline import visit_node_generations, visit_nodes
 from cubed.spec import EXECUTORS, spec_from_config
+from cubed.vendor.dask.array.utils import validate_axis
 from donfig import Config
 
 import zarr
@@ -748,6 +749,39 @@ def test_blocks_from_nothing_go_to_those_who_take_them():
     same(cubed.map_blocks(number, chunks=((2, 2),), dtype="i8", scale=3).compute(), [0, 0, 3, 3])
     same(cubed.map_blocks(both, chunks=((2, 2),), dtype="i8").compute(), [0, 0, 1, 1])
     same(cubed.map_blocks(np.exp, chunks=((2, 1),), dtype="f4").compute(), [1, 1, 1])
+
+
+def test_differences_of_halos_that_are_padded(spec):
+    """The pattern of its vorticity example: blocks with halos, of which the first pads itself."""
+
+    def differences(block, block_id=None, axis=None):
+        ndim = block.ndim
+        inner = [slice(None)] * ndim
+        inner[axis] = slice(0 if block_id[axis] else 1, -1)
+        out = backend.namespace.diff(block[tuple(inner)], axis=axis)
+        if block_id[axis] == 0:
+            out = np.pad(out, [(int(i == axis), 0) for i in range(ndim)], mode="symmetric")
+        return out
+
+    a = np.random.default_rng(1).random((7, 1, 20, 9))
+    x = cubed.from_array(a, chunks=(3, 1, 6, 9), spec=spec)
+    for axis in (-2, 3, 0):
+        at = validate_axis(axis, x.ndim)
+        got = cubed.map_overlap(
+            differences, x, dtype=x.dtype, chunks=x.chunks, boundary=0, trim=False, axis=at,
+            depth=tuple(int(i == at) for i in range(x.ndim)),
+        )  # fmt: skip
+        want = np.diff(a, axis=axis)
+        edge = [(int(i == at), 0) for i in range(a.ndim)]
+        padded = cubed.pad(xp.diff(x, axis=axis), edge, mode="symmetric", chunks=x.chunks)
+        for y in got, padded:
+            assert y.chunks == x.chunks
+            same(y.compute(), np.pad(want, edge, mode="symmetric"))
+    assert validate_axis([0, -1], 3) == (0, 2)
+    with pytest.raises(np.exceptions.AxisError, match="axis 4 is out of range"):
+        validate_axis((0, 4), 3)
+    with pytest.raises(TypeError, match="axis is '0', expected an integer"):
+        validate_axis("0", 3)
 
 
 def test_the_example_of_random_matrices(spec, tmp_path, monkeypatch):

@@ -427,7 +427,7 @@ def linspace(
     """
     check_device(device)
     refuse_foreign(start, stop)
-    if np.ndim(start) or np.ndim(stop):
+    if np.ndim(start) or np.ndim(stop) or isinstance(start, Array) or isinstance(stop, Array):
         return _between(start, stop, num, dtype, endpoint, axis, chunks, spec)
     if axis not in (0, -1):
         raise ValueError(f"axis is {axis}, but numbers between two numbers have one axis")

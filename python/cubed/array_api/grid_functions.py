@@ -17,16 +17,17 @@ from cubed.array._cores import in_chunks
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import to_numpy
 from cubed.array_api.creation_functions import arange, linspace, ones, tril
-from cubed.array_api.elementwise_functions import add, clip, remainder, subtract
+from cubed.array_api.elementwise_functions import add, clip, log10, remainder, sign, subtract
 from cubed.array_api.indexing_functions import take
 from cubed.array_api.manipulation_functions import (
     broadcast_to,
     concat,
     expand_dims,
+    moveaxis,
     reshape,
     stack,
 )
-from cubed.array_api.searching_functions import nonzero, searchsorted
+from cubed.array_api.searching_functions import nonzero, searchsorted, where
 from cubed.array_api.statistical_functions import cumulative_sum
 from cubed.base._chunks import Shape, longest, normalize_chunks, normalize_shape
 from cubed.base._docs import documented
@@ -37,6 +38,7 @@ from cubed.spec import Spec
 __all__ = [
     "diag_indices",
     "fromfunction",
+    "geomspace",
     "indices",
     "ix_",
     "logspace",
@@ -109,6 +111,68 @@ def logspace(
     powers = linspace(start, stop, num, endpoint=endpoint, axis=axis, chunks=chunks, spec=spec)
     out = as_lazy(base) ** powers
     return out if dtype is None else out.astype(dtype)
+
+
+@documented()
+def geomspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    dtype: DTypeLike = None,
+    axis: int = 0,
+    *,
+    chunks: ChunksLike = "auto",
+    spec: Spec | None = None,
+) -> Array:
+    """`num` numbers from start to stop, each the one before it times one factor.
+
+    Parameters
+    ----------
+    start : number or array_like
+        The first number.
+    stop : number or array_like
+        The last one, if `endpoint`.
+    num : int, default 50
+        How many numbers.
+    endpoint : bool, default True
+        Whether the last one is included.
+    axis : int, default 0
+        Where the numbers are in the result, if something is an array.
+
+    Returns
+    -------
+    Array
+        As of :func:`linspace`; NaN between elements of lazy arrays of which one is zero. Lazy.
+
+    Raises
+    ------
+    ValueError
+        start or stop is zero, or has a zero.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.geomspace(1, 1000, 4).compute()
+    array([   1.,   10.,  100., 1000.])
+    """
+    refuse_foreign(start, stop)
+    for name, x in (("start", start), ("stop", stop)):
+        if not isinstance(x, Array) and not np.all(x):
+            raise ValueError(f"{name} is {x!r}, expected numbers other than zero")
+    a, b = (as_lazy(x) for x in (start, stop))
+    inexact = np.result_type(a.dtype, b.dtype, np.float64, np.float64 if dtype is None else dtype)
+    a, b = a.astype(inexact), b.astype(inexact)
+    direction = sign(a)
+    powers = linspace(
+        log10(a / direction), log10(b / direction), num, endpoint=endpoint, axis=0, spec=spec
+    )
+    at = reshape(arange(len(powers), spec=spec), (-1, *(1,) * (powers.ndim - 1)))
+    out = where(at == 0, a, direction * 10.0**powers)
+    if endpoint:
+        out = where((at > 0) & (at == len(powers) - 1), b, out)
+    out = moveaxis(out if dtype is None else out.astype(dtype), 0, axis)
+    return out if isinstance(chunks, str) and chunks == "auto" else out.rechunk(chunks)
 
 
 @documented()
