@@ -425,9 +425,10 @@ static named_rule rule_of(const expr_builder *b, const expr *e)
     const cubed_array *x = e->n > 0 ? built(b, e->child[0]) : NULL;
     const char *reduction = x ? expr_calendar_reduction(e, x, &axis) : NULL;
     if (reduction) return find_rule(reduction);
-    if (e->kind == EXPR_CALL && e->n > 2 && e->child[2]->kind == EXPR_STRING &&
-        (strcmp(e->text, "groupby") == 0 || strcmp(e->text, "rolling") == 0)) {
-        named_rule r = find_rule(e->child[2]->text);
+    const bool positional = e->kind == EXPR_CALL && e->n > 2 && e->child[2]->kind == EXPR_STRING &&
+                            (strcmp(e->text, "groupby") == 0 || strcmp(e->text, "rolling") == 0);
+    if (positional || (e->kind == EXPR_CALL && expr_keyword(e, "groupby"))) {
+        named_rule r = find_rule(positional ? e->child[2]->text : e->text);
         r.method = NULL; /* along what, neither labels nor windows say */
         return r;
     }

@@ -380,16 +380,14 @@ static cubed_status reduce(const reduction *r, cubed_array *x, const cubed_reduc
 
 static cubed_status call_reduce(expr_builder *b, const expr *e, const reduction *r, value *out)
 {
-    static const char *const names[] = {"axis", "dim",     "keepdims", "correction",
-                                        "ddof", "groupby", "resample", NULL};
+    static const char *const names[] = {"axis", "dim",      "keepdims", "correction",
+                                        "ddof", "resample", NULL};
     cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;
     int n, axes[CUBED_MAX_NDIM];
     cubed_array *x;
     EXPR_TRY(expr_check_args(b, e, 1, 2, names, &n));
-    const expr *keepdims = expr_keyword(e, "keepdims"), *by = expr_keyword(e, "groupby");
-    if (!by) by = expr_keyword(e, "resample");
-    if (by)
-        return expr_reject(b, by, "expected groupby=\"time.month\", or resample=\"1D\", in quotes");
+    const expr *keepdims = expr_keyword(e, "keepdims"), *by = expr_keyword(e, "resample");
+    if (by) return expr_reject(b, by, "expected resample=\"1D\", in quotes");
     const expr *correction = expr_keyword(e, "correction"), *ddof = expr_keyword(e, "ddof");
     if (correction && ddof) return expr_reject(b, ddof, "ddof= is correction=: give one of them");
     if (!correction) correction = ddof;
@@ -445,9 +443,10 @@ static cubed_status build_call(expr_builder *b, const expr *e, value *out)
     reduction r;
     cubed_dtype dtype;
     int arity, n;
-    bool is_calendar;
-    EXPR_TRY(expr_calendar_build(b, e, &out->array, &is_calendar));
-    if (is_calendar) return CUBED_OK;
+    bool is_group;
+    EXPR_TRY(expr_calendar_build(b, e, &out->array, &is_group));
+    if (!is_group) EXPR_TRY(expr_group_build(b, e, &out->array, &is_group));
+    if (is_group) return CUBED_OK;
     if (cubed_op_parse(e->text, &op, &arity)) return call_op(b, e, op, arity, out);
     if (find_reduction(e->text, &r)) return call_reduce(b, e, &r, out);
     if (strcmp(e->text, "concat") == 0) return call_concat(b, e, out);

@@ -73,8 +73,47 @@ cubed_status expr_compute(expr_builder *b, cubed_array *x, void *to);
 /* An array of memory of cli_alloc's, which it takes over, also where it fails. */
 cubed_status expr_own_array(expr_builder *b, const expr *e, cubed_dtype dtype, int ndim,
                             const int64_t *shape, void *data, cubed_array **out);
+/* The same, with names of dimensions and attributes. */
+cubed_status expr_own_described(expr_builder *b, const expr *e, cubed_dtype dtype, int ndim,
+                                const int64_t *shape, const char *const *names, json_t *attrs,
+                                void *data, cubed_array **out);
 /* Elements along dimension d were picked or put in another order. */
 void expr_note_cut(expr_builder *b, const cubed_array *x, int d);
+
+/* Medians, quantiles and percentiles, by name: what they take beside an array. */
+typedef struct expr_order {
+    double *q;
+    int n;
+    bool several; /* q was a list */
+    cubed_quantile_options options;
+} expr_order;
+
+bool expr_is_order(const char *name);
+/* All but medians. */
+bool expr_order_takes_q(const char *name);
+/* `q`, or q=, and method=. *out is freed with expr_order_free, also after a failure. */
+cubed_status expr_get_order(expr_builder *b, const expr *e, const char *name, const expr *q,
+                            expr_order *out);
+void expr_order_free(expr_order *o);
+
+/* What groups are made of, and what of groups. */
+typedef struct expr_grouping {
+    cubed_array *codes; /* of the axes, in their order: -1 is no group */
+    int naxes, axes[CUBED_MAX_NDIM];
+    int64_t ngroups;
+    const char *name; /* of the axis of groups, which replaces the first of these; NULL: none */
+    const char *reduction; /* "mean", "nanmedian" */
+    bool skip_nan;         /* where neither the name nor skipna= says so */
+    double correction;     /* where neither ddof= nor correction= does */
+    const expr *q;         /* positional; NULL: there is none */
+} expr_grouping;
+
+/* Keywords: skipna, ddof, correction, min_count, q, method. */
+#define EXPR_GROUP_KEYWORDS "skipna", "ddof", "correction", "min_count", "q", "method"
+cubed_status expr_reduce_groups(expr_builder *b, const expr *e, const expr_grouping *g,
+                                cubed_array *x, cubed_array **out);
+/* mean(x, groupby=labels), if the call is one: *is_one. */
+cubed_status expr_group_build(expr_builder *b, const expr *e, cubed_array **out, bool *is_one);
 
 /* A function with arguments of its own kind; NULL if there is none of that name (expr_functions.c). */
 typedef struct expr_function {

@@ -10,7 +10,6 @@
 #include "about.h"
 #include "calendar.h"
 #include "cli.h"
-#include "guess.h"
 
 #define MAX_TIMES ((int64_t)1 << 24)
 #define US_PER_S  INT64_C(1000000)
@@ -323,6 +322,9 @@ typedef struct calendar_call {
     const char *component, *frequency; /* one of them */
     bool only;                         /* intervals without elements are left out */
     bool skip_nan;
+    double correction;
+    int most;      /* positional arguments */
+    const expr *q; /* one of them, of quantiles; NULL: there is none */
 } calendar_call;
 
 static const struct {
@@ -331,7 +333,16 @@ static const struct {
                 {NULL, "h", "hour"},         {NULL, "D", "day"},      {NULL, "MS", "mon"},
                 {NULL, "YS", "year"},        {NULL, "QS-DEC", "seas"}};
 
-static const char *const family_reductions[] = {"mean", "min", "max", "sum", "std", "var"};
+/* Missing values count in "avg" alone; std1 and var1 divide by one less than there are. */
+static const struct {
+    const char *suffix, *reduction;
+    bool skip_nan;
+    double correction;
+} family_reductions[] = {{"mean", "mean", true, 0}, {"avg", "mean", false, 0},
+                         {"min", "min", true, 0},   {"max", "max", true, 0},
+                         {"sum", "sum", true, 0},   {"std", "std", true, 0},
+                         {"std1", "std", true, 1},  {"var", "var", true, 0},
+                         {"var1", "var", true, 1},  {"pctl", "percentile", true, 0}};
 
 /* "monmean" */
 static bool find_family(const char *name, calendar_call *c)
@@ -340,33 +351,50 @@ static bool find_family(const char *name, calendar_call *c)
         const size_t n = strlen(families[i].prefix);
         if (strncmp(name, families[i].prefix, n) != 0) continue;
         for (size_t k = 0; k < sizeof family_reductions / sizeof *family_reductions; k++) {
-            if (strcmp(name + n, family_reductions[k]) != 0) continue;
-            *c = (calendar_call){.reduction = family_reductions[k],
+            if (strcmp(name + n, family_reductions[k].suffix) != 0) continue;
+            *c = (calendar_call){.reduction = family_reductions[k].reduction,
                                  .component = families[i].component,
                                  .frequency = families[i].frequency,
                                  .only = true,
-                                 .skip_nan = true};
+                                 .skip_nan = family_reductions[k].skip_nan,
+                                 .correction = family_reductions[k].correction};
             return true;
         }
     }
     return false;
 }
 
+void expr_calendar_guess(cli_guess *g)
+{
+    for (size_t i = 0; i < sizeof components / sizeof *components; i++)
+        cli_guess_list(g, components[i].name);
+}
+
+static bool is_component(const char *name)
+{
+    for (size_t i = 0; i < sizeof components / sizeof *components; i++) {
+        if (strcmp(components[i].name, name) == 0) return true;
+    }
+    return false;
+}
+
 static const char *string_of(const expr *e) { return e && e->kind == EXPR_STRING ? e->text : NULL; }
 
-/* What a call groups by; false if it is no such call. */
+/* What a call groups by; false if it is no such call: a word that is no part of a date is the name of labels. */
 static bool find_call(const expr *e, calendar_call *c)
 {
     const expr *by = expr_keyword(e, "groupby"), *every = expr_keyword(e, "resample");
     const char *dim = string_of(expr_keyword(e, "dim"));
+    const bool is_resample = strcmp(e->text, "resample") == 0;
+    bool is_named = true; /* by the reduction, or a member of the family */
     *c = (calendar_call){.reduction = NULL};
     if (!find_family(e->text, c)) {
-        const bool is_resample = strcmp(e->text, "resample") == 0;
         if (is_resample || (strcmp(e->text, "groupby") == 0 && e->n > 1)) {
             if (e->n < 3 || !string_of(e->child[1])) return false;
             if (is_resample) every = e->child[1];
             if (!is_resample) by = e->child[1];
             c->reduction = string_of(e->child[2]);
+            is_named = false;
         } else {
             c->reduction = e->text;
         }
@@ -375,9 +403,15 @@ static bool find_call(const expr *e, calendar_call *c)
         c->frequency = string_of(every);
         if (!c->reduction || (!c->component && !c->frequency)) return false;
     }
+    const char *dot = c->component ? strchr(c->component, '.') : NULL;
+    if (c->component && !dot && !is_component(c->component)) return false;
+    c->most = is_named ? 1 : 3;
+    if (is_named && expr_order_takes_q(c->reduction)) {
+        c->most = 2;
+        if (e->n > 1 && e->child[1]->kind != EXPR_KEYWORD) c->q = e->child[1];
+    }
     c->dim = dim ? dim : "time";
     c->ndim = strlen(c->dim);
-    const char *dot = c->component ? strchr(c->component, '.') : NULL;
     if (dot) {
         c->dim = c->component;
         c->ndim = (size_t)(dot - c->component);
@@ -405,23 +439,6 @@ const char *expr_calendar_reduction(const expr *e, const cubed_array *x, int *ax
 
 /* --- What is made of them ----------------------------------------------------------------------------- */
 
-/* An array of memory that becomes its own, with names and attributes. */
-static cubed_status own_array(expr_builder *b, const expr *e, cubed_dtype dtype, int ndim,
-                              const int64_t *shape, const char *const *names, json_t *attrs,
-                              void *data, cubed_array **out)
-{
-    cubed_array *x = NULL, *y = NULL;
-    char *text = json_dumps(attrs, JSON_REAL_PRECISION(17));
-    cubed_status st = expr_own_array(b, e, dtype, ndim, shape, data, &x);
-    if (st == CUBED_OK) st = expr_located(b, e, cubed_array_with_dim_names(x, names, &y, b->err));
-    if (st == CUBED_OK)
-        st = expr_located(b, e, cubed_array_with_attrs(y, text ? text : "{}", out, b->err));
-    cubed_array_unref(x);
-    cubed_array_unref(y);
-    cli_free(text);
-    return st;
-}
-
 /* Times as the coordinate's own units have them: whole numbers where all are. Takes over `us`. */
 static cubed_status encode_times(expr_builder *b, const expr *e, const axis_values *v, int64_t *us,
                                  int ndim, const int64_t *shape, const char *const *names,
@@ -438,8 +455,8 @@ static cubed_status encode_times(expr_builder *b, const expr *e, const axis_valu
         if (!whole) real[i] = (double)(us[i] - v->axis.base) / (double)unit;
     }
     if (!whole) cli_free(us);
-    return own_array(b, e, whole ? CUBED_INT64 : CUBED_FLOAT64, ndim, shape, names, attrs,
-                     whole ? (void *)us : (void *)real, out);
+    return expr_own_described(b, e, whole ? CUBED_INT64 : CUBED_FLOAT64, ndim, shape, names, attrs,
+                              whole ? (void *)us : (void *)real, out);
 }
 
 /* Attributes of a coordinate whose numbers are made anew. */
@@ -518,7 +535,7 @@ static cubed_status component_coordinate(expr_builder *b, const expr *e, const a
     }
     json_t *attrs = json_object();
     json_object_set_new(attrs, "long_name", json_sprintf("%s of %s", dim, v->had.dim));
-    cubed_status st = own_array(b, e, dtype, 1, &g->ngroups, names, attrs, data, &c->made);
+    cubed_status st = expr_own_described(b, e, dtype, 1, &g->ngroups, names, attrs, data, &c->made);
     json_decref(attrs);
     return st;
 }
@@ -534,10 +551,10 @@ static cubed_status find_groups(expr_builder *b, const expr *e, const calendar_c
         cli_guess guess;
         char text[GUESS_TEXT];
         cli_guess_init(&guess, call->component);
-        for (; i < sizeof components / sizeof *components; i++) {
-            cli_guess_list(&guess, components[i].name);
-            if (strcmp(components[i].name, call->component) == 0) break;
-        }
+        expr_calendar_guess(&guess);
+        while (i < sizeof components / sizeof *components &&
+               strcmp(components[i].name, call->component) != 0)
+            i++;
         if (i == sizeof components / sizeof *components)
             return expr_fail(
                 b->err, CUBED_E_ARG, b->text, e->at,
@@ -577,72 +594,22 @@ static cubed_status find_groups(expr_builder *b, const expr *e, const calendar_c
     return CUBED_OK;
 }
 
-/* The axis of groups is d, as that of x's elements was. */
-static cubed_status median_of_groups(expr_builder *b, const expr *e, cubed_array *x, int d,
-                                     cubed_array *codes, int64_t ngroups, bool skip_nan,
-                                     cubed_array **out)
-{
-    static const double middle = 0.5;
-    cubed_quantile_options o = CUBED_QUANTILE_OPTIONS_INIT;
-    cubed_array *last = NULL, *medians = NULL, *one = NULL;
-    const int ndim = cubed_array_ndim(x), front = 0, end = -1;
-    o.skip_nan = skip_nan;
-    o.task_mem = b->host->task_mem;
-    /* The grouped axis comes last, and goes back to where it was. */
-    cubed_status st = cubed_moveaxis(x, &d, &end, 1, &last, b->err);
-    if (st == CUBED_OK)
-        st = cubed_group_quantiles(last, codes, ndim - 1, ngroups, &middle, 1, false, &o, &medians,
-                                   b->err);
-    if (st == CUBED_OK) st = cubed_squeeze(medians, &front, 1, &one, b->err);
-    if (st == CUBED_OK) st = cubed_moveaxis(one, &end, &d, 1, out, b->err);
-    cubed_array_unref(last);
-    cubed_array_unref(medians);
-    cubed_array_unref(one);
-    return expr_located(b, e, st);
-}
-
 static cubed_status reduce_groups(expr_builder *b, const expr *e, const calendar_call *call,
                                   cubed_array *x, int d, groups *g, const char *dim,
                                   cubed_array **out)
 {
-    cubed_group_options o = CUBED_GROUP_OPTIONS_INIT;
-    cubed_group_reduction reduction;
-    cubed_array *codes = NULL, *y = NULL;
-    const char *names[CUBED_MAX_NDIM];
-    const bool nanmedian = strcmp(call->reduction, "nanmedian") == 0;
-    const bool median = nanmedian || strcmp(call->reduction, "median") == 0;
-    if (median)
-        o.skip_nan = nanmedian;
-    else if (!cubed_group_reduction_parse(call->reduction, &reduction, &o.skip_nan))
-        return expr_fail(
-            b->err, CUBED_E_ARG, b->text, e->at,
-            "groups have no \"%s\"; expected count, sum, prod, mean, median, var, std, min, max, "
-            "any, all, first or last, or nan in front of it",
-            call->reduction);
-    o.skip_nan = o.skip_nan || call->skip_nan;
-    EXPR_TRY(expr_get_bool(b, e, "skipna", &o.skip_nan));
-    const expr *ddof = expr_keyword(e, "ddof"), *correction = expr_keyword(e, "correction");
-    if (median && (ddof || correction))
-        return expr_reject(b, e, "ddof= and correction= are of var and std");
-    if (ddof || correction) {
-        expr_value v;
-        EXPR_TRY(expr_get_number(b, ddof ? ddof : correction, &v));
-        o.correction = v.re;
-    }
-    o.task_mem = b->host->task_mem;
-    cubed_status st = expr_own_array(b, e, CUBED_INT64, 1, &g->n, g->code, &codes);
+    expr_grouping to = {.naxes = 1,
+                        .axes = {d},
+                        .ngroups = g->ngroups,
+                        .name = dim,
+                        .reduction = call->reduction,
+                        .skip_nan = call->skip_nan,
+                        .correction = call->correction,
+                        .q = call->q};
+    cubed_status st = expr_own_array(b, e, CUBED_INT64, 1, &g->n, g->code, &to.codes);
     g->code = NULL;
-    if (st == CUBED_OK && median)
-        st = median_of_groups(b, e, x, d, codes, g->ngroups, o.skip_nan, &y);
-    else if (st == CUBED_OK)
-        st = expr_located(
-            b, e, cubed_groupby_reduce(x, codes, &d, 1, g->ngroups, reduction, &o, &y, b->err));
-    cubed_array_unref(codes);
-    if (st != CUBED_OK) return st;
-    for (int k = 0; k < cubed_array_ndim(y); k++) names[k] = cubed_array_dim_name(x, k);
-    names[d] = dim;
-    st = expr_located(b, e, cubed_array_with_dim_names(y, names, out, b->err));
-    cubed_array_unref(y);
+    if (st == CUBED_OK) st = expr_reduce_groups(b, e, &to, x, out);
+    cubed_array_unref(to.codes);
     return st;
 }
 
@@ -695,15 +662,13 @@ static cubed_status group_by(expr_builder *b, const expr *e, const calendar_call
 
 cubed_status expr_calendar_build(expr_builder *b, const expr *e, cubed_array **out, bool *is_one)
 {
-    static const char *const names[] = {"groupby", "resample",   "dim", "skipna",
-                                        "ddof",    "correction", NULL};
+    static const char *const names[] = {"groupby", "resample", "dim", EXPR_GROUP_KEYWORDS, NULL};
     calendar_call c;
     int n;
     cubed_array *x;
     *is_one = find_call(e, &c);
     if (!*is_one) return CUBED_OK;
-    const int most = strcmp(e->text, "groupby") == 0 || strcmp(e->text, "resample") == 0 ? 3 : 1;
-    EXPR_TRY(expr_check_args(b, e, most, most, names, &n));
+    EXPR_TRY(expr_check_args(b, e, c.most == 3 ? 3 : 1, c.most, names, &n));
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
     cubed_status st = group_by(b, e, &c, x, out);
     cubed_array_unref(x);
@@ -751,19 +716,44 @@ static cubed_status get_wanted(expr_builder *b, const expr *e, const axis_values
     return CUBED_OK;
 }
 
-static int64_t find_one(const axis_values *v, double x, bool nearest)
+/* Of two that are as near, the greater one, as Pandas has it. */
+static int64_t nearest_number(const axis_values *v, double x)
 {
     int64_t best = -1;
     for (int64_t i = 0; i < v->n; i++) {
-        if (v->number[i] == x) return i;
-        if (nearest && !isnan(v->number[i]) &&
-            (best < 0 || fabs(v->number[i] - x) < fabs(v->number[best] - x)))
-            best = i;
+        if (isnan(v->number[i])) continue;
+        const double off = fabs(v->number[i] - x),
+                     least = best < 0 ? INFINITY : fabs(v->number[best] - x);
+        if (best < 0 || off < least || (off == least && v->number[i] > v->number[best])) best = i;
     }
     return best;
 }
 
-static cubed_status nothing_there(expr_builder *b, const expr *e, const axis_values *v)
+static int64_t nearest_time(const axis_values *v, int64_t us)
+{
+    int64_t best = -1;
+    uint64_t least = 0;
+    for (int64_t i = 0; i < v->n; i++) {
+        const uint64_t off =
+            v->us[i] > us ? (uint64_t)v->us[i] - (uint64_t)us : (uint64_t)us - (uint64_t)v->us[i];
+        if (best >= 0 && (off > least || (off == least && v->us[i] <= v->us[best]))) continue;
+        best = i;
+        least = off;
+    }
+    return best;
+}
+
+static int64_t find_one(const axis_values *v, const wanted *w, bool nearest)
+{
+    if (nearest) return v->is_time ? nearest_time(v, w->first) : nearest_number(v, w->from);
+    for (int64_t i = 0; i < v->n; i++) {
+        if (v->number[i] == w->from) return i;
+    }
+    return -1;
+}
+
+static cubed_status nothing_there(expr_builder *b, const expr *e, const axis_values *v,
+                                  const wanted *w)
 {
     char first[48], last[48];
     if (v->n == 0) return expr_reject(b, e, "the dimension has no elements");
@@ -776,16 +766,17 @@ static cubed_status nothing_there(expr_builder *b, const expr *e, const axis_val
     }
     return expr_fail(b->err, CUBED_E_INDEX, b->text, e->at,
                      "\"%s\" has no such elements: it goes from %s to %s%s", v->had.dim, first,
-                     last, v->is_time ? "" : "; method=\"nearest\" takes the nearest");
+                     last, w->one ? "; method=\"nearest\" takes the nearest" : "");
 }
 
 static cubed_status find_slice(expr_builder *b, const expr *e, const axis_values *v,
                                const wanted *w, bool nearest, cubed_slice *out)
 {
     int64_t first = -1, last = -1, n = 0;
-    if (!v->is_time && w->one) {
-        const int64_t i = find_one(v, w->from, nearest);
-        if (i < 0) return nothing_there(b, e, v);
+    /* A date is all elements within it, unless the nearest to where it begins is wanted. */
+    if (w->one && (nearest || !v->is_time)) {
+        const int64_t i = find_one(v, w, nearest);
+        if (i < 0) return nothing_there(b, e, v, w);
         *out = (cubed_slice){i, 1, 1, true};
         return CUBED_OK;
     }
@@ -797,7 +788,7 @@ static cubed_status find_slice(expr_builder *b, const expr *e, const axis_values
         last = i;
         n++;
     }
-    if (n == 0) return nothing_there(b, e, v);
+    if (n == 0) return nothing_there(b, e, v, w);
     if (last - first + 1 != n)
         return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
                          "\"%s\" is in no order: the elements do not lie side by side", v->had.dim);

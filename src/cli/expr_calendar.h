@@ -3,10 +3,13 @@
 #define CUBED_CLI_EXPR_CALENDAR_H
 
 #include "expr_builder.h"
+#include "guess.h"
 
 /* Builds the call if it is one of these: *is_one. */
 cubed_status expr_calendar_build(expr_builder *b, const expr *e, cubed_array **out, bool *is_one);
 /* The reduction of such a call ("mean"), and the axis of x that it is along, or -1; NULL if it is none. */
 const char *expr_calendar_reduction(const expr *e, const cubed_array *x, int *axis);
+/* Parts of dates are candidates. */
+void expr_calendar_guess(cli_guess *g);
 
 #endif

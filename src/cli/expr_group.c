@@ -1,62 +1,90 @@
 /* Reductions by group, and of windows. Labels that are not codes are read when the expression is built: which groups there
  * are decides the shape of the result. */
+#define _GNU_SOURCE
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "about.h"
 #include "cli.h"
-#include "expr_builder.h"
+#include "expr_calendar.h"
+#include "guess.h"
 
-/* Labels are held in memory twice. */
+/* Labels are held in memory, with their order. */
 #define MAX_LABELS ((int64_t)1 << 24)
 
-/* Values of labels and the groups among them, in order. Of floats and of everything else. */
+/* --- Labels ------------------------------------------------------------------------------------------- */
+
+/* Values of labels and the groups among them, in order. Times and whole numbers are int64, other numbers float64. */
 typedef struct labels {
     int64_t n, ngroups;
-    bool floats;
-    union label {
-        int64_t i;
-        double f;
-    } * value, *group;
+    cubed_dtype dtype;
+    size_t size;
+    bool times;
+    char *value;
+    int64_t *code;  /* the number of each label's group; -1: it is missing */
+    int64_t *first; /* a label of each group */
 } labels;
-
-static int by_integer(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static int by_float(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 static void free_labels(labels *l)
 {
     cli_free(l->value);
-    cli_free(l->group);
+    cli_free(l->code);
+    cli_free(l->first);
 }
 
-static bool is_missing(const labels *l, int64_t k, bool time)
+static const void *label_at(const labels *l, int64_t k) { return l->value + (size_t)k * l->size; }
+
+static int compare_numbers(double a, double b) { return (a > b) - (a < b); }
+
+static int compare_integers(int64_t a, int64_t b) { return (a > b) - (a < b); }
+
+static int compare_wide(const uint32_t *a, const uint32_t *b, size_t n)
 {
-    return l->floats ? isnan(l->value[k].f) : time && l->value[k].i == INT64_MIN;
+    for (size_t i = 0; i < n; i++) {
+        if (a[i] != b[i]) return a[i] < b[i] ? -1 : 1;
+    }
+    return 0;
 }
 
-static void find_groups(labels *l, bool time)
+static int compare_labels(const labels *l, int64_t i, int64_t j)
 {
-    int64_t there = 0, n = 0;
-    l->group = cli_alloc((size_t)(l->n + 1) * sizeof *l->group);
+    const void *a = label_at(l, i), *b = label_at(l, j);
+    if (l->dtype == CUBED_FLOAT64) return compare_numbers(*(const double *)a, *(const double *)b);
+    if (l->dtype == CUBED_INT64) return compare_integers(*(const int64_t *)a, *(const int64_t *)b);
+    return cubed_dtype_family(l->dtype) == CUBED_STRING ? compare_wide(a, b, l->size / 4)
+                                                        : memcmp(a, b, l->size);
+}
+
+static int by_label(const void *a, const void *b, void *of)
+{
+    return compare_labels(of, *(const int64_t *)a, *(const int64_t *)b);
+}
+
+static bool is_missing(const labels *l, int64_t k)
+{
+    if (l->dtype == CUBED_FLOAT64) return isnan(*(const double *)label_at(l, k));
+    return l->times && *(const int64_t *)label_at(l, k) == INT64_MIN;
+}
+
+static void find_groups(labels *l)
+{
+    int64_t there = 0;
+    int64_t *order = cli_alloc((size_t)(l->n + 1) * sizeof *order);
+    l->code = cli_alloc((size_t)(l->n + 1) * sizeof *l->code);
+    l->first = cli_alloc((size_t)(l->n + 1) * sizeof *l->first);
     for (int64_t k = 0; k < l->n; k++) {
-        if (!is_missing(l, k, time)) l->group[there++] = l->value[k];
+        l->code[k] = -1;
+        if (!is_missing(l, k)) order[there++] = k;
     }
-    qsort(l->group, (size_t)there, sizeof *l->group, l->floats ? by_float : by_integer);
+    qsort_r(order, (size_t)there, sizeof *order, by_label, l);
     for (int64_t k = 0; k < there; k++) {
-        bool same = n > 0 && (l->floats ? l->group[k].f == l->group[n - 1].f
-                                        : l->group[k].i == l->group[n - 1].i);
-        if (!same) l->group[n++] = l->group[k];
+        if (k == 0 || compare_labels(l, order[k - 1], order[k]) != 0)
+            l->first[l->ngroups++] = order[k];
+        l->code[order[k]] = l->ngroups - 1;
     }
-    l->ngroups = n;
+    cli_free(order);
 }
 
 cubed_status expr_compute(expr_builder *b, cubed_array *x, void *to)
@@ -76,11 +104,11 @@ cubed_status expr_compute(expr_builder *b, cubed_array *x, void *to)
 static cubed_status read_labels(expr_builder *b, const expr *e, cubed_array *by, labels *l)
 {
     cubed_array *x;
-    cubed_dtype dtype = cubed_array_dtype(by);
-    cubed_kind kind = cubed_dtype_kind(dtype);
-    *l = (labels){.n = 1, .floats = kind == CUBED_KIND_FLOAT};
-    if (kind == CUBED_KIND_COMPLEX || kind == CUBED_KIND_TEXT || dtype == CUBED_UINT64)
-        return expr_reject(b, e, "labels are of numbers, times, or codes with ngroups=");
+    const cubed_dtype dtype = cubed_array_dtype(by);
+    const cubed_kind kind = cubed_dtype_kind(dtype);
+    *l = (labels){.n = 1, .times = kind == CUBED_KIND_TIME, .dtype = CUBED_INT64};
+    if (kind == CUBED_KIND_COMPLEX || dtype == CUBED_UINT64)
+        return expr_reject(b, e, "labels are of numbers, times or texts, or codes with ngroups=");
     for (int d = 0; d < cubed_array_ndim(by); d++) {
         int64_t extent = cubed_array_shape(by)[d];
         if (extent > MAX_LABELS || l->n * extent > MAX_LABELS)
@@ -88,13 +116,15 @@ static cubed_status read_labels(expr_builder *b, const expr *e, cubed_array *by,
                                "more than 16777216 labels: make codes of them, and give ngroups=");
         l->n *= extent;
     }
-    EXPR_TRY(
-        expr_located(b, e, cubed_astype(by, l->floats ? CUBED_FLOAT64 : CUBED_INT64, &x, b->err)));
-    l->value = cli_alloc((size_t)(l->n + 1) * sizeof *l->value);
+    if (kind == CUBED_KIND_FLOAT) l->dtype = CUBED_FLOAT64;
+    if (kind == CUBED_KIND_TEXT) l->dtype = dtype;
+    l->size = cubed_dtype_size(l->dtype);
+    EXPR_TRY(expr_located(b, e, cubed_astype(by, l->dtype, &x, b->err)));
+    l->value = cli_alloc((size_t)(l->n + 1) * l->size);
     cubed_status st = expr_located(b, e, expr_compute(b, x, l->value));
     cubed_array_unref(x);
     if (st == CUBED_OK)
-        find_groups(l, kind == CUBED_KIND_TIME);
+        find_groups(l);
     else
         free_labels(l);
     return st;
@@ -114,43 +144,63 @@ cubed_status expr_own_array(expr_builder *b, const expr *e, cubed_dtype dtype, i
     return st;
 }
 
-/* The number of each label's group; -1 where it is missing. */
-static cubed_status codes_of(expr_builder *b, const expr *e, const cubed_array *by, labels *l,
-                             cubed_array **out)
+cubed_status expr_own_described(expr_builder *b, const expr *e, cubed_dtype dtype, int ndim,
+                                const int64_t *shape, const char *const *names, json_t *attrs,
+                                void *data, cubed_array **out)
 {
-    bool time = cubed_dtype_kind(cubed_array_dtype(by)) == CUBED_KIND_TIME;
-    int64_t *codes = cli_alloc((size_t)(l->n + 1) * sizeof *codes);
-    for (int64_t k = 0; k < l->n; k++) {
-        const union label *at = NULL;
-        if (!is_missing(l, k, time))
-            at = bsearch(&l->value[k], l->group, (size_t)l->ngroups, sizeof *l->group,
-                         l->floats ? by_float : by_integer);
-        codes[k] = at ? at - l->group : -1;
+    cubed_array *x = NULL, *y = NULL;
+    char *text = json_dumps(attrs, JSON_REAL_PRECISION(17));
+    cubed_status st = expr_own_array(b, e, dtype, ndim, shape, data, &x);
+    if (st == CUBED_OK) st = expr_located(b, e, cubed_array_with_dim_names(x, names, &y, b->err));
+    if (st == CUBED_OK)
+        st = expr_located(b, e, cubed_array_with_attrs(y, text ? text : "{}", out, b->err));
+    cubed_array_unref(x);
+    cubed_array_unref(y);
+    cli_free(text);
+    return st;
+}
+
+/* The label of each group, in the labels' own type, and what they say of themselves. */
+static cubed_status labels_of_groups(expr_builder *b, const expr *e, const cubed_array *by,
+                                     const labels *l, const char *dim, cubed_array **out)
+{
+    static const char *const kept[] = {"units",         "calendar", "long_name",
+                                       "standard_name", "axis",     "positive"};
+    json_t *attrs = json_object(), *had = json_loads(cubed_array_attrs(by), 0, NULL);
+    cubed_array *x;
+    char *value = cli_alloc((size_t)(l->ngroups + 1) * l->size);
+    for (int64_t k = 0; k < l->ngroups; k++)
+        memcpy(value + (size_t)k * l->size, label_at(l, l->first[k]), l->size);
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        json_t *v = json_object_get(had, kept[i]);
+        if (v) json_object_set(attrs, kept[i], v);
     }
-    return expr_own_array(b, e, CUBED_INT64, cubed_array_ndim(by), cubed_array_shape(by), codes,
-                          out);
+    cubed_status st = expr_own_described(b, e, l->dtype, 1, &l->ngroups, &dim, attrs, value, &x);
+    json_decref(attrs);
+    json_decref(had);
+    if (st != CUBED_OK) return st;
+    st = expr_located(b, e, cubed_astype(x, cubed_array_dtype(by), out, b->err));
+    cubed_array_unref(x);
+    return st;
 }
 
 static cubed_status call_group_labels(expr_builder *b, const expr *e, cubed_array **out)
 {
     int n;
     labels l;
-    cubed_array *by, *x;
+    cubed_array *by;
     EXPR_TRY(expr_check_args(b, e, 1, 1, NULL, &n));
     EXPR_TRY(expr_get_array(b, e->child[0], &by));
     cubed_status st = read_labels(b, e->child[0], by, &l);
     if (st == CUBED_OK) {
-        cli_free(l.value);
-        st = expr_own_array(b, e, l.floats ? CUBED_FLOAT64 : CUBED_INT64, 1, &l.ngroups, l.group,
-                            &x);
-    }
-    if (st == CUBED_OK) {
-        st = expr_located(b, e, cubed_astype(x, cubed_array_dtype(by), out, b->err));
-        cubed_array_unref(x);
+        st = labels_of_groups(b, e, by, &l, NULL, out);
+        free_labels(&l);
     }
     cubed_array_unref(by);
     return st;
 }
+
+/* --- Groups ------------------------------------------------------------------------------------------- */
 
 static int axis_named(const cubed_array *x, const char *name)
 {
@@ -162,8 +212,8 @@ static int axis_named(const cubed_array *x, const char *name)
 }
 
 /* By axis= or dim=, else those that have the names of the labels' dimensions, else the first ones. */
-static cubed_status grouped_axes(expr_builder *b, const expr *e, const cubed_array *x,
-                                 const cubed_array *by, int *n, int axes[CUBED_MAX_NDIM])
+static cubed_status choose_axes(expr_builder *b, const expr *e, const cubed_array *x,
+                                const cubed_array *by, int *n, int axes[CUBED_MAX_NDIM])
 {
     EXPR_TRY(expr_get_axes(b, e, NULL, x, n, axes));
     if (*n >= 0) return CUBED_OK;
@@ -177,70 +227,277 @@ static cubed_status grouped_axes(expr_builder *b, const expr *e, const cubed_arr
     return CUBED_OK;
 }
 
-static cubed_status get_options(expr_builder *b, const expr *e, const char *name,
-                                cubed_group_reduction *reduction, cubed_group_options *o)
+/* From 0 on, each once, and one for each dimension of the labels. */
+static cubed_status grouped_axes(expr_builder *b, const expr *e, const cubed_array *x,
+                                 const cubed_array *by, int *n, int axes[CUBED_MAX_NDIM])
 {
-    const expr *ddof = expr_keyword(e, "ddof"), *least = expr_keyword(e, "min_count");
-    expr_value v;
-    *o = (cubed_group_options)CUBED_GROUP_OPTIONS_INIT;
-    if (!cubed_group_reduction_parse(name, reduction, &o->skip_nan))
-        return expr_reject(b, e->child[2],
-                           "expected count, sum, prod, mean, var, std, min, max, any, all, first, "
-                           "last, argmin or argmax, or nan in front of it");
-    EXPR_TRY(expr_get_bool(b, e, "skipna", &o->skip_nan));
-    o->task_mem = b->host->task_mem;
-    if (least) EXPR_TRY(expr_get_int(b, least, &o->min_count));
-    if (ddof) {
-        EXPR_TRY(expr_get_number(b, ddof, &v));
-        o->correction = v.re;
+    const int ndim = cubed_array_ndim(x), nby = cubed_array_ndim(by);
+    uint32_t mask = 0;
+    EXPR_TRY(choose_axes(b, e, x, by, n, axes));
+    if (*n < 1 || *n != nby)
+        return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
+                         "labels of %d dimensions for %d axes: expected one axis for each, and one "
+                         "at least",
+                         nby, *n);
+    for (int i = 0; i < *n; i++) {
+        const int axis = axes[i] < 0 ? axes[i] + ndim : axes[i];
+        if (axis < 0 || axis >= ndim || mask >> axis & 1)
+            return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
+                             "axis %d is out of range for %d dimensions, or comes twice", axes[i],
+                             ndim);
+        mask |= 1U << axis;
+        axes[i] = axis;
     }
     return CUBED_OK;
 }
 
-/* The codes that are given, or those of labels. */
-static cubed_status get_codes(expr_builder *b, const expr *e, cubed_array *by, cubed_array **codes,
-                              int64_t *ngroups)
+static cubed_status quantiles_of_groups(expr_builder *b, const expr *e, const expr_grouping *g,
+                                        cubed_array *x, uint32_t mask, expr_order *o,
+                                        cubed_array **out)
+{
+    const int front = 0;
+    int side[CUBED_MAX_NDIM];
+    cubed_array *side_by_side = NULL, *all = NULL;
+    /* As the codes have them, from the first of them on. */
+    for (int i = 0; i < g->naxes; i++) side[i] = __builtin_ctz(mask) + i;
+    cubed_status st = cubed_moveaxis(x, g->axes, side, g->naxes, &side_by_side, b->err);
+    if (st == CUBED_OK)
+        st = cubed_group_quantiles(side_by_side, g->codes, __builtin_ctz(mask), g->ngroups, o->q,
+                                   o->n, false, &o->options, &all, b->err);
+    if (st == CUBED_OK && o->several) *out = cubed_array_ref(all);
+    if (st == CUBED_OK && !o->several) st = cubed_squeeze(all, &front, 1, out, b->err);
+    cubed_array_unref(side_by_side);
+    cubed_array_unref(all);
+    return expr_located(b, e, st);
+}
+
+/* A keyword that the reduction does not take; of[k] says what name k is of. */
+static cubed_status refuse(expr_builder *b, const expr *e, const char *const *names,
+                           const char *const *of)
+{
+    for (; *names; names++, of++) {
+        const expr *given = expr_keyword(e, *names);
+        if (given)
+            return expr_fail(b->err, CUBED_E_ARG, b->text, given->at, "%s= is of %s", *names, *of);
+    }
+    return CUBED_OK;
+}
+
+static cubed_status unknown_reduction(expr_builder *b, const expr *e, const char *name)
+{
+    static const char known[] = "count, sum, prod, mean, median, quantile, percentile, var, std, "
+                                "min, max, any, all, first, last, argmin, argmax";
+    cli_guess guess;
+    char text[GUESS_TEXT];
+    cli_guess_init(&guess, name);
+    cli_guess_list(&guess, known);
+    if (e->n > 2 && e->child[2]->kind == EXPR_STRING) e = e->child[2];
+    return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
+                     "groups have no \"%s\"%s; expected %s, or nan in front of it", name,
+                     cli_guess_text(&guess, text), known);
+}
+
+static cubed_status other_reduction(expr_builder *b, const expr *e, const expr_grouping *g,
+                                    cubed_array *x, cubed_array **out)
+{
+    static const char *const not_taken[] = {"q", "method", NULL}, *const of[] = {
+                                                                      "quantiles and percentiles",
+                                                                      "quantiles and percentiles"};
+    const expr *correction = expr_keyword(e, "correction"), *ddof = expr_keyword(e, "ddof"),
+               *least = expr_keyword(e, "min_count");
+    cubed_group_options o = CUBED_GROUP_OPTIONS_INIT;
+    cubed_group_reduction reduction;
+    if (!cubed_group_reduction_parse(g->reduction, &reduction, &o.skip_nan))
+        return unknown_reduction(b, e, g->reduction);
+    EXPR_TRY(refuse(b, e, not_taken, of));
+    if (correction && ddof) return expr_reject(b, ddof, "ddof= is correction=: give one of them");
+    if (!correction) correction = ddof;
+    o.task_mem = b->host->task_mem;
+    o.correction = g->correction;
+    o.skip_nan = o.skip_nan || g->skip_nan;
+    EXPR_TRY(expr_get_bool(b, e, "skipna", &o.skip_nan));
+    if (least) EXPR_TRY(expr_get_int(b, least, &o.min_count));
+    if (correction) {
+        expr_value v;
+        if (reduction != CUBED_GROUP_VAR && reduction != CUBED_GROUP_STD)
+            return expr_reject(b, correction, "only var and std take a correction");
+        EXPR_TRY(expr_get_number(b, correction, &v));
+        o.correction = v.re;
+    }
+    return expr_located(b, e,
+                        cubed_groupby_reduce(x, g->codes, g->axes, g->naxes, g->ngroups, reduction,
+                                             &o, out, b->err));
+}
+
+static cubed_status order_statistic(expr_builder *b, const expr *e, const expr_grouping *g,
+                                    cubed_array *x, uint32_t mask, cubed_array **out)
+{
+    static const char *const not_taken[] = {"ddof", "correction", "min_count", NULL},
+                             *const of[] = {"var and std", "var and std", "other reductions"};
+    expr_order o;
+    EXPR_TRY(refuse(b, e, not_taken, of));
+    cubed_status st = expr_get_order(b, e, g->reduction, g->q, &o);
+    o.options.skip_nan = o.options.skip_nan || g->skip_nan;
+    if (st == CUBED_OK) st = expr_get_bool(b, e, "skipna", &o.options.skip_nan);
+    if (st == CUBED_OK) st = quantiles_of_groups(b, e, g, x, mask, &o, out);
+    expr_order_free(&o);
+    return st;
+}
+
+cubed_status expr_reduce_groups(expr_builder *b, const expr *e, const expr_grouping *g,
+                                cubed_array *x, cubed_array **out)
+{
+    const int ndim = cubed_array_ndim(x);
+    const char *names[CUBED_MAX_NDIM];
+    cubed_array *y;
+    uint32_t mask = 0;
+    for (int i = 0; i < g->naxes; i++) mask |= 1U << g->axes[i];
+    if (expr_is_order(g->reduction))
+        EXPR_TRY(order_statistic(b, e, g, x, mask, &y));
+    else
+        EXPR_TRY(other_reduction(b, e, g, x, &y));
+    /* Several quantiles are in front. */
+    int n = cubed_array_ndim(y) - (ndim - g->naxes + 1);
+    if (n > 0) names[0] = NULL;
+    for (int d = 0; d < ndim; d++) {
+        const bool grouped = mask >> d & 1;
+        if (!grouped || d == __builtin_ctz(mask))
+            names[n++] = grouped ? g->name : cubed_array_dim_name(x, d);
+    }
+    cubed_status st = expr_located(b, e, cubed_array_with_dim_names(y, names, out, b->err));
+    cubed_array_unref(y);
+    return st;
+}
+
+/* A call that groups by labels. */
+typedef struct labels_call {
+    const expr *by;
+    const char *name; /* of the labels; NULL: they are computed */
+    const char *reduction;
+    const expr *q;
+} labels_call;
+
+/* groupby=region, or "region". */
+static cubed_status get_labels(expr_builder *b, const labels_call *call, cubed_array **out)
+{
+    expr name = *call->by;
+    cli_guess guess;
+    char text[GUESS_TEXT];
+    if (name.kind != EXPR_STRING) return expr_get_array(b, call->by, out);
+    name.kind = EXPR_NAME;
+    cubed_status st = expr_get_array(b, &name, out);
+    cli_guess_init(&guess, name.text);
+    expr_calendar_guess(&guess);
+    if (st == CUBED_OK || !guess.best[0]) return st;
+    return expr_fail(b->err, CUBED_E_ARG, b->text, name.at,
+                     "there are no labels \"%s\", and times have no part of that name%s", name.text,
+                     cli_guess_text(&guess, text));
+}
+
+/* The coordinate of groups, in place of what the input says of a dimension of that name. */
+static cubed_status note_labels(expr_builder *b, const expr *e, const cubed_array *by,
+                                const labels *l, const char *dim)
+{
+    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
+    for (int64_t k = 0; k < l->ngroups; k++) {
+        const unsigned char *p = label_at(l, l->first[k]);
+        for (size_t i = 0; i < l->size; i++) hash = (hash ^ p[i]) * UINT64_C(1099511628211);
+    }
+    expr_coord c = {.dim = cli_strdup(dim),
+                    .whole = l->ngroups,
+                    .part = {0, l->ngroups, 1, false},
+                    .key = cli_printf("groups of %s %016" PRIx64, dim, hash)};
+    cubed_status st = labels_of_groups(b, e, by, l, dim, &c.made);
+    if (st == CUBED_OK)
+        expr_about_note(b, e, c);
+    else
+        expr_coord_free(&c);
+    return st;
+}
+
+static bool is_left(const cubed_array *x, const expr_grouping *g, const char *name)
+{
+    const int d = axis_named(x, name);
+    bool grouped = false;
+    for (int i = 0; i < g->naxes; i++) grouped = grouped || g->axes[i] == d;
+    return d >= 0 && !grouped;
+}
+
+static cubed_status reduce_labelled(expr_builder *b, const expr *e, const labels_call *call,
+                                    cubed_array *x, cubed_array *by, cubed_array **out)
 {
     const expr *given = expr_keyword(e, "ngroups");
-    labels l;
+    expr_grouping g = {.reduction = call->reduction, .q = call->q};
+    labels l = {.n = 0};
+    EXPR_TRY(grouped_axes(b, e, x, by, &g.naxes, g.axes));
     if (given) {
-        EXPR_TRY(expr_get_int(b, given, ngroups));
-        *codes = cubed_array_ref(by);
-        return CUBED_OK;
+        EXPR_TRY(expr_get_int(b, given, &g.ngroups));
+        g.codes = cubed_array_ref(by);
+    } else {
+        EXPR_TRY(read_labels(b, call->by, by, &l));
+        g.ngroups = l.ngroups;
+        /* A dimension that stays may have that name. */
+        if (call->name && !is_left(x, &g, call->name)) g.name = call->name;
     }
-    EXPR_TRY(read_labels(b, e->child[1], by, &l));
-    *ngroups = l.ngroups;
-    cubed_status st = codes_of(b, e, by, &l, codes);
+    cubed_status st = given ? CUBED_OK
+                            : expr_own_array(b, e, CUBED_INT64, cubed_array_ndim(by),
+                                             cubed_array_shape(by), l.code, &g.codes);
+    l.code = NULL;
+    if (st == CUBED_OK) st = expr_reduce_groups(b, e, &g, x, out);
+    if (st == CUBED_OK && g.name) {
+        st = note_labels(b, e, by, &l, g.name);
+        if (st != CUBED_OK) cubed_array_unref(*out);
+    }
+    cubed_array_unref(g.codes);
     free_labels(&l);
     return st;
 }
 
+static cubed_status group_by_labels(expr_builder *b, const expr *e, labels_call *call,
+                                    cubed_array **out)
+{
+    cubed_array *x = NULL, *by = NULL;
+    if (call->by->kind == EXPR_NAME || call->by->kind == EXPR_STRING) call->name = call->by->text;
+    cubed_status st = expr_get_array(b, e->child[0], &x);
+    if (st == CUBED_OK) st = get_labels(b, call, &by);
+    if (st == CUBED_OK) st = reduce_labelled(b, e, call, x, by, out);
+    cubed_array_unref(x);
+    cubed_array_unref(by);
+    return st;
+}
+
+/* groupby(x, labels, "mean") */
 static cubed_status call_groupby(expr_builder *b, const expr *e, cubed_array **out)
 {
-    static const char *const names[] = {"axis", "dim",       "ngroups", "skipna",
-                                        "ddof", "min_count", NULL};
-    int n, naxes, axes[CUBED_MAX_NDIM];
-    int64_t ngroups = 0;
-    cubed_group_reduction reduction;
-    cubed_group_options options;
-    cubed_array *x = NULL, *by = NULL, *codes = NULL;
+    static const char *const names[] = {"axis", "dim", "ngroups", EXPR_GROUP_KEYWORDS, NULL};
+    int n;
     EXPR_TRY(expr_check_args(b, e, 3, 3, names, &n));
     if (e->child[2]->kind != EXPR_STRING)
         return expr_reject(b, e->child[2], "expected the name of a reduction in quotes");
-    EXPR_TRY(get_options(b, e, e->child[2]->text, &reduction, &options));
-    cubed_status st = expr_get_array(b, e->child[0], &x);
-    if (st == CUBED_OK) st = expr_get_array(b, e->child[1], &by);
-    if (st == CUBED_OK) st = grouped_axes(b, e, x, by, &naxes, axes);
-    if (st == CUBED_OK) st = get_codes(b, e, by, &codes, &ngroups);
-    if (st == CUBED_OK)
-        st = expr_located(
-            b, e,
-            cubed_groupby_reduce(x, codes, axes, naxes, ngroups, reduction, &options, out, b->err));
-    cubed_array_unref(x);
-    cubed_array_unref(by);
-    cubed_array_unref(codes);
-    return st;
+    labels_call call = {.by = e->child[1], .reduction = e->child[2]->text};
+    return group_by_labels(b, e, &call, out);
 }
+
+cubed_status expr_group_build(expr_builder *b, const expr *e, cubed_array **out, bool *is_one)
+{
+    static const char *const names[] = {"groupby",           "axis", "dim", "ngroups",
+                                        EXPR_GROUP_KEYWORDS, NULL};
+    labels_call call = {.by = expr_keyword(e, "groupby"), .reduction = e->text};
+    const bool takes_q = expr_order_takes_q(e->text);
+    int n;
+    *is_one = call.by != NULL;
+    if (!*is_one) return CUBED_OK;
+    if (expr_keyword(e, "resample"))
+        return expr_reject(b, call.by, "groupby= and resample= together: give one of them");
+    if (call.by->kind == EXPR_INT || call.by->kind == EXPR_FLOAT || call.by->kind == EXPR_BOOL)
+        return expr_reject(b, call.by,
+                           "expected groupby=\"time.month\", or labels, such as groupby=region");
+    EXPR_TRY(expr_check_args(b, e, 1, takes_q ? 2 : 1, names, &n));
+    if (n > 1) call.q = e->child[1];
+    return group_by_labels(b, e, &call, out);
+}
+
+/* --- Windows ------------------------------------------------------------------------------------------ */
 
 /* Windows as Xarray has them: up to the element, or around it. */
 static cubed_status get_windows(expr_builder *b, const expr *e, const cubed_array *x, int *n,

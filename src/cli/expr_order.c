@@ -29,52 +29,86 @@ static cubed_status get_method(expr_builder *b, const expr *e, cubed_quantile_me
                        "expected one of NumPy's methods, as \"linear\", \"nearest\", \"hazen\"");
 }
 
-/* Of the positional arguments the one behind `before` others is the axis. */
-static cubed_status call(expr_builder *b, const expr *e, int before, int positional,
-                         const double *q, int n, bool several, bool skip_nan, cubed_array **out)
+enum { SKIP_NAN = 1, PERCENT = 2, MEDIAN = 4 };
+
+static const struct {
+    const char *name;
+    int which;
+} statistics[] = {{"median", MEDIAN},      {"nanmedian", MEDIAN | SKIP_NAN},
+                  {"quantile", 0},         {"nanquantile", SKIP_NAN},
+                  {"percentile", PERCENT}, {"nanpercentile", PERCENT | SKIP_NAN}};
+
+static int which_of(const char *name)
 {
-    cubed_quantile_options o = CUBED_QUANTILE_OPTIONS_INIT;
+    for (size_t i = 0; i < sizeof statistics / sizeof *statistics; i++) {
+        if (strcmp(statistics[i].name, name) == 0) return statistics[i].which;
+    }
+    return -1;
+}
+
+bool expr_is_order(const char *name) { return which_of(name) >= 0; }
+
+bool expr_order_takes_q(const char *name)
+{
+    const int which = which_of(name);
+    return which >= 0 && !(which & MEDIAN);
+}
+
+cubed_status expr_get_order(expr_builder *b, const expr *e, const char *name, const expr *q,
+                            expr_order *out)
+{
+    const int which = which_of(name);
+    const expr *named = expr_keyword(e, "q");
+    *out = (expr_order){.options = CUBED_QUANTILE_OPTIONS_INIT};
+    out->options.skip_nan = which & SKIP_NAN;
+    out->options.task_mem = b->host->task_mem;
+    if (which & MEDIAN) {
+        if (named) return expr_reject(b, named, "the median is one quantile: it takes no q=");
+        out->q = cli_alloc(sizeof *out->q);
+        out->n = 1;
+        out->q[0] = 0.5;
+        return CUBED_OK;
+    }
+    if (q && named) return expr_reject(b, named, "q is given twice");
+    if (!q) q = named;
+    if (!q) return expr_reject(b, e, "expected q, a number or a list of them");
+    EXPR_TRY(get_method(b, e, &out->options.method));
+    return get_numbers(b, q, which & PERCENT ? 100 : 1, &out->q, &out->n, &out->several);
+}
+
+void expr_order_free(expr_order *o) { cli_free(o->q); }
+
+/* The positional argument `axis` is the axis, if it is there. */
+static cubed_status along_axes(expr_builder *b, const expr *e, const expr *axis,
+                               const expr_order *order, cubed_array **out)
+{
+    cubed_quantile_options o = order->options;
     int axes[CUBED_MAX_NDIM];
     cubed_array *x;
-    o.skip_nan = skip_nan;
-    o.task_mem = b->host->task_mem;
-    EXPR_TRY(get_method(b, e, &o.method));
     EXPR_TRY(expr_get_bool(b, e, "keepdims", &o.keepdims));
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
-    cubed_status st =
-        expr_get_axes(b, e, positional > before ? e->child[before] : NULL, x, &o.naxes, axes);
+    cubed_status st = expr_get_axes(b, e, axis, x, &o.naxes, axes);
     if (o.naxes >= 0) o.axes = axes;
     if (st == CUBED_OK)
         st = expr_located(b, e,
-                          several ? cubed_quantiles(x, q, n, &o, out, b->err)
-                                  : cubed_quantile(x, q[0], &o, out, b->err));
+                          order->several ? cubed_quantiles(x, order->q, order->n, &o, out, b->err)
+                                         : cubed_quantile(x, order->q[0], &o, out, b->err));
     cubed_array_unref(x);
     return st;
 }
 
-enum { SKIP_NAN = 1, PERCENT = 2 };
-
-static cubed_status median(expr_builder *b, const expr *e, int which, cubed_array **out)
+static cubed_status call_order(expr_builder *b, const expr *e, cubed_array **out)
 {
-    static const char *const names[] = {"axis", "dim", "keepdims", NULL};
-    const double half = 0.5;
-    int n;
-    EXPR_TRY(expr_check_args(b, e, 1, 2, names, &n));
-    return call(b, e, 1, n, &half, 1, false, which & SKIP_NAN, out);
-}
-
-static cubed_status quantile(expr_builder *b, const expr *e, int which, cubed_array **out)
-{
+    static const char *const of_median[] = {"axis", "dim", "keepdims", NULL};
     static const char *const names[] = {"q", "axis", "dim", "keepdims", "method", NULL};
-    int positional, n = 0;
-    bool several = false;
-    double *q = NULL;
-    EXPR_TRY(expr_check_args(b, e, 1, 3, names, &positional));
-    const expr *list = positional > 1 ? e->child[1] : expr_keyword(e, "q");
-    if (!list) return expr_reject(b, e, "expected q, a number or a list of them");
-    cubed_status st = get_numbers(b, list, which & PERCENT ? 100 : 1, &q, &n, &several);
-    if (st == CUBED_OK) st = call(b, e, 2, positional, q, n, several, which & SKIP_NAN, out);
-    cli_free(q);
+    const bool takes_q = expr_order_takes_q(e->text);
+    const int before = takes_q ? 2 : 1; /* in front of the axis */
+    int n;
+    expr_order o;
+    EXPR_TRY(expr_check_args(b, e, 1, before + 1, takes_q ? names : of_median, &n));
+    cubed_status st = expr_get_order(b, e, e->text, takes_q && n > 1 ? e->child[1] : NULL, &o);
+    if (st == CUBED_OK) st = along_axes(b, e, n > before ? e->child[before] : NULL, &o, out);
+    expr_order_free(&o);
     return st;
 }
 
@@ -155,12 +189,12 @@ static cubed_status call_bincount(expr_builder *b, const expr *e, cubed_array **
 }
 
 const expr_function expr_order_functions[] = {
-    {"median", NULL, median, 0},
-    {"nanmedian", NULL, median, SKIP_NAN},
-    {"quantile", NULL, quantile, 0},
-    {"nanquantile", NULL, quantile, SKIP_NAN},
-    {"percentile", NULL, quantile, PERCENT},
-    {"nanpercentile", NULL, quantile, PERCENT | SKIP_NAN},
+    {.name = "median", .fn = call_order},
+    {.name = "nanmedian", .fn = call_order},
+    {.name = "quantile", .fn = call_order},
+    {.name = "nanquantile", .fn = call_order},
+    {.name = "percentile", .fn = call_order},
+    {.name = "nanpercentile", .fn = call_order},
     {.name = "histogram", .fn = call_histogram},
     {.name = "bincount", .fn = call_bincount},
     {.name = NULL},

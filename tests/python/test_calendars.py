@@ -112,6 +112,143 @@ def test_medians(daily, tmp_path):
     same(got.across.values, across.transpose("x", "time").values)
 
 
+@pytest.mark.parametrize("q", [0.9, [0.1, 0.9]])
+def test_quantiles(daily, tmp_path, q):
+    several = isinstance(q, list)
+    text = f"""a = quantile(t, {q}, groupby="time.month"); b = nanquantile(t, {q}, resample="2MS");
+        c = monpctl(t, {[10, 90] if several else 90});
+        d = groupby(t, "time.season", "quantile", q={q}, method="nearest", skipna=True)"""
+    got = check(run("eval", text.replace("\n", ""), daily, "--json", *QUIET)).arrays()
+    source = decoded(daily).t
+    want = {
+        "a": source.groupby("time.month").quantile(q, skipna=False),
+        "b": source.resample(time="2MS").quantile(q, skipna=True),
+        "c": source.resample(time="MS").quantile(q, skipna=True),
+        "d": source.groupby("time.season").quantile(q, skipna=True, method="nearest"),
+    }
+    for name, w in want.items():
+        w = w.transpose("quantile", ..., "x") if several else w.transpose(..., "x")
+        np.testing.assert_allclose(got[name], w.values, rtol=1e-12, atol=1e-15, err_msg=name)
+
+
+def test_labels(tmp_path):
+    """Groups of an array of the input, by name or as an expression, as Xarray has them."""
+    rng = np.random.default_rng(4)
+    data = rng.normal(size=(6, 11, 5))
+    data[rng.random(data.shape) < 0.1] = np.nan
+    labels = np.array([3, 1, 2, 7, 1, 3, 3, 2, 1, 7, 3])
+    ds = xr.Dataset(
+        {"t": (("a", "y", "b"), data, {"units": "K"})},
+        coords={
+            "region": ("y", labels, {"long_name": "what it is", "units": "1"}),
+            "height": ("y", labels * 0.5),
+            "place": ("y", np.array(["ab", "c", "ab", "", "c", "c", "é", "é", "é", "ab", "c"])),
+            "y": np.arange(11),
+        },
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # texts of fixed length
+        ds.to_zarr(tmp_path / "a.zarr", encoding={"t": {"chunks": (2, 4, 5)}}, consolidated=False)
+    same = functools.partial(np.testing.assert_allclose, rtol=1e-12, atol=1e-15)
+    for by in ("region", "height"):
+        for name, text in (
+            ("mean", f"mean(t, groupby={by}, skipna=True)"),
+            ("median", f'nanmedian(t, groupby="{by}")'),
+            ("median", f'groupby(t, {by}, "median", skipna=True)'),
+            ("std", f"nanstd(t, groupby={by}, correction=1)"),
+            ("quantile", f"quantile(t, 0.3, groupby={by}, skipna=True)"),
+            ("quantile", f'groupby(t, {by}, "nanpercentile", q=30)'),
+        ):
+            out = tmp_path / f"{by}{len(list(tmp_path.iterdir()))}"
+            check(run("eval", text, tmp_path / "a.zarr", "--out", out, *QUIET))
+            got = xr.open_zarr(out, consolidated=False)
+            args = {"mean": {}, "median": {}, "std": {"ddof": 1}, "quantile": {"q": 0.3}}[name]
+            want = getattr(ds.t.groupby(by), name)(**args, skipna=True)
+            same(got.result.values, want.transpose("a", by, "b").values, err_msg=text)
+            np.testing.assert_array_equal(got[by].values, want[by].values)
+            assert got.result.attrs == {"units": "K"}
+            assert got[by].attrs == ds[by].attrs
+    out = tmp_path / "texts"
+    text = "m = nanmedian(t, groupby=place); n = nanmax(t, groupby=place)"
+    check(run("eval", text, tmp_path / "a.zarr", "--out", out, *QUIET))
+    got, groups = xr.open_zarr(out, consolidated=False), ds.t.groupby("place")
+    same(got.m.values, groups.median().transpose("a", "place", "b").values)
+    same(got.n.values, groups.max().transpose("a", "place", "b").values)
+    assert got.place.values.tolist() == sorted(set(ds.place.values.tolist()))
+
+
+def test_labels_of_several_dimensions(tmp_path):
+    import zarr
+
+    rng = np.random.default_rng(5)
+    data, labels = rng.normal(size=(5, 4, 7)), rng.integers(-1, 3, (7, 5))
+    g = zarr.create_group(tmp_path / "a.zarr")
+    g.create_array("t", data=data, chunks=(2, 2, 3))
+    g.create_array("by", data=labels, chunks=(3, 5))
+    text = """a = groupby(t, by, "median", axis=(-1, 0), ngroups=3);
+        b = groupby(t, by, "percentile", axis=(2, 0), q=(25, 50), ngroups=3);
+        c = groupby(t, by, "max", axis=(2, 0))"""
+    command = ("eval", text.replace("\n", ""), tmp_path / "a.zarr", "--json", *QUIET)
+    got = check(run(*command)).arrays()
+    lines = np.moveaxis(data, 1, 0)  # one for each of the axis that stays
+    for k in range(3):
+        there = lines[:, k == labels.T]
+        np.testing.assert_allclose(got["a"][k], np.median(there, axis=1), rtol=1e-14)
+        np.testing.assert_allclose(
+            got["b"][:, k], np.percentile(there, [25, 50], axis=1), rtol=1e-14
+        )
+    for k in range(4):
+        np.testing.assert_array_equal(got["c"][k], lines[:, k - 1 == labels.T].max(axis=1))
+
+
+WRONG_LABELS = [
+    ("median(t, groupby=nosuch)", 'unknown name "nosuch"'),
+    ('median(t, groupby="nosuch")', 'unknown name "nosuch"'),
+    ('median(t, groupby="time", q=0.5)', "takes no q="),
+    ("quantile(t, 0.5, groupby=t, q=0.5, axis=(0, 1))", "q is given twice"),
+    ("mean(t, groupby=t, axis=(0, 0))", "comes twice"),
+    ("mean(t, groupby=t, axis=0)", "of 2 dimensions for 1 axes"),
+    ("mean(t, groupby=t, axis=(0, 7))", "axis 7 is out of range"),
+    ("mean(t, groupby=mean(t))", "of 0 dimensions"),
+    ("mean(t, groupby=t, method=3, axis=(0, 1))", "method= is of quantiles"),
+    ("mean(t, groupby=complex64(t), axis=(0, 1))", "numbers, times or texts"),
+    ('groupby(t, time, "medain")', '(did you mean "median"?)'),
+]
+
+
+@pytest.mark.parametrize(("text", "says"), WRONG_LABELS)
+def test_labels_that_are_wrong(noleap, text, says):
+    result = run("eval", text, noleap, *QUIET)
+    assert result.code == 1 and says in result.err, result
+
+
+@pytest.mark.parametrize("up", [True, False])
+def test_the_nearest(tmp_path, up):
+    """As Xarray has it: of two that are as near, the greater one."""
+    times = np.arange("2020-01-01", "2020-02-01", dtype="datetime64[D]").astype("datetime64[ns]")
+    lat = np.arange(0.0, 20.0)
+    t = np.arange(31.0 * 20).reshape(31, 20)
+    order = slice(None, None, 1 if up else -1)
+    ds = xr.Dataset({"t": (("time", "lat"), t[order, order])}).assign_coords(
+        time=times[order], lat=lat[order]
+    )
+    ds.to_zarr(tmp_path / "a.zarr", consolidated=False)
+    for select in (
+        {"time": "2020-01-15T07"},
+        {"time": "2020-01-15T12"},
+        {"time": "2020-01-15T12:00:01"},
+        {"time": "2019"},
+        {"time": "2031-05-06"},
+        {"lat": 7.5},
+        {"lat": 7.4, "time": "2020-01-03T23"},
+        {"lat": -99},
+    ):
+        words = ", ".join(f"{k}={v!r}" for k, v in select.items()).replace("'", '"')
+        text = f'sel(t, {words}, method="nearest")'
+        got = check(run("eval", text, tmp_path / "a.zarr", "--json", *QUIET)).arrays()["result"]
+        np.testing.assert_array_equal(got, ds.t.sel(select, method="nearest").values, words)
+
+
 def test_weeks(tmp_path):
     for calendar in CALENDARS[:3]:
         path = make(tmp_path / calendar, 40, "days since 2001-02-03", calendar)
@@ -239,7 +376,7 @@ WRONG = [
     ('mean(t, resample="1Q4")', "is no frequency"),
     ('mean(t, resample="0D")', "is no frequency"),
     ('mean(t, resample="MS-FEB")', "is no frequency"),
-    ('mean(t, resample="D", groupby="time.month")', "expected groupby="),
+    ('mean(t, resample="D", groupby="time.month")', "give one of them"),
     ("mean(t, groupby=3)", "expected groupby="),
     ('mean(t, groupby="x.month")', 'no coordinate "x"'),
     ('prod(t, resample="1s")', "more than 16777216 intervals"),
@@ -249,12 +386,17 @@ WRONG = [
     ("monmean(t[:0])", "has no elements"),
     ("monmean(mean(t, axis=0))", 'no dimension "time"'),
     ("resample(t)", "expected resample("),
-    ('median(t, groupby="time.month", ddof=1)', "ddof= and correction= are of var and std"),
+    ('median(t, groupby="time.month", ddof=1)', "ddof= is of var and std"),
     ('groupby(t, "time.month", "mode")', 'groups have no "mode"; expected count'),
     ('sel(t, time="2031")', "it goes from 1999-11-20T00:00:00 to"),
     ('sel(t, time="2000-13")', "expected a date"),
     ('sel(t, time="2000-01-40")', "expected a date"),
     ("sel(t, time=3)", "expected a date"),
+    ('mean(t, groupby="mnth")', '(did you mean "month"?)'),
+    ('percentile(t, groupby="time.month")', "expected q"),
+    ('percentile(t, 101, groupby="time.month")', "from 0 to 1"),
+    ('mean(t, groupby="time.month", ddof=1)', "only var and std"),
+    ('mean(t, 90, groupby="time.month")', "mean takes 1 argument"),
     ('sel(t, tme="2000")', '(did you mean "time"?)'),
     ('sel(t, time="2000", time="2001")', "comes twice"),
     ("sel(t, x=1)", 'no coordinate "x"'),
