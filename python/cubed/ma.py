@@ -60,6 +60,27 @@ _ma: Any = np.ma  # of which NumPy types little
 _DIVISIONS = ("divide", "floor_divide", "remainder")
 
 
+_of_masked = partial(
+    documented,
+    parameters={
+        "a": "An array that may be masked.",
+        "axes": "int or tuple of int : The axes in their new order; none: reversed.",
+        "chunks": "Chunks of an array that is not lazy, see :func:`cubed.rechunk`.",
+        "ddof": "What is subtracted from the number of elements in the divisor.",
+        "fill_value": "scalar or None : What :meth:`MaskedArray.filled` puts; None: NumPy's.",
+        "kwargs": "As for :func:`cubed.compute`.",
+        "shape": "int or tuple of int : The new shape; -1: what is left.",
+        "value": "scalar : What elements are compared with.",
+        "v1": "scalar : One end.",
+        "v2": "scalar : The other end.",
+        "x": "An array that may be masked.",
+    },
+)
+_MASKED = "Of the array's shape and type; what was masked stays so. Lazy."
+_SAME = "What is masked stays so. Lazy."
+_ONE = REDUCED + "Masked where nothing is left. Lazy."
+
+
 class MaskedArray:
     """An array of which some elements do not count: :attr:`data`, and :attr:`mask`, true where they
     do not. Made by :func:`masked_array` and other functions of this module.
@@ -165,16 +186,28 @@ class MaskedArray:
 
     # --- Values ------------------------------------------------------------------------------
 
+    @_of_masked(returns="NumPy's masked array.")
     def compute(self, **kwargs: Any) -> Any:
-        """The values, as NumPy's masked array. Parameters as for :func:`cubed.compute`."""
+        """The values, as NumPy's masked array.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> print(x.compute())
+        [1.0 -- 6.0]
+        """
         data, mask = _compute(self._values, self._hidden, **kwargs)
         return _ma.MaskedArray(data, mask, fill_value=self._fill)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         raise TypeError("a masked array has no values without its mask: use compute, or filled")
 
+    @_of_masked(returns="Of its shape and type. Lazy.")
     def filled(self, fill_value: Any = None) -> Array:
-        """The data with a value in place of masked elements."""
+        """The data with a value in place of masked elements.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> x.filled(0).compute()
+        array([1., 0., 6.])
+        """
         value = self.fill_value if fill_value is None else fill_value
         return _where(self._hidden, np.asarray(value).astype(self.dtype)[()], self._values)
 
@@ -184,36 +217,91 @@ class MaskedArray:
         key = key.filled(False) if isinstance(key, MaskedArray) else key
         return self._each(lambda x: x[key])
 
+    @_of_masked(returns=_SAME)
     def astype(self, dtype: DTypeLike) -> MaskedArray:
-        """The elements in another type."""
+        """The elements in another type.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> print(x.astype("int64").compute())
+        [1 -- 6]
+        """
         return MaskedArray(self._values.astype(dtype), self._hidden, self._fill)
 
+    @_of_masked(returns=_SAME)
     def copy(self) -> MaskedArray:
-        """The same value behind another object."""
+        """The same value behind another object.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> print(x.copy().compute())
+        [1.0 -- 6.0]
+        """
         return self._each(lambda x: x.copy())
 
+    @_of_masked(returns=_SAME)
     def reshape(self, *shape: Any, order: str = "C") -> MaskedArray:
-        """The elements in another shape."""
+        """The elements in another shape.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> print(x.reshape(1, 3).compute())
+        [[1.0 -- 6.0]]
+        """
         return self._each(lambda x: x.reshape(*shape, order=order))
 
+    @_of_masked(returns=_SAME)
     def ravel(self, order: str = "C") -> MaskedArray:
-        """The elements in one dimension."""
+        """The elements in one dimension.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> print(x.reshape(1, 3).ravel().compute())
+        [1.0 -- 6.0]
+        """
         return self._each(lambda x: x.ravel(order))
 
+    @_of_masked(returns=_SAME)
     def transpose(self, *axes: Any) -> MaskedArray:
-        """The array with its axes in another order."""
+        """The array with its axes in another order.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> x.reshape(1, 3).transpose().shape
+        (3, 1)
+        """
         return self._each(lambda x: x.transpose(*axes))
 
+    @_of_masked(returns=_SAME)
     def squeeze(self, axis: Any = None) -> MaskedArray:
-        """The array without axes of extent 1."""
+        """The array without axes of extent 1.
+
+        Parameters
+        ----------
+        axis : int, tuple of int or None
+            Which of them; None: all.
+
+        Examples
+        --------
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> x.reshape(1, 3).squeeze().shape
+        (3,)
+        """
         return self._each(lambda x: x.squeeze(axis))
 
+    @_of_masked(returns=_SAME)
     def rechunk(self, chunks: ChunksLike) -> MaskedArray:
-        """The same values in other chunks."""
+        """The same values in other chunks.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> x.rechunk(2).chunks
+        ((2, 1),)
+        """
         return self._each(lambda x: x.rechunk(chunks))
 
+    @_of_masked(returns="Of one axis. Lazy.")
     def compressed(self) -> Array:
-        """The elements that are not masked, in one dimension; they are counted now."""
+        """The elements that are not masked, in one dimension; they are counted now.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> x.compressed().compute()
+        array([1., 6.])
+        """
         return self._values.ravel()[~self._hidden.ravel()]
 
     # --- Reductions --------------------------------------------------------------------------
@@ -221,33 +309,69 @@ class MaskedArray:
     def _reduced(self, out: Array, axis: Axis, keepdims: bool) -> MaskedArray:
         return MaskedArray(out, _all(self._hidden, axis=axis, keepdims=keepdims), self._fill)
 
+    @_of_masked(returns=REDUCED + "int64. Lazy.")
     def count(self, axis: Axis = None, keepdims: bool = False) -> Array:
-        """How many elements are not masked: int64."""
+        """How many elements are not masked: int64.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> int(x.count().compute())
+        2
+        """
         return count_nonzero(~self._hidden, axis=axis, keepdims=keepdims)
 
+    @_of_masked(returns=_ONE)
     def sum(self, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False) -> Any:
-        """Sums of what is not masked."""
+        """Sums of what is not masked.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> float(x.sum().compute())
+        7.0
+        """
         out = self._values.sum(axis, dtype, keepdims=keepdims, where=~self._hidden)
         return self._reduced(out, axis, keepdims)
 
+    @_of_masked(returns=_ONE)
     def prod(self, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False) -> Any:
-        """Products of what is not masked."""
+        """Products of what is not masked.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> float(x.prod().compute())
+        6.0
+        """
         out = self._values.prod(axis, dtype, keepdims=keepdims, where=~self._hidden)
         return self._reduced(out, axis, keepdims)
 
+    @_of_masked(returns=_ONE)
     def mean(self, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False) -> Any:
-        """Means of what is not masked."""
+        """Means of what is not masked.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> float(x.mean().compute())
+        3.5
+        """
         out = self._values.mean(axis, dtype, keepdims=keepdims, where=~self._hidden)
         return self._reduced(out, axis, keepdims)
 
+    @_of_masked(returns=_ONE)
     def var(self, axis: Axis = None, *, ddof: float = 0, keepdims: bool = False) -> Any:
-        """Variances of what is not masked; where too little is left they are masked."""
+        """Variances of what is not masked; where too little is left they are masked.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> float(x.var().compute())
+        6.25
+        """
         out = self._values.var(axis, ddof=ddof, keepdims=keepdims, where=~self._hidden)
         few = self.count(axis, keepdims) <= ddof
         return MaskedArray(out, few, self._fill)
 
+    @_of_masked(returns=_ONE)
     def std(self, axis: Axis = None, *, ddof: float = 0, keepdims: bool = False) -> Any:
-        """Standard deviations of what is not masked; where too little is left they are masked."""
+        """Standard deviations of what is not masked; where too little is left they are masked.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> float(x.std().compute())
+        2.5
+        """
         out = self.var(axis, ddof=ddof, keepdims=keepdims)
         return MaskedArray(_elements.sqrt(out.data), out.mask, self._fill)
 
@@ -264,42 +388,90 @@ class MaskedArray:
         out = name(_where(self._hidden, value, self._values), axis=axis, keepdims=keepdims)
         return self._reduced(out, axis, keepdims)
 
+    @_of_masked(returns=_ONE)
     def max(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
-        """The largest of what is not masked."""
+        """The largest of what is not masked.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> float(x.max().compute())
+        6.0
+        """
         return self._extreme(True, axis, keepdims)
 
+    @_of_masked(returns=_ONE)
     def min(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
-        """The smallest of what is not masked."""
+        """The smallest of what is not masked.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> float(x.min().compute())
+        1.0
+        """
         return self._extreme(False, axis, keepdims)
 
+    @_of_masked(returns=_ONE)
     def ptp(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
-        """The largest of what is not masked less the smallest."""
+        """The largest of what is not masked less the smallest.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> float(x.ptp().compute())
+        5.0
+        """
         return self.max(axis, keepdims=keepdims) - self.min(axis, keepdims=keepdims)
 
+    @_of_masked(returns=_ONE)
     def all(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
-        """Whether all of what is not masked is true."""
+        """Whether all of what is not masked is true.
+
+        >>> x = cubed.ma.masked_array([True, False], [False, True])
+        >>> bool(x.all().compute())
+        True
+        """
         out = _all(self._values, axis=axis, keepdims=keepdims, where=~self._hidden)
         return self._reduced(out, axis, keepdims)
 
+    @_of_masked(returns=_ONE)
     def any(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
-        """Whether any of what is not masked is true."""
+        """Whether any of what is not masked is true.
+
+        >>> x = cubed.ma.masked_array([True, False], [False, True])
+        >>> bool(x.any().compute())
+        True
+        """
         out = _any(self._values, axis=axis, keepdims=keepdims, where=~self._hidden)
         return self._reduced(out, axis, keepdims)
 
+    @_of_masked(returns=_SAME)
     def cumsum(self, axis: int | None = None) -> MaskedArray:
-        """Running sums, in which masked elements are 0; they stay masked."""
+        """Running sums, in which masked elements are 0; they stay masked.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> print(x.cumsum().compute())
+        [1.0 -- 7.0]
+        """
         x = self.ravel() if axis is None else self
         (d,) = (0,) if axis is None else normalize_axes(axis, self.ndim)
         return MaskedArray(cumulative_sum(x.filled(0), axis=d), x.mask, self._fill)
 
+    @_of_masked(returns=_SAME)
     def cumprod(self, axis: int | None = None) -> MaskedArray:
-        """Running products, in which masked elements are 1; they stay masked."""
+        """Running products, in which masked elements are 1; they stay masked.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> print(x.cumprod().compute())
+        [1.0 -- 6.0]
+        """
         x = self.ravel() if axis is None else self
         (d,) = (0,) if axis is None else normalize_axes(axis, self.ndim)
         return MaskedArray(cumulative_prod(x.filled(1), axis=d), x.mask, self._fill)
 
+    @_of_masked(returns=_SAME)
     def anom(self, axis: Axis = None) -> MaskedArray:
-        """The elements less their mean."""
+        """The elements less their mean.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> print(x.anom().compute())
+        [-2.5 -- 2.5]
+        """
         return self - self.mean(axis, keepdims=axis is not None)
 
     # --- Operators ---------------------------------------------------------------------------
@@ -373,21 +545,6 @@ def _is_number(value: Any) -> bool:
 def _plain(value: Any) -> Any:
     """The data of NumPy's masked array; others as they are."""
     return _ma.getdata(value) if isinstance(value, np.ma.MaskedArray) else value
-
-
-_of_masked = partial(
-    documented,
-    parameters={
-        "a": "An array that may be masked.",
-        "chunks": "Chunks of an array that is not lazy, see :func:`cubed.rechunk`.",
-        "fill_value": "scalar or None : What :meth:`MaskedArray.filled` puts; None: NumPy's.",
-        "value": "scalar : What elements are compared with.",
-        "v1": "scalar : One end.",
-        "v2": "scalar : The other end.",
-        "x": "An array that may be masked.",
-    },
-)
-_MASKED = "Of the array's shape and type; what was masked stays so. Lazy."
 
 
 # --- Making ---------------------------------------------------------------------------------------

@@ -42,8 +42,26 @@ def functions():
     return {name: x for x, name in found.items()}
 
 
+def methods(*classes):
+    """By full name the public methods that are written in these classes."""
+    return {
+        f"{c.__module__}.{c.__qualname__}.{name}": x
+        for c in classes
+        for name, x in vars(c).items()
+        if inspect.isfunction(x) and not name.startswith("_")
+    }
+
+
 FUNCTIONS = functions()
-CLASSES = (cubed.Array, cubed.Callback, cubed.Plan, cubed.Spec, cubed.ma.MaskedArray)
+METHODS = methods(cubed.ma.MaskedArray, cubed.random.Generator)
+CLASSES = (
+    cubed.Array,
+    cubed.Callback,
+    cubed.Plan,
+    cubed.Spec,
+    cubed.ma.MaskedArray,
+    cubed.random.Generator,
+)
 
 
 def sections(doc):
@@ -105,7 +123,7 @@ def wrong(x):
         yield f"sections are in the order {list(parts)[1:]}"
     yield from (f"no such section: {s}" for s in parts if s and s not in SECTIONS)
     signature = inspect.signature(x).parameters
-    parameters = [p for p in signature if not p.startswith("_")]
+    parameters = [p for p in signature if not p.startswith("_") and p != "self"]
     listed = entries(parts.get("Parameters", []))
     names = [name for names, _, _ in listed for name in names]
     if sorted(names) != sorted(parameters):
@@ -122,9 +140,9 @@ def wrong(x):
         yield "no example"
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", [*FUNCTIONS, *METHODS])
 def test_sections(name):
-    assert list(wrong(FUNCTIONS[name])) == []
+    assert list(wrong((FUNCTIONS | METHODS)[name])) == []
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ def documented(
 def _completed(function: Any, parameters: Mapping[str, str], returns: str, raises: str) -> str:
     doc = function.__doc__
     if sys.version_info < (3, 13):  # which leaves the indentation out
-        doc = doc.replace("\n    ", "\n")
+        doc = doc.replace("\n" + " " * (len(doc) - len(doc.rstrip(" "))), "\n")
     summary, sections = _cut(doc)
     sections["Parameters"] = _listed(function, sections.get("Parameters", ""), parameters)
     if returns and "Returns" in sections:
@@ -202,7 +202,7 @@ def _parameters(function: Any) -> Iterator[tuple[str, Any]]:
         if flags & 0x04:
             names.insert(positional, "*" + stars[0])
     for name in names:
-        if name[0] != "_":
+        if name[0] != "_" and name != "self":
             yield name, defaults.get(name)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random as _python
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -16,6 +17,7 @@ from cubed.array._cores import in_chunks
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import common_spec, is_scalar, normalize_axis, to_numpy
 from cubed.base._chunks import Shape, longest, normalize_chunks, normalize_shape
+from cubed.base._docs import documented
 from cubed.base._dtypes import name_of
 from cubed.base._types import ChunksLike, DTypeLike, NDArray
 from cubed.spec import Spec
@@ -58,6 +60,52 @@ def _parameter(value: Any) -> Any:
     return values[()] if values.ndim == 0 else _above.as_lazy(values)
 
 
+_of_numbers = partial(
+    documented,
+    parameters={
+        "a": "Shape of the distribution; of power laws the exponent.",
+        "alpha": "Concentrations, which are in memory.",
+        "b": "The second shape of the distribution.",
+        "check_valid": '{"warn", "raise", "ignore"} : What happens where `cov` is no covariance.',
+        "colors": "array_like of int : How many there are of each colour.",
+        "cov": "Covariances, which are in memory.",
+        "df": "Degrees of freedom.",
+        "dfden": "Degrees of freedom of the denominator.",
+        "dfnum": "Degrees of freedom of the numerator.",
+        "endpoint": "Whether `high` is included.",
+        "high": "The end; not included, unless it is said.",
+        "kappa": "Concentration about the mode.",
+        "lam": "The mean.",
+        "left": "The least number.",
+        "length": "How many.",
+        "loc": "The middle of the distribution.",
+        "low": "The least number.",
+        "mean": "The mean; for `lognormal` of the logarithms.",
+        "method": "Accepted; NumPy's word for how numbers are drawn.",
+        "mode": "The most likely number.",
+        "mu": "The mode, an angle.",
+        "n": "array_like of int : How many trials or successes.",
+        "n_children": "How many.",
+        "nbad": "array_like of int : How many bad ones there are.",
+        "ngood": "array_like of int : How many good ones there are.",
+        "nonc": "Noncentrality.",
+        "nsample": "int or array_like of int : How many are drawn.",
+        "out": "Array or None : A lazy array that becomes the result, where the method takes one.",
+        "p": "Probability of success.",
+        "pvals": "Probabilities of the outcomes, which are in memory.",
+        "right": "The greatest number.",
+        "scale": "By what the distribution is stretched.",
+        "shape": "array_like : Shape of the distribution.",
+        "sigma": "Standard deviation of the logarithms.",
+        "size": "Shape of the result; None: the one that parameters broadcast to.",
+        "tol": "How far `cov` may be from a covariance.",
+        "x": "Input array.",
+    },
+)
+_REAL = "Of shape `size`. Lazy."
+_COUNT = "int64, of shape `size`. Lazy."
+
+
 class Generator:
     """Random numbers with the methods and parameters of NumPy's Generator; see
     :func:`default_rng`.
@@ -89,8 +137,13 @@ class Generator:
         """NumPy's Philox with the same seed."""
         return np.random.Philox(self._seeds)
 
+    @_of_numbers(returns="With seeds that follow from this one's.")
     def spawn(self, n_children: int) -> list[Generator]:
-        """So many generators with seeds of their own."""
+        """So many generators with seeds of their own.
+
+        >>> len(cubed.random.default_rng(1).spawn(3))
+        3
+        """
         return [Generator(s, spec=self._spec) for s in self._seeds.spawn(n_children)]
 
     # --- How ---------------------------------------------------------------------------------
@@ -192,6 +245,7 @@ class Generator:
 
     # --- Numbers -----------------------------------------------------------------------------
 
+    @_of_numbers(returns=_REAL)
     def random(
         self,
         size: Shape | None = None,
@@ -200,9 +254,18 @@ class Generator:
         *,
         chunks: ChunksLike = "auto",
     ) -> Array:
-        """Uniform in [0, 1)."""
+        """Uniform in [0, 1).
+
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.random(size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
         return self._standard("random", size, dtype, out, chunks)
 
+    @_of_numbers(
+        returns="Of shape `size` and `dtype`. Lazy.",
+        raises="ValueError: There is none from `low` to `high`, or they are not all of that type.",
+    )
     def integers(
         self,
         low: Any,
@@ -214,7 +277,13 @@ class Generator:
         chunks: ChunksLike = "auto",
     ) -> Array:
         """Integers from low (0 if `high` is None) up to but not including high, all equally likely;
-        with `endpoint` including it."""
+        with `endpoint` including it.
+
+        >>> rng = cubed.random.default_rng(1)
+        >>> dice = rng.integers(1, 7, size=1000, chunks=100)
+        >>> int(dice.min().compute()), int(dice.max().compute())
+        (1, 6)
+        """
         first, last = (0, low) if high is None else (low, high)
         d = np.dtype(dtype)
         if d.kind not in "biu":
@@ -236,10 +305,16 @@ class Generator:
         x = _core.astype(x, name_of(d)) if wide != d else x
         return Array._new(in_chunks(x, extents), self._spec)
 
+    @_of_numbers(returns="Of that length.")
     def bytes(self, length: int) -> bytes:
-        """So many bytes, now."""
+        """So many bytes, now.
+
+        >>> len(cubed.random.default_rng(1).bytes(10))
+        10
+        """
         return np.random.Generator(np.random.Philox(self._next())).bytes(length)
 
+    @_of_numbers(returns=_REAL)
     def standard_normal(
         self,
         size: Shape | None = None,
@@ -248,9 +323,15 @@ class Generator:
         *,
         chunks: ChunksLike = "auto",
     ) -> Array:
-        """Normal with mean 0 and standard deviation 1."""
+        """Normal with mean 0 and standard deviation 1.
+
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.standard_normal(size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
         return self._standard("normal", size, dtype, out, chunks)
 
+    @_of_numbers(returns=_REAL)
     def standard_exponential(
         self,
         size: Shape | None = None,
@@ -260,9 +341,15 @@ class Generator:
         *,
         chunks: ChunksLike = "auto",
     ) -> Array:
-        """Exponential with mean 1; the method changes nothing."""
+        """Exponential with mean 1; the method changes nothing.
+
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.standard_exponential(size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
         return self._standard("exponential", size, dtype, out, chunks)
 
+    @_of_numbers(returns=_REAL, raises="TypeError: `out` is given.")
     def standard_gamma(
         self,
         shape: Any,
@@ -272,7 +359,12 @@ class Generator:
         *,
         chunks: ChunksLike = "auto",
     ) -> Array:
-        """Gamma with scale 1."""
+        """Gamma with scale 1.
+
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.standard_gamma(2.0, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
         if out is not None:
             raise TypeError("standard_gamma: out is given, use the result")
         d = np.dtype(dtype)
@@ -280,6 +372,7 @@ class Generator:
 
     # --- Distributions that are made of these ------------------------------------------------
 
+    @_of_numbers(returns=_REAL)
     def uniform(
         self,
         low: Any = 0.0,
@@ -288,10 +381,16 @@ class Generator:
         *,
         chunks: ChunksLike = "auto",
     ) -> Array:
-        """Uniform from low to high."""
+        """Uniform from low to high.
+
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.uniform(-1.0, 1.0, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
         (u,), (a, b) = self._of("random", size, chunks, low, high)
         return u * (b - a) + a
 
+    @_of_numbers(returns=_REAL, raises="ValueError: `scale` is less than 0.")
     def normal(
         self,
         loc: Any = 0.0,
@@ -300,19 +399,31 @@ class Generator:
         *,
         chunks: ChunksLike = "auto",
     ) -> Array:
-        """Normal with mean `loc` and standard deviation `scale`."""
+        """Normal with mean `loc` and standard deviation `scale`.
+
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.normal(20.0, 2.5, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
         self._positive("normal", scale=scale)
         (n,), (a, b) = self._of("normal", size, chunks, loc, scale)
         return n * b + a
 
+    @_of_numbers(returns=_REAL, raises="ValueError: `scale` is less than 0.")
     def exponential(
         self, scale: Any = 1.0, size: Shape | None = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Exponential with mean `scale`."""
+        """Exponential with mean `scale`.
+
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.exponential(2.0, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
         self._positive("exponential", scale=scale)
         (e,), (b,) = self._of("exponential", size, chunks, scale)
         return e * b
 
+    @_of_numbers(returns=_REAL, raises="ValueError: `sigma` is less than 0.")
     def lognormal(
         self,
         mean: Any = 0.0,
@@ -321,11 +432,17 @@ class Generator:
         *,
         chunks: ChunksLike = "auto",
     ) -> Array:
-        """Numbers whose logarithms are normal."""
+        """Numbers whose logarithms are normal.
+
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.lognormal(0.0, 0.5, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
         self._positive("lognormal", sigma=sigma)
         (n,), (a, b) = self._of("normal", size, chunks, mean, sigma)
         return _above.array_api.exp(n * b + a)
 
+    @_of_numbers(returns=_REAL, raises="ValueError: `scale` is less than 0.")
     def laplace(
         self,
         loc: Any = 0.0,
@@ -334,11 +451,17 @@ class Generator:
         *,
         chunks: ChunksLike = "auto",
     ) -> Array:
-        """Laplace, about `loc`."""
+        """Laplace, about `loc`.
+
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.laplace(0.0, 2.0, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
         self._positive("laplace", scale=scale)
         (e, f), (a, b) = self._of("exponential exponential", size, chunks, loc, scale)
         return (e - f) * b + a
 
+    @_of_numbers(returns=_REAL, raises="ValueError: `scale` is less than 0.")
     def logistic(
         self,
         loc: Any = 0.0,
@@ -347,11 +470,17 @@ class Generator:
         *,
         chunks: ChunksLike = "auto",
     ) -> Array:
-        """Logistic, about `loc`."""
+        """Logistic, about `loc`.
+
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.logistic(0.0, 2.0, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
         self._positive("logistic", scale=scale)
         (e, f), (a, b) = self._of("exponential exponential", size, chunks, loc, scale)
         return (_log(e) - _log(f)) * b + a
 
+    @_of_numbers(returns=_REAL, raises="ValueError: `scale` is less than 0.")
     def gumbel(
         self,
         loc: Any = 0.0,
@@ -360,42 +489,78 @@ class Generator:
         *,
         chunks: ChunksLike = "auto",
     ) -> Array:
-        """Gumbel, with its mode at `loc`."""
+        """Gumbel, with its mode at `loc`.
+
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.gumbel(0.0, 2.0, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
         self._positive("gumbel", scale=scale)
         (e,), (a, b) = self._of("exponential", size, chunks, loc, scale)
         return a - _log(e) * b
 
+    @_of_numbers(returns=_REAL, raises="ValueError: `scale` is less than 0.")
     def rayleigh(
         self, scale: Any = 1.0, size: Shape | None = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Rayleigh, with its mode at `scale`."""
+        """Rayleigh, with its mode at `scale`.
+
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.rayleigh(2.0, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
         self._positive("rayleigh", scale=scale)
         (e,), (b,) = self._of("exponential", size, chunks, scale)
         return _above.array_api.sqrt(e * 2.0) * b
 
+    @_of_numbers(returns=_REAL, raises="ValueError: `a` is not more than 0.")
     def weibull(self, a: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto") -> Array:
-        """Weibull with shape `a`."""
+        """Weibull with shape `a`.
+
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.weibull(1.5, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
         self._positive("weibull", a=a)
         (e,), (k,) = self._of("exponential", size, chunks, a)
         return _above.array_api.exp(_log(e) / k)
 
+    @_of_numbers(returns=_REAL, raises="ValueError: `a` is not more than 0.")
     def pareto(self, a: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto") -> Array:
-        """Pareto II (Lomax) with shape `a`."""
+        """Pareto II (Lomax) with shape `a`.
+
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.pareto(3.0, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
         self._positive("pareto", a=a)
         (e,), (k,) = self._of("exponential", size, chunks, a)
         return _above.array_api.expm1(e / k)
 
+    @_of_numbers(returns=_REAL, raises="ValueError: `a` is not more than 0.")
     def power(self, a: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto") -> Array:
-        """Powers in [0, 1], of exponent ``a - 1``."""
+        """Powers in [0, 1], of exponent ``a - 1``.
+
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.power(3.0, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
         self._positive("power", a=a)
         (e,), (k,) = self._of("exponential", size, chunks, a)
         return _above.array_api.exp(_log(-_above.array_api.expm1(-e)) / k)
 
+    @_of_numbers(returns=_REAL)
     def standard_cauchy(self, size: Shape | None = None, *, chunks: ChunksLike = "auto") -> Array:
-        """Cauchy with its mode at 0."""
+        """Cauchy with its mode at 0.
+
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.standard_cauchy(size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
         (n, m), _ = self._of("normal normal", size, chunks)
         return n / m
 
+    @_of_numbers(returns=_REAL, raises="ValueError: The three do not ascend.")
     def triangular(
         self,
         left: Any,
@@ -405,7 +570,12 @@ class Generator:
         *,
         chunks: ChunksLike = "auto",
     ) -> Array:
-        """Triangular from left to right, with its peak at `mode`."""
+        """Triangular from left to right, with its peak at `mode`.
+
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.triangular(0.0, 1.0, 4.0, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
         xp = _above.array_api
         (u,), (a, m, b) = self._of("random", size, chunks, left, mode, right)
         if not any(isinstance(v, Array) for v in (a, m, b)) and not (a <= m <= b and a < b):
@@ -425,30 +595,55 @@ class Generator:
 
     # --- Distributions that NumPy draws block by block ---------------------------------------
 
+    @_of_numbers(returns=_REAL)
     def beta(
         self, a: Any, b: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Beta."""
+        """Beta.
+
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.beta(2.0, 5.0, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
         return self._by_blocks("beta", (a, b), size, chunks)
 
+    @_of_numbers(returns=_COUNT)
     def binomial(
         self, n: Any, p: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Successes among n, each with probability p: int64."""
+        """Successes among n, each with probability p: int64.
+
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.binomial(10, 0.3, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
         return self._by_blocks("binomial", (n, p), size, chunks)
 
+    @_of_numbers(returns=_REAL)
     def chisquare(
         self, df: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Chi-square with so many degrees of freedom."""
+        """Chi-square with so many degrees of freedom.
+
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.chisquare(3, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
         return self._by_blocks("chisquare", (df,), size, chunks)
 
+    @_of_numbers(returns=_REAL)
     def f(
         self, dfnum: Any, dfden: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Fisher's F."""
+        """Fisher's F.
+
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.f(3, 8, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
         return self._by_blocks("f", (dfnum, dfden), size, chunks)
 
+    @_of_numbers(returns=_REAL)
     def gamma(
         self,
         shape: Any,
@@ -457,13 +652,25 @@ class Generator:
         *,
         chunks: ChunksLike = "auto",
     ) -> Array:
-        """Gamma."""
+        """Gamma.
+
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.gamma(2.0, 0.5, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
         return self._by_blocks("gamma", (shape, scale), size, chunks)
 
+    @_of_numbers(returns=_COUNT)
     def geometric(self, p: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto") -> Array:
-        """Trials up to the first success, each with probability p: int64."""
+        """Trials up to the first success, each with probability p: int64.
+
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.geometric(0.3, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
         return self._by_blocks("geometric", (p,), size, chunks)
 
+    @_of_numbers(returns=_COUNT)
     def hypergeometric(
         self,
         ngood: Any,
@@ -473,25 +680,49 @@ class Generator:
         *,
         chunks: ChunksLike = "auto",
     ) -> Array:
-        """Good ones among `nsample` without replacement: int64."""
+        """Good ones among `nsample` without replacement: int64.
+
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.hypergeometric(20, 30, 10, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
         return self._by_blocks("hypergeometric", (ngood, nbad, nsample), size, chunks)
 
+    @_of_numbers(returns=_COUNT)
     def logseries(self, p: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto") -> Array:
-        """Logarithmic series: int64."""
+        """Logarithmic series: int64.
+
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.logseries(0.3, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
         return self._by_blocks("logseries", (p,), size, chunks)
 
+    @_of_numbers(returns=_COUNT)
     def negative_binomial(
         self, n: Any, p: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Failures before n successes: int64."""
+        """Failures before n successes: int64.
+
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.negative_binomial(5, 0.3, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
         return self._by_blocks("negative_binomial", (n, p), size, chunks)
 
+    @_of_numbers(returns=_REAL)
     def noncentral_chisquare(
         self, df: Any, nonc: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Noncentral chi-square."""
+        """Noncentral chi-square.
+
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.noncentral_chisquare(3, 1.5, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
         return self._by_blocks("noncentral_chisquare", (df, nonc), size, chunks)
 
+    @_of_numbers(returns=_REAL)
     def noncentral_f(
         self,
         dfnum: Any,
@@ -501,55 +732,101 @@ class Generator:
         *,
         chunks: ChunksLike = "auto",
     ) -> Array:
-        """Noncentral F."""
+        """Noncentral F.
+
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.noncentral_f(3, 8, 1.5, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
         return self._by_blocks("noncentral_f", (dfnum, dfden, nonc), size, chunks)
 
+    @_of_numbers(returns=_COUNT)
     def poisson(
         self, lam: Any = 1.0, size: Shape | None = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Poisson with mean `lam`: int64."""
+        """Poisson with mean `lam`: int64.
+
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.poisson(4.0, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
         return self._by_blocks("poisson", (lam,), size, chunks)
 
+    @_of_numbers(returns=_REAL)
     def standard_t(
         self, df: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Student's t."""
+        """Student's t.
+
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.standard_t(5, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
         return self._by_blocks("standard_t", (df,), size, chunks)
 
+    @_of_numbers(returns=_REAL)
     def vonmises(
         self, mu: Any, kappa: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Von Mises, from -pi to pi."""
+        """Von Mises, from -pi to pi.
+
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.vonmises(0.0, 4.0, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
         return self._by_blocks("vonmises", (mu, kappa), size, chunks)
 
+    @_of_numbers(returns=_REAL)
     def wald(
         self, mean: Any, scale: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Wald."""
+        """Wald.
+
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.wald(3.0, 2.0, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
         return self._by_blocks("wald", (mean, scale), size, chunks)
 
+    @_of_numbers(returns=_COUNT)
     def zipf(self, a: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto") -> Array:
-        """Zipf with exponent `a`: int64."""
+        """Zipf with exponent `a`: int64.
+
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.zipf(2.5, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
         return self._by_blocks("zipf", (a,), size, chunks)
 
     # --- Of several numbers ------------------------------------------------------------------
 
+    @_of_numbers(returns="float64, of shape `size` and an axis for the shares. Lazy.")
     def dirichlet(
         self, alpha: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Shares that add up to 1, along a new last axis."""
+        """Shares that add up to 1, along a new last axis.
+
+        >>> cubed.random.default_rng(1).dirichlet([1.0, 2.0, 3.0], size=4, chunks=2).shape
+        (4, 3)
+        """
         a = to_numpy(alpha)
         return self._by_blocks("dirichlet", (a,), size or (), chunks, more=a.shape)
 
+    @_of_numbers(returns="int64, of shape `size` and an axis for the outcomes. Lazy.")
     def multinomial(
         self, n: Any, pvals: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """How often each of several outcomes is there in n trials, along a new last axis: int64."""
+        """How often each of several outcomes is there in n trials, along a new last axis: int64.
+
+        >>> cubed.random.default_rng(1).multinomial(10, [0.2, 0.8], size=4, chunks=2).shape
+        (4, 2)
+        """
         p = to_numpy(pvals)
         if p.ndim != 1 or np.ndim(n):
             raise ValueError("multinomial: expected a number of trials, and one axis of pvals")
         return self._by_blocks("multinomial", (n, p), size or (), chunks, np.int64, more=p.shape)
 
+    @_of_numbers(returns="int64, of shape `size` and an axis for the colours. Lazy.")
     def multivariate_hypergeometric(
         self,
         colors: Any,
@@ -559,13 +836,19 @@ class Generator:
         *,
         chunks: ChunksLike = "auto",
     ) -> Array:
-        """How many of each colour there are among `nsample`, along a new last axis: int64."""
+        """How many of each colour there are among `nsample`, along a new last axis: int64.
+
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.multivariate_hypergeometric([5, 3, 8], 4, size=4, chunks=2).shape
+        (4, 3)
+        """
         c = to_numpy(colors)
         return self._by_blocks(
             "multivariate_hypergeometric", (c, nsample), size or (), chunks, np.int64,
             more=c.shape, method=method,
         )  # fmt: skip
 
+    @_of_numbers(returns="float64, of shape `size` and an axis for the vector. Lazy.")
     def multivariate_normal(
         self,
         mean: Any,
@@ -577,7 +860,12 @@ class Generator:
         method: Literal["svd", "eigh", "cholesky"] = "svd",
         chunks: ChunksLike = "auto",
     ) -> Array:
-        """Normal vectors, along a new last axis, with means and covariances that are in memory."""
+        """Normal vectors, along a new last axis, with means and covariances that are in memory.
+
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.multivariate_normal([0, 1], [[2, 1], [1, 2]], size=4, chunks=2).shape
+        (4, 2)
+        """
         m, c = to_numpy(mean).astype(float), to_numpy(cov).astype(float)
         # NumPy checks what is given.
         np.random.default_rng(0).multivariate_normal(m, c, (), check_valid, tol, method=method)
@@ -599,8 +887,23 @@ class Generator:
     def _order(self, n: int) -> Array:
         return _above.array_api.argsort(self._plain("random", (n,), "auto"))
 
+    @_of_numbers(returns="Of the array's shape and type, or int64. Lazy.")
     def permutation(self, x: Any, axis: int = 0) -> Array:
-        """The parts of an array along an axis, or ``0, 1, ..., x - 1``, in random order."""
+        """The parts of an array along an axis, or ``0, 1, ..., x - 1``, in random order.
+
+        Parameters
+        ----------
+        x : array_like or int
+            Input array, or how many numbers.
+        axis : int, default 0
+            Axis along which to move.
+
+        Examples
+        --------
+        >>> order = cubed.random.default_rng(1).permutation(5)
+        >>> sorted(order.compute().tolist())
+        [0, 1, 2, 3, 4]
+        """
         if np.ndim(x) == 0 and not isinstance(x, Array):
             return self._order(int(x))
         a = _above.as_lazy(x)
@@ -608,14 +911,27 @@ class Generator:
         order = self._order(a.shape[d])
         return _above.array_api.take(a, _with_spec(order, a), axis=d)
 
+    @_of_numbers(raises="TypeError: It is not a lazy array.")
     def shuffle(self, x: Array, axis: int = 0) -> None:
-        """Puts the parts of a lazy array along an axis into random order, behind itself."""
+        """Puts the parts of a lazy array along an axis into random order, behind itself.
+
+        >>> x = cubed.arange(5)
+        >>> cubed.random.default_rng(1).shuffle(x)
+        >>> sorted(x.compute().tolist())
+        [0, 1, 2, 3, 4]
+        """
         if not isinstance(x, Array):
             raise TypeError(f"shuffle of {type(x).__name__}, expected a lazy array")
         x._rebind(self.permutation(x, axis)._x)
 
+    @_of_numbers(returns="Of its shape and type. Lazy.", raises="TypeError: `out` is given.")
     def permuted(self, x: Any, axis: int | None = None, out: Any = None) -> Array:
-        """The elements of each line along an axis in an order of its own; None: of all."""
+        """The elements of each line along an axis in an order of its own; None: of all.
+
+        >>> x = cubed.random.default_rng(1).permuted(cubed.ones((2, 3)), axis=1)
+        >>> x.shape
+        (2, 3)
+        """
         if out is not None:
             raise TypeError("permuted: out is given, use the result")
         a, xp = _above.as_lazy(x), _above.array_api
@@ -625,6 +941,10 @@ class Generator:
         keys = _with_spec(self._plain("random", a.shape, a.chunksize), a)
         return xp.take_along_axis(a, xp.argsort(keys, axis=d), axis=d)
 
+    @_of_numbers(
+        returns="Of shape `size` in place of the axis. Lazy.",
+        raises="ValueError: There are too few, or `p` are no probabilities of all.",
+    )
     def choice(
         self,
         a: Any,
@@ -639,6 +959,23 @@ class Generator:
         """Parts of an array along an axis, or of ``0, 1, ..., a - 1``.
 
         With or without replacement, with probabilities `p` of each, all equal for None.
+
+        Parameters
+        ----------
+        a : array_like or int
+            Input array, or how many numbers to choose from.
+        replace : bool, default True
+            Whether what was chosen may be chosen again.
+        p : array_like or None
+            Probabilities, which are in memory.
+        shuffle : bool, default True
+            Accepted: the order is always random.
+
+        Examples
+        --------
+        >>> x = cubed.random.default_rng(1).choice(5, size=5, replace=False)
+        >>> sorted(x.compute().tolist())
+        [0, 1, 2, 3, 4]
         """
         xp = _above.array_api
         whole = None if np.ndim(a) == 0 and not isinstance(a, Array) else _above.as_lazy(a)
