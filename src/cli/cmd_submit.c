@@ -683,9 +683,25 @@ static const cli_option executors_options[] = {{"json", NULL, "as JSON", KEY_JSO
 const cli_usage cmd_executors_usage = {
     .synopsis = "executors [--json]",
     .text =
-        "Lists what runs tasks: executors of this command (--executor), and batch systems (cubed "
-        "submit --engine), with how they are tested.",
+        "Lists what runs tasks: executors of this command (--executor), batch systems (cubed "
+        "submit --engine), engines of the Python package (executor_name=), and MPI (mpirun "
+        "cubed-mpi), with how they are tested.",
     .own = executors_options};
+
+/* What runs tasks without this command; docs/engines says the same of each. */
+static const struct elsewhere {
+    const char *name, *kind, *label;
+} elsewhere[] = {{"mpi", "program", "tested live"},
+                 {"futures", "Python package", "tested live"},
+                 {"dask", "Python package", "tested live"},
+                 {"lithops", "Python package", "local mode"},
+                 {"ray", "Python package", "tested live"},
+                 {"spark", "Python package", "tested live"},
+                 {"beam", "Python package", "tested live"},
+                 {"prefect", "Python package", "tested live"},
+                 {"modal", "Python package", "contract only"},
+                 {"coiled", "Python package", "local mode"},
+                 {NULL, NULL, NULL}};
 
 int cmd_executors(int argc, char **argv)
 {
@@ -706,6 +722,9 @@ int cmd_executors(int argc, char **argv)
         json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:s}", "name", e->name, "kind",
                                               "batch system", "label", e->label, "programs",
                                               e->programs));
+    for (const struct elsewhere *e = elsewhere; e->name; e++)
+        json_array_append_new(list, json_pack("{s:s,s:s,s:s}", "name", e->name, "kind", e->kind,
+                                              "label", e->label));
     for (size_t i = 0; i < json_array_size(list) && !json; i++) {
         const json_t *row = json_array_get(list, i);
         printf("%-16s %-14s %s\n", json_string_value(json_object_get(row, "name")),

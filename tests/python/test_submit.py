@@ -5,14 +5,19 @@ import getpass
 import json
 import os
 import pathlib
+import re
 import shutil
+import signal
 import socket
 import subprocess
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import BIN, check, run
+from conftest import BIN, ROOT, check, run
+from cubed.spec import EXECUTORS
+from test_mpi import SETTINGS, mpi  # noqa: F401, a fixture
 
 import zarr
 
@@ -59,8 +64,8 @@ def submit(plan, engine, *options, code=0):
     return folder, done
 
 
-def is_whole(tmp_path):
-    expected = check(run("eval", TEXT, "--json", "--progress", "none")).arrays()["y"]
+def is_whole(tmp_path, text=TEXT):
+    expected = check(run("eval", text, "--json", "--progress", "none")).arrays()["y"]
     got = zarr.open_group(tmp_path / "y.zarr", mode="r")["y"][...]
     assert got.tobytes() == expected.tobytes()
     left = list((tmp_path / "work").iterdir()) if (tmp_path / "work").exists() else []
@@ -390,10 +395,15 @@ def test_what_detaching_takes(tmp_path, plan):
 
 def test_executors_are_listed():
     rows = {r["name"]: r for r in json.loads(check(run("executors", "--json")).out)}
-    assert {"threads", "single-threaded", "processes", "lambda", *ENGINES} == set(rows)
+    assert {*EXECUTORS, *ENGINES, "mpi"} == set(rows)
     assert rows["slurm"]["label"] == "tested live"
     assert rows["kubernetes"]["label"] == "contract only"
     assert "kubernetes" in check(run("executors")).out
+    pages = [p for p in (ROOT / "docs/engines").glob("*.md") if p.stem in EXECUTORS]
+    assert len(pages) == len(EXECUTORS) - 3  # those of this machine
+    for page in pages:
+        label = re.search(r"Label: \*\*(.*?)\*\*", " ".join(page.read_text().split()))
+        assert label[1] == rows[page.stem]["label"], page
 
 
 # --- Slurm itself
@@ -541,3 +551,64 @@ def test_slurm_cancels(tmp_path, plan, slurm, monkeypatch):
     check(run("cancel", folder))
     until(lambda: "PENDING" not in check(run("status", folder)).out)
     assert run("attach", folder, "--every", 1).code == 1
+
+
+#: Takes some seconds.
+LONG = "y = sum(sin(random((240000, 1000), seed=1, chunks=(50, 1000))), axis=0)"
+
+
+def save_long(tmp_path):
+    saved = tmp_path / "p.cubed"
+    places = ("--out", tmp_path / "y.zarr", "--work-dir", tmp_path / "work")
+    workers = ("--max-workers", 4, "--other-machines")
+    check(run("eval", LONG, *places, *workers, "--save-plan", saved))
+    return saved
+
+
+def workers_of(folder):
+    """Elements that run, by their process."""
+    for p in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            words = (p / "cmdline").read_bytes().split(b"\0")
+            if words[1:2] == [b"worker"] and os.fsencode(folder) in b" ".join(words):
+                yield int(p.name)
+
+
+def test_slurm_workers_and_who_waits_are_killed_and_the_run_goes_on(tmp_path, slurm, monkeypatch):
+    monkeypatch.setenv("SLURM_CONF", str(slurm))
+    folder, _ = submit(save_long(tmp_path), "slurm", "--elements", 6, "--start")
+    running = []
+
+    def begun():
+        running[:] = workers_of(folder)
+        return running and list((tmp_path / "work").glob("*/done/0/*"))
+
+    with subprocess.Popen([BIN, "attach", folder], stderr=subprocess.DEVNULL) as waits:
+        until(begun)
+        for pid in running:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        waits.kill()
+    lost = run("attach", folder, "--every", 1)
+    assert lost.code == 1
+    assert "not all is done" in lost.err
+    assert not (tmp_path / "y.zarr/y/zarr.json").exists()
+    subprocess.run(["sh", folder / "start"], check=True)
+    check(run("attach", folder, "--every", 1))
+    is_whole(tmp_path, LONG)
+
+
+def test_ranks_in_an_allocation_of_slurm(tmp_path, slurm, mpi, monkeypatch):  # noqa: F811
+    """A pilot: ranks take the place of jobs."""
+    monkeypatch.setenv("SLURM_CONF", str(slurm))
+    for name, value in SETTINGS.items():
+        monkeypatch.setenv(name, value)
+    saved = save_long(tmp_path)
+    # Of one node: both have this machine's name.
+    allocation = ["salloc", "--nodes=1", "--ntasks=2", "--quiet"]
+    done = subprocess.run(
+        [*allocation, *mpi(3, saved)], capture_output=True, text=True, timeout=100
+    )
+    assert done.returncode == 0, done.stderr
+    assert "by 2 workers" in done.stderr
+    is_whole(tmp_path, LONG)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from concurrent.futures import BrokenExecutor
 from typing import Any, ClassVar
 
 from cubed.runtime.executors.base import Answer, EngineExecutor, needed
@@ -13,6 +14,8 @@ from cubed.runtime.executors.stages import ListEngine
 class LithopsEngine(ListEngine):
     """An executor of Lithops: ranges that are ready at a time are one job, and its storage is asked
     what has ended."""
+
+    may_pass: tuple[type[BaseException], ...] = (BrokenExecutor,)
 
     def __init__(self, options: Mapping[str, Any], timeout: int | None, workers: int) -> None:
         super().__init__(workers)
@@ -40,6 +43,15 @@ class LithopsEngine(ListEngine):
             for call in ended:
                 self._done.put(call)
         return super().poll(seconds)
+
+    def result(self, future: Any) -> bytes:
+        """What a call returned; what Lithops raises by itself is told from what the call raised."""
+        try:
+            return super().result(future)
+        except Exception as e:
+            if future._handler_exception and not isinstance(e, TimeoutError):
+                raise BrokenExecutor(str(e)) from e
+            raise
 
     def disconnect(self) -> None:
         """Removes what jobs have left in Lithops's storage."""
