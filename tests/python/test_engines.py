@@ -75,7 +75,7 @@ def lithops():
 
 @contextlib.contextmanager
 def lithops_on_s3():
-    """Its storage and the work directory are objects on a server, also of drivers that are begun."""
+    """Its storage and the work directory are on a server, also of drivers that are begun."""
     with lithops() as (name, options), contextlib.ExitStack() as stack:
         if BUCKET not in os.environ:
             patch = stack.enter_context(pytest.MonkeyPatch.context())
