@@ -1,28 +1,35 @@
 """What an engine of others costs. Prints lists of seconds, one for each round, as JSON.
 
-engines.py dask|ray|futures CALLS ROWS WORKERS ROUNDS WORK_DIR
+engines.py KIND CALLS ROWS WORKERS ROUNDS WORK_DIR CUBED
 
-Rounds take turns: CALLS calls of nothing by the engine itself, as many in flight as of ours
-("empty"), and as many of ours, with a task of 10 numbers in each ("calls"); quadratic means of two
-arrays in Zarr without compression, of ROWS x 1000 x 1000 float64, on the engine ("means"), by our
-own processes ("processes") and by Dask array on the same cluster ("dask array", Dask only).
+Rounds take turns: CALLS calls of nothing by the engine itself, in such lists and with as many in
+flight as ours ("empty"), and as many of ours, with a task of 10 numbers in each ("calls"). If there
+are ROWS: quadratic means of two arrays in Zarr without compression, of ROWS x 1000 x 1000 float64,
+which lie in WORK_DIR or are made there, on the engine ("means"), by our own processes ("processes")
+and by Dask array on the same cluster ("dask array", Dask only). MPI ("mpi") has means alone, which
+the command CUBED plans, and runs in processes beside it.
 """
 
 import contextlib
 import json
 import multiprocessing
+import os
 import queue
 import shutil
+import subprocess
 import sys
 import time
 import uuid
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import cubed
 import cubed.array_api as xp
 
 MEM = 500_000_000
+MEANS = "uu=mean(u*u, axis=0); vv=mean(v*v, axis=0); uv=mean(u*v, axis=0)"
+ROOT = Path(__file__).resolve().parents[1]
 
 
 def nothing(message):
@@ -31,6 +38,29 @@ def nothing(message):
 
 def add(block):
     return block + 1
+
+
+def one_by_one(submit, in_flight, calls):
+    """The engine's own calls, started as soon as others end."""
+    done, flying, left = queue.SimpleQueue(), set(), calls
+    while left or flying:
+        while left and len(flying) < in_flight:
+            future = submit(b"m" * 200)
+            flying.add(future)
+            future.add_done_callback(done.put)
+            left -= 1
+        future = done.get()
+        future.result()
+        flying.discard(future)
+
+
+def in_lists(run_list, engine, workers, calls):
+    """The engine's own lists of calls: as long as the adapter's, and as many at a time."""
+    each = -(-engine.in_flight * workers // engine.at_a_time)
+    lists = [[b"m" * 200] * min(each, calls - i) for i in range(0, calls, each)]
+    with ThreadPoolExecutor(engine.at_a_time) as threads:
+        for _ in threads.map(run_list, lists):
+            pass
 
 
 @contextlib.contextmanager
@@ -46,7 +76,7 @@ def dask(workers):
         def submit(message):
             return client.submit(nothing, message, key=uuid.uuid4().hex, pure=False)
 
-        yield {"client": client}, submit, DaskEngine.in_flight
+        yield {"client": client}, partial(one_by_one, submit, DaskEngine.in_flight * workers)
 
 
 @contextlib.contextmanager
@@ -56,8 +86,12 @@ def ray(workers):
 
     ray.init(num_cpus=workers, include_dashboard=False, log_to_driver=False)
     call = ray.remote(max_retries=0)(nothing)
+
+    def submit(message):
+        return call.remote(message).future()
+
     try:
-        yield {}, lambda message: call.remote(message).future(), RayEngine.in_flight
+        yield {}, partial(one_by_one, submit, RayEngine.in_flight * workers)
     finally:
         ray.shutdown()
 
@@ -68,21 +102,88 @@ def futures(workers):
 
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, mp_context=spawn) as pool:
-        yield {"pool": pool}, lambda message: pool.submit(nothing, message), FuturesEngine.in_flight
+        submit = partial(pool.submit, nothing)
+        yield {"pool": pool}, partial(one_by_one, submit, FuturesEngine.in_flight * workers)
 
 
-def empty(submit, calls, in_flight):
-    """The engine's own calls, started as soon as others end."""
-    done, flying, left = queue.SimpleQueue(), set(), calls
-    while left or flying:
-        while left and len(flying) < in_flight:
-            future = submit(b"m" * 200)
-            flying.add(future)
-            future.add_done_callback(done.put)
-            left -= 1
-        future = done.get()
-        future.result()
-        flying.discard(future)
+@contextlib.contextmanager
+def spark(workers):
+    from cubed.runtime.executors.spark import SparkEngine
+    from pyspark import SparkConf, SparkContext
+
+    conf = SparkConf().setMaster(f"local[{workers}]").setAppName("bench")
+    conf.setAll([("spark.ui.enabled", "false"), ("spark.ui.showConsoleProgress", "false")])
+    conf.set("spark.driver.host", "127.0.0.1")
+    context = SparkContext(conf=conf)
+
+    def run_list(messages):
+        context.parallelize(messages, len(messages)).map(nothing).collect()
+
+    try:
+        yield {"spark_context": context}, partial(in_lists, run_list, SparkEngine, workers)
+    finally:
+        context.stop()
+
+
+@contextlib.contextmanager
+def beam(workers):
+    import apache_beam
+    from apache_beam.options.pipeline_options import PipelineOptions
+    from cubed.runtime.executors.beam import BeamEngine
+
+    options = {
+        "runner": "FnApiRunner",
+        "direct_running_mode": "multi_processing",
+        "direct_num_workers": workers,
+    }
+
+    def run_list(messages):
+        pipeline = apache_beam.Pipeline(options=PipelineOptions.from_dictionary(options))
+        calls = pipeline | apache_beam.Create(messages) | apache_beam.Reshuffle()
+        calls | apache_beam.Map(nothing)
+        pipeline.run().wait_until_finish()
+
+    yield {"options": options}, partial(in_lists, run_list, BeamEngine, workers)
+
+
+@contextlib.contextmanager
+def prefect(workers):
+    os.environ["PREFECT_LOGGING_LEVEL"] = "CRITICAL"
+    import prefect
+    from cubed.runtime.executors.prefect import PrefectEngine
+    from prefect.task_runners import ThreadPoolTaskRunner
+
+    options = {"persist_result": False}
+    task = prefect.task(nothing, retries=0, cache_policy=None, **options)
+
+    def stage(messages):
+        return [x.result() for x in [task.submit(m) for m in messages]]
+
+    runner = ThreadPoolTaskRunner(workers)
+    run_list = prefect.flow(stage, task_runner=runner, validate_parameters=False, **options)
+    yield {}, partial(in_lists, run_list, PrefectEngine, workers)
+
+
+@contextlib.contextmanager
+def lithops(workers):
+    import lithops
+
+    config = {
+        "lithops": {"backend": "localhost", "storage": "localhost"},
+        "localhost": {"runtime": sys.executable},
+    }
+    options = {"config": config, "log_level": "ERROR"}
+
+    def empty(calls):
+        with lithops.FunctionExecutor(**options) as executor:
+            executor.map(nothing, [(b"m" * 200,)] * calls, include_modules=None)
+            executor.get_result(show_progressbar=False)
+            executor.clean(clean_cloudobjects=False)
+
+    yield options, empty
+
+
+ENGINES = {f.__name__: f for f in (dask, ray, futures, spark, beam, prefect, lithops)}
 
 
 def compute(calls, spec):
@@ -111,35 +212,79 @@ def means_of_dask(folder, out, client):
     )
 
 
-def main(kind, calls, rows, workers, rounds, work):
-    calls, rows, workers, rounds = map(int, (calls, rows, workers, rounds))
-    work, seconds = Path(work), {}
-    inputs, out = work / "inputs", work / "out"
-    here = cubed.Spec(str(work / "work"), allowed_mem=MEM, zarr_compressor=None)
-    for name in "uv":
-        x = cubed.random.random((rows, 1000, 1000), chunks=(10, 500, 1000), spec=here)
-        cubed.to_zarr(x, str(inputs / name))
+def make_inputs(folder, rows, spec):
+    for name in "uv" if rows else "":
+        if not (folder / name).exists():
+            x = cubed.random.random((rows, 1000, 1000), chunks=(10, 500, 1000), spec=spec)
+            cubed.to_zarr(x, str(folder / name))
 
-    def timed(what, function, *args, **options):
+
+class Times:
+    """Seconds by what took them; results are removed."""
+
+    def __init__(self, out):
+        self.out, self.seconds = out, {}
+
+    def of(self, what, function, *args, **options):
         start = time.perf_counter()
         function(*args, **options)
-        seconds.setdefault(what, []).append(time.perf_counter() - start)
-        shutil.rmtree(out, ignore_errors=True)
+        self.seconds.setdefault(what, []).append(time.perf_counter() - start)
+        shutil.rmtree(self.out, ignore_errors=True)
 
-    with {"dask": dask, "ray": ray, "futures": futures}[kind](workers) as (given, submit, each):
+
+def run_engine(kind, calls, rows, workers, rounds, work, times):
+    inputs, out = work / "inputs", times.out
+    with ENGINES[kind](workers) as (given, empty):
         options = {"executor_name": kind, "executor_options": {**given, "max_workers": workers}}
         spec = cubed.Spec(str(work / "work"), allowed_mem=MEM, **options)
-        u, v = (cubed.from_zarr(str(inputs / name), spec=spec) for name in "uv")
-        empty(submit, 2 * workers, workers)
+        empty(2 * workers)
         compute(2 * workers, spec)
         for _ in range(rounds):
-            timed("empty", empty, submit, calls, each * workers)
-            timed("calls", compute, calls, spec)
-            timed("means", means, u, v, out)
-            timed("processes", means, u, v, out, executor="processes", max_workers=workers)
+            times.of("empty", empty, calls)
+            times.of("calls", compute, calls, spec)
+            if not rows:
+                continue
+            u, v = (cubed.from_zarr(str(inputs / name), spec=spec) for name in "uv")
+            times.of("means", means, u, v, out)
+            times.of("processes", means, u, v, out, executor="processes", max_workers=workers)
             if kind == "dask":
-                timed("dask array", means_of_dask, inputs, out, given["client"])
-    print(json.dumps(seconds))
+                times.of("dask array", means_of_dask, inputs, out, given["client"])
+
+
+def run_mpi(workers, rounds, work, times, command):
+    """Of the machine's own MPI; from a text to results, with what starts and ends in between."""
+    program, lib, plan = work / "cubed-mpi", command.parent, work / "plan.cubed"
+    source = [ROOT / "mpi/cubed_mpi.c", f"-I{ROOT / 'include'}"]
+    library = [f"-L{lib}", "-lcubed", f"-Wl,-rpath,{lib}"]
+    work.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["mpicc", "-std=gnu11", "-O2", *source, *library, "-o", program], check=True)
+    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    env = {**os.environ, **root, "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+    run = partial(subprocess.run, check=True, env=env, stdout=subprocess.DEVNULL)
+    given = [x for n in "uv" for x in ("--in", f"{n}={work / 'inputs' / n}")]
+    text = [command, "eval", MEANS, *given, "--out", times.out, "--work-dir", work / "work"]
+    text += ["--allowed-mem", str(MEM), "--max-workers", str(workers)]
+
+    def by_ranks():
+        run([*text, "--save-plan", plan], stderr=subprocess.DEVNULL)
+        run(["mpirun", "-n", str(workers + 1), program, plan], stderr=subprocess.DEVNULL)
+
+    for _ in range(rounds):
+        times.of("means", by_ranks)
+        times.of("processes", run, [*text, "--executor", "processes", "--progress", "none"])
+
+
+def main(kind, calls, rows, workers, rounds, work, command):
+    calls, rows, workers, rounds = map(int, (calls, rows, workers, rounds))
+    work = Path(work).resolve()
+    here = cubed.Spec(str(work / "work"), allowed_mem=MEM, zarr_compressor=None)
+    make_inputs(work / "inputs", rows, here)
+    times = Times(work / "out")
+    if kind == "mpi":
+        run_mpi(workers, rounds, work, times, Path(command).resolve())
+    else:
+        run_engine(kind, calls, rows, workers, rounds, work, times)
+    print(json.dumps(times.seconds))
 
 
 if __name__ == "__main__":

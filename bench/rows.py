@@ -42,6 +42,19 @@ FUNCTIONS = {
 }
 
 
+#: Calls of engines of others, and whether quadratic means are made on them.
+ENGINES = {
+    "dask": (300, True),
+    "ray": (300, True),
+    "mpi": (0, True),
+    "futures": (300, False),
+    "spark": (60, False),
+    "prefect": (40, False),
+    "lithops": (16, False),
+    "beam": (24, False),
+}
+
+
 class Bench:
     """What the rows share, and the tables that they fill."""
 
@@ -423,31 +436,42 @@ def workloads(b):
 
 
 def engines(b):
-    """what a call costs on engines of others, and quadratic means on them"""
+    """what a call costs on engines of others, and quadratic means on some of them"""
     python = b.environments.package("engines")
     if not python:
         return
-    work = b.data / "engines"
-    for kind in ("dask", "ray", "futures"):
+    # 20 GB at size 1.
+    work, size = b.data / "engines", max(60, round(125 * b.size) * 10)
+    for kind, (calls, has_means) in ENGINES.items():
         row = f"i {kind}"
-        size = max(60, round(600 * b.size))
-        args = (kind, 300, size, b.workers, b.rounds, work)
+        if kind == "mpi" and not (shutil.which("mpicc") and shutil.which("mpirun")):
+            b.notes.append(f"{row}: no MPI here (Debian: libopenmpi-dev)")
+            continue
+        args = (kind, calls, has_means * size, b.workers, b.rounds, work, b.cubed)
         command = [str(x) for x in (python, b.scripts / "engines.py", *args)]
         b.say(" ".join(command[1:]))
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-        remove(work)
         if done.returncode:
             b.wrong = True
-            b.notes.append(f"{row}: FAILED: {done.stderr.strip().splitlines()[-1]}")
+            lines = done.stderr.strip().splitlines() or [f"ended by {done.returncode}"]
+            b.notes.append(f"{row}: FAILED: {lines[-1]}")
             continue
         seconds = json.loads(done.stdout.splitlines()[-1])
         pairs = [("calls", "empty", 1.1, True), ("means", "processes", 1.15, True)]
-        pairs += [("dask array", "means", 3, False)] * (kind == "dask")
+        pairs += [("dask array", "means", 3, False)]
         for one, other, target, at_most in pairs:
+            if one not in seconds:
+                continue
             each = spread([x / y for x, y in zip(seconds[one], seconds[other], strict=True)])
             names = {"calls": "ours", "empty": "calls of nothing", "means": "means"}
             what = f"{names.get(one, one)} / {names.get(other, other)}"
             b.add_ratio(row, what, each, target, at_most=at_most)
+        for what, took in seconds.items():
+            cells = [f"{statistics.median(took):.3f}", "-", "not measured", ""]
+            if what in ("empty", "calls"):
+                cells[-1] = f"{1000 * statistics.median(took) / calls:.1f} ms for each of {calls}"
+            b.runs.append([row, what, *cells])
+    remove(work)
 
 
 ROWS = {

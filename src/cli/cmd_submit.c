@@ -682,10 +682,9 @@ static const cli_option executors_options[] = {{"json", NULL, "as JSON", KEY_JSO
 
 const cli_usage cmd_executors_usage = {
     .synopsis = "executors [--json]",
-    .text =
-        "Lists what runs tasks: executors of this command (--executor), batch systems (cubed "
-        "submit --engine), engines of the Python package (executor_name=), and MPI (mpirun "
-        "cubed-mpi), with how they are tested.",
+    .text = "Lists what runs tasks: executors of this command (--executor), batch systems (cubed "
+            "submit --engine), engines of the Python package (executor_name=), and MPI (mpirun "
+            "cubed-mpi), with how they are tested.",
     .own = executors_options};
 
 /* What runs tasks without this command; docs/engines says the same of each. */
@@ -723,8 +722,8 @@ int cmd_executors(int argc, char **argv)
                                               "batch system", "label", e->label, "programs",
                                               e->programs));
     for (const struct elsewhere *e = elsewhere; e->name; e++)
-        json_array_append_new(list, json_pack("{s:s,s:s,s:s}", "name", e->name, "kind", e->kind,
-                                              "label", e->label));
+        json_array_append_new(
+            list, json_pack("{s:s,s:s,s:s}", "name", e->name, "kind", e->kind, "label", e->label));
     for (size_t i = 0; i < json_array_size(list) && !json; i++) {
         const json_t *row = json_array_get(list, i);
         printf("%-16s %-14s %s\n", json_string_value(json_object_get(row, "name")),
