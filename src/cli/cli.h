@@ -35,11 +35,13 @@ int cmd_status(int argc, char **argv);
 int cmd_attach(int argc, char **argv);
 int cmd_cancel(int argc, char **argv);
 int cmd_executors(int argc, char **argv);
+int cmd_lambda_package(int argc, char **argv);
 int cmd_demo(int argc, char **argv);
 
 extern const cli_usage cmd_info_usage, cmd_eval_usage, cmd_plot_usage, cmd_rechunk_usage,
     cmd_copy_usage, cmd_run_usage, cmd_clean_usage, cmd_worker_usage, cmd_submit_usage,
-    cmd_status_usage, cmd_attach_usage, cmd_cancel_usage, cmd_executors_usage, cmd_demo_usage;
+    cmd_status_usage, cmd_attach_usage, cmd_cancel_usage, cmd_executors_usage,
+    cmd_lambda_package_usage, cmd_demo_usage;
 
 /* --- Regions -------------------------------------------------------------------------------------------- */
 

@@ -75,7 +75,7 @@ void cli_print_overview(FILE *f, const cli_verb *verbs)
     fputs("usage: cubed VERB ...\n\nBounded-memory computation on N-dimensional Zarr arrays.\n\n"
           "verbs:\n",
           f);
-    for (; verbs->name; verbs++) fprintf(f, "  %-10s %s\n", verbs->name, verbs->summary);
+    for (; verbs->name; verbs++) fprintf(f, "  %-14s %s\n", verbs->name, verbs->summary);
     fputs("\ncubed VERB --help (or -h) says more. cubed --version (or -V) shows what it is built "
           "from.\n",
           f);

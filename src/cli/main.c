@@ -45,6 +45,8 @@ static const cli_verb verbs[] = {
     {"attach", "wait for a submitted run", cmd_attach, &cmd_attach_usage},
     {"cancel", "cancel a submitted run's jobs", cmd_cancel, &cmd_cancel_usage},
     {"executors", "list what runs tasks", cmd_executors, &cmd_executors_usage},
+    {"lambda-package", "write the code of a worker in AWS Lambda", cmd_lambda_package,
+     &cmd_lambda_package_usage},
     {"demo", "run a workload on made-up data", cmd_demo, &cmd_demo_usage},
     {"help", "say what a verb does, as text or as a man page", cmd_help, &help_usage},
     {"completion", "print what a shell completes commands by", cmd_completion, &completion_usage},

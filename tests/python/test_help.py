@@ -9,7 +9,7 @@ import pytest
 from conftest import BIN, ROOT, check, run
 
 OVERVIEW = check(run("help")).out
-VERBS = re.findall(r"^  (\w+) +\w", OVERVIEW.split("verbs:")[1], re.MULTILINE)
+VERBS = re.findall(r"^  ([\w-]+) +\w", OVERVIEW.split("verbs:")[1], re.MULTILINE)
 PLAN_VERBS = ["eval", "rechunk", "copy", "run", "demo"]
 
 

@@ -2,12 +2,13 @@
 
 import os
 import subprocess
+import sys
 import zipfile
 
 import cubed
 import numpy as np
 import pytest
-from conftest import BIN
+from conftest import BIN, check, run
 from cubed import array_api as xp
 from cubed.runtime import lambda_package
 from lambda_service import Service
@@ -173,10 +174,11 @@ def test_options():
     assert executor.capabilities["remote"]
 
 
-def test_the_package(tmp_path):
+def test_the_package(tmp_path, monkeypatch):
     path = tmp_path / "worker.zip"
-    size = lambda_package.write(path)
-    assert size == path.stat().st_size
+    monkeypatch.setenv("CUBED_PYTHON", sys.executable)
+    said = check(run("lambda-package", path)).out
+    assert said == f"{path}: {path.stat().st_size:,} bytes\n"
     with zipfile.ZipFile(path) as z:
         modes = {i.filename: i.external_attr >> 16 & 0o777 for i in z.infolist()}
         assert modes["bootstrap"] == modes["cubed/bin/cubed"] == 0o755
@@ -191,3 +193,13 @@ def test_the_package(tmp_path):
         [tmp_path / "code/bootstrap"], env=env, capture_output=True, text=True, check=False
     )
     assert "this is no function of AWS Lambda" in done.stderr
+
+
+def test_a_package_that_cannot_be_written(tmp_path, monkeypatch):
+    monkeypatch.setenv("CUBED_PYTHON", sys.executable)
+    failed = run("lambda-package", tmp_path / "nowhere/worker.zip")
+    assert failed.code == 1
+    assert failed.err.startswith("cubed lambda-package: [Errno 2] No such file")
+    assert "expected FILE.zip, got 0" in run("lambda-package").err
+    monkeypatch.setenv("CUBED_PYTHON", str(tmp_path / "python"))
+    assert "does not run, and writes the file" in run("lambda-package", tmp_path / "w.zip").err

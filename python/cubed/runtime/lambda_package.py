@@ -1,4 +1,4 @@
-"""The code of a worker in AWS Lambda: ``python -m cubed.runtime.lambda_package``.
+"""The code of a worker in AWS Lambda: ``cubed lambda-package``.
 
 A ZIP with the command and the libraries of this wheel, which need nothing of the system but the C
 library of ``provided.al2023``, and a program that starts it. The wheel is of the function's
@@ -58,12 +58,13 @@ def write(path: str | Path) -> int:
 
 def main(arguments: list[str] | None = None) -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m cubed.runtime.lambda_package", description=__doc__
-    )
+    parser = argparse.ArgumentParser(prog="cubed lambda-package", description=__doc__)
     parser.add_argument("zip", help="where the ZIP is written")
     path = parser.parse_args(arguments).zip
-    print(f"{path}: {write(path):,} bytes")
+    try:
+        print(f"{path}: {write(path):,} bytes")
+    except (OSError, ValueError) as e:
+        parser.exit(1, f"{parser.prog}: {e}\n")
 
 
 if __name__ == "__main__":

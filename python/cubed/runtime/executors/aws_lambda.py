@@ -11,7 +11,7 @@ from cubed.runtime.executors.base import Executor
 
 class LambdaExecutor(Executor):
     """Runs each range of tasks as an invocation of a function of AWS Lambda, whose runtime is the
-    command: ``python -m cubed.runtime.lambda_package`` makes its code.
+    command: ``cubed lambda-package`` makes its code.
 
     Workers have no Python: plans with functions of Python are refused.
 
