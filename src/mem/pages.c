@@ -84,17 +84,25 @@ static size_t read_limit(const char *path)
     return end == text ? SIZE_MAX : (size_t)v;
 }
 
+/* The path of the process's own cgroup: of version 1 behind ":memory:", of version 2 behind "0::". */
+static char *own_cgroup(const char *controller, char *text, size_t cap)
+{
+    if (!read_file("/proc/self/cgroup", text, cap)) return NULL;
+    char *own = strstr(text, controller);
+    if (!own) return NULL;
+    own += strlen(controller);
+    own[strcspn(own, "\n")] = 0;
+    return own;
+}
+
 /* The least limit of the process's own cgroup and those above it. */
 static size_t cgroup_limit(void)
 {
     size_t least = read_limit("/sys/fs/cgroup/memory/memory.limit_in_bytes"); /* version 1 */
     least = cb_min_size(least, read_limit("/sys/fs/cgroup/memory.max"));
     char text[4096], path[4096 + 64];
-    if (!read_file("/proc/self/cgroup", text, sizeof text)) return least;
-    char *own = strstr(text, "0::");
+    char *own = own_cgroup("0::", text, sizeof text);
     if (!own) return least;
-    own += 3;
-    own[strcspn(own, "\n")] = 0;
     for (char *slash = own + strlen(own); slash && slash != own; slash = strrchr(own, '/')) {
         *slash = 0;
         snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.max", own);
@@ -112,6 +120,39 @@ size_t cb_machine_memory(void)
     if (getrlimit(RLIMIT_AS, &as) == 0 && as.rlim_cur != RLIM_INFINITY)
         least = cb_min_size(least, (size_t)as.rlim_cur);
     return least;
+}
+
+/* The number behind a word at the beginning of a line; false if there is no such file or line. */
+static bool read_count(const char *path, const char *word, uint64_t *out)
+{
+    char text[4096];
+    if (!read_file(path, text, sizeof text)) return false;
+    for (const char *line = text; line; line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
+        if (strncmp(line, word, strlen(word)) != 0) continue;
+        *out = strtoull(line + strlen(word), NULL, 10);
+        return true;
+    }
+    return false;
+}
+
+uint64_t cb_oom_kills(void)
+{
+    static const struct {
+        const char *controller, *root, *file;
+    } versions[] = {{"0::", "/sys/fs/cgroup", "memory.events"},
+                    {":memory:", "/sys/fs/cgroup/memory", "memory.oom_control"}};
+    char text[4096], path[4096 + 64];
+    uint64_t n = 0;
+    for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
+        const char *own = own_cgroup(versions[i].controller, text, sizeof text);
+        if (!own) continue;
+        snprintf(path, sizeof path, "%s%s/%s", versions[i].root, own, versions[i].file);
+        if (read_count(path, "oom_kill ", &n)) return n;
+        /* In a container the path may be one outside, and what is seen is its own. */
+        snprintf(path, sizeof path, "%s/%s", versions[i].root, versions[i].file);
+        if (read_count(path, "oom_kill ", &n)) return n;
+    }
+    return n;
 }
 
 /* A line of /proc/self/status, such as "VmRSS:", in bytes. */

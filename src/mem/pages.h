@@ -28,6 +28,8 @@ void cb_budget_give(cb_budget *b, size_t size);
 /* Memory of this machine that the process may use: the least of physical memory, the cgroup's
  * limit (v1 or v2) and RLIMIT_AS. */
 size_t cb_machine_memory(void);
+/* How many processes of this one's cgroup the system has killed for lack of memory; 0 where it does not tell. */
+uint64_t cb_oom_kills(void);
 /* The most resident bytes of this process so far; 0 where the system does not tell. */
 size_t cb_peak_rss(void);
 /* Memory of this process that is resident; 0 if the system does not tell. */

@@ -5,16 +5,20 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import cubed
 import cubed.array_api as xp
 import numpy as np
 import pytest
 from conftest import BIN
+from cubed.runtime.executors.base import Engine
+from cubed.runtime.executors.futures import FuturesEngine
 
 import zarr
 
@@ -115,6 +119,85 @@ def test_a_worker_that_dies_costs_one(tmp_path, spec):
     x = cubed.from_array(np.arange(4.0), chunks=4, spec=spec)
     with pytest.raises(OSError, match="ended by signal 9"):
         cubed.map_blocks(function, x, dtype="f8").compute(executor="processes", retries=0)
+
+
+@pytest.fixture
+def little_memory():
+    """The tasks file of a cgroup that may have 600 MB."""
+    mine = dict(line.split(":", 2)[1:] for line in Path("/proc/self/cgroup").read_text().split())
+    version1 = "memory" in mine
+    root = Path("/sys/fs/cgroup/memory" if version1 else "/sys/fs/cgroup")
+    group = root / f"cubed-test-{os.getpid()}"
+    try:
+        group.mkdir()
+    except OSError as e:
+        pytest.skip(f"no cgroup can be made here: {e}")
+    try:
+        limit = group / ("memory.limit_in_bytes" if version1 else "memory.max")
+        if not limit.exists():
+            pytest.skip("cgroups that are made here have no limit of memory")
+        limit.write_text("600000000")
+        yield group / "cgroup.procs"
+    finally:
+        group.rmdir()
+
+
+OUT_OF_MEMORY = """
+import mmap, sys
+import cubed, numpy as np
+folder = sys.argv[1]
+
+def function(a):
+    open(folder + "/attempts", "a").write("x")
+    memory = mmap.mmap(-1, 1 << 30)  # shared memory, which no limit of private memory holds
+    for i in range(0, len(memory), 4096):
+        memory[i] = 1
+    return a
+
+spec = cubed.Spec(folder + "/work", allowed_mem="300MB", reserved_mem="200MB")
+x = cubed.from_array(np.arange(4.0), chunks=4, spec=spec)
+cubed.map_blocks(function, x, dtype="f8").compute(executor="processes", max_workers=1)
+"""
+
+
+def test_a_worker_that_the_system_kills_for_its_memory(tmp_path, little_memory):
+    """That is no loss: it would take as much again."""
+    script = tmp_path / "script.py"
+    script.write_text(OUT_OF_MEMORY)
+    into = f'echo $$ >{little_memory}; exec "$@"'
+    done = subprocess.run(
+        ["sh", "-c", into, "sh", sys.executable, script, tmp_path],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "MemoryError: " in done.stderr, done.stderr
+    assert "was killed by the system, which had no more memory for it" in done.stderr
+    assert (tmp_path / "attempts").read_text() == "x"
+
+
+def test_a_task_that_hangs_costs_its_neighbours_nothing(tmp_path, spec, monkeypatch):
+    """A pool of processes ends with the one that a task hangs in, but others did not fail."""
+
+    def function(a):
+        if a[0] == 0 and first_time(tmp_path):
+            time.sleep(600)
+        time.sleep(0.5)
+        return a * 2
+
+    heard = []
+
+    def failure(self, error):
+        heard.append(Engine.failure(self, error))
+        return heard[-1]
+
+    monkeypatch.setattr(FuturesEngine, "failure", failure)
+    x = cubed.from_array(np.arange(96.0), chunks=4, spec=spec)
+    y = cubed.map_blocks(function, x, dtype="f8")
+    got = y.compute(executor="futures", max_workers=2, task_timeout=3, retries=1)
+    np.testing.assert_array_equal(got, np.arange(96.0) * 2)
+    assert heard.count("timed out") == 1
+    assert set(heard) == {"timed out", "preempted"}
 
 
 class Stalls(SimpleHTTPRequestHandler):

@@ -13,6 +13,7 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "mem/pages.h"
 #include "run/executors/executor.h"
 #include "run/shared.h"
 #include "run/watchdog.h"
@@ -58,6 +60,7 @@ typedef struct worker {
     int64_t until;
     bool killed;
     int status;
+    uint64_t peak; /* resident bytes */
 } worker;
 
 typedef struct processes {
@@ -71,7 +74,8 @@ typedef struct processes {
     unsigned range_at, range_n;
     cb_shared *shared;
     int nshared;
-    unsigned turn; /* where the next poll starts to look */
+    unsigned turn;      /* where the next poll starts to look */
+    uint64_t oom_kills; /* cb_oom_kills(), of which all are known */
 } processes;
 
 /* --- Starting ----------------------------------------------------------------------------------------- */
@@ -199,8 +203,12 @@ static cubed_status start_worker(const processes *x, worker *w, cubed_error *err
 /* Whether a worker whose connection is closed has ended. When its time is over it is killed, whatever it does. */
 static bool has_ended(const processes *x, worker *w)
 {
-    pid_t got = waitpid(w->pid, &w->status, WNOHANG);
-    if (got == w->pid) return true;
+    struct rusage used;
+    pid_t got = wait4(w->pid, &w->status, WNOHANG, &used);
+    if (got == w->pid) {
+        w->peak = (uint64_t)used.ru_maxrss * 1024;
+        return true;
+    }
     if (got == 0 || errno == EINTR) {
         int64_t now = cb_clock_ns();
         if (!w->killed && cubed_cancel_is_set(x->args.cancel))
@@ -234,17 +242,33 @@ static cubed_failure failure_of(int status)
     return WEXITSTATUS(status) == 0 ? CUBED_FAILURE_PREEMPTED : CUBED_FAILURE_LOST;
 }
 
-/* Of a worker whose connection came to its end. */
-static void end_worker(const processes *x, worker *w, cubed_error *err)
+/* Whether the system killed a worker for lack of memory. Others of the cgroup that it killed count as workers. */
+static bool was_out_of_memory(processes *x, const worker *w)
+{
+    if (w->killed || w->status == -1 || !WIFSIGNALED(w->status) || WTERMSIG(w->status) != SIGKILL ||
+        cb_oom_kills() <= x->oom_kills)
+        return false;
+    x->oom_kills++;
+    return true;
+}
+
+/* Of a worker whose connection came to its end: its peak of resident memory. */
+static uint64_t end_worker(processes *x, worker *w, cubed_error *err)
 {
     pid_t pid = w->pid;
     hang_up(w);
     w->until = cb_clock_ns() + LEAVE_NS;
     while (!has_ended(x, w)) cb_sleep_ns(STOP_STEP);
-    int status = w->status;
+    const int status = w->status;
+    const uint64_t peak = w->peak;
+    const bool out_of_memory = was_out_of_memory(x, w);
     cb_wire_inbox_clear(x->args.plan->ctx, &w->in);
     *w = (worker){.state = NONE};
-    if (status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == CB_STUCK_STATUS)
+    if (out_of_memory)
+        (void)cb_fail(err, CUBED_E_NOMEM,
+                      "worker process %d was killed by the system, which had no more memory for it",
+                      (int)pid);
+    else if (status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == CB_STUCK_STATUS)
         (void)cb_fail(err, CUBED_E_IO,
                       "worker process %d ended itself: its task took longer than the %g s that it "
                       "may, and did not end",
@@ -257,7 +281,8 @@ static void end_worker(const processes *x, worker *w, cubed_error *err)
     else
         (void)cb_fail(err, CUBED_E_IO, "worker process %d ended with status %d", (int)pid,
                       WEXITSTATUS(status));
-    err->failure = failure_of(status);
+    err->failure = out_of_memory ? CUBED_FAILURE_MEMORY : failure_of(status);
+    return peak;
 }
 
 /* All at once: those that have nothing to do end when the connection does, others are told. */
@@ -333,8 +358,7 @@ static void lose(processes *x, worker *w, cubed_task_report *report, bool *got)
     *got = w->state == BUSY || (w->state == STARTING && x->range_n > 0);
     if (*got && w->state == STARTING) range = pop_range(x);
     memset(report, 0, sizeof *report);
-    end_worker(x, w, &report->error);
-    report->error.status = CUBED_E_IO;
+    report->measured_mem = end_worker(x, w, &report->error);
     report->token = range.token;
     report->task = range.first;
     report->start_ns = report->end_ns = cb_clock_ns();
@@ -427,6 +451,7 @@ static cubed_status processes_open(const cubed_executor_args *args, cubed_execut
     processes *x = cb_alloc_zero(a, sizeof *x);
     if (!x) return cb_fail(err, CUBED_E_NOMEM, "no memory for an executor");
     x->head = (cubed_executor){&cb_executor_processes, n, n};
+    x->oom_kills = cb_oom_kills();
     x->args = *args;
     x->workers = cb_alloc_zero(a, n * sizeof *x->workers);
     x->polls = cb_alloc_zero(a, n * sizeof *x->polls);

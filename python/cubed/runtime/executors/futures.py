@@ -11,6 +11,7 @@ from concurrent.futures import Executor as Pool
 from typing import Any, ClassVar
 
 from cubed.runtime.executors.base import Engine, EngineExecutor
+from cubed.runtime.worker import TaskTimeoutError, WorkerEndsError
 
 
 def _begin_process() -> None:
@@ -35,6 +36,9 @@ class FuturesEngine(Engine):
         super().__init__(workers)
         self._own = pool is None
         self._pool = pool or self._make()
+        self._pools: dict[Future[bytes], Pool] = {}
+        #: Where a process ends itself, which ends all others of a pool of processes.
+        self._ending: Pool | None = None
 
     def _make(self) -> Pool:
         context = multiprocessing.get_context("spawn")
@@ -43,16 +47,32 @@ class FuturesEngine(Engine):
     def submit_one(self, message: bytes) -> Future[bytes]:
         """Starts a call in the pool."""
         try:
-            return self._pool.submit(self.work, message)
+            future = self._pool.submit(self.work, message)
         except BrokenExecutor:
             if not self._own:
                 raise
             self._pool = self._make()
-            return self._pool.submit(self.work, message)
+            future = self._pool.submit(self.work, message)
+        self._pools[future] = self._pool
+        return future
+
+    def result(self, future: Future[bytes]) -> bytes:
+        """What a call returned; calls beside one that took too long were none."""
+        pool = self._pools.pop(future)
+        try:
+            return super().result(future)
+        except TaskTimeoutError:
+            self._ending = pool
+            raise
+        except BrokenExecutor as e:
+            if pool is self._ending:
+                raise WorkerEndsError("its pool ended, as a task of another worker did not") from e
+            raise
 
     def disconnect(self) -> None:
         """Ends the run's own pool."""
         super().disconnect()
+        self._pools.clear()
         if self._own:
             self._pool.shutdown(wait=True, cancel_futures=True)
 
