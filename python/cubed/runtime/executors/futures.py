@@ -3,28 +3,12 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
-import signal
-import threading
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
 from concurrent.futures import Executor as Pool
 from typing import Any, ClassVar
 
 from cubed.runtime.executors.base import Engine, EngineExecutor
-from cubed.runtime.worker import TaskTimeoutError, WorkerEndsError
-
-
-def _begin_process() -> None:
-    """Ctrl-C is the driver's; who has no driver any more ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_follow_driver, daemon=True).start()
-
-
-def _follow_driver() -> None:
-    driver = multiprocessing.parent_process()
-    if driver is not None:
-        driver.join()
-        os._exit(1)
+from cubed.runtime.worker import TaskTimeoutError, WorkerEndsError, begin_process
 
 
 class FuturesEngine(Engine):
@@ -42,7 +26,7 @@ class FuturesEngine(Engine):
 
     def _make(self) -> Pool:
         context = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(self._wanted, mp_context=context, initializer=_begin_process)
+        return ProcessPoolExecutor(self._wanted, mp_context=context, initializer=begin_process)
 
     def submit_one(self, message: bytes) -> Future[bytes]:
         """Starts a call in the pool."""
@@ -72,7 +56,6 @@ class FuturesEngine(Engine):
     def disconnect(self) -> None:
         """Ends the run's own pool."""
         super().disconnect()
-        self._pools.clear()
         if self._own:
             self._pool.shutdown(wait=True, cancel_futures=True)
 
