@@ -8,7 +8,10 @@ target_compile_options(cubed_flags INTERFACE
   $<$<BOOL:${CUBED_WERROR}>:-Werror>)
 
 if(CUBED_PORTABLE)
-  target_compile_options(cubed_flags INTERFACE -include ${PROJECT_SOURCE_DIR}/cmake/portable.h)
+  # What is never called is left out: wheels are small.
+  target_compile_options(cubed_flags INTERFACE -include ${PROJECT_SOURCE_DIR}/cmake/portable.h
+    -ffunction-sections -fdata-sections)
+  target_link_options(cubed_flags INTERFACE LINKER:--gc-sections)
 endif()
 
 if(CUBED_SANITIZE)
