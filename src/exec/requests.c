@@ -62,11 +62,19 @@ cubed_status cb_requests_open(cubed_plan *p, cubed_error *err)
     p->reads = NULL;
     for (int i = 0; i < p->ir.nnodes; i++) far = far || service_of(url_of(p, i)) >= 0;
     if (!far) return CUBED_OK;
-    cb_reads *r = cb_zone_alloc(p->ir.zone, sizeof *r + 2 * n * sizeof(uint64_t));
+    const size_t each = 2 * sizeof(uint64_t) + sizeof(cb_upload_sizes);
+    cb_reads *r = cb_zone_alloc(p->ir.zone, sizeof *r + n * each);
     if (!r) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
     *r = (cb_reads){.chunks = (uint64_t *)(r + 1), .times = 1, .per = 1};
+    memset(r->chunks, 0, n * each);
     r->bytes = r->chunks + n;
-    memset(r->chunks, 0, 2 * n * sizeof(uint64_t));
+    r->uploads = (cb_upload_sizes *)(r->bytes + n);
+    for (size_t i = 0; i < n; i++) {
+        const char *url = url_of(p, (int)i);
+        if (url && !cb_node_is_source(&p->ir.nodes[i]))
+            CB_TRY(
+                cb_store_get_upload_sizes(&p->ctx->stores, p->ir.zone, url, &r->uploads[i], err));
+    }
     p->reads = r;
     return CUBED_OK;
 }
@@ -79,7 +87,8 @@ size_t cb_requests_ahead_bytes(const cubed_plan *p, int node)
 
 static bool goes_in_parts(const cubed_plan *p, int node)
 {
-    return has_scheme(url_of(p, node), "s3") && cb_chunk_bytes(p, node) > CB_REMOTE_UPLOAD_FROM;
+    const uint64_t from = p->reads ? p->reads->uploads[node].from : 0;
+    return from > 0 && cb_chunk_bytes(p, node) > from;
 }
 
 uint64_t cb_requests_bytes(const cubed_plan *p)
@@ -139,13 +148,13 @@ static void add_reads(const cubed_plan *p, int node, bool apart, cubed_store_tra
     t->gets = cb_sat_add(t->gets, kept ? cb_min_size(shards, chunks) : chunks);
 }
 
-/* Requests for one chunk: those of S3 that are long go in parts, and are begun and completed. */
+/* Requests for one chunk: those that are long go in parts, and are begun and completed. */
 static uint64_t puts_of_chunk(const cubed_plan *p, int node)
 {
     const uint64_t bytes = cb_chunk_bytes(p, node);
     if (!goes_in_parts(p, node)) return 1;
     /* What is encoded may be a little longer. */
-    return bytes / cb_remote_part_size(CB_REMOTE_PART_SIZE, bytes) + 4;
+    return bytes / cb_remote_part_size(p->reads->uploads[node].part, bytes) + 4;
 }
 
 static void add_target(const cubed_plan *p, int node, cubed_store_traffic *t)

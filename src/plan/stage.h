@@ -150,7 +150,8 @@ typedef struct cb_moves {
 /* What stages read of each node, counted while they are projected. A load that is visited anew for each of `times`
  * passes, of which `per` are one, is counted so. */
 typedef struct cb_reads {
-    uint64_t *chunks, *bytes; /* per node */
+    uint64_t *chunks, *bytes;        /* per node */
+    struct cb_upload_sizes *uploads; /* per node: when its chunks are put in parts */
     uint64_t times, per;
 } cb_reads;
 

@@ -27,7 +27,7 @@
 #define EMULATOR "AZURE_STORAGE_USE_EMULATOR use_emulator"
 #define OPTIONS                                                                                    \
     ACCOUNT " " KEY " " SAS " " LINE " " TOKEN " " ENDPOINT " " NOBODY " " EMULATOR                \
-            " " CB_AZURE_OPTIONS " " CB_REMOTE_OPTIONS
+            " " CB_AZURE_OPTIONS " " CB_REMOTE_PART_OPTIONS " " CB_REMOTE_OPTIONS
 #define VERSION "2021-12-02"
 #define OWN     "x-ms-meta-cubed_write"
 /* Of the emulator, and known to everybody. */
@@ -110,7 +110,7 @@ static cubed_status sign(const azure_store *s, cb_remote_call *c, const char *pa
     cb_buf what;
     cb_buf_init(&what, s->remote.head.alloc);
     cb_buf_printf(&what, "%s\n\n\n", h->method);
-    if (c->what == CB_REMOTE_PUT && h->body_size) cb_buf_printf(&what, "%zu", h->body_size);
+    if (strcmp(h->method, "PUT") == 0 && h->body_size) cb_buf_printf(&what, "%zu", h->body_size);
     cb_buf_puts(&what, "\n");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         cb_buf_printf(&what, "%s\n", *names[i] ? sent(h, names[i]) : "");
@@ -127,15 +127,60 @@ static cubed_status sign(const azure_store *s, cb_remote_call *c, const char *pa
 
 /* --- What is sent ------------------------------------------------------------------------------------- */
 
+/* Of its body, of an upload's end that of the object: the service keeps it. */
 static cubed_status begin(cb_remote *s, cb_remote_call *c, cubed_error *err)
 {
     unsigned char hash[CB_MD5_BYTES];
+    const cubed_store_request *r = c->request;
     (void)s;
-    if (c->what != CB_REMOTE_PUT) return CUBED_OK;
-    if (!cb_md5(c->http.body ? c->http.body : "", c->http.body_size, hash))
+    if (c->what == CB_REMOTE_CREATE) return cb_remote_make_id(c, err);
+    if (c->what == CB_REMOTE_COMPLETE) memcpy(c->id, c->upload->id, sizeof c->id);
+    if (c->what != CB_REMOTE_PUT && c->what != CB_REMOTE_PART && c->what != CB_REMOTE_COMPLETE)
+        return CUBED_OK;
+    if (!(c->what == CB_REMOTE_COMPLETE
+              ? cb_md5(r->src, r->size, hash)
+              : cb_md5(c->http.body ? c->http.body : "", c->http.body_size, hash)))
         return cb_fail(err, CUBED_E_NOMEM, "no memory for a digest");
     cb_base64_encode(hash, sizeof hash, c->sha256);
-    return cb_remote_make_id(c, err);
+    return c->what == CB_REMOTE_PUT ? cb_remote_make_id(c, err) : CUBED_OK;
+}
+
+/* The name of a block, in base64: of this upload alone, and as long as those of all. */
+static void put_block(const cb_remote_call *c, size_t part, cb_buf *out)
+{
+    char name[64], text[96];
+    const int n = snprintf(name, sizeof name, "%s-%05zu", c->upload->id, part);
+    cb_base64_encode((const unsigned char *)name, (size_t)n, text);
+    cb_buf_puts(out, text);
+}
+
+/* "Latest": what an attempt whose reply was lost has put in the blob is found there. */
+static void put_blocks(cb_remote_call *c)
+{
+    c->body.size = 0;
+    cb_buf_puts(&c->body, "<?xml version=\"1.0\" encoding=\"utf-8\"?><BlockList>");
+    for (size_t i = 1; i <= c->nparts; i++) {
+        cb_buf_puts(&c->body, "<Latest>");
+        put_block(c, i, &c->body);
+        cb_buf_puts(&c->body, "</Latest>");
+    }
+    cb_buf_puts(&c->body, "</BlockList>");
+    c->http.body = c->body.data;
+    c->http.body_size = c->body.size;
+}
+
+static void put_upload_query(const cb_remote_call *c, cb_buf *query)
+{
+    cb_buf block;
+    if (c->what == CB_REMOTE_COMPLETE) cb_buf_puts(query, "comp=blocklist");
+    if (c->what != CB_REMOTE_PART) return;
+    cb_buf_init(&block, query->alloc);
+    put_block(c, c->part, &block);
+    cb_buf_puts(query, "blockid=");
+    cb_uri_put(query, block.failed ? "" : block.data, "");
+    cb_buf_puts(query, "&comp=block");
+    query->failed |= block.failed;
+    cb_buf_free(&block);
 }
 
 /* Sorted by their names, as they are signed. */
@@ -203,6 +248,13 @@ static void put_headers(const azure_store *s, cb_remote_call *c)
         cb_http_put_header(h, "x-ms-blob-type", "BlockBlob");
         cb_http_put_header(h, OWN, c->id);
     }
+    if (c->what == CB_REMOTE_PART) cb_http_put_header(h, "content-md5", c->sha256);
+    if (c->what == CB_REMOTE_COMPLETE) {
+        cb_http_put_header(h, "content-type", "application/xml");
+        cb_http_put_header(h, "x-ms-blob-content-md5", c->sha256);
+        cb_http_put_header(h, "x-ms-blob-content-type", "application/octet-stream");
+        cb_http_put_header(h, OWN, c->id);
+    }
 }
 
 /* Of who asks by one, if it is there yet. */
@@ -229,7 +281,7 @@ static cb_http_ready prepare(cb_remote *remote, cb_remote_call *c)
     static const char *const methods[] = {
         [CB_REMOTE_GET] = "GET",    [CB_REMOTE_HEAD] = "HEAD", [CB_REMOTE_PUT] = "PUT",
         [CB_REMOTE_CHECK] = "HEAD", [CB_REMOTE_LIST] = "GET",  [CB_REMOTE_DELETE] = "DELETE",
-        [CB_REMOTE_COPY] = "PUT"};
+        [CB_REMOTE_COPY] = "PUT",   [CB_REMOTE_PART] = "PUT",  [CB_REMOTE_COMPLETE] = "PUT"};
     const azure_store *s = (azure_store *)remote;
     cb_http_call *h = &c->http;
     const char *host = strstr(s->endpoint, "://") + 3;
@@ -243,9 +295,11 @@ static cb_http_ready prepare(cb_remote *remote, cb_remote_call *c)
     put_path(s, lists ? NULL : c->key, &path);
     cb_buf_puts(&query, "");
     if (lists) put_list_query(remote, c, &query);
+    put_upload_query(c, &query);
+    if (c->what == CB_REMOTE_COMPLETE) put_blocks(c);
     put_headers(s, c);
     cubed_status st = CUBED_OK;
-    if (path.failed || query.failed || h->headers.failed)
+    if (path.failed || query.failed || h->headers.failed || c->body.failed)
         st = cb_fail(&h->error, CUBED_E_NOMEM, "no memory for a request");
     if (st == CUBED_OK && s->key_size && !s->anonymous && !s->sas && !s->bearer)
         st = sign(s, c, path.data, query.data ? query.data : "", &h->error);
@@ -316,6 +370,8 @@ static const char *advice(const cb_remote *remote, int code, const cb_remote_fau
         {"AuthorizationFailure", "the account's network rules, or the SAS token, forbid it"},
         {"AuthorizationPermissionMismatch",
          "who asks has no role, or a SAS token, that permits it"},
+        {"InvalidBlobOrBlock",
+         "another program has begun to put this blob in blocks of its own: delete the blob"},
         {"AuthorizationServiceMismatch", "the SAS token is not for blobs"},
         {"AuthorizationResourceTypeMismatch",
          "the SAS token is not for what was asked: containers and objects are both needed"},
@@ -402,6 +458,7 @@ static const cb_dialect azure = {
     .is_whole = is_whole,
     .read_page = read_page,
     .judge_copy = judge_copy,
+    .conditional_uploads = true,
     .advice = advice,
     .open = cb_azure_open,
 };
@@ -506,6 +563,7 @@ static cubed_status set_rest(azure_store *s, cubed_error *err)
     if (s->key_size && !*s->account && !s->sas)
         return cb_fail(err, CUBED_E_ARG, "there is a key, and no AZURE_STORAGE_ACCOUNT_NAME to it");
     CB_TRY(set_endpoint(s, endpoint, host, of_line(zone, line, "EndpointSuffix"), err));
+    CB_TRY(cb_remote_get_upload_sizes(net, zone, url, &s->remote.uploads, err));
     return s->key_size || s->sas || s->bearer || s->anonymous
                ? CUBED_OK
                : cb_credentials_find(net, url, cb_look_for_azure, &s->who, err);

@@ -1,5 +1,5 @@
-/* Google's Cloud Storage by its JSON interface, for who has a bearer token; by its XML interface for who has HMAC keys.
- * Versions are generations. */
+/* Google's Cloud Storage by its JSON interface, for who has a bearer token; by its XML interface for who has HMAC keys, and
+ * for uploads in parts, which only that one has. Versions are generations. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,6 +15,7 @@
 #include "store/remote.h"
 #include "store/remotes.h"
 #include "store/s3_listing.h"
+#include "store/s3_upload.h"
 #include "store/sigv4.h"
 #include "store/uri.h"
 
@@ -25,7 +26,7 @@
 #define HMAC_KEY "GS_SECRET_ACCESS_KEY secret_access_key secret"
 #define OPTIONS                                                                                    \
     CB_GOOGLE_TOKEN " " CB_GOOGLE_KEY " " CB_GOOGLE_FILE " " HMAC_ID " " HMAC_KEY " " ENDPOINT     \
-                    " " NOBODY " " PAYS " project " CB_REMOTE_OPTIONS
+                    " " NOBODY " " PAYS " project " CB_REMOTE_PART_OPTIONS " " CB_REMOTE_OPTIONS
 #define OWN      "cubed-write"
 #define OWN_XML  "x-goog-meta-" OWN
 #define BOUNDARY "cubed-7f2a9c41d5e86b03"
@@ -40,12 +41,16 @@ typedef struct gcs_store {
 
 /* --- What is sent ------------------------------------------------------------------------------------- */
 
+static bool is_of_upload(const cb_remote_call *c) { return c->what >= CB_REMOTE_CREATE; }
+
 static cubed_status begin(cb_remote *s, cb_remote_call *c, cubed_error *err)
 {
     (void)s;
-    if (c->what != CB_REMOTE_PUT) return CUBED_OK;
-    c->crc32c = cb_crc32c(0, c->http.body, c->http.body_size);
-    return cb_remote_make_id(c, err);
+    if (c->what == CB_REMOTE_PUT || c->what == CB_REMOTE_PART)
+        c->crc32c = cb_crc32c(0, c->http.body, c->http.body_size);
+    if (c->what == CB_REMOTE_COMPLETE) memcpy(c->id, c->upload->id, sizeof c->id);
+    return c->what == CB_REMOTE_PUT || c->what == CB_REMOTE_CREATE ? cb_remote_make_id(c, err)
+                                                                   : CUBED_OK;
 }
 
 static void put_object(const cb_remote *s, cb_buf *out, const char *key)
@@ -138,19 +143,10 @@ static void put_url(const gcs_store *s, cb_remote_call *c)
     if (c->what != CB_REMOTE_CHECK) put_conditions(url, c);
 }
 
-static cb_http_ready prepare(cb_remote *remote, cb_remote_call *c)
+/* Of who asks by one, if it is there yet. */
+static cb_http_ready put_token(const gcs_store *s, cb_http_call *h)
 {
-    static const char *const methods[] = {
-        [CB_REMOTE_GET] = "GET",   [CB_REMOTE_HEAD] = "GET", [CB_REMOTE_PUT] = "POST",
-        [CB_REMOTE_CHECK] = "GET", [CB_REMOTE_LIST] = "GET", [CB_REMOTE_DELETE] = "DELETE",
-        [CB_REMOTE_COPY] = "POST"};
-    gcs_store *s = (gcs_store *)remote;
-    cb_http_call *h = &c->http;
     cb_keys keys;
-    h->method = methods[c->what];
-    put_url(s, c);
-    if (*c->range && c->what == CB_REMOTE_GET) cb_http_put_header(h, "range", c->range);
-    if (s->payer) cb_http_put_header(h, "x-goog-user-project", s->payer);
     if (s->anonymous) return CB_HTTP_GO;
     const cb_http_ready ready = cb_credentials_get(s->who, &keys, &h->status, &h->error);
     if (ready == CB_HTTP_GO && *keys.token) {
@@ -159,6 +155,24 @@ static cb_http_ready prepare(cb_remote *remote, cb_remote_call *c)
     }
     explicit_bzero(&keys, sizeof keys);
     return ready;
+}
+
+static cb_http_ready prepare_xml(cb_remote *remote, cb_remote_call *c);
+
+static cb_http_ready prepare(cb_remote *remote, cb_remote_call *c)
+{
+    static const char *const methods[] = {
+        [CB_REMOTE_GET] = "GET",   [CB_REMOTE_HEAD] = "GET", [CB_REMOTE_PUT] = "POST",
+        [CB_REMOTE_CHECK] = "GET", [CB_REMOTE_LIST] = "GET", [CB_REMOTE_DELETE] = "DELETE",
+        [CB_REMOTE_COPY] = "POST"};
+    const gcs_store *s = (gcs_store *)remote;
+    cb_http_call *h = &c->http;
+    if (is_of_upload(c)) return prepare_xml(remote, c);
+    h->method = methods[c->what];
+    put_url(s, c);
+    if (*c->range && c->what == CB_REMOTE_GET) cb_http_put_header(h, "range", c->range);
+    if (s->payer) cb_http_put_header(h, "x-goog-user-project", s->payer);
+    return put_token(s, h);
 }
 
 /* --- What comes back ---------------------------------------------------------------------------------- */
@@ -207,6 +221,10 @@ static bool is_whole(const cb_remote_call *c)
 
 static void read_fault(const cb_remote_call *c, cb_remote_fault *f)
 {
+    if (is_of_upload(c)) {
+        cb_remote_read_fault(&c->http, f);
+        return;
+    }
     json_t *o = parse(c), *error = json_object_get(o, "error");
     const json_t *first = json_array_get(json_object_get(error, "errors"), 0);
     const char *reason = json_string_value(json_object_get(first, "reason"));
@@ -260,6 +278,8 @@ static const char *advice(const cb_remote *remote, int code, const cb_remote_fau
     if (strcmp(f->code, "InvalidAccessKeyId") == 0 || strcmp(f->code, "InvalidSecurity") == 0)
         return "check GS_ACCESS_KEY_ID: it is not known here";
     if (strcmp(f->code, "RequestTimeTooSkewed") == 0) return "set this machine's clock";
+    if (strcmp(f->code, "NoSuchUpload") == 0)
+        return "the upload was ended by somebody else, or by a rule of the bucket";
     return code == 403 ? "who asks may not do this: check the account and the bucket's permissions"
                        : NULL;
 }
@@ -308,7 +328,7 @@ out:
     return st;
 }
 
-/* --- With HMAC keys ----------------------------------------------------------------------------------- */
+/* --- The XML interface ----------------------------------------------------------------------------------- */
 
 static void put_xml_headers(const gcs_store *s, cb_remote_call *c)
 {
@@ -329,15 +349,18 @@ static void put_xml_headers(const gcs_store *s, cb_remote_call *c)
         cb_remote_put_key(&s->remote, &h->headers, c->source, "");
         cb_buf_put(&h->headers, "", 1);
     }
-    if (c->what != CB_REMOTE_PUT) return;
-    cb_remote_put_crc32c(c->crc32c, crc);
+    if (c->what == CB_REMOTE_PUT || c->what == CB_REMOTE_PART) {
+        cb_remote_put_crc32c(c->crc32c, crc);
+        cb_buf_printf(&h->headers, "x-goog-hash: crc32c=%s", crc);
+        cb_buf_put(&h->headers, "", 1);
+    }
+    if (c->what == CB_REMOTE_COMPLETE) cb_http_put_header(h, "content-type", "application/xml");
+    if (c->what != CB_REMOTE_PUT && c->what != CB_REMOTE_CREATE) return;
     cb_http_put_header(h, "content-type", "application/octet-stream");
-    cb_buf_printf(&h->headers, "x-goog-hash: crc32c=%s", crc);
-    cb_buf_put(&h->headers, "", 1);
     cb_http_put_header(h, OWN_XML, c->id);
 }
 
-/* Bodies have a checksum that is signed with the headers. */
+/* Bodies have a checksum that is signed with the headers, but the list of an upload's parts. */
 static cubed_status sign(const gcs_store *s, cb_remote_call *c, const char *path, const char *query)
 {
     cb_http_call *h = &c->http;
@@ -356,13 +379,15 @@ static cubed_status sign(const gcs_store *s, cb_remote_call *c, const char *path
 static cb_http_ready prepare_xml(cb_remote *remote, cb_remote_call *c)
 {
     static const char *const methods[] = {
-        [CB_REMOTE_GET] = "GET",    [CB_REMOTE_HEAD] = "HEAD", [CB_REMOTE_PUT] = "PUT",
-        [CB_REMOTE_CHECK] = "HEAD", [CB_REMOTE_LIST] = "GET",  [CB_REMOTE_DELETE] = "DELETE",
-        [CB_REMOTE_COPY] = "PUT"};
+        [CB_REMOTE_GET] = "GET",       [CB_REMOTE_HEAD] = "HEAD",    [CB_REMOTE_PUT] = "PUT",
+        [CB_REMOTE_CHECK] = "HEAD",    [CB_REMOTE_LIST] = "GET",     [CB_REMOTE_DELETE] = "DELETE",
+        [CB_REMOTE_COPY] = "PUT",      [CB_REMOTE_CREATE] = "POST",  [CB_REMOTE_PART] = "PUT",
+        [CB_REMOTE_COMPLETE] = "POST", [CB_REMOTE_ABORT] = "DELETE", [CB_REMOTE_UPLOADS] = "GET"};
     const gcs_store *s = (gcs_store *)remote;
     const char *host = strstr(s->endpoint, "://") + 3;
     const size_t n = strcspn(host, "/");
     cb_http_call *h = &c->http;
+    cb_http_ready ready = CB_HTTP_NO;
     cb_buf path, query;
     cb_buf_init(&path, remote->head.alloc);
     cb_buf_init(&query, remote->head.alloc);
@@ -371,24 +396,26 @@ static cb_http_ready prepare_xml(cb_remote *remote, cb_remote_call *c)
     cb_uri_put(&path, remote->bucket, "");
     cb_buf_puts(&path, "/");
     cb_buf_puts(&query, "");
-    if (c->what == CB_REMOTE_LIST)
-        cb_s3_put_list_query(remote, c, &query);
-    else
+    if (c->what == CB_REMOTE_LIST) cb_s3_put_list_query(remote, c, &query);
+    cb_s3_put_upload_query(remote, c, &query);
+    if (c->what != CB_REMOTE_LIST && c->what != CB_REMOTE_UPLOADS)
         cb_remote_put_key(remote, &path, c->key, "");
     cb_buf_printf(&h->headers, "host: %.*s", (int)n, host);
     cb_buf_put(&h->headers, "", 1);
     put_xml_headers(s, c);
-    if (path.failed || query.failed)
-        h->status = cb_fail(&h->error, CUBED_E_NOMEM, "no memory for a request");
-    else
-        h->status = sign(s, c, path.data, query.data);
-    if (h->status == CUBED_OK) {
+    h->status =
+        path.failed || query.failed || (c->what == CB_REMOTE_COMPLETE && !cb_s3_put_parts(c, false))
+            ? cb_fail(&h->error, CUBED_E_NOMEM, "no memory for a request")
+            : CUBED_OK;
+    if (h->status == CUBED_OK && s->id) h->status = sign(s, c, path.data, query.data);
+    if (h->status == CUBED_OK) ready = s->id ? CB_HTTP_GO : put_token(s, h);
+    if (ready == CB_HTTP_GO) {
         cb_buf_put(&h->url, s->endpoint, (size_t)(host - s->endpoint) + n);
         cb_buf_printf(&h->url, "%s%s%s", path.data, query.size ? "?" : "", query.data);
     }
     cb_buf_free(&path);
     cb_buf_free(&query);
-    return h->status == CUBED_OK ? CB_HTTP_GO : CB_HTTP_NO;
+    return ready;
 }
 
 static void tell_xml(const cb_remote_call *c, cubed_object_info *info)
@@ -416,6 +443,8 @@ static const cb_dialect gcs = {
     .is_own = is_own,
     .is_whole = is_whole,
     .read_page = read_page,
+    .read_uploads = cb_s3_read_uploads,
+    .read_upload = cb_s3_read_upload,
     .judge_copy = judge_copy,
     .advice = advice,
     .open = cb_gcs_open,
@@ -431,6 +460,8 @@ static const cb_dialect gcs_xml = {
     .is_own = is_own_xml,
     .is_whole = is_whole,
     .read_page = cb_s3_read_page,
+    .read_uploads = cb_s3_read_uploads,
+    .read_upload = cb_s3_read_upload,
     .advice = advice,
     .open = cb_gcs_open,
 };
@@ -473,6 +504,17 @@ static cubed_status set_hmac_keys(gcs_store *s, cubed_error *err)
     return CUBED_OK;
 }
 
+cubed_status cb_gcs_get_upload_sizes(cb_net *net, cb_zone *zone, const char *url,
+                                     cb_upload_sizes *out, cubed_error *err)
+{
+    const char *emulator, *asked;
+    CB_TRY(cb_remote_get_upload_sizes(net, zone, url, out, err));
+    CB_TRY(cb_net_get(net, zone, url, CB_GOOGLE_ENDPOINT, &emulator, err));
+    CB_TRY(cb_net_get(net, zone, url, CB_REMOTE_PART_OPTIONS, &asked, err));
+    if (emulator && !asked) out->from = 0;
+    return CUBED_OK;
+}
+
 static cubed_status set_rest(gcs_store *s, cubed_error *err)
 {
     const char *url = s->remote.head.url;
@@ -482,6 +524,7 @@ static cubed_status set_rest(gcs_store *s, cubed_error *err)
     CB_TRY(cb_net_get(net, zone, url, PAYS, &s->payer, err));
     CB_TRY(set_endpoint(s, err));
     CB_TRY(set_hmac_keys(s, err));
+    CB_TRY(cb_gcs_get_upload_sizes(net, zone, url, &s->remote.uploads, err));
     return s->id || s->anonymous ? CUBED_OK
                                  : cb_credentials_find(net, url, cb_look_for_google, &s->who, err);
 }

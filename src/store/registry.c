@@ -20,12 +20,19 @@
 static const struct {
     const char *scheme;
     cubed_status (*open)(cb_net *net, const char *url, cubed_store **out, cubed_error *err);
+    /* NULL: objects are put whole. */
+    cubed_status (*get_upload_sizes)(cb_net *net, cb_zone *zone, const char *url,
+                                     cb_upload_sizes *out, cubed_error *err);
 } remote_stores[] = {
 #ifdef CB_HAVE_HTTP
-    {"s3", cb_s3_open},       {"gs", cb_gcs_open}, {"az", cb_azure_open}, {"http", cb_web_open},
-    {"https", cb_web_open},
+    {"s3", cb_s3_open, cb_remote_get_upload_sizes},
+    {"gs", cb_gcs_open, cb_gcs_get_upload_sizes},
+    {"az", cb_azure_open, cb_remote_get_upload_sizes},
+    {"http", cb_web_open, NULL},
+    {"https", cb_web_open, NULL},
 #endif
-    {"redis", cb_redis_open}, {NULL, NULL}};
+    {"redis", cb_redis_open, NULL},
+    {NULL, NULL, NULL}};
 
 cubed_status cb_stores_init(cb_stores *s, const cubed_allocator *a, cubed_error *err)
 {
@@ -89,6 +96,16 @@ size_t cb_store_request_bytes(const char *url)
 size_t cb_store_process_bytes(const char *url)
 {
     return asks_by_http(url) ? CB_HTTP_PROCESS_BYTES : 0;
+}
+
+cubed_status cb_store_get_upload_sizes(cb_stores *s, cb_zone *zone, const char *url,
+                                       cb_upload_sizes *out, cubed_error *err)
+{
+    const int remote = find_remote(url, scheme_length(url));
+    *out = (cb_upload_sizes){0, 0};
+    return remote < 0 || !remote_stores[remote].get_upload_sizes
+               ? CUBED_OK
+               : remote_stores[remote].get_upload_sizes(&s->net, zone, url, out, err);
 }
 
 static const cubed_store_vtable *find(const cb_stores *s, const char *url, size_t n)

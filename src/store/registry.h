@@ -54,5 +54,11 @@ bool cb_store_is_of_process(const cb_stores *s, const char *url);
  * 0 of stores of this machine. */
 size_t cb_store_request_bytes(const char *url);
 size_t cb_store_process_bytes(const char *url);
+/* When its objects are put in parts. */
+struct cb_upload_sizes;
+CUBED_MUST_CHECK cubed_status cb_store_get_upload_sizes(cb_stores *s, cb_zone *zone,
+                                                        const char *url,
+                                                        struct cb_upload_sizes *out,
+                                                        cubed_error *err);
 
 #endif

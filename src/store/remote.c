@@ -122,8 +122,9 @@ static void plan_ranges(cb_remote_job *j)
 /* 0: the request is none to put an object in parts. */
 static size_t count_parts(const cb_remote *s, const cubed_store_request *r)
 {
-    if (r->op != CUBED_STORE_PUT || !s->upload_from || r->size <= s->upload_from) return 0;
-    return (r->size - 1) / cb_remote_part_size(s->part_size, r->size) + 1;
+    if (r->op != CUBED_STORE_PUT || !s->uploads.from || r->size <= s->uploads.from) return 0;
+    if (!s->dialect->conditional_uploads && (r->if_match || r->if_none_match)) return 0;
+    return (r->size - 1) / cb_remote_part_size(s->uploads.part, r->size) + 1;
 }
 
 static size_t most_calls(const cb_remote *s, const cubed_store_request *r)
@@ -158,7 +159,7 @@ static void plan_get(cb_remote_job *j)
 static void plan_upload(cb_remote_job *j)
 {
     const cubed_store_request *r = j->r;
-    const size_t n = j->nparts, part = cb_remote_part_size(j->s->part_size, r->size);
+    const size_t n = j->nparts, part = cb_remote_part_size(j->s->uploads.part, r->size);
     for (size_t i = 0; i < n + 3; i++) {
         cb_remote_call *c = &j->calls[i];
         c->what = i == 0       ? CB_REMOTE_CREATE
@@ -319,9 +320,20 @@ static void send(cb_remote_job *j, size_t from, size_t to)
     for (size_t i = from; i < to; i++) cb_http_submit(http, &calls[i].http);
 }
 
+/* Of an upload: to begin it, or parts. */
+static void send_step(cb_remote_job *j, size_t at)
+{
+    j->at = at;
+    j->nsent = cb_min_size(j->nparts, CB_REMOTE_PARTS_AT_ONCE);
+    send(j, at, at + (at == 1 ? j->nsent : 1));
+}
+
 static void send_first(cb_remote_job *j)
 {
-    send(j, 0, j->first_alone || j->nparts ? 1 : j->ncalls);
+    if (j->nparts)
+        send_step(j, j->s->dialect->read_uploads ? 0 : 1);
+    else
+        send(j, 0, j->first_alone ? 1 : j->ncalls);
 }
 
 static bool is_condition(const cb_remote_call *c, cubed_status st)
@@ -366,15 +378,16 @@ static void give_up_parts(cb_remote_job *j)
     if (find_http(j->s, &http, NULL) == CUBED_OK) cb_http_look_at_cancelled(http);
 }
 
-/* An upload is begun, its parts are sent, and it is completed or, if any of that fails, aborted. False: that is all. */
+/* An upload is begun, its parts are sent, and it is completed or, if any of that fails, aborted; where there is nothing to
+ * abort its parts stay until the service deletes them. False: that is all. */
 static bool go_on_uploading(cb_remote_job *j)
 {
     const size_t last = j->nparts + 1, was = j->at;
-    if (was > last || (was == last && j->status == CUBED_OK) || (was == 0 && j->status != CUBED_OK))
+    const bool failed = j->status != CUBED_OK;
+    if (was > last || (was == last && !failed) ||
+        (failed && (was == 0 || !j->s->dialect->read_uploads)))
         return false;
-    j->at = j->status != CUBED_OK ? last + 1 : was == 0 ? 1 : last;
-    j->nsent = cb_min_size(j->nparts, CB_REMOTE_PARTS_AT_ONCE);
-    send(j, j->at, j->at + (j->at == 1 ? j->nsent : 1));
+    send_step(j, failed ? last + 1 : was == 0 ? 1 : last);
     return true;
 }
 
@@ -582,6 +595,7 @@ static cb_http_verdict not_own(cb_remote_call *c)
         cb_fail(&c->http.error, lost ? CUBED_E_IO : CUBED_E_EXISTS,
                 lost ? "the upload was ended by somebody else, or by a rule of the bucket"
                      : "it is not what was expected");
+    c->http.error.transient = lost; /* another one is begun */
     return CB_HTTP_DONE;
 }
 
@@ -620,7 +634,7 @@ static cb_http_verdict take(cb_remote_call *c)
         return s->dialect->judge_copy ? s->dialect->judge_copy(s, c) : CB_HTTP_DONE;
     case CB_REMOTE_CREATE:
     case CB_REMOTE_PART:
-        if (!s->dialect->read_upload(c))
+        if (s->dialect->read_upload && !s->dialect->read_upload(c))
             c->http.status =
                 cb_fail(&c->http.error, CUBED_E_IO, "the reply is not one to an upload in parts");
         return CB_HTTP_DONE;
@@ -699,7 +713,8 @@ static cb_http_verdict judge(cb_http_call *http)
         (void)fail_with(c, &f);
         return CB_HTTP_LATER;
     }
-    if (c->what == CB_REMOTE_COMPLETE && strcmp(f.code, "NoSuchUpload") == 0)
+    if (c->what == CB_REMOTE_COMPLETE &&
+        (strcmp(f.code, "NoSuchUpload") == 0 || strcmp(f.code, "InvalidBlockList") == 0))
         return other_than_expected(c);
     switch (http->code) {
     case 304:
@@ -913,6 +928,30 @@ static cubed_status configure(cb_remote *s, bool tls, cubed_error *err)
                       &s->ca_file, err));
     CB_TRY(cb_net_get(s->net, s->zone, s->head.url, proxies, &s->proxy, err));
     return cb_net_get(s->net, s->zone, s->head.url, "NO_PROXY no_proxy", &s->no_proxy, err);
+}
+
+static cubed_status get_bytes(cb_net *net, cb_zone *zone, const char *url, const char *name,
+                              uint64_t least, uint64_t most, uint64_t *out, cubed_error *err)
+{
+    const char *text;
+    CB_TRY(cb_net_get(net, zone, url, name, &text, err));
+    if (!text || (cubed_parse_bytes(text, out) && *out >= least && *out <= most)) return CUBED_OK;
+    return cb_fail(err, CUBED_E_ARG,
+                   "storage option %s is \"%s\", expected bytes from %llu to %llu", name, text,
+                   (unsigned long long)least, (unsigned long long)most);
+}
+
+cubed_status cb_remote_get_upload_sizes(cb_net *net, cb_zone *zone, const char *url,
+                                        cb_upload_sizes *out, cubed_error *err)
+{
+    static const uint64_t mib = 1 << 20, gib = 1 << 30;
+    uint64_t part = CB_REMOTE_PART_SIZE;
+    out->from = CB_REMOTE_UPLOAD_FROM;
+    /* Limits of the services: of an object that is put by one request, and of parts. */
+    CB_TRY(get_bytes(net, zone, url, "multipart_threshold", 1, 5 * gib, &out->from, err));
+    CB_TRY(get_bytes(net, zone, url, "multipart_chunksize", 5 * mib, 5 * gib, &part, err));
+    out->part = (size_t)part;
+    return CUBED_OK;
 }
 
 static cubed_status split_url(cb_remote *s, cubed_error *err)

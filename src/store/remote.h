@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include "store/net.h"
+#include "store/remotes.h"
 #include "store/xml.h"
 
 typedef struct cb_remote cb_remote;
@@ -59,12 +60,14 @@ typedef struct cb_remote_fault {
 
 typedef struct cb_dialect {
     bool writes, lists;
-    size_t most_deleted; /* by one call; 1: each by its own */
-    /* Of a reply to CB_REMOTE_UPLOADS, like read_page: tells of each upload by cb_remote_tell_upload. NULL: objects are
-     * put by one call each. */
+    size_t most_deleted;      /* by one call; 1: each by its own */
+    bool conditional_uploads; /* what is put with a condition may go in parts */
+    /* Of a reply to CB_REMOTE_UPLOADS, like read_page: tells of each upload by cb_remote_tell_upload. NULL: uploads are not
+     * begun and aborted: parts that no object has come to have are deleted by the service, some day. */
     cubed_status (*read_uploads)(cb_remote *s, cb_remote_call *c, cubed_store_request *r,
                                  cubed_error *err);
-    /* Whether the reply to CB_REMOTE_CREATE has an id, which goes to the call's body, that to a part what its list needs. */
+    /* Whether the reply to CB_REMOTE_CREATE has an id, which goes to the call's body, that to a part what its list needs.
+     * NULL: nothing is needed of them. */
     bool (*read_upload)(cb_remote_call *c);
     /* In the thread that submits: digests, and bodies that are not the caller's. */
     cubed_status (*begin)(cb_remote *s, cb_remote_call *c, cubed_error *err);
@@ -101,8 +104,7 @@ struct cb_remote {
     const char *root;   /* key of the store in its bucket, "" or without '/' at its end */
     const char *ca_file, *proxy, *no_proxy;
     uint32_t connect_ms, stall_ms;
-    uint64_t upload_from; /* what is longer is put in parts; 0: nothing is */
-    size_t part_size;
+    cb_upload_sizes uploads;
     pid_t pid;
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t idle;
@@ -110,7 +112,8 @@ struct cb_remote {
     size_t njobs; /* that are not freed yet */
 };
 
-/* Names of options that every remote store has. */
+/* Names of options that every remote store has, and those that put objects in parts. */
+#define CB_REMOTE_PART_OPTIONS "multipart_threshold multipart_chunksize"
 #define CB_REMOTE_OPTIONS                                                                          \
     "connect_timeout read_timeout AWS_CA_BUNDLE ca_bundle proxy HTTPS_PROXY HTTP_PROXY NO_PROXY"
 

@@ -85,7 +85,7 @@ cubed_status cb_remote_sweep(cubed_store *store, const char *prefix, unsigned fl
     sweeper x = {.before = flags & CUBED_SWEEP_ALONE ? INT64_MAX
                                                      : (int64_t)time(NULL) - ABANDONED_SECONDS};
     cubed_status st;
-    if (!s->dialect->read_uploads) return CUBED_OK;
+    if (!s->dialect->read_uploads || !s->uploads.from) return CUBED_OK;
     CB_TRY(cb_zone_new(store->alloc, &x.zone, err));
     CB_GO(find(s, prefix, &x, err));
     if (!(flags & CUBED_SWEEP_DRY_RUN)) CB_GO(end_all(s, &x, err));

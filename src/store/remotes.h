@@ -4,8 +4,8 @@
 
 #include "store/net.h"
 
-/* Objects of S3 that are longer go in parts, of this size at least: there are no more than 10,000 of them. So many
- * are sent at a time. */
+/* Objects that are longer go in parts, of this size at least: there are no more than 10,000 of them. So many are sent at
+ * a time. */
 enum {
     CB_REMOTE_UPLOAD_FROM = 64 << 20,
     CB_REMOTE_PART_SIZE = 16 << 20,
@@ -17,6 +17,18 @@ static inline size_t cb_remote_part_size(size_t least, uint64_t size)
     const uint64_t part = (size + CB_REMOTE_MOST_PARTS - 1) / CB_REMOTE_MOST_PARTS;
     return part > least ? (size_t)part : least;
 }
+typedef struct cb_upload_sizes {
+    uint64_t from; /* what is longer goes in parts; 0: nothing does */
+    size_t part;
+} cb_upload_sizes;
+
+/* As options of the URL have it. */
+CUBED_MUST_CHECK cubed_status cb_remote_get_upload_sizes(cb_net *net, cb_zone *zone,
+                                                         const char *url, cb_upload_sizes *out,
+                                                         cubed_error *err);
+/* The same; emulators, which seldom know uploads in parts, get them if that is asked for. */
+CUBED_MUST_CHECK cubed_status cb_gcs_get_upload_sizes(cb_net *net, cb_zone *zone, const char *url,
+                                                      cb_upload_sizes *out, cubed_error *err);
 
 /* s3://BUCKET/PATH: Amazon's S3, and what speaks like it. */
 CUBED_MUST_CHECK cubed_status cb_s3_open(cb_net *net, const char *url, cubed_store **out,

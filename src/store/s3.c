@@ -13,6 +13,7 @@
 #include "store/digest.h"
 #include "store/remote.h"
 #include "store/s3_listing.h"
+#include "store/s3_upload.h"
 #include "store/sigv4.h"
 #include "store/uri.h"
 #include "store/xml.h"
@@ -20,6 +21,9 @@
 #define EMPTY_SHA256 "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 #define UNSIGNED     "UNSIGNED-PAYLOAD"
 #define OWN          "x-amz-meta-cubed-write"
+#define CRC32C       "x-amz-checksum-crc32c"
+/* Of objects in parts, of which services know the checksums of the parts alone. */
+#define OWN_CRC32C "x-amz-meta-cubed-crc32c"
 
 #define REGION   "AWS_REGION AWS_DEFAULT_REGION region region_name"
 #define ENDPOINT "AWS_ENDPOINT_URL_S3 AWS_ENDPOINT_URL endpoint_url endpoint AWS_ENDPOINT"
@@ -28,7 +32,7 @@
 #define PAYS     "AWS_REQUEST_PAYER requester_pays"
 #define OPTIONS                                                                                    \
     CB_AWS_OPTIONS " " REGION " " ENDPOINT " " NOBODY " " VIRTUAL " " PAYS                         \
-                   " multipart_threshold multipart_chunksize " CB_REMOTE_OPTIONS
+                   " " CB_REMOTE_PART_OPTIONS " " CB_REMOTE_OPTIONS
 
 enum { REGION_CAP = 64 };
 
@@ -92,32 +96,20 @@ static cubed_status begin(cb_remote *remote, cb_remote_call *c, cubed_error *err
 {
     const s3_store *s = (s3_store *)remote;
     if (c->what == CB_REMOTE_DELETE_MANY) CB_TRY(put_deletions(s, c, err));
-    if (c->what == CB_REMOTE_CREATE) return cb_remote_make_id(c, err);
+    if (c->what == CB_REMOTE_CREATE) {
+        c->crc32c = cb_crc32c(0, c->request->src, c->request->size);
+        return cb_remote_make_id(c, err);
+    }
     if (c->what == CB_REMOTE_COMPLETE) memcpy(c->id, c->upload->id, sizeof c->id);
     return c->what == CB_REMOTE_PUT || c->what == CB_REMOTE_PART || c->what == CB_REMOTE_DELETE_MANY
                ? put_digests(s, c, err)
                : CUBED_OK;
 }
 
-/* What parts there are, with what their replies said. */
 static bool put_parts(cb_remote_call *c)
 {
     unsigned char hash[CB_SHA256_BYTES];
-    c->body.size = 0;
-    cb_buf_puts(&c->body,
-                "<CompleteMultipartUpload xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">");
-    for (size_t i = 1; i <= c->nparts; i++) {
-        const cb_remote_call *part = &c->upload[i];
-        char crc[12];
-        cb_remote_put_crc32c(part->crc32c, crc);
-        cb_buf_printf(&c->body, "<Part><PartNumber>%zu</PartNumber><ETag>", i);
-        if (!cb_xml_escape(&c->body, cb_http_header(&part->http, "etag"))) return false;
-        cb_buf_printf(&c->body, "</ETag><ChecksumCRC32C>%s</ChecksumCRC32C></Part>", crc);
-    }
-    cb_buf_puts(&c->body, "</CompleteMultipartUpload>");
-    c->http.body = c->body.data;
-    c->http.body_size = c->body.size;
-    if (c->body.failed || !cb_sha256(c->body.data, c->body.size, hash)) return false;
+    if (!cb_s3_put_parts(c, true) || !cb_sha256(c->body.data, c->body.size, hash)) return false;
     cb_hex(hash, sizeof hash, c->sha256);
     return true;
 }
@@ -139,11 +131,11 @@ static void put_place(const s3_store *s, cb_buf *host, cb_buf *path)
     cb_uri_put(path, s->remote.bucket, "");
 }
 
-static void put_checksum(cb_remote_call *c)
+static void put_checksum(cb_remote_call *c, const char *name)
 {
     char text[12];
     cb_remote_put_crc32c(c->crc32c, text);
-    cb_http_put_header(&c->http, "x-amz-checksum-crc32c", text);
+    cb_http_put_header(&c->http, name, text);
 }
 
 static void put_source(const s3_store *s, cb_remote_call *c)
@@ -170,39 +162,30 @@ static void put_headers(const s3_store *s, cb_remote_call *c)
     if (c->what == CB_REMOTE_PUT) {
         cb_http_put_header(h, "content-type", "application/octet-stream");
         cb_http_put_header(h, OWN, c->id);
-        put_checksum(c);
+        put_checksum(c, CRC32C);
     }
     if (c->what == CB_REMOTE_CREATE) {
         cb_http_put_header(h, "content-type", "application/octet-stream");
         cb_http_put_header(h, "x-amz-checksum-algorithm", "CRC32C");
         cb_http_put_header(h, OWN, c->id);
+        put_checksum(c, OWN_CRC32C);
     }
     if (c->what == CB_REMOTE_COMPLETE) cb_http_put_header(h, "content-type", "application/xml");
-    if (c->what == CB_REMOTE_PART) put_checksum(c);
+    if (c->what == CB_REMOTE_PART) put_checksum(c, CRC32C);
     if (c->what == CB_REMOTE_DELETE_MANY) {
         cb_http_put_header(h, "content-type", "application/xml");
-        put_checksum(c);
+        put_checksum(c, CRC32C);
     }
 }
 
 /* What of an object is meant, or of a bucket; "" its all. */
 static void put_query(const s3_store *s, const cb_remote_call *c, cb_buf *query)
 {
-    const char *id = c->upload ? c->upload->body.data : c->source;
     cb_buf_puts(query, "");
     switch (c->what) {
     case CB_REMOTE_LIST: cb_s3_put_list_query(&s->remote, c, query); break;
-    case CB_REMOTE_UPLOADS: cb_s3_put_uploads_query(&s->remote, c, query); break;
     case CB_REMOTE_DELETE_MANY: cb_buf_puts(query, "delete="); break;
-    case CB_REMOTE_CREATE: cb_buf_puts(query, "uploads="); break;
-    case CB_REMOTE_PART:
-    case CB_REMOTE_COMPLETE:
-    case CB_REMOTE_ABORT:
-        if (c->what == CB_REMOTE_PART) cb_buf_printf(query, "partNumber=%zu&", c->part);
-        cb_buf_puts(query, "uploadId=");
-        cb_uri_put(query, id, "");
-        break;
-    default: break;
+    default: cb_s3_put_upload_query(&s->remote, c, query); break;
     }
 }
 
@@ -283,30 +266,15 @@ static cb_http_ready prepare(cb_remote *remote, cb_remote_call *c)
 
 /* --- What comes back ---------------------------------------------------------------------------------- */
 
-/* Appends what an element of the reply has; false: it has none. */
-static bool put_element(const cb_remote_call *c, const char *name, cb_buf *out)
-{
-    const cb_xml_part all = {c->http.text.data, c->http.text.size};
-    cb_xml_part x;
-    return all.size && cb_xml_find(all, name, &x) && cb_xml_put_text(out, x) && !out->failed &&
-           out->size;
-}
-
 static void tell(const cb_remote_call *c, cubed_object_info *info)
 {
     cb_buf tag;
     cb_buf_init(&tag, c->http.text.alloc);
     const char *text = cb_http_header(&c->http, "etag");
-    if (!text && c->what == CB_REMOTE_COMPLETE && put_element(c, "ETag", &tag)) text = tag.data;
+    if (!text && c->what == CB_REMOTE_COMPLETE && cb_s3_put_element(c, "ETag", &tag))
+        text = tag.data;
     cb_remote_set_version(info, text);
     cb_buf_free(&tag);
-}
-
-static bool read_upload(cb_remote_call *c)
-{
-    if (c->what == CB_REMOTE_PART) return cb_http_header(&c->http, "etag");
-    c->body.size = 0;
-    return put_element(c, "UploadId", &c->body);
 }
 
 static bool is_own(const cb_remote_call *c)
@@ -317,7 +285,8 @@ static bool is_own(const cb_remote_call *c)
 
 static bool is_whole(const cb_remote_call *c)
 {
-    const char *text = cb_http_header(&c->http, "x-amz-checksum-crc32c");
+    const char *text = cb_http_header(&c->http, OWN_CRC32C);
+    if (!text) text = cb_http_header(&c->http, CRC32C); /* or of parts: longer */
     return cb_remote_has_crc32c(c, text, text ? strlen(text) : 0);
 }
 
@@ -415,7 +384,8 @@ static const cb_dialect s3 = {
     .read_page = cb_s3_read_page,
     .read_deleted = read_deleted,
     .read_uploads = cb_s3_read_uploads,
-    .read_upload = read_upload,
+    .read_upload = cb_s3_read_upload,
+    .conditional_uploads = true,
     .advice = advice,
     .open = cb_s3_open,
 };
@@ -434,29 +404,6 @@ static cubed_status set_endpoint(s3_store *s, cubed_error *err)
     return cb_net_get_flag(s->remote.net, zone, s->remote.head.url, VIRTUAL, &s->by_host, err);
 }
 
-static cubed_status get_bytes(s3_store *s, const char *name, uint64_t least, uint64_t most,
-                              uint64_t *out, cubed_error *err)
-{
-    const char *text;
-    CB_TRY(cb_net_get(s->remote.net, s->remote.zone, s->remote.head.url, name, &text, err));
-    if (!text || (cubed_parse_bytes(text, out) && *out >= least && *out <= most)) return CUBED_OK;
-    return cb_fail(err, CUBED_E_ARG,
-                   "storage option %s is \"%s\", expected bytes from %llu to %llu", name, text,
-                   (unsigned long long)least, (unsigned long long)most);
-}
-
-static cubed_status set_parts(s3_store *s, cubed_error *err)
-{
-    static const uint64_t mib = 1 << 20, gib = 1 << 30;
-    uint64_t from = CB_REMOTE_UPLOAD_FROM, part = CB_REMOTE_PART_SIZE;
-    /* The service's own limits: of an object that is put by one request, and of parts. */
-    CB_TRY(get_bytes(s, "multipart_threshold", 1, 5 * gib, &from, err));
-    CB_TRY(get_bytes(s, "multipart_chunksize", 5 * mib, 5 * gib, &part, err));
-    s->remote.upload_from = from;
-    s->remote.part_size = (size_t)part;
-    return CUBED_OK;
-}
-
 static cubed_status set_rest(s3_store *s, cubed_error *err)
 {
     const char *url = s->remote.head.url, *region;
@@ -470,8 +417,7 @@ static cubed_status set_rest(s3_store *s, cubed_error *err)
     snprintf(s->region, sizeof s->region, "%s", region ? region : "us-east-1");
     CB_TRY(cb_net_get_flag(net, zone, url, NOBODY, &s->anonymous, err));
     CB_TRY(cb_net_get_flag(net, zone, url, PAYS, &s->pays, err));
-    CB_TRY(set_parts(s, err));
-    return CUBED_OK;
+    return cb_remote_get_upload_sizes(net, zone, url, &s->remote.uploads, err);
 }
 
 cubed_status cb_s3_open(cb_net *net, const char *url, cubed_store **out, cubed_error *err)

@@ -7,9 +7,13 @@
 void cb_s3_put_list_query(const cb_remote *s, const cb_remote_call *c, cb_buf *query);
 CUBED_MUST_CHECK cubed_status cb_s3_read_page(cb_remote *s, cb_remote_call *c,
                                               cubed_store_request *r, cubed_error *err);
-/* Of uploads in parts that were not completed. */
-void cb_s3_put_uploads_query(const cb_remote *s, const cb_remote_call *c, cb_buf *query);
-CUBED_MUST_CHECK cubed_status cb_s3_read_uploads(cb_remote *s, cb_remote_call *c,
-                                                 cubed_store_request *r, cubed_error *err);
+
+/* For other lists. */
+
+/* That names begin with what the call asks for. */
+void cb_s3_put_prefix(const cb_remote *s, const cb_remote_call *c, cb_buf *query);
+/* The name that an element has, and as it is spelled there; false: there is none. Both are emptied before. */
+bool cb_s3_put_name(cb_buf *name, cb_buf *text, cb_xml_part in, const char *element);
+CUBED_MUST_CHECK cubed_status cb_s3_malformed(cubed_error *err);
 
 #endif

@@ -26,12 +26,18 @@ numbers = itertools.count(1)
 
 
 class Google(Handler):
-    """The JSON interface, for who has the token."""
+    """The JSON interface, for who has the token, and that for uploads in parts."""
+
+    names = ("", "x-goog-", "", "")
+    part_sums = False
 
     def parse(self, path):
         found = re.fullmatch(
             "(?:/upload)?/storage/v1/b/([^/]*)/o(?:/([^/]*))?(/rewriteTo.*)?", path
         )
+        self.speaks_xml = not found
+        if self.speaks_xml:
+            return super().parse(path)
         bucket, key, copies = found.groups()
         op = {"GET": "get", "POST": "put", "DELETE": "delete"}[self.command]
         key = urllib.parse.unquote(key or self.query.get("name", ""))
@@ -45,6 +51,9 @@ class Google(Handler):
     def error(self, code, name, message="no", headers=None):
         if code == 416:
             self.reply(416, b"no such range", {"content-type": "text/html"})
+            return
+        if self.speaks_xml:
+            super().error(code, name, message, headers)
             return
         body = {"code": code, "message": message, "errors": [{"reason": name}]}
         self.tell({"error": body}, code, headers)
@@ -86,8 +95,7 @@ class Google(Handler):
             # As the service has it, of media alone.
             date = email.utils.formatdate(o.modified, usegmt=True)
             headers = {"x-goog-generation": o.meta["generation"], "last-modified": date}
-            if len(o.data) < 100_000:
-                headers["x-goog-hash"] = f"crc32c={crc32c(o.data)},md5=no"
+            headers["x-goog-hash"] = f"crc32c={crc32c(o.data)},md5=no"
             self.send_part(o.data, headers, fault)
 
     def do_head_(self, key, _, fault):
@@ -102,7 +110,7 @@ class Google(Handler):
         _, first, second, _ = body.split(boundary)
         said = json.loads(first.split(b"\r\n\r\n", 1)[1])
         data = second.split(b"\r\n\r\n", 1)[1][:-2]
-        if len(data) < 100_000 and said["crc32c"] != crc32c(data):
+        if said["crc32c"] != crc32c(data):
             self.state.wrong.append(f"checksum of {key}")
         o = Object(data, {**said["metadata"], "generation": str(next(numbers))})
         with self.state.lock:
@@ -113,6 +121,10 @@ class Google(Handler):
             self.tell({"generation": o.meta["generation"]}, fault=fault)
         else:
             self.error(412, "conditionNotMet")
+
+    def made(self, data, meta):
+        own = meta["x-goog-meta-cubed-write"]
+        return Object(data, {"cubed-write": own, "generation": str(next(numbers))})
 
     def do_copy_(self, key, _, fault):
         if fault == "failed copy" and "rewriteToken" not in self.query:
@@ -145,6 +157,7 @@ class GoogleXml(Handler):
     """The XML interface, for who has HMAC keys: as S3's, but for conditions and checksums."""
 
     names = ("GOOG4", "x-goog-", "storage", "goog4_request")
+    part_sums = False
 
     def parse(self, path):
         op, bucket, key = super().parse(path)
@@ -168,8 +181,7 @@ class GoogleXml(Handler):
     def do_get_(self, key, _, fault):
         o = self.look(key)
         if o is not None:
-            hashes = {"x-goog-hash": f"crc32c={crc32c(o.data)}"} if len(o.data) < 100_000 else {}
-            self.send_part(o.data, {**o.meta, **hashes}, fault)
+            self.send_part(o.data, {**o.meta, "x-goog-hash": f"crc32c={crc32c(o.data)}"}, fault)
 
     def do_head_(self, key, _, fault):
         o = self.look(key)
@@ -177,7 +189,7 @@ class GoogleXml(Handler):
             self.reply(200, b"", o.meta, length=len(o.data))
 
     def do_put_(self, key, body, fault):
-        if len(body) < 100_000 and self.low.get("x-goog-hash") != f"crc32c={crc32c(body)}":
+        if self.low.get("x-goog-hash") != f"crc32c={crc32c(body)}":
             self.state.wrong.append(f"checksum of {key}")
         meta = {k: v for k, v in self.low.items() if k.startswith("x-goog-meta-")}
         meta["x-goog-generation"] = str(next(numbers))
@@ -189,6 +201,9 @@ class GoogleXml(Handler):
             self.finish(fault, 200, b"", {"x-goog-generation": meta["x-goog-generation"]})
         else:
             self.error(412, "PreconditionFailed")
+
+    def made(self, data, meta):
+        return Object(data, {**meta, "x-goog-generation": str(next(numbers))})
 
     def do_copy_(self, key, _, fault):
         source = urllib.parse.unquote(self.low["x-goog-copy-source"]).split("/", 2)[2]
@@ -214,6 +229,8 @@ class Azure(Handler):
             op = "list"
         if "x-ms-copy-source" in self.low:
             op = "copy"
+        if op == "put" and "comp" in self.query:
+            op = {"block": "part", "blocklist": "complete"}[self.query["comp"]]
         return op, container, urllib.parse.unquote(key)
 
     def no_bucket(self, bucket):
@@ -263,18 +280,47 @@ class Azure(Handler):
                 headers["content-md5"] = md5
             self.send_part(o.data, headers, fault)
 
-    def do_put_(self, key, body, fault):
+    def do_part_(self, key, body, fault):
         md5 = base64.b64encode(hashlib.md5(body).digest()).decode()
-        if self.low.get("content-md5") != md5 or self.low.get("x-ms-blob-type") != "BlockBlob":
+        if self.low.get("content-md5") != md5:
+            self.state.wrong.append(f"checksum of a block of {key}")
+        name = self.query["blockid"]
+        with self.state.lock:
+            blocks = self.state.blocks.setdefault(key, {})
+            blocks[name] = body
+            if len({len(n) for n in blocks}) > 1:
+                self.state.wrong.append(f"names of blocks of {key} are not of one length")
+        self.finish(fault, 201)
+
+    def do_complete_(self, key, body, fault):
+        named = re.findall("<Latest>(.*?)</Latest>", body.decode())
+        with self.state.lock:
+            old = self.state.objects.get(key)
+            there = {**(old.blocks if old else {}), **self.state.blocks.get(key, {})}
+        if set(named) - set(there):
+            self.error(400, "InvalidBlockList", "The specified block list is invalid.")
+            return
+        data = b"".join(there[n] for n in named)
+        self.commit(key, data, "x-ms-blob-content-md5", fault, {n: there[n] for n in named})
+
+    def do_put_(self, key, body, fault):
+        if self.low.get("x-ms-blob-type") != "BlockBlob":
+            self.state.wrong.append(f"kind of {key}")
+        self.commit(key, body, "content-md5", fault, {})
+
+    def commit(self, key, data, name, fault, blocks):
+        md5 = base64.b64encode(hashlib.md5(data).digest()).decode()
+        if self.low.get(name) != md5:
             self.state.wrong.append(f"checksum of {key}")
         meta = {k: v for k, v in self.low.items() if k.startswith("x-ms-meta-")}
         with self.state.lock:
             old = self.state.objects.get(key)
             allowed = self.allows(old)
             if allowed:
-                self.state.objects[key] = Object(body, meta)
+                self.state.objects[key] = Object(data, meta, blocks=blocks)
+                self.state.blocks.pop(key, None)  # and with them those of others
         if allowed:
-            self.finish(fault, 201, b"", {"etag": Object(body, {}).etag})
+            self.finish(fault, 201, b"", {"etag": Object(data, {}).etag})
         elif self.low.get("if-none-match") == "*":
             self.error(409, "BlobAlreadyExists")
         else:

@@ -23,20 +23,13 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from xml.sax.saxutils import escape, unescape
 
-KEY, SECRET, REGION = "AKIDTEST", "secret/of+the=test", "eu-north-1"
+import google_crc32c
 
-CRC_TABLE = []
-for number in range(256):
-    for _ in range(8):
-        number = number >> 1 ^ 0x82F63B78 if number & 1 else number >> 1
-    CRC_TABLE.append(number)
+KEY, SECRET, REGION = "AKIDTEST", "secret/of+the=test", "eu-north-1"
 
 
 def crc32c(data: bytes) -> str:
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc = CRC_TABLE[(crc ^ byte) & 255] ^ crc >> 8
-    return base64.b64encode(struct.pack(">I", crc ^ 0xFFFFFFFF)).decode()
+    return base64.b64encode(struct.pack(">I", google_crc32c.value(data))).decode()
 
 
 @dataclass
@@ -45,6 +38,7 @@ class Object:
     meta: dict[str, str]
     crc: str = ""
     modified: float = field(default_factory=time.time, compare=False)
+    blocks: dict[str, bytes] = field(default_factory=dict, compare=False)  # of Azure
 
     @property
     def etag(self) -> str:
@@ -91,6 +85,7 @@ class Server:
     latency: float = 0
     objects: dict[str, Object] = field(default_factory=dict)
     uploads: dict[str, Upload] = field(default_factory=dict)  # by their ids
+    blocks: dict[str, dict[str, bytes]] = field(default_factory=dict)  # Azure's, of no blob yet
     requests: list[Request] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)  # what no client may do
     handler: type | None = None  # another service's
@@ -134,9 +129,11 @@ class Server:
         scheme = "https" if self.certificate else "http"
         return f"{scheme}://{self.host}:{self.http.server_address[1]}"
 
+    scheme = "s3"
+
     @property
     def url(self) -> str:
-        return f"s3://{self.bucket}"
+        return f"{self.scheme}://{self.bucket}"
 
     @property
     def variables(self) -> dict[str, str]:
@@ -176,6 +173,7 @@ class Handler(BaseHTTPRequestHandler):
     state: Server
     #: How services name the algorithm, their headers, themselves, and the end of a scope.
     names = ("AWS4", "x-amz-", "s3", "aws4_request")
+    part_sums = True  # are in the list of an upload's parts
 
     def log_message(self, *_):
         pass
@@ -445,7 +443,7 @@ class Handler(BaseHTTPRequestHandler):
     def do_put_(self, key, body, fault):
         meta = {k: v for k, v in self.low.items() if k.startswith("x-amz-meta-")}
         crc = self.low.get("x-amz-checksum-crc32c", "")
-        if not crc or (len(body) < 100_000 and crc != crc32c(body)):
+        if crc != crc32c(body):
             self.state.wrong.append(f"checksum of {key}")
         with self.state.lock:
             old = self.state.objects.get(key)
@@ -460,8 +458,8 @@ class Handler(BaseHTTPRequestHandler):
             self.error(412, "PreconditionFailed")
 
     def do_create_(self, key, _, fault):
-        meta = {k: v for k, v in self.low.items() if k.startswith("x-amz-meta-")}
-        if self.low.get("x-amz-checksum-algorithm") != "CRC32C":
+        meta = {k: v for k, v in self.low.items() if k.startswith(f"{self.names[1]}meta-")}
+        if self.part_sums and self.low.get("x-amz-checksum-algorithm") != "CRC32C":
             self.state.wrong.append(f"no checksums of parts of {key}")
         with self.state.lock:
             # Characters that have to be encoded in a query, and in XML.
@@ -484,7 +482,7 @@ class Handler(BaseHTTPRequestHandler):
         if upload is None:
             return
         crc = self.low.get("x-amz-checksum-crc32c", "")
-        if len(body) < 100_000 and crc != crc32c(body):
+        if crc32c(body) not in (crc, self.low.get("x-goog-hash", "").removeprefix("crc32c=")):
             self.state.wrong.append(f"checksum of a part of {key}")
         with self.state.lock:
             upload.parts[int(self.query["partNumber"])] = (body, crc)
@@ -499,14 +497,16 @@ class Handler(BaseHTTPRequestHandler):
             self.reply(200, text)
             return
         told = re.findall(
-            "<PartNumber>(.*?)</PartNumber><ETag>(.*?)</ETag><ChecksumCRC32C>(.*?)<", body.decode()
+            "<PartNumber>(.*?)</PartNumber><ETag>(.*?)</ETag>"
+            + ("<ChecksumCRC32C>(.*?)<" if self.part_sums else "()<"),
+            body.decode(),
         )
         kept = [(str(n), Object(p, {}).etag, c) for n, (p, c) in sorted(upload.parts.items())]
         if [(n, unescape(e, {"&#34;": '"'}), c) for n, e, c in told] != kept:
             self.state.wrong.append(f"parts of {key}: {told}")
         if any(len(p) < 5 << 20 for n, (p, _) in upload.parts.items() if n < len(told)):
             self.state.wrong.append(f"parts of {key} are too small")
-        o = Object(b"".join(p for _, (p, _) in sorted(upload.parts.items())), upload.meta)
+        o = self.made(b"".join(p for _, (p, _) in sorted(upload.parts.items())), upload.meta)
         with self.state.lock:
             allowed = self.allows(self.state.objects.get(key))
             if allowed:
@@ -516,6 +516,11 @@ class Handler(BaseHTTPRequestHandler):
             self.finish(fault, 200, f"<R><ETag>{escape(o.etag)}</ETag></R>".encode())
         else:
             self.error(412, "PreconditionFailed")
+
+    def made(self, data, meta):
+        """The object that an upload makes."""
+        # As the service has it: a checksum of checksums, and of how many.
+        return Object(data, meta, f"{crc32c(b'of parts')}-2")
 
     def do_abort_(self, key, _, fault):
         if self.upload(key) is not None:
