@@ -243,7 +243,7 @@ static PyObject *plan_load(PyObject *object, PyObject *args)
     cubed_status st;
     cubed_error err = CUBED_ERROR_INIT;
     if (!module || !PyArg_ParseTuple(args, "y#p", &data, &size, &code)) return NULL;
-    cubed_context *ctx = core_get_state(module)->ctx;
+    cubed_context *ctx = core_context(core_get_state(module));
     Py_BEGIN_ALLOW_THREADS;
     st = code ? cubed_plan_load_code(ctx, data, (size_t)size, &plan, &err)
               : cubed_plan_load(ctx, data, (size_t)size, &plan, &err);
@@ -262,7 +262,7 @@ static PyObject *plan_fetch(PyObject *object, PyObject *args)
     cubed_status st;
     cubed_error err = CUBED_ERROR_INIT;
     if (!module || !PyArg_ParseTuple(args, "ss", &work_dir, &key)) return NULL;
-    cubed_context *ctx = core_get_state(module)->ctx;
+    cubed_context *ctx = core_context(core_get_state(module));
     Py_BEGIN_ALLOW_THREADS;
     st = cubed_plan_fetch(ctx, work_dir, key, &plan, &err);
     Py_END_ALLOW_THREADS;

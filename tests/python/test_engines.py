@@ -360,7 +360,7 @@ def test_reports_say_what_an_engine_did(spec, tmp_path, engine):
     assert "GB s" in text
 
 
-def test_what_lies_in_memory_and_what_is_pythons(spec, tmp_path):
+def test_what_lies_in_memory_and_what_is_pythons(spec, tmp_path, engine):
     values = np.random.default_rng(1).normal(size=(300, 200))
     x = cubed.from_array(values.T[::-1], chunks=(50, 300), spec=spec)
     offset = 3
@@ -368,9 +368,13 @@ def test_what_lies_in_memory_and_what_is_pythons(spec, tmp_path):
     def function(a):
         return a + offset
 
-    np.testing.assert_array_equal(
-        cubed.map_blocks(function, x, dtype="f8").compute(), values.T[::-1] + 3
-    )
+    y = cubed.map_blocks(function, x, dtype="f8")
+    if engine[0] == "lithops on S3":  # large arrays go by way of files
+        with pytest.raises(cubed.exceptions.UnsupportedError, match="s3://.* is no local one"):
+            y.compute()
+        x = cubed.from_array(values[:20].T[::-1], chunks=(50, 20), spec=spec)
+        y = cubed.map_blocks(function, x, dtype="f8")
+    np.testing.assert_array_equal(y.compute(), values[: y.shape[1]].T[::-1] + 3)
     empty = cubed.from_array(np.empty((0, 3)), spec=spec)
     assert (empty + 1).compute().shape == (0, 3)
     assert float(xp.sum(xp.ones((), spec=spec)).compute()) == 1
@@ -400,28 +404,33 @@ def test_faults_that_pass(engine, spec, tmp_path, fault, kind, retries):
     out, stats = run(y, tmp_path)
     assert out.tobytes() == expected(y).tobytes()
     assert (stats["num_retries"] > 0) == retries
-    # No range is sent more often than its faults take.
-    again = [int(p.name.rpartition("-")[2]) for p in engine[3].glob("range-*")]
-    assert max(again) == {"fails": 2, "loses its report": 1, "does a part": 1}.get(kind, 0)
+    # No range is sent more often than its faults take, but to a second worker.
+    again = max(int(p.name.rpartition("-")[2]) for p in engine[3].glob("range-*"))
+    faults = {"fails": 2, "loses its report": 1, "does a part": 1}.get(kind, 0)
+    assert faults <= again <= faults + stats["num_backups"]
 
 
 def test_a_straggler_has_a_second_worker(engine, spec, tmp_path):
     if engine[0].startswith("beam"):
         pytest.skip("runs one list of calls at a time, to its end")
-    once = tmp_path / "once"
+    once, again = tmp_path / "once", tmp_path / "again"
 
     def function(a):
-        try:
-            once.touch(exist_ok=False)
-        except FileExistsError:
-            return a * 2
-        time.sleep(10)
+        if a[0] == 0:
+            try:
+                once.touch(exist_ok=False)
+            except FileExistsError:
+                again.touch()
+            deadline = time.monotonic() + 60
+            while not again.exists() and time.monotonic() < deadline:
+                time.sleep(0.05)
         return a * 2
 
     x = cubed.from_array(np.arange(24.0), chunks=2, spec=spec)
     y, out = cubed.map_blocks(function, x, dtype="f8"), np.empty(24)
     stats = y.plan().execute([out])
     np.testing.assert_array_equal(out, np.arange(24.0) * 2)
+    assert again.exists()
     assert stats["num_backups"] >= 1
     assert stats["num_retries"] == 0
     assert not left(tmp_path)
@@ -560,8 +569,10 @@ def test_a_driver_is_killed_and_another_one_goes_on(engine, spec, tmp_path):
     def start(resume):
         """What engines leave running has no pipe of ours."""
         args = [sys.executable, script, engine[0], spec.work_dir, out, resume]
+        # Calls of both would have the same names: those that go on from Lithops's in this process.
+        env = {k: v for k, v in os.environ.items() if not k.startswith("__LITHOPS")}
         with (tmp_path / f"said-{resume}").open("w") as said:
-            return subprocess.Popen(args, stdout=said, stderr=said, start_new_session=True)
+            return subprocess.Popen(args, env=env, stdout=said, stderr=said, start_new_session=True)
 
     def chunks():
         return {p.name: p.stat().st_mtime_ns for p in out.glob("c/[0-9]*")}

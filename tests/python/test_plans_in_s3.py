@@ -285,3 +285,15 @@ def test_a_plan_of_the_package_says_so_too(wide, monkeypatch):
     assert wide.count("get") + wide.count("head") <= said["gets"]
     assert wide.count("put") <= said["puts"]
     assert cubed.ones((3,)).plan().traffic() == []
+
+
+# --- Workers of engines
+
+
+def test_workers_know_what_the_environment_says(server, monkeypatch):
+    """Processes that are begun with the credentials in it, and in nothing that they are sent."""
+    for name, value in server.variables.items():
+        monkeypatch.setenv(name, value)
+    x = cubed.from_array(A, chunks=10, spec=cubed.Spec("s3://b/work", allowed_mem="100MB"))
+    np.testing.assert_array_equal((x * 2).compute(executor="futures", max_workers=1), A * 2)
+    assert not [k for k in server.objects if k.startswith("work/")]

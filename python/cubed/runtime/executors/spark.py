@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
@@ -77,4 +79,7 @@ class SparkExecutor(EngineExecutor):
             **(self.kwargs.get("spark_conf") or {}),
         }
         conf = pyspark.SparkConf().setAll([(k, str(v)) for k, v in options.items()])
-        return SparkEngine(pyspark.SparkContext(conf=conf), True, workers)
+        context = pyspark.SparkContext(conf=conf)
+        if context.master.startswith("local") and "PYSPARK_PYTHON" not in os.environ:
+            context.pythonExec = sys.executable  # not what is called python3 on the path
+        return SparkEngine(context, True, workers)
