@@ -32,7 +32,8 @@ from cubed.runtime import worker
 from cubed.runtime.create import create_executor
 from cubed.runtime.executors.futures import FuturesExecutor
 from cubed.runtime.types import Callback
-from real_servers import REGION, running
+from real_servers import REGION, program, running
+from real_servers import wait_for as wait_for_port
 
 import zarr
 
@@ -133,6 +134,25 @@ def beam_by_jobs():
 
 
 @contextlib.contextmanager
+def beam_by_a_server():
+    """A job server of its own, as those of Flink and Spark are: Prism, Beam's own for tests
+    (``go install github.com/apache/beam/sdks/v2/go/cmd/prism@v2.77.0``)."""
+    pytest.importorskip("apache_beam")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [program("prism", "go/bin"), f"-job_port={port}", "-serve_http=false"]
+    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, **silent) as server, beam_by_jobs() as (name, given):
+        wait_for_port(port, server)
+        options = {**given["options"], "job_endpoint": f"127.0.0.1:{port}"}
+        try:
+            yield name, {**given, "options": options}
+        finally:
+            server.terminate()
+
+
+@contextlib.contextmanager
 def prefect():
     if not importlib.util.find_spec("prefect"):
         pytest.skip("prefect is not installed")
@@ -218,13 +238,14 @@ ENGINES = {
     "spark": spark,
     "beam": beam,
     "beam by jobs": beam_by_jobs,
+    "beam by a server": beam_by_a_server,
     "prefect": prefect,
     "modal": modal,
     "modal here": modal_in_this_process,
     "coiled": coiled,
 }
 #: Half a second for a call and more: most of their tests are for the night.
-SLOW = {"lithops", "lithops on S3", "spark", "beam", "beam by jobs", "prefect"}
+SLOW = {"lithops", "lithops on S3", "spark", "beam", "beam by jobs", "beam by a server", "prefect"}
 QUICK = "test_results_are_those_of_threads"
 PAGES = sorted((Path(__file__).parents[2] / "docs/engines").glob("*.md"))
 #: What is imported of engines that are not on every machine, and what is installed.
