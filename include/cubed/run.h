@@ -13,7 +13,7 @@ typedef enum cubed_event_kind {
     CUBED_EVENT_PLAN_START,
     CUBED_EVENT_STAGE_START, /* the first of its tasks starts */
     CUBED_EVENT_TASK_START,
-    CUBED_EVENT_TASK_RETRY, /* it failed with status and message, and will run again */
+    CUBED_EVENT_TASK_RETRY, /* it failed with status and message; `again`: it will run again */
     CUBED_EVENT_TASK_END,
     CUBED_EVENT_STAGE_END, /* the last of its tasks ended */
     CUBED_EVENT_PLAN_END,
@@ -48,6 +48,8 @@ typedef struct cubed_event {
     cubed_status status;       /* TASK_RETRY, PLAN_END */
     cubed_failure failure;     /* with status */
     const char *message;       /* with status; valid during the callback */
+    bool
+        again; /* TASK_RETRY: the task will run again, or another worker has it; else the run fails with it */
 } cubed_event;
 
 /* Called from the thread that called cubed_run only, between other work: be quick. */

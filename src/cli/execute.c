@@ -327,6 +327,7 @@ static int execute(const char *verb, cubed_context *ctx, const cubed_target *tar
     cubed_plan_options o = cli_plan_options(c);
     cubed_plan *plan = NULL;
     char *work_dir = NULL;
+    const char *missing = NULL;
     cubed_status st = CUBED_OK;
     bool dry = c->plan_only || c->save_plan, unfinished = false;
     *ran = false;
@@ -344,11 +345,8 @@ static int execute(const char *verb, cubed_context *ctx, const cubed_target *tar
     if (st == CUBED_OK && mem_after > 0) st = check_mem_after(plan, mem_after, &err);
     if (st != CUBED_OK) goto out;
     if (info) cubed_plan_get_info(plan, info);
-    const char *missing = c->save_plan ? missing_to_save(plan, targets, ntargets, c) : NULL;
-    if (missing) {
-        cubed_plan_unref(plan);
-        return cli_usage_error(verb, "%s", missing);
-    }
+    missing = c->save_plan ? missing_to_save(plan, targets, ntargets, c) : NULL;
+    if (missing) goto out;
     st = cli_show_plan(plan, c, mem_after, &err);
     if (st == CUBED_OK && c->save_plan) st = save_plan(plan, c->save_plan, &err);
     if (st == CUBED_OK && !dry) {
@@ -363,6 +361,7 @@ out:
     cubed_plan_unref(plan);
     if (work_dir) rmdir(work_dir); /* empty: the library removed what it put there */
     cli_free(work_dir);
+    if (missing) return cli_usage_error(verb, "%s", missing);
     int code = st == CUBED_OK ? EXIT_SUCCESS : cli_report(verb, &err);
     if (unfinished && targets[0].url)
         fputs("The same command with --resume goes on from here; without it, it starts anew.\n",

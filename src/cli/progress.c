@@ -79,6 +79,8 @@ static void write_event(FILE *f, const cubed_event *e)
                 cubed_status_str(e->status), cubed_failure_str(e->failure));
         put_json_string(f, e->message);
     }
+    if (e->kind == CUBED_EVENT_TASK_RETRY)
+        fprintf(f, ", \"again\": %s", e->again ? "true" : "false");
     fputs("}\n", f);
 }
 
@@ -224,7 +226,8 @@ void cli_progress_event(void *progress, const cubed_event *e)
         p->resumed++;
         break;
     case CUBED_EVENT_TASK_RETRY:
-        if (p->mode != PROGRESS_NONE) fprintf(stderr, "retry: %s\n", e->message);
+        /* What fails the run is said at its end. */
+        if (e->again && p->mode != PROGRESS_NONE) fprintf(stderr, "retry: %s\n", e->message);
         break;
     case CUBED_EVENT_PLAN_END: show(p, e->time_ns, true); break;
     default: break;

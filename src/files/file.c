@@ -26,11 +26,7 @@ cubed_status cb_file_bad(const cb_file *f, cubed_error *err, const char *what)
 /* Whether the version is one that an ETag says, which is quoted or not. Versions of other stores are none. */
 static bool is_tagged(const cubed_store *store, const char *version, const char *tag, size_t n)
 {
-    static const char *const schemes[] = {"s3://", "http://", "https://", "az://", "abfs"};
-    bool tells = false;
-    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
-        tells = tells || strncmp(store->url, schemes[i], strlen(schemes[i])) == 0;
-    if (!tells || !*version) return true;
+    if (!(store->vt->flags & CUBED_STORE_ETAGS) || !*version) return true;
     size_t length = strlen(version);
     if (n > 1 && *tag == '"') tag++, n -= 2;
     if (length > 1 && *version == '"') version++, length -= 2;

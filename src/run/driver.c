@@ -125,8 +125,21 @@ static void count_time(const cb_driver *d, const in_flight *f, const cubed_task_
     s->queue_seconds += (double)queued_ns(f, r) * 1e-9;
 }
 
-/* `f`: as it was before the report. */
-static void emit_task(const cb_driver *d, const in_flight *f, const cubed_task_report *r)
+static bool may_pass(cubed_failure failure)
+{
+    return failure != CUBED_FAILURE_PERMANENT && failure != CUBED_FAILURE_MEMORY;
+}
+
+static bool may_try_again(const cb_driver *d, const in_flight *f, cubed_failure failure)
+{
+    if (!d->a.retries || !may_pass(failure)) return false;
+    return failure == CUBED_FAILURE_PREEMPTED ? f->preempted < MOST_PREEMPTIONS
+                                              : f->attempts < d->a.options->retries;
+}
+
+/* `f`: as it was before the report. `again`: a task that failed will run again. */
+static void emit_task(const cb_driver *d, const in_flight *f, const cubed_task_report *r,
+                      bool again)
 {
     const cb_stage *s = &d->p->stages[f->stage];
     cubed_event e = {.kind = CUBED_EVENT_TASK_START,
@@ -155,6 +168,7 @@ static void emit_task(const cb_driver *d, const in_flight *f, const cubed_task_r
     if (e.status != CUBED_OK) {
         e.failure = cubed_failure_of(&r->error);
         e.message = r->error.message;
+        e.again = again;
     }
     emit(d, &e);
 }
@@ -341,18 +355,6 @@ static void put_retry(cb_driver *d, const in_flight *range, unsigned attempts, i
     d->retries[d->nretries++] = (retry){*range, now + cb_max_i64(delay, least_ns)};
 }
 
-static bool may_pass(cubed_failure failure)
-{
-    return failure != CUBED_FAILURE_PERMANENT && failure != CUBED_FAILURE_MEMORY;
-}
-
-static bool may_try_again(const cb_driver *d, const in_flight *f, cubed_failure failure)
-{
-    if (!d->a.retries || !may_pass(failure)) return false;
-    return failure == CUBED_FAILURE_PREEMPTED ? f->preempted < MOST_PREEMPTIONS
-                                              : f->attempts < d->a.options->retries;
-}
-
 static cubed_status fail_run(const cb_driver *d, const in_flight *f, const cubed_task_report *r,
                              cubed_error *err)
 {
@@ -435,7 +437,8 @@ cubed_status cb_driver_report(cb_driver *d, const cubed_task_report *r, cubed_er
     if (was.late || (twin && r->task < twin->next)) return CUBED_OK; /* it has been done */
     const cubed_failure failure = cubed_failure_of(&r->error);
     if (r->error.status != CUBED_E_CANCELLED || failure == CUBED_FAILURE_PREEMPTED)
-        emit_task(d, &was, r);
+        emit_task(d, &was, r,
+                  failed && ((twin && may_pass(failure)) || may_try_again(d, &was, failure)));
     if (!failed) return task_done(d, was.stage, r, err);
     if (twin && may_pass(failure)) { /* who works on it, too, goes on */
         d->a.stats->num_retries++;

@@ -463,7 +463,7 @@ static const cb_dialect azure = {
     .open = cb_azure_open,
 };
 
-static const cubed_store_vtable vtable = CB_REMOTE_VTABLE("az");
+static const cubed_store_vtable vtable = CB_REMOTE_VTABLE("az", CUBED_STORE_ETAGS);
 
 /* What "NAME=VALUE;NAME=VALUE" says of a name; NULL: nothing. */
 static const char *of_line(cb_zone *zone, const char *line, const char *name)

@@ -466,7 +466,7 @@ static const cb_dialect gcs_xml = {
     .open = cb_gcs_open,
 };
 
-static const cubed_store_vtable vtable = CB_REMOTE_VTABLE("gs");
+static const cubed_store_vtable vtable = CB_REMOTE_VTABLE("gs", 0);
 
 static cubed_status set_endpoint(gcs_store *s, cubed_error *err)
 {

@@ -147,13 +147,13 @@ CUBED_MUST_CHECK cubed_status cb_remote_do(cb_remote *s, cb_remote_what what,
                                            cubed_store_request *requests,
                                            const char *const *sources, size_t n, cubed_error *err);
 
-/* The functions of a store that is read, written and listed, by the scheme of its URLs. */
-#define CB_REMOTE_VTABLE(name)                                                                     \
+/* The functions of a store that is read, written and listed, by the scheme of its URLs, and its flags. */
+#define CB_REMOTE_VTABLE(name, what)                                                               \
     {                                                                                              \
         .struct_size = sizeof(cubed_store_vtable), .version = CUBED_STORE_VERSION,                 \
-        .scheme = (name), .max_in_flight = CB_HTTP_MOST, .close = cb_remote_close,                 \
-        .submit = cb_remote_submit, .cancel = cb_remote_cancel, .around = cb_remote_around,        \
-        .copy = cb_remote_copy, .sweep = cb_remote_sweep                                           \
+        .flags = (what), .scheme = (name), .max_in_flight = CB_HTTP_MOST,                          \
+        .close = cb_remote_close, .submit = cb_remote_submit, .cancel = cb_remote_cancel,          \
+        .around = cb_remote_around, .copy = cb_remote_copy, .sweep = cb_remote_sweep               \
     }
 
 /* For dialects. */

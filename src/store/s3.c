@@ -390,7 +390,7 @@ static const cb_dialect s3 = {
     .open = cb_s3_open,
 };
 
-static const cubed_store_vtable vtable = CB_REMOTE_VTABLE("s3");
+static const cubed_store_vtable vtable = CB_REMOTE_VTABLE("s3", CUBED_STORE_ETAGS);
 
 static cubed_status set_endpoint(s3_store *s, cubed_error *err)
 {

@@ -33,6 +33,7 @@ static const cb_dialect web = {.most_deleted = 1, .prepare = prepare, .tell = te
 static const cubed_store_vtable vtable = {
     .struct_size = sizeof(cubed_store_vtable),
     .version = CUBED_STORE_VERSION,
+    .flags = CUBED_STORE_ETAGS,
     .scheme = "http",
     .max_in_flight = CB_HTTP_MOST,
     .close = cb_remote_close,

@@ -252,6 +252,21 @@ def test_a_native_task_is_ended_and_tried_again(tmp_path, stalling):
     assert "took longer than the 0.5 s that it may" in retries[0]["message"]
     # The task ended by itself: its worker is the same.
     assert "ended itself" not in retries[0]["message"]
+    assert retries[0]["again"] is True
+    assert done.stderr.count("retry:") == 1
+
+
+def test_what_is_not_tried_again_is_no_retry(tmp_path, stalling):
+    zarr.create_array(tmp_path / "x", data=np.arange(60.0), chunks=(20,))
+    done = command(
+        tmp_path, "x * 2", "--in", f"x={stalling}", "--out", "y", "--events", "events",
+        "--executor", "processes", "--executor-option", "task_timeout=0.5", "--retries", "0",
+        "--executor-option", "max_workers=1",
+    )  # fmt: skip
+    assert done.returncode == 1 and "retry:" not in done.stderr
+    assert done.stderr.count("took longer than") == 1
+    events = [json.loads(line) for line in (tmp_path / "events").read_text().splitlines()]
+    assert [e["again"] for e in events if e["event"] == "task_retry"] == [False]
 
 
 @pytest.mark.parametrize(

@@ -144,6 +144,8 @@ struct cubed_store_request {
 #define CUBED_STORE_AT_ONCE 1u
 /* What is in it is seen by this process only: plans that name it do not run in others. */
 #define CUBED_STORE_OF_PROCESS 2u
+/* Versions of its objects are ETags, as HTTP has them: files that refer to others can say which they mean. */
+#define CUBED_STORE_ETAGS 4u
 
 #define CUBED_STORE_IN_FLIGHT 16u
 #define CUBED_STORE_GAP       (512u << 10)
