@@ -13,6 +13,18 @@ extern "C" {
  * characters of the URL. */
 CUBED_API const char *cubed_url_path(const char *url, size_t *n, size_t *store);
 
+/* Files that are taken for stores, by the ends of their names. */
+typedef enum cubed_file_kind {
+    CUBED_FILE_NONE,       /* any other name, such as that of a directory */
+    CUBED_FILE_ZIP,        /* .zip: a Zarr store in an archive */
+    CUBED_FILE_NETCDF,     /* .nc, .nc4 */
+    CUBED_FILE_READ_ONLY,  /* .cdf, .h5, .hdf5, .he5: nobody here writes them */
+    CUBED_FILE_REFERENCES, /* .json, where there is such a file */
+    CUBED_FILE_KINDS
+} cubed_file_kind;
+/* Of STORE in the URL. What is there is not looked at. */
+CUBED_API cubed_file_kind cubed_url_file_kind(const char *url);
+
 /* Where things lie: the store's root without links, the path in it, and both in one, which is the same text for all
  * spellings of a place but bind mounts. Of URLs without user and password. Valid during the callback. */
 typedef cubed_status (*cubed_place_fn)(void *ctx, const char *store, const char *path,

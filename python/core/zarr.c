@@ -104,6 +104,20 @@ static PyObject *place(PyObject *module, PyObject *args)
     return st == CUBED_OK || PyErr_Occurred() ? out : core_raise(&err);
 }
 
+/* file_kind(url): "zip", "netcdf", "read only", "references", or "" of what is no file by its name. */
+static PyObject *file_kind(PyObject *module, PyObject *args)
+{
+    static const char *const kinds[CUBED_FILE_KINDS] = {[CUBED_FILE_NONE] = "",
+                                                        [CUBED_FILE_ZIP] = "zip",
+                                                        [CUBED_FILE_NETCDF] = "netcdf",
+                                                        [CUBED_FILE_READ_ONLY] = "read only",
+                                                        [CUBED_FILE_REFERENCES] = "references"};
+    const char *url;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "s", &url)) return NULL;
+    return PyUnicode_FromString(kinds[cubed_url_file_kind(url)]);
+}
+
 /* member(url, name): where a member of a group is. */
 static PyObject *member(PyObject *module, PyObject *args)
 {
@@ -210,6 +224,7 @@ static PyObject *take_storage_options(PyObject *module, PyObject *args)
 }
 
 PyMethodDef core_zarr_methods[] = {
+    {"file_kind", file_kind, METH_VARARGS, NULL},
     {"make_group", make_group, METH_VARARGS, NULL},
     {"member", member, METH_VARARGS, NULL},
     {"members", members, METH_VARARGS, NULL},

@@ -9,20 +9,11 @@
 
 #include "picture.h"
 
-static bool ends_with(const char *url, const char *end)
-{
-    size_t n, store;
-    const size_t length = strlen(end);
-    (void)cubed_url_path(url, &n, &store);
-    return store > length && strncasecmp(url + store - length, end, length) == 0;
-}
-
-/* Whether the store's name ends so, and is that of no directory. */
-static bool is_file(const char *url, const char *end)
+/* The name of the store is one of a file, and there is no directory of that name. */
+static bool is_local(const char *url)
 {
     size_t n, store;
     struct stat info;
-    if (!ends_with(url, end)) return false;
     (void)cubed_url_path(url, &n, &store);
     char *name = cli_printf("%.*s", (int)store, url);
     const bool directory = stat(name, &info) == 0 && S_ISDIR(info.st_mode);
@@ -31,30 +22,35 @@ static bool is_file(const char *url, const char *end)
     return !directory && !elsewhere;
 }
 
+static bool is_file(const char *url, cubed_file_kind kind)
+{
+    return cubed_url_file_kind(url) == kind && is_local(url);
+}
+
 bool archive_is_elsewhere(const char *url)
 {
-    static const char *const ends[] = {".zip", ".nc", ".nc4", ".cdf", ".h5", ".hdf5", ".he5"};
-    bool is = false;
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) is = is || ends_with(url, ends[i]);
-    return is && strstr(url, "://");
+    const cubed_file_kind kind = cubed_url_file_kind(url);
+    return kind != CUBED_FILE_NONE && kind != CUBED_FILE_REFERENCES && strstr(url, "://");
 }
 
-bool archive_is_netcdf(const char *url) { return is_file(url, ".nc") || is_file(url, ".nc4"); }
+bool archive_is_netcdf(const char *url) { return is_file(url, CUBED_FILE_NETCDF); }
 
-bool archive_is_wanted(const char *url) { return is_file(url, ".zip") || archive_is_netcdf(url); }
-
-bool archive_is_unknown(const char *url)
+bool archive_is_wanted(const char *url)
 {
-    static const char *const ends[] = {".cdf", ".h5", ".hdf5", ".he5"};
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        if (is_file(url, ends[i])) return true;
-    }
-    return false;
+    return is_file(url, CUBED_FILE_ZIP) || archive_is_netcdf(url);
 }
+
+bool archive_is_unknown(const char *url) { return is_file(url, CUBED_FILE_READ_ONLY); }
 
 bool archive_is_picture(const char *url)
 {
-    return is_file(url, ".png") || is_file(url, ".svg") || is_file(url, ".pdf");
+    static const char *const ends[] = {".png", ".svg", ".pdf"};
+    size_t n, store;
+    bool is = false;
+    (void)cubed_url_path(url, &n, &store);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        is = is || (store > 4 && strncasecmp(url + store - 4, ends[i], 4) == 0);
+    return is && is_local(url);
 }
 
 static char *staged(const archive *a, const char *url)

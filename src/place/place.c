@@ -46,6 +46,13 @@ const char *cubed_url_path(const char *url, size_t *n, size_t *store)
     return path;
 }
 
+cubed_file_kind cubed_url_file_kind(const char *url)
+{
+    size_t n, store;
+    (void)cubed_url_path(url, &n, &store);
+    return cb_store_file_kind(url, store);
+}
+
 /* The first n characters. */
 static char *first(cb_zone *zone, const char *text, size_t n)
 {

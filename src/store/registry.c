@@ -207,16 +207,21 @@ static cubed_status open_root(cb_stores *s, const char *url, bool durable, cubed
 
 /* --- Files -------------------------------------------------------------------------------------------- */
 
-/* Whether there may be a file of that name in a store that cannot be asked as a directory can. */
-static bool has_name_of_file(const char *url)
+cubed_file_kind cb_store_file_kind(const char *name, size_t n)
 {
-    static const char *const ends[] = {".nc",   ".nc4", ".cdf", ".h5",
-                                       ".hdf5", ".he5", ".zip", ".json"};
-    const char *dot = strrchr(url, '.');
-    for (size_t i = 0; dot && i < sizeof ends / sizeof *ends; i++) {
-        if (strcasecmp(dot, ends[i]) == 0) return true;
+    static const struct {
+        const char *end;
+        cubed_file_kind kind;
+    } kinds[] = {{".zip", CUBED_FILE_ZIP},       {".nc", CUBED_FILE_NETCDF},
+                 {".nc4", CUBED_FILE_NETCDF},    {".cdf", CUBED_FILE_READ_ONLY},
+                 {".h5", CUBED_FILE_READ_ONLY},  {".hdf5", CUBED_FILE_READ_ONLY},
+                 {".he5", CUBED_FILE_READ_ONLY}, {".json", CUBED_FILE_REFERENCES}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const size_t length = strlen(kinds[i].end);
+        if (n > length && strncasecmp(name + n - length, kinds[i].end, length) == 0)
+            return kinds[i].kind;
     }
-    return false;
+    return CUBED_FILE_NONE;
 }
 
 /* *out is the store that a file is in, NULL if there is no file; *key is its name there. */
@@ -226,7 +231,9 @@ static cubed_status find_file(cb_stores *s, const char *url, cubed_store **out, 
     const size_t n = scheme_length(url);
     const char *slash = strrchr(url, '/');
     struct stat info;
-    bool there = n == 0 ? stat(url, &info) == 0 && S_ISREG(info.st_mode) : has_name_of_file(url);
+    /* Other stores cannot be asked as a directory can. */
+    bool there = n == 0 ? stat(url, &info) == 0 && S_ISREG(info.st_mode)
+                        : cb_store_file_kind(url, strlen(url)) != CUBED_FILE_NONE;
     *out = NULL;
     if (!there || !slash || !slash[1] || (n > 0 && slash < url + n + 4)) return CUBED_OK;
     *key = slash + 1;

@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "cubed/zarr.h"
 #include "store/memory.h"
 #include "store/net.h"
 
@@ -46,6 +47,8 @@ CUBED_MUST_CHECK cubed_status cb_store_open(cb_stores *s, const char *url, bool 
                                             cubed_store **out, cubed_error *err);
 /* Whether there is such a store, which is not opened. */
 CUBED_MUST_CHECK cubed_status cb_store_check(const cb_stores *s, const char *url, cubed_error *err);
+/* By the first n characters of its name. */
+cubed_file_kind cb_store_file_kind(const char *name, size_t n);
 /* What the stores of a URL's scheme are made by; NULL: they are directories, or memory. */
 const cubed_store_vtable *cb_store_added(const cb_stores *s, const char *url);
 /* Whether it is one that other processes do not see. */

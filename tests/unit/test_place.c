@@ -374,6 +374,31 @@ static int compare_mounted(void)
     return 0;
 }
 
+static void test_kinds_of_files(void **state)
+{
+    static const struct {
+        const char *url;
+        cubed_file_kind kind;
+    } cases[] = {{"a.zip", CUBED_FILE_ZIP},
+                 {"/x/a.b.ZIP::p/q", CUBED_FILE_ZIP},
+                 {"s3://bucket/r.nc", CUBED_FILE_NETCDF},
+                 {"r.nc4::t", CUBED_FILE_NETCDF},
+                 {"r.cdf", CUBED_FILE_READ_ONLY},
+                 {"r.h5", CUBED_FILE_READ_ONLY},
+                 {"r.Hdf5", CUBED_FILE_READ_ONLY},
+                 {"r.he5::x.zarr", CUBED_FILE_READ_ONLY},
+                 {"http://h/r.json", CUBED_FILE_REFERENCES},
+                 {"r.zarr", CUBED_FILE_NONE},
+                 {"r.zarr::a.nc", CUBED_FILE_NONE},
+                 {".zip", CUBED_FILE_NONE},
+                 {"zip", CUBED_FILE_NONE},
+                 {"a.zip/b", CUBED_FILE_NONE},
+                 {"", CUBED_FILE_NONE}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(cubed_url_file_kind(cases[i].url), cases[i].kind);
+}
+
 static void test_bind_mounts(void **state)
 {
     int status;
@@ -472,15 +497,11 @@ static void test_without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spellings_of_one_place),
-        cmocka_unit_test(test_places_apart),
-        cmocka_unit_test(test_places_within_others),
-        cmocka_unit_test(test_what_a_place_has),
-        cmocka_unit_test(test_what_is_no_place),
-        cmocka_unit_test(test_a_store_of_a_place),
-        cmocka_unit_test(test_bind_mounts),
-        cmocka_unit_test(test_random_spellings),
-        cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_spellings_of_one_place), cmocka_unit_test(test_places_apart),
+        cmocka_unit_test(test_places_within_others),   cmocka_unit_test(test_what_a_place_has),
+        cmocka_unit_test(test_what_is_no_place),       cmocka_unit_test(test_a_store_of_a_place),
+        cmocka_unit_test(test_kinds_of_files),         cmocka_unit_test(test_bind_mounts),
+        cmocka_unit_test(test_random_spellings),       cmocka_unit_test(test_without_memory),
     };
     return cmocka_run_group_tests(tests, make_tree, remove_tree);
 }

@@ -190,20 +190,20 @@ def _archive(url: str) -> tuple[str, str] | None:
     from pathlib import Path  # late: takes a while
 
     store, path, _ = _core.place(url)
-    kinds = (".zip", ".nc", ".nc4", ".cdf", ".h5", ".hdf5", ".he5")
-    if "://" in store and store.lower().endswith(kinds):
+    kind = _core.file_kind(url)
+    if "://" in store and kind in ("zip", "netcdf", "read only"):
         raise ValueError(
             f"{store}: files are written to paths of this machine: name one, to be copied when it"
             " is whole, or a Zarr store"
         )
     if "://" in store or Path(store).is_dir():
         return None
-    if store.lower().endswith((".cdf", ".h5", ".hdf5", ".he5")):
+    if kind == "read only":
         raise ValueError(
             f"{store}: files of that kind are read, not written: name a file of NetCDF (r.nc), a"
             " Zarr store (r.zarr) or an archive of one (r.zip)"
         )
-    return (store, path) if store.lower().endswith(".zip") or _is_netcdf(store) else None
+    return (store, path) if kind in ("zip", "netcdf") else None
 
 
 def _check_replaced(file: str, names: Sequence[str]) -> None:
@@ -242,7 +242,7 @@ def _other(file: str, group: str, names: Sequence[str]) -> str | None:
 
 
 def _is_netcdf(store: str) -> bool:
-    return store.lower().endswith((".nc", ".nc4"))
+    return _core.file_kind(store) == "netcdf"
 
 
 def _within(url: str, folder: str) -> bool:
