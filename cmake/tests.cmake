@@ -89,7 +89,7 @@ target_compile_definitions(test_map_blocks PRIVATE
 add_dependencies(test_map_blocks example_kernel)
 
 # The examples of what can be added to the library; tools/check_install builds them as strangers would.
-foreach(name block codec executor forks source store)
+foreach(name block codec complete executor forks source store)
   add_executable(example_${name} examples/extensions/${name}.c)
   target_link_libraries(example_${name} PRIVATE cubed cubed_flags)
   set_target_properties(example_${name} PROPERTIES
