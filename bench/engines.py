@@ -149,6 +149,8 @@ def beam(workers):
 @contextlib.contextmanager
 def prefect(workers):
     os.environ["PREFECT_LOGGING_LEVEL"] = "CRITICAL"
+    os.environ["PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS"] = "120"
+    os.environ["PREFECT_SERVER_ANALYTICS_ENABLED"] = "false"
     import prefect
     from cubed.runtime.executors.prefect import PrefectEngine
     from prefect.task_runners import ThreadPoolTaskRunner

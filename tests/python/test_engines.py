@@ -459,7 +459,7 @@ def test_a_straggler_has_a_second_worker(engine, spec, tmp_path):
 
 def test_a_worker_is_killed(engine, spec, tmp_path, fault):
     if engine[0] not in SURVIVE:
-        pytest.skip("its workers are the driver's process")
+        pytest.skip("its workers are the driver's process, or nobody begins others: see its page")
     y = means(spec)
     fault("is killed", only_first=True)
     out, stats = run(y, tmp_path)
@@ -467,10 +467,10 @@ def test_a_worker_is_killed(engine, spec, tmp_path, fault):
     assert (stats["num_retries"] > 0) == (engine[0] not in RUNS_AGAIN)
 
 
-@pytest.mark.parametrize("code", [65, 137])
+@pytest.mark.parametrize("code", [65, 75, 137, 143])
 def test_a_worker_exits(engine, spec, tmp_path, fault, code):
     if engine[0] not in SURVIVE:
-        pytest.skip("its workers are the driver's process")
+        pytest.skip("its workers are the driver's process, or nobody begins others: see its page")
     y = means(spec)
     fault("exits", code=code, only_first=True)
     out, _ = run(y, tmp_path)
