@@ -186,8 +186,10 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_trace(cubed_array *x, int64_t offs
  * memory for about four of it. Others are factored in panels of columns, as wide as `task_mem` allows, by
  * cholesky, det, slogdet, inv, solve and qr; each reads the panels left of it, so that n x n elements in p
  * panels are read p / 3 times (cholesky: p / 6; qr: 2 p / 3). A task must hold one column: CUBED_E_BUDGET if
- * it does not. Singular values and eigenvalues are of matrices that a task holds, but for those with many more
- * rows than columns, or the reverse (svd, svdvals, and what is made of them): runs refuse what does not fit. */
+ * it does not. svdvals and eigvalsh make a band matrix of theirs, in as few as sixteen
+ * panels, which read and write what is left of it twice; a task must hold the band, 16 wide at least. Other
+ * singular values and eigenvalues are of matrices that a task holds, but for those with many more rows than
+ * columns, or the reverse (svd, and what is made of it): runs refuse what does not fit. */
 
 /* The triangular factor with positive diagonal of Hermitian matrices, of which one triangle is read: the
  * one that is made. A run fails with CUBED_E_ARG if one is not positive definite. */
@@ -225,8 +227,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_svdvals(cubed_array *x, uint64_t t
  * orthonormal eigenvectors as columns. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_eigh(cubed_array *x, cubed_array **values,
                                                    cubed_array **vectors, cubed_error *err);
-CUBED_API CUBED_MUST_CHECK cubed_status cubed_eigvalsh(cubed_array *x, cubed_array **out,
-                                                       cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_eigvalsh(cubed_array *x, uint64_t task_mem,
+                                                       cubed_array **out, cubed_error *err);
 /* Of any square matrices: complex numbers, also where all eigenvalues are real; eigenvectors of length 1 as
  * columns. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_eig(cubed_array *x, cubed_array **values,

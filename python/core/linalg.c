@@ -6,12 +6,6 @@
 typedef cubed_status (*one_to_one)(cubed_array *x, uint64_t task_mem, cubed_array **out,
                                    cubed_error *err);
 
-static cubed_status eigvalsh(cubed_array *x, uint64_t task_mem, cubed_array **out, cubed_error *err)
-{
-    (void)task_mem;
-    return cubed_eigvalsh(x, out, err);
-}
-
 static cubed_status eigvals(cubed_array *x, uint64_t task_mem, cubed_array **out, cubed_error *err)
 {
     (void)task_mem;
@@ -22,8 +16,8 @@ static const struct {
     const char *name;
     one_to_one fn;
 } functions[] = {
-    {"det", cubed_det},     {"inv", cubed_inv},   {"svdvals", cubed_svdvals},
-    {"eigvalsh", eigvalsh}, {"eigvals", eigvals},
+    {"det", cubed_det},           {"inv", cubed_inv},   {"svdvals", cubed_svdvals},
+    {"eigvalsh", cubed_eigvalsh}, {"eigvals", eigvals},
 };
 
 /* matrices(name, x, task_mem): functions of one matrix with one result. */

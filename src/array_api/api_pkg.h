@@ -65,6 +65,11 @@ CUBED_MUST_CHECK cubed_status cb_api_tall_qr(cubed_array *x, uint64_t task_mem, 
 CUBED_MUST_CHECK cubed_status cb_api_tall_svd(cubed_array *x, uint64_t task_mem, cubed_array **u,
                                               cubed_array **s, cubed_array **vh, cubed_error *err);
 
+/* Singular values of matrices (m x n, m >= n), or eigenvalues of Hermitian ones, that no task holds (band.c);
+ * *fits: whether a task holds a band of them, else there is no result. */
+CUBED_MUST_CHECK cubed_status cb_api_band_values(cubed_array *x, bool hermitian, uint64_t task_mem,
+                                                 bool *fits, cubed_array **out, cubed_error *err);
+
 /* The functions of matrices that no task holds (panel_factors.c); x and b are of types that are computed with.
  * CUBED_E_BUDGET if tasks do not even hold one column. */
 CUBED_MUST_CHECK cubed_status cb_api_panel_cholesky(cubed_array *x, bool upper, uint64_t task_mem,

@@ -369,16 +369,21 @@ cubed_status cubed_svdvals(cubed_array *x, uint64_t task_mem, cubed_array **out,
     cubed_array *a, *tall;
     CB_TRY(matrices("svdvals", x, false, &a, err));
     cubed_status st = tall_of(a, &tall, err);
-    if (st == CUBED_OK && tall) {
+    int ndim = a->node.grid->ndim;
+    const int64_t m = a->shape[ndim - 2], n = a->shape[ndim - 1];
+    const result r = {cb_dtype_real(a->node.dtype), 1, {cb_min_i64(m, n), 0}};
+    bool whole = true, in_rows = false, in_band = false;
+    if (st == CUBED_OK && tall) st = cb_api_tall_fits(tall, task_mem, &in_rows, err);
+    if (st == CUBED_OK && in_rows) {
         cubed_array_unref(a);
         st = cb_api_tall_qr(tall, task_mem, NULL, &a, err);
-        cubed_array_unref(tall);
-        if (st != CUBED_OK) return st;
+        if (st != CUBED_OK) a = NULL;
     }
-    int ndim = a->node.grid->ndim;
-    int64_t k = cb_min_i64(a->shape[ndim - 2], a->shape[ndim - 1]);
-    const result r = {cb_dtype_real(a->node.dtype), 1, {k, 0}};
-    if (st == CUBED_OK) st = apply("svdvals", NULL, 0, a, &r, 1, out, err);
+    if (st == CUBED_OK) st = fits("svdvals", NULL, 0, a, NULL, &r, 1, task_mem, &whole, err);
+    if (st == CUBED_OK && !whole && !in_rows && m < n) st = adjoin(&a, err);
+    if (st == CUBED_OK && !whole) st = cb_api_band_values(a, false, task_mem, &in_band, out, err);
+    if (st == CUBED_OK && !in_band) st = apply("svdvals", NULL, 0, a, &r, 1, out, err);
+    cubed_array_unref(tall);
     cubed_array_unref(a);
     return st;
 }
@@ -405,9 +410,17 @@ cubed_status cubed_eigh(cubed_array *x, cubed_array **values, cubed_array **vect
     return eigen("eigh", x, true, (cubed_array * *const[]){values, vectors}, 2, err);
 }
 
-cubed_status cubed_eigvalsh(cubed_array *x, cubed_array **out, cubed_error *err)
+cubed_status cubed_eigvalsh(cubed_array *x, uint64_t task_mem, cubed_array **out, cubed_error *err)
 {
-    return eigen("eigvalsh", x, true, &out, 1, err);
+    cubed_array *a;
+    bool whole, in_band = false;
+    CB_TRY(matrices("eigvalsh", x, true, &a, err));
+    const result r = {cb_dtype_real(a->node.dtype), 1, {x->shape[x->node.grid->ndim - 1], 0}};
+    cubed_status st = fits("eigvalsh", NULL, 0, a, NULL, &r, 1, task_mem, &whole, err);
+    if (st == CUBED_OK && !whole) st = cb_api_band_values(a, true, task_mem, &in_band, out, err);
+    if (st == CUBED_OK && !in_band) st = apply("eigvalsh", NULL, 0, a, &r, 1, out, err);
+    cubed_array_unref(a);
+    return st;
 }
 
 cubed_status cubed_eig(cubed_array *x, cubed_array **values, cubed_array **vectors,

@@ -32,23 +32,6 @@ static cubed_array *rechunked(cb_steps *s, cubed_array *x, const int64_t *chunks
     return cb_step(s, cubed_rechunk(x, chunks, &y, s->err), &y);
 }
 
-/* x in double precision, stored in chunks that are blocks of its panels: a task has no memory left for what it
- * is decoded from. */
-static cubed_array *prepared(const cb_panels *p, cubed_array *x)
-{
-    int64_t chunks[CUBED_MAX_NDIM];
-    cubed_array *y = NULL, *wide = cb_step_cast(p->s, x, p->dtype);
-    if (p->s->st != CUBED_OK) return NULL;
-    int ndim = x->node.grid->ndim;
-    for (int d = 0; d < ndim; d++)
-        chunks[d] = d < ndim - 2 ? 1 : cb_min_i64(x->shape[d], d == ndim - 2 ? p->rows : p->step);
-    cb_node n = cb_graph_like(wide, CB_NODE_COPY, p->dtype);
-    const cb_grid grid = cb_grid_regular(ndim, x->shape, chunks);
-    n.grid = &grid;
-    cb_node_store(&n, CB_WHY_BLOCK_INPUT);
-    return cb_step(p->s, cb_graph_add(x->ctx, &n, &wide, &y, p->s->err), &y);
-}
-
 static cubed_status start(factors *f, const char *name, const char *function, cubed_array *x,
                           uint64_t task_mem, cubed_error *err)
 {
@@ -84,13 +67,6 @@ static cubed_array *result(factors *f, cubed_array *y, const int64_t *chunks)
     return rechunked(&f->s, y, most);
 }
 
-static cubed_array *adjoint(cb_steps *s, cubed_array *x)
-{
-    cubed_array *y = NULL, *conj = cb_step_op(s, CUBED_OP_CONJ, x, NULL, NULL);
-    if (s->st != CUBED_OK) return NULL;
-    return cb_step(s, cubed_matrix_transpose(conj, &y, s->err), &y);
-}
-
 /* The columns of panel k from row `row` on. */
 static cubed_array *columns_of(const factors *f, cubed_array *x, int64_t k, int64_t row)
 {
@@ -107,7 +83,7 @@ cubed_status cb_api_panel_cholesky(cubed_array *x, bool upper, uint64_t task_mem
     factors f;
     CB_TRY(start(&f, "cholesky", "cholesky_panel", x, task_mem, err));
     cubed_array *from[2];
-    cubed_array *a = prepared(&f.p, upper ? adjoint(&f.s, x) : x);
+    cubed_array *a = cb_panels_stored(&f.p, upper ? cb_panels_adjoint(&f.s, x) : x);
     for (int64_t k = 0; k < f.count && f.s.st == CUBED_OK; k++) {
         int64_t width = cb_panels_width(&f.p, k, f.columns);
         from[0] = cb_panels_own(&f.p, columns_of(&f, a, k, k * f.p.step));
@@ -119,14 +95,14 @@ cubed_status cb_api_panel_cholesky(cubed_array *x, bool upper, uint64_t task_mem
         f.made[k] = cb_panels_call(&f.p, "cholesky_panel", from, k > 0 ? 2 : 1, k, false, width);
     }
     cubed_array *l = cb_panels_join(&f.p, f.made, (int)f.count, f.p.n);
-    return end(&f, result(&f, upper ? adjoint(&f.s, l) : l, x->chunks), out);
+    return end(&f, result(&f, upper ? cb_panels_adjoint(&f.s, l) : l, x->chunks), out);
 }
 
 /* --- LU --------------------------------------------------------------------------------------------------- */
 
 static void make_lu(factors *f, bool strict)
 {
-    cubed_array **from = list(f, f->count + 1), *a = prepared(&f->p, f->x);
+    cubed_array **from = list(f, f->count + 1), *a = cb_panels_stored(&f->p, f->x);
     for (int64_t k = 0; k < f->count && f->s.st == CUBED_OK; k++) {
         from[0] = cb_panels_own(&f->p, columns_of(f, a, k, 0));
         f->made[k] = cb_panels_call(&f->p, "lu_panel", from, (int)k + 1, k, strict,
@@ -220,7 +196,7 @@ cubed_status cb_api_panel_solve(const char *name, cubed_array *x, cubed_array *b
     memcpy(solve.shape, batch, (size_t)f.p.batch * sizeof *batch);
     int64_t columns = b->shape[f.p.batch + 1], n = cb_panels_count(&solve, columns), at = 1;
     cubed_array **from = list(&f, 2 * f.count + 1), **made = list(&f, n);
-    cubed_array *wide = prepared(&f.p, b);
+    cubed_array *wide = cb_panels_stored(&f.p, b);
     for (int64_t k = 0; k < f.count && f.s.st == CUBED_OK; k++)
         f.made[k] = broadcast(&f.s, f.made[k], batch);
     for (int64_t k = 0; k < f.count && f.s.st == CUBED_OK; k++)
@@ -276,7 +252,7 @@ static int64_t put_twice(cubed_array **from, int64_t at, cubed_array *x)
 /* Panels with reflectors, then columns right of the last row. */
 static void make_qr(factors *f, cubed_array **reflectors, int64_t count)
 {
-    cubed_array **from = list(f, 2 * count + 1), *a = prepared(&f->p, f->x);
+    cubed_array **from = list(f, 2 * count + 1), *a = cb_panels_stored(&f->p, f->x);
     int64_t at = 1;
     for (int64_t k = 0; k < f->count && f->s.st == CUBED_OK; k++) {
         int64_t width = cb_panels_width(&f->p, k, f->columns);

@@ -136,7 +136,29 @@ cubed_array *cb_panels_concat(cb_steps *s, cubed_array *const *list, int n, bool
     return s->st == CUBED_OK ? y : NULL;
 }
 
-static cubed_array *zeros(const cb_panels *p, int64_t rows, int64_t columns)
+cubed_array *cb_panels_stored(const cb_panels *p, cubed_array *x)
+{
+    int64_t chunks[CUBED_MAX_NDIM];
+    cubed_array *y = NULL, *wide = cb_step_cast(p->s, x, p->dtype);
+    if (p->s->st != CUBED_OK) return NULL;
+    int ndim = x->node.grid->ndim;
+    for (int d = 0; d < ndim; d++)
+        chunks[d] = d < ndim - 2 ? 1 : cb_min_i64(x->shape[d], d == ndim - 2 ? p->rows : p->step);
+    cb_node n = cb_graph_like(wide, CB_NODE_COPY, p->dtype);
+    const cb_grid grid = cb_grid_regular(ndim, x->shape, chunks);
+    n.grid = &grid;
+    cb_node_store(&n, CB_WHY_BLOCK_INPUT);
+    return cb_step(p->s, cb_graph_add(x->ctx, &n, &wide, &y, p->s->err), &y);
+}
+
+cubed_array *cb_panels_adjoint(cb_steps *s, cubed_array *x)
+{
+    cubed_array *y = NULL, *conj = cb_step_op(s, CUBED_OP_CONJ, x, NULL, NULL);
+    if (s->st != CUBED_OK) return NULL;
+    return cb_step(s, cubed_matrix_transpose(conj, &y, s->err), &y);
+}
+
+cubed_array *cb_panels_zeros(const cb_panels *p, int64_t rows, int64_t columns)
 {
     static const cubed_scalar zero = {.c128 = {0, 0}};
     int64_t shape[CUBED_MAX_NDIM], chunks[CUBED_MAX_NDIM];
@@ -162,7 +184,7 @@ static cubed_array *column(const cb_panels *p, cubed_array *a, cubed_array *b, c
 {
     cubed_array *const rows[3] = {a, b, c};
     cubed_array *const beside[2] = {cb_panels_concat(p->s, rows, 3, false),
-                                    zeros(p, p->rows + p->n, p->step - width)};
+                                    cb_panels_zeros(p, p->rows + p->n, p->step - width)};
     return beside[1] ? cb_panels_concat(p->s, beside, 2, true) : beside[0];
 }
 
@@ -172,13 +194,14 @@ cubed_array *cb_panels_own(const cb_panels *p, cubed_array *x)
 {
     if (p->s->st != CUBED_OK) return NULL;
     int64_t rows = x->shape[p->batch], width = columns_of(x);
-    return column(p, zeros(p, p->rows + p->n - rows, width), x, NULL, width);
+    return column(p, cb_panels_zeros(p, p->rows + p->n - rows, width), x, NULL, width);
 }
 
 cubed_array *cb_panels_lower(const cb_panels *p, cubed_array *made, int64_t k)
 {
     int64_t above = k * p->step, width = columns_of(made);
-    return column(p, cb_panels_part(p->s, made, 0, p->rows, 0, width), zeros(p, above, width),
+    return column(p, cb_panels_part(p->s, made, 0, p->rows, 0, width),
+                  cb_panels_zeros(p, above, width),
                   cb_panels_part(p->s, made, p->rows + above, p->n - above, 0, width), width);
 }
 
@@ -186,17 +209,17 @@ cubed_array *cb_panels_upper(const cb_panels *p, cubed_array *made, int64_t k)
 {
     int64_t above = k * p->step, width = columns_of(made);
     cubed_array *const top[2] = {cb_panels_part(p->s, made, p->rows + above, width, 0, width),
-                                 zeros(p, p->rows - width, width)};
+                                 cb_panels_zeros(p, p->rows - width, width)};
     return column(p, cb_panels_concat(p->s, top, 2, false),
                   cb_panels_part(p->s, made, p->rows, above, 0, width),
-                  zeros(p, p->n - above, width), width);
+                  cb_panels_zeros(p, p->n - above, width), width);
 }
 
 cubed_array *cb_panels_below(const cb_panels *p, cubed_array *made, int64_t of, int64_t rows)
 {
     int64_t above = of * p->step, width = columns_of(made);
     return column(p, cb_panels_part(p->s, made, p->rows + above, rows, 0, width),
-                  zeros(p, p->rows - rows + above, width),
+                  cb_panels_zeros(p, p->rows - rows + above, width),
                   cb_panels_part(p->s, made, p->rows + above, p->n - above, 0, width), width);
 }
 

@@ -35,6 +35,12 @@ cubed_array *cb_panels_part(cb_steps *s, cubed_array *x, int64_t row, int64_t ro
                             int64_t columns);
 /* Those of `list` that are there, below one another or side by side. */
 cubed_array *cb_panels_concat(cb_steps *s, cubed_array *const *list, int n, bool side_by_side);
+/* x in double precision, stored in chunks that are blocks of its panels: a task has no memory left for what it is
+ * decoded from. */
+cubed_array *cb_panels_stored(const cb_panels *p, cubed_array *x);
+cubed_array *cb_panels_adjoint(cb_steps *s, cubed_array *x);
+/* NULL if there are none. */
+cubed_array *cb_panels_zeros(const cb_panels *p, int64_t rows, int64_t columns);
 /* x (n x at most `step`) below rows of zeros, and wider by columns of zeros. */
 cubed_array *cb_panels_own(const cb_panels *p, cubed_array *x);
 /* A column of blocks from panel number k, `made` by a function: its top and the rows from its diagonal on, with

@@ -45,16 +45,32 @@ static void F(form_q_blocked)(work *s)
 
 /* --- One of a block ---------------------------------------------------------------------------------- */
 
+static void F(factor)(const cubed_block_call *call, work *s, int64_t i)
+{
+    cb_linalg_load(&call->in[0], i, s->m * s->n, s->a);
+    if (cb_min_i64(s->m, s->n) > CB_WY_BLOCK)
+        F(qr_blocked)(s);
+    else
+        F(qr)(s->m, s->n, s->a, s->tau, s->v, s->w);
+}
+
+/* What is on and above the diagonal of a; it is no more below it. */
+static void F(store_r)(const cubed_block *r, const work *s, int64_t i)
+{
+    T *a = s->a;
+    for (int64_t row = 1; row < s->columns; row++) {
+        int64_t zeros = row < s->m ? cb_min_i64(row, s->n) : s->n;
+        for (int64_t k = 0; k < zeros; k++) a[row * s->n + k] = F(make)(0, 0);
+    }
+    cb_linalg_store(r, i, s->columns * s->n, a);
+}
+
 static void F(qr_one)(const cubed_block_call *call, work *s, int64_t i)
 {
     const cubed_block *q = &call->out[0], *r = &call->out[1];
     T *a = s->a;
-    cb_linalg_load(&call->in[0], i, s->m * s->n, a);
     int64_t count = cb_min_i64(s->m, s->n);
-    if (count > CB_WY_BLOCK)
-        F(qr_blocked)(s);
-    else
-        F(qr)(s->m, s->n, a, s->tau, s->v, s->w);
+    F(factor)(call, s, i);
     if (q->data) {
         if (count > CB_WY_BLOCK)
             F(form_q_blocked)(s);
@@ -62,10 +78,20 @@ static void F(qr_one)(const cubed_block_call *call, work *s, int64_t i)
             F(form_q)(s->m, s->columns, a, s->n, 0, s->tau, count, s->q, s->v, s->w, call->cancel);
         cb_linalg_store(q, i, s->m * s->columns, s->q);
     }
-    if (!r->data) return;
-    for (int64_t row = 1; row < s->columns; row++) {
-        int64_t zeros = row < s->m ? cb_min_i64(row, s->n) : s->n;
-        for (int64_t k = 0; k < zeros; k++) a[row * s->n + k] = F(make)(0, 0);
+    if (r->data) F(store_r)(r, s, i);
+}
+
+static void F(reflectors_one)(const cubed_block_call *call, work *s, int64_t i)
+{
+    const cubed_block *v = &call->out[0], *vt = &call->out[1], *r = &call->out[2];
+    const int64_t m = s->m, k = s->columns;
+    F(factor)(call, s, i);
+    if (cb_is_cancelled(&s->products)) return;
+    if (k > 0) F(wy_columns)(&s->wy, m, k, s->a, s->n, s->tau);
+    if (v->data) cb_linalg_store(v, i, m * k, s->wy.v);
+    if (vt->data && k > 0) {
+        F(product)(&s->products, CB_GEMM_SET, m, k, k, s->wy.v, k, s->wy.t, k, s->wy.v_h, k);
+        cb_linalg_store(vt, i, m * k, s->wy.v_h);
     }
-    cb_linalg_store(r, i, s->columns * s->n, a);
+    if (r->data) F(store_r)(r, s, i);
 }

@@ -1,4 +1,6 @@
-/* Products of matrices, many at a time. */
+/* Products of matrices, many at a time, and what is left of a matrix without one. */
+#include <string.h>
+
 #include "base/checked.h"
 #include "base/error.h"
 #include "block/functions.h"
@@ -96,5 +98,74 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
     return CUBED_OK;
 }
 
+/* --- subtract_product: c = x - a b of one matrix each, their last two axes ------------------------------- */
+
+static cubed_status check_update(const cubed_block_call *call, void *ctx, cubed_error *err)
+{
+    const cb_kernels *kernels = ctx;
+    if (call->params_size != 0 || call->nin != 3 || call->nout != 1)
+        return cb_fail(err, CUBED_E_FORMAT, "other parameters or operands than it takes");
+    const cubed_block *x = &call->in[0], *a = &call->in[1], *b = &call->in[2], *c = &call->out[0];
+    const cubed_dtype type = c->dtype;
+    if (x->dtype != type || a->dtype != type || b->dtype != type)
+        return cb_fail(err, CUBED_E_FORMAT, "operands of different types");
+    if (type >= CUBED_DTYPE_COUNT || !kernels->gemm[type])
+        return cb_fail(err, CUBED_E_TYPE, "it is not defined for %s", cubed_dtype_name(type));
+    const int n = c->ndim;
+    if (n < 2 || x->ndim != n || a->ndim != n || b->ndim != n)
+        return cb_fail(err, CUBED_E_FORMAT, "operands of other dimensions");
+    bool same = true;
+    for (int d = 0; d < n; d++) {
+        same = same && x->shape[d] == c->shape[d];
+        if (d < n - 2) same = same && a->shape[d] == c->shape[d] && b->shape[d] == c->shape[d];
+    }
+    same = same && a->shape[n - 2] == c->shape[n - 2] && b->shape[n - 1] == c->shape[n - 1] &&
+           a->shape[n - 1] == b->shape[n - 2];
+    return same ? CUBED_OK : cb_fail(err, CUBED_E_FORMAT, "operands of other shapes");
+}
+
+static cubed_block_need need_update(const cubed_block_call *call, void *ctx)
+{
+    const cubed_block *a = &call->in[1], *c = &call->out[0];
+    const int n = c->ndim;
+    (void)ctx;
+    const size_t scratch =
+        cb_gemm_scratch(c->dtype, c->shape[n - 2], c->shape[n - 1], a->shape[n - 1]);
+    return (cubed_block_need){cb_sat_add(scratch, 63) & ~(size_t)63, 0};
+}
+
+static cubed_status run_update(const cubed_block_call *call, void *ctx, cubed_error *err)
+{
+    const cb_kernels *kernels = ctx;
+    const cubed_block *x = &call->in[0], *a = &call->in[1], *b = &call->in[2], *c = &call->out[0];
+    const int batch = c->ndim - 2;
+    const int64_t m = c->shape[batch], n = c->shape[batch + 1], k = a->shape[batch + 1];
+    const int64_t count = extent_of(c, 0, batch), size = (int64_t)cubed_dtype_size(c->dtype);
+    (void)err;
+    if (!c->data) return CUBED_OK;
+    memcpy(c->data, x->data, (size_t)(count * m * n * size));
+    for (int64_t i = 0; i < count && !cubed_block_cancelled(call); i++) {
+        const cb_gemm g = {.m = m,
+                           .n = n,
+                           .k = k,
+                           .a = (const char *)a->data + i * m * k * size,
+                           .b = (const char *)b->data + i * k * n * size,
+                           .c = (char *)c->data + i * m * n * size,
+                           .lda = k,
+                           .ldb = n,
+                           .ldc = n,
+                           .mode = CB_GEMM_SUBTRACT,
+                           .scratch = call->scratch,
+                           .cancel = call->cancel};
+        kernels->gemm[c->dtype](&g);
+    }
+    return CUBED_OK;
+}
+
+const cubed_block_fn cb_block_subtract_product = {.name = "subtract_product",
+                                                  .check = check_update,
+                                                  .need = need_update,
+                                                  .run = run_update,
+                                                  .divisible = true};
 const cubed_block_fn cb_block_matmul = {
     .name = "matmul", .check = check, .need = need, .run = run, .divisible = true};

@@ -22,7 +22,7 @@ static cubed_status call_plain(expr_builder *b, const expr *e, int which, cubed_
     case INV: st = cubed_inv(x, mem, out, b->err); break;
     case SVDVALS: st = cubed_svdvals(x, mem, out, b->err); break;
     case EIGVALS: st = cubed_eigvals(x, out, b->err); break;
-    case EIGVALSH: st = cubed_eigvalsh(x, out, b->err); break;
+    case EIGVALSH: st = cubed_eigvalsh(x, mem, out, b->err); break;
     default: st = cubed_matrix_transpose(x, out, b->err);
     }
     cubed_array_unref(x);

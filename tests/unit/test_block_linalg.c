@@ -16,13 +16,14 @@
 #include "kernel/kernel.h"
 
 #define COUNT 3 /* matrices in a block */
+#define OUT   3 /* the first output among operands */
 
 static cb_kernels kernels; /* what the functions get as their context */
 
-/* Extents of operands in letters: m and n of the matrix, k the smaller one, 2 columns on the right side.
+/* Extents of operands in letters: m and n of the matrix, k the smaller one, 2 columns on the right side, 8.
  * Types in letters: that of the input, its real or its complex counterpart. */
 typedef struct function {
-    const char *name, *in[2], *out[3], *types;
+    const char *name, *in[3], *out[3], *types;
     bool square;
 } function;
 
@@ -35,6 +36,11 @@ static const function rows[] = {
     {"qr", {"mn"}, {"mk", "kn"}, "xx", false},
     {"qr", {"mn"}, {"mm", "mn"}, "xx", false},
     {"qr", {"mn"}, {"mn", "nn"}, "xx", false},
+    {"reflectors", {"mn"}, {"mk", "mk", "kn"}, "xxx", false},
+    {"subtract_product", {"mn", "m2", "2n"}, {"mn"}, "x", false},
+    {"band_svdvals", {"n2"}, {"n"}, "r", true},
+    {"band_svdvals", {"n8"}, {"n"}, "r", true},
+    {"band_eigvalsh", {"n8"}, {"n"}, "r", true},
     {"svd", {"mn"}, {"mk", "k", "kn"}, "xrx", false},
     {"svd", {"mn"}, {"mm", "k", "nn"}, "xrx", false},
     {"svdvals", {"mn"}, {"k"}, "r", false},
@@ -47,8 +53,8 @@ static const function rows[] = {
 typedef struct job {
     const cubed_block_fn *fn;
     cb_cholesky_params params;
-    int64_t shape[5][3];
-    cubed_block block[5]; /* inputs from 0 on, outputs from 2 on */
+    int64_t shape[6][3];
+    cubed_block block[6]; /* inputs from 0 on, outputs from 3 on */
     cubed_block_call call;
 } job;
 
@@ -65,7 +71,10 @@ static void set_block(job *j, int at, const char *extents, cubed_dtype dtype, in
     int ndim = 0;
     j->shape[at][ndim++] = COUNT;
     for (const char *c = extents; *c; c++)
-        j->shape[at][ndim++] = *c == 'm' ? m : *c == 'n' ? n : *c == 'k' ? (m < n ? m : n) : 2;
+        j->shape[at][ndim++] = *c == 'm'   ? m
+                               : *c == 'n' ? n
+                               : *c == 'k' ? (m < n ? m : n)
+                                           : *c - '0';
     j->block[at] = (cubed_block){.dtype = dtype, .ndim = ndim, .shape = j->shape[at]};
 }
 
@@ -75,12 +84,12 @@ static void start(job *j, const function *r, cubed_dtype dtype, int64_t m, int64
     j->fn = cb_block_fn(r->name);
     assert_non_null(j->fn);
     j->call = (cubed_block_call){
-        .in = j->block, .out = j->block + 2, .params = &j->params, .first = true, .last = true};
+        .in = j->block, .out = j->block + OUT, .params = &j->params, .first = true, .last = true};
     if (strcmp(r->name, "cholesky") == 0) j->call.params_size = sizeof j->params;
-    for (; j->call.nin < 2 && r->in[j->call.nin]; j->call.nin++)
+    for (; j->call.nin < OUT && r->in[j->call.nin]; j->call.nin++)
         set_block(j, j->call.nin, r->in[j->call.nin], dtype, m, n);
     for (; j->call.nout < 3 && r->out[j->call.nout]; j->call.nout++)
-        set_block(j, 2 + j->call.nout, r->out[j->call.nout],
+        set_block(j, OUT + j->call.nout, r->out[j->call.nout],
                   counterpart(dtype, r->types[j->call.nout]), m, n);
 }
 
@@ -122,7 +131,8 @@ static void run(job *j, uint32_t wanted)
         fill(&j->block[i]);
     }
     for (int i = 0; i < j->call.nout; i++)
-        j->block[2 + i].data = wanted >> i & 1 ? calloc(1, bytes_of(&j->block[2 + i]) + 1) : NULL;
+        j->block[OUT + i].data =
+            wanted >> i & 1 ? calloc(1, bytes_of(&j->block[OUT + i]) + 1) : NULL;
     assert_int_equal(j->fn->check(&j->call, &kernels, &err), CUBED_OK);
     cubed_block_need need = j->fn->need(&j->call, &kernels);
     assert_int_equal(need.library, 0);
@@ -136,7 +146,7 @@ static void run(job *j, uint32_t wanted)
 
 static void drop(job *j)
 {
-    for (int i = 0; i < 5; i++) free(j->block[i].data);
+    for (int i = 0; i < OUT + 3; i++) free(j->block[i].data);
 }
 
 static const cubed_dtype types[] = {CUBED_FLOAT32, CUBED_FLOAT64, CUBED_COMPLEX64,
@@ -167,8 +177,8 @@ static void check_parts(const function *r, cubed_dtype dtype, int64_t m, int64_t
     for (int i = 0; i < all.call.nout && all.call.nout > 1; i++) {
         start(&some, r, dtype, m, n);
         run(&some, 1u << i);
-        assert_memory_equal(some.block[2 + i].data, all.block[2 + i].data,
-                            bytes_of(&all.block[2 + i]));
+        assert_memory_equal(some.block[OUT + i].data, all.block[OUT + i].data,
+                            bytes_of(&all.block[OUT + i]));
         drop(&some);
     }
     drop(&all);
@@ -195,9 +205,9 @@ static void check_refusals(const function *r, cubed_dtype dtype, int64_t m, int6
     if (m != 5 || n != 17) {
         if (m != n || m != 5) return;
     }
-    for (int at = 0; at < 5; at++) {
+    for (int at = 0; at < OUT + 3; at++) {
         start(&j, r, dtype, m, n);
-        if (at < 2 ? at >= j.call.nin : at - 2 >= j.call.nout) continue;
+        if (at < OUT ? at >= j.call.nin : at - OUT >= j.call.nout) continue;
         for (int d = 0; d < j.block[at].ndim; d++) {
             /* Any number of right hand sides, and of the extent that is larger. */
             bool is_free = (strcmp(r->name, "solve") == 0 && d == 2 && at != 0) ||

@@ -2,7 +2,7 @@
 
 A matrix that is larger than a task's memory is factored in panels of columns by `cholesky`, `det`,
 `inv`, `qr`, `slogdet` and `solve`. `eigvalsh` and `svdvals` make a band matrix of it, which a task
-must hold in a width of 16 at least, and of which SciPy finds the eigenvalues; the others refuse it.
+must hold in a width of 16 at least; the others refuse it.
 """
 
 from __future__ import annotations
@@ -28,12 +28,10 @@ from cubed.array._operands import (
     real_number,
     scalar_array,
 )
-from cubed.array_api import _band
 from cubed.array_api.creation_functions import tril, triu
 from cubed.array_api.data_type_functions import result_type
 from cubed.array_api.elementwise_functions import abs, conj, divide, multiply, sign, subtract
 from cubed.array_api.linear_algebra_functions import (
-    conj_transpose,
     matmul,
     matrix_transpose,
     tensordot,
@@ -279,8 +277,8 @@ def eigvals(x: Array, /) -> Array:
 def eigvalsh(x: Array, /) -> Array:
     """Eigenvalues of Hermitian matrices, of which the lower triangle is read.
 
-    One matrix that a task cannot hold becomes a band matrix, whose eigenvalues SciPy finds, where a
-    task holds a band of 16 at least.
+    A matrix that a task cannot hold becomes a band matrix, of which a task holds a band of 16 at
+    least.
 
     Returns
     -------
@@ -294,10 +292,6 @@ def eigvalsh(x: Array, /) -> Array:
     array([1., 3.])
     """
     x = lazy(x)
-    if x.ndim == 2 and x.shape[0] == x.shape[1] and _band.is_too_large(x.shape[0], x):
-        b = _band.width(x.shape[0], x)
-        if b is not None:
-            return _band.eigenvalues(x, b)
     return x._like(_core.matrices("eigvalsh", x._x, x.spec.task_mem))
 
 
@@ -577,8 +571,8 @@ def svd(x: Array, /, *, full_matrices: bool = True, compute_uv: bool = True) -> 
 def svdvals(x: Array, /) -> Array:
     """Singular values, which descend.
 
-    Those of one matrix that a task cannot hold, nor blocks of its rows, are eigenvalues of one that
-    is twice as large: see :func:`eigvalsh`.
+    Those of a matrix that a task cannot hold, nor blocks of its rows, are those of a band matrix:
+    see :func:`eigvalsh`.
 
     Returns
     -------
@@ -592,12 +586,6 @@ def svdvals(x: Array, /) -> Array:
     array([3., 1.])
     """
     x = lazy(x)
-    k = min(x.shape[-2:]) if x.ndim == 2 else 0
-    b = _band.width(2 * k, x) if k and _band.is_too_large(k, x) else None
-    if b is not None:
-        tall = x if x.shape[0] >= x.shape[1] else conj_transpose(x)
-        square = tall if tall.shape[0] == k else qr(tall).R
-        return _band.singular_values(square, b)
     return x._like(_core.matrices("svdvals", x._x, x.spec.task_mem))
 
 
