@@ -6,6 +6,7 @@
 #include "cubed/array_api.h"
 #include "cubed/base.h"
 #include "cubed/blockwise.h"
+#include "cubed/calendar.h"
 #include "cubed/cancel.h"
 #include "cubed/context.h"
 #include "cubed/dtype.h"

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cubed/calendar.h"
+
 static const struct {
     const char *name;
     calendar calendar;
@@ -54,22 +56,21 @@ static int64_t days_of_march_years(int64_t year, int64_t month, int day, bool gr
     return gregorian ? days : days - 2;
 }
 
-static calendar_date date_of_march_years(int64_t days, bool gregorian)
+#define DAYS_TO_1970 719468
+
+static calendar_date gregorian_date(int64_t days)
 {
-    if (!gregorian) days += 2;
-    int64_t y = 0, rest;
-    if (gregorian) {
-        const int64_t era = calendar_floor(days, 146097);
-        const int64_t in_era = days - era * 146097; /* of 400 years */
-        const int64_t of = (in_era - in_era / 1460 + in_era / 36524 - in_era / 146096) / 365;
-        rest = in_era - (365 * of + of / 4 - of / 100);
-        y = era * 400 + of;
-    } else {
-        const int64_t era = calendar_floor(days, 1461), in_era = days - era * 1461;
-        const int64_t of = in_era == 1460 ? 3 : in_era / 365;
-        rest = in_era - 365 * of;
-        y = era * 4 + of;
-    }
+    calendar_date d;
+    cubed_date_of_days(days - DAYS_TO_1970, &d.year, &d.month, &d.day);
+    return d;
+}
+
+static calendar_date julian_date(int64_t days)
+{
+    days += 2;
+    const int64_t era = calendar_floor(days, 1461), in_era = days - era * 1461;
+    const int64_t of = in_era == 1460 ? 3 : in_era / 365;
+    const int64_t rest = in_era - 365 * of, y = era * 4 + of;
     const int m = (int)((5 * rest + 2) / 153);
     return (calendar_date){m < 10 ? y : y + 1, m < 10 ? m + 3 : m - 9,
                            (int)(rest - (153 * m + 2) / 5) + 1};
@@ -121,7 +122,7 @@ calendar_date calendar_of(calendar c, int64_t days)
     }
     const bool gregorian =
         c == CALENDAR_PROLEPTIC || (c == CALENDAR_STANDARD && days >= first_gregorian());
-    return date_of_march_years(days, gregorian);
+    return gregorian ? gregorian_date(days) : julian_date(days);
 }
 
 int calendar_month_length(calendar c, int64_t year, int month)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "cubed/calendar.h"
 #include "cubed/dtype.h"
 
 /* Appends to text[0..cap) as far as there is room, and counts all. */
@@ -47,9 +48,8 @@ static void put_text(sink *s, cubed_dtype dtype, const unsigned char *p)
     }
 }
 
-/* Days since 1970-01-01 to the proleptic Gregorian calendar (Fliegel and Van Flandern's idea: years
- * that begin in March have their leap day last). */
-static void civil(int64_t days, int64_t *year, int *month, int *day)
+/* Fliegel and Van Flandern's idea: years that begin in March have their leap day last. */
+void cubed_date_of_days(int64_t days, int64_t *year, int *month, int *day)
 {
     int64_t z = days + 719468, era = (z >= 0 ? z : z - 146096) / 146097;
     int64_t doe = z - era * 146097; /* [0, 146096] */
@@ -98,7 +98,7 @@ static void put_datetime(sink *s, cubed_unit unit, __int128 v)
         put(s, part, (size_t)snprintf(part, sizeof part, "%" PRId64, (int64_t)v));
         return;
     }
-    civil((int64_t)days, &year, &month, &day);
+    cubed_date_of_days((int64_t)days, &year, &month, &day);
     put_date(s, year, month, day);
     if (unit <= CUBED_UNIT_D) return;
     __int128 rest = v - days * per;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "cubed/calendar.h"
 #include "dtype/scalar.h"
 
 /* Rows and columns: bool i1 i2 i4 i8 u1 u2 u4 u8 f4 f8 c8 c16, by their numbers. */
@@ -189,12 +190,32 @@ static void test_casts(void **state)
     assert_true(out.f64 == 18446744073709551616.0);
 }
 
+static void test_dates_of_days(void **state)
+{
+    static const struct {
+        int64_t days, year;
+        int month, day;
+    } cases[] = {{0, 1970, 1, 1},       {-1, 1969, 12, 31},     {11016, 2000, 2, 29},
+                 {-25509, 1900, 2, 28}, {-25508, 1900, 3, 1},   {-141427, 1582, 10, 15},
+                 {-719468, 0, 3, 1},    {-719469, 0, 2, 29},    {-719528, 0, 1, 1},
+                 {-719529, -1, 12, 31}, {2932896, 9999, 12, 31}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int64_t year;
+        int month, day;
+        cubed_date_of_days(cases[i].days, &year, &month, &day);
+        assert_int_equal(year, cases[i].year);
+        assert_int_equal(month, cases[i].month);
+        assert_int_equal(day, cases[i].day);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_promotion),    cmocka_unit_test(test_names),
-        cmocka_unit_test(test_stored_types), cmocka_unit_test(test_element_text),
-        cmocka_unit_test(test_casts),
+        cmocka_unit_test(test_dates_of_days), cmocka_unit_test(test_promotion),
+        cmocka_unit_test(test_names),         cmocka_unit_test(test_stored_types),
+        cmocka_unit_test(test_element_text),  cmocka_unit_test(test_casts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
