@@ -147,8 +147,8 @@ const cli_usage cmd_plot_usage = {
         "Xarray and Matplotlib draw, by the Python package: pip install 'cubed[plot]'. The Python "
         "that has them is python3, or what the variable CUBED_PYTHON names.",
     .examples = "  cubed plot 'mean(t2m, dim=\"time\")' era5.zarr --out map.png\n"
-                "  cubed plot 'low = min(t2m, dim=(\"lat\", \"lon\")); "
-                "high = max(t2m, dim=(\"lat\", \"lon\"))' era5.zarr --out range.svg\n",
+                "  cubed plot 'low = min(t2m, (\"lat\", \"lon\")); "
+                "high = max(t2m, (\"lat\", \"lon\"))' era5.zarr --out r.svg\n",
     .own = own_of_plot,
     .common = true};
 
