@@ -228,7 +228,7 @@ static cubed_status bytes_of(const cdf *c, const cb_array_in *x, bool recorded, 
 
 static cubed_status place(const cdf *c, cb_array_in *x, const variable *v, cubed_error *err)
 {
-    uint64_t bytes;
+    uint64_t bytes = 0;
     CB_TRY(bytes_of(c, x, v->recorded, &bytes, err));
     uint64_t all = bytes;
     if (v->recorded) {
