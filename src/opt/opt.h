@@ -80,6 +80,9 @@ uint64_t cb_opt_traffic(const cubed_plan *p);
 /* Chunks are grouped into tasks that make so much, where nothing is lost by it. */
 #define CB_OPT_TASK_BYTES ((size_t)4 << 20)
 
+/* A stage has so many tasks for each worker, if there are as many: that one of them takes longer is no great loss. */
+#define CB_OPT_TASKS_PER_WORKER 3
+
 /* Workers that may share a task of a copy. */
 static inline unsigned cb_opt_coop(const cubed_plan *p)
 {

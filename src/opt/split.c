@@ -6,10 +6,14 @@
 #include "opt/opt.h"
 #include "plan/reduction.h"
 
-/* A stage has so many tasks for each worker, if there are as many: that one of them takes longer is no great loss. */
-#define TASKS_PER_WORKER 3
-/* A task does not merge more states one after another if it leaves workers idle. */
-#define MANY_STATES ((int64_t)4 * CB_REDUCE_GROUP)
+/* A task does not merge as many states one after another if it leaves workers idle. Where they are far, and states so large
+ * that merges are cut into tasks (split_output.c), one more stage takes less time than more states. */
+static int64_t many_states(const cubed_plan *p, const cb_node *n)
+{
+    const size_t state = (size_t)cb_grid_max_chunk(n->grid) * cubed_dtype_size(n->dtype);
+    return p->other_machines && state >= CB_OPT_TASK_BYTES ? CB_REDUCE_GROUP + 1
+                                                           : (int64_t)4 * CB_REDUCE_GROUP;
+}
 
 static int64_t count_blocks(const cubed_plan *p, const cb_node *n)
 {
@@ -36,7 +40,7 @@ static int64_t choose_span(const cubed_plan *p, const cb_node *n)
     const cb_grid *in = p->ir.nodes[n->inputs[0]].grid;
     const int64_t tasks = cb_grid_count(n->grid), blocks = count_blocks(p, n);
     if (n->grid->ndim + 2 > CUBED_MAX_NDIM || blocks <= CB_REDUCE_GROUP || tasks == 0) return 0;
-    if (p->max_workers == 1 || tasks >= TASKS_PER_WORKER * (int64_t)p->max_workers) return 0;
+    if (p->max_workers == 1 || tasks >= CB_OPT_TASKS_PER_WORKER * (int64_t)p->max_workers) return 0;
     /* One state stands for CB_REDUCE_GROUP blocks: with long blocks it is next to nothing. */
     int64_t per_state = cb_grid_max_chunk(in) / cb_max_i64(1, cb_grid_max_chunk(n->grid));
     if (per_state * CB_REDUCE_GROUP < (int64_t)8 * cb_reduce_planes(n->reduction)) return 0;
@@ -81,7 +85,7 @@ static cubed_status each(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_no
     const bool idle = cb_grid_count(before->grid) < (int64_t)p->max_workers;
     int index = n->inputs[0];
     CB_TRY(add_states(n, in, span, false, to, &index, err));
-    while (idle && cb_ceil_div(blocks, span) >= MANY_STATES) {
+    while (idle && cb_ceil_div(blocks, span) >= many_states(p, before)) {
         span *= CB_REDUCE_GROUP;
         CB_TRY(add_states(n, in, span, true, to, &index, err));
     }

@@ -2,7 +2,8 @@
  *
  * Where blocks are too few for tree reductions (split.c), the tasks of a reduction are its output chunks. If
  * parts of the input can be read by themselves, an intermediate with smaller chunks makes more
- * tasks, and its pieces are put together by a copy. */
+ * tasks, and its pieces are put together by a copy. States of tree reductions are cut themselves, where workers are
+ * elsewhere and groups of blocks are fewer than they would be worth: merges take them as they come. */
 #include "base/error.h"
 #include "exec/need.h"
 #include "opt/opt.h"
@@ -18,6 +19,12 @@ typedef struct spread {
     int axis; /* of the stage's kept domain, which is cut */
     int64_t step;
 } spread;
+
+/* Tasks of a stage that leave no worker idle. Many of them are not to wait for the last one, either. */
+static int64_t enough_tasks(const cubed_plan *p)
+{
+    return (int64_t)p->max_workers * (p->other_machines ? CB_OPT_TASKS_PER_WORKER : 1);
+}
 
 /* Buffers that a task has for a block of all arrays. */
 static size_t block_bytes(const cubed_plan *p, const cb_stage *s)
@@ -43,25 +50,53 @@ static bool is_encoded(const cubed_plan *p, const cb_stage *s)
     return false;
 }
 
+/* Elsewhere there is no cache to stay in, and every piece of a chunk may be a request. */
+static int64_t far_pieces(const cubed_plan *p, const cb_stage *s)
+{
+    const uint64_t most = s->bytes_read / (uint64_t)s->ntasks / CB_OPT_TASK_BYTES;
+    const int64_t want = cb_ceil_div(enough_tasks(p), s->ntasks);
+    return most < (uint64_t)want ? (int64_t)most : want;
+}
+
+static int64_t near_pieces(const cubed_plan *p, const cb_stage *s)
+{
+    const int64_t workers = (int64_t)p->max_workers;
+    if (is_encoded(p, s)) return workers;
+    const size_t piece = cb_min_size(PIECE_BYTES, (p->allowed_mem - p->reserved_mem) / 4 + 1);
+    const int64_t pieces = (int64_t)(block_bytes(p, s) / piece) + 1;
+    return cb_min_i64(cb_max_i64(pieces, 2 * workers), 64 * workers);
+}
+
 /* Cuts the first axis that can be. */
 static bool choose(const cubed_plan *p, const cb_stage *s, spread *out)
 {
     int d = 0;
     while (d < s->kept->ndim && s->kept->axis[d].chunk < 2) d++;
     if (d == s->kept->ndim) return false;
-    int64_t chunk = s->kept->axis[d].chunk, workers = (int64_t)p->max_workers;
-    const size_t piece = cb_min_size(PIECE_BYTES, (p->allowed_mem - p->reserved_mem) / 4 + 1);
-    int64_t pieces = (int64_t)(block_bytes(p, s) / piece) + 1;
-    pieces = cb_min_i64(cb_max_i64(pieces, 2 * workers), 64 * workers);
-    if (is_encoded(p, s)) pieces = workers;
-    *out = (spread){p, s, d, cb_ceil_div(chunk, pieces)};
+    const int64_t chunk = s->kept->axis[d].chunk;
+    if (p->other_machines) {
+        const int64_t pieces = far_pieces(p, s);
+        *out = (spread){p, s, d, chunk / cb_max_i64(1, cb_min_i64(pieces, chunk))};
+        return pieces > 1;
+    }
+    *out = (spread){p, s, d, cb_ceil_div(chunk, near_pieces(p, s))};
     return true;
+}
+
+/* Those of partial reductions are cut themselves. */
+static bool leaves_states(const cubed_plan *p, const cb_stage *s)
+{
+    return p->other_machines && s->nouts > 0 &&
+           cb_node_leaves_states(&p->ir.nodes[s->outs[0].node]);
 }
 
 static bool may_spread(const cubed_plan *p, const cb_stage *s)
 {
-    if (!s->reduce || !s->op->tiles || s->reduce->body.nbranches != 1) return false;
-    if (s->ntasks == 0 || s->ntasks >= (int64_t)p->max_workers) return false;
+    if (!s->reduce || (!s->op->tiles && !leaves_states(p, s)) || s->reduce->body.nbranches > 1)
+        return false;
+    if (s->ntasks == 0 || s->ntasks >= enough_tasks(p)) return false;
+    if (s->reduce->body.nbranches == 0) return true; /* a merge of states, which are raw */
+    if (p->other_machines && is_encoded(p, s)) return false;
     for (int v = 0; v < s->reduce->body.branches[0].nloads; v++) {
         const cb_load *l = &s->reduce->body.branches[0].loads[v];
         if (l->kind == CB_LOAD_STORED && (l->reshape || cb_node_subread_run(p, l->node) == 0))
@@ -122,6 +157,11 @@ static cubed_status insert(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_
         cb_axis *a = &grid.axis[d];
         if (s->stage->outs[o].axis[d] == s->axis) *a = cb_axis_regular(a->extent, s->step);
     }
+    if (cb_node_leaves_states(n)) {
+        cb_node states = *n;
+        states.grid = &grid;
+        return cb_ir_add(to, &states, out, err);
+    }
     if (!n->is_target || n->kind != CB_NODE_COPY) {
         cb_node virtual = *n;
         virtual.stored = false;
@@ -143,7 +183,8 @@ static int64_t tasks(const cubed_plan *p)
     return n;
 }
 
-/* Nothing may be read twice: the copies are all that is added. */
+/* Nothing may be read twice: the copies are all that is added. States are not copied, but more chunks of them are
+ * longer than what is in them. */
 static bool is_worth(const void *ctx, const cubed_plan *now, const cubed_plan *before)
 {
     const spread *s = ctx;
@@ -153,7 +194,8 @@ static bool is_worth(const void *ctx, const cubed_plan *now, const cubed_plan *b
         added +=
             2 * (uint64_t)cb_grid_count(s->p->ir.nodes[node].grid) * cb_chunk_bytes(s->p, node);
     }
-    return tasks(now) > tasks(before) + s->stage->nouts && added < s->stage->bytes_read / 4 &&
+    const bool is_small = added < s->stage->bytes_read / 4 || leaves_states(s->p, s->stage);
+    return tasks(now) > tasks(before) + s->stage->nouts && is_small &&
            cb_opt_traffic(now) <= cb_opt_traffic(before) + added + added / 8;
 }
 

@@ -1,6 +1,7 @@
 """Reductions of few results: as many tasks as workers want, and the same bits for any number."""
 
 import json
+import resource
 import time
 
 import cubed
@@ -90,3 +91,58 @@ def test_values_are_those_of_numpy():
         y = getattr(xp, name)(a, axis=0)
         assert y.plan().num_stages == 3, name
         np.testing.assert_allclose(y.compute(), getattr(np, name)(x, axis=0), 1e-12, err_msg=name)
+
+
+def far_plan(tmp_path, text, workers, saved):
+    options = ("--max-workers", workers, "--other-machines", "--work-dir", tmp_path / "work")
+    places = ("--in", f"x={tmp_path / 'x'}", "--out", tmp_path / f"{saved}.zarr")
+    check(run("eval", text, *places, *options, "--save-plan", tmp_path / saved, *QUIET))
+    plan = json.loads(
+        check(run("run", tmp_path / saved, "--plan", "--json", "--other-machines")).out
+    )
+    return [s["tasks"] for s in plan["stages"]]
+
+
+@pytest.mark.parametrize("workers", [100, 1000, 10_000])
+def test_there_is_work_where_groups_are_few(tmp_path, workers):
+    """A terabyte and a half in 313 groups of chunks: tasks make parts of their states."""
+    shape, chunks = (50_000, 1, 987, 1920), (10, 1, 987, 1920)
+    zarr.create_array(tmp_path / "x", shape=shape, chunks=chunks, dtype="f8", compressors=None)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    tasks = far_plan(tmp_path, "y = mean(x * x, axis=0)", workers, "p")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert after.ru_utime - before.ru_utime < 2 * 0.05
+    assert (tmp_path / "p").stat().st_size < 64 << 10
+    # As many, but of 4 MiB at least, and a row of each chunk is the least that is cut.
+    assert tasks[0] >= 3 * workers
+    assert tasks[0] < 6 * workers
+
+
+@pytest.mark.parametrize(
+    ("text", "least"),
+    [
+        ("a = mean(x, axis=0); b = var(x, axis=0); c = argmax(x, axis=0)", 90),
+        ("a = sum(x, axis=(0, 2)); b = nanvar(x, axis=(0, 2))", 90),
+        # Parts would be many short runs of a chunk: one task for each group.
+        ("a = sum(x, axis=(0, 1)); b = max(x, axis=(0, 1))", 17),
+    ],
+)
+def test_parts_of_states_have_the_same_bits(tmp_path, text, least):
+    x = np.random.default_rng(1).normal(size=(40, 500, 500)).astype("f4")
+    a = zarr.create_array(
+        tmp_path / "x", shape=(520, 500, 500), chunks=(2, 500, 500), dtype="f4", compressors=None
+    )
+    a[:40] = x  # all others are zeros
+    got = []
+    for saved, workers in (("one", 1), ("few", 4), ("many", 30)):
+        tasks = far_plan(tmp_path, text, workers, saved)
+        check(run("run", tmp_path / saved, "--max-workers", 2, *QUIET))
+        group = zarr.open_group(tmp_path / f"{saved}.zarr", mode="r")
+        got.append({k: v[...].tobytes() for k, v in group.arrays()})
+    assert got[0] == got[1] == got[2]
+    assert least <= tasks[0] < 2 * least
+
+
+def test_encoded_chunks_are_not_read_twice(tmp_path):
+    zarr.create_array(tmp_path / "x", shape=(5000, 987, 1920), chunks=(10, 987, 1920), dtype="f8")
+    assert far_plan(tmp_path, "y = mean(x, axis=0)", 1000, "p")[0] == 32
