@@ -41,8 +41,12 @@ endforeach()
 if(CMAKE_CROSSCOMPILING_EMULATOR)
   # QEMU makes up /proc/PID/stat for the process itself only: other owners look gone.
   set_tests_properties(test_owner PROPERTIES DISABLED TRUE)
+endif()
+if(CMAKE_CROSSCOMPILING_EMULATOR OR CUBED_SANITIZE)
   target_compile_definitions(test_opt_rechunk PRIVATE SLOW=20)
 endif()
+# The long ones begin first, also where nothing is known of another time.
+set_tests_properties(test_system_faults test_codec_memory test_opt_rechunk test_protocol PROPERTIES COST 10)
 
 if(TARGET test_remote_memory)
   # Its server speaks TLS.
