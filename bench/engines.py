@@ -16,9 +16,12 @@ import multiprocessing
 import os
 import queue
 import shutil
+import socket
 import subprocess
 import sys
+import tempfile
 import time
+import urllib.request
 import uuid
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
@@ -147,23 +150,47 @@ def beam(workers):
 
 
 @contextlib.contextmanager
+def prefect_server():
+    """Of this machine, and for this process."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = "server", "start", "--host", "127.0.0.1", "--port", str(port), "--no-ui"
+    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with tempfile.TemporaryDirectory() as home:
+        url = f"http://127.0.0.1:{port}/api"
+        os.environ |= {"PREFECT_HOME": home, "PREFECT_API_URL": url}
+        os.environ |= {"PREFECT_LOGGING_LEVEL": "CRITICAL", "DO_NOT_TRACK": "1"}
+        os.environ |= {"PREFECT_SERVER_ANALYTICS_ENABLED": "false"}
+        server = subprocess.Popen([sys.executable, "-m", "prefect", *command], **silent)
+        try:
+            while server.poll() is None:
+                with contextlib.suppress(OSError):
+                    urllib.request.urlopen(f"{url}/health", timeout=5).close()
+                    break
+                time.sleep(0.1)
+            yield
+        finally:
+            server.terminate()
+            server.wait()
+
+
+@contextlib.contextmanager
 def prefect(workers):
-    os.environ["PREFECT_LOGGING_LEVEL"] = "CRITICAL"
-    os.environ["PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS"] = "120"
-    os.environ["PREFECT_SERVER_ANALYTICS_ENABLED"] = "false"
-    import prefect
-    from cubed.runtime.executors.prefect import PrefectEngine
-    from prefect.task_runners import ThreadPoolTaskRunner
+    with prefect_server():
+        import prefect
+        from cubed.runtime.executors.prefect import PrefectEngine
+        from prefect.task_runners import ThreadPoolTaskRunner
 
-    options = {"persist_result": False}
-    task = prefect.task(nothing, retries=0, cache_policy=None, **options)
+        options = {"persist_result": False}
+        task = prefect.task(nothing, retries=0, cache_policy=None, **options)
 
-    def stage(messages):
-        return [x.result() for x in [task.submit(m) for m in messages]]
+        def stage(messages):
+            return [x.result() for x in [task.submit(m) for m in messages]]
 
-    runner = ThreadPoolTaskRunner(workers)
-    run_list = prefect.flow(stage, task_runner=runner, validate_parameters=False, **options)
-    yield {}, partial(in_lists, run_list, PrefectEngine, workers)
+        runner = ThreadPoolTaskRunner(workers)
+        run_list = prefect.flow(stage, task_runner=runner, validate_parameters=False, **options)
+        yield {}, partial(in_lists, run_list, PrefectEngine, workers)
 
 
 @contextlib.contextmanager
