@@ -117,6 +117,7 @@ def spark(workers):
     conf = SparkConf().setMaster(f"local[{workers}]").setAppName("bench")
     conf.setAll([("spark.ui.enabled", "false"), ("spark.ui.showConsoleProgress", "false")])
     conf.set("spark.driver.host", "127.0.0.1")
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # not what is called python3 on the path
     context = SparkContext(conf=conf)
 
     def run_list(messages):
