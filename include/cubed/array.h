@@ -263,8 +263,10 @@ typedef struct cubed_reduce_options {
 /* The reduction of the standard of that name over `options->axes` (options NULL: all axes), which are gone or,
  * with keepdims, have extent 1. min and max have x's type (of half precision float32), all and any bool, sums
  * and products of integers int64 or uint64, everything else the type of floats or complex numbers that x has,
- * float64 for integers. States of floats are float64. CUBED_E_TYPE for a kind that it does not take,
- * CUBED_E_ARG for axes that are not there, and for min or max of no elements. */
+ * float64 for integers. States of floats are float64. Complex numbers are compared by their real parts, and where
+ * these are equal by the imaginary ones. Of times there are min and max, of differences of times
+ * sum and mean (truncated), too, with NaT as NaN. CUBED_E_TYPE for a kind that it does not take, CUBED_E_ARG for
+ * axes that are not there, and for min or max of no elements. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_reduce(cubed_reduction reduction, cubed_array *x,
                                                      const cubed_reduce_options *options,
                                                      cubed_array **out, cubed_error *err);

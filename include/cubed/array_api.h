@@ -97,11 +97,77 @@ typedef struct cubed_quantile_options {
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_quantiles(cubed_array *x, const double *q, int n,
                                                         const cubed_quantile_options *options,
                                                         cubed_array **out, cubed_error *err);
-/* The same of one q, without the axis in front, and of x's type if that is of floats. The median is that of 0.5:
- * the mean of the two elements in the middle. */
+/* The same of one q, without the axis in front, and of x's type if that is of floats. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_quantile(cubed_array *x, double q,
                                                        const cubed_quantile_options *options,
                                                        cubed_array **out, cubed_error *err);
+
+/* That of 0.5 and the method "linear": the mean of the two elements in the middle. Of differences of times, too,
+ * truncated; NaT where one is (CUBED_E_TYPE with skip_nan). */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_median(cubed_array *x,
+                                                     const cubed_quantile_options *options,
+                                                     cubed_array **out, cubed_error *err);
+
+/* --- Covariances ------------------------------------------------------------------------------------- */
+
+typedef struct cubed_cov_options {
+    size_t struct_size;
+    double
+        ddof; /* the divisor is the number of observations (or the sum of weights) less this, 0 at least */
+    /* How often each observation was made, and how much it counts: a number for each column. NULL: once, the same */
+    cubed_array *fweights, *aweights;
+} cubed_cov_options;
+#define CUBED_COV_OPTIONS_INIT                                                                     \
+    {                                                                                              \
+        sizeof(cubed_cov_options), 1, NULL, NULL                                                   \
+    }
+
+/* The covariance matrix of variables, which are rows of x; one row is one number without axes. Of x's type, of integers
+ * float64; with weights of at least double precision. CUBED_E_ARG for more than two axes. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_cov(cubed_array *x, const cubed_cov_options *options,
+                                                  cubed_array **out, cubed_error *err);
+/* Pearson's correlation coefficients: covariances divided by the roots of their diagonal. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_corrcoef(cubed_array *x, cubed_array **out,
+                                                       cubed_error *err);
+
+/* --- Elements around an array ------------------------------------------------------------------------- */
+
+/* What they are (cubed/pads.def): a constant; the nearest element; zeros; a ramp down to a value; the largest, mean,
+ * median or smallest along the axis; the array's elements, mirrored about the last one or behind it, or from its
+ * other end. */
+typedef enum cubed_pad_mode {
+#define CUBED_PAD(NAME, name, number) CUBED_PAD_##NAME = (number),
+#include "cubed/pads.def"
+#undef CUBED_PAD
+    CUBED_PAD_MODE_COUNT
+} cubed_pad_mode;
+/* By NumPy's names. false if there is none of that name. */
+CUBED_API bool cubed_pad_mode_parse(const char *name, cubed_pad_mode *mode);
+
+/* Of each axis what is in front of it and what is behind: [axis][0] and [axis][1]. */
+typedef struct cubed_pad_options {
+    size_t struct_size;
+    cubed_pad_mode mode;
+    const cubed_scalar (*constant_values)[2]; /* of x's type; NULL: 0 */
+    /* Where ramps end, which the edge does not repeat: float64, or complex128 of complex x. NULL: 0 */
+    const cubed_scalar (*end_values)[2];
+    const int64_t (*stat_length)[2]; /* of how many elements statistics are; -1, or NULL: of all */
+    uint64_t task_mem;               /* as in cubed_quantile_options, for medians */
+} cubed_pad_options;
+#define CUBED_PAD_OPTIONS_INIT                                                                     \
+    {                                                                                              \
+        sizeof(cubed_pad_options), CUBED_PAD_CONSTANT, NULL, NULL, NULL, 0                         \
+    }
+
+/* x with before[ndim] and after[ndim] elements around it, one axis after the other, of x's type: means, medians and
+ * ramps of integers are rounded, the last ones downwards. CUBED_E_ARG for widths below 0, and for axes without
+ * elements where the mode is of some; CUBED_E_TYPE where it is not defined for x's type. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_pad_with(cubed_array *x, const int64_t *before,
+                                                       const int64_t *after,
+                                                       const cubed_pad_options *options,
+                                                       cubed_array **out, cubed_error *err);
+
+/* --- Counts of values --------------------------------------------------------------------------------- */
 
 /* int64 of `bins` elements: how many real numbers are between edges[i] and edges[i + 1], which is not included
  * but in the last bin. Edges may be equal, but do not descend (CUBED_E_ARG); NaN and what is beyond them is
@@ -297,6 +363,11 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_replace(cubed_array *x, cubed_arra
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_scatter(cubed_array *x, cubed_array *const *positions,
                                                       cubed_array *value, cubed_array **out,
                                                       cubed_error *err);
+/* x with `value`, which broadcasts to what cubed_slice_array gives (further axes in front may have extent 1), at the
+ * elements of these slices[ndim]: x[1:5, ::2, 3] = value. Types as in cubed_replace. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_assign(cubed_array *x, const cubed_slice *slices,
+                                                     cubed_array *value, cubed_array **out,
+                                                     cubed_error *err);
 /* x with `values`, in one dimension, where the mask, of bool and x's shape, is true, in C order, types as in
  * cubed_replace. A run fails with CUBED_E_ARG if there are more values or fewer. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_scatter_mask(cubed_array *x, cubed_array *mask,

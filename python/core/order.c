@@ -1,4 +1,4 @@
-/* Order statistics, and counts of values. */
+/* Order statistics, covariances, and counts of values. */
 #include "core.h"
 
 double *core_numbers(PyObject *seq, int *n)
@@ -66,6 +66,29 @@ static PyObject *quantile(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
+/* median(x, axes or None, keepdims, skip_nan, task_mem) */
+static PyObject *median(PyObject *module, PyObject *args)
+{
+    PyObject *object, *axes_arg;
+    int axes[CUBED_MAX_NDIM], keepdims, skip_nan;
+    unsigned long long task_mem;
+    cubed_quantile_options o = CUBED_QUANTILE_OPTIONS_INIT;
+    cubed_array *x, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OOppK", &object, &axes_arg, &keepdims, &skip_nan, &task_mem) ||
+        !(x = core_unwrap(core_get_state(module), object)))
+        return NULL;
+    if (axes_arg != Py_None) {
+        if (!core_axes("axis", axes_arg, axes, &o.naxes)) return NULL;
+        o.axes = axes;
+    }
+    o.keepdims = keepdims;
+    o.skip_nan = skip_nan;
+    o.task_mem = task_mem;
+    cubed_status st = cubed_median(x, &o, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
 /* weights or None; false with an exception set */
 static bool get_weights(PyObject *module, PyObject *object, cubed_array **out)
 {
@@ -104,8 +127,36 @@ static PyObject *bincount(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
+/* cov(x, ddof, fweights or None, aweights or None) */
+static PyObject *cov(PyObject *module, PyObject *args)
+{
+    PyObject *object, *f, *a;
+    cubed_cov_options o = CUBED_COV_OPTIONS_INIT;
+    cubed_array *x, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OdOO", &object, &o.ddof, &f, &a) ||
+        !(x = core_unwrap(core_get_state(module), object)) ||
+        !get_weights(module, f, &o.fweights) || !get_weights(module, a, &o.aweights))
+        return NULL;
+    cubed_status st = cubed_cov(x, &o, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
+/* corrcoef(x) */
+static PyObject *corrcoef(PyObject *module, PyObject *object)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_array *out, *x = core_unwrap(core_get_state(module), object);
+    if (!x) return NULL;
+    cubed_status st = cubed_corrcoef(x, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
 PyMethodDef core_order_methods[] = {
     {"quantile", quantile, METH_VARARGS, NULL},
+    {"median", median, METH_VARARGS, NULL},
+    {"cov", cov, METH_VARARGS, NULL},
+    {"corrcoef", corrcoef, METH_O, NULL},
     {"histogram", histogram, METH_VARARGS, NULL},
     {"bincount", bincount, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},

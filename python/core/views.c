@@ -26,7 +26,21 @@ static bool take_entry(PyObject *entry, int axis, int64_t extent, cubed_slice *o
     return true;
 }
 
-/* slice(x, key): one integer or slice for each axis. */
+/* A key with one integer or slice for each axis of x. */
+static bool take_key(const cubed_array *x, PyObject *key, cubed_slice *out)
+{
+    if (PyTuple_Size(key) != cubed_array_ndim(x)) {
+        PyErr_Format(PyExc_IndexError, "%zd indices for %d axes", PyTuple_Size(key),
+                     cubed_array_ndim(x));
+        return false;
+    }
+    for (int d = 0; d < cubed_array_ndim(x); d++) {
+        if (!take_entry(PyTuple_GetItem(key, d), d, cubed_array_shape(x)[d], &out[d])) return false;
+    }
+    return true;
+}
+
+/* slice(x, key) */
 static PyObject *slice(PyObject *module, PyObject *args)
 {
     PyObject *object, *key;
@@ -34,16 +48,23 @@ static PyObject *slice(PyObject *module, PyObject *args)
     cubed_array *x, *out;
     cubed_error err = CUBED_ERROR_INIT;
     if (!PyArg_ParseTuple(args, "OO!", &object, &PyTuple_Type, &key) ||
-        !(x = core_unwrap(core_get_state(module), object)))
+        !(x = core_unwrap(core_get_state(module), object)) || !take_key(x, key, slices))
         return NULL;
-    if (PyTuple_Size(key) != cubed_array_ndim(x))
-        return PyErr_Format(PyExc_IndexError, "%zd indices for %d axes", PyTuple_Size(key),
-                            cubed_array_ndim(x));
-    for (int d = 0; d < cubed_array_ndim(x); d++) {
-        if (!take_entry(PyTuple_GetItem(key, d), d, cubed_array_shape(x)[d], &slices[d]))
-            return NULL;
-    }
     cubed_status st = cubed_slice_array(x, slices, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
+/* assign(x, key, value) */
+static PyObject *assign(PyObject *module, PyObject *args)
+{
+    PyObject *object, *key, *value_arg;
+    cubed_slice slices[CUBED_MAX_NDIM];
+    cubed_array *x, *value, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OO!O", &object, &PyTuple_Type, &key, &value_arg) ||
+        !core_pair(module, object, value_arg, &x, &value) || !take_key(x, key, slices))
+        return NULL;
+    cubed_status st = cubed_assign(x, slices, value, &out, &err);
     return core_finish(module, st, out, &err);
 }
 
@@ -201,25 +222,76 @@ static PyObject *roll(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* pad(x, before, after, value) */
+/* Each behind a comma. */
+static const char pad_modes[] =
+#define CUBED_PAD(NAME, name, number) ", " #name
+#include "cubed/pads.def"
+#undef CUBED_PAD
+    ;
+
+/* A sequence of pairs, for each axis, of numbers of a type. */
+static bool take_pairs(const char *what, PyObject *seq, int ndim, cubed_dtype dtype,
+                       cubed_scalar (*out)[2])
+{
+    const Py_ssize_t n = PySequence_Size(seq);
+    if (n < 0) return false;
+    if (n != 2 * (Py_ssize_t)ndim) {
+        PyErr_Format(PyExc_ValueError, "%s has %zd numbers, expected %d", what, n, 2 * ndim);
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *item = PySequence_GetItem(seq, i);
+        const bool ok = item && core_scalar(item, dtype, &out[i / 2][i % 2]);
+        Py_XDECREF(item);
+        if (!ok) return false;
+    }
+    return true;
+}
+
+/* pad(x, widths, mode, constant_values, end_values, stat_length, task_mem): numbers before and after each axis, and
+ * how many elements a statistic is of, -1 for all. Values that the mode does not take are not looked at. */
 static PyObject *pad(PyObject *module, PyObject *args)
 {
-    PyObject *object, *before_arg, *after_arg, *value_arg;
-    int64_t before[CUBED_MAX_NDIM], after[CUBED_MAX_NDIM];
-    int n, m;
-    cubed_scalar value;
+    PyObject *object, *widths_arg, *values_arg, *ends_arg, *lengths_arg;
+    cubed_scalar widths[CUBED_MAX_NDIM][2], values[CUBED_MAX_NDIM][2], lengths[CUBED_MAX_NDIM][2];
+    int64_t before[CUBED_MAX_NDIM], after[CUBED_MAX_NDIM], length[CUBED_MAX_NDIM][2];
+    const char *mode;
+    unsigned long long task_mem;
+    cubed_pad_options o = CUBED_PAD_OPTIONS_INIT;
     cubed_array *x, *out;
     cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OOOO", &object, &before_arg, &after_arg, &value_arg) ||
-        !(x = core_unwrap(core_get_state(module), object)) ||
-        !core_ints("pad_width", before_arg, before, &n) ||
-        !core_ints("pad_width", after_arg, after, &m) ||
-        !core_scalar(value_arg, cubed_array_dtype(x), &value))
+    if (!PyArg_ParseTuple(args, "OOsOOOK", &object, &widths_arg, &mode, &values_arg, &ends_arg,
+                          &lengths_arg, &task_mem) ||
+        !(x = core_unwrap(core_get_state(module), object)))
         return NULL;
-    if (n != cubed_array_ndim(x) || m != n)
-        return PyErr_Format(PyExc_ValueError, "pad_width has %d and %d entries, expected %d", n, m,
-                            cubed_array_ndim(x));
-    cubed_status st = cubed_pad(x, before, after, &value, &out, &err);
+    if (!cubed_pad_mode_parse(mode, &o.mode))
+        return PyErr_Format(PyExc_ValueError, "mode is '%s', expected one of %s", mode,
+                            pad_modes + 2);
+    const int ndim = cubed_array_ndim(x);
+    const cubed_dtype dtype = cubed_array_dtype(x);
+    if (!take_pairs("pad_width", widths_arg, ndim, CUBED_INT64, widths) ||
+        !take_pairs("stat_length", lengths_arg, ndim, CUBED_INT64, lengths))
+        return NULL;
+    if (o.mode == CUBED_PAD_CONSTANT && cubed_dtype_kind(dtype) != CUBED_KIND_TEXT) {
+        /* Times are the numbers that they count. */
+        const cubed_dtype of = cubed_dtype_kind(dtype) == CUBED_KIND_TIME ? CUBED_INT64 : dtype;
+        if (!take_pairs("constant_values", values_arg, ndim, of, values)) return NULL;
+        o.constant_values = (const cubed_scalar(*)[2])values;
+    } else if (o.mode == CUBED_PAD_LINEAR_RAMP) {
+        const bool is_complex = cubed_dtype_kind(dtype) == CUBED_KIND_COMPLEX;
+        if (!take_pairs("end_values", ends_arg, ndim, is_complex ? CUBED_COMPLEX128 : CUBED_FLOAT64,
+                        values))
+            return NULL;
+        o.end_values = (const cubed_scalar(*)[2])values;
+    }
+    for (int d = 0; d < ndim; d++) {
+        before[d] = widths[d][0].i64;
+        after[d] = widths[d][1].i64;
+        for (int side = 0; side < 2; side++) length[d][side] = lengths[d][side].i64;
+    }
+    o.stat_length = (const int64_t(*)[2])length;
+    o.task_mem = task_mem;
+    cubed_status st = cubed_pad_with(x, before, after, &o, &out, &err);
     return core_finish(module, st, out, &err);
 }
 
@@ -306,6 +378,7 @@ PyMethodDef core_view_methods[] = {
     {"stack", stack, METH_VARARGS, NULL},
     {"roll", roll, METH_VARARGS, NULL},
     {"pad", pad, METH_VARARGS, NULL},
+    {"assign", assign, METH_VARARGS, NULL},
     {"reshape", reshape, METH_VARARGS, NULL},
     {"repeat", repeat, METH_VARARGS, NULL},
     {"moveaxis", moveaxis, METH_VARARGS, NULL},

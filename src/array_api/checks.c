@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "array_api/api_pkg.h"
-#include "array_api/steps.h"
+#include "array_api/checks.h"
 #include "block/params.h"
 
 /* A function of inputs of one shape. */

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "array_api/api_pkg.h"
-#include "array_api/steps.h"
 #include "base/checked.h"
 #include "base/error.h"
+#include "ops/steps.h"
 
 /* Indices are numbers: those of letters, in the order in which results without "->" have them, then those of axes that
  * "..." stands for. */

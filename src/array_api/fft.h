@@ -3,7 +3,7 @@
 #define CB_API_FFT_H
 
 #include "array_api/api_pkg.h"
-#include "array_api/steps.h"
+#include "ops/steps.h"
 
 typedef struct cb_transform {
     const char *name;

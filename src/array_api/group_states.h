@@ -2,8 +2,8 @@
 #ifndef CB_API_GROUP_STATES_H
 #define CB_API_GROUP_STATES_H
 
-#include "array_api/steps.h"
 #include "kernel/group.h"
+#include "ops/steps.h"
 
 /* What is reduced: grouped axes are naxes from `axis` on, codes are int64. */
 typedef struct cb_grouping {

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "array_api/api_pkg.h"
-#include "array_api/steps.h"
+#include "array_api/checks.h"
 
 static const char none_there[] = "All-NaN slice encountered";
 

@@ -3,7 +3,7 @@
 #ifndef CB_API_PANELS_H
 #define CB_API_PANELS_H
 
-#include "array_api/steps.h"
+#include "ops/steps.h"
 #include "plan/graph.h"
 
 /* Panels of `step` columns, given in blocks of so many rows. */

@@ -5,6 +5,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "block/quantile.h"
+#include "ops/steps.h"
 
 bool cubed_quantile_method_parse(const char *name, cubed_quantile_method *method)
 {
@@ -194,4 +195,50 @@ cubed_status cubed_quantile(cubed_array *x, double q, const cubed_quantile_optio
                             cubed_array **out, cubed_error *err)
 {
     return quantiles(x, &q, 1, false, options, out, err);
+}
+
+/* Of differences of times: the mean of the two in the middle is truncated, as NumPy's. */
+static cubed_status time_median(cubed_array *x, const cubed_quantile_options *o, cubed_array **out,
+                                cubed_error *err)
+{
+    const cubed_scalar two = {.i64 = 2}, nat = {.i64 = INT64_MIN};
+    cubed_reduce_options reduce = CUBED_REDUCE_OPTIONS_INIT;
+    cubed_quantile_options q = *o;
+    cubed_array *low = NULL, *high = NULL;
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    reduce.axes = q.axes;
+    reduce.naxes = q.naxes;
+    reduce.keepdims = q.keepdims;
+    cubed_array *ints = cb_step_cast(&s, x, CUBED_INT64);
+    cubed_array *not_a_time = cb_step_scalar(&s, CUBED_INT64, &nat);
+    cubed_array *missing = cb_step_op(&s, CUBED_OP_EQUAL, ints, not_a_time, NULL);
+    missing = cb_step_reduce(&s, CUBED_REDUCE_ANY, missing, &reduce);
+    q.method = CUBED_QUANTILE_LOWER;
+    if (missing) low = cb_step(&s, cubed_quantile(ints, 0.5, &q, &low, err), &low);
+    q.method = CUBED_QUANTILE_HIGHER;
+    if (low) high = cb_step(&s, cubed_quantile(ints, 0.5, &q, &high, err), &high);
+    cubed_array *y = cb_step_divided_time(&s, cb_step_op(&s, CUBED_OP_ADD, low, high, NULL),
+                                          cb_step_scalar(&s, CUBED_INT64, &two));
+    y = cb_step_op(&s, CUBED_OP_WHERE, missing, not_a_time, y);
+    return cb_steps_end(&s, cb_step_cast(&s, y, x->node.dtype), out);
+}
+
+cubed_status cubed_median(cubed_array *x, const cubed_quantile_options *options, cubed_array **out,
+                          cubed_error *err)
+{
+    cubed_quantile_options o = CUBED_QUANTILE_OPTIONS_INIT;
+    char text[CUBED_DTYPE_TEXT_CAP];
+    if (options) {
+        if (options->struct_size != sizeof o)
+            return cb_fail(err, CUBED_E_ARG, "median: options.struct_size is %zu, expected %zu",
+                           options->struct_size, sizeof o);
+        o = *options;
+    }
+    o.method = CUBED_QUANTILE_LINEAR;
+    if (cubed_dtype_family(x->node.dtype) == CUBED_TIMEDELTA64 && !o.skip_nan)
+        return time_median(x, &o, out, err);
+    if (cubed_dtype_family(x->node.dtype) == CUBED_DATETIME64 && !o.skip_nan)
+        return cb_fail(err, CUBED_E_TYPE, "median is not defined for %s: quantile(x, 0.5) is",
+                       cubed_dtype_text(x->node.dtype, text));
+    return cubed_quantile(x, 0.5, &o, out, err);
 }

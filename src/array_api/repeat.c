@@ -1,5 +1,5 @@
 /* Elements as often as an array says. */
-#include "array_api/steps.h"
+#include "ops/steps.h"
 
 #include "array_api/api_pkg.h"
 #include "base/error.h"

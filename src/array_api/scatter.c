@@ -1,4 +1,5 @@
-/* Arrays of positions for several axes at once: as NumPy has x[i, j] and x[i, j] = value, of whole other axes.
+/* Arrays of positions for several axes at once: as NumPy has x[i, j] and x[i, j] = value, of whole other axes; and
+ * x[slices] = value.
  *
  * Axes that have positions are moved next to each other and merged, and positions along them become one. Where
  * values are put every element looks for itself among the sorted positions, so that nothing is written but by
@@ -6,7 +7,8 @@
 #include <string.h>
 
 #include "array_api/api_pkg.h"
-#include "array_api/steps.h"
+#include "array_api/checks.h"
+#include "base/checked.h"
 #include "base/error.h"
 
 /* Which axes have positions, and the shape that their arrays broadcast to. */
@@ -204,19 +206,19 @@ cubed_status cubed_replace(cubed_array *x, cubed_array *mask, cubed_array *value
 
 /* --- Scatter --------------------------------------------------------------------------------------- */
 
-static cubed_status check_value(const cubed_array *value, int ndim, const int64_t *full,
-                                cubed_error *err)
+static cubed_status check_value(const char *name, const cubed_array *value, int ndim,
+                                const int64_t *full, cubed_error *err)
 {
     const int have = value->node.grid->ndim;
     if (have > ndim)
-        return cb_fail(err, CUBED_E_ARG, "scatter: a value of %d dimensions does not fit into %d",
+        return cb_fail(err, CUBED_E_ARG, "%s: a value of %d dimensions does not fit into %d", name,
                        have, ndim);
     for (int d = 0; d < have; d++) {
         const int64_t n = value->shape[d], room = full[ndim - have + d];
         if (n != 1 && n != room)
             return cb_fail(err, CUBED_E_ARG,
-                           "scatter: a value of %lld elements along axis %d does not fit into %lld",
-                           (long long)n, d, (long long)room);
+                           "%s: a value of %lld elements along axis %d does not fit into %lld",
+                           name, (long long)n, d, (long long)room);
     }
     return CUBED_OK;
 }
@@ -234,7 +236,7 @@ static cubed_array *rows_of(cb_steps *s, cubed_array *value, const picked *p, co
         full[d] = is_position ? p->shape[k] : rest[other];
         order[is_position ? k : p->nshape + other] = d;
     }
-    s->st = check_value(value, ndim, full, s->err);
+    s->st = check_value(p->name, value, ndim, full, s->err);
     shape[0] = 1;
     for (int d = 0; d < p->nshape; d++) shape[0] *= p->shape[d];
     memcpy(shape + 1, rest, sizeof *rest * (size_t)nrest);
@@ -324,4 +326,109 @@ cubed_status cubed_scatter_mask(cubed_array *x, cubed_array *mask, cubed_array *
         y = replaced(&s, x, mask, y);
     }
     return cb_steps_end(&s, in_chunks_of(&s, x, y), out);
+}
+
+/* --- Parts by slices ------------------------------------------------------------------------------- */
+
+/* v, of r.len elements along the axis, with these at their places among `extent`; what is between them is anything. */
+static cubed_array *placed(cb_steps *s, cubed_array *v, int axis, cubed_slice r, int64_t extent)
+{
+    int64_t shape[CUBED_MAX_NDIM];
+    cubed_array *parts[3], *y = NULL;
+    int n = 0;
+    if (r.step < 0) {
+        v = cb_step_part(s, v, axis, r.len - 1, r.len, -1);
+        r.start += (r.len - 1) * r.step;
+        r.step = -r.step;
+    }
+    if (r.step > 1 && v) v = cb_step(s, cubed_repeat(v, r.step, &axis, &y, s->err), &y);
+    if (!v) return NULL;
+    const int ndim = v->node.grid->ndim;
+    const int64_t len = cb_min_i64(v->shape[axis], extent - r.start), rest = extent - r.start - len;
+    v = cb_step_part(s, v, axis, 0, len, 1);
+    cubed_array *edge = cb_step_part(s, v, axis, 0, 1, 1);
+    if (!edge) return NULL;
+    memcpy(shape, v->shape, sizeof *shape * (size_t)ndim);
+    shape[axis] = r.start;
+    if (r.start > 0) parts[n++] = cb_step_broadcast(s, edge, ndim, shape);
+    parts[n++] = v;
+    shape[axis] = rest;
+    if (rest > 0) parts[n++] = cb_step_broadcast(s, edge, ndim, shape);
+    return cb_step_concat(s, parts, n, axis);
+}
+
+/* Which positions along the axis lie in the range. */
+static cubed_array *range_mask(cb_steps *s, const cubed_array *x, int axis, cubed_slice r)
+{
+    int64_t shape[CUBED_MAX_NDIM], chunks[CUBED_MAX_NDIM];
+    const int64_t other = r.start + (r.len - 1) * r.step;
+    const int64_t low = cb_min_i64(r.start, other), high = cb_max_i64(r.start, other);
+    const int64_t step = r.step < 0 ? -r.step : r.step;
+    const int ndim = x->node.grid->ndim;
+    cubed_array *at = NULL;
+    for (int d = 0; d < ndim; d++) shape[d] = chunks[d] = 1;
+    shape[axis] = x->shape[axis];
+    chunks[axis] = cubed_array_chunks(x)[axis];
+    at = cb_step(s, cubed_array_index(s->ctx, ndim, shape, chunks, 0, &at, s->err), &at);
+    cubed_array *mask = cb_step_op(
+        s, CUBED_OP_LOGICAL_AND, cb_step_op(s, CUBED_OP_GREATER_EQUAL, at, whole(s, low), NULL),
+        cb_step_op(s, CUBED_OP_LESS_EQUAL, at, whole(s, high), NULL), NULL);
+    if (step == 1) return mask;
+    cubed_array *phase = cb_step_op(s, CUBED_OP_SUBTRACT, at, whole(s, low), NULL);
+    phase = cb_step_op(s, CUBED_OP_REMAINDER, phase, whole(s, step), NULL);
+    phase = cb_step_op(s, CUBED_OP_EQUAL, phase, whole(s, 0), NULL);
+    return cb_step_op(s, CUBED_OP_LOGICAL_AND, mask, phase, NULL);
+}
+
+/* `value` with the axes that it has in x; those that it lacks, or that slices drop, have extent 1. */
+static cubed_array *in_axes_of(cb_steps *s, const cubed_array *x, const cubed_slice *slices,
+                               const cubed_array *part, cubed_array *value)
+{
+    static const int first = 0;
+    const int room = part->node.grid->ndim;
+    cubed_array *v = value;
+    while (v && v->node.grid->ndim > room && v->shape[0] == 1) {
+        cubed_array *y = NULL;
+        v = cb_step(s, cubed_squeeze(v, &first, 1, &y, s->err), &y);
+    }
+    if (!v) return NULL;
+    s->st = check_value("assign", v, room, part->shape, s->err);
+    const int lead = room - v->node.grid->ndim;
+    for (int d = 0, kept = 0; d < x->node.grid->ndim && v && s->st == CUBED_OK; d++) {
+        cubed_array *y = NULL;
+        if (slices[d].drop || kept++ < lead)
+            v = cb_step(s, cubed_expand_dims(v, d, &y, s->err), &y);
+    }
+    return s->st == CUBED_OK ? v : NULL;
+}
+
+cubed_status cubed_assign(cubed_array *x, const cubed_slice *slices, cubed_array *value,
+                          cubed_array **out, cubed_error *err)
+{
+    const int ndim = x->node.grid->ndim;
+    cubed_array *part = NULL, *mask = NULL, *y = NULL;
+    CB_TRY(check_type("assign", x, value, err));
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    part = cb_step(&s, cubed_slice_array(x, slices, &part, err), &part);
+    cubed_array *v = part ? in_axes_of(&s, x, slices, part, value) : NULL;
+    for (int d = 0; d < ndim; d++) {
+        if (slices[d].len == 0 && v) return cb_steps_end(&s, x, out);
+    }
+    for (int d = 0; d < ndim && v; d++) {
+        cubed_slice r = slices[d];
+        if (r.len == 1) r.step = 1;
+        if (v->shape[d] != 1) v = placed(&s, v, d, r, x->shape[d]);
+        if (r.len == x->shape[d]) continue;
+        cubed_array *along = range_mask(&s, x, d, r);
+        mask = mask ? cb_step_op(&s, CUBED_OP_LOGICAL_AND, mask, along, NULL) : along;
+    }
+    if (!v || s.st != CUBED_OK) return cb_steps_end(&s, NULL, out);
+    if (!mask && v->node.dtype == x->node.dtype) {
+        y = in_chunks_of(&s, x, cb_step_broadcast(&s, v, ndim, x->shape));
+    } else {
+        const cubed_scalar all = {.b = true};
+        if (!mask) mask = cb_step_scalar(&s, CUBED_BOOL, &all);
+        y = replaced(&s, x, mask, v);
+    }
+    return cb_steps_end(&s, y, out);
 }

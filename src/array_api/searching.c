@@ -1,8 +1,8 @@
 /* Searching functions. */
 #include "array_api/api_pkg.h"
-#include "array_api/steps.h"
 #include "base/error.h"
 #include "block/params.h"
+#include "ops/steps.h"
 
 static cubed_status search(cubed_array *sorted, cubed_array *values, bool right, cubed_array **out,
                            cubed_error *err)

@@ -1,8 +1,8 @@
 /* Sets of elements: groups of equal ones, which are beside each other when they are in order. */
 #include "array_api/api_pkg.h"
-#include "array_api/steps.h"
 #include "base/error.h"
 #include "block/params.h"
+#include "ops/steps.h"
 
 static cubed_status cut(cubed_array *x, int64_t from, int64_t len, cubed_array **out,
                         cubed_error *err)

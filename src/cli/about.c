@@ -48,6 +48,7 @@ static const named_rule rules[] = {
     {"tril", SAME, NULL, 0},
     {"triu", SAME, NULL, 0},
     {"pad", SAME, NULL, 0},
+    {"assign", SAME, NULL, 0},
     {"abs", SAME, NULL, 0},
     {"negative", SAME, NULL, 0},
     {"positive", SAME, NULL, 0},

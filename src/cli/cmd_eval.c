@@ -58,11 +58,13 @@ static const cli_topic topics[] = {
                    "(axis=, dim=\"time\", keepdims=True, correction=)"},
     {"cumulative", "cumulative_sum cumulative_prod, also cumsum cumprod (axis=, dim=\"time\", "
                    "include_initial=True)"},
-    {"shapes", "permute_dims transpose flip squeeze expand_dims broadcast_to concat stack roll pad "
-               "repeat tile reshape moveaxis diff tril triu rechunk"},
+    {"shapes", "permute_dims transpose flip squeeze expand_dims broadcast_to concat stack roll "
+               "repeat tile reshape moveaxis diff tril triu rechunk; pad(x, 2 or ((0, 1), (2, 2)), "
+               "mode=\"edge\", constant_values=, end_values=, stat_length=)"},
     {"quantiles",
      "median quantile percentile, nanmedian nanquantile nanpercentile (x, q, axis=, dim=\"time\", "
      "keepdims=True, method=\"nearest\")"},
+    {"covariances", "cov(x, ddof=1, fweights=, aweights=) corrcoef(x), of the rows of x"},
     {"counts",
      "histogram (x, edges or bins=10, range=(0, 1), weights=) bincount (x, length=, weights=)"},
     {"sorting", "sort argsort (axis=, dim=\"time\", descending=True)"},
@@ -85,7 +87,8 @@ static const cli_topic topics[] = {
                   "coordinates of the input and calendars of CF"},
     {"picking",
      "take take_along_axis (axis=, dim=\"time\") searchsorted(sorted, x, side=\"right\", sorter=); "
-     "gather(x, i, None, j) for x[i, :, j], scatter(x, value, i, None, j) for x[i, :, j] = value"},
+     "gather(x, i, None, j) for x[i, :, j], scatter(x, value, i, None, j) for x[i, :, j] = value, "
+     "assign(x[1:3, ::2], value)"},
     {"sets", "isin(x, among or (1, 2), invert=True)"},
     {"shapes that depend on values",
      "compress(x, mask) unique_values(x); values, counts = unique_counts(x), values, inverse = "

@@ -42,7 +42,8 @@ cubed_status expr_get_scalar(expr_builder *b, const expr *e, const expr_value *v
                              cubed_scalar *out)
 {
     bool whole_type = cubed_dtype_kind(dtype) < CUBED_KIND_FLOAT;
-    if (!(whole_type && v->kind == EXPR_FLOAT) && expr_literal_scalar(v, dtype, out))
+    if (!(whole_type && v->kind == EXPR_FLOAT) && cubed_dtype_kind(dtype) != CUBED_KIND_TEXT &&
+        expr_literal_scalar(v, dtype, out))
         return CUBED_OK;
     return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "%s does not have this value",
                      cubed_dtype_name(dtype));

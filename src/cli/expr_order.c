@@ -91,8 +91,9 @@ static cubed_status along_axes(expr_builder *b, const expr *e, const expr *axis,
     if (o.naxes >= 0) o.axes = axes;
     if (st == CUBED_OK)
         st = expr_located(b, e,
-                          order->several ? cubed_quantiles(x, order->q, order->n, &o, out, b->err)
-                                         : cubed_quantile(x, order->q[0], &o, out, b->err));
+                          !expr_order_takes_q(e->text) ? cubed_median(x, &o, out, b->err)
+                          : order->several ? cubed_quantiles(x, order->q, order->n, &o, out, b->err)
+                                           : cubed_quantile(x, order->q[0], &o, out, b->err));
     cubed_array_unref(x);
     return st;
 }
@@ -188,7 +189,52 @@ static cubed_status call_bincount(expr_builder *b, const expr *e, cubed_array **
     return st;
 }
 
+/* An array by keyword; NULL if it is not there. */
+static cubed_status get_optional(expr_builder *b, const expr *call, const char *name,
+                                 cubed_array **out)
+{
+    const expr *e = expr_keyword(call, name);
+    *out = NULL;
+    return e ? expr_get_array(b, e, out) : CUBED_OK;
+}
+
+static cubed_status call_cov(expr_builder *b, const expr *e, cubed_array **out)
+{
+    static const char *const names[] = {"ddof", "fweights", "aweights", NULL};
+    cubed_cov_options o = CUBED_COV_OPTIONS_INIT;
+    const expr *ddof = expr_keyword(e, "ddof");
+    cubed_array *x = NULL;
+    expr_value v;
+    int n;
+    EXPR_TRY(expr_check_args(b, e, 1, 1, names, &n));
+    if (ddof) {
+        EXPR_TRY(expr_get_number(b, ddof, &v));
+        o.ddof = v.re;
+    }
+    cubed_status st = expr_get_array(b, e->child[0], &x);
+    if (st == CUBED_OK) st = get_optional(b, e, "fweights", &o.fweights);
+    if (st == CUBED_OK) st = get_optional(b, e, "aweights", &o.aweights);
+    if (st == CUBED_OK) st = expr_located(b, e, cubed_cov(x, &o, out, b->err));
+    cubed_array_unref(o.fweights);
+    cubed_array_unref(o.aweights);
+    cubed_array_unref(x);
+    return st;
+}
+
+static cubed_status call_corrcoef(expr_builder *b, const expr *e, cubed_array **out)
+{
+    int n;
+    cubed_array *x;
+    EXPR_TRY(expr_check_args(b, e, 1, 1, NULL, &n));
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st = expr_located(b, e, cubed_corrcoef(x, out, b->err));
+    cubed_array_unref(x);
+    return st;
+}
+
 const expr_function expr_order_functions[] = {
+    {.name = "cov", .fn = call_cov},
+    {.name = "corrcoef", .fn = call_corrcoef},
     {.name = "median", .fn = call_order},
     {.name = "nanmedian", .fn = call_order},
     {.name = "quantile", .fn = call_order},

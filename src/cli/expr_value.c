@@ -60,6 +60,8 @@ bool expr_literal_scalar(const expr_value *v, cubed_dtype dtype, cubed_scalar *o
     case CUBED_UINT16: out->u16 = (uint16_t)v->i; break;
     case CUBED_UINT32: out->u32 = (uint32_t)v->i; break;
     case CUBED_UINT64: out->u64 = (uint64_t)v->i; break;
+    case CUBED_FLOAT16:
+    case CUBED_BFLOAT16: out->u16 = cubed_half_bits(dtype, v->re); break;
     case CUBED_FLOAT32: out->f32 = (float)v->re; break;
     case CUBED_FLOAT64: out->f64 = v->re; break;
     case CUBED_COMPLEX64:

@@ -121,6 +121,10 @@ cubed_status cubed_nan_reduce(cubed_reduction which, cubed_array *x,
     if (options) o = *options;
     if (which == CUBED_REDUCE_ALL || which == CUBED_REDUCE_ANY)
         return cb_fail(err, CUBED_E_ARG, "nan%s: there is none", cubed_reduction_name(which));
+    if (kind == CUBED_KIND_TIME) return cb_op_reduce_time(which, x, true, options, out, err);
+    bool ordered = which == CUBED_REDUCE_MIN || which == CUBED_REDUCE_MAX;
+    if (kind == CUBED_KIND_COMPLEX && ordered)
+        return cb_op_reduce_complex(which, x, true, options, out, err);
     /* Checks the axes and the type, and is all there is to do where nothing can be NaN. */
     cubed_array *plain;
     CB_TRY(cubed_reduce(which, x, options, &plain, err));
@@ -132,7 +136,6 @@ cubed_status cubed_nan_reduce(cubed_reduction which, cubed_array *x,
     cubed_array_unref(plain);
     keep k = {.ctx = x->ctx};
     cubed_status st = CUBED_OK;
-    bool ordered = which == CUBED_REDUCE_MIN || which == CUBED_REDUCE_MAX;
     cubed_array *y = x, *r = NULL;
     if (!ordered)
         y = cast(&k, x, kind == CUBED_KIND_COMPLEX ? CUBED_COMPLEX128 : CUBED_FLOAT64, &st, err);

@@ -54,6 +54,16 @@ int64_t cb_op_reduce_count(const cubed_array *x, uint32_t reduced);
  * none. */
 CUBED_MUST_CHECK cubed_status cb_op_reduce(const char *what, cubed_array *x, cb_reduction kind,
                                            uint32_t reduced, cubed_array **out, cubed_error *err);
+/* Reductions of times, of which NaT is or is not passed over: smallest and largest, and of differences sums and
+ * means, which are truncated; options as in cubed_reduce. CUBED_E_TYPE for others. */
+CUBED_MUST_CHECK cubed_status cb_op_reduce_time(cubed_reduction which, cubed_array *x,
+                                                bool skip_nan, const cubed_reduce_options *options,
+                                                cubed_array **out, cubed_error *err);
+/* The smallest and the largest of complex numbers; options as in cubed_reduce. */
+CUBED_MUST_CHECK cubed_status cb_op_reduce_complex(cubed_reduction which, cubed_array *x,
+                                                   bool skip_nan,
+                                                   const cubed_reduce_options *options,
+                                                   cubed_array **out, cubed_error *err);
 /* Puts the axes that were reduced back into x (given up) with extent 1: x had ndim of them. */
 CUBED_MUST_CHECK cubed_status cb_op_restore_axes(cubed_array **x, int ndim, uint32_t reduced,
                                                  cubed_error *err);

@@ -25,12 +25,17 @@ static cubed_dtype state_type(cubed_reduction reduction, cubed_dtype dtype)
     return kind == CUBED_KIND_COMPLEX ? CUBED_COMPLEX128 : CUBED_FLOAT64;
 }
 
+static bool is_extreme(cubed_reduction reduction)
+{
+    return reduction == CUBED_REDUCE_MIN || reduction == CUBED_REDUCE_MAX;
+}
+
 /* The type of the result. */
 static cubed_dtype result_type(cubed_reduction reduction, cubed_dtype dtype)
 {
     cubed_kind kind = cubed_dtype_kind(dtype);
     bool small_float = dtype == CUBED_FLOAT32 || dtype == CUBED_COMPLEX64;
-    if (reduction == CUBED_REDUCE_MIN || reduction == CUBED_REDUCE_MAX) return dtype;
+    if (is_extreme(reduction)) return dtype;
     if (reduction == CUBED_REDUCE_ALL || reduction == CUBED_REDUCE_ANY) return CUBED_BOOL;
     if (small_float) return dtype;
     return kind < CUBED_KIND_FLOAT ? state_type(reduction, dtype) : dtype;
@@ -168,12 +173,16 @@ cubed_status cubed_reduce(cubed_reduction reduction, cubed_array *x,
         cubed_array_unref(wide);
         return wide_st;
     }
+    if (cubed_dtype_kind(x->node.dtype) == CUBED_KIND_TIME)
+        return cb_op_reduce_time(reduction, x, false, options, out, err);
+    if (cubed_dtype_kind(x->node.dtype) == CUBED_KIND_COMPLEX && is_extreme(reduction))
+        return cb_op_reduce_complex(reduction, x, false, options, out, err);
     if (!cb_reduce_accepts(reduction, x->node.dtype))
         return cb_fail(err, CUBED_E_TYPE, "%s is not defined for %s", name,
                        cubed_dtype_name(x->node.dtype));
     CB_TRY(cb_op_reduce_axes(name, ndim, o, &reduced, err));
     int64_t count = cb_op_reduce_count(x, reduced);
-    if (count == 0 && (reduction == CUBED_REDUCE_MIN || reduction == CUBED_REDUCE_MAX))
+    if (count == 0 && is_extreme(reduction))
         return cb_fail(err, CUBED_E_ARG, "%s of no elements: a reduced axis has extent 0", name);
 
     cubed_array *a = NULL, *b = NULL;

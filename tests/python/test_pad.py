@@ -80,3 +80,25 @@ def test_nothing_is_as_long_as_the_axis(mode):
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert x.shape == (n + 2 * width,) and peak < 2 * 10**6
+
+
+def test_times_and_complex():
+    for a in (
+        np.array([5, -7, 12, 9], "m8[s]"),
+        np.array([5, -7, "NaT", 9], "M8[D]"),
+        np.array([1 + 2j, 1 - 2j, -3j, 1]),
+    ):
+        x = cubed.from_array(a, chunks=3)
+        statistics = () if a.dtype.kind == "m" else ("maximum", "minimum")
+        for mode in ("constant", "edge", "reflect", *statistics):
+            np.testing.assert_array_equal(
+                cubed.pad(x, (2, 5), mode=mode).compute(), np.pad(a, (2, 5), mode=mode)
+            )
+    x = cubed.asarray(np.array([5, -7, 12, 9], "m8[s]"))  # which NumPy cannot have these around
+    for mode, value in (("maximum", 12), ("mean", 4), ("median", 7)):
+        assert cubed.pad(x, 1, mode=mode).compute()[0] == np.timedelta64(value, "s")
+
+
+def test_negative_lengths():
+    with pytest.raises(ValueError, match="stat_length is -1, expected 0 or more"):
+        cubed.pad(cubed.ones(4), 1, mode="mean", stat_length=-1)

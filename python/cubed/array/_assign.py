@@ -10,12 +10,10 @@ import numpy as np
 from cubed import _core
 from cubed.array import _above, _times
 from cubed.array._array import Array
-from cubed.array._cores import engine_chunks
 from cubed.array._indexing import leading_mask
 from cubed.array._keys import Axes, expand_key, is_mask, selection
 from cubed.array._neighbours import element, refuse_foreign
 from cubed.array._operands import common_spec, core_of, to_numpy
-from cubed.base._chunks import Chunks
 from cubed.base._dtypes import name_of
 from cubed.base._types import NDArray
 from cubed.base._warnings import casting, warn
@@ -124,96 +122,11 @@ def _aligned(v: _core.Array, full: Axes) -> _core.Array:
 
 def _set_part(x: _core.Array, entries: list[Any], v: _core.Array) -> _core.Array:
     """x[entries] = v for integers, slices and None."""
-    basic = [e for e in entries if e is not None]
-    ranges = [
-        range(n)[e] if isinstance(e, slice) else range(e, e + 1)
-        for e, n in zip(basic, x.shape, strict=True)
-    ]
+    key = tuple(e for e in entries if e is not None)
+    lengths = iter(_core.slice(x, key).shape)
     kept = [e for e in entries if not isinstance(e, int)]
-    lengths = (len(r) for r, e in zip(ranges, basic, strict=True) if isinstance(e, slice))
     v = _aligned(v, tuple(1 if e is None else next(lengths) for e in kept))
-    v = _core.squeeze(v, [d for d, e in enumerate(kept) if e is None])
-    for d, e in enumerate(basic):
-        if isinstance(e, int):
-            v = _core.expand_dims(v, d)
-    return _set_ranges(x, ranges, v)
-
-
-def _set_ranges(x: _core.Array, ranges: list[range], v: _core.Array) -> _core.Array:
-    """x with v, which has x's axes and broadcasts, at the positions along each axis."""
-    if not all(ranges):
-        return x
-    for d, r in enumerate(ranges):
-        if v.shape[d] != 1:
-            v = _placed(v, d, r, x.shape[d])
-    mask = None
-    for d, r in enumerate(ranges):
-        m = _range_mask(x, d, r)
-        if m is not None:
-            mask = m if mask is None else _core.elementwise("logical_and", mask, m)
-    if mask is None and v.dtype == x.dtype:
-        out = v if v.shape == x.shape else _core.broadcast_to(v, x.shape)
-        chunks: Chunks = engine_chunks(x)
-        return _core.rechunk(out, chunks)
-    if mask is None:
-        mask = _core.full("bool", (), None, True)
-    return _core.replace(x, mask, v)
-
-
-def _placed(v: _core.Array, axis: int, r: range, extent: int) -> _core.Array:
-    """v along an axis of that extent, at those positions; what is between them is anything."""
-    if r.step < 0:
-        v = _core.flip(v, (axis,))
-        r = r[::-1]
-    if r.step > 1:
-        v = _core.repeat(v, r.step, axis)
-    key = [slice(None)] * len(v.shape)
-    if r[0] + v.shape[axis] > extent:
-        key[axis] = slice(0, extent - r[0])
-        v = _core.slice(v, tuple(key))
-    key[axis] = slice(0, 1)
-    edge = _core.slice(v, tuple(key))
-    shape = list(v.shape)
-    parts: list[_core.Array] = []
-    for n in (r[0], None, extent - r[0] - v.shape[axis]):
-        if n is None:
-            parts.append(v)
-        elif n:
-            shape[axis] = n
-            parts.append(_core.broadcast_to(edge, shape))
-    return _core.concat(tuple(parts), axis) if len(parts) > 1 else v
-
-
-def _range_mask(x: _core.Array, axis: int, r: range) -> _core.Array | None:
-    """Which positions along the axis lie in the range; None if all do."""
-    extent = x.shape[axis]
-    if len(r) == extent:
-        return None
-    shape = [1] * len(x.shape)
-    shape[axis] = extent
-    chunks = [1] * len(x.shape)
-    chunks[axis] = x.chunks[axis]
-    at = _core.index(shape, chunks, 0)
-    low, high = (r[0], r[-1]) if r.step > 0 else (r[-1], r[0])
-
-    def constant(v: int) -> _core.Array:
-        return _core.full("int64", (), None, v)
-
-    mask = _core.elementwise(
-        "logical_and",
-        _core.elementwise("greater_equal", at, constant(low)),
-        _core.elementwise("less_equal", at, constant(high)),
-    )
-    if abs(r.step) > 1:
-        phase = _core.elementwise(
-            "remainder",
-            _core.elementwise("subtract", at, constant(low)),
-            constant(abs(r.step)),
-        )
-        mask = _core.elementwise(
-            "logical_and", mask, _core.elementwise("equal", phase, constant(0))
-        )
-    return mask
+    return _core.assign(x, key, _core.squeeze(v, [d for d, e in enumerate(kept) if e is None]))
 
 
 # --- Masks and positions --------------------------------------------------------------------------

@@ -66,36 +66,6 @@ def cast(x: Array, dtype: np.dtype[Any]) -> Array:
     return x._like(_core.astype(integers(x)._x, name_of(dtype)))
 
 
-def extreme(name: str, x: Array, axis: Any, keepdims: bool) -> Array:
-    """min, max, nanmin and nanmax."""
-    xp = _above.array_api
-    smallest = name.endswith("min")
-    ints = integers(x)
-    missing = is_nat(x)
-    # NaT is the least of all: it may not win where it is passed over, and must where it is not.
-    neutral = np.iinfo(np.int64).max if smallest else NAT
-    kept = choose(missing, neutral, ints)
-    reduce = xp.min if smallest else xp.max
-    out = reduce(kept, axis=axis, keepdims=keepdims)
-    lost = (xp.all if name.startswith("nan") else xp.any)(missing, axis=axis, keepdims=keepdims)
-    return choose(lost, NAT, out).astype(x.dtype)
-
-
-def total(name: str, x: Array, axis: Any, keepdims: bool) -> Array:
-    """sum, mean, nansum and nanmean of differences of times; means are truncated, as NumPy's."""
-    xp = _above.array_api
-    if x.dtype.kind == "M":
-        raise TypeError(f"{name} is not defined for {x.dtype}")
-    missing = is_nat(x)
-    out = xp.sum(choose(missing, 0, integers(x)), axis=axis, keepdims=keepdims)
-    if name.endswith("mean"):
-        known = xp.sum((~missing).astype(np.int64), axis=axis, keepdims=keepdims)
-        out = choose(xp.equal(known, 0), NAT, divided(out, known))
-    if not name.startswith("nan"):
-        out = choose(xp.any(missing, axis=axis, keepdims=keepdims), NAT, out)
-    return out.astype(x.dtype)
-
-
 def running_total(x: Array, axis: int, include_initial: bool) -> Array:
     """Running sums of differences of times: NaT from the first one on."""
     xp = _above.array_api

@@ -102,27 +102,6 @@ def larger(largest: bool, a: Array, b: Any) -> Array:
     return choose(isnan(a), a, choose(logical_or(isnan(b), ~ahead), b, a))
 
 
-def complex_extreme(name: str, x: Array, axis: Axis, keepdims: bool) -> Array:
-    """The largest or smallest complex number, by real parts and then by imaginary ones."""
-    skip_nan, largest = name.startswith("nan"), name.endswith("max")
-    axes, part = normalize_axes(axis, x.ndim), "max" if largest else "min"
-    worst = x.real.dtype.type(-np.inf if largest else np.inf)
-    missing = isnan(x)
-    re = choose(missing, worst, real(x))
-
-    def reduce(name: str, y: Array, keepdims: bool) -> Array:
-        return y._like(_core.reduce(name, y._x, axes, keepdims, 0.0))
-
-    best = reduce(part, re, True)
-    at_best = logical_and(equal(re, best), ~missing)
-    im = reduce(part, choose(at_best, imag(x), worst), keepdims)
-    if not keepdims:
-        best = best._like(_core.squeeze(best._x, axes))
-    out = add(best, multiply(im, x.dtype.type(1j)))
-    lost = reduce("all" if skip_nan else "any", missing, keepdims)
-    return choose(lost, x.dtype.type(complex(np.nan, np.nan)), out)
-
-
 def mean_of_chosen(x: Array, axis: Axis, keepdims: bool, dtype: DTypeLike, where: Any) -> Array:
     """The mean of the elements that a mask chooses; NaN of none."""
     mask, axes = mask_of(where, x), normalize_axes(axis, x.ndim)

@@ -80,10 +80,8 @@ def median(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     array([2., 3.])
     """
     x = lazy(x)
-    if x.dtype.kind in "mM":
-        axes = range(x.ndim) if axis is None else normalize_axes(axis, x.ndim)
-        return _time_median(x, tuple(axes), keepdims)
-    return _quantile(x, 0.5, 1, axis, False, "linear", keepdims)
+    axes = None if axis is None else normalize_axes(axis, x.ndim)
+    return x._like(_core.median(x._x, axes, keepdims, False, x.spec.task_mem))
 
 
 @_as_that_function()
@@ -243,18 +241,4 @@ def _time_quantile(
                 " one that gives an element"
             )
     missing = any(_times.is_nat(x), axis=axes, keepdims=keepdims)
-    return _times.choose(missing, _times.NAT, out).astype(x.dtype)
-
-
-def _time_median(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
-    """Of differences of times: the mean of the two in the middle is truncated, as NumPy's."""
-
-    if x.dtype.kind == "M":
-        raise TypeError(f"median is not defined for {x.dtype}: quantile(x, 0.5) is")
-    low, high = (
-        quantile(_times.integers(x), 0.5, axes, method=m, keepdims=keepdims)
-        for m in ("lower", "higher")
-    )
-    missing = any(_times.is_nat(x), axis=axes, keepdims=keepdims)
-    out = _times.divided(low + high, lazy(np.int64(2)))
     return _times.choose(missing, _times.NAT, out).astype(x.dtype)

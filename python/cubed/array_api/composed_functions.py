@@ -10,10 +10,18 @@ from typing import Any
 
 import numpy as np
 
+from cubed import _core
 from cubed.array._array import Array
 from cubed.array._keys import positions_within
 from cubed.array._neighbours import refuse_foreign
-from cubed.array._operands import is_scalar, is_time, normalize_axis, operands, to_numpy
+from cubed.array._operands import (
+    common_spec,
+    is_scalar,
+    is_time,
+    normalize_axis,
+    operands,
+    to_numpy,
+)
 from cubed.array_api._pad import pad
 from cubed.array_api._rows import unique_along
 from cubed.array_api.creation_functions import asarray, eye, full_like, ones_like
@@ -22,7 +30,6 @@ from cubed.array_api.elementwise_functions import (
     abs,
     add,
     atan2,
-    clip,
     conj,
     divide,
     equal,
@@ -41,12 +48,10 @@ from cubed.array_api.elementwise_functions import (
     round,
     signbit,
     sin,
-    sqrt,
     subtract,
     trunc,
 )
 from cubed.array_api.linalg import diagonal
-from cubed.array_api.linear_algebra_functions import conj_transpose, matmul
 from cubed.array_api.manipulation_functions import (
     concat,
     expand_dims,
@@ -847,6 +852,15 @@ def cov(
     array([[ 1., -1.],
            [-1.,  1.]])
     """
+    x = _observations(m, y, rowvar, dtype)
+    free = ddof if ddof is not None else 0 if bias else 1
+    given = {"fweights": fweights, "aweights": aweights}
+    weights = (w if w is None else _weights(name, w, x.shape[1]) for name, w in given.items())
+    return Array._new(_core.cov(x._x, free, *weights), common_spec(x, fweights, aweights))
+
+
+def _observations(m: Any, y: Any, rowvar: bool, dtype: DTypeLike) -> Array:
+    """Variables as rows of floats."""
     parts = [_with_axes(v, 2) for v in (m, y) if v is not None]
     if not rowvar:
         parts = [
@@ -856,33 +870,16 @@ def cov(
     if builtins.any(p.ndim > 2 for p in parts):
         raise ValueError("cov: an array has more than two axes")
     x = concat(parts, axis=0) if len(parts) > 1 else parts[0]
-    x = x.astype(result_type(x.dtype, np.float64) if dtype is None else np.dtype(dtype))
-    free = ddof if ddof is not None else 0 if bias else 1
-    if fweights is None and aweights is None:
-        centred = subtract(x, mean(x, axis=1, keepdims=True))
-        n: Any = float(np.maximum(x.shape[1] - free, 0))
-        out = divide(matmul(centred, conj_transpose(centred)), n)
-        return reshape(out, ()) if out.shape == (1, 1) else out
-    given = {"fweights": fweights, "aweights": aweights}
-    factors = [_weights(name, w, x.shape[1]) for name, w in given.items() if w is not None]
-    w = multiply(*factors) if len(factors) > 1 else factors[0]
-    total = sum(w)
-    centred = subtract(x, divide(sum(multiply(x, w), axis=1, keepdims=True), total))
-    if free == 0 or aweights is None:
-        n = subtract(total, float(free))
-    else:
-        n = subtract(total, divide(multiply(sum(multiply(w, factors[-1])), float(free)), total))
-    out = divide(matmul(multiply(centred, w), conj_transpose(centred)), maximum(n, 0.0))
-    return reshape(out, ()) if out.shape == (1, 1) else out
+    return x.astype(result_type(x.dtype, np.float64) if dtype is None else np.dtype(dtype))
 
 
-def _weights(name: str, weights: Any, n: int) -> Array:
+def _weights(name: str, weights: Any, n: int) -> _core.Array:
     w = as_lazy(weights)
     if w.shape != (n,):
         raise ValueError(f"cov: {name} have shape {w.shape} for {n} observations")
     if name == "fweights" and w.dtype.kind not in "iu":
         raise TypeError(f"cov: fweights are {w.dtype}, expected integers")
-    return w.astype(np.float64)
+    return w._x
 
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: DTypeLike = None) -> Array:
@@ -911,13 +908,8 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: DTypeLike = N
     array([[ 1., -1.],
            [-1.,  1.]])
     """
-    c = cov(x, y, rowvar, dtype=dtype)
-    if c.ndim == 0:
-        return divide(c, c)
-    d = diagonal(c)
-    scale = sqrt(abs(d) if d.dtype.kind == "c" else d)
-    out = divide(divide(c, expand_dims(scale, axis=1)), expand_dims(scale, axis=0))
-    return out if out.dtype.kind == "c" else clip(out, -1.0, 1.0)  # where rounding made it more
+    rows = _observations(x, y, rowvar, dtype)
+    return rows._like(_core.corrcoef(rows._x))
 
 
 # --- Positions and sets: the number of results is counted, which computes -------------------------

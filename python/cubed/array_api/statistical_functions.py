@@ -13,7 +13,6 @@ from cubed.array import _times
 from cubed.array._array import Array
 from cubed.array._operands import check_device, lazy, normalize_axes, normalize_axis, real_number
 from cubed.array_api._chosen import (
-    complex_extreme,
     filled,
     mask_of,
     mean_of_chosen,
@@ -57,12 +56,8 @@ def reduced(
         x = filled(name, x, where, initial)
     if initial is not None:
         return started(name, x, axis, keepdims, dtype, initial, reduced)
-    if x.dtype.kind == "c" and what in ("max", "min"):
-        return complex_extreme(name, x, axis, keepdims)
-    if x.dtype.kind in "mM" and what in ("max", "min"):
-        return _times.extreme(name, x, axis, keepdims)
-    if x.dtype.kind in "mM" and what in ("sum", "mean"):
-        return _times.total(name, x, axis, keepdims)
+    if x.dtype.kind in "mM":
+        dtype = None  # they have no other type
     if what in ("var", "std") and to is not None and to.kind in "iu":
         return _variance_in_integers(x, axis, keepdims, dtype, correction, what == "std")
     if loses_nan:

@@ -1,7 +1,7 @@
 /* Expressions of many operations: references are kept until all is written, and the first failure makes
  * every later step return NULL. */
-#ifndef CB_API_STEPS_H
-#define CB_API_STEPS_H
+#ifndef CB_STEPS_H
+#define CB_STEPS_H
 
 #include "cubed/array.h"
 
@@ -25,17 +25,17 @@ cubed_array *cb_step_broadcast(cb_steps *s, cubed_array *x, int ndim, const int6
 bool cb_steps_mix_uint64(cubed_dtype a, cubed_dtype b);
 /* Of such types: which elements of x, of one, are beyond the other one (uint64, or int64 for all signed ones). */
 cubed_array *cb_step_beyond(cb_steps *s, cubed_array *x);
+cubed_array *cb_step_reduce(cb_steps *s, cubed_reduction reduction, cubed_array *x,
+                            const cubed_reduce_options *options);
+/* Elements start, start + step, ... along an axis; NULL of NULL. */
+cubed_array *cb_step_part(cb_steps *s, cubed_array *x, int axis, int64_t start, int64_t len,
+                          int64_t step);
+cubed_array *cb_step_concat(cb_steps *s, cubed_array *const *parts, int n, int axis);
+/* int64 by int64, towards 0, as differences of times are divided by numbers. */
+cubed_array *cb_step_divided_time(cb_steps *s, cubed_array *x, cubed_array *n);
 /* Scalars. */
 cubed_array *cb_step_float(cb_steps *s, double value);
 cubed_array *cb_step_scalar(cb_steps *s, cubed_dtype dtype, const cubed_scalar *value);
-/* x, stored, where all elements of `holds`, of its shape, are true; a run fails with CUBED_E_ARG and the text,
- * of less than 200 characters, otherwise. */
-cubed_array *cb_step_required(cb_steps *s, cubed_array *x, cubed_array *holds, const char *text);
-/* Positions along an axis from its start, stored: a run fails with CUBED_E_INDEX if one is not in it. */
-cubed_array *cb_step_wrapped(cb_steps *s, cubed_array *positions, int axis, int64_t extent);
-/* Texts x, those of `value` where the mask is true; all have x's shape. */
-cubed_array *cb_step_replaced_texts(cb_steps *s, cubed_array *x, cubed_array *mask,
-                                    cubed_array *value);
 /* Gives up all that was made, but for one more reference of x in *out; returns the status. */
 cubed_status cb_steps_end(cb_steps *s, cubed_array *x, cubed_array **out);
 

@@ -1,4 +1,4 @@
-#include "array_api/steps.h"
+#include "ops/steps.h"
 
 #include "base/error.h"
 #include "plan/graph.h"
@@ -52,6 +52,35 @@ cubed_array *cb_step_broadcast(cb_steps *s, cubed_array *x, int ndim, const int6
     cubed_array *y = NULL;
     if (s->st != CUBED_OK || !x) return NULL;
     return cb_step(s, cubed_broadcast_to(x, ndim, shape, &y, s->err), &y);
+}
+
+cubed_array *cb_step_reduce(cb_steps *s, cubed_reduction reduction, cubed_array *x,
+                            const cubed_reduce_options *options)
+{
+    cubed_array *y = NULL;
+    if (s->st != CUBED_OK) return NULL;
+    return cb_step(s, cubed_reduce(reduction, x, options, &y, s->err), &y);
+}
+
+cubed_array *cb_step_part(cb_steps *s, cubed_array *x, int axis, int64_t start, int64_t len,
+                          int64_t step)
+{
+    cubed_slice slices[CUBED_MAX_NDIM];
+    cubed_array *y = NULL;
+    if (!x || s->st != CUBED_OK) return NULL;
+    if (start == 0 && step == 1 && len == x->shape[axis]) return x;
+    for (int d = 0; d < x->node.grid->ndim; d++)
+        slices[d] = (cubed_slice){0, x->shape[d], 1, false};
+    slices[axis] = (cubed_slice){start, len, step, false};
+    return cb_step(s, cubed_slice_array(x, slices, &y, s->err), &y);
+}
+
+cubed_array *cb_step_concat(cb_steps *s, cubed_array *const *parts, int n, int axis)
+{
+    cubed_array *y = NULL;
+    if (s->st != CUBED_OK) return NULL;
+    if (n == 1) return parts[0];
+    return cb_step(s, cubed_concat(parts, n, axis, &y, s->err), &y);
 }
 
 cubed_array *cb_step_scalar(cb_steps *s, cubed_dtype dtype, const cubed_scalar *value)

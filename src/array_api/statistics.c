@@ -1,0 +1,146 @@
+/* Covariances and correlations: products of what is left of rows without their means. */
+#include "array_api/api_pkg.h"
+#include "base/error.h"
+#include "ops/steps.h"
+
+static const cubed_reduce_options all = CUBED_REDUCE_OPTIONS_INIT;
+
+/* A number of the array's type. */
+static cubed_array *number(cb_steps *s, const cubed_array *like, double value)
+{
+    cubed_array *y = cb_step_float(s, value);
+    return cb_step_cast(s, y, like->node.dtype);
+}
+
+static cubed_array *op(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b)
+{
+    return a && b ? cb_step_op(s, op, a, b, NULL) : NULL;
+}
+
+/* Of each row, as a column. */
+static cubed_array *of_rows(cb_steps *s, cubed_reduction reduction, cubed_array *x)
+{
+    static const int second = 1;
+    cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;
+    o.axes = &second;
+    o.naxes = 1;
+    o.keepdims = true;
+    return x ? cb_step_reduce(s, reduction, x, &o) : NULL;
+}
+
+static cubed_array *conj_transposed(cb_steps *s, cubed_array *x)
+{
+    cubed_array *y = NULL;
+    if (!x) return NULL;
+    y = cb_step(s, cubed_matrix_transpose(x, &y, s->err), &y);
+    if (cubed_dtype_kind(x->node.dtype) != CUBED_KIND_COMPLEX || !y) return y;
+    return cb_step_op(s, CUBED_OP_CONJ, y, NULL, NULL);
+}
+
+/* The products of rows of x, weighted (w NULL: not), divided by n; without axes if there is one row. */
+static cubed_array *products(cb_steps *s, cubed_array *x, cubed_array *w, cubed_array *n)
+{
+    cubed_array *left = w ? op(s, CUBED_OP_MULTIPLY, x, w) : x, *t = conj_transposed(s, x);
+    cubed_array *y = NULL;
+    if (left && t) y = cb_step(s, cubed_matmul(left, t, &y, s->err), &y);
+    y = op(s, CUBED_OP_DIVIDE, y, n);
+    if (!y || y->shape[0] != 1) return y;
+    cubed_array *one = NULL;
+    return cb_step(s, cubed_squeeze(y, NULL, 0, &one, s->err), &one);
+}
+
+static cubed_status check_weights(const char *name, const cubed_array *w, int64_t n,
+                                  cubed_error *err)
+{
+    if (!w || (w->node.grid->ndim == 1 && w->shape[0] == n)) return CUBED_OK;
+    return cb_fail(err, CUBED_E_ARG, "cov: %s are no %lld numbers in one dimension", name,
+                   (long long)n);
+}
+
+static cubed_array *covariances(cb_steps *s, cubed_array *x, const cubed_cov_options *o)
+{
+    const int64_t n = x->shape[1];
+    if (!o->fweights && !o->aweights) {
+        const double free = (double)n > o->ddof ? (double)n - o->ddof : 0;
+        cubed_array *centred = op(s, CUBED_OP_SUBTRACT, x, of_rows(s, CUBED_REDUCE_MEAN, x));
+        return products(s, centred, NULL, number(s, x, free));
+    }
+    cubed_array *f = o->fweights ? cb_step_cast(s, o->fweights, CUBED_FLOAT64) : NULL;
+    cubed_array *a = o->aweights ? cb_step_cast(s, o->aweights, CUBED_FLOAT64) : NULL;
+    cubed_array *w = f && a ? op(s, CUBED_OP_MULTIPLY, f, a) : f ? f : a;
+    cubed_array *total = w ? cb_step_reduce(s, CUBED_REDUCE_SUM, w, &all) : NULL;
+    cubed_array *mean = of_rows(s, CUBED_REDUCE_SUM, op(s, CUBED_OP_MULTIPLY, x, w));
+    cubed_array *centred = op(s, CUBED_OP_SUBTRACT, x, op(s, CUBED_OP_DIVIDE, mean, total));
+    cubed_array *lost = cb_step_float(s, o->ddof);
+    if (o->ddof != 0 && a) {
+        cubed_array *squares = op(s, CUBED_OP_MULTIPLY, w, a);
+        squares = squares ? cb_step_reduce(s, CUBED_REDUCE_SUM, squares, &all) : NULL;
+        lost = op(s, CUBED_OP_DIVIDE, op(s, CUBED_OP_MULTIPLY, squares, lost), total);
+    }
+    cubed_array *free = op(s, CUBED_OP_SUBTRACT, total, lost);
+    return products(s, centred, w, op(s, CUBED_OP_MAXIMUM, free, cb_step_float(s, 0)));
+}
+
+/* x as floats in two dimensions. */
+static cubed_array *observations(cb_steps *s, const char *name, cubed_array *x)
+{
+    cubed_array *y = NULL;
+    const cubed_kind kind = cubed_dtype_kind(x->node.dtype);
+    if (kind > CUBED_KIND_COMPLEX)
+        s->st = cb_fail(s->err, CUBED_E_TYPE, "%s is not defined for %s, expected numbers", name,
+                        cubed_dtype_name(x->node.dtype));
+    else if (x->node.grid->ndim < 1 || x->node.grid->ndim > 2)
+        s->st = cb_fail(s->err, CUBED_E_ARG, "%s: an array of %d dimensions, expected 1 or 2", name,
+                        x->node.grid->ndim);
+    if (s->st != CUBED_OK) return NULL;
+    if (x->node.grid->ndim == 1) x = cb_step(s, cubed_expand_dims(x, 0, &y, s->err), &y);
+    return x && kind < CUBED_KIND_FLOAT ? cb_step_cast(s, x, CUBED_FLOAT64) : x;
+}
+
+static cubed_status take_options(const char *name, const cubed_array *x,
+                                 const cubed_cov_options *given, cubed_cov_options *o,
+                                 cubed_error *err)
+{
+    const cubed_cov_options defaults = CUBED_COV_OPTIONS_INIT;
+    const int ndim = x->node.grid->ndim;
+    *o = given ? *given : defaults;
+    if (o->struct_size != sizeof *o)
+        return cb_fail(err, CUBED_E_ARG, "%s: options.struct_size is %zu, expected %zu", name,
+                       o->struct_size, sizeof *o);
+    if (ndim == 0) return CUBED_OK; /* which is refused */
+    CB_TRY(check_weights("fweights", o->fweights, x->shape[ndim - 1], err));
+    return check_weights("aweights", o->aweights, x->shape[ndim - 1], err);
+}
+
+cubed_status cubed_cov(cubed_array *x, const cubed_cov_options *options, cubed_array **out,
+                       cubed_error *err)
+{
+    cubed_cov_options o;
+    CB_TRY(take_options("cov", x, options, &o, err));
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    cubed_array *rows = observations(&s, "cov", x);
+    return cb_steps_end(&s, rows ? covariances(&s, rows, &o) : NULL, out);
+}
+
+cubed_status cubed_corrcoef(cubed_array *x, cubed_array **out, cubed_error *err)
+{
+    const cubed_cov_options o = CUBED_COV_OPTIONS_INIT;
+    cubed_array *d = NULL, *row = NULL, *column = NULL;
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    cubed_array *rows = observations(&s, "corrcoef", x);
+    cubed_array *c = rows ? covariances(&s, rows, &o) : NULL;
+    if (!c) return cb_steps_end(&s, NULL, out);
+    if (c->node.grid->ndim == 0) return cb_steps_end(&s, op(&s, CUBED_OP_DIVIDE, c, c), out);
+    const bool is_complex = cubed_dtype_kind(c->node.dtype) == CUBED_KIND_COMPLEX;
+    d = cb_step(&s, cubed_diagonal(c, 0, &d, err), &d);
+    if (d && is_complex) d = cb_step_op(&s, CUBED_OP_ABS, d, NULL, NULL);
+    if (d) d = cb_step_op(&s, CUBED_OP_SQRT, d, NULL, NULL);
+    if (d) column = cb_step(&s, cubed_expand_dims(d, 1, &column, err), &column);
+    if (d) row = cb_step(&s, cubed_expand_dims(d, 0, &row, err), &row);
+    cubed_array *y = op(&s, CUBED_OP_DIVIDE, op(&s, CUBED_OP_DIVIDE, c, column), row);
+    if (y && !is_complex) { /* where rounding made it more */
+        y = op(&s, CUBED_OP_MAXIMUM, y, number(&s, y, -1));
+        y = y ? op(&s, CUBED_OP_MINIMUM, y, number(&s, y, 1)) : NULL;
+    }
+    return cb_steps_end(&s, y, out);
+}
