@@ -130,7 +130,7 @@ static cubed_status next_report(engine *x, cubed_task_report *r, cubed_error *er
     return CUBED_OK;
 }
 
-static cubed_status engine_poll(cubed_executor *ex, int timeout_ms, cubed_task_report *report,
+static cubed_status engine_poll(cubed_executor *ex, int timeout_ms, cubed_task_report *out,
                                 bool *got, cubed_error *err)
 {
     engine *x = (engine *)ex;
@@ -143,7 +143,7 @@ static cubed_status engine_poll(cubed_executor *ex, int timeout_ms, cubed_task_r
         Py_XDECREF(answer);
     }
     *got = st == CUBED_OK && x->answer;
-    if (*got) st = next_report(x, report, err);
+    if (*got) st = next_report(x, out, err);
     PyGILState_Release(gil);
     return st;
 }

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE /* environ */
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "core.h"

@@ -1,4 +1,6 @@
 /* The type of plans: making them, and looking into them. */
+#include <string.h>
+
 #include "plan.h"
 #include "cubed/sys/message.h"
 
