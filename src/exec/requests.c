@@ -82,7 +82,7 @@ cubed_status cb_requests_open(cubed_plan *p, cubed_error *err)
 size_t cb_requests_ahead_bytes(const cubed_plan *p, int node)
 {
     const char *url = url_of(p, node);
-    return url ? cb_store_request_bytes(url) : 0;
+    return url ? cb_store_request_bytes(&p->ctx->stores, url) : 0;
 }
 
 static bool goes_in_parts(const cubed_plan *p, int node)
@@ -96,10 +96,10 @@ uint64_t cb_requests_bytes(const cubed_plan *p)
     uint64_t once = 0, each = 0;
     for (int i = 0; i < p->ir.nnodes; i++) {
         const char *url = url_of(p, i);
-        const size_t request = url ? cb_store_request_bytes(url) : 0;
+        const size_t request = url ? cb_store_request_bytes(&p->ctx->stores, url) : 0;
         if (request == 0) continue;
         const size_t puts = goes_in_parts(p, i) ? CB_REMOTE_PARTS_AT_ONCE : 1;
-        once = cb_max_size(once, cb_store_process_bytes(url));
+        once = cb_max_size(once, cb_store_process_bytes(&p->ctx->stores, url));
         each = cb_max_size(each, (1 + puts) * request);
     }
     return once + each;

@@ -56,7 +56,7 @@ static cubed_status ask(cb_http *http, exchange *e, cubed_error *err)
     e->http.fns = &functions;
     e->http.method = e->http.body ? "POST" : "GET";
     e->http.stall_ms = STALL_MS;
-    e->http.no_proxy = "*"; /* it is on this machine */
+    e->http.way.no_proxy = "*"; /* it is on this machine */
     pthread_mutex_init(&e->lock, NULL);
     pthread_cond_init(&e->came, NULL);
     cb_http_submit(http, &e->http);

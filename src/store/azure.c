@@ -463,7 +463,7 @@ static const cb_dialect azure = {
     .open = cb_azure_open,
 };
 
-static const cubed_store_vtable vtable = CB_REMOTE_VTABLE("az", CUBED_STORE_ETAGS);
+const cubed_store_vtable cb_azure_vtable = CB_REMOTE_VTABLE("az", CUBED_STORE_ETAGS);
 
 /* What "NAME=VALUE;NAME=VALUE" says of a name; NULL: nothing. */
 static const char *of_line(cb_zone *zone, const char *line, const char *name)
@@ -573,7 +573,7 @@ cubed_status cb_azure_open(cb_net *net, const char *url, cubed_store **out, cube
 {
     cb_remote *remote;
     CB_TRY(cb_net_check_options(net, url, OPTIONS, err));
-    CB_TRY(cb_remote_new(net, &vtable, &azure, url, true, sizeof(azure_store), &remote, err));
+    CB_TRY(cb_remote_new(net, &cb_azure_vtable, &azure, url, sizeof(azure_store), &remote, err));
     cubed_status st = set_rest((azure_store *)remote, err);
     if (st == CUBED_OK) {
         *out = &remote->head;

@@ -329,12 +329,14 @@ cubed_status cb_look_for_aws(cb_credentials *c, cubed_error *err)
 
 static bool same_keys(const cb_credentials *a, const cb_credentials *b)
 {
-    const char *const x[] = {a->command, a->role,    a->token_file, a->address,  a->bearer,
-                             a->sts,     a->profile, a->region,     a->endpoint, a->account,
-                             a->client,  a->tenant,  a->secret};
-    const char *const y[] = {b->command, b->role,    b->token_file, b->address,  b->bearer,
-                             b->sts,     b->profile, b->region,     b->endpoint, b->account,
-                             b->client,  b->tenant,  b->secret};
+    const char *const x[] = {a->command,  a->role,        a->token_file, a->address,
+                             a->bearer,   a->sts,         a->profile,    a->region,
+                             a->endpoint, a->account,     a->client,     a->tenant,
+                             a->secret,   a->way.ca_file, a->way.proxy,  a->way.no_proxy};
+    const char *const y[] = {b->command,  b->role,        b->token_file, b->address,
+                             b->bearer,   b->sts,         b->profile,    b->region,
+                             b->endpoint, b->account,     b->client,     b->tenant,
+                             b->secret,   b->way.ca_file, b->way.proxy,  b->way.no_proxy};
     if (!a->fetch || a->fetch != b->fetch) return false;
     for (size_t i = 0; i < sizeof x / sizeof *x; i++) {
         if (!x[i] != !y[i] || (x[i] && strcmp(x[i], y[i]) != 0)) return false;
@@ -354,6 +356,7 @@ cubed_status cb_credentials_find(cb_net *net, const char *url, cb_credentials_lo
     if (!c) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for credentials"));
     *c = (cb_credentials){.zone = zone, .fetcher = f, .net = net, .url = cb_zone_strdup(zone, url)};
     if (!c->url) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for credentials"));
+    CB_GO(cb_net_get_way(net, zone, url, &c->way, err));
     CB_GO(look(c, err));
     pthread_mutex_lock(&f->lock);
     cb_credentials *known = f->all;

@@ -42,7 +42,7 @@ static cubed_status fetch_for_client(const cb_credentials *c, cb_keys *keys, int
     }
     if (url.failed || form.failed) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for credentials"));
     const cb_question q = {"POST", url.data, NULL, 10000, ATTEMPTS, form.data};
-    st = cb_ask_for_token(&q, cb_zone_allocator(zone), keys, ends, err);
+    st = cb_ask_for_token(c, &q, keys, ends, err);
 out:
     cb_buf_free(&url);
     cb_free_secret(&form);
@@ -71,7 +71,7 @@ static cubed_status fetch_from_machine(const cb_credentials *c, cb_keys *keys, i
     if (url.failed || header.failed)
         st = cb_fail(&why, CUBED_E_NOMEM, "no memory for credentials");
     else
-        st = cb_ask_for_token(&q, a, keys, ends, &why);
+        st = cb_ask_for_token(c, &q, keys, ends, &why);
     if (st == CUBED_E_IO) /* most likely this is no machine with an identity */
         st = cb_fail(err, st,
                      "there are no credentials: set AZURE_STORAGE_ACCOUNT_KEY, "

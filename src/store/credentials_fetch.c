@@ -77,7 +77,8 @@ static void note_fault(cubed_error *err, const cb_buf *reply)
     if (*text) cb_note(err, " (%s)", text);
 }
 
-static cubed_status ask_once(const cb_question *q, cb_buf *out, cubed_error *err)
+static cubed_status ask_once(const cb_question *q, const cb_http_way *way, cb_buf *out,
+                             cubed_error *err)
 {
     long code = 0;
     bool ok;
@@ -91,8 +92,7 @@ static cubed_status ask_once(const cb_question *q, cb_buf *out, cubed_error *err
         curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers) == 0 &&
         (!q->form || curl_easy_setopt(curl, CURLOPT_POSTFIELDS, q->form) == 0) &&
         curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https") == 0 &&
-        curl_easy_setopt(curl, CURLOPT_PROXY, "") == 0 &&
-        curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L) == 0 &&
+        cb_curl_set_way(curl, way, q->url) && curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L) == 0 &&
         curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, q->connect_ms) == 0 &&
         curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, 4 * q->connect_ms) == 0 &&
         curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body) == 0 &&
@@ -114,12 +114,14 @@ static cubed_status ask_once(const cb_question *q, cb_buf *out, cubed_error *err
     return st;
 }
 
-cubed_status cb_ask(const cb_question *q, cb_buf *out, cubed_error *err)
+cubed_status cb_ask(const cb_credentials *c, const cb_question *q, cb_buf *out, cubed_error *err)
 {
+    const cb_http_way way = {
+        .ca_file = c->way.ca_file, .proxy = c->way.proxy, .no_proxy = c->way.no_proxy};
     cubed_error why = CUBED_ERROR_INIT;
     cubed_status st = CUBED_E_IO;
     for (int i = 0; i < q->attempts; i++) {
-        st = ask_once(q, out, &why);
+        st = ask_once(q, &way, out, &why);
         if (st == CUBED_OK || !why.transient) break;
         cb_sleep_ns((int64_t)200000000 << i);
     }
@@ -185,13 +187,13 @@ static int64_t number(const json_t *o, const char *name)
     return text ? strtoll(text, NULL, 10) : (int64_t)json_integer_value(x);
 }
 
-cubed_status cb_ask_for_token(const cb_question *q, const cubed_allocator *a, cb_keys *keys,
+cubed_status cb_ask_for_token(const cb_credentials *c, const cb_question *q, cb_keys *keys,
                               int64_t *ends, cubed_error *err)
 {
     json_t *o = NULL;
     cb_buf reply;
-    cb_buf_init(&reply, a);
-    cubed_status st = cb_ask(q, &reply, err);
+    cb_buf_init(&reply, cb_zone_allocator(c->zone));
+    cubed_status st = cb_ask(c, q, &reply, err);
     if (st != CUBED_OK) goto out;
     /* No part of it is quoted: it is a secret. */
     if (cb_json_parse(q->url, reply.data, reply.size, &o, NULL) != CUBED_OK) o = NULL;
@@ -256,7 +258,7 @@ cubed_status cb_fetch_for_token(const cb_credentials *c, cb_keys *keys, int64_t 
     cb_uri_put(&url, token, "");
     if (url.failed) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for credentials"));
     const cb_question q = {"GET", url.data, NULL, 10000, ATTEMPTS, NULL};
-    CB_GO(cb_ask(&q, &reply, err));
+    CB_GO(cb_ask(c, &q, &reply, err));
     st = take_keys("STS", element(zone, &reply, "AccessKeyId"),
                    element(zone, &reply, "SecretAccessKey"), element(zone, &reply, "SessionToken"),
                    element(zone, &reply, "Expiration"), keys, ends, err);
@@ -298,7 +300,7 @@ cubed_status cb_fetch_from_container(const cb_credentials *c, cb_keys *keys, int
     if (token) cb_buf_printf(&header, "Authorization: %s", token);
     if (header.failed) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for credentials"));
     const cb_question q = {"GET", c->address, token ? header.data : NULL, 2000, ATTEMPTS, NULL};
-    CB_GO(cb_ask(&q, &reply, err));
+    CB_GO(cb_ask(c, &q, &reply, err));
     st = take_json(c->address, &reply, "Token", keys, ends, err);
 out:
     cb_buf_free(&header);
@@ -308,26 +310,26 @@ out:
 }
 
 /* Of the instance's service, version 2: a token, the role's name, its keys. */
-static cubed_status ask_machine(const char *base, cb_zone *zone, cb_buf *reply, cubed_error *err)
+static cubed_status ask_machine(const cb_credentials *c, cb_buf *reply, cubed_error *err)
 {
-    const cubed_allocator *a = cb_zone_allocator(zone);
+    const cubed_allocator *a = cb_zone_allocator(c->zone);
     cb_buf url, header;
     cubed_status st;
     cb_question q = {"PUT", NULL, "X-aws-ec2-metadata-token-ttl-seconds: 21600", 1000, 1, NULL};
     cb_buf_init(&url, a);
     cb_buf_init(&header, a);
-    cb_buf_printf(&url, "%s/latest/api/token", base);
+    cb_buf_printf(&url, "%s/latest/api/token", c->address);
     q.url = url.data;
-    CB_GO(url.failed ? CUBED_E_NOMEM : cb_ask(&q, reply, err));
+    CB_GO(url.failed ? CUBED_E_NOMEM : cb_ask(c, &q, reply, err));
     cb_buf_printf(&header, "X-aws-ec2-metadata-token: %s", reply->data);
     url.size = 0;
-    cb_buf_printf(&url, "%s/latest/meta-data/iam/security-credentials/", base);
+    cb_buf_printf(&url, "%s/latest/meta-data/iam/security-credentials/", c->address);
     if (url.failed || header.failed) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory"));
     q = (cb_question){"GET", url.data, header.data, 1000, ATTEMPTS, NULL};
-    CB_GO(cb_ask(&q, reply, err));
+    CB_GO(cb_ask(c, &q, reply, err));
     cb_buf_put(&url, reply->data, strcspn(reply->data, "\r\n"));
     q.url = url.data;
-    CB_GO(url.failed ? CUBED_E_NOMEM : cb_ask(&q, reply, err));
+    CB_GO(url.failed ? CUBED_E_NOMEM : cb_ask(c, &q, reply, err));
 out:
     cb_buf_free(&url);
     cb_buf_free(&header);
@@ -340,7 +342,7 @@ cubed_status cb_fetch_from_machine(const cb_credentials *c, cb_keys *keys, int64
     cb_buf reply;
     cubed_error why = CUBED_ERROR_INIT;
     cb_buf_init(&reply, cb_zone_allocator(c->zone));
-    cubed_status st = ask_machine(c->address, c->zone, &reply, &why);
+    cubed_status st = ask_machine(c, &reply, &why);
     if (st == CUBED_OK)
         st = take_json(c->address, &reply, "Token", keys, ends, err);
     else /* most likely this is no instance at all */

@@ -79,7 +79,7 @@ static cubed_status post_form(const cb_credentials *c, const char *uri, const cb
 {
     const cb_question q = {"POST", uri, NULL, 10000, ATTEMPTS, form->data};
     if (form->failed) return cb_fail(err, CUBED_E_NOMEM, "no memory for credentials");
-    return cb_ask_for_token(&q, cb_zone_allocator(c->zone), keys, ends, err);
+    return cb_ask_for_token(c, &q, keys, ends, err);
 }
 
 /* Of a service's account, or of a user who has signed in with gcloud. */
@@ -119,8 +119,8 @@ out:
 /* --- Identities of others ----------------------------------------------------------------------------- */
 
 /* The token of who asks, of another provider: what a file has or a service tells, as text or a field of JSON. */
-static cubed_status get_subject(const json_t *source, cb_zone *zone, const char **out,
-                                cubed_error *err)
+static cubed_status get_subject(const cb_credentials *c, const json_t *source, cb_zone *zone,
+                                const char **out, cubed_error *err)
 {
     const char *file = text_of(source, "file"), *url = text_of(source, "url"), *name;
     const json_t *format = json_object_get(source, "format");
@@ -140,7 +140,7 @@ static cubed_status get_subject(const json_t *source, cb_zone *zone, const char 
         }
         if (headers.failed) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for credentials"));
         const cb_question q = {"GET", url, headers.data, 2000, ATTEMPTS, NULL};
-        CB_GO(cb_ask(&q, &reply, err));
+        CB_GO(cb_ask(c, &q, &reply, err));
         *out = cb_zone_strdup(zone, reply.data);
         if (!*out) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for credentials"));
     }
@@ -170,7 +170,7 @@ static cubed_status exchange(const cb_credentials *c, const json_t *o, const cha
     CB_TRY(cb_zone_new(cb_zone_allocator(c->zone), &zone, err));
     cb_buf_init(&form, cb_zone_allocator(zone));
     cubed_status st;
-    CB_GO(get_subject(json_object_get(o, "credential_source"), zone, &subject, err));
+    CB_GO(get_subject(c, json_object_get(o, "credential_source"), zone, &subject, err));
     cb_put_field(&form, "grant_type", "urn:ietf:params:oauth:grant-type:token-exchange");
     cb_put_field(&form, "requested_token_type", "urn:ietf:params:oauth:token-type:access_token");
     cb_put_field(&form, "audience", text_of(o, "audience"));
@@ -206,7 +206,7 @@ static cubed_status impersonate(const cb_credentials *c, const json_t *o, const 
                   keys->token);
     const cb_question q = {"POST", url, headers.data, 10000, ATTEMPTS, body.data};
     if (ok && !headers.failed)
-        st = cb_ask_for_token(&q, a, keys, ends, err);
+        st = cb_ask_for_token(c, &q, keys, ends, err);
     else
         st = cb_fail(err, CUBED_E_NOMEM, "no memory for credentials");
     cb_free_secret(&headers);
@@ -244,7 +244,7 @@ static cubed_status fetch_from_machine(const cb_credentials *c, cb_keys *keys, i
     snprintf(url, sizeof url,
              "http://%s/computeMetadata/v1/instance/service-accounts/default/token", c->address);
     const cb_question q = {"GET", url, "Metadata-Flavor: Google", 1000, 1, NULL};
-    cubed_status st = cb_ask_for_token(&q, cb_zone_allocator(c->zone), keys, ends, &why);
+    cubed_status st = cb_ask_for_token(c, &q, keys, ends, &why);
     if (st != CUBED_OK) /* most likely this is no machine of Google's */
         st = cb_fail(err, CUBED_E_IO,
                      "there are no credentials: set GOOGLE_APPLICATION_CREDENTIALS to a file of "

@@ -17,6 +17,7 @@ struct cb_credentials {
     cb_fetcher *fetcher;
     cb_net *net;
     const char *url; /* whose options count */
+    cb_http_way way; /* to what is asked over TLS */
     const char *profile, *files[2], *region,
         *endpoint; /* files: what is in them; NULL: there are none */
     /* NULL: keys are what they are. Blocks; in the fetcher's thread. *ends: seconds since 1970, 0: never. */
@@ -45,10 +46,11 @@ typedef struct cb_question {
     const char *form;
 } cb_question;
 
-/* Blocks. The reply's text, of code 200. */
-cubed_status cb_ask(const cb_question *q, cb_buf *out, cubed_error *err);
+/* Blocks. The reply's text, of code 200. Proxies are for what is asked over TLS: services of this machine, and of the cloud's
+ * machines, are not behind one. */
+cubed_status cb_ask(const cb_credentials *c, const cb_question *q, cb_buf *out, cubed_error *err);
 /* The same of a token of OAuth 2, with its end. */
-cubed_status cb_ask_for_token(const cb_question *q, const cubed_allocator *a, cb_keys *keys,
+cubed_status cb_ask_for_token(const cb_credentials *c, const cb_question *q, cb_keys *keys,
                               int64_t *ends, cubed_error *err);
 /* Appends a field of a form. */
 void cb_put_field(cb_buf *out, const char *name, const char *value);

@@ -11,6 +11,10 @@
 /* Before anything else of it. CUBED_E_UNSUPPORTED where it is not there. It stays loaded. Thread-safe. */
 CUBED_MUST_CHECK cubed_status cb_curl_load(cubed_error *err);
 
+/* Certificates, and the way to a URL. */
+struct cb_http_way;
+bool cb_curl_set_way(CURL *curl, const struct cb_http_way *way, const char *url);
+
 #ifdef CB_CURL_LIBRARY
 #undef curl_easy_setopt
 #undef curl_easy_getinfo

@@ -466,7 +466,7 @@ static const cb_dialect gcs_xml = {
     .open = cb_gcs_open,
 };
 
-static const cubed_store_vtable vtable = CB_REMOTE_VTABLE("gs", 0);
+const cubed_store_vtable cb_gcs_vtable = CB_REMOTE_VTABLE("gs", 0);
 
 static cubed_status set_endpoint(gcs_store *s, cubed_error *err)
 {
@@ -533,7 +533,7 @@ cubed_status cb_gcs_open(cb_net *net, const char *url, cubed_store **out, cubed_
 {
     cb_remote *remote;
     CB_TRY(cb_net_check_options(net, url, OPTIONS, err));
-    CB_TRY(cb_remote_new(net, &vtable, &gcs, url, true, sizeof(gcs_store), &remote, err));
+    CB_TRY(cb_remote_new(net, &cb_gcs_vtable, &gcs, url, sizeof(gcs_store), &remote, err));
     cubed_status st = set_rest((gcs_store *)remote, err);
     if (st == CUBED_OK) {
         *out = &remote->head;

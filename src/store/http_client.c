@@ -440,14 +440,22 @@ const char *cb_http_find_certificates(const char *known_file, const char *known_
 
 /* libcurl looks where the system has certificates that it was built on, which may be another one. Certificates of a file are
  * read once for all connections; each would have its own copy, of a MB and more, if there were a folder beside it. */
-static bool set_certificates(CURL *curl, const cb_http_call *c)
+static bool set_certificates(CURL *curl, const char *file)
 {
     const curl_version_info_data *v = curl_version_info(CURLVERSION_NOW);
-    const char *file = c->ca_file;
     if (!file) file = cb_http_find_certificates(v->cainfo, v->capath);
     if (!file && v->cainfo && access(v->cainfo, R_OK) == 0) file = v->cainfo;
     return !file || (curl_easy_setopt(curl, CURLOPT_CAINFO, file) == 0 &&
                      curl_easy_setopt(curl, CURLOPT_CAPATH, NULL) == 0);
+}
+
+bool cb_curl_set_way(CURL *curl, const cb_http_way *way, const char *url)
+{
+    const char *proxy = strncasecmp(url, "https:", 6) == 0 ? way->proxy : way->plain_proxy;
+    /* No proxy from the environment, at which libcurl would look by itself. */
+    return curl_easy_setopt(curl, CURLOPT_PROXY, proxy ? proxy : "") == 0 &&
+           curl_easy_setopt(curl, CURLOPT_NOPROXY, way->no_proxy) == 0 &&
+           set_certificates(curl, way->ca_file);
 }
 
 static bool set_limits(CURL *curl, const cb_http_call *c)
@@ -461,9 +469,7 @@ static bool set_limits(CURL *curl, const cb_http_call *c)
            curl_easy_setopt(curl, CURLOPT_MAXREDIRS, 10L) == 0 &&
            curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https") == 0 &&
            curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, "http,https") == 0 &&
-           /* None from the environment, at which libcurl would look by itself. */
-           curl_easy_setopt(curl, CURLOPT_PROXY, c->proxy ? c->proxy : "") == 0 &&
-           curl_easy_setopt(curl, CURLOPT_NOPROXY, c->no_proxy) == 0 && set_certificates(curl, c);
+           cb_curl_set_way(curl, &c->way, c->url.data);
 }
 
 static bool set_up(transfer *t, cb_http_call *c)

@@ -16,6 +16,11 @@ enum { CB_HTTP_MOST = 64 };
  * Measured by tests/unit/test_remote_memory.c. */
 enum { CB_HTTP_REQUEST_BYTES = 320 << 10, CB_HTTP_PROCESS_BYTES = 3 << 20 };
 
+/* How servers are reached and believed; NULL: no proxy, the system's certificates. */
+typedef struct cb_http_way {
+    const char *ca_file, *proxy, *plain_proxy, *no_proxy; /* plain: to http:// */
+} cb_http_way;
+
 typedef struct cb_http cb_http;
 typedef struct cb_http_call cb_http_call;
 
@@ -57,9 +62,9 @@ struct cb_http_call {
     size_t npieces;
     bool
         whole; /* the one piece is the object, if it is not longer: else nothing comes, and `total` tells */
-    bool follows;                           /* redirections are followed by the client */
-    const char *ca_file, *proxy, *no_proxy; /* NULL: none; of all calls the same way */
-    uint32_t connect_ms, stall_ms;          /* 0: as long as is usual */
+    bool follows; /* redirections are followed by the client */
+    cb_http_way way;
+    uint32_t connect_ms, stall_ms; /* 0: as long as is usual */
 
     /* By prepare: headers are lines "name: value", each with its zero. */
     cb_buf url, headers;

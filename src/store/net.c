@@ -255,6 +255,21 @@ cubed_status cb_net_get_flag(cb_net *n, cb_zone *zone, const char *url, const ch
                    (int)strcspn(names, " "), names, text);
 }
 
+cubed_status cb_net_get_way(cb_net *n, cb_zone *zone, const char *url, cb_http_way *out,
+                            cubed_error *err)
+{
+    const struct {
+        const char *names, **to;
+    } settings[] = {
+        {"AWS_CA_BUNDLE ca_bundle SSL_CERT_FILE CURL_CA_BUNDLE REQUESTS_CA_BUNDLE", &out->ca_file},
+        {"proxy HTTPS_PROXY https_proxy ALL_PROXY all_proxy", &out->proxy},
+        {"proxy http_proxy ALL_PROXY all_proxy", &out->plain_proxy},
+        {"NO_PROXY no_proxy", &out->no_proxy}};
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        CB_TRY(cb_net_get(n, zone, url, settings[i].names, settings[i].to, err));
+    return CUBED_OK;
+}
+
 cubed_status cb_net_check_options(cb_net *n, const char *url, const char *names, cubed_error *err)
 {
     cubed_status st = CUBED_OK;

@@ -49,6 +49,9 @@ CUBED_MUST_CHECK cubed_status cb_net_get(cb_net *n, cb_zone *zone, const char *u
 /* The same of truth values. */
 CUBED_MUST_CHECK cubed_status cb_net_get_flag(cb_net *n, cb_zone *zone, const char *url,
                                               const char *names, bool *out, cubed_error *err);
+/* How a URL's servers are reached. */
+CUBED_MUST_CHECK cubed_status cb_net_get_way(cb_net *n, cb_zone *zone, const char *url,
+                                             cb_http_way *out, cubed_error *err);
 /* CUBED_E_ARG if the URL has an option that is not among the names. */
 CUBED_MUST_CHECK cubed_status cb_net_check_options(cb_net *n, const char *url, const char *names,
                                                    cubed_error *err);

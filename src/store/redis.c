@@ -562,11 +562,12 @@ static cubed_status around(cubed_store *store, const char *prefix, cubed_store *
     return cb_fail(err, CUBED_E_NOMEM, "no memory for the store %s", store->url);
 }
 
-static const cubed_store_vtable vtable = {
+const cubed_store_vtable cb_redis_vtable = {
     .struct_size = sizeof(cubed_store_vtable),
     .version = CUBED_STORE_VERSION,
     .flags = CUBED_STORE_AT_ONCE,
     .scheme = "redis",
+    .request_bytes = CB_RESP_REQUEST_BYTES,
     .close = close_store,
     .submit = submit,
     .around = around,
@@ -637,7 +638,7 @@ cubed_status cb_redis_open(cb_net *net, const char *url, cubed_store **out, cube
         cb_zone_free(zone);
         return cb_fail(err, CUBED_E_NOMEM, "no memory for the store %s", url);
     }
-    s->head = (cubed_store){&vtable, net->alloc, name};
+    s->head = (cubed_store){&cb_redis_vtable, net->alloc, name};
     s->zone = zone;
     s->net = net;
     s->pid = getpid();

@@ -19,20 +19,21 @@
 /* The library's own stores of other machines. */
 static const struct {
     const char *scheme;
+    const cubed_store_vtable *vt;
     cubed_status (*open)(cb_net *net, const char *url, cubed_store **out, cubed_error *err);
     /* NULL: objects are put whole. */
     cubed_status (*get_upload_sizes)(cb_net *net, cb_zone *zone, const char *url,
                                      cb_upload_sizes *out, cubed_error *err);
 } remote_stores[] = {
 #ifdef CB_HAVE_HTTP
-    {"s3", cb_s3_open, cb_remote_get_upload_sizes},
-    {"gs", cb_gcs_open, cb_gcs_get_upload_sizes},
-    {"az", cb_azure_open, cb_remote_get_upload_sizes},
-    {"http", cb_web_open, NULL},
-    {"https", cb_web_open, NULL},
+    {"s3", &cb_s3_vtable, cb_s3_open, cb_remote_get_upload_sizes},
+    {"gs", &cb_gcs_vtable, cb_gcs_open, cb_gcs_get_upload_sizes},
+    {"az", &cb_azure_vtable, cb_azure_open, cb_remote_get_upload_sizes},
+    {"http", &cb_web_vtable, cb_web_open, NULL},
+    {"https", &cb_web_vtable, cb_web_open, NULL},
 #endif
-    {"redis", cb_redis_open, NULL},
-    {NULL, NULL, NULL}};
+    {"redis", &cb_redis_vtable, cb_redis_open, NULL},
+    {NULL, NULL, NULL, NULL}};
 
 cubed_status cb_stores_init(cb_stores *s, const cubed_allocator *a, cubed_error *err)
 {
@@ -82,22 +83,6 @@ static int find_remote(const char *url, size_t n)
     return -1;
 }
 
-static bool asks_by_http(const char *url)
-{
-    const int remote = find_remote(url, scheme_length(url));
-    return HAS_HTTP && remote >= 0 && strcmp(remote_stores[remote].scheme, "redis") != 0;
-}
-
-size_t cb_store_request_bytes(const char *url)
-{
-    return asks_by_http(url) ? CB_HTTP_REQUEST_BYTES : 0;
-}
-
-size_t cb_store_process_bytes(const char *url)
-{
-    return asks_by_http(url) ? CB_HTTP_PROCESS_BYTES : 0;
-}
-
 cubed_status cb_store_get_upload_sizes(cb_stores *s, cb_zone *zone, const char *url,
                                        cb_upload_sizes *out, cubed_error *err)
 {
@@ -114,6 +99,25 @@ static const cubed_store_vtable *find(const cb_stores *s, const char *url, size_
         if (is_scheme(url, n, a->vt->scheme)) return a->vt;
     }
     return NULL;
+}
+
+static const cubed_store_vtable *vtable_of(const cb_stores *s, const char *url)
+{
+    const size_t n = scheme_length(url);
+    const int remote = n ? find_remote(url, n) : -1;
+    return remote >= 0 ? remote_stores[remote].vt : n ? find(s, url, n) : NULL;
+}
+
+size_t cb_store_request_bytes(const cb_stores *s, const char *url)
+{
+    const cubed_store_vtable *vt = vtable_of(s, url);
+    return vt ? vt->request_bytes : 0;
+}
+
+size_t cb_store_process_bytes(const cb_stores *s, const char *url)
+{
+    const cubed_store_vtable *vt = vtable_of(s, url);
+    return vt ? vt->process_bytes : 0;
 }
 
 static bool is_legal(const char *scheme)

@@ -55,8 +55,8 @@ const cubed_store_vtable *cb_store_added(const cb_stores *s, const char *url);
 bool cb_store_is_of_process(const cb_stores *s, const char *url);
 /* What each request in flight to the store of that URL takes beside its buffers, and what asking it takes once in a process;
  * 0 of stores of this machine. */
-size_t cb_store_request_bytes(const char *url);
-size_t cb_store_process_bytes(const char *url);
+size_t cb_store_request_bytes(const cb_stores *s, const char *url);
+size_t cb_store_process_bytes(const cb_stores *s, const char *url);
 /* When its objects are put in parts. */
 struct cb_upload_sizes;
 CUBED_MUST_CHECK cubed_status cb_store_get_upload_sizes(cb_stores *s, cb_zone *zone,

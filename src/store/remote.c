@@ -248,9 +248,7 @@ static cubed_status new_job(cb_remote *s, cubed_store_request *r, cb_remote_what
         cb_buf_init(&c->body, s->head.alloc);
         c->http.fns = &functions;
         c->http.follows = !s->dialect->writes;
-        c->http.ca_file = s->ca_file;
-        c->http.proxy = s->proxy;
-        c->http.no_proxy = s->no_proxy;
+        c->http.way = s->way;
         c->http.connect_ms = s->connect_ms;
         c->http.stall_ms = s->stall_ms;
     }
@@ -917,17 +915,11 @@ static cubed_status get_seconds(cb_remote *s, const char *names, uint32_t *ms, c
     return CUBED_OK;
 }
 
-static cubed_status configure(cb_remote *s, bool tls, cubed_error *err)
+static cubed_status configure(cb_remote *s, cubed_error *err)
 {
-    const char *proxies = tls ? "proxy HTTPS_PROXY https_proxy ALL_PROXY all_proxy"
-                              : "proxy http_proxy ALL_PROXY all_proxy";
     CB_TRY(get_seconds(s, "connect_timeout", &s->connect_ms, err));
     CB_TRY(get_seconds(s, "read_timeout", &s->stall_ms, err));
-    CB_TRY(cb_net_get(s->net, s->zone, s->head.url,
-                      "AWS_CA_BUNDLE ca_bundle SSL_CERT_FILE CURL_CA_BUNDLE REQUESTS_CA_BUNDLE",
-                      &s->ca_file, err));
-    CB_TRY(cb_net_get(s->net, s->zone, s->head.url, proxies, &s->proxy, err));
-    return cb_net_get(s->net, s->zone, s->head.url, "NO_PROXY no_proxy", &s->no_proxy, err);
+    return cb_net_get_way(s->net, s->zone, s->head.url, &s->way, err);
 }
 
 static cubed_status get_bytes(cb_net *net, cb_zone *zone, const char *url, const char *name,
@@ -980,8 +972,7 @@ static cubed_status split_url(cb_remote *s, cubed_error *err)
 }
 
 cubed_status cb_remote_new(cb_net *net, const cubed_store_vtable *vt, const cb_dialect *dialect,
-                           const char *url, bool tls, size_t size, cb_remote **out,
-                           cubed_error *err)
+                           const char *url, size_t size, cb_remote **out, cubed_error *err)
 {
     cb_zone *zone;
     CB_TRY(cb_zone_new(net->alloc, &zone, err));
@@ -998,7 +989,7 @@ cubed_status cb_remote_new(cb_net *net, const cubed_store_vtable *vt, const cb_d
     s->zone = zone;
     s->pid = getpid();
     cubed_status st = split_url(s, err);
-    if (st == CUBED_OK) st = configure(s, tls, err);
+    if (st == CUBED_OK) st = configure(s, err);
     if (st != CUBED_OK) {
         cb_remote_free(s);
         return st;

@@ -102,7 +102,7 @@ struct cb_remote {
     cb_zone *zone;      /* of this struct and all its texts */
     const char *bucket; /* or host: what the URL has up to its first slash */
     const char *root;   /* key of the store in its bucket, "" or without '/' at its end */
-    const char *ca_file, *proxy, *no_proxy;
+    cb_http_way way;
     uint32_t connect_ms, stall_ms;
     cb_upload_sizes uploads;
     pid_t pid;
@@ -120,8 +120,8 @@ struct cb_remote {
 /* Zeroed memory for a store's struct, of which the cb_remote is the first member, with all that does not depend on
  * the dialect. */
 CUBED_MUST_CHECK cubed_status cb_remote_new(cb_net *net, const cubed_store_vtable *vt,
-                                            const cb_dialect *dialect, const char *url, bool tls,
-                                            size_t size, cb_remote **out, cubed_error *err);
+                                            const cb_dialect *dialect, const char *url, size_t size,
+                                            cb_remote **out, cubed_error *err);
 /* Of a store that was not given out. */
 void cb_remote_free(cb_remote *s);
 void cb_remote_close(cubed_store *store);
@@ -152,6 +152,7 @@ CUBED_MUST_CHECK cubed_status cb_remote_do(cb_remote *s, cb_remote_what what,
     {                                                                                              \
         .struct_size = sizeof(cubed_store_vtable), .version = CUBED_STORE_VERSION,                 \
         .flags = (what), .scheme = (name), .max_in_flight = CB_HTTP_MOST,                          \
+        .request_bytes = CB_HTTP_REQUEST_BYTES, .process_bytes = CB_HTTP_PROCESS_BYTES,            \
         .close = cb_remote_close, .submit = cb_remote_submit, .cancel = cb_remote_cancel,          \
         .around = cb_remote_around, .copy = cb_remote_copy, .sweep = cb_remote_sweep               \
     }

@@ -30,6 +30,9 @@ CUBED_MUST_CHECK cubed_status cb_remote_get_upload_sizes(cb_net *net, cb_zone *z
 CUBED_MUST_CHECK cubed_status cb_gcs_get_upload_sizes(cb_net *net, cb_zone *zone, const char *url,
                                                       cb_upload_sizes *out, cubed_error *err);
 
+extern const cubed_store_vtable cb_s3_vtable, cb_gcs_vtable, cb_azure_vtable, cb_web_vtable,
+    cb_redis_vtable;
+
 /* s3://BUCKET/PATH: Amazon's S3, and what speaks like it. */
 CUBED_MUST_CHECK cubed_status cb_s3_open(cb_net *net, const char *url, cubed_store **out,
                                          cubed_error *err);

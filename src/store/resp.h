@@ -11,6 +11,10 @@ typedef struct cb_resp {
     char ahead[16 << 10];
 } cb_resp;
 
+/* Memory of a request: a connection, which is kept, what the system's resolver takes to find its server, and lists of what
+ * is asked for. */
+enum { CB_RESP_REQUEST_BYTES = sizeof(cb_resp) + (48 << 10) };
+
 /* One argument of a command, whose second part lies elsewhere. */
 typedef struct cb_resp_arg {
     const void *bytes;

@@ -390,7 +390,7 @@ static const cb_dialect s3 = {
     .open = cb_s3_open,
 };
 
-static const cubed_store_vtable vtable = CB_REMOTE_VTABLE("s3", CUBED_STORE_ETAGS);
+const cubed_store_vtable cb_s3_vtable = CB_REMOTE_VTABLE("s3", CUBED_STORE_ETAGS);
 
 static cubed_status set_endpoint(s3_store *s, cubed_error *err)
 {
@@ -424,7 +424,7 @@ cubed_status cb_s3_open(cb_net *net, const char *url, cubed_store **out, cubed_e
 {
     cb_remote *remote;
     CB_TRY(cb_net_check_options(net, url, OPTIONS, err));
-    CB_TRY(cb_remote_new(net, &vtable, &s3, url, true, sizeof(s3_store), &remote, err));
+    CB_TRY(cb_remote_new(net, &cb_s3_vtable, &s3, url, sizeof(s3_store), &remote, err));
     s3_store *s = (s3_store *)remote;
     cubed_status st = set_rest(s, err);
     if (st == CUBED_OK) {

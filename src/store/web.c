@@ -30,12 +30,14 @@ static void tell(const cb_remote_call *c, cubed_object_info *info)
 
 static const cb_dialect web = {.most_deleted = 1, .prepare = prepare, .tell = tell};
 
-static const cubed_store_vtable vtable = {
+const cubed_store_vtable cb_web_vtable = {
     .struct_size = sizeof(cubed_store_vtable),
     .version = CUBED_STORE_VERSION,
     .flags = CUBED_STORE_ETAGS,
     .scheme = "http",
     .max_in_flight = CB_HTTP_MOST,
+    .request_bytes = CB_HTTP_REQUEST_BYTES,
+    .process_bytes = CB_HTTP_PROCESS_BYTES,
     .close = cb_remote_close,
     .submit = cb_remote_submit,
     .cancel = cb_remote_cancel,
@@ -43,10 +45,9 @@ static const cubed_store_vtable vtable = {
 
 cubed_status cb_web_open(cb_net *net, const char *url, cubed_store **out, cubed_error *err)
 {
-    const bool tls = strncmp(url, "https:", 6) == 0;
     cb_remote *s;
     CB_TRY(cb_net_check_options(net, url, CB_REMOTE_OPTIONS, err));
-    CB_TRY(cb_remote_new(net, &vtable, &web, url, tls, sizeof *s, &s, err));
+    CB_TRY(cb_remote_new(net, &cb_web_vtable, &web, url, sizeof *s, &s, err));
     *out = &s->head;
     return CUBED_OK;
 }

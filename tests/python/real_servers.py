@@ -1,9 +1,8 @@
 """Servers of others that speak as object stores do, each on a free port of this machine.
 
-versitygw and fake-gcs-server are found on the PATH or in ~/go/bin (``go install
-github.com/versity/versitygw/cmd/versitygw@latest``, ``go install
-github.com/fsouza/fake-gcs-server@latest``), azurite in ~/node_modules/.bin (``npm install
-azurite``), moto in the environment. Each is ended by its process.
+versitygw, fake-gcs-server and azurite are found on the PATH, where Go and npm put them, or in
+build/servers (``tools/servers`` installs them there), moto in the environment. Each is ended by its
+process.
 """
 
 import base64
@@ -25,9 +24,11 @@ KEY, SECRET, REGION = "AKIDTEST", "secret/of+the=test", "eu-north-1"
 
 
 def program(name, folder):
-    found = shutil.which(name) or shutil.which(name, path=Path.home() / folder)
+    own = Path(__file__).resolve().parents[2] / "build/servers"
+    places = [None, Path.home() / folder, own / folder.removeprefix("go/")]
+    found = next(filter(None, (shutil.which(name, path=p) for p in places)), None)
     if not found:
-        pytest.skip(f"{name} is neither on the PATH nor in ~/{folder}")
+        pytest.skip(f"{name} is neither on the PATH nor in ~/{folder}: tools/servers installs it")
     return found
 
 

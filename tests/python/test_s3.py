@@ -3,6 +3,9 @@
 import json
 import os
 import re
+import select
+import socket
+import ssl
 import subprocess
 import sys
 import time
@@ -10,6 +13,7 @@ import traceback
 import urllib.parse
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import BaseRequestHandler, ThreadingTCPServer
 from threading import Thread
 from typing import ClassVar
 
@@ -601,6 +605,85 @@ def test_programs_that_tell_keys(server, local, tmp_path):
     assert 'credential_process of profile "default" failed' in r.err
     config.write_text(f"[default]\ncredential_process = echo '{SECRET}'")
     assert "the reply is not JSON" in found_in(server, local, tmp_path, code=1).err
+
+
+class Proxy(BaseRequestHandler):
+    """Takes bytes to where a client wants to be connected, which is noted."""
+
+    log: ClassVar[list[str]] = []
+
+    def handle(self):
+        asked = b""
+        while not asked.endswith(b"\r\n\r\n"):
+            asked += self.request.recv(1)
+        method, place, _ = asked.decode().split(" ", 2)
+        self.log.append(f"{method} {place}")
+        host, port = place.rsplit(":", 1)
+        with socket.create_connection((host, int(port))) as there:
+            self.request.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+            ends = {self.request: there, there: self.request}
+            while True:
+                for end in select.select(list(ends), [], [])[0]:
+                    some = end.recv(1 << 16)
+                    if not some:
+                        return
+                    ends[end].sendall(some)
+
+
+@pytest.fixture
+def proxy():
+    Proxy.log.clear()
+    http = ThreadingTCPServer(("127.0.0.1", 0), Proxy)
+    http.daemon_threads = True
+    Thread(target=http.serve_forever, args=(0.02,), daemon=True).start()
+    yield f"http://127.0.0.1:{http.server_address[1]}"
+    http.shutdown()
+    http.server_close()
+
+
+def test_the_way_to_who_tells_keys(server, local, tmp_path, certificates, proxy):
+    """Certificates and proxies are those of the store; what is near is asked without one."""
+
+    class Sts(Fetched):
+        log: ClassVar[list[str]] = []
+
+    http = ThreadingHTTPServer(("127.0.0.1", 0), Sts)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificates[0][1])
+    http.socket = context.wrap_socket(http.socket, server_side=True)
+    Thread(target=http.serve_forever, args=(0.02,), daemon=True).start()
+    place = f"localhost:{http.server_address[1]}"
+    token = tmp_path / "token"
+    token.write_text("the token")
+    role = {"AWS_ROLE_ARN": "arn:aws:iam::1:role/r", "AWS_WEB_IDENTITY_TOKEN_FILE": str(token)}
+    role["AWS_ENDPOINT_URL_STS"] = f"https://{place}"
+    r = found_in(server, local, tmp_path, code=1, **role)
+    assert f"credentials from https://{place}/: " in r.err and "certificate" in r.err
+    known = {"AWS_CA_BUNDLE": str(certificates[0][0])}
+    found_in(server, local, tmp_path, **role, **known)
+    assert not Proxy.log
+    found_in(server, local, tmp_path, **role, **known, HTTPS_PROXY=proxy)
+    assert Proxy.log == [f"CONNECT {place}"]
+    found_in(server, local, tmp_path, **role, **known, HTTPS_PROXY=proxy, NO_PROXY="localhost")
+    assert len(Proxy.log) == 1 and len(Sts.log) == 3
+    http.shutdown()
+    http.server_close()
+
+
+def test_machines_are_asked_without_a_proxy(server, local, tmp_path, keeper, proxy):
+    where = {"AWS_EC2_METADATA_SERVICE_ENDPOINT": keeper.endpoint}
+    found_in(server, local, tmp_path, **where, HTTPS_PROXY=proxy)
+    assert len(keeper.log) == 3 and not Proxy.log
+
+
+def test_proxies_are_by_scheme(server, local, tmp_path, proxy):
+    """One for https:// is not asked for http://, as curl has it."""
+    keys = {"AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET}
+    found_in(server, local, tmp_path, **keys, HTTPS_PROXY=proxy, HTTP_PROXY=proxy)
+    assert not Proxy.log
+    r = found_in(server, local, tmp_path, **keys, http_proxy="http://127.0.0.1:1", code=1)
+    assert "127.0.0.1" in r.err
+    found_in(server, local, tmp_path, **keys, http_proxy="http://127.0.0.1:1", NO_PROXY="127.0.0.1")
 
 
 def test_services_that_tell_keys(server, local, tmp_path, keeper):

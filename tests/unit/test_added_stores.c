@@ -11,6 +11,7 @@
 #include "async_store.h"
 #include "base/clock.h"
 #include "cubed/cubed.h"
+#include "plan/plan.h"
 
 enum { N = 40, CHUNK = 10, LISTED = 256 };
 
@@ -121,6 +122,33 @@ static void test_a_store_that_completes_later(void **state)
     assert_non_null(strstr(err.message, "later"));
 }
 
+/* What a store says that it takes is in projections: of a get and a put of each worker, and of what is read ahead. */
+static void test_memory_of_requests(void **state)
+{
+    enum { REQUEST = 3 << 20, PROCESS = 5 << 20 };
+    added *a = *state;
+    cubed_error err = CUBED_ERROR_INIT;
+    uint64_t with[2];
+    must(cubed_context_add_store(a->ctx, &a->vt, &err), &err);
+    must(negate(a->ctx, NULL, &(cubed_target){.url = "later://here/x"}, NULL, NULL, &err), &err);
+    for (int i = 0; i < 2; i++) {
+        cubed_array *x, *y;
+        cubed_plan *plan;
+        int64_t back[N];
+        must(cubed_array_open(a->ctx, "later://here/x", &x, &err), &err);
+        must(cubed_elementwise(CUBED_OP_NEGATIVE, &x, 1, &y, &err), &err);
+        const cubed_target target = {.array = y, .data = back};
+        must(cubed_plan_new(a->ctx, &target, 1, NULL, &plan, &err), &err);
+        with[i] = plan->metadata;
+        cubed_plan_unref(plan);
+        cubed_array_unref(y);
+        cubed_array_unref(x);
+        a->vt.request_bytes = REQUEST; /* as if it had said so from the start */
+        a->vt.process_bytes = PROCESS;
+    }
+    assert_true(with[1] >= with[0] + PROCESS + 2 * REQUEST);
+}
+
 static cubed_status read_failing(added *a, int failures, uint32_t retry_after_ms, int retries,
                                  int64_t *retried, double *seconds, cubed_error *err)
 {
@@ -178,8 +206,8 @@ static void test_vtables_that_are_refused(void **state)
     cubed_store_vtable vt = a->vt;
     vt.version = CUBED_STORE_VERSION + 1;
     assert_int_equal(cubed_context_add_store(a->ctx, &vt, &err), CUBED_E_ARG);
-    assert_non_null(strstr(err.message, "version 4"));
-    assert_non_null(strstr(err.message, "expected version 3"));
+    assert_non_null(strstr(err.message, "version 5"));
+    assert_non_null(strstr(err.message, "expected version 4"));
     vt = a->vt;
     vt.struct_size -= sizeof(void *);
     assert_int_equal(cubed_context_add_store(a->ctx, &vt, &err), CUBED_E_ARG);
@@ -306,6 +334,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_a_store_that_completes_later, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_memory_of_requests, setup, teardown),
         cmocka_unit_test_setup_teardown(test_retries, setup, teardown),
         cmocka_unit_test_setup_teardown(test_vtables_that_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(test_memory, setup, teardown),

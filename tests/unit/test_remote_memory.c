@@ -341,7 +341,7 @@ static long measure(server *s, cb_http *http, int n, bool puts)
         cb_http_call *c = &r[i].call;
         cb_http_call_init(c, &counting);
         c->fns = &functions;
-        c->ca_file = s->ca_file;
+        c->way.ca_file = s->ca_file;
         r[i].s = s;
         r[i].left = &left;
         r[i].piece = (cb_http_piece){.size = BODY, .dst = room[i]};

@@ -36,7 +36,7 @@
 extern "C" {
 #endif
 
-#define CUBED_STORE_VERSION 3
+#define CUBED_STORE_VERSION 4
 
 typedef struct cubed_store cubed_store;
 typedef struct cubed_store_request cubed_store_request;
@@ -174,6 +174,10 @@ struct cubed_store_vtable {
      * CUBED_STORE_GAP): ranges of one object with no more between them are read as one. */
     uint32_t max_in_flight;
     uint32_t gap;
+    /* Memory of the store's own, part of projections: of each request that is under way, beside the caller's buffers, with
+     * its connection; and of a process that uses the store at all. */
+    size_t request_bytes;
+    size_t process_bytes;
     /* Nothing but the arguments need be looked at: what is not there shows in requests. */
     cubed_status (*open)(const cubed_store_vtable *vt, const cubed_store_open_args *args,
                          cubed_store **out, cubed_error *err);

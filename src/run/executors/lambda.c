@@ -51,7 +51,7 @@ struct lambda {
     cb_zone *zone;
     const char *function, *region, *host, *path; /* path: of the endpoint, "" or "/base" */
     bool tls;
-    const char *ca_file, *proxy, *no_proxy;
+    cb_http_way way;
     cb_credentials *who;
     cb_http *http;
     pthread_mutex_t lock; /* of what is done, and in flight */
@@ -246,9 +246,7 @@ static cubed_status lambda_submit(cubed_executor *ex, const cubed_task_range *ra
     cb_http_call_init(&i->http, x->alloc);
     i->http.fns = &functions;
     i->http.method = "POST";
-    i->http.ca_file = x->ca_file;
-    i->http.proxy = x->proxy;
-    i->http.no_proxy = x->no_proxy;
+    i->http.way = x->way;
     i->http.stall_ms = STALL_MS;
     const cubed_status st = put_body(x, range, i, err);
     if (st != CUBED_OK) {
@@ -435,14 +433,7 @@ static cubed_status find_settings(lambda *x, cb_net *net, const char *url, cubed
 {
     CB_TRY(cb_net_check_options(net, url, OPTIONS, err));
     CB_TRY(find_service(x, net, url, err));
-    CB_TRY(cb_net_get(net, x->zone, url,
-                      "AWS_CA_BUNDLE ca_bundle SSL_CERT_FILE CURL_CA_BUNDLE REQUESTS_CA_BUNDLE",
-                      &x->ca_file, err));
-    CB_TRY(cb_net_get(net, x->zone, url,
-                      x->tls ? "proxy HTTPS_PROXY https_proxy ALL_PROXY all_proxy"
-                             : "proxy http_proxy ALL_PROXY all_proxy",
-                      &x->proxy, err));
-    return cb_net_get(net, x->zone, url, "NO_PROXY no_proxy", &x->no_proxy, err);
+    return cb_net_get_way(net, x->zone, url, &x->way, err);
 }
 
 static cubed_status find_function(lambda *x, const char *name, cubed_error *err)
