@@ -146,7 +146,7 @@ static void test_memory_of_requests(void **state)
         a->vt.request_bytes = REQUEST; /* as if it had said so from the start */
         a->vt.process_bytes = PROCESS;
     }
-    assert_true(with[1] >= with[0] + PROCESS + 2 * REQUEST);
+    assert_true(with[1] >= with[0] + PROCESS + 2 * (uint64_t)REQUEST);
 }
 
 static cubed_status read_failing(added *a, int failures, uint32_t retry_after_ms, int retries,
