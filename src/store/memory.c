@@ -383,7 +383,7 @@ cubed_status cb_memory_open(cb_memory *m, const char *url, cubed_store **out, cu
 cubed_status cb_store_open_memory(const cubed_allocator *a, const char *name, cubed_store **out,
                                   cubed_error *err)
 {
-    memory_store *s;
+    memory_store *s = NULL;
     CB_TRY(new_store(a, name, "", &s, err));
     cubed_status st = cb_memory_init(&s->own, a, err);
     if (st != CUBED_OK) {

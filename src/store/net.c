@@ -172,7 +172,7 @@ cubed_status cb_net_set_variables(cb_net *n, const char *const *variables, cubed
     for (; *variables && st == CUBED_OK; variables++) {
         const char *equals = strchr(*variables, '=');
         const size_t size = equals ? (size_t)(equals - *variables) : 0;
-        cb_setting *s;
+        cb_setting *s = NULL;
         if (strncmp(*variables, CB_NET_OPTIONS "=", sizeof CB_NET_OPTIONS) == 0)
             options = equals + 1;
         if (!equals || !is_wanted(*variables, size)) continue;

@@ -145,7 +145,7 @@ cubed_status cb_zarr_open(cubed_store *store, const cb_codecs *codecs, const cha
 cubed_status cb_zarr_attach(cubed_store *store, const char *path, const cb_zarr_meta *meta,
                             cb_zarr_array **out, cubed_error *err)
 {
-    cb_zarr_array *z;
+    cb_zarr_array *z = NULL;
     CB_TRY(new_array(store, path, &z, err));
     z->meta = *meta;
     cb_codec_chain_fix(&z->meta.codecs);
