@@ -95,7 +95,8 @@ static bool may_spread(const cubed_plan *p, const cb_stage *s)
     if (!s->reduce || (!s->op->tiles && !leaves_states(p, s)) || s->reduce->body.nbranches > 1)
         return false;
     if (s->ntasks == 0 || s->ntasks >= enough_tasks(p)) return false;
-    if (s->reduce->body.nbranches == 0) return true; /* a merge of states, which are raw */
+    /* Of a merge of states, which are raw; or of nothing. */
+    if (s->reduce->body.nbranches == 0) return p->other_machines && s->reduce->list[0].states >= 0;
     if (p->other_machines && is_encoded(p, s)) return false;
     for (int v = 0; v < s->reduce->body.branches[0].nloads; v++) {
         const cb_load *l = &s->reduce->body.branches[0].loads[v];
