@@ -206,8 +206,13 @@ cubed_status cli_run_plan(cubed_plan *plan, const cli_common *c, cubed_run_stats
 cubed_status cli_own_path(char path[PATH_MAX], cubed_error *err);
 /* The bytes of a whole file, to be freed with cli_free; an errno, 0 if it went well. */
 int cli_read_file(const char *file, void **data, size_t *size);
-/* The bytes of a plan that was saved, to be freed with cli_free; false where that was said on stderr. */
-bool cli_read_plan(const char *verb, const char *file, void **data, size_t *size);
+/* The same of an object at a URL, of at most `max` bytes. */
+cubed_status cli_read_url(cubed_context *ctx, const char *url, size_t max, void **data,
+                          size_t *size, cubed_error *err);
+bool cli_is_url(const char *text);
+/* The bytes of a plan that was saved to a file or lies at a URL, to be freed with cli_free; an exit code. */
+int cli_read_plan(const char *verb, cubed_context *ctx, const char *file, void **data,
+                  size_t *size);
 /* A context for --isa. Returns an exit code. */
 int cli_context(const char *verb, const cli_common *c, cubed_context **out);
 

@@ -113,7 +113,7 @@ int cmd_run(int argc, char **argv)
     cubed_error err = CUBED_ERROR_INIT;
     cubed_context *ctx = NULL;
     cubed_plan *plan = NULL;
-    void *data;
+    void *data = NULL;
     size_t size;
     bool allow_code = false, detach = false;
     engine_choice choice = {.engine = NULL};
@@ -144,8 +144,8 @@ int cmd_run(int argc, char **argv)
         return cli_usage_error("run", "--report is of a run: not with --plan");
     if (argc - optind != 1)
         return cli_usage_error("run", "expected PLAN, got %d arguments", argc - optind);
-    if (!cli_read_plan("run", argv[optind], &data, &size)) return EXIT_FAILURE;
     code = cli_context("run", &c, &ctx);
+    if (code == EXIT_SUCCESS) code = cli_read_plan("run", ctx, argv[optind], &data, &size);
     if (code == EXIT_SUCCESS) {
         cli_catch_signals();
         cubed_status st = allow_code ? cubed_plan_load_code(ctx, data, size, &plan, &err)

@@ -367,8 +367,8 @@ int cmd_submit(int argc, char **argv)
         return cli_usage_error("submit", "expected PLAN DIR, got %d arguments", argc - optind);
     code = engine_check("submit", &choice);
     if (code != EXIT_SUCCESS) return code;
-    if (!cli_read_plan("submit", argv[optind], &bytes, &size)) return EXIT_FAILURE;
     code = cli_context("submit", &c, &ctx);
+    if (code == EXIT_SUCCESS) code = cli_read_plan("submit", ctx, argv[optind], &bytes, &size);
     if (code == EXIT_SUCCESS && cubed_plan_load(ctx, bytes, size, &plan, &err) != CUBED_OK)
         code = cli_report("submit", &err);
     if (code == EXIT_SUCCESS) code = make_directory("submit", argv[optind + 1]);

@@ -29,10 +29,9 @@ static const cli_option own[] = {
      "the "
      "number (see below), without tasks that are done",
      KEY_OF},
-    {"message", "FILE|-",
+    {"message", "FILE|-|URL",
      "what to run, as bytes (cubed/sys/message.h), which - reads from the standard input; reports "
-     "go "
-     "to the standard output",
+     "go to the standard output",
      KEY_MESSAGE},
     {"task-timeout", "SECONDS", "that a task may take (default: any time)", KEY_TIMEOUT},
     {"serve", "FD", "serve the executor `processes` of the command that started this one",
@@ -47,7 +46,8 @@ const cli_usage cmd_worker_usage = {
     .synopsis = "worker PLAN (STAGE FIRST[:LAST] | STAGE --of N | --begin | --finish) [options]",
     .text =
         "Runs task FIRST, or tasks FIRST to LAST - 1, of one stage of a plan that --save-plan "
-        "wrote.\nThe run has a name, by which its workers share the plan's work directory: "
+        "wrote: PLAN is its file or, of any store, its URL.\nThe run has a name, by which its "
+        "workers share the plan's work directory: "
         "--begin gives it one,\nand lets no other run write to the targets; --finish makes them "
         "whole when all tasks have been\ndone, and removes intermediates. In between any number of "
         "workers run tasks, each stage after\nthose that it reads; what is repeated does no "
@@ -117,18 +117,6 @@ typedef struct request {
     uint32_t timeout_ms;
 } request;
 
-/* 0, or an errno. One byte more than there may be shows that there are too many. */
-static int read_message(const char *path, uint8_t bytes[CUBED_RANGE_BYTES + 1], size_t *size)
-{
-    const bool in = strcmp(path, "-") == 0;
-    FILE *f = in ? stdin : fopen(path, "rb");
-    if (!f) return errno;
-    *size = fread(bytes, 1, CUBED_RANGE_BYTES + 1, f);
-    const int e = ferror(f) ? EIO : 0;
-    if (!in) (void)fclose(f);
-    return e;
-}
-
 static cubed_status fail_io(cubed_error *err, const char *what, int e)
 {
     err->status = CUBED_E_IO;
@@ -145,16 +133,37 @@ typedef struct told {
     const request *request;
 } told;
 
+/* One byte more than there may be shows that there are too many. */
+static cubed_status read_message(const told *t, uint8_t bytes[CUBED_RANGE_BYTES + 1], size_t *size,
+                                 cubed_error *err)
+{
+    const char *from = t->request->message;
+    const bool in = strcmp(from, "-") == 0;
+    if (cli_is_url(from)) {
+        void *data;
+        const cubed_status st = cli_read_url(t->ctx, from, CUBED_RANGE_BYTES + 1, &data, size, err);
+        if (st == CUBED_OK) memcpy(bytes, data, *size);
+        cli_free(data);
+        return st;
+    }
+    FILE *f = in ? stdin : fopen(from, "rb");
+    if (!f) return fail_io(err, "cannot read the message", errno);
+    *size = fread(bytes, 1, CUBED_RANGE_BYTES + 1, f);
+    const bool failed = ferror(f);
+    if (!in) (void)fclose(f);
+    return failed ? fail_io(err, "cannot read the message", EIO) : CUBED_OK;
+}
+
 /* Reports tell of errors, too: the command fails only if there are none. */
 static cubed_status perform_message(const told *t, cubed_worker *worker, cubed_error *err)
 {
     uint8_t message[CUBED_RANGE_BYTES + 1];
     size_t size = 0, reports_size;
     const void *reports;
-    const int e = read_message(t->request->message, message, &size);
-    if (e) return fail_io(err, "cannot read the message", e);
-    cubed_status st = cubed_work(worker, t->plan, t->size, message, size, &cli_cancel, &reports,
-                                 &reports_size, err);
+    cubed_status st = read_message(t, message, &size, err);
+    if (st != CUBED_OK) return st;
+    st = cubed_work(worker, t->plan, t->size, message, size, &cli_cancel, &reports, &reports_size,
+                    err);
     if (st == CUBED_OK &&
         (fwrite(reports, 1, reports_size, stdout) != reports_size || fflush(stdout) != 0))
         st = fail_io(err, "cannot write reports", errno);
@@ -334,14 +343,11 @@ int cmd_worker(int argc, char **argv)
     if (code != EXIT_SUCCESS) return code;
     told t = {.allow_code = allow_code, .request = &r};
     cubed_error err = CUBED_ERROR_INIT;
-    if (!cli_read_plan("worker", argv[optind], &t.plan, &t.size)) return EXIT_FAILURE;
     cli_catch_signals();
     code = cli_context("worker", &c, &t.ctx);
-    if (code == EXIT_SUCCESS) {
-        const cubed_status st = perform(&t, &err);
-        cubed_context_unref(t.ctx);
-        code = st == CUBED_OK ? EXIT_SUCCESS : cli_report("worker", &err);
-    }
+    if (code == EXIT_SUCCESS) code = cli_read_plan("worker", t.ctx, argv[optind], &t.plan, &t.size);
+    if (code == EXIT_SUCCESS && perform(&t, &err) != CUBED_OK) code = cli_report("worker", &err);
+    cubed_context_unref(t.ctx);
     cli_free(t.plan);
     return code;
 }

@@ -7,6 +7,10 @@
 #include <sys/stat.h>
 
 #include "cli.h"
+#include "cubed/sys/message.h"
+
+/* A plan that is larger is none. */
+#define MAX_PLAN ((size_t)1 << 30)
 
 /* check_layers: allow call: the command's own memory; there is nothing to go back to without it */
 static void *must(void *p)
@@ -75,15 +79,46 @@ int cli_read_file(const char *file, void **data, size_t *size)
     return e;
 }
 
-bool cli_read_plan(const char *verb, const char *file, void **data, size_t *size)
+bool cli_is_url(const char *text) { return strstr(text, "://") != NULL; }
+
+typedef struct object_bytes {
+    void **data;
+    size_t *size;
+} object_bytes;
+
+static cubed_status keep_bytes(void *sink, const void *data, size_t size, cubed_error *err)
 {
-    struct stat st;
-    if (stat(file, &st) == 0 && S_ISDIR(st.st_mode)) {
+    const object_bytes *to = sink;
+    (void)err;
+    *to->data = cli_alloc(size);
+    *to->size = size;
+    if (size > 0) memcpy(*to->data, data, size);
+    return CUBED_OK;
+}
+
+cubed_status cli_read_url(cubed_context *ctx, const char *url, size_t max, void **data,
+                          size_t *size, cubed_error *err)
+{
+    object_bytes to = {data, size};
+    *data = NULL;
+    *size = 0;
+    return cubed_object_read(ctx, url, max, keep_bytes, &to, err);
+}
+
+int cli_read_plan(const char *verb, cubed_context *ctx, const char *file, void **data, size_t *size)
+{
+    struct stat info;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (cli_is_url(file)) {
+        const cubed_status st = cli_read_url(ctx, file, MAX_PLAN, data, size, &err);
+        return st == CUBED_OK ? EXIT_SUCCESS : cli_report(verb, &err);
+    }
+    if (stat(file, &info) == 0 && S_ISDIR(info.st_mode)) {
         fprintf(stderr,
                 "cubed %s: %s is a directory: expected the file of a plan, which --save-plan "
                 "writes; `cubed info %s` shows what a store holds\n",
                 verb, file, file);
-        return false;
+        return EXIT_FAILURE;
     }
     const int e = cli_read_file(file, data, size);
     if (e == ENOENT)
@@ -91,7 +126,7 @@ bool cli_read_plan(const char *verb, const char *file, void **data, size_t *size
                 file);
     else if (e)
         fprintf(stderr, "cubed %s: cannot read %s: %s\n", verb, file, strerror(e));
-    return e == 0;
+    return e ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 bool cli_parse_milliseconds(const char *text, uint32_t *out)

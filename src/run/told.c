@@ -11,7 +11,9 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cubed/sys/message.h"
+#include "place/place.h"
 #include "plan/plan.h"
+#include "store/uri.h"
 
 enum { NTEXTS = 4, HEAD = 12 };
 
@@ -117,6 +119,56 @@ cubed_status cb_told_take_json(const char *text, size_t size, cb_buf *out, cubed
     if (out->failed) return cb_fail(err, CUBED_E_NOMEM, "no memory for a message");
     return ok ? CUBED_OK
               : cb_fail(err, CUBED_E_FORMAT, "the message is not {\"cubed\": \"BASE64\"}");
+}
+
+/* --- What lies at a URL -------------------------------------------------------------------------------- */
+
+/* What is behind the last slash of a store becomes the key; of URLs both are encoded. */
+static cubed_status split_key(cb_zone *zone, cb_place *p, cb_buf *key, cubed_error *err)
+{
+    const char *scheme = strstr(p->store, "://");
+    const char *slash = strrchr(scheme ? scheme + 3 : p->store, '/');
+    if (*p->path) {
+        cb_buf_puts(key, p->path);
+        return CUBED_OK;
+    }
+    if (!slash || !slash[1])
+        return cb_fail(err, CUBED_E_ARG, "the URL \"%s\" names no object: expected STORE/KEY",
+                       p->given);
+    if (scheme)
+        cb_uri_decode(key, slash + 1, strlen(slash + 1), false);
+    else
+        cb_buf_puts(key, slash + 1);
+    char *store = cb_zone_strdup(zone, p->store);
+    if (!store) return cb_fail(err, CUBED_E_NOMEM, "no memory for a place");
+    store[slash == p->store ? 1 : slash - p->store] = 0;
+    p->store = store;
+    return CUBED_OK;
+}
+
+cubed_status cubed_object_read(cubed_context *ctx, const char *url, size_t max,
+                               cubed_source_sink put, void *sink, cubed_error *err)
+{
+    cubed_store *store = NULL;
+    cb_zone *zone;
+    cb_place p;
+    cb_buf key, bytes;
+    cubed_status st;
+    CB_TRY(cb_zone_new(&ctx->alloc, &zone, err));
+    cb_buf_init(&key, &ctx->alloc);
+    cb_buf_init(&bytes, &ctx->alloc);
+    CB_GO(cb_place_parse(zone, url, &p, err));
+    CB_GO(split_key(zone, &p, &key, err));
+    if (key.failed) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for a key"));
+    CB_GO(cb_place_open(&ctx->stores, &p, false, &store, err));
+    CB_GO(cb_store_read_all(store, key.data, max, &bytes, err));
+    CB_GO(put(sink, bytes.data, bytes.size, err));
+out:
+    cb_store_close(store);
+    cb_buf_free(&bytes);
+    cb_buf_free(&key);
+    cb_zone_free(zone);
+    return st;
 }
 
 #ifndef CB_HAVE_HTTP

@@ -1,6 +1,7 @@
 """Runs by messages, as programs in other languages write them: see include/cubed/sys/message.h."""
 
 import itertools
+import os
 import re
 import struct
 import subprocess
@@ -9,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from conftest import BIN, check, run
+from s3_server import Object, Server, sometimes
 
 import zarr
 
@@ -104,3 +106,90 @@ def test_bytes_that_are_no_message_are_refused(plan):
         assert text in done.stderr.decode()
     assert run("worker", path, "--message", "-", "--begin").code == 2
     assert "--run is not expected" in run("worker", path, "--message", "-", "--run", "x").err
+
+
+@pytest.fixture
+def server(plan):
+    """A bucket with the plan, which fails now and then."""
+    with Server(signed=True) as s:
+        s.objects["plans/p q.cubed"] = Object(plan[0].read_bytes(), {})
+        s.fault = sometimes(0.2, 7, ["500", "503", "reset", "short", "no ranges"])
+        yield s
+    assert not s.wrong
+
+
+def at_urls(server, *args):
+    env = {k: v for k, v in os.environ.items() if not k.startswith("AWS_")} | server.variables
+    return subprocess.run([BIN, *map(str, args)], env=env, cwd="/", capture_output=True, timeout=60)
+
+
+@pytest.mark.parametrize(
+    "plan_at", ["s3://b/plans/p q.cubed", "s3://b/plans/p%20q.cubed", "s3://b/plans::p q.cubed"]
+)
+def test_plans_and_messages_at_urls(plan, server, tmp_path, plan_at):
+    """All that a worker is told lies in a bucket, in any spelling of its URL."""
+    path, x = plan
+    begun = at_urls(server, "worker", plan_at, "--begin", "--run", "r")
+    assert begun.stdout == b"r\n", begun.stderr
+    for stage in itertools.count():
+        server.objects[f"m/{stage}"] = Object(message("r", stage, 0, 1 << 40), {})
+        done = at_urls(server, "worker", plan_at, "--message", f"s3://b/m/{stage}")
+        assert done.returncode == 0, done.stderr
+        ((_, _, text, _),) = reports(done.stdout)
+        if "the plan has" in text:
+            break
+        n = int(re.search(rf"stage {stage} has tasks 0 to (\d+)", text)[1])
+        server.objects["m"] = Object(message("r", stage, 0, n), {})
+        done = at_urls(server, "worker", plan_at, "--message", "s3://b/m")
+        assert [g[:3] for g in reports(done.stdout)] == [(t, 0, "") for t in range(n)]
+    done = at_urls(server, "worker", plan_at, "--finish", "--run", "r")
+    assert done.returncode == 0, done.stderr
+    np.testing.assert_allclose(zarr.open_array(tmp_path / "out", mode="r")[...], x - x.mean(0))
+
+
+def test_other_stores(plan, server, tmp_path):
+    """Web servers and file: URLs, for all verbs that take a plan."""
+    path, x = plan
+    server.signed = False
+    web = f"{server.endpoint}/b/plans/p%20q.cubed"
+    server.objects["m"] = Object(message("r", 0, 0, 1), {})
+    (tmp_path / "m").write_bytes(message("r", 0, 0, 1))
+    check(run("worker", path, "--begin", "--run", "r"))
+    for plan_at, told in (
+        (web, f"{server.endpoint}/b/m"),
+        (f"file://{path}", f"file://{tmp_path}/m"),
+    ):
+        done = at_urls(server, "worker", plan_at, "--message", told)
+        assert [g[:3] for g in reports(done.stdout)] == [(0, 0, "")], done.stderr
+    submitted = at_urls(server, "submit", web, tmp_path / "run-1", "--engine", "slurm")
+    assert submitted.returncode == 0, submitted.stderr
+    assert (tmp_path / "run-1/plan.cubed").read_bytes() == path.read_bytes()
+    for left in ("work", "out"):
+        check(run("clean", tmp_path / left, "--detached"))
+    done = at_urls(server, "run", web, "--progress", "none")
+    assert done.returncode == 0, done.stderr
+    np.testing.assert_allclose(zarr.open_array(tmp_path / "out", mode="r")[...], x - x.mean(0))
+
+
+def test_urls_of_nothing(plan, server):
+    """Neither a plan nor a message, or what nobody may read."""
+    path, _ = plan
+    server.objects["long"] = Object(b"x" * 5000, {})
+    server.objects["empty"] = Object(b"", {})
+    web = server.endpoint
+    for args, text in (
+        (("s3://b/none", "--begin"), "s3://b has no none"),
+        (("s3://b/long", "--begin"), "these 5000 bytes are no plan"),
+        (("s3://b", "--begin"), 'the URL "s3://b" names no object: expected STORE/KEY'),
+        (("s3://b/", "--begin"), "names no object"),
+        (("ftp://b/c", "--begin"), "stores of scheme ftp are not supported"),
+        ((f"{web}/b/long?x=1", "--begin"), "has a query or a fragment"),
+        ((path, "--message", "s3://b/none"), "s3://b has no none"),
+        ((path, "--message", "s3://b/long"), "long is larger than 121 bytes"),
+        ((path, "--message", "s3://b/empty"), "a range of a run has 120 bytes, these are 0"),
+    ):
+        done = at_urls(server, "worker", *args)
+        assert done.returncode == 1 and not done.stdout
+        assert re.search(text, done.stderr.decode()), done.stderr
+    server.fault = lambda r: "403"
+    assert b"AccessDenied" in at_urls(server, "worker", path, "--message", "s3://b/m").stderr

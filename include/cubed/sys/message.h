@@ -72,6 +72,12 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_report_read(const cubed_context *c
                                                           cubed_task_report *report, size_t *used,
                                                           cubed_error *err);
 
+/* The whole object at a URL of any store, STORE/KEY or STORE::KEY: a message, or a plan's bytes, that a worker is pointed
+ * to. `put` is given them in one. CUBED_E_NOT_FOUND if there is none, CUBED_E_FORMAT above `max` bytes. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_object_read(cubed_context *ctx, const char *url,
+                                                          size_t max, cubed_source_sink put,
+                                                          void *sink, cubed_error *err);
+
 /* Who works on what messages say. It keeps the plan of the last one: with many messages of a run it is loaded once. Used by
  * one thread at a time; a process may have several. */
 typedef struct cubed_worker cubed_worker;
