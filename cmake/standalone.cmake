@@ -1,0 +1,73 @@
+# The command in one file, for workers on machines and in images with nothing but the C library: all libraries are linked
+# from archives, but glibc's, which look up hosts and users by what the machine has. Those of which there is no archive
+# stay shared, and lie beside it: Debian has none of SLEEF. libcurl is the machine's, loaded where a URL is asked for, or
+# linked as well: tools/wheel builds an archive, to be given by
+# -DCURL_LIBRARY=$PWD/build/libcurl/lib/libcurl.a with PKG_CONFIG_PATH=$PWD/build/libcurl/lib/pkgconfig.
+set(standalone_names blosc snappy zstd z lz4 jansson bz2)
+if(NOT CUBED_ISA STREQUAL base)
+  list(APPEND standalone_names sleef)
+endif()
+if(liblzma_FOUND)
+  list(APPEND standalone_names lzma)
+endif()
+if(libdeflate_FOUND)
+  list(APPEND standalone_names deflate)
+endif()
+if(CUBED_HAVE_HTTP)
+  if(NOT CUBED_CURL_FILE)
+    # The one that was found: those of distributions need all that it can speak.
+    set(STANDALONE_curl ${CURL_LIBRARY})
+    list(APPEND standalone_names curl ssl)
+  endif()
+  list(APPEND standalone_names crypto)
+endif()
+set(standalone_dirs)
+foreach(dependency IN LISTS CUBED_DEPENDENCIES)
+  list(APPEND standalone_dirs ${${dependency}_LIBRARY_DIRS})
+endforeach()
+set(standalone_libraries)
+set(standalone_shared)
+set(standalone_beside)
+foreach(name IN LISTS standalone_names)
+  find_library(STANDALONE_${name} NAMES lib${name}.a HINTS ${standalone_dirs})
+  mark_as_advanced(STANDALONE_${name})
+  if(STANDALONE_${name})
+    list(APPEND standalone_libraries ${STANDALONE_${name}})
+  elseif(name STREQUAL snappy)
+    # Without its development files there is no name to link it by, but that of the version blosc has.
+    list(APPEND standalone_shared ${name})
+    list(APPEND standalone_libraries -l:libsnappy.so.1)
+  else()
+    list(APPEND standalone_shared ${name})
+    list(APPEND standalone_libraries ${name})
+    find_library(STANDALONE_SHARED_${name} NAMES ${name} HINTS ${standalone_dirs})
+    mark_as_advanced(STANDALONE_SHARED_${name})
+    list(APPEND standalone_beside ${STANDALONE_SHARED_${name}})
+  endif()
+endforeach()
+if(STANDALONE_snappy)
+  execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libstdc++.a
+    OUTPUT_VARIABLE standalone_cxx OUTPUT_STRIP_TRAILING_WHITESPACE)
+  list(APPEND standalone_libraries ${standalone_cxx} -static-libgcc)
+endif()
+list(JOIN standalone_shared "\n" standalone_text)
+file(WRITE ${PROJECT_BINARY_DIR}/standalone/shared "${standalone_text}\n")
+
+add_executable(cubed_standalone EXCLUDE_FROM_ALL ${cli_main} $<TARGET_OBJECTS:cubed_cli_objects>)
+target_include_directories(cubed_standalone PRIVATE include src)
+# The library's own file: as a target it would bring the shared ones along.
+add_dependencies(cubed_standalone cubed_static)
+target_link_libraries(cubed_standalone PRIVATE cubed_flags
+  -Wl,--start-group $<TARGET_FILE:cubed_static> ${standalone_libraries} -Wl,--end-group Threads::Threads m)
+target_link_options(cubed_standalone PRIVATE LINKER:--gc-sections LINKER:--as-needed -s)
+set_target_properties(cubed_standalone PROPERTIES
+  OUTPUT_NAME cubed LINK_DEPENDS $<TARGET_FILE:cubed_static> BUILD_RPATH "$ORIGIN" BUILD_RPATH_USE_ORIGIN ON
+  RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/standalone)
+# Under the names by which the loader asks for them.
+foreach(library IN LISTS standalone_beside)
+  file(REAL_PATH ${library} file)
+  cmake_path(GET file FILENAME name)
+  string(REGEX REPLACE "(\\.so\\.[0-9]+).*" "\\1" name ${name})
+  add_custom_command(TARGET cubed_standalone POST_BUILD
+    COMMAND ${CMAKE_COMMAND} -E copy ${file} ${PROJECT_BINARY_DIR}/standalone/${name})
+endforeach()
