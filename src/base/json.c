@@ -21,6 +21,36 @@ const char *cb_json_big(const json_t *v)
     return digits > 0 && s[sign + digits] == 0 ? s : NULL;
 }
 
+/* As the C library's allocator rounds sizes. */
+static size_t allocated(size_t n) { return (n + 8 + 15) / 16 * 16; }
+
+/* Of lists, which double from 8 on. */
+static size_t doubled(size_t n)
+{
+    size_t room = 8;
+    while (room <= n) room *= 2;
+    return room;
+}
+
+size_t cb_json_bytes(const json_t *v)
+{
+    enum { VALUE = 16, ARRAY = 40, OBJECT = 80, PAIR = 64, BUCKET = 16 };
+    size_t bytes = allocated(VALUE), i;
+    const char *key;
+    json_t *x;
+    if (!v) return 0;
+    if (json_is_string(v)) return 2 * bytes + allocated(json_string_length(v) + 1);
+    if (json_is_array(v)) {
+        bytes = allocated(ARRAY) + allocated(doubled(json_array_size(v)) * sizeof(void *));
+        json_array_foreach(v, i, x) bytes += cb_json_bytes(x);
+    } else if (json_is_object(v)) {
+        bytes = allocated(OBJECT) + allocated(doubled(json_object_size(v)) * BUCKET);
+        json_object_foreach((json_t *)(uintptr_t)v, key, x) bytes +=
+            allocated(PAIR + strlen(key)) + cb_json_bytes(x);
+    }
+    return bytes;
+}
+
 json_t *cb_json_uint64(uint64_t v)
 {
     char text[BIG_SIZE + 24];

@@ -15,6 +15,8 @@ CUBED_MUST_CHECK cubed_status cb_json_parse(const char *where, const char *text,
                                             json_t **out, cubed_error *err);
 /* Appends text with jansson's `flags`, reals with 17 digits; false when there is no memory. */
 CUBED_MUST_CHECK bool cb_json_dump(const json_t *v, size_t flags, cb_buf *out);
+/* Bytes that a document takes, as jansson allocates it; 0 of NULL. */
+size_t cb_json_bytes(const json_t *v);
 /* The decimal digits of an integer that int64 cannot hold; NULL for everything else. */
 const char *cb_json_big(const json_t *v);
 /* An integer of any size up to uint64: a new reference. */

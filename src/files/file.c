@@ -411,7 +411,18 @@ static bool is_file(const cubed_store *s) { return s->vt->close == file_close; }
 
 size_t cb_file_bytes(const cubed_store *s)
 {
-    return is_file(s) ? cb_zone_bytes(((const cb_file *)s)->zone) : 0;
+    const cb_file *f = (const cb_file *)s;
+    return is_file(s) ? cb_zone_bytes(f->zone) + f->outside + f->passing : 0;
+}
+
+cubed_status cb_file_know_chunks(cubed_store *s, const char *path, cubed_error *err)
+{
+    cb_file *f = (cb_file *)s;
+    if (!is_file(s) || !f->kind->know) return CUBED_OK;
+    pthread_mutex_lock(&f->lock);
+    const cubed_status st = f->kind->know(f, path, err);
+    pthread_mutex_unlock(&f->lock);
+    return st;
 }
 
 static cubed_status open_kind(cb_file *f, cubed_error *err)

@@ -51,6 +51,9 @@ typedef struct cb_file_kind {
     cubed_status (*open)(cb_file *f, cubed_error *err);
     void (*close)(
         cb_file *f); /* NULL: there is nothing but memory of the zone. Also where open failed */
+    /* Reads all that finding chunks of the array at `path` takes, with the lock. NULL: that is known when its metadata
+     * are. */
+    cubed_status (*know)(cb_file *f, const char *path, cubed_error *err);
     /* CUBED_E_NOT_FOUND if there is no such object. Thread-safe. */
     cubed_status (*find)(cb_file *f, const char *key, cb_entry *out, cubed_error *err);
     /* Every key that begins with the prefix, which ends with '/' or is empty: those below one name follow one another.
@@ -79,6 +82,8 @@ struct cb_file {
     const cb_file_kind *kind;
     cb_zone *zone;
     void *data;           /* the kind's */
+    size_t outside;       /* what the kind keeps beside the zone, in bytes */
+    size_t passing;       /* the most that reading metadata took meanwhile */
     pthread_mutex_t lock; /* of the zone and of pages, once the file is open */
     uint8_t *pages;       /* NULL: none are kept */
     uint64_t page[CB_FILE_PAGES];

@@ -14,7 +14,11 @@ CUBED_MUST_CHECK cubed_status cb_zip_write(cubed_store *from, const char *path, 
                                            cubed_error *err);
 /* Where what was opened is found again when what its URL says has become something else; NULL: by its URL. */
 const char *cb_file_fixed_url(const cubed_store *s);
-/* Memory that an open file takes; 0 of other stores. */
+/* Reads where chunks of the array at `path` lie, if that is not known yet: tasks that get them take no memory for it
+ * then. Nothing of other stores. */
+CUBED_MUST_CHECK cubed_status cb_file_know_chunks(cubed_store *s, const char *path,
+                                                  cubed_error *err);
+/* Memory that an open file takes, or took while its metadata were read; 0 of other stores. */
 size_t cb_file_bytes(const cubed_store *s);
 
 #endif

@@ -80,32 +80,39 @@ static bool is_icechunk(cb_file *f, const uint8_t *first, size_t n)
 
 /* --- Objects of the repository -------------------------------------------------------------------------- */
 
-static cubed_status inflate_all(const char *url, const cb_buf *in, cb_buf *out, cubed_error *err)
+/* *n bytes; to nowhere: counts them. *passing: see read_flat. */
+static cubed_status inflate_all(const char *url, const cb_buf *in, uint8_t *out, size_t *n,
+                                size_t *passing, cubed_error *err)
 {
     char piece[16384];
     ZSTD_DCtx *z = ZSTD_createDCtx();
     ZSTD_inBuffer from = {in->data, in->size, HEADER};
     cubed_status st = z ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory to read %s", url);
-    size_t left = 1;
+    size_t left = 1, at = 0;
     while (st == CUBED_OK && left > 0) {
         ZSTD_outBuffer to = {piece, sizeof piece, 0};
         left = ZSTD_decompressStream(z, &to, &from);
         if (ZSTD_isError(left) || (left > 0 && to.pos == 0 && from.pos == from.size) ||
-            out->size > MAX_BYTES)
+            at + to.pos > (out ? *n : (size_t)MAX_BYTES))
             st = cb_fail(err, CUBED_E_FORMAT, "%s: an object of Icechunk does not decompress", url);
-        else
-            cb_buf_put(out, piece, to.pos);
-        if (out->failed) st = cb_fail(err, CUBED_E_NOMEM, "no memory to read %s", url);
+        else if (out)
+            memcpy(out + at, piece, to.pos);
+        at += to.pos;
     }
+    *n = at;
+    *passing = cb_max_size(*passing, in->cap + (z ? ZSTD_sizeof_DCtx(z) : 0));
     ZSTD_freeDCtx(z);
     return st;
 }
 
-/* The FlatBuffer of an object, in `out`. */
+/* The FlatBuffer of an object, in memory of the zone: inflated twice, so that there is one copy of it, of its size. *passing:
+ * bytes that this took beside, if that is more than before. */
 static cubed_status read_flat(cubed_store *store, const char *url, const char *key, int type,
-                              cb_buf *out, cubed_error *err)
+                              cb_zone *zone, cb_flat *out, size_t *passing, cubed_error *err)
 {
     cb_buf raw;
+    size_t n = 0;
+    uint8_t *p = NULL;
     cb_buf_init(&raw, store->alloc);
     cubed_status st = cb_store_read_all(store, key, (size_t)MAX_BYTES, &raw, err);
     const uint8_t *h = (const uint8_t *)raw.data;
@@ -117,28 +124,19 @@ static cubed_status read_flat(cubed_store *store, const char *url, const char *k
                      "%s: %s is of version %d of Icechunk's format, compressed by method %d: 1 and "
                      "2 are read, with method 0 or 1",
                      url, key, h[36], h[38]);
-    if (st == CUBED_OK && h[38] == 1) {
-        st = inflate_all(url, &raw, out, err);
-    } else if (st == CUBED_OK) {
-        cb_buf_put(out, raw.data + HEADER, raw.size - HEADER);
-        if (out->failed) st = cb_fail(err, CUBED_E_NOMEM, "no memory to read %s", url);
-    }
+    if (st == CUBED_OK && h[38] == 1)
+        st = inflate_all(url, &raw, NULL, &n, passing, err);
+    else if (st == CUBED_OK)
+        n = raw.size - HEADER;
+    if (st == CUBED_OK && !(p = cb_zone_alloc(zone, n)))
+        st = cb_fail(err, CUBED_E_NOMEM, "no memory to read %s", url);
+    if (st == CUBED_OK && h[38] == 1)
+        st = inflate_all(url, &raw, p, &n, passing, err);
+    else if (st == CUBED_OK)
+        memcpy(p, raw.data + HEADER, n);
+    *out = (cb_flat){p, n};
+    *passing = cb_max_size(*passing, raw.cap);
     cb_buf_free(&raw);
-    return st;
-}
-
-/* The same in memory of the zone. */
-static cubed_status keep_flat(cb_file *f, const char *key, int type, cb_flat *out, cubed_error *err)
-{
-    cb_buf b;
-    cb_buf_init(&b, f->head.alloc);
-    cubed_status st = read_flat(f->within, f->url, key, type, &b, err);
-    if (st == CUBED_OK) {
-        out->p = cb_zone_memdup(f->zone, b.data ? b.data : "", b.size);
-        out->n = b.size;
-        if (!out->p) st = cb_file_no_memory(f, err);
-    }
-    cb_buf_free(&b);
     return st;
 }
 
@@ -205,17 +203,17 @@ cubed_status cb_icechunk_find(cubed_store *within, const char *ref, const char *
                               char key[CB_ICECHUNK_KEY], cubed_error *err)
 {
     char id[ID_TEXT + 1] = "";
-    cb_buf b;
+    cb_zone *zone;
     cb_flat flat;
+    size_t passing = 0;
     bool single = false;
+    CB_TRY(cb_zone_new(within->alloc, &zone, err));
     cubed_status st = CUBED_OK;
-    cb_buf_init(&b, within->alloc);
     if (strncmp(ref, "snapshot.", 9) == 0) {
         if (strlen(ref) == 9 + ID_TEXT) memcpy(id, ref + 9, ID_TEXT + 1);
     } else {
         CB_GO(cb_store_exists(within, "repo", &single, err));
-        if (single) CB_GO(read_flat(within, url, "repo", REPO, &b, err));
-        flat = (cb_flat){(const uint8_t *)b.data, b.size};
+        if (single) CB_GO(read_flat(within, url, "repo", REPO, zone, &flat, &passing, err));
         if (!single)
             CB_GO(read_ref(within, ref, id, err));
         else if (!find_ref(&flat, ref, id))
@@ -229,7 +227,7 @@ cubed_status cb_icechunk_find(cubed_store *within, const char *ref, const char *
                       url, ref));
     snprintf(key, CB_ICECHUNK_KEY, "snapshots/%s", id);
 out:
-    cb_buf_free(&b);
+    cb_zone_free(zone);
     return st;
 }
 
@@ -272,7 +270,7 @@ static cubed_status open_icechunk(cb_file *f, cubed_error *err)
     repository *r = cb_zone_alloc(f->zone, sizeof *r);
     if (!r) return cb_file_no_memory(f, err);
     f->data = r;
-    CB_TRY(keep_flat(f, f->key, SNAPSHOT, &r->snapshot, err));
+    CB_TRY(read_flat(f->within, f->url, f->key, SNAPSHOT, f->zone, &r->snapshot, &f->passing, err));
     const cb_flat *b = &r->snapshot;
     const cb_flat_list nodes = cb_flat_list_of(b, cb_flat_root(b), SNAPSHOT_NODES, 4);
     r->nodes = cb_zone_alloc(f->zone, ((size_t)nodes.n + 1) * sizeof *r->nodes);
@@ -307,7 +305,8 @@ static cubed_status get_manifest(cb_file *f, const uint8_t *id, const cb_flat **
     snprintf(key, sizeof key, "manifests/%s", text);
     manifest *m = &r->manifests[r->nmanifests];
     cubed_error why = CUBED_ERROR_INIT;
-    cubed_status st = keep_flat(f, key, MANIFEST, &m->flat, &why);
+    cubed_status st =
+        read_flat(f->within, f->url, key, MANIFEST, f->zone, &m->flat, &f->passing, &why);
     if (st == CUBED_E_NOT_FOUND) /* else its chunks would be taken for such that nobody wrote */
         return cb_fail(err, CUBED_E_FORMAT, "%s: %s is not there", f->url, key);
     if (st != CUBED_OK && err) *err = why;
@@ -383,6 +382,7 @@ static cubed_status open_parent(cb_file *f, const char *url, size_t n, cubed_sto
     memcpy(own, url, n);
     CB_TRY(cb_store_open(f->stores, own, false, out, err));
     r->parents[r->nparents++] = (parent){own, *out};
+    f->outside += CB_STORE_BYTES;
     return CUBED_OK;
 }
 
@@ -520,6 +520,26 @@ static cubed_status find_icechunk(cb_file *f, const char *key, cb_entry *out, cu
     return st;
 }
 
+/* With the stores that manifests lead to, which are open from then on. */
+static cubed_status know_icechunk(cb_file *f, const char *path, cubed_error *err)
+{
+    const repository *r = f->data;
+    const cb_flat *b = &r->snapshot, *m;
+    const node *x = find_node(r, path, strlen(path));
+    const cb_flat_list all =
+        x && x->array ? cb_flat_list_of(b, x->array, ARRAY_MANIFESTS, 4) : (cb_flat_list){0, 0};
+    cb_entry unused;
+    for (uint32_t i = 0; i < all.n; i++) {
+        const uint64_t id = cb_flat_field(b, cb_flat_table(b, all, i), MANIFEST_ID, ID);
+        if (!id) return cb_file_bad(f, err, "a manifest of the snapshot has no name");
+        CB_TRY(get_manifest(f, b->p + id, &m, err));
+        const cb_flat_list refs = refs_of(m, x);
+        for (uint32_t k = 0; k < refs.n; k++)
+            CB_TRY(take_ref(f, m, cb_flat_table(m, refs, k), &unused, err));
+    }
+    return CUBED_OK;
+}
+
 /* Those of one manifest. */
 static cubed_status each_ref(const cb_flat *m, const node *x, const char *prefix,
                              cb_file_each_fn fn, void *ctx, cubed_error *err)
@@ -580,5 +600,6 @@ static cubed_status each_icechunk(cb_file *f, const char *prefix, bool chunks, c
 const cb_file_kind cb_file_icechunk = {.is = is_icechunk,
                                        .open = open_icechunk,
                                        .close = close_icechunk,
+                                       .know = know_icechunk,
                                        .find = find_icechunk,
                                        .each = each_icechunk};

@@ -1,6 +1,6 @@
 /* References of kerchunk (versions 0 and 1 of its JSON, and its folders of Parquet), as VirtualiZarr writes them, too: for
  * each key of a Zarr store the object itself, or where it lies in others. Of folders the file is .zmetadata, which has
- * metadata alone; references of chunks are in records of so many each, read when one of them is wanted. */
+ * metadata alone; references of chunks are in records of so many each, read when a plan is made or one of them is wanted. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -357,10 +357,35 @@ static cubed_status read_record(cb_file *f, const field *x, int64_t k, cubed_err
         if (err) *err = why;
     } else {
         st = cb_zone_new(f->head.alloc, &zone, err);
-        if (st == CUBED_OK) st = take_record(&b, zone, &file, key, &x->records[k], err);
+        if (st == CUBED_OK) {
+            st = take_record(&b, zone, &file, key, &x->records[k], err);
+            f->passing = cb_max_size(f->passing, file.cap + cb_zone_bytes(zone));
+        }
         cb_zone_free(zone);
     }
     cb_buf_free(&file);
+    return st;
+}
+
+/* What is kept beside the zone: stores, and of folders the names of what they have. */
+static void count_outside(cb_file *f)
+{
+    const references *r = f->data;
+    f->outside =
+        (size_t)r->nstores * CB_STORE_BYTES + cb_json_bytes(r->objects) + cb_json_bytes(r->parents);
+}
+
+static cubed_status know_references(cb_file *f, const char *path, cubed_error *err)
+{
+    const references *r = f->data;
+    const size_t n = strlen(path);
+    cubed_status st = CUBED_OK;
+    for (int i = 0; i < r->nfields; i++) {
+        const field *x = &r->fields[i];
+        if (strncmp(x->name, path, n) != 0 || strcmp(x->name + n, n ? "/" : "") != 0) continue;
+        for (int64_t k = 0; k < x->nrecords && st == CUBED_OK; k++) st = read_record(f, x, k, err);
+    }
+    count_outside(f);
     return st;
 }
 
@@ -460,9 +485,11 @@ static cubed_status open_references(cb_file *f, cubed_error *err)
     if (st == CUBED_OK) st = cb_json_parse(f->url, text, (size_t)f->info.size, &doc, err);
     cb_free(f->head.alloc, text, (size_t)f->info.size);
     if (st == CUBED_OK) st = build(&b, doc, err);
+    f->passing = 3 * (size_t)f->info.size + cb_json_bytes(doc) + cb_json_bytes(b.r->objects);
     json_decref(doc);
     b.r->templates = NULL;
     if (!b.r->record_size) forget(b.r); /* else records have more of them */
+    count_outside(f);
     return st;
 }
 
@@ -563,5 +590,6 @@ static cubed_status each_reference(cb_file *f, const char *prefix, bool chunks, 
 const cb_file_kind cb_file_references = {.is = is_references,
                                          .open = open_references,
                                          .close = close_references,
+                                         .know = know_references,
                                          .find = find_reference,
                                          .each = each_reference};

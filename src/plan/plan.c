@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "base/error.h"
+#include "files/files.h"
 #include "mem/pages.h"
 #include "plan/reduction.h"
 
@@ -75,6 +76,7 @@ static cubed_status open_source(cubed_plan *p, int i, cubed_error *err)
     cb_storage *s = p->storage[i];
     CB_TRY(cb_store_open(&p->ctx->stores, s->place.store, false, &s->store, err));
     CB_TRY(cb_zarr_open(s->store, &p->ctx->codecs, s->place.path, &s->array, err));
+    CB_TRY(cb_file_know_chunks(s->store, s->place.path, err));
     s->meta = *cb_zarr_get_meta(s->array);
     cb_codec_chain_fix(&s->meta.codecs);
     cb_grid grid = cb_plan_zarr_grid(&s->meta);

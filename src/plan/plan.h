@@ -89,7 +89,6 @@ CUBED_MUST_CHECK cubed_status cb_plan_add_storage(cubed_plan *p, int node, const
 CUBED_MUST_CHECK cubed_status cb_plan_target(cubed_plan *p, int node, cubed_error *err);
 /* The chunks of a Zarr array that can be read by themselves; points into the metadata. */
 cb_grid cb_plan_zarr_grid(const cb_zarr_meta *m);
-#define CB_STORE_BYTES ((size_t)512) /* Bytes of an open store, beside its address. */
 /* What a run's tables take, at most: per node, target and stage; per chunk of an intermediate, where it is and how many
  * will read it, beside a bit for whether it exists; and per task that is held while it waits for chunks: no more
  * than CB_RUN_WINDOW, or one of each stage. The runtime asserts them. */

@@ -33,6 +33,8 @@ typedef struct cb_stores {
     cb_net net;
 } cb_stores;
 
+#define CB_STORE_BYTES ((size_t)512) /* Bytes of an open store, beside its address. */
+
 CUBED_MUST_CHECK cubed_status cb_stores_init(cb_stores *s, const cubed_allocator *a,
                                              cubed_error *err);
 /* No store is open. */

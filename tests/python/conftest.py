@@ -160,3 +160,16 @@ def certificates(tmp_path_factory):
 
     names = "IP:127.0.0.1,DNS:localhost,DNS:b.localhost"
     return make("here", names), make("elsewhere", "DNS:elsewhere.example")
+
+
+def peak_of(*args) -> int:
+    """The most memory, in bytes, that a process of the command had."""
+    code = (
+        "import resource, subprocess, sys;"
+        "subprocess.run(sys.argv[1:], check=True, capture_output=True);"
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    )
+    command = [sys.executable, "-c", code, BIN, *map(str, args)]
+    out = subprocess.run(command, capture_output=True, text=True)
+    assert out.returncode == 0, out.stderr
+    return int(out.stdout) * 1024

@@ -3,7 +3,6 @@
 import json
 import shutil
 import subprocess
-import sys
 
 import cubed
 import h5py
@@ -11,7 +10,7 @@ import netCDF4
 import numpy as np
 import pytest
 import xarray as xr
-from conftest import BIN, check, run
+from conftest import check, peak_of, run
 
 import zarr
 
@@ -189,19 +188,6 @@ def test_copies_and_codecs(tmp_path):
     assert two.code == 1
     assert 'dimension "time"' in two.err
     assert not list(tmp_path.glob("e.nc*"))
-
-
-def peak_of(*args) -> int:
-    """The most memory, in bytes, that a process of the command had."""
-    code = (
-        "import resource, subprocess, sys;"
-        "subprocess.run(sys.argv[1:], check=True, capture_output=True);"
-        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
-    )
-    command = [sys.executable, "-c", code, BIN, *map(str, args)]
-    out = subprocess.run(command, capture_output=True, text=True)
-    assert out.returncode == 0, out.stderr
-    return int(out.stdout) * 1024
 
 
 def test_memory(tmp_path):
