@@ -22,7 +22,8 @@ typedef struct cubed_target {
      * blocks do not fit the memory. */
     const int64_t *chunks;
     /* Chunks are stored together in shards of this shape (format 3), which tasks write whole: each a
-     * multiple of the chunk, or -1 for the whole axis. NULL: every chunk is an object. */
+     * multiple of the chunk, -1 for the whole axis, or CUBED_CHUNKS_KEPT: the array's own chunks along it, whose lengths
+     * may differ, are the shards then, and `chunks` says what is in them. NULL: every chunk is an object. */
     const int64_t *shards;
     bool skip_empty; /* chunks with nothing but the fill value are not stored */
     bool durable;    /* what is written survives a power failure: slow */
@@ -46,8 +47,7 @@ typedef struct cubed_target {
  * give up, is x with what is around it in them. Every chunk is put as a whole: at any time it is the old one
  * or the new one. What a run that failed has written stays; nothing is resumed, the run is made again. Others
  * must not write to the same chunks meanwhile, and the plan must not read the array elsewhere. Reads nothing.
- * CUBED_E_ARG for a region that is not within the array, and for an array that is not stored;
- * CUBED_E_UNSUPPORTED for irregular chunks. */
+ * CUBED_E_ARG for a region that is not within the array, and for an array that is not stored. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_region_target(cubed_array *x, const cubed_array *into,
                                                             const int64_t *start,
                                                             cubed_target *target, cubed_error *err);

@@ -68,7 +68,7 @@ static cb_fetch_answer hold_index(cb_chunks *c, const cb_zarr_array *array, cb_c
         cb_cache_pin(c->cache, key, cb_zarr_index_bytes(m), SIZE_MAX, entry);
     bool held = room != CB_CACHE_FULL;
     if (room == CB_CACHE_FILL) {
-        cb_arena scratch = cb_arena_within(cb_fetch_room(slot, cb_zarr_index_range(m).size), need);
+        cb_arena scratch = cb_arena_within(cb_fetch_room(slot, cb_zarr_index_bound(m)), need);
         /* Who wants it reads it, and learns what is wrong. */
         held = cb_zarr_read_index(array, idx, &there, cb_cache_data(*entry), &scratch, &stored,
                                   NULL) == CUBED_OK;
@@ -93,7 +93,7 @@ static cb_fetch_answer ask_inner(cb_chunks *c, cb_fetch_batch *b, const cb_zarr_
         const cb_fetch_what index = {.key = key,
                                      .store = w->store,
                                      .path = w->path,
-                                     .range = cb_zarr_index_range(m),
+                                     .range = cb_zarr_index_range(m, idx),
                                      .cap = w->cap,
                                      .cached = true};
         (void)cb_fetch_ask(c->fetcher, b, &index);

@@ -77,7 +77,7 @@ size_t cb_fetch_cap(const cubed_plan *p, int node)
     const cb_zarr_meta *m = &p->storage[node]->meta;
     if (!p->storage[node]->array || cb_zarr_index_bytes(m) == 0) return cb_zarr_chunk_bound(m);
     const size_t index =
-        cb_sat_add(cb_arena_round(cb_zarr_index_range(m).size), cb_zarr_index_need(m).arena);
+        cb_sat_add(cb_arena_round(cb_zarr_index_bound(m)), cb_zarr_index_need(m).arena);
     const size_t joined = p->fetch_joins ? cb_min_size(CB_FETCH_JOINED, cb_zarr_chunk_bound(m)) : 0;
     return cb_max_size(index, cb_max_size(joined, cb_zarr_inner_bound(m)));
 }

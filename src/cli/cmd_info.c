@@ -157,17 +157,12 @@ static void add_text(info_state *s, const cubed_zarr_info *x)
     row->cell[1] = cli_strdup(x->type ? x->type : cubed_dtype_text(x->dtype, dtype));
     row->cell[2] = extents(x->ndim, x->shape, x->dim_names);
     row->cell[3] = extents(x->ndim, x->chunks, NULL);
-    if (x->chunk_shapes) {
-        char *largest = row->cell[3];
-        row->cell[3] = cli_printf("up to %s", largest);
-        cli_free(largest);
-    }
-    if (x->shards) {
-        char *chunks = row->cell[3], *shards = extents(x->ndim, x->shards, NULL);
-        row->cell[3] = cli_printf("%s in %s", chunks, shards);
-        cli_free(chunks);
-        cli_free(shards);
-    }
+    char *chunks = row->cell[3], *shards = x->shards ? extents(x->ndim, x->shards, NULL) : NULL;
+    const char *up_to = x->chunk_shapes ? "up to " : ""; /* of stored objects, which shards are */
+    row->cell[3] = shards ? cli_printf("%s in %s%s", chunks, up_to, shards)
+                          : cli_printf("%s%s", up_to, chunks);
+    cli_free(chunks);
+    cli_free(shards);
     row->cell[4] = cli_printf("%" PRIu64 "/%" PRIu64, x->chunks_present, x->chunks_total);
     row->cell[5] = cli_strdup(x->type ? "-" : cli_format_bytes((double)x->logical_bytes, size));
     row->cell[6] = cli_printf("%s %s", cli_format_bytes((double)x->stored_bytes, size), codecs);

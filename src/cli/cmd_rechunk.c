@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,7 +49,8 @@ const cli_usage cmd_rechunk_usage = {
         "and\nattributes are kept. In a group, SPEC goes by dimension names, and axes that it "
         "does not name\nkeep their chunks.\n\n"
         "Chunks of different lengths (format 3) are given one by one with +, equal ones as "
-        "LENGTHxTIMES:\ntime=31+28+31, or time=365x3+366. They must add up to the axis.",
+        "LENGTHxTIMES:\ntime=31+28+31, or time=365x3+366. They must add up to the axis. So are "
+        "shards, each of whole chunks\nbut for the last.",
     .examples = "  cubed rechunk era5.zarr::t2m t2m-series.zarr --chunks time=-1,lat=10,lon=10 \\\n"
                 "      --allowed-mem 2GB\n"
                 "  cubed rechunk daily.zarr::tas monthly.zarr --chunks "
@@ -144,7 +146,8 @@ static void free_spec(chunk_spec *s)
 typedef struct layout {
     int64_t chunks[CUBED_MAX_NDIM], shards[CUBED_MAX_NDIM];
     cubed_chunk_list lists[CUBED_MAX_NDIM]; /* of axes that have chunks of different lengths */
-    int64_t *own[CUBED_MAX_NDIM];           /* lists that belong to the layout */
+    cubed_chunk_list shard_lists[CUBED_MAX_NDIM];
+    int64_t *own[CUBED_MAX_NDIM]; /* lists that belong to the layout */
 } layout;
 
 typedef struct job {
@@ -208,6 +211,27 @@ static void keep_lists(const cubed_array *x, layout *l)
     }
 }
 
+/* The same of shards, which are told as text: lengths, and pairs of one and how often it comes. */
+static void keep_shard_lists(const cubed_zarr_info *info, layout *l)
+{
+    json_t *shapes = info->chunk_shapes ? json_loads(info->chunk_shapes, 0, NULL) : NULL;
+    for (int d = 0; d < info->ndim; d++) {
+        const json_t *axis = json_array_get(shapes, (size_t)d);
+        int64_t n = 0, left = info->shape[d];
+        for (size_t i = 0; i < json_array_size(axis); i++) {
+            const json_t *run = json_array_get(axis, i);
+            const bool pair = json_is_array(run);
+            const int64_t length = json_integer_value(pair ? json_array_get(run, 0) : run);
+            int64_t times = pair ? json_integer_value(json_array_get(run, 1)) : 1;
+            l->own[d] = cli_resize(l->own[d], (size_t)(n + times) * sizeof *l->own[d]);
+            for (; times > 0; times--, left -= length)
+                l->own[d][n++] = length < left ? length : left;
+        }
+        l->shard_lists[d] = (cubed_chunk_list){l->own[d], n};
+    }
+    json_decref(shapes);
+}
+
 /* x in the chunks of the layout. */
 static cubed_status rechunk(cubed_array *x, const layout *l, cubed_array **out, cubed_error *err)
 {
@@ -224,6 +248,7 @@ static cubed_status add_array(job *j, const char *url, const char *to, const cub
 {
     cubed_array *x, *y = NULL;
     layout l = {.own = {NULL}};
+    bool listed = false;
     int format = j->format;
     cubed_status st = CUBED_OK;
     if (!format && j->resume) st = cubed_unfinished_format(j->ctx, to, &format, err);
@@ -234,10 +259,10 @@ static cubed_status add_array(job *j, const char *url, const char *to, const cub
     st = cubed_array_open(j->ctx, url, &x, err);
     if (st != CUBED_OK) return st;
     memcpy(l.chunks, info->chunks, (size_t)info->ndim * sizeof *l.chunks);
-    if (!j->regular) keep_lists(x, &l);
+    if (!j->regular && !kept) keep_lists(x, &l);
+    if (!j->regular && kept) keep_shard_lists(info, &l);
     st = apply_spec(j, "--chunks", &j->spec, j->used[0], x, url, l.chunks, l.lists, err);
     const bool netcdf = archive_is_netcdf(to); /* has no chunks that are longer than the axis */
-    bool listed = false;
     for (int d = 0; d < info->ndim; d++) {
         /* Those that are asked for would only be padded; the source's are as they are. */
         const int64_t extent = info->shape[d] ? info->shape[d] : 1;
@@ -246,9 +271,15 @@ static cubed_status add_array(job *j, const char *url, const char *to, const cub
         l.shards[d] = kept ? info->shards[d] : l.chunks[d];
         listed = listed || l.lists[d].n > 0;
     }
-    cubed_chunk_list unused[CUBED_MAX_NDIM];
     if (st == CUBED_OK)
-        st = apply_spec(j, "--shards", &j->shards, j->used[1], x, url, l.shards, unused, err);
+        st =
+            apply_spec(j, "--shards", &j->shards, j->used[1], x, url, l.shards, l.shard_lists, err);
+    /* Shards of different lengths are the chunks of what is stored. */
+    for (int d = 0; d < info->ndim; d++) {
+        if (l.shard_lists[d].n == 0) continue;
+        l.lists[d] = l.shard_lists[d];
+        l.shards[d] = CUBED_CHUNKS_KEPT;
+    }
     if (st == CUBED_OK) st = rechunk(x, &l, &y, err);
     cubed_array_unref(x);
     for (int d = 0; d < info->ndim; d++) cli_free(l.own[d]);
@@ -449,12 +480,6 @@ static int store_again(const verb *v, int argc, char **argv)
             j.no_shards = strcmp(optarg, "none") == 0;
             if (!j.no_shards && (j.shards.n || !parse_spec(optarg, &j.shards)))
                 return bad_spec(v, "--shards", optarg);
-            for (int k = 0; k < j.shards.n; k++) {
-                if (j.shards.part[k].list)
-                    return cli_usage_error(
-                        v->name, "--shards \"%s\": shards of different lengths are not supported",
-                        optarg);
-            }
             break;
         case KEY_REGULAR: j.regular = true; break;
         case KEY_SKIP_EMPTY: j.keep_empty = false; break;

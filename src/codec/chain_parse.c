@@ -99,12 +99,62 @@ static cubed_status start_chain(const char *where, const cb_codec_array *a, cb_c
     return CUBED_OK;
 }
 
-bool cb_codec_chain_has_shards(const cb_codec_chain *c)
+/* Sets how many inner chunks a shard has, and the shape of its index: the grid of inner chunks, and a pair for each; where
+ * that is an axis too many, a list of pairs. */
+static cubed_status cut_shard(const char *where, cb_codec_step *s, const int64_t *inner,
+                              input *index, cubed_error *err)
 {
-    for (int i = 0; i < c->nsteps; i++) {
-        if (c->step[i].vt == &cb_codec_sharding_indexed) return true;
+    const int n = s->ctx.ndim, last = n < CUBED_MAX_NDIM ? n : 1;
+    s->ninner = 1;
+    for (int d = 0; d < n; d++) {
+        if (s->shape[d] % inner[d] != 0)
+            return cb_fail(err, CUBED_E_FORMAT,
+                           "%s: codec sharding_indexed: \"chunk_shape\"[%d] is %lld, expected a "
+                           "divisor of %lld",
+                           where, d, (long long)inner[d], (long long)s->shape[d]);
+        /* No overflow: shard and inner chunk are not larger than a chunk, which is checked. */
+        index->shape[d] = s->shape[d] / inner[d];
+        s->ninner *= index->shape[d];
     }
-    return false;
+    if (last != n) index->shape[0] = s->ninner;
+    index->shape[last] = 2;
+    index->ctx = (cubed_codec_ctx){.item_size = 8,
+                                   .unit_size = 8,
+                                   .ndim = last + 1,
+                                   .shape = index->shape,
+                                   .dtype = CUBED_UINT64};
+    if (cb_mul_size((size_t)s->ninner, 16, &index->bytes))
+        return cb_fail(err, CUBED_E_FORMAT, "%s: a shard has too many chunks", where);
+    return CUBED_OK;
+}
+
+static size_t bytes_of(const cubed_codec_ctx *ctx, const int64_t *shape)
+{
+    size_t bytes = ctx->item_size;
+    for (int d = 0; d < ctx->ndim; d++) bytes *= (size_t)shape[d];
+    return bytes;
+}
+
+/* Gives the steps of a part what they were parsed with, but of another shape. Its depth is that of a chunk and an index. */
+static void resize_part(cb_codec_chain *c, cb_codec_subread part, input *in)
+{
+    for (int i = part.first; i < part.first + part.n; i++) {
+        cb_codec_step *s = &c->step[i];
+        input index = {.shape = {0}};
+        cubed_status st = CUBED_OK;
+        memcpy(s->shape, in->shape, sizeof s->shape);
+        s->raw_size = in->bytes;
+        in->ctx = s->ctx;
+        if (s->vt == &cb_codec_sharding_indexed) {
+            st = cut_shard("", s, cb_shard_inner(c, s), &index, NULL);
+            assert(st == CUBED_OK); /* cb_codec_chain_check_shape has looked */
+            (void)st;
+            resize_part(c, s->index, &index);
+        }
+        st = end_step("", c, s, in, NULL);
+        assert(st == CUBED_OK); /* as of the larger chunk */
+        (void)st;
+    }
 }
 
 void cb_codec_chain_resize(const cb_codec_chain *c, const int64_t *shape, cb_codec_chain *out)
@@ -113,18 +163,31 @@ void cb_codec_chain_resize(const cb_codec_chain *c, const int64_t *shape, cb_cod
     *out = *c;
     cb_codec_chain_fix(out);
     memcpy(in.shape, shape, (size_t)in.ctx.ndim * sizeof *shape);
-    in.bytes = in.ctx.item_size;
-    for (int d = 0; d < in.ctx.ndim; d++) in.bytes *= (size_t)shape[d]; /* less than before */
+    in.bytes = bytes_of(&in.ctx, shape); /* less than before */
     out->chunk_bytes = in.bytes;
-    for (int i = out->all.first; i < out->all.first + out->all.n; i++) {
-        cb_codec_step *s = &out->step[i];
-        memcpy(s->shape, in.shape, sizeof s->shape);
-        s->raw_size = in.bytes;
-        in.ctx = s->ctx;
-        cubed_status st = end_step("", out, s, &in, NULL);
-        assert(st == CUBED_OK); /* as of the larger chunk */
-        (void)st;
+    resize_part(out, out->all, &in);
+}
+
+cubed_status cb_codec_chain_check_shape(const char *where, const cb_codec_chain *c,
+                                        const int64_t *shape, cubed_error *err)
+{
+    int64_t at[CUBED_MAX_NDIM];
+    const int ndim = c->step[c->all.first].ctx.ndim;
+    memcpy(at, shape, (size_t)ndim * sizeof *at);
+    for (int i = c->all.first; i < c->all.first + c->all.n; i++) {
+        const cb_codec_step *s = &c->step[i];
+        cubed_codec_ctx ctx = s->ctx;
+        for (int d = 0; s->vt == &cb_codec_sharding_indexed && d < ndim; d++) {
+            if (at[d] % cb_shard_inner(c, s)[d] == 0) continue;
+            return cb_fail(err, CUBED_E_FORMAT,
+                           "%s: codec sharding_indexed: a shard has length %lld along axis %d, "
+                           "expected a multiple of the chunk's %lld",
+                           where, (long long)at[d], d, (long long)cb_shard_inner(c, s)[d]);
+        }
+        ctx.shape = at;
+        if (s->vt->output) s->vt->output(&s->conf, &ctx, at);
     }
+    return CUBED_OK;
 }
 
 /* What a list of codecs is for: an index has a fixed size, so nothing may compress it. */
@@ -137,7 +200,7 @@ static cubed_status parse_list(const char *where, cb_codec_chain *c, const char 
 static cubed_status parse_shard(const char *where, cb_codec_chain *c, cb_codec_step *s,
                                 const cb_codecs *codecs, const json_t *conf, cubed_error *err)
 {
-    input inner = {.ctx = s->ctx, .bytes = s->ctx.item_size, .codecs = codecs};
+    input inner = {.ctx = s->ctx, .codecs = codecs};
     input index = {.shape = {0}};
     const char *location = "end";
     int n;
@@ -146,32 +209,11 @@ static cubed_status parse_shard(const char *where, cb_codec_chain *c, cb_codec_s
         return cb_fail(err, CUBED_E_FORMAT,
                        "%s: codec sharding_indexed: \"chunk_shape\" has %d entries, expected %d",
                        where, n, s->ctx.ndim);
-    s->ninner = 1;
-    for (int d = 0; d < n; d++) {
-        if (s->shape[d] % inner.shape[d] != 0)
-            return cb_fail(err, CUBED_E_FORMAT,
-                           "%s: codec sharding_indexed: \"chunk_shape\"[%d] is %lld, expected a "
-                           "divisor of %lld",
-                           where, d, (long long)inner.shape[d], (long long)s->shape[d]);
-        /* No overflow: shard and inner chunk are not larger than a chunk, which is checked. */
-        s->ninner *= s->shape[d] / inner.shape[d];
-        index.shape[d] = s->shape[d] / inner.shape[d];
-        inner.bytes *= (size_t)inner.shape[d];
-    }
+    CB_TRY(cut_shard(where, s, inner.shape, &index, err));
     inner.ctx.shape = inner.shape;
+    inner.bytes = bytes_of(&s->ctx, inner.shape);
     CB_TRY(parse_list(where, c, "codecs", json_object_get(conf, "codecs"), LIST_OF_CHUNK, &inner,
                       &s->inner, err));
-    /* The grid of inner chunks, and a pair for each; where that is an axis too many, a list of pairs. */
-    const int last = n < CUBED_MAX_NDIM ? n : 1;
-    if (last != n) index.shape[0] = s->ninner;
-    index.shape[last] = 2;
-    index.ctx = (cubed_codec_ctx){.item_size = 8,
-                                  .unit_size = 8,
-                                  .ndim = last + 1,
-                                  .shape = index.shape,
-                                  .dtype = CUBED_UINT64};
-    if (cb_mul_size((size_t)s->ninner, 16, &index.bytes))
-        return cb_fail(err, CUBED_E_FORMAT, "%s: a shard has too many chunks", where);
     CB_TRY(parse_list(where, c, "index_codecs", json_object_get(conf, "index_codecs"),
                       LIST_OF_INDEX, &index, &s->index, err));
     if (json_object_get(conf, "index_location"))

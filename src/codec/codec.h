@@ -42,9 +42,12 @@ typedef struct cb_codec_chain {
 } cb_codec_chain;
 
 void cb_codec_chain_fix(cb_codec_chain *c);
-/* The same codecs for a chunk of another shape, none of whose lengths is greater. Without shards. */
+/* Whether the codecs can have a chunk of another shape, none of whose lengths is greater: as a shard it must be of whole
+ * inner chunks. `where` names the document. */
+CUBED_MUST_CHECK cubed_status cb_codec_chain_check_shape(const char *where, const cb_codec_chain *c,
+                                                         const int64_t *shape, cubed_error *err);
+/* The same codecs for such a chunk. Inner chunks of shards stay as they are, an index gets shorter. */
 void cb_codec_chain_resize(const cb_codec_chain *c, const int64_t *shape, cb_codec_chain *out);
-bool cb_codec_chain_has_shards(const cb_codec_chain *c);
 
 /* What codecs are told about the array. `chunk` in C order; `fill` has item_size bytes. */
 typedef struct cb_codec_array {

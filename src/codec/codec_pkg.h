@@ -56,6 +56,7 @@ CUBED_MUST_CHECK cubed_status cb_subread_decode(const cb_codec_chain *c, cb_code
                                                 cb_arena *scratch, cubed_error *err);
 
 /* The sharding step, which runs other parts of the chain. */
+const int64_t *cb_shard_inner(const cb_codec_chain *c, const cb_codec_step *s); /* their shape */
 size_t cb_shard_bound(const cb_codec_chain *c, const cb_codec_step *s);
 cb_need cb_shard_need(const cb_codec_chain *c, const cb_codec_step *s, bool decode);
 CUBED_MUST_CHECK cubed_status cb_shard_decode(const cb_codec_chain *c, const cb_codec_step *s,

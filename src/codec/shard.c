@@ -11,7 +11,7 @@ const cubed_codec_vtable cb_codec_sharding_indexed = {
     .name = "sharding_indexed",
 };
 
-static const int64_t *inner_shape(const cb_codec_chain *c, const cb_codec_step *s)
+const int64_t *cb_shard_inner(const cb_codec_chain *c, const cb_codec_step *s)
 {
     return c->step[s->inner.first].shape;
 }
@@ -117,7 +117,7 @@ static walk start_walk(const cb_codec_chain *c, const cb_codec_step *s)
     walk w = {.ndim = s->ctx.ndim,
               .item = s->ctx.item_size,
               .shape = s->shape,
-              .inner = inner_shape(c, s),
+              .inner = cb_shard_inner(c, s),
               .contiguous = true};
     int d = 0;
     while (d < w.ndim && w.inner[d] == 1) d++;

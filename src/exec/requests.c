@@ -143,8 +143,7 @@ static void add_reads(const cubed_plan *p, int node, bool apart, cubed_store_tra
     const cb_zarr_meta *m = p->storage && p->storage[node] ? &p->storage[node]->meta : NULL;
     if (!m || !cb_node_is_source(n) || cb_zarr_index_bytes(m) == 0) return;
     uint64_t shards = 1;
-    for (int d = 0; d < m->ndim; d++)
-        shards = cb_sat_mul(shards, (size_t)cb_ceil_div(m->shape[d], m->chunk[d]));
+    for (int d = 0; d < m->ndim; d++) shards = cb_sat_mul(shards, (size_t)cb_zarr_count(m, d));
     t->gets = cb_sat_add(t->gets, kept ? cb_min_size(shards, chunks) : chunks);
 }
 

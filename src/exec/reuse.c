@@ -66,8 +66,7 @@ uint64_t cb_plan_find_reuse(cubed_plan *p)
         if (index == 0) continue;
         const cb_zarr_meta *m = &p->storage[i]->meta;
         uint64_t shards = 1;
-        for (int d = 0; d < m->ndim; d++)
-            shards = cb_sat_mul(shards, (size_t)cb_ceil_div(m->shape[d], m->chunk[d]));
+        for (int d = 0; d < m->ndim; d++) shards = cb_sat_mul(shards, (size_t)cb_zarr_count(m, d));
         all = cb_sat_add(all, kept_bytes(shards, index));
     }
     visit_loads(p, loads, true);

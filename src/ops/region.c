@@ -20,15 +20,12 @@ static cubed_status find_boxes(const cubed_array *x, const cubed_array *into, co
     if (into->node.kind != CB_NODE_ZARR)
         return cb_fail(err, CUBED_E_ARG,
                        "region_target: expected an array that is stored and open");
-    if (!into->whole_chunks)
-        return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "%s: its chunks have different extents, regions of it cannot be written",
-                       url);
     if (into->node.grid->ndim != x->node.grid->ndim)
         return cb_fail(err, CUBED_E_ARG, "%s has %d dimensions, what is written to it has %d", url,
                        into->node.grid->ndim, x->node.grid->ndim);
     for (int d = 0; d < x->node.grid->ndim; d++) {
-        const int64_t chunk = into->whole_chunks[d], extent = into->shape[d];
+        const cb_axis *objects = &into->objects->axis[d];
+        const int64_t extent = into->shape[d];
         if (start[d] < 0 || start[d] > extent || x->shape[d] > extent - start[d])
             return cb_fail(err, CUBED_E_ARG,
                            "%s: a region of %" PRId64 " elements from %" PRId64
@@ -36,11 +33,10 @@ static cubed_status find_boxes(const cubed_array *x, const cubed_array *into, co
                            url, x->shape[d], start[d], d, extent);
         part->lo[d] = start[d];
         part->hi[d] = start[d] + x->shape[d];
-        chunks->lo[d] = x->shape[d] == 0 ? start[d] : start[d] / chunk * chunk;
-        const int64_t left = extent - chunks->lo[d];
-        const int64_t whole = cb_ceil_div(part->hi[d] - chunks->lo[d], chunk);
-        chunks->hi[d] = whole > left / chunk ? extent : chunks->lo[d] + whole * chunk;
-        if (x->shape[d] == 0) chunks->hi[d] = start[d];
+        chunks->lo[d] = chunks->hi[d] = start[d];
+        if (x->shape[d] == 0) continue;
+        chunks->lo[d] = cb_axis_lo(objects, cb_axis_find(objects, start[d]));
+        chunks->hi[d] = cb_axis_hi(objects, cb_axis_find(objects, part->hi[d] - 1));
     }
     return CUBED_OK;
 }

@@ -44,10 +44,9 @@ cubed_status cubed_array_open(cubed_context *ctx, const char *url, cubed_array *
     n.grid = &grid;
     n.dim_names = m->dim_names;
     CB_GO(cb_graph_add(ctx, &n, NULL, &x, err));
-    if (!cb_zarr_is_irregular(m)) {
-        x->whole_chunks = cb_zone_memdup(x->zone, m->chunk, sizeof m->chunk);
-        if (!x->whole_chunks) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory to open %s", url));
-    }
+    const cb_grid objects = cb_plan_object_grid(m), *kept = &objects;
+    CB_GO(cb_grid_keep(x->zone, &kept, &x->node.grid, 1, err));
+    x->objects = kept;
     *out = x;
     x = NULL;
 out:

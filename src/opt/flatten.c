@@ -138,9 +138,32 @@ out:
     return st;
 }
 
-/* Shards are the chunks that tasks write: takes their shape into `chunk`. */
-static cubed_status make_shards(cubed_plan *p, const cubed_target *t, int i, int64_t *chunk,
-                                const char **codecs, cubed_error *err)
+/* Shards that are an array's own chunks along an axis, each of whole chunks of that length: the last one is stored longer
+ * if it has to be. */
+static cubed_status list_shards(cb_zone *zone, const cubed_array *x, int i, int d, int64_t chunk,
+                                cb_axis *out, cubed_error *err)
+{
+    const cb_axis *a = &x->node.grid->axis[d];
+    const int64_t n = cb_axis_count(a);
+    int64_t *starts = cb_zone_alloc(zone, ((size_t)n + 1) * sizeof *starts);
+    if (!starts) return cb_fail(err, CUBED_E_NOMEM, "no memory for %" PRId64 " shards", n);
+    for (int64_t k = 0; k < n; k++) {
+        const int64_t length = cb_axis_hi(a, k) - cb_axis_lo(a, k);
+        starts[k] = cb_axis_lo(a, k);
+        starts[k + 1] = starts[k] + cb_ceil_div(length, chunk) * chunk;
+        if (k + 1 < n && length % chunk != 0)
+            return cb_fail(err, CUBED_E_ARG,
+                           "target %d: shard %" PRId64 " along axis %d has length %" PRId64
+                           ", expected a multiple of the chunk's %" PRId64,
+                           i, k, d, length, chunk);
+    }
+    *out = cb_axis_irregular(a->extent, starts, n);
+    return CUBED_OK;
+}
+
+/* Shards are the chunks that tasks write: `grid` becomes theirs, `chunk` is the shape of those within them. */
+static cubed_status make_shards(cubed_plan *p, const cubed_target *t, int i, const int64_t *chunk,
+                                cb_grid *grid, const char **codecs, cubed_error *err)
 {
     const cubed_array *x = t->array;
     int ndim = x->node.grid->ndim;
@@ -155,14 +178,36 @@ static cubed_status make_shards(cubed_plan *p, const cubed_target *t, int i, int
                 "target %d: axis %d has chunks of different lengths, which shards do not "
                 "hold: rechunk the array first",
                 i, d);
+        if (shard == CUBED_CHUNKS_KEPT) {
+            CB_TRY(list_shards(p->ir.zone, x, i, d, chunk[d], &grid->axis[d], err));
+            continue;
+        }
         if (shard == -1) shard = cb_ceil_div(cb_max_i64(1, x->shape[d]), chunk[d]) * chunk[d];
         if (shard < 1 || shard % chunk[d] != 0)
             return cb_fail(err, CUBED_E_ARG,
                            "target %d: shards[%d] is %" PRId64
                            ", expected a multiple of the chunk's %" PRId64 ", or -1",
                            i, d, t->shards[d], chunk[d]);
-        chunk[d] = shard;
+        grid->axis[d] = cb_axis_regular(x->shape[d], shard);
     }
+    return CUBED_OK;
+}
+
+/* The chunks of an irregular axis from `first` on that hold the elements of *out: each as it is stored there, also if they
+ * happen to be alike. */
+static cubed_status part_of_list(cb_zone *zone, const cb_axis *a, int64_t first, cb_axis *out,
+                                 cubed_error *err)
+{
+    const int64_t lo = a->starts[first], end = cb_min_i64(lo + out->extent, a->extent);
+    const int64_t n = cb_axis_find(a, end - 1) + 1 - first;
+    int64_t *starts = cb_zone_alloc(zone, ((size_t)n + 1) * sizeof *starts), longest = 0;
+    if (!starts) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    for (int64_t i = 0; i <= n; i++) {
+        starts[i] = a->starts[first + i] - lo;
+        if (i > 0) longest = cb_max_i64(longest, starts[i] - starts[i - 1]);
+    }
+    *out = (cb_axis){
+        .extent = out->extent, .first = longest, .chunk = longest, .starts = starts, .n = n};
     return CUBED_OK;
 }
 
@@ -183,23 +228,23 @@ static cubed_status find_region(cubed_plan *p, const cubed_target *t, int i, cb_
     CB_TRY(cb_place_open(&p->ctx->stores, &place, false, &store, err));
     cubed_status st = cb_zarr_open(store, &p->ctx->codecs, place.path, &z, err);
     if (st == CUBED_OK) {
-        const cb_zarr_meta *m = cb_zarr_get_meta(z);
-        if (cb_zarr_is_irregular(m))
-            st = cb_fail(err, CUBED_E_UNSUPPORTED,
-                         "target %d: regions of %s, whose chunks have different lengths, are not "
-                         "written",
-                         i, t->url);
+        const cb_grid objects = cb_plan_object_grid(cb_zarr_get_meta(z));
         n->region = true;
         n->first_chunk = first_chunk;
-        for (int d = 0; d < x->node.grid->ndim && d < m->ndim && st == CUBED_OK; d++) {
-            if (t->region_start[d] < 0 ||
-                (t->region_start[d] % m->chunk[d] != 0 && x->shape[d] > 0))
+        for (int d = 0; d < x->node.grid->ndim && d < objects.ndim && st == CUBED_OK; d++) {
+            const cb_axis *a = &objects.axis[d];
+            const int64_t at = t->region_start[d];
+            first_chunk[d] = 0;
+            grid->axis[d] = cb_axis_regular(x->shape[d], a->chunk);
+            if (x->shape[d] == 0) continue;
+            if (at >= 0 && at < a->extent) first_chunk[d] = cb_axis_find(a, at);
+            if (at < 0 || at >= a->extent || cb_axis_lo(a, first_chunk[d]) != at)
                 st = cb_fail(err, CUBED_E_ARG,
                              "target %d: the region begins at %" PRId64
-                             " along axis %d, expected a multiple of the chunk's %" PRId64,
-                             i, t->region_start[d], d, m->chunk[d]);
-            first_chunk[d] = t->region_start[d] / m->chunk[d];
-            grid->axis[d] = cb_axis_regular(x->shape[d], m->chunk[d]);
+                             " along axis %d, expected where a chunk of %s begins",
+                             i, at, d, t->url);
+            else if (a->starts)
+                st = part_of_list(p->ir.zone, a, first_chunk[d], &grid->axis[d], err);
         }
         cb_zarr_close(z);
     }
@@ -270,9 +315,9 @@ static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_ta
     cb_node n = cb_graph_like(x, CB_NODE_COPY, x->node.dtype);
     n.codecs = t->codecs;
     n.origin = x->node.origin;
-    if (t->shards) CB_TRY(make_shards(p, t, i, chunk, &n.codecs, err));
     cb_grid grid = cb_grid_regular(x->node.grid->ndim, x->shape, chunk);
     n.grid = &grid;
+    if (t->shards) CB_TRY(make_shards(p, t, i, chunk, &grid, &n.codecs, err));
     if (t->region)
         CB_TRY(find_region(p, t, i, &n, &grid, first_chunk, err));
     else if (!t->chunks)

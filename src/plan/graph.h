@@ -29,8 +29,8 @@ struct cubed_array {
     uint8_t chunks_from[CUBED_MAX_NDIM]; /* cb_chunks_from */
     uint32_t listed; /* axes whose chunks have lengths that somebody gave, or a store has */
     /* What cubed_array_open found: the chunks that are written as a whole, of which `chunks` may be parts
-     * (of shards). In the zone; NULL where they are irregular, and of all other arrays. */
-    const int64_t *whole_chunks;
+     * (of shards). In the zone; NULL of all other arrays. */
+    const cb_grid *objects;
     void (*release)(void *owner); /* MEMORY: NULL if it is borrowed */
     void *owner;
     const void *tag;        /* see cubed_array_retag */

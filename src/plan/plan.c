@@ -60,14 +60,20 @@ void cubed_plan_unref(cubed_plan *p)
 
 /* --- Storage ----------------------------------------------------------------------------------------- */
 
-cb_grid cb_plan_zarr_grid(const cb_zarr_meta *m)
+cb_grid cb_plan_object_grid(const cb_zarr_meta *m)
 {
-    cb_grid g = cb_grid_regular(m->ndim, m->shape, m->inner);
+    cb_grid g = cb_grid_regular(m->ndim, m->shape, m->chunk);
     for (int d = 0; d < m->ndim; d++) {
         g.axis[d].starts = m->starts[d];
         g.axis[d].n = m->nchunks[d];
     }
     return g;
+}
+
+cb_grid cb_plan_zarr_grid(const cb_zarr_meta *m)
+{
+    return cb_codec_chain_shard(&m->codecs) ? cb_grid_regular(m->ndim, m->shape, m->inner)
+                                            : cb_plan_object_grid(m);
 }
 
 static cubed_status open_source(cubed_plan *p, int i, cubed_error *err)
@@ -96,6 +102,23 @@ static cubed_status open_source(cubed_plan *p, int i, cubed_error *err)
     return CUBED_OK;
 }
 
+/* Whether the chunks of an axis are those of `whole` from `first` on. */
+static bool is_part(const cb_axis *whole, int64_t first, const cb_axis *part)
+{
+    const int64_t n = cb_axis_count(part);
+    if (first < 0 || first > cb_axis_count(whole) - n) return false;
+    if (n == 0) return true;
+    const int64_t lo = cb_axis_lo(whole, first);
+    if (part->extent != cb_axis_hi(whole, first + n - 1) - lo) return false;
+    if (!part->starts && !whole->starts) return part->chunk == whole->chunk;
+    for (int64_t i = 0; i < n; i++) {
+        if (cb_axis_lo(part, i) != cb_axis_lo(whole, first + i) - lo ||
+            cb_axis_stored(part, i) != cb_axis_stored(whole, first + i))
+            return false;
+    }
+    return true;
+}
+
 /* Whole chunks of an array that exists. */
 static cubed_status open_region(cubed_plan *p, int i, cubed_error *err)
 {
@@ -107,15 +130,10 @@ static cubed_status open_region(cubed_plan *p, int i, cubed_error *err)
     s->meta = *cb_zarr_get_meta(s->array);
     cb_codec_chain_fix(&s->meta.codecs);
     const cb_zarr_meta *m = &s->meta;
-    bool fits = m->dtype == n->dtype && m->ndim == n->grid->ndim && !cb_zarr_is_irregular(m);
-    for (int d = 0; d < n->grid->ndim && fits; d++) {
-        const int64_t chunk = m->chunk[d], extent = n->grid->axis[d].extent;
-        fits = n->grid->axis[d].chunk == chunk && n->first_chunk[d] >= 0 &&
-               n->first_chunk[d] <= m->shape[d] / chunk;
-        if (!fits || extent == 0) continue;
-        const int64_t left = m->shape[d] - n->first_chunk[d] * chunk;
-        fits = extent == left || (extent < left && extent % chunk == 0);
-    }
+    const cb_grid objects = cb_plan_object_grid(m);
+    bool fits = m->dtype == n->dtype && m->ndim == n->grid->ndim;
+    for (int d = 0; d < n->grid->ndim && fits; d++)
+        fits = is_part(&objects.axis[d], n->first_chunk[d], &n->grid->axis[d]);
     if (fits) return CUBED_OK;
     return cb_fail(err, CUBED_E_ARG,
                    "%s: a region that is not of whole chunks of the array, or of another type",

@@ -87,7 +87,8 @@ CUBED_MUST_CHECK cubed_status cb_plan_add_storage(cubed_plan *p, int node, const
                                                   cubed_error *err);
 /* Works out the metadata of one target, whose chunks are others than before. */
 CUBED_MUST_CHECK cubed_status cb_plan_target(cubed_plan *p, int node, cubed_error *err);
-/* The chunks of a Zarr array that can be read by themselves; points into the metadata. */
+/* The stored objects of a Zarr array, and the chunks that can be read by themselves; point into the metadata. */
+cb_grid cb_plan_object_grid(const cb_zarr_meta *m);
 cb_grid cb_plan_zarr_grid(const cb_zarr_meta *m);
 /* What a run's tables take, at most: per node, target and stage; per chunk of an intermediate, where it is and how many
  * will read it, beside a bit for whether it exists; and per task that is held while it waits for chunks: no more

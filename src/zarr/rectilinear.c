@@ -112,9 +112,38 @@ cubed_status cb_zarr_parse_rectilinear(const char *where, const json_t *conf, cb
 
 cubed_status cb_zarr_check_irregular(const char *where, const cb_zarr_meta *m, cubed_error *err)
 {
-    if (!cb_zarr_is_irregular(m) || !cb_codec_chain_has_shards(&m->codecs)) return CUBED_OK;
-    return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: shards of different sizes are not supported",
-                   where);
+    for (int d = 0; d < m->ndim; d++) {
+        int64_t shape[CUBED_MAX_NDIM], checked = m->chunk[d]; /* by who parsed the codecs */
+        memcpy(shape, m->chunk, sizeof shape);
+        for (int64_t i = 0; m->starts[d] && i < m->nchunks[d]; i++) {
+            shape[d] = m->starts[d][i + 1] - m->starts[d][i];
+            if (shape[d] == checked) continue;
+            CB_TRY(cb_codec_chain_check_shape(where, &m->codecs, shape, err));
+            checked = shape[d];
+        }
+    }
+    return CUBED_OK;
+}
+
+int64_t cb_zarr_count(const cb_zarr_meta *m, int d)
+{
+    if (m->shape[d] == 0) return 0;
+    return m->starts[d] ? m->nchunks[d] : cb_ceil_div(m->shape[d], m->chunk[d]);
+}
+
+int64_t cb_zarr_find(const cb_zarr_meta *m, int d, int64_t at)
+{
+    const int64_t *starts = m->starts[d];
+    int64_t lo = 0, hi = m->nchunks[d] - 1;
+    if (!starts) return at / m->chunk[d];
+    while (lo < hi) {
+        const int64_t mid = (lo + hi + 1) / 2;
+        if (starts[mid] <= at)
+            lo = mid;
+        else
+            hi = mid - 1;
+    }
+    return lo;
 }
 
 static json_t *print_axis(const cb_zarr_meta *m, int d)

@@ -10,11 +10,13 @@ typedef struct shard_index {
     uint64_t where[];
 } shard_index;
 
-size_t cb_zarr_index_bytes(const cb_zarr_meta *m)
+static size_t index_bytes(const cb_codec_chain *c)
 {
-    const cb_codec_step *s = cb_codec_chain_shard(&m->codecs);
+    const cb_codec_step *s = cb_codec_chain_shard(c);
     return s ? sizeof(shard_index) + cb_codec_index_numbers(s) * sizeof(uint64_t) : 0;
 }
+
+size_t cb_zarr_index_bytes(const cb_zarr_meta *m) { return index_bytes(&m->codecs); }
 
 cb_need cb_zarr_read_inner_need(const cb_zarr_meta *m)
 {
@@ -32,29 +34,47 @@ static int64_t find_shard(const cb_zarr_meta *m, const int64_t *idx, int64_t *sh
 {
     int64_t i = 0;
     for (int d = 0; d < m->ndim; d++) {
-        int64_t per = m->chunk[d] / m->inner[d];
-        shard[d] = idx[d] / per;
-        i = i * per + idx[d] % per;
+        const int64_t inner = m->inner[d], at = idx[d] * inner, *starts = m->starts[d];
+        shard[d] = cb_zarr_find(m, d, at);
+        const int64_t lo = starts ? starts[shard[d]] : shard[d] * m->chunk[d];
+        const int64_t hi = starts ? starts[shard[d] + 1] : lo + m->chunk[d];
+        i = i * ((hi - lo) / inner) + (at - lo) / inner;
     }
     return i;
+}
+
+/* The codecs of the shard that holds an inner chunk: those of irregular ones differ by their index, and are in *own. */
+static const cb_codec_chain *codecs_at(const cb_zarr_meta *m, const int64_t *idx,
+                                       cb_codec_chain *own)
+{
+    int64_t shard[CUBED_MAX_NDIM], shape[CUBED_MAX_NDIM], used[CUBED_MAX_NDIM];
+    if (!cb_zarr_is_irregular(m)) return &m->codecs;
+    find_shard(m, idx, shard);
+    cb_zarr_chunk_shape(m, shard, shape, used);
+    return cb_zarr_codecs_of(m, shape, own);
 }
 
 int64_t cb_zarr_shard_number(const cb_zarr_meta *m, const int64_t *idx)
 {
     int64_t number = 0;
-    for (int d = 0; d < m->ndim; d++) {
-        int64_t shard = idx[d] / (m->chunk[d] / m->inner[d]);
-        number = number * cb_ceil_div(m->shape[d], m->chunk[d]) + shard;
-    }
+    for (int d = 0; d < m->ndim; d++)
+        number = number * cb_zarr_count(m, d) + cb_zarr_find(m, d, idx[d] * m->inner[d]);
     return number;
 }
 
-cubed_range cb_zarr_index_range(const cb_zarr_meta *m)
+static cubed_range index_range(const cb_codec_chain *c)
 {
-    const cb_codec_step *s = cb_codec_chain_shard(&m->codecs);
-    return (cubed_range){s->index_in_front ? 0 : CUBED_RANGE_SUFFIX,
-                         cb_codec_index_bytes(&m->codecs, s)};
+    const cb_codec_step *s = cb_codec_chain_shard(c);
+    return (cubed_range){s->index_in_front ? 0 : CUBED_RANGE_SUFFIX, cb_codec_index_bytes(c, s)};
 }
+
+cubed_range cb_zarr_index_range(const cb_zarr_meta *m, const int64_t *idx)
+{
+    cb_codec_chain own;
+    return index_range(codecs_at(m, idx, &own));
+}
+
+size_t cb_zarr_index_bound(const cb_zarr_meta *m) { return index_range(&m->codecs).size; }
 
 cb_need cb_zarr_index_need(const cb_zarr_meta *m)
 {
@@ -66,12 +86,11 @@ size_t cb_zarr_inner_bound(const cb_zarr_meta *m)
     return cb_codec_inner_bound(&m->codecs, cb_codec_chain_shard(&m->codecs));
 }
 
-static cubed_status read_index(const cb_zarr_array *z, const char *key,
+static cubed_status read_index(const cb_zarr_array *z, const cb_codec_chain *c, const char *key,
                                const cb_zarr_fetched *there, shard_index *index, cb_arena *scratch,
                                uint64_t *stored, cubed_error *err)
 {
-    const cb_codec_chain *c = &z->meta.codecs;
-    const cubed_range range = cb_zarr_index_range(&z->meta);
+    const cubed_range range = index_range(c);
     cubed_store_request r = {
         .op = CUBED_STORE_GET, .key = key, .ranges = &range, .nranges = 1, .cap = range.size};
     const void *encoded;
@@ -105,18 +124,19 @@ cubed_status cb_zarr_read_index(const cb_zarr_array *z, const int64_t *idx,
                                 const cb_zarr_fetched *there, void *index, cb_arena *scratch,
                                 uint64_t *stored, cubed_error *err)
 {
-    const cb_zarr_meta *m = &z->meta;
     char key[4096];
     cubed_error why = CUBED_ERROR_INIT;
     shard_index *x = index;
+    cb_codec_chain own;
+    const cb_codec_chain *codecs = codecs_at(&z->meta, idx, &own);
     CB_TRY(cb_zarr_shard_key(z, idx, key, sizeof key, err));
     size_t mark = cb_arena_mark(scratch);
-    cubed_status st = read_index(z, key, there, x, scratch, stored, &why);
+    cubed_status st = read_index(z, codecs, key, there, x, scratch, stored, &why);
     cb_arena_release(scratch, mark);
     if (st == CUBED_OK) return st;
     if (st == CUBED_E_NOT_FOUND) {
         x->object = (cubed_object_info){.size = 0};
-        memset(x->where, 0xff, cb_zarr_index_bytes(m) - sizeof *x); /* nothing is there */
+        memset(x->where, 0xff, index_bytes(codecs) - sizeof *x); /* nothing is there */
         return CUBED_OK;
     }
     if (err) *err = why;

@@ -117,8 +117,12 @@ typedef struct cb_zarr_missing {
 /* The same in another format, or in the same: changes `attrs` and the fill value. Text goes to the zone. */
 CUBED_MUST_CHECK cubed_status cb_zarr_convert_missing(cb_zarr_missing *m, int to, cb_zone *zone,
                                                       cubed_error *err);
+/* Along an axis, irregular or not: objects, and that which holds position `at`, within the axis. */
+int64_t cb_zarr_count(const cb_zarr_meta *meta, int d);
+int64_t cb_zarr_find(const cb_zarr_meta *meta, int d, int64_t at);
+/* Of stored objects. Chunks within shards are all alike: those can be read in a regular grid. */
 bool cb_zarr_is_irregular(const cb_zarr_meta *meta);
-/* JSON text, in the zone, of "chunk_shapes" in the metadata of irregular chunks. */
+/* JSON text, in the zone, of "chunk_shapes" in the metadata of irregular chunks or shards. */
 CUBED_MUST_CHECK cubed_status cb_zarr_chunk_shapes(const cb_zarr_meta *meta, cb_zone *zone,
                                                    const char **out, cubed_error *err);
 /* Whether the fill value has no bit set. */
@@ -166,8 +170,9 @@ CUBED_MUST_CHECK cubed_status cb_zarr_read_inner(const cb_zarr_array *z, const i
 /* The object of the shard that holds it. */
 CUBED_MUST_CHECK cubed_status cb_zarr_shard_key(const cb_zarr_array *z, const int64_t *idx,
                                                 char *key, size_t cap, cubed_error *err);
-/* Where encoded indices lie, and what decoding one takes. */
-cubed_range cb_zarr_index_range(const cb_zarr_meta *meta);
+/* Where the encoded index of the shard that holds it lies, the most bytes of one, and what decoding one takes. */
+cubed_range cb_zarr_index_range(const cb_zarr_meta *meta, const int64_t *idx);
+size_t cb_zarr_index_bound(const cb_zarr_meta *meta);
 cb_need cb_zarr_index_need(const cb_zarr_meta *meta);
 /* The most bytes of an encoded inner chunk. */
 size_t cb_zarr_inner_bound(const cb_zarr_meta *meta);

@@ -55,7 +55,7 @@ CUBED_MUST_CHECK cubed_status cb_zarr_parse_rectilinear(const char *where, const
                                                         cb_zone *zone, cb_zarr_meta *meta,
                                                         cubed_error *err);
 json_t *cb_zarr_print_rectilinear(const cb_zarr_meta *meta);
-/* Whether the codecs can have chunks of different lengths. */
+/* Whether the codecs can have chunks of these lengths. */
 CUBED_MUST_CHECK cubed_status cb_zarr_check_irregular(const char *where, const cb_zarr_meta *meta,
                                                       cubed_error *err);
 /* Fills n bytes of a chunk with the fill value. */

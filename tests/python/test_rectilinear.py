@@ -228,7 +228,6 @@ def test_chunks_that_are_alike_make_a_regular_grid(tmp_path, x):
         (["--chunks", "-1+5,17"], "expected lengths"),
         (["--chunks", "5+18,17", "--format", "2"], "format 2"),
         (["--chunks", "5+18,17", "--shards", "23,17"], "shards do not hold"),
-        (["--chunks", "5,17", "--shards", "5+18,17"], "not supported"),
     ],
 )
 def test_what_cannot_be_written_is_refused(tmp_path, x, args, message):
@@ -343,11 +342,7 @@ def test_what_is_malformed_is_refused(tmp_path, x, shapes, changes, message):
     assert result.code == 1 and message in result.err
 
 
-def test_too_many_chunks_and_shards_are_refused(tmp_path):
+def test_too_many_chunks_are_refused(tmp_path):
     long = np.broadcast_to(np.zeros(1), (1 << 40,))
     write(tmp_path / "many", long, [[[1, 1 << 40], 1]], [BYTES])
     assert "more than" in run("eval", "sum(x)", "--in", f"x={tmp_path / 'many'}").err
-    inner = {"chunk_shape": [1], "codecs": [BYTES], "index_codecs": [BYTES]}
-    shards = [{"name": "sharding_indexed", "configuration": inner}]
-    write(tmp_path / "shards", np.zeros(9), [[4, 5]], shards)
-    assert "not supported" in run("eval", "sum(x)", "--in", f"x={tmp_path / 'shards'}").err
