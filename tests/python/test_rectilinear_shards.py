@@ -1,16 +1,15 @@
-"""Shards of different lengths: inner chunks are all alike, so that each shard is what zarr-python makes of an array of
-its shape."""
+"""Shards of different lengths. Inner chunks are all alike: a shard is an array of zarr-python."""
 
 import itertools
 import json
 import shutil
 
+import cubed
 import numpy as np
 import pytest
 from conftest import check, run, the_same_bits
 from test_rectilinear import expand
 
-import cubed
 import zarr
 from zarr.codecs import BytesCodec, Crc32cCodec, ShardingCodec, TransposeCodec, ZstdCodec
 
