@@ -73,6 +73,23 @@ else()
   message(STATUS "Without liblzma: the codec lzma is not built")
 endif()
 
+# The codec zfpy, where its library is there: it has no pkg-config file. Wheels are made without, as it brings OpenMP's.
+option(CUBED_ZFP "Build the codec zfpy, if libzfp is found" ON)
+set(CUBED_HAVE_ZFP OFF)
+if(CUBED_ZFP AND NOT CUBED_PORTABLE)
+  find_path(ZFP_INCLUDE_DIR zfp/version.h)
+  find_library(ZFP_LIBRARY zfp)
+  if(ZFP_INCLUDE_DIR AND ZFP_LIBRARY)
+    set(CUBED_HAVE_ZFP ON)
+    list(APPEND dependency_targets ${ZFP_LIBRARY})
+    include_directories(SYSTEM ${ZFP_INCLUDE_DIR})
+    add_compile_definitions(CB_HAVE_ZFP)
+  endif()
+endif()
+if(NOT CUBED_HAVE_ZFP)
+  message(STATUS "Without libzfp: the codec zfpy is not built")
+endif()
+
 # Deflate is decoded by libdeflate, where it is there, and by zlib else.
 option(CUBED_LIBDEFLATE "Inflate by libdeflate, if it is found" ON)
 if(CUBED_LIBDEFLATE)

@@ -37,9 +37,12 @@ install(FILES
 # asked for.
 set(pc_dependencies ${CUBED_DEPENDENCIES})
 set(pc_libs "")
+if(CUBED_HAVE_ZFP)
+  set(pc_libs " -lzfp")
+endif()
 if(CUBED_HAVE_HTTP)
   list(REMOVE_ITEM pc_dependencies libcurl libcrypto)
-  set(pc_libs " -lcrypto")
+  string(APPEND pc_libs " -lcrypto")
   if(NOT CUBED_CURL_FILE)
     string(APPEND pc_libs " -lcurl")
   endif()

@@ -43,6 +43,9 @@ static const char *const chains[] = {
     "[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}], \"index_codecs\": "
     "[{\"name\": \"transpose\", \"configuration\": {\"order\": [2, 1, 0]}}, {\"name\": \"bytes\", "
     "\"configuration\": {\"endian\": \"little\"}}, \"crc32c\"]}}]",
+#ifdef CB_HAVE_ZFP
+    "[{\"name\": \"numcodecs.zfpy\", \"configuration\": {\"tolerance\": 0.5}}]",
+#endif
 #ifdef CB_HAVE_LZMA
     "[\"little\", {\"name\": \"numcodecs.lzma\", \"configuration\": {\"preset\": 0}}]",
 #endif

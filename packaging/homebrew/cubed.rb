@@ -17,6 +17,7 @@ class Cubed < Formula
   depends_on "openssl@3"
   depends_on "sleef"
   depends_on "xz"
+  depends_on "zfp"
   depends_on "zstd"
 
   uses_from_macos "bzip2"

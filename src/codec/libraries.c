@@ -36,6 +36,13 @@
 #define NETCDF ""
 #endif
 
+#ifdef CB_HAVE_ZFP
+#include <zfp/version.h>
+#define ZFP ", zfp " ZFP_VERSION_STRING
+#else
+#define ZFP ""
+#endif
+
 #include "cubed/base.h"
 
 #define TEXT2(x) #x
@@ -49,5 +56,5 @@ const char *cubed_libraries(void)
            ", SLEEF " TEXT(SLEEF_VERSION_MAJOR) "." TEXT(SLEEF_VERSION_MINOR) "." TEXT(
                SLEEF_VERSION_PATCHLEVEL)
 #endif
-               LZMA DEFLATE HTTP NETCDF;
+               LZMA ZFP DEFLATE HTTP NETCDF;
 }

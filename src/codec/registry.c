@@ -62,6 +62,10 @@ cubed_status cb_codecs_find(const cb_codecs *codecs, const char *where, const ch
     for (const cb_added_codec *a = codecs ? atomic_load(&codecs->added) : NULL; a; a = a->next) {
         if (name_in(a->vt, format)) cb_note(err, " %s", name_in(a->vt, format));
     }
+#ifndef CB_HAVE_ZFP
+    if (strcmp(name, format == 2 ? "zfpy" : "numcodecs.zfpy") == 0)
+        cb_note(err, " (built without libzfp, as wheels are)");
+#endif
     return st;
 }
 

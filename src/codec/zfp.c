@@ -1,0 +1,227 @@
+/* numcodecs' "zfpy": floats and integers of 32 and 64 bits, in blocks of 4 along up to four axes, within a tolerance or
+ * exactly, behind zfp's own header. conf: i[0] mode (as zfp numbers them), i[1] tolerance, i[2] rate (the bits of doubles),
+ * i[3] precision; one below 0 was not given, and nothing is lost then. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <zfp.h>
+
+#include "codec/codec_pkg.h"
+
+/* zfp reads and writes whole words, of 1 to 8 bytes as it was built, of an aligned buffer of its own: the encoded bytes lie at any address, and those that
+ * say too little of themselves must not be read beyond their end. What it allocates beside is a bit stream's struct. */
+#define WORD    ((size_t)8)
+#define LIBRARY ((size_t)1024)
+
+static zfp_type type_of(cubed_dtype dtype)
+{
+    switch (dtype) {
+    case CUBED_INT32: return zfp_type_int32;
+    case CUBED_INT64: return zfp_type_int64;
+    case CUBED_FLOAT32: return zfp_type_float;
+    case CUBED_FLOAT64: return zfp_type_double;
+    default: return zfp_type_none;
+    }
+}
+
+static double get_double(int64_t bits)
+{
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* null is what was not given. */
+static cubed_status read_number(const json_t *doc, const char *key, double *out, cubed_error *err)
+{
+    const json_t *v = json_object_get(doc, key);
+    *out = v && !json_is_null(v) ? json_number_value(v) : -1;
+    if ((!v || json_is_null(v) || json_is_number(v)) && *out <= 1e300) return CUBED_OK;
+    return cb_fail(err, CUBED_E_FORMAT, "codec zfpy: \"%s\" must be a number", key);
+}
+
+static cubed_status read_conf(const json_t *doc, cubed_codec_conf *conf, cubed_error *err)
+{
+    double tolerance, rate, precision;
+    CB_TRY(cb_conf_int(doc, "zfpy", "mode", zfp_mode_fixed_accuracy, zfp_mode_fixed_rate,
+                       zfp_mode_fixed_accuracy, &conf->i[0], err));
+    CB_TRY(read_number(doc, "tolerance", &tolerance, err));
+    CB_TRY(read_number(doc, "rate", &rate, err));
+    CB_TRY(read_number(doc, "precision", &precision, err));
+    if (rate > ZFP_MAX_PREC || precision > ZFP_MAX_PREC || precision != floor(precision))
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "codec zfpy: \"rate\" is %g and \"precision\" %g, expected at most %d bits",
+                       rate, precision, ZFP_MAX_PREC);
+    memcpy(&conf->i[1], &tolerance, sizeof tolerance);
+    memcpy(&conf->i[2], &rate, sizeof rate);
+    conf->i[3] = (int64_t)fmax(precision, -1);
+    return CUBED_OK;
+}
+
+static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx,
+                          cubed_codec_conf *conf, cubed_error *err)
+{
+    json_t *doc = NULL;
+    (void)format;
+    memset(conf, 0, sizeof *conf);
+    if (type_of(ctx->dtype) == zfp_type_none || ctx->swapped)
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "codec zfpy: elements of %s%s, expected int32, int64, float32 or float64",
+                       cubed_dtype_name(ctx->dtype), ctx->swapped ? " in big-endian order" : "");
+    if (ctx->ndim < 1 || ctx->ndim > 4)
+        return cb_fail(err, CUBED_E_UNSUPPORTED, "codec zfpy: %d dimensions, expected 1 to 4",
+                       ctx->ndim);
+    CB_TRY(cb_json_parse("codec zfpy", json, strlen(json), &doc, err));
+    cubed_status st = read_conf(doc, conf, err);
+    json_decref(doc);
+    return st;
+}
+
+static cubed_status print(const cubed_codec_conf *conf, int format, const cubed_codec_ctx *ctx,
+                          char *json, size_t cap, cubed_error *err)
+{
+    (void)format;
+    (void)ctx;
+    const int n = snprintf(
+        json, cap, "{\"mode\": %d, \"tolerance\": %.17g, \"rate\": %.17g, \"precision\": %d}",
+        (int)conf->i[0], get_double(conf->i[1]), get_double(conf->i[2]), (int)conf->i[3]);
+    return n > 0 && (size_t)n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec zfpy: no room");
+}
+
+/* The chunk, whose last axis is zfp's first. */
+static zfp_field field_of(const cubed_codec_ctx *ctx, const void *data)
+{
+    zfp_field f = {.type = type_of(ctx->dtype), .data = (void *)(uintptr_t)data};
+    size_t *const extents[] = {&f.nx, &f.ny, &f.nz, &f.nw};
+    for (int d = 0; d < ctx->ndim; d++) *extents[ctx->ndim - 1 - d] = (size_t)ctx->shape[d];
+    return f;
+}
+
+static void set_mode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, zfp_stream *z)
+{
+    const double tolerance = get_double(conf->i[1]), rate = get_double(conf->i[2]);
+    *z = (zfp_stream){.exec = {zfp_exec_serial, NULL}};
+    if (conf->i[0] == zfp_mode_fixed_accuracy && tolerance >= 0)
+        (void)zfp_stream_set_accuracy(z, tolerance);
+    else if (conf->i[0] == zfp_mode_fixed_rate && rate >= 0)
+        (void)zfp_stream_set_rate(z, rate, type_of(ctx->dtype), (uint)ctx->ndim, zfp_false);
+    else if (conf->i[0] == zfp_mode_fixed_precision && conf->i[3] >= 0)
+        (void)zfp_stream_set_precision(z, (uint)conf->i[3]);
+    else
+        zfp_stream_set_reversible(z);
+}
+
+/* Whatever the numbers of the configuration, a chunk takes no more than if nothing were lost: but for those of a rate, which
+ * fills blocks up. */
+static size_t bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, size_t raw_size)
+{
+    zfp_stream z, exact;
+    size_t n;
+    const zfp_field f = field_of(ctx, NULL);
+    (void)raw_size;
+    set_mode(conf, ctx, &z);
+    exact = z;
+    zfp_stream_set_reversible(&exact);
+    const size_t most =
+        cb_max_size(zfp_stream_maximum_size(&z, &f), zfp_stream_maximum_size(&exact, &f));
+    return cb_add_size(most, WORD, &n) ? 0 : n / WORD * WORD;
+}
+
+static cubed_codec_need need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                             size_t raw_size)
+{
+    return (cubed_codec_need){cb_sat_add(bound(conf, ctx, raw_size), WORD), LIBRARY};
+}
+
+/* The header, which may be of others than this chunk's type, shape and mode: the mode may have been any, but for blocks that
+ * would take more than is there. */
+static cubed_status read_header(zfp_stream *z, const cubed_codec_ctx *ctx, size_t room, void *dst,
+                                zfp_field *f, cubed_error *err)
+{
+    const zfp_field own = field_of(ctx, dst);
+    *f = (zfp_field){.type = zfp_type_none};
+    const size_t bits = zfp_read_header(z, f, ZFP_HEADER_FULL);
+    size_t n = 1, own_n = 1;
+    const size_t extents[] = {f->nx, f->ny, f->nz, f->nw};
+    for (int d = 0; d < 4 && bits > 0; d++) {
+        if (extents[d] > 0 && cb_mul_size(n, extents[d], &n))
+            return cb_fail(err, CUBED_E_FORMAT, "zfp's header has too many elements");
+    }
+    for (int d = 0; d < ctx->ndim; d++) own_n *= (size_t)ctx->shape[d];
+    if (bits == 0 || f->nx == 0 || f->type != own.type || n != own_n)
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "zfp's header is of %zu elements of type %d, expected %zu of type %d",
+                       bits ? n : 0, (int)f->type, own_n, (int)own.type);
+    if (zfp_stream_maximum_size(z, f) > room)
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "zfp's header says that %zu elements may take %zu bytes, expected %zu", n,
+                       zfp_stream_maximum_size(z, f), room);
+    f->data = dst;
+    return CUBED_OK;
+}
+
+static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
+                           void *scratch, size_t scratch_size, cubed_error *err)
+{
+    zfp_stream z;
+    zfp_field f;
+    size_t bytes = ctx->item_size;
+    for (int d = 0; d < ctx->ndim; d++) bytes *= (size_t)ctx->shape[d];
+    if (src_size > scratch_size || bytes > dst_cap)
+        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes are no chunk of %zu", src_size, dst_cap);
+    memcpy(scratch, src, src_size);
+    memset((char *)scratch + src_size, 0, scratch_size - src_size);
+    set_mode(conf, ctx, &z);
+    z.stream = stream_open(scratch, scratch_size);
+    if (!z.stream) return cb_fail(err, CUBED_E_NOMEM, "no memory for zfp");
+    cubed_status st = read_header(&z, ctx, scratch_size, dst, &f, err);
+    if (st == CUBED_OK) {
+        const size_t read = zfp_decompress(&z, &f);
+        const size_t word = stream_word_bits / 8, there = (src_size + word - 1) / word * word;
+        if (read == 0 || read > there)
+            st = cb_fail(err, CUBED_E_FORMAT, "%zu bytes, zfp needs %zu", src_size, read);
+    }
+    stream_close(z.stream);
+    *got = bytes;
+    return st;
+}
+
+static cubed_status encode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
+                           void *scratch, size_t scratch_size, cubed_error *err)
+{
+    zfp_stream z;
+    const zfp_field f = field_of(ctx, src);
+    (void)src_size;
+    set_mode(conf, ctx, &z);
+    z.stream = stream_open(scratch, scratch_size);
+    if (!z.stream) return cb_fail(err, CUBED_E_NOMEM, "no memory for zfp");
+    const bool wrote = zfp_write_header(&z, &f, ZFP_HEADER_FULL) > 0;
+    const size_t n = wrote ? zfp_compress(&z, &f) : 0;
+    stream_close(z.stream);
+    if (!wrote)
+        return cb_fail(err, CUBED_E_UNSUPPORTED, "zfp has no header for axes of such a length");
+    const size_t whole = (n + WORD - 1) / WORD * WORD; /* as builds with longer words expect it */
+    if (n == 0 || whole > dst_cap)
+        return cb_fail(err, CUBED_E_INTERNAL, "zfp gives %zu bytes, expected at most %zu", n,
+                       dst_cap);
+    memcpy(dst, scratch, n);
+    memset((char *)dst + n, 0, whole - n);
+    *got = whole;
+    return CUBED_OK;
+}
+
+/* Instead of "bytes" in format 3; in format 2 it is the compressor of an array's chunks, whose shape it is told, too. */
+const cubed_codec_vtable cb_codec_zfpy = {
+    .kind = CUBED_CODEC_ARRAY_TO_BYTES,
+    .name = "numcodecs.zfpy",
+    .name_v2 = "zfpy",
+    .parse = parse,
+    .print = print,
+    .bound = bound,
+    .decode_need = need,
+    .encode_need = need,
+    .decode = decode,
+    .encode = encode,
+};
