@@ -115,6 +115,12 @@ class Generator:
     `integers` and what is made of these follow from the seed and the position, whatever the chunks;
     those of `beta`, `binomial`, `gamma`, `poisson` and others that NumPy draws block by block from
     the seed and the chunks. Each call goes on to other numbers.
+
+    Examples
+    --------
+    >>> rng = cubed.random.Generator(np.random.PCG64(0))
+    >>> rng.integers(6, size=(2, 3), chunks=2).shape
+    (2, 3)
     """
 
     def __init__(self, seed: Any = None, *, spec: Spec | None = None) -> None:
