@@ -30,8 +30,8 @@ enum { LOOKED_AT = 1 << 16 };
 enum { EVERY = 5 };
 
 static const cli_option submit_options[] = {
-    {"engine", "slurm|pbs|htcondor|flux|kubernetes|aws-batch|cloud-run", "the batch system",
-     KEY_ENGINE},
+    {"engine", "slurm|pbs|htcondor|flux|kubernetes|aws-batch|cloud-run|coiled-batch",
+     "the batch system", KEY_ENGINE},
     {"engine-option", "NAME=VALUE", "for it, such as partition=long or image=me/cubed", KEY_OPTION},
     {"run", "NAME", "the run: letters, digits, \"-\", \"_\" and \".\" (default: DIR's last part)",
      KEY_RUN},
@@ -49,8 +49,10 @@ const cli_usage cmd_submit_usage = {
         "of jobs for each stage, which waits for those that it reads, and one at the end. DIR, "
         "the plan's work directory and its stores must be seen by all nodes. The scripts there "
         "do the rest: start, also again after a failure, when only what is missing runs; status "
-        "and cancel. Options go to slurm, pbs, htcondor and flux as they are; kubernetes needs "
-        "image= and claim= (a volume that has DIR, at mount=), aws-batch queue= and definition=, "
+        "and cancel. Options go to slurm, pbs, htcondor, flux and coiled-batch as they are; "
+        "kubernetes "
+        "needs image= and claim= (a volume that has DIR, at mount=), aws-batch queue= and "
+        "definition=, "
         "cloud-run image= and region=.",
     .examples =
         "  cubed eval 'mean(x, axis=0)' --in x=s3://b/x.zarr --out s3://b/y.zarr --max-workers "

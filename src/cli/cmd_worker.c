@@ -54,7 +54,7 @@ const cli_usage cmd_worker_usage = {
         "harm.\nWith --of "
         "the number of the part, from 0 on, is in the first of these variables that is set: "
         "CUBED_TASK_INDEX, SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, AWS_BATCH_JOB_ARRAY_INDEX, "
-        "CLOUD_RUN_TASK_INDEX, JOB_COMPLETION_INDEX.",
+        "CLOUD_RUN_TASK_INDEX, JOB_COMPLETION_INDEX, COILED_BATCH_TASK_ID.",
     .examples = "  cubed eval 'mean(u*v, axis=0)' --in u=u.zarr --in v=v.zarr --out uv.zarr \\\n"
                 "      --work-dir /scratch/me --save-plan p.cubed\n"
                 "  cubed worker p.cubed --begin --run monday\n"
@@ -217,7 +217,8 @@ static cubed_status find_index(int64_t of, int64_t *index, cubed_error *err)
 {
     static const char *const names[] = {"CUBED_TASK_INDEX",     "SLURM_ARRAY_TASK_ID",
                                         "PBS_ARRAY_INDEX",      "AWS_BATCH_JOB_ARRAY_INDEX",
-                                        "CLOUD_RUN_TASK_INDEX", "JOB_COMPLETION_INDEX"};
+                                        "CLOUD_RUN_TASK_INDEX", "JOB_COMPLETION_INDEX",
+                                        "COILED_BATCH_TASK_ID"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *text = getenv(names[i]), *end = text;
         if (!text) continue;

@@ -394,6 +394,59 @@ static void write_cloud_run(submission *s)
                s->dir, region);
 }
 
+/* Machines there see none of the directory: the plan is part of the script that each task runs, and `start` adds it. They
+ * wait for no others, and nothing says which failed: `start` looks at what is done before it goes on. */
+static void write_coiled_batch(submission *s)
+{
+    const char *space = engine_get(s->choice, "workspace");
+    char *within = space ? cli_printf(" --workspace %s", space) : cli_strdup("");
+    /* Of a machine, of which the system takes a part; 11 % less would be taken for enough. */
+    const uint64_t least = (s->mebibytes + 1024) * 9 / 8;
+    FILE *start = begin_start(s);
+    for (int i = 0; i < s->njobs && start; i++) {
+        const array_job *j = &s->jobs[i];
+        char name[80];
+        if (i == s->njobs - 1) { /* nothing that needs another machine */
+            fprintf(start, "%s worker %s/plan.cubed %s\n", s->program, s->dir, j->args);
+            break;
+        }
+        FILE *f = begin_file(s, j->name, ".sh");
+        if (!f) break;
+        fprintf(f,
+                "#!/bin/bash\n# COILED ntasks %" PRId64 "\n# COILED max-workers %u\n"
+                "# COILED max-retries %d\n",
+                j->n, s->workers, RETRIES);
+        if (!engine_get(s->choice, "memory") && !engine_get(s->choice, "vm-type"))
+            fprintf(f, "# COILED memory %" PRIu64 "MiB-%" PRIu64 "MiB\n", least, 4 * least + 16384);
+        put_options(f, s, "# COILED ", " ");
+        if (j->n == 1) fprintf(f, "export CUBED_TASK_INDEX=0\n");
+        fprintf(f,
+                "work() { cubed worker \"$plan\" %s; }\nplan=$(mktemp) || exit\n"
+                "base64 -d >\"$plan\" <<'END'\n",
+                j->args);
+        end_file(s, f);
+        name_of(s, j, name);
+        fprintf(start,
+                "{ cat %s.sh; base64 plan.cubed; printf 'END\\nwork\\n'; } >%s-plan.sh\n"
+                "job=%s-$(date +%%s)\necho \"$job\" >>jobs\n"
+                "coiled batch run --wait --name \"$job\" %s-plan.sh\n"
+                "if ! %s status %s | grep -q '^stage %s: \\([0-9]*\\) of \\1 tasks'; then\n"
+                "    echo \"%s is not done, see: coiled batch logs%s $job\" >&2\n    exit 1\nfi\n",
+                j->name, j->name, name, j->name, s->program, s->dir, j->name + strlen("stage-"),
+                j->name, within);
+    }
+    end_file(s, start);
+    write_file(s, "status",
+               "#!/bin/sh\ncd %s\nfor job in $(cat jobs); do COLUMNS=200 coiled batch status%s "
+               "\"$job\" | grep -wE 'pending|assigned|running'; done\ntrue\n",
+               s->dir, within);
+    write_file(s, "cancel",
+               "#!/bin/sh\ncd %s\nfor job in $(cat jobs); do coiled cluster stop%s \"$job\"; "
+               "done\n",
+               s->dir, within);
+    cli_free(within);
+}
+
 const engine engines[] = {
     {"slurm", "tested live", NULL, NULL, 1000, 0.7, "sbatch squeue scancel", ENGINE_LEAVES,
      write_slurm},
@@ -407,6 +460,8 @@ const engine engines[] = {
      write_aws_batch},
     {"cloud-run", "contract only", "image region", "", 10000, 5, "gcloud", ENGINE_STAYS,
      write_cloud_run},
+    {"coiled-batch", "contract only", NULL, NULL, 10000, 10, "coiled", ENGINE_STAYS,
+     write_coiled_batch},
     {.name = NULL}};
 
 const engine *engine_find(const char *name)

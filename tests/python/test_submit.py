@@ -29,6 +29,7 @@ VARIABLES = [
     "AWS_BATCH_JOB_ARRAY_INDEX",
     "CLOUD_RUN_TASK_INDEX",
     "JOB_COMPLETION_INDEX",
+    "COILED_BATCH_TASK_ID",
 ]
 ENGINES = {
     "slurm": ("partition=long",),
@@ -38,6 +39,7 @@ ENGINES = {
     "kubernetes": ("image=me/cubed:1", "claim=shared", "namespace=jobs"),
     "aws-batch": ("queue=q", "definition=d:1"),
     "cloud-run": ("image=me/cubed:1", "region=europe-west1"),
+    "coiled-batch": ("container=me/cubed:1", "workspace=me", "forward-aws-credentials=yes"),
 }
 
 
@@ -88,15 +90,15 @@ def test_elements_find_their_number(tmp_path, plan):
     check(run("worker", plan, "--begin", "--run", "r"))
     tasks = []
     for i, name in enumerate(VARIABLES):
-        done = worker(plan, 0, "--of", 7, "--run", "r", **{name: str(i)})
+        done = worker(plan, 0, "--of", 8, "--run", "r", **{name: str(i)})
         assert done.returncode == 0, done.stderr
         tasks.append(int(done.stdout.split()[0]))
-    assert tasks == [18] * 6
-    again = worker(plan, 0, "--of", 7, "--run", "r", CUBED_TASK_INDEX="2")
+    assert tasks == [16] * 5 + [15] * 2
+    again = worker(plan, 0, "--of", 8, "--run", "r", CUBED_TASK_INDEX="2")
     assert again.stdout.startswith("0 tasks")
-    # Parts of others: 12 of these are missing, of which six are at the end.
+    # Parts of others: of this one the last 15 are missing.
     part = worker(plan, 0, "--of", 2, "--run", "r", CUBED_TASK_INDEX="1", SLURM_ARRAY_TASK_ID="9")
-    assert part.stdout.startswith("17 tasks")
+    assert part.stdout.startswith("15 tasks")
     for stage in (1, 2):
         for i in range(3):
             done = worker(plan, stage, "--of", 3, "--run", "r", JOB_COMPLETION_INDEX=str(i))
@@ -372,6 +374,57 @@ def test_a_driver_in_kubernetes(tmp_path, plan, programs):
     assert "stage-0.json" not in started  # that is the driver's
     assert "the results are whole" in check(run("status", folder)).out
     shutil.rmtree(folder)
+    is_whole(tmp_path)
+
+
+#: Runs a script's tasks elsewhere, as if on machines that see nothing of this one but its stores.
+COILED = """#!/usr/bin/env python3
+import os, pathlib, re, shutil, subprocess, sys, tempfile
+args = sys.argv[1:]
+print(*args, file=open("{at}/calls", "a"))
+state = pathlib.Path("{at}/state")
+if args[:2] == ["batch", "run"]:
+    text = open(args[-1]).read()
+    told = dict(re.findall(r"^# COILED (\\S+) (.+)$", text, re.M))
+    with tempfile.TemporaryDirectory() as scratch:
+        pathlib.Path(scratch, "script").write_text(text)
+        for i in range(int(told["ntasks"])):
+            env = {{**os.environ, "COILED_BATCH_TASK_ID": str(i)}}
+            if "{fails}" == args[-1] and i == 1 and not state.exists():
+                state.write_text("once")
+                continue
+            subprocess.run(["bash", "script"], cwd=scratch, env=env, check=True)
+elif args[:2] == ["batch", "status"]:
+    print("| 0 | 10.0.0.1 | done |")
+"""
+
+
+@pytest.mark.parametrize("fails", ["", "stage-0-plan.sh"])
+def test_coiled_batch(tmp_path, plan, programs, fails):
+    """Its machines have the plan from the script; what failed there is seen before others begin."""
+    programs(coiled=COILED.format(at=tmp_path, fails=fails))
+    (tmp_path / "bin/cubed").symlink_to(BIN)
+    folder, _ = submit(plan, "coiled-batch", "--elements", 30, "--max-workers", 5)
+    lines = (folder / "stage-0.sh").read_text().splitlines()
+    for line in ("ntasks 30", "max-workers 5", "max-retries 2", "container me/cubed:1"):
+        assert f"# COILED {line}" in lines
+    assert "# COILED memory 3298MiB-29576MiB" in lines  # for 1908 MiB and the system
+    assert 'work() { cubed worker "$plan" 0 --of 30 --run run-1; }' in lines
+    started = run("submit", plan, folder, "--engine", "coiled-batch", "--elements", 30, "--start")
+    if fails:
+        assert started.code != 0
+        assert "stage-0 is not done, see: coiled batch logs cubed-run-1-stage-0-" in started.err
+        assert "stage-1" not in (tmp_path / "calls").read_text()
+        assert "stage 0: 120 of 125 tasks done" in check(run("status", folder)).out
+        subprocess.run([folder / "start"], check=True)
+    else:
+        check(started)
+    assert "the results are whole" in check(run("status", folder)).out
+    calls = (tmp_path / "calls").read_text().splitlines()
+    runs = [c.split() for c in calls if c.startswith("batch run")]
+    assert [c[-1] for c in runs[-3:]] == [f"stage-{i}-plan.sh" for i in range(3)]
+    assert all(c[2:4] == ["--wait", "--name"] for c in runs)
+    check(run("cancel", folder))
     is_whole(tmp_path)
 
 
