@@ -275,6 +275,82 @@ static void test_stragglers_have_backups(void **state)
     run_with_backup(*state, false, true);
 }
 
+/* Of what `ready` gives, ranges of `late` that are given again go to `twins`, and others are worked on at once; how many
+ * there are in `twins` then. */
+static int sort_out(fixture *f, const cubed_plan *plan, cubed_driver *d, const char *run,
+                    const cubed_task_range *late, int nlate, cubed_task_range *twins, int ntwins)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_task_range ready[MOST];
+    const void *reports;
+    size_t size;
+    int got;
+    must(cubed_run_ready(d, ready, MOST, &got, &err), &err);
+    for (int i = 0; i < got; i++) {
+        bool is_twin = false;
+        for (int k = 0; k < nlate; k++)
+            is_twin |= ready[i].stage == late[k].stage && ready[i].first == late[k].first;
+        if (is_twin) {
+            assert_true(ntwins < MOST);
+            twins[ntwins++] = ready[i];
+            continue;
+        }
+        work(plan, f->workers[0], &ready[i], run, &reports, &size);
+        tell(d, f->ctx, reports, size, true);
+    }
+    return ntwins;
+}
+
+/* One of twenty workers at most has a backup, however many ranges are late. */
+static void test_backups_are_few(void **state)
+{
+    enum { WORKERS = 40, SHARE = WORKERS / 20, LATE = 8 };
+    fixture *f = *state;
+    cubed_error err = CUBED_ERROR_INIT;
+    char run[CUBED_RUN_NAME_CAP];
+    cubed_driver *d;
+    cubed_driver_options o = CUBED_DRIVER_OPTIONS_INIT;
+    cubed_run_stats stats;
+    cubed_task_range late[MOST], twins[MOST];
+    const void *reports;
+    size_t size;
+    int n;
+    cubed_plan *plan = new_plan(f, false, NULL);
+    o.workers = WORKERS;
+    must(cubed_run_begin(plan, NULL, run, &err), &err);
+    must(cubed_driver_new(plan, run, &o, &stats, &d, &err), &err);
+    must(cubed_run_ready(d, late, MOST, &n, &err), &err);
+    assert_true(n > LATE + 1);
+    for (; n > LATE; n--) {
+        work(plan, f->workers[0], &late[n - 1], run, &reports, &size);
+        tell(d, f->ctx, reports, size, true);
+    }
+    int ntwins = 0, told = 0;
+    for (int i = 0; i < 500; i++, usleep(10000))
+        ntwins = sort_out(f, plan, d, run, late, n, twins, ntwins);
+    assert_int_equal(ntwins, SHARE);
+    /* Each that ends makes room for another one: its own first range is done, too. */
+    for (int i = 0; i < 2000 && !cubed_run_is_over(d); i++, usleep(10000)) {
+        ntwins = sort_out(f, plan, d, run, late, n, twins, ntwins);
+        assert_true(ntwins - told <= SHARE);
+        if (told == ntwins) continue;
+        for (int k = 0; k < n; k++) {
+            if (late[k].stage != twins[told].stage || late[k].first != twins[told].first) continue;
+            work(plan, f->workers[1], &twins[told], run, &reports, &size);
+            tell(d, f->ctx, reports, size, true);
+            work(plan, f->workers[0], &late[k], run, &reports, &size);
+            tell(d, f->ctx, reports, size, true);
+        }
+        told++;
+    }
+    assert_true(cubed_run_is_over(d));
+    assert_int_equal(stats.num_backups, LATE);
+    cubed_driver_free(d);
+    must(cubed_run_finish(plan, run, &err), &err);
+    cubed_plan_unref(plan);
+    expect_result(f);
+}
+
 static void test_backups_can_be_declined(void **state)
 {
     fixture *f = *state;
@@ -491,6 +567,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_any_scheduler_gets_the_same),
         cmocka_unit_test(test_stragglers_have_backups),
+        cmocka_unit_test(test_backups_are_few),
         cmocka_unit_test(test_backups_can_be_declined),
         cmocka_unit_test(test_what_workers_are_told_wrong),
         cmocka_unit_test(test_plans_are_loaded_once),
