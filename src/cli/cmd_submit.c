@@ -175,13 +175,15 @@ static cubed_status list_jobs(submission *s, const engine *e, const cubed_plan *
         }
         if (i == stages) {
             snprintf(j->name, sizeof j->name, "finish");
-            snprintf(j->args, sizeof j->args, "--finish --run %s", s->run);
+            snprintf(j->args, sizeof j->args, "--finish --run %s --driver-version %s", s->run,
+                     cubed_version());
             j->n = 1;
             s->njobs++;
         } else if (st == CUBED_OK && (st = cubed_plan_get_stage(plan, i, &info, err)) == CUBED_OK) {
             j->n = elements_of(e, &info, s->workers, s->elements);
             snprintf(j->name, sizeof j->name, "stage-%d", i);
-            snprintf(j->args, sizeof j->args, "%d --of %" PRId64 " --run %s", i, j->n, s->run);
+            snprintf(j->args, sizeof j->args, "%d --of %" PRId64 " --run %s --driver-version %s", i,
+                     j->n, s->run, cubed_version());
             job_of[i] = info.num_tasks > 0 ? s->njobs++ : -1;
             if (job_of[i] < 0) cli_free(j->after);
             if (job_of[i] < 0) *j = (array_job){.n = 0};

@@ -16,7 +16,8 @@ enum {
     KEY_SERVE,
     KEY_LAMBDA,
     KEY_ISA,
-    KEY_ALLOW_CODE
+    KEY_ALLOW_CODE,
+    KEY_DRIVER
 };
 
 static const cli_option own[] = {
@@ -40,6 +41,8 @@ static const cli_option own[] = {
     {"isa", "x86-64-v2|x86-64-v3|x86-64-v4", "instruction set (default: the best)", KEY_ISA},
     {"allow-code", NULL,
      "let kernels in shared objects run that the plan names: they can do anything", KEY_ALLOW_CODE},
+    {"driver-version", "VERSION", "of cubed, which this one is to be, too: else nothing is done",
+     KEY_DRIVER},
     {NULL, NULL, NULL, 0}};
 
 const cli_usage cmd_worker_usage = {
@@ -318,7 +321,7 @@ int cmd_worker(int argc, char **argv)
 {
     request r = {.begin = false};
     bool allow_code = false, lambda = false;
-    const char *serve_fd = NULL;
+    const char *serve_fd = NULL, *driver = NULL;
     cli_common c = CLI_COMMON_INIT;
     int key;
     while ((key = cli_next_option(argc, argv, &cmd_worker_usage, NULL)) != -1) {
@@ -335,6 +338,7 @@ int cmd_worker(int argc, char **argv)
         if (key == KEY_LAMBDA) lambda = true;
         if (key == KEY_ISA) c.isa = optarg;
         if (key == KEY_ALLOW_CODE) allow_code = true;
+        if (key == KEY_DRIVER) driver = optarg;
     }
     if ((serve_fd || lambda) && (optind < argc || r.begin || r.finish || r.run || r.message))
         return cli_usage_error("worker", "%s is told what to do: no other arguments",
@@ -342,6 +346,13 @@ int cmd_worker(int argc, char **argv)
     if (serve_fd || lambda) return serve(serve_fd, &c);
     int code = check_request(&r, argc, argv);
     if (code != EXIT_SUCCESS) return code;
+    if (driver && strcmp(driver, cubed_version()) != 0) {
+        fprintf(stderr,
+                "cubed worker: the driver has version %.40s of cubed, this worker has %s: install "
+                "the same one\n",
+                driver, cubed_version());
+        return EXIT_FAILURE;
+    }
     told t = {.allow_code = allow_code, .request = &r};
     cubed_error err = CUBED_ERROR_INIT;
     cli_catch_signals();

@@ -13,6 +13,7 @@ import subprocess
 import time
 from pathlib import Path
 
+import cubed
 import numpy as np
 import pytest
 from conftest import BIN, ROOT, check, run
@@ -41,6 +42,10 @@ ENGINES = {
     "cloud-run": ("image=me/cubed:1", "region=europe-west1"),
     "coiled-batch": ("container=me/cubed:1", "workspace=me", "forward-aws-credentials=yes"),
 }
+
+
+#: What elements are told, so that others do nothing.
+SAME = f"--driver-version {cubed.__version__}"
 
 
 @pytest.fixture(autouse=True)
@@ -157,13 +162,36 @@ def test_wrong_usage(tmp_path, plan):
     assert "no work directory" in done.err
 
 
+def test_elements_of_another_version_do_nothing(tmp_path, plan):
+    """Of the library, or of the plan's bytes: they say which there are, and nothing is written."""
+    check(run("worker", plan, "--begin", "--run", "r"))
+    there = sorted(tmp_path.rglob("*"))
+    for args in ((0, "--of", 1), ("--finish",)):
+        done = worker(plan, *args, "--run", "r", "--driver-version", "0.9", CUBED_TASK_INDEX="0")
+        assert done.returncode == 1
+        assert f"version 0.9 of cubed, this worker has {cubed.__version__}: install" in done.stderr
+    data = bytearray(plan.read_bytes())
+    data[8] += 1
+    other = tmp_path / "other.cubed"
+    other.write_bytes(data)
+    says = f"the plan has version {data[8]}, this library reads version {data[8] - 1}"
+    for args in ((0, "--of", 1, "--run", "r"), ("--begin",), ("--finish", "--run", "r")):
+        done = worker(other, *args, CUBED_TASK_INDEX="0")
+        assert done.returncode == 1
+        assert says in done.stderr
+    other.unlink()
+    assert sorted(tmp_path.rglob("*")) == there
+    done = worker(plan, 0, "--of", 1, "--run", "r", *SAME.split(), CUBED_TASK_INDEX="0")
+    assert done.stdout.startswith("125 tasks")
+
+
 def test_what_slurm_is_told(plan):
     folder, _ = submit(plan, "slurm", "--elements", 30, "--max-workers", 5)
     lines = (folder / "stage-0.sbatch").read_text().splitlines()
     assert lines[0] == "#!/bin/bash"
     for line in ("array=0-29%5", "cpus-per-task=1", "mem=1908M", "partition=long"):
         assert f"#SBATCH --{line}" in lines
-    assert lines[-1] == f"exec {BIN} worker {folder}/plan.cubed 0 --of 30 --run run-1"
+    assert lines[-1] == f"exec {BIN} worker {folder}/plan.cubed 0 --of 30 --run run-1 {SAME}"
     assert "--array=0-7%5" in (folder / "stage-1.sbatch").read_text()  # it has eight tasks
     start = (folder / "start").read_text()
     assert "--dependency=afterok:$job0 stage-1.sbatch" in start
@@ -182,7 +210,7 @@ def test_what_kubernetes_is_told(plan):
     assert pod["restartPolicy"] == "Never"  # as limits for each index ask for
     (container,) = pod["containers"]
     assert container["command"][:2] == ["cubed", "worker"]
-    assert container["command"][3:] == ["0", "--of", "30", "--run", "run-1"]
+    assert container["command"][3:] == ["0", "--of", "30", "--run", "run-1", *SAME.split()]
     assert container["resources"]["limits"] == {"memory": "1908Mi"}
     assert pod["volumes"][0]["persistentVolumeClaim"] == {"claimName": "shared"}
     assert container["volumeMounts"][0]["mountPath"] == str(folder)
@@ -409,7 +437,7 @@ def test_coiled_batch(tmp_path, plan, programs, fails):
     for line in ("ntasks 30", "max-workers 5", "max-retries 2", "container me/cubed:1"):
         assert f"# COILED {line}" in lines
     assert "# COILED memory 3298MiB-29576MiB" in lines  # for 1908 MiB and the system
-    assert 'work() { cubed worker "$plan" 0 --of 30 --run run-1; }' in lines
+    assert f'work() {{ cubed worker "$plan" 0 --of 30 --run run-1 {SAME}; }}' in lines
     started = run("submit", plan, folder, "--engine", "coiled-batch", "--elements", 30, "--start")
     if fails:
         assert started.code != 0
