@@ -201,3 +201,20 @@ def test_docstrings_say_whether_functions_compute():
     assert len(functions) > 200
     said = re.compile(r"\b([Ll]azy|[Cc]omput\w*|lazily|Shapes, types and memory are those)\b")
     assert [n for n, f in functions.items() if not said.search(f.__doc__ or "")] == []
+
+
+SCHEMES = {"S3": "s3", "Google's Cloud Storage": "gs", "Azure": "az", "Redis": "redis"}
+
+
+@pytest.mark.parametrize("title", SCHEMES)
+def test_options_of_stores_are_those_that_they_take(title):
+    """Each name in the second column of a store's table is among those that an error lists."""
+    text = (ROOT / "docs/object-stores.md").read_text()
+    section = text.split(f"\n## {title}\n")[1].split("\n## ")[0]
+    rows = [r.split("|")[1:-1] for r in section.splitlines() if r.startswith("|")][2:]
+    names = {n for r in rows for n in re.findall(r"`(\w+)`", r[1])}
+    assert len(rows) > 2 and len(names) > 3
+    place = f"{SCHEMES[title]}://127.0.0.1:1/0/a.zarr"
+    with pytest.raises(ValueError, match='no storage option "colour"; there are: ') as e:
+        cubed.from_zarr(place, storage_options={"colour": "red"})
+    assert names <= set(str(e.value).split("there are: ")[1].split())
