@@ -431,11 +431,14 @@ static void print_item(const eval *e, int i)
     printf("%s: %s (", e->item[i].name, cubed_dtype_text(cubed_array_dtype(x), dtype));
     for (int d = 0; d < cubed_array_ndim(x); d++) {
         const char *name = cubed_array_dim_name(x, d);
-        printf("%s%s%s%" PRId64, d ? ", " : "", name ? name : "", name ? ": " : "",
-               cubed_array_shape(x)[d]);
+        char *visible = cli_visible(name ? name : "", false);
+        printf("%s%s%s%" PRId64, d ? ", " : "", visible, name ? ": " : "", cubed_array_shape(x)[d]);
+        cli_free(visible);
     }
     const char *to = e->common.picture ? e->out : e->item[i].url;
-    printf(")%s%s\n", to ? " -> " : "", to ? to : "");
+    char *visible = cli_visible(to ? to : "", false);
+    printf(")%s%s\n", to ? " -> " : "", visible);
+    cli_free(visible);
     if (e->item[i].data) values_print(stdout, x, e->item[i].data);
 }
 

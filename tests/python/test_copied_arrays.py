@@ -275,7 +275,9 @@ def test_control_characters_of_names_are_spelled_out(tmp_path):
     assert bad.code == 1 and "ta\\x1b[2J" in bad.err
     wrong = run("rechunk", tmp_path / "g", tmp_path / "h", "--chunks", "\x1b[2J=2", *QUIET)
     assert wrong.code == 2 and "\\x1b[2J" in wrong.err
-    for text in (r.out, bad.err, wrong.err):
+    out = check(run("eval", "x", "--in", f"x={tmp_path / 'g'}::x", *QUIET)).out
+    assert out.startswith("result: float64 (a\\x1b[2J")
+    for text in (r.out, bad.err, wrong.err, out):
         assert not any(ord(c) < 32 or 127 <= ord(c) < 160 for c in text.replace("\n", ""))
     # As data they are what they are.
     told = {e["path"]: e for e in json.loads(check(run("info", tmp_path / "g", "--json")).out)}
