@@ -386,7 +386,7 @@ static cubed_status know_references(cb_file *f, const char *path, cubed_error *e
         for (int64_t k = 0; k < x->nrecords && st == CUBED_OK; k++) st = read_record(f, x, k, err);
     }
     count_outside(f);
-    return st;
+    return st == CUBED_OK ? st : cb_context(err, st, "%s", f->head.url);
 }
 
 /* "x/1.0" of an array of records: its number; NULL if it is no such key. */
