@@ -172,7 +172,7 @@ def test_assigning_builds_a_new_value():
 def test_too_little_memory_is_refused_before_anything_runs():
     x = cubed.zeros((2000, 2000), chunks=(100, 100), spec=cubed.Spec(allowed_mem="20MB"))
     with pytest.raises(MemoryError, match="allow at least"):
-        cubed.linalg.eigvalsh(x + 1).compute()
+        cubed.linalg.eigh(x + 1)[0].compute()
     with pytest.raises(ValueError, match="different specs"):
         x + cubed.ones((2000, 2000), spec=cubed.Spec(allowed_mem="30MB"))
 

@@ -6,10 +6,8 @@ else is needed but this package, of the driver's version, and the run's stores.
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import pickle
-import signal
 import struct
 import threading
 import time
@@ -46,19 +44,6 @@ class TaskTimeoutError(TimeoutError):
 
 class WorkerEndsError(ConnectionError):
     """A worker that is about to end does not begin anything."""
-
-
-def begin_process() -> None:
-    """What a process of a pool does first: Ctrl-C is the driver's; who has none any more ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_follow_driver, daemon=True).start()
-
-
-def _follow_driver() -> None:
-    driver = multiprocessing.parent_process()
-    if driver is not None:
-        driver.join()
-        os._exit(1)
 
 
 def message(range_: bytes, work_dir: str, plan_key: str) -> bytes:

@@ -7,8 +7,9 @@ from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
 from concurrent.futures import Executor as Pool
 from typing import Any, ClassVar
 
+from cubed.runtime._pool_process import begin_process
 from cubed.runtime.executors.base import Engine, EngineExecutor
-from cubed.runtime.worker import TaskTimeoutError, WorkerEndsError, begin_process
+from cubed.runtime.worker import TaskTimeoutError, WorkerEndsError
 
 
 class FuturesEngine(Engine):
