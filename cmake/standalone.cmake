@@ -13,6 +13,9 @@ endif()
 if(libdeflate_FOUND)
   list(APPEND standalone_names deflate)
 endif()
+if(CUBED_HAVE_ZFP)
+  list(APPEND standalone_names zfp)
+endif()
 if(CUBED_HAVE_HTTP)
   if(NOT CUBED_CURL_FILE)
     # The one that was found: those of distributions need all that it can speak.
@@ -49,6 +52,15 @@ if(STANDALONE_snappy)
   execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libstdc++.a
     OUTPUT_VARIABLE standalone_cxx OUTPUT_STRIP_TRAILING_WHITESPACE)
   list(APPEND standalone_libraries ${standalone_cxx} -static-libgcc)
+endif()
+if(CUBED_HAVE_ZFP)
+  # What zfp needs is looked for beside the command only if the command itself says that it needs it.
+  execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libgomp.so.1
+    OUTPUT_VARIABLE standalone_gomp OUTPUT_STRIP_TRAILING_WHITESPACE)
+  list(APPEND standalone_shared gomp)
+  list(APPEND standalone_libraries
+    -Wl,--push-state,--no-as-needed ${standalone_gomp} -Wl,--pop-state)
+  list(APPEND standalone_beside ${standalone_gomp})
 endif()
 list(JOIN standalone_shared "\n" standalone_text)
 file(WRITE ${PROJECT_BINARY_DIR}/standalone/shared "${standalone_text}\n")
