@@ -19,6 +19,7 @@
 /* A call of users' code (interrupt.c), on the stack of the thread that runs it. */
 typedef struct core_call {
     unsigned long thread;
+    bool told; /* to end */
     struct core_call *next;
 } core_call;
 
@@ -110,7 +111,7 @@ void core_call_end(core_state *s, core_call *c);
 /* In a child that was forked: what ran in the parent does not run here. */
 void core_forget_calls(core_state *s);
 /* Raises KeyboardInterrupt in those that run, if they can only be of the run that is interrupted. */
-void core_interrupt_calls(const core_state *s);
+void core_interrupt_calls(core_state *s);
 
 /* --- chunks.c -------------------------------------------------------------------------------------- */
 

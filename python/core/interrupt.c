@@ -6,16 +6,33 @@
 
 void core_call_begin(core_state *s, core_call *c)
 {
-    *c = (core_call){PyThread_get_thread_ident(), s->calls};
+    *c = (core_call){PyThread_get_thread_ident(), false, s->calls};
     s->calls = c;
+}
+
+/* What the call was told may have come too late for it, and would be raised in whatever this thread does next. Only an
+ * instruction that it is raised in takes it back: after PyThreadState_SetAsyncExc(thread, NULL) Python 3.11 looks for ever
+ * for what is not there, which makes all code slower and traced code hang. */
+static void take_back(void)
+{
+    PyObject *type, *value, *trace, *code = NULL, *names = NULL, *none = NULL;
+    PyErr_Fetch(&type, &value, &trace);
+    code = Py_CompileString("None", "<cubed>", Py_eval_input);
+    names = PyDict_New();
+    if (code && names) none = PyEval_EvalCode(code, names, names);
+    if (!none) PyErr_Clear();
+    Py_XDECREF(none);
+    Py_XDECREF(names);
+    Py_XDECREF(code);
+    PyErr_Restore(type, value, trace);
 }
 
 void core_call_end(core_state *s, core_call *c)
 {
     core_call **at = &s->calls;
     while (*at && *at != c) at = &(*at)->next;
-    if (*at) *at = c->next;                     /* else it forked, and this is the child */
-    PyThreadState_SetAsyncExc(c->thread, NULL); /* it is too late for it */
+    if (*at) *at = c->next; /* else it forked, and this is the child */
+    if (c->told) take_back();
 }
 
 void core_forget_calls(core_state *s)
@@ -24,9 +41,9 @@ void core_forget_calls(core_state *s)
     s->nruns = 0;
 }
 
-void core_interrupt_calls(const core_state *s)
+void core_interrupt_calls(core_state *s)
 {
     if (s->nruns != 1) return;
-    for (const core_call *c = s->calls; c; c = c->next)
-        PyThreadState_SetAsyncExc(c->thread, PyExc_KeyboardInterrupt);
+    for (core_call *c = s->calls; c; c = c->next)
+        c->told = PyThreadState_SetAsyncExc(c->thread, PyExc_KeyboardInterrupt) > 0;
 }

@@ -1,8 +1,8 @@
 /* The type of plans: making them, and looking into them. */
 #include <string.h>
 
-#include "plan.h"
 #include "cubed/sys/message.h"
+#include "plan.h"
 
 /* --- Making one --------------------------------------------------------------------------------------- */
 

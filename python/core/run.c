@@ -125,7 +125,7 @@ static bool wait_for(channel *c, cubed_event **events, size_t *n)
 }
 
 /* False with an exception if a callback raised one or a signal did. The run has ended in any case. */
-static bool run_watched(const core_state *s, channel *c, report *record, PyObject *callback)
+static bool run_watched(core_state *s, channel *c, report *record, PyObject *callback)
 {
     pthread_t thread;
     bool ok = true, ended = false;

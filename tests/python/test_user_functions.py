@@ -702,3 +702,16 @@ def test_apply_along_axis():
         same(cubed.apply_along_axis(np.cumsum, axis, x), np.cumsum(a, axis))
         expected = np.apply_along_axis(np.outer, axis, a, [1.0, 2.0])
         same(cubed.apply_along_axis(np.outer, axis, x, [1.0, 2.0]), expected)
+
+
+def test_what_is_traced_after_users_functions_goes_on():
+    """Debuggers and coverage: Python must not look for an exception that nobody raises."""
+    code = (
+        "import sys, cubed\n"
+        "x = cubed.map_blocks(lambda a: a + 1, cubed.ones((4,), chunks=2), dtype='f8')\n"
+        "x.compute(executor='single-threaded')\n"
+        "sys.settrace(lambda *event: None)\n"
+        "print((lambda: 'done')())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "done\n", done.stderr
