@@ -42,7 +42,7 @@ def test_a_file_and_variables(tmp_path):
 @pytest.mark.parametrize("executor", ["single-threaded", "threads", "processes"])
 def test_what_a_process_needs(executor):
     size = cubed.measure_reserved_mem(executor, max_workers=1)
-    # Python and NumPy are there, and the data of this test are not; this process may have been large.
+    # Python and NumPy are there, and the data of this test are not. This process may be large.
     most = max(2_000_000_000, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
     assert 10_000_000 < size <= most
 
