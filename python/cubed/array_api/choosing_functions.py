@@ -141,7 +141,8 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Array:
     Parameters
     ----------
     func : callable
-        ``func(array, axis)`` gives an array with or without that axis.
+        ``func(array, axis)``, or ``func(array, axis=axis)`` of one that takes it by name alone,
+        gives an array with or without that axis.
     a : array_like
         Input array.
     axes : int or sequence of int
@@ -159,10 +160,14 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Array:
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.apply_over_axes(np.sum, x, [0, 1]).compute()
     array([[10.]])
+    >>> cubed.apply_over_axes(cubed.max, x, [0]).compute()
+    array([[3., 4.]])
     """
     x = as_lazy(a)
+    # The standard's functions, such as our own, take it by its name alone.
+    by_name = "axis" in (getattr(func, "__kwdefaults__", None) or {})
     for axis in normalize_axes(axes if np.ndim(axes) else (axes,), x.ndim):
-        out = func(x, axis)
+        out = func(x, axis=axis) if by_name else func(x, axis)
         if out.ndim == x.ndim:
             x = out
         elif out.ndim == x.ndim - 1:
