@@ -64,7 +64,7 @@ for a in "uv":
     x = ts.open(spec, context=context).result()
     step = 8 * x.chunk_layout.read_chunk.shape[0]
     for i in range(0, x.shape[0], step):
-        x[i : i + step].read().result()
+        x[i : min(i + step, x.shape[0])].read().result()
 """,
 }
 
