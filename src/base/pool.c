@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -127,6 +128,51 @@ void cb_pool_join(cb_pool *pool)
         unmap_stack(pool, &pool->threads[i]);
     }
     cb_free(pool->alloc, pool, pool->size);
+}
+
+typedef struct each {
+    cb_pool_each_fn fn;
+    void *ctx;
+    size_t n;
+    atomic_size_t next; /* `n` and more: nothing is left */
+    pthread_mutex_t lock;
+    size_t failed; /* under the lock; `n`: none has */
+    cubed_error err;
+} each;
+
+static void run_each(void *ctx, unsigned index)
+{
+    each *e = ctx;
+    (void)index;
+    for (size_t i; (i = atomic_fetch_add(&e->next, 1)) < e->n;) {
+        cubed_error err = CUBED_ERROR_INIT;
+        err.status = e->fn(e->ctx, i, &err);
+        if (err.status == CUBED_OK) continue;
+        atomic_store(&e->next, e->n);
+        pthread_mutex_lock(&e->lock);
+        if (i < e->failed) {
+            e->failed = i;
+            e->err = err;
+        }
+        pthread_mutex_unlock(&e->lock);
+    }
+}
+
+cubed_status cb_pool_each(const cubed_allocator *a, size_t n, unsigned threads, cb_pool_each_fn fn,
+                          void *ctx, cubed_error *err)
+{
+    each e = {.fn = fn, .ctx = ctx, .n = n, .failed = n, .err = CUBED_ERROR_INIT};
+    const unsigned others = n < threads ? (unsigned)n - (n > 0) : threads - (threads > 0);
+    cb_pool *pool = NULL;
+    if (pthread_mutex_init(&e.lock, NULL) != 0)
+        return cb_fail(err, CUBED_E_NOMEM, "no memory for a lock");
+    cubed_status st = others ? cb_pool_start(a, others, run_each, NULL, &e, &pool, err) : CUBED_OK;
+    if (st == CUBED_OK) run_each(&e, 0);
+    cb_pool_join(pool);
+    pthread_mutex_destroy(&e.lock);
+    if (st != CUBED_OK || e.failed == n) return st;
+    if (err) *err = e.err;
+    return e.err.status;
 }
 
 unsigned cb_cpu_count(void)

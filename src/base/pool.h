@@ -19,6 +19,12 @@ CUBED_MUST_CHECK cubed_status cb_pool_start(const cubed_allocator *a, unsigned n
 /* Waits for all of them to return, and frees the pool. */
 void cb_pool_join(cb_pool *pool);
 
+/* Calls fn(ctx, i) for each i from 0 to n-1, in up to `threads` threads, of which the caller's is one. After a failure
+ * nothing more is begun; that of the least i is returned. */
+typedef cubed_status (*cb_pool_each_fn)(void *ctx, size_t i, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_pool_each(const cubed_allocator *a, size_t n, unsigned threads,
+                                           cb_pool_each_fn fn, void *ctx, cubed_error *err);
+
 /* Cores that this process may run on, at least 1. */
 unsigned cb_cpu_count(void);
 

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/pool.h"
 #include "ops/ops_pkg.h"
 
 static bool same_text(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
@@ -114,29 +115,35 @@ static cubed_status as_first(cubed_array *first, cubed_array *x, cubed_array **o
     return cb_graph_add(x->ctx, &n, &x, out, err);
 }
 
+typedef struct opening {
+    cubed_context *ctx;
+    const char *const *urls;
+    cubed_array **parts;
+} opening;
+
+static cubed_status open_part(void *ctx, size_t i, cubed_error *err)
+{
+    const opening *o = ctx;
+    return cubed_array_open(o->ctx, o->urls[i], &o->parts[i], err);
+}
+
 cubed_status cubed_array_open_parts(cubed_context *ctx, const char *const *urls, int n,
                                     const char *dim, cubed_array **out, cubed_error *err)
 {
     cubed_array *joined = NULL;
     cubed_status st = CUBED_OK;
-    int axis = -1, opened = 0;
+    int axis = -1;
     if (n < 1) return cb_fail(err, CUBED_E_ARG, "there is no part of an array");
     cubed_array **parts = cb_alloc_zero(&ctx->alloc, (size_t)n * sizeof *parts);
     if (!parts) return cb_fail(err, CUBED_E_NOMEM, "no memory for %d parts of an array", n);
-    for (; opened < n; opened++) {
-        CB_GO(cubed_array_open(ctx, urls[opened], &parts[opened], err));
-        if (opened == 0) {
-            axis = axis_of(parts[0], dim);
-            if (axis >= parts[0]->node.grid->ndim)
-                st = cb_fail(err, CUBED_E_ARG, "%s has no axis to be put together along", urls[0]);
-        } else {
-            st = check_part(parts[0], urls[0], parts[opened], urls[opened], axis, err);
-        }
-        if (st != CUBED_OK) {
-            opened++;
-            goto out;
-        }
-    }
+    opening o = {ctx, urls, parts};
+    const unsigned at_once = cb_store_at_once(&ctx->stores, urls[0]);
+    CB_GO(cb_pool_each(&ctx->alloc, (size_t)n, (unsigned)cb_min_size(at_once, CB_STORE_THREADS),
+                       open_part, &o, err));
+    axis = axis_of(parts[0], dim);
+    if (axis >= parts[0]->node.grid->ndim)
+        CB_GO(cb_fail(err, CUBED_E_ARG, "%s has no axis to be put together along", urls[0]));
+    for (int i = 1; i < n; i++) CB_GO(check_part(parts[0], urls[0], parts[i], urls[i], axis, err));
     if (n == 1 || axis < 0) {
         *out = cubed_array_ref(parts[0]);
         goto out;
@@ -145,7 +152,7 @@ cubed_status cubed_array_open_parts(cubed_context *ctx, const char *const *urls,
     CB_GO(as_first(parts[0], joined, out, err));
 out:
     cubed_array_unref(joined);
-    for (int i = 0; i < opened; i++) cubed_array_unref(parts[i]);
+    for (int i = 0; i < n; i++) cubed_array_unref(parts[i]);
     cb_free(&ctx->alloc, parts, (size_t)n * sizeof *parts);
     return st;
 }

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "base/error.h"
+#include "base/pool.h"
 #include "files/files.h"
 #include "mem/pages.h"
 #include "plan/reduction.h"
@@ -76,8 +77,10 @@ cb_grid cb_plan_zarr_grid(const cb_zarr_meta *m)
                                             : cb_plan_object_grid(m);
 }
 
-static cubed_status open_source(cubed_plan *p, int i, cubed_error *err)
+static cubed_status open_source(void *plan, size_t i, cubed_error *err)
 {
+    cubed_plan *p = plan;
+    if (!p->storage[i] || p->ir.nodes[i].kind != CB_NODE_ZARR) return CUBED_OK;
     cb_node *n = &p->ir.nodes[i];
     cb_storage *s = p->storage[i];
     CB_TRY(cb_store_open(&p->ctx->stores, s->place.store, false, &s->store, err));
@@ -195,6 +198,17 @@ cubed_status cb_plan_add_storage(cubed_plan *p, int node, const cb_storage *from
     return CUBED_OK;
 }
 
+unsigned cb_plan_sources_at_once(const cubed_plan *p)
+{
+    unsigned most = 1, n = 0;
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        if (!p->storage[i] || p->ir.nodes[i].kind != CB_NODE_ZARR) continue;
+        most = cb_max_size(most, cb_store_at_once(&p->ctx->stores, p->storage[i]->place.store));
+        n++;
+    }
+    return (unsigned)cb_min_size(cb_min_size(most, CB_STORE_THREADS), n + (n == 0));
+}
+
 cubed_status cb_plan_open_storage(cubed_plan *p, cubed_error *err)
 {
     CB_TRY(cb_plan_alloc_storage(p, err));
@@ -203,11 +217,10 @@ cubed_status cb_plan_open_storage(cubed_plan *p, cubed_error *err)
         if (n->source && !n->source->handle) CB_TRY(cb_source_open(p->ctx, n->source, err));
         if (!n->url) continue;
         CB_TRY(cb_plan_add_storage(p, i, NULL, err));
-        if (n->kind == CB_NODE_ZARR)
-            CB_TRY(open_source(p, i, err));
-        else
-            CB_TRY(cb_plan_target(p, i, err));
+        if (n->kind != CB_NODE_ZARR) CB_TRY(cb_plan_target(p, i, err));
     }
+    CB_TRY(cb_pool_each(&p->ctx->alloc, (size_t)p->ir.nnodes, cb_plan_sources_at_once(p),
+                        open_source, p, err));
     return cb_plan_check_places(p, false, err);
 }
 

@@ -82,6 +82,8 @@ CUBED_MUST_CHECK cubed_status cb_plan_alloc_storage(cubed_plan *p, cubed_error *
 /* Opens sources and works out the metadata of targets, for nodes that have none yet. A source must
  * have the shape and type that its node says. */
 CUBED_MUST_CHECK cubed_status cb_plan_open_storage(cubed_plan *p, cubed_error *err);
+/* How many of the sources to ask for at once, a thread for each (cb_pool_each). */
+unsigned cb_plan_sources_at_once(const cubed_plan *p);
 /* Gives a node its place, and what is known of it already. */
 CUBED_MUST_CHECK cubed_status cb_plan_add_storage(cubed_plan *p, int node, const cb_storage *from,
                                                   cubed_error *err);

@@ -8,6 +8,7 @@
 #include <xxhash.h>
 
 #include "base/error.h"
+#include "base/pool.h"
 
 #define FOLDER      "cubed-"
 #define MAX_SOURCES 64 /* that are noted one by one */
@@ -37,9 +38,10 @@ static cubed_status note_sources(const cubed_plan *p, cb_zone *zone, const char 
     cb_buf_init(&text, &p->ctx->alloc);
     for (int i = 0; i < p->ir.nnodes; i++) {
         const cb_storage *s = p->storage[i];
-        cubed_object_version version;
         if (!is_noted(p, i)) continue;
-        CB_GO(cb_zarr_version(s->store, s->place.path, s->meta.format, &version, err));
+        cubed_object_version version = *cb_zarr_opened_version(s->array);
+        if (cb_version_is_none(&version))
+            CB_GO(cb_zarr_version(s->store, s->place.path, s->meta.format, &version, err));
         if (cb_version_is_none(&version))
             CB_GO(cb_fail(err, CUBED_E_NOT_FOUND, "%s is no longer there", p->ir.nodes[i].url));
         cb_buf_printf(&text, "%016" PRIx64, XXH3_64bits(version.text, strlen(version.text)));
@@ -81,21 +83,25 @@ bool cb_run_is_same(const cb_run_self *self, const cb_claim *c)
            strcmp(self->plan, c->record.plan) == 0;
 }
 
+static cubed_status check_unchanged(void *plan, size_t i, cubed_error *err)
+{
+    const cubed_plan *p = *(const cubed_plan **)plan;
+    const cb_storage *s = p->storage[i];
+    cubed_object_version now;
+    if (!is_noted(p, (int)i) || cb_version_is_none(cb_zarr_opened_version(s->array)))
+        return CUBED_OK;
+    CB_TRY(cb_zarr_version(s->store, s->place.path, s->meta.format, &now, err));
+    if (cb_version_equal(&now, cb_zarr_opened_version(s->array))) return CUBED_OK;
+    return cb_fail(err, CUBED_E_FORMAT,
+                   "%s has been %s since the plan was made: what was computed may be of both; open "
+                   "it again",
+                   p->ir.nodes[i].url, cb_version_is_none(&now) ? "removed" : "written anew");
+}
+
 cubed_status cb_run_check_unchanged(const cubed_plan *p, cubed_error *err)
 {
-    for (int i = 0; i < p->ir.nnodes; i++) {
-        const cb_storage *s = p->storage[i];
-        cubed_object_version now;
-        if (!is_noted(p, i) || cb_version_is_none(cb_zarr_opened_version(s->array))) continue;
-        CB_TRY(cb_zarr_version(s->store, s->place.path, s->meta.format, &now, err));
-        if (!cb_version_equal(&now, cb_zarr_opened_version(s->array)))
-            return cb_fail(err, CUBED_E_FORMAT,
-                           "%s has been %s since the plan was made: what was computed may be of "
-                           "both; open it again",
-                           p->ir.nodes[i].url,
-                           cb_version_is_none(&now) ? "removed" : "written anew");
-    }
-    return CUBED_OK;
+    return cb_pool_each(&p->ctx->alloc, (size_t)p->ir.nnodes, cb_plan_sources_at_once(p),
+                        check_unchanged, &p, err);
 }
 
 bool cb_run_has_same_goal(const cb_run_self *self, const cb_claim *c)

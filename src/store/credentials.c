@@ -44,7 +44,6 @@ static void fetch_one(cb_fetcher *f, cb_credentials *c)
     cb_keys keys = {.id = ""};
     int64_t ends = 0;
     cubed_error err = CUBED_ERROR_INIT;
-    cb_http *http;
     pthread_mutex_unlock(&f->lock);
     const cubed_status st = c->fetch(c, &keys, &ends, &err);
     pthread_mutex_lock(&f->lock);
@@ -60,7 +59,7 @@ static void fetch_one(cb_fetcher *f, cb_credentials *c)
     }
     explicit_bzero(&keys, sizeof keys);
     pthread_mutex_unlock(&f->lock);
-    if (cb_net_http(f->net, &http, NULL) == CUBED_OK) cb_http_wake(http);
+    cb_net_wake(f->net);
     pthread_mutex_lock(&f->lock);
 }
 

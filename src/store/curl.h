@@ -35,10 +35,10 @@ bool cb_curl_set_way(CURL *curl, const struct cb_http_way *way, const char *url)
     F(multi_cleanup)                                                                               \
     F(multi_info_read)                                                                             \
     F(multi_init)                                                                                  \
-    F(multi_perform)                                                                               \
     F(multi_poll)                                                                                  \
     F(multi_remove_handle)                                                                         \
     F(multi_setopt)                                                                                \
+    F(multi_socket_action)                                                                         \
     F(multi_wakeup)                                                                                \
     F(slist_append)                                                                                \
     F(slist_free_all)                                                                              \
@@ -67,10 +67,10 @@ const cb_curl *cb_curl_get(void);
 #define curl_multi_cleanup(...)       cb_curl_get()->multi_cleanup(__VA_ARGS__)
 #define curl_multi_info_read(...)     cb_curl_get()->multi_info_read(__VA_ARGS__)
 #define curl_multi_init()             cb_curl_get()->multi_init()
-#define curl_multi_perform(...)       cb_curl_get()->multi_perform(__VA_ARGS__)
 #define curl_multi_poll(...)          cb_curl_get()->multi_poll(__VA_ARGS__)
 #define curl_multi_remove_handle(...) cb_curl_get()->multi_remove_handle(__VA_ARGS__)
 #define curl_multi_setopt(...)        cb_curl_get()->multi_setopt(__VA_ARGS__)
+#define curl_multi_socket_action(...) cb_curl_get()->multi_socket_action(__VA_ARGS__)
 #define curl_multi_wakeup(...)        cb_curl_get()->multi_wakeup(__VA_ARGS__)
 #define curl_slist_append(...)        cb_curl_get()->slist_append(__VA_ARGS__)
 #define curl_slist_free_all(...)      cb_curl_get()->slist_free_all(__VA_ARGS__)

@@ -17,6 +17,7 @@
 #include "cubed/sys/store.h"
 #include "store/curl.h"
 #include "store/hedge.h"
+#include "store/http_sockets.h"
 
 /* Attempts of one call, and of one that reaches nobody. */
 enum { MOST_ATTEMPTS = 8, MOST_CONNECTS = 4 };
@@ -41,13 +42,13 @@ enum stop { GOES_ON, TOO_LONG, ENOUGH, NO_RANGES, WRONG_RANGE, TOO_MUCH_TEXT, NO
 
 /* A handle of libcurl, used again and again. */
 typedef struct cb_http_transfer {
+    cb_turn turn; /* first: http_sockets.h */
     struct cb_http_transfer *next;
     CURL *curl;
     struct curl_slist *headers;
     cb_http *http;
-    cb_http_call *call;   /* NULL: none is under way */
-    bool lost;            /* the call is another's: nothing that comes is wanted */
-    int64_t began, heard; /* heard: when the latest bytes came; 0: none did */
+    cb_http_call *call; /* NULL: none is under way */
+    bool lost;          /* the call is another's: nothing that comes is wanted */
     char why[CURL_ERROR_SIZE];
 } transfer;
 
@@ -58,11 +59,13 @@ typedef struct call_list {
 struct cb_http {
     const cubed_allocator *alloc;
     CURLM *multi;
+    cb_sockets *sockets;
     cb_pool *thread;
     pid_t pid;
     pthread_mutex_t lock;
     call_list came; /* under the lock */
     atomic_bool stopping, cancelling, woken;
+    atomic_uint calls;
     /* The thread's own. */
     call_list queued, delayed, waiting;
     transfer *free, **all;    /* of which there is room for `transfers` */
@@ -190,8 +193,8 @@ static bool wins(transfer *t, const char *line, size_t n)
 static void hear(transfer *t)
 {
     const int64_t now = cb_clock_ns();
-    if (!t->heard && t->call->may_hedge) cb_hedge_note(&t->http->hedge, now - t->began);
-    t->heard = now;
+    if (!t->turn.heard && t->call->may_hedge) cb_hedge_note(&t->http->hedge, now - t->turn.began);
+    t->turn.heard = now;
 }
 
 static size_t on_header(char *line, size_t size, size_t n, void *ctx)
@@ -478,8 +481,7 @@ static bool set_up(transfer *t, cb_http_call *c)
     curl_easy_reset(curl);
     t->call = c;
     t->why[0] = 0;
-    t->began = cb_clock_ns();
-    t->heard = 0;
+    t->turn = (cb_turn){.began = cb_clock_ns()};
     return curl_easy_setopt(curl, CURLOPT_URL, c->url.data) == 0 &&
            curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L) == 0 &&
            curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) == 0 &&
@@ -494,15 +496,22 @@ static bool set_up(transfer *t, cb_http_call *c)
            set_body(t, c) && set_headers(t, c);
 }
 
-static void finish(cb_http_call *c, cubed_status st)
+/* The call is its owner's again. */
+static void give_back(cb_http *h, cb_http_call *c)
 {
-    c->status = st;
+    atomic_fetch_sub(&h->calls, 1);
     c->fns->done(c);
 }
 
-static void give_back_cancelled(cb_http_call *c)
+static void finish(cb_http *h, cb_http_call *c, cubed_status st)
 {
-    finish(c, cb_fail(&c->error, CUBED_E_CANCELLED, "a request was cancelled"));
+    c->status = st;
+    give_back(h, c);
+}
+
+static void give_back_cancelled(cb_http *h, cb_http_call *c)
+{
+    finish(h, c, cb_fail(&c->error, CUBED_E_CANCELLED, "a request was cancelled"));
 }
 
 static cb_http_ready make_ready(cb_http_call *c)
@@ -524,7 +533,7 @@ static transfer *begin_transfer(cb_http *h, cb_http_call *c)
 static void start(cb_http *h, cb_http_call *c)
 {
     if (atomic_load(&c->cancelled)) {
-        give_back_cancelled(c);
+        give_back_cancelled(h, c);
         return;
     }
     c->error = (cubed_error)CUBED_ERROR_INIT;
@@ -534,13 +543,13 @@ static void start(cb_http *h, cb_http_call *c)
         return;
     }
     if (ready == CB_HTTP_NO) {
-        finish(c, c->status);
+        finish(h, c, c->status);
         return;
     }
     forget_reply(c);
     c->transfer = begin_transfer(h, c);
     if (!c->transfer) {
-        finish(c, cb_fail(&c->error, CUBED_E_NOMEM, "no memory for a request"));
+        finish(h, c, cb_fail(&c->error, CUBED_E_NOMEM, "no memory for a request"));
         return;
     }
     c->may_hedge = c->npieces > 0;
@@ -561,7 +570,7 @@ static int hedge(cb_http *h, int wait)
         const int64_t after = cb_hedge_after(&h->hedge);
         if (!after) return wait;
         if (!c || !c->may_hedge || c->second || c->transfer != t) continue;
-        const int64_t left = (t->heard ? t->heard : t->began) + after - now;
+        const int64_t left = (t->turn.heard ? t->turn.heard : t->turn.began) + after - now;
         if (left > 0) {
             if (left / MS < wait) wait = (int)(left / MS) + 1;
             continue;
@@ -603,7 +612,7 @@ static void try_later(cb_http *h, cb_http_call *c, int attempts, int price)
     if (c->attempts >= attempts || h->tokens < price || asked > LONGEST) {
         set_passing(c, (uint32_t)(asked / MS));
         if (c->attempts > 1) cb_note(&c->error, " (tried %d times)", c->attempts);
-        finish(c, CUBED_E_IO);
+        finish(h, c, CUBED_E_IO);
         return;
     }
     h->tokens -= price;
@@ -619,13 +628,13 @@ static void judge(cb_http *h, cb_http_call *c)
     switch (c->fns->judge(c)) {
     case CB_HTTP_DONE:
         if (h->tokens < TOKENS && c->status == CUBED_OK) h->tokens++;
-        c->fns->done(c);
+        give_back(h, c);
         break;
     case CB_HTTP_AGAIN:
         if (c->attempts < 2 * MOST_ATTEMPTS)
             append(&h->queued, c);
         else
-            finish(c, CUBED_E_IO);
+            finish(h, c, CUBED_E_IO);
         break;
     case CB_HTTP_LATER: try_later(h, c, MOST_ATTEMPTS, PRICE); break;
     }
@@ -652,9 +661,9 @@ static void fail_to_transfer(cb_http *h, cb_http_call *c, CURLcode code, const c
     case CURLE_SSL_CACERT_BADFILE:
         cb_note(&c->error, ": the server's certificate is not believed; one of your own is given "
                            "in AWS_CA_BUNDLE or SSL_CERT_FILE");
-        finish(c, CUBED_E_IO);
+        finish(h, c, CUBED_E_IO);
         return;
-    default: finish(c, CUBED_E_IO); return;
+    default: finish(h, c, CUBED_E_IO); return;
     }
     if (code == CURLE_SSL_CONNECT_ERROR && c->attempts >= attempts)
         cb_note(&c->error, ": does the address begin with http://, not https://?");
@@ -671,9 +680,9 @@ static void stop_short(cb_http *h, cb_http_call *c)
     if (c->stop == ENOUGH || c->stop == TOO_LONG) {
         judge(h, c);
     } else if (c->stop == NO_MEMORY) {
-        finish(c, cb_fail(&c->error, CUBED_E_NOMEM, "no memory for a reply"));
+        finish(h, c, cb_fail(&c->error, CUBED_E_NOMEM, "no memory for a reply"));
     } else {
-        finish(c, cb_fail(&c->error, CUBED_E_IO, "%s", text[c->stop]));
+        finish(h, c, cb_fail(&c->error, CUBED_E_IO, "%s", text[c->stop]));
     }
 }
 
@@ -717,7 +726,7 @@ static void end_transfer(cb_http *h, transfer *t, CURLcode code)
     h->active--;
     drop_transfer(h, t);
     if (atomic_load(&c->cancelled)) {
-        give_back_cancelled(c);
+        give_back_cancelled(h, c);
     } else if (c->stop) {
         stop_short(h, c);
     } else if (code != CURLE_OK) {
@@ -736,12 +745,12 @@ static void end_transfer(cb_http *h, transfer *t, CURLcode code)
 
 /* --- The thread --------------------------------------------------------------------------------------- */
 
-static void drop_cancelled_of(call_list *l)
+static void drop_cancelled_of(cb_http *h, call_list *l)
 {
     call_list all = take_all(l);
     for (cb_http_call *c; (c = take_first(&all));) {
         if (atomic_load(&c->cancelled))
-            give_back_cancelled(c);
+            give_back_cancelled(h, c);
         else
             append(l, c);
     }
@@ -749,9 +758,9 @@ static void drop_cancelled_of(call_list *l)
 
 static void drop_cancelled(cb_http *h)
 {
-    drop_cancelled_of(&h->queued);
-    drop_cancelled_of(&h->delayed);
-    drop_cancelled_of(&h->waiting);
+    drop_cancelled_of(h, &h->queued);
+    drop_cancelled_of(h, &h->delayed);
+    drop_cancelled_of(h, &h->waiting);
     for (unsigned i = 0; i < h->nall; i++) {
         cb_http_call *c = h->all[i]->call;
         if (c && c->transfer == h->all[i] && atomic_load(&c->cancelled))
@@ -808,17 +817,16 @@ static void read_messages(cb_http *h)
 static void run(void *ctx, unsigned index)
 {
     cb_http *h = ctx;
-    int running;
     (void)index;
     pthread_setname_np(pthread_self(), "cubed-http");
     while (!atomic_load(&h->stopping)) {
         take_what_came(h);
         while (h->active < h->most && h->queued.first) start(h, take_first(&h->queued));
-        curl_multi_perform(h->multi, &running);
+        const bool served = cb_sockets_serve(h->sockets);
         read_messages(h);
         drop_lost(h);
         int wait = hedge(h, take_delayed(h));
-        if (h->queued.first && h->active < h->most) wait = 0;
+        if (served || (h->queued.first && h->active < h->most)) continue;
         curl_multi_poll(h->multi, NULL, 0, wait, NULL);
     }
 }
@@ -849,9 +857,11 @@ cubed_status cb_http_new(const cubed_allocator *a, unsigned most, cb_http **out,
         if (h->multi) curl_multi_cleanup(h->multi);
         CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for connections"));
     }
-    st = cb_pool_start(a, 1, run, NULL, h, &h->thread, err);
+    st = cb_sockets_new(a, h->multi, h->transfers, &h->sockets, err);
+    if (st == CUBED_OK) st = cb_pool_start(a, 1, run, NULL, h, &h->thread, err);
     if (st != CUBED_OK) {
         curl_multi_cleanup(h->multi);
+        cb_sockets_free(h->sockets);
         pthread_mutex_destroy(&h->lock);
         goto out;
     }
@@ -876,6 +886,7 @@ void cb_http_free(cb_http *h)
         cb_free(h->alloc, h->all[i], sizeof *h->all[i]);
     }
     curl_multi_cleanup(h->multi);
+    cb_sockets_free(h->sockets);
     pthread_mutex_destroy(&h->lock);
     cb_free(h->alloc, h->all, h->transfers * sizeof *h->all);
     cb_free(h->alloc, h, sizeof *h);
@@ -884,8 +895,11 @@ void cb_http_free(cb_http *h)
 
 bool cb_http_is_here(const cb_http *h) { return h->pid == getpid(); }
 
+unsigned cb_http_calls(const cb_http *h) { return atomic_load(&h->calls); }
+
 void cb_http_submit(cb_http *h, cb_http_call *c)
 {
+    atomic_fetch_add(&h->calls, 1);
     pthread_mutex_lock(&h->lock);
     append(&h->came, c);
     pthread_mutex_unlock(&h->lock);

@@ -1,4 +1,5 @@
-/* HTTP for all remote stores of a context: one thread that sends calls, tries them again, and keeps connections.
+/* HTTP: a thread that sends calls, tries them again, and keeps connections. The remote stores of a context have a few
+ * (store/net.h).
  *
  * A call is made by its owner, who fills in what it is, and gets it back by `done`. All functions of a call but
  * cb_http_submit are called in the client's thread, which does nothing else meanwhile: they do not block. */
@@ -9,7 +10,7 @@
 
 #include "base/alloc.h"
 
-/* Calls at once of the stores' client; more wait. A few requests more are those that are sent twice (store/hedge.h). */
+/* Calls at once of the stores' clients together; more wait. A few requests more are those that are sent twice (store/hedge.h). */
 enum { CB_HTTP_MOST = 64 };
 /* Memory of a call that is under way beside its body and reply, with its connection, of TLS and kept when it is over; and,
  * once in a process, of the client, libcurl's own, and certificates that are believed, also by who asks for credentials.
@@ -100,6 +101,8 @@ CUBED_MUST_CHECK cubed_status cb_http_new(const cubed_allocator *a, unsigned mos
 void cb_http_free(cb_http *h);
 /* Whether it is one of this process: of a child that was forked it is not. */
 bool cb_http_is_here(const cb_http *h);
+/* Calls that were submitted and are not done. */
+unsigned cb_http_calls(const cb_http *h);
 void cb_http_call_init(cb_http_call *c, const cubed_allocator *a);
 void cb_http_call_free(cb_http_call *c);
 /* From any thread, also from within `done`. */

@@ -30,7 +30,7 @@ void cb_net_free(cb_net *n)
     }
 #ifdef CB_HAVE_HTTP
     cb_credentials_free(n);
-    cb_http_free(n->http);
+    for (int i = 0; i < CB_NET_CLIENTS; i++) cb_http_free(n->http[i]);
 #endif
     pthread_mutex_destroy(&n->lock);
 }
@@ -39,14 +39,33 @@ void cb_net_free(cb_net *n)
 cubed_status cb_net_http(cb_net *n, cb_http **out, cubed_error *err)
 {
     cubed_status st = CUBED_OK;
+    cb_http *best = NULL;
+    int i = 0;
     pthread_mutex_lock(&n->lock);
     /* What a child has of its parent's is left as it is. */
-    if (!n->http || !cb_http_is_here(n->http))
-        st = cb_http_new(n->alloc, CB_HTTP_MOST, &n->http, err);
-    *out = n->http;
+    for (; i < CB_NET_CLIENTS && n->http[i] && cb_http_is_here(n->http[i]); i++) {
+        if (!best || cb_http_calls(n->http[i]) < cb_http_calls(best)) best = n->http[i];
+    }
+    if (i < CB_NET_CLIENTS && (!best || cb_http_calls(best) >= CB_NET_FEW_CALLS)) {
+        st = cb_http_new(n->alloc, CB_HTTP_MOST / CB_NET_CLIENTS, &n->http[i], err);
+        best = n->http[i];
+    }
+    *out = best;
     pthread_mutex_unlock(&n->lock);
     return st;
 }
+
+static void tell_all(cb_net *n, void (*tell)(cb_http *))
+{
+    pthread_mutex_lock(&n->lock);
+    for (int i = 0; i < CB_NET_CLIENTS && n->http[i] && cb_http_is_here(n->http[i]); i++)
+        tell(n->http[i]);
+    pthread_mutex_unlock(&n->lock);
+}
+
+void cb_net_wake(cb_net *n) { tell_all(n, cb_http_wake); }
+
+void cb_net_look_at_cancelled(cb_net *n) { tell_all(n, cb_http_look_at_cancelled); }
 #endif
 
 /* --- Settings ----------------------------------------------------------------------------------------- */

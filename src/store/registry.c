@@ -183,6 +183,15 @@ const cubed_store_vtable *cb_store_added(const cb_stores *s, const char *url)
     return n ? find(s, url, n) : NULL;
 }
 
+unsigned cb_store_at_once(const cb_stores *s, const char *url)
+{
+    const size_t n = scheme_length(url);
+    const int remote = find_remote(url, n);
+    const cubed_store_vtable *vt = remote >= 0 ? remote_stores[remote].vt : cb_store_added(s, url);
+    if (!vt || vt->flags & CUBED_STORE_AT_ONCE) return 1;
+    return vt->max_in_flight ? vt->max_in_flight : CUBED_STORE_IN_FLIGHT;
+}
+
 bool cb_store_is_of_process(const cb_stores *s, const char *url)
 {
     const size_t n = scheme_length(url);

@@ -53,6 +53,10 @@ CUBED_MUST_CHECK cubed_status cb_store_check(const cb_stores *s, const char *url
 cubed_file_kind cb_store_file_kind(const char *name, size_t n);
 /* What the stores of a URL's scheme are made by; NULL: they are directories, or memory. */
 const cubed_store_vtable *cb_store_added(const cb_stores *s, const char *url);
+/* How many objects of a URL's store are asked for at once: 1 where nothing is gained by that. Who has a thread wait for each
+ * has no more of them than CB_STORE_THREADS. */
+enum { CB_STORE_THREADS = 16 };
+unsigned cb_store_at_once(const cb_stores *s, const char *url);
 /* Whether it is one that other processes do not see. */
 bool cb_store_is_of_process(const cb_stores *s, const char *url);
 /* What each request in flight to the store of that URL takes beside its buffers, and what asking it takes once in a process;

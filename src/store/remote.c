@@ -24,6 +24,7 @@ enum { JOINED_GAP = 64 << 10, OTHERS_CHANGED = 5 };
 struct cb_remote_job {
     cb_remote *s;
     cubed_store_request *r;
+    cb_http *http; /* that sends all its calls: nobody else looks at the job between them */
     cb_remote_job *next, *before;
     size_t size;          /* of this struct with all behind it */
     size_t ncalls, left;  /* left: that are under way */
@@ -296,25 +297,12 @@ static void complete(cb_remote_job *j)
     pthread_mutex_unlock(&s->lock);
 }
 
-static cubed_status find_http(cb_remote *s, cb_http **http, cubed_error *err)
-{
-    return cb_net_http(s->net, http, err);
-}
-
 /* Calls from..to-1; the job may be gone when it returns. */
 static void send(cb_remote_job *j, size_t from, size_t to)
 {
-    cb_http *http;
-    cubed_error err = CUBED_ERROR_INIT;
-    cubed_status st = find_http(j->s, &http, &err);
-    j->left = to - from;
-    if (st != CUBED_OK) {
-        j->status = st;
-        j->err = err;
-        complete(j);
-        return;
-    }
+    cb_http *http = j->http;
     cb_remote_call *calls = j->calls;
+    j->left = to - from;
     for (size_t i = from; i < to; i++) cb_http_submit(http, &calls[i].http);
 }
 
@@ -371,9 +359,8 @@ static void note_failure(cb_remote_job *j, const cb_remote_call *c)
 /* The other parts are not sent on in vain. */
 static void give_up_parts(cb_remote_job *j)
 {
-    cb_http *http;
     for (size_t i = 1; i <= j->nparts; i++) atomic_store(&j->calls[i].http.cancelled, true);
-    if (find_http(j->s, &http, NULL) == CUBED_OK) cb_http_look_at_cancelled(http);
+    cb_http_look_at_cancelled(j->http);
 }
 
 /* An upload is begun, its parts are sent, and it is completed or, if any of that fails, aborted; where there is nothing to
@@ -392,12 +379,9 @@ static bool go_on_uploading(cb_remote_job *j)
 /* In the place of a part that has been sent. */
 static void send_next_part(cb_remote_job *j)
 {
-    cb_http *http;
     if (j->at != 1 || j->status != CUBED_OK || j->nsent == j->nparts) return;
-    j->status = find_http(j->s, &http, &j->err);
-    if (j->status != CUBED_OK) return;
     j->left++;
-    cb_http_submit(http, &j->calls[++j->nsent].http);
+    cb_http_submit(j->http, &j->calls[++j->nsent].http);
 }
 
 static void done(cb_http_call *http)
@@ -768,7 +752,11 @@ static void begin(cb_remote_job *j)
     s->jobs = j;
     s->njobs++;
     pthread_mutex_unlock(&s->lock);
-    send_first(j);
+    j->status = cb_net_http(s->net, &j->http, &j->err);
+    if (j->status == CUBED_OK)
+        send_first(j);
+    else
+        complete(j);
 }
 
 void cb_remote_submit(cubed_store *store, cubed_store_request *const *requests, size_t n)
@@ -862,7 +850,6 @@ cubed_status cb_remote_copy(cubed_store *store, const char *const *from, const c
 static void cancel(cb_remote *s, const cubed_store_request *r)
 {
     bool any = false;
-    cb_http *http;
     pthread_mutex_lock(&s->lock);
     for (cb_remote_job *j = s->jobs; j; j = j->next) {
         if (r && j->r != r) continue;
@@ -872,7 +859,7 @@ static void cancel(cb_remote *s, const cubed_store_request *r)
         any = true;
     }
     pthread_mutex_unlock(&s->lock);
-    if (any && find_http(s, &http, NULL) == CUBED_OK) cb_http_look_at_cancelled(http);
+    if (any) cb_net_look_at_cancelled(s->net);
 }
 
 void cb_remote_cancel(cubed_store *store, cubed_store_request *request)

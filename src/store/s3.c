@@ -36,6 +36,11 @@
 
 enum { REGION_CAP = 64 };
 
+typedef struct s3_learned {
+    char region[REGION_CAP];
+    int64_t ahead; /* of this machine's clock, the server's: seconds */
+} s3_learned;
+
 typedef struct s3_store {
     cb_remote remote;
     const char *
@@ -43,10 +48,17 @@ typedef struct s3_store {
     bool by_host; /* the bucket is a part of the host's name */
     bool tls, anonymous, pays;
     cb_credentials *who;
-    /* Changed by replies, in the client's thread. */
-    char region[REGION_CAP];
-    int64_t ahead; /* of this machine's clock, the server's: seconds */
+    /* Under the lock of `remote`, as replies change it, in the clients' threads. */
+    s3_learned learned;
 } s3_store;
+
+static s3_learned what_is_known(s3_store *s)
+{
+    pthread_mutex_lock(&s->remote.lock);
+    const s3_learned known = s->learned;
+    pthread_mutex_unlock(&s->remote.lock);
+    return known;
+}
 
 /* --- What is sent ------------------------------------------------------------------------------------- */
 
@@ -115,16 +127,16 @@ static bool put_parts(cb_remote_call *c)
 }
 
 /* Scheme and host, and the path up to the bucket's objects, without '/' at the end. */
-static void put_place(const s3_store *s, cb_buf *host, cb_buf *path)
+static void put_place(const s3_store *s, const char *region, cb_buf *host, cb_buf *path)
 {
-    const char *china = strncmp(s->region, "cn-", 3) == 0 ? ".cn" : "";
+    const char *china = strncmp(region, "cn-", 3) == 0 ? ".cn" : "";
     const char *name = s->endpoint ? strstr(s->endpoint, "://") + 3 : NULL;
     const size_t n = name ? strcspn(name, "/") : 0;
     if (s->by_host) cb_buf_printf(host, "%s.", s->remote.bucket);
     if (name)
         cb_buf_put(host, name, n);
     else
-        cb_buf_printf(host, "s3.%s.amazonaws.com%s", s->region, china);
+        cb_buf_printf(host, "s3.%s.amazonaws.com%s", region, china);
     cb_buf_puts(path, name ? name + n : "");
     if (s->by_host) return;
     cb_buf_puts(path, "/");
@@ -200,7 +212,8 @@ static bool put_md5(cb_remote_call *c)
     return true;
 }
 
-static cb_http_ready sign(s3_store *s, cb_remote_call *c, const char *path, const char *query)
+static cb_http_ready sign(s3_store *s, cb_remote_call *c, const s3_learned *known, const char *path,
+                          const char *query)
 {
     cb_http_call *h = &c->http;
     const bool has_body = c->what == CB_REMOTE_PUT || c->what == CB_REMOTE_DELETE_MANY ||
@@ -213,9 +226,9 @@ static cb_http_ready sign(s3_store *s, cb_remote_call *c, const char *path, cons
     const cb_sigv4 who = {.id = keys.id,
                           .secret = keys.secret,
                           .token = keys.token,
-                          .region = s->region,
+                          .region = known->region,
                           .service = "s3",
-                          .now = (time_t)(time(NULL) + s->ahead)};
+                          .now = (time_t)(time(NULL) + known->ahead)};
     const cb_sigv4_request r = {.method = h->method, .path = path, .query = query, .body = body};
     cb_http_put_header(h, "x-amz-content-sha256", body);
     h->status = cb_sigv4_sign(&who, &r, &h->headers, &h->error);
@@ -232,13 +245,14 @@ static cb_http_ready prepare(cb_remote *remote, cb_remote_call *c)
         [CB_REMOTE_PART] = "PUT",   [CB_REMOTE_COMPLETE] = "POST", [CB_REMOTE_ABORT] = "DELETE",
         [CB_REMOTE_UPLOADS] = "GET"};
     s3_store *s = (s3_store *)remote;
+    const s3_learned known = what_is_known(s);
     cb_buf host, path, query;
     cb_http_ready ready = CB_HTTP_GO;
     cb_buf_init(&host, remote->head.alloc);
     cb_buf_init(&path, remote->head.alloc);
     cb_buf_init(&query, remote->head.alloc);
     c->http.method = methods[c->what];
-    put_place(s, &host, &path);
+    put_place(s, known.region, &host, &path);
     cb_buf_puts(&path, "/");
     put_query(s, c, &query);
     if (c->what != CB_REMOTE_LIST && c->what != CB_REMOTE_UPLOADS &&
@@ -254,7 +268,7 @@ static cb_http_ready prepare(cb_remote *remote, cb_remote_call *c)
                       path.data, query.size ? "?" : "", query.size ? query.data : "");
     }
     if (ok)
-        ready = sign(s, c, path.data, query.data);
+        ready = sign(s, c, &known, path.data, query.data);
     else
         ready =
             cb_remote_refuse(c, cb_fail(&c->http.error, CUBED_E_NOMEM, "no memory for a request"));
@@ -293,6 +307,7 @@ static bool is_whole(const cb_remote_call *c)
 /* The region that the bucket is in, if a reply says another one than was thought. */
 static bool learn_region(s3_store *s, const cb_remote_call *c)
 {
+    bool news;
     char quoted[REGION_CAP] = "";
     const char *region = cb_http_header(&c->http, "x-amz-bucket-region");
     cb_xml_part x;
@@ -302,12 +317,24 @@ static bool learn_region(s3_store *s, const cb_remote_call *c)
         memcpy(quoted, x.text, x.size);
         region = quoted;
     }
-    if (!region || !*region || strlen(region) >= sizeof s->region ||
-        strspn(region, "abcdefghijklmnopqrstuvwxyz0123456789-") != strlen(region) ||
-        strcmp(region, s->region) == 0)
+    if (!region || !*region || strlen(region) >= REGION_CAP ||
+        strspn(region, "abcdefghijklmnopqrstuvwxyz0123456789-") != strlen(region))
         return false;
-    snprintf(s->region, sizeof s->region, "%s", region);
-    return true;
+    pthread_mutex_lock(&s->remote.lock);
+    news = strcmp(region, s->learned.region) != 0;
+    if (news) snprintf(s->learned.region, REGION_CAP, "%s", region);
+    pthread_mutex_unlock(&s->remote.lock);
+    return news || c->repairs == 0; /* or another call has learned it since this one was sent */
+}
+
+/* How far the server's clock is ahead, if that is not what was thought. */
+static bool learn_time(s3_store *s, const cb_remote_call *c, int64_t ahead)
+{
+    pthread_mutex_lock(&s->remote.lock);
+    const bool news = llabs(ahead - s->learned.ahead) >= 60;
+    if (news) s->learned.ahead = ahead;
+    pthread_mutex_unlock(&s->remote.lock);
+    return news || c->repairs == 0;
 }
 
 static cb_http_verdict repair(cb_remote *remote, cb_remote_call *c, const cb_remote_fault *f)
@@ -324,9 +351,7 @@ static cb_http_verdict repair(cb_remote *remote, cb_remote_call *c, const cb_rem
         return CB_HTTP_LATER; /* somebody else puts it at this moment */
     if (strcmp(f->code, "RequestTimeTooSkewed") == 0) {
         const int64_t theirs = cb_http_date(&c->http, "date"), ahead = theirs - (int64_t)time(NULL);
-        if (theirs == 0 || llabs(ahead - s->ahead) < 60) return CB_HTTP_DONE;
-        s->ahead = ahead;
-        return CB_HTTP_AGAIN;
+        return theirs && learn_time(s, c, ahead) ? CB_HTTP_AGAIN : CB_HTTP_DONE;
     }
     return CB_HTTP_DONE;
 }
@@ -412,9 +437,9 @@ static cubed_status set_rest(s3_store *s, cubed_error *err)
     CB_TRY(cb_credentials_find(net, url, cb_look_for_aws, &s->who, err));
     CB_TRY(set_endpoint(s, err));
     region = cb_credentials_region(s->who);
-    if (region && strlen(region) >= sizeof s->region)
+    if (region && strlen(region) >= REGION_CAP)
         return cb_fail(err, CUBED_E_ARG, "AWS_REGION is \"%s\", which is no region", region);
-    snprintf(s->region, sizeof s->region, "%s", region ? region : "us-east-1");
+    snprintf(s->learned.region, REGION_CAP, "%s", region ? region : "us-east-1");
     CB_TRY(cb_net_get_flag(net, zone, url, NOBODY, &s->anonymous, err));
     CB_TRY(cb_net_get_flag(net, zone, url, PAYS, &s->pays, err));
     return cb_remote_get_upload_sizes(net, zone, url, &s->remote.uploads, err);
