@@ -96,6 +96,7 @@ static void ask(cb_ahead *a, cb_task_count *count)
         more = w.batch.n == CB_FETCH_BATCH;
         cb_fetch_submit(&w.batch);
     }
+    if (a->task == a->last && a->next) ask(a->next, count);
 }
 
 /* The chunk, and what was to come before it, are behind. */
@@ -152,6 +153,11 @@ void cb_ahead_end(cb_ahead *a)
     a->chunks = NULL;
 }
 
+void cb_ahead_go_on(cb_ahead *a, cb_ahead *next)
+{
+    if (a->chunks && next->chunks) a->next = next;
+}
+
 void cb_ahead_begin(cb_ahead *a, const cubed_plan *p, cb_chunks *chunks, int stage, int64_t first,
                     int64_t last)
 {
@@ -164,6 +170,7 @@ void cb_ahead_begin(cb_ahead *a, const cubed_plan *p, cb_chunks *chunks, int sta
     a->last = last;
     a->step = a->at = 0;
     a->first = a->n = 0;
+    a->next = NULL;
 }
 
 bool cb_ahead_has(const cb_ahead *a, int stage, int64_t task)

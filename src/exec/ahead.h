@@ -15,7 +15,8 @@
 
 typedef struct cb_ahead {
     const cubed_plan *plan;
-    cb_chunks *chunks; /* NULL: nothing is fetched ahead */
+    cb_chunks *chunks;     /* NULL: nothing is fetched ahead */
+    struct cb_ahead *next; /* of another range, NULL: none */
     const cb_stage *stage;
     int64_t running;    /* the task that is run */
     int64_t task, last; /* the one that is looked at, and where the range ends */
@@ -35,6 +36,8 @@ void cb_ahead_run(cb_ahead *a, int64_t task, cb_task_count *count);
 /* A chunk has been read. */
 void cb_ahead_pass(cb_ahead *a, int node, const int64_t *idx, cb_task_count *count);
 void cb_ahead_end(cb_ahead *a);
+/* What `next` looks at, which was begun, is asked for behind the last that `a` does. */
+void cb_ahead_go_on(cb_ahead *a, cb_ahead *next);
 /* Whether the task is one of the range that was not run yet. */
 bool cb_ahead_has(const cb_ahead *a, int stage, int64_t task);
 

@@ -11,9 +11,9 @@
 #include "base/pool.h"
 #include "run/executors/executor.h"
 
-/* Ranges handed over per worker: one runs, one waits, so that no worker idles while the driver is
- * busy. */
-#define RANGES_PER_WORKER 2
+/* Ranges handed over per worker: one runs, chunks of the next are fetched ahead, and one waits, so that no worker idles
+ * while the driver is busy. */
+#define RANGES_PER_WORKER 3
 /* Reports wait here until the driver fetches them; workers wait when it is full. */
 #define REPORTS_PER_WORKER 64
 
@@ -40,6 +40,7 @@ typedef struct threads {
 /* What a worker has to do: a range, alone or with others. */
 typedef struct job {
     cubed_task_range range;
+    cb_ahead ahead;
     cb_coop *coop; /* NULL: alone */
     unsigned member;
 } job;
@@ -72,6 +73,14 @@ static bool join_coop(threads *t, job *out)
     return !t->forming;
 }
 
+/* The next range as a job; it stays in the queue. */
+static void begin_job(const threads *t, job *out)
+{
+    out->range = t->ranges[t->range_at];
+    out->coop = NULL;
+    out->member = 0;
+}
+
 /* False when the executor closes. */
 static bool take_job(threads *t, job *out)
 {
@@ -79,7 +88,7 @@ static bool take_job(threads *t, job *out)
     while (t->range_n == 0 && !t->stop) pthread_cond_wait(&t->work, &t->lock);
     bool ok = !t->stop;
     if (ok) {
-        *out = (job){.range = t->ranges[t->range_at]};
+        begin_job(t, out);
         if (is_shared(t, out->range.stage))
             ok = join_coop(t, out);
         else
@@ -87,6 +96,24 @@ static bool take_job(threads *t, job *out)
     }
     pthread_mutex_unlock(&t->lock);
     return ok;
+}
+
+/* When the last task of a range is begun, another range that waits is the worker's, too, so that its chunks come meanwhile:
+ * others that have nothing to do until then wait for no longer than that task takes. */
+static bool take_next(threads *t, job *now, job *next)
+{
+    if (!now->ahead.chunks) return false;
+    pthread_mutex_lock(&t->lock);
+    const bool ok = t->range_n > 0 && !t->stop && !is_shared(t, t->ranges[t->range_at].stage);
+    if (ok) {
+        begin_job(t, next);
+        pop_range(t);
+    }
+    pthread_mutex_unlock(&t->lock);
+    if (!ok) return false;
+    cb_executor_expect(&t->env, &next->ahead, &next->range);
+    cb_ahead_go_on(&now->ahead, &next->ahead);
+    return true;
 }
 
 /* Of tasks that are done the error says nothing: most of a report is its message. */
@@ -112,27 +139,36 @@ static bool give_report(threads *t, const cubed_task_report *report)
 static void worker(void *ctx, unsigned index)
 {
     threads *t = ctx;
-    job j;
-    cb_ahead ahead = {.chunks = NULL};
+    job jobs[2] = {{.ahead.chunks = NULL}, {.ahead.chunks = NULL}}, *j = &jobs[0], *next = &jobs[1];
+    bool has_next = false;
     cubed_task_report report;
     memset(&report, 0, sizeof report);
     report.worker = index;
     bool open = true; /* a member of a cooperative task goes on with it, whether or not */
-    while (open && take_job(t, &j)) {
-        report.token = j.range.token;
-        if (!j.coop) cb_executor_expect(&t->env, &ahead, &j.range);
-        for (int64_t task = j.range.first; task < j.range.last && (open || j.coop); task++) {
-            if (j.coop)
-                cb_executor_run_member(&t->env, t->arenas[index], j.range.stage, task, j.coop,
-                                       j.member, &report);
-            else
-                cb_executor_run_task(&t->env, t->arenas[index], &ahead, j.range.stage, task,
+    while (open && (has_next || take_job(t, j))) {
+        if (!has_next && !j->coop) cb_executor_expect(&t->env, &j->ahead, &j->range);
+        has_next = false;
+        report.token = j->range.token;
+        for (int64_t task = j->range.first; task < j->range.last && (open || j->coop); task++) {
+            if (j->coop) {
+                cb_executor_run_member(&t->env, t->arenas[index], j->range.stage, task, j->coop,
+                                       j->member, &report);
+            } else {
+                if (task == j->range.last - 1) has_next = take_next(t, j, next);
+                cb_executor_run_task(&t->env, t->arenas[index], &j->ahead, j->range.stage, task,
                                      &report);
-            if (open && j.member == 0) open = give_report(t, &report);
+            }
+            if (open && j->member == 0) open = give_report(t, &report);
             if (report.error.status != CUBED_OK) break;
         }
+        if (has_next) {
+            job *const done = j;
+            j = next;
+            next = done;
+        }
     }
-    cb_ahead_end(&ahead);
+    cb_ahead_end(&jobs[0].ahead);
+    cb_ahead_end(&jobs[1].ahead);
 }
 
 static cubed_status threads_submit(cubed_executor *ex, const cubed_task_range *range,
