@@ -370,12 +370,13 @@ void expr_calendar_guess(cli_guess *g)
         cli_guess_list(g, components[i].name);
 }
 
-static bool is_component(const char *name)
+/* Its index in `components`; -1: it is none. */
+static int find_component(const char *name)
 {
     for (size_t i = 0; i < sizeof components / sizeof *components; i++) {
-        if (strcmp(components[i].name, name) == 0) return true;
+        if (strcmp(components[i].name, name) == 0) return (int)i;
     }
-    return false;
+    return -1;
 }
 
 static const char *string_of(const expr *e) { return e && e->kind == EXPR_STRING ? e->text : NULL; }
@@ -404,7 +405,7 @@ static bool find_call(const expr *e, calendar_call *c)
         if (!c->reduction || (!c->component && !c->frequency)) return false;
     }
     const char *dot = c->component ? strchr(c->component, '.') : NULL;
-    if (c->component && !dot && !is_component(c->component)) return false;
+    if (c->component && !dot && find_component(c->component) < 0) return false;
     c->most = is_named ? 1 : 3;
     if (is_named && expr_order_takes_q(c->reduction)) {
         c->most = 2;
@@ -547,15 +548,12 @@ static cubed_status find_groups(expr_builder *b, const expr *e, const calendar_c
     g->n = v->n;
     g->code = cli_alloc((size_t)(v->n + 1) * sizeof *g->code);
     if (call->component) {
-        size_t i = 0;
+        const int i = find_component(call->component);
         cli_guess guess;
         char text[GUESS_TEXT];
         cli_guess_init(&guess, call->component);
         expr_calendar_guess(&guess);
-        while (i < sizeof components / sizeof *components &&
-               strcmp(components[i].name, call->component) != 0)
-            i++;
-        if (i == sizeof components / sizeof *components)
+        if (i < 0)
             return expr_fail(
                 b->err, CUBED_E_ARG, b->text, e->at,
                 "times have no part \"%s\"%s; expected year, quarter, season, month, day, "

@@ -271,14 +271,18 @@ static cubed_status quantiles_of_groups(expr_builder *b, const expr *e, const ex
     return expr_located(b, e, st);
 }
 
-/* A keyword that the reduction does not take; of[k] says what name k is of. */
-static cubed_status refuse(expr_builder *b, const expr *e, const char *const *names,
-                           const char *const *of)
+/* A keyword, and the reductions that take it; a list ends with NULL. */
+typedef struct keyword_of {
+    const char *name, *of;
+} keyword_of;
+
+static cubed_status refuse(expr_builder *b, const expr *e, const keyword_of *list)
 {
-    for (; *names; names++, of++) {
-        const expr *given = expr_keyword(e, *names);
+    for (; list->name; list++) {
+        const expr *given = expr_keyword(e, list->name);
         if (given)
-            return expr_fail(b->err, CUBED_E_ARG, b->text, given->at, "%s= is of %s", *names, *of);
+            return expr_fail(b->err, CUBED_E_ARG, b->text, given->at, "%s= is of %s", list->name,
+                             list->of);
     }
     return CUBED_OK;
 }
@@ -300,16 +304,15 @@ static cubed_status unknown_reduction(expr_builder *b, const expr *e, const char
 static cubed_status other_reduction(expr_builder *b, const expr *e, const expr_grouping *g,
                                     cubed_array *x, cubed_array **out)
 {
-    static const char *const not_taken[] = {"q", "method", NULL}, *const of[] = {
-                                                                      "quantiles and percentiles",
-                                                                      "quantiles and percentiles"};
+    static const keyword_of others[] = {
+        {"q", "quantiles and percentiles"}, {"method", "quantiles and percentiles"}, {NULL, NULL}};
     const expr *correction = expr_keyword(e, "correction"), *ddof = expr_keyword(e, "ddof"),
                *least = expr_keyword(e, "min_count");
     cubed_group_options o = CUBED_GROUP_OPTIONS_INIT;
     cubed_group_reduction reduction;
     if (!cubed_group_reduction_parse(g->reduction, &reduction, &o.skip_nan))
         return unknown_reduction(b, e, g->reduction);
-    EXPR_TRY(refuse(b, e, not_taken, of));
+    EXPR_TRY(refuse(b, e, others));
     if (correction && ddof) return expr_reject(b, ddof, "ddof= is correction=: give one of them");
     if (!correction) correction = ddof;
     o.task_mem = b->host->task_mem;
@@ -332,10 +335,12 @@ static cubed_status other_reduction(expr_builder *b, const expr *e, const expr_g
 static cubed_status order_statistic(expr_builder *b, const expr *e, const expr_grouping *g,
                                     cubed_array *x, uint32_t mask, cubed_array **out)
 {
-    static const char *const not_taken[] = {"ddof", "correction", "min_count", NULL},
-                             *const of[] = {"var and std", "var and std", "other reductions"};
+    static const keyword_of others[] = {{"ddof", "var and std"},
+                                        {"correction", "var and std"},
+                                        {"min_count", "other reductions"},
+                                        {NULL, NULL}};
     expr_order o;
-    EXPR_TRY(refuse(b, e, not_taken, of));
+    EXPR_TRY(refuse(b, e, others));
     cubed_status st = expr_get_order(b, e, g->reduction, g->q, &o);
     o.options.skip_nan = o.options.skip_nan || g->skip_nan;
     if (st == CUBED_OK) st = expr_get_bool(b, e, "skipna", &o.options.skip_nan);

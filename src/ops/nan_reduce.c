@@ -1,6 +1,6 @@
-/* Reductions that pass over NaN: the plain ones over values in which NaN is
- * neutral, and counts. The reductions of one result share their pass over the
- * input. Calculated in float64 or complex128, as the plain ones. */
+/* Reductions that pass over NaN: the plain ones over values in which NaN is neutral, and counts. The
+ * reductions of one result share their pass over the input. Calculated in float64 or complex128, as the
+ * plain ones. */
 #include <math.h>
 
 #include "base/error.h"
@@ -83,8 +83,7 @@ cubed_status cubed_nan_reduce(cubed_reduction which, cubed_array *x,
     bool ordered = which == CUBED_REDUCE_MIN || which == CUBED_REDUCE_MAX;
     if (kind == CUBED_KIND_COMPLEX && ordered)
         return cb_op_reduce_complex(which, x, true, options, out, err);
-    /* Checks the axes and the type, and is all there is to do where nothing can
-   * be NaN. */
+    /* Checks the axes and the type, and is all there is to do where nothing can be NaN. */
     cubed_array *plain;
     CB_TRY(cubed_reduce(which, x, options, &plain, err));
     if (kind < CUBED_KIND_FLOAT) {

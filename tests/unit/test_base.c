@@ -5,6 +5,7 @@
 #include <stdint.h>
 /* cmocka wants those first. */
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -127,6 +128,38 @@ static void take_and_give(void *ctx, unsigned index)
     }
 }
 
+typedef struct visits {
+    atomic_int of[100];
+    size_t fails; /* from this one on */
+} visits;
+
+static cubed_status visit_one(void *ctx, size_t i, cubed_error *err)
+{
+    visits *v = ctx;
+    atomic_fetch_add(&v->of[i], 1);
+    return i < v->fails ? CUBED_OK : cb_fail(err, CUBED_E_IO, "number %zu", i);
+}
+
+static void test_each(void **state)
+{
+    static const unsigned threads[] = {0, 1, 2, 7, 1000};
+    cubed_error err = CUBED_ERROR_INIT;
+    (void)state;
+    for (size_t k = 0; k < sizeof threads / sizeof *threads; k++) {
+        visits v = {.fails = 100};
+        assert_int_equal(cb_pool_each(&cb_system_allocator, 100, threads[k], visit_one, &v, &err),
+                         CUBED_OK);
+        for (int i = 0; i < 100; i++) assert_int_equal(v.of[i], 1);
+        v.fails = 30;
+        assert_int_equal(cb_pool_each(&cb_system_allocator, 100, threads[k], visit_one, &v, &err),
+                         CUBED_E_IO);
+        assert_string_equal(err.message, "number 30");
+        for (int i = 0; i < 30; i++) assert_int_equal(v.of[i], 2);
+        assert_int_equal(cb_pool_each(&cb_system_allocator, 0, threads[k], visit_one, &v, &err),
+                         CUBED_OK);
+    }
+}
+
 static void test_budget_and_pool(void **state)
 {
     (void)state;
@@ -229,6 +262,7 @@ int main(void)
         cmocka_unit_test(test_json),
         cmocka_unit_test(test_arena),
         cmocka_unit_test(test_budget_and_pool),
+        cmocka_unit_test(test_each),
         cmocka_unit_test(test_keys),
         cmocka_unit_test(test_stores),
     };

@@ -262,6 +262,32 @@ static void test_next_tasks(void **state)
     assert_true(w->stats.measured_mem <= w->stats.projected_mem);
 }
 
+/* Ranges of one task, of one chunk: a worker waits for that of the next range, too. */
+static void test_next_ranges(void **state)
+{
+    static const cubed_slice part[1] = {{0, (int64_t)8 * CHUNK, 1, false}};
+    world *w = *state;
+    cubed_error err = CUBED_ERROR_INIT;
+    static double back[8 * CHUNK], expected[8 * CHUNK];
+    for (int i = 0; i < 2; i++) {
+        cubed_array *x = open_array(w, i ? "slow" : "memory", "x"), *y, *z;
+        const cubed_target to = {.data = i ? back : expected};
+        must(cubed_slice_array(x, part, &y, &err), &err);
+        must(cubed_elementwise(CUBED_OP_NEGATIVE, &y, 1, &z, &err), &err);
+        slow_reset(w->s, 20 * MS);
+        w->run.executor = "threads";
+        w->plan.max_workers = 2;
+        must(compute(w, z, &to, &err), &err);
+        cubed_array_unref(z);
+        cubed_array_unref(y);
+        cubed_array_unref(x);
+    }
+    assert_memory_equal(back, expected, sizeof back);
+    assert_int_equal(w->s->gets, 8);
+    assert_in_range(w->s->most, 3, 4);
+    assert_true(w->stats.measured_mem <= w->stats.projected_mem);
+}
+
 /* Inner chunks that lie side by side are one range, all of them of the version of the index. */
 static void test_shards(void **state)
 {
@@ -493,6 +519,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_errors, setup, teardown),
         cmocka_unit_test_setup_teardown(test_cancelling, setup, teardown),
         cmocka_unit_test_setup_teardown(test_next_tasks, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_next_ranges, setup, teardown),
         cmocka_unit_test_setup_teardown(test_shards, setup, teardown),
         cmocka_unit_test_setup_teardown(test_operators, setup, teardown),
         cmocka_unit_test_setup_teardown(test_cooperative_tasks, setup, teardown),

@@ -19,7 +19,7 @@
 #include <cmocka.h>
 
 #include "store/curl.h"
-#include "store/http_client.h"
+#include "store/net.h"
 
 enum { BODY = 1 << 20, CERTIFICATES = 3, RSA_BITS = 2048 };
 
@@ -324,8 +324,9 @@ static void done(cb_http_call *c)
     atomic_fetch_sub(r->left, c->status == CUBED_OK ? 1 : 1000);
 }
 
-/* Bytes at most in use while n requests are answered, each over its own connection; of what is read and sent none. */
-static long measure(server *s, cb_http *http, int n, bool puts)
+/* Bytes at most in use while n requests are answered, each over its own connection, by the clients that a context has then;
+ * of what is read and sent none. */
+static long measure(server *s, cb_http *const http[CB_NET_CLIENTS], int n, bool puts)
 {
     static const cb_http_functions functions = {prepare, judge, done};
     static char body[BODY], room[CB_HTTP_MOST][BODY];
@@ -353,7 +354,7 @@ static long measure(server *s, cb_http *http, int n, bool puts)
             c->body = body;
             c->body_size = BODY;
         }
-        cb_http_submit(http, c);
+        cb_http_submit(http[http[1] ? i % CB_NET_CLIENTS : 0], c);
     }
     while (atomic_load(&left) > 0) usleep(1000);
     assert_int_equal(atomic_load(&left), 0);
@@ -369,10 +370,12 @@ static void test_stated(void **state)
     (void)state;
     start(&s, &thread);
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-        cb_http *http;
-        const int n = counts[i];
+        cb_http *http[CB_NET_CLIENTS] = {NULL};
+        const int n = counts[i], clients = n < CB_NET_FEW_CALLS ? 1 : CB_NET_CLIENTS;
         const long before = atomic_load(&in_use);
-        assert_int_equal(cb_http_new(&counting, CB_HTTP_MOST, &http, NULL), CUBED_OK);
+        for (int k = 0; k < clients; k++)
+            assert_int_equal(cb_http_new(&counting, CB_HTTP_MOST / clients, &http[k], NULL),
+                             CUBED_OK);
         for (int k = 0; k < 3; k++) {
             const long used = measure(&s, http, n, k == 1) - before;
             const long stated = (long)CB_HTTP_PROCESS_BYTES + n * (long)CB_HTTP_REQUEST_BYTES;
@@ -381,7 +384,7 @@ static void test_stated(void **state)
             assert_true(used <= stated);
             if (n == CB_HTTP_MOST) assert_true(used >= stated / 2); /* it is no guess */
         }
-        cb_http_free(http);
+        for (int k = 0; k < clients; k++) cb_http_free(http[k]);
     }
     shutdown(s.fd, SHUT_RDWR);
     pthread_join(thread, NULL);
