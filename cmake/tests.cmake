@@ -93,8 +93,9 @@ target_compile_definitions(test_map_blocks PRIVATE
 add_dependencies(test_map_blocks example_kernel)
 
 # The examples of what can be added to the library; tools/check_install builds them as strangers would.
-foreach(name block codec complete executor forks source store)
-  add_executable(example_${name} examples/extensions/${name}.c)
+set(example_complete_more examples/extensions/codec.c examples/extensions/store.c)
+foreach(name block complete executor forks source)
+  add_executable(example_${name} examples/extensions/${name}.c ${example_${name}_more})
   target_link_libraries(example_${name} PRIVATE cubed cubed_flags)
   set_target_properties(example_${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
