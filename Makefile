@@ -29,7 +29,7 @@ bench:
 	@bench/run.py $(if $(SIZE),--size $(SIZE)) $(BENCH)
 
 format:
-	find src include tests examples mpi -name '*.[ch]' -print0 | xargs -0 clang-format -i
+	find src include python tests examples mpi bench fuzz -name '*.[ch]' -print0 | xargs -0 clang-format -i
 
 lint:
 	@tools/test layers format tidy

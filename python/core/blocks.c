@@ -130,9 +130,7 @@ static bool take_positions(core_state *s, PyObject *list, const cubed_array *x, 
         return false;
     }
     for (int d = 0; d < ndim; d++) {
-        PyObject *item = PyTuple_GetItem(list, d);
-        at[d] = item == Py_None ? NULL : core_unwrap(s, item);
-        if (item != Py_None && !at[d]) return false;
+        if (!core_unwrap_or_none(s, PyTuple_GetItem(list, d), &at[d])) return false;
     }
     return true;
 }
@@ -213,11 +211,11 @@ static PyObject *searchsorted(PyObject *module, PyObject *args)
 {
     PyObject *left, *right, *order;
     int behind;
-    cubed_array *x1, *x2, *sorter = NULL, *out;
+    cubed_array *x1, *x2, *sorter, *out;
     cubed_error err = CUBED_ERROR_INIT;
     if (!PyArg_ParseTuple(args, "OOpO", &left, &right, &behind, &order) ||
         !core_pair(module, left, right, &x1, &x2) ||
-        (order != Py_None && !(sorter = core_unwrap(core_get_state(module), order))))
+        !core_unwrap_or_none(core_get_state(module), order, &sorter))
         return NULL;
     cubed_status st = cubed_searchsorted(x1, x2, behind, sorter, &out, &err);
     return core_finish(module, st, out, &err);

@@ -61,6 +61,10 @@ bool core_is_tuple(const char *what, PyObject *object);
 bool core_ints(const char *what, PyObject *seq, int64_t *out, int *n);
 /* The same into ints, for axes. */
 bool core_axes(const char *what, PyObject *seq, int *out, int *n);
+/* The same of None, too, which stands for all: *axes is `room`, where they are put, or NULL. */
+bool core_axes_or_all(const char *what, PyObject *seq, int *room, const int **axes, int *n);
+/* One axis or None: *axis is `room`, where it is put, or NULL. */
+bool core_axis_or_none(PyObject *object, int *room, const int **axis);
 /* The numbers of a sequence, for PyMem_Free; NULL with an exception set. */
 double *core_numbers(PyObject *seq, int *n);
 PyObject *core_tuple(const int64_t *values, int n);
@@ -68,6 +72,8 @@ PyObject *core_tuple(const int64_t *values, int n);
 bool core_scalar(PyObject *value, cubed_dtype dtype, cubed_scalar *out);
 /* The array in an argument. */
 cubed_array *core_unwrap(core_state *s, PyObject *object);
+/* The same of None, too, which is NULL. */
+bool core_unwrap_or_none(core_state *s, PyObject *object, cubed_array **x);
 bool core_pair(PyObject *module, PyObject *left, PyObject *right, cubed_array **x1,
                cubed_array **x2);
 /* Takes over the reference. */

@@ -74,17 +74,17 @@ static PyObject *fftfreq(PyObject *module, PyObject *args)
 /* fftshift(back, x, axes or None) */
 static PyObject *fftshift(PyObject *module, PyObject *args)
 {
-    int back, axes[CUBED_MAX_NDIM], naxes = 0;
+    int back, room[CUBED_MAX_NDIM], naxes;
+    const int *axes;
     PyObject *object, *axes_arg;
     cubed_array *x, *out;
     cubed_error err = CUBED_ERROR_INIT;
     if (!PyArg_ParseTuple(args, "pOO", &back, &object, &axes_arg) ||
         !(x = core_unwrap(core_get_state(module), object)) ||
-        (axes_arg != Py_None && !core_axes("axes", axes_arg, axes, &naxes)))
+        !core_axes_or_all("axes", axes_arg, room, &axes, &naxes))
         return NULL;
-    const int *which = axes_arg == Py_None ? NULL : axes;
-    cubed_status st = back ? cubed_ifftshift(x, which, naxes, &out, &err)
-                           : cubed_fftshift(x, which, naxes, &out, &err);
+    cubed_status st = back ? cubed_ifftshift(x, axes, naxes, &out, &err)
+                           : cubed_fftshift(x, axes, naxes, &out, &err);
     return core_finish(module, st, out, &err);
 }
 

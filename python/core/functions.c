@@ -74,12 +74,9 @@ static PyObject *reduce(PyObject *module, PyObject *args)
     cubed_status st;
     cubed_error err = CUBED_ERROR_INIT;
     if (!PyArg_ParseTuple(args, "sOOpd", &name, &object, &axes_arg, &keepdims, &o.correction) ||
-        !(x = core_unwrap(core_get_state(module), object)))
+        !(x = core_unwrap(core_get_state(module), object)) ||
+        !core_axes_or_all("axis", axes_arg, axes, &o.axes, &o.naxes))
         return NULL;
-    if (axes_arg != Py_None) {
-        if (!core_axes("axis", axes_arg, axes, &o.naxes)) return NULL;
-        o.axes = axes;
-    }
     o.keepdims = keepdims;
     if (cubed_reduction_parse(name, &reduction))
         st = cubed_reduce(reduction, x, &o, &out, &err);
@@ -99,18 +96,15 @@ static PyObject *find_extreme(PyObject *module, PyObject *args, arg_function lea
                               arg_function most)
 {
     PyObject *object, *axis_arg;
-    int largest, keepdims, axis = 0;
+    int largest, keepdims, room;
+    const int *axis;
     cubed_array *x, *out;
     cubed_error err = CUBED_ERROR_INIT;
     if (!PyArg_ParseTuple(args, "pOOp", &largest, &object, &axis_arg, &keepdims) ||
-        !(x = core_unwrap(core_get_state(module), object)))
+        !(x = core_unwrap(core_get_state(module), object)) ||
+        !core_axis_or_none(axis_arg, &room, &axis))
         return NULL;
-    if (axis_arg != Py_None) {
-        axis = (int)PyLong_AsLong(axis_arg);
-        if (PyErr_Occurred()) return NULL;
-    }
-    const int *where = axis_arg == Py_None ? NULL : &axis;
-    cubed_status st = (largest ? most : least)(x, where, keepdims, &out, &err);
+    cubed_status st = (largest ? most : least)(x, axis, keepdims, &out, &err);
     return core_finish(module, st, out, &err);
 }
 

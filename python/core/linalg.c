@@ -105,10 +105,10 @@ static PyObject *by_rank(PyObject *module, PyObject *args)
     PyObject *object, *limit;
     int inverse;
     unsigned long long task_mem;
-    cubed_array *x, *rtol = NULL, *out;
+    cubed_array *x, *rtol, *out;
     cubed_error err = CUBED_ERROR_INIT;
     if (!PyArg_ParseTuple(args, "pOOK", &inverse, &object, &limit, &task_mem) ||
-        !(x = core_unwrap(s, object)) || (limit != Py_None && !(rtol = core_unwrap(s, limit))))
+        !(x = core_unwrap(s, object)) || !core_unwrap_or_none(s, limit, &rtol))
         return NULL;
     cubed_status st = inverse ? cubed_pinv(x, rtol, task_mem, &out, &err)
                               : cubed_matrix_rank(x, rtol, task_mem, &out, &err);
@@ -157,15 +157,15 @@ static PyObject *vector_norm(PyObject *module, PyObject *args)
 {
     PyObject *object, *axes_arg;
     double ord;
-    int axes[CUBED_MAX_NDIM], naxes = 0, keepdims;
+    int room[CUBED_MAX_NDIM], naxes, keepdims;
+    const int *axes;
     cubed_array *x, *out;
     cubed_error err = CUBED_ERROR_INIT;
     if (!PyArg_ParseTuple(args, "OdOp", &object, &ord, &axes_arg, &keepdims) ||
         !(x = core_unwrap(core_get_state(module), object)) ||
-        (axes_arg != Py_None && !core_axes("axis", axes_arg, axes, &naxes)))
+        !core_axes_or_all("axis", axes_arg, room, &axes, &naxes))
         return NULL;
-    cubed_status st =
-        cubed_vector_norm(x, ord, axes_arg == Py_None ? NULL : axes, naxes, keepdims, &out, &err);
+    cubed_status st = cubed_vector_norm(x, ord, axes, naxes, keepdims, &out, &err);
     return core_finish(module, st, out, &err);
 }
 

@@ -43,12 +43,9 @@ static PyObject *quantile(PyObject *module, PyObject *args)
     cubed_error err = CUBED_ERROR_INIT;
     if (!PyArg_ParseTuple(args, "OOOppsK", &object, &numbers, &axes_arg, &keepdims, &skip_nan,
                           &method, &task_mem) ||
-        !(x = core_unwrap(core_get_state(module), object)))
+        !(x = core_unwrap(core_get_state(module), object)) ||
+        !core_axes_or_all("axis", axes_arg, axes, &o.axes, &o.naxes))
         return NULL;
-    if (axes_arg != Py_None) {
-        if (!core_axes("axis", axes_arg, axes, &o.naxes)) return NULL;
-        o.axes = axes;
-    }
     if (!cubed_quantile_method_parse(method, &o.method))
         return PyErr_Format(PyExc_ValueError, "method is %s, expected one of %s", method,
                             quantile_methods + 2);
@@ -76,12 +73,9 @@ static PyObject *median(PyObject *module, PyObject *args)
     cubed_array *x, *out;
     cubed_error err = CUBED_ERROR_INIT;
     if (!PyArg_ParseTuple(args, "OOppK", &object, &axes_arg, &keepdims, &skip_nan, &task_mem) ||
-        !(x = core_unwrap(core_get_state(module), object)))
+        !(x = core_unwrap(core_get_state(module), object)) ||
+        !core_axes_or_all("axis", axes_arg, axes, &o.axes, &o.naxes))
         return NULL;
-    if (axes_arg != Py_None) {
-        if (!core_axes("axis", axes_arg, axes, &o.naxes)) return NULL;
-        o.axes = axes;
-    }
     o.keepdims = keepdims;
     o.skip_nan = skip_nan;
     o.task_mem = task_mem;
@@ -89,22 +83,16 @@ static PyObject *median(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* weights or None; false with an exception set */
-static bool get_weights(PyObject *module, PyObject *object, cubed_array **out)
-{
-    *out = object == Py_None ? NULL : core_unwrap(core_get_state(module), object);
-    return *out || object == Py_None;
-}
-
 /* histogram(x, edges, weights or None) */
 static PyObject *histogram(PyObject *module, PyObject *args)
 {
+    core_state *s = core_get_state(module);
     PyObject *object, *edges, *heavy;
     cubed_array *x, *weights, *out;
     cubed_error err = CUBED_ERROR_INIT;
     int n;
-    if (!PyArg_ParseTuple(args, "OOO", &object, &edges, &heavy) ||
-        !(x = core_unwrap(core_get_state(module), object)) || !get_weights(module, heavy, &weights))
+    if (!PyArg_ParseTuple(args, "OOO", &object, &edges, &heavy) || !(x = core_unwrap(s, object)) ||
+        !core_unwrap_or_none(s, heavy, &weights))
         return NULL;
     double *numbers = core_numbers(edges, &n);
     if (!numbers) return NULL;
@@ -116,12 +104,13 @@ static PyObject *histogram(PyObject *module, PyObject *args)
 /* bincount(x, length, weights or None) */
 static PyObject *bincount(PyObject *module, PyObject *args)
 {
+    core_state *s = core_get_state(module);
     PyObject *object, *heavy;
     long long length;
     cubed_array *x, *weights, *out;
     cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OLO", &object, &length, &heavy) ||
-        !(x = core_unwrap(core_get_state(module), object)) || !get_weights(module, heavy, &weights))
+    if (!PyArg_ParseTuple(args, "OLO", &object, &length, &heavy) || !(x = core_unwrap(s, object)) ||
+        !core_unwrap_or_none(s, heavy, &weights))
         return NULL;
     cubed_status st = cubed_bincount(x, length, weights, &out, &err);
     return core_finish(module, st, out, &err);
@@ -130,13 +119,14 @@ static PyObject *bincount(PyObject *module, PyObject *args)
 /* cov(x, ddof, fweights or None, aweights or None) */
 static PyObject *cov(PyObject *module, PyObject *args)
 {
+    core_state *s = core_get_state(module);
     PyObject *object, *f, *a;
     cubed_cov_options o = CUBED_COV_OPTIONS_INIT;
     cubed_array *x, *out;
     cubed_error err = CUBED_ERROR_INIT;
     if (!PyArg_ParseTuple(args, "OdOO", &object, &o.ddof, &f, &a) ||
-        !(x = core_unwrap(core_get_state(module), object)) ||
-        !get_weights(module, f, &o.fweights) || !get_weights(module, a, &o.aweights))
+        !(x = core_unwrap(s, object)) || !core_unwrap_or_none(s, f, &o.fweights) ||
+        !core_unwrap_or_none(s, a, &o.aweights))
         return NULL;
     cubed_status st = cubed_cov(x, &o, &out, &err);
     return core_finish(module, st, out, &err);

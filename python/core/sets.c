@@ -1,16 +1,6 @@
 /* Functions whose shapes depend on values, and sets. */
 #include "core.h"
 
-/* One axis or None; NULL in *axis for that. */
-static bool get_axis(PyObject *object, int *value, const int **axis)
-{
-    *axis = NULL;
-    if (object == Py_None) return true;
-    *value = (int)PyLong_AsLong(object);
-    *axis = value;
-    return !PyErr_Occurred();
-}
-
 static PyObject *nonzero_offsets(PyObject *module, PyObject *object)
 {
     cubed_array *out, *x = core_unwrap(core_get_state(module), object);
@@ -92,7 +82,8 @@ static PyObject *repeat_total(PyObject *module, PyObject *args)
     cubed_array *x, *repeats, *out;
     cubed_error err = CUBED_ERROR_INIT;
     if (!PyArg_ParseTuple(args, "OOO", &object, &times, &axis_arg) ||
-        !core_pair(module, object, times, &x, &repeats) || !get_axis(axis_arg, &value, &axis))
+        !core_pair(module, object, times, &x, &repeats) ||
+        !core_axis_or_none(axis_arg, &value, &axis))
         return NULL;
     cubed_status st = cubed_repeat_total(x, repeats, axis, &out, &err);
     return core_finish(module, st, out, &err);
@@ -108,7 +99,8 @@ static PyObject *repeat_each(PyObject *module, PyObject *args)
     cubed_array *x, *repeats, *out;
     cubed_error err = CUBED_ERROR_INIT;
     if (!PyArg_ParseTuple(args, "OOOL", &object, &times, &axis_arg, &total) ||
-        !core_pair(module, object, times, &x, &repeats) || !get_axis(axis_arg, &value, &axis))
+        !core_pair(module, object, times, &x, &repeats) ||
+        !core_axis_or_none(axis_arg, &value, &axis))
         return NULL;
     cubed_status st = cubed_repeat_each(x, repeats, axis, total, &out, &err);
     return core_finish(module, st, out, &err);
