@@ -8,6 +8,7 @@ from __future__ import annotations
 import builtins
 import math
 import numbers
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from cubed.array._cores import core_from_numpy, engine_chunks, in_chunks
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import check_device, common_spec, core_of, lazy
 from cubed.base._chunks import Shape, longest, normalize_chunks, normalize_shape
-from cubed.base._docs import documented
+from cubed.base._docs import SPACED, documented
 from cubed.base._dtypes import name_of
 from cubed.base._types import ChunksLike, DTypeLike
 from cubed.io import _create
@@ -385,7 +386,7 @@ def full_like(
     )
 
 
-@documented()
+@documented(parameters=SPACED)
 def linspace(
     start: Any,
     stop: Any,
@@ -400,19 +401,6 @@ def linspace(
     spec: Spec | None = None,
 ) -> Array:
     """`num` equally spaced numbers from start to stop, which is the last one if `endpoint`.
-
-    Parameters
-    ----------
-    start : number or array_like
-        The first number.
-    stop : number or array_like
-        Where it ends.
-    num : int
-        How many.
-    endpoint : bool, default True
-        Whether the last one is included.
-    axis : int, default 0
-        Where the numbers are in the result, if start or stop is an array.
 
     Returns
     -------
@@ -464,16 +452,39 @@ def _between(
     """:func:`linspace` of arrays."""
     a, b = (_create.as_lazy(x) for x in (start, stop))
     a, b = (x.astype(np.float64) if x.dtype.kind in "biu" else x for x in (a, b))
+    is_rounded = dtype is not None and np.dtype(dtype).kind in "iu"
+
+    def rounded(x: Array) -> Array:
+        return _above.array_api.floor(x) if is_rounded else x
+
+    def numbers_at(at: Array, steps: int) -> Array:
+        return rounded(a + at * ((b - a) / steps))
+
+    return spaced(a, rounded(b), num, numbers_at, endpoint, dtype, axis, chunks, spec)
+
+
+def spaced(
+    start: Array,
+    stop: Array,
+    num: int,
+    numbers_at: Callable[[Array, int], Array],
+    endpoint: bool,
+    dtype: DTypeLike,
+    axis: int,
+    chunks: ChunksLike,
+    spec: Spec | None,
+) -> Array:
+    """Numbers between the elements of two arrays, along a new axis.
+
+    They are functions of their positions and of how many steps there are to `stop`, which is the
+    last one, as it is, if `endpoint`.
+    """
     (num,) = normalize_shape(num, "num")
-    whole = arange(num, spec=a._spec if spec is None else spec)
-    ndim = max(a.ndim, b.ndim)
-    at = _above.array_api.reshape(whole, (num, *(1,) * ndim))
-    step = (b - a) / max(1, num - bool(endpoint))
-    out = a + at.astype(np.float64) * step
-    if endpoint and num > 1:  # the last one is exact
-        out = _above.array_api.where(at == num - 1, b, out)
-    if dtype is not None and np.dtype(dtype).kind in "iu":
-        out = _above.array_api.floor(out)
+    whole = arange(num, spec=start._spec if spec is None else spec)
+    at = _above.array_api.reshape(whole, (num, *(1,) * max(start.ndim, stop.ndim)))
+    out = numbers_at(at.astype(np.float64), max(1, num - bool(endpoint)))
+    if endpoint and num > 1:
+        out = _above.array_api.where(at == num - 1, stop, out)
     out = _above.array_api.moveaxis(out if dtype is None else out.astype(dtype), 0, axis)
     return out if isinstance(chunks, str) and chunks == "auto" else out.rechunk(chunks)
 

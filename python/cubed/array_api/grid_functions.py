@@ -16,21 +16,20 @@ from cubed.array._array import Array
 from cubed.array._cores import in_chunks
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import to_numpy
-from cubed.array_api.creation_functions import arange, linspace, ones, tril
+from cubed.array_api.creation_functions import arange, linspace, ones, spaced, tril
 from cubed.array_api.elementwise_functions import add, clip, log10, remainder, sign, subtract
 from cubed.array_api.indexing_functions import take
 from cubed.array_api.manipulation_functions import (
     broadcast_to,
     concat,
     expand_dims,
-    moveaxis,
     reshape,
     stack,
 )
 from cubed.array_api.searching_functions import nonzero, searchsorted, where
 from cubed.array_api.statistical_functions import cumulative_sum
 from cubed.base._chunks import Shape, longest, normalize_chunks, normalize_shape
-from cubed.base._docs import documented
+from cubed.base._docs import SPACED, documented
 from cubed.base._types import ChunksLike, DTypeLike
 from cubed.io._create import as_lazy
 from cubed.spec import Spec
@@ -63,7 +62,7 @@ def _coordinates(
     return out
 
 
-@documented()
+@documented(parameters=SPACED)
 def logspace(
     start: Any,
     stop: Any,
@@ -84,14 +83,8 @@ def logspace(
         The first exponent.
     stop : number or array_like
         The last one, if `endpoint`.
-    num : int, default 50
-        How many numbers.
-    endpoint : bool, default True
-        Whether the last one is included.
     base : number or array_like, default 10.0
         What is raised to these powers.
-    axis : int, default 0
-        Where the numbers are in the result, if something is an array.
 
     Returns
     -------
@@ -113,7 +106,7 @@ def logspace(
     return out if dtype is None else out.astype(dtype)
 
 
-@documented()
+@documented(parameters=SPACED)
 def geomspace(
     start: Any,
     stop: Any,
@@ -126,19 +119,6 @@ def geomspace(
     spec: Spec | None = None,
 ) -> Array:
     """`num` numbers from start to stop, each the one before it times one factor.
-
-    Parameters
-    ----------
-    start : number or array_like
-        The first number.
-    stop : number or array_like
-        The last one, if `endpoint`.
-    num : int, default 50
-        How many numbers.
-    endpoint : bool, default True
-        Whether the last one is included.
-    axis : int, default 0
-        Where the numbers are in the result, if something is an array.
 
     Returns
     -------
@@ -164,15 +144,12 @@ def geomspace(
     inexact = np.result_type(a.dtype, b.dtype, np.float64, np.float64 if dtype is None else dtype)
     a, b = a.astype(inexact), b.astype(inexact)
     direction = sign(a)
-    powers = linspace(
-        log10(a / direction), log10(b / direction), num, endpoint=endpoint, axis=0, spec=spec
-    )
-    at = reshape(arange(len(powers), spec=spec), (-1, *(1,) * (powers.ndim - 1)))
-    out = where(at == 0, a, direction * 10.0**powers)
-    if endpoint:
-        out = where((at > 0) & (at == len(powers) - 1), b, out)
-    out = moveaxis(out if dtype is None else out.astype(dtype), 0, axis)
-    return out if isinstance(chunks, str) and chunks == "auto" else out.rechunk(chunks)
+    low, high = log10(a / direction), log10(b / direction)
+
+    def numbers_at(at: Array, steps: int) -> Array:
+        return where(at == 0, a, direction * 10.0 ** (low + at * ((high - low) / steps)))
+
+    return spaced(a, b, num, numbers_at, endpoint, dtype, axis, chunks, spec)
 
 
 @documented()

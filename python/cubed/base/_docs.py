@@ -91,6 +91,15 @@ PARAMETERS = {
 #: For `parameters` of functions of two arrays that are not called x1 and x2.
 OPERANDS = {"a": "The first operand.", "b": "The second operand.", "v": "The second operand."}
 
+#: For `parameters` of linspace and the like.
+SPACED = {
+    "start": "number or array_like : The first number.",
+    "stop": "number or array_like : The last one, if `endpoint`.",
+    "num": "How many numbers.",
+    "endpoint": "Whether the last one is included.",
+    "axis": "Where the numbers are in the result, if something is an array.",
+}
+
 #: For `returns` of reductions, before what the type is.
 REDUCED = "Without the axes (`keepdims`: with one element along them); None: all of them.\n    "
 
