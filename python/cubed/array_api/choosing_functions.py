@@ -163,11 +163,9 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Array:
     >>> cubed.apply_over_axes(cubed.max, x, [0]).compute()
     array([[3., 4.]])
     """
-    x = as_lazy(a)
-    # The standard's functions, such as our own, take it by its name alone.
-    by_name = "axis" in (getattr(func, "__kwdefaults__", None) or {})
+    x, by_position = as_lazy(a), _takes_two(func)
     for axis in normalize_axes(axes if np.ndim(axes) else (axes,), x.ndim):
-        out = func(x, axis=axis) if by_name else func(x, axis)
+        out = func(x, axis) if by_position else func(x, axis=axis)
         if out.ndim == x.ndim:
             x = out
         elif out.ndim == x.ndim - 1:
@@ -177,3 +175,16 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Array:
                 f"apply_over_axes: func gives {out.ndim} axes of {x.ndim}, expected one less"
             )
     return x
+
+
+def _takes_two(func: Callable[..., Any]) -> bool:
+    """Whether it takes an axis without its name: reductions of the standard do not."""
+    from inspect import signature  # late: takes a while
+
+    try:
+        signature(func).bind(None, None)
+    except TypeError:
+        return False
+    except ValueError:  # of what is no Python it may not be known: as NumPy calls it
+        return True
+    return True

@@ -151,10 +151,7 @@ class EngineExecutor(Executor):
     @property
     def capabilities(self) -> dict[str, Any]:
         """What it can do, by the names of ``cubed_executor_caps`` in ``cubed/run.h``."""
-        if self.name not in _core.executors():
-            range_ms = round(20 * self.overhead * 1000)
-            _core.add_executor(self.name, self.remote, self.max_message_bytes, range_ms)
-        return _capabilities(self.name)
+        return _added_capabilities(type(self))
 
     def num_workers(self) -> int:
         """Those that were asked for, those that the engine is known to have, or one per core."""
@@ -176,6 +173,15 @@ class EngineExecutor(Executor):
     @abstractmethod
     def connect(self) -> Engine:
         """Connects to the engine, for one run; raises ImportError if it is not installed."""
+
+
+@cache
+def _added_capabilities(kind: type[EngineExecutor]) -> dict[str, Any]:
+    """Of an executor that is made known; several may have one name."""
+    if kind.name not in _core.executors():
+        range_ms = round(20 * kind.overhead * 1000)
+        _core.add_executor(kind.name, kind.remote, kind.max_message_bytes, range_ms)
+    return _capabilities(kind.name)
 
 
 class Engine(ABC):
