@@ -11,7 +11,7 @@ enum { KEY_ALLOW_CODE = CLI_OWN_KEY, KEY_ENGINE, KEY_OPTION, KEY_DETACH };
 static const cli_option own[] = {
     {"allow-code", NULL,
      "let kernels in shared objects run that the plan names: they can do anything", KEY_ALLOW_CODE},
-    {"engine", "slurm|pbs|htcondor|flux|kubernetes|aws-batch|cloud-run|coiled-batch",
+    {"engine", "slurm|pbs|htcondor|flux|kubernetes|aws-batch|cloud-run",
      "run it as job arrays of a batch system, and wait for them", KEY_ENGINE},
     {"engine-option", "NAME=VALUE", "for it, as of `cubed submit`", KEY_OPTION},
     {"detach", NULL, "with --engine: do not wait", KEY_DETACH},
@@ -134,7 +134,9 @@ int cmd_run(int argc, char **argv)
     if (choice.engine && (allow_code || not_for_engine(&c)))
         return cli_usage_error("run", "--engine: %s is not for jobs of batch systems",
                                allow_code ? "--allow-code" : not_for_engine(&c));
-    if (choice.engine && (code = engine_check("run", &choice)) != EXIT_SUCCESS) return code;
+    if (choice.engine) code = engine_check_run("run", &choice, detach);
+    if (choice.engine && code == EXIT_SUCCESS) code = engine_check("run", &choice);
+    if (code != EXIT_SUCCESS) return code;
     if (not_for_saved(&c))
         return cli_usage_error("run",
                                "a saved plan is run as it was saved: give %s with --save-plan",

@@ -654,6 +654,19 @@ static int make_run_directory(const char *verb, const cubed_plan *plan, char **d
     return EXIT_FAILURE;
 }
 
+int engine_check_run(const char *verb, const engine_choice *c, bool detach)
+{
+    const char *name = c->engine->name;
+    if (c->engine->apart)
+        return cli_usage_error(verb,
+                               "--engine: machines of %s see no directory of this one: expected "
+                               "`cubed submit PLAN DIR --engine %s --start`",
+                               name, name);
+    if (detach && c->engine->leave == ENGINE_STAYS)
+        return cli_usage_error(verb, "--detach: %s does not go on by itself", name);
+    return EXIT_SUCCESS;
+}
+
 int engine_run(const char *verb, const engine_choice *c, const cubed_plan *plan, unsigned workers,
                bool detach)
 {
@@ -662,8 +675,6 @@ int engine_run(const char *verb, const engine_choice *c, const cubed_plan *plan,
     char *dir = NULL;
     void *bytes;
     size_t size;
-    if (detach && c->engine->leave == ENGINE_STAYS)
-        return cli_usage_error(verb, "--detach: %s does not go on by itself", c->engine->name);
     if (cubed_plan_save(plan, &bytes, &size, &err) != CUBED_OK) return cli_report(verb, &err);
     int code = make_run_directory(verb, plan, &dir);
     s.dir = dir;

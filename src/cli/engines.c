@@ -448,19 +448,20 @@ static void write_coiled_batch(submission *s)
 }
 
 const engine engines[] = {
-    {"slurm", "tested live", NULL, NULL, 1000, 0.7, "sbatch squeue scancel", ENGINE_LEAVES,
+    {"slurm", "tested live", NULL, NULL, 1000, 0.7, "sbatch squeue scancel", ENGINE_LEAVES, false,
      write_slurm},
-    {"pbs", "contract only", NULL, NULL, 10000, 1, "qsub qstat qdel", ENGINE_LEAVES, write_pbs},
+    {"pbs", "contract only", NULL, NULL, 10000, 1, "qsub qstat qdel", ENGINE_LEAVES, false,
+     write_pbs},
     {"htcondor", "contract only", NULL, NULL, 0, 1, "condor_submit_dag condor_q condor_rm",
-     ENGINE_LEAVES, write_condor},
-    {"flux", "contract only", NULL, NULL, 0, 0.1, "flux", ENGINE_LEAVES, write_flux},
+     ENGINE_LEAVES, false, write_condor},
+    {"flux", "contract only", NULL, NULL, 0, 0.1, "flux", ENGINE_LEAVES, false, write_flux},
     {"kubernetes", "contract only", "image claim", "mount namespace service-account", 100000, 2,
-     "kubectl", ENGINE_LEAVES_DRIVER, write_kubernetes},
-    {"aws-batch", "contract only", "queue definition", "", 10000, 5, "aws", ENGINE_LEAVES,
+     "kubectl", ENGINE_LEAVES_DRIVER, false, write_kubernetes},
+    {"aws-batch", "contract only", "queue definition", "", 10000, 5, "aws", ENGINE_LEAVES, false,
      write_aws_batch},
-    {"cloud-run", "contract only", "image region", "", 10000, 5, "gcloud", ENGINE_STAYS,
+    {"cloud-run", "contract only", "image region", "", 10000, 5, "gcloud", ENGINE_STAYS, false,
      write_cloud_run},
-    {"coiled-batch", "contract only", NULL, NULL, 10000, 10, "coiled", ENGINE_STAYS,
+    {"coiled-batch", "contract only", NULL, NULL, 10000, 10, "coiled", ENGINE_STAYS, true,
      write_coiled_batch},
     {.name = NULL}};
 

@@ -56,6 +56,7 @@ struct engine {
     double overhead;      /* seconds that an element takes by itself */
     const char *programs; /* what `start` calls */
     engine_leave leave;
+    bool apart; /* its machines see nothing of the run's directory */
     void (*write)(submission *s);
 };
 
@@ -70,6 +71,8 @@ int engine_choose(const char *verb, const char *name, engine_choice *c);
 int engine_add_option(const char *verb, char *text, engine_choice *c);
 /* Whether the system knows the options, and has those that it needs. */
 int engine_check(const char *verb, const engine_choice *c);
+/* Whether it runs plans by itself: `cubed submit` is for all others. `detach`: and goes on by itself. */
+int engine_check_run(const char *verb, const engine_choice *c, bool detach);
 /* Runs a plan, of which a directory in its work directory has all that there is to know. `detach`: does not wait for
  * it. `workers` 0: the plan's. An exit code. */
 int engine_run(const char *verb, const engine_choice *c, const cubed_plan *plan, unsigned workers,
