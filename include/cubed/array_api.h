@@ -253,9 +253,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_trace(cubed_array *x, int64_t offs
  * cholesky, det, slogdet, inv, solve and qr; each reads the panels left of it, so that n x n elements in p
  * panels are read p / 3 times (cholesky: p / 6; qr: 2 p / 3). A task must hold one column: CUBED_E_BUDGET if
  * it does not. svdvals and eigvalsh make a band matrix of theirs, in as few as sixteen
- * panels, which read and write what is left of it twice; a task must hold the band, 16 wide at least. Other
- * singular values and eigenvalues are of matrices that a task holds, but for those with many more rows than
- * columns, or the reverse (svd, and what is made of it): runs refuse what does not fit. */
+ * panels, which read and write what is left of it twice; a task must hold the band, 16 wide at least, and wide enough
+ * for 128 panels. Other singular values and eigenvalues are of matrices that a task holds, but for those with many more
+ * rows than columns, or the reverse (svd, and what is made of it): runs refuse what does not fit. */
 
 /* The triangular factor with positive diagonal of Hermitian matrices, of which one triangle is read: the
  * one that is made. A run fails with CUBED_E_ARG if one is not positive definite. */

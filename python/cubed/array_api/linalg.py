@@ -2,7 +2,7 @@
 
 A matrix that is larger than a task's memory is factored in panels of columns by `cholesky`, `det`,
 `inv`, `qr`, `slogdet` and `solve`. `eigvalsh` and `svdvals` make a band matrix of it, which a task
-must hold in a width of 16 at least; the others refuse it.
+must hold in a width of 16 at least, and of a 128th of the matrix; the others refuse it.
 """
 
 from __future__ import annotations
@@ -277,8 +277,8 @@ def eigvals(x: Array, /) -> Array:
 def eigvalsh(x: Array, /) -> Array:
     """Eigenvalues of Hermitian matrices, of which the lower triangle is read.
 
-    A matrix that a task cannot hold becomes a band matrix, of which a task holds a band of 16 at
-    least.
+    A matrix that a task cannot hold becomes a band matrix, of which a task holds the band: as wide
+    as a 128th of the matrix, and 16 at least.
 
     Returns
     -------
