@@ -13,6 +13,7 @@
 
 #include "cubed/cubed.h"
 #include "cubed/sys/codec.h"
+#include "plan_test.h"
 #include "remove_dir.h"
 
 enum { ROWS = 50, COLUMNS = 40, N = ROWS * COLUMNS, EXTRA = 7, SCRATCH = 100000 };
@@ -110,11 +111,6 @@ typedef struct fixture {
     char folder[64], url[96];
     double numbers[N], got[N];
 } fixture;
-
-static void must(cubed_status st, const cubed_error *err)
-{
-    if (st != CUBED_OK) fail_msg("%s: %s", cubed_status_str(st), err->message);
-}
 
 static void expect(cubed_status got, cubed_status status, const cubed_error *err, const char *text)
 {

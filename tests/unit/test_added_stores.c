@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "cubed/cubed.h"
 #include "plan/plan.h"
+#include "plan_test.h"
 
 enum { N = 40, CHUNK = 10, LISTED = 256 };
 
@@ -70,11 +71,6 @@ static int teardown(void **state)
     cb_store_close(&a->store->head);
     free(a);
     return 0;
-}
-
-static void must(cubed_status st, const cubed_error *err)
-{
-    if (st != CUBED_OK) fail_msg("%s", err->message);
 }
 
 /* The array at `from`, or numbers from 0 on, negated to `to`. */

@@ -18,6 +18,7 @@
 #include "chunks/chunks.h"
 #include "cubed/cubed.h"
 #include "exec/reuse.h"
+#include "plan_test.h"
 #include "remove_dir.h"
 #include "store/local_map.h"
 
@@ -34,11 +35,6 @@ typedef struct fixture {
     cb_chunks *chunks;
     int node; /* the source */
 } fixture;
-
-static void must(cubed_status st, const cubed_error *err)
-{
-    if (st != CUBED_OK) fail_msg("%s", err->message);
-}
 
 static cubed_status no_folder(void *ctx, cubed_store **store, const char **folder, cubed_error *err)
 {

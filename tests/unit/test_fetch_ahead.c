@@ -10,6 +10,7 @@
 
 #include "chunks/fetch.h"
 #include "cubed/cubed.h"
+#include "plan_test.h"
 #include "slow_store.h"
 
 enum { N = 64, CHUNK = 500, TOTAL = N * CHUNK, IN_FLIGHT = 8 };
@@ -23,11 +24,6 @@ typedef struct world {
     cubed_run_stats stats;
     cubed_plan_info info;
 } world;
-
-static void must(cubed_status st, const cubed_error *err)
-{
-    if (st != CUBED_OK) fail_msg("%s", err->message);
-}
 
 static cubed_status compute(world *w, cubed_array *x, const cubed_target *to, cubed_error *err)
 {

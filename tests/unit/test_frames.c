@@ -10,12 +10,8 @@
 
 #include "cubed/cubed.h"
 #include "exec/operator.h"
+#include "plan_test.h"
 #include "random_test.h"
-
-static void must(cubed_status st, const cubed_error *err)
-{
-    if (st != CUBED_OK) fail_msg("%s", err->message);
-}
 
 static void replace(cubed_array **x, cubed_array *by)
 {

@@ -14,6 +14,7 @@
 #include "counting_allocator.h"
 #include "cubed/cubed.h"
 #include "plan/serial.h"
+#include "plan_test.h"
 #include "remove_dir.h"
 
 /* Every operation is a stage. */
@@ -24,11 +25,6 @@ typedef struct fixture {
     cubed_allocator alloc;
     cubed_context *ctx;
 } fixture;
-
-static void must(cubed_status st, const cubed_error *err)
-{
-    if (st != CUBED_OK) fail_msg("%s", err->message);
-}
 
 static int setup(void **state)
 {

@@ -14,6 +14,7 @@
 #include "cubed/cubed.h"
 #include "cubed/sys/block.h"
 #include "cubed/sys/message.h"
+#include "plan_test.h"
 #include "random_test.h"
 #include "remove_dir.h"
 
@@ -26,42 +27,19 @@ typedef struct fixture {
     double expected[N], got[N];
 } fixture;
 
-static void must(cubed_status st, const cubed_error *err)
-{
-    if (st != CUBED_OK) fail_msg("%s: %s", cubed_status_str(st), err->message);
-}
-
-/* x - mean(x, axis=0) over another grid, in several stages. */
-static cubed_plan *new_plan(const fixture *f, bool to_memory, void *data)
+/* x - mean(x, axis=0): to memory, or stored over another grid. */
+static cubed_plan *new_plan(const fixture *f, void *data)
 {
     const int64_t shape[2] = {ROWS, COLUMNS}, chunks[2] = {7, 5}, out[2] = {10, 20};
-    const int axis = 0;
+    const cubed_target to =
+        data ? (cubed_target){.data = data} : (cubed_target){.url = f->out, .chunks = out};
     cubed_error err = CUBED_ERROR_INIT;
-    cubed_array *x, *m, *y;
-    cubed_plan *plan;
-    cubed_reduce_options r = CUBED_REDUCE_OPTIONS_INIT;
+    cubed_array *x;
     cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
-    r.axes = &axis;
-    r.naxes = 1;
-    r.keepdims = true;
-    o.optimize = false;
     o.max_workers = 3;
-    o.allowed_mem = 100 << 20;
     o.work_dir = f->work;
     must(cubed_array_random(f->ctx, 2, shape, chunks, 5, &x, &err), &err);
-    must(cubed_reduce(CUBED_REDUCE_MEAN, x, &r, &m, &err), &err);
-    cubed_array *both[2] = {x, m};
-    must(cubed_elementwise(CUBED_OP_SUBTRACT, both, 2, &y, &err), &err);
-    cubed_target t = {.array = y, .chunks = out};
-    if (to_memory)
-        t = (cubed_target){.array = y, .data = data};
-    else
-        t.url = f->out;
-    must(cubed_plan_new(f->ctx, &t, 1, &o, &plan, &err), &err);
-    cubed_array_unref(y);
-    cubed_array_unref(m);
-    cubed_array_unref(x);
-    return plan;
+    return new_deviations(f->ctx, x, to, o);
 }
 
 static void expect_result(fixture *f)
@@ -171,7 +149,7 @@ static void test_any_scheduler_gets_the_same(void **state)
         count events = {0};
         cubed_plan_info info;
         random_state = (uint64_t)i;
-        cubed_plan *plan = new_plan(f, false, NULL);
+        cubed_plan *plan = new_plan(f, NULL);
         cubed_plan_get_info(plan, &info);
         must(cubed_run_begin(plan, NULL, run, &err), &err);
         int drivers = 1;
@@ -232,7 +210,7 @@ static void run_with_backup(fixture *f, bool backup_first, bool other_is_lost)
     const void *reports;
     size_t size;
     int got;
-    cubed_plan *plan = new_plan(f, false, NULL);
+    cubed_plan *plan = new_plan(f, NULL);
     cubed_plan_get_info(plan, &info);
     o.on_event = on_event;
     o.event_ctx = &events;
@@ -315,7 +293,7 @@ static void test_backups_are_few(void **state)
     const void *reports;
     size_t size;
     int n;
-    cubed_plan *plan = new_plan(f, false, NULL);
+    cubed_plan *plan = new_plan(f, NULL);
     o.workers = WORKERS;
     must(cubed_run_begin(plan, NULL, run, &err), &err);
     must(cubed_driver_new(plan, run, &o, &stats, &d, &err), &err);
@@ -362,7 +340,7 @@ static void test_backups_can_be_declined(void **state)
     cubed_task_range range, none;
     const void *reports;
     size_t size;
-    cubed_plan *plan = new_plan(f, false, NULL);
+    cubed_plan *plan = new_plan(f, NULL);
     o.backups = false;
     must(cubed_run_begin(plan, NULL, run, &err), &err);
     must(cubed_driver_new(plan, run, &o, NULL, &d, &err), &err);
@@ -381,7 +359,7 @@ static void test_what_workers_are_told_wrong(void **state)
 {
     fixture *f = *state;
     cubed_error err = CUBED_ERROR_INIT;
-    cubed_plan *plan = new_plan(f, false, NULL);
+    cubed_plan *plan = new_plan(f, NULL);
     void *data;
     size_t data_size;
     cubed_range_message m = {.range = {.token = 77, .first = 0, .last = 1}, .run = "monday"};
@@ -515,7 +493,7 @@ static void test_ranges_fit_messages(void **state)
     } cases[] = {{0, 18}, {LEAST, 1}, {LEAST + 2 * CUBED_REPORT_BYTES + 1, 3}};
     fixture *f = *state;
     cubed_error err = CUBED_ERROR_INIT;
-    cubed_plan *plan = new_plan(f, false, NULL);
+    cubed_plan *plan = new_plan(f, NULL);
     char name[CUBED_RUN_NAME_CAP];
     must(cubed_run_begin(plan, "fits", name, &err), &err);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -546,7 +524,7 @@ static int start(void **state)
     if (!mkdtemp(f->folder)) return -1;
     snprintf(f->out, sizeof f->out, "%s/out", f->folder);
     snprintf(f->work, sizeof f->work, "%s/work", f->folder);
-    cubed_plan *plan = new_plan(f, true, f->expected);
+    cubed_plan *plan = new_plan(f, f->expected);
     if (cubed_run(plan, NULL, NULL, &err) != CUBED_OK) return -1;
     cubed_plan_unref(plan);
     *state = f;

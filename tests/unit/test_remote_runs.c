@@ -15,6 +15,7 @@
 #include "cubed/cubed.h"
 #include "cubed/sys/message.h"
 #include "object_server.h"
+#include "plan_test.h"
 
 enum { ROWS = 24, COLUMNS = 10, N = ROWS * COLUMNS, WORKERS = 2 };
 
@@ -22,11 +23,6 @@ static object_server *server;
 static pthread_t threads[WORKERS];
 static cubed_status ended[WORKERS];
 static double data[N];
-
-static void must(cubed_status st, const cubed_error *err)
-{
-    if (st != CUBED_OK) fail_msg("%s: %s", cubed_status_str(st), err->message);
-}
 
 static cubed_context *new_context(void)
 {
@@ -78,31 +74,16 @@ static int teardown(void **state)
 static cubed_plan *new_plan(cubed_context *ctx, const char *url, void *to, bool overwrite)
 {
     const int64_t shape[2] = {ROWS, COLUMNS}, chunks[2] = {5, 4}, out[2] = {24, 5};
-    const int axis = 0;
+    const cubed_target t = {
+        .url = url, .data = to, .chunks = to ? NULL : out, .overwrite = overwrite};
     cubed_error err = CUBED_ERROR_INIT;
-    cubed_array *x, *m, *y;
-    cubed_plan *plan;
-    cubed_reduce_options r = CUBED_REDUCE_OPTIONS_INIT;
+    cubed_array *x;
     cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
-    r.axes = &axis;
-    r.naxes = 1;
-    r.keepdims = true;
-    o.optimize = false;
     o.max_workers = WORKERS;
-    o.allowed_mem = 100 << 20;
     o.work_dir = "s3://bucket/work";
     o.other_machines = true;
     must(cubed_array_from_memory(ctx, CUBED_FLOAT64, 2, shape, NULL, chunks, data, &x, &err), &err);
-    must(cubed_reduce(CUBED_REDUCE_MEAN, x, &r, &m, &err), &err);
-    cubed_array *both[2] = {x, m};
-    must(cubed_elementwise(CUBED_OP_SUBTRACT, both, 2, &y, &err), &err);
-    const cubed_target t = {
-        .array = y, .url = url, .data = to, .chunks = to ? NULL : out, .overwrite = overwrite};
-    must(cubed_plan_new(ctx, &t, 1, &o, &plan, &err), &err);
-    cubed_array_unref(y);
-    cubed_array_unref(m);
-    cubed_array_unref(x);
-    return plan;
+    return new_deviations(ctx, x, t, o);
 }
 
 static void expect(const double *got)

@@ -17,6 +17,7 @@
 #include "cubed/cubed.h"
 #include "exec/limits.h"
 #include "exec/stage.h"
+#include "plan_test.h"
 #include "random_test.h"
 #include "remove_dir.h"
 #include "run/driver.h"
@@ -43,11 +44,6 @@ typedef struct fixture {
     int ends, cancel_after;
     cubed_cancel cancel;
 } fixture;
-
-static void must(cubed_status st, const cubed_error *err)
-{
-    if (st != CUBED_OK) fail_msg("%s", err->message);
-}
 
 static int setup(void **state)
 {

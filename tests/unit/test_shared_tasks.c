@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "cubed/cubed.h"
+#include "plan_test.h"
 #include "random_test.h"
 #include "remove_dir.h"
 
@@ -31,11 +32,6 @@ typedef struct fixture {
     cubed_cancel cancel;
     int cancel_after;
 } fixture;
-
-static void must(cubed_status st, const cubed_error *err)
-{
-    if (st != CUBED_OK) fail_msg("%s", err->message);
-}
 
 /* Runs x -> url (or data) by these options and leaves the plan to the caller. */
 static cubed_plan *plan_of(const fixture *f, cubed_array *x, const cubed_target *where,
