@@ -54,13 +54,12 @@ def to_numpy(item: dict) -> np.ndarray:
     return np.array(values, dtype=dtype).reshape(shape)
 
 
-def run(*args: object, timeout: float = 120) -> Result:
-    """Runs the command to its end and measures its memory."""
-    with subprocess.Popen(
-        [BIN, *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        out, err = process.communicate(timeout=timeout)
-    return Result(process.returncode, out, err)
+def run(*args: object, timeout: float = 120, env: dict[str, str] | None = None) -> Result:
+    """Runs the command to its end."""
+    done = subprocess.run(
+        [BIN, *map(str, args)], env=env, capture_output=True, text=True, timeout=timeout
+    )
+    return Result(done.returncode, done.stdout, done.stderr)
 
 
 def check(result: Result) -> Result:
@@ -116,6 +115,28 @@ def data() -> pathlib.Path:
     if not path.is_dir():
         pytest.skip(f"the real data sets are not at {path}: set CUBED_TEST_DATA")
     return path
+
+
+#: What variables begin with that say where stores are, and who asks.
+CREDENTIALS = ("AWS_", "GOOGLE_", "GS_", "AZURE_", "STORAGE_", "CLOUDSDK_", "GCE_", "REDIS_")
+
+
+def without_credentials() -> dict[str, str]:
+    """This process's variables but those."""
+    return {k: v for k, v in os.environ.items() if not k.startswith(CREDENTIALS)}
+
+
+def forget_credentials(monkeypatch):
+    for name in os.environ.keys() - without_credentials().keys():
+        monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def environment(monkeypatch, tmp_path_factory):
+    """Nobody's credentials, of variables or of files at home; a test may set its own."""
+    forget_credentials(monkeypatch)
+    monkeypatch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+    return monkeypatch
 
 
 @pytest.fixture(autouse=True)

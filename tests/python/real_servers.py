@@ -9,7 +9,6 @@ import base64
 import contextlib
 import email.utils
 import hmac
-import os
 import shutil
 import socket
 import subprocess
@@ -19,6 +18,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from conftest import forget_credentials
 
 KEY, SECRET, REGION = "AKIDTEST", "secret/of+the=test", "eu-north-1"
 
@@ -129,9 +129,7 @@ def running(name, place, monkeypatch):
         s.bind(("127.0.0.1", 0))
         port = s.getsockname()[1]
     command, variables = make(port, place)
-    for other in list(os.environ):
-        if other.startswith(("AWS_", "AZURE_", "GOOGLE_", "STORAGE_EMULATOR")):
-            monkeypatch.delenv(other)
+    forget_credentials(monkeypatch)
     for variable, value in variables.items():
         monkeypatch.setenv(variable, value)
     silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}

@@ -1,7 +1,6 @@
 """Sources that are written anew while they are open: results are of one version, or none."""
 
 import json
-import os
 import shutil
 import subprocess
 
@@ -131,12 +130,10 @@ def test_between_the_parts_of_a_run(tmp_path):
 
 
 @pytest.fixture
-def server(monkeypatch):
+def server(environment):
     with Server() as s:
-        for name in [n for n in os.environ if n.startswith("AWS_")]:
-            monkeypatch.delenv(name)
         for name, value in s.variables.items():
-            monkeypatch.setenv(name, value)
+            environment.setenv(name, value)
         yield s
 
 

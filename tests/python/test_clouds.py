@@ -22,6 +22,7 @@ from cloud_servers import (
     GoogleXmlServer,
 )
 from conftest import BIN, Result
+from conftest import run as run_command
 from real_servers import running
 from s3_server import Object, first, sometimes
 
@@ -30,17 +31,8 @@ import zarr
 A = np.arange(1000.0)
 FAULTS = ["500", "502", "503", "reset", "nothing", "short", "damage", "lost", "no ranges"]
 SECRETS = (TOKEN, KEY, HMAC_SECRET, "a secret", "another secret", "a%20secret")
-OTHERS = ("AWS_", "GOOGLE_", "GS_", "AZURE_", "STORAGE_", "CLOUDSDK_", "GCE_")
 
-
-@pytest.fixture(autouse=True)
-def environment(monkeypatch, tmp_path_factory):
-    """Nobody's credentials."""
-    for name in list(os.environ):
-        if name.startswith(OTHERS):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
-    return monkeypatch
+pytestmark = pytest.mark.usefixtures("environment")
 
 
 @pytest.fixture(params=[GoogleServer, GoogleXmlServer, AzureServer])
@@ -66,8 +58,7 @@ def local(tmp_path):
 
 def run(server, *args, code=0, **variables) -> Result:
     env = {**os.environ, **server.variables, **variables}
-    done = subprocess.run([BIN, *map(str, args)], env=env, capture_output=True, timeout=60)
-    r = Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+    r = run_command(*args, env=env, timeout=60)
     assert code is None or r.code == code, r.err
     assert not any(s in r.out + r.err for s in SECRETS)
     return r

@@ -1,7 +1,6 @@
 """Runs by messages, as programs in other languages write them: see include/cubed/sys/message.h."""
 
 import itertools
-import os
 import re
 import struct
 import subprocess
@@ -9,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from conftest import BIN, check, run
+from conftest import BIN, check, run, without_credentials
 from s3_server import Object, Server, sometimes
 
 import zarr
@@ -119,7 +118,7 @@ def server(plan):
 
 
 def at_urls(server, *args):
-    env = {k: v for k, v in os.environ.items() if not k.startswith("AWS_")} | server.variables
+    env = without_credentials() | server.variables
     return subprocess.run([BIN, *map(str, args)], env=env, cwd="/", capture_output=True, timeout=60)
 
 

@@ -5,7 +5,6 @@ and is not.
 """
 
 import json
-import os
 import random
 import signal
 import subprocess
@@ -13,7 +12,7 @@ import subprocess
 import cubed
 import numpy as np
 import pytest
-from conftest import BIN, cases, check, inputs
+from conftest import BIN, cases, check, inputs, without_credentials
 from conftest import run as run_local
 from s3_server import Object, Server, crc32c, sometimes
 from test_random_plans import COMPLEX, DTYPES, compare, make_case, make_values, store
@@ -97,7 +96,7 @@ def test_random_plans(server, tmp_path, seed):
 def killed_at(server, number, *args):
     """The command, killed when the server gets that one of the requests that change something."""
     seen = []
-    env = {k: v for k, v in os.environ.items() if not k.startswith("AWS_")} | server.variables
+    env = without_credentials() | server.variables
     command = [BIN, *map(str, args), *QUIET]
     with subprocess.Popen(
         command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

@@ -10,7 +10,7 @@ import threading
 import cubed
 import numpy as np
 import pytest
-from conftest import BIN
+from conftest import run as run_command
 from real_servers import wait_for
 
 import zarr
@@ -38,20 +38,16 @@ def port():
 
 
 @pytest.fixture
-def top(port, monkeypatch):
-    for name in list(os.environ):
-        if name.startswith("REDIS_"):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("REDIS_PASSWORD", SECRET)
+def top(port, environment):
+    environment.setenv("REDIS_PASSWORD", SECRET)
     return f"redis://127.0.0.1:{port}/1"
 
 
 def run(*args, code=0, **variables):
-    env = {**os.environ, **variables}
-    done = subprocess.run([BIN, *args], env=env, capture_output=True, text=True, timeout=60)
-    assert done.returncode == code, done.stderr
-    assert SECRET not in done.stdout + done.stderr
-    return done.stdout + done.stderr
+    r = run_command(*args, env={**os.environ, **variables}, timeout=60)
+    assert r.code == code, r.err
+    assert SECRET not in r.out + r.err
+    return r.out + r.err
 
 
 def test_arrays(top):

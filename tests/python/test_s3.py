@@ -20,7 +20,8 @@ from typing import ClassVar
 import cubed
 import numpy as np
 import pytest
-from conftest import BIN, Result, cases
+from conftest import BIN, Result, cases, without_credentials
+from conftest import run as run_command
 from s3_server import KEY, SECRET, Object, Server, first, sometimes
 
 import zarr
@@ -28,13 +29,13 @@ import zarr
 A = np.arange(1000.0)
 FAULTS = ["500", "502", "503", "reset", "nothing", "short", "damage", "lost", "409", "no ranges"]
 
+pytestmark = pytest.mark.usefixtures("environment")
+
 
 def run(server, *args, code=0, timeout=60, **variables) -> Result:
     """The command, with the server's credentials and no others."""
-    env = {k: v for k, v in os.environ.items() if not k.startswith("AWS_")}
-    env |= server.variables | variables
-    done = subprocess.run([BIN, *map(str, args)], env=env, capture_output=True, timeout=timeout)
-    r = Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+    env = without_credentials() | server.variables | variables
+    r = run_command(*args, env=env, timeout=timeout)
     assert code is None or r.code == code, r.err
     assert SECRET not in r.out + r.err
     return r
@@ -45,14 +46,6 @@ def server():
     with Server() as s:
         yield s
     assert not s.wrong
-
-
-@pytest.fixture(autouse=True)
-def environment(monkeypatch):
-    for name in list(os.environ):
-        if name.startswith("AWS_"):
-            monkeypatch.delenv(name)
-    return monkeypatch
 
 
 @pytest.fixture
@@ -464,13 +457,16 @@ def test_options_reach_workers(server, local, caplog):
     # A worker of an engine has them from its message, and nothing else of ours.
     options = cubed._core.storage_options()
     assert options.count("\n") >= 4
-    env = {k: v for k, v in os.environ.items() if not k.startswith("AWS_")}
     code = (
         "import sys, cubed; cubed._core.take_storage_options(sys.stdin.read());"
         "print(cubed._core.open('s3://b/a.zarr').shape)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], input=options, env=env, capture_output=True, text=True
+        [sys.executable, "-c", code],
+        input=options,
+        env=without_credentials(),
+        capture_output=True,
+        text=True,
     )
     assert done.stdout == "(1000,)\n", done.stderr
     # Secrets are nowhere.

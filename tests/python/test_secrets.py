@@ -98,14 +98,10 @@ def look(top, server, said, secrets):
 
 
 @pytest.fixture(params=CASES)
-def case(request, monkeypatch, tmp_path_factory):
-    for name in list(os.environ):
-        if name.startswith(("AWS_", "GOOGLE_", "GS_", "AZURE_", "STORAGE_")):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+def case(request, environment):
     make, variables, options, secrets = CASES[request.param]
     with make() as s:
-        yield s, getattr(s, "scheme", "s3"), variables(s), options(s), secrets
+        yield s, s.scheme, variables(s), options(s), secrets
     assert not s.wrong
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from cloud_servers import AzureServer, GoogleServer, GoogleXmlServer
 from conftest import BIN, Result
+from conftest import run as run_command
 from real_servers import running
 from s3_server import Object, Server, Upload, first, sometimes
 
@@ -21,16 +22,6 @@ A = np.random.default_rng(1).integers(0, 1 << 60, 2 * 12 * MIB // 8)
 
 
 SERVERS = [Server, GoogleServer, GoogleXmlServer, AzureServer]
-VARIABLES = ("AWS_", "GOOGLE_", "GS_", "AZURE_", "STORAGE_", "CLOUDSDK_")
-
-
-@pytest.fixture
-def environment(monkeypatch, tmp_path_factory):
-    for name in list(os.environ):
-        if name.startswith(VARIABLES):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
-    return monkeypatch
 
 
 @pytest.fixture(params=SERVERS)
@@ -64,9 +55,7 @@ def read(server, **more):
 
 
 def run(*args, code=0, **variables) -> Result:
-    command = [BIN, *map(str, args)]
-    done = subprocess.run(command, env={**os.environ, **variables}, capture_output=True, timeout=60)
-    r = Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+    r = run_command(*args, env={**os.environ, **variables}, timeout=60)
     assert r.code == code, r.err
     return r
 
