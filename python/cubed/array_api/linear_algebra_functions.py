@@ -8,7 +8,6 @@ from typing import Any
 from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import common_spec, core_of, lazy, normalize_axes
-from cubed.array_api.elementwise_functions import conj
 from cubed.base._docs import documented
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
@@ -37,11 +36,6 @@ def matrix_transpose(x: Array, /) -> Array:
     """
     x = lazy(x)
     return x.mT
-
-
-def conj_transpose(x: Array) -> Array:
-    """Matrices with conjugate rows for columns."""
-    return conj(matrix_transpose(x)) if x.dtype.kind == "c" else matrix_transpose(x)
 
 
 @documented(returns="Of the type that both promote to. Lazy.")
