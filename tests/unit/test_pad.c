@@ -11,17 +11,9 @@
 #include <cmocka.h>
 
 #include "cubed/cubed.h"
+#include "random_test.h"
 
 enum { NDIM = 2, MOST = 8192 };
-
-static uint64_t random_state;
-
-/* From 0 to n - 1. */
-static int pick(int n)
-{
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return (int)((random_state >> 33) % (uint64_t)n);
-}
 
 static cubed_context *new_context(void)
 {
@@ -107,15 +99,15 @@ static void pad_plainly(const double *x, const int64_t *shape, const int64_t *be
                         const int64_t *after, cubed_pad_mode mode, double (*ends)[2],
                         int64_t (*lengths)[2], bool whole, double *to)
 {
-    double between[MOST], line[64], wide[256];
+    double halfway[MOST], line[64], wide[256];
     const int64_t rows = before[0] + shape[0] + after[0], columns = before[1] + shape[1] + after[1];
     for (int64_t j = 0; j < shape[1]; j++) {
         for (int64_t i = 0; i < shape[0]; i++) line[i] = x[i * shape[1] + j];
         pad_line(line, shape[0], before[0], after[0], mode, ends[0], lengths[0], whole, wide);
-        for (int64_t i = 0; i < rows; i++) between[i * shape[1] + j] = wide[i];
+        for (int64_t i = 0; i < rows; i++) halfway[i * shape[1] + j] = wide[i];
     }
     for (int64_t i = 0; i < rows; i++)
-        pad_line(between + i * shape[1], shape[1], before[1], after[1], mode, ends[1], lengths[1],
+        pad_line(halfway + i * shape[1], shape[1], before[1], after[1], mode, ends[1], lengths[1],
                  whole, to + i * columns);
 }
 

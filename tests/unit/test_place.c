@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "failing_allocator.h"
 #include "place/place.h"
+#include "random_test.h"
 #include "remove_dir.h"
 
 static char root[64], before[PATH_MAX];
@@ -416,19 +417,17 @@ static void test_bind_mounts(void **state)
 
 /* --- Random spellings ------------------------------------------------------------------------------ */
 
-static void random_url(uint64_t *seed, char *out, size_t cap)
+static void random_url(char *out, size_t cap)
 {
     static const char *const parts[] = {"d",  "a",   "b",   "c",    "e", "link", "round",
                                         "up", "mid", "new", "none", "x", "..",   "..",
                                         ".",  "",    "tmp", "file", "@"};
-    const size_t nparts = sizeof parts / sizeof *parts;
+    const int nparts = sizeof parts / sizeof *parts;
     size_t n = 0;
     *out = 0;
     for (int i = 0; i < 9; i++) {
-        *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-        const unsigned r = (unsigned)(*seed >> 33);
-        const char *part = parts[r % nparts];
-        if (i > 3 && r / 64 % 4 == 0) break;
+        const char *part = parts[pick(nparts)];
+        if (i > 3 && pick(4) == 0) break;
         if (*part == '@') part = i ? "d" : root;
         n += (size_t)snprintf(out + n, cap - n, "%s%s", i ? "/" : "", part);
     }
@@ -440,11 +439,10 @@ static void test_random_spellings(void **state)
     enum { N = 500 };
     static char urls[N][256];
     static cb_place places[N];
-    uint64_t seed = 1;
     int found[4] = {0};
     (void)state;
     for (int i = 0; i < N; i++) {
-        random_url(&seed, urls[i], sizeof urls[i]);
+        random_url(urls[i], sizeof urls[i]);
         places[i] = parse(urls[i]);
         char real[PATH_MAX];
         if (realpath(urls[i], real)) {

@@ -9,21 +9,16 @@
 #include <cmocka.h>
 
 #include "plan/reshape.h"
+#include "random_test.h"
 
 enum { MOST = 512 };
 
-static uint64_t next(uint64_t *state)
-{
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return *state >> 33;
-}
-
 /* n as extents, some of them 1. */
-static int factors(int64_t n, uint64_t *seed, int64_t *shape)
+static int factors(int64_t n, int64_t *shape)
 {
     int ndim = 0;
-    while (n > 1 || next(seed) % 3 == 0) {
-        int64_t k = 1 + (int64_t)(next(seed) % 6);
+    while (n > 1 || pick(3) == 0) {
+        int64_t k = between(1, 6);
         if (ndim == 7) k = n;
         if (n % k != 0) continue;
         shape[ndim++] = k;
@@ -67,26 +62,26 @@ static bool take(void *ctx, const cb_box *from, const int64_t *stride, int64_t a
     return --s->stop_after == 0;
 }
 
-static void random_box(int ndim, const int64_t *shape, uint64_t *seed, cb_box *box)
+static void random_box(int ndim, const int64_t *shape, cb_box *box)
 {
     *box = cb_box_whole(ndim, shape);
     for (int d = 0; d < ndim; d++) {
-        if (next(seed) % 2) continue;
-        box->lo[d] = (int64_t)(next(seed) % (uint64_t)shape[d]);
-        box->hi[d] = box->lo[d] + 1 + (int64_t)(next(seed) % (uint64_t)(shape[d] - box->lo[d]));
+        if (pick(2)) continue;
+        box->lo[d] = between(0, shape[d] - 1);
+        box->hi[d] = between(box->lo[d] + 1, shape[d]);
     }
 }
 
-static void check(const cb_reshape *r, uint64_t *seed)
+static void check(const cb_reshape *r)
 {
     cb_box to, within, image;
     int64_t idx[CUBED_MAX_NDIM], stride = 1;
     seen s = {.r = r, .to = &to, .within = &within, .image = &image};
-    random_box(r->nto, r->to, seed, &to);
-    random_box(r->nfrom, r->from, seed, &within);
+    random_box(r->nto, r->to, &to);
+    random_box(r->nfrom, r->from, &within);
     cb_reshape_image(r, &to, &image);
     /* Memory of the box, or of the whole array, in either order of axes. */
-    bool dense = next(seed) % 2, backwards = next(seed) % 4 == 0;
+    bool dense = pick(2), backwards = pick(4) == 0;
     for (int k = 0; k < r->nto; k++) {
         int d = backwards ? k : r->nto - 1 - k;
         s.strides[d] = stride;
@@ -117,12 +112,11 @@ static void check(const cb_reshape *r, uint64_t *seed)
 static void test_pieces(void **state)
 {
     static const int64_t counts[] = {1, 2, 6, 12, 24, 30, 36, 60, 72, 120, 125, 360, 480};
-    uint64_t seed = 1;
     (void)state;
     for (int i = 0; i < 40000; i++) {
-        int64_t n = counts[next(&seed) % (sizeof counts / sizeof *counts)];
+        int64_t n = counts[pick((int)(sizeof counts / sizeof *counts))];
         int64_t from[8], to[8];
-        int nfrom = factors(n, &seed, from), nto = factors(n, &seed, to);
+        int nfrom = factors(n, from), nto = factors(n, to);
         if (nfrom == 8 || nto == 8) continue; /* there may be something left */
         cb_reshape r;
         cb_reshape_make(&r, nfrom, from, nto, to);
@@ -135,7 +129,7 @@ static void test_pieces(void **state)
             assert_int_equal(p, q);
         }
         assert_true(a == nfrom && b == nto);
-        check(&r, &seed);
+        check(&r);
     }
 }
 
