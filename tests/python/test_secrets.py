@@ -90,7 +90,7 @@ def forms(secrets):
 def look(top, server, said, secrets):
     """At every file, every object of the service, and what was said."""
     found = {f"file {p}": p.read_bytes() for p in top.rglob("*") if p.is_file()}
-    assert len(found) > 4
+    assert found and server.objects
     found |= {f"object {k}": bytes(o.data) for k, o in server.objects.items()}
     found |= {f"output {i}": text for i, text in enumerate(said)}
     for where, data in found.items():
@@ -172,8 +172,6 @@ except Exception as e:
 
 def test_secrets_in_storage_options(case, tmp_path):
     server, scheme, _, options, secrets = case
-    for name in "abcd":
-        (tmp_path / name).write_text("")
     program = (sys.executable, "-X", "dev", "-c", PROGRAM, tmp_path, f"{scheme}://b")
     server.fault = sometimes(0.05, 3, FAULTS[:-1])
     done = subprocess.run(program, input=repr(options).encode(), capture_output=True, timeout=120)

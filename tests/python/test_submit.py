@@ -4,7 +4,6 @@ import contextlib
 import getpass
 import json
 import os
-import pathlib
 import re
 import shutil
 import signal
@@ -325,7 +324,7 @@ def detached(done):
         ["cubed", verb] for verb in ("status", "attach", "cancel")
     ]
     (folder,) = {x.split()[-1] for x in lines[1:]}
-    return pathlib.Path(folder)
+    return Path(folder)
 
 
 def test_a_run_that_is_left(tmp_path, plan, programs):
