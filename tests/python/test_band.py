@@ -5,6 +5,7 @@ import cubed.array_api as xp
 import numpy as np
 import pytest
 from cubed.array_api import linalg
+from watched import computed
 
 # Python, libraries, and plans of many panels.
 RESERVED = 100_000_000
@@ -22,19 +23,11 @@ def matrix(shape, dtype="f8", seed=5):
 
 def in_band(function, a, mem, chunk=70, **options):
     """Its values by way of a band, within the memory that tasks are allowed."""
-    ends = []
-
-    class Watch(cubed.Callback):
-        def on_task_end(self, event):
-            ends.append(event)
-
     chunks = tuple(1 if d < a.ndim - 2 else min(chunk, n) for d, n in enumerate(a.shape))
     with cubed.raise_if_computes():
         got = function(cubed.from_array(a, chunks=chunks, spec=spec(mem)))
         assert got.plan().num_stages > 10
-    values = got.compute(callbacks=[Watch()])
-    assert ends and all(e.peak_measured_mem_end <= e.projected_mem for e in ends)
-    return values
+    return computed(got)
 
 
 def close(got, want):

@@ -21,6 +21,7 @@ from cubed.runtime.create import create_executor
 from cubed.spec import Spec
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
+from watched import Watch
 
 import zarr
 from zarr.codecs import BloscCodec, GzipCodec, ZstdCodec
@@ -305,18 +306,6 @@ def chains(draw):
     return " ".join(names), a, x
 
 
-class Watch(cubed.Callback):
-    def __init__(self):
-        self.ends = []
-
-    def on_task_end(self, event):
-        self.ends.append(event)
-
-    def check(self, allowed_mem=SPEC.allowed_mem):
-        for e in self.ends:
-            assert e.peak_measured_mem_end <= e.projected_mem <= allowed_mem
-
-
 def run(plan, x):
     watch, values = Watch(), np.empty(x.shape, x.dtype)
     plan.execute([values], [watch])
@@ -381,7 +370,7 @@ def test_chains():
         values = cubed.compute(
             *(x for _, x in group), executor="processes", max_workers=2, callbacks=[watch]
         )
-        watch.check()
+        watch.check(SPEC.allowed_mem)
         for (expected, _), v in zip(group, values, strict=True):
             assert v.tobytes() == expected.tobytes()
 

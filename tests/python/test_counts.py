@@ -7,6 +7,7 @@ import pytest
 from conftest import check, run, the_same_bits
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from watched import computed
 
 import zarr
 
@@ -21,15 +22,7 @@ many = settings(
 
 def same(x, want):
     """The values, within the projected memory; the same bits where nothing is optimised."""
-    ends = []
-
-    class Watch(cubed.Callback):
-        def on_task_end(self, event):
-            ends.append(event)
-
-    got = x.compute(callbacks=[Watch()])
-    for e in ends:
-        assert e.peak_measured_mem_end <= e.projected_mem <= x.spec.allowed_mem
+    got = computed(x)
     assert got.dtype == want.dtype == x.dtype
     if got.dtype.kind == "f":
         np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-12)

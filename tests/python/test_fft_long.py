@@ -4,6 +4,7 @@ import cubed
 import numpy as np
 import pytest
 from conftest import check, run
+from watched import computed
 
 import zarr
 
@@ -20,19 +21,11 @@ def numbers(shape, dtype, seed=0):
 
 def compare(name, x, allowed_mem=ALLOWED, chunk=2000, stages=2, **kwargs):
     """Values as NumPy has them, within the memory that is projected."""
-    ends = []
-
-    class Watch(cubed.Callback):
-        def on_task_end(self, event):
-            ends.append(event)
-
     spec = cubed.Spec(allowed_mem=allowed_mem, reserved_mem=0)
     lazy = cubed.from_array(x, chunks=tuple(min(n, chunk) for n in x.shape), spec=spec)
     y = getattr(cubed.fft, name)(lazy, **kwargs)
     assert len(y.plan().stages) > stages
-    got = y.compute(callbacks=[Watch()])
-    for e in ends:
-        assert e.peak_measured_mem_end <= e.projected_mem <= allowed_mem
+    got = computed(y)
     wide = x.astype("c16" if x.dtype.kind == "c" else "f8")
     want = getattr(np.fft, name)(wide, **kwargs)
     single = x.dtype in (np.float32, np.complex64)

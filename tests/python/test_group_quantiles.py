@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from watched import computed
 
 Q = [0.0, 0.13, 0.5, 0.9, 1.0]
 
@@ -36,16 +37,6 @@ def close(got, expected):
     np.testing.assert_allclose(got, expected, rtol=1e-14)
 
 
-class Checked(cubed.Callback):
-    """Every task keeps to its projection."""
-
-    tasks = 0
-
-    def on_task_end(self, event):
-        self.tasks += 1
-        assert event.peak_measured_mem_end <= event.projected_mem
-
-
 @pytest.mark.parametrize("dtype", ["bool", "i1", "u2", "i8", "f2", "f4", "f8"])
 @pytest.mark.parametrize("chunks", [(2, 3, 50), (5, 1, 7)])
 def test_of_types(spec, dtype, chunks):
@@ -58,10 +49,7 @@ def test_of_types(spec, dtype, chunks):
         finalize_kwargs={"q": Q},
     )  # fmt: skip
     assert wide.shape == (5, 5, 3, 5) and wide.dtype == np.float64
-    checked = Checked()
-    expected = by_numpy(a, codes, 5, Q)
-    np.testing.assert_allclose(wide.compute(callbacks=[checked]), expected, rtol=1e-14)
-    assert checked.tasks > 0
+    np.testing.assert_allclose(computed(wide), by_numpy(a, codes, 5, Q), rtol=1e-14)
     median, _ = cubed.groupby_reduce(x, codes, func="median", expected_groups=np.arange(4))
     assert median.dtype == (a.dtype if a.dtype.kind == "f" else np.float64)
     expected = by_numpy(a, codes, 4, 0.5).astype(median.dtype)
@@ -159,9 +147,8 @@ def test_keeps_to_its_memory(spec):
     got, _ = cubed.groupby_reduce(
         cubed.permute_dims(x, (1, 2, 0)), codes, func="quantile", finalize_kwargs={"q": 0.9}
     )
-    checked = Checked()
-    values = got.compute(callbacks=[checked])
-    assert x.nbytes > 40e6 and checked.tasks > 1
+    assert x.nbytes > 40e6 and got.plan().num_tasks > 1
+    values = computed(got)
     np.testing.assert_allclose(
         values, by_numpy(np.moveaxis(x.compute(), 0, -1), codes, 24, 0.9), rtol=1e-14
     )

@@ -10,6 +10,7 @@ import cubed.array_api as xp
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+import watched
 from cubed.core import ops, unify_chunks
 from hypothesis import given, settings
 from test_rectilinear import SHAPES, read, write
@@ -22,24 +23,9 @@ ODD = ((3, 4, 5), (2, 7, 1))
 EXECUTORS = ["single-threaded", "threads", "processes"]
 
 
-class Memory(cubed.Callback):
-    """The most that a task used, and what was projected for it."""
-
-    def __init__(self):
-        self.tasks = []
-
-    def on_task_end(self, event):
-        self.tasks.append(event)
-
-
 def computed(*arrays, executor="threads"):
-    memory = Memory()
     workers = {} if executor == "single-threaded" else {"max_workers": 2}
-    out = cubed.compute(*arrays, executor=executor, callbacks=[memory], **workers)
-    assert memory.tasks
-    for t in memory.tasks:
-        assert t.peak_measured_mem_end <= t.projected_mem
-    return out if len(arrays) > 1 else out[0]
+    return watched.computed(*arrays, executor=executor, **workers)
 
 
 def whole(grid, values):

@@ -9,6 +9,7 @@ import cubed
 import numpy as np
 import pytest
 from conftest import NIGHTLY
+from watched import Watch
 
 ALLOWED = 8_000_000 if NIGHTLY else 500_000
 SPEC = cubed.Spec(allowed_mem=ALLOWED, reserved_mem=1)
@@ -132,14 +133,6 @@ def batch():
     return np.random.default_rng(1).random(BATCH) + SIDE * np.eye(SIDE)
 
 
-class Watch(cubed.Callback):
-    def __init__(self):
-        self.ends = []
-
-    def on_task_end(self, event):
-        self.ends.append(event)
-
-
 def check(call, a, chunks, rtol):
     assert a.nbytes >= 20 * ALLOWED
     watch = Watch()
@@ -153,8 +146,7 @@ def check(call, a, chunks, rtol):
         else:
             scale = np.max(np.abs(expected), initial=0)
             np.testing.assert_allclose(values, expected, rtol=rtol, atol=rtol * scale)
-    assert watch.ends
-    assert all(e.peak_measured_mem_end <= e.projected_mem <= ALLOWED for e in watch.ends)
+    watch.check(ALLOWED)
 
 
 @pytest.mark.parametrize("name", at_this_size(WHOLE))

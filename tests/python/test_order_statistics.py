@@ -8,6 +8,7 @@ import pytest
 from conftest import check, run, the_same_bits
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from watched import computed
 
 import zarr
 
@@ -41,22 +42,8 @@ def values(rng, shape, dtype, nan=True):
     return np.where(rng.random(shape) < 0.03, rng.choice(special, shape), x).astype(dtype)
 
 
-def run_within_bound(x, **options):
-    """The values; no task takes more than was projected, nor that more than is allowed."""
-    ends = []
-
-    class Watch(cubed.Callback):
-        def on_task_end(self, event):
-            ends.append(event)
-
-    out = x.compute(callbacks=[Watch()], **options)
-    for e in ends:
-        assert e.peak_measured_mem_end <= e.projected_mem <= x.spec.allowed_mem
-    return out
-
-
 def same(x, want, rtol=1e-15):
-    got = run_within_bound(x)
+    got = computed(x)
     want = np.asarray(want)
     assert got.shape == want.shape == x.shape
     assert got.dtype == x.dtype
@@ -235,7 +222,7 @@ def test_counting_is_selecting(method):
             got = fn(small, q, axis, method=method)
             assert stages_of(got) > stages_of(fn(large, q, axis, method=method))
             want = fn(large, q, axis, method=method).compute()
-            assert run_within_bound(got).tobytes() == want.tobytes()
+            assert computed(got).tobytes() == want.tobytes()
             assert got.compute(optimize_graph=False).tobytes() == want.tobytes()
 
 

@@ -7,6 +7,7 @@ import pytest
 from conftest import NIGHTLY, cases
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from watched import computed
 
 SPEC = cubed.Spec(allowed_mem="60MB", reserved_mem="10MB")
 many = settings(
@@ -35,19 +36,11 @@ def arrays(draw, shape=SHAPES, kinds="biuf"):
 
 def same(x, expected, rtol=0.0):
     """The values, in one plan that ran within its bound, whether optimised or not."""
-    ends = []
-
-    class Watch(cubed.Callback):
-        def on_task_end(self, event):
-            ends.append(event)
-
-    values = x.compute(callbacks=[Watch()])
+    values = computed(x)
     expected = np.asarray(expected)
     assert values.shape == expected.shape == x.shape
     assert values.dtype == x.dtype
     np.testing.assert_allclose(values, expected, rtol=rtol, atol=rtol)
-    for e in ends:
-        assert e.peak_measured_mem_end <= e.projected_mem <= SPEC.allowed_mem
     plain = x.compute(optimize_graph=False)
     np.testing.assert_array_equal(values, plain)
     known = values == values  # NaN have several bit patterns

@@ -4,6 +4,7 @@ import cubed
 import numpy as np
 import pytest
 from cubed.array_api import linalg
+from watched import computed
 
 EPS = {"f4": 1.2e-7, "f8": 2.3e-16, "c8": 1.2e-7, "c16": 2.3e-16}
 
@@ -48,21 +49,6 @@ def lazy(x, s, chunk=64):
     return cubed.from_array(x, chunks=tuple(min(chunk, n) for n in x.shape), spec=s)
 
 
-def compute(*arrays):
-    """Values, after a run whose tasks took no more memory than was projected."""
-    ends = []
-
-    class Watch(cubed.Callback):
-        def on_task_end(self, event):
-            ends.append(event)
-
-    values = cubed.compute(*arrays, callbacks=[Watch()])
-    assert ends
-    for e in ends:
-        assert e.peak_measured_mem_end <= e.projected_mem <= arrays[0].spec.allowed_mem
-    return values
-
-
 def uses_panels(array, name):
     return any(name in s["name"] for s in cubed.plan(array).stages)
 
@@ -76,7 +62,7 @@ def test_cholesky(dtype, upper):
     given = h + (ignored.T if upper else ignored)
     x = linalg.cholesky(lazy(given, small(h)), upper=upper)
     assert uses_panels(x, "cholesky_panel")
-    (got,) = compute(x)
+    got = computed(x)
     want = np.linalg.cholesky(h.astype("c16" if dtype[0] == "c" else "f8"))
     assert got.dtype == np.dtype(dtype)
     np.testing.assert_allclose(
@@ -101,8 +87,8 @@ def test_solve_inv_and_determinants(dtype):
     x, y = lazy(a, s), lazy(b, s)
     z, v = linalg.solve(x, y), linalg.solve(x, y[:, 3])
     assert uses_panels(z, "lu_panel") and uses_panels(v, "lu_solve")
-    z, v, i, d = compute(z, v, linalg.inv(x), linalg.det(x))
-    sign, logabsdet = compute(*linalg.slogdet(x))
+    z, v, i, d = computed(z, v, linalg.inv(x), linalg.det(x))
+    sign, logabsdet = computed(*linalg.slogdet(x))
     assert z.dtype == v.dtype == i.dtype == d.dtype == np.dtype(dtype)
     wide = a.astype("c16" if dtype[0] == "c" else "f8")
     size = np.abs(a).max()
@@ -123,20 +109,20 @@ def test_pivots_that_tie_and_columns_of_zeros():
     n = 260
     signs = np.where(np.random.default_rng(0).random((n, n)) < 0.5, -1.0, 1.0)
     s = small(signs)
-    sign, logabsdet = compute(*linalg.slogdet(lazy(signs, s)))
+    sign, logabsdet = computed(*linalg.slogdet(lazy(signs, s)))
     want = np.linalg.slogdet(signs)
     assert sign == want[0]
     np.testing.assert_allclose(logabsdet, want[1], rtol=1e-12)
     order = np.random.default_rng(1).permutation(n)
     permutation = np.eye(n)[order]
-    d, i = compute(linalg.det(lazy(permutation, s)), linalg.inv(lazy(permutation, s)))
+    d, i = computed(linalg.det(lazy(permutation, s)), linalg.inv(lazy(permutation, s)))
     assert d == np.linalg.det(permutation)
     assert np.array_equal(i, permutation.T)
     singular = matrix((n, n))
     singular[:, 170] = 0
     x = lazy(singular, s)
-    assert compute(linalg.det(x)) == (0,)
-    sign, logabsdet = compute(*linalg.slogdet(x))
+    assert computed(linalg.det(x)) == 0
+    sign, logabsdet = computed(*linalg.slogdet(x))
     assert sign == 0 and logabsdet == -np.inf
     for y in (linalg.inv(x), linalg.solve(x, lazy(singular[:, :2], s))):
         with pytest.raises(ValueError, match="singular"):
@@ -149,9 +135,9 @@ def test_ill_conditioned_matrices():
     a = q * np.logspace(0, -14, n) @ np.linalg.qr(matrix((n, n), seed=1))[0]
     b = matrix((n, 3), seed=2)
     s = small(a)
-    (z,) = compute(linalg.solve(lazy(a, s), lazy(b, s)))
+    z = computed(linalg.solve(lazy(a, s), lazy(b, s)))
     assert np.abs(a @ z - b).max() <= 10 * n * 2.3e-16 * np.abs(a).max() * np.abs(z).max()
-    q, r = compute(*linalg.qr(lazy(a, s)))
+    q, r = computed(*linalg.qr(lazy(a, s)))
     assert np.abs(q @ r - a).max() < 1e-14
     assert np.abs(q.T @ q - np.eye(n)).max() < 1e-13
 
@@ -163,7 +149,7 @@ def test_qr(shape, dtype, mode):
     a = matrix(shape, dtype)
     q, r = linalg.qr(lazy(a, small(a)), mode=mode)
     assert uses_panels(q, "qr_panel") and uses_panels(r, "qr_panel")
-    q, r = compute(q, r)
+    q, r = computed(q, r)
     wide = a.astype("c16" if dtype[0] == "c" else "f8")
     want = np.linalg.qr(wide, mode=mode)
     tolerance = 40 * max(shape) * EPS[dtype]
@@ -181,10 +167,10 @@ def test_stacks_broadcast():
     s = small(a[0], 4)
     x = linalg.solve(lazy(a, s), lazy(b, s))
     assert uses_panels(x, "lu_panel")
-    x, h = compute(x, linalg.det(lazy(a, s)))
+    x, h = computed(x, linalg.det(lazy(a, s)))
     q, r = linalg.qr(lazy(a, small(a[0], 3)))
     assert uses_panels(q, "qr_panel")
-    q, r = compute(q, r)
+    q, r = computed(q, r)
     np.testing.assert_allclose(x, np.linalg.solve(a, b), atol=1e-10)
     np.testing.assert_allclose(h, np.linalg.det(a), rtol=1e-10)
     np.testing.assert_allclose(q @ r, a, atol=1e-12)
@@ -198,16 +184,16 @@ def test_twenty_times_the_memory(name):
     assert a.nbytes >= 20 * (s.allowed_mem - RESERVED)
     x = lazy(a, s)
     if name == "cholesky":
-        (low,) = compute(linalg.cholesky(x))
+        low = computed(linalg.cholesky(x))
         assert np.abs(low @ low.T - a).max() <= 1e-14 * n * np.abs(a).max()
     elif name == "det":
-        sign, logabsdet = compute(*linalg.slogdet(x))
+        sign, logabsdet = computed(*linalg.slogdet(x))
         np.testing.assert_allclose(sign * logabsdet, np.linalg.slogdet(a)[1], rtol=1e-13)
     elif name == "solve":
-        (z,) = compute(linalg.solve(x, lazy(a[:, :1] * 3, s)))
+        z = computed(linalg.solve(x, lazy(a[:, :1] * 3, s)))
         np.testing.assert_allclose(z, 3 * np.eye(n, 1), atol=1e-12)
     else:
-        (r,) = compute(linalg.qr(x).R)
+        r = computed(linalg.qr(x).R)
         np.testing.assert_allclose(np.abs(r), np.abs(np.linalg.qr(a).R), atol=1e-9)
 
 

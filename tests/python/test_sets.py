@@ -8,6 +8,7 @@ import pytest
 from conftest import check, run, the_same_bits
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from watched import computed
 
 import zarr
 
@@ -23,15 +24,7 @@ DTYPES = ["bool", "int8", "int64", "uint16", "float32", "float64"]
 
 def same(x, want):
     """The values, within the projected memory; the same bits where nothing is optimised."""
-    ends = []
-
-    class Watch(cubed.Callback):
-        def on_task_end(self, event):
-            ends.append(event)
-
-    got = x.compute(callbacks=[Watch()])
-    for e in ends:
-        assert e.peak_measured_mem_end <= e.projected_mem <= x.spec.allowed_mem
+    got = computed(x)
     assert got.dtype == want.dtype
     np.testing.assert_array_equal(got, want)
     assert x.compute(optimize_graph=False).tobytes() == got.tobytes()

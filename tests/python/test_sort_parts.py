@@ -8,6 +8,7 @@ import pytest
 from conftest import check, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from watched import Watch, computed
 
 import zarr
 
@@ -47,19 +48,6 @@ def order_of(a, descending):
     return np.flip(len(a) - 1 - np.argsort(np.flip(a), kind="stable"))
 
 
-def run_within_bound(x, **options):
-    ends = []
-
-    class Watch(cubed.Callback):
-        def on_task_end(self, event):
-            ends.append(event)
-
-    got = x.compute(callbacks=[Watch()], **options)
-    for e in ends:
-        assert e.peak_measured_mem_end <= e.projected_mem <= x.spec.allowed_mem
-    return got
-
-
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_types(dtype, descending):
@@ -68,11 +56,11 @@ def test_types(dtype, descending):
     order = order_of(a, descending)
     ordered = cubed.sort(x, descending=descending)
     assert len(ordered.chunks[0]) > 1
-    got = run_within_bound(ordered)
+    got = computed(ordered)
     assert got.dtype == a.dtype
     assert got.tobytes() == a[order].tobytes()
     positions = cubed.argsort(x, descending=descending)
-    np.testing.assert_array_equal(run_within_bound(positions), order)
+    np.testing.assert_array_equal(computed(positions), order)
     for executor in ("single-threaded", "threads"):
         again = cubed.sort(x, descending=descending).compute(
             executor=executor, optimize_graph=False
@@ -110,8 +98,8 @@ def test_axes(axis):
     chunks[axis] = 300
     x = cubed.from_array(a, chunks=tuple(chunks), spec=SPEC)
     want = np.argsort(a, axis=axis, kind="stable")
-    np.testing.assert_array_equal(run_within_bound(cubed.argsort(x, axis=axis)), want)
-    got = run_within_bound(cubed.sort(x, axis=axis))
+    np.testing.assert_array_equal(computed(cubed.argsort(x, axis=axis)), want)
+    got = computed(cubed.sort(x, axis=axis))
     assert got.tobytes() == np.take_along_axis(a, want, axis).tobytes()
 
 
@@ -124,8 +112,8 @@ def test_several_merges(dtype):
     positions = cubed.argsort(x, descending=True)
     merges = [s for s in positions.plan().stages if "merge_runs" in s["name"]]
     assert len(merges) > 1
-    np.testing.assert_array_equal(run_within_bound(positions), want)
-    got = run_within_bound(cubed.sort(x, descending=True))
+    np.testing.assert_array_equal(computed(positions), want)
+    got = computed(cubed.sort(x, descending=True))
     assert got.tobytes() == a[want].tobytes()
 
 
@@ -146,9 +134,9 @@ def test_random(seed, n, chunk, distinct, dtype, descending, presorted):
         a = a[order_of(a, presorted == "down")]
     x = cubed.from_array(a, chunks=(chunk,), spec=TINY)
     want = order_of(a, descending)
-    positions = run_within_bound(cubed.argsort(x, descending=descending))
+    positions = computed(cubed.argsort(x, descending=descending))
     np.testing.assert_array_equal(positions, want)
-    assert run_within_bound(cubed.sort(x, descending=descending)).tobytes() == a[want].tobytes()
+    assert computed(cubed.sort(x, descending=descending)).tobytes() == a[want].tobytes()
 
 
 def test_reads_are_linear():
@@ -156,14 +144,9 @@ def test_reads_are_linear():
     spec = cubed.Spec(allowed_mem="3MB", reserved_mem="1MB")
     for n in (400_000, 1_600_000):
         x = cubed.from_array(np.random.default_rng(9).random(n), chunks=(20_000,), spec=spec)
-        events = []
-
-        class Watch(cubed.Callback):
-            def on_task_end(self, event):
-                events.append(event)  # noqa: B023
-
-        cubed.sort(x).compute(callbacks=[Watch()])
-        assert 8 * n <= sum(e.bytes_read for e in events) <= 1.4 * 8 * n
+        watch = Watch()
+        cubed.sort(x).compute(callbacks=[watch])
+        assert 8 * n <= sum(e.bytes_read for e in watch.ends) <= 1.4 * 8 * n
 
 
 def test_of_an_expression():
@@ -181,10 +164,10 @@ def test_unique():
         a, return_index=True, return_inverse=True, return_counts=True
     )
     got = cubed.unique_all(x)
-    np.testing.assert_array_equal(run_within_bound(got.values), values_)
-    np.testing.assert_array_equal(run_within_bound(got.indices), indices)
-    np.testing.assert_array_equal(run_within_bound(got.counts), counts)
-    np.testing.assert_array_equal(run_within_bound(got.inverse_indices), inverse)
+    np.testing.assert_array_equal(computed(got.values), values_)
+    np.testing.assert_array_equal(computed(got.indices), indices)
+    np.testing.assert_array_equal(computed(got.counts), counts)
+    np.testing.assert_array_equal(computed(got.inverse_indices), inverse)
 
 
 def test_20_times_the_memory(tmp_path):

@@ -1,0 +1,31 @@
+"""Computations whose tasks are watched: none may take more memory than was projected for it."""
+
+import cubed
+
+
+class Watch(cubed.Callback):
+    """Keeps what is told at the ends of tasks."""
+
+    def __init__(self):
+        self.ends = []
+
+    def on_task_end(self, event):
+        self.ends.append(event)
+
+    def check(self, allowed_mem):
+        """No task took more than was projected, nor is that more than is allowed."""
+        assert self.ends
+        for e in self.ends:
+            assert e.peak_measured_mem_end <= e.projected_mem <= allowed_mem
+
+
+def computed(*arrays, **options):
+    """The values, of several arrays all, within the memory that was projected and is allowed."""
+    watch = Watch()
+    if len(arrays) == 1:
+        values = arrays[0].compute(callbacks=[watch], **options)
+    else:
+        values = cubed.compute(*arrays, callbacks=[watch], **options)
+    if all(a.size for a in arrays):
+        watch.check(arrays[0].spec.allowed_mem)
+    return values
