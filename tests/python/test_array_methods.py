@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.lib.stride_tricks import sliding_window_view
-from test_package_functions import SPEC, arrays, many, same
+from test_package_functions import SPEC, arrays, keys_of_positions, many, same
 
 A = np.random.default_rng(1).normal(size=(6, 4, 5))
 
@@ -189,14 +189,7 @@ def test_assigning_to_positions(pair, data):
     a, x = pair
     if 0 in a.shape:
         return
-    where = data.draw(st.sets(st.integers(0, a.ndim - 1), min_size=1))
-    shape = data.draw(hnp.array_shapes(min_dims=0, max_dims=2, max_side=4))
-    key = tuple(
-        data.draw(hnp.arrays(np.int64, shape, elements=st.integers(-n, n - 1)))
-        if d in where
-        else data.draw(st.sampled_from([slice(None), slice(None, None, -1), slice(1, None)]))
-        for d, n in enumerate(a.shape)
-    )
+    key = data.draw(keys_of_positions(a.shape))
     b = a.copy()
     value = np.arange(b[key].size).reshape(b[key].shape).astype(a.dtype)
     if value.ndim and data.draw(st.booleans()):

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from watched import computed
 
-MB = 10**6
 EXECUTORS = ["single-threaded", "threads", "processes"]
 NUMPY = {"reflect": "symmetric", "periodic": "wrap", "nearest": "edge"}
 

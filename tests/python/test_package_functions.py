@@ -34,6 +34,19 @@ def arrays(draw, shape=SHAPES, kinds="biuf"):
     return a, cubed.from_array(a, chunks=chunks, spec=SPEC)
 
 
+@st.composite
+def keys_of_positions(draw, extents):
+    """Positions along some axes, in arrays of one shape, and slices along the others."""
+    where = draw(st.sets(st.integers(0, len(extents) - 1), min_size=1))
+    shape = draw(hnp.array_shapes(min_dims=0, max_dims=2, max_side=4))
+    return tuple(
+        draw(hnp.arrays(np.int64, shape, elements=st.integers(-n, n - 1)))
+        if d in where
+        else draw(st.sampled_from([slice(None), slice(None, None, -1), slice(1, None)]))
+        for d, n in enumerate(extents)
+    )
+
+
 def same(x, expected, rtol=0.0):
     """The values, in one plan that ran within its bound, whether optimised or not."""
     values = computed(x)
@@ -86,14 +99,7 @@ def test_integer_arrays_as_indices(pair, data):
     a, x = pair
     if 0 in a.shape:
         return
-    where = data.draw(st.sets(st.integers(0, a.ndim - 1), min_size=1))
-    shape = data.draw(hnp.array_shapes(min_dims=0, max_dims=2, max_side=4))
-    key = tuple(
-        data.draw(hnp.arrays(np.int64, shape, elements=st.integers(-n, n - 1)))
-        if d in where
-        else data.draw(st.sampled_from([slice(None), slice(None, None, -1), slice(1, None)]))
-        for d, n in enumerate(a.shape)
-    )
+    key = data.draw(keys_of_positions(a.shape))
     same(x[key], a[key])
     for lazy in (tuple(cubed.asarray(k) if isinstance(k, np.ndarray) else k for k in key),):
         same(x[lazy], a[key])
