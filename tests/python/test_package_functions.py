@@ -101,8 +101,8 @@ def test_integer_arrays_as_indices(pair, data):
         return
     key = data.draw(keys_of_positions(a.shape))
     same(x[key], a[key])
-    for lazy in (tuple(cubed.asarray(k) if isinstance(k, np.ndarray) else k for k in key),):
-        same(x[lazy], a[key])
+    lazy = tuple(cubed.asarray(k) if isinstance(k, np.ndarray) else k for k in key)
+    same(x[lazy], a[key])
 
 
 @many
