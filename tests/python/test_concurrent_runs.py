@@ -13,7 +13,7 @@ SPEC = cubed.Spec(allowed_mem="120MB", reserved_mem="100MB")
 EXECUTORS = ("threads", "single-threaded")
 
 
-def job(k, work_dir=None):
+def job(k):
     """An array that is computed in several stages, and what NumPy says of it."""
     a = np.arange(60 * 40, dtype="float64").reshape(60, 40) + k
     x = cubed.from_array(a, chunks=(7, 9), spec=SPEC)

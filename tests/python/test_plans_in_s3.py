@@ -65,7 +65,7 @@ def test_random_plans(server, tmp_path, seed):
         ndim = pick.choice([1, 2, 3])
         shape = tuple(pick.choice([1, 2, 5, 9] if ndim > 1 else [1, 33]) for _ in range(ndim))
         arrays[name] = make_values(rng, shape, pick.choice(DTYPES + COMPLEX))
-        store(tmp_path / f"{name}.zarr", rng, pick, arrays[name], "x")
+        store(tmp_path / f"{name}.zarr", pick, arrays[name], "x")
         put(server, f"{name}.zarr", tmp_path / f"{name}.zarr")
         here[name] = f"{tmp_path / name}.zarr::x"
         there[name] = f"s3://b/{name}.zarr::x"

@@ -40,7 +40,7 @@ def make_values(rng: np.random.Generator, shape, dtype):
     return values
 
 
-def store(path, rng, pick: random.Random, values, name):
+def store(path, pick: random.Random, values, name):
     chunks = tuple(
         max(1, pick.choice([1, 2, 3, 5, n, n + 2, max(1, n // 2)])) for n in values.shape
     )
@@ -311,7 +311,7 @@ def test_random_plans(tmp_path, seed):
         name = "abc"[i]
         arrays[name] = make_values(rng, shape, pick.choice(DTYPES + COMPLEX))
         path = tmp_path / f"{name}.zarr"
-        store(path, rng, pick, arrays[name], "x")
+        store(path, pick, arrays[name], "x")
         places[name] = f"{path}::x"
     cases = [make_case(pick, arrays) for _ in range(6)]
     text = ";".join(f"r{i}={t}" for i, (t, _) in enumerate(cases))

@@ -189,10 +189,7 @@ def apply_gufunc(
         cut = [joined[i] for i in range(ndim)] + whole
         outputs.append(Output(np.dtype(dtype), cut, (*range(ndim), *[None] * len(dims))))
     made = run_blocks(title, call, operands, unified, outputs, extra_projected_mem, spec)
-    results = tuple(
-        _place(x, dims, where, keepdims)
-        for x, dims, where in zip(made, parsed.outputs, places[1], strict=True)
-    )
+    results = tuple(_place(x, where, keepdims) for x, where in zip(made, places[1], strict=True))
     return results[0] if parsed.single else results
 
 
@@ -320,7 +317,7 @@ def _core_last(title: str, number: int, x: _core.Array, dims: Dims, where: Place
     return x if order == list(range(ndim)) else _core.permute_dims(x, order)
 
 
-def _place(x: Array, dims: Dims, where: Places, keepdims: bool) -> Array:
+def _place(x: Array, where: Places, keepdims: bool) -> Array:
     """An output with its core dimensions, which are last, where they belong."""
     core = x._x
     if keepdims:
