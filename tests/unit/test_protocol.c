@@ -93,6 +93,15 @@ static void tell(cubed_driver *d, const cubed_context *ctx, const void *reports,
     }
 }
 
+static void work_and_tell(const fixture *f, int worker, const cubed_plan *plan,
+                          const cubed_task_range *range, const char *run, cubed_driver *d)
+{
+    const void *reports;
+    size_t size;
+    work(plan, f->workers[worker], range, run, &reports, &size);
+    tell(d, f->ctx, reports, size, true);
+}
+
 typedef struct count {
     int starts, ends, tasks;
 } count;
@@ -176,10 +185,7 @@ static cubed_task_range work_on_all(fixture *f, const cubed_plan *plan, cubed_dr
         must(cubed_run_ready(d, flight + n, MOST - n, &got, &err), &err);
         n += got;
         if (but_one && n == 1) break;
-        const void *reports;
-        size_t size;
-        work(plan, f->workers[0], &flight[--n], run, &reports, &size);
-        tell(d, f->ctx, reports, size, true);
+        work_and_tell(f, 0, plan, &flight[--n], run, d);
     }
     return flight[0];
 }
@@ -207,8 +213,6 @@ static void run_with_backup(fixture *f, bool backup_first, bool other_is_lost)
     cubed_plan_info info;
     cubed_task_range both[2], none;
     count events = {0};
-    const void *reports;
-    size_t size;
     int got;
     cubed_plan *plan = new_plan(f, NULL);
     cubed_plan_get_info(plan, &info);
@@ -228,11 +232,9 @@ static void run_with_backup(fixture *f, bool backup_first, bool other_is_lost)
     assert_int_equal(got, 0);
     if (other_is_lost)
         must(cubed_run_lost(d, both[!backup_first].token, "it was ended", &err), &err);
-    work(plan, f->workers[1], &both[backup_first], run, &reports, &size);
-    tell(d, f->ctx, reports, size, true);
+    work_and_tell(f, 1, plan, &both[backup_first], run, d);
     if (!other_is_lost) { /* late */
-        work(plan, f->workers[0], &both[!backup_first], run, &reports, &size);
-        tell(d, f->ctx, reports, size, true);
+        work_and_tell(f, 0, plan, &both[!backup_first], run, d);
     }
     (void)work_on_all(f, plan, d, run, false);
     assert_int_equal(events.tasks, info.num_tasks);
@@ -260,8 +262,6 @@ static int sort_out(fixture *f, const cubed_plan *plan, cubed_driver *d, const c
 {
     cubed_error err = CUBED_ERROR_INIT;
     cubed_task_range ready[MOST];
-    const void *reports;
-    size_t size;
     int got;
     must(cubed_run_ready(d, ready, MOST, &got, &err), &err);
     for (int i = 0; i < got; i++) {
@@ -273,8 +273,7 @@ static int sort_out(fixture *f, const cubed_plan *plan, cubed_driver *d, const c
             twins[ntwins++] = ready[i];
             continue;
         }
-        work(plan, f->workers[0], &ready[i], run, &reports, &size);
-        tell(d, f->ctx, reports, size, true);
+        work_and_tell(f, 0, plan, &ready[i], run, d);
     }
     return ntwins;
 }
@@ -290,8 +289,6 @@ static void test_backups_are_few(void **state)
     cubed_driver_options o = CUBED_DRIVER_OPTIONS_INIT;
     cubed_run_stats stats;
     cubed_task_range late[MOST], twins[MOST];
-    const void *reports;
-    size_t size;
     int n;
     cubed_plan *plan = new_plan(f, NULL);
     o.workers = WORKERS;
@@ -300,8 +297,7 @@ static void test_backups_are_few(void **state)
     must(cubed_run_ready(d, late, MOST, &n, &err), &err);
     assert_true(n > LATE + 1);
     for (; n > LATE; n--) {
-        work(plan, f->workers[0], &late[n - 1], run, &reports, &size);
-        tell(d, f->ctx, reports, size, true);
+        work_and_tell(f, 0, plan, &late[n - 1], run, d);
     }
     int ntwins = 0, told = 0;
     /* And none for a second behind the last one that there may be. */
@@ -315,10 +311,8 @@ static void test_backups_are_few(void **state)
         if (told == ntwins) continue;
         for (int k = 0; k < n; k++) {
             if (late[k].stage != twins[told].stage || late[k].first != twins[told].first) continue;
-            work(plan, f->workers[1], &twins[told], run, &reports, &size);
-            tell(d, f->ctx, reports, size, true);
-            work(plan, f->workers[0], &late[k], run, &reports, &size);
-            tell(d, f->ctx, reports, size, true);
+            work_and_tell(f, 1, plan, &twins[told], run, d);
+            work_and_tell(f, 0, plan, &late[k], run, d);
         }
         told++;
     }
@@ -338,16 +332,13 @@ static void test_backups_can_be_declined(void **state)
     cubed_driver *d;
     cubed_driver_options o = CUBED_DRIVER_OPTIONS_INIT;
     cubed_task_range range, none;
-    const void *reports;
-    size_t size;
     cubed_plan *plan = new_plan(f, NULL);
     o.backups = false;
     must(cubed_run_begin(plan, NULL, run, &err), &err);
     must(cubed_driver_new(plan, run, &o, NULL, &d, &err), &err);
     range = work_on_all(f, plan, d, run, true);
     assert_false(wait_for_backup(d, 1500, &none));
-    work(plan, f->workers[0], &range, run, &reports, &size);
-    tell(d, f->ctx, reports, size, true);
+    work_and_tell(f, 0, plan, &range, run, d);
     (void)work_on_all(f, plan, d, run, false);
     cubed_driver_free(d);
     must(cubed_run_finish(plan, run, &err), &err);
