@@ -24,6 +24,7 @@ cubed_status cb_plan_finish(cubed_plan *p, cubed_error *err)
         s->reads = NULL;
         p->need = cb_need_either(p->need, s->need);
     }
+    CB_TRY(cb_plan_know_chunks(p, err));
     CB_TRY(cb_plan_estimate(p, err));
     p->metadata = cb_plan_metadata(p);
     p->metadata_mem = cb_plan_counted_metadata(p->metadata, p->reserved_mem);

@@ -110,24 +110,12 @@ uint64_t cb_plan_spare(const cubed_plan *p, bool all)
     return all ? p->max_workers * each : each;
 }
 
-static bool program_reads(const cb_program *prog, int node)
-{
-    for (int b = 0; b < prog->nbranches; b++) {
-        for (int v = 0; v < prog->branches[b].nloads; v++) {
-            const cb_load *l = &prog->branches[b].loads[v];
-            if (l->kind == CB_LOAD_STORED && l->node == node) return true;
-        }
-    }
-    return false;
-}
-
 /* Whether a stage reads a target. */
 static bool is_read(const cubed_plan *p, int node)
 {
-    const cb_program *prog;
     for (int i = 0; i < p->nstages; i++) {
-        for (int k = 0; (prog = cb_stage_program(&p->stages[i], k)) != NULL; k++) {
-            if (program_reads(prog, node)) return true;
+        for (int k = 0; k < p->stages[i].ninputs; k++) {
+            if (p->stages[i].inputs[k] == node) return true;
         }
     }
     return false;

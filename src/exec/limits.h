@@ -23,6 +23,8 @@ CUBED_MUST_CHECK cubed_status cb_plan_check_here(const cubed_plan *p, unsigned w
                                                  cubed_error *err);
 /* CUBED_E_BUDGET if a worker needs more than is allowed, or all workers may use more than the machine has. */
 CUBED_MUST_CHECK cubed_status cb_plan_check_limits(const cubed_plan *p, cubed_error *err);
+/* Reads where chunks lie that the plan's stages, which are compiled, read of files that refer to others. */
+CUBED_MUST_CHECK cubed_status cb_plan_know_chunks(cubed_plan *p, cubed_error *err);
 /* Bytes of a run's tables (CB_RUN_NODE_BYTES and others). */
 uint64_t cb_plan_run_bytes(const cubed_plan *p);
 /* Bytes of the plan, of the arrays that it was made of and of a run's tables. Stages are projected. */

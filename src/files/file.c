@@ -415,12 +415,18 @@ size_t cb_file_bytes(const cubed_store *s)
     return is_file(s) ? cb_zone_bytes(f->zone) + f->outside + f->passing : 0;
 }
 
-cubed_status cb_file_know_chunks(cubed_store *s, const char *path, cubed_error *err)
+bool cb_file_refers(const cubed_store *s)
+{
+    return is_file(s) && ((const cb_file *)s)->kind->know != NULL;
+}
+
+cubed_status cb_file_know_chunks(cubed_store *s, const char *path, int ndim, const int64_t *lo,
+                                 const int64_t *hi, cubed_error *err)
 {
     cb_file *f = (cb_file *)s;
-    if (!is_file(s) || !f->kind->know) return CUBED_OK;
+    if (!cb_file_refers(s)) return CUBED_OK;
     pthread_mutex_lock(&f->lock);
-    const cubed_status st = f->kind->know(f, path, err);
+    const cubed_status st = f->kind->know(f, path, ndim, lo, hi, err);
     pthread_mutex_unlock(&f->lock);
     return st;
 }
@@ -455,8 +461,7 @@ static const char *url_of_snapshot(cb_zone *zone, const char *url, const char *r
 
 const char *cb_file_fixed_url(const cubed_store *s)
 {
-    const bool fixed = is_file(s) && ((const cb_file *)s)->kind == &cb_file_icechunk;
-    return fixed ? s->url : NULL;
+    return is_file(s) && ((const cb_file *)s)->kind->fixed ? s->url : NULL;
 }
 
 cubed_status cb_file_open(cb_stores *stores, cubed_store *within, const char *key, const char *url,

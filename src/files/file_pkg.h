@@ -47,13 +47,15 @@ typedef cubed_status (*cb_file_each_fn)(void *ctx, const char *key, uint64_t siz
 
 typedef struct cb_file_kind {
     bool (*is)(cb_file *f, const uint8_t *first, size_t n); /* by its first bytes */
+    bool fixed; /* its own URL names what was opened, when that which was asked for has moved on */
     /* Reads what there is to know; memory is the zone's. */
     cubed_status (*open)(cb_file *f, cubed_error *err);
     void (*close)(
         cb_file *f); /* NULL: there is nothing but memory of the zone. Also where open failed */
-    /* Reads all that finding chunks of the array at `path` takes, with the lock. NULL: that is known when its metadata
-     * are. */
-    cubed_status (*know)(cb_file *f, const char *path, cubed_error *err);
+    /* Reads what finding chunks of the array at `path` in a box of its grid takes, with the lock. NULL: that is known when
+     * its metadata are. */
+    cubed_status (*know)(cb_file *f, const char *path, int ndim, const int64_t *lo,
+                         const int64_t *hi, cubed_error *err);
     /* CUBED_E_NOT_FOUND if there is no such object. Thread-safe. */
     cubed_status (*find)(cb_file *f, const char *key, cb_entry *out, cubed_error *err);
     /* Every key that begins with the prefix, which ends with '/' or is empty: those below one name follow one another.

@@ -14,9 +14,12 @@ CUBED_MUST_CHECK cubed_status cb_zip_write(cubed_store *from, const char *path, 
                                            cubed_error *err);
 /* Where what was opened is found again when what its URL says has become something else; NULL: by its URL. */
 const char *cb_file_fixed_url(const cubed_store *s);
-/* Reads where chunks of the array at `path` lie, if that is not known yet: tasks that get them take no memory for it
- * then. Nothing of other stores. */
-CUBED_MUST_CHECK cubed_status cb_file_know_chunks(cubed_store *s, const char *path,
+/* Whether where chunks lie is told elsewhere, and read when one of them is wanted. */
+bool cb_file_refers(const cubed_store *s);
+/* Reads it of a box of the array's objects, lo to before hi along each axis, if it is not known yet: tasks that get them
+ * take no memory for it then. Nothing of stores that do not refer. */
+CUBED_MUST_CHECK cubed_status cb_file_know_chunks(cubed_store *s, const char *path, int ndim,
+                                                  const int64_t *lo, const int64_t *hi,
                                                   cubed_error *err);
 /* Memory that an open file takes, or took while its metadata were read; 0 of other stores. */
 size_t cb_file_bytes(const cubed_store *s);

@@ -355,13 +355,15 @@ static uint64_t search(const cb_flat *m, cb_flat_list refs, const uint32_t *idx,
     return 0;
 }
 
-static bool may_have(const cb_flat *b, uint64_t ref, const uint32_t *idx, uint32_t n)
+/* Whether a manifest may have chunks of a box, whose last ones belong to it. */
+static bool may_have(const cb_flat *b, uint64_t ref, const uint32_t *first, const uint32_t *last,
+                     uint32_t n)
 {
     const cb_flat_list extents = cb_flat_list_of(b, ref, MANIFEST_EXTENTS, 8);
     if (extents.n != n) return n == 0;
     for (uint32_t d = 0; d < n; d++) {
         const uint8_t *at = b->p + extents.at + 8 * (uint64_t)d;
-        if (idx[d] < cb_le_get(at, 4) || idx[d] >= cb_le_get(at + 4, 4)) return false;
+        if (last[d] < cb_le_get(at, 4) || first[d] >= cb_le_get(at + 4, 4)) return false;
     }
     return true;
 }
@@ -448,7 +450,7 @@ static cubed_status find_chunk(cb_file *f, const node *x, const uint32_t *idx, u
     for (uint32_t i = 0; i < all.n; i++) {
         const uint64_t t = cb_flat_table(b, all, i), id = cb_flat_field(b, t, MANIFEST_ID, ID);
         if (!id) return cb_file_bad(f, err, "a manifest of the snapshot has no name");
-        if (!may_have(b, t, idx, n)) continue;
+        if (!may_have(b, t, idx, idx, n)) continue;
         CB_TRY(get_manifest(f, b->p + id, &m, err));
         const uint64_t ref = search(m, refs_of(m, x), idx, n);
         if (ref) return take_ref(f, m, ref, out, err);
@@ -521,17 +523,24 @@ static cubed_status find_icechunk(cb_file *f, const char *key, cb_entry *out, cu
 }
 
 /* With the stores that manifests lead to, which are open from then on. */
-static cubed_status know_icechunk(cb_file *f, const char *path, cubed_error *err)
+static cubed_status know_icechunk(cb_file *f, const char *path, int ndim, const int64_t *lo,
+                                  const int64_t *hi, cubed_error *err)
 {
+    uint32_t first[CUBED_MAX_NDIM], last[CUBED_MAX_NDIM];
     const repository *r = f->data;
     const cb_flat *b = &r->snapshot, *m;
     const node *x = find_node(r, path, strlen(path));
     const cb_flat_list all =
         x && x->array ? cb_flat_list_of(b, x->array, ARRAY_MANIFESTS, 4) : (cb_flat_list){0, 0};
     cb_entry unused;
+    for (int d = 0; d < ndim; d++) { /* no chunk has a number that is greater */
+        first[d] = (uint32_t)cb_min_i64(lo[d], UINT32_MAX);
+        last[d] = (uint32_t)cb_min_i64(hi[d] - 1, UINT32_MAX);
+    }
     for (uint32_t i = 0; i < all.n; i++) {
-        const uint64_t id = cb_flat_field(b, cb_flat_table(b, all, i), MANIFEST_ID, ID);
+        const uint64_t t = cb_flat_table(b, all, i), id = cb_flat_field(b, t, MANIFEST_ID, ID);
         if (!id) return cb_file_bad(f, err, "a manifest of the snapshot has no name");
+        if (!may_have(b, t, first, last, (uint32_t)ndim)) continue;
         CB_TRY(get_manifest(f, b->p + id, &m, err));
         const cb_flat_list refs = refs_of(m, x);
         for (uint32_t k = 0; k < refs.n; k++)
@@ -598,6 +607,7 @@ static cubed_status each_icechunk(cb_file *f, const char *prefix, bool chunks, c
 }
 
 const cb_file_kind cb_file_icechunk = {.is = is_icechunk,
+                                       .fixed = true,
                                        .open = open_icechunk,
                                        .close = close_icechunk,
                                        .know = know_icechunk,

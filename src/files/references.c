@@ -375,15 +375,43 @@ static void count_outside(cb_file *f)
         (size_t)r->nstores * CB_STORE_BYTES + cb_json_bytes(r->objects) + cb_json_bytes(r->parents);
 }
 
-static cubed_status know_references(cb_file *f, const char *path, cubed_error *err)
+/* Those that have chunks of a box, of which as many as can be are numbered one after another. */
+static cubed_status read_records(cb_file *f, const field *x, int ndim, const int64_t *lo,
+                                 const int64_t *hi, cubed_error *err)
+{
+    const references *r = f->data;
+    int64_t at[CUBED_MAX_NDIM], run = 1;
+    int outer = ndim;
+    bool fits = ndim == x->ndim;
+    for (int d = 0; d < ndim && fits; d++) fits = hi[d] <= x->grid[d];
+    if (!fits) return cb_file_bad(f, err, "the chunks of an array are not those of its records");
+    while (outer > 0 && lo[outer - 1] == 0 && hi[outer - 1] == x->grid[outer - 1])
+        run *= x->grid[--outer];
+    if (outer > 0) {
+        outer--;
+        run *= hi[outer] - lo[outer];
+    }
+    for (int d = 0; d < ndim; d++) at[d] = lo[d];
+    for (int d = 0; d >= 0;) {
+        int64_t first = 0;
+        for (int k = 0; k < ndim; k++) first = first * x->grid[k] + at[k];
+        for (int64_t k = first / r->record_size; k <= (first + run - 1) / r->record_size; k++)
+            CB_TRY(read_record(f, x, k, err));
+        for (d = outer - 1; d >= 0 && ++at[d] == hi[d]; d--) at[d] = lo[d];
+    }
+    return CUBED_OK;
+}
+
+static cubed_status know_references(cb_file *f, const char *path, int ndim, const int64_t *lo,
+                                    const int64_t *hi, cubed_error *err)
 {
     const references *r = f->data;
     const size_t n = strlen(path);
     cubed_status st = CUBED_OK;
-    for (int i = 0; i < r->nfields; i++) {
+    for (int i = 0; i < r->nfields && st == CUBED_OK; i++) {
         const field *x = &r->fields[i];
-        if (strncmp(x->name, path, n) != 0 || strcmp(x->name + n, n ? "/" : "") != 0) continue;
-        for (int64_t k = 0; k < x->nrecords && st == CUBED_OK; k++) st = read_record(f, x, k, err);
+        if (strncmp(x->name, path, n) == 0 && strcmp(x->name + n, n ? "/" : "") == 0)
+            st = read_records(f, x, ndim, lo, hi, err);
     }
     count_outside(f);
     return st == CUBED_OK ? st : cb_context(err, st, "%s", f->head.url);

@@ -85,12 +85,30 @@ static cubed_status set_params(cubed_plan *p, const cubed_plan_options *o, cubed
     return CUBED_OK;
 }
 
-static cubed_status build(cubed_plan *p, const cubed_target *targets, int ntargets,
-                          const cubed_plan_options *o, bool through_copies, cubed_error *err)
+/* What plans are made of until one fits. */
+typedef struct request {
+    cubed_context *ctx;
+    const cubed_target *targets;
+    int ntargets;
+    const cubed_plan_options *options;
+    cubed_plan
+        *last; /* that opened its sources, which the next one shares; referenced. NULL: none */
+} request;
+
+static cubed_status open_storage(cubed_plan *p, request *q, cubed_error *err)
 {
+    CB_TRY(cb_plan_open_storage(p, q->last, err));
+    cubed_plan_unref(q->last);
+    q->last = cubed_plan_ref(p);
+    return CUBED_OK;
+}
+
+static cubed_status build(cubed_plan *p, request *q, bool through_copies, cubed_error *err)
+{
+    const cubed_plan_options *o = q->options;
     CB_TRY(set_limits(p, o, err));
     CB_TRY(set_groups(p, o, err));
-    CB_TRY(cb_opt_flatten(p, targets, ntargets, err));
+    CB_TRY(cb_opt_flatten(p, q->targets, q->ntargets, err));
     CB_TRY(cb_plan_note_goal(p, err));
     CB_TRY(set_params(p, o, err));
     CB_TRY(cb_opt_sink_reshapes(p, through_copies, err));
@@ -101,7 +119,7 @@ static cubed_status build(cubed_plan *p, const cubed_target *targets, int ntarge
         cb_opt_store_all(p);
     }
     CB_TRY(cb_ir_check(&p->ir, err));
-    CB_TRY(cb_plan_open_storage(p, err));
+    CB_TRY(open_storage(p, q, err));
     CB_TRY(cb_opt_fit_blocks(p, o->optimize, err));
     if (o->optimize) {
         CB_TRY(cb_opt_block_inputs(p, err));
@@ -124,15 +142,14 @@ typedef struct plan_room {
 } plan_room;
 
 /* *room: what is left; then what is taken. */
-static cubed_status try_plan(cubed_context *ctx, const cubed_target *targets, int ntargets,
-                             const cubed_plan_options *o, bool through_copies, plan_room *room,
-                             cubed_plan **out, cubed_error *err)
+static cubed_status try_plan(request *q, bool through_copies, plan_room *room, cubed_plan **out,
+                             cubed_error *err)
 {
     cubed_plan *p;
-    CB_TRY(cb_plan_alloc(ctx, &p, err));
+    CB_TRY(cb_plan_alloc(q->ctx, &p, err));
     p->library_mem = room->library;
     p->metadata_mem = room->metadata;
-    cubed_status st = build(p, targets, ntargets, o, through_copies, err);
+    cubed_status st = build(p, q, through_copies, err);
     room->library = p->need.library;
     room->metadata = p->metadata_mem + p->metadata_mem / 8;
     if (st == CUBED_OK)
@@ -144,28 +161,24 @@ static cubed_status try_plan(cubed_context *ctx, const cubed_target *targets, in
 
 /* A worker has one arena for all stages. Where each of them fits, but not the largest arena beside what
  * libraries take in another stage, or beside the plan, arenas are planned again for what is left. */
-static cubed_status new_plan(cubed_context *ctx, const cubed_target *targets, int ntargets,
-                             const cubed_plan_options *o, bool through_copies, cubed_plan **out,
-                             cubed_error *err)
+static cubed_status new_plan(request *q, bool through_copies, cubed_plan **out, cubed_error *err)
 {
     plan_room room = {0, 0};
     cubed_error second = CUBED_ERROR_INIT;
-    cubed_status st = try_plan(ctx, targets, ntargets, o, through_copies, &room, out, err);
+    cubed_status st = try_plan(q, through_copies, &room, out, err);
     if (st != CUBED_E_BUDGET || (room.library == 0 && room.metadata == 0)) return st;
-    if (try_plan(ctx, targets, ntargets, o, through_copies, &room, out, &second) != CUBED_OK)
-        return st;
+    if (try_plan(q, through_copies, &room, out, &second) != CUBED_OK) return st;
     if (err) *err = (cubed_error)CUBED_ERROR_INIT;
     return CUBED_OK;
 }
 
 /* Where a reshape is of a copy, which was put there without knowing the memory that is allowed: the plan
  * without the copy, if it fits and moves less. */
-static cubed_status without_copies(cubed_context *ctx, const cubed_target *targets, int ntargets,
-                                   const cubed_plan_options *o, cubed_plan **plan, cubed_error *err)
+static cubed_status without_copies(request *q, cubed_plan **plan, cubed_error *err)
 {
     cubed_plan *other;
     cubed_error why = CUBED_ERROR_INIT;
-    cubed_status st = new_plan(ctx, targets, ntargets, o, true, &other, &why);
+    cubed_status st = new_plan(q, true, &other, &why);
     if (st == CUBED_E_NOMEM) {
         if (err) *err = why;
         return st;
@@ -177,14 +190,12 @@ static cubed_status without_copies(cubed_context *ctx, const cubed_target *targe
     return CUBED_OK;
 }
 
-static cubed_status best_plan(cubed_context *ctx, const cubed_target *targets, int ntargets,
-                              const cubed_plan_options *o, cubed_plan **out, cubed_error *err)
+static cubed_status best_plan(request *q, cubed_plan **out, cubed_error *err)
 {
     cubed_plan *p;
-    CB_TRY(new_plan(ctx, targets, ntargets, o, false, &p, err));
+    CB_TRY(new_plan(q, false, &p, err));
     cubed_status st = CUBED_OK;
-    if (o->optimize && cb_opt_reshapes_copies(p))
-        st = without_copies(ctx, targets, ntargets, o, &p, err);
+    if (q->options->optimize && cb_opt_reshapes_copies(p)) st = without_copies(q, &p, err);
     if (st == CUBED_OK)
         *out = p;
     else
@@ -218,9 +229,10 @@ static uint64_t next_guess(const cubed_context *ctx, uint64_t enough, uint64_t t
 }
 
 /* Says in *err what would do, of which a plan was made to know that it does. */
-static void advise(cubed_context *ctx, const cubed_target *targets, int ntargets,
-                   const cubed_plan_options *given, cubed_error *err)
+static void advise(request *q, cubed_error *err)
 {
+    const cubed_context *ctx = q->ctx;
+    const cubed_plan_options *given = q->options;
     cubed_plan_options o = *given;
     const uint64_t known = cb_machine_of(ctx, given), have = known ? known : UINT64_MAX;
     const unsigned share = given->other_machines ? given->machine_workers : 0;
@@ -229,12 +241,13 @@ static void advise(cubed_context *ctx, const cubed_target *targets, int ntargets
     if (guess > ctx->machine_memory) guess = next_guess(ctx, guess, given->allowed_mem);
     bool grown = false;
     err->enough_mem = 0;
+    q->options = &o;
     for (int i = 0; i < ADVICE_TRIALS && guess > 0 && guess <= have; i++) {
         cubed_error why = CUBED_ERROR_INIT;
         cubed_plan *p;
         o.allowed_mem = guess;
         if (!share) o.max_workers = (unsigned)cb_min_size(workers, have / guess);
-        cubed_status st = best_plan(ctx, targets, ntargets, &o, &p, &why);
+        cubed_status st = best_plan(q, &p, &why);
         if (st == CUBED_OK) {
             const bool grows = !grown && is_cut_for_memory(p);
             cubed_plan_unref(p);
@@ -247,6 +260,7 @@ static void advise(cubed_context *ctx, const cubed_target *targets, int ntargets
         if (st != CUBED_E_BUDGET) break;
         guess = next_guess(ctx, why.enough_mem, guess);
     }
+    q->options = given;
     if (err->enough_mem == 0) {
         cb_note(err, "; %s machine does not have what it takes: make the chunks smaller",
                 given->other_machines ? "a" : "this");
@@ -295,8 +309,10 @@ cubed_status cubed_plan_new(cubed_context *ctx, const cubed_target *targets, int
                            options->struct_size, sizeof o);
         o = *options;
     }
-    cubed_status st = best_plan(ctx, targets, ntargets, &o, out, err);
-    if (st == CUBED_E_BUDGET && err && err->enough_mem > 0) advise(ctx, targets, ntargets, &o, err);
+    request q = {ctx, targets, ntargets, &o, NULL};
+    cubed_status st = best_plan(&q, out, err);
+    if (st == CUBED_E_BUDGET && err && err->enough_mem > 0) advise(&q, err);
+    cubed_plan_unref(q.last);
     if (st != CUBED_OK) return st;
     st = check_copies(*out, err);
     if (st != CUBED_OK) {

@@ -34,13 +34,19 @@ cubed_plan *cubed_plan_ref(cubed_plan *p)
     return p;
 }
 
+static void close_storage(const cubed_plan *p, const cb_storage *s)
+{
+    if (s->plans && atomic_fetch_sub_explicit(s->plans, 1, memory_order_acq_rel) != 1) return;
+    cb_zarr_close(s->array);
+    cb_store_close(s->store);
+    cb_free(&p->ctx->alloc, s->plans, sizeof *s->plans);
+}
+
 void cubed_plan_unref(cubed_plan *p)
 {
     if (!p || atomic_fetch_sub_explicit(&p->refs, 1, memory_order_acq_rel) != 1) return;
     for (int i = 0; p->storage && i < p->ir.nnodes; i++) {
-        if (!p->storage[i]) continue;
-        cb_zarr_close(p->storage[i]->array);
-        cb_store_close(p->storage[i]->store);
+        if (p->storage[i]) close_storage(p, p->storage[i]);
     }
     for (int i = 0; i < p->ir.nnodes; i++) {
         const cb_source *s = p->ir.nodes[i].source;
@@ -77,15 +83,40 @@ cb_grid cb_plan_zarr_grid(const cb_zarr_meta *m)
                                             : cb_plan_object_grid(m);
 }
 
+/* If the other plan has it open. Sources come in the same order there: it is looked for behind the last one, *at. */
+static void share_source(cb_storage *s, const cubed_plan *like, int *at)
+{
+    const int n = like && like->storage ? like->ir.nnodes : 0;
+    for (int i = 0; i < n; i++) {
+        *at = (*at + 1) % n;
+        const cb_storage *x = like->storage[*at];
+        if (!x || !x->plans || !x->array || strcmp(x->place.store, s->place.store) != 0 ||
+            strcmp(x->place.path, s->place.path) != 0)
+            continue;
+        atomic_fetch_add_explicit(x->plans, 1, memory_order_relaxed);
+        s->store = x->store;
+        s->array = x->array;
+        s->plans = x->plans;
+        return;
+    }
+}
+
+static cubed_status open_array(cubed_plan *p, cb_storage *s, cubed_error *err)
+{
+    s->plans = cb_alloc_zero(&p->ctx->alloc, sizeof *s->plans);
+    if (!s->plans) return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan");
+    atomic_init(s->plans, 1);
+    CB_TRY(cb_store_open(&p->ctx->stores, s->place.store, false, &s->store, err));
+    return cb_zarr_open(s->store, &p->ctx->codecs, s->place.path, &s->array, err);
+}
+
 static cubed_status open_source(void *plan, size_t i, cubed_error *err)
 {
     cubed_plan *p = plan;
     if (!p->storage[i] || p->ir.nodes[i].kind != CB_NODE_ZARR) return CUBED_OK;
     cb_node *n = &p->ir.nodes[i];
     cb_storage *s = p->storage[i];
-    CB_TRY(cb_store_open(&p->ctx->stores, s->place.store, false, &s->store, err));
-    CB_TRY(cb_zarr_open(s->store, &p->ctx->codecs, s->place.path, &s->array, err));
-    CB_TRY(cb_file_know_chunks(s->store, s->place.path, err));
+    if (!s->array) CB_TRY(open_array(p, s, err));
     s->meta = *cb_zarr_get_meta(s->array);
     cb_codec_chain_fix(&s->meta.codecs);
     cb_grid grid = cb_plan_zarr_grid(&s->meta);
@@ -209,15 +240,19 @@ unsigned cb_plan_sources_at_once(const cubed_plan *p)
     return (unsigned)cb_min_size(cb_min_size(most, CB_STORE_THREADS), n + (n == 0));
 }
 
-cubed_status cb_plan_open_storage(cubed_plan *p, cubed_error *err)
+cubed_status cb_plan_open_storage(cubed_plan *p, const cubed_plan *like, cubed_error *err)
 {
+    int at = -1;
     CB_TRY(cb_plan_alloc_storage(p, err));
     for (int i = 0; i < p->ir.nnodes; i++) {
         const cb_node *n = &p->ir.nodes[i];
         if (n->source && !n->source->handle) CB_TRY(cb_source_open(p->ctx, n->source, err));
         if (!n->url) continue;
         CB_TRY(cb_plan_add_storage(p, i, NULL, err));
-        if (n->kind != CB_NODE_ZARR) CB_TRY(cb_plan_target(p, i, err));
+        if (n->kind == CB_NODE_ZARR)
+            share_source(p->storage[i], like, &at);
+        else
+            CB_TRY(cb_plan_target(p, i, err));
     }
     CB_TRY(cb_pool_each(&p->ctx->alloc, (size_t)p->ir.nnodes, cb_plan_sources_at_once(p),
                         open_source, p, err));

@@ -17,6 +17,7 @@ typedef struct cb_storage {
     cb_place place;
     cubed_store *store;   /* sources: open while the plan lives */
     cb_zarr_array *array; /* the same */
+    atomic_int *plans;    /* that share these two, of a source */
 } cb_storage;
 
 /* See cubed/plan.h; strings in the plan's zone. */
@@ -80,8 +81,10 @@ CUBED_MUST_CHECK cubed_status cb_plan_alloc(cubed_context *ctx, cubed_plan **out
 /* Room for what is known of each node's storage: nothing yet. */
 CUBED_MUST_CHECK cubed_status cb_plan_alloc_storage(cubed_plan *p, cubed_error *err);
 /* Opens sources and works out the metadata of targets, for nodes that have none yet. A source must
- * have the shape and type that its node says. */
-CUBED_MUST_CHECK cubed_status cb_plan_open_storage(cubed_plan *p, cubed_error *err);
+ * have the shape and type that its node says. What `like`, a plan of the same arrays, has open is shared with it; NULL:
+ * there is none. */
+CUBED_MUST_CHECK cubed_status cb_plan_open_storage(cubed_plan *p, const cubed_plan *like,
+                                                   cubed_error *err);
 /* How many of the sources to ask for at once, a thread for each (cb_pool_each). */
 unsigned cb_plan_sources_at_once(const cubed_plan *p);
 /* Gives a node its place, and what is known of it already. */

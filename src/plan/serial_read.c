@@ -226,7 +226,7 @@ cubed_status cb_plan_read(cubed_context *ctx, const void *data, size_t size, cb_
     cubed_status st;
     CB_GO(read_body(&r, p, err));
     CB_GO(check_functions(ctx, &p->ir, trust, err));
-    CB_GO(cb_plan_open_storage(p, err));
+    CB_GO(cb_plan_open_storage(p, NULL, err));
     *out = p;
     return CUBED_OK;
 out:
