@@ -64,12 +64,7 @@ static cubed_status read_conf(const json_t *doc, int format, const cubed_codec_c
 static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx,
                           cubed_codec_conf *conf, cubed_error *err)
 {
-    json_t *doc = NULL;
-    memset(conf, 0, sizeof *conf);
-    CB_TRY(cb_json_parse("codec blosc", json, strlen(json), &doc, err));
-    cubed_status st = read_conf(doc, format, ctx, conf, err);
-    json_decref(doc);
-    return st;
+    return cb_conf_parse(json, "blosc", format, ctx, read_conf, conf, err);
 }
 
 static cubed_status print(const cubed_codec_conf *conf, int format, const cubed_codec_ctx *ctx,

@@ -2,6 +2,8 @@
 #ifndef CB_CODEC_PKG_H
 #define CB_CODEC_PKG_H
 
+#include <string.h>
+
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -15,6 +17,19 @@
 CUBED_MUST_CHECK cubed_status cb_conf_int(const json_t *conf, const char *codec, const char *key,
                                           int64_t missing, int64_t lo, int64_t hi, int64_t *out,
                                           cubed_error *err);
+/* A number that i[at] keeps the bits of. */
+static inline double cb_conf_double(const cubed_codec_conf *conf, int at)
+{
+    double x;
+    memcpy(&x, &conf->i[at], sizeof x);
+    return x;
+}
+/* A configuration from its text, by a function that reads one. */
+typedef cubed_status (*cb_conf_read_fn)(const json_t *doc, int format, const cubed_codec_ctx *ctx,
+                                        cubed_codec_conf *conf, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_conf_parse(const char *json, const char *codec, int format,
+                                            const cubed_codec_ctx *ctx, cb_conf_read_fn read,
+                                            cubed_codec_conf *conf, cubed_error *err);
 /* A configuration of such an integer alone, which is i[0]: from text, and to it. */
 CUBED_MUST_CHECK cubed_status cb_conf_parse_int(const char *json, const char *codec,
                                                 const char *key, int64_t missing, int64_t lo,

@@ -22,15 +22,33 @@ cubed_status cb_conf_int(const json_t *conf, const char *codec, const char *key,
     return CUBED_OK;
 }
 
+static cubed_status begin(const char *json, const char *codec, cubed_codec_conf *conf, json_t **doc,
+                          cubed_error *err)
+{
+    char where[64];
+    memset(conf, 0, sizeof *conf);
+    snprintf(where, sizeof where, "codec %s", codec);
+    return cb_json_parse(where, json, strlen(json), doc, err);
+}
+
+cubed_status cb_conf_parse(const char *json, const char *codec, int format,
+                           const cubed_codec_ctx *ctx, cb_conf_read_fn read, cubed_codec_conf *conf,
+                           cubed_error *err)
+{
+    json_t *doc = NULL;
+    CB_TRY(begin(json, codec, conf, &doc, err));
+    cubed_status st = read(doc, format, ctx, conf, err);
+    json_decref(doc);
+    return st;
+}
+
 cubed_status cb_conf_parse_int(const char *json, const char *codec, const char *key,
                                int64_t missing, int64_t lo, int64_t hi, cubed_codec_conf *out,
                                cubed_error *err)
 {
     json_t *doc = NULL;
-    memset(out, 0, sizeof *out);
-    cubed_status st = cb_json_parse("configuration", json, strlen(json), &doc, err);
-    if (st != CUBED_OK) return cb_context(err, st, "codec %s", codec);
-    st = cb_conf_int(doc, codec, key, missing, lo, hi, &out->i[0], err);
+    CB_TRY(begin(json, codec, out, &doc, err));
+    cubed_status st = cb_conf_int(doc, codec, key, missing, lo, hi, &out->i[0], err);
     json_decref(doc);
     return st;
 }

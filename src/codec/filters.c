@@ -105,13 +105,6 @@ static cubed_status parse_number(const json_t *doc, const char *key, cubed_codec
     return CUBED_OK;
 }
 
-static double number(const cubed_codec_conf *conf, int at)
-{
-    double d;
-    memcpy(&d, &conf->i[at], sizeof d);
-    return d;
-}
-
 static bool is_float(cubed_dtype dtype) { return cubed_dtype_kind(dtype) == CUBED_KIND_FLOAT; }
 
 static cubed_status parse_quantize(const char *json, int format, const cubed_codec_ctx *ctx,
@@ -160,7 +153,7 @@ static cubed_status parse_scale_offset(const char *json, int format, const cubed
     if (json_object_get(doc, "offset")) st = parse_number(doc, "offset", conf, 4, err);
     if (st == CUBED_OK && json_object_get(doc, "scale"))
         st = parse_number(doc, "scale", conf, 5, err);
-    if (st == CUBED_OK && number(conf, 5) == 0)
+    if (st == CUBED_OK && cb_conf_double(conf, 5) == 0)
         st = cb_fail(err, CUBED_E_FORMAT, "codec scale_offset: \"scale\" is 0");
     json_decref(doc);
     return st;
@@ -174,19 +167,25 @@ static cubed_status parse_scale(const char *json, int format, const cubed_codec_
     cubed_status st = parse_types(doc, "fixedscaleoffset", format, ctx, conf, err);
     if (st == CUBED_OK) st = parse_number(doc, "offset", conf, 4, err);
     if (st == CUBED_OK) st = parse_number(doc, "scale", conf, 5, err);
-    if (st == CUBED_OK && number(conf, 5) == 0)
+    if (st == CUBED_OK && cb_conf_double(conf, 5) == 0)
         st = cb_fail(err, CUBED_E_FORMAT, "codec fixedscaleoffset: \"scale\" is 0");
     json_decref(doc);
     return st;
 }
 
+/* Type strings of decoded and encoded elements. */
+static void put_types(const cubed_codec_conf *conf, char text[2][CB_TYPESTR_CAP])
+{
+    const bool native_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+    for (int side = 0; side < 2; side++)
+        cb_typestr_print(type_of(conf, side), native_big != (conf->i[2 + side] != 0), text[side]);
+}
+
 /* The inverse of parse_types, without the closing brace. */
 static size_t print_types(const cubed_codec_conf *conf, char *json, size_t cap)
 {
-    const bool native_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
     char text[2][CB_TYPESTR_CAP];
-    for (int side = 0; side < 2; side++)
-        cb_typestr_print(type_of(conf, side), native_big != (conf->i[2 + side] != 0), text[side]);
+    put_types(conf, text);
     return (size_t)snprintf(json, cap, "{\"dtype\": \"%s\", \"astype\": \"%s\"", text[0], text[1]);
 }
 
@@ -212,7 +211,7 @@ static cubed_status print_scale(const cubed_codec_conf *conf, int format,
     for (int k = 0; k < 2 && n < cap; k++)
         n += (size_t)snprintf(json + n, cap - n,
                               conf->i[6 + k] ? ", \"%s\": %.0f" : ", \"%s\": %.17g", keys[k],
-                              number(conf, 4 + k));
+                              cb_conf_double(conf, 4 + k));
     if (n < cap) n += (size_t)snprintf(json + n, cap - n, "}");
     return n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec fixedscaleoffset: no room");
 }
@@ -232,12 +231,10 @@ static cubed_status print_astype(const cubed_codec_conf *conf, int format,
                                  const cubed_codec_ctx *ctx, char *json, size_t cap,
                                  cubed_error *err)
 {
-    const bool native_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
     char text[2][CB_TYPESTR_CAP];
     (void)format;
     (void)ctx;
-    for (int side = 0; side < 2; side++)
-        cb_typestr_print(type_of(conf, side), native_big != (conf->i[2 + side] != 0), text[side]);
+    put_types(conf, text);
     size_t n = (size_t)snprintf(json, cap, "{\"encode_dtype\": \"%s\", \"decode_dtype\": \"%s\"}",
                                 text[ENCODED], text[DECODED]);
     return n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec astype: no room");
@@ -249,8 +246,8 @@ static cubed_status print_scale_offset(const cubed_codec_conf *conf, int format,
 {
     (void)format;
     (void)ctx;
-    size_t n = (size_t)snprintf(json, cap, "{\"offset\": %.17g, \"scale\": %.17g}", number(conf, 4),
-                                number(conf, 5));
+    size_t n = (size_t)snprintf(json, cap, "{\"offset\": %.17g, \"scale\": %.17g}",
+                                cb_conf_double(conf, 4), cb_conf_double(conf, 5));
     return n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec scale_offset: no room");
 }
 
@@ -318,7 +315,7 @@ static double scale_one(const cubed_codec_conf *conf, cubed_dtype from, const cu
                         bool decode)
 {
     cubed_scalar wide;
-    double offset = number(conf, 4), scale = number(conf, 5);
+    double offset = cb_conf_double(conf, 4), scale = cb_conf_double(conf, 5);
     cb_scalar_cast(from, v, CUBED_FLOAT64, &wide);
     if (from == CUBED_FLOAT32) {
         float x = v->f32;
@@ -332,7 +329,7 @@ static double scale_one(const cubed_codec_conf *conf, cubed_dtype from, const cu
 static double scale_exactly(const cubed_codec_conf *conf, cubed_dtype type, const cubed_scalar *v,
                             bool decode)
 {
-    const double offset = number(conf, 4), scale = number(conf, 5);
+    const double offset = cb_conf_double(conf, 4), scale = cb_conf_double(conf, 5);
     if (type == CUBED_FLOAT32) {
         const float o = (float)offset, s = (float)scale;
         return (double)(decode ? v->f32 / s + o : (v->f32 - o) * s);

@@ -26,10 +26,13 @@ static cubed_status get_int(const json_t *doc, const char *key, int64_t missing,
     return cb_conf_int(doc, "lzma", key, missing, lo, hi, out, err);
 }
 
-static cubed_status read_conf(const json_t *doc, cubed_codec_conf *conf, cubed_error *err)
+static cubed_status read_conf(const json_t *doc, int format, const cubed_codec_ctx *ctx,
+                              cubed_codec_conf *conf, cubed_error *err)
 {
     const json_t *filters = json_object_get(doc, "filters");
     lzma_options_lzma options;
+    (void)format;
+    (void)ctx;
     CB_TRY(get_int(doc, "format", XZ, 0, 3, &conf->i[0], err));
     CB_TRY(get_int(doc, "check", -1, -1, LZMA_CHECK_ID_MAX, &conf->i[1], err));
     CB_TRY(get_int(doc, "preset", -1, -1, UINT32_MAX, &conf->i[2], err));
@@ -48,14 +51,7 @@ static cubed_status read_conf(const json_t *doc, cubed_codec_conf *conf, cubed_e
 static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx,
                           cubed_codec_conf *conf, cubed_error *err)
 {
-    json_t *doc = NULL;
-    (void)format;
-    (void)ctx;
-    memset(conf, 0, sizeof *conf);
-    CB_TRY(cb_json_parse("codec lzma", json, strlen(json), &doc, err));
-    cubed_status st = read_conf(doc, conf, err);
-    json_decref(doc);
-    return st;
+    return cb_conf_parse(json, "lzma", format, ctx, read_conf, conf, err);
 }
 
 static cubed_status print(const cubed_codec_conf *conf, int format, const cubed_codec_ctx *ctx,

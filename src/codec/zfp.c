@@ -8,8 +8,9 @@
 
 #include "codec/codec_pkg.h"
 
-/* zfp reads and writes whole words, of 1 to 8 bytes as it was built, of an aligned buffer of its own: the encoded bytes lie at any address, and those that
- * say too little of themselves must not be read beyond their end. What it allocates beside is a bit stream's struct. */
+/* zfp reads and writes whole words, of 1 to 8 bytes as it was built, of an aligned buffer of its own: the encoded bytes lie
+ * at any address, and those that say too little of themselves must not be read beyond their end. What it allocates beside
+ * is a bit stream's struct. */
 #define WORD    ((size_t)8)
 #define LIBRARY ((size_t)1024)
 
@@ -24,11 +25,11 @@ static zfp_type type_of(cubed_dtype dtype)
     }
 }
 
-static double get_double(int64_t bits)
+static size_t count_of(const cubed_codec_ctx *ctx)
 {
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
+    size_t n = 1;
+    for (int d = 0; d < ctx->ndim; d++) n *= (size_t)ctx->shape[d];
+    return n;
 }
 
 /* null is what was not given. */
@@ -40,9 +41,18 @@ static cubed_status read_number(const json_t *doc, const char *key, double *out,
     return cb_fail(err, CUBED_E_FORMAT, "codec zfpy: \"%s\" must be a number", key);
 }
 
-static cubed_status read_conf(const json_t *doc, cubed_codec_conf *conf, cubed_error *err)
+static cubed_status read_conf(const json_t *doc, int format, const cubed_codec_ctx *ctx,
+                              cubed_codec_conf *conf, cubed_error *err)
 {
     double tolerance, rate, precision;
+    (void)format;
+    if (type_of(ctx->dtype) == zfp_type_none || ctx->swapped)
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "codec zfpy: elements of %s%s, expected int32, int64, float32 or float64",
+                       cubed_dtype_name(ctx->dtype), ctx->swapped ? " in big-endian order" : "");
+    if (ctx->ndim < 1 || ctx->ndim > 4)
+        return cb_fail(err, CUBED_E_UNSUPPORTED, "codec zfpy: %d dimensions, expected 1 to 4",
+                       ctx->ndim);
     CB_TRY(cb_conf_int(doc, "zfpy", "mode", zfp_mode_fixed_accuracy, zfp_mode_fixed_rate,
                        zfp_mode_fixed_accuracy, &conf->i[0], err));
     CB_TRY(read_number(doc, "tolerance", &tolerance, err));
@@ -61,20 +71,7 @@ static cubed_status read_conf(const json_t *doc, cubed_codec_conf *conf, cubed_e
 static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx,
                           cubed_codec_conf *conf, cubed_error *err)
 {
-    json_t *doc = NULL;
-    (void)format;
-    memset(conf, 0, sizeof *conf);
-    if (type_of(ctx->dtype) == zfp_type_none || ctx->swapped)
-        return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "codec zfpy: elements of %s%s, expected int32, int64, float32 or float64",
-                       cubed_dtype_name(ctx->dtype), ctx->swapped ? " in big-endian order" : "");
-    if (ctx->ndim < 1 || ctx->ndim > 4)
-        return cb_fail(err, CUBED_E_UNSUPPORTED, "codec zfpy: %d dimensions, expected 1 to 4",
-                       ctx->ndim);
-    CB_TRY(cb_json_parse("codec zfpy", json, strlen(json), &doc, err));
-    cubed_status st = read_conf(doc, conf, err);
-    json_decref(doc);
-    return st;
+    return cb_conf_parse(json, "zfpy", format, ctx, read_conf, conf, err);
 }
 
 static cubed_status print(const cubed_codec_conf *conf, int format, const cubed_codec_ctx *ctx,
@@ -84,7 +81,7 @@ static cubed_status print(const cubed_codec_conf *conf, int format, const cubed_
     (void)ctx;
     const int n = snprintf(
         json, cap, "{\"mode\": %d, \"tolerance\": %.17g, \"rate\": %.17g, \"precision\": %d}",
-        (int)conf->i[0], get_double(conf->i[1]), get_double(conf->i[2]), (int)conf->i[3]);
+        (int)conf->i[0], cb_conf_double(conf, 1), cb_conf_double(conf, 2), (int)conf->i[3]);
     return n > 0 && (size_t)n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec zfpy: no room");
 }
 
@@ -99,7 +96,7 @@ static zfp_field field_of(const cubed_codec_ctx *ctx, const void *data)
 
 static void set_mode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, zfp_stream *z)
 {
-    const double tolerance = get_double(conf->i[1]), rate = get_double(conf->i[2]);
+    const double tolerance = cb_conf_double(conf, 1), rate = cb_conf_double(conf, 2);
     *z = (zfp_stream){.exec = {zfp_exec_serial, NULL}};
     if (conf->i[0] == zfp_mode_fixed_accuracy && tolerance >= 0)
         (void)zfp_stream_set_accuracy(z, tolerance);
@@ -141,13 +138,13 @@ static cubed_status read_header(zfp_stream *z, const cubed_codec_ctx *ctx, size_
     const zfp_field own = field_of(ctx, dst);
     *f = (zfp_field){.type = zfp_type_none};
     const size_t bits = zfp_read_header(z, f, ZFP_HEADER_FULL);
-    size_t n = 1, own_n = 1;
+    size_t n = 1;
+    const size_t own_n = count_of(ctx);
     const size_t extents[] = {f->nx, f->ny, f->nz, f->nw};
     for (int d = 0; d < 4 && bits > 0; d++) {
         if (extents[d] > 0 && cb_mul_size(n, extents[d], &n))
             return cb_fail(err, CUBED_E_FORMAT, "zfp's header has too many elements");
     }
-    for (int d = 0; d < ctx->ndim; d++) own_n *= (size_t)ctx->shape[d];
     if (bits == 0 || f->nx == 0 || f->type != own.type || n != own_n)
         return cb_fail(err, CUBED_E_FORMAT,
                        "zfp's header is of %zu elements of type %d, expected %zu of type %d",
@@ -166,8 +163,7 @@ static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *
 {
     zfp_stream z;
     zfp_field f;
-    size_t bytes = ctx->item_size;
-    for (int d = 0; d < ctx->ndim; d++) bytes *= (size_t)ctx->shape[d];
+    const size_t bytes = count_of(ctx) * ctx->item_size;
     if (src_size > scratch_size || bytes > dst_cap)
         return cb_fail(err, CUBED_E_FORMAT, "%zu bytes are no chunk of %zu", src_size, dst_cap);
     memcpy(scratch, src, src_size);

@@ -7,19 +7,20 @@
 
 #include "codec/codec_pkg.h"
 
+static cubed_status read_conf(const json_t *doc, int format, const cubed_codec_ctx *ctx,
+                              cubed_codec_conf *conf, cubed_error *err)
+{
+    (void)format;
+    (void)ctx;
+    CB_TRY(
+        cb_conf_int(doc, "zstd", "level", 0, ZSTD_minCLevel(), ZSTD_maxCLevel(), &conf->i[0], err));
+    return cb_conf_int(doc, "zstd", "checksum", 0, 0, 1, &conf->i[1], err);
+}
+
 static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx,
                           cubed_codec_conf *conf, cubed_error *err)
 {
-    json_t *doc = NULL;
-    (void)format;
-    (void)ctx;
-    memset(conf, 0, sizeof *conf);
-    CB_TRY(cb_json_parse("codec zstd", json, strlen(json), &doc, err));
-    cubed_status st =
-        cb_conf_int(doc, "zstd", "level", 0, ZSTD_minCLevel(), ZSTD_maxCLevel(), &conf->i[0], err);
-    if (st == CUBED_OK) st = cb_conf_int(doc, "zstd", "checksum", 0, 0, 1, &conf->i[1], err);
-    json_decref(doc);
-    return st;
+    return cb_conf_parse(json, "zstd", format, ctx, read_conf, conf, err);
 }
 
 static cubed_status print(const cubed_codec_conf *conf, int format, const cubed_codec_ctx *ctx,
