@@ -623,11 +623,10 @@ static PyObject *plan_chart(PyObject *object, PyObject *args)
 static PyObject *plan_report(PyObject *object, PyObject *args)
 {
     const core_plan *self = (core_plan *)object;
-    report_run run = {0};
+    report_run run = {.stats = &self->stats};
     const report *r;
     if (!PyArg_ParseTuple(args, "sz", &run.executor, &run.error) || !(r = record_of(object)))
         return NULL;
-    if (self->has_stats) run.stats = &self->stats;
     return core_report(r, &run);
 }
 

@@ -10,11 +10,10 @@ typedef struct core_plan {
     int nresults;   /* targets in memory come first in nobody's order: see is_memory */
     unsigned char *is_memory;
     bool running;
-    cubed_cancel cancel; /* of what a worker does with it */
-    cubed_cancel stuck;  /* set where that took too long, and cannot be ended */
-    report *record;      /* of the latest run that was to be recorded, or NULL */
-    cubed_run_stats stats;
-    bool has_stats;
+    cubed_cancel cancel;   /* of what a worker does with it */
+    cubed_cancel stuck;    /* set where that took too long, and cannot be ended */
+    report *record;        /* of the latest run that was to be recorded, or NULL */
+    cubed_run_stats stats; /* of the latest run */
 } core_plan;
 
 /* The method "run". */

@@ -279,7 +279,6 @@ PyObject *core_run_plan(PyObject *object, PyObject *args)
     }
     self->running = false;
     if (s->nruns > 0) s->nruns--; /* it is 0 in a child that a callback forked */
-    self->has_stats = ok && c.status == CUBED_OK;
     self->stats = c.stats;
     for (int i = 0; i < nbuffers; i++) PyBuffer_Release(&buffers[i]);
     PyMem_Free(buffers);

@@ -165,7 +165,7 @@ static cubed_status write_report(const report *r, const cli_common *c, FILE *f, 
 {
     cubed_error own = CUBED_ERROR_INIT;
     report_run run = {.executor = c->executor ? c->executor : cubed_executor_name(NULL, 0),
-                      .stats = st == CUBED_OK ? stats : NULL,
+                      .stats = stats,
                       .error = st == CUBED_OK ? NULL : err->message};
     cubed_status written = report_write(r, &run, f, &own);
     if (written == CUBED_OK && (fflush(f) != 0 || ferror(f)))

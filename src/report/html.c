@@ -86,7 +86,7 @@ static void put_outcome(const report *r, const report_run *run, FILE *f)
 
 static unsigned workers_of(const report *r, const report_run *run)
 {
-    return run->stats ? run->stats->num_workers : r->info.max_workers;
+    return run->stats->num_workers ? run->stats->num_workers : r->info.max_workers;
 }
 
 static void tile(FILE *f, const char *value, const char *kind, const char *what)
@@ -114,11 +114,6 @@ static void put_tiles(const report *r, const report_run *run, FILE *f)
     fputs("</div>\n", f);
 }
 
-static double gb_seconds(const report *r)
-{
-    return (double)r->busy_ns * 1e-9 * (double)r->info.allowed_mem * 1e-9;
-}
-
 static void put_hosts(const report *r, FILE *f)
 {
     char text[32];
@@ -139,6 +134,7 @@ static void put_work(const report *r, const report_run *run, FILE *f)
 {
     const record_stage *t = &r->total;
     const cubed_plan_info *i = &r->info;
+    const cubed_run_stats *s = run->stats;
     double elapsed = elapsed_of(r);
     char text[32];
     fputs("<table class=\"totals\">\n", f);
@@ -156,12 +152,12 @@ static void put_work(const report *r, const report_run *run, FILE *f)
     row(f, "seconds", "time", text_time(elapsed, text), elapsed, "");
     row(f, "busy_seconds", "time of all tasks", text_time((double)t->busy_ns * 1e-9, text),
         (double)t->busy_ns * 1e-9, "");
-    row(f, "queue_seconds", "time in queue", text_time((double)r->queued_ns * 1e-9, text),
-        (double)r->queued_ns * 1e-9, "of ranges of tasks, until a worker began");
-    row(f, "worker_seconds", "time of workers", text_time((double)r->busy_ns * 1e-9, text),
-        (double)r->busy_ns * 1e-9, "with failed attempts");
-    snprintf(text, sizeof text, "%.3g GB s", gb_seconds(r));
-    row(f, "gb_seconds", "memory of workers", text, gb_seconds(r), "that time, by what is allowed");
+    row(f, "queue_seconds", "time in queue", text_time(s->queue_seconds, text), s->queue_seconds,
+        "of ranges of tasks, until a worker began");
+    row(f, "worker_seconds", "time of workers", text_time(s->worker_seconds, text),
+        s->worker_seconds, "with attempts that failed or were of no use");
+    snprintf(text, sizeof text, "%.3g GB s", s->gb_seconds);
+    row(f, "gb_seconds", "memory of workers", text, s->gb_seconds, "that time, by what is allowed");
     row_bytes(f, "bytes_read", "read, decoded", (double)t->bytes_read, "");
     row_bytes(f, "stored_read", "read, stored", (double)t->stored_read, "");
     row_bytes(f, "bytes_written", "written, decoded", (double)t->bytes_written, "");
@@ -184,13 +180,13 @@ static void put_memory(const report *r, const report_run *run, FILE *f)
               t->measured <= projected ? "&lt;= projected" : "OVER the projection: a bug");
     row_bytes(f, "bound", "bound of all workers",
               (double)workers_of(r, run) * (double)i->allowed_mem, "workers x allowed");
-    if (run->stats)
+    if (!run->error)
         row_bytes(f, "peak_rss", "peak resident, this process", (double)cubed_peak_rss(),
                   "by the operating system, without worker processes");
     if (r->intermediate_peak)
         row_bytes(f, "intermediate_peak", "intermediates in memory, peak",
                   (double)r->intermediate_peak, "");
-    if (run->stats && run->stats->intermediate_spilled)
+    if (run->stats->intermediate_spilled)
         row_bytes(f, "intermediate_spilled", "intermediates written to disk",
                   (double)run->stats->intermediate_spilled, "");
     fputs("</table>\n", f);

@@ -204,8 +204,6 @@ static int count_host(report *r, const cubed_event *e)
 /* What an engine adds to tasks. */
 static int count_engine(report *r, const cubed_event *e)
 {
-    r->busy_ns += e->duration_ns * (e->coop ? e->coop : 1);
-    r->queued_ns += e->queued_ns;
     r->backups += e->backup;
     return count_host(r, e);
 }

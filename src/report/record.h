@@ -59,9 +59,8 @@ struct report {
     int nmarks;
     int open[RECORD_LANES]; /* the last mark of each, -1: none */
     record_mark mark[RECORD_MARKS];
-    int64_t busy_ns, queued_ns; /* of workers, and of ranges */
-    int64_t backups;            /* attempts of tasks that two workers were given */
-    int nhosts;                 /* that are kept; the last is all others if there are more */
+    int64_t backups; /* attempts of tasks that two workers were given */
+    int nhosts;      /* that are kept; the last is all others if there are more */
     struct {
         char name[64];
         int64_t tasks, failed, busy_ns;

@@ -17,7 +17,7 @@ void report_event(void *r, const cubed_event *e);
 /* How the run went, for the page. */
 typedef struct report_run {
     const char *executor;
-    const cubed_run_stats *stats; /* NULL if it failed */
+    const cubed_run_stats *stats; /* also if it failed */
     const char *error;            /* NULL if it did not */
 } report_run;
 
