@@ -26,7 +26,7 @@
 #define HMAC_KEY "GS_SECRET_ACCESS_KEY secret_access_key secret"
 #define OPTIONS                                                                                    \
     CB_GOOGLE_TOKEN " " CB_GOOGLE_KEY " " CB_GOOGLE_FILE " " HMAC_ID " " HMAC_KEY " " ENDPOINT     \
-                    " " NOBODY " " PAYS " project " CB_REMOTE_PART_OPTIONS " " CB_REMOTE_OPTIONS
+                    " " NOBODY " " PAYS " " CB_REMOTE_PART_OPTIONS " " CB_REMOTE_OPTIONS
 #define OWN      "cubed-write"
 #define OWN_XML  "x-goog-meta-" OWN
 #define BOUNDARY "cubed-7f2a9c41d5e86b03"
