@@ -260,20 +260,9 @@ static void put_headers(const azure_store *s, cb_remote_call *c)
 /* Of who asks by one, if it is there yet. */
 static cb_http_ready put_token(const azure_store *s, cb_http_call *h)
 {
-    cb_keys keys;
-    cb_http_ready ready = CB_HTTP_GO;
-    const char *token = s->sas || s->anonymous ? NULL : s->bearer;
-    if (s->who) {
-        ready = cb_credentials_get(s->who, &keys, &h->status, &h->error);
-        if (ready != CB_HTTP_GO) return ready;
-        token = *keys.token ? keys.token : NULL;
-    }
-    if (token) {
-        cb_buf_printf(&h->headers, "authorization: Bearer %s", token);
-        cb_buf_put(&h->headers, "", 1);
-    }
-    if (s->who) explicit_bzero(&keys, sizeof keys);
-    return ready;
+    if (s->who) return cb_credentials_put_token(s->who, h);
+    if (s->bearer && !s->sas && !s->anonymous) cb_put_bearer(h, s->bearer);
+    return CB_HTTP_GO;
 }
 
 static cb_http_ready prepare(cb_remote *remote, cb_remote_call *c)
@@ -446,7 +435,12 @@ static cubed_status read_page(cb_remote *s, cb_remote_call *c, cubed_store_reque
 
 /* --- Opening ------------------------------------------------------------------------------------------ */
 
+static cubed_status set_rest(cb_remote *remote, cubed_error *err);
+
 static const cb_dialect azure = {
+    .options = OPTIONS,
+    .size = sizeof(azure_store),
+    .set_rest = set_rest,
     .writes = true,
     .lists = true,
     .most_deleted = 1,
@@ -526,8 +520,9 @@ static cubed_status split(azure_store *s, const char **host, cubed_error *err)
     return CUBED_OK;
 }
 
-static cubed_status set_rest(azure_store *s, cubed_error *err)
+static cubed_status set_rest(cb_remote *remote, cubed_error *err)
 {
+    azure_store *s = (azure_store *)remote;
     const char *url = s->remote.head.url, *line, *key, *endpoint, *host = NULL, *account;
     cb_net *net = s->remote.net;
     cb_zone *zone = s->remote.zone;
@@ -571,14 +566,5 @@ static cubed_status set_rest(azure_store *s, cubed_error *err)
 
 cubed_status cb_azure_open(cb_net *net, const char *url, cubed_store **out, cubed_error *err)
 {
-    cb_remote *remote;
-    CB_TRY(cb_net_check_options(net, url, OPTIONS, err));
-    CB_TRY(cb_remote_new(net, &cb_azure_vtable, &azure, url, sizeof(azure_store), &remote, err));
-    cubed_status st = set_rest((azure_store *)remote, err);
-    if (st == CUBED_OK) {
-        *out = &remote->head;
-        return st;
-    }
-    cb_remote_free(remote);
-    return cb_context(err, st, "%s", url);
+    return cb_remote_open(net, &cb_azure_vtable, &azure, url, out, err);
 }

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "store/credentials.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -132,6 +133,22 @@ cb_http_ready cb_credentials_get(cb_credentials *c, cb_keys *out, cubed_status *
         }
     }
     pthread_mutex_unlock(&f->lock);
+    return ready;
+}
+
+void cb_put_bearer(cb_http_call *call, const char *token)
+{
+    if (!*token) return;
+    cb_buf_printf(&call->headers, "authorization: Bearer %s", token);
+    cb_buf_put(&call->headers, "", 1);
+}
+
+cb_http_ready cb_credentials_put_token(cb_credentials *c, cb_http_call *call)
+{
+    cb_keys keys;
+    const cb_http_ready ready = cb_credentials_get(c, &keys, &call->status, &call->error);
+    if (ready == CB_HTTP_GO) cb_put_bearer(call, keys.token);
+    explicit_bzero(&keys, sizeof keys);
     return ready;
 }
 
@@ -328,17 +345,19 @@ cubed_status cb_look_for_aws(cb_credentials *c, cubed_error *err)
 
 static bool same_keys(const cb_credentials *a, const cb_credentials *b)
 {
-    const char *const x[] = {a->command,  a->role,        a->token_file, a->address,
-                             a->bearer,   a->sts,         a->profile,    a->region,
-                             a->endpoint, a->account,     a->client,     a->tenant,
-                             a->secret,   a->way.ca_file, a->way.proxy,  a->way.no_proxy};
-    const char *const y[] = {b->command,  b->role,        b->token_file, b->address,
-                             b->bearer,   b->sts,         b->profile,    b->region,
-                             b->endpoint, b->account,     b->client,     b->tenant,
-                             b->secret,   b->way.ca_file, b->way.proxy,  b->way.no_proxy};
+#define TEXT(name) offsetof(cb_credentials, name)
+    static const size_t texts[] = {
+        TEXT(command),  TEXT(role),        TEXT(token_file), TEXT(address),
+        TEXT(bearer),   TEXT(sts),         TEXT(profile),    TEXT(region),
+        TEXT(endpoint), TEXT(account),     TEXT(client),     TEXT(tenant),
+        TEXT(secret),   TEXT(way.ca_file), TEXT(way.proxy),  TEXT(way.no_proxy)};
+#undef TEXT
     if (!a->fetch || a->fetch != b->fetch) return false;
-    for (size_t i = 0; i < sizeof x / sizeof *x; i++) {
-        if (!x[i] != !y[i] || (x[i] && strcmp(x[i], y[i]) != 0)) return false;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const char *x, *y;
+        memcpy(&x, (const char *)a + texts[i], sizeof x);
+        memcpy(&y, (const char *)b + texts[i], sizeof y);
+        if (!x != !y || (x && strcmp(x, y) != 0)) return false;
     }
     return true;
 }
@@ -356,6 +375,7 @@ cubed_status cb_credentials_find(cb_net *net, const char *url, cb_credentials_lo
     *c = (cb_credentials){.zone = zone, .fetcher = f, .net = net, .url = cb_zone_strdup(zone, url)};
     if (!c->url) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for credentials"));
     CB_GO(cb_net_get_way(net, zone, url, &c->way, err));
+    c->way.plain_proxy = NULL;
     CB_GO(look(c, err));
     pthread_mutex_lock(&f->lock);
     cb_credentials *known = f->all;

@@ -24,6 +24,10 @@ CUBED_MUST_CHECK cubed_status cb_credentials_find(cb_net *net, const char *url,
 /* In the client's thread. CB_HTTP_WAIT: they are being fetched, and the client will be woken. */
 cb_http_ready cb_credentials_get(cb_credentials *c, cb_keys *out, cubed_status *st,
                                  cubed_error *err);
+/* The header of who asks by a token; none if it is "". */
+void cb_put_bearer(cb_http_call *call, const char *token);
+/* The same of credentials, in the client's thread: what cb_credentials_get says. */
+cb_http_ready cb_credentials_put_token(cb_credentials *c, cb_http_call *call);
 /* A server said that they have ended, whatever was thought. False: they are what there is. */
 bool cb_credentials_renew(cb_credentials *c);
 /* What settings, else the profile, say of these: NULL if nothing. */

@@ -116,12 +116,10 @@ static cubed_status ask_once(const cb_question *q, const cb_http_way *way, cb_bu
 
 cubed_status cb_ask(const cb_credentials *c, const cb_question *q, cb_buf *out, cubed_error *err)
 {
-    const cb_http_way way = {
-        .ca_file = c->way.ca_file, .proxy = c->way.proxy, .no_proxy = c->way.no_proxy};
     cubed_error why = CUBED_ERROR_INIT;
     cubed_status st = CUBED_E_IO;
     for (int i = 0; i < q->attempts; i++) {
-        st = ask_once(q, &way, out, &why);
+        st = ask_once(q, &c->way, out, &why);
         if (st == CUBED_OK || !why.transient) break;
         cb_sleep_ns((int64_t)200000000 << i);
     }

@@ -17,7 +17,7 @@ struct cb_credentials {
     cb_fetcher *fetcher;
     cb_net *net;
     const char *url; /* whose options count */
-    cb_http_way way; /* to what is asked over TLS */
+    cb_http_way way; /* without a proxy to what is asked without TLS */
     const char *profile, *files[2], *region,
         *endpoint; /* files: what is in them; NULL: there are none */
     /* NULL: keys are what they are. Blocks; in the fetcher's thread. *ends: seconds since 1970, 0: never. */

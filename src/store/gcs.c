@@ -146,15 +146,7 @@ static void put_url(const gcs_store *s, cb_remote_call *c)
 /* Of who asks by one, if it is there yet. */
 static cb_http_ready put_token(const gcs_store *s, cb_http_call *h)
 {
-    cb_keys keys;
-    if (s->anonymous) return CB_HTTP_GO;
-    const cb_http_ready ready = cb_credentials_get(s->who, &keys, &h->status, &h->error);
-    if (ready == CB_HTTP_GO && *keys.token) {
-        cb_buf_printf(&h->headers, "authorization: Bearer %s", keys.token);
-        cb_buf_put(&h->headers, "", 1);
-    }
-    explicit_bzero(&keys, sizeof keys);
-    return ready;
+    return s->anonymous ? CB_HTTP_GO : cb_credentials_put_token(s->who, h);
 }
 
 static cb_http_ready prepare_xml(cb_remote *remote, cb_remote_call *c);
@@ -431,7 +423,12 @@ static bool is_own_xml(const cb_remote_call *c)
 
 /* --- Opening ------------------------------------------------------------------------------------------ */
 
+static cubed_status set_rest(cb_remote *remote, cubed_error *err);
+
 static const cb_dialect gcs = {
+    .options = OPTIONS,
+    .size = sizeof(gcs_store),
+    .set_rest = set_rest,
     .writes = true,
     .lists = true,
     .most_deleted = 1,
@@ -515,8 +512,9 @@ cubed_status cb_gcs_get_upload_sizes(cb_net *net, cb_zone *zone, const char *url
     return CUBED_OK;
 }
 
-static cubed_status set_rest(gcs_store *s, cubed_error *err)
+static cubed_status set_rest(cb_remote *remote, cubed_error *err)
 {
+    gcs_store *s = (gcs_store *)remote;
     const char *url = s->remote.head.url;
     cb_net *net = s->remote.net;
     cb_zone *zone = s->remote.zone;
@@ -531,14 +529,5 @@ static cubed_status set_rest(gcs_store *s, cubed_error *err)
 
 cubed_status cb_gcs_open(cb_net *net, const char *url, cubed_store **out, cubed_error *err)
 {
-    cb_remote *remote;
-    CB_TRY(cb_net_check_options(net, url, OPTIONS, err));
-    CB_TRY(cb_remote_new(net, &cb_gcs_vtable, &gcs, url, sizeof(gcs_store), &remote, err));
-    cubed_status st = set_rest((gcs_store *)remote, err);
-    if (st == CUBED_OK) {
-        *out = &remote->head;
-        return st;
-    }
-    cb_remote_free(remote);
-    return cb_context(err, st, "%s", url);
+    return cb_remote_open(net, &cb_gcs_vtable, &gcs, url, out, err);
 }

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "store/net.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -272,6 +273,21 @@ cubed_status cb_net_get_flag(cb_net *n, cb_zone *zone, const char *url, const ch
     if (*out || is_among("0 false no off none", text, true)) return CUBED_OK;
     return cb_fail(err, CUBED_E_ARG, "%.*s is \"%s\", expected true or false",
                    (int)strcspn(names, " "), names, text);
+}
+
+cubed_status cb_net_get_seconds(cb_net *n, cb_zone *zone, const char *url, const char *names,
+                                double most, int64_t *ms, cubed_error *err)
+{
+    const char *text;
+    char *end;
+    CB_TRY(cb_net_get(n, zone, url, names, &text, err));
+    if (!text) return CUBED_OK;
+    const double seconds = strtod(text, &end);
+    if (end == text || (*end && strcmp(end, "s") != 0) || !(seconds >= 0.001 && seconds < most))
+        return cb_fail(err, CUBED_E_ARG, "%.*s is \"%s\", expected seconds",
+                       (int)strcspn(names, " "), names, text);
+    *ms = (int64_t)(seconds * 1000);
+    return CUBED_OK;
 }
 
 cubed_status cb_net_get_way(cb_net *n, cb_zone *zone, const char *url, cb_http_way *out,

@@ -57,6 +57,10 @@ CUBED_MUST_CHECK cubed_status cb_net_get(cb_net *n, cb_zone *zone, const char *u
 /* The same of truth values. */
 CUBED_MUST_CHECK cubed_status cb_net_get_flag(cb_net *n, cb_zone *zone, const char *url,
                                               const char *names, bool *out, cubed_error *err);
+/* The same of seconds, of which there are less than `most`; *ms is left as it is if they are not set. */
+CUBED_MUST_CHECK cubed_status cb_net_get_seconds(cb_net *n, cb_zone *zone, const char *url,
+                                                 const char *names, double most, int64_t *ms,
+                                                 cubed_error *err);
 /* How a URL's servers are reached. */
 CUBED_MUST_CHECK cubed_status cb_net_get_way(cb_net *n, cb_zone *zone, const char *url,
                                              cb_http_way *out, cubed_error *err);

@@ -574,20 +574,6 @@ const cubed_store_vtable cb_redis_vtable = {
     .copy = copy,
 };
 
-static cubed_status get_ms(redis_store *s, const char *names, int64_t *ms, cubed_error *err)
-{
-    const char *text;
-    char *end;
-    CB_TRY(cb_net_get(s->net, s->zone, s->head.url, names, &text, err));
-    if (!text) return CUBED_OK;
-    const double seconds = strtod(text, &end);
-    if (end == text || *end || !(seconds >= 0.001 && seconds < 1e9))
-        return cb_fail(err, CUBED_E_ARG, "%.*s is \"%s\", expected seconds",
-                       (int)strcspn(names, " "), names, text);
-    *ms = (int64_t)(seconds * 1000);
-    return CUBED_OK;
-}
-
 /* HOST:PORT/DB/PATH; a first part of digits alone is the database. */
 static cubed_status split(redis_store *s, cubed_error *err)
 {
@@ -621,8 +607,8 @@ static cubed_status configure(redis_store *s, cubed_error *err)
     CB_TRY(split(s, err));
     CB_TRY(cb_net_get(s->net, s->zone, s->head.url, WHO, &s->user, err));
     CB_TRY(cb_net_get(s->net, s->zone, s->head.url, SECRET, &s->password, err));
-    CB_TRY(get_ms(s, EXPIRY, &s->expiry_ms, err));
-    CB_TRY(get_ms(s, WAITS, &timeout, err));
+    CB_TRY(cb_net_get_seconds(s->net, s->zone, s->head.url, EXPIRY, 1e9, &s->expiry_ms, err));
+    CB_TRY(cb_net_get_seconds(s->net, s->zone, s->head.url, WAITS, 1e6, &timeout, err));
     s->timeout_ms = (int)timeout;
     return CUBED_OK;
 }

@@ -876,11 +876,6 @@ void cb_remote_close(cubed_store *store)
     pthread_mutex_lock(&s->lock);
     while (s->njobs > 0) pthread_cond_wait(&s->idle, &s->lock);
     pthread_mutex_unlock(&s->lock);
-    cb_remote_free(s);
-}
-
-void cb_remote_free(cb_remote *s)
-{
     pthread_mutex_destroy(&s->lock);
     pthread_cond_destroy(&s->idle);
     cb_zone_free(s->zone);
@@ -888,24 +883,14 @@ void cb_remote_free(cb_remote *s)
 
 /* --- Opening ------------------------------------------------------------------------------------------ */
 
-static cubed_status get_seconds(cb_remote *s, const char *names, uint32_t *ms, cubed_error *err)
-{
-    const char *text;
-    char *end;
-    CB_TRY(cb_net_get(s->net, s->zone, s->head.url, names, &text, err));
-    if (!text) return CUBED_OK;
-    const double seconds = strtod(text, &end);
-    if (end == text || (*end && strcmp(end, "s") != 0) || !(seconds > 0 && seconds < 86400))
-        return cb_fail(err, CUBED_E_ARG, "storage option %s is \"%s\", expected seconds", names,
-                       text);
-    *ms = (uint32_t)(seconds * 1000);
-    return CUBED_OK;
-}
-
 static cubed_status configure(cb_remote *s, cubed_error *err)
 {
-    CB_TRY(get_seconds(s, "connect_timeout", &s->connect_ms, err));
-    CB_TRY(get_seconds(s, "read_timeout", &s->stall_ms, err));
+    const double day = 86400;
+    int64_t connect = 0, stall = 0;
+    CB_TRY(cb_net_get_seconds(s->net, s->zone, s->head.url, "connect_timeout", day, &connect, err));
+    CB_TRY(cb_net_get_seconds(s->net, s->zone, s->head.url, "read_timeout", day, &stall, err));
+    s->connect_ms = (uint32_t)connect;
+    s->stall_ms = (uint32_t)stall;
     return cb_net_get_way(s->net, s->zone, s->head.url, &s->way, err);
 }
 
@@ -958,12 +943,13 @@ static cubed_status split_url(cb_remote *s, cubed_error *err)
     return st;
 }
 
-cubed_status cb_remote_new(cb_net *net, const cubed_store_vtable *vt, const cb_dialect *dialect,
-                           const char *url, size_t size, cb_remote **out, cubed_error *err)
+cubed_status cb_remote_open(cb_net *net, const cubed_store_vtable *vt, const cb_dialect *dialect,
+                            const char *url, cubed_store **out, cubed_error *err)
 {
     cb_zone *zone;
+    CB_TRY(cb_net_check_options(net, url, dialect->options, err));
     CB_TRY(cb_zone_new(net->alloc, &zone, err));
-    cb_remote *s = cb_zone_alloc(zone, size);
+    cb_remote *s = cb_zone_alloc(zone, dialect->size);
     const char *name = cb_zone_strdup(zone, url);
     if (!s || !name || pthread_mutex_init(&s->lock, NULL) != 0) {
         cb_zone_free(zone);
@@ -977,12 +963,15 @@ cubed_status cb_remote_new(cb_net *net, const cubed_store_vtable *vt, const cb_d
     s->pid = getpid();
     cubed_status st = split_url(s, err);
     if (st == CUBED_OK) st = configure(s, err);
-    if (st != CUBED_OK) {
-        cb_remote_free(s);
-        return st;
+    if (st == CUBED_OK && dialect->set_rest) {
+        st = dialect->set_rest(s, err);
+        if (st != CUBED_OK) st = cb_context(err, st, "%s", url);
     }
-    *out = s;
-    return CUBED_OK;
+    if (st == CUBED_OK)
+        *out = &s->head;
+    else
+        cb_remote_close(&s->head);
+    return st;
 }
 
 cubed_status cb_remote_around(cubed_store *store, const char *prefix, cubed_store **out, char *name,

@@ -59,6 +59,10 @@ typedef struct cb_remote_fault {
 } cb_remote_fault;
 
 typedef struct cb_dialect {
+    const char *options; /* that its URLs may have */
+    size_t size;         /* of a store's struct, of which the cb_remote is the first member */
+    /* Of a store whose settings that all have are known: those that are the dialect's. NULL: there are none. */
+    cubed_status (*set_rest)(cb_remote *s, cubed_error *err);
     bool writes, lists;
     size_t most_deleted;      /* by one call; 1: each by its own */
     bool conditional_uploads; /* what is put with a condition may go in parts */
@@ -117,13 +121,9 @@ struct cb_remote {
 #define CB_REMOTE_OPTIONS                                                                          \
     "connect_timeout read_timeout AWS_CA_BUNDLE ca_bundle proxy HTTPS_PROXY HTTP_PROXY NO_PROXY"
 
-/* Zeroed memory for a store's struct, of which the cb_remote is the first member, with all that does not depend on
- * the dialect. */
-CUBED_MUST_CHECK cubed_status cb_remote_new(cb_net *net, const cubed_store_vtable *vt,
-                                            const cb_dialect *dialect, const char *url, size_t size,
-                                            cb_remote **out, cubed_error *err);
-/* Of a store that was not given out. */
-void cb_remote_free(cb_remote *s);
+CUBED_MUST_CHECK cubed_status cb_remote_open(cb_net *net, const cubed_store_vtable *vt,
+                                             const cb_dialect *dialect, const char *url,
+                                             cubed_store **out, cubed_error *err);
 void cb_remote_close(cubed_store *store);
 void cb_remote_submit(cubed_store *store, cubed_store_request *const *requests, size_t n);
 void cb_remote_cancel(cubed_store *store, cubed_store_request *request);

@@ -396,7 +396,12 @@ static void read_deleted(const cb_remote_call *c, cb_remote_fault *f)
 
 /* --- Opening ------------------------------------------------------------------------------------------ */
 
+static cubed_status set_rest(cb_remote *remote, cubed_error *err);
+
 static const cb_dialect s3 = {
+    .options = OPTIONS,
+    .size = sizeof(s3_store),
+    .set_rest = set_rest,
     .writes = true,
     .lists = true,
     .most_deleted = 1000,
@@ -429,8 +434,9 @@ static cubed_status set_endpoint(s3_store *s, cubed_error *err)
     return cb_net_get_flag(s->remote.net, zone, s->remote.head.url, VIRTUAL, &s->by_host, err);
 }
 
-static cubed_status set_rest(s3_store *s, cubed_error *err)
+static cubed_status set_rest(cb_remote *remote, cubed_error *err)
 {
+    s3_store *s = (s3_store *)remote;
     const char *url = s->remote.head.url, *region;
     cb_net *net = s->remote.net;
     cb_zone *zone = s->remote.zone;
@@ -447,15 +453,5 @@ static cubed_status set_rest(s3_store *s, cubed_error *err)
 
 cubed_status cb_s3_open(cb_net *net, const char *url, cubed_store **out, cubed_error *err)
 {
-    cb_remote *remote;
-    CB_TRY(cb_net_check_options(net, url, OPTIONS, err));
-    CB_TRY(cb_remote_new(net, &cb_s3_vtable, &s3, url, sizeof(s3_store), &remote, err));
-    s3_store *s = (s3_store *)remote;
-    cubed_status st = set_rest(s, err);
-    if (st == CUBED_OK) {
-        *out = &remote->head;
-        return st;
-    }
-    cb_remote_free(remote);
-    return cb_context(err, st, "%s", url);
+    return cb_remote_open(net, &cb_s3_vtable, &s3, url, out, err);
 }

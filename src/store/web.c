@@ -28,7 +28,11 @@ static void tell(const cb_remote_call *c, cubed_object_info *info)
     cb_remote_set_version(info, tag ? tag : cb_http_header(&c->http, "last-modified"));
 }
 
-static const cb_dialect web = {.most_deleted = 1, .prepare = prepare, .tell = tell};
+static const cb_dialect web = {.options = CB_REMOTE_OPTIONS,
+                               .size = sizeof(cb_remote),
+                               .most_deleted = 1,
+                               .prepare = prepare,
+                               .tell = tell};
 
 const cubed_store_vtable cb_web_vtable = {
     .struct_size = sizeof(cubed_store_vtable),
@@ -45,9 +49,5 @@ const cubed_store_vtable cb_web_vtable = {
 
 cubed_status cb_web_open(cb_net *net, const char *url, cubed_store **out, cubed_error *err)
 {
-    cb_remote *s;
-    CB_TRY(cb_net_check_options(net, url, CB_REMOTE_OPTIONS, err));
-    CB_TRY(cb_remote_new(net, &cb_web_vtable, &web, url, sizeof *s, &s, err));
-    *out = &s->head;
-    return CUBED_OK;
+    return cb_remote_open(net, &cb_web_vtable, &web, url, out, err);
 }
