@@ -17,7 +17,7 @@ static bool is_local(const char *url)
     (void)cubed_url_path(url, &n, &store);
     char *name = cli_printf("%.*s", (int)store, url);
     const bool directory = stat(name, &info) == 0 && S_ISDIR(info.st_mode);
-    const bool elsewhere = strstr(name, "://") != NULL;
+    const bool elsewhere = cli_is_url(name);
     cli_free(name);
     return !directory && !elsewhere;
 }
@@ -30,7 +30,7 @@ static bool is_file(const char *url, cubed_file_kind kind)
 bool archive_is_elsewhere(const char *url)
 {
     const cubed_file_kind kind = cubed_url_file_kind(url);
-    return kind != CUBED_FILE_NONE && kind != CUBED_FILE_REFERENCES && strstr(url, "://");
+    return kind != CUBED_FILE_NONE && kind != CUBED_FILE_REFERENCES && cli_is_url(url);
 }
 
 bool archive_is_netcdf(const char *url) { return is_file(url, CUBED_FILE_NETCDF); }

@@ -1,6 +1,5 @@
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli.h"
 
@@ -40,17 +39,6 @@ static void tell(void *ctx, const char *path, cubed_leftover what)
            names[what], t->place, *path ? ": " : "", path);
 }
 
-/* False of a path in the file system that does not exist. */
-static bool is_there(const char *place)
-{
-    size_t n, store;
-    (void)cubed_url_path(place, &n, &store);
-    char *name = cli_printf("%.*s", (int)store, place);
-    const bool there = strstr(name, "://") || access(name, F_OK) == 0;
-    cli_free(name);
-    return there;
-}
-
 int cmd_clean(int argc, char **argv)
 {
     told t = {.n = 0};
@@ -64,7 +52,7 @@ int cmd_clean(int argc, char **argv)
     int code = cli_context("clean", &c, &ctx);
     for (; optind < argc && code == EXIT_SUCCESS; optind++) {
         t.place = argv[optind];
-        if (!is_there(t.place)) {
+        if (!cli_is_there(t.place)) {
             fprintf(stderr, "cubed clean: there is nothing at %s\n", t.place);
             t.n++; /* said already */
         } else if (cubed_clean(ctx, t.place, t.flags, tell, &t, &err) != CUBED_OK)

@@ -3,7 +3,6 @@
 #include <ctype.h>
 #include <glob.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cf.h"
 #include "cli.h"
@@ -22,11 +21,7 @@ static bool is_pattern(const char *url)
 {
     size_t n, store;
     (void)cubed_url_path(url, &n, &store);
-    if (strcspn(url, "*?[") >= store) return false;
-    char *name = cli_printf("%.*s", (int)store, url);
-    const bool there = strstr(name, "://") || access(name, F_OK) == 0;
-    cli_free(name);
-    return !there;
+    return strcspn(url, "*?[") < store && !cli_is_there(url);
 }
 
 /* What it stands for, in order of the names; *n is 0 if there is nothing. */

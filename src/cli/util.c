@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "cubed/sys/message.h"
@@ -80,6 +81,16 @@ int cli_read_file(const char *file, void **data, size_t *size)
 }
 
 bool cli_is_url(const char *text) { return strstr(text, "://") != NULL; }
+
+bool cli_is_there(const char *place)
+{
+    size_t n, store;
+    (void)cubed_url_path(place, &n, &store);
+    char *name = cli_printf("%.*s", (int)store, place);
+    const bool there = cli_is_url(name) || access(name, F_OK) == 0;
+    cli_free(name);
+    return there;
+}
 
 typedef struct object_bytes {
     void **data;
