@@ -30,6 +30,9 @@ void cb_budget_give(cb_budget *b, size_t size);
 size_t cb_machine_memory(void);
 /* How many processes of this one's cgroup the system has killed for lack of memory; 0 where it does not tell. */
 uint64_t cb_oom_kills(void);
+/* From now on core files of this process, and of those that it starts, have nothing of its memory (Linux, where /proc is
+ * mounted). */
+void cb_pages_keep_from_cores(void);
 /* The most resident bytes of this process so far; 0 where the system does not tell. */
 size_t cb_peak_rss(void);
 /* Memory of this process that is resident; 0 if the system does not tell. */

@@ -528,11 +528,11 @@ static cubed_status set_rest(cb_remote *remote, cubed_error *err)
     cb_zone *zone = s->remote.zone;
     bool emulated = false;
     CB_TRY(split(s, &host, err));
-    CB_TRY(cb_net_get(net, zone, url, LINE, &line, err));
+    CB_TRY(cb_net_get_secret(net, zone, url, LINE, &line, err));
     CB_TRY(cb_net_get(net, zone, url, ACCOUNT, &account, err));
-    CB_TRY(cb_net_get(net, zone, url, KEY, &key, err));
-    CB_TRY(cb_net_get(net, zone, url, SAS, &s->sas, err));
-    CB_TRY(cb_net_get(net, zone, url, TOKEN, &s->bearer, err));
+    CB_TRY(cb_net_get_secret(net, zone, url, KEY, &key, err));
+    CB_TRY(cb_net_get_secret(net, zone, url, SAS, &s->sas, err));
+    CB_TRY(cb_net_get_secret(net, zone, url, TOKEN, &s->bearer, err));
     CB_TRY(cb_net_get(net, zone, url, ENDPOINT, &endpoint, err));
     CB_TRY(cb_net_get_flag(net, zone, url, NOBODY, &s->anonymous, err));
     CB_TRY(cb_net_get_flag(net, zone, url, EMULATOR, &emulated, err));

@@ -46,7 +46,8 @@ static void fetch_one(cb_fetcher *f, cb_credentials *c)
     int64_t ends = 0;
     cubed_error err = CUBED_ERROR_INIT;
     pthread_mutex_unlock(&f->lock);
-    const cubed_status st = c->fetch(c, &keys, &ends, &err);
+    cubed_status st = cb_net_keep_secrets(f->net, &err);
+    if (st == CUBED_OK) st = c->fetch(c, &keys, &ends, &err);
     pthread_mutex_lock(&f->lock);
     c->wanted = false;
     if (st == CUBED_OK) {
@@ -377,6 +378,8 @@ cubed_status cb_credentials_find(cb_net *net, const char *url, cb_credentials_lo
     CB_GO(cb_net_get_way(net, zone, url, &c->way, err));
     c->way.plain_proxy = NULL;
     CB_GO(look(c, err));
+    if (*c->keys.secret || *c->keys.token || c->bearer || c->account || c->secret)
+        CB_GO(cb_net_keep_secrets(net, err));
     pthread_mutex_lock(&f->lock);
     cb_credentials *known = f->all;
     while (known && !same_keys(known, c)) known = known->next;

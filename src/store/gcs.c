@@ -492,7 +492,7 @@ static cubed_status set_hmac_keys(gcs_store *s, cubed_error *err)
     CB_TRY(cb_net_get(net, zone, url, CB_GOOGLE_TOKEN, &token, err));
     if (token || s->anonymous) return CUBED_OK;
     CB_TRY(cb_net_get(net, zone, url, HMAC_ID, &s->id, err));
-    CB_TRY(cb_net_get(net, zone, url, HMAC_KEY, &s->secret, err));
+    CB_TRY(cb_net_get_secret(net, zone, url, HMAC_KEY, &s->secret, err));
     if (!s->id != !s->secret)
         return cb_fail(err, CUBED_E_ARG,
                        "GS_ACCESS_KEY_ID and GS_SECRET_ACCESS_KEY: expected both, got the %s alone",

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/error.h"
+#include "mem/pages.h"
 #include "store/credentials.h"
 #include "store/uri.h"
 
@@ -109,7 +110,8 @@ static bool is_wanted(const char *name, size_t n)
                                         "no_proxy",
                                         "GCE_METADATA_HOST",
                                         "IDENTITY_ENDPOINT",
-                                        "IDENTITY_HEADER"};
+                                        "IDENTITY_HEADER",
+                                        CB_NET_CORES};
     for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++) {
         const size_t k = strlen(beginnings[i]);
         if (n > k && memcmp(name, beginnings[i], k) == 0) return true;
@@ -288,6 +290,33 @@ cubed_status cb_net_get_seconds(cb_net *n, cb_zone *zone, const char *url, const
                        (int)strcspn(names, " "), names, text);
     *ms = (int64_t)(seconds * 1000);
     return CUBED_OK;
+}
+
+cubed_status cb_net_keep_secrets(cb_net *n, cubed_error *err)
+{
+    bool full = false;
+    cubed_status st = CUBED_OK;
+    pthread_mutex_lock(&n->lock);
+    for (const cb_setting *s = n->settings; s && st == CUBED_OK; s = s->next) {
+        if (s->scope || strcmp(s->name, CB_NET_CORES) != 0 || !*s->value) continue;
+        full = strcmp(s->value, "full") == 0;
+        if (!full)
+            st = cb_fail(err, CUBED_E_ARG, CB_NET_CORES " is \"%s\", expected full, or nothing",
+                         s->value);
+    }
+    if (st == CUBED_OK && !full && !n->keeps_secrets) {
+        cb_pages_keep_from_cores();
+        n->keeps_secrets = true;
+    }
+    pthread_mutex_unlock(&n->lock);
+    return st;
+}
+
+cubed_status cb_net_get_secret(cb_net *n, cb_zone *zone, const char *url, const char *names,
+                               const char **out, cubed_error *err)
+{
+    CB_TRY(cb_net_get(n, zone, url, names, out, err));
+    return *out ? cb_net_keep_secrets(n, err) : CUBED_OK;
 }
 
 cubed_status cb_net_get_way(cb_net *n, cb_zone *zone, const char *url, cb_http_way *out,

@@ -28,6 +28,7 @@ typedef struct cb_net {
     cb_setting *settings;          /* the latest first */
     cb_http *http[CB_NET_CLIENTS]; /* NULL until they are needed */
     struct cb_fetcher *fetcher;    /* of credentials: NULL until it is needed */
+    bool keeps_secrets;            /* core files have nothing of them */
 } cb_net;
 
 CUBED_MUST_CHECK cubed_status cb_net_init(cb_net *n, const cubed_allocator *a, cubed_error *err);
@@ -61,6 +62,15 @@ CUBED_MUST_CHECK cubed_status cb_net_get_flag(cb_net *n, cb_zone *zone, const ch
 CUBED_MUST_CHECK cubed_status cb_net_get_seconds(cb_net *n, cb_zone *zone, const char *url,
                                                  const char *names, double most, int64_t *ms,
                                                  cubed_error *err);
+/* Variable that says what core files of a process have that keeps secrets: "full", all that others have; else nothing of
+ * its memory, where its environment is, too. */
+#define CB_NET_CORES "CUBED_CORE_DUMPS"
+/* Before credentials are used: sees to it. */
+CUBED_MUST_CHECK cubed_status cb_net_keep_secrets(cb_net *n, cubed_error *err);
+/* cb_net_get of what is a secret. */
+CUBED_MUST_CHECK cubed_status cb_net_get_secret(cb_net *n, cb_zone *zone, const char *url,
+                                                const char *names, const char **out,
+                                                cubed_error *err);
 /* How a URL's servers are reached. */
 CUBED_MUST_CHECK cubed_status cb_net_get_way(cb_net *n, cb_zone *zone, const char *url,
                                              cb_http_way *out, cubed_error *err);

@@ -606,7 +606,7 @@ static cubed_status configure(redis_store *s, cubed_error *err)
     int64_t timeout = TIMEOUT_MS;
     CB_TRY(split(s, err));
     CB_TRY(cb_net_get(s->net, s->zone, s->head.url, WHO, &s->user, err));
-    CB_TRY(cb_net_get(s->net, s->zone, s->head.url, SECRET, &s->password, err));
+    CB_TRY(cb_net_get_secret(s->net, s->zone, s->head.url, SECRET, &s->password, err));
     CB_TRY(cb_net_get_seconds(s->net, s->zone, s->head.url, EXPIRY, 1e9, &s->expiry_ms, err));
     CB_TRY(cb_net_get_seconds(s->net, s->zone, s->head.url, WAITS, 1e6, &timeout, err));
     s->timeout_ms = (int)timeout;

@@ -1,9 +1,13 @@
-"""Keys and tokens are in nothing that the library writes or says."""
+"""Keys and tokens are in nothing that the library writes or says, nor in core files."""
 
 import base64
 import os
+import resource
+import signal
 import subprocess
 import sys
+import threading
+from pathlib import Path
 from urllib.parse import quote
 
 import numpy as np
@@ -179,3 +183,124 @@ def test_secrets_in_storage_options(case, tmp_path):
     server.fault = None
     assert b"colour" in done.stdout
     look(tmp_path, server, [done.stdout, done.stderr], secrets)
+
+
+# --- Core files -----------------------------------------------------------------------------------
+
+linux = pytest.mark.skipif(
+    sys.platform != "linux", reason="what core files have is set on Linux alone"
+)
+
+
+def core_folder(cwd):
+    """Where core files of processes in that directory are put; None: a program gets them."""
+    pattern = Path("/proc/sys/kernel/core_pattern").read_text().strip()
+    return None if pattern.startswith("|") else (cwd / pattern).parent
+
+
+def cores_of(folder):
+    return {p for p in folder.iterdir() if "core" in p.name and p.is_file()}
+
+
+USUAL = 0x33
+
+
+def allow_cores():
+    """In a child: whatever this process has used, core files as they are by default."""
+    hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
+    resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
+    Path("/proc/self/coredump_filter").write_text(hex(USUAL))
+
+
+def crash(cwd, server, top, env, folder):
+    """The filter of a command that has asked the server, and its core file, if it leaves one."""
+    came, go_on = threading.Event(), threading.Event()
+
+    def hold(_):
+        came.set()
+        go_on.wait(60)
+
+    server.fault = hold
+    before = cores_of(folder) if folder else set()
+    p = subprocess.Popen(
+        [BIN, "info", f"{top}/a.zarr"], cwd=cwd, env=env, preexec_fn=allow_cores,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        assert came.wait(60)
+        what = int(Path(f"/proc/{p.pid}/coredump_filter").read_text(), 16)
+    finally:
+        p.send_signal(signal.SIGABRT)
+        p.wait(60)
+        go_on.set()
+        server.fault = None
+    assert p.returncode == -signal.SIGABRT
+    found = cores_of(folder) - before if folder else set()
+    data = b"".join(f.read_bytes() for f in found)
+    for f in found:
+        f.unlink()
+    return what, data
+
+
+@linux
+def test_secrets_in_core_files(case, tmp_path):
+    server, scheme, variables, _, secrets = case
+    top = f"{scheme}://b"
+    env = {**os.environ, **variables}
+    folder = core_folder(tmp_path)
+    can = folder and resource.getrlimit(resource.RLIMIT_CORE)[1] != 0
+    full, everything = crash(tmp_path, server, top, env | {"CUBED_CORE_DUMPS": "full"}, folder)
+    what, data = crash(tmp_path, server, top, env, folder)
+    assert (what, full) == (0x10, USUAL)
+    if can:  # else a program takes them, or there are none here: what they have is the filter's
+        assert all(any(form in everything for form in forms([s])) for s in secrets)
+        assert data.startswith(b"\x7fELF")
+        assert not any(form in data for form in forms(secrets))
+        assert len(data) < len(everything) / 4
+
+
+@linux
+def test_nobodys_core_files_have_all(tmp_path):
+    """Of the command that asks as nobody."""
+    with Server(signed=False) as server:
+        variables = server.variables | {"AWS_NO_SIGN_REQUEST": "true"}
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+            del variables[name]
+        nobody = {k: v for k, v in os.environ.items() if not k.startswith("AWS_")}
+        nobody |= variables | {"HOME": str(tmp_path), "AWS_EC2_METADATA_DISABLED": "true"}
+        what, _ = crash(tmp_path, server, "s3://b", nobody, None)
+    assert what == USUAL
+
+
+def test_what_core_files_have_is_said_well(tmp_path):
+    with Server() as server:
+        env = {**os.environ, **server.variables, "CUBED_CORE_DUMPS": "ful"}
+        done = subprocess.run(
+            [BIN, "info", "s3://b/a.zarr"], env=env, capture_output=True, text=True
+        )
+    assert done.returncode == 1
+    assert 'CUBED_CORE_DUMPS is "ful", expected full, or nothing' in done.stderr
+
+
+@linux
+def test_core_files_of_programs(case):
+    """Those of a program of Python, once it uses options, and of the workers that it starts."""
+    server, scheme, _, options, _ = case
+    program = """
+import sys, pathlib, numpy as np, cubed
+own = lambda: pathlib.Path("/proc/self/coredump_filter").read_text()
+before, url, options = own(), sys.argv[1], eval(sys.stdin.read())
+spec = cubed.Spec(f"{url}/work", allowed_mem="100MB", storage_options=options,
+                  executor_name="processes", executor_options={"max_workers": 1})
+cubed.array_api.asarray([1, 2, 3], spec=spec)
+assert own() == before
+x = cubed.array_api.arange(4, chunks=2, spec=spec)
+cubed.to_zarr(cubed.map_blocks(lambda a: a * 0 + int(own(), 16), x, dtype="i8"), f"{url}/p.zarr")
+print(own().strip(), cubed.from_zarr(f"{url}/p.zarr", spec=spec).compute().tolist())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program, f"{scheme}://b"], input=repr(options), text=True,
+        capture_output=True, timeout=120, preexec_fn=allow_cores,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split(None, 1) == ["00000010", "[16, 16, 16, 16]\n"]
