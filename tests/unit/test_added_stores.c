@@ -8,58 +8,25 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "async_store.h"
 #include "base/clock.h"
 #include "cubed/cubed.h"
+#include "later_store.h"
 #include "plan/plan.h"
 #include "plan_test.h"
 
 enum { N = 40, CHUNK = 10, LISTED = 256 };
 
-/* A vtable with the async store that all URLs of its scheme are. */
 typedef struct added {
-    cubed_store_vtable vt;
-    async_store *store;
+    later_store *store;
     cubed_context *ctx;
 } added;
 
-typedef struct handle {
-    cubed_store head;
-    async_store *store;
-} handle;
-
-static void handle_submit(cubed_store *store, cubed_store_request *const *requests, size_t n)
-{
-    async_submit(&((handle *)store)->store->head, requests, n);
-}
-
-static void handle_close(cubed_store *store) { free(store); }
-
-static cubed_status handle_open(const cubed_store_vtable *vt, const cubed_store_open_args *args,
-                                cubed_store **out, cubed_error *err)
-{
-    handle *h = calloc(1, sizeof *h);
-    if (!h) return cb_fail(err, CUBED_E_NOMEM, "no memory");
-    h->head = (cubed_store){.vt = vt, .alloc = args->alloc, .url = "later://test"};
-    h->store = ((added *)vt->ctx)->store;
-    *out = &h->head;
-    return CUBED_OK;
-}
-
 static int setup(void **state)
 {
-    cubed_store *inner;
-    if (cb_store_open_memory(&cb_system_allocator, "inner", &inner, NULL)) return -1;
     added *a = calloc(1, sizeof *a);
     if (!a) return -1;
-    a->store = async_over(inner);
-    a->vt = (cubed_store_vtable){.struct_size = sizeof a->vt,
-                                 .version = CUBED_STORE_VERSION,
-                                 .scheme = "later",
-                                 .ctx = a,
-                                 .open = handle_open,
-                                 .close = handle_close,
-                                 .submit = handle_submit};
+    a->store = later_new("later");
+    a->store->seed = 1;
     *state = a;
     return cubed_context_new(NULL, &a->ctx, NULL) == CUBED_OK ? 0 : -1;
 }
@@ -68,7 +35,7 @@ static int teardown(void **state)
 {
     added *a = *state;
     cubed_context_unref(a->ctx);
-    cb_store_close(&a->store->head);
+    later_free(a->store);
     free(a);
     return 0;
 }
@@ -110,7 +77,7 @@ static void test_a_store_that_completes_later(void **state)
 {
     added *a = *state;
     cubed_error err = CUBED_ERROR_INIT;
-    must(cubed_context_add_store(a->ctx, &a->vt, &err), &err);
+    must(cubed_context_add_store(a->ctx, &a->store->vt, &err), &err);
     write_and_read(a->ctx, "later://here/x", false);
     /* It cannot replace arrays, and says so before anything is touched. */
     const cubed_target again = {.url = "LATER://here/x", .overwrite = true};
@@ -125,7 +92,7 @@ static void test_memory_of_requests(void **state)
     added *a = *state;
     cubed_error err = CUBED_ERROR_INIT;
     uint64_t with[2];
-    must(cubed_context_add_store(a->ctx, &a->vt, &err), &err);
+    must(cubed_context_add_store(a->ctx, &a->store->vt, &err), &err);
     must(negate(a->ctx, NULL, &(cubed_target){.url = "later://here/x"}, NULL, NULL, &err), &err);
     for (int i = 0; i < 2; i++) {
         cubed_array *x, *y;
@@ -139,8 +106,8 @@ static void test_memory_of_requests(void **state)
         cubed_plan_unref(plan);
         cubed_array_unref(y);
         cubed_array_unref(x);
-        a->vt.request_bytes = REQUEST; /* as if it had said so from the start */
-        a->vt.process_bytes = PROCESS;
+        a->store->vt.request_bytes = REQUEST; /* as if it had said so from the start */
+        a->store->vt.process_bytes = PROCESS;
     }
     assert_true(with[1] >= with[0] + PROCESS + 2 * (uint64_t)REQUEST);
 }
@@ -158,7 +125,7 @@ static cubed_status read_failing(added *a, int failures, uint32_t retry_after_ms
     const cubed_target target = {.array = y, .data = back};
     must(cubed_plan_new(a->ctx, &target, 1, NULL, &plan, err), err);
     /* A run looks at its source's version first, which is not what is to fail. */
-    async_fail_gets(a->store, failures, retry_after_ms);
+    later_fail(a->store, LATER_GETS, 0, failures, retry_after_ms);
     o.retries = retries;
     o.executor = "single-threaded";
     const int64_t before = cb_clock_ns();
@@ -168,7 +135,7 @@ static cubed_status read_failing(added *a, int failures, uint32_t retry_after_ms
     cubed_plan_unref(plan);
     cubed_array_unref(y);
     cubed_array_unref(x);
-    async_fail_gets(a->store, 0, 0);
+    later_fail(a->store, LATER_NONE, 0, 0, 0);
     return st;
 }
 
@@ -179,7 +146,7 @@ static void test_retries(void **state)
     cubed_error err = CUBED_ERROR_INIT;
     int64_t retried;
     double seconds;
-    must(cubed_context_add_store(a->ctx, &a->vt, &err), &err);
+    must(cubed_context_add_store(a->ctx, &a->store->vt, &err), &err);
     must(negate(a->ctx, NULL, &(cubed_target){.url = "later://here/x"}, NULL, NULL, &err), &err);
     must(read_failing(a, 1, 1, 2, &retried, &seconds, &err), &err);
     assert_int_equal(retried, 1);
@@ -199,27 +166,27 @@ static void test_vtables_that_are_refused(void **state)
     added *a = *state;
     cubed_error err = CUBED_ERROR_INIT;
     static const char *const schemes[] = {"", "Later", "1x", "a b", "a/b", "+x"};
-    cubed_store_vtable vt = a->vt;
+    cubed_store_vtable vt = a->store->vt;
     vt.version = CUBED_STORE_VERSION + 1;
     assert_int_equal(cubed_context_add_store(a->ctx, &vt, &err), CUBED_E_ARG);
     assert_non_null(strstr(err.message, "version 5"));
     assert_non_null(strstr(err.message, "expected version 4"));
-    vt = a->vt;
+    vt = a->store->vt;
     vt.struct_size -= sizeof(void *);
     assert_int_equal(cubed_context_add_store(a->ctx, &vt, &err), CUBED_E_ARG);
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
-        vt = a->vt;
+        vt = a->store->vt;
         vt.scheme = schemes[i];
         assert_int_equal(cubed_context_add_store(a->ctx, &vt, &err), CUBED_E_ARG);
     }
-    vt = a->vt;
+    vt = a->store->vt;
     vt.submit = NULL;
     assert_int_equal(cubed_context_add_store(a->ctx, &vt, &err), CUBED_E_ARG);
-    vt = a->vt;
+    vt = a->store->vt;
     vt.scheme = "memory";
     assert_int_equal(cubed_context_add_store(a->ctx, &vt, &err), CUBED_E_EXISTS);
-    must(cubed_context_add_store(a->ctx, &a->vt, &err), &err);
-    assert_int_equal(cubed_context_add_store(a->ctx, &a->vt, &err), CUBED_E_EXISTS);
+    must(cubed_context_add_store(a->ctx, &a->store->vt, &err), &err);
+    assert_int_equal(cubed_context_add_store(a->ctx, &a->store->vt, &err), CUBED_E_EXISTS);
     /* Who names a store that is not there learns what there is. */
     cubed_array *x;
     assert_int_equal(cubed_array_open(a->ctx, "s9://b/x", &x, &err), CUBED_E_UNSUPPORTED);

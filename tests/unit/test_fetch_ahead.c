@@ -10,14 +10,14 @@
 
 #include "chunks/fetch.h"
 #include "cubed/cubed.h"
+#include "later_store.h"
 #include "plan_test.h"
-#include "slow_store.h"
 
 enum { N = 64, CHUNK = 500, TOTAL = N * CHUNK, IN_FLIGHT = 8 };
 #define MS ((int64_t)1000000)
 
 typedef struct world {
-    slow_store *s;
+    later_store *s;
     cubed_context *ctx;
     cubed_plan_options plan;
     cubed_run_options run;
@@ -68,8 +68,9 @@ static int setup(void **state)
     static const int64_t shape[1] = {TOTAL}, chunks[1] = {CHUNK};
     world *w = calloc(1, sizeof *w);
     if (!w || cubed_context_new(NULL, &w->ctx, NULL) != CUBED_OK) return -1;
-    w->s = slow_new(IN_FLIGHT);
-    slow_reset(w->s, 0);
+    w->s = later_new("slow");
+    w->s->vt.flags = CUBED_STORE_OF_PROCESS;
+    w->s->vt.max_in_flight = IN_FLIGHT;
     w->plan = (cubed_plan_options)CUBED_PLAN_OPTIONS_INIT;
     w->plan.max_workers = 1;
     w->plan.allowed_mem = (uint64_t)64 << 20;
@@ -85,7 +86,7 @@ static int teardown(void **state)
 {
     world *w = *state;
     cubed_context_unref(w->ctx);
-    slow_free(w->s);
+    later_free(w->s);
     free(w);
     return 0;
 }
@@ -131,14 +132,14 @@ static void test_a_reduction(void **state)
     const double expected = local_sum(w);
     double sum, seconds;
     const uint64_t without = w->info.projected_mem;
-    slow_reset(w->s, 10 * MS);
+    later_reset(w->s, 10 * MS);
     must(sum_of(w, "slow", &sum, &seconds, &err), &err);
     assert_memory_equal(&sum, &expected, sizeof sum);
     assert_int_equal(w->s->gets, N);
     assert_int_equal(w->s->most, IN_FLIGHT);
     /* At the end, whether the source is still the one that was opened. */
-    assert_int_equal(w->s->heads, 1);
-    assert_int_equal(w->s->lists, 0);
+    assert_int_equal(w->s->requests[CUBED_STORE_HEAD], 1);
+    assert_int_equal(w->s->requests[CUBED_STORE_LIST], 0);
     /* One after another they take 640 ms. */
     if (seconds >= 0.4) fail_msg("it took %g s", seconds);
     assert_true(w->info.projected_mem >= without + (uint64_t)IN_FLIGHT * CHUNK * 8);
@@ -159,7 +160,7 @@ static void test_depths(void **state)
         double sum, seconds;
         /* A buffer for a chunk of 4000 bytes, and what its request takes. */
         w->plan.allowed_mem = least + (uint64_t)depths[i] * (16 << 10);
-        slow_reset(w->s, MS / 10);
+        later_reset(w->s, MS / 10);
         must(sum_of(w, "slow", &sum, &seconds, &err), &err);
         assert_memory_equal(&sum, &expected, sizeof sum);
         assert_int_equal(w->s->gets, N);
@@ -180,15 +181,15 @@ static void test_errors(void **state)
     double sum, seconds;
     w->run.retries = 2;
     for (int k = 0; k < N; k += 3) {
-        slow_reset(w->s, 0);
-        slow_fail(w->s, k, 1, 1);
+        later_reset(w->s, 0);
+        later_fail(w->s, LATER_CHUNKS, k, 1, 1);
         must(sum_of(w, "slow", &sum, &seconds, &err), &err);
         assert_memory_equal(&sum, &expected, sizeof sum);
         assert_int_equal(w->stats.num_retries, 1);
-        slow_reset(w->s, 0);
-        slow_fail(w->s, k, 1, 0);
+        later_reset(w->s, 0);
+        later_fail(w->s, LATER_CHUNKS, k, 1, 0);
         assert_int_equal(sum_of(w, "slow", &sum, &seconds, &err), CUBED_E_IO);
-        assert_non_null(strstr(err.message, "the line is cut"));
+        assert_non_null(strstr(err.message, "the network is gone"));
         assert_non_null(strstr(err.message, "chunk x/c/"));
         assert_false(err.transient);
     }
@@ -214,13 +215,13 @@ static void test_cancelling(void **state)
         double sum;
         w->plan.allowed_mem = ahead ? (uint64_t)64 << 20 : least;
         w->run.cancel = &stop;
-        slow_reset(w->s, 0);
+        later_reset(w->s, 0);
         x = open_array(w, "slow", "x");
         must(cubed_reduce(CUBED_REDUCE_SUM, x, NULL, &total, &err), &err);
         cubed_target target = {.array = total, .data = &sum};
         cubed_plan *plan;
         must(cubed_plan_new(w->ctx, &target, 1, &w->plan, &plan, &err), &err);
-        slow_hold_chunks(w->s, true);
+        later_hold(w->s, LATER_CHUNKS);
         assert_int_equal(pthread_create(&thread, NULL, stop_soon, &stop), 0);
         const int64_t before = cb_clock_ns();
         assert_int_equal(cubed_run(plan, &w->run, NULL, &err), CUBED_E_CANCELLED);
@@ -228,7 +229,7 @@ static void test_cancelling(void **state)
         pthread_join(thread, NULL);
         assert_int_equal(w->s->cancelled, ahead ? IN_FLIGHT : 1);
         assert_int_equal(w->s->in_flight, 0);
-        slow_hold_chunks(w->s, false);
+        later_hold(w->s, LATER_NONE);
         cubed_plan_unref(plan);
         cubed_array_unref(total);
         cubed_array_unref(x);
@@ -245,7 +246,7 @@ static void test_next_tasks(void **state)
         cubed_array *x = open_array(w, i ? "slow" : "memory", "x"), *y;
         const cubed_target to = {.data = i ? back : expected};
         must(cubed_elementwise(CUBED_OP_NEGATIVE, &x, 1, &y, &err), &err);
-        slow_reset(w->s, 2 * MS);
+        later_reset(w->s, 2 * MS);
         w->run.executor = "threads";
         w->plan.max_workers = 2;
         must(compute(w, y, &to, &err), &err);
@@ -270,7 +271,7 @@ static void test_next_ranges(void **state)
         const cubed_target to = {.data = i ? back : expected};
         must(cubed_slice_array(x, part, &y, &err), &err);
         must(cubed_elementwise(CUBED_OP_NEGATIVE, &y, 1, &z, &err), &err);
-        slow_reset(w->s, 20 * MS);
+        later_reset(w->s, 20 * MS);
         w->run.executor = "threads";
         w->plan.max_workers = 2;
         must(compute(w, z, &to, &err), &err);
@@ -300,7 +301,7 @@ static void test_shards(void **state)
         o.axes = &axis;
         o.naxes = 1;
         must(cubed_reduce(CUBED_REDUCE_SUM, x, &o, &y, &err), &err);
-        slow_reset(w->s, MS);
+        later_reset(w->s, MS);
         must(compute(w, y, &to, &err), &err);
         cubed_array_unref(y);
         cubed_array_unref(x);
@@ -399,7 +400,7 @@ static void test_operators(void **state)
     store_numbers(w, 2, shape, chunks, NULL,
                   "[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}]", names[1]);
     store_numbers(w, 2, shape, chunks, shards, NULL, names[2]);
-    slow_reset(w->s, MS / 20);
+    later_reset(w->s, MS / 20);
     for (size_t k = 0; k < 3 * sizeof all / sizeof *all; k++) {
         for (int way = 0; way < 5; way++) {
             cubed_array *x = open_array(w, way ? "slow" : "memory", names[k % 3]);
@@ -429,7 +430,7 @@ static void test_cooperative_tasks(void **state)
     cubed_error err = CUBED_ERROR_INIT;
     static double back[384 * 256], expected[384 * 256];
     store_numbers(w, 2, shape, chunks, NULL, NULL, "rows");
-    slow_reset(w->s, MS);
+    later_reset(w->s, MS);
     w->run.executor = "threads";
     w->plan.max_workers = 3;
     w->plan.allowed_mem = w->plan.reserved_mem + ((uint64_t)640 << 10);
@@ -477,15 +478,15 @@ static void *take(void *ctx)
 static void test_who_takes_what(void **state)
 {
     world *w = *state;
-    slow_handle h = {.head = {&w->s->vt, &cb_system_allocator, "slow://test"}, .s = w->s};
+    later_handle h = {.head = {&w->s->vt, &cb_system_allocator, "slow://test"}, .s = w->s};
     cb_fetch_batch mine = {.owner = w, .most = 4}, other = {.owner = &h, .most = 4};
     const cb_fetch_what one = object(&h.head, "x/c/1", 1), none = object(&h.head, "x/c/none", 2);
     cb_fetcher *f = cb_fetcher_new(&cb_system_allocator, 8, (size_t)1 << 20);
     taker first = {.f = f}, second = {.f = f};
     pthread_t thread;
     assert_non_null(f);
-    slow_reset(w->s, 20 * MS);
-    slow_fail(w->s, 1, 1, 0);
+    later_reset(w->s, 20 * MS);
+    later_fail(w->s, LATER_CHUNKS, 1, 1, 0);
     assert_int_equal(cb_fetch_ask(f, &mine, &one), CB_FETCH_ASKED);
     assert_int_equal(cb_fetch_ask(f, &other, &one), CB_FETCH_NEEDLESS);
     assert_int_equal(cb_fetch_ask(f, &mine, &none), CB_FETCH_ASKED);

@@ -8,35 +8,35 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "async_store.h"
+#include "later_store.h"
 
 enum { KEYS = 40, THREADS = 3 };
 
 static int setup(void **state)
 {
-    cubed_store *inner;
-    if (cb_store_open_memory(&cb_system_allocator, "inner", &inner, NULL)) return -1;
-    *state = async_over(inner);
+    later_store *s = later_new("later");
+    s->seed = 1;
+    *state = s;
     return 0;
 }
 
 static int teardown(void **state)
 {
-    cb_store_close(*state);
+    later_free(*state);
     return 0;
 }
 
-static void put_numbers(async_store *s)
+static void put_numbers(later_store *s)
 {
     for (int i = 0; i < KEYS; i++) {
         char key[16];
         snprintf(key, sizeof key, "c/%02d", i);
-        assert_int_equal(cb_store_put(&s->head, key, &i, sizeof i, NULL), CUBED_OK);
+        assert_int_equal(cb_store_put(&s->own.head, key, &i, sizeof i, NULL), CUBED_OK);
     }
 }
 
 typedef struct reader {
-    async_store *store;
+    later_store *store;
     int wrong, moved;
 } reader;
 
@@ -62,7 +62,7 @@ static void *read_all(void *ctx)
             .op = CUBED_STORE_GET, .key = j->key, .dst = &j->value, .cap = sizeof j->value};
         requests[i] = &j->r;
     }
-    cb_store_submit(&x->store->head, &q, requests, KEYS);
+    cb_store_submit(&x->store->own.head, &q, requests, KEYS);
     while (n < KEYS) {
         const size_t k = cb_store_poll(&q, -1, done, 5);
         for (size_t i = 0; i < k; i++, n++) {
@@ -80,7 +80,7 @@ static void *read_all(void *ctx)
 
 static void test_out_of_order(void **state)
 {
-    async_store *s = *state;
+    later_store *s = *state;
     pthread_t threads[THREADS];
     reader readers[THREADS];
     put_numbers(s);
@@ -97,7 +97,7 @@ static void test_out_of_order(void **state)
 
 static void test_cancelling(void **state)
 {
-    async_store *s = *state;
+    later_store *s = *state;
     int32_t value[3] = {-1, -1, -1};
     cubed_error err[3] = {CUBED_ERROR_INIT, CUBED_ERROR_INIT, CUBED_ERROR_INIT};
     cubed_store_request r[3], *requests[3], *done[3];
@@ -110,46 +110,46 @@ static void test_cancelling(void **state)
         requests[i] = &r[i];
     }
     r[1].key = "c/../07";
-    async_hold(s, true);
-    cb_store_submit(&s->head, &q, requests, 3);
+    later_hold(s, LATER_ANY);
+    cb_store_submit(&s->own.head, &q, requests, 3);
     /* A wrong key is known at once, and does not reach the store. */
     assert_int_equal(cb_store_poll(&q, 0, done, 3), 1);
     assert_ptr_equal(done[0], &r[1]);
     assert_int_equal(r[1].status, CUBED_E_ARG);
     assert_int_equal(cb_store_poll(&q, 20, done, 3), 0);
-    cb_store_cancel(&s->head, &r[2]);
+    cb_store_cancel(&s->own.head, &r[2]);
     assert_int_equal(cb_store_poll(&q, -1, done, 3), 1);
     assert_ptr_equal(done[0], &r[2]);
     assert_int_equal(r[2].status, CUBED_E_CANCELLED);
     assert_int_equal(err[2].status, CUBED_E_CANCELLED);
     assert_int_equal(value[2], -1);
-    async_hold(s, false);
+    later_hold(s, LATER_NONE);
     assert_int_equal(cb_store_poll(&q, -1, done, 3), 1);
     assert_int_equal(r[0].status, CUBED_OK);
     assert_int_equal(value[0], 7);
-    cb_store_cancel(&s->head, &r[0]); /* too late, and nothing happens */
+    cb_store_cancel(&s->own.head, &r[0]); /* too late, and nothing happens */
     cb_store_queue_free(&q);
 }
 
 static void test_closing(void **state)
 {
-    async_store *s = async_over(NULL);
+    later_store *s = later_new("later");
     cubed_store_request r[2] = {{.op = CUBED_STORE_HEAD, .key = "a"},
                                 {.op = CUBED_STORE_PUT, .key = "b", .src = "x", .size = 1}};
     cubed_store_request *requests[2] = {&r[0], &r[1]}, *done[2];
     cb_store_queue q;
     (void)state;
     assert_int_equal(cb_store_queue_init(&q, NULL), CUBED_OK);
-    async_hold(s, true);
-    cb_store_submit(&s->head, &q, requests, 2);
-    cb_store_close(&s->head);
+    later_hold(s, LATER_ANY);
+    cb_store_submit(&s->own.head, &q, requests, 2);
+    cb_store_close(&s->own.head);
     assert_int_equal(cb_store_poll(&q, 0, done, 2), 2);
     for (int i = 0; i < 2; i++) assert_int_equal(r[i].status, CUBED_E_CANCELLED);
     cb_store_queue_free(&q);
 }
 
 typedef struct listing {
-    async_store *store;
+    later_store *store;
     char text[1024];
     int n;
 } listing;
@@ -159,7 +159,7 @@ static cubed_status note_key(void *ctx, const char *key, uint64_t size, cubed_er
 {
     listing *l = ctx;
     uint64_t looked;
-    CB_TRY(cb_store_size(&l->store->head, key, &looked, err));
+    CB_TRY(cb_store_size(&l->store->own.head, key, &looked, err));
     assert_int_equal(size, looked);
     const size_t n = strlen(l->text);
     snprintf(l->text + n, sizeof l->text - n, "%s ", key);
@@ -178,73 +178,73 @@ static cubed_status note_member(void *ctx, const char *name, bool is_prefix, cub
 static void test_pages(void **state)
 {
     static const char *const keys[] = {"g/a/0", "g/a-1", "g/a/1", "g/b", "g/c/0/0", "g/d", "h"};
-    async_store *s = *state;
+    later_store *s = *state;
     listing all = {.store = s}, below = {.store = s}, two = {.store = s, .n = 2}, none = {0};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        assert_int_equal(cb_store_put(&s->head, keys[i], "12", 2, NULL), CUBED_OK);
-    assert_int_equal(cb_store_list(&s->head, "g", note_key, &all, NULL), CUBED_OK);
+        assert_int_equal(cb_store_put(&s->own.head, keys[i], "12", 2, NULL), CUBED_OK);
+    assert_int_equal(cb_store_list(&s->own.head, "g", note_key, &all, NULL), CUBED_OK);
     assert_string_equal(all.text, "g/a-1 g/a/0 g/a/1 g/b g/c/0/0 g/d ");
     assert_true(s->requests[CUBED_STORE_LIST] >= 2);
-    assert_int_equal(cb_store_members(&s->head, "g", note_member, &below, NULL), CUBED_OK);
+    assert_int_equal(cb_store_members(&s->own.head, "g", note_member, &below, NULL), CUBED_OK);
     assert_string_equal(below.text, "a-1 a/ b c/ d ");
-    assert_int_equal(cb_store_list(&s->head, "g", note_key, &two, NULL), CUBED_E_CANCELLED);
+    assert_int_equal(cb_store_list(&s->own.head, "g", note_key, &two, NULL), CUBED_E_CANCELLED);
     assert_string_equal(two.text, "g/a-1 g/a/0 ");
-    assert_int_equal(cb_store_list(&s->head, "x", note_key, &none, NULL), CUBED_OK);
-    assert_int_equal(cb_store_list(&s->head, "../g", note_key, &none, NULL), CUBED_E_ARG);
+    assert_int_equal(cb_store_list(&s->own.head, "x", note_key, &none, NULL), CUBED_OK);
+    assert_int_equal(cb_store_list(&s->own.head, "../g", note_key, &none, NULL), CUBED_E_ARG);
     s->requests[CUBED_STORE_DELETE] = 0;
-    assert_int_equal(cb_store_clear(&s->head, "g", NULL), CUBED_OK);
+    assert_int_equal(cb_store_clear(&s->own.head, "g", NULL), CUBED_OK);
     assert_int_equal(s->requests[CUBED_STORE_DELETE], 1); /* all keys in one */
     none.store = s;
-    assert_int_equal(cb_store_list(&s->head, "", note_key, &none, NULL), CUBED_OK);
+    assert_int_equal(cb_store_list(&s->own.head, "", note_key, &none, NULL), CUBED_OK);
     assert_string_equal(none.text, "h ");
 }
 
 static void test_classes_of_errors(void **state)
 {
-    async_store *s = *state;
+    later_store *s = *state;
     cubed_error err = CUBED_ERROR_INIT;
     cubed_object_info info;
     char back[4];
     size_t got = 9;
-    s->fail_next = 1;
-    s->retry_after_ms = 70;
-    assert_int_equal(cb_store_get(&s->head, "a", 0, back, 4, &got, &err), CUBED_E_IO);
+    later_fail(s, LATER_ANY, 0, 1, 70);
+    assert_int_equal(cb_store_get(&s->own.head, "a", 0, back, 4, &got, &err), CUBED_E_IO);
     assert_true(err.transient);
     assert_int_equal(err.retry_after_ms, 70);
     assert_int_equal(got, 9);
-    s->fail_next = 1;
-    s->retry_after_ms = 0;
-    assert_int_equal(cb_store_find(&s->head, "a", &info, &err), CUBED_E_IO);
+    later_fail(s, LATER_ANY, 0, 1, 0);
+    assert_int_equal(cb_store_find(&s->own.head, "a", &info, &err), CUBED_E_IO);
     assert_false(err.transient);
     assert_int_equal(err.retry_after_ms, 0);
     err.transient = true;
-    assert_int_equal(cb_store_get(&s->head, "a", 0, back, 4, &got, &err), CUBED_E_NOT_FOUND);
+    assert_int_equal(cb_store_get(&s->own.head, "a", 0, back, 4, &got, &err), CUBED_E_NOT_FOUND);
     assert_false(err.transient);
-    s->fail_next = 1;
-    assert_int_equal(cb_store_put(&s->head, "a", "1", 1, NULL), CUBED_E_IO); /* nobody listens */
+    later_fail(s, LATER_ANY, 0, 1, 0);
+    assert_int_equal(cb_store_put(&s->own.head, "a", "1", 1, NULL),
+                     CUBED_E_IO); /* nobody listens */
 }
 
 /* Longer than what comes with the first request, and replaced before the second: one version, whole. */
 static void test_documents(void **state)
 {
-    async_store *s = *state;
+    later_store *s = *state;
     enum { LONG = 50000 };
     static char text[LONG];
     cubed_object_info info;
     cb_buf out;
     memset(text, 'x', sizeof text);
     cb_buf_init(&out, &cb_system_allocator);
-    assert_int_equal(cb_store_put(&s->head, "short", text, 100, NULL), CUBED_OK);
-    assert_int_equal(cb_store_put(&s->head, "long", text, LONG, NULL), CUBED_OK);
+    assert_int_equal(cb_store_put(&s->own.head, "short", text, 100, NULL), CUBED_OK);
+    assert_int_equal(cb_store_put(&s->own.head, "long", text, LONG, NULL), CUBED_OK);
     s->submitted = 0;
-    assert_int_equal(cb_store_read_object(&s->head, "short", LONG, &out, &info, NULL), CUBED_OK);
+    assert_int_equal(cb_store_read_object(&s->own.head, "short", LONG, &out, &info, NULL),
+                     CUBED_OK);
     assert_int_equal(out.size, 100);
     assert_int_equal(s->submitted, 1);
-    assert_int_equal(cb_store_read_all(&s->head, "long", LONG, &out, NULL), CUBED_OK);
+    assert_int_equal(cb_store_read_all(&s->own.head, "long", LONG, &out, NULL), CUBED_OK);
     assert_int_equal(out.size, 100 + LONG);
     assert_int_equal(s->submitted, 3);
     assert_int_equal(s->requests[CUBED_STORE_HEAD], 0);
-    assert_int_equal(cb_store_read_all(&s->head, "long", LONG - 1, &out, NULL), CUBED_E_FORMAT);
+    assert_int_equal(cb_store_read_all(&s->own.head, "long", LONG - 1, &out, NULL), CUBED_E_FORMAT);
     cb_buf_free(&out);
 }
 
