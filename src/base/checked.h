@@ -42,6 +42,20 @@ static inline int64_t cb_max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
 static inline size_t cb_min_size(size_t a, size_t b) { return a < b ? a : b; }
 static inline size_t cb_max_size(size_t a, size_t b) { return a > b ? a : b; }
 
+/* Of n > 0 ascending numbers the last one that is not above x; the first if all are. */
+static inline int64_t cb_find_start(const int64_t *starts, int64_t n, int64_t x)
+{
+    int64_t lo = 0, hi = n - 1;
+    while (lo < hi) {
+        const int64_t mid = lo + (hi - lo + 1) / 2;
+        if (starts[mid] <= x)
+            lo = mid;
+        else
+            hi = mid - 1;
+    }
+    return lo;
+}
+
 /* The number of elements of a shape, all extents >= 0. true = does not fit int64_t. */
 static inline bool cb_count(int ndim, const int64_t *shape, int64_t *out)
 {

@@ -65,20 +65,6 @@ static cubed_status pick_block(const cb_operands *r, int64_t from, int64_t n, ch
     return CUBED_OK;
 }
 
-/* The block with element number `element` of those picked. */
-static int64_t find_block(const int64_t *offsets, int64_t nblocks, int64_t element)
-{
-    int64_t lo = 0, hi = nblocks - 1;
-    while (lo < hi) {
-        int64_t middle = lo + (hi - lo + 1) / 2;
-        if (offsets[middle] <= element)
-            lo = middle;
-        else
-            hi = middle - 1;
-    }
-    return lo;
-}
-
 static bool are_offsets(const int64_t *offsets, int64_t nblocks, int64_t total)
 {
     for (int64_t b = 0; b < nblocks; b++) {
@@ -96,7 +82,7 @@ static cubed_status pick_chunk(cb_operands *r, cubed_error *err)
     int64_t element = to->box.lo[0];
     if (!are_offsets(offsets, nblocks, r->c->op->out[0].blocks.axis[0].extent))
         return other_mask(r, err);
-    for (int64_t b = find_block(offsets, nblocks, element); element < to->box.hi[0]; b++) {
+    for (int64_t b = cb_find_start(offsets, nblocks, element); element < to->box.hi[0]; b++) {
         int64_t n = offsets[b + 1] - offsets[b], picked;
         if (n == 0) continue;
         CB_TRY(cb_task_check(t, err));

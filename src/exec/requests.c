@@ -142,9 +142,9 @@ static void add_reads(const cubed_plan *p, int node, bool apart, cubed_store_tra
     t->gets = cb_sat_add(t->gets, chunks);
     const cb_zarr_meta *m = p->storage && p->storage[node] ? &p->storage[node]->meta : NULL;
     if (!m || !cb_node_is_source(n) || cb_zarr_index_bytes(m) == 0) return;
-    uint64_t shards = 1;
-    for (int d = 0; d < m->ndim; d++) shards = cb_sat_mul(shards, (size_t)cb_zarr_count(m, d));
-    t->gets = cb_sat_add(t->gets, kept ? cb_min_size(shards, chunks) : chunks);
+    const cb_grid shards = cb_plan_object_grid(m);
+    t->gets =
+        cb_sat_add(t->gets, kept ? cb_min_size((size_t)cb_grid_count(&shards), chunks) : chunks);
 }
 
 /* Requests for one chunk: those that are long go in parts, and are begun and completed. */

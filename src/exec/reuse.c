@@ -64,10 +64,8 @@ uint64_t cb_plan_find_reuse(cubed_plan *p)
         if (p->reused[i]) all = cb_sat_add(all, bytes);
         size_t index = n->kind == CB_NODE_ZARR ? cb_zarr_index_bytes(&p->storage[i]->meta) : 0;
         if (index == 0) continue;
-        const cb_zarr_meta *m = &p->storage[i]->meta;
-        uint64_t shards = 1;
-        for (int d = 0; d < m->ndim; d++) shards = cb_sat_mul(shards, (size_t)cb_zarr_count(m, d));
-        all = cb_sat_add(all, kept_bytes(shards, index));
+        const cb_grid shards = cb_plan_object_grid(&p->storage[i]->meta);
+        all = cb_sat_add(all, kept_bytes((uint64_t)cb_grid_count(&shards), index));
     }
     visit_loads(p, loads, true);
     cb_free(&p->ctx->alloc, loads, size);

@@ -74,11 +74,10 @@ static inline int64_t cb_axis_stored_all(const cb_axis *a)
 {
     return a->clipped ? a->extent : cb_axis_count(a) * a->chunk;
 }
-int64_t cb_axis_find_start(const cb_axis *a, int64_t x);
 /* The chunk that holds position x, 0 <= x < extent. */
 static inline int64_t cb_axis_find(const cb_axis *a, int64_t x)
 {
-    if (a->starts) return cb_axis_find_start(a, x);
+    if (a->starts) return cb_find_start(a->starts, a->n, x);
     return x < a->first ? 0 : 1 + (x - a->first) / a->chunk;
 }
 static inline cb_axis cb_axis_regular(int64_t extent, int64_t chunk)

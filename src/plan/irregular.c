@@ -95,19 +95,6 @@ bool cb_axis_is_sound(const cb_axis *a)
     return a->first == longest && a->chunk == longest;
 }
 
-int64_t cb_axis_find_start(const cb_axis *a, int64_t x)
-{
-    int64_t lo = 0, hi = a->n - 1;
-    while (lo < hi) {
-        int64_t mid = (lo + hi + 1) / 2;
-        if (a->starts[mid] <= x)
-            lo = mid;
-        else
-            hi = mid - 1;
-    }
-    return lo;
-}
-
 cb_grid cb_grid_evened(const cb_grid *g)
 {
     cb_grid even = cb_grid_copy(g);

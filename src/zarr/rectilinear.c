@@ -133,17 +133,7 @@ int64_t cb_zarr_count(const cb_zarr_meta *m, int d)
 
 int64_t cb_zarr_find(const cb_zarr_meta *m, int d, int64_t at)
 {
-    const int64_t *starts = m->starts[d];
-    int64_t lo = 0, hi = m->nchunks[d] - 1;
-    if (!starts) return at / m->chunk[d];
-    while (lo < hi) {
-        const int64_t mid = (lo + hi + 1) / 2;
-        if (starts[mid] <= at)
-            lo = mid;
-        else
-            hi = mid - 1;
-    }
-    return lo;
+    return m->starts[d] ? cb_find_start(m->starts[d], m->nchunks[d], at) : at / m->chunk[d];
 }
 
 static json_t *print_axis(const cb_zarr_meta *m, int d)
