@@ -112,8 +112,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_median(cubed_array *x,
 
 typedef struct cubed_cov_options {
     size_t struct_size;
-    double
-        ddof; /* the divisor is the number of observations (or the sum of weights) less this, 0 at least */
+    /* The divisor is the number of observations (or the sum of weights) less this, 0 at least. */
+    double ddof;
     /* How often each observation was made, and how much it counts: a number for each column. NULL: once, the same */
     cubed_array *fweights, *aweights;
 } cubed_cov_options;

@@ -48,8 +48,8 @@ typedef struct cubed_event {
     cubed_status status;       /* TASK_RETRY, PLAN_END */
     cubed_failure failure;     /* with status */
     const char *message;       /* with status; valid during the callback */
-    bool
-        again; /* TASK_RETRY: the task will run again, or another worker has it; else the run fails with it */
+    /* TASK_RETRY: the task will run again, or another worker has it; else the run fails with it. */
+    bool again;
 } cubed_event;
 
 /* Called from the thread that called cubed_run only, between other work: be quick. */

@@ -45,9 +45,8 @@ typedef struct cubed_zarr_info {
     int ndim;
     const int64_t *shape;
     const int64_t *chunks; /* what can be read by itself; of irregular chunks the largest */
-    const char *
-        chunk_shapes; /* irregular chunks, or shards: their lengths along each axis, as JSON text of
-                               * metadata has them; else NULL */
+    /* Irregular chunks, or shards: their lengths along each axis, as JSON text of metadata has them; else NULL. */
+    const char *chunk_shapes;
     const int64_t *shards; /* of one stored object, the largest; NULL where that is a chunk */
     const char *const *dim_names; /* ndim entries, NULLs where there is none */
     const char *codecs; /* JSON text: v3 list; v2 compressor, behind its filters in a list */
