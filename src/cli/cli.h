@@ -173,6 +173,11 @@ void *cli_resize(void *p, size_t size);
 char *cli_strdup(const char *s);
 /* The text with control characters spelled out ("\x1b"), but for ends of lines where those are wanted: the caller's. */
 char *cli_visible(const char *text, bool lines);
+/* The most that texts of any length take, which the command holds in memory. */
+#define CLI_TEXT_BYTES ((size_t)64 << 20)
+/* Like fprintf, as a terminal may show it: what arguments, names and messages have in them is spelled out, but for ends of
+ * lines. */
+void cli_say(FILE *f, const char *fmt, ...) CUBED_PRINTF(2, 3);
 char *cli_printf(const char *fmt, ...) CUBED_PRINTF(1, 2);
 void cli_free(void *p);
 /* A name in the system's place for temporary files, for mkdtemp. The caller's. */

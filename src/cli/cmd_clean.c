@@ -35,8 +35,9 @@ static void tell(void *ctx, const char *path, cubed_leftover what)
                                         "an unfinished upload"};
     told *t = ctx;
     t->n++;
-    printf("%s %s of %s%s%s\n", t->flags & CUBED_CLEAN_DRY_RUN ? "would remove" : "removed",
-           names[what], t->place, *path ? ": " : "", path);
+    cli_say(stdout, "%s %s of %s%s%s\n",
+            t->flags & CUBED_CLEAN_DRY_RUN ? "would remove" : "removed", names[what], t->place,
+            *path ? ": " : "", path);
 }
 
 int cmd_clean(int argc, char **argv)
@@ -53,7 +54,7 @@ int cmd_clean(int argc, char **argv)
     for (; optind < argc && code == EXIT_SUCCESS; optind++) {
         t.place = argv[optind];
         if (!cli_is_there(t.place)) {
-            fprintf(stderr, "cubed clean: there is nothing at %s\n", t.place);
+            cli_say(stderr, "cubed clean: there is nothing at %s\n", t.place);
             t.n++; /* said already */
         } else if (cubed_clean(ctx, t.place, t.flags, tell, &t, &err) != CUBED_OK)
             code = cli_report("clean", &err);

@@ -314,7 +314,7 @@ static bool choose_report(demo *d, bool keep)
     if (keep) return true;
     int fd = mkstemps(d->report, (int)strlen(".html"));
     if (fd < 0) {
-        fprintf(stderr, "cubed demo: cannot make %s: %s\n", d->report, strerror(errno));
+        cli_say(stderr, "cubed demo: cannot make %s: %s\n", d->report, strerror(errno));
         return false;
     }
     close(fd);
@@ -393,19 +393,19 @@ int cmd_demo(int argc, char **argv)
     if (d.ntime < 1) d.ntime = 1;
     d.dir = dir ? cli_strdup(dir) : cli_temp_name("cubed-demo-XXXXXX");
     if (!dir && !mkdtemp(d.dir)) {
-        fprintf(stderr, "cubed demo: cannot make %s: %s\n", d.dir, strerror(errno));
+        cli_say(stderr, "cubed demo: cannot make %s: %s\n", d.dir, strerror(errno));
         cli_free(d.dir);
         return EXIT_FAILURE;
     }
     int code = cli_context("demo", &d.common, &d.ctx);
     if (code == EXIT_SUCCESS && !choose_report(&d, dir || keep)) code = EXIT_FAILURE;
     if (code == EXIT_SUCCESS) code = run_demo(&d);
-    if (d.computed && !d.common.json) printf("report in %s\n", d.report);
+    if (d.computed && !d.common.json) cli_say(stdout, "report in %s\n", d.report);
     if (!d.computed && d.temporary_report) unlink(d.report);
     if (!dir && !keep)
         nftw(d.dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     else if (!d.common.json)
-        printf("data kept in %s\n", d.dir);
+        cli_say(stdout, "data kept in %s\n", d.dir);
     cubed_context_unref(d.ctx);
     cli_free(d.dir);
     cli_free(d.report);

@@ -153,7 +153,7 @@ int cmd_run(int argc, char **argv)
         cubed_status st = allow_code ? cubed_plan_load_code(ctx, data, size, &plan, &err)
                                      : cubed_plan_load(ctx, data, size, &plan, &err);
         if (st == CUBED_E_FORMAT)
-            fprintf(stderr, "cubed run: %s was not written by --save-plan, or not whole\n",
+            cli_say(stderr, "cubed run: %s was not written by --save-plan, or not whole\n",
                     argv[optind]);
         if (st == CUBED_OK && choice.engine)
             code = run_on_engine(plan, &c, &choice, detach);

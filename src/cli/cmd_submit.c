@@ -247,7 +247,7 @@ static bool end_script(pid_t pid)
 static int run_script(const char *verb, const char *dir, const char *script)
 {
     if (end_script(start_script(dir, script, -1))) return EXIT_SUCCESS;
-    fprintf(stderr, "cubed %s: %s/%s failed\n", verb, dir, script);
+    cli_say(stderr, "cubed %s: %s/%s failed\n", verb, dir, script);
     return EXIT_FAILURE;
 }
 
@@ -273,7 +273,7 @@ static int write_all(const char *verb, submission *s, const cubed_plan *plan, co
     for (int i = 0; i < s->njobs; i++) cli_free(s->jobs[i].after);
     cli_free(s->jobs);
     if (!s->failed) return EXIT_SUCCESS;
-    fprintf(stderr, "cubed %s: cannot write to %s: %s\n", verb, s->dir, strerror(errno));
+    cli_say(stderr, "cubed %s: cannot write to %s: %s\n", verb, s->dir, strerror(errno));
     return EXIT_FAILURE;
 }
 
@@ -282,7 +282,7 @@ static int find_directory(const char *verb, const char *dir, char **full)
 {
     char path[PATH_MAX];
     if (!realpath(dir, path)) {
-        fprintf(stderr, "cubed %s: %s: %s\n", verb, dir, strerror(errno));
+        cli_say(stderr, "cubed %s: %s: %s\n", verb, dir, strerror(errno));
         return EXIT_FAILURE;
     }
     if (!is_plain(path))
@@ -297,7 +297,7 @@ static int find_directory(const char *verb, const char *dir, char **full)
 static int make_directory(const char *verb, const char *dir)
 {
     if (mkdir(dir, 0777) == 0 || errno == EEXIST) return EXIT_SUCCESS;
-    fprintf(stderr, "cubed %s: cannot make %s: %s\n", verb, dir, strerror(errno));
+    cli_say(stderr, "cubed %s: cannot make %s: %s\n", verb, dir, strerror(errno));
     return EXIT_FAILURE;
 }
 
@@ -477,7 +477,7 @@ static int open_run(const char *verb, const char *dir, followed *f)
     int code = EXIT_SUCCESS;
     f->dir = dir;
     if (!run || !system || cli_read_file(saved, &bytes, &size) != 0) {
-        fprintf(stderr, "cubed %s: %s is no directory that cubed submit wrote\n", verb, dir);
+        cli_say(stderr, "cubed %s: %s is no directory that cubed submit wrote\n", verb, dir);
         code = EXIT_FAILURE;
     } else {
         f->run = cli_strdup(run);
@@ -536,8 +536,8 @@ int cmd_status(int argc, char **argv)
                info.num_tasks, info.name);
     }
     if (code == EXIT_SUCCESS)
-        printf("run %s on %s: %" PRId64 " of %" PRId64 " tasks done%s\n", f.run, f.engine,
-               total_done(&f), f.tasks, f.over ? ", the results are whole" : "");
+        cli_say(stdout, "run %s on %s: %" PRId64 " of %" PRId64 " tasks done%s\n", f.run, f.engine,
+                total_done(&f), f.tasks, f.over ? ", the results are whole" : "");
     if (code == EXIT_SUCCESS && !f.over) code = run_script("status", f.dir, "status");
     close_run(&f);
     return code;
@@ -650,7 +650,7 @@ static int make_run_directory(const char *verb, const cubed_plan *plan, char **d
     *dir = made;
     /* Jobs may be somebody else's. */
     if (mkdtemp(made) && chmod(made, 0755) == 0) return EXIT_SUCCESS;
-    fprintf(stderr, "cubed %s: cannot make %s: %s\n", verb, made, strerror(errno));
+    cli_say(stderr, "cubed %s: cannot make %s: %s\n", verb, made, strerror(errno));
     return EXIT_FAILURE;
 }
 

@@ -259,7 +259,7 @@ cubed_status cli_show_plan(const cubed_plan *plan, const cli_common *c, uint64_t
     if (c->plan_only && !c->json && c->explain) cli_explain_plan(stdout, plan);
     char text[1024];
     for (int i = 0; cubed_plan_get_warning(plan, i, text, sizeof text); i++)
-        fprintf(stderr, "cubed: warning: %s\n", text);
+        cli_say(stderr, "cubed: warning: %s\n", text);
     return c->plan_svg ? draw_plan(plan, c->plan_svg, err) : CUBED_OK;
 }
 

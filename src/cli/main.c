@@ -68,7 +68,7 @@ static bool write_man(const char *dir, const cli_verb *verb)
     if (f) cli_print_man(f, verbs, verb);
     bool ok = f && !ferror(f);
     if (f && fclose(f) != 0) ok = false;
-    if (!ok) fprintf(stderr, "cubed help: cannot write %s: %s\n", name, strerror(errno));
+    if (!ok) cli_say(stderr, "cubed help: cannot write %s: %s\n", name, strerror(errno));
     cli_free(name);
     return ok;
 }
@@ -121,7 +121,7 @@ static void reject_verb(const char *name)
     cli_guess g;
     cli_guess_init(&g, name);
     for (const cli_verb *v = verbs; v->name; v++) cli_guess_list(&g, v->name);
-    fprintf(stderr, "cubed: \"%s\" is no verb%s\n", name, cli_guess_text(&g, text));
+    cli_say(stderr, "cubed: \"%s\" is no verb%s\n", name, cli_guess_text(&g, text));
     if (g.best[0])
         fputs("try: cubed --help\n", stderr);
     else

@@ -25,7 +25,7 @@ void cli_print_plan(FILE *f, const cubed_plan *plan, const cli_traffic *traffic,
     for (int i = 0; i < info.num_stages; i++) {
         cubed_stage_info s;
         if (cubed_plan_get_stage(plan, i, &s, NULL) != CUBED_OK) continue;
-        fprintf(
+        cli_say(
             f, "%-5d %9" PRId64 " %11s %11s %11s %11" PRIu64 "  %s\n", i, s.num_tasks,
             cli_format_bytes((double)s.projected_mem, a), cli_format_bytes((double)s.bytes_read, b),
             cli_format_bytes((double)s.bytes_written, c), s.chunks_read + s.chunks_written, s.name);
@@ -96,9 +96,9 @@ static void put_reasons(FILE *f, const char *title, reasons *r)
 {
     if (r->n > 0) fprintf(f, "%s\n", title);
     for (int i = 0; i < r->n; i++) {
-        fprintf(f, "  %s", r->of[i].text);
+        cli_say(f, "  %s", r->of[i].text);
         if (r->of[i].count > SHOWN) fprintf(f, ", ... (%d in all)", r->of[i].count);
-        fprintf(f, ": %s\n", r->of[i].why);
+        cli_say(f, ": %s\n", r->of[i].why);
         cli_free(r->of[i].why);
         cli_free(r->of[i].text);
     }

@@ -201,11 +201,13 @@ static void name_stage(cli_progress *p, int stage)
     p->stage = stage;
     p->stage_name[0] = 0;
     if (cubed_plan_get_stage(p->plan, stage, &s, NULL) != CUBED_OK) return;
-    const char *end = strstr(s.name, " -> ");
-    size_t n = end ? (size_t)(end - s.name) : strlen(s.name);
+    char *name = cli_visible(s.name, false);
+    const char *end = strstr(name, " -> ");
+    size_t n = end ? (size_t)(end - name) : strlen(name);
     const bool cut = n >= sizeof p->stage_name - 4;
     if (cut) n = sizeof p->stage_name - 5;
-    snprintf(p->stage_name, sizeof p->stage_name, "%.*s%s", (int)n, s.name, cut ? "..." : "");
+    snprintf(p->stage_name, sizeof p->stage_name, "%.*s%s", (int)n, name, cut ? "..." : "");
+    cli_free(name);
 }
 
 void cli_progress_event(void *progress, const cubed_event *e)
@@ -227,7 +229,7 @@ void cli_progress_event(void *progress, const cubed_event *e)
         break;
     case CUBED_EVENT_TASK_RETRY:
         /* What fails the run is said at its end. */
-        if (e->again && p->mode != PROGRESS_NONE) fprintf(stderr, "retry: %s\n", e->message);
+        if (e->again && p->mode != PROGRESS_NONE) cli_say(stderr, "retry: %s\n", e->message);
         break;
     case CUBED_EVENT_PLAN_END: show(p, e->time_ns, true); break;
     default: break;

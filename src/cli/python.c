@@ -50,7 +50,7 @@ int python_check(const char *verb, const python_module *modules, int n, const ch
                 verb, modules[found - FIRST_MISSING].called, python_name(), what, python_name(),
                 package);
     else if (found)
-        fprintf(stderr, "cubed %s: %s does not run, and %s: name a Python by CUBED_PYTHON\n", verb,
+        cli_say(stderr, "cubed %s: %s does not run, and %s: name a Python by CUBED_PYTHON\n", verb,
                 python_name(), what);
     return found ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -55,6 +55,17 @@ char *cli_printf(const char *fmt, ...)
     return s;
 }
 
+void cli_say(FILE *f, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    char *text = print(fmt, ap), *visible = cli_visible(text, true);
+    va_end(ap);
+    fputs(visible, f);
+    cli_free(text);
+    cli_free(visible);
+}
+
 char *cli_temp_name(const char *name)
 {
     const char *base = getenv("TMPDIR");
@@ -125,7 +136,7 @@ int cli_read_plan(const char *verb, cubed_context *ctx, const char *file, void *
         return st == CUBED_OK ? EXIT_SUCCESS : cli_report(verb, &err);
     }
     if (stat(file, &info) == 0 && S_ISDIR(info.st_mode)) {
-        fprintf(stderr,
+        cli_say(stderr,
                 "cubed %s: %s is a directory: expected the file of a plan, which --save-plan "
                 "writes; `cubed info %s` shows what a store holds\n",
                 verb, file, file);
@@ -133,10 +144,10 @@ int cli_read_plan(const char *verb, cubed_context *ctx, const char *file, void *
     }
     const int e = cli_read_file(file, data, size);
     if (e == ENOENT)
-        fprintf(stderr, "cubed %s: there is no %s: a plan is written with --save-plan\n", verb,
+        cli_say(stderr, "cubed %s: there is no %s: a plan is written with --save-plan\n", verb,
                 file);
     else if (e)
-        fprintf(stderr, "cubed %s: cannot read %s: %s\n", verb, file, strerror(e));
+        cli_say(stderr, "cubed %s: cannot read %s: %s\n", verb, file, strerror(e));
     return e ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 

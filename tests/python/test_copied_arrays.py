@@ -279,6 +279,22 @@ def test_control_characters_of_names_are_spelled_out(tmp_path):
     assert out.startswith("result: float64 (a\\x1b[2J")
     for text in (r.out, bad.err, wrong.err, out):
         assert not any(ord(c) < 32 or 127 <= ord(c) < 160 for c in text.replace("\n", ""))
+    # So is what people themselves wrote.
+    place = tmp_path / evil.replace("\n", "")
+    for args in (("clean", place), ("run", place), ("eval", "x", "--out", f"{place}.h5")):
+        said = run(*args)
+        assert said.code in (0, 1, 2)
+        assert "\\x1b[2J\\x07" in said.err, args
+        assert "\x1b" not in said.err + said.out
+    place.mkdir()
+    (place / ".cubed-tmp-1-2-3").write_text("left")
+    for args in (("clean", place, "--dry-run"), ("run", place), ("submit", place, place)):
+        said = run(*args)
+        assert "\x1b" not in said.err + said.out, args
+        assert "\\x1b[2J" in said.err + said.out, args
+    assert "\x1b" not in run("\x1b[2J").err
+    plan = run("eval", "x", "--in", f"x={tmp_path / 'g'}::x", "--out", f"{place}/r", "--plan")
+    assert "\x1b" not in plan.out + plan.err
     # As data they are what they are.
     told = {e["path"]: e for e in json.loads(check(run("info", tmp_path / "g", "--json")).out)}
     assert told["x"]["dims"] == [evil]
