@@ -10,6 +10,7 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "zarr/netcdf_pkg.h"
 #include "zarr/zarr_pkg.h"
 
@@ -138,17 +139,136 @@ static cubed_status define_dims(cb_netcdf_writer *w, const cb_netcdf_entry *e, i
     return CUBED_OK;
 }
 
+/* --- Parts -------------------------------------------------------------------------------------------- */
+
+/* What is within the array comes to the front of a chunk at its edge. */
+static void close_up(const cb_zarr_meta *m, const size_t *count, char *chunk)
+{
+    const size_t item = cubed_dtype_size(m->dtype);
+    size_t at[CUBED_MAX_NDIM] = {0}, row = item, to = 0;
+    const int last = m->ndim - 1;
+    bool whole = true;
+    for (int d = 0; d < m->ndim; d++) whole = whole && count[d] == (size_t)m->chunk[d];
+    if (m->ndim == 0 || whole) return;
+    row *= count[last];
+    for (;;) {
+        size_t from = 0;
+        for (int d = 0; d < m->ndim; d++) from = from * (size_t)m->chunk[d] + at[d];
+        memmove(chunk + to, chunk + from * item, row);
+        to += row;
+        int d = last - 1;
+        while (d >= 0 && ++at[d] == count[d]) at[d--] = 0;
+        if (d < 0) return;
+    }
+}
+
+/* A chunk, or what of it is within the array. */
+typedef struct part {
+    size_t start[CUBED_MAX_NDIM + 1], count[CUBED_MAX_NDIM + 1];
+    size_t n; /* elements */
+    char *data;
+} part;
+typedef cubed_status (*part_fn)(const cb_netcdf_writer *w, cb_netcdf_entry *e, part *p,
+                                cubed_error *err);
+
+static cubed_status do_part(const cb_netcdf_writer *w, cb_netcdf_entry *e, const int64_t *idx,
+                            part *p, cb_arena *scratch, part_fn fn, cubed_error *err)
+{
+    const cb_zarr_meta *m = cb_zarr_get_meta(e->array);
+    CB_TRY(cb_zarr_read_chunk(e->array, idx, NULL, p->data, scratch, NULL, err));
+    p->n = 1;
+    for (int d = 0; d < m->ndim; d++) {
+        p->start[d] = (size_t)(idx[d] * m->chunk[d]);
+        p->count[d] = (size_t)cb_min_i64(m->chunk[d], m->shape[d] - idx[d] * m->chunk[d]);
+        p->n *= p->count[d];
+    }
+    p->start[m->ndim] = 0;
+    p->count[m->ndim] = e->width;
+    close_up(m, p->count, p->data);
+    return fn(w, e, p, err);
+}
+
+static cubed_status each_part(const cb_netcdf_writer *w, cb_netcdf_entry *e, part_fn fn,
+                              cubed_error *err)
+{
+    const cb_zarr_meta *m = cb_zarr_get_meta(e->array);
+    int64_t idx[CUBED_MAX_NDIM] = {0}, grid[CUBED_MAX_NDIM], n;
+    cb_arena *scratch;
+    void *chunk;
+    part p;
+    const size_t bytes = cb_zarr_chunk_bytes(m);
+    for (int d = 0; d < m->ndim; d++) grid[d] = cb_ceil_div(m->shape[d], m->chunk[d]);
+    if (cb_count(m->ndim, grid, &n) || n == 0) return CUBED_OK;
+    CB_TRY(cb_arena_new(w->from->alloc,
+                        cb_need_both((cb_need){cb_arena_round(bytes), 0}, cb_zarr_read_need(m)),
+                        &scratch, err));
+    cubed_status st = cb_arena_alloc(scratch, bytes, "chunk", &chunk, err);
+    p.data = chunk;
+    while (st == CUBED_OK) {
+        st = do_part(w, e, idx, &p, scratch, fn, err);
+        int d = m->ndim - 1;
+        while (d >= 0 && ++idx[d] == grid[d]) idx[d--] = 0;
+        if (d < 0) break;
+    }
+    cb_arena_free(scratch);
+    return st;
+}
+
+/* Writes a text of `n` code points, and zeros behind it, as UTF-8 to `to`, which may be where the text is: no code point
+ * has more bytes than its four. Returns its bytes, without the zeros. */
+static size_t put_utf8(const char *text, size_t n, char *to)
+{
+    size_t bytes = 0, used = 0;
+    for (size_t k = 0; k < n; k++) {
+        uint32_t code;
+        memcpy(&code, text + 4 * k, sizeof code);
+        bytes += cb_utf8_put(code, to + bytes);
+        if (code) used = bytes;
+    }
+    return used;
+}
+
+static cubed_status measure_texts(const cb_netcdf_writer *w, cb_netcdf_entry *e, part *p,
+                                  cubed_error *err)
+{
+    const size_t size = cubed_dtype_size(cb_zarr_get_meta(e->array)->dtype);
+    (void)w;
+    (void)err;
+    for (size_t i = 0; i < p->n; i++) {
+        char *text = p->data + i * size;
+        e->width = cb_max_size(e->width, put_utf8(text, size / 4, text));
+    }
+    return CUBED_OK;
+}
+
+static cubed_status write_part(const cb_netcdf_writer *w, cb_netcdf_entry *e, part *p,
+                               cubed_error *err)
+{
+    const cubed_dtype dtype = cb_zarr_get_meta(e->array)->dtype;
+    const size_t size = cubed_dtype_size(dtype);
+    for (size_t i = 0; i < p->n && cubed_dtype_family(dtype) == CUBED_STRING; i++) {
+        char *text = p->data + i * size, *to = p->data + i * e->width;
+        const size_t used = put_utf8(text, size / 4, text);
+        memmove(to, text, used);
+        memset(to + used, 0, e->width - used);
+    }
+    const int rc = w->nc.put_vara(group_id(w, e->group), e->id, p->start, p->count, p->data);
+    return rc ? cb_netcdf_fail(w, rc, e->path, err) : CUBED_OK;
+}
+
 /* --- Variables ---------------------------------------------------------------------------------------- */
 
-/* Chunks as they are stored, none longer than its axis. */
-static size_t chunk_shape(const cb_zarr_meta *m, size_t *chunk)
+/* Chunks as they are stored, none longer than its axis; texts as they are characters. */
+static size_t chunk_shape(const cb_netcdf_entry *e, size_t *chunk)
 {
+    const cb_zarr_meta *m = cb_zarr_get_meta(e->array);
     size_t n = 1;
     for (int d = 0; d < m->ndim; d++) {
         chunk[d] = (size_t)cb_max_i64(1, cb_min_i64(m->inner[d], m->shape[d]));
         n *= chunk[d];
     }
-    return n * cubed_dtype_size(m->dtype);
+    chunk[m->ndim] = e->width;
+    return n * (e->width ? e->width : cubed_dtype_size(m->dtype));
 }
 
 /* Level of deflate: that of a codec of the family; 0: the array is stored as it is; 1 otherwise. */
@@ -173,15 +293,16 @@ static cubed_status define_storage(cb_netcdf_writer *w, int group, cb_netcdf_ent
                                    cubed_error *err)
 {
     const cb_zarr_meta *m = cb_zarr_get_meta(e->array);
-    size_t chunk[CUBED_MAX_NDIM];
-    const size_t bytes = chunk_shape(m, chunk);
+    size_t chunk[CUBED_MAX_NDIM + 1];
+    const size_t bytes = chunk_shape(e, chunk);
     int level;
     int64_t count;
     bool whole = !growing && m->ndim > 0;
     for (int d = 0; d < m->ndim; d++) whole = whole && (int64_t)chunk[d] == m->shape[d];
     if (m->ndim == 0) return CUBED_OK;
     CB_TRY(deflate_level(m, &level, err));
-    const bool small = !cb_count(m->ndim, m->shape, &count) && count * 8 <= SMALL;
+    const bool small =
+        !cb_count(m->ndim, m->shape, &count) && count <= SMALL / (e->width ? (int64_t)e->width : 8);
     int rc;
     if (whole && (small || level == 0)) {
         rc = w->nc.def_var_chunking(group, e->id, NC_CONTIGUOUS, NULL);
@@ -198,11 +319,43 @@ static cubed_status define_storage(cb_netcdf_writer *w, int group, cb_netcdf_ent
     return rc ? cb_netcdf_fail(w, rc, e->path, err) : CUBED_OK;
 }
 
+/* Bytes that are texts already, character by character, as files of NetCDF have them: along a dimension that has the name
+ * of one of characters, or at least nothing else in it. */
+static bool is_characters(const cb_netcdf_writer *w, const cb_netcdf_entry *e)
+{
+    const cb_zarr_meta *m = cb_zarr_get_meta(e->array);
+    const char *last = m->ndim > 0 ? m->dim_names[m->ndim - 1] : NULL;
+    bool described = m->ndim == 1;
+    if (cubed_dtype_size(m->dtype) != 1 || !last) return false;
+    for (int i = 0; i < w->n && !described; i++)
+        described = w->list[i].is_array && w->list[i].group == e->group &&
+                    strcmp(name_of(&w->list[i]), last) == 0;
+    return !described || strncmp(last, "str", 3) == 0;
+}
+
+/* Texts have a last dimension of characters, whose name is as Xarray has it. */
+static cubed_status define_characters(cb_netcdf_writer *w, cb_netcdf_entry *e, int *id,
+                                      cubed_error *err)
+{
+    const cb_zarr_meta *m = cb_zarr_get_meta(e->array);
+    char name[64];
+    if (cubed_dtype_kind(m->dtype) != CUBED_KIND_TEXT) return CUBED_OK;
+    if (cubed_dtype_family(m->dtype) == CUBED_BYTES) {
+        if (is_characters(w, e)) return CUBED_OK;
+        e->width = cubed_dtype_size(m->dtype);
+    } else {
+        e->width = 1; /* of no length means of any */
+        CB_TRY(each_part(w, e, measure_texts, err));
+    }
+    snprintf(name, sizeof name, "string%zu", e->width);
+    return define_dim(w, e->group, name, (int64_t)e->width, id, err);
+}
+
 static cubed_status define_variable(cb_netcdf_writer *w, cb_netcdf_entry *e, cubed_error *err)
 {
     const cb_zarr_meta *m = cb_zarr_get_meta(e->array);
     const int group = group_id(w, e->group);
-    int ids[CUBED_MAX_NDIM];
+    int ids[CUBED_MAX_NDIM + 1];
     bool growing = false;
     CB_TRY(cb_netcdf_check(e->path, m->dtype, NULL, err));
     if (cb_zarr_is_irregular(m))
@@ -213,7 +366,9 @@ static cubed_status define_variable(cb_netcdf_writer *w, cb_netcdf_entry *e, cub
     for (int d = 0; d < m->ndim; d++)
         growing = growing || m->shape[d] == 0 ||
                   (m->dim_names[d] && is_of_time(w, e->group, m->dim_names[d]));
-    int rc = w->nc.def_var(group, name_of(e), cb_netcdf_type(m->dtype), m->ndim, ids, &e->id);
+    CB_TRY(define_characters(w, e, &ids[m->ndim], err));
+    const int ndim = m->ndim + (e->width > 0);
+    int rc = w->nc.def_var(group, name_of(e), cb_netcdf_type(m->dtype), ndim, ids, &e->id);
     if (rc) return cb_netcdf_fail(w, rc, name_of(e), err);
     const bool coordinate =
         m->ndim == 1 && m->dim_names[0] && strcmp(m->dim_names[0], name_of(e)) == 0;
@@ -249,69 +404,6 @@ static cubed_status define(cb_netcdf_writer *w, cubed_error *err)
     return rc ? cb_netcdf_fail(w, rc, "the header", err) : CUBED_OK;
 }
 
-/* --- Chunks ------------------------------------------------------------------------------------------- */
-
-/* What is within the array comes to the front of a chunk at its edge. */
-static void close_up(const cb_zarr_meta *m, const size_t *count, char *chunk)
-{
-    const size_t item = cubed_dtype_size(m->dtype);
-    size_t at[CUBED_MAX_NDIM] = {0}, row = item, to = 0;
-    const int last = m->ndim - 1;
-    bool whole = true;
-    for (int d = 0; d < m->ndim; d++) whole = whole && count[d] == (size_t)m->chunk[d];
-    if (m->ndim == 0 || whole) return;
-    row *= count[last];
-    for (;;) {
-        size_t from = 0;
-        for (int d = 0; d < m->ndim; d++) from = from * (size_t)m->chunk[d] + at[d];
-        memmove(chunk + to, chunk + from * item, row);
-        to += row;
-        int d = last - 1;
-        while (d >= 0 && ++at[d] == count[d]) at[d--] = 0;
-        if (d < 0) return;
-    }
-}
-
-static cubed_status write_chunk(const cb_netcdf_writer *w, const cb_netcdf_entry *e,
-                                const int64_t *idx, void *chunk, cb_arena *scratch,
-                                cubed_error *err)
-{
-    const cb_zarr_meta *m = cb_zarr_get_meta(e->array);
-    size_t start[CUBED_MAX_NDIM] = {0}, count[CUBED_MAX_NDIM] = {1};
-    CB_TRY(cb_zarr_read_chunk(e->array, idx, NULL, chunk, scratch, NULL, err));
-    for (int d = 0; d < m->ndim; d++) {
-        start[d] = (size_t)(idx[d] * m->chunk[d]);
-        count[d] = (size_t)cb_min_i64(m->chunk[d], m->shape[d] - idx[d] * m->chunk[d]);
-    }
-    close_up(m, count, chunk);
-    const int rc = w->nc.put_vara(group_id(w, e->group), e->id, start, count, chunk);
-    return rc ? cb_netcdf_fail(w, rc, e->path, err) : CUBED_OK;
-}
-
-static cubed_status write_variable(const cb_netcdf_writer *w, const cb_netcdf_entry *e,
-                                   cubed_error *err)
-{
-    const cb_zarr_meta *m = cb_zarr_get_meta(e->array);
-    int64_t idx[CUBED_MAX_NDIM] = {0}, grid[CUBED_MAX_NDIM], n;
-    cb_arena *scratch;
-    void *chunk;
-    const size_t bytes = cb_zarr_chunk_bytes(m);
-    for (int d = 0; d < m->ndim; d++) grid[d] = cb_ceil_div(m->shape[d], m->chunk[d]);
-    if (cb_count(m->ndim, grid, &n) || n == 0) return CUBED_OK;
-    CB_TRY(cb_arena_new(w->from->alloc,
-                        cb_need_both((cb_need){cb_arena_round(bytes), 0}, cb_zarr_read_need(m)),
-                        &scratch, err));
-    cubed_status st = cb_arena_alloc(scratch, bytes, "chunk", &chunk, err);
-    while (st == CUBED_OK) {
-        st = write_chunk(w, e, idx, chunk, scratch, err);
-        int d = m->ndim - 1;
-        while (d >= 0 && ++idx[d] == grid[d]) idx[d--] = 0;
-        if (d < 0) break;
-    }
-    cb_arena_free(scratch);
-    return st;
-}
-
 /* --- All ---------------------------------------------------------------------------------------------- */
 
 cubed_status cb_netcdf_check(const char *name, cubed_dtype dtype, const char *codecs_json,
@@ -325,10 +417,12 @@ cubed_status cb_netcdf_check(const char *name, cubed_dtype dtype, const char *co
     if (cubed_dtype_kind(dtype) == CUBED_KIND_TIME) cubed_dtype_get_time(dtype, &unit, &multiple);
     if (cb_netcdf_type(dtype) == NC_NAT || multiple != 1 || unit < CUBED_UNIT_D ||
         unit > CUBED_UNIT_NS)
-        return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "\"%s\" is of type %s, and NetCDF has integers, float32, float64, and times "
-                       "in days to nanoseconds: astype gives one of these, or name a Zarr store",
-                       name, cubed_dtype_text(dtype, text));
+        return cb_fail(
+            err, CUBED_E_UNSUPPORTED,
+            "\"%s\" is of type %s, and NetCDF has integers, float32, float64, texts, and "
+            "times in days to nanoseconds: astype gives one of these, or name a Zarr "
+            "store",
+            name, cubed_dtype_text(dtype, text));
     if (!codecs_json) return CUBED_OK;
     CB_TRY(cb_json_parse("codecs", codecs_json, strlen(codecs_json), &codecs, err));
     bool ok = json_is_array(codecs);
@@ -375,7 +469,7 @@ static cubed_status write_file(cb_netcdf_writer *w, const cb_codecs *codecs, cub
     }
     CB_TRY(define(w, err));
     for (int i = 0; i < w->n; i++) {
-        if (w->list[i].is_array) CB_TRY(write_variable(w, &w->list[i], err));
+        if (w->list[i].is_array) CB_TRY(each_part(w, &w->list[i], write_part, err));
     }
     rc = w->nc.close(w->file);
     w->file = -1;

@@ -23,6 +23,8 @@ nc_type cb_netcdf_type(cubed_dtype dtype)
     case CUBED_UINT64: return NC_UINT64;
     case CUBED_FLOAT32: return NC_FLOAT;
     case CUBED_FLOAT64: return NC_DOUBLE;
+    case CUBED_BYTES:
+    case CUBED_STRING: return NC_CHAR;
     default: return NC_NAT;
     }
 }
@@ -220,6 +222,8 @@ static cubed_status put_type(const cb_netcdf_writer *w, int group, int variable,
     int multiple, rc = NC_NOERR;
     char text[64];
     if (meta->dtype == CUBED_BOOL) rc = w->nc.put_att_text(group, variable, "dtype", 4, "bool");
+    if (cubed_dtype_family(meta->dtype) == CUBED_STRING)
+        rc = w->nc.put_att_text(group, variable, "_Encoding", 5, "utf-8");
     if (cubed_dtype_kind(meta->dtype) == CUBED_KIND_TIME) {
         const bool date = cubed_dtype_family(meta->dtype) == CUBED_DATETIME64;
         cubed_dtype_get_time(meta->dtype, &unit, &multiple);
@@ -243,7 +247,8 @@ cubed_status cb_netcdf_put_attrs(const cb_netcdf_writer *w, int group, int varia
     if (meta) CB_GO(put_fill(w, group, variable, attrs, meta, coordinate, err));
     json_object_foreach(attrs, name, v)
     {
-        const bool typed = meta && has_type_of_variable(name);
+        const bool typed =
+            meta && cubed_dtype_kind(meta->dtype) != CUBED_KIND_TEXT && has_type_of_variable(name);
         if (is_reserved(name)) continue;
         CB_GO(put_attr(w, group, variable, name, v,
                        typed ? cb_netcdf_type(meta->dtype) : (nc_type)NC_NAT, err));

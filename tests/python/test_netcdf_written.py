@@ -190,6 +190,83 @@ def test_copies_and_codecs(tmp_path):
     assert not list(tmp_path.glob("e.nc*"))
 
 
+def test_texts(tmp_path):
+    """As characters: what Xarray makes of its own files, whoever reads it."""
+    rng = np.random.default_rng(5)
+    words = ["", "a", "longer", "é", "日本語", "🙂 x", "q" * 20]
+    arrays = {
+        "one": np.array("alone é"),
+        "none": np.array([], "U3"),
+        "empty": np.array(["", ""]),
+        "line": rng.choice(words, 7),
+        "plane": rng.choice(words, (5, 6)),
+        "bytes": np.array([[b"ab", b""], [b"c", b"def"], [b"\xff", b"z"]]),
+        "single": np.array([b"a", b"b", b"c"]),
+    }
+    lazy = [
+        cubed.from_array(x, chunks=tuple(max(1, n // 2) for n in x.shape)) for x in arrays.values()
+    ]
+    cubed.store(lazy, [f"{tmp_path}/r.nc::{name}" for name in arrays])
+    theirs = xr.Dataset({k: ([f"{k}{d}" for d in range(v.ndim)], v) for k, v in arrays.items()})
+    theirs.to_netcdf(tmp_path / "t.nc")
+    for engine in ("netcdf4", "h5netcdf"):
+        with (
+            xr.open_dataset(tmp_path / "r.nc", engine=engine) as d,
+            xr.open_dataset(tmp_path / "t.nc", engine=engine) as t,
+        ):
+            for name, x in arrays.items():
+                assert d[name].shape == x.shape, name
+                assert d[name].values.tolist() == t[name].values.tolist() == x.tolist(), name
+    with netCDF4.Dataset(tmp_path / "r.nc") as d:
+        assert d["plane"].dtype == "S1"
+        assert d["plane"].dimensions[-1] == "string20"
+        assert d["plane"][2, 3] == arrays["plane"][2, 3]
+
+
+def test_seasons(tmp_path):
+    """A coordinate of texts: in and out, for Xarray, ncdump and CDO."""
+    time = np.arange(0, 700, 3)
+    x = np.random.default_rng(6).normal(size=(len(time), 2, 3))
+    ds = xr.Dataset(
+        {"t2m": (("time", "lat", "lon"), x, {"units": "K"})},
+        coords={
+            "time": ("time", time, {"units": "days since 2001-01-01", "calendar": "standard"}),
+            "lat": ("lat", [10.0, 20.0], {"units": "degrees_north"}),
+            "lon": ("lon", [1.0, 2.0, 3.0], {"units": "degrees_east"}),
+        },
+    )
+    ds.to_netcdf(tmp_path / "a.nc")
+    ds = xr.decode_cf(ds)
+    out = tmp_path / "r.nc"
+    check(run("eval", "yseasmean(t2m)", tmp_path / "a.nc", "--out", out))
+    check(run("eval", "result * 2", out, "--out", tmp_path / "again.nc"))
+    check(run("eval", "result * 2", out, "--out", tmp_path / "again.zarr"))
+    want = ds.t2m.groupby("time.season").mean()
+    for engine in ("netcdf4", "h5netcdf", "cubed"):
+        with xr.open_dataset(out, engine=engine) as d:
+            np.testing.assert_allclose(d.result.sel(season=want.season), want)
+            assert d.season.values.tolist() == ["DJF", "JJA", "MAM", "SON"]
+    with xr.open_dataset(tmp_path / "again.nc") as d:
+        np.testing.assert_allclose(d.result.sel(season=want.season), want * 2)
+    with xr.open_zarr(tmp_path / "again.zarr") as d:
+        np.testing.assert_allclose(d.result.sel(season=want.season), want * 2)
+    if shutil.which("ncdump"):
+        text = subprocess.run(["ncdump", out], capture_output=True, text=True, check=True).stdout
+        assert "char season(season, string3)" in text
+        assert '"DJF",\n  "JJA",\n  "MAM",\n  "SON" ;' in text
+    if shutil.which("cdo"):
+        told = subprocess.run(
+            ["cdo", "-s", "outputf,%.10g", "-fldmean", "-selname,result", out],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        means = [float(v) for v in told.stdout.split()]
+        weights = np.cos(np.deg2rad(ds.lat))
+        mine = want.weighted(weights).mean(("lat", "lon"))
+        np.testing.assert_allclose(means, mine.sel(season=["DJF", "JJA", "MAM", "SON"]), rtol=1e-3)
+
+
 def test_memory(tmp_path):
     """Chunks are written one by one: of 160 MB in chunks of 4 MB the process never has many."""
     text = "x=arange(20000000.0)"
