@@ -106,6 +106,13 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_open_parts(cubed_context *ct
                                                                const char *const *urls, int n,
                                                                const char *dim, cubed_array **out,
                                                                cubed_error *err);
+/* Texts of any length ("string" of Zarr's format 3, the filter "vlen-utf8" of format 2), which cubed_array_open says
+ * CUBED_E_UNSUPPORTED of: all are read now, as an array in memory whose elements have the length of the longest.
+ * CUBED_E_UNSUPPORTED where they are none, or lie in shards or irregular chunks; CUBED_E_BUDGET where a chunk, or all, would
+ * take more than `most` bytes. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_open_texts(cubed_context *ctx, const char *url,
+                                                               size_t most, cubed_array **out,
+                                                               cubed_error *err);
 /* The caller's memory, borrowed until the last array over it and the last plan that reads it are
  * gone. `strides` in bytes (NULL: C order). `chunks` NULL: about 1 MiB each, whole trailing axes
  * first. */

@@ -15,6 +15,22 @@ const char *cb_utf8_next(const char *s, uint32_t *code)
     return s + 1 + more;
 }
 
+size_t cb_utf8_take(const unsigned char *s, size_t n, uint32_t *code)
+{
+    static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
+    if (n == 0 || (s[0] >= 0x80 && s[0] < 0xc0) || s[0] >= 0xf8) return 0;
+    const size_t more = s[0] < 0x80 ? 0 : s[0] < 0xe0 ? 1 : s[0] < 0xf0 ? 2 : 3;
+    uint32_t c = more == 0 ? s[0] : s[0] & (0x3fu >> more);
+    if (more >= n) return 0;
+    for (size_t i = 1; i <= more; i++) {
+        if ((s[i] & 0xc0) != 0x80) return 0;
+        c = c << 6 | (s[i] & 0x3fu);
+    }
+    if (c < least[more] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) return 0;
+    *code = c;
+    return more + 1;
+}
+
 size_t cb_utf8_put(uint32_t c, char *out)
 {
     unsigned char *p = (unsigned char *)out;

@@ -7,6 +7,8 @@
 /* The code point at s, which is valid UTF-8 (jansson checks), and the position behind it; NULL at the
  * end. */
 const char *cb_utf8_next(const char *s, uint32_t *code);
+/* The code point in front of n bytes that may be anything, and how many it takes; 0: they begin with none. */
+size_t cb_utf8_take(const unsigned char *s, size_t n, uint32_t *code);
 /* Writes 1 to 4 bytes; a number that is no code point becomes U+FFFD. Returns how many. */
 size_t cb_utf8_put(uint32_t code, char *out);
 

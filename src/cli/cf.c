@@ -158,7 +158,8 @@ cubed_status cf_decode(cubed_array **x, cubed_error *err)
     cubed_dtype from = cubed_array_dtype(*x);
     cubed_kind kind = cubed_dtype_kind(from);
     double scale = 1, offset = 0;
-    if (kind == CUBED_KIND_BOOL || kind == CUBED_KIND_COMPLEX) return CUBED_OK;
+    if (kind == CUBED_KIND_BOOL || kind == CUBED_KIND_COMPLEX || kind == CUBED_KIND_TEXT)
+        return CUBED_OK;
     json_t *attrs = json_loads(cubed_array_attrs(*x), 0, NULL);
     /* Integers beyond int64, of an attribute that nobody asks for perhaps. */
     if (!attrs) attrs = json_loads(cubed_array_attrs(*x), JSON_DECODE_INT_AS_REAL, NULL);

@@ -295,6 +295,23 @@ static cubed_status add_array(job *j, const char *url, const char *to, const cub
     return CUBED_OK;
 }
 
+/* Texts of any length, as a file of NetCDF has them: as long as the longest. False if they are none, or too many. */
+static bool add_texts(job *j, const char *from, const char *to, const cubed_zarr_info *info)
+{
+    cubed_array *x;
+    cubed_error ignored = CUBED_ERROR_INIT;
+    if (cubed_array_open_texts(j->ctx, from, CLI_TEXT_BYTES, &x, &ignored) != CUBED_OK)
+        return false;
+    j->item = cli_resize(j->item, (size_t)(j->n + 1) * sizeof *j->item);
+    j->item[j->n].array = x;
+    j->item[j->n].format = 3;
+    j->item[j->n].sharded = j->item[j->n].listed = false;
+    for (int d = 0; d < info->ndim; d++)
+        j->item[j->n].chunks[d] = info->shape[d] ? info->shape[d] : 1;
+    j->item[j->n++].url = cli_strdup(to);
+    return true;
+}
+
 /* Takes `from` and `to`. */
 static cubed_status add_copy(job *j, char *from, char *to, const cubed_zarr_info *info,
                              cubed_error *err)
@@ -341,8 +358,9 @@ static cubed_status add_entry(void *ctx, const cubed_zarr_info *info, cubed_erro
         }
         cli_free(name);
     }
-    if (info->unsupported) return add_copy(j, from, to, info, err);
-    cubed_status st = add_array(j, from, to, info, err);
+    const bool texts = info->unsupported && archive_is_netcdf(to) && add_texts(j, from, to, info);
+    if (info->unsupported && !texts) return add_copy(j, from, to, info, err);
+    cubed_status st = texts ? CUBED_OK : add_array(j, from, to, info, err);
     cli_free(from);
     cli_free(to);
     return st;

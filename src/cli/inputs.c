@@ -226,12 +226,24 @@ static cubed_status list_known(inputs *in, const char **known, cubed_error *err)
     return CUBED_OK;
 }
 
+/* Texts of any length are read now: coordinates, and labels of groups. */
+static cubed_status open_array(inputs *in, const char *url, cubed_array **out, cubed_error *err)
+{
+    cubed_error why = CUBED_ERROR_INIT;
+    const cubed_status st = cubed_array_open(in->ctx, url, out, err);
+    if (st != CUBED_E_UNSUPPORTED) return st;
+    const cubed_status read = cubed_array_open_texts(in->ctx, url, CLI_TEXT_BYTES, out, &why);
+    if (read == CUBED_E_UNSUPPORTED) return st;
+    *err = why;
+    return read;
+}
+
 static cubed_status open_one(inputs *in, const char *name, const char *url, cubed_array **out,
                              cubed_error *err)
 {
     cubed_array *x;
-    cubed_status st = is_pattern(url) ? open_all(in, name, url, &x, err)
-                                      : cubed_array_open(in->ctx, url, &x, err);
+    cubed_status st =
+        is_pattern(url) ? open_all(in, name, url, &x, err) : open_array(in, url, &x, err);
     if (st == CUBED_OK && in->decode) {
         st = cf_decode(&x, err);
         if (st != CUBED_OK) cubed_array_unref(x);
@@ -330,8 +342,8 @@ cubed_status inputs_coordinate(inputs *in, const char *name, cubed_array **out, 
     }
     for (int i = 0; i < in->nspecs && !*out; i++) {
         char *url = in->spec[i].name ? beside(in->spec[i].url, name) : NULL;
-        if (url && !is_pattern(url) && cubed_array_open(in->ctx, url, out, err) == CUBED_OK &&
-            in->decode && cf_decode(out, err) != CUBED_OK) {
+        if (url && !is_pattern(url) && open_array(in, url, out, err) == CUBED_OK && in->decode &&
+            cf_decode(out, err) != CUBED_OK) {
             cubed_array_unref(*out);
             *out = NULL;
         }

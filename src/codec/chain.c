@@ -173,6 +173,13 @@ cubed_status cb_codec_chain_decode(const cb_codec_chain *c, const void *src, siz
     return cb_subread_decode(c, c->all, src, src_size, dst, scratch, err);
 }
 
+cubed_status cb_codec_chain_decode_some(const cb_codec_chain *c, const void *src, size_t src_size,
+                                        void *dst, size_t *got, cb_arena *scratch, cubed_error *err)
+{
+    return cb_subread_run(c, c->all, true, NULL, src, src_size, dst, c->chunk_bytes, got, scratch,
+                          err);
+}
+
 cubed_status cb_codec_chain_encode(const cb_codec_chain *c, const void *src, const int64_t *used,
                                    void *dst, size_t *got, cb_arena *scratch, cubed_error *err)
 {

@@ -90,6 +90,10 @@ bool cb_codec_chain_is_raw(const cb_codec_chain *c);
 CUBED_MUST_CHECK cubed_status cb_codec_chain_decode(const cb_codec_chain *c, const void *src,
                                                     size_t src_size, void *dst, cb_arena *scratch,
                                                     cubed_error *err);
+/* The same of chunks whose size is not known before: *got bytes, chunk_bytes at most. */
+CUBED_MUST_CHECK cubed_status cb_codec_chain_decode_some(const cb_codec_chain *c, const void *src,
+                                                         size_t src_size, void *dst, size_t *got,
+                                                         cb_arena *scratch, cubed_error *err);
 /* dst has cb_codec_chain_bound bytes. src is not changed. `used` (may be NULL: all) is the part of
  * the chunk within the array: of a shard, inner chunks without any of it are left out. */
 CUBED_MUST_CHECK cubed_status cb_codec_chain_encode(const cb_codec_chain *c, const void *src,

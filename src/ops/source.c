@@ -7,6 +7,7 @@
 #include "files/files.h"
 #include "ops/ops_pkg.h"
 #include "plan/plan.h"
+#include "zarr/texts.h"
 
 cubed_status cubed_array_open(cubed_context *ctx, const char *url, cubed_array **out,
                               cubed_error *err)
@@ -86,6 +87,51 @@ static cubed_status add_source(cubed_context *ctx, const cb_node *n, const int64
     CB_TRY(cb_graph_add(ctx, n, NULL, out, err));
     if (!chunks) cubed_array_yield_chunks(*out);
     return CUBED_OK;
+}
+
+static void free_texts(void *owner) { cb_arena_free(owner); }
+
+static cubed_status keep_texts(cubed_context *ctx, const cb_zarr_texts *texts, cubed_array **out,
+                               cubed_error *err)
+{
+    const cb_zarr_meta *m = &texts->about.meta;
+    int64_t strides[CUBED_MAX_NDIM];
+    cb_grid grid;
+    CB_TRY(cb_op_grid("open_texts", texts->dtype, m->ndim, m->shape, NULL, &grid, err));
+    cb_dense_strides(m->ndim, m->shape, cubed_dtype_size(texts->dtype), strides);
+    const cb_node n = {.kind = CB_NODE_MEMORY,
+                       .dtype = texts->dtype,
+                       .grid = &grid,
+                       .data = texts->data,
+                       .token = (uint64_t)(uintptr_t)texts->data,
+                       .strides = strides,
+                       .dim_names = m->dim_names,
+                       .attrs = m->attrs};
+    CB_TRY(add_source(ctx, &n, NULL, out, err));
+    cubed_array_set_owner(*out, free_texts, texts->owner);
+    return CUBED_OK;
+}
+
+cubed_status cubed_array_open_texts(cubed_context *ctx, const char *url, size_t most,
+                                    cubed_array **out, cubed_error *err)
+{
+    cb_zone *zone = NULL;
+    cubed_store *store = NULL;
+    cb_place place;
+    cb_zarr_texts texts;
+    cubed_status st;
+    if (most < 1 || most > (size_t)1 << 31)
+        return cb_fail(err, CUBED_E_ARG, "open_texts: most is %zu, expected 1 to 2147483648", most);
+    CB_GO(cb_zone_new(&ctx->alloc, &zone, err));
+    CB_GO(cb_place_parse(zone, url, &place, err));
+    CB_GO(cb_place_open(&ctx->stores, &place, false, &store, err));
+    CB_GO(cb_zarr_read_texts(store, &ctx->codecs, place.path, most, zone, &texts, err));
+    st = keep_texts(ctx, &texts, out, err);
+    if (st != CUBED_OK) cb_arena_free(texts.owner);
+out:
+    cb_store_close(store);
+    cb_zone_free(zone);
+    return st;
 }
 
 cubed_status cubed_array_from_memory(cubed_context *ctx, cubed_dtype dtype, int ndim,

@@ -94,8 +94,11 @@ static cubed_status outline(const char *where, int format, const json_t *doc, co
         CB_TRY(cb_zarr_outline_v3(where, doc, zone, &out->meta, err));
     else
         CB_TRY(cb_zarr_outline_v2(where, doc, attrs, zone, &out->meta, err));
+    const char *fill = json_string_value(json_object_get(doc, "fill_value"));
     out->type = cb_zone_strdup(zone, type_of(doc, format));
-    if (!out->type) return cb_fail(err, CUBED_E_NOMEM, "%s: no memory for a name", where);
+    out->fill = cb_zone_strdup(zone, fill ? fill : "");
+    if (!out->type || !out->fill)
+        return cb_fail(err, CUBED_E_NOMEM, "%s: no memory for a name", where);
     set_inner(doc, out);
     codecs = codecs_of(doc, format);
     cubed_status st = cb_json_text(codecs ? codecs : json_null(), zone, &out->codecs, err);

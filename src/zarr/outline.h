@@ -9,6 +9,7 @@ typedef struct cb_zarr_outline {
     cb_zarr_meta meta;
     const char *type;   /* "string", "struct", "|V7": as metadata has it, if it has a name */
     const char *codecs; /* JSON text, as in cubed_zarr_info */
+    const char *fill;   /* the fill value where it is a text, else "" */
     bool sharded;       /* meta.inner are the chunks of the shards meta.chunk */
 } cb_zarr_outline;
 

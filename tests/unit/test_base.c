@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/pool.h"
+#include "base/text.h"
 #include "failing_allocator.h"
 #include "mem/arena.h"
 #include "mem/pages.h"
@@ -89,6 +90,35 @@ static void test_json(void **state)
     assert_non_null(strstr(err.message, "\"c\" must be an integer, is missing"));
     json_decref(doc);
     assert_int_equal(cb_json_parse("t", "{\"a\": }", 7, &doc, &err), CUBED_E_FORMAT);
+}
+
+/* Every code point comes back; nothing else is one. */
+static void test_utf8(void **state)
+{
+    static const char *const wrong[] = {"\x80",
+                                        "\xbf",
+                                        "\xc3",
+                                        "\xc3(",
+                                        "\xc0\xaf",
+                                        "\xe0\x80\xaf",
+                                        "\xed\xa0\x80",
+                                        "\xf0\x80\x80\xaf",
+                                        "\xe6\x97",
+                                        "\xf4\x90\x80\x80",
+                                        "\xf8\x88\x80\x80\x80",
+                                        "\xff"};
+    (void)state;
+    uint32_t code = 0;
+    for (uint32_t c = 0; c <= 0x10ffff; c++) {
+        char text[4];
+        const size_t n = cb_utf8_put(c, text);
+        const bool surrogate = c >= 0xd800 && c < 0xe000;
+        assert_int_equal(cb_utf8_take((const unsigned char *)text, n, &code), n);
+        assert_int_equal(code, surrogate ? 0xfffd : c);
+        assert_int_equal(cb_utf8_take((const unsigned char *)text, n - 1, &code), 0);
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(cb_utf8_take((const unsigned char *)wrong[i], strlen(wrong[i]), &code), 0);
 }
 
 static void test_arena(void **state)
@@ -257,13 +287,10 @@ static void test_stores(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_every_allocation_may_fail),
-        cmocka_unit_test(test_json),
-        cmocka_unit_test(test_arena),
-        cmocka_unit_test(test_budget_and_pool),
-        cmocka_unit_test(test_each),
-        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_errors), cmocka_unit_test(test_every_allocation_may_fail),
+        cmocka_unit_test(test_json),   cmocka_unit_test(test_utf8),
+        cmocka_unit_test(test_arena),  cmocka_unit_test(test_budget_and_pool),
+        cmocka_unit_test(test_each),   cmocka_unit_test(test_keys),
         cmocka_unit_test(test_stores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

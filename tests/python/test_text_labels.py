@@ -1,0 +1,144 @@
+"""Texts of any length as labels and coordinates in the command, beside Xarray's."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+import xarray as xr
+from conftest import check, run
+
+import zarr
+
+QUIET = ("--progress", "none")
+TEXTS = np.array(["north", "é", "", "north", "日本語 🙂", "é", "s", "", "north", "s", "é"], object)
+COMPRESSORS = {
+    "none": {2: None, 3: None},
+    "zstd": {2: {"id": "zstd", "level": 3}, 3: {"name": "zstd", "configuration": {"level": 3}}},
+    "blosc": {2: {"id": "blosc", "cname": "lz4"}, 3: zarr.codecs.BloscCodec(cname="lz4")},
+    "gzip": {2: {"id": "gzip", "level": 1}, 3: {"name": "gzip", "configuration": {"level": 1}}},
+}
+
+
+def make(path, zarr_format=3, **encoding):
+    rng = np.random.default_rng(4)
+    ds = xr.Dataset(
+        {"t": (("a", "y", "b"), rng.normal(size=(6, 11, 5)), {"units": "K"})},
+        coords={"region": ("y", TEXTS, {"long_name": "what it is"}), "name": ("a", TEXTS[:6])},
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ds.to_zarr(path, encoding={"region": encoding}, zarr_format=zarr_format, consolidated=False)
+    doc = path / ("region/zarr.json" if zarr_format == 3 else "region/.zarray")
+    assert ("string" if zarr_format == 3 else "vlen-utf8") in doc.read_text()
+    return ds
+
+
+def opened(path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return xr.open_zarr(path, consolidated=False).load()
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("codec", COMPRESSORS)
+def test_groups(tmp_path, zarr_format, codec):
+    place, out = tmp_path / "a.zarr", tmp_path / "r.zarr"
+    used = COMPRESSORS[codec][zarr_format]
+    ds = make(place, zarr_format, chunks=(4,), compressors=used and (used,))
+    text = 'm = mean(t, groupby=region); q = groupby(t, "region", "quantile", q=(0.1, 0.9))'
+    check(run("eval", text, place, "--out", out, *QUIET))
+    got, groups = opened(out), ds.t.groupby("region")
+    np.testing.assert_allclose(got.m, groups.mean().transpose("a", "region", "b"), rtol=1e-12)
+    want = groups.quantile([0.1, 0.9]).transpose("quantile", "a", "region", "b")
+    np.testing.assert_allclose(got.q, want, rtol=1e-12)
+    assert got.region.values.tolist() == want.region.values.tolist()
+    assert got.region.attrs == {"long_name": "what it is"}
+    # What describes another dimension goes with the results.
+    assert opened(out).m.sel(region="north").shape == (6, 5)
+
+
+def test_values_and_coordinates(tmp_path):
+    ds = make(tmp_path / "a.zarr", chunks=(3,))
+    got = check(run("eval", "region; labels = group_labels(region)", tmp_path / "a.zarr", "--json"))
+    assert got.arrays()["result"].tolist() == TEXTS.tolist()
+    assert got.arrays()["labels"].tolist() == sorted(set(TEXTS))
+    shown = check(run("eval", "region[1:5]", tmp_path / "a.zarr", *QUIET)).out
+    assert "日本語 🙂" in shown
+    # A coordinate stays with what is left of its dimension, and decoding leaves texts as they are.
+    check(run("eval", "t[:, 2:9:3] * 2", tmp_path / "a.zarr", "--decode", "--out",
+              tmp_path / "r.zarr", *QUIET))  # fmt: skip
+    r = opened(tmp_path / "r.zarr")
+    np.testing.assert_allclose(r.result, ds.t[:, 2:9:3] * 2)
+    assert r.region.values.tolist() == TEXTS[2:9:3].tolist()
+
+
+def test_chunks_that_are_not_there_and_scalars(tmp_path):
+    g = zarr.create_group(tmp_path / "g")
+    kind = {"dtype": str, "fill_value": "gap", "dimension_names": ["y"]}
+    some = g.create_array("some", shape=(7,), chunks=(2,), **kind)
+    some[2:4] = np.array(["a", "longer"], object)
+    g.create_array("none", shape=(0,), chunks=(1,), **kind)
+    one = g.create_array("one", shape=(), dtype=str)
+    one[...] = "alone"
+    two = g.create_array("two", shape=(3, 5), chunks=(2, 2), dtype=str)
+    values = np.array([[f"{i} {k}" for k in range(5)] for i in range(3)], object)
+    two[...] = values
+    got = check(run("eval", "s = some; n = none; o = one; w = two", tmp_path / "g", "--json"))
+    got = got.arrays()
+    assert got["s"].tolist() == ["gap", "gap", "a", "longer", "gap", "gap", "gap"]
+    assert got["n"].shape == (0,)
+    assert got["o"] == "alone"
+    assert got["w"].tolist() == values.tolist()
+
+
+DAMAGES = {
+    "no text": lambda b: b"",
+    "too few": lambda b: b[:-1],
+    "another number": lambda b: b"\x05" + b[1:],
+    "a huge text": lambda b: b[:4] + b"\xff\xff\xff\xff" + b[8:],
+    "no UTF-8": lambda b: b[:8] + b"\xff" + b[9:],
+    "half a character": lambda b: b[:8] + b"\xe6" + b[9:],
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_chunks(tmp_path, damage):
+    z = zarr.create_array(tmp_path / "x", shape=(4,), dtype=str, compressors=None)
+    z[...] = np.array(["ab", "c", "", "d"], object)
+    chunk = tmp_path / "x/c/0"
+    chunk.write_bytes(DAMAGES[damage](chunk.read_bytes()))
+    r = run("eval", "x", "--in", f"x={tmp_path / 'x'}", *QUIET)
+    assert r.code == 1
+    assert "chunk c/0" in r.err
+    says = "UTF-8" if damage in ("no UTF-8", "half a character") else "does not hold the texts"
+    assert says in r.err
+
+
+def test_what_is_too_large_or_not_known(tmp_path):
+    path = tmp_path / "x"
+    z = zarr.create_array(path, shape=(1 << 21,), chunks=(1 << 20,), dtype=str)
+    z[5] = "of nine characters"
+    r = run("eval", "x", "--in", f"x={path}", *QUIET)
+    assert r.code == 1
+    assert "2097152 texts of up to 18 characters" in r.err
+    sharded = zarr.create_array(tmp_path / "s", shape=(4,), chunks=(2,), shards=(4,), dtype=str)
+    sharded[...] = TEXTS[:4]
+    r = run("eval", "s", "--in", f"s={tmp_path / 's'}", *QUIET)
+    assert r.code == 1
+    assert "not supported" in r.err
+
+
+def test_netcdf(tmp_path):
+    """Copies and results: characters, as Xarray reads them, and as the command reads them again."""
+    ds = make(tmp_path / "a.zarr", chunks=(4,))
+    check(run("copy", tmp_path / "a.zarr", tmp_path / "b.nc", *QUIET))
+    with xr.open_dataset(tmp_path / "b.nc") as d:
+        np.testing.assert_array_equal(d.t, ds.t)
+        assert d.region.values.tolist() == TEXTS.tolist()
+        assert d.name.values.tolist() == TEXTS[:6].tolist()
+    told = json.loads(check(run("info", tmp_path / "b.nc", "--json")).out)
+    assert {e["path"]: e["dims"] for e in told if "dims" in e}["region"] == ["y", "string14"]
+    check(run("copy", tmp_path / "b.nc", tmp_path / "c.nc", *QUIET))
+    with xr.open_dataset(tmp_path / "c.nc") as d:
+        assert d.region.values.tolist() == TEXTS.tolist()
