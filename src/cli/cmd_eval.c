@@ -168,6 +168,7 @@ typedef struct eval {
         char *name;
         cubed_array *array;
         const expr_about *about; /* of results */
+        bool aside;              /* of coordinates: see expr_coord */
         char *url;
         void *data;
         size_t bytes;
@@ -230,6 +231,13 @@ static bool is_agreed(const eval *e, const char *dim)
 /* Named by a dimension; by an attribute of a coordinate, or of a result. */
 typedef enum carried { COORDINATE, BOUNDS, AUXILIARY } carried;
 
+/* Texts as files of NetCDF have them: of characters along a last dimension, which nothing else has. */
+static bool is_characters(const cubed_array *x)
+{
+    return cubed_dtype_family(cubed_array_dtype(x)) == CUBED_BYTES &&
+           cubed_dtype_size(cubed_array_dtype(x)) == 1 && cubed_array_ndim(x) == 2;
+}
+
 /* Adds an array of the input's that describes item number i: the elements that are left along its dimensions,
  * which the item has, too, but for the last one of bounds. */
 static void carry(eval *e, int i, const char *name, carried what)
@@ -241,12 +249,13 @@ static void carry(eval *e, int i, const char *name, carried what)
     cubed_error ignored = CUBED_ERROR_INIT; /* there need not be one, nor of any type */
     if (has_item(e, name) || inputs_coordinate(&e->in, name, &c, &ignored) != CUBED_OK || !c)
         return;
-    bool fits = what != COORDINATE || cubed_array_ndim(c) == 1;
+    const bool longer = what == BOUNDS || is_characters(c);
+    bool fits = what != COORDINATE || cubed_array_ndim(c) == (longer ? 2 : 1);
     for (int d = 0; d < cubed_array_ndim(c) && fits; d++) {
         const char *dim = cubed_array_dim_name(c, d);
         const int64_t extent = cubed_array_shape(c)[d];
         slices[d] = (cubed_slice){0, extent, 1, false};
-        if (what == BOUNDS && d > 0 && d == cubed_array_ndim(c) - 1) continue;
+        if (longer && d > 0 && d == cubed_array_ndim(c) - 1) continue;
         const int at = dim ? find_dim(x, dim) : -1;
         const expr_coord *edit = dim ? expr_find_coord(e->item[i].about, dim) : NULL;
         fits = at >= 0 && is_agreed(e, dim) && !(edit && edit->made) &&
@@ -276,6 +285,7 @@ static void carry_made(eval *e, const char *dim, const expr_coord *c)
         if (from[k] && !has_item(e, name) &&
             cubed_slice_array(from[k], slices, &part, &ignored) == CUBED_OK) {
             add_item(e, name, part, NULL);
+            e->item[e->nitems - 1].aside = c->aside;
             cubed_array_unref(part);
         }
         cli_free(name);
@@ -348,6 +358,24 @@ static bool name_dims(eval *e, int i, cubed_error *err)
     return st == CUBED_OK;
 }
 
+static void free_item(eval *e, int i)
+{
+    cubed_array_unref(e->item[i].array);
+    cli_free(e->item[i].name);
+    cli_free(e->item[i].url);
+    cli_free(e->item[i].data);
+}
+
+/* Whether nothing is beside the one result but what it may stand without; such items are taken away. */
+static bool stands_alone(eval *e)
+{
+    for (int i = 1; i < e->nitems; i++) {
+        if (!e->item[i].aside) return false;
+    }
+    while (e->nitems > 1) free_item(e, --e->nitems);
+    return true;
+}
+
 /* Where each result goes: one bare expression of arrays that stand alone to --out itself, others below it: what came
  * from a group, or has coordinates, goes to one, where Xarray opens it. */
 static bool place_results(eval *e, cubed_error *err)
@@ -367,7 +395,7 @@ static bool place_results(eval *e, cubed_error *err)
     bool bare = !named && e->nitems == 1 && strcmp(e->item[0].name, "result") == 0;
     const bool alone = bare && (path > 0 || e->region || is_array(e));
     if (!e->region && !alone) add_coordinates(e);
-    if (bare && (alone || (e->nitems == 1 && !inputs_have_group(&e->in)))) {
+    if (bare && (alone || (!inputs_have_group(&e->in) && stands_alone(e)))) {
         e->item[0].url = cli_strdup(e->out);
         return true;
     }
@@ -636,12 +664,7 @@ static int evaluate(int argc, char **argv, const cli_usage *usage, cli_picture *
     if (e.in.decode && e.in.nspecs == 0)
         return cli_usage_error(e.verb, "--decode is of inputs, and there are none");
     int code = prepare(&e);
-    for (int i = 0; i < e.nitems; i++) {
-        cubed_array_unref(e.item[i].array);
-        cli_free(e.item[i].name);
-        cli_free(e.item[i].url);
-        cli_free(e.item[i].data);
-    }
+    for (int i = 0; i < e.nitems; i++) free_item(&e, i);
     cli_free(e.item);
     expr_result_free(&e.built);
     inputs_free(&e.in);

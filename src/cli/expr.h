@@ -54,6 +54,7 @@ typedef struct expr_coord {
     char *
         key; /* what was made, in place of the input's: equal ones are the same; NULL: the input's */
     cubed_array *made, *bounds; /* bounds may be NULL */
+    bool aside;                 /* an array that stands alone does so without it */
 } expr_coord;
 
 /* What an array says of itself beside its values. Owned. */

@@ -95,6 +95,11 @@ bool expr_order_takes_q(const char *name);
 cubed_status expr_get_order(expr_builder *b, const expr *e, const char *name, const expr *q,
                             expr_order *out);
 void expr_order_free(expr_order *o);
+/* The first axis of *x, of the quantiles of `of` by `o`, gets the name that Xarray gives it, and a coordinate: "quantile", or
+ * with a number where there are others of that name, such as `beside` (may be NULL). *x stays one to unref where this
+ * fails. */
+cubed_status expr_name_quantiles(expr_builder *b, const expr *e, const expr_order *o,
+                                 const cubed_array *of, const char *beside, cubed_array **x);
 
 /* What groups are made of, and what of groups. */
 typedef struct expr_grouping {

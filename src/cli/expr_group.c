@@ -268,7 +268,10 @@ static cubed_status quantiles_of_groups(expr_builder *b, const expr *e, const ex
     if (st == CUBED_OK && !o->several) st = cubed_squeeze(all, &front, 1, out, b->err);
     cubed_array_unref(side_by_side);
     cubed_array_unref(all);
-    return expr_located(b, e, st);
+    EXPR_TRY(expr_located(b, e, st));
+    st = o->several ? expr_name_quantiles(b, e, o, x, g->name, out) : CUBED_OK;
+    if (st != CUBED_OK) cubed_array_unref(*out);
+    return st;
 }
 
 /* A keyword, and the reductions that take it; a list ends with NULL. */
@@ -363,7 +366,7 @@ cubed_status expr_reduce_groups(expr_builder *b, const expr *e, const expr_group
         EXPR_TRY(other_reduction(b, e, g, x, &y));
     /* Several quantiles are in front. */
     int n = cubed_array_ndim(y) - (ndim - g->naxes + 1);
-    if (n > 0) names[0] = NULL;
+    if (n > 0) names[0] = cubed_array_dim_name(y, 0);
     for (int d = 0; d < ndim; d++) {
         const bool grouped = mask >> d & 1;
         if (!grouped || d == __builtin_ctz(mask))

@@ -1,8 +1,8 @@
 /* Order statistics, and counts of values. */
 #include <string.h>
 
+#include "about.h"
 #include "cli.h"
-#include "expr_builder.h"
 
 /* One number, or a list of them: *several. */
 static cubed_status get_numbers(expr_builder *b, const expr *e, double scale, double **q, int *n,
@@ -78,6 +78,68 @@ cubed_status expr_get_order(expr_builder *b, const expr *e, const char *name, co
 
 void expr_order_free(expr_order *o) { cli_free(o->q); }
 
+static bool has_dim(const cubed_array *x, const char *name)
+{
+    for (int d = 0; d < cubed_array_ndim(x); d++) {
+        const char *dim = cubed_array_dim_name(x, d);
+        if (dim && strcmp(dim, name) == 0) return true;
+    }
+    return false;
+}
+
+/* Whether other quantiles have that name already: results may share a file, where a dimension has one length. */
+static bool is_taken(const expr_builder *b, const char *name, const char *key)
+{
+    for (int i = 0; i < b->nnoted; i++) {
+        const expr_coord *c = &b->noted[i].coord;
+        if (strcmp(c->dim, name) == 0 && !(c->key && strcmp(c->key, key) == 0)) return true;
+    }
+    return false;
+}
+
+/* The same text for the same quantiles. */
+static char *key_of(const expr_order *o)
+{
+    char *key = cli_strdup("quantiles");
+    for (int i = 0; i < o->n; i++) {
+        char *longer = cli_printf("%s %.17g", key, o->q[i]);
+        cli_free(key);
+        key = longer;
+    }
+    return key;
+}
+
+cubed_status expr_name_quantiles(expr_builder *b, const expr *e, const expr_order *o,
+                                 const cubed_array *of, const char *beside, cubed_array **x)
+{
+    char name[32] = "quantile";
+    const char *names[CUBED_MAX_NDIM] = {name};
+    cubed_array *named;
+    expr_coord c = {
+        .dim = NULL, .whole = o->n, .part = {0, o->n, 1, false}, .key = key_of(o), .aside = true};
+    for (int k = 2;
+         has_dim(of, name) || (beside && strcmp(beside, name) == 0) || is_taken(b, name, c.key);
+         k++)
+        snprintf(name, sizeof name, "quantile_%d", k);
+    for (int d = 1; d < cubed_array_ndim(*x); d++) names[d] = cubed_array_dim_name(*x, d);
+    cubed_status st = expr_located(b, e, cubed_array_with_dim_names(*x, names, &named, b->err));
+    if (st == CUBED_OK) {
+        double *q = cli_alloc((size_t)o->n * sizeof *q);
+        memcpy(q, o->q, (size_t)o->n * sizeof *q);
+        cubed_array_unref(*x);
+        *x = named;
+        json_t *attrs = json_object();
+        st = expr_own_described(b, e, CUBED_FLOAT64, 1, &c.whole, names, attrs, q, &c.made);
+        json_decref(attrs);
+    }
+    c.dim = cli_strdup(name);
+    if (st == CUBED_OK)
+        expr_about_note(b, e, c);
+    else
+        expr_coord_free(&c);
+    return st;
+}
+
 /* The positional argument `axis` is the axis, if it is there. */
 static cubed_status along_axes(expr_builder *b, const expr *e, const expr *axis,
                                const expr_order *order, cubed_array **out)
@@ -94,6 +156,10 @@ static cubed_status along_axes(expr_builder *b, const expr *e, const expr *axis,
                           !expr_order_takes_q(e->text) ? cubed_median(x, &o, out, b->err)
                           : order->several ? cubed_quantiles(x, order->q, order->n, &o, out, b->err)
                                            : cubed_quantile(x, order->q[0], &o, out, b->err));
+    if (st == CUBED_OK && order->several) {
+        st = expr_name_quantiles(b, e, order, x, NULL, out);
+        if (st != CUBED_OK) cubed_array_unref(*out);
+    }
     cubed_array_unref(x);
     return st;
 }

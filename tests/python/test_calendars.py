@@ -131,6 +131,40 @@ def test_quantiles(daily, tmp_path, q):
         np.testing.assert_allclose(got[name], w.values, rtol=1e-12, atol=1e-15, err_msg=name)
 
 
+def test_the_axis_of_quantiles(daily, tmp_path):
+    """Its name and coordinate are Xarray's; other quantiles have another name."""
+    source = decoded(daily).t
+    text = """a = quantile(t, (0.1, 0.9), dim="time");
+        b = nanpercentile(t, [10, 90], groupby="time.month");
+        c = nanquantile(t, (0.5, 0.25, 1), axis=1); d = nanquantile(a, (0, 1), dim="x");
+        f = mean(b, dim="quantile")"""
+    got = evaluate(tmp_path, text.replace("\n", ""), daily)
+    want = source.quantile([0.1, 0.9], dim="time", skipna=False)
+    assert got.a.dims == want.dims == ("quantile", "x")
+    np.testing.assert_allclose(got.a, want.values, rtol=1e-12)
+    months = source.groupby("time.month").quantile([0.1, 0.9]).transpose("quantile", "month", "x")
+    assert got.b.dims == months.dims
+    np.testing.assert_allclose(got.b, months.values, rtol=1e-12)
+    assert got.c.dims == ("quantile_2", "time")
+    np.testing.assert_array_equal(got.quantile_2, [0.5, 0.25, 1])
+    assert got.d.dims == ("quantile_3", "quantile")
+    assert got.f.dims == ("month", "x")
+    np.testing.assert_allclose(got.f, months.mean("quantile").values, rtol=1e-12)
+    np.testing.assert_array_equal(got["quantile"], want["quantile"])
+    one = 'quantile(t, (0.1, 0.9), dim="time")'
+    for out in ("r.zarr", "r.nc"):
+        check(run("eval", one, daily, "--out", tmp_path / out, *QUIET))
+        opened = xr.open_zarr if out == "r.zarr" else xr.open_dataset
+        with opened(tmp_path / out) as r:
+            np.testing.assert_allclose(r.result.sel(quantile=0.9), want.sel(quantile=0.9).values)
+            np.testing.assert_array_equal(r["quantile"], want["quantile"])
+    # What stands alone stays an array.
+    check(run("eval", one, "--in", f"t={daily}::t", "--out", tmp_path / "x.zarr", *QUIET))
+    assert not (tmp_path / "x.zarr/quantile").exists()
+    shown = check(run("eval", one, "--in", f"t={daily}::t", *QUIET)).out
+    assert shown.startswith("result: float64 (quantile: 2, x: 3)")
+
+
 def test_labels(tmp_path):
     """Groups of an array of the input, by name or as an expression, as Xarray has them."""
     rng = np.random.default_rng(4)
