@@ -194,6 +194,8 @@ void cli_catch_signals(void);
 int cli_execute(const char *verb, cubed_context *ctx, const cubed_target *targets, int ntargets,
                 const cubed_plan_group *groups, int ngroups, const cli_common *c, bool *ran,
                 cubed_run_stats *stats, cubed_plan_info *info);
+/* Computes all elements of a small array now, in this thread. */
+cubed_status cli_compute_small(cubed_context *ctx, cubed_array *x, void *to, cubed_error *err);
 /* Computes all elements of x into data, before what a command is about: shows and leaves nothing. */
 cubed_status cli_compute(cubed_context *ctx, cubed_array *x, void *data, const cli_common *c,
                          cubed_error *err);

@@ -231,13 +231,6 @@ static bool is_agreed(const eval *e, const char *dim)
 /* Named by a dimension; by an attribute of a coordinate, or of a result. */
 typedef enum carried { COORDINATE, BOUNDS, AUXILIARY } carried;
 
-/* Texts as files of NetCDF have them: of characters along a last dimension, which nothing else has. */
-static bool is_characters(const cubed_array *x)
-{
-    return cubed_dtype_family(cubed_array_dtype(x)) == CUBED_BYTES &&
-           cubed_dtype_size(cubed_array_dtype(x)) == 1 && cubed_array_ndim(x) == 2;
-}
-
 /* Adds an array of the input's that describes item number i: the elements that are left along its dimensions,
  * which the item has, too, but for the last one of bounds. */
 static void carry(eval *e, int i, const char *name, carried what)
@@ -249,13 +242,12 @@ static void carry(eval *e, int i, const char *name, carried what)
     cubed_error ignored = CUBED_ERROR_INIT; /* there need not be one, nor of any type */
     if (has_item(e, name) || inputs_coordinate(&e->in, name, &c, &ignored) != CUBED_OK || !c)
         return;
-    const bool longer = what == BOUNDS || is_characters(c);
-    bool fits = what != COORDINATE || cubed_array_ndim(c) == (longer ? 2 : 1);
+    bool fits = what != COORDINATE || cubed_array_ndim(c) == 1;
     for (int d = 0; d < cubed_array_ndim(c) && fits; d++) {
         const char *dim = cubed_array_dim_name(c, d);
         const int64_t extent = cubed_array_shape(c)[d];
         slices[d] = (cubed_slice){0, extent, 1, false};
-        if (longer && d > 0 && d == cubed_array_ndim(c) - 1) continue;
+        if (what == BOUNDS && d > 0 && d == cubed_array_ndim(c) - 1) continue;
         const int at = dim ? find_dim(x, dim) : -1;
         const expr_coord *edit = dim ? expr_find_coord(e->item[i].about, dim) : NULL;
         fits = at >= 0 && is_agreed(e, dim) && !(edit && edit->made) &&

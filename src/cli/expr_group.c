@@ -89,16 +89,7 @@ static void find_groups(labels *l)
 
 cubed_status expr_compute(expr_builder *b, cubed_array *x, void *to)
 {
-    cubed_plan_options options = CUBED_PLAN_OPTIONS_INIT;
-    cubed_run_options run = CUBED_RUN_OPTIONS_INIT;
-    cubed_target target = {.array = x, .data = to};
-    cubed_plan *plan;
-    options.max_workers = 1;
-    run.executor = "single-threaded";
-    EXPR_TRY(cubed_plan_new(b->ctx, &target, 1, &options, &plan, b->err));
-    cubed_status st = cubed_run(plan, &run, NULL, b->err);
-    cubed_plan_unref(plan);
-    return st;
+    return cli_compute_small(b->ctx, x, to, b->err);
 }
 
 static cubed_status read_labels(expr_builder *b, const expr *e, cubed_array *by, labels *l)
@@ -164,8 +155,8 @@ cubed_status expr_own_described(expr_builder *b, const expr *e, cubed_dtype dtyp
 static cubed_status labels_of_groups(expr_builder *b, const expr *e, const cubed_array *by,
                                      const labels *l, const char *dim, cubed_array **out)
 {
-    static const char *const kept[] = {"units",         "calendar", "long_name",
-                                       "standard_name", "axis",     "positive"};
+    static const char *const kept[] = {"units", "calendar", "long_name", "standard_name",
+                                       "axis",  "positive", "_Encoding"};
     json_t *attrs = json_object(), *had = json_loads(cubed_array_attrs(by), 0, NULL);
     cubed_array *x;
     char *value = cli_alloc((size_t)(l->ngroups + 1) * l->size);

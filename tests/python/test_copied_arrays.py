@@ -281,14 +281,15 @@ def test_control_characters_of_names_are_spelled_out(tmp_path):
         assert not any(ord(c) < 32 or 127 <= ord(c) < 160 for c in text.replace("\n", ""))
     # So is what people themselves wrote.
     place = tmp_path / evil.replace("\n", "")
-    for args in (("clean", place), ("run", place), ("eval", "x", "--out", f"{place}.h5")):
+    for args in (("clean", place), ("run", place), ("eval", "ones(2)", "--out", f"{place}.h5")):
         said = run(*args)
         assert said.code in (0, 1, 2)
         assert "\\x1b[2J\\x07" in said.err, args
         assert "\x1b" not in said.err + said.out
-    place.mkdir()
-    (place / ".cubed-tmp-1-2-3").write_text("left")
-    for args in (("clean", place, "--dry-run"), ("run", place), ("submit", place, place)):
+    left = place / ".cubed-new-0123~x/c/0"  # of an array that is gone
+    left.parent.mkdir(parents=True)
+    left.write_bytes(b"chunk")
+    for args in (("clean", place, "--dry-run"), ("run", place), ("status", place)):
         said = run(*args)
         assert "\x1b" not in said.err + said.out, args
         assert "\\x1b[2J" in said.err + said.out, args

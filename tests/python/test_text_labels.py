@@ -142,3 +142,11 @@ def test_netcdf(tmp_path):
     check(run("copy", tmp_path / "b.nc", tmp_path / "c.nc", *QUIET))
     with xr.open_dataset(tmp_path / "c.nc") as d:
         assert d.region.values.tolist() == TEXTS.tolist()
+    # Characters are labels, too, and coordinates that stay.
+    groups = ds.t.groupby("region").mean()
+    for out in ("r.nc", "r.zarr"):
+        text = "m = mean(t, groupby=region)"
+        check(run("eval", text, tmp_path / "b.nc", "--out", tmp_path / out, *QUIET))
+        with opened(tmp_path / out) if out == "r.zarr" else xr.open_dataset(tmp_path / out) as r:
+            assert r.region.values.tolist() == groups.region.values.tolist()
+            np.testing.assert_allclose(r.m, groups.transpose("a", "region", "b"), rtol=1e-12)
