@@ -321,6 +321,7 @@ typedef struct calendar_call {
     size_t ndim;                       /* its length */
     const char *component, *frequency; /* one of them */
     bool only;                         /* intervals without elements are left out */
+    bool by_date; /* of days of years: the first of March is one, leap year or not */
     bool skip_nan;
     double correction;
     int most;      /* positional arguments */
@@ -356,6 +357,7 @@ static bool find_family(const char *name, calendar_call *c)
                                  .component = families[i].component,
                                  .frequency = families[i].frequency,
                                  .only = true,
+                                 .by_date = i == 0,
                                  .skip_nan = family_reductions[k].skip_nan,
                                  .correction = family_reductions[k].correction};
             return true;
@@ -541,6 +543,26 @@ static cubed_status component_coordinate(expr_builder *b, const expr *e, const a
     return st;
 }
 
+/* Days of years by month and day, as CDO has them; their numbers are those of a leap year if one of them is in leap years
+ * only. */
+static void group_by_date(const axis_values *v, groups *g)
+{
+    enum { MOST_DAYS = 31, LEAP_DAY = MOST_DAYS + 28 };
+    const calendar kind = v->axis.calendar;
+    int64_t year = 2001;
+    for (int64_t k = 0; k < v->n; k++) {
+        const calendar_date d = calendar_of(kind, calendar_floor(v->us[k], CALENDAR_US_PER_DAY));
+        g->code[k] = (int64_t)(d.month - 1) * MOST_DAYS + d.day - 1;
+        if (g->code[k] == LEAP_DAY) year = 2000;
+    }
+    number_groups(g);
+    for (int64_t k = 0; k < g->ngroups; k++) {
+        const int month = (int)(g->value[k] / MOST_DAYS), day = (int)(g->value[k] % MOST_DAYS);
+        g->value[k] =
+            calendar_days(kind, year, month + 1, day + 1) - calendar_days(kind, year, 1, 1) + 1;
+    }
+}
+
 static cubed_status find_groups(expr_builder *b, const expr *e, const calendar_call *call,
                                 const axis_values *v, groups *g, intervals *s, component *what)
 {
@@ -560,6 +582,10 @@ static cubed_status find_groups(expr_builder *b, const expr *e, const calendar_c
                 "dayofyear, dayofweek, hour, minute or second",
                 call->component, cli_guess_text(&guess, text));
         *what = components[i].component;
+        if (call->by_date) {
+            group_by_date(v, g);
+            return CUBED_OK;
+        }
         for (int64_t k = 0; k < v->n; k++) g->code[k] = component_of(kind, v->us[k], *what);
         number_groups(g);
         return CUBED_OK;

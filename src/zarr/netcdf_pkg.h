@@ -19,7 +19,8 @@ typedef struct cb_netcdf_entry {
     bool is_array;
     int group; /* the entry around it; -1: none */
     int id;    /* of the group or the variable */
-    size_t width; /* of texts: characters of the variable's last dimension, which the array has not; else 0 */
+    size_t
+        width; /* of texts: characters of the variable's last dimension, which the array has not; else 0 */
     cb_zarr_array *array;
 } cb_netcdf_entry;
 

@@ -1,6 +1,8 @@
 """Groups and selections by calendars, beside Xarray's and cftime's."""
 
 import functools
+import shutil
+import subprocess
 import warnings
 
 import numpy as np
@@ -315,6 +317,25 @@ def test_the_family_of_cdo(noleap, tmp_path, name):
         np.testing.assert_allclose(got[k], want, rtol=1e-12, atol=1e-15, err_msg=k)
     square = "K2" if name == "var" else "K"
     assert results["mon"].attrs["units"] == square
+
+
+def test_days_of_leap_years(daily, tmp_path):
+    """As CDO has them, by month and day: the first of March is one day of each year."""
+    source = decoded(daily).t
+    dates = source.time.dt.month * 100 + source.time.dt.day
+    for name in ("mean", "max"):
+        got = evaluate(tmp_path, f"yday{name}(t)", daily)
+        want = getattr(source.groupby(dates.rename("date")), name)()
+        np.testing.assert_allclose(got.result, want, rtol=1e-12, atol=1e-15)
+        first = decoded(daily).time.dt.calendar == "360_day"
+        march = int(np.searchsorted(want.date, 301))
+        assert got.dayofyear[march] == (61 if first or 229 in want.date else 60)
+    if shutil.which("cdo") and source.time.dt.calendar in ("standard", "noleap"):
+        source.to_dataset(name="t").expand_dims(y=[0.0]).to_netcdf(tmp_path / "a.nc")
+        subprocess.run(["cdo", "-s", "ydaymean", "a.nc", "b.nc"], cwd=tmp_path, check=True)
+        got = check(run("eval", "ydaymean(t)", tmp_path / "a.nc", "--json", *QUIET)).arrays()
+        with xr.open_dataset(tmp_path / "b.nc", decode_times=False) as d:
+            np.testing.assert_allclose(got["result"].squeeze(), d.t.values.squeeze(), rtol=1e-12)
 
 
 def test_intervals_that_are_empty(tmp_path):

@@ -85,6 +85,19 @@ def test_series_in_one_unit_share_a_diagram(tmp_path, figures):
     assert "<svg" in (tmp_path / "a.svg").read_text()
 
 
+def test_bounds_are_not_drawn(tmp_path, figures):
+    time = np.arange(5)
+    t = xr.DataArray(time * 2.0, dims="time", name="t")
+    t = t.assign_coords(time=("time", time, {"units": "days since 2001-01-01", "bounds": "b"}))
+    bounds = xr.DataArray(np.stack([time, time + 1], 1), dims=("time", "nv"))
+    t.to_dataset().assign(b=bounds).to_zarr(tmp_path / "x.zarr")
+    check(run("plot", "t*2", tmp_path / "x.zarr", "--out", tmp_path / "x.png", *QUIET))
+    assert (tmp_path / "x.png").stat().st_size > 0
+    plot.draw(tmp_path / "x.zarr", tmp_path / "y.png")
+    (axes,) = figures[0].axes
+    np.testing.assert_array_equal(axes.lines[0].get_ydata(), time * 2)
+
+
 @pytest.mark.parametrize("calendar", ["standard", "noleap"])
 def test_what_is_long_is_thinned(tmp_path, figures, calendar):
     values = np.random.default_rng(1).random(5001)
