@@ -331,7 +331,7 @@ def test_days_of_leap_years(daily, tmp_path):
         march = int(np.searchsorted(want.date, 301))
         assert got.dayofyear[march] == (61 if first or 229 in want.date else 60)
     if shutil.which("cdo") and source.time.dt.calendar in ("standard", "noleap"):
-        source.to_dataset(name="t").expand_dims(y=[0.0]).to_netcdf(tmp_path / "a.nc")
+        source.to_dataset(name="t").expand_dims(y=[0.0], axis=1).to_netcdf(tmp_path / "a.nc")
         subprocess.run(["cdo", "-s", "ydaymean", "a.nc", "b.nc"], cwd=tmp_path, check=True)
         got = check(run("eval", "ydaymean(t)", tmp_path / "a.nc", "--json", *QUIET)).arrays()
         with xr.open_dataset(tmp_path / "b.nc", decode_times=False) as d:
