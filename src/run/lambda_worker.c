@@ -158,7 +158,7 @@ cubed_status cubed_lambda_serve(cubed_context *ctx, const char *api, const cubed
     cb_buf_init(&s.message, s.alloc);
     cb_buf_init(&s.body, s.alloc);
     cb_buf_init(&s.url, s.alloc);
-    CB_GO(cb_http_new(s.alloc, 1, &s.http, err));
+    CB_GO(cb_http_new(s.alloc, 1, NULL, &s.http, err));
     CB_GO(cubed_worker_new(ctx, &o, &s.worker, err));
     do {
         st = serve_one(&s, err);

@@ -2,26 +2,32 @@
 #ifndef CB_STORE_HEDGE_H
 #define CB_STORE_HEDGE_H
 
-#include <stdbool.h>
+#include <pthread.h>
 #include <stdint.h>
+
+#include "cubed/base.h"
 
 /* Of so many the latest are known. One in CB_HEDGE_EVERY may be sent twice. */
 enum { CB_HEDGE_KNOWN = 64, CB_HEDGE_LEAST = 20, CB_HEDGE_EVERY = 20 };
 
+/* Shared by the clients of a context. Thread-safe. */
 typedef struct cb_hedge {
+    pthread_mutex_t lock;
     int64_t took[CB_HEDGE_KNOWN]; /* nanoseconds until a reply began */
     uint64_t n;                   /* that were ever noted */
     uint64_t asked, twice;
     int64_t limit; /* 0: too few are known */
 } cb_hedge;
 
+CUBED_MUST_CHECK cubed_status cb_hedge_init(cb_hedge *h, cubed_error *err);
+void cb_hedge_free(cb_hedge *h);
 /* A request is sent for the first time. */
 void cb_hedge_ask(cb_hedge *h);
 /* A reply began after so many nanoseconds. */
 void cb_hedge_note(cb_hedge *h, int64_t took);
 /* Nanoseconds without a word after which a request may be sent a second time; 0: none may be now. */
-int64_t cb_hedge_after(const cb_hedge *h);
-/* One was. */
-void cb_hedge_spend(cb_hedge *h);
+int64_t cb_hedge_after(cb_hedge *h);
+/* One is to be; false: there have been enough. */
+bool cb_hedge_spend(cb_hedge *h);
 
 #endif

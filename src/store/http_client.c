@@ -16,7 +16,6 @@
 #include "base/pool.h"
 #include "cubed/sys/store.h"
 #include "store/curl.h"
-#include "store/hedge.h"
 #include "store/http_sockets.h"
 
 /* Attempts of one call, and of one that reaches nobody. */
@@ -71,7 +70,7 @@ struct cb_http {
     transfer *free, **all;    /* of which there is room for `transfers` */
     unsigned most, transfers; /* calls at once, and those with the ones that are sent twice */
     unsigned nall, active;    /* active: calls */
-    cb_hedge hedge;
+    cb_hedge *hedge;          /* NULL: nothing is sent twice */
     int tokens;
     uint64_t random;
 };
@@ -193,7 +192,7 @@ static bool wins(transfer *t, const char *line, size_t n)
 static void hear(transfer *t)
 {
     const int64_t now = cb_clock_ns();
-    if (!t->turn.heard && t->call->may_hedge) cb_hedge_note(&t->http->hedge, now - t->turn.began);
+    if (!t->turn.heard && t->call->may_hedge) cb_hedge_note(t->http->hedge, now - t->turn.began);
     t->turn.heard = now;
 }
 
@@ -552,8 +551,8 @@ static void start(cb_http *h, cb_http_call *c)
         finish(h, c, cb_fail(&c->error, CUBED_E_NOMEM, "no memory for a request"));
         return;
     }
-    c->may_hedge = c->npieces > 0;
-    if (c->may_hedge) cb_hedge_ask(&h->hedge);
+    c->may_hedge = h->hedge && c->npieces > 0;
+    if (c->may_hedge) cb_hedge_ask(h->hedge);
     c->attempts++;
     h->active++;
 }
@@ -563,12 +562,10 @@ static void start(cb_http *h, cb_http_call *c)
  * the first would. */
 static int hedge(cb_http *h, int wait)
 {
-    const int64_t now = cb_clock_ns();
-    for (unsigned i = 0; i < h->nall; i++) {
+    const int64_t now = cb_clock_ns(), after = h->hedge ? cb_hedge_after(h->hedge) : 0;
+    for (unsigned i = 0; after && i < h->nall; i++) {
         transfer *t = h->all[i];
         cb_http_call *c = t->call;
-        const int64_t after = cb_hedge_after(&h->hedge);
-        if (!after) return wait;
         if (!c || !c->may_hedge || c->second || c->transfer != t) continue;
         const int64_t left = (t->turn.heard ? t->turn.heard : t->turn.began) + after - now;
         if (left > 0) {
@@ -576,9 +573,8 @@ static int hedge(cb_http *h, int wait)
             continue;
         }
         c->may_hedge = false; /* once is enough */
-        if (atomic_load(&c->cancelled) || make_ready(c) != CB_HTTP_GO) continue;
-        c->second = begin_transfer(h, c);
-        if (c->second) cb_hedge_spend(&h->hedge);
+        if (atomic_load(&c->cancelled) || !cb_hedge_spend(h->hedge)) continue;
+        if (make_ready(c) == CB_HTTP_GO) c->second = begin_transfer(h, c);
     }
     return wait;
 }
@@ -833,7 +829,8 @@ static void run(void *ctx, unsigned index)
 
 /* --- Its life ----------------------------------------------------------------------------------------- */
 
-cubed_status cb_http_new(const cubed_allocator *a, unsigned most, cb_http **out, cubed_error *err)
+cubed_status cb_http_new(const cubed_allocator *a, unsigned most, cb_hedge *hedge, cb_http **out,
+                         cubed_error *err)
 {
     CB_TRY(cb_curl_load(err));
     /* Counted by libcurl, which may be asked by several threads. */
@@ -844,7 +841,8 @@ cubed_status cb_http_new(const cubed_allocator *a, unsigned most, cb_http **out,
     if (!h) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for connections"));
     h->alloc = a;
     h->most = most;
-    h->transfers = most + most / CB_HEDGE_EVERY;
+    h->hedge = hedge;
+    h->transfers = most + (hedge ? most / CB_HEDGE_EVERY + 1 : 0);
     h->all = cb_alloc_zero(a, h->transfers * sizeof *h->all);
     if (!h->all) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for connections"));
     h->pid = getpid();

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 #include "base/alloc.h"
+#include "store/hedge.h"
 
 /* Calls at once of the stores' clients together; more wait. A few requests more are those that are sent twice (store/hedge.h). */
 enum { CB_HTTP_MOST = 64 };
@@ -94,9 +95,9 @@ struct cb_http_call {
     int stop; /* why the body was not read on */
 };
 
-/* `most` calls at once, at least 1. */
-CUBED_MUST_CHECK cubed_status cb_http_new(const cubed_allocator *a, unsigned most, cb_http **out,
-                                          cubed_error *err);
+/* `most` calls at once, at least 1. By `hedge`, which outlives it, some are sent twice (store/hedge.h); NULL: none are. */
+CUBED_MUST_CHECK cubed_status cb_http_new(const cubed_allocator *a, unsigned most, cb_hedge *hedge,
+                                          cb_http **out, cubed_error *err);
 /* No call is under way. */
 void cb_http_free(cb_http *h);
 /* Whether it is one of this process: of a child that was forked it is not. */

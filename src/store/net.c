@@ -13,9 +13,10 @@
 cubed_status cb_net_init(cb_net *n, const cubed_allocator *a, cubed_error *err)
 {
     *n = (cb_net){.alloc = a};
-    return pthread_mutex_init(&n->lock, NULL) == 0
-               ? CUBED_OK
-               : cb_fail(err, CUBED_E_NOMEM, "no memory for a lock");
+    CB_TRY(cb_hedge_init(&n->hedge, err));
+    if (pthread_mutex_init(&n->lock, NULL) == 0) return CUBED_OK;
+    cb_hedge_free(&n->hedge);
+    return cb_fail(err, CUBED_E_NOMEM, "no memory for a lock");
 }
 
 static void free_setting(const cb_net *n, cb_setting *s)
@@ -34,6 +35,7 @@ void cb_net_free(cb_net *n)
     cb_credentials_free(n);
     for (int i = 0; i < CB_NET_CLIENTS; i++) cb_http_free(n->http[i]);
 #endif
+    cb_hedge_free(&n->hedge);
     pthread_mutex_destroy(&n->lock);
 }
 
@@ -49,7 +51,7 @@ cubed_status cb_net_http(cb_net *n, cb_http **out, cubed_error *err)
         if (!best || cb_http_calls(n->http[i]) < cb_http_calls(best)) best = n->http[i];
     }
     if (i < CB_NET_CLIENTS && (!best || cb_http_calls(best) >= CB_NET_FEW_CALLS)) {
-        st = cb_http_new(n->alloc, CB_HTTP_MOST / CB_NET_CLIENTS, &n->http[i], err);
+        st = cb_http_new(n->alloc, CB_HTTP_MOST / CB_NET_CLIENTS, &n->hedge, &n->http[i], err);
         best = n->http[i];
     }
     *out = best;

@@ -27,6 +27,7 @@ typedef struct cb_net {
     pthread_mutex_t lock;          /* of settings and the making of the client */
     cb_setting *settings;          /* the latest first */
     cb_http *http[CB_NET_CLIENTS]; /* NULL until they are needed */
+    cb_hedge hedge;                /* the clients' */
     struct cb_fetcher *fetcher;    /* of credentials: NULL until it is needed */
     bool keeps_secrets;            /* core files have nothing of them */
 } cb_net;

@@ -374,7 +374,7 @@ static void test_stated(void **state)
         const int n = counts[i], clients = n < CB_NET_FEW_CALLS ? 1 : CB_NET_CLIENTS;
         const long before = atomic_load(&in_use);
         for (int k = 0; k < clients; k++)
-            assert_int_equal(cb_http_new(&counting, CB_HTTP_MOST / clients, &http[k], NULL),
+            assert_int_equal(cb_http_new(&counting, CB_HTTP_MOST / clients, NULL, &http[k], NULL),
                              CUBED_OK);
         for (int k = 0; k < 3; k++) {
             const long used = measure(&s, http, n, k == 1) - before;

@@ -240,13 +240,15 @@ static void test_hedge(void **state)
 {
     const int64_t ms = 1000000;
     (void)state;
-    cb_hedge h = {.n = 0};
+    cb_hedge h;
+    assert_int_equal(cb_hedge_init(&h, NULL), CUBED_OK);
     assert_int_equal(cb_hedge_after(&h), 0);
     note_many(&h, CB_HEDGE_LEAST - 1, 100 * ms);
     assert_int_equal(cb_hedge_after(&h), 0);
     note_many(&h, 1, 100 * ms);
     assert_int_equal(cb_hedge_after(&h), 200 * ms);
-    cb_hedge_spend(&h);
+    assert_true(cb_hedge_spend(&h));
+    assert_false(cb_hedge_spend(&h));
     assert_int_equal(cb_hedge_after(&h), 0);
     note_many(&h, CB_HEDGE_EVERY - 1, 100 * ms);
     assert_int_equal(cb_hedge_after(&h), 0);
@@ -262,6 +264,7 @@ static void test_hedge(void **state)
     assert_int_equal(cb_hedge_after(&h), 50 * ms);
     note_many(&h, 2 * CB_HEDGE_KNOWN, INT64_MAX);
     assert_int_equal(cb_hedge_after(&h), INT64_MAX);
+    cb_hedge_free(&h);
 }
 
 int main(void)

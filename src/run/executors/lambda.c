@@ -473,7 +473,7 @@ static cubed_status lambda_open(const cubed_executor_args *args, cubed_executor 
     pthread_mutex_init(&x->lock, NULL);
     pthread_cond_init(&x->came, NULL);
     cubed_status st = find_function(x, args->name, err);
-    if (st == CUBED_OK) st = cb_http_new(a, args->workers, &x->http, err);
+    if (st == CUBED_OK) st = cb_http_new(a, args->workers, NULL, &x->http, err);
     if (st == CUBED_OK)
         *out = &x->head;
     else
