@@ -203,6 +203,16 @@ static cubed_status read_object(const cb_chunks *c, const cb_want *w, void *dst,
     return st;
 }
 
+/* Bytes that came of a chunk; 0: it is not there. */
+static void count_stored(const cb_zarr_array *array, uint64_t stored, cb_task_count *count)
+{
+    count->stored_read += stored;
+    if (stored == 0 && cb_zarr_get_meta(array)->fill_is_null)
+        count->missing++;
+    else
+        count->present++;
+}
+
 /* Reads what is wanted of what has a store or a function behind it. */
 static cubed_status read_stored(const cb_chunks *c, const cb_want *w, void *dst, cb_pinned *out,
                                 cb_arena *scratch, cb_task_count *count, cubed_error *err)
@@ -230,11 +240,19 @@ static cubed_status read_stored(const cb_chunks *c, const cb_want *w, void *dst,
     } else {
         CB_TRY(read_object(c, w, dst, out, scratch, &stored, err));
     }
-    count->stored_read += stored;
-    if (stored == 0 && cb_zarr_get_meta(array)->fill_is_null)
-        count->missing++;
-    else
-        count->present++;
+    count_stored(array, stored, count);
+    return CUBED_OK;
+}
+
+cubed_status cb_chunks_want_block(const cb_chunks *c, int node, const int64_t *idx, size_t at,
+                                  void *dst, cubed_range *block, cb_arena *scratch,
+                                  cb_task_count *count, cubed_error *err)
+{
+    const cb_zarr_array *array = cb_array_of(c, node);
+    uint64_t stored;
+    CB_TRY(cb_zarr_read_block(array, idx, at, dst, block, scratch, &stored, err));
+    count->bytes_read += block->size;
+    count_stored(array, stored, count);
     return CUBED_OK;
 }
 

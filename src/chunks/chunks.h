@@ -115,6 +115,12 @@ const char *cb_chunks_together(cb_chunks *c, int node, const cb_box *box, cb_tas
 /* Whether what was mapped was what is stored: an error if a file has changed before it was let go. What was made of it
  * is not to be used then, and is not put. */
 CUBED_MUST_CHECK cubed_status cb_chunks_check(const cb_chunks *c, cubed_error *err);
+/* Decodes the block of a chunk that its byte `at` is in, all of it, to dst, which has room for cb_node_block_bytes; *block:
+ * which bytes of the chunk these are. Takes what reading a part takes. */
+CUBED_MUST_CHECK cubed_status cb_chunks_want_block(const cb_chunks *c, int node, const int64_t *idx,
+                                                   size_t at, void *dst, cubed_range *block,
+                                                   cb_arena *scratch, cb_task_count *count,
+                                                   cubed_error *err);
 /* Says that the chunk need not be kept for a read that was done without. */
 void cb_chunks_pass(cb_chunks *c, int node, const int64_t *idx);
 

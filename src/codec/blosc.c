@@ -92,8 +92,9 @@ static size_t bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, si
 
 /* The largest block that the library picks by itself is 1 MiB (its compute_blocksize); twice that
  * leaves room for other versions. The chunk's header is checked against this before decoding. */
-static size_t block_bound(const cubed_codec_conf *conf, size_t raw_size)
+static size_t block_bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
+    (void)ctx;
     const size_t least_split = (size_t)64 << 10, most_split = (size_t)2 << 20;
     size_t most = most_split;
     /* A stated size counts per byte of an element where blocks are split by bytes, within the
@@ -135,15 +136,15 @@ static cubed_codec_need decode_need(const cubed_codec_conf *conf, const cubed_co
                                     size_t raw_size)
 {
     (void)ctx;
-    return (cubed_codec_need){
-        0, cb_sat_add(block_memory(block_bound(conf, raw_size)), inner_decode_memory(conf->text))};
+    return (cubed_codec_need){0, cb_sat_add(block_memory(block_bound(conf, ctx, raw_size)),
+                                            inner_decode_memory(conf->text))};
 }
 
 static cubed_codec_need encode_need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
                                     size_t raw_size)
 {
     (void)ctx;
-    size_t block = block_bound(conf, raw_size);
+    size_t block = block_bound(conf, ctx, raw_size);
     return (cubed_codec_need){
         0,
         cb_sat_add(block_memory(block), inner_encode_memory(conf->text, (int)conf->i[0], block))};
@@ -220,14 +221,17 @@ static void shift_offsets(unsigned char *entry, size_t n, size_t by)
 }
 
 /* Decodes `n` blocks from number `first` on, together `bytes`. For the time of the call they are a
- * buffer of their own: a header is put in front of their offsets. */
-static int decode_blocks(unsigned char *src, size_t src_size, size_t first, size_t n, size_t block,
-                         size_t bytes, void *dst)
+ * buffer of their own: a header is put in front of their offsets. They are at `src` behind the first bytes of the chunk,
+ * not where the offsets say. */
+static int decode_blocks(unsigned char *src, const cubed_codec_extent *located, size_t first,
+                         size_t n, size_t block, size_t bytes, void *dst)
 {
-    unsigned char saved[HEADER], own[HEADER], *head = src + first * ENTRY;
+    const size_t left_out = located->lo - located->head, before = first * ENTRY;
+    const size_t end = located->hi - left_out;
+    unsigned char saved[HEADER], own[HEADER], *head = src + before;
     memcpy(own, src, 4);
     memcpy(saved, head, HEADER);
-    shift_offsets(head + HEADER, n, first * ENTRY);
+    shift_offsets(head + HEADER, n, before + left_out);
     /* The short block at the end, which is not split by bytes, would be a whole one now. */
     if (n == 1 && bytes < block) {
         own[FLAGS] |= IS_NOT_SPLIT;
@@ -235,11 +239,11 @@ static int decode_blocks(unsigned char *src, size_t src_size, size_t first, size
     }
     store32(own + 4, bytes);
     store32(own + 8, block);
-    store32(own + 12, src_size - first * ENTRY);
+    store32(own + 12, end - before);
     memcpy(head, own, HEADER);
     int got = blosc_decompress_ctx(head, dst, bytes, 1);
     memcpy(head, saved, HEADER);
-    shift_offsets(head + HEADER, n, (size_t)0 - first * ENTRY);
+    shift_offsets(head + HEADER, n, (size_t)0 - (before + left_out));
     return got;
 }
 
@@ -260,6 +264,8 @@ static cubed_status locate(const cubed_codec_conf *conf, const cubed_codec_ctx *
     CB_TRY(read_header(conf, ctx, src, load32(bytes + 12), raw_size, &nbytes, &block, err));
     out->total = load32(bytes + 12);
     if (nbytes != raw_size || out->total > bound(conf, ctx, raw_size)) return damaged(0, err);
+    out->from = from / block * block;
+    out->size = cb_min_size((from + size - 1) / block * block + block, nbytes) - out->from;
     if (bytes[FLAGS] & IS_COPY) {
         out->lo = HEADER + from;
         out->hi = out->lo + size;
@@ -273,6 +279,7 @@ static cubed_status locate(const cubed_codec_conf *conf, const cubed_codec_ctx *
     out->lo = out->total;
     for (size_t i = from / block; i < n && i * block < from + size; i++) {
         size_t at = load32(bytes + HEADER + i * ENTRY);
+        if (at < out->head || at > out->total) return damaged(0, err);
         out->lo = cb_min_size(out->lo, at);
         last = cb_max_size(last, at);
     }
@@ -287,35 +294,35 @@ static cubed_status locate(const cubed_codec_conf *conf, const cubed_codec_ctx *
 static cubed_codec_need range_need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
                                    size_t raw_size)
 {
-    return (cubed_codec_need){block_bound(conf, raw_size),
+    return (cubed_codec_need){block_bound(conf, ctx, raw_size),
                               decode_need(conf, ctx, raw_size).library};
 }
 
 static cubed_status decode_range(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                                 void *src, size_t src_size, size_t raw_size, size_t from,
-                                 size_t size, void *dst, void *scratch, size_t scratch_size,
-                                 cubed_error *err)
+                                 void *src, const cubed_codec_extent *located, size_t raw_size,
+                                 size_t from, size_t size, void *dst, void *scratch,
+                                 size_t scratch_size, cubed_error *err)
 {
     size_t nbytes = 0, block = 0, end = from + size;
     const unsigned char *bytes = src;
     char *to = dst;
-    CB_TRY(read_header(conf, ctx, src, src_size, raw_size, &nbytes, &block, err));
+    CB_TRY(read_header(conf, ctx, src, located->total, raw_size, &nbytes, &block, err));
     if (nbytes != raw_size)
         return cb_fail(err, CUBED_E_FORMAT, "the chunk decodes to %zu bytes, expected %zu", nbytes,
                        raw_size);
     if (bytes[FLAGS] & IS_COPY) {
-        if (src_size != nbytes + HEADER) return damaged(0, err);
-        memcpy(dst, bytes + HEADER + from, size);
+        if (located->total != nbytes + HEADER) return damaged(0, err);
+        memcpy(dst, bytes + HEADER, size);
         return CUBED_OK;
     }
     size_t nblocks = count_blocks(nbytes, block);
-    if (nblocks > (src_size - HEADER) / ENTRY || block > scratch_size) return damaged(0, err);
+    if (located->head != HEADER + nblocks * ENTRY || block > scratch_size) return damaged(0, err);
     while (from < end) {
         size_t i = from / block, last = end == nbytes ? nblocks : end / block;
         bool whole = from == i * block && last > i;
         size_t n = whole ? last - i : 1, start = i * block;
         size_t have = cb_min_size(n * block, nbytes - start);
-        int got = decode_blocks(src, src_size, i, n, block, have, whole ? to : scratch);
+        int got = decode_blocks(src, located, i, n, block, have, whole ? to : scratch);
         if (got < 0 || (size_t)got != have) return damaged(got, err);
         size_t used = cb_min_size(end, start + have) - from;
         if (!whole) memcpy(to, (char *)scratch + (from - start), used);
@@ -352,4 +359,5 @@ const cubed_codec_vtable cb_codec_blosc = {
     .decode_range = decode_range,
     .range_need = range_need,
     .locate = locate,
+    .block_bound = block_bound,
 };

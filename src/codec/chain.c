@@ -196,6 +196,11 @@ const cb_codec_step *cb_codec_chain_ranged(const cb_codec_chain *c)
     return s.n == 1 && t->vt->decode_range && t->raw_size == c->chunk_bytes ? t : NULL;
 }
 
+size_t cb_codec_block_bound(const cb_codec_step *s)
+{
+    return s->vt->block_bound ? s->vt->block_bound(&s->conf, &s->ctx, s->raw_size) : 0;
+}
+
 cb_need cb_codec_range_need(const cb_codec_step *s)
 {
     cubed_codec_need n = s->vt->range_need(&s->conf, &s->ctx, s->raw_size);
@@ -211,8 +216,9 @@ cubed_status cb_codec_range_locate(const cb_codec_step *s, const void *src, size
     return st == CUBED_OK ? st : cb_context(err, st, "codec %s", s->vt->name);
 }
 
-cubed_status cb_codec_range_decode(const cb_codec_step *s, void *src, size_t src_size, size_t from,
-                                   size_t size, void *dst, cb_arena *scratch, cubed_error *err)
+cubed_status cb_codec_range_decode(const cb_codec_step *s, void *src,
+                                   const cubed_codec_extent *located, size_t from, size_t size,
+                                   void *dst, cb_arena *scratch, cubed_error *err)
 {
     cubed_codec_need n = s->vt->range_need(&s->conf, &s->ctx, s->raw_size);
     size_t mark = cb_arena_mark(scratch);
@@ -220,7 +226,7 @@ cubed_status cb_codec_range_decode(const cb_codec_step *s, void *src, size_t src
     CB_TRY(cb_arena_alloc(scratch, n.arena, "codec scratch", &work, err));
     cubed_status st = cb_arena_charge(scratch, n.library, s->vt->name, err);
     if (st == CUBED_OK) {
-        st = s->vt->decode_range(&s->conf, &s->ctx, src, src_size, s->raw_size, from, size, dst,
+        st = s->vt->decode_range(&s->conf, &s->ctx, src, located, s->raw_size, from, size, dst,
                                  work, n.arena, err);
         cb_arena_uncharge(scratch, n.library);
     }

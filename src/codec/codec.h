@@ -121,16 +121,19 @@ cb_need cb_codec_chain_look_need(const cb_codec_chain *c);
 /* The step if the chain is but one, and ranges of what it decodes to can be had by themselves; else
  * NULL. */
 const cb_codec_step *cb_codec_chain_ranged(const cb_codec_chain *c);
+/* The most bytes that a block decodes to; 0: it does not tell where blocks are. */
+size_t cb_codec_block_bound(const cb_codec_step *s);
 /* Beside the encoded chunk and the range. */
 cb_need cb_codec_range_need(const cb_codec_step *s);
 /* What of the encoded chunk it takes: see cubed_codec_vtable.locate. */
 CUBED_MUST_CHECK cubed_status cb_codec_range_locate(const cb_codec_step *s, const void *src,
                                                     size_t src_size, size_t from, size_t size,
                                                     cubed_codec_extent *out, cubed_error *err);
-/* src is changed meanwhile. */
+/* src is changed meanwhile, and has what was located: the first bytes and, right behind them, the others. */
 CUBED_MUST_CHECK cubed_status cb_codec_range_decode(const cb_codec_step *s, void *src,
-                                                    size_t src_size, size_t from, size_t size,
-                                                    void *dst, cb_arena *scratch, cubed_error *err);
+                                                    const cubed_codec_extent *located, size_t from,
+                                                    size_t size, void *dst, cb_arena *scratch,
+                                                    cubed_error *err);
 
 /* The sharding step if the chain is nothing else, so that inner chunks can be read by themselves;
  * else NULL. */

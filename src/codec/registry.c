@@ -87,6 +87,8 @@ static cubed_status check(const cubed_codec_vtable *vt, cubed_error *err)
                        "codec \"%s\" has some of decode_range, range_need and locate, expected all "
                        "or none",
                        vt->name);
+    if (vt->block_bound && !vt->locate)
+        return cb_fail(err, CUBED_E_ARG, "codec \"%s\" has a block_bound, but no locate", vt->name);
     if (vt->kind != CUBED_CODEC_BYTES_TO_BYTES && vt->kind != CUBED_CODEC_ARRAY_TO_ARRAY &&
         vt->kind != CUBED_CODEC_ARRAY_TO_BYTES)
         return cb_fail(err, CUBED_E_ARG, "codec \"%s\" is of kind %d, expected a cubed_codec_kind",

@@ -21,7 +21,7 @@ cubed_status cb_load_frame(const cubed_plan *p, const cb_load *load, const int64
     if (tile) *tile = NULL;
     if (tile && load->tile)
         CB_TRY(cb_arena_alloc(arena, cb_tile_bytes(load, extents), "tile", tile, err));
-    if (!cb_arena_measures(arena)) return CUBED_OK;
+    if (!cb_arena_measures(arena) || load->piecewise) return CUBED_OK;
     cb_need read =
         load->subread ? cb_read_subread_need(p, load->node) : cb_read_need(p, load->node);
     read.arena = cb_sat_add(read.arena, CB_CHUNKS_PIN_BYTES);
@@ -39,6 +39,11 @@ cubed_status cb_branch_frame(const cubed_plan *p, const cb_program *prog, const 
         void *chunk, *tile;
         if (branch->loads[v].kind == CB_LOAD_STORED)
             CB_TRY(cb_load_frame(p, &branch->loads[v], extents, arena, &chunk, &tile, err));
+    }
+    /* When all have their buffers. */
+    for (int v = 0; v < branch->nloads && cb_arena_measures(arena); v++) {
+        if (branch->loads[v].kind == CB_LOAD_STORED && branch->loads[v].piecewise)
+            cb_arena_may_take(arena, cb_read_subread_need(p, branch->loads[v].node));
     }
     return CUBED_OK;
 }

@@ -23,6 +23,7 @@ typedef struct block_loop {
     int64_t extent[CUBED_MAX_NDIM];
     int64_t run;  /* their elements; RUNS: of all runs side by side */
     int64_t step; /* elements of a vector */
+    bool pieces;  /* values come of chunks that are decoded piecewise */
     how how;
     int64_t reduced_run; /* RUN, RUNS */
     /* Positions of elements, in C order of the reduced axes of the whole domain. */
@@ -181,21 +182,33 @@ static void prefetch_next_row(const block_loop *b, const int64_t *idx, int64_t p
     if (b->from.vm && next_of(b, true, next)) cb_vm_prefetch(b->from.vm, next, p);
 }
 
-static void reduce_loop(const block_loop *b)
+static int64_t panel_of(const block_loop *b)
+{
+    /* Pieces are decoded once if they are gone through as they lie in the chunk. */
+    if (b->how == RUN || b->pieces) return b->run;
+    return b->how == ROWS ? PANEL : PANEL_VECTORS * b->step;
+}
+
+static cubed_status reduce_loop(const block_loop *b, cubed_error *err)
 {
     int64_t idx[CUBED_MAX_NDIM] = {0}, at = 0;
-    int64_t panel = b->how == RUN ? b->run : b->how == ROWS ? PANEL : PANEL_VECTORS * b->step;
-    if (b->run == 0) return;
+    const int64_t panel = panel_of(b);
+    if (b->run == 0) return CUBED_OK;
     for (int d = 0; d < b->inner; d++) {
-        if (b->extent[d] == 0) return;
+        if (b->extent[d] == 0) return CUBED_OK;
     }
     do {
         for (int64_t p0 = 0; p0 < b->run; p0 += panel) {
             int64_t p1 = cb_min_i64(b->run, p0 + panel), count = b->f->taken[0];
             do {
+                int64_t there = b->pieces ? p0 : p1;
                 seek(b, idx, &at);
                 for (int64_t p = p0; p < p1 && !cb_task_cancelled(b->f->t); p += b->step) {
                     size_t n = (size_t)cb_min_i64(b->step, p1 - p);
+                    if (p == there) {
+                        there = p1;
+                        CB_TRY(cb_vm_bring(b->from.vm, p, b->step, &there, err));
+                    }
                     if (p + b->step >= p1) prefetch_next_row(b, idx, p0);
                     reduce_vector(b, idx, at, p, n, count);
                     if (b->how == RUN) count += (int64_t)n;
@@ -205,6 +218,7 @@ static void reduce_loop(const block_loop *b)
             } while (next_of(b, true, idx) && !cb_task_cancelled(b->f->t));
         }
     } while (next_of(b, false, idx) && !cb_task_cancelled(b->f->t));
+    return CUBED_OK;
 }
 
 static void set_positions(block_loop *b, const cb_box *box)
@@ -269,6 +283,52 @@ static cubed_status values_frame(const cb_stage *s, const int64_t *extents, cb_a
  * touches first the system clears, which takes as long as decoding it. */
 #define SLICE_BYTES ((size_t)32 << 20)
 
+/* Chunks are decoded piecewise where a part of them has as many blocks of the codec, at least. */
+#define LEAST_PIECES 4
+
+/* Whether rows of a block are runs in a chunk, which come in the order in which they lie there. */
+static bool is_in_order(const cubed_plan *p, const cb_stage_reduce *r, const cb_load *l, int inner,
+                        const int64_t *extents)
+{
+    const cb_grid *g = p->ir.nodes[l->node].grid;
+    const int64_t origin[CUBED_MAX_NDIM] = {0};
+    int64_t chunk[CUBED_MAX_NDIM], stride[CUBED_MAX_NDIM], seen[CUBED_MAX_NDIM] = {0};
+    int64_t next = (int64_t)cubed_dtype_size(l->dtype), before = INT64_MAX;
+    for (int d = 0; d < g->ndim; d++) chunk[d] = g->axis[d].chunk;
+    cb_dense_strides(g->ndim, chunk, (size_t)next, stride);
+    (void)cb_map_strides(l->map, origin, stride, origin, seen);
+    for (int d = r->domain->ndim - 1; d >= inner; d--) {
+        if (extents[d] <= 1) continue;
+        if (seen[d] != next) return false;
+        /* Others of the run are behind it in all blocks, or there are none. */
+        next = extents[d] == r->domain->axis[d].extent ? next * extents[d] : -1;
+    }
+    for (int reduced = 0; reduced < 2; reduced++) {
+        for (int d = 0; d < inner; d++) {
+            if ((int)(r->reduced >> d & 1) != reduced || extents[d] <= 1) continue;
+            if (seen[d] <= 0 || seen[d] > before) return false;
+            before = seen[d];
+        }
+    }
+    return true;
+}
+
+static void set_pieces(const cubed_plan *p, const cb_stage_reduce *r, int inner,
+                       const int64_t *extents)
+{
+    const cb_branch *b = &r->body.branches[0];
+    for (int d = 0; d < r->domain->ndim; d++) {
+        if (b->lo[d] > 0 || b->hi[d] < r->domain->axis[d].extent) return;
+    }
+    for (int v = 0; v < b->nloads; v++) {
+        cb_load *l = &b->loads[v];
+        if (l->kind != CB_LOAD_STORED || !l->subread || l->tile) continue;
+        const size_t block = cb_node_block_bytes(p, l->node);
+        l->piecewise = block > 0 && cb_load_bytes(p, l, extents) / block >= LEAST_PIECES &&
+                       is_in_order(p, r, l, inner, extents);
+    }
+}
+
 void cb_reduce_set_slices(const cubed_plan *p, cb_stage *s)
 {
     cb_stage_reduce *r = s->reduce;
@@ -278,17 +338,18 @@ void cb_reduce_set_slices(const cubed_plan *p, cb_stage *s)
     size_t bytes = 0;
     int d = 0;
     r->slice = 0;
-    (void)cb_reduce_inner(r->domain, r->reduced, &inner_reduced);
+    const int inner = cb_reduce_inner(r->domain, r->reduced, &inner_reduced);
     if (inner_reduced || r->body.nbranches != 1) return;
     cb_program_blocks(s, 0, domain);
     for (int j = 0; j < r->domain->ndim; j++) extents[j] = cb_blocks_most(&domain[j]);
+    set_pieces(p, r, inner, extents);
     while (d < r->domain->ndim && (!(r->reduced >> d & 1) || extents[d] <= 1)) d++;
     if (d == r->domain->ndim) return;
     const int64_t all = extents[d];
     extents[d] = 1;
     for (int v = 0; v < r->body.branches[0].nloads; v++) {
         const cb_load *l = &r->body.branches[0].loads[v];
-        if (l->kind != CB_LOAD_STORED) continue;
+        if (l->kind != CB_LOAD_STORED || l->piecewise) continue;
         /* Calls of functions and requests to stores that have to wait would be more. */
         if (!l->subread || l->tile || !p->ir.nodes[l->node].url || cb_node_waits_for(p, l->node))
             return;
@@ -402,7 +463,9 @@ static cubed_status reduce_box(cb_reducer *f, const cb_box *box, cubed_error *er
         b.from.values = values;
     }
     set_step(&b);
-    reduce_loop(&b);
+    for (int v = 0; branch && v < branch->nloads && !b.pieces; v++)
+        b.pieces = branch->loads[v].kind == CB_LOAD_STORED && branch->loads[v].piecewise;
+    CB_GO(reduce_loop(&b, err));
     CB_GO(cb_task_check(t, err));
     f->taken[0] += reduced;
 out:

@@ -214,7 +214,7 @@ static void judge_load(const cubed_plan *p, const cb_branch *b, const cb_blocks 
     uint64_t reads = 1, elements = 1, used = 0, distinct = 1, stored = cubed_dtype_size(l->dtype);
     int last = -1;
     l->tile = l->reshape != 0;
-    l->subread = false;
+    l->subread = l->piecewise = false;
     l->reuse = CB_REUSE_NONE;
     if (l->reshape) {
         reads = reshaped_reads(p, b, axes, l);

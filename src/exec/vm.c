@@ -23,6 +23,11 @@ void cb_vm_seek(cb_vm *vm, const int64_t *idx)
             }
             continue;
         }
+        if (l->how == LOAD_PIECES) {
+            l->piece.row = l->piece.origin;
+            for (int d = 0; d < vm->inner; d++) l->piece.row += idx[d] * l->stride[d];
+            continue;
+        }
         l->at = l->base;
         for (int d = 0; d < vm->inner; d++) l->at += idx[d] * l->stride[d];
         if (l->how == LOAD_UNIFORM) {
@@ -178,6 +183,9 @@ static void bring_loads(cb_vm *vm, int64_t p, size_t n)
             vm->value[v] = l->at + (size_t)p * l->size;
             if (n <= CB_VECTOR) prefetch(l->at + (size_t)p * l->size + ahead(l), n * l->size);
             break;
+        case LOAD_PIECES:
+            vm->value[v] = l->piece.data + (l->piece.row + p * (int64_t)l->size - l->piece.lo);
+            break;
         case LOAD_GATHER:
             gather(vm, l, p, n);
             vm->value[v] = l->reg;
@@ -226,6 +234,47 @@ static void execute(cb_vm *vm, size_t n, char *const *direct, bool stream)
     }
 }
 
+/* Has bytes lo..hi-1 of the chunk in the buffer, which are one vector at most. What of them is there goes to the end of
+ * the room before the piece, and the next piece behind it. */
+static cubed_status bring_pieces(const cb_task *t, vm_load *l, int64_t lo, int64_t hi,
+                                 cubed_error *err)
+{
+    while (lo < l->piece.lo || hi > l->piece.hi) {
+        const bool carries = lo >= l->piece.lo && lo < l->piece.hi;
+        const int64_t next = carries ? l->piece.hi : lo, left = next - lo;
+        const int64_t size = (int64_t)l->size;
+        /* Elements are aligned, wherever a piece begins. */
+        char *to = (char *)l->chunk + CB_LONGEST_VECTOR * l->size + next % size;
+        cubed_range got;
+        CB_TRY(cb_task_check(t, err));
+        if (left > 0) memmove(to - left, l->piece.data + (lo - l->piece.lo), (size_t)left);
+        l->piece.hi = l->piece.lo;
+        CB_TRY(cb_chunks_want_block(t->chunks, l->load->node, l->piece.idx, (size_t)next, to, &got,
+                                    t->arena, t->count, err));
+        const int64_t first = (int64_t)got.offset, end = first + (int64_t)got.size;
+        if (first > next || end <= next || (carries && first < next))
+            return cb_fail(err, CUBED_E_IO, "a chunk has been changed while it was read");
+        if (!carries && first % size > 0) memmove(to + first % size, to, got.size);
+        l->piece.data = carries ? to - left : to + first % size;
+        l->piece.lo = carries ? lo : first;
+        l->piece.hi = end;
+    }
+    return CUBED_OK;
+}
+
+cubed_status cb_vm_bring(cb_vm *vm, int64_t p, int64_t step, int64_t *end, cubed_error *err)
+{
+    for (int v = 0; v < vm->branch->nloads; v++) {
+        vm_load *l = &vm->loads[v];
+        if (l->how != LOAD_PIECES) continue;
+        const int64_t size = (int64_t)l->size, lo = l->piece.row + p * size;
+        CB_TRY(bring_pieces(vm->task, l, lo, lo + cb_min_i64(step, *end - p) * size, err));
+        const int64_t there = (l->piece.hi - lo) / size;
+        if (there < *end - p) *end = p + there / step * step;
+    }
+    return CUBED_OK;
+}
+
 void cb_vm_vector(cb_vm *vm, int64_t p, size_t n)
 {
     bring_loads(vm, p, n);
@@ -243,17 +292,16 @@ const void *cb_vm_result(const cb_vm *vm, int result, const void **factor)
     return vm->value[b->instrs[v - b->nloads].arg[0]];
 }
 
-/* Longer ones would not be in the first-level cache for the second of several reductions. */
-enum { LONGEST = 4 * CB_VECTOR };
-_Static_assert(LONGEST % CB_LANES == 0 && CB_STRETCH % LONGEST == 0, "LONGEST");
+_Static_assert(CB_LONGEST_VECTOR % CB_LANES == 0 && CB_STRETCH % CB_LONGEST_VECTOR == 0,
+               "CB_LONGEST_VECTOR");
 
 int64_t cb_vm_longest(const cb_vm *vm)
 {
     if (vm->ninstrs > 0) return CB_VECTOR;
     for (int v = 0; v < vm->branch->nloads; v++) {
-        if (vm->loads[v].how != LOAD_DIRECT) return CB_VECTOR;
+        if (vm->loads[v].how != LOAD_DIRECT && vm->loads[v].how != LOAD_PIECES) return CB_VECTOR;
     }
-    return LONGEST;
+    return CB_LONGEST_VECTOR;
 }
 
 /* Puts a result that is in a register where it belongs. */

@@ -44,6 +44,20 @@ static cubed_status open_single_chunk(cb_vm *vm, vm_load *l, const cb_box *box, 
     return CUBED_OK;
 }
 
+/* Nothing is brought before it is used. */
+static void open_pieces(cb_vm *vm, vm_load *l, const cb_box *box, const cb_box *cover)
+{
+    const cb_grid *g = vm->task->plan->ir.nodes[l->load->node].grid;
+    int64_t lo[CUBED_MAX_NDIM], extents[CUBED_MAX_NDIM], stride[CUBED_MAX_NDIM];
+    cb_grid_stored(g, cover->lo, extents);
+    cb_dense_strides(g->ndim, extents, l->size, stride);
+    for (int d = 0; d < g->ndim; d++) lo[d] = cb_axis_lo(&g->axis[d], cover->lo[d]);
+    memcpy(l->piece.idx, cover->lo, sizeof l->piece.idx);
+    l->piece.origin = cb_map_strides(l->load->map, lo, stride, box->lo, l->stride);
+    l->piece.lo = l->piece.hi = 0;
+    l->piece.data = l->chunk;
+}
+
 /* What is reshaped comes into a tile of the new shape, through which the box is seen. */
 static cubed_status open_reshaped(cb_vm *vm, vm_load *l, const cb_box *box, void *data,
                                   cubed_error *err)
@@ -73,6 +87,11 @@ static cubed_status open_stored(cb_vm *vm, vm_load *l, const cb_box *box, cubed_
     if (load->reshape) return open_reshaped(vm, l, box, data, err);
     cb_map_image(load->map, box, &image);
     cb_grid_cover(g, &image, &cover);
+    if (load->piecewise) {
+        CB_CHECK(cb_box_count(&cover) == 1, err);
+        open_pieces(vm, l, box, &cover);
+        return CUBED_OK;
+    }
     bool ordered = true;
     for (int d = 0, last = -1; d < load->map->ndim_out; d++) {
         int j = load->map->dim[d].axis;
@@ -262,9 +281,13 @@ cubed_status cb_vm_open(const cb_task *t, const cb_program *prog, const cb_branc
     for (int v = 0; v < branch->nloads; v++) {
         vm_load *l = &vm->loads[v];
         if (!has_strides(l)) continue;
-        l->how = cb_vm_is_run(vm, l->stride, l->size, vm->inner) ? LOAD_DIRECT
-                 : is_uniform(vm, l->stride, vm->inner)          ? LOAD_UNIFORM
-                                                                 : LOAD_GATHER;
+        const bool run = cb_vm_is_run(vm, l->stride, l->size, vm->inner);
+        const bool pieces = l->load->kind == CB_LOAD_STORED && l->load->piecewise;
+        CB_CHECK(run || !pieces, err);
+        l->how = pieces                                 ? LOAD_PIECES
+                 : run                                  ? LOAD_DIRECT
+                 : is_uniform(vm, l->stride, vm->inner) ? LOAD_UNIFORM
+                                                        : LOAD_GATHER;
     }
     *out = vm;
     return CUBED_OK;

@@ -10,6 +10,14 @@ static inline int64_t cb_load_advance(const cb_load *load, int64_t value, int ax
     return (int64_t)((uint64_t)value + (uint64_t)load->step[axis] * (uint64_t)by);
 }
 
+/* A chunk that is decoded piecewise. Positions are bytes of the chunk. */
+typedef struct vm_pieces {
+    int64_t idx[CUBED_MAX_NDIM];
+    int64_t origin, row; /* element 0 of the box, and of the run */
+    int64_t lo, hi;      /* what of it is at `data` */
+    char *data;
+} vm_pieces;
+
 typedef struct vm_load {
     const cb_load *load;
     size_t size;
@@ -21,11 +29,20 @@ typedef struct vm_load {
     const char *at;              /* of the run */
     int64_t index_at, index_row; /* INDEX: at element 0 of the box, and of the run */
     void *reg;
-    enum { LOAD_DIRECT, LOAD_UNIFORM, LOAD_GATHER, LOAD_INDEX, LOAD_BLOCKS, LOAD_CONST } how;
-    void *chunk; /* STORED: buffer of one chunk or a part of it */
+    enum {
+        LOAD_DIRECT,
+        LOAD_UNIFORM,
+        LOAD_GATHER,
+        LOAD_PIECES,
+        LOAD_INDEX,
+        LOAD_BLOCKS,
+        LOAD_CONST
+    } how;
+    void *chunk; /* STORED: buffer of one chunk or a part of it, or of a piece */
     bool resident;
     union {
         cb_pinned held;
+        vm_pieces piece;                 /* PIECES */
         int64_t box_idx[CUBED_MAX_NDIM]; /* CHUNK_POSITION: element 0 of the box, in the array */
     };
 } vm_load;

@@ -49,6 +49,9 @@ typedef struct cb_load {
     cb_reuse reuse; /* STORED: set by exec/traffic.c and cb_plan_find_reuse */
     bool
         subread; /* STORED: of a chunk only the part that a block needs is read. Set by exec/traffic.c */
+    /* STORED: the part is decoded block by block of its codec, as a reduction comes to them. Set by
+     * exec/reduce_block.c */
+    bool piecewise;
 } cb_load;
 
 /* PRODUCT: a multiplication whose result is summed and read by nobody else. A reduction takes its factors. */

@@ -159,6 +159,12 @@ size_t cb_zarr_subread_run(const cb_zarr_meta *m)
     return cb_codec_chain_ranged(&m->codecs) ? ENCODED_RUN : 0;
 }
 
+size_t cb_zarr_block_bytes(const cb_zarr_meta *m)
+{
+    const cb_codec_step *s = cb_zarr_is_irregular(m) ? NULL : cb_codec_chain_ranged(&m->codecs);
+    return s ? cb_codec_block_bound(s) : 0;
+}
+
 cb_need cb_zarr_subread_need(const cb_zarr_meta *m)
 {
     const cb_codec_step *s = cb_codec_chain_ranged(&m->codecs);
@@ -223,7 +229,7 @@ static cubed_status read_runs(const cb_zarr_array *z, const char *key, runs *r, 
     return CUBED_OK;
 }
 
-/* An encoded chunk of which only what is needed is in memory, each byte in its place. */
+/* An encoded chunk of which only what is needed is in memory: its first bytes, and what is read last behind them. */
 typedef struct encoded_chunk {
     const char *key;
     char *bytes;
@@ -255,16 +261,16 @@ static cubed_status open_encoded(const cb_zarr_array *z, encoded_chunk *e, cb_ar
     return CUBED_OK;
 }
 
-/* More of what the first bytes are of, into its place. */
+/* More of what the first bytes are of. */
 static cubed_status get_more(const cb_zarr_array *z, const encoded_chunk *e, size_t from,
-                             size_t size, cubed_error *err)
+                             size_t size, char *to, cubed_error *err)
 {
     const cubed_range range = {from, size};
     cubed_object_info info;
     if (size == 0) return CUBED_OK;
     return cb_store_get_parts(z->store, e->key,
                               cb_version_is_none(&e->info.version) ? NULL : &e->info.version,
-                              &range, 1, e->bytes + from, &info, e->cancel, err);
+                              &range, 1, to, &info, e->cancel, err);
 }
 
 /* Brings what a range takes. */
@@ -278,18 +284,22 @@ static cubed_status fetch(const cb_zarr_array *z, encoded_chunk *e, const cb_cod
         CB_TRY(cb_codec_range_locate(step, e->bytes, e->head, from, range.size, x, err));
         if (x->head <= e->head) break;
         if (x->total > 0) { /* not even the header is there else */
-            CB_TRY(get_more(z, e, e->head, x->head - e->head, err));
+            CB_TRY(get_more(z, e, e->head, x->head - e->head, e->bytes + e->head, err));
             e->head = x->head;
         }
     } while (e->head > before);
     if (x->head > e->head)
         return cb_fail(err, CUBED_E_FORMAT, "%zu bytes are no encoded chunk", e->head);
-    size_t lo = cb_max_size(x->lo, e->head), hi = cb_max_size(x->hi, lo);
     if (e->info.size != x->total)
         return cb_fail(err, CUBED_E_FORMAT, "%" PRIu64 " bytes, expected %zu", e->info.size,
                        x->total);
-    CB_TRY(get_more(z, e, lo, hi - lo, err));
-    *stored += hi - lo;
+    /* More first bytes have been read than were needed, as a rule. */
+    const size_t size = x->hi - x->lo, at = cb_min_size(x->lo, e->head);
+    const size_t there = cb_min_size(e->head - at, size);
+    memmove(e->bytes + x->head, e->bytes + at, there);
+    CB_TRY(get_more(z, e, x->lo + there, size - there, e->bytes + x->head + there, err));
+    e->head = x->head;
+    *stored += size - there;
     return CUBED_OK;
 }
 
@@ -304,10 +314,53 @@ static cubed_status decode_runs(const cb_zarr_array *z, const char *key, runs *r
         cubed_range range = next_run(r);
         cubed_codec_extent x;
         CB_TRY(fetch(z, &e, step, range, &x, stored, err));
-        CB_TRY(cb_codec_range_decode(step, e.bytes, x.total, (size_t)range.offset, range.size, dst,
+        CB_TRY(cb_codec_range_decode(step, e.bytes, &x, (size_t)range.offset, range.size, dst,
                                      scratch, err));
     }
     return CUBED_OK;
+}
+
+static cubed_status decode_block(const cb_zarr_array *z, const char *key, size_t at, void *dst,
+                                 cubed_range *block, cb_arena *scratch, uint64_t *stored,
+                                 cubed_error *err)
+{
+    const cb_codec_step *step = cb_codec_chain_ranged(&z->meta.codecs);
+    const size_t bound = cb_codec_block_bound(step);
+    encoded_chunk e = {.key = key, .cancel = scratch->cancel};
+    cubed_codec_extent x;
+    CB_TRY(open_encoded(z, &e, scratch, err));
+    *stored = e.head;
+    CB_TRY(cb_codec_range_locate(step, e.bytes, e.head, at, 1, &x, err));
+    if (x.size == 0) return cb_fail(err, CUBED_E_FORMAT, "%zu bytes are no encoded chunk", e.head);
+    if (x.size > bound)
+        return cb_fail(err, CUBED_E_FORMAT, "a block of %zu bytes, expected at most %zu", x.size,
+                       bound);
+    *block = (cubed_range){x.from, x.size};
+    CB_TRY(fetch(z, &e, step, *block, &x, stored, err));
+    return cb_codec_range_decode(step, e.bytes, &x, x.from, x.size, dst, scratch, err);
+}
+
+cubed_status cb_zarr_read_block(const cb_zarr_array *z, const int64_t *idx, size_t at, void *dst,
+                                cubed_range *block, cb_arena *scratch, uint64_t *stored,
+                                cubed_error *err)
+{
+    char key[4096];
+    cubed_error why = CUBED_ERROR_INIT;
+    const size_t item = cubed_dtype_size(z->meta.dtype), mark = cb_arena_mark(scratch);
+    CB_TRY(cb_zarr_chunk_key(&z->meta, z->path, idx, key, sizeof key, err));
+    cubed_status st = decode_block(z, key, at, dst, block, scratch, stored, &why);
+    cb_arena_release(scratch, mark);
+    if (st == CUBED_OK) return st;
+    if (st == CUBED_E_NOT_FOUND) {
+        const size_t from = at - at % item, left = z->meta.codecs.chunk_bytes - from;
+        const size_t n = cb_min_size(cb_zarr_block_bytes(&z->meta) / item * item, left);
+        cb_zarr_fill(&z->meta, dst, n);
+        *block = (cubed_range){from, n};
+        *stored = 0;
+        return CUBED_OK;
+    }
+    if (err) *err = why;
+    return cb_context(err, st, "%s: chunk %s", z->store->url, key);
 }
 
 cubed_status cb_zarr_subread(const cb_zarr_array *z, const int64_t *idx, const int64_t *lo,

@@ -192,6 +192,14 @@ CUBED_MUST_CHECK cubed_status cb_zarr_subread(const cb_zarr_array *z, const int6
                                               const int64_t *lo, const int64_t *hi, void *dst,
                                               cb_arena *scratch, uint64_t *stored,
                                               cubed_error *err);
+/* The most bytes of a block, where chunks can be decoded block by block; else 0. */
+size_t cb_zarr_block_bytes(const cb_zarr_meta *meta);
+/* Decodes the block of a chunk that byte `at` of the decoded chunk is in: all of it, to dst, which has room for
+ * cb_zarr_block_bytes. *block says which bytes of the chunk that are. Takes what cb_zarr_subread takes. */
+CUBED_MUST_CHECK cubed_status cb_zarr_read_block(const cb_zarr_array *z, const int64_t *idx,
+                                                 size_t at, void *dst, cubed_range *block,
+                                                 cb_arena *scratch, uint64_t *stored,
+                                                 cubed_error *err);
 /* Encodes and stores a whole chunk in C order; at the edge the caller has filled what is beyond
  * the shape. `missing`: it is made of chunks that are not there, so that where the fill value is null it need not be
  * either. Thread-safe for different chunks. */

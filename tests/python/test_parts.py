@@ -144,6 +144,47 @@ def test_blocks_of_blosc_chunks(tmp_path):
     np.testing.assert_allclose(got[0], x.var(axis=0), rtol=1e-12)
 
 
+def test_reductions_of_blosc_blocks(tmp_path):
+    """Workers that share chunks decode blocks, which end within vectors and within elements."""
+    rng = np.random.default_rng(7)
+    shape, chunks = (7, 601, 1003), (4, 601, 1003)
+    blocks = {"u": {"typesize": 3, "blocksize": 99_999}, "v": {}, "w": {"shuffle": "bitshuffle"}}
+    x = {}
+    for name, options in blocks.items():
+        x[name] = rng.normal(size=shape).round(2)
+        z = zarr.create_array(
+            tmp_path / name,
+            shape=shape,
+            chunks=chunks,
+            dtype="f8",
+            fill_value=0.25,
+            compressors=[zarr.codecs.BloscCodec(cname="lz4", clevel=5, **options)],
+        )
+        z[...] = x[name]
+    (tmp_path / "v/c/1/0/0").unlink()
+    x["v"][4:] = 0.25
+    inputs = [a for name in blocks for a in ("--in", f"{name}={tmp_path / name}")]
+    got = {1: {}, 2: {}}
+    for text in (
+        "m=mean(u*v, axis=0); k=argmax(w, axis=0)",
+        "s=sum(u - w*w, axis=0); a=var(v, axis=0)",
+    ):
+        for workers in (1, 2):
+            out = tmp_path / f"out{workers}"
+            args = ("eval", text, *inputs, "--out", out, "--max-workers", workers, "--json")
+            done = check(run(*args)).run
+            assert (done["tasks"] > 2) == (workers == 2)
+            assert done["measured_mem"] <= done["projected_mem"]
+            for name in text[0], text.split("; ")[1][0]:
+                got[workers][name] = zarr.open_array(out / name, mode="r")[...]
+    for name in "mksa":
+        np.testing.assert_array_equal(got[1][name], got[2][name])
+    np.testing.assert_allclose(got[1]["m"], (x["u"] * x["v"]).mean(0), rtol=1e-11, atol=1e-13)
+    np.testing.assert_array_equal(got[1]["k"], x["w"].argmax(0))
+    np.testing.assert_allclose(got[1]["s"], (x["u"] - x["w"] ** 2).sum(0), rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(got[1]["a"], x["v"].var(0), rtol=1e-11, atol=1e-13)
+
+
 def test_damaged_blosc_chunks_are_named(tmp_path):
     path = tmp_path / "x"
     z = zarr.create_array(
@@ -158,6 +199,8 @@ def test_damaged_blosc_chunks_are_named(tmp_path):
     size = chunk.stat().st_size
     for wrong in (size + 1, size - 1, size // 2, 5000, 40, 10, 0):
         os.truncate(chunk, wrong)
-        done = run("eval", "x[3]", "--in", f"x={path}", "--out", tmp_path / "out")
-        assert done.code != 0
-        assert "chunk c/0/0/0" in done.err
+        for text in ("x[3]", "sum(x, axis=0)"):
+            args = ("eval", text, "--in", f"x={path}", "--out", tmp_path / "out")
+            done = run(*args, "--max-workers", 2)
+            assert done.code != 0
+            assert "chunk c/0/0/0" in done.err

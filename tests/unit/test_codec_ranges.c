@@ -18,7 +18,8 @@
 
 enum { N = 100040, ITEM = 8 }; /* a short block at the end, whatever their size */
 
-static uint8_t plain[N], out[N], packed[N + BLOSC_MAX_OVERHEAD], kept[sizeof packed];
+static uint8_t plain[N], out[N], packed[N + BLOSC_MAX_OVERHEAD], parts[sizeof packed];
+static uint8_t kept[sizeof packed];
 
 static uint32_t draw(uint32_t below)
 {
@@ -49,6 +50,15 @@ static cb_arena *range_arena(const cb_codec_chain *c)
     return a;
 }
 
+/* Of an encoded chunk the parts that were located, to `to`; how many bytes they have. */
+static size_t take_parts(const uint8_t *encoded, const cubed_codec_extent *x, uint8_t *to)
+{
+    assert_true(x->head <= x->lo && x->lo <= x->hi && x->hi <= x->total);
+    memcpy(to, encoded, x->head);
+    memcpy(to + x->head, encoded + x->lo, x->hi - x->lo);
+    return x->head + (x->hi - x->lo);
+}
+
 #define BLOSC "{\"name\": \"blosc\", \"configuration\": {\"cname\": \"zstd\"}}"
 
 static void test_every_kind_of_buffer(void **state)
@@ -58,6 +68,7 @@ static void test_every_kind_of_buffer(void **state)
     cb_codec_chain c;
     (void)state;
     parse(BLOSC, &c);
+    const cb_codec_step *step = cb_codec_chain_ranged(&c);
     cb_arena *scratch = range_arena(&c);
     for (int k = 0; k < 4 * 5 * 3 * 2; k++) {
         int shuffle = k / 20 % 3, level = k / 60 ? 5 : 0; /* level 0: the bytes as they are */
@@ -65,17 +76,20 @@ static void test_every_kind_of_buffer(void **state)
         int n = blosc_compress_ctx(level, shuffle, ITEM, N, plain, packed, sizeof packed,
                                    inner[k % 4], blocks[k / 4 % 5], 1);
         assert_true(n > 0);
-        memcpy(kept, packed, (size_t)n);
         for (int t = 0; t < 40; t++) {
-            size_t from = draw(N), size = t % 4 ? draw((uint32_t)(N - from) + 1) : N - from;
+            size_t from = draw(N), size = t % 4 ? draw((uint32_t)(N - from)) + 1 : N - from;
             cubed_error err = CUBED_ERROR_INIT;
+            cubed_codec_extent x;
             memset(out, 0xAA, sizeof out);
-            if (cb_codec_range_decode(cb_codec_chain_ranged(&c), packed, (size_t)n, from, size, out,
-                                      scratch, &err) != CUBED_OK)
+            if (cb_codec_range_locate(step, packed, (size_t)n, from, size, &x, &err) != CUBED_OK)
+                fail_msg("%s", err.message);
+            const size_t taken = take_parts(packed, &x, parts);
+            memcpy(kept, parts, taken);
+            if (cb_codec_range_decode(step, parts, &x, from, size, out, scratch, &err) != CUBED_OK)
                 fail_msg("%s", err.message);
             assert_memory_equal(out, plain + from, size);
             assert_true(size == N || out[size] == 0xAA);
-            assert_memory_equal(kept, packed, (size_t)n);
+            assert_memory_equal(kept, parts, taken);
         }
     }
     cb_arena_free(scratch);
@@ -99,6 +113,44 @@ static size_t swap_blocks(uint8_t *p, size_t size)
     memcpy(p + at[0], copy + first, second - first);
     memcpy(p + 16, at, 8);
     return size;
+}
+
+/* A block that was located is decoded as a whole, and by itself. */
+static void test_block_by_block(void **state)
+{
+    cb_codec_chain c;
+    (void)state;
+    parse(BLOSC, &c);
+    const cb_codec_step *step = cb_codec_chain_ranged(&c);
+    const size_t bound = cb_codec_block_bound(step);
+    cb_arena *scratch = range_arena(&c);
+    for (int k = 0; k < 3; k++) {
+        for (size_t i = 0; i < N; i++) plain[i] = (uint8_t)(i % 16 == 0 ? draw(256) : i / 999);
+        int n = blosc_compress_ctx(k == 2 ? 0 : 5, 1, ITEM, N, plain, packed, sizeof packed,
+                                   k == 1 ? "zstd" : "lz4", k == 1 ? 30000 : 4096, 1);
+        size_t blocks = 0;
+        assert_true(n > 0);
+        for (size_t at = 0; at < N; blocks++) {
+            cubed_codec_extent x, y;
+            assert_int_equal(cb_codec_range_locate(step, packed, (size_t)n, at, 1, &x, NULL),
+                             CUBED_OK);
+            assert_true(x.from == at && x.size > 0 && x.size <= bound);
+            assert_int_equal(
+                cb_codec_range_locate(step, packed, (size_t)n, at + x.size - 1, 1, &y, NULL),
+                CUBED_OK);
+            assert_true(y.from == x.from && y.size == x.size);
+            assert_int_equal(
+                cb_codec_range_locate(step, packed, (size_t)n, x.from, x.size, &y, NULL), CUBED_OK);
+            (void)take_parts(packed, &y, parts);
+            assert_int_equal(
+                cb_codec_range_decode(step, parts, &y, x.from, x.size, out, scratch, NULL),
+                CUBED_OK);
+            assert_memory_equal(out, plain + at, x.size);
+            at += x.size;
+        }
+        assert_true(blocks > 1 || k == 2);
+    }
+    cb_arena_free(scratch);
 }
 
 /* All that a range takes is what was located. */
@@ -129,10 +181,10 @@ static void test_located_bytes_are_enough(void **state)
             } while (head <= total);
             assert_int_equal(x.total, total);
             assert_true(x.lo < x.hi && x.hi <= total);
-            memcpy(sparse + x.lo, packed + x.lo, x.hi - x.lo);
+            memset(sparse, 0xEE, sizeof sparse);
+            (void)take_parts(packed, &x, sparse);
             assert_int_equal(
-                cb_codec_range_decode(step, sparse, total, from, size, out, scratch, NULL),
-                CUBED_OK);
+                cb_codec_range_decode(step, sparse, &x, from, size, out, scratch, NULL), CUBED_OK);
             assert_memory_equal(out, plain + from, size);
         }
     }
@@ -149,10 +201,11 @@ static void test_damaged_buffers(void **state)
     for (size_t i = 0; i < N; i++) plain[i] = (uint8_t)(i % 16 == 0 ? draw(256) : i / 999);
     int n = blosc_compress_ctx(5, 1, ITEM, N, plain, kept, sizeof kept, "lz4", 4096, 1);
     assert_true(n > 0);
+    int decoded = 0;
     for (int t = 0; t < 4000; t++) {
         size_t have = t % 5 ? (size_t)n : draw((uint32_t)n + 1), from = draw(N);
         size_t want = draw((uint32_t)(N - from)) + 1;
-        uint8_t *copy = malloc(have + 1), *dst = malloc(want);
+        uint8_t *copy = malloc(have + 1), *dst = malloc(want), *taken = NULL;
         assert_non_null(copy);
         assert_non_null(dst);
         memcpy(copy, kept, have);
@@ -164,12 +217,20 @@ static void test_damaged_buffers(void **state)
         cubed_status located =
             cb_codec_range_locate(cb_codec_chain_ranged(&c), copy, have, from, want, &x, NULL);
         assert_true(located != CUBED_OK || (x.lo <= x.total && x.hi <= x.total));
-        cubed_status st = cb_codec_range_decode(cb_codec_chain_ranged(&c), copy, have, from, want,
-                                                dst, scratch, NULL);
-        assert_true(st == CUBED_OK || st == CUBED_E_FORMAT || st == CUBED_E_BUDGET);
+        if (located == CUBED_OK && x.head <= have && x.hi <= have) {
+            taken = malloc(x.head + x.hi - x.lo);
+            assert_non_null(taken);
+            (void)take_parts(copy, &x, taken);
+            cubed_status st = cb_codec_range_decode(cb_codec_chain_ranged(&c), taken, &x, from,
+                                                    want, dst, scratch, NULL);
+            assert_true(st == CUBED_OK || st == CUBED_E_FORMAT || st == CUBED_E_BUDGET);
+            decoded++;
+        }
+        free(taken);
         free(copy);
         free(dst);
     }
+    assert_true(decoded > 1000);
     cb_arena_free(scratch);
 }
 
@@ -188,9 +249,8 @@ static void test_only_one_step_has_ranges(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_kind_of_buffer),
-        cmocka_unit_test(test_located_bytes_are_enough),
-        cmocka_unit_test(test_damaged_buffers),
+        cmocka_unit_test(test_every_kind_of_buffer),     cmocka_unit_test(test_block_by_block),
+        cmocka_unit_test(test_located_bytes_are_enough), cmocka_unit_test(test_damaged_buffers),
         cmocka_unit_test(test_only_one_step_has_ranges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,9 +49,11 @@ typedef enum cubed_codec_kind {
 } cubed_codec_kind;
 
 /* The parts of an encoded chunk that a range takes: its first `head` bytes and lo..hi-1 of the
- * `total`. */
+ * `total`. Where the codec has a block_bound: those blocks decode to `size` bytes from byte `from` on; 0, 0 while this is
+ * not known. */
 typedef struct cubed_codec_extent {
     size_t head, lo, hi, total;
+    size_t from, size;
 } cubed_codec_extent;
 
 #define CUBED_CODEC_VERSION 1
@@ -91,20 +93,23 @@ typedef struct cubed_codec_vtable {
      * to. May be NULL: the same. */
     void (*output)(const cubed_codec_conf *conf, cubed_codec_ctx *ctx, int64_t *shape);
     /* Ranges of what is decoded. All three or none:
-     * decode_range gives only `size` bytes from byte `from` on of the raw_size that src has to decode
-     * to. src may be changed meanwhile, but is as it was afterwards; what `locate` leaves out of it
-     * may be anything. */
+     * decode_range gives only `size` bytes from byte `from` on of the raw_size that the chunk has to decode
+     * to. src has what `locate` says that this takes of it: its first bytes and, right behind them, the others. It may be
+     * changed meanwhile, but is as it was afterwards. */
     cubed_status (*decode_range)(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                                 void *src, size_t src_size, size_t raw_size, size_t from,
-                                 size_t size, void *dst, void *scratch, size_t scratch_size,
-                                 cubed_error *err);
+                                 void *src, const cubed_codec_extent *located, size_t raw_size,
+                                 size_t from, size_t size, void *dst, void *scratch,
+                                 size_t scratch_size, cubed_error *err);
     cubed_codec_need (*range_need)(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
                                    size_t raw_size);
     /* What of an encoded chunk decode_range reads, from its first bytes: call again with more of
-     * them while there are fewer than out->head. Everything found is at most the bound. */
+     * them while there are fewer than out->head. Then out->head <= out->lo, and everything found is at most the bound. */
     cubed_status (*locate)(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
                            const void *src, size_t src_size, size_t raw_size, size_t from,
                            size_t size, cubed_codec_extent *out, cubed_error *err);
+    /* The most bytes that one block decodes to. May be NULL: chunks are not decoded block by block. */
+    size_t (*block_bound)(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                          size_t raw_size);
 } cubed_codec_vtable;
 
 /* Makes a codec known to the context: chunks of arrays whose metadata names it are decoded and encoded by it, and targets
