@@ -287,7 +287,7 @@ def test_masks_and_positions_of_each_axis():
                 view[key].compute()
     with pytest.raises(IndexError, match="axis 1 has 2 axes, expected 1"):
         x.oindex[0, [[1]]]
-    for key in ([[0]], ([0], [0]), [9], 0.5, 9, (0, 0, 0, 0), (..., ...)):
+    for key in ([[0]], [9], 0.5, 9, (0, 0, 0, 0), (..., ...)):
         with pytest.raises(IndexError, match="block|chunks"):
             x.blocks[key]
 

@@ -393,8 +393,13 @@ def test_blocks_of_several_axes(x):
     got = x.blocks[[2, 0], 1:]
     same(got.compute(), np.concatenate([A[12:18], A[:6]])[:, 11:])
     assert got.chunks == ((6, 6), (11, 8))
-    for key in ([0, 4], [[0]], [0.5], "a", ([0], [0])):
+    for key in ([0, 4], [[0]], [0.5], "a"):
         with pytest.raises(IndexError, match="block"):
+            x.blocks[key]
+    with pytest.raises(NotImplementedError, match=r"lists for axes \[0, 1\]"):
+        x.blocks[[0], [0]]
+    for key in (None, (None, 0), (None, slice(None), slice(None))):
+        with pytest.raises(ValueError, match="newaxis is not supported"):
             x.blocks[key]
 
 

@@ -81,6 +81,10 @@ class BlockView:
     def __getitem__(self, key: Any) -> Any:
         given = key if isinstance(key, tuple) else (key,)
         dots = [i for i, k in enumerate(given) if k is Ellipsis]
+        if any(k is None for k in given):
+            raise ValueError(
+                "newaxis is not supported in blocks: they have the axes of their array"
+            )
         if len(dots) > 1 or len(given) > self._x.ndim + len(dots):
             raise IndexError(f"{len(given)} indices for the chunks of {self._x.ndim} axes")
         if dots:
@@ -89,7 +93,7 @@ class BlockView:
             given = (*given[:at], *(slice(None),) * missing, *given[at + 1 :])
         lists = [d for d, k in enumerate(given) if isinstance(k, (list, np.ndarray))]
         if len(lists) > 1:
-            raise IndexError(f"blocks: lists for axes {lists}, expected one at most")
+            raise NotImplementedError(f"blocks: lists for axes {lists}, expected one at most")
         out = self._x
         for d, k in enumerate(given):  # axis by axis: extents of the others stay
             chosen = self._chosen(d, k)
