@@ -110,7 +110,7 @@ CUBED_API const char *cubed_version(void);
 /* The libraries that it was built with, and their versions, as one line for people. */
 CUBED_API const char *cubed_libraries(void);
 
-/* A number of bytes as people write it: "2GB", "1.5 GiB", "2gb", "500M", "1.5e9". Units are B, and k, M, G, T and P
+/* A number of bytes as people write it: "2GB", "1.5 GiB", "2gb", "500M", "1.5e9", "100_000". Units are B, and k, M, G, T and P
  * (powers of 1000) or Ki, Mi, ... (of 1024) with B behind them, in any case; the B of the first may be left out. False
  * if `text` is none of that, or more than 9e18; *out is only set where it is true. */
 CUBED_API bool cubed_parse_bytes(const char *text, uint64_t *out);

@@ -4,6 +4,21 @@
 
 #include "cubed/base.h"
 
+/* Without the underscores that stand between two digits; false if there is more than `cap` has room for. */
+static bool drop_underscores(const char *text, char *out, size_t cap)
+{
+    size_t n = 0;
+    for (size_t i = 0; text[i]; i++) {
+        const bool between =
+            i > 0 && isdigit((unsigned char)text[i - 1]) && isdigit((unsigned char)text[i + 1]);
+        if (text[i] == '_' && between) continue;
+        if (n + 1 >= cap) return false;
+        out[n++] = text[i];
+    }
+    out[n] = 0;
+    return true;
+}
+
 bool cubed_parse_bytes(const char *text, uint64_t *out)
 {
     static const struct {
@@ -14,7 +29,9 @@ bool cubed_parse_bytes(const char *text, uint64_t *out)
                  {'g', 1e9, 0x1p30},
                  {'t', 1e12, 0x1p40},
                  {'p', 1e15, 0x1p50}};
-    char *end;
+    char *end, plain[128];
+    if (!drop_underscores(text, plain, sizeof plain)) return false;
+    text = plain;
     while (isspace((unsigned char)*text)) text++;
     /* strtod takes signs, names of values and hexadecimal digits, too. */
     if (!isdigit((unsigned char)*text) && *text != '.') return false;

@@ -42,11 +42,13 @@ static void test_sizes(void **state)
         {"2gIb", 2147483648},
         {"3p", 3000000000000000},
         {" 1 b\t", 1},
+        {"100_000", 100000},
+        {"1_0.5_0kB", 10500},
     };
-    static const char *const wrong[] = {"",     "MB",    "-1",    "-1GB",         "1XB",  "1 G B",
-                                        "lots", "1GB2",  "nan",   "inf",          "1e99", "1,5GB",
-                                        "+1",   ".",     "1e",    "1Gi",          "1iB",  "1bb",
-                                        "0x10", "1 kBs", "1_000", "99999999999GB"};
+    static const char *const wrong[] = {
+        "",     "MB",    "-1",    "-1GB", "1XB", "1 G B", "lots",         "1GB2", "nan",
+        "inf",  "1e99",  "1,5GB", "+1",   ".",   "1e",    "1Gi",          "1iB",  "1bb",
+        "0x10", "1 kBs", "1__0",  "1_",   "_1",  "1_kB",  "99999999999GB"};
     uint64_t bytes;
     for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
         if (!cubed_parse_bytes(right[i].text, &bytes) || bytes != right[i].bytes)
