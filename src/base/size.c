@@ -29,7 +29,7 @@ bool cubed_parse_bytes(const char *text, uint64_t *out)
                  {'g', 1e9, 0x1p30},
                  {'t', 1e12, 0x1p40},
                  {'p', 1e15, 0x1p50}};
-    char *end, plain[128];
+    char *end, plain[128] = "";
     if (!drop_underscores(text, plain, sizeof plain)) return false;
     text = plain;
     while (isspace((unsigned char)*text)) text++;

@@ -308,7 +308,7 @@ def test_config_and_spec():
     # The command and the package have one parser.
     for text in ("1.5e9", "1500 mb", "1.5gB", " 1500M "):
         assert cubed.Spec(allowed_mem=text).allowed_mem == 1_500_000_000
-    for text in ("much", "-1GB", "1_000", "0x10", "2GBs", "", "1GB\0", "1e30"):
+    for text in ("much", "-1GB", "1__000", "1_", "0x10", "2GBs", "", "1GB\0", "1e30"):
         with pytest.raises(ValueError, match="number of bytes"):
             cubed.Spec(allowed_mem=text)
     with pytest.raises(ValueError, match="more than"):
