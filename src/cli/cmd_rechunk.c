@@ -312,15 +312,26 @@ static bool add_texts(job *j, const char *from, const char *to, const cubed_zarr
     return true;
 }
 
+/* Types of files that Zarr does not have: their bytes lead to other places of the file, and mean nothing elsewhere. */
+static bool is_of_file(const cubed_zarr_info *info)
+{
+    static const char prefix[] = "HDF5's ";
+    return info->type && strncmp(info->type, prefix, sizeof prefix - 1) == 0;
+}
+
 /* Takes `from` and `to`. */
 static cubed_status add_copy(job *j, char *from, char *to, const cubed_zarr_info *info,
                              cubed_error *err)
 {
-    if (!info->type) {
+    const bool lost = is_of_file(info);
+    if (lost && j->ngroups)
+        cli_say(stderr, "cubed %s: %s is left out: %s\n", j->verb->name, from, info->unsupported);
+    else if (lost || !info->type)
         (void)cli_reject(err, "%s", info->unsupported);
+    if (lost || !info->type) {
         cli_free(from);
         cli_free(to);
-        return err->status;
+        return lost && j->ngroups ? CUBED_OK : err->status;
     }
     j->copy = cli_resize(j->copy, (size_t)(j->ncopies + 1) * sizeof *j->copy);
     j->copy[j->ncopies].from = from;

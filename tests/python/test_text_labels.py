@@ -150,3 +150,18 @@ def test_netcdf(tmp_path):
         with opened(tmp_path / out) if out == "r.zarr" else xr.open_dataset(tmp_path / out) as r:
             assert r.region.values.tolist() == groups.region.values.tolist()
             np.testing.assert_allclose(r.m, groups.transpose("a", "region", "b"), rtol=1e-12)
+
+
+def test_what_zarr_has_no_type_for_is_left_out(tmp_path):
+    """Strings of NetCDF-4 are places in their file: copies of those would be no arrays."""
+    values = np.arange(4.0)
+    coords = {"region": ("y", np.array(["a", "bb", "a", "c"]))}
+    xr.Dataset({"t": ("y", values)}, coords=coords).to_netcdf(tmp_path / "a.nc")
+    r = check(run("copy", tmp_path / "a.nc", tmp_path / "b.zarr", *QUIET))
+    assert "a.nc::region is left out" in r.err
+    assert opened(tmp_path / "b.zarr").t.values.tolist() == values.tolist()
+    assert not (tmp_path / "b.zarr/region").exists()
+    r = run("copy", f"{tmp_path}/a.nc::region", tmp_path / "c.zarr", *QUIET)
+    assert r.code == 1
+    assert "variable-length text" in r.err
+    assert not (tmp_path / "c.zarr").exists()
