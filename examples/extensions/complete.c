@@ -10,7 +10,8 @@
 
 #include "complete.h"
 
-enum { PLACES = 50, HOURS = 4000, LONG = 100 /* hours of the same rain */ };
+/* It is the same for LONG hours. */
+enum { PLACES = 50, HOURS = 4000, LONG = 100, LAST = HOURS / LONG - 1 };
 
 static const struct {
     const char *url, *codecs;
@@ -35,14 +36,16 @@ static cubed_status run(cubed_context *ctx, const cubed_target *target, uint64_t
     return st;
 }
 
-/* rain[p, h] = p + h / LONG, which changes every LONG hours. */
+/* rain[p, h] = p + 0, 1, ..., LAST, each for LONG hours. */
 static cubed_status store_rain(cubed_context *ctx, size_t which, cubed_error *err)
 {
     static double rain[PLACES][HOURS];
     const int64_t shape[2] = {PLACES, HOURS}, chunks[2] = {PLACES, 750};
     cubed_array *x = NULL;
     for (int p = 0; p < PLACES; p++) {
-        for (int h = 0; h < HOURS; h++) rain[p][h] = p + h / LONG; /* whole numbers */
+        for (int step = 0; step <= LAST; step++) {
+            for (int h = 0; h < LONG; h++) rain[p][step * LONG + h] = p + step;
+        }
     }
     cubed_status st =
         cubed_array_from_memory(ctx, CUBED_FLOAT64, 2, shape, NULL, chunks, rain, &x, err);
@@ -76,7 +79,8 @@ static cubed_status mean_of_rain(cubed_context *ctx, const char *url, double mea
     cubed_status st = cubed_array_open(ctx, url, &x, err);
     if (st == CUBED_OK) st = cubed_reduce(CUBED_REDUCE_MEAN, x, &o, &mean, err);
     if (st == CUBED_OK) {
-        const cubed_target to = {.array = mean, .data = means};
+        cubed_target to = {.array = mean};
+        to.data = means;
         st = run(ctx, &to, 17000000, err);
         /* Nothing has run: a plan that does not fit is refused, and says what would do. */
         if (st == CUBED_E_BUDGET && err->enough_mem) {
@@ -114,7 +118,7 @@ int main(void)
         if (st == CUBED_OK) st = cubed_zarr_walk(ctx, stored[i].url, true, show, &wrong, &err);
         if (st == CUBED_OK) st = mean_of_rain(ctx, stored[i].url, means, &err);
         if (st != CUBED_OK) break;
-        for (int p = 0; p < PLACES; p++) wrong += means[p] != p + (HOURS / LONG - 1) / 2.0;
+        for (int p = 0; p < PLACES; p++) wrong += means[p] != p + LAST / 2.0;
         printf("means from %g to %g\n", means[0], means[PLACES - 1]);
     }
     if (st == CUBED_OK) wrong += miss(ctx);

@@ -41,6 +41,14 @@ def _capabilities(name: str) -> dict[str, Any]:
     return _core.executors()[name]
 
 
+@cache
+def _added(name: str, remote: bool, max_message_bytes: int, overhead: float) -> dict[str, Any]:
+    """Capabilities of an executor that is made known here, unless another one has its name."""
+    if name not in _core.executors():
+        _core.add_executor(name, remote, max_message_bytes, round(20 * overhead * 1000))
+    return _capabilities(name)
+
+
 def _milliseconds(option: str, seconds: float | None) -> int:
     """What C is told; 0: no limit."""
     if seconds is None:
@@ -151,7 +159,7 @@ class EngineExecutor(Executor):
     @property
     def capabilities(self) -> dict[str, Any]:
         """What it can do, by the names of ``cubed_executor_caps`` in ``cubed/run.h``."""
-        return _added_capabilities(type(self))
+        return _added(self.name, self.remote, self.max_message_bytes, self.overhead)
 
     def num_workers(self) -> int:
         """Those that were asked for, those that the engine is known to have, or one per core."""
@@ -173,15 +181,6 @@ class EngineExecutor(Executor):
     @abstractmethod
     def connect(self) -> Engine:
         """Connects to the engine, for one run; raises ImportError if it is not installed."""
-
-
-@cache
-def _added_capabilities(kind: type[EngineExecutor]) -> dict[str, Any]:
-    """Of an executor that is made known; several may have one name."""
-    if kind.name not in _core.executors():
-        range_ms = round(20 * kind.overhead * 1000)
-        _core.add_executor(kind.name, kind.remote, kind.max_message_bytes, range_ms)
-    return _capabilities(kind.name)
 
 
 class Engine(ABC):
