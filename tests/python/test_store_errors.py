@@ -9,9 +9,11 @@ import pytest
 from cloud_servers import AzureServer, GoogleServer, GoogleXmlServer
 from conftest import BIN
 from s3_server import Server
-from test_clouds import OTHERS, SECRETS, put
+from test_clouds import SECRETS, put
 
 import zarr
+
+pytestmark = pytest.mark.usefixtures("environment")
 
 SERVERS = {"s3": Server, "gs": GoogleServer, "gs by HMAC": GoogleXmlServer, "az": AzureServer}
 
@@ -75,14 +77,6 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def _environment(monkeypatch, tmp_path):
-    for name in list(os.environ):
-        if name.startswith(OTHERS):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(tmp_path))
-
-
 @pytest.mark.parametrize("writes", [False, True], ids=["read", "write"])
 @pytest.mark.parametrize("case", CASES, ids=lambda c: f"{c.store}: {c.wrong}")
 def test_messages(case, writes, tmp_path):
@@ -90,7 +84,7 @@ def test_messages(case, writes, tmp_path):
     with SERVERS[case.store]() as s:
         s.fault = (lambda request: case.fault) if case.fault else None
         put(s, "g/a", tmp_path / "a")
-        url = f"{getattr(s, 'scheme', 's3')}://{case.bucket}/g/a"
+        url = f"{s.scheme}://{case.bucket}/g/a"
         wrong = {k: v.format(s.endpoint) for k, v in case.variables.items()}
         args = ["eval", "a + 1", "--in", f"a={tmp_path / 'a' if writes else url}"]
         args += ["--out", f"{url}2"] if writes else []
@@ -113,7 +107,7 @@ def test_certificates(store, certificates, tmp_path):
     server = SERVERS[store]()
     server.certificate = str(certificates[0][1])
     with server as s:
-        url = f"{getattr(s, 'scheme', 's3')}://b/g/a"
+        url = f"{s.scheme}://b/g/a"
         done = subprocess.run(
             [BIN, "info", url], env={**os.environ, **s.variables}, capture_output=True, text=True
         )
