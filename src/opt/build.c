@@ -91,8 +91,8 @@ typedef struct request {
     const cubed_target *targets;
     int ntargets;
     const cubed_plan_options *options;
-    cubed_plan
-        *last; /* that opened its sources, which the next one shares; referenced. NULL: none */
+    /* The last one that opened its sources, which the next one shares; referenced. NULL: none. */
+    cubed_plan *last;
 } request;
 
 static cubed_status open_storage(cubed_plan *p, request *q, cubed_error *err)

@@ -288,8 +288,9 @@ cubed_status cb_net_get_seconds(cb_net *n, cb_zone *zone, const char *url, const
     if (!text) return CUBED_OK;
     const double seconds = strtod(text, &end);
     if (end == text || (*end && strcmp(end, "s") != 0) || !(seconds >= 0.001 && seconds < most))
-        return cb_fail(err, CUBED_E_ARG, "%.*s is \"%s\", expected seconds",
-                       (int)strcspn(names, " "), names, text);
+        return cb_fail(err, CUBED_E_ARG,
+                       "%.*s is \"%s\", expected seconds, at least 0.001 and less than %.0f",
+                       (int)strcspn(names, " "), names, text, most);
     *ms = (int64_t)(seconds * 1000);
     return CUBED_OK;
 }

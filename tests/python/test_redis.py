@@ -129,6 +129,7 @@ def test_errors(top, port):
         ({"REDIS_PASSWORD": ""}, "NOAUTH Authentication required.: set REDIS_PASSWORD"),
         ({"REDIS_PASSWORD": "other"}, "WRONGPASS"),
         ({"REDIS_EXPIRY": "soon"}, 'REDIS_EXPIRY is "soon", expected seconds'),
+        ({"REDIS_TIMEOUT": "1e9"}, 'REDIS_TIMEOUT is "1e9", expected seconds, at least 0.001 and'),
     ]:
         said = run("eval", "ones((3,))", "--out", out, code=1, **variables)
         assert text in said and out in said
