@@ -133,6 +133,9 @@ cb_fetch_answer cb_chunks_ask(cb_chunks *c, cb_fetch_batch *b, int node, const i
 /* See fetch.h. */
 void cb_chunks_forget(cb_chunks *c, const void *owner, int64_t task);
 
+/* Where a chunk of an intermediate will lie in memory, if that is known before it is put: it may be made there, and be put
+ * from there. Else NULL. */
+void *cb_chunks_place(cb_chunks *c, int node, const int64_t *idx);
 /* Writes one whole chunk in C order (padded at the edge by the caller). Beside src it takes from
  * the arena what chunks/need.h says. */
 CUBED_MUST_CHECK cubed_status cb_chunks_put(cb_chunks *c, int node, const int64_t *idx,

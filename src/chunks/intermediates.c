@@ -222,6 +222,26 @@ static cubed_status spill(cb_chunks *c, int node, int64_t chunk, const void *src
     return CUBED_OK;
 }
 
+/* Whether there are readers to come, and the chunk is not in memory: a task that runs again finds what its first attempt
+ * left. */
+static bool is_wanted(cb_chunks *c, int node, int64_t chunk)
+{
+    const chunks_of_node *x = &c->nodes[node];
+    pthread_mutex_lock(&c->lock);
+    const bool in_memory = x->kept[chunk] && x->kept[chunk] != cb_chunks_in_work(c);
+    const bool wanted = x->readers[chunk] > 0 && !in_memory;
+    pthread_mutex_unlock(&c->lock);
+    return wanted;
+}
+
+void *cb_chunks_place(cb_chunks *c, int node, const int64_t *idx)
+{
+    const cb_node *n = &c->plan->ir.nodes[node];
+    const int64_t chunk = cb_grid_ravel(n->grid, idx);
+    if (!cb_node_is_intermediate(n) || !c->options.own || !is_wanted(c, node, chunk)) return NULL;
+    return place_together(c, node, chunk);
+}
+
 cubed_status cb_intermediate_put(cb_chunks *c, int node, const int64_t *idx, const void *src,
                                  const cubed_cancel *cancel, cb_task_count *count, cubed_error *err)
 {
@@ -229,12 +249,7 @@ cubed_status cb_intermediate_put(cb_chunks *c, int node, const int64_t *idx, con
     int64_t chunk = cb_grid_ravel(c->plan->ir.nodes[node].grid, idx);
     size_t bytes = cb_chunk_bytes_at(c->plan, node, idx);
     if (!c->options.own) return spill(c, node, chunk, src, bytes, cancel, count, err);
-    pthread_mutex_lock(&c->lock);
-    /* A task that runs again finds what its first attempt left. */
-    bool in_memory = x->kept[chunk] && x->kept[chunk] != cb_chunks_in_work(c);
-    bool wanted = x->readers[chunk] > 0 && !in_memory;
-    pthread_mutex_unlock(&c->lock);
-    if (!wanted) return CUBED_OK;
+    if (!is_wanted(c, node, chunk)) return CUBED_OK;
     size_t taken = cb_pages_round(x->chunk_bytes);
     void *ptr = place_together(c, node, chunk);
     if (!ptr && take_memory(c, taken)) {
@@ -246,10 +261,8 @@ cubed_status cb_intermediate_put(cb_chunks *c, int node, const int64_t *idx, con
                            "is no work directory to put it in",
                            taken);
     }
-    if (ptr)
-        memcpy(ptr, src, bytes);
-    else
-        CB_TRY(spill(c, node, chunk, src, bytes, cancel, count, err));
+    if (ptr && ptr != src) memcpy(ptr, src, bytes);
+    if (!ptr) CB_TRY(spill(c, node, chunk, src, bytes, cancel, count, err));
     pthread_mutex_lock(&c->lock);
     x->kept[chunk] = ptr ? ptr : cb_chunks_in_work(c);
     pthread_mutex_unlock(&c->lock);

@@ -177,6 +177,8 @@ cubed_status cb_output_write(const cb_task *t, int out, const cb_box *kept, cons
         size_t mark = cb_arena_mark(t->arena);
         void *staging;
         CB_TRY(writing_frame(t->plan, t->stage, out, t->arena, &staging, err));
+        void *place = staging ? cb_chunks_place(t->chunks, node, idx) : NULL;
+        if (place) staging = place;
         if (staging) stage_chunk(t, out, idx, kept, view, staging);
         CB_TRY(cb_chunks_put(t->chunks, node, idx, staging ? staging : view->base, t->arena,
                              t->count, err));
