@@ -240,8 +240,10 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_random_blocks(
 /* args[nargs] are broadcast and promoted by the standard's rules, and the result has the chunks of the largest
  * of those that are read or made chunk by chunk; of constants only where all are.
  * Half precision (float16, bfloat16) is calculated in float32, which the result is then; CUBED_OP_WHERE takes
- * a bool first. Comparisons of signed integers with uint64 are exact. CUBED_OP_POW with one number (0-d, cubed_array_full) as the exponent is what is rounded once:
- * of 2 a square, of 1 x in the result's type, of -1 a division (of floats and complex numbers), of 0.5 a square
+ * a bool first. Times (datetime64, timedelta64) are added, subtracted, multiplied, divided, compared and chosen among by
+ * NumPy's rules, in the unit that both have in common; what is made of NaT is NaT, nan or false. Comparisons of signed
+ * integers with uint64 are exact. CUBED_OP_POW with one number (0-d, cubed_array_full) as the exponent is what is
+ * rounded once: of 2 a square, of 1 x in the result's type, of -1 a division (of floats and complex numbers), of 0.5 a square
  * root (of floats: nan of -inf). CUBED_E_TYPE for a kind that the operation does not take, CUBED_E_ARG for
  * shapes that do not broadcast, arrays of several contexts, and integers to one negative power. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_elementwise(cubed_op op, cubed_array *const *args,
@@ -249,7 +251,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_elementwise(cubed_op op, cubed_arr
                                                           cubed_error *err);
 /* The same shape and chunks in another type; x itself if it has that type. Complex to real drops the imaginary
  * part; float to integer truncates (NaN and out of range: unspecified value, no trap); anything to bool tests
- * != 0; times are cast from and to integers and bools alone, as int64. CUBED_E_TYPE for others, and for texts. */
+ * != 0; times are cast from and to integers and bools, as int64, and to other units downwards, months to days of dates
+ * alone. CUBED_E_TYPE for others, and for texts. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_astype(cubed_array *x, cubed_dtype dtype,
                                                      cubed_array **out, cubed_error *err);
 

@@ -18,8 +18,11 @@ cubed_dtype expr_literal_dtype(const expr_value *v, const cubed_array *other)
 {
     cubed_dtype dtype = other ? cubed_array_dtype(other) : CUBED_BOOL;
     cubed_kind kind = cubed_dtype_kind(dtype);
-    if (dtype >= CUBED_DTYPE_COUNT) /* no operation has it */
+    if (dtype >=
+        CUBED_DTYPE_COUNT) { /* no operation has it, or any number beside it, as of times */
         dtype = kind == CUBED_KIND_FLOAT ? CUBED_FLOAT32 : CUBED_INT64;
+        kind = cubed_dtype_kind(dtype);
+    }
     switch (v->kind) {
     case EXPR_BOOL: return dtype;
     case EXPR_INT: return kind == CUBED_KIND_BOOL ? CUBED_INT64 : dtype;

@@ -25,6 +25,7 @@ cubed_status cb_op_cast(cubed_array *x, cubed_dtype dtype, cubed_array **out, cu
         *out = cubed_array_ref(x);
         return CUBED_OK;
     }
+    if (cb_op_is_time_cast(from, dtype)) return cb_op_cast_time(x, dtype, out, err);
     bool whole = a <= CUBED_KIND_UINT || b <= CUBED_KIND_UINT;
     if (a == CUBED_KIND_TEXT || b == CUBED_KIND_TEXT ||
         ((a == CUBED_KIND_TIME || b == CUBED_KIND_TIME) && !whole)) {
@@ -209,6 +210,10 @@ cubed_status cubed_elementwise(cubed_op op, cubed_array *const *args, int nargs,
     if (first && args[0]->node.dtype != CUBED_BOOL)
         return cb_fail(err, CUBED_E_TYPE, "where: the condition is %s, expected bool",
                        cubed_dtype_name(args[0]->node.dtype));
+    for (int i = first; i < nargs; i++) {
+        if (cubed_dtype_kind(args[i]->node.dtype) == CUBED_KIND_TIME)
+            return cb_op_time(op, args, nargs, out, err);
+    }
     cubed_dtype type = args[first]->node.dtype;
     for (int i = first; i < nargs; i++) {
         cubed_dtype both = cubed_dtype_promote(type, args[i]->node.dtype);

@@ -54,6 +54,14 @@ int64_t cb_op_reduce_count(const cubed_array *x, uint32_t reduced);
  * none. */
 CUBED_MUST_CHECK cubed_status cb_op_reduce(const char *what, cubed_array *x, cb_reduction kind,
                                            uint32_t reduced, cubed_array **out, cubed_error *err);
+/* Elementwise operations of which an operand is a time, but for the condition of CUBED_OP_WHERE; arguments as in
+ * cubed_elementwise, checked but for types. */
+CUBED_MUST_CHECK cubed_status cb_op_time(cubed_op op, cubed_array *const *args, int nargs,
+                                         cubed_array **out, cubed_error *err);
+/* Whether a time is cast to another unit by arithmetic; and that. */
+bool cb_op_is_time_cast(cubed_dtype from, cubed_dtype to);
+CUBED_MUST_CHECK cubed_status cb_op_cast_time(cubed_array *x, cubed_dtype dtype, cubed_array **out,
+                                              cubed_error *err);
 /* Reductions of times, of which NaT is or is not passed over: smallest and largest, and of differences sums and
  * means, which are truncated; options as in cubed_reduce. CUBED_E_TYPE for others. */
 CUBED_MUST_CHECK cubed_status cb_op_reduce_time(cubed_reduction which, cubed_array *x,

@@ -1,6 +1,7 @@
 #include "ops/steps.h"
 
 #include "base/error.h"
+#include "dtype/scalar.h"
 #include "plan/graph.h"
 
 cubed_array *cb_step(cb_steps *s, cubed_status st, cubed_array *const *x)
@@ -108,6 +109,16 @@ cubed_array *cb_step_float(cb_steps *s, double value)
 {
     const cubed_scalar v = {.f64 = value};
     return cb_step_scalar(s, CUBED_FLOAT64, &v);
+}
+
+cubed_array *cb_step_number(cb_steps *s, const cubed_array *beside, double value)
+{
+    if (!beside) return NULL;
+    const cubed_kind kind = cubed_dtype_kind(beside->node.dtype);
+    const bool has_it = kind == CUBED_KIND_FLOAT || kind == CUBED_KIND_COMPLEX;
+    const cubed_dtype dtype = has_it ? beside->node.dtype : CUBED_FLOAT64;
+    const cubed_scalar v = cb_scalar_from_double(dtype, value);
+    return cb_step_scalar(s, dtype, &v);
 }
 
 cubed_status cb_steps_end(cb_steps *s, cubed_array *x, cubed_array **out)

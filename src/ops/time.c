@@ -1,0 +1,369 @@
+/* Arithmetic of dates and of differences of times, by NumPy's rules: that of the int64 that they are, in the unit that
+ * both have in common, where the least one, NaT, stands for what NaN is of floats. */
+#include <math.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "ops/ops_pkg.h"
+#include "ops/steps.h"
+
+cubed_array *cb_step_whole(cb_steps *s, int64_t value)
+{
+    const cubed_scalar v = {.i64 = value};
+    return cb_step_scalar(s, CUBED_INT64, &v);
+}
+
+cubed_array *cb_step_is_nat(cb_steps *s, cubed_array *x)
+{
+    return cb_step_op(s, CUBED_OP_EQUAL, x, cb_step_whole(s, INT64_MIN), NULL);
+}
+
+cubed_array *cb_step_nat_where(cb_steps *s, cubed_array *condition, cubed_array *x)
+{
+    return cb_step_op(s, CUBED_OP_WHERE, condition, cb_step_whole(s, INT64_MIN), x);
+}
+
+cubed_array *cb_step_divided_time(cb_steps *s, cubed_array *x, cubed_array *n)
+{
+    cubed_array *q = cb_step_op(s, CUBED_OP_FLOOR_DIVIDE, x, n, NULL);
+    cubed_array *is_below = cb_step_op(s, CUBED_OP_LESS, q, cb_step_whole(s, 0), NULL);
+    cubed_array *is_part =
+        cb_step_op(s, CUBED_OP_NOT_EQUAL, cb_step_op(s, CUBED_OP_MULTIPLY, q, n, NULL), x, NULL);
+    is_below = cb_step_op(s, CUBED_OP_LOGICAL_AND, is_below, is_part, NULL);
+    return cb_step_op(s, CUBED_OP_ADD, q, cb_step_cast(s, is_below, CUBED_INT64), NULL);
+}
+
+/* --- Units ---------------------------------------------------------------------------------------------- */
+
+typedef struct period {
+    cubed_unit unit;
+    int64_t multiple;
+} period;
+
+static period period_of(cubed_dtype dtype)
+{
+    period p;
+    int multiple;
+    cubed_dtype_get_time(dtype, &p.unit, &multiple);
+    p.multiple = multiple;
+    return p;
+}
+
+static bool is_calendar(cubed_unit unit) { return unit == CUBED_UNIT_Y || unit == CUBED_UNIT_M; }
+
+/* How many of the finer unit one of the other is: of both in the calendar, or neither. 0: more than NumPy has. */
+static int64_t units_in(cubed_unit coarse, cubed_unit fine)
+{
+    static const int64_t in_next[CUBED_UNIT_COUNT] = {
+        [CUBED_UNIT_Y] = 12,    [CUBED_UNIT_W] = 7,     [CUBED_UNIT_D] = 24,
+        [CUBED_UNIT_H] = 60,    [CUBED_UNIT_MIN] = 60,  [CUBED_UNIT_S] = 1000,
+        [CUBED_UNIT_MS] = 1000, [CUBED_UNIT_US] = 1000, [CUBED_UNIT_NS] = 1000,
+        [CUBED_UNIT_PS] = 1000, [CUBED_UNIT_FS] = 1000};
+    int64_t n = 1;
+    for (cubed_unit u = coarse; u < fine; u++) {
+        n *= in_next[u];
+        if (n >> 56) return 0;
+    }
+    return n;
+}
+
+static int64_t common_divisor(int64_t a, int64_t b)
+{
+    while (b != 0) {
+        const int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* The longest period that both are whole numbers of. Months have none in common with days but of dates, which begin on
+ * a day: `a_is_date`, `b_is_date`. */
+static cubed_status common_period(period a, bool a_is_date, period b, bool b_is_date, period *out,
+                                  const char **wrong)
+{
+    *wrong = NULL;
+    *out = a.unit == CUBED_UNIT_GENERIC ? b : a;
+    if (a.unit == CUBED_UNIT_GENERIC || b.unit == CUBED_UNIT_GENERIC) return CUBED_OK;
+    out->unit = a.unit > b.unit ? a.unit : b.unit;
+    if (is_calendar(a.unit) != is_calendar(b.unit)) {
+        if (is_calendar(a.unit) ? !a_is_date : !b_is_date) {
+            *wrong = "months and days have no common unit";
+            return CUBED_E_TYPE;
+        }
+        /* NumPy takes years and months for weeks here, as little as these are in them. */
+        a.unit = is_calendar(a.unit) ? CUBED_UNIT_W : a.unit;
+        b.unit = is_calendar(b.unit) ? CUBED_UNIT_W : b.unit;
+    }
+    const int64_t of_a = units_in(a.unit, out->unit), of_b = units_in(b.unit, out->unit);
+    if (!of_a || !of_b || cb_mul_i64(a.multiple, of_a, &a.multiple) ||
+        cb_mul_i64(b.multiple, of_b, &b.multiple)) {
+        *wrong = "one unit is too many of the other";
+        return CUBED_E_ARG;
+    }
+    out->multiple = common_divisor(a.multiple, b.multiple);
+    return CUBED_OK;
+}
+
+/* Days from 1970-01-01 to the first one of a month, which are counted from 1970-01. Years begin in March here, so that
+ * the day that some have more is their last one, and are counted from March of the year 0. */
+static cubed_array *days_of_months(cb_steps *s, cubed_array *month)
+{
+    const cubed_op add = CUBED_OP_ADD, times = CUBED_OP_MULTIPLY, by = CUBED_OP_FLOOR_DIVIDE;
+    cubed_array *from = cb_step_op(s, add, month, cb_step_whole(s, 1970 * 12 - 2), NULL);
+    cubed_array *year = cb_step_op(s, by, from, cb_step_whole(s, 12), NULL);
+    cubed_array *in_year = cb_step_op(s, CUBED_OP_REMAINDER, from, cb_step_whole(s, 12), NULL);
+    /* 31 30 31 30 31 days, and again. */
+    cubed_array *day = cb_step_op(s, times, in_year, cb_step_whole(s, 153), NULL);
+    day = cb_step_op(s, add, day, cb_step_whole(s, 2), NULL);
+    day = cb_step_op(s, by, day, cb_step_whole(s, 5), NULL);
+    day = cb_step_op(s, add, day, cb_step_op(s, times, year, cb_step_whole(s, 365), NULL), NULL);
+    static const struct {
+        int64_t years, leap; /* one day more, or less, in so many years */
+    } rules[] = {{4, 1}, {100, -1}, {400, 1}};
+    for (int i = 0; i < 3; i++) {
+        cubed_array *n = cb_step_op(s, by, year, cb_step_whole(s, rules[i].years), NULL);
+        day = cb_step_op(s, rules[i].leap > 0 ? add : CUBED_OP_SUBTRACT, day, n, NULL);
+    }
+    return cb_step_op(s, CUBED_OP_SUBTRACT, day, cb_step_whole(s, 719468), NULL);
+}
+
+/* x * n / of, downwards. */
+static cubed_array *scaled(cb_steps *s, cubed_array *x, int64_t n, int64_t of)
+{
+    const int64_t both = common_divisor(n, of);
+    if (n != both) x = cb_step_op(s, CUBED_OP_MULTIPLY, x, cb_step_whole(s, n / both), NULL);
+    if (of != both) x = cb_step_op(s, CUBED_OP_FLOOR_DIVIDE, x, cb_step_whole(s, of / both), NULL);
+    return x;
+}
+
+/* int64 in units of `from` as such in those of `to`, which months of dates alone have in common with days; NaT stay. NULL
+ * where s failed; CUBED_E_UNSUPPORTED where the units have too little in common. */
+static cubed_array *in_period(cb_steps *s, cubed_array *x, period from, period to)
+{
+    cubed_array *y = x;
+    if (!x || from.unit == CUBED_UNIT_GENERIC || to.unit == CUBED_UNIT_GENERIC ||
+        (from.unit == to.unit && from.multiple == to.multiple))
+        return x;
+    if (is_calendar(from.unit) && !is_calendar(to.unit)) {
+        y = scaled(s, y, units_in(from.unit, CUBED_UNIT_M) * from.multiple, 1);
+        y = days_of_months(s, y);
+        from = (period){CUBED_UNIT_D, 1};
+    }
+    int64_t up = units_in(from.unit, to.unit), down = units_in(to.unit, from.unit);
+    if (!up || !down || cb_mul_i64(up, from.multiple, &up) ||
+        cb_mul_i64(down, to.multiple, &down)) {
+        s->st = cb_fail(s->err, CUBED_E_UNSUPPORTED, "times in %s cannot be converted to %s",
+                        cubed_unit_name(from.unit), cubed_unit_name(to.unit));
+        return NULL;
+    }
+    y = scaled(s, y, up, down);
+    return y == x ? x : cb_step_nat_where(s, cb_step_is_nat(s, x), y);
+}
+
+bool cb_op_is_time_cast(cubed_dtype from, cubed_dtype to)
+{
+    if (cubed_dtype_kind(from) != CUBED_KIND_TIME ||
+        cubed_dtype_family(from) != cubed_dtype_family(to))
+        return false;
+    const period a = period_of(from), b = period_of(to);
+    /* Other ways between months and days are calendars, or means. */
+    return is_calendar(a.unit) == is_calendar(b.unit) ||
+           (cubed_dtype_family(from) == CUBED_DATETIME64 && is_calendar(a.unit) &&
+            b.unit != CUBED_UNIT_GENERIC);
+}
+
+cubed_status cb_op_cast_time(cubed_array *x, cubed_dtype dtype, cubed_array **out, cubed_error *err)
+{
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    cubed_array *ints = cb_step_cast(&s, x, CUBED_INT64);
+    ints = in_period(&s, ints, period_of(x->node.dtype), period_of(dtype));
+    return cb_steps_end(&s, cb_step_cast(&s, ints, dtype), out);
+}
+
+/* --- Rules ---------------------------------------------------------------------------------------------- */
+
+/* Kinds of operands: D(ate), t(ime difference), b(ool), i(nteger), u(int64), f(loat). */
+static char letter_of(cubed_dtype dtype)
+{
+    switch (cubed_dtype_kind(dtype)) {
+    case CUBED_KIND_TIME: return cubed_dtype_family(dtype) == CUBED_DATETIME64 ? 'D' : 't';
+    case CUBED_KIND_BOOL: return 'b';
+    case CUBED_KIND_INT: return 'i';
+    case CUBED_KIND_UINT: return dtype == CUBED_UINT64 ? 'u' : 'i';
+    case CUBED_KIND_FLOAT: return 'f';
+    default: return '-';
+    }
+}
+
+/* What an operation takes, each pair behind a blank, and gives: 'D' or 't', 'i' or 'f', or 'b' of comparisons. */
+static const struct rule {
+    cubed_op op;
+    const char *operands;
+    char result;
+} rules[] = {
+    {CUBED_OP_ADD, " Dt tD Db Di Du bD iD uD", 'D'},
+    {CUBED_OP_ADD, " tt tb ti tu bt it ut", 't'},
+    {CUBED_OP_SUBTRACT, " Dt Db Di Du", 'D'},
+    {CUBED_OP_SUBTRACT, " DD tt tb ti tu bt it ut", 't'},
+    {CUBED_OP_MULTIPLY, " tb ti tu tf bt it ut ft", 't'},
+    {CUBED_OP_DIVIDE, " tt", 'f'},
+    {CUBED_OP_DIVIDE, " ti tu tf", 't'},
+    {CUBED_OP_FLOOR_DIVIDE, " tt", 'i'},
+    {CUBED_OP_FLOOR_DIVIDE, " ti tu tf", 't'},
+    {CUBED_OP_REMAINDER, " tt", 't'},
+    {CUBED_OP_MAXIMUM, " DD", 'D'},
+    {CUBED_OP_MAXIMUM, " tt tb ti bt it", 't'},
+    {CUBED_OP_MINIMUM, " DD", 'D'},
+    {CUBED_OP_MINIMUM, " tt tb ti bt it", 't'},
+    {CUBED_OP_WHERE, " DD", 'D'},
+    {CUBED_OP_WHERE, " tt tb ti bt it", 't'},
+    {CUBED_OP_ABS, " t", 't'},
+    {CUBED_OP_NEGATIVE, " t", 't'},
+    {CUBED_OP_POSITIVE, " t", 't'},
+    {CUBED_OP_ISNAN, " D t", 'b'},
+    {CUBED_OP_ISFINITE, " D t", 'b'},
+};
+
+static const char comparable[] = " DD tt tb ti bt it";
+
+/* What becomes of these operands; 0: the operation is not defined for them. */
+static char result_of(cubed_op op, const char *letters)
+{
+    char pair[4] = " ";
+    memcpy(pair + 1, letters, 3);
+    if (op >= CUBED_OP_EQUAL && op <= CUBED_OP_GREATER_EQUAL)
+        return strstr(comparable, pair) ? 'b' : 0;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        if (rules[i].op == op && strstr(rules[i].operands, pair)) return rules[i].result;
+    }
+    return 0;
+}
+
+static cubed_status refuse(cubed_op op, cubed_array *const *args, int nargs, const char *why,
+                           cubed_status st, cubed_error *err)
+{
+    char a[CUBED_DTYPE_TEXT_CAP], b[CUBED_DTYPE_TEXT_CAP];
+    return cb_fail(err, st, "%s is not defined for %s%s%s%s%s", cubed_op_name(op),
+                   cubed_dtype_text(args[0]->node.dtype, a), nargs > 1 ? " and " : "",
+                   nargs > 1 ? cubed_dtype_text(args[1]->node.dtype, b) : "", why ? ": " : "",
+                   why ? why : "");
+}
+
+/* --- Operations ------------------------------------------------------------------------------------------ */
+
+/* int64 of a time, in this period; numbers as they are. */
+static cubed_array *number_of(cb_steps *s, cubed_array *x, period p)
+{
+    if (cubed_dtype_kind(x->node.dtype) != CUBED_KIND_TIME) return x;
+    return in_period(s, cb_step_cast(s, x, CUBED_INT64), period_of(x->node.dtype), p);
+}
+
+/* Where one of them is NaT, in the unit that it has. */
+static cubed_array *missing_of(cb_steps *s, cubed_array *const *args, int nargs)
+{
+    cubed_array *missing = NULL;
+    for (int i = 0; i < nargs; i++) {
+        if (cubed_dtype_kind(args[i]->node.dtype) != CUBED_KIND_TIME) continue;
+        cubed_array *is_nat = cb_step_is_nat(s, cb_step_cast(s, args[i], CUBED_INT64));
+        missing = missing ? cb_step_op(s, CUBED_OP_LOGICAL_OR, missing, is_nat, NULL) : is_nat;
+    }
+    return missing;
+}
+
+static cubed_array *unary(cb_steps *s, cubed_op op, cubed_array *x)
+{
+    cubed_array *y;
+    if (op == CUBED_OP_ISNAN || op == CUBED_OP_ISFINITE) {
+        y = missing_of(s, &x, 1);
+        return op == CUBED_OP_ISNAN ? y : cb_step_op(s, CUBED_OP_LOGICAL_NOT, y, NULL, NULL);
+    }
+    y = cb_step_op(s, op, cb_step_cast(s, x, CUBED_INT64), NULL, NULL); /* NaT wraps to itself */
+    return cb_step_cast(s, y, x->node.dtype);
+}
+
+static bool divides(cubed_op op)
+{
+    return op == CUBED_OP_DIVIDE || op == CUBED_OP_FLOOR_DIVIDE || op == CUBED_OP_REMAINDER;
+}
+
+/* A time as int64, of numbers x and y; `missing`: where an operand is. */
+static cubed_array *time_of(cb_steps *s, cubed_op op, cubed_array *x, cubed_array *y,
+                            cubed_array *missing)
+{
+    const bool truncates = op == CUBED_OP_DIVIDE || op == CUBED_OP_FLOOR_DIVIDE;
+    cubed_array *z;
+    if (truncates && cubed_dtype_kind(y->node.dtype) == CUBED_KIND_FLOAT)
+        z = cb_step_op(s, CUBED_OP_DIVIDE, cb_step_cast(s, x, CUBED_FLOAT64), y, NULL);
+    else
+        z = truncates ? cb_step_divided_time(s, x, y) : cb_step_op(s, op, x, y, NULL);
+    if (divides(op)) {
+        cubed_array *none = cb_step_op(s, CUBED_OP_EQUAL, y, cb_step_whole(s, 0), NULL);
+        missing = cb_step_op(s, CUBED_OP_LOGICAL_OR, missing, none, NULL);
+    }
+    if (z && cubed_dtype_kind(z->node.dtype) == CUBED_KIND_FLOAT)
+        missing = cb_step_op(s, CUBED_OP_LOGICAL_OR, missing,
+                             cb_step_op(s, CUBED_OP_ISNAN, z, NULL, NULL), NULL);
+    return z ? cb_step_nat_where(s, missing, cb_step_cast(s, z, CUBED_INT64)) : NULL;
+}
+
+static cubed_array *binary(cb_steps *s, cubed_op op, char result, cubed_array *const *args,
+                           period p)
+{
+    cubed_array *x = number_of(s, args[0], p), *y = number_of(s, args[1], p);
+    cubed_array *missing = missing_of(s, args, 2), *z;
+    if (!x || !y) return NULL;
+    switch (result) {
+    case 'b':
+        z = cb_step_op(s, op, x, y, NULL);
+        if (op == CUBED_OP_NOT_EQUAL) return cb_step_op(s, CUBED_OP_LOGICAL_OR, z, missing, NULL);
+        missing = cb_step_op(s, CUBED_OP_LOGICAL_NOT, missing, NULL, NULL);
+        return cb_step_op(s, CUBED_OP_LOGICAL_AND, z, missing, NULL);
+    case 'f':
+        z = cb_step_op(s, op, cb_step_cast(s, x, CUBED_FLOAT64), cb_step_cast(s, y, CUBED_FLOAT64),
+                       NULL);
+        return cb_step_op(s, CUBED_OP_WHERE, missing, cb_step_float(s, (double)NAN), z);
+    case 'i':
+        z = cb_step_op(s, op, x, y, NULL);
+        return cb_step_op(s, CUBED_OP_WHERE, missing, cb_step_whole(s, 0), z);
+    default: return time_of(s, op, x, y, missing);
+    }
+}
+
+cubed_status cb_op_time(cubed_op op, cubed_array *const *args, int nargs, cubed_array **out,
+                        cubed_error *err)
+{
+    cubed_array *const *of =
+        op == CUBED_OP_WHERE ? args + 1 : args; /* the condition is none of them */
+    const int n = op == CUBED_OP_WHERE ? 2 : nargs;
+    char letters[3] = {0}, result = 0;
+    period p, q;
+    const char *wrong = NULL;
+    cubed_dtype dtype = CUBED_BOOL;
+    for (int i = 0; i < n && i < 2; i++) letters[i] = letter_of(of[i]->node.dtype);
+    if (n <= 2) result = result_of(op, letters);
+    if (!result) return refuse(op, of, n, NULL, CUBED_E_TYPE, err);
+    const bool is_second = strchr("Dt", letters[0]) == NULL;
+    p = q = period_of(of[is_second]->node.dtype);
+    if (n == 2 && !is_second && strchr("Dt", letters[1])) q = period_of(of[1]->node.dtype);
+    /* Spans of months are no spans of days, also beside dates. */
+    const cubed_status st = common_period(p, letters[0] == 'D', q, letters[1] == 'D', &p, &wrong);
+    if (wrong) return refuse(op, of, n, wrong, st, err);
+    if (result == 'D' || result == 't')
+        CB_TRY(cubed_dtype_time(result == 'D' ? CUBED_DATETIME64 : CUBED_TIMEDELTA64, p.unit,
+                                (int)p.multiple, &dtype, err));
+    cb_steps s = {.ctx = args[0]->ctx, .err = err};
+    cubed_array *y;
+    if (n == 1) return cb_steps_end(&s, unary(&s, op, of[0]), out);
+    if (op == CUBED_OP_WHERE) {
+        cubed_array *a = number_of(&s, of[0], p), *b = number_of(&s, of[1], p);
+        y = a && b ? cb_step_op(&s, op, args[0], cb_step_cast(&s, a, CUBED_INT64),
+                                cb_step_cast(&s, b, CUBED_INT64))
+                   : NULL;
+    } else {
+        y = binary(&s, op, result, of, p);
+    }
+    if (y && (result == 'D' || result == 't')) y = cb_step_cast(&s, y, dtype);
+    return cb_steps_end(&s, y, out);
+}
