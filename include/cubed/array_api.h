@@ -50,6 +50,29 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_tile(cubed_array *x, const int64_t
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_diff(cubed_array *x, int axis, int64_t n,
                                                    cubed_array **out, cubed_error *err);
 
+/* The differences of neighbours of x in one dimension, between others (NULL: none), which are cast to x's type:
+ * CUBED_E_TYPE if that does not hold them. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_ediff1d(cubed_array *x, cubed_array *to_begin,
+                                                      cubed_array *to_end, cubed_array **out,
+                                                      cubed_error *err);
+/* The integral of y along an axis by trapezia, between points x: of y's shape, or in one dimension along the axis. x NULL:
+ * they are dx apart, a number or what broadcasts with the trapezia (NULL: 1). */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_trapezoid(cubed_array *y, cubed_array *x,
+                                                        cubed_array *dx, int axis,
+                                                        cubed_array **out, cubed_error *err);
+/* Derivatives along an axis by differences of second order in the interior and of edge_order (1 or 2) at its ends, of
+ * elements that are `spacing` apart: a number (0-d; NULL: 1), or in one dimension the coordinates of the axis. Of f's
+ * shape and type, integers as float64. CUBED_E_ARG for axes of fewer than edge_order + 1 elements. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_gradient(cubed_array *f, cubed_array *spacing,
+                                                       int axis, int edge_order, cubed_array **out,
+                                                       cubed_error *err);
+/* Angles along an axis less whole periods, so that none is more than half a period from the one in front of it; steps of
+ * less than `discont` stay (NULL: half a period). Both are real numbers (cubed_array_full without dimensions). Integers
+ * with a whole period become int64, others float64. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_unwrap(cubed_array *p, cubed_array *period,
+                                                     cubed_array *discont, int axis,
+                                                     cubed_array **out, cubed_error *err);
+
 /* --- Positions -------------------------------------------------------------------------------------- */
 
 /* As cubed_argmin and cubed_argmax, of the elements that are not NaN. A run fails with CUBED_E_ARG where there
@@ -129,6 +152,51 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_cov(cubed_array *x, const cubed_co
 /* Pearson's correlation coefficients: covariances divided by the roots of their diagonal. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_corrcoef(cubed_array *x, cubed_array **out,
                                                        cubed_error *err);
+
+/* --- Ranges and weighted means ------------------------------------------------------------------------ */
+
+/* The largest element less the smallest: of dates a difference of times. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_ptp(cubed_array *x,
+                                                  const cubed_reduce_options *options,
+                                                  cubed_array **out, cubed_error *err);
+/* The mean with weights, of x's shape or, of one axis, in one dimension (NULL: cubed_mean): of the type that both promote
+ * to, integers as float64. Also the sum of the weights in *total, if that is not NULL; where it is 0 the mean is NaN or
+ * infinite. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_average(cubed_array *x, cubed_array *weights,
+                                                      const cubed_reduce_options *options,
+                                                      cubed_array **out, cubed_array **total,
+                                                      cubed_error *err);
+
+/* --- Numbers that are close, or none ------------------------------------------------------------------ */
+
+typedef struct cubed_close_options {
+    size_t struct_size;
+    double rtol, atol;
+    bool equal_nan; /* NaN are close to NaN */
+    /* |b| of a number b (0-d) that has a's precision for want of its own, as numbers in programs have: the tolerance
+     * is rounded once. NULL: b is an array like a. */
+    const double *magnitude;
+} cubed_close_options;
+#define CUBED_CLOSE_OPTIONS_INIT                                                                   \
+    {                                                                                              \
+        sizeof(cubed_close_options), 1e-5, 1e-8, false, NULL                                       \
+    }
+
+/* Bool: whether |a - b| <= atol + rtol * |b|; infinities are close to themselves alone. CUBED_E_TYPE for others than
+ * numbers. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_isclose(cubed_array *a, cubed_array *b,
+                                                      const cubed_close_options *options,
+                                                      cubed_array **out, cubed_error *err);
+/* Whether all are, without axes. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_allclose(cubed_array *a, cubed_array *b,
+                                                       const cubed_close_options *options,
+                                                       cubed_array **out, cubed_error *err);
+/* x with numbers in the place of NaN (NULL: 0), infinity and minus infinity (NULL: the largest and the least that x's
+ * type has), also in parts of complex numbers. They broadcast, and are promoted, as in CUBED_OP_WHERE. Other types have
+ * none of them. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_nan_to_num(cubed_array *x, cubed_array *nan,
+                                                         cubed_array *posinf, cubed_array *neginf,
+                                                         cubed_array **out, cubed_error *err);
 
 /* --- Elements around an array ------------------------------------------------------------------------- */
 
@@ -428,6 +496,25 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_repeat_each(cubed_array *x, cubed_
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_searchsorted(cubed_array *x1, cubed_array *x2,
                                                            bool right, cubed_array *sorter,
                                                            cubed_array **out, cubed_error *err);
+
+typedef struct cubed_interp_options {
+    size_t struct_size;
+    /* Values in front of the first point, and behind the last one; NULL: those there. */
+    cubed_array *left, *right;
+    /* Of x and xp, whose points are then in any order; more than 0. NULL: there is none */
+    const double *period;
+} cubed_interp_options;
+#define CUBED_INTERP_OPTIONS_INIT                                                                  \
+    {                                                                                              \
+        sizeof(cubed_interp_options), NULL, NULL, NULL                                             \
+    }
+/* float64, or complex128 of complex fp, in x's shape: values at x on straight lines between points xp, which ascend, with
+ * values fp. All points are read for each block of x. CUBED_E_ARG where xp and fp are no vectors of one length, or
+ * empty. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_interp(cubed_array *x, cubed_array *xp,
+                                                     cubed_array *fp,
+                                                     const cubed_interp_options *options,
+                                                     cubed_array **out, cubed_error *err);
 
 /* --- Fourier transforms ------------------------------------------------------------------------------ */
 

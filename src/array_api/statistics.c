@@ -1,6 +1,9 @@
-/* Covariances and correlations: products of what is left of rows without their means. */
+/* Ranges, means with weights; covariances and correlations: products of what is left of rows without their means. */
+#include <string.h>
+
 #include "array_api/api_pkg.h"
 #include "base/error.h"
+#include "dtype/scalar.h"
 #include "ops/steps.h"
 
 static const cubed_reduce_options all = CUBED_REDUCE_OPTIONS_INIT;
@@ -142,5 +145,106 @@ cubed_status cubed_corrcoef(cubed_array *x, cubed_array **out, cubed_error *err)
         y = op(&s, CUBED_OP_MAXIMUM, y, number(&s, y, -1));
         y = y ? op(&s, CUBED_OP_MINIMUM, y, number(&s, y, 1)) : NULL;
     }
+    return cb_steps_end(&s, y, out);
+}
+
+/* --- Ranges and weighted means ------------------------------------------------------------------------------ */
+
+cubed_status cubed_ptp(cubed_array *x, const cubed_reduce_options *options, cubed_array **out,
+                       cubed_error *err)
+{
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    cubed_array *most = cb_step_reduce(&s, CUBED_REDUCE_MAX, x, options);
+    cubed_array *least = cb_step_reduce(&s, CUBED_REDUCE_MIN, x, options);
+    return cb_steps_end(&s, op(&s, CUBED_OP_SUBTRACT, most, least), out);
+}
+
+/* A number everywhere, in this type and x's chunks. */
+static cubed_array *full_like(cb_steps *s, const cubed_array *x, cubed_dtype dtype, double value)
+{
+    const cubed_scalar v = cb_scalar_from_double(dtype, value);
+    cubed_array *y = NULL;
+    if (s->st != CUBED_OK) return NULL;
+    return cb_step(s,
+                   cubed_array_full(s->ctx, dtype, x->node.grid->ndim, x->shape,
+                                    cubed_array_chunks(x), &v, &y, s->err),
+                   &y);
+}
+
+/* The mean, and in *total how many elements each is of. */
+static cubed_array *plain_mean(cb_steps *s, cubed_array *x, const cubed_reduce_options *o,
+                               cubed_array **total)
+{
+    cubed_array *y = cb_step_reduce(s, CUBED_REDUCE_MEAN, x, o);
+    double n = 1, m = 1;
+    if (!y || !total) return y;
+    for (int d = 0; d < x->node.grid->ndim; d++) n *= (double)x->shape[d];
+    for (int d = 0; d < y->node.grid->ndim; d++) m *= (double)y->shape[d];
+    if (cubed_dtype_kind(y->node.dtype) != CUBED_KIND_TIME)
+        *total = full_like(s, y, y->node.dtype, m > 0 ? n / m : 0);
+    else
+        *total = cb_step_cast(s, full_like(s, y, CUBED_INT64, m > 0 ? n / m : 0), y->node.dtype);
+    return y;
+}
+
+/* Weights of x's shape; those of one axis along it. */
+static cubed_array *weights_of(cb_steps *s, const cubed_array *x, cubed_array *w,
+                               const cubed_reduce_options *o)
+{
+    const int ndim = x->node.grid->ndim;
+    int64_t shape[CUBED_MAX_NDIM];
+    if (w->node.grid->ndim == ndim && memcmp(w->shape, x->shape, sizeof *shape * (size_t)ndim) == 0)
+        return w;
+    if (w->node.grid->ndim != 1 || !o->axes || o->naxes != 1) {
+        s->st =
+            cb_fail(s->err, CUBED_E_ARG,
+                    "average: weights have %d dimensions, expected the shape of the array, or one "
+                    "dimension and one axis",
+                    w->node.grid->ndim);
+        return NULL;
+    }
+    int axis = o->axes[0];
+    s->st = cb_api_axis("average", ndim, &axis, s->err);
+    if (s->st == CUBED_OK && w->shape[0] != x->shape[axis])
+        s->st = cb_fail(s->err, CUBED_E_ARG, "average: %lld weights for %lld elements of axis %d",
+                        (long long)w->shape[0], (long long)x->shape[axis], axis);
+    for (int d = axis; d < ndim; d++) shape[d - axis] = d == axis ? w->shape[0] : 1;
+    return cb_step_reshaped(s, w, ndim - axis, shape);
+}
+
+static cubed_array *weighted_mean(cb_steps *s, cubed_array *x, cubed_array *w,
+                                  const cubed_reduce_options *o, cubed_array **total)
+{
+    cubed_dtype type = cubed_dtype_promote(x->node.dtype, w->node.dtype);
+    if (type != CUBED_DTYPE_COUNT && cubed_dtype_kind(x->node.dtype) < CUBED_KIND_FLOAT)
+        type = cubed_dtype_promote(type, CUBED_FLOAT64);
+    if (type == CUBED_DTYPE_COUNT || cubed_dtype_kind(type) > CUBED_KIND_COMPLEX) {
+        char a[CUBED_DTYPE_TEXT_CAP], b[CUBED_DTYPE_TEXT_CAP];
+        s->st = cb_fail(s->err, CUBED_E_TYPE, "average is not defined for %s with weights of %s",
+                        cubed_dtype_text(x->node.dtype, a), cubed_dtype_text(w->node.dtype, b));
+        return NULL;
+    }
+    w = weights_of(s, x, w, o);
+    if (!w) return NULL;
+    x = cb_step_cast(s, x, type);
+    w = cb_step_cast(s, w, type);
+    if (!x) return NULL;
+    *total = op(s, CUBED_OP_MULTIPLY, w, full_like(s, x, type, 1));
+    *total = *total ? cb_step_reduce(s, CUBED_REDUCE_SUM, *total, o) : NULL;
+    cubed_array *y = op(s, CUBED_OP_MULTIPLY, x, w);
+    y = y ? cb_step_reduce(s, CUBED_REDUCE_SUM, y, o) : NULL;
+    return op(s, CUBED_OP_DIVIDE, y, *total);
+}
+
+cubed_status cubed_average(cubed_array *x, cubed_array *weights,
+                           const cubed_reduce_options *options, cubed_array **out,
+                           cubed_array **total, cubed_error *err)
+{
+    const cubed_reduce_options *o = options ? options : &all;
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    cubed_array *sum = NULL;
+    cubed_array *y = weights ? weighted_mean(&s, x, weights, o, &sum)
+                             : plain_mean(&s, x, o, total ? &sum : NULL);
+    if (s.st == CUBED_OK && total) *total = cubed_array_ref(sum);
     return cb_steps_end(&s, y, out);
 }

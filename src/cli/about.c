@@ -61,6 +61,9 @@ static const named_rule rules[] = {
     {"conj", SAME, NULL, 0},
     {"clip", SAME, NULL, 0},
     {"diff", SAME, NULL, 0},
+    {"ediff1d", SAME, NULL, 0},
+    {"nan_to_num", SAME, NULL, 0},
+    {"unwrap", SAME, NULL, 0},
     {"cumulative_sum", SAME, NULL, 0},
     {"cumsum", SAME, NULL, 0},
     {"multiply", SCALE, NULL, 0},
@@ -78,6 +81,8 @@ static const named_rule rules[] = {
     {"min", REDUCE, "minimum", 0},
     {"max", REDUCE, "maximum", 0},
     {"sum", REDUCE, "sum", 0},
+    {"average", REDUCE, "mean", 0},
+    {"ptp", REDUCE, "range", 0},
     {"std", REDUCE, "standard_deviation", 0},
     {"var", SQUARE, "variance", 0},
     {"median", REDUCE, "median", 0},
@@ -401,7 +406,8 @@ static void add_reduction(expr_builder *b, const expr *e, const named_rule *r, j
 
 static bool is_time_spread(const named_rule *r)
 {
-    return r->rule == SQUARE || strcmp(r->name, "sum") == 0 || strcmp(r->name, "std") == 0;
+    return r->rule == SQUARE || strcmp(r->name, "sum") == 0 || strcmp(r->name, "std") == 0 ||
+           strcmp(r->name, "ptp") == 0;
 }
 
 /* What the attributes of its operands, `about` of the first array that counts, become. */

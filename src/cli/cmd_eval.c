@@ -64,6 +64,14 @@ static const cli_topic topics[] = {
     {"quantiles",
      "median quantile percentile, nanmedian nanquantile nanpercentile (x, q, axis=, dim=\"time\", "
      "keepdims=True, method=\"nearest\")"},
+    {"numbers", "isclose allclose (a, b, rtol=1e-5, atol=1e-8, equal_nan=True) "
+                "nan_to_num(x, 0, posinf=, neginf=)"},
+    {"differences",
+     "gradient(x, 0.5 or coordinates, dim=\"time\", edge_order=2) trapezoid(y, x, dx=, axis=) "
+     "ediff1d(x, to_begin=, to_end=) unwrap(p, period=360, discont=, axis=) "
+     "interp(x, points, values, left=, right=, period=)"},
+    {"means and ranges",
+     "average(x, weights=, axis=, dim=\"time\") ptp(x, axis=), with keepdims=True"},
     {"covariances", "cov(x, ddof=1, fweights=, aweights=) corrcoef(x), of the rows of x"},
     {"counts",
      "histogram (x, edges or bins=10, range=(0, 1), weights=) bincount (x, length=, weights=)"},

@@ -63,6 +63,9 @@ cubed_status expr_get_number(expr_builder *b, const expr *e, expr_value *out);
 /* The number in a type that has it. */
 cubed_status expr_get_scalar(expr_builder *b, const expr *e, const expr_value *v, cubed_dtype dtype,
                              cubed_scalar *out);
+/* A number, a list of numbers, or an array; numbers in the type that they have beside `like` (NULL: their own). */
+cubed_status expr_get_elements(expr_builder *b, const expr *e, const cubed_array *like,
+                               cubed_array **out);
 /* True or False by name; *out stays as it is if it is not there. */
 cubed_status expr_get_bool(expr_builder *b, const expr *call, const char *name, bool *out);
 /* dtype="..."; `missing` if it is not there. */
@@ -132,11 +135,11 @@ const expr_function *expr_find_function(const char *name);
 /* All tables of functions; NULL ends them. */
 const expr_function *const *expr_function_tables(void);
 /* The tables, which end with a row without a name: views, casts and rechunk; random numbers; functions on whole blocks;
- * order statistics; Fourier transforms; reductions by group; linear algebra but for products; and functions whose
+ * order statistics; numbers that are close or none, differences and what is between points; Fourier transforms; reductions by group; linear algebra but for products; and functions whose
  * shapes depend on values. */
 extern const expr_function expr_view_functions[], expr_random_functions[], expr_block_functions[],
-    expr_order_functions[], expr_fft_functions[], expr_group_functions[], expr_linalg_functions[],
-    expr_set_functions[], expr_calendar_functions[];
+    expr_order_functions[], expr_composed_functions[], expr_fft_functions[], expr_group_functions[],
+    expr_linalg_functions[], expr_set_functions[], expr_calendar_functions[];
 /* Those that make several arrays: a, b = f(x). */
 #define EXPR_MAX_TUPLE  CUBED_MAX_NDIM
 #define EXPR_ANY_NUMBER 0 /* `nout` of those that make as many as have names, or fail */

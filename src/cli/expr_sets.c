@@ -149,16 +149,15 @@ static cubed_status call_unique_all(expr_builder *b, const expr *e, cubed_array 
     return unique(b, e, &o);
 }
 
-/* A list of numbers, or an array. */
-static cubed_status get_members(expr_builder *b, const expr *e, const cubed_array *like,
-                                cubed_array **out)
+cubed_status expr_get_elements(expr_builder *b, const expr *e, const cubed_array *like,
+                               cubed_array **out)
 {
     if (e->kind != EXPR_TUPLE) {
         expr_value v = {.array = NULL};
         EXPR_TRY(expr_build_value(b, e, &v));
         /* Whole numbers are compared as such, also those that the other type does not have. */
-        bool whole =
-            v.kind == EXPR_INT && cubed_dtype_kind(cubed_array_dtype(like)) <= CUBED_KIND_UINT;
+        bool whole = like && v.kind == EXPR_INT &&
+                     cubed_dtype_kind(cubed_array_dtype(like)) <= CUBED_KIND_UINT;
         EXPR_TRY(expr_operand(b, e, &v, whole ? NULL : like));
         *out = v.array;
         return CUBED_OK;
@@ -169,7 +168,7 @@ static cubed_status get_members(expr_builder *b, const expr *e, const cubed_arra
     int n = 0;
     for (; n < e->n && st == CUBED_OK; n++) {
         made[n] = NULL;
-        st = get_members(b, e->child[n], like, &made[n]);
+        st = expr_get_elements(b, e->child[n], like, &made[n]);
     }
     if (st == CUBED_OK) st = expr_located(b, e, cubed_stack(made, n, 0, out, b->err));
     for (int i = 0; i < n; i++) cubed_array_unref(made[i]);
@@ -186,7 +185,7 @@ static cubed_status call_isin(expr_builder *b, const expr *e, cubed_array **out)
     EXPR_TRY(expr_check_args(b, e, 2, 2, names, &n));
     EXPR_TRY(expr_get_bool(b, e, "invert", &invert));
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
-    cubed_status st = get_members(b, e->child[1], x, &among);
+    cubed_status st = expr_get_elements(b, e->child[1], x, &among);
     if (st == CUBED_OK) st = expr_located(b, e, cubed_isin(x, among, invert, out, b->err));
     cubed_array_unref(x);
     cubed_array_unref(among);

@@ -149,6 +149,32 @@ def test_units_of_the_calendar(ufunc):
             check(ufunc(lazy(a), lazy(b)), expected)
 
 
+@pytest.mark.parametrize("kind", ["M", "m"])
+def test_units_that_are_no_multiples_of_each_other(kind):
+    ints = np.random.default_rng(2).integers(-(10**6), 10**6, 100)
+    types = [f"{kind}8[{unit}]" for unit in ("7s", "3s", "36h", "2D", "W", "250ms")]
+    for one, other in itertools.permutations(types, 2):
+        a, b = ints.astype(one), ints[::-1].astype(other)
+        check(lazy(a).astype(other), a.astype(other))
+        check(lazy(a) - lazy(b), a - b)
+        check(lazy(a) < lazy(b), a < b)
+        check(cubed.where(lazy(a < b), lazy(a), lazy(b)), np.where(a < b, a, b))
+
+
+def test_months_of_centuries_are_days():
+    months = np.append(np.arange(-30_000, 30_000, 7), [0, 1, -1]).astype("M8[M]")
+    for unit in ("D", "W", "2W", "14D", "h", "7s"):
+        start = np.datetime64(3, unit)
+        check(lazy(months) - start, months - start)
+        check(lazy(months.astype("M8[2M]")) - start, months.astype("M8[2M]") - start)
+    years = np.arange(-2500, 2500, 3).astype("M8[Y]")
+    check(lazy(years) - np.datetime64(3, "D"), years - np.datetime64(3, "D"))
+    with pytest.raises(TypeError, match="months and days have no common unit"):
+        lazy(months) + np.timedelta64(3, "D") - np.timedelta64(1, "M")
+    with pytest.raises(TypeError, match=r"where is not defined for datetime64\[M\] and int64"):
+        cubed.where(lazy(months) > months[0], lazy(months), 0)
+
+
 def test_limits_and_gradients():
     check(cubed.clip(lazy(DATES), DATES[0], None), np.clip(DATES, DATES[0], None))
     check(np.clip(lazy(SECONDS), None, np.timedelta64(1, "m")), np.clip(SECONDS, None, 60))

@@ -391,8 +391,6 @@ class Array(Methods):
     # --- Operators -------------------------------------------------------------------------------
 
     def _unary(self, name: str) -> Array:
-        if self.dtype.kind in "mM":
-            return _above._times.unary(name, self)
         return self._like(_core.elementwise(name, self._x))
 
     def __neg__(self) -> Array:

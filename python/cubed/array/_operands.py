@@ -57,6 +57,20 @@ def scalar_array(value: Any, dtype: np.dtype[Any]) -> _core.Array:
     return _core.full(name_of(dtype), (), None, value)
 
 
+def beside(value: Any, dtype: np.dtype[Any]) -> _core.Array:
+    """An argument of a function of an array of this type, which Python scalars take."""
+    if is_scalar(value) and dtype.kind not in "mM":
+        return scalar_array(value, scalar_type(value, dtype))
+    if isinstance(value, (np.number, np.bool_)) and value.dtype.kind != "m":
+        return scalar_array(value.item(), value.dtype)
+    return core_of(value)
+
+
+def computed_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type that elements of this one are computed in: half precision is float32."""
+    return np.dtype(np.float32) if dtype == np.float16 else dtype
+
+
 def lazy(value: Any, name: str = "x") -> Array:
     """The argument of that name as a lazy array, which may be one of NumPy's.
 
@@ -150,6 +164,8 @@ def operands(*values: Any, name: str = "") -> tuple[list[_core.Array], Spec | No
 
     The operation's name tells whether any integer may be.
     """
+    if any(is_time(v) for v in values):  # beside which numbers have types of their own
+        return [core_of(v) for v in values], common_spec(*values)
     arrays = [None if is_scalar(v) else core_of(v) for v in values]
     dtypes = [dtype_of(a.dtype) for a in arrays if a is not None]
     if not dtypes:
@@ -174,8 +190,6 @@ def operate(name: str, left: Any, right: Any) -> Array:
     left, right = _operand(left), _operand(right)
     if not (_is_operand(left) and _is_operand(right)):
         return by_other(name, left, right, lambda v: isinstance(v, Array))
-    if is_time(left) or is_time(right):
-        return _above._times.operate(name, left, right)
     if is_text(left) or is_text(right):
         return _above._texts.compare(name, left, right)
     xs, spec = operands(left, right, name=name)

@@ -15,40 +15,34 @@ from cubed.array._array import Array
 from cubed.array._keys import positions_within
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import (
+    beside,
     common_spec,
+    computed_type,
     is_scalar,
-    is_time,
+    normalize_axes,
     normalize_axis,
     operands,
     to_numpy,
 )
 from cubed.array_api._pad import pad
 from cubed.array_api._rows import unique_along
-from cubed.array_api.creation_functions import asarray, eye, full_like, ones_like
+from cubed.array_api.creation_functions import asarray, eye, full_like
 from cubed.array_api.data_type_functions import result_type
 from cubed.array_api.elementwise_functions import (
     abs,
-    add,
     atan2,
     conj,
     divide,
     equal,
-    greater,
     imag,
-    isfinite,
     isnan,
-    less,
-    logical_and,
     maximum,
     minimum,
     multiply,
     pow,
     real,
-    remainder,
     round,
-    signbit,
     sin,
-    subtract,
     trunc,
 )
 from cubed.array_api.linalg import diagonal
@@ -67,8 +61,7 @@ from cubed.array_api.set_functions import (
     unique_inverse,
     unique_values,
 )
-from cubed.array_api.statistical_functions import cumulative_sum, mean, sum
-from cubed.array_api.utility_functions import diff
+from cubed.array_api.statistical_functions import sum
 from cubed.base._docs import documented
 from cubed.base._types import Axis, DTypeLike
 from cubed.io._create import as_lazy
@@ -504,8 +497,6 @@ def fix(x: Any, /) -> Array:
 
 def _pair(x1: Any, x2: Any) -> tuple[Array, Array]:
     """Two operands; Python scalars take the other's type."""
-    if is_time(x1) or is_time(x2):
-        return as_lazy(x1), as_lazy(x2)
     (a, b), spec = operands(x1, x2)
     return Array._new(a, spec), Array._new(b, spec)
 
@@ -616,21 +607,11 @@ def unwrap(
     array([ 0, -1, -2])
     """
     a = as_lazy(p)
-    k = normalize_axis(axis, a.ndim)
-    whole = a.dtype.kind in "iu" and isinstance(period, (int, np.integer))
-    half = period // 2 if whole else period / 2
-    if a.dtype.kind != "f":
-        a = a.astype(np.int64 if whole else np.float64)
-    before = (slice(None),) * k
-    step = diff(a, axis=k)
-    turned = subtract(remainder(add(step, half), period), half)
-    if not whole or period % 2 == 0:  # half a period is as far in both directions
-        ahead = logical_and(equal(turned, -half), greater(step, 0))
-        turned = where(ahead, a.dtype.type(half), turned)
-    jump = subtract(turned, step)
-    jump = where(less(abs(step), period / 2 if discont is None else discont), a.dtype.type(0), jump)
-    rest = add(a[(*before, slice(1, None))], cumulative_sum(jump, axis=k))
-    return concat([a[(*before, slice(0, 1))], rest], axis=k)
+    floats = computed_type(a.dtype) if a.dtype.kind == "f" else np.dtype(np.float64)
+    dtype = np.dtype(np.int64) if a.dtype.kind in "iu" else floats
+    least = None if discont is None else beside(discont, dtype)
+    out = _core.unwrap(a._x, beside(period, dtype), least, normalize_axis(axis, a.ndim))
+    return Array._new(out, common_spec(a, discont))
 
 
 @documented(returns="Of x's shape and type. Lazy.")
@@ -662,24 +643,14 @@ def nan_to_num(
     """
     a = as_lazy(x)
     refuse_foreign(nan, posinf, neginf)
-    out = _without_nan(a, nan, posinf, neginf)
+    part = np.finfo(a.dtype).dtype if a.dtype.kind in "fc" else a.dtype
+    high, low = (None if v is None else beside(v, part) for v in (posinf, neginf))
+    out = _core.nan_to_num(a._x, beside(nan, computed_type(part)), high, low)
+    out = Array._new(out, common_spec(a, nan, posinf, neginf))
     if copy:
         return out
     a._rebind(out._x)
     return a
-
-
-def _without_nan(a: Array, nan: float, posinf: float | None, neginf: float | None) -> Array:
-    if a.dtype.kind == "c":
-        parts = (_without_nan(part, nan, posinf, neginf) for part in (real(a), imag(a)))
-        return add(next(parts), multiply(next(parts), 1j))
-    if a.dtype.kind != "f":
-        return a.copy()
-    limits = np.finfo(a.dtype)
-    high = float(limits.max) if posinf is None else posinf
-    low = float(limits.min) if neginf is None else neginf
-    finite = where(isnan(a), nan, where(signbit(a), asarray(low, dtype=a.dtype), high))
-    return where(isfinite(a), a, finite)
 
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Array:
@@ -750,23 +721,10 @@ def average(
     array(1.25)
     """
     a = as_lazy(x)
-    if weights is None:
-        out = mean(a, axis=axis, keepdims=keepdims)
-        count = a.size / out.size if out.size else 0
-        return (out, full_like(out, count)) if returned else out
-    w = as_lazy(weights)
-    if w.shape != a.shape:
-        if w.ndim != 1 or axis is None or not isinstance(axis, int):
-            raise ValueError(f"average: weights of shape {w.shape} for an array of {a.shape}")
-        k = normalize_axis(axis, a.ndim)
-        if w.shape[0] != a.shape[k]:
-            raise ValueError(f"average: {w.shape[0]} weights for {a.shape[k]} elements of axis {k}")
-        w = reshape(w, (-1, *(1,) * (a.ndim - k - 1)))
-    floats = np.float64 if a.dtype.kind in "biu" else a.dtype
-    dtype = result_type(a.dtype, w.dtype, floats)
-    a, w = a.astype(dtype), w.astype(dtype)
-    total = sum(multiply(w, ones_like(a)), axis=axis, keepdims=keepdims)
-    out = divide(sum(multiply(a, w), axis=axis, keepdims=keepdims), total)
+    axes = None if axis is None else normalize_axes(axis, a.ndim)
+    w = None if weights is None else as_lazy(weights)._x
+    spec = common_spec(a, weights)
+    out, total = (Array._new(v, spec) for v in _core.average(a._x, w, axes, keepdims))
     return (out, total) if returned else out
 
 
@@ -796,16 +754,10 @@ def trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Array:
     array(2.)
     """
     a = as_lazy(y)
-    k = normalize_axis(axis, a.ndim)
-    before = (slice(None),) * k
-    d: Any = dx
-    if x is not None:
-        points = as_lazy(x)
-        d = diff(points, axis=k if points.ndim == a.ndim else -1)
-        if points.ndim == 1:
-            d = reshape(d, (-1, *(1,) * (a.ndim - k - 1)))
-    middle = add(a[(*before, slice(1, None))], a[(*before, slice(None, -1))])
-    return sum(divide(multiply(d, middle), 2.0), axis=k)
+    points = None if x is None else as_lazy(x)._x
+    d = beside(dx, computed_type(a.dtype)) if x is None else None
+    out = _core.trapezoid(a._x, points, d, normalize_axis(axis, a.ndim))
+    return Array._new(out, common_spec(a, x, dx))
 
 
 def cov(

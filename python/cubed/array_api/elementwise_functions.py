@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from cubed import _core
-from cubed.array import _texts, _times
+from cubed.array import _texts
 from cubed.array._array import Array
 from cubed.array._operands import is_scalar, is_text, is_time, lazy, operands
 from cubed.array_api.data_type_functions import result_type
@@ -124,16 +124,10 @@ def _operation(function: F) -> F:
 
 
 def _one(name: str, x: Array) -> Array:
-    x = lazy(x)
-    if x.dtype.kind in "mM" and name in ("isfinite", "isnan"):
-        missing = _times.is_nat(x)
-        return missing if name == "isnan" else ~missing
-    return x._unary(name)
+    return lazy(x)._unary(name)
 
 
 def _two(name: str, x1: Any, x2: Any) -> Array:
-    if is_time(x1) or is_time(x2):
-        return _times.operate(name, x1, x2)
     if is_text(x1) or is_text(x2):
         return _texts.compare(name, x1, x2)
     xs, spec = operands(x1, x2, name=name)

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from cubed import _core
 from cubed.array._array import Array
 from cubed.array._neighbours import refuse_foreign
-from cubed.array._operands import check_parts, normalize_axis, to_numpy
+from cubed.array._operands import check_parts, common_spec, normalize_axis, to_numpy
 from cubed.array_api.composed_functions import diag, flat, split, vstack
 from cubed.array_api.creation_functions import zeros
 from cubed.array_api.elementwise_functions import not_equal
@@ -28,7 +29,6 @@ from cubed.array_api.manipulation_functions import (
 )
 from cubed.array_api.searching_functions import nonzero
 from cubed.array_api.statistical_functions import max, min
-from cubed.array_api.utility_functions import diff
 from cubed.base._docs import documented
 from cubed.io._create import as_lazy
 from cubed.planning._compute import compute
@@ -420,15 +420,5 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Array:
     >>> cubed.ediff1d(cubed.asarray([1, 4, 9])).compute()
     array([3, 5])
     """
-    x = flat(ary)
-    parts: list[Array | None] = []
-    for name, more in (("to_begin", to_begin), ("to_end", to_end)):
-        if more is None:
-            parts.append(None)
-            continue
-        y = flat(more)
-        if not np.can_cast(y.dtype, x.dtype, "same_kind"):
-            raise TypeError(f"ediff1d: {name} is of {y.dtype}, which {x.dtype} does not hold")
-        parts.append(y.astype(x.dtype))
-    middle = diff(x)
-    return concat([p for p in (parts[0], middle, parts[1]) if p is not None], axis=0)
+    parts = (None if p is None else as_lazy(p)._x for p in (to_begin, to_end))
+    return Array._new(_core.ediff1d(as_lazy(ary)._x, *parts), common_spec(ary, to_begin, to_end))

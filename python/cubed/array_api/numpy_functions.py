@@ -14,15 +14,19 @@ from cubed import _core
 from cubed.array._array import Array
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import (
+    beside,
     common_spec,
+    computed_type,
     core_of,
     is_scalar,
     lazy,
     normalize_axes,
     normalize_axis,
+    operands,
+    real_number,
 )
 from cubed.array._times import is_nat
-from cubed.array_api import elementwise_functions, linalg, statistical_functions
+from cubed.array_api import elementwise_functions, linalg
 from cubed.array_api._einsum import einsum
 from cubed.array_api._histogram import bincount, digitize, histogram
 from cubed.array_api._nan import (
@@ -43,21 +47,10 @@ from cubed.array_api._quantiles import (
     percentile,
     quantile,
 )
-from cubed.array_api.creation_functions import asarray
-from cubed.array_api.elementwise_functions import (
-    abs,
-    equal,
-    isfinite,
-    isnan,
-    less_equal,
-    logical_and,
-    logical_or,
-)
 from cubed.array_api.linear_algebra_functions import matmul, tensordot
-from cubed.array_api.manipulation_functions import concat, expand_dims, moveaxis, reshape
+from cubed.array_api.manipulation_functions import concat, moveaxis, reshape
 from cubed.array_api.searching_functions import argmax, argmin
 from cubed.array_api.statistical_functions import cumulative_prod, cumulative_sum, without_nan
-from cubed.array_api.utility_functions import all
 from cubed.base._chunks import normalize_shape
 from cubed.base._docs import OPERANDS, REDUCED, documented
 from cubed.base._types import Axis, DTypeLike
@@ -258,22 +251,16 @@ def isclose(
     array([[ True,  True],
            [ True,  True]])
     """
+    return _isclose(a, b, rtol, atol, equal_nan, False)
+
+
+def _isclose(a: Any, b: Any, rtol: float, atol: float, equal_nan: bool, whole: bool) -> Array:
     if is_scalar(a) and is_scalar(b):
         raise TypeError("isclose: a and b are numbers, expected an array at least")
-    x, y = (v if is_scalar(v) else as_lazy(v) for v in (a, b))
-    close = equal(x, y)
-    if is_scalar(y):
-        y = y if isinstance(y, complex) else float(y)
-        if np.isfinite(y):
-            close = logical_or(close, less_equal(abs(x - y), float(atol + rtol * np.abs(y))))
-    else:
-        y = y if y.dtype.kind in "fc" else asarray(y, dtype=np.float64)
-        near = less_equal(abs(x - y), atol + rtol * abs(y))
-        close = logical_or(close, logical_and(near, isfinite(y)))
-    if equal_nan and not any(is_scalar(v) and v == v for v in (x, y)):
-        nan = [isnan(v) for v in (x, y) if isinstance(v, Array)]
-        close = logical_or(close, nan[0] if len(nan) == 1 else logical_and(*nan))
-    return close
+    (x, y), spec = operands(a, b, name="divide")
+    size = float(np.abs(b)) if is_scalar(b) else None
+    r, d = real_number(rtol, "rtol"), real_number(atol, "atol")
+    return Array._new(_core.isclose(x, y, r, d, equal_nan, size, whole), spec)
 
 
 @documented(parameters=OPERANDS, returns="Of type bool, without axes. Lazy.")
@@ -286,7 +273,7 @@ def allclose(
     >>> cubed.allclose(x, x + 1e-9).compute()
     array(True)
     """
-    return all(isclose(a, b, rtol, atol, equal_nan))
+    return _isclose(a, b, rtol, atol, equal_nan, True)
 
 
 def _two(a: Any, b: Any) -> tuple[Array, Array]:
@@ -305,8 +292,9 @@ def ptp(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     >>> cubed.ptp(x, axis=0).compute()
     array([2., 2.])
     """
-    xp = statistical_functions
-    return xp.max(x, axis=axis, keepdims=keepdims) - xp.min(x, axis=axis, keepdims=keepdims)
+    x = lazy(x)
+    axes = None if axis is None else normalize_axes(axis, x.ndim)
+    return x._like(_core.ptp(x._x, axes, keepdims))
 
 
 # --- Running totals ------------------------------------------------------------------------------
@@ -522,16 +510,12 @@ def gradient(
         steps *= len(axes)
     if len(steps) != len(axes):
         raise TypeError(f"gradient: {len(steps)} distances for {len(axes)} axes")
-    if f.dtype.kind in "biu":
-        f = asarray(f, dtype=np.float64)
+    dtype = np.dtype(np.float64) if f.dtype.kind in "biu" else computed_type(f.dtype)
     out = []
     for a, h in zip(axes, steps, strict=True):
-        if f.shape[a] < edge_order + 1:
-            raise ValueError(
-                f"gradient: axis {a} has {f.shape[a]} elements, expected {edge_order + 1} or more"
-            )
-        g = _gradient(f, _even(h, f.shape[a]), a, edge_order)
-        out.append(g if g.dtype == f.dtype or g.dtype.kind in "mM" else g.astype(f.dtype))
+        spacing = beside(_even(h, f.shape[a]), dtype)
+        g = _core.gradient(f._x, spacing, a, int(edge_order))
+        out.append(Array._new(g, common_spec(f, h)))
     return out[0] if len(out) == 1 else tuple(out)
 
 
@@ -541,85 +525,10 @@ def _sequence(axis: int | Sequence[int]) -> tuple[int, ...]:
 
 def _even(h: Any, n: int) -> Any:
     """The distance of even coordinates: inner differences then leave out the middle."""
-    if isinstance(h, Array) or np.shape(h) != (n,):
+    if isinstance(h, Array) or n < 2 or np.shape(h) != (n,):
         return h
-    d = np.diff(_signed(np.asarray(h)))
+    x = np.asarray(h)
+    if x.dtype.kind in "biu" and x.dtype != np.int64:  # which differences do not wrap in
+        x = x.astype(np.float64 if x.dtype == np.uint64 else np.int64)
+    d = np.diff(x)
     return float(d[0]) if d.dtype.kind in "iuf" and (d == d[0]).all() else h
-
-
-def _gradient(f: Array, h: Any, axis: int, edge_order: int) -> Array:
-    def part(start: int | None, stop: int | None) -> Array:
-        return f[(*(slice(None),) * axis, slice(start, stop))]
-
-    n = f.shape[axis]
-    h0, h1 = _distances(f, h, axis)  # to the next element, but for the last two and the last one
-    if h0 is None:
-        inner = (part(2, None) - part(None, -2)) / (2.0 * h)
-        first, last = (part(1, 2) - part(0, 1)) / h, (part(-1, None) - part(-2, -1)) / h
-        if edge_order == 2:
-            first = (-1.5 * part(0, 1) + 2.0 * part(1, 2) - 0.5 * part(2, 3)) / h
-            last = (0.5 * part(n - 3, n - 2) - 2.0 * part(-2, -1) + 1.5 * part(-1, None)) / h
-    else:
-        inner = (
-            -h1 / (h0 * (h0 + h1)) * part(None, -2)
-            + (h1 - h0) / (h0 * h1) * part(1, -1)
-            + h0 / (h1 * (h0 + h1)) * part(2, None)
-        )
-        first, last = _uneven_ends(part, h, axis, f, edge_order)
-    return concat([first, inner, last], axis=axis)
-
-
-def _distances(f: Array, h: Any, axis: int) -> tuple[Any, Any]:
-    """Of coordinates: distances in front of and behind inner elements. (None, None) of a number."""
-    if np.ndim(h) == 0:
-        return None, None
-    if np.shape(h) != (f.shape[axis],):
-        raise ValueError(
-            f"gradient: coordinates of shape {np.shape(h)} for axis {axis} of size {f.shape[axis]}"
-        )
-    d = _differences(h)
-    lined = _lined(d, f.ndim, axis)
-    key = (slice(None),) * axis
-    return lined[(*key, slice(None, -1))], lined[(*key, slice(1, None))]
-
-
-def _differences(h: Any) -> Array:
-    x = _signed(as_lazy(h))
-    d = x[1:] - x[:-1]
-    return asarray(d, dtype=np.float64) if d.dtype.kind in "biu" else d
-
-
-def _signed(h: Any) -> Any:
-    """Coordinates in a type that their differences do not wrap in."""
-    if h.dtype.kind not in "biu" or h.dtype == np.int64:
-        return h
-    return h.astype(np.float64 if h.dtype == np.uint64 else np.int64)
-
-
-def _lined(d: Array, ndim: int, axis: int) -> Array:
-    """A vector along one of so many axes."""
-    return expand_dims(d, tuple(a for a in range(ndim) if a != axis)) if ndim > 1 else d
-
-
-def _uneven_ends(part: Any, h: Any, axis: int, f: Array, edge_order: int) -> tuple[Array, Array]:
-    d, n = _lined(_differences(h), f.ndim, axis), f.shape[axis]
-
-    def step(i: int) -> Array:
-        return d[(*(slice(None),) * axis, slice(i, i + 1))]
-
-    if edge_order == 1:
-        first = (part(1, 2) - part(0, 1)) / step(0)
-        return first, (part(-1, None) - part(-2, -1)) / step(n - 2)
-    a, b = step(0), step(1)
-    first = (
-        -(2.0 * a + b) / (a * (a + b)) * part(0, 1)
-        + (a + b) / (a * b) * part(1, 2)
-        - a / (b * (a + b)) * part(2, 3)
-    )
-    a, b = step(n - 3), step(n - 2)
-    last = (
-        b / (a * (a + b)) * part(n - 3, n - 2)
-        - (b + a) / (a * b) * part(-2, -1)
-        + (2.0 * b + a) / (b * (a + b)) * part(-1, None)
-    )
-    return first, last

@@ -13,7 +13,6 @@ from cubed.array._operands import (
     common_spec,
     core_of,
     is_scalar,
-    is_time,
     lazy,
     normalize_axes,
     normalize_axis,
@@ -187,8 +186,6 @@ def where(condition: Array, x1: Any, x2: Any, /) -> Array:
     """
     if is_scalar(x1) and is_scalar(x2):
         x1 = np.asarray(x1)
-    if is_time(x1) or is_time(x2):
-        return _times.where(condition, x1, x2)
     (a, b), _ = operands(x1, x2)
     spec = common_spec(condition, x1, x2)
     return Array._new(_core.elementwise("where", core_of(condition), a, b), spec)

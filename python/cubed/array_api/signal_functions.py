@@ -6,34 +6,24 @@ from typing import Any
 
 import numpy as np
 
+from cubed import _core
 from cubed.array._array import Array
-from cubed.array._operands import check_parts, is_scalar, to_numpy
+from cubed.array._operands import check_parts, common_spec, is_scalar, to_numpy
 from cubed.array_api import linalg
 from cubed.array_api._pad import pad
 from cubed.array_api.creation_functions import ones_like, zeros_like
 from cubed.array_api.data_type_functions import result_type
 from cubed.array_api.elementwise_functions import (
     add,
-    clip,
     conj,
     divide,
-    equal,
-    greater,
-    isnan,
-    less,
     multiply,
-    remainder,
     sqrt,
-    subtract,
 )
-from cubed.array_api.indexing_functions import take
 from cubed.array_api.lib.stride_tricks import sliding_window_view
 from cubed.array_api.linear_algebra_functions import matmul, tensordot
-from cubed.array_api.manipulation_functions import concat, expand_dims, flip, reshape, stack
-from cubed.array_api.searching_functions import searchsorted, where
-from cubed.array_api.sorting_functions import argsort
+from cubed.array_api.manipulation_functions import expand_dims, flip, reshape, stack
 from cubed.array_api.statistical_functions import cumulative_prod, sum
-from cubed.array_api.utility_functions import diff
 from cubed.base._docs import OPERANDS, documented
 from cubed.io._create import as_lazy
 
@@ -202,48 +192,9 @@ def interp(
     >>> cubed.interp(cubed.asarray([0.5, 1.5]), [0, 1, 2], [0, 10, 40]).compute()
     array([ 5., 25.])
     """
-    at, points, values = as_lazy(x), as_lazy(xp), as_lazy(fp)
-    if points.ndim != 1 or values.shape != points.shape:
-        raise ValueError(
-            f"interp: xp has shape {points.shape} and fp {values.shape}, expected vectors of one"
-            " length"
-        )
-    if points.size == 0:
-        raise ValueError("interp: xp is empty")
-    for name, given in (("x", at), ("xp", points)):
-        if given.dtype.kind not in "biuf":
-            raise TypeError(f"interp: {name} is of {given.dtype}, expected real numbers")
-    at, points = at.astype(np.float64), points.astype(np.float64)
-    values = values.astype(np.complex128 if values.dtype.kind == "c" else np.float64)
-    if period is not None:
-        if period == 0:
-            raise ValueError("interp: period is 0")
-        p = float(np.abs(period))
-        at, points = remainder(at, p), remainder(points, p)
-        order = argsort(points)
-        points, values = take(points, order, axis=0), take(values, order, axis=0)
-        points = concat([points[-1:] - p, points, points[:1] + p], axis=0)
-        values = concat([values[-1:], values, values[:1]], axis=0)
-        left = right = None
-    n = points.shape[0]
-    first = values[0] if left is None else as_lazy(left).astype(values.dtype)
-    last = values[-1] if right is None else as_lazy(right).astype(values.dtype)
-    if n == 1:
-        inner_part = zeros_like(at, dtype=values.dtype) + values[0]
-    else:
-        j = clip(subtract(searchsorted(points, at, side="right"), 1), 0, n - 2)
-        slopes = divide(diff(values), diff(points))
-        way = subtract(at, take(points, _flat(j), axis=0).reshape(at.shape))
-        base = take(values, _flat(j), axis=0).reshape(at.shape)
-        slope = take(slopes, _flat(j), axis=0).reshape(at.shape)
-        inner_part = where(equal(way, 0), base, add(multiply(slope, way), base))
-        inner_part = where(equal(at, points[-1]), values[-1], inner_part)
-    out = where(less(at, points[0]), first, where(greater(at, points[-1]), last, inner_part))
-    return where(isnan(at), values.dtype.type(np.nan), out)
-
-
-def _flat(x: Array) -> Array:
-    return x if x.ndim == 1 else reshape(x, (-1,))
+    cores = [None if v is None else as_lazy(v)._x for v in (x, xp, fp, left, right)]
+    turn = None if period is None else float(np.abs(period))
+    return Array._new(_core.interp(*cores, turn), common_spec(x, xp, fp, left, right))
 
 
 # --- Polynomials ----------------------------------------------------------------------------------

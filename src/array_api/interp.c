@@ -1,0 +1,163 @@
+/* Values between given points, on straight lines. */
+#include <math.h>
+
+#include "array_api/api_pkg.h"
+#include "base/error.h"
+#include "ops/steps.h"
+
+static cubed_array *op(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b)
+{
+    return cb_step_op(s, op, a, b, NULL);
+}
+
+static cubed_array *choose(cb_steps *s, cubed_array *condition, cubed_array *a, cubed_array *b)
+{
+    return cb_step_op(s, CUBED_OP_WHERE, condition, a, b);
+}
+
+/* One element of a vector, without dimensions. */
+static cubed_array *element(cb_steps *s, cubed_array *x, int64_t i)
+{
+    const cubed_slice at = {i, 1, 1, true};
+    cubed_array *y = NULL;
+    if (!x || s->st != CUBED_OK) return NULL;
+    return cb_step(s, cubed_slice_array(x, &at, &y, s->err), &y);
+}
+
+static cubed_array *differences(cb_steps *s, cubed_array *x)
+{
+    cubed_array *y = NULL;
+    if (!x || s->st != CUBED_OK) return NULL;
+    return cb_step(s, cubed_diff(x, 0, 1, &y, s->err), &y);
+}
+
+/* Elements of a vector at positions, in the shape that these had before they were `flat`. */
+static cubed_array *taken(cb_steps *s, cubed_array *x, cubed_array *flat, const cubed_array *like)
+{
+    cubed_array *y = NULL;
+    if (!x || !flat || s->st != CUBED_OK) return NULL;
+    y = cb_step(s, cubed_take(x, flat, 0, &y, s->err), &y);
+    return like ? cb_step_reshaped(s, y, like->node.grid->ndim, like->shape) : y;
+}
+
+typedef struct points {
+    cubed_array *x, *y;
+} points;
+
+/* Of points within a period, in order, the last one is in front of the first one, too, and the first one behind it. */
+static points around(cb_steps *s, points p, double period)
+{
+    cubed_array *order = NULL, *turn = cb_step_float(s, period), *parts[3];
+    p.x = op(s, CUBED_OP_REMAINDER, p.x, turn);
+    if (p.x) order = cb_step(s, cubed_argsort(p.x, 0, false, &order, s->err), &order);
+    p.x = taken(s, p.x, order, NULL);
+    p.y = taken(s, p.y, order, NULL);
+    if (!p.x || !p.y) return (points){NULL, NULL};
+    const int64_t n = p.x->shape[0];
+    parts[0] = op(s, CUBED_OP_SUBTRACT, cb_step_part(s, p.x, 0, n - 1, 1, 1), turn);
+    parts[1] = p.x;
+    parts[2] = op(s, CUBED_OP_ADD, cb_step_part(s, p.x, 0, 0, 1, 1), turn);
+    p.x = cb_step_concat(s, parts, 3, 0);
+    parts[0] = cb_step_part(s, p.y, 0, n - 1, 1, 1);
+    parts[1] = p.y;
+    parts[2] = cb_step_part(s, p.y, 0, 0, 1, 1);
+    p.y = cb_step_concat(s, parts, 3, 0);
+    return p;
+}
+
+/* Between the first point and the last one. */
+static cubed_array *between(cb_steps *s, cubed_array *at, points p)
+{
+    const int64_t n = p.x->shape[0];
+    cubed_array *j = NULL, *flat = NULL;
+    j = cb_step(s, cubed_searchsorted(p.x, at, true, NULL, &j, s->err), &j);
+    j = op(s, CUBED_OP_SUBTRACT, j, cb_step_whole(s, 1));
+    j = op(s, CUBED_OP_MINIMUM, op(s, CUBED_OP_MAXIMUM, j, cb_step_whole(s, 0)),
+           cb_step_whole(s, n - 2));
+    if (j) flat = cb_step(s, cb_api_flatten(j, &flat, s->err), &flat);
+    cubed_array *slopes = op(s, CUBED_OP_DIVIDE, differences(s, p.y), differences(s, p.x));
+    cubed_array *way = op(s, CUBED_OP_SUBTRACT, at, taken(s, p.x, flat, at));
+    cubed_array *base = taken(s, p.y, flat, at), *slope = taken(s, slopes, flat, at);
+    cubed_array *y = op(s, CUBED_OP_ADD, op(s, CUBED_OP_MULTIPLY, slope, way), base);
+    /* Also where the slope is infinite, or none. */
+    y = choose(s, op(s, CUBED_OP_EQUAL, way, cb_step_float(s, 0)), base, y);
+    return choose(s, op(s, CUBED_OP_EQUAL, at, element(s, p.x, n - 1)), element(s, p.y, n - 1), y);
+}
+
+/* The only value there is, in the shape of `at`. */
+static cubed_array *everywhere(cb_steps *s, const cubed_array *at, cubed_array *y)
+{
+    cubed_array *zeros = NULL;
+    const cubed_scalar zero = {.c128 = {0}};
+    if (!y || s->st != CUBED_OK) return NULL;
+    zeros = cb_step(s,
+                    cubed_array_full(s->ctx, y->node.dtype, at->node.grid->ndim, at->shape,
+                                     cubed_array_chunks(at), &zero, &zeros, s->err),
+                    &zeros);
+    return op(s, CUBED_OP_ADD, zeros, y);
+}
+
+static cubed_status check_interp(const cubed_array *x, const cubed_array *xp, const cubed_array *fp,
+                                 const double *period, cubed_error *err)
+{
+    char text[CUBED_DTYPE_TEXT_CAP];
+    if (xp->node.grid->ndim != 1 || fp->node.grid->ndim != 1)
+        return cb_fail(err, CUBED_E_ARG,
+                       "interp: xp has %d dimensions and fp %d, expected one each",
+                       xp->node.grid->ndim, fp->node.grid->ndim);
+    if (xp->shape[0] != fp->shape[0])
+        return cb_fail(err, CUBED_E_ARG,
+                       "interp: xp has %lld points and fp %lld values, expected as many",
+                       (long long)xp->shape[0], (long long)fp->shape[0]);
+    if (xp->shape[0] == 0) return cb_fail(err, CUBED_E_ARG, "interp: xp is empty");
+    const struct {
+        const char *name;
+        cubed_dtype dtype;
+        cubed_kind most;
+    } given[] = {{"x", x->node.dtype, CUBED_KIND_FLOAT},
+                 {"xp", xp->node.dtype, CUBED_KIND_FLOAT},
+                 {"fp", fp->node.dtype, CUBED_KIND_COMPLEX}};
+    for (int i = 0; i < 3; i++) {
+        if (cubed_dtype_kind(given[i].dtype) > given[i].most)
+            return cb_fail(err, CUBED_E_TYPE, "interp: %s is of %s, expected %s", given[i].name,
+                           cubed_dtype_text(given[i].dtype, text),
+                           i < 2 ? "real numbers" : "numbers");
+    }
+    if (period && !(*period > 0))
+        return cb_fail(err, CUBED_E_ARG, "interp: period is %g, expected more than 0", *period);
+    return CUBED_OK;
+}
+
+cubed_status cubed_interp(cubed_array *x, cubed_array *xp, cubed_array *fp,
+                          const cubed_interp_options *options, cubed_array **out, cubed_error *err)
+{
+    static const cubed_interp_options defaults = CUBED_INTERP_OPTIONS_INIT;
+    const cubed_interp_options *o = options ? options : &defaults;
+    if (o->struct_size != sizeof *o)
+        return cb_fail(err, CUBED_E_ARG, "interp: options.struct_size is %zu, expected %zu",
+                       o->struct_size, sizeof *o);
+    CB_TRY(check_interp(x, xp, fp, o->period, err));
+    const bool is_complex = cubed_dtype_kind(fp->node.dtype) == CUBED_KIND_COMPLEX;
+    const cubed_dtype dtype = is_complex ? CUBED_COMPLEX128 : CUBED_FLOAT64;
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    cubed_array *at = cb_step_cast(&s, x, CUBED_FLOAT64), *left = NULL, *right = NULL;
+    points p = {cb_step_cast(&s, xp, CUBED_FLOAT64), cb_step_cast(&s, fp, dtype)};
+    if (o->period) {
+        at = op(&s, CUBED_OP_REMAINDER, at, cb_step_float(&s, *o->period));
+        p = around(&s, p, *o->period);
+    } else {
+        if (o->left) left = cb_step_cast(&s, o->left, dtype);
+        if (o->right) right = cb_step_cast(&s, o->right, dtype);
+    }
+    if (s.st != CUBED_OK) return cb_steps_end(&s, NULL, out);
+    const int64_t n = p.x->shape[0];
+    if (!left) left = element(&s, p.y, 0);
+    if (!right) right = element(&s, p.y, n - 1);
+    cubed_array *y = n == 1 ? everywhere(&s, at, element(&s, p.y, 0)) : between(&s, at, p);
+    y = choose(&s, op(&s, CUBED_OP_GREATER, at, element(&s, p.x, n - 1)), right, y);
+    y = choose(&s, op(&s, CUBED_OP_LESS, at, element(&s, p.x, 0)), left, y);
+    const cubed_scalar nan = {.c128 = {(double)NAN, 0}};
+    y = choose(&s, cb_step_op(&s, CUBED_OP_ISNAN, at, NULL, NULL), cb_step_scalar(&s, dtype, &nan),
+               y);
+    return cb_steps_end(&s, y, out);
+}

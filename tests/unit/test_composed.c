@@ -1,0 +1,357 @@
+/* Functions that are made of others: numbers that are close or none, ranges and means with weights, differences of
+ * neighbours, gradients, integrals, angles without jumps, values between points; arithmetic of times. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants those first. */
+#include <math.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "cubed/cubed.h"
+
+typedef struct fixture {
+    cubed_context *ctx;
+    cubed_error err;
+    int nmade;
+    cubed_array *made[64];
+} fixture;
+
+static int set_up(void **state)
+{
+    static fixture f;
+    f = (fixture){.err = CUBED_ERROR_INIT};
+    assert_int_equal(cubed_context_new(NULL, &f.ctx, &f.err), CUBED_OK);
+    *state = &f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    fixture *f = *state;
+    for (int i = 0; i < f->nmade; i++) cubed_array_unref(f->made[i]);
+    cubed_context_unref(f->ctx);
+    return 0;
+}
+
+static cubed_array *keep(fixture *f, cubed_array *x)
+{
+    assert_true(f->nmade < 64);
+    return f->made[f->nmade++] = x;
+}
+
+/* A vector in chunks of three. */
+static cubed_array *vector(fixture *f, cubed_dtype dtype, int64_t n, const void *data)
+{
+    const int64_t chunk = 3;
+    cubed_array *x;
+    assert_int_equal(cubed_array_from_memory(f->ctx, dtype, 1, &n, NULL, &chunk, data, &x, &f->err),
+                     CUBED_OK);
+    return keep(f, x);
+}
+
+static cubed_array *number(fixture *f, double value)
+{
+    const cubed_scalar v = {.f64 = value};
+    cubed_array *x;
+    assert_int_equal(cubed_array_full(f->ctx, CUBED_FLOAT64, 0, NULL, NULL, &v, &x, &f->err),
+                     CUBED_OK);
+    return keep(f, x);
+}
+
+static cubed_dtype time_type(cubed_dtype family, cubed_unit unit, int multiple)
+{
+    cubed_dtype dtype;
+    assert_int_equal(cubed_dtype_time(family, unit, multiple, &dtype, NULL), CUBED_OK);
+    return dtype;
+}
+
+/* All of y, which is of this type and has so many elements, against what is wanted. */
+static void check(fixture *f, cubed_status st, cubed_array *y, cubed_dtype dtype, int64_t n,
+                  const void *want)
+{
+    unsigned char got[256];
+    cubed_plan_options options = CUBED_PLAN_OPTIONS_INIT;
+    cubed_target target = {.array = y, .data = got};
+    cubed_plan *plan = NULL;
+    if (st != CUBED_OK) fail_msg("%s", f->err.message);
+    assert_int_equal(cubed_array_dtype(y), dtype);
+    int64_t size = 1;
+    for (int d = 0; d < cubed_array_ndim(y); d++) size *= cubed_array_shape(y)[d];
+    assert_int_equal(size, n);
+    st = cubed_plan_new(f->ctx, &target, 1, &options, &plan, &f->err);
+    if (st == CUBED_OK) st = cubed_run(plan, NULL, NULL, &f->err);
+    if (st != CUBED_OK) fail_msg("%s", f->err.message);
+    cubed_plan_unref(plan);
+    cubed_array_unref(y);
+    assert_memory_equal(got, want, (size_t)n * cubed_dtype_size(dtype));
+}
+
+static void refused(fixture *f, cubed_status st, cubed_status want, const char *message)
+{
+    assert_int_equal(st, want);
+    if (!strstr(f->err.message, message)) fail_msg("%s, expected %s", f->err.message, message);
+}
+
+#define CHECK(call, dtype, n, want)                                                                \
+    do {                                                                                           \
+        cubed_array *y = NULL;                                                                     \
+        cubed_status st_ = (call);                                                                 \
+        check(f, st_, y, dtype, n, want);                                                          \
+    } while (0)
+#define REFUSED(call, status, message)                                                             \
+    do {                                                                                           \
+        cubed_array *y = NULL;                                                                     \
+        refused(f, call, status, message);                                                         \
+    } while (0)
+
+static void test_close(void **state)
+{
+    fixture *f = *state;
+    static const double a[] = {1, 1.00002, NAN, INFINITY, -INFINITY, 0, 100};
+    static const double b[] = {1.000009, 1, NAN, INFINITY, INFINITY, 1e-9, 100.0009};
+    cubed_array *x = vector(f, CUBED_FLOAT64, 7, a), *z = vector(f, CUBED_FLOAT64, 7, b);
+    CHECK(cubed_isclose(x, z, NULL, &y, &f->err), CUBED_BOOL, 7,
+          ((bool[]){true, false, false, true, false, true, true}));
+    cubed_close_options o = CUBED_CLOSE_OPTIONS_INIT;
+    o.equal_nan = true;
+    CHECK(cubed_isclose(x, z, &o, &y, &f->err), CUBED_BOOL, 7,
+          ((bool[]){true, false, true, true, false, true, true}));
+    CHECK(cubed_allclose(x, z, &o, &y, &f->err), CUBED_BOOL, 1, ((bool[]){false}));
+    CHECK(cubed_allclose(x, x, &o, &y, &f->err), CUBED_BOOL, 1, ((bool[]){true}));
+    /* The tolerance of a number is rounded once: 0.1 here, and 0.1f + 0 * |b| there. */
+    static const float c[] = {1.1F, 0.9F, 1.2F};
+    const float one = 1;
+    const double size = 1;
+    cubed_array *single = vector(f, CUBED_FLOAT32, 3, c), *unit = vector(f, CUBED_FLOAT32, 1, &one);
+    o = (cubed_close_options){.struct_size = sizeof o, .atol = 0.1, .magnitude = &size};
+    const bool near[] = {1.1F - 1.0F <= 0.1F, 1.0F - 0.9F <= 0.1F, false};
+    CHECK(cubed_isclose(single, unit, &o, &y, &f->err), CUBED_BOOL, 3, near);
+    const double infinite = INFINITY;
+    o.magnitude = &infinite;
+    CHECK(cubed_isclose(x, number(f, INFINITY), &o, &y, &f->err), CUBED_BOOL, 7,
+          ((bool[]){false, false, false, true, false, false, false}));
+    o.struct_size = 0;
+    REFUSED(cubed_isclose(x, z, &o, &y, &f->err), CUBED_E_ARG, "isclose: options.struct_size is 0");
+    static const int64_t when[] = {1};
+    cubed_array *date = vector(f, time_type(CUBED_DATETIME64, CUBED_UNIT_D, 1), 1, when);
+    REFUSED(cubed_allclose(x, date, NULL, &y, &f->err), CUBED_E_TYPE,
+            "allclose is not defined for float64 and datetime64[D], expected numbers");
+}
+
+static void test_nan_to_num(void **state)
+{
+    fixture *f = *state;
+    static const float a[] = {NAN, INFINITY, -INFINITY, -1, 0};
+    cubed_array *x = vector(f, CUBED_FLOAT32, 5, a);
+    CHECK(cubed_nan_to_num(x, NULL, NULL, NULL, &y, &f->err), CUBED_FLOAT32, 5,
+          ((float[]){0, 3.4028234663852886e38F, -3.4028234663852886e38F, -1, 0}));
+    static const double b[] = {NAN, INFINITY, 3, -INFINITY};
+    cubed_array *z = vector(f, CUBED_COMPLEX128, 2, b);
+    CHECK(cubed_nan_to_num(z, number(f, 7), number(f, 8), number(f, -8), &y, &f->err),
+          CUBED_COMPLEX128, 2, ((double[]){7, 8, 3, -8}));
+    static const int64_t whole[] = {1, 2};
+    CHECK(cubed_nan_to_num(vector(f, CUBED_INT64, 2, whole), number(f, 7), NULL, NULL, &y, &f->err),
+          CUBED_INT64, 2, whole);
+    static const struct {
+        cubed_dtype dtype;
+        uint16_t infinite;
+        float most;
+    } halves[] = {{CUBED_FLOAT16, 0x7c00, 65504}, {CUBED_BFLOAT16, 0x7f80, 3.3895314e38F}};
+    for (int i = 0; i < 2; i++)
+        CHECK(cubed_nan_to_num(vector(f, halves[i].dtype, 1, &halves[i].infinite), NULL, NULL, NULL,
+                               &y, &f->err),
+              CUBED_FLOAT32, 1, &halves[i].most);
+}
+
+static void test_ranges_and_means(void **state)
+{
+    fixture *f = *state;
+    static const double a[] = {3, -1, 8, 2}, w[] = {1, 0, 2, 1};
+    cubed_array *x = vector(f, CUBED_FLOAT64, 4, a), *weights = vector(f, CUBED_FLOAT64, 4, w);
+    CHECK(cubed_ptp(x, NULL, &y, &f->err), CUBED_FLOAT64, 1, ((double[]){9}));
+    cubed_array *total = NULL;
+    CHECK(cubed_average(x, weights, NULL, &y, &total, &f->err), CUBED_FLOAT64, 1,
+          ((double[]){5.25}));
+    check(f, CUBED_OK, total, CUBED_FLOAT64, 1, (double[]){4});
+    CHECK(cubed_average(x, NULL, NULL, &y, &total, &f->err), CUBED_FLOAT64, 1, ((double[]){3}));
+    check(f, CUBED_OK, total, CUBED_FLOAT64, 1, (double[]){4});
+    static const int64_t when[] = {5, 90};
+    const cubed_dtype date = time_type(CUBED_DATETIME64, CUBED_UNIT_S, 1);
+    const cubed_dtype span = time_type(CUBED_TIMEDELTA64, CUBED_UNIT_S, 1);
+    CHECK(cubed_ptp(vector(f, date, 2, when), NULL, &y, &f->err), span, 1, ((int64_t[]){85}));
+    REFUSED(cubed_average(x, vector(f, CUBED_FLOAT64, 3, w), NULL, &y, NULL, &f->err), CUBED_E_ARG,
+            "average: weights have 1 dimensions");
+    cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;
+    o.axes = (int[]){0};
+    o.naxes = 1;
+    REFUSED(cubed_average(x, vector(f, CUBED_FLOAT64, 3, w), &o, &y, NULL, &f->err), CUBED_E_ARG,
+            "average: 3 weights for 4 elements of axis 0");
+    REFUSED(cubed_average(vector(f, span, 2, when), vector(f, CUBED_FLOAT64, 2, w), NULL, &y, NULL,
+                          &f->err),
+            CUBED_E_TYPE, "average is not defined for timedelta64[s] with weights of float64");
+}
+
+static void test_differences(void **state)
+{
+    fixture *f = *state;
+    static const int64_t a[] = {1, 4, 9, 16}, end[] = {7};
+    cubed_array *x = vector(f, CUBED_INT64, 4, a), *last = vector(f, CUBED_INT64, 1, end);
+    CHECK(cubed_ediff1d(x, NULL, NULL, &y, &f->err), CUBED_INT64, 3, ((int64_t[]){3, 5, 7}));
+    CHECK(cubed_ediff1d(x, last, last, &y, &f->err), CUBED_INT64, 5, ((int64_t[]){7, 3, 5, 7, 7}));
+    REFUSED(cubed_ediff1d(x, NULL, number(f, 1), &y, &f->err), CUBED_E_TYPE,
+            "ediff1d: to_end is of float64, which int64 does not hold");
+    CHECK(cubed_trapezoid(x, NULL, NULL, -1, &y, &f->err), CUBED_FLOAT64, 1, ((double[]){21.5}));
+    CHECK(cubed_trapezoid(x, NULL, number(f, 0.5), 0, &y, &f->err), CUBED_FLOAT64, 1,
+          ((double[]){10.75}));
+    CHECK(cubed_trapezoid(x, x, NULL, 0, &y, &f->err), CUBED_FLOAT64, 1, ((double[]){127.5}));
+    REFUSED(cubed_trapezoid(x, number(f, 1), NULL, 0, &y, &f->err), CUBED_E_ARG,
+            "trapezoid: x has no dimensions");
+    REFUSED(cubed_trapezoid(x, NULL, NULL, 1, &y, &f->err), CUBED_E_ARG, "trapezoid");
+}
+
+static void test_gradient(void **state)
+{
+    fixture *f = *state;
+    static const double a[] = {0, 1, 4, 9, 16};
+    static const int64_t at[] = {0, 1, 3, 4, 6};
+    cubed_array *x = vector(f, CUBED_FLOAT64, 5, a), *where = vector(f, CUBED_INT64, 5, at);
+    CHECK(cubed_gradient(x, NULL, 0, 1, &y, &f->err), CUBED_FLOAT64, 5,
+          ((double[]){1, 2, 4, 6, 7}));
+    CHECK(cubed_gradient(x, number(f, 0.5), -1, 2, &y, &f->err), CUBED_FLOAT64, 5,
+          ((double[]){0, 4, 8, 12, 16}));
+    /* A parabola has its own derivative, also between uneven coordinates. */
+    static const double squares[] = {0, 1, 9, 16, 36};
+    double got[5];
+    cubed_array *curve = NULL, *of = vector(f, CUBED_FLOAT64, 5, squares);
+    cubed_plan_options options = CUBED_PLAN_OPTIONS_INIT;
+    cubed_plan *plan = NULL;
+    assert_int_equal(cubed_gradient(of, where, 0, 2, &curve, &f->err), CUBED_OK);
+    const cubed_target target = {.array = curve, .data = got};
+    assert_int_equal(cubed_plan_new(f->ctx, &target, 1, &options, &plan, &f->err), CUBED_OK);
+    assert_int_equal(cubed_run(plan, NULL, NULL, &f->err), CUBED_OK);
+    for (int i = 0; i < 5; i++) assert_true(fabs(got[i] - 2 * (double)at[i]) < 1e-12);
+    cubed_plan_unref(plan);
+    cubed_array_unref(curve);
+    /* Coordinates of which differences would wrap in their own type. */
+    static const uint8_t descending[] = {200, 100, 0};
+    CHECK(cubed_gradient(vector(f, CUBED_FLOAT64, 3, a), vector(f, CUBED_UINT8, 3, descending), 0,
+                         1, &y, &f->err),
+          CUBED_FLOAT64, 3, ((double[]){-0.01, -0.02, -0.03}));
+    REFUSED(cubed_gradient(x, NULL, 0, 3, &y, &f->err), CUBED_E_ARG,
+            "gradient: edge_order is 3, expected 1 or 2");
+    REFUSED(cubed_gradient(vector(f, CUBED_FLOAT64, 2, a), NULL, 0, 2, &y, &f->err), CUBED_E_ARG,
+            "gradient: axis 0 has 2 elements, expected 3 or more");
+    REFUSED(cubed_gradient(vector(f, CUBED_FLOAT64, 4, a), where, 0, 1, &y, &f->err), CUBED_E_ARG,
+            "gradient: 5 coordinates for axis 0 of size 4");
+}
+
+static void test_unwrap(void **state)
+{
+    fixture *f = *state;
+    static const double a[] = {0, 350, 10, 200, 20};
+    static const int64_t b[] = {0, 3, 2, 1};
+    const cubed_scalar four = {.i64 = 4};
+    cubed_array *period, *x = vector(f, CUBED_FLOAT64, 5, a);
+    assert_int_equal(cubed_array_full(f->ctx, CUBED_INT64, 0, NULL, NULL, &four, &period, &f->err),
+                     CUBED_OK);
+    keep(f, period);
+    CHECK(cubed_unwrap(x, number(f, 360), NULL, 0, &y, &f->err), CUBED_FLOAT64, 5,
+          ((double[]){0, -10, 10, -160, 20 - 360}));
+    CHECK(cubed_unwrap(x, number(f, 360), number(f, 345), 0, &y, &f->err), CUBED_FLOAT64, 5,
+          ((double[]){0, -10, -350, -160, -340}));
+    CHECK(cubed_unwrap(vector(f, CUBED_INT64, 4, b), period, NULL, 0, &y, &f->err), CUBED_INT64, 4,
+          ((int64_t[]){0, -1, -2, -3}));
+    REFUSED(cubed_unwrap(x, x, NULL, 0, &y, &f->err), CUBED_E_ARG,
+            "unwrap: period is no real number");
+}
+
+static void test_interp(void **state)
+{
+    fixture *f = *state;
+    static const double at[] = {-1, 0, 0.5, 2, 5, NAN}, xp[] = {0, 1, 3}, fp[] = {0, 10, 30};
+    cubed_array *x = vector(f, CUBED_FLOAT64, 6, at), *points = vector(f, CUBED_FLOAT64, 3, xp);
+    cubed_array *values = vector(f, CUBED_FLOAT64, 3, fp);
+    CHECK(cubed_interp(x, points, values, NULL, &y, &f->err), CUBED_FLOAT64, 6,
+          ((double[]){0, 0, 5, 20, 30, (double)NAN}));
+    cubed_interp_options o = CUBED_INTERP_OPTIONS_INIT;
+    o.left = number(f, -7);
+    o.right = number(f, 7);
+    CHECK(cubed_interp(x, points, values, &o, &y, &f->err), CUBED_FLOAT64, 6,
+          ((double[]){-7, 0, 5, 20, 7, (double)NAN}));
+    const double period = 4, none = 0;
+    o.period = &period;
+    CHECK(cubed_interp(x, points, values, &o, &y, &f->err), CUBED_FLOAT64, 6,
+          ((double[]){30, 0, 5, 20, 10, (double)NAN}));
+    o.period = &none;
+    REFUSED(cubed_interp(x, points, values, &o, &y, &f->err), CUBED_E_ARG,
+            "interp: period is 0, expected more than 0");
+    REFUSED(cubed_interp(x, points, x, NULL, &y, &f->err), CUBED_E_ARG,
+            "interp: xp has 3 points and fp 6 values");
+}
+
+/* Arithmetic of times in their common unit, with NaT where one is. */
+static void test_times(void **state)
+{
+    fixture *f = *state;
+    static const int64_t months[] = {0, 1, -1, 362, INT64_MIN}; /* 2000-03 */
+    static const int64_t days[] = {31, 31, -31, 11017, 5};      /* 2000-03-01 is day 11017 */
+    static const int64_t apart[] = {-31, 0, 0, 0, INT64_MIN};
+    const cubed_dtype month = time_type(CUBED_DATETIME64, CUBED_UNIT_M, 1);
+    const cubed_dtype day = time_type(CUBED_DATETIME64, CUBED_UNIT_D, 1);
+    const cubed_dtype span = time_type(CUBED_TIMEDELTA64, CUBED_UNIT_D, 1);
+    cubed_array *m = vector(f, month, 5, months), *d = vector(f, day, 5, days);
+    CHECK(cubed_elementwise(CUBED_OP_SUBTRACT, (cubed_array *[]){m, d}, 2, &y, &f->err), span, 5,
+          apart);
+    CHECK(cubed_elementwise(CUBED_OP_LESS, (cubed_array *[]){m, d}, 2, &y, &f->err), CUBED_BOOL, 5,
+          ((bool[]){true, false, false, false, false}));
+    CHECK(cubed_elementwise(CUBED_OP_NOT_EQUAL, (cubed_array *[]){m, d}, 2, &y, &f->err),
+          CUBED_BOOL, 5, ((bool[]){true, false, false, false, true}));
+    /* 36 hours and two days are both whole numbers of 12 hours. */
+    static const int64_t some[] = {1, -7, INT64_MIN};
+    const cubed_dtype two = time_type(CUBED_TIMEDELTA64, CUBED_UNIT_D, 2);
+    const cubed_dtype hours = time_type(CUBED_TIMEDELTA64, CUBED_UNIT_H, 36);
+    const cubed_dtype half = time_type(CUBED_TIMEDELTA64, CUBED_UNIT_H, 12);
+    cubed_array *a = vector(f, two, 3, some), *b = vector(f, hours, 3, some);
+    CHECK(cubed_elementwise(CUBED_OP_ADD, (cubed_array *[]){a, b}, 2, &y, &f->err), half, 3,
+          ((int64_t[]){7, -49, INT64_MIN}));
+    CHECK(cubed_elementwise(CUBED_OP_DIVIDE, (cubed_array *[]){a, b}, 2, &y, &f->err),
+          CUBED_FLOAT64, 3, ((double[]){4.0 / 3, 28.0 / 21, (double)NAN}));
+    CHECK(cubed_elementwise(CUBED_OP_DIVIDE, (cubed_array *[]){a, number(f, 2)}, 2, &y, &f->err),
+          two, 3, ((int64_t[]){0, -3, INT64_MIN}));
+    CHECK(cubed_elementwise(CUBED_OP_ABS, &a, 1, &y, &f->err), two, 3,
+          ((int64_t[]){1, 7, INT64_MIN}));
+    CHECK(cubed_elementwise(CUBED_OP_ISFINITE, &a, 1, &y, &f->err), CUBED_BOOL, 3,
+          ((bool[]){true, true, false}));
+    /* Downwards, also where neither unit is a whole number of the other. */
+    CHECK(cubed_astype(b, two, &y, &f->err), two, 3, ((int64_t[]){0, -6, INT64_MIN}));
+    REFUSED(cubed_elementwise(CUBED_OP_ADD, (cubed_array *[]){m, d}, 2, &y, &f->err), CUBED_E_TYPE,
+            "add is not defined for datetime64[M] and datetime64[D]");
+    REFUSED(cubed_elementwise(CUBED_OP_SQRT, &a, 1, &y, &f->err), CUBED_E_TYPE,
+            "sqrt is not defined for timedelta64[2D]");
+    const cubed_dtype years = time_type(CUBED_TIMEDELTA64, CUBED_UNIT_Y, 1);
+    cubed_array *long_spans = vector(f, years, 3, some);
+    REFUSED(cubed_elementwise(CUBED_OP_ADD, (cubed_array *[]){a, long_spans}, 2, &y, &f->err),
+            CUBED_E_TYPE, "months and days have no common unit");
+    REFUSED(cubed_astype(long_spans, two, &y, &f->err), CUBED_E_TYPE, "cannot be cast");
+    const cubed_dtype tiny = time_type(CUBED_TIMEDELTA64, CUBED_UNIT_AS, 1);
+    REFUSED(cubed_elementwise(CUBED_OP_ADD, (cubed_array *[]){a, vector(f, tiny, 3, some)}, 2, &y,
+                              &f->err),
+            CUBED_E_ARG, "one unit is too many of the other");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_close, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_nan_to_num, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_ranges_and_means, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_differences, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_gradient, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_unwrap, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_interp, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_times, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
