@@ -132,7 +132,7 @@ def test_memory_is_in_the_projection(tmp_path):
     x = cubed.from_array(Like(np.zeros((1000, 1000))), chunks=(500, 1000), spec=large)
     watch = Watch()
     (x + 1).compute(callbacks=[watch])
-    watch.check(large.allowed_mem)
+    watch.check(large.allowed_mem, x)
     assert len(watch.ends) == 2
     assert min(e.peak_measured_mem_end for e in watch.ends) >= 12_000_000
 

@@ -21,7 +21,7 @@ from cubed.runtime.create import create_executor
 from cubed.spec import Spec
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
-from watched import Watch
+from watched import Watch, computed
 
 import zarr
 from zarr.codecs import BloscCodec, GzipCodec, ZstdCodec
@@ -309,7 +309,7 @@ def chains(draw):
 def run(plan, x):
     watch, values = Watch(), np.empty(x.shape, x.dtype)
     plan.execute([values], [watch])
-    watch.check(plan.allowed_mem)
+    watch.check(plan.allowed_mem, x)
     return values
 
 
@@ -338,9 +338,7 @@ def check(a, x):
     np.testing.assert_array_equal(values, a)
     bits = values.tobytes()
     assert x.compute(executor="single-threaded").tobytes() == bits
-    plain = Watch()
-    assert x.compute(optimize_graph=False, callbacks=[plain]).tobytes() == bits
-    plain.check()
+    assert computed(x, optimize_graph=False).tobytes() == bits
     assert in_least_memory(x).tobytes() == bits
     return values
 
@@ -366,11 +364,7 @@ def test_chains():
     assert len(some) >= 200
     for start in range(0, len(some), 50):
         group = some[start : start + 50]
-        watch = Watch()
-        values = cubed.compute(
-            *(x for _, x in group), executor="processes", max_workers=2, callbacks=[watch]
-        )
-        watch.check(SPEC.allowed_mem)
+        values = computed(*(x for _, x in group), executor="processes", max_workers=2)
         for (expected, _), v in zip(group, values, strict=True):
             assert v.tobytes() == expected.tobytes()
 

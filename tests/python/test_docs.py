@@ -24,7 +24,7 @@ PAGES = sorted([*(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / "CONTR
 CUBED = os.environ.get("CUBED_BIN", str(ROOT / "build/release/cubed"))
 # What a test does not do again: installing, building, and what takes the network.
 NOT_RUN = "pip make cmake sudo git cd cc ./map_blocks python pytest build/venv/bin/python".split()
-NOT_RUN += ["export", "./program", "./store", "./codec", "./source", "./forks"]
+NOT_RUN += ["export", "./program", "./complete", "./source", "./forks"]
 NOT_RUN += ["ARRAY_API_TESTS_MODULE=cubed.array_api", "ASAN_OPTIONS=detect_leaks=0"]
 
 

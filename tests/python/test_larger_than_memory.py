@@ -146,7 +146,7 @@ def check(call, a, chunks, rtol):
         else:
             scale = np.max(np.abs(expected), initial=0)
             np.testing.assert_allclose(values, expected, rtol=rtol, atol=rtol * scale)
-    watch.check(ALLOWED)
+    watch.check(ALLOWED, *lazy)
 
 
 @pytest.mark.parametrize("name", at_this_size(WHOLE))
