@@ -8,7 +8,7 @@ import numpy as np
 
 from cubed import _core
 from cubed.array._array import Array
-from cubed.array._operands import check_parts, common_spec, is_scalar, to_numpy
+from cubed.array._operands import check_parts, common_spec, is_scalar, real_number, to_numpy
 from cubed.array_api import linalg
 from cubed.array_api._pad import pad
 from cubed.array_api.creation_functions import ones_like, zeros_like
@@ -193,7 +193,7 @@ def interp(
     array([ 5., 25.])
     """
     cores = [None if v is None else as_lazy(v)._x for v in (x, xp, fp, left, right)]
-    turn = None if period is None else float(np.abs(period))
+    turn = None if period is None else abs(real_number(period, "period"))
     return Array._new(_core.interp(*cores, turn), common_spec(x, xp, fp, left, right))
 
 
