@@ -61,8 +61,10 @@ def draw(
     if colors is not None and colors not in colormaps:
         raise ValueError(f"colors is {colors!r}, expected a colour map of Matplotlib's (RdBu_r)")
     # What describes others is not drawn: bounds, too.
-    how = {"decode_coords": "all", "spec": spec, "chunks": {}}
-    with xr.open_dataset(os.fspath(store), engine="cubed", **how) as ds:
+    opened = xr.open_dataset(
+        os.fspath(store), engine="cubed", decode_coords="all", spec=spec, chunks={}
+    )
+    with opened as ds:
         panels = _panels(ds)
         data, steps = _thinned(ds)
     figure = Figure(figsize=(8, 4.5 * len(panels)), dpi=150, layout="constrained")

@@ -645,8 +645,8 @@ def nan_to_num(
     refuse_foreign(nan, posinf, neginf)
     part = np.finfo(a.dtype).dtype if a.dtype.kind in "fc" else a.dtype
     high, low = (None if v is None else beside(v, part) for v in (posinf, neginf))
-    out = _core.nan_to_num(a._x, beside(nan, computed_type(part)), high, low)
-    out = Array._new(out, common_spec(a, nan, posinf, neginf))
+    made = _core.nan_to_num(a._x, beside(nan, computed_type(part)), high, low)
+    out = Array._new(made, common_spec(a, nan, posinf, neginf))
     if copy:
         return out
     a._rebind(out._x)

@@ -192,9 +192,11 @@ def interp(
     >>> cubed.interp(cubed.asarray([0.5, 1.5]), [0, 1, 2], [0, 10, 40]).compute()
     array([ 5., 25.])
     """
-    cores = [None if v is None else as_lazy(v)._x for v in (x, xp, fp, left, right)]
+    at, points, values = (as_lazy(v)._x for v in (x, xp, fp))
+    before, behind = (None if v is None else as_lazy(v)._x for v in (left, right))
     turn = None if period is None else abs(real_number(period, "period"))
-    return Array._new(_core.interp(*cores, turn), common_spec(x, xp, fp, left, right))
+    out = _core.interp(at, points, values, before, behind, turn)
+    return Array._new(out, common_spec(x, xp, fp, left, right))
 
 
 # --- Polynomials ----------------------------------------------------------------------------------
