@@ -294,16 +294,6 @@ static void remove_coord(expr_about *about, const char *dim)
     *c = about->coords[--about->ncoords];
 }
 
-/* The axis of that name, or -1. */
-static int axis_named(const cubed_array *x, const char *dim)
-{
-    for (int d = 0; d < cubed_array_ndim(x); d++) {
-        const char *name = cubed_array_dim_name(x, d);
-        if (name && strcmp(name, dim) == 0) return d;
-    }
-    return -1;
-}
-
 /* Of two operands, x and y: what both say of a dimension, or that no coordinate holds. Of one element that is
  * repeated along a dimension nothing counts. */
 static void merge_coords(expr_about *into, const cubed_array *x, const expr_about *other,
@@ -311,7 +301,7 @@ static void merge_coords(expr_about *into, const cubed_array *x, const expr_abou
 {
     for (int d = 0; d < cubed_array_ndim(y); d++) {
         const char *dim = cubed_array_dim_name(y, d);
-        const int k = dim ? axis_named(x, dim) : -1;
+        const int k = cli_axis_named(x, dim);
         const expr_coord *c = dim ? expr_find_coord(other, dim) : NULL;
         const int64_t yours = cubed_array_shape(y)[d], mine = k < 0 ? 1 : cubed_array_shape(x)[k];
         if (!dim || (k >= 0 && yours == 1 && mine != 1)) continue;

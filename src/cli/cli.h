@@ -217,6 +217,8 @@ int cli_read_file(const char *file, void **data, size_t *size);
 cubed_status cli_read_url(cubed_context *ctx, const char *url, size_t max, void **data,
                           size_t *size, cubed_error *err);
 bool cli_is_url(const char *text);
+/* The axis of that name; -1: there is none. `name` may be NULL. */
+int cli_axis_named(const cubed_array *x, const char *name);
 /* False of STORE or STORE::PATH where STORE is a path in the file system and does not exist. */
 bool cli_is_there(const char *place);
 /* The bytes of a plan that was saved to a file or lies at a URL, to be freed with cli_free; an exit code. */

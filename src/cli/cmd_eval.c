@@ -376,6 +376,29 @@ static bool stands_alone(eval *e)
     return true;
 }
 
+/* Says of results in one group of Zarr what Xarray does not open; files of NetCDF do not take it at all. */
+static void warn_of_lengths(const eval *e)
+{
+    for (int i = 1; i < e->nitems; i++) {
+        const cubed_array *x = e->item[i].array;
+        for (int d = 0; d < cubed_array_ndim(x); d++) {
+            const char *name = cubed_array_dim_name(x, d);
+            for (int k = 0; name && k < i; k++) {
+                const cubed_array *y = e->item[k].array;
+                const int at = cli_axis_named(y, name);
+                if (at < 0 || cubed_array_shape(y)[at] == cubed_array_shape(x)[d]) continue;
+                cli_say(stderr,
+                        "cubed: warning: dimension \"%s\" has %" PRId64
+                        " elements in %s and %" PRId64
+                        " in %s: Xarray does not open a group of both\n",
+                        name, cubed_array_shape(y)[at], e->item[k].name, cubed_array_shape(x)[d],
+                        e->item[i].name);
+                return;
+            }
+        }
+    }
+}
+
 /* Where each result goes: one bare expression of arrays that stand alone to --out itself, others below it: what came
  * from a group, or has coordinates, goes to one, where Xarray opens it. */
 static bool place_results(eval *e, cubed_error *err)
@@ -400,6 +423,7 @@ static bool place_results(eval *e, cubed_error *err)
         return true;
     }
     for (int i = 0; i < e->nitems; i++) e->item[i].url = inputs_join(e->out, e->item[i].name);
+    if (!named && !e->region) warn_of_lengths(e);
     return true;
 }
 

@@ -193,15 +193,6 @@ static cubed_status call_group_labels(expr_builder *b, const expr *e, cubed_arra
 
 /* --- Groups ------------------------------------------------------------------------------------------- */
 
-static int axis_named(const cubed_array *x, const char *name)
-{
-    for (int d = 0; name && d < cubed_array_ndim(x); d++) {
-        const char *other = cubed_array_dim_name(x, d);
-        if (other && strcmp(other, name) == 0) return d;
-    }
-    return -1;
-}
-
 /* By axis= or dim=, else those that have the names of the labels' dimensions, else the first ones. */
 static cubed_status choose_axes(expr_builder *b, const expr *e, const cubed_array *x,
                                 const cubed_array *by, int *n, int axes[CUBED_MAX_NDIM])
@@ -210,7 +201,7 @@ static cubed_status choose_axes(expr_builder *b, const expr *e, const cubed_arra
     if (*n >= 0) return CUBED_OK;
     *n = cubed_array_ndim(by);
     for (int d = 0; d < *n; d++) {
-        axes[d] = axis_named(x, cubed_array_dim_name(by, d));
+        axes[d] = cli_axis_named(x, cubed_array_dim_name(by, d));
         if (axes[d] < 0) break;
         if (d == *n - 1) return CUBED_OK;
     }
@@ -416,7 +407,7 @@ static cubed_status note_labels(expr_builder *b, const expr *e, const cubed_arra
 
 static bool is_left(const cubed_array *x, const expr_grouping *g, const char *name)
 {
-    const int d = axis_named(x, name);
+    const int d = cli_axis_named(x, name);
     bool grouped = false;
     for (int i = 0; i < g->naxes; i++) grouped = grouped || g->axes[i] == d;
     return d >= 0 && !grouped;

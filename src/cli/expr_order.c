@@ -78,15 +78,6 @@ cubed_status expr_get_order(expr_builder *b, const expr *e, const char *name, co
 
 void expr_order_free(expr_order *o) { cli_free(o->q); }
 
-static bool has_dim(const cubed_array *x, const char *name)
-{
-    for (int d = 0; d < cubed_array_ndim(x); d++) {
-        const char *dim = cubed_array_dim_name(x, d);
-        if (dim && strcmp(dim, name) == 0) return true;
-    }
-    return false;
-}
-
 /* Whether other quantiles have that name already: results may share a file, where a dimension has one length. */
 static bool is_taken(const expr_builder *b, const char *name, const char *key)
 {
@@ -117,8 +108,8 @@ cubed_status expr_name_quantiles(expr_builder *b, const expr *e, const expr_orde
     cubed_array *named;
     expr_coord c = {
         .dim = NULL, .whole = o->n, .part = {0, o->n, 1, false}, .key = key_of(o), .aside = true};
-    for (int k = 2;
-         has_dim(of, name) || (beside && strcmp(beside, name) == 0) || is_taken(b, name, c.key);
+    for (int k = 2; cli_axis_named(of, name) >= 0 || (beside && strcmp(beside, name) == 0) ||
+                    is_taken(b, name, c.key);
          k++)
         snprintf(name, sizeof name, "quantile_%d", k);
     for (int d = 1; d < cubed_array_ndim(*x); d++) names[d] = cubed_array_dim_name(*x, d);

@@ -58,15 +58,6 @@ char *inputs_first(const char *url)
     return first;
 }
 
-static bool has_dim(const cubed_array *x, const char *dim)
-{
-    for (int d = 0; d < cubed_array_ndim(x); d++) {
-        const char *name = cubed_array_dim_name(x, d);
-        if (name && strcmp(name, dim) == 0) return true;
-    }
-    return false;
-}
-
 /* Along "time", where nothing else is said and there is such a dimension, or the array is a coordinate, of which that
  * of the first file is taken; along the first axis where dimensions have no names. */
 static cubed_status choose_dim(inputs *in, const char *url, const char **dim, cubed_error *err)
@@ -80,10 +71,10 @@ static cubed_status choose_dim(inputs *in, const char *url, const char **dim, cu
         strrchr(url, '/') > strrchr(url, ':') ? strrchr(url, '/') : strrchr(url, ':');
     const bool coordinate = ndim == 1 && first && name && strcmp(first, name + 1) == 0;
     *dim = in->along;
-    in->has_along = in->has_along || (in->along && has_dim(x, in->along));
+    in->has_along = in->has_along || (in->along && cli_axis_named(x, in->along) >= 0);
     if (!in->along && ndim > 0 && first) {
         *dim = "time";
-        if (!coordinate && !has_dim(x, *dim))
+        if (!coordinate && cli_axis_named(x, *dim) < 0)
             st = cli_reject(err,
                             "%s has no dimension \"time\" along which several files would be one: "
                             "say which with --along",

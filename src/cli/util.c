@@ -91,6 +91,15 @@ int cli_read_file(const char *file, void **data, size_t *size)
     return e;
 }
 
+int cli_axis_named(const cubed_array *x, const char *name)
+{
+    for (int d = 0; name && d < cubed_array_ndim(x); d++) {
+        const char *other = cubed_array_dim_name(x, d);
+        if (other && strcmp(other, name) == 0) return d;
+    }
+    return -1;
+}
+
 bool cli_is_url(const char *text) { return strstr(text, "://") != NULL; }
 
 bool cli_is_there(const char *place)
