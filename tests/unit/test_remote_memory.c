@@ -18,6 +18,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "http_whole.h"
 #include "store/curl.h"
 #include "store/net.h"
 
@@ -298,24 +299,9 @@ static void start(server *s, pthread_t *thread)
 /* --- Requests ----------------------------------------------------------------------------------------- */
 
 typedef struct request {
-    cb_http_call call; /* the first */
-    server *s;
-    cb_http_piece piece;
+    whole_call call; /* the first */
     atomic_int *left;
 } request;
-
-static cb_http_ready prepare(cb_http_call *c)
-{
-    const request *r = (request *)c;
-    cb_buf_puts(&c->url, r->s->url);
-    return CB_HTTP_GO;
-}
-
-static cb_http_verdict judge(cb_http_call *c)
-{
-    c->status = c->code == 200 ? CUBED_OK : CUBED_E_IO;
-    return CB_HTTP_DONE;
-}
 
 static void done(cb_http_call *c)
 {
@@ -328,7 +314,7 @@ static void done(cb_http_call *c)
  * of what is read and sent none. */
 static long measure(server *s, cb_http *const http[CB_NET_CLIENTS], int n, bool puts)
 {
-    static const cb_http_functions functions = {prepare, judge, done};
+    static const cb_http_functions functions = {whole_prepare, whole_judge, done};
     static char body[BODY], room[CB_HTTP_MOST][BODY];
     static request r[CB_HTTP_MOST];
     atomic_int left = n;
@@ -339,16 +325,11 @@ static long measure(server *s, cb_http *const http[CB_NET_CLIENTS], int n, bool 
     pthread_mutex_unlock(&s->lock);
     atomic_store(&peak, before);
     for (int i = 0; i < n; i++) {
-        cb_http_call *c = &r[i].call;
-        cb_http_call_init(c, &counting);
-        c->fns = &functions;
+        cb_http_call *c = &r[i].call.http;
+        whole_init(&r[i].call, &functions, s->url, (cb_http_piece){.size = BODY, .dst = room[i]},
+                   &counting);
         c->way.ca_file = s->ca_file;
-        r[i].s = s;
         r[i].left = &left;
-        r[i].piece = (cb_http_piece){.size = BODY, .dst = room[i]};
-        c->pieces = &r[i].piece;
-        c->npieces = 1;
-        c->whole = true;
         if (puts) {
             c->method = "PUT";
             c->body = body;
@@ -358,7 +339,7 @@ static long measure(server *s, cb_http *const http[CB_NET_CLIENTS], int n, bool 
     }
     while (atomic_load(&left) > 0) usleep(1000);
     assert_int_equal(atomic_load(&left), 0);
-    for (int i = 0; i < n; i++) cb_http_call_free(&r[i].call);
+    for (int i = 0; i < n; i++) cb_http_call_free(&r[i].call.http);
     return atomic_load(&peak);
 }
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "http_whole.h"
 #include "store/net.h"
 
 enum { CALLS = 8, BODY = 16 << 20, ATTEMPTS = 20 };
@@ -60,61 +61,45 @@ typedef struct world {
 } world;
 
 typedef struct request {
-    cb_http_call call; /* the first */
+    whole_call call; /* the first */
     world *w;
-    cb_http_piece piece;
 } request;
 
 static request requests[CALLS];
-
-static cb_http_ready prepare(cb_http_call *c)
-{
-    cb_buf_puts(&c->url, ((request *)c)->w->url);
-    return CB_HTTP_GO;
-}
-
-static cb_http_verdict judge(cb_http_call *c)
-{
-    c->status = c->code == 200 ? CUBED_OK : CUBED_E_IO;
-    return CB_HTTP_DONE;
-}
 
 static void done(cb_http_call *c)
 {
     const request *r = (request *)c;
     if (atomic_load(&r->w->left) == CALLS) {
         for (int i = 0; i < CALLS; i++) {
-            if (&requests[i] != r) r->w->others += requests[i].piece.got;
+            if (&requests[i] != r) r->w->others += requests[i].call.piece.got;
         }
     }
     atomic_fetch_sub(&r->w->left, c->status == CUBED_OK ? 1 : 1000);
 }
 
+static const cb_http_functions functions = {whole_prepare, whole_judge, done};
+
 /* All at once, by one client. */
 static void get_all(world *w, cb_http *client)
 {
-    static const cb_http_functions functions = {prepare, judge, done};
     static char *room;
     if (!room) room = malloc((size_t)CALLS * BODY);
     assert_non_null(room);
     atomic_store(&w->left, CALLS);
     w->others = 0;
     for (int i = 0; i < CALLS; i++) {
-        cb_http_call *c = &requests[i].call;
-        cb_http_call_init(c, &cb_system_allocator);
-        c->fns = &functions;
         requests[i].w = w;
-        requests[i].piece = (cb_http_piece){.size = BODY, .dst = room + (size_t)i * BODY};
-        c->pieces = &requests[i].piece;
-        c->npieces = 1;
-        c->whole = true;
+        whole_init(&requests[i].call, &functions, w->url,
+                   (cb_http_piece){.size = BODY, .dst = room + (size_t)i * BODY},
+                   &cb_system_allocator);
     }
-    for (int i = 0; i < CALLS; i++) cb_http_submit(client, &requests[i].call);
+    for (int i = 0; i < CALLS; i++) cb_http_submit(client, &requests[i].call.http);
     while (atomic_load(&w->left) > 0) usleep(1000);
     assert_int_equal(atomic_load(&w->left), 0);
     for (int i = 0; i < CALLS; i++) {
-        assert_memory_equal(requests[i].piece.dst, body, BODY);
-        cb_http_call_free(&requests[i].call);
+        assert_memory_equal(requests[i].call.piece.dst, body, BODY);
+        cb_http_call_free(&requests[i].call.http);
     }
 }
 
@@ -136,7 +121,6 @@ static void test_the_oldest_first(void **state)
 /* A context has one client until that has a few calls, and two when they have more. */
 static void test_clients(void **state)
 {
-    static const cb_http_functions functions = {prepare, judge, done};
     world *w = *state;
     cb_http *first, *next;
     assert_int_equal(cb_net_http(&w->net, &first, NULL), CUBED_OK);
@@ -147,11 +131,10 @@ static void test_clients(void **state)
     w->others = 0;
     atomic_store(&w->left, CALLS);
     for (int i = 0; i < CALLS; i++) {
-        cb_http_call *c = &requests[i].call;
-        cb_http_call_init(c, &cb_system_allocator);
-        c->fns = &functions;
         requests[i].w = w;
-        cb_http_submit(first, c);
+        whole_init(&requests[i].call, &functions, w->url, (cb_http_piece){.dst = NULL},
+                   &cb_system_allocator);
+        cb_http_submit(first, &requests[i].call.http);
     }
     /* They have 16 MB each, and are texts. */
     assert_int_equal(cb_net_http(&w->net, &next, NULL), CUBED_OK);
@@ -159,7 +142,7 @@ static void test_clients(void **state)
     assert_ptr_equal(next, w->net.http[1]);
     while (atomic_load(&w->left) > 0) usleep(1000);
     assert_int_equal(atomic_load(&w->left), 0);
-    for (int i = 0; i < CALLS; i++) cb_http_call_free(&requests[i].call);
+    for (int i = 0; i < CALLS; i++) cb_http_call_free(&requests[i].call.http);
 }
 
 int main(void)
