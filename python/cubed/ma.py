@@ -22,6 +22,7 @@ from cubed.array_api.statistical_functions import cumulative_prod, cumulative_su
 from cubed.array_api.utility_functions import all as _all
 from cubed.array_api.utility_functions import any as _any
 from cubed.base._docs import REDUCED, documented
+from cubed.base._dtypes import kind_of
 from cubed.base._types import Axis, ChunksLike, DTypeLike
 from cubed.io._create import as_lazy, from_array
 from cubed.planning._compute import compute as _compute
@@ -753,7 +754,7 @@ def masked_invalid(a: Any) -> MaskedArray:
     [1.0 --]
     """
     data = getdata(a)
-    return masked_array(a, ~_elements.isfinite(data) if data.dtype.kind in "fc" else False)
+    return masked_array(a, ~_elements.isfinite(data) if kind_of(data.dtype) in "fc" else False)
 
 
 @_of_masked(returns=_MASKED)
@@ -773,7 +774,7 @@ def masked_values(
     [1.0 --]
     """
     data = getdata(x)
-    if data.dtype.kind not in "fc":
+    if kind_of(data.dtype) not in "fc":
         return masked_equal(x, value)
     near = abs(data - value) <= atol + rtol * abs(value)
     return masked_array(x, near, fill_value=value)
@@ -795,7 +796,7 @@ def fix_invalid(a: Any, mask: Any = False, fill_value: Any = None) -> MaskedArra
     array([ 1., -1.])
     """
     out = masked_invalid(masked_array(a, mask, fill_value=fill_value))
-    bad = ~_elements.isfinite(out.data) if out.dtype.kind in "fc" else out.mask
+    bad = ~_elements.isfinite(out.data) if kind_of(out.dtype) in "fc" else out.mask
     value = np.asarray(out.fill_value).astype(out.dtype)[()]
     return MaskedArray(_where(bad, value, out.data), out.mask, out._fill)
 

@@ -24,6 +24,7 @@ from cubed.array_api._pad import pad
 from cubed.array_api.block_functions import coarsen
 from cubed.array_api.composed_functions import rint
 from cubed.base._docs import documented
+from cubed.base._dtypes import kind_of
 from cubed.base._types import NDArray
 from cubed.blocks._apply import map_blocks
 from cubed.blocks._overlap import map_overlap
@@ -429,7 +430,7 @@ def pyramid(
     (250, 200)
     """
     x = as_lazy(image)
-    if not 2 <= x.ndim <= 5 or x.dtype.kind not in "biuf" or x.size == 0:
+    if not 2 <= x.ndim <= 5 or kind_of(x.dtype) not in "biuf" or x.size == 0:
         raise ValueError(
             f"pyramid: the image has shape {x.shape} and type {x.dtype}, expected 2 to 5 axes with"
             " pixels that are real numbers or booleans"
@@ -497,8 +498,8 @@ def _smaller(x: Array, steps: Sequence[int], method: str) -> Array:
     missing = [(0, -n % k) for n, k in zip(x.shape, steps, strict=True)]
     whole = pad(x, missing, mode="edge") if any(n for _, n in missing) else x
     sizes = {d: k for d, k in enumerate(steps) if k > 1}
-    mean = coarsen(np.mean, whole.astype(np.float64) if x.dtype.kind != "f" else whole, sizes)
-    return mean.astype(x.dtype) if x.dtype.kind == "f" else rint(mean).astype(x.dtype)
+    mean = coarsen(np.mean, whole.astype(np.float64) if kind_of(x.dtype) != "f" else whole, sizes)
+    return mean.astype(x.dtype) if kind_of(x.dtype) == "f" else rint(mean).astype(x.dtype)
 
 
 def _multiscales(

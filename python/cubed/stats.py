@@ -22,6 +22,7 @@ from cubed.array_api.manipulation_functions import reshape
 from cubed.array_api.searching_functions import where
 from cubed.array_api.statistical_functions import mean, sum, var
 from cubed.base._docs import documented
+from cubed.base._dtypes import kind_of
 from cubed.io._create import as_lazy
 
 __all__ = [
@@ -68,7 +69,7 @@ _TEST = "The statistic, and its p-value in float64; without the axis. Lazy."
 def _floats(a: Any, axis: int | None) -> tuple[Array, int]:
     """An array as floats, in one dimension without an axis; and the axis."""
     x = as_lazy(a)
-    if x.dtype.kind not in "biuf":
+    if kind_of(x.dtype) not in "biuf":
         raise TypeError(f"an array of {x.dtype}, expected real numbers")
     x = x.astype(np.float64) if x.dtype.kind in "biu" else x
     return (reshape(x, (-1,)), 0) if axis is None else (x, normalize_axis(axis, x.ndim))

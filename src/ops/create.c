@@ -32,6 +32,14 @@ static cubed_status ramp(cubed_context *ctx, double start, double step, int64_t 
     return consume(st, CUBED_OP_ADD, scaled, c, out, err);
 }
 
+static cubed_status check_numbers(cubed_dtype dtype, cubed_error *err)
+{
+    if (cubed_dtype_is_valid(dtype) && dtype != CUBED_BOOL &&
+        cubed_dtype_kind(dtype) <= CUBED_KIND_COMPLEX)
+        return CUBED_OK;
+    return cb_fail(err, CUBED_E_TYPE, "arange: dtype %d is no type of numbers", (int)dtype);
+}
+
 cubed_status cubed_array_ramp(cubed_context *ctx, cubed_dtype type, const cubed_scalar *start,
                               const cubed_scalar *step, int64_t n, cubed_dtype dtype,
                               const int64_t *chunk, cubed_array **out, cubed_error *err)
@@ -41,8 +49,7 @@ cubed_status cubed_array_ramp(cubed_context *ctx, cubed_dtype type, const cubed_
     if (type != CUBED_INT64 && type != CUBED_FLOAT64)
         return cb_fail(err, CUBED_E_TYPE, "arange: computed in type %d, expected int64 or float64",
                        (int)type);
-    if ((unsigned)dtype >= CUBED_DTYPE_COUNT || dtype == CUBED_BOOL)
-        return cb_fail(err, CUBED_E_TYPE, "arange: dtype %d is no type of numbers", (int)dtype);
+    CB_TRY(check_numbers(dtype, err));
     cubed_status st = CUBED_OK;
     if (whole) {
         CB_GO(cubed_array_index(ctx, 1, &n, chunk, 0, &k, err));
@@ -64,8 +71,7 @@ cubed_status cubed_array_arange(cubed_context *ctx, double start, double stop, d
                                 cubed_dtype dtype, const int64_t *chunk, cubed_array **out,
                                 cubed_error *err)
 {
-    if ((unsigned)dtype >= CUBED_DTYPE_COUNT || dtype == CUBED_BOOL)
-        return cb_fail(err, CUBED_E_TYPE, "arange: dtype %d is no type of numbers", (int)dtype);
+    CB_TRY(check_numbers(dtype, err));
     if (!isfinite(start) || !isfinite(stop) || !isfinite(step) || step == 0)
         return cb_fail(err, CUBED_E_ARG,
                        "arange: from %g to %g by %g, expected finite numbers and a step that is "

@@ -2,6 +2,7 @@
 
 import json
 
+import cubed
 import ml_dtypes
 import numpy as np
 import pytest
@@ -214,6 +215,47 @@ def test_bfloat16_of_tensorstore(tmp_path):
     kvstore = {"driver": "file", "path": str(tmp_path / "y")}
     back = ts.open({"driver": "zarr3", "kvstore": kvstore}).result().read().result()
     assert back.view("u2").tobytes() == x.view("u2").tobytes()
+
+
+def test_bfloat16_in_the_package(tmp_path):
+    half = ml_dtypes.bfloat16
+    a = np.array([[1, np.nan, 3, -4], [0, 6, 7, 8], [2, 2, np.inf, -0.0]]).astype(half)
+    wide = a.astype("f4")
+    cubed.to_zarr(cubed.from_array(a, chunks=2), str(tmp_path / "x"))
+    xs = [
+        cubed.from_array(a, chunks=2),
+        cubed.asarray(a),
+        cubed.asarray(a.tolist(), dtype=half),
+        cubed.asarray(wide).astype("bfloat16"),
+        cubed.from_zarr(str(tmp_path / "x")),
+        cubed.map_blocks(lambda block: block, cubed.asarray(wide).astype(half)),
+    ]
+    for x in xs:
+        assert x.dtype == half
+        assert x[::-1].T.compute().tobytes() == a[::-1].T.tobytes()
+    x = xs[0]
+    for got, want in [
+        (x + x, wide + wide),
+        (x * 2, wide * 2),
+        (x * 1.5, wide * np.float32(1.5)),
+        (x + np.ones(4, "i2"), wide + 1),
+        (cubed.nansum(x, axis=1), np.nansum(wide, axis=1)),
+        (cubed.nan_to_num(x, posinf=9), np.nan_to_num(wide, posinf=9)),
+    ]:
+        same(got.compute(), want)
+    assert (x > 2).compute().tolist() == (wide > 2).tolist()
+    assert (x + np.ones(4, "i8")).dtype == np.float64
+    assert cubed.arange(3, dtype=half).compute().tolist() == [0, 1, 2]
+    assert cubed.isdtype(x.dtype, "real floating")
+    limits = cubed.finfo(half)
+    assert (limits.bits, limits.eps, limits.dtype) == (16, 2**-7, half)
+
+
+def test_other_types_of_packages_are_refused():
+    for name in ("float8_e5m2", "int4"):
+        x = np.zeros(2).astype(getattr(ml_dtypes, name))
+        with pytest.raises(TypeError, match=f"type {name} are not supported: .*cast them first"):
+            cubed.from_array(x)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -14,7 +14,7 @@ from cubed.array._indexing import leading_mask
 from cubed.array._keys import Axes, expand_key, is_mask, selection
 from cubed.array._neighbours import element, refuse_foreign
 from cubed.array._operands import common_spec, core_of, to_numpy
-from cubed.base._dtypes import name_of
+from cubed.base._dtypes import kind_of, name_of
 from cubed.base._types import NDArray
 from cubed.base._warnings import casting, warn
 
@@ -44,7 +44,7 @@ def setitem(x: Array, key: Any, value: Any) -> Array:
 def _value(x: Array, value: Any) -> _core.Array:
     """The value to assign, in x's type, or as text in its kind of text."""
     to = x.dtype
-    if to.kind in "biuf" and _is_complex(value):
+    if kind_of(to) in "biuf" and _is_complex(value):
         raise TypeError(f"{value!r} cannot be assigned to elements of {to}: it is complex")
     if not isinstance(value, Array):
         given = _converted(value, to)
@@ -86,7 +86,7 @@ def _converted(value: Any, to: np.dtype[Any]) -> NDArray:
 
 def _warn_of_lost(values: NDArray, to: np.dtype[Any]) -> None:
     """A RuntimeWarning if floats that integers are assigned are none, without memory for it."""
-    if values.dtype.kind != "f" or not values.size:
+    if kind_of(values.dtype) != "f" or not values.size:
         return
     with np.errstate(invalid="ignore"):
         finite = math.isfinite(values.min()) and math.isfinite(values.max())

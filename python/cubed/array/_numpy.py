@@ -16,6 +16,7 @@ from cubed.array._array import Array
 from cubed.array._neighbours import ask_function, ask_ufunc, has_ufunc, is_foreign
 from cubed.array._operands import normalize_axes, to_numpy
 from cubed.array._writes import WRITERS
+from cubed.base._dtypes import kind_of
 from cubed.base._types import NDArray
 from cubed.base._warnings import warn
 
@@ -271,7 +272,7 @@ def _accumulated(ufunc: np.ufunc, array: Any, axis: int = 0, dtype: Any = None) 
     if name in ("add", "multiply"):
         return (xp.cumsum if name == "add" else xp.cumprod)(x, axis=axis, dtype=dtype)
     x = x if dtype is None else x.astype(dtype)
-    if name in ("maximum", "minimum") and x.dtype.kind in "biuf":
+    if name in ("maximum", "minimum") and kind_of(x.dtype) in "biuf":
         return xp.statistical_functions.running_extreme(x, axis, name == "maximum")
     if name in ("logical_and", "logical_or"):
         return xp.statistical_functions.running_extreme(

@@ -16,7 +16,7 @@ from cubed.array import _above
 from cubed.array._array import Array
 from cubed.array._cores import core_from_numpy
 from cubed.array._neighbours import by_other, element, is_foreign, refuse_foreign
-from cubed.base._dtypes import dtype_of, name_of
+from cubed.base._dtypes import dtype_of, kind_of, name_of
 from cubed.base._types import NDArray
 from cubed.spec import Spec
 
@@ -46,10 +46,10 @@ def scalar_type(value: Any, dtype: np.dtype[Any]) -> np.dtype[Any]:
     if isinstance(value, int):
         return np.dtype(np.int64) if dtype.kind == "b" else dtype
     if isinstance(value, float):
-        return dtype if dtype.kind in "fc" else np.dtype(np.float64)
+        return dtype if kind_of(dtype) in "fc" else np.dtype(np.float64)
     if dtype.kind == "c":
         return dtype
-    return np.dtype(np.complex64 if dtype.kind == "f" and dtype.itemsize < 8 else np.complex128)
+    return np.dtype(np.complex64 if kind_of(dtype) == "f" and dtype.itemsize < 8 else np.complex128)
 
 
 def scalar_array(value: Any, dtype: np.dtype[Any]) -> _core.Array:
@@ -68,7 +68,8 @@ def beside(value: Any, dtype: np.dtype[Any]) -> _core.Array:
 
 def computed_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The type that elements of this one are computed in: half precision is float32."""
-    return np.dtype(np.float32) if dtype == np.float16 else dtype
+    is_half = dtype.itemsize == 2 and kind_of(dtype) == "f"
+    return np.dtype(np.float32) if is_half else dtype
 
 
 def lazy(value: Any, name: str = "x") -> Array:
@@ -170,7 +171,7 @@ def operands(*values: Any, name: str = "") -> tuple[list[_core.Array], Spec | No
     dtypes = [dtype_of(a.dtype) for a in arrays if a is not None]
     if not dtypes:
         raise TypeError("at least one operand must be an array")
-    dtype = dtypes[0] if len(dtypes) == 1 else np.result_type(*dtypes)
+    dtype = dtypes[0] if len(dtypes) == 1 else np.result_type(*map(computed_type, dtypes))
     wide = name in COMPARISONS or name in _SEARCHES or name in _FLOATING
     out = [
         a

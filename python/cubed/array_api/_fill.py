@@ -7,6 +7,7 @@ from cubed.array._array import Array
 from cubed.array._operands import normalize_axis
 from cubed.array_api.elementwise_functions import isnan
 from cubed.array_api.searching_functions import where
+from cubed.base._dtypes import kind_of
 
 
 def forward_fill(x: Array, axis: int = -1, limit: int | None = None) -> Array:
@@ -19,7 +20,7 @@ def forward_fill(x: Array, axis: int = -1, limit: int | None = None) -> Array:
     """
     a = normalize_axis(axis, x.ndim)
     out = x._like(_core.forward_fill(x._x, a))
-    if limit is None or limit >= x.shape[a] or x.dtype.kind not in "fc":
+    if limit is None or limit >= x.shape[a] or kind_of(x.dtype) not in "fc":
         return out
     shape = tuple(n if d == a else 1 for d, n in enumerate(x.shape))
     chunks = tuple(n if d == a else 1 for d, n in enumerate(x._x.chunks))

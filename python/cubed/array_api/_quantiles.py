@@ -16,7 +16,7 @@ from cubed.array_api._weighted import weighted_quantile
 from cubed.array_api.searching_functions import where
 from cubed.array_api.utility_functions import any
 from cubed.base._docs import documented
-from cubed.base._dtypes import name_of
+from cubed.base._dtypes import kind_of, name_of
 from cubed.base._types import Axis, NDArray
 
 _as_that_function = partial(
@@ -49,7 +49,7 @@ def _quantile(
     out = _core.quantile(x._x, numbers, axes, keepdims, skip_nan, method, x.spec.task_mem)
     if not one and values.ndim != 1:
         out = _core.reshape(out, (*values.shape, *out.shape[1:]))
-    if given.dtype.kind == x.dtype.kind == "f" and out.dtype != x._x.dtype:
+    if kind_of(given.dtype) == x.dtype.kind == "f" and out.dtype != x._x.dtype:
         out = _core.astype(out, name_of(np.result_type(x.dtype, given.dtype)))
     return x._like(out)
 
@@ -235,7 +235,7 @@ def _time_quantile(
         )
     else:
         out = element(method)
-        if out.dtype.kind == "f":
+        if kind_of(out.dtype) == "f":
             raise TypeError(
                 f"quantile: method {method!r} is not defined for {x.dtype}, expected 'linear' or"
                 " one that gives an element"

@@ -23,13 +23,14 @@ from cubed.array_api.searching_functions import where
 from cubed.array_api.sorting_functions import argsort
 from cubed.array_api.statistical_functions import cumulative_sum, sum
 from cubed.array_api.utility_functions import all, any
+from cubed.base._dtypes import kind_of
 from cubed.base._types import Axis, NDArray
 from cubed.io._create import as_lazy
 
 
 def _in_shape(w: Array, x: Array, axis: Axis) -> Array:
     """Weights in x's shape, of which they may have the axes alone."""
-    if w.dtype.kind not in "biuf":
+    if kind_of(w.dtype) not in "biuf":
         raise TypeError(f"weights are of {w.dtype}, expected real numbers")
     if w.shape == x.shape:
         return w
@@ -63,7 +64,7 @@ def weighted_quantile(
         raise ValueError("quantile: weights of no elements")
     last = tuple(range(x.ndim - len(axes), x.ndim))
     x, w = (reshape(moveaxis(v, axes, last), (*kept, n)) for v in (x, w))
-    missing = isnan(x) if x.dtype.kind == "f" else None
+    missing = isnan(x) if kind_of(x.dtype) == "f" else None
     if missing is not None and skip_nan:
         w = where(missing, 0.0, w)
     order = argsort(x, axis=-1)

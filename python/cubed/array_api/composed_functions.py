@@ -63,6 +63,7 @@ from cubed.array_api.set_functions import (
 )
 from cubed.array_api.statistical_functions import sum
 from cubed.base._docs import documented
+from cubed.base._dtypes import kind_of
 from cubed.base._types import Axis, DTypeLike
 from cubed.io._create import as_lazy
 
@@ -607,7 +608,7 @@ def unwrap(
     array([ 0, -1, -2])
     """
     a = as_lazy(p)
-    floats = computed_type(a.dtype) if a.dtype.kind == "f" else np.dtype(np.float64)
+    floats = computed_type(a.dtype) if kind_of(a.dtype) == "f" else np.dtype(np.float64)
     dtype = np.dtype(np.int64) if a.dtype.kind in "iu" else floats
     least = None if discont is None else beside(discont, dtype)
     out = _core.unwrap(a._x, beside(period, dtype), least, normalize_axis(axis, a.ndim))
@@ -949,7 +950,7 @@ def unique(
         found = (unique_inverse if return_inverse else unique_counts)(a)._asdict()
     else:
         found = {"values": unique_values(a)}
-    if equal_nan and a.dtype.kind in "fc":
+    if equal_nan and kind_of(a.dtype) in "fc":
         found = _with_one_nan(found, int(sum(isnan(a).astype(np.int64))))
     out = tuple(found[part] for part, w in zip(_PARTS_OF_UNIQUE, wanted, strict=True) if w)
     return out if len(out) > 1 else out[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import check_device, is_scalar, lazy, scalar_type
 from cubed.base._docs import documented
-from cubed.base._dtypes import dtype_of, name_of
+from cubed.base._dtypes import dtype_of, kind_of, name_of
 from cubed.base._types import DTypeLike
 
 __all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "result_type"]
@@ -75,7 +76,7 @@ def astype(x: Array, dtype: DTypeLike, /, *, copy: bool = True, device: str | No
     check_device(device)
     x = lazy(x)
     to = np.dtype(dtype)
-    if x.dtype.kind == "c" and to.kind in "iuf":
+    if x.dtype.kind == "c" and kind_of(to) in "iuf":
         raise TypeError(f"{x.dtype} is not cast to {to}: take real(x) or imag(x)")
     if not copy and to == x.dtype:
         return x
@@ -133,9 +134,10 @@ def finfo(type: Any, /) -> FloatInfo:
     32
     """
     d = type.dtype if isinstance(type, Array) else np.dtype(type)
-    if d.kind not in "fc":
+    if kind_of(d) not in "fc":
         raise ValueError(f"{d} is no floating type")
-    info = np.finfo(d)
+    # NumPy has no limits of a type that it does not have itself.
+    info = np.finfo(d) if d.kind in "fc" else import_module("ml_dtypes").finfo(d)
     return FloatInfo(
         int(info.bits),
         float(info.eps),
@@ -202,7 +204,7 @@ def isdtype(dtype: DTypeLike, kind: Any) -> bool:
     if isinstance(kind, str):
         if kind not in _kinds:
             raise ValueError(f"there is no kind {kind!r}, expected one of {', '.join(_kinds)}")
-        return np.dtype(dtype).kind in _kinds[kind]
+        return kind_of(np.dtype(dtype)) in _kinds[kind]
     return np.dtype(dtype) == np.dtype(kind)
 
 

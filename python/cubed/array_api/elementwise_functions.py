@@ -17,6 +17,7 @@ from cubed.array._array import Array
 from cubed.array._operands import is_scalar, is_text, is_time, lazy, operands
 from cubed.array_api.data_type_functions import result_type
 from cubed.base._docs import F, documented
+from cubed.base._dtypes import kind_of
 from cubed.io._create import as_lazy
 
 __all__ = [
@@ -746,7 +747,7 @@ def round(x: Array, /, *, decimals: int = 0) -> Array:
     x = lazy(x)
     if decimals == 0:
         return _one("round", x)
-    if x.dtype.kind not in "fc":
+    if kind_of(x.dtype) not in "fc":
         if decimals > 0:
             return _one("positive", x)
         unit = 10**-decimals

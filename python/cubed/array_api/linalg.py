@@ -47,7 +47,7 @@ from cubed.array_api.manipulation_functions import (
 from cubed.array_api.searching_functions import where
 from cubed.array_api.statistical_functions import sum
 from cubed.base._docs import OPERANDS, documented
-from cubed.base._dtypes import dtype_of, name_of
+from cubed.base._dtypes import dtype_of, kind_of, name_of
 from cubed.base._types import DTypeLike, NDArray
 from cubed.spec import Spec
 
@@ -1052,7 +1052,7 @@ def svd_compressed(
         q, _ = qr(matmul(x, back))
     u, s, vh = svd(matmul(_adjoint(q), x), full_matrices=False)
     u, s, vh = matmul(q, u[:, :wanted]), s[:wanted], vh[:wanted]
-    if coerce_signs and x.dtype.kind == "f":
+    if coerce_signs and kind_of(x.dtype) == "f":
         signs = sign(sum(vh, axis=1))
         signs = where(signs == 0, signs.dtype.type(1), signs)
         u, vh = multiply(u, signs), multiply(vh, expand_dims(signs, 1))

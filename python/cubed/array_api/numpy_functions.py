@@ -53,6 +53,7 @@ from cubed.array_api.searching_functions import argmax, argmin
 from cubed.array_api.statistical_functions import cumulative_prod, cumulative_sum, without_nan
 from cubed.base._chunks import normalize_shape
 from cubed.base._docs import OPERANDS, REDUCED, documented
+from cubed.base._dtypes import kind_of
 from cubed.base._types import Axis, DTypeLike
 from cubed.io._create import as_lazy
 
@@ -360,7 +361,7 @@ def nancumprod(x: Array, /, axis: int | None = None, dtype: DTypeLike = None) ->
 
 def _nan_position(largest: bool, x: Array, axis: int | None, keepdims: bool) -> Array:
     x = lazy(x)
-    if x.dtype.kind != "f":
+    if kind_of(x.dtype) != "f":
         return (argmax if largest else argmin)(x, axis=axis, keepdims=keepdims)
     a = None if axis is None else normalize_axis(axis, x.ndim)
     return x._like(_core.nan_arg_reduce(largest, x._x, a, keepdims))
@@ -531,4 +532,4 @@ def _even(h: Any, n: int) -> Any:
     if x.dtype.kind in "biu" and x.dtype != np.int64:  # which differences do not wrap in
         x = x.astype(np.float64 if x.dtype == np.uint64 else np.int64)
     d = np.diff(x)
-    return float(d[0]) if d.dtype.kind in "iuf" and (d == d[0]).all() else h
+    return float(d[0]) if kind_of(d.dtype) in "iuf" and (d == d[0]).all() else h

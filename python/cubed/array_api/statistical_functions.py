@@ -23,7 +23,7 @@ from cubed.array_api.data_type_functions import astype
 from cubed.array_api.elementwise_functions import isnan, logical_and, sqrt
 from cubed.array_api.searching_functions import where as choose
 from cubed.base._docs import REDUCED, documented
-from cubed.base._dtypes import name_of
+from cubed.base._dtypes import kind_of, name_of
 from cubed.base._types import Axis, DTypeLike
 
 __all__ = ["cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var"]
@@ -41,9 +41,13 @@ def reduced(
 ) -> Array:
     """A reduction by its name; with "nan" in front of it over the elements that are not NaN."""
     x = lazy(x)
-    what, skip_nan, floats = name.removeprefix("nan"), name.startswith("nan"), x.dtype.kind in "fc"
+    what, skip_nan, floats = (
+        name.removeprefix("nan"),
+        name.startswith("nan"),
+        kind_of(x.dtype) in "fc",
+    )
     to = None if dtype is None else np.dtype(name_of(dtype))
-    loses_nan = skip_nan and floats and to is not None and to.kind not in "fc"
+    loses_nan = skip_nan and floats and to is not None and kind_of(to) not in "fc"
     if loses_nan and what not in ("sum", "prod"):
         raise TypeError(f"{name}: dtype is {to} for an array of {x.dtype}, expected floats")
     if what in ("var", "std") and (where is not True or x.dtype.kind == "c"):
@@ -72,7 +76,7 @@ def reduced(
 
 def without_nan(x: Array, value: float) -> Array:
     """x with another value for NaN."""
-    return choose(isnan(x), float(value), x) if x.dtype.kind in "fc" else x
+    return choose(isnan(x), float(value), x) if kind_of(x.dtype) in "fc" else x
 
 
 def _variance_in_integers(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -13,6 +16,9 @@ DType: TypeAlias = np.dtype[Any]
 
 _expected = "expected numbers, bool, dates, times, or text of a fixed length"
 
+# What isbuiltin says of types that packages add, such as the eight-bit floats.
+_OF_OTHERS = 2
+
 _names: dict[np.dtype[Any], str] = {}
 
 
@@ -21,20 +27,39 @@ def name_of(dtype: DTypeLike) -> str:
     d = np.dtype(dtype)
     name = _names.get(d)
     if name is None:
-        if d.kind in "biufc" and d.itemsize <= 16:
+        if d.kind == "V" and d == _bfloat16():
+            name = "bfloat16"
+        elif d.kind in "biufc" and d.itemsize <= 16 and d.isbuiltin != _OF_OTHERS:
             name = d.newbyteorder("=").name
         elif d.kind in "mM":
             name = str(d.newbyteorder("="))
         elif d.kind in "SU":
             name = d.kind + str(d.itemsize // (4 if d.kind == "U" else 1))
         else:
-            raise TypeError(f"arrays of type {d} are not supported: {_expected}")
+            other = ": cast them first" if d.isbuiltin == _OF_OTHERS else ""
+            raise TypeError(f"arrays of type {d} are not supported: {_expected}{other}")
         _names[d] = name
     return name
 
 
 def dtype_of(name: str) -> np.dtype[Any]:
     """The NumPy type that the engine calls by this name."""
-    if name == "bfloat16":
-        raise TypeError("NumPy has no type bfloat16: cast it to float32 first")
-    return np.dtype(name)
+    if name != "bfloat16":
+        return np.dtype(name)
+    there = _bfloat16()
+    if there is None:
+        raise TypeError("NumPy's type bfloat16 is the package ml_dtypes': install it")
+    return there
+
+
+def kind_of(dtype: np.dtype[Any]) -> str:
+    """What ``dtype.kind`` is, and ``"f"`` of bfloat16, which NumPy calls void."""
+    return "f" if dtype.kind == "V" and dtype == _bfloat16() else dtype.kind
+
+
+@cache
+def _bfloat16() -> DType | None:
+    """The type of that name, which NumPy does not have itself."""
+    if find_spec("ml_dtypes") is None:
+        return None
+    return np.dtype(import_module("ml_dtypes").bfloat16)

@@ -16,7 +16,7 @@ from cubed.array._array import Array
 from cubed.array._cores import engine_chunks
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import normalize_axes
-from cubed.base._dtypes import name_of
+from cubed.base._dtypes import kind_of, name_of
 from cubed.base._types import NDArray
 from cubed.blocks._apply import map_blocks
 from cubed.exceptions import PlanTooLargeError
@@ -254,7 +254,7 @@ def _reduce(
     if func.removeprefix("nan") in _OF_ELEMENTS and array.dtype.kind in "biu":
         if isinstance(fill_value, float) and not fill_value.is_integer():
             wanted = wanted or np.dtype("float64")
-        if wanted is not None and wanted.kind == "f":
+        if wanted is not None and kind_of(wanted) == "f":
             x = _core.astype(x, "float64")
     if array.dtype.kind in "mM" and fill_value is not None and np.isnat(fill_value):
         fill_value = None
@@ -268,7 +268,7 @@ def _reduce(
 
 
 def _unless_missing(x: Array, value: bool) -> Array:
-    if x.dtype.kind not in "fcmM":
+    if kind_of(x.dtype) not in "fcmM":
         return x
     truth = xp.ones_like(x, dtype=bool) if x.dtype.kind in "mM" else x != 0
     return xp.where(xp.isnan(x), value, truth)

@@ -15,6 +15,7 @@ from cubed.array._cores import engine_chunks
 from cubed.array._operands import normalize_axes
 from cubed.array_api import where
 from cubed.base._docs import documented
+from cubed.base._dtypes import kind_of
 from cubed.base._types import NDArray
 from cubed.blocks._blockwise import (
     Cut,
@@ -230,7 +231,7 @@ def native_aggregation(
     if (
         set(agg.finalize_kwargs) - {"ddof"}
         or codes.ndim != len(axes)
-        or x.dtype.kind not in "biufc"
+        or kind_of(x.dtype) not in "biufc"
     ):
         return None
     if x.dtype.kind == "c" and agg.name.removeprefix("nan") not in ("sum", "mean", "count"):
