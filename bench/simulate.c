@@ -143,8 +143,9 @@ static const cubed_executor_vtable vtable = {.struct_size = sizeof vtable,
 static cubed_status run(cubed_context *ctx, int64_t tasks, unsigned workers, cubed_error *err)
 {
     const int64_t chunk = 16, n = tasks * CB_REDUCE_GROUP * chunk;
-    simulation s = {
-        .head = {&vtable, workers, workers}, .heap = calloc(workers, sizeof(flight)), .random = 1};
+    simulation s = {.head = {.vt = &vtable, .slots = workers, .workers = workers},
+                    .heap = calloc(workers, sizeof(flight)),
+                    .random = 1};
     cubed_plan_options limits = CUBED_PLAN_OPTIONS_INIT;
     cubed_run_options o = CUBED_RUN_OPTIONS_INIT;
     cubed_run_stats stats = {.num_tasks = 0};
@@ -194,7 +195,7 @@ static cubed_status run_plan(cubed_context *ctx, const void *bytes, size_t size,
     if (st != CUBED_OK) return st;
     cubed_plan_get_info(plan, &info);
     model m = {calloc((size_t)info.num_stages, sizeof(double)), of[2], of[3], of[4]};
-    simulation s = {.head = {&vtable, info.max_workers, info.max_workers},
+    simulation s = {.head = {.vt = &vtable, .slots = info.max_workers, .workers = info.max_workers},
                     .model = &m,
                     .heap = calloc(info.max_workers, sizeof(flight)),
                     .random = 1};

@@ -20,7 +20,7 @@ static cubed_status open_it(const cubed_executor_args *args, cubed_executor **ou
 {
     backwards *b = calloc(1, sizeof *b);
     if (!b) return CUBED_E_NOMEM;
-    b->head = (cubed_executor){&vtable, SLOTS, 1};
+    b->head = (cubed_executor){.vt = &vtable, .slots = SLOTS, .workers = 1};
     cubed_status st = cubed_runner_new(args, &b->runner, err);
     if (st == CUBED_OK)
         *out = &b->head;

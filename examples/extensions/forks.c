@@ -37,7 +37,7 @@ static cubed_status open_it(const cubed_executor_args *args, cubed_executor **ou
 {
     forks *f = calloc(1, sizeof *f);
     if (!f) return CUBED_E_NOMEM;
-    f->head = (cubed_executor){&vtable, SLOTS, SLOTS};
+    f->head = (cubed_executor){.vt = &vtable, .slots = SLOTS, .workers = SLOTS};
     f->own = *args;
     const cubed_status st = cubed_context_new(NULL, &f->ctx, err);
     if (st == CUBED_OK)

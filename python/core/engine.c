@@ -1,11 +1,12 @@
 /* Executors of Python: the driver's ranges as messages to an object, and its answers as reports.
  *
  * The object moves bytes (cubed.runtime.executors.base has what all of them share):
- *     open(work_dir, plan_key) -> (slots, workers)
+ *     open(work_dir, plan_key) -> (slots, workers, start_ms, range_ms), as in cubed_executor
  *     submit(range)               the range as in cubed/sys/message.h; does not wait
  *     poll(seconds) -> None, or (range, reports or None, worker, host, clock_shift_ns, error or None, failure):
  *         what became of a range, as soon as one is known: its tasks' reports, or the exception it ended with, and
  *         what kind of failure that is (cubed_failure_str; "": by its type). Clocks of workers have no date: times are shifted by so much to be of this one's
+ *     give_up(token)              nothing is heard of a range any more: nobody waits for it
  *     close()                     nothing of what was submitted runs any more
  * It is called by one thread, which has the GIL then. What it raises ends the run. */
 #include <stdio.h>
@@ -148,13 +149,26 @@ static cubed_status engine_poll(cubed_executor *ex, int timeout_ms, cubed_task_r
     return st;
 }
 
+/* After it the driver goes on, whatever that raises. */
+static void drop_result(const engine *x, PyObject *done)
+{
+    if (!done) PyErr_WriteUnraisable(x->of->object);
+    Py_XDECREF(done);
+}
+
+static void engine_give_up(cubed_executor *ex, uint64_t token)
+{
+    engine *x = (engine *)ex;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    drop_result(x, PyObject_CallMethod(x->of->object, "give_up", "(K)", (unsigned long long)token));
+    PyGILState_Release(gil);
+}
+
 static void engine_close(cubed_executor *ex)
 {
     engine *x = (engine *)ex;
     PyGILState_STATE gil = PyGILState_Ensure();
-    PyObject *done = PyObject_CallMethod(x->of->object, "close", NULL);
-    if (!done) PyErr_WriteUnraisable(x->of->object); /* the run has ended, one way or the other */
-    Py_XDECREF(done);
+    drop_result(x, PyObject_CallMethod(x->of->object, "close", NULL));
     Py_XDECREF(x->answer);
     PyMem_Free(x);
     PyGILState_Release(gil);
@@ -165,7 +179,8 @@ static cubed_status open_object(engine *x, cubed_error *err)
     PyObject *sizes =
         PyObject_CallMethod(x->of->object, "open", "(ss)", x->args.work_dir, x->args.plan_key);
     bool ok = sizes && core_is_tuple("what open() of an executor returns", sizes) &&
-              PyArg_ParseTuple(sizes, "II", &x->head.slots, &x->head.workers);
+              PyArg_ParseTuple(sizes, "IIII", &x->head.slots, &x->head.workers, &x->head.start_ms,
+                               &x->head.range_ms);
     if (ok && (x->head.slots < 1 || x->head.workers < 1)) {
         PyErr_Format(PyExc_ValueError, "an executor has %u slots and %u workers, expected some",
                      x->head.slots, x->head.workers);
@@ -246,7 +261,8 @@ static PyObject *add_executor(PyObject *module, PyObject *args)
                                     .open = engine_open,
                                     .submit = engine_submit,
                                     .poll = engine_poll,
-                                    .close = engine_close};
+                                    .close = engine_close,
+                                    .give_up = engine_give_up};
     if (cubed_context_add_executor(s->ctx, &a->vt, NULL, &err) != CUBED_OK) {
         PyMem_Free(a);
         return core_raise(&err);

@@ -4,6 +4,7 @@
  * What it keeps of tasks is one record for each range in flight, or to be tried again. */
 #include "run/driver.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@
 #include "exec/operator.h"
 #include "run/executors/executor.h"
 #include "run/ready.h"
+#include "run/watchdog.h"
 
 #define FIRST_DELAY_NS ((int64_t)50000000)
 /* A machine may be taken away many times; a task that ends its worker by itself is not tried forever. */
@@ -44,6 +46,7 @@ typedef struct in_flight {
     int64_t next,
         last; /* tasks that have not reported; of a slot that was released, next: see cb_driver */
     int64_t first, given_ns;
+    int64_t due_ns; /* nothing can come of it any more then */
     uint32_t
         twin;  /* 1 + the slot of the same range, given to another worker, too; 0: there is none */
     bool late; /* its twin has done it: what comes of it is of no use */
@@ -69,8 +72,10 @@ struct cb_driver {
     int64_t released; /* slots that were: a list through `next`, which ends with -1 */
     int64_t start_ns;
     unsigned backups; /* twins in flight, and what is late */
-    /* Since when a worker has nothing to do, so that each range in flight is being worked on; when to look again. */
-    int64_t calm_ns, look_ns;
+    /* Since when a worker has nothing to do, so that each range in flight is being worked on; when to look again for
+     * stragglers, and for what is overdue. */
+    int64_t calm_ns, look_ns, look_due_ns;
+    int64_t most_ns; /* that any range so far may take */
 };
 
 /* --- Events ------------------------------------------------------------------------------------------- */
@@ -242,7 +247,7 @@ static void release_slot(cb_driver *d, unsigned slot)
     d->flights[slot].used = false;
     d->flights[slot].next = d->released;
     d->released = slot;
-    if (d->busy-- == d->a.workers && d->a.backups) d->calm_ns = cb_clock_ns();
+    if (d->busy-- == d->a.workers && (d->a.backups || d->a.start_ms)) d->calm_ns = cb_clock_ns();
 }
 
 /* How much longer than others of its stage a range has taken; 0: not so much that it is a straggler. */
@@ -279,12 +284,78 @@ static in_flight *find_straggler(cb_driver *d)
     return worst;
 }
 
+/* --- What is overdue ----------------------------------------------------------------------------------- */
+
+/* A time that nobody reaches. */
+#define FOREVER_NS (INT64_MAX / 4)
+
+static int64_t nanoseconds(double ms)
+{
+    return ms < FOREVER_NS / 1e6 ? (int64_t)(ms * 1e6) : FOREVER_NS;
+}
+
+/* From the start of a range to its end, whatever happens to it: a task that is over its time has as long again to end,
+ * CB_STUCK_NS at most (watchdog.h). */
+static int64_t may_take_ns(const cb_driver *d, int64_t ntasks)
+{
+    const double limit = d->a.options->task_timeout_ms, stuck = CB_STUCK_NS / 1e6;
+    int64_t most = d->a.most_ms ? nanoseconds(d->a.most_ms) : FOREVER_NS;
+    if (limit > 0)
+        most = cb_min_i64(most,
+                          nanoseconds((double)ntasks * (limit + (limit < stuck ? limit : stuck))));
+    return most;
+}
+
+static int64_t may_wait_ns(const cb_driver *d) { return nanoseconds(d->a.start_ms); }
+
+/* When a range that is given now is overdue, at the latest: those that its worker has to do first take their time. */
+static int64_t due_ns(cb_driver *d, const in_flight *f)
+{
+    const int64_t own = may_take_ns(d, f->last - f->next);
+    if (d->a.start_ms == 0 || own == FOREVER_NS) return INT64_MAX;
+    d->most_ns = cb_max_i64(d->most_ns, own);
+    const double before = (double)(d->busy / d->a.workers) * (double)d->most_ns;
+    return f->given_ns + may_wait_ns(d) + own + nanoseconds(before / 1e6);
+}
+
+/* While a worker has nothing to do, no other range comes first. */
+static bool is_overdue(const cb_driver *d, const in_flight *f, int64_t now)
+{
+    if (!f->used || f->due_ns == INT64_MAX) return false;
+    if (now >= f->due_ns) return true;
+    return d->busy < d->a.workers && now - cb_max_i64(f->given_ns, d->calm_ns) >=
+                                         may_wait_ns(d) + may_take_ns(d, f->last - f->first);
+}
+
+bool cb_driver_overdue(cb_driver *d, uint64_t *token, cubed_error *why)
+{
+    if (d->most_ns == 0) return false;
+    const int64_t now = cb_clock_ns();
+    if (now < d->look_due_ns) return false;
+    for (unsigned i = 0; i < d->fresh; i++) {
+        const in_flight *f = &d->flights[i];
+        if (!is_overdue(d, f, now)) continue;
+        *token = token_of(i, f);
+        *why = (cubed_error)CUBED_ERROR_INIT;
+        (void)cb_fail(why, CUBED_E_IO,
+                      "nothing was heard of tasks %" PRId64 " to %" PRId64
+                      " for %.3g s, which is longer than they may take: they are taken for lost",
+                      f->next, f->last - 1, (double)(now - f->given_ns) * 1e-9);
+        why->os_errno = ETIMEDOUT;
+        why->failure = CUBED_FAILURE_LOST;
+        return true;
+    }
+    d->look_due_ns = now + LOOK_NS;
+    return false;
+}
+
 static unsigned fly(cb_driver *d, in_flight f)
 {
+    f.given_ns = cb_clock_ns();
+    f.due_ns = due_ns(d, &f);
     const unsigned slot = take_slot(d);
     f.serial = d->flights[slot].serial + 1;
     f.first = f.next;
-    f.given_ns = cb_clock_ns();
     d->flights[slot] = f;
     return slot;
 }

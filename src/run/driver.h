@@ -17,6 +17,7 @@ typedef struct cb_driver_args {
     int64_t most_tasks;               /* of a range */
     unsigned slots;                   /* ranges that may be in flight, at least 1 */
     unsigned range_ms;                /* that a range is to take: cubed_executor_caps */
+    uint32_t start_ms, most_ms;       /* start_ms and range_ms of cubed_executor */
     bool retries;   /* ranges that fail for a reason that may pass are tried again */
     bool backups;   /* ranges that take far longer than others are given to a second worker */
     int64_t window; /* tasks that are held while they wait; 0: CB_RUN_WINDOW */
@@ -37,6 +38,8 @@ CUBED_MUST_CHECK cubed_status cb_driver_report(cb_driver *d, const cubed_task_re
 /* Nothing more will be heard of a range. */
 CUBED_MUST_CHECK cubed_status cb_driver_lose(cb_driver *d, uint64_t token, const cubed_error *why,
                                              cubed_error *err);
+/* A range in flight that has taken so long that it is to be lost, and why; false: none for the time being. */
+bool cb_driver_overdue(cb_driver *d, uint64_t *token, cubed_error *why);
 /* All tasks are done. */
 bool cb_driver_is_over(const cb_driver *d);
 /* Ranges in flight, and those that wait to be tried again. */

@@ -21,6 +21,18 @@ static cubed_status submit_ready(cb_driver *d, cubed_executor *ex, cubed_error *
     }
 }
 
+/* What the executor does not report by itself. */
+static cubed_status lose_overdue(cb_driver *d, cubed_executor *ex, cubed_error *err)
+{
+    uint64_t token;
+    cubed_error why;
+    while (cb_driver_overdue(d, &token, &why)) {
+        if (ex->vt->give_up) ex->vt->give_up(ex, token);
+        CB_TRY(cb_driver_lose(d, token, &why, err));
+    }
+    return CUBED_OK;
+}
+
 /* A function may have said that it was interrupted: what it raised goes on. */
 static cubed_status cancelled(const cb_driver *d, uint64_t raised, cubed_error *err)
 {
@@ -37,6 +49,7 @@ static cubed_status loop(const cb_schedule_args *a, cb_driver *d, cubed_error *e
     while (!cb_driver_is_over(d)) {
         bool got;
         if (cubed_cancel_is_set(a->options->cancel)) return cancelled(d, 0, err);
+        CB_TRY(lose_overdue(d, ex, err));
         CB_TRY(submit_ready(d, ex, err));
         if (cb_driver_in_flight(d) == 0) {
             if (cb_driver_is_over(d)) break;         /* an earlier run had done what was left */
@@ -68,6 +81,8 @@ cubed_status cb_schedule_run(const cb_schedule_args *a, cubed_error *err)
                                               ? caps->max_in_flight
                                               : ex->slots,
                                  .range_ms = caps->range_ms,
+                                 .start_ms = ex->start_ms,
+                                 .most_ms = ex->range_ms,
                                  .retries = !caps->retries_itself,
                                  .backups = a->options->backups && !caps->shares_memory &&
                                             !caps->maps_memory && !caps->retries_itself,

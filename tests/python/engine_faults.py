@@ -53,6 +53,9 @@ def work(message):
     if kind == "loses its executor":
         os.kill(_ancestor("java"), signal.SIGKILL)
         time.sleep(60)
+    if kind == "loses its runner":
+        os.kill(os.getppid(), signal.SIGKILL)
+        os._exit(1)
     if kind == "exits":
         os._exit(fault["code"])
     if kind == "sees an old plan":

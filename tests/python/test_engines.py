@@ -15,9 +15,10 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.request
-from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
 import cubed
@@ -30,7 +31,9 @@ from cubed.diagnostics.history import HistoryCallback
 from cubed.diagnostics.report import ReportCallback
 from cubed.runtime import worker
 from cubed.runtime.create import create_executor
+from cubed.runtime.executors.base import EngineExecutor
 from cubed.runtime.executors.futures import FuturesExecutor
+from cubed.runtime.executors.stages import StageEngine
 from cubed.runtime.types import Callback
 from real_servers import REGION, program, running
 from real_servers import wait_for as wait_for_port
@@ -323,9 +326,10 @@ class Count(Callback):
         self.events.append("end" if event.error is None else "error")
 
 
-def means(spec):
+def means(spec, few=False):
     """Several stages, which depend on each other chunk by chunk; fewer where calls take long."""
-    shape = (60, 40) if getattr(spec.executor, "overhead", 0) < 0.05 else (20, 18)
+    few = few or getattr(spec.executor, "overhead", 0) >= 0.05
+    shape = (20, 18) if few else (60, 40)
     x = cubed.random.random(shape, chunks=(7, 9), spec=spec)
     return xp.sin(x) - xp.mean(x.rechunk((20, shape[1])), axis=0)
 
@@ -505,6 +509,85 @@ def test_an_executor_is_killed(engine, spec, tmp_path, fault):
     fault("loses its executor", only_first=True)
     out, _ = run(y, tmp_path)
     assert out.tobytes() == expected(y).tobytes()
+
+
+def test_a_runner_is_killed(engine, spec, tmp_path, fault):
+    """Nobody is left to say what became of the call."""
+    if not engine[0].startswith("lithops"):
+        pytest.skip("has no runners beside its workers")
+    y = means(spec)
+    fault("loses its runner", only_first=True)
+    out, stats = run(y, tmp_path)
+    assert out.tobytes() == expected(y).tobytes()
+    assert stats["num_retries"] + stats["num_backups"] > 0
+
+
+class SilentPool(ThreadPoolExecutor):
+    """Nothing is ever heard of some calls, which cannot be cancelled."""
+
+    def __init__(self, silent):
+        super().__init__(WORKERS)
+        self.silent = silent
+
+    def submit(self, *args, **kwargs):
+        if self.silent == 0:
+            return super().submit(*args, **kwargs)
+        self.silent -= 1
+        future = Future()
+        future.set_running_or_notify_cancel()
+        return future
+
+
+LIMITS = {"task_timeout": 0.4, "start_timeout": 0.5, "use_backups": False}
+
+
+def test_calls_of_which_nothing_is_heard_are_given_up(tmp_path):
+    with SilentPool(1) as pool:
+        executor = FuturesExecutor(pool=pool, **LIMITS)
+        y = means(cubed.Spec(tmp_path / "work", allowed_mem="300MB", executor=executor), few=True)
+        out, stats = run(y, tmp_path)
+    assert out.tobytes() == expected(y).tobytes()
+    assert stats["num_retries"] >= 1
+
+
+def test_an_engine_that_never_answers_is_an_error(tmp_path):
+    y = means(cubed.Spec(tmp_path / "work", allowed_mem="300MB"), few=True)
+    with (
+        SilentPool(-1) as pool,
+        pytest.raises(TimeoutError, match="nothing was heard of tasks .*: they are taken for lost"),
+    ):
+        y.compute(executor="futures", pool=pool, retries=1, **LIMITS)
+    assert not left(tmp_path)
+
+
+def test_lists_of_which_nothing_is_heard_are_given_up(tmp_path):
+    """Of engines that are given lists of calls, which nobody can end."""
+    silent, leave = [False] * 999 + [True], threading.Event()
+
+    class Lists(StageEngine):
+        def run_stage(self, call, messages):
+            if silent.pop():
+                leave.wait()
+            return [call(m) for m in messages]
+
+    class Stages(EngineExecutor):
+        name = "stages"
+
+        def connect(self):
+            return Lists(WORKERS)
+
+    executor = Stages(max_workers=WORKERS, **LIMITS)
+    y = means(cubed.Spec(tmp_path / "work", allowed_mem="300MB", executor=executor), few=True)
+    out, stats = run(y, tmp_path)
+    leave.set()
+    assert out.tobytes() == expected(y).tobytes()
+    assert stats["num_retries"] > 0
+
+
+@pytest.mark.parametrize("seconds", [0, -1, "1"])
+def test_start_timeouts_are_checked(seconds):
+    with pytest.raises((TypeError, ValueError), match="start_timeout is .*, expected"):
+        create_executor("futures", {"start_timeout": seconds})
 
 
 @pytest.mark.parametrize(

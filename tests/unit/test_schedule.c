@@ -171,7 +171,8 @@ typedef struct fake {
     const cubed_plan *plan;
     cubed_task_range ranges[SLOTS];
     int n, failures;
-    bool repeats; /* the last report comes once more */
+    int silent, given_up; /* ranges of which nothing will be heard; that are not waited for */
+    bool repeats;         /* the last report comes once more */
     cubed_task_report last;
     bool **runs;    /* by stage and task: it is done */
     bool **written; /* by stored node and chunk */
@@ -211,7 +212,10 @@ static cubed_status fake_submit(cubed_executor *ex, const cubed_task_range *rang
         assert_false(x->runs[range->stage][t]);
         must(cb_stage_task_reads(x->plan, s, t, check_chunks, x, err), err);
     }
-    x->ranges[x->n++] = *range;
+    if (x->silent > 0 && between(0, 1))
+        x->silent--;
+    else
+        x->ranges[x->n++] = *range;
     return CUBED_OK;
 }
 
@@ -226,7 +230,11 @@ static cubed_status fake_poll(cubed_executor *ex, int timeout_ms, cubed_task_rep
         *got = true;
         return CUBED_OK;
     }
-    assert_true(x->n > 0);
+    if (x->n == 0) {
+        assert_true(x->head.start_ms > 0);
+        *got = false;
+        return usleep(1000) == 0 ? CUBED_OK : CUBED_E_INTERNAL;
+    }
     const int k = (int)between(0, x->n - 1);
     cubed_task_range *r = &x->ranges[k];
     const cb_stage *s = &x->plan->stages[r->stage];
@@ -253,11 +261,21 @@ static cubed_status fake_poll(cubed_executor *ex, int timeout_ms, cubed_task_rep
 
 static void fake_close(cubed_executor *ex) { (void)ex; }
 
+static void fake_give_up(cubed_executor *ex, uint64_t token)
+{
+    fake *x = (fake *)ex;
+    x->given_up++;
+    for (int i = x->n - 1; i >= 0; i--) {
+        if (x->ranges[i].token == token) x->ranges[i] = x->ranges[--x->n];
+    }
+}
+
 static const cubed_executor_vtable fake_vtable = {.struct_size = sizeof fake_vtable,
                                                   .name = "fake",
                                                   .submit = fake_submit,
                                                   .poll = fake_poll,
-                                                  .close = fake_close};
+                                                  .close = fake_close,
+                                                  .give_up = fake_give_up};
 
 static bool **flags(int n, int64_t (*count)(const cubed_plan *, int), const cubed_plan *plan)
 {
@@ -289,19 +307,25 @@ static void check_readers(const cubed_plan *p, const cb_io *io)
     }
 }
 
-static void drive(cubed_plan *plan, int64_t window, int failures)
+static void drive(cubed_plan *plan, int64_t window, int failures, int silent)
 {
     cubed_error err = CUBED_ERROR_INIT;
     cubed_run_options o = CUBED_RUN_OPTIONS_INIT;
     cubed_run_stats stats = {0};
     cubed_plan_info info;
     cb_io *io;
-    fake x = {.head = {&fake_vtable, SLOTS, 2},
+    fake x = {.head = {.vt = &fake_vtable, .slots = SLOTS, .workers = 2},
               .plan = plan,
               .failures = failures,
+              .silent = silent,
               .runs = flags(plan->nstages, tasks_of, plan),
               .written = flags(plan->ir.nnodes, chunks_of, plan)};
     o.retries = failures;
+    if (silent > 0) {
+        o.retries = 255;
+        o.task_timeout_ms = 1;
+        x.head.start_ms = 20;
+    }
     cubed_plan_get_info(plan, &info);
     must(cb_io_open(plan, &(cb_io_options){.mode = CB_IO_RUN}, &io, &err), &err);
     const cb_schedule_args args = {plan, io, &x.head, &o, &stats, window};
@@ -309,11 +333,28 @@ static void drive(cubed_plan *plan, int64_t window, int failures)
     assert_int_equal(x.n, 0);
     assert_int_equal(x.ndone, info.num_tasks);
     assert_int_equal(stats.num_tasks, info.num_tasks);
-    assert_int_equal(stats.num_retries, failures - x.failures);
+    assert_int_equal(stats.num_retries, failures - x.failures + x.given_up);
+    assert_true(x.given_up >= silent - x.silent);
     check_readers(plan, io);
     cb_io_close(io);
     free_flags(x.runs, plan->nstages);
     free_flags(x.written, plan->ir.nnodes);
+}
+
+/* What was lost without a word is done again, and the run ends. */
+static void test_silence(void **state)
+{
+    fixture *f = *state;
+    int plans = 0;
+    random_state = 5;
+    for (int i = 0; i < 20; i++) {
+        cubed_plan *plan = random_plan(f, NULL);
+        if (!plan) continue;
+        drive(plan, 0, 0, 3);
+        plans++;
+        cubed_plan_unref(plan);
+    }
+    assert_true(plans > 5);
 }
 
 static void test_random(void **state)
@@ -329,7 +370,7 @@ static void test_random(void **state)
         stages += plan->nstages;
         for (int k = 0; k < plan->nstages; k++) waiting += plan->stages[k].level > 0;
         for (size_t k = 0; k < sizeof windows / sizeof *windows; k++)
-            drive(plan, windows[k], i % 20 == 0 && windows[k] == 3);
+            drive(plan, windows[k], i % 20 == 0 && windows[k] == 3, 0);
         cubed_plan_unref(plan);
     }
     assert_true(plans > 300 / SLOW && stages > 2 * plans && waiting > plans);
@@ -592,7 +633,7 @@ static void test_counted(void **state)
     must(cubed_plan_new(f->ctx, &t, 1, &o, &plan, &err), &err);
     must(cb_io_open(plan, &(cb_io_options){.mode = CB_IO_RUN}, &io, &err), &err);
     cb_io_close(io);
-    fake w = {.head = {&fake_vtable, SLOTS, 2},
+    fake w = {.head = {.vt = &fake_vtable, .slots = SLOTS, .workers = 2},
               .plan = plan,
               .runs = flags(plan->nstages, tasks_of, plan),
               .written = flags(plan->ir.nnodes, chunks_of, plan)};
@@ -647,6 +688,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_random, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_silence, setup, teardown),
         cmocka_unit_test_setup_teardown(test_split, setup, teardown),
         cmocka_unit_test_setup_teardown(test_failures_decide_about_retries, setup, teardown),
         cmocka_unit_test_setup_teardown(test_resume, setup, teardown),

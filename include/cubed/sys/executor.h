@@ -48,6 +48,9 @@ typedef struct cubed_executor_vtable {
                          cubed_error *err);
     /* Stops what runs as soon as it can, and waits for it; frees the executor. */
     void (*close)(cubed_executor *ex);
+    /* The driver has given up a range (cubed_executor.start_ms), which may be submitted again: nobody waits for it any
+     * more, `close` neither. May be NULL. */
+    void (*give_up)(cubed_executor *ex, uint64_t token);
 } cubed_executor_vtable;
 
 /* The head of every executor's own struct. */
@@ -55,6 +58,11 @@ struct cubed_executor {
     const cubed_executor_vtable *vt;
     unsigned slots; /* ranges it wants in flight, at least 1 */
     unsigned workers;
+    /* How long a range may wait for a worker that has nothing else to do; 0: the executor itself reports each range that
+     * is lost. A range of which nothing is heard for so long and for all that it may take (range_ms, or the time limits
+     * of its tasks, and before it those of ranges that workers have to do first) is given up. */
+    uint32_t start_ms;
+    uint32_t range_ms; /* that a range may take, whatever is in it; 0: any time */
 };
 
 /* Plans of this context can be run by the executor `vt->name` from now on, with `ctx` in what it is opened with. The

@@ -396,7 +396,7 @@ class Plan(PlanTotals):
         from cubed.runtime.types import dispatch  # late: takes a while
 
         e = self.executor
-        engine = e.connect()
+        engine = e.begin()
         plan, stored = self._plan, self._in_store
         if stored and resume is not None:  # in the place where an earlier run has put them
             stored = stored.named_by(self._make)

@@ -464,7 +464,8 @@ static cubed_status lambda_open(const cubed_executor_args *args, cubed_executor 
         cb_zone_free(zone);
         return cb_fail(err, CUBED_E_NOMEM, "no memory for an executor");
     }
-    x->head = (cubed_executor){&cb_executor_lambda, args->workers, args->workers};
+    x->head = (cubed_executor){
+        .vt = &cb_executor_lambda, .slots = args->workers, .workers = args->workers};
     x->args = *args;
     x->alloc = a;
     x->zone = zone;

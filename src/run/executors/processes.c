@@ -450,7 +450,7 @@ static cubed_status processes_open(const cubed_executor_args *args, cubed_execut
     unsigned n = args->workers;
     processes *x = cb_alloc_zero(a, sizeof *x);
     if (!x) return cb_fail(err, CUBED_E_NOMEM, "no memory for an executor");
-    x->head = (cubed_executor){&cb_executor_processes, n, n};
+    x->head = (cubed_executor){.vt = &cb_executor_processes, .slots = n, .workers = n};
     x->oom_kills = cb_oom_kills();
     x->args = *args;
     x->workers = cb_alloc_zero(a, n * sizeof *x->workers);

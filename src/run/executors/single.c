@@ -47,7 +47,7 @@ static cubed_status single_open(const cubed_executor_args *args, cubed_executor 
     const cubed_allocator *a = &args->plan->ctx->alloc;
     single *s = cb_alloc_zero(a, sizeof *s);
     if (!s) return cb_fail(err, CUBED_E_NOMEM, "no memory for an executor");
-    s->head = (cubed_executor){&cb_executor_single, 1, 1};
+    s->head = (cubed_executor){.vt = &cb_executor_single, .slots = 1, .workers = 1};
     s->plan = args->plan;
     cubed_status st = cubed_runner_new(args, &s->runner, err);
     if (st != CUBED_OK) {

@@ -286,7 +286,8 @@ static cubed_status threads_open(const cubed_executor_args *args, cubed_executor
     cubed_status st = CUBED_OK;
     threads *t = cb_alloc_zero(a, sizeof *t);
     if (!t) return cb_fail(err, CUBED_E_NOMEM, "no memory for an executor");
-    t->head = (cubed_executor){&cb_executor_threads, RANGES_PER_WORKER * n, n};
+    t->head =
+        (cubed_executor){.vt = &cb_executor_threads, .slots = RANGES_PER_WORKER * n, .workers = n};
     t->env = ((const cb_executor_args *)args)->env;
     if (init_conditions(t) != 0) {
         cb_free(a, t, sizeof *t);

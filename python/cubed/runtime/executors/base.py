@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import queue
+import struct
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -32,6 +33,18 @@ def needed(module: str, extra: str) -> Any:
         ) from e
 
 
+#: Of a range, as in include/cubed/sys/message.h.
+_TOKEN = struct.Struct("<8xQ")
+
+
+def token_of(range_: bytes) -> int:
+    """By which the driver knows a range."""
+    token: int = _TOKEN.unpack_from(range_)[0]
+    return token
+
+
+#: Seconds to wait for calls of an engine that has lost some.
+_SHORT_GRACE = 5.0
 #: Milliseconds are 32 bits of a message.
 _MOST_SECONDS = (2**32 - 1) // 1000
 
@@ -125,6 +138,10 @@ class Executor:
         """What moves the tasks of one run; None: the engine itself does."""
         return None
 
+    def begin(self) -> Engine | None:
+        """:meth:`connect`, with what all executors have in common."""
+        return self.connect()
+
     def with_options(self, options: Mapping[str, Any]) -> Executor:
         """The same with some options changed."""
         mine = {"max_workers": self.max_workers or None, "retries": self.retries, **self.kwargs}
@@ -147,6 +164,18 @@ class EngineExecutor(Executor):
 
     Workers share nothing with the driver but stores and the work directory, where results in memory
     and large arrays that are read from memory go, too.
+
+    Parameters
+    ----------
+    max_workers, retries
+        As for other executors.
+    start_timeout
+        Seconds that a call may wait for a worker, when one has nothing else to do; default 600. A
+        call that has a time limit, `task_timeout` or the engine's own, and of which nothing is
+        heard when that is over, too, is taken for lost: it is not waited for any more, and its
+        tasks are tried again.
+    **kwargs
+        As for other executors.
     """
 
     #: Whether workers may be on other machines.
@@ -155,6 +184,11 @@ class EngineExecutor(Executor):
     max_message_bytes: ClassVar[int] = 0
     #: Seconds that a call of nothing takes: ranges of tasks are to take twenty times as long.
     overhead: ClassVar[float] = 0.0
+    _accepted: ClassVar[frozenset[str]] = Executor._accepted | {"start_timeout"}
+
+    def __init__(self, max_workers: int | None = None, retries: int = 2, **kwargs: Any) -> None:
+        super().__init__(max_workers, retries, **kwargs)
+        _milliseconds("start_timeout", kwargs.get("start_timeout"))
 
     @property
     def capabilities(self) -> dict[str, Any]:
@@ -182,6 +216,12 @@ class EngineExecutor(Executor):
     def connect(self) -> Engine:
         """Connects to the engine, for one run; raises ImportError if it is not installed."""
 
+    def begin(self) -> Engine:
+        """The engine, with the run's limits."""
+        engine = self.connect()
+        engine.start_timeout = self.kwargs.get("start_timeout") or engine.start_timeout
+        return engine
+
 
 class Engine(ABC):
     """One run's way to an engine whose calls give futures. The driver calls it from one thread."""
@@ -192,6 +232,10 @@ class Engine(ABC):
     in_flight: int = 2
     #: Seconds to wait, at the end of a run that failed, for calls that cannot be cancelled.
     grace: float = 60.0
+    #: Seconds that a call may wait for a worker that has nothing else to do: see `EngineExecutor`.
+    start_timeout: float = 600.0
+    #: Seconds after which the engine itself ends a call; None: it does not.
+    call_timeout: float | None = None
 
     def __init__(self, workers: int = 1) -> None:
         self._wanted = workers
@@ -242,11 +286,13 @@ class Engine(ABC):
 
     # What the driver calls: see python/core/engine.c.
 
-    def open(self, work_dir: str, plan_key: str) -> tuple[int, int]:
-        """The run begins; calls that may be in flight, and workers."""
+    def open(self, work_dir: str, plan_key: str) -> tuple[int, int, int, int]:
+        """The run begins; calls that may be in flight, workers, and milliseconds that a call may
+        wait for one, and take (0: any time)."""
         self._work_dir, self.plan_key = work_dir, plan_key
         n = self.num_workers()
-        return self.in_flight * n, n
+        start, most = round(1000 * self.start_timeout), round(1000 * (self.call_timeout or 0))
+        return self.in_flight * n, n, start, most
 
     def message(self, range_: bytes) -> bytes:
         """What a worker is told of a range."""
@@ -264,13 +310,26 @@ class Engine(ABC):
             future = self._done.get(timeout=seconds)
         except queue.Empty:
             return None
-        range_ = self._flying.pop(future)
+        if (range_ := self._flying.pop(future, None)) is None:
+            return None  # it was given up
         try:
             reports, name, shift = worker.read_reply(self.result(future))
         except BaseException as e:
             return range_, None, 0, "", 0, e, self.failure(e)
         number = self._workers.setdefault(name, len(self._workers))
         return range_, reports, number, name, shift, None, ""
+
+    def give_up(self, token: int) -> None:
+        """Nothing is heard of a range any more: nobody waits for its call, and not for long for
+        others when the run has failed."""
+        self.grace = min(self.grace, _SHORT_GRACE)
+        for future in [f for f, range_ in self._flying.items() if token_of(range_) == token]:
+            del self._flying[future]
+            self.abandon(future)
+
+    def abandon(self, future: Any) -> None:
+        """A call was given up, which is perhaps under way still: ends it if the engine can."""
+        future.cancel()
 
     def close(self) -> None:
         """The run ends: nothing of it is to be written any more."""

@@ -54,6 +54,15 @@ class FuturesEngine(Engine):
                 raise WorkerEndsError("its pool ended, as a task of another worker did not") from e
             raise
 
+    def abandon(self, future: Future[bytes]) -> None:
+        """Nobody ends a call of the user's pool that has begun. Processes of the run's own pool are
+        ended, with what others do there: these calls are made again."""
+        pool = self._pools.pop(future)
+        if not future.cancel() and self._own:
+            self._ending = pool
+            for process in list((getattr(pool, "_processes", None) or {}).values()):
+                process.kill()
+
     def disconnect(self) -> None:
         """Ends the run's own pool."""
         super().disconnect()

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Mapping
 from concurrent.futures import BrokenExecutor
 from typing import Any, ClassVar
 
 from cubed.runtime.executors.base import Answer, EngineExecutor, needed
 from cubed.runtime.executors.stages import ListEngine
+
+#: Seconds that it takes at the most until what a process said is seen after its end.
+_LAST_WORDS = 5.0
 
 
 class LithopsEngine(ListEngine):
@@ -22,6 +26,8 @@ class LithopsEngine(ListEngine):
         self._lithops = needed("lithops", "lithops")
         self._executor = self._lithops.FunctionExecutor(**options)
         self._timeout = timeout
+        self.call_timeout = timeout or self._executor.config["lithops"]["execution_timeout"]
+        self._silent: dict[Any, float] = {}
 
     def poll(self, seconds: float) -> Answer | None:
         """Starts what is ready, and asks the storage for a call that has ended."""
@@ -40,12 +46,25 @@ class LithopsEngine(ListEngine):
                 return_when=sys.modules["lithops.wait"].ALWAYS,
                 show_progressbar=False,
             )
-            for call in ended:
+            for call in [*ended, *self._ended_silently()]:
                 self._done.put(call)
         return super().poll(seconds)
 
+    def _ended_silently(self) -> list[Any]:
+        """Calls of processes of this machine that have ended without a word. Elsewhere it is their
+        time that ends."""
+        handler = getattr(self._executor.compute_handler, "env", None)
+        jobs, now = getattr(handler, "jobs", {}), time.monotonic()
+        for call in self._flying:
+            job = jobs.get(call.job_key)
+            if job is not None and job.done and not (call.success or call.done):
+                self._silent.setdefault(call, now)
+        return [call for call, since in self._silent.items() if now - since > _LAST_WORDS]
+
     def result(self, future: Any) -> bytes:
         """What a call returned; what Lithops raises by itself is told from what the call raised."""
+        if self._silent.pop(future, None) is not None and not (future.success or future.done):
+            raise BrokenExecutor("its process ended without a word")
         try:
             return super().result(future)
         except Exception as e:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from functools import partial
+from threading import Thread
 from typing import Any
 
 from cubed.runtime import worker
-from cubed.runtime.executors.base import Answer, Engine
+from cubed.runtime.executors.base import Answer, Engine, token_of
 
 
 class ListEngine(Engine):
@@ -26,6 +27,14 @@ class ListEngine(Engine):
     def submit(self, range_: bytes) -> None:
         """Keeps a range for the next list."""
         self._ready.append(range_)
+
+    def give_up(self, token: int) -> None:
+        """Nothing is heard of a range any more, or it was not started at all."""
+        self._ready = [range_ for range_ in self._ready if token_of(range_) != token]
+        super().give_up(token)
+
+    def abandon(self, future: Any) -> None:
+        """It goes on, and nobody looks."""
 
     def cancel(self, futures: list[Any]) -> None:
         """No more are started; calls that run go on to the end of their range."""
@@ -44,8 +53,8 @@ class StageEngine(ListEngine):
 
     def __init__(self, workers: int) -> None:
         super().__init__(workers)
-        self._lists: set[Future[None]] = set()
-        self._threads = ThreadPoolExecutor(self.at_a_time, "cubed-lists")
+        #: Threads that wait for lists, and what each gives.
+        self._lists: dict[Thread, list[Future[bytes]]] = {}
 
     @abstractmethod
     def run_stage(
@@ -59,7 +68,12 @@ class StageEngine(ListEngine):
 
     def poll(self, seconds: float) -> Answer | None:
         """Starts what is ready, and waits for what has ended."""
-        self._lists = {x for x in self._lists if not x.done()}
+        # None of a list whose calls were all given up is waited for.
+        self._lists = {
+            thread: futures
+            for thread, futures in self._lists.items()
+            if thread.is_alive() and any(f in self._flying for f in futures)
+        }
         most = -(-self.in_flight * self._wanted // self.at_a_time)
         while self._ready and len(self._lists) < self.at_a_time:
             ranges, self._ready = self._ready[:most], self._ready[most:]
@@ -69,7 +83,10 @@ class StageEngine(ListEngine):
                 self._flying[future] = range_
                 future.add_done_callback(self._done.put)
             messages = [self.message(range_) for range_ in ranges]
-            self._lists.add(self._threads.submit(self._run, messages, futures))
+            # A process can end without those that wait for an engine which says nothing.
+            thread = Thread(target=self._run, args=(messages, futures), daemon=True)
+            thread.start()
+            self._lists[thread] = futures
         return super().poll(seconds)
 
     def _run(self, messages: list[bytes], futures: list[Future[bytes]]) -> None:
@@ -84,8 +101,3 @@ class StageEngine(ListEngine):
                 future.set_result(worker.outcome(reply))
             except BaseException as e:
                 future.set_exception(e)
-
-    def disconnect(self) -> None:
-        """Waits for lists that are under way."""
-        super().disconnect()
-        self._threads.shutdown()
