@@ -193,7 +193,7 @@ static cubed_status open_object(engine *x, cubed_error *err)
 static cubed_status engine_open(const cubed_executor_args *args, cubed_executor **out,
                                 cubed_error *err)
 {
-    cubed_range_message names = {.timeout_ms = args->task_timeout_ms};
+    cubed_range_message names = {.timeout_ms = args->task_timeout_ms, .driven = true};
     const cubed_status known = cubed_plan_get_id(args->plan, names.plan, err);
     if (known != CUBED_OK) return known;
     snprintf(names.run, sizeof names.run, "%s", args->run);

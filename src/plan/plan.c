@@ -45,6 +45,8 @@ static void close_storage(const cubed_plan *p, const cb_storage *s)
 void cubed_plan_unref(cubed_plan *p)
 {
     if (!p || atomic_fetch_sub_explicit(&p->refs, 1, memory_order_acq_rel) != 1) return;
+    void (*close_opened)(cubed_plan *) = atomic_load(&p->close_opened);
+    if (close_opened) close_opened(p);
     for (int i = 0; p->storage && i < p->ir.nnodes; i++) {
         if (p->storage[i]) close_storage(p, p->storage[i]);
     }

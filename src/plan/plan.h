@@ -60,12 +60,15 @@ struct cubed_plan {
     uint64_t wanted_reserve;  /* and what is reserved if that is no more than a quarter */
     const char *work_dir;     /* NULL: none */
     char id[33];              /* of a plan that was fetched; "": see cb_plan_identify */
-    uint8_t goal[16];         /* what was asked for, but contents: see cb_plan_note_goal */
-    bool maps_sources;        /* what nodes read of memory are its mappings */
-    cb_need need;             /* of the largest task of any stage */
-    uint64_t graph_mem;       /* of the arrays that it was made of */
-    uint64_t metadata;        /* see cb_plan_metadata */
-    uint64_t metadata_mem;    /* what of it is counted beside tasks and reserved_mem */
+    /* A worker's: the run that its last message opened, and what closes that (run/work.c). */
+    _Atomic(struct cb_io *) opened;
+    void (*_Atomic close_opened)(cubed_plan *p);
+    uint8_t goal[16];      /* what was asked for, but contents: see cb_plan_note_goal */
+    bool maps_sources;     /* what nodes read of memory are its mappings */
+    cb_need need;          /* of the largest task of any stage */
+    uint64_t graph_mem;    /* of the arrays that it was made of */
+    uint64_t metadata;     /* see cb_plan_metadata */
+    uint64_t metadata_mem; /* what of it is counted beside tasks and reserved_mem */
     uint64_t intermediate_budget, result_bytes;
     uint64_t cache_bytes; /* of everything that is worth keeping to be read again */
     /* What each worker asks for before it wants it: so many requests at a time, and memory for what they bring; whether

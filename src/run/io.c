@@ -7,11 +7,20 @@
 #include "exec/reuse.h"
 #include "run/io_state.h"
 
-static cubed_status open_nodes(cb_io *io, bool resume, cubed_error *err)
+/* The broker, and what is behind its nodes. */
+static cubed_status open_chunks(cb_io *io, cubed_error *err)
 {
-    CB_TRY(io->mode == CB_IO_WORKER ? cb_targets_join(io, resume, err)
-                                    : cb_targets_begin(io, resume, err));
     const cubed_plan *p = io->plan;
+    const cb_io_mode mode = io->mode;
+    const cb_chunks_options chunks = {
+        .own = mode == CB_IO_RUN,
+        .counts = cb_io_drives(io),
+        .spare = mode == CB_IO_DRIVER ? 0 : cb_plan_spare(p, mode == CB_IO_RUN),
+        .reads = cb_plan_chunk_reads,
+        .workers = mode == CB_IO_RUN ? p->max_workers : mode == CB_IO_WORKER,
+        .open = cb_folder_open,
+        .open_ctx = io};
+    CB_TRY(cb_chunks_new(p, &chunks, &io->chunks, err));
     for (int i = 0; i < p->ir.nnodes; i++) {
         const cb_node *n = &p->ir.nodes[i];
         if (n->is_target && n->to_memory && !n->result && cb_grid_count(n->grid) > 0)
@@ -19,11 +28,10 @@ static cubed_status open_nodes(cb_io *io, bool resume, cubed_error *err)
                            "a result of the plan has no memory: bind it before the run");
         const node_io *x = &io->nodes[i];
         if (x->array) cb_chunks_set_array(io->chunks, i, x->array, x->target->resumed);
-        if (cb_node_is_intermediate(n) && (io->mode != CB_IO_RUN || (resume && p->work_dir)))
+        if (cb_node_is_intermediate(n) && (mode != CB_IO_RUN || (io->resume && p->work_dir)))
             CB_TRY(cb_chunks_open_work(io->chunks, err));
     }
-    /* Workers leave notes there, which are found by the folder's record when nobody finishes the run. */
-    return io->mode == CB_IO_BEGIN ? cb_io_spill(io, err) : CUBED_OK;
+    return CUBED_OK;
 }
 
 cubed_status cb_io_open(cubed_plan *plan, const cb_io_options *options, cb_io **out,
@@ -38,19 +46,12 @@ cubed_status cb_io_open(cubed_plan *plan, const cb_io_options *options, cb_io **
     if (!io) return cb_fail(err, CUBED_E_NOMEM, "no memory to run a plan");
     io->plan = plan;
     io->mode = mode;
+    io->resume = options->resume || mode == CB_IO_FINISH;
     io->nodes = cb_alloc_zero(a, (size_t)plan->ir.nnodes * sizeof *io->nodes);
     if (!io->nodes) {
         cb_free(a, io, sizeof *io);
         return cb_fail(err, CUBED_E_NOMEM, "no memory to run a plan");
     }
-    const cb_chunks_options chunks = {
-        .own = mode == CB_IO_RUN,
-        .counts = cb_io_drives(io),
-        .spare = mode == CB_IO_DRIVER ? 0 : cb_plan_spare(plan, mode == CB_IO_RUN),
-        .reads = cb_plan_chunk_reads,
-        .workers = mode == CB_IO_RUN ? plan->max_workers : mode == CB_IO_WORKER,
-        .open = cb_folder_open,
-        .open_ctx = io};
     io->remember = detached || options->joined || options->resume || options->keep != 0;
     if (mode != CB_IO_WORKER) CB_GO(cb_plan_check_places(plan, true, err));
     CB_GO(cb_zone_new(a, &io->zone, err));
@@ -58,8 +59,11 @@ cubed_status cb_io_open(cubed_plan *plan, const cb_io_options *options, cb_io **
                            &io->self, err));
     if (options->plan) snprintf(io->self.plan, sizeof io->self.plan, "%s", options->plan);
     io->may_keep = *io->self.plan ? options->keep : 0;
-    CB_GO(cb_chunks_new(plan, &chunks, &io->chunks, err));
-    CB_GO(open_nodes(io, options->resume || mode == CB_IO_FINISH, err));
+    CB_GO(mode == CB_IO_WORKER ? cb_targets_join(io, io->resume, err)
+                               : cb_targets_begin(io, io->resume, err));
+    CB_GO(open_chunks(io, err));
+    /* Workers leave notes there, which are found by the folder's record when nobody finishes the run. */
+    if (mode == CB_IO_BEGIN) CB_GO(cb_io_spill(io, err));
     *out = io;
     return CUBED_OK;
 out:
@@ -82,6 +86,17 @@ void cb_io_sweep(const cb_io *io)
     if (io->has_folder)
         ignored = cb_store_sweep(io->work, io->prefix, CUBED_SWEEP_ALONE, NULL, NULL, NULL);
     (void)ignored;
+}
+
+void cb_io_rest(cb_io *io)
+{
+    cb_chunks_free(io->chunks);
+    io->chunks = NULL;
+}
+
+bool cb_io_go_on(cb_io *io)
+{
+    return cb_targets_are_joined(io) && open_chunks(io, NULL) == CUBED_OK;
 }
 
 void cb_io_keep(cb_io *io) { io->keep = io->may_keep; }

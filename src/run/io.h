@@ -39,6 +39,10 @@ void cb_io_keep(cb_io *io);
 void cb_io_sweep(const cb_io *io);
 /* Drivers remove intermediates and, unless committed, what they have made. */
 void cb_io_close(cb_io *io);
+/* Of a worker that has nothing to do: what it opened stays open, without memory for chunks. Then, when it has: whether
+ * the run still has its places, and can be worked on as if it had been opened anew. False: it is to be closed. */
+void cb_io_rest(cb_io *io);
+bool cb_io_go_on(cb_io *io);
 /* Which chunks tasks read and write. */
 cb_chunks *cb_io_chunks(const cb_io *io);
 /* A run in parts: an empty object in its folder; the names below a folder in it; and that folder, opened. */

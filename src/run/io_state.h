@@ -30,6 +30,7 @@ struct cb_io {
     cb_io_mode mode;
     cb_run_self self;
     cb_zone *zone; /* of what is known of targets */
+    bool resume;   /* what an earlier run left counts */
     bool committed;
     bool finished;           /* an earlier run has done all: there is nothing to do */
     bool remember;           /* a run that is resumed again is to find out that all is done */
@@ -52,6 +53,8 @@ static inline bool cb_io_drives(const cb_io *io)
 /* See io.h. Places of targets are looked at, taken and prepared; or joined, by a worker. */
 CUBED_MUST_CHECK cubed_status cb_targets_begin(cb_io *io, bool resume, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_targets_join(cb_io *io, bool resumed, cubed_error *err);
+/* Of a worker that has joined them: whether all are as they were then. */
+bool cb_targets_are_joined(const cb_io *io);
 /* Closes them; what was not committed is left or removed. */
 void cb_targets_end(cb_io *io);
 

@@ -57,6 +57,7 @@ void cubed_range_write(const cubed_range_message *m, uint8_t bytes[CUBED_RANGE_B
 {
     memset(bytes, 0, CUBED_RANGE_BYTES);
     put_head(bytes, RANGE_MAGIC, m->range.token);
+    put16(bytes + 6, m->driven);
     put64(bytes + 16, (uint64_t)m->range.first);
     put64(bytes + 24, (uint64_t)m->range.last);
     put32(bytes + 32, (uint32_t)m->range.stage);
@@ -88,8 +89,8 @@ cubed_status cubed_range_read(const void *data, size_t size, cubed_range_message
                                  .first = (int64_t)get64(bytes + 16),
                                  .last = (int64_t)get64(bytes + 24)};
     m.timeout_ms = get32(bytes + 36);
-    if (cb_le_get(bytes + 6, 2) != 0)
-        return malformed("range", "what is zero in this version", err);
+    m.driven = cb_le_get(bytes + 6, 2) == 1;
+    if (cb_le_get(bytes + 6, 2) > 1) return malformed("range", "what is zero in this version", err);
     if (m.range.stage < 0 || m.range.first < 0 || m.range.last < m.range.first)
         return malformed("range", "its tasks", err);
     if (!get_name(bytes + 40, m.run) || !get_name(bytes + 80, m.plan))

@@ -272,6 +272,15 @@ cubed_status cb_targets_join(cb_io *io, bool resumed, cubed_error *err)
     return CUBED_OK;
 }
 
+bool cb_targets_are_joined(const cb_io *io)
+{
+    for (int i = 0; i < io->plan->ir.nnodes; i++) {
+        if (is_array(io, i) && cb_claim_check_own(&io->nodes[i].target->claim, NULL) != CUBED_OK)
+            return false;
+    }
+    return true;
+}
+
 /* --- The end ----------------------------------------------------------------------------------------- */
 
 /* Whether this run makes the array, which is none until it is whole. */

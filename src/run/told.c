@@ -20,7 +20,7 @@ enum { NTEXTS = 4, HEAD = 12 };
 cubed_status cb_told_write(const cubed_executor_args *args, const cubed_task_range *range,
                            cb_buf *out, cubed_error *err)
 {
-    cubed_range_message m = {.range = *range, .timeout_ms = args->task_timeout_ms};
+    cubed_range_message m = {.range = *range, .timeout_ms = args->task_timeout_ms, .driven = true};
     uint8_t bytes[CUBED_RANGE_BYTES];
     CB_TRY(cubed_plan_get_id(args->plan, m.plan, err));
     snprintf(m.run, sizeof m.run, "%s", args->run);

@@ -1,6 +1,6 @@
 /* What a worker of a run in parts does: a range of tasks, as often as it is asked to, also at the same time as others.
  * Chunks are put as a whole, and are the same each time. Which tasks are done is noted in the run's folder, before
- * anybody is told of the last of them. */
+ * anybody is told of the last of them, unless a driver hears of all and asks chunks alone. */
 #define _GNU_SOURCE
 #define XXH_INLINE_ALL
 #include <inttypes.h>
@@ -24,6 +24,7 @@ typedef struct answer {
     uint64_t most; /* bytes; 0: any number */
     bool failed;   /* the last one is of an error */
     bool skip_done, ends_process;
+    bool notes; /* somebody reads them: see cubed_range_message */
     cubed_cancel *stuck;
 } answer;
 
@@ -76,7 +77,7 @@ static cubed_status run_tasks(answer *to, const cb_task_env *env, cb_watchdog *w
         const bool failed = r.error.status != CUBED_OK;
         cubed_task_range done = *range;
         done.last = *next + !failed;
-        if (done.last > done.first && (failed || done.last == range->last)) {
+        if (to->notes && done.last > done.first && (failed || done.last == range->last)) {
             const cubed_status noted = cb_note_done(env->io, &done, failed ? NULL : &r.error);
             if (!failed) r.error.status = noted;
         }
@@ -116,6 +117,36 @@ static cubed_status run_missing(answer *to, const cb_task_env *env, cb_watchdog 
     return st;
 }
 
+/* --- The run, which stays open for the next message ----------------------------------------------------- */
+
+static void close_opened(cubed_plan *plan)
+{
+    cb_io_close(atomic_exchange(&plan->opened, NULL));
+    cb_run_say_ended(plan);
+}
+
+/* Opening it reads a record for each target, and takes longer than many a task. */
+static cubed_status open_run(cubed_plan *plan, const char *run, cb_io **out, cubed_error *err)
+{
+    *out = atomic_exchange(&plan->opened, NULL);
+    if (*out && strcmp(cb_io_run(*out), run) == 0 && cb_io_go_on(*out)) return CUBED_OK;
+    cb_io_close(*out);
+    *out = NULL;
+    return cb_parts_open(plan, CB_IO_WORKER, run, out, err);
+}
+
+/* One that something failed in is opened anew, with what may have changed since. */
+static void leave_run(cubed_plan *plan, cb_io *io, bool failed)
+{
+    atomic_store(&plan->close_opened, close_opened);
+    if (io && !failed) {
+        cb_io_rest(io);
+        io = atomic_exchange(&plan->opened, io); /* of another thread that has the plan, too */
+    }
+    cb_io_close(io);
+    if (failed) close_opened(plan);
+}
+
 static cubed_status work(cubed_plan *plan, const cubed_range_message *m, const cubed_cancel *cancel,
                          answer *to, int64_t *next, cubed_error *err)
 {
@@ -128,7 +159,7 @@ static cubed_status work(cubed_plan *plan, const cubed_range_message *m, const c
     cb_io *io = NULL;
     cubed_status st;
     CB_GO(check_range(plan, &m->range, err));
-    CB_GO(cb_parts_open(plan, CB_IO_WORKER, m->run, &io, err));
+    CB_GO(open_run(plan, m->run, &io, err));
     if (*m->plan && strcmp(m->plan, cb_io_plan(io)) != 0)
         CB_GO(cb_fail(err, CUBED_E_ARG, "the message is of plan %s, this worker's plan is %s",
                       m->plan, cb_io_plan(io)));
@@ -138,8 +169,7 @@ static cubed_status work(cubed_plan *plan, const cubed_range_message *m, const c
     CB_GO((to->skip_done ? run_missing : run_tasks)(to, &env, watchdog, &m->range, next, err));
 out:
     cb_watchdog_free(watchdog);
-    cb_io_close(io);
-    cb_run_say_ended(plan);
+    leave_run(plan, io, st != CUBED_OK);
     return st;
 }
 
@@ -149,6 +179,7 @@ static cubed_status reply(cubed_plan *plan, const cubed_range_message *m,
                           cubed_error *err)
 {
     int64_t next = m->range.first;
+    to->notes = !m->driven;
     const cubed_status st = plan ? work(plan, m, cancel, to, &next, why) : why->status;
     if (st != CUBED_OK && !to->failed) {
         cubed_task_report r = {.token = m->range.token, .task = next, .coop = 1, .error = *why};

@@ -184,8 +184,9 @@ static void test_bytes_are_as_documented(void **state)
     cubed_range_message m = {.range = {.token = 0x0102030405060708, .stage = 3, .first = 256},
                              .timeout_ms = 9,
                              .run = "monday",
-                             .plan = "0123"};
-    uint8_t got[CUBED_RANGE_BYTES], expected[CUBED_RANGE_BYTES] = "CBDR\2\0\0\0\10\7\6\5\4\3\2\1";
+                             .plan = "0123",
+                             .driven = true};
+    uint8_t got[CUBED_RANGE_BYTES], expected[CUBED_RANGE_BYTES] = "CBDR\2\0\1\0\10\7\6\5\4\3\2\1";
     cubed_task_report r = {.token = 5, .task = 258, .coop = 1};
     bytes b = {.size = 0};
     m.range.last = INT64_C(1) << 32;
@@ -220,6 +221,7 @@ static void test_ranges_come_back_or_are_refused(void **state)
         memset(&m, 0, sizeof m);
         m.range.token = random_bits();
         m.timeout_ms = (uint32_t)any();
+        m.driven = random_bits() % 2;
         m.range.stage = (int)(any() >> 33);
         m.range.first = (int64_t)(any() >> 2);
         m.range.last = m.range.first + (int64_t)(any() >> 2);

@@ -60,20 +60,27 @@ static void expect_result(fixture *f)
 }
 
 /* A worker: it has nothing but bytes. */
+static void work_on(const cubed_plan *plan, cubed_worker *worker, const cubed_range_message *m,
+                    const void **reports, size_t *size)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    uint8_t bytes[CUBED_RANGE_BYTES];
+    void *data;
+    size_t data_size;
+    cubed_range_write(m, bytes);
+    must(cubed_plan_save(plan, &data, &data_size, &err), &err);
+    must(cubed_work(worker, data, data_size, bytes, sizeof bytes, NULL, reports, size, &err), &err);
+    cubed_plan_free_bytes(plan, data, data_size);
+}
+
 static void work(const cubed_plan *plan, cubed_worker *worker, const cubed_task_range *range,
                  const char *run, const void **reports, size_t *size)
 {
     cubed_error err = CUBED_ERROR_INIT;
     cubed_range_message m = {.range = *range};
-    uint8_t bytes[CUBED_RANGE_BYTES];
-    void *data;
-    size_t data_size;
     snprintf(m.run, sizeof m.run, "%s", run);
     must(cubed_plan_get_id(plan, m.plan, &err), &err);
-    cubed_range_write(&m, bytes);
-    must(cubed_plan_save(plan, &data, &data_size, &err), &err);
-    must(cubed_work(worker, data, data_size, bytes, sizeof bytes, NULL, reports, size, &err), &err);
-    cubed_plan_free_bytes(plan, data, data_size);
+    work_on(plan, worker, &m, reports, size);
 }
 
 /* Tells the driver all of it, or what comes before the last one. */
@@ -474,6 +481,78 @@ static void test_plans_are_loaded_once(void **state)
     assert_int_equal(remove_dir(f->work), 0);
 }
 
+static int ended; /* how often functions of plans heard that a run had ended */
+
+static void count_ended(const void *params, size_t params_size, void *ctx)
+{
+    (void)params;
+    (void)params_size;
+    (void)ctx;
+    ended++;
+}
+
+static cubed_status work_on_task(const fixture *f, const cubed_plan *plan, int64_t task,
+                                 bool driven)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    const void *reports;
+    size_t size, used;
+    cubed_task_report r;
+    const cubed_range_message m = {
+        .range = {.first = task, .last = task + 1}, .run = "open", .driven = driven};
+    work_on(plan, f->workers[0], &m, &reports, &size);
+    must(cubed_report_read(f->ctx, reports, size, &r, &used, &err), &err);
+    return r.error.status;
+}
+
+/* A worker keeps a run open, but sees that it was removed, is another one of that name, or is over. */
+static void test_runs_stay_open_while_they_last(void **state)
+{
+    static const cubed_block_fn fn = {.struct_size = sizeof(cubed_block_fn),
+                                      .version = CUBED_BLOCK_VERSION,
+                                      .name = "copy until the end",
+                                      .need = count_asked,
+                                      .run = copy_block,
+                                      .ended = count_ended};
+    static const cubed_kernel kernel = {.name = "copy until the end"};
+    const int64_t chunk = 10;
+    fixture *f = *state;
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_array *x, *y;
+    cubed_plan *plan;
+    cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
+    char name[CUBED_RUN_NAME_CAP];
+    o.work_dir = f->work;
+    must(cubed_context_add_block_fn(f->ctx, &fn, &err), &err);
+    must(cubed_array_arange(f->ctx, 0, 30, 1, CUBED_FLOAT64, &chunk, &x, &err), &err);
+    must(cubed_map_blocks(f->ctx, &kernel, &x, 1, CUBED_FLOAT64, NULL, &y, &err), &err);
+    const cubed_target t = {.array = y, .url = f->out};
+    must(cubed_plan_new(f->ctx, &t, 1, &o, &plan, &err), &err);
+    must(cubed_run_begin(plan, "open", name, &err), &err);
+    assert_int_equal(work_on_task(f, plan, 0, false), CUBED_OK);
+    assert_int_equal(work_on_task(f, plan, 1, false), CUBED_OK);
+    assert_int_equal(ended, 0);
+    assert_int_equal(remove_dir(f->out), 0);
+    assert_int_equal(remove_dir(f->work), 0);
+    assert_int_equal(work_on_task(f, plan, 2, false), CUBED_E_NOT_FOUND);
+    assert_int_equal(ended, 1);
+    must(cubed_run_begin(plan, "open", name, &err), &err);
+    for (int64_t i = 0; i < 3; i++) assert_int_equal(work_on_task(f, plan, i, i == 2), CUBED_OK);
+    /* Of what is driven nothing is noted. */
+    assert_int_equal(cubed_run_finish(plan, name, &err), CUBED_E_NOT_FOUND);
+    assert_non_null(strstr(err.message, "task 2 of stage 0"));
+    assert_int_equal(work_on_task(f, plan, 2, false), CUBED_OK);
+    assert_int_equal(ended, 1);
+    must(cubed_run_finish(plan, name, &err), &err);
+    assert_int_equal(work_on_task(f, plan, 2, false), CUBED_E_NOT_FOUND);
+    assert_int_equal(ended, 2);
+    cubed_plan_unref(plan);
+    cubed_array_unref(y);
+    cubed_array_unref(x);
+    assert_int_equal(remove_dir(f->out), 0);
+    assert_int_equal(rmdir(f->work), 0);
+}
+
 /* Ranges have so few tasks that their reports have room in a message. */
 static void test_ranges_fit_messages(void **state)
 {
@@ -541,6 +620,7 @@ int main(void)
         cmocka_unit_test(test_backups_can_be_declined),
         cmocka_unit_test(test_what_workers_are_told_wrong),
         cmocka_unit_test(test_plans_are_loaded_once),
+        cmocka_unit_test(test_runs_stay_open_while_they_last),
         cmocka_unit_test(test_ranges_fit_messages),
     };
     return cmocka_run_group_tests(tests, start, stop);

@@ -4,7 +4,7 @@
  * two's complement. The plan goes by itself (cubed_plan_save): these name it.
  *
  * A range to be run, CUBED_RANGE_BYTES:
- *     0  "CBDR"     4  version, 16 bits     6  zero, 16 bits     8  token, 64 bits
+ *     0  "CBDR"     4  version, 16 bits     6  1 if driven, else 0, 16 bits     8  token, 64 bits
  *    16  first     24  last, 64 bits each  32  stage, 32 bits   36  timeout_ms, 32 bits
  *    40  the run's name, zeros behind it, 40 bytes              80  the plan's id, the same
  *
@@ -47,6 +47,7 @@ typedef struct cubed_range_message {
     uint32_t timeout_ms; /* see cubed_run_options */
     char run[40];        /* a name of at most CUBED_RUN_NAME_CAP bytes with its zero */
     char plan[40];       /* what cubed_run_id gives; "": not known */
+    bool driven;         /* by one that hears of every task (cubed_run): nobody reads notes */
 } cubed_range_message;
 
 CUBED_API void cubed_range_write(const cubed_range_message *message,
@@ -78,8 +79,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_object_read(cubed_context *ctx, co
                                                           size_t max, cubed_source_sink put,
                                                           void *sink, cubed_error *err);
 
-/* Who works on what messages say. It keeps the plan of the last one: with many messages of a run it is loaded once. Used by
- * one thread at a time; a process may have several. */
+/* Who works on what messages say. It keeps the plan of the last one, and its run open: with many messages of a run both are
+ * read once. Used by one thread at a time; a process may have several. */
 typedef struct cubed_worker cubed_worker;
 typedef struct cubed_worker_options {
     size_t struct_size;

@@ -28,8 +28,8 @@ _RANGE_BYTES = 120
 _TIMEOUT = struct.Struct("<36xI")
 #: Before reports: how much the date is ahead of the clock of reports, and the length of a name.
 _REPLY = struct.Struct("<qI")
-#: Runs whose plans are kept, to be used again by the next message.
-_RUNS = 4
+#: Runs whose plans are kept, and they open, to be used again by the next message.
+_RUNS = 2
 #: How often a task with a time limit is looked at.
 _LOOK = 0.1
 #: How long a process lives on whose task is stuck, so that its engine hears of it.
