@@ -108,7 +108,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_open_parts(cubed_context *ct
                                                                cubed_error *err);
 /* Texts of any length ("string" of Zarr's format 3, the filter "vlen-utf8" of format 2), which cubed_array_open says
  * CUBED_E_UNSUPPORTED of: all are read now, as an array in memory whose elements have the length of the longest.
- * CUBED_E_UNSUPPORTED where they are none, or lie in shards or irregular chunks; CUBED_E_BUDGET where a chunk, or all, would
+ * CUBED_E_UNSUPPORTED where they are none, or lie in shards within shards; CUBED_E_BUDGET where a chunk, or all, would
  * take more than `most` bytes. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_open_texts(cubed_context *ctx, const char *url,
                                                                size_t most, cubed_array **out,

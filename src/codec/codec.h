@@ -150,9 +150,8 @@ CUBED_MUST_CHECK cubed_status cb_codec_index_decode(const cb_codec_chain *c,
                                                     uint64_t *index, cb_arena *scratch,
                                                     cubed_error *err);
 /* Where inner chunk number i lies (*size 0: it is not there) by the index; checked against the
- * object's size. */
-CUBED_MUST_CHECK cubed_status cb_codec_index_find(const cb_codec_chain *c,
-                                                  const cb_codec_step *shard, const uint64_t *index,
+ * object's size, and against the most bytes that one may have. */
+CUBED_MUST_CHECK cubed_status cb_codec_index_find(const uint64_t *index, size_t most,
                                                   uint64_t object_size, int64_t i, uint64_t *offset,
                                                   uint64_t *size, cubed_error *err);
 size_t cb_codec_inner_bytes(const cb_codec_chain *c, const cb_codec_step *shard);

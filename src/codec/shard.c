@@ -77,11 +77,10 @@ cubed_status cb_codec_index_decode(const cb_codec_chain *c, const cb_codec_step 
     return st == CUBED_OK ? st : cb_context(err, st, "shard index");
 }
 
-cubed_status cb_codec_index_find(const cb_codec_chain *c, const cb_codec_step *s,
-                                 const uint64_t *index, uint64_t object_size, int64_t i,
-                                 uint64_t *offset, uint64_t *size, cubed_error *err)
+cubed_status cb_codec_index_find(const uint64_t *index, size_t most, uint64_t object_size,
+                                 int64_t i, uint64_t *offset, uint64_t *size, cubed_error *err)
 {
-    cubed_status st = find(index, i, cb_subread_bound(c, s->inner), object_size, offset, size, err);
+    cubed_status st = find(index, i, most, object_size, offset, size, err);
     return st == CUBED_OK ? st : cb_context(err, st, "shard index");
 }
 

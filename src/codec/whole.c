@@ -118,7 +118,8 @@ static cubed_status look_at_shard(const cb_codec_chain *c, const cb_codec_step *
     cubed_status st =
         got == bytes ? cb_codec_index_decode(c, s, encoded, index, scratch, &why) : CUBED_E_FORMAT;
     for (int64_t i = 0; st == CUBED_OK && i < s->ninner; i++) {
-        st = cb_codec_index_find(c, s, index, o->size, i, &offset, &size, &why);
+        st = cb_codec_index_find(index, cb_codec_inner_bound(c, s), o->size, i, &offset, &size,
+                                 &why);
         if (st == CUBED_OK && size > 0 && offset + size > end) end = offset + size;
     }
     *ok = st == CUBED_OK && end + (s->index_in_front ? 0 : bytes) == o->size;

@@ -146,12 +146,11 @@ cubed_status cb_zarr_read_index(const cb_zarr_array *z, const int64_t *idx,
 cubed_status cb_zarr_find_inner(const cb_zarr_array *z, const int64_t *idx, const void *index,
                                 cubed_range *where, cubed_object_version *version, cubed_error *err)
 {
-    const cb_codec_chain *c = &z->meta.codecs;
     const shard_index *x = index;
     int64_t shard[CUBED_MAX_NDIM], i = find_shard(&z->meta, idx, shard);
     uint64_t size;
     *version = x->object.version;
-    CB_TRY(cb_codec_index_find(c, cb_codec_chain_shard(c), x->where, x->object.size, i,
+    CB_TRY(cb_codec_index_find(x->where, cb_zarr_inner_bound(&z->meta), x->object.size, i,
                                &where->offset, &size, err));
     where->size = (size_t)size; /* not more than the bound: index_find has checked it */
     return CUBED_OK;

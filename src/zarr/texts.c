@@ -12,7 +12,7 @@
 typedef struct reading {
     cubed_store *store;
     const char *path;
-    const cb_zarr_outline *o;
+    cb_zarr_outline *o;    /* of shards with codecs, by which their indices are read */
     cb_codec_chain codecs; /* behind "vlen-utf8" */
     cb_buf object;
     cb_arena *arena; /* room for a decoded chunk, and for decoding it */
@@ -44,57 +44,135 @@ static cubed_status put_text(reading *r, int64_t i, const unsigned char *text, s
     return CUBED_OK;
 }
 
-/* How many texts there are, and each behind its size; of a chunk that is not there (`bytes` NULL) each is the fill value. */
-static cubed_status put_chunk(reading *r, const int64_t *idx, const unsigned char *bytes,
-                              size_t size, cubed_error *err)
+/* A box of elements that are stored together, of which those within the array count. */
+typedef struct box {
+    int64_t begin[CUBED_MAX_NDIM], shape[CUBED_MAX_NDIM], within[CUBED_MAX_NDIM];
+} box;
+
+static int64_t element(const cb_zarr_meta *m, const box *x, const int64_t *at)
+{
+    int64_t number = 0;
+    for (int d = 0; d < m->ndim; d++) number = number * m->shape[d] + x->begin[d] + at[d];
+    return number;
+}
+
+/* Goes on to the next index in C order; false behind the last. */
+static bool step(int ndim, const int64_t *extents, int64_t *at)
+{
+    int d = ndim - 1;
+    while (d >= 0 && ++at[d] == extents[d]) at[d--] = 0;
+    return d >= 0;
+}
+
+static cubed_status put_fill(reading *r, const box *x, cubed_error *err)
+{
+    const cb_zarr_meta *m = &r->o->meta;
+    int64_t at[CUBED_MAX_NDIM] = {0};
+    do {
+        CB_TRY(put_text(r, element(m, x, at), (const unsigned char *)r->o->fill, strlen(r->o->fill),
+                        err));
+    } while (step(m->ndim, x->within, at));
+    return CUBED_OK;
+}
+
+/* How many texts there are, and each behind its size. */
+static cubed_status put_box(reading *r, const box *x, const unsigned char *bytes, size_t size,
+                            cubed_error *err)
 {
     const cb_zarr_meta *m = &r->o->meta;
     int64_t at[CUBED_MAX_NDIM] = {0}, n;
     size_t here = 4;
-    if (cb_count(m->ndim, m->chunk, &n)) return damaged(err);
-    if (bytes && (size < here || cb_le_get(bytes, 4) != (uint64_t)n)) return damaged(err);
-    for (;;) {
-        const unsigned char *text = (const unsigned char *)r->o->fill;
-        size_t length = strlen(r->o->fill);
-        int64_t number = 0;
+    if (cb_count(m->ndim, x->shape, &n) || size < here || cb_le_get(bytes, 4) != (uint64_t)n)
+        return damaged(err);
+    do {
         bool within = true;
-        if (bytes && size - here < 4) return damaged(err);
-        if (bytes) {
-            length = (size_t)cb_le_get(bytes + here, 4);
-            here += 4;
-            if (length > size - here) return damaged(err);
-            text = bytes + here;
-            here += length;
-        }
+        if (size - here < 4) return damaged(err);
+        const size_t length = (size_t)cb_le_get(bytes + here, 4);
+        here += 4;
+        if (length > size - here) return damaged(err);
+        for (int d = 0; d < m->ndim; d++) within = within && at[d] < x->within[d];
+        if (within) CB_TRY(put_text(r, element(m, x, at), bytes + here, length, err));
+        here += length;
+    } while (step(m->ndim, x->shape, at));
+    return CUBED_OK;
+}
+
+static cubed_status decode_box(reading *r, const box *x, const void *encoded, size_t size,
+                               cubed_error *err)
+{
+    void *bytes;
+    size_t got;
+    const size_t mark = cb_arena_mark(r->arena);
+    CB_TRY(cb_arena_alloc(r->arena, r->codecs.chunk_bytes, "texts of a chunk", &bytes, err));
+    cubed_status st =
+        cb_codec_chain_decode_some(&r->codecs, encoded, size, bytes, &got, r->arena, err);
+    if (st == CUBED_OK) st = put_box(r, x, bytes, got, err);
+    cb_arena_release(r->arena, mark);
+    return st;
+}
+
+/* Those of a shard's inner chunks in which there is anything of the array. */
+static cubed_status put_inner(reading *r, const box *shard, const uint64_t *index, cubed_error *err)
+{
+    const cb_zarr_meta *m = &r->o->meta;
+    int64_t at[CUBED_MAX_NDIM] = {0}, counts[CUBED_MAX_NDIM];
+    for (int d = 0; d < m->ndim; d++) counts[d] = cb_ceil_div(shard->within[d], m->inner[d]);
+    do {
+        box x;
+        int64_t i = 0;
+        uint64_t offset, size;
         for (int d = 0; d < m->ndim; d++) {
-            const int64_t where = idx[d] * m->chunk[d] + at[d];
-            within = within && where < m->shape[d];
-            number = within ? number * m->shape[d] + where : 0;
+            i = i * (shard->shape[d] / m->inner[d]) + at[d];
+            x.begin[d] = shard->begin[d] + at[d] * m->inner[d];
+            x.shape[d] = m->inner[d];
+            x.within[d] = cb_min_i64(m->inner[d], shard->within[d] - at[d] * m->inner[d]);
         }
-        if (within) CB_TRY(put_text(r, number, text, length, err));
-        int d = m->ndim - 1;
-        while (d >= 0 && ++at[d] == m->chunk[d]) at[d--] = 0;
-        if (d < 0) return CUBED_OK;
-    }
+        CB_TRY(cb_codec_index_find(index, r->codecs.chunk_bytes, r->object.size, i, &offset, &size,
+                                   err));
+        cubed_status st = size ? decode_box(r, &x, r->object.data + offset, (size_t)size, err)
+                               : put_fill(r, &x, err);
+        if (st != CUBED_OK) return cb_context(err, st, "inner chunk %" PRId64, i);
+    } while (step(m->ndim, counts, at));
+    return CUBED_OK;
+}
+
+static cubed_status put_shard(reading *r, const box *x, cubed_error *err)
+{
+    cb_codec_chain own;
+    const cb_codec_chain *c = cb_zarr_codecs_of(&r->o->meta, x->shape, &own);
+    const cb_codec_step *s = cb_codec_chain_shard(c);
+    const size_t bytes = cb_codec_index_bytes(c, s), mark = cb_arena_mark(r->arena);
+    void *index;
+    if (r->object.size < bytes) return damaged(err);
+    const char *encoded = r->object.data + (s->index_in_front ? 0 : r->object.size - bytes);
+    CB_TRY(cb_arena_alloc(r->arena, cb_codec_index_numbers(s) * sizeof(uint64_t), "shard index",
+                          &index, err));
+    cubed_status st = cb_codec_index_decode(c, s, encoded, index, r->arena, err);
+    if (st == CUBED_OK) st = put_inner(r, x, index, err);
+    cb_arena_release(r->arena, mark);
+    return st;
 }
 
 static cubed_status read_chunk(reading *r, const int64_t *idx, cubed_error *err)
 {
+    const cb_zarr_meta *m = &r->o->meta;
     char key[4096];
     cubed_error why = CUBED_ERROR_INIT;
-    void *bytes = NULL;
-    size_t size = 0;
-    const size_t mark = cb_arena_mark(r->arena);
-    CB_TRY(cb_zarr_chunk_key(&r->o->meta, r->path, idx, key, sizeof key, err));
+    box x;
+    cb_zarr_chunk_shape(m, idx, x.shape, x.within);
+    for (int d = 0; d < m->ndim; d++) {
+        x.begin[d] = m->shape[d] - x.within[d];
+        x.within[d] = cb_min_i64(x.within[d], x.shape[d]);
+    }
+    CB_TRY(cb_zarr_chunk_key(m, r->path, idx, key, sizeof key, err));
     r->object.size = 0;
     cubed_status st = cb_store_read_all(r->store, key, r->codecs.chunk_bytes, &r->object, &why);
-    if (st == CUBED_OK)
-        st = cb_arena_alloc(r->arena, r->codecs.chunk_bytes, "texts of a chunk", &bytes, &why);
-    if (st == CUBED_OK)
-        st = cb_codec_chain_decode_some(&r->codecs, r->object.data ? r->object.data : "",
-                                        r->object.size, bytes, &size, r->arena, &why);
-    if (st == CUBED_OK || st == CUBED_E_NOT_FOUND) st = put_chunk(r, idx, bytes, size, &why);
-    cb_arena_release(r->arena, mark);
+    if (st == CUBED_E_NOT_FOUND)
+        st = put_fill(r, &x, &why);
+    else if (st == CUBED_OK && r->o->sharded)
+        st = put_shard(r, &x, &why);
+    else if (st == CUBED_OK)
+        st = decode_box(r, &x, r->object.data ? r->object.data : "", r->object.size, &why);
     if (st == CUBED_OK) return st;
     if (err) *err = why;
     return cb_context(err, st, "%s: chunk %s", r->store->url, key);
@@ -103,13 +181,12 @@ static cubed_status read_chunk(reading *r, const int64_t *idx, cubed_error *err)
 static cubed_status read_chunks(reading *r, cubed_error *err)
 {
     const cb_zarr_meta *m = &r->o->meta;
-    int64_t idx[CUBED_MAX_NDIM] = {0};
-    for (;;) {
+    int64_t idx[CUBED_MAX_NDIM] = {0}, counts[CUBED_MAX_NDIM];
+    for (int d = 0; d < m->ndim; d++) counts[d] = cb_zarr_count(m, d);
+    do {
         CB_TRY(read_chunk(r, idx, err));
-        int d = m->ndim - 1;
-        while (d >= 0 && ++idx[d] == cb_zarr_count(m, d)) idx[d--] = 0;
-        if (d < 0) return CUBED_OK;
-    }
+    } while (step(m->ndim, counts, idx));
+    return CUBED_OK;
 }
 
 static cubed_status no_texts(const reading *r, cubed_error *err)
@@ -119,20 +196,37 @@ static cubed_status no_texts(const reading *r, cubed_error *err)
                    r->store->url, *r->path ? "::" : "", r->path, r->o->type);
 }
 
-/* What chunks of texts, of so many bytes at most, went through. */
+/* The codecs of shards, whose inner chunks are of bytes instead of texts: where these are in their objects is the same. */
+static cubed_status find_shards(reading *r, const cb_codecs *known, json_t *list, cubed_error *err)
+{
+    cb_zarr_meta *m = &r->o->meta;
+    const cb_codec_array array = {1, 1, m->ndim, m->chunk, "", CUBED_UINT8, known};
+    json_t *conf = json_object_get(json_array_get(list, 0), "configuration");
+    json_object_set_new(conf, "codecs", json_pack("[s]", "bytes"));
+    CB_TRY(cb_codec_chain_parse_v3(r->path, list, &array, &m->codecs, err));
+    if (!cb_codec_chain_shard(&m->codecs)) return no_texts(r, err);
+    return cb_zarr_check_irregular(r->path, m, err);
+}
+
+/* What chunks of texts, of so many bytes at most, went through; of shards their inner chunks. */
 static cubed_status find_codecs(reading *r, const cb_codecs *known, size_t most, cubed_error *err)
 {
     const int format = r->o->meta.format;
     const int64_t bytes[1] = {(int64_t)most};
     const cb_codec_array array = {1, 1, 1, bytes, NULL, CUBED_UINT8, known};
-    json_t *list;
-    CB_TRY(cb_json_parse("codecs", r->o->codecs, strlen(r->o->codecs), &list, err));
+    json_t *outer, *list = NULL;
+    CB_TRY(cb_json_parse("codecs", r->o->codecs, strlen(r->o->codecs), &outer, err));
+    cubed_status st = CUBED_OK;
+    list =
+        r->o->sharded
+            ? json_object_get(json_object_get(json_array_get(outer, 0), "configuration"), "codecs")
+            : outer;
+    json_incref(list);
     const json_t *first = json_array_get(list, 0);
     const char *name = json_string_value(first);
     if (!name) name = json_string_value(json_object_get(first, format == 3 ? "name" : "id"));
-    cubed_status st = CUBED_OK;
     if (strcmp(r->o->type, "string") != 0 || !name || strcmp(name, "vlen-utf8") != 0 ||
-        cb_zarr_is_irregular(&r->o->meta) || (r->o->meta.order_f && r->o->meta.ndim > 1) ||
+        (r->o->meta.order_f && r->o->meta.ndim > 1) ||
         (format == 2 && json_array_size(list) != 2)) {
         st = no_texts(r, err);
     } else if (format == 2) {
@@ -141,9 +235,28 @@ static cubed_status find_codecs(reading *r, const cb_codecs *known, size_t most,
     } else {
         json_array_set_new(list, 0, json_string("bytes"));
         st = cb_codec_chain_parse_v3(r->path, list, &array, &r->codecs, err);
+        if (st == CUBED_OK && r->o->sharded) st = find_shards(r, known, outer, err);
     }
     json_decref(list);
+    json_decref(outer);
     return st;
+}
+
+/* Beside the object: a decoded chunk, and what decoding takes; of a shard its index, too. */
+static cubed_status find_need(const reading *r, size_t most, cb_need *need, cubed_error *err)
+{
+    const cb_codec_chain *c = &r->o->meta.codecs;
+    const size_t chunk = cb_arena_round(r->codecs.chunk_bytes);
+    *need = cb_need_both((cb_need){chunk, 0}, cb_codec_chain_decode_need(&r->codecs));
+    if (!r->o->sharded) return CUBED_OK;
+    const cb_codec_step *s = cb_codec_chain_shard(c);
+    if (cb_codec_index_bytes(c, s) > most)
+        return cb_fail(err, CUBED_E_BUDGET,
+                       "%s%s%s: the index of a shard takes more than %zu bytes", r->store->url,
+                       *r->path ? "::" : "", r->path, most);
+    const size_t index = cb_arena_round(cb_codec_index_numbers(s) * sizeof(uint64_t));
+    *need = cb_need_both((cb_need){index, 0}, cb_need_either(*need, cb_codec_index_need(c, s)));
+    return CUBED_OK;
 }
 
 /* Memory for all texts, and zeros behind each of them. */
@@ -173,13 +286,13 @@ static cubed_status make_room(reading *r, int64_t n, size_t most, cb_zarr_texts 
 static cubed_status read_all(reading *r, size_t most, cb_zarr_texts *out, cubed_error *err)
 {
     const cb_zarr_meta *m = &r->o->meta;
-    const size_t chunk = cb_arena_round(r->codecs.chunk_bytes);
+    cb_need need;
     int64_t n;
     if (cb_count(m->ndim, m->shape, &n) || (uint64_t)n > most)
-        return cb_fail(err, CUBED_E_BUDGET, "%s: more than %zu texts", r->path, most);
-    CB_TRY(cb_arena_new(r->store->alloc,
-                        cb_need_both((cb_need){chunk, 0}, cb_codec_chain_decode_need(&r->codecs)),
-                        &r->arena, err));
+        return cb_fail(err, CUBED_E_BUDGET, "%s%s%s: more than %zu texts", r->store->url,
+                       *r->path ? "::" : "", r->path, most);
+    CB_TRY(find_need(r, most, &need, err));
+    CB_TRY(cb_arena_new(r->store->alloc, need, &r->arena, err));
     if (n > 0) CB_TRY(read_chunks(r, err));
     CB_TRY(make_room(r, n, most, out, err));
     cubed_status st = n > 0 ? read_chunks(r, err) : CUBED_OK;

@@ -1,6 +1,7 @@
 """Texts of any length as labels and coordinates in the command, beside Xarray's."""
 
 import json
+import shutil
 import warnings
 
 import numpy as np
@@ -122,11 +123,97 @@ def test_what_is_too_large_or_not_known(tmp_path):
     r = run("eval", "x", "--in", f"x={path}", *QUIET)
     assert r.code == 1
     assert "2097152 texts of up to 18 characters" in r.err
-    sharded = zarr.create_array(tmp_path / "s", shape=(4,), chunks=(2,), shards=(4,), dtype=str)
-    sharded[...] = TEXTS[:4]
+    big = zarr.create_array(tmp_path / "s", shape=(5,), chunks=(1,), shards=(1 << 23,), dtype=str)
+    assert big.shape == (5,)
     r = run("eval", "s", "--in", f"s={tmp_path / 's'}", *QUIET)
     assert r.code == 1
-    assert "not supported" in r.err
+    assert "the index of a shard takes more than 67108864 bytes" in r.err
+
+
+def irregular(path, x, shapes, inner=None):
+    """A rectilinear array, each chunk of which zarr-python writes as an array of its own."""
+    dtype = str if x.dtype == object else x.dtype
+    for at in np.ndindex(*map(len, shapes)):
+        shape = tuple(lengths[i] for lengths, i in zip(shapes, at, strict=True))
+        begin = [sum(lengths[:i]) for lengths, i in zip(shapes, at, strict=True)]
+        block = x[tuple(slice(b, b + n) for b, n in zip(begin, shape, strict=True))]
+        whole = np.full(shape, "", x.dtype)
+        whole[tuple(map(slice, block.shape))] = block
+        how = {"chunks": inner or shape, "shards": shape if inner else None}
+        one = zarr.create_array(path / "one", shape=shape, dtype=dtype, **how)
+        one[...] = whole
+        doc = json.loads((path / "one/zarr.json").read_text())
+        to = path / "c" / "/".join(map(str, at))
+        to.parent.mkdir(parents=True, exist_ok=True)
+        (path / "one/c" / "/".join(["0"] * x.ndim)).rename(to)
+        shutil.rmtree(path / "one")
+    inline = {"kind": "inline", "chunk_shapes": shapes}
+    doc |= {"shape": x.shape, "chunk_grid": {"name": "rectilinear", "configuration": inline}}
+    (path / "zarr.json").write_text(json.dumps(doc))
+
+
+@pytest.mark.parametrize("dtype", [object, "U14"])
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("location", ["start", "end"])
+def test_shards(tmp_path, dtype, location):
+    x = TEXTS.astype(dtype)
+    kind = str if dtype is object else dtype
+    shards = {"shape": (8,), "index_location": location}
+    z = zarr.create_array(tmp_path / "x", shape=x.shape, chunks=(2,), shards=shards, dtype=kind,
+                          fill_value="gap")  # fmt: skip
+    z[:6] = x[:6]  # an inner chunk is not there, and a shard is not
+    grid = np.array([[f"{i} {k}" for k in range(5)] for i in range(7)], dtype)
+    shards["shape"] = (4, 4)
+    z = zarr.create_array(tmp_path / "y", shape=grid.shape, chunks=(2, 1), shards=shards,
+                          dtype=kind, compressors=None)  # fmt: skip
+    z[...] = grid
+    got = check(run("eval", "x; y = y", "--in", f"x={tmp_path / 'x'}", "--in",
+                    f"y={tmp_path / 'y'}", "--json"))  # fmt: skip
+    assert got.arrays()["result"].tolist() == [*TEXTS[:6], *["gap"] * 5]
+    assert got.arrays()["y"].tolist() == grid.tolist()
+
+
+@pytest.mark.parametrize("dtype", [object, "U14"])
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("inner", [None, (2, 1)])
+def test_irregular_chunks(tmp_path, dtype, inner):
+    x = np.array([[f"{i} é {k}" for k in range(7)] for i in range(9)], dtype)
+    irregular(tmp_path / "x", x, [[4, 2, 6], [3, 1, 3]], inner)
+    got = check(run("eval", "x", "--in", f"x={tmp_path / 'x'}", "--json"))
+    assert got.arrays()["result"].tolist() == x.tolist()
+
+
+def test_labels_in_shards(tmp_path):
+    ds = make(tmp_path / "a.zarr", chunks=(2,), shards=(6,))
+    irregular(tmp_path / "a.zarr/uneven", TEXTS, [[5, 2, 4]])
+    doc = json.loads((tmp_path / "a.zarr/uneven/zarr.json").read_text())
+    (tmp_path / "a.zarr/uneven/zarr.json").write_text(json.dumps(doc | {"dimension_names": ["y"]}))
+    text = "m = mean(t, groupby=region); n = mean(t, groupby=uneven)"
+    check(run("eval", text, tmp_path / "a.zarr", "--out", tmp_path / "r.zarr", *QUIET))
+    want = ds.t.groupby("region").mean().transpose("a", "region", "b")
+    got = opened(tmp_path / "r.zarr")
+    np.testing.assert_allclose(got.m, want, rtol=1e-12)
+    np.testing.assert_allclose(got.n, want, rtol=1e-12)
+    assert got.region.values.tolist() == got.uneven.values.tolist() == want.region.values.tolist()
+
+
+DAMAGED_SHARDS = {
+    "no index": lambda b: b[:30],
+    "a flipped index": lambda b: b[:-20] + bytes([b[-20] ^ 255]) + b[-19:],
+    "a flipped text": lambda b: b"\x09" + b[1:],
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGED_SHARDS)
+def test_damaged_shards(tmp_path, damage):
+    z = zarr.create_array(tmp_path / "x", shape=(4,), chunks=(2,), shards=(4,), dtype=str,
+                          compressors=None)  # fmt: skip
+    z[...] = np.array(["ab", "c", "", "d"], object)
+    shard = tmp_path / "x/c/0"
+    shard.write_bytes(DAMAGED_SHARDS[damage](shard.read_bytes()))
+    r = run("eval", "x", "--in", f"x={tmp_path / 'x'}", *QUIET)
+    assert r.code == 1
+    assert "chunk c/0" in r.err
 
 
 def test_netcdf(tmp_path):

@@ -156,8 +156,9 @@ static void test_inner_chunks(void **state)
             assert_int_equal(cb_codec_index_decode(&f.c, s, at, where, arena, NULL), CUBED_OK);
             for (int64_t i = 0; i < s->ninner; i++) {
                 uint64_t offset, size;
-                assert_int_equal(
-                    cb_codec_index_find(&f.c, s, where, f.size, i, &offset, &size, NULL), CUBED_OK);
+                assert_int_equal(cb_codec_index_find(where, cb_codec_inner_bound(&f.c, s), f.size,
+                                                     i, &offset, &size, NULL),
+                                 CUBED_OK);
                 assert_true(size > 0 && size <= cb_codec_inner_bound(&f.c, s));
                 assert_int_equal(
                     cb_codec_inner_decode(&f.c, s, f.bytes + offset, size, chunk, arena, NULL),
@@ -193,7 +194,8 @@ static int present(const fixture *f, const cb_codec_step *s)
     assert_int_equal(cb_codec_index_decode(&f->c, s, at, where, arena, NULL), CUBED_OK);
     for (int64_t i = 0; i < s->ninner; i++) {
         uint64_t offset, size;
-        assert_int_equal(cb_codec_index_find(&f->c, s, where, f->size, i, &offset, &size, NULL),
+        assert_int_equal(cb_codec_index_find(where, cb_codec_inner_bound(&f->c, s), f->size, i,
+                                             &offset, &size, NULL),
                          CUBED_OK);
         n += size > 0;
     }
