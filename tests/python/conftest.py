@@ -194,3 +194,11 @@ def peak_of(*args) -> int:
     out = subprocess.run(command, capture_output=True, text=True)
     assert out.returncode == 0, out.stderr
     return int(out.stdout) * 1024
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Where tests are dealt by groups (`tools/test engines`): an engine has one process."""
+    for item in items:
+        kind = getattr(item, "callspec", None) and item.callspec.params.get("engine")
+        item.add_marker(pytest.mark.xdist_group(f"{item.path.stem} {kind or ''}"))

@@ -263,7 +263,7 @@ PACKAGES = {
     "coiled": "coiled",
 }
 #: Whose workers may die without the engine.
-SURVIVE = {"futures", "dask", "lithops", "lithops on S3", "ray", "spark", "coiled"}
+SURVIVE = {"futures", "dask", "lithops", "lithops on S3", "ray", "spark", "beam", "coiled"}
 #: Who sees that before the driver does.
 RUNS_AGAIN = {"dask", "spark", "coiled"}
 
