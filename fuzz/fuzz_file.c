@@ -1,10 +1,12 @@
-/* Any bytes as a file that holds arrays (NetCDF, HDF5, ZIP, references): its documents and chunks are read. */
+/* Any bytes as a file that holds arrays (NetCDF, HDF5, ZIP, references): its documents and chunks are read, and the texts
+ * that elements lead to. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "files/files.h"
+#include "zarr/texts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -39,6 +41,19 @@ static void read_object(cubed_store *s, const char *key)
     (void)st;
 }
 
+static void read_texts(cubed_store *s, const char *key, cb_zone *zone)
+{
+    static const char name[] = "zarr.json";
+    const size_t n = strlen(key), end = sizeof name - 1;
+    char path[4096];
+    cb_zarr_texts texts;
+    if (n < end || n >= sizeof path || strcmp(key + n - end, name) != 0) return;
+    memcpy(path, key, n);
+    path[n > end ? n - end - 1 : 0] = 0;
+    if (cb_zarr_read_texts(s, NULL, path, READ, zone, &texts, NULL) == CUBED_OK)
+        cb_arena_free(texts.owner);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     cb_stores stores;
@@ -53,6 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         cubed_status st = cb_store_list(file, "", keep, &k, NULL);
         for (int i = 0; i < k.n; i++) {
             if (k.list[i]) read_object(file, k.list[i]);
+            if (k.list[i]) read_texts(file, k.list[i], k.zone);
         }
         (void)st;
         cb_store_close(file);

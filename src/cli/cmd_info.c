@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "inputs.h"
 
 enum { KEY_JSON_OUT = CLI_OWN_KEY };
 
@@ -166,7 +167,7 @@ static void add_text(info_state *s, const cubed_zarr_info *x)
     row->cell[4] = cli_printf("%" PRIu64 "/%" PRIu64, x->chunks_present, x->chunks_total);
     row->cell[5] = cli_strdup(x->type ? "-" : cli_format_bytes((double)x->logical_bytes, size));
     row->cell[6] = cli_printf("%s %s", cli_format_bytes((double)x->stored_bytes, size), codecs);
-    if (x->type) s->copied = append(s->copied, path);
+    if (x->type && !inputs_is_of_file(x)) s->copied = append(s->copied, path);
     s->narrays++;
     s->logical += (double)x->logical_bytes;
     s->stored += (double)x->stored_bytes;

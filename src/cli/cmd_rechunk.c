@@ -312,18 +312,11 @@ static bool add_texts(job *j, const char *from, const char *to, const cubed_zarr
     return true;
 }
 
-/* Types of files that Zarr does not have: their bytes lead to other places of the file, and mean nothing elsewhere. */
-static bool is_of_file(const cubed_zarr_info *info)
-{
-    static const char prefix[] = "HDF5's ";
-    return info->type && strncmp(info->type, prefix, sizeof prefix - 1) == 0;
-}
-
 /* Takes `from` and `to`. */
 static cubed_status add_copy(job *j, char *from, char *to, const cubed_zarr_info *info,
                              cubed_error *err)
 {
-    const bool lost = is_of_file(info);
+    const bool lost = inputs_is_of_file(info);
     if (lost && j->ngroups)
         cli_say(stderr, "cubed %s: %s is left out: %s\n", j->verb->name, from, info->unsupported);
     else if (lost || !info->type)
@@ -369,7 +362,8 @@ static cubed_status add_entry(void *ctx, const cubed_zarr_info *info, cubed_erro
         }
         cli_free(name);
     }
-    const bool texts = info->unsupported && archive_is_netcdf(to) && add_texts(j, from, to, info);
+    const bool texts = info->unsupported && (archive_is_netcdf(to) || inputs_is_of_file(info)) &&
+                       add_texts(j, from, to, info);
     if (info->unsupported && !texts) return add_copy(j, from, to, info, err);
     cubed_status st = texts ? CUBED_OK : add_array(j, from, to, info, err);
     cli_free(from);

@@ -401,3 +401,9 @@ bool inputs_have_group(const inputs *in)
     }
     return false;
 }
+
+bool inputs_is_of_file(const cubed_zarr_info *info)
+{
+    static const char prefix[] = "HDF5's ";
+    return info->type && strncmp(info->type, prefix, sizeof prefix - 1) == 0;
+}

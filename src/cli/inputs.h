@@ -48,4 +48,7 @@ char *inputs_own_name(const char *url);
 /* STORE[::PATH] with one more part of a path. The caller's. */
 char *inputs_join(const char *url, const char *name);
 
+/* Whether its type is one of files that Zarr does not have: bytes lead to other places of the file, and mean nothing elsewhere. */
+bool inputs_is_of_file(const cubed_zarr_info *info);
+
 #endif

@@ -409,6 +409,8 @@ static cubed_status choose_vtable(cb_file *f, cubed_error *err)
 
 static bool is_file(const cubed_store *s) { return s->vt->close == file_close; }
 
+cb_file *cb_file_of(cubed_store *s) { return is_file(s) ? (cb_file *)s : NULL; }
+
 size_t cb_file_bytes(const cubed_store *s)
 {
     const cb_file *f = (const cb_file *)s;

@@ -91,6 +91,9 @@ struct cb_file {
     uint64_t page[CB_FILE_PAGES];
 };
 
+/* The file that a store is; NULL: it is another store. */
+cb_file *cb_file_of(cubed_store *s);
+
 /* Bytes of the file; CUBED_E_FORMAT beyond its end. Through pages, for metadata: with the lock, or while it is opened. */
 CUBED_MUST_CHECK cubed_status cb_file_get(cb_file *f, uint64_t offset, void *dst, size_t size,
                                           cubed_error *err);

@@ -21,6 +21,17 @@ bool cb_file_refers(const cubed_store *s);
 CUBED_MUST_CHECK cubed_status cb_file_know_chunks(cubed_store *s, const char *path, int ndim,
                                                   const int64_t *lo, const int64_t *hi,
                                                   cubed_error *err);
+/* Texts of any length in a file of HDF5: elements of such arrays lead to them. Of one thread; it keeps what it read last. */
+typedef struct cb_file_texts cb_file_texts;
+/* Of elements of *item bytes. Structures of more than `most` bytes are CUBED_E_BUDGET. CUBED_E_UNSUPPORTED of other
+ * stores. */
+CUBED_MUST_CHECK cubed_status cb_file_texts_open(cubed_store *s, size_t most, cb_file_texts **out,
+                                                 size_t *item, cubed_error *err);
+void cb_file_texts_close(cb_file_texts *x);
+/* The text that an element leads to, until the next call. */
+CUBED_MUST_CHECK cubed_status cb_file_texts_get(cb_file_texts *x, const void *element,
+                                                const unsigned char **text, size_t *size,
+                                                cubed_error *err);
 /* Memory that an open file takes, or took while its metadata were read; 0 of other stores. */
 size_t cb_file_bytes(const cubed_store *s);
 

@@ -241,6 +241,25 @@ static const uint8_t *fill_bytes(const cb_h5_header *x, uint32_t size)
     return m && n == size ? cb_h5_skip(&b, n) : NULL;
 }
 
+/* What an element that is not there leads to. */
+static cubed_status long_fill_json(reader *r, const cb_h5_header *x, const cb_h5_type *t,
+                                   const char **out, cubed_error *err)
+{
+    const uint8_t *at = fill_bytes(x, t->size);
+    cb_h5_attribute a = {.type = *t, .space = {.count = 1}};
+    json_t *v = NULL;
+    cb_buf b;
+    *out = "\"\"";
+    if (!at) return CUBED_OK;
+    a.data = (cb_h5_bytes){at, at + t->size, false};
+    CB_TRY(cb_h5_attribute_json(&r->h, &a, &v, err));
+    cb_buf_init(&b, r->h.f->head.alloc);
+    if (!v || !cb_json_dump(v, JSON_ENCODE_ANY, &b)) b.failed = true;
+    json_decref(v);
+    *out = keep(r, &b);
+    return CUBED_OK;
+}
+
 static const char *fill_json(reader *r, const cb_h5_header *x, const cb_h5_type *t)
 {
     static const uint8_t zeros[16] = {0};
@@ -523,7 +542,10 @@ static cubed_status read_dataset(reader *r, const cb_h5_header *header, cubed_er
     w->codecs = keep(r, &codecs);
     if (st != CUBED_OK) return st;
     w->data_type = type_json(r, &r->type, space.null);
-    w->fill_value = fill_json(r, header, &r->type);
+    if (r->type.what == CB_H5_LONG_TEXT)
+        CB_TRY(long_fill_json(r, header, &r->type, &w->fill_value, err));
+    else
+        w->fill_value = fill_json(r, header, &r->type);
     return w->codecs && w->data_type && w->fill_value ? CUBED_OK : cb_file_no_memory(r->h.f, err);
 }
 
@@ -683,14 +705,17 @@ static cubed_status read_file(reader *r, cubed_error *err)
 static cubed_status open_hdf5(cb_file *f, cubed_error *err)
 {
     reader r = {.h = {.f = f, .osize = 8, .lsize = 8}};
-    r.arrays = cb_zone_alloc(f->zone, sizeof *r.arrays);
-    if (!r.arrays) return cb_file_no_memory(f, err);
+    cb_h5_data *data = cb_zone_alloc(f->zone, sizeof *data);
+    if (!data) return cb_file_no_memory(f, err);
+    r.arrays = &data->arrays;
     r.arrays->load = cb_h5_load_chunks;
-    f->data = r.arrays;
+    f->data = data;
     r.h.left = (int64_t)(f->info.size / 4) + 64;
     CB_TRY(cb_zone_new(f->head.alloc, &r.zone, err));
     r.h.temp = r.zone;
     cubed_status st = read_file(&r, err);
+    data->h = r.h;
+    data->h.temp = NULL;
     cb_zone_free(r.zone);
     return st;
 }

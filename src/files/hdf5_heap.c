@@ -212,16 +212,20 @@ cubed_status cb_h5_each_dense(cb_h5 *h, uint64_t heap_at, uint64_t tree_at, int 
 
 /* --- The global heap ---------------------------------------------------------------------------------- */
 
-cubed_status cb_h5_global(cb_h5 *h, uint64_t collection, uint32_t index, cb_h5_bytes *out,
-                          cubed_error *err)
+cubed_status cb_h5_global_size(const cb_h5 *h, cb_h5_bytes head, uint64_t *size, cubed_error *err)
 {
-    cb_h5_bytes b;
-    CB_TRY(cb_h5_read(h, collection, 8 + (uint64_t)h->lsize, "GCOL", &b, err));
-    (void)cb_h5_skip(&b, 4);
-    const uint64_t size = cb_h5_length(h, &b);
-    CB_TRY(cb_h5_read(h, collection, size, "GCOL", &b, err));
-    (void)cb_h5_skip(&b, 4 + (uint64_t)h->lsize);
-    const uint64_t head = 8 + (uint64_t)h->lsize;
+    const uint8_t *letters = cb_h5_skip(&head, 4);
+    const bool is = letters && memcmp(letters, "GCOL", 4) == 0;
+    (void)cb_h5_skip(&head, 4);
+    *size = cb_h5_length(h, &head);
+    return is && !head.bad ? CUBED_OK : cb_h5_bad(h, err, "no GCOL where a heap should be");
+}
+
+cubed_status cb_h5_global_find(const cb_h5 *h, cb_h5_bytes b, uint32_t index, cb_h5_bytes *out,
+                               cubed_error *err)
+{
+    const uint64_t head = cb_h5_global_head(h);
+    (void)cb_h5_skip(&b, head);
     while (cb_h5_left(&b) >= head) {
         const uint64_t number = cb_h5_take(&b, 2);
         (void)cb_h5_skip(&b, 6);
@@ -236,4 +240,15 @@ cubed_status cb_h5_global(cb_h5 *h, uint64_t collection, uint32_t index, cb_h5_b
         (void)cb_h5_skip(&b, (8 - n % 8) % 8 < cb_h5_left(&b) ? (8 - n % 8) % 8 : cb_h5_left(&b));
     }
     return cb_h5_bad(h, err, "an object that is not in its heap");
+}
+
+cubed_status cb_h5_global(cb_h5 *h, uint64_t collection, uint32_t index, cb_h5_bytes *out,
+                          cubed_error *err)
+{
+    cb_h5_bytes b;
+    uint64_t size;
+    CB_TRY(cb_h5_read(h, collection, cb_h5_global_head(h), NULL, &b, err));
+    CB_TRY(cb_h5_global_size(h, b, &size, err));
+    CB_TRY(cb_h5_read(h, collection, size, NULL, &b, err));
+    return cb_h5_global_find(h, b, index, out, err);
 }

@@ -18,6 +18,12 @@ typedef struct cb_h5 {
         left; /* structures that may still be read: more than a file has room for are a circle */
 } cb_h5;
 
+/* The data of such a file. */
+typedef struct cb_h5_data {
+    cb_arrays arrays; /* first: what finds arrays knows no more */
+    cb_h5 h;
+} cb_h5_data;
+
 /* Bytes that are taken one after the other; beyond their end they are zeros, and `bad`. */
 typedef struct cb_h5_bytes {
     const uint8_t *at, *end;
@@ -94,7 +100,14 @@ CUBED_MUST_CHECK cubed_status cb_h5_each_attribute(cb_h5 *h, const cb_h5_header 
 CUBED_MUST_CHECK cubed_status cb_h5_each_dense(cb_h5 *h, uint64_t heap, uint64_t tree, int type,
                                                int id_at, int message, cb_h5_message_fn fn,
                                                void *ctx, cubed_error *err);
-/* Object number `index` of the heap of what has no fixed size. */
+/* How many bytes the head of a part of the heap of what has no fixed size takes, and what it says of the size of all. */
+static inline uint64_t cb_h5_global_head(const cb_h5 *h) { return 8 + (uint64_t)h->lsize; }
+CUBED_MUST_CHECK cubed_status cb_h5_global_size(const cb_h5 *h, cb_h5_bytes head, uint64_t *size,
+                                                cubed_error *err);
+/* Object number `index` of it. */
+CUBED_MUST_CHECK cubed_status cb_h5_global_find(const cb_h5 *h, cb_h5_bytes collection,
+                                                uint32_t index, cb_h5_bytes *out, cubed_error *err);
+/* The same of what lies at that address. */
 CUBED_MUST_CHECK cubed_status cb_h5_global(cb_h5 *h, uint64_t collection, uint32_t index,
                                            cb_h5_bytes *out, cubed_error *err);
 typedef cubed_status (*cb_h5_record_fn)(void *ctx, cb_h5_bytes record, cubed_error *err);

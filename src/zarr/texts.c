@@ -1,5 +1,5 @@
-/* Texts of any length ("string" of format 3, and what format 2's filter "vlen-utf8" makes of objects), read into memory as
- * texts of one length: once to find the longest, once to put them in their places. */
+/* Texts of any length ("string" of format 3, what format 2's filter "vlen-utf8" makes of objects, and those of files of HDF5,
+ * whose elements lead to them), read into memory as texts of one length: once to find the longest, once to put them in their places. */
 #include "zarr/texts.h"
 
 #include <inttypes.h>
@@ -7,17 +7,21 @@
 
 #include "base/le.h"
 #include "base/text.h"
+#include "files/files.h"
 #include "zarr/zarr_pkg.h"
 
 typedef struct reading {
     cubed_store *store;
     const char *path;
+    size_t most;           /* bytes of an object, of a decoded chunk, and of all texts */
     cb_zarr_outline *o;    /* of shards with codecs, by which their indices are read */
     cb_codec_chain codecs; /* behind "vlen-utf8" */
     cb_buf object;
-    cb_arena *arena; /* room for a decoded chunk, and for decoding it */
-    size_t longest;  /* code points */
-    char *to;        /* NULL: texts are measured */
+    cb_arena *arena;      /* room for a decoded chunk, and for decoding it */
+    size_t longest;       /* code points */
+    char *to;             /* NULL: texts are measured */
+    cb_file_texts *leads; /* of a file: elements, of `item` bytes, lead to texts */
+    size_t item;
 } reading;
 
 static cubed_status damaged(cubed_error *err)
@@ -97,6 +101,23 @@ static cubed_status put_box(reading *r, const box *x, const unsigned char *bytes
     return CUBED_OK;
 }
 
+/* Elements of one size, each of which leads to a text. */
+static cubed_status put_led(reading *r, const box *x, const unsigned char *bytes, size_t size,
+                            cubed_error *err)
+{
+    const cb_zarr_meta *m = &r->o->meta;
+    int64_t at[CUBED_MAX_NDIM] = {0};
+    if (size != r->codecs.chunk_bytes) return damaged(err);
+    do {
+        const unsigned char *text;
+        size_t length, i = 0;
+        for (int d = 0; d < m->ndim; d++) i = i * (size_t)x->shape[d] + (size_t)at[d];
+        CB_TRY(cb_file_texts_get(r->leads, bytes + i * r->item, &text, &length, err));
+        CB_TRY(put_text(r, element(m, x, at), text, length, err));
+    } while (step(m->ndim, x->within, at));
+    return CUBED_OK;
+}
+
 static cubed_status decode_box(reading *r, const box *x, const void *encoded, size_t size,
                                cubed_error *err)
 {
@@ -106,7 +127,7 @@ static cubed_status decode_box(reading *r, const box *x, const void *encoded, si
     CB_TRY(cb_arena_alloc(r->arena, r->codecs.chunk_bytes, "texts of a chunk", &bytes, err));
     cubed_status st =
         cb_codec_chain_decode_some(&r->codecs, encoded, size, bytes, &got, r->arena, err);
-    if (st == CUBED_OK) st = put_box(r, x, bytes, got, err);
+    if (st == CUBED_OK) st = (r->leads ? put_led : put_box)(r, x, bytes, got, err);
     cb_arena_release(r->arena, mark);
     return st;
 }
@@ -127,8 +148,7 @@ static cubed_status put_inner(reading *r, const box *shard, const uint64_t *inde
             x.shape[d] = m->inner[d];
             x.within[d] = cb_min_i64(m->inner[d], shard->within[d] - at[d] * m->inner[d]);
         }
-        CB_TRY(cb_codec_index_find(index, r->codecs.chunk_bytes, r->object.size, i, &offset, &size,
-                                   err));
+        CB_TRY(cb_codec_index_find(index, r->most, r->object.size, i, &offset, &size, err));
         cubed_status st = size ? decode_box(r, &x, r->object.data + offset, (size_t)size, err)
                                : put_fill(r, &x, err);
         if (st != CUBED_OK) return cb_context(err, st, "inner chunk %" PRId64, i);
@@ -166,7 +186,7 @@ static cubed_status read_chunk(reading *r, const int64_t *idx, cubed_error *err)
     }
     CB_TRY(cb_zarr_chunk_key(m, r->path, idx, key, sizeof key, err));
     r->object.size = 0;
-    cubed_status st = cb_store_read_all(r->store, key, r->codecs.chunk_bytes, &r->object, &why);
+    cubed_status st = cb_store_read_all(r->store, key, r->most, &r->object, &why);
     if (st == CUBED_E_NOT_FOUND)
         st = put_fill(r, &x, &why);
     else if (st == CUBED_OK && r->o->sharded)
@@ -208,69 +228,96 @@ static cubed_status find_shards(reading *r, const cb_codecs *known, json_t *list
     return cb_zarr_check_irregular(r->path, m, err);
 }
 
-/* What chunks of texts, of so many bytes at most, went through; of shards their inner chunks. */
-static cubed_status find_codecs(reading *r, const cb_codecs *known, size_t most, cubed_error *err)
+/* Of bytes that become `size` ones at most. Their first codec becomes one of bytes. */
+static cubed_status parse_bytes(reading *r, const cb_codecs *known, json_t *list, size_t size,
+                                cubed_error *err)
 {
-    const int format = r->o->meta.format;
-    const int64_t bytes[1] = {(int64_t)most};
+    const int64_t bytes[1] = {(int64_t)size};
     const cb_codec_array array = {1, 1, 1, bytes, NULL, CUBED_UINT8, known};
-    json_t *outer, *list = NULL;
-    CB_TRY(cb_json_parse("codecs", r->o->codecs, strlen(r->o->codecs), &outer, err));
-    cubed_status st = CUBED_OK;
-    list =
-        r->o->sharded
-            ? json_object_get(json_object_get(json_array_get(outer, 0), "configuration"), "codecs")
-            : outer;
-    json_incref(list);
+    if (r->o->meta.format == 2)
+        return cb_codec_chain_parse_v2(r->path, false, false, NULL, json_array_get(list, 1), &array,
+                                       &r->codecs, err);
+    json_array_set_new(list, 0, json_string("bytes"));
+    return cb_codec_chain_parse_v3(r->path, list, &array, &r->codecs, err);
+}
+
+static const char *codec_name(const reading *r, const json_t *list)
+{
     const json_t *first = json_array_get(list, 0);
+    const char *key = r->o->meta.format == 3 ? "name" : "id";
     const char *name = json_string_value(first);
-    if (!name) name = json_string_value(json_object_get(first, format == 3 ? "name" : "id"));
-    if (strcmp(r->o->type, "string") != 0 || !name || strcmp(name, "vlen-utf8") != 0 ||
-        (r->o->meta.order_f && r->o->meta.ndim > 1) ||
-        (format == 2 && json_array_size(list) != 2)) {
-        st = no_texts(r, err);
-    } else if (format == 2) {
-        st = cb_codec_chain_parse_v2(r->path, false, false, NULL, json_array_get(list, 1), &array,
-                                     &r->codecs, err);
-    } else {
-        json_array_set_new(list, 0, json_string("bytes"));
-        st = cb_codec_chain_parse_v3(r->path, list, &array, &r->codecs, err);
-        if (st == CUBED_OK && r->o->sharded) st = find_shards(r, known, outer, err);
-    }
+    if (!name) name = json_string_value(json_object_get(first, key));
+    return name ? name : "";
+}
+
+/* What chunks of texts went through; of shards their inner chunks. */
+static cubed_status find_text_codecs(reading *r, const cb_codecs *known, json_t *outer,
+                                     cubed_error *err)
+{
+    const cb_zarr_meta *m = &r->o->meta;
+    json_t *conf = json_object_get(json_array_get(outer, 0), "configuration");
+    json_t *list = r->o->sharded ? json_object_get(conf, "codecs") : outer;
+    if (strcmp(r->o->type, "string") != 0 || strcmp(codec_name(r, list), "vlen-utf8") != 0 ||
+        (m->order_f && m->ndim > 1) || (m->format == 2 && json_array_size(list) != 2))
+        return no_texts(r, err);
+    CB_TRY(parse_bytes(r, known, list, r->most, err));
+    return r->o->sharded ? find_shards(r, known, outer, err) : CUBED_OK;
+}
+
+/* The same of a file's elements, which are as many bytes as there are. */
+static cubed_status find_file_codecs(reading *r, const cb_codecs *known, json_t *list,
+                                     cubed_error *err)
+{
+    const cb_zarr_meta *m = &r->o->meta;
+    int64_t n;
+    size_t bytes;
+    if (strcmp(codec_name(r, list), "bytes") != 0) return no_texts(r, err);
+    CB_TRY(cb_file_texts_open(r->store, r->most, &r->leads, &r->item, err));
+    if (cb_count(m->ndim, m->chunk, &n) || cb_mul_size((size_t)n, r->item, &bytes) ||
+        bytes > r->most)
+        return cb_fail(err, CUBED_E_BUDGET, "%s%s%s: a chunk takes more than %zu bytes",
+                       r->store->url, *r->path ? "::" : "", r->path, r->most);
+    return parse_bytes(r, known, list, bytes, err);
+}
+
+static cubed_status find_codecs(reading *r, const cb_codecs *known, cubed_error *err)
+{
+    json_t *list;
+    CB_TRY(cb_json_parse("codecs", r->o->codecs, strlen(r->o->codecs), &list, err));
+    const bool led = strcmp(r->o->type, "HDF5's variable-length text") == 0;
+    const cubed_status st = (led ? find_file_codecs : find_text_codecs)(r, known, list, err);
     json_decref(list);
-    json_decref(outer);
     return st;
 }
 
 /* Beside the object: a decoded chunk, and what decoding takes; of a shard its index, too. */
-static cubed_status find_need(const reading *r, size_t most, cb_need *need, cubed_error *err)
+static cubed_status find_need(const reading *r, cb_need *need, cubed_error *err)
 {
     const cb_codec_chain *c = &r->o->meta.codecs;
     const size_t chunk = cb_arena_round(r->codecs.chunk_bytes);
     *need = cb_need_both((cb_need){chunk, 0}, cb_codec_chain_decode_need(&r->codecs));
     if (!r->o->sharded) return CUBED_OK;
     const cb_codec_step *s = cb_codec_chain_shard(c);
-    if (cb_codec_index_bytes(c, s) > most)
+    if (cb_codec_index_bytes(c, s) > r->most)
         return cb_fail(err, CUBED_E_BUDGET,
                        "%s%s%s: the index of a shard takes more than %zu bytes", r->store->url,
-                       *r->path ? "::" : "", r->path, most);
+                       *r->path ? "::" : "", r->path, r->most);
     const size_t index = cb_arena_round(cb_codec_index_numbers(s) * sizeof(uint64_t));
     *need = cb_need_both((cb_need){index, 0}, cb_need_either(*need, cb_codec_index_need(c, s)));
     return CUBED_OK;
 }
 
 /* Memory for all texts, and zeros behind each of them. */
-static cubed_status make_room(reading *r, int64_t n, size_t most, cb_zarr_texts *out,
-                              cubed_error *err)
+static cubed_status make_room(reading *r, int64_t n, cb_zarr_texts *out, cubed_error *err)
 {
     void *data;
     size_t bytes;
     if (r->longest == 0) r->longest = 1;
     CB_TRY(cubed_dtype_fixed(CUBED_STRING, (int64_t)r->longest, &out->dtype, err));
-    if (cb_mul_size((size_t)n, 4 * r->longest, &bytes) || bytes > most)
+    if (cb_mul_size((size_t)n, 4 * r->longest, &bytes) || bytes > r->most)
         return cb_fail(err, CUBED_E_BUDGET,
                        "%s%s%s: %" PRId64 " texts of up to %zu characters take more than %zu bytes",
-                       r->store->url, *r->path ? "::" : "", r->path, n, r->longest, most);
+                       r->store->url, *r->path ? "::" : "", r->path, n, r->longest, r->most);
     CB_TRY(cb_arena_new(r->store->alloc, (cb_need){cb_arena_round(cb_max_size(bytes, 1)), 0},
                         &out->owner, err));
     cubed_status st = cb_arena_alloc(out->owner, cb_max_size(bytes, 1), "texts", &data, err);
@@ -283,18 +330,18 @@ static cubed_status make_room(reading *r, int64_t n, size_t most, cb_zarr_texts 
     return CUBED_OK;
 }
 
-static cubed_status read_all(reading *r, size_t most, cb_zarr_texts *out, cubed_error *err)
+static cubed_status read_all(reading *r, cb_zarr_texts *out, cubed_error *err)
 {
     const cb_zarr_meta *m = &r->o->meta;
     cb_need need;
     int64_t n;
-    if (cb_count(m->ndim, m->shape, &n) || (uint64_t)n > most)
+    if (cb_count(m->ndim, m->shape, &n) || (uint64_t)n > r->most)
         return cb_fail(err, CUBED_E_BUDGET, "%s%s%s: more than %zu texts", r->store->url,
-                       *r->path ? "::" : "", r->path, most);
-    CB_TRY(find_need(r, most, &need, err));
+                       *r->path ? "::" : "", r->path, r->most);
+    CB_TRY(find_need(r, &need, err));
     CB_TRY(cb_arena_new(r->store->alloc, need, &r->arena, err));
     if (n > 0) CB_TRY(read_chunks(r, err));
-    CB_TRY(make_room(r, n, most, out, err));
+    CB_TRY(make_room(r, n, out, err));
     cubed_status st = n > 0 ? read_chunks(r, err) : CUBED_OK;
     if (st != CUBED_OK) cb_arena_free(out->owner);
     return st;
@@ -305,16 +352,17 @@ cubed_status cb_zarr_read_texts(cubed_store *store, const cb_codecs *codecs, con
 {
     cb_zarr_kind kind;
     int format;
-    reading r = {.store = store, .path = path, .o = &out->about};
+    reading r = {.store = store, .path = path, .most = most, .o = &out->about};
     CB_TRY(cb_zarr_probe(store, path, &kind, &format, err));
     if (kind != CB_ZARR_ARRAY)
         return cb_fail(err, CUBED_E_NOT_FOUND, "there is no Zarr array at %s%s%s", store->url,
                        *path ? "::" : "", path);
     CB_TRY(cb_zarr_read_outline(store, path, format, zone, &out->about, err));
-    CB_TRY(find_codecs(&r, codecs, most, err));
     cb_buf_init(&r.object, store->alloc);
-    const cubed_status st = read_all(&r, most, out, err);
+    cubed_status st = find_codecs(&r, codecs, err);
+    if (st == CUBED_OK) st = read_all(&r, out, err);
     cb_buf_free(&r.object);
+    cb_file_texts_close(r.leads);
     if (r.arena) cb_arena_free(r.arena);
     return st;
 }

@@ -4,6 +4,7 @@ import json
 import shutil
 import warnings
 
+import h5py
 import numpy as np
 import pytest
 import xarray as xr
@@ -240,15 +241,91 @@ def test_netcdf(tmp_path):
 
 
 def test_what_zarr_has_no_type_for_is_left_out(tmp_path):
-    """Strings of NetCDF-4 are places in their file: copies of those would be no arrays."""
-    values = np.arange(4.0)
-    coords = {"region": ("y", np.array(["a", "bb", "a", "c"]))}
-    xr.Dataset({"t": ("y", values)}, coords=coords).to_netcdf(tmp_path / "a.nc")
-    r = check(run("copy", tmp_path / "a.nc", tmp_path / "b.zarr", *QUIET))
-    assert "a.nc::region is left out" in r.err
-    assert opened(tmp_path / "b.zarr").t.values.tolist() == values.tolist()
-    assert not (tmp_path / "b.zarr/region").exists()
-    r = run("copy", f"{tmp_path}/a.nc::region", tmp_path / "c.zarr", *QUIET)
+    """Records of HDF5: copies of their bytes would be no arrays."""
+    with h5py.File(tmp_path / "a.h5", "w") as f:
+        f["t"] = np.arange(4.0)
+        f["pair"] = np.zeros(4, [("a", "i4"), ("b", "f8")])
+    r = check(run("copy", tmp_path / "a.h5", tmp_path / "b.zarr", *QUIET))
+    assert "a.h5::pair is left out" in r.err
+    assert zarr.open_group(tmp_path / "b.zarr")["t"][...].tolist() == [0, 1, 2, 3]
+    assert not (tmp_path / "b.zarr/pair").exists()
+    r = run("copy", f"{tmp_path}/a.h5::pair", tmp_path / "c.zarr", *QUIET)
     assert r.code == 1
-    assert "variable-length text" in r.err
+    assert "compound" in r.err
     assert not (tmp_path / "c.zarr").exists()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("unlimited", [(), ("y",)])
+@pytest.mark.parametrize("encoding", [{}, {"zlib": True, "shuffle": True, "chunksizes": (4,)}])
+@pytest.mark.parametrize("engine", ["netcdf4", "h5netcdf"])
+def test_strings_of_netcdf(tmp_path, engine, encoding, unlimited):
+    """Labels, coordinates that stay, and copies to both kinds of store."""
+    place = tmp_path / "a.nc"
+    rng = np.random.default_rng(4)
+    ds = xr.Dataset(
+        {"t": (("a", "y"), rng.normal(size=(6, 11)))},
+        coords={"region": ("y", TEXTS, {"long_name": "what it is"}), "name": ("a", TEXTS[:6])},
+    )
+    how = encoding if engine == "h5netcdf" else {}  # NetCDF's library has no filters of strings
+    ds.to_netcdf(place, engine=engine, encoding={"region": how}, unlimited_dims=unlimited)
+    told = check(run("info", place)).out
+    assert "HDF5's variable-length text" in told
+    assert "copied as they are" not in told
+    got = check(run("eval", "region; n = name", place, "--json")).arrays()
+    assert got["result"].tolist() == TEXTS.tolist()
+    assert got["n"].tolist() == TEXTS[:6].tolist()
+    want = ds.t.groupby("region").mean()
+    check(run("eval", "m = mean(t, groupby=region)", place, "--out", tmp_path / "m.zarr", *QUIET))
+    m = opened(tmp_path / "m.zarr").m
+    np.testing.assert_allclose(m, want, rtol=1e-12)
+    assert m.region.values.tolist() == want.region.values.tolist()
+    for to in ("b.zarr", "b.nc"):
+        check(run("copy", place, tmp_path / to, *QUIET))
+    with xr.open_dataset(tmp_path / "b.nc") as copied:
+        for d in (copied, opened(tmp_path / "b.zarr")):
+            assert d.region.values.tolist() == TEXTS.tolist()
+            assert d.region.attrs["long_name"] == "what it is"
+            np.testing.assert_array_equal(d.t, ds.t)
+
+
+@pytest.mark.parametrize("libver", ["earliest", "v108", "latest"])
+def test_texts_of_hdf5(tmp_path, libver):
+    """Parts of the heap of many sizes, chunks that are not there, and fill values."""
+    big = np.array([["x" * (7 * i) + f"é{k}" for k in range(20)] for i in range(200)], object)
+    kind = h5py.string_dtype()
+    with h5py.File(tmp_path / "a.h5", "w", libver=libver) as f:
+        f.create_dataset("big", data=big, dtype=kind, chunks=(30, 7), compression="gzip")
+        f.create_dataset("gap", (5,), kind, fillvalue="gap")
+        some = f.create_dataset("some", (5,), kind, chunks=(2,), fillvalue="not there")
+        some[:2] = ["a", ""]
+        f["one"] = "alone"
+        f.create_dataset("none", (0,), kind, maxshape=(None,))
+        f.create_dataset("huge", data=["y" * 100_000, "z"], dtype=kind)
+    text = "big; g = gap; s = some; o = one; n = none; h = huge"
+    got = check(run("eval", text, tmp_path / "a.h5", "--json")).arrays()
+    assert got["result"].tolist() == big.tolist()
+    assert got["g"].tolist() == ["gap"] * 5
+    assert got["s"].tolist() == ["a", "", *["not there"] * 3]
+    assert got["o"] == "alone"
+    assert got["n"].shape == (0,)
+    assert got["h"].tolist() == ["y" * 100_000, "z"]
+
+
+def test_damaged_texts_of_hdf5(tmp_path):
+    """Whatever byte of a file is changed: what is read are its texts, or an error."""
+    with h5py.File(tmp_path / "a.h5", "w") as f:
+        f.create_dataset("x", data=["north", "south", "east"], dtype=h5py.string_dtype())
+    whole = (tmp_path / "a.h5").read_bytes()
+    heap = whole.index(b"GCOL")
+    says = set()
+    for at, to in [(heap, 0), (heap + 8, 255), (heap + 14, 127), (heap + 16, 9), (heap + 24, 255),
+                   (heap + 30, 255), (heap + 32, 255)]:  # fmt: skip
+        damaged = bytearray(whole)
+        damaged[at] = to
+        (tmp_path / "b.h5").write_bytes(damaged)
+        r = run("eval", "x", tmp_path / "b.h5", *QUIET)
+        assert r.code == 1, at - heap
+        assert "b.h5" in r.err
+        says.add(r.err.splitlines()[0].rpartition(": ")[2])
+    assert len(says) >= 4
