@@ -4,6 +4,7 @@
  * back. What is done is noted in the plan's work directory: a run whose ranks died goes on by its name. */
 #define _GNU_SOURCE
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +16,10 @@
 
 enum { TAG_RANGE = 1, TAG_STOP, TAG_REPORTS };
 enum { IN_FLIGHT = 2, CLOCK_BYTES = sizeof(int64_t) };
-/* How long rank 0 sleeps when nobody has said anything. */
-#define PAUSE_NS 20000
+/* How long a rank sleeps that hears nothing, at first and at most. */
+#define PAUSE_NS      20000
+#define MOST_PAUSE_NS 1000000
+#define LINE_BYTES    8192
 
 typedef struct told {
     const char *file, *run;
@@ -29,6 +32,43 @@ static int64_t clock_ns(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Implementations of MPI wait by looking all the time, on processors that working ranks share. */
+static void nap(struct timespec *pause)
+{
+    nanosleep(pause, NULL);
+    if (pause->tv_nsec < MOST_PAUSE_NS) pause->tv_nsec *= 2;
+}
+
+static void wait_for(int rank, int tag, MPI_Status *status)
+{
+    struct timespec pause = {.tv_nsec = PAUSE_NS};
+    for (int there = 0;; nap(&pause)) {
+        MPI_Iprobe(rank, tag, MPI_COMM_WORLD, &there, status);
+        if (there) return;
+    }
+}
+
+/* A line for a terminal, which would obey control characters: they are spelled out, as the command does. */
+__attribute__((format(printf, 3, 4))) static void say(FILE *to, bool lines, const char *format, ...)
+{
+    char text[LINE_BYTES], visible[4 * LINE_BYTES], *out = visible;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    for (const unsigned char *s = (const unsigned char *)text; *s; s++) {
+        const bool two = s[0] == 0xc2 && s[1] >= 0x80 && s[1] <= 0x9f; /* in UTF-8 */
+        if (two || ((*s < 0x20 || *s == 0x7f) && !(lines && *s == '\n'))) {
+            s += two;
+            out += snprintf(out, 5, "\\x%02x", *s);
+        } else {
+            *out++ = (char)*s;
+        }
+    }
+    *out = 0;
+    fprintf(to, "%s\n", visible);
 }
 
 /* --- A worker ------------------------------------------------------------------------------------------- */
@@ -44,6 +84,7 @@ static cubed_status work(cubed_context *ctx, const told *t, cubed_error *err)
         MPI_Status from;
         const void *reports;
         size_t size;
+        wait_for(0, MPI_ANY_TAG, &from);
         MPI_Recv(message, sizeof message, MPI_BYTE, 0, MPI_ANY_TAG, MPI_COMM_WORLD, &from);
         if (from.MPI_TAG == TAG_STOP) break;
         st = cubed_work(worker, t->plan, t->size, message, sizeof message, NULL, &reports, &size,
@@ -128,7 +169,7 @@ static cubed_status hear(drive *d, const MPI_Status *from, cubed_error *err)
 
 static cubed_status loop(drive *d, cubed_error *err)
 {
-    const struct timespec pause = {.tv_nsec = PAUSE_NS};
+    struct timespec pause = {.tv_nsec = PAUSE_NS};
     while (!cubed_run_is_over(d->driver)) {
         MPI_Status from;
         int there;
@@ -136,7 +177,10 @@ static cubed_status loop(drive *d, cubed_error *err)
         MPI_Iprobe(MPI_ANY_SOURCE, TAG_REPORTS, MPI_COMM_WORLD, &there, &from);
         if (st == CUBED_OK && there) st = hear(d, &from, err);
         if (st != CUBED_OK) return st;
-        if (!there) nanosleep(&pause, NULL);
+        if (there)
+            pause.tv_nsec = PAUSE_NS;
+        else
+            nap(&pause);
     }
     return CUBED_OK;
 }
@@ -147,7 +191,7 @@ static void stop(drive *d)
     for (; d->busy > 0; d->busy--) {
         MPI_Status from;
         int size;
-        MPI_Probe(MPI_ANY_SOURCE, TAG_REPORTS, MPI_COMM_WORLD, &from);
+        wait_for(MPI_ANY_SOURCE, TAG_REPORTS, &from);
         MPI_Get_count(&from, MPI_BYTE, &size);
         char *answer = malloc((size_t)size);
         if (!answer) MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
@@ -172,7 +216,7 @@ static cubed_status run(cubed_context *ctx, const told *t, int workers, cubed_er
     if (st == CUBED_OK) st = cubed_plan_get_id(plan, d.plan, err);
     if (st == CUBED_OK) st = cubed_run_begin(plan, t->run, d.run, err);
     if (st == CUBED_OK) {
-        fprintf(stderr, "cubed-mpi: run %s of %s by %d workers\n", d.run, t->file, workers);
+        say(stderr, false, "cubed-mpi: run %s of %s by %d workers", d.run, t->file, workers);
         st = cubed_driver_new(plan, d.run, &o, &stats, &d.driver, err);
     }
     if (st == CUBED_OK) st = loop(&d, err);
@@ -183,7 +227,7 @@ static cubed_status run(cubed_context *ctx, const told *t, int workers, cubed_er
         printf("%" PRId64 " tasks in %.2f s, %" PRId64 " done before\n", stats.num_tasks,
                (double)(clock_ns() - start) * 1e-9, stats.num_resumed);
     else if (*d.run)
-        fprintf(stderr, "cubed-mpi: to go on: cubed-mpi %s --run %s\n", t->file, d.run);
+        say(stderr, false, "cubed-mpi: to go on: cubed-mpi %s --run %s", t->file, d.run);
     cubed_plan_unref(plan);
     free(d.flying);
     return st;
@@ -232,14 +276,14 @@ static int serve(told *t, int rank, int size)
 {
     cubed_error err = CUBED_ERROR_INIT;
     cubed_context *ctx;
-    if (rank == 0 && !read_file(t)) fprintf(stderr, "cubed-mpi: cannot read %s\n", t->file);
+    if (rank == 0 && !read_file(t)) say(stderr, false, "cubed-mpi: cannot read %s", t->file);
     if (!share_plan(t, rank)) return EXIT_FAILURE;
     cubed_status st = cubed_context_new(NULL, &ctx, &err);
     if (st == CUBED_OK) {
         st = rank == 0 ? run(ctx, t, size - 1, &err) : work(ctx, t, &err);
         cubed_context_unref(ctx);
     }
-    if (st != CUBED_OK) fprintf(stderr, "cubed-mpi: rank %d: %s\n", rank, err.message);
+    if (st != CUBED_OK) say(stderr, true, "cubed-mpi: rank %d: %s", rank, err.message);
     /* The others wait for this one. */
     if (st != CUBED_OK && rank > 0) MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     return st == CUBED_OK ? EXIT_SUCCESS : EXIT_FAILURE;

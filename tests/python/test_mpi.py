@@ -124,3 +124,8 @@ def test_wrong_usage(tmp_path, mpi):
     code, _, err = finish(mpi(2, tmp_path / "nothing"))
     assert code != 0
     assert "cannot read" in err
+    # What a terminal would obey is spelled out.
+    err = finish(mpi(2, tmp_path / "\x1b[2J\x9b2J"))[2]
+    assert "\\x1b[2J\\x9b2J" in err
+    assert "\x1b" not in err
+    assert "\x9b" not in err
