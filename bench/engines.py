@@ -2,12 +2,14 @@
 
 engines.py KIND CALLS ROWS WORKERS ROUNDS WORK_DIR CUBED
 
-Rounds take turns: CALLS calls of nothing by the engine itself, in such lists and with as many in
-flight as ours ("empty"), and as many of ours, with a task of 10 numbers in each ("calls"). If there
-are ROWS: quadratic means of two arrays in Zarr without compression, of ROWS x 1000 x 1000 float64,
+Rounds take turns: CALLS calls of nothing by the engine itself, with as many bytes, in such lists
+and with as many in flight as ours ("empty"); as many of ours, with a task in each that stores a
+chunk of 10 numbers ("calls"); and what these do, by threads of one process ("work"). If there are
+ROWS: quadratic means of two arrays in Zarr without compression, of ROWS x 1000 x 1000 float64,
 which lie in WORK_DIR or are made there, on the engine ("means"), by our own processes ("processes")
 and by Dask array on the same cluster ("dask array", Dask only). MPI ("mpi") has means alone, which
-the command CUBED plans, and runs in processes beside it.
+the command CUBED plans, and runs in processes beside it; and a program of as many ranks that begins
+and ends ("start").
 """
 
 import contextlib
@@ -35,8 +37,13 @@ MEANS = "uu=mean(u*u, axis=0); vv=mean(v*v, axis=0); uv=mean(u*v, axis=0)"
 ROOT = Path(__file__).resolve().parents[1]
 
 
+#: About as long as our messages, and as what ours answer.
+MESSAGE, ANSWER = b"m" * 300, 200
+NOTHING = "#include <mpi.h>\nint main(void) { MPI_Init(0, 0); return MPI_Finalize(); }\n"
+
+
 def nothing(message):
-    return message
+    return message[:ANSWER]
 
 
 def add(block):
@@ -48,7 +55,7 @@ def one_by_one(submit, in_flight, calls):
     done, flying, left = queue.SimpleQueue(), set(), calls
     while left or flying:
         while left and len(flying) < in_flight:
-            future = submit(b"m" * 200)
+            future = submit(MESSAGE)
             flying.add(future)
             future.add_done_callback(done.put)
             left -= 1
@@ -60,7 +67,7 @@ def one_by_one(submit, in_flight, calls):
 def in_lists(run_list, engine, workers, calls):
     """The engine's own lists of calls: as long as the adapter's, and as many at a time."""
     each = -(-engine.in_flight * workers // engine.at_a_time)
-    lists = [[b"m" * 200] * min(each, calls - i) for i in range(0, calls, each)]
+    lists = [[MESSAGE] * min(each, calls - i) for i in range(0, calls, each)]
     with ThreadPoolExecutor(engine.at_a_time) as threads:
         for _ in threads.map(run_list, lists):
             pass
@@ -206,7 +213,7 @@ def lithops(workers):
 
     def empty(calls):
         with lithops.FunctionExecutor(**options) as executor:
-            executor.map(nothing, [(b"m" * 200,)] * calls, include_modules=None)
+            executor.map(nothing, [(MESSAGE,)] * calls, include_modules=None)
             executor.get_result(show_progressbar=False)
             executor.clean(clean_cloudobjects=False)
 
@@ -216,11 +223,12 @@ def lithops(workers):
 ENGINES = {f.__name__: f for f in (dask, ray, futures, spark, beam, prefect, lithops)}
 
 
-def compute(calls, spec):
+def compute(calls, spec, out, **options):
+    """Ranges have one task each at first, as nobody knows how long a user's function takes."""
     x = cubed.random.random((10 * calls,), chunks=10, spec=spec)
     y = cubed.map_blocks(add, x, dtype="f8")
     assert y.plan().num_tasks == calls
-    y.compute()
+    cubed.store([y], [str(out / "y")], **options)
 
 
 def means(u, v, out, **options):
@@ -268,10 +276,12 @@ def run_engine(kind, calls, rows, workers, rounds, work, times):
         options = {"executor_name": kind, "executor_options": {**given, "max_workers": workers}}
         spec = cubed.Spec(str(work / "work"), allowed_mem=MEM, **options)
         empty(2 * workers)
-        compute(2 * workers, spec)
+        compute(2 * workers, spec, out)
+        shutil.rmtree(out)
         for _ in range(rounds):
             times.of("empty", empty, calls)
-            times.of("calls", compute, calls, spec)
+            times.of("calls", compute, calls, spec, out)
+            times.of("work", compute, calls, spec, out, executor="threads", max_workers=workers)
             if not rows:
                 continue
             u, v = (cubed.from_zarr(str(inputs / name), spec=spec) for name in "uv")
@@ -288,6 +298,8 @@ def run_mpi(workers, rounds, work, times, command):
     library = [f"-L{lib}", "-lcubed", f"-Wl,-rpath,{lib}"]
     work.mkdir(parents=True, exist_ok=True)
     subprocess.run(["mpicc", "-std=gnu11", "-O2", *source, *library, "-o", program], check=True)
+    nothing = work / "nothing"
+    subprocess.run(["mpicc", "-xc", "-", "-o", nothing], input=NOTHING, text=True, check=True)
     root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     env = {**os.environ, **root, "OMPI_MCA_rmaps_base_oversubscribe": "1"}
     run = partial(subprocess.run, check=True, env=env, stdout=subprocess.DEVNULL)
@@ -301,6 +313,7 @@ def run_mpi(workers, rounds, work, times, command):
 
     for _ in range(rounds):
         times.of("means", by_ranks)
+        times.of("start", run, ["mpirun", "-n", str(workers + 1), nothing])
         times.of("processes", run, [*text, "--executor", "processes", "--progress", "none"])
 
 

@@ -1,5 +1,6 @@
 """The rows of the benchmark: which runs stand beside each other, and which ratios count."""
 
+import contextlib
 import json
 import math
 import shutil
@@ -53,6 +54,17 @@ ENGINES = {
     "lithops": (16, False),
     "beam": (24, False),
 }
+
+#: What is compared of the seconds of a round, and a target: at most so much, or, below zero, at
+#: least. What ranges do and write would be done without an engine, too, and ranks start and end
+#: whatever they run.
+ENGINE_RATIOS = [
+    ("(ours - work) / calls of nothing", lambda s: (s["calls"] - s["work"]) / s["empty"], 1.1),
+    ("ours / calls of nothing", lambda s: s["calls"] / s["empty"], None),
+    ("means / processes", lambda s: s["means"] / s["processes"], 1.15),
+    ("means / (processes + start)", lambda s: s["means"] / (s["processes"] + s["start"]), None),
+    ("dask array / means", lambda s: s["dask array"] / s["means"], -3),
+]
 
 
 class Bench:
@@ -457,18 +469,14 @@ def engines(b):
             b.notes.append(f"{row}: FAILED: {lines[-1]}")
             continue
         seconds = json.loads(done.stdout.splitlines()[-1])
-        pairs = [("calls", "empty", 1.1, True), ("means", "processes", 1.15, True)]
-        pairs += [("dask array", "means", 3, False)]
-        for one, other, target, at_most in pairs:
-            if one not in seconds:
-                continue
-            each = spread([x / y for x, y in zip(seconds[one], seconds[other], strict=True)])
-            names = {"calls": "ours", "empty": "calls of nothing", "means": "means"}
-            what = f"{names.get(one, one)} / {names.get(other, other)}"
-            b.add_ratio(row, what, each, target, at_most=at_most)
+        rounds = [dict(zip(seconds, x, strict=True)) for x in zip(*seconds.values(), strict=True)]
+        for what, ratio, target in ENGINE_RATIOS:
+            with contextlib.suppress(KeyError):
+                each, at_most = spread([ratio(x) for x in rounds]), target is None or target > 0
+                b.add_ratio(row, what, each, target and abs(target), at_most=at_most)
         for what, took in seconds.items():
             cells = [f"{statistics.median(took):.3f}", "-", "not measured", ""]
-            if what in ("empty", "calls"):
+            if what in ("empty", "calls", "work"):
                 cells[-1] = f"{1000 * statistics.median(took) / calls:.1f} ms for each of {calls}"
             b.runs.append([row, what, *cells])
     remove(work)
