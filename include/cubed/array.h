@@ -106,8 +106,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_open_parts(cubed_context *ct
                                                                const char *const *urls, int n,
                                                                const char *dim, cubed_array **out,
                                                                cubed_error *err);
-/* Texts of any length ("string" of Zarr's format 3, the filter "vlen-utf8" of format 2, those of HDF5's files), which cubed_array_open says
- * CUBED_E_UNSUPPORTED of: all are read now, as an array in memory whose elements have the length of the longest.
+/* Texts of any length ("string" of Zarr's format 3, the filter "vlen-utf8" of format 2, those of HDF5's files), which
+ * cubed_array_open says CUBED_E_UNSUPPORTED of: all are read now, as an array in memory whose elements have the length of
+ * the longest.
  * CUBED_E_UNSUPPORTED where they are none, or lie in shards within shards; CUBED_E_BUDGET where a chunk, or all, would
  * take more than `most` bytes. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_open_texts(cubed_context *ctx, const char *url,

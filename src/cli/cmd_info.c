@@ -5,6 +5,7 @@
 
 #include "cli.h"
 #include "inputs.h"
+#include "near.h"
 
 enum { KEY_JSON_OUT = CLI_OWN_KEY };
 
@@ -246,6 +247,7 @@ int cmd_info(int argc, char **argv)
     const int code = cli_context("info", NULL, &ctx);
     if (code != EXIT_SUCCESS) return code;
     cubed_status st = cubed_zarr_walk(ctx, argv[optind], true, show, &s, &err);
+    st = near_place(ctx, argv[optind], st, &err);
     if (st == CUBED_OK && json) {
         json_dumpf(s.list, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
         fputc('\n', stdout);

@@ -6,6 +6,7 @@
 #include "archive.h"
 #include "cli.h"
 #include "inputs.h"
+#include "near.h"
 #include "values.h"
 
 enum {
@@ -423,7 +424,8 @@ static void put_copied(const char *url)
 static int run(job *j, const cli_common *c, const char *codecs)
 {
     cubed_error err = CUBED_ERROR_INIT;
-    if (cubed_zarr_walk(j->ctx, j->src, false, add_entry, j, &err) != CUBED_OK)
+    const cubed_status walked = cubed_zarr_walk(j->ctx, j->src, false, add_entry, j, &err);
+    if (near_place(j->ctx, j->src, walked, &err) != CUBED_OK)
         return cli_report(j->verb->name, &err);
     for (int i = 0; i < 2; i++) {
         const chunk_spec *spec = i ? &j->shards : &j->spec;

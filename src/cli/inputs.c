@@ -6,6 +6,7 @@
 
 #include "cf.h"
 #include "cli.h"
+#include "near.h"
 
 char *inputs_join(const char *url, const char *name)
 {
@@ -208,6 +209,7 @@ static cubed_status list_known(inputs *in, const char **known, cubed_error *err)
         } else {
             char *first = inputs_first(w.url);
             cubed_status st = cubed_zarr_walk(in->ctx, first, false, add_entry, &w, err);
+            st = near_place(in->ctx, first, st, err);
             cli_free(first);
             if (st != CUBED_OK) return st;
         }
@@ -273,7 +275,7 @@ static cubed_status open_array(inputs *in, const char *url, cubed_array **out, c
         if (st != CUBED_OK) cubed_array_unref(*out);
         if (st != CUBED_OK) *out = NULL;
     }
-    if (st != CUBED_E_UNSUPPORTED) return st;
+    if (st != CUBED_E_UNSUPPORTED) return near_place(in->ctx, url, st, err);
     const cubed_status read = cubed_array_open_texts(in->ctx, url, CLI_TEXT_BYTES, out, &why);
     if (read == CUBED_E_UNSUPPORTED) return st;
     *err = why;

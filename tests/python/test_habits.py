@@ -148,3 +148,29 @@ def test_limits_are_said_as_options_and_in_units(store):
 @pytest.mark.parametrize("size", ["1gb", "1GiB", "1e9", "1 GB", "0.5Gib", "900M", "800mb"])
 def test_sizes(store, size):
     check(run("eval", "max(t2m)", store, "--allowed-mem", size))
+
+
+def test_places_that_are_not_there(tmp_path):
+    """The nearest array, group or file is named, in the first place above that is there."""
+    g = zarr.create_group(tmp_path / "era5.zarr")
+    g.create_array("temp", shape=(3,), dtype="f4")
+    g.create_group("winds").create_array("u10", shape=(3,), dtype="f4")
+    here = tmp_path / "era5.zarr"
+    for verb in (["info"], ["copy"], ["rechunk", "--chunks", "2"], ["eval", "x"]):
+        for place, meant in [
+            (f"{here}/tempp", "temp"),
+            (f"{here}/tempp/", "temp"),
+            (f"{here}::tmep", "temp"),
+            (f"{here}::winds/u100", "u10"),
+            (f"{here}::wind/u10", "winds"),
+            (f"{tmp_path}/era5.zar::temp", "era5.zarr"),
+            (f"{tmp_path}/era.zarr/winds/u10", "era5.zarr"),
+        ]:
+            to = [tmp_path / "to"] if verb[0] in ("copy", "rechunk") else []
+            r = run(*verb, place, *to)
+            assert r.code == 1, r.err
+            assert f'(did you mean "{meant}"?)' in r.err, (verb, place)
+    r = run("eval", "x", "--in", f"x={here}/tempp")
+    assert '(did you mean "temp"?)' in r.err
+    for place in (f"{here}/precipitation", f"{tmp_path}/nothing/like/it"):
+        assert "did you mean" not in run("info", place).err

@@ -1,0 +1,66 @@
+/* What is near a place where there is nothing: of the groups, arrays and files beside it, the one whose name is nearest. */
+#include "near.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+#include "guess.h"
+
+static cubed_status try_member(void *ctx, const cubed_zarr_info *info, cubed_error *err)
+{
+    (void)err;
+    cli_guess_try(ctx, info->path, strlen(info->path));
+    return CUBED_OK;
+}
+
+static bool try_files(const char *folder, cli_guess *g)
+{
+    const struct dirent *e;
+    DIR *d = opendir(folder);
+    if (!d) return false;
+    while ((e = readdir(d))) {
+        if (e->d_name[0] != '.') cli_guess_try(g, e->d_name, strlen(e->d_name));
+    }
+    closedir(d);
+    return true;
+}
+
+/* Cuts the last part of `place`, and tries what is beside it. False where there is nothing to look in. */
+static bool try_beside(cubed_context *ctx, char *place, cli_guess *g, bool *more)
+{
+    size_t n, store;
+    cubed_error ignored = CUBED_ERROR_INIT;
+    for (size_t end = strlen(place); end > 1 && place[end - 1] == '/'; end--) place[end - 1] = 0;
+    const bool within = cubed_url_path(place, &n, &store) && n > 0;
+    char *slash = strrchr(place, '/');
+    char *cut = within && (!slash || slash < place + store) ? place + store : slash;
+    const bool root = cut == place && !within; /* of the machine */
+    char *name = cut ? cut + (within && cut == place + store ? 2 : 1) : place;
+    *more = cut && !root;
+    cli_guess_init(g, name);
+    if (!cut) return try_files(".", g);
+    char *parent = root ? cli_strdup("/") : cli_printf("%.*s", (int)(cut - place), place);
+    const bool files = !within && !strstr(place, "://") && try_files(parent, g);
+    const bool group =
+        !files && cubed_zarr_members(ctx, parent, false, try_member, g, &ignored) == CUBED_OK;
+    cli_free(parent);
+    if (!files && !group && *more) *cut = 0;
+    return files || group;
+}
+
+cubed_status near_place(cubed_context *ctx, const char *url, cubed_status st, cubed_error *err)
+{
+    char text[GUESS_TEXT], *place;
+    cli_guess g = {.word = ""};
+    bool more = true;
+    if (st != CUBED_E_NOT_FOUND || strncmp(err->message, "there is no Zarr ", 17) != 0) return st;
+    place = cli_strdup(url);
+    /* Of what is above it too, where there is nothing in that place either. */
+    while (more && !try_beside(ctx, place, &g, &more)) continue;
+    const size_t n = strlen(err->message);
+    snprintf(err->message + n, sizeof err->message - n, "%s", cli_guess_text(&g, text));
+    cli_free(place);
+    return st;
+}
