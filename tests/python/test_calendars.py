@@ -40,6 +40,10 @@ def decoded(path):
         return xr.open_zarr(path, decode_times=coder, consolidated=False).load()
 
 
+#: Of an array that several tests share.
+source_of = functools.lru_cache(maxsize=1)(decoded)
+
+
 def evaluate(tmp_path, text, source):
     out = tmp_path / "out.zarr"
     check(run("eval", text, source, "--out", out, "--overwrite", *QUIET))
@@ -63,7 +67,7 @@ PARTS = ["year", "season", "month", "day", "dayofyear", "hour", "minute", "secon
 def test_groups(daily, tmp_path):
     text = "; ".join(f'{part}s = mean(t, groupby="time.{part}")' for part in PARTS)
     got = evaluate(tmp_path, f'{text}; quarters = mean(t, groupby="time.quarter")', daily)
-    source = decoded(daily).t
+    source = source_of(daily).t
     for part in PARTS:
         want = source.groupby(f"time.{part}").mean(skipna=False)
         result = got[f"{part}s"]
@@ -82,14 +86,14 @@ def test_resampling(daily):
     text = "; ".join(f'r{i} = resample(t, "{f}", "nanmax")' for i, f in enumerate(FREQUENCIES))
     got = check(run("eval", text, daily, "--json", *QUIET)).arrays()
     for i, frequency in enumerate(FREQUENCIES):
-        want = decoded(daily).t.resample(time=frequency).max()
+        want = source_of(daily).t.resample(time=frequency).max()
         np.testing.assert_array_equal(got[f"r{i}"], want.values, frequency)
 
 
 @pytest.mark.parametrize("frequency", ["QS-DEC", "2MS", "36h"])
 def test_the_coordinate_of_intervals(daily, tmp_path, frequency):
     got = evaluate(tmp_path, f'max(t, resample="{frequency}")', daily)
-    want = decoded(daily).t.resample(time=frequency).max()
+    want = source_of(daily).t.resample(time=frequency).max()
     np.testing.assert_array_equal(got.time.values, want.time.values)
     bounds = got.time_bnds.values
     np.testing.assert_array_equal(bounds[:, 0], want.time.values)
@@ -102,7 +106,7 @@ def test_medians(daily, tmp_path):
         across = median(permute_dims(t, (1, 0)), resample="36h")"""
     got = evaluate(tmp_path, text.replace("\n", ""), daily)
     same = functools.partial(np.testing.assert_allclose, rtol=1e-12, atol=1e-15)
-    source = decoded(daily).t
+    source = source_of(daily).t
     month = source.groupby("time.month").median(skipna=False)
     same(got.m.values, month.values)
     same(got.s.values, source.groupby("time.season").median().values)
@@ -121,7 +125,7 @@ def test_quantiles(daily, tmp_path, q):
         c = monpctl(t, {[10, 90] if several else 90});
         d = groupby(t, "time.season", "quantile", q={q}, method="nearest", skipna=True)"""
     got = check(run("eval", text.replace("\n", ""), daily, "--json", *QUIET)).arrays()
-    source = decoded(daily).t
+    source = source_of(daily).t
     want = {
         "a": source.groupby("time.month").quantile(q, skipna=False),
         "b": source.resample(time="2MS").quantile(q, skipna=True),
@@ -135,7 +139,7 @@ def test_quantiles(daily, tmp_path, q):
 
 def test_the_axis_of_quantiles(daily, tmp_path):
     """Its name and coordinate are Xarray's; other quantiles have another name."""
-    source = decoded(daily).t
+    source = source_of(daily).t
     text = """a = quantile(t, (0.1, 0.9), dim="time");
         b = nanpercentile(t, [10, 90], groupby="time.month");
         c = nanquantile(t, (0.5, 0.25, 1), axis=1); d = nanquantile(a, (0, 1), dim="x");
@@ -300,7 +304,7 @@ def test_the_family_of_cdo(noleap, tmp_path, name):
     daily = noleap
     text = "; ".join(f"{k} = {k}{name}(t)" for k in ("mon", "year", "seas", "day"))
     text += "; " + "; ".join(f"{k} = {k}{name}(t)" for k in ("ymon", "yseas", "yday"))
-    source = decoded(daily).t
+    source = source_of(daily).t
     results = {k: evaluate(tmp_path, f"{k}{name}(t)", daily).result for k in ("mon", "ymon")}
     np.testing.assert_allclose(
         results["mon"], getattr(source.resample(time="MS"), name)(), rtol=1e-12, atol=1e-15
@@ -321,13 +325,13 @@ def test_the_family_of_cdo(noleap, tmp_path, name):
 
 def test_days_of_leap_years(daily, tmp_path):
     """As CDO has them, by month and day: the first of March is one day of each year."""
-    source = decoded(daily).t
+    source = source_of(daily).t
     dates = source.time.dt.month * 100 + source.time.dt.day
     for name in ("mean", "max"):
         got = evaluate(tmp_path, f"yday{name}(t)", daily)
         want = getattr(source.groupby(dates.rename("date")), name)()
         np.testing.assert_allclose(got.result, want, rtol=1e-12, atol=1e-15)
-        first = decoded(daily).time.dt.calendar == "360_day"
+        first = source_of(daily).time.dt.calendar == "360_day"
         march = int(np.searchsorted(want.date, 301))
         assert got.dayofyear[march] == (61 if first or 229 in want.date else 60)
     if shutil.which("cdo") and source.time.dt.calendar in ("standard", "noleap"):
@@ -384,19 +388,19 @@ def test_selections_of_times(daily):
     text = "; ".join(f'r{i} = sel(t, time="{date}")' for i, date in enumerate(SELECTIONS))
     got = check(run("eval", text, daily, "--json", *QUIET)).arrays()
     for i, date in enumerate(SELECTIONS):
-        np.testing.assert_array_equal(got[f"r{i}"], decoded(daily).t.sel(time=slice(date, date)))
+        np.testing.assert_array_equal(got[f"r{i}"], source_of(daily).t.sel(time=slice(date, date)))
 
 
 def test_selections_of_ranges_and_of_numbers(noleap, tmp_path):
     daily = noleap
     got = evaluate(tmp_path, 'sel(t, time=("1999-12-25", "2000-02"))', daily)
-    want = decoded(daily).sel(time=slice("1999-12-25", "2000-02"))
+    want = source_of(daily).sel(time=slice("1999-12-25", "2000-02"))
     np.testing.assert_array_equal(got.result, want.t)
     np.testing.assert_array_equal(got.time, want.time)
     # Of what was selected, and of what was resampled.
     chain = 'monmean(sel(t, time="2000"))'
     got = evaluate(tmp_path, f'sel({chain}, time=("2000-03", "2000-05"))[::2]', daily)
-    want = decoded(daily).t.sel(time="2000").resample(time="MS").mean()[2:5:2]
+    want = source_of(daily).t.sel(time="2000").resample(time="MS").mean()[2:5:2]
     np.testing.assert_allclose(got.result.values, want.values, rtol=1e-13)
     np.testing.assert_array_equal(got.time.values, want.time.values)
     lat = np.array([80.0, 40.0, 0.0, -40.0])
@@ -417,7 +421,7 @@ def test_selections_of_ranges_and_of_numbers(noleap, tmp_path):
 
 def test_decoded_inputs_and_names_of_inputs(noleap, tmp_path):
     daily = noleap
-    want = decoded(daily).t.resample(time="MS").mean()
+    want = source_of(daily).t.resample(time="MS").mean()
     for args in (["--in", f"q={daily}::t"], ["--in", f"q={daily}::t", "--decode"]):
         check(run("eval", "monmean(q)", *args, "--out", tmp_path / "o", "--overwrite", *QUIET))
         got = decoded(tmp_path / "o")

@@ -6,7 +6,7 @@ import numcodecs
 import numpy as np
 import pytest
 from conftest import check, run
-from test_storage import DTYPES, SHAPES, read, values
+from test_storage import DTYPES, SHAPES, expect_stored, read, values
 
 import zarr
 
@@ -50,9 +50,10 @@ def test_read(tmp_path, codec, zarr_format):
         compressor = getattr(z3, type(V2[codec]).__name__)(**conf)
     else:
         compressor = V2[codec]
+    arrays = {}
     for k, dtype in enumerate(DTYPES):
         shape, chunks = SHAPES[k % len(SHAPES)]
-        x = values(shape, dtype)
+        x = arrays[dtype] = values(shape, dtype)
         z = zarr.create_array(
             tmp_path / dtype,
             shape=shape,
@@ -62,7 +63,7 @@ def test_read(tmp_path, codec, zarr_format):
             compressors=compressor,
         )
         z[...] = x
-        np.testing.assert_array_equal(read(tmp_path / dtype), x)
+    expect_stored(tmp_path, arrays)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -80,6 +80,8 @@ def lithops():
 @contextlib.contextmanager
 def lithops_on_s3():
     """Its storage and the work directory are on a server, also of drivers that are begun."""
+    if not NIGHTLY:
+        pytest.skip("a server of S3 takes as long again as lithops does: --nightly")
     with lithops() as (name, options), contextlib.ExitStack() as stack:
         if BUCKET not in os.environ:
             patch = stack.enter_context(pytest.MonkeyPatch.context())

@@ -52,26 +52,37 @@ def read(path):
     ]
 
 
+def expect_stored(folder, arrays):
+    """Of each type, in a store of its name; all by one command."""
+    text = "; ".join(f"{name} = stored_{name}" for name in arrays)
+    places = [word for name in arrays for word in ("--in", f"stored_{name}={folder / name}")]
+    got = check(run("eval", text, *places, "--json", "--progress", "none")).arrays()
+    for name, x in arrays.items():
+        np.testing.assert_array_equal(got[name], x, name)
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("codec", V3)
 def test_read_v3(tmp_path, codec):
+    arrays = {}
     for k, dtype in enumerate(DTYPES):
         shape, chunks = SHAPES[k % len(SHAPES)]
-        x = values(shape, dtype)
+        x = arrays[dtype] = values(shape, dtype)
         z = zarr.create_array(
             tmp_path / dtype, shape=shape, chunks=chunks, dtype=dtype, compressors=V3[codec]
         )
         z[...] = x
-        np.testing.assert_array_equal(read(tmp_path / dtype), x)
+    expect_stored(tmp_path, arrays)
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("codec", V2)
 @pytest.mark.parametrize("order, endian, separator", [("C", "<", "."), ("F", ">", "/")])
 def test_read_v2(tmp_path, codec, order, endian, separator):
+    arrays = {}
     for k, dtype in enumerate(DTYPES):
         shape, chunks = SHAPES[k % len(SHAPES)]
-        x = values(shape, dtype)
+        x = arrays[dtype] = values(shape, dtype)
         z = zarr.create_array(
             tmp_path / dtype,
             shape=shape,
@@ -84,7 +95,7 @@ def test_read_v2(tmp_path, codec, order, endian, separator):
             chunk_key_encoding={"name": "v2", "separator": separator},
         )
         z[...] = x
-        np.testing.assert_array_equal(read(tmp_path / dtype), x)
+    expect_stored(tmp_path, arrays)
 
 
 @pytest.mark.parametrize("zarr_format", [2, 3])
