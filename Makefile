@@ -18,6 +18,11 @@ test:
 	@tools/setup --test
 	@tools/test
 
+# And what is slow and finds least beyond that: each night, and before a release.
+test-all:
+	@tools/setup --test
+	@tools/test all
+
 install: build
 	cmake --install build/$(PRESET) --prefix $(PREFIX)
 
@@ -34,4 +39,4 @@ format:
 lint:
 	@tools/test layers format tidy
 
-.PHONY: build demo test install bench format lint
+.PHONY: build demo test test-all install bench format lint
