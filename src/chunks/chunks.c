@@ -373,8 +373,9 @@ cubed_status cb_chunks_want(cb_chunks *c, const cb_want *want, cb_arena *scratch
         cb_grid_stored(n->grid, want->idx, extents);
         count->bytes_read += cb_chunk_bytes_at(c->plan, want->node, want->idx);
     }
-    out->data = want->buffer;
+    out->data = want->there ? want->there : want->buffer;
     cb_dense_strides(ndim, extents, item, out->stride);
+    if (want->there) return CUBED_OK;
     if (cb_node_is_intermediate(n)) count->present++;
     if (cb_node_is_intermediate(n)) return cb_intermediate_want(c, want, scratch, out, count, err);
     if (want->reuse && !want->part && c->cache && c->plan->reused[want->node])

@@ -98,7 +98,8 @@ typedef struct cb_want {
     bool copied;        /* what is kept so is copied to the buffer */
     bool
         mapped; /* it may be where the system keeps its file: for loops that read it, see cb_chunks_check */
-    void *buffer; /* of cb_chunk_bytes, or of the part */
+    const void *there; /* it has been brought, and lies there; else NULL */
+    void *buffer;      /* of cb_chunk_bytes, or of the part */
 } cb_want;
 
 /* Brings a chunk, whole (also at the edge: what is beyond the shape is unspecified) or in part: to the buffer, unless

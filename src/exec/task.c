@@ -1,6 +1,7 @@
 #include "exec/task.h"
 
 #include "base/error.h"
+#include "exec/help.h"
 #include "exec/operator.h"
 #include "exec/resume.h"
 
@@ -15,7 +16,11 @@ cubed_status cb_task_begin(const cb_task *t, int64_t task, cb_box *chunks, cb_bo
 
 cubed_status cb_task_want(const cb_task *t, const cb_want *want, cb_pinned *out, cubed_error *err)
 {
-    CB_TRY(cb_chunks_want(t->chunks, want, t->arena, out, t->count, err));
+    cb_want w = *want;
+    /* What may be where a file is mapped may be in another worker's arena. */
+    if (t->help && want->mapped && !want->part)
+        CB_TRY(cb_help_take(t->help, want->node, want->idx, t->arena, &w.there, t->count, err));
+    CB_TRY(cb_chunks_want(t->chunks, &w, t->arena, out, t->count, err));
     if (t->ahead) cb_ahead_pass(t->ahead, want->node, want->idx, t->count);
     return CUBED_OK;
 }
@@ -46,8 +51,10 @@ cubed_status cb_task_run(const cb_task *t, int64_t task, cubed_error *err)
 {
     size_t mark = cb_arena_mark(t->arena);
     if (t->ahead) cb_ahead_run(t->ahead, task, t->count);
+    if (t->help) cb_help_begin(t->help, t->stage, task);
     cubed_status st = t->stage->op->run(t, task, err);
     cb_arena_release(t->arena, mark);
+    if (t->help) cb_help_end(t->help);
 #ifndef NDEBUG
     if (st == CUBED_OK) st = check_frame(t, task, err);
 #endif

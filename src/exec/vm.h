@@ -18,7 +18,8 @@ typedef struct cb_task {
     cb_task_count *count;
     const cubed_cancel *cancel;
     cb_ahead *ahead; /* NULL: nothing is fetched ahead */
-    cb_coop *coop;   /* NULL: nobody else works on it */
+    struct cb_helper *help; /* others may decode for it (exec/help.h); NULL: they may not */
+    cb_coop *coop;          /* NULL: nobody else works on it */
     unsigned member; /* which of them this is */
 } cb_task;
 

@@ -72,7 +72,7 @@ static cubed_status run_tasks(answer *to, const cb_task_env *env, cb_watchdog *w
     while (st == CUBED_OK && *next < range->last) {
         cubed_task_report r = {.token = range->token};
         cb_watchdog_begin(watchdog);
-        cb_executor_run_task(env, arena, &ahead, range->stage, *next, &r);
+        cb_executor_run_task(env, arena, &ahead, NULL, range->stage, *next, &r);
         cb_watchdog_end(watchdog, &r);
         const bool failed = r.error.status != CUBED_OK;
         cubed_task_range done = *range;

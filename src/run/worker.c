@@ -105,7 +105,7 @@ static cubed_status run_ranges(const cb_task_env *env, cb_watchdog *watchdog,
         cb_executor_expect(env, &ahead, &range);
         for (int64_t task = range.first; open && task < range.last; task++) {
             cb_watchdog_begin(watchdog);
-            cb_executor_run_task(env, arena, &ahead, range.stage, task, &report);
+            cb_executor_run_task(env, arena, &ahead, NULL, range.stage, task, &report);
             cb_watchdog_end(watchdog, &report);
             /* A worker that is told to stop says nothing: the driver sees that it ended. */
             open = !cubed_cancel_is_set(cancel) && cb_wire_send_report(env->plan->ctx, fd, &report);

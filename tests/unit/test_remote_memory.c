@@ -156,6 +156,7 @@ typedef struct server {
     pthread_mutex_t lock;
     pthread_cond_t all;
     int expected, came;
+    int connections; /* that are served now */
 } server;
 
 static EVP_PKEY *new_key(void) { return EVP_RSA_gen(RSA_BITS); }
@@ -250,6 +251,10 @@ static void *serve(void *arg)
     }
     SSL_free(ssl);
     close(c.fd);
+    pthread_mutex_lock(&c.s->lock);
+    c.s->connections--;
+    pthread_cond_broadcast(&c.s->all);
+    pthread_mutex_unlock(&c.s->lock);
     return NULL;
 }
 
@@ -261,7 +266,11 @@ static void *accept_all(void *arg)
         pthread_t thread;
         connection *c = malloc(sizeof *c);
         *c = (connection){s, fd};
-        if (pthread_create(&thread, NULL, serve, c) == 0) pthread_detach(thread);
+        pthread_mutex_lock(&s->lock);
+        s->connections++;
+        pthread_mutex_unlock(&s->lock);
+        assert_int_equal(pthread_create(&thread, NULL, serve, c), 0);
+        pthread_detach(thread);
     }
     return NULL;
 }
@@ -370,6 +379,10 @@ static void test_stated(void **state)
     shutdown(s.fd, SHUT_RDWR);
     pthread_join(thread, NULL);
     close(s.fd);
+    /* OpenSSL's memory goes when the process ends, whoever uses it. */
+    pthread_mutex_lock(&s.lock);
+    while (s.connections > 0) pthread_cond_wait(&s.all, &s.lock);
+    pthread_mutex_unlock(&s.lock);
     SSL_CTX_free(s.tls);
     unlink(s.ca_file);
 }

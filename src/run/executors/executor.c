@@ -150,8 +150,9 @@ cubed_status cubed_context_add_executor(cubed_context *ctx, const cubed_executor
 
 /* --- Tasks in this process ----------------------------------------------------------------------------- */
 
-static void run(const cb_task_env *env, cb_arena *arena, cb_ahead *ahead, int stage, int64_t task,
-                cb_coop *coop, unsigned member, cb_task_count *count, cubed_task_report *report)
+static void run(const cb_task_env *env, cb_arena *arena, cb_ahead *ahead, cb_helper *help,
+                int stage, int64_t task, cb_coop *coop, unsigned member, cb_task_count *count,
+                cubed_task_report *report)
 {
     const cubed_plan *p = env->plan;
     cb_task t = {.plan = p,
@@ -162,6 +163,7 @@ static void run(const cb_task_env *env, cb_arena *arena, cb_ahead *ahead, int st
                  .count = count,
                  .cancel = env->cancel,
                  .ahead = ahead && ahead->chunks ? ahead : NULL,
+                 .help = help,
                  .coop = coop,
                  .member = member};
     memset(&report->error, 0, sizeof report->error);
@@ -203,11 +205,11 @@ static size_t measured(const cb_task_env *env, const cb_arena *arena)
     return cb_arena_high_water(arena) + cb_chunks_fetch_peak(cb_io_chunks(env->io));
 }
 
-void cb_executor_run_task(const cb_task_env *env, cb_arena *arena, cb_ahead *ahead, int stage,
-                          int64_t task, cubed_task_report *report)
+void cb_executor_run_task(const cb_task_env *env, cb_arena *arena, cb_ahead *ahead, cb_helper *help,
+                          int stage, int64_t task, cubed_task_report *report)
 {
     cb_task_count count = {.bytes_read = 0};
-    run(env, arena, ahead, stage, task, NULL, 0, &count, report);
+    run(env, arena, ahead, help, stage, task, NULL, 0, &count, report);
     report->coop = 1;
     report->cache_peak = cb_chunks_cache_peak(cb_io_chunks(env->io));
     clear_counts(report);
@@ -219,7 +221,7 @@ void cb_executor_run_member(const cb_task_env *env, cb_arena *arena, int stage, 
 {
     cb_member *self = &coop->members[member];
     self->count = (cb_task_count){.present = 1}; /* others bring chunks, too */
-    run(env, arena, NULL, stage, task, coop, member, &self->count, report);
+    run(env, arena, NULL, NULL, stage, task, coop, member, &self->count, report);
     self->measured = measured(env, arena);
     (void)cb_coop_meet(coop); /* all have counted */
     report->coop = coop->size;
@@ -261,7 +263,7 @@ void cubed_runner_run(cubed_runner *r, int stage, int64_t task, cubed_task_repor
     if (!cb_ahead_has(&r->ahead, stage, task))
         cubed_runner_expect(r,
                             &(cubed_task_range){.stage = stage, .first = task, .last = task + 1});
-    cb_executor_run_task(&r->env, r->arena, &r->ahead, stage, task, report);
+    cb_executor_run_task(&r->env, r->arena, &r->ahead, NULL, stage, task, report);
 }
 
 void cubed_runner_free(cubed_runner *r)

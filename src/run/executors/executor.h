@@ -5,6 +5,7 @@
 #include "cubed/sys/executor.h"
 #include "exec/ahead.h"
 #include "exec/coop.h"
+#include "exec/help.h"
 #include "run/io.h"
 
 /* What runs a task in this process. */
@@ -43,9 +44,9 @@ void cb_run_say_ended(const cubed_plan *plan);
 
 /* Says which tasks a worker runs next: what they read is asked for ahead of them. */
 void cb_executor_expect(const cb_task_env *env, cb_ahead *ahead, const cubed_task_range *range);
-/* Runs one task and fills its report: what all of them have in common. */
-void cb_executor_run_task(const cb_task_env *env, cb_arena *arena, cb_ahead *ahead, int stage,
-                          int64_t task, cubed_task_report *report);
+/* Runs one task and fills its report: what all of them have in common. `help`: others may decode for it, or NULL. */
+void cb_executor_run_task(const cb_task_env *env, cb_arena *arena, cb_ahead *ahead, cb_helper *help,
+                          int stage, int64_t task, cubed_task_report *report);
 /* The part of member number `member` of a cooperative task. Its first one's report is of all of them; to be called
  * by every member with the same task, until a report has an error. */
 void cb_executor_run_member(const cb_task_env *env, cb_arena *arena, int stage, int64_t task,

@@ -22,8 +22,10 @@ typedef struct threads {
     cb_task_env env;
     cb_pool *pool;
     cb_arena **arenas; /* one per worker */
+    cb_help help;
     pthread_mutex_t lock;
-    /* A range came; a report came; reports were fetched; all members are there. */
+    /* A range came, or something changed for who helps and is helped; a report came; reports were fetched; all members
+     * are there. */
     pthread_cond_t work, done, room, complete;
     bool stop;
     cb_coop coop;
@@ -81,11 +83,22 @@ static void begin_job(const threads *t, job *out)
     out->member = 0;
 }
 
+/* Helps others until there is a range to be had, or the executor closes. */
+static void wait_for_range(threads *t, unsigned index)
+{
+    cb_helper *w = t->help.workers ? &t->help.workers[index] : NULL;
+    while (t->range_n == 0 && !t->stop) {
+        if (!w || !cb_help_others(w, t->arenas[index])) pthread_cond_wait(&t->work, &t->lock);
+        /* Others may take the range while this one waits for who uses its arena. */
+        if (w && (t->range_n > 0 || t->stop)) cb_help_leave(w);
+    }
+}
+
 /* False when the executor closes. */
-static bool take_job(threads *t, job *out)
+static bool take_job(threads *t, unsigned index, job *out)
 {
     pthread_mutex_lock(&t->lock);
-    while (t->range_n == 0 && !t->stop) pthread_cond_wait(&t->work, &t->lock);
+    wait_for_range(t, index);
     bool ok = !t->stop;
     if (ok) {
         begin_job(t, out);
@@ -140,12 +153,13 @@ static void worker(void *ctx, unsigned index)
 {
     threads *t = ctx;
     job jobs[2] = {{.ahead.chunks = NULL}, {.ahead.chunks = NULL}}, *j = &jobs[0], *next = &jobs[1];
+    cb_helper *help = t->help.workers ? &t->help.workers[index] : NULL;
     bool has_next = false;
     cubed_task_report report;
     memset(&report, 0, sizeof report);
     report.worker = index;
     bool open = true; /* a member of a cooperative task goes on with it, whether or not */
-    while (open && (has_next || take_job(t, j))) {
+    while (open && (has_next || take_job(t, index, j))) {
         if (!has_next && !j->coop) cb_executor_expect(&t->env, &j->ahead, &j->range);
         has_next = false;
         report.token = j->range.token;
@@ -155,8 +169,8 @@ static void worker(void *ctx, unsigned index)
                                        j->member, &report);
             } else {
                 if (task == j->range.last - 1) has_next = take_next(t, j, next);
-                cb_executor_run_task(&t->env, t->arenas[index], &j->ahead, j->range.stage, task,
-                                     &report);
+                cb_executor_run_task(&t->env, t->arenas[index], &j->ahead, help, j->range.stage,
+                                     task, &report);
             }
             if (open && j->member == 0) open = give_report(t, &report);
             if (report.error.status != CUBED_OK) break;
@@ -179,7 +193,7 @@ static cubed_status threads_submit(cubed_executor *ex, const cubed_task_range *r
     bool room = t->range_n < t->range_cap;
     if (room) {
         t->ranges[(t->range_at + t->range_n++) % t->range_cap] = *range;
-        if (is_shared(t, range->stage))
+        if (t->help.workers || is_shared(t, range->stage))
             pthread_cond_broadcast(&t->work);
         else
             pthread_cond_signal(&t->work);
@@ -229,6 +243,7 @@ static void stop_workers(void *ctx)
 static void threads_free(threads *t)
 {
     const cubed_allocator *a = &t->env.plan->ctx->alloc;
+    cb_help_destroy(&t->help);
     for (unsigned i = 0; t->arenas && i < t->head.workers; i++) cb_arena_free(t->arenas[i]);
     cb_free(a, t->arenas, t->head.workers * sizeof *t->arenas);
     if (t->has_coop) cb_coop_destroy(&t->coop);
@@ -266,7 +281,6 @@ static int init_conditions(threads *t)
     return rc;
 }
 
-/* A pool costs more than a single task. */
 static bool is_one_task(const cubed_plan *p)
 {
     int64_t n = 0;
@@ -282,7 +296,9 @@ static cubed_status threads_open(const cubed_executor_args *args, cubed_executor
 {
     const cubed_allocator *a = &args->plan->ctx->alloc;
     unsigned n = args->workers;
-    if (is_one_task(args->plan)) return cb_executor_single.open(args, out, err);
+    /* A pool costs more than a single task that nobody can help with. */
+    if (is_one_task(args->plan) && (n < 2 || !cb_help_is_worth(args->plan)))
+        return cb_executor_single.open(args, out, err);
     cubed_status st = CUBED_OK;
     threads *t = cb_alloc_zero(a, sizeof *t);
     if (!t) return cb_fail(err, CUBED_E_NOMEM, "no memory for an executor");
@@ -305,7 +321,11 @@ static cubed_status threads_open(const cubed_executor_args *args, cubed_executor
     }
     CB_GO(cb_coop_init(&t->coop, t->members, err));
     t->has_coop = true;
-    for (unsigned i = 0; i < n; i++) CB_GO(cb_arena_new(a, args->plan->need, &t->arenas[i], err));
+    for (unsigned i = 0; i < n; i++) {
+        CB_GO(cb_arena_new(a, args->plan->need, &t->arenas[i], err));
+        t->arenas[i]->cancel = t->env.cancel; /* also of what is decoded before its first task */
+    }
+    CB_GO(cb_help_init(&t->help, t->env.plan, cb_io_chunks(t->env.io), n, &t->lock, &t->work, err));
     CB_GO(cb_pool_start(a, n, worker, stop_workers, t, &t->pool, err));
     *out = &t->head;
     return CUBED_OK;

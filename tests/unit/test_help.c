@@ -1,0 +1,266 @@
+/* Workers without a task decode for those who have one. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants those first. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <cmocka.h>
+
+#include "cubed/cubed.h"
+#include "cubed/sys/codec.h"
+#include "plan_test.h"
+
+/* Chunks of a megabyte. */
+enum { CHUNKS = 11, ROWS = 3, COLUMNS = 40000 };
+
+/* A codec that turns nothing, and tells who decodes. */
+typedef struct meeting {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int decoding;    /* by so many threads now */
+    int most, total; /* at a time, in all */
+    bool waits;      /* the first ones wait for each other */
+    int fails;       /* that many are malformed, from the second one on */
+} meeting;
+
+/* Codecs have no context of their own. */
+static meeting here = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+static void reset(bool waits, int fails)
+{
+    here.decoding = here.most = here.total = 0;
+    here.waits = waits;
+    here.fails = fails;
+}
+
+static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx,
+                          cubed_codec_conf *conf, cubed_error *err)
+{
+    (void)json;
+    (void)format;
+    (void)ctx;
+    (void)err;
+    memset(conf, 0, sizeof *conf);
+    return CUBED_OK;
+}
+
+static cubed_status print(const cubed_codec_conf *conf, int format, const cubed_codec_ctx *ctx,
+                          char *json, size_t cap, cubed_error *err)
+{
+    (void)conf;
+    (void)format;
+    (void)ctx;
+    (void)err;
+    snprintf(json, cap, "{}");
+    return CUBED_OK;
+}
+
+static size_t bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, size_t raw_size)
+{
+    (void)conf;
+    (void)ctx;
+    return raw_size;
+}
+
+static cubed_codec_need need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                             size_t raw_size)
+{
+    (void)conf;
+    (void)ctx;
+    (void)raw_size;
+    return (cubed_codec_need){.arena = 0};
+}
+
+static cubed_status encode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
+                           void *scratch, size_t scratch_size, cubed_error *err)
+{
+    (void)conf;
+    (void)ctx;
+    (void)scratch;
+    (void)scratch_size;
+    (void)err;
+    assert_true(dst_cap >= src_size);
+    memcpy(dst, src, src_size);
+    *got = src_size;
+    return CUBED_OK;
+}
+
+static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
+                           void *scratch, size_t scratch_size, cubed_error *err)
+{
+    struct timespec until;
+    bool fails;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 20;
+    pthread_mutex_lock(&here.lock);
+    here.total++;
+    fails = here.total > 1 && here.total <= 1 + here.fails;
+    if (++here.decoding > here.most) here.most = here.decoding;
+    pthread_cond_broadcast(&here.changed);
+    while (here.waits && here.most < 2 &&
+           pthread_cond_timedwait(&here.changed, &here.lock, &until) == 0) {
+    }
+    here.decoding--;
+    pthread_mutex_unlock(&here.lock);
+    return fails ? CUBED_E_FORMAT
+                 : encode(conf, ctx, src, src_size, dst, dst_cap, got, scratch, scratch_size, err);
+}
+
+static const cubed_codec_vtable telling = {
+    .struct_size = sizeof(cubed_codec_vtable),
+    .version = CUBED_CODEC_VERSION,
+    .name = "test.telling",
+    .parse = parse,
+    .print = print,
+    .bound = bound,
+    .decode_need = need,
+    .encode_need = need,
+    .decode = decode,
+    .encode = encode,
+};
+
+static const char *const codecs =
+    "[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}, "
+    "{\"name\": \"test.telling\"}]";
+
+typedef struct world {
+    cubed_context *ctx;
+    cubed_array *x, *y; /* in chunks of all rows of a block, and in others */
+    cubed_run_stats stats;
+} world;
+
+static cubed_status compute(world *w, cubed_array *x, unsigned workers, cubed_target target,
+                            cubed_error *err)
+{
+    cubed_plan_options options = CUBED_PLAN_OPTIONS_INIT;
+    cubed_run_options run = CUBED_RUN_OPTIONS_INIT;
+    cubed_plan *plan;
+    target.array = x;
+    options.max_workers = workers;
+    options.allowed_mem = (uint64_t)64 << 20;
+    run.retries = 0;
+    cubed_status st = cubed_plan_new(w->ctx, &target, 1, &options, &plan, err);
+    if (st != CUBED_OK) return st;
+    st = cubed_run(plan, &run, &w->stats, err);
+    cubed_plan_unref(plan);
+    return st;
+}
+
+static int setup(void **state)
+{
+    static const int64_t shape[2] = {(int64_t)ROWS * CHUNKS, COLUMNS}, chunks[2] = {ROWS, COLUMNS};
+    cubed_error err = CUBED_ERROR_INIT;
+    world *w = calloc(1, sizeof *w);
+    if (!w || cubed_context_new(NULL, &w->ctx, NULL) != CUBED_OK) return -1;
+    must(cubed_context_add_codec(w->ctx, &telling, &err), &err);
+    cubed_array **const arrays[2] = {&w->x, &w->y};
+    for (int i = 0; i < 2; i++) {
+        char url[64];
+        cubed_array *numbers;
+        snprintf(url, sizeof url, "memory://help::%d", i);
+        must(cubed_array_uniform(w->ctx, 2, shape, chunks, 0.0, 1.0, 7 + i, &numbers, &err), &err);
+        must(compute(w, numbers, 1, (cubed_target){.url = url, .codecs = codecs}, &err), &err);
+        cubed_array_unref(numbers);
+        must(cubed_array_open(w->ctx, url, arrays[i], &err), &err);
+    }
+    *state = w;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    world *w = *state;
+    cubed_array_unref(w->x);
+    cubed_array_unref(w->y);
+    cubed_context_unref(w->ctx);
+    free(w);
+    return 0;
+}
+
+/* The sum of products over rows: one task, as the result has one chunk. Of one array: its squares. */
+static cubed_array *new_sums(cubed_array *x, cubed_array *y)
+{
+    const int axis = 0;
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_array *product, *sums, *both[2] = {x, y};
+    cubed_reduce_options r = CUBED_REDUCE_OPTIONS_INIT;
+    r.axes = &axis;
+    r.naxes = 1;
+    must(cubed_elementwise(CUBED_OP_MULTIPLY, both, 2, &product, &err), &err);
+    must(cubed_reduce(CUBED_REDUCE_SUM, product, &r, &sums, &err), &err);
+    cubed_array_unref(product);
+    return sums;
+}
+
+static double *new_row(void)
+{
+    double *row = calloc(COLUMNS, sizeof *row);
+    assert_non_null(row);
+    return row;
+}
+
+/* Two decode at a time although there is one task, each chunk once, to the same bits, in memory that was projected. */
+static void test_one_task(void **state)
+{
+    world *w = *state;
+    cubed_error err = CUBED_ERROR_INIT;
+    double *alone = new_row(), *helped = new_row();
+    for (int arrays = 1; arrays <= 2; arrays++) {
+        cubed_array *sums = new_sums(w->x, arrays == 1 ? w->x : w->y);
+        reset(false, 0);
+        must(compute(w, sums, 1, (cubed_target){.data = alone}, &err), &err);
+        assert_int_equal(here.most, 1);
+        assert_int_equal(here.total, arrays * CHUNKS);
+        const uint64_t stored = w->stats.stored_read;
+        for (unsigned workers = 2; workers <= 5; workers++) {
+            memset(helped, 0, COLUMNS * sizeof *helped);
+            reset(true, 0);
+            must(compute(w, sums, workers, (cubed_target){.data = helped}, &err), &err);
+            assert_true(here.most >= 2);
+            assert_int_equal(here.total, arrays * CHUNKS);
+            assert_int_equal(w->stats.stored_read, stored);
+            assert_memory_equal(helped, alone, COLUMNS * sizeof *helped);
+            assert_true(w->stats.measured_mem <= w->stats.projected_mem);
+        }
+        cubed_array_unref(sums);
+    }
+    free(alone);
+    free(helped);
+}
+
+/* Who wants a chunk that another could not decode tries it, and says why it fails. */
+static void test_failures(void **state)
+{
+    world *w = *state;
+    cubed_error err = CUBED_ERROR_INIT;
+    double *row = new_row();
+    cubed_array *sums = new_sums(w->x, w->y);
+    for (int fails = 1; fails <= 1000; fails *= 1000) {
+        reset(true, fails);
+        const cubed_status st = compute(w, sums, 3, (cubed_target){.data = row}, &err);
+        assert_true(here.total <= 4 * CHUNKS);
+        /* One that fails may be another's. */
+        if (st == CUBED_OK && fails == 1) continue;
+        assert_int_equal(st, CUBED_E_FORMAT);
+        if (!strstr(err.message, "help")) fail_msg("%s", err.message);
+    }
+    cubed_array_unref(sums);
+    free(row);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_one_task, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_failures, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
