@@ -291,7 +291,7 @@ static in_flight *find_straggler(cb_driver *d)
 
 static int64_t nanoseconds(double ms)
 {
-    return ms < FOREVER_NS / 1e6 ? (int64_t)(ms * 1e6) : FOREVER_NS;
+    return ms < (double)FOREVER_NS / 1e6 ? (int64_t)(ms * 1e6) : FOREVER_NS;
 }
 
 /* From the start of a range to its end, whatever happens to it: a task that is over its time has as long again to end,
