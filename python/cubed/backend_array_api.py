@@ -10,13 +10,9 @@ import numpy as np
 from cubed.base._types import NDArray
 
 __all__ = [
-    "IS_IMMUTABLE_ARRAY",
-    "backend_array_to_numpy_array",
-    "backend_dtype_to_numpy_dtype",
-    "namespace",
-    "numpy_array_to_backend_array",
-    "xp_name",
-]
+    "IS_IMMUTABLE_ARRAY", "backend_array_to_numpy_array", "backend_dtype_to_numpy_dtype",
+    "namespace", "numpy_array_to_backend_array", "xp_name",
+]  # fmt: skip
 
 #: Whether its arrays cannot be written to.
 IS_IMMUTABLE_ARRAY = False

@@ -10,16 +10,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 __all__ = [
-    "ArrayExistsError",
-    "ArrayNotFoundError",
-    "CubedError",
-    "FailedTask",
-    "FormatError",
-    "PlanTooLargeError",
-    "TaskError",
-    "UnsupportedError",
-    "failed_task",
-]
+    "ArrayExistsError", "ArrayNotFoundError", "CubedError", "FailedTask", "FormatError",
+    "PlanTooLargeError", "TaskError", "UnsupportedError", "failed_task",
+]  # fmt: skip
 
 
 class CubedError(Exception):

@@ -29,31 +29,11 @@ from cubed.planning._compute import compute as _compute
 from cubed.spec import Spec
 
 __all__ = [
-    "MaskedArray",
-    "array",
-    "average",
-    "concatenate",
-    "count",
-    "filled",
-    "fix_invalid",
-    "getdata",
-    "getmaskarray",
-    "masked_array",
-    "masked_equal",
-    "masked_greater",
-    "masked_greater_equal",
-    "masked_inside",
-    "masked_invalid",
-    "masked_less",
-    "masked_less_equal",
-    "masked_not_equal",
-    "masked_outside",
-    "masked_values",
-    "masked_where",
-    "nonzero",
-    "set_fill_value",
-    "where",
-]
+    "MaskedArray", "array", "average", "concatenate", "count", "filled", "fix_invalid", "getdata",
+    "getmaskarray", "masked_array", "masked_equal", "masked_greater", "masked_greater_equal",
+    "masked_inside", "masked_invalid", "masked_less", "masked_less_equal", "masked_not_equal",
+    "masked_outside", "masked_values", "masked_where", "nonzero", "set_fill_value", "where",
+]  # fmt: skip
 
 _ma: Any = np.ma  # of which NumPy types little
 

@@ -35,14 +35,9 @@ from cubed.io._store import store as write
 from cubed.planning._compute import compute
 
 __all__ = [
-    "gaussian_filter",
-    "label",
-    "maximum_filter",
-    "median_filter",
-    "minimum_filter",
-    "pyramid",
+    "gaussian_filter", "label", "maximum_filter", "median_filter", "minimum_filter", "pyramid",
     "uniform_filter",
-]
+]  # fmt: skip
 
 _BOUNDARIES = {"nearest": "nearest", "reflect": "reflect", "wrap": "periodic"}
 

@@ -26,20 +26,9 @@ from cubed.base._dtypes import kind_of
 from cubed.io._create import as_lazy
 
 __all__ = [
-    "Result",
-    "chisquare",
-    "f_oneway",
-    "kurtosis",
-    "kurtosistest",
-    "moment",
-    "normaltest",
-    "power_divergence",
-    "skew",
-    "skewtest",
-    "ttest_1samp",
-    "ttest_ind",
-    "ttest_rel",
-]
+    "Result", "chisquare", "f_oneway", "kurtosis", "kurtosistest", "moment", "normaltest",
+    "power_divergence", "skew", "skewtest", "ttest_1samp", "ttest_ind", "ttest_rel",
+]  # fmt: skip
 
 
 class Result(NamedTuple):

@@ -167,7 +167,7 @@ def test_orders_and_choices():
         (lambda: rng.choice(2, 2, replace=False, p=[1, 0]), "1 have a probability, not 2"),
         (lambda: rng.integers(5, 5), "there is none"),
         (lambda: rng.integers(0, 300, dtype="u1"), "not all in uint8"),
-        (lambda: rng.normal(0, -1), "normal: scale is -1"),
+        (lambda: rng.normal(0, -1), "scale is -1, expected 0 or more"),
         (lambda: rng.poisson(-1), "lam"),
         (lambda: rng.triangular(1, 0, 2), "do not ascend"),
         (lambda: rng.random(3, dtype=int), "expected float32 or float64"),

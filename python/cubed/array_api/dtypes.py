@@ -3,20 +3,9 @@
 import numpy as np
 
 __all__ = [
-    "bool",
-    "complex128",
-    "complex64",
-    "float32",
-    "float64",
-    "int16",
-    "int32",
-    "int64",
-    "int8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "uint8",
-]
+    "bool", "complex128", "complex64", "float32", "float64", "int16", "int32", "int64", "int8",
+    "uint16", "uint32", "uint64", "uint8",
+]  # fmt: skip
 
 int8 = np.int8
 int16 = np.int16

@@ -35,17 +35,9 @@ from cubed.io._create import as_lazy
 from cubed.spec import Spec
 
 __all__ = [
-    "diag_indices",
-    "fromfunction",
-    "geomspace",
-    "indices",
-    "ix_",
-    "logspace",
-    "ravel_multi_index",
-    "tri",
-    "tril_indices",
-    "triu_indices",
-]
+    "diag_indices", "fromfunction", "geomspace", "indices", "ix_", "logspace", "ravel_multi_index",
+    "tri", "tril_indices", "triu_indices",
+]  # fmt: skip
 
 
 def _coordinates(

@@ -34,20 +34,9 @@ from cubed.io._create import as_lazy
 from cubed.planning._compute import compute
 
 __all__ = [
-    "block",
-    "column_stack",
-    "compress",
-    "diagflat",
-    "dsplit",
-    "ediff1d",
-    "hsplit",
-    "insert",
-    "resize",
-    "rollaxis",
-    "row_stack",
-    "trim_zeros",
-    "vsplit",
-]
+    "block", "column_stack", "compress", "diagflat", "dsplit", "ediff1d", "hsplit", "insert",
+    "resize", "rollaxis", "row_stack", "trim_zeros", "vsplit",
+]  # fmt: skip
 
 
 def _before(x: Array, ndim: int) -> Array:

@@ -24,6 +24,7 @@ TYPES = {
     "Sequence[int]": "sequence of int",
     "Shape | None": "int or tuple of int or None",
     "Shape": "int or tuple of int",
+    "Size": "int or tuple of int or None",
     "Spec | None": "Spec or None",
     "bool | None": "bool or None",
     "bool": "bool",
@@ -114,22 +115,28 @@ _SECTIONS = {
 
 
 def documented(
-    *, parameters: Mapping[str, str] = PARAMETERS, returns: str = "", raises: str = ""
+    *,
+    parameters: Mapping[str, str] = PARAMETERS,
+    returns: str = "",
+    raises: str = "",
+    example: str = "",
 ) -> Callable[[F], F]:
     """Completes a docstring: with the parameters that it leaves out, of which `parameters` and
     :data:`PARAMETERS` say what they are; with `returns`, what is said of the result; with `raises`,
-    an error and when it is raised; with the heading of an example, and the import that it needs.
+    an error and when it is raised; with an example, its heading, and the import that it needs.
     """
 
     def complete(function: F) -> F:
         if function.__doc__ is not None:  # with docstrings, which -OO leaves out
-            function.__doc__ = _completed(function, parameters, returns, raises)
+            function.__doc__ = _completed(function, parameters, returns, raises, example)
         return function
 
     return complete
 
 
-def _completed(function: Any, parameters: Mapping[str, str], returns: str, raises: str) -> str:
+def _completed(
+    function: Any, parameters: Mapping[str, str], returns: str, raises: str, example: str
+) -> str:
     doc = function.__doc__
     if sys.version_info < (3, 13):  # which leaves the indentation out
         doc = doc.replace("\n" + " " * (len(doc) - len(doc.rstrip(" "))), "\n")
@@ -144,9 +151,9 @@ def _completed(function: Any, parameters: Mapping[str, str], returns: str, raise
         error, _, when = raises.partition(": ")
         sections["Raises"] = f"{error}\n    {when}\n{sections.get('Raises', '')}"
     if "Examples" not in sections:
-        summary, _, example = summary.partition("\n>>> ")
-        sections["Examples"] = f">>> {example}"
-    if ">>> " not in doc:
+        summary, prompt, own = summary.partition("\n>>> ")
+        sections["Examples"] = prompt[1:] + own + example
+    if ">>> " not in sections["Examples"]:
         raise TypeError(f"{function.__qualname__}: the docstring has no example")
     sections["Examples"] = ">>> import cubed\n" + sections["Examples"]
     parts = [heading + sections[s].rstrip() for s, heading in _SECTIONS.items() if sections.get(s)]

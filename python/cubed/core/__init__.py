@@ -19,22 +19,7 @@ from cubed.core.ops import (
 )
 
 __all__ = [
-    "CoreArray",
-    "apply_gufunc",
-    "blockwise",
-    "compute",
-    "elemwise",
-    "from_array",
-    "from_zarr",
-    "groupby",
-    "map_blocks",
-    "measure_reserved_mem",
-    "rechunk",
-    "reduction",
-    "scan",
-    "squeeze",
-    "store",
-    "to_zarr",
-    "unify_chunks",
-    "visualize",
-]
+    "CoreArray", "apply_gufunc", "blockwise", "compute", "elemwise", "from_array", "from_zarr",
+    "groupby", "map_blocks", "measure_reserved_mem", "rechunk", "reduction", "scan", "squeeze",
+    "store", "to_zarr", "unify_chunks", "visualize",
+]  # fmt: skip

@@ -25,24 +25,10 @@ from cubed.io._store import store, to_zarr
 from cubed.planning._compute import compute
 
 __all__ = [
-    "apply_gufunc",
-    "arg_reduction",
-    "blockwise",
-    "compute",
-    "elemwise",
-    "from_array",
-    "from_zarr",
-    "map_blocks",
-    "map_overlap",
-    "map_selection",
-    "rechunk",
-    "reduction",
-    "scan",
-    "squeeze",
-    "store",
-    "to_zarr",
-    "unify_chunks",
-]
+    "apply_gufunc", "arg_reduction", "blockwise", "compute", "elemwise", "from_array", "from_zarr",
+    "map_blocks", "map_overlap", "map_selection", "rechunk", "reduction", "scan", "squeeze",
+    "store", "to_zarr", "unify_chunks",
+]  # fmt: skip
 
 
 def scan(

@@ -15,13 +15,7 @@ from cubed.diagnostics.timeline import TimelineVisualizationCallback
 from cubed.diagnostics.trace import ChromeTraceCallback
 
 __all__ = [
-    "ChromeTraceCallback",
-    "HistoryCallback",
-    "MemoryVisualizationCallback",
-    "MemoryWarningCallback",
-    "ProgressBar",
-    "ReportCallback",
-    "TextProgressBar",
-    "TimelineVisualizationCallback",
-    "note_origins",
-]
+    "ChromeTraceCallback", "HistoryCallback", "MemoryVisualizationCallback",
+    "MemoryWarningCallback", "ProgressBar", "ReportCallback", "TextProgressBar",
+    "TimelineVisualizationCallback", "note_origins",
+]  # fmt: skip

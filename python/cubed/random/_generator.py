@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random as _python
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -17,7 +18,7 @@ from cubed.array._cores import in_chunks
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import common_spec, is_scalar, normalize_axis, to_numpy
 from cubed.base._chunks import Shape, longest, normalize_chunks, normalize_shape
-from cubed.base._docs import documented
+from cubed.base._docs import F, documented
 from cubed.base._dtypes import name_of
 from cubed.base._types import ChunksLike, DTypeLike, NDArray
 from cubed.spec import Spec
@@ -27,6 +28,10 @@ _COUNTS = frozenset(
     ("binomial", "geometric", "hypergeometric", "logseries", "negative_binomial", "poisson", "zipf")
 )
 
+#: What parameters must be that are numbers, of distributions that the engine draws.
+_LEAST_OF = {"a": "more than 0", "scale": "0 or more", "sigma": "0 or more"}
+
+Size = Shape | None
 _LEAST = 2.0**-54  # in place of an exponential 0, whose logarithm there is not
 
 
@@ -104,6 +109,19 @@ _of_numbers = partial(
 )
 _REAL = "Of shape `size`. Lazy."
 _COUNT = "int64, of shape `size`. Lazy."
+_NEGATIVE = "ValueError: `{}` is less than 0."
+_NOT_POSITIVE = "ValueError: `{}` is not more than 0."
+
+
+def _draws(parameters: str, returns: str = _REAL, raises: str = "") -> Callable[[F], F]:
+    """Completes the docstring of a distribution, with an example that has these parameters."""
+
+    def complete(method: F) -> F:
+        call = f"rng.{method.__name__}({parameters}{', ' * bool(parameters)}size=(4, 6), chunks=2)"
+        example = f">>> rng = cubed.random.default_rng(1)\n>>> {call}.shape\n(4, 6)"
+        return _of_numbers(returns=returns, raises=raises, example=example)(method)
+
+    return complete
 
 
 class Generator:
@@ -158,7 +176,7 @@ class Generator:
         (child,) = self._seeds.spawn(1)
         return int(child.generate_state(1, np.uint64)[0] >> np.uint64(1))
 
-    def _shape(self, size: Shape | None, *params: Any) -> tuple[int, ...]:
+    def _shape(self, size: Size, *params: Any) -> tuple[int, ...]:
         shapes = [p.shape for p in params if isinstance(p, Array)]
         common = _above.array_api.broadcast_shapes(*shapes)
         if size is None:
@@ -187,7 +205,7 @@ class Generator:
         return Array._new(in_chunks(_core.astype(x, name_of(d)), extents), spec)
 
     def _standard(
-        self, name: str, size: Shape | None, dtype: DTypeLike, out: Any, chunks: ChunksLike
+        self, name: str, size: Size, dtype: DTypeLike, out: Any, chunks: ChunksLike
     ) -> Array:
         if out is None:
             return self._plain(name, self._shape(size), chunks, dtype)
@@ -201,10 +219,16 @@ class Generator:
         return out
 
     def _of(
-        self, names: str, size: Shape | None, chunks: ChunksLike, *params: Any
+        self, names: str, size: Size, chunks: ChunksLike, **params: Any
     ) -> tuple[list[Array], list[Any]]:
         """Numbers of these names, in the shape of size and parameters, and these."""
-        given = [_parameter(p) for p in params]
+        for name, least in _LEAST_OF.items():
+            value = params.get(name)
+            if not (isinstance(value, np.generic) or is_scalar(value)):
+                continue
+            if not (value > 0 if least == "more than 0" else value >= 0):
+                raise ValueError(f"{name} is {value}, expected {least}")
+        given = [_parameter(p) for p in params.values()]
         shape, spec = self._shape(size, *given), common_spec(*given)
         return [self._plain(n, shape, chunks, spec=spec) for n in names.split()], given
 
@@ -212,7 +236,7 @@ class Generator:
         self,
         name: str,
         params: tuple[Any, ...],
-        size: Shape | None,
+        size: Size,
         chunks: ChunksLike,
         of: DTypeLike = None,
         more: tuple[int, ...] = (),
@@ -251,21 +275,16 @@ class Generator:
 
     # --- Numbers -----------------------------------------------------------------------------
 
-    @_of_numbers(returns=_REAL)
+    @_draws("")
     def random(
         self,
-        size: Shape | None = None,
+        size: Size = None,
         dtype: DTypeLike = np.float64,
         out: Any = None,
         *,
         chunks: ChunksLike = "auto",
     ) -> Array:
-        """Uniform in [0, 1).
-
-        >>> rng = cubed.random.default_rng(1)
-        >>> rng.random(size=(4, 6), chunks=2).shape
-        (4, 6)
-        """
+        """Uniform in [0, 1)."""
         return self._standard("random", size, dtype, out, chunks)
 
     @_of_numbers(
@@ -276,7 +295,7 @@ class Generator:
         self,
         low: Any,
         high: Any = None,
-        size: Shape | None = None,
+        size: Size = None,
         dtype: DTypeLike = np.int64,
         endpoint: bool = False,
         *,
@@ -320,57 +339,42 @@ class Generator:
         """
         return np.random.Generator(np.random.Philox(self._next())).bytes(length)
 
-    @_of_numbers(returns=_REAL)
+    @_draws("")
     def standard_normal(
         self,
-        size: Shape | None = None,
+        size: Size = None,
         dtype: DTypeLike = np.float64,
         out: Any = None,
         *,
         chunks: ChunksLike = "auto",
     ) -> Array:
-        """Normal with mean 0 and standard deviation 1.
-
-        >>> rng = cubed.random.default_rng(1)
-        >>> rng.standard_normal(size=(4, 6), chunks=2).shape
-        (4, 6)
-        """
+        """Normal with mean 0 and standard deviation 1."""
         return self._standard("normal", size, dtype, out, chunks)
 
-    @_of_numbers(returns=_REAL)
+    @_draws("")
     def standard_exponential(
         self,
-        size: Shape | None = None,
+        size: Size = None,
         dtype: DTypeLike = np.float64,
         method: str = "zig",
         out: Any = None,
         *,
         chunks: ChunksLike = "auto",
     ) -> Array:
-        """Exponential with mean 1; the method changes nothing.
-
-        >>> rng = cubed.random.default_rng(1)
-        >>> rng.standard_exponential(size=(4, 6), chunks=2).shape
-        (4, 6)
-        """
+        """Exponential with mean 1; the method changes nothing."""
         return self._standard("exponential", size, dtype, out, chunks)
 
-    @_of_numbers(returns=_REAL, raises="TypeError: `out` is given.")
+    @_draws("2.0", raises="TypeError: `out` is given.")
     def standard_gamma(
         self,
         shape: Any,
-        size: Shape | None = None,
+        size: Size = None,
         dtype: DTypeLike = np.float64,
         out: Any = None,
         *,
         chunks: ChunksLike = "auto",
     ) -> Array:
-        """Gamma with scale 1.
-
-        >>> rng = cubed.random.default_rng(1)
-        >>> rng.standard_gamma(2.0, size=(4, 6), chunks=2).shape
-        (4, 6)
-        """
+        """Gamma with scale 1."""
         if out is not None:
             raise TypeError("standard_gamma: out is given, use the result")
         d = np.dtype(dtype)
@@ -378,438 +382,207 @@ class Generator:
 
     # --- Distributions that are made of these ------------------------------------------------
 
-    @_of_numbers(returns=_REAL)
+    @_draws("-1.0, 1.0")
     def uniform(
-        self,
-        low: Any = 0.0,
-        high: Any = 1.0,
-        size: Shape | None = None,
-        *,
-        chunks: ChunksLike = "auto",
+        self, low: Any = 0.0, high: Any = 1.0, size: Size = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Uniform from low to high.
-
-        >>> rng = cubed.random.default_rng(1)
-        >>> rng.uniform(-1.0, 1.0, size=(4, 6), chunks=2).shape
-        (4, 6)
-        """
-        (u,), (a, b) = self._of("random", size, chunks, low, high)
+        """Uniform from low to high."""
+        (u,), (a, b) = self._of("random", size, chunks, low=low, high=high)
         return u * (b - a) + a
 
-    @_of_numbers(returns=_REAL, raises="ValueError: `scale` is less than 0.")
+    @_draws("20.0, 2.5", raises=_NEGATIVE.format("scale"))
     def normal(
-        self,
-        loc: Any = 0.0,
-        scale: Any = 1.0,
-        size: Shape | None = None,
-        *,
-        chunks: ChunksLike = "auto",
+        self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Normal with mean `loc` and standard deviation `scale`.
-
-        >>> rng = cubed.random.default_rng(1)
-        >>> rng.normal(20.0, 2.5, size=(4, 6), chunks=2).shape
-        (4, 6)
-        """
-        self._positive("normal", scale=scale)
-        (n,), (a, b) = self._of("normal", size, chunks, loc, scale)
+        """Normal with mean `loc` and standard deviation `scale`."""
+        (n,), (a, b) = self._of("normal", size, chunks, loc=loc, scale=scale)
         return n * b + a
 
-    @_of_numbers(returns=_REAL, raises="ValueError: `scale` is less than 0.")
+    @_draws("2.0", raises=_NEGATIVE.format("scale"))
     def exponential(
-        self, scale: Any = 1.0, size: Shape | None = None, *, chunks: ChunksLike = "auto"
+        self, scale: Any = 1.0, size: Size = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Exponential with mean `scale`.
-
-        >>> rng = cubed.random.default_rng(1)
-        >>> rng.exponential(2.0, size=(4, 6), chunks=2).shape
-        (4, 6)
-        """
-        self._positive("exponential", scale=scale)
-        (e,), (b,) = self._of("exponential", size, chunks, scale)
+        """Exponential with mean `scale`."""
+        (e,), (b,) = self._of("exponential", size, chunks, scale=scale)
         return e * b
 
-    @_of_numbers(returns=_REAL, raises="ValueError: `sigma` is less than 0.")
+    @_draws("0.0, 0.5", raises=_NEGATIVE.format("sigma"))
     def lognormal(
-        self,
-        mean: Any = 0.0,
-        sigma: Any = 1.0,
-        size: Shape | None = None,
-        *,
-        chunks: ChunksLike = "auto",
+        self, mean: Any = 0.0, sigma: Any = 1.0, size: Size = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Numbers whose logarithms are normal.
-
-        >>> rng = cubed.random.default_rng(1)
-        >>> rng.lognormal(0.0, 0.5, size=(4, 6), chunks=2).shape
-        (4, 6)
-        """
-        self._positive("lognormal", sigma=sigma)
-        (n,), (a, b) = self._of("normal", size, chunks, mean, sigma)
+        """Numbers whose logarithms are normal."""
+        (n,), (a, b) = self._of("normal", size, chunks, mean=mean, sigma=sigma)
         return _above.array_api.exp(n * b + a)
 
-    @_of_numbers(returns=_REAL, raises="ValueError: `scale` is less than 0.")
+    @_draws("0.0, 2.0", raises=_NEGATIVE.format("scale"))
     def laplace(
-        self,
-        loc: Any = 0.0,
-        scale: Any = 1.0,
-        size: Shape | None = None,
-        *,
-        chunks: ChunksLike = "auto",
+        self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Laplace, about `loc`.
-
-        >>> rng = cubed.random.default_rng(1)
-        >>> rng.laplace(0.0, 2.0, size=(4, 6), chunks=2).shape
-        (4, 6)
-        """
-        self._positive("laplace", scale=scale)
-        (e, f), (a, b) = self._of("exponential exponential", size, chunks, loc, scale)
+        """Laplace, about `loc`."""
+        (e, f), (a, b) = self._of("exponential exponential", size, chunks, loc=loc, scale=scale)
         return (e - f) * b + a
 
-    @_of_numbers(returns=_REAL, raises="ValueError: `scale` is less than 0.")
+    @_draws("0.0, 2.0", raises=_NEGATIVE.format("scale"))
     def logistic(
-        self,
-        loc: Any = 0.0,
-        scale: Any = 1.0,
-        size: Shape | None = None,
-        *,
-        chunks: ChunksLike = "auto",
+        self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Logistic, about `loc`.
-
-        >>> rng = cubed.random.default_rng(1)
-        >>> rng.logistic(0.0, 2.0, size=(4, 6), chunks=2).shape
-        (4, 6)
-        """
-        self._positive("logistic", scale=scale)
-        (e, f), (a, b) = self._of("exponential exponential", size, chunks, loc, scale)
+        """Logistic, about `loc`."""
+        (e, f), (a, b) = self._of("exponential exponential", size, chunks, loc=loc, scale=scale)
         return (_log(e) - _log(f)) * b + a
 
-    @_of_numbers(returns=_REAL, raises="ValueError: `scale` is less than 0.")
+    @_draws("0.0, 2.0", raises=_NEGATIVE.format("scale"))
     def gumbel(
-        self,
-        loc: Any = 0.0,
-        scale: Any = 1.0,
-        size: Shape | None = None,
-        *,
-        chunks: ChunksLike = "auto",
+        self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Gumbel, with its mode at `loc`.
-
-        >>> rng = cubed.random.default_rng(1)
-        >>> rng.gumbel(0.0, 2.0, size=(4, 6), chunks=2).shape
-        (4, 6)
-        """
-        self._positive("gumbel", scale=scale)
-        (e,), (a, b) = self._of("exponential", size, chunks, loc, scale)
+        """Gumbel, with its mode at `loc`."""
+        (e,), (a, b) = self._of("exponential", size, chunks, loc=loc, scale=scale)
         return a - _log(e) * b
 
-    @_of_numbers(returns=_REAL, raises="ValueError: `scale` is less than 0.")
+    @_draws("2.0", raises=_NEGATIVE.format("scale"))
     def rayleigh(
-        self, scale: Any = 1.0, size: Shape | None = None, *, chunks: ChunksLike = "auto"
+        self, scale: Any = 1.0, size: Size = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Rayleigh, with its mode at `scale`.
-
-        >>> rng = cubed.random.default_rng(1)
-        >>> rng.rayleigh(2.0, size=(4, 6), chunks=2).shape
-        (4, 6)
-        """
-        self._positive("rayleigh", scale=scale)
-        (e,), (b,) = self._of("exponential", size, chunks, scale)
+        """Rayleigh, with its mode at `scale`."""
+        (e,), (b,) = self._of("exponential", size, chunks, scale=scale)
         return _above.array_api.sqrt(e * 2.0) * b
 
-    @_of_numbers(returns=_REAL, raises="ValueError: `a` is not more than 0.")
-    def weibull(self, a: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto") -> Array:
-        """Weibull with shape `a`.
-
-        >>> rng = cubed.random.default_rng(1)
-        >>> rng.weibull(1.5, size=(4, 6), chunks=2).shape
-        (4, 6)
-        """
-        self._positive("weibull", a=a)
-        (e,), (k,) = self._of("exponential", size, chunks, a)
+    @_draws("1.5", raises=_NOT_POSITIVE.format("a"))
+    def weibull(self, a: Any, size: Size = None, *, chunks: ChunksLike = "auto") -> Array:
+        """Weibull with shape `a`."""
+        (e,), (k,) = self._of("exponential", size, chunks, a=a)
         return _above.array_api.exp(_log(e) / k)
 
-    @_of_numbers(returns=_REAL, raises="ValueError: `a` is not more than 0.")
-    def pareto(self, a: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto") -> Array:
-        """Pareto II (Lomax) with shape `a`.
-
-        >>> rng = cubed.random.default_rng(1)
-        >>> rng.pareto(3.0, size=(4, 6), chunks=2).shape
-        (4, 6)
-        """
-        self._positive("pareto", a=a)
-        (e,), (k,) = self._of("exponential", size, chunks, a)
+    @_draws("3.0", raises=_NOT_POSITIVE.format("a"))
+    def pareto(self, a: Any, size: Size = None, *, chunks: ChunksLike = "auto") -> Array:
+        """Pareto II (Lomax) with shape `a`."""
+        (e,), (k,) = self._of("exponential", size, chunks, a=a)
         return _above.array_api.expm1(e / k)
 
-    @_of_numbers(returns=_REAL, raises="ValueError: `a` is not more than 0.")
-    def power(self, a: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto") -> Array:
-        """Powers in [0, 1], of exponent ``a - 1``.
-
-        >>> rng = cubed.random.default_rng(1)
-        >>> rng.power(3.0, size=(4, 6), chunks=2).shape
-        (4, 6)
-        """
-        self._positive("power", a=a)
-        (e,), (k,) = self._of("exponential", size, chunks, a)
+    @_draws("3.0", raises=_NOT_POSITIVE.format("a"))
+    def power(self, a: Any, size: Size = None, *, chunks: ChunksLike = "auto") -> Array:
+        """Powers in [0, 1], of exponent ``a - 1``."""
+        (e,), (k,) = self._of("exponential", size, chunks, a=a)
         return _above.array_api.exp(_log(-_above.array_api.expm1(-e)) / k)
 
-    @_of_numbers(returns=_REAL)
-    def standard_cauchy(self, size: Shape | None = None, *, chunks: ChunksLike = "auto") -> Array:
-        """Cauchy with its mode at 0.
-
-        >>> rng = cubed.random.default_rng(1)
-        >>> rng.standard_cauchy(size=(4, 6), chunks=2).shape
-        (4, 6)
-        """
+    @_draws("")
+    def standard_cauchy(self, size: Size = None, *, chunks: ChunksLike = "auto") -> Array:
+        """Cauchy with its mode at 0."""
         (n, m), _ = self._of("normal normal", size, chunks)
         return n / m
 
-    @_of_numbers(returns=_REAL, raises="ValueError: The three do not ascend.")
+    @_draws("0.0, 1.0, 4.0", raises="ValueError: The three do not ascend.")
     def triangular(
-        self,
-        left: Any,
-        mode: Any,
-        right: Any,
-        size: Shape | None = None,
-        *,
-        chunks: ChunksLike = "auto",
+        self, left: Any, mode: Any, right: Any, size: Size = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Triangular from left to right, with its peak at `mode`.
-
-        >>> rng = cubed.random.default_rng(1)
-        >>> rng.triangular(0.0, 1.0, 4.0, size=(4, 6), chunks=2).shape
-        (4, 6)
-        """
+        """Triangular from left to right, with its peak at `mode`."""
         xp = _above.array_api
-        (u,), (a, m, b) = self._of("random", size, chunks, left, mode, right)
+        (u,), (a, m, b) = self._of("random", size, chunks, left=left, mode=mode, right=right)
         if not any(isinstance(v, Array) for v in (a, m, b)) and not (a <= m <= b and a < b):
             raise ValueError(f"triangular: {left}, {mode} and {right} do not ascend")
         rise = xp.sqrt(u * ((b - a) * (m - a))) + a
         fall = b - xp.sqrt((1.0 - u) * ((b - a) * (b - m)))
         return xp.where(u * (b - a) <= m - a, rise, fall)
 
-    @staticmethod
-    def _positive(name: str, **params: Any) -> None:
-        for key, value in params.items():
-            if is_scalar(value) or isinstance(value, np.generic):
-                least = key in ("scale", "sigma")
-                if not (value >= 0 if least else value > 0):
-                    bound = "0 or more" if least else "more than 0"
-                    raise ValueError(f"{name}: {key} is {value}, expected {bound}")
-
     # --- Distributions that NumPy draws block by block ---------------------------------------
 
-    @_of_numbers(returns=_REAL)
-    def beta(
-        self, a: Any, b: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto"
-    ) -> Array:
-        """Beta.
-
-        >>> rng = cubed.random.default_rng(1)
-        >>> rng.beta(2.0, 5.0, size=(4, 6), chunks=2).shape
-        (4, 6)
-        """
+    @_draws("2.0, 5.0")
+    def beta(self, a: Any, b: Any, size: Size = None, *, chunks: ChunksLike = "auto") -> Array:
+        """Beta."""
         return self._by_blocks("beta", (a, b), size, chunks)
 
-    @_of_numbers(returns=_COUNT)
-    def binomial(
-        self, n: Any, p: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto"
-    ) -> Array:
-        """Successes among n, each with probability p: int64.
-
-        >>> rng = cubed.random.default_rng(1)
-        >>> rng.binomial(10, 0.3, size=(4, 6), chunks=2).shape
-        (4, 6)
-        """
+    @_draws("10, 0.3", _COUNT)
+    def binomial(self, n: Any, p: Any, size: Size = None, *, chunks: ChunksLike = "auto") -> Array:
+        """Successes among n, each with probability p: int64."""
         return self._by_blocks("binomial", (n, p), size, chunks)
 
-    @_of_numbers(returns=_REAL)
-    def chisquare(
-        self, df: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto"
-    ) -> Array:
-        """Chi-square with so many degrees of freedom.
-
-        >>> rng = cubed.random.default_rng(1)
-        >>> rng.chisquare(3, size=(4, 6), chunks=2).shape
-        (4, 6)
-        """
+    @_draws("3")
+    def chisquare(self, df: Any, size: Size = None, *, chunks: ChunksLike = "auto") -> Array:
+        """Chi-square with so many degrees of freedom."""
         return self._by_blocks("chisquare", (df,), size, chunks)
 
-    @_of_numbers(returns=_REAL)
-    def f(
-        self, dfnum: Any, dfden: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto"
-    ) -> Array:
-        """Fisher's F.
-
-        >>> rng = cubed.random.default_rng(1)
-        >>> rng.f(3, 8, size=(4, 6), chunks=2).shape
-        (4, 6)
-        """
+    @_draws("3, 8")
+    def f(self, dfnum: Any, dfden: Any, size: Size = None, *, chunks: ChunksLike = "auto") -> Array:
+        """Fisher's F."""
         return self._by_blocks("f", (dfnum, dfden), size, chunks)
 
-    @_of_numbers(returns=_REAL)
+    @_draws("2.0, 0.5")
     def gamma(
-        self,
-        shape: Any,
-        scale: Any = 1.0,
-        size: Shape | None = None,
-        *,
-        chunks: ChunksLike = "auto",
+        self, shape: Any, scale: Any = 1.0, size: Size = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Gamma.
-
-        >>> rng = cubed.random.default_rng(1)
-        >>> rng.gamma(2.0, 0.5, size=(4, 6), chunks=2).shape
-        (4, 6)
-        """
+        """Gamma."""
         return self._by_blocks("gamma", (shape, scale), size, chunks)
 
-    @_of_numbers(returns=_COUNT)
-    def geometric(self, p: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto") -> Array:
-        """Trials up to the first success, each with probability p: int64.
-
-        >>> rng = cubed.random.default_rng(1)
-        >>> rng.geometric(0.3, size=(4, 6), chunks=2).shape
-        (4, 6)
-        """
+    @_draws("0.3", _COUNT)
+    def geometric(self, p: Any, size: Size = None, *, chunks: ChunksLike = "auto") -> Array:
+        """Trials up to the first success, each with probability p: int64."""
         return self._by_blocks("geometric", (p,), size, chunks)
 
-    @_of_numbers(returns=_COUNT)
+    @_draws("20, 30, 10", _COUNT)
     def hypergeometric(
-        self,
-        ngood: Any,
-        nbad: Any,
-        nsample: Any,
-        size: Shape | None = None,
-        *,
-        chunks: ChunksLike = "auto",
+        self, ngood: Any, nbad: Any, nsample: Any, size: Size = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Good ones among `nsample` without replacement: int64.
-
-        >>> rng = cubed.random.default_rng(1)
-        >>> rng.hypergeometric(20, 30, 10, size=(4, 6), chunks=2).shape
-        (4, 6)
-        """
+        """Good ones among `nsample` without replacement: int64."""
         return self._by_blocks("hypergeometric", (ngood, nbad, nsample), size, chunks)
 
-    @_of_numbers(returns=_COUNT)
-    def logseries(self, p: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto") -> Array:
-        """Logarithmic series: int64.
-
-        >>> rng = cubed.random.default_rng(1)
-        >>> rng.logseries(0.3, size=(4, 6), chunks=2).shape
-        (4, 6)
-        """
+    @_draws("0.3", _COUNT)
+    def logseries(self, p: Any, size: Size = None, *, chunks: ChunksLike = "auto") -> Array:
+        """Logarithmic series: int64."""
         return self._by_blocks("logseries", (p,), size, chunks)
 
-    @_of_numbers(returns=_COUNT)
+    @_draws("5, 0.3", _COUNT)
     def negative_binomial(
-        self, n: Any, p: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto"
+        self, n: Any, p: Any, size: Size = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Failures before n successes: int64.
-
-        >>> rng = cubed.random.default_rng(1)
-        >>> rng.negative_binomial(5, 0.3, size=(4, 6), chunks=2).shape
-        (4, 6)
-        """
+        """Failures before n successes: int64."""
         return self._by_blocks("negative_binomial", (n, p), size, chunks)
 
-    @_of_numbers(returns=_REAL)
+    @_draws("3, 1.5")
     def noncentral_chisquare(
-        self, df: Any, nonc: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto"
+        self, df: Any, nonc: Any, size: Size = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Noncentral chi-square.
-
-        >>> rng = cubed.random.default_rng(1)
-        >>> rng.noncentral_chisquare(3, 1.5, size=(4, 6), chunks=2).shape
-        (4, 6)
-        """
+        """Noncentral chi-square."""
         return self._by_blocks("noncentral_chisquare", (df, nonc), size, chunks)
 
-    @_of_numbers(returns=_REAL)
+    @_draws("3, 8, 1.5")
     def noncentral_f(
-        self,
-        dfnum: Any,
-        dfden: Any,
-        nonc: Any,
-        size: Shape | None = None,
-        *,
-        chunks: ChunksLike = "auto",
+        self, dfnum: Any, dfden: Any, nonc: Any, size: Size = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Noncentral F.
-
-        >>> rng = cubed.random.default_rng(1)
-        >>> rng.noncentral_f(3, 8, 1.5, size=(4, 6), chunks=2).shape
-        (4, 6)
-        """
+        """Noncentral F."""
         return self._by_blocks("noncentral_f", (dfnum, dfden, nonc), size, chunks)
 
-    @_of_numbers(returns=_COUNT)
-    def poisson(
-        self, lam: Any = 1.0, size: Shape | None = None, *, chunks: ChunksLike = "auto"
-    ) -> Array:
-        """Poisson with mean `lam`: int64.
-
-        >>> rng = cubed.random.default_rng(1)
-        >>> rng.poisson(4.0, size=(4, 6), chunks=2).shape
-        (4, 6)
-        """
+    @_draws("4.0", _COUNT)
+    def poisson(self, lam: Any = 1.0, size: Size = None, *, chunks: ChunksLike = "auto") -> Array:
+        """Poisson with mean `lam`: int64."""
         return self._by_blocks("poisson", (lam,), size, chunks)
 
-    @_of_numbers(returns=_REAL)
-    def standard_t(
-        self, df: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto"
-    ) -> Array:
-        """Student's t.
-
-        >>> rng = cubed.random.default_rng(1)
-        >>> rng.standard_t(5, size=(4, 6), chunks=2).shape
-        (4, 6)
-        """
+    @_draws("5")
+    def standard_t(self, df: Any, size: Size = None, *, chunks: ChunksLike = "auto") -> Array:
+        """Student's t."""
         return self._by_blocks("standard_t", (df,), size, chunks)
 
-    @_of_numbers(returns=_REAL)
+    @_draws("0.0, 4.0")
     def vonmises(
-        self, mu: Any, kappa: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto"
+        self, mu: Any, kappa: Any, size: Size = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Von Mises, from -pi to pi.
-
-        >>> rng = cubed.random.default_rng(1)
-        >>> rng.vonmises(0.0, 4.0, size=(4, 6), chunks=2).shape
-        (4, 6)
-        """
+        """Von Mises, from -pi to pi."""
         return self._by_blocks("vonmises", (mu, kappa), size, chunks)
 
-    @_of_numbers(returns=_REAL)
+    @_draws("3.0, 2.0")
     def wald(
-        self, mean: Any, scale: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto"
+        self, mean: Any, scale: Any, size: Size = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Wald.
-
-        >>> rng = cubed.random.default_rng(1)
-        >>> rng.wald(3.0, 2.0, size=(4, 6), chunks=2).shape
-        (4, 6)
-        """
+        """Wald."""
         return self._by_blocks("wald", (mean, scale), size, chunks)
 
-    @_of_numbers(returns=_COUNT)
-    def zipf(self, a: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto") -> Array:
-        """Zipf with exponent `a`: int64.
-
-        >>> rng = cubed.random.default_rng(1)
-        >>> rng.zipf(2.5, size=(4, 6), chunks=2).shape
-        (4, 6)
-        """
+    @_draws("2.5", _COUNT)
+    def zipf(self, a: Any, size: Size = None, *, chunks: ChunksLike = "auto") -> Array:
+        """Zipf with exponent `a`: int64."""
         return self._by_blocks("zipf", (a,), size, chunks)
 
     # --- Of several numbers ------------------------------------------------------------------
 
     @_of_numbers(returns="float64, of shape `size` and an axis for the shares. Lazy.")
-    def dirichlet(
-        self, alpha: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto"
-    ) -> Array:
+    def dirichlet(self, alpha: Any, size: Size = None, *, chunks: ChunksLike = "auto") -> Array:
         """Shares that add up to 1, along a new last axis.
 
         >>> cubed.random.default_rng(1).dirichlet([1.0, 2.0, 3.0], size=4, chunks=2).shape
@@ -820,7 +593,7 @@ class Generator:
 
     @_of_numbers(returns="int64, of shape `size` and an axis for the outcomes. Lazy.")
     def multinomial(
-        self, n: Any, pvals: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto"
+        self, n: Any, pvals: Any, size: Size = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
         """How often each of several outcomes is there in n trials, along a new last axis: int64.
 
@@ -837,7 +610,7 @@ class Generator:
         self,
         colors: Any,
         nsample: int,
-        size: Shape | None = None,
+        size: Size = None,
         method: str = "marginals",
         *,
         chunks: ChunksLike = "auto",
@@ -859,7 +632,7 @@ class Generator:
         self,
         mean: Any,
         cov: Any,
-        size: Shape | None = None,
+        size: Size = None,
         check_valid: Literal["warn", "raise", "ignore"] = "warn",
         tol: float = 1e-8,
         *,
@@ -954,7 +727,7 @@ class Generator:
     def choice(
         self,
         a: Any,
-        size: Shape | None = None,
+        size: Size = None,
         replace: bool = True,
         p: Any = None,
         axis: int = 0,
