@@ -28,7 +28,8 @@ typedef enum cubed_dtype {
     CUBED_FLOAT16 = 16,
     CUBED_BFLOAT16 = 17,
     /* Families of types that are stored, viewed and copied: a type has parameters in its higher bits,
-     * see cubed_dtype_time and cubed_dtype_fixed. The first two are cast from and to int64, and computed with as such. */
+     * see cubed_dtype_time and cubed_dtype_fixed. The first two are cast from and to numbers by int64, and
+     * computed with as such. */
     CUBED_DATETIME64 = 32,  /* int64 units since 1970-01-01, the least one means "not a time" */
     CUBED_TIMEDELTA64 = 33, /* int64 units, the same */
     CUBED_BYTES = 34,       /* so many bytes, padded with zeros */

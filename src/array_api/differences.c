@@ -1,5 +1,6 @@
 /* What is made of differences of neighbours: gradients, integrals, angles without jumps. */
 #include <math.h>
+#include <string.h>
 
 #include "array_api/api_pkg.h"
 #include "base/error.h"
@@ -149,11 +150,67 @@ static cubed_array *even(const line *l, cubed_array *h, int edge_order)
     return cb_step_concat(l->s, parts, 3, l->axis);
 }
 
-/* Distances of coordinates along the axis, in a type that they do not wrap in. */
+/* The distance of coordinates in memory that are even, in *distance. */
+static bool are_even(const cubed_array *x, double *distance)
+{
+    const cb_node *node = &x->node;
+    const cubed_dtype dtype = node->dtype;
+    const cubed_kind kind = cubed_dtype_kind(dtype);
+    const bool is_whole = kind != CUBED_KIND_FLOAT && dtype != CUBED_UINT64;
+    const cubed_dtype work = is_whole ? CUBED_INT64 : CUBED_FLOAT64;
+    cubed_scalar before = {0}, v = {0}, here;
+    if (node->kind != CB_NODE_MEMORY || node->grid->ndim != 1 ||
+        (kind > CUBED_KIND_FLOAT && kind != CUBED_KIND_TIME))
+        return false;
+    for (int64_t i = 0; i < x->shape[0]; i++, before = here) {
+        memcpy(&v, (const char *)node->data + i * node->strides[0], cubed_dtype_size(dtype));
+        if (kind == CUBED_KIND_TIME)
+            here = v;
+        else
+            cb_scalar_cast(dtype, &v, work, &here);
+        if (i == 0) continue;
+        double d = is_whole ? (double)(int64_t)((uint64_t)here.i64 - (uint64_t)before.i64)
+                            : here.f64 - before.f64;
+        if (kind == CUBED_KIND_FLOAT) { /* as it is in the coordinates' type */
+            cubed_scalar rounded = cb_scalar_from_double(dtype, d), wide;
+            cb_scalar_cast(dtype, &rounded, CUBED_FLOAT64, &wide);
+            d = wide.f64;
+        }
+        if (i == 1) *distance = d;
+        if (d != *distance) return false;
+    }
+    return x->shape[0] > 1;
+}
+
+/* Of differences of dates or spans. */
+static cubed_dtype span_type(cb_steps *s, cubed_dtype dtype)
+{
+    cubed_unit unit;
+    int multiple;
+    cubed_dtype span = dtype;
+    cubed_dtype_get_time(dtype, &unit, &multiple);
+    if (s->st == CUBED_OK)
+        s->st = cubed_dtype_time(CUBED_TIMEDELTA64, unit, multiple, &span, s->err);
+    return span;
+}
+
+/* The distance of even coordinates, which differences are divided by: of dates it has a unit. */
+static cubed_array *even_distance(cb_steps *s, const cubed_array *f, const cubed_array *x,
+                                  double distance)
+{
+    const cubed_scalar v = {.i64 = (int64_t)distance};
+    if (cubed_dtype_family(x->node.dtype) != CUBED_DATETIME64)
+        return cb_step_number(s, f, distance);
+    return cb_step_scalar(s, span_type(s, x->node.dtype), &v);
+}
+
+/* Distances of coordinates along the axis, in a type that they do not wrap in. Those of spans of time are numbers, as
+ * NumPy's. */
 static cubed_array *spacings(const line *l, cubed_array *x)
 {
     const cubed_dtype dtype = x->node.dtype;
-    const bool whole = cubed_dtype_kind(dtype) < CUBED_KIND_FLOAT;
+    const bool whole = cubed_dtype_kind(dtype) < CUBED_KIND_FLOAT ||
+                       cubed_dtype_family(dtype) == CUBED_TIMEDELTA64;
     if (whole) x = cb_step_cast(l->s, x, dtype == CUBED_UINT64 ? CUBED_FLOAT64 : CUBED_INT64);
     cubed_array *d = differences(l->s, x, 0);
     if (d && whole) d = cb_step_cast(l->s, d, CUBED_FLOAT64);
@@ -230,17 +287,22 @@ cubed_status cubed_gradient(cubed_array *f, cubed_array *spacing, int axis, int 
     CB_TRY(cb_api_axis("gradient", f->node.grid->ndim, &axis, err));
     CB_TRY(check_gradient(f, spacing, axis, edge_order, err));
     cb_steps s = {.ctx = f->ctx, .err = err};
-    if (cubed_dtype_kind(f->node.dtype) < CUBED_KIND_FLOAT) f = cb_step_cast(&s, f, CUBED_FLOAT64);
+    if (cubed_dtype_kind(f->node.dtype) < CUBED_KIND_FLOAT)
+        f = cb_step_cast(&s, f, CUBED_FLOAT64);
+    else if (cubed_dtype_kind(f->node.dtype) == CUBED_KIND_TIME)
+        f = cb_step_cast(&s, f, span_type(&s, f->node.dtype));
     if (!f) return cb_steps_end(&s, NULL, out);
     const line l = {&s, f, axis};
     const cubed_dtype dtype = f->node.dtype;
-    if (!spacing) spacing = cb_step_number(&s, f, 1);
+    double distance = 0;
+    if (!spacing)
+        spacing = cb_step_number(&s, f, 1);
+    else if (are_even(spacing, &distance))
+        spacing = even_distance(&s, f, spacing, distance);
     cubed_array *y = spacing && spacing->node.grid->ndim ? uneven(&l, spacing, edge_order)
                                                          : even(&l, spacing, edge_order);
     if (y && cubed_dtype_kind(y->node.dtype) != CUBED_KIND_TIME) {
-        /* Quotients of times have no unit, but results have f's type. */
-        if (cubed_dtype_kind(dtype) == CUBED_KIND_TIME) y = cb_step_cast(&s, y, CUBED_INT64);
-        y = cb_step_cast(&s, y, dtype);
+        y = cb_step_cast(&s, y, dtype); /* quotients of times have no unit, but results have f's */
     }
     return cb_steps_end(&s, y, out);
 }

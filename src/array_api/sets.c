@@ -11,9 +11,16 @@ static cubed_status cut(cubed_array *x, int64_t from, int64_t len, cubed_array *
     return cubed_slice_array(x, &slice, out, err);
 }
 
-/* Which elements differ from those in front of them: the first one does, and every NaN. */
+/* Which elements differ from those in front of them: the first one does, and every NaN, but only the first NaT. */
 static cubed_status find_first(cubed_array *sorted, cubed_array **out, cubed_error *err)
 {
+    if (cubed_dtype_kind(sorted->node.dtype) == CUBED_KIND_TIME) {
+        cubed_array *ints;
+        CB_TRY(cubed_astype(sorted, CUBED_INT64, &ints, err));
+        const cubed_status time_st = find_first(ints, out, err);
+        cubed_array_unref(ints);
+        return time_st;
+    }
     const cubed_scalar yes = {.b = true};
     const int64_t n = sorted->shape[0], one = 1, none = 0;
     if (n <= 1)
@@ -201,9 +208,27 @@ static cubed_status comparable_type(const cubed_array *x1, const cubed_array *x2
                    cubed_dtype_name(a), cubed_dtype_name(b));
 }
 
+/* Times as the int64 that they are in a unit of both; NaT is among none. */
+static cubed_status find_times(cubed_array *x1, cubed_array *x2, bool invert, cubed_array **out,
+                               cubed_error *err)
+{
+    cubed_dtype type;
+    CB_TRY(cb_op_common_time("isin", x1, x2, &type, err));
+    cb_steps s = {.ctx = x1->ctx, .err = err};
+    cubed_array *a = cb_step_cast(&s, cb_step_cast(&s, x1, type), CUBED_INT64), *found = NULL;
+    cubed_array *b = cb_step_cast(&s, cb_step_cast(&s, x2, type), CUBED_INT64);
+    cubed_array *there = cb_step_op(&s, CUBED_OP_ISFINITE, x1, NULL, NULL);
+    if (s.st == CUBED_OK) cb_step(&s, cubed_isin(a, b, false, &found, err), &found);
+    cubed_array *y = cb_step_op(&s, CUBED_OP_LOGICAL_AND, found, there, NULL);
+    return cb_steps_end(&s, invert ? cb_step_op(&s, CUBED_OP_LOGICAL_NOT, y, NULL, NULL) : y, out);
+}
+
 cubed_status cubed_isin(cubed_array *x1, cubed_array *x2, bool invert, cubed_array **out,
                         cubed_error *err)
 {
+    if (cubed_dtype_kind(x1->node.dtype) == CUBED_KIND_TIME ||
+        cubed_dtype_kind(x2->node.dtype) == CUBED_KIND_TIME)
+        return find_times(x1, x2, invert, out, err);
     const int ndim = x1->node.grid->ndim;
     const cubed_scalar none = {.b = invert};
     cubed_dtype type;

@@ -19,6 +19,13 @@ static cubed_status arg_reduce(const char *name, cb_reduction kind, cubed_array 
 {
     int ndim = x->node.grid->ndim;
     uint32_t reduced;
+    if (cubed_dtype_kind(x->node.dtype) == CUBED_KIND_TIME) {
+        cubed_array *ordered;
+        CB_TRY(cb_op_ordered_time(x, kind == CB_REDUCE_ARGMAX, &ordered, err));
+        const cubed_status time_st = arg_reduce(name, kind, ordered, axis, keepdims, out, err);
+        cubed_array_unref(ordered);
+        return time_st;
+    }
     cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;
     cubed_dtype type = compared_as(x->node.dtype);
     cubed_array *wide = NULL, *found = NULL;

@@ -12,6 +12,9 @@ static bool is_half(cubed_dtype dtype) { return dtype == CUBED_FLOAT16 || dtype 
 static cubed_dtype way_to(cubed_dtype from, cubed_dtype to)
 {
     if (cb_kernel_has_cast(from, to)) return to;
+    if (cubed_dtype_kind(from) == CUBED_KIND_TIME) return CUBED_INT64;
+    if (cubed_dtype_kind(to) == CUBED_KIND_TIME) to = CUBED_INT64;
+    if (cb_kernel_has_cast(from, to)) return to;
     if (is_half(from)) return CUBED_FLOAT32;
     if (is_half(to)) return CUBED_FLOAT64; /* rounds integers beyond those that halves tell apart */
     return CUBED_INT64;
@@ -26,9 +29,7 @@ cubed_status cb_op_cast(cubed_array *x, cubed_dtype dtype, cubed_array **out, cu
         return CUBED_OK;
     }
     if (cb_op_is_time_cast(from, dtype)) return cb_op_cast_time(x, dtype, out, err);
-    bool whole = a <= CUBED_KIND_UINT || b <= CUBED_KIND_UINT;
-    if (a == CUBED_KIND_TEXT || b == CUBED_KIND_TEXT ||
-        ((a == CUBED_KIND_TIME || b == CUBED_KIND_TIME) && !whole)) {
+    if (a == CUBED_KIND_TEXT || b == CUBED_KIND_TEXT) {
         char t[CUBED_DTYPE_TEXT_CAP], u[CUBED_DTYPE_TEXT_CAP];
         return cb_fail(err, CUBED_E_TYPE, "astype: %s cannot be cast to %s",
                        cubed_dtype_text(from, t), cubed_dtype_text(dtype, u));

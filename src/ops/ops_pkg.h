@@ -64,6 +64,12 @@ CUBED_MUST_CHECK cubed_status cb_op_cast_time(cubed_array *x, cubed_dtype dtype,
                                               cubed_error *err);
 /* Reductions of times, of which NaT is or is not passed over: smallest and largest, and of differences sums and
  * means, which are truncated; options as in cubed_reduce. CUBED_E_TYPE for others. */
+/* int64 whose first largest (least) element is the first NaT, or where x has its own. */
+CUBED_MUST_CHECK cubed_status cb_op_ordered_time(cubed_array *x, bool largest, cubed_array **out,
+                                                 cubed_error *err);
+/* Running sums of spans of time: NaT from the first one on. */
+CUBED_MUST_CHECK cubed_status cb_op_running_time(cubed_array *x, int axis, bool include_initial,
+                                                 cubed_array **out, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_op_reduce_time(cubed_reduction which, cubed_array *x,
                                                 bool skip_nan, const cubed_reduce_options *options,
                                                 cubed_array **out, cubed_error *err);

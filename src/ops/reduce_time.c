@@ -34,6 +34,32 @@ static cubed_array *total(cb_steps *s, cubed_reduction which, cubed_array *x, bo
     return cb_step_nat_where(s, cb_step_reduce(s, CUBED_REDUCE_ANY, missing, o), sum);
 }
 
+cubed_status cb_op_ordered_time(cubed_array *x, bool largest, cubed_array **out, cubed_error *err)
+{
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    cubed_array *ints = cb_step_cast(&s, x, CUBED_INT64);
+    if (largest)
+        ints = cb_step_op(&s, CUBED_OP_WHERE, cb_step_is_nat(&s, ints),
+                          cb_step_whole(&s, INT64_MAX), ints);
+    return cb_steps_end(&s, ints, out);
+}
+
+cubed_status cb_op_running_time(cubed_array *x, int axis, bool include_initial, cubed_array **out,
+                                cubed_error *err)
+{
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    cubed_array *ints = cb_step_cast(&s, x, CUBED_INT64);
+    cubed_array *missing = cb_step_is_nat(&s, ints), *sums[2] = {NULL, NULL};
+    cubed_array *const of[2] = {cb_step_op(&s, CUBED_OP_WHERE, missing, cb_step_whole(&s, 0), ints),
+                                cb_step_cast(&s, missing, CUBED_INT64)};
+    for (int i = 0; i < 2 && s.st == CUBED_OK; i++)
+        cb_step(&s, cubed_cumulative(CUBED_REDUCE_SUM, of[i], axis, include_initial, &sums[i], err),
+                &sums[i]);
+    cubed_array *lost = cb_step_op(&s, CUBED_OP_GREATER, sums[1], cb_step_whole(&s, 0), NULL);
+    cubed_array *y = cb_step_nat_where(&s, lost, sums[0]);
+    return cb_steps_end(&s, cb_step_cast(&s, y, x->node.dtype), out);
+}
+
 cubed_status cb_op_reduce_time(cubed_reduction which, cubed_array *x, bool skip_nan,
                                const cubed_reduce_options *options, cubed_array **out,
                                cubed_error *err)

@@ -93,6 +93,8 @@ cubed_status cubed_cumulative(cubed_reduction reduction, cubed_array *x, int axi
                        (int)reduction);
     if (extreme && include_initial)
         return cb_fail(err, CUBED_E_ARG, "%s has no element that it starts from", name);
+    if (reduction == CUBED_REDUCE_SUM && cubed_dtype_family(from) == CUBED_TIMEDELTA64)
+        return cb_op_running_time(x, axis, include_initial, out, err);
     if (cubed_dtype_kind(from) > (extreme ? CUBED_KIND_FLOAT : CUBED_KIND_COMPLEX))
         return cb_fail(err, CUBED_E_TYPE, "%s is not defined for %s", name, cubed_dtype_name(from));
     CB_TRY(cb_op_axes(name, ndim, &axis, 1, &mask, err));

@@ -35,6 +35,10 @@ cubed_array *cb_step_concat(cb_steps *s, cubed_array *const *parts, int n, int a
 cubed_array *cb_step_whole(cb_steps *s, int64_t value);
 cubed_array *cb_step_is_nat(cb_steps *s, cubed_array *x);
 cubed_array *cb_step_nat_where(cb_steps *s, cubed_array *condition, cubed_array *x);
+/* The type that dates, or spans of time, are compared in; `name` is for messages. */
+CUBED_MUST_CHECK cubed_status cb_op_common_time(const char *name, const cubed_array *a,
+                                                const cubed_array *b, cubed_dtype *out,
+                                                cubed_error *err);
 /* int64 by int64, towards 0, as differences of times are divided by numbers. */
 cubed_array *cb_step_divided_time(cb_steps *s, cubed_array *x, cubed_array *n);
 /* Scalars. */

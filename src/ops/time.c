@@ -129,56 +129,124 @@ static cubed_array *days_of_months(cb_steps *s, cubed_array *month)
     return cb_step_op(s, CUBED_OP_SUBTRACT, day, cb_step_whole(s, 719468), NULL);
 }
 
-/* x * n / of, downwards. */
-static cubed_array *scaled(cb_steps *s, cubed_array *x, int64_t n, int64_t of)
+/* x less the part of it that `n` is in it, whose place `at` is. */
+static cubed_array *rest_of(cb_steps *s, cubed_array *x, cubed_array *at, int64_t n)
 {
-    const int64_t both = common_divisor(n, of);
-    if (n != both) x = cb_step_op(s, CUBED_OP_MULTIPLY, x, cb_step_whole(s, n / both), NULL);
-    if (of != both) x = cb_step_op(s, CUBED_OP_FLOOR_DIVIDE, x, cb_step_whole(s, of / both), NULL);
+    return cb_step_op(s, CUBED_OP_SUBTRACT, x,
+                      cb_step_op(s, CUBED_OP_MULTIPLY, at, cb_step_whole(s, n), NULL), NULL);
+}
+
+/* The inverse: the months that days are in. Days are counted in 400 years first, of which all are alike. */
+static cubed_array *months_of_days(cb_steps *s, cubed_array *day)
+{
+    const cubed_op add = CUBED_OP_ADD, by = CUBED_OP_FLOOR_DIVIDE;
+    static const struct {
+        int64_t days, leap;
+    } rules[] = {{1460, -1}, {36524, 1}, {146096, -1}};
+    cubed_array *from = cb_step_op(s, add, day, cb_step_whole(s, 719468), NULL);
+    cubed_array *era = cb_step_op(s, by, from, cb_step_whole(s, 146097), NULL);
+    cubed_array *in_era = rest_of(s, from, era, 146097), *year = in_era;
+    for (int i = 0; i < 3; i++) {
+        cubed_array *n = cb_step_op(s, by, in_era, cb_step_whole(s, rules[i].days), NULL);
+        year = cb_step_op(s, rules[i].leap > 0 ? add : CUBED_OP_SUBTRACT, year, n, NULL);
+    }
+    year = cb_step_op(s, by, year, cb_step_whole(s, 365), NULL);
+    cubed_array *in_year = rest_of(s, in_era, year, 365);
+    in_year = cb_step_op(s, CUBED_OP_SUBTRACT, in_year,
+                         cb_step_op(s, by, year, cb_step_whole(s, 4), NULL), NULL);
+    in_year =
+        cb_step_op(s, add, in_year, cb_step_op(s, by, year, cb_step_whole(s, 100), NULL), NULL);
+    cubed_array *month = cb_step_op(s, CUBED_OP_MULTIPLY, in_year, cb_step_whole(s, 5), NULL);
+    month = cb_step_op(s, add, month, cb_step_whole(s, 2), NULL);
+    month = cb_step_op(s, by, month, cb_step_whole(s, 153), NULL);
+    month = cb_step_op(s, add, month,
+                       cb_step_op(s, CUBED_OP_MULTIPLY, year, cb_step_whole(s, 12), NULL), NULL);
+    month = cb_step_op(s, add, month,
+                       cb_step_op(s, CUBED_OP_MULTIPLY, era, cb_step_whole(s, 4800), NULL), NULL);
+    return cb_step_op(s, CUBED_OP_SUBTRACT, month, cb_step_whole(s, 1970 * 12 - 2), NULL);
+}
+
+/* A number of units of one kind in one of another: n / of, without common divisors. */
+typedef struct ratio {
+    int64_t n, of;
+} ratio;
+
+/* By n / of; false: more than int64 holds, or n or `of` is 0. */
+static bool multiply_ratio(ratio *r, int64_t n, int64_t of)
+{
+    if (!n || !of) return false;
+    const int64_t a = common_divisor(r->n, of), b = common_divisor(n, r->of);
+    return !cb_mul_i64(r->n / a, n / b, &r->n) && !cb_mul_i64(r->of / b, of / a, &r->of);
+}
+
+/* Of both in the calendar, or of neither. */
+static bool multiply_units(ratio *r, cubed_unit from, cubed_unit to)
+{
+    return multiply_ratio(r, units_in(from, to), units_in(to, from));
+}
+
+/* Spans of months are as long as they are in the mean of 400 years. */
+static bool span_ratio(cubed_unit from, cubed_unit to, ratio *r)
+{
+    if (is_calendar(from) == is_calendar(to)) return multiply_units(r, from, to);
+    if (is_calendar(from))
+        return multiply_units(r, from, CUBED_UNIT_M) && multiply_ratio(r, 146097, 4800) &&
+               multiply_units(r, CUBED_UNIT_D, to);
+    return multiply_units(r, from, CUBED_UNIT_D) && multiply_ratio(r, 4800, 146097) &&
+           multiply_units(r, CUBED_UNIT_M, to);
+}
+
+/* Downwards. */
+static cubed_array *scaled(cb_steps *s, cubed_array *x, ratio r)
+{
+    if (r.n != 1) x = cb_step_op(s, CUBED_OP_MULTIPLY, x, cb_step_whole(s, r.n), NULL);
+    if (r.of != 1) x = cb_step_op(s, CUBED_OP_FLOOR_DIVIDE, x, cb_step_whole(s, r.of), NULL);
     return x;
 }
 
-/* int64 in units of `from` as such in those of `to`, which months of dates alone have in common with days; NaT stay. NULL
- * where s failed; CUBED_E_UNSUPPORTED where the units have too little in common. */
-static cubed_array *in_period(cb_steps *s, cubed_array *x, period from, period to)
+/* int64 in units of `from` as such in those of `to`; NaT stay. NULL where s failed; CUBED_E_UNSUPPORTED where one unit is
+ * too many of the other. */
+static cubed_array *in_period(cb_steps *s, cubed_array *x, bool is_date, period from, period to)
 {
     cubed_array *y = x;
+    ratio r = {from.multiple, 1};
+    bool fits = true;
     if (!x || from.unit == CUBED_UNIT_GENERIC || to.unit == CUBED_UNIT_GENERIC ||
         (from.unit == to.unit && from.multiple == to.multiple))
         return x;
-    if (is_calendar(from.unit) && !is_calendar(to.unit)) {
-        y = scaled(s, y, units_in(from.unit, CUBED_UNIT_M) * from.multiple, 1);
-        y = days_of_months(s, y);
-        from = (period){CUBED_UNIT_D, 1};
+    if (is_date && is_calendar(from.unit) != is_calendar(to.unit)) { /* by way of days */
+        const bool is_months = is_calendar(from.unit);
+        fits = multiply_units(&r, from.unit, is_months ? CUBED_UNIT_M : CUBED_UNIT_D);
+        if (fits) y = scaled(s, y, r);
+        y = is_months ? days_of_months(s, y) : months_of_days(s, y);
+        from.unit = is_months ? CUBED_UNIT_D : CUBED_UNIT_M;
+        r = (ratio){1, 1};
     }
-    int64_t up = units_in(from.unit, to.unit), down = units_in(to.unit, from.unit);
-    if (!up || !down || cb_mul_i64(up, from.multiple, &up) ||
-        cb_mul_i64(down, to.multiple, &down)) {
+    if (!fits || !span_ratio(from.unit, to.unit, &r) || !multiply_ratio(&r, 1, to.multiple)) {
         s->st = cb_fail(s->err, CUBED_E_UNSUPPORTED, "times in %s cannot be converted to %s",
                         cubed_unit_name(from.unit), cubed_unit_name(to.unit));
         return NULL;
     }
-    y = scaled(s, y, up, down);
+    y = scaled(s, y, r);
     return y == x ? x : cb_step_nat_where(s, cb_step_is_nat(s, x), y);
+}
+
+static bool is_date(const cubed_array *x)
+{
+    return cubed_dtype_family(x->node.dtype) == CUBED_DATETIME64;
 }
 
 bool cb_op_is_time_cast(cubed_dtype from, cubed_dtype to)
 {
-    if (cubed_dtype_kind(from) != CUBED_KIND_TIME ||
-        cubed_dtype_family(from) != cubed_dtype_family(to))
-        return false;
-    const period a = period_of(from), b = period_of(to);
-    /* Other ways between months and days are calendars, or means. */
-    return is_calendar(a.unit) == is_calendar(b.unit) ||
-           (cubed_dtype_family(from) == CUBED_DATETIME64 && is_calendar(a.unit) &&
-            b.unit != CUBED_UNIT_GENERIC);
+    return cubed_dtype_kind(from) == CUBED_KIND_TIME &&
+           cubed_dtype_family(from) == cubed_dtype_family(to);
 }
 
 cubed_status cb_op_cast_time(cubed_array *x, cubed_dtype dtype, cubed_array **out, cubed_error *err)
 {
     cb_steps s = {.ctx = x->ctx, .err = err};
     cubed_array *ints = cb_step_cast(&s, x, CUBED_INT64);
-    ints = in_period(&s, ints, period_of(x->node.dtype), period_of(dtype));
+    ints = in_period(&s, ints, is_date(x), period_of(x->node.dtype), period_of(dtype));
     return cb_steps_end(&s, cb_step_cast(&s, ints, dtype), out);
 }
 
@@ -251,13 +319,29 @@ static cubed_status refuse(cubed_op op, cubed_array *const *args, int nargs, con
                    why ? why : "");
 }
 
+cubed_status cb_op_common_time(const char *name, const cubed_array *a, const cubed_array *b,
+                               cubed_dtype *out, cubed_error *err)
+{
+    const cubed_dtype of[2] = {a->node.dtype, b->node.dtype}, family = cubed_dtype_family(of[0]);
+    char text[2][CUBED_DTYPE_TEXT_CAP];
+    const char *wrong = "they have no unit in common";
+    period p;
+    cubed_status st = CUBED_E_TYPE;
+    if (cubed_dtype_kind(of[0]) == CUBED_KIND_TIME && cubed_dtype_family(of[1]) == family)
+        st = common_period(period_of(of[0]), is_date(a), period_of(of[1]), is_date(b), &p, &wrong);
+    if (st != CUBED_OK)
+        return cb_fail(err, st, "%s is not defined for %s and %s: %s", name,
+                       cubed_dtype_text(of[0], text[0]), cubed_dtype_text(of[1], text[1]), wrong);
+    return cubed_dtype_time(family, p.unit, (int)p.multiple, out, err);
+}
+
 /* --- Operations ------------------------------------------------------------------------------------------ */
 
 /* int64 of a time, in this period; numbers as they are. */
 static cubed_array *number_of(cb_steps *s, cubed_array *x, period p)
 {
     if (cubed_dtype_kind(x->node.dtype) != CUBED_KIND_TIME) return x;
-    return in_period(s, cb_step_cast(s, x, CUBED_INT64), period_of(x->node.dtype), p);
+    return in_period(s, cb_step_cast(s, x, CUBED_INT64), is_date(x), period_of(x->node.dtype), p);
 }
 
 /* Where one of them is NaT, in the unit that it has. */

@@ -161,6 +161,18 @@ def test_units_that_are_no_multiples_of_each_other(kind):
         check(cubed.where(lazy(a < b), lazy(a), lazy(b)), np.where(a < b, a, b))
 
 
+@pytest.mark.parametrize("kind", ["M", "m"])
+def test_casts_between_months_and_days(kind):
+    ints = np.random.default_rng(3).integers(-9000, 9000, 100)
+    ints[9] = np.iinfo("i8").min
+    for one, other in itertools.product(("Y", "5M", "M"), ("W", "D", "10D", "h", "7s", "ms")):
+        a = ints.astype(f"{kind}8[{one}]")
+        check(lazy(a).astype(f"{kind}8[{other}]"), a.astype(f"{kind}8[{other}]"))
+        a = (ints * (1 if other in ("W", "D", "10D") else 10**6)).astype(f"{kind}8[{other}]")
+        check(lazy(a).astype(f"{kind}8[{one}]"), a.astype(f"{kind}8[{one}]"))
+    assert lazy(a).astype(f"{kind}8[M]").plan().num_stages == 1
+
+
 def test_months_of_centuries_are_days():
     months = np.append(np.arange(-30_000, 30_000, 7), [0, 1, -1]).astype("M8[M]")
     for unit in ("D", "W", "2W", "14D", "h", "7s"):
@@ -179,6 +191,17 @@ def test_limits_and_gradients():
     check(cubed.clip(lazy(DATES), DATES[0], None), np.clip(DATES, DATES[0], None))
     check(np.clip(lazy(SECONDS), None, np.timedelta64(1, "m")), np.clip(SECONDS, None, 60))
     check(cubed.gradient(lazy(MILLIS)), np.gradient(MILLIS))
+    numbers, whole = np.array([1.0, 2.0, 9.0, 3.0]), np.array([1, 2, 5, 7])
+    for f in (numbers, whole, whole.astype("m8[s]"), whole.astype("M8[s]")):
+        for steps in (whole, np.arange(4) * 2, numbers):
+            for at in (steps, steps.astype("m8[D]"), steps.astype("M8[s]"), np.timedelta64(2, "s")):
+                try:
+                    expected = np.gradient(f, at)
+                except TypeError:
+                    with pytest.raises(TypeError):
+                        cubed.gradient(lazy(f), at)
+                else:
+                    check(cubed.gradient(lazy(f), at), expected)
 
 
 @pytest.mark.parametrize("dtype", ["M8[s]", "m8[h]"])

@@ -334,11 +334,88 @@ static void test_times(void **state)
     cubed_array *long_spans = vector(f, years, 3, some);
     REFUSED(cubed_elementwise(CUBED_OP_ADD, (cubed_array *[]){a, long_spans}, 2, &y, &f->err),
             CUBED_E_TYPE, "months and days have no common unit");
-    REFUSED(cubed_astype(long_spans, two, &y, &f->err), CUBED_E_TYPE, "cannot be cast");
     const cubed_dtype tiny = time_type(CUBED_TIMEDELTA64, CUBED_UNIT_AS, 1);
+    REFUSED(cubed_astype(long_spans, tiny, &y, &f->err), CUBED_E_UNSUPPORTED,
+            "times in Y cannot be converted to as");
     REFUSED(cubed_elementwise(CUBED_OP_ADD, (cubed_array *[]){a, vector(f, tiny, 3, some)}, 2, &y,
                               &f->err),
             CUBED_E_ARG, "one unit is too many of the other");
+}
+
+/* Casts between months and days: dates by the calendar, spans by how long months are in the mean; and numbers. */
+static void test_time_casts(void **state)
+{
+    fixture *f = *state;
+    const cubed_dtype month = time_type(CUBED_DATETIME64, CUBED_UNIT_M, 1);
+    const cubed_dtype day = time_type(CUBED_DATETIME64, CUBED_UNIT_D, 1);
+    static const int64_t days[] = {0, -1, 11015, 11016, 11017, -719468, INT64_MIN};
+    cubed_array *d = vector(f, day, 7, days);
+    CHECK(cubed_astype(d, month, &y, &f->err), month, 7,
+          ((int64_t[]){0, -1, 361, 361, 362, -1970 * 12 + 2, INT64_MIN}));
+    const cubed_dtype years = time_type(CUBED_DATETIME64, CUBED_UNIT_Y, 4);
+    CHECK(cubed_astype(d, years, &y, &f->err), years, 7,
+          ((int64_t[]){0, -1, 7, 7, 7, -493, INT64_MIN}));
+    CHECK(cubed_astype(d, CUBED_FLOAT64, &y, &f->err), CUBED_FLOAT64, 7,
+          ((double[]){0, -1, 11015, 11016, 11017, -719468, (double)INT64_MIN}));
+    const cubed_dtype span = time_type(CUBED_TIMEDELTA64, CUBED_UNIT_Y, 1);
+    const cubed_dtype two = time_type(CUBED_TIMEDELTA64, CUBED_UNIT_D, 2);
+    static const int64_t some[] = {1, -7, INT64_MIN};
+    CHECK(cubed_astype(vector(f, span, 3, some), two, &y, &f->err), two, 3,
+          ((int64_t[]){182, -1279, INT64_MIN}));
+    static const int64_t spans[] = {182, -1279, INT64_MIN};
+    CHECK(cubed_astype(vector(f, two, 3, spans), span, &y, &f->err), span, 3,
+          ((int64_t[]){0, -8, INT64_MIN}));
+    static const float numbers[] = {1.5F, -2, (float)NAN};
+    CHECK(cubed_astype(vector(f, CUBED_FLOAT32, 3, numbers), two, &y, &f->err), two, 3,
+          ((int64_t[]){1, -2, INT64_MIN}));
+}
+
+/* Which of them is first, sets of them, and running sums: NaT is one element, the largest and the least, and stays. */
+static void test_order_of_times(void **state)
+{
+    fixture *f = *state;
+    const cubed_dtype day = time_type(CUBED_DATETIME64, CUBED_UNIT_D, 1);
+    const cubed_dtype hour = time_type(CUBED_DATETIME64, CUBED_UNIT_H, 1);
+    const cubed_dtype span = time_type(CUBED_TIMEDELTA64, CUBED_UNIT_D, 1);
+    static const int64_t some[] = {4, 9, INT64_MIN, 9, -3, INT64_MIN, 4};
+    cubed_array *x = vector(f, day, 7, some), *spans = vector(f, span, 7, some);
+    CHECK(cubed_argmax(x, NULL, false, &y, &f->err), CUBED_INT64, 1, ((int64_t[]){2}));
+    CHECK(cubed_argmin(x, NULL, false, &y, &f->err), CUBED_INT64, 1, ((int64_t[]){2}));
+    CHECK(cubed_argmax(vector(f, day, 2, some), NULL, false, &y, &f->err), CUBED_INT64, 1,
+          ((int64_t[]){1}));
+    CHECK(cubed_cumulative(CUBED_REDUCE_SUM, spans, 0, true, &y, &f->err), span, 8,
+          ((int64_t[]){0, 4, 13, INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN}));
+    REFUSED(cubed_cumulative(CUBED_REDUCE_SUM, x, 0, false, &y, &f->err), CUBED_E_TYPE,
+            "cumulative_sum is not defined for datetime64");
+    static const int64_t hours[] = {96, INT64_MIN, 217};
+    cubed_array *among = vector(f, hour, 3, hours);
+    CHECK(cubed_isin(x, among, false, &y, &f->err), CUBED_BOOL, 7,
+          ((bool[]){true, false, false, false, false, false, true}));
+    CHECK(cubed_isin(x, among, true, &y, &f->err), CUBED_BOOL, 7,
+          ((bool[]){false, true, true, true, true, true, false}));
+    REFUSED(cubed_isin(x, spans, false, &y, &f->err), CUBED_E_TYPE,
+            "isin is not defined for datetime64[D] and timedelta64[D]");
+}
+
+/* Of even dates the distance has a unit, which dates that depend on them lose; uneven ones have no product. */
+static void test_gradients_of_times(void **state)
+{
+    fixture *f = *state;
+    const cubed_dtype date = time_type(CUBED_DATETIME64, CUBED_UNIT_S, 1);
+    const cubed_dtype span = time_type(CUBED_TIMEDELTA64, CUBED_UNIT_S, 1);
+    static const int64_t values[] = {1, 2, 9}, even[] = {4, 6, 8}, uneven[] = {1, 2, 5};
+    static const double numbers[] = {1, 2, 9}, apart[] = {1, 2, 5};
+    cubed_array *dates = vector(f, date, 3, values), *x = vector(f, CUBED_FLOAT64, 3, numbers);
+    CHECK(cubed_gradient(dates, vector(f, date, 3, even), 0, 1, &y, &f->err), span, 3,
+          ((int64_t[]){0, 2, 3}));
+    CHECK(cubed_gradient(dates, vector(f, CUBED_FLOAT64, 3, apart), 0, 1, &y, &f->err), span, 3,
+          ((int64_t[]){1, 1, 2}));
+    CHECK(cubed_gradient(x, vector(f, span, 3, even), 0, 1, &y, &f->err), CUBED_FLOAT64, 3,
+          ((double[]){0.5, 2, 3.5}));
+    REFUSED(cubed_gradient(dates, vector(f, date, 3, uneven), 0, 1, &y, &f->err), CUBED_E_TYPE,
+            "multiply is not defined for timedelta64[s] and timedelta64[s]");
+    REFUSED(cubed_gradient(x, vector(f, date, 3, even), 0, 1, &y, &f->err), CUBED_E_TYPE,
+            "divide is not defined for float64 and timedelta64[s]");
 }
 
 int main(void)
@@ -352,6 +429,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_unwrap, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_interp, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_times, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_time_casts, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_order_of_times, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_gradients_of_times, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from cubed import _core
-from cubed.array import _times
 from cubed.array._array import Array
 from cubed.array._operands import lazy, normalize_axes, to_numpy
 from cubed.array_api._weighted import weighted_quantile
@@ -216,7 +215,7 @@ def _time_quantile(
 ) -> Array:
     """Quantiles between two elements are truncated, as NumPy's; NaT if there is one."""
 
-    ints, n = _times.integers(x), math.prod(x.shape[d] for d in axes)
+    ints, n = x.astype(np.int64), math.prod(x.shape[d] for d in axes)
     if n == 0:
         raise ValueError(f"quantile of {x.dtype} of no elements")
 
@@ -240,5 +239,5 @@ def _time_quantile(
                 f"quantile: method {method!r} is not defined for {x.dtype}, expected 'linear' or"
                 " one that gives an element"
             )
-    missing = any(_times.is_nat(x), axis=axes, keepdims=keepdims)
-    return _times.choose(missing, _times.NAT, out).astype(x.dtype)
+    missing = any(x._unary("isnan"), axis=axes, keepdims=keepdims)
+    return where(missing, np.iinfo(np.int64).min, out).astype(x.dtype)

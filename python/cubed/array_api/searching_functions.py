@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from cubed import _core
-from cubed.array import _times
 from cubed.array._array import Array
 from cubed.array._operands import (
     common_spec,
@@ -34,8 +33,6 @@ _POSITION = (
 def _arg_extreme(largest: bool, x: Array, axis: int | None, keepdims: bool) -> Array:
     x = lazy(x)
     a = None if axis is None else normalize_axis(axis, x.ndim)
-    if x.dtype.kind in "mM":
-        x = _times.ordered(x, largest)
     return x._like(_core.arg_reduce(largest, x._x, a, keepdims))
 
 

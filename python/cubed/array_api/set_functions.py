@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from cubed import _core
-from cubed.array import _times
 from cubed.array._array import Array
-from cubed.array._operands import core_of, lazy, operands, to_numpy
+from cubed.array._operands import core_of, lazy, operands
 from cubed.array._select import counted
 from cubed.base._docs import documented
 
@@ -46,11 +45,6 @@ def _unique(
 ) -> tuple[Array, ...]:
     """The values, and what else is wanted; how many there are is computed now."""
     x = lazy(x)
-    if x.dtype.kind in "mM":
-        values, *more = _unique(
-            _times.ordered(x, True), indices=indices, inverse=inverse, counts=counts
-        )
-        return _times.from_ordered(values, x.dtype), *more
     task_mem = x.spec.task_mem
 
     def make(offsets: _core.Array, n: int) -> tuple[_core.Array, ...]:
@@ -84,9 +78,6 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
     >>> cubed.isin(cubed.asarray([1, 2, 3]), cubed.asarray([2, 5])).compute()
     array([False,  True, False])
     """
-    kinds = [(v if isinstance(v, Array) else to_numpy(v)).dtype.kind for v in (x1, x2)]
-    if "m" in kinds or "M" in kinds:
-        return _times.isin(x1, x2, invert)
     (a, b), spec = operands(x1, x2, name="isin")
     return Array._new(_core.isin(a, b, invert), spec)
 

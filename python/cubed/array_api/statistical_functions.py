@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from cubed import _core
-from cubed.array import _times
 from cubed.array._array import Array
 from cubed.array._operands import check_device, lazy, normalize_axes, normalize_axis, real_number
 from cubed.array_api._chosen import (
@@ -111,8 +110,6 @@ def _cumulative(
         if x.ndim != 1:
             raise ValueError(f"cumulative_{name}: axis is needed for an array with {x.ndim} axes")
         axis = 0
-    if x.dtype.kind in "mM" and name == "sum":
-        return _times.running_total(x, normalize_axis(axis, x.ndim), include_initial)
     core = x._x if dtype is None else _core.astype(x._x, name_of(dtype))
     out = _core.cumulative(name, core, normalize_axis(axis, x.ndim), include_initial)
     if dtype is not None and out.dtype != name_of(dtype):
