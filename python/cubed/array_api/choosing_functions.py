@@ -135,6 +135,7 @@ def _value(function: Any, x: Array, args: tuple[Any, ...], kw: dict[str, Any]) -
     return broadcast_to(as_lazy(value).astype(x.dtype), x.shape)
 
 
+@documented()
 def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Array:
     """A reduction over several axes, one after another, which stay with one element.
 
@@ -143,8 +144,6 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Array:
     func : callable
         ``func(array, axis)``, or ``func(array, axis=axis)`` of one that takes it by name alone,
         gives an array with or without that axis.
-    a : array_like
-        Input array.
     axes : int or sequence of int
         The axes.
 
@@ -155,7 +154,6 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Array:
 
     Examples
     --------
-    >>> import cubed
     >>> import numpy as np
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.apply_over_axes(np.sum, x, [0, 1]).compute()

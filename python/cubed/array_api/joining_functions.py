@@ -214,13 +214,12 @@ def diagflat(v: Any, k: int = 0) -> Array:
     return diag(flat(v), k)
 
 
+@documented()
 def resize(a: Any, new_shape: int | Sequence[int]) -> Array:
     """The elements in C order in another shape, again and again where it has more of them.
 
     Parameters
     ----------
-    a : array_like
-        Input array.
     new_shape : int or tuple of int
         Shape of the result.
 
@@ -231,7 +230,6 @@ def resize(a: Any, new_shape: int | Sequence[int]) -> Array:
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.resize(cubed.asarray([1, 2, 3]), (2, 2)).compute()
     array([[1, 2],
            [3, 1]])
@@ -381,13 +379,12 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
     return permute_dims(x, tuple(order))
 
 
+@documented()
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Array:
     """The differences of neighbours of an array in one dimension, between others.
 
     Parameters
     ----------
-    ary : array_like
-        Input array.
     to_end : array_like or None
         What comes behind.
     to_begin : array_like or None
@@ -405,7 +402,6 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Array:
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.ediff1d(cubed.asarray([1, 4, 9])).compute()
     array([3, 5])
     """

@@ -317,13 +317,12 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Arr
     return x._like(_core.matrix_norm(x._x, name, keepdims, x.spec.task_mem))
 
 
+@documented()
 def matrix_power(x: Array, n: int, /) -> Array:
     """Products of n times the same matrix; of its inverse if n is negative.
 
     Parameters
     ----------
-    x : Array
-        Input array.
     n : int
         The exponent; negative ones are powers of the inverse.
 
@@ -334,7 +333,6 @@ def matrix_power(x: Array, n: int, /) -> Array:
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
     >>> cubed.linalg.matrix_power(x, 2).compute()
     array([[5., 4.],
@@ -422,13 +420,12 @@ def pinv(x: Array, /, *, rtol: Any = None, rcond: Any = None) -> Array:
     )
 
 
+@documented()
 def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
     """Orthonormal columns and an upper triangle; "complete": as many columns as rows.
 
     Parameters
     ----------
-    x : Array
-        Input array.
     mode : {"reduced", "complete"}, default "reduced"
         Whether `Q` has as many columns as are needed, or is square.
 
@@ -441,7 +438,6 @@ def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
     >>> q, r = cubed.linalg.qr(x)
     >>> cubed.allclose(q @ r, x).compute()
@@ -629,6 +625,7 @@ def _adjoint(x: Array) -> Array:
     return conj(x.mT) if x.dtype.kind == "c" else x.mT
 
 
+@documented()
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Array:
     """Norms of vectors along an axis, or of matrices in two.
 
@@ -642,8 +639,6 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     axis : int, tuple of int or None
         One for vectors, two for matrices. None: the matrix, if there are two axes and an `ord`;
         without one all elements.
-    keepdims : bool, default False
-        Whether reduced axes stay in the result, with extent 1.
 
     Returns
     -------
@@ -652,7 +647,6 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
     >>> cubed.linalg.norm(x).compute().round(6)
     np.float64(3.162278)
@@ -669,14 +663,13 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     return vector_norm(a, ord=2 if ord is None else ord, axis=axis, keepdims=keepdims)
 
 
+@documented()
 def cond(x: Any, p: Any = None) -> Array:
     """Condition numbers: the norm times that of the inverse; for None and 2 the largest singular
     value over the smallest.
 
     Parameters
     ----------
-    x : array_like
-        Input array.
     p : int, float, str or None
         Which norm; None: the second.
 
@@ -688,7 +681,6 @@ def cond(x: Any, p: Any = None) -> Array:
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
     >>> cubed.linalg.cond(x).compute().round(6)
     np.float64(3.0)
@@ -908,13 +900,12 @@ def _factored(blocks: NDArray) -> tuple[NDArray, NDArray, NDArray]:
     )
 
 
+@documented()
 def tensorinv(a: Any, ind: int = 2) -> Array:
     """The inverse of an array as of a matrix, whose rows are its first `ind` axes.
 
     Parameters
     ----------
-    a : array_like
-        Input array.
     ind : int, default 2
         How many of the first axes are those of the inverse's last.
 
@@ -925,7 +916,6 @@ def tensorinv(a: Any, ind: int = 2) -> Array:
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
     >>> cubed.linalg.tensorinv(x, 1).compute().round(6)
     array([[ 0.666667, -0.333333],

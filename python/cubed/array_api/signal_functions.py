@@ -202,13 +202,12 @@ def interp(
 # --- Polynomials ----------------------------------------------------------------------------------
 
 
+@documented()
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
     """Powers of the elements of a vector, as rows: the highest first, unless `increasing`.
 
     Parameters
     ----------
-    x : array_like
-        Input array.
     N : int or None
         Number of columns; None: as many as elements.
     increasing : bool, default False
@@ -221,7 +220,6 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.vander(cubed.asarray([1, 2, 3])).compute()
     array([[1, 1, 1],
            [4, 2, 1],
@@ -242,6 +240,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
     return out if increasing else flip(out, axis=1)
 
 
+@documented()
 def polyval(p: Any, x: Any) -> Array:
     """A polynomial at points, of its coefficients, the highest first.
 
@@ -249,8 +248,6 @@ def polyval(p: Any, x: Any) -> Array:
     ----------
     p : array_like
         Coefficients, that of the highest power first.
-    x : array_like
-        Input array.
 
     Returns
     -------
@@ -259,7 +256,6 @@ def polyval(p: Any, x: Any) -> Array:
 
     Examples
     --------
-    >>> import cubed
     >>> cubed.polyval([2, 1], cubed.asarray([0.0, 1.0])).compute()
     array([1., 3.])
     """

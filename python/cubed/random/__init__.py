@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random as _python
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -59,7 +60,19 @@ def _make(
     return Array._new(in_chunks(_core.astype(x, name_of(d)), extents), spec)
 
 
-@documented(returns="Of shape `size` and `dtype`. Lazy.")
+_drawn = partial(
+    documented,
+    parameters={
+        "high": "Where numbers end.",
+        "loc": "The mean.",
+        "low": "The least number.",
+        "scale": "The standard deviation; of `exponential` the mean.",
+    },
+    returns="Of shape `size` and `dtype`. Lazy.",
+)
+
+
+@_drawn()
 def random(
     size: Shape | None,
     *,
@@ -97,7 +110,7 @@ def random(
     return Array._new(in_chunks(x, extents), spec)
 
 
-@documented(returns="Of shape `size` and `dtype`. Lazy.")
+@_drawn()
 def uniform(
     low: float = 0.0,
     high: float = 1.0,
@@ -110,32 +123,15 @@ def uniform(
 ) -> Array:
     """Uniform from low to high.
 
-    Parameters
-    ----------
-    low : float, default 0.0
-        The least number.
-    high : float, default 1.0
-        Where numbers end.
-
-    Examples
-    --------
     >>> x = cubed.random.uniform(-1, 1, size=100, seed=1)
     >>> bool(cubed.max(abs(x)) <= 1)
     True
     """
-    return _make(
-        "uniform",
-        size,
-        dtype,
-        chunks,
-        seed,
-        spec,
-        real_number(low, "low"),
-        real_number(high, "high"),
-    )
+    a, b = real_number(low, "low"), real_number(high, "high")
+    return _make("uniform", size, dtype, chunks, seed, spec, a, b)
 
 
-@documented(returns="Of shape `size` and `dtype`. Lazy.")
+@_drawn()
 def normal(
     loc: float = 0.0,
     scale: float = 1.0,
@@ -148,32 +144,15 @@ def normal(
 ) -> Array:
     """Normal with mean `loc` and standard deviation `scale`.
 
-    Parameters
-    ----------
-    loc : float, default 0.0
-        The mean.
-    scale : float, default 1.0
-        The standard deviation.
-
-    Examples
-    --------
     >>> x = cubed.random.normal(5, 0.1, size=1000, seed=1)
     >>> bool(abs(cubed.mean(x) - 5) < 0.1)
     True
     """
-    return _make(
-        "normal",
-        size,
-        dtype,
-        chunks,
-        seed,
-        spec,
-        real_number(loc, "loc"),
-        real_number(scale, "scale"),
-    )
+    a, b = real_number(loc, "loc"), real_number(scale, "scale")
+    return _make("normal", size, dtype, chunks, seed, spec, a, b)
 
 
-@documented(returns="Of shape `size` and `dtype`. Lazy.")
+@_drawn()
 def exponential(
     scale: float = 1.0,
     size: Shape | None = None,
@@ -185,13 +164,6 @@ def exponential(
 ) -> Array:
     """Exponential with mean `scale`.
 
-    Parameters
-    ----------
-    scale : float, default 1.0
-        The mean.
-
-    Examples
-    --------
     >>> x = cubed.random.exponential(2, size=1000, seed=1)
     >>> bool(cubed.min(x) >= 0)
     True
