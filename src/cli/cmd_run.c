@@ -11,7 +11,7 @@ enum { KEY_ALLOW_CODE = CLI_OWN_KEY, KEY_ENGINE, KEY_OPTION, KEY_DETACH };
 static const cli_option own[] = {
     {"allow-code", NULL,
      "let kernels in shared objects run that the plan names: they can do anything", KEY_ALLOW_CODE},
-    {"engine", "slurm|pbs|htcondor|flux|kubernetes|aws-batch|cloud-run",
+    {"engine", "slurm|pbs|htcondor|flux|kubernetes|aws-batch|cloud-run|beam",
      "run it as job arrays of a batch system, and wait for them", KEY_ENGINE},
     {"engine-option", "NAME=VALUE", "for it, as of `cubed submit`", KEY_OPTION},
     {"detach", NULL, "with --engine: do not wait", KEY_DETACH},

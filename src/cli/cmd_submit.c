@@ -30,7 +30,7 @@ enum { LOOKED_AT = 1 << 16 };
 enum { EVERY = 5 };
 
 static const cli_option submit_options[] = {
-    {"engine", "slurm|pbs|htcondor|flux|kubernetes|aws-batch|cloud-run|coiled-batch",
+    {"engine", "slurm|pbs|htcondor|flux|kubernetes|aws-batch|cloud-run|coiled-batch|beam",
      "the batch system", KEY_ENGINE},
     {"engine-option", "NAME=VALUE", "for it, such as partition=long or image=me/cubed", KEY_OPTION},
     {"run", "NAME", "the run: letters, digits, \"-\", \"_\" and \".\" (default: DIR's last part)",
@@ -49,7 +49,7 @@ const cli_usage cmd_submit_usage = {
         "of jobs for each stage, which waits for those that it reads, and one at the end. DIR, "
         "the plan's work directory and its stores must be seen by all nodes. The scripts there "
         "do the rest: start, also again after a failure, when only what is missing runs; status "
-        "and cancel. Options go to slurm, pbs, htcondor, flux and coiled-batch as they are; "
+        "and cancel. Options go to slurm, pbs, htcondor, flux, coiled-batch and beam as they are; "
         "kubernetes "
         "needs image= and claim= (a volume that has DIR, at mount=), aws-batch queue= and "
         "definition=, "

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "python.h"
+
 #define RETRIES 2
 
 const char *engine_get(const engine_choice *c, const char *name)
@@ -48,17 +50,19 @@ static void write_file(submission *s, const char *name, const char *fmt, ...)
     end_file(s, f);
 }
 
-/* The beginning of `start`, which may be run again: workers leave out what is done. */
-static FILE *begin_start(submission *s)
+/* The beginning of `start`, which may be run again: workers leave out what is done. `first`: a command. */
+static FILE *begin_start_behind(submission *s, const char *first)
 {
     FILE *f = begin_file(s, "start", "");
     if (f)
         fprintf(f,
-                "#!/bin/sh\nset -eu\ncd %s\n%s worker %s/plan.cubed --begin --run %s >run\n"
+                "#!/bin/sh\nset -eu\ncd %s\n%s%s worker %s/plan.cubed --begin --run %s >run\n"
                 ": >jobs\n",
-                s->dir, s->program, s->dir, s->run);
+                s->dir, first, s->program, s->dir, s->run);
     return f;
 }
+
+static FILE *begin_start(submission *s) { return begin_start_behind(s, ""); }
 
 /* Jobs that come before, as $stage_0 and the like, each behind `sep`. */
 static void put_after(FILE *f, const submission *s, const array_job *j, const char *first,
@@ -447,6 +451,34 @@ static void write_coiled_batch(submission *s)
     cli_free(within);
 }
 
+/* One pipeline, whose steps are the arrays: the package submits it. The plan goes along, so machines there need not see
+ * the directory. */
+static void write_beam(submission *s)
+{
+    json_t *jobs = json_array(), *options = json_array();
+    for (int i = 0; i < s->njobs; i++) {
+        const array_job *j = &s->jobs[i];
+        json_t *after = json_array();
+        for (int k = 0; k < j->nafter; k++)
+            json_array_append_new(after, json_string(s->jobs[j->after[k]].name));
+        json_array_append_new(jobs, json_pack("{s:s,s:s,s:I,s:o}", "name", j->name, "args", j->args,
+                                              "elements", (json_int_t)j->n, "after", after));
+    }
+    for (int i = 0; i < s->choice->noptions; i++)
+        json_array_append_new(options, json_sprintf("--%s=%s", s->choice->options[i].name,
+                                                    s->choice->options[i].value));
+    write_json(s, "pipeline", json_pack("{s:o,s:o}", "options", options, "jobs", jobs));
+    char *call = cli_printf("'%s' -m cubed.runtime.beam_job", python_name());
+    char *check = cli_printf("%s check %s\n", call, s->dir);
+    FILE *start = begin_start_behind(s, check);
+    if (start) fprintf(start, "%s start %s\n", call, s->dir);
+    end_file(s, start);
+    write_file(s, "status", "#!/bin/sh\n%s status %s\n", call, s->dir);
+    write_file(s, "cancel", "#!/bin/sh\n%s cancel %s\n", call, s->dir);
+    cli_free(check);
+    cli_free(call);
+}
+
 const engine engines[] = {
     {"slurm", "tested live", NULL, NULL, 1000, 0.7, "sbatch squeue scancel", ENGINE_LEAVES, false,
      write_slurm},
@@ -463,6 +495,7 @@ const engine engines[] = {
      write_cloud_run},
     {"coiled-batch", "contract only", NULL, NULL, 10000, 10, "coiled", ENGINE_STAYS, true,
      write_coiled_batch},
+    {"beam", "tested live", NULL, NULL, 10000, 1, "python3", ENGINE_LEAVES, false, write_beam},
     {.name = NULL}};
 
 const engine *engine_find(const char *name)

@@ -9,14 +9,16 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import cubed
 import numpy as np
 import pytest
-from conftest import BIN, ROOT, check, run
+from conftest import BIN, NIGHTLY, ROOT, check, run
 from cubed.spec import EXECUTORS
+from real_servers import program, wait_for
 from test_mpi import SETTINGS, mpi  # noqa: F401, a fixture
 
 import zarr
@@ -40,6 +42,7 @@ ENGINES = {
     "aws-batch": ("queue=q", "definition=d:1"),
     "cloud-run": ("image=me/cubed:1", "region=europe-west1"),
     "coiled-batch": ("container=me/cubed:1", "workspace=me", "forward-aws-credentials=yes"),
+    "beam": ("runner=PortableRunner", "job_endpoint=127.0.0.1:8073"),
 }
 
 
@@ -319,7 +322,7 @@ def programs(tmp_path, monkeypatch):
 
 def detached(done):
     """The directory of a run, from the lines that say how to follow it."""
-    lines = check(done).out.splitlines()
+    lines = check(done).out.splitlines()[-4:]
     assert [x.split(": ")[1].split()[:2] for x in lines[1:]] == [
         ["cubed", verb] for verb in ("status", "attach", "cancel")
     ]
@@ -453,6 +456,109 @@ def test_coiled_batch(tmp_path, plan, programs, fails):
     assert all(c[2:4] == ["--wait", "--name"] for c in runs)
     check(run("cancel", folder))
     is_whole(tmp_path)
+
+
+def test_what_beam_is_told(plan):
+    """One pipeline, whose steps are what others have as arrays of jobs."""
+    folder, _ = submit(plan, "beam", "--elements", 30)
+    told = json.loads((folder / "pipeline.json").read_text())
+    assert told["options"] == ["--runner=PortableRunner", "--job_endpoint=127.0.0.1:8073"]
+    after = {job["name"]: job["after"] for job in told["jobs"]}
+    stages = ["stage-0", "stage-1", "stage-2"]
+    assert after == {
+        "stage-0": [],
+        "stage-1": ["stage-0"],
+        "stage-2": ["stage-1"],
+        "finish": stages,
+    }
+    assert [job["elements"] for job in told["jobs"]] == [30, 8, 1, 1]
+    assert told["jobs"][0]["args"] == f"0 --of 30 --run run-1 {SAME}"
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ((), "Beam's default runner lives in the process that submits, and ends with it"),
+        (("runner=DirectRunner",), "DirectRunner lives in the process that submits"),
+        (("runner=FlinkRunner",), "FlinkRunner lives in the process that submits"),
+        (("runner=PortableRunner", "job_endpoint=embed"), "job_endpoint=embed lives in"),
+        (
+            ("runner=PortableRunner", "job_endpoint=h:1", "environment_type=LOOPBACK"),
+            "environment_type=LOOPBACK lives in the process that submits, .* expected DOCKER",
+        ),
+    ],
+)
+def test_runners_of_beam_that_do_not_go_on(tmp_path, plan, monkeypatch, options, says):
+    pytest.importorskip("apache_beam")
+    monkeypatch.setenv("CUBED_PYTHON", sys.executable)
+    given = [x for o in options for x in ("--engine-option", o)]
+    done = run("run", plan, "--engine", "beam", *given, "--detach")
+    assert done.code == 1
+    assert re.search(says, done.err), done.err
+    assert "started" not in done.out
+    assert len(list((tmp_path / "work").iterdir())) == 1  # the run's directory, and no run
+
+
+@pytest.fixture
+def beam_server(tmp_path, monkeypatch):
+    """Options of a job server in a process of its own, Prism, and a pool of workers beside it."""
+    if not NIGHTLY:
+        pytest.skip("starting servers takes some seconds: --nightly")
+    pytest.importorskip("apache_beam")
+    jobs, pool = free_ports(2)
+    monkeypatch.setenv("CUBED_PYTHON", sys.executable)
+    # A worker is begun as "python".
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    worker_pool = [sys.executable, "-m", "apache_beam.runners.worker.worker_pool_main"]
+    servers = (
+        ([program("prism", "go/bin"), f"-job_port={jobs}", "-serve_http=false"], jobs),
+        ([*worker_pool, f"--service_port={pool}"], pool),
+    )
+    with contextlib.ExitStack() as stack:
+        for command, port in servers:
+            log = stack.enter_context((tmp_path / f"log-{port}").open("w"))
+            env = {**os.environ, "PATH": path}
+            server = subprocess.Popen(command, env=env, stdout=log, stderr=log)
+            stack.callback(server.wait)
+            stack.callback(server.terminate)
+            wait_for(port, server)
+        yield [
+            x
+            for option in (
+                "runner=PortableRunner",
+                f"job_endpoint=127.0.0.1:{jobs}",
+                "environment_type=EXTERNAL",
+                f"environment_config=127.0.0.1:{pool}",
+            )
+            for x in ("--engine-option", option)
+        ]
+
+
+def test_beam_goes_on_alone(tmp_path, plan, beam_server):
+    """All stages are one pipeline, and nobody stays who submitted it."""
+    started = run("run", plan, "--engine", "beam", *beam_server, "--detach")
+    folder = detached(started)
+    assert re.match(r"job job-\d+ on 127.0.0.1:\d+\n", started.out)
+    check(run("attach", folder, "--every", 1, timeout=300))
+    assert "RUNNING" not in check(run("status", folder)).out
+    shutil.rmtree(folder)
+    is_whole(tmp_path)
+
+
+def test_a_job_of_beam_is_cancelled(tmp_path, beam_server):
+    """Elements that run end by themselves, and no others begin."""
+    text = LONG.replace("240000", "4800000")
+    plan, folder = tmp_path / "p.cubed", tmp_path / "run-1"
+    options = ("--max-workers", 4, "--other-machines", "--work-dir", tmp_path / "work")
+    check(run("eval", text, "--out", tmp_path / "y.zarr", *options, "--save-plan", plan))
+    given = ("--engine", "beam", *beam_server, "--elements", 200)
+    check(run("submit", plan, folder, *given, "--start"))
+    assert "job-001 " in check(run("status", folder)).out
+    assert "to go on with it: sh" in check(run("cancel", folder)).out
+    until(lambda: "job-001 " not in check(run("status", folder)).out, 200)
+    lost = run("attach", folder, "--every", 1)
+    assert lost.code == 1
+    assert "not all is done" in lost.err
 
 
 def test_what_detaching_takes(tmp_path, plan):
