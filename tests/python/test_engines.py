@@ -586,6 +586,19 @@ def test_lists_of_which_nothing_is_heard_are_given_up(tmp_path):
     assert stats["num_retries"] > 0
 
 
+def test_a_cluster_without_workers_is_an_error(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    none = {"n_workers": 0, "processes": False, "dashboard_address": None}
+    spec = cubed.Spec(tmp_path / "work", allowed_mem="300MB")
+    with (
+        distributed.LocalCluster(**none) as cluster,
+        distributed.Client(cluster) as client,
+        pytest.raises(TimeoutError, match="Dask has had no workers for 0.5 s"),
+    ):
+        means(spec, few=True).compute(executor="dask", client=client, start_timeout=0.5)
+    assert not left(tmp_path)
+
+
 @pytest.mark.parametrize("seconds", [0, -1, "1"])
 def test_start_timeouts_are_checked(seconds):
     with pytest.raises((TypeError, ValueError), match="start_timeout is .*, expected"):

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from cubed.runtime import worker
-from cubed.runtime.executors.base import Engine, EngineExecutor, needed
+from cubed.runtime.executors.base import Answer, Engine, EngineExecutor, needed
+
+#: Seconds between looks whether there are workers.
+_LOOK = 2.0
 
 
 class DaskEngine(Engine):
@@ -20,11 +24,28 @@ class DaskEngine(Engine):
         super().__init__(workers)
         self._client, self._own, self._options = client, own, {"retries": 0, **options}
         self._replies: dict[Any, bytes] = {}
+        self._looked = self._alive = time.monotonic()
 
     def submit_one(self, message: bytes) -> Any:
         """Starts a call, of a name of its own: calls with the same arguments run once otherwise."""
         key = f"cubed-{uuid.uuid4().hex}"
         return self._client.submit(self.work, message, key=key, **self._options)
+
+    def poll(self, seconds: float) -> Answer | None:
+        """What has ended; TimeoutError if the cluster has had no workers for long: the scheduler
+        waits for new ones without end."""
+        answer, now = super().poll(seconds), time.monotonic()
+        if answer is not None:
+            self._alive = now
+        elif now - self._looked > _LOOK:
+            self._looked = now
+            if self._client.nthreads():
+                self._alive = now
+            elif now - self._alive > self.start_timeout:
+                raise TimeoutError(
+                    f"the cluster of Dask has had no workers for {self.start_timeout:g} s"
+                )
+        return answer
 
     def result(self, future: Any) -> bytes:
         """Its reply, which is asked for with those of all that have ended: that takes as long as
