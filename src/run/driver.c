@@ -287,7 +287,7 @@ static in_flight *find_straggler(cb_driver *d)
 /* --- What is overdue ----------------------------------------------------------------------------------- */
 
 /* A time that nobody reaches. */
-#define FOREVER_NS (INT64_MAX / 4)
+#define FOREVER_NS ((int64_t)1 << 61)
 
 static int64_t nanoseconds(double ms)
 {
@@ -314,8 +314,9 @@ static int64_t due_ns(cb_driver *d, const in_flight *f)
     const int64_t own = may_take_ns(d, f->last - f->next);
     if (d->a.start_ms == 0 || own == FOREVER_NS) return INT64_MAX;
     d->most_ns = cb_max_i64(d->most_ns, own);
-    const double before = (double)(d->busy / d->a.workers) * (double)d->most_ns;
-    return f->given_ns + may_wait_ns(d) + own + nanoseconds(before / 1e6);
+    const unsigned before = d->busy / d->a.workers;
+    return f->given_ns + may_wait_ns(d) + own +
+           nanoseconds((double)before * (double)d->most_ns / 1e6);
 }
 
 /* While a worker has nothing to do, no other range comes first. */
