@@ -43,6 +43,8 @@ NOTHING = "#include <mpi.h>\nint main(void) { MPI_Init(0, 0); return MPI_Finaliz
 
 
 def nothing(message):
+    import numpy  # noqa: F401 what a call on arrays has, also where its process is new
+
     return message[:ANSWER]
 
 
