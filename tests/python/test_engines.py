@@ -599,6 +599,29 @@ def test_a_cluster_without_workers_is_an_error(tmp_path):
     assert not left(tmp_path)
 
 
+def test_lists_are_as_long_as_they_may_be(tmp_path):
+    """Starting one takes seconds, whatever is in it."""
+    lengths = []
+
+    class Lists(StageEngine):
+        at_a_time, in_flight = 1, 6
+
+        def run_stage(self, call, messages):
+            lengths.append(len(messages))
+            return [call(m) for m in messages]
+
+    class Stages(EngineExecutor):
+        name = "stages"
+
+        def connect(self):
+            return Lists(2)
+
+    spec = cubed.Spec(tmp_path / "work", allowed_mem="300MB", executor=Stages(max_workers=2))
+    x = cubed.random.random(300, chunks=10, seed=1, spec=spec)
+    cubed.map_blocks(np.negative, x, dtype="f8").compute()
+    assert lengths == [12, 12, 6]
+
+
 @pytest.mark.parametrize("seconds", [0, -1, "1"])
 def test_start_timeouts_are_checked(seconds):
     with pytest.raises((TypeError, ValueError), match="start_timeout is .*, expected"):

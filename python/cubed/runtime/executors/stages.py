@@ -75,7 +75,9 @@ class StageEngine(ListEngine):
             if thread.is_alive() and any(f in self._flying for f in futures)
         }
         most = -(-self.in_flight * self._wanted // self.at_a_time)
-        while self._ready and len(self._lists) < self.at_a_time:
+        # Calls of a list end together: what follows from all of them is the next one, and not a
+        # list of what follows from the first.
+        while self._ready and self._done.empty() and len(self._lists) < self.at_a_time:
             ranges, self._ready = self._ready[:most], self._ready[most:]
             futures = [Future[bytes]() for _ in ranges]
             for future, range_ in zip(futures, ranges, strict=True):
