@@ -554,3 +554,15 @@ def test_variances_in_integers_are_as_those_of_numpy(dtype):
             if dtype == "int64":  # squares do not overflow
                 expected = np.std(a, dtype=dtype)
                 np.testing.assert_array_equal(xp.std(x, dtype=dtype).compute(), expected)
+
+
+@pytest.mark.parametrize("dtype", ["?", "f2", "u1", ">i4", "c8"])
+def test_parts_of_numbers_keep_their_type(dtype):
+    """Real arrays are their own real parts: half precision was widened, and bools were refused."""
+    a = np.array([[1, 0, 3], [0, 5, 6]]).astype(dtype)
+    x = cubed.from_array(a, chunks=2)
+    for part in (np.real, np.imag):
+        got, want = part(x).compute(), part(a)
+        assert got.dtype == want.dtype.newbyteorder("=")
+        assert got.tolist() == want.tolist()
+    assert xp.real(x).dtype == x.real.dtype

@@ -315,7 +315,8 @@ def hypot(x1: Any, x2: Any, /) -> Array:
 @_operation("[1 + 2j, 3.0]", "[2., 0.]")
 def imag(x: Array, /) -> Array:
     """Imaginary part of each element."""
-    return _one("imag", x)
+    x = lazy(x)
+    return _one("imag", x) if x.dtype.kind == "c" else x.imag
 
 
 @_operation("[1.0, float('inf'), float('nan')]", "[ True, False, False]")
@@ -453,7 +454,8 @@ def pow(x1: Any, x2: Any, /) -> Array:
 @_operation("[1 + 2j, 3.0]", "[1., 3.]")
 def real(x: Array, /) -> Array:
     """Real part of each element."""
-    return _one("real", x)
+    x = lazy(x)
+    return _one("real", x) if x.dtype.kind == "c" else x.real
 
 
 @_operation("[2.0, 4.0]", "[0.5 , 0.25]")
