@@ -17,10 +17,10 @@ typedef struct cb_task {
     cb_arena *arena;
     cb_task_count *count;
     const cubed_cancel *cancel;
-    cb_ahead *ahead; /* NULL: nothing is fetched ahead */
+    cb_ahead *ahead;        /* NULL: nothing is fetched ahead */
     struct cb_helper *help; /* others may decode for it (exec/help.h); NULL: they may not */
     cb_coop *coop;          /* NULL: nobody else works on it */
-    unsigned member; /* which of them this is */
+    unsigned member;        /* which of them this is */
 } cb_task;
 
 /* Whether the run was cancelled, which is never taken back. Loops over many elements that end early
