@@ -223,7 +223,7 @@ class Generator:
     ) -> tuple[list[Array], list[Any]]:
         """Numbers of these names, in the shape of size and parameters, and these."""
         for name, least in _LEAST_OF.items():
-            value = params.get(name)
+            value: Any = params.get(name)
             if not (isinstance(value, np.generic) or is_scalar(value)):
                 continue
             if not (value > 0 if least == "more than 0" else value >= 0):
