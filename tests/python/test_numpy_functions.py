@@ -579,3 +579,26 @@ def test_orders_modes_and_methods(name):
     except TypeError:  # of a parameter that there is not
         return
     check(got, wanted)
+
+
+# As NumPy's and Dask's users write them; the standard has names for these arguments alone.
+POSITIONS = """
+all(x, 0); any(x, 1); argmax(x, 1); argmin(x, 0); count_nonzero(x, 0); max(x, 0); min(x, -1)
+mean(x, 0); prod(x, 1); std(x, 0); sum(x, (0, 1)); var(x, 1); sort(x, 0); argsort(x, 1)
+flip(x, 0); roll(x, 2, 1); roll(x, (1, -1), (0, 1)); diff(x, 2); diff(x, 1, 0); stack([x, x], 1)
+searchsorted(x[0], x[1], "right"); isin(x, x[0], True); tile(x, 2); where(x, x, -x)
+squeeze(x[None, :, None]); where(x > 1)[0]; where(x)[1]
+"""
+
+
+@pytest.mark.parametrize("call", [c.strip() for c in POSITIONS.replace("\n", ";").split(";") if c])
+def test_arguments_by_position(call):
+    a = np.array([[0, 1, 2, 2], [1, 0, 3, 4], [5, 0, 1, 1]])
+    want = eval(call, vars(np) | {"x": a})
+    got = eval(call, vars(cubed) | {"x": cubed.from_array(a, chunks=2)}).compute()
+    np.testing.assert_array_equal(got, want)
+
+
+def test_where_takes_one_choice_or_three():
+    with pytest.raises(TypeError, match="a condition, x1 and x2"):
+        cubed.where(cubed.ones(3), 1)

@@ -233,10 +233,7 @@ class Methods:
 
     def squeeze(self, axis: int | tuple[int, ...] | None = None) -> Array:
         """The array without axes of extent 1: all of them, or those given."""
-        x: Any = self
-        if axis is None:
-            axis = tuple(d for d, n in enumerate(x.shape) if n == 1)
-        return _api().squeeze(x, axis)
+        return _api().squeeze(self, axis)
 
     def swapaxes(self, axis1: int, axis2: int) -> Array:
         """The array with two axes in each other's place."""

@@ -316,7 +316,7 @@ def hypot(x1: Any, x2: Any, /) -> Array:
 def imag(x: Array, /) -> Array:
     """Imaginary part of each element."""
     x = lazy(x)
-    return _one("imag", x) if x.dtype.kind == "c" else x.imag
+    return _one("imag", x) if x.dtype.kind in "bc" else x.imag
 
 
 @_operation("[1.0, float('inf'), float('nan')]", "[ True, False, False]")
@@ -455,7 +455,7 @@ def pow(x1: Any, x2: Any, /) -> Array:
 def real(x: Array, /) -> Array:
     """Real part of each element."""
     x = lazy(x)
-    return _one("real", x) if x.dtype.kind == "c" else x.real
+    return _one("real", x) if x.dtype.kind in "bc" else x.real
 
 
 @_operation("[2.0, 4.0]", "[0.5 , 0.25]")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from operator import index
 from typing import Any
 
 from cubed import _core
@@ -117,7 +118,7 @@ def _promoted(arrays: Sequence[Array]) -> tuple[_core.Array, ...]:
 
 
 @documented(returns="Of the type that they promote to. Lazy.")
-def concat(arrays: Sequence[Array], /, *, axis: int | None = 0, chunks: ChunksLike = None) -> Array:
+def concat(arrays: Sequence[Array], /, axis: int | None = 0, *, chunks: ChunksLike = None) -> Array:
     """Arrays one after another along an axis; flattened first if that is None.
 
     Parameters
@@ -166,7 +167,7 @@ def expand_dims(x: Array, /, axis: int | Sequence[int] = 0) -> Array:
 
 
 @documented(returns="Of x's type. A view: lazy, nothing is stored.")
-def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
+def flip(x: Array, /, axis: int | tuple[int, ...] | None = None) -> Array:
     """The elements in reverse order along axes.
 
     Parameters
@@ -302,7 +303,7 @@ def _reversed(x: _core.Array) -> _core.Array:
 
 @documented(returns="Of x's shape and type. Lazy.")
 def roll(
-    x: Array, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None
+    x: Array, /, shift: int | tuple[int, ...], axis: int | tuple[int, ...] | None = None
 ) -> Array:
     """The elements further along axes, those that leave coming back at the start.
 
@@ -331,13 +332,13 @@ def roll(
 
 
 @documented(returns="Of x's type. A view: lazy, nothing is stored.")
-def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
+def squeeze(x: Array, /, axis: int | tuple[int, ...] | None = None) -> Array:
     """x without some of its axes of extent 1.
 
     Parameters
     ----------
-    axis : int or tuple of int
-        The axes that go.
+    axis : int, tuple of int or None
+        The axes that go; None: all of them.
 
     Examples
     --------
@@ -345,12 +346,14 @@ def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     (2,)
     """
     x = lazy(x)
+    if axis is None:
+        axis = tuple(d for d, n in enumerate(x.shape) if n == 1)
     axes = normalize_axes(axis, x.ndim)
     return x._like(_core.squeeze(x._x, axes) if axes else x._x)
 
 
 @documented(returns="Of the type that they promote to. Lazy.")
-def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
+def stack(arrays: Sequence[Array], /, axis: int = 0) -> Array:
     """Arrays of one shape side by side along a new axis.
 
     Parameters
@@ -374,13 +377,13 @@ def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
 
 
 @documented(returns="Of x's type. Lazy.")
-def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
+def tile(x: Array, repetitions: int | tuple[int, ...], /) -> Array:
     """x that many times along each axis.
 
     Parameters
     ----------
-    repetitions : tuple of int
-        How many times along each axis.
+    repetitions : int or tuple of int
+        How many times along each axis; one number: along the last one.
 
     Examples
     --------
@@ -388,11 +391,12 @@ def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
     array([1, 2, 1, 2])
     """
     x = lazy(x)
-    return x._like(_core.tile(x._x, repetitions))
+    times = repetitions if isinstance(repetitions, tuple) else (index(repetitions),)
+    return x._like(_core.tile(x._x, times))
 
 
 @documented(returns="Of x's type. Lazy.")
-def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
+def unstack(x: Array, /, axis: int = 0) -> tuple[Array, ...]:
     """The parts of x along an axis, without that axis.
 
     Parameters

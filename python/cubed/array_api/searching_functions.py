@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -38,7 +38,7 @@ def _arg_extreme(largest: bool, x: Array, axis: int | None, keepdims: bool) -> A
 
 @documented(returns=_POSITION)
 def argmax(
-    x: Array, /, *, axis: int | None = None, keepdims: bool = False, split_every: Any = None
+    x: Array, /, axis: int | None = None, *, keepdims: bool = False, split_every: Any = None
 ) -> Array:
     """The position of the largest element along an axis, the first of several.
 
@@ -60,7 +60,7 @@ def argmax(
 
 @documented(returns=_POSITION)
 def argmin(
-    x: Array, /, *, axis: int | None = None, keepdims: bool = False, split_every: Any = None
+    x: Array, /, axis: int | None = None, *, keepdims: bool = False, split_every: Any = None
 ) -> Array:
     """The position of the smallest element along an axis, the first of several.
 
@@ -82,7 +82,7 @@ def argmin(
 
 @documented()
 def count_nonzero(
-    x: Array, /, *, axis: Axis = None, keepdims: bool = False, split_every: Any = None
+    x: Array, /, axis: Axis = None, *, keepdims: bool = False, split_every: Any = None
 ) -> Array:
     """How many elements are not 0.
 
@@ -118,7 +118,6 @@ def searchsorted(
     x1: Array,
     x2: Any,
     /,
-    *,
     side: str = "left",
     sorter: Array | None = None,
 ) -> Array:
@@ -155,15 +154,21 @@ def searchsorted(
     return Array._new(_core.searchsorted(a, b, side == "right", order), spec)
 
 
-def where(condition: Array, x1: Any, x2: Any, /) -> Array:
-    """Elements of x1 where the condition holds, of x2 elsewhere.
+@overload
+def where(condition: Array, /) -> tuple[Array, ...]: ...
+@overload
+def where(condition: Array, x1: Any, x2: Any, /) -> Array: ...
+def where(condition: Array, x1: Any = None, x2: Any = None, /) -> Array | tuple[Array, ...]:
+    """Elements of x1 where the condition holds, of x2 elsewhere: ``where(condition, x1, x2)``.
+
+    ``where(condition)`` is ``nonzero(condition)``, as in NumPy.
 
     Two Python scalars give the type that NumPy gives them.
 
     Parameters
     ----------
-    condition : array_like of bool
-        What is chosen by.
+    condition : array_like
+        What is chosen by: whether an element is not 0.
     x1 : array_like
         What is taken where it is true.
     x2 : array_like
@@ -181,8 +186,15 @@ def where(condition: Array, x1: Any, x2: Any, /) -> Array:
     >>> cubed.where(x > 0, x, 0).compute()
     array([1, 0, 3])
     """
+    if x1 is None and x2 is None:
+        return nonzero(condition)
+    if x1 is None or x2 is None:
+        raise TypeError("where takes a condition, or a condition, x1 and x2")
     if is_scalar(x1) and is_scalar(x2):
         x1 = np.asarray(x1)
     (a, b), _ = operands(x1, x2)
     spec = common_spec(condition, x1, x2)
-    return Array._new(_core.elementwise("where", core_of(condition), a, b), spec)
+    holds = core_of(condition)
+    if holds.dtype != "bool":
+        holds = _core.astype(holds, "bool")
+    return Array._new(_core.elementwise("where", holds, a, b), spec)

@@ -54,7 +54,7 @@ def _unique(
     return tuple(x._like(a) for a in make(core_of(offsets), int(offsets[-1])))
 
 
-def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
+def isin(x1: Any, x2: Any, /, assume_unique: bool = False, *, invert: bool = False) -> Array:
     """Whether elements of x1 are among those of x2; with `invert`, whether they are not.
 
     Parameters
@@ -63,6 +63,8 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
         What is looked for.
     x2 : array_like
         Where it is looked for.
+    assume_unique : bool, default False
+        NumPy's; it makes no difference.
     invert : bool, default False
         Whether what is not in `x2` is true.
 

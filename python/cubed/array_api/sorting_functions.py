@@ -16,7 +16,7 @@ __all__ = ["argsort", "sort"]
 
 
 @documented()
-def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
+def argsort(x: Array, /, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Array:
     """The positions that put the elements along an axis in order; equal ones keep theirs.
 
     Parameters
@@ -42,7 +42,7 @@ def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bo
 
 
 @documented(returns="Of x's shape and type. Lazy.")
-def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
+def sort(x: Array, /, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Array:
     """The elements in order along an axis, NaN last.
 
     Parameters

@@ -130,8 +130,8 @@ def running_extreme(x: Array, axis: int, largest: bool) -> Array:
 def cumulative_prod(
     x: Array,
     /,
-    *,
     axis: int | None = None,
+    *,
     dtype: DTypeLike = None,
     include_initial: bool = False,
     device: str | None = None,
@@ -151,8 +151,8 @@ def cumulative_prod(
 def cumulative_sum(
     x: Array,
     /,
-    *,
     axis: int | None = None,
+    *,
     dtype: DTypeLike = None,
     include_initial: bool = False,
     device: str | None = None,
@@ -172,8 +172,8 @@ def cumulative_sum(
 def max(
     x: Array,
     /,
-    *,
     axis: Axis = None,
+    *,
     keepdims: bool = False,
     split_every: Any = None,
     initial: Any = None,
@@ -195,8 +195,8 @@ def max(
 def mean(
     x: Array,
     /,
-    *,
     axis: Axis = None,
+    *,
     keepdims: bool = False,
     dtype: DTypeLike = None,
     split_every: Any = None,
@@ -215,8 +215,8 @@ def mean(
 def min(
     x: Array,
     /,
-    *,
     axis: Axis = None,
+    *,
     keepdims: bool = False,
     split_every: Any = None,
     initial: Any = None,
@@ -238,8 +238,8 @@ def min(
 def prod(
     x: Array,
     /,
-    *,
     axis: Axis = None,
+    *,
     dtype: DTypeLike = None,
     keepdims: bool = False,
     split_every: Any = None,
@@ -263,8 +263,8 @@ def prod(
 def std(
     x: Array,
     /,
-    *,
     axis: Axis = None,
+    *,
     correction: float = 0.0,
     keepdims: bool = False,
     ddof: float | None = None,
@@ -289,8 +289,8 @@ def std(
 def sum(
     x: Array,
     /,
-    *,
     axis: Axis = None,
+    *,
     dtype: DTypeLike = None,
     keepdims: bool = False,
     split_every: Any = None,
@@ -314,8 +314,8 @@ def sum(
 def var(
     x: Array,
     /,
-    *,
     axis: Axis = None,
+    *,
     correction: float = 0.0,
     keepdims: bool = False,
     ddof: float | None = None,

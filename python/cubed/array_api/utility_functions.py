@@ -31,7 +31,7 @@ def _reduce(name: str, x: Array, axis: Axis, keepdims: bool, out: None, where: A
 
 @documented(returns=REDUCED + "bool. Lazy.")
 def all(
-    x: Array, /, *, axis: Axis = None, keepdims: bool = False, out: None = None,
+    x: Array, /, axis: Axis = None, *, keepdims: bool = False, out: None = None,
     split_every: Any = None, where: Any = True,
 ) -> Array:  # fmt: skip
     """Whether all elements are true; also of nothing. `out` is None: NumPy passes it on.
@@ -53,7 +53,7 @@ def all(
 
 @documented(returns=REDUCED + "bool. Lazy.")
 def any(
-    x: Array, /, *, axis: Axis = None, keepdims: bool = False, out: None = None,
+    x: Array, /, axis: Axis = None, *, keepdims: bool = False, out: None = None,
     split_every: Any = None, where: Any = True,
 ) -> Array:  # fmt: skip
     """Whether any element is true; not of nothing. `out` is None: NumPy passes it on.
@@ -77,9 +77,8 @@ def any(
 def diff(
     x: Array,
     /,
-    *,
-    axis: int = -1,
     n: int = 1,
+    axis: int = -1,
     prepend: Any = None,
     append: Any = None,
 ) -> Array:
