@@ -141,8 +141,8 @@ static entry *take_out_any(cb_cache *c, bool indices)
     return e || !indices ? e : take_out_oldest(c, CB_CACHE_INDEX);
 }
 
-/* Memory that was an entry's if need be, or if the entry is of no more use; NULL if there is no room. */
-static entry *make_entry(cb_cache *c, size_t taken, cb_cache_kind kind)
+/* Memory that was an entry's if need be (and `evict`), or if the entry is of no more use; NULL if there is no room. */
+static entry *make_entry(cb_cache *c, size_t taken, cb_cache_kind kind, bool evict)
 {
     if (taken > c->used.limit) return NULL;
     entry *unused = take_out_unused(c);
@@ -153,7 +153,7 @@ static entry *make_entry(cb_cache *c, size_t taken, cb_cache_kind kind)
             if (cb_budget_take(c->shared, taken)) break;
             cb_budget_give(&c->used, taken);
         }
-        entry *old = take_out_any(c, kind == CB_CACHE_INDEX);
+        entry *old = evict ? take_out_any(c, kind == CB_CACHE_INDEX) : NULL;
         if (!old) return NULL;
         if (old->taken == taken) return old;
         drop(c, old);
@@ -178,10 +178,10 @@ static void settle(cb_cache *c, entry *e)
     list_oldest(c, e);
 }
 
-static entry *add(cb_cache *c, cb_cache_key key, size_t size, size_t reads)
+static entry *add(cb_cache *c, cb_cache_key key, size_t size, size_t reads, bool evict)
 {
     size_t taken = size_of(size);
-    entry *e = make_entry(c, taken, key.kind), **bucket = bucket_of(c, key);
+    entry *e = make_entry(c, taken, key.kind, evict), **bucket = bucket_of(c, key);
     if (!e) return NULL;
     *e = (entry){.next = *bucket, .key = key, .taken = taken, .left = reads, .holders = 1};
     *bucket = e;
@@ -201,13 +201,31 @@ cb_cache_found cb_cache_pin(cb_cache *c, cb_cache_key key, size_t size, size_t r
         unlist(c, e);
         list_newest(c, e);
     } else {
-        e = add(c, key, size, reads);
+        e = add(c, key, size, reads, true);
         found = e ? CB_CACHE_FILL : CB_CACHE_FULL;
     }
     if (e) count_use(e);
     pthread_mutex_unlock(&c->lock);
     *out = e;
     return found;
+}
+
+cb_cache_found cb_cache_fill(cb_cache *c, cb_cache_key key, size_t size, size_t reads,
+                             cb_cache_entry **out)
+{
+    pthread_mutex_lock(&c->lock);
+    const bool there = find(c, key) != NULL;
+    *out = there ? NULL : add(c, key, size, reads, false);
+    pthread_mutex_unlock(&c->lock);
+    return there ? CB_CACHE_HIT : *out ? CB_CACHE_FILL : CB_CACHE_FULL;
+}
+
+bool cb_cache_has(cb_cache *c, cb_cache_key key)
+{
+    pthread_mutex_lock(&c->lock);
+    const bool there = find(c, key) != NULL;
+    pthread_mutex_unlock(&c->lock);
+    return there;
 }
 
 cb_cache_found cb_cache_look(cb_cache *c, cb_cache_key key, cb_cache_entry **out)

@@ -37,6 +37,12 @@ void cb_cache_free(cb_cache *c);
  * if known, else SIZE_MAX; after the last time its memory is the first to be used for others. */
 cb_cache_found cb_cache_pin(cb_cache *c, cb_cache_key key, size_t size, size_t reads,
                             cb_cache_entry **out);
+/* The same for others who will ask for it: without waiting, without counting a read, and without taking room from what is
+ * wanted; CB_CACHE_FULL: there is no room, and CB_CACHE_HIT: it is there, or somebody brings it. Neither is held. */
+cb_cache_found cb_cache_fill(cb_cache *c, cb_cache_key key, size_t size, size_t reads,
+                             cb_cache_entry **out);
+/* Whether it is there, or somebody brings it. */
+bool cb_cache_has(cb_cache *c, cb_cache_key key);
 /* Without waiting, and without taking part in counts of reads: CB_CACHE_HIT holds it; CB_CACHE_FILL: somebody brings it;
  * CB_CACHE_FULL: there is none. */
 cb_cache_found cb_cache_look(cb_cache *c, cb_cache_key key, cb_cache_entry **out);

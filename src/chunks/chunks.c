@@ -283,6 +283,29 @@ static cubed_status want_kept(cb_chunks *c, const cb_want *w, cb_arena *scratch,
     return st;
 }
 
+bool cb_chunks_bring(cb_chunks *c, int node, const int64_t *idx, cb_arena *scratch,
+                     cb_task_count *count)
+{
+    const cb_want want = {.node = node, .idx = idx};
+    const size_t size = cb_chunk_bytes_at(c->plan, node, idx);
+    cb_cache_entry *entry;
+    cb_pinned out;
+    if (!c->cache) return false;
+    const cb_cache_found found = cb_cache_fill(c->cache, chunk_key(c, node, idx), size,
+                                               c->options.reads(c->plan, node, idx), &entry);
+    if (found != CB_CACHE_FILL) return found == CB_CACHE_HIT;
+    const bool there =
+        read_stored(c, &want, cb_cache_data(entry), &out, scratch, count, NULL) == CUBED_OK;
+    cb_cache_filled(c->cache, entry, there);
+    if (there) cb_cache_unpin(c->cache, entry);
+    return there;
+}
+
+bool cb_chunks_is_kept(const cb_chunks *c, int node, int64_t chunk)
+{
+    return c->cache && cb_cache_has(c->cache, (cb_cache_key){node, CB_CACHE_CHUNK, chunk});
+}
+
 static void unmap(void *size, void *data) { cb_map_close(data, (uintptr_t)size); }
 
 /* The runs of bytes that a part of a chunk is: boxes of one element each, which begin them. */

@@ -113,6 +113,12 @@ CUBED_MUST_CHECK cubed_status cb_chunks_want(cb_chunks *c, const cb_want *want, 
 /* A box of an intermediate, where it lies in memory as it would in C order; NULL: it does not, or not yet all of it. It
  * stays as the chunks do. */
 const char *cb_chunks_together(cb_chunks *c, int node, const cb_box *box, cb_task_count *count);
+/* Brings a chunk that is kept to be read again to where it is kept, for tasks that will want it; false: it could not be
+ * read, or there is no room. */
+bool cb_chunks_bring(cb_chunks *c, int node, const int64_t *idx, cb_arena *scratch,
+                     cb_task_count *count);
+/* Whether it is there, or being brought. */
+bool cb_chunks_is_kept(const cb_chunks *c, int node, int64_t chunk);
 /* Whether what was mapped was what is stored: an error if a file has changed before it was let go. What was made of it
  * is not to be used then, and is not put. */
 CUBED_MUST_CHECK cubed_status cb_chunks_check(const cb_chunks *c, cubed_error *err);

@@ -14,7 +14,7 @@
 static bool decodes(const cubed_plan *p, int node)
 {
     const cb_storage *s = p->storage[node];
-    return s && s->array && !p->reused[node] && cb_chunk_bytes(p, node) >= LEAST_CHUNK &&
+    return s && s->array && cb_chunk_bytes(p, node) >= LEAST_CHUNK &&
            !cb_codec_chain_is_raw(&s->meta.codecs);
 }
 
@@ -151,16 +151,17 @@ cubed_status cb_help_take(cb_helper *w, int node, const int64_t *idx, cb_arena *
     if (o) o->state = CB_OFFER_USED;
     pthread_mutex_unlock(h->lock);
     if (!o) return CUBED_OK;
-    cubed_status st = cb_arena_defer(arena, give_back, h, o, err);
-    if (st != CUBED_OK) {
-        give_back(h, o);
-        return st;
-    }
     count->stored_read += o->count.stored_read;
     count->missing += o->count.missing;
     count->present += o->count.present;
+    if (h->plan->reused[node]) {
+        give_back(h, o); /* it is where such chunks are kept */
+        return CUBED_OK;
+    }
     *data = o->data;
-    return CUBED_OK;
+    const cubed_status st = cb_arena_defer(arena, give_back, h, o, err);
+    if (st != CUBED_OK) give_back(h, o);
+    return st;
 }
 
 /* --- Workers without ---------------------------------------------------------------------------------- */
@@ -185,6 +186,7 @@ static bool look(search *s, int node, int64_t chunk)
         return true;
     }
     if (find(w, node, chunk)) return true;
+    if (w->help->plan->reused[node] && cb_chunks_is_kept(w->help->chunks, node, chunk)) return true;
     if (!s->left) {
         s->left = true;
         return true;
@@ -227,7 +229,7 @@ static bool find_wanted(const cb_helper *w, search *s)
 
 static bool is_idle(const cb_helper *w)
 {
-    for (int k = 0; k < w->noffers; k++) {
+    for (int k = 0; k < CB_HELP_OFFERS; k++) {
         if (w->offers[k].state != CB_OFFER_NONE) return false;
     }
     return true;
@@ -248,9 +250,13 @@ static void make_room(cb_helper *w, cb_arena *arena, size_t bytes, size_t beside
     }
 }
 
-/* Memory for a chunk; NULL: there is none now. */
+/* With memory for a chunk, unless it is kept elsewhere; NULL: there is none now. */
 static cb_offer *free_offer(cb_helper *w, cb_arena *arena, int node)
 {
+    for (int k = 0; k < CB_HELP_OFFERS && w->help->plan->reused[node]; k++) {
+        if (w->offers[k].state == CB_OFFER_NONE) return &w->offers[k];
+    }
+    if (w->help->plan->reused[node]) return NULL;
     const size_t bytes = cb_chunk_bytes(w->help->plan, node);
     if (w->noffers > 0 && w->bytes < bytes) {
         if (!is_idle(w)) return NULL;
@@ -273,9 +279,12 @@ static bool bring(cb_help *h, cb_offer *o, cb_arena *arena)
     o->count = (cb_task_count){.bytes_read = 0};
     cb_grid_unravel(h->plan->ir.nodes[o->node].grid, o->chunk, idx);
     /* Who wants it finds out by itself why it cannot be read. */
-    const cubed_status st = cb_chunks_want(h->chunks, &want, arena, &out, &o->count, NULL);
+    const bool there =
+        h->plan->reused[o->node]
+            ? cb_chunks_bring(h->chunks, o->node, idx, arena, &o->count)
+            : cb_chunks_want(h->chunks, &want, arena, &out, &o->count, NULL) == CUBED_OK;
     cb_arena_release(arena, mark);
-    return st == CUBED_OK;
+    return there;
 }
 
 bool cb_help_others(cb_helper *w, cb_arena *arena)
@@ -305,7 +314,7 @@ bool cb_help_others(cb_helper *w, cb_arena *arena)
 
 void cb_help_leave(cb_helper *w)
 {
-    for (int k = 0; k < w->noffers; k++) {
+    for (int k = 0; k < CB_HELP_OFFERS; k++) {
         while (w->offers[k].state == CB_OFFER_USED)
             pthread_cond_wait(w->help->changed, w->help->lock);
         w->offers[k].state = CB_OFFER_NONE;

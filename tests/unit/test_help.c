@@ -213,8 +213,13 @@ static void test_one_task(void **state)
     world *w = *state;
     cubed_error err = CUBED_ERROR_INIT;
     double *alone = new_row(), *helped = new_row();
-    for (int arrays = 1; arrays <= 2; arrays++) {
-        cubed_array *sums = new_sums(w->x, arrays == 1 ? w->x : w->y);
+    cubed_array *turned;
+    must(cubed_flip(w->x, (const int[]){0}, 1, &turned, &err), &err);
+    /* Chunks of one that is turned are read twice, and kept until then. */
+    cubed_array *const others[] = {w->x, turned, w->y};
+    for (int i = 0; i < 3; i++) {
+        const int arrays = i < 2 ? 1 : 2;
+        cubed_array *sums = new_sums(w->x, others[i]);
         reset(false, 0);
         must(compute(w, sums, 1, (cubed_target){.data = alone}, &err), &err);
         assert_int_equal(here.most, 1);
@@ -232,6 +237,7 @@ static void test_one_task(void **state)
         }
         cubed_array_unref(sums);
     }
+    cubed_array_unref(turned);
     free(alone);
     free(helped);
 }
