@@ -188,14 +188,14 @@ NO_OPERANDS = {
     "allclose": (4,), "angle": (1,), "array_split": (1,), "asarray": (0,), "astype": (1,),
     "broadcast_shapes": (0, 1, 2), "broadcast_to": (1,), "can_cast": (0, 1), "corrcoef": (2,),
     "cov": (2,), "cross": (2, 3, 4, 5), "einsum": (0, 1), "finfo": (0,), "from_array": (0,),
-    "isclose": (4,), "isdtype": (0, 1), "isin": (2,), "moveaxis": (1, 2), "nan_to_num": (1,), "pad": (1,),
+    "isclose": (4,), "isdtype": (0, 1), "moveaxis": (1, 2), "nan_to_num": (1,), "pad": (1,),
     "permute_dims": (1,), "result_type": (0, 1, 2), "rot90": (2,), "split": (1,), "store": (1,),
     "tile": (1,), "transpose": (1,), "trapezoid": (2, 3), "unique": (1, 2, 3), "to_zarr": (1,),
     "reshape": (1,), "apply_along_axis": (1,), "as_gufunc": (0,),
     "rechunk": (1,), "blockwise": (1, 3), "apply_over_axes": (2,), "fft2": (1, 2), "ifft2": (1, 2),
     "rfft2": (1, 2), "irfft2": (1, 2), "tensorsolve": (2,), "hsplit": (1,), "vsplit": (1,),
     "dsplit": (1,), "in1d": (2, 3), "intersect1d": (2, 3), "setdiff1d": (2,), "setxor1d": (2,),
-    "resize": (1,),
+    "resize": (1,), "isin": (2,),
 }  # fmt: skip
 
 
