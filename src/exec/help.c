@@ -18,11 +18,17 @@ static bool decodes(const cubed_plan *p, int node)
            !cb_codec_chain_is_raw(&s->meta.codecs);
 }
 
+/* Operands that are read as they are, and what is copied as it is, do not come by loads (cb_load_chunk). */
+static bool comes_by_loads(const cb_stage *s)
+{
+    return s->op->visit && !s->call && !cb_stage_copied(s);
+}
+
 bool cb_help_is_worth(const cubed_plan *p)
 {
     for (int i = 0; i < p->nstages; i++) {
         const cb_stage *s = &p->stages[i];
-        if (!s->op->visit || s->chunks_read < LEAST_CHUNKS) continue;
+        if (!comes_by_loads(s) || s->chunks_read < LEAST_CHUNKS) continue;
         for (int k = 0; k < s->ninputs; k++) {
             if (decodes(p, s->inputs[k])) return true;
         }
@@ -78,9 +84,8 @@ static void withdraw(cb_helper *w, int64_t step)
 void cb_help_begin(cb_helper *w, const cb_stage *stage, int64_t task)
 {
     bool any = false;
-    for (int i = 0; i < stage->ninputs && stage->op->visit; i++)
-        any = any || w->help->decodes[stage->inputs[i]];
-    if (!any) return;
+    for (int i = 0; i < stage->ninputs && !any; i++) any = w->help->decodes[stage->inputs[i]];
+    if (!any || !comes_by_loads(stage)) return;
     pthread_mutex_lock(w->help->lock);
     w->stage = stage;
     w->task = task;
@@ -134,13 +139,13 @@ static void give_back(void *help, void *offer)
     pthread_mutex_unlock(h->lock);
 }
 
-cubed_status cb_help_take(cb_helper *w, int node, const int64_t *idx, cb_arena *arena,
-                          const void **data, cb_task_count *count, cubed_error *err)
+cubed_status cb_help_take(cb_helper *w, cb_want *want, cb_arena *arena, cb_task_count *count,
+                          cubed_error *err)
 {
     cb_help *h = w->help;
-    const int64_t chunk = cb_grid_ravel(h->plan->ir.nodes[node].grid, idx);
+    const int node = want->node;
+    const int64_t chunk = cb_grid_ravel(h->plan->ir.nodes[node].grid, want->idx);
     cb_offer *o;
-    *data = NULL;
     if (!w->stage || !h->decodes[node]) return CUBED_OK;
     pthread_mutex_lock(h->lock);
     w->node = node;
@@ -155,10 +160,11 @@ cubed_status cb_help_take(cb_helper *w, int node, const int64_t *idx, cb_arena *
     count->missing += o->count.missing;
     count->present += o->count.present;
     if (h->plan->reused[node]) {
-        give_back(h, o); /* it is where such chunks are kept */
+        want->reuse = true; /* also of what no other block will read */
+        give_back(h, o);
         return CUBED_OK;
     }
-    *data = o->data;
+    want->there = o->data;
     const cubed_status st = cb_arena_defer(arena, give_back, h, o, err);
     if (st != CUBED_OK) give_back(h, o);
     return st;

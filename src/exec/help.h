@@ -75,11 +75,10 @@ void cb_help_destroy(cb_help *h);
 
 void cb_help_begin(cb_helper *w, const cb_stage *stage, int64_t task);
 void cb_help_step(cb_helper *w, int64_t step);
-/* It wants a chunk: *data is where it lies until `arena`, of which this takes CB_CHUNKS_PIN_BYTES, is released to a mark
- * before; NULL: nobody has it. Waits for who is bringing it. */
-CUBED_MUST_CHECK cubed_status cb_help_take(cb_helper *w, int node, const int64_t *idx,
-                                           cb_arena *arena, const void **data, cb_task_count *count,
-                                           cubed_error *err);
+/* It wants a chunk: if another has brought it, says in `want` where it is: it lies there until `arena`, of which this takes
+ * CB_CHUNKS_PIN_BYTES, is released to a mark before; or it is where chunks are kept. Waits for who is bringing it. */
+CUBED_MUST_CHECK cubed_status cb_help_take(cb_helper *w, cb_want *want, cb_arena *arena,
+                                           cb_task_count *count, cubed_error *err);
 void cb_help_end(cb_helper *w);
 
 /* --- By one without, that holds the lock --- */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "exec/help.h"
 #include "exec/operator.h"
 
 /* Whether other blocks will read the chunk. */
@@ -26,6 +27,7 @@ cubed_status cb_load_chunk(const cb_task *t, const cb_load *load, const int64_t 
     } else {
         want.reuse = is_reused(load, &part, image);
     }
+    if (t->help && !want.part) CB_TRY(cb_help_take(t->help, &want, t->arena, t->count, err));
     return cb_task_want(t, &want, out, err);
 }
 

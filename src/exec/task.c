@@ -16,11 +16,7 @@ cubed_status cb_task_begin(const cb_task *t, int64_t task, cb_box *chunks, cb_bo
 
 cubed_status cb_task_want(const cb_task *t, const cb_want *want, cb_pinned *out, cubed_error *err)
 {
-    cb_want w = *want;
-    /* What may be where a file is mapped may be in another worker's arena. */
-    if (t->help && want->mapped && !want->part)
-        CB_TRY(cb_help_take(t->help, want->node, want->idx, t->arena, &w.there, t->count, err));
-    CB_TRY(cb_chunks_want(t->chunks, &w, t->arena, out, t->count, err));
+    CB_TRY(cb_chunks_want(t->chunks, want, t->arena, out, t->count, err));
     if (t->ahead) cb_ahead_pass(t->ahead, want->node, want->idx, t->count);
     return CUBED_OK;
 }
