@@ -49,10 +49,7 @@ cubed_status cb_help_init(cb_help *h, const cubed_plan *p, cb_chunks *chunks, un
         return cb_fail(err, CUBED_E_NOMEM, "no memory for %u workers", workers);
     }
     for (int i = 0; i < p->ir.nnodes; i++) h->decodes[i] = decodes(p, i);
-    for (unsigned i = 0; i < workers; i++) {
-        h->workers[i].help = h;
-        for (int k = 0; k < CB_HELP_OFFERS; k++) h->workers[i].offers[k].help = h;
-    }
+    for (unsigned i = 0; i < workers; i++) h->workers[i].help = h;
     return CUBED_OK;
 }
 
@@ -259,17 +256,15 @@ static void make_room(cb_helper *w, cb_arena *arena, size_t bytes, size_t beside
 /* With memory for a chunk, unless it is kept elsewhere; NULL: there is none now. */
 static cb_offer *free_offer(cb_helper *w, cb_arena *arena, int node)
 {
-    for (int k = 0; k < CB_HELP_OFFERS && w->help->plan->reused[node]; k++) {
-        if (w->offers[k].state == CB_OFFER_NONE) return &w->offers[k];
-    }
-    if (w->help->plan->reused[node]) return NULL;
+    const bool kept = w->help->plan->reused[node];
     const size_t bytes = cb_chunk_bytes(w->help->plan, node);
-    if (w->noffers > 0 && w->bytes < bytes) {
+    if (!kept && w->noffers > 0 && w->bytes < bytes) {
         if (!is_idle(w)) return NULL;
         cb_help_leave(w);
     }
-    if (w->noffers == 0) make_room(w, arena, bytes, cb_read_need(w->help->plan, node).arena);
-    for (int k = 0; k < w->noffers; k++) {
+    if (!kept && w->noffers == 0)
+        make_room(w, arena, bytes, cb_read_need(w->help->plan, node).arena);
+    for (int k = 0; k < (kept ? CB_HELP_OFFERS : w->noffers); k++) {
         if (w->offers[k].state == CB_OFFER_NONE) return &w->offers[k];
     }
     return NULL;

@@ -30,7 +30,6 @@ typedef enum cb_offer_state {
 } cb_offer_state;
 
 typedef struct cb_offer {
-    cb_help *help;
     cb_offer_state state;
     const cb_helper *to; /* NULL: it is not wanted any more */
     int node;

@@ -204,12 +204,9 @@ static cubed_status each_part(const cb_netcdf_writer *w, cb_netcdf_entry *e, par
                         &scratch, err));
     cubed_status st = cb_arena_alloc(scratch, bytes, "chunk", &chunk, err);
     p.data = chunk;
-    while (st == CUBED_OK) {
-        st = do_part(w, e, idx, &p, scratch, fn, err);
-        int d = m->ndim - 1;
-        while (d >= 0 && ++idx[d] == grid[d]) idx[d--] = 0;
-        if (d < 0) break;
-    }
+    do {
+        if (st == CUBED_OK) st = do_part(w, e, idx, &p, scratch, fn, err);
+    } while (st == CUBED_OK && cb_next_index(m->ndim, grid, idx));
     cb_arena_free(scratch);
     return st;
 }

@@ -60,14 +60,6 @@ static int64_t element(const cb_zarr_meta *m, const box *x, const int64_t *at)
     return number;
 }
 
-/* Goes on to the next index in C order; false behind the last. */
-static bool step(int ndim, const int64_t *extents, int64_t *at)
-{
-    int d = ndim - 1;
-    while (d >= 0 && ++at[d] == extents[d]) at[d--] = 0;
-    return d >= 0;
-}
-
 static cubed_status put_fill(reading *r, const box *x, cubed_error *err)
 {
     const cb_zarr_meta *m = &r->o->meta;
@@ -75,7 +67,7 @@ static cubed_status put_fill(reading *r, const box *x, cubed_error *err)
     do {
         CB_TRY(put_text(r, element(m, x, at), (const unsigned char *)r->o->fill, strlen(r->o->fill),
                         err));
-    } while (step(m->ndim, x->within, at));
+    } while (cb_next_index(m->ndim, x->within, at));
     return CUBED_OK;
 }
 
@@ -97,7 +89,7 @@ static cubed_status put_box(reading *r, const box *x, const unsigned char *bytes
         for (int d = 0; d < m->ndim; d++) within = within && at[d] < x->within[d];
         if (within) CB_TRY(put_text(r, element(m, x, at), bytes + here, length, err));
         here += length;
-    } while (step(m->ndim, x->shape, at));
+    } while (cb_next_index(m->ndim, x->shape, at));
     return CUBED_OK;
 }
 
@@ -114,7 +106,7 @@ static cubed_status put_led(reading *r, const box *x, const unsigned char *bytes
         for (int d = 0; d < m->ndim; d++) i = i * (size_t)x->shape[d] + (size_t)at[d];
         CB_TRY(cb_file_texts_get(r->leads, bytes + i * r->item, &text, &length, err));
         CB_TRY(put_text(r, element(m, x, at), text, length, err));
-    } while (step(m->ndim, x->within, at));
+    } while (cb_next_index(m->ndim, x->within, at));
     return CUBED_OK;
 }
 
@@ -152,7 +144,7 @@ static cubed_status put_inner(reading *r, const box *shard, const uint64_t *inde
         cubed_status st = size ? decode_box(r, &x, r->object.data + offset, (size_t)size, err)
                                : put_fill(r, &x, err);
         if (st != CUBED_OK) return cb_context(err, st, "inner chunk %" PRId64, i);
-    } while (step(m->ndim, counts, at));
+    } while (cb_next_index(m->ndim, counts, at));
     return CUBED_OK;
 }
 
@@ -205,7 +197,7 @@ static cubed_status read_chunks(reading *r, cubed_error *err)
     for (int d = 0; d < m->ndim; d++) counts[d] = cb_zarr_count(m, d);
     do {
         CB_TRY(read_chunk(r, idx, err));
-    } while (step(m->ndim, counts, idx));
+    } while (cb_next_index(m->ndim, counts, idx));
     return CUBED_OK;
 }
 

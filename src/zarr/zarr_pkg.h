@@ -18,6 +18,14 @@ json_t *cb_fill_print(cubed_dtype dtype, const cubed_scalar *v, int format);
 /* What metadata of format 2 can say: all NaN are one there. */
 void cb_fill_for_v2(cubed_dtype dtype, cubed_scalar *v);
 
+/* Goes on to the next index in C order; false behind the last. No extent is 0. */
+static inline bool cb_next_index(int ndim, const int64_t *extents, int64_t *at)
+{
+    int d = ndim - 1;
+    while (d >= 0 && ++at[d] == extents[d]) at[d--] = 0;
+    return d >= 0;
+}
+
 /* Bytes of a fill value that are kept: longer items go on with zeros. */
 static inline size_t cb_fill_size(cubed_dtype dtype)
 {

@@ -435,6 +435,26 @@ static cubed_status copy_block(const cubed_block_call *call, void *ctx, cubed_er
     return CUBED_OK;
 }
 
+/* Of three tasks, each of which copies a block by a function of the caller's. */
+static cubed_plan *new_copy(fixture *f, const cubed_block_fn *fn)
+{
+    const cubed_kernel kernel = {.name = fn->name};
+    const int64_t chunk = 10;
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_array *x, *y;
+    cubed_plan *plan;
+    cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
+    o.work_dir = f->work;
+    must(cubed_context_add_block_fn(f->ctx, fn, &err), &err);
+    must(cubed_array_arange(f->ctx, 0, 30, 1, CUBED_FLOAT64, &chunk, &x, &err), &err);
+    must(cubed_map_blocks(f->ctx, &kernel, &x, 1, CUBED_FLOAT64, NULL, &y, &err), &err);
+    const cubed_target t = {.array = y, .url = f->out};
+    must(cubed_plan_new(f->ctx, &t, 1, &o, &plan, &err), &err);
+    cubed_array_unref(y);
+    cubed_array_unref(x);
+    return plan;
+}
+
 /* Messages of one run with the same bytes load its plan once. */
 static void test_plans_are_loaded_once(void **state)
 {
@@ -443,22 +463,12 @@ static void test_plans_are_loaded_once(void **state)
                                       .name = "copy",
                                       .need = count_asked,
                                       .run = copy_block};
-    static const cubed_kernel kernel = {.name = "copy"};
     static const char *const runs[] = {"once", "once", "once", "other", "other", "once"};
-    const int64_t chunk = 10;
     fixture *f = *state;
     cubed_error err = CUBED_ERROR_INIT;
-    cubed_array *x, *y;
-    cubed_plan *plan;
-    cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
+    cubed_plan *plan = new_copy(f, &fn);
     char name[CUBED_RUN_NAME_CAP];
     int before = 0;
-    o.work_dir = f->work;
-    must(cubed_context_add_block_fn(f->ctx, &fn, &err), &err);
-    must(cubed_array_arange(f->ctx, 0, 30, 1, CUBED_FLOAT64, &chunk, &x, &err), &err);
-    must(cubed_map_blocks(f->ctx, &kernel, &x, 1, CUBED_FLOAT64, NULL, &y, &err), &err);
-    const cubed_target t = {.array = y, .url = f->out};
-    must(cubed_plan_new(f->ctx, &t, 1, &o, &plan, &err), &err);
     must(cubed_run_begin(plan, "once", name, &err), &err);
     for (int i = 0; i < 6; i++) {
         const cubed_task_range range = {.token = 1, .first = i % 3, .last = i % 3 + 1};
@@ -475,8 +485,6 @@ static void test_plans_are_loaded_once(void **state)
     }
     must(cubed_run_finish(plan, name, &err), &err);
     cubed_plan_unref(plan);
-    cubed_array_unref(y);
-    cubed_array_unref(x);
     assert_int_equal(remove_dir(f->out), 0);
     assert_int_equal(remove_dir(f->work), 0);
 }
@@ -514,20 +522,10 @@ static void test_runs_stay_open_while_they_last(void **state)
                                       .need = count_asked,
                                       .run = copy_block,
                                       .ended = count_ended};
-    static const cubed_kernel kernel = {.name = "copy until the end"};
-    const int64_t chunk = 10;
     fixture *f = *state;
     cubed_error err = CUBED_ERROR_INIT;
-    cubed_array *x, *y;
-    cubed_plan *plan;
-    cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
+    cubed_plan *plan = new_copy(f, &fn);
     char name[CUBED_RUN_NAME_CAP];
-    o.work_dir = f->work;
-    must(cubed_context_add_block_fn(f->ctx, &fn, &err), &err);
-    must(cubed_array_arange(f->ctx, 0, 30, 1, CUBED_FLOAT64, &chunk, &x, &err), &err);
-    must(cubed_map_blocks(f->ctx, &kernel, &x, 1, CUBED_FLOAT64, NULL, &y, &err), &err);
-    const cubed_target t = {.array = y, .url = f->out};
-    must(cubed_plan_new(f->ctx, &t, 1, &o, &plan, &err), &err);
     must(cubed_run_begin(plan, "open", name, &err), &err);
     assert_int_equal(work_on_task(f, plan, 0, false), CUBED_OK);
     assert_int_equal(work_on_task(f, plan, 1, false), CUBED_OK);
@@ -547,8 +545,6 @@ static void test_runs_stay_open_while_they_last(void **state)
     assert_int_equal(work_on_task(f, plan, 2, false), CUBED_E_NOT_FOUND);
     assert_int_equal(ended, 2);
     cubed_plan_unref(plan);
-    cubed_array_unref(y);
-    cubed_array_unref(x);
     assert_int_equal(remove_dir(f->out), 0);
     assert_int_equal(rmdir(f->work), 0);
 }
