@@ -138,6 +138,8 @@ CUBED_MUST_CHECK cubed_status cb_codec_range_decode(const cb_codec_step *s, void
 /* The sharding step if the chain is nothing else, so that inner chunks can be read by themselves;
  * else NULL. */
 const cb_codec_step *cb_codec_chain_shard(const cb_codec_chain *c);
+/* The same of a part of it, such as what inner chunks of shards go through. */
+const cb_codec_step *cb_codec_part_shard(const cb_codec_chain *c, cb_codec_subread part);
 /* Encoded bytes of a shard's index, which stands at the start or the end of its object. */
 size_t cb_codec_index_bytes(const cb_codec_chain *c, const cb_codec_step *shard);
 /* The index decoded: two numbers for each inner chunk. */

@@ -262,8 +262,13 @@ out:
     return st == CUBED_OK ? st : cb_context(err, st, "codec sharding_indexed");
 }
 
+const cb_codec_step *cb_codec_part_shard(const cb_codec_chain *c, cb_codec_subread part)
+{
+    const cb_codec_step *s = &c->step[part.first];
+    return part.n == 1 && s->vt == &cb_codec_sharding_indexed ? s : NULL;
+}
+
 const cb_codec_step *cb_codec_chain_shard(const cb_codec_chain *c)
 {
-    const cb_codec_step *s = &c->step[c->all.first];
-    return c->all.n == 1 && s->vt == &cb_codec_sharding_indexed ? s : NULL;
+    return cb_codec_part_shard(c, c->all);
 }

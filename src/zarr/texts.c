@@ -124,45 +124,66 @@ static cubed_status decode_box(reading *r, const box *x, const void *encoded, si
     return st;
 }
 
+static cubed_status put_shard(reading *r, const cb_codec_chain *c, const cb_codec_step *s,
+                              const box *shard, const char *encoded, size_t size, cubed_error *err);
+
 /* Those of a shard's inner chunks in which there is anything of the array. */
-static cubed_status put_inner(reading *r, const box *shard, const uint64_t *index, cubed_error *err)
+static cubed_status put_inner(reading *r, const cb_codec_chain *c, const cb_codec_step *s,
+                              const box *shard, const char *encoded, size_t size,
+                              const uint64_t *index, cubed_error *err)
 {
-    const cb_zarr_meta *m = &r->o->meta;
+    const int ndim = r->o->meta.ndim;
+    const int64_t *inner = c->step[s->inner.first].shape;
+    const cb_codec_step *nested = cb_codec_part_shard(c, s->inner);
     int64_t at[CUBED_MAX_NDIM] = {0}, counts[CUBED_MAX_NDIM];
-    for (int d = 0; d < m->ndim; d++) counts[d] = cb_ceil_div(shard->within[d], m->inner[d]);
+    for (int d = 0; d < ndim; d++) counts[d] = cb_ceil_div(shard->within[d], inner[d]);
     do {
         box x;
         int64_t i = 0;
-        uint64_t offset, size;
-        for (int d = 0; d < m->ndim; d++) {
-            i = i * (shard->shape[d] / m->inner[d]) + at[d];
-            x.begin[d] = shard->begin[d] + at[d] * m->inner[d];
-            x.shape[d] = m->inner[d];
-            x.within[d] = cb_min_i64(m->inner[d], shard->within[d] - at[d] * m->inner[d]);
+        uint64_t offset, bytes;
+        cubed_status st;
+        for (int d = 0; d < ndim; d++) {
+            i = i * (shard->shape[d] / inner[d]) + at[d];
+            x.begin[d] = shard->begin[d] + at[d] * inner[d];
+            x.shape[d] = inner[d];
+            x.within[d] = cb_min_i64(inner[d], shard->within[d] - at[d] * inner[d]);
         }
-        CB_TRY(cb_codec_index_find(index, r->most, r->object.size, i, &offset, &size, err));
-        cubed_status st = size ? decode_box(r, &x, r->object.data + offset, (size_t)size, err)
-                               : put_fill(r, &x, err);
+        CB_TRY(cb_codec_index_find(index, r->most, size, i, &offset, &bytes, err));
+        if (bytes == 0)
+            st = put_fill(r, &x, err);
+        else if (nested)
+            st = put_shard(r, c, nested, &x, encoded + offset, (size_t)bytes, err);
+        else
+            st = decode_box(r, &x, encoded + offset, (size_t)bytes, err);
         if (st != CUBED_OK) return cb_context(err, st, "inner chunk %" PRId64, i);
-    } while (cb_next_index(m->ndim, counts, at));
+    } while (cb_next_index(ndim, counts, at));
     return CUBED_OK;
 }
 
-static cubed_status put_shard(reading *r, const box *x, cubed_error *err)
+/* Of an object, or of an inner chunk that is itself a shard. */
+static cubed_status put_shard(reading *r, const cb_codec_chain *c, const cb_codec_step *s,
+                              const box *shard, const char *encoded, size_t size, cubed_error *err)
 {
-    cb_codec_chain own;
-    const cb_codec_chain *c = cb_zarr_codecs_of(&r->o->meta, x->shape, &own);
-    const cb_codec_step *s = cb_codec_chain_shard(c);
     const size_t bytes = cb_codec_index_bytes(c, s), mark = cb_arena_mark(r->arena);
     void *index;
-    if (r->object.size < bytes) return damaged(err);
-    const char *encoded = r->object.data + (s->index_in_front ? 0 : r->object.size - bytes);
+    if (size < bytes) return damaged(err);
+    const char *at = encoded + (s->index_in_front ? 0 : size - bytes);
     CB_TRY(cb_arena_alloc(r->arena, cb_codec_index_numbers(s) * sizeof(uint64_t), "shard index",
                           &index, err));
-    cubed_status st = cb_codec_index_decode(c, s, encoded, index, r->arena, err);
-    if (st == CUBED_OK) st = put_inner(r, x, index, err);
+    cubed_status st = cb_codec_index_decode(c, s, at, index, r->arena, err);
+    if (st == CUBED_OK) st = put_inner(r, c, s, shard, encoded, size, index, err);
     cb_arena_release(r->arena, mark);
     return st;
+}
+
+/* What is there of a chunk of the array. */
+static cubed_status put_object(reading *r, const box *x, cubed_error *err)
+{
+    const char *encoded = r->object.data ? r->object.data : "";
+    cb_codec_chain own;
+    if (!r->o->sharded) return decode_box(r, x, encoded, r->object.size, err);
+    const cb_codec_chain *c = cb_zarr_codecs_of(&r->o->meta, x->shape, &own);
+    return put_shard(r, c, cb_codec_chain_shard(c), x, encoded, r->object.size, err);
 }
 
 static cubed_status read_chunk(reading *r, const int64_t *idx, cubed_error *err)
@@ -181,10 +202,8 @@ static cubed_status read_chunk(reading *r, const int64_t *idx, cubed_error *err)
     cubed_status st = cb_store_read_all(r->store, key, r->most, &r->object, &why);
     if (st == CUBED_E_NOT_FOUND)
         st = put_fill(r, &x, &why);
-    else if (st == CUBED_OK && r->o->sharded)
-        st = put_shard(r, &x, &why);
     else if (st == CUBED_OK)
-        st = decode_box(r, &x, r->object.data ? r->object.data : "", r->object.size, &why);
+        st = put_object(r, &x, &why);
     if (st == CUBED_OK) return st;
     if (err) *err = why;
     return cb_context(err, st, "%s: chunk %s", r->store->url, key);
@@ -208,15 +227,15 @@ static cubed_status no_texts(const reading *r, cubed_error *err)
                    r->store->url, *r->path ? "::" : "", r->path, r->o->type);
 }
 
-/* The codecs of shards, whose inner chunks are of bytes instead of texts: where these are in their objects is the same. */
-static cubed_status find_shards(reading *r, const cb_codecs *known, json_t *list, cubed_error *err)
+/* The codecs of shards, whose inner chunks are of bytes instead of texts: where these are in their objects is the same.
+ * `conf` is that of the shards that hold no others. */
+static cubed_status find_shards(reading *r, const cb_codecs *known, json_t *list, json_t *conf,
+                                cubed_error *err)
 {
     cb_zarr_meta *m = &r->o->meta;
     const cb_codec_array array = {1, 1, m->ndim, m->chunk, "", CUBED_UINT8, known};
-    json_t *conf = json_object_get(json_array_get(list, 0), "configuration");
     json_object_set_new(conf, "codecs", json_pack("[s]", "bytes"));
     CB_TRY(cb_codec_chain_parse_v3(r->path, list, &array, &m->codecs, err));
-    if (!cb_codec_chain_shard(&m->codecs)) return no_texts(r, err);
     return cb_zarr_check_irregular(r->path, m, err);
 }
 
@@ -242,18 +261,22 @@ static const char *codec_name(const reading *r, const json_t *list)
     return name ? name : "";
 }
 
-/* What chunks of texts went through; of shards their inner chunks. */
+/* What chunks of texts went through; of shards, which may lie within shards, their inner chunks. */
 static cubed_status find_text_codecs(reading *r, const cb_codecs *known, json_t *outer,
                                      cubed_error *err)
 {
     const cb_zarr_meta *m = &r->o->meta;
-    json_t *conf = json_object_get(json_array_get(outer, 0), "configuration");
-    json_t *list = r->o->sharded ? json_object_get(conf, "codecs") : outer;
+    json_t *list = outer, *conf = NULL;
+    while (r->o->sharded && strcmp(codec_name(r, list), "sharding_indexed") == 0) {
+        if (json_array_size(list) != 1) return no_texts(r, err);
+        conf = json_object_get(json_array_get(list, 0), "configuration");
+        list = json_object_get(conf, "codecs");
+    }
     if (strcmp(r->o->type, "string") != 0 || strcmp(codec_name(r, list), "vlen-utf8") != 0 ||
         (m->order_f && m->ndim > 1) || (m->format == 2 && json_array_size(list) != 2))
         return no_texts(r, err);
     CB_TRY(parse_bytes(r, known, list, r->most, err));
-    return r->o->sharded ? find_shards(r, known, outer, err) : CUBED_OK;
+    return conf ? find_shards(r, known, outer, conf, err) : CUBED_OK;
 }
 
 /* The same of a file's elements, which are as many bytes as there are. */
@@ -282,14 +305,13 @@ static cubed_status find_codecs(reading *r, const cb_codecs *known, cubed_error 
     return st;
 }
 
-/* Beside the object: a decoded chunk, and what decoding takes; of a shard its index, too. */
-static cubed_status find_need(const reading *r, cb_need *need, cubed_error *err)
+/* Adds what a shard's index takes while its inner chunks are read, and before. */
+static cubed_status add_index(const reading *r, const cb_codec_step *s, cb_need *need,
+                              cubed_error *err)
 {
     const cb_codec_chain *c = &r->o->meta.codecs;
-    const size_t chunk = cb_arena_round(r->codecs.chunk_bytes);
-    *need = cb_need_both((cb_need){chunk, 0}, cb_codec_chain_decode_need(&r->codecs));
-    if (!r->o->sharded) return CUBED_OK;
-    const cb_codec_step *s = cb_codec_chain_shard(c);
+    const cb_codec_step *nested = cb_codec_part_shard(c, s->inner);
+    if (nested) CB_TRY(add_index(r, nested, need, err));
     if (cb_codec_index_bytes(c, s) > r->most)
         return cb_fail(err, CUBED_E_BUDGET,
                        "%s%s%s: the index of a shard takes more than %zu bytes", r->store->url,
@@ -297,6 +319,15 @@ static cubed_status find_need(const reading *r, cb_need *need, cubed_error *err)
     const size_t index = cb_arena_round(cb_codec_index_numbers(s) * sizeof(uint64_t));
     *need = cb_need_both((cb_need){index, 0}, cb_need_either(*need, cb_codec_index_need(c, s)));
     return CUBED_OK;
+}
+
+/* Beside the object: a decoded chunk, and what decoding takes; of shards their indices, too. */
+static cubed_status find_need(const reading *r, cb_need *need, cubed_error *err)
+{
+    const size_t chunk = cb_arena_round(r->codecs.chunk_bytes);
+    *need = cb_need_both((cb_need){chunk, 0}, cb_codec_chain_decode_need(&r->codecs));
+    return r->o->sharded ? add_index(r, cb_codec_chain_shard(&r->o->meta.codecs), need, err)
+                         : CUBED_OK;
 }
 
 /* Memory for all texts, and zeros behind each of them. */

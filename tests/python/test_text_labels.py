@@ -184,6 +184,26 @@ def test_irregular_chunks(tmp_path, dtype, inner):
     assert got.arrays()["result"].tolist() == x.tolist()
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("location", ["start", "end"])
+@pytest.mark.parametrize("depth", [2, 3])
+def test_shards_within_shards(tmp_path, depth, location):
+    x = np.array([[f"{i} é {k}" * (k + 1) for k in range(9)] for i in range(13)], object)
+    codec = zarr.codecs.ShardingCodec(
+        chunk_shape=(1, 2),
+        codecs=[zarr.codecs.VLenUTF8Codec(), zarr.codecs.ZstdCodec()],
+        index_location=location,
+    )
+    for i in range(depth - 1):
+        codec = zarr.codecs.ShardingCodec(chunk_shape=(2 << i, 2 << i), codecs=[codec])
+    z = zarr.create_array(tmp_path / "x", shape=x.shape, chunks=(8, 8), dtype=str,
+                          serializer=codec, compressors=None, fill_value="gap")  # fmt: skip
+    z[:9, 1:] = x[:9, 1:]  # inner shards are not there, and chunks of those that are
+    got = check(run("eval", "x", "--in", f"x={tmp_path / 'x'}", "--json"))
+    assert got.arrays()["result"].tolist() == z[...].tolist()
+    assert (tmp_path / "x/zarr.json").read_text().count("sharding_indexed") == depth
+
+
 def test_labels_in_shards(tmp_path):
     ds = make(tmp_path / "a.zarr", chunks=(2,), shards=(6,))
     irregular(tmp_path / "a.zarr/uneven", TEXTS, [[5, 2, 4]])

@@ -199,6 +199,55 @@ static void test_shards(void **state)
     cb_store_close(s);
 }
 
+#define INDEX                                                                                      \
+    "\"index_codecs\": [{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}]"
+/* Shards of `outer` texts that hold shards of `inner` ones, which hold chunks of one; `behind` stands in the list of the inner
+ * ones' codecs. */
+#define NESTED(outer, inner, behind)                                                               \
+    "[{\"name\": \"sharding_indexed\", \"configuration\": {\"chunk_shape\": " outer ", " INDEX     \
+    ", \"codecs\": [{\"name\": \"sharding_indexed\", \"configuration\": {\"chunk_shape\": " inner  \
+    ", \"codecs\": [{\"name\": \"vlen-utf8\"}], " INDEX "}}" behind "]}}]"
+
+static void test_shards_within_shards(void **state)
+{
+    (void)state;
+    const uint32_t expected[] = {'?', 0, '?', 0, '?', 0, 'a', 'b', '?', 0};
+    cubed_store *s = memory();
+    bytes b = {.size = 0};
+    put_meta(s, (fields){.shape = "[5]", .chunk = "[8]", .codecs = NESTED("[2]", "[1]", "")});
+    /* The shard's second inner shard alone is there, and of its chunks the second one. */
+    add_chunk(&b, 1, (const char *const[]){"ab"});
+    const uint64_t size = b.size;
+    add_number(&b, UINT64_MAX, 8);
+    add_number(&b, UINT64_MAX, 8);
+    add_number(&b, 0, 8);
+    add_number(&b, size, 8);
+    const uint64_t inner = b.size;
+    for (int i = 0; i < 8; i++) add_number(&b, i == 2 ? 0 : i == 3 ? inner : UINT64_MAX, 8);
+    put_bytes(s, "c/0", &b);
+    expect_texts(s, 2, 5, expected);
+
+    /* Offsets of an inner shard's index are within it, not within the object. */
+    cb_le_put(b.data + size + 16, size + 32, 8);
+    put_bytes(s, "c/0", &b);
+    expect_error(s, MOST, CUBED_E_FORMAT, "c/0: inner chunk 1: shard index");
+    cb_le_put(b.data + inner + 24, 31, 8); /* one byte less than its index has */
+    put_bytes(s, "c/0", &b);
+    expect_error(s, MOST, CUBED_E_FORMAT, "inner chunk 1: it does not hold the texts of a chunk");
+
+    put_meta(
+        s,
+        (fields){.shape = "[40000]", .chunk = "[40000]", .codecs = NESTED("[40000]", "[1]", "")});
+    expect_error(s, MOST, CUBED_E_BUDGET, "the index of a shard takes more than 65536 bytes");
+    put_meta(s, (fields){.shape = "[5]",
+                         .chunk = "[8]",
+                         .codecs = NESTED("[2]", "[1]", ", {\"name\": \"crc32c\"}")});
+    expect_error(s, MOST, CUBED_E_UNSUPPORTED, "are not read as texts");
+    put_meta(s, (fields){.shape = "[5]", .chunk = "[8]", .codecs = NESTED("[4]", "[3]", "")});
+    expect_error(s, MOST, CUBED_E_FORMAT, "expected a divisor of 4");
+    cb_store_close(s);
+}
+
 static void test_damaged_chunks(void **state)
 {
     (void)state;
@@ -274,7 +323,7 @@ int main(void)
         cmocka_unit_test(test_chunks),       cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_format_2),     cmocka_unit_test(test_shards),
         cmocka_unit_test(test_limits),       cmocka_unit_test(test_damaged_chunks),
-        cmocka_unit_test(test_other_arrays),
+        cmocka_unit_test(test_other_arrays), cmocka_unit_test(test_shards_within_shards),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
