@@ -228,6 +228,9 @@ typedef struct cubed_stored_info {
     int ndim;
     int64_t shape[CUBED_MAX_NDIM];
     int64_t chunks[CUBED_MAX_NDIM];
+    /* The array that the plan was made of whose elements these are, as long as the caller has it: only to be compared.
+     * NULL of what was added when the plan was made, and of plans that were loaded. */
+    const cubed_array *array;
 } cubed_stored_info;
 /* Number i of the stored arrays that a stage reads (num_inputs), and that it makes (num_outputs). CUBED_E_INDEX
  * if there is none. */

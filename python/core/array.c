@@ -158,6 +158,12 @@ static PyObject *get_missing_value(PyObject *self, void *closure)
                                      (Py_ssize_t)(size < sizeof value ? size : sizeof value));
 }
 
+static PyObject *get_address(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyLong_FromVoidPtr(array_of(self));
+}
+
 /* dump() -> bytes, from which load_array makes the same array */
 static PyObject *dump(PyObject *self, PyObject *args)
 {
@@ -191,6 +197,8 @@ static PyGetSetDef getset[] = {
     {"dim_names", get_dim_names, NULL, "Names of the dimensions; None where there is none.", NULL},
     {"missing_value", get_missing_value, NULL,
      "Bytes of the element that stands for a missing one in a store of format 2, or None.", NULL},
+    {"address", get_address, NULL, "What plans have as \"array\" of a stored array that it is.",
+     NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

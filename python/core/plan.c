@@ -420,9 +420,10 @@ static PyObject *stored_dict(const cubed_plan *plan, const cubed_stored_info *s)
         return NULL;
     }
     return Py_BuildValue(
-        "{sisssssOsOsssNsNsN}", "id", s->id, "name", s->name, "why", s->why, "is_source",
+        "{sisssssOsOsssNsNsNsN}", "id", s->id, "name", s->name, "why", s->why, "is_source",
         s->is_source ? Py_True : Py_False, "is_target", s->is_target ? Py_True : Py_False, "dtype",
-        cubed_dtype_text(s->dtype, dtype), "shape", shape, "chunks", chunks, "codecs", codecs);
+        cubed_dtype_text(s->dtype, dtype), "shape", shape, "chunks", chunks, "codecs", codecs,
+        "array", PyLong_FromVoidPtr((void *)(uintptr_t)s->array));
 }
 
 typedef cubed_status (*stored_fn)(const cubed_plan *plan, int stage, int i, cubed_stored_info *info,

@@ -94,6 +94,7 @@ static void describe(const cubed_plan *p, int node, cubed_stored_info *info)
                                 .is_source = cb_node_is_source(n),
                                 .is_target = n->is_target,
                                 .why = cb_why_text(n->why),
+                                .array = n->array,
                                 .dtype = n->dtype,
                                 .ndim = n->grid->ndim};
     if (!info->name)

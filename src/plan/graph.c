@@ -195,6 +195,7 @@ cubed_status cb_graph_add(cubed_context *ctx, const cb_node *node, cubed_array *
     x->node.ninputs = 0;
     x->node.inputs = NULL;
     x->node.origin = 0;
+    x->node.array = NULL;
     for (int d = 0; d < node->grid->ndim; d++) {
         x->shape[d] = node->grid->axis[d].extent;
         x->chunks[d] = node->grid->axis[d].chunk;

@@ -14,6 +14,7 @@ import pytest
 from cubed import backend_array_api as backend
 from cubed.core.groupby import groupby_blockwise, groupby_reduction
 from cubed.core.ops import reduction, scan
+from cubed.core.plan import ArrayRole
 from cubed.diagnostics.history import HistoryCallback
 from cubed.diagnostics.rich import RichProgressBar
 from cubed.diagnostics.timeline import TimelineVisualizationCallback
@@ -742,6 +743,37 @@ def test_names_of_what_plans_compute(x):
     plan = cubed.plan(y, x, optimize_graph=False)
     assert plan.array_names == (y.name, x.name) and not plan.optimized
     assert y.plan().optimized
+
+
+def test_roles_of_stored_arrays(tmp_path):
+    spec = cubed.Spec(str(tmp_path / "work"), allowed_mem="100MB")
+    cubed.to_zarr(cubed.ones((3, 3), chunks=2, spec=spec), str(tmp_path / "a"))
+    a = cubed.from_zarr(str(tmp_path / "a"), spec=spec)
+    b = cubed.asarray(np.arange(9.0).reshape(3, 3), chunks=2, spec=spec)
+    c = xp.cumulative_sum(a + b, axis=0)
+    d = xp.sort(c, axis=1) * 3
+    role = ArrayRole
+    names = {x.name: r for x, r in ((a, role.INPUT), (b, role.INPUT), (d, role.OUTPUT))}
+    plan = d.plan(optimize_graph=False)
+    assert set(plan.input_array_names) == {a.name, b.name} and plan.array_names == (d.name,)
+    assert {name: plan.array_role(name) for name in names} == names
+    assert c.name in plan.intermediate_array_names
+    assert plan.array_role(c.name) is role.INTERMEDIATE
+    for kind in ("input", "intermediate"):
+        of_kind = getattr(plan, f"{kind}_array_names")
+        assert len(set(of_kind)) == getattr(plan, f"total_{kind}_narrays") == len(of_kind)
+        assert set(of_kind) < set(plan.dag)
+    with pytest.raises(ValueError, match=rf"name is 'x', expected one of .*'{d.name}'"):
+        plan.array_role("x")
+
+    # An array that is read and is a result; what is not there any more; and what was loaded.
+    both = cubed.plan(a, a + 1)
+    assert both.array_names[0] == a.name and a.name not in both.input_array_names
+    assert len(both.input_array_names) == both.total_input_narrays == 1
+    nameless = (cubed.from_zarr(str(tmp_path / "a"), spec=spec) + 1).plan()
+    assert nameless.input_array_names[0].startswith("source-")
+    loaded = cubed.load_plan((a + 1).plan().save())
+    assert loaded.input_array_names[0].startswith("source-")
 
 
 def test_blocks_from_nothing_go_to_those_who_take_them():

@@ -9,7 +9,7 @@ import functools
 import importlib
 import inspect
 import re
-from inspect import Parameter
+from inspect import Parameter, getsource
 from pathlib import Path
 
 import cubed
@@ -53,11 +53,20 @@ def found(path):
                 return x.__dataclass_fields__[name]
             if name in getattr(x, "__annotations__", ()) and not hasattr(x, name):
                 return x  # of its objects
+            if inspect.isclass(x) and name in given(x) and not hasattr(x, name):
+                return x  # of its objects
             if not hasattr(x, name):
                 return None
             x = getattr(x, name)
         return x
     return None
+
+
+@functools.cache
+def given(cls):
+    """Names that its methods, and those of classes that it is made of, give `self`."""
+    ours = [c for c in cls.__mro__ if c.__module__.startswith("cubed")]
+    return {n for c in ours for n in re.findall(r"\bself\.(\w+)(?:: [^=\n]+)? = ", getsource(c))}
 
 
 def is_in(path, those):

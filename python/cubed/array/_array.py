@@ -6,6 +6,7 @@ import importlib
 import itertools
 import math
 import sys
+import weakref
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -75,6 +76,7 @@ class Array(Methods):
         """What graphs of plans call it: unique in this process."""
         if self._name is None:
             self._name = f"array-{next(_numbers):03d}"
+            _named[self._x.address] = self
         return self._name
 
     @property
@@ -511,6 +513,15 @@ class Array(Methods):
 
 
 _numbers = itertools.count(1)
+_named: weakref.WeakValueDictionary[int, Array] = weakref.WeakValueDictionary()
+
+
+def name_at(address: int) -> str | None:
+    """The name of the array that is there, if it was asked for one."""
+    x = _named.get(address)
+    return x._name if x is not None and x._x.address == address else None
+
+
 _xarray_met = False
 
 

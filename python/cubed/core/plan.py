@@ -1,6 +1,7 @@
 """Import paths of plans, which are final when they are made."""
 
 from cubed.planning import _compute
+from cubed.planning._totals import ArrayRole as ArrayRole
 from cubed.runtime import types
 
 FinalizedPlan = _compute.Plan

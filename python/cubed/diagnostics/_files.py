@@ -25,6 +25,11 @@ class FileCallback(Callback):
         self.directory: Path = Path(directory)
         self.written: Path | None = None
 
+    @property
+    def dst(self) -> Path | None:
+        """Another name of :attr:`written`: the latest computation's file."""
+        return self.written
+
     def destination(self, compute_id: str) -> Path:
         """Where the file of that computation goes; its directory exists then."""
         path = self.path or self.directory / compute_id / self.file_name

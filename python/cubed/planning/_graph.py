@@ -66,8 +66,8 @@ def graph_of(plan: Any) -> Any:
     except ImportError as e:
         raise ImportError("graphs of plans need networkx: pip install networkx") from e
     stages = plan.stages
-    stored = {x["id"]: x for s in stages for x in (*s["inputs"], *s["outputs"])}
-    names = _names(stored, plan._names)
+    stored = {x["id"]: x for x in plan._stored()}
+    names = plan._names_of_stored()
     dag = nx.MultiDiGraph()
     arrays = {}
     for i, x in stored.items():
@@ -94,12 +94,3 @@ def graph_of(plan: Any) -> Any:
         dag.add_edges_from((names[x["id"]], name) for x in stage["inputs"])
         dag.add_edges_from((name, names[x["id"]]) for x in stage["outputs"])
     return nx.freeze(dag)
-
-
-def _names(stored: dict[int, dict[str, Any]], given: list[str]) -> dict[int, str]:
-    """What arrays are called: results as those whose values they are, which come in their order."""
-    names = {i: f"{'source' if x['is_source'] else 'intermediate'}-{i}" for i, x in stored.items()}
-    results = sorted(i for i, x in stored.items() if x["is_target"])
-    alike = len(results) == len(given)
-    names |= {i: given[k] if alike else f"result-{i}" for k, i in enumerate(results)}
-    return names

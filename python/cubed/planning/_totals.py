@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import math
+from enum import Enum
 from typing import Any
 
+from cubed.array._array import name_at
 from cubed.base._dtypes import dtype_of
+
+
+class ArrayRole(Enum):
+    """What a stored array is for a plan."""
+
+    INPUT = "input"
+    INTERMEDIATE = "intermediate"
+    OUTPUT = "output"
 
 
 class PlanTotals:
@@ -31,12 +41,64 @@ class PlanTotals:
         """Bytes of it that are kept for Python, libraries and metadata."""
         raise NotImplementedError
 
+    @property
+    def array_names(self) -> tuple[str, ...]:
+        """Of the arrays that are computed: their :attr:`cubed.Array.name`."""
+        raise NotImplementedError
+
     def _stored(self) -> list[dict[str, Any]]:
         found = {x["id"]: x for s in self.stages for x in [*s["inputs"], *s["outputs"]]}
         return list(found.values())
 
-    def _of_kind(self, kind: str) -> list[dict[str, Any]]:
-        return [x for x in self._stored() if _kind(x) == kind]
+    def _of_kind(self, kind: ArrayRole) -> list[dict[str, Any]]:
+        return [x for x in self._stored() if _kind(x) is kind]
+
+    def _names_of_stored(self) -> dict[int, str]:
+        """By id: results, which come in their order, as those whose values they are; others as the
+        array that has these values, if it was asked for its name and no other is called so."""
+        stored, given = self._stored(), self.array_names
+        results = sorted(x["id"] for x in stored if x["is_target"])
+        alike = len(results) == len(given)
+        names = {i: given[k] if alike else f"result-{i}" for k, i in enumerate(results)}
+        for x in stored:
+            own = f"{'source' if x['is_source'] else 'intermediate'}-{x['id']}"
+            name = name_at(x["array"])
+            names.setdefault(x["id"], own if name is None or name in names.values() else name)
+        return names
+
+    def _names_of_kind(self, kind: ArrayRole) -> list[str]:
+        names = self._names_of_stored()
+        return [names[x["id"]] for x in self._of_kind(kind)]
+
+    @property
+    def input_array_names(self) -> list[str]:
+        """Names of arrays that are there before the run: :attr:`cubed.Array.name` of those that
+        were asked for it, numbers of others."""
+        return self._names_of_kind(ArrayRole.INPUT)
+
+    @property
+    def intermediate_array_names(self) -> list[str]:
+        """Names of arrays that are stored between stages, as :attr:`input_array_names`."""
+        return self._names_of_kind(ArrayRole.INTERMEDIATE)
+
+    def array_role(self, name: str) -> ArrayRole:
+        """What a stored array is for the plan.
+
+        Parameters
+        ----------
+        name
+            One of :attr:`input_array_names`, :attr:`intermediate_array_names` and
+            :attr:`array_names`.
+
+        Raises
+        ------
+        ValueError
+            No stored array of the plan has this name.
+        """
+        for kind in ArrayRole:
+            if name in self._names_of_kind(kind):
+                return kind
+        raise ValueError(f"name is {name!r}, expected one of {[*self._names_of_stored().values()]}")
 
     @property
     def total_narrays_read(self) -> int:
@@ -61,47 +123,47 @@ class PlanTotals:
     @property
     def total_input_narrays(self) -> int:
         """Arrays that are there before the run."""
-        return len(self._of_kind("input"))
+        return len(self._of_kind(ArrayRole.INPUT))
 
     @property
     def total_input_nbytes(self) -> int:
         """Their bytes."""
-        return sum(map(_nbytes, self._of_kind("input")))
+        return sum(map(_nbytes, self._of_kind(ArrayRole.INPUT)))
 
     @property
     def total_input_nchunks(self) -> int:
         """Their chunks."""
-        return sum(map(_nchunks, self._of_kind("input")))
+        return sum(map(_nchunks, self._of_kind(ArrayRole.INPUT)))
 
     @property
     def total_intermediate_narrays(self) -> int:
         """Arrays that are stored between stages."""
-        return len(self._of_kind("intermediate"))
+        return len(self._of_kind(ArrayRole.INTERMEDIATE))
 
     @property
     def total_intermediate_nbytes(self) -> int:
         """Their bytes."""
-        return sum(map(_nbytes, self._of_kind("intermediate")))
+        return sum(map(_nbytes, self._of_kind(ArrayRole.INTERMEDIATE)))
 
     @property
     def total_intermediate_nchunks(self) -> int:
         """Their chunks."""
-        return sum(map(_nchunks, self._of_kind("intermediate")))
+        return sum(map(_nchunks, self._of_kind(ArrayRole.INTERMEDIATE)))
 
     @property
     def total_output_narrays(self) -> int:
         """Results."""
-        return len(self._of_kind("output"))
+        return len(self._of_kind(ArrayRole.OUTPUT))
 
     @property
     def total_output_nbytes(self) -> int:
         """Their bytes."""
-        return sum(map(_nbytes, self._of_kind("output")))
+        return sum(map(_nbytes, self._of_kind(ArrayRole.OUTPUT)))
 
     @property
     def total_output_nchunks(self) -> int:
         """Their chunks."""
-        return sum(map(_nchunks, self._of_kind("output")))
+        return sum(map(_nchunks, self._of_kind(ArrayRole.OUTPUT)))
 
     @property
     def total_narrays(self) -> int:
@@ -148,10 +210,10 @@ class PlanTotals:
             )
 
 
-def _kind(x: dict[str, Any]) -> str:
+def _kind(x: dict[str, Any]) -> ArrayRole:
     if x["is_target"]:
-        return "output"
-    return "input" if x["is_source"] else "intermediate"
+        return ArrayRole.OUTPUT
+    return ArrayRole.INPUT if x["is_source"] else ArrayRole.INTERMEDIATE
 
 
 def _nbytes(x: dict[str, Any]) -> int:
