@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from cubed.base._bytes import format_bytes, parse_bytes
-from cubed.base._stores import is_memory_store, place_of
+from cubed.base._stores import in_memory, place_of
 
 #: Executors by name: the module in `cubed.runtime.executors` and the class.
 EXECUTORS = {
@@ -308,11 +308,10 @@ def spec_from_config(config: Any) -> Spec:
 
 def _intermediates(store: Any) -> tuple[str | None, dict[str, Any] | None]:
     """The place of an intermediate store and its options; None: it is in memory."""
-    if store is None or is_memory_store(store):
+    if store is None or in_memory(store) is not None:
         return None, None
     if isinstance(store, (str, os.PathLike)):
-        place = os.fspath(store)
-        return (None if place.lower().startswith("memory://") else place), None
+        return os.fspath(store), None
     found = place_of(store)
     if found is None:
         raise NotImplementedError(

@@ -65,18 +65,28 @@ def split_place(store: Any, path: str | None) -> tuple[Any, str | None]:
     return archive, "/".join(p for p in (inner.strip("/"), path) if p) or None
 
 
-def is_memory_store(store: Any) -> bool:
-    """Whether it is an object of another library whose chunks are in the memory of this process."""
-    if isinstance(store, dict):
-        return True
+def in_memory(store: Any) -> str | None:
+    """A URL that stands for a store of another library whose chunks are in the memory of this
+    process, the same for what is the same; None of other stores.
+
+    ``memory://`` is fsspec's file system, as for zarr-python, which all in the process share.
+    """
     while (inner := getattr(store, "store", None)) is not None:  # zarr's, around one of obstore
         store = inner
+    if isinstance(store, dict):
+        return f"memory://{id(store):x}"
     if type(store).__name__ in ("MemoryStore", "GpuMemoryStore"):
-        return True
+        return f"memory://{id(getattr(store, '_store_dict', store)):x}"
+    if isinstance(store, str):
+        scheme, _, root = store.partition("://")
+        return f"memory://{root.strip('/')}" if scheme == "memory" else None
     fs: Any = getattr(store, "fs", None)
     while type(fs).__name__ == "AsyncFileSystemWrapper":
         fs = fs.sync_fs
-    return type(fs).__name__ == "MemoryFileSystem"
+    if type(fs).__name__ != "MemoryFileSystem":
+        return None
+    root = store.path if hasattr(store, "path") else store.root
+    return f"memory://{root.strip('/')}"
 
 
 def for_zarr(store: Any, path: str | None) -> tuple[Any, str | None]:

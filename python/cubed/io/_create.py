@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from cubed.array._operands import core_of, refuse_masked
 from cubed.base._chunks import longest, normalize_chunks
 from cubed.base._dtypes import name_of
 from cubed.base._remote import is_remote, set_options
-from cubed.base._stores import for_zarr, note_slow, place_of, split_place, url_of
+from cubed.base._stores import for_zarr, in_memory, note_slow, place_of, split_place, url_of
 from cubed.base._types import ChunksLike, DTypeLike
 from cubed.io._readers import Reader
 from cubed.spec import Spec
@@ -105,17 +106,25 @@ def _core_from_object(x: Any, chunks: ChunksLike) -> _core.Array:
     if is_auto(chunks) and isinstance(own, tuple) and len(own) == len(shape):
         chunks = own
     extents = normalize_chunks(chunks, shape, max(1, dtype.itemsize))
-    read = _core.from_reader(Reader(x, dtype, zarr_url(x)), name_of(dtype), shape, longest(extents))
+    read = _core.from_reader(
+        Reader(x, dtype, zarr_url(x, memory=True)), name_of(dtype), shape, longest(extents)
+    )
     return in_chunks(read, extents)
 
 
-def zarr_url(x: Any) -> str | None:
-    """STORE::PATH of a zarr-python array that the engine reads, also within Xarray's wrappers."""
+def zarr_url(x: Any, memory: bool = False) -> str | None:
+    """STORE::PATH of a zarr-python array that the engine reads, also within Xarray's wrappers.
+
+    With `memory` of others in memory, too, what stands for their place: no result may replace what
+    a computation reads.
+    """
     while type(x).__module__.startswith(("xarray.core.indexing", "xarray.backends.")):
         x = getattr(x, "array", getattr(x, "_array", None))
-    if type(x).__module__.split(".")[0] != "zarr":
+    if type(x).__module__.split(".")[0] not in ("zarr", "cubed"):
         return None
     url = url_of(x) if hasattr(x, "path") else None
+    if url is None and memory:
+        url = in_memory(getattr(x, "store", None))
     if url is None:
         return None
     return f"{url}::{x.path}" if x.path else url
@@ -123,11 +132,11 @@ def zarr_url(x: Any) -> str | None:
 
 def store_url(store: Any, path: str | None = None) -> str:
     """STORE or STORE::PATH, from a path, a URL, or an object that stands for such."""
-    if isinstance(store, (str, os.PathLike)):
+    if isinstance(store, (str, os.PathLike)) and not _is_of_others(store):
         where = os.fspath(store)
     else:
         store, path = split_place(store, path)
-        found = url_of(store)
+        found = None if isinstance(store, str) else url_of(store)
         if found is None:
             raise NotImplementedError(
                 f"store {store!r}: expected a path, a URL, or a store of zarr-python, fsspec or"
@@ -143,12 +152,15 @@ def is_native(store: Any) -> bool:
         return place_of(split_place(store, None)[0]) is not None
     where = os.fspath(store)
     scheme, sep, _ = where.partition("://")
+    if scheme.lower() == "memory":
+        return not _is_of_others(where)
     return not sep or scheme.lower() == "file" or is_remote(store)
 
 
-def is_in_memory(store: Any) -> bool:
-    """Whether it is spelled as a store of the engine's in the memory of this process."""
-    return isinstance(store, str) and store.lower().startswith("memory://")
+def _is_of_others(store: Any) -> bool:
+    """Whether it is spelled as fsspec's memory, which zarr-python reads and writes, too. Without
+    these nobody else has a store of that name, and the engine's own is meant."""
+    return in_memory(store) is not None and all(map(find_spec, ("fsspec", "zarr")))
 
 
 def from_zarr(
@@ -168,7 +180,7 @@ def from_zarr(
         A local directory: its path or ``file://`` URL; a file of NetCDF or HDF5, a ZIP archive of
         a Zarr store, or a repository of Icechunk, whose array is `path`;
         a URL ``s3://BUCKET/PATH``, ``gs://``, ``az://`` or ``https://HOST/PATH``; or
-        ``memory://NAME/PATH``, what :func:`to_zarr` has put there in this process; or an object
+        ``memory://NAME/PATH``, fsspec's memory of this process; or an object
         that stands for such: a store of zarr-python (``LocalStore``, ``ZipStore``, ``FsspecStore``,
         ``ObjectStore``), a mapper of fsspec, a store of obstore. The engine reads it, with the
         object's options and keys. Anything else that the package zarr opens (other stores, URLs of
@@ -217,17 +229,11 @@ def from_zarr(
         raise TypeError(f"store is the array {store!r}, expected where one is: see from_array")
     if not (storage_options and isinstance(store, str)):
         store, path = split_place(store, path)
-    native = is_native(store)
-    if native or (is_in_memory(store) and storage_options is None):
+    if is_native(store):
         if is_remote(store):
             set_options(store, storage_options or (spec or Spec()).storage_options)
-        try:
-            x = Array._new(_core.open(store_url(store, path)), spec)
-        except FileNotFoundError:
-            if native:
-                raise  # else fsspec and zarr-python have stores of such names, too
-        else:
-            return x if chunks is None else x.rechunk(chunks)
+        x = Array._new(_core.open(store_url(store, path)), spec)
+        return x if chunks is None else x.rechunk(chunks)
     try:
         import zarr
     except ImportError as e:

@@ -75,6 +75,11 @@ class NewArray:
         """What holds the chunks."""
         return self._place.store
 
+    @property
+    def path(self) -> str | None:
+        """Where in the store."""
+        return self._place.path
+
     def create(self) -> None:
         """Makes the array.
 

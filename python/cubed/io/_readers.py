@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from cubed.base._pickles import dumps
+from cubed.base._stores import in_memory
 
 
 class Reader:
@@ -54,6 +55,10 @@ class Reader:
         return pickle.dumps((sys.path, payload))
 
     def __getstate__(self) -> tuple[Any, np.dtype[Any], str | None]:
+        store = getattr(self._array, "store", None)
+        if in_memory(store) is not None and not hasattr(store, "_store_dict"):
+            # Objects with a dictionary bring it along; of others another process sees nothing.
+            raise TypeError(f"{store} lies in the memory of this process")
         return _portable(self._array), self._dtype, self.place
 
     def __setstate__(self, state: tuple[Any, np.dtype[Any], str | None]) -> None:

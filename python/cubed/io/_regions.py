@@ -15,7 +15,7 @@ import numpy as np
 from cubed.array import _above
 from cubed.array._array import Array
 from cubed.base._pickles import dumps
-from cubed.base._stores import is_memory_store
+from cubed.base._stores import in_memory
 from cubed.base._types import NDArray
 
 
@@ -40,7 +40,7 @@ class Held:
 
 def _is_memory(value: Any) -> bool:
     """Whether writing to a copy in another process changes nothing here."""
-    return isinstance(value, np.ndarray) or is_memory_store(getattr(value, "store", None))
+    return isinstance(value, np.ndarray) or in_memory(getattr(value, "store", None)) is not None
 
 
 def _found(key: str, name: str, data: bytes | None) -> Held:

@@ -20,7 +20,6 @@ from cubed.exceptions import ArrayExistsError, PlanTooLargeError
 from cubed.io._create import (
     from_array,
     from_zarr,
-    is_in_memory,
     is_native,
     store_url,
     zarr_url,
@@ -125,7 +124,7 @@ class Delayed:
         lock = Held(self._lock)
         done = written_into(chunked, held, slices, lock, front)
         self._held += [held, lock]
-        self._targets.append((done._x, {"writes": zarr_url(target)}))
+        self._targets.append((done._x, {"writes": zarr_url(target, memory=True)}))
         self._results.append(done.shape)
 
     def plan(
@@ -270,7 +269,7 @@ def place_in(store: Any, path: str | None, spec: Spec | None) -> Any:
         store, path = split_place(store, path)
     if getattr(store, "read_only", False):
         raise ValueError(f"target {store!r} is read-only: open it for writing")
-    if is_native(store) or is_in_memory(store):
+    if is_native(store):
         url = store_url(store, path)
         _use_options(url, spec)
         return url
@@ -685,7 +684,7 @@ def to_zarr(
         A lazy array.
     store : str, path or store or None
         A local directory (its path, ``file://`` URL or ``zarr.storage.LocalStore``), or
-        ``memory://NAME`` (in the memory of this process, until it ends), or a ZIP archive
+        ``memory://NAME`` (fsspec's memory of this process), or a ZIP archive
         (``FILE.zip``) or a file of NetCDF-4 (``FILE.nc``), written as a whole, and where the array
         is in it; or another target of :func:`cubed.store`.
     path : str or None
