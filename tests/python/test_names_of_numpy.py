@@ -366,6 +366,11 @@ def test_triangles(k, m):
             for g, w in zip(got, wanted, strict=True):
                 assert g.dtype == w.dtype
                 np.testing.assert_array_equal(g, w)
+            spec = cubed.Spec(allowed_mem="150MB")
+            cut = getattr(cubed, name)(n, k, m, 3, spec=spec)
+            for c in cut:
+                assert c.spec is spec and c.chunks == cubed.arange(c.size, chunks=3).chunks
+            np.testing.assert_array_equal(np.stack([c.compute() for c in cut]), np.stack(wanted))
     np.testing.assert_array_equal(cubed.diag_indices(3)[1], np.arange(3))
 
 
@@ -589,3 +594,35 @@ def test_numbers_between_arrays_in_chunks_types_and_bases():
     )
     with pytest.raises(ValueError, match="axis is 1, but numbers between two numbers"):
         cubed.linspace(0, 1, 3, axis=1)
+
+
+def test_i0_is_lazy_and_stays_in_its_bound():
+    a = np.linspace(-20, 20, 600_000)
+    spec = cubed.Spec(allowed_mem="125MB", reserved_mem="100MB")
+    with warnings.catch_warnings(action="error"):
+        for x in (a, a.astype("f4"), (a * 3).astype("i4").reshape(600, -1), a[3:4].reshape(())):
+            chunks = cubed.from_array(x, chunks="1.6MB", spec=spec)
+            got = np.i0(chunks)
+            assert isinstance(got, cubed.Array) and got.dtype == np.i0(x).dtype
+            np.testing.assert_array_equal(got.compute(max_workers=1), np.i0(x))
+    with pytest.raises(TypeError, match="complex"):
+        np.i0(cubed.asarray([1j]))
+
+
+def test_delayed_bins():
+    dask = pytest.importorskip("dask")
+    x, edges = cubed.asarray([1, 2, 5, 7], chunks=2), [0, 2, 4, 8]
+    for bins, range in (
+        (dask.delayed(list)(edges), None),
+        (dask.delayed(int)(3), (0, 8)),
+        (3, (0, dask.delayed(float)(8))),
+        (dask.delayed(int)(3), dask.delayed(tuple)((0, 8))),
+    ):
+        now = [getattr(v, "compute", lambda v=v: v)() for v in (bins, range)]
+        if isinstance(now[1], tuple):
+            now[1] = (0, 8)
+        counts, at = cubed.histogram(x, bins, range)
+        for got, want in zip((counts, at), np.histogram(x.compute(), *now), strict=True):
+            np.testing.assert_array_equal(got, want)
+    got = cubed.histogram2d(x, x, bins=dask.delayed(int)(2))[0]
+    np.testing.assert_array_equal(got, np.histogram2d(x.compute(), x.compute(), bins=2)[0])

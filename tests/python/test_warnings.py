@@ -44,7 +44,7 @@ def assign_too_large_a_number():
 
 
 def compute_values():
-    np.i0(lazy())  # here
+    np.roots(lazy())  # here
 
 
 def compute_values_by_a_partial():
@@ -53,7 +53,7 @@ def compute_values_by_a_partial():
 
 def by_xarray():
     xr = pytest.importorskip("xarray")
-    xr.DataArray(lazy(), dims="x").reduce(lambda a, **_: np.i0(a)[0])  # here
+    xr.DataArray(lazy(), dims="x").reduce(lambda a, **_: np.roots(a)[0])  # here
 
 
 def take_too_much():

@@ -377,6 +377,13 @@ def _tile(x: Any, reps: Any) -> Array:
     return _above.array_api.tile(x, (reps,) if np.ndim(reps) == 0 else tuple(reps))
 
 
+def _i0(x: Array) -> Array:
+    """Bessel's function, which is no ufunc; NumPy's takes up to eleven copies of a block."""
+    dtype = np.i0(np.ones(1, x.dtype)).dtype
+    copies = 12 * dtype.itemsize * math.prod(x.chunksize)
+    return _above.map_blocks(np.i0, x, dtype=dtype, extra_projected_mem=copies)
+
+
 #: Functions whose parameters are not those of ours, or that ask about arrays.
 _ADAPTED: dict[Callable[..., Any], Callable[..., Any]] = {
     np.argsort: _argsort,
@@ -384,6 +391,7 @@ _ADAPTED: dict[Callable[..., Any], Callable[..., Any]] = {
     np.clip: _clip,
     np.concatenate: _concatenate,
     np.copy: _copy,
+    np.i0: _i0,
     np.iscomplexobj: lambda x: x.dtype.kind == "c",
     np.isrealobj: lambda x: x.dtype.kind != "c",
     np.may_share_memory: lambda a, b, max_work=None: False,

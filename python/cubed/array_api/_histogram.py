@@ -96,8 +96,16 @@ def _width(name: str, n: float, ptp: float, spread: list[float], f: Array, insid
     return min(fd, sturges) if fd else sturges
 
 
+def computed_now(value: Any) -> Any:
+    """What delayed values of Dask are, also in lists and tuples; others as they are."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(computed_now, value))
+    return value.compute() if type(value).__module__ == "dask.delayed" else value
+
+
 def bin_edges(x: Array, bins: Any, range: Any, weights: Any) -> NDArray:
     """The edges of bins of a histogram; what they need of values is computed now."""
+    bins, range = computed_now(bins), computed_now(range)
     if isinstance(bins, str) and range is None:
         range = tuple(_limits(x).tolist())
     if isinstance(bins, str):
@@ -122,7 +130,8 @@ def histogram(
     bins : int or sequence, default 10
         How many bins of equal width, their edges, which ascend, or how NumPy estimates their
         number: ``"auto"``, ``"doane"``, ``"fd"``, ``"rice"``, ``"scott"``, ``"sqrt"`` or
-        ``"sturges"``, for which the spread is computed now.
+        ``"sturges"``, for which the spread is computed now. Delayed values of Dask are computed
+        now, also in `range`.
     range : tuple of float or None
         The first and the last edge of a number of bins. None: the least and the greatest element,
         which are computed now.

@@ -11,7 +11,7 @@ from cubed import _core
 from cubed.array._array import Array
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import check_parts, common_spec, core_of, to_numpy
-from cubed.array_api._histogram import bin_edges
+from cubed.array_api._histogram import bin_edges, computed_now
 from cubed.array_api.creation_functions import asarray
 from cubed.array_api.elementwise_functions import add, equal, multiply, subtract
 from cubed.array_api.manipulation_functions import reshape
@@ -119,7 +119,7 @@ def histogramdd(
 
 
 def _edges(columns: Sequence[Array], bins: Any, range: Any) -> list[NDArray]:
-    d = len(columns)
+    d, bins, range = len(columns), computed_now(bins), computed_now(range)
     if d == 0:
         raise ValueError("histogramdd: there are no coordinates")
     several = isinstance(bins, (Sequence, np.ndarray)) and not isinstance(bins, str)

@@ -274,22 +274,25 @@ def _below(n: int, m: int, k: int) -> int:
     return (full - first) * (first + full + 1 + 2 * k) // 2 + (n - full) * m
 
 
-def _triangle(n: int, m: int | None, k: int, upper: bool) -> tuple[Array, Array]:
+def _triangle(
+    n: int, m: int | None, k: int, upper: bool, chunks: ChunksLike, spec: Spec | None
+) -> tuple[Array, Array]:
     rows, columns = operator.index(n), operator.index(n if m is None else m)
     if rows < 0 or columns < 0:
         raise ValueError(f"a matrix of {rows} rows and {columns} columns")
     total = _below(rows, columns, k - 1 if upper else k)
     total = rows * columns - total if upper else total
     if total == 0:
-        empty = arange(0)
+        empty = arange(0, chunks=chunks, spec=spec)
         return empty, empty.copy()
-    edge = clip(add(arange(rows), k if upper else k + 1), 0, columns)  # of each row
+    edge = clip(add(arange(rows, spec=spec), k if upper else k + 1), 0, columns)  # of each row
     ends = cumulative_sum(subtract(columns, edge) if upper else edge)
-    at = arange(total)
+    at = arange(total, chunks=chunks, spec=spec)
     row = searchsorted(ends, at, side="right")
-    starts = concat([arange(1) * 0, ends[:-1]], axis=0)
+    starts = concat([arange(1, spec=spec) * 0, ends[:-1]], axis=0)
     column = subtract(at, take(starts, row, axis=0))
-    return row, add(column, take(edge, row, axis=0)) if upper else column
+    column = add(column, take(edge, row, axis=0)) if upper else column
+    return row, column if column.chunks == row.chunks else column.rechunk(row.chunks)
 
 
 _of_triangles = partial(
@@ -300,7 +303,9 @@ _of_triangles = partial(
 
 
 @_of_triangles()
-def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
+def tril_indices(
+    n: int, k: int = 0, m: int | None = None, chunks: ChunksLike = "auto", spec: Spec | None = None
+) -> tuple[Array, Array]:
     """Rows and columns of the lower triangle of an ``(n, m)`` matrix (square without m), with the
     diagonal k right of the main one.
 
@@ -308,11 +313,13 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array
     >>> columns.compute()
     array([0, 0, 1])
     """
-    return _triangle(n, m, k, False)
+    return _triangle(n, m, k, False, chunks, spec)
 
 
 @_of_triangles()
-def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
+def triu_indices(
+    n: int, k: int = 0, m: int | None = None, chunks: ChunksLike = "auto", spec: Spec | None = None
+) -> tuple[Array, Array]:
     """Rows and columns of the upper triangle of an ``(n, m)`` matrix (square without m), with the
     diagonal k right of the main one.
 
@@ -320,7 +327,7 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array
     >>> columns.compute()
     array([0, 1, 1])
     """
-    return _triangle(n, m, k, True)
+    return _triangle(n, m, k, True, chunks, spec)
 
 
 def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
