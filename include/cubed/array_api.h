@@ -330,6 +330,11 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_trace(cubed_array *x, int64_t offs
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_cholesky(cubed_array *x, bool upper,
                                                        uint64_t task_mem, cubed_array **out,
                                                        cubed_error *err);
+/* Of matrices of any shape (n x m, k the smaller extent): a permutation p (n x n), l (n x k) with ones on the diagonal and
+ * none of its elements more than 1, u (k x m), whose product is the matrix. One that a task cannot hold is refused by
+ * the run. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_lu(cubed_array *x, cubed_array **p, cubed_array **l,
+                                                 cubed_array **u, cubed_error *err);
 /* Determinants; their signs (of complex matrices: on the unit circle; 0 of singular ones) and the logarithms
  * of their absolute values. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_det(cubed_array *x, uint64_t task_mem,

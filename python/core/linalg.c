@@ -39,7 +39,7 @@ static PyObject *matrices(PyObject *module, PyObject *args)
     return core_unknown("name", name, "det, inv, svdvals, eigvalsh or eigvals");
 }
 
-/* factors(name, x, flag, task_mem): "slogdet", "qr" (complete), "svd" (full), "eigh", "eig". */
+/* factors(name, x, flag, task_mem): "slogdet", "lu", "qr" (complete), "svd" (full), "eigh", "eig". */
 static PyObject *factors(PyObject *module, PyObject *args)
 {
     const char *name;
@@ -51,12 +51,13 @@ static PyObject *factors(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "sOpK", &name, &object, &flag, &task_mem) ||
         !(x = core_unwrap(core_get_state(module), object)))
         return NULL;
-    if (strcmp(name, "svd") == 0) {
-        cubed_status st = cubed_svd(x, flag, task_mem, &out[0], &out[1], &out[2], &err);
-        return core_finish_all(module, st, out, 3, &err);
-    }
     cubed_status st;
-    if (strcmp(name, "slogdet") == 0)
+    int nout = 2;
+    if (strcmp(name, "svd") == 0)
+        st = cubed_svd(x, flag, task_mem, &out[0], &out[1], &out[nout++], &err);
+    else if (strcmp(name, "lu") == 0)
+        st = cubed_lu(x, &out[0], &out[1], &out[nout++], &err);
+    else if (strcmp(name, "slogdet") == 0)
         st = cubed_slogdet(x, task_mem, &out[0], &out[1], &err);
     else if (strcmp(name, "qr") == 0)
         st = cubed_qr(x, flag, task_mem, &out[0], &out[1], &err);
@@ -65,8 +66,8 @@ static PyObject *factors(PyObject *module, PyObject *args)
     else if (strcmp(name, "eig") == 0)
         st = cubed_eig(x, &out[0], &out[1], &err);
     else
-        return core_unknown("name", name, "svd, slogdet, qr, eigh or eig");
-    return core_finish_all(module, st, out, 2, &err);
+        return core_unknown("name", name, "svd, lu, slogdet, qr, eigh or eig");
+    return core_finish_all(module, st, out, nout, &err);
 }
 
 /* cholesky(x, upper, task_mem) */

@@ -142,6 +142,20 @@ cubed_status cubed_cholesky(cubed_array *x, bool upper, uint64_t task_mem, cubed
     return st;
 }
 
+cubed_status cubed_lu(cubed_array *x, cubed_array **p, cubed_array **l, cubed_array **u,
+                      cubed_error *err)
+{
+    cubed_array *a, **const outs[3] = {p, l, u};
+    int ndim = x->node.grid->ndim;
+    CB_TRY(matrices("lu", x, false, &a, err));
+    int64_t m = x->shape[ndim - 2], n = x->shape[ndim - 1], k = cb_min_i64(m, n);
+    const cubed_dtype dtype = a->node.dtype;
+    const result r[3] = {{dtype, 2, {m, m}}, {dtype, 2, {m, k}}, {dtype, 2, {k, n}}};
+    cubed_status st = apply_to("lu", NULL, 0, a, r, 3, outs, err);
+    cubed_array_unref(a);
+    return st;
+}
+
 cubed_status cubed_det(cubed_array *x, uint64_t task_mem, cubed_array **out, cubed_error *err)
 {
     cubed_array *a;

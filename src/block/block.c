@@ -35,6 +35,7 @@ static const cubed_block_fn *const functions[] = {
     &cb_block_rfft,
     &cb_block_irfft,
     &cb_block_cholesky,
+    &cb_block_lu,
     &cb_block_det,
     &cb_block_slogdet,
     &cb_block_inv,

@@ -33,6 +33,7 @@ extern const cubed_block_fn cb_block_fft;
 extern const cubed_block_fn cb_block_rfft;
 extern const cubed_block_fn cb_block_irfft;
 extern const cubed_block_fn cb_block_cholesky;
+extern const cubed_block_fn cb_block_lu;
 extern const cubed_block_fn cb_block_det;
 extern const cubed_block_fn cb_block_slogdet;
 extern const cubed_block_fn cb_block_inv;

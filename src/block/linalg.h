@@ -81,6 +81,8 @@ static inline double mul_d(double x, double y) { return x * y; }
 static inline double scaled_d(double a, double x) { return a * x; }
 static inline double div_d(double x, double y) { return x / y; }
 static inline double abs_d(double x) { return fabs(x); }
+/* What pivots are chosen by, as LAPACK does. */
+static inline double size_d(double x) { return fabs(x); }
 
 static inline double real_z(cb_complex x) { return x.re; }
 static inline double imag_z(cb_complex x) { return x.im; }
@@ -110,6 +112,7 @@ static inline cb_complex div_z(cb_complex x, cb_complex y)
     return make_z((x.re * q + x.im) / d, (x.im * q - x.re) / d);
 }
 static inline double abs_z(cb_complex x) { return hypot(x.re, x.im); }
+static inline double size_z(cb_complex x) { return fabs(x.re) + fabs(x.im); }
 
 /* --- Products --------------------------------------------------------------------------------------- */
 

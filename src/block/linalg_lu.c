@@ -1,4 +1,4 @@
-/* Triangular factors: cholesky, det, slogdet, inv and solve. */
+/* Triangular factors: cholesky, lu, det, slogdet, inv and solve. */
 #include <string.h>
 
 #include "base/error.h"
@@ -8,10 +8,12 @@
 #include "block/params.h"
 
 typedef struct work {
-    int64_t n, m; /* a is n x n, b is n x m; of cholesky half of a's rows and columns */
+    int64_t n,
+        m; /* a is n x n, b is n x m; of cholesky half of a's rows and columns; of lu a is n x m, b one row */
     void *a, *b;
     void *panel; /* CB_LINALG_BASE columns of a */
     int64_t *pivot;
+    int64_t *order, *place; /* of lu: which row comes there, and where a row comes */
     cb_products products;
     int64_t factored; /* number of the matrix in a */
 } work;
@@ -71,6 +73,56 @@ static cubed_status run_cholesky(const cubed_block_call *call, void *ctx, cubed_
         bool ok = cb_is_complex(x->dtype) ? cholesky_one_z(call, &w, i, p->upper)
                                           : cholesky_one_d(call, &w, i, p->upper);
         if (!ok) return cb_fail(err, CUBED_E_ARG, "a matrix is not positive definite");
+    }
+    return CUBED_OK;
+}
+
+/* --- lu ---------------------------------------------------------------------------------------------- */
+
+static cubed_status check_lu(const cubed_block_call *call, void *ctx, cubed_error *err)
+{
+    const cubed_block *x = &call->in[0];
+    (void)ctx;
+    CB_TRY(cb_linalg_check(call, 1, 3, 0, (const int[]){2, 2, 2, 2}, (cb_linalg_types){0}, err));
+    int64_t n = cb_rows(x), m = cb_columns(x), k = cb_min_i64(n, m);
+    CB_TRY(cb_linalg_shape(&call->out[0], n, n, err));
+    CB_TRY(cb_linalg_shape(&call->out[1], n, k, err));
+    return cb_linalg_shape(&call->out[2], k, m, err);
+}
+
+static void make_lu(const cubed_block_call *call, const cb_kernels *kernels, cb_room *room, work *w)
+{
+    const cubed_block *x = &call->in[0];
+    *w = (work){.n = cb_rows(x), .m = cb_columns(x)};
+    w->a = cb_room_take(room, w->n * w->m, item_size(x));
+    w->b = cb_room_take(room, cb_max_i64(w->n, w->m), item_size(x));
+    w->panel = cb_room_take(room, cb_min_i64(w->m, CB_LINALG_BASE) * w->n, item_size(x));
+    w->pivot = cb_room_take(room, w->n, sizeof *w->pivot);
+    w->order = cb_room_take(room, w->n, sizeof *w->order);
+    w->place = cb_room_take(room, w->n, sizeof *w->place);
+    w->products = cb_products_of(kernels, call, cb_max_i64(w->n, w->m), room);
+}
+
+static cubed_block_need need_lu(const cubed_block_call *call, void *ctx)
+{
+    cb_room room = {NULL, 0};
+    work w;
+    make_lu(call, ctx, &room, &w);
+    return (cubed_block_need){room.used, 0};
+}
+
+static cubed_status run_lu(const cubed_block_call *call, void *ctx, cubed_error *err)
+{
+    cb_room room = {call->scratch, 0};
+    work w;
+    (void)err;
+    make_lu(call, ctx, &room, &w);
+    int64_t count = cb_linalg_count(&call->in[0], 2);
+    for (int64_t i = 0; i < count && !cubed_block_cancelled(call); i++) {
+        if (cb_is_complex(call->in[0].dtype))
+            lu_one_z(call, &w, i);
+        else
+            lu_one_d(call, &w, i);
     }
     return CUBED_OK;
 }
@@ -190,6 +242,8 @@ const cubed_block_fn cb_block_cholesky = {.name = "cholesky",
                                           .need = need_cholesky,
                                           .run = run_cholesky,
                                           .divisible = true};
+const cubed_block_fn cb_block_lu = {
+    .name = "lu", .check = check_lu, .need = need_lu, .run = run_lu, .divisible = true};
 const cubed_block_fn cb_block_det = {
     .name = "det", .check = check_det, .need = need_det, .run = run_det, .divisible = true};
 const cubed_block_fn cb_block_slogdet = {

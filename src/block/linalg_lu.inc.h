@@ -65,6 +65,51 @@ static bool F(cholesky_one)(const cubed_block_call *call, const work *w, int64_t
     return true;
 }
 
+/* Rows of the identity in the order in which L times U has those of the matrix. */
+static void F(store_order)(const cubed_block *out, const work *w, int64_t i)
+{
+    T *row = w->b;
+    for (int64_t k = 0; k < w->n; k++) w->order[k] = k;
+    for (int64_t k = 0; k < cb_min_i64(w->n, w->m); k++) {
+        int64_t other = w->order[w->pivot[k]];
+        w->order[w->pivot[k]] = w->order[k];
+        w->order[k] = other;
+    }
+    for (int64_t k = 0; k < w->n; k++) w->place[w->order[k]] = k;
+    F(clear)(w->n, row);
+    for (int64_t k = 0; k < w->n; k++) {
+        row[w->place[k]] = F(make)(1, 0);
+        cb_linalg_store(out, i * w->n + k, w->n, row);
+        row[w->place[k]] = F(make)(0, 0);
+    }
+}
+
+static void F(lu_one)(const cubed_block_call *call, const work *w, int64_t i)
+{
+    const cubed_block *p = &call->out[0], *l = &call->out[1], *u = &call->out[2];
+    const int64_t n = w->n, m = w->m, least = cb_min_i64(n, m);
+    T *a = w->a, *row = w->b;
+    cb_linalg_load(&call->in[0], i, n * m, a);
+    /* Without a pivot a column is 0 from there on, and L has ones and zeros. */
+    (void)F(lu)(&(cb_lu){a, n, least, m, w->panel, w->pivot, &w->products});
+    for (int64_t k = 0; k < least && least < m; k++) {
+        if (w->pivot[k] != k) F(swap)(m - least, a + k * m + least, a + w->pivot[k] * m + least);
+    }
+    if (least < m) F(solve_unit_lower)(&w->products, n, m - least, a, m, a + least, m);
+    if (p->data) F(store_order)(p, w, i);
+    for (int64_t k = 0; k < n && l->data; k++) {
+        F(clear)(least, row);
+        memcpy(row, a + k * m, (size_t)cb_min_i64(k, least) * sizeof *row);
+        if (k < least) row[k] = F(make)(1, 0);
+        cb_linalg_store(l, i * n + k, least, row);
+    }
+    for (int64_t k = 0; k < least && u->data; k++) {
+        F(clear)(k, row);
+        memcpy(row + k, a + k * m + k, (size_t)(m - k) * sizeof *row);
+        cb_linalg_store(u, i * least + k, m, row);
+    }
+}
+
 static bool F(solve_one)(const cubed_block_call *call, work *w, int64_t i, int64_t of_a,
                          int64_t of_b)
 {

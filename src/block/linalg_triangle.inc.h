@@ -46,8 +46,7 @@ static int64_t F(lu_panel)(T *panel, int64_t ld, int64_t rows, int64_t lo, int64
         int64_t p = k;
         double most = -1;
         for (int64_t i = k; i < rows; i++) {
-            T x = panel[(i - lo) * ld + k - lo];
-            double size = fabs(F(real)(x)) + fabs(F(imag)(x));
+            double size = F(size)(panel[(i - lo) * ld + k - lo]);
             if (size > most) {
                 most = size;
                 p = i;

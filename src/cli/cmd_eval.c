@@ -110,7 +110,8 @@ static const cli_topic topics[] = {
     {"matrices",
      "in the last two axes: cholesky det inv solve svdvals eigvals eigvalsh pinv matrix_rank "
      "matrix_power matrix_norm matrix_transpose diagonal trace; vector_norm cross outer; "
-     "q, r = qr(x), u, s, vh = svd(x), values, vectors = eig(x) or eigh(x), sign, logabsdet = "
+     "q, r = qr(x), p, l, u = lu(x), u, s, vh = svd(x), values, vectors = eig(x) or eigh(x), sign, "
+     "logabsdet = "
      "slogdet(x)"},
     {"types", "astype, and types as functions: float32(x)"},
     {NULL, NULL}};

@@ -301,40 +301,62 @@ static cubed_status call_svd(expr_builder *b, const expr *e, cubed_array **outs)
     return st;
 }
 
-static cubed_status call_slogdet(expr_builder *b, const expr *e, cubed_array **outs)
+typedef cubed_status (*several_results)(cubed_array *x, uint64_t task_mem, cubed_array **outs,
+                                        cubed_error *err);
+
+static cubed_status slogdet(cubed_array *x, uint64_t task_mem, cubed_array **outs, cubed_error *err)
+{
+    return cubed_slogdet(x, task_mem, &outs[0], &outs[1], err);
+}
+
+static cubed_status lu(cubed_array *x, uint64_t task_mem, cubed_array **outs, cubed_error *err)
+{
+    (void)task_mem;
+    return cubed_lu(x, &outs[0], &outs[1], &outs[2], err);
+}
+
+static cubed_status eigh(cubed_array *x, uint64_t task_mem, cubed_array **outs, cubed_error *err)
+{
+    (void)task_mem;
+    return cubed_eigh(x, &outs[0], &outs[1], err);
+}
+
+static cubed_status eig(cubed_array *x, uint64_t task_mem, cubed_array **outs, cubed_error *err)
+{
+    (void)task_mem;
+    return cubed_eig(x, &outs[0], &outs[1], err);
+}
+
+static cubed_status call_several(expr_builder *b, const expr *e, several_results fn,
+                                 cubed_array **outs)
 {
     int n;
     cubed_array *x;
     EXPR_TRY(expr_check_args(b, e, 1, 1, NULL, &n));
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
-    cubed_status st =
-        expr_located(b, e, cubed_slogdet(x, b->host->task_mem, &outs[0], &outs[1], b->err));
+    cubed_status st = expr_located(b, e, fn(x, b->host->task_mem, outs, b->err));
     cubed_array_unref(x);
     return st;
 }
 
-typedef cubed_status (*two_results)(cubed_array *x, cubed_array **first, cubed_array **second,
-                                    cubed_error *err);
-
-static cubed_status call_for_two(expr_builder *b, const expr *e, two_results fn, cubed_array **outs)
+static cubed_status call_slogdet(expr_builder *b, const expr *e, cubed_array **outs)
 {
-    int n;
-    cubed_array *x;
-    EXPR_TRY(expr_check_args(b, e, 1, 1, NULL, &n));
-    EXPR_TRY(expr_get_array(b, e->child[0], &x));
-    cubed_status st = expr_located(b, e, fn(x, &outs[0], &outs[1], b->err));
-    cubed_array_unref(x);
-    return st;
+    return call_several(b, e, slogdet, outs);
+}
+
+static cubed_status call_lu(expr_builder *b, const expr *e, cubed_array **outs)
+{
+    return call_several(b, e, lu, outs);
 }
 
 static cubed_status call_eigh(expr_builder *b, const expr *e, cubed_array **outs)
 {
-    return call_for_two(b, e, cubed_eigh, outs);
+    return call_several(b, e, eigh, outs);
 }
 
 static cubed_status call_eig(expr_builder *b, const expr *e, cubed_array **outs)
 {
-    return call_for_two(b, e, cubed_eig, outs);
+    return call_several(b, e, eig, outs);
 }
 
 expr_tuple_function expr_find_tuple_function(const char *name, int *nout)
@@ -345,7 +367,7 @@ expr_tuple_function expr_find_tuple_function(const char *name, int *nout)
         expr_tuple_function fn;
     } rows[] = {
         {"qr", 2, call_qr},     {"svd", 3, call_svd}, {"slogdet", 2, call_slogdet},
-        {"eigh", 2, call_eigh}, {"eig", 2, call_eig},
+        {"eigh", 2, call_eigh}, {"eig", 2, call_eig}, {"lu", 3, call_lu},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (strcmp(rows[i].name, name) != 0) continue;

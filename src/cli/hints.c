@@ -147,7 +147,7 @@ static const struct {
 
 /* Of functions that are not rows of a table. */
 static const char others[] =
-    "concat|qr|svd|slogdet|eigh|eig|unique_counts|unique_inverse|unique_all|nonzero|"
+    "concat|qr|svd|lu|slogdet|eigh|eig|unique_counts|unique_inverse|unique_all|nonzero|"
     "count_nonzero";
 
 static void try_word(cli_guess *g, const char *word)

@@ -88,7 +88,7 @@ static const struct {
     {"eigvalsh", 0.022, LINE},     {"eig", 0.5, LINE},
     {"eigvals", 0.3, LINE},        {"reflectors", 0.014, LINE},
     {"band_svdvals", 3, EACH},     {"band_eigvalsh", 3, EACH},
-    {"subtract_product", 1, EACH},
+    {"subtract_product", 1, EACH}, {"lu", 0.005, LINE},
 };
 
 /* Of four digits, as measurements have, at the codecs' usual levels. "bytes" of a Zarr array writes and reads a

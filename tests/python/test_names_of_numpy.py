@@ -495,7 +495,9 @@ def test_large_arrays_within_their_memory():
 
 
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "c16"])
-@pytest.mark.parametrize("shape", [(5, 5), (6, 3), (3, 6), (2, 3, 4, 4), (1, 1)])
+@pytest.mark.parametrize(
+    "shape", [(5, 5), (6, 3), (3, 6), (2, 3, 4, 4), (1, 1), (40, 40), (50, 33), (18, 40)]
+)
 def test_triangular_factors(shape, dtype):
     a = (RNG.normal(size=shape) * 9).astype(dtype)
     a = a + (1j * RNG.normal(size=shape)).astype(dtype) if dtype == "c16" else a
@@ -513,7 +515,22 @@ def test_factors_of_singular_and_wrong_matrices():
     for a in (np.zeros((3, 3)), np.ones((3, 4)), np.array([[0.0, 1], [0, 2]])):
         p, low, up = cubed.compute(*cubed.linalg.lu(lazy(a)))
         np.testing.assert_allclose(p @ low @ up, a)
-    with pytest.raises(ValueError, match="lu: a has 1 axes"):
+        for g, w in zip((p, low, up), scipy.linalg.lu(a), strict=True):
+            np.testing.assert_array_equal(g, w)
+    for a in (np.array([[2.0, 1], [np.inf, 3]]), np.array([[1.0, np.nan], [2, 3]])):
+        wanted = scipy.linalg.lu(a, check_finite=False)
+        for g, w in zip(cubed.linalg.lu(lazy(a)), wanted, strict=True):
+            np.testing.assert_array_equal(g, w)
+    p, low, up = cubed.compute(*cubed.linalg.lu(lazy(np.full((3, 2), np.nan))))
+    np.testing.assert_array_equal(p, np.eye(3))
+    assert np.isnan(low[1:, 0]).all()
+    assert np.isnan(up[np.triu_indices(2)]).all()
+    for shape in ((0, 0), (3, 0), (0, 3), (0, 2, 2)):
+        p, low, up = cubed.compute(*cubed.linalg.lu(lazy(np.ones(shape, "f4"))))
+        np.testing.assert_array_equal(p, np.broadcast_to(np.eye(shape[-2]), p.shape))
+        assert (low @ up).shape == shape
+        assert {p.dtype, low.dtype, up.dtype} == {np.dtype("f4")}
+    with pytest.raises(ValueError, match="lu: an array of 1 dimensions"):
         cubed.linalg.lu(lazy(V))
     spec = cubed.Spec(allowed_mem="10MB", reserved_mem="1MB")
     large = cubed.linalg.lu(cubed.random.random((1000, 1000), chunks=100, spec=spec))

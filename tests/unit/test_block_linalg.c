@@ -29,6 +29,7 @@ typedef struct function {
 
 static const function rows[] = {
     {"cholesky", {"nn"}, {"nn"}, "x", true},
+    {"lu", {"mn"}, {"mm", "mk", "kn"}, "xxx", false},
     {"det", {"nn"}, {""}, "x", true},
     {"slogdet", {"nn"}, {"", ""}, "xr", true},
     {"inv", {"nn"}, {"nn"}, "x", true},

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cubed import _core
-from cubed.array import _above
 from cubed.array._array import Array
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import (
@@ -48,7 +47,7 @@ from cubed.array_api.searching_functions import where
 from cubed.array_api.statistical_functions import sum
 from cubed.base._docs import OPERANDS, documented
 from cubed.base._dtypes import dtype_of, kind_of, name_of
-from cubed.base._types import DTypeLike, NDArray
+from cubed.base._types import DTypeLike
 from cubed.spec import Spec
 
 __all__ = [
@@ -857,47 +856,8 @@ def lu(a: Any) -> LUResult:
     >>> cubed.allclose(p @ l @ u, x).compute()
     array(True)
     """
-    (x,) = _floating(a)
-    if x.ndim < 2:
-        raise ValueError(f"lu: a has {x.ndim} axes, expected 2 at least")
-    n, m = x.shape[-2:]
-    k = min(n, m)
-    if x.size == 0 or k == 0:
-        raise ValueError(f"lu: a has shape {x.shape}, expected matrices with elements")
-    stacked = math.prod(x.chunksize[:-2])
-    return LUResult(
-        *_above.apply_gufunc(
-            _factored, "(n,m)->(n,p),(n,k),(k,m)", x,
-            output_dtypes=[x.dtype] * 3, output_sizes={"p": n, "k": k}, allow_rechunk=True,
-            extra_projected_mem=3 * stacked * max(n, m) ** 2 * x.dtype.itemsize,
-        )
-    )  # fmt: skip
-
-
-def _factored(blocks: NDArray) -> tuple[NDArray, NDArray, NDArray]:
-    """The factors of a stack of matrices; without BLAS, whose memory nobody has counted."""
-    n, m = blocks.shape[-2:]
-    k = min(n, m)
-    left, shape = np.array(blocks).reshape(-1, n, m), blocks.shape[:-2]
-    order = np.zeros((len(left), n, n), blocks.dtype)
-    for a, p in zip(left, order, strict=True):
-        rows = np.arange(n)
-        for j in range(k):
-            column = a[j:, j]
-            pivot = j + int(np.argmax(np.abs(column.real) + np.abs(column.imag)))  # as LAPACK
-            if pivot != j:
-                a[[j, pivot]], rows[[j, pivot]] = a[[pivot, j]], rows[[pivot, j]]
-            if a[j, j] != 0:
-                a[j + 1 :, j] /= a[j, j]
-                a[j + 1 :, j + 1 :] -= a[j + 1 :, j, None] * a[j, j + 1 :]
-        p[rows, np.arange(n)] = 1
-    lower = np.tril(left[:, :, :k], -1)
-    lower[:, np.arange(k), np.arange(k)] = 1
-    return (
-        order.reshape(*shape, n, n),
-        lower.reshape(*shape, n, k),
-        np.triu(left[:, :k]).reshape(*shape, k, m),
-    )
+    x = lazy(a)
+    return LUResult(*(x._like(c) for c in _core.factors("lu", x._x, False, x.spec.task_mem)))
 
 
 @documented()
