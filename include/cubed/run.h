@@ -78,8 +78,8 @@ typedef struct cubed_executor_caps {
     unsigned max_in_flight; /* ranges that it takes at a time; 0: any number */
     uint64_t
         max_message_bytes; /* of a range, with the plan unless it is found, or the reports of one; 0: any number */
-    /* How long a range is to take, by the plan's estimate, to be worth what it costs to send it, of which it is so many
-     * times; 0: it costs little. */
+    /* How long a range is to take, to be worth what it costs to send it, of which it is so many times: by the plan's
+     * estimate, and of functions by how long their tasks took before. 0: it costs little. */
     unsigned range_ms;
 #define CUBED_RANGE_OVERHEADS 20
 } cubed_executor_caps;

@@ -411,6 +411,7 @@ static cubed_status task_done(cb_driver *d, int stage, const cubed_task_report *
         stats->function_excess = r->function_mem - projected;
         stats->function_excess_stage = stage;
     }
+    cb_ready_timed(d->ready, stage, r->end_ns - r->start_ns);
     CB_TRY(cb_ready_done(d->ready, stage, r->task, err));
     count_done(d, stage);
     return CUBED_OK;

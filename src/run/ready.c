@@ -29,6 +29,8 @@
 /* More are not handed over at a time, however little they do: their reports come at once. */
 #define RANGE_MOST 4096
 #define NOTHING    UINT32_MAX
+/* The first tasks of a function may take far longer than others: they load what it needs. */
+#define TIMED_MOST 4
 /* In place of a chunk's number: all of them. */
 #define WHOLE (-1)
 
@@ -50,8 +52,11 @@ typedef struct stage_tasks {
     int64_t next; /* the first task that has not been looked at */
     uint32_t batch;
     uint32_t nheld, head, tail; /* ready: a list */
-    bool waits;                 /* for chunks; its tasks are held */
-    bool over;                  /* all of its tasks have been taken */
+    float seconds;              /* that a task takes: the mean of those that ended last */
+    uint8_t timed;              /* of how many, up to TIMED_MOST; 0: none has ended */
+    bool learns; /* ranges are as long as these say: the plan knows no time of a user's function */
+    bool waits;  /* for chunks; its tasks are held */
+    bool over;   /* all of its tasks have been taken */
 } stage_tasks;
 
 _Static_assert(sizeof(node_chunks) <= 32, "what a run keeps of a node");
@@ -252,33 +257,43 @@ static cubed_status expect_reads(cb_ready *r, int stage, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Tasks that take so long, by the plan's estimate. */
-static int64_t tasks_in(const cb_ready *r, const cb_stage *s, double seconds)
+/* By the plan's estimate. */
+static double seconds_of_task(const cb_ready *r, const cb_stage *s)
 {
     cubed_stage_info info;
-    if (r->a.range_ms == 0) return 1;
     cb_stage_seconds(r->p, s, &info);
-    const double all = info.read_seconds + info.compute_seconds + info.write_seconds;
-    const double each = all / (double)s->ntasks;
-    const double n = each > 0 ? seconds / each : RANGE_MOST;
+    return (info.read_seconds + info.compute_seconds + info.write_seconds) / (double)s->ntasks;
+}
+
+/* Tasks of so many seconds each that together take a share of what a range is to take. */
+static int64_t tasks_in(const cb_ready *r, double each, int share)
+{
+    if (r->a.range_ms == 0) return 1;
+    const double n = each > 0 ? (double)r->a.range_ms / 1000 / share / each : RANGE_MOST;
     return n < RANGE_MOST ? (int64_t)n + 1 : RANGE_MOST;
+}
+
+/* `batch` of `left` tasks, or fewer: there is work for all workers to the end. But workers have nothing to do rather than
+ * less than it costs to send it to them. */
+static uint32_t cut_batch(const cb_ready *r, int64_t batch, int64_t left, double each)
+{
+    const int64_t share =
+        cb_max_i64(left / (4 * (int64_t)r->a.workers), tasks_in(r, each, CUBED_RANGE_OVERHEADS));
+    return (uint32_t)cb_max_i64(1, cb_min_i64(cb_min_i64(batch, share), r->a.most_tasks));
 }
 
 static uint32_t batch_of(const cb_ready *r, const cb_stage *s)
 {
     if (s->ntasks == 0 || s->coop > 1) return 1;
-    /* Nobody knows how long a user's function takes. */
+    /* Nobody knows how long a user's function takes: see set_batch. */
     if (cb_stage_code(s)) return 1;
     uint64_t each = cb_sat_add(s->bytes_read, s->bytes_written) / (uint64_t)s->ntasks;
     int64_t batch = (int64_t)(RANGE_BYTES / (each + 1)) + 1;
-    int64_t share = s->ntasks / (4 * (int64_t)r->a.workers);
     /* Of tasks that are handed over together the next ones' chunks are fetched ahead. */
     if (r->p->fetch_depth > 1 && s->op->visit) batch = RANGE_TASKS;
-    const double range = (double)r->a.range_ms / 1000;
-    batch = cb_max_i64(cb_min_i64(batch, RANGE_TASKS), tasks_in(r, s, range));
-    /* Workers have nothing to do rather than less than it costs to send it to them. */
-    share = cb_max_i64(share, tasks_in(r, s, range / CUBED_RANGE_OVERHEADS));
-    return (uint32_t)cb_max_i64(1, cb_min_i64(cb_min_i64(batch, share), r->a.most_tasks));
+    const double seconds = r->a.range_ms ? seconds_of_task(r, s) : 0;
+    batch = cb_max_i64(cb_min_i64(batch, RANGE_TASKS), tasks_in(r, seconds, 1));
+    return cut_batch(r, batch, s->ntasks, seconds);
 }
 
 static cubed_status make_tables(cb_ready *r, cubed_error *err)
@@ -292,6 +307,7 @@ static cubed_status make_tables(cb_ready *r, cubed_error *err)
     for (int i = 0; i < r->p->nstages; i++) {
         const cb_stage *s = &r->p->stages[i];
         r->stages[i] = (stage_tasks){.batch = batch_of(r, s),
+                                     .learns = r->a.range_ms && cb_stage_code(s) && s->coop <= 1,
                                      .head = NOTHING,
                                      .tail = NOTHING,
                                      .waits = s->level > 0,
@@ -468,6 +484,23 @@ void cb_ready_free(cb_ready *r)
 
 /* --- During the run ----------------------------------------------------------------------------------- */
 
+/* Of a user's function: as many tasks as those that have ended say, of which there was none at first. */
+static void set_batch(cb_ready *r, int stage)
+{
+    stage_tasks *s = &r->stages[stage];
+    if (!s->learns || s->timed == 0) return;
+    const int64_t left = r->p->stages[stage].ntasks - s->next + s->nheld;
+    s->batch = cut_batch(r, tasks_in(r, s->seconds, 1), left, s->seconds);
+}
+
+void cb_ready_timed(cb_ready *r, int stage, int64_t ns)
+{
+    stage_tasks *s = &r->stages[stage];
+    const float seconds = (float)cb_max_i64(ns, 1) * 1e-9F;
+    if (s->timed < TIMED_MOST) s->timed++;
+    s->seconds += (seconds - s->seconds) / (float)s->timed;
+}
+
 /* The next tasks of a stage that waits for nothing. */
 static cubed_status take_next(cb_ready *r, int stage, int64_t *first, int64_t *last,
                               cubed_error *err)
@@ -512,6 +545,7 @@ cubed_status cb_ready_take(cb_ready *r, int *stage, int64_t *first, int64_t *las
     *first = *last = 0;
     for (; r->latest >= 0; r->latest--) {
         *stage = r->latest;
+        set_batch(r, *stage);
         if (r->stages[*stage].waits)
             CB_TRY(take_held(r, *stage, first, last, err));
         else

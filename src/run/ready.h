@@ -12,7 +12,7 @@ typedef struct cb_ready_args {
     cb_chunks *chunks;
     int64_t most_tasks; /* of a range */
     unsigned workers;
-    unsigned range_ms; /* that a range is to take, by the plan's estimate: cubed_executor_caps */
+    unsigned range_ms; /* that a range is to take: cubed_executor_caps */
     int64_t
         window; /* tasks that are held while they wait: more than these if there are more stages */
     const cubed_cancel *cancel; /* may be NULL */
@@ -31,6 +31,8 @@ void cb_ready_free(cb_ready *r);
 /* The next tasks that may run, each once; *first = *last: none, for the time being. */
 CUBED_MUST_CHECK cubed_status cb_ready_take(cb_ready *r, int *stage, int64_t *first, int64_t *last,
                                             cubed_error *err);
+/* How long one of its tasks took. */
+void cb_ready_timed(cb_ready *r, int stage, int64_t ns);
 /* A task's chunks exist, and those that it alone still had to read are freed. */
 CUBED_MUST_CHECK cubed_status cb_ready_done(cb_ready *r, int stage, int64_t task, cubed_error *err);
 

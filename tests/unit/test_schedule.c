@@ -389,6 +389,14 @@ static cubed_task_range next_range(cb_driver *d)
     return range;
 }
 
+static cubed_status copy_block(const cubed_block_call *call, void *ctx, cubed_error *err)
+{
+    (void)ctx;
+    (void)err;
+    memcpy(call->out[0].data, call->in[0].data, (size_t)call->in[0].shape[0] * sizeof(int64_t));
+    return CUBED_OK;
+}
+
 /* A driver of one stage of 512 tasks. */
 typedef struct driven {
     cubed_run_stats stats;
@@ -399,14 +407,28 @@ typedef struct driven {
     cb_driver *d;
 } driven;
 
-static void begin_driving(const fixture *f, const cubed_run_options *o, driven *t)
+/* `range_ms`: of a user's function, whose ranges are to take as long; 0: of numbers that the engine makes. */
+static void begin_driving(const fixture *f, const cubed_run_options *o, unsigned range_ms,
+                          driven *t)
 {
+    static const cubed_block_fn fn = {.struct_size = sizeof fn,
+                                      .version = CUBED_BLOCK_VERSION,
+                                      .name = "copy",
+                                      .run = copy_block,
+                                      .code = true};
+    const cubed_kernel kernel = {.name = fn.name};
     const int64_t n = 4096, chunk = 8;
     cubed_plan_options limits = CUBED_PLAN_OPTIONS_INIT;
     cubed_error err = CUBED_ERROR_INIT;
     *t = (driven){.data = calloc((size_t)n, sizeof *t->data)};
     assert_non_null(t->data);
     must(cubed_array_index(f->ctx, 1, &n, &chunk, 0, &t->x, &err), &err);
+    if (range_ms) {
+        cubed_array *x = t->x;
+        must(cubed_context_add_block_fn(f->ctx, &fn, &err), &err);
+        must(cubed_map_blocks(f->ctx, &kernel, &x, 1, CUBED_INT64, NULL, &t->x, &err), &err);
+        cubed_array_unref(x);
+    }
     limits.max_workers = 2;
     const cubed_target target = {.array = t->x, .data = t->data};
     must(cubed_plan_new(f->ctx, &target, 1, &limits, &t->plan, &err), &err);
@@ -418,6 +440,7 @@ static void begin_driving(const fixture *f, const cubed_run_options *o, driven *
                                  .workers = 2,
                                  .most_tasks = 32,
                                  .slots = 2,
+                                 .range_ms = range_ms,
                                  .retries = true};
     must(cb_driver_new(&args, &t->d, &err), &err);
 }
@@ -437,7 +460,7 @@ static void test_split(void **state)
     const cubed_run_options o = CUBED_RUN_OPTIONS_INIT;
     cubed_error err = CUBED_ERROR_INIT;
     driven t;
-    begin_driving(*state, &o, &t);
+    begin_driving(*state, &o, 0, &t);
     cb_driver *d = t.d;
     const cubed_task_range whole = next_range(d);
     assert_true(whole.last - whole.first > 3);
@@ -469,6 +492,42 @@ static void test_split(void **state)
     end_driving(&t);
 }
 
+/* The next range of a function, whose tasks take so long each. */
+static int64_t drive_range(cb_driver *d, int64_t task_ms)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    const cubed_task_range range = next_range(d);
+    for (int64_t k = range.first; k < range.last; k++) {
+        const cubed_task_report r = {
+            .token = range.token, .task = k, .start_ns = 1000, .end_ns = 1000 + task_ms * 1000000};
+        must(cb_driver_report(d, &r, &err), &err);
+    }
+    return range.last - range.first;
+}
+
+/* Nobody knows how long a user's function takes until some of its tasks have ended: ranges have one task then, and as
+ * many as are worth sending afterwards, while there is work for all workers. */
+static void test_ranges_of_functions(void **state)
+{
+    const cubed_run_options o = CUBED_RUN_OPTIONS_INIT;
+    driven t;
+    begin_driving(*state, &o, 100, &t);
+    const cubed_task_range first = next_range(t.d);
+    assert_int_equal(first.last - first.first, 1);
+    assert_int_equal(drive_range(t.d, 10), 1);
+    assert_int_equal(drive_range(t.d, 10), 11); /* 100 ms of 10 each */
+    assert_int_equal(drive_range(t.d, 1000), 11);
+    for (int i = 0; i < 20; i++) assert_int_equal(drive_range(t.d, 1000), 1);
+    int64_t last = 0, most = 0;
+    while (t.stats.num_tasks < 511) {
+        last = drive_range(t.d, 5);
+        most = last > most ? last : most;
+    }
+    assert_in_range(most, 15, 21); /* what has long been is forgotten */
+    assert_in_range(last, 1, 2);   /* all have something to do to the end */
+    end_driving(&t);
+}
+
 /* How often task 0, which always fails so, is tried; *st: what the run fails with, if it does within 200. */
 static int attempts_of(const fixture *f, cubed_failure failure, cubed_status status,
                        cubed_status *st, cubed_error *err)
@@ -476,7 +535,7 @@ static int attempts_of(const fixture *f, cubed_failure failure, cubed_status sta
     const cubed_run_options o = CUBED_RUN_OPTIONS_INIT; /* two more attempts */
     driven t;
     int tried = 0;
-    begin_driving(f, &o, &t);
+    begin_driving(f, &o, 0, &t);
     *st = CUBED_OK;
     while (*st == CUBED_OK && tried < 3) {
         const cubed_task_range range = next_range(t.d);
@@ -690,6 +749,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_random, setup, teardown),
         cmocka_unit_test_setup_teardown(test_silence, setup, teardown),
         cmocka_unit_test_setup_teardown(test_split, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_ranges_of_functions, setup, teardown),
         cmocka_unit_test_setup_teardown(test_failures_decide_about_retries, setup, teardown),
         cmocka_unit_test_setup_teardown(test_resume, setup, teardown),
         cmocka_unit_test_setup_teardown(test_counted, setup, teardown),
