@@ -603,12 +603,15 @@ static cubed_status build_value(expr_builder *b, const expr *e, value *out)
     case EXPR_CALL: return build_call(b, e, out);
     case EXPR_INDEX: {
         cubed_array *x;
-        const expr *item = e->child[1];
-        if (item->kind == EXPR_STRING) /* of a data set, as Xarray has it */
-            return expr_fail(b->err, CUBED_E_ARG, b->text, item->at,
-                             "a text is no index: arrays go by their names, write %s", item->text);
-        EXPR_TRY(expr_get_array(b, e->child[0], &x));
-        cubed_status st = index_array(b, e, x, &out->array);
+        const expr *of = e->child[0], *item = e->child[1];
+        cubed_status st = expr_get_array(b, of, &x);
+        /* Of a data set, as Xarray has it. */
+        if (st == CUBED_E_ARG && of->kind == EXPR_NAME && item->kind == EXPR_STRING)
+            return expr_fail(b->err, CUBED_E_ARG, b->text, of->at,
+                             "unknown name \"%s\": arrays go by their own names, write %s",
+                             of->text, item->text);
+        if (st != CUBED_OK) return st;
+        st = index_array(b, e, x, &out->array);
         cubed_array_unref(x);
         return st;
     }
