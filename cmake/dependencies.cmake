@@ -90,6 +90,51 @@ if(NOT CUBED_HAVE_ZFP)
   message(STATUS "Without libzfp: the codec zfpy is not built")
 endif()
 
+# The codec pcodec: pco is a crate, which extra/pcodec makes a library of C functions of. Cargo fetches it, by the versions and
+# checksums of Cargo.lock, so it is built where somebody asks for it only.
+option(CUBED_PCODEC "Build the codec pcodec, if there are cargo 1.87 or later and the crates of extra/pcodec" OFF)
+set(CUBED_HAVE_PCODEC OFF)
+set(pcodec_dir ${PROJECT_SOURCE_DIR}/extra/pcodec)
+set(pcodec_missing "")
+if(CUBED_PCODEC AND CMAKE_CROSSCOMPILING)
+  set(pcodec_missing "this is built for another machine")
+elseif(CUBED_PCODEC)
+  find_program(CARGO cargo)
+  if(CARGO)
+    execute_process(COMMAND ${CARGO} --version OUTPUT_VARIABLE cargo_version ERROR_QUIET)
+  endif()
+  if(NOT cargo_version MATCHES "^cargo ([0-9.]+)" OR CMAKE_MATCH_1 VERSION_LESS 1.87)
+    set(pcodec_missing "no cargo 1.87 or later")
+  else()
+    execute_process(COMMAND ${CARGO} fetch --quiet --locked --manifest-path ${pcodec_dir}/Cargo.toml
+      RESULT_VARIABLE failed ERROR_VARIABLE pcodec_said)
+    if(failed)
+      set(pcodec_missing "cargo has no crates: ${pcodec_said}")
+    else()
+      set(CUBED_HAVE_PCODEC ON)
+    endif()
+  endif()
+endif()
+if(CUBED_HAVE_PCODEC)
+  file(STRINGS ${pcodec_dir}/Cargo.toml pco_version REGEX "^pco = ")
+  string(REGEX REPLACE "[^0-9.]" "" CUBED_PCO_VERSION "${pco_version}")
+  set(CUBED_PCODEC_LIBRARY ${PROJECT_BINARY_DIR}/pcodec/release/libcubed_pcodec.a)
+  add_custom_command(OUTPUT ${CUBED_PCODEC_LIBRARY}
+    COMMAND ${CMAKE_COMMAND} -E env PCO_DISMISS_BUILD_WARNINGS=1 ${CARGO} build --quiet --release --locked --offline
+      --manifest-path ${pcodec_dir}/Cargo.toml --target-dir ${PROJECT_BINARY_DIR}/pcodec
+    DEPENDS ${pcodec_dir}/Cargo.toml ${pcodec_dir}/Cargo.lock ${pcodec_dir}/src/lib.rs VERBATIM)
+  add_custom_target(cubed_pcodec_build DEPENDS ${CUBED_PCODEC_LIBRARY})
+  add_library(cubed_pcodec STATIC IMPORTED)
+  set_target_properties(cubed_pcodec PROPERTIES
+    IMPORTED_LOCATION ${CUBED_PCODEC_LIBRARY} INTERFACE_LINK_LIBRARIES "m;${CMAKE_DL_LIBS};Threads::Threads")
+  add_dependencies(cubed_pcodec cubed_pcodec_build)
+  list(APPEND dependency_targets $<BUILD_INTERFACE:cubed_pcodec>
+    $<INSTALL_INTERFACE:$<INSTALL_PREFIX>/${CMAKE_INSTALL_LIBDIR}/libcubed_pcodec.a>)
+  add_compile_definitions(CB_HAVE_PCODEC)
+elseif(CUBED_PCODEC)
+  message(STATUS "The codec pcodec is not built: ${pcodec_missing}")
+endif()
+
 # Deflate is decoded by libdeflate, where it is there, and by zlib else.
 option(CUBED_LIBDEFLATE "Inflate by libdeflate, if it is found" ON)
 if(CUBED_LIBDEFLATE)

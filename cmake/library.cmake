@@ -21,6 +21,9 @@ endif()
 if(NOT CUBED_HAVE_ZFP)
   list(FILTER library_sources EXCLUDE REGEX "/src/codec/zfp\\.c$")
 endif()
+if(NOT CUBED_HAVE_PCODEC)
+  list(FILTER library_sources EXCLUDE REGEX "/src/codec/pcodec\\.c$")
+endif()
 if(CUBED_HAVE_NETCDF)
   list(FILTER library_sources EXCLUDE REGEX "/src/zarr/netcdf_none\\.c$")
   set_source_files_properties(src/zarr/netcdf_library.c src/codec/libraries.c PROPERTIES
@@ -38,9 +41,9 @@ set(kernel_sources ${library_sources})
 list(FILTER kernel_sources INCLUDE REGEX "/src/(kernel/|block/linalg|codec/shuffle)")
 set_source_files_properties(${kernel_sources} PROPERTIES COMPILE_OPTIONS "${kernel_flags}")
 
-# bzip2's header does not say its version to the compiler.
-set_property(SOURCE src/codec/libraries.c APPEND PROPERTY
-  COMPILE_DEFINITIONS "CUBED_BZIP2_VERSION=\"${BZIP2_VERSION_STRING}\"")
+# Those that no header says to the compiler.
+set_property(SOURCE src/codec/libraries.c APPEND PROPERTY COMPILE_DEFINITIONS
+  "CUBED_BZIP2_VERSION=\"${BZIP2_VERSION_STRING}\"" "CUBED_PCO_VERSION=\"${CUBED_PCO_VERSION}\"")
 # Sums of products are fused in products of matrices.
 set_source_files_properties(src/kernel/gemm.isa.c src/kernel/matvec.isa.c PROPERTIES COMPILE_OPTIONS -ffp-contract=fast)
 

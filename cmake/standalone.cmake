@@ -44,6 +44,10 @@ if(STANDALONE_snappy)
     OUTPUT_VARIABLE standalone_cxx OUTPUT_STRIP_TRAILING_WHITESPACE)
   list(APPEND standalone_libraries ${standalone_cxx} -static-libgcc)
 endif()
+if(CUBED_HAVE_PCODEC)
+  # Rust unwinds by what GCC has for that.
+  list(APPEND standalone_libraries cubed_pcodec -static-libgcc)
+endif()
 if(CUBED_HAVE_ZFP)
   # What zfp needs is looked for beside the command only if the command itself says that it needs it.
   execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libgomp.so.1

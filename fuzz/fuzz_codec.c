@@ -49,6 +49,9 @@ static const char *const chains[] = {
 #ifdef CB_HAVE_LZMA
     "[\"little\", {\"name\": \"numcodecs.lzma\", \"configuration\": {\"preset\": 0}}]",
 #endif
+#ifdef CB_HAVE_PCODEC
+    "[\"numcodecs.pcodec\"]",
+#endif
 };
 static const int64_t shapes[][2] = {{1, 1}, {7, 5}, {64, 128}, {1, 1000}};
 

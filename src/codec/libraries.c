@@ -43,6 +43,12 @@
 #define ZFP ""
 #endif
 
+#ifdef CB_HAVE_PCODEC
+#define PCO ", pco " CUBED_PCO_VERSION
+#else
+#define PCO ""
+#endif
+
 #include "cubed/base.h"
 
 #define TEXT2(x) #x
@@ -56,5 +62,5 @@ const char *cubed_libraries(void)
            ", SLEEF " TEXT(SLEEF_VERSION_MAJOR) "." TEXT(SLEEF_VERSION_MINOR) "." TEXT(
                SLEEF_VERSION_PATCHLEVEL)
 #endif
-               LZMA ZFP DEFLATE HTTP NETCDF;
+               LZMA ZFP PCO DEFLATE HTTP NETCDF;
 }

@@ -66,6 +66,10 @@ cubed_status cb_codecs_find(const cb_codecs *codecs, const char *where, const ch
     if (strcmp(name, format == 2 ? "zfpy" : "numcodecs.zfpy") == 0)
         cb_note(err, " (built without libzfp, as wheels are)");
 #endif
+#ifndef CB_HAVE_PCODEC
+    if (strcmp(name, format == 2 ? "pcodec" : "numcodecs.pcodec") == 0)
+        cb_note(err, " (built without CUBED_PCODEC, as wheels are)");
+#endif
     return st;
 }
 

@@ -1,0 +1,210 @@
+/* numcodecs' "pcodec": integers and floats of 2 to 8 bytes, and times as integers, in pco's standalone format. pco is a crate
+ * of Rust's, which extra/pcodec has behind three functions. conf: i[0] level, i[1] 1 if no structure of numbers is looked for
+ * ("mode_spec": "classic"), i[2] "delta_spec" (see below), i[3] the most numbers of a page. What is decoded depends on none
+ * of them. */
+#include <stdio.h>
+#include <string.h>
+
+#include "codec/codec_pkg.h"
+#include "codec/pcodec.h"
+
+#define DEFAULT_PAGE 262144
+#define MOST_IN_PAGE (1 << 24)
+
+/* pco's number for the type; 0: it has none, or none that numcodecs takes: those of 8 bits. */
+static uint8_t type_of(cubed_dtype dtype)
+{
+    switch (cubed_dtype_family(dtype)) {
+    case CUBED_UINT32: return 1;
+    case CUBED_UINT64: return 2;
+    case CUBED_INT32: return 3;
+    case CUBED_INT64:
+    case CUBED_DATETIME64:
+    case CUBED_TIMEDELTA64: return 4;
+    case CUBED_FLOAT32: return 5;
+    case CUBED_FLOAT64: return 6;
+    case CUBED_UINT16: return 7;
+    case CUBED_INT16: return 8;
+    case CUBED_FLOAT16: return 9;
+    default: return 0;
+    }
+}
+
+static size_t count_of(const cubed_codec_ctx *ctx)
+{
+    size_t n = 1;
+    for (int d = 0; d < ctx->ndim; d++) n *= (size_t)ctx->shape[d];
+    return n;
+}
+
+/* The value's place among `names`; `*out` stays as it is where there is none. */
+static cubed_status read_name(const json_t *doc, const char *key, const char *const *names,
+                              int64_t *out, cubed_error *err)
+{
+    const json_t *v = json_object_get(doc, key);
+    const char *name = json_string_value(v);
+    if (!v) return CUBED_OK;
+    for (int64_t i = 0; name && names[i]; i++) {
+        if (strcmp(name, names[i]) != 0) continue;
+        *out = i;
+        return CUBED_OK;
+    }
+    cubed_status st = cb_fail(err, name ? CUBED_E_UNSUPPORTED : CUBED_E_FORMAT,
+                              "codec pcodec: \"%s\" is %s%s%s, expected one of:", key,
+                              name ? "\"" : "no text", name ? name : "", name ? "\"" : "");
+    for (int i = 0; names[i]; i++) cb_note(err, " %s", names[i]);
+    return st;
+}
+
+static const char *const modes[] = {"auto", "classic", NULL};
+static const char *const deltas[] = {"auto", "none", "try_consecutive", "try_lookback", NULL};
+enum { NAME_AUTO, NAME_NONE, NAME_CONSECUTIVE, NAME_LOOKBACK };
+static const char *const pagings[] = {"equal_pages_up_to", NULL};
+
+/* An order stands beside "try_consecutive", or beside "auto", which is the same then. */
+static cubed_status read_delta(const json_t *doc, int64_t *out, cubed_error *err)
+{
+    const char *key = "delta_encoding_order";
+    const json_t *v = json_object_get(doc, key);
+    int64_t name = NAME_AUTO, order = -1;
+    CB_TRY(read_name(doc, "delta_spec", deltas, &name, err));
+    if (v && !json_is_null(v)) CB_TRY(cb_conf_int(doc, "pcodec", key, 0, 0, 7, &order, err));
+    if (name == NAME_CONSECUTIVE && order < 0)
+        return cb_fail(err, CUBED_E_FORMAT, "codec pcodec: \"delta_spec\" %s needs \"%s\"",
+                       deltas[name], key);
+    if ((name == NAME_NONE || name == NAME_LOOKBACK) && order >= 0)
+        return cb_fail(err, CUBED_E_FORMAT, "codec pcodec: \"%s\" has no place beside \"%s\" %s",
+                       key, "delta_spec", deltas[name]);
+    *out = name == NAME_LOOKBACK ? CB_PCO_LOOKBACK : name == NAME_NONE ? 0 : order;
+    return CUBED_OK;
+}
+
+static cubed_status read_conf(const json_t *doc, int format, const cubed_codec_ctx *ctx,
+                              cubed_codec_conf *conf, cubed_error *err)
+{
+    int64_t paging = 0;
+    (void)format;
+    if (type_of(ctx->dtype) == 0 || ctx->swapped)
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "codec pcodec: elements of %s%s, expected integers and floats of 16 to 64 "
+                       "bits or times",
+                       cubed_dtype_name(ctx->dtype), ctx->swapped ? " in big-endian order" : "");
+    conf->i[1] = 0;
+    CB_TRY(cb_conf_int(doc, "pcodec", "level", 8, 0, 12, &conf->i[0], err));
+    CB_TRY(read_name(doc, "mode_spec", modes, &conf->i[1], err));
+    CB_TRY(read_delta(doc, &conf->i[2], err));
+    CB_TRY(read_name(doc, "paging_spec", pagings, &paging, err));
+    return cb_conf_int(doc, "pcodec", "equal_pages_up_to", DEFAULT_PAGE, 1, MOST_IN_PAGE,
+                       &conf->i[3], err);
+}
+
+static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx,
+                          cubed_codec_conf *conf, cubed_error *err)
+{
+    return cb_conf_parse(json, "pcodec", format, ctx, read_conf, conf, err);
+}
+
+static cubed_status print(const cubed_codec_conf *conf, int format, const cubed_codec_ctx *ctx,
+                          char *json, size_t cap, cubed_error *err)
+{
+    const int64_t delta = conf->i[2];
+    char order[16] = "null";
+    (void)format;
+    (void)ctx;
+    if (delta > 0) snprintf(order, sizeof order, "%d", (int)delta);
+    const int n = snprintf(json, cap,
+                           "{\"level\": %d, \"mode_spec\": \"%s\", \"delta_spec\": \"%s\", "
+                           "\"paging_spec\": \"%s\", \"delta_encoding_order\": %s, "
+                           "\"equal_pages_up_to\": %d}",
+                           (int)conf->i[0], modes[conf->i[1]],
+                           deltas[delta == CB_PCO_AUTO       ? NAME_AUTO
+                                  : delta == CB_PCO_LOOKBACK ? NAME_LOOKBACK
+                                  : delta == 0               ? NAME_NONE
+                                                             : NAME_CONSECUTIVE],
+                           pagings[0], order, (int)conf->i[3]);
+    return n > 0 && (size_t)n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec pcodec: no room");
+}
+
+/* Each page says what it is of; those of other writers, and of noise, may be a little longer than pco's are now. */
+static size_t bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, size_t raw_size)
+{
+    const size_t n = count_of(ctx);
+    size_t most = cb_pco_bound(type_of(ctx->dtype), n, (size_t)conf->i[3]);
+    if (most == 0 || cb_add_size(most, raw_size / 16 + 1024, &most)) return 0;
+    return most;
+}
+
+/* Up to three streams of bins (what is looked back, numbers, and what is left of those) with 2**14 states each, two windows of
+ * 2**15 numbers, and as many that these begin with; and, in a mode that writers may choose, all different numbers. The
+ * crate refuses more. */
+static cubed_codec_need decode_need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                                    size_t raw_size)
+{
+    (void)conf;
+    (void)ctx;
+    return (cubed_codec_need){0, cb_sat_add(raw_size, (size_t)4 << 20)};
+}
+
+/* Measured: 44 bytes for each number of a page, and 4 times its own; a quarter more here. */
+static cubed_codec_need encode_need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                                    size_t raw_size)
+{
+    const size_t n = count_of(ctx), page = cb_min_size(n, (size_t)conf->i[3]);
+    (void)raw_size;
+    return (cubed_codec_need){0, page * (5 * ctx->item_size + 55) + 16 * (n / page + 1) +
+                                     ((size_t)256 << 10)};
+}
+
+/* What is refused is the chunk's fault where one is decoded, and ours where one is encoded. */
+static cubed_status say(int said, const char *message, cubed_status refused, cubed_error *err)
+{
+    if (said == CB_PCO_DONE) return CUBED_OK;
+    if (said == CB_PCO_NO_MEMORY)
+        return cb_fail(err, CUBED_E_NOMEM, "no memory for pco: %s", message);
+    return cb_fail(err, refused, "%s", message);
+}
+
+static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
+                           void *scratch, size_t scratch_size, cubed_error *err)
+{
+    char message[256] = "";
+    const size_t n = count_of(ctx), bytes = n * ctx->item_size;
+    (void)scratch;
+    (void)scratch_size;
+    CB_CHECK(bytes <= dst_cap, err);
+    const int said = cb_pco_decode(type_of(ctx->dtype), src, src_size, dst, n,
+                                   decode_need(conf, ctx, bytes).library,
+                                   (cb_pco_says){message, sizeof message});
+    *got = bytes;
+    return say(said, message, CUBED_E_FORMAT, err);
+}
+
+static cubed_status encode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
+                           void *scratch, size_t scratch_size, cubed_error *err)
+{
+    const cb_pco_config config = {(size_t)conf->i[0], (size_t)conf->i[3], conf->i[1] != 0,
+                                  (int)conf->i[2]};
+    char message[256] = "";
+    (void)scratch;
+    (void)scratch_size;
+    const int said = cb_pco_encode(type_of(ctx->dtype), &config, src, count_of(ctx), dst, dst_cap,
+                                   got, encode_need(conf, ctx, src_size).library,
+                                   (cb_pco_says){message, sizeof message});
+    return say(said, message, CUBED_E_INTERNAL, err);
+}
+
+/* Instead of "bytes" in format 3; in format 2 it is the compressor of an array's chunks, whose elements it is told of. */
+const cubed_codec_vtable cb_codec_pcodec = {
+    .kind = CUBED_CODEC_ARRAY_TO_BYTES,
+    .name = "numcodecs.pcodec",
+    .name_v2 = "pcodec",
+    .parse = parse,
+    .print = print,
+    .bound = bound,
+    .decode_need = decode_need,
+    .encode_need = encode_need,
+    .decode = decode,
+    .encode = encode,
+};
