@@ -386,6 +386,52 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_matrix_power(cubed_array *x, int64
                                                            uint64_t task_mem, cubed_array **out,
                                                            cubed_error *err);
 
+/* x of a x = b: `a` is the upper (lower) triangle of matrices, whose other elements are not looked at, nor is the diagonal
+ * if it is one of ones. As cubed_solve otherwise. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_solve_triangular(cubed_array *a, cubed_array *b,
+                                                               bool lower, bool unit_diagonal,
+                                                               uint64_t task_mem, cubed_array **out,
+                                                               cubed_error *err);
+/* The x of least norm that brings a x nearest to b, of a matrix and a vector or the columns of a matrix; of each column
+ * the sum of squares of what is left (of none, unless `a` has more rows than columns); how many singular values are more
+ * than *rcond times the largest one, as int32; and those values. rcond NULL: the larger extent times the type's epsilon,
+ * -1: that epsilon. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_lstsq(cubed_array *a, cubed_array *b,
+                                                    const double *rcond, uint64_t task_mem,
+                                                    cubed_array **x, cubed_array **residuals,
+                                                    cubed_array **rank, cubed_array **s,
+                                                    cubed_error *err);
+/* The inverse of `a` as a matrix whose rows are its first `ind` axes, with the others' extents in front; x of a x = b,
+ * summed over x's axes: those of `a` behind as many as b has, after some are moved to its end (naxes 0: none). */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_tensorinv(cubed_array *a, int ind, uint64_t task_mem,
+                                                        cubed_array **out, cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_tensorsolve(cubed_array *a, cubed_array *b,
+                                                          const int *axes, int naxes,
+                                                          uint64_t task_mem, cubed_array **out,
+                                                          cubed_error *err);
+/* The product of n matrices, of which the first and the last may be vectors, in the order that takes the fewest
+ * multiplications. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_multi_dot(cubed_array *const *arrays, int n,
+                                                        cubed_array **out, cubed_error *err);
+
+typedef struct cubed_svd_compressed_options {
+    size_t struct_size;
+    int64_t
+        n_power_iter; /* how often vectors are multiplied with the matrix and its adjoint, two passes each */
+    int64_t n_oversamples; /* how many vectors there are beside the k */
+    int64_t seed;          /* of the vectors */
+    bool coerce_signs;     /* the sums of right vectors are positive; not of complex matrices */
+} cubed_svd_compressed_options;
+#define CUBED_SVD_COMPRESSED_OPTIONS_INIT                                                          \
+    {                                                                                              \
+        sizeof(cubed_svd_compressed_options), 0, 10, 0, true                                       \
+    }
+/* About the k largest singular values of one matrix of any size, and their vectors, by its products with random
+ * vectors. `options` may be NULL. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_svd_compressed(
+    cubed_array *x, int64_t k, const cubed_svd_compressed_options *options, uint64_t task_mem,
+    cubed_array **u, cubed_array **s, cubed_array **vh, cubed_error *err);
+
 typedef enum cubed_matrix_norm_ord {
     CUBED_NORM_FRO,
     CUBED_NORM_NUC,
@@ -400,6 +446,11 @@ typedef enum cubed_matrix_norm_ord {
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_matrix_norm(cubed_array *x, cubed_matrix_norm_ord ord,
                                                           bool keepdims, uint64_t task_mem,
                                                           cubed_array **out, cubed_error *err);
+/* The norm times that of the inverse; of CUBED_NORM_2 the largest singular value over the smallest one, of -2 the
+ * reverse. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_cond(cubed_array *x, cubed_matrix_norm_ord ord,
+                                                   uint64_t task_mem, cubed_array **out,
+                                                   cubed_error *err);
 /* Over all elements along some axes (NULL: all); ord may be any number, infinite, too. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_vector_norm(cubed_array *x, double ord,
                                                           const int *axes, int naxes, bool keepdims,

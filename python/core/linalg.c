@@ -99,6 +99,112 @@ static PyObject *solve(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
+/* solve_triangular(a, b, lower, unit_diagonal, task_mem) */
+static PyObject *solve_triangular(PyObject *module, PyObject *args)
+{
+    PyObject *left, *right;
+    int lower, unit_diagonal;
+    unsigned long long task_mem;
+    cubed_array *a, *b, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OOppK", &left, &right, &lower, &unit_diagonal, &task_mem) ||
+        !core_pair(module, left, right, &a, &b))
+        return NULL;
+    cubed_status st = cubed_solve_triangular(a, b, lower, unit_diagonal, task_mem, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
+/* lstsq(a, b, rcond or None, task_mem) -> (x, residuals, rank, s) */
+static PyObject *lstsq(PyObject *module, PyObject *args)
+{
+    PyObject *left, *right, *limit;
+    double rcond = 0;
+    unsigned long long task_mem;
+    cubed_array *a, *b, *out[4];
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OOOK", &left, &right, &limit, &task_mem) ||
+        !core_pair(module, left, right, &a, &b))
+        return NULL;
+    if (limit != Py_None) rcond = PyFloat_AsDouble(limit);
+    if (PyErr_Occurred()) return NULL;
+    cubed_status st = cubed_lstsq(a, b, limit == Py_None ? NULL : &rcond, task_mem, &out[0],
+                                  &out[1], &out[2], &out[3], &err);
+    return core_finish_all(module, st, out, 4, &err);
+}
+
+/* multi_dot(arrays) */
+static PyObject *multi_dot(PyObject *module, PyObject *args)
+{
+    PyObject *arrays;
+    cubed_array *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "O", &arrays) || !core_is_tuple("arrays", arrays)) return NULL;
+    const int n = (int)PyTuple_Size(arrays);
+    cubed_array **x = PyMem_Calloc((size_t)n + 1, sizeof *x);
+    if (!x) return PyErr_NoMemory();
+    for (int i = 0; i < n; i++) {
+        x[i] = core_unwrap(core_get_state(module), PyTuple_GetItem(arrays, i));
+        if (x[i]) continue;
+        PyMem_Free(x);
+        return NULL;
+    }
+    cubed_status st = cubed_multi_dot(x, n, &out, &err);
+    PyMem_Free(x);
+    return core_finish(module, st, out, &err);
+}
+
+/* tensorinv(a, ind, task_mem) */
+static PyObject *tensorinv(PyObject *module, PyObject *args)
+{
+    PyObject *object;
+    int ind;
+    unsigned long long task_mem;
+    cubed_array *a, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OiK", &object, &ind, &task_mem) ||
+        !(a = core_unwrap(core_get_state(module), object)))
+        return NULL;
+    cubed_status st = cubed_tensorinv(a, ind, task_mem, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
+/* tensorsolve(a, b, axes, task_mem) */
+static PyObject *tensorsolve(PyObject *module, PyObject *args)
+{
+    PyObject *left, *right, *list;
+    int axes[CUBED_MAX_NDIM], n;
+    unsigned long long task_mem;
+    cubed_array *a, *b, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OOOK", &left, &right, &list, &task_mem) ||
+        !core_pair(module, left, right, &a, &b) || !core_axes("axes", list, axes, &n))
+        return NULL;
+    cubed_status st = cubed_tensorsolve(a, b, axes, n, task_mem, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
+/* svd_compressed(x, k, n_power_iter, n_oversamples, seed, coerce_signs, task_mem) */
+static PyObject *svd_compressed(PyObject *module, PyObject *args)
+{
+    PyObject *object;
+    long long k, power, more, seed;
+    int coerce_signs;
+    unsigned long long task_mem;
+    cubed_array *x, *out[3];
+    cubed_svd_compressed_options o = CUBED_SVD_COMPRESSED_OPTIONS_INIT;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OLLLLpK", &object, &k, &power, &more, &seed, &coerce_signs,
+                          &task_mem) ||
+        !(x = core_unwrap(core_get_state(module), object)))
+        return NULL;
+    o.n_power_iter = power;
+    o.n_oversamples = more;
+    o.seed = seed;
+    o.coerce_signs = coerce_signs;
+    cubed_status st = cubed_svd_compressed(x, k, &o, task_mem, &out[0], &out[1], &out[2], &err);
+    return core_finish_all(module, st, out, 3, &err);
+}
+
 /* by_rank(inverse, x, rtol or None, task_mem): pinv or matrix_rank. */
 static PyObject *by_rank(PyObject *module, PyObject *args)
 {
@@ -131,27 +237,49 @@ static PyObject *matrix_power(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
+static bool take_ord(const char *name, cubed_matrix_norm_ord *out)
+{
+    static const char *const names[] = {"fro", "nuc", "1", "-1", "2", "-2", "inf", "-inf"};
+    for (int i = 0; i < 8; i++) {
+        *out = (cubed_matrix_norm_ord)i;
+        if (strcmp(names[i], name) == 0) return true;
+    }
+    PyErr_Format(PyExc_ValueError, "ord is %s, expected 'fro', 'nuc', 1, -1, 2, -2, inf or -inf",
+                 name);
+    return false;
+}
+
 /* matrix_norm(x, ord, keepdims, task_mem): a number, or "fro" or "nuc". */
 static PyObject *matrix_norm(PyObject *module, PyObject *args)
 {
-    static const char *const names[] = {"fro", "nuc", "1", "-1", "2", "-2", "inf", "-inf"};
     const char *name;
     PyObject *object;
     int keepdims;
     unsigned long long task_mem;
+    cubed_matrix_norm_ord ord;
     cubed_array *x, *out;
     cubed_error err = CUBED_ERROR_INIT;
     if (!PyArg_ParseTuple(args, "OspK", &object, &name, &keepdims, &task_mem) ||
-        !(x = core_unwrap(core_get_state(module), object)))
+        !(x = core_unwrap(core_get_state(module), object)) || !take_ord(name, &ord))
         return NULL;
-    for (int i = 0; i < 8; i++) {
-        if (strcmp(names[i], name) != 0) continue;
-        cubed_status st =
-            cubed_matrix_norm(x, (cubed_matrix_norm_ord)i, keepdims, task_mem, &out, &err);
-        return core_finish(module, st, out, &err);
-    }
-    return PyErr_Format(PyExc_ValueError,
-                        "ord is %s, expected 'fro', 'nuc', 1, -1, 2, -2, inf or -inf", name);
+    cubed_status st = cubed_matrix_norm(x, ord, keepdims, task_mem, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
+/* cond(x, ord, task_mem) */
+static PyObject *cond(PyObject *module, PyObject *args)
+{
+    const char *name;
+    PyObject *object;
+    unsigned long long task_mem;
+    cubed_matrix_norm_ord ord;
+    cubed_array *x, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OsK", &object, &name, &task_mem) ||
+        !(x = core_unwrap(core_get_state(module), object)) || !take_ord(name, &ord))
+        return NULL;
+    cubed_status st = cubed_cond(x, ord, task_mem, &out, &err);
+    return core_finish(module, st, out, &err);
 }
 
 static PyObject *vector_norm(PyObject *module, PyObject *args)
@@ -193,6 +321,13 @@ PyMethodDef core_linalg_methods[] = {
     {"factors", factors, METH_VARARGS, NULL},
     {"cholesky", cholesky, METH_VARARGS, NULL},
     {"solve", solve, METH_VARARGS, NULL},
+    {"solve_triangular", solve_triangular, METH_VARARGS, NULL},
+    {"lstsq", lstsq, METH_VARARGS, NULL},
+    {"multi_dot", multi_dot, METH_VARARGS, NULL},
+    {"tensorinv", tensorinv, METH_VARARGS, NULL},
+    {"tensorsolve", tensorsolve, METH_VARARGS, NULL},
+    {"svd_compressed", svd_compressed, METH_VARARGS, NULL},
+    {"cond", cond, METH_VARARGS, NULL},
     {"by_rank", by_rank, METH_VARARGS, NULL},
     {"matrix_power", matrix_power, METH_VARARGS, NULL},
     {"matrix_norm", matrix_norm, METH_VARARGS, NULL},

@@ -88,4 +88,8 @@ CUBED_MUST_CHECK cubed_status cb_api_panel_solve(const char *name, cubed_array *
 CUBED_MUST_CHECK cubed_status cb_api_panel_qr(cubed_array *x, bool complete, uint64_t task_mem,
                                               cubed_array **q, cubed_array **r, cubed_error *err);
 
+/* cubed_solve as a part of another function, which has that name. */
+CUBED_MUST_CHECK cubed_status cb_api_solve(const char *name, cubed_array *x1, cubed_array *x2,
+                                           uint64_t task_mem, cubed_array **out, cubed_error *err);
+
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "array_api/api_pkg.h"
+#include "array_api/matrix_steps.h"
 #include "array_api/panels.h"
 #include "base/error.h"
 #include "block/params.h"
@@ -156,7 +157,7 @@ static cubed_array *part(band *w, cubed_array *x, int64_t row, int64_t rows, int
     return cb_panels_part(&w->s, x, row, rows, column, columns);
 }
 
-static cubed_array *adjoint(band *w, cubed_array *x) { return cb_panels_adjoint(&w->s, x); }
+static cubed_array *adjoint(band *w, cubed_array *x) { return cb_step_adjoint(&w->s, x); }
 
 /* Rows, or rows and columns, from the last one on. */
 static cubed_array *reversed(band *w, cubed_array *x, int naxes)

@@ -215,8 +215,8 @@ static cubed_status widen(cubed_array **x, int ndim, cubed_error *err)
 }
 
 /* Both have the same number of dimensions and the same type. */
-static cubed_status solve_blocks(cubed_array *a, cubed_array *b, uint64_t task_mem,
-                                 cubed_array **out, cubed_error *err)
+static cubed_status solve_blocks(const char *name, cubed_array *a, cubed_array *b,
+                                 uint64_t task_mem, cubed_array **out, cubed_error *err)
 {
     int ndim = a->node.grid->ndim, batch = ndim - 2, symbols[CUBED_MAX_NDIM];
     int64_t shape[CUBED_MAX_NDIM], chunks[3][CUBED_MAX_NDIM];
@@ -230,8 +230,8 @@ static cubed_status solve_blocks(cubed_array *a, cubed_array *b, uint64_t task_m
         shape[d] = d < batch ? longer->shape[d] : b->shape[d];
         if (d < batch && a->shape[d] != b->shape[d] && a->shape[d] != 1 && b->shape[d] != 1)
             return cb_fail(err, CUBED_E_ARG,
-                           "solve: shapes do not broadcast: axis %d is %" PRId64 " and %" PRId64, d,
-                           a->shape[d], b->shape[d]);
+                           "%s: shapes do not broadcast: axis %d is %" PRId64 " and %" PRId64, name,
+                           d, a->shape[d], b->shape[d]);
         chunks[2][d] = cb_max_i64(1, shape[d]);
         if (d < batch)
             chunks[2][d] = cb_max_i64(1, cb_min_i64(left, cb_min_i64(longer->chunks[d], shape[d])));
@@ -244,31 +244,36 @@ static cubed_status solve_blocks(cubed_array *a, cubed_array *b, uint64_t task_m
     const result r = {a->node.dtype, 2, {n, m}};
     bool whole;
     CB_TRY(fits("solve", NULL, 0, a, b, &r, 1, task_mem, &whole, err));
-    if (!whole) return cb_api_panel_solve("solve", a, b, shape, task_mem, out, err);
+    if (!whole) return cb_api_panel_solve(name, a, b, shape, task_mem, out, err);
     const cubed_block_input in[2] = {{a, symbols, chunks[0]}, {b, symbols, chunks[1]}};
     const cubed_block_output to = {a->node.dtype, ndim, shape, chunks[2], symbols, NULL};
     return cubed_blockwise(a->ctx, "solve", NULL, 0, in, 2, &to, 1, out, err);
 }
 
-cubed_status cubed_solve(cubed_array *x1, cubed_array *x2, uint64_t task_mem, cubed_array **out,
-                         cubed_error *err)
+cubed_status cb_api_solve(const char *name, cubed_array *x1, cubed_array *x2, uint64_t task_mem,
+                          cubed_array **out, cubed_error *err)
 {
     cubed_array *a = NULL, *b = NULL, *x = NULL, *column = NULL;
     int n2 = x2->node.grid->ndim, ndim = x1->node.grid->ndim > n2 ? x1->node.grid->ndim : n2;
     cubed_dtype dtype = cubed_dtype_promote(x1->node.dtype, x2->node.dtype);
     cubed_status st;
-    CB_TRY(compute_dtype("solve", dtype, &dtype, err));
-    CB_GO(matrices("solve", x1, true, &a, err));
+    CB_TRY(compute_dtype(name, dtype, &dtype, err));
+    CB_GO(matrices(name, x1, true, &a, err));
     CB_GO(cubed_astype(a, dtype, &x, err));
     cubed_array_unref(a);
     a = x;
     x = NULL;
     int64_t n = x1->shape[x1->node.grid->ndim - 1],
-            rows = n2 > 0 ? x2->shape[n2 > 1 ? n2 - 2 : 0] : -1;
+            rows = n2 > 0 ? x2->shape[n2 > 1 ? n2 - 2 : 0] : 0;
+    if (n2 == 0) {
+        st = cb_fail(err, CUBED_E_ARG,
+                     "%s: the right side has no dimensions, expected one at least", name);
+        goto out;
+    }
     if (rows != n) {
         st = cb_fail(err, CUBED_E_ARG,
-                     "solve: matrices of %" PRId64 " x %" PRId64 " and %" PRId64 " equations", n, n,
-                     rows);
+                     "%s: matrices of %" PRId64 " x %" PRId64 " and %" PRId64 " equations", name, n,
+                     n, rows);
         goto out;
     }
     CB_GO(cubed_astype(x2, dtype, &b, err));
@@ -279,13 +284,19 @@ cubed_status cubed_solve(cubed_array *x1, cubed_array *x2, uint64_t task_mem, cu
     }
     CB_GO(widen(&a, ndim, err));
     CB_GO(widen(&b, ndim, err));
-    CB_GO(solve_blocks(a, b, task_mem, n2 == 1 ? &x : out, err));
+    CB_GO(solve_blocks(name, a, b, task_mem, n2 == 1 ? &x : out, err));
     if (n2 == 1) CB_GO(cubed_squeeze(x, (const int[]){-1}, 1, out, err));
 out:
     cubed_array_unref(a);
     cubed_array_unref(b);
     cubed_array_unref(x);
     return st;
+}
+
+cubed_status cubed_solve(cubed_array *x1, cubed_array *x2, uint64_t task_mem, cubed_array **out,
+                         cubed_error *err)
+{
+    return cb_api_solve("solve", x1, x2, task_mem, out, err);
 }
 
 /* --- Orthogonal factors ------------------------------------------------------------------------------ */

@@ -1,9 +1,10 @@
-/* Linear algebra that is made of other functions: norms, ranks, pseudo-inverses, powers, diagonals. */
+/* Linear algebra that is made of other functions: norms, condition numbers, ranks, pseudo-inverses, powers, diagonals. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "array_api/api_pkg.h"
+#include "array_api/matrix_steps.h"
 #include "base/error.h"
 
 /* --- Steps ------------------------------------------------------------------------------------------- */
@@ -186,6 +187,12 @@ static cubed_status check_matrices(const char *name, const cubed_array *x, cubed
                    x->node.grid->ndim);
 }
 
+static bool has_empty_matrices(const cubed_array *x)
+{
+    int ndim = x->node.grid->ndim;
+    return x->shape[ndim - 2] == 0 || x->shape[ndim - 1] == 0;
+}
+
 cubed_status cubed_matrix_norm(cubed_array *x, cubed_matrix_norm_ord ord, bool keepdims,
                                uint64_t task_mem, cubed_array **out, cubed_error *err)
 {
@@ -196,6 +203,47 @@ cubed_status cubed_matrix_norm(cubed_array *x, cubed_matrix_norm_ord ord, bool k
     cubed_status st = cubed_squeeze(kept, (const int[]){-2, -1}, 2, out, err);
     cubed_array_unref(kept);
     return st;
+}
+
+/* --- Condition numbers ------------------------------------------------------------------------------- */
+
+/* The largest singular value over the smallest one, or the reverse. */
+static cubed_array *ratio(cb_steps *s, cubed_array *x, bool reverse, uint64_t task_mem)
+{
+    cubed_array *values = NULL, *end[2] = {NULL, NULL};
+    values = cb_step(s, cubed_svdvals(x, task_mem, &values, s->err), &values);
+    if (!values) return NULL;
+    const int axis = values->node.grid->ndim - 1;
+    for (int i = 0; i < 2 && s->st == CUBED_OK; i++) {
+        cubed_array *one =
+            cb_step_part(s, values, axis, i == 0 ? 0 : values->shape[axis] - 1, 1, 1);
+        if (one) end[i] = cb_step(s, cubed_squeeze(one, &axis, 1, &end[i], s->err), &end[i]);
+    }
+    return cb_step_op(s, CUBED_OP_DIVIDE, end[reverse], end[!reverse], NULL);
+}
+
+cubed_status cubed_cond(cubed_array *x, cubed_matrix_norm_ord ord, uint64_t task_mem,
+                        cubed_array **out, cubed_error *err)
+{
+    cubed_array *y = NULL, *inverse = NULL, *norm[2] = {NULL, NULL};
+    CB_TRY(check_matrices("cond", x, err));
+    if (has_empty_matrices(x))
+        return cb_fail(err, CUBED_E_ARG, "cond: matrices without elements, expected some");
+    cubed_dtype dtype;
+    CB_TRY(cb_floating("cond", x, NULL, &dtype, err));
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    x = cb_step_cast(&s, x, dtype);
+    if (s.st == CUBED_OK && (ord == CUBED_NORM_2 || ord == CUBED_NORM_MINUS_2)) {
+        y = ratio(&s, x, ord == CUBED_NORM_MINUS_2, task_mem);
+    } else if (s.st == CUBED_OK) {
+        inverse = cb_step(&s, cubed_inv(x, task_mem, &inverse, err), &inverse);
+        for (int i = 0; i < 2 && s.st == CUBED_OK; i++)
+            norm[i] = cb_step(
+                &s, cubed_matrix_norm(i == 0 ? x : inverse, ord, false, task_mem, &norm[i], err),
+                &norm[i]);
+        y = cb_step_op(&s, CUBED_OP_MULTIPLY, norm[0], norm[1], NULL);
+    }
+    return cb_steps_end(&s, y, out);
 }
 
 /* --- Ranks and pseudo-inverses ----------------------------------------------------------------------- */
@@ -232,12 +280,6 @@ static cubed_status zeros(const cubed_array *x, cubed_dtype dtype, int ndim, con
 {
     const cubed_scalar zero = {{0}};
     return cubed_array_full(x->ctx, dtype, ndim, shape, NULL, &zero, out, err);
-}
-
-static bool has_empty_matrices(const cubed_array *x)
-{
-    int ndim = x->node.grid->ndim;
-    return x->shape[ndim - 2] == 0 || x->shape[ndim - 1] == 0;
 }
 
 cubed_status cubed_matrix_rank(cubed_array *x, cubed_array *rtol, uint64_t task_mem,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "array_api/api_pkg.h"
+#include "array_api/matrix_steps.h"
 #include "array_api/panels.h"
 #include "base/error.h"
 
@@ -50,11 +51,16 @@ static cubed_status start(factors *f, const char *name, const char *function, cu
     return CUBED_OK;
 }
 
-static cubed_status end(factors *f, cubed_array *made, cubed_array **out)
+static cubed_status end_all(factors *f, cubed_array *const *made, cubed_array **const *outs, int n)
 {
-    cubed_status st = cb_steps_end(&f->s, made, out);
+    cubed_status st = cb_steps_end_all(&f->s, made, outs, n);
     cb_zone_free(f->zone);
     return st;
+}
+
+static cubed_status end(factors *f, cubed_array *made, cubed_array **out)
+{
+    return end_all(f, &made, &out, 1);
 }
 
 /* In x's type, and chunks that are no larger than these. */
@@ -83,7 +89,7 @@ cubed_status cb_api_panel_cholesky(cubed_array *x, bool upper, uint64_t task_mem
     factors f;
     CB_TRY(start(&f, "cholesky", "cholesky_panel", x, task_mem, err));
     cubed_array *from[2];
-    cubed_array *a = cb_panels_stored(&f.p, upper ? cb_panels_adjoint(&f.s, x) : x);
+    cubed_array *a = cb_panels_stored(&f.p, upper ? cb_step_adjoint(&f.s, x) : x);
     for (int64_t k = 0; k < f.count && f.s.st == CUBED_OK; k++) {
         int64_t width = cb_panels_width(&f.p, k, f.columns);
         from[0] = cb_panels_own(&f.p, columns_of(&f, a, k, k * f.p.step));
@@ -95,7 +101,7 @@ cubed_status cb_api_panel_cholesky(cubed_array *x, bool upper, uint64_t task_mem
         f.made[k] = cb_panels_call(&f.p, "cholesky_panel", from, k > 0 ? 2 : 1, k, false, width);
     }
     cubed_array *l = cb_panels_join(&f.p, f.made, (int)f.count, f.p.n);
-    return end(&f, result(&f, upper ? cb_panels_adjoint(&f.s, l) : l, x->chunks), out);
+    return end(&f, result(&f, upper ? cb_step_adjoint(&f.s, l) : l, x->chunks), out);
 }
 
 /* --- LU --------------------------------------------------------------------------------------------------- */
@@ -165,14 +171,7 @@ cubed_status cb_api_panel_slogdet(const char *name, cubed_array *x, uint64_t tas
         made[2] =
             cb_step_cast(s, cb_step_op(s, CUBED_OP_MULTIPLY, signs, size, NULL), x->node.dtype);
     }
-    cubed_array **const outs[3] = {sign, logabsdet, det};
-    for (int i = 0; i < 3 && s->st == CUBED_OK; i++) {
-        if (outs[i]) *outs[i] = cubed_array_ref(made[i]);
-    }
-    cubed_array *last = NULL;
-    cubed_status st = end(&f, made[0] ? made[0] : made[1] ? made[1] : made[2], &last);
-    cubed_array_unref(last);
-    return st;
+    return end_all(&f, made, (cubed_array * *const[]){sign, logabsdet, det}, 3);
 }
 
 /* x with other extents in front of its matrices. */
@@ -298,10 +297,5 @@ cubed_status cb_api_panel_qr(cubed_array *x, bool complete, uint64_t task_mem, c
         made[1] = result(&f, triangle, x->chunks);
     }
     if (q) made[0] = result(&f, make_q(&f, reflectors, count, height), x->chunks);
-    if (f.s.st == CUBED_OK && q) *q = cubed_array_ref(made[0]);
-    if (f.s.st == CUBED_OK && r) *r = cubed_array_ref(made[1]);
-    cubed_array *last = NULL;
-    cubed_status st = end(&f, q ? made[0] : made[1], &last);
-    cubed_array_unref(last);
-    return st;
+    return end_all(&f, made, (cubed_array * *const[]){q, r}, 2);
 }

@@ -151,13 +151,6 @@ cubed_array *cb_panels_stored(const cb_panels *p, cubed_array *x)
     return cb_step(p->s, cb_graph_add(x->ctx, &n, &wide, &y, p->s->err), &y);
 }
 
-cubed_array *cb_panels_adjoint(cb_steps *s, cubed_array *x)
-{
-    cubed_array *y = NULL, *conj = cb_step_op(s, CUBED_OP_CONJ, x, NULL, NULL);
-    if (s->st != CUBED_OK) return NULL;
-    return cb_step(s, cubed_matrix_transpose(conj, &y, s->err), &y);
-}
-
 cubed_array *cb_panels_zeros(const cb_panels *p, int64_t rows, int64_t columns)
 {
     static const cubed_scalar zero = {.c128 = {0, 0}};

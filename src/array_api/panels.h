@@ -38,7 +38,6 @@ cubed_array *cb_panels_concat(cb_steps *s, cubed_array *const *list, int n, bool
 /* x in double precision, stored in chunks that are blocks of its panels: a task has no memory left for what it is
  * decoded from. */
 cubed_array *cb_panels_stored(const cb_panels *p, cubed_array *x);
-cubed_array *cb_panels_adjoint(cb_steps *s, cubed_array *x);
 /* NULL if there are none. */
 cubed_array *cb_panels_zeros(const cb_panels *p, int64_t rows, int64_t columns);
 /* x (n x at most `step`) below rows of zeros, and wider by columns of zeros. */

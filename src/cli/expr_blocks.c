@@ -24,14 +24,13 @@ static cubed_status call_sorting(expr_builder *b, const expr *e, int positions, 
     return st;
 }
 
-/* The first two arguments, as arrays; literals take the other's type. */
-static cubed_status get_operands(expr_builder *b, const expr *e, cubed_array *x[2])
+cubed_status expr_get_two(expr_builder *b, const expr *call, cubed_array *x[2])
 {
     expr_value v[2] = {{.array = NULL}, {.array = NULL}};
-    cubed_status st = expr_build_value(b, e->child[0], &v[0]);
-    if (st == CUBED_OK) st = expr_build_value(b, e->child[1], &v[1]);
-    if (st == CUBED_OK) st = expr_operand(b, e->child[0], &v[0], v[1].array);
-    if (st == CUBED_OK) st = expr_operand(b, e->child[1], &v[1], v[0].array);
+    cubed_status st = expr_build_value(b, call->child[0], &v[0]);
+    if (st == CUBED_OK) st = expr_build_value(b, call->child[1], &v[1]);
+    if (st == CUBED_OK) st = expr_operand(b, call->child[0], &v[0], v[1].array);
+    if (st == CUBED_OK) st = expr_operand(b, call->child[1], &v[1], v[0].array);
     for (int i = 0; i < 2; i++) {
         x[i] = v[i].array;
         if (st == CUBED_OK) continue;
@@ -46,7 +45,7 @@ static cubed_status call_matmul(expr_builder *b, const expr *e, cubed_array **ou
     int n;
     cubed_array *x[2];
     EXPR_TRY(expr_check_args(b, e, 2, 2, NULL, &n));
-    EXPR_TRY(get_operands(b, e, x));
+    EXPR_TRY(expr_get_two(b, e, x));
     cubed_status st = expr_located(b, e, cubed_matmul(x[0], x[1], out, b->err));
     cubed_array_unref(x[0]);
     cubed_array_unref(x[1]);
@@ -63,7 +62,7 @@ static cubed_status call_vecdot(expr_builder *b, const expr *e, cubed_array **ou
     const expr *a = n > 2 ? e->child[2] : expr_keyword(e, "axis");
     if (a) EXPR_TRY(expr_get_int(b, a, &axis));
     if (axis < -CUBED_MAX_NDIM || axis >= 0) return expr_reject(b, a, "expected an axis below 0");
-    EXPR_TRY(get_operands(b, e, x));
+    EXPR_TRY(expr_get_two(b, e, x));
     cubed_status st = expr_located(b, e, cubed_vecdot(x[0], x[1], (int)axis, out, b->err));
     cubed_array_unref(x[0]);
     cubed_array_unref(x[1]);
@@ -107,7 +106,7 @@ static cubed_status call_tensordot(expr_builder *b, const expr *e, cubed_array *
     int n, naxes = 0, axes[2][CUBED_MAX_NDIM];
     cubed_array *x[2];
     EXPR_TRY(expr_check_args(b, e, 2, 3, names, &n));
-    EXPR_TRY(get_operands(b, e, x));
+    EXPR_TRY(expr_get_two(b, e, x));
     const expr *a = n > 2 ? e->child[2] : expr_keyword(e, "axes");
     cubed_status st = get_pairs(b, e, a, x[0], &naxes, axes);
     if (st == CUBED_OK)
@@ -225,7 +224,7 @@ static cubed_status call_searchsorted(expr_builder *b, const expr *e, cubed_arra
     bool right = side && side->kind == EXPR_STRING && strcmp(side->text, "right") == 0;
     bool left = !side || (side->kind == EXPR_STRING && strcmp(side->text, "left") == 0);
     if (!left && !right) return expr_reject(b, side, "expected \"left\" or \"right\"");
-    EXPR_TRY(get_operands(b, e, x));
+    EXPR_TRY(expr_get_two(b, e, x));
     cubed_status st = order ? expr_get_array(b, order, &sorter) : CUBED_OK;
     if (st == CUBED_OK)
         st = expr_located(b, e, cubed_searchsorted(x[0], x[1], right, sorter, out, b->err));

@@ -38,6 +38,8 @@ cubed_status expr_located(expr_builder *b, const expr *e, cubed_status status);
 cubed_status expr_build_value(expr_builder *b, const expr *e, expr_value *out);
 /* The same, as an array: literals have their own types. */
 cubed_status expr_get_array(expr_builder *b, const expr *e, cubed_array **out);
+/* The first two arguments, as arrays; literals take the other's type. */
+cubed_status expr_get_two(expr_builder *b, const expr *call, cubed_array *x[2]);
 /* Makes a literal an array, in the type that it has beside `other` (NULL: its own). */
 cubed_status expr_operand(expr_builder *b, const expr *e, expr_value *v, const cubed_array *other);
 /* The same, where whole numbers beyond that type take part, as in comparisons. */

@@ -1,4 +1,5 @@
 /* Linear algebra of whole matrices. */
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -46,19 +47,16 @@ static cubed_status call_pair(expr_builder *b, const expr *e, pair_fn fn, const 
 {
     int n;
     int64_t axis = -1;
-    cubed_array *x1, *x2;
+    cubed_array *x[2];
     EXPR_TRY(expr_check_args(b, e, 2, 2, names, &n));
     const expr *where = expr_keyword(e, "axis");
     if (where) EXPR_TRY(expr_get_int(b, where, &axis));
     if (axis < -CUBED_MAX_NDIM || axis > CUBED_MAX_NDIM)
         return expr_reject(b, where, "an axis is out of range");
-    EXPR_TRY(expr_get_array(b, e->child[0], &x1));
-    cubed_status st = expr_get_array(b, e->child[1], &x2);
-    if (st == CUBED_OK) {
-        st = expr_located(b, e, fn(x1, x2, (int)axis, out, b->err));
-        cubed_array_unref(x2);
-    }
-    cubed_array_unref(x1);
+    EXPR_TRY(expr_get_two(b, e, x));
+    cubed_status st = expr_located(b, e, fn(x[0], x[1], (int)axis, out, b->err));
+    cubed_array_unref(x[0]);
+    cubed_array_unref(x[1]);
     return st;
 }
 
@@ -67,24 +65,44 @@ static cubed_status call_cross(expr_builder *b, const expr *e, cubed_array **out
     return call_pair(b, e, cubed_cross, (const char *const[]){"axis", NULL}, out);
 }
 
-static cubed_status call_solve(expr_builder *b, const expr *e, cubed_array **out)
-{
-    int n;
-    cubed_array *x1, *x2;
-    EXPR_TRY(expr_check_args(b, e, 2, 2, NULL, &n));
-    EXPR_TRY(expr_get_array(b, e->child[0], &x1));
-    cubed_status st = expr_get_array(b, e->child[1], &x2);
-    if (st == CUBED_OK) {
-        st = expr_located(b, e, cubed_solve(x1, x2, b->host->task_mem, out, b->err));
-        cubed_array_unref(x2);
-    }
-    cubed_array_unref(x1);
-    return st;
-}
-
 static cubed_status call_outer(expr_builder *b, const expr *e, cubed_array **out)
 {
     return call_pair(b, e, outer, NULL, out);
+}
+
+enum { SOLVE, SOLVE_TRIANGULAR, TENSORSOLVE };
+
+static cubed_status call_solve(expr_builder *b, const expr *e, int which, cubed_array **out)
+{
+    static const char *const names[][3] = {
+        {NULL}, {"lower", "unit_diagonal", NULL}, {"axes", NULL}};
+    const uint64_t mem = b->host->task_mem;
+    int n, naxes = 0, axes[CUBED_MAX_NDIM];
+    bool lower = false, unit = false;
+    int64_t list[CUBED_MAX_NDIM];
+    cubed_array *x[2];
+    EXPR_TRY(expr_check_args(b, e, 2, 2, names[which], &n));
+    EXPR_TRY(expr_get_bool(b, e, "lower", &lower));
+    EXPR_TRY(expr_get_bool(b, e, "unit_diagonal", &unit));
+    const expr *where = expr_keyword(e, "axes");
+    if (where && where->kind != EXPR_NONE) EXPR_TRY(expr_get_ints(b, where, &naxes, list));
+    for (int i = 0; i < naxes; i++) {
+        if (list[i] < -CUBED_MAX_NDIM || list[i] >= CUBED_MAX_NDIM)
+            return expr_reject(b, where, "an axis is out of range");
+        axes[i] = (int)list[i];
+    }
+    EXPR_TRY(expr_get_two(b, e, x));
+    cubed_status st = CUBED_OK;
+    switch (which) {
+    case SOLVE: st = cubed_solve(x[0], x[1], mem, out, b->err); break;
+    case SOLVE_TRIANGULAR:
+        st = cubed_solve_triangular(x[0], x[1], lower, unit, mem, out, b->err);
+        break;
+    default: st = cubed_tensorsolve(x[0], x[1], axes, naxes, mem, out, b->err);
+    }
+    cubed_array_unref(x[0]);
+    cubed_array_unref(x[1]);
+    return expr_located(b, e, st);
 }
 
 /* --- With arguments of their own ------------------------------------------------------------------------ */
@@ -142,6 +160,39 @@ static cubed_status get_offset(expr_builder *b, const expr *e, int n, int64_t *o
     const expr *offset = n > 1 ? e->child[1] : expr_keyword(e, "offset");
     *out = 0;
     return offset ? expr_get_int(b, offset, out) : CUBED_OK;
+}
+
+static cubed_status call_tensorinv(expr_builder *b, const expr *e, cubed_array **out)
+{
+    int n;
+    int64_t ind = 2;
+    cubed_array *x;
+    EXPR_TRY(expr_check_args(b, e, 1, 2, (const char *const[]){"ind", NULL}, &n));
+    const expr *given = n > 1 ? e->child[1] : expr_keyword(e, "ind");
+    if (given) EXPR_TRY(expr_get_int(b, given, &ind));
+    if (ind < 1 || ind > INT_MAX) return expr_reject(b, given, "expected a number of axes");
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st =
+        expr_located(b, e, cubed_tensorinv(x, (int)ind, b->host->task_mem, out, b->err));
+    cubed_array_unref(x);
+    return st;
+}
+
+/* Matrices, one after another, or in a list as NumPy has them. */
+static cubed_status call_multi_dot(expr_builder *b, const expr *e, cubed_array **out)
+{
+    int n, made = 0;
+    EXPR_TRY(expr_check_args(b, e, 1, INT_MAX, NULL, &n));
+    const expr *list = n == 1 && e->child[0]->kind == EXPR_TUPLE ? e->child[0] : e;
+    if (list != e) n = list->n;
+    cubed_array **x = cli_alloc((size_t)(n + 1) * sizeof *x);
+    cubed_status st = CUBED_OK;
+    for (; made < n && st == CUBED_OK; made += st == CUBED_OK)
+        st = expr_get_array(b, list->child[made], &x[made]);
+    if (st == CUBED_OK) st = expr_located(b, e, cubed_multi_dot(x, n, out, b->err));
+    for (int i = 0; i < made; i++) cubed_array_unref(x[i]);
+    cli_free(x);
+    return st;
 }
 
 static cubed_status call_diagonal(expr_builder *b, const expr *e, cubed_array **out)
@@ -205,7 +256,8 @@ static cubed_status call_vector_norm(expr_builder *b, const expr *e, cubed_array
     return st;
 }
 
-static cubed_status get_matrix_ord(expr_builder *b, const expr *e, cubed_matrix_norm_ord *out)
+/* `*out` stays as it is if it is not there. */
+static cubed_status get_matrix_ord(expr_builder *b, const expr *ord, cubed_matrix_norm_ord *out)
 {
     static const struct {
         double number;
@@ -213,22 +265,36 @@ static cubed_status get_matrix_ord(expr_builder *b, const expr *e, cubed_matrix_
     } orders[] = {{1, CUBED_NORM_1},          {-1, CUBED_NORM_MINUS_1},
                   {2, CUBED_NORM_2},          {-2, CUBED_NORM_MINUS_2},
                   {INFINITY, CUBED_NORM_INF}, {-INFINITY, CUBED_NORM_MINUS_INF}};
-    const expr *ord = expr_keyword(e, "ord");
-    double number;
-    *out = CUBED_NORM_FRO;
+    expr_value v;
     if (!ord || ord->kind == EXPR_NONE) return CUBED_OK;
-    if (ord->kind == EXPR_STRING && strcmp(ord->text, "fro") == 0) return CUBED_OK;
+    if (ord->kind == EXPR_STRING && strcmp(ord->text, "fro") == 0) {
+        *out = CUBED_NORM_FRO;
+        return CUBED_OK;
+    }
     if (ord->kind == EXPR_STRING && strcmp(ord->text, "nuc") == 0) {
         *out = CUBED_NORM_NUC;
         return CUBED_OK;
     }
-    if (ord->kind != EXPR_STRING) EXPR_TRY(get_ord(b, e, 0, &number));
+    if (ord->kind != EXPR_STRING) EXPR_TRY(expr_get_number(b, ord, &v));
     for (size_t i = 0; ord->kind != EXPR_STRING && i < sizeof orders / sizeof *orders; i++) {
-        if (orders[i].number != number) continue;
+        if (orders[i].number != v.re) continue;
         *out = orders[i].ord;
         return CUBED_OK;
     }
     return expr_reject(b, ord, "expected 1, -1, 2, -2, inf, -inf, \"fro\" or \"nuc\"");
+}
+
+static cubed_status call_cond(expr_builder *b, const expr *e, cubed_array **out)
+{
+    int n;
+    cubed_matrix_norm_ord ord = CUBED_NORM_2;
+    cubed_array *x;
+    EXPR_TRY(expr_check_args(b, e, 1, 2, (const char *const[]){"p", NULL}, &n));
+    EXPR_TRY(get_matrix_ord(b, n > 1 ? e->child[1] : expr_keyword(e, "p"), &ord));
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st = expr_located(b, e, cubed_cond(x, ord, b->host->task_mem, out, b->err));
+    cubed_array_unref(x);
+    return st;
 }
 
 static cubed_status call_matrix_norm(expr_builder *b, const expr *e, cubed_array **out)
@@ -236,11 +302,11 @@ static cubed_status call_matrix_norm(expr_builder *b, const expr *e, cubed_array
     static const char *const names[] = {"keepdims", "ord", NULL};
     int n;
     bool keepdims = false;
-    cubed_matrix_norm_ord ord;
+    cubed_matrix_norm_ord ord = CUBED_NORM_FRO;
     cubed_array *x;
     EXPR_TRY(expr_check_args(b, e, 1, 1, names, &n));
     EXPR_TRY(expr_get_bool(b, e, "keepdims", &keepdims));
-    EXPR_TRY(get_matrix_ord(b, e, &ord));
+    EXPR_TRY(get_matrix_ord(b, expr_keyword(e, "ord"), &ord));
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
     cubed_status st =
         expr_located(b, e, cubed_matrix_norm(x, ord, keepdims, b->host->task_mem, out, b->err));
@@ -256,7 +322,12 @@ const expr_function expr_linalg_functions[] = {
     {"eigvalsh", NULL, call_plain, EIGVALSH},
     {"matrix_transpose", NULL, call_plain, TRANSPOSE},
     {.name = "cross", .fn = call_cross},
-    {.name = "solve", .fn = call_solve},
+    {"solve", NULL, call_solve, SOLVE},
+    {"solve_triangular", NULL, call_solve, SOLVE_TRIANGULAR},
+    {"tensorsolve", NULL, call_solve, TENSORSOLVE},
+    {.name = "tensorinv", .fn = call_tensorinv},
+    {.name = "multi_dot", .fn = call_multi_dot},
+    {.name = "cond", .fn = call_cond},
     {.name = "outer", .fn = call_outer},
     {.name = "cholesky", .fn = call_cholesky},
     {"matrix_rank", NULL, call_with_rtol, false},
@@ -297,6 +368,56 @@ static cubed_status call_svd(expr_builder *b, const expr *e, cubed_array **outs)
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
     cubed_status st = expr_located(
         b, e, cubed_svd(x, full, b->host->task_mem, &outs[0], &outs[1], &outs[2], b->err));
+    cubed_array_unref(x);
+    return st;
+}
+
+static cubed_status call_lstsq(expr_builder *b, const expr *e, cubed_array **outs)
+{
+    int n;
+    double rcond;
+    cubed_array *x[2];
+    EXPR_TRY(expr_check_args(b, e, 2, 3, (const char *const[]){"rcond", NULL}, &n));
+    const expr *limit = n > 2 ? e->child[2] : expr_keyword(e, "rcond");
+    expr_value v = {.re = 0};
+    if (limit && limit->kind == EXPR_NONE) limit = NULL;
+    if (limit) EXPR_TRY(expr_get_number(b, limit, &v));
+    rcond = v.re;
+    EXPR_TRY(expr_get_two(b, e, x));
+    cubed_status st = expr_located(b, e,
+                                   cubed_lstsq(x[0], x[1], limit ? &rcond : NULL, b->host->task_mem,
+                                               &outs[0], &outs[1], &outs[2], &outs[3], b->err));
+    cubed_array_unref(x[0]);
+    cubed_array_unref(x[1]);
+    return st;
+}
+
+static cubed_status get_number_of(expr_builder *b, const expr *call, const char *name, int64_t *out)
+{
+    const expr *e = expr_keyword(call, name);
+    return e ? expr_get_int(b, e, out) : CUBED_OK;
+}
+
+/* A run can be repeated, and resumed, because its seed is in its text. */
+static cubed_status call_svd_compressed(expr_builder *b, const expr *e, cubed_array **outs)
+{
+    static const char *const names[] = {"n_power_iter", "n_oversamples", "seed", "coerce_signs",
+                                        NULL};
+    int n;
+    int64_t k;
+    cubed_array *x;
+    cubed_svd_compressed_options o = CUBED_SVD_COMPRESSED_OPTIONS_INIT;
+    EXPR_TRY(expr_check_args(b, e, 2, 2, names, &n));
+    if (!expr_keyword(e, "seed")) return expr_reject(b, e, "svd_compressed takes seed=");
+    EXPR_TRY(expr_get_int(b, e->child[1], &k));
+    EXPR_TRY(get_number_of(b, e, "n_power_iter", &o.n_power_iter));
+    EXPR_TRY(get_number_of(b, e, "n_oversamples", &o.n_oversamples));
+    EXPR_TRY(get_number_of(b, e, "seed", &o.seed));
+    EXPR_TRY(expr_get_bool(b, e, "coerce_signs", &o.coerce_signs));
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st = expr_located(
+        b, e,
+        cubed_svd_compressed(x, k, &o, b->host->task_mem, &outs[0], &outs[1], &outs[2], b->err));
     cubed_array_unref(x);
     return st;
 }
@@ -366,8 +487,10 @@ expr_tuple_function expr_find_tuple_function(const char *name, int *nout)
         int nout;
         expr_tuple_function fn;
     } rows[] = {
-        {"qr", 2, call_qr},     {"svd", 3, call_svd}, {"slogdet", 2, call_slogdet},
-        {"eigh", 2, call_eigh}, {"eig", 2, call_eig}, {"lu", 3, call_lu},
+        {"qr", 2, call_qr},           {"svd", 3, call_svd},
+        {"slogdet", 2, call_slogdet}, {"eigh", 2, call_eigh},
+        {"eig", 2, call_eig},         {"lu", 3, call_lu},
+        {"lstsq", 4, call_lstsq},     {"svd_compressed", 3, call_svd_compressed},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (strcmp(rows[i].name, name) != 0) continue;

@@ -146,9 +146,9 @@ static const struct {
 };
 
 /* Of functions that are not rows of a table. */
-static const char others[] =
-    "concat|qr|svd|lu|slogdet|eigh|eig|unique_counts|unique_inverse|unique_all|nonzero|"
-    "count_nonzero";
+static const char others[] = "concat|qr|svd|svd_compressed|lstsq|lu|slogdet|eigh|eig|unique_counts|"
+                             "unique_inverse|unique_all|nonzero|"
+                             "count_nonzero";
 
 static void try_word(cli_guess *g, const char *word)
 {

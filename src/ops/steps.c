@@ -121,10 +121,17 @@ cubed_array *cb_step_number(cb_steps *s, const cubed_array *beside, double value
     return cb_step_scalar(s, dtype, &v);
 }
 
-cubed_status cb_steps_end(cb_steps *s, cubed_array *x, cubed_array **out)
+cubed_status cb_steps_end_all(cb_steps *s, cubed_array *const *x, cubed_array **const *outs, int n)
 {
-    if (s->st == CUBED_OK) *out = cubed_array_ref(x);
+    for (int i = 0; i < n && s->st == CUBED_OK; i++) {
+        if (outs[i]) *outs[i] = cubed_array_ref(x[i]);
+    }
     for (size_t i = 0; i < s->n; i++) cubed_array_unref(s->made[i]);
     cb_free(&s->ctx->alloc, s->made, s->cap * sizeof(cubed_array *));
     return s->st;
+}
+
+cubed_status cb_steps_end(cb_steps *s, cubed_array *x, cubed_array **out)
+{
+    return cb_steps_end_all(s, &x, &out, 1);
 }

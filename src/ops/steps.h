@@ -49,5 +49,7 @@ cubed_array *cb_step_number(cb_steps *s, const cubed_array *beside, double value
 cubed_array *cb_step_scalar(cb_steps *s, cubed_dtype dtype, const cubed_scalar *value);
 /* Gives up all that was made, but for one more reference of x in *out; returns the status. */
 cubed_status cb_steps_end(cb_steps *s, cubed_array *x, cubed_array **out);
+/* The same for n of them; those whose place is NULL are not wanted. */
+cubed_status cb_steps_end_all(cb_steps *s, cubed_array *const *x, cubed_array **const *outs, int n);
 
 #endif

@@ -1,5 +1,6 @@
 """Names that users of NumPy and Dask reach for: lazy, without a warning, with NumPy's values."""
 
+import itertools
 import warnings
 
 import cubed
@@ -384,8 +385,116 @@ def test_triangular_systems():
         unit = a - np.diag(np.diag(a)) + np.eye(5)
         got = cubed.linalg.solve_triangular(lazy(full), V[:5], lower=lower, unit_diagonal=True)
         np.testing.assert_allclose(got, np.linalg.solve(unit, V[:5]), rtol=1e-10, atol=1e-12)
-    with pytest.raises(ValueError, match=r"a has shape \(7, 5\), expected square"):
+    with pytest.raises(ValueError, match="matrices of 7 x 5, expected square"):
         cubed.linalg.solve_triangular(lazy(F), V[:7])
+
+
+def test_stacks_of_triangles_with_one_vector():
+    a = np.tril(RNG.normal(size=(2, 3, 4, 4))) + 3 * np.eye(4)
+    b = V[:4]
+    wanted = np.linalg.solve(a, b[:, None])[..., 0]
+    np.testing.assert_allclose(cubed.linalg.solve_triangular(lazy(a), b, lower=True), wanted)
+
+
+TYPES = ["f8", "f4", "c16", "c8", "i4", "f2"]
+
+
+def of_type(shape, dtype):
+    a = RNG.normal(size=shape) * 9
+    return (a + 1j * RNG.normal(size=shape) if "c" in dtype else a).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("shape", [(7, 4), (4, 7), (5, 5), (1, 1), (3, 0), (0, 3), (30, 11)])
+def test_least_squares(shape, dtype):
+    a, b = of_type(shape, dtype), of_type((shape[0], 3), dtype)
+    if min(shape) > 3:
+        a[:, 1] = a[:, 0]
+    wide = a.astype("f4") if dtype == "f2" else a
+    wanted = np.linalg.lstsq(wide, b.astype(wide.dtype), rcond=1e-3)
+    with cubed.raise_if_computes():
+        got = cubed.linalg.lstsq(lazy(a), lazy(b, 3), rcond=1e-3)
+    x, left, rank, s = cubed.compute(*got)
+    close = {"rtol": 1e-3, "atol": 1e-3} if dtype in ("f4", "c8", "f2") else {"atol": 1e-9}
+    np.testing.assert_allclose(x, wanted[0], **close)
+    assert x.dtype == wanted[0].dtype
+    np.testing.assert_allclose(s, wanted[3], **close)
+    assert (rank, rank.dtype) == (wanted[2], np.int32)
+    squares = (np.abs(b.astype(x.dtype) - wide @ x) ** 2).sum(0)
+    np.testing.assert_allclose(left, squares if shape[0] > shape[1] else squares[:0], **close)
+
+
+def test_least_squares_without_a_solution():
+    with pytest.raises(ValueError, match="not finite"):
+        cubed.linalg.lstsq(np.array([[1.0, np.nan], [1, 2]]), V[:2])[0].compute()
+    x, _, rank, _ = cubed.compute(*cubed.linalg.lstsq(np.zeros((3, 2)), V[:3]))
+    np.testing.assert_array_equal(x, np.zeros(2))
+    assert rank == 0
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("p", [None, 2, -2, 1, -1, np.inf, -np.inf, "fro", "nuc"])
+def test_condition_numbers(dtype, p):
+    a = of_type((2, 5, 5), dtype) + (20 * np.eye(5)).astype(dtype)
+    got = cubed.linalg.cond(lazy(a), p)
+    wide = a.astype("f4") if dtype == "f2" else a
+    wanted = np.linalg.cond(wide, p).real  # complex numbers of complex matrices
+    assert got.dtype == wanted.dtype
+    np.testing.assert_allclose(got, wanted, rtol=1e-3 if wanted.dtype == "f4" else 1e-9)
+
+
+def test_condition_numbers_of_singular_and_wrong_matrices():
+    singular = np.ones((2, 2))
+    assert cubed.linalg.cond(singular).compute() > 1e15
+    with pytest.raises(ValueError, match="singular"):
+        cubed.linalg.cond(singular, 1).compute()
+    with pytest.raises(ValueError, match="without elements"):
+        cubed.linalg.cond(np.ones((0, 0)))
+    with pytest.raises(ValueError, match="ord is 3"):
+        cubed.linalg.cond(singular, 3)
+    assert cubed.linalg.cond(np.ones((0, 3, 3))).compute().shape == (0,)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize(
+    "extents", [(3, 4, 5), (7, 1, 9, 2, 8), (5, 0, 3), (30, 3, 25, 2, 30, 7), (1, 1, 1)]
+)
+def test_products_of_several(extents, dtype):
+    xs = [of_type(s, dtype) for s in itertools.pairwise(extents)]
+    wide = [x.astype("f4") if dtype == "f2" else x for x in xs]
+    got = cubed.linalg.multi_dot([lazy(x, 2) for x in xs])
+    wanted = np.linalg.multi_dot(wide)
+    assert got.dtype == wanted.dtype
+    loose = {"rtol": 1e-3, "atol": abs(wanted).max(initial=0) * 1e-5}
+    np.testing.assert_allclose(got, wanted, **({} if dtype in ("f8", "c16", "i4") else loose))
+
+
+def test_arrays_as_matrices():
+    a = RNG.normal(size=(2, 3, 6)) + np.eye(6).reshape(2, 3, 6) * 9
+    np.testing.assert_allclose(cubed.linalg.tensorinv(lazy(a), 2), np.linalg.tensorinv(a, 2))
+    b = RNG.normal(size=(2, 3))
+    np.testing.assert_allclose(cubed.linalg.tensorsolve(lazy(a), b), np.linalg.tensorsolve(a, b))
+    moved = np.moveaxis(a, 2, 0)
+    for axes in ((0,), (-3,)):
+        np.testing.assert_allclose(
+            cubed.linalg.tensorsolve(lazy(moved), b, axes), np.linalg.tensorsolve(moved, b, (0,))
+        )
+    assert cubed.linalg.tensorinv(np.array(4.0), 1).compute() == 0.25
+    with pytest.raises(ValueError, match="singular"):
+        cubed.linalg.tensorinv(np.ones((2, 2)), 1).compute()
+
+
+def test_random_vectors_are_those_of_the_seed():
+    a = of_type((12, 40), "f8")
+    for x in (lazy(a, 5), lazy(a.astype("c16"), 40)):
+        few = [cubed.linalg.svd_compressed(x, 2, 1, 3, seed=s).U.compute() for s in (1, 1, 2)]
+        np.testing.assert_array_equal(few[0], few[1])
+        assert (few[0] != few[2]).any()
+    signs = [cubed.linalg.svd_compressed(a, 4, seed=1, coerce_signs=c) for c in (True, False)]
+    vh, free = cubed.compute(*(r.Vh for r in signs))
+    np.testing.assert_array_equal(vh, free * np.sign(free.sum(1))[:, None])
+    with pytest.raises(ValueError, match="n_oversamples is -1"):
+        cubed.linalg.svd_compressed(a, 2, 1, -1)
 
 
 def test_a_few_singular_values():
@@ -452,7 +561,7 @@ REFUSED = {
     "hsplit: the array has 0 axes": lambda x: cubed.hsplit(x[0, 0], 1),
     "ix_: argument 1 has 2 axes": lambda x: cubed.ix_([1], x),
     "2 positions for 3 axes": lambda x: cubed.ravel_multi_index((I, I), (2, 3, 4)),
-    "lstsq: b has shape": lambda x: cubed.linalg.lstsq(x, [1, 2]),
+    "lstsq: a has 7 rows and b 2": lambda x: cubed.linalg.lstsq(x, [1, 2]),
     "multi_dot: 1 arrays": lambda x: cubed.linalg.multi_dot([x]),
     "fweights are float64": lambda x: cubed.cov(x, fweights=V[:5]),
     r"histogramdd: 3 bins for 5 axes": lambda x: cubed.histogramdd(x, [1, 2, 3]),

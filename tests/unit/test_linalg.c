@@ -1,4 +1,4 @@
-/* Functions of matrices: what they are made of is theirs again. */
+/* Functions of matrices that are made of others: products of what they give are what they were given. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,13 +66,13 @@ static void fill(double *to, int64_t m, int64_t n, double diagonal)
     for (int64_t i = 0; i < m * n; i++) to[i] = pick(19) - 9.5 + (i / n == i % n ? diagonal : 0);
 }
 
-/* Takes over y. */
-static void compute(fixture *f, cubed_status st, cubed_array *y, void *to)
+/* Takes over *y. */
+static void compute(fixture *f, cubed_status st, cubed_array *const *y, void *to)
 {
     cubed_plan_options options = CUBED_PLAN_OPTIONS_INIT;
     cubed_plan *plan = NULL;
     if (st != CUBED_OK) fail_msg("%s", f->err.message);
-    const cubed_target target = {.array = keep(f, y), .data = to};
+    const cubed_target target = {.array = keep(f, *y), .data = to};
     assert_int_equal(cubed_plan_new(f->ctx, &target, 1, &options, &plan, &f->err), CUBED_OK);
     if (cubed_run(plan, NULL, NULL, &f->err) != CUBED_OK) fail_msg("%s", f->err.message);
     cubed_plan_unref(plan);
@@ -110,9 +110,9 @@ static void test_lu(void **state)
         fill(a, m, n, 0);
         cubed_array *x = matrix(f, m, n, a);
         cubed_status st = cubed_lu(x, &y[0], &y[1], &y[2], &f->err);
-        compute(f, st, y[0], p);
-        compute(f, st, y[1], l);
-        compute(f, st, y[2], u);
+        compute(f, st, &y[0], p);
+        compute(f, st, &y[1], l);
+        compute(f, st, &y[2], u);
         multiply(m, k, n, l, u, lu);
         multiply(m, m, n, p, lu, plu);
         check_close(plu, a, m * n, "lu");
@@ -129,26 +129,323 @@ static void test_lu(void **state)
         }
         /* What is not wanted is not there. */
         st = cubed_lu(x, NULL, NULL, &y[2], &f->err);
-        compute(f, st, y[2], lu);
+        compute(f, st, &y[2], lu);
         assert_memory_equal(lu, u, (size_t)(k * n) * sizeof *u);
     }
 }
 
-static void test_refusals(void **state)
+static void test_triangular_systems(void **state)
 {
-    static const double data[4] = {1, 2, 3, 4};
+    static const int64_t n = 37, columns[] = {0, 1, 3};
+    static double a[MOST], clean[MOST], b[MOST], x[MOST], ax[MOST];
+    fixture *f = *state;
+    for (int k = 0; k < 12; k++) {
+        const bool lower = k & 1, unit = k & 2;
+        const int64_t m = columns[k / 4]; /* 0: a vector */
+        cubed_array *y;
+        fill(a, n, n, 40);
+        fill(b, n, m ? m : 1, 0);
+        for (int64_t i = 0; i < n * n; i++) {
+            const int64_t row = i / n, column = i % n;
+            const bool is_read = lower ? column < row : column > row;
+            if (unit && is_read) a[i] /= 400;
+            clean[i] = is_read ? a[i] : row != column ? 0 : unit ? 1 : a[i];
+            /* What is not read may be anything. */
+            if (!is_read && (unit || row != column)) a[i] = (double)NAN;
+        }
+        cubed_array *right = m ? matrix(f, n, m, b) : array(f, 1, &n, b);
+        cubed_status st =
+            cubed_solve_triangular(matrix(f, n, n, a), right, lower, unit, 0, &y, &f->err);
+        compute(f, st, &y, x);
+        multiply(n, n, m ? m : 1, clean, x, ax);
+        check_close(ax, b, n * (m ? m : 1), "solve_triangular");
+    }
+}
+
+/* Each of a stack of triangles, with one vector. */
+static void test_stacks_of_triangles(void **state)
+{
+    static const double a[] = {1, 9, 2, 4, 2, 9, 3, 5, 4, 9, 1, 2}, b[] = {4, 8};
+    static const double want[] = {4, 0, 2, 0.4, 1, 3.5};
+    double x[6];
+    fixture *f = *state;
+    cubed_array *y;
+    cubed_array *stack = array(f, 3, (const int64_t[]){3, 2, 2}, a);
+    cubed_status st = cubed_solve_triangular(stack, array(f, 1, (const int64_t[]){2}, b), true,
+                                             false, 0, &y, &f->err);
+    compute(f, st, &y, x);
+    check_close(x, want, 6, "solve_triangular");
+}
+
+static void test_least_squares(void **state)
+{
+    static const int64_t shapes[][2] = {{9, 4}, {4, 9}, {5, 5}, {1, 1}, {30, 11}};
+    static double a[MOST], b[MOST], x[MOST], s[SIDE], left[SIDE], inverse[MOST], want[MOST],
+        ax[MOST];
+    fixture *f = *state;
+    for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
+        const int64_t m = shapes[k][0], n = shapes[k][1], least = m < n ? m : n, columns = 3;
+        cubed_array *y[5];
+        int32_t rank;
+        fill(a, m, n, 3);
+        fill(b, m, columns, 0);
+        /* A column that is another one, but for one of one column. */
+        for (int64_t i = 0; i < m && least > 1; i++) a[i * n + 1] = a[i * n];
+        cubed_array *of_a = matrix(f, m, n, a), *of_b = matrix(f, m, columns, b);
+        cubed_status st = cubed_lstsq(of_a, of_b, NULL, 0, &y[0], &y[1], &y[2], &y[3], &f->err);
+        compute(f, st, &y[0], x);
+        compute(f, st, &y[1], left);
+        compute(f, st, &y[2], &rank);
+        compute(f, st, &y[3], s);
+        assert_int_equal(rank, least > 1 && least == n ? n - 1 : least);
+        compute(f, cubed_pinv(of_a, NULL, 0, &y[4], &f->err), &y[4], inverse);
+        multiply(n, m, columns, inverse, b, want);
+        check_close(x, want, n * columns, "lstsq");
+        double squares = 0, of_s = 0;
+        for (int64_t i = 0; i < m * n; i++) squares += a[i] * a[i];
+        for (int64_t i = 0; i < least; i++) of_s += s[i] * s[i];
+        check_close(&of_s, &squares, 1, "singular values");
+        assert_int_equal(cubed_array_shape(y[1])[0], m > n ? columns : 0);
+        multiply(m, n, columns, a, x, ax);
+        for (int64_t j = 0; j < columns && m > n; j++) {
+            double sum = 0;
+            for (int64_t i = 0; i < m; i++)
+                sum += (ax[i * columns + j] - b[i * columns + j]) *
+                       (ax[i * columns + j] - b[i * columns + j]);
+            check_close(&left[j], &sum, 1, "residuals");
+        }
+    }
+}
+
+static void test_limits_of_singular_values(void **state)
+{
+    static const double a[] = {4, 0, 0, 0, 1, 0, 0, 0, 1e-15}, b[] = {8, 3, 1e-15};
+    static const double limits[] = {0, 0.3, -1};
+    static const double want[][3] = {{2, 3, 1}, {2, 0, 0}, {2, 3, 1}};
+    fixture *f = *state;
+    for (int k = 0; k < 3; k++) {
+        cubed_array *y;
+        double x[3];
+        cubed_status st = cubed_lstsq(matrix(f, 3, 3, a), array(f, 1, (const int64_t[]){3}, b),
+                                      &limits[k], 0, &y, NULL, NULL, NULL, &f->err);
+        compute(f, st, &y, x);
+        check_close(x, want[k], 3, "lstsq");
+    }
+}
+
+static cubed_array *product(fixture *f, cubed_array *a, cubed_array *b)
+{
+    cubed_array *y;
+    assert_int_equal(cubed_matmul(a, b, &y, &f->err), CUBED_OK);
+    return keep(f, y);
+}
+
+/* The order shows in the last bits. */
+static void test_products_of_several(void **state)
+{
+    static double data[5][MOST], got[MOST], want[MOST];
+    static const int64_t extents[] = {30, 3, 25, 2, 30, 7};
+    fixture *f = *state;
+    cubed_array *x[5], *y;
+    for (int i = 0; i < 5; i++) {
+        for (int64_t k = 0; k < extents[i] * extents[i + 1]; k++) data[i][k] = 1.0 / (1 + pick(97));
+        x[i] = matrix(f, extents[i], extents[i + 1], data[i]);
+    }
+    compute(f, cubed_multi_dot(x, 5, &y, &f->err), &y, got);
+    y = product(f, product(f, x[0], product(f, x[1], x[2])), product(f, x[3], x[4]));
+    y = cubed_array_ref(y);
+    compute(f, CUBED_OK, &y, want);
+    assert_memory_equal(got, want, (size_t)(30 * 7) * sizeof *got);
+    /* Vectors at both ends. */
+    cubed_array *ends[3] = {array(f, 1, &extents[1], data[0]), x[1],
+                            array(f, 1, &extents[2], data[2])};
+    compute(f, cubed_multi_dot(ends, 3, &y, &f->err), &y, got);
+    assert_int_equal(cubed_array_ndim(f->made[f->nmade - 1]), 0);
+    multiply(1, extents[1], extents[2], data[0], data[1], want);
+    double sum = 0;
+    for (int64_t k = 0; k < extents[2]; k++) sum += want[k] * data[2][k];
+    check_close(got, &sum, 1, "multi_dot");
+    compute(f, cubed_multi_dot(ends, 2, &y, &f->err), &y, got);
+    check_close(got, want, extents[2], "multi_dot");
+}
+
+static void test_few_singular_values(void **state)
+{
+    static const int64_t m = 40, n = 30, k = 3;
+    static double left[MOST], right[MOST], a[MOST], u[MOST], s[3], vh[MOST], us[MOST], usv[MOST];
+    static double again[MOST];
     fixture *f = *state;
     cubed_array *y[3];
-    cubed_array *v = array(f, 1, (const int64_t[]){4}, data);
-    assert_int_equal(cubed_lu(v, &y[0], &y[1], &y[2], &f->err), CUBED_E_ARG);
-    assert_string_equal(f->err.message, "lu: an array of 1 dimensions, expected at least 2");
+    cubed_svd_compressed_options o = CUBED_SVD_COMPRESSED_OPTIONS_INIT;
+    fill(left, m, k, 0);
+    fill(right, k, n, 0);
+    multiply(m, k, n, left, right, a);
+    cubed_array *x = matrix(f, m, n, a);
+    o.seed = 5;
+    o.n_power_iter = 1;
+    cubed_status st = cubed_svd_compressed(x, k, &o, 0, &y[0], &y[1], &y[2], &f->err);
+    compute(f, st, &y[0], u);
+    compute(f, st, &y[1], s);
+    compute(f, st, &y[2], vh);
+    for (int64_t i = 0; i < m * k; i++) us[i] = u[i] * s[i % k];
+    multiply(m, k, n, us, vh, usv);
+    check_close(usv, a, m * n, "svd_compressed");
+    assert_true(s[0] >= s[1] && s[1] >= s[2] && s[2] > 0);
+    for (int64_t i = 0; i < k; i++) {
+        double sum = 0;
+        for (int64_t j = 0; j < n; j++) sum += vh[i * n + j];
+        assert_true(sum > 0);
+    }
+    /* The same vectors are drawn again. */
+    st = cubed_svd_compressed(x, k, &o, 0, &y[0], NULL, NULL, &f->err);
+    compute(f, st, &y[0], again);
+    assert_memory_equal(again, u, sizeof(double) * (size_t)(m * k));
+    o.seed = 6;
+    st = cubed_svd_compressed(x, k, &o, 0, &y[0], NULL, NULL, &f->err);
+    compute(f, st, &y[0], again);
+    assert_memory_not_equal(again, u, sizeof(double) * (size_t)(m * k));
+}
+
+static void test_arrays_as_matrices(void **state)
+{
+    static double a[MOST], b[12], x[12], inverse[144], want[144];
+    static const int64_t split[] = {3, 4, 12}, moved[] = {3, 12, 4}, of_b[] = {3, 4};
+    fixture *f = *state;
+    cubed_array *y;
+    fill(a, 12, 12, 30);
+    fill(b, 12, 1, 0);
+    cubed_array *tensor = array(f, 3, split, a);
+    compute(f, cubed_inv(matrix(f, 12, 12, a), 0, &y, &f->err), &y, want);
+    compute(f, cubed_tensorinv(tensor, 2, 0, &y, &f->err), &y, inverse);
+    assert_memory_equal(inverse, want, sizeof want);
+    compute(f, cubed_tensorsolve(tensor, array(f, 2, of_b, b), NULL, 0, 0, &y, &f->err), &y, x);
+    multiply(12, 12, 1, a, x, want);
+    check_close(want, b, 12, "tensorsolve");
+    /* The same with an axis of equations behind that of x, which is moved to the end. */
+    static double other[144];
+    for (int64_t i = 0; i < 3; i++) {
+        for (int64_t j = 0; j < 4; j++) {
+            for (int64_t k = 0; k < 12; k++) other[(i * 12 + k) * 4 + j] = a[(i * 4 + j) * 12 + k];
+        }
+    }
+    cubed_array *turned = array(f, 3, moved, other);
+    compute(f, cubed_tensorsolve(turned, array(f, 2, of_b, b), (const int[]){1}, 1, 0, &y, &f->err),
+            &y, want);
+    assert_memory_equal(want, x, sizeof x);
+}
+
+static void test_condition_numbers(void **state)
+{
+    static const double a[] = {2, 0, 0, 0, -8, 0, 0, 0, 4};
+    static const struct {
+        cubed_matrix_norm_ord ord;
+        double want;
+    } rows[] = {{CUBED_NORM_2, 4},          {CUBED_NORM_MINUS_2, 0.25}, {CUBED_NORM_1, 4},
+                {CUBED_NORM_MINUS_1, 0.25}, {CUBED_NORM_INF, 4},        {CUBED_NORM_NUC, 12.25}};
+    fixture *f = *state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        cubed_array *y;
+        double got;
+        compute(f, cubed_cond(matrix(f, 3, 3, a), rows[i].ord, 0, &y, &f->err), &y, &got);
+        check_close(&got, &rows[i].want, 1, "cond");
+    }
+}
+
+static void refused(fixture *f, cubed_status st, const char *message)
+{
+    assert_int_equal(st, CUBED_E_ARG);
+    assert_string_equal(f->err.message, message);
+}
+
+static void test_refusals(void **state)
+{
+    static const double data[6] = {1, 2, 3, 4, 5, 6};
+    fixture *f = *state;
+    cubed_array *y[4], *v = array(f, 1, (const int64_t[]){6}, data), *few = matrix(f, 2, 3, data);
+    cubed_array *none = matrix(f, 0, 3, data), *number = array(f, 0, NULL, data);
+    cubed_array *square = matrix(f, 2, 2, data), *list[3] = {few, v, square};
+    cubed_svd_compressed_options o = CUBED_SVD_COMPRESSED_OPTIONS_INIT;
+    cubed_error *e = &f->err;
+    refused(f, cubed_lu(v, &y[0], &y[1], &y[2], e),
+            "lu: an array of 1 dimensions, expected at least 2");
+    refused(f, cubed_solve_triangular(few, v, true, false, 0, y, e),
+            "solve_triangular: matrices of 2 x 3, expected square ones");
+    refused(f, cubed_solve_triangular(square, v, true, false, 0, y, e),
+            "solve_triangular: matrices of 2 x 2 and 6 equations");
+    refused(f, cubed_solve_triangular(square, number, true, false, 0, y, e),
+            "solve_triangular: the right side has no dimensions, expected one at least");
+    refused(f, cubed_lstsq(v, v, NULL, 0, &y[0], &y[1], &y[2], &y[3], e),
+            "lstsq: a has 1 dimensions, expected 2");
+    refused(f, cubed_lstsq(few, number, NULL, 0, &y[0], &y[1], &y[2], &y[3], e),
+            "lstsq: b has 0 dimensions, expected 1 or 2");
+    refused(f, cubed_lstsq(few, v, NULL, 0, &y[0], &y[1], &y[2], &y[3], e),
+            "lstsq: a has 2 rows and b 6");
+    refused(f, cubed_multi_dot(list, 1, y, e), "multi_dot: 1 arrays, expected two at least");
+    refused(f, cubed_multi_dot(list, 3, y, e), "multi_dot: arrays[1] has 1 dimensions, expected 2");
+    refused(f, cubed_multi_dot(list + 1, 2, y, e),
+            "multi_dot: arrays[0] has 6 columns and arrays[1] 2 rows, expected as many");
+    refused(f, cubed_tensorinv(few, 0, 0, y, e), "tensorinv: ind is 0, expected 1 or more");
+    refused(f, cubed_tensorinv(few, 1, 0, y, e),
+            "tensorinv: matrices of 2 x 3, expected square ones");
+    refused(f, cubed_tensorsolve(few, v, NULL, 0, 0, y, e),
+            "tensorsolve: matrices of 2 x 3 and 6 equations, expected as many of each");
+    refused(f, cubed_tensorsolve(square, v, (const int[]){2}, 1, 0, y, e),
+            "tensorsolve: axis 2 of an array of 2 dimensions");
+    refused(f, cubed_svd_compressed(v, 1, &o, 0, &y[0], &y[1], &y[2], e),
+            "svd_compressed: a has 1 dimensions, expected 2");
+    refused(f, cubed_svd_compressed(few, 3, NULL, 0, &y[0], &y[1], &y[2], e),
+            "svd_compressed: k is 3, expected 1 to 2");
+    o.n_power_iter = -1;
+    refused(f, cubed_svd_compressed(few, 1, &o, 0, &y[0], &y[1], &y[2], e),
+            "svd_compressed: n_power_iter is -1, expected 0 or more");
+    refused(f, cubed_cond(v, CUBED_NORM_2, 0, y, e),
+            "cond: an array of 1 dimensions, expected at least 2");
+    refused(f, cubed_cond(none, CUBED_NORM_2, 0, y, e),
+            "cond: matrices without elements, expected some");
+}
+
+static cubed_dtype date_type(void)
+{
+    cubed_dtype dtype;
+    assert_int_equal(cubed_dtype_time(CUBED_DATETIME64, CUBED_UNIT_S, 1, &dtype, NULL), CUBED_OK);
+    return dtype;
+}
+
+static void test_types(void **state)
+{
+    static const int64_t data[4] = {1, 2, 3, 4}, shape[2] = {2, 2};
+    fixture *f = *state;
+    cubed_array *dates, *y[4];
+    assert_int_equal(
+        cubed_array_from_memory(f->ctx, date_type(), 2, shape, NULL, shape, data, &dates, &f->err),
+        CUBED_OK);
+    keep(f, dates);
+    cubed_array *a = matrix(f, 2, 2, (const double[]){1, 2, 3, 4});
+    assert_int_equal(cubed_lstsq(a, dates, NULL, 0, &y[0], &y[1], &y[2], &y[3], &f->err),
+                     CUBED_E_TYPE);
+    assert_string_equal(f->err.message, "lstsq is not defined for float64 and datetime64[s]");
+    assert_int_equal(cubed_solve_triangular(dates, a, false, false, 0, y, &f->err), CUBED_E_TYPE);
+    assert_int_equal(cubed_cond(dates, CUBED_NORM_2, 0, y, &f->err), CUBED_E_TYPE);
+    assert_string_equal(f->err.message, "cond is not defined for datetime64[s]");
+    assert_int_equal(cubed_svd_compressed(dates, 1, NULL, 0, &y[0], &y[1], &y[2], &f->err),
+                     CUBED_E_TYPE);
+    assert_int_equal(cubed_multi_dot((cubed_array *[]){a, dates}, 2, y, &f->err), CUBED_E_TYPE);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_lu, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_triangular_systems, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_stacks_of_triangles, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_least_squares, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_limits_of_singular_values, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_products_of_several, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_few_singular_values, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_arrays_as_matrices, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_condition_numbers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_refusals, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_types, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,13 +7,9 @@ must hold in a width of 16 at least, and of a 128th of the matrix; the others re
 
 from __future__ import annotations
 
-import math
-import operator
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from cubed import _core
 from cubed.array._array import Array
@@ -27,26 +23,15 @@ from cubed.array._operands import (
     real_number,
     scalar_array,
 )
-from cubed.array_api.creation_functions import tril, triu
-from cubed.array_api.data_type_functions import result_type
-from cubed.array_api.elementwise_functions import abs, conj, divide, multiply, sign, subtract
 from cubed.array_api.linear_algebra_functions import (
     matmul,
     matrix_transpose,
     tensordot,
     vecdot,
 )
-from cubed.array_api.manipulation_functions import (
-    expand_dims,
-    flip,
-    moveaxis,
-    permute_dims,
-    reshape,
-)
-from cubed.array_api.searching_functions import where
-from cubed.array_api.statistical_functions import sum
+from cubed.array_api.manipulation_functions import expand_dims, moveaxis
 from cubed.base._docs import OPERANDS, documented
-from cubed.base._dtypes import dtype_of, kind_of, name_of
+from cubed.base._dtypes import dtype_of, name_of
 from cubed.base._types import DTypeLike
 from cubed.spec import Spec
 
@@ -108,6 +93,18 @@ class SVDResult(NamedTuple):
     U: Array
     S: Array
     Vh: Array
+
+
+def _task_mem(spec: Spec | None) -> int:
+    return (spec or Spec()).task_mem
+
+
+def _ord_name(ord: Any) -> str:
+    return ord if isinstance(ord, str) else f"{float(ord):g}"
+
+
+def _several(cores: Sequence[_core.Array], spec: Spec | None) -> tuple[Array, ...]:
+    return tuple(Array._new(c, spec) for c in cores)
 
 
 def cholesky(x: Array, /, *, upper: bool = False) -> Array:
@@ -312,8 +309,7 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Arr
     np.float64(3.162278)
     """
     x = lazy(x)
-    name = ord if isinstance(ord, str) else f"{float(ord):g}"
-    return x._like(_core.matrix_norm(x._x, name, keepdims, x.spec.task_mem))
+    return x._like(_core.matrix_norm(x._x, _ord_name(ord), keepdims, x.spec.task_mem))
 
 
 @documented()
@@ -497,8 +493,7 @@ def solve(x1: Array, x2: Array, /) -> Array:
     array([1., 1.])
     """
     spec = common_spec(x1, x2)
-    task_mem = (spec or Spec()).task_mem
-    return Array._new(_core.solve(core_of(x1), core_of(x2), task_mem), spec)
+    return Array._new(_core.solve(core_of(x1), core_of(x2), _task_mem(spec)), spec)
 
 
 @documented(raises=_TOO_LARGE_BUT_ROWS)
@@ -610,20 +605,6 @@ def vector_norm(
 # --- With NumPy's, SciPy's and Dask's names -------------------------------------------------------
 
 
-def _floating(*arrays: Any) -> list[Array]:
-    """Arrays in the type that they promote to, which is float64 for integers."""
-    given = [a if isinstance(a, Array) else Array._new(core_of(a), None) for a in arrays]
-    dtype = result_type(*given) if len(given) > 1 else given[0].dtype
-    if dtype.kind in "biu":
-        dtype = np.dtype(np.float64)
-    return [a.astype(dtype) for a in given]
-
-
-def _adjoint(x: Array) -> Array:
-    """The conjugate transpose of matrices."""
-    return conj(x.mT) if x.dtype.kind == "c" else x.mT
-
-
 @documented()
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Array:
     """Norms of vectors along an axis, or of matrices in two.
@@ -684,11 +665,9 @@ def cond(x: Any, p: Any = None) -> Array:
     >>> cubed.linalg.cond(x).compute().round(6)
     np.float64(3.0)
     """
-    (a,) = _floating(x)
-    if p is None or p in (2, -2):
-        s = svdvals(a)
-        return divide(s[..., -1], s[..., 0]) if p == -2 else divide(s[..., 0], s[..., -1])
-    return multiply(matrix_norm(a, ord=p), matrix_norm(inv(a), ord=p))
+    spec = common_spec(x)
+    name = _ord_name(2 if p is None else p)
+    return Array._new(_core.cond(core_of(x), name, _task_mem(spec)), spec)
 
 
 @documented()
@@ -709,39 +688,7 @@ def multi_dot(arrays: Sequence[Any]) -> Array:
     """
     refuse_foreign(arrays)
     given = [lazy(a, f"arrays[{k}]") for k, a in enumerate(arrays)]
-    if len(given) < 2:
-        raise ValueError(f"multi_dot: {len(given)} arrays, expected two at least")
-    row, column = given[0].ndim == 1, given[-1].ndim == 1
-    if row:
-        given[0] = expand_dims(given[0], 0)
-    if column:
-        given[-1] = expand_dims(given[-1], 1)
-    for k, a in enumerate(given):
-        if a.ndim != 2:
-            raise ValueError(f"multi_dot: arrays[{k}] has {a.ndim} axes, expected 2")
-    n = len(given)
-    extents = [a.shape[0] for a in given] + [given[-1].shape[1]]
-    cost = {(i, i): (0, 0) for i in range(n)}
-    for width in range(1, n):
-        for i in range(n - width):
-            j = i + width
-            cost[i, j] = min(
-                (
-                    cost[i, k][0]
-                    + cost[k + 1, j][0]
-                    + extents[i] * extents[k + 1] * extents[j + 1],
-                    k,
-                )
-                for k in range(i, j)
-            )
-    made = dict(zip(((i, i) for i in range(n)), given, strict=True))
-    for width in range(1, n):
-        for i in range(n - width):
-            k = cost[i, i + width][1]
-            made[i, i + width] = matmul(made[i, k], made[k + 1, i + width])
-    out = made[0, n - 1]
-    out = out[0] if row else out
-    return out[..., 0] if column else out
+    return Array._new(_core.multi_dot(tuple(a._x for a in given)), common_spec(*given))
 
 
 def solve_triangular(a: Any, b: Any, lower: bool = False, *, unit_diagonal: bool = False) -> Array:
@@ -771,20 +718,9 @@ def solve_triangular(a: Any, b: Any, lower: bool = False, *, unit_diagonal: bool
     >>> cubed.linalg.solve_triangular(a, cubed.asarray([4.0, 8.0])).compute().round(6)
     array([1., 2.])
     """
-    x, y = _floating(a, b)
-    if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
-        raise ValueError(f"solve_triangular: a has shape {x.shape}, expected square matrices")
-    part = tril(x, k=-1 if unit_diagonal else 0) if lower else triu(x, k=1 if unit_diagonal else 0)
-    if unit_diagonal:
-        n = x.shape[-1]
-        ones = x._like(_core.eye(n, n, 0, name_of(x.dtype), None))
-        part = part + ones
-    if not lower:
-        return solve(part, y)  # no pivot is sought: elements below the diagonal are 0
-    part = flip(part, axis=(-2, -1))
-    vector = y.ndim == 1
-    out = solve(part, flip(y, axis=0 if vector else -2))
-    return flip(out, axis=0 if vector else -2)
+    spec = common_spec(a, b)
+    x, y, task_mem = core_of(a), core_of(b), _task_mem(spec)
+    return Array._new(_core.solve_triangular(x, y, lower, unit_diagonal, task_mem), spec)
 
 
 def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[Array, Array, Array, Array]:
@@ -816,25 +752,11 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[Array, Array, Arr
     >>> solution.compute().round(6)
     array([1., 2.])
     """
-    x, y = _floating(a, b)
-    if x.ndim != 2:
-        raise ValueError(f"lstsq: a has {x.ndim} axes, expected 2")
-    if y.ndim not in (1, 2) or y.shape[0] != x.shape[0]:
-        raise ValueError(f"lstsq: b has shape {y.shape} for {x.shape[0]} rows")
-    columns = expand_dims(y, 1) if y.ndim == 1 else y
-    m, n = x.shape
-    u, s, vh = svd(x, full_matrices=False)
-    precision = float(np.finfo(x.dtype).eps)
-    limit = max(m, n) * precision if rcond is None else precision if rcond == -1 else rcond
-    kept = s > s[:1] * float(limit)
-    inverse = divide(where(kept, 1.0, 0.0).astype(s.dtype), where(kept, s, s.dtype.type(1)))
-    found = matmul(_adjoint(vh), multiply(expand_dims(inverse, 1), matmul(_adjoint(u), columns)))
-    left = abs(subtract(columns, matmul(x, found)))
-    squares = sum(multiply(left, left), axis=0)
-    if m <= n:
-        squares = squares[:0]
-    rank = sum(kept.astype(np.int64)).astype(np.int32)
-    return found[:, 0] if y.ndim == 1 else found, squares, rank, s
+    spec = common_spec(a, b)
+    x, residuals, rank, s = _several(
+        _core.lstsq(core_of(a), core_of(b), rcond, _task_mem(spec)), spec
+    )
+    return x, residuals, rank, s
 
 
 @documented()
@@ -856,8 +778,8 @@ def lu(a: Any) -> LUResult:
     >>> cubed.allclose(p @ l @ u, x).compute()
     array(True)
     """
-    x = lazy(a)
-    return LUResult(*(x._like(c) for c in _core.factors("lu", x._x, False, x.spec.task_mem)))
+    spec = common_spec(a)
+    return LUResult(*_several(_core.factors("lu", core_of(a), False, _task_mem(spec)), spec))
 
 
 @documented()
@@ -882,10 +804,7 @@ def tensorinv(a: Any, ind: int = 2) -> Array:
            [-0.333333,  0.666667]])
     """
     x = lazy(a)
-    if ind <= 0:
-        raise ValueError(f"tensorinv: ind is {ind}, expected 1 or more")
-    rows, columns = x.shape[:ind], x.shape[ind:]
-    return reshape(inv(reshape(x, (math.prod(rows), math.prod(columns)))), (*columns, *rows))
+    return x._like(_core.tensorinv(x._x, ind, x.spec.task_mem))
 
 
 @documented(parameters=OPERANDS)
@@ -904,14 +823,9 @@ def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> Array:
     array([1., 1.])
     """
     x, y = lazy(a), lazy(b, "b")
-    if axes is not None:
-        last = normalize_axes(tuple(axes), x.ndim)
-        x = permute_dims(x, (*(d for d in range(x.ndim) if d not in last), *last))
-    shape = x.shape[y.ndim :]
-    n = math.prod(shape)
-    if x.size != n * n:
-        raise ValueError(f"tensorsolve: a of shape {x.shape} is no square matrix for {y.shape}")
-    return reshape(solve(reshape(x, (n, n)), reshape(y, (-1,))), shape)
+    moved = normalize_axes(() if axes is None else tuple(axes), x.ndim)
+    spec = common_spec(x, y)
+    return Array._new(_core.tensorsolve(x._x, y._x, moved, _task_mem(spec)), spec)
 
 
 def svd_compressed(
@@ -954,27 +868,16 @@ def svd_compressed(
     >>> s.compute().round(6)
     array([3.])
     """
-    (x,) = _floating(a)
-    if x.ndim != 2:
-        raise ValueError(f"svd_compressed: a has {x.ndim} axes, expected 2")
-    wanted = operator.index(k)
-    if not 1 <= wanted <= min(x.shape):
-        raise ValueError(f"svd_compressed: k is {k}, expected 1 to {min(x.shape)}")
-    width = min(wanted + n_oversamples, *x.shape)
     if seed is None:
         import random  # late: it takes a while, and few need it
 
         seed = random.getrandbits(63)
-    number = operator.index(seed)
-    drawn = _core.random("normal", (x.shape[1], width), None, number, 0.0, 1.0)
-    q, _ = qr(matmul(x, x._like(_core.astype(drawn, name_of(x.dtype)))))
-    for _ in range(n_power_iter):
-        back, _ = qr(matmul(_adjoint(x), q))
-        q, _ = qr(matmul(x, back))
-    u, s, vh = svd(matmul(_adjoint(q), x), full_matrices=False)
-    u, s, vh = matmul(q, u[:, :wanted]), s[:wanted], vh[:wanted]
-    if coerce_signs and kind_of(x.dtype) == "f":
-        signs = sign(sum(vh, axis=1))
-        signs = where(signs == 0, signs.dtype.type(1), signs)
-        u, vh = multiply(u, signs), multiply(vh, expand_dims(signs, 1))
-    return SVDResult(u, s, vh)
+    spec = common_spec(a)
+    return SVDResult(
+        *_several(
+            _core.svd_compressed(
+                core_of(a), k, n_power_iter, n_oversamples, seed, coerce_signs, _task_mem(spec)
+            ),
+            spec,
+        )
+    )

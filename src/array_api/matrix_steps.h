@@ -1,0 +1,17 @@
+/* Steps of expressions of matrices. */
+#ifndef CB_API_MATRIX_STEPS_H
+#define CB_API_MATRIX_STEPS_H
+
+#include "ops/steps.h"
+
+/* What is computed with: the type that both promote to (b NULL: a's), float64 of integers and bools. */
+CUBED_MUST_CHECK cubed_status cb_floating(const char *name, const cubed_array *a,
+                                          const cubed_array *b, cubed_dtype *out, cubed_error *err);
+cubed_array *cb_step_product(cb_steps *s, cubed_array *a, cubed_array *b);
+cubed_array *cb_step_adjoint(cb_steps *s, cubed_array *x);
+/* A vector as a matrix of one column; a matrix as it is. */
+cubed_array *cb_step_column(cb_steps *s, cubed_array *x);
+/* u, s and vh of the smaller extent; NULLs after a failure. */
+void cb_step_svd(cb_steps *s, cubed_array *x, uint64_t task_mem, cubed_array *out[3]);
+
+#endif
