@@ -442,10 +442,33 @@ typedef enum cubed_matrix_norm_ord {
     CUBED_NORM_INF,
     CUBED_NORM_MINUS_INF
 } cubed_matrix_norm_ord;
+/* By its name, "fro" or "nuc", or else by a number: 1, 2, infinity or their negatives. CUBED_E_ARG for others. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_matrix_norm_parse(const char *name, double number,
+                                                                cubed_matrix_norm_ord *out,
+                                                                cubed_error *err);
 
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_matrix_norm(cubed_array *x, cubed_matrix_norm_ord ord,
                                                           bool keepdims, uint64_t task_mem,
                                                           cubed_array **out, cubed_error *err);
+typedef struct cubed_norm_options {
+    size_t struct_size;
+    /* One of them, as of cubed_matrix_norm_parse; both NULL: the root of the sum of squares. */
+    const char *name;
+    const double *number;
+    const int *axes;
+    int naxes;
+    bool keepdims;
+} cubed_norm_options;
+#define CUBED_NORM_OPTIONS_INIT                                                                    \
+    {                                                                                              \
+        sizeof(cubed_norm_options), NULL, NULL, NULL, 0, false                                     \
+    }
+/* Of matrices in two axes, rows first, of vectors along others. axes NULL: the matrix, if there are two axes and a name
+ * or number; else all elements. `options` may be NULL. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_norm(cubed_array *x,
+                                                   const cubed_norm_options *options,
+                                                   uint64_t task_mem, cubed_array **out,
+                                                   cubed_error *err);
 /* The norm times that of the inverse; of CUBED_NORM_2 the largest singular value over the smallest one, of -2 the
  * reverse. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_cond(cubed_array *x, cubed_matrix_norm_ord ord,

@@ -237,30 +237,37 @@ static PyObject *matrix_power(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-static bool take_ord(const char *name, cubed_matrix_norm_ord *out)
+/* A name or a number, of matrices; *name is NULL of a number. */
+static bool take_name_or_number(PyObject *object, const char **name, double *number)
 {
-    static const char *const names[] = {"fro", "nuc", "1", "-1", "2", "-2", "inf", "-inf"};
-    for (int i = 0; i < 8; i++) {
-        *out = (cubed_matrix_norm_ord)i;
-        if (strcmp(names[i], name) == 0) return true;
-    }
-    PyErr_Format(PyExc_ValueError, "ord is %s, expected 'fro', 'nuc', 1, -1, 2, -2, inf or -inf",
-                 name);
+    *number = 0;
+    *name = PyUnicode_Check(object) ? PyUnicode_AsUTF8AndSize(object, NULL) : NULL;
+    if (!PyUnicode_Check(object)) *number = PyFloat_AsDouble(object);
+    return !PyErr_Occurred();
+}
+
+static bool take_ord(PyObject *object, cubed_matrix_norm_ord *out)
+{
+    const char *name;
+    double number;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!take_name_or_number(object, &name, &number)) return false;
+    if (cubed_matrix_norm_parse(name, number, out, &err) == CUBED_OK) return true;
+    core_raise(&err);
     return false;
 }
 
 /* matrix_norm(x, ord, keepdims, task_mem): a number, or "fro" or "nuc". */
 static PyObject *matrix_norm(PyObject *module, PyObject *args)
 {
-    const char *name;
-    PyObject *object;
+    PyObject *object, *which;
     int keepdims;
     unsigned long long task_mem;
     cubed_matrix_norm_ord ord;
     cubed_array *x, *out;
     cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OspK", &object, &name, &keepdims, &task_mem) ||
-        !(x = core_unwrap(core_get_state(module), object)) || !take_ord(name, &ord))
+    if (!PyArg_ParseTuple(args, "OOpK", &object, &which, &keepdims, &task_mem) ||
+        !(x = core_unwrap(core_get_state(module), object)) || !take_ord(which, &ord))
         return NULL;
     cubed_status st = cubed_matrix_norm(x, ord, keepdims, task_mem, &out, &err);
     return core_finish(module, st, out, &err);
@@ -269,16 +276,36 @@ static PyObject *matrix_norm(PyObject *module, PyObject *args)
 /* cond(x, ord, task_mem) */
 static PyObject *cond(PyObject *module, PyObject *args)
 {
-    const char *name;
-    PyObject *object;
+    PyObject *object, *which;
     unsigned long long task_mem;
     cubed_matrix_norm_ord ord;
     cubed_array *x, *out;
     cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OsK", &object, &name, &task_mem) ||
-        !(x = core_unwrap(core_get_state(module), object)) || !take_ord(name, &ord))
+    if (!PyArg_ParseTuple(args, "OOK", &object, &which, &task_mem) ||
+        !(x = core_unwrap(core_get_state(module), object)) || !take_ord(which, &ord))
         return NULL;
     cubed_status st = cubed_cond(x, ord, task_mem, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
+/* norm(x, a name, a number or None, axes or None, keepdims, task_mem) */
+static PyObject *norm(PyObject *module, PyObject *args)
+{
+    PyObject *object, *which, *axes;
+    int room[CUBED_MAX_NDIM], keepdims;
+    double number;
+    unsigned long long task_mem;
+    cubed_norm_options o = CUBED_NORM_OPTIONS_INIT;
+    cubed_array *x, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OOOpK", &object, &which, &axes, &keepdims, &task_mem) ||
+        !(x = core_unwrap(core_get_state(module), object)) ||
+        !core_axes_or_all("axis", axes, room, &o.axes, &o.naxes) ||
+        (which != Py_None && !take_name_or_number(which, &o.name, &number)))
+        return NULL;
+    if (which != Py_None && !o.name) o.number = &number;
+    o.keepdims = keepdims;
+    cubed_status st = cubed_norm(x, &o, task_mem, &out, &err);
     return core_finish(module, st, out, &err);
 }
 
@@ -331,6 +358,7 @@ PyMethodDef core_linalg_methods[] = {
     {"by_rank", by_rank, METH_VARARGS, NULL},
     {"matrix_power", matrix_power, METH_VARARGS, NULL},
     {"matrix_norm", matrix_norm, METH_VARARGS, NULL},
+    {"norm", norm, METH_VARARGS, NULL},
     {"vector_norm", vector_norm, METH_VARARGS, NULL},
     {"diagonal", diagonal, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},

@@ -205,6 +205,66 @@ cubed_status cubed_matrix_norm(cubed_array *x, cubed_matrix_norm_ord ord, bool k
     return st;
 }
 
+cubed_status cubed_matrix_norm_parse(const char *name, double number, cubed_matrix_norm_ord *out,
+                                     cubed_error *err)
+{
+    static const struct {
+        const char *name;
+        double number;
+        cubed_matrix_norm_ord ord;
+    } rows[] = {
+        {"fro", 0, CUBED_NORM_FRO},       {"nuc", 0, CUBED_NORM_NUC},
+        {NULL, 1, CUBED_NORM_1},          {NULL, -1, CUBED_NORM_MINUS_1},
+        {NULL, 2, CUBED_NORM_2},          {NULL, -2, CUBED_NORM_MINUS_2},
+        {NULL, HUGE_VAL, CUBED_NORM_INF}, {NULL, -HUGE_VAL, CUBED_NORM_MINUS_INF},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const bool is_it = name ? rows[i].name && strcmp(rows[i].name, name) == 0
+                                : !rows[i].name && rows[i].number == number;
+        if (!is_it) continue;
+        *out = rows[i].ord;
+        return CUBED_OK;
+    }
+    static const char expected[] = "expected 'fro', 'nuc', 1, -1, 2, -2, inf or -inf";
+    if (name) return cb_fail(err, CUBED_E_ARG, "ord is %s, %s", name, expected);
+    return cb_fail(err, CUBED_E_ARG, "ord is %g, %s", number, expected);
+}
+
+/* Of matrices in any two axes. */
+static cubed_status norm_in(cubed_array *x, const int axes[2], cubed_matrix_norm_ord ord,
+                            bool keepdims, uint64_t task_mem, cubed_array **out, cubed_error *err)
+{
+    cubed_array *last = NULL, *norm = NULL;
+    uint32_t mask;
+    CB_TRY(cb_api_axes("norm", x->node.grid->ndim, axes, 2, &mask, err));
+    CB_TRY(cubed_moveaxis(x, axes, (const int[]){-2, -1}, 2, &last, err));
+    cubed_status st = cubed_matrix_norm(last, ord, false, task_mem, &norm, err);
+    cubed_array_unref(last);
+    for (int d = 0; d < x->node.grid->ndim && keepdims && st == CUBED_OK; d++) {
+        if (mask >> d & 1) st = new_axis(&norm, d, err);
+    }
+    return hand_over(st, norm, out);
+}
+
+cubed_status cubed_norm(cubed_array *x, const cubed_norm_options *options, uint64_t task_mem,
+                        cubed_array **out, cubed_error *err)
+{
+    const cubed_norm_options usual = CUBED_NORM_OPTIONS_INIT, *o = options ? options : &usual;
+    const bool is_given = o->name || o->number;
+    const bool is_matrix = !o->axes && is_given && x->node.grid->ndim == 2;
+    cubed_matrix_norm_ord ord = CUBED_NORM_FRO;
+    if (is_matrix || (o->axes && o->naxes == 2)) {
+        if (is_given)
+            CB_TRY(cubed_matrix_norm_parse(o->name, o->number ? *o->number : 0, &ord, err));
+        return norm_in(x, is_matrix ? (const int[]){0, 1} : o->axes, ord, o->keepdims, task_mem,
+                       out, err);
+    }
+    if (o->name)
+        return cb_fail(err, CUBED_E_ARG, "norm: ord is %s, expected a number for vectors", o->name);
+    return cubed_vector_norm(x, o->number ? *o->number : 2, o->axes, o->naxes, o->keepdims, out,
+                             err);
+}
+
 /* --- Condition numbers ------------------------------------------------------------------------------- */
 
 /* The largest singular value over the smallest one, or the reverse. */

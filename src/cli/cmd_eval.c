@@ -110,7 +110,8 @@ static const cli_topic topics[] = {
     {"matrices",
      "in the last two axes: cholesky det inv solve svdvals eigvals eigvalsh pinv matrix_rank "
      "matrix_power matrix_norm cond(x, p=1) matrix_transpose diagonal trace, "
-     "solve_triangular(a, b, lower=True, unit_diagonal=True); vector_norm cross outer, "
+     "solve_triangular(a, b, lower=True, unit_diagonal=True); norm(x, 2, axis=0) vector_norm cross "
+     "outer, "
      "multi_dot(a, b, c), tensorinv(a, ind=2), tensorsolve(a, b, axes=); q, r = qr(x), p, l, u = "
      "lu(x), u, s, vh = svd(x) or svd_compressed(x, 5, n_power_iter=1, seed=1), values, vectors = "
      "eig(x) or eigh(x), sign, logabsdet = slogdet(x), x, residuals, rank, s = lstsq(a, b, "

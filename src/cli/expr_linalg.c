@@ -256,32 +256,50 @@ static cubed_status call_vector_norm(expr_builder *b, const expr *e, cubed_array
     return st;
 }
 
+/* A name or a number, which is 0 beside a name. */
+static cubed_status get_name_or_number(expr_builder *b, const expr *ord, const char **name,
+                                       double *number)
+{
+    expr_value v;
+    *name = ord->kind == EXPR_STRING ? ord->text : NULL;
+    *number = 0;
+    if (*name) return CUBED_OK;
+    EXPR_TRY(expr_get_number(b, ord, &v));
+    *number = v.re;
+    return CUBED_OK;
+}
+
 /* `*out` stays as it is if it is not there. */
 static cubed_status get_matrix_ord(expr_builder *b, const expr *ord, cubed_matrix_norm_ord *out)
 {
-    static const struct {
-        double number;
-        cubed_matrix_norm_ord ord;
-    } orders[] = {{1, CUBED_NORM_1},          {-1, CUBED_NORM_MINUS_1},
-                  {2, CUBED_NORM_2},          {-2, CUBED_NORM_MINUS_2},
-                  {INFINITY, CUBED_NORM_INF}, {-INFINITY, CUBED_NORM_MINUS_INF}};
-    expr_value v;
+    const char *name;
+    double number;
     if (!ord || ord->kind == EXPR_NONE) return CUBED_OK;
-    if (ord->kind == EXPR_STRING && strcmp(ord->text, "fro") == 0) {
-        *out = CUBED_NORM_FRO;
-        return CUBED_OK;
+    EXPR_TRY(get_name_or_number(b, ord, &name, &number));
+    return expr_located(b, ord, cubed_matrix_norm_parse(name, number, out, b->err));
+}
+
+/* norm(x, ord, axis) */
+static cubed_status call_norm(expr_builder *b, const expr *e, cubed_array **out)
+{
+    static const char *const names[] = {"ord", "axis", "dim", "keepdims", NULL};
+    int n, axes[CUBED_MAX_NDIM];
+    double number;
+    cubed_norm_options o = CUBED_NORM_OPTIONS_INIT;
+    cubed_array *x;
+    EXPR_TRY(expr_check_args(b, e, 1, 3, names, &n));
+    EXPR_TRY(expr_get_bool(b, e, "keepdims", &o.keepdims));
+    const expr *ord = n > 1 ? e->child[1] : expr_keyword(e, "ord");
+    if (ord && ord->kind != EXPR_NONE) {
+        EXPR_TRY(get_name_or_number(b, ord, &o.name, &number));
+        if (!o.name) o.number = &number;
     }
-    if (ord->kind == EXPR_STRING && strcmp(ord->text, "nuc") == 0) {
-        *out = CUBED_NORM_NUC;
-        return CUBED_OK;
-    }
-    if (ord->kind != EXPR_STRING) EXPR_TRY(expr_get_number(b, ord, &v));
-    for (size_t i = 0; ord->kind != EXPR_STRING && i < sizeof orders / sizeof *orders; i++) {
-        if (orders[i].number != v.re) continue;
-        *out = orders[i].ord;
-        return CUBED_OK;
-    }
-    return expr_reject(b, ord, "expected 1, -1, 2, -2, inf, -inf, \"fro\" or \"nuc\"");
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st = expr_get_axes(b, e, n > 2 ? e->child[2] : NULL, x, &o.naxes, axes);
+    if (o.naxes >= 0) o.axes = axes;
+    if (st == CUBED_OK) st = expr_located(b, e, cubed_norm(x, &o, b->host->task_mem, out, b->err));
+    cubed_array_unref(x);
+    return st;
 }
 
 static cubed_status call_cond(expr_builder *b, const expr *e, cubed_array **out)
@@ -335,6 +353,7 @@ const expr_function expr_linalg_functions[] = {
     {.name = "matrix_power", .fn = call_matrix_power},
     {.name = "diagonal", .fn = call_diagonal},
     {.name = "trace", .fn = call_trace},
+    {.name = "norm", .fn = call_norm},
     {.name = "vector_norm", .fn = call_vector_norm},
     {.name = "matrix_norm", .fn = call_matrix_norm},
     {.name = NULL},

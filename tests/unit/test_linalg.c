@@ -351,6 +351,43 @@ static void test_condition_numbers(void **state)
     }
 }
 
+static void test_norms(void **state)
+{
+    static double a[24], got[24], want[24];
+    static const int64_t shape[] = {2, 3, 4};
+    static const double one = 1;
+    fixture *f = *state;
+    cubed_array *y;
+    fill(a, 6, 4, 0);
+    cubed_array *x = array(f, 3, shape, a), *flat = matrix(f, 6, 4, a);
+    compute(f, cubed_norm(x, NULL, 0, &y, &f->err), &y, got);
+    compute(f, cubed_vector_norm(x, 2, NULL, 0, false, &y, &f->err), &y, want);
+    check_close(got, want, 1, "norm");
+    /* Rows go along the last axis, columns along the first: the largest sum of a column. */
+    cubed_norm_options o = CUBED_NORM_OPTIONS_INIT;
+    o.number = &one;
+    o.axes = (const int[]){2, -3};
+    o.naxes = 2;
+    o.keepdims = true;
+    compute(f, cubed_norm(x, &o, 0, &y, &f->err), &y, got);
+    for (int64_t j = 0; j < 3; j++) {
+        want[j] = 0;
+        for (int64_t i = 0; i < 2; i++) {
+            double sum = 0;
+            for (int64_t k = 0; k < 4; k++) sum += fabs(a[(i * 3 + j) * 4 + k]);
+            want[j] = fmax(want[j], sum);
+        }
+    }
+    check_close(got, want, 3, "norm");
+    assert_int_equal(cubed_array_ndim(y), 3);
+    assert_int_equal(cubed_array_shape(y)[1], 3);
+    o = (cubed_norm_options)CUBED_NORM_OPTIONS_INIT;
+    o.name = "nuc";
+    compute(f, cubed_norm(flat, &o, 0, &y, &f->err), &y, got);
+    compute(f, cubed_matrix_norm(flat, CUBED_NORM_NUC, false, 0, &y, &f->err), &y, want);
+    check_close(got, want, 1, "norm");
+}
+
 static void refused(fixture *f, cubed_status st, const char *message)
 {
     assert_int_equal(st, CUBED_E_ARG);
@@ -398,6 +435,16 @@ static void test_refusals(void **state)
     o.n_power_iter = -1;
     refused(f, cubed_svd_compressed(few, 1, &o, 0, &y[0], &y[1], &y[2], e),
             "svd_compressed: n_power_iter is -1, expected 0 or more");
+    cubed_norm_options by = CUBED_NORM_OPTIONS_INIT;
+    by.name = "fro";
+    refused(f, cubed_norm(v, &by, 0, y, e), "norm: ord is fro, expected a number for vectors");
+    by.name = "max";
+    refused(f, cubed_norm(few, &by, 0, y, e),
+            "ord is max, expected 'fro', 'nuc', 1, -1, 2, -2, inf or -inf");
+    by = (cubed_norm_options)CUBED_NORM_OPTIONS_INIT;
+    by.axes = (const int[]){1, 1};
+    by.naxes = 2;
+    refused(f, cubed_norm(few, &by, 0, y, e), "norm: axis 1 comes twice");
     refused(f, cubed_cond(v, CUBED_NORM_2, 0, y, e),
             "cond: an array of 1 dimensions, expected at least 2");
     refused(f, cubed_cond(none, CUBED_NORM_2, 0, y, e),
@@ -444,6 +491,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_few_singular_values, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_arrays_as_matrices, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_condition_numbers, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_norms, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_refusals, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_types, set_up, tear_down),
     };

@@ -29,7 +29,6 @@ from cubed.array_api.linear_algebra_functions import (
     tensordot,
     vecdot,
 )
-from cubed.array_api.manipulation_functions import expand_dims, moveaxis
 from cubed.base._docs import OPERANDS, documented
 from cubed.base._dtypes import dtype_of, name_of
 from cubed.base._types import DTypeLike
@@ -99,8 +98,12 @@ def _task_mem(spec: Spec | None) -> int:
     return (spec or Spec()).task_mem
 
 
-def _ord_name(ord: Any) -> str:
-    return ord if isinstance(ord, str) else f"{float(ord):g}"
+def _axes(axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...] | None:
+    if axis is None:
+        return None
+    if isinstance(axis, Sequence):
+        return normalize_axes(tuple(axis), ndim)
+    return (normalize_axis(axis, ndim),)
 
 
 def _several(cores: Sequence[_core.Array], spec: Spec | None) -> tuple[Array, ...]:
@@ -309,7 +312,7 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Arr
     np.float64(3.162278)
     """
     x = lazy(x)
-    return x._like(_core.matrix_norm(x._x, _ord_name(ord), keepdims, x.spec.task_mem))
+    return x._like(_core.matrix_norm(x._x, ord, keepdims, x.spec.task_mem))
 
 
 @documented()
@@ -592,13 +595,7 @@ def vector_norm(
     np.float64(3.162278)
     """
     x = lazy(x)
-    axes = None
-    if axis is not None:
-        axes = (
-            normalize_axes(tuple(axis), x.ndim)
-            if isinstance(axis, Sequence)
-            else (normalize_axis(axis, x.ndim),)
-        )
+    axes = _axes(axis, x.ndim)
     return x._like(_core.vector_norm(x._x, real_number(ord, "ord"), axes, keepdims))
 
 
@@ -632,15 +629,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     np.float64(3.162278)
     """
     a = lazy(x)
-    if axis is None and ord is None:
-        return vector_norm(a, keepdims=keepdims)
-    if axis is None and a.ndim == 2:
-        axis = (0, 1)
-    if isinstance(axis, (tuple, list)) and len(axis) == 2:
-        axes = normalize_axes(axis, a.ndim)
-        out = matrix_norm(moveaxis(a, axes, (-2, -1)), ord="fro" if ord is None else ord)
-        return expand_dims(out, axes) if keepdims else out
-    return vector_norm(a, ord=2 if ord is None else ord, axis=axis, keepdims=keepdims)
+    return a._like(_core.norm(a._x, ord, _axes(axis, a.ndim), keepdims, a.spec.task_mem))
 
 
 @documented()
@@ -666,8 +655,7 @@ def cond(x: Any, p: Any = None) -> Array:
     np.float64(3.0)
     """
     spec = common_spec(x)
-    name = _ord_name(2 if p is None else p)
-    return Array._new(_core.cond(core_of(x), name, _task_mem(spec)), spec)
+    return Array._new(_core.cond(core_of(x), 2 if p is None else p, _task_mem(spec)), spec)
 
 
 @documented()
