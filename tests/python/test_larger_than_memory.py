@@ -8,6 +8,7 @@ have tests of their own, as have single axes that are transformed.
 import cubed
 import numpy as np
 import pytest
+import scipy.linalg
 from conftest import NIGHTLY
 from watched import Watch
 
@@ -43,6 +44,18 @@ def of_eigh(xp, m):
 def of_qr(xp, m):
     q, r = xp.linalg.qr(m)
     return [q @ r]
+
+
+def of_lu(xp, m):
+    p, low, up = (xp if xp is cubed else scipy).linalg.lu(m)
+    return [p, low @ up]
+
+
+def largest_value(xp, a):
+    """Far larger than the next one, so that few products are as good as all values."""
+    if xp is np:
+        return [np.sqrt(np.linalg.eigvalsh(a.T @ a)[-1:])]
+    return [xp.linalg.svd_compressed(a, 1, 2, 2, seed=1).S]
 
 
 # Of an array of whole numbers from 0 to 99.
@@ -90,6 +103,9 @@ ROUGH = {
     "mean and var": lambda xp, a: [xp.mean(a, axis=0), xp.var(a, axis=1)],
     "vector_norm": lambda xp, a: [xp.linalg.vector_norm(a, axis=0), xp.linalg.vector_norm(a)],
     "matrix_norm": lambda xp, a: [xp.linalg.matrix_norm(a)],
+    "multi_dot": lambda xp, a: [xp.linalg.multi_dot([a[0], a.T, a, a[:9].T])],
+    "lstsq": lambda xp, a: [xp.linalg.lstsq(a[:, :5], a[:, 5])[0]],
+    "svd_compressed": largest_value,
     "fft": lambda xp, a: [xp.fft.fft(a, axis=0)],
     "rfft": lambda xp, a: [xp.fft.rfft(a, axis=1)],
     "fftn": lambda xp, a: [xp.fft.ifftn(xp.fft.fftn(a))],
@@ -101,6 +117,13 @@ BATCHES = {
     "slogdet": lambda xp, m: xp.linalg.slogdet(m),
     "solve": lambda xp, m: [xp.linalg.solve(m, m[..., :2])],
     "cholesky": lambda xp, m: [xp.linalg.cholesky(m + xp.matrix_transpose(m))],
+    "solve_triangular": lambda xp, m: [
+        xp.linalg.solve_triangular(m, m[..., :2], lower=True)
+        if xp is cubed
+        else np.linalg.solve(np.tril(m), m[..., :2])
+    ],
+    "lu": of_lu,
+    "cond": lambda xp, m: [xp.linalg.cond(m, 1)],
     "qr": of_qr,
     "svd": of_svd,
     "svdvals": lambda xp, m: [xp.linalg.svdvals(m)],

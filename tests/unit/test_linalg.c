@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "cubed/cubed.h"
+#include "failing_allocator.h"
 #include "random_test.h"
 
 enum { SIDE = 40, MOST = SIDE * SIDE, MADE = 64 };
@@ -479,6 +480,106 @@ static void test_types(void **state)
     assert_int_equal(cubed_multi_dot((cubed_array *[]){a, dates}, 2, y, &f->err), CUBED_E_TYPE);
 }
 
+/* --- Without memory ------------------------------------------------------------------------------------ */
+
+typedef cubed_status (*maker)(cubed_array *a, cubed_array **out, cubed_error *err);
+
+static cubed_status make_lu(cubed_array *a, cubed_array **out, cubed_error *err)
+{
+    return cubed_lu(a, &out[0], &out[1], &out[2], err);
+}
+
+static cubed_status make_triangular(cubed_array *a, cubed_array **out, cubed_error *err)
+{
+    return cubed_solve_triangular(a, a, true, true, 0, out, err);
+}
+
+static cubed_status make_lstsq(cubed_array *a, cubed_array **out, cubed_error *err)
+{
+    return cubed_lstsq(a, a, NULL, 0, &out[0], &out[1], &out[2], &out[3], err);
+}
+
+static cubed_status make_multi_dot(cubed_array *a, cubed_array **out, cubed_error *err)
+{
+    return cubed_multi_dot((cubed_array *[]){a, a, a}, 3, out, err);
+}
+
+static cubed_status make_tensorinv(cubed_array *a, cubed_array **out, cubed_error *err)
+{
+    return cubed_tensorinv(a, 1, 0, out, err);
+}
+
+static cubed_status make_tensorsolve(cubed_array *a, cubed_array **out, cubed_error *err)
+{
+    cubed_array *b;
+    cubed_status st = cubed_diagonal(a, 0, &b, err);
+    if (st != CUBED_OK) return st;
+    st = cubed_tensorsolve(a, b, (const int[]){0}, 1, 0, out, err);
+    cubed_array_unref(b);
+    return st;
+}
+
+static cubed_status make_compressed(cubed_array *a, cubed_array **out, cubed_error *err)
+{
+    cubed_svd_compressed_options o = CUBED_SVD_COMPRESSED_OPTIONS_INIT;
+    o.n_power_iter = 1;
+    return cubed_svd_compressed(a, 1, &o, 0, &out[0], &out[1], &out[2], err);
+}
+
+static cubed_status make_cond(cubed_array *a, cubed_array **out, cubed_error *err)
+{
+    cubed_status st = cubed_cond(a, CUBED_NORM_2, 0, &out[0], err);
+    return st == CUBED_OK ? cubed_cond(a, CUBED_NORM_1, 0, &out[1], err) : st;
+}
+
+static cubed_status make_norm(cubed_array *a, cubed_array **out, cubed_error *err)
+{
+    cubed_norm_options o = CUBED_NORM_OPTIONS_INIT;
+    o.name = "nuc";
+    o.keepdims = true;
+    return cubed_norm(a, &o, 0, out, err);
+}
+
+/* Whether allocation number `at` of the function's own was needed; it failed then, and nothing is left of what was
+ * made before. */
+static bool fails_at(maker make, cubed_dtype dtype, long at)
+{
+    static const int64_t shape[2] = {4, 4}, chunks[2] = {2, 2};
+    failing f = {.at = 0};
+    const cubed_allocator a = failing_allocator(&f);
+    cubed_context_options o = CUBED_CONTEXT_OPTIONS_INIT;
+    cubed_context *ctx;
+    cubed_array *x, *y[4] = {NULL, NULL, NULL, NULL};
+    const cubed_scalar one =
+        dtype == CUBED_COMPLEX128 ? (cubed_scalar){.c128 = {1, 0}} : (cubed_scalar){.f64 = 1};
+    o.allocator = &a;
+    assert_int_equal(cubed_context_new(&o, &ctx, NULL), CUBED_OK);
+    assert_int_equal(cubed_array_full(ctx, dtype, 2, shape, chunks, &one, &x, NULL), CUBED_OK);
+    f.at = f.calls + at;
+    const cubed_status st = make(x, y, NULL);
+    const bool was_needed = f.calls >= f.at;
+    f.at = 0;
+    assert_int_equal(st, was_needed ? CUBED_E_NOMEM : CUBED_OK);
+    for (int i = 0; i < 4; i++) cubed_array_unref(y[i]);
+    cubed_array_unref(x);
+    cubed_context_unref(ctx);
+    assert_int_equal(f.live, 0);
+    return was_needed;
+}
+
+static void test_without_memory(void **state)
+{
+    static const maker makers[] = {make_lu,        make_triangular, make_lstsq,
+                                   make_multi_dot, make_tensorinv,  make_tensorsolve,
+                                   make_cond,      make_compressed, make_norm};
+    (void)state;
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
+        long at = 1;
+        while (fails_at(makers[i], i % 2 ? CUBED_FLOAT64 : CUBED_COMPLEX128, at)) at++;
+        assert_true(at > 3);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -493,6 +594,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_condition_numbers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_norms, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_refusals, set_up, tear_down),
+        cmocka_unit_test(test_without_memory),
         cmocka_unit_test_setup_teardown(test_types, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
