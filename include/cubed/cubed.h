@@ -14,6 +14,7 @@
 #include "cubed/plan.h"
 #include "cubed/rolling.h"
 #include "cubed/run.h"
+#include "cubed/stats.h"
 #include "cubed/zarr.h"
 
 #endif

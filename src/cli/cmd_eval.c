@@ -72,6 +72,12 @@ static const cli_topic topics[] = {
      "interp(x, points, values, left=, right=, period=)"},
     {"means and ranges",
      "average(x, weights=, axis=, dim=\"time\") ptp(x, axis=), with keepdims=True"},
+    {"statistics",
+     "moment(x, 3, center=) skew kurtosis (x, bias=False) skewtest kurtosistest normaltest; of "
+     "tests "
+     "their statistics, without probabilities: ttest_1samp(x, 0) ttest_rel(x, y) "
+     "ttest_ind(x, y, equal_var=False) f_oneway(x, y, ...) chisquare(x, expected) "
+     "power_divergence(x, expected, lambda_=0); all with axis=, dim=\"time\", keepdims=True"},
     {"covariances", "cov(x, ddof=1, fweights=, aweights=) corrcoef(x), of the rows of x"},
     {"counts",
      "histogram (x, edges or bins=10, range=(0, 1), weights=) bincount (x, length=, weights=)"},

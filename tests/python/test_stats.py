@@ -59,6 +59,47 @@ def test_against_scipy(name, chunks):
         np.testing.assert_allclose(g.compute(), w, rtol=1e-9)
 
 
+@pytest.mark.parametrize("axis", [(0, 2), (-1, 1), None])
+def test_several_axes(axis):
+    a, b = (np.stack([v[:20], v[20:40]]) for v in (A, B))
+    x, y = lazy(a, (1, 7, 2)), lazy(b, (2, 6, 3))
+    for name in ("skew", "ttest_rel", "ttest_ind Welch", "kurtosistest", "chisquare", "f_oneway"):
+        call = {
+            "skew": lambda s, x, y, d: s.skew(x, axis=d),
+            "ttest_rel": lambda s, x, y, d: s.ttest_rel(x, y, axis=d),
+            "ttest_ind Welch": lambda s, x, y, d: s.ttest_ind(x, y, axis=d, equal_var=False),
+            "kurtosistest": lambda s, x, y, d: s.kurtosistest(x, axis=d),
+            "chisquare": lambda s, x, y, d: s.chisquare(x, axis=d),
+            "f_oneway": lambda s, x, y, d: s.f_oneway(x, y, axis=d),
+        }[name]
+        got = call(stats, x, y, axis)
+        kept = [d for d in range(3) if axis is not None and d not in {k % 3 for k in axis}]
+        flat = [v.transpose(*kept, *(d for d in range(3) if d not in kept)) for v in (a, b)]
+        flat = [v.reshape(*v.shape[: len(kept)], -1) for v in flat]
+        wanted = call(scipy.stats, *flat, -1)
+        pairs = [(got, wanted)]
+        if isinstance(got, stats.Result):
+            pairs = [(got.statistic, wanted.statistic), (got.pvalue, wanted.pvalue)]
+        for g, w in pairs:
+            np.testing.assert_allclose(g.compute(), w, rtol=1e-9)
+
+
+def test_symmetric_sample():
+    a = np.arange(-5.0, 6.0)
+    wanted = scipy.stats.skewtest(a)
+    got = stats.skewtest(lazy(a, 4))
+    np.testing.assert_allclose(got.statistic.compute(), wanted.statistic, rtol=1e-12)
+
+
+def test_counts_that_are_zero():
+    a = np.array([[0.0, 4.0, 6.0], [2.0, 4.0, np.nan]])
+    for power in (0, -1):
+        with np.errstate(all="ignore"):
+            wanted = scipy.stats.power_divergence(a, lambda_=power, axis=1)
+        got = stats.power_divergence(lazy(a, 2), lambda_=power, axis=1)
+        np.testing.assert_allclose(got.statistic.compute(), wanted.statistic, rtol=1e-12)
+
+
 @pytest.mark.parametrize("dtype", ["i2", "u1", "f4"])
 def test_types(dtype):
     a = I.astype(dtype)
