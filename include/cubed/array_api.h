@@ -116,7 +116,9 @@ typedef struct cubed_quantile_options {
 
 /* The exact quantiles q[0..n), each from 0 to 1, of real numbers: in front of the result's axes there is one
  * of n elements. Of type float64; discrete methods keep x's. NaN of nothing. Zeros of either sign are equal:
- * the result has +0. CUBED_E_ARG for a q out of range. */
+ * the result has +0. Of times with the method "linear", truncated from the nearer element, and with discrete ones: NaT
+ * where one is among the elements (CUBED_E_TYPE with skip_nan). CUBED_E_ARG for a q out of range, and for times of no
+ * elements. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_quantiles(cubed_array *x, const double *q, int n,
                                                         const cubed_quantile_options *options,
                                                         cubed_array **out, cubed_error *err);

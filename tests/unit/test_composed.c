@@ -342,6 +342,38 @@ static void test_times(void **state)
             CUBED_E_ARG, "one unit is too many of the other");
 }
 
+/* Quantiles of times are truncated from the nearer of two elements; NaT where there is one. */
+static void test_quantiles_of_times(void **state)
+{
+    fixture *f = *state;
+    const cubed_dtype day = time_type(CUBED_DATETIME64, CUBED_UNIT_D, 1);
+    static const int64_t days[] = {40, 0, 17, -3}, none[] = {1, INT64_MIN};
+    static const double q[] = {0, 0.4, 0.6, 1};
+    cubed_array *x = vector(f, day, 4, days), *missing = vector(f, day, 2, none);
+    cubed_quantile_options o = CUBED_QUANTILE_OPTIONS_INIT;
+    o.keepdims = true;
+    /* At 0, 1.2, 1.8 and 3 of -3, 0, 17, 40: 0 + 3.4, 17 - 3.4 */
+    CHECK(cubed_quantiles(x, q, 4, &o, &y, &f->err), day, 4, ((int64_t[]){-3, 3, 14, 40}));
+    CHECK(cubed_quantile(x, 0.6, NULL, &y, &f->err), day, 1, ((int64_t[]){14}));
+    CHECK(cubed_quantiles(x, q, 0, NULL, &y, &f->err), day, 0, NULL);
+    CHECK(cubed_quantile(missing, 0.5, NULL, &y, &f->err), day, 1, ((int64_t[]){INT64_MIN}));
+    o.method = CUBED_QUANTILE_HIGHER;
+    CHECK(cubed_quantile(x, 0.4, &o, &y, &f->err), day, 1, ((int64_t[]){17}));
+    o.method = CUBED_QUANTILE_HAZEN;
+    REFUSED(cubed_quantile(x, 0.4, &o, &y, &f->err), CUBED_E_TYPE,
+            "quantile: method 'hazen' is not defined for datetime64[D], expected 'linear'");
+    REFUSED(cubed_quantile(x, 1.5, NULL, &y, &f->err), CUBED_E_ARG, "q is 1.5");
+    o.method = CUBED_QUANTILE_LINEAR;
+    o.skip_nan = true;
+    REFUSED(cubed_quantile(x, 0.4, &o, &y, &f->err), CUBED_E_TYPE, "expected real numbers");
+    cubed_array *nothing = NULL;
+    const cubed_slice no_days = {0, 0, 1, false};
+    assert_int_equal(cubed_slice_array(x, &no_days, &nothing, &f->err), CUBED_OK);
+    keep(f, nothing);
+    REFUSED(cubed_quantile(nothing, 0.5, NULL, &y, &f->err), CUBED_E_ARG,
+            "quantile of datetime64[D] of no elements");
+}
+
 /* Casts between months and days: dates by the calendar, spans by how long months are in the mean; and numbers. */
 static void test_time_casts(void **state)
 {
@@ -429,6 +461,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_unwrap, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_interp, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_times, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_quantiles_of_times, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_time_casts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_order_of_times, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_gradients_of_times, set_up, tear_down),

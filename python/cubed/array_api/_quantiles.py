@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from typing import Any
 
@@ -12,11 +11,9 @@ from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import lazy, normalize_axes, to_numpy
 from cubed.array_api._weighted import weighted_quantile
-from cubed.array_api.searching_functions import where
-from cubed.array_api.utility_functions import any
 from cubed.base._docs import documented
 from cubed.base._dtypes import kind_of, name_of
-from cubed.base._types import Axis, NDArray
+from cubed.base._types import Axis
 
 _as_that_function = partial(
     documented,
@@ -40,9 +37,6 @@ def _quantile(
     if weights is not None:
         return weighted_quantile(x, values, axis, skip_nan, method, keepdims, weights)
     axes = None if axis is None else normalize_axes(axis, x.ndim)
-    if x.dtype.kind in "mM" and not skip_nan:
-        whole = tuple(range(x.ndim)) if axes is None else tuple(axes)
-        return _time_quantile(x, values, whole, method, keepdims)
     one = given.ndim == 0 and not isinstance(q, (np.ndarray, Array))
     numbers = float(values) if one else values.reshape(-1).tolist()
     out = _core.quantile(x._x, numbers, axes, keepdims, skip_nan, method, x.spec.task_mem)
@@ -205,39 +199,3 @@ def nanpercentile(
     array(1.)
     """
     return _quantile(x, q, 100, axis, True, method, keepdims, weights)
-
-
-# --- Of dates and times ---------------------------------------------------------------------------
-
-
-def _time_quantile(
-    x: Array, q: NDArray, axes: tuple[int, ...], method: str, keepdims: bool
-) -> Array:
-    """Quantiles between two elements are truncated, as NumPy's; NaT if there is one."""
-
-    ints, n = x.astype(np.int64), math.prod(x.shape[d] for d in axes)
-    if n == 0:
-        raise ValueError(f"quantile of {x.dtype} of no elements")
-
-    def element(method: str) -> Array:
-        return quantile(ints, q, axes, method=method, keepdims=keepdims)
-
-    if method == "linear":
-        low, high = element("lower"), element("higher")
-        part = q * (n - 1) - np.floor(q * (n - 1))
-        part = part.reshape(part.shape + (1,) * (low.ndim - part.ndim))
-        way = (high - low).astype(float)
-        out = where(
-            lazy(part < 0.5),
-            low + (way * part).astype(np.int64),
-            high - (way * (1 - part)).astype(np.int64),
-        )
-    else:
-        out = element(method)
-        if kind_of(out.dtype) == "f":
-            raise TypeError(
-                f"quantile: method {method!r} is not defined for {x.dtype}, expected 'linear' or"
-                " one that gives an element"
-            )
-    missing = any(x._unary("isnan"), axis=axes, keepdims=keepdims)
-    return where(missing, np.iinfo(np.int64).min, out).astype(x.dtype)
