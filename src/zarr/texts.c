@@ -71,17 +71,19 @@ static cubed_status put_fill(reading *r, const box *x, cubed_error *err)
     return CUBED_OK;
 }
 
-/* How many texts there are, and each behind its size. */
+/* How many texts there are, and each behind its size; in the array's order. */
 static cubed_status put_box(reading *r, const box *x, const unsigned char *bytes, size_t size,
                             cubed_error *err)
 {
     const cb_zarr_meta *m = &r->o->meta;
-    int64_t at[CUBED_MAX_NDIM] = {0}, n;
+    int64_t lengths[CUBED_MAX_NDIM], step[CUBED_MAX_NDIM] = {0}, at[CUBED_MAX_NDIM], n;
     size_t here = 4;
     if (cb_count(m->ndim, x->shape, &n) || size < here || cb_le_get(bytes, 4) != (uint64_t)n)
         return damaged(err);
+    for (int d = 0; d < m->ndim; d++) lengths[d] = x->shape[m->order_f ? m->ndim - 1 - d : d];
     do {
         bool within = true;
+        for (int d = 0; d < m->ndim; d++) at[d] = step[m->order_f ? m->ndim - 1 - d : d];
         if (size - here < 4) return damaged(err);
         const size_t length = (size_t)cb_le_get(bytes + here, 4);
         here += 4;
@@ -89,7 +91,7 @@ static cubed_status put_box(reading *r, const box *x, const unsigned char *bytes
         for (int d = 0; d < m->ndim; d++) within = within && at[d] < x->within[d];
         if (within) CB_TRY(put_text(r, element(m, x, at), bytes + here, length, err));
         here += length;
-    } while (cb_next_index(m->ndim, x->shape, at));
+    } while (cb_next_index(m->ndim, lengths, step));
     return CUBED_OK;
 }
 
@@ -273,7 +275,7 @@ static cubed_status find_text_codecs(reading *r, const cb_codecs *known, json_t 
         list = json_object_get(conf, "codecs");
     }
     if (strcmp(r->o->type, "string") != 0 || strcmp(codec_name(r, list), "vlen-utf8") != 0 ||
-        (m->order_f && m->ndim > 1) || (m->format == 2 && json_array_size(list) != 2))
+        (m->format == 2 && json_array_size(list) != 2))
         return no_texts(r, err);
     CB_TRY(parse_bytes(r, known, list, r->most, err));
     return conf ? find_shards(r, known, outer, conf, err) : CUBED_OK;

@@ -185,6 +185,17 @@ def test_irregular_chunks(tmp_path, dtype, inner):
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_order_of_axes(tmp_path, order):
+    x = np.array([[[f"{i} {j} {k}" for k in range(5)] for j in range(7)] for i in range(4)], object)
+    z = zarr.create_array(tmp_path / "x", shape=x.shape, chunks=(3, 4, 2), dtype=str, zarr_format=2,
+                          order=order)  # fmt: skip
+    z[...] = x
+    got = check(run("eval", "x", "--in", f"x={tmp_path / 'x'}", "--json"))
+    assert got.arrays()["result"].tolist() == x.tolist()
+
+
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("location", ["start", "end"])
 @pytest.mark.parametrize("depth", [2, 3])
 def test_shards_within_shards(tmp_path, depth, location):

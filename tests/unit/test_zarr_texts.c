@@ -148,6 +148,13 @@ static void test_format_2(void **state)
     put_bytes(s, "0", &compressed);
     expect_texts(s, 5, 3,
                  (const uint32_t[]){'l', 'e', 'f', 't', 0, 'r', 'i', 'g', 'h', 't', 0, 0, 0, 0, 0});
+    /* Axes in the other order: that of the texts, too. */
+    put(s, ".zarray",
+        "{\"zarr_format\": 2, \"shape\": [2, 3], \"chunks\": [2, 3], \"dtype\": \"|O\", \"order\": "
+        "\"F\", \"fill_value\": \"\", \"compressor\": null, \"filters\": [{\"id\": "
+        "\"vlen-utf8\"}]}");
+    put_chunk(s, "0.0", 6, (const char *[]){"a", "d", "b", "e", "c", "f"});
+    expect_texts(s, 1, 6, (const uint32_t[]){'a', 'b', 'c', 'd', 'e', 'f'});
     put(s, ".zarray", FORMAT_2 "\"filters\": [{\"id\": \"vlen-bytes\"}]}");
     expect_error(s, MOST, CUBED_E_UNSUPPORTED, "are not read as texts");
     put(s, ".zarray", FORMAT_2 "\"filters\": [{\"id\": \"vlen-utf8\"}, {\"id\": \"delta\"}]}");
