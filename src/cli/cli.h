@@ -180,7 +180,9 @@ char *cli_visible(const char *text, bool lines);
 void cli_say(FILE *f, const char *fmt, ...) CUBED_PRINTF(2, 3);
 char *cli_printf(const char *fmt, ...) CUBED_PRINTF(1, 2);
 void cli_free(void *p);
-/* A name in the system's place for temporary files, for mkdtemp. The caller's. */
+/* The system's place for temporary files, where runs have their folders if nobody says where. */
+const char *cli_temp_dir(void);
+/* A name there, for mkdtemp. The caller's. */
 char *cli_temp_name(const char *name);
 
 /* --- Running ------------------------------------------------------------------------------------------ */

@@ -55,16 +55,6 @@ static cubed_status io_error(cubed_error *err, const char *what, const char *nam
     return CUBED_E_IO;
 }
 
-/* A private work directory, below the system's place for temporary files. */
-static char *make_work_dir(cubed_error *err)
-{
-    char *dir = cli_temp_name("cubed-XXXXXX");
-    if (mkdtemp(dir)) return dir;
-    io_error(err, "make a work directory", dir);
-    cli_free(dir);
-    return NULL;
-}
-
 /* What workers cannot do without, in a plan that is saved; NULL if nothing is missing. */
 static const char *missing_to_save(const cubed_plan *plan, const cubed_target *targets,
                                    int ntargets, const cli_common *c)
@@ -302,8 +292,7 @@ cubed_status cli_compute(cubed_context *ctx, cubed_array *x, void *data, const c
     cubed_plan_options o = cli_plan_options(c);
     cli_common quiet = *c;
     cubed_plan *plan;
-    char *work_dir = NULL;
-    if (!o.work_dir && !(o.work_dir = work_dir = make_work_dir(err))) return err->status;
+    if (!o.work_dir) o.work_dir = cli_temp_dir();
     quiet.progress = PROGRESS_NONE;
     quiet.events = quiet.report = NULL;
     quiet.resume = false;
@@ -313,8 +302,6 @@ cubed_status cli_compute(cubed_context *ctx, cubed_array *x, void *data, const c
         st = cli_run_plan(plan, &quiet, NULL, err);
         cubed_plan_unref(plan);
     }
-    if (work_dir) rmdir(work_dir); /* empty: the library removed what it put there */
-    cli_free(work_dir);
     return st;
 }
 
@@ -341,7 +328,6 @@ static int execute(const char *verb, cubed_context *ctx, const cubed_target *tar
     cubed_error err = CUBED_ERROR_INIT;
     cubed_plan_options o = cli_plan_options(c);
     cubed_plan *plan = NULL;
-    char *work_dir = NULL;
     const char *missing = NULL;
     cubed_status st = CUBED_OK;
     bool dry = c->plan_only || c->save_plan, unfinished = false;
@@ -351,10 +337,7 @@ static int execute(const char *verb, cubed_context *ctx, const cubed_target *tar
     cli_catch_signals();
     o.groups = groups;
     o.num_groups = ngroups;
-    if (!o.work_dir && !dry && !(o.work_dir = work_dir = make_work_dir(&err))) {
-        st = err.status;
-        goto out;
-    }
+    if (!o.work_dir && !dry) o.work_dir = cli_temp_dir();
     st = cubed_plan_new(ctx, targets, ntargets, &o, &plan, &err);
     if (st == CUBED_OK && c->through_bytes) st = reload(ctx, targets, ntargets, &plan, &err);
     if (st == CUBED_OK && mem_after > 0) st = check_mem_after(plan, mem_after, &err);
@@ -374,8 +357,6 @@ static int execute(const char *verb, cubed_context *ctx, const cubed_target *tar
     }
 out:
     cubed_plan_unref(plan);
-    if (work_dir) rmdir(work_dir); /* empty: the library removed what it put there */
-    cli_free(work_dir);
     if (missing) return cli_usage_error(verb, "%s", missing);
     int code = st == CUBED_OK ? EXIT_SUCCESS : cli_report(verb, &err);
     if (unfinished && targets[0].url)

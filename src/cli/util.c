@@ -66,11 +66,13 @@ void cli_say(FILE *f, const char *fmt, ...)
     cli_free(visible);
 }
 
-char *cli_temp_name(const char *name)
+const char *cli_temp_dir(void)
 {
     const char *base = getenv("TMPDIR");
-    return cli_printf("%s/%s", base && *base ? base : "/tmp", name);
+    return base && *base ? base : "/tmp";
 }
+
+char *cli_temp_name(const char *name) { return cli_printf("%s/%s", cli_temp_dir(), name); }
 
 int cli_read_file(const char *file, void **data, size_t *size)
 {
