@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "codec/codec_pkg.h"
+#include "dtype/half.h"
 #include "dtype/scalar.h"
 #include "dtype/typestr.h"
 
@@ -47,11 +48,12 @@ static cubed_status parse_type(const json_t *doc, const char *codec, const char 
         return cb_fail(err, CUBED_E_UNSUPPORTED,
                        "codec %s: \"%s\" is \"%s\", which is no type here", codec, key, s);
     cubed_kind kind = cubed_dtype_kind(dtype);
-    if (dtype >= CUBED_DTYPE_COUNT || kind == CUBED_KIND_BOOL || kind == CUBED_KIND_COMPLEX)
+    if ((dtype >= CUBED_DTYPE_COUNT && dtype != CUBED_FLOAT16) || kind == CUBED_KIND_BOOL ||
+        kind == CUBED_KIND_COMPLEX)
         return cb_fail(
             err, CUBED_E_UNSUPPORTED,
-            "codec %s: \"%s\" is \"%s\", expected a type of integers, float32 or float64", codec,
-            key, s);
+            "codec %s: \"%s\" is \"%s\", expected a type of integers, float16, float32 or float64",
+            codec, key, s);
     conf->i[side] = dtype;
     conf->i[2 + side] = format == 2 && cubed_dtype_size(dtype) > 1 && big != native_big;
     return CUBED_OK;
@@ -284,12 +286,28 @@ static void store(unsigned char *p, size_t size, bool swapped, const cubed_scala
     for (size_t k = 0; k < size; k++) p[swapped ? size - 1 - k : k] = v->bytes[k];
 }
 
+/* As NumPy rounds each result of a type that is not float64; float16 it calculates in float32. */
+static float narrow(cubed_dtype dtype, double v)
+{
+    return dtype == CUBED_FLOAT16 ? cb_half_to_float(cb_double_to_half(v)) : (float)v;
+}
+
+static bool is_narrow(cubed_dtype dtype)
+{
+    return dtype == CUBED_FLOAT16 || dtype == CUBED_FLOAT32;
+}
+
 /* a + b or a - b in a type: integers wrap around. */
 static cubed_scalar combine(cubed_dtype dtype, const cubed_scalar *a, const cubed_scalar *b,
                             bool minus)
 {
     cubed_scalar r = {.c128 = {0, 0}};
     switch (dtype) {
+    case CUBED_FLOAT16: {
+        const float x = cb_half_to_float(a->u16), y = cb_half_to_float(b->u16);
+        r.u16 = cb_float_to_half(minus ? x - y : x + y);
+        break;
+    }
     case CUBED_FLOAT32: r.f32 = minus ? a->f32 - b->f32 : a->f32 + b->f32; break;
     case CUBED_FLOAT64: r.f64 = minus ? a->f64 - b->f64 : a->f64 + b->f64; break;
     case CUBED_INT8:
@@ -310,17 +328,17 @@ static cubed_scalar next_delta(cubed_dtype dtype, cubed_scalar v, cubed_scalar *
     return r;
 }
 
-/* In float32 where NumPy calculates in float32, which is where the operand is one. */
+/* In the operand's type where that is a float, as NumPy. */
 static double scale_one(const cubed_codec_conf *conf, cubed_dtype from, const cubed_scalar *v,
                         bool decode)
 {
     cubed_scalar wide;
     double offset = cb_conf_double(conf, 4), scale = cb_conf_double(conf, 5);
     cb_scalar_cast(from, v, CUBED_FLOAT64, &wide);
-    if (from == CUBED_FLOAT32) {
-        float x = v->f32;
-        x = decode ? x / (float)scale + (float)offset : (x - (float)offset) * (float)scale;
-        return (double)(decode ? x : rintf(x));
+    if (is_narrow(from)) {
+        const float x = (float)wide.f64, o = narrow(from, offset), s = narrow(from, scale);
+        if (decode) return (double)narrow(from, (double)(narrow(from, (double)(x / s)) + o));
+        return (double)rintf(narrow(from, (double)(narrow(from, (double)(x - o)) * s)));
     }
     return decode ? wide.f64 / scale + offset : rint((wide.f64 - offset) * scale);
 }
@@ -347,8 +365,11 @@ static double quantum(const cubed_codec_conf *conf)
 
 static double quantize(cubed_dtype from, const cubed_scalar *v, double scale)
 {
-    if (from == CUBED_FLOAT32)
-        return (double)(rintf((float)scale * v->f32) / (float)scale); /* as NumPy calculates */
+    if (is_narrow(from)) {
+        const float x = from == CUBED_FLOAT16 ? cb_half_to_float(v->u16) : v->f32;
+        const float s = narrow(from, scale);
+        return (double)(rintf(narrow(from, (double)(s * x))) / s);
+    }
     return rint(scale * v->f64) / scale;
 }
 

@@ -132,6 +132,13 @@ FILTERS = {
     "astype": ("float64", [numcodecs.AsType("<f4", "<f8")]),
     "astype-wide": ("int16", [numcodecs.AsType("<i4", "<i2")]),
     "astype-truncates": ("float32", [numcodecs.AsType("<i2", "<f4")]),
+    "delta-half": ("float16", [numcodecs.Delta("<f2")]),
+    "delta-to-half": ("float32", [numcodecs.Delta("<f4", astype="<f2")]),
+    "scale-half": ("float16", [numcodecs.FixedScaleOffset(-4.3, 10.1, "<f2")]),
+    "scale-half-packed": ("float16", [numcodecs.FixedScaleOffset(-100, 0.3, "<f2", astype="<i2")]),
+    "quantize-half": ("float16", [numcodecs.Quantize(2, "<f2")]),
+    "astype-half": ("float64", [numcodecs.AsType("<f2", "<f8")]),
+    "astype-of-half": ("float16", [numcodecs.AsType("<f4", "<f2")]),
     "packbits": ("bool", [numcodecs.PackBits()]),
     "several": (
         "float64",
