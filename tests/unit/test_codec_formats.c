@@ -345,9 +345,9 @@ static void test_wrong_configurations(void **state)
         assert_memory_equal(err.message, "test", 4);
     }
     cubed_error err = CUBED_ERROR_INIT;
-    assert_int_equal(parse_v2("{\"id\": \"pcodec\"}", false, false, 8, 2, shape, &c, &err),
+    assert_int_equal(parse_v2("{\"id\": \"jpeg2k\"}", false, false, 8, 2, shape, &c, &err),
                      CUBED_E_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "pcodec"));
+    assert_non_null(strstr(err.message, "jpeg2k"));
     assert_int_equal(parse_v2("{\"level\": 1}", false, false, 8, 2, shape, &c, &err),
                      CUBED_E_FORMAT);
     json_t *filters = json("[{\"id\": \"shuffle\"}, {\"id\": \"vlen\"}]");
