@@ -9,6 +9,7 @@
 
 #include "base/checked.h"
 #include "cubed/sys/block.h"
+#include "dtype/scalar.h"
 #include "kernel/kernel.h"
 
 #define CB_EPSILON 0x1p-52
@@ -111,7 +112,7 @@ static inline cb_complex div_z(cb_complex x, cb_complex y)
     double q = y.re / y.im, d = y.re * q + y.im;
     return make_z((x.re * q + x.im) / d, (x.im * q - x.re) / d);
 }
-static inline double abs_z(cb_complex x) { return hypot(x.re, x.im); }
+static inline double abs_z(cb_complex x) { return cb_hypot(x.re, x.im); }
 static inline double size_z(cb_complex x) { return fabs(x.re) + fabs(x.im); }
 
 /* --- Products --------------------------------------------------------------------------------------- */

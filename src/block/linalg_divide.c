@@ -104,7 +104,7 @@ static void make_row(const part *p, double of_upper, double of_lower)
     for (int64_t i = p->lo; i < p->mid; i++) z[i] = of_upper * right(w, i)[p->mid];
     for (int64_t i = p->mid + 1; i < p->hi; i++) z[i] = of_lower * right(w, i)[p->mid + 1];
     double x = of_upper * right(w, p->mid)[p->mid], y = of_lower * right(w, p->hi)[p->mid + 1];
-    double r = hypot(x, y);
+    double r = cb_hypot(x, y);
     rotate_right(p, p->mid, p->hi, r == 0 ? 1 : x / r, r == 0 ? 0 : y / r);
     z[p->mid] = r;
     p->s[p->mid] = 0;
@@ -157,7 +157,7 @@ static int64_t deflate(const part *p, double negligible, int64_t *rows)
         } else if (s[i] - s[last] > negligible) {
             rows[kept++] = i;
         } else { /* the row before it takes its element, too */
-            double r = hypot(z[i], z[last]), cosine = z[last] / r, sine = z[i] / r;
+            double r = cb_hypot(z[i], z[last]), cosine = z[last] / r, sine = z[i] / r;
             rotate_right(p, last, i, cosine, sine);
             if (last != p->mid) rotate_left(p, last, i, cosine, sine);
             if (kinds[i] != kinds[last]) kinds[last] = MIXED;

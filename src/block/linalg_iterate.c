@@ -35,7 +35,7 @@ static void swap_rows(cb_vectors v, int64_t i, int64_t k)
 static double rotation(double f, double g, double *c, double *s)
 {
     double r = sqrt(f * f + g * g);
-    if (!(r > 0x1p-500)) r = hypot(f, g); /* squares have lost digits, or it is not finite */
+    if (!(r > 0x1p-500)) r = cb_hypot(f, g); /* squares have lost digits, or it is not finite */
     *c = r == 0 ? 1 : f / r;
     *s = r == 0 ? 0 : g / r;
     return r;
@@ -183,7 +183,7 @@ bool cb_bidiagonal_svd(int64_t n, double *s, double *e, cb_vectors left, cb_vect
 static void eigen_step(double *d, double *e, int64_t start, int64_t end, cb_vectors vectors)
 {
     double ratio = (d[start + 1] - d[start]) / (2 * e[start]);
-    double g = d[end] - d[start] + e[start] / (ratio + copysign(hypot(ratio, 1), ratio));
+    double g = d[end] - d[start] + e[start] / (ratio + copysign(cb_hypot(ratio, 1), ratio));
     double c = 1, s = 1, p = 0;
     for (int64_t i = end - 1; i >= start; i--) {
         double f = s * e[i], b = c * e[i];

@@ -21,7 +21,7 @@ static inline double F(norm)(int64_t n, const T *x)
 static inline T F(reflect)(int64_t n, T *x, double *beta)
 {
     T alpha = x[0];
-    double rest = F(norm)(n - 1, x + 1), size = hypot(F(abs)(alpha), rest), up = 1;
+    double rest = F(norm)(n - 1, x + 1), size = cb_hypot(F(abs)(alpha), rest), up = 1;
     x[0] = F(make)(1, 0);
     *beta = F(real)(alpha);
     if (rest == 0 && F(imag)(alpha) == 0) return F(make)(0, 0);
@@ -29,7 +29,7 @@ static inline T F(reflect)(int64_t n, T *x, double *beta)
         up = 0x1p1000;
         alpha = F(scaled)(up, alpha);
         for (int64_t i = 1; i < n; i++) x[i] = F(scaled)(up, x[i]);
-        size = hypot(F(abs)(alpha), F(norm)(n - 1, x + 1));
+        size = cb_hypot(F(abs)(alpha), F(norm)(n - 1, x + 1));
     }
     double reflected = -copysign(size, F(real)(alpha));
     T difference = F(sub)(alpha, F(make)(reflected, 0));

@@ -9,7 +9,7 @@ static double size(cb_complex x) { return fabs(x.re) + fabs(x.im); }
 /* Of the rotation (c s; -conj(s) c) that takes (f, g) to (r, 0). */
 static cb_complex rotation(cb_complex f, cb_complex g, double *c, cb_complex *s)
 {
-    double of_f = abs_z(f), of_g = abs_z(g), r = hypot(of_f, of_g);
+    double of_f = abs_z(f), of_g = abs_z(g), r = cb_hypot(of_f, of_g);
     *c = 1;
     *s = make_z(0, 0);
     if (of_g < CB_TINY) return f;

@@ -18,9 +18,9 @@ static double reflect(const schur *m, int64_t k, int64_t count, const double *x,
 {
     double v[3] = {1, 0, 0}, sum = 0;
     int64_t n = m->n;
-    for (int64_t i = 1; i < count; i++) sum = hypot(sum, x[i]);
+    for (int64_t i = 1; i < count; i++) sum = cb_hypot(sum, x[i]);
     if (sum < CB_TINY) return x[0];
-    double beta = -copysign(hypot(x[0], sum), x[0]), tau = (beta - x[0]) / beta;
+    double beta = -copysign(cb_hypot(x[0], sum), x[0]), tau = (beta - x[0]) / beta;
     for (int64_t i = 1; i < count; i++) v[i] = x[i] / (x[0] - beta);
     for (int64_t j = left; j < right; j++) {
         double *column = m->h + k * n + j, w = 0;
@@ -120,7 +120,7 @@ static void split_pair(const schur *m, int64_t k, cb_complex *values)
     values[0] = make_z(low[1] + far, 0);
     values[1] = make_z(far == 0 ? low[1] : low[1] - up[1] * low[0] / far, 0);
     if (m->zt) {
-        double r = hypot(low[0], far);
+        double r = cb_hypot(low[0], far);
         rotate(m, k, r == 0 ? 1 : far / r, r == 0 ? 0 : low[0] / r);
         values[0].re = up[0];
         values[1].re = low[1];

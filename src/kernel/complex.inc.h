@@ -88,11 +88,11 @@ static inline T FN(sign1)(T x)
     if (a == 0 && b == 0) return MAKE(0, 0);
     if (isinf(a) && !isinf(b)) return MAKE(M(copysign)(1, a), 0);
     if (isinf(b) && !isinf(a)) return MAKE(0, M(copysign)(1, b));
-    REAL h = M(cabs)(x);
+    REAL h = (REAL)cb_hypot(a, b);
     if (!isinf(h)) return MAKE(a / h, b / h);
     a /= 2;
     b /= 2;
-    h = M(hypot)(a, b);
+    h = (REAL)cb_hypot(a, b);
     return MAKE(a / h, b / h);
 }
 
@@ -199,7 +199,7 @@ static inline T FN(sign1)(T x)
 #define EXPR(x) M(cimag)(x)
 #include "kernel/loop1.inc.h"
 #define NAME    abs
-#define EXPR(x) M(cabs)(x)
+#define EXPR(x) cb_hypot(M(creal)(x), M(cimag)(x))
 #include "kernel/loop1.inc.h"
 #undef R
 #define R          uint8_t

@@ -2,6 +2,7 @@
 #include <complex.h>
 #include <math.h>
 
+#include "dtype/scalar.h"
 #include "kernel/kernel_isa.h"
 
 #define REAL         float

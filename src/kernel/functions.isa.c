@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "dtype/scalar.h"
 #include "kernel/sleef_isa.h"
 
 #define T       double

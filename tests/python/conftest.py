@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pathlib
+import platform
 import re
 import resource
 import signal
@@ -17,6 +18,8 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Absolute: tests run it in other directories.
 BIN = str(pathlib.Path(os.environ.get("CUBED_BIN", ROOT / "build/release/cubed")).resolve())
+# Of a machine of another kind, with the same bits in its results: `tools/aarch64` says where.
+OTHER_BIN = os.environ.get("CUBED_OTHER_BIN")
 
 
 @dataclass
@@ -54,10 +57,12 @@ def to_numpy(item: dict) -> np.ndarray:
     return np.array(values, dtype=dtype).reshape(shape)
 
 
-def run(*args: object, timeout: float = 120, env: dict[str, str] | None = None) -> Result:
+def run(
+    *args: object, timeout: float = 120, env: dict[str, str] | None = None, command: str = BIN
+) -> Result:
     """Runs the command to its end."""
     done = subprocess.run(
-        [BIN, *map(str, args)], env=env, capture_output=True, text=True, timeout=timeout
+        [command, *map(str, args)], env=env, capture_output=True, text=True, timeout=timeout
     )
     return Result(done.returncode, done.stdout, done.stderr)
 
@@ -79,20 +84,30 @@ WAYS = (
     ("--executor", "processes", "--max-workers", "2"),
     ("--no-optimize",),
     ("--through-bytes",),
-    ("--isa", "x86-64-v2"),
 )
+# Others of this machine; one alone, where it is of another kind.
+ISAS = ("x86-64-v2",) if platform.machine() == "x86_64" else ()
 
 
 def the_same_bits(text, *args, fused=False):
-    """The arrays of an evaluation, which must not depend on how it is run.
+    """The arrays of an evaluation, which must not depend on how and where it is run.
 
-    Fused sums of products depend on whether the instruction set has them.
+    Fused sums of products depend on whether the instruction set has them: the least one has not.
     """
-    first = check(run("eval", text, *args, "--json", "--progress", "none")).arrays()
-    for way in WAYS[:-1] if fused else WAYS:
-        again = check(run("eval", text, *args, *way, "--json", "--progress", "none")).arrays()
+
+    def evaluate(*way, command=BIN):
+        quiet = ("--json", "--progress", "none")
+        return check(run("eval", text, *args, *way, *quiet, command=command)).arrays()
+
+    first = evaluate()
+    others = {way: evaluate(*way) for way in WAYS}
+    if not fused:
+        others |= {isa: evaluate("--isa", isa) for isa in ISAS}
+    if OTHER_BIN:
+        others[OTHER_BIN] = evaluate(command=OTHER_BIN)
+    for way, again in others.items():
         for name, x in first.items():
-            assert again[name].tobytes() == x.tobytes(), f"{name} {' '.join(way)}"
+            assert again[name].tobytes() == x.tobytes(), f"{name} {way}"
     return first
 
 

@@ -4,7 +4,7 @@ import functools
 
 import numpy as np
 import pytest
-from conftest import check, run
+from conftest import ISAS, check, run
 
 import zarr
 
@@ -282,7 +282,7 @@ def test_product_types(tmp_path, dtype):
     wide = rng.integers(0, 2, (40, 60)) if dtype == "bool" else rng.integers(-99, 99, (40, 60))
     x = put(group, "x", wide.astype(dtype), (11, 60))
     y = put(group, "y", (wide.T[:, :7] // 2).astype(dtype), (50, 7))
-    for isa in ("x86-64-v2", None):
+    for isa in (*ISAS, None):
         options = ["--isa", isa] if isa else []
         same(evaluate("matmul(x, y)", group.store.root, *options), x @ y)
         same(evaluate("matmul(x, y[:, 0])", group.store.root, *options), x @ y[:, 0])

@@ -6,18 +6,10 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-from conftest import check, run
+from conftest import check, run, the_same_bits
 from numpy.random import Generator, Philox
 
 import zarr
-
-EXECUTORS = [
-    ("--executor", "single-threaded"),
-    ("--executor", "processes", "--max-workers", 2),
-    ("--no-optimize",),
-    ("--through-bytes",),
-    ("--isa", "x86-64-v2"),
-]
 
 
 def evaluate(text, *options) -> dict[str, np.ndarray]:
@@ -151,17 +143,11 @@ def test_chunks_do_not_matter():
             np.testing.assert_array_equal(got[name], values, err_msg=f"{name} {chunks}")
 
 
-@pytest.mark.parametrize("options", EXECUTORS, ids=lambda o: " ".join(map(str, o)))
-def test_same_bits_everywhere(options):
+def test_same_bits_everywhere():
     text = SEEDED.format("[40, 50]", 3, ", chunks=[9, 16]")
     text += "; d = random([40, 50], key=3, chunks=[9, 16])"
     text += '; s = random([40, 50], key=3, chunks=[9, 16], dtype="float32")'
-    if options[0] == "--isa" and run("eval", "ones(1)", *options).code:
-        pytest.skip("not a machine with this instruction set")
-    want, got = evaluate(text), evaluate(text, *options)
-    assert want.keys() == got.keys() and len(want) == 7
-    for name in want:
-        np.testing.assert_array_equal(got[name], want[name], err_msg=name)
+    assert len(the_same_bits(text)) == 7
 
 
 @pytest.fixture(scope="module")

@@ -143,7 +143,7 @@ static cubed_scalar ref_complex(int op, cubed_dtype t, const cubed_scalar *x, co
     case CUBED_OP_NEGATIVE: return scalar_of(t, __builtin_complex(-a, -b));
     case CUBED_OP_ABS: {
         cubed_scalar s = {.f64 = hypot(a, b)};
-        if (single) s = (cubed_scalar){.f32 = hypotf((float)a, (float)b)};
+        if (single) s = (cubed_scalar){.f32 = (float)hypot(a, b)};
         return s;
     }
     case CUBED_OP_SQRT: return scalar_of(t, single ? csqrtf((float complex)u) : csqrt(u));
