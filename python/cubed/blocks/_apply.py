@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +14,6 @@ from cubed.array._array import Array
 from cubed.array._neighbours import refuse_chunked, refuse_foreign
 from cubed.array._operands import common_spec, core_of, lazy, normalize_axes, normalize_axis
 from cubed.array_api.creation_functions import zeros
-from cubed.base._docs import documented
 from cubed.base._types import NDArray
 from cubed.blocks._blockwise import (
     Call,
@@ -27,6 +26,8 @@ from cubed.blocks._blockwise import (
     cuts,
     infer_dtypes,
     join,
+    on_blocks,
+    refuse_lazy,
     run_blocks,
     tiny,
     title_of,
@@ -34,6 +35,10 @@ from cubed.blocks._blockwise import (
 )
 from cubed.exceptions import PlanTooLargeError
 from cubed.spec import Spec
+
+#: Along an axis what is cut off a result in front and behind, and the axis's cut if there is
+#: nothing beyond its ends.
+Trim = tuple[int, int, Cut | None]
 
 
 @dataclass(frozen=True)
@@ -77,7 +82,7 @@ class BlockInfo:
         return out
 
 
-def block_info(
+def _block_info(
     places: Sequence[int],
     operands: Sequence[Operand],
     unified: Mapping[Any, list[Cut]],
@@ -95,11 +100,12 @@ def block_info(
 
 
 @dataclass(frozen=True)
-class MapCall(Call):
-    """A function that may want to know which blocks it gets."""
+class _MapCall(Call):
+    """A function that may want to know which blocks it gets, and what is cut off its results."""
 
     block_ndim: int | None  # axes of the block numbers that the function gets; None: it wants none
     info: BlockInfo | None
+    trim: tuple[Trim, ...]
 
     def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
         more: dict[str, Any] = {}
@@ -107,7 +113,17 @@ class MapCall(Call):
             more["block_id"] = index[: self.block_ndim]
         if self.info is not None:
             more["block_info"] = self.info(index)
-        return (self.result(blocks, **more),)
+        result = self.result(blocks, **more)
+        if not self.trim:
+            return (result,)
+        result = np.asarray(result)
+        key = []
+        for axis, (before, after, cut) in enumerate(self.trim):
+            if cut is not None:
+                start, end = bounds(cut, index[axis])
+                before, after = min(before, start), min(after, cut[0] - end)
+            key.append(slice(before, result.shape[axis] - after))
+        return (result[tuple(key)],)
 
 
 def wants_keyword(function: Callable[..., Any], name: str) -> bool:
@@ -118,7 +134,7 @@ def wants_keyword(function: Callable[..., Any], name: str) -> bool:
         return False
 
 
-@documented(returns="Lazy: nothing is computed.")
+@on_blocks(returns="Lazy: nothing is computed.")
 def map_blocks(
     func: Callable[..., Any],
     *args: Any,
@@ -156,18 +172,12 @@ def map_blocks(
         Axes of the arrays that the blocks of the result do not have. They come whole.
     new_axis : int, sequence of int or None
         Axes of the result that the arrays do not have; of extent 1, unless `chunks` says otherwise.
-    spec : Spec or None
-        What computations may use, where no array says it.
-    **kwargs : object
-        Passed to the function.
 
     Raises
     ------
     ValueError
         Blocks that do not belong together; when it is computed a block of another shape than
         expected.
-    TypeError
-        The function cannot be pickled; when it is computed a block of another kind of type.
 
     Examples
     --------
@@ -176,32 +186,48 @@ def map_blocks(
     array([-0.5,  0.5, -0.5,  0.5, -0.5,  0.5])
     """
     title = name or title_of("map_blocks", func)
-    for key, value in kwargs.items():
-        if isinstance(value, Array):
-            raise TypeError(f"{title}: {key} is a lazy array: pass it before the keywords")
-    refuse_chunked(title, *args, *kwargs.values())
+    refuse_lazy(title, args, kwargs)
     if not args and chunks is not None and _takes_block(func, kwargs):
         args = (_nothing(title, chunks, np.dtype(dtype if dtype is not None else float), spec),)
-    places = tuple(i for i, a in enumerate(args) if isinstance(a, Array))
-    arrays = [args[i] for i in places]
+    arrays = [a for a in args if isinstance(a, Array)]
     ndim = max((a.ndim for a in arrays), default=0)
     operands = [Operand(a._x, tuple(range(ndim - a.ndim, ndim))) for a in arrays]
     unified = unify(operands, title, align=False)
     joined = join(unified)
     out = map_output(title, ndim, joined, chunks, drop_axis, new_axis, dtype)
+    tried = None if dtype is not None else [tiny(x.array) for x in operands]
+    spec = common_spec(*arrays) or spec
+    return run_mapped(
+        title, func, args, kwargs, operands, unified, out, tried, extra_projected_mem, spec
+    )
+
+
+def run_mapped(
+    title: str,
+    func: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    operands: Sequence[Operand],
+    unified: Mapping[Hashable, list[Cut]],
+    out: Output,
+    tried: list[NDArray] | None,
+    extra_mem: int,
+    spec: Spec | None,
+    trim: tuple[Trim, ...] = (),
+) -> Array:
+    """The result of a function of blocks, which may ask for their numbers and places, and whose
+    type, if it has not been said, is that of what it makes of `tried`."""
+    places = tuple(i for i, a in enumerate(args) if isinstance(a, Array))
     values = tuple(None if isinstance(a, Array) else a for a in args)
     block_ndim = len(out.cuts) if wants_keyword(func, "block_id") else None
     told = wants_keyword(func, "block_info")
-    info = block_info(places, operands, unified, out) if told else None
-    call = MapCall(func, values, places, kwargs, block_ndim, info)
-    if dtype is None:
-        tried = [tiny(x.array) for x in operands]
-        trial = replace(call, info=info and info.of_ones())
+    info = _block_info(places, operands, unified, out) if told else None
+    call = _MapCall(func, values, places, kwargs, block_ndim, info, trim)
+    if tried is not None:
+        trial = replace(call, trim=(), info=info and info.of_ones())
         out = replace(out, dtype=infer_dtypes(title, lambda: trial(tried, (0,) * 64))[0])
         call = replace(call, info=info and replace(info, dtype=out.dtype))
-    return run_blocks(
-        title, call, operands, unified, [out], extra_projected_mem, common_spec(*arrays) or spec
-    )[0]
+    return run_blocks(title, call, operands, unified, [out], extra_mem, spec)[0]
 
 
 def _takes_block(function: Callable[..., Any], kwargs: dict[str, Any]) -> bool:
@@ -280,7 +306,7 @@ class _ElementCall(Call):
         return (np.broadcast_to(np.asarray(self.result(blocks)), shape),)
 
 
-@documented(returns="Lazy: nothing is computed.")
+@on_blocks(returns="Lazy: nothing is computed.")
 def elemwise(
     func: Callable[..., Any],
     *args: Any,
@@ -297,17 +323,11 @@ def elemwise(
         Gets blocks as read-only NumPy arrays, and returns values of their common shape.
     *args : array_like
         Lazy arrays, NumPy arrays, scalars.
-    dtype : dtype or None
-        Of the result. None: found by calling the function with blocks of one element.
-    **kwargs : object
-        Passed to the function.
 
     Raises
     ------
     ValueError
         Shapes that cannot be broadcast together.
-    TypeError
-        The function cannot be pickled; when it is computed a block of another kind of type.
 
     Examples
     --------
@@ -350,7 +370,7 @@ class _AlongCall:
         return (along,)
 
 
-@documented(returns="Lazy: nothing is computed.")
+@on_blocks(returns="Lazy: nothing is computed.", raises="")
 def apply_along_axis(
     func1d: Callable[..., Any],
     axis: int,
@@ -372,8 +392,6 @@ def apply_along_axis(
     arr : Array
         The lines; a task has them whole.
     *args : array_like
-        Passed to the function.
-    **kwargs : object
         Passed to the function.
     dtype : dtype or None
         Of what the function returns. None: found by calling it with a line of ones.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,23 @@ from cubed.base._dtypes import dtype_of, name_of
 from cubed.base._types import NDArray
 from cubed.runtime._call import Runner, pack
 from cubed.spec import Spec
+
+#: Completes docstrings of what applies functions of users to blocks.
+on_blocks = partial(
+    documented,
+    parameters={
+        "dtype": (
+            "dtype or None : Of the result. None: found by calling the function with blocks of one"
+            " element."
+        ),
+        "kwargs": "object : Passed to the function.",
+        "spec": "What computations may use, where no array says it.",
+    },
+    raises=(
+        "TypeError: The function cannot be pickled; when it is computed a block of another kind of"
+        " type."
+    ),
+)
 
 #: How an axis is cut: its extent, and that of all blocks but the last, or, where they differ, of
 #: each of them.
@@ -229,6 +247,14 @@ def _largest(
     )
 
 
+def refuse_lazy(title: str, args: Iterable[Any], kwargs: Mapping[str, Any]) -> None:
+    """TypeError for lazy arrays in keywords, and for those of other libraries anywhere."""
+    for key, value in kwargs.items():
+        if isinstance(value, Array):
+            raise TypeError(f"{title}: {key} is a lazy array: pass it before the keywords")
+    refuse_chunked(title, *args, *kwargs.values())
+
+
 def title_of(operation: str, function: Any) -> str:
     """What messages and plans call the operation: ``map_blocks(f)``."""
     name = getattr(function, "__name__", None)
@@ -295,7 +321,7 @@ def _nested(block: NDArray, axes: tuple[tuple[int, tuple[int, ...]], ...]) -> An
     return [_nested(part, rest) for part in np.split(block, ends, axis)]
 
 
-@documented(returns="Lazy: nothing is computed.")
+@on_blocks(returns="Lazy: nothing is computed.")
 def blockwise(
     func: Callable[..., Any],
     out_ind: Sequence[Hashable],
@@ -321,8 +347,6 @@ def blockwise(
     *args : array_like
         Arrays and their indices in turn: ``x, "ij", y, "jk"``. Index None: a value that every call
         gets as it is.
-    dtype : dtype or None
-        Of the result. None: found by calling the function with blocks of one element.
     adjust_chunks : dict or None
         By index what becomes of the blocks' extents: a function of the extent, a number, or the
         extents of all blocks.
@@ -334,18 +358,12 @@ def blockwise(
     concatenate : bool or None
         Blocks along indices that the result does not have come as one array if true, else as
         (nested) lists of blocks.
-    spec : Spec or None
-        What computations may use, where no array says it.
-    **kwargs : object
-        Passed to the function.
 
     Raises
     ------
     ValueError
         Indices that do not fit the arrays, extents that differ; when it is computed a block of
         another shape than expected.
-    TypeError
-        The function cannot be pickled; when it is computed a block of another kind of type.
 
     Examples
     --------
@@ -363,13 +381,12 @@ def blockwise(
     operands, values, places = [], [], []
     for i, (value, index) in enumerate(pairs):
         values.append(None if index is not None else value)
-        if index is None:
-            _refuse_lazy(title, f"argument {i}", value)
-            continue
-        operands.append(_operand(title, i, value, tuple(index)))
-        places.append(i)
-    for key, value in kwargs.items():
-        _refuse_lazy(title, key, value)
+        if index is not None:
+            operands.append(_operand(title, i, value, tuple(index)))
+            places.append(i)
+        elif isinstance(value, Array):
+            raise TypeError(f"{title}: argument {i} is a lazy array, expected a value")
+    refuse_lazy(title, values, kwargs)
     unified = unify(operands, title, align_arrays)
     joined = join(unified)
     contracted = [
@@ -407,12 +424,6 @@ def _operand(title: str, number: int, value: Any, indices: tuple[Hashable, ...])
     if len(set(indices)) != len(indices):
         raise ValueError(f"{title}: argument {number} has an index twice: {indices}")
     return Operand(x, indices)
-
-
-def _refuse_lazy(title: str, name: str, value: Any) -> None:
-    if isinstance(value, Array):
-        raise TypeError(f"{title}: {name} is a lazy array, expected a value")
-    refuse_chunked(f"{title}: {name}", value)
 
 
 def _output_cuts(

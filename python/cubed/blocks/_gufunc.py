@@ -13,7 +13,6 @@ import numpy as np
 
 from cubed import _core
 from cubed.array._array import Array
-from cubed.array._neighbours import refuse_chunked
 from cubed.array._operands import common_spec, core_of, normalize_axis
 from cubed.base._dtypes import dtype_of
 from cubed.base._types import NDArray
@@ -28,6 +27,8 @@ from cubed.blocks._blockwise import (
     finer,
     infer_dtypes,
     join,
+    on_blocks,
+    refuse_lazy,
     run_blocks,
     sizes,
     tiny,
@@ -75,6 +76,7 @@ class _GufuncCall:
         return (results,) if self.single else results
 
 
+@on_blocks()
 def apply_gufunc(
     func: Callable[..., Any],
     signature: str,
@@ -122,10 +124,6 @@ def apply_gufunc(
         Bytes that a call allocates beside its results; the task's projection includes them. None:
         twice those of its blocks, of arguments and results, and 1 MiB; blocks are cut finer along
         axes that are no core dimensions where that does not fit into half of a task's memory.
-    name : str or None
-        What plans and messages call the operation.
-    **kwargs : object
-        Passed to the function.
 
     Returns
     -------
@@ -137,12 +135,9 @@ def apply_gufunc(
     ValueError
         Arguments that do not fit the signature; when it is computed a block of another shape than
         expected.
-    TypeError
-        The function cannot be pickled; when it is computed a block of another kind of type.
 
     Examples
     --------
-    >>> import cubed
     >>> import numpy as np
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> spread = cubed.apply_gufunc(lambda a: np.ptp(a, axis=-1), "(i)->()", x, output_dtypes=float)
@@ -156,10 +151,7 @@ def apply_gufunc(
             f"{title}: signature {signature!r} has {len(parsed.inputs)} inputs, but there are"
             f" {len(args)} arguments"
         )
-    for key, value in kwargs.items():
-        if isinstance(value, Array):
-            raise TypeError(f"{title}: {key} is a lazy array: pass it before the keywords")
-    refuse_chunked(title, *kwargs.values())
+    refuse_lazy(title, (), kwargs)
     places = _axes(title, parsed, axes, axis, keepdims)
     arrays = [
         _core_last(title, i, core_of(a), parsed.inputs[i], places[0][i]) for i, a in enumerate(args)

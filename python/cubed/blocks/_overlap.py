@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from cubed.array._array import Array
-from cubed.array._neighbours import refuse_chunked
 from cubed.array._operands import common_spec, normalize_axis
 from cubed.array_api._pad import pad
-from cubed.base._docs import documented
 from cubed.base._dtypes import dtype_of
 from cubed.base._types import NDArray
-from cubed.blocks._apply import MapCall, block_info, map_output, wants_keyword
+from cubed.blocks._apply import Trim, map_output, run_mapped
 from cubed.blocks._blockwise import (
     Cut,
     Operand,
-    bounds,
-    infer_dtypes,
     join,
-    run_blocks,
+    on_blocks,
+    refuse_lazy,
     title_of,
     unify,
 )
@@ -34,24 +31,7 @@ Depth = tuple[int, int]
 _MODES = {"nearest": "edge", "periodic": "wrap", "reflect": "symmetric"}
 
 
-@dataclass(frozen=True)
-class _OverlapCall(MapCall):
-    #: Along each axis of the result what is cut off, and the axis's cut if there is nothing beyond
-    #: its ends.
-    trim: tuple[tuple[int, int, Cut | None], ...]
-
-    def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
-        result = np.asarray(super().__call__(blocks, index)[0])
-        key = []
-        for axis, (before, after, cut) in enumerate(self.trim):
-            if cut is not None:
-                start, end = bounds(cut, index[axis])
-                before, after = min(before, start), min(after, cut[0] - end)
-            key.append(slice(before, result.shape[axis] - after))
-        return (result[tuple(key)],)
-
-
-@documented()
+@on_blocks()
 def map_overlap(
     func: Callable[..., Any],
     *args: Any,
@@ -95,10 +75,6 @@ def map_overlap(
     drop_axis, new_axis : int, sequence of int or None
         Axes that the blocks of the result do not have, which come whole, and those that the arrays
         do not have, as for :func:`cubed.map_blocks`; what `trim` cuts off is of the other axes.
-    spec : Spec or None
-        What computations may use, where no array says it.
-    **kwargs : object
-        Passed to the function.
 
     Returns
     -------
@@ -111,8 +87,6 @@ def map_overlap(
     ValueError
         Depths that are negative or larger than the array, boundaries that nobody knows; when it is
         computed a block of another shape than expected.
-    TypeError
-        The function cannot be pickled; when it is computed a block of another kind of type.
 
     Examples
     --------
@@ -124,14 +98,10 @@ def map_overlap(
     array([0.333333, 1.      , 2.      , 3.      , 4.      , 4.666667])
     """
     title = name or title_of("map_overlap", func)
-    refuse_chunked(title, *args, *kwargs.values())
-    places = tuple(i for i, a in enumerate(args) if isinstance(a, Array))
-    arrays = [args[i] for i in places]
+    refuse_lazy(title, args, kwargs)
+    arrays = [a for a in args if isinstance(a, Array)]
     if not arrays:
         raise TypeError(f"{title}: at least one argument must be a lazy array")
-    for key, value in kwargs.items():
-        if isinstance(value, Array):
-            raise TypeError(f"{title}: {key} is a lazy array: pass it before the keywords")
     around = [
         _around(title, a, d, b)
         for a, d, b in zip(
@@ -148,22 +118,25 @@ def map_overlap(
         replace(x, array=_padded(a, mine)._x, halo=tuple((*d, b != "none") for d, b in mine))
         for x, a, mine in zip(plain, arrays, around, strict=True)
     ]
-    values = tuple(None if isinstance(a, Array) else a for a in args)
-    block_ndim = len(out.cuts) if wants_keyword(func, "block_id") else None
-    cuts_off: tuple[tuple[int, int, Cut | None], ...] = ()
+    cuts_off: tuple[Trim, ...] = ()
     if trim:
         by_axis = _trims(arrays, around, joined, ndim)
         cuts_off = tuple(by_axis[i] if isinstance(i, int) else (0, 0, None) for i in out.indices)
-    info = block_info(places, plain, unified, out) if wants_keyword(func, "block_info") else None
-    call = _OverlapCall(func, values, places, kwargs, block_ndim, info, cuts_off)
-    if dtype is None:
-        tried = [_tiny(a, mine) for a, mine in zip(arrays, around, strict=True)]
-        trial = replace(call, trim=(), info=info and info.of_ones())
-        out = replace(out, dtype=infer_dtypes(title, lambda: trial(tried, (0,) * 64))[0])
-        call = replace(call, info=info and replace(info, dtype=out.dtype))
-    return run_blocks(
-        title, call, operands, unified, [out], extra_projected_mem, common_spec(*arrays) or spec
-    )[0]
+    tried = None if dtype is not None else list(map(_tiny, arrays, around))
+    spec = common_spec(*arrays) or spec
+    return run_mapped(
+        title,
+        func,
+        args,
+        kwargs,
+        operands,
+        unified,
+        out,
+        tried,
+        extra_projected_mem,
+        spec,
+        cuts_off,
+    )
 
 
 def _each(title: str, what: str, given: Any, arrays: Sequence[Array]) -> list[Any]:
@@ -224,7 +197,7 @@ def _trims(
     around: Sequence[Sequence[tuple[Depth, Any]]],
     joined: Mapping[Any, Cut],
     ndim: int,
-) -> tuple[tuple[int, int, Cut | None], ...]:
+) -> tuple[Trim, ...]:
     """What is cut off results: the most that an array brings along each axis."""
     out = []
     for axis in range(ndim):

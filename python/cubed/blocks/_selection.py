@@ -12,12 +12,11 @@ from cubed.array._array import Array
 from cubed.array._rechunk import rechunk
 from cubed.array_api.manipulation_functions import concat
 from cubed.base._chunks import normalize_chunks
-from cubed.base._docs import documented
 from cubed.blocks._apply import map_blocks
-from cubed.blocks._blockwise import Cut, count, cut_of, sizes, title_of
+from cubed.blocks._blockwise import Cut, count, cut_of, on_blocks, sizes, title_of
 
 
-@documented()
+@on_blocks(raises="")
 def map_selection(
     func: Callable[..., Any],
     selection_function: Callable[[tuple[Any, ...]], Any],
@@ -53,8 +52,6 @@ def map_selection(
         Of the result.
     max_num_input_blocks : int or None
         Accepted and not needed: what a part reads is known.
-    **kwargs : object
-        Passed to the function.
 
     Returns
     -------

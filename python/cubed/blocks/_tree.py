@@ -24,6 +24,7 @@ from cubed.blocks._blockwise import (
     cuts,
     infer_dtypes,
     merged,
+    on_blocks,
     run_blocks,
     tiny,
     title_of,
@@ -66,7 +67,7 @@ class _Step:
         return (np.squeeze(state, self.drop),)
 
 
-@documented(returns="Lazy: nothing is computed.")
+@on_blocks(returns="Lazy: nothing is computed.")
 def reduction(
     x: Array,
     func: Callable[..., Any] | None,
@@ -117,8 +118,6 @@ def reduction(
     ------
     ValueError
         Axes that do not exist; when it is computed a partial result of another shape than expected.
-    TypeError
-        A function cannot be pickled; when it is computed a block of another kind of type.
 
     Examples
     --------
@@ -160,7 +159,7 @@ def reduction(
     )
     if dtype is None:
         dtype = types[0] if aggregate_func is None else _tried(title, first, last, x)
-    return _finish(title, last, partial, axes, keepdims, np.dtype(dtype), extra_projected_mem)
+    return finish(title, last, partial, axes, keepdims, np.dtype(dtype), extra_projected_mem)
 
 
 def _partial(
@@ -239,9 +238,9 @@ def _grouped(
     return operands, {a: [mine[a]] * len(arrays) for a in range(ndim)}, after
 
 
-def _finish(
+def finish(
     title: str,
-    step: _Step,
+    step: Runner,
     partial: Sequence[Array],
     axes: Sequence[int],
     keepdims: bool,
@@ -345,7 +344,7 @@ def arg_reduction(
     while count(cuts(partial[0]._x)[a]) > several[a]:
         partial = level(title, step, partial, several, types, extra_projected_mem, groups)
     last = replace(step, outputs=None, aggregate=_position, drop=() if keepdims else (a,))
-    return _finish(title, last, partial, (a,), keepdims, types[0], extra_projected_mem)
+    return finish(title, last, partial, (a,), keepdims, types[0], extra_projected_mem)
 
 
 # --- Running totals -------------------------------------------------------------------------------
@@ -408,31 +407,9 @@ def scan(
     """Running totals by functions: each block's own, the last of every block, and what is carried
     over.
 
-    Parameters
-    ----------
-    func
-        ``func(block, axis=, **kwargs)`` gives the running totals of a block, such as
-        `numpy.cumsum`.
-    binop
-        ``binop(before, after)`` joins totals, of shapes that broadcast. It is associative.
-    ident
-        What joining leaves as it is.
-    x, axis
-        The array and its axis.
-    dtype
-        Of the totals. None: found by calling `func` with a block of one element.
-    extra_projected_mem, name
-        As for :func:`reduction`.
-
-    Returns
-    -------
-    Array
-        Of x's shape and chunks; lazy.
-
-    Raises
-    ------
-    IndexError
-        There is no such axis.
+    ``func(block, axis=, **kwargs)`` gives the running totals of a block, such as `numpy.cumsum`;
+    ``binop(before, after)`` joins totals, of shapes that broadcast, and is associative; `ident` is
+    what joining leaves as it is. Without `dtype` a block of one element says it.
     """
     title = name or title_of("scan", func)
     a = normalize_axis(axis, x.ndim)

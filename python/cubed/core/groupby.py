@@ -30,7 +30,7 @@ from cubed.blocks._blockwise import (
     unify,
 )
 from cubed.blocks._groupby import NAMES, Aggregation, reduce_codes
-from cubed.blocks._tree import DEFAULT_SPLIT_EVERY, groups_of, level
+from cubed.blocks._tree import DEFAULT_SPLIT_EVERY, finish, groups_of, level
 from cubed.io._create import from_array
 
 __all__ = ["groupby_blockwise", "groupby_reduction"]
@@ -133,11 +133,12 @@ def groupby_reduction(
         return _apply(title, call, x, codes, axes, num_groups, dtype)
     step = _Partial(func, axes[0], partial, num_groups, kwargs)
     parts = _parts(title, step, x, codes)
-    combine = _Combine(combine_func, None, step, x.ndim)
+    combine = _Combine(combine_func, step, x.ndim)
     several = groups_of((x.ndim,), _dummy(split_every, axes[0], x.ndim))
     while count(cuts(parts[0]._x)[-1]) > several[x.ndim]:
         parts = level(title, combine, parts, several, step.types, 0, ((x.ndim, 1),))
-    return _finish(title, replace(combine, aggregate=_Last(aggregate_func)), parts, dtype)
+    last = replace(combine, aggregate=aggregate_func, last=True)
+    return finish(title, last, parts, (x.ndim,), False, np.dtype(dtype), 0)
 
 
 def _dummy(split_every: Any, axis: int, dummy: int) -> Any:
@@ -298,20 +299,14 @@ def _taken(function: Callable[..., Any], keywords: dict[str, Any]) -> dict[str, 
 
 
 @dataclass(frozen=True)
-class _Last:
-    """The function that makes the result; None: what is left is."""
-
-    function: Callable[..., Any] | None
-
-
-@dataclass(frozen=True)
 class _Combine:
     """Combines what blocks became, along the last axis, and makes the result of it in the end."""
 
     function: Callable[..., Any]
-    aggregate: _Last | None
     step: _Partial
     dummy: int
+    last: bool = False
+    aggregate: Callable[..., Any] | None = None  # of what the last one has combined
 
     def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
         step = self.step
@@ -319,10 +314,10 @@ class _Combine:
         state: Any = blocks[0] if names is None else dict(zip(names, blocks, strict=True))
         more = {"dtype": step.dtype, "dummy_axis": self.dummy, **step.kwargs}
         state = self.function(state, axis=(self.dummy, step.axis), keepdims=True, **more)
-        if self.aggregate is None:
+        if not self.last:
             return step.fields(state)
-        if self.aggregate.function is not None:
-            state = self.aggregate.function(state, **_taken(self.aggregate.function, more))
+        if self.aggregate is not None:
+            state = self.aggregate(state, **_taken(self.aggregate, more))
         return (np.squeeze(state, self.dummy),)
 
 
@@ -338,16 +333,6 @@ def _parts(title: str, step: _Partial, x: Array, codes: Array) -> tuple[Array, .
     symbols = (*(None if d == step.axis else d for d in indices), step.axis)
     outputs = [Output(dtype, made, symbols) for dtype in step.types]
     return run_blocks(title, step, operands, unified, outputs, 0, x._spec)
-
-
-def _finish(title: str, call: _Combine, parts: Sequence[Array], dtype: Any) -> Array:
-    """The result of what is left along the last axis."""
-    indices = tuple(range(parts[0].ndim))
-    mine = cuts(parts[0]._x)
-    operands = [Operand(part._x, indices) for part in parts]
-    unified: dict[Hashable, list[Cut]] = {d: [mine[d]] * len(parts) for d in indices}
-    out = Output(np.dtype(dtype), mine[:-1], indices[:-1])
-    return run_blocks(title, call, operands, unified, [out], 0, parts[0]._spec)[0]
 
 
 @dataclass(frozen=True)
