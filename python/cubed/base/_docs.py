@@ -92,6 +92,16 @@ PARAMETERS = {
 #: For `parameters` of functions of two arrays that are not called x1 and x2.
 OPERANDS = {"a": "The first operand.", "b": "The second operand.", "v": "The second operand."}
 
+#: For `parameters` of functions that compute.
+COMPUTED = {
+    "callbacks": "sequence of Callback or None : As for :func:`cubed.compute`.",
+    "executor": "Executor, str or None : As for :func:`cubed.compute`.",
+    "kwargs": "object : As for :func:`cubed.compute`.",
+    "optimize_function": "callable or None : As for :func:`cubed.compute`.",
+    "optimize_graph": "As for :func:`cubed.compute`.",
+    "resume": "As for :func:`cubed.compute`.",
+}
+
 #: For `parameters` of linspace and the like.
 SPACED = {
     "start": "number or array_like : The first number.",

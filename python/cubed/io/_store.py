@@ -13,17 +13,12 @@ from cubed import _core
 from cubed.array._array import Array
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import check_arrays, common_spec
+from cubed.base._docs import COMPUTED, documented
 from cubed.base._remote import is_remote, set_options
 from cubed.base._stores import split_place
 from cubed.base._types import NDArray
 from cubed.exceptions import ArrayExistsError, PlanTooLargeError
-from cubed.io._create import (
-    from_array,
-    from_zarr,
-    is_native,
-    store_url,
-    zarr_url,
-)
+from cubed.io._create import from_array, from_zarr, is_native, store_url, zarr_url
 from cubed.io._foreign import ForeignPlace, NewArray
 from cubed.io._regions import Held, aligned, written_into
 from cubed.planning._compute import Plan
@@ -286,24 +281,13 @@ def _is_store(store: Any, kind: str) -> bool:
 
 
 def native_target(x: Array, place: Any, region: Any) -> tuple[_core.Array, _core.Target] | None:
-    """What writes x into a region of a Zarr array that exists, in whole chunks and without the GIL.
+    """What writes x into a region of a Zarr array that exists, in whole chunks and without the GIL;
+    None where only zarr-python, or whoever made `place`, can.
 
-    For writers such as Xarray's chunk manager, too: a target of a plan, which reads what stays in
-    chunks that the region covers in part. A plan can have one for each array.
-
-    Parameters
-    ----------
-    x
-        Of any type that casts to the target's.
-    place
-        A path or a URL, or a zarr-python array in a place that the engine knows.
-    region
-        A slice for each axis (of step 1), or None for all.
-
-    Returns
-    -------
-    None where only zarr-python, or whoever made `place`, can write: other stores, codecs that are
-    not known here, chunks of different extents. Nothing is computed.
+    A target of a plan, which reads what stays in chunks that the region covers in part; a plan can
+    have one for each array. `place` is a path or a URL, or a zarr-python array in a place that the
+    engine knows; x casts to its type. Others can where stores, codecs or chunks are such as are not
+    known here.
 
     Raises
     ------
@@ -464,6 +448,7 @@ def store(
     resume: bool | None = None,
     **kwargs: Any,
 ) -> StoredArrays | None: ...
+@documented(parameters=COMPUTED)
 def store(
     sources: Array | Sequence[Array],
     targets: Any,
@@ -501,16 +486,6 @@ def store(
         it is an error. Regions, and arrays that are assigned to, exist in any case.
     write_empty_chunks : bool, default True
         False: chunks with nothing but the fill value take no space. Of arrays that the call makes.
-    executor : Executor, str or None
-        As for :func:`cubed.compute`.
-    callbacks : sequence of Callback or None
-        As for :func:`cubed.compute`.
-    optimize_graph : bool, default True
-        As for :func:`cubed.compute`.
-    resume : bool or None
-        As for :func:`cubed.compute`.
-    **kwargs : object
-        As for :func:`cubed.compute`.
 
     Returns
     -------
@@ -545,7 +520,6 @@ def store(
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.arange(4.0, chunks=2)
     >>> cubed.store([x, x * x], ["memory://store/x", "memory://store/squares"])
     >>> cubed.from_zarr("memory://store/squares").compute()
@@ -661,6 +635,7 @@ def to_zarr(
     resume: bool | None = None,
     **kwargs: Any,
 ) -> Array | None: ...
+@documented(parameters=COMPUTED)
 def to_zarr(
     x: Array,
     store: Any = None,
@@ -680,8 +655,6 @@ def to_zarr(
 
     Parameters
     ----------
-    x : Array
-        A lazy array.
     store : str, path or store or None
         A local directory (its path, ``file://`` URL or ``zarr.storage.LocalStore``), or
         ``memory://NAME`` (fsspec's memory of this process), or a ZIP archive
@@ -695,16 +668,6 @@ def to_zarr(
         As for :func:`cubed.store`.
     write_empty_chunks : bool, default True
         As for :func:`cubed.store`.
-    executor : Executor, str or None
-        As for :func:`cubed.store`.
-    callbacks : sequence of Callback or None
-        As for :func:`cubed.store`.
-    optimize_graph : bool, default True
-        As for :func:`cubed.store`.
-    resume : bool or None
-        As for :func:`cubed.store`.
-    **kwargs : object
-        As for :func:`cubed.store`.
     overwrite : bool, default True
         Whether an array or a group that is there is replaced; False: that is a FileExistsError.
 
@@ -716,7 +679,6 @@ def to_zarr(
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.ones((4, 2), chunks=(2, 2))
     >>> cubed.to_zarr(x, "memory://to_zarr")
     >>> cubed.from_zarr("memory://to_zarr").sum().compute()

@@ -12,6 +12,7 @@ import numpy as np
 from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import check_arrays, common_spec
+from cubed.base._docs import COMPUTED, documented
 from cubed.base._dtypes import dtype_of
 from cubed.base._origins import add_origins
 from cubed.base._pictures import scrolled
@@ -23,7 +24,7 @@ from cubed.planning._log import explain_plan, log_plan
 from cubed.planning._optimize import optimizes
 from cubed.planning._results import StoredResults
 from cubed.planning._room import check_processes, check_threads
-from cubed.planning._totals import PlanTotals
+from cubed.planning._totals import Number, PlanTotals
 from cubed.planning._waiting import lazy_writes
 from cubed.runtime.create import executor_for
 from cubed.runtime.executors.base import Executor
@@ -63,6 +64,11 @@ def _temporary() -> str:
     import tempfile  # late: takes a while
 
     return tempfile.gettempdir()
+
+
+def _counted(key: str, doc: str) -> Number:
+    """A number that the engine says of a plan."""
+    return Number(lambda p: p._info[key], doc)
 
 
 class Plan(PlanTotals):
@@ -141,32 +147,14 @@ class Plan(PlanTotals):
         self.spec = Spec(i["work_dir"], **limits)
         return self
 
-    @property
-    def num_tasks(self) -> int:
-        """Number of tasks."""
-        return self._info["num_tasks"]
-
-    @property
-    def num_stages(self) -> int:
-        """Number of stages."""
-        return self._info["num_stages"]
-
+    num_tasks = _counted("num_tasks", "Number of tasks.")
+    num_stages = _counted("num_stages", "Number of stages.")
     num_primitive_ops = num_stages
-
-    @property
-    def num_arrays(self) -> int:
-        """Number of stored arrays, intermediates and results."""
-        return self._info["num_arrays"]
-
-    @property
-    def allowed_mem(self) -> int:
-        """Bytes that each worker may use."""
-        return self._info["allowed_mem"]
-
-    @property
-    def reserved_mem(self) -> int:
-        """Bytes of it that are kept for Python, libraries and metadata."""
-        return self._info["reserved_mem"]
+    num_arrays = _counted("num_arrays", "Number of stored arrays, intermediates and results.")
+    allowed_mem = _counted("allowed_mem", "Bytes that each worker may use.")
+    reserved_mem = _counted(
+        "reserved_mem", "Bytes of it that are kept for Python, libraries and metadata."
+    )
 
     @property
     def max_projected_mem(self) -> int:
@@ -174,20 +162,14 @@ class Plan(PlanTotals):
         i = self._info
         return i["projected_mem"] + i["metadata_mem"] + i["reserved_mem"]
 
-    @property
-    def metadata_mem(self) -> int:
-        """Bytes of the plan and of a run's tables, beyond a quarter of the reserved memory."""
-        return self._info["metadata_mem"]
-
-    @property
-    def total_nbytes_read(self) -> int:
-        """Uncompressed bytes of all chunks that are read."""
-        return self._info["bytes_read"]
-
-    @property
-    def total_nbytes_written(self) -> int:
-        """Uncompressed bytes of all chunks that are written."""
-        return self._info["bytes_written"]
+    metadata_mem = _counted(
+        "metadata_mem",
+        "Bytes of the plan and of a run's tables, beyond a quarter of the reserved memory.",
+    )
+    total_nbytes_read = _counted("bytes_read", "Uncompressed bytes of all chunks that are read.")
+    total_nbytes_written = _counted(
+        "bytes_written", "Uncompressed bytes of all chunks that are written."
+    )
 
     @property
     def stages(self) -> list[dict[str, Any]]:
@@ -473,6 +455,7 @@ def _bytes_of(a: NDArray) -> NDArray:
     return flat.view(np.uint8) if flat.size else np.empty(0, np.uint8)
 
 
+@documented(parameters=COMPUTED)
 def plan(
     *arrays: Array,
     optimize_graph: bool = True,
@@ -487,10 +470,6 @@ def plan(
     ----------
     *arrays : Array
         Input arrays.
-    optimize_graph : bool, default True
-        False: every operation is a stage of its own.
-    optimize_function : callable or None
-        For compatibility: there is one planner.
     compile_function : callable or None
         As for :func:`compute`.
 
@@ -501,7 +480,6 @@ def plan(
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.ones((4, 4), chunks=2)
     >>> cubed.plan(x.sum()).num_tasks
     1
@@ -533,6 +511,7 @@ def _plan(
     return p
 
 
+@documented(parameters=COMPUTED)
 def visualize(
     *arrays: Array,
     filename: str | os.PathLike[str] = "cubed",
@@ -554,8 +533,6 @@ def visualize(
         Of the drawing; None: as the name of the file says, or SVG.
     optimize_graph : bool, default True
         False: as it is written, every operation a stage of its own.
-    optimize_function : callable or None
-        As for :func:`compute`.
     show_hidden : bool, default False
         As for :meth:`Plan.visualize`.
     engine : str or None
@@ -568,7 +545,6 @@ def visualize(
 
     Examples
     --------
-    >>> import cubed
     >>> x = cubed.ones((4, 4), chunks=2)
     >>> picture = cubed.visualize(x.sum(), filename="sum.svg")
     >>> picture.path.name

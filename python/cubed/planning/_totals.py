@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from enum import Enum
-from typing import Any
+from typing import Any, Self, overload
 
 from cubed.array._array import name_at
 from cubed.base._dtypes import dtype_of
@@ -18,6 +19,43 @@ class ArrayRole(Enum):
     OUTPUT = "output"
 
 
+class Number(property):
+    """A property that is a number."""
+
+    def __init__(self, read: Callable[[Any], int], doc: str) -> None:
+        super().__init__(read, doc=doc)
+
+    @overload
+    def __get__(self, instance: None, owner: type, /) -> Self: ...
+    @overload
+    def __get__(self, instance: Any, owner: type | None = None, /) -> int: ...
+    def __get__(self, instance: Any, owner: type | None = None, /) -> Any:
+        return super().__get__(instance, owner)
+
+
+def _kind(x: dict[str, Any]) -> ArrayRole:
+    if x["is_target"]:
+        return ArrayRole.OUTPUT
+    return ArrayRole.INPUT if x["is_source"] else ArrayRole.INTERMEDIATE
+
+
+def _nbytes(x: dict[str, Any]) -> int:
+    return math.prod(x["shape"]) * dtype_of(x["dtype"]).itemsize
+
+
+def _nchunks(x: dict[str, Any]) -> int:
+    return math.prod(-(-n // max(c, 1)) for n, c in zip(x["shape"], x["chunks"], strict=True))
+
+
+def _one(x: dict[str, Any]) -> int:
+    return 1
+
+
+def _of_stored(number: Callable[[dict[str, Any]], int], doc: str, *kinds: ArrayRole) -> Number:
+    """The total of a number of all stored arrays, or of those of a kind."""
+    return Number(lambda p: sum(map(number, p._of_kind(*kinds))), doc)
+
+
 class PlanTotals:
     """Totals over :attr:`stages`.
 
@@ -26,19 +64,12 @@ class PlanTotals:
     of different extents along an axis count as if all were as large as the largest.
     """
 
+    allowed_mem: Number
+    reserved_mem: Number
+
     @property
     def stages(self) -> list[dict[str, Any]]:
         """Each stage's name, tasks, memory, bytes, and stored arrays."""
-        raise NotImplementedError
-
-    @property
-    def allowed_mem(self) -> int:
-        """Bytes that each worker may use."""
-        raise NotImplementedError
-
-    @property
-    def reserved_mem(self) -> int:
-        """Bytes of it that are kept for Python, libraries and metadata."""
         raise NotImplementedError
 
     @property
@@ -50,8 +81,8 @@ class PlanTotals:
         found = {x["id"]: x for s in self.stages for x in [*s["inputs"], *s["outputs"]]}
         return list(found.values())
 
-    def _of_kind(self, kind: ArrayRole) -> list[dict[str, Any]]:
-        return [x for x in self._stored() if _kind(x) is kind]
+    def _of_kind(self, *kinds: ArrayRole) -> list[dict[str, Any]]:
+        return [x for x in self._stored() if not kinds or _kind(x) in kinds]
 
     def _names_of_stored(self) -> dict[int, str]:
         """By id: results, which come in their order, as those whose values they are; others as the
@@ -100,85 +131,33 @@ class PlanTotals:
                 return kind
         raise ValueError(f"name is {name!r}, expected one of {[*self._names_of_stored().values()]}")
 
-    @property
-    def total_narrays_read(self) -> int:
-        """Arrays that stages read."""
-        return sum(len(s["inputs"]) for s in self.stages)
-
-    @property
-    def total_narrays_written(self) -> int:
-        """Arrays that stages write."""
-        return sum(len(s["outputs"]) for s in self.stages)
-
-    @property
-    def total_nchunks_read(self) -> int:
-        """Chunks that stages read, those that are read again included."""
-        return sum(s["chunks_read"] for s in self.stages)
-
-    @property
-    def total_nchunks_written(self) -> int:
-        """Chunks that stages write."""
-        return sum(s["chunks_written"] for s in self.stages)
-
-    @property
-    def total_input_narrays(self) -> int:
-        """Arrays that are there before the run."""
-        return len(self._of_kind(ArrayRole.INPUT))
-
-    @property
-    def total_input_nbytes(self) -> int:
-        """Their bytes."""
-        return sum(map(_nbytes, self._of_kind(ArrayRole.INPUT)))
-
-    @property
-    def total_input_nchunks(self) -> int:
-        """Their chunks."""
-        return sum(map(_nchunks, self._of_kind(ArrayRole.INPUT)))
-
-    @property
-    def total_intermediate_narrays(self) -> int:
-        """Arrays that are stored between stages."""
-        return len(self._of_kind(ArrayRole.INTERMEDIATE))
-
-    @property
-    def total_intermediate_nbytes(self) -> int:
-        """Their bytes."""
-        return sum(map(_nbytes, self._of_kind(ArrayRole.INTERMEDIATE)))
-
-    @property
-    def total_intermediate_nchunks(self) -> int:
-        """Their chunks."""
-        return sum(map(_nchunks, self._of_kind(ArrayRole.INTERMEDIATE)))
-
-    @property
-    def total_output_narrays(self) -> int:
-        """Results."""
-        return len(self._of_kind(ArrayRole.OUTPUT))
-
-    @property
-    def total_output_nbytes(self) -> int:
-        """Their bytes."""
-        return sum(map(_nbytes, self._of_kind(ArrayRole.OUTPUT)))
-
-    @property
-    def total_output_nchunks(self) -> int:
-        """Their chunks."""
-        return sum(map(_nchunks, self._of_kind(ArrayRole.OUTPUT)))
-
-    @property
-    def total_narrays(self) -> int:
-        """Stored arrays: inputs, intermediates and results."""
-        return len(self._stored())
-
-    @property
-    def total_nbytes(self) -> int:
-        """Their bytes."""
-        return sum(map(_nbytes, self._stored()))
-
-    @property
-    def total_nchunks(self) -> int:
-        """Their chunks."""
-        return sum(map(_nchunks, self._stored()))
+    total_narrays_read = Number(
+        lambda p: sum(len(s["inputs"]) for s in p.stages), "Arrays that stages read."
+    )
+    total_narrays_written = Number(
+        lambda p: sum(len(s["outputs"]) for s in p.stages), "Arrays that stages write."
+    )
+    total_nchunks_read = Number(
+        lambda p: sum(s["chunks_read"] for s in p.stages),
+        "Chunks that stages read, those that are read again included.",
+    )
+    total_nchunks_written = Number(
+        lambda p: sum(s["chunks_written"] for s in p.stages), "Chunks that stages write."
+    )
+    total_input_narrays = _of_stored(_one, "Arrays that are there before the run.", ArrayRole.INPUT)
+    total_input_nbytes = _of_stored(_nbytes, "Their bytes.", ArrayRole.INPUT)
+    total_input_nchunks = _of_stored(_nchunks, "Their chunks.", ArrayRole.INPUT)
+    total_intermediate_narrays = _of_stored(
+        _one, "Arrays that are stored between stages.", ArrayRole.INTERMEDIATE
+    )
+    total_intermediate_nbytes = _of_stored(_nbytes, "Their bytes.", ArrayRole.INTERMEDIATE)
+    total_intermediate_nchunks = _of_stored(_nchunks, "Their chunks.", ArrayRole.INTERMEDIATE)
+    total_output_narrays = _of_stored(_one, "Results.", ArrayRole.OUTPUT)
+    total_output_nbytes = _of_stored(_nbytes, "Their bytes.", ArrayRole.OUTPUT)
+    total_output_nchunks = _of_stored(_nchunks, "Their chunks.", ArrayRole.OUTPUT)
+    total_narrays = _of_stored(_one, "Stored arrays: inputs, intermediates and results.")
+    total_nbytes = _of_stored(_nbytes, "Their bytes.")
+    total_nchunks = _of_stored(_nchunks, "Their chunks.")
 
     @property
     def ops_exceeding_memory(self) -> list[tuple[str, dict[str, Any]]]:
@@ -208,17 +187,3 @@ class PlanTotals:
                 f"stage {name!r} needs {stage['projected_mem']} bytes beside reserved_mem"
                 f" {self.reserved_mem}, allowed_mem is {self.allowed_mem}"
             )
-
-
-def _kind(x: dict[str, Any]) -> ArrayRole:
-    if x["is_target"]:
-        return ArrayRole.OUTPUT
-    return ArrayRole.INPUT if x["is_source"] else ArrayRole.INTERMEDIATE
-
-
-def _nbytes(x: dict[str, Any]) -> int:
-    return math.prod(x["shape"]) * dtype_of(x["dtype"]).itemsize
-
-
-def _nchunks(x: dict[str, Any]) -> int:
-    return math.prod(-(-n // max(c, 1)) for n, c in zip(x["shape"], x["chunks"], strict=True))
