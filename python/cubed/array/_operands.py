@@ -73,13 +73,7 @@ def computed_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def lazy(value: Any, name: str = "x") -> Array:
-    """The argument of that name as a lazy array, which may be one of NumPy's.
-
-    Raises
-    ------
-    TypeError
-        It is no array.
-    """
+    """The argument of that name as a lazy array, which may be one of NumPy's; else a TypeError."""
     if isinstance(value, Array):
         return value
     if isinstance(value, (np.ndarray, np.generic)):
@@ -110,12 +104,8 @@ def check_arrays(values: Sequence[Any]) -> None:
 
 
 def core_of(value: Any) -> _core.Array:
-    """The engine's array behind an Array, a NumPy array or scalar.
-
-    Raises
-    ------
-    TypeError
-        For masked arrays, and for arrays of other libraries.
+    """The engine's array behind an Array, a NumPy array or scalar; TypeError for masked arrays, and
+    for arrays of other libraries.
     """
     if isinstance(value, Array):
         return value._x

@@ -77,14 +77,9 @@ def explicit_chunks(
 ) -> tuple[tuple[int, ...], ...]:
     """The extents of all chunks, axis by axis, which may differ where they are given.
 
-    Parameters
-    ----------
-    chunks, shape, itemsize
-        As for :func:`normalize_chunks`; without a shape, extents of all chunks.
-    limit
-        Bytes of a chunk where axes are automatic.
-    previous
-        For each axis an extent, extents of all chunks, or None; automatic extents are multiples.
+    Without a shape `chunks` are those already. `limit` is of bytes where axes are automatic;
+    `previous` has for each axis an extent, extents of all chunks, or None: automatic extents are
+    multiples.
     """
     if shape is None:
         shape = tuple(sum(c) for c in chunks)

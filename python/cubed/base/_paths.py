@@ -8,15 +8,8 @@ from typing import Any
 
 
 def names_of(module: str, places: Mapping[str, str]) -> Callable[[str], Any]:
-    """The ``__getattr__`` of a module whose names lie above it, and are looked up when they are
-    asked for.
-
-    Parameters
-    ----------
-    module
-        Its name.
-    places
-        By name the module that has it.
+    """The ``__getattr__`` of a module whose names lie above it, in `places`, and are looked up when
+    they are asked for.
     """
 
     def find(name: str) -> Any:

@@ -10,23 +10,12 @@ from typing import Any
 
 
 def dumps(value: Any, reduce_exception: Callable[[BaseException], Any] | None = None) -> bytes:
-    """The value as cloudpickle gives it, but exceptions in it as Python itself pickles them.
+    """The value as cloudpickle gives it, but exceptions in it as Python itself pickles them, or as
+    `reduce_exception` does.
 
     Dask, Lithops and others replace how exceptions are pickled in the whole process when they are
     imported (tblib's ``pickling_support``): what classes keep outside ``args`` and ``__dict__``,
     such as the code of ``SystemExit``, is lost on their way.
-
-    Parameters
-    ----------
-    value : any
-        What is pickled.
-    reduce_exception : callable, optional
-        Used in the place of exceptions' ``__reduce_ex__``.
-
-    Raises
-    ------
-    Exception
-        Whatever pickling raises: ``TypeError`` and ``pickle.PicklingError`` mostly.
     """
     out = io.BytesIO()
     _pickler()(out, reduce_exception or _as_python).dump(value)

@@ -9,19 +9,12 @@ def scrolled(svg: str) -> str:
 
 
 def convert_svg(svg: str, format: str) -> str | bytes:
-    """A drawing in another format.
-
-    Parameters
-    ----------
-    svg
-        The drawing.
-    format
-        ``"svg"``, ``"png"`` (twice as many pixels as the drawing has) or ``"pdf"``.
+    """A drawing as ``"svg"``, ``"png"`` (twice as many pixels as it has) or ``"pdf"``.
 
     Raises
     ------
     ImportError
-        If the format needs CairoSVG, which is not installed.
+        The format needs CairoSVG, which is not installed.
     """
     if format == "svg":
         return svg

@@ -12,16 +12,8 @@ from cubed.exceptions import ArrayExistsError
 
 
 class ForeignPlace:
-    """Where an array is, or goes, that only the package zarr reads and writes.
-
-    Parameters
-    ----------
-    store
-        Of zarr-python, fsspec or obstore, or a URL that fsspec knows.
-    path
-        In the store.
-    options
-        Of the URL.
+    """Where an array is, or goes, that only the package zarr reads and writes: a path in a store of
+    zarr-python, fsspec or obstore, or in a URL that fsspec knows, with its options.
     """
 
     def __init__(
@@ -47,18 +39,8 @@ class ForeignPlace:
 
 
 class NewArray:
-    """An array of zarr-python that is made when writing begins, and is assigned to then.
-
-    Parameters
-    ----------
-    place
-        Where it goes.
-    x
-        What will be written: it has its shape and type, and the longest of its chunks.
-    compressor
-        As a Spec has it.
-    overwrite
-        Whether what is there is replaced.
+    """An array of zarr-python that is made when writing begins, and is assigned to then: of the
+    shape, type and longest chunks of `x`, which will be written.
     """
 
     def __init__(self, place: ForeignPlace, x: Array, compressor: Any, overwrite: bool) -> None:
@@ -81,13 +63,7 @@ class NewArray:
         return self._place.path
 
     def create(self) -> None:
-        """Makes the array.
-
-        Raises
-        ------
-        FileExistsError
-            There is something, and it is not to be replaced.
-        """
+        """Makes the array; FileExistsError if there is something that is not to be replaced."""
         import zarr
 
         try:

@@ -24,24 +24,9 @@ def store(
     """Writes arrays into arrays that exist, in one plan: without the GIL into Zarr arrays in local
     directories, if there is no lock, else with ``target[region] = values``, chunk by chunk.
 
-    Parameters
-    ----------
-    sources, targets, regions
-        An array and where it goes, or lists of them. A region is a tuple of slices; None: all.
-    lock
-        Held while a chunk is written: a lock, or True for one of this call. Locks and targets that
-        cannot be pickled are for executors within this process.
-    compute
-        False: nothing is written until ``compute()`` of what is returned.
-    flush
-        For compatibility.
-    **kwargs
-        Options of the executor.
-
-    Raises
-    ------
-    ValueError
-        Numbers of sources, targets and regions differ, or a shape is not that of its region.
+    The lock (True: one of this call) is held while a chunk is written. Locks and targets that
+    cannot be pickled are for executors within this process. With ``compute=False`` ``compute()`` of
+    what is returned writes. `flush` is for compatibility; `kwargs` are options of the executor.
     """
     arrays = [sources] if isinstance(sources, Array) else list(sources)
     places = [targets] if isinstance(sources, Array) else list(targets)

@@ -17,16 +17,8 @@ if TYPE_CHECKING:
 
 
 class StoredResults:
-    """Where they are written, to be read by the driver and removed.
-
-    Parameters
-    ----------
-    given
-        The targets of a plan, of which those without a URL are results in memory.
-    work_dir
-        The plan's.
-    name
-        Of this computation; default: a new one.
+    """Where results in memory, the targets of a plan that have no URL, are written, to be read by
+    the driver and removed. The computation's name is a new one, or given.
     """
 
     def __init__(self, given: _Targets, work_dir: str, name: str | None = None) -> None:

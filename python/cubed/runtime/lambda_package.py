@@ -22,17 +22,7 @@ _MOST = 50 << 20
 
 
 def write(path: str | Path) -> int:
-    """Writes it.
-
-    Parameters
-    ----------
-    path
-        Of the ZIP: a file that is there is replaced.
-
-    Returns
-    -------
-    int
-        Its bytes.
+    """Writes the ZIP, in place of a file that is there; its bytes.
 
     Raises
     ------

@@ -65,17 +65,8 @@ def read_reply(reply: bytes) -> tuple[bytes, str, int]:
 
 
 def work(message: bytes) -> bytes:
-    """Runs a range of tasks; may be called again with it, also at the same time.
-
-    Parameters
-    ----------
-    message
-        Of :func:`message`.
-
-    Returns
-    -------
-    bytes
-        For :func:`read_reply`. What fails in a task is in it, and is no exception.
+    """Runs a range of tasks of a :func:`message`; may be called again with it, also at the same
+    time. What fails in a task is in the reply, and is no exception.
 
     Raises
     ------

@@ -20,22 +20,12 @@ Windows = Mapping[int, tuple[int, int]]
 
 
 def moving(name: str, x: Array, windows: Windows, min_count: int, ddof: float) -> Array | None:
-    """Each element's reduction of itself and elements around it that are not NaN.
+    """Each element's reduction of itself and elements around it that are not NaN; NaN where fewer
+    than `min_count` are known. None for a reduction that the engine does not have.
 
-    Parameters
-    ----------
-    name
-        ``"sum"``, ``"mean"``, ``"min"``, ``"max"``, ``"prod"``, ``"var"`` or ``"std"``.
-    x
-        Of floats, integers or bools.
-    min_count
-        NaN where fewer elements are known.
-
-    Returns
-    -------
-    Array of x's shape, lazy; None for another reduction. Its type is x's if that is of floats, else
-    the one that Xarray has for NaN beside such elements. Each chunk of x is read once, with what is
-    around it.
+    x is of floats, integers or bools. The type of the result is x's if that is of floats, else the
+    one that Xarray has for NaN beside such elements. Each chunk is read once, with what is around
+    it.
     """
     if name not in _REDUCTIONS:
         return None
@@ -71,14 +61,8 @@ LAST = {"argmax": _last_argmax, "argmin": _last_argmin}
 def reduced(
     func: Callable[..., Any], x: Array, windows: Windows, fill: Any, kwargs: dict[str, Any]
 ) -> Array:
-    """Another function's reduction of windows, which are views: some of them at a time.
-
-    Parameters
-    ----------
-    func
-        ``func(array, axis=..., **kwargs)``.
-    fill
-        What is beyond the ends of axes.
+    """Another reduction, ``func(array, axis=, **kwargs)``, of windows, which are views: some of
+    them at a time. Beyond the ends of axes is `fill`.
     """
     size = math.prod(b + 1 + a for b, a in windows.values())
     axes = tuple(range(-len(windows), 0))
