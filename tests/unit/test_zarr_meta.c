@@ -220,7 +220,7 @@ static void test_refused(void **state)
         {2, CUBED_E_FORMAT, "{\"dimension_separator\": \"|\"}", "\"dimension_separator\""},
         {2, CUBED_E_UNSUPPORTED, "{\"filters\": [{\"id\": \"vlen-utf8\"}]}", "\"vlen-utf8\""},
         {2, CUBED_E_FORMAT, "{\"filters\": {\"id\": \"vlen-utf8\"}}", "\"filters\""},
-        {2, CUBED_E_UNSUPPORTED, "{\"compressor\": {\"id\": \"pcodec\"}}", "\"pcodec\""},
+        {2, CUBED_E_UNSUPPORTED, "{\"compressor\": {\"id\": \"jpeg2k\"}}", "\"jpeg2k\""},
         {2, CUBED_E_FORMAT, "{\"compressor\": \"zstd\"}", "\"id\""},
         {2, CUBED_E_FORMAT, "{\"compressor\": {\"id\": \"zlib\", \"level\": 10}}", "10"},
         {2, CUBED_E_FORMAT, "{\"fill_value\": \"abc\"}", "\"abc\" is no float32"},
