@@ -1,4 +1,4 @@
-/* Elements of times and texts for people. */
+/* Elements of times and texts: for people, and their order. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cubed/calendar.h"
 #include "cubed/dtype.h"
+#include "dtype/element.h"
 
 /* Appends to text[0..cap) as far as there is room, and counts all. */
 typedef struct sink {
@@ -142,4 +143,31 @@ size_t cubed_element_text(cubed_dtype dtype, const void *element, char *text, si
     }
     if (cap > 0) text[s.n < cap ? s.n : cap - 1] = 0;
     return s.n;
+}
+
+static uint32_t code_at(const unsigned char *p, size_t i, size_t n)
+{
+    uint32_t c = 0;
+    if (i < n) memcpy(&c, p + i * sizeof c, sizeof c);
+    return c;
+}
+
+int cb_text_compare_two(cubed_dtype first, const void *a, cubed_dtype second, const void *b)
+{
+    const unsigned char *p = a, *q = b;
+    const bool wide = cubed_dtype_family(first) == CUBED_STRING;
+    const size_t unit = wide ? 4 : 1;
+    const size_t n = cubed_dtype_size(first) / unit, m = cubed_dtype_size(second) / unit;
+    const size_t most = n > m ? n : m;
+    for (size_t i = 0; i < most; i++) {
+        const uint32_t c = wide ? code_at(p, i, n) : i < n ? p[i] : 0;
+        const uint32_t d = wide ? code_at(q, i, m) : i < m ? q[i] : 0;
+        if (c != d) return c < d ? -1 : 1;
+    }
+    return 0;
+}
+
+int cb_text_compare(cubed_dtype dtype, const void *a, const void *b)
+{
+    return cb_text_compare_two(dtype, a, dtype, b);
 }

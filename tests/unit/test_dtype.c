@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "cubed/calendar.h"
+#include "dtype/element.h"
 #include "dtype/scalar.h"
 
 /* Rows and columns: bool i1 i2 i4 i8 u1 u2 u4 u8 f4 f8 c8 c16, by their numbers. */
@@ -172,6 +173,31 @@ static void test_element_text(void **state)
     assert_int_equal(cubed_element_text(CUBED_INT64, "", NULL, 0), 0);
 }
 
+static void test_text_order(void **state)
+{
+    cubed_dtype s2, s4, u1, u2;
+    (void)state;
+    assert_int_equal(cubed_dtype_parse("S2", &s2, NULL), CUBED_OK);
+    assert_int_equal(cubed_dtype_parse("S4", &s4, NULL), CUBED_OK);
+    assert_int_equal(cubed_dtype_parse("U1", &u1, NULL), CUBED_OK);
+    assert_int_equal(cubed_dtype_parse("U2", &u2, NULL), CUBED_OK);
+    assert_true(cb_text_compare(s2, "ab", "ab") == 0);
+    assert_true(cb_text_compare(s2, "a\0", "ab") < 0);
+    assert_true(cb_text_compare(s2, "b\0", "ab") > 0);
+    assert_true(cb_text_compare(s2, "\0\0", "a\0") < 0);
+    assert_true(cb_text_compare(s2, "\xe4\0", "zz") > 0);
+    assert_true(cb_text_compare_two(s2, "ab", s4, "ab\0\0") == 0);
+    assert_true(cb_text_compare_two(s2, "ab", s4, "ab\0c") < 0);
+    assert_true(cb_text_compare_two(s4, "abc\0", s2, "ab") > 0);
+    /* By code points, not by their bytes. */
+    assert_true(cb_text_compare(u1, (const uint32_t[]){0x100}, (const uint32_t[]){0xff}) > 0);
+    assert_true(cb_text_compare(u1, (const uint32_t[]){0x1d11e}, (const uint32_t[]){0xffff}) > 0);
+    assert_true(
+        cb_text_compare_two(u2, (const uint32_t[]){0x61, 0}, u1, (const uint32_t[]){0x61}) == 0);
+    assert_true(cb_text_compare_two(u1, (const uint32_t[]){0x61}, u2, (const uint32_t[]){0x61, 1}) <
+                0);
+}
+
 static void test_casts(void **state)
 {
     (void)state;
@@ -216,6 +242,7 @@ int main(void)
         cmocka_unit_test(test_dates_of_days), cmocka_unit_test(test_promotion),
         cmocka_unit_test(test_names),         cmocka_unit_test(test_stored_types),
         cmocka_unit_test(test_element_text),  cmocka_unit_test(test_casts),
+        cmocka_unit_test(test_text_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
