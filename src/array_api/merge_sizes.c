@@ -6,7 +6,7 @@
  * elements. */
 #include "array_api/merge_sizes.h"
 
-#include "block/order.h"
+#include "block/sort_line.h"
 
 /* Runs that are merged at once at most: a task reads a range of each. */
 #define MOST_RUNS 512
@@ -29,7 +29,7 @@ uint64_t cb_merge_memory(uint64_t task_mem)
 static size_t sort_bytes(const cubed_array *x, bool positions)
 {
     const cubed_dtype dtype = x->node.dtype;
-    bool places = positions || cubed_dtype_kind(dtype) == CUBED_KIND_COMPLEX;
+    bool places = positions || cb_sort_needs_positions(dtype);
     return 2 * cb_order_key_size(dtype) + (places ? 2 * sizeof(uint32_t) : 0);
 }
 

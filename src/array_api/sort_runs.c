@@ -188,7 +188,6 @@ cubed_status cb_api_sort_runs(cubed_array *x, cubed_array *beside, int axis, boo
 
 bool cb_api_sorts_in_runs(const cubed_array *x, int axis, bool positions, uint64_t task_mem)
 {
-    if (cubed_dtype_kind(x->node.dtype) == CUBED_KIND_TEXT) return false;
     for (int d = 0; d < x->node.grid->ndim; d++) {
         if (x->shape[d] == 0) return false;
     }

@@ -18,9 +18,6 @@ static cubed_status along_axis(const char *name, cubed_array *x, int axis,
 {
     int64_t chunks[CUBED_MAX_NDIM];
     int symbols[CUBED_MAX_NDIM];
-    if (cubed_dtype_kind(x->node.dtype) == CUBED_KIND_TEXT)
-        return cb_fail(err, CUBED_E_TYPE, "%s is not defined for %s", name,
-                       cubed_dtype_name(x->node.dtype));
     cb_api_blocks_within(x, 1u << axis, block_bytes(o->task_mem), cubed_dtype_size(dtype), chunks);
     for (int d = 0; d < x->node.grid->ndim; d++) symbols[d] = d == axis ? -1 : d;
     const cb_sort_params params = {axis, o->descending};

@@ -40,8 +40,6 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
         !cb_runs_are_sound(&p->runs) || p->step < 1 || p->finer < 1 || p->step % p->finer != 0)
         return cb_fail(err, CUBED_E_FORMAT, "other parameters or operands than it takes");
     const cubed_block *x = samples_of(call), *ranges = call->in;
-    if (cubed_dtype_kind(x->dtype) == CUBED_KIND_TEXT)
-        return cb_fail(err, CUBED_E_TYPE, "it is not defined for %s", cubed_dtype_name(x->dtype));
     if (!cb_block_is_line(x, p->runs.axis, &n) || n > UINT32_MAX ||
         !cb_block_is_line(call->out, p->runs.axis, &m) || m % (2 * p->runs.fan) != 0 ||
         call->out->dtype != CUBED_INT64)

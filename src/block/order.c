@@ -53,6 +53,7 @@ void cb_order_sort(const cb_kernels *k, size_t key_size, void *keys, int64_t n, 
 size_t cb_order_key_size(cubed_dtype dtype)
 {
     size_t size = cubed_dtype_size(dtype);
+    if (cubed_dtype_kind(dtype) == CUBED_KIND_TEXT) return 0;
     return cubed_dtype_kind(dtype) == CUBED_KIND_COMPLEX ? size / 2 : size;
 }
 

@@ -27,7 +27,7 @@ typedef struct cb_order_seen {
 
 /* Of numbers and times; of complex numbers, the order of their parts. */
 cb_order cb_order_of(cubed_dtype dtype, bool descending);
-/* Bytes of an element's key: half of a complex number. */
+/* Bytes of an element's key: half of a complex number; texts have none. */
 size_t cb_order_key_size(cubed_dtype dtype);
 
 /* Functions for keys of one width. `from`: n elements, `stride` bytes apart. */

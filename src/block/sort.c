@@ -36,8 +36,6 @@ static cubed_status check_axis(const cubed_block_call *call, cubed_error *err)
     }
     if (x->shape[p->axis] > UINT32_MAX)
         return cb_fail(err, CUBED_E_UNSUPPORTED, "an axis of more than 2**32 - 1 elements");
-    if (cubed_dtype_kind(x->dtype) == CUBED_KIND_TEXT)
-        return cb_fail(err, CUBED_E_TYPE, "it is not defined for %s", cubed_dtype_name(x->dtype));
     return CUBED_OK;
 }
 

@@ -1,15 +1,17 @@
 /* Elements are turned into keys (order.h), sorted, and turned back. Complex numbers have two keys: positions
  * are sorted by one after the other, and by which parts are NaN, as NumPy has it: all numbers, then those with
- * a NaN imaginary part, then those with a NaN real part, then both. */
+ * a NaN imaginary part, then those with a NaN real part, then both. Texts have no keys: their positions are merged. */
 #include "block/sort_line.h"
 
 #include <string.h>
 
 #include "base/checked.h"
+#include "dtype/element.h"
 
 bool cb_sort_needs_positions(cubed_dtype dtype)
 {
-    return cubed_dtype_kind(dtype) == CUBED_KIND_COMPLEX;
+    return cubed_dtype_kind(dtype) == CUBED_KIND_COMPLEX ||
+           cubed_dtype_kind(dtype) == CUBED_KIND_TEXT;
 }
 
 cb_line cb_line_of(const void *from, int64_t stride, int64_t n, cubed_dtype dtype, bool descending)
@@ -92,10 +94,47 @@ static void sort_complex(const cb_line *l, const cb_sort_room *r)
     memcpy(r->pos, r->spare_pos, (size_t)l->n * sizeof *r->pos);
 }
 
+static bool is_behind(const cb_line *l, uint32_t a, uint32_t b)
+{
+    const int order = cb_text_compare(l->dtype, l->from + (int64_t)a * l->stride,
+                                      l->from + (int64_t)b * l->stride);
+    return l->order.descending ? order < 0 : order > 0;
+}
+
+/* Two runs of positions, from[0..middle) and from[middle..n), become one; of equal elements those of the first run
+ * are in front. */
+static void merge_positions(const cb_line *l, const uint32_t *from, int64_t middle, int64_t n,
+                            uint32_t *to)
+{
+    int64_t a = 0, b = middle, i = 0;
+    const bool in_order = b == n || !is_behind(l, from[b - 1], from[b]);
+    while (!in_order && a < middle && b < n)
+        to[i++] = is_behind(l, from[a], from[b]) ? from[b++] : from[a++];
+    memcpy(to + i, from + a, (size_t)(middle - a) * sizeof *to);
+    memcpy(to + i + middle - a, from + b, (size_t)(n - b) * sizeof *to);
+}
+
+static void sort_texts(const cb_line *l, const cb_sort_room *r)
+{
+    uint32_t *from = r->pos, *to = r->spare_pos;
+    for (int64_t run = 1; run < l->n; run *= 2) {
+        for (int64_t i = 0; i < l->n; i += 2 * run) {
+            const int64_t n = cb_min_i64(l->n - i, 2 * run);
+            merge_positions(l, from + i, cb_min_i64(n, run), n, to + i);
+        }
+        uint32_t *merged = to;
+        to = from;
+        from = merged;
+    }
+    if (from != r->pos) memcpy(r->pos, from, (size_t)l->n * sizeof *from);
+}
+
 void cb_sort_positions(const cb_line *l, const cb_sort_room *r)
 {
     for (int64_t i = 0; i < l->n; i++) r->pos[i] = (uint32_t)i;
-    if (cb_sort_needs_positions(l->dtype))
+    if (cubed_dtype_kind(l->dtype) == CUBED_KIND_TEXT)
+        sort_texts(l, r);
+    else if (cb_sort_needs_positions(l->dtype))
         sort_complex(l, r);
     else
         sort_part(l, 0, false, r);

@@ -24,9 +24,10 @@ cb_line cb_line_of(const void *from, int64_t stride, int64_t n, cubed_dtype dtyp
  * `scratch` NULL: only counts. */
 size_t cb_sort_room_make(int64_t n, cubed_dtype dtype, bool keys, bool positions, void *scratch,
                          cb_sort_room *room);
-/* Complex numbers are sorted by their positions. */
+/* Complex numbers and texts are sorted by their positions. */
 bool cb_sort_needs_positions(cubed_dtype dtype);
-/* The elements in order, dense in `keys` (n elements), which need not be the room's; not of complex numbers. */
+/* The elements in order, dense in `keys` (n elements), which need not be the room's; not of what is sorted by
+ * positions. */
 void cb_sort_values(const cb_kernels *k, const cb_line *l, void *keys, const cb_sort_room *room);
 /* room->pos: the positions in order; equal elements stay in theirs. */
 void cb_sort_positions(const cb_line *l, const cb_sort_room *room);

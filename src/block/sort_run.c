@@ -32,8 +32,6 @@ static cubed_status check(const cubed_block_call *call, const cubed_block *x, cu
         call->nout != 1 + p->positions + p->samples || !cb_runs_are_sound(&p->runs))
         return cb_fail(err, CUBED_E_FORMAT, "other parameters or operands than it takes");
     const int64_t *steps = (const int64_t *)(p + 1);
-    if (cubed_dtype_kind(x->dtype) == CUBED_KIND_TEXT)
-        return cb_fail(err, CUBED_E_TYPE, "it is not defined for %s", cubed_dtype_name(x->dtype));
     if (!cb_block_is_line(x, p->runs.axis, &m) || m > UINT32_MAX ||
         !cb_block_is_line(&call->out[VALUES], p->runs.axis, &n) || n > p->runs.part ||
         call->out[VALUES].dtype != x->dtype)

@@ -17,7 +17,7 @@ SPEC = cubed.Spec(allowed_mem="1.2MB", reserved_mem="1.1MB")
 LARGE = cubed.Spec(allowed_mem="60MB", reserved_mem="10MB")
 TINY = cubed.Spec(allowed_mem="1.13MB", reserved_mem="1.1MB")
 DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split()
-DTYPES += ["complex64", "complex128", "datetime64[s]"]
+DTYPES += ["complex64", "complex128", "datetime64[s]", "S3", "U3"]
 
 
 def values(rng, n, dtype):
@@ -30,6 +30,12 @@ def values(rng, n, dtype):
     if dtype.kind == "M":
         x = values(rng, n, "int64")
         return np.where(rng.random(n) < 0.1, np.iinfo("int64").min, x).astype(dtype)
+    if dtype.kind in "SU":
+        letters = np.array(
+            ["", "a", "b", "ab"] + ([] if dtype.kind == "S" else ["\xe9", "\U0001d11e"])
+        )
+        letters = letters.astype(dtype)
+        return np.char.add(rng.choice(letters, n), rng.choice(letters, n)).astype(dtype)
     if dtype.kind in "iu":
         info = np.iinfo(dtype)
         x = rng.integers(info.min, info.max, n, dtype=dtype, endpoint=True)

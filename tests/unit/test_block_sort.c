@@ -5,11 +5,13 @@
 #include "block/block.h"
 #include "block/order.h"
 #include "block/params.h"
+#include "dtype/element.h"
 
 static const cubed_dtype types[] = {
     CUBED_BOOL,    CUBED_INT8,    CUBED_INT16,     CUBED_INT32,      CUBED_INT64,
     CUBED_UINT8,   CUBED_UINT16,  CUBED_UINT32,    CUBED_UINT64,     CUBED_FLOAT32,
-    CUBED_FLOAT64, CUBED_FLOAT16, CUBED_COMPLEX64, CUBED_COMPLEX128, CUBED_DATETIME64};
+    CUBED_FLOAT64, CUBED_FLOAT16, CUBED_COMPLEX64, CUBED_COMPLEX128, CUBED_DATETIME64,
+    CUBED_BYTES,   CUBED_STRING};
 
 static cb_kernels kernels;
 
@@ -51,6 +53,7 @@ static int compare_parts(double a, double b) { return a < b ? -1 : a > b; }
 
 static int compare(cubed_dtype t, const char *x, const char *y)
 {
+    if (cubed_dtype_kind(t) == CUBED_KIND_TEXT) return cb_text_compare(t, x, y);
     rank a = rank_of(t, x), b = rank_of(t, y);
     if (a.class != b.class) return a.class < b.class ? -1 : 1;
     int c = compare_parts(a.re, b.re);
@@ -71,6 +74,12 @@ static void fill(cubed_dtype t, char *x, int64_t n, uint64_t *seed)
         if (t == CUBED_BOOL) v.u8 &= 1;
         if (t >= CUBED_DTYPE_COUNT && next_random(seed) % 5 == 0) v.i64 = INT64_MIN;
         if (size == 16 && next_random(seed) % 2) v.c128[0] = 1;
+        if (cubed_dtype_kind(t) == CUBED_KIND_TEXT) {
+            const size_t unit = cubed_dtype_family(t) == CUBED_STRING ? 4 : 1;
+            for (size_t k = 0; k < size; k++) v.bytes[k] = 0;
+            for (size_t k = next_random(seed) % (size / unit + 1); k > 0; k--)
+                v.bytes[(k - 1) * unit] = (uint8_t)(254 + next_random(seed) % 2);
+        }
         memcpy(x + (size_t)i * size, &v, size);
     }
 }
@@ -149,6 +158,8 @@ static void test_sort(void **state)
         cubed_dtype t = types[i];
         if (t == CUBED_DATETIME64)
             assert_int_equal(cubed_dtype_time(t, CUBED_UNIT_NS, 1, &t, NULL), CUBED_OK);
+        if (t == CUBED_BYTES || t == CUBED_STRING)
+            assert_int_equal(cubed_dtype_fixed(t, 3, &t, NULL), CUBED_OK);
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
             for (int k = 0; k < 6; k++) check_case(t, shapes[s], k / 2, k % 2, &seed);
         }
