@@ -14,7 +14,7 @@ extern "C" {
 /* The elements in order along an axis (which may be negative), and the positions (int64) that put them in
  * order. Equal elements stay in theirs, also descending, and zeros of either sign are equal. NaN counts as
  * larger than all numbers, "not a time" as larger than all times; complex numbers are ordered by their
- * real parts, then by their imaginary ones. An axis is in one block: a task needs memory for three times
+ * real parts, then by their imaginary ones; texts by bytes and code points. An axis is in one block: a task needs memory for three times
  * its elements. Arrays of one dimension that are more than that are sorted in parts: x is read once for each
  * few bits of its elements, and once for each part. Not complex numbers. */
 typedef struct cubed_sort_options {
@@ -559,7 +559,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_unique(cubed_array *x, cubed_array
                                                      const cubed_unique_outputs *outs,
                                                      cubed_error *err);
 /* Bool, in the shape of x1: which of its elements are among those of x2 (with `invert`: are not). NaN is among
- * nothing. Nothing is counted. */
+ * nothing. Texts are looked for among texts of their kind, of any length. Nothing is counted. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_isin(cubed_array *x1, cubed_array *x2, bool invert,
                                                    cubed_array **out, cubed_error *err);
 /* Each element along an axis (NULL: of x in one dimension) as often as `repeats` says, integers or bools: one
@@ -573,7 +573,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_repeat_each(cubed_array *x, cubed_
                                                           cubed_array **out, cubed_error *err);
 /* int64: where elements of x2 would be inserted into x1, which is sorted in one dimension, so that it
  * stays sorted: in front of those that are equal, or behind them if `right`. NaN is behind all numbers.
- * `sorter` (may be NULL): positions that sort x1. */
+ * `sorter` (may be NULL): positions that sort x1. Texts are looked for among texts of their kind, of any length. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_searchsorted(cubed_array *x1, cubed_array *x2,
                                                            bool right, cubed_array *sorter,
                                                            cubed_array **out, cubed_error *err);

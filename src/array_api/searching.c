@@ -45,7 +45,9 @@ cubed_status cubed_searchsorted(cubed_array *x1, cubed_array *x2, bool right, cu
     if (x1->node.grid->ndim != 1)
         return cb_fail(err, CUBED_E_ARG, "searchsorted: x1 has %d dimensions, expected 1",
                        x1->node.grid->ndim);
-    if (type == CUBED_DTYPE_COUNT || cubed_dtype_kind(type) >= CUBED_KIND_COMPLEX)
+    const bool texts = cubed_dtype_kind(x1->node.dtype) == CUBED_KIND_TEXT &&
+                       cubed_dtype_family(x1->node.dtype) == cubed_dtype_family(x2->node.dtype);
+    if (!texts && (type == CUBED_DTYPE_COUNT || cubed_dtype_kind(type) >= CUBED_KIND_COMPLEX))
         return cb_fail(err, CUBED_E_TYPE, "searchsorted is not defined for %s and %s",
                        cubed_dtype_name(x1->node.dtype), cubed_dtype_name(x2->node.dtype));
     if (type > CUBED_DTYPE_COUNT) type = CUBED_FLOAT32;
@@ -54,6 +56,10 @@ cubed_status cubed_searchsorted(cubed_array *x1, cubed_array *x2, bool right, cu
     if (sorter) CB_GO(cubed_take(x1, sorter, 0, &sorted, err));
     if (cb_steps_mix_uint64(x1->node.dtype, x2->node.dtype)) {
         CB_GO(search_integers(sorter ? sorted : x1, x2, right, out, err));
+        goto out;
+    }
+    if (texts) {
+        CB_GO(search(sorter ? sorted : x1, x2, right, out, err));
         goto out;
     }
     CB_GO(cubed_astype(sorter ? sorted : x1, type, &a, err));

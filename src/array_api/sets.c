@@ -180,10 +180,11 @@ static cubed_status find_members(cubed_array *x, cubed_array *among, const cb_is
     return cubed_blockwise(x->ctx, "isin", params, sizeof *params, in, 2, &to, 1, out, err);
 }
 
-/* x in the type that both are compared in, and in one dimension if `flat`. */
+/* x in the type that both are compared in, and in one dimension if `flat`; texts are compared as they are. */
 static cubed_status make_comparable(cubed_array *x, bool flat, cubed_dtype type, cubed_array **out,
                                     cubed_error *err)
 {
+    if (cubed_dtype_kind(x->node.dtype) == CUBED_KIND_TEXT) type = x->node.dtype;
     if (!flat) return cubed_astype(x, type, out, err);
     cubed_array *line;
     CB_TRY(cb_api_flatten(x, &line, err));
@@ -201,6 +202,8 @@ static cubed_status comparable_type(const cubed_array *x1, const cubed_array *x2
     *type = cubed_dtype_promote(a, b);
     *positive = cb_steps_mix_uint64(a, b);
     if (*positive) *type = CUBED_UINT64;
+    if (cubed_dtype_kind(a) == CUBED_KIND_TEXT && cubed_dtype_family(a) == cubed_dtype_family(b))
+        return CUBED_OK;
     if (*type > CUBED_DTYPE_COUNT && cubed_dtype_kind(*type) == CUBED_KIND_FLOAT)
         *type = CUBED_FLOAT32;
     if (*type < CUBED_DTYPE_COUNT) return CUBED_OK;

@@ -2,7 +2,8 @@
  *
  * A call has one block of the members, in any order, and puts them into a table in scratch memory, where the
  * elements are looked up; what is found in the blocks of all calls is found. Keys are the bits of elements, those of
- * 0 for -0: there is no order, so complex numbers are as good as others. NaN is in no table. */
+ * 0 for -0: there is no order, so complex numbers are as good as others. NaN is in no table. Texts have no keys: their
+ * table has the numbers of the members, from 1 up. */
 #include <string.h>
 
 #include "base/checked.h"
@@ -124,6 +125,7 @@ static void make_keys(cubed_dtype dtype, const void *from, int n, bool positive,
 
 static size_t key_size(cubed_dtype dtype)
 {
+    if (cubed_dtype_kind(dtype) == CUBED_KIND_TEXT) return sizeof(uint64_t);
     return dtype == CUBED_COMPLEX128 ? 16 : cubed_dtype_size(dtype) == 8 ? 8 : 4;
 }
 
@@ -158,9 +160,13 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
         p->positive >> 1)
         return cb_fail(err, CUBED_E_FORMAT, "other parameters or operands than it takes");
     const cubed_block *x = &call->in[0], *members = &call->in[1], *y = &call->out[0];
-    if (x->dtype >= CUBED_DTYPE_COUNT)
+    const bool texts = cubed_dtype_kind(x->dtype) == CUBED_KIND_TEXT;
+    if (x->dtype >= CUBED_DTYPE_COUNT && !texts)
         return cb_fail(err, CUBED_E_TYPE, "it is not defined for %s", cubed_dtype_name(x->dtype));
-    if (members->dtype != x->dtype || y->dtype != CUBED_BOOL || x->ndim != y->ndim)
+    if (texts ? cubed_dtype_family(members->dtype) != cubed_dtype_family(x->dtype)
+              : members->dtype != x->dtype)
+        return cb_fail(err, CUBED_E_FORMAT, "operands of other types");
+    if (y->dtype != CUBED_BOOL || x->ndim != y->ndim)
         return cb_fail(err, CUBED_E_FORMAT, "operands of other types or dimensions");
     for (int d = 0; d < x->ndim; d++) {
         if (x->shape[d] != y->shape[d])
@@ -185,19 +191,64 @@ static void put(const cubed_block *members, bool positive, void *table, size_t c
     }
 }
 
-static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *err)
+/* --- Texts ----------------------------------------------------------------------------------------------- */
+
+/* Without padding. */
+typedef struct text {
+    const char *bytes;
+    size_t n;
+} text;
+
+static text text_of(const cubed_block *x, int64_t i)
+{
+    size_t n = cubed_dtype_size(x->dtype);
+    const char *bytes = (const char *)x->data + (size_t)i * n;
+    while (n > 0 && bytes[n - 1] == 0) n--;
+    return (text){bytes, n};
+}
+
+static uint64_t hash_of(text t)
+{
+    uint64_t hash = t.n;
+    for (size_t i = 0; i < t.n; i += sizeof hash) {
+        uint64_t word = 0;
+        memcpy(&word, t.bytes + i, cb_min_size(sizeof word, t.n - i));
+        hash = mixed(hash ^ word);
+    }
+    return hash;
+}
+
+/* The entry of a text, or the free one where it would be. */
+static size_t find_text(const uint64_t *table, size_t cap, const cubed_block *members, text t)
+{
+    size_t at = (size_t)(((unsigned __int128)hash_of(t) * cap) >> 64);
+    for (; table[at]; at = at + 1 == cap ? 0 : at + 1) {
+        const text have = text_of(members, (int64_t)table[at] - 1);
+        if (have.n == t.n && memcmp(have.bytes, t.bytes, t.n) == 0) break;
+    }
+    return at;
+}
+
+static void find_texts(const cubed_block_call *call, uint64_t *table, size_t cap, bool *found)
+{
+    const cubed_block *x = &call->in[0], *members = &call->in[1];
+    const int64_t n = elements(x), m = elements(members);
+    memset(table, 0, cap * sizeof *table);
+    for (int64_t i = 0; i < m && !cubed_block_cancelled(call); i++)
+        table[find_text(table, cap, members, text_of(members, i))] = (uint64_t)i + 1;
+    for (int64_t i = 0; i < n && !cubed_block_cancelled(call); i++)
+        found[i] = found[i] || table[find_text(table, cap, members, text_of(x, i))];
+}
+
+static void find_numbers(const cubed_block_call *call, bool *found)
 {
     const cb_isin_params *p = call->params;
     const cubed_block *x = &call->in[0], *members = &call->in[1];
     const size_t item = cubed_dtype_size(x->dtype), size = key_size(x->dtype);
     const size_t cap = capacity(x->dtype, elements(members));
     const int64_t n = elements(x);
-    bool *found = call->out[0].data, zero = false;
+    bool zero = false;
     slab s;
-    (void)ctx;
-    (void)err;
-    if (!found) return CUBED_OK;
-    if (call->first) memset(found, 0, (size_t)n);
     put(members, p->positive, call->scratch, cap, call, &zero);
     for (int64_t i = 0; i < n && !cubed_block_cancelled(call); i += SLAB) {
         int m = (int)cb_min_i64(SLAB, n - i);
@@ -206,6 +257,22 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
         if (size == 8) look_up_8(call->scratch, cap, s.key.k8, s.valid, m, zero, found + i);
         if (size == 16) look_up_16(call->scratch, cap, s.key.k16, s.valid, m, zero, found + i);
     }
+}
+
+static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *err)
+{
+    const cb_isin_params *p = call->params;
+    const cubed_block *x = &call->in[0], *members = &call->in[1];
+    const int64_t n = elements(x);
+    bool *found = call->out[0].data;
+    (void)ctx;
+    (void)err;
+    if (!found) return CUBED_OK;
+    if (call->first) memset(found, 0, (size_t)n);
+    if (cubed_dtype_kind(x->dtype) == CUBED_KIND_TEXT)
+        find_texts(call, call->scratch, capacity(members->dtype, elements(members)), found);
+    else
+        find_numbers(call, found);
     for (int64_t i = 0; i < n && call->last && p->invert; i++) found[i] = !found[i];
     return CUBED_OK;
 }

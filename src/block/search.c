@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "block/functions.h"
 #include "block/params.h"
+#include "dtype/element.h"
 
 #define CB_SEARCH_JOIN(a, b)  a##_##b
 #define CB_SEARCH_PASTE(a, b) CB_SEARCH_JOIN(a, b)
@@ -54,6 +55,27 @@
 #define IS_NAN(x) ((x) != (x))
 #include "block/search.inc.h"
 
+/* Of texts, whose widths may differ. */
+static void search_texts(const cubed_block *x, const cubed_block *values, int64_t count, bool right,
+                         bool first, int64_t *out)
+{
+    const char *from = x->data, *value = values->data;
+    const size_t size = cubed_dtype_size(x->dtype), step = cubed_dtype_size(values->dtype);
+    for (int64_t i = 0; i < count; i++, value += step) {
+        int64_t lo = 0, hi = x->shape[0];
+        while (lo < hi) {
+            const int64_t half = lo + (hi - lo) / 2;
+            const int order =
+                cb_text_compare_two(x->dtype, from + (size_t)half * size, values->dtype, value);
+            if (order < 0 || (right && order == 0))
+                lo = half + 1;
+            else
+                hi = half;
+        }
+        out[i] = first ? lo : out[i] + lo;
+    }
+}
+
 typedef void (*search_fn)(const void *x, int64_t n, const void *values, int64_t count, bool right,
                           bool first, int64_t *out);
 
@@ -71,9 +93,12 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
     if (call->params_size != sizeof *p || call->nin != 2 || call->nout != 1 || p->right >> 1)
         return cb_fail(err, CUBED_E_FORMAT, "other parameters or operands than it takes");
     const cubed_block *x = &call->in[0], *v = &call->in[1], *y = &call->out[0];
-    if (x->dtype >= CUBED_DTYPE_COUNT || !searches[x->dtype])
+    const bool texts = cubed_dtype_kind(x->dtype) == CUBED_KIND_TEXT;
+    if (!texts && (x->dtype >= CUBED_DTYPE_COUNT || !searches[x->dtype]))
         return cb_fail(err, CUBED_E_TYPE, "it is not defined for %s", cubed_dtype_name(x->dtype));
-    if (x->ndim != 1 || v->ndim != y->ndim || v->dtype != x->dtype || y->dtype != CUBED_INT64)
+    const bool same =
+        texts ? cubed_dtype_family(v->dtype) == cubed_dtype_family(x->dtype) : v->dtype == x->dtype;
+    if (x->ndim != 1 || v->ndim != y->ndim || !same || y->dtype != CUBED_INT64)
         return cb_fail(err, CUBED_E_FORMAT, "operands of other types or dimensions");
     for (int d = 0; d < v->ndim; d++) {
         if (v->shape[d] != y->shape[d])
@@ -90,7 +115,10 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
     (void)ctx;
     (void)err;
     for (int d = 0; d < v->ndim; d++) count *= v->shape[d];
-    if (call->out[0].data)
+    if (!call->out[0].data) return CUBED_OK;
+    if (cubed_dtype_kind(x->dtype) == CUBED_KIND_TEXT)
+        search_texts(x, v, count, p->right, call->first, call->out[0].data);
+    else
         searches[x->dtype](x->data, x->shape[0], v->data, count, p->right, call->first,
                            call->out[0].data);
     return CUBED_OK;

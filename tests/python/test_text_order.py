@@ -1,4 +1,4 @@
-"""Texts of fixed length that are sorted, against NumPy."""
+"""Texts of fixed length that are sorted and looked for, against NumPy."""
 
 import cubed
 import numpy as np
@@ -58,3 +58,43 @@ def test_sort_of_what_is_stored(dtype, tmp_path):
     target = str(tmp_path / "y")
     check(run("eval", "argsort(x)", "--in", f"x={tmp_path / 'x'}", "--out", target))
     np.testing.assert_array_equal(zarr.open_array(target)[:], np.argsort(a, kind="stable"))
+
+
+@pytest.mark.parametrize("widths", [(5, 5), (5, 3), (2, 4)])
+@pytest.mark.parametrize("kind", ["S", "U"])
+def test_looking_for_texts(kind, widths):
+    a, b = (texts(f"{kind}{w}", n, seed=n) for w, n in zip(widths, (37, 4), strict=True))
+    x = cubed.from_array(a, chunks=(5,), spec=SPEC)
+    y = cubed.from_array(b, chunks=(3,), spec=SPEC)
+    members = np.isin(a, b)
+    assert members.any()
+    assert not members.all()
+    same(cubed.isin(x, y), members)
+    same(cubed.isin(x, y, invert=True), ~members)
+    same(cubed.isin(x, y[:0]), np.zeros(37, bool))
+    same(cubed.isin(cubed.reshape(x[:36], (4, 9)), y), members[:36].reshape(4, 9))
+    ordered = cubed.from_array(np.sort(a), chunks=(5,), spec=SPEC)
+    for side in ("left", "right"):
+        want = np.searchsorted(np.sort(a), b, side=side)
+        same(cubed.searchsorted(ordered, y, side=side), want)
+        same(cubed.searchsorted(x, y, side=side, sorter=cubed.argsort(x)), want)
+
+
+def test_bytes_among_strings():
+    x, y = (cubed.from_array(texts(t, 3), spec=SPEC) for t in TYPES)
+    with pytest.raises(TypeError, match="isin: bytes and string have no type in common"):
+        cubed.isin(x, y)
+    with pytest.raises(TypeError, match="searchsorted is not defined for bytes and string"):
+        cubed.searchsorted(x, y)
+
+
+def test_isin_of_the_command(tmp_path):
+    a = texts("U5", 23)
+    zarr.create_array(str(tmp_path / "x"), data=a, chunks=(5,), zarr_format=2)
+    names = ["--in", f"x={tmp_path / 'x'}"]
+    check(run("eval", "isin(x, x[:2])", *names, "--out", tmp_path / "y"))
+    np.testing.assert_array_equal(zarr.open_array(tmp_path / "y")[:], np.isin(a, a[:2]))
+    check(run("eval", "searchsorted(sort(x), x)", *names, "--out", tmp_path / "z"))
+    np.testing.assert_array_equal(
+        zarr.open_array(tmp_path / "z")[:], np.searchsorted(np.sort(a), a)
+    )
