@@ -71,3 +71,17 @@ class TaskLog:
         for task in self.tasks:
             out.setdefault(task.name, []).append(task)
         return out
+
+
+class LoggingCallback(Callback):
+    """Keeps the tasks of the latest computation."""
+
+    _log: TaskLog
+
+    def on_compute_start(self, event: ComputeStartEvent) -> None:
+        """Starts a new log."""
+        self._log = TaskLog(event)
+
+    def on_task_end(self, event: TaskEndEvent) -> None:
+        """Adds the task."""
+        self._log.tasks.append(event)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 #: Bytes per second that a worker of the machine reads and writes in memory for which
@@ -35,6 +35,19 @@ class Profile:
     memory_price: float = 0.0
 
 
+#: Functions that a cloud runs over its object store.
+_FUNCTIONS = Profile(
+    workers=1000,
+    task_seconds=0.1,
+    request_seconds=0.03,
+    read_rate=80e6,
+    write_rate=80e6,
+    compute_rate=5e9,
+    read_price=0.40e-6,
+    write_price=5.00e-6,
+    memory_price=16.6667e-6,
+)
+
 #: ``local-memory``: files in the system's page cache, or results in memory.
 #: ``local-nvme``: a solid-state disk of 3 GB/s that all workers share.
 #: ``local-disk``: a spinning disk, 8 ms for a seek and 150 MB/s.
@@ -56,34 +69,10 @@ PROFILES = {
         task_seconds=20e-6, request_seconds=8e-3, compute_rate=10e9, total_rate=150e6
     ),
     "hpc-lustre": Profile(
-        workers=64,
-        task_seconds=50e-6,
-        request_seconds=1e-3,
-        compute_rate=10e9,
-        total_rate=5e9,
+        workers=64, task_seconds=50e-6, request_seconds=1e-3, compute_rate=10e9, total_rate=5e9
     ),
-    "s3-lambda": Profile(
-        workers=1000,
-        task_seconds=0.1,
-        request_seconds=0.03,
-        read_rate=80e6,
-        write_rate=80e6,
-        compute_rate=5e9,
-        read_price=0.40e-6,
-        write_price=5.00e-6,
-        memory_price=16.6667e-6,
-    ),
-    "gcs-functions": Profile(
-        workers=1000,
-        task_seconds=0.1,
-        request_seconds=0.05,
-        read_rate=80e6,
-        write_rate=80e6,
-        compute_rate=5e9,
-        read_price=0.40e-6,
-        write_price=5.00e-6,
-        memory_price=14.5e-6,
-    ),
+    "s3-lambda": _FUNCTIONS,
+    "gcs-functions": replace(_FUNCTIONS, request_seconds=0.05, memory_price=14.5e-6),
 }
 
 

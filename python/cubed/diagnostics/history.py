@@ -8,14 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from cubed.diagnostics._files import TaskLog
-from cubed.runtime.types import (
-    Callback,
-    ComputeEndEvent,
-    ComputeStartEvent,
-    TaskEndEvent,
-    operation_name,
-)
+from cubed.diagnostics._files import LoggingCallback
+from cubed.runtime.types import ComputeEndEvent, ComputeStartEvent, TaskEndEvent, operation_name
 
 _MB = 1_000_000
 
@@ -27,7 +21,7 @@ _EVENTS = (
 )  # fmt: skip
 
 
-class HistoryCallback(Callback):
+class HistoryCallback(LoggingCallback):
     """Writes three tables when a computation ends.
 
     ``plan`` has operations as planned, ``events`` tasks, ``stats`` operations as they ran.
@@ -53,11 +47,10 @@ class HistoryCallback(Callback):
         self.stats: list[dict[str, Any]] = []
         #: The directory of the latest computation's files.
         self.written: Path | None = None
-        self._log: TaskLog | None = None
 
     def on_compute_start(self, event: ComputeStartEvent) -> None:
         """Makes the plan's table."""
-        self._log = TaskLog(event)
+        super().on_compute_start(event)
         reserved = event.plan.reserved_mem
         self.plan = [
             {
@@ -80,8 +73,7 @@ class HistoryCallback(Callback):
 
     def on_task_end(self, event: TaskEndEvent) -> None:
         """Adds a row of events."""
-        assert self._log is not None
-        self._log.tasks.append(event)
+        super().on_task_end(event)
         row = {name: getattr(event, name) for name in _EVENTS}
         start, end = event.peak_measured_mem_start or 0, event.peak_measured_mem_end or 0
         row["peak_measured_mem_start_mb"] = start / _MB
@@ -91,7 +83,6 @@ class HistoryCallback(Callback):
 
     def on_compute_end(self, event: ComputeEndEvent) -> None:
         """Makes the table of statistics, and writes all."""
-        assert self._log is not None
         planned = {row["name"]: row for row in self.plan}
         self.stats = [
             _statistics(planned[name], tasks)

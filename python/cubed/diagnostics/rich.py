@@ -12,6 +12,7 @@ from cubed.runtime.types import (
     OperationEndEvent,
     OperationStartEvent,
     TaskEndEvent,
+    operation_name,
 )
 
 
@@ -56,7 +57,7 @@ class RichProgressBar(Callback):
         )
         self._bars = {}
         for i, stage in enumerate(event.stages):
-            name = f"op-{i:03d} {stage['name']}"
+            name = operation_name(i, stage)
             label = name if len(name) <= 48 else name[:47] + "…"
             # Square brackets of a name are no markup.
             self._bars[name] = self._progress.add_task(

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from typing import Any
 
-from cubed.diagnostics._files import FileCallback, TaskLog
-from cubed.runtime.types import ComputeEndEvent, ComputeStartEvent, TaskEndEvent
+from cubed.diagnostics._files import FileCallback, LoggingCallback, TaskLog
+from cubed.runtime.types import ComputeEndEvent, TaskEndEvent
 
 _WORKERS, _OPERATIONS = 1, 2
 # To Perfetto threads of all processes are one list, in which 0 is special, and a process's own
@@ -20,7 +19,7 @@ def _name(kind: str, pid: int, tid: int, name: str) -> dict[str, Any]:
     return {"ph": "M", "name": kind, "pid": pid, "tid": tid, "args": {"name": name}}
 
 
-class ChromeTraceCallback(FileCallback):
+class ChromeTraceCallback(LoggingCallback, FileCallback):
     """Writes a JSON file in the trace event format: a track for each worker with its tasks, one for
     each operation, and the memory of the tasks that are running.
 
@@ -34,27 +33,8 @@ class ChromeTraceCallback(FileCallback):
 
     file_name = "trace.json"
 
-    def __init__(
-        self,
-        path: str | os.PathLike[str] | None = None,
-        *,
-        directory: str | os.PathLike[str] = "history",
-    ) -> None:
-        super().__init__(path, directory=directory)
-        self._log: TaskLog | None = None
-
-    def on_compute_start(self, event: ComputeStartEvent) -> None:
-        """Starts a new log."""
-        self._log = TaskLog(event)
-
-    def on_task_end(self, event: TaskEndEvent) -> None:
-        """Adds the task."""
-        assert self._log is not None
-        self._log.tasks.append(event)
-
     def content(self, event: ComputeEndEvent) -> str:
         """The file."""
-        assert self._log is not None
         return json.dumps({"traceEvents": trace_events(self._log), "displayTimeUnit": "ms"})
 
 
