@@ -454,43 +454,21 @@ def _written(func: Any, args: Any, kwargs: dict[str, Any], name: str | None = No
     return given.get(next(iter(signature.parameters)) if name is None else name)
 
 
-def _bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> None: ...
-
-
-def _can_cast(from_: Any, to: Any, casting: Any = "safe") -> None: ...
-
-
-def _joined(
-    arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: Any = "same_kind"
-) -> None: ...
-
-
-def _dot(a: Any, b: Any, out: Any = None) -> None: ...
-
-
-def _like(
-    prototype: Any,
-    /,
-    dtype: Any = None,
-    order: Any = "K",
-    subok: Any = True,
-    shape: Any = None,
-    *,
-    device: Any = None,
-) -> None: ...  # fmt: skip
-
-
-def _unravelled(indices: Any, shape: Any, order: Any = "C") -> None: ...
-
-
 #: Parameters of NumPy's functions that are written in C, where Python does not know them.
 _OF_C: dict[Callable[..., Any], Callable[..., Any]] = {
-    np.bincount: _bincount,
-    np.can_cast: _can_cast,
-    np.concatenate: _joined,
-    np.dot: _dot,
-    np.empty_like: _like,
-    np.unravel_index: _unravelled,
+    np.bincount: lambda x, /, weights=None, minlength=0: None,
+    np.can_cast: lambda from_, to, casting="safe": None,
+    np.concatenate: lambda arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind": None,
+    np.dot: lambda a, b, out=None: None,
+    np.empty_like: lambda prototype,
+    /,
+    dtype=None,
+    order="K",
+    subok=True,
+    shape=None,
+    *,
+    device=None: None,
+    np.unravel_index: lambda indices, shape, order="C": None,
 }
 
 

@@ -181,7 +181,7 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
             *args,
             dtype=dtype,
             chunks=chunks,
-            drop_axis=() if drop_axis is None else drop_axis,
+            drop_axis=drop_axis,
             new_axis=new_axis,
             **kwargs,
         )
@@ -191,31 +191,16 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
         func: Callable[..., Any],
         out_ind: Iterable[Any],
         *args: Any,
-        adjust_chunks: dict[Any, Callable[..., Any]] | None = None,
-        new_axes: dict[Any, int] | None = None,
-        align_arrays: bool = True,
         **kwargs: Any,
     ) -> Any:
         """func of blocks that belong together by their indices."""
-        return blockwise(
-            func,
-            tuple(out_ind),
-            *args,
-            adjust_chunks=adjust_chunks,
-            new_axes=new_axes,
-            align_arrays=align_arrays,
-            **kwargs,
-        )
+        return blockwise(func, tuple(out_ind), *args, **kwargs)
 
     def apply_gufunc(
         self,
         func: Callable[..., Any],
         signature: str,
         *args: Any,
-        axes: Sequence[tuple[int, ...]] | None = None,
-        keepdims: bool = False,
-        output_dtypes: Sequence[Any] | None = None,
-        vectorize: bool | None = None,
         **kwargs: Any,
     ) -> Any:
         """A function on core dimensions, of arrays with any others: :func:`cubed.apply_gufunc`.
@@ -234,16 +219,7 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
                 np.arange(a.size).reshape(a.shape) if i in objects else a
                 for i, a in enumerate(args)
             )
-        return cubed.apply_gufunc(
-            func,
-            signature,
-            *args,
-            axes=axes,
-            keepdims=keepdims,
-            output_dtypes=output_dtypes,
-            vectorize=vectorize,
-            **kwargs,
-        )
+        return cubed.apply_gufunc(func, signature, *args, **kwargs)
 
     def reduction(
         self,

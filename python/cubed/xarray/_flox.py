@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
-from dataclasses import dataclass
+from functools import partial
 from threading import Lock
 from typing import Any
 
@@ -81,31 +81,18 @@ def groupby_reduce(
     if min_count > 0 and name in ("nansum", "nanprod") and fill_value is None:
         fill_value = np.nan
 
-    reduction = _Reduction(func, dtype, fill_value, min_count, engine, finalize_kwargs)
+    reduction = {
+        "func": func, "dtype": dtype, "fill_value": fill_value, "min_count": min_count,
+        "engine": engine, "finalize_kwargs": finalize_kwargs,
+    }  # fmt: skip
     result = _typed(reduction, name, array, codes, axes, math.prod(len(g) for g in groups))
     if len(groups) > 1:
         result = cubed.reshape(result, (*result.shape[:-1], *(len(g) for g in groups)))
     return (result, *(g if isinstance(g, RangeIndex) else np.asarray(g) for g in groups))
 
 
-@dataclass(frozen=True)
-class _Reduction:
-    """What flox is asked for."""
-
-    func: Any
-    dtype: Any
-    fill_value: Any
-    min_count: int
-    engine: Any
-    finalize_kwargs: Any
-
-    def aggregation(self, dtype: np.dtype[Any]) -> Any:
-        """flox's description of it, for arrays of a type."""
-        from flox.aggregations import _initialize_aggregation
-
-        return _initialize_aggregation(
-            self.func, self.dtype, dtype, self.fill_value, self.min_count, self.finalize_kwargs
-        )
+#: What flox is asked for: arguments of its groupby_reduce.
+_Reduction = dict[str, Any]
 
 
 def _typed(
@@ -128,7 +115,12 @@ def _typed(
 
 
 def _reduced(reduction: _Reduction, x: Array, codes: Array, axes: tuple[int, ...], n: int) -> Array:
-    agg = reduction.aggregation(x.dtype)
+    from flox.aggregations import _initialize_aggregation
+
+    r = reduction
+    agg = _initialize_aggregation(
+        r["func"], r["dtype"], x.dtype, r["fill_value"], r["min_count"], r["finalize_kwargs"]
+    )
     native = native_aggregation(x, codes, axes, n, agg)
     if native is None and agg.name in QUANTILES and x.dtype.kind in "biuf":
         given = {k: v for k, v in agg.finalize_kwargs.items() if k in ("q", "method")}
@@ -154,7 +146,7 @@ def _in_memory(
     ngroups = n * math.prod(apart)
     several = agg.num_new_vector_dims > 0
     out: Any = cubed.apply_gufunc(
-        _OnLines(reduction, ngroups, several),
+        partial(_on_lines, ngroups=ngroups, several=several, reduction=reduction),
         "(n),(n)->(q,g)" if several else "(n),(n)->(g)",
         x,
         codes,
@@ -172,31 +164,15 @@ def _in_memory(
     return cubed.reshape(out, (*out.shape[:-1], *apart, n)) if kept else out
 
 
-@dataclass(frozen=True)
-class _OnLines:
+def _on_lines(
+    block: NDArray, codes: NDArray, ngroups: int, several: bool, reduction: _Reduction
+) -> NDArray:
     """flox on blocks that are whole along the axis of labels."""
+    from flox import groupby_reduce
+    from pandas import RangeIndex
 
-    reduction: _Reduction
-    ngroups: int
-    several: bool
-
-    def __call__(self, block: NDArray, codes: NDArray) -> NDArray:
-        from flox import groupby_reduce
-        from pandas import RangeIndex
-
-        r = self.reduction
-        out: Any = groupby_reduce(
-            block,
-            codes,
-            func=r.func,
-            expected_groups=(RangeIndex(self.ngroups),),
-            fill_value=r.fill_value,
-            dtype=r.dtype,
-            min_count=r.min_count,
-            engine=r.engine,
-            finalize_kwargs=r.finalize_kwargs,
-        )[0]
-        return np.moveaxis(out, 0, -2) if self.several else out
+    out: Any = groupby_reduce(block, codes, expected_groups=(RangeIndex(ngroups),), **reduction)[0]
+    return np.moveaxis(out, 0, -2) if several else out
 
 
 def _numbers(by: Any, groups: Any) -> Any:
@@ -230,7 +206,7 @@ def groupby_scan(
         raise NotImplementedError(f"{func} by groups of several axes of a lazy array")
     x, extra = in_lines(array, (array.ndim - 1,))
     out = cubed.apply_gufunc(
-        _Scan(func, dtype),
+        partial(_scan, func=func, dtype=dtype),
         ",".join(["(n)"] * (1 + len(by))) + "->(n)",
         x,
         *(np.unique(b, return_inverse=True)[1] for b in labels),
@@ -242,12 +218,7 @@ def groupby_scan(
     return out.rechunk(engine_chunks(array._x))
 
 
-@dataclass(frozen=True)
-class _Scan:
-    func: Any
-    dtype: Any
+def _scan(block: NDArray, *by: NDArray, func: Any, dtype: Any) -> NDArray:
+    from flox import groupby_scan
 
-    def __call__(self, block: NDArray, *by: NDArray) -> NDArray:
-        from flox import groupby_scan
-
-        return groupby_scan(block, *by, func=self.func, dtype=self.dtype)
+    return groupby_scan(block, *by, func=func, dtype=dtype)
