@@ -429,6 +429,59 @@ static void test_order_of_times(void **state)
             "isin is not defined for datetime64[D] and timedelta64[D]");
 }
 
+/* Bytes are ordered as unsigned ones, padding is no part of them, and equal ones stay in their order. */
+static void test_order_of_texts(void **state)
+{
+    fixture *f = *state;
+    cubed_dtype two, three;
+    assert_int_equal(cubed_dtype_fixed(CUBED_BYTES, 2, &two, &f->err), CUBED_OK);
+    assert_int_equal(cubed_dtype_fixed(CUBED_BYTES, 3, &three, &f->err), CUBED_OK);
+    static const char some[] = "b\0"
+                               "\xff\0"
+                               "ab"
+                               "\0\0"
+                               "ab"
+                               "a\0"
+                               "b";
+    static const char others[] = "ab\0"
+                                 "\0\0\0"
+                                 "abc"
+                                 "\xff\0";
+    cubed_array *x = vector(f, two, 7, some), *among = vector(f, three, 4, others);
+    CHECK(cubed_sort(x, 0, false, &y, &f->err), two, 7,
+          "\0\0"
+          "a\0"
+          "ab"
+          "ab"
+          "b\0"
+          "b\0"
+          "\xff");
+    CHECK(cubed_argsort(x, 0, false, &y, &f->err), CUBED_INT64, 7,
+          ((int64_t[]){3, 5, 2, 4, 0, 6, 1}));
+    CHECK(cubed_argsort(x, 0, true, &y, &f->err), CUBED_INT64, 7,
+          ((int64_t[]){1, 0, 6, 2, 4, 5, 3}));
+    CHECK(cubed_isin(x, among, false, &y, &f->err), CUBED_BOOL, 7,
+          ((bool[]){false, true, true, true, true, false, false}));
+    CHECK(cubed_isin(x, among, true, &y, &f->err), CUBED_BOOL, 7,
+          ((bool[]){true, false, false, false, false, true, true}));
+    static const char ordered[] = "\0\0"
+                                  "a\0"
+                                  "ab"
+                                  "ab"
+                                  "b\0"
+                                  "b\0"
+                                  "\xff";
+    cubed_array *line = vector(f, two, 7, ordered);
+    CHECK(cubed_searchsorted(line, among, false, NULL, &y, &f->err), CUBED_INT64, 4,
+          ((int64_t[]){2, 0, 4, 6}));
+    CHECK(cubed_searchsorted(line, among, true, NULL, &y, &f->err), CUBED_INT64, 4,
+          ((int64_t[]){4, 1, 4, 7}));
+    REFUSED(cubed_searchsorted(line, number(f, 1), false, NULL, &y, &f->err), CUBED_E_TYPE,
+            "searchsorted is not defined for bytes and float64");
+    REFUSED(cubed_isin(line, number(f, 1), false, &y, &f->err), CUBED_E_TYPE,
+            "isin: bytes and float64 have no type in common");
+}
+
 /* Of even dates the distance has a unit, which dates that depend on them lose; uneven ones have no product. */
 static void test_gradients_of_times(void **state)
 {
@@ -464,6 +517,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_quantiles_of_times, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_time_casts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_order_of_times, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_order_of_texts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_gradients_of_times, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
