@@ -144,6 +144,12 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_full(cubed_context *ctx, cub
                                                          const int64_t *chunks,
                                                          const cubed_scalar *value,
                                                          cubed_array **out, cubed_error *err);
+/* The same of bytes or strings, by the bytes of an element, which are copied. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_full_text(cubed_context *ctx, cubed_dtype dtype,
+                                                              int ndim, const int64_t *shape,
+                                                              const int64_t *chunks,
+                                                              const void *element,
+                                                              cubed_array **out, cubed_error *err);
 /* int64: each element's own position in C order, plus `start`. The root of arange and random. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_index(cubed_context *ctx, int ndim,
                                                           const int64_t *shape,
@@ -242,7 +248,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_random_blocks(
  * of those that are read or made chunk by chunk; of constants only where all are.
  * Half precision (float16, bfloat16) is calculated in float32, which the result is then; CUBED_OP_WHERE takes
  * a bool first. Times (datetime64, timedelta64) are added, subtracted, multiplied, divided, compared and chosen among by
- * NumPy's rules, in the unit that both have in common; what is made of NaT is NaT, nan or false. Comparisons of signed
+ * NumPy's rules, in the unit that both have in common; what is made of NaT is NaT, nan or false. Bytes and
+ * strings of any lengths are compared with their kind, by bytes and code points, and chosen among: the longest length is
+ * the result's. Comparisons of signed
  * integers with uint64 are exact. CUBED_OP_POW with one number (0-d, cubed_array_full) as the exponent is what is
  * rounded once: of 2 a square, of 1 x in the result's type, of -1 a division (of floats and complex numbers), of 0.5 a square
  * root (of floats: nan of -inf). CUBED_E_TYPE for a kind that the operation does not take, CUBED_E_ARG for

@@ -96,8 +96,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_dtype_parse(const char *name, cube
                                                           cubed_error *err);
 /* The standard's promotion of two types; where the standard leaves it open, NumPy's: int64 with
  * uint64 gives float64, integers with floats the float of at least equal precision, bool with any
- * type that type. Equal types stay; otherwise half precision is float32, and times and texts have
- * nothing in common with others: CUBED_DTYPE_COUNT. */
+ * type that type. Equal types stay; otherwise half precision is float32, of two lengths of bytes or strings it is
+ * the longer one, and times and texts have nothing in common with others: CUBED_DTYPE_COUNT. */
 CUBED_API cubed_dtype cubed_dtype_promote(cubed_dtype a, cubed_dtype b);
 /* Whether every value of `from` has an equal value in `to` up to floating rounding, in the sense
  * of NumPy's "same_kind" casting. */

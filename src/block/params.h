@@ -30,6 +30,24 @@ typedef struct cb_take_params {
 
 /* "wrap" has the same: int64 positions of any shape. */
 
+/* "replace": texts that broadcast with the result, which has some length of their family; with a mask and
+ * texts that take the place of the first ones where it is true. No parameters. "text" makes one of
+ * them, whose bytes are the parameters. */
+
+/* "compare_texts": two operands that broadcast with the result. */
+typedef struct cb_compare_params {
+    int32_t op; /* cubed_op */
+} cb_compare_params;
+
+/* "extreme_text": texts, and int64 positions that are theirs; the result has extent 1 along axes that are reduced,
+ * and positions, the least of equal texts, are a second one. Where there are no positions they are the sums of
+ * indices in the array by `stride`. */
+typedef struct cb_extreme_params {
+    int32_t largest; /* 0 or 1 */
+    int32_t unused;  /* 0 */
+    int64_t stride[CUBED_MAX_NDIM];
+} cb_extreme_params;
+
 /* "count_true": of a mask in one dimension, how many elements are true of each `chunk` of them. */
 typedef struct cb_count_true_params {
     int64_t chunk;

@@ -234,6 +234,8 @@ static cubed_dtype of_kind(cubed_kind kind, size_t size)
 cubed_dtype cubed_dtype_promote(cubed_dtype a, cubed_dtype b)
 {
     if (a == b) return a;
+    if (cubed_dtype_kind(a) == CUBED_KIND_TEXT && cubed_dtype_family(a) == cubed_dtype_family(b))
+        return cubed_dtype_size(a) > cubed_dtype_size(b) ? a : b;
     if (a == CUBED_FLOAT16 || a == CUBED_BFLOAT16) a = CUBED_FLOAT32;
     if (b == CUBED_FLOAT16 || b == CUBED_BFLOAT16) b = CUBED_FLOAT32;
     if (a >= CUBED_DTYPE_COUNT || b >= CUBED_DTYPE_COUNT) return CUBED_DTYPE_COUNT;

@@ -29,6 +29,8 @@ cubed_status cb_op_cast(cubed_array *x, cubed_dtype dtype, cubed_array **out, cu
         return CUBED_OK;
     }
     if (cb_op_is_time_cast(from, dtype)) return cb_op_cast_time(x, dtype, out, err);
+    if (a == CUBED_KIND_TEXT && cubed_dtype_family(from) == cubed_dtype_family(dtype))
+        return cb_op_cast_text(x, dtype, out, err);
     if (a == CUBED_KIND_TEXT || b == CUBED_KIND_TEXT) {
         char t[CUBED_DTYPE_TEXT_CAP], u[CUBED_DTYPE_TEXT_CAP];
         return cb_fail(err, CUBED_E_TYPE, "astype: %s cannot be cast to %s",
@@ -143,6 +145,11 @@ out:
     return st;
 }
 
+static bool is_comparison(cubed_op op)
+{
+    return op >= CUBED_OP_EQUAL && op <= CUBED_OP_GREATER_EQUAL;
+}
+
 /* The comparison that says of (y, x) what this one says of (x, y). */
 static cubed_op mirrored(cubed_op op)
 {
@@ -159,9 +166,8 @@ static cubed_op mirrored(cubed_op op)
 static bool compares_inexactly(cubed_op op, cubed_array *const *args)
 {
     cubed_dtype a = args[0]->node.dtype, b = args[1]->node.dtype;
-    return op >= CUBED_OP_EQUAL && op <= CUBED_OP_GREATER_EQUAL &&
-           ((a == CUBED_UINT64 && cubed_dtype_kind(b) == CUBED_KIND_INT) ||
-            (b == CUBED_UINT64 && cubed_dtype_kind(a) == CUBED_KIND_INT));
+    return is_comparison(op) && ((a == CUBED_UINT64 && cubed_dtype_kind(b) == CUBED_KIND_INT) ||
+                                 (b == CUBED_UINT64 && cubed_dtype_kind(a) == CUBED_KIND_INT));
 }
 
 /* A signed integer against uint64: less where it is negative, otherwise compared as uint64. */
@@ -224,7 +230,8 @@ cubed_status cubed_elementwise(cubed_op op, cubed_array *const *args, int nargs,
         type = both;
     }
     if (is_half(type)) type = CUBED_FLOAT32;
-    if (!cb_op_accepts(op, type))
+    const bool of_texts = cubed_dtype_kind(type) == CUBED_KIND_TEXT;
+    if (of_texts ? !first && !is_comparison(op) : !cb_op_accepts(op, type))
         return cb_fail(err, CUBED_E_TYPE, "%s is not defined for %s", name, cubed_dtype_name(type));
     if (cb_op_rule(op) == CB_RESULT_FLOAT && cubed_dtype_kind(type) < CUBED_KIND_FLOAT)
         type = CUBED_FLOAT64;
@@ -250,6 +257,7 @@ cubed_status cubed_elementwise(cubed_op op, cubed_array *const *args, int nargs,
             if (d >= lead) names[d] = args[i]->node.dim_names[d - lead];
         }
     }
+    if (of_texts) return cb_op_text(op, args, nargs, n.dtype, names, out, err);
     cubed_array *in[3] = {NULL, NULL, NULL};
     cubed_status st = CUBED_OK;
     for (int i = 0; i < nargs; i++)

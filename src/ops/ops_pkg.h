@@ -73,6 +73,20 @@ CUBED_MUST_CHECK cubed_status cb_op_running_time(cubed_array *x, int axis, bool 
 CUBED_MUST_CHECK cubed_status cb_op_reduce_time(cubed_reduction which, cubed_array *x,
                                                 bool skip_nan, const cubed_reduce_options *options,
                                                 cubed_array **out, cubed_error *err);
+/* Of texts: CUBED_OP_WHERE and comparisons of operands that broadcast, whose result has this type and these names of
+ * dimensions; other lengths, cut or padded; smallest and largest, options as in cubed_reduce; and their positions,
+ * axis NULL: in C order. */
+CUBED_MUST_CHECK cubed_status cb_op_text(cubed_op op, cubed_array *const *args, int nargs,
+                                         cubed_dtype dtype, const char *const *names,
+                                         cubed_array **out, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_op_cast_text(cubed_array *x, cubed_dtype dtype, cubed_array **out,
+                                              cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_op_reduce_text(cubed_reduction which, cubed_array *x,
+                                                const cubed_reduce_options *options,
+                                                cubed_array **out, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_op_arg_text(const char *name, bool largest, cubed_array *x,
+                                             const int *axis, bool keepdims, cubed_array **out,
+                                             cubed_error *err);
 /* The smallest and the largest of complex numbers; options as in cubed_reduce. */
 CUBED_MUST_CHECK cubed_status cb_op_reduce_complex(cubed_reduction which, cubed_array *x,
                                                    bool skip_nan,
