@@ -154,6 +154,9 @@ static PyObject *open_parts(PyObject *module, PyObject *args)
 static PyObject *full(PyObject *module, PyObject *args)
 {
     PyObject *name, *shape_arg, *chunks_arg, *value_arg;
+    cubed_context *ctx = core_get_state(module)->ctx;
+    char *element;
+    Py_ssize_t size;
     int64_t shape[CUBED_MAX_NDIM], own[CUBED_MAX_NDIM];
     const int64_t *chunks;
     int ndim;
@@ -163,10 +166,18 @@ static PyObject *full(PyObject *module, PyObject *args)
     cubed_error err = CUBED_ERROR_INIT;
     if (!PyArg_ParseTuple(args, "OOOO", &name, &shape_arg, &chunks_arg, &value_arg) ||
         !core_dtype(name, &dtype) || !core_ints("shape", shape_arg, shape, &ndim) ||
-        !take_chunks(chunks_arg, ndim, own, &chunks) || !core_scalar(value_arg, dtype, &value))
+        !take_chunks(chunks_arg, ndim, own, &chunks))
         return NULL;
-    cubed_status st =
-        cubed_array_full(core_get_state(module)->ctx, dtype, ndim, shape, chunks, &value, &x, &err);
+    if (cubed_dtype_kind(dtype) == CUBED_KIND_TEXT) {
+        if (PyBytes_AsStringAndSize(value_arg, &element, &size) != 0) return NULL;
+        if ((size_t)size != cubed_dtype_size(dtype))
+            return PyErr_Format(PyExc_ValueError, "an element of %zd bytes, expected %zu", size,
+                                cubed_dtype_size(dtype));
+        cubed_status st = cubed_array_full_text(ctx, dtype, ndim, shape, chunks, element, &x, &err);
+        return core_finish(module, st, x, &err);
+    }
+    if (!core_scalar(value_arg, dtype, &value)) return NULL;
+    cubed_status st = cubed_array_full(ctx, dtype, ndim, shape, chunks, &value, &x, &err);
     return core_finish(module, st, x, &err);
 }
 

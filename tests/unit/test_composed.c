@@ -482,6 +482,41 @@ static void test_order_of_texts(void **state)
             "isin: bytes and float64 have no type in common");
 }
 
+/* They are compared with others of their kind and chosen among, in the longer length; positions are the first ones. */
+static void test_choices_of_texts(void **state)
+{
+    fixture *f = *state;
+    cubed_dtype two, three;
+    const int64_t n = 4;
+    const cubed_reduce_options all = CUBED_REDUCE_OPTIONS_INIT;
+    assert_int_equal(cubed_dtype_fixed(CUBED_BYTES, 2, &two, &f->err), CUBED_OK);
+    assert_int_equal(cubed_dtype_fixed(CUBED_BYTES, 3, &three, &f->err), CUBED_OK);
+    cubed_array *x = vector(f, two, 4, "b\0ab\xff\0ab"),
+                *y3 = vector(f, three, 4, "b\0\0abcaa\0abc");
+    cubed_array *filled;
+    assert_int_equal(cubed_array_full_text(f->ctx, three, 1, &n, NULL, "abc", &filled, &f->err),
+                     CUBED_OK);
+    cubed_array *equal;
+    assert_int_equal(
+        cubed_elementwise(CUBED_OP_EQUAL, (cubed_array *[]){filled, y3}, 2, &equal, &f->err),
+        CUBED_OK);
+    CHECK(cubed_array_full_text(f->ctx, three, 1, &n, NULL, "abc", &y, &f->err), three, 4,
+          "abcabcabcabc");
+    CHECK(cubed_elementwise(CUBED_OP_LESS, (cubed_array *[]){x, y3}, 2, &y, &f->err), CUBED_BOOL, 4,
+          ((bool[]){false, true, false, true}));
+    CHECK(cubed_elementwise(CUBED_OP_WHERE, (cubed_array *[]){equal, x, y3}, 3, &y, &f->err), three,
+          4, "b\0\0ab\0aa\0ab\0");
+    CHECK(cubed_reduce(CUBED_REDUCE_MAX, x, &all, &y, &f->err), two, 1, "\xff");
+    CHECK(cubed_reduce(CUBED_REDUCE_MIN, y3, &all, &y, &f->err), three, 1, "aa");
+    CHECK(cubed_argmin(x, NULL, false, &y, &f->err), CUBED_INT64, 1, ((int64_t[]){1}));
+    REFUSED(cubed_elementwise(CUBED_OP_ADD, (cubed_array *[]){x, y3}, 2, &y, &f->err), CUBED_E_TYPE,
+            "add is not defined for bytes");
+    REFUSED(cubed_array_full_text(f->ctx, CUBED_INT64, 1, &n, NULL, "12345678", &y, &f->err),
+            CUBED_E_TYPE, "is none of bytes or strings");
+    cubed_array_unref(equal);
+    cubed_array_unref(filled);
+}
+
 /* Of even dates the distance has a unit, which dates that depend on them lose; uneven ones have no product. */
 static void test_gradients_of_times(void **state)
 {
@@ -518,6 +553,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_time_casts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_order_of_times, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_order_of_texts, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_choices_of_texts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_gradients_of_times, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cubed import array_api as array_api
-    from cubed.array import _texts as _texts
     from cubed.array._assign import setitem as setitem
     from cubed.array._html import array_html as array_html
     from cubed.array._html import grid_svg as grid_svg
@@ -70,7 +69,6 @@ else:
         "scan": "cubed.blocks._tree:scan",
         "setitem": "cubed.array._assign:setitem",
         "to_zarr": "cubed.io._store:to_zarr",
-        "_texts": "cubed.array._texts",
         "visualize": "cubed.planning._compute:visualize",
     }
 

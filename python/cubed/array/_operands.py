@@ -41,6 +41,8 @@ def is_scalar(value: Any) -> bool:
 
 def scalar_type(value: Any, dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The type that a Python scalar takes beside an array: the array's, if that has its kind."""
+    if dtype.kind in "SU":
+        return np.asarray(value).dtype  # there is none for both
     if isinstance(value, bool):
         return dtype
     if isinstance(value, int):
@@ -181,8 +183,6 @@ def operate(name: str, left: Any, right: Any) -> Array:
     left, right = _operand(left), _operand(right)
     if not (_is_operand(left) and _is_operand(right)):
         return by_other(name, left, right, lambda v: isinstance(v, Array))
-    if is_text(left) or is_text(right):
-        return _above._texts.compare(name, left, right)
     xs, spec = operands(left, right, name=name)
     return Array._new(_core.elementwise(name, *xs), spec)
 
@@ -198,13 +198,6 @@ def _operand(value: Any) -> Any:
 
 def _is_operand(value: Any) -> bool:
     return isinstance(value, _OPERANDS) and not is_foreign(type(value))
-
-
-def is_text(value: Any) -> bool:
-    """Whether it is text, or an array of it."""
-    if isinstance(value, (str, bytes)):
-        return True
-    return isinstance(value, (Array, np.ndarray, np.generic)) and value.dtype.kind in "SU"
 
 
 def is_time(value: Any) -> bool:

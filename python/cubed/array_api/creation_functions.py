@@ -22,7 +22,7 @@ from cubed.array._operands import check_device, common_spec, core_of, lazy
 from cubed.base._chunks import Shape, longest, normalize_chunks, normalize_shape
 from cubed.base._docs import SPACED, documented
 from cubed.base._dtypes import name_of
-from cubed.base._types import ChunksLike, DTypeLike
+from cubed.base._types import ChunksLike, DTypeLike, NDArray
 from cubed.io import _create
 from cubed.spec import Spec
 
@@ -307,7 +307,7 @@ def full(
     if dtype is None:
         dtype = _type_of(fill_value)
     d = np.dtype(dtype)
-    if d.kind not in "mM":
+    if d.kind not in "mMSU":
         _check_number(fill_value, d)
     extents = normalize_shape(shape)
     value = fill_value.item() if isinstance(fill_value, np.generic) else fill_value
@@ -317,9 +317,18 @@ def full(
     if d.kind in "mM":
         number = int(np.asarray(fill_value).astype(d).view(np.int64))
         out = _core.astype(_core.full("int64", extents, longest(sizes), number), name_of(d))
+    elif d.kind in "SU":
+        out = _core.full(name_of(d), extents, longest(sizes), _text(fill_value, d).tobytes())
     else:
         out = _core.full(name_of(d), extents, longest(sizes), value)
     return Array._new(in_chunks(out, sizes, chunks), spec)
+
+
+def _text(value: Any, dtype: np.dtype[Any]) -> NDArray:
+    """One of this type; that of zeros is empty."""
+    if not isinstance(value, bytes if dtype.kind == "S" else str) and value != 0:
+        raise TypeError(f"fill_value is {value!r}, expected a text of type {dtype}")
+    return np.array(value or "", dtype)
 
 
 def _check_number(value: Any, dtype: np.dtype[Any]) -> None:
@@ -330,8 +339,8 @@ def _check_number(value: Any, dtype: np.dtype[Any]) -> None:
 
 
 def _type_of(value: Any) -> np.dtype[Any]:
-    if isinstance(value, np.generic):
-        return value.dtype
+    if isinstance(value, (np.generic, str, bytes)):
+        return np.asarray(value).dtype
     for python, name in ((bool, "bool"), (int, "int64"), (float, "float64")):
         if isinstance(value, python):
             return np.dtype(name)

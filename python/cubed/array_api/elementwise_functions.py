@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from cubed import _core
-from cubed.array import _texts
 from cubed.array._array import Array
-from cubed.array._operands import is_scalar, is_text, is_time, lazy, operands
+from cubed.array._operands import is_scalar, is_time, lazy, operands
 from cubed.array_api.data_type_functions import result_type
 from cubed.base._docs import F, documented
 from cubed.base._dtypes import kind_of
@@ -81,8 +80,6 @@ def _one(name: str, x: Array) -> Array:
 
 
 def _two(name: str, x1: Any, x2: Any) -> Array:
-    if is_text(x1) or is_text(x2):
-        return _texts.compare(name, x1, x2)
     xs, spec = operands(x1, x2, name=name)
     return Array._new(_core.elementwise(name, *xs), spec)
 
