@@ -98,3 +98,32 @@ def test_isin_of_the_command(tmp_path):
     np.testing.assert_array_equal(
         zarr.open_array(tmp_path / "z")[:], np.searchsorted(np.sort(a), a)
     )
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("shape", [(23,), (7, 9), (0,), (1,)])
+def test_different_texts(dtype, shape):
+    a = texts(dtype, shape)
+    x = cubed.from_array(a, chunks=(5,) * len(shape), spec=SPEC)
+    wants = np.unique(a, return_index=True, return_inverse=True, return_counts=True)
+    for got, want in zip(cubed.unique_all(x), wants, strict=True):
+        same(got, want.reshape(got.shape))
+    same(cubed.unique_values(x), wants[0])
+    for got, want in zip(cubed.unique_counts(x), (wants[0], wants[3]), strict=True):
+        same(got, want)
+
+
+@pytest.mark.parametrize("kind", ["S", "U"])
+def test_sets_of_texts(kind):
+    a, b = texts(f"{kind}5", 37), texts(f"{kind}2", 3, seed=5)
+    x = cubed.from_array(a, chunks=(5,), spec=SPEC)
+    y = cubed.from_array(b, chunks=(2,), spec=SPEC)
+    for name in ("union1d", "intersect1d", "setdiff1d", "setxor1d"):
+        same(getattr(cubed, name)(x, y), getattr(np, name)(a, b))
+
+
+def test_different_texts_of_the_command(tmp_path):
+    a = texts("U5", 23)
+    zarr.create_array(str(tmp_path / "x"), data=a, chunks=(5,))
+    check(run("eval", "unique_values(x)", "--in", f"x={tmp_path / 'x'}", "--out", tmp_path / "y"))
+    np.testing.assert_array_equal(zarr.open_array(tmp_path / "y")[:], np.unique(a))
