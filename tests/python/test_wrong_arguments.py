@@ -51,7 +51,7 @@ CALLS = {
     "ones(3, dtype=object)": (TypeError, "type object are not supported: expected numbers"),
     "from_array(np.zeros(3, 'i4,f4'))": (TypeError, "not supported: expected numbers"),
     "astype(c, 'float64')": (TypeError, "complex128 is not cast to float64"),
-    "full((3,), 'a')": (TypeError, "fill_value is 'a', expected a number"),
+    "full((3,), 'a', dtype='f8')": (TypeError, "fill_value is 'a', expected a number"),
     "full((3,), None)": (TypeError, "fill_value is None, expected a number"),
     "full((3,), 1j, dtype='f8')": (TypeError, "fill_value is 1j, .* float64"),
     "full_like(x, np.complex64(1j))": (TypeError, "fill_value is .*1j.*, .* float64"),
