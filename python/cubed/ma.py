@@ -1,20 +1,27 @@
-"""Masked arrays: values and a mask, both lazy, with the names of :mod:`numpy.ma`."""
+"""Masked arrays: values and a mask, both lazy, with the names of :mod:`numpy.ma`.
+
+What NumPy's module does element by element, by a method, or to values and mask alike is made of
+tables at the end; what is left out is listed in docs/numpy.md.
+"""
 
 from __future__ import annotations
 
+import builtins
 import math
-from functools import partial
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
 
+from cubed import array_api as _names
 from cubed.array._array import Array
 from cubed.array._operands import common_spec, normalize_axes
 from cubed.array_api import elementwise_functions as _elements
 from cubed.array_api import manipulation_functions as _shapes
 from cubed.array_api import statistical_functions as _reductions
 from cubed.array_api.composed_functions import average as _average
-from cubed.array_api.creation_functions import full_like, zeros_like
+from cubed.array_api.creation_functions import full_like
+from cubed.array_api.creation_functions import zeros_like as _zeros_like
 from cubed.array_api.searching_functions import count_nonzero
 from cubed.array_api.searching_functions import nonzero as _nonzero
 from cubed.array_api.searching_functions import where as _where
@@ -33,12 +40,24 @@ __all__ = [
     "getmaskarray", "masked_array", "masked_equal", "masked_greater", "masked_greater_equal",
     "masked_inside", "masked_invalid", "masked_less", "masked_less_equal", "masked_not_equal",
     "masked_outside", "masked_values", "masked_where", "nonzero", "set_fill_value", "where",
+    "allclose", "allequal", "count_masked", "diff", "isMaskedArray", "is_masked", "mask_or",
+    "masked_all", "masked_all_like", "median",
 ]  # fmt: skip
 
 _ma: Any = np.ma  # of which NumPy types little
 
 #: Ufuncs whose results are masked where their second operand is 0, as in NumPy.
-_DIVISIONS = ("divide", "floor_divide", "remainder")
+_DIVISIONS = ("divide", "floor_divide", "remainder", "fmod")
+
+#: Ufuncs whose results are masked where a real operand is out of their domain.
+_DOMAINS: dict[str, Any] = {
+    "sqrt": lambda x: x < 0,
+    **dict.fromkeys(("log", "log2", "log10"), lambda x: x <= 0),
+    **dict.fromkeys(("arcsin", "arccos"), lambda x: _elements.abs(x) > 1),
+    "arccosh": lambda x: x < 1,
+    "arctanh": lambda x: _elements.abs(x) > 1 - 1e-15,
+    "tan": lambda x: _elements.abs(_elements.cos(x)) < 1e-35,
+}
 
 
 _of_masked = partial(
@@ -460,16 +479,27 @@ class MaskedArray:
     def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs or ufunc.nout != 1:
             raise TypeError(f"{ufunc.__name__}.{method} of a masked array takes no parameters")
+        return self._apply(ufunc, args)
+
+    def _apply(self, ufunc: Any, args: Any, finite: bool = False) -> MaskedArray:
+        """A ufunc; `finite`: what has a domain is masked where its result is not finite, too."""
         datas = [a.data if isinstance(a, MaskedArray) else a for a in args]
         lazies = [d if isinstance(d, Array) else as_lazy(d) for d in map(_plain, datas)]
         out = ufunc(*(d if _is_number(d) else x for d, x in zip(datas, lazies, strict=True)))
-        return MaskedArray(out, self._masks(ufunc.__name__, args, lazies, out.shape), self._fill)
+        name = ufunc.__name__
+        mask = self._masks(name, args, lazies, out.shape)
+        bounded = name in _DOMAINS or name in _DIVISIONS or name == "power"
+        if finite and bounded and kind_of(out.dtype) in "fc":
+            mask = _elements.logical_or(mask, ~_elements.isfinite(out))
+        return MaskedArray(out, mask, self._fill)
 
     @staticmethod
     def _masks(name: str, args: Any, lazies: list[Array], shape: tuple[int, ...]) -> Array:
         masks = [getmaskarray(a) for a in args if isinstance(a, (MaskedArray, np.ma.MaskedArray))]
         if name in _DIVISIONS:
             masks.append(lazies[1] == 0)
+        elif name in _DOMAINS and kind_of(lazies[0].dtype) in "iuf":
+            masks.append(_DOMAINS[name](lazies[0]))
         out = masks[0]
         for m in masks[1:]:
             out = _elements.logical_or(out, m)
@@ -477,13 +507,13 @@ class MaskedArray:
 
     def _operate(self, ufunc: Any, other: Any, reflected: bool = False) -> MaskedArray:
         pair = (other, self) if reflected else (self, other)
-        return self.__array_ufunc__(ufunc, "__call__", *pair)
+        return self._apply(ufunc, pair, finite=True)
 
     def __neg__(self) -> MaskedArray:
         return MaskedArray(-self._values, self._hidden, self._fill)
 
     def __abs__(self) -> MaskedArray:
-        return MaskedArray(abs(self._values), self._hidden, self._fill)
+        return MaskedArray(_elements.abs(self._values), self._hidden, self._fill)
 
     def __invert__(self) -> MaskedArray:
         return MaskedArray(~self._values, self._hidden, self._fill)
@@ -622,7 +652,7 @@ def getmaskarray(a: Any) -> Array:
         return a.mask
     if isinstance(a, np.ma.MaskedArray):
         return as_lazy(_ma.getmaskarray(a))
-    return zeros_like(as_lazy(a), dtype=np.bool_)
+    return _zeros_like(as_lazy(a), dtype=np.bool_)
 
 
 @_of_masked(returns="Of its shape and type. Lazy.")
@@ -756,7 +786,7 @@ def masked_values(
     data = getdata(x)
     if kind_of(data.dtype) not in "fc":
         return masked_equal(x, value)
-    near = abs(data - value) <= atol + rtol * abs(value)
+    near = _elements.abs(data - value) <= atol + rtol * builtins.abs(value)
     return masked_array(x, near, fill_value=value)
 
 
@@ -850,13 +880,19 @@ def average(a: Any, axis: int | None = None, weights: Any = None) -> MaskedArray
 @_of_masked(
     returns="Of the shape that all broadcast to, and of the type that x and y promote to. Lazy."
 )
-def where(condition: Any, x: Any, y: Any) -> MaskedArray:
+def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     """Elements of x where the condition holds, of y elsewhere; masked where the condition is.
+    Of a condition alone it is :func:`nonzero`.
 
     Parameters
     ----------
     x, y : array_like
         Arrays that may be masked, or numbers.
+
+    Raises
+    ------
+    ValueError
+        For one of x and y without the other.
 
     Examples
     --------
@@ -864,6 +900,10 @@ def where(condition: Any, x: Any, y: Any) -> MaskedArray:
     >>> print(cubed.ma.where(cubed.asarray([True, False]), x, 5).compute())
     [1 5]
     """
+    if (x is None) != (y is None):
+        raise ValueError("where: one of x and y is given, expected both or neither")
+    if x is None:
+        return nonzero(condition)
     c = filled(condition, False)
     a, b = masked_array(x), masked_array(y)
     mask = _where(c, a.mask, b.mask)
@@ -895,3 +935,277 @@ def concatenate(arrays: Any, axis: int = 0) -> MaskedArray:
         _shapes.concat([a.data for a in given], axis=axis),
         _shapes.concat([a.mask for a in given], axis=axis),
     )
+
+
+@_of_masked(returns=REDUCED + "int64. Lazy.")
+def count_masked(a: Any, axis: Axis = None) -> Array:
+    """How many elements are masked.
+
+    >>> cubed.ma.count_masked(cubed.ma.masked_array([1, 2], [False, True])).compute()
+    array(1)
+    """
+    return count_nonzero(getmaskarray(a), axis=axis)
+
+
+@_of_masked(returns="Without axes. Lazy.")
+def is_masked(x: Any) -> Array:
+    """Whether an element is masked.
+
+    >>> bool(cubed.ma.is_masked(cubed.ma.masked_array([1, 2], [False, True])).compute())
+    True
+    """
+    return _any(getmaskarray(x))
+
+
+@_of_masked(returns="Of arrays of this module, and of NumPy's masked ones.")
+def isMaskedArray(x: Any) -> bool:
+    """Whether something is a masked array.
+
+    >>> cubed.ma.isMaskedArray(cubed.asarray([1, 2]))
+    False
+    """
+    return isinstance(x, (MaskedArray, np.ma.MaskedArray))
+
+
+@_of_masked(
+    parameters={"m1": "array_like of bool : A mask.", "m2": "array_like of bool : Another."},
+    returns="Lazy.",
+)
+def mask_or(m1: Any, m2: Any) -> Array:
+    """Where one of two masks is true.
+
+    >>> cubed.ma.mask_or([True, False], [False, False]).compute()
+    array([ True, False])
+    """
+    return _elements.logical_or(as_lazy(m1), as_lazy(m2))
+
+
+@documented(returns="Lazy.")
+def masked_all(shape: Any, dtype: DTypeLike = float) -> MaskedArray:
+    """An array of which all elements are masked.
+
+    >>> print(cubed.ma.masked_all(2).compute())
+    [-- --]
+    """
+    return masked_array(_names.zeros(shape, dtype=dtype), True)
+
+
+@_of_masked(returns="Of its shape and type. Lazy.")
+def masked_all_like(a: Any) -> MaskedArray:
+    """An array like another, of which all elements are masked.
+
+    >>> print(cubed.ma.masked_all_like([1, 2]).compute())
+    [-- --]
+    """
+    return masked_array(_zeros_like(getdata(a)), True)
+
+
+@documented(
+    parameters={"a": "The first array, which may be masked.", "b": "The second."},
+    returns="bool, without axes. Lazy.",
+)
+def allequal(a: Any, b: Any, fill_value: bool = True) -> Array:
+    """Whether all elements of two arrays are equal.
+
+    Parameters
+    ----------
+    fill_value : bool, default True
+        Whether masked elements count as equal.
+
+    Examples
+    --------
+    >>> x = cubed.ma.masked_array([1, 2], [False, True])
+    >>> bool(cubed.ma.allequal(x, [1, 3]).compute())
+    True
+    """
+    return _all(filled(masked_array(a) == masked_array(b), fill_value))
+
+
+@documented(
+    parameters={"a": "The first array, which may be masked.", "b": "The second."},
+    returns="bool, without axes. Lazy.",
+)
+def allclose(
+    a: Any, b: Any, masked_equal: bool = True, rtol: float = 1e-5, atol: float = 1e-8
+) -> Array:
+    """Whether all elements of two arrays are close.
+
+    Parameters
+    ----------
+    masked_equal : bool, default True
+        Whether masked elements count as equal.
+    rtol : float, default 1e-05
+        Tolerance relative to `b`.
+
+    Examples
+    --------
+    >>> x = cubed.ma.masked_array([1, 2], [False, True])
+    >>> bool(cubed.ma.allclose(x, [1, 3], masked_equal=False).compute())
+    False
+    """
+    near = _names.isclose(getdata(a), getdata(b), rtol=rtol, atol=atol)
+    return _all(filled(masked_array(near, mask_or(getmaskarray(a), getmaskarray(b))), masked_equal))
+
+
+@_of_masked(returns="Of one element less along the axis, for each `n`. Lazy.")
+def diff(a: Any, n: int = 1, axis: int = -1) -> MaskedArray:
+    """Differences of neighbours, masked where one of them is.
+
+    Parameters
+    ----------
+    n : int, default 1
+        How many times.
+
+    Examples
+    --------
+    >>> print(cubed.ma.diff(cubed.ma.masked_array([1, 3, 6], [True, False, False])).compute())
+    [-- 3]
+    """
+    x = masked_array(a)
+    (d,) = normalize_axes(axis, x.ndim)
+    data, mask = _names.diff(x.data, n=n, axis=d), x.mask
+    before = (slice(None),) * d
+    for _ in range(n):
+        mask = mask_or(mask[(*before, slice(1, None))], mask[(*before, slice(None, -1))])
+    return MaskedArray(data, mask, x._fill)
+
+
+@_of_masked(returns=_ONE)
+def median(a: Any, axis: Axis = None, keepdims: bool = False) -> MaskedArray:
+    """Medians of what is not masked: NaN where that has one.
+
+    >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+    >>> float(cubed.ma.median(x).compute())
+    3.5
+    """
+    x = masked_array(a)
+    x = x if kind_of(x.dtype) == "f" else x.astype(np.float64)
+    out = _names.nanmedian(x.filled(np.nan), axis=axis, keepdims=keepdims)
+    bad = _any(_elements.isnan(x.filled(0)), axis=axis, keepdims=keepdims)
+    return x._reduced(_where(bad, out.dtype.type(np.nan), out), axis, keepdims)
+
+
+# --- Of tables ------------------------------------------------------------------------------------
+
+#: What is done element by element, and masked where an operand is: by NumPy's ufuncs.
+_UFUNCS = """
+abs absolute arccos arccosh arcsin arcsinh arctan arctanh ceil conjugate cos cosh exp fabs floor log
+log10 log2 logical_not negative sin sinh sqrt tan tanh
+add arctan2 bitwise_and bitwise_or bitwise_xor divide equal floor_divide fmod greater greater_equal
+hypot left_shift less less_equal logical_and logical_or logical_xor maximum minimum mod multiply
+not_equal power remainder right_shift subtract true_divide
+""".split()
+
+#: What methods do, by the names of functions where these are others.
+_METHODS = {
+    name: name
+    for name in """
+    all anom any compressed copy cumprod cumsum max mean min prod ptp ravel reshape squeeze std sum
+    transpose var""".split()
+} | {
+    "amax": "max", "amin": "min", "anomalies": "anom", "product": "prod",
+}  # fmt: skip
+
+#: What is done to values and to masks alike, by the package's functions of these names.
+_ALIKE = """
+compress diag diagflat diagonal expand_dims hsplit repeat resize swapaxes take
+atleast_1d atleast_2d atleast_3d column_stack dstack hstack stack vstack
+""".split()
+
+#: What is done to values only: the mask stays.
+_VALUES = "angle clip empty_like ones_like round zeros_like".split()
+
+#: What has no mask.
+_MADE = "arange empty fromfunction indices ones zeros".split()
+
+
+def _elementwise(name: str) -> Any:
+    ufunc = getattr(np, name)
+
+    def one(x: Any, /) -> MaskedArray:
+        return masked_array(x)._apply(ufunc, (x,), finite=True)
+
+    def two(x1: Any, x2: Any, /) -> MaskedArray:
+        some = next((a for a in (x1, x2) if isMaskedArray(a)), x1)
+        pair = (masked_array(x1), x2) if some is x1 else (x1, masked_array(x2))
+        return pair[some is not x1]._apply(ufunc, pair, finite=True)
+
+    function, args = (one, "x") if ufunc.nin == 1 else (two, "x, 1")
+    function.__doc__ = f"""As NumPy's function of this name; masked where an operand is.
+
+>>> x = cubed.ma.masked_array([1, 2], [False, True])
+>>> print(cubed.ma.{name}({args})[1:].compute())
+[--]
+"""
+    return _of_masked(returns="Masked where it is not defined, too. Lazy.")(function)
+
+
+def _by_method(method: str) -> Any:
+    own = getattr(MaskedArray, method)
+
+    @wraps(own)
+    def function(a: Any, *args: Any, **kwargs: Any) -> Any:
+        return own(masked_array(a), *args, **kwargs)
+
+    return function
+
+
+def _said(function: Any, sentence: str) -> Any:
+    """A function with a sentence after the summary of its docstring, if there is one."""
+    summary, rest = (function.__doc__ or "").split("\n\n", 1) if function.__doc__ else ("", "")
+    function.__doc__ = f"{summary} {sentence}\n\n{rest}" if summary else None
+    return function
+
+
+def _alike(name: str) -> Any:
+    own = getattr(_names, name)
+    at = 1 if name == "compress" else 0
+
+    @wraps(own)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        def called(part: Any) -> Any:
+            given = list(args)
+            for i in range(len(args)) if name.startswith("atleast") else (at,):
+                stacked = name.endswith("stack")
+                given[i] = [part(a) for a in args[i]] if stacked else part(args[i])
+            return own(*given, **kwargs)
+
+        data = called(getdata)
+        mask = called(getmaskarray) if name in _ALIKE else getmaskarray(args[at])
+        if isinstance(data, (list, tuple)):
+            return [masked_array(d, m) for d, m in zip(data, mask, strict=True)]
+        return masked_array(data, mask, fill_value=getattr(args[at], "_fill", None))
+
+    return _said(function, "Here what is masked stays so.")
+
+
+def _made(name: str) -> Any:
+    own = getattr(_names, name)
+
+    @wraps(own)
+    def function(*args: Any, **kwargs: Any) -> MaskedArray:
+        return masked_array(own(*args, **kwargs))
+
+    return _said(function, "Here a masked array, of which nothing is masked.")
+
+
+def _fill_names() -> None:
+    """The functions of the tables, as names of this module."""
+    makers = (_elementwise, _UFUNCS), (_alike, _ALIKE + _VALUES), (_made, _MADE)
+    made = {name: make(name) for make, names in makers for name in names}
+    made |= {name: _by_method(method) for name, method in _METHODS.items()}
+    for name, function in made.items():
+        function.__name__ = function.__qualname__ = name
+        function.__module__ = __name__
+    made |= {"around": made["round"], "round_": made["round"], "row_stack": made["vstack"]}
+    made |= {"isMA": isMaskedArray, "isarray": isMaskedArray, "getmask": getmaskarray}
+    made |= {"asarray": masked_array, "asanyarray": masked_array}
+    made |= {
+        name: getattr(_ma, name)
+        for name in "MAError MaskError MaskType bool_ default_fill_value nomask".split()
+    }
+    globals().update(made)
+    __all__.extend(made)
+
+
+_fill_names()

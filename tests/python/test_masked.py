@@ -1,6 +1,8 @@
 """cubed.ma against numpy.ma."""
 
 import operator
+import pathlib
+import re
 
 import cubed
 import numpy as np
@@ -153,3 +155,156 @@ def test_beside_other_arrays():
         np.ma.array(I, mask=M) + m
     with pytest.raises(TypeError, match=r"cubed\.ma\.masked_array\(x\) keeps it"):
         x + np.ma.array(I, mask=M)
+
+
+def same(got, wanted):
+    """A lazy result against NumPy's: its shape, mask, and what is not masked."""
+    wanted = np.ma.array(wanted)
+    values = np.ma.array(got.compute())
+    mask = np.ma.getmaskarray(wanted)
+    assert values.shape == wanted.shape
+    np.testing.assert_array_equal(np.ma.getmaskarray(values), mask)
+    np.testing.assert_allclose(values.data[~mask], wanted.data[~mask], rtol=1e-12)
+
+
+UNARY = [n for n in ma._UFUNCS if getattr(np, n).nin == 1]
+BINARY = [n for n in ma._UFUNCS if getattr(np, n).nin == 2]
+EDGES = {
+    "reals": (np.array([[-2, -1, -0.5], [0, 0.5, 1], [2, np.nan, np.inf]]), np.eye(3, dtype=bool)),
+    "integers": (np.arange(-2, 3), np.arange(5) == 3),
+    "all masked": (np.array([0.5, 0.25]), np.array([True, True])),
+    "no mask": (np.array([0.5, 2.0, 0.0]), np.ma.nomask),
+    "0-d": (np.array(-1.0), np.array(False)),
+    "0-d masked": (np.array(0.5), np.array(True)),
+    "empty": (np.zeros((0, 3)), np.zeros((0, 3), bool)),
+}
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("edge", EDGES)
+@pytest.mark.parametrize("name", UNARY)
+def test_unary(name, edge):
+    data, mask = EDGES[edge]
+    x = ma.masked_array(data, mask, chunks=2)
+    same(getattr(ma, name)(x), getattr(np.ma, name)(np.ma.array(data, mask=mask)))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("edge", EDGES)
+@pytest.mark.parametrize("name", BINARY)
+def test_binary(name, edge):
+    data, mask = EDGES[edge]
+    if name.endswith("shift") and edge == "0-d masked":  # of which NumPy's shifts raise errors
+        assert getattr(ma, name)(ma.masked_array(1, True), 1).mask.compute()
+        return
+    if name.startswith("bitwise") or name.endswith("shift"):
+        data = np.where(np.isfinite(data), data, 1).astype("i8")
+    a, b = np.ma.array(data, mask=mask), np.ma.array(data[..., ::-1] if data.ndim else data)
+    if name.endswith("shift") or (name == "power" and edge == "integers"):
+        a, b = abs(a), abs(b)
+    x, y = ma.masked_array(a, chunks=2), cubed.from_array(b.data, chunks=1)
+    same(getattr(ma, name)(x, y), getattr(np.ma, name)(a, b))
+    same(getattr(ma, name)(y, x), getattr(np.ma, name)(b, a))
+
+
+def test_ufuncs_of_numpy_have_domains():
+    data = np.array([-1.0, 0.0, 4.0])
+    x = ma.masked_array(data, chunks=2)
+    for call in (np.sqrt, np.log, np.arccosh):
+        with np.errstate(all="ignore"):
+            same(call(x), call(np.ma.array(data)))
+
+
+@pytest.mark.parametrize("name", sorted(ma._METHODS))
+def test_by_method(name):
+    a = np.ma.array(A, mask=M)
+    args = {"reshape": ((5, 7),)}.get(name, ())
+    same(getattr(ma, name)(ma.masked_array(a, chunks=3), *args), getattr(np.ma, name)(a, *args))
+
+
+ARRANGED = {
+    "alike": lambda m, x: m.repeat(x, 2, axis=0),
+    "compress": lambda m, x: m.compress(A[0] > 0, x, axis=1),
+    "diag": lambda m, x: m.diag(x),
+    "diag of a row": lambda m, x: m.diag(x[0]),
+    "diagflat": lambda m, x: m.diagflat(x[0]),
+    "diagonal": lambda m, x: m.diagonal(x),
+    "expand_dims": lambda m, x: m.expand_dims(x, axis=1),
+    "hsplit": lambda m, x: m.hsplit(x[:, :4], 2)[1],
+    "resize": lambda m, x: m.resize(x, (4, 10)),
+    "swapaxes": lambda m, x: m.swapaxes(x, 0, 1),
+    "take": lambda m, x: m.take(x, np.array([1, 0, 3]), axis=1),
+    "atleast_1d": lambda m, x: m.atleast_1d(x[0, 0]),
+    "atleast_2d": lambda m, x: m.atleast_2d(x[0]),
+    "atleast_3d": lambda m, x: m.atleast_3d(x),
+    "column_stack": lambda m, x: m.column_stack([x, A]),
+    "dstack": lambda m, x: m.dstack([x, A]),
+    "hstack": lambda m, x: m.hstack([x, A]),
+    "stack": lambda m, x: m.stack([x, x], axis=1),
+    "vstack": lambda m, x: m.vstack([x, A]),
+    "row_stack": lambda m, x: m.vstack([x, x]) if m is np.ma else m.row_stack([x, x]),
+    "angle": lambda m, x: m.angle(x),
+    "clip": lambda m, x: m.clip(x, -0.5, 0.5),
+    "round": lambda m, x: m.round(x),
+    "around": lambda m, x: m.around(x),
+    "zeros_like": lambda m, x: m.zeros_like(x),
+    "ones_like": lambda m, x: m.ones_like(x),
+    "arange": lambda m, x: m.arange(5),
+    "ones": lambda m, x: m.ones((2, 3)),
+    "indices": lambda m, x: m.indices((2, 3)),
+    "fromfunction": lambda m, x: m.fromfunction(lambda i, j: i + j, (2, 3)),
+    "masked_all": lambda m, x: m.masked_all((2, 3)),
+    "masked_all_like": lambda m, x: m.masked_all_like(x),
+    "diff": lambda m, x: m.diff(x, axis=0),
+    "diff twice": lambda m, x: m.diff(x, 2),
+    "median": lambda m, x: m.median(x, axis=1),
+    "median of all": lambda m, x: m.median(x),
+    "median of integers": lambda m, x: m.median(m.masked_array(I, mask=M), axis=0),
+    "where alone": lambda m, x: m.where(x > 0)[1],
+    "count_masked": lambda m, x: m.count_masked(x, axis=0),
+    "allequal": lambda m, x: m.allequal(x, A),
+    "allequal without": lambda m, x: m.allequal(x, A, fill_value=False),
+    "allclose": lambda m, x: m.allclose(x, A + 1e-9),
+    "allclose without": lambda m, x: m.allclose(x, A, masked_equal=False),
+    "is_masked": lambda m, x: np.asarray(m.is_masked(x)) if m is np.ma else m.is_masked(x),
+    "mask_or": lambda m, x: m.mask_or(M, ~M) if m is ma else M | ~M,
+}
+
+
+@pytest.mark.parametrize("chunks", [2, -1])
+@pytest.mark.parametrize("name", ARRANGED)
+def test_arranged(name, chunks):
+    a = np.ma.array(A, mask=M)
+    same(ARRANGED[name](ma, ma.masked_array(a, chunks=chunks)), ARRANGED[name](np.ma, a))
+
+
+def test_median_of_nan_that_is_not_masked():
+    a = np.array([[1.0, np.nan, 3.0], [1.0, np.nan, 3.0]])
+    m = [[False] * 3, [False, True, False]]
+    assert np.isnan(ma.median(ma.masked_array(a, m), axis=1).compute()[0])
+    assert ma.median(ma.masked_array(a, m), axis=1).compute()[1] == 2
+
+
+def test_where_of_one_alternative():
+    with pytest.raises(ValueError, match="expected both or neither"):
+        ma.where([True], 1)
+
+
+def test_all_names_are_there_or_listed():
+    text = (pathlib.Path(__file__).parents[2] / "docs" / "numpy.md").read_text()
+    section = text.split("## Masked arrays")[1].split("\n## ")[0]
+    listed = set(re.findall(r"`(\w+)`", section.split("Left out")[1]))
+    there = set(ma.__all__)
+    assert set(np.ma.__all__) - there - listed == set()
+    assert listed & there == set()
+
+
+def test_all_names_of_dask_are_there():
+    module = pytest.importorskip("dask.array.ma", reason="its names are compared: needs dask")
+    own = {
+        n
+        for n, x in vars(module).items()
+        if n in np.ma.__all__ and callable(x) and not n.startswith("_")
+    }
+    assert own >= {"masked_where", "empty_like", "average"}
+    assert own - set(ma.__all__) == set()
