@@ -1123,7 +1123,8 @@ def _elementwise(name: str) -> Any:
     ufunc = getattr(np, name)
 
     def one(x: Any, /) -> MaskedArray:
-        return masked_array(x)._apply(ufunc, (x,), finite=True)
+        masked = masked_array(x)
+        return masked._apply(ufunc, (masked,), finite=True)
 
     def two(x1: Any, x2: Any, /) -> MaskedArray:
         some = next((a for a in (x1, x2) if isMaskedArray(a)), x1)

@@ -207,6 +207,11 @@ def test_binary(name, edge):
     same(getattr(ma, name)(y, x), getattr(np.ma, name)(b, a))
 
 
+def test_elementwise_of_plain_arrays():
+    same(ma.log([1.0, -1.0]), np.ma.log([1.0, -1.0]))
+    same(ma.divide([1.0, 2.0], [0.0, 4.0]), np.ma.divide([1.0, 2.0], [0.0, 4.0]))
+
+
 def test_ufuncs_of_numpy_have_domains():
     data = np.array([-1.0, 0.0, 4.0])
     x = ma.masked_array(data, chunks=2)
