@@ -41,7 +41,8 @@ static inline double cb_hypot(double x, double y)
                              : 2 * over_p * (p - 2 * q) + ((4 * over_p - q) * q + over_p * over_p);
     h = (h - rest / (2 * h)) / scale;
     h = isnan(least) ? h : least;
-    return (a == (double)INFINITY) | (b == (double)INFINITY) ? (double)INFINITY : h;
+    const bool infinite = (a == (double)INFINITY) | (b == (double)INFINITY);
+    return infinite ? (double)INFINITY : h;
 }
 
 #endif
