@@ -14,6 +14,8 @@ if(CUBED_CURL_FILE)
   set_source_files_properties(src/store/curl.c src/store/http_client.c src/store/http_sockets.c
     src/store/credentials_fetch.c
     PROPERTIES COMPILE_DEFINITIONS "CB_CURL_LIBRARY=\"${CUBED_CURL_FILE}\"")
+  set_source_files_properties(src/store/digest.c
+    PROPERTIES COMPILE_DEFINITIONS "CB_CRYPTO_LIBRARY=\"${CUBED_CRYPTO_FILE}\"")
 endif()
 if(NOT CUBED_HAVE_LZMA)
   list(FILTER library_sources EXCLUDE REGEX "/src/codec/lzma\\.c$")

@@ -1,12 +1,12 @@
 # The command in one file, for workers on machines and in images with nothing but the C library: all libraries are linked
 # from archives, but glibc's, which look up hosts and users by what the machine has. Those of which there is no archive
-# stay shared, and lie beside it: Debian has none of SLEEF. libcurl is the machine's, loaded where a URL is asked for, or
-# linked as well: tools/wheel builds an archive, to be given by
+# stay shared, and lie beside it: Debian has none of SLEEF. libcurl and libcrypto are the machine's, loaded where a URL is
+# asked for, or linked as well: tools/wheel builds an archive, to be given by
 # -DCURL_LIBRARY=$PWD/build/libcurl/lib/libcurl.a with PKG_CONFIG_PATH=$PWD/build/libcurl/lib/pkgconfig.
 set(standalone_names snappy bz2)
 set(standalone_dirs)
 foreach(dependency IN LISTS CUBED_DEPENDENCIES)
-  if(NOT dependency STREQUAL libcurl)
+  if(NOT dependency MATCHES "^lib(curl|crypto)$")
     list(APPEND standalone_names ${${dependency}_LIBRARIES})
   endif()
   list(APPEND standalone_dirs ${${dependency}_LIBRARY_DIRS})
@@ -17,7 +17,7 @@ endif()
 if(CUBED_HAVE_HTTP AND NOT CUBED_CURL_FILE)
   # The one that was found: those of distributions need all that it can speak.
   set(STANDALONE_curl ${CURL_LIBRARY})
-  list(APPEND standalone_names curl ssl)
+  list(APPEND standalone_names curl ssl crypto)
 endif()
 set(standalone_libraries)
 set(standalone_shared)

@@ -51,7 +51,7 @@ set_tests_properties(test_system_faults test_codec_memory test_opt_rechunk test_
 if(TARGET test_remote_memory)
   # Its server speaks TLS.
   pkg_check_modules(libssl REQUIRED IMPORTED_TARGET libssl)
-  target_link_libraries(test_remote_memory PRIVATE PkgConfig::libssl)
+  target_link_libraries(test_remote_memory PRIVATE PkgConfig::libssl PkgConfig::libcrypto)
   if(CUBED_CURL_FILE)
     target_compile_definitions(test_remote_memory PRIVATE CB_CURL_LIBRARY="${CUBED_CURL_FILE}")
   endif()

@@ -6,6 +6,10 @@
 
 enum { CB_SHA256_BYTES = 32, CB_MD5_BYTES = 16 };
 
+/* Loads what these take, where that is not linked: else they say false. CUBED_E_UNSUPPORTED where it is not there. It stays
+ * loaded. Thread-safe. */
+CUBED_MUST_CHECK cubed_status cb_digest_load(cubed_error *err);
+
 /* False without memory. */
 bool cb_sha256(const void *bytes, size_t n, unsigned char out[CB_SHA256_BYTES]);
 bool cb_md5(const void *bytes, size_t n, unsigned char out[CB_MD5_BYTES]);

@@ -15,6 +15,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/library.h"
 #include "base/pool.h"
 #include "base/text.h"
 #include "failing_allocator.h"
@@ -284,6 +285,24 @@ static void test_stores(void **state)
     cb_stores_free(&stores);
 }
 
+static void test_libraries(void **state)
+{
+    (void)state;
+    double (*square_root)(double) = NULL;
+    char missing[64] = "";
+    void *none = missing;
+    const cb_library_function functions[] = {{"sqrt", &square_root}, {"no_such", &none}};
+    assert_true(cb_library_load("libm.so.6", functions, 1, missing, sizeof missing));
+    assert_string_equal(missing, "");
+    assert_true(square_root(9) == 3);
+    assert_false(cb_library_load("libm.so.6", functions, 2, missing, sizeof missing));
+    assert_string_equal(missing, "it has no no_such");
+    assert_null(none);
+    assert_false(cb_library_load("libno-such.so.6", functions, 2, missing, sizeof missing));
+    assert_non_null(strstr(missing, "libno-such.so.6"));
+    assert_null(square_root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -291,7 +310,7 @@ int main(void)
         cmocka_unit_test(test_json),   cmocka_unit_test(test_utf8),
         cmocka_unit_test(test_arena),  cmocka_unit_test(test_budget_and_pool),
         cmocka_unit_test(test_each),   cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_stores),
+        cmocka_unit_test(test_stores), cmocka_unit_test(test_libraries),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
