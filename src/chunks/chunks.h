@@ -143,6 +143,13 @@ void cb_chunks_forget(cb_chunks *c, const void *owner, int64_t task);
 /* Where a chunk of an intermediate will lie in memory, if that is known before it is put: it may be made there, and be put
  * from there. Else NULL. */
 void *cb_chunks_place(cb_chunks *c, int node, const int64_t *idx);
+/* Of an intermediate whose chunks, as they lie one behind another, are the only chunk of a target, and which nothing but the
+ * copy to it reads: where the target's store takes pieces, they are put there as they are made, and take no memory. Before
+ * tasks. */
+void cb_chunks_join(cb_chunks *c, int node, int target);
+/* Makes them the target's chunk; *joined: false where they are not put so. */
+CUBED_MUST_CHECK cubed_status cb_chunks_end_join(cb_chunks *c, int node, bool *joined,
+                                                 cb_task_count *count, cubed_error *err);
 /* Writes one whole chunk in C order (padded at the edge by the caller). Beside src it takes from
  * the arena what chunks/need.h says. */
 CUBED_MUST_CHECK cubed_status cb_chunks_put(cb_chunks *c, int node, const int64_t *idx,

@@ -33,7 +33,9 @@ cubed_status cb_intermediates_init(cb_chunks *c, int node, cubed_error *err)
     const size_t together = c->options.own ? bytes_together(c->plan, node) : 0;
     if (together > 0) x->together = cb_alloc_zero(a, sizeof *x->together);
     /* Without it each chunk has its own. */
-    if (x->together) *x->together = (chunks_together){NULL, cb_pages_round(together), (int64_t)n};
+    if (x->together)
+        *x->together =
+            (chunks_together){.bytes = cb_pages_round(together), .left = (int64_t)n, .target = -1};
     if (x->kept && x->readers) return CUBED_OK;
     return cb_fail(err, CUBED_E_NOMEM, "no memory for a table of %zu chunks", n);
 }
@@ -45,6 +47,7 @@ void cb_intermediates_free(cb_chunks *c, int node)
     if (!x->kept && !x->readers) return;
     const size_t n = (size_t)cb_grid_count(c->plan->ir.nodes[node].grid);
     if (x->together) cb_pages_unmap(x->together->data, x->together->bytes);
+    if (x->together) cb_pieces_free(c, node);
     for (size_t k = 0; x->kept && !x->together && k < n; k++) {
         if (x->kept[k] != cb_chunks_in_work(c))
             cb_pages_unmap(x->kept[k], cb_pages_round(x->chunk_bytes));
@@ -238,7 +241,9 @@ void *cb_chunks_place(cb_chunks *c, int node, const int64_t *idx)
 {
     const cb_node *n = &c->plan->ir.nodes[node];
     const int64_t chunk = cb_grid_ravel(n->grid, idx);
+    const chunks_together *all = c->nodes[node].together;
     if (!cb_node_is_intermediate(n) || !c->options.own || !is_wanted(c, node, chunk)) return NULL;
+    if (all && all->target >= 0) return NULL;
     return place_together(c, node, chunk);
 }
 
@@ -250,6 +255,7 @@ cubed_status cb_intermediate_put(cb_chunks *c, int node, const int64_t *idx, con
     size_t bytes = cb_chunk_bytes_at(c->plan, node, idx);
     if (!c->options.own) return spill(c, node, chunk, src, bytes, cancel, count, err);
     if (!is_wanted(c, node, chunk)) return CUBED_OK;
+    if (x->together && x->together->target >= 0) return cb_pieces_put(c, node, chunk, src, err);
     size_t taken = cb_pages_round(x->chunk_bytes);
     void *ptr = place_together(c, node, chunk);
     if (!ptr && take_memory(c, taken)) {

@@ -10,11 +10,15 @@
 #include "chunks/fetch.h"
 #include "chunks/need.h"
 
-/* Memory of all chunks of a node, one behind another. */
+/* All chunks of a node, one behind another: in memory, or pieces of the only chunk of a target, in its store. */
 typedef struct chunks_together {
     char *data; /* NULL: no chunk has been put */
     size_t bytes;
-    int64_t left; /* chunks that are not freed */
+    int64_t left;               /* chunks that are not freed */
+    int target;                 /* -1: in memory */
+    cubed_store_pieces *pieces; /* NULL: none has been put */
+    bool holds;                 /* something else than the fill value */
+    bool ended;                 /* they are the chunk */
 } chunks_together;
 
 typedef struct chunks_of_node {
@@ -52,8 +56,9 @@ struct cb_chunks {
     atomic_int cut; /* 1 + the node of which a file changed while it was mapped */
 };
 
-/* Stands in `kept` for a chunk that is in the work folder: an address that no chunk has. */
+/* Stand in `kept` for a chunk that is in the work folder, and for a piece of a target's: addresses that no chunk has. */
 static inline void *cb_chunks_in_work(const cb_chunks *c) { return (void *)(uintptr_t)c; }
+static inline void *cb_chunks_in_target(const cb_chunks *c) { return (void *)(uintptr_t)&c->lock; }
 
 /* The array that a source is; NULL of everything else. */
 static inline const cb_zarr_array *cb_source_of(const cb_chunks *c, int node)
@@ -90,6 +95,11 @@ CUBED_MUST_CHECK cubed_status cb_intermediate_find(cb_chunks *c, int node, int64
 CUBED_MUST_CHECK cubed_status cb_intermediate_put(cb_chunks *c, int node, const int64_t *idx,
                                                   const void *src, const cubed_cancel *cancel,
                                                   cb_task_count *count, cubed_error *err);
+/* Puts a chunk of a node whose chunks are pieces of a target's (`together->target`). */
+CUBED_MUST_CHECK cubed_status cb_pieces_put(cb_chunks *c, int node, int64_t chunk, const void *src,
+                                            cubed_error *err);
+/* Frees what has not become a chunk. */
+void cb_pieces_free(cb_chunks *c, int node);
 /* What is wanted of a chunk; `out` says how it lies in the buffer, or is made to say how it lies where it is. */
 CUBED_MUST_CHECK cubed_status cb_intermediate_want(cb_chunks *c, const cb_want *want,
                                                    cb_arena *scratch, cb_pinned *out,

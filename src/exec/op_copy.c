@@ -111,19 +111,47 @@ static cubed_status read_in_place(const cb_task *t, const cb_box *kept, void *to
     return CUBED_OK;
 }
 
+/* Whether each task stores a chunk that is a part of one array as it is. */
+static bool is_part(const cubed_plan *p, const cb_stage *s)
+{
+    return s->tail.nbranches == 1 && !p->ir.nodes[s->outs[0].node].to_memory &&
+           cb_stage_is_single(s) && !load_of(s)->reshape && cb_map_is_identity(load_of(s)->map);
+}
+
 /* The output chunk, if what it is copied from lies together in memory as it would there. */
 static const char *find_together(const cb_task *t, const cb_box *kept)
 {
     const cb_stage *s = t->stage;
     const cb_node *out = &t->plan->ir.nodes[s->outs[0].node];
-    if (s->tail.nbranches != 1 || out->to_memory || !cb_stage_is_single(s)) return NULL;
-    const cb_load *l = load_of(s);
-    if (l->reshape || !cb_map_is_identity(l->map)) return NULL;
+    if (!is_part(t->plan, s)) return NULL;
     for (int d = 0; d < out->grid->ndim; d++) {
         /* What is behind the array's end would have to be cleared. */
         if (kept->hi[d] - kept->lo[d] != out->grid->axis[d].chunk) return NULL;
     }
-    return cb_chunks_together(t->chunks, l->node, kept, t->count);
+    return cb_chunks_together(t->chunks, load_of(s)->node, kept, t->count);
+}
+
+static bool reads(const cb_stage *s, int node)
+{
+    int k = 0;
+    while (k < s->ninputs && s->inputs[k] != node) k++;
+    return k < s->ninputs;
+}
+
+bool cb_stage_joins(const cubed_plan *p, const cb_stage *s, int *from, int *to)
+{
+    if (s->op != &cb_operator_copy || !is_part(p, s)) return false;
+    *from = load_of(s)->node;
+    *to = s->outs[0].node;
+    const cb_node *in = &p->ir.nodes[*from], *out = &p->ir.nodes[*to];
+    if (!out->is_target || out->region || !cb_node_is_intermediate(in)) return false;
+    for (int d = 0; d < out->grid->ndim; d++) {
+        if (out->grid->axis[d].extent != out->grid->axis[d].chunk) return false;
+    }
+    for (int i = 0; i < p->nstages; i++) {
+        if (&p->stages[i] != s && reads(&p->stages[i], *from)) return false;
+    }
+    return true;
 }
 
 static cubed_status gather(const cb_task *t, int64_t task, cubed_error *err)
@@ -132,8 +160,12 @@ static cubed_status gather(const cb_task *t, int64_t task, cubed_error *err)
     cb_box chunks;
     gathered b;
     cb_view out;
+    bool joined = false;
     cb_frame_init(&f, t);
     CB_TRY(cb_task_begin(t, task, &chunks, &f.box, err));
+    if (is_part(t->plan, t->stage))
+        CB_TRY(cb_chunks_end_join(t->chunks, load_of(t->stage)->node, &joined, t->count, err));
+    if (joined) return CUBED_OK;
     CB_TRY(gather_frame(&f, &b, err));
     out.base = b.data;
     cb_output_open(t, 0, &f.box, NULL, &out);

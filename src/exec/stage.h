@@ -68,6 +68,10 @@ int64_t cb_stage_nblocks(const cb_stage *s);
 void cb_stage_task_blocks(const cb_stage *s, const cb_box *task, int64_t *first, int64_t *last);
 void cb_stage_block(const cb_stage *s, const cb_box *task, int64_t block, cb_box *domain);
 
+/* Whether a stage does nothing but put the chunks of an intermediate together to the only chunk of a target, and no other
+ * reads them. */
+bool cb_stage_joins(const cubed_plan *p, const cb_stage *s, int *from, int *to);
+
 /* Calls fn for each range of chunks (a box in the stored node's grid) that a task reads from a
  * stored node or Zarr source; the same chunk may come several times. */
 typedef cubed_status (*cb_chunks_fn)(void *ctx, int node, const cb_box *chunks, cubed_error *err);

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "exec/limits.h"
 #include "exec/reuse.h"
+#include "exec/stage.h"
 #include "run/io_state.h"
 
 /* The broker, and what is behind its nodes. */
@@ -30,6 +31,10 @@ static cubed_status open_chunks(cb_io *io, cubed_error *err)
         if (x->array) cb_chunks_set_array(io->chunks, i, x->array, x->target->resumed);
         if (cb_node_is_intermediate(n) && (mode != CB_IO_RUN || (io->resume && p->work_dir)))
             CB_TRY(cb_chunks_open_work(io->chunks, err));
+    }
+    for (int i = 0; i < p->nstages; i++) {
+        int from, to;
+        if (cb_stage_joins(p, &p->stages[i], &from, &to)) cb_chunks_join(io->chunks, from, to);
     }
     return CUBED_OK;
 }
@@ -105,8 +110,8 @@ void cb_io_close(cb_io *io)
 {
     if (!io) return;
     const cubed_allocator *a = &io->plan->ctx->alloc;
+    cb_chunks_free(io->chunks); /* what it had begun to put goes before targets do */
     cb_targets_end(io);
-    cb_chunks_free(io->chunks);
     cb_folder_close(io);
     cb_zone_free(io->zone);
     cb_free(a, io->nodes, (size_t)io->plan->ir.nnodes * sizeof *io->nodes);

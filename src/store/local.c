@@ -158,13 +158,14 @@ static cubed_status local_get(cubed_store *store, cubed_store_request *r, cubed_
     return e ? cb_fail_errno(err, e, "cannot read %s", path) : CUBED_OK;
 }
 
-static int write_all(int fd, const char *src, size_t size)
+int cb_local_write_at(int fd, uint64_t offset, const char *src, size_t size)
 {
     while (size > 0) {
-        ssize_t n = write(fd, src, size);
+        ssize_t n = pwrite(fd, src, size, (off_t)offset);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) return errno;
         src += n;
+        offset += (uint64_t)n;
         size -= (size_t)n;
     }
     return 0;
@@ -250,24 +251,37 @@ static cubed_status cannot_write(int e, const char *path, cubed_error *err)
     return st == CUBED_E_NOT_FOUND ? (err ? (err->status = CUBED_E_IO) : CUBED_E_IO) : st;
 }
 
-cubed_status cb_local_write(local_store *s, const char *path, const void *src, size_t size,
-                            char temp[PATH_MAX], cubed_object_info *out, cubed_error *err)
+cubed_status cb_local_create(local_store *s, const char *path, char temp[PATH_MAX], int *fd,
+                             cubed_error *err)
 {
     struct stat info;
     /* A link to a file is replaced as a file is; what is neither is somebody else's. */
     if (lstat(path, &info) == 0 && !S_ISREG(info.st_mode) &&
         (!S_ISLNK(info.st_mode) || stat(path, &info) != 0 || !S_ISREG(info.st_mode)))
         return not_regular(path, info.st_mode, err);
-    int fd = open_temp(s, path, temp);
-    if (fd < 0) return cannot_write(errno, path, err);
-    int e = write_all(fd, src, size);
-    if (e == 0 && s->durable && fsync(fd) != 0) e = errno;
+    *fd = open_temp(s, path, temp);
+    return *fd < 0 ? cannot_write(errno, path, err) : CUBED_OK;
+}
+
+int cb_local_close_written(const local_store *s, int fd, cubed_object_info *out)
+{
+    struct stat info;
+    int e = s->durable && fsync(fd) != 0 ? errno : 0;
     if (e == 0 && fstat(fd, &info) != 0) e = errno;
     if (close(fd) != 0 && e == 0) e = errno;
-    if (e == 0) {
-        cb_local_info(&info, out);
-        return CUBED_OK;
-    }
+    if (e == 0) cb_local_info(&info, out);
+    return e;
+}
+
+cubed_status cb_local_write(local_store *s, const char *path, const void *src, size_t size,
+                            char temp[PATH_MAX], cubed_object_info *out, cubed_error *err)
+{
+    int fd;
+    CB_TRY(cb_local_create(s, path, temp, &fd, err));
+    const int written = cb_local_write_at(fd, 0, src, size);
+    int e = cb_local_close_written(s, fd, out);
+    if (written) e = written;
+    if (e == 0) return CUBED_OK;
     unlink(temp);
     return cb_fail_errno(err, e, "cannot write %s", path);
 }
@@ -584,6 +598,10 @@ static const cubed_store_vtable local_vtable = {
     .sweep = local_sweep,
     .swap = cb_local_swap,
     .around = cb_local_around,
+    .begin_pieces = cb_local_begin_pieces,
+    .put_piece = cb_local_put_piece,
+    .end_pieces = cb_local_end_pieces,
+    .free_pieces = cb_local_free_pieces,
     .close = local_close,
 };
 

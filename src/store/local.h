@@ -30,6 +30,13 @@ CUBED_MUST_CHECK cubed_status cb_local_path(const local_store *s, const char *ke
                                             char out[PATH_MAX], cubed_error *err);
 /* Of a file. A put makes a new one, so that file number, time and size together are as good as a counter. */
 void cb_local_info(const struct stat *info, cubed_object_info *out);
+/* Makes a file beside `path`, to be written, closed, and renamed to it or unlinked. */
+CUBED_MUST_CHECK cubed_status cb_local_create(local_store *s, const char *path, char temp[PATH_MAX],
+                                              int *fd, cubed_error *err);
+/* errno of what failed. */
+int cb_local_write_at(int fd, uint64_t offset, const char *src, size_t size);
+/* Closes what was written, and tells what it is; errno of what failed. */
+int cb_local_close_written(const local_store *s, int fd, cubed_object_info *out);
 /* Writes a file beside `path`, to be renamed to it or unlinked, and tells what it is. */
 CUBED_MUST_CHECK cubed_status cb_local_write(local_store *s, const char *path, const void *src,
                                              size_t size, char temp[PATH_MAX],
@@ -43,6 +50,12 @@ int cb_local_sync_parent(const char *path);
 int cb_local_replace(const char *temp, const char *path, const cubed_store_request *r);
 cubed_status cb_local_members(const local_store *s, const cubed_store_request *r, cubed_error *err);
 cubed_status cb_local_swap(cubed_store *store, const char *a, const char *b, cubed_error *err);
+cubed_status cb_local_begin_pieces(cubed_store *store, const char *key, cubed_store_pieces **out,
+                                   cubed_error *err);
+cubed_status cb_local_put_piece(cubed_store_pieces *pieces, uint64_t offset, const void *src,
+                                size_t size, cubed_error *err);
+cubed_status cb_local_end_pieces(cubed_store_pieces *pieces, cubed_error *err);
+void cb_local_free_pieces(cubed_store_pieces *pieces);
 cubed_status cb_local_around(cubed_store *store, const char *prefix, cubed_store **out, char *name,
                              size_t cap, cubed_error *err);
 

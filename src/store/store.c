@@ -393,6 +393,15 @@ cubed_status cb_store_copy(cubed_store *s, const char *const *from, const char *
     return s->vt->copy(s, from, to, n, err);
 }
 
+bool cb_store_takes_pieces(const cubed_store *s) { return s->vt->begin_pieces != NULL; }
+
+cubed_status cb_store_begin_pieces(cubed_store *s, const char *key, cubed_store_pieces **out,
+                                   cubed_error *err)
+{
+    CB_TRY(cb_key_check(key, err));
+    return s->vt->begin_pieces(s, key, out, err);
+}
+
 cubed_status cb_store_around(cubed_store *s, const char *path, cubed_store **out, char *name,
                              size_t cap, cubed_error *err)
 {

@@ -111,6 +111,10 @@ bool cb_store_copies(const cubed_store *s);
 /* Objects to other keys: CUBED_E_UNSUPPORTED if the store cannot. */
 CUBED_MUST_CHECK cubed_status cb_store_copy(cubed_store *s, const char *const *from,
                                             const char *const *to, size_t n, cubed_error *err);
+/* Whether objects can be put piece by piece: see cubed_store_vtable. */
+bool cb_store_takes_pieces(const cubed_store *s);
+CUBED_MUST_CHECK cubed_status cb_store_begin_pieces(cubed_store *s, const char *key,
+                                                    cubed_store_pieces **out, cubed_error *err);
 /* A store, to be closed, in which what is at the path is one name: name[cap]. Links are resolved.
  * CUBED_E_UNSUPPORTED if there is none. */
 CUBED_MUST_CHECK cubed_status cb_store_around(cubed_store *s, const char *path, cubed_store **out,

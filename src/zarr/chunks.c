@@ -388,12 +388,15 @@ cubed_status cb_zarr_subread(const cb_zarr_array *z, const int64_t *idx, const i
     return cb_context(err, st, "%s: chunk %s", z->store->url, key);
 }
 
-static bool is_fill(const cb_zarr_meta *m, const char *p, size_t item)
+bool cb_zarr_is_fill(const cb_zarr_meta *m, const char *p, size_t n)
 {
+    const size_t item = cubed_dtype_size(m->dtype);
     size_t kept = cb_fill_size(m->dtype);
+    if (n == 0) return true;
     if (memcmp(p, m->fill.bytes, kept) != 0) return false;
     while (kept < item && p[kept] == 0) kept++;
-    return kept == item;
+    /* A run of elements is the same throughout if it is what it is one element further on. */
+    return kept == item && memcmp(p, p + item, (n - 1) * item) == 0;
 }
 
 /* Whether the part of a chunk within the array holds nothing but the fill value, bit by bit. */
@@ -407,10 +410,7 @@ static bool is_empty(const cb_zarr_meta *m, const char *src, const int64_t *shap
     for (;;) {
         size_t at = 0;
         for (int d = 0; d <= last; d++) at = at * (size_t)shape[d] + (size_t)idx[d];
-        /* A run of elements is the same throughout if it is what it is one element further on. */
-        const char *run = src + at * item;
-        const size_t n = last < 0 ? 1 : (size_t)extent[last];
-        if (!is_fill(m, run, item) || memcmp(run, run + item, (n - 1) * item) != 0) return false;
+        if (!cb_zarr_is_fill(m, src + at * item, last < 0 ? 1 : (size_t)extent[last])) return false;
         int d = last - 1;
         for (; d >= 0; d--) {
             if (++idx[d] < extent[d]) break;

@@ -206,6 +206,20 @@ CUBED_MUST_CHECK cubed_status cb_zarr_read_block(const cb_zarr_array *z, const i
 CUBED_MUST_CHECK cubed_status cb_zarr_write_chunk(const cb_zarr_array *z, const int64_t *idx,
                                                   const void *src, bool missing, cb_arena *scratch,
                                                   uint64_t *stored, cubed_error *err);
+/* A chunk without codecs may be put piece by piece, as bytes of it in C order, where the store takes pieces. */
+bool cb_zarr_takes_pieces(const cb_zarr_array *z);
+CUBED_MUST_CHECK cubed_status cb_zarr_begin_pieces(const cb_zarr_array *z, const int64_t *idx,
+                                                   cubed_store_pieces **out, cubed_error *err);
+/* *holds becomes true if not all elements are the fill value that chunks which are not there have. Thread-safe for different
+ * pieces. */
+CUBED_MUST_CHECK cubed_status cb_zarr_put_piece(const cb_zarr_array *z, cubed_store_pieces *pieces,
+                                                uint64_t offset, const void *src, size_t size,
+                                                bool *holds, cubed_error *err);
+/* They become the chunk, if it holds anything, and are the caller's to free. It may be tried again. */
+CUBED_MUST_CHECK cubed_status cb_zarr_end_pieces(const cb_zarr_array *z, const int64_t *idx,
+                                                 cubed_store_pieces *pieces, bool holds,
+                                                 uint64_t *stored, cubed_error *err);
+void cb_zarr_free_pieces(const cb_zarr_array *z, cubed_store_pieces *pieces);
 /* Whether a whole chunk is there, of what an earlier run left: by its size and what its codecs say of it in headers,
  * trailers and indices, or by decoding it where they say nothing. One that is not whole is deleted. Takes memory
  * of its own, up to a chunk and what reading it takes. */

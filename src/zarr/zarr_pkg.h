@@ -68,6 +68,8 @@ CUBED_MUST_CHECK cubed_status cb_zarr_check_irregular(const char *where, const c
                                                       cubed_error *err);
 /* Fills n bytes of a chunk with the fill value. */
 void cb_zarr_fill(const cb_zarr_meta *meta, void *dst, size_t n);
+/* Whether n elements are the fill value, bit by bit. */
+bool cb_zarr_is_fill(const cb_zarr_meta *meta, const char *elements, size_t n);
 
 /* What codecs are told of an array whose type, chunk and fill value are known. */
 cb_codec_array cb_zarr_codec_array(const cb_zarr_meta *meta, const cb_codecs *codecs);

@@ -373,6 +373,42 @@ static void make_temporary(const cb_owner *owner, const char *folder, bool old)
     if (old) assert_int_equal(utimensat(AT_FDCWD, below(name), yesterday, 0), 0);
 }
 
+/* In any order; nobody sees them before their end, and nothing is left of what has none. */
+static void test_pieces(void **state)
+{
+    cubed_store *s = *state;
+    cubed_store_pieces *p;
+    listing seen = {.store = s};
+    assert_true(cb_store_takes_pieces(s));
+    put(s, "u/c/1", "old");
+    for (int end = 0; end < 2; end++) {
+        assert_int_equal(cb_store_begin_pieces(s, "u/c/1", &p, NULL), CUBED_OK);
+        assert_int_equal(s->vt->put_piece(p, 5, "fgh", 3, NULL), CUBED_OK);
+        assert_int_equal(s->vt->put_piece(p, 0, "abcde", 5, NULL), CUBED_OK);
+        assert_int_equal(s->vt->put_piece(p, 5, "fgh", 3, NULL), CUBED_OK);
+        expect(s, "u/c/1", "old");
+        if (end) assert_int_equal(s->vt->end_pieces(p, NULL), CUBED_OK);
+        s->vt->free_pieces(p);
+        expect(s, "u/c/1", end ? "abcdefgh" : "old");
+    }
+    assert_int_equal(cb_store_begin_pieces(s, "../x", &p, NULL), CUBED_E_ARG);
+    /* What stands in the way of the name may go: the end is tried again. */
+    assert_int_equal(cb_store_begin_pieces(s, "u/d", &p, NULL), CUBED_OK);
+    assert_int_equal(s->vt->put_piece(p, 0, "x", 1, NULL), CUBED_OK);
+    assert_int_equal(mkdir(below("store/u/d"), 0777), 0);
+    cubed_error err = CUBED_ERROR_INIT;
+    assert_int_equal(s->vt->end_pieces(p, &err), CUBED_E_IO);
+    assert_int_equal(err.os_errno, EISDIR);
+    assert_int_equal(rmdir(below("store/u/d")), 0);
+    assert_int_equal(s->vt->end_pieces(p, NULL), CUBED_OK);
+    s->vt->free_pieces(p);
+    assert_int_equal(cb_store_list(s, "", note, &seen, NULL), CUBED_OK);
+    assert_string_equal(seen.text, " u/c/1:8 u/d:1");
+    assert_int_equal(cb_store_del(s, "u/c/1", NULL), CUBED_OK);
+    assert_int_equal(cb_store_del(s, "u/d", NULL), CUBED_OK);
+    assert_int_equal(rmdir(below("store")), 0); /* no temporary file is in it */
+}
+
 /* Of writers that are gone, and old ones of which nobody knows; links are not followed. */
 static void test_sweeping(void **state)
 {
@@ -804,6 +840,7 @@ int main(void)
         BOTH(test_conditions),
         BOTH(test_deleting_many),
         LOCAL(test_temporary_files),
+        LOCAL(test_pieces),
         LOCAL(test_sweeping),
         LOCAL(test_deleting_tidies_up),
         LOCAL(test_links),

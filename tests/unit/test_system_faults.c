@@ -64,9 +64,9 @@ ssize_t pread(int fd, void *buf, size_t n, off_t offset)
     return fails(CALL_READ) ? -1 : (ssize_t)syscall(SYS_pread64, fd, buf, n, offset);
 }
 
-ssize_t write(int fd, const void *buf, size_t n)
+ssize_t pwrite(int fd, const void *buf, size_t n, off_t offset)
 {
-    return fails(CALL_WRITE) ? -1 : (ssize_t)syscall(SYS_write, fd, buf, n);
+    return fails(CALL_WRITE) ? -1 : (ssize_t)syscall(SYS_pwrite64, fd, buf, n, offset);
 }
 
 int rename(const char *from, const char *to)
@@ -90,16 +90,21 @@ int fsync(int fd) { return fails(CALL_SYNC) ? -1 : (int)syscall(SYS_fsync, fd); 
 /* --- Runs -------------------------------------------------------------------------------------------- */
 
 enum { N = 48, CHUNK = 16, WORKERS = 2 };
+/* A reduction of rows so long that workers share the result's only chunk. */
+enum { ROWS = 40, ROWS_OF_CHUNK = 10, ROW = 8190 };
 
 /* What is made of x - mean(x), by stages of another kind each. */
 typedef enum shape_of_work { AS_IT_IS, SORTED, PICKED, RESHAPED, TOTALS, GROUPED } shape_of_work;
 enum { NGROUPS = 4 };
 
+#define RAW "[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}]"
+
 typedef struct fixture {
     char dir[64], src[128], out[128], work[128];
     cubed_context *ctx;
-    double data[N], expected[N];
+    double data[N], expected[ROW];
     int count; /* elements of the result */
+    bool rows; /* the source has them, and the result is their mean */
     shape_of_work work_on;
     bool durable, spill; /* intermediates have no room in memory */
 } fixture;
@@ -194,11 +199,36 @@ static cubed_status make_plan(fixture *f, cubed_plan **plan, cubed_error *err)
     return st;
 }
 
+/* Pieces of the result go into the file of its chunk as they are made. */
+static cubed_status make_plan_of_rows(const fixture *f, cubed_plan **plan, cubed_error *err)
+{
+    static const int axis = 0;
+    cubed_array *x = NULL, *y = NULL;
+    cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
+    cubed_reduce_options first = CUBED_REDUCE_OPTIONS_INIT;
+    cubed_plan_info info;
+    first.axes = &axis;
+    first.naxes = 1;
+    cubed_status st = cubed_array_open(f->ctx, f->src, &x, err);
+    if (st == CUBED_OK) st = cubed_reduce(CUBED_REDUCE_MEAN, x, &first, &y, err);
+    const cubed_target t = {.array = y, .url = f->out, .durable = f->durable, .codecs = RAW};
+    o.max_workers = WORKERS;
+    if (st == CUBED_OK) st = cubed_plan_new(f->ctx, &t, 1, &o, plan, err);
+    if (st == CUBED_OK) {
+        cubed_plan_get_info(*plan, &info);
+        assert_int_equal(info.num_stages, 2);
+        assert_true(info.num_tasks > 2);
+    }
+    cubed_array_unref(x);
+    cubed_array_unref(y);
+    return st;
+}
+
 static cubed_status run(fixture *f, const char *executor, int retries, cubed_error *err)
 {
     cubed_plan *plan;
     cubed_run_options o = CUBED_RUN_OPTIONS_INIT;
-    cubed_status st = make_plan(f, &plan, err);
+    cubed_status st = f->rows ? make_plan_of_rows(f, &plan, err) : make_plan(f, &plan, err);
     if (st != CUBED_OK) return st;
     o.executor = executor;
     o.retries = retries;
@@ -211,7 +241,7 @@ static void check_output(fixture *f)
 {
     cubed_array *x;
     cubed_plan *plan;
-    double back[N];
+    static double back[ROW];
     assert_int_equal(cubed_array_open(f->ctx, f->out, &x, NULL), CUBED_OK);
     cubed_target t = {.array = x, .data = back};
     assert_int_equal(cubed_plan_new(f->ctx, &t, 1, NULL, &plan, NULL), CUBED_OK);
@@ -228,12 +258,26 @@ static bool looks_whole(const fixture *f)
     return access(path, F_OK) == 0;
 }
 
+static cubed_status store(const fixture *f, int ndim, const int64_t *shape, const int64_t *chunk,
+                          double *data, const char *codecs)
+{
+    cubed_array *x;
+    cubed_plan *plan;
+    cubed_status st =
+        cubed_array_from_memory(f->ctx, CUBED_FLOAT64, ndim, shape, NULL, chunk, data, &x, NULL);
+    if (st != CUBED_OK) return st;
+    const cubed_target t = {.array = x, .url = f->src, .codecs = codecs};
+    st = cubed_plan_new(f->ctx, &t, 1, NULL, &plan, NULL);
+    if (st == CUBED_OK) st = cubed_run(plan, NULL, NULL, NULL);
+    if (st == CUBED_OK) cubed_plan_unref(plan);
+    cubed_array_unref(x);
+    return st;
+}
+
 static int setup(void **state)
 {
     static const int64_t shape[1] = {N}, chunk[1] = {CHUNK};
     fixture *f = calloc(1, sizeof *f);
-    cubed_array *x;
-    cubed_plan *plan;
     snprintf(f->dir, sizeof f->dir, "/tmp/cubed-test-XXXXXX");
     if (!mkdtemp(f->dir)) return -1;
     snprintf(f->src, sizeof f->src, "%s/src", f->dir);
@@ -245,13 +289,7 @@ static int setup(void **state)
     }
     f->count = N;
     if (cubed_context_new(NULL, &f->ctx, NULL) != CUBED_OK) return -1;
-    if (cubed_array_from_memory(f->ctx, CUBED_FLOAT64, 1, shape, NULL, chunk, f->data, &x, NULL))
-        return -1;
-    cubed_target t = {.array = x, .url = f->src};
-    if (cubed_plan_new(f->ctx, &t, 1, NULL, &plan, NULL) != CUBED_OK) return -1;
-    if (cubed_run(plan, NULL, NULL, NULL) != CUBED_OK) return -1;
-    cubed_plan_unref(plan);
-    cubed_array_unref(x);
+    if (store(f, 1, shape, chunk, f->data, NULL) != CUBED_OK) return -1;
     *state = f;
     return 0;
 }
@@ -389,6 +427,32 @@ static void test_kinds_of_stages(void **state)
     }
 }
 
+/* Nothing is left of chunks that are put together in their file, whichever piece of them fails. */
+static void test_pieces_of_a_chunk(void **state)
+{
+    static const int64_t shape[2] = {ROWS, ROW}, chunk[2] = {ROWS_OF_CHUNK, ROW};
+    static double data[ROWS][ROW];
+    fixture *f = *state;
+    for (int i = 0; i < ROWS; i++) {
+        for (int j = 0; j < ROW; j++) data[i][j] = i + j;
+    }
+    for (int j = 0; j < ROW; j++) f->expected[j] = (ROWS - 1) / 2.0 + j;
+    remove_tree(f->src);
+    assert_int_equal(store(f, 2, shape, chunk, data[0], RAW), CUBED_OK);
+    f->rows = true;
+    f->count = ROW;
+    fail_each(f, "threads", CALL_READ, false, EIO, 0);
+    const int whole = fail_each(f, "single-threaded", CALL_WRITE, false, ENOSPC, 0);
+    assert_true(whole > 4); /* the pieces, and documents */
+    fail_each(f, "threads", CALL_WRITE, false, ENOSPC, 0);
+    fail_each(f, "threads", CALL_WRITE, true, EIO, 1);
+    fail_each(f, "threads", CALL_RENAME, false, EIO, 0);
+    fail_each(f, "threads", CALL_RENAME, true, EIO, 1);
+    f->durable = true;
+    fail_each(f, "threads", CALL_SYNC, false, EIO, 0);
+    fail_each(f, "threads", CALL_SYNC, true, EIO, 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -400,6 +464,7 @@ int main(void)
         TEST(test_syncs),
         TEST(test_kinds_of_stages),
         TEST(test_thread_starts),
+        TEST(test_pieces_of_a_chunk),
         TEST(test_one_failed_read_of_a_chunk_is_retried),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
 /* Arrays in stores: chunks of all codecs, keys, edges, and how arrays come to be. */
+#define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "remove_dir.h"
 #include "zarr_test.h"
 
 static const struct {
@@ -72,6 +74,71 @@ static void test_chunks(void **state)
         cb_zarr_close(r);
         cb_store_close(s);
     }
+}
+
+static cb_zarr_array *array_for_pieces(cubed_store *s, int kind, bool skip_empty)
+{
+    cb_zarr_meta m;
+    cb_zarr_array *z;
+    make_meta(&m, kinds[kind].format, kinds[kind].codecs);
+    m.skip_empty = skip_empty;
+    assert_int_equal(cb_zarr_attach(s, "u", &m, &z, NULL), CUBED_OK);
+    return z;
+}
+
+/* A chunk of nothing but the fill value is not stored, if such ones are left out. */
+static void put_in_pieces(cubed_store *s, bool skip_empty, bool zeros)
+{
+    enum { RAW_KIND = 5, HALF = 6 };
+    static const int64_t idx[2] = {1, 1};
+    cb_zarr_array *z = array_for_pieces(s, RAW_KIND, skip_empty);
+    cubed_store_pieces *p;
+    double data[2 * HALF] = {0};
+    bool holds = false;
+    uint64_t stored;
+    if (!zeros) data[2 * HALF - 1] = -0.0;
+    assert_true(cb_zarr_takes_pieces(z));
+    put(s, "u/c/1/1", "of an attempt before");
+    assert_int_equal(cb_zarr_begin_pieces(z, idx, &p, NULL), CUBED_OK);
+    assert_int_equal(
+        cb_zarr_put_piece(z, p, sizeof data / 2, data + HALF, sizeof data / 2, &holds, NULL),
+        CUBED_OK);
+    assert_int_equal(holds, !zeros || !skip_empty);
+    assert_int_equal(cb_zarr_put_piece(z, p, 0, data, sizeof data / 2, &holds, NULL), CUBED_OK);
+    assert_int_equal(cb_zarr_end_pieces(z, idx, p, holds, &stored, NULL), CUBED_OK);
+    cb_zarr_free_pieces(z, p);
+    assert_int_equal(stored, holds ? sizeof data : 0);
+    assert_int_equal(exists(s, "u/c/1/1"), holds);
+    if (holds) {
+        double back[2 * HALF];
+        cb_arena *a = arena(cb_zarr_read_need(cb_zarr_get_meta(z)));
+        assert_int_equal(cb_zarr_read_chunk(z, idx, NULL, back, a, &stored, NULL), CUBED_OK);
+        cb_arena_free(a);
+        assert_memory_equal(data, back, sizeof back);
+    }
+    cb_zarr_close(z);
+}
+
+static void test_pieces(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/cubed-test-XXXXXX";
+    cubed_store *s, *m = memory();
+    assert_non_null(mkdtemp(dir));
+    assert_int_equal(cb_store_open_local(&cb_system_allocator, dir, false, &s, NULL), CUBED_OK);
+    for (int i = 0; i < 4; i++) put_in_pieces(s, i & 1, i & 2);
+    /* Whatever has to be encoded is put as a whole; not every store takes pieces. */
+    for (int k = 0; k < NKINDS; k++) {
+        cb_zarr_array *there = array_for_pieces(s, k, false),
+                      *other = array_for_pieces(m, k, false);
+        assert_int_equal(cb_zarr_takes_pieces(there), k == 1 || k == 5);
+        assert_false(cb_zarr_takes_pieces(other));
+        cb_zarr_close(there);
+        cb_zarr_close(other);
+    }
+    cb_store_close(s);
+    cb_store_close(m);
+    assert_int_equal(remove_dir(dir), 0);
 }
 
 /* Damage is an error that names array and chunk; the arena is given back. */
@@ -375,6 +442,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_chunks),
+        cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_damaged_chunks),
         cmocka_unit_test(test_missing_chunks),
         cmocka_unit_test(test_keys),

@@ -36,11 +36,13 @@
 extern "C" {
 #endif
 
-#define CUBED_STORE_VERSION 4
+#define CUBED_STORE_VERSION 5
 
 typedef struct cubed_store cubed_store;
 typedef struct cubed_store_request cubed_store_request;
 typedef struct cubed_store_vtable cubed_store_vtable;
+typedef struct cubed_store_pieces
+    cubed_store_pieces; /* an object that is being put; the store's own */
 
 /* Of an object: `size` bytes from `offset` on, or the last `size` of them. What reaches beyond the end is left out. */
 typedef struct cubed_range {
@@ -205,6 +207,17 @@ struct cubed_store_vtable {
      * without `swap`, which replace what is at a prefix so. NULL: it cannot be done. */
     cubed_status (*copy)(cubed_store *store, const char *const *from, const char *const *to,
                          size_t n, cubed_error *err);
+    /* An object is put piece by piece, as it is made: each byte once or, by attempts of one task, several times the same,
+     * in any order and by several threads at once. Nobody sees it before its end. All four, or NULL: objects are put as
+     * wholes. */
+    cubed_status (*begin_pieces)(cubed_store *store, const char *key, cubed_store_pieces **out,
+                                 cubed_error *err);
+    cubed_status (*put_piece)(cubed_store_pieces *pieces, uint64_t offset, const void *src,
+                              size_t size, cubed_error *err);
+    /* The pieces are the object, as if it had been put. One that fails can be tried again, or left. */
+    cubed_status (*end_pieces)(cubed_store_pieces *pieces, cubed_error *err);
+    /* Frees them, with what has been put if they have not become an object. After every begin. */
+    void (*free_pieces)(cubed_store_pieces *pieces);
 };
 
 /* The head of every store's own struct. */
