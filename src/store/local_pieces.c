@@ -17,46 +17,47 @@ struct cubed_store_pieces {
 cubed_status cb_local_begin_pieces(cubed_store *store, const char *key, cubed_store_pieces **out,
                                    cubed_error *err)
 {
-    cubed_store_pieces *x = cb_alloc_zero(store->alloc, sizeof *x);
-    if (!x) return cb_fail(err, CUBED_E_NOMEM, "no memory to write %s", key);
-    x->store = (local_store *)store;
-    cubed_status st = cb_local_path(x->store, key, x->path, err);
-    if (st == CUBED_OK) st = cb_local_create(x->store, x->path, x->temp, &x->fd, err);
+    cubed_store_pieces *pieces = cb_alloc_zero(store->alloc, sizeof *pieces);
+    if (!pieces) return cb_fail(err, CUBED_E_NOMEM, "no memory to write %s", key);
+    pieces->store = (local_store *)store;
+    cubed_status st = cb_local_path(pieces->store, key, pieces->path, err);
+    if (st == CUBED_OK)
+        st = cb_local_create(pieces->store, pieces->path, pieces->temp, &pieces->fd, err);
     if (st != CUBED_OK)
-        cb_free(store->alloc, x, sizeof *x);
+        cb_free(store->alloc, pieces, sizeof *pieces);
     else
-        *out = x;
+        *out = pieces;
     return st;
 }
 
-cubed_status cb_local_put_piece(cubed_store_pieces *x, uint64_t offset, const void *src,
+cubed_status cb_local_put_piece(cubed_store_pieces *pieces, uint64_t offset, const void *src,
                                 size_t size, cubed_error *err)
 {
-    const int e = cb_local_write_at(x->fd, offset, src, size);
-    return e ? cb_fail_errno(err, e, "cannot write %s", x->path) : CUBED_OK;
+    const int e = cb_local_write_at(pieces->fd, offset, src, size);
+    return e ? cb_fail_errno(err, e, "cannot write %s", pieces->path) : CUBED_OK;
 }
 
-cubed_status cb_local_end_pieces(cubed_store_pieces *x, cubed_error *err)
+cubed_status cb_local_end_pieces(cubed_store_pieces *pieces, cubed_error *err)
 {
     cubed_object_info info;
-    int e = x->failed;
-    if (x->fd >= 0) {
-        e = x->failed = cb_local_close_written(x->store, x->fd, &info);
-        x->fd = -1;
+    int e = pieces->failed;
+    if (pieces->fd >= 0) {
+        e = pieces->failed = cb_local_close_written(pieces->store, pieces->fd, &info);
+        pieces->fd = -1;
     }
-    if (e == 0 && *x->temp) {
-        if (rename(x->temp, x->path) == 0)
-            *x->temp = 0;
+    if (e == 0 && *pieces->temp) {
+        if (rename(pieces->temp, pieces->path) == 0)
+            *pieces->temp = 0;
         else
             e = errno;
     }
-    if (e == 0 && x->store->durable) e = cb_local_sync_parent(x->path);
-    return e ? cb_fail_errno(err, e, "cannot write %s", x->path) : CUBED_OK;
+    if (e == 0 && pieces->store->durable) e = cb_local_sync_parent(pieces->path);
+    return e ? cb_fail_errno(err, e, "cannot write %s", pieces->path) : CUBED_OK;
 }
 
-void cb_local_free_pieces(cubed_store_pieces *x)
+void cb_local_free_pieces(cubed_store_pieces *pieces)
 {
-    if (x->fd >= 0) close(x->fd);
-    if (*x->temp) unlink(x->temp);
-    cb_free(x->store->head.alloc, x, sizeof *x);
+    if (pieces->fd >= 0) close(pieces->fd);
+    if (*pieces->temp) unlink(pieces->temp);
+    cb_free(pieces->store->head.alloc, pieces, sizeof *pieces);
 }
