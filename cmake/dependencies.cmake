@@ -136,7 +136,6 @@ if(CUBED_HAVE_PCODEC)
   add_dependencies(cubed_pcodec cubed_pcodec_build)
   list(APPEND dependency_targets $<BUILD_INTERFACE:cubed_pcodec>
     $<INSTALL_INTERFACE:$<INSTALL_PREFIX>/${CMAKE_INSTALL_LIBDIR}/libcubed_pcodec.a>)
-  add_compile_definitions(CB_HAVE_PCODEC)
 elseif(CUBED_PCODEC)
   message(STATUS "The codec pcodec is not built: ${pcodec_missing}")
 endif()

@@ -35,6 +35,11 @@ if(CUBED_HAVE_NETCDF)
 else()
   list(FILTER library_sources EXCLUDE REGEX "/src/zarr/netcdf(_attrs|_library)?\\.c$")
 endif()
+if(CUBED_HAVE_PCODEC)
+  # For these alone: the others are the same objects as in the package, which is built without.
+  set_property(SOURCE src/codec/registry.c src/codec/libraries.c src/codec/pcodec.c
+    APPEND PROPERTY COMPILE_DEFINITIONS CB_HAVE_PCODEC)
+endif()
 set(isa_sources ${library_sources})
 list(FILTER library_sources EXCLUDE REGEX "\\.isa\\.c$")
 list(FILTER isa_sources INCLUDE REGEX "/kernel/[^/]*\\.isa\\.c$")

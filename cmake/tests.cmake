@@ -48,6 +48,10 @@ endif()
 # The long ones begin first, also where nothing is known of another time.
 set_tests_properties(test_system_faults test_codec_memory test_opt_rechunk test_protocol PROPERTIES COST 10)
 
+if(CUBED_HAVE_PCODEC AND TARGET test_codec_memory)
+  target_compile_definitions(test_codec_memory PRIVATE CB_HAVE_PCODEC)
+endif()
+
 if(TARGET test_remote_memory)
   # Its server speaks TLS.
   pkg_check_modules(libssl REQUIRED IMPORTED_TARGET libssl)

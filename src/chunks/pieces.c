@@ -1,5 +1,5 @@
 /* Intermediates whose chunks are pieces of a target's only chunk: the target's store has them, and no memory does. */
-#include <string.h>
+#include <assert.h>
 
 #include "base/error.h"
 #include "chunks/state.h"
@@ -55,6 +55,7 @@ cubed_status cb_chunks_end_join(cb_chunks *c, int node, bool *joined, cb_task_co
     if (!*joined) return CUBED_OK;
     const size_t whole = cb_chunk_bytes(c->plan, all->target);
     CB_TRY(cb_chunks_check(c, err));
+    assert(all->pieces);
     if (!all->ended) {
         CB_TRY(cb_zarr_end_pieces(c->nodes[all->target].array, first_chunk, all->pieces, all->holds,
                                   &stored, err));

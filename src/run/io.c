@@ -32,7 +32,8 @@ static cubed_status open_chunks(cb_io *io, cubed_error *err)
         if (cb_node_is_intermediate(n) && (mode != CB_IO_RUN || (io->resume && p->work_dir)))
             CB_TRY(cb_chunks_open_work(io->chunks, err));
     }
-    for (int i = 0; i < p->nstages; i++) {
+    /* What an earlier run left of intermediates is in the work folder. */
+    for (int i = 0; i < p->nstages && !io->resume; i++) {
         int from, to;
         if (cb_stage_joins(p, &p->stages[i], &from, &to)) cb_chunks_join(io->chunks, from, to);
     }

@@ -287,6 +287,31 @@ def test_a_task_makes_only_the_chunks_that_are_missing(tmp_path, executor, text)
     np.testing.assert_array_equal(zarr.open_array(out / "b", mode="r")[...], 61)
 
 
+def test_pieces_that_worker_processes_left_are_put_together_by_threads(tmp_path):
+    """Threads alone write pieces of a chunk into its file: not where some lie elsewhere."""
+    x, out, work = (tmp_path / name for name in ("x", "out", "work"))
+    rows = np.random.default_rng(1).normal(size=(40, 50000))
+    z = zarr.create_array(x, shape=rows.shape, chunks=(10, 50000), dtype="f8", compressors=None)
+    z[...] = rows
+    raw = json.dumps([{"name": "bytes", "configuration": {"endian": "little"}}])
+    args = ["eval", "mean(x, axis=0)", "--in", f"x={x}", "--out", out, "--work-dir", work]
+    args += ["--codecs", raw, "--max-workers", "2", "--progress", "none"]
+    left = []
+    for _ in range(20):
+        with subprocess.Popen([BIN, *map(str, args), "--executor", "processes"]) as process:
+            while process.poll() is None and not left:
+                left = [p for p in work.rglob("*") if p.name.isdigit() and p.is_file()]
+            process.kill()
+        if left and not (out / "zarr.json").exists():
+            break
+        left = []
+        shutil.rmtree(out, ignore_errors=True)
+    assert left
+    check(run(*args, "--executor", "threads", "--resume"))
+    np.testing.assert_allclose(zarr.open_array(out, mode="r")[...], rows.mean(0), rtol=1e-12)
+    assert not list(tmp_path.rglob(".cubed-tmp-*"))
+
+
 @contextmanager
 def small_disk(path):
     """A file system of 4 MB; what is yielded makes it larger."""
