@@ -147,7 +147,9 @@ const char *cb_chunks_together(cb_chunks *c, int node, const cb_box *box, cb_tas
     memcpy(idx, cover.lo, sizeof idx);
     pthread_mutex_lock(&c->lock);
     do {
-        there = there && x->kept[cb_grid_ravel(n->grid, idx)];
+        const void *chunk = x->kept[cb_grid_ravel(n->grid, idx)];
+        /* A run that was resumed may have found some in the work folder. */
+        there = there && chunk && chunk != cb_chunks_in_work(c);
     } while (cb_odometer_next(&cover, idx));
     pthread_mutex_unlock(&c->lock);
     if (!there) return NULL;
