@@ -9,20 +9,14 @@
 /* Squares of positions, and of those behind the end, fit 64 bits. */
 #define MOST ((int64_t)1 << 30)
 
-static cubed_array *whole(cb_steps *s, int64_t value)
-{
-    const cubed_scalar v = {.i64 = value};
-    return cb_step_scalar(s, CUBED_INT64, &v);
-}
-
 /* Of positions from 0 to 2 n: exp(pi i j^2 / n), or its inverse. The angle is reduced as an integer. */
 static cubed_array *chirp(cb_steps *s, cubed_array *at, int64_t n, bool forward)
 {
     const cubed_scalar unit = {.c128 = {0, (forward ? -1 : 1) * 3.14159265358979323846}};
     cubed_array *turns = cb_step_op(s, CUBED_OP_MULTIPLY, at, at, NULL);
-    turns = cb_step_op(s, CUBED_OP_REMAINDER, turns, whole(s, 2 * n), NULL);
-    cubed_array *less = cb_step_op(s, CUBED_OP_SUBTRACT, turns, whole(s, 2 * n), NULL);
-    cubed_array *above = cb_step_op(s, CUBED_OP_GREATER, turns, whole(s, n), NULL);
+    turns = cb_step_op(s, CUBED_OP_REMAINDER, turns, cb_step_whole(s, 2 * n), NULL);
+    cubed_array *less = cb_step_op(s, CUBED_OP_SUBTRACT, turns, cb_step_whole(s, 2 * n), NULL);
+    cubed_array *above = cb_step_op(s, CUBED_OP_GREATER, turns, cb_step_whole(s, n), NULL);
     turns = cb_step_op(s, CUBED_OP_WHERE, above, less, turns);
     cubed_array *part = cb_step_cast(s, turns, CUBED_FLOAT64);
     part = cb_step_op(s, CUBED_OP_DIVIDE, part, cb_step_float(s, (double)n), NULL);
@@ -83,10 +77,10 @@ static cubed_array *transformed(cb_steps *s, const cb_transform *t, cubed_array 
 static cubed_array *kernel(cb_steps *s, const cb_transform *t, int64_t n, int64_t m, int64_t chunk)
 {
     cubed_array *at = positions(s, m, chunk, 0);
-    cubed_array *other = cb_step_op(s, CUBED_OP_SUBTRACT, whole(s, m), at, NULL);
+    cubed_array *other = cb_step_op(s, CUBED_OP_SUBTRACT, cb_step_whole(s, m), at, NULL);
     cubed_array *near = cb_step_op(s, CUBED_OP_MINIMUM, at, other, NULL);
-    cubed_array *within = cb_step_op(s, CUBED_OP_LESS, near, whole(s, n), NULL);
-    near = cb_step_op(s, CUBED_OP_MINIMUM, near, whole(s, n), NULL);
+    cubed_array *within = cb_step_op(s, CUBED_OP_LESS, near, cb_step_whole(s, n), NULL);
+    near = cb_step_op(s, CUBED_OP_MINIMUM, near, cb_step_whole(s, n), NULL);
     const cubed_scalar zero = {{0}};
     cubed_array *wave = cb_step_op(s, CUBED_OP_WHERE, within, chirp(s, near, n, !t->forward),
                                    cb_step_scalar(s, CUBED_COMPLEX128, &zero));

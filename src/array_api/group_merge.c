@@ -14,9 +14,7 @@ static cubed_array *where(cb_steps *s, cubed_array *c, cubed_array *a, cubed_arr
 
 static cubed_array *is_missing(cb_steps *s, const cb_grouping *g, cubed_array *x)
 {
-    const cubed_scalar not_a_time = {.i64 = INT64_MIN};
-    if (!g->time) return cb_step_op(s, CUBED_OP_ISNAN, x, NULL, NULL);
-    return op(s, CUBED_OP_EQUAL, x, cb_step_scalar(s, CUBED_INT64, &not_a_time));
+    return g->time ? cb_step_is_nat(s, x) : cb_step_op(s, CUBED_OP_ISNAN, x, NULL, NULL);
 }
 
 static cubed_array *extreme(cb_steps *s, const cb_grouping *g, cubed_array *a, cubed_array *b)
@@ -63,8 +61,7 @@ static cubed_array *wins(cb_steps *s, const cb_grouping *g, const cb_group_state
 static void merge_positions(cb_steps *s, const cb_grouping *g, const cb_group_states *a,
                             const cb_group_states *b, cb_group_states *out)
 {
-    const cubed_scalar none = {.i64 = 0};
-    cubed_array *zero = cb_step_scalar(s, CUBED_INT64, &none);
+    cubed_array *zero = cb_step_whole(s, 0);
     cubed_array *no_a = op(s, CUBED_OP_LESS, a->plane[1], zero);
     cubed_array *has_b = op(s, CUBED_OP_GREATER_EQUAL, b->plane[1], zero);
     cubed_array *take =

@@ -182,7 +182,6 @@ static cubed_array *with_fill(cb_steps *s, cubed_array *enough, cubed_array *x, 
 static cubed_array *reduce(cb_steps *s, cb_grouping *g, cubed_group_reduction r, cubed_dtype dtype,
                            const cubed_group_options *o)
 {
-    const cubed_scalar zero = {.i64 = 0};
     cb_group_states states = {{NULL}};
     cubed_array *count = NULL, *enough = NULL;
     cubed_kind kind = cubed_dtype_kind(g->x->node.dtype);
@@ -202,8 +201,7 @@ static cubed_array *reduce(cb_steps *s, cb_grouping *g, cubed_group_reduction r,
         cb_group_reduce(s, g, &states);
     }
     if (has_positions(r)) {
-        enough = cb_step_op(s, CUBED_OP_GREATER_EQUAL, states.plane[1],
-                            cb_step_scalar(s, CUBED_INT64, &zero), NULL);
+        enough = cb_step_op(s, CUBED_OP_GREATER_EQUAL, states.plane[1], cb_step_whole(s, 0), NULL);
     } else if (counted) {
         int plane = cb_group_planes(g->kind, g->variant) - 1;
         bool have = r == CUBED_GROUP_COUNT || g->kind == CB_GROUP_M2 || skip;

@@ -167,16 +167,13 @@ static cubed_array *element(times *t, cubed_quantile_method method)
 /* y as times, NaT where there is one among the elements. */
 static cubed_array *as_times(const times *t, cubed_array *y)
 {
-    const cubed_scalar nat = {.i64 = INT64_MIN};
     cubed_reduce_options reduce = CUBED_REDUCE_OPTIONS_INIT;
     reduce.axes = t->o.axes;
     reduce.naxes = t->o.naxes;
     reduce.keepdims = t->o.keepdims;
-    cubed_array *not_a_time = cb_step_scalar(t->s, CUBED_INT64, &nat);
-    cubed_array *missing = cb_step_op(t->s, CUBED_OP_EQUAL, t->ints, not_a_time, NULL);
-    missing = cb_step_reduce(t->s, CUBED_REDUCE_ANY, missing, &reduce);
-    y = cb_step_op(t->s, CUBED_OP_WHERE, missing, not_a_time, y);
-    return cb_step_cast(t->s, y, t->x->node.dtype);
+    cubed_array *missing =
+        cb_step_reduce(t->s, CUBED_REDUCE_ANY, cb_step_is_nat(t->s, t->ints), &reduce);
+    return cb_step_cast(t->s, cb_step_nat_where(t->s, missing, y), t->x->node.dtype);
 }
 
 /* How far each quantile is behind an element on the way to the next, of so many, as it broadcasts with results of ndim
@@ -319,14 +316,13 @@ static cubed_status time_median(cubed_array *x, const cubed_quantile_options *o,
                                 cubed_error *err)
 {
     const double half = 0.5;
-    const cubed_scalar two = {.i64 = 2};
     cb_steps s = {.ctx = x->ctx, .err = err};
     times t = {
         .s = &s, .x = x, .ints = cb_step_cast(&s, x, CUBED_INT64), .q = &half, .n = 1, .o = *o};
     cubed_array *low = element(&t, CUBED_QUANTILE_LOWER);
     cubed_array *high = element(&t, CUBED_QUANTILE_HIGHER);
     cubed_array *y = cb_step_divided_time(&s, cb_step_op(&s, CUBED_OP_ADD, low, high, NULL),
-                                          cb_step_scalar(&s, CUBED_INT64, &two));
+                                          cb_step_whole(&s, 2));
     return cb_steps_end(&s, as_times(&t, y), out);
 }
 

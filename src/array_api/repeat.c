@@ -48,19 +48,17 @@ static cubed_status prepare(cubed_array *x, cubed_array *repeats, const int *axi
 cubed_status cubed_repeat_total(cubed_array *x, cubed_array *repeats, const int *axis,
                                 cubed_array **out, cubed_error *err)
 {
-    const cubed_scalar zero = {.i64 = 0}, wrong = {.i64 = -1};
     const cubed_reduce_options all = CUBED_REDUCE_OPTIONS_INIT;
     repetition r;
     cubed_array *sum = NULL, *any = NULL, *total = NULL;
     cubed_status st = prepare(x, repeats, axis, &r, err);
     cb_steps s = {.ctx = x->ctx, .err = err, .st = st};
-    cubed_array *negative =
-        cb_step_op(&s, CUBED_OP_LESS, r.times, cb_step_scalar(&s, CUBED_INT64, &zero), NULL);
+    cubed_array *negative = cb_step_op(&s, CUBED_OP_LESS, r.times, cb_step_whole(&s, 0), NULL);
     if (s.st == CUBED_OK)
         cb_step(&s, cubed_reduce(CUBED_REDUCE_SUM, r.times, &all, &sum, err), &sum);
     if (s.st == CUBED_OK)
         cb_step(&s, cubed_reduce(CUBED_REDUCE_ANY, negative, &all, &any, err), &any);
-    total = cb_step_op(&s, CUBED_OP_WHERE, any, cb_step_scalar(&s, CUBED_INT64, &wrong), sum);
+    total = cb_step_op(&s, CUBED_OP_WHERE, any, cb_step_whole(&s, -1), sum);
     st = cb_steps_end(&s, total, out);
     drop(&r);
     return st;

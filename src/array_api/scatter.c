@@ -79,12 +79,6 @@ static cubed_array *in_chunks_of(cb_steps *s, const cubed_array *x, cubed_array 
     return cb_step(s, cb_graph_add(s->ctx, &n, &y, &same, s->err), &same);
 }
 
-static cubed_array *whole(cb_steps *s, int64_t value)
-{
-    const cubed_scalar v = {.i64 = value};
-    return cb_step_scalar(s, CUBED_INT64, &v);
-}
-
 /* Positions along the merged axes, in one dimension. What is picked from one axis alone needs no `wrap`. */
 static cubed_array *merged_positions(cb_steps *s, const cubed_array *x, const picked *p, bool wrap)
 {
@@ -106,7 +100,7 @@ static cubed_array *merged_positions(cb_steps *s, const cubed_array *x, const pi
         cubed_array *at = wrap ? cb_step_wrapped(s, p->at[axis], axis, x->shape[axis])
                                : cb_step_cast(s, p->at[axis], CUBED_INT64);
         if (total) {
-            total = cb_step_op(s, CUBED_OP_MULTIPLY, total, whole(s, x->shape[axis]), NULL);
+            total = cb_step_op(s, CUBED_OP_MULTIPLY, total, cb_step_whole(s, x->shape[axis]), NULL);
             at = cb_step_op(s, CUBED_OP_ADD, total, at, NULL);
         }
         total = at;
@@ -258,8 +252,8 @@ static cubed_array *rows_replaced(cb_steps *s, cubed_array *x, cubed_array *at, 
     if (rows)
         behind =
             cb_step(s, cubed_searchsorted(ordered, rows, true, NULL, &behind, s->err), &behind);
-    cubed_array *last = cb_step_op(s, CUBED_OP_SUBTRACT, behind, whole(s, 1), NULL);
-    last = cb_step_op(s, CUBED_OP_MAXIMUM, last, whole(s, 0), NULL);
+    cubed_array *last = cb_step_op(s, CUBED_OP_SUBTRACT, behind, cb_step_whole(s, 1), NULL);
+    last = cb_step_op(s, CUBED_OP_MAXIMUM, last, cb_step_whole(s, 0), NULL);
     cubed_array *found = cb_step_op(s, CUBED_OP_EQUAL, taken(s, ordered, last, 0), rows, NULL);
     cubed_array *fresh = taken(s, value, taken(s, order, last, 0), 0);
     for (int d = 0; d < x->node.grid->ndim; d++) shape[d] = d == 0 ? x->shape[0] : 1;
@@ -310,7 +304,8 @@ cubed_status cubed_scatter_mask(cubed_array *x, cubed_array *mask, cubed_array *
     flat = cb_step(&s, cb_api_flatten(mask, &flat, err), &flat);
     cubed_array *ones = flat ? cb_step_cast(&s, flat, CUBED_INT64) : NULL;
     if (ones) total = cb_step(&s, cubed_reduce(CUBED_REDUCE_SUM, ones, &all, &total, err), &total);
-    cubed_array *fits = cb_step_op(&s, CUBED_OP_EQUAL, total, whole(&s, values->shape[0]), NULL);
+    cubed_array *fits =
+        cb_step_op(&s, CUBED_OP_EQUAL, total, cb_step_whole(&s, values->shape[0]), NULL);
     /* Where there is nothing to put x is what has to be asked for. */
     const bool some = values->shape[0] > 0;
     cubed_array *y = some ? values : x;
@@ -319,9 +314,10 @@ cubed_status cubed_scatter_mask(cubed_array *x, cubed_array *mask, cubed_array *
                              "other than as many values as true elements of the mask");
     if (y && some) {
         rank = cb_step(&s, cubed_cumulative(CUBED_REDUCE_SUM, ones, 0, false, &rank, err), &rank);
-        rank = cb_step_op(&s, CUBED_OP_SUBTRACT, rank, whole(&s, 1), NULL);
-        rank = cb_step_op(&s, CUBED_OP_MAXIMUM, rank, whole(&s, 0), NULL);
-        rank = cb_step_op(&s, CUBED_OP_MINIMUM, rank, whole(&s, values->shape[0] - 1), NULL);
+        rank = cb_step_op(&s, CUBED_OP_SUBTRACT, rank, cb_step_whole(&s, 1), NULL);
+        rank = cb_step_op(&s, CUBED_OP_MAXIMUM, rank, cb_step_whole(&s, 0), NULL);
+        rank =
+            cb_step_op(&s, CUBED_OP_MINIMUM, rank, cb_step_whole(&s, values->shape[0] - 1), NULL);
         y = cb_step_reshaped(&s, taken(&s, y, rank, 0), ndim, x->shape);
         y = replaced(&s, x, mask, y);
     }
@@ -370,13 +366,14 @@ static cubed_array *range_mask(cb_steps *s, const cubed_array *x, int axis, cube
     shape[axis] = x->shape[axis];
     chunks[axis] = cubed_array_chunks(x)[axis];
     at = cb_step(s, cubed_array_index(s->ctx, ndim, shape, chunks, 0, &at, s->err), &at);
-    cubed_array *mask = cb_step_op(
-        s, CUBED_OP_LOGICAL_AND, cb_step_op(s, CUBED_OP_GREATER_EQUAL, at, whole(s, low), NULL),
-        cb_step_op(s, CUBED_OP_LESS_EQUAL, at, whole(s, high), NULL), NULL);
+    cubed_array *mask =
+        cb_step_op(s, CUBED_OP_LOGICAL_AND,
+                   cb_step_op(s, CUBED_OP_GREATER_EQUAL, at, cb_step_whole(s, low), NULL),
+                   cb_step_op(s, CUBED_OP_LESS_EQUAL, at, cb_step_whole(s, high), NULL), NULL);
     if (step == 1) return mask;
-    cubed_array *phase = cb_step_op(s, CUBED_OP_SUBTRACT, at, whole(s, low), NULL);
-    phase = cb_step_op(s, CUBED_OP_REMAINDER, phase, whole(s, step), NULL);
-    phase = cb_step_op(s, CUBED_OP_EQUAL, phase, whole(s, 0), NULL);
+    cubed_array *phase = cb_step_op(s, CUBED_OP_SUBTRACT, at, cb_step_whole(s, low), NULL);
+    phase = cb_step_op(s, CUBED_OP_REMAINDER, phase, cb_step_whole(s, step), NULL);
+    phase = cb_step_op(s, CUBED_OP_EQUAL, phase, cb_step_whole(s, 0), NULL);
     return cb_step_op(s, CUBED_OP_LOGICAL_AND, mask, phase, NULL);
 }
 

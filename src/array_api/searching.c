@@ -27,14 +27,13 @@ static cubed_status search_integers(cubed_array *sorted, cubed_array *values, bo
                                     cubed_array **out, cubed_error *err)
 {
     const bool behind = values->node.dtype == CUBED_UINT64;
-    const cubed_scalar end = {.i64 = behind ? sorted->shape[0] : 0};
     cubed_array *found = NULL;
     cb_steps s = {.ctx = sorted->ctx, .err = err};
     cubed_dtype type = behind ? CUBED_INT64 : CUBED_UINT64;
     cubed_array *a = cb_step_cast(&s, sorted, type), *b = cb_step_cast(&s, values, type);
     if (s.st == CUBED_OK) cb_step(&s, search(a, b, right, &found, err), &found);
     cubed_array *at = cb_step_op(&s, CUBED_OP_WHERE, cb_step_beyond(&s, values),
-                                 cb_step_scalar(&s, CUBED_INT64, &end), found);
+                                 cb_step_whole(&s, behind ? sorted->shape[0] : 0), found);
     return cb_steps_end(&s, at, out);
 }
 

@@ -120,14 +120,12 @@ out:
 static cubed_status number_groups(const cubed_array *x, const groups *g, cubed_array **out,
                                   cubed_error *err)
 {
-    const cubed_scalar one = {.i64 = 1};
     cubed_array *back = NULL, *sums = NULL, *shaped = NULL;
     cb_steps s = {.ctx = x->ctx, .err = err};
     cubed_array *flags = cb_step_cast(&s, g->first, CUBED_INT64);
     if (s.st == CUBED_OK)
         cb_step(&s, cubed_cumulative(CUBED_REDUCE_SUM, flags, 0, false, &sums, err), &sums);
-    cubed_array *rank =
-        cb_step_op(&s, CUBED_OP_SUBTRACT, sums, cb_step_scalar(&s, CUBED_INT64, &one), NULL);
+    cubed_array *rank = cb_step_op(&s, CUBED_OP_SUBTRACT, sums, cb_step_whole(&s, 1), NULL);
     if (s.st == CUBED_OK)
         cb_step(&s, cb_api_sort_runs(g->order, rank, 0, false, g->task_mem, NULL, &back, err),
                 &back);

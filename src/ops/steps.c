@@ -111,6 +111,12 @@ cubed_array *cb_step_float(cb_steps *s, double value)
     return cb_step_scalar(s, CUBED_FLOAT64, &v);
 }
 
+cubed_array *cb_step_whole(cb_steps *s, int64_t value)
+{
+    const cubed_scalar v = {.i64 = value};
+    return cb_step_scalar(s, CUBED_INT64, &v);
+}
+
 cubed_array *cb_step_number(cb_steps *s, const cubed_array *beside, double value)
 {
     if (!beside) return NULL;

@@ -31,8 +31,7 @@ cubed_array *cb_step_reduce(cb_steps *s, cubed_reduction reduction, cubed_array 
 cubed_array *cb_step_part(cb_steps *s, cubed_array *x, int axis, int64_t start, int64_t len,
                           int64_t step);
 cubed_array *cb_step_concat(cb_steps *s, cubed_array *const *parts, int n, int axis);
-/* Of times as int64, where the least one is NaT: a constant; where it is; x with it where the condition holds. */
-cubed_array *cb_step_whole(cb_steps *s, int64_t value);
+/* Of times as int64, where the least one is NaT: where it is; x with it where the condition holds. */
 cubed_array *cb_step_is_nat(cb_steps *s, cubed_array *x);
 cubed_array *cb_step_nat_where(cb_steps *s, cubed_array *condition, cubed_array *x);
 /* The type that dates, or spans of time, are compared in; `name` is for messages. */
@@ -41,8 +40,9 @@ CUBED_MUST_CHECK cubed_status cb_op_common_time(const char *name, const cubed_ar
                                                 cubed_error *err);
 /* int64 by int64, towards 0, as differences of times are divided by numbers. */
 cubed_array *cb_step_divided_time(cb_steps *s, cubed_array *x, cubed_array *n);
-/* Scalars. */
+/* Scalars: float64, int64. */
 cubed_array *cb_step_float(cb_steps *s, double value);
+cubed_array *cb_step_whole(cb_steps *s, int64_t value);
 /* A number in the type that Python's floats have beside an array: float64 beside integers, bools and times, else its
  * own; NULL of NULL. */
 cubed_array *cb_step_number(cb_steps *s, const cubed_array *beside, double value);

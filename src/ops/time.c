@@ -8,12 +8,6 @@
 #include "ops/ops_pkg.h"
 #include "ops/steps.h"
 
-cubed_array *cb_step_whole(cb_steps *s, int64_t value)
-{
-    const cubed_scalar v = {.i64 = value};
-    return cb_step_scalar(s, CUBED_INT64, &v);
-}
-
 cubed_array *cb_step_is_nat(cb_steps *s, cubed_array *x)
 {
     return cb_step_op(s, CUBED_OP_EQUAL, x, cb_step_whole(s, INT64_MIN), NULL);
