@@ -5,6 +5,7 @@
 #include "array_api/sample.h"
 #include "base/error.h"
 #include "cubed/stats.h"
+#include "dtype/scalar.h"
 
 bool cb_sample_take(cb_sample *m, cb_steps *s, const char *name, cubed_array *x,
                     const cubed_reduce_options *options)
@@ -94,11 +95,8 @@ cubed_status cubed_moment(cubed_array *x, double order, const double *center,
 /* NaN where the variance is no more than rounding. */
 static cubed_array *unless_flat(cb_sample *m, cubed_array *y)
 {
-    double unit = ldexp(1, -52);
-    if (m->x->node.dtype == CUBED_FLOAT32) unit = ldexp(1, -23);
-    if (m->x->node.dtype == CUBED_FLOAT16) unit = ldexp(1, -10);
-    if (m->x->node.dtype == CUBED_BFLOAT16) unit = ldexp(1, -7);
-    cubed_array *least = cb_sample_by(m->s, CUBED_OP_MULTIPLY, m->mean, unit);
+    cubed_array *least =
+        cb_sample_by(m->s, CUBED_OP_MULTIPLY, m->mean, cb_dtype_epsilon(m->x->node.dtype));
     least = least ? cb_step_op(m->s, CUBED_OP_SQUARE, least, NULL, NULL) : NULL;
     cubed_array *flat = cb_sample_op(m->s, CUBED_OP_LESS_EQUAL, variance(m), least);
     return cb_step_op(m->s, CUBED_OP_WHERE, flat, cb_step_number(m->s, y, (double)NAN), y);

@@ -6,177 +6,146 @@
 #include "array_api/api_pkg.h"
 #include "array_api/matrix_steps.h"
 #include "base/error.h"
+#include "dtype/scalar.h"
 
 /* --- Steps ------------------------------------------------------------------------------------------- */
 
-/* What becomes of an array, one step after another: each drops its operand. */
-static cubed_status become(cubed_array **x, cubed_status st, cubed_array *y)
+static cubed_array *op(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b)
 {
-    if (st != CUBED_OK) return st;
-    cubed_array_unref(*x);
-    *x = y;
-    return CUBED_OK;
+    return cb_step_op(s, op, a, b, NULL);
 }
 
-static cubed_status unary(cubed_op op, cubed_array **x, cubed_error *err)
+static cubed_array *by(cb_steps *s, cubed_op op, cubed_array *a, double b)
 {
-    cubed_array *y = NULL;
-    cubed_status st = cubed_elementwise(op, x, 1, &y, err);
-    return become(x, st, y);
+    return cb_step_op(s, op, a, cb_step_number(s, a, b), NULL);
 }
 
-static cubed_status binary(cubed_op op, cubed_array **x, cubed_array *with, cubed_error *err)
+static cubed_reduce_options along(const int *axes, int naxes, bool keepdims)
 {
-    cubed_array *y = NULL, *args[2] = {*x, with};
-    cubed_status st = cubed_elementwise(op, args, 2, &y, err);
-    return become(x, st, y);
-}
-
-static cubed_status with_number(cubed_op op, cubed_array **x, double number, cubed_error *err)
-{
-    cubed_scalar v = {.f64 = number};
-    cubed_array *scalar;
-    if ((*x)->node.dtype == CUBED_FLOAT32) v = (cubed_scalar){.f32 = (float)number};
-    CB_TRY(cubed_array_full((*x)->ctx, (*x)->node.dtype, 0, NULL, NULL, &v, &scalar, err));
-    cubed_status st = binary(op, x, scalar, err);
-    cubed_array_unref(scalar);
-    return st;
-}
-
-static cubed_status cast(cubed_array **x, cubed_dtype dtype, cubed_error *err)
-{
-    cubed_array *y = NULL;
-    cubed_status st = cubed_astype(*x, dtype, &y, err);
-    return become(x, st, y);
-}
-
-static cubed_status reduction(cubed_reduction what, cubed_array **x, const int *axes, int naxes,
-                              bool keepdims, cubed_error *err)
-{
-    cubed_array *y = NULL;
     cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;
     o.axes = axes;
     o.naxes = naxes;
     o.keepdims = keepdims;
-    cubed_status st = cubed_reduce(what, *x, &o, &y, err);
-    return become(x, st, y);
+    return o;
 }
 
-static cubed_status new_axis(cubed_array **x, int axis, cubed_error *err)
+static cubed_array *reduced(cb_steps *s, cubed_reduction what, cubed_array *x, int axis,
+                            bool keepdims)
+{
+    const cubed_reduce_options o = along(&axis, 1, keepdims);
+    return cb_step_reduce(s, what, x, &o);
+}
+
+static cubed_array *new_axis(cb_steps *s, cubed_array *x, int axis)
 {
     cubed_array *y = NULL;
-    cubed_status st = cubed_expand_dims(*x, axis, &y, err);
-    return become(x, st, y);
+    if (s->st != CUBED_OK) return NULL;
+    return cb_step(s, cubed_expand_dims(x, axis, &y, s->err), &y);
 }
 
-/* *out takes over x, which is dropped after a failure. */
-static cubed_status hand_over(cubed_status st, cubed_array *x, cubed_array **out)
+static cubed_array *singular_values(cb_steps *s, cubed_array *x, uint64_t task_mem)
 {
-    if (st == CUBED_OK)
-        *out = x;
-    else
-        cubed_array_unref(x);
-    return st;
+    cubed_array *y = NULL;
+    if (s->st != CUBED_OK) return NULL;
+    return cb_step(s, cubed_svdvals(x, task_mem, &y, s->err), &y);
 }
 
 /* --- Norms of vectors -------------------------------------------------------------------------------- */
 
-static bool is_double(cubed_dtype dtype)
+/* |x| in double precision, where squares of single precision neither overflow nor lose digits. */
+static cubed_array *magnitudes(cb_steps *s, const char *name, cubed_array *x)
 {
-    cubed_kind kind = cubed_dtype_kind(dtype);
-    return kind < CUBED_KIND_FLOAT || dtype == CUBED_FLOAT64 || dtype == CUBED_COMPLEX128;
+    const cubed_kind kind = cubed_dtype_kind(x->node.dtype);
+    if (kind > CUBED_KIND_COMPLEX && s->st == CUBED_OK)
+        s->st = cb_fail(s->err, CUBED_E_TYPE, "%s is not defined for %s", name,
+                        cubed_dtype_name(x->node.dtype));
+    x = cb_step_cast(s, x, kind == CUBED_KIND_COMPLEX ? CUBED_COMPLEX128 : CUBED_FLOAT64);
+    return op(s, CUBED_OP_ABS, x, NULL);
 }
 
-/* |x| in double precision, where squares of single precision neither overflow nor lose digits. */
-static cubed_status magnitudes(const char *name, cubed_array *x, cubed_array **out,
-                               cubed_error *err)
+/* In single precision again, if x is. */
+static cubed_array *as_precise_as(cb_steps *s, const cubed_array *x, cubed_array *y)
 {
-    cubed_kind kind = cubed_dtype_kind(x->node.dtype);
-    if (kind > CUBED_KIND_COMPLEX)
-        return cb_fail(err, CUBED_E_TYPE, "%s is not defined for %s", name,
-                       cubed_dtype_name(x->node.dtype));
-    CB_TRY(
-        cubed_astype(x, kind == CUBED_KIND_COMPLEX ? CUBED_COMPLEX128 : CUBED_FLOAT64, out, err));
-    cubed_status st = unary(CUBED_OP_ABS, out, err);
-    return hand_over(st, *out, out);
+    const cubed_dtype dtype = x->node.dtype;
+    const bool is_double = cubed_dtype_kind(dtype) < CUBED_KIND_FLOAT || dtype == CUBED_FLOAT64 ||
+                           dtype == CUBED_COMPLEX128;
+    return is_double ? y : cb_step_cast(s, y, CUBED_FLOAT32);
 }
 
 /* (sum of y**ord)**(1/ord) */
-static cubed_status power_sum(cubed_array **y, double ord, const int *axes, int naxes,
-                              bool keepdims, cubed_error *err)
+static cubed_array *power_sum(cb_steps *s, cubed_array *y, double ord,
+                              const cubed_reduce_options *o)
 {
-    if (ord == 2) {
-        CB_TRY(unary(CUBED_OP_SQUARE, y, err));
-        CB_TRY(reduction(CUBED_REDUCE_SUM, y, axes, naxes, keepdims, err));
-        return unary(CUBED_OP_SQRT, y, err);
-    }
-    if (ord != 1) CB_TRY(with_number(CUBED_OP_POW, y, ord, err));
-    CB_TRY(reduction(CUBED_REDUCE_SUM, y, axes, naxes, keepdims, err));
-    return ord == 1 ? CUBED_OK : with_number(CUBED_OP_POW, y, 1 / ord, err);
+    if (ord == 1) return cb_step_reduce(s, CUBED_REDUCE_SUM, y, o);
+    y = ord == 2 ? op(s, CUBED_OP_SQUARE, y, NULL) : by(s, CUBED_OP_POW, y, ord);
+    y = cb_step_reduce(s, CUBED_REDUCE_SUM, y, o);
+    return ord == 2 ? op(s, CUBED_OP_SQRT, y, NULL) : by(s, CUBED_OP_POW, y, 1 / ord);
 }
 
-static cubed_status norm_of(cubed_array **y, double ord, const int *axes, int naxes, bool keepdims,
-                            cubed_error *err)
+static cubed_array *norm_of(cb_steps *s, cubed_array *y, double ord, const cubed_reduce_options *o)
 {
-    if (isinf(ord))
-        return reduction(ord > 0 ? CUBED_REDUCE_MAX : CUBED_REDUCE_MIN, y, axes, naxes, keepdims,
-                         err);
-    if (ord != 0) return power_sum(y, ord, axes, naxes, keepdims, err);
-    CB_TRY(with_number(CUBED_OP_NOT_EQUAL, y, 0, err));
-    CB_TRY(reduction(CUBED_REDUCE_SUM, y, axes, naxes, keepdims, err));
-    return cast(y, CUBED_FLOAT64, err);
+    if (isinf(ord)) return cb_step_reduce(s, ord > 0 ? CUBED_REDUCE_MAX : CUBED_REDUCE_MIN, y, o);
+    if (ord != 0) return power_sum(s, y, ord, o);
+    y = cb_step_reduce(s, CUBED_REDUCE_SUM, by(s, CUBED_OP_NOT_EQUAL, y, 0), o);
+    return cb_step_cast(s, y, CUBED_FLOAT64);
 }
 
 cubed_status cubed_vector_norm(cubed_array *x, double ord, const int *axes, int naxes,
                                bool keepdims, cubed_array **out, cubed_error *err)
 {
-    cubed_array *y;
     if (isnan(ord)) return cb_fail(err, CUBED_E_ARG, "vector_norm: ord is not a number");
-    CB_TRY(magnitudes("vector_norm", x, &y, err));
-    cubed_status st = norm_of(&y, ord, axes, naxes, keepdims, err);
-    if (st == CUBED_OK && !is_double(x->node.dtype)) st = cast(&y, CUBED_FLOAT32, err);
-    return hand_over(st, y, out);
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    const cubed_reduce_options o = along(axes, naxes, keepdims);
+    cubed_array *y = norm_of(&s, magnitudes(&s, "vector_norm", x), ord, &o);
+    return cb_steps_end(&s, as_precise_as(&s, x, y), out);
 }
 
 /* --- Norms of matrices ------------------------------------------------------------------------------- */
 
 /* From sums along one axis the largest or least one. */
-static cubed_status sums_norm(cubed_array *x, int axis, cubed_reduction of_sums, cubed_array **out,
-                              cubed_error *err)
+static cubed_array *sums_norm(cb_steps *s, cubed_array *x, int axis, cubed_reduction of_sums)
 {
-    int other = axis == -1 ? -2 : -1;
-    cubed_array *y;
-    CB_TRY(magnitudes("matrix_norm", x, &y, err));
-    cubed_status st = reduction(CUBED_REDUCE_SUM, &y, &axis, 1, true, err);
-    if (st == CUBED_OK) st = reduction(of_sums, &y, &other, 1, true, err);
-    if (st == CUBED_OK && !is_double(x->node.dtype)) st = cast(&y, CUBED_FLOAT32, err);
-    return hand_over(st, y, out);
+    cubed_array *y = reduced(s, CUBED_REDUCE_SUM, magnitudes(s, "matrix_norm", x), axis, true);
+    y = reduced(s, of_sums, y, axis == -1 ? -2 : -1, true);
+    return as_precise_as(s, x, y);
 }
 
-static cubed_status singular_norm(cubed_array *x, cubed_reduction of_values, uint64_t task_mem,
-                                  cubed_array **out, cubed_error *err)
+static cubed_array *singular_norm(cb_steps *s, cubed_array *x, cubed_reduction of_values,
+                                  uint64_t task_mem)
 {
-    cubed_array *s;
-    CB_TRY(cubed_svdvals(x, task_mem, &s, err));
-    cubed_status st = reduction(of_values, &s, (const int[]){-1}, 1, true, err);
-    if (st == CUBED_OK) st = new_axis(&s, -1, err);
-    return hand_over(st, s, out);
+    return new_axis(s, reduced(s, of_values, singular_values(s, x, task_mem), -1, true), -1);
 }
 
-static cubed_status matrix_norm(cubed_array *x, cubed_matrix_norm_ord ord, uint64_t task_mem,
-                                cubed_array **out, cubed_error *err)
+static cubed_array *frobenius_norm(cb_steps *s, cubed_array *x)
+{
+    cubed_array *y = NULL;
+    if (s->st != CUBED_OK) return NULL;
+    return cb_step(s, cubed_vector_norm(x, 2, (const int[]){-2, -1}, 2, true, &y, s->err), &y);
+}
+
+/* Axes stay. */
+static cubed_array *norm_of_matrices(cb_steps *s, cubed_array *x, cubed_matrix_norm_ord ord,
+                                     uint64_t task_mem)
 {
     switch (ord) {
-    case CUBED_NORM_FRO: return cubed_vector_norm(x, 2, (const int[]){-2, -1}, 2, true, out, err);
-    case CUBED_NORM_NUC: return singular_norm(x, CUBED_REDUCE_SUM, task_mem, out, err);
-    case CUBED_NORM_1: return sums_norm(x, -2, CUBED_REDUCE_MAX, out, err);
-    case CUBED_NORM_MINUS_1: return sums_norm(x, -2, CUBED_REDUCE_MIN, out, err);
-    case CUBED_NORM_2: return singular_norm(x, CUBED_REDUCE_MAX, task_mem, out, err);
-    case CUBED_NORM_MINUS_2: return singular_norm(x, CUBED_REDUCE_MIN, task_mem, out, err);
-    case CUBED_NORM_INF: return sums_norm(x, -1, CUBED_REDUCE_MAX, out, err);
-    case CUBED_NORM_MINUS_INF: return sums_norm(x, -1, CUBED_REDUCE_MIN, out, err);
+    case CUBED_NORM_FRO: return frobenius_norm(s, x);
+    case CUBED_NORM_NUC: return singular_norm(s, x, CUBED_REDUCE_SUM, task_mem);
+    case CUBED_NORM_1: return sums_norm(s, x, -2, CUBED_REDUCE_MAX);
+    case CUBED_NORM_MINUS_1: return sums_norm(s, x, -2, CUBED_REDUCE_MIN);
+    case CUBED_NORM_2: return singular_norm(s, x, CUBED_REDUCE_MAX, task_mem);
+    case CUBED_NORM_MINUS_2: return singular_norm(s, x, CUBED_REDUCE_MIN, task_mem);
+    case CUBED_NORM_INF: return sums_norm(s, x, -1, CUBED_REDUCE_MAX);
+    case CUBED_NORM_MINUS_INF: return sums_norm(s, x, -1, CUBED_REDUCE_MIN);
     }
-    return cb_fail(err, CUBED_E_ARG, "matrix_norm: ord is number %d", (int)ord);
+    s->st = cb_fail(s->err, CUBED_E_ARG, "matrix_norm: ord is number %d", (int)ord);
+    return NULL;
+}
+
+static cubed_array *without_matrices(cb_steps *s, cubed_array *x)
+{
+    cubed_array *y = NULL;
+    if (s->st != CUBED_OK) return NULL;
+    return cb_step(s, cubed_squeeze(x, (const int[]){-2, -1}, 2, &y, s->err), &y);
 }
 
 /* x has matrices at all. */
@@ -196,13 +165,10 @@ static bool has_empty_matrices(const cubed_array *x)
 cubed_status cubed_matrix_norm(cubed_array *x, cubed_matrix_norm_ord ord, bool keepdims,
                                uint64_t task_mem, cubed_array **out, cubed_error *err)
 {
-    cubed_array *kept;
     CB_TRY(check_matrices("matrix_norm", x, err));
-    CB_TRY(matrix_norm(x, ord, task_mem, &kept, err));
-    if (keepdims) return hand_over(CUBED_OK, kept, out);
-    cubed_status st = cubed_squeeze(kept, (const int[]){-2, -1}, 2, out, err);
-    cubed_array_unref(kept);
-    return st;
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    cubed_array *y = norm_of_matrices(&s, x, ord, task_mem);
+    return cb_steps_end(&s, keepdims ? y : without_matrices(&s, y), out);
 }
 
 cubed_status cubed_matrix_norm_parse(const char *name, double number, cubed_matrix_norm_ord *out,
@@ -234,16 +200,16 @@ cubed_status cubed_matrix_norm_parse(const char *name, double number, cubed_matr
 static cubed_status norm_in(cubed_array *x, const int axes[2], cubed_matrix_norm_ord ord,
                             bool keepdims, uint64_t task_mem, cubed_array **out, cubed_error *err)
 {
-    cubed_array *last = NULL, *norm = NULL;
+    cubed_array *last = NULL, *y = NULL;
+    cb_steps s = {.ctx = x->ctx, .err = err};
     uint32_t mask;
     CB_TRY(cb_api_axes("norm", x->node.grid->ndim, axes, 2, &mask, err));
-    CB_TRY(cubed_moveaxis(x, axes, (const int[]){-2, -1}, 2, &last, err));
-    cubed_status st = cubed_matrix_norm(last, ord, false, task_mem, &norm, err);
-    cubed_array_unref(last);
-    for (int d = 0; d < x->node.grid->ndim && keepdims && st == CUBED_OK; d++) {
-        if (mask >> d & 1) st = new_axis(&norm, d, err);
+    last = cb_step(&s, cubed_moveaxis(x, axes, (const int[]){-2, -1}, 2, &last, err), &last);
+    if (last) y = without_matrices(&s, norm_of_matrices(&s, last, ord, task_mem));
+    for (int d = 0; d < x->node.grid->ndim && keepdims; d++) {
+        if (mask >> d & 1) y = new_axis(&s, y, d);
     }
-    return hand_over(st, norm, out);
+    return cb_steps_end(&s, y, out);
 }
 
 cubed_status cubed_norm(cubed_array *x, const cubed_norm_options *options, uint64_t task_mem,
@@ -270,8 +236,7 @@ cubed_status cubed_norm(cubed_array *x, const cubed_norm_options *options, uint6
 /* The largest singular value over the smallest one, or the reverse. */
 static cubed_array *ratio(cb_steps *s, cubed_array *x, bool reverse, uint64_t task_mem)
 {
-    cubed_array *values = NULL, *end[2] = {NULL, NULL};
-    values = cb_step(s, cubed_svdvals(x, task_mem, &values, s->err), &values);
+    cubed_array *values = singular_values(s, x, task_mem), *end[2] = {NULL, NULL};
     if (!values) return NULL;
     const int axis = values->node.grid->ndim - 1;
     for (int i = 0; i < 2 && s->st == CUBED_OK; i++) {
@@ -285,7 +250,7 @@ static cubed_array *ratio(cb_steps *s, cubed_array *x, bool reverse, uint64_t ta
 cubed_status cubed_cond(cubed_array *x, cubed_matrix_norm_ord ord, uint64_t task_mem,
                         cubed_array **out, cubed_error *err)
 {
-    cubed_array *y = NULL, *inverse = NULL, *norm[2] = {NULL, NULL};
+    cubed_array *y = NULL, *inverse = NULL;
     CB_TRY(check_matrices("cond", x, err));
     if (has_empty_matrices(x))
         return cb_fail(err, CUBED_E_ARG, "cond: matrices without elements, expected some");
@@ -297,41 +262,28 @@ cubed_status cubed_cond(cubed_array *x, cubed_matrix_norm_ord ord, uint64_t task
         y = ratio(&s, x, ord == CUBED_NORM_MINUS_2, task_mem);
     } else if (s.st == CUBED_OK) {
         inverse = cb_step(&s, cubed_inv(x, task_mem, &inverse, err), &inverse);
-        for (int i = 0; i < 2 && s.st == CUBED_OK; i++)
-            norm[i] = cb_step(
-                &s, cubed_matrix_norm(i == 0 ? x : inverse, ord, false, task_mem, &norm[i], err),
-                &norm[i]);
-        y = cb_step_op(&s, CUBED_OP_MULTIPLY, norm[0], norm[1], NULL);
+        if (inverse)
+            y = op(&s, CUBED_OP_MULTIPLY, norm_of_matrices(&s, x, ord, task_mem),
+                   norm_of_matrices(&s, inverse, ord, task_mem));
+        y = without_matrices(&s, y);
     }
     return cb_steps_end(&s, y, out);
 }
 
 /* --- Ranks and pseudo-inverses ----------------------------------------------------------------------- */
 
-/* Which singular values, along the last axis of s, count as such: more than rtol (NULL: the number of rows
- * or columns of x, whichever is larger, times its type's epsilon) times the largest one. */
-static cubed_status significant(const cubed_array *x, cubed_array *s, cubed_array *rtol,
-                                cubed_array **out, cubed_error *err)
+/* Which singular values, along the last axis, count as such: more than rtol (NULL: the number of rows or columns of x,
+ * whichever is larger, times the values' epsilon) times the largest one. */
+static cubed_array *significant(cb_steps *s, const cubed_array *x, cubed_array *values,
+                                cubed_array *rtol)
 {
-    int ndim = x->node.grid->ndim;
-    double longest = (double)cb_max_i64(x->shape[ndim - 2], x->shape[ndim - 1]);
-    cubed_array *limit = cubed_array_ref(s), *per_matrix = NULL;
-    cubed_status st = reduction(CUBED_REDUCE_MAX, &limit, (const int[]){-1}, 1, true, err);
-    if (st != CUBED_OK) goto out;
-    if (!rtol) {
-        CB_GO(with_number(CUBED_OP_MULTIPLY, &limit,
-                          longest * (is_double(x->node.dtype) ? 0x1p-52 : 0x1p-23), err));
-    } else {
-        per_matrix = cubed_array_ref(rtol);
-        CB_GO(new_axis(&per_matrix, -1, err));
-        CB_GO(binary(CUBED_OP_MULTIPLY, &limit, per_matrix, err));
-    }
-    cubed_array *args[2] = {s, limit};
-    CB_GO(cubed_elementwise(CUBED_OP_GREATER, args, 2, out, err));
-out:
-    cubed_array_unref(limit);
-    cubed_array_unref(per_matrix);
-    return st;
+    if (s->st != CUBED_OK) return NULL;
+    const int ndim = x->node.grid->ndim;
+    const double longest = (double)cb_max_i64(x->shape[ndim - 2], x->shape[ndim - 1]);
+    cubed_array *limit = reduced(s, CUBED_REDUCE_MAX, values, -1, true);
+    limit = rtol ? op(s, CUBED_OP_MULTIPLY, limit, new_axis(s, rtol, -1))
+                 : by(s, CUBED_OP_MULTIPLY, limit, longest * cb_dtype_epsilon(values->node.dtype));
+    return op(s, CUBED_OP_GREATER, values, limit);
 }
 
 /* Zeros in x's place: it has no elements. */
@@ -345,106 +297,75 @@ static cubed_status zeros(const cubed_array *x, cubed_dtype dtype, int ndim, con
 cubed_status cubed_matrix_rank(cubed_array *x, cubed_array *rtol, uint64_t task_mem,
                                cubed_array **out, cubed_error *err)
 {
-    cubed_array *s, *counts = NULL;
     CB_TRY(check_matrices("matrix_rank", x, err));
     if (has_empty_matrices(x))
         return zeros(x, CUBED_INT64, x->node.grid->ndim - 2, x->shape, out, err);
-    CB_TRY(cubed_svdvals(x, task_mem, &s, err));
-    cubed_status st = significant(x, s, rtol, &counts, err);
-    cubed_array_unref(s);
-    if (st == CUBED_OK) st = reduction(CUBED_REDUCE_SUM, &counts, (const int[]){-1}, 1, false, err);
-    return hand_over(st, counts, out);
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    cubed_array *values = singular_values(&s, x, task_mem);
+    cubed_array *count = reduced(&s, CUBED_REDUCE_SUM, significant(&s, x, values, rtol), -1, false);
+    return cb_steps_end(&s, count, out);
 }
 
-/* conj(x)^T */
-static cubed_status adjoint(cubed_array **x, cubed_error *err)
+/* Of empty matrices, transposed. */
+static cubed_array *empty_inverse(cb_steps *s, const cubed_array *x, cubed_dtype dtype)
 {
+    const int ndim = x->node.grid->ndim;
+    int64_t shape[CUBED_MAX_NDIM];
     cubed_array *y = NULL;
-    CB_TRY(unary(CUBED_OP_CONJ, x, err));
-    cubed_status st = cubed_matrix_transpose(*x, &y, err);
-    return become(x, st, y);
+    memcpy(shape, x->shape, sizeof shape);
+    shape[ndim - 2] = x->shape[ndim - 1];
+    shape[ndim - 1] = x->shape[ndim - 2];
+    return cb_step(s, zeros(x, dtype, ndim, shape, &y, s->err), &y);
 }
 
 cubed_status cubed_pinv(cubed_array *x, cubed_array *rtol, uint64_t task_mem, cubed_array **out,
                         cubed_error *err)
 {
-    cubed_array *u = NULL, *s = NULL, *vh = NULL, *counts = NULL, *where[3] = {NULL, NULL, NULL};
-    int ndim = x->node.grid->ndim;
-    cubed_status st;
     CB_TRY(check_matrices("pinv", x, err));
-    CB_TRY(cubed_svd(x, false, task_mem, &u, &s, &vh, err));
-    if (has_empty_matrices(x)) {
-        int64_t shape[CUBED_MAX_NDIM];
-        memcpy(shape, x->shape, sizeof shape);
-        shape[ndim - 2] = x->shape[ndim - 1];
-        shape[ndim - 1] = x->shape[ndim - 2];
-        st = zeros(x, u->node.dtype, ndim, shape, out, err);
-        goto out;
-    }
-    CB_GO(significant(x, s, rtol, &where[0], err));
-    CB_GO(zeros(x, s->node.dtype, 0, NULL, &where[2], err));
-    CB_GO(unary(CUBED_OP_RECIPROCAL, &s, err));
-    where[1] = cubed_array_ref(s);
-    CB_GO(cubed_elementwise(CUBED_OP_WHERE, where, 3, &counts, err));
-    CB_GO(new_axis(&counts, -1, err));
-    CB_GO(adjoint(&u, err));
-    CB_GO(binary(CUBED_OP_MULTIPLY, &u, counts, err));
-    CB_GO(adjoint(&vh, err));
-    CB_GO(cubed_matmul(vh, u, out, err));
-out:
-    cubed_array_unref(u);
-    cubed_array_unref(s);
-    cubed_array_unref(vh);
-    cubed_array_unref(counts);
-    for (int i = 0; i < 3; i++) cubed_array_unref(where[i]);
-    return st;
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    cubed_array *svd[3];
+    cb_step_svd(&s, x, task_mem, svd);
+    cubed_array *u = svd[0], *values = svd[1], *vh = svd[2];
+    if (u && has_empty_matrices(x))
+        return cb_steps_end(&s, empty_inverse(&s, x, u->node.dtype), out);
+    cubed_array *inverse =
+        cb_step_op(&s, CUBED_OP_WHERE, significant(&s, x, values, rtol),
+                   op(&s, CUBED_OP_RECIPROCAL, values, NULL), cb_step_number(&s, values, 0));
+    u = op(&s, CUBED_OP_MULTIPLY, cb_step_adjoint(&s, u), new_axis(&s, inverse, -1));
+    return cb_steps_end(&s, cb_step_product(&s, cb_step_adjoint(&s, vh), u), out);
 }
 
 /* --- Powers ------------------------------------------------------------------------------------------ */
 
-static cubed_status identities(cubed_array *x, cubed_array **out, cubed_error *err)
+static cubed_array *identities(cb_steps *s, cubed_array *x)
 {
-    int ndim = x->node.grid->ndim;
-    int64_t n = x->shape[ndim - 1];
-    cubed_array *eye;
-    CB_TRY(cubed_array_eye(x->ctx, n, n, 0, x->node.dtype, x->chunks + ndim - 2, &eye, err));
-    cubed_status st = cubed_broadcast_to(eye, ndim, x->shape, out, err);
-    cubed_array_unref(eye);
-    return st;
-}
-
-static cubed_status multiply(cubed_array **x, cubed_array *by, cubed_error *err)
-{
-    cubed_array *y = NULL;
-    cubed_status st = cubed_matmul(*x, by, &y, err);
-    return become(x, st, y);
+    const int ndim = x->node.grid->ndim;
+    const int64_t n = x->shape[ndim - 1];
+    cubed_array *eye = NULL;
+    eye = cb_step(
+        s, cubed_array_eye(x->ctx, n, n, 0, x->node.dtype, x->chunks + ndim - 2, &eye, s->err),
+        &eye);
+    return cb_step_broadcast(s, eye, ndim, x->shape);
 }
 
 cubed_status cubed_matrix_power(cubed_array *x, int64_t n, uint64_t task_mem, cubed_array **out,
                                 cubed_error *err)
 {
-    int ndim = x->node.grid->ndim;
-    cubed_array *square, *power = NULL;
-    cubed_status st = CUBED_OK;
+    const int ndim = x->node.grid->ndim;
+    cubed_array *square = x, *inverse = NULL, *power = NULL;
     CB_TRY(check_matrices("matrix_power", x, err));
     if (x->shape[ndim - 2] != x->shape[ndim - 1])
         return cb_fail(err, CUBED_E_ARG,
                        "matrix_power: matrices of %" PRId64 " x %" PRId64 ", expected square ones",
                        x->shape[ndim - 2], x->shape[ndim - 1]);
-    if (n == 0) return identities(x, out, err);
-    if (n < 0)
-        CB_TRY(cubed_inv(x, task_mem, &square, err));
-    else
-        square = cubed_array_ref(x);
-    for (uint64_t left = n < 0 ? -(uint64_t)n : (uint64_t)n; left && st == CUBED_OK; left >>= 1) {
-        if (left & 1 && !power)
-            power = cubed_array_ref(square);
-        else if (left & 1)
-            st = multiply(&power, square, err);
-        if (st == CUBED_OK && left > 1) st = multiply(&square, square, err);
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    if (n == 0) return cb_steps_end(&s, identities(&s, x), out);
+    if (n < 0) square = cb_step(&s, cubed_inv(x, task_mem, &inverse, err), &inverse);
+    for (uint64_t left = n < 0 ? -(uint64_t)n : (uint64_t)n; left && s.st == CUBED_OK; left >>= 1) {
+        if (left & 1) power = power ? cb_step_product(&s, power, square) : square;
+        if (left > 1) square = cb_step_product(&s, square, square);
     }
-    cubed_array_unref(square);
-    return hand_over(st, power, out);
+    return cb_steps_end(&s, power, out);
 }
 
 /* --- Diagonals --------------------------------------------------------------------------------------- */
@@ -533,63 +454,38 @@ cubed_status cubed_diagonal(cubed_array *x, int64_t offset, cubed_array **out, c
 cubed_status cubed_trace(cubed_array *x, int64_t offset, const cubed_dtype *dtype,
                          cubed_array **out, cubed_error *err)
 {
-    cubed_array *y;
-    CB_TRY(diagonal("trace", x, offset, &y, err));
-    cubed_status st = dtype ? cast(&y, *dtype, err) : CUBED_OK;
-    if (st == CUBED_OK) st = reduction(CUBED_REDUCE_SUM, &y, (const int[]){-1}, 1, false, err);
-    if (st == CUBED_OK && dtype) st = cast(&y, *dtype, err);
-    return hand_over(st, y, out);
+    cubed_array *y = NULL;
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    y = cb_step(&s, diagonal("trace", x, offset, &y, err), &y);
+    if (dtype) y = cb_step_cast(&s, y, *dtype);
+    y = reduced(&s, CUBED_REDUCE_SUM, y, -1, false);
+    return cb_steps_end(&s, dtype ? cb_step_cast(&s, y, *dtype) : y, out);
 }
 
 /* --- Products of vectors ----------------------------------------------------------------------------- */
 
 cubed_status cubed_outer(cubed_array *x1, cubed_array *x2, cubed_array **out, cubed_error *err)
 {
-    cubed_array *column;
     if (x1->node.grid->ndim != 1 || x2->node.grid->ndim != 1)
         return cb_fail(err, CUBED_E_ARG, "outer: arrays of %d and %d dimensions, expected 1",
                        x1->node.grid->ndim, x2->node.grid->ndim);
-    CB_TRY(cubed_expand_dims(x1, 1, &column, err));
-    cubed_status st = binary(CUBED_OP_MULTIPLY, &column, x2, err);
-    return hand_over(st, column, out);
+    cb_steps s = {.ctx = x1->ctx, .err = err};
+    return cb_steps_end(&s, op(&s, CUBED_OP_MULTIPLY, cb_step_column(&s, x1), x2), out);
 }
 
-/* The element number i of vectors along an axis, which stays. */
-static cubed_status component(cubed_array *x, int axis, int64_t i, cubed_array **out,
-                              cubed_error *err)
+/* x1[i] x2[k], elements of vectors along an axis, which stays. */
+static cubed_array *product_of(cb_steps *s, cubed_array *x1, int64_t i, cubed_array *x2, int64_t k,
+                               int axis)
 {
-    cubed_slice slices[CUBED_MAX_NDIM];
-    int ndim = x->node.grid->ndim;
-    for (int d = 0; d < ndim; d++) slices[d] = (cubed_slice){0, x->shape[d], 1, false};
-    slices[ndim + axis] = (cubed_slice){i, 1, 1, false};
-    return cubed_slice_array(x, slices, out, err);
-}
-
-/* x1[i] x2[k] - x1[k] x2[i] */
-static cubed_status minor(cubed_array *x1, cubed_array *x2, int axis, int64_t i, int64_t k,
-                          cubed_array **out, cubed_error *err)
-{
-    cubed_array *part[4] = {NULL, NULL, NULL, NULL};
-    cubed_status st;
-    CB_GO(component(x1, axis, i, &part[0], err));
-    CB_GO(component(x2, axis, k, &part[1], err));
-    CB_GO(component(x1, axis, k, &part[2], err));
-    CB_GO(component(x2, axis, i, &part[3], err));
-    CB_GO(binary(CUBED_OP_MULTIPLY, &part[0], part[1], err));
-    CB_GO(binary(CUBED_OP_MULTIPLY, &part[2], part[3], err));
-    CB_GO(binary(CUBED_OP_SUBTRACT, &part[0], part[2], err));
-    *out = cubed_array_ref(part[0]);
-out:
-    for (int p = 0; p < 4; p++) cubed_array_unref(part[p]);
-    return st;
+    return op(s, CUBED_OP_MULTIPLY, cb_step_part(s, x1, x1->node.grid->ndim + axis, i, 1, 1),
+              cb_step_part(s, x2, x2->node.grid->ndim + axis, k, 1, 1));
 }
 
 cubed_status cubed_cross(cubed_array *x1, cubed_array *x2, int axis, cubed_array **out,
                          cubed_error *err)
 {
-    cubed_array *part[3] = {NULL, NULL, NULL};
+    cubed_array *part[3] = {NULL, NULL, NULL}, *y = NULL;
     int n1 = x1->node.grid->ndim, n2 = x2->node.grid->ndim;
-    cubed_status st = CUBED_OK;
     if (axis >= 0 || n1 + axis < 0 || n2 + axis < 0)
         return cb_fail(err, CUBED_E_ARG,
                        "cross: axis %d, expected one of both from the end: -1, ...", axis);
@@ -597,9 +493,12 @@ cubed_status cubed_cross(cubed_array *x1, cubed_array *x2, int axis, cubed_array
         return cb_fail(err, CUBED_E_ARG,
                        "cross: vectors of %" PRId64 " and %" PRId64 " elements, expected 3",
                        x1->shape[n1 + axis], x2->shape[n2 + axis]);
-    for (int i = 0; i < 3; i++) CB_GO(minor(x1, x2, axis, (i + 1) % 3, (i + 2) % 3, &part[i], err));
-    CB_GO(cubed_concat(part, 3, part[0]->node.grid->ndim + axis, out, err));
-out:
-    for (int i = 0; i < 3; i++) cubed_array_unref(part[i]);
-    return st;
+    cb_steps s = {.ctx = x1->ctx, .err = err};
+    for (int i = 0; i < 3; i++) {
+        const int64_t k = (i + 1) % 3, l = (i + 2) % 3;
+        part[i] = op(&s, CUBED_OP_SUBTRACT, product_of(&s, x1, k, x2, l, axis),
+                     product_of(&s, x1, l, x2, k, axis));
+    }
+    if (s.st == CUBED_OK) y = cb_step_concat(&s, part, 3, part[0]->node.grid->ndim + axis);
+    return cb_steps_end(&s, y, out);
 }

@@ -4,6 +4,7 @@
 #include "array_api/api_pkg.h"
 #include "array_api/matrix_steps.h"
 #include "base/error.h"
+#include "dtype/scalar.h"
 
 static cubed_array *op(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b)
 {
@@ -60,17 +61,6 @@ cubed_status cubed_solve_triangular(cubed_array *a, cubed_array *b, bool lower, 
 
 /* --- Least squares ----------------------------------------------------------------------------------------- */
 
-static double precision_of(cubed_dtype dtype)
-{
-    switch (dtype) {
-    case CUBED_FLOAT16: return 0x1p-10;
-    case CUBED_BFLOAT16: return 0x1p-7;
-    case CUBED_FLOAT32:
-    case CUBED_COMPLEX64: return 0x1p-23;
-    default: return 0x1p-52;
-    }
-}
-
 static cubed_array *sum_along_rows(cb_steps *s, cubed_array *x)
 {
     cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;
@@ -112,7 +102,7 @@ cubed_status cubed_lstsq(cubed_array *a, cubed_array *b, const double *rcond, ui
                        b->shape[0]);
     cubed_dtype dtype;
     CB_TRY(cb_floating("lstsq", a, b, &dtype, err));
-    const double precision = precision_of(dtype), longest = (double)cb_max_i64(m, n);
+    const double precision = cb_dtype_epsilon(dtype), longest = (double)cb_max_i64(m, n);
     const double limit = !rcond ? longest * precision : *rcond == -1 ? precision : *rcond;
     a = cb_step_cast(to, a, dtype);
     b = cb_step_column(to, cb_step_cast(to, b, dtype));

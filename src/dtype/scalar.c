@@ -89,6 +89,17 @@ cubed_scalar cb_scalar_from_i64(cubed_dtype dtype, int64_t v)
     return out;
 }
 
+double cb_dtype_epsilon(cubed_dtype dtype)
+{
+    switch (dtype) {
+    case CUBED_FLOAT16: return 0x1p-10;
+    case CUBED_BFLOAT16: return 0x1p-7;
+    case CUBED_FLOAT32:
+    case CUBED_COMPLEX64: return 0x1p-23;
+    default: return 0x1p-52;
+    }
+}
+
 double cubed_half_value(cubed_dtype dtype, uint16_t bits)
 {
     return (double)(dtype == CUBED_FLOAT16 ? cb_half_to_float(bits)

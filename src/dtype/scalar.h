@@ -11,6 +11,8 @@
 void cb_scalar_cast(cubed_dtype from, const cubed_scalar *value, cubed_dtype to, cubed_scalar *out);
 cubed_scalar cb_scalar_from_double(cubed_dtype dtype, double v);
 cubed_scalar cb_scalar_from_i64(cubed_dtype dtype, int64_t v);
+/* From 1 to the next number of a type of floats or complex numbers; of others that of float64, which they are computed in. */
+double cb_dtype_epsilon(cubed_dtype dtype);
 
 /* Conversions of the cast kernels, shared with them so that a constant folded at plan time is the
  * constant that the kernel would make. Out of range: the bits of the nearest representable
