@@ -2,10 +2,13 @@
 
 import json
 import subprocess
+from functools import partial
 
 import numpy as np
+import one_chunk
 import pytest
 from conftest import BIN, check, run
+from one_chunk import read
 
 import zarr
 
@@ -74,48 +77,11 @@ def values(dtype):
     return (x / 8 - 3 if np.dtype(dtype).kind == "f" else x).astype(dtype)
 
 
-def codecs(zarr_format, **conf):
-    if zarr_format == 2:
-        return {"id": "pcodec", **conf}
-    return [{"name": "numcodecs.pcodec", "configuration": conf}]
+codecs = partial(one_chunk.codecs, "pcodec")
 
 
 def write(path, shape, dtype, zarr_format, conf, chunk=None):
-    """An array of one chunk by hand."""
-    path.mkdir()
-    if zarr_format == 3:
-        meta = {
-            "zarr_format": 3,
-            "node_type": "array",
-            "shape": shape,
-            "data_type": dtype,
-            "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": shape}},
-            "chunk_key_encoding": {"name": "default"},
-            "fill_value": 0,
-            "codecs": codecs(3, **conf),
-        }
-    else:
-        meta = {
-            "zarr_format": 2,
-            "shape": shape,
-            "chunks": shape,
-            "dtype": np.dtype(dtype).str,
-            "compressor": codecs(2, **conf),
-            "fill_value": 0,
-            "order": "C",
-            "filters": None,
-        }
-    (path / ("zarr.json" if zarr_format == 3 else ".zarray")).write_text(json.dumps(meta))
-    if chunk is not None:
-        file = path / ("c/0/0" if zarr_format == 3 else "0.0")
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(chunk)
-
-
-def read(path):
-    result = check(run("eval", "x", "--in", f"x={path}", "--json", "--progress", "none"))
-    assert result.run["measured_mem"] <= result.run["projected_mem"]
-    return result.arrays()["result"]
+    one_chunk.write(path, shape, dtype, zarr_format, codecs(zarr_format, **conf), chunk)
 
 
 @pytest.mark.parametrize("zarr_format", [2, 3])

@@ -2,11 +2,14 @@
 
 import json
 import subprocess
+from functools import partial
 
 import numcodecs
 import numpy as np
+import one_chunk
 import pytest
 from conftest import BIN, check, run
+from one_chunk import key_of_chunk, read
 
 import zarr
 
@@ -57,52 +60,12 @@ def values(dtype):
     return (x - 24 if np.dtype(dtype).kind == "i" else x / 8 - 3).astype(dtype)
 
 
-def codecs(zarr_format, **conf):
-    if zarr_format == 2:
-        return {"id": "zfpy", **conf}
-    return [{"name": "numcodecs.zfpy", "configuration": conf}]
+codecs = partial(one_chunk.codecs, "zfpy")
 
 
 def write(path, shape, dtype, zarr_format, conf, chunk=None):
-    """An array of one chunk by hand: zarr-python opens none without the package zfpy."""
-    path.mkdir()
-    if zarr_format == 3:
-        meta = {
-            "zarr_format": 3,
-            "node_type": "array",
-            "shape": shape,
-            "data_type": dtype,
-            "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": shape}},
-            "chunk_key_encoding": {"name": "default"},
-            "fill_value": 0,
-            "codecs": codecs(3, **conf),
-        }
-    else:
-        meta = {
-            "zarr_format": 2,
-            "shape": shape,
-            "chunks": shape,
-            "dtype": np.dtype(dtype).str,
-            "compressor": {"compression_kwargs": {}, **codecs(2, **conf)},
-            "fill_value": 0,
-            "order": "C",
-            "filters": None,
-        }
-    (path / ("zarr.json" if zarr_format == 3 else ".zarray")).write_text(json.dumps(meta))
-    if chunk is not None:
-        file = path / key_of_chunk(zarr_format, len(shape))
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(chunk)
-
-
-def key_of_chunk(zarr_format, ndim):
-    return "c/" + "/".join("0" * ndim) if zarr_format == 3 else ".".join("0" * ndim)
-
-
-def read(path):
-    result = check(run("eval", "x", "--in", f"x={path}", "--json", "--progress", "none"))
-    assert result.run["measured_mem"] <= result.run["projected_mem"]
-    return result.arrays()["result"]
+    more = {"compression_kwargs": {}} if zarr_format == 2 else {}  # which zfpy's has
+    one_chunk.write(path, shape, dtype, zarr_format, codecs(zarr_format, **more, **conf), chunk)
 
 
 @pytest.mark.parametrize("zarr_format", [2, 3])
