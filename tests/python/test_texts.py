@@ -53,7 +53,10 @@ def test_full(kind):
     x = cubed.from_array(texts(kind, 4), chunks=3)
     same(xp.full_like(x, value), np.full_like(x.compute(), value))
     other = {"U": b"ab", "S": "ab"}[kind]
-    for wrong in (5, other):
+    same(xp.full((2,), value, dtype=kind), np.full((2,), value, kind))
+    same(xp.zeros_like(x), np.zeros((4,), x.dtype))
+    same(xp.empty((2,), dtype=kind), np.zeros((2,), kind))
+    for wrong in (5, 0, False, other):
         with pytest.raises(TypeError, match=rf"fill_value is {wrong!r}, expected a text"):
             xp.full((2,), wrong, dtype=f"{kind}3")
 
@@ -92,6 +95,7 @@ def test_other_byte_order():
     x = cubed.from_array(a, chunks=6)
     assert xp.max(x).compute() == max(a)
     same(xp.where(x == "ab", "-", x), np.where(a == "ab", "-", a).astype("U3"))
+    same(xp.full((2,), "ab", dtype=">U3"), np.full((2,), "ab", "U3"))
 
 
 def test_extremes_within_their_memory():

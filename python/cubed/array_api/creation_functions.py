@@ -174,7 +174,8 @@ def empty(
     array([[0, 0, 0],
            [0, 0, 0]])
     """
-    return full(shape, 0, dtype=dtype or np.float64, device=device, chunks=chunks, spec=spec)
+    d = dtype or np.float64
+    return full(shape, _zero(d), dtype=d, device=device, chunks=chunks, spec=spec)
 
 
 @documented(returns="Of x's shape, and of its type unless there is a `dtype`. Lazy.")
@@ -192,7 +193,8 @@ def empty_like(
     >>> cubed.empty_like(cubed.asarray([1.5, 2.5])).compute()
     array([0., 0.])
     """
-    return full_like(x, 0, dtype=dtype, device=device, chunks=chunks, spec=spec)
+    d = lazy(x).dtype if dtype is None else dtype
+    return full_like(x, _zero(d), dtype=d, device=device, chunks=chunks, spec=spec)
 
 
 @documented()
@@ -307,7 +309,10 @@ def full(
     if dtype is None:
         dtype = _type_of(fill_value)
     d = np.dtype(dtype)
-    if d.kind not in "mMSU":
+    if d.kind in "SU":
+        fill_value = _text(fill_value, d)
+        d = fill_value.dtype
+    elif d.kind not in "mM":
         _check_number(fill_value, d)
     extents = normalize_shape(shape)
     value = fill_value.item() if isinstance(fill_value, np.generic) else fill_value
@@ -318,17 +323,22 @@ def full(
         number = int(np.asarray(fill_value).astype(d).view(np.int64))
         out = _core.astype(_core.full("int64", extents, longest(sizes), number), name_of(d))
     elif d.kind in "SU":
-        out = _core.full(name_of(d), extents, longest(sizes), _text(fill_value, d).tobytes())
+        out = _core.full(name_of(d), extents, longest(sizes), fill_value.tobytes())
     else:
         out = _core.full(name_of(d), extents, longest(sizes), value)
     return Array._new(in_chunks(out, sizes, chunks), spec)
 
 
 def _text(value: Any, dtype: np.dtype[Any]) -> NDArray:
-    """One of this type; that of zeros is empty."""
-    if not isinstance(value, bytes if dtype.kind == "S" else str) and value != 0:
+    """One of this type, in the machine's byte order; as long as it is if the type does not say."""
+    if not isinstance(value, bytes if dtype.kind == "S" else str):
         raise TypeError(f"fill_value is {value!r}, expected a text of type {dtype}")
-    return np.array(value or "", dtype)
+    return np.array(value, dtype.newbyteorder("="))
+
+
+def _zero(dtype: DTypeLike) -> Any:
+    """What zeros of a type are: of texts empty ones."""
+    return np.zeros((), dtype)[()] if np.dtype(dtype).kind in "SU" else 0
 
 
 def _check_number(value: Any, dtype: np.dtype[Any]) -> None:
@@ -631,7 +641,8 @@ def zeros(
     array([[0, 0, 0],
            [0, 0, 0]])
     """
-    return full(shape, 0, dtype=dtype or np.float64, device=device, chunks=chunks, spec=spec)
+    d = dtype or np.float64
+    return full(shape, _zero(d), dtype=d, device=device, chunks=chunks, spec=spec)
 
 
 @documented(returns="Of x's shape, and of its type unless there is a `dtype`. Lazy.")
@@ -649,4 +660,5 @@ def zeros_like(
     >>> cubed.zeros_like(cubed.asarray([1.5, 2.5])).compute()
     array([0., 0.])
     """
-    return full_like(x, 0, dtype=dtype, device=device, chunks=chunks, spec=spec)
+    d = lazy(x).dtype if dtype is None else dtype
+    return full_like(x, _zero(d), dtype=d, device=device, chunks=chunks, spec=spec)
