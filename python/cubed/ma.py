@@ -7,6 +7,7 @@ tables at the end; what is left out is listed in docs/numpy.md.
 from __future__ import annotations
 
 import builtins
+import inspect
 import math
 from functools import partial, wraps
 from typing import Any
@@ -40,7 +41,7 @@ __all__ = [
     "getmaskarray", "masked_array", "masked_equal", "masked_greater", "masked_greater_equal",
     "masked_inside", "masked_invalid", "masked_less", "masked_less_equal", "masked_not_equal",
     "masked_outside", "masked_values", "masked_where", "nonzero", "set_fill_value", "where",
-    "allclose", "allequal", "count_masked", "diff", "isMaskedArray", "is_masked", "mask_or",
+    "allclose", "allequal", "asarray", "count_masked", "diff", "isMaskedArray", "is_masked", "mask_or",
     "masked_all", "masked_all_like", "median",
 ]  # fmt: skip
 
@@ -601,6 +602,8 @@ def masked_array(
     x = _lazy(data, chunks, spec)
     x = x if dtype is None else x.astype(dtype)
     new = mask if isinstance(mask, Array) else np.asarray(mask)
+    if new.dtype.kind not in "biufc":
+        raise TypeError(f"mask is {mask!r}, expected bools")
     if isinstance(new, np.ndarray) and new.ndim == 0:
         m = full_like(x, bool(new), dtype=np.bool_)
     else:
@@ -610,7 +613,52 @@ def masked_array(
     return MaskedArray(x, m if old is None else _elements.logical_or(m, old), fill_value)
 
 
-array = masked_array
+@_of_masked(returns="Lazy.")
+def array(
+    data: Any,
+    dtype: DTypeLike = None,
+    *,
+    mask: Any = False,
+    fill_value: Any = None,
+    chunks: ChunksLike = None,
+    spec: Spec | None = None,
+) -> MaskedArray:
+    """A masked array, whose type comes before its mask, as :func:`numpy.ma.array` has it.
+
+    Parameters
+    ----------
+    data : array_like
+        An array, lazy or not, also a masked one of NumPy's.
+    mask : array_like of bool, default False
+        As for :func:`masked_array`.
+    spec : Spec or None
+        What computations of an array that is not lazy may use; None: as configured.
+
+    Examples
+    --------
+    >>> print(cubed.ma.array([1, 2, 3], float, mask=[False, True, False]).compute())
+    [1.0 -- 3.0]
+    """
+    return masked_array(data, mask, dtype, fill_value, chunks=chunks, spec=spec)
+
+
+@_of_masked(returns="Lazy.")
+def asarray(
+    a: Any, dtype: DTypeLike = None, *, chunks: ChunksLike = None, spec: Spec | None = None
+) -> MaskedArray:
+    """A masked array of any other, of which nothing more is masked.
+
+    Parameters
+    ----------
+    spec : Spec or None
+        What computations of an array that is not lazy may use; None: as configured.
+
+    Examples
+    --------
+    >>> print(cubed.ma.asarray([1, 2, 3], float).compute())
+    [1.0 2.0 3.0]
+    """
+    return masked_array(a, dtype=dtype, chunks=chunks, spec=spec)
 
 
 def _lazy(value: Any, chunks: ChunksLike, spec: Spec | None) -> Array:
@@ -1160,22 +1208,24 @@ def _said(function: Any, sentence: str) -> Any:
 
 def _alike(name: str) -> Any:
     own = getattr(_names, name)
-    at = 1 if name == "compress" else 0
+    signature = inspect.signature(own)
+    which = list(signature.parameters)[1 if name == "compress" else 0]
+    several = name.startswith("atleast") or name.endswith("stack")
 
     @wraps(own)
     def function(*args: Any, **kwargs: Any) -> Any:
+        bound = signature.bind(*args, **kwargs)
+        given = bound.arguments[which]
+
         def called(part: Any) -> Any:
-            given = list(args)
-            for i in range(len(args)) if name.startswith("atleast") else (at,):
-                stacked = name.endswith("stack")
-                given[i] = [part(a) for a in args[i]] if stacked else part(args[i])
-            return own(*given, **kwargs)
+            bound.arguments[which] = tuple(map(part, given)) if several else part(given)
+            return own(*bound.args, **bound.kwargs)
 
         data = called(getdata)
-        mask = called(getmaskarray) if name in _ALIKE else getmaskarray(args[at])
+        mask = called(getmaskarray) if name in _ALIKE else getmaskarray(given)
         if isinstance(data, (list, tuple)):
             return [masked_array(d, m) for d, m in zip(data, mask, strict=True)]
-        return masked_array(data, mask, fill_value=getattr(args[at], "_fill", None))
+        return masked_array(data, mask, fill_value=getattr(given, "_fill", None))
 
     return _said(function, "Here what is masked stays so.")
 
@@ -1200,7 +1250,7 @@ def _fill_names() -> None:
         function.__module__ = __name__
     made |= {"around": made["round"], "round_": made["round"], "row_stack": made["vstack"]}
     made |= {"isMA": isMaskedArray, "isarray": isMaskedArray, "getmask": getmaskarray}
-    made |= {"asarray": masked_array, "asanyarray": masked_array}
+    made |= {"asanyarray": asarray}
     made |= {
         name: getattr(_ma, name)
         for name in "MAError MaskError MaskType bool_ default_fill_value nomask".split()

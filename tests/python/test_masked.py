@@ -283,6 +283,31 @@ def test_arranged(name, chunks):
     same(ARRANGED[name](ma, ma.masked_array(a, chunks=chunks)), ARRANGED[name](np.ma, a))
 
 
+@pytest.mark.parametrize("name", ["array", "asarray", "asanyarray"])
+def test_types_come_before_masks(name):
+    for given in ([1, 2, 3], np.ma.array([1, 2, 3], mask=[0, 1, 0])):
+        got, want = (getattr(m, name)(given, np.float32) for m in (ma, np.ma))
+        assert got.dtype == want.dtype
+        same(got, want)
+    want = np.ma.array([1, 2], mask=[True, False])
+    same(ma.array([1, 2], mask=[True, False]), want)
+
+
+def test_masks_of_no_bools_are_refused():
+    for wrong in ("float64", np.float32, ["a", "b"]):
+        with pytest.raises(TypeError, match="mask is .*expected bools"):
+            ma.masked_array([1, 2], wrong)
+
+
+def test_arrays_by_keyword():
+    a = np.ma.array(A, mask=M)
+    x = ma.masked_array(a, chunks=3)
+    same(ma.diag(v=x), np.ma.diag(a))
+    same(ma.compress(condition=[True, False], a=x, axis=0), np.ma.compress([True, False], a, axis=0))
+    with pytest.raises(TypeError, match="missing a required argument"):
+        ma.diag()
+
+
 def test_median_of_nan_that_is_not_masked():
     a = np.array([[1.0, np.nan, 3.0], [1.0, np.nan, 3.0]])
     m = [[False] * 3, [False, True, False]]
