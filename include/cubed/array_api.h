@@ -418,8 +418,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_multi_dot(cubed_array *const *arra
 
 typedef struct cubed_svd_compressed_options {
     size_t struct_size;
-    int64_t
-        n_power_iter; /* how often vectors are multiplied with the matrix and its adjoint, two passes each */
+    /* How often vectors are multiplied with the matrix and its adjoint: two passes each time. */
+    int64_t n_power_iter;
     int64_t n_oversamples; /* how many vectors there are beside the k */
     int64_t seed;          /* of the vectors */
     bool coerce_signs;     /* the sums of right vectors are positive; not of complex matrices */

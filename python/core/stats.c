@@ -85,23 +85,11 @@ static PyObject *normality(PyObject *module, PyObject *args)
     return core_unknown("name", name, "a test of normality");
 }
 
-/* ttest_1samp(x, popmean, axes) */
-static PyObject *ttest_1samp(PyObject *module, PyObject *args)
-{
-    PyObject *left, *right, *given;
-    int axes[CUBED_MAX_NDIM];
-    cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;
-    cubed_array *x, *popmean, *out;
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OOO", &left, &right, &given) ||
-        !core_pair(module, left, right, &x, &popmean) || !take_axes(given, axes, &o))
-        return NULL;
-    cubed_status st = cubed_ttest_1samp(x, popmean, &o, &out, &err);
-    return core_finish(module, st, out, &err);
-}
+typedef cubed_status (*of_two_fn)(cubed_array *a, cubed_array *b,
+                                  const cubed_reduce_options *options, cubed_array **out,
+                                  cubed_error *err);
 
-/* ttest_rel(a, b, axes) */
-static PyObject *ttest_rel(PyObject *module, PyObject *args)
+static PyObject *of_two(PyObject *module, PyObject *args, of_two_fn fn)
 {
     PyObject *left, *right, *given;
     int axes[CUBED_MAX_NDIM];
@@ -111,8 +99,20 @@ static PyObject *ttest_rel(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "OOO", &left, &right, &given) ||
         !core_pair(module, left, right, &a, &b) || !take_axes(given, axes, &o))
         return NULL;
-    cubed_status st = cubed_ttest_rel(a, b, &o, &out, &err);
+    cubed_status st = fn(a, b, &o, &out, &err);
     return core_finish(module, st, out, &err);
+}
+
+/* ttest_1samp(x, popmean, axes) */
+static PyObject *ttest_1samp(PyObject *module, PyObject *args)
+{
+    return of_two(module, args, cubed_ttest_1samp);
+}
+
+/* ttest_rel(a, b, axes) */
+static PyObject *ttest_rel(PyObject *module, PyObject *args)
+{
+    return of_two(module, args, cubed_ttest_rel);
 }
 
 /* ttest_ind(a, b, equal_var, axes) -> (t, degrees of freedom) */

@@ -65,6 +65,7 @@ static void choose(chain *c)
     }
 }
 
+/* As deep as there are matrices. */
 static cubed_array *product(chain *c, int i, int j)
 {
     if (i == j) return c->x[i];

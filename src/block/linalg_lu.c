@@ -8,8 +8,8 @@
 #include "block/params.h"
 
 typedef struct work {
-    int64_t n,
-        m; /* a is n x n, b is n x m; of cholesky half of a's rows and columns; of lu a is n x m, b one row */
+    /* a is n x n, b is n x m; of cholesky half of a's rows and columns; of lu a is n x m, b one row. */
+    int64_t n, m;
     void *a, *b;
     void *panel; /* CB_LINALG_BASE columns of a */
     int64_t *pivot;

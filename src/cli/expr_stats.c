@@ -51,14 +51,16 @@ static cubed_status call_shape(expr_builder *b, const expr *e, int which, cubed_
     EXPR_TRY(expr_get_bool(b, e, "fisher", &fisher));
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
     cubed_status st = get_options(b, e, n > 1 ? e->child[1] : NULL, x, axes, &o);
-    if (st == CUBED_OK)
-        st = expr_located(b, e,
-                          which == KURTOSIS ? cubed_kurtosis(x, fisher, bias, &o, out, b->err)
-                          : which == SKEW
-                              ? cubed_skew(x, bias, &o, out, b->err)
-                              : (which == SKEWTEST       ? cubed_skewtest
-                                 : which == KURTOSISTEST ? cubed_kurtosistest
-                                                         : cubed_normaltest)(x, &o, out, b->err));
+    if (st == CUBED_OK) {
+        switch (which) {
+        case KURTOSIS: st = cubed_kurtosis(x, fisher, bias, &o, out, b->err); break;
+        case SKEW: st = cubed_skew(x, bias, &o, out, b->err); break;
+        case SKEWTEST: st = cubed_skewtest(x, &o, out, b->err); break;
+        case KURTOSISTEST: st = cubed_kurtosistest(x, &o, out, b->err); break;
+        default: st = cubed_normaltest(x, &o, out, b->err);
+        }
+        st = expr_located(b, e, st);
+    }
     cubed_array_unref(x);
     return st;
 }
@@ -77,12 +79,14 @@ static cubed_status call_ttest(expr_builder *b, const expr *e, int which, cubed_
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
     cubed_status st = expr_get_elements(b, e->child[1], x, &y);
     if (st == CUBED_OK) st = get_options(b, e, n > 2 ? e->child[2] : NULL, x, axes, &o);
-    if (st == CUBED_OK)
-        st = expr_located(b, e,
-                          which == ONE ? cubed_ttest_1samp(x, y, &o, out, b->err)
-                          : which == RELATED
-                              ? cubed_ttest_rel(x, y, &o, out, b->err)
-                              : cubed_ttest_ind(x, y, equal_var, &o, out, NULL, b->err));
+    if (st == CUBED_OK) {
+        switch (which) {
+        case ONE: st = cubed_ttest_1samp(x, y, &o, out, b->err); break;
+        case RELATED: st = cubed_ttest_rel(x, y, &o, out, b->err); break;
+        default: st = cubed_ttest_ind(x, y, equal_var, &o, out, NULL, b->err);
+        }
+        st = expr_located(b, e, st);
+    }
     cubed_array_unref(y);
     cubed_array_unref(x);
     return st;
@@ -118,9 +122,8 @@ static cubed_status call_f_oneway(expr_builder *b, const expr *e, cubed_array **
     EXPR_TRY(expr_check_args(b, e, 1, e->n, names, &n));
     cubed_array **samples = cli_alloc((size_t)n * sizeof *samples);
     cubed_status st = CUBED_OK;
-    for (; made < n && st == CUBED_OK; made++)
+    for (; made < n && st == CUBED_OK; made += st == CUBED_OK)
         st = expr_get_array(b, e->child[made], &samples[made]);
-    if (st != CUBED_OK) made--;
     if (st == CUBED_OK) st = get_options(b, e, NULL, samples[0], axes, &o);
     if (st == CUBED_OK) st = expr_located(b, e, cubed_f_oneway(samples, n, &o, out, b->err));
     for (int i = 0; i < made; i++) cubed_array_unref(samples[i]);

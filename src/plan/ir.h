@@ -79,8 +79,8 @@ typedef struct cb_node {
     bool stored;
     cb_why why;      /* it is */
     uint32_t origin; /* see cubed_array_set_origin; does not travel */
-    const struct cubed_array
-        *array; /* of which flattening made it, only to be compared; does not travel */
+    /* Of which flattening made it, only to be compared; does not travel. */
+    const struct cubed_array *array;
     bool is_target;
     bool any_chunks; /* while planning: nobody minds in which chunks the target is */
     /* While planning, of a copy whose tasks are decided: chunks per axis, and the workers that share one. NULL: they

@@ -162,7 +162,8 @@ static cubed_status put_inner(reading *r, const cb_codec_chain *c, const cb_code
     return CUBED_OK;
 }
 
-/* Of an object, or of an inner chunk that is itself a shard. */
+/* Of an object, or of an inner chunk that is itself a shard: it calls itself once for each step of the chain at most, of
+ * which there are CB_MAX_CODECS. */
 static cubed_status put_shard(reading *r, const cb_codec_chain *c, const cb_codec_step *s,
                               const box *shard, const char *encoded, size_t size, cubed_error *err)
 {
@@ -307,7 +308,7 @@ static cubed_status find_codecs(reading *r, const cb_codecs *known, cubed_error 
     return st;
 }
 
-/* Adds what a shard's index takes while its inner chunks are read, and before. */
+/* Adds what a shard's index takes while its inner chunks are read, and before; as deep as put_shard. */
 static cubed_status add_index(const reading *r, const cb_codec_step *s, cb_need *need,
                               cubed_error *err)
 {
