@@ -320,6 +320,16 @@ cubed_status expr_get_axes(expr_builder *b, const expr *call, const expr *positi
     return CUBED_OK;
 }
 
+cubed_status expr_get_reduced(expr_builder *b, const expr *call, const expr *positional,
+                              const cubed_array *x, int axes[CUBED_MAX_NDIM],
+                              cubed_reduce_options *o)
+{
+    EXPR_TRY(expr_get_bool(b, call, "keepdims", &o->keepdims));
+    EXPR_TRY(expr_get_axes(b, call, positional, x, &o->naxes, axes));
+    if (o->naxes >= 0) o->axes = axes;
+    return CUBED_OK;
+}
+
 cubed_status expr_get_array(expr_builder *b, const expr *e, cubed_array **out)
 {
     value v = {.array = NULL};
@@ -386,14 +396,11 @@ static cubed_status call_reduce(expr_builder *b, const expr *e, const reduction 
     int n, axes[CUBED_MAX_NDIM];
     cubed_array *x;
     EXPR_TRY(expr_check_args(b, e, 1, 2, names, &n));
-    const expr *keepdims = expr_keyword(e, "keepdims"), *by = expr_keyword(e, "resample");
+    const expr *by = expr_keyword(e, "resample");
     if (by) return expr_reject(b, by, "expected resample=\"1D\", in quotes");
     const expr *correction = expr_keyword(e, "correction"), *ddof = expr_keyword(e, "ddof");
     if (correction && ddof) return expr_reject(b, ddof, "ddof= is correction=: give one of them");
     if (!correction) correction = ddof;
-    if (keepdims && keepdims->kind != EXPR_BOOL)
-        return expr_reject(b, keepdims, "expected True or False");
-    o.keepdims = keepdims && keepdims->integer;
     if (correction) {
         value v = {.array = NULL};
         EXPR_TRY(expr_build_value(b, correction, &v));
@@ -405,8 +412,7 @@ static cubed_status call_reduce(expr_builder *b, const expr *e, const reduction 
             return expr_reject(b, correction, "only var and std take a correction");
     }
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
-    cubed_status st = expr_get_axes(b, e, n > 1 ? e->child[1] : NULL, x, &o.naxes, axes);
-    if (o.naxes >= 0) o.axes = axes;
+    cubed_status st = expr_get_reduced(b, e, n > 1 ? e->child[1] : NULL, x, axes, &o);
     if (st == CUBED_OK) st = expr_located(b, e, reduce(r, x, &o, &out->array, b->err));
     cubed_array_unref(x);
     return st;

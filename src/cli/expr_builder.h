@@ -57,6 +57,10 @@ cubed_status expr_check_args(expr_builder *b, const expr *call, int least, int m
 /* Axes from axis= or dim= or a positional argument; *n is -1 if there is none of them. */
 cubed_status expr_get_axes(expr_builder *b, const expr *call, const expr *positional,
                            const cubed_array *x, int *n, int axes[CUBED_MAX_NDIM]);
+/* The same, in `axes`, and keepdims= of what reduces x. */
+cubed_status expr_get_reduced(expr_builder *b, const expr *call, const expr *positional,
+                              const cubed_array *x, int axes[CUBED_MAX_NDIM],
+                              cubed_reduce_options *o);
 /* One axis, positional or by axis= or dim=; `missing` if there is none. */
 cubed_status expr_get_axis(expr_builder *b, const expr *call, const expr *positional,
                            const cubed_array *x, int missing, int *out);

@@ -90,10 +90,8 @@ static cubed_status call_ptp(expr_builder *b, const expr *e, cubed_array **out)
     int n, axes[CUBED_MAX_NDIM];
     cubed_array *x;
     EXPR_TRY(expr_check_args(b, e, 1, 2, names, &n));
-    EXPR_TRY(expr_get_bool(b, e, "keepdims", &o.keepdims));
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
-    cubed_status st = expr_get_axes(b, e, n > 1 ? e->child[1] : NULL, x, &o.naxes, axes);
-    if (o.naxes >= 0) o.axes = axes;
+    cubed_status st = expr_get_reduced(b, e, n > 1 ? e->child[1] : NULL, x, axes, &o);
     if (st == CUBED_OK) st = expr_located(b, e, cubed_ptp(x, &o, out, b->err));
     cubed_array_unref(x);
     return st;
@@ -106,10 +104,8 @@ static cubed_status call_average(expr_builder *b, const expr *e, cubed_array **o
     int n, axes[CUBED_MAX_NDIM];
     cubed_array *x, *weights = NULL;
     EXPR_TRY(expr_check_args(b, e, 1, 2, names, &n));
-    EXPR_TRY(expr_get_bool(b, e, "keepdims", &o.keepdims));
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
-    cubed_status st = expr_get_axes(b, e, n > 1 ? e->child[1] : NULL, x, &o.naxes, axes);
-    if (o.naxes >= 0) o.axes = axes;
+    cubed_status st = expr_get_reduced(b, e, n > 1 ? e->child[1] : NULL, x, axes, &o);
     if (st == CUBED_OK) st = get_optional(b, e, NULL, "weights", NULL, &weights);
     if (st == CUBED_OK) st = expr_located(b, e, cubed_average(x, weights, &o, out, NULL, b->err));
     cubed_array_unref(weights);

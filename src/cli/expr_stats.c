@@ -4,17 +4,6 @@
 #include "cli.h"
 #include "expr_builder.h"
 
-/* Axes and keepdims= of what a call does with x. */
-static cubed_status get_options(expr_builder *b, const expr *e, const expr *positional,
-                                const cubed_array *x, int axes[CUBED_MAX_NDIM],
-                                cubed_reduce_options *o)
-{
-    EXPR_TRY(expr_get_bool(b, e, "keepdims", &o->keepdims));
-    EXPR_TRY(expr_get_axes(b, e, positional, x, &o->naxes, axes));
-    if (o->naxes >= 0) o->axes = axes;
-    return CUBED_OK;
-}
-
 static cubed_status call_moment(expr_builder *b, const expr *e, cubed_array **out)
 {
     static const char *const names[] = {"order", "center", "axis", "dim", "keepdims", NULL};
@@ -28,7 +17,7 @@ static cubed_status call_moment(expr_builder *b, const expr *e, cubed_array **ou
     if (power) EXPR_TRY(expr_get_number(b, power, &order));
     if (about) EXPR_TRY(expr_get_number(b, about, &center));
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
-    cubed_status st = get_options(b, e, n > 2 ? e->child[2] : NULL, x, axes, &o);
+    cubed_status st = expr_get_reduced(b, e, n > 2 ? e->child[2] : NULL, x, axes, &o);
     if (st == CUBED_OK)
         st = expr_located(b, e,
                           cubed_moment(x, order.re, about ? &center.re : NULL, &o, out, b->err));
@@ -50,7 +39,7 @@ static cubed_status call_shape(expr_builder *b, const expr *e, int which, cubed_
     EXPR_TRY(expr_get_bool(b, e, "bias", &bias));
     EXPR_TRY(expr_get_bool(b, e, "fisher", &fisher));
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
-    cubed_status st = get_options(b, e, n > 1 ? e->child[1] : NULL, x, axes, &o);
+    cubed_status st = expr_get_reduced(b, e, n > 1 ? e->child[1] : NULL, x, axes, &o);
     if (st == CUBED_OK) {
         switch (which) {
         case KURTOSIS: st = cubed_kurtosis(x, fisher, bias, &o, out, b->err); break;
@@ -78,7 +67,7 @@ static cubed_status call_ttest(expr_builder *b, const expr *e, int which, cubed_
     EXPR_TRY(expr_get_bool(b, e, "equal_var", &equal_var));
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
     cubed_status st = expr_get_elements(b, e->child[1], x, &y);
-    if (st == CUBED_OK) st = get_options(b, e, n > 2 ? e->child[2] : NULL, x, axes, &o);
+    if (st == CUBED_OK) st = expr_get_reduced(b, e, n > 2 ? e->child[2] : NULL, x, axes, &o);
     if (st == CUBED_OK) {
         switch (which) {
         case ONE: st = cubed_ttest_1samp(x, y, &o, out, b->err); break;
@@ -105,7 +94,7 @@ static cubed_status call_divergence(expr_builder *b, const expr *e, int takes_po
     const expr *lambda = expr_keyword(e, "lambda_");
     if (lambda) EXPR_TRY(expr_get_number(b, lambda, &power));
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
-    cubed_status st = get_options(b, e, NULL, x, axes, &o);
+    cubed_status st = expr_get_reduced(b, e, NULL, x, axes, &o);
     if (st == CUBED_OK && n > 1) st = expr_get_elements(b, e->child[1], x, &expected);
     if (st == CUBED_OK)
         st = expr_located(b, e, cubed_power_divergence(x, expected, power.re, &o, out, b->err));
@@ -124,7 +113,7 @@ static cubed_status call_f_oneway(expr_builder *b, const expr *e, cubed_array **
     cubed_status st = CUBED_OK;
     for (; made < n && st == CUBED_OK; made += st == CUBED_OK)
         st = expr_get_array(b, e->child[made], &samples[made]);
-    if (st == CUBED_OK) st = get_options(b, e, NULL, samples[0], axes, &o);
+    if (st == CUBED_OK) st = expr_get_reduced(b, e, NULL, samples[0], axes, &o);
     if (st == CUBED_OK) st = expr_located(b, e, cubed_f_oneway(samples, n, &o, out, b->err));
     for (int i = 0; i < made; i++) cubed_array_unref(samples[i]);
     cli_free(samples);
