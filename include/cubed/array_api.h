@@ -472,7 +472,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_norm(cubed_array *x,
                                                    uint64_t task_mem, cubed_array **out,
                                                    cubed_error *err);
 /* The norm times that of the inverse; of CUBED_NORM_2 the largest singular value over the smallest one, of -2 the
- * reverse. */
+ * reverse, both infinite of zeros. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_cond(cubed_array *x, cubed_matrix_norm_ord ord,
                                                    uint64_t task_mem, cubed_array **out,
                                                    cubed_error *err);

@@ -233,7 +233,7 @@ cubed_status cubed_norm(cubed_array *x, const cubed_norm_options *options, uint6
 
 /* --- Condition numbers ------------------------------------------------------------------------------- */
 
-/* The largest singular value over the smallest one, or the reverse. */
+/* The largest singular value over the smallest one, or the reverse; infinite where all are 0, as NumPy has it. */
 static cubed_array *ratio(cb_steps *s, cubed_array *x, bool reverse, uint64_t task_mem)
 {
     cubed_array *values = singular_values(s, x, task_mem), *end[2] = {NULL, NULL};
@@ -244,7 +244,9 @@ static cubed_array *ratio(cb_steps *s, cubed_array *x, bool reverse, uint64_t ta
             cb_step_part(s, values, axis, i == 0 ? 0 : values->shape[axis] - 1, 1, 1);
         if (one) end[i] = cb_step(s, cubed_squeeze(one, &axis, 1, &end[i], s->err), &end[i]);
     }
-    return cb_step_op(s, CUBED_OP_DIVIDE, end[reverse], end[!reverse], NULL);
+    cubed_array *y = op(s, CUBED_OP_DIVIDE, end[reverse], end[!reverse]);
+    return cb_step_op(s, CUBED_OP_WHERE, by(s, CUBED_OP_EQUAL, end[0], 0),
+                      cb_step_number(s, end[0], HUGE_VAL), y);
 }
 
 cubed_status cubed_cond(cubed_array *x, cubed_matrix_norm_ord ord, uint64_t task_mem,

@@ -350,6 +350,14 @@ static void test_condition_numbers(void **state)
         compute(f, cubed_cond(matrix(f, 3, 3, a), rows[i].ord, 0, &y, &f->err), &y, &got);
         check_close(&got, &rows[i].want, 1, "cond");
     }
+    static const double zeros[9];
+    for (int i = 0; i < 2; i++) {
+        cubed_array *y;
+        double got;
+        const cubed_matrix_norm_ord ord = i == 0 ? CUBED_NORM_2 : CUBED_NORM_MINUS_2;
+        compute(f, cubed_cond(matrix(f, 3, 3, zeros), ord, 0, &y, &f->err), &y, &got);
+        assert_true(isinf(got) && got > 0);
+    }
 }
 
 static void test_norms(void **state)

@@ -330,10 +330,10 @@ def full(
 
 
 def _text(value: Any, dtype: np.dtype[Any]) -> NDArray:
-    """One of this type, in the machine's byte order; as long as it is if the type does not say."""
+    """One of this type, in the machine's byte order, cut to its length: 1 if it does not say."""
     if not isinstance(value, bytes if dtype.kind == "S" else str):
         raise TypeError(f"fill_value is {value!r}, expected a text of type {dtype}")
-    return np.array(value, dtype.newbyteorder("="))
+    return np.array(value, np.empty((), dtype.newbyteorder("=")).dtype)
 
 
 def _zero(dtype: DTypeLike) -> Any:
