@@ -6,7 +6,6 @@ tables at the end; what is left out is listed in docs/numpy.md.
 
 from __future__ import annotations
 
-import builtins
 import inspect
 import math
 from functools import partial, wraps
@@ -834,7 +833,7 @@ def masked_values(
     data = getdata(x)
     if kind_of(data.dtype) not in "fc":
         return masked_equal(x, value)
-    near = _elements.abs(data - value) <= atol + rtol * builtins.abs(value)
+    near = _names.isclose(data, value, rtol=rtol, atol=atol)
     return masked_array(x, near, fill_value=value)
 
 
@@ -1127,7 +1126,7 @@ def median(a: Any, axis: Axis = None, keepdims: bool = False) -> MaskedArray:
     3.5
     """
     x = masked_array(a)
-    x = x if kind_of(x.dtype) == "f" else x.astype(np.float64)
+    x = x.astype(np.float64) if kind_of(x.dtype) in "biu" else x
     out = _names.nanmedian(x.filled(np.nan), axis=axis, keepdims=keepdims)
     bad = _any(_elements.isnan(x.filled(0)), axis=axis, keepdims=keepdims)
     return x._reduced(_where(bad, out.dtype.type(np.nan), out), axis, keepdims)
@@ -1161,7 +1160,7 @@ atleast_1d atleast_2d atleast_3d column_stack dstack hstack stack vstack
 """.split()
 
 #: What is done to values only: the mask stays.
-_VALUES = "angle clip empty_like ones_like round zeros_like".split()
+_VALUES = "angle around clip empty_like ones_like zeros_like".split()
 
 #: What has no mask.
 _MADE = "arange empty fromfunction indices ones zeros".split()
@@ -1248,7 +1247,7 @@ def _fill_names() -> None:
     for name, function in made.items():
         function.__name__ = function.__qualname__ = name
         function.__module__ = __name__
-    made |= {"around": made["round"], "round_": made["round"], "row_stack": made["vstack"]}
+    made |= {"round": made["around"], "round_": made["around"], "row_stack": made["vstack"]}
     made |= {"isMA": isMaskedArray, "isarray": isMaskedArray, "getmask": getmaskarray}
     made |= {"asanyarray": asarray}
     made |= {

@@ -250,7 +250,8 @@ ARRANGED = {
     "row_stack": lambda m, x: m.vstack([x, x]) if m is np.ma else m.row_stack([x, x]),
     "angle": lambda m, x: m.angle(x),
     "clip": lambda m, x: m.clip(x, -0.5, 0.5),
-    "round": lambda m, x: m.round(x),
+    "round": lambda m, x: m.round(x, 1),
+    "round_": lambda m, x: m.round_(x, decimals=-1),
     "around": lambda m, x: m.around(x),
     "zeros_like": lambda m, x: m.zeros_like(x),
     "ones_like": lambda m, x: m.ones_like(x),
@@ -297,6 +298,17 @@ def test_masks_of_no_bools_are_refused():
     for wrong in ("float64", np.float32, ["a", "b"]):
         with pytest.raises(TypeError, match="mask is .*expected bools"):
             ma.masked_array([1, 2], wrong)
+
+
+@pytest.mark.parametrize("value", [1.1, np.inf, -np.inf])
+def test_masked_values_that_are_not_finite(value):
+    data = np.array([1.0, 1.1, np.inf, -np.inf, np.nan])
+    same(ma.masked_values(data, value), np.ma.masked_values(data, value))
+
+
+def test_median_of_complex_numbers_is_refused():
+    with pytest.raises(TypeError, match="complex128"):
+        ma.median(ma.masked_array([1 + 2j, 3j], [False, True]))
 
 
 def test_arrays_by_keyword():
