@@ -183,6 +183,50 @@ static PyObject *pack(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
+static cubed_status keep_object(void *sink, const void *data, size_t size, cubed_error *err)
+{
+    (void)err; /* the exception says it */
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *bytes = PyBytes_FromStringAndSize(data, (Py_ssize_t)size);
+    *(PyObject **)sink = bytes;
+    PyGILState_Release(gil);
+    return bytes ? CUBED_OK : CUBED_E_CANCELLED;
+}
+
+/* read_object(url, most) -> bytes: see cubed_object_read */
+static PyObject *read_object(PyObject *module, PyObject *args)
+{
+    const char *url;
+    Py_ssize_t most;
+    PyObject *bytes = NULL;
+    cubed_status st;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "sn", &url, &most)) return NULL;
+    if (most < 0) return PyErr_Format(PyExc_ValueError, "most is %zd, expected 0 or more", most);
+    cubed_context *ctx = core_context(core_get_state(module));
+    Py_BEGIN_ALLOW_THREADS;
+    st = cubed_object_read(ctx, url, (size_t)most, keep_object, &bytes, &err);
+    Py_END_ALLOW_THREADS;
+    if (st == CUBED_OK) return bytes;
+    return PyErr_Occurred() ? NULL : core_raise(&err);
+}
+
+/* write_object(url, data): see cubed_object_write */
+static PyObject *write_object(PyObject *module, PyObject *args)
+{
+    const char *url, *data;
+    Py_ssize_t size;
+    cubed_status st;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "sy#", &url, &data, &size)) return NULL;
+    cubed_context *ctx = core_context(core_get_state(module));
+    Py_BEGIN_ALLOW_THREADS;
+    st = cubed_object_write(ctx, url, data, (size_t)size, &err);
+    Py_END_ALLOW_THREADS;
+    if (st != CUBED_OK) return core_raise(&err);
+    Py_RETURN_NONE;
+}
+
 /* storage_option(url, name, value): for stores at the URL and below it; value None: not set; name None: none is. */
 static PyObject *storage_option(PyObject *module, PyObject *args)
 {
@@ -230,10 +274,12 @@ PyMethodDef core_zarr_methods[] = {
     {"members", members, METH_VARARGS, NULL},
     {"pack", pack, METH_VARARGS, NULL},
     {"place", place, METH_VARARGS, NULL},
+    {"read_object", read_object, METH_VARARGS, NULL},
     {"remove_result", remove_result, METH_VARARGS, NULL},
     {"region_target", region_target, METH_VARARGS, NULL},
     {"storage_option", storage_option, METH_VARARGS, NULL},
     {"storage_options", storage_options, METH_NOARGS, NULL},
     {"take_storage_options", take_storage_options, METH_VARARGS, NULL},
+    {"write_object", write_object, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

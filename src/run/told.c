@@ -146,26 +146,51 @@ static cubed_status split_key(cb_zone *zone, cb_place *p, cb_buf *key, cubed_err
     return CUBED_OK;
 }
 
+/* The store that has the object, to be closed, and its key there. */
+static cubed_status open_store_of(cubed_context *ctx, const char *url, cb_zone *zone, cb_buf *key,
+                                  cubed_store **store, cubed_error *err)
+{
+    cb_place p;
+    CB_TRY(cb_place_parse(zone, url, &p, err));
+    CB_TRY(split_key(zone, &p, key, err));
+    if (key->failed) return cb_fail(err, CUBED_E_NOMEM, "no memory for a key");
+    return cb_place_open(&ctx->stores, &p, false, store, err);
+}
+
 cubed_status cubed_object_read(cubed_context *ctx, const char *url, size_t max,
                                cubed_source_sink put, void *sink, cubed_error *err)
 {
     cubed_store *store = NULL;
     cb_zone *zone;
-    cb_place p;
     cb_buf key, bytes;
     cubed_status st;
     CB_TRY(cb_zone_new(&ctx->alloc, &zone, err));
     cb_buf_init(&key, &ctx->alloc);
     cb_buf_init(&bytes, &ctx->alloc);
-    CB_GO(cb_place_parse(zone, url, &p, err));
-    CB_GO(split_key(zone, &p, &key, err));
-    if (key.failed) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for a key"));
-    CB_GO(cb_place_open(&ctx->stores, &p, false, &store, err));
+    CB_GO(open_store_of(ctx, url, zone, &key, &store, err));
     CB_GO(cb_store_read_all(store, key.data, max, &bytes, err));
     CB_GO(put(sink, bytes.data, bytes.size, err));
 out:
     cb_store_close(store);
     cb_buf_free(&bytes);
+    cb_buf_free(&key);
+    cb_zone_free(zone);
+    return st;
+}
+
+cubed_status cubed_object_write(cubed_context *ctx, const char *url, const void *bytes, size_t size,
+                                cubed_error *err)
+{
+    cubed_store *store = NULL;
+    cb_zone *zone;
+    cb_buf key;
+    cubed_status st;
+    CB_TRY(cb_zone_new(&ctx->alloc, &zone, err));
+    cb_buf_init(&key, &ctx->alloc);
+    CB_GO(open_store_of(ctx, url, zone, &key, &store, err));
+    CB_GO(cb_store_put(store, key.data, bytes, size, err));
+out:
+    cb_store_close(store);
     cb_buf_free(&key);
     cb_zone_free(zone);
     return st;

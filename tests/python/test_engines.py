@@ -17,6 +17,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.parse
 import urllib.request
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
@@ -31,8 +32,10 @@ from cubed.diagnostics.history import HistoryCallback
 from cubed.diagnostics.report import ReportCallback
 from cubed.runtime import worker
 from cubed.runtime.create import create_executor
+from cubed.runtime.executors import base
+from cubed.runtime.executors._replies import Replies, leave
 from cubed.runtime.executors.base import EngineExecutor
-from cubed.runtime.executors.futures import FuturesExecutor
+from cubed.runtime.executors.futures import FuturesEngine, FuturesExecutor
 from cubed.runtime.executors.stages import StageEngine
 from cubed.runtime.types import Callback
 from real_servers import REGION, program, running
@@ -597,6 +600,83 @@ def test_a_cluster_without_workers_is_an_error(tmp_path):
     ):
         means(spec, few=True).compute(executor="dask", client=client, start_timeout=0.5)
     assert not left(tmp_path)
+
+
+#: Clusters without workers, in processes of their own: there may be another one in this.
+BEGIN = {
+    "ray": "ray.init(num_cpus=0, include_dashboard=False, object_store_memory=80 << 20)",
+    "pyspark": """
+conf = pyspark.SparkConf().setMaster("local-cluster[0,1,600]").setAppName("cubed")
+conf.setAll([("spark.ui.enabled", "false"), ("spark.driver.host", "127.0.0.1")])
+pyspark.SparkContext(conf=conf)
+""",
+}
+
+
+@pytest.mark.parametrize(("name", "package"), [("Ray", "ray"), ("Spark", "pyspark")])
+def test_clusters_of_others_without_workers_are_errors(tmp_path, name, package):
+    pytest.importorskip(package)
+    code = f"""
+import {package}, test_engines
+{BEGIN[package]}
+spec = test_engines.cubed.Spec({str(tmp_path / "work")!r}, allowed_mem="300MB")
+y = test_engines.means(spec, few=True)
+y.compute(executor={name.lower()!r}, max_workers=2, start_timeout=0.5)
+"""
+    env = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
+    folder = Path(__file__).parent
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=200)
+    assert f"TimeoutError: the cluster of {name} has had no workers for 0.5 s" in done.stderr
+    assert not left(tmp_path)
+
+
+def test_calls_are_lost_whose_worker_is_seen_to_have_ended(tmp_path, monkeypatch):
+    """But not those of which something is heard soon."""
+    monkeypatch.setattr(base, "_LAST_WORDS", 2.0)
+
+    class Seeing(FuturesEngine):
+        def silent(self):
+            return list(self._flying)
+
+    class SeeingExecutor(FuturesExecutor):
+        name = "seeing"
+
+        def connect(self):
+            return Seeing(self.pool, WORKERS)
+
+    with SilentPool(1) as pool:
+        executor = SeeingExecutor(pool=pool, use_backups=False)
+        y = means(cubed.Spec(tmp_path / "work", allowed_mem="300MB", executor=executor), few=True)
+        out, stats = run(y, tmp_path)
+    assert out.tobytes() == expected(y).tobytes()
+    assert stats["num_retries"] == 1
+
+
+def reverse(message):
+    return message[::-1]
+
+
+def end(message):
+    os._exit(1)
+
+
+@pytest.mark.parametrize("scheme", ["", "file://"])
+def test_replies_are_left_in_the_work_directory(tmp_path, scheme):
+    work = tmp_path / "a b"
+    work.mkdir()
+    messages = [worker.message(bytes([i]) * 120, "", "") for i in range(3)]
+    url = scheme + (urllib.parse.quote(str(work)) if scheme else str(work))
+    replies = Replies(url, "plan", messages)
+    leave(replies.calls[1], reverse)
+    assert not replies.someone_died()
+    got = replies.read()
+    assert got[1] == messages[1][::-1]
+    assert all(isinstance(got[i], worker.WorkerLostError) for i in (0, 2))
+    other = multiprocessing.get_context("spawn").Process(target=leave, args=(replies.calls[2], end))
+    other.start()
+    other.join()
+    assert replies.someone_died()
 
 
 def test_lists_are_as_long_as_they_may_be(tmp_path):

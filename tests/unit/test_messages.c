@@ -1,4 +1,5 @@
 /* Messages of a run: what is written is read, byte by byte the same, and what is not is refused. */
+#define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+
+#include "remove_dir.h"
 
 #include "cubed/cubed.h"
 #include "cubed/sys/message.h"
@@ -242,6 +245,49 @@ static void test_ranges_come_back_or_are_refused(void **state)
     }
 }
 
+static void expect_object(cubed_context *ctx, const char *url, const bytes *expected)
+{
+    bytes got = {.size = 0};
+    assert_int_equal(cubed_object_read(ctx, url, MOST, append, &got, NULL), CUBED_OK);
+    assert_int_equal(got.size, expected->size);
+    assert_memory_equal(got.data, expected->data, expected->size);
+}
+
+/* In stores of two kinds, whose objects are replaced whole. */
+static void test_objects_come_back(void **state)
+{
+    char folder[] = "/tmp/cubed-objects-XXXXXX";
+    char urls[3][80];
+    assert_non_null(mkdtemp(folder));
+    snprintf(urls[0], sizeof urls[0], "%s/an answer", folder);
+    snprintf(urls[1], sizeof urls[1], "file://%s/an%%20answer", folder);
+    snprintf(urls[2], sizeof urls[2], "memory://store/answer");
+    for (int i = 0; i < 3; i++) {
+        bytes b = {.size = random_bits() % MOST};
+        for (size_t j = 0; j < b.size; j++) b.data[j] = (uint8_t)random_bits();
+        assert_int_equal(cubed_object_write(*state, urls[i], b.data, b.size, NULL), CUBED_OK);
+        expect_object(*state, urls[i], &b);
+        if (i == 1) expect_object(*state, urls[0], &b); /* the same file */
+    }
+    const bytes none = {.size = 0};
+    assert_int_equal(cubed_object_write(*state, urls[0], none.data, 0, NULL), CUBED_OK);
+    expect_object(*state, urls[0], &none);
+    assert_int_equal(remove_dir(folder), 0);
+}
+
+static void test_objects_nowhere_are_refused(void **state)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    bytes got = {.size = 0};
+    assert_int_equal(cubed_object_write(*state, "memory://store/", "x", 1, &err), CUBED_E_ARG);
+    assert_non_null(strstr(err.message, "names no object"));
+    assert_int_equal(cubed_object_write(*state, "gopher://host/x", "x", 1, &err),
+                     CUBED_E_UNSUPPORTED);
+    assert_int_equal(cubed_object_write(*state, "/proc/nowhere/x", "x", 1, &err), CUBED_E_IO);
+    assert_int_equal(cubed_object_read(*state, "memory://store/none", MOST, append, &got, &err),
+                     CUBED_E_NOT_FOUND);
+}
+
 static int start(void **state)
 {
     cubed_context *ctx;
@@ -264,6 +310,8 @@ int main(void)
         cmocka_unit_test(test_other_versions_are_refused),
         cmocka_unit_test(test_bytes_are_as_documented),
         cmocka_unit_test(test_ranges_come_back_or_are_refused),
+        cmocka_unit_test(test_objects_come_back),
+        cmocka_unit_test(test_objects_nowhere_are_refused),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

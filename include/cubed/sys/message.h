@@ -78,6 +78,10 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_report_read(const cubed_context *c
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_object_read(cubed_context *ctx, const char *url,
                                                           size_t max, cubed_source_sink put,
                                                           void *sink, cubed_error *err);
+/* Puts a whole object there, in place of one that there is: a worker's answer to one that hears of it by stores alone. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_object_write(cubed_context *ctx, const char *url,
+                                                           const void *bytes, size_t size,
+                                                           cubed_error *err);
 
 /* Who works on what messages say. It keeps the plan of the last one, and its run open: with many messages of a run both are
  * read once. Used by one thread at a time; a process may have several. */

@@ -15,12 +15,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Thread, Timer
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from cubed import _core
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
+
+T = TypeVar("T")
 
 #: Of a range in include/cubed/sys/message.h; behind it are texts.
 _RANGE_BYTES = 120
@@ -42,6 +44,10 @@ class TaskTimeoutError(TimeoutError):
     """A task took longer than it may, and could not be ended: its worker ends instead."""
 
 
+class WorkerLostError(ConnectionError):
+    """A worker ended, and did not say what became of its call."""
+
+
 class WorkerEndsError(ConnectionError):
     """A worker that is about to end does not begin anything."""
 
@@ -55,6 +61,15 @@ def message(range_: bytes, work_dir: str, plan_key: str) -> bytes:
     _driver = os.getpid()
     texts = (work_dir, plan_key, _core.version, _core.storage_options())
     return range_ + "\0".join(texts).encode()
+
+
+def _texts(message: bytes) -> list[str]:
+    return message[_RANGE_BYTES:].decode().split("\0")
+
+
+def take_options(message: bytes) -> None:
+    """Has stores in this process be reached by the options in a message."""
+    _core.take_storage_options(_texts(message)[-1])
 
 
 def read_reply(reply: bytes) -> tuple[bytes, str, int]:
@@ -81,13 +96,13 @@ def work(message: bytes) -> bytes:
     """
     if _ends:
         raise WorkerEndsError("this worker ends, as a task of it did not")
-    work_dir, key, version, options = message[_RANGE_BYTES:].decode().split("\0")
+    work_dir, key, version, _ = _texts(message)
     if version != _core.version:
         raise RuntimeError(
             f"the driver has version {version} of cubed, this worker has {_core.version}: install"
             " the same one"
         )
-    _core.take_storage_options(options)
+    take_options(message)
     with _plan(work_dir, key) as plan:
         reports = _run(plan, message[:_RANGE_BYTES])
     name = f"{os.uname().nodename}:{os.getpid()}".encode()
@@ -99,10 +114,9 @@ def _run(plan: _core.Plan, range_: bytes) -> bytes:
     (limit_ms,) = _TIMEOUT.unpack_from(range_)
     if not limit_ms:
         return plan.work(range_)
-    from concurrent.futures import Future, wait  # late: takes a while
+    from concurrent.futures import wait  # late: takes a while
 
-    reply: Future[bytes] = Future()
-    Thread(target=_fulfil, args=(reply, plan, range_), daemon=True).start()
+    reply = in_thread(plan.work, range_)
     while not wait((reply,), _LOOK).done and not plan.is_stuck():
         pass
     if reply.done():
@@ -116,11 +130,20 @@ def _run(plan: _core.Plan, range_: bytes) -> bytes:
     )
 
 
-def _fulfil(reply: Future[bytes], plan: _core.Plan, range_: bytes) -> None:
-    try:
-        reply.set_result(plan.work(range_))
-    except BaseException as e:
-        reply.set_exception(e)
+def in_thread(function: Callable[..., T], *args: Any) -> Future[T]:
+    """A call in a thread of its own, without which the process can end."""
+    from concurrent.futures import Future  # late: takes a while
+
+    future: Future[T] = Future()
+
+    def call() -> None:
+        try:
+            future.set_result(function(*args))
+        except BaseException as e:
+            future.set_exception(e)
+
+    Thread(target=call, daemon=True).start()
+    return future
 
 
 def attempt(message: bytes, function: Callable[[bytes], bytes] | None = None) -> bytes:

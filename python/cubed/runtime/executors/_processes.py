@@ -26,15 +26,6 @@ def lives(name: bytes) -> bool:
     return True
 
 
-def someone_died(calls: Path) -> bool:
-    """Of calls ``calls-0``, ... that are files of replies, each with ``-by``, its process's name,
-    beside it: whether one has lost its process before it replied."""
-    return any(
-        not lives(by.read_bytes()) and not by.with_name(by.name.removesuffix("-by")).exists()
-        for by in calls.parent.glob(f"{calls.name}-*-by")
-    )
-
-
 def end_those_with(mark: str) -> None:
     """Ends other processes of this machine that have a text in their environment."""
     for place in Path("/proc").glob("[0-9]*/environ"):

@@ -7,7 +7,8 @@ import queue
 import struct
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
 from functools import cache
 from importlib import import_module
 from typing import Any, ClassVar
@@ -45,6 +46,10 @@ def token_of(range_: bytes) -> int:
 
 #: Seconds to wait for calls of an engine that has lost some.
 _SHORT_GRACE = 5.0
+#: Seconds that it takes at the most until what a worker said is seen after its end.
+_LAST_WORDS = 5.0
+#: Seconds between looks whether there are workers.
+_LOOK = 2.0
 #: Milliseconds are 32 bits of a message.
 _MOST_SECONDS = (2**32 - 1) // 1000
 
@@ -246,10 +251,21 @@ class Engine(ABC):
         self._flying: dict[Any, bytes] = {}
         self._done: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._workers: dict[str, int] = {}
+        #: Since when they are silent, and those that are lost.
+        self._silent: dict[Any, float] = {}
+        self._lost: set[Any] = set()
+        self._looked = self._served = time.monotonic()
+        #: What was begun for this run alone, and ends with it.
+        self.ends = ExitStack()
 
     def num_workers(self) -> int:
         """Calls that run at a time."""
         return self._wanted
+
+    def has_workers(self) -> bool:
+        """Whether there is a worker now, as far as the engine knows: asked every few seconds in
+        which no call ends."""
+        return True
 
     @abstractmethod
     def submit_one(self, message: bytes) -> Any:
@@ -261,6 +277,15 @@ class Engine(ABC):
             With `add_done_callback`, `cancel` and `result`, as in :mod:`concurrent.futures`.
         """
 
+    def ended(self) -> Iterable[Any]:
+        """Futures in flight that are done, where they have no callbacks; does not wait long."""
+        return ()
+
+    def silent(self) -> Iterable[Any]:
+        """Futures in flight that are not done, whose worker has ended as far as is seen from here.
+        What is not heard of them soon is lost."""
+        return ()
+
     def result(self, future: Any) -> bytes:
         """What a call that has ended returned; what it raised is raised."""
         return future.result()
@@ -271,7 +296,7 @@ class Engine(ABC):
             return "timed out"
         if isinstance(error, worker.WorkerEndsError):
             return "preempted"
-        if isinstance(error, self.may_pass):
+        if isinstance(error, (worker.WorkerLostError, *self.may_pass)):
             return "lost"
         return "transient" if isinstance(error, OSError) else ""
 
@@ -281,8 +306,9 @@ class Engine(ABC):
             future.cancel()
 
     def disconnect(self) -> None:
-        """After the run: gives up what :meth:`EngineExecutor.connect` has made."""
+        """After the run: ends what was begun for it."""
         self._flying.clear()
+        self.ends.close()
 
     # What the driver calls: see python/core/engine.c.
 
@@ -305,19 +331,49 @@ class Engine(ABC):
         future.add_done_callback(self._done.put)
 
     def poll(self, seconds: float) -> Answer | None:
-        """What became of a range; None: nothing is known yet."""
+        """What became of a range; None: nothing is known yet. TimeoutError if there have been no
+        workers for long."""
+        if self._flying and self._done.empty():
+            for future in list(self.ended()) or self._lost_calls():
+                self._done.put(future)
         try:
             future = self._done.get(timeout=seconds)
         except queue.Empty:
+            self._look_for_workers()
             return None
+        self._served = time.monotonic()
         if (range_ := self._flying.pop(future, None)) is None:
             return None  # it was given up
         try:
+            if future in self._lost:
+                raise worker.WorkerLostError("its worker ended without a word")
             reports, name, shift = worker.read_reply(self.result(future))
         except BaseException as e:
             return range_, None, 0, "", 0, e, self.failure(e)
         number = self._workers.setdefault(name, len(self._workers))
         return range_, reports, number, name, shift, None, ""
+
+    def _lost_calls(self) -> list[Any]:
+        now = time.monotonic()
+        self._silent = {future: self._silent.get(future, now) for future in self.silent()}
+        lost = [f for f, since in self._silent.items() if now - since > _LAST_WORDS]
+        self._lost.update(lost)
+        return lost
+
+    def _look_for_workers(self) -> None:
+        """Engines wait for new ones without end."""
+        now = time.monotonic()
+        if now - self._looked < _LOOK:
+            return
+        self._looked = now
+        if self.has_workers():
+            self._served = now
+        elif now - self._served > self.start_timeout:
+            self.grace = min(self.grace, _SHORT_GRACE)
+            name = type(self).__name__.removesuffix("Engine")
+            raise TimeoutError(
+                f"the cluster of {name} has had no workers for {self.start_timeout:g} s"
+            )
 
     def give_up(self, token: int) -> None:
         """Nothing is heard of a range any more: nobody waits for its call, and not for long for

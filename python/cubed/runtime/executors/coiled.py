@@ -15,7 +15,7 @@ class CoiledEngine(DaskEngine):
 
     def __init__(self, client: Any, workers: int) -> None:
         # There are as many only when there is work.
-        super().__init__(client, workers, False, {})
+        super().__init__(client, workers, {})
 
 
 class CoiledExecutor(EngineExecutor):

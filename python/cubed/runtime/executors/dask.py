@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import time
 import uuid
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from cubed.runtime import worker
-from cubed.runtime.executors.base import Answer, Engine, EngineExecutor, needed
-
-#: Seconds between looks whether there are workers.
-_LOOK = 2.0
+from cubed.runtime.executors.base import Engine, EngineExecutor, needed
 
 
 class DaskEngine(Engine):
@@ -20,32 +16,19 @@ class DaskEngine(Engine):
     # The scheduler keeps what workers do not run yet, and takes a while to hear of what has ended.
     in_flight = 4
 
-    def __init__(self, client: Any, workers: int, own: bool, options: Mapping[str, Any]) -> None:
+    def __init__(self, client: Any, workers: int, options: Mapping[str, Any]) -> None:
         super().__init__(workers)
-        self._client, self._own, self._options = client, own, {"retries": 0, **options}
+        self._client, self._options = client, {"retries": 0, **options}
         self._replies: dict[Any, bytes] = {}
-        self._looked = self._alive = time.monotonic()
+
+    def has_workers(self) -> bool:
+        """As the scheduler says."""
+        return bool(self._client.nthreads())
 
     def submit_one(self, message: bytes) -> Any:
         """Starts a call, of a name of its own: calls with the same arguments run once otherwise."""
         key = f"cubed-{uuid.uuid4().hex}"
         return self._client.submit(self.work, message, key=key, **self._options)
-
-    def poll(self, seconds: float) -> Answer | None:
-        """What has ended; TimeoutError if the cluster has had no workers for long: the scheduler
-        waits for new ones without end."""
-        answer, now = super().poll(seconds), time.monotonic()
-        if answer is not None:
-            self._alive = now
-        elif now - self._looked > _LOOK:
-            self._looked = now
-            if self._client.nthreads():
-                self._alive = now
-            elif now - self._alive > self.start_timeout:
-                raise TimeoutError(
-                    f"the cluster of Dask has had no workers for {self.start_timeout:g} s"
-                )
-        return answer
 
     def result(self, future: Any) -> bytes:
         """Its reply, which is asked for with those of all that have ended: that takes as long as
@@ -62,12 +45,6 @@ class DaskEngine(Engine):
         if futures:
             self._client.cancel(futures, force=True)
             self._client.run(worker.stop, self.plan_key, on_error="ignore")
-
-    def disconnect(self) -> None:
-        """Ends the run's own cluster."""
-        super().disconnect()
-        if self._own:
-            self._client.close()
 
 
 class DaskExecutor(EngineExecutor):
@@ -108,13 +85,14 @@ class DaskExecutor(EngineExecutor):
 
     def connect(self) -> DaskEngine:
         """The client, or one of a new cluster."""
-        client, workers = self._client(), self.num_workers()
-        own = client is None
-        if own:
-            client = needed("distributed", "dask").Client(
-                n_workers=workers,
-                threads_per_worker=1,
-                dashboard_address=None,
-                set_as_default=False,
-            )
-        return DaskEngine(client, workers, own, self.kwargs.get("compute_kwargs") or {})
+        given, workers = self._client(), self.num_workers()
+        client = given or needed("distributed", "dask").Client(
+            n_workers=workers,
+            threads_per_worker=1,
+            dashboard_address=None,
+            set_as_default=False,
+        )
+        engine = DaskEngine(client, workers, self.kwargs.get("compute_kwargs") or {})
+        if given is None:
+            engine.ends.callback(client.close)
+        return engine

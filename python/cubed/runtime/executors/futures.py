@@ -27,7 +27,9 @@ class FuturesEngine(Engine):
 
     def _make(self) -> Pool:
         context = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(self._wanted, mp_context=context, initializer=begin_process)
+        pool = ProcessPoolExecutor(self._wanted, mp_context=context, initializer=begin_process)
+        self.ends.callback(pool.shutdown, wait=True, cancel_futures=True)
+        return pool
 
     def submit_one(self, message: bytes) -> Future[bytes]:
         """Starts a call in the pool."""
@@ -62,12 +64,6 @@ class FuturesEngine(Engine):
             self._ending = pool
             for process in list((getattr(pool, "_processes", None) or {}).values()):
                 process.kill()
-
-    def disconnect(self) -> None:
-        """Ends the run's own pool."""
-        super().disconnect()
-        if self._own:
-            self._pool.shutdown(wait=True, cancel_futures=True)
 
 
 class FuturesExecutor(EngineExecutor):

@@ -17,14 +17,14 @@ class ModalEngine(StageEngine):
     """A list of ranges is a map of a function of messages, which calls
     :func:`cubed.runtime.worker.attempt`."""
 
-    def __init__(self, function: Any, local: bool, workers: int, app: ExitStack) -> None:
+    def __init__(self, function: Any, local: bool, workers: int) -> None:
         super().__init__(workers)
         exceptions = needed("modal.exception", "modal")
         self.may_pass: tuple[type[BaseException], ...] = (
             exceptions.ConnectionError,
             exceptions.InternalFailure,
         )
-        self._function, self._local, self._app = function, local, app
+        self._function, self._local = function, local
 
     def run_stage(
         self, call: Callable[[bytes], bytes], messages: list[bytes]
@@ -33,11 +33,6 @@ class ModalEngine(StageEngine):
         if self._local:
             return [self._function.local(message) for message in messages]
         return list(self._function.map(messages, return_exceptions=True))
-
-    def disconnect(self) -> None:
-        """Ends the run's app."""
-        super().disconnect()
-        self._app.close()
 
 
 class ModalExecutor(EngineExecutor):
@@ -79,7 +74,7 @@ class ModalExecutor(EngineExecutor):
 
     def connect(self) -> ModalEngine:
         """The function, of an app that is begun if there is none."""
-        modal, stack = needed("modal", "modal"), ExitStack()
+        modal, ends = needed("modal", "modal"), ExitStack()
         function, mine = self.kwargs.get("function"), self.kwargs
         if function is None:
             options = {k: v for k, v in mine.items() if k in self._app_options and v is not None}
@@ -93,6 +88,8 @@ class ModalExecutor(EngineExecutor):
             decorate = app.function(image=image, retries=0, serialized=True, **options)
             function = decorate(worker.attempt)
             if mine.get("enable_output"):
-                stack.enter_context(modal.enable_output())
-            stack.enter_context(app.run())
-        return ModalEngine(function, bool(mine.get("local")), self.num_workers(), stack)
+                ends.enter_context(modal.enable_output())
+            ends.enter_context(app.run())
+        engine = ModalEngine(function, bool(mine.get("local")), self.num_workers())
+        engine.ends = ends
+        return engine

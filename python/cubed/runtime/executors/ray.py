@@ -11,14 +11,18 @@ from cubed.runtime.executors.base import Engine, EngineExecutor, needed
 class RayEngine(Engine):
     """Ray's tasks, which it does not try again: the driver does."""
 
-    def __init__(self, own: bool, options: Mapping[str, Any], workers: int) -> None:
+    def __init__(self, options: Mapping[str, Any], workers: int) -> None:
         super().__init__(workers)
         self._ray = needed("ray", "ray")
         e = self._ray.exceptions
         self.may_pass: tuple[type[BaseException], ...] = (e.RaySystemError, e.WorkerCrashedError)
-        self._own = own
+        self._cpus = options.get("num_cpus", 1) or 0
         self._remote = self._ray.remote(max_retries=0, **options)(self.work)
         self._refs: dict[Any, Any] = {}
+
+    def has_workers(self) -> bool:
+        """Whether the cluster has the processors of a task."""
+        return self._ray.cluster_resources().get("CPU", 0) >= self._cpus
 
     def submit_one(self, message: bytes) -> Any:
         """Starts a task."""
@@ -32,12 +36,6 @@ class RayEngine(Engine):
         """Tasks that have begun go on: they take no longer than a range."""
         for ref in list(self._refs.values()):
             self._ray.cancel(ref, force=False)
-
-    def disconnect(self) -> None:
-        """Leaves a cluster that the run has made."""
-        super().disconnect()
-        if self._own:
-            self._ray.shutdown()
 
 
 class RayExecutor(EngineExecutor):
@@ -74,4 +72,7 @@ class RayExecutor(EngineExecutor):
         if own:
             options = {"num_cpus": workers, "include_dashboard": False}
             ray.init(**{**options, **(self.kwargs.get("ray_init") or {})})
-        return RayEngine(own, self.kwargs.get("ray_remote") or {}, workers)
+        engine = RayEngine(self.kwargs.get("ray_remote") or {}, workers)
+        if own:
+            engine.ends.callback(ray.shutdown)
+        return engine

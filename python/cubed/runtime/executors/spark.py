@@ -15,19 +15,18 @@ class SparkEngine(StageEngine):
     """A list of ranges is a job with a partition for each. Spark runs those of lost executors
     again."""
 
-    def __init__(self, context: Any, own: bool, workers: int) -> None:
+    def __init__(self, context: Any, workers: int) -> None:
         super().__init__(workers)
-        self._context, self._own = context, own
+        self._context = context
+
+    def has_workers(self) -> bool:
+        """Whether there is a block manager but the driver's, or that works, too."""
+        spark = self._context._jsc.sc()
+        return spark.isLocal() or spark.getExecutorMemoryStatus().size() > 1
 
     def run_stage(self, call: Callable[[bytes], bytes], messages: list[bytes]) -> list[bytes]:
         """Runs a job."""
         return self._context.parallelize(messages, len(messages)).map(call).collect()
-
-    def disconnect(self) -> None:
-        """Stops a context that the run has made."""
-        super().disconnect()
-        if self._own:
-            self._context.stop()
 
 
 class SparkExecutor(EngineExecutor):
@@ -69,7 +68,7 @@ class SparkExecutor(EngineExecutor):
         """The context, or a new one."""
         context, workers = self._context(), self.num_workers()
         if context is not None:
-            return SparkEngine(context, False, workers)
+            return SparkEngine(context, workers)
         pyspark = needed("pyspark", "spark")
         options: Mapping[str, Any] = {
             "spark.master": f"local[{workers}]",
@@ -82,4 +81,6 @@ class SparkExecutor(EngineExecutor):
         context = pyspark.SparkContext(conf=conf)
         if context.master.startswith("local") and "PYSPARK_PYTHON" not in os.environ:
             context.pythonExec = sys.executable  # not what is called python3 on the path
-        return SparkEngine(context, True, workers)
+        engine = SparkEngine(context, workers)
+        engine.ends.callback(context.stop)
+        return engine

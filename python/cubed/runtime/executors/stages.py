@@ -6,7 +6,6 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from functools import partial
-from threading import Thread
 from typing import Any
 
 from cubed.runtime import worker
@@ -14,7 +13,7 @@ from cubed.runtime.executors.base import Answer, Engine, token_of
 
 
 class ListEngine(Engine):
-    """Ranges that are ready go as one list: `poll` starts them."""
+    """Ranges that are ready go in lists: `poll` starts them."""
 
     def __init__(self, workers: int) -> None:
         super().__init__(workers)
@@ -24,9 +23,25 @@ class ListEngine(Engine):
         """Calls go in lists alone."""
         raise NotImplementedError
 
+    @abstractmethod
+    def submit_list(self, messages: list[bytes]) -> Sequence[Any]:
+        """Starts ``self.work(message)`` for each; does not wait. Their futures, in order."""
+
+    def room(self) -> int:
+        """Calls that a list may have that begins now; 0: none is to begin."""
+        return len(self._ready)
+
     def submit(self, range_: bytes) -> None:
         """Keeps a range for the next list."""
         self._ready.append(range_)
+
+    def poll(self, seconds: float) -> Answer | None:
+        """Starts what is ready, and waits for what has ended."""
+        while self._ready and (n := self.room()) > 0:
+            ranges, self._ready = self._ready[:n], self._ready[n:]
+            futures = self.submit_list([self.message(range_) for range_ in ranges])
+            self._flying.update(zip(futures, ranges, strict=True))
+        return super().poll(seconds)
 
     def give_up(self, token: int) -> None:
         """Nothing is heard of a range any more, or it was not started at all."""
@@ -53,8 +68,8 @@ class StageEngine(ListEngine):
 
     def __init__(self, workers: int) -> None:
         super().__init__(workers)
-        #: Threads that wait for lists, and what each gives.
-        self._lists: dict[Thread, list[Future[bytes]]] = {}
+        #: Lists that are waited for, and the futures of their calls.
+        self._lists: dict[Future[None], list[Future[bytes]]] = {}
 
     @abstractmethod
     def run_stage(
@@ -66,30 +81,29 @@ class StageEngine(ListEngine):
         became of all of them.
         """
 
-    def poll(self, seconds: float) -> Answer | None:
-        """Starts what is ready, and waits for what has ended."""
+    def room(self) -> int:
+        """Those that are in flight are as many lists as there may be."""
         # None of a list whose calls were all given up is waited for.
         self._lists = {
-            thread: futures
-            for thread, futures in self._lists.items()
-            if thread.is_alive() and any(f in self._flying for f in futures)
+            ended: futures
+            for ended, futures in self._lists.items()
+            if not ended.done() and any(f in self._flying for f in futures)
         }
-        most = -(-self.in_flight * self._wanted // self.at_a_time)
         # Calls of a list end together: what follows from all of them is the next one, and not a
         # list of what follows from the first.
-        while self._ready and self._done.empty() and len(self._lists) < self.at_a_time:
-            ranges, self._ready = self._ready[:most], self._ready[most:]
-            futures = [Future[bytes]() for _ in ranges]
-            for future, range_ in zip(futures, ranges, strict=True):
-                future.set_running_or_notify_cancel()
-                self._flying[future] = range_
-                future.add_done_callback(self._done.put)
-            messages = [self.message(range_) for range_ in ranges]
-            # A process can end without those that wait for an engine which says nothing.
-            thread = Thread(target=self._run, args=(messages, futures), daemon=True)
-            thread.start()
-            self._lists[thread] = futures
-        return super().poll(seconds)
+        if len(self._lists) >= self.at_a_time or not self._done.empty():
+            return 0
+        return -(-self.in_flight * self._wanted // self.at_a_time)
+
+    def submit_list(self, messages: list[bytes]) -> list[Future[bytes]]:
+        """Starts a thread that waits for the list."""
+        futures = [Future[bytes]() for _ in messages]
+        for future in futures:
+            future.set_running_or_notify_cancel()
+            future.add_done_callback(self._done.put)
+        # A process can end without those that wait for an engine which says nothing.
+        self._lists[worker.in_thread(self._run, messages, futures)] = futures
+        return futures
 
     def _run(self, messages: list[bytes], futures: list[Future[bytes]]) -> None:
         try:

@@ -1,0 +1,75 @@
+"""Replies of calls as objects in the work directory, for engines whose calls give no results."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from cubed import _core
+from cubed.runtime import worker
+from cubed.runtime.executors._processes import lives, name_of
+
+#: What a driver reads of one.
+_MOST_BYTES = 1 << 30
+
+
+def _local(url: str) -> Path | None:
+    """The file of a URL, if it is one."""
+    parts = urlsplit(url)
+    if parts.scheme == "file":
+        return Path(unquote(parts.path))
+    return None if "://" in url else Path(url)
+
+
+def leave(call: tuple[str, bytes], function: Callable[[bytes], bytes]) -> None:
+    """Calls a function with a message, and leaves what it returns where :class:`Replies` looks;
+    processes of this machine leave who they are, first."""
+    url, message = call
+    worker.take_options(message)
+    if (path := _local(url)) is not None:
+        Path(f"{path}-by").write_bytes(name_of(os.getpid()))
+    _core.write_object(url, function(message))
+
+
+class Replies:
+    """Those of a list of messages. They are removed with the run's folder.
+
+    Parameters
+    ----------
+    work_dir, plan_key
+        Where the run's plan is: they lie beside it.
+    messages
+        What is to be replied to.
+    """
+
+    def __init__(self, work_dir: str, plan_key: str, messages: list[bytes]) -> None:
+        self.mark = uuid.uuid4().hex
+        beside = f"{work_dir.rstrip('/')}/{plan_key}-{self.mark}"
+        self._urls = [f"{beside}-{i}" for i in range(len(messages))]
+        #: What :func:`leave` takes.
+        self.calls = list(zip(self._urls, messages, strict=True))
+
+    def someone_died(self) -> bool:
+        """Whether a process of this machine ended before it replied, as far as is known."""
+        return any(_died(path) for url in self._urls if (path := _local(url)) is not None)
+
+    def read(self) -> list[bytes | BaseException]:
+        """What there is, and errors in place of what is missing."""
+        return [_read(url) for url in self._urls]
+
+
+def _died(path: Path) -> bool:
+    by = Path(f"{path}-by")
+    return by.exists() and not lives(by.read_bytes()) and not path.exists()
+
+
+def _read(url: str) -> bytes | BaseException:
+    try:
+        return _core.read_object(url, _MOST_BYTES)
+    except FileNotFoundError:
+        return worker.WorkerLostError("its worker ended without a word")
+    except Exception as e:
+        return e
