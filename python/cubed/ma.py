@@ -353,26 +353,40 @@ class MaskedArray:
         return self._reduced(out, axis, keepdims)
 
     @_of_masked(returns=_ONE)
-    def var(self, axis: Axis = None, *, ddof: float = 0, keepdims: bool = False) -> Any:
+    def var(
+        self,
+        axis: Axis = None,
+        dtype: DTypeLike = None,
+        *,
+        ddof: float = 0,
+        keepdims: bool = False,
+    ) -> Any:
         """Variances of what is not masked; where too little is left they are masked.
 
         >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
         >>> float(x.var().compute())
         6.25
         """
-        out = self._values.var(axis, ddof=ddof, keepdims=keepdims, where=~self._hidden)
+        out = self._values.var(axis, dtype, ddof=ddof, keepdims=keepdims, where=~self._hidden)
         few = self.count(axis, keepdims) <= ddof
         return MaskedArray(out, few, self._fill)
 
     @_of_masked(returns=_ONE)
-    def std(self, axis: Axis = None, *, ddof: float = 0, keepdims: bool = False) -> Any:
+    def std(
+        self,
+        axis: Axis = None,
+        dtype: DTypeLike = None,
+        *,
+        ddof: float = 0,
+        keepdims: bool = False,
+    ) -> Any:
         """Standard deviations of what is not masked; where too little is left they are masked.
 
         >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
         >>> float(x.std().compute())
         2.5
         """
-        out = self.var(axis, ddof=ddof, keepdims=keepdims)
+        out = self.var(axis, dtype, ddof=ddof, keepdims=keepdims)
         return MaskedArray(_elements.sqrt(out.data), out.mask, self._fill)
 
     def _extreme(self, largest: bool, axis: Axis, keepdims: bool) -> MaskedArray:
@@ -441,7 +455,7 @@ class MaskedArray:
         return self._reduced(out, axis, keepdims)
 
     @_of_masked(returns=_SAME)
-    def cumsum(self, axis: int | None = None) -> MaskedArray:
+    def cumsum(self, axis: int | None = None, dtype: DTypeLike = None) -> MaskedArray:
         """Running sums, in which masked elements are 0; they stay masked.
 
         >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
@@ -450,10 +464,10 @@ class MaskedArray:
         """
         x = self.ravel() if axis is None else self
         (d,) = (0,) if axis is None else normalize_axes(axis, self.ndim)
-        return MaskedArray(cumulative_sum(x.filled(0), axis=d), x.mask, self._fill)
+        return MaskedArray(cumulative_sum(x.filled(0), axis=d, dtype=dtype), x.mask, self._fill)
 
     @_of_masked(returns=_SAME)
-    def cumprod(self, axis: int | None = None) -> MaskedArray:
+    def cumprod(self, axis: int | None = None, dtype: DTypeLike = None) -> MaskedArray:
         """Running products, in which masked elements are 1; they stay masked.
 
         >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
@@ -462,17 +476,17 @@ class MaskedArray:
         """
         x = self.ravel() if axis is None else self
         (d,) = (0,) if axis is None else normalize_axes(axis, self.ndim)
-        return MaskedArray(cumulative_prod(x.filled(1), axis=d), x.mask, self._fill)
+        return MaskedArray(cumulative_prod(x.filled(1), axis=d, dtype=dtype), x.mask, self._fill)
 
     @_of_masked(returns=_SAME)
-    def anom(self, axis: Axis = None) -> MaskedArray:
+    def anom(self, axis: Axis = None, dtype: DTypeLike = None) -> MaskedArray:
         """The elements less their mean.
 
         >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
         >>> print(x.anom().compute())
         [-2.5 -- 2.5]
         """
-        return self - self.mean(axis, keepdims=axis is not None)
+        return self - self.mean(axis, dtype, keepdims=axis is not None)
 
     # --- Operators ---------------------------------------------------------------------------
 
@@ -895,8 +909,20 @@ def nonzero(a: Any) -> tuple[Array, ...]:
 
 
 @_of_masked(returns="Without the axis; None: all of them. Masked where weights sum to 0. Lazy.")
-def average(a: Any, axis: int | None = None, weights: Any = None) -> MaskedArray:
-    """The mean with weights of what is not masked.
+def average(
+    a: Any,
+    axis: int | None = None,
+    weights: Any = None,
+    returned: bool = False,
+    *,
+    keepdims: bool = False,
+) -> Any:
+    """The mean with weights of what is not masked; with `returned` also their sums.
+
+    Parameters
+    ----------
+    returned : bool, default False
+        Whether the sums of weights are given, too: of elements where there are no weights.
 
     Raises
     ------
@@ -911,7 +937,9 @@ def average(a: Any, axis: int | None = None, weights: Any = None) -> MaskedArray
     """
     x = masked_array(a)
     if weights is None:
-        return x.mean(axis)
+        out = x.mean(axis, keepdims=keepdims)
+        n = x.count(axis, keepdims).astype(out.dtype)
+        return (out, MaskedArray(n, out.mask)) if returned else out
     data = _where(x.mask, x.dtype.type(0), x.data)
     w = as_lazy(weights)
     if w.shape != x.shape:
@@ -920,8 +948,9 @@ def average(a: Any, axis: int | None = None, weights: Any = None) -> MaskedArray
         (d,) = normalize_axes(axis, x.ndim)
         w = _shapes.reshape(w, (-1, *(1,) * (x.ndim - d - 1)))
     w = _where(x.mask, w.dtype.type(0), w)
-    out, total = _average(data, axis, w, returned=True)
-    return MaskedArray(out, total == 0, x._fill)
+    out, total = _average(data, axis, w, returned=True, keepdims=keepdims)
+    mean = MaskedArray(out, total == 0, x._fill)
+    return (mean, MaskedArray(total, mean.mask)) if returned else mean
 
 
 @_of_masked(

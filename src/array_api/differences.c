@@ -351,8 +351,8 @@ cubed_status cubed_unwrap(cubed_array *p, cubed_array *period, cubed_array *disc
     CB_TRY(cb_api_axis("unwrap", p->node.grid->ndim, &axis, err));
     CB_TRY(number_in("period", period, &turn, err));
     if (discont) CB_TRY(number_in("discont", discont, &least, err));
-    if (kind > CUBED_KIND_COMPLEX)
-        return cb_fail(err, CUBED_E_TYPE, "unwrap is not defined for %s, expected numbers",
+    if (kind > CUBED_KIND_FLOAT)
+        return cb_fail(err, CUBED_E_TYPE, "unwrap is not defined for %s, expected real numbers",
                        cubed_dtype_text(p->node.dtype, text));
     const bool is_whole = (kind == CUBED_KIND_INT || kind == CUBED_KIND_UINT) &&
                           cubed_dtype_kind(period->node.dtype) < CUBED_KIND_FLOAT;

@@ -91,14 +91,16 @@ static const cli_topic topics[] = {
     {"windows",
      "rolling(x, 30, \"mean\", dim=\"time\", center=True, min_periods=10, ddof=1), of several "
      "axes rolling(x, (3, 3), \"max\", axis=(1, 2)); count, sum, prod, mean, var, std, min, max"},
-    {"calendars", "mean(x, groupby=\"time.month\") and mean(x, resample=\"1D\", dim=\"time\") of "
-                  "any reduction by group, also quantile(x, 0.9, groupby=\"time.month\"), "
-                  "resample(x, \"MS\", \"mean\", skipna=True) and groupby(x, \"time.season\", "
-                  "\"std\"); as CDO has them "
-                  "hourmean daymean monmean yearmean seasmean ydaymean ymonmean yseasmean, and min "
-                  "max sum avg std std1 var var1 and monpctl(x, 90); "
-                  "sel(x, time=\"2020-01\", lat=(40, 60), lon=7.5, method=\"nearest\"), by the "
-                  "coordinates of the input and calendars of CF"},
+    {"calendars",
+     "mean(x, groupby=\"time.month\") and mean(x, resample=\"1D\", dim=\"time\") of "
+     "any reduction by group, also quantile(x, 0.9, groupby=\"time.month\"), "
+     "resample(x, \"MS\", \"mean\", skipna=True) (YS, QS-DEC, MS, YE, QE, ME, W, D, h, min, s, "
+     "as Pandas has them) and groupby(x, \"time.season\", "
+     "\"std\"); as CDO has them "
+     "hourmean daymean monmean yearmean seasmean ydaymean ymonmean yseasmean, and min "
+     "max sum avg std std1 var var1 and monpctl(x, 90); "
+     "sel(x, time=\"2020-01\", lat=(40, 60), lon=7.5, method=\"nearest\"), "
+     "sel(x, station=\"Kew\"), by the coordinates of the input and calendars of CF"},
     {"picking",
      "take take_along_axis (axis=, dim=\"time\") searchsorted(sorted, x, side=\"right\", sorter=); "
      "gather(x, i, None, j) for x[i, :, j], scatter(x, value, i, None, j) for x[i, :, j] = value, "

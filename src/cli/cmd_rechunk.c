@@ -5,6 +5,7 @@
 
 #include "archive.h"
 #include "cli.h"
+#include "guess.h"
 #include "inputs.h"
 #include "near.h"
 #include "values.h"
@@ -421,6 +422,22 @@ static void put_copied(const char *url)
     cli_free(text);
 }
 
+/* A length for a dimension that no array has: what may have been meant. */
+static int unknown_dim(const job *j, const char *option, const char *dim)
+{
+    cli_guess g;
+    char text[GUESS_TEXT];
+    cli_guess_init(&g, dim);
+    for (int i = 0; i < j->n; i++) {
+        for (int d = 0; d < cubed_array_ndim(j->item[i].array); d++) {
+            const char *name = cubed_array_dim_name(j->item[i].array, d);
+            if (name) cli_guess_try(&g, name, strlen(name));
+        }
+    }
+    return cli_usage_error(j->verb->name, "--%s: no array of %s has a dimension \"%s\"%s", option,
+                           j->src, dim, cli_guess_text(&g, text));
+}
+
 static int run(job *j, const cli_common *c, const char *codecs)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -430,9 +447,7 @@ static int run(job *j, const cli_common *c, const char *codecs)
     for (int i = 0; i < 2; i++) {
         const chunk_spec *spec = i ? &j->shards : &j->spec;
         for (int k = 0; k < spec->n && spec->named; k++) {
-            if (!j->used[i][k])
-                return cli_usage_error(j->verb->name, "--%s: no array of %s has a dimension \"%s\"",
-                                       i ? "shards" : "chunks", j->src, spec->part[k].dim);
+            if (!j->used[i][k]) return unknown_dim(j, i ? "shards" : "chunks", spec->part[k].dim);
         }
     }
     if (j->n == 0 && j->ncopies == 0)

@@ -109,6 +109,23 @@ static bool is_mistaken(expr_builder *b, const expr *e, cubed_op op, const value
     return st != CUBED_OK;
 }
 
+/* The first n children, of which texts in quotes are arrays like the first array of texts among them. */
+static cubed_status build_children(expr_builder *b, const expr *e, int n, value *v)
+{
+    const cubed_array *like = NULL;
+    for (int i = 0; i < n; i++) {
+        if (e->child[i]->kind == EXPR_STRING) continue;
+        EXPR_TRY(expr_build_value(b, e->child[i], &v[i]));
+        const cubed_array *x = v[i].array;
+        if (x && !like && cubed_dtype_kind(cubed_array_dtype(x)) == CUBED_KIND_TEXT) like = x;
+    }
+    for (int i = 0; i < n; i++) {
+        if (e->child[i]->kind == EXPR_STRING)
+            EXPR_TRY(expr_get_texts(b, e->child[i], like, &v[i].array));
+    }
+    return CUBED_OK;
+}
+
 static cubed_status build_binary(expr_builder *b, const expr *e, value *out)
 {
     static const struct {
@@ -133,8 +150,7 @@ static cubed_status build_binary(expr_builder *b, const expr *e, value *out)
                  {'e', CUBED_OP_EQUAL},
                  {'n', CUBED_OP_NOT_EQUAL}};
     value v[2] = {{.array = NULL}, {.array = NULL}};
-    cubed_status st = expr_build_value(b, e->child[0], &v[0]);
-    if (st == CUBED_OK) st = expr_build_value(b, e->child[1], &v[1]);
+    cubed_status st = build_children(b, e, 2, v);
     if (st != CUBED_OK) goto out;
     if (!v[0].array && !v[1].array) {
         const char *wrong = expr_literal_combine(e->op, &v[0], &v[1], out);
@@ -346,10 +362,9 @@ static cubed_status call_op(expr_builder *b, const expr *e, cubed_op op, int ari
     int n;
     value v[3] = {{.array = NULL}, {.array = NULL}, {.array = NULL}};
     EXPR_TRY(expr_check_args(b, e, arity, arity, NULL, &n));
-    cubed_status st = CUBED_OK;
+    cubed_status st = build_children(b, e, n, v);
     const cubed_array *strong = NULL;
     for (int i = 0; i < n && st == CUBED_OK; i++) {
-        st = expr_build_value(b, e->child[i], &v[i]);
         bool counts = op != CUBED_OP_WHERE || i > 0;
         if (v[i].array && counts && !strong) strong = v[i].array;
     }

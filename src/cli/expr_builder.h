@@ -69,9 +69,16 @@ cubed_status expr_get_number(expr_builder *b, const expr *e, expr_value *out);
 /* The number in a type that has it. */
 cubed_status expr_get_scalar(expr_builder *b, const expr *e, const expr_value *v, cubed_dtype dtype,
                              cubed_scalar *out);
-/* A number, a list of numbers, or an array; numbers in the type that they have beside `like` (NULL: their own). */
+/* A number or text, a list of them, or an array; numbers in the type that they have beside `like` (NULL: their own). */
 cubed_status expr_get_elements(expr_builder *b, const expr *e, const cubed_array *like,
                                cubed_array **out);
+/* A text in quotes, or a list of them (expr_text.c). */
+bool expr_is_texts(const expr *e);
+/* An array of it, or of them, in the family of `like`, an array of texts (another, or NULL, is an error). */
+cubed_status expr_get_texts(expr_builder *b, const expr *e, const cubed_array *like,
+                            cubed_array **out);
+/* The text as elements of the family of `like` have it, for cli_free, and its bytes. */
+char *expr_encode_text(const char *text, cubed_dtype like, size_t *size);
 /* True or False by name; *out stays as it is if it is not there. */
 cubed_status expr_get_bool(expr_builder *b, const expr *call, const char *name, bool *out);
 /* dtype="..."; `missing` if it is not there. */

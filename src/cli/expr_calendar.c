@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,13 +17,17 @@
 
 /* --- Coordinates -------------------------------------------------------------------------------------- */
 
-/* The coordinate of a dimension: times, or else numbers. */
+/* The coordinate of a dimension: times, or else numbers or texts. */
 typedef struct axis_values {
     int64_t n;
     bool is_time;
     calendar_axis axis;
     int64_t *us;
     double *number;
+    bool single; /* numbers are float32 */
+    char *text;  /* elements of `size` bytes, of type `dtype` */
+    size_t size;
+    cubed_dtype dtype;
     json_t *attrs;
     expr_coord had; /* what is left of which coordinate; owned */
 } axis_values;
@@ -31,6 +36,7 @@ static void free_values(axis_values *v)
 {
     cli_free(v->us);
     cli_free(v->number);
+    cli_free(v->text);
     json_decref(v->attrs);
     expr_coord_free(&v->had);
 }
@@ -117,16 +123,27 @@ static bool time_of(const axis_values *v, bool whole, const void *data, int64_t 
     return n != INT64_MIN;
 }
 
+static cubed_status read_texts(expr_builder *b, const expr *e, cubed_array *c, axis_values *v)
+{
+    v->dtype = cubed_array_dtype(c);
+    v->size = cubed_dtype_size(v->dtype);
+    v->text = cli_alloc((size_t)(v->n + 1) * v->size);
+    return expr_located(b, e, expr_compute(b, c, v->text));
+}
+
 static cubed_status read_data(expr_builder *b, const expr *e, cubed_array *c, axis_values *v)
 {
     const cubed_kind kind = cubed_dtype_kind(cubed_array_dtype(c));
     const bool whole = kind != CUBED_KIND_FLOAT;
     cubed_array *x;
-    if (kind == CUBED_KIND_COMPLEX || kind == CUBED_KIND_TEXT || kind == CUBED_KIND_BOOL)
+    v->single = cubed_array_dtype(c) == CUBED_FLOAT32;
+    if (kind == CUBED_KIND_COMPLEX || kind == CUBED_KIND_BOOL)
         return expr_fail(b->err, CUBED_E_TYPE, b->text, e->at,
-                         "the coordinate \"%s\" is neither of times nor of numbers", v->had.dim);
+                         "the coordinate \"%s\" is neither of times nor of numbers nor of texts",
+                         v->had.dim);
     if (v->n > MAX_TIMES)
         return expr_reject(b, e, "the coordinate has more than 16777216 elements");
+    if (kind == CUBED_KIND_TEXT) return read_texts(b, e, c, v);
     EXPR_TRY(expr_located(b, e, cubed_astype(c, whole ? CUBED_INT64 : CUBED_FLOAT64, &x, b->err)));
     void *data = cli_alloc((size_t)(v->n + 1) * 8);
     cubed_status st = expr_located(b, e, expr_compute(b, x, data));
@@ -214,35 +231,54 @@ static int64_t component_of(calendar c, int64_t us, component what)
 /* Intervals of a resampling: so many months from a first one on, or of one length. */
 typedef struct intervals {
     int64_t months, width; /* one of them is 0 */
-    int anchor;            /* of months: where years or quarters begin, from 0 */
-    int64_t unit;          /* months of what is counted: 12, 3 or 1 */
-    int64_t first;         /* the first unit's number, or microsecond */
+    int anchor;   /* of months: where years or quarters begin, from 0; of weeks: their first day */
+    int64_t unit; /* months of what is counted: 12, 3 or 1 */
+    bool weeks;
+    bool
+        ends; /* named by their last days; the earliest time is in the last unit of the first one */
+    int64_t first; /* the first unit's number, or microsecond */
 } intervals;
+
+/* Pandas's words behind "-": where years and quarters begin, or end, or the day on which weeks do. */
+static bool parse_anchor(const char *text, intervals *s)
+{
+    static const char months[] = "JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC";
+    static const char days[] = "MONTUEWEDTHUFRISATSUN";
+    const char *names = s->weeks ? days : months;
+    if (strlen(text) != 3 || (s->unit <= 1 && !s->weeks)) return false;
+    for (int i = 0; names[3 * i]; i++) {
+        if (strncmp(text, names + 3 * i, 3) != 0) continue;
+        s->anchor = s->ends ? (i + 1) % (s->weeks ? 7 : 12) : i;
+        return true;
+    }
+    return false;
+}
 
 static bool parse_intervals(const char *text, intervals *out)
 {
     static const struct {
         const char *name;
         int64_t months, width;
-    } units[] = {{"YS", 12, 0},
-                 {"Y", 12, 0},
-                 {"YE", 12, 0},
-                 {"AS", 12, 0},
-                 {"A", 12, 0},
-                 {"QS", 3, 0},
-                 {"Q", 3, 0},
-                 {"QE", 3, 0},
-                 {"MS", 1, 0},
-                 {"M", 1, 0},
-                 {"ME", 1, 0},
-                 {"D", 0, CALENDAR_US_PER_DAY},
-                 {"h", 0, 3600 * US_PER_S},
-                 {"H", 0, 3600 * US_PER_S},
-                 {"min", 0, 60 * US_PER_S},
-                 {"T", 0, 60 * US_PER_S},
-                 {"s", 0, US_PER_S},
-                 {"S", 0, US_PER_S}};
-    static const char months[] = "JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC";
+        bool ends, weeks;
+    } units[] = {{"YS", 12, 0, false, false},
+                 {"AS", 12, 0, false, false},
+                 {"Y", 12, 0, true, false},
+                 {"YE", 12, 0, true, false},
+                 {"A", 12, 0, true, false},
+                 {"QS", 3, 0, false, false},
+                 {"Q", 3, 0, true, false},
+                 {"QE", 3, 0, true, false},
+                 {"MS", 1, 0, false, false},
+                 {"M", 1, 0, true, false},
+                 {"ME", 1, 0, true, false},
+                 {"W", 0, 7 * CALENDAR_US_PER_DAY, true, true},
+                 {"D", 0, CALENDAR_US_PER_DAY, false, false},
+                 {"h", 0, 3600 * US_PER_S, false, false},
+                 {"H", 0, 3600 * US_PER_S, false, false},
+                 {"min", 0, 60 * US_PER_S, false, false},
+                 {"T", 0, 60 * US_PER_S, false, false},
+                 {"s", 0, US_PER_S, false, false},
+                 {"S", 0, US_PER_S, false, false}};
     int64_t n = 1;
     *out = (intervals){.anchor = 0};
     if (*text >= '0' && *text <= '9' && !cli_parse_int(&text, &n)) return false;
@@ -253,22 +289,33 @@ static bool parse_intervals(const char *text, intervals *out)
         out->unit = units[i].months;
         out->months = n * units[i].months;
         out->width = n * units[i].width;
+        out->ends = units[i].ends;
+        out->weeks = units[i].weeks;
     }
     text += length;
     if (out->unit + out->width == 0) return false;
-    if (!*text) return true;
-    for (int i = 0; i < 12 && out->unit > 1; i++) {
-        if (strncmp(text + 1, months + (size_t)3 * (size_t)i, 3) != 0 || text[4]) continue;
-        out->anchor = i;
-        return true;
-    }
-    return false;
+    return !*text || parse_anchor(text + 1, out);
 }
 
 static int64_t unit_of(calendar c, int64_t us, const intervals *s)
 {
     const calendar_date d = calendar_of(c, calendar_floor(us, CALENDAR_US_PER_DAY));
     return calendar_floor(d.year * 12 + d.month - 1 - s->anchor, s->unit);
+}
+
+/* Where the first interval begins: that of the earliest time, which is in the last unit of it where ends count. */
+static int64_t first_of_intervals(calendar c, int64_t least, const intervals *s)
+{
+    const int64_t day = calendar_floor(least, CALENDAR_US_PER_DAY);
+    if (s->weeks) {
+        const int64_t passed = component_of(c, least, WEEK_DAY) - s->anchor;
+        return (day - (passed + 7) % 7) * CALENDAR_US_PER_DAY - s->width + 7 * CALENDAR_US_PER_DAY;
+    }
+    if (s->width) {
+        const int64_t midnight = day * CALENDAR_US_PER_DAY;
+        return midnight + calendar_floor(least - midnight, s->width) * s->width;
+    }
+    return unit_of(c, least, s) - (s->ends ? s->months / s->unit - 1 : 0);
 }
 
 static int64_t interval_of(calendar c, int64_t us, const intervals *s)
@@ -364,6 +411,17 @@ static bool find_family(const char *name, calendar_call *c)
         }
     }
     return false;
+}
+
+void expr_calendar_guess_functions(cli_guess *g)
+{
+    char name[16];
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        for (size_t k = 0; k < sizeof family_reductions / sizeof *family_reductions; k++) {
+            snprintf(name, sizeof name, "%s%s", families[i].prefix, family_reductions[k].suffix);
+            cli_guess_try(g, name, strlen(name));
+        }
+    }
 }
 
 void expr_calendar_guess(cli_guess *g)
@@ -498,6 +556,7 @@ static cubed_status interval_coordinate(expr_builder *b, const expr *e, const ax
     for (int64_t i = 0; i < g->ngroups; i++) {
         starts[i] = ends[2 * i] = interval_start(v->axis.calendar, g->value[i], s);
         ends[2 * i + 1] = interval_start(v->axis.calendar, g->value[i] + 1, s);
+        if (s->ends) starts[i] = ends[2 * i + 1] - CALENDAR_US_PER_DAY;
     }
     json_t *attrs = time_attrs(v, bounds), *own = json_object();
     json_object_set(own, "units", json_object_get(attrs, "units"));
@@ -593,14 +652,12 @@ static cubed_status find_groups(expr_builder *b, const expr *e, const calendar_c
     if (!parse_intervals(call->frequency, s))
         return expr_fail(
             b->err, CUBED_E_ARG, b->text, e->at,
-            "\"%s\" is no frequency: expected a number and Y, Q, M, D, h, min or s, such "
-            "as \"1D\", \"6h\", \"MS\", \"QS-DEC\"",
+            "\"%s\" is no frequency: expected a number and YS, QS, MS, YE, QE, ME, W, D, h, min or "
+            "s, such as \"1D\", \"6h\", \"MS\", \"QS-DEC\"",
             call->frequency);
     int64_t least = v->us[0];
     for (int64_t k = 1; k < v->n; k++) least = v->us[k] < least ? v->us[k] : least;
-    s->first = s->width ? calendar_floor(least, CALENDAR_US_PER_DAY) * CALENDAR_US_PER_DAY
-                        : unit_of(kind, least, s);
-    if (s->width) s->first += calendar_floor(least - s->first, s->width) * s->width;
+    s->first = first_of_intervals(kind, least, s);
     int64_t most = 0;
     for (int64_t k = 0; k < v->n; k++) {
         g->code[k] = interval_of(kind, v->us[k], s);
@@ -706,6 +763,7 @@ typedef struct wanted {
     bool one; /* the element with this very number, or the nearest */
     double from, to;
     int64_t first, behind; /* of times */
+    const char *text[2];
 } wanted;
 
 static cubed_status get_wanted(expr_builder *b, const expr *e, const axis_values *v, wanted *w)
@@ -717,6 +775,11 @@ static cubed_status get_wanted(expr_builder *b, const expr *e, const axis_values
     for (int k = 0; k < 2; k++) {
         int64_t first, behind;
         expr_value x;
+        if (v->text) {
+            w->text[k] = string_of(end[k]);
+            if (!w->text[k]) return expr_reject(b, end[k], "expected a text in quotes");
+            continue;
+        }
         if (!v->is_time) {
             EXPR_TRY(expr_get_number(b, end[k], &x));
             *(k ? &w->to : &w->from) = x.re;
@@ -770,8 +833,10 @@ static int64_t nearest_time(const axis_values *v, int64_t us)
 static int64_t find_one(const axis_values *v, const wanted *w, bool nearest)
 {
     if (nearest) return v->is_time ? nearest_time(v, w->first) : nearest_number(v, w->from);
+    const double x =
+        v->single ? (double)(float)w->from : w->from; /* 0.1 as the coordinate has it */
     for (int64_t i = 0; i < v->n; i++) {
-        if (v->number[i] == w->from) return i;
+        if (v->number[i] == x) return i;
     }
     return -1;
 }
@@ -793,10 +858,54 @@ static cubed_status nothing_there(expr_builder *b, const expr *e, const axis_val
                      last, w->one ? "; method=\"nearest\" takes the nearest" : "");
 }
 
+/* Elements that are this text: the first and the last one, and how many there are. */
+typedef struct found {
+    int64_t first, last, n;
+} found;
+
+static found find_text(const axis_values *v, const char *text)
+{
+    size_t size;
+    found f = {-1, -1, 0};
+    char *given = expr_encode_text(text, v->dtype, &size), *element = cli_alloc(v->size + size);
+    memset(element, 0, v->size + size);
+    memcpy(element, given, size);
+    for (int64_t i = 0; i < v->n && size <= v->size; i++) {
+        if (memcmp(v->text + (size_t)i * v->size, element, v->size) != 0) continue;
+        if (f.n++ == 0) f.first = i;
+        f.last = i;
+    }
+    cli_free(given);
+    cli_free(element);
+    return f;
+}
+
+/* One text, or all from the first element that is one of two to the last that is the other. */
+static cubed_status find_texts(expr_builder *b, const expr *e, const axis_values *v,
+                               const wanted *w, cubed_slice *out)
+{
+    found end[2];
+    for (int k = 0; k < 2; k++) {
+        end[k] = find_text(v, w->text[k]);
+        if (end[k].n == 0)
+            return expr_fail(b->err, CUBED_E_INDEX, b->text, e->at, "\"%s\" has no element \"%s\"",
+                             v->had.dim, w->text[k]);
+    }
+    const int64_t n = end[1].last - end[0].first + 1;
+    if (w->one && n != end[0].n)
+        return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
+                         "elements of \"%s\" that are \"%s\" do not lie side by side", v->had.dim,
+                         w->text[0]);
+    *out = (cubed_slice){end[0].first, n > 0 ? n : 0, 1, w->one && n == 1};
+    return CUBED_OK;
+}
+
 static cubed_status find_slice(expr_builder *b, const expr *e, const axis_values *v,
                                const wanted *w, bool nearest, cubed_slice *out)
 {
     int64_t first = -1, last = -1, n = 0;
+    if (v->text && nearest) return expr_reject(b, e, "no text is near another");
+    if (v->text) return find_texts(b, e, v, w, out);
     /* A date is all elements within it, unless the nearest to where it begins is wanted. */
     if (w->one && (nearest || !v->is_time)) {
         const int64_t i = find_one(v, w, nearest);

@@ -11,5 +11,7 @@ cubed_status expr_calendar_build(expr_builder *b, const expr *e, cubed_array **o
 const char *expr_calendar_reduction(const expr *e, const cubed_array *x, int *axis);
 /* Parts of dates are candidates. */
 void expr_calendar_guess(cli_guess *g);
+/* So are names of functions: "monmean". */
+void expr_calendar_guess_functions(cli_guess *g);
 
 #endif

@@ -249,7 +249,11 @@ static expr *parse_postfix(parser *p, expr *e)
             if (p->status != CUBED_OK || !accept(p, ",")) break;
             skip_space(p);
         } while (p->text[p->at] != ']');
-        if (!accept(p, "]")) fail_here(p, false, "expected a comma or ]");
+        if (!accept(p, "]"))
+            fail_here(p, false,
+                      p->text[p->at] == '='
+                          ? "elements are chosen by coordinates with sel(x, time=\"2020-01\")"
+                          : "expected a comma or ]");
         p->brackets--;
         if (p->status != CUBED_OK) return e;
     }

@@ -152,6 +152,7 @@ static cubed_status call_unique_all(expr_builder *b, const expr *e, cubed_array 
 cubed_status expr_get_elements(expr_builder *b, const expr *e, const cubed_array *like,
                                cubed_array **out)
 {
+    if (expr_is_texts(e)) return expr_get_texts(b, e, like, out);
     if (e->kind != EXPR_TUPLE) {
         expr_value v = {.array = NULL};
         EXPR_TRY(expr_build_value(b, e, &v));

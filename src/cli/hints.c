@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "expr_builder.h"
+#include "expr_calendar.h"
 #include "guess.h"
 #include "hints.h"
 
@@ -170,6 +171,7 @@ static void try_functions(cli_guess *g)
     }
     for (int i = 0; i < CUBED_DTYPE_COUNT; i++) try_word(g, cubed_dtype_name((cubed_dtype)i));
     cli_guess_list(g, others);
+    expr_calendar_guess_functions(g);
 }
 
 const char *expr_function_hint(const char *name, char *hint, size_t cap)

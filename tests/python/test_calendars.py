@@ -1,5 +1,6 @@
 """Groups and selections by calendars, beside Xarray's and cftime's."""
 
+import datetime
 import functools
 import shutil
 import subprocess
@@ -80,6 +81,8 @@ def test_groups(daily, tmp_path):
 
 
 FREQUENCIES = ["YS", "QS", "QS-DEC", "YS-JUL", "MS", "2MS", "5D", "D", "36h", "400D"]
+#: Named by their last days.
+ENDS = ["YE", "YE-JUN", "2YE", "QE", "QE-NOV", "3QE", "ME", "2ME"]
 
 
 def test_resampling(daily):
@@ -90,13 +93,18 @@ def test_resampling(daily):
         np.testing.assert_array_equal(got[f"r{i}"], want.values, frequency)
 
 
-@pytest.mark.parametrize("frequency", ["QS-DEC", "2MS", "36h"])
+@pytest.mark.parametrize("frequency", ["QS-DEC", "2MS", "36h", *ENDS])
 def test_the_coordinate_of_intervals(daily, tmp_path, frequency):
-    got = evaluate(tmp_path, f'max(t, resample="{frequency}")', daily)
+    got = evaluate(tmp_path, f'nanmax(t, resample="{frequency}")', daily)
     want = source_of(daily).t.resample(time=frequency).max()
+    np.testing.assert_array_equal(got.result.values, want.values)
     np.testing.assert_array_equal(got.time.values, want.time.values)
     bounds = got.time_bnds.values
-    np.testing.assert_array_equal(bounds[:, 0], want.time.values)
+    if frequency in ENDS:
+        last = [b - datetime.timedelta(days=1) for b in bounds[:, 1]]
+        np.testing.assert_array_equal(last, want.time.values)
+    else:
+        np.testing.assert_array_equal(bounds[:, 0], want.time.values)
     np.testing.assert_array_equal(bounds[1:, 0], bounds[:-1, 1])
     assert got.result.attrs["cell_methods"] == "area: mean time: maximum"
 
@@ -287,6 +295,73 @@ def test_the_nearest(tmp_path, up):
         text = f'sel(t, {words}, method="nearest")'
         got = check(run("eval", text, tmp_path / "a.zarr", "--json", *QUIET)).arrays()["result"]
         np.testing.assert_array_equal(got, ds.t.sel(select, method="nearest").values, words)
+
+
+@pytest.mark.parametrize("frequency", ["W", "2W", "W-WED", "3W-SAT", "QE-FEB", "A-MAR"])
+def test_weeks_and_ends_by_pandas(tmp_path, frequency):
+    """Weeks are of the calendar of Pandas alone."""
+    times = np.datetime64("2019-11-20T06") + 18 * np.arange(183)
+    values = np.arange(float(len(times)))
+    ds = xr.Dataset({"t": ("time", values)}, coords={"time": times.astype("datetime64[ns]")})
+    ds.to_zarr(tmp_path / "a.zarr", consolidated=False)
+    text = f't = sum(t, resample="{frequency}")'
+    check(run("eval", text, tmp_path / "a.zarr", "--out", tmp_path / "r.zarr", *QUIET))
+    with xr.open_zarr(tmp_path / "r.zarr", consolidated=False) as got:
+        want = ds.resample(time=frequency.replace("A-", "YE-")).sum()
+        np.testing.assert_array_equal(got.t, want.t)
+        np.testing.assert_array_equal(got.time, want.time)
+
+
+def test_elements_by_text(tmp_path):
+    """Of texts of fixed and of any length, in the family that the coordinate has."""
+    names = ["Kew", "Ely", "Z\u00fcrich", "Z\u00fcrich", "Bath", "Ely"]
+    t = np.arange(12.0).reshape(6, 2)
+    for kind, texts in (
+        ("U", np.array(names)),
+        ("any", np.array(names, dtype=object)),
+        ("S", np.array([n.encode() for n in names])),
+    ):
+        path = tmp_path / f"{kind}.zarr"
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # texts of fixed length
+            xr.Dataset({"t": (("station", "x"), t)}, coords={"station": texts}).to_zarr(
+                path, consolidated=False
+            )
+        for text, want in (
+            ('sel(t, station="Kew")', t[0]),
+            ('sel(t, station="Z\u00fcrich")', t[2:4]),
+            ('sel(t, station=("Kew", "Z\u00fcrich"))', t[:4]),
+            ('sel(t, station=("Bath", "Kew"))', t[:0]),
+            ('sel(t[1:], station="Bath")', t[4]),
+            ('station == "Ely"', [False, True, False, False, False, True]),
+            ('"Kew" != station', [False, True, True, True, True, True]),
+            ('less(station, "F")', [n < "F" for n in names]),
+            ('isin(station, ("Bath", "Kew", "Ulm"))', [True, False, False, False, True, False]),
+            ('sum(where(expand_dims(station == "Ely", 1), t, 0))', t[1].sum() + t[5].sum()),
+            ('where(station == "Ely", "an island", station) == "an island"', np.array(names) == "Ely"),
+        ):
+            got = check(run("eval", text, path, "--json", *QUIET)).arrays()["result"]
+            np.testing.assert_array_equal(got, want, f"{kind}: {text}")
+        for text, says in (
+            ('sel(t, station="Ulm")', '"station" has no element "Ulm"'),
+            ('sel(t, station="Ely")', "do not lie side by side"),
+            ("sel(t, station=3)", "expected a text in quotes"),
+            ('sel(t, station="Kew", method="nearest")', "no text is near another"),
+            ('t == "Kew"', "only texts are beside texts"),
+            ('"Kew" == "Ely"', "only texts are beside texts"),
+        ):
+            result = run("eval", text, path, *QUIET)
+            assert result.code == 1 and says in result.err, result
+
+
+def test_numbers_of_single_precision(tmp_path):
+    """A number is looked for as the coordinate has it, as Xarray does."""
+    x = np.array([0.1, 0.2, 0.3], "f4")
+    xr.Dataset({"t": ("x", [1.0, 2.0, 3.0])}, coords={"x": x}).to_zarr(
+        tmp_path / "a.zarr", consolidated=False
+    )
+    got = check(run("eval", "sel(t, x=0.2)", tmp_path / "a.zarr", "--json", *QUIET)).arrays()
+    assert got["result"] == 2.0
 
 
 def test_weeks(tmp_path):

@@ -34,6 +34,12 @@ def test_verbs_and_options_that_are_nearly_right(words, says):
     assert result.err.count("\n") == 2
 
 
+def test_dimensions_of_chunks_that_are_nearly_right(store, tmp_path):
+    result = run("rechunk", store, tmp_path / "r.zarr", "--chunks", "time=2,lt=1")
+    assert result.code == 2
+    assert 'has a dimension "lt" (did you mean "lat"?)' in result.err
+
+
 def test_words_that_are_like_nothing_get_no_guess():
     assert "did you mean" not in run("qqqqqq").err
     assert "did you mean" not in run("eval", "x", "--zzzzzz").err
@@ -44,6 +50,7 @@ HABITS = [
     ("maen(t2m)", 1, '"maen" (did you mean "mean"?)'),
     ("namean(t2m)", 1, '(did you mean "nanmean"?)'),
     ("fload32(t2m)", 1, '(did you mean "float32"?)'),
+    ("monmaen(t2m)", 1, '(did you mean "monmean"?)'),
     ("uniqe_all(t2m)", 1, '(did you mean "unique_all"?)'),
     ("MEAN(t2m)", 1, '(did you mean "mean"?)'),
     ("zzz(t2m)", 1, '"zzz"; cubed eval --help lists all'),
@@ -79,6 +86,8 @@ HABITS = [
     ("t2m[[0, 2]]", 5, "take(x, (0, 2), axis=0)"),
     ("t2m[arange(3)]", 5, "take(x, indices, axis=0)"),
     ('t2m["time"]', 5, "no members by name"),
+    ('t2m[time="2020"]', 9, "chosen by coordinates with sel(x, time="),
+    ("t2m[0, lat = 3]", 12, "chosen by coordinates with sel(x, time="),
 ]
 
 

@@ -68,6 +68,13 @@ CASES = {
     "fix_invalid": lambda m, x, y: m.fix_invalid(N, fill_value=-7),
     "average": lambda m, x, y: m.average(x, axis=1, weights=abs(A[0])),
     "average of all": lambda m, x, y: m.average(x, weights=abs(A)),
+    "average kept": lambda m, x, y: m.average(x, 1, abs(A[0]), keepdims=True),
+    "sums of weights": lambda m, x, y: m.average(x, 1, abs(A[0]), True)[1],
+    "numbers of elements": lambda m, x, y: m.average(y, 0, returned=True)[1],
+    "var of a type": lambda m, x, y: y.var(0, "f4"),
+    "std of a type": lambda m, x, y: m.std(x, 1, "f8"),
+    "cumsum of a type": lambda m, x, y: y.cumsum(0, "f4"),
+    "cumprod of a type": lambda m, x, y: m.cumprod(y, 1, dtype="f8"),
     "where": lambda m, x, y: m.where(x > 0, x, y),
     "concatenate": lambda m, x, y: m.concatenate([x, y], axis=1),
 }

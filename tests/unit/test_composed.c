@@ -265,6 +265,11 @@ static void test_unwrap(void **state)
           ((int64_t[]){0, -1, -2, -3}));
     REFUSED(cubed_unwrap(x, x, NULL, 0, &y, &f->err), CUBED_E_ARG,
             "unwrap: period is no real number");
+    cubed_array *z;
+    assert_int_equal(cubed_astype(x, CUBED_COMPLEX128, &z, &f->err), CUBED_OK);
+    keep(f, z);
+    REFUSED(cubed_unwrap(z, period, NULL, 0, &y, &f->err), CUBED_E_TYPE,
+            "unwrap is not defined for complex128, expected real numbers");
 }
 
 static void test_interp(void **state)
