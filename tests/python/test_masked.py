@@ -321,8 +321,10 @@ def test_median_of_complex_numbers_is_refused():
 def test_arrays_by_keyword():
     a = np.ma.array(A, mask=M)
     x = ma.masked_array(a, chunks=3)
-    same(ma.diag(v=x), np.ma.diag(a))
-    same(ma.compress(condition=[True, False], a=x, axis=0), np.ma.compress([True, False], a, axis=0))
+    same(ma.diag(v=x), np.ma.diag(v=a))
+    same(
+        ma.compress(condition=[True, False], a=x, axis=0), np.ma.compress([True, False], a, axis=0)
+    )
     with pytest.raises(TypeError, match="missing a required argument"):
         ma.diag()
 

@@ -291,15 +291,15 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
     return array_split(a, indices_or_sections, axis)
 
 
-@documented(returns="Of x's type. Lazy.")
-def diag(x: Any, k: int = 0) -> Array:
+@documented(parameters={"v": "A matrix, or a vector."}, returns="Of its type. Lazy.")
+def diag(v: Any, k: int = 0) -> Array:
     """A diagonal of a matrix, or the matrix with a vector on it.
 
     >>> cubed.diag(cubed.asarray([1, 2])).compute()
     array([[1, 0],
            [0, 2]])
     """
-    a = as_lazy(x)
+    a = as_lazy(v)
     if a.ndim == 2:
         return diagonal(a, offset=k)
     if a.ndim != 1:
