@@ -40,8 +40,8 @@ __all__ = [
     "getmaskarray", "masked_array", "masked_equal", "masked_greater", "masked_greater_equal",
     "masked_inside", "masked_invalid", "masked_less", "masked_less_equal", "masked_not_equal",
     "masked_outside", "masked_values", "masked_where", "nonzero", "set_fill_value", "where",
-    "allclose", "allequal", "asarray", "count_masked", "diff", "isMaskedArray", "is_masked", "mask_or",
-    "masked_all", "masked_all_like", "median",
+    "allclose", "allequal", "asarray", "count_masked", "diff", "isMaskedArray", "is_masked",
+    "mask_or", "masked_all", "masked_all_like", "median",
 ]  # fmt: skip
 
 _ma: Any = np.ma  # of which NumPy types little
