@@ -350,7 +350,8 @@ class MaskedArray:
         3.5
         """
         out = self._values.mean(axis, dtype, keepdims=keepdims, where=~self._hidden)
-        return self._reduced(out, axis, keepdims)
+        mean = self._reduced(out, axis, keepdims)
+        return _finite(mean) if out.ndim else mean
 
     @_of_masked(returns=_ONE)
     def var(
@@ -490,6 +491,13 @@ class MaskedArray:
 
     # --- Operators ---------------------------------------------------------------------------
 
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """NumPy's functions that this module has; others have no masks."""
+        name = function.__name__
+        if function is not getattr(np, name, None) or name not in __all__:
+            raise TypeError(f"cubed.ma has no {name}: call it with m.filled(value), or m.data")
+        return globals()[name](*args, **kwargs)
+
     def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs or ufunc.nout != 1:
             raise TypeError(f"{ufunc.__name__}.{method} of a masked array takes no parameters")
@@ -570,6 +578,12 @@ def _is_number(value: Any) -> bool:
 def _plain(value: Any) -> Any:
     """The data of NumPy's masked array; others as they are."""
     return _ma.getdata(value) if isinstance(value, np.ma.MaskedArray) else value
+
+
+def _finite(x: MaskedArray) -> MaskedArray:
+    """As NumPy's quotients and powers are: masked where they are NaN or infinite."""
+    mask = _elements.logical_or(x.mask, ~_elements.isfinite(x.data))
+    return MaskedArray(x.data, mask, x._fill)
 
 
 # --- Making ---------------------------------------------------------------------------------------
@@ -939,7 +953,7 @@ def average(
     if weights is None:
         out = x.mean(axis, keepdims=keepdims)
         n = x.count(axis, keepdims).astype(out.dtype)
-        return (out, MaskedArray(n, out.mask)) if returned else out
+        return (out, masked_array(n)) if returned else out
     data = _where(x.mask, x.dtype.type(0), x.data)
     w = as_lazy(weights)
     if w.shape != x.shape:
@@ -950,7 +964,8 @@ def average(
     w = _where(x.mask, w.dtype.type(0), w)
     out, total = _average(data, axis, w, returned=True, keepdims=keepdims)
     mean = MaskedArray(out, total == 0, x._fill)
-    return (mean, MaskedArray(total, mean.mask)) if returned else mean
+    mean = _finite(mean) if out.ndim else mean
+    return (mean, x._reduced(total, axis, keepdims)) if returned else mean
 
 
 @_of_masked(
@@ -1236,6 +1251,7 @@ def _said(function: Any, sentence: str) -> Any:
 
 def _alike(name: str) -> Any:
     own = getattr(_names, name)
+    call = np.take if name == "take" else own  # of all elements, without an axis
     signature = inspect.signature(own)
     which = list(signature.parameters)[1 if name == "compress" else 0]
     several = name.startswith("atleast") or name.endswith("stack")
@@ -1247,7 +1263,7 @@ def _alike(name: str) -> Any:
 
         def called(part: Any) -> Any:
             bound.arguments[which] = tuple(map(part, given)) if several else part(given)
-            return own(*bound.args, **bound.kwargs)
+            return call(*bound.args, **bound.kwargs)
 
         data = called(getdata)
         mask = called(getmaskarray) if name in _ALIKE else getmaskarray(given)

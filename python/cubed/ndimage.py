@@ -137,12 +137,19 @@ def gaussian_filter(
     widths = _of_axes(sigma, x.ndim, "gaussian_filter: sigma")
     if any(s < 0 for s in widths):
         raise ValueError(f"gaussian_filter: sigma is {sigma}, expected 0 or more")
-    radius = [int(truncate * float(s) + 0.5) for s in widths]
-    return _filtered(
-        "gaussian_filter", x, [(r, r) for r in radius], mode, cval,
-        sigma=tuple(widths), order=tuple(_of_axes(order, x.ndim, "gaussian_filter: order")),
-        truncate=truncate,
-    )  # fmt: skip
+    orders = _of_axes(order, x.ndim, "gaussian_filter: order")
+    every = range(x.ndim)
+    # SciPy filters along one axis after another, each time with `cval` beyond the ends, of which
+    # no derivative is `cval`.
+    steps = [[d] for d in every] if mode == "constant" and cval != 0 and any(orders) else [every]
+    for axes in steps:
+        own = [float(s) if d in axes else 0.0 for d, s in enumerate(widths)]
+        radius = [int(truncate * s + 0.5) for s in own]
+        x = _filtered(
+            "gaussian_filter", x, [(r, r) for r in radius], mode, cval, sigma=tuple(own),
+            order=tuple(orders), truncate=truncate,
+        )  # fmt: skip
+    return x
 
 
 def _sized(name: str, input: Any, size: Any, footprint: Any, mode: str, cval: float) -> Array:

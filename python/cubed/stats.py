@@ -40,6 +40,11 @@ _of_samples = partial(
     documented,
     parameters={
         "a": "The sample: real numbers.",
+        "alternative": (
+            'What the statistic is, if the hypothesis does not hold: ``"two-sided"``, ``"less"`` or'
+            ' ``"greater"``.'
+        ),
+        "nan_policy": '``"propagate"`` alone: NaN makes NaN.',
         "axis": (
             "int, tuple of int or None : The axis, or axes, that samples lie along; None: all"
             " elements are one sample."
@@ -65,6 +70,22 @@ def _count(x: Array, axis: Axis) -> float:
     return float(math.prod(x.shape[d] for d in normalize_axes(axis, x.ndim)))
 
 
+def _propagates(nan_policy: str) -> None:
+    if nan_policy != "propagate":
+        raise NotImplementedError(f"nan_policy is {nan_policy!r}, expected 'propagate'")
+
+
+def _tails(probability: Any, x: Array, alternative: str) -> Array:
+    """The probability of what is as far as x from 0, where `probability` is that of less."""
+    if alternative == "two-sided":
+        return multiply(probability(-abs(x)), 2.0)
+    if alternative not in ("less", "greater"):
+        raise ValueError(
+            f"alternative is {alternative!r}, expected 'two-sided', 'less' or 'greater'"
+        )
+    return probability(x if alternative == "less" else -x)
+
+
 def _special(name: str, *args: Any) -> Array:
     """A function of scipy.special, element by element."""
     special = import_module("scipy.special")  # only p-values need it
@@ -72,7 +93,14 @@ def _special(name: str, *args: Any) -> Array:
 
 
 @_of_samples(returns=_MOMENT)
-def moment(a: Any, order: int = 1, axis: Axis = 0, *, center: float | None = None) -> Array:
+def moment(
+    a: Any,
+    order: int = 1,
+    axis: Axis = 0,
+    nan_policy: str = "propagate",
+    *,
+    center: float | None = None,
+) -> Array:
     """The mean of powers of distances from the mean, or from `center`.
 
     Parameters
@@ -88,25 +116,35 @@ def moment(a: Any, order: int = 1, axis: Axis = 0, *, center: float | None = Non
     >>> cubed.stats.moment(x, 2).compute()
     array(69.234375)
     """
+    _propagates(nan_policy)
     x = as_lazy(a)
     about = None if center is None else real_number(center, "center")
     return x._like(_core.moment(x._x, real_number(order, "order"), about, _axes(axis, x)))
 
 
 @_of_samples(returns=_MOMENT)
-def skew(a: Any, axis: Axis = 0, bias: bool = True) -> Array:
+def skew(
+    a: Any, axis: Axis = 0, bias: bool = True, nan_policy: str = "propagate"
+) -> Array:  # fmt: skip
     """The skewness: 0 of a normal distribution; NaN of elements that are all equal. Two passes.
 
     >>> x = cubed.asarray([2.0, 4.0, 7.0, 8.0, 12.0, 13.0, 17.0, 30.0])
     >>> cubed.stats.skew(x).compute().round(4)
     np.float64(1.059)
     """
+    _propagates(nan_policy)
     x = as_lazy(a)
     return x._like(_core.skew(x._x, bias, _axes(axis, x)))
 
 
 @_of_samples(returns=_MOMENT)
-def kurtosis(a: Any, axis: Axis = 0, fisher: bool = True, bias: bool = True) -> Array:
+def kurtosis(
+    a: Any,
+    axis: Axis = 0,
+    fisher: bool = True,
+    bias: bool = True,
+    nan_policy: str = "propagate",
+) -> Array:
     """The kurtosis: 0 of a normal distribution, 3 without `fisher`; NaN of elements that are all
     equal. Two passes.
 
@@ -121,20 +159,26 @@ def kurtosis(a: Any, axis: Axis = 0, fisher: bool = True, bias: bool = True) -> 
     >>> cubed.stats.kurtosis(x).compute().round(4)
     np.float64(0.3231)
     """
+    _propagates(nan_policy)
     x = as_lazy(a)
     return x._like(_core.kurtosis(x._x, fisher, bias, _axes(axis, x)))
 
 
-def _normality(name: str, a: Any, axis: Axis) -> Result:
+def _normality(
+    name: str, a: Any, axis: Axis, nan_policy: str, alternative: str = "two-sided"
+) -> Result:
+    _propagates(nan_policy)
     x = as_lazy(a)
     z = x._like(_core.normality(name, x._x, _axes(axis, x)))
     if name == "normaltest":
         return Result(z, _special("chdtrc", 2.0, z))
-    return Result(z, multiply(_special("ndtr", -abs(z)), 2.0))
+    return Result(z, _tails(partial(_special, "ndtr"), z, alternative))
 
 
 @_of_samples(returns=_TEST)
-def skewtest(a: Any, axis: Axis = 0) -> Result:
+def skewtest(
+    a: Any, axis: Axis = 0, nan_policy: str = "propagate", alternative: str = "two-sided"
+) -> Result:
     """Whether the skewness is that of a normal distribution: z, and its probability.
 
     Raises
@@ -148,11 +192,13 @@ def skewtest(a: Any, axis: Axis = 0) -> Result:
     >>> cubed.stats.skewtest(x).pvalue.compute().round(4)
     np.float64(0.0792)
     """
-    return _normality("skewtest", a, axis)
+    return _normality("skewtest", a, axis, nan_policy, alternative)
 
 
 @_of_samples(returns=_TEST)
-def kurtosistest(a: Any, axis: Axis = 0) -> Result:
+def kurtosistest(
+    a: Any, axis: Axis = 0, nan_policy: str = "propagate", alternative: str = "two-sided"
+) -> Result:
     """Whether the kurtosis is that of a normal distribution: z, and its probability.
 
     Raises
@@ -166,11 +212,11 @@ def kurtosistest(a: Any, axis: Axis = 0) -> Result:
     >>> cubed.stats.kurtosistest(x).pvalue.compute().round(4)
     np.float64(0.1753)
     """
-    return _normality("kurtosistest", a, axis)
+    return _normality("kurtosistest", a, axis, nan_policy, alternative)
 
 
 @_of_samples(returns=_TEST)
-def normaltest(a: Any, axis: Axis = 0) -> Result:
+def normaltest(a: Any, axis: Axis = 0, nan_policy: str = "propagate") -> Result:
     """Whether skewness and kurtosis are those of a normal distribution: the sum of their squared z,
     and its probability.
 
@@ -185,15 +231,21 @@ def normaltest(a: Any, axis: Axis = 0) -> Result:
     >>> cubed.stats.normaltest(x).pvalue.compute().round(4)
     np.float64(0.0855)
     """
-    return _normality("normaltest", a, axis)
+    return _normality("normaltest", a, axis, nan_policy)
 
 
-def _t_result(t: Array, df: Any) -> Result:
-    return Result(t, multiply(_special("stdtr", df, -abs(t)), 2.0))
+def _t_result(t: Array, df: Any, alternative: str) -> Result:
+    return Result(t, _tails(partial(_special, "stdtr", df), t, alternative))
 
 
 @_of_samples(returns=_TEST)
-def ttest_1samp(a: Any, popmean: Any, axis: Axis = 0) -> Result:
+def ttest_1samp(
+    a: Any,
+    popmean: Any,
+    axis: Axis = 0,
+    nan_policy: str = "propagate",
+    alternative: str = "two-sided",
+) -> Result:
     """Whether the mean is a number: t, and its probability.
 
     Parameters
@@ -207,15 +259,22 @@ def ttest_1samp(a: Any, popmean: Any, axis: Axis = 0) -> Result:
     >>> cubed.stats.ttest_1samp(x, 10.0).pvalue.compute().round(4)
     np.float64(0.6213)
     """
+    _propagates(nan_policy)
     x = as_lazy(a)
     dtype = computed_type(x.dtype) if kind_of(x.dtype) == "f" else np.dtype(np.float64)
     expected = beside(popmean, dtype)
     t = _core.ttest_1samp(x._x, expected, _axes(axis, x))
-    return _t_result(Array._new(t, common_spec(x, popmean)), _count(x, axis) - 1)
+    return _t_result(Array._new(t, common_spec(x, popmean)), _count(x, axis) - 1, alternative)
 
 
 @_of_samples(returns=_TEST)
-def ttest_rel(a: Any, b: Any, axis: Axis = 0) -> Result:
+def ttest_rel(
+    a: Any,
+    b: Any,
+    axis: Axis = 0,
+    nan_policy: str = "propagate",
+    alternative: str = "two-sided",
+) -> Result:
     """Whether two measurements of the same have one mean: t, and its probability.
 
     Raises
@@ -230,13 +289,22 @@ def ttest_rel(a: Any, b: Any, axis: Axis = 0) -> Result:
     >>> cubed.stats.ttest_rel(x, y).pvalue.compute().round(4)
     np.float64(0.1465)
     """
+    _propagates(nan_policy)
     x, y = as_lazy(a), as_lazy(b)
     t = _core.ttest_rel(x._x, y._x, _axes(axis, x))
-    return _t_result(Array._new(t, common_spec(x, y)), _count(x, axis) - 1)
+    return _t_result(Array._new(t, common_spec(x, y)), _count(x, axis) - 1, alternative)
 
 
 @_of_samples(returns=_TEST)
-def ttest_ind(a: Any, b: Any, axis: Axis = 0, equal_var: bool = True) -> Result:
+def ttest_ind(
+    a: Any,
+    b: Any,
+    axis: Axis = 0,
+    equal_var: bool = True,
+    nan_policy: str = "propagate",
+    *,
+    alternative: str = "two-sided",
+) -> Result:
     """Whether two samples have one mean: t, and its probability.
 
     Parameters
@@ -251,10 +319,12 @@ def ttest_ind(a: Any, b: Any, axis: Axis = 0, equal_var: bool = True) -> Result:
     >>> cubed.stats.ttest_ind(x, y).pvalue.compute().round(4)
     np.float64(0.6054)
     """
+    _propagates(nan_policy)
     x, y = as_lazy(a), as_lazy(b)
     both = _core.ttest_ind(x._x, y._x, equal_var, _axes(axis, x))
     t, df = (Array._new(v, common_spec(x, y)) for v in both)
-    return _t_result(t, _count(x, axis) + _count(y, axis) - 2 if equal_var else df)
+    free: Any = _count(x, axis) + _count(y, axis) - 2 if equal_var else df
+    return _t_result(t, free, alternative)
 
 
 _POWERS = {

@@ -338,7 +338,10 @@ def test_elements_by_text(tmp_path):
             ('less(station, "F")', [n < "F" for n in names]),
             ('isin(station, ("Bath", "Kew", "Ulm"))', [True, False, False, False, True, False]),
             ('sum(where(expand_dims(station == "Ely", 1), t, 0))', t[1].sum() + t[5].sum()),
-            ('where(station == "Ely", "an island", station) == "an island"', np.array(names) == "Ely"),
+            (
+                'where(station == "Ely", "an island", station) == "an island"',
+                np.array(names) == "Ely",
+            ),
         ):
             got = check(run("eval", text, path, "--json", *QUIET)).arrays()["result"]
             np.testing.assert_array_equal(got, want, f"{kind}: {text}")

@@ -71,10 +71,21 @@ CASES = {
     "average kept": lambda m, x, y: m.average(x, 1, abs(A[0]), keepdims=True),
     "sums of weights": lambda m, x, y: m.average(x, 1, abs(A[0]), True)[1],
     "numbers of elements": lambda m, x, y: m.average(y, 0, returned=True)[1],
-    "var of a type": lambda m, x, y: y.var(0, "f4"),
+    "var of a type": lambda m, x, y: y.var(0, "f8"),
     "std of a type": lambda m, x, y: m.std(x, 1, "f8"),
     "cumsum of a type": lambda m, x, y: y.cumsum(0, "f4"),
     "cumprod of a type": lambda m, x, y: m.cumprod(y, 1, dtype="f8"),
+    "mean of NaN": lambda m, x, y: m.masked_array(N, M).mean(0),
+    "anom of NaN": lambda m, x, y: m.masked_array(N, M) - m.masked_array(N, M).mean(0),
+    "average of NaN": lambda m, x, y: m.average(m.masked_array(N, M), 1, abs(A[0])),
+    "round to digits": lambda m, x, y: m.round(x / 3, 2),
+    "take of all": lambda m, x, y: m.take(x, [0, 9, 3]),
+    "take along": lambda m, x, y: m.take(x, [0, 4], 1),
+    "NumPy's sum": lambda m, x, y: np.sum(x, axis=0),
+    "NumPy's mean": lambda m, x, y: np.mean(x, 1, keepdims=True),
+    "NumPy's concatenate": lambda m, x, y: m.concatenate([x, y], 1),
+    "NumPy's max": lambda m, x, y: np.max(y, axis=1),
+    "NumPy's median": lambda m, x, y: (m if m is np.ma else np).median(x, axis=1),
     "where": lambda m, x, y: m.where(x > 0, x, y),
     "concatenate": lambda m, x, y: m.concatenate([x, y], axis=1),
 }
@@ -99,6 +110,14 @@ def test_against_numpy(name, chunks):
     np.testing.assert_allclose(values.data[~mask], wanted.data[~mask], rtol=1e-12)
     if not mask.all():
         assert values.dtype == wanted.dtype
+
+
+def test_functions_of_numpy_without_masks():
+    x = ma.masked_array(A, M)
+    with pytest.raises(TypeError, match="cubed.ma has no cov"):
+        np.cov(x)
+    with pytest.raises(TypeError, match="complex"):
+        ma.median(x + 1j)
 
 
 def test_values_and_filling():

@@ -264,6 +264,13 @@ CASES |= {
     "weights of zero": (lambda x: np.quantile(x, [0.0, 0.5], axis=0, weights=W0, **CDF), I),
 }
 CASES |= {
+    "take wrapped": (lambda x: np.take(x, [9, -9, 2], axis=0, mode="wrap"), F),
+    "take clipped": (lambda x: np.take(x, [[9, -9], [1, 0]], 1, mode="clip"), I),
+    "take one wrapped": (lambda x: np.take(x, 9, axis=1, mode="wrap"), F),
+    "zeros_like of a shape": (lambda x: np.zeros_like(x, shape=(3, 2)), I),
+    "full_like of a shape": (lambda x: np.full_like(x, 2, dtype="f4", shape=4), I),
+}
+CASES |= {
     f"where {name}": (lambda x, m=mask: np.sum(x, 1, where=m), F) for name, mask in MASKS.items()
 }
 CASES |= {
@@ -402,6 +409,38 @@ TYPES = ["f8", "f4", "c16", "c8", "i4", "f2"]
 def of_type(shape, dtype):
     a = RNG.normal(size=shape) * 9
     return (a + 1j * RNG.normal(size=shape) if "c" in dtype else a).astype(dtype)
+
+
+POSITIONAL = {
+    "tril": lambda m, x: m.tril(x, 1),
+    "triu": lambda m, x: m.triu(x, -1),
+    "round": lambda m, x: m.round(x, 1),
+    "eye": lambda m, x: m.eye(4, 5, -1),
+    "zeros": lambda m, x: m.zeros((2, 3), "int8"),
+    "full": lambda m, x: m.full((2, 3), 7, "f4"),
+    "ones_like": lambda m, x: m.ones_like(x, "i4"),
+    "take": lambda m, x: m.take(x, np.array([2, 0]), 1),
+    "fft": lambda m, x: m.fft.fft(x, 3, 0, "ortho"),
+    "irfftn": lambda m, x: m.fft.irfftn(x, (4, 6), (0, 1)),
+    "fftfreq": lambda m, x: m.fft.fftfreq(7, 0.1),
+}
+
+
+@pytest.mark.parametrize("name", POSITIONAL)
+def test_arguments_by_position(name):
+    call = POSITIONAL[name]
+    wanted, got = call(np, F), call(cubed, lazy(F))
+    assert (got.shape, got.dtype) == (wanted.shape, wanted.dtype)
+    np.testing.assert_allclose(got.compute(), wanted, rtol=1e-12, atol=1e-12)
+
+
+def test_limits_of_ranks_of_integers():
+    """They are real, whatever the matrix is of."""
+    a = np.array([[4, 2], [2, 1], [0, 1]])
+    x = cubed.from_array(a, chunks=1)
+    np.testing.assert_allclose(cubed.linalg.pinv(x, rcond=0.3), np.linalg.pinv(a, rcond=0.3))
+    assert cubed.linalg.matrix_rank(x, rtol=0.3).compute() == 1
+    assert cubed.linalg.matrix_rank(x, rtol=0.01).compute() == 2
 
 
 @pytest.mark.parametrize("dtype", TYPES)

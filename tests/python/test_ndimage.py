@@ -17,6 +17,7 @@ CASES = {
     "gaussian": (lambda m, x, **k: m.gaussian_filter(x, 1.2, **k), A),
     "gaussian of axes": (lambda m, x, **k: m.gaussian_filter(x, (0, 0.7), **k), A),
     "derivative": (lambda m, x, **k: m.gaussian_filter(x, 1, order=(0, 1), truncate=3, **k), A),
+    "derivatives": (lambda m, x, **k: m.gaussian_filter(x, (2, 1), 1, truncate=2, **k), A),
     "gaussian of bytes": (lambda m, x, **k: m.gaussian_filter(x, 0.6, **k), T),
     "gaussian of single": (lambda m, x, **k: m.gaussian_filter(x, 1, **k), A.astype("f4")),
     "uniform": (lambda m, x, **k: m.uniform_filter(x, 3, **k), A),

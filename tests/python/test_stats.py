@@ -30,6 +30,13 @@ CASES = {
     "ttest_rel": lambda s, x, y: s.ttest_rel(x, y),
     "ttest_ind": lambda s, x, y: s.ttest_ind(x, y[:30]),
     "ttest_ind Welch": lambda s, x, y: s.ttest_ind(x, y[:30], equal_var=False),
+    "ttest_1samp less": lambda s, x, y: s.ttest_1samp(x, 2.1, alternative="less"),
+    "ttest_rel greater": lambda s, x, y: s.ttest_rel(x, y, alternative="greater"),
+    "ttest_ind less": lambda s, x, y: s.ttest_ind(x, y, equal_var=False, alternative="less"),
+    "skewtest greater": lambda s, x, y: s.skewtest(x, alternative="greater"),
+    "kurtosistest less": lambda s, x, y: s.kurtosistest(
+        x, nan_policy="propagate", alternative="less"
+    ),
     "chisquare": lambda s, x, y: s.chisquare(x),
     "chisquare along": lambda s, x, y: s.chisquare(x, axis=1, ddof=1),
     "power_divergence": lambda s, x, y: s.power_divergence(x, lambda_="cressie-read"),
@@ -118,6 +125,7 @@ def test_few_equal_and_missing_elements():
     assert np.isnan(stats.moment(lazy(np.zeros((0, 2)), 1), 2).compute()).all()
     for call, message in (
         (lambda x: stats.skewtest(x), "skewtest: 3 elements, expected 8"),
+        (lambda x: stats.ttest_rel(x, x, alternative="more"), "alternative is 'more'"),
         (lambda x: stats.kurtosistest(x), "kurtosistest: 3 elements"),
         (lambda x: stats.ttest_rel(x, x[:2]), "3 and 2 elements"),
         (lambda x: stats.f_oneway(x), "1 samples"),
@@ -126,3 +134,8 @@ def test_few_equal_and_missing_elements():
     ):
         with pytest.raises((ValueError, TypeError), match=message):
             call(lazy(A[:3], 2))
+
+
+def test_nan_is_not_left_out():
+    with pytest.raises(NotImplementedError, match="nan_policy is 'omit'"):
+        stats.skew(lazy(A, 4), nan_policy="omit")

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from cubed.array._views import BlockView as BlockView
     from cubed.array._views import OuterIndex as OuterIndex
     from cubed.array._views import PointIndex as PointIndex
+    from cubed.array_api.indexing_functions import positions_within as positions_within
     from cubed.blocks._apply import apply_along_axis as apply_along_axis
     from cubed.blocks._apply import elemwise as elemwise
     from cubed.blocks._apply import map_blocks as map_blocks
@@ -62,6 +63,7 @@ else:
         "operate": "cubed.array._operands:operate",
         "OuterIndex": "cubed.array._views:OuterIndex",
         "persist": "cubed.io._create:persist",
+        "positions_within": "cubed.array_api.indexing_functions:positions_within",
         "plan": "cubed.planning._compute:plan",
         "PointIndex": "cubed.array._views:PointIndex",
         "rechunk": "cubed.array._rechunk:rechunk",

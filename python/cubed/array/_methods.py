@@ -171,10 +171,13 @@ class Methods:
         """Each element some times; see :func:`cubed.array_api.repeat`."""
         return _api().repeat(self, repeats, axis=axis)
 
-    def take(self, indices: Any, axis: int | None = None) -> Array:
-        """Elements at positions along an axis; with axis=None, of x in one dimension."""
+    def take(self, indices: Any, axis: int | None = None, mode: Any = "raise") -> Array:
+        """Elements at positions along an axis; with axis=None, of x in one dimension. `mode` is
+        that of :func:`cubed.take`."""
         x: Any = self if axis is not None else self.ravel()
         at = 0 if axis is None else _above.normalize_axis(axis, x.ndim)
+        if mode != "raise":
+            indices = _above.positions_within(indices, x.shape[at], mode)
         return x[(*(slice(None),) * at, indices)]
 
     # --- Elements --------------------------------------------------------------------------------

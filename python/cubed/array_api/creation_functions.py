@@ -159,8 +159,8 @@ def asarray(
 @documented(returns="Of `shape` and `dtype` (default: float64), in `chunks`. Lazy.")
 def empty(
     shape: Shape,
-    *,
     dtype: DTypeLike = None,
+    *,
     device: str | None = None,
     chunks: ChunksLike = "auto",
     spec: Spec | None = None,
@@ -182,11 +182,12 @@ def empty(
 def empty_like(
     x: Array,
     /,
-    *,
     dtype: DTypeLike = None,
+    *,
     device: str | None = None,
     chunks: ChunksLike = None,
     spec: Spec | None = None,
+    shape: Shape | None = None,
 ) -> Array:
     """Zeros of x's shape and chunks.
 
@@ -194,7 +195,7 @@ def empty_like(
     array([0., 0.])
     """
     d = lazy(x).dtype if dtype is None else dtype
-    return full_like(x, _zero(d), dtype=d, device=device, chunks=chunks, spec=spec)
+    return full_like(x, _zero(d), dtype=d, device=device, chunks=chunks, spec=spec, shape=shape)
 
 
 @documented()
@@ -202,9 +203,9 @@ def eye(
     n_rows: int,
     n_cols: int | None = None,
     /,
-    *,
     k: int = 0,
     dtype: DTypeLike = None,
+    *,
     device: str | None = None,
     chunks: ChunksLike = "auto",
     spec: Spec | None = None,
@@ -272,8 +273,8 @@ def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = Non
 def full(
     shape: Shape,
     fill_value: Any,
-    *,
     dtype: DTypeLike = None,
+    *,
     device: str | None = None,
     chunks: ChunksLike = "auto",
     spec: Spec | None = None,
@@ -362,11 +363,12 @@ def full_like(
     x: Array,
     /,
     fill_value: Any,
-    *,
     dtype: DTypeLike = None,
+    *,
     device: str | None = None,
     chunks: ChunksLike = None,
     spec: Spec | None = None,
+    shape: Shape | None = None,
 ) -> Array:
     """One value everywhere, in x's shape, type and chunks.
 
@@ -374,6 +376,8 @@ def full_like(
     ----------
     fill_value : scalar
         The value.
+    shape : int, sequence of int or None
+        Another shape, in automatic chunks; None: x's.
 
     Examples
     --------
@@ -381,12 +385,13 @@ def full_like(
     array([7, 7])
     """
     x = lazy(x)
+    own = engine_chunks(x._x) if shape is None else "auto"
     return full(
-        x.shape,
+        x.shape if shape is None else shape,
         fill_value,
         dtype=x.dtype if dtype is None else dtype,
         device=device,
-        chunks=engine_chunks(x._x) if chunks is None else chunks,
+        chunks=own if chunks is None else chunks,
         spec=x._spec if spec is None else spec,
     )
 
@@ -552,8 +557,8 @@ def meshgrid(
 @documented(returns="Of `shape` and `dtype` (default: float64), in `chunks`. Lazy.")
 def ones(
     shape: Shape,
-    *,
     dtype: DTypeLike = None,
+    *,
     device: str | None = None,
     chunks: ChunksLike = "auto",
     spec: Spec | None = None,
@@ -574,18 +579,19 @@ def ones(
 def ones_like(
     x: Array,
     /,
-    *,
     dtype: DTypeLike = None,
+    *,
     device: str | None = None,
     chunks: ChunksLike = None,
     spec: Spec | None = None,
+    shape: Shape | None = None,
 ) -> Array:
     """Ones of x's shape and chunks.
 
     >>> cubed.ones_like(cubed.asarray([1.5, 2.5])).compute()
     array([1., 1.])
     """
-    return full_like(x, 1, dtype=dtype, device=device, chunks=chunks, spec=spec)
+    return full_like(x, 1, dtype=dtype, device=device, chunks=chunks, spec=spec, shape=shape)
 
 
 def _diagonal(x: Array, k: int) -> int:
@@ -596,7 +602,7 @@ def _diagonal(x: Array, k: int) -> int:
 @documented(
     returns="``(..., n, m)`` of x's type. Lazy.", raises="ValueError: For fewer than two axes."
 )
-def tril(x: Array, /, *, k: int = 0) -> Array:
+def tril(x: Array, /, k: int = 0) -> Array:
     """The lower triangles of matrices, with the diagonal k right of the main one; else zeros.
 
     >>> x = cubed.ones((2, 2), dtype=int)
@@ -611,7 +617,7 @@ def tril(x: Array, /, *, k: int = 0) -> Array:
 @documented(
     returns="``(..., n, m)`` of x's type. Lazy.", raises="ValueError: For fewer than two axes."
 )
-def triu(x: Array, /, *, k: int = 0) -> Array:
+def triu(x: Array, /, k: int = 0) -> Array:
     """The upper triangles of matrices, with the diagonal k right of the main one; else zeros.
 
     >>> x = cubed.ones((2, 2), dtype=int)
@@ -626,8 +632,8 @@ def triu(x: Array, /, *, k: int = 0) -> Array:
 @documented(returns="Of `shape` and `dtype` (default: float64), in `chunks`. Lazy.")
 def zeros(
     shape: Shape,
-    *,
     dtype: DTypeLike = None,
+    *,
     device: str | None = None,
     chunks: ChunksLike = "auto",
     spec: Spec | None = None,
@@ -649,11 +655,12 @@ def zeros(
 def zeros_like(
     x: Array,
     /,
-    *,
     dtype: DTypeLike = None,
+    *,
     device: str | None = None,
     chunks: ChunksLike = None,
     spec: Spec | None = None,
+    shape: Shape | None = None,
 ) -> Array:
     """Zeros of x's shape and chunks.
 
@@ -661,4 +668,4 @@ def zeros_like(
     array([0., 0.])
     """
     d = lazy(x).dtype if dtype is None else dtype
-    return full_like(x, _zero(d), dtype=d, device=device, chunks=chunks, spec=spec)
+    return full_like(x, _zero(d), dtype=d, device=device, chunks=chunks, spec=spec, shape=shape)

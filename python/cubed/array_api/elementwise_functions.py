@@ -468,7 +468,7 @@ def remainder(x1: Any, x2: Any, /) -> Array:
 
 
 @_operation("[0.5, 1.5, 2.25], decimals=1", "[0.5, 1.5, 2.2]")
-def round(x: Array, /, *, decimals: int = 0) -> Array:
+def round(x: Array, /, decimals: int = 0) -> Array:
     """Each element rounded to the nearest integer, halves to the even one; with `decimals` to the
     nearest multiple of 10**-decimals.
     """

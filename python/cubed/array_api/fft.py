@@ -68,9 +68,7 @@ def _many(
 
 
 @_transform(returns=_COMPLEX)
-def fft(
-    x: Array, /, *, n: int | None = None, axis: int = -1, norm: str | None = "backward"
-) -> Array:
+def fft(x: Array, /, n: int | None = None, axis: int = -1, norm: str | None = "backward") -> Array:
     """The Fourier transform along an axis.
 
     >>> cubed.fft.fft(cubed.asarray([1.0, 0.0, 0.0, 0.0])).compute()
@@ -80,9 +78,7 @@ def fft(
 
 
 @_transform(returns=_COMPLEX)
-def ifft(
-    x: Array, /, *, n: int | None = None, axis: int = -1, norm: str | None = "backward"
-) -> Array:
+def ifft(x: Array, /, n: int | None = None, axis: int = -1, norm: str | None = "backward") -> Array:
     """The inverse Fourier transform along an axis.
 
     >>> cubed.fft.ifft(cubed.asarray([1.0, 0.0, 0.0, 0.0])).compute()
@@ -92,9 +88,7 @@ def ifft(
 
 
 @_transform(returns="Complex, in x's precision. Lazy.", raises="TypeError: For complex numbers.")
-def rfft(
-    x: Array, /, *, n: int | None = None, axis: int = -1, norm: str | None = "backward"
-) -> Array:
+def rfft(x: Array, /, n: int | None = None, axis: int = -1, norm: str | None = "backward") -> Array:
     """The Fourier transform of real numbers along an axis: n // 2 + 1 numbers.
 
     >>> cubed.fft.rfft(cubed.asarray([1.0, 0.0, 0.0, 0.0])).compute()
@@ -105,7 +99,7 @@ def rfft(
 
 @_transform(returns="Real, in x's precision. Lazy.")
 def irfft(
-    x: Array, /, *, n: int | None = None, axis: int = -1, norm: str | None = "backward"
+    x: Array, /, n: int | None = None, axis: int = -1, norm: str | None = "backward"
 ) -> Array:
     """The inverse of rfft: n real numbers, 2 * (m - 1) of m by default.
 
@@ -117,9 +111,7 @@ def irfft(
 
 
 @_transform(returns="Real, in x's precision. Lazy.")
-def hfft(
-    x: Array, /, *, n: int | None = None, axis: int = -1, norm: str | None = "backward"
-) -> Array:
+def hfft(x: Array, /, n: int | None = None, axis: int = -1, norm: str | None = "backward") -> Array:
     """The transform of a Hermitian sequence: real numbers.
 
     >>> cubed.fft.hfft(cubed.asarray([1.0, 0.0, 0.0, 0.0])).compute()
@@ -130,7 +122,7 @@ def hfft(
 
 @_transform(returns="Complex, in x's precision. Lazy.", raises="TypeError: For complex numbers.")
 def ihfft(
-    x: Array, /, *, n: int | None = None, axis: int = -1, norm: str | None = "backward"
+    x: Array, /, n: int | None = None, axis: int = -1, norm: str | None = "backward"
 ) -> Array:
     """The inverse of hfft.
 
@@ -144,7 +136,6 @@ def ihfft(
 def fftn(
     x: Array,
     /,
-    *,
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None,
     norm: str | None = "backward",
@@ -162,7 +153,6 @@ def fftn(
 def ifftn(
     x: Array,
     /,
-    *,
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None,
     norm: str | None = "backward",
@@ -180,7 +170,6 @@ def ifftn(
 def rfftn(
     x: Array,
     /,
-    *,
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None,
     norm: str | None = "backward",
@@ -198,7 +187,6 @@ def rfftn(
 def irfftn(
     x: Array,
     /,
-    *,
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None,
     norm: str | None = "backward",
@@ -214,7 +202,7 @@ def irfftn(
 
 @_transform()
 def fftfreq(
-    n: int, /, *, d: float = 1.0, dtype: DTypeLike = None, device: str | None = None
+    n: int, /, d: float = 1.0, *, dtype: DTypeLike = None, device: str | None = None
 ) -> Array:
     """The frequencies of the elements of fft, of samples at a distance of d.
 
@@ -242,7 +230,7 @@ def fftfreq(
 
 @_transform()
 def rfftfreq(
-    n: int, /, *, d: float = 1.0, dtype: DTypeLike = None, device: str | None = None
+    n: int, /, d: float = 1.0, *, dtype: DTypeLike = None, device: str | None = None
 ) -> Array:
     """The frequencies of the elements of rfft, of samples at a distance of d.
 

@@ -2,22 +2,49 @@
 
 from __future__ import annotations
 
+import operator
+from typing import Any, Literal
+
+import numpy as np
+
 from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import common_spec, core_of, lazy, normalize_axis
+from cubed.array_api.elementwise_functions import clip, remainder
 from cubed.base._docs import documented
 
 __all__ = ["take", "take_along_axis"]
 
 
+def positions_within(indices: Any, extent: int, mode: str) -> Any:
+    """Positions that an axis has, for others than these; as NumPy's `take` finds them."""
+    if mode not in ("wrap", "clip"):
+        raise ValueError(f"take: mode is {mode!r}, expected 'raise', 'wrap' or 'clip'")
+    if extent == 0:
+        return indices  # is an error, if there is one
+    if not isinstance(indices, Array):
+        at = np.asarray(indices)
+        return np.remainder(at, extent) if mode == "wrap" else np.clip(at, 0, extent - 1)
+    return remainder(indices, extent) if mode == "wrap" else clip(indices, 0, extent - 1)
+
+
 @documented()
-def take(x: Array, indices: Array | int, /, *, axis: int | None = None) -> Array:
+def take(
+    x: Array,
+    indices: Array | int,
+    /,
+    axis: int | None = None,
+    *,
+    mode: Literal["raise", "wrap", "clip"] = "raise",
+) -> Array:
     """The elements at positions along an axis; a number takes the axis away.
 
     Parameters
     ----------
     axis : int or None
         The axis; may be left out where there is one.
+    mode : {"raise", "wrap", "clip"}, default "raise"
+        What positions are that x does not have: errors, counted on from the other end, or the ends.
 
     Returns
     -------
@@ -35,9 +62,12 @@ def take(x: Array, indices: Array | int, /, *, axis: int | None = None) -> Array
         if x.ndim != 1:
             raise ValueError(f"take: axis is needed for an array with {x.ndim} axes")
         axis = 0
-    if isinstance(indices, int):
-        return x[(slice(None),) * normalize_axis(axis, x.ndim) + (indices,)]
-    out = _core.take(False, x._x, core_of(indices), normalize_axis(axis, x.ndim))
+    d = normalize_axis(axis, x.ndim)
+    if mode != "raise":
+        indices = positions_within(indices, x.shape[d], mode)
+    if np.ndim(indices) == 0 and not isinstance(indices, Array):
+        return x[(slice(None),) * d + (operator.index(indices),)]
+    out = _core.take(False, x._x, core_of(indices), d)
     return Array._new(out, common_spec(x, indices))
 
 

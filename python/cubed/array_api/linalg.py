@@ -30,7 +30,7 @@ from cubed.array_api.linear_algebra_functions import (
     vecdot,
 )
 from cubed.base._docs import OPERANDS, documented
-from cubed.base._dtypes import dtype_of, name_of
+from cubed.base._dtypes import dtype_of, kind_of, name_of
 from cubed.base._types import DTypeLike
 from cubed.spec import Spec
 
@@ -345,6 +345,7 @@ def _limit(x: Array, rtol: Any) -> _core.Array | None:
         return None
     if isinstance(rtol, (int, float)):
         real = {"complex64": "float32", "complex128": "float64"}.get(x._x.dtype, x._x.dtype)
+        real = real if kind_of(x.dtype) in "fc" else "float64"  # in which integers are computed
         return scalar_array(float(rtol), dtype_of(real))
     return core_of(rtol)
 
