@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "core.h"
+#include "cubed/sys/message.h"
 
 typedef struct member_lists {
     int format;
