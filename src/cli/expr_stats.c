@@ -1,5 +1,5 @@
 /* Statistics of samples: moments, and what tests compute. */
-#include <string.h>
+#include <limits.h>
 
 #include "cli.h"
 #include "expr_builder.h"
@@ -108,7 +108,7 @@ static cubed_status call_f_oneway(expr_builder *b, const expr *e, cubed_array **
     static const char *const names[] = {"axis", "dim", "keepdims", NULL};
     cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;
     int n, made = 0, axes[CUBED_MAX_NDIM];
-    EXPR_TRY(expr_check_args(b, e, 1, e->n, names, &n));
+    EXPR_TRY(expr_check_args(b, e, 2, INT_MAX, names, &n));
     cubed_array **samples = cli_alloc((size_t)n * sizeof *samples);
     cubed_status st = CUBED_OK;
     for (; made < n && st == CUBED_OK; made += st == CUBED_OK)
