@@ -1,0 +1,190 @@
+"""Masked arrays: values and a mask, both lazy, with the names of :mod:`numpy.ma`.
+
+What NumPy's module does element by element, by a method, or to values and mask alike is made of
+tables here; what is left out is listed in docs/numpy.md.
+"""
+
+from __future__ import annotations
+
+import inspect
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from cubed import array_api as _names
+from cubed.ma._array import FUNCTIONS, MaskedArray, getmaskarray, of_masked
+from cubed.ma._functions import (
+    allclose,
+    allequal,
+    array,
+    asarray,
+    average,
+    concatenate,
+    count,
+    count_masked,
+    diff,
+    filled,
+    fix_invalid,
+    getdata,
+    is_masked,
+    isMaskedArray,
+    mask_or,
+    masked_all,
+    masked_all_like,
+    masked_array,
+    masked_equal,
+    masked_greater,
+    masked_greater_equal,
+    masked_inside,
+    masked_invalid,
+    masked_less,
+    masked_less_equal,
+    masked_not_equal,
+    masked_outside,
+    masked_values,
+    masked_where,
+    median,
+    nonzero,
+    set_fill_value,
+    where,
+)
+
+__all__ = [
+    "MaskedArray", "array", "average", "concatenate", "count", "filled", "fix_invalid", "getdata",
+    "getmaskarray", "masked_array", "masked_equal", "masked_greater", "masked_greater_equal",
+    "masked_inside", "masked_invalid", "masked_less", "masked_less_equal", "masked_not_equal",
+    "masked_outside", "masked_values", "masked_where", "nonzero", "set_fill_value", "where",
+    "allclose", "allequal", "asarray", "count_masked", "diff", "isMaskedArray", "is_masked",
+    "mask_or", "masked_all", "masked_all_like", "median",
+]  # fmt: skip
+
+_ma: Any = np.ma  # of which NumPy types little
+
+#: What is done element by element, and masked where an operand is: by NumPy's ufuncs.
+_UFUNCS = """
+abs absolute arccos arccosh arcsin arcsinh arctan arctanh ceil conjugate cos cosh exp fabs floor log
+log10 log2 logical_not negative sin sinh sqrt tan tanh
+add arctan2 bitwise_and bitwise_or bitwise_xor divide equal floor_divide fmod greater greater_equal
+hypot left_shift less less_equal logical_and logical_or logical_xor maximum minimum mod multiply
+not_equal power remainder right_shift subtract true_divide
+""".split()
+
+#: What methods do, by the names of functions where these are others.
+_METHODS = {
+    name: name
+    for name in """
+    all anom any compressed copy cumprod cumsum max mean min prod ptp ravel reshape squeeze std sum
+    transpose var""".split()
+} | {
+    "amax": "max", "amin": "min", "anomalies": "anom", "product": "prod",
+}  # fmt: skip
+
+#: What is done to values and to masks alike, by the package's functions of these names.
+_ALIKE = """
+compress diag diagflat diagonal expand_dims hsplit repeat resize swapaxes take
+atleast_1d atleast_2d atleast_3d column_stack dstack hstack stack vstack
+""".split()
+
+#: What is done to values only: the mask stays.
+_VALUES = "angle around clip empty_like ones_like zeros_like".split()
+
+#: What has no mask.
+_MADE = "arange empty fromfunction indices ones zeros".split()
+
+
+def _elementwise(name: str) -> Any:
+    ufunc = getattr(np, name)
+
+    def one(x: Any, /) -> MaskedArray:
+        masked = masked_array(x)
+        return masked._apply(ufunc, (masked,), finite=True)
+
+    def two(x1: Any, x2: Any, /) -> MaskedArray:
+        some = next((a for a in (x1, x2) if isMaskedArray(a)), x1)
+        pair = (masked_array(x1), x2) if some is x1 else (x1, masked_array(x2))
+        return pair[some is not x1]._apply(ufunc, pair, finite=True)
+
+    function, args = (one, "x") if ufunc.nin == 1 else (two, "x, 1")
+    function.__doc__ = f"""As NumPy's function of this name; masked where an operand is.
+
+>>> x = cubed.ma.masked_array([1, 2], [False, True])
+>>> print(cubed.ma.{name}({args})[1:].compute())
+[--]
+"""
+    return of_masked(returns="Masked where it is not defined, too. Lazy.")(function)
+
+
+def _by_method(method: str) -> Any:
+    own = getattr(MaskedArray, method)
+
+    @wraps(own)
+    def function(a: Any, *args: Any, **kwargs: Any) -> Any:
+        return own(masked_array(a), *args, **kwargs)
+
+    return function
+
+
+def _said(function: Any, sentence: str) -> Any:
+    """A function with a sentence after the summary of its docstring, if there is one."""
+    summary, rest = (function.__doc__ or "").split("\n\n", 1) if function.__doc__ else ("", "")
+    function.__doc__ = f"{summary} {sentence}\n\n{rest}" if summary else None
+    return function
+
+
+def _alike(name: str) -> Any:
+    own = getattr(_names, name)
+    call = np.take if name == "take" else own  # of all elements, without an axis
+    signature = inspect.signature(own)
+    which = list(signature.parameters)[1 if name == "compress" else 0]
+    several = name.startswith("atleast") or name.endswith("stack")
+
+    @wraps(own)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        bound = signature.bind(*args, **kwargs)
+        given = bound.arguments[which]
+
+        def called(part: Any) -> Any:
+            bound.arguments[which] = tuple(map(part, given)) if several else part(given)
+            return call(*bound.args, **bound.kwargs)
+
+        data = called(getdata)
+        mask = called(getmaskarray) if name in _ALIKE else getmaskarray(given)
+        if isinstance(data, (list, tuple)):
+            return [masked_array(d, m) for d, m in zip(data, mask, strict=True)]
+        return masked_array(data, mask, fill_value=getattr(given, "_fill", None))
+
+    return _said(function, "Here what is masked stays so.")
+
+
+def _made(name: str) -> Any:
+    own = getattr(_names, name)
+
+    @wraps(own)
+    def function(*args: Any, **kwargs: Any) -> MaskedArray:
+        return masked_array(own(*args, **kwargs))
+
+    return _said(function, "Here a masked array, of which nothing is masked.")
+
+
+def _fill_names() -> None:
+    """The functions of the tables, as names of this module."""
+    makers = (_elementwise, _UFUNCS), (_alike, _ALIKE + _VALUES), (_made, _MADE)
+    made = {name: make(name) for make, names in makers for name in names}
+    made |= {name: _by_method(method) for name, method in _METHODS.items()}
+    for name, function in made.items():
+        function.__name__ = function.__qualname__ = name
+        function.__module__ = __name__
+    made |= {"round": made["around"], "round_": made["around"], "row_stack": made["vstack"]}
+    made |= {"isMA": isMaskedArray, "isarray": isMaskedArray, "getmask": getmaskarray}
+    made |= {"asanyarray": asarray}
+    made |= {
+        name: getattr(_ma, name)
+        for name in "MAError MaskError MaskType bool_ default_fill_value nomask".split()
+    }
+    globals().update(made)
+    __all__.extend(made)
+    FUNCTIONS.update({name: globals()[name] for name in __all__})
+
+
+_fill_names()

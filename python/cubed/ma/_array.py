@@ -1,0 +1,584 @@
+"""The class of masked arrays."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from cubed.array._array import Array
+from cubed.array._operands import normalize_axes
+from cubed.array_api import elementwise_functions as _elements
+from cubed.array_api import manipulation_functions as _shapes
+from cubed.array_api import statistical_functions as _reductions
+from cubed.array_api.creation_functions import zeros_like as _zeros_like
+from cubed.array_api.searching_functions import count_nonzero
+from cubed.array_api.searching_functions import where as _where
+from cubed.array_api.statistical_functions import cumulative_prod, cumulative_sum
+from cubed.array_api.utility_functions import all as _all
+from cubed.array_api.utility_functions import any as _any
+from cubed.base._docs import REDUCED, documented
+from cubed.base._dtypes import kind_of
+from cubed.base._types import Axis, ChunksLike, DTypeLike
+from cubed.io._create import as_lazy
+from cubed.planning._compute import compute as _compute
+
+_ma: Any = np.ma  # of which NumPy types little
+
+#: All that :mod:`cubed.ma` lists, which NumPy's functions of these names are taken for.
+FUNCTIONS: dict[str, Any] = {}
+
+#: Ufuncs whose results are masked where their second operand is 0, as in NumPy.
+_DIVISIONS = ("divide", "floor_divide", "remainder", "fmod")
+
+#: Ufuncs whose results are masked where a real operand is out of their domain.
+_DOMAINS: dict[str, Any] = {
+    "sqrt": lambda x: x < 0,
+    **dict.fromkeys(("log", "log2", "log10"), lambda x: x <= 0),
+    **dict.fromkeys(("arcsin", "arccos"), lambda x: _elements.abs(x) > 1),
+    "arccosh": lambda x: x < 1,
+    "arctanh": lambda x: _elements.abs(x) > 1 - 1e-15,
+    "tan": lambda x: _elements.abs(_elements.cos(x)) < 1e-35,
+}
+
+
+of_masked = partial(
+    documented,
+    parameters={
+        "a": "An array that may be masked.",
+        "axes": "int or tuple of int : The axes in their new order; none: reversed.",
+        "chunks": "Chunks of an array that is not lazy, see :func:`cubed.rechunk`.",
+        "ddof": "What is subtracted from the number of elements in the divisor.",
+        "fill_value": "scalar or None : What :meth:`MaskedArray.filled` puts; None: NumPy's.",
+        "kwargs": "As for :func:`cubed.compute`.",
+        "shape": "int or tuple of int : The new shape; -1: what is left.",
+        "value": "scalar : What elements are compared with.",
+        "v1": "scalar : One end.",
+        "v2": "scalar : The other end.",
+        "x": "An array that may be masked.",
+    },
+)
+MASKED = "Of the array's shape and type; what was masked stays so. Lazy."
+SAME = "What is masked stays so. Lazy."
+ONE = REDUCED + "Masked where nothing is left. Lazy."
+
+
+class MaskedArray:
+    """An array of which some elements do not count: :attr:`data`, and :attr:`mask`, true where they
+    do not. Made by :func:`masked_array` and other functions of this module.
+
+    Operators and NumPy's ufuncs mask what either operand masks, and quotients by 0; reductions
+    leave masked elements out, and mask what has none left. `compute` gives NumPy's masked array.
+
+    Parameters
+    ----------
+    data : Array
+        Input array.
+    mask : Array of bool
+        Where they do not count; broadcast to the shape of the data.
+    fill_value : scalar or None
+        What :meth:`filled` puts in place of masked elements; None: NumPy's.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.ma.masked_array([1.0, 2.0, 3.0], [False, True, False])
+    >>> (x + 1).compute()
+    masked_array(data=[2.0, --, 4.0],
+                 mask=[False,  True, False],
+           fill_value=1e+20)
+    >>> float(x.mean().compute())
+    2.0
+    """
+
+    __slots__ = ("_values", "_fill", "_hidden")
+    __array_priority__ = 20.0
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, data: Array, mask: Array, fill_value: Any = None) -> None:
+        if mask.dtype.kind != "b":
+            raise TypeError(f"a mask of {mask.dtype}, expected bool")
+        self._values = data
+        self._hidden = mask if mask.shape == data.shape else _shapes.broadcast_to(mask, data.shape)
+        self._fill = fill_value
+
+    @property
+    def data(self) -> Array:
+        """The elements, of which masked ones mean nothing."""
+        return self._values
+
+    @property
+    def mask(self) -> Array:
+        """Where elements do not count: bool, of the shape of the data."""
+        return self._hidden
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Extents of the axes."""
+        return self._values.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Data type of the elements."""
+        return self._values.dtype
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return self._values.ndim
+
+    @property
+    def size(self) -> int:
+        """Number of elements, masked ones included."""
+        return self._values.size
+
+    @property
+    def chunks(self) -> tuple[tuple[int, ...], ...]:
+        """Extents of all chunks of the data."""
+        return self._values.chunks
+
+    @property
+    def fill_value(self) -> Any:
+        """What :meth:`filled` puts in place of masked elements: NumPy's, unless another is set."""
+        if self._fill is None:
+            return _ma.default_fill_value(self.dtype)
+        return np.asarray(self._fill).astype(self.dtype)[()]
+
+    @fill_value.setter
+    def fill_value(self, value: Any) -> None:
+        self._fill = value
+
+    @property
+    def T(self) -> MaskedArray:
+        """The array with its axes in reverse order."""
+        return self._each(lambda x: x.T)
+
+    def __repr__(self) -> str:
+        return (
+            f"cubed.ma.MaskedArray<shape={self.shape}, dtype={self.dtype},"
+            f" chunks={self._values.chunksize}>"
+        )
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def _each(self, function: Any) -> MaskedArray:
+        """A function of the data, and of the mask."""
+        return MaskedArray(function(self._values), function(self._hidden), self._fill)
+
+    # --- Values ------------------------------------------------------------------------------
+
+    @of_masked(returns="NumPy's masked array.")
+    def compute(self, **kwargs: Any) -> Any:
+        """The values, as NumPy's masked array.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> print(x.compute())
+        [1.0 -- 6.0]
+        """
+        data, mask = _compute(self._values, self._hidden, **kwargs)
+        return _ma.MaskedArray(data, mask, fill_value=self._fill)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        raise TypeError("a masked array has no values without its mask: use compute, or filled")
+
+    @of_masked(returns="Of its shape and type. Lazy.")
+    def filled(self, fill_value: Any = None) -> Array:
+        """The data with a value in place of masked elements.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> x.filled(0).compute()
+        array([1., 0., 6.])
+        """
+        value = self.fill_value if fill_value is None else fill_value
+        return _where(self._hidden, np.asarray(value).astype(self.dtype)[()], self._values)
+
+    # --- Arranging ---------------------------------------------------------------------------
+
+    def __getitem__(self, key: Any) -> MaskedArray:
+        key = key.filled(False) if isinstance(key, MaskedArray) else key
+        return self._each(lambda x: x[key])
+
+    @of_masked(returns=SAME)
+    def astype(self, dtype: DTypeLike) -> MaskedArray:
+        """The elements in another type.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> print(x.astype("int64").compute())
+        [1 -- 6]
+        """
+        return MaskedArray(self._values.astype(dtype), self._hidden, self._fill)
+
+    @of_masked(returns=SAME)
+    def copy(self) -> MaskedArray:
+        """The same value behind another object.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> print(x.copy().compute())
+        [1.0 -- 6.0]
+        """
+        return self._each(lambda x: x.copy())
+
+    @of_masked(returns=SAME)
+    def reshape(self, *shape: Any, order: str = "C") -> MaskedArray:
+        """The elements in another shape.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> print(x.reshape(1, 3).compute())
+        [[1.0 -- 6.0]]
+        """
+        return self._each(lambda x: x.reshape(*shape, order=order))
+
+    @of_masked(returns=SAME)
+    def ravel(self, order: str = "C") -> MaskedArray:
+        """The elements in one dimension.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> print(x.reshape(1, 3).ravel().compute())
+        [1.0 -- 6.0]
+        """
+        return self._each(lambda x: x.ravel(order))
+
+    @of_masked(returns=SAME)
+    def transpose(self, *axes: Any) -> MaskedArray:
+        """The array with its axes in another order.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> x.reshape(1, 3).transpose().shape
+        (3, 1)
+        """
+        return self._each(lambda x: x.transpose(*axes))
+
+    @of_masked(returns=SAME)
+    def squeeze(self, axis: Any = None) -> MaskedArray:
+        """The array without axes of extent 1.
+
+        Parameters
+        ----------
+        axis : int, tuple of int or None
+            Which of them; None: all.
+
+        Examples
+        --------
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> x.reshape(1, 3).squeeze().shape
+        (3,)
+        """
+        return self._each(lambda x: x.squeeze(axis))
+
+    @of_masked(returns=SAME)
+    def rechunk(self, chunks: ChunksLike) -> MaskedArray:
+        """The same values in other chunks.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> x.rechunk(2).chunks
+        ((2, 1),)
+        """
+        return self._each(lambda x: x.rechunk(chunks))
+
+    @of_masked(returns="Of one axis. Lazy.")
+    def compressed(self) -> Array:
+        """The elements that are not masked, in one dimension; they are counted now.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> x.compressed().compute()
+        array([1., 6.])
+        """
+        return self._values.ravel()[~self._hidden.ravel()]
+
+    # --- Reductions --------------------------------------------------------------------------
+
+    def _reduced(self, out: Array, axis: Axis, keepdims: bool) -> MaskedArray:
+        return MaskedArray(out, _all(self._hidden, axis=axis, keepdims=keepdims), self._fill)
+
+    @of_masked(returns=REDUCED + "int64. Lazy.")
+    def count(self, axis: Axis = None, keepdims: bool = False) -> Array:
+        """How many elements are not masked: int64.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> int(x.count().compute())
+        2
+        """
+        return count_nonzero(~self._hidden, axis=axis, keepdims=keepdims)
+
+    @of_masked(returns=ONE)
+    def sum(self, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False) -> Any:
+        """Sums of what is not masked.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> float(x.sum().compute())
+        7.0
+        """
+        out = self._values.sum(axis, dtype, keepdims=keepdims, where=~self._hidden)
+        return self._reduced(out, axis, keepdims)
+
+    @of_masked(returns=ONE)
+    def prod(self, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False) -> Any:
+        """Products of what is not masked.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> float(x.prod().compute())
+        6.0
+        """
+        out = self._values.prod(axis, dtype, keepdims=keepdims, where=~self._hidden)
+        return self._reduced(out, axis, keepdims)
+
+    @of_masked(returns=ONE)
+    def mean(self, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False) -> Any:
+        """Means of what is not masked.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> float(x.mean().compute())
+        3.5
+        """
+        out = self._values.mean(axis, dtype, keepdims=keepdims, where=~self._hidden)
+        mean = self._reduced(out, axis, keepdims)
+        return finite(mean) if out.ndim else mean
+
+    @of_masked(returns=ONE)
+    def var(
+        self,
+        axis: Axis = None,
+        dtype: DTypeLike = None,
+        *,
+        ddof: float = 0,
+        keepdims: bool = False,
+    ) -> Any:
+        """Variances of what is not masked; where too little is left they are masked.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> float(x.var().compute())
+        6.25
+        """
+        out = self._values.var(axis, dtype, ddof=ddof, keepdims=keepdims, where=~self._hidden)
+        few = self.count(axis, keepdims) <= ddof
+        return MaskedArray(out, few, self._fill)
+
+    @of_masked(returns=ONE)
+    def std(
+        self,
+        axis: Axis = None,
+        dtype: DTypeLike = None,
+        *,
+        ddof: float = 0,
+        keepdims: bool = False,
+    ) -> Any:
+        """Standard deviations of what is not masked; where too little is left they are masked.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> float(x.std().compute())
+        2.5
+        """
+        out = self.var(axis, dtype, ddof=ddof, keepdims=keepdims)
+        return MaskedArray(_elements.sqrt(out.data), out.mask, self._fill)
+
+    def _extreme(self, largest: bool, axis: Axis, keepdims: bool) -> MaskedArray:
+        d = self.dtype
+        if d.kind == "b":
+            worst: Any = not largest
+        elif d.kind in "iu":
+            worst = np.iinfo(d).min if largest else np.iinfo(d).max
+        else:
+            worst = -math.inf if largest else math.inf
+        value = np.asarray(worst).astype(d)[()]
+        name = _reductions.max if largest else _reductions.min
+        out = name(_where(self._hidden, value, self._values), axis=axis, keepdims=keepdims)
+        return self._reduced(out, axis, keepdims)
+
+    @of_masked(returns=ONE)
+    def max(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
+        """The largest of what is not masked.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> float(x.max().compute())
+        6.0
+        """
+        return self._extreme(True, axis, keepdims)
+
+    @of_masked(returns=ONE)
+    def min(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
+        """The smallest of what is not masked.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> float(x.min().compute())
+        1.0
+        """
+        return self._extreme(False, axis, keepdims)
+
+    @of_masked(returns=ONE)
+    def ptp(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
+        """The largest of what is not masked less the smallest.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> float(x.ptp().compute())
+        5.0
+        """
+        return self.max(axis, keepdims=keepdims) - self.min(axis, keepdims=keepdims)
+
+    @of_masked(returns=ONE)
+    def all(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
+        """Whether all of what is not masked is true.
+
+        >>> x = cubed.ma.masked_array([True, False], [False, True])
+        >>> bool(x.all().compute())
+        True
+        """
+        out = _all(self._values, axis=axis, keepdims=keepdims, where=~self._hidden)
+        return self._reduced(out, axis, keepdims)
+
+    @of_masked(returns=ONE)
+    def any(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
+        """Whether any of what is not masked is true.
+
+        >>> x = cubed.ma.masked_array([True, False], [False, True])
+        >>> bool(x.any().compute())
+        True
+        """
+        out = _any(self._values, axis=axis, keepdims=keepdims, where=~self._hidden)
+        return self._reduced(out, axis, keepdims)
+
+    @of_masked(returns=SAME)
+    def cumsum(self, axis: int | None = None, dtype: DTypeLike = None) -> MaskedArray:
+        """Running sums, in which masked elements are 0; they stay masked.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> print(x.cumsum().compute())
+        [1.0 -- 7.0]
+        """
+        x = self.ravel() if axis is None else self
+        (d,) = (0,) if axis is None else normalize_axes(axis, self.ndim)
+        return MaskedArray(cumulative_sum(x.filled(0), axis=d, dtype=dtype), x.mask, self._fill)
+
+    @of_masked(returns=SAME)
+    def cumprod(self, axis: int | None = None, dtype: DTypeLike = None) -> MaskedArray:
+        """Running products, in which masked elements are 1; they stay masked.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> print(x.cumprod().compute())
+        [1.0 -- 6.0]
+        """
+        x = self.ravel() if axis is None else self
+        (d,) = (0,) if axis is None else normalize_axes(axis, self.ndim)
+        return MaskedArray(cumulative_prod(x.filled(1), axis=d, dtype=dtype), x.mask, self._fill)
+
+    @of_masked(returns=SAME)
+    def anom(self, axis: Axis = None, dtype: DTypeLike = None) -> MaskedArray:
+        """The elements less their mean.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+        >>> print(x.anom().compute())
+        [-2.5 -- 2.5]
+        """
+        return self - self.mean(axis, dtype, keepdims=axis is not None)
+
+    # --- Operators ---------------------------------------------------------------------------
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """NumPy's functions that this module has; others have no masks."""
+        name = function.__name__
+        if function is not getattr(np, name, None) or name not in FUNCTIONS:
+            raise TypeError(f"cubed.ma has no {name}: call it with m.filled(value), or m.data")
+        return FUNCTIONS[name](*args, **kwargs)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+        if method != "__call__" or kwargs or ufunc.nout != 1:
+            raise TypeError(f"{ufunc.__name__}.{method} of a masked array takes no parameters")
+        return self._apply(ufunc, args)
+
+    def _apply(self, ufunc: Any, args: Any, finite: bool = False) -> MaskedArray:
+        """A ufunc; `finite`: what has a domain is masked where its result is not finite, too."""
+        datas = [a.data if isinstance(a, MaskedArray) else a for a in args]
+        lazies = [d if isinstance(d, Array) else as_lazy(d) for d in map(plain, datas)]
+        out = ufunc(*(d if is_number(d) else x for d, x in zip(datas, lazies, strict=True)))
+        name = ufunc.__name__
+        mask = self._masks(name, args, lazies, out.shape)
+        bounded = name in _DOMAINS or name in _DIVISIONS or name == "power"
+        if finite and bounded and kind_of(out.dtype) in "fc":
+            mask = _elements.logical_or(mask, ~_elements.isfinite(out))
+        return MaskedArray(out, mask, self._fill)
+
+    @staticmethod
+    def _masks(name: str, args: Any, lazies: list[Array], shape: tuple[int, ...]) -> Array:
+        masks = [getmaskarray(a) for a in args if isinstance(a, (MaskedArray, np.ma.MaskedArray))]
+        if name in _DIVISIONS:
+            masks.append(lazies[1] == 0)
+        elif name in _DOMAINS and kind_of(lazies[0].dtype) in "iuf":
+            masks.append(_DOMAINS[name](lazies[0]))
+        out = masks[0]
+        for m in masks[1:]:
+            out = _elements.logical_or(out, m)
+        return _shapes.broadcast_to(out, shape)
+
+    def _operate(self, ufunc: Any, other: Any, reflected: bool = False) -> MaskedArray:
+        pair = (other, self) if reflected else (self, other)
+        return self._apply(ufunc, pair, finite=True)
+
+    def __neg__(self) -> MaskedArray:
+        return MaskedArray(-self._values, self._hidden, self._fill)
+
+    def __abs__(self) -> MaskedArray:
+        return MaskedArray(_elements.abs(self._values), self._hidden, self._fill)
+
+    def __invert__(self) -> MaskedArray:
+        return MaskedArray(~self._values, self._hidden, self._fill)
+
+
+def _operators() -> None:
+    """Python's operators, by ufuncs."""
+    table = {
+        "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide,
+        "floordiv": np.floor_divide, "mod": np.remainder, "pow": np.power, "and": np.bitwise_and,
+        "or": np.bitwise_or, "xor": np.bitwise_xor, "lshift": np.left_shift,
+        "rshift": np.right_shift,
+    }  # fmt: skip
+    for name, ufunc in table.items():
+        for reflected in (False, True):
+
+            def operate(self: Any, other: Any, ufunc: Any = ufunc, back: bool = reflected) -> Any:
+                return self._operate(ufunc, other, back)
+
+            setattr(MaskedArray, f"__{'r' * reflected}{name}__", operate)
+    compared = {
+        "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal,
+        "gt": np.greater, "ge": np.greater_equal,
+    }  # fmt: skip
+    for name, ufunc in compared.items():
+
+        def compare(self: Any, other: Any, ufunc: Any = ufunc) -> Any:
+            return self._operate(ufunc, other)
+
+        setattr(MaskedArray, f"__{name}__", compare)
+
+
+_operators()
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic)
+
+
+def plain(value: Any) -> Any:
+    """The data of NumPy's masked array; others as they are."""
+    return _ma.getdata(value) if isinstance(value, np.ma.MaskedArray) else value
+
+
+def finite(x: MaskedArray) -> MaskedArray:
+    """As NumPy's quotients and powers are: masked where they are NaN or infinite."""
+    mask = _elements.logical_or(x.mask, ~_elements.isfinite(x.data))
+    return MaskedArray(x.data, mask, x._fill)
+
+
+@of_masked(returns="bool, of its shape. Lazy.")
+def getmaskarray(a: Any) -> Array:
+    """Where an array is masked.
+
+    >>> cubed.ma.getmaskarray(cubed.ma.masked_array([1, 2], [False, True])).compute()
+    array([False,  True])
+    """
+    if isinstance(a, MaskedArray):
+        return a.mask
+    if isinstance(a, np.ma.MaskedArray):
+        return as_lazy(_ma.getmaskarray(a))
+    return _zeros_like(as_lazy(a), dtype=np.bool_)

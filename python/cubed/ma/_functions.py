@@ -1,0 +1,613 @@
+"""Functions of masked arrays that are more than a method, or values and mask alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cubed import array_api as _names
+from cubed.array._array import Array
+from cubed.array._operands import common_spec, normalize_axes
+from cubed.array_api import elementwise_functions as _elements
+from cubed.array_api import manipulation_functions as _shapes
+from cubed.array_api.composed_functions import average as _average
+from cubed.array_api.creation_functions import full_like
+from cubed.array_api.creation_functions import zeros_like as _zeros_like
+from cubed.array_api.searching_functions import count_nonzero
+from cubed.array_api.searching_functions import nonzero as _nonzero
+from cubed.array_api.searching_functions import where as _where
+from cubed.array_api.utility_functions import all as _all
+from cubed.array_api.utility_functions import any as _any
+from cubed.base._docs import REDUCED, documented
+from cubed.base._dtypes import kind_of
+from cubed.base._types import Axis, ChunksLike, DTypeLike
+from cubed.io._create import as_lazy, from_array
+from cubed.ma._array import (
+    MASKED,
+    ONE,
+    MaskedArray,
+    finite,
+    getmaskarray,
+    of_masked,
+    plain,
+)
+from cubed.spec import Spec
+
+_ma: Any = np.ma  # of which NumPy types little
+
+
+# --- Making ---------------------------------------------------------------------------------------
+
+
+@of_masked(returns="Lazy.")
+def masked_array(
+    data: Any,
+    mask: Any = False,
+    dtype: DTypeLike = None,
+    fill_value: Any = None,
+    *,
+    chunks: ChunksLike = None,
+    spec: Spec | None = None,
+) -> MaskedArray:
+    """A masked array.
+
+    Parameters
+    ----------
+    data : array_like
+        An array, lazy or not, also a masked one of NumPy's.
+    mask : array_like of bool, default False
+        True where elements do not count; broadcast. What is masked already stays so.
+    spec : Spec or None
+        What computations of an array that is not lazy may use; None: as configured.
+
+    Examples
+    --------
+    >>> print(cubed.ma.masked_array([1, 2, 3], [False, True, False]).compute())
+    [1 -- 3]
+    """
+    old = None
+    if isinstance(data, MaskedArray):
+        data, old, fill_value = (
+            data.data,
+            data.mask,
+            data._fill if fill_value is None else fill_value,
+        )
+    elif isinstance(data, np.ma.MaskedArray):
+        fill_value = data.fill_value if fill_value is None else fill_value
+        old = _lazy(_ma.getmaskarray(data), chunks, spec)
+        data = _ma.getdata(data)
+    x = _lazy(data, chunks, spec)
+    x = x if dtype is None else x.astype(dtype)
+    new = mask if isinstance(mask, Array) else np.asarray(mask)
+    if new.dtype.kind not in "biufc":
+        raise TypeError(f"mask is {mask!r}, expected bools")
+    if isinstance(new, np.ndarray) and new.ndim == 0:
+        m = full_like(x, bool(new), dtype=np.bool_)
+    else:
+        m = _lazy(new, chunks if new.shape == x.shape else None, common_spec(x) or spec)
+        m = m.astype(np.bool_)
+    m = _shapes.broadcast_to(m, x.shape) if m.shape != x.shape else m
+    return MaskedArray(x, m if old is None else _elements.logical_or(m, old), fill_value)
+
+
+@of_masked(returns="Lazy.")
+def array(
+    data: Any,
+    dtype: DTypeLike = None,
+    *,
+    mask: Any = False,
+    fill_value: Any = None,
+    chunks: ChunksLike = None,
+    spec: Spec | None = None,
+) -> MaskedArray:
+    """A masked array, whose type comes before its mask, as :func:`numpy.ma.array` has it.
+
+    Parameters
+    ----------
+    data : array_like
+        An array, lazy or not, also a masked one of NumPy's.
+    mask : array_like of bool, default False
+        As for :func:`masked_array`.
+    spec : Spec or None
+        What computations of an array that is not lazy may use; None: as configured.
+
+    Examples
+    --------
+    >>> print(cubed.ma.array([1, 2, 3], float, mask=[False, True, False]).compute())
+    [1.0 -- 3.0]
+    """
+    return masked_array(data, mask, dtype, fill_value, chunks=chunks, spec=spec)
+
+
+@of_masked(returns="Lazy.")
+def asarray(
+    a: Any, dtype: DTypeLike = None, *, chunks: ChunksLike = None, spec: Spec | None = None
+) -> MaskedArray:
+    """A masked array of any other, of which nothing more is masked.
+
+    Parameters
+    ----------
+    spec : Spec or None
+        What computations of an array that is not lazy may use; None: as configured.
+
+    Examples
+    --------
+    >>> print(cubed.ma.asarray([1, 2, 3], float).compute())
+    [1.0 2.0 3.0]
+    """
+    return masked_array(a, dtype=dtype, chunks=chunks, spec=spec)
+
+
+def _lazy(value: Any, chunks: ChunksLike, spec: Spec | None) -> Array:
+    if isinstance(value, Array):
+        return value
+    values = np.asarray(value)
+    return as_lazy(values) if chunks is None else from_array(values, chunks=chunks, spec=spec)
+
+
+@of_masked(returns=MASKED)
+def masked_where(condition: Any, a: Any) -> MaskedArray:
+    """An array that is masked where a condition holds, too.
+
+    >>> x = cubed.asarray([1, 2, 3])
+    >>> print(cubed.ma.masked_where(x == 2, x).compute())
+    [1 -- 3]
+    """
+    return masked_array(a, filled(condition, True))
+
+
+@of_masked(returns="Of its shape and type; what is masked means nothing. Lazy.")
+def getdata(a: Any) -> Array:
+    """The elements of an array that may be masked.
+
+    >>> cubed.ma.getdata(cubed.ma.masked_array([1, 2], [False, True])).compute()
+    array([1, 2])
+    """
+    return a.data if isinstance(a, MaskedArray) else as_lazy(plain(a))
+
+
+@of_masked(returns="Of its shape and type. Lazy.")
+def filled(a: Any, fill_value: Any = None) -> Array:
+    """An array with a value in place of masked elements; one that is not masked as it is.
+
+    >>> cubed.ma.filled(cubed.ma.masked_array([1, 2], [False, True]), 0).compute()
+    array([1, 0])
+    """
+    a = masked_array(a) if isinstance(a, np.ma.MaskedArray) else a
+    return a.filled(fill_value) if isinstance(a, MaskedArray) else as_lazy(a)
+
+
+def _by_value(ufunc: Any, a: Any, value: Any) -> MaskedArray:
+    return masked_array(a, ufunc(getdata(a), value))
+
+
+@of_masked(returns=MASKED)
+def masked_equal(a: Any, value: Any) -> MaskedArray:
+    """Masked where elements equal a value, which is what fills them.
+
+    >>> print(cubed.ma.masked_equal(cubed.asarray([1, 2, 3]), 2).compute())
+    [1 -- 3]
+    """
+    out = _by_value(np.equal, a, value)
+    out.fill_value = value
+    return out
+
+
+@of_masked(returns=MASKED)
+def masked_not_equal(a: Any, value: Any) -> MaskedArray:
+    """Masked where elements do not equal a value.
+
+    >>> print(cubed.ma.masked_not_equal(cubed.asarray([1, 2, 3]), 2).compute())
+    [-- 2 --]
+    """
+    return _by_value(np.not_equal, a, value)
+
+
+@of_masked(returns=MASKED)
+def masked_greater(a: Any, value: Any) -> MaskedArray:
+    """Masked where elements are greater than a value.
+
+    >>> print(cubed.ma.masked_greater(cubed.asarray([1, 2, 3]), 2).compute())
+    [1 2 --]
+    """
+    return _by_value(np.greater, a, value)
+
+
+@of_masked(returns=MASKED)
+def masked_greater_equal(a: Any, value: Any) -> MaskedArray:
+    """Masked where elements are not less than a value.
+
+    >>> print(cubed.ma.masked_greater_equal(cubed.asarray([1, 2, 3]), 2).compute())
+    [1 -- --]
+    """
+    return _by_value(np.greater_equal, a, value)
+
+
+@of_masked(returns=MASKED)
+def masked_less(a: Any, value: Any) -> MaskedArray:
+    """Masked where elements are less than a value.
+
+    >>> print(cubed.ma.masked_less(cubed.asarray([1, 2, 3]), 2).compute())
+    [-- 2 3]
+    """
+    return _by_value(np.less, a, value)
+
+
+@of_masked(returns=MASKED)
+def masked_less_equal(a: Any, value: Any) -> MaskedArray:
+    """Masked where elements are not greater than a value.
+
+    >>> print(cubed.ma.masked_less_equal(cubed.asarray([1, 2, 3]), 2).compute())
+    [-- -- 3]
+    """
+    return _by_value(np.less_equal, a, value)
+
+
+@of_masked(returns=MASKED)
+def masked_inside(x: Any, v1: Any, v2: Any) -> MaskedArray:
+    """Masked from one value to another, both included.
+
+    >>> print(cubed.ma.masked_inside(cubed.asarray([1, 2, 3]), 1, 2).compute())
+    [-- -- 3]
+    """
+    low, high = (v1, v2) if v1 <= v2 else (v2, v1)
+    data = getdata(x)
+    return masked_array(x, _elements.logical_and(data >= low, data <= high))
+
+
+@of_masked(returns=MASKED)
+def masked_outside(x: Any, v1: Any, v2: Any) -> MaskedArray:
+    """Masked where elements are not from one value to another.
+
+    >>> print(cubed.ma.masked_outside(cubed.asarray([1, 2, 3]), 1, 2).compute())
+    [1 2 --]
+    """
+    low, high = (v1, v2) if v1 <= v2 else (v2, v1)
+    data = getdata(x)
+    return masked_array(x, _elements.logical_or(data < low, data > high))
+
+
+@of_masked(returns=MASKED)
+def masked_invalid(a: Any) -> MaskedArray:
+    """Masked where elements are NaN or infinite.
+
+    >>> print(cubed.ma.masked_invalid(cubed.asarray([1.0, float("nan")])).compute())
+    [1.0 --]
+    """
+    data = getdata(a)
+    return masked_array(a, ~_elements.isfinite(data) if kind_of(data.dtype) in "fc" else False)
+
+
+@of_masked(returns=MASKED)
+def masked_values(
+    x: Any, value: Any, rtol: float = 1e-5, atol: float = 1e-8
+) -> MaskedArray:  # fmt: skip
+    """Masked where elements are close to a value, which is what fills them.
+
+    Parameters
+    ----------
+    rtol : float, default 1e-05
+        Tolerance relative to `value`.
+
+    Examples
+    --------
+    >>> print(cubed.ma.masked_values(cubed.asarray([1.0, 1.1]), 1.1).compute())
+    [1.0 --]
+    """
+    data = getdata(x)
+    if kind_of(data.dtype) not in "fc":
+        return masked_equal(x, value)
+    near = _names.isclose(data, value, rtol=rtol, atol=atol)
+    return masked_array(x, near, fill_value=value)
+
+
+@of_masked(returns=MASKED)
+def fix_invalid(a: Any, mask: Any = False, fill_value: Any = None) -> MaskedArray:
+    """Masked where elements are NaN or infinite, with the fill value in their place.
+
+    Parameters
+    ----------
+    mask : array_like of bool, default False
+        Where elements do not count, either.
+
+    Examples
+    --------
+    >>> x = cubed.ma.fix_invalid([1.0, float("nan")], fill_value=-1.0)
+    >>> x.data.compute()
+    array([ 1., -1.])
+    """
+    out = masked_invalid(masked_array(a, mask, fill_value=fill_value))
+    bad = ~_elements.isfinite(out.data) if kind_of(out.dtype) in "fc" else out.mask
+    value = np.asarray(out.fill_value).astype(out.dtype)[()]
+    return MaskedArray(_where(bad, value, out.data), out.mask, out._fill)
+
+
+@of_masked()
+def set_fill_value(a: MaskedArray, fill_value: Any) -> None:
+    """Sets what fills masked elements.
+
+    >>> x = cubed.ma.masked_array([1, 2], [False, True])
+    >>> cubed.ma.set_fill_value(x, 7)
+    >>> x.filled().compute()
+    array([1, 7])
+    """
+    a.fill_value = fill_value
+
+
+# --- Of several -----------------------------------------------------------------------------------
+
+
+@of_masked(returns=REDUCED + "int64. Lazy.")
+def count(a: Any, axis: Axis = None, keepdims: bool = False) -> Array:
+    """How many elements are not masked.
+
+    >>> cubed.ma.count(cubed.ma.masked_array([1, 2], [False, True])).compute()
+    array(1)
+    """
+    return masked_array(a).count(axis, keepdims)
+
+
+@of_masked(returns="For each axis int64 of one axis. Lazy.")
+def nonzero(a: Any) -> tuple[Array, ...]:
+    """Coordinates of elements that are neither masked nor 0; their number is computed now.
+
+    >>> (at,) = cubed.ma.nonzero(cubed.ma.masked_array([1, 0, 2], [True, False, False]))
+    >>> at.compute()
+    array([2])
+    """
+    return _nonzero(filled(a, 0))
+
+
+@of_masked(returns="Without the axis; None: all of them. Masked where weights sum to 0. Lazy.")
+def average(
+    a: Any,
+    axis: int | None = None,
+    weights: Any = None,
+    returned: bool = False,
+    *,
+    keepdims: bool = False,
+) -> Any:
+    """The mean with weights of what is not masked; with `returned` also their sums.
+
+    Parameters
+    ----------
+    returned : bool, default False
+        Whether the sums of weights are given, too: of elements where there are no weights.
+
+    Raises
+    ------
+    ValueError
+        For weights of another shape than the array, or than its axis.
+
+    Examples
+    --------
+    >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+    >>> print(cubed.ma.average(x, weights=[4, 1, 1]).compute())
+    2.0
+    """
+    x = masked_array(a)
+    if weights is None:
+        out = x.mean(axis, keepdims=keepdims)
+        n = x.count(axis, keepdims).astype(out.dtype)
+        return (out, masked_array(n)) if returned else out
+    data = _where(x.mask, x.dtype.type(0), x.data)
+    w = as_lazy(weights)
+    if w.shape != x.shape:
+        if axis is None or w.ndim != 1:
+            raise ValueError(f"average: weights of shape {w.shape} for an array of {x.shape}")
+        (d,) = normalize_axes(axis, x.ndim)
+        w = _shapes.reshape(w, (-1, *(1,) * (x.ndim - d - 1)))
+    w = _where(x.mask, w.dtype.type(0), w)
+    out, total = _average(data, axis, w, returned=True, keepdims=keepdims)
+    mean = MaskedArray(out, total == 0, x._fill)
+    mean = finite(mean) if out.ndim else mean
+    return (mean, x._reduced(total, axis, keepdims)) if returned else mean
+
+
+@of_masked(
+    returns="Of the shape that all broadcast to, and of the type that x and y promote to. Lazy."
+)
+def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    """Elements of x where the condition holds, of y elsewhere; masked where the condition is.
+    Of a condition alone it is :func:`nonzero`.
+
+    Parameters
+    ----------
+    x, y : array_like
+        Arrays that may be masked, or numbers.
+
+    Raises
+    ------
+    ValueError
+        For one of x and y without the other.
+
+    Examples
+    --------
+    >>> x = cubed.ma.masked_array([1, 2], [False, True])
+    >>> print(cubed.ma.where(cubed.asarray([True, False]), x, 5).compute())
+    [1 5]
+    """
+    if (x is None) != (y is None):
+        raise ValueError("where: one of x and y is given, expected both or neither")
+    if x is None:
+        return nonzero(condition)
+    c = filled(condition, False)
+    a, b = masked_array(x), masked_array(y)
+    mask = _where(c, a.mask, b.mask)
+    if isinstance(condition, (MaskedArray, np.ma.MaskedArray)):
+        mask = _elements.logical_or(mask, getmaskarray(condition))
+    out = _where(c, a.data, b.data)
+    return MaskedArray(out, _shapes.broadcast_to(mask, out.shape), a._fill)
+
+
+@of_masked(returns="Of the type that they promote to. Lazy.")
+def concatenate(arrays: Any, axis: int = 0) -> MaskedArray:
+    """Arrays one after another along an axis.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like
+        Arrays that may be masked.
+    axis : int, default 0
+        Axis along which they are joined.
+
+    Examples
+    --------
+    >>> x = cubed.ma.masked_array([1, 2], [False, True])
+    >>> print(cubed.ma.concatenate([x, [3]]).compute())
+    [1 -- 3]
+    """
+    given = [masked_array(a) for a in arrays]
+    return MaskedArray(
+        _shapes.concat([a.data for a in given], axis=axis),
+        _shapes.concat([a.mask for a in given], axis=axis),
+    )
+
+
+@of_masked(returns=REDUCED + "int64. Lazy.")
+def count_masked(a: Any, axis: Axis = None) -> Array:
+    """How many elements are masked.
+
+    >>> cubed.ma.count_masked(cubed.ma.masked_array([1, 2], [False, True])).compute()
+    array(1)
+    """
+    return count_nonzero(getmaskarray(a), axis=axis)
+
+
+@of_masked(returns="Without axes. Lazy.")
+def is_masked(x: Any) -> Array:
+    """Whether an element is masked.
+
+    >>> bool(cubed.ma.is_masked(cubed.ma.masked_array([1, 2], [False, True])).compute())
+    True
+    """
+    return _any(getmaskarray(x))
+
+
+@of_masked(returns="Of arrays of this module, and of NumPy's masked ones.")
+def isMaskedArray(x: Any) -> bool:
+    """Whether something is a masked array.
+
+    >>> cubed.ma.isMaskedArray(cubed.asarray([1, 2]))
+    False
+    """
+    return isinstance(x, (MaskedArray, np.ma.MaskedArray))
+
+
+@of_masked(
+    parameters={"m1": "array_like of bool : A mask.", "m2": "array_like of bool : Another."},
+    returns="Lazy.",
+)
+def mask_or(m1: Any, m2: Any) -> Array:
+    """Where one of two masks is true.
+
+    >>> cubed.ma.mask_or([True, False], [False, False]).compute()
+    array([ True, False])
+    """
+    return _elements.logical_or(as_lazy(m1), as_lazy(m2))
+
+
+@documented(returns="Lazy.")
+def masked_all(shape: Any, dtype: DTypeLike = float) -> MaskedArray:
+    """An array of which all elements are masked.
+
+    >>> print(cubed.ma.masked_all(2).compute())
+    [-- --]
+    """
+    return masked_array(_names.zeros(shape, dtype=dtype), True)
+
+
+@of_masked(returns="Of its shape and type. Lazy.")
+def masked_all_like(a: Any) -> MaskedArray:
+    """An array like another, of which all elements are masked.
+
+    >>> print(cubed.ma.masked_all_like([1, 2]).compute())
+    [-- --]
+    """
+    return masked_array(_zeros_like(getdata(a)), True)
+
+
+@documented(
+    parameters={"a": "The first array, which may be masked.", "b": "The second."},
+    returns="bool, without axes. Lazy.",
+)
+def allequal(a: Any, b: Any, fill_value: bool = True) -> Array:
+    """Whether all elements of two arrays are equal.
+
+    Parameters
+    ----------
+    fill_value : bool, default True
+        Whether masked elements count as equal.
+
+    Examples
+    --------
+    >>> x = cubed.ma.masked_array([1, 2], [False, True])
+    >>> bool(cubed.ma.allequal(x, [1, 3]).compute())
+    True
+    """
+    return _all(filled(masked_array(a) == masked_array(b), fill_value))
+
+
+@documented(
+    parameters={"a": "The first array, which may be masked.", "b": "The second."},
+    returns="bool, without axes. Lazy.",
+)
+def allclose(
+    a: Any, b: Any, masked_equal: bool = True, rtol: float = 1e-5, atol: float = 1e-8
+) -> Array:
+    """Whether all elements of two arrays are close.
+
+    Parameters
+    ----------
+    masked_equal : bool, default True
+        Whether masked elements count as equal.
+    rtol : float, default 1e-05
+        Tolerance relative to `b`.
+
+    Examples
+    --------
+    >>> x = cubed.ma.masked_array([1, 2], [False, True])
+    >>> bool(cubed.ma.allclose(x, [1, 3], masked_equal=False).compute())
+    False
+    """
+    near = _names.isclose(getdata(a), getdata(b), rtol=rtol, atol=atol)
+    return _all(filled(masked_array(near, mask_or(getmaskarray(a), getmaskarray(b))), masked_equal))
+
+
+@of_masked(returns="Of one element less along the axis, for each `n`. Lazy.")
+def diff(a: Any, n: int = 1, axis: int = -1) -> MaskedArray:
+    """Differences of neighbours, masked where one of them is.
+
+    Parameters
+    ----------
+    n : int, default 1
+        How many times.
+
+    Examples
+    --------
+    >>> print(cubed.ma.diff(cubed.ma.masked_array([1, 3, 6], [True, False, False])).compute())
+    [-- 3]
+    """
+    x = masked_array(a)
+    (d,) = normalize_axes(axis, x.ndim)
+    data, mask = _names.diff(x.data, n=n, axis=d), x.mask
+    before = (slice(None),) * d
+    for _ in range(n):
+        mask = mask_or(mask[(*before, slice(1, None))], mask[(*before, slice(None, -1))])
+    return MaskedArray(data, mask, x._fill)
+
+
+@of_masked(returns=ONE)
+def median(a: Any, axis: Axis = None, keepdims: bool = False) -> MaskedArray:
+    """Medians of what is not masked: NaN where that has one.
+
+    >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
+    >>> float(cubed.ma.median(x).compute())
+    3.5
+    """
+    x = masked_array(a)
+    x = x.astype(np.float64) if kind_of(x.dtype) in "biu" else x
+    out = _names.nanmedian(x.filled(np.nan), axis=axis, keepdims=keepdims)
+    bad = _any(_elements.isnan(x.filled(0)), axis=axis, keepdims=keepdims)
+    return x._reduced(_where(bad, out.dtype.type(np.nan), out), axis, keepdims)
