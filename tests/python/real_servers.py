@@ -1,14 +1,15 @@
-"""Servers of others that speak as object stores do, each on a free port of this machine.
+"""Servers of others, each on a free port of this machine: object stores, and Apache Beam's.
 
-versitygw, fake-gcs-server and azurite are found on the PATH, where Go and npm put them, or in
-build/servers (``tools/servers`` installs them there), moto in the environment. Each is ended by its
-process.
+versitygw, fake-gcs-server, azurite and prism are found on the PATH, where Go and npm put them, or
+in build/servers (``tools/servers`` installs them there, and Beam's job server for Spark), moto in
+the environment. Each is ended by its process.
 """
 
 import base64
 import contextlib
 import email.utils
 import hmac
+import os
 import shutil
 import socket
 import subprocess
@@ -20,12 +21,12 @@ from pathlib import Path
 import pytest
 from conftest import forget_credentials
 
+OWN = Path(__file__).resolve().parents[2] / "build/servers"
 KEY, SECRET, REGION = "AKIDTEST", "secret/of+the=test", "eu-north-1"
 
 
 def program(name, folder):
-    own = Path(__file__).resolve().parents[2] / "build/servers"
-    places = [None, Path.home() / folder, own / folder.removeprefix("go/")]
+    places = [None, Path.home() / folder, OWN / folder.removeprefix("go/")]
     found = next(filter(None, (shutil.which(name, path=p) for p in places)), None)
     if not found:
         pytest.skip(f"{name} is neither on the PATH nor in ~/{folder}: tools/servers installs it")
@@ -121,13 +122,17 @@ def wait_for(port, process):
     raise AssertionError("the server does not answer")
 
 
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
 @contextlib.contextmanager
 def running(name, place, monkeypatch):
     """The URL of an empty bucket of a server that this process and those it starts know."""
     scheme, make, make_bucket = SERVERS[name]
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        port = s.getsockname()[1]
+    port = free_port()
     command, variables = make(port, place)
     forget_credentials(monkeypatch)
     for variable, value in variables.items():
@@ -142,3 +147,48 @@ def running(name, place, monkeypatch):
     finally:
         process.terminate()
         process.wait()
+
+
+def prism(port, place):
+    return [program("prism", "go/bin"), f"-job_port={port}", "-serve_http=false"], {}
+
+
+#: What Spark reaches into, which Java 17 closes.
+OPENED = ("java.lang", "java.lang.invoke", "java.nio", "java.util", "sun.nio.ch")
+
+
+def beam_on_spark(port, place):
+    """Beam's server for Apache Spark, and Spark of this machine in it. It would listen on all
+    addresses of the machine."""
+    java, jars = shutil.which("java"), OWN / "beam-spark"
+    if not java or not next(jars.glob("beam-runners-spark-*.jar"), None):
+        pytest.skip("no Java, or no job server in build/servers: tools/servers --engines")
+    source, library = Path(__file__).with_name("on_loopback.c"), place / "on_loopback.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+    opens = [f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in OPENED]
+    main = "org.apache.beam.runners.spark.SparkJobServerDriver"
+    ports = [f"--job-port={port}", "--artifact-port=0", "--expansion-port=0"]
+    options = ["--job-host=127.0.0.1", *ports, f"--artifacts-dir={place / 'artifacts'}"]
+    command = [java, "-Xmx800m", *opens, "-cp", f"{jars}/*", main, *options]
+    variables = {"LD_PRELOAD": str(library), "SPARK_LOCAL_IP": "127.0.0.1"}
+    return [*command, "--spark-master-url=local[2]"], variables
+
+
+#: Job servers of Apache Beam.
+JOB_SERVERS = {"prism": prism, "spark": beam_on_spark}
+
+
+@contextlib.contextmanager
+def job_server(name, place):
+    """HOST:PORT of one that runs pipelines."""
+    port = free_port()
+    command, variables = JOB_SERVERS[name](port, place)
+    with (place / f"{name}.log").open("w") as log:
+        env = {**os.environ, **variables}
+        server = subprocess.Popen(command, env=env, stdout=log, stderr=log)
+    try:
+        wait_for(port, server)
+        yield f"127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        server.wait()

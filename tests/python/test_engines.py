@@ -38,8 +38,7 @@ from cubed.runtime.executors.base import EngineExecutor
 from cubed.runtime.executors.futures import FuturesEngine, FuturesExecutor
 from cubed.runtime.executors.stages import StageEngine
 from cubed.runtime.types import Callback
-from real_servers import REGION, program, running
-from real_servers import wait_for as wait_for_port
+from real_servers import REGION, free_port, job_server, running
 
 import zarr
 
@@ -142,31 +141,30 @@ def beam_by_jobs():
 
 
 @contextlib.contextmanager
-def beam_by_a_server():
-    """A job server of its own, as those of Flink and Spark are: Prism, Beam's own for tests
+def beam_by_a_server(server="prism"):
+    """A job server of its own: Prism, Beam's own for tests
     (``go install github.com/apache/beam/sdks/v2/go/cmd/prism@v2.77.0``)."""
     pytest.importorskip("apache_beam")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [program("prism", "go/bin"), f"-job_port={port}", "-serve_http=false"]
-    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(command, **silent) as server, beam_by_jobs() as (name, given):
-        wait_for_port(port, server)
-        options = {**given["options"], "job_endpoint": f"127.0.0.1:{port}"}
-        try:
-            yield name, {**given, "options": options}
-        finally:
-            server.terminate()
+    with (
+        tempfile.TemporaryDirectory() as place,
+        job_server(server, Path(place)) as endpoint,
+        beam_by_jobs() as (name, given),
+    ):
+        yield name, {**given, "options": {**given["options"], "job_endpoint": endpoint}}
+
+
+def beam_on_spark():
+    """On Apache Spark, by Beam's job server for it."""
+    if not NIGHTLY:
+        pytest.skip("Spark takes half a minute to begin: --nightly")
+    return beam_by_a_server("spark")
 
 
 @contextlib.contextmanager
 def prefect():
     if not importlib.util.find_spec("prefect"):
         pytest.skip("prefect is not installed")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     url = f"http://127.0.0.1:{port}/api"
     command = "server", "start", "--host", "127.0.0.1", "--port", str(port), "--no-ui"
     with tempfile.TemporaryDirectory() as home, pytest.MonkeyPatch.context() as patch:
@@ -247,13 +245,14 @@ ENGINES = {
     "beam": beam,
     "beam by jobs": beam_by_jobs,
     "beam by a server": beam_by_a_server,
+    "beam on Spark": beam_on_spark,
     "prefect": prefect,
     "modal": modal,
     "modal here": modal_in_this_process,
     "coiled": coiled,
 }
 #: Half a second for a call and more: most of their tests are for the night.
-SLOW = {"lithops", "lithops on S3", "spark", "beam", "beam by jobs", "beam by a server", "prefect"}
+SLOW = {name for name in ENGINES if name.startswith(("lithops", "spark", "beam", "prefect"))}
 QUICK = "test_results_are_those_of_threads"
 PAGES = sorted((Path(__file__).parents[2] / "docs/engines").glob("*.md"))
 #: What is imported of engines that are not on every machine, and what is installed.
@@ -606,8 +605,10 @@ def test_a_cluster_without_workers_is_an_error(tmp_path):
 BEGIN = {
     "ray": "ray.init(num_cpus=0, include_dashboard=False, object_store_memory=80 << 20)",
     "pyspark": """
-conf = pyspark.SparkConf().setMaster("local-cluster[0,1,600]").setAppName("cubed")
+conf = pyspark.SparkConf().setMaster("local-cluster[1,1,600]").setAppName("cubed")
 conf.setAll([("spark.ui.enabled", "false"), ("spark.driver.host", "127.0.0.1")])
+# More than a machine has: none begins.
+conf.setAll([("spark.executor.cores", "2"), ("spark.executor.memory", "500m")])
 pyspark.SparkContext(conf=conf)
 """,
 }

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from conftest import BIN, NIGHTLY, ROOT, check, run
 from cubed.spec import EXECUTORS
-from real_servers import program, wait_for
+from real_servers import JOB_SERVERS, free_port, job_server, wait_for
 from test_mpi import SETTINGS, mpi  # noqa: F401, a fixture
 
 import zarr
@@ -499,46 +499,39 @@ def test_runners_of_beam_that_do_not_go_on(tmp_path, plan, monkeypatch, options,
     assert len(list((tmp_path / "work").iterdir())) == 1  # the run's directory, and no run
 
 
-@pytest.fixture
-def beam_server(tmp_path, monkeypatch):
-    """Options of a job server in a process of its own, Prism, and a pool of workers beside it."""
+@pytest.fixture(params=list(JOB_SERVERS))
+def beam_server(request, tmp_path, monkeypatch):
+    """Options of a job server in a process of its own, and a pool of workers beside it."""
     if not NIGHTLY:
         pytest.skip("starting servers takes some seconds: --nightly")
     pytest.importorskip("apache_beam")
-    jobs, pool = free_ports(2)
+    pool = free_port()
     monkeypatch.setenv("CUBED_PYTHON", sys.executable)
     # A worker is begun as "python".
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    worker_pool = [sys.executable, "-m", "apache_beam.runners.worker.worker_pool_main"]
-    servers = (
-        ([program("prism", "go/bin"), f"-job_port={jobs}", "-serve_http=false"], jobs),
-        ([*worker_pool, f"--service_port={pool}"], pool),
-    )
-    with contextlib.ExitStack() as stack:
-        for command, port in servers:
-            log = stack.enter_context((tmp_path / f"log-{port}").open("w"))
-            env = {**os.environ, "PATH": path}
-            server = subprocess.Popen(command, env=env, stdout=log, stderr=log)
-            stack.callback(server.wait)
-            stack.callback(server.terminate)
-            wait_for(port, server)
-        yield [
-            x
-            for option in (
+    env = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    main = "apache_beam.runners.worker.worker_pool_main"
+    command = [sys.executable, "-m", main, f"--service_port={pool}"]
+    with job_server(request.param, tmp_path) as endpoint, (tmp_path / "log").open("w") as log:
+        workers = subprocess.Popen(command, env=env, stdout=log, stderr=log)
+        try:
+            wait_for(pool, workers)
+            options = (
                 "runner=PortableRunner",
-                f"job_endpoint=127.0.0.1:{jobs}",
+                f"job_endpoint={endpoint}",
                 "environment_type=EXTERNAL",
                 f"environment_config=127.0.0.1:{pool}",
             )
-            for x in ("--engine-option", option)
-        ]
+            yield [x for option in options for x in ("--engine-option", option)]
+        finally:
+            workers.terminate()
+            workers.wait()
 
 
 def test_beam_goes_on_alone(tmp_path, plan, beam_server):
     """All stages are one pipeline, and nobody stays who submitted it."""
     started = run("run", plan, "--engine", "beam", *beam_server, "--detach")
     folder = detached(started)
-    assert re.match(r"job job-\d+ on 127.0.0.1:\d+\n", started.out)
+    assert re.match(r"job \S+ on 127.0.0.1:\d+\n", started.out)
     check(run("attach", folder, "--every", 1, timeout=300))
     assert "RUNNING" not in check(run("status", folder)).out
     shutil.rmtree(folder)
@@ -553,9 +546,10 @@ def test_a_job_of_beam_is_cancelled(tmp_path, beam_server):
     check(run("eval", text, "--out", tmp_path / "y.zarr", *options, "--save-plan", plan))
     given = ("--engine", "beam", *beam_server, "--elements", 200)
     check(run("submit", plan, folder, *given, "--start"))
-    assert "job-001 " in check(run("status", folder)).out
+    job = (folder / "jobs").read_text().strip()
+    assert f"{job} " in check(run("status", folder)).out
     assert "to go on with it: sh" in check(run("cancel", folder)).out
-    until(lambda: "job-001 " not in check(run("status", folder)).out, 200)
+    until(lambda: f"{job} " not in check(run("status", folder)).out, 200)
     lost = run("attach", folder, "--every", 1)
     assert lost.code == 1
     assert "not all is done" in lost.err
