@@ -59,10 +59,19 @@ def threads_of_python():
         yield "futures", {"pool": pool}
 
 
+def workers_may_be_away():
+    """Dask's clusters of this machine give up a worker that is not there 15 s after it has died,
+    also if it has died again meanwhile: several tests kill it, one after another."""
+    return importlib.import_module("dask").config.set(
+        {"distributed.deploy.lost-worker-timeout": "1h"}
+    )
+
+
 @contextlib.contextmanager
 def dask():
     distributed = pytest.importorskip("distributed")
     with (
+        workers_may_be_away(),
         distributed.LocalCluster(WORKERS, threads_per_worker=1, dashboard_address=None) as cluster,
         distributed.Client(cluster) as client,
     ):
@@ -229,7 +238,7 @@ def coiled():
         # It tells its service of each use, which needs an account.
         patch.setattr(module, "add_interaction", lambda *args, **kwargs: None)
         function = module.function(**options)(len)
-        with function.cluster, function.client:
+        with workers_may_be_away(), function.cluster, function.client:
             yield "coiled", {"coiled_kwargs": options}
 
 
