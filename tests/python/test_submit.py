@@ -549,7 +549,7 @@ def test_a_job_of_beam_is_cancelled(tmp_path, beam_server):
     job = (folder / "jobs").read_text().strip()
     assert f"{job} " in check(run("status", folder)).out
     assert "to go on with it: sh" in check(run("cancel", folder)).out
-    until(lambda: f"{job} " not in check(run("status", folder)).out, 200)
+    until(lambda: f"{job} " not in check(run("status", folder)).out, 600)
     lost = run("attach", folder, "--every", 1)
     assert lost.code == 1
     assert "not all is done" in lost.err
