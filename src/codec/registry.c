@@ -68,7 +68,8 @@ cubed_status cb_codecs_find(const cb_codecs *codecs, const char *where, const ch
 #endif
 #ifndef CB_HAVE_PCODEC
     if (strcmp(name, format == 2 ? "pcodec" : "numcodecs.pcodec") == 0)
-        cb_note(err, " (built without pco: with CUBED_PCODEC cargo 1.87 or later builds it; wheels are without)");
+        cb_note(err, " (built without pco: with CUBED_PCODEC cargo 1.87 or later builds it; wheels "
+                     "are without)");
 #endif
     return st;
 }

@@ -28,7 +28,8 @@ int bind(int fd, const struct sockaddr *address, socklen_t size)
     }
     if (address->sa_family == AF_INET && size >= sizeof four) {
         memcpy(&four, address, sizeof four);
-        if (four.sin_addr.s_addr == htonl(INADDR_ANY)) four.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        if (four.sin_addr.s_addr == htonl(INADDR_ANY))
+            four.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
         return bind_as_it_was(fd, &four, sizeof four);
     }
     return bind_as_it_was(fd, address, size);
