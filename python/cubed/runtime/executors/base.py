@@ -256,7 +256,7 @@ class Engine(ABC):
         self._lost: set[Any] = set()
         self._looked = self._served = time.monotonic()
         #: What was begun for this run alone, and ends with it.
-        self.ends = ExitStack()
+        self.ends: ExitStack[bool | None] = ExitStack()
 
     def num_workers(self) -> int:
         """Calls that run at a time."""
