@@ -78,6 +78,14 @@ static void prepare(const cubed_plan *p, cb_stage *s)
 
 /* --- Gathering ------------------------------------------------------------------------------------ */
 
+/* Whether each task stores a chunk that pieces make as they lie. */
+static bool is_part(const cubed_plan *p, const cb_stage *s)
+{
+    return s->tail.nbranches == 1 && !p->ir.nodes[s->outs[0].node].to_memory &&
+           cb_stage_is_single(s) && p->ir.nodes[load_of(s)->node].why == CB_WHY_SPREAD &&
+           !load_of(s)->reshape && cb_map_is_identity(load_of(s)->map);
+}
+
 typedef struct gathered {
     void *data; /* of the output */
 } gathered;
@@ -93,7 +101,8 @@ static cubed_status gather_frame(const cb_frame *f, void *out, cubed_error *err)
     if (!cb_arena_measures(f->arena)) return CUBED_OK;
     if (is_in_place(f->plan, f->stage))
         cb_arena_may_take(f->arena, cb_read_need(f->plan, load_of(f->stage)->node));
-    else
+    else if (f->arena->kind != CB_ARENA_LEAST || !is_part(f->plan, f->stage))
+        /* Pieces that lie together are not gathered. */
         CB_TRY(cb_evaluate_frame(f->plan, &tail, &f->box, f->largest, f->arena, &views, err));
     return cb_writings_frame(f, err);
 }
@@ -109,13 +118,6 @@ static cubed_status read_in_place(const cb_task *t, const cb_box *kept, void *to
     CB_TRY(cb_task_want(t, &want, &held, err));
     if (held.data != to) memcpy(to, held.data, cb_chunk_bytes(t->plan, node));
     return CUBED_OK;
-}
-
-/* Whether each task stores a chunk that is a part of one array as it is. */
-static bool is_part(const cubed_plan *p, const cb_stage *s)
-{
-    return s->tail.nbranches == 1 && !p->ir.nodes[s->outs[0].node].to_memory &&
-           cb_stage_is_single(s) && !load_of(s)->reshape && cb_map_is_identity(load_of(s)->map);
 }
 
 /* The output chunk, if what it is copied from lies together in memory as it would there. */
@@ -163,10 +165,10 @@ static cubed_status gather(const cb_task *t, int64_t task, cubed_error *err)
     bool joined = false;
     cb_frame_init(&f, t);
     CB_TRY(cb_task_begin(t, task, &chunks, &f.box, err));
+    CB_TRY(gather_frame(&f, &b, err));
     if (is_part(t->plan, t->stage))
         CB_TRY(cb_chunks_end_join(t->chunks, load_of(t->stage)->node, &joined, t->count, err));
     if (joined) return CUBED_OK;
-    CB_TRY(gather_frame(&f, &b, err));
     out.base = b.data;
     cb_output_open(t, 0, &f.box, NULL, &out);
     const cb_evaluation tail = {.prog = &t->stage->tail, .outs = &out, .gather = true};
