@@ -246,8 +246,8 @@ static bool parse_anchor(const char *text, intervals *s)
     static const char days[] = "MONTUEWEDTHUFRISATSUN";
     const char *names = s->weeks ? days : months;
     if (strlen(text) != 3 || (s->unit <= 1 && !s->weeks)) return false;
-    for (int i = 0; names[3 * i]; i++) {
-        if (strncmp(text, names + 3 * i, 3) != 0) continue;
+    for (int i = 0; *names; i++, names += 3) {
+        if (strncmp(text, names, 3) != 0) continue;
         s->anchor = s->ends ? (i + 1) % (s->weeks ? 7 : 12) : i;
         return true;
     }
