@@ -195,7 +195,8 @@ NO_OPERANDS = {
     "rechunk": (1,), "blockwise": (1, 3), "apply_over_axes": (2,), "fft2": (1, 2), "ifft2": (1, 2),
     "rfft2": (1, 2), "irfft2": (1, 2), "tensorsolve": (2,), "hsplit": (1,), "vsplit": (1,),
     "dsplit": (1,), "in1d": (2, 3), "intersect1d": (2, 3), "setdiff1d": (2,), "setxor1d": (2,),
-    "resize": (1,), "isin": (2,),
+    "resize": (1,), "isin": (2,), "fftn": (1, 2), "ifftn": (1, 2), "rfftn": (1, 2),
+    "irfftn": (1, 2), "empty_like": (1,), "ones_like": (1,), "zeros_like": (1,),
 }  # fmt: skip
 
 
