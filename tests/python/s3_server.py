@@ -91,10 +91,12 @@ class Server:
     handler: type | None = None  # another service's
     certificate: str | None = None  # with its key, of the server's host: TLS is spoken
     host: str = "127.0.0.1"  # as clients name it
-    fault: object = None  # of a Request: None, or the name of a fault
+    fault: object = None  # of a Request: None, the name of a fault, or a call before it is served
+    stall: float = 3  # seconds that a request stalls, if the server does not end before
     ahead: int = 0  # seconds of the server's clock
     numbers: object = field(default_factory=itertools.count)
     lock: threading.Lock = field(default_factory=threading.Lock)
+    ended: threading.Event = field(default_factory=threading.Event)
 
     def __enter__(self):
         server = self
@@ -121,6 +123,7 @@ class Server:
         return self
 
     def __exit__(self, *_):
+        self.ended.set()
         self.http.shutdown()
         self.http.server_close()
 
@@ -303,12 +306,14 @@ class Handler(BaseHTTPRequestHandler):
             case "nothing":
                 self.reset(False)
             case "stall":
-                time.sleep(3)
+                self.state.ended.wait(self.state.stall)
                 self.reset()
             case "late":
                 time.sleep(0.5)
                 return False
             case _:
+                if callable(fault):
+                    fault()
                 return False
         return True
 
@@ -426,7 +431,7 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         half = len(data) // 2
         self.wfile.write(data[:half])
-        time.sleep(3)
+        self.state.ended.wait(self.state.stall)
         with contextlib.suppress(OSError):
             self.wfile.write(bytes(len(data) - half))
 

@@ -108,11 +108,9 @@ class Run:
         return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
 
     def interrupt(self):
-        start = time.monotonic()
         self.process.send_signal(signal.SIGINT)
-        _, err = self.process.communicate(timeout=60)
+        _, err = self.process.communicate(timeout=30)
         assert self.process.returncode == 130, err
-        assert time.monotonic() - start < 5
         assert not self.workers()
         assert "Traceback" not in err
 
