@@ -330,7 +330,7 @@ def test_slow_gets_are_sent_twice(server, tmp_path, fault):
         return fault if sent(request.key) == 1 else None
 
     server.fault = stall
-    # Sooner than a get that stalls is given up, which is after 30 seconds, and asked for again, too.
+    # A get that stalls is given up, and asked for again, too, but only after 30 seconds.
     np.testing.assert_array_equal(read(server, "s3://b/a", "a + 0", timeout=25), a)
     assert [sent(k) for k in slow] == [2, 2, 2]
     chunks = [r.key for r in server.requests if "/c/" in r.key]
