@@ -215,7 +215,9 @@ def peak_of(*args) -> int:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Where tests are dealt by groups (`tools/test engines`): an engine has one process."""
+    """Where tests are dealt by groups (`tools/test engines`): an engine has one process. Lithops's
+    runners are copied to one place of the machine whenever an executor is made: theirs share it."""
     for item in items:
-        kind = getattr(item, "callspec", None) and item.callspec.params.get("engine")
-        item.add_marker(pytest.mark.xdist_group(f"{item.path.stem} {kind or ''}"))
+        kind = getattr(item, "callspec", None) and item.callspec.params.get("engine") or ""
+        kind = "lithops" if kind.startswith("lithops") else kind
+        item.add_marker(pytest.mark.xdist_group(f"{item.path.stem} {kind}"))
