@@ -1,37 +1,70 @@
-"""Prefect: ranges are tasks of flows, on a server and by the task runner that one has."""
+"""Prefect: ranges are tasks of a flow, on a server and by the task runner that one has."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
+from concurrent.futures import Future, wait
+from functools import partial
+from queue import SimpleQueue
 from typing import Any, ClassVar
 
-from cubed.runtime.executors.base import EngineExecutor, needed
-from cubed.runtime.executors.stages import StageEngine
+from cubed.runtime import worker
+from cubed.runtime.executors.base import Engine, EngineExecutor, needed
+from cubed.runtime.executors.stages import settle
 
 
-class PrefectEngine(StageEngine):
-    """A list of ranges is a run of a flow."""
+class PrefectEngine(Engine):
+    """A run is a run of a flow, which submits a task for each range that is ready."""
 
     def __init__(self, runner: Any, workers: int) -> None:
         super().__init__(workers)
         self._prefect, self._runner = needed("prefect", "prefect"), runner
+        self._calls: SimpleQueue[tuple[Future[bytes], bytes] | None] = SimpleQueue()
 
-    def run_stage(
-        self, call: Callable[[bytes], bytes], messages: list[bytes]
-    ) -> list[bytes | BaseException]:
-        """Runs a flow; the driver tries again, and not Prefect."""
+    def open(self, work_dir: str, plan_key: str) -> tuple[int, int, int, int]:
+        """Begins the flow, in a thread: tasks are submitted from within it."""
+        limits = super().open(work_dir, plan_key)
         task = self._prefect.task(
-            call, name="cubed range", retries=0, persist_result=False, cache_policy=None
-        )
+            partial(worker.attempt, function=self.work),
+            name="cubed range", retries=0, persist_result=False, cache_policy=None,
+        )  # fmt: skip
 
-        def stage() -> list[bytes | BaseException]:
-            calls = [task.submit(message) for message in messages]
-            return [x.result(raise_on_failure=False) for x in calls]
+        def submit_all() -> None:
+            while call := self._calls.get():
+                future, message = call
+                if future.set_running_or_notify_cancel():
+                    task.submit(message).add_done_callback(partial(_settle, future))
 
         flow = self._prefect.flow(
-            stage, name="cubed stage", task_runner=self._runner, persist_result=False
+            submit_all, name="cubed run", task_runner=self._runner, persist_result=False
         )
-        return flow()
+        self._flow = worker.in_thread(flow)
+        self.ends.callback(wait, (self._flow,), 10)  # it ends after its tasks
+        self.ends.callback(self._calls.put, None)
+        return limits
+
+    def submit_one(self, message: bytes) -> Future[bytes]:
+        """Hands a call to the flow; the driver tries again, and not Prefect."""
+        future: Future[bytes] = Future()
+        self._calls.put((future, message))
+        return future
+
+    def ended(self) -> Iterable[Future[bytes]]:
+        """All, when the flow has ended."""
+        return list(self._flying) if self._flow.done() else ()
+
+    def result(self, future: Future[bytes]) -> bytes:
+        """What a call returned; of those that are left, what the flow raised."""
+        return super().result(future if future.done() else self._flow)
+
+
+def _settle(future: Future[bytes], done: Any) -> None:
+    """A task has ended; what Prefect raises of it is what became of it."""
+    try:
+        reply = done.result(raise_on_failure=False)
+    except BaseException as e:
+        reply = e
+    settle(future, reply)
 
 
 class PrefectExecutor(EngineExecutor):
@@ -58,7 +91,7 @@ class PrefectExecutor(EngineExecutor):
         return getattr(self.kwargs.get("task_runner"), "_max_workers", None)
 
     def connect(self) -> PrefectEngine:
-        """Flows, for one run."""
+        """A flow, for one run."""
         workers, runner = self.num_workers(), self.kwargs.get("task_runner")
         if runner is None:
             runner = needed("prefect.task_runners", "prefect").ThreadPoolTaskRunner(workers)

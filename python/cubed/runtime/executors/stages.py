@@ -12,6 +12,16 @@ from cubed.runtime import worker
 from cubed.runtime.executors.base import Answer, Engine, token_of
 
 
+def settle(future: Future[bytes], reply: bytes | BaseException) -> None:
+    """A call of :func:`worker.attempt` has ended: with that, or with what the engine says."""
+    try:
+        if isinstance(reply, BaseException):
+            raise reply
+        future.set_result(worker.outcome(reply))
+    except BaseException as e:
+        future.set_exception(e)
+
+
 class ListEngine(Engine):
     """Ranges that are ready go in lists: `poll` starts them."""
 
@@ -111,9 +121,4 @@ class StageEngine(ListEngine):
         except BaseException as e:
             replies = [e] * len(futures)
         for future, reply in zip(futures, replies, strict=True):
-            try:
-                if isinstance(reply, BaseException):
-                    raise reply
-                future.set_result(worker.outcome(reply))
-            except BaseException as e:
-                future.set_exception(e)
+            settle(future, reply)
