@@ -18,7 +18,7 @@ extern "C" {
 typedef struct cubed_array cubed_array;
 
 typedef enum cubed_op {
-#define CUBED_OP(NAME, name, number, arity, accepts, result) CUBED_OP_##NAME = (number),
+#define CUBED_OP(NAME, name, number, arity, accepts, result, summary) CUBED_OP_##NAME = (number),
 #include "cubed/ops.def"
 #undef CUBED_OP
     CUBED_OP_COUNT

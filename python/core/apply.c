@@ -286,6 +286,8 @@ out:
 }
 
 PyMethodDef core_apply_methods[] = {
-    {"blockwise", blockwise, METH_VARARGS, NULL},
+    {"blockwise", blockwise, METH_VARARGS,
+     "blockwise(params: bytes, inputs: tuple[BlockInput, ...], outputs: tuple[BlockOutput, ...], "
+     "/) -> tuple[Array, ...]"},
     {NULL, NULL, 0, NULL},
 };

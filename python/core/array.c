@@ -179,7 +179,7 @@ static PyObject *dump(PyObject *self, PyObject *args)
 }
 
 static PyMethodDef methods[] = {
-    {"dump", dump, METH_NOARGS, NULL},
+    {"dump", dump, METH_NOARGS, "dump() -> bytes"},
     {NULL, NULL, 0, NULL},
 };
 

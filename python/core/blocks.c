@@ -135,7 +135,6 @@ static bool take_positions(core_state *s, PyObject *list, const cubed_array *x, 
     return true;
 }
 
-/* gather(x, positions) */
 static PyObject *gather(PyObject *module, PyObject *args)
 {
     core_state *s = core_get_state(module);
@@ -149,7 +148,6 @@ static PyObject *gather(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* replace(x, mask, value) */
 static PyObject *replace(PyObject *module, PyObject *args)
 {
     PyObject *object, *mask_object, *other;
@@ -163,7 +161,6 @@ static PyObject *replace(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* scatter(x, positions, value) */
 static PyObject *scatter(PyObject *module, PyObject *args)
 {
     core_state *s = core_get_state(module);
@@ -177,7 +174,6 @@ static PyObject *scatter(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* scatter_mask(x, mask, values) */
 static PyObject *scatter_mask(PyObject *module, PyObject *args)
 {
     PyObject *object, *mask_object, *other;
@@ -206,7 +202,6 @@ static PyObject *take(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* searchsorted(x1, x2, right, sorter or None) */
 static PyObject *searchsorted(PyObject *module, PyObject *args)
 {
     PyObject *left, *right, *order;
@@ -221,7 +216,6 @@ static PyObject *searchsorted(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* compress(x, mask, offsets, count) */
 static PyObject *compress(PyObject *module, PyObject *args)
 {
     PyObject *left, *right, *counts;
@@ -236,7 +230,6 @@ static PyObject *compress(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* mask_offsets(mask, chunk) */
 static PyObject *mask_offsets(PyObject *module, PyObject *args)
 {
     PyObject *object;
@@ -251,18 +244,29 @@ static PyObject *mask_offsets(PyObject *module, PyObject *args)
 }
 
 PyMethodDef core_block_methods[] = {
-    {"sort", sort, METH_VARARGS, NULL},
-    {"pair", pair, METH_VARARGS, NULL},
-    {"along", along, METH_VARARGS, NULL},
-    {"tensordot", tensordot, METH_VARARGS, NULL},
-    {"einsum", einsum, METH_VARARGS, NULL},
-    {"take", take, METH_VARARGS, NULL},
-    {"searchsorted", searchsorted, METH_VARARGS, NULL},
-    {"compress", compress, METH_VARARGS, NULL},
-    {"mask_offsets", mask_offsets, METH_VARARGS, NULL},
-    {"gather", gather, METH_VARARGS, NULL},
-    {"replace", replace, METH_VARARGS, NULL},
-    {"scatter", scatter, METH_VARARGS, NULL},
-    {"scatter_mask", scatter_mask, METH_VARARGS, NULL},
+    {"sort", sort, METH_VARARGS,
+     "sort(positions: bool, x: Array, axis: int, descending: bool, task_mem: int, /) -> Array"},
+    {"pair", pair, METH_VARARGS, "pair(name: str, x1: Array, x2: Array, /) -> Array"},
+    {"along", along, METH_VARARGS, "along(name: str, x1: Array, x2: Array, axis: int, /) -> Array"},
+    {"tensordot", tensordot, METH_VARARGS,
+     "tensordot(x1: Array, x2: Array, axes1: Sequence[int], axes2: Sequence[int], /) -> Array"},
+    {"einsum", einsum, METH_VARARGS,
+     "einsum(subscripts: str, operands: tuple[Array, ...], dtype: str, in_order: bool, steps: "
+     "tuple[int, ...], /) -> Array"},
+    {"take", take, METH_VARARGS,
+     "take(along: bool, x: Array, positions: Array, axis: int, /) -> Array"},
+    {"searchsorted", searchsorted, METH_VARARGS,
+     "searchsorted(x1: Array, x2: Array, right: bool, sorter: Array | None, /) -> Array"},
+    {"compress", compress, METH_VARARGS,
+     "compress(x: Array, mask: Array, offsets: Array, count: int, /) -> Array"},
+    {"mask_offsets", mask_offsets, METH_VARARGS,
+     "mask_offsets(mask: Array, chunk: int, /) -> Array"},
+    {"gather", gather, METH_VARARGS,
+     "gather(x: Array, positions: tuple[Array | None, ...], /) -> Array"},
+    {"replace", replace, METH_VARARGS, "replace(x: Array, mask: Array, value: Array, /) -> Array"},
+    {"scatter", scatter, METH_VARARGS,
+     "scatter(x: Array, positions: tuple[Array | None, ...], value: Array, /) -> Array"},
+    {"scatter_mask", scatter_mask, METH_VARARGS,
+     "scatter_mask(x: Array, mask: Array, values: Array, /) -> Array"},
     {NULL, NULL, 0, NULL},
 };

@@ -24,7 +24,6 @@ static PyObject *isclose(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* nan_to_num(x, nan or None, posinf or None, neginf or None) */
 static PyObject *nan_to_num(PyObject *module, PyObject *args)
 {
     core_state *s = core_get_state(module);
@@ -49,7 +48,6 @@ static bool take_axes(PyObject *given, int axes[CUBED_MAX_NDIM], cubed_reduce_op
     return core_axes("axis", given, axes, &o->naxes);
 }
 
-/* ptp(x, axes or None, keepdims) */
 static PyObject *ptp(PyObject *module, PyObject *args)
 {
     PyObject *object, *given;
@@ -83,7 +81,6 @@ static PyObject *average(PyObject *module, PyObject *args)
     return core_finish_all(module, st, out, 2, &err);
 }
 
-/* ediff1d(x, to_begin or None, to_end or None) */
 static PyObject *ediff1d(PyObject *module, PyObject *args)
 {
     core_state *s = core_get_state(module);
@@ -97,7 +94,6 @@ static PyObject *ediff1d(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* trapezoid(y, x or None, dx or None, axis) */
 static PyObject *trapezoid(PyObject *module, PyObject *args)
 {
     core_state *s = core_get_state(module);
@@ -113,7 +109,6 @@ static PyObject *trapezoid(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* gradient(f, spacing or None, axis, edge_order) */
 static PyObject *gradient(PyObject *module, PyObject *args)
 {
     core_state *s = core_get_state(module);
@@ -128,7 +123,6 @@ static PyObject *gradient(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* unwrap(p, period, discont or None, axis) */
 static PyObject *unwrap(PyObject *module, PyObject *args)
 {
     core_state *s = core_get_state(module);
@@ -144,7 +138,6 @@ static PyObject *unwrap(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* interp(x, xp, fp, left or None, right or None, period or None) */
 static PyObject *interp(PyObject *module, PyObject *args)
 {
     core_state *s = core_get_state(module);
@@ -169,9 +162,27 @@ static PyObject *interp(PyObject *module, PyObject *args)
 }
 
 PyMethodDef core_composed_methods[] = {
-    {"isclose", isclose, METH_VARARGS, NULL},   {"nan_to_num", nan_to_num, METH_VARARGS, NULL},
-    {"ptp", ptp, METH_VARARGS, NULL},           {"average", average, METH_VARARGS, NULL},
-    {"ediff1d", ediff1d, METH_VARARGS, NULL},   {"trapezoid", trapezoid, METH_VARARGS, NULL},
-    {"gradient", gradient, METH_VARARGS, NULL}, {"unwrap", unwrap, METH_VARARGS, NULL},
-    {"interp", interp, METH_VARARGS, NULL},     {NULL, NULL, 0, NULL},
+    {"isclose", isclose, METH_VARARGS,
+     "isclose(a: Array, b: Array, rtol: float, atol: float, equal_nan: bool, magnitude: float | "
+     "None, all: bool, /) -> Array"},
+    {"nan_to_num", nan_to_num, METH_VARARGS,
+     "nan_to_num(x: Array, nan: Array | None, posinf: Array | None, neginf: Array | None, /) -> "
+     "Array"},
+    {"ptp", ptp, METH_VARARGS,
+     "ptp(x: Array, axes: Sequence[int] | None, keepdims: bool, /) -> Array"},
+    {"average", average, METH_VARARGS,
+     "average(x: Array, weights: Array | None, axes: Sequence[int] | None, keepdims: bool, /) -> "
+     "tuple[Array, Array]"},
+    {"ediff1d", ediff1d, METH_VARARGS,
+     "ediff1d(x: Array, to_begin: Array | None, to_end: Array | None, /) -> Array"},
+    {"trapezoid", trapezoid, METH_VARARGS,
+     "trapezoid(y: Array, x: Array | None, dx: Array | None, axis: int, /) -> Array"},
+    {"gradient", gradient, METH_VARARGS,
+     "gradient(f: Array, spacing: Array | None, axis: int, edge_order: int, /) -> Array"},
+    {"unwrap", unwrap, METH_VARARGS,
+     "unwrap(p: Array, period: Array, discont: Array | None, axis: int, /) -> Array"},
+    {"interp", interp, METH_VARARGS,
+     "interp(x: Array, xp: Array, fp: Array, left: Array | None, right: Array | None, period: "
+     "float | None, /) -> Array"},
+    {NULL, NULL, 0, NULL},
 };

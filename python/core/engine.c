@@ -273,6 +273,7 @@ static PyObject *add_executor(PyObject *module, PyObject *args)
 }
 
 PyMethodDef core_engine_methods[] = {
-    {"add_executor", add_executor, METH_VARARGS, NULL},
+    {"add_executor", add_executor, METH_VARARGS,
+     "add_executor(name: str, remote: bool, max_message_bytes: int, range_ms: int, /) -> None"},
     {NULL, NULL, 0, NULL},
 };

@@ -27,7 +27,6 @@ static bool take_norm(const char *name, cubed_fft_norm *out)
     return false;
 }
 
-/* fft(name, x, s or None, axes, norm, task_mem) */
 static PyObject *fft(PyObject *module, PyObject *args)
 {
     const char *name, *norm;
@@ -53,7 +52,6 @@ static PyObject *fft(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* fftfreq(of_real, n, d, dtype) */
 static PyObject *fftfreq(PyObject *module, PyObject *args)
 {
     int of_real;
@@ -71,7 +69,6 @@ static PyObject *fftfreq(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* fftshift(back, x, axes or None) */
 static PyObject *fftshift(PyObject *module, PyObject *args)
 {
     int back, room[CUBED_MAX_NDIM], naxes;
@@ -89,8 +86,12 @@ static PyObject *fftshift(PyObject *module, PyObject *args)
 }
 
 PyMethodDef core_fft_methods[] = {
-    {"fft", fft, METH_VARARGS, NULL},
-    {"fftfreq", fftfreq, METH_VARARGS, NULL},
-    {"fftshift", fftshift, METH_VARARGS, NULL},
+    {"fft", fft, METH_VARARGS,
+     "fft(name: str, x: Array, s: Sequence[int] | None, axes: Sequence[int], norm: str, task_mem: "
+     "int, /) -> Array"},
+    {"fftfreq", fftfreq, METH_VARARGS,
+     "fftfreq(of_real: bool, n: int, d: float, dtype: str, /) -> Array"},
+    {"fftshift", fftshift, METH_VARARGS,
+     "fftshift(back: bool, x: Array, axes: Sequence[int] | None, /) -> Array"},
     {NULL, NULL, 0, NULL},
 };

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-/* elementwise(name, x, ...) */
 static PyObject *elementwise(PyObject *module, PyObject *args)
 {
     core_state *s = core_get_state(module);
@@ -24,28 +23,6 @@ static PyObject *elementwise(PyObject *module, PyObject *args)
     }
     cubed_status st = cubed_elementwise(op, operands, arity, &out, &err);
     return core_finish(module, st, out, &err);
-}
-
-/* operations() -> {name: (number of operands, kinds that it takes, rule of the result's type)}, the rows of ops.def. */
-static PyObject *operations(PyObject *module, PyObject *unused)
-{
-    static const struct {
-        const char *name, *accepts, *result;
-        int arity;
-    } rows[] = {
-#define CUBED_OP(NAME, name, number, arity, accepts, result) {#name, accepts, #result, arity},
-#include "cubed/ops.def"
-#undef CUBED_OP
-    };
-    PyObject *all = PyDict_New();
-    (void)module;
-    (void)unused;
-    for (size_t i = 0; all && i < sizeof rows / sizeof *rows; i++) {
-        PyObject *row = Py_BuildValue("(iss)", rows[i].arity, rows[i].accepts, rows[i].result);
-        if (!row || PyDict_SetItemString(all, rows[i].name, row) < 0) Py_CLEAR(all);
-        Py_XDECREF(row);
-    }
-    return all;
 }
 
 static PyObject *astype(PyObject *module, PyObject *args)
@@ -119,7 +96,6 @@ static PyObject *nan_arg_reduce(PyObject *module, PyObject *args)
     return find_extreme(module, args, cubed_nanargmin, cubed_nanargmax);
 }
 
-/* cumulative(name, x, axis, include_initial) */
 static PyObject *cumulative(PyObject *module, PyObject *args)
 {
     const char *name;
@@ -176,15 +152,21 @@ static PyObject *result_type(PyObject *module, PyObject *args)
 }
 
 PyMethodDef core_function_methods[] = {
-    {"elementwise", elementwise, METH_VARARGS, NULL},
-    {"operations", operations, METH_NOARGS, NULL},
-    {"astype", astype, METH_VARARGS, NULL},
-    {"reduce", reduce, METH_VARARGS, NULL},
-    {"arg_reduce", arg_reduce, METH_VARARGS, NULL},
-    {"nan_arg_reduce", nan_arg_reduce, METH_VARARGS, NULL},
-    {"forward_fill", forward_fill, METH_VARARGS, NULL},
-    {"cumulative", cumulative, METH_VARARGS, NULL},
-    {"triangle", triangle, METH_VARARGS, NULL},
-    {"result_type", result_type, METH_VARARGS, NULL},
+    {"elementwise", elementwise, METH_VARARGS,
+     "elementwise(name: Operation, /, *args: Array) -> Array"},
+    {"astype", astype, METH_VARARGS, "astype(x: Array, dtype: str, /) -> Array"},
+    {"reduce", reduce, METH_VARARGS,
+     "reduce(name: AnyReduction, x: Array, axes: Sequence[int] | None, keepdims: bool, correction: "
+     "float, "
+     "/) -> Array"},
+    {"arg_reduce", arg_reduce, METH_VARARGS,
+     "arg_reduce(largest: bool, x: Array, axis: int | None, keepdims: bool, /) -> Array"},
+    {"nan_arg_reduce", nan_arg_reduce, METH_VARARGS,
+     "nan_arg_reduce(largest: bool, x: Array, axis: int | None, keepdims: bool, /) -> Array"},
+    {"forward_fill", forward_fill, METH_VARARGS, "forward_fill(x: Array, axis: int, /) -> Array"},
+    {"cumulative", cumulative, METH_VARARGS,
+     "cumulative(name: Reduction, x: Array, axis: int, include_initial: bool, /) -> Array"},
+    {"triangle", triangle, METH_VARARGS, "triangle(upper: bool, x: Array, k: int, /) -> Array"},
+    {"result_type", result_type, METH_VARARGS, "result_type(a: str, b: str, /) -> str | None"},
     {NULL, NULL, 0, NULL},
 };

@@ -1,7 +1,6 @@
 /* Reductions and quantiles by group, and reductions of windows. */
 #include "core.h"
 
-/* groupby(name, x, codes, axes, ngroups, correction, min_count, fill or None, task_mem) */
 static PyObject *groupby(PyObject *module, PyObject *args)
 {
     const char *name;
@@ -33,7 +32,6 @@ static PyObject *groupby(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* group_quantiles(x, codes, axis, ngroups, q, wide, skip_nan, method) */
 static PyObject *group_quantiles(PyObject *module, PyObject *args)
 {
     const char *method;
@@ -80,7 +78,6 @@ static bool get_windows(PyObject *list, cubed_window windows[CUBED_MAX_NDIM], in
     return true;
 }
 
-/* rolling(name, x, windows, min_count, correction) */
 static PyObject *rolling(PyObject *module, PyObject *args)
 {
     const char *name;
@@ -104,8 +101,14 @@ static PyObject *rolling(PyObject *module, PyObject *args)
 }
 
 PyMethodDef core_group_methods[] = {
-    {"group_quantiles", group_quantiles, METH_VARARGS, NULL},
-    {"groupby", groupby, METH_VARARGS, NULL},
-    {"rolling", rolling, METH_VARARGS, NULL},
+    {"group_quantiles", group_quantiles, METH_VARARGS,
+     "group_quantiles(x: Array, codes: Array, axis: int, ngroups: int, q: Sequence[float], wide: "
+     "bool, skip_nan: bool, method: str, /) -> Array"},
+    {"groupby", groupby, METH_VARARGS,
+     "groupby(name: str, x: Array, codes: Array, axes: Sequence[int], ngroups: int, correction: "
+     "float, min_count: int, fill: Any, task_mem: int, /) -> Array"},
+    {"rolling", rolling, METH_VARARGS,
+     "rolling(name: str, x: Array, windows: Sequence[tuple[int, int, int]], min_count: int, "
+     "correction: float, /) -> Array"},
     {NULL, NULL, 0, NULL},
 };

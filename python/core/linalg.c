@@ -70,7 +70,6 @@ static PyObject *factors(PyObject *module, PyObject *args)
     return core_finish_all(module, st, out, nout, &err);
 }
 
-/* cholesky(x, upper, task_mem) */
 static PyObject *cholesky(PyObject *module, PyObject *args)
 {
     PyObject *object;
@@ -85,7 +84,6 @@ static PyObject *cholesky(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* solve(x1, x2, task_mem) */
 static PyObject *solve(PyObject *module, PyObject *args)
 {
     PyObject *left, *right;
@@ -99,7 +97,6 @@ static PyObject *solve(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* solve_triangular(a, b, lower, unit_diagonal, task_mem) */
 static PyObject *solve_triangular(PyObject *module, PyObject *args)
 {
     PyObject *left, *right;
@@ -132,7 +129,6 @@ static PyObject *lstsq(PyObject *module, PyObject *args)
     return core_finish_all(module, st, out, 4, &err);
 }
 
-/* multi_dot(arrays) */
 static PyObject *multi_dot(PyObject *module, PyObject *args)
 {
     PyObject *arrays;
@@ -153,7 +149,6 @@ static PyObject *multi_dot(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* tensorinv(a, ind, task_mem) */
 static PyObject *tensorinv(PyObject *module, PyObject *args)
 {
     PyObject *object;
@@ -168,7 +163,6 @@ static PyObject *tensorinv(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* tensorsolve(a, b, axes, task_mem) */
 static PyObject *tensorsolve(PyObject *module, PyObject *args)
 {
     PyObject *left, *right, *list;
@@ -183,7 +177,6 @@ static PyObject *tensorsolve(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* svd_compressed(x, k, n_power_iter, n_oversamples, seed, coerce_signs, task_mem) */
 static PyObject *svd_compressed(PyObject *module, PyObject *args)
 {
     PyObject *object;
@@ -222,7 +215,6 @@ static PyObject *by_rank(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* matrix_power(x, n, task_mem) */
 static PyObject *matrix_power(PyObject *module, PyObject *args)
 {
     PyObject *object;
@@ -273,7 +265,6 @@ static PyObject *matrix_norm(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* cond(x, ord, task_mem) */
 static PyObject *cond(PyObject *module, PyObject *args)
 {
     PyObject *object, *which;
@@ -288,7 +279,6 @@ static PyObject *cond(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* norm(x, a name, a number or None, axes or None, keepdims, task_mem) */
 static PyObject *norm(PyObject *module, PyObject *args)
 {
     PyObject *object, *which, *axes;
@@ -344,22 +334,39 @@ static PyObject *diagonal(PyObject *module, PyObject *args)
 }
 
 PyMethodDef core_linalg_methods[] = {
-    {"matrices", matrices, METH_VARARGS, NULL},
-    {"factors", factors, METH_VARARGS, NULL},
-    {"cholesky", cholesky, METH_VARARGS, NULL},
-    {"solve", solve, METH_VARARGS, NULL},
-    {"solve_triangular", solve_triangular, METH_VARARGS, NULL},
-    {"lstsq", lstsq, METH_VARARGS, NULL},
-    {"multi_dot", multi_dot, METH_VARARGS, NULL},
-    {"tensorinv", tensorinv, METH_VARARGS, NULL},
-    {"tensorsolve", tensorsolve, METH_VARARGS, NULL},
-    {"svd_compressed", svd_compressed, METH_VARARGS, NULL},
-    {"cond", cond, METH_VARARGS, NULL},
-    {"by_rank", by_rank, METH_VARARGS, NULL},
-    {"matrix_power", matrix_power, METH_VARARGS, NULL},
-    {"matrix_norm", matrix_norm, METH_VARARGS, NULL},
-    {"norm", norm, METH_VARARGS, NULL},
-    {"vector_norm", vector_norm, METH_VARARGS, NULL},
-    {"diagonal", diagonal, METH_VARARGS, NULL},
+    {"matrices", matrices, METH_VARARGS,
+     "matrices(name: str, x: Array, task_mem: int, /) -> Array"},
+    {"factors", factors, METH_VARARGS,
+     "factors(name: str, x: Array, flag: bool, task_mem: int, /) -> tuple[Array, ...]"},
+    {"cholesky", cholesky, METH_VARARGS,
+     "cholesky(x: Array, upper: bool, task_mem: int, /) -> Array"},
+    {"solve", solve, METH_VARARGS, "solve(x1: Array, x2: Array, task_mem: int, /) -> Array"},
+    {"solve_triangular", solve_triangular, METH_VARARGS,
+     "solve_triangular(a: Array, b: Array, lower: bool, unit_diagonal: bool, task_mem: int, /) -> "
+     "Array"},
+    {"lstsq", lstsq, METH_VARARGS,
+     "lstsq(a: Array, b: Array, rcond: float | None, task_mem: int, /) -> tuple[Array, ...]"},
+    {"multi_dot", multi_dot, METH_VARARGS, "multi_dot(arrays: tuple[Array, ...], /) -> Array"},
+    {"tensorinv", tensorinv, METH_VARARGS,
+     "tensorinv(a: Array, ind: int, task_mem: int, /) -> Array"},
+    {"tensorsolve", tensorsolve, METH_VARARGS,
+     "tensorsolve(a: Array, b: Array, axes: Sequence[int], task_mem: int, /) -> Array"},
+    {"svd_compressed", svd_compressed, METH_VARARGS,
+     "svd_compressed(x: Array, k: int, n_power_iter: int, n_oversamples: int, seed: int, "
+     "coerce_signs: bool, task_mem: int, /) -> tuple[Array, ...]"},
+    {"cond", cond, METH_VARARGS, "cond(x: Array, ord: str | float, task_mem: int, /) -> Array"},
+    {"by_rank", by_rank, METH_VARARGS,
+     "by_rank(inverse: bool, x: Array, rtol: Array | None, task_mem: int, /) -> Array"},
+    {"matrix_power", matrix_power, METH_VARARGS,
+     "matrix_power(x: Array, n: int, task_mem: int, /) -> Array"},
+    {"matrix_norm", matrix_norm, METH_VARARGS,
+     "matrix_norm(x: Array, ord: str | float, keepdims: bool, task_mem: int, /) -> Array"},
+    {"norm", norm, METH_VARARGS,
+     "norm(x: Array, ord: str | float | None, axes: Sequence[int] | None, keepdims: bool, "
+     "task_mem: int, /) -> Array"},
+    {"vector_norm", vector_norm, METH_VARARGS,
+     "vector_norm(x: Array, ord: float, axes: Sequence[int] | None, keepdims: bool, /) -> Array"},
+    {"diagonal", diagonal, METH_VARARGS,
+     "diagonal(sum: bool, x: Array, offset: int, dtype: str | None, /) -> Array"},
     {NULL, NULL, 0, NULL},
 };

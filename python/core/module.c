@@ -116,12 +116,12 @@ static PyObject *parse_bytes(PyObject *module, PyObject *text)
 }
 
 static PyMethodDef own_methods[] = {
-    {"parse_bytes", parse_bytes, METH_O, NULL},
-    {"forked", forked, METH_NOARGS, NULL},
-    {"private_mem", private_mem, METH_NOARGS, NULL},
-    {"executors", executors, METH_NOARGS, NULL},
-    {"resident_mem", resident_mem, METH_NOARGS, NULL},
-    {"serve", serve, METH_VARARGS, NULL},
+    {"parse_bytes", parse_bytes, METH_O, "parse_bytes(text: str, /) -> int | None"},
+    {"forked", forked, METH_NOARGS, "forked() -> None"},
+    {"private_mem", private_mem, METH_NOARGS, "private_mem() -> int"},
+    {"executors", executors, METH_NOARGS, "executors() -> dict[str, dict[str, Any]]"},
+    {"resident_mem", resident_mem, METH_NOARGS, "resident_mem() -> int"},
+    {"serve", serve, METH_VARARGS, "serve(fd: int, load: Any, /) -> None"},
     {NULL, NULL, 0, NULL},
 };
 

@@ -63,7 +63,6 @@ static PyObject *quantile(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* median(x, axes or None, keepdims, skip_nan, task_mem) */
 static PyObject *median(PyObject *module, PyObject *args)
 {
     PyObject *object, *axes_arg;
@@ -83,7 +82,6 @@ static PyObject *median(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* histogram(x, edges, weights or None) */
 static PyObject *histogram(PyObject *module, PyObject *args)
 {
     core_state *s = core_get_state(module);
@@ -101,7 +99,6 @@ static PyObject *histogram(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* bincount(x, length, weights or None) */
 static PyObject *bincount(PyObject *module, PyObject *args)
 {
     core_state *s = core_get_state(module);
@@ -116,7 +113,6 @@ static PyObject *bincount(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* cov(x, ddof, fweights or None, aweights or None) */
 static PyObject *cov(PyObject *module, PyObject *args)
 {
     core_state *s = core_get_state(module);
@@ -132,7 +128,6 @@ static PyObject *cov(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* corrcoef(x) */
 static PyObject *corrcoef(PyObject *module, PyObject *object)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -143,11 +138,18 @@ static PyObject *corrcoef(PyObject *module, PyObject *object)
 }
 
 PyMethodDef core_order_methods[] = {
-    {"quantile", quantile, METH_VARARGS, NULL},
-    {"median", median, METH_VARARGS, NULL},
-    {"cov", cov, METH_VARARGS, NULL},
-    {"corrcoef", corrcoef, METH_O, NULL},
-    {"histogram", histogram, METH_VARARGS, NULL},
-    {"bincount", bincount, METH_VARARGS, NULL},
+    {"quantile", quantile, METH_VARARGS,
+     "quantile(x: Array, q: float | Sequence[float], axes: Sequence[int] | None, keepdims: bool, "
+     "skip_nan: bool, method: str, task_mem: int, /) -> Array"},
+    {"median", median, METH_VARARGS,
+     "median(x: Array, axes: Sequence[int] | None, keepdims: bool, skip_nan: bool, task_mem: int, "
+     "/) -> Array"},
+    {"cov", cov, METH_VARARGS,
+     "cov(x: Array, ddof: float, fweights: Array | None, aweights: Array | None, /) -> Array"},
+    {"corrcoef", corrcoef, METH_O, "corrcoef(x: Array, /) -> Array"},
+    {"histogram", histogram, METH_VARARGS,
+     "histogram(x: Array, edges: Sequence[float], weights: Array | None, /) -> Array"},
+    {"bincount", bincount, METH_VARARGS,
+     "bincount(x: Array, length: int, weights: Array | None, /) -> Array"},
     {NULL, NULL, 0, NULL},
 };

@@ -113,7 +113,6 @@ uint32_t core_origin(core_state *s)
     return number;
 }
 
-/* origin(number) -> (code, position) or None */
 static PyObject *get_origin(PyObject *module, PyObject *args)
 {
     const core_origins *o = core_get_state(module)->origins;
@@ -138,7 +137,7 @@ static PyObject *note_origins(PyObject *module, PyObject *package)
 }
 
 PyMethodDef core_origin_methods[] = {
-    {"origin", get_origin, METH_VARARGS, NULL},
-    {"note_origins", note_origins, METH_O, NULL},
+    {"origin", get_origin, METH_VARARGS, "origin(number: int, /) -> tuple[CodeType, int] | None"},
+    {"note_origins", note_origins, METH_O, "note_origins(package: str | None, /) -> bool"},
     {NULL, NULL, 0, NULL},
 };

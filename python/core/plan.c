@@ -476,7 +476,6 @@ static PyObject *operation_list(const cubed_plan *plan, int stage)
     return list;
 }
 
-/* stages() -> list of dicts */
 static PyObject *plan_stages(PyObject *object, PyObject *args)
 {
     const cubed_plan *plan = ((core_plan *)object)->plan;
@@ -542,7 +541,6 @@ static bool check_prices(PyObject *prices)
     return true;
 }
 
-/* traffic(apart, prices) -> list of dicts */
 static PyObject *plan_traffic(PyObject *object, PyObject *args)
 {
     enum { MOST = 16 };
@@ -584,7 +582,6 @@ static PyObject *plan_origins(PyObject *object, PyObject *args)
     return core_tuple(numbers, n < MOST ? n : MOST);
 }
 
-/* draw(format) -> str */
 static PyObject *plan_draw(PyObject *object, PyObject *args)
 {
     const char *format;
@@ -611,7 +608,6 @@ static const report *record_of(PyObject *object)
     return r;
 }
 
-/* chart(name) -> str */
 static PyObject *plan_chart(PyObject *object, PyObject *args)
 {
     const char *name;
@@ -620,7 +616,6 @@ static PyObject *plan_chart(PyObject *object, PyObject *args)
     return core_draw_record(r, name);
 }
 
-/* report(executor, error) -> str */
 static PyObject *plan_report(PyObject *object, PyObject *args)
 {
     const core_plan *self = (core_plan *)object;
@@ -646,25 +641,31 @@ static PyObject *plan_block(PyObject *object, PyObject *args)
 }
 
 static PyMethodDef methods[] = {
-    {"block", plan_block, METH_VARARGS, NULL},
-    {"draw", plan_draw, METH_VARARGS, NULL},
-    {"record", plan_record, METH_NOARGS, NULL},
-    {"chart", plan_chart, METH_VARARGS, NULL},
-    {"report", plan_report, METH_VARARGS, NULL},
-    {"run", core_run_plan, METH_VARARGS, NULL},
-    {"save", plan_save, METH_NOARGS, NULL},
-    {"load", plan_load, METH_VARARGS | METH_CLASS, NULL},
-    {"fetch", plan_fetch, METH_VARARGS | METH_CLASS, NULL},
-    {"work", plan_work, METH_VARARGS, NULL},
-    {"netcdf_mem", (PyCFunction)(void (*)(void))plan_netcdf_mem, METH_VARARGS | METH_CLASS, NULL},
-    {"stop", plan_stop, METH_NOARGS, NULL},
-    {"is_stuck", plan_is_stuck, METH_NOARGS, NULL},
-    {"id", plan_id, METH_NOARGS, NULL},
-    {"info", plan_info, METH_NOARGS, NULL},
-    {"warnings", plan_warnings, METH_NOARGS, NULL},
-    {"stages", plan_stages, METH_NOARGS, NULL},
-    {"traffic", plan_traffic, METH_VARARGS, NULL},
-    {"origins", plan_origins, METH_VARARGS, NULL},
+    {"block", plan_block, METH_VARARGS, "block(stage: int, task: int, /) -> tuple[int, ...]"},
+    {"draw", plan_draw, METH_VARARGS, "draw(format: str, /) -> str"},
+    {"record", plan_record, METH_NOARGS, "record() -> None"},
+    {"chart", plan_chart, METH_VARARGS, "chart(name: str, /) -> str"},
+    {"report", plan_report, METH_VARARGS, "report(executor: str, error: str | None, /) -> str"},
+    {"run", core_run_plan, METH_VARARGS,
+     "run(results: tuple[Any, ...], executor: str | None, retries: int, backups: bool, "
+     "task_timeout_ms: int, resume: bool, keep: int, worker_command: tuple[str, ...], engine: "
+     "object, callback: Callable[[dict[str, Any]], object] | None, /) -> dict[str, Any]"},
+    {"save", plan_save, METH_NOARGS, "save() -> bytes"},
+    {"load", plan_load, METH_VARARGS | METH_CLASS, "load(data: bytes, code: bool, /) -> Plan"},
+    {"fetch", plan_fetch, METH_VARARGS | METH_CLASS, "fetch(work_dir: str, key: str, /) -> Plan"},
+    {"work", plan_work, METH_VARARGS, "work(message: bytes, /) -> bytes"},
+    {"netcdf_mem", (PyCFunction)(void (*)(void))plan_netcdf_mem, METH_VARARGS | METH_CLASS,
+     "netcdf_mem(targets: tuple[tuple[Array, Target | None], ...], /) -> int"},
+    {"stop", plan_stop, METH_NOARGS, "stop() -> None"},
+    {"is_stuck", plan_is_stuck, METH_NOARGS, "is_stuck() -> bool"},
+    {"id", plan_id, METH_NOARGS, "id() -> str"},
+    {"info", plan_info, METH_NOARGS, "info() -> dict[str, Any]"},
+    {"warnings", plan_warnings, METH_NOARGS, "warnings() -> list[str]"},
+    {"stages", plan_stages, METH_NOARGS, "stages() -> list[dict[str, Any]]"},
+    {"traffic", plan_traffic, METH_VARARGS,
+     "traffic(apart: bool, prices: dict[str, tuple[float, float, float, float]], /) -> "
+     "list[dict[str, Any]]"},
+    {"origins", plan_origins, METH_VARARGS, "origins(stage: int, /) -> tuple[int, ...]"},
     {NULL, NULL, 0, NULL},
 };
 

@@ -202,7 +202,6 @@ bool core_add_readers(core_state *s)
     return false;
 }
 
-/* from_reader(reader, dtype, shape, chunks) */
 static PyObject *from_reader(PyObject *module, PyObject *args)
 {
     PyObject *object, *name, *shape_arg, *chunks_arg;
@@ -236,7 +235,6 @@ static PyObject *from_reader(PyObject *module, PyObject *args)
     return core_finish(module, st, x, &err);
 }
 
-/* hold(array, object) */
 static PyObject *hold(PyObject *module, PyObject *args)
 {
     PyObject *array, *object;
@@ -247,7 +245,9 @@ static PyObject *hold(PyObject *module, PyObject *args)
 }
 
 PyMethodDef core_reader_methods[] = {
-    {"hold", hold, METH_VARARGS, NULL},
-    {"from_reader", from_reader, METH_VARARGS, NULL},
+    {"hold", hold, METH_VARARGS, "hold(x: Array, object: Any, /) -> Array"},
+    {"from_reader", from_reader, METH_VARARGS,
+     "from_reader(reader: Any, dtype: str, shape: Sequence[int], chunks: Sequence[int], /) -> "
+     "Array"},
     {NULL, NULL, 0, NULL},
 };

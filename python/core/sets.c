@@ -10,7 +10,6 @@ static PyObject *nonzero_offsets(PyObject *module, PyObject *object)
     return core_finish(module, st, out, &err);
 }
 
-/* nonzero(x, offsets, count) */
 static PyObject *nonzero(PyObject *module, PyObject *args)
 {
     PyObject *object, *numbers;
@@ -24,7 +23,6 @@ static PyObject *nonzero(PyObject *module, PyObject *args)
     return core_finish_all(module, st, outs, cubed_array_ndim(x), &err);
 }
 
-/* unique_offsets(x, task_mem) */
 static PyObject *unique_offsets(PyObject *module, PyObject *args)
 {
     PyObject *object;
@@ -59,7 +57,6 @@ static PyObject *unique(PyObject *module, PyObject *args)
     return core_finish_all(module, st, made, n, &err);
 }
 
-/* isin(x1, x2, invert) */
 static PyObject *isin(PyObject *module, PyObject *args)
 {
     PyObject *left, *right;
@@ -73,7 +70,6 @@ static PyObject *isin(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* repeat_total(x, repeats, axis or None) */
 static PyObject *repeat_total(PyObject *module, PyObject *args)
 {
     PyObject *object, *times, *axis_arg;
@@ -89,7 +85,6 @@ static PyObject *repeat_total(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* repeat_each(x, repeats, axis or None, total) */
 static PyObject *repeat_each(PyObject *module, PyObject *args)
 {
     PyObject *object, *times, *axis_arg;
@@ -107,12 +102,18 @@ static PyObject *repeat_each(PyObject *module, PyObject *args)
 }
 
 PyMethodDef core_set_methods[] = {
-    {"nonzero_offsets", nonzero_offsets, METH_O, NULL},
-    {"nonzero", nonzero, METH_VARARGS, NULL},
-    {"unique_offsets", unique_offsets, METH_VARARGS, NULL},
-    {"unique", unique, METH_VARARGS, NULL},
-    {"isin", isin, METH_VARARGS, NULL},
-    {"repeat_total", repeat_total, METH_VARARGS, NULL},
-    {"repeat_each", repeat_each, METH_VARARGS, NULL},
+    {"nonzero_offsets", nonzero_offsets, METH_O, "nonzero_offsets(x: Array, /) -> Array"},
+    {"nonzero", nonzero, METH_VARARGS,
+     "nonzero(x: Array, offsets: Array, count: int, /) -> tuple[Array, ...]"},
+    {"unique_offsets", unique_offsets, METH_VARARGS,
+     "unique_offsets(x: Array, task_mem: int, /) -> Array"},
+    {"unique", unique, METH_VARARGS,
+     "unique(x: Array, offsets: Array, count: int, task_mem: int, indices: bool, inverse: bool, "
+     "counts: bool, /) -> tuple[Array, ...]"},
+    {"isin", isin, METH_VARARGS, "isin(x1: Array, x2: Array, invert: bool, /) -> Array"},
+    {"repeat_total", repeat_total, METH_VARARGS,
+     "repeat_total(x: Array, repeats: Array, axis: int | None, /) -> Array"},
+    {"repeat_each", repeat_each, METH_VARARGS,
+     "repeat_each(x: Array, repeats: Array, axis: int | None, total: int, /) -> Array"},
     {NULL, NULL, 0, NULL},
 };

@@ -125,7 +125,6 @@ static PyObject *open_store(PyObject *module, PyObject *args)
     return core_finish(module, st, x, &err);
 }
 
-/* open_parts(urls, dim or None) */
 static PyObject *open_parts(PyObject *module, PyObject *args)
 {
     PyObject *list;
@@ -333,7 +332,6 @@ static PyObject *random_blocks(PyObject *module, PyObject *args)
     return core_finish(module, st, x, &err);
 }
 
-/* load_array(bytes, allow_code) */
 static PyObject *load_array(PyObject *module, PyObject *args)
 {
     const char *data;
@@ -348,18 +346,36 @@ static PyObject *load_array(PyObject *module, PyObject *args)
 }
 
 PyMethodDef core_source_methods[] = {
-    {"load_array", load_array, METH_VARARGS, NULL},
-    {"from_memory", from_memory, METH_VARARGS, NULL},
-    {"open", open_store, METH_VARARGS, NULL},
-    {"open_parts", open_parts, METH_VARARGS, NULL},
-    {"full", full, METH_VARARGS, NULL},
-    {"yield_chunks", yield_chunks, METH_O, NULL},
-    {"index", positions, METH_VARARGS, NULL},
-    {"ramp", ramp, METH_VARARGS, NULL},
-    {"linspace", linspace, METH_VARARGS, NULL},
-    {"eye", eye, METH_VARARGS, NULL},
-    {"random", random_numbers, METH_VARARGS, NULL},
-    {"random_integers", random_integers, METH_VARARGS, NULL},
-    {"random_blocks", random_blocks, METH_VARARGS, NULL},
+    {"load_array", load_array, METH_VARARGS,
+     "load_array(data: bytes, allow_code: bool, /) -> Array"},
+    {"from_memory", from_memory, METH_VARARGS,
+     "from_memory(buffer: Any, dtype: str, shape: Sequence[int], strides: Sequence[int], offset: "
+     "int, chunks: Sequence[int] | None, /) -> Array"},
+    {"open", open_store, METH_VARARGS, "open(url: str, /) -> Array"},
+    {"open_parts", open_parts, METH_VARARGS,
+     "open_parts(urls: tuple[str, ...], dim: str | None, /) -> Array"},
+    {"full", full, METH_VARARGS,
+     "full(dtype: str, shape: Sequence[int], chunks: Sequence[int] | None, value: Any, /) -> "
+     "Array"},
+    {"yield_chunks", yield_chunks, METH_O, "yield_chunks(x: Array, /) -> None"},
+    {"index", positions, METH_VARARGS,
+     "index(shape: Sequence[int], chunks: Sequence[int] | None, start: int, /) -> Array"},
+    {"ramp", ramp, METH_VARARGS,
+     "ramp(type: str, start: float, step: float, n: int, dtype: str, chunks: Sequence[int] | None, "
+     "/) -> Array"},
+    {"linspace", linspace, METH_VARARGS,
+     "linspace(start: float, stop: float, num: int, endpoint: bool, chunks: Sequence[int] | None, "
+     "/) -> Array"},
+    {"eye", eye, METH_VARARGS,
+     "eye(rows: int, columns: int, k: int, dtype: str, chunks: Sequence[int] | None, /) -> Array"},
+    {"random", random_numbers, METH_VARARGS,
+     "random(name: str, shape: Sequence[int], chunks: Sequence[int] | None, seed: int, a: float, "
+     "b: float, /) -> Array"},
+    {"random_integers", random_integers, METH_VARARGS,
+     "random_integers(dtype: str, shape: Sequence[int], chunks: Sequence[int] | None, seed: int, "
+     "low: int, last: int, /) -> Array"},
+    {"random_blocks", random_blocks, METH_VARARGS,
+     "random_blocks(dtype: str, shape: Sequence[int], chunks: Sequence[int] | None, low: int, "
+     "high: int, /) -> Array"},
     {NULL, NULL, 0, NULL},
 };

@@ -8,7 +8,6 @@ static bool take_axes(PyObject *given, int room[CUBED_MAX_NDIM], cubed_reduce_op
     return core_axes_or_all("axis", given, room, &o->axes, &o->naxes);
 }
 
-/* moment(x, order, center or None, axes) */
 static PyObject *moment(PyObject *module, PyObject *args)
 {
     PyObject *object, *about, *given;
@@ -28,7 +27,6 @@ static PyObject *moment(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* skew(x, bias, axes) */
 static PyObject *skew(PyObject *module, PyObject *args)
 {
     PyObject *object, *given;
@@ -43,7 +41,6 @@ static PyObject *skew(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* kurtosis(x, fisher, bias, axes) */
 static PyObject *kurtosis(PyObject *module, PyObject *args)
 {
     PyObject *object, *given;
@@ -103,13 +100,11 @@ static PyObject *of_two(PyObject *module, PyObject *args, of_two_fn fn)
     return core_finish(module, st, out, &err);
 }
 
-/* ttest_1samp(x, popmean, axes) */
 static PyObject *ttest_1samp(PyObject *module, PyObject *args)
 {
     return of_two(module, args, cubed_ttest_1samp);
 }
 
-/* ttest_rel(a, b, axes) */
 static PyObject *ttest_rel(PyObject *module, PyObject *args)
 {
     return of_two(module, args, cubed_ttest_rel);
@@ -130,7 +125,6 @@ static PyObject *ttest_ind(PyObject *module, PyObject *args)
     return core_finish_all(module, st, out, 2, &err);
 }
 
-/* f_oneway(samples, axes) */
 static PyObject *f_oneway(PyObject *module, PyObject *args)
 {
     PyObject *list, *given;
@@ -155,7 +149,6 @@ static PyObject *f_oneway(PyObject *module, PyObject *args)
     return result;
 }
 
-/* power_divergence(observed, expected or None, power, axes) */
 static PyObject *power_divergence(PyObject *module, PyObject *args)
 {
     core_state *s = core_get_state(module);
@@ -174,14 +167,26 @@ static PyObject *power_divergence(PyObject *module, PyObject *args)
 }
 
 PyMethodDef core_stats_methods[] = {
-    {"moment", moment, METH_VARARGS, NULL},
-    {"skew", skew, METH_VARARGS, NULL},
-    {"kurtosis", kurtosis, METH_VARARGS, NULL},
-    {"normality", normality, METH_VARARGS, NULL},
-    {"ttest_1samp", ttest_1samp, METH_VARARGS, NULL},
-    {"ttest_rel", ttest_rel, METH_VARARGS, NULL},
-    {"ttest_ind", ttest_ind, METH_VARARGS, NULL},
-    {"f_oneway", f_oneway, METH_VARARGS, NULL},
-    {"power_divergence", power_divergence, METH_VARARGS, NULL},
+    {"moment", moment, METH_VARARGS,
+     "moment(x: Array, order: float, center: float | None, axes: Sequence[int] | None, /) -> "
+     "Array"},
+    {"skew", skew, METH_VARARGS,
+     "skew(x: Array, bias: bool, axes: Sequence[int] | None, /) -> Array"},
+    {"kurtosis", kurtosis, METH_VARARGS,
+     "kurtosis(x: Array, fisher: bool, bias: bool, axes: Sequence[int] | None, /) -> Array"},
+    {"normality", normality, METH_VARARGS,
+     "normality(name: str, x: Array, axes: Sequence[int] | None, /) -> Array"},
+    {"ttest_1samp", ttest_1samp, METH_VARARGS,
+     "ttest_1samp(x: Array, popmean: Array, axes: Sequence[int] | None, /) -> Array"},
+    {"ttest_rel", ttest_rel, METH_VARARGS,
+     "ttest_rel(a: Array, b: Array, axes: Sequence[int] | None, /) -> Array"},
+    {"ttest_ind", ttest_ind, METH_VARARGS,
+     "ttest_ind(a: Array, b: Array, equal_var: bool, axes: Sequence[int] | None, /) -> "
+     "tuple[Array, Array]"},
+    {"f_oneway", f_oneway, METH_VARARGS,
+     "f_oneway(samples: tuple[Array, ...], axes: Sequence[int] | None, /) -> Array"},
+    {"power_divergence", power_divergence, METH_VARARGS,
+     "power_divergence(observed: Array, expected: Array | None, power: float, axes: Sequence[int] "
+     "| None, /) -> Array"},
     {NULL, NULL, 0, NULL},
 };

@@ -40,7 +40,6 @@ static bool take_key(const cubed_array *x, PyObject *key, cubed_slice *out)
     return true;
 }
 
-/* slice(x, key) */
 static PyObject *slice(PyObject *module, PyObject *args)
 {
     PyObject *object, *key;
@@ -54,7 +53,6 @@ static PyObject *slice(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* assign(x, key, value) */
 static PyObject *assign(PyObject *module, PyObject *args)
 {
     PyObject *object, *key, *value_arg;
@@ -139,7 +137,6 @@ static PyObject *reshape(PyObject *module, PyObject *args)
     return with_extents(module, args, "shape", cubed_reshape);
 }
 
-/* rechunk(x, chunks) */
 static PyObject *rechunk(PyObject *module, PyObject *args)
 {
     PyObject *object, *seq;
@@ -205,7 +202,6 @@ static PyObject *concat(PyObject *module, PyObject *args)
 }
 static PyObject *stack(PyObject *module, PyObject *args) { return join(module, args, cubed_stack); }
 
-/* roll(x, shifts, axes) */
 static PyObject *roll(PyObject *module, PyObject *args)
 {
     PyObject *object, *shifts_arg, *axes_arg;
@@ -309,7 +305,6 @@ static PyObject *repeat(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* moveaxis(x, sources, destinations) */
 static PyObject *moveaxis(PyObject *module, PyObject *args)
 {
     PyObject *object, *from, *to;
@@ -330,7 +325,6 @@ static PyObject *tile(PyObject *module, PyObject *args)
     return with_extents(module, args, "repetitions", tiled);
 }
 
-/* diff(x, axis, n) */
 static PyObject *diff(PyObject *module, PyObject *args)
 {
     PyObject *object;
@@ -367,23 +361,32 @@ static PyObject *with_dim_names(PyObject *module, PyObject *args)
 }
 
 PyMethodDef core_view_methods[] = {
-    {"with_dim_names", with_dim_names, METH_VARARGS, NULL},
-    {"slice", slice, METH_VARARGS, NULL},
-    {"permute_dims", permute_dims, METH_VARARGS, NULL},
-    {"flip", flip, METH_VARARGS, NULL},
-    {"squeeze", squeeze, METH_VARARGS, NULL},
-    {"broadcast_to", broadcast_to, METH_VARARGS, NULL},
-    {"expand_dims", expand_dims, METH_VARARGS, NULL},
-    {"concat", concat, METH_VARARGS, NULL},
-    {"stack", stack, METH_VARARGS, NULL},
-    {"roll", roll, METH_VARARGS, NULL},
-    {"pad", pad, METH_VARARGS, NULL},
-    {"assign", assign, METH_VARARGS, NULL},
-    {"reshape", reshape, METH_VARARGS, NULL},
-    {"repeat", repeat, METH_VARARGS, NULL},
-    {"moveaxis", moveaxis, METH_VARARGS, NULL},
-    {"tile", tile, METH_VARARGS, NULL},
-    {"diff", diff, METH_VARARGS, NULL},
-    {"rechunk", rechunk, METH_VARARGS, NULL},
+    {"with_dim_names", with_dim_names, METH_VARARGS,
+     "with_dim_names(x: Array, names: tuple[str, ...], /) -> Array"},
+    {"slice", slice, METH_VARARGS, "slice(x: Array, key: tuple[Any, ...], /) -> Array"},
+    {"permute_dims", permute_dims, METH_VARARGS,
+     "permute_dims(x: Array, axes: Sequence[int], /) -> Array"},
+    {"flip", flip, METH_VARARGS, "flip(x: Array, axes: Sequence[int], /) -> Array"},
+    {"squeeze", squeeze, METH_VARARGS, "squeeze(x: Array, axes: Sequence[int], /) -> Array"},
+    {"broadcast_to", broadcast_to, METH_VARARGS,
+     "broadcast_to(x: Array, shape: Sequence[int], /) -> Array"},
+    {"expand_dims", expand_dims, METH_VARARGS, "expand_dims(x: Array, axis: int, /) -> Array"},
+    {"concat", concat, METH_VARARGS, "concat(arrays: tuple[Array, ...], axis: int, /) -> Array"},
+    {"stack", stack, METH_VARARGS, "stack(arrays: tuple[Array, ...], axis: int, /) -> Array"},
+    {"roll", roll, METH_VARARGS,
+     "roll(x: Array, shifts: Sequence[int], axes: Sequence[int], /) -> Array"},
+    {"pad", pad, METH_VARARGS,
+     "pad(x: Array, widths: Sequence[int], mode: str, constant_values: Sequence[Any], end_values: "
+     "Sequence[Any], stat_length: Sequence[int], task_mem: int, /) -> Array"},
+    {"assign", assign, METH_VARARGS,
+     "assign(x: Array, key: tuple[Any, ...], value: Array, /) -> Array"},
+    {"reshape", reshape, METH_VARARGS, "reshape(x: Array, shape: Sequence[int], /) -> Array"},
+    {"repeat", repeat, METH_VARARGS, "repeat(x: Array, times: int, axis: int, /) -> Array"},
+    {"moveaxis", moveaxis, METH_VARARGS,
+     "moveaxis(x: Array, sources: Sequence[int], destinations: Sequence[int], /) -> Array"},
+    {"tile", tile, METH_VARARGS, "tile(x: Array, repetitions: Sequence[int], /) -> Array"},
+    {"diff", diff, METH_VARARGS, "diff(x: Array, axis: int, n: int, /) -> Array"},
+    {"rechunk", rechunk, METH_VARARGS,
+     "rechunk(x: Array, chunks: Sequence[int | tuple[int, ...] | None], /) -> Array"},
     {NULL, NULL, 0, NULL},
 };

@@ -7,7 +7,7 @@ static const struct {
     const char *name, *accepts, *result;
     int arity;
 } ops[CUBED_OP_COUNT] = {
-#define CUBED_OP(NAME, name, number, arity, accepts, result)                                       \
+#define CUBED_OP(NAME, name, number, arity, accepts, result, summary)                              \
     [number] = {#name, accepts, #result, arity},
 #include "cubed/ops.def"
 #undef CUBED_OP

@@ -8,7 +8,8 @@ static const struct {
     const char *accepts, *result;
     int arity;
 } rows[CUBED_OP_COUNT] = {
-#define CUBED_OP(NAME, name, number, arity, accepts, result) [number] = {accepts, #result, arity},
+#define CUBED_OP(NAME, name, number, arity, accepts, result, summary)                              \
+    [number] = {accepts, #result, arity},
 #include "cubed/ops.def"
 #undef CUBED_OP
 };

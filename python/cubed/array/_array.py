@@ -8,7 +8,7 @@ import math
 import sys
 import weakref
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from cubed.array._methods import Methods
 from cubed.base._dtypes import dtype_of, name_of
 from cubed.base._types import ChunksLike, DTypeLike, NDArray
 from cubed.spec import Spec
+
+if TYPE_CHECKING:
+    from cubed._core import Operation
 
 
 class Array(Methods):
@@ -392,7 +395,7 @@ class Array(Methods):
 
     # --- Operators -------------------------------------------------------------------------------
 
-    def _unary(self, name: str) -> Array:
+    def _unary(self, name: Operation) -> Array:
         return self._like(_core.elementwise(name, self._x))
 
     def __neg__(self) -> Array:

@@ -7,7 +7,7 @@ import numbers
 import operator
 import reprlib
 from collections.abc import Sequence
-from typing import Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from cubed.array._neighbours import by_other, element, is_foreign, refuse_foreig
 from cubed.base._dtypes import dtype_of, kind_of, name_of
 from cubed.base._types import NDArray
 from cubed.spec import Spec
+
+if TYPE_CHECKING:
+    from cubed._core import Operation
 
 
 def common_spec(*arrays: Any) -> Spec | None:
@@ -179,7 +182,7 @@ def operands(*values: Any, name: str = "") -> tuple[list[_core.Array], Spec | No
 _OPERANDS = (Array, bool, int, float, complex, str, bytes, np.ndarray, np.generic)
 
 
-def operate(name: str, left: Any, right: Any) -> Array:
+def operate(name: Operation, left: Any, right: Any) -> Array:
     left, right = _operand(left), _operand(right)
     if not (_is_operand(left) and _is_operand(right)):
         return by_other(name, left, right, lambda v: isinstance(v, Array))

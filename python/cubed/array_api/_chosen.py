@@ -4,7 +4,7 @@ numbers, which have no order of the engine's."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from cubed.array_api.elementwise_functions import (
 )
 from cubed.array_api.searching_functions import where as choose
 from cubed.base._types import Axis, DTypeLike
+
+if TYPE_CHECKING:
+    from cubed._core import AnyReduction
 
 #: What changes no result of a reduction.
 _NEUTRAL = {"sum": 0, "nansum": 0, "prod": 1, "nanprod": 1, "all": 1, "any": 0}
@@ -137,7 +140,7 @@ def variance(
         missing = logical_and(missing, ~hidden)
     if skip_nan and len(parts) > 1:
         hidden = missing if hidden is None else logical_or(hidden, missing)
-    name = "var" if hidden is None and not skip_nan else "nanvar"
+    name: AnyReduction = "var" if hidden is None and not skip_nan else "nanvar"
     out = None
     for part in parts:
         y = part if hidden is None else choose(hidden, part.dtype.type(np.nan), part)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,11 +25,14 @@ from cubed.base._docs import REDUCED, documented
 from cubed.base._dtypes import kind_of, name_of
 from cubed.base._types import Axis, DTypeLike
 
+if TYPE_CHECKING:
+    from cubed._core import AnyReduction, Reduction
+
 __all__ = ["cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var"]
 
 
 def reduced(
-    name: str,
+    name: AnyReduction,
     x: Array,
     axis: Axis,
     keepdims: bool,
@@ -103,7 +106,7 @@ _of_running = partial(
 
 
 def _cumulative(
-    name: str, x: Array, axis: int | None, dtype: DTypeLike, include_initial: bool
+    name: Reduction, x: Array, axis: int | None, dtype: DTypeLike, include_initial: bool
 ) -> Array:
     x = lazy(x)
     if axis is None:
@@ -122,7 +125,7 @@ def running_extreme(x: Array, axis: int, largest: bool) -> Array:
 
     Of x's shape and type. Lazy, one task for each column of chunks.
     """
-    name = "max" if largest else "min"
+    name: Reduction = "max" if largest else "min"
     return x._like(_core.cumulative(name, x._x, normalize_axis(axis, x.ndim), False))
 
 

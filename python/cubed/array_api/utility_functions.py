@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cubed import _core
 from cubed.array._array import Array
@@ -13,10 +13,15 @@ from cubed.base._docs import REDUCED, documented
 from cubed.base._types import Axis
 from cubed.io._create import as_lazy
 
+if TYPE_CHECKING:
+    from cubed._core import Reduction
+
 __all__ = ["all", "any", "diff"]
 
 
-def _reduce(name: str, x: Array, axis: Axis, keepdims: bool, out: None, where: Any = True) -> Array:
+def _reduce(
+    name: Reduction, x: Array, axis: Axis, keepdims: bool, out: None, where: Any = True
+) -> Array:
     if out is not None:
         raise TypeError(f"{name} of a lazy array cannot write to out=: use the result")
     x = lazy(x)

@@ -1,0 +1,31 @@
+"""How the functions of ``_operations.py`` make arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cubed import _core
+from cubed.array._array import Array
+from cubed.array._operands import is_scalar, lazy, operands
+from cubed.io._create import as_lazy
+
+if TYPE_CHECKING:
+    from cubed._core import Operation
+
+
+def apply(name: Operation, *xs: Any) -> Array:
+    """An operation of the engine on one or two operands."""
+    if len(xs) == 1:
+        return lazy(xs[0])._unary(name)
+    made, spec = operands(*xs, name=name)
+    return Array._new(_core.elementwise(name, *made), spec)
+
+
+def truth(x: Any) -> Any:
+    """Whether elements are not 0; NaN are true."""
+    if isinstance(x, np.ndarray) or not (is_scalar(x) or isinstance(x, np.generic)):
+        x = as_lazy(x)
+        return x if x.dtype.kind == "b" else x.astype(np.bool_)
+    return bool(x)
