@@ -195,13 +195,12 @@ def prefect(workers):
 
         options = {"persist_result": False}
         task = prefect.task(nothing, retries=0, cache_policy=None, **options)
+        run = partial(one_by_one, task.submit, PrefectEngine.in_flight * workers)
 
-        def stage(messages):
-            return [x.result() for x in [task.submit(m) for m in messages]]
+        def run_all(calls):
+            run(calls)
 
-        runner = ThreadPoolTaskRunner(workers)
-        run_list = prefect.flow(stage, task_runner=runner, validate_parameters=False, **options)
-        yield {}, partial(in_lists, run_list, PrefectEngine, workers)
+        yield {}, prefect.flow(run_all, task_runner=ThreadPoolTaskRunner(workers), **options)
 
 
 @contextlib.contextmanager
