@@ -83,7 +83,7 @@ class PrefectExecutor(EngineExecutor):
 
     name = "prefect"
     engine: ClassVar[tuple[str, str]] = ("prefect", "prefect")
-    overhead: ClassVar[float] = 0.4
+    overhead: ClassVar[float] = 0.05
     _accepted = EngineExecutor._accepted | {"task_runner"}
 
     def known_workers(self) -> int | None:
