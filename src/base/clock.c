@@ -3,12 +3,15 @@
 #include <errno.h>
 #include <time.h>
 
-int64_t cb_clock_ns(void)
+static int64_t read_clock(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
+
+int64_t cb_clock_ns(void) { return read_clock(CLOCK_MONOTONIC); }
+int64_t cb_clock_thread_ns(void) { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
 
 void cb_sleep_ns(int64_t ns)
 {

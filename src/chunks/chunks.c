@@ -2,13 +2,14 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "chunks/state.h"
 #include "store/local_map.h"
 
 /* Shorter chunks are copied as fast as they are mapped, and so are parts of chunks in shorter runs. */
 #define LEAST_MAPPED     ((size_t)1 << 20)
-#define LEAST_MAPPED_RUN ((size_t)256 << 10)
+#define LEAST_MAPPED_RUN ((size_t)32 << 10)
 
 /* Whether chunks of a source are files that hold what tasks read, as it is. */
 static bool is_mappable(const cubed_plan *p, int node)
@@ -347,15 +348,19 @@ static cubed_status want_mapped(cb_chunks *c, const cb_want *w, cb_arena *scratc
     cb_box first;
     const size_t run = w->part ? runs_of(n->grid, w, item, &first) : size;
     *there = false;
-    if (w->part && run < LEAST_MAPPED_RUN) return CUBED_OK;
+    if ((w->part && run < LEAST_MAPPED_RUN) ||
+        !cb_map_pays(atomic_load(&c->brought), atomic_load(&c->brought_ns)))
+        return CUBED_OK;
     CB_TRY(cb_zarr_chunk_key(cb_zarr_get_meta(array), cb_zarr_path(array), w->idx, key, sizeof key,
                              err));
+    const int64_t begun = cb_clock_thread_ns();
     void *data = cb_map_open(cb_zarr_store(array), key, size, !w->part, &c->cut, w->node + 1);
     *there = data != NULL;
     if (!data) return CUBED_OK;
+    const size_t bytes = w->part ? (size_t)cb_box_count(w->part) * item : size;
     count->present++;
     out->data = data;
-    count->stored_read += w->part ? (size_t)cb_box_count(w->part) * item : size;
+    count->stored_read += bytes;
     if (w->part) {
         int64_t extents[CUBED_MAX_NDIM];
         for (int d = 0; d < n->grid->ndim; d++)
@@ -364,6 +369,8 @@ static cubed_status want_mapped(cb_chunks *c, const cb_want *w, cb_arena *scratc
         cb_dense_strides(n->grid->ndim, extents, item, out->stride);
         bring_runs(&first, run, out);
     }
+    atomic_fetch_add(&c->brought_ns, (uint64_t)(cb_clock_thread_ns() - begun));
+    atomic_fetch_add(&c->brought, bytes);
     cubed_status st = cb_arena_defer(scratch, unmap, (void *)size, data, err);
     if (st != CUBED_OK) cb_map_close(data, size);
     return st;

@@ -52,7 +52,8 @@ struct cb_chunks {
     cubed_store *work;       /* where the work folder is; NULL: it has not been opened */
     const char *folder;
     atomic_uint_least64_t spilled;
-    bool maps;      /* files of arrays without codecs may be mapped */
+    bool maps;                                 /* files of arrays without codecs may be mapped, */
+    atomic_uint_least64_t brought, brought_ns; /* as long as it pays: cb_map_pays */
     atomic_int cut; /* 1 + the node of which a file changed while it was mapped */
 };
 

@@ -183,6 +183,15 @@ void cb_map_bring(const void *data, size_t offset, size_t size)
 #endif
 }
 
+/* The system maps pages that it keeps in large folios many at a time, others one by one. Measured with chunks of 152 MB, per
+ * KiB, on two machines: 5 ns and 40 to 75 ns to bring them, 0.4 and 16 to 45 ns to let them go; what is not copied saves 60. */
+enum { PAYS_NS_PER_KIB = 40, TRIED = 16 << 20 };
+
+bool cb_map_pays(uint64_t bytes, uint64_t ns)
+{
+    return bytes < TRIED || ns / PAYS_NS_PER_KIB <= bytes >> 10;
+}
+
 /* What is cut within a page raises nothing, and reads as zeros. */
 static bool is_as_before(const window *w)
 {

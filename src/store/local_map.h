@@ -28,5 +28,7 @@ void *cb_map_open(const cubed_store *s, const char *key, size_t size, bool all, 
 /* Bytes of a window that will be read: their pages come at once, which takes less time than a fault for every few. */
 void cb_map_bring(const void *data, size_t offset, size_t size);
 void cb_map_close(void *data, size_t size);
+/* Whether files are to be mapped on, where bringing so many of their bytes has taken so much of processors' time. */
+bool cb_map_pays(uint64_t bytes, uint64_t ns);
 
 #endif

@@ -317,7 +317,7 @@ static void want_part(const fixture *f, int64_t lo, int64_t n, bool mapped)
 
 static void test_mapped_parts(void **state)
 {
-    const int64_t least = (256 << 10) / sizeof(double);
+    const int64_t least = (32 << 10) / sizeof(double);
     fixture f;
     (void)state;
     set_up(&f, raw);
@@ -326,6 +326,19 @@ static void test_mapped_parts(void **state)
     want_part(&f, CHUNK - least, least, true);
     want_part(&f, 1001, least - 1, false);
     tear_down(&f);
+}
+
+/* Where pages are mapped one by one they are copied instead, as soon as enough of them have been. */
+static void test_mapping_ends_where_it_is_dear(void **state)
+{
+    const uint64_t kib = 1 << 10, mib = kib << 10;
+    (void)state;
+    assert_true(cb_map_pays(0, 0));
+    assert_true(cb_map_pays(mib, UINT64_MAX)); /* it may have been another's fault */
+    assert_true(cb_map_pays(64 * mib, 64 * kib * 5));
+    assert_true(cb_map_pays(64 * mib, 64 * kib * 40));
+    assert_false(cb_map_pays(64 * mib, 64 * kib * 75));
+    assert_false(cb_map_pays(UINT64_MAX, UINT64_MAX));
 }
 
 /* A task that reads it fails, and puts nothing. */
@@ -401,6 +414,7 @@ int main(void)
         cmocka_unit_test(test_a_chunk_that_is_damaged),
         cmocka_unit_test(test_mapped_files),
         cmocka_unit_test(test_mapped_parts),
+        cmocka_unit_test(test_mapping_ends_where_it_is_dear),
         cmocka_unit_test(test_nothing_is_put_when_a_file_changed),
         cmocka_unit_test(test_handlers_of_others),
     };
