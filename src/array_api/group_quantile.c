@@ -16,7 +16,7 @@ static cubed_status check(const cubed_array *x, const cubed_array *codes, int ax
         return cb_fail(err, CUBED_E_ARG,
                        "group quantiles: options.struct_size is %zu, expected %zu", o->struct_size,
                        sizeof *o);
-    if (axis < 0 || naxes < 1 || axis + naxes > ndim)
+    if (axis < 0 || naxes < 1 || axis > ndim - naxes)
         return cb_fail(err, CUBED_E_ARG,
                        "group quantiles: codes of %d dimensions from axis %d on of %d", naxes, axis,
                        ndim);

@@ -152,3 +152,10 @@ def test_keeps_to_its_memory(spec):
     np.testing.assert_allclose(
         values, by_numpy(np.moveaxis(x.compute(), 0, -1), codes, 24, 0.9), rtol=1e-14
     )
+
+
+@pytest.mark.parametrize("axis", [-1, 2, 2**31 - 1])
+def test_an_axis_that_there_is_not(axis):
+    x, codes = cubed.ones((4, 3)), cubed.asarray([0, 1, 0])
+    with pytest.raises(ValueError, match="codes of 1 dimensions from axis"):
+        cubed._core.group_quantiles(x._x, codes._x, axis, 2, [0.5], False, False, "linear")
