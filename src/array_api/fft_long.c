@@ -190,7 +190,8 @@ static int64_t choose_rows(const cb_transform *t, const cubed_array *x, int64_t 
 static cubed_status along_axis(const cb_transform *t, cubed_array *x, int axis, int64_t n,
                                cb_fft_kind kind, int64_t bytes, cubed_array **out, cubed_error *err)
 {
-    if (cb_fft_fits(t, x, n)) return one_pass(t, x, axis, n, kind, bytes, 0, out, err);
+    /* One element has no parts: whether there is memory for it is the planner's question. */
+    if (n == 1 || cb_fft_fits(t, x, n)) return one_pass(t, x, axis, n, kind, bytes, 0, out, err);
     const int64_t rows = choose_rows(t, x, n);
     if (rows == 1) return cb_fft_chirp(t, x, axis, n, kind, out, err);
     return four_steps(t, x, axis, rows, n / rows, kind, out, err);

@@ -131,3 +131,9 @@ def test_more_than_a_line_can_have():
     x = cubed.zeros(10, chunks=10, spec=cubed.Spec(allowed_mem="60GB", reserved_mem=0))
     with pytest.raises(MemoryError, match="this machine has"):
         cubed.fft.fft(x, n=2**29).plan()
+
+
+def test_one_element_has_no_parts():
+    x = cubed.asarray([3.0 + 1j])
+    lazy = x._like(cubed._core.fft("fft", x._x, None, (0,), "backward", 1))
+    np.testing.assert_array_equal(lazy.compute(), [3.0 + 1j])
