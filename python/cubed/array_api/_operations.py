@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from cubed.array._array import Array
 from cubed.array_api._elementwise import apply, truth
-
-if TYPE_CHECKING:
-    from cubed.array._array import Array
 
 __all__ = [
     "abs",

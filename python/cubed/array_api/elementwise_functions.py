@@ -16,16 +16,78 @@ from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import is_scalar, is_time, lazy
 from cubed.array_api._elementwise import apply
-from cubed.array_api._operations import *  # noqa: F403
+from cubed.array_api._operations import (
+    abs,
+    acos,
+    acosh,
+    add,
+    asin,
+    asinh,
+    atan,
+    atan2,
+    atanh,
+    bitwise_and,
+    bitwise_invert,
+    bitwise_left_shift,
+    bitwise_or,
+    bitwise_right_shift,
+    bitwise_xor,
+    ceil,
+    conj,
+    copysign,
+    cos,
+    cosh,
+    divide,
+    equal,
+    exp,
+    expm1,
+    floor,
+    floor_divide,
+    greater,
+    greater_equal,
+    hypot,
+    isfinite,
+    isinf,
+    isnan,
+    less,
+    less_equal,
+    log,
+    log1p,
+    log2,
+    log10,
+    logaddexp,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
+    maximum,
+    minimum,
+    multiply,
+    negative,
+    nextafter,
+    not_equal,
+    positive,
+    pow,
+    reciprocal,
+    remainder,
+    sign,
+    signbit,
+    sin,
+    sinh,
+    sqrt,
+    square,
+    subtract,
+    tan,
+    tanh,
+    trunc,
+)
 from cubed.array_api.data_type_functions import result_type
-from cubed.base._docs import documented
 from cubed.base._dtypes import kind_of
 from cubed.io._create import as_lazy
 
 if TYPE_CHECKING:
     from cubed._core import Operation
 
-# ruff: noqa: F405 (what is not below is imported by its star)
 __all__ = [
     "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and",
     "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
@@ -38,12 +100,13 @@ __all__ = [
 ]  # fmt: skip
 
 
-@documented()
 def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
     """Each element limited to the range from `min` to `max`; None is no limit.
 
     Parameters
     ----------
+    x : Array
+        Input array.
     min : array_like or None
         Lower limit.
     max : array_like or None
@@ -62,6 +125,7 @@ def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
 
     Examples
     --------
+    >>> import cubed
     >>> cubed.clip(cubed.asarray([-3, 1, 7]), 0, 5).compute()
     array([0, 1, 5])
     """
@@ -81,36 +145,88 @@ def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
     return x.copy() if out is x else out
 
 
-@documented(
-    returns="Of x's shape and type; of complex numbers the real type. Lazy.",
-    raises="TypeError: For bool.",
-    example=">>> cubed.imag(cubed.asarray([1 + 2j, 3.0])).compute()\narray([2., 0.])",
-)
 def imag(x: Array, /) -> Array:
-    """Imaginary part of each element."""
+    """Imaginary part of each element.
+
+    Parameters
+    ----------
+    x : Array
+        Input array.
+
+    Returns
+    -------
+    Array
+        Of x's shape and type; of complex numbers the real type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.imag(cubed.asarray([1 + 2j, 3.0])).compute()
+    array([2., 0.])
+    """
     x = lazy(x)
     return apply("imag", x) if x.dtype.kind in "bc" else x.imag
 
 
-@documented(
-    returns="Of x's shape and type; of complex numbers the real type. Lazy.",
-    raises="TypeError: For bool.",
-    example=">>> cubed.real(cubed.asarray([1 + 2j, 3.0])).compute()\narray([1., 3.])",
-)
 def real(x: Array, /) -> Array:
-    """Real part of each element."""
+    """Real part of each element.
+
+    Parameters
+    ----------
+    x : Array
+        Input array.
+
+    Returns
+    -------
+    Array
+        Of x's shape and type; of complex numbers the real type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.real(cubed.asarray([1 + 2j, 3.0])).compute()
+    array([1., 3.])
+    """
     x = lazy(x)
     return apply("real", x) if x.dtype.kind in "bc" else x.real
 
 
-@documented(
-    returns="Of x's shape and type. Lazy.",
-    raises="TypeError: For bool.",
-    example=">>> cubed.round(cubed.asarray([0.5, 1.5]), decimals=1).compute()\narray([0.5, 1.5])",
-)
 def round(x: Array, /, decimals: int = 0) -> Array:
     """Each element rounded to the nearest integer, halves to the even one; with `decimals` to the
     nearest multiple of 10**-decimals.
+
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    decimals : int, default 0
+        Number of decimal places.
+
+    Returns
+    -------
+    Array
+        Of x's shape and type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.round(cubed.asarray([0.5, 1.5, 2.25]), decimals=1).compute()
+    array([0.5, 1.5, 2.2])
     """
     x = lazy(x)
     if decimals == 0:
