@@ -237,8 +237,7 @@ static bool take_output(PyObject *tuple, cubed_block_output *out, operand *own)
            core_take_chunks(chunks, out->ndim, &own->chunks);
 }
 
-/* blockwise(params, inputs, outputs) -> tuple of arrays. The function's symbols and blocks are those of
- * cubed_blockwise. */
+/* The function's symbols and blocks are those of cubed_blockwise. */
 static PyObject *blockwise(PyObject *module, PyObject *args)
 {
     core_state *s = core_get_state(module);

@@ -44,7 +44,6 @@ static PyObject *get_chunks(PyObject *self, void *closure)
     return core_tuple(cubed_array_chunks(x), cubed_array_ndim(x));
 }
 
-/* Extents of all chunks, axis by axis; (0,) of an empty axis. */
 static PyObject *get_all_chunks(PyObject *self, void *closure)
 {
     cubed_array *x = array_of(self);
@@ -71,7 +70,6 @@ static bool is_irregular(const cubed_array *x, int d)
            cubed_array_chunk_length(x, d, 0) != cubed_array_chunks(x)[d];
 }
 
-/* Numbers of chunks along the axes. */
 static PyObject *get_num_chunks(PyObject *self, void *closure)
 {
     cubed_array *x = array_of(self);
@@ -85,7 +83,6 @@ static PyObject *get_num_chunks(PyObject *self, void *closure)
     return core_tuple(n, ndim);
 }
 
-/* Extents of the longest chunk along each axis. */
 static PyObject *get_longest_chunks(PyObject *self, void *closure)
 {
     cubed_array *x = array_of(self);
@@ -164,7 +161,7 @@ static PyObject *get_address(PyObject *self, void *closure)
     return PyLong_FromVoidPtr(array_of(self));
 }
 
-/* dump() -> bytes, from which load_array makes the same array */
+/* load_array makes the same array from it. */
 static PyObject *dump(PyObject *self, PyObject *args)
 {
     cubed_array *x = array_of(self);

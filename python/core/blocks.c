@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* sort(positions, x, axis, descending, task_mem): the elements in order, or their positions. */
+/* The elements in order, or their positions. */
 static PyObject *sort(PyObject *module, PyObject *args)
 {
     PyObject *object;
@@ -25,7 +25,6 @@ static PyObject *sort(PyObject *module, PyObject *args)
 typedef cubed_status (*pair_fn)(cubed_array *x1, cubed_array *x2, cubed_array **out,
                                 cubed_error *err);
 
-/* pair(name, x1, x2): "matmul" or "outer". */
 static PyObject *pair(PyObject *module, PyObject *args)
 {
     const char *name;
@@ -76,7 +75,7 @@ static bool get_operands(PyObject *module, PyObject *tuple, cubed_array **x, int
     return true;
 }
 
-/* einsum(subscripts, operands, dtype, in_order, steps): bit k of a step is operand k. */
+/* Bit k of a step is operand k. */
 static PyObject *einsum(PyObject *module, PyObject *args)
 {
     const char *subscripts;
@@ -101,7 +100,6 @@ static PyObject *einsum(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* along(name, x1, x2, axis): "vecdot" or "cross". */
 static PyObject *along(PyObject *module, PyObject *args)
 {
     const char *name;
@@ -187,7 +185,7 @@ static PyObject *scatter_mask(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* take(along, x, positions, axis): take_along_axis if `along`. */
+/* take_along_axis if `along`. */
 static PyObject *take(PyObject *module, PyObject *args)
 {
     PyObject *left, *right;

@@ -1,7 +1,7 @@
 /* Functions that are made of several others. */
 #include "core.h"
 
-/* isclose(a, b, rtol, atol, equal_nan, |b| of a number or None, whether to say if all are) */
+/* The magnitude is |b|, of a number; `all`: whether to say if all are. */
 static PyObject *isclose(PyObject *module, PyObject *args)
 {
     PyObject *left, *right, *number;
@@ -63,7 +63,7 @@ static PyObject *ptp(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* average(x, weights or None, axes or None, keepdims) -> (mean, sum of weights) */
+/* The mean, and the sum of weights. */
 static PyObject *average(PyObject *module, PyObject *args)
 {
     core_state *s = core_get_state(module);

@@ -238,7 +238,7 @@ void core_forget_engines(core_state *s)
     }
 }
 
-/* add_executor(name, remote, max_message_bytes, range_ms): plans can be run by objects of that name from now on */
+/* Plans can be run by objects of that name from now on. */
 static PyObject *add_executor(PyObject *module, PyObject *args)
 {
     core_state *s = core_get_state(module);

@@ -38,8 +38,6 @@ static PyObject *astype(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* reduce(name, x, axes or None, keepdims, correction). Names of reductions, their "nan" versions, and
- * "count_nonzero". */
 static PyObject *reduce(PyObject *module, PyObject *args)
 {
     const char *name;
@@ -85,7 +83,6 @@ static PyObject *find_extreme(PyObject *module, PyObject *args, arg_function lea
     return core_finish(module, st, out, &err);
 }
 
-/* arg_reduce(largest, x, axis or None, keepdims), and of what is not NaN */
 static PyObject *arg_reduce(PyObject *module, PyObject *args)
 {
     return find_extreme(module, args, cubed_argmin, cubed_argmax);
@@ -139,7 +136,7 @@ static PyObject *triangle(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* result_type(name, name) -> name; None where there is none in common. */
+/* None where there is none in common. */
 static PyObject *result_type(PyObject *module, PyObject *args)
 {
     PyObject *a, *b;

@@ -20,7 +20,7 @@ static const struct {
     {"eigvalsh", cubed_eigvalsh}, {"eigvals", eigvals},
 };
 
-/* matrices(name, x, task_mem): functions of one matrix with one result. */
+/* Functions of one matrix with one result. */
 static PyObject *matrices(PyObject *module, PyObject *args)
 {
     const char *name;
@@ -39,7 +39,7 @@ static PyObject *matrices(PyObject *module, PyObject *args)
     return core_unknown("name", name, "det, inv, svdvals, eigvalsh or eigvals");
 }
 
-/* factors(name, x, flag, task_mem): "slogdet", "lu", "qr" (complete), "svd" (full), "eigh", "eig". */
+/* The flag: "qr" is complete, "svd" is full. */
 static PyObject *factors(PyObject *module, PyObject *args)
 {
     const char *name;
@@ -111,7 +111,7 @@ static PyObject *solve_triangular(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* lstsq(a, b, rcond or None, task_mem) -> (x, residuals, rank, s) */
+/* x, residuals, rank, s. */
 static PyObject *lstsq(PyObject *module, PyObject *args)
 {
     PyObject *left, *right, *limit;
@@ -198,7 +198,7 @@ static PyObject *svd_compressed(PyObject *module, PyObject *args)
     return core_finish_all(module, st, out, 3, &err);
 }
 
-/* by_rank(inverse, x, rtol or None, task_mem): pinv or matrix_rank. */
+/* pinv or matrix_rank. */
 static PyObject *by_rank(PyObject *module, PyObject *args)
 {
     core_state *s = core_get_state(module);
@@ -249,7 +249,7 @@ static bool take_ord(PyObject *object, cubed_matrix_norm_ord *out)
     return false;
 }
 
-/* matrix_norm(x, ord, keepdims, task_mem): a number, or "fro" or "nuc". */
+/* The order is a number, "fro" or "nuc". */
 static PyObject *matrix_norm(PyObject *module, PyObject *args)
 {
     PyObject *object, *which;
@@ -315,7 +315,7 @@ static PyObject *vector_norm(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* diagonal(sum, x, offset, dtype or None): the diagonal, or its sum in that type. */
+/* The diagonal, or its sum in that type. */
 static PyObject *diagonal(PyObject *module, PyObject *args)
 {
     PyObject *object, *name;

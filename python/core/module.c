@@ -16,8 +16,8 @@ static void on_signal(int number)
     cubed_cancel_set(&serve_stop);
 }
 
-/* serve(fd, load): this process as a worker of another one's run with processes. load(bytes) makes the
- * Python objects that its plan has. */
+/* This process as a worker of another one's run with processes. load(bytes) makes the Python objects
+ * that its plan has. */
 static PyObject *serve(PyObject *module, PyObject *args)
 {
     int fd;
@@ -40,7 +40,7 @@ static PyObject *serve(PyObject *module, PyObject *args)
     return core_raise(&err);
 }
 
-/* forked(): for os.register_at_fork, in the child. */
+/* For os.register_at_fork, in the child. */
 static PyObject *forked(PyObject *module, PyObject *unused)
 {
     (void)unused;
@@ -76,7 +76,7 @@ static PyObject *caps_dict(const cubed_executor_caps *c)
         c->range_ms);
 }
 
-/* executors() -> {name: capabilities}, the default one first */
+/* Capabilities by name, the default one first. */
 static PyObject *executors(PyObject *module, PyObject *unused)
 {
     const cubed_context *ctx = core_get_state(module)->ctx;

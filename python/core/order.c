@@ -30,7 +30,6 @@ static const char quantile_methods[] =
 #undef CUBED_QUANTILE
     ;
 
-/* quantile(x, q: a number or a sequence, axes or None, keepdims, skip_nan, method, task_mem) */
 static PyObject *quantile(PyObject *module, PyObject *args)
 {
     PyObject *object, *numbers, *axes_arg;

@@ -124,7 +124,7 @@ static PyObject *get_origin(PyObject *module, PyObject *args)
     return Py_BuildValue("(Oi)", found->code, found->position);
 }
 
-/* note_origins(directory of the package with a separator, or None: no more) -> whether it was on */
+/* The directory of the package with a separator, or None: no more. Whether it was on. */
 static PyObject *note_origins(PyObject *module, PyObject *package)
 {
     core_state *s = core_get_state(module);

@@ -118,8 +118,6 @@ static cubed_status compile_params(void *ctx, const char *function, const void *
     return st;
 }
 
-/* Plan(targets, allowed_mem, reserved_mem, max_workers, work_dir, optimize, share_tasks, reserve_a_quarter,
- * other_machines, compile) */
 static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {
@@ -196,7 +194,7 @@ out:
     return (PyObject *)self;
 }
 
-/* netcdf_mem(targets): bytes that it takes to make a NetCDF file of them; an exception where that cannot be. */
+/* Bytes that it takes to make a NetCDF file of them; an exception where that cannot be. */
 static PyObject *plan_netcdf_mem(PyTypeObject *type, PyObject *args)
 {
     PyObject *list, *out = NULL;
@@ -233,7 +231,7 @@ static PyObject *wrap(PyTypeObject *type, cubed_plan *plan)
     return (PyObject *)self;
 }
 
-/* load(data, code): of saved bytes; results in memory have no place in one. */
+/* Of saved bytes; results in memory have no place in one. */
 static PyObject *plan_load(PyObject *object, PyObject *args)
 {
     PyTypeObject *type = (PyTypeObject *)object;
@@ -254,7 +252,7 @@ static PyObject *plan_load(PyObject *object, PyObject *args)
     return wrap(type, plan);
 }
 
-/* fetch(work_dir, key): as a worker of a run, which is told where it is */
+/* As a worker of a run, which is told where it is. */
 static PyObject *plan_fetch(PyObject *object, PyObject *args)
 {
     PyTypeObject *type = (PyTypeObject *)object;
@@ -271,7 +269,7 @@ static PyObject *plan_fetch(PyObject *object, PyObject *args)
     return st == CUBED_OK ? wrap(type, plan) : core_raise(&err);
 }
 
-/* stop(): what works on it, in another thread, ends as soon as it can, and so does what comes */
+/* What works on it, in another thread, ends as soon as it can, and so does what comes. */
 static PyObject *plan_stop(PyObject *object, PyObject *args)
 {
     (void)args;
@@ -279,14 +277,14 @@ static PyObject *plan_stop(PyObject *object, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* is_stuck(): a task of work(), in another thread, took longer than it may, and does not end: it never comes back, perhaps */
+/* A task of work(), in another thread, took longer than it may, and does not end: it never comes back, perhaps. */
 static PyObject *plan_is_stuck(PyObject *object, PyObject *args)
 {
     (void)args;
     return PyBool_FromLong(cubed_cancel_is_set(&((core_plan *)object)->stuck));
 }
 
-/* work(range) -> reports: see cubed/sys/message.h; one range at a time */
+/* A range becomes reports, see cubed/sys/message.h; one range at a time. */
 static PyObject *plan_work(PyObject *object, PyObject *args)
 {
     core_plan *self = (core_plan *)object;
@@ -349,7 +347,7 @@ static PyObject *plan_save(PyObject *object, PyObject *args)
     return bytes;
 }
 
-/* id() -> what is computed, and where: "" if nobody knows */
+/* What is computed, and where: "" if nobody knows. */
 static PyObject *plan_id(PyObject *object, PyObject *args)
 {
     const cubed_plan *plan = ((core_plan *)object)->plan;
@@ -566,7 +564,7 @@ static PyObject *plan_traffic(PyObject *object, PyObject *args)
     return list;
 }
 
-/* origins(stage) -> numbers of the lines that made what it computes and reads, the last first */
+/* Numbers of the lines that made what it computes and reads, the last first. */
 static PyObject *plan_origins(PyObject *object, PyObject *args)
 {
     enum { MOST = 16 };
@@ -589,7 +587,7 @@ static PyObject *plan_draw(PyObject *object, PyObject *args)
     return core_draw_plan(((core_plan *)object)->plan, format);
 }
 
-/* record(): the next run is recorded, if it has a callback */
+/* The next run is recorded, if it has a callback. */
 static PyObject *plan_record(PyObject *object, PyObject *args)
 {
     core_plan *self = (core_plan *)object;
@@ -626,7 +624,7 @@ static PyObject *plan_report(PyObject *object, PyObject *args)
     return core_report(r, &run);
 }
 
-/* block(stage, task): the first chunk that the task makes */
+/* The first chunk that the task makes. */
 static PyObject *plan_block(PyObject *object, PyObject *args)
 {
     int stage, ndim;

@@ -36,7 +36,7 @@ static PyObject *unique_offsets(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* unique(x, offsets, count, task_mem, indices, inverse, counts): the values, and those that are wanted. */
+/* The values, and those that are wanted. */
 static PyObject *unique(PyObject *module, PyObject *args)
 {
     PyObject *object, *numbers;

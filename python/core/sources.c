@@ -40,8 +40,8 @@ static bool is_aligned(cubed_dtype dtype, const char *start, int ndim, const int
     return bits % unit == 0;
 }
 
-/* from_memory(buffer, dtype, shape, strides, offset, chunks): element 0 lies `offset` bytes behind the
- * start of the contiguous buffer, which is kept while anything reads it. */
+/* Element 0 lies `offset` bytes behind the start of the contiguous buffer, which is kept while anything
+ * reads it. */
 static PyObject *from_memory(PyObject *module, PyObject *args)
 {
     PyObject *object, *name, *shape_arg, *strides_arg, *chunks_arg;
@@ -180,7 +180,7 @@ static PyObject *full(PyObject *module, PyObject *args)
     return core_finish(module, st, x, &err);
 }
 
-/* index(shape, chunks, start): int64 positions in C order. */
+/* int64 positions in C order. */
 static PyObject *positions(PyObject *module, PyObject *args)
 {
     PyObject *shape_arg, *chunks_arg;
@@ -199,7 +199,7 @@ static PyObject *positions(PyObject *module, PyObject *args)
     return core_finish(module, st, x, &err);
 }
 
-/* ramp(type, start, step, n, dtype, chunks): start + step * k, computed in `type` */
+/* start + step * k, computed in `type`. */
 static PyObject *ramp(PyObject *module, PyObject *args)
 {
     PyObject *type_name, *start_arg, *step_arg, *name, *chunks_arg;
@@ -256,8 +256,7 @@ static PyObject *eye(PyObject *module, PyObject *args)
     return core_finish(module, st, x, &err);
 }
 
-/* random(name, shape, chunks, seed, a, b): "random", "uniform" from a to b, "normal" of mean a and
- * deviation b, "exponential" of mean a. float64. */
+/* "uniform" from a to b, "normal" of mean a and deviation b, "exponential" of mean a. float64. */
 static PyObject *random_numbers(PyObject *module, PyObject *args)
 {
     const char *name;
@@ -288,7 +287,7 @@ static PyObject *random_numbers(PyObject *module, PyObject *args)
     return core_finish(module, st, x, &err);
 }
 
-/* random_integers(dtype, shape, chunks, seed, low, last), both ends included. */
+/* Both ends included. */
 static PyObject *random_integers(PyObject *module, PyObject *args)
 {
     PyObject *name, *shape_arg, *chunks_arg, *low_arg, *last_arg;
@@ -311,7 +310,7 @@ static PyObject *random_integers(PyObject *module, PyObject *args)
     return core_finish(module, st, x, &err);
 }
 
-/* random_blocks(dtype, shape, chunks, key): chunk number b has what NumPy's Philox(key + b) gives. */
+/* Chunk number b has what NumPy's Philox(key + b) gives, of a key with these two words. */
 static PyObject *random_blocks(PyObject *module, PyObject *args)
 {
     PyObject *name, *shape_arg, *chunks_arg;

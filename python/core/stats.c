@@ -55,7 +55,7 @@ static PyObject *kurtosis(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* normality(name, x, axes): the statistic of the test of that name */
+/* The statistic of the test of that name. */
 static PyObject *normality(PyObject *module, PyObject *args)
 {
     static const struct {
@@ -110,7 +110,7 @@ static PyObject *ttest_rel(PyObject *module, PyObject *args)
     return of_two(module, args, cubed_ttest_rel);
 }
 
-/* ttest_ind(a, b, equal_var, axes) -> (t, degrees of freedom) */
+/* t, and degrees of freedom. */
 static PyObject *ttest_ind(PyObject *module, PyObject *args)
 {
     PyObject *left, *right, *given;

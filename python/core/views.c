@@ -244,8 +244,8 @@ static bool take_pairs(const char *what, PyObject *seq, int ndim, cubed_dtype dt
     return true;
 }
 
-/* pad(x, widths, mode, constant_values, end_values, stat_length, task_mem): numbers before and after each axis, and
- * how many elements a statistic is of, -1 for all. Values that the mode does not take are not looked at. */
+/* Numbers before and after each axis, and how many elements a statistic is of, -1 for all. Values that the
+ * mode does not take are not looked at. */
 static PyObject *pad(PyObject *module, PyObject *args)
 {
     PyObject *object, *widths_arg, *values_arg, *ends_arg, *lengths_arg;
@@ -339,7 +339,6 @@ static PyObject *diff(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* with_dim_names(array, names): a name for each axis */
 static PyObject *with_dim_names(PyObject *module, PyObject *args)
 {
     PyObject *object, *list;

@@ -31,8 +31,7 @@ static cubed_status add_member(void *ctx, const cubed_zarr_info *info, cubed_err
     return st;
 }
 
-/* members(url, consolidated): the format of a group, its attributes as JSON text, and a list of names and
- * whether they are arrays. */
+/* The format of a group, its attributes as JSON text, and a list of names and whether they are arrays. */
 static PyObject *members(PyObject *module, PyObject *args)
 {
     const char *url;
@@ -57,7 +56,7 @@ static PyObject *members(PyObject *module, PyObject *args)
     return out;
 }
 
-/* region_target(x, into, start): what goes to whole chunks of an array that was opened, and where those begin. */
+/* What goes to whole chunks of an array that was opened, and where those begin. */
 static PyObject *region_target(PyObject *module, PyObject *args)
 {
     core_state *s = core_get_state(module);
@@ -94,7 +93,7 @@ static cubed_status build_place(void *ctx, const char *store, const char *path, 
     return *out ? CUBED_OK : CUBED_E_CANCELLED;
 }
 
-/* place(url): the root of the store without links, the path in it, and both in one text: equal of all spellings. */
+/* The root of the store without links, the path in it, and both in one text: equal of all spellings. */
 static PyObject *place(PyObject *module, PyObject *args)
 {
     const char *url;
@@ -105,7 +104,7 @@ static PyObject *place(PyObject *module, PyObject *args)
     return st == CUBED_OK || PyErr_Occurred() ? out : core_raise(&err);
 }
 
-/* file_kind(url): "zip", "netcdf", "read only", "references", or "" of what is no file by its name. */
+/* "zip", "netcdf", "read only", "references", or "" of what is no file by its name. */
 static PyObject *file_kind(PyObject *module, PyObject *args)
 {
     static const char *const kinds[CUBED_FILE_KINDS] = {[CUBED_FILE_NONE] = "",
@@ -119,7 +118,7 @@ static PyObject *file_kind(PyObject *module, PyObject *args)
     return PyUnicode_FromString(kinds[cubed_url_file_kind(url)]);
 }
 
-/* member(url, name): where a member of a group is. */
+/* Where a member of a group is. */
 static PyObject *member(PyObject *module, PyObject *args)
 {
     const char *url, *name;
@@ -136,7 +135,7 @@ static PyObject *member(PyObject *module, PyObject *args)
     return out;
 }
 
-/* remove_result(url): everything that is there, of a name that nobody else uses (cubed.planning._results) */
+/* Everything that is there, of a name that nobody else uses (cubed.planning._results). */
 static PyObject *remove_result(PyObject *module, PyObject *args)
 {
     cubed_context *ctx = core_context(core_get_state(module));
@@ -153,7 +152,7 @@ static PyObject *remove_result(PyObject *module, PyObject *args)
     return st == CUBED_OK ? Py_NewRef(Py_None) : core_raise(&err);
 }
 
-/* make_group(url, zarr_format, attrs, overwrite): see cubed_zarr_make_group */
+/* See cubed_zarr_make_group. */
 static PyObject *make_group(PyObject *module, PyObject *args)
 {
     const char *url, *attrs;
@@ -168,7 +167,7 @@ static PyObject *make_group(PyObject *module, PyObject *args)
     return st == CUBED_OK ? Py_NewRef(Py_None) : core_raise(&err);
 }
 
-/* pack(url, path, netcdf): what is in a store becomes a ZIP archive, or a NetCDF file. */
+/* What is in a store becomes a ZIP archive, or a NetCDF file. */
 static PyObject *pack(PyObject *module, PyObject *args)
 {
     const char *url, *path;
@@ -194,7 +193,7 @@ static cubed_status keep_object(void *sink, const void *data, size_t size, cubed
     return bytes ? CUBED_OK : CUBED_E_CANCELLED;
 }
 
-/* read_object(url, most) -> bytes: see cubed_object_read */
+/* See cubed_object_read. */
 static PyObject *read_object(PyObject *module, PyObject *args)
 {
     const char *url;
@@ -212,7 +211,7 @@ static PyObject *read_object(PyObject *module, PyObject *args)
     return PyErr_Occurred() ? NULL : core_raise(&err);
 }
 
-/* write_object(url, data): see cubed_object_write */
+/* See cubed_object_write. */
 static PyObject *write_object(PyObject *module, PyObject *args)
 {
     const char *url, *data;
@@ -228,7 +227,7 @@ static PyObject *write_object(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* storage_option(url, name, value): for stores at the URL and below it; value None: not set; name None: none is. */
+/* For stores at the URL and below it; value None: not set; name None: none is. */
 static PyObject *storage_option(PyObject *module, PyObject *args)
 {
     const char *url, *name, *value;
@@ -240,7 +239,7 @@ static PyObject *storage_option(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* storage_options(): all of them, as a text for workers. */
+/* All of them, as a text for workers. */
 static PyObject *storage_options(PyObject *module, PyObject *unused)
 {
     cubed_context *ctx = core_get_state(module)->ctx;
@@ -257,7 +256,7 @@ static PyObject *storage_options(PyObject *module, PyObject *unused)
     return made;
 }
 
-/* take_storage_options(text): of storage_options() in another process. */
+/* Of storage_options() in another process. */
 static PyObject *take_storage_options(PyObject *module, PyObject *args)
 {
     const char *text;
