@@ -181,21 +181,30 @@ static PyMethodDef methods[] = {
 };
 
 static PyGetSetDef getset[] = {
-    {"shape", get_shape, NULL, "Extents of the axes.", NULL},
-    {"chunks", get_chunks, NULL, "Nominal extents of a chunk.", NULL},
-    {"irregular", get_irregular, NULL, "For each axis whether chunks have different lengths.",
+    {"shape", get_shape, NULL, "shape: tuple[int, ...]\nExtents of the axes.", NULL},
+    {"chunks", get_chunks, NULL, "chunks: tuple[int, ...]\nNominal extents of a chunk.", NULL},
+    {"irregular", get_irregular, NULL,
+     "irregular: tuple[bool, ...]\nFor each axis whether chunks have different lengths.", NULL},
+    {"num_chunks", get_num_chunks, NULL,
+     "num_chunks: tuple[int, ...]\nNumbers of chunks along the axes.", NULL},
+    {"longest_chunks", get_longest_chunks, NULL,
+     "longest_chunks: tuple[int, ...]\nExtents of the longest chunk along each axis.", NULL},
+    {"all_chunks", get_all_chunks, NULL,
+     "all_chunks: tuple[tuple[int, ...], ...]\nExtents of all chunks, axis by axis; (0,) of an "
+     "empty axis.",
      NULL},
-    {"num_chunks", get_num_chunks, NULL, "Numbers of chunks along the axes.", NULL},
-    {"longest_chunks", get_longest_chunks, NULL, "Extents of the longest chunk.", NULL},
-    {"all_chunks", get_all_chunks, NULL, "Extents of all chunks, axis by axis.", NULL},
-    {"dtype", get_dtype, NULL, "Name of the data type.", NULL},
-    {"attrs", get_attrs, NULL, "Attributes, as the text of a JSON object.", NULL},
-    {"held", get_held, NULL, "What reads for it, and objects that `hold` was given.", NULL},
-    {"dim_names", get_dim_names, NULL, "Names of the dimensions; None where there is none.", NULL},
+    {"dtype", get_dtype, NULL, "dtype: str\nName of the data type.", NULL},
+    {"attrs", get_attrs, NULL, "attrs: str\nAttributes, as the text of a JSON object.", NULL},
+    {"held", get_held, NULL,
+     "held: tuple[Any, ...]\nWhat reads for it, and objects that `hold` was given.", NULL},
+    {"dim_names", get_dim_names, NULL,
+     "dim_names: tuple[str | None, ...]\nNames of the dimensions; None where there is none.", NULL},
     {"missing_value", get_missing_value, NULL,
-     "Bytes of the element that stands for a missing one in a store of format 2, or None.", NULL},
-    {"address", get_address, NULL, "What plans have as \"array\" of a stored array that it is.",
+     "missing_value: bytes | None\nBytes of the element that stands for a missing one in a store "
+     "of format 2, or None.",
      NULL},
+    {"address", get_address, NULL,
+     "address: int\nWhat plans have as 'array' of a stored array that it is.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

@@ -154,8 +154,7 @@ PyMethodDef core_function_methods[] = {
     {"astype", astype, METH_VARARGS, "astype(x: Array, dtype: str, /) -> Array"},
     {"reduce", reduce, METH_VARARGS,
      "reduce(name: AnyReduction, x: Array, axes: Sequence[int] | None, keepdims: bool, correction: "
-     "float, "
-     "/) -> Array"},
+     "float, /) -> Array"},
     {"arg_reduce", arg_reduce, METH_VARARGS,
      "arg_reduce(largest: bool, x: Array, axis: int | None, keepdims: bool, /) -> Array"},
     {"nan_arg_reduce", nan_arg_reduce, METH_VARARGS,
