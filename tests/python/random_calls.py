@@ -102,6 +102,7 @@ class Caller:
         self.core = core
         self.rng = random.Random(seed)
         self.arrays, self.plans, self.blobs = [], [], [b"", b"x", b"CUBED"]
+        self.names = self.find_names()
         self.words = self.find_words()
         self.annotations = self.find_annotations()
         self.log = os.open("last-call", os.O_RDWR | os.O_CREAT | os.O_TRUNC)
@@ -112,17 +113,28 @@ class Caller:
             self.keep(core.index(shape, None, 0))
 
     @staticmethod
-    def find_words() -> list[str]:
-        """Names that mean something to the engine: of operations, reductions and types."""
-        words = set()
-        for name in ("ops.def", "reductions.def", "dtypes.def"):
-            for path in (ROOT / "include/cubed").glob(name):
-                words.update(path.read_text().replace('"', " ").replace(",", " ").split())
-        few = {w for w in words if w.isidentifier() and w.islower() and len(w) < 24}
+    def find_names() -> dict[str, list[str]]:
+        """By type the names that it is of: of operations, reductions and others."""
+        found: dict[str, list[str]] = {}
+
+        def names(node) -> list[str]:
+            if isinstance(node, ast.BinOp):
+                return names(node.left) + names(node.right)
+            if isinstance(node, ast.Name):
+                return found.get(node.id, [])
+            return [n.value for n in ast.walk(node.slice) if isinstance(n, ast.Constant)]
+
+        for node in ast.parse(NAMES.read_text()).body:
+            if isinstance(node, ast.Assign) and "Literal" in ast.unparse(node.value):
+                found[node.targets[0].id] = names(node.value)
+        return found
+
+    def find_words(self) -> list[str]:
+        """What means something to the engine: names, and types."""
+        words = {name for names in self.names.values() for name in names}
         more = """bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64
-            complex64 complex128 datetime64[ns] timedelta64[D] S3 U2 bytes3 fft rfft irfft nanmean
-            sum prod mean var std min max any all linear nearest backward ortho forward svg dot"""
-        return sorted(few | set(more.split()))
+            complex64 complex128 datetime64[ns] timedelta64[D] S3 U2 bytes3 svg dot"""
+        return sorted(words | set(more.split()))
 
     @staticmethod
     def find_annotations() -> dict[str, list[str]]:
@@ -251,7 +263,9 @@ class Caller:
         ):
             options = [annotation]
         kind = r.choice(options)
-        if kind == "str":
+        if kind in self.names and r.random() < 0.9:
+            return r.choice(self.names[kind])
+        if kind == "str" or kind in self.names:
             return self.text()
         if kind == "int":
             return self.integer()
@@ -273,20 +287,21 @@ class Caller:
             return tuple(r.choice([self.array(), None]) for _ in range(r.randrange(4)))
         if kind.startswith("tuple[tuple[Array, Target"):
             return tuple(self.plan_target() for _ in range(r.randrange(1, 3)))
-        if kind.startswith("tuple[tuple[Array") or kind.startswith("tuple[tuple["):
+        if kind.startswith("tuple[BlockInput"):
+            return tuple(self.operand(False) for _ in range(r.randrange(3)))
+        if kind.startswith("tuple[BlockOutput"):
             return tuple(self.operand(True) for _ in range(r.randrange(1, 3)))
         if kind == "tuple[Any, ...]":  # a key of slice
             return tuple(
                 r.choice([r.randrange(-2, 4), slice(None), slice(1, None), slice(None, None, -1)])
                 for _ in range(r.randrange(4))
             )
+        assert kind == "Any" or "[" in kind, f"there are no values of {kind}"
         return self.anything()
 
     def arguments(self, name: str, annotations: list[str]) -> list:
         r = self.rng
         args = [self.of(a) for a in annotations if a != "self"]
-        if name == "blockwise" and r.random() < 0.8:
-            args[1] = tuple(self.operand(False) for _ in range(r.randrange(3)))
         if name == "from_reader" and r.random() < 0.8:
             shape = tuple(r.randrange(0, 5) for _ in range(r.randrange(3)))
             args = [Reader(r), "float64", shape, tuple(max(1, n // 2) for n in shape)]
