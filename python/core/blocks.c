@@ -244,8 +244,9 @@ static PyObject *mask_offsets(PyObject *module, PyObject *args)
 PyMethodDef core_block_methods[] = {
     {"sort", sort, METH_VARARGS,
      "sort(positions: bool, x: Array, axis: int, descending: bool, task_mem: int, /) -> Array"},
-    {"pair", pair, METH_VARARGS, "pair(name: str, x1: Array, x2: Array, /) -> Array"},
-    {"along", along, METH_VARARGS, "along(name: str, x1: Array, x2: Array, axis: int, /) -> Array"},
+    {"pair", pair, METH_VARARGS, "pair(name: Product, x1: Array, x2: Array, /) -> Array"},
+    {"along", along, METH_VARARGS,
+     "along(name: ProductAlong, x1: Array, x2: Array, axis: int, /) -> Array"},
     {"tensordot", tensordot, METH_VARARGS,
      "tensordot(x1: Array, x2: Array, axes1: Sequence[int], axes2: Sequence[int], /) -> Array"},
     {"einsum", einsum, METH_VARARGS,

@@ -87,8 +87,8 @@ static PyObject *fftshift(PyObject *module, PyObject *args)
 
 PyMethodDef core_fft_methods[] = {
     {"fft", fft, METH_VARARGS,
-     "fft(name: str, x: Array, s: Sequence[int] | None, axes: Sequence[int], norm: str, task_mem: "
-     "int, /) -> Array"},
+     "fft(name: Transform, x: Array, s: Sequence[int] | None, axes: Sequence[int], norm: Norm, "
+     "task_mem: int, /) -> Array"},
     {"fftfreq", fftfreq, METH_VARARGS,
      "fftfreq(of_real: bool, n: int, d: float, dtype: str, /) -> Array"},
     {"fftshift", fftshift, METH_VARARGS,

@@ -103,12 +103,12 @@ static PyObject *rolling(PyObject *module, PyObject *args)
 PyMethodDef core_group_methods[] = {
     {"group_quantiles", group_quantiles, METH_VARARGS,
      "group_quantiles(x: Array, codes: Array, axis: int, ngroups: int, q: Sequence[float], wide: "
-     "bool, skip_nan: bool, method: str, /) -> Array"},
+     "bool, skip_nan: bool, method: QuantileMethod, /) -> Array"},
     {"groupby", groupby, METH_VARARGS,
-     "groupby(name: str, x: Array, codes: Array, axes: Sequence[int], ngroups: int, correction: "
-     "float, min_count: int, fill: Any, task_mem: int, /) -> Array"},
+     "groupby(name: GroupReduction, x: Array, codes: Array, axes: Sequence[int], ngroups: int, "
+     "correction: float, min_count: int, fill: Any, task_mem: int, /) -> Array"},
     {"rolling", rolling, METH_VARARGS,
-     "rolling(name: str, x: Array, windows: Sequence[tuple[int, int, int]], min_count: int, "
-     "correction: float, /) -> Array"},
+     "rolling(name: GroupReduction, x: Array, windows: Sequence[tuple[int, int, int]], min_count: "
+     "int, correction: float, /) -> Array"},
     {NULL, NULL, 0, NULL},
 };

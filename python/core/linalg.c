@@ -335,9 +335,9 @@ static PyObject *diagonal(PyObject *module, PyObject *args)
 
 PyMethodDef core_linalg_methods[] = {
     {"matrices", matrices, METH_VARARGS,
-     "matrices(name: str, x: Array, task_mem: int, /) -> Array"},
+     "matrices(name: OfMatrix, x: Array, task_mem: int, /) -> Array"},
     {"factors", factors, METH_VARARGS,
-     "factors(name: str, x: Array, flag: bool, task_mem: int, /) -> tuple[Array, ...]"},
+     "factors(name: Factors, x: Array, flag: bool, task_mem: int, /) -> tuple[Array, ...]"},
     {"cholesky", cholesky, METH_VARARGS,
      "cholesky(x: Array, upper: bool, task_mem: int, /) -> Array"},
     {"solve", solve, METH_VARARGS, "solve(x1: Array, x2: Array, task_mem: int, /) -> Array"},

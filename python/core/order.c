@@ -139,7 +139,7 @@ static PyObject *corrcoef(PyObject *module, PyObject *object)
 PyMethodDef core_order_methods[] = {
     {"quantile", quantile, METH_VARARGS,
      "quantile(x: Array, q: float | Sequence[float], axes: Sequence[int] | None, keepdims: bool, "
-     "skip_nan: bool, method: str, task_mem: int, /) -> Array"},
+     "skip_nan: bool, method: QuantileMethod, task_mem: int, /) -> Array"},
     {"median", median, METH_VARARGS,
      "median(x: Array, axes: Sequence[int] | None, keepdims: bool, skip_nan: bool, task_mem: int, "
      "/) -> Array"},

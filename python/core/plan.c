@@ -640,9 +640,9 @@ static PyObject *plan_block(PyObject *object, PyObject *args)
 
 static PyMethodDef methods[] = {
     {"block", plan_block, METH_VARARGS, "block(stage: int, task: int, /) -> tuple[int, ...]"},
-    {"draw", plan_draw, METH_VARARGS, "draw(format: str, /) -> str"},
+    {"draw", plan_draw, METH_VARARGS, "draw(format: Drawing, /) -> str"},
     {"record", plan_record, METH_NOARGS, "record() -> None"},
-    {"chart", plan_chart, METH_VARARGS, "chart(name: str, /) -> str"},
+    {"chart", plan_chart, METH_VARARGS, "chart(name: Chart, /) -> str"},
     {"report", plan_report, METH_VARARGS, "report(executor: str, error: str | None, /) -> str"},
     {"run", core_run_plan, METH_VARARGS,
      "run(results: tuple[Any, ...], executor: str | None, retries: int, backups: bool, "

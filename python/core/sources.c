@@ -368,8 +368,8 @@ PyMethodDef core_source_methods[] = {
     {"eye", eye, METH_VARARGS,
      "eye(rows: int, columns: int, k: int, dtype: str, chunks: Sequence[int] | None, /) -> Array"},
     {"random", random_numbers, METH_VARARGS,
-     "random(name: str, shape: Sequence[int], chunks: Sequence[int] | None, seed: int, a: float, "
-     "b: float, /) -> Array"},
+     "random(name: Distribution, shape: Sequence[int], chunks: Sequence[int] | None, seed: int, a: "
+     "float, b: float, /) -> Array"},
     {"random_integers", random_integers, METH_VARARGS,
      "random_integers(dtype: str, shape: Sequence[int], chunks: Sequence[int] | None, seed: int, "
      "low: int, last: int, /) -> Array"},

@@ -175,7 +175,7 @@ PyMethodDef core_stats_methods[] = {
     {"kurtosis", kurtosis, METH_VARARGS,
      "kurtosis(x: Array, fisher: bool, bias: bool, axes: Sequence[int] | None, /) -> Array"},
     {"normality", normality, METH_VARARGS,
-     "normality(name: str, x: Array, axes: Sequence[int] | None, /) -> Array"},
+     "normality(name: NormalityTest, x: Array, axes: Sequence[int] | None, /) -> Array"},
     {"ttest_1samp", ttest_1samp, METH_VARARGS,
      "ttest_1samp(x: Array, popmean: Array, axes: Sequence[int] | None, /) -> Array"},
     {"ttest_rel", ttest_rel, METH_VARARGS,

@@ -375,8 +375,8 @@ PyMethodDef core_view_methods[] = {
     {"roll", roll, METH_VARARGS,
      "roll(x: Array, shifts: Sequence[int], axes: Sequence[int], /) -> Array"},
     {"pad", pad, METH_VARARGS,
-     "pad(x: Array, widths: Sequence[int], mode: str, constant_values: Sequence[Any], end_values: "
-     "Sequence[Any], stat_length: Sequence[int], task_mem: int, /) -> Array"},
+     "pad(x: Array, widths: Sequence[int], mode: PadMode, constant_values: Sequence[Any], "
+     "end_values: Sequence[Any], stat_length: Sequence[int], task_mem: int, /) -> Array"},
     {"assign", assign, METH_VARARGS,
      "assign(x: Array, key: tuple[Any, ...], value: Array, /) -> Array"},
     {"reshape", reshape, METH_VARARGS, "reshape(x: Array, shape: Sequence[int], /) -> Array"},

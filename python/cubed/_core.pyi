@@ -102,7 +102,50 @@ NanReduction = Literal[
     "nanall",
     "nanany",
 ]
+PadMode = Literal[
+    "constant",
+    "edge",
+    "empty",
+    "linear_ramp",
+    "maximum",
+    "mean",
+    "median",
+    "minimum",
+    "reflect",
+    "symmetric",
+    "wrap",
+]
+QuantileMethod = Literal[
+    "linear",
+    "lower",
+    "higher",
+    "midpoint",
+    "nearest",
+    "inverted_cdf",
+    "averaged_inverted_cdf",
+    "closest_observation",
+    "interpolated_inverted_cdf",
+    "hazen",
+    "weibull",
+    "median_unbiased",
+    "normal_unbiased",
+]
 AnyReduction = Reduction | NanReduction | Literal["count_nonzero"]
+GroupReduction = Literal[
+    "count", "sum", "prod", "mean", "var", "std", "min", "max", "any", "all", "first", "last",
+    "argmin", "argmax", "nancount", "nansum", "nanprod", "nanmean", "nanvar", "nanstd", "nanmin",
+    "nanmax", "nanany", "nanall", "nanfirst", "nanlast", "nanargmin", "nanargmax",
+]  # fmt: skip
+Product = Literal["matmul", "outer"]
+ProductAlong = Literal["vecdot", "cross"]
+Transform = Literal["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"]
+Norm = Literal["backward", "ortho", "forward"]
+OfMatrix = Literal["det", "inv", "svdvals", "eigvalsh", "eigvals"]
+Factors = Literal["svd", "lu", "slogdet", "qr", "eigh", "eig"]
+Distribution = Literal["random", "uniform", "normal", "exponential"]
+NormalityTest = Literal["skewtest", "kurtosistest", "normaltest"]
+Drawing = Literal["svg", "dot", "inside"]
+Chart = Literal["timeline", "memory", "progress"]
 
 # Of blockwise: an array, symbols, chunks and the halo; of a result type, shape, chunks, symbols.
 BlockInput = tuple[
@@ -168,9 +211,9 @@ class Plan:
         compile: Callable[[bytes], bytes] | None = ...,
     ) -> Plan: ...
     def block(self, stage: int, task: int, /) -> tuple[int, ...]: ...
-    def draw(self, format: str, /) -> str: ...
+    def draw(self, format: Drawing, /) -> str: ...
     def record(self) -> None: ...
-    def chart(self, name: str, /) -> str: ...
+    def chart(self, name: Chart, /) -> str: ...
     def report(self, executor: str, error: str | None, /) -> str: ...
     def run(
         self,
@@ -209,8 +252,8 @@ def blockwise(
     params: bytes, inputs: tuple[BlockInput, ...], outputs: tuple[BlockOutput, ...], /
 ) -> tuple[Array, ...]: ...
 def sort(positions: bool, x: Array, axis: int, descending: bool, task_mem: int, /) -> Array: ...
-def pair(name: str, x1: Array, x2: Array, /) -> Array: ...
-def along(name: str, x1: Array, x2: Array, axis: int, /) -> Array: ...
+def pair(name: Product, x1: Array, x2: Array, /) -> Array: ...
+def along(name: ProductAlong, x1: Array, x2: Array, axis: int, /) -> Array: ...
 def tensordot(x1: Array, x2: Array, axes1: Sequence[int], axes2: Sequence[int], /) -> Array: ...
 def einsum(
     subscripts: str,
@@ -254,7 +297,13 @@ def interp(
 ) -> Array: ...
 def add_executor(name: str, remote: bool, max_message_bytes: int, range_ms: int, /) -> None: ...
 def fft(
-    name: str, x: Array, s: Sequence[int] | None, axes: Sequence[int], norm: str, task_mem: int, /
+    name: Transform,
+    x: Array,
+    s: Sequence[int] | None,
+    axes: Sequence[int],
+    norm: Norm,
+    task_mem: int,
+    /,
 ) -> Array: ...
 def fftfreq(of_real: bool, n: int, d: float, dtype: str, /) -> Array: ...
 def fftshift(back: bool, x: Array, axes: Sequence[int] | None, /) -> Array: ...
@@ -277,11 +326,11 @@ def group_quantiles(
     q: Sequence[float],
     wide: bool,
     skip_nan: bool,
-    method: str,
+    method: QuantileMethod,
     /,
 ) -> Array: ...
 def groupby(
-    name: str,
+    name: GroupReduction,
     x: Array,
     codes: Array,
     axes: Sequence[int],
@@ -293,15 +342,15 @@ def groupby(
     /,
 ) -> Array: ...
 def rolling(
-    name: str,
+    name: GroupReduction,
     x: Array,
     windows: Sequence[tuple[int, int, int]],
     min_count: int,
     correction: float,
     /,
 ) -> Array: ...
-def matrices(name: str, x: Array, task_mem: int, /) -> Array: ...
-def factors(name: str, x: Array, flag: bool, task_mem: int, /) -> tuple[Array, ...]: ...
+def matrices(name: OfMatrix, x: Array, task_mem: int, /) -> Array: ...
+def factors(name: Factors, x: Array, flag: bool, task_mem: int, /) -> tuple[Array, ...]: ...
 def cholesky(x: Array, upper: bool, task_mem: int, /) -> Array: ...
 def solve(x1: Array, x2: Array, task_mem: int, /) -> Array: ...
 def solve_triangular(
@@ -342,7 +391,7 @@ def quantile(
     axes: Sequence[int] | None,
     keepdims: bool,
     skip_nan: bool,
-    method: str,
+    method: QuantileMethod,
     task_mem: int,
     /,
 ) -> Array: ...
@@ -400,7 +449,13 @@ def linspace(
 ) -> Array: ...
 def eye(rows: int, columns: int, k: int, dtype: str, chunks: Sequence[int] | None, /) -> Array: ...
 def random(
-    name: str, shape: Sequence[int], chunks: Sequence[int] | None, seed: int, a: float, b: float, /
+    name: Distribution,
+    shape: Sequence[int],
+    chunks: Sequence[int] | None,
+    seed: int,
+    a: float,
+    b: float,
+    /,
 ) -> Array: ...
 def random_integers(
     dtype: str,
@@ -419,7 +474,7 @@ def moment(
 ) -> Array: ...
 def skew(x: Array, bias: bool, axes: Sequence[int] | None, /) -> Array: ...
 def kurtosis(x: Array, fisher: bool, bias: bool, axes: Sequence[int] | None, /) -> Array: ...
-def normality(name: str, x: Array, axes: Sequence[int] | None, /) -> Array: ...
+def normality(name: NormalityTest, x: Array, axes: Sequence[int] | None, /) -> Array: ...
 def ttest_1samp(x: Array, popmean: Array, axes: Sequence[int] | None, /) -> Array: ...
 def ttest_rel(a: Array, b: Array, axes: Sequence[int] | None, /) -> Array: ...
 def ttest_ind(
@@ -442,7 +497,7 @@ def roll(x: Array, shifts: Sequence[int], axes: Sequence[int], /) -> Array: ...
 def pad(
     x: Array,
     widths: Sequence[int],
-    mode: str,
+    mode: PadMode,
     constant_values: Sequence[Any],
     end_values: Sequence[Any],
     stat_length: Sequence[int],

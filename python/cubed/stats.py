@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from functools import partial
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from cubed.base._docs import documented
 from cubed.base._dtypes import kind_of
 from cubed.base._types import Axis
 from cubed.io._create import as_lazy
+
+if TYPE_CHECKING:
+    from cubed._core import NormalityTest
 
 __all__ = [
     "Result", "chisquare", "f_oneway", "kurtosis", "kurtosistest", "moment", "normaltest",
@@ -165,7 +168,7 @@ def kurtosis(
 
 
 def _normality(
-    name: str, a: Any, axis: Axis, nan_policy: str, alternative: str = "two-sided"
+    name: NormalityTest, a: Any, axis: Axis, nan_policy: str, alternative: str = "two-sided"
 ) -> Result:
     _propagates(nan_policy)
     x = as_lazy(a)

@@ -93,6 +93,7 @@ def entries(lines):
 
 #: How the words for a type begin, by the annotation.
 WORDS = {"bool": "bool", "float": "(float|number|int, float)", "int": "(int|{)", "str": "(str|{)"}
+WORDS |= dict.fromkeys(("Norm", "PadMode", "QuantileMethod"), WORDS["str"])
 
 
 def contradicted(parameter, kind):

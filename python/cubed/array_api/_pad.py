@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import lazy
-from cubed.base._types import ChunksLike
+from cubed.base._types import ChunksLike, PadMode
 
 
 def pad(
     x: Array,
     pad_width: Any,
-    mode: str = "constant",
+    mode: PadMode = "constant",
     constant_values: Any = 0,
     chunks: ChunksLike = None,
     *,
@@ -74,7 +74,8 @@ def pad(
         typed = (np.asarray(v).astype(x.dtype) for v in values)
         values = [(v.view(np.int64) if x.dtype.kind in "mM" else v).item() for v in typed]
     counts = [-1 if n is None else n for n in lengths]
-    out = _core.pad(x._x, widths, str(mode), values, ends, counts, x.spec.task_mem)
+    named = cast(PadMode, str(mode))  # a function, NumPy's other mode, is refused by its name
+    out = _core.pad(x._x, widths, named, values, ends, counts, x.spec.task_mem)
     return x._like(out) if chunks is None else x._like(out).rechunk(chunks)
 
 

@@ -13,7 +13,7 @@ from cubed.array._operands import lazy, normalize_axes, to_numpy
 from cubed.array_api._weighted import weighted_quantile
 from cubed.base._docs import documented
 from cubed.base._dtypes import kind_of, name_of
-from cubed.base._types import Axis
+from cubed.base._types import Axis, QuantileMethod
 
 _as_that_function = partial(
     documented,
@@ -28,8 +28,8 @@ _as_that_function = partial(
 
 
 def _quantile(
-    x: Array, q: Any, scale: float, axis: Axis, skip_nan: bool, method: str, keepdims: bool,
-    weights: Any = None,
+    x: Array, q: Any, scale: float, axis: Axis, skip_nan: bool, method: QuantileMethod,
+    keepdims: bool, weights: Any = None,
 ) -> Array:  # fmt: skip
     x = lazy(x)
     given = to_numpy(q)
@@ -95,7 +95,7 @@ def quantile(
     q: Any,
     axis: Axis = None,
     *,
-    method: str = "linear",
+    method: QuantileMethod = "linear",
     keepdims: bool = False,
     weights: Any = None,
 ) -> Array:
@@ -148,7 +148,7 @@ def nanquantile(
     q: Any,
     axis: Axis = None,
     *,
-    method: str = "linear",
+    method: QuantileMethod = "linear",
     keepdims: bool = False,
     weights: Any = None,
 ) -> Array:
@@ -168,7 +168,7 @@ def percentile(
     q: Any,
     axis: Axis = None,
     *,
-    method: str = "linear",
+    method: QuantileMethod = "linear",
     keepdims: bool = False,
     weights: Any = None,
 ) -> Array:
@@ -188,7 +188,7 @@ def nanpercentile(
     q: Any,
     axis: Axis = None,
     *,
-    method: str = "linear",
+    method: QuantileMethod = "linear",
     keepdims: bool = False,
     weights: Any = None,
 ) -> Array:

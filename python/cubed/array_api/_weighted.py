@@ -24,7 +24,7 @@ from cubed.array_api.sorting_functions import argsort
 from cubed.array_api.statistical_functions import cumulative_sum, sum
 from cubed.array_api.utility_functions import all, any
 from cubed.base._dtypes import kind_of
-from cubed.base._types import Axis, NDArray
+from cubed.base._types import Axis, NDArray, QuantileMethod
 from cubed.io._create import as_lazy
 
 
@@ -49,7 +49,13 @@ def _in_shape(w: Array, x: Array, axis: Axis) -> Array:
 
 
 def weighted_quantile(
-    x: Array, q: NDArray, axis: Axis, skip_nan: bool, method: str, keepdims: bool, weights: object
+    x: Array,
+    q: NDArray,
+    axis: Axis,
+    skip_nan: bool,
+    method: QuantileMethod,
+    keepdims: bool,
+    weights: object,
 ) -> Array:
     """The first elements in order up to which so much of the weight is."""
     if method != "inverted_cdf":

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,7 +19,10 @@ from cubed.array._array import Array
 from cubed.array._operands import check_device, lazy, normalize_axes, normalize_axis, real_number
 from cubed.base._docs import documented
 from cubed.base._dtypes import name_of
-from cubed.base._types import DTypeLike
+from cubed.base._types import DTypeLike, Norm
+
+if TYPE_CHECKING:
+    from cubed._core import Transform
 
 __all__ = [
     "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift",
@@ -47,7 +51,7 @@ _COMPLEX = (
 )
 
 
-def _one(name: str, x: Array, n: int | None, axis: int, norm: str | None) -> Array:
+def _one(name: Transform, x: Array, n: int | None, axis: int, norm: Norm | None) -> Array:
     x = lazy(x)
     axes = (normalize_axis(axis, x.ndim),)
     sizes = None if n is None else (n,)
@@ -55,7 +59,11 @@ def _one(name: str, x: Array, n: int | None, axis: int, norm: str | None) -> Arr
 
 
 def _many(
-    name: str, x: Array, s: Sequence[int] | None, axes: Sequence[int] | None, norm: str | None
+    name: Transform,
+    x: Array,
+    s: Sequence[int] | None,
+    axes: Sequence[int] | None,
+    norm: Norm | None,
 ) -> Array:
     x = lazy(x)
     if axes is None:
@@ -68,7 +76,7 @@ def _many(
 
 
 @_transform(returns=_COMPLEX)
-def fft(x: Array, /, n: int | None = None, axis: int = -1, norm: str | None = "backward") -> Array:
+def fft(x: Array, /, n: int | None = None, axis: int = -1, norm: Norm | None = "backward") -> Array:
     """The Fourier transform along an axis.
 
     >>> cubed.fft.fft(cubed.asarray([1.0, 0.0, 0.0, 0.0])).compute()
@@ -78,7 +86,9 @@ def fft(x: Array, /, n: int | None = None, axis: int = -1, norm: str | None = "b
 
 
 @_transform(returns=_COMPLEX)
-def ifft(x: Array, /, n: int | None = None, axis: int = -1, norm: str | None = "backward") -> Array:
+def ifft(
+    x: Array, /, n: int | None = None, axis: int = -1, norm: Norm | None = "backward"
+) -> Array:
     """The inverse Fourier transform along an axis.
 
     >>> cubed.fft.ifft(cubed.asarray([1.0, 0.0, 0.0, 0.0])).compute()
@@ -88,7 +98,9 @@ def ifft(x: Array, /, n: int | None = None, axis: int = -1, norm: str | None = "
 
 
 @_transform(returns="Complex, in x's precision. Lazy.", raises="TypeError: For complex numbers.")
-def rfft(x: Array, /, n: int | None = None, axis: int = -1, norm: str | None = "backward") -> Array:
+def rfft(
+    x: Array, /, n: int | None = None, axis: int = -1, norm: Norm | None = "backward"
+) -> Array:
     """The Fourier transform of real numbers along an axis: n // 2 + 1 numbers.
 
     >>> cubed.fft.rfft(cubed.asarray([1.0, 0.0, 0.0, 0.0])).compute()
@@ -99,7 +111,7 @@ def rfft(x: Array, /, n: int | None = None, axis: int = -1, norm: str | None = "
 
 @_transform(returns="Real, in x's precision. Lazy.")
 def irfft(
-    x: Array, /, n: int | None = None, axis: int = -1, norm: str | None = "backward"
+    x: Array, /, n: int | None = None, axis: int = -1, norm: Norm | None = "backward"
 ) -> Array:
     """The inverse of rfft: n real numbers, 2 * (m - 1) of m by default.
 
@@ -111,7 +123,9 @@ def irfft(
 
 
 @_transform(returns="Real, in x's precision. Lazy.")
-def hfft(x: Array, /, n: int | None = None, axis: int = -1, norm: str | None = "backward") -> Array:
+def hfft(
+    x: Array, /, n: int | None = None, axis: int = -1, norm: Norm | None = "backward"
+) -> Array:
     """The transform of a Hermitian sequence: real numbers.
 
     >>> cubed.fft.hfft(cubed.asarray([1.0, 0.0, 0.0, 0.0])).compute()
@@ -122,7 +136,7 @@ def hfft(x: Array, /, n: int | None = None, axis: int = -1, norm: str | None = "
 
 @_transform(returns="Complex, in x's precision. Lazy.", raises="TypeError: For complex numbers.")
 def ihfft(
-    x: Array, /, n: int | None = None, axis: int = -1, norm: str | None = "backward"
+    x: Array, /, n: int | None = None, axis: int = -1, norm: Norm | None = "backward"
 ) -> Array:
     """The inverse of hfft.
 
@@ -138,7 +152,7 @@ def fftn(
     /,
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None,
-    norm: str | None = "backward",
+    norm: Norm | None = "backward",
 ) -> Array:
     """The Fourier transform along several axes.
 
@@ -155,7 +169,7 @@ def ifftn(
     /,
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None,
-    norm: str | None = "backward",
+    norm: Norm | None = "backward",
 ) -> Array:
     """The inverse Fourier transform along several axes.
 
@@ -172,7 +186,7 @@ def rfftn(
     /,
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None,
-    norm: str | None = "backward",
+    norm: Norm | None = "backward",
 ) -> Array:
     """The Fourier transform of real numbers along several axes, of which the last is halved.
 
@@ -189,7 +203,7 @@ def irfftn(
     /,
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None,
-    norm: str | None = "backward",
+    norm: Norm | None = "backward",
 ) -> Array:
     """The inverse of rfftn.
 
@@ -283,7 +297,7 @@ def fft2(
     a: Array,
     s: Sequence[int] | None = None,
     axes: Sequence[int] = (-2, -1),
-    norm: str | None = "backward",
+    norm: Norm | None = "backward",
 ) -> Array:
     """The transform of two axes; see :func:`fftn`.
 
@@ -299,7 +313,7 @@ def ifft2(
     a: Array,
     s: Sequence[int] | None = None,
     axes: Sequence[int] = (-2, -1),
-    norm: str | None = "backward",
+    norm: Norm | None = "backward",
 ) -> Array:
     """The inverse transform of two axes; see :func:`ifftn`.
 
@@ -315,7 +329,7 @@ def rfft2(
     a: Array,
     s: Sequence[int] | None = None,
     axes: Sequence[int] = (-2, -1),
-    norm: str | None = "backward",
+    norm: Norm | None = "backward",
 ) -> Array:
     """Half of the transform of real numbers over two axes; see :func:`rfftn`.
 
@@ -331,7 +345,7 @@ def irfft2(
     a: Array,
     s: Sequence[int] | None = None,
     axes: Sequence[int] = (-2, -1),
-    norm: str | None = "backward",
+    norm: Norm | None = "backward",
 ) -> Array:
     """The inverse of :func:`rfft2`, over two axes; see :func:`irfftn`.
 

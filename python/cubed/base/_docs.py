@@ -20,6 +20,7 @@ TYPES = {
     "Axis": "int, tuple of int or None",
     "ChunksLike": "int, tuple, str or None",
     "DTypeLike": "dtype or None",
+    "QuantileMethod": "str",
     "Sequence[int] | None": "sequence of int or None",
     "Sequence[int]": "sequence of int",
     "Shape | None": "int or tuple of int or None",

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, SupportsIndex, TypeAlias
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+# Which names there are is known to who checks programs; when they run, the engine says so.
+if TYPE_CHECKING:
+    from cubed._core import Norm as Norm
+    from cubed._core import PadMode as PadMode
+    from cubed._core import QuantileMethod as QuantileMethod
+else:
+    Norm = PadMode = QuantileMethod = str
 
 #: An array of NumPy's, of any shape and type.
 NDArray: TypeAlias = np.ndarray[Any, np.dtype[Any]]

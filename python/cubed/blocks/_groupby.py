@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,15 +22,18 @@ from cubed.blocks._apply import map_blocks
 from cubed.exceptions import PlanTooLargeError
 from cubed.io._create import from_array
 
-_PLAIN = "sum prod mean var std min max first last argmin argmax".split()
+if TYPE_CHECKING:
+    from cubed._core import GroupReduction
+
 #: Reductions, with the engine's names: a count is one of what is not missing.
-NAMES = {
-    "count": "nancount",
-    "any": "any",
-    "all": "all",
-    **{n: n for n in _PLAIN},
-    **{f"nan{n}": f"nan{n}" for n in _PLAIN},
-}
+NAMES: dict[str, GroupReduction] = {
+    "count": "nancount", "any": "any", "all": "all",
+    "sum": "sum", "prod": "prod", "mean": "mean", "var": "var", "std": "std", "min": "min",
+    "max": "max", "first": "first", "last": "last", "argmin": "argmin", "argmax": "argmax",
+    "nansum": "nansum", "nanprod": "nanprod", "nanmean": "nanmean", "nanvar": "nanvar",
+    "nanstd": "nanstd", "nanmin": "nanmin", "nanmax": "nanmax", "nanfirst": "nanfirst",
+    "nanlast": "nanlast", "nanargmin": "nanargmin", "nanargmax": "nanargmax",
+}  # fmt: skip
 #: Order statistics: groups are brought together in a task.
 QUANTILES = ("median", "nanmedian", "quantile", "nanquantile")
 #: Those whose result has the type of the elements: fill values may need another one.

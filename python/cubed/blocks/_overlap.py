@@ -12,7 +12,7 @@ from cubed.array._array import Array
 from cubed.array._operands import common_spec, normalize_axis
 from cubed.array_api._pad import pad
 from cubed.base._dtypes import dtype_of
-from cubed.base._types import NDArray
+from cubed.base._types import NDArray, PadMode
 from cubed.blocks._apply import Trim, map_output, run_mapped
 from cubed.blocks._blockwise import (
     Cut,
@@ -28,7 +28,7 @@ from cubed.spec import Spec
 Depth = tuple[int, int]
 
 #: Names of boundaries and the modes of pad that make them.
-_MODES = {"nearest": "edge", "periodic": "wrap", "reflect": "symmetric"}
+_MODES: dict[str, PadMode] = {"nearest": "edge", "periodic": "wrap", "reflect": "symmetric"}
 
 
 @on_blocks()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -305,7 +305,7 @@ class Plan(PlanTotals):
         """What each stage runs in one pass, and why the rest is not fused: lines of text."""
         return "\n".join(explain_plan(self))
 
-    def draw(self, format: str = "svg") -> str:
+    def draw(self, format: Literal["svg", "dot"] = "svg") -> str:
         """The text of the drawing: ``"svg"`` or ``"dot"``."""
         if format not in ("svg", "dot"):
             raise ValueError(f"format is {format!r}, expected 'svg' or 'dot'")
@@ -315,7 +315,7 @@ class Plan(PlanTotals):
         """Has the next run recorded, in memory of a fixed size, if it has callbacks."""
         self._plan.record()
 
-    def chart(self, name: str) -> str:
+    def chart(self, name: Literal["timeline", "memory", "progress"]) -> str:
         """``"timeline"``, ``"memory"`` or ``"progress"`` of the recorded run so far, as SVG."""
         if name not in ("timeline", "memory", "progress"):
             raise ValueError(f"name is {name!r}, expected 'timeline', 'memory' or 'progress'")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import random as _python
 from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,6 +25,9 @@ from cubed.base._types import ChunksLike, DTypeLike
 from cubed.random._generator import Generator as Generator
 from cubed.random._generator import default_rng as default_rng
 from cubed.spec import Spec
+
+if TYPE_CHECKING:
+    from cubed._core import Distribution
 
 __all__ = ["Generator", "default_rng", "exponential", "integers", "normal", "random", "uniform"]
 
@@ -43,7 +47,7 @@ def _seed(seed: int | None) -> int:
 
 
 def _make(
-    name: str,
+    name: Distribution,
     size: Shape | None,
     dtype: DTypeLike,
     chunks: ChunksLike,

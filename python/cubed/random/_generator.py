@@ -7,7 +7,7 @@ import random as _python
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from cubed.base._docs import F, documented
 from cubed.base._dtypes import name_of
 from cubed.base._types import ChunksLike, DTypeLike, NDArray
 from cubed.spec import Spec
+
+if TYPE_CHECKING:
+    from cubed._core import Distribution
 
 #: Distributions whose numbers are integers, among those that NumPy draws block by block.
 _COUNTS = frozenset(
@@ -188,7 +191,7 @@ class Generator:
 
     def _plain(
         self,
-        name: str,
+        name: Distribution,
         shape: tuple[int, ...],
         chunks: ChunksLike,
         dtype: DTypeLike = np.float64,
@@ -205,7 +208,7 @@ class Generator:
         return Array._new(in_chunks(_core.astype(x, name_of(d)), extents), spec)
 
     def _standard(
-        self, name: str, size: Size, dtype: DTypeLike, out: Any, chunks: ChunksLike
+        self, name: Distribution, size: Size, dtype: DTypeLike, out: Any, chunks: ChunksLike
     ) -> Array:
         if out is None:
             return self._plain(name, self._shape(size), chunks, dtype)
@@ -219,9 +222,9 @@ class Generator:
         return out
 
     def _of(
-        self, names: str, size: Size, chunks: ChunksLike, **params: Any
+        self, drawn: Distribution, size: Size, chunks: ChunksLike, times: int = 1, **params: Any
     ) -> tuple[list[Array], list[Any]]:
-        """Numbers of these names, in the shape of size and parameters, and these."""
+        """Numbers of that name, so many times, in the shape of size and parameters, and these."""
         for name, least in _LEAST_OF.items():
             value: Any = params.get(name)
             if not (isinstance(value, np.generic) or is_scalar(value)):
@@ -230,7 +233,7 @@ class Generator:
                 raise ValueError(f"{name} is {value}, expected {least}")
         given = [_parameter(p) for p in params.values()]
         shape, spec = self._shape(size, *given), common_spec(*given)
-        return [self._plain(n, shape, chunks, spec=spec) for n in names.split()], given
+        return [self._plain(drawn, shape, chunks, spec=spec) for _ in range(times)], given
 
     def _by_blocks(
         self,
@@ -419,7 +422,7 @@ class Generator:
         self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
         """Laplace, about `loc`."""
-        (e, f), (a, b) = self._of("exponential exponential", size, chunks, loc=loc, scale=scale)
+        (e, f), (a, b) = self._of("exponential", size, chunks, 2, loc=loc, scale=scale)
         return (e - f) * b + a
 
     @_draws("0.0, 2.0", raises=_NEGATIVE.format("scale"))
@@ -427,7 +430,7 @@ class Generator:
         self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
         """Logistic, about `loc`."""
-        (e, f), (a, b) = self._of("exponential exponential", size, chunks, loc=loc, scale=scale)
+        (e, f), (a, b) = self._of("exponential", size, chunks, 2, loc=loc, scale=scale)
         return (_log(e) - _log(f)) * b + a
 
     @_draws("0.0, 2.0", raises=_NEGATIVE.format("scale"))
@@ -467,7 +470,7 @@ class Generator:
     @_draws("")
     def standard_cauchy(self, size: Size = None, *, chunks: ChunksLike = "auto") -> Array:
         """Cauchy with its mode at 0."""
-        (n, m), _ = self._of("normal normal", size, chunks)
+        (n, m), _ = self._of("normal", size, chunks, 2)
         return n / m
 
     @_draws("0.0, 1.0, 4.0", raises="ValueError: The three do not ascend.")

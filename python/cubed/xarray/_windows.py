@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,8 +13,14 @@ from cubed import _core
 from cubed.array._array import Array
 from cubed.base._types import NDArray
 
+if TYPE_CHECKING:
+    from cubed._core import GroupReduction
+
 #: What the engine reduces windows by.
-_REDUCTIONS = {"max", "mean", "min", "prod", "std", "sum", "var"}
+_REDUCTIONS: dict[str, GroupReduction] = {
+    "max": "max", "mean": "mean", "min": "min", "prod": "prod", "std": "std", "sum": "sum",
+    "var": "var",
+}  # fmt: skip
 #: Elements before and after an element along each axis.
 Windows = Mapping[int, tuple[int, int]]
 
@@ -27,13 +33,14 @@ def moving(name: str, x: Array, windows: Windows, min_count: int, ddof: float) -
     one that Xarray has for NaN beside such elements. Each chunk is read once, with what is around
     it.
     """
-    if name not in _REDUCTIONS:
+    reduction = _REDUCTIONS.get(name)
+    if reduction is None:
         return None
     dtype = x.dtype
     if dtype.kind != "f":
         wide = dtype.itemsize > 2 or name in ("sum", "mean", "prod")
         x = x.astype("f8" if wide else "f4")
-    return _rolling(name, x, windows, min_count, ddof)
+    return _rolling(reduction, x, windows, min_count, ddof)
 
 
 def counted(known: Array, windows: Windows) -> Array:
@@ -41,7 +48,9 @@ def counted(known: Array, windows: Windows) -> Array:
     return _rolling("sum", known.astype("f8"), windows, 0, 0).astype(np.int64)
 
 
-def _rolling(name: str, x: Array, windows: Windows, min_count: int, ddof: float) -> Array:
+def _rolling(
+    name: GroupReduction, x: Array, windows: Windows, min_count: int, ddof: float
+) -> Array:
     around = [(axis, before, after) for axis, (before, after) in windows.items()]
     return x._like(_core.rolling(name, x._x, around, min_count, ddof))
 

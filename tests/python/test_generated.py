@@ -1,0 +1,152 @@
+"""What tools/generate writes: wrappers of operations, and names that the engine takes."""
+
+import ast
+import inspect
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import cubed
+import pytest
+from conftest import ROOT
+from cubed import _core
+from cubed.array_api import _operations, elementwise_functions
+from random_calls import Caller
+from test_edge_values import OPS, REDUCTIONS
+
+FOLDER = ROOT / "python/cubed/array_api"
+BY_HAND = {"clip", "imag", "real", "round"}
+
+
+def test_every_row_has_its_function():
+    assert {*_operations.__all__} | BY_HAND == {*elementwise_functions.__all__}
+    assert {*elementwise_functions.__all__} == {*OPS} - {"where"} | {"clip"}
+    for name in _operations.__all__:
+        assert getattr(cubed, name) is getattr(_operations, name)
+
+
+@pytest.mark.parametrize("file", ["_operations.py", "elementwise_functions.py"])
+def test_docstrings_stand_in_the_source(file):
+    written = {
+        node.name: ast.get_docstring(node)
+        for node in ast.parse((FOLDER / file).read_text()).body
+        if isinstance(node, ast.FunctionDef)
+    }
+    assert {*written} == ({*_operations.__all__} if file == "_operations.py" else BY_HAND)
+    for name, doc in written.items():
+        assert inspect.getdoc(getattr(cubed, name)) == doc
+
+
+NAMES = Caller.find_names()
+#: Functions of the engine that take a name, their parameters, and where among them it is.
+TAKERS = [
+    (name, annotations, i)
+    for name, annotations in Caller.find_annotations().items()
+    for i, annotation in enumerate(annotations)
+    if annotation in NAMES
+]
+
+
+def values():
+    """By annotation an argument."""
+    x = _core.full("float64", (4, 4), None, 1.0)
+    plan = _core.Plan(((x, None),), allowed_mem=10**8)
+    plan.record()
+    return {
+        "Any": None,
+        "Array": x,
+        "Sequence[Any]": (0,) * 4,
+        "Sequence[float]": (0.5,),
+        "Sequence[int]": (0,),
+        "Sequence[int] | None": None,
+        "Sequence[tuple[int, int, int]]": ((0, 1, 1),),
+        "bool": False,
+        "float": 0.5,
+        "float | Sequence[float]": 0.5,
+        "int": 1,
+        "self": plan,
+        **{kind: names[0] for kind, names in NAMES.items()},
+    }
+
+
+def refused(function, args, i, name) -> bool:
+    """Whether the name is one that the function does not know; others may not fit the array."""
+    try:
+        function(*args[:i], name, *args[i + 1 :])
+    except Exception as e:
+        return re.match(rf"\w+ is '?{name}'?, expected", str(e)) is not None
+    return False
+
+
+@pytest.mark.parametrize(("name", "annotations", "i"), TAKERS, ids=lambda v: str(v))
+def test_names_are_those_that_the_engine_takes(name, annotations, i):
+    given = values()
+    args = [given[a] for a in annotations]
+    function = getattr(_core.Plan, name[5:]) if name.startswith("Plan.") else getattr(_core, name)
+    assert refused(function, args, i, "nonsense")
+    assert [n for n in NAMES[annotations[i]] if refused(function, args, i, n)] == []
+
+
+def test_all_names_are_taken_somewhere():
+    taken = {annotations[i] for _, annotations, i in TAKERS}
+    assert taken | {"NanReduction"} == {*NAMES}
+    assert {*NAMES["AnyReduction"]} >= {*NAMES["NanReduction"]} | {*REDUCTIONS}
+    assert {*NAMES["Operation"]} >= {*OPS}
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> Path:
+    """A copy of what the tool reads and writes."""
+    for pattern in ("tools/generate", "include/cubed/*.def", "python/core/*", "python/cubed/*.pyi"):
+        for path in ROOT.glob(pattern):
+            target = tmp_path / path.relative_to(ROOT)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, target)
+    (tmp_path / "python/cubed/array_api").mkdir()
+    shutil.copy(FOLDER / "_operations.py", tmp_path / "python/cubed/array_api")
+    return tmp_path
+
+
+def generate(root: Path, *args: str) -> subprocess.CompletedProcess:
+    command = [sys.executable, root / "tools/generate", *args]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+def test_what_differs_is_shown_and_written(tables):
+    done = generate(tables, "--check")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    edit(tables / "include/cubed/ops.def", "Sum of two arrays", "All of two arrays")
+    edit(tables / "python/core/array.c", "irregular: tuple[bool, ...]", "irregular: bool")
+    done = generate(tables, "--check")
+    assert done.returncode == 1
+    assert '-    """Sum of two arrays, element by element.' in done.stdout
+    assert "+    def irregular(self) -> bool: ..." in done.stdout
+    assert generate(tables).returncode == 0
+    assert generate(tables, "--check").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "says"),
+    [
+        ("include/cubed/ops.def", "CUBED_OP(SIN, sin,", "CUBED_OP(SIN, sinus,", "differ in sin, s"),
+        ("include/cubed/ops.def", ' "Sine of', '\n "Sine of', "ops.def is not one line"),
+        ("python/core/functions.c", '"astype(x', '"as_type(x', "the row of astype has"),
+        ("python/core/functions.c", 'k: int, /) -> Array"', 'k: int, /)"', "is no signature"),
+        ("python/core/functions.c", 'k: int, /) -> Array"', 'k=1, /) -> Array"', "by position"),
+        ("python/core/array.c", '"dump() -> bytes"', "NULL", "not every row of a table"),
+        ("python/core/array.c", '"dtype: str\\nName of the data type."', "NULL", "not every row"),
+        ("python/core/_core.pyi.in", "@names@", "", "has @names@ 0 times"),
+    ],
+)
+def test_tables_that_say_too_little_are_refused(tables, file, old, new, says):
+    edit(tables / file, old, new)
+    done = generate(tables)
+    assert done.returncode == 1 and says in done.stderr
