@@ -337,6 +337,12 @@ static void bring_runs(const cb_box *first, size_t run, const cb_pinned *chunk)
     } while (cb_odometer_next(first, at));
 }
 
+static void add_cost(cb_map_costs *costs, size_t bytes, int64_t begun)
+{
+    atomic_fetch_add(&costs->ns, (uint64_t)(cb_clock_thread_ns() - begun));
+    atomic_fetch_add(&costs->bytes, bytes);
+}
+
 /* *there: the chunk's file is mapped, all of it also where a part is wanted; else it is to be read. */
 static cubed_status want_mapped(cb_chunks *c, const cb_want *w, cb_arena *scratch, cb_pinned *out,
                                 bool *there, cb_task_count *count, cubed_error *err)
@@ -348,8 +354,7 @@ static cubed_status want_mapped(cb_chunks *c, const cb_want *w, cb_arena *scratc
     cb_box first;
     const size_t run = w->part ? runs_of(n->grid, w, item, &first) : size;
     *there = false;
-    if ((w->part && run < LEAST_MAPPED_RUN) ||
-        !cb_map_pays(atomic_load(&c->brought), atomic_load(&c->brought_ns)))
+    if (w->part && (run < LEAST_MAPPED_RUN || !cb_map_pays(&c->mapped, &c->copied)))
         return CUBED_OK;
     CB_TRY(cb_zarr_chunk_key(cb_zarr_get_meta(array), cb_zarr_path(array), w->idx, key, sizeof key,
                              err));
@@ -368,9 +373,8 @@ static cubed_status want_mapped(cb_chunks *c, const cb_want *w, cb_arena *scratc
         cb_grid_stored(n->grid, w->idx, extents);
         cb_dense_strides(n->grid->ndim, extents, item, out->stride);
         bring_runs(&first, run, out);
+        add_cost(&c->mapped, bytes, begun);
     }
-    atomic_fetch_add(&c->brought_ns, (uint64_t)(cb_clock_thread_ns() - begun));
-    atomic_fetch_add(&c->brought, bytes);
     cubed_status st = cb_arena_defer(scratch, unmap, (void *)size, data, err);
     if (st != CUBED_OK) cb_map_close(data, size);
     return st;
@@ -414,6 +418,10 @@ cubed_status cb_chunks_want(cb_chunks *c, const cb_want *want, cb_arena *scratch
         bool there;
         CB_TRY(want_mapped(c, want, scratch, out, &there, count, err));
         if (there) return CUBED_OK;
+        const int64_t begun = cb_clock_thread_ns();
+        cubed_status st = read_stored(c, want, want->buffer, out, scratch, count, err);
+        if (want->part) add_cost(&c->copied, (size_t)cb_box_count(want->part) * item, begun);
+        return st;
     }
     return read_stored(c, want, want->buffer, out, scratch, count, err);
 }

@@ -9,6 +9,7 @@
 #include "chunks/chunks.h"
 #include "chunks/fetch.h"
 #include "chunks/need.h"
+#include "store/local_map.h"
 
 /* All chunks of a node, one behind another: in memory, or pieces of the only chunk of a target, in its store. */
 typedef struct chunks_together {
@@ -52,9 +53,9 @@ struct cb_chunks {
     cubed_store *work;       /* where the work folder is; NULL: it has not been opened */
     const char *folder;
     atomic_uint_least64_t spilled;
-    bool maps;                                 /* files of arrays without codecs may be mapped, */
-    atomic_uint_least64_t brought, brought_ns; /* as long as it pays: cb_map_pays */
-    atomic_int cut; /* 1 + the node of which a file changed while it was mapped */
+    bool maps;                   /* files of arrays without codecs may be mapped; */
+    cb_map_costs mapped, copied; /* parts of them where that takes less */
+    atomic_int cut;              /* 1 + the node of which a file changed while it was mapped */
 };
 
 /* Stand in `kept` for a chunk that is in the work folder, and for a piece of a target's: addresses that no chunk has. */

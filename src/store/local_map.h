@@ -28,7 +28,12 @@ void *cb_map_open(const cubed_store *s, const char *key, size_t size, bool all, 
 /* Bytes of a window that will be read: their pages come at once, which takes less time than a fault for every few. */
 void cb_map_bring(const void *data, size_t offset, size_t size);
 void cb_map_close(void *data, size_t size);
-/* Whether files are to be mapped on, where bringing so many of their bytes has taken so much of processors' time. */
-bool cb_map_pays(uint64_t bytes, uint64_t ns);
+/* What bringing bytes of windows took of processors' time, or copying them. */
+typedef struct cb_map_costs {
+    atomic_uint_least64_t bytes, ns;
+} cb_map_costs;
+
+/* Whether the next bytes are to be mapped: some are, then some are copied, and from then on what takes less. */
+bool cb_map_pays(const cb_map_costs *mapped, const cb_map_costs *copied);
 
 #endif

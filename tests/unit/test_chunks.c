@@ -328,17 +328,23 @@ static void test_mapped_parts(void **state)
     tear_down(&f);
 }
 
-/* Where pages are mapped one by one they are copied instead, as soon as enough of them have been. */
-static void test_mapping_ends_where_it_is_dear(void **state)
+/* Some are mapped and some copied, and then what takes less, with what letting go takes. */
+static void test_mapping_where_it_pays(void **state)
 {
     const uint64_t kib = 1 << 10, mib = kib << 10;
+    cb_map_costs mapped = {0}, copied = {0};
     (void)state;
-    assert_true(cb_map_pays(0, 0));
-    assert_true(cb_map_pays(mib, UINT64_MAX)); /* it may have been another's fault */
-    assert_true(cb_map_pays(64 * mib, 64 * kib * 5));
-    assert_true(cb_map_pays(64 * mib, 64 * kib * 40));
-    assert_false(cb_map_pays(64 * mib, 64 * kib * 75));
-    assert_false(cb_map_pays(UINT64_MAX, UINT64_MAX));
+    assert_true(cb_map_pays(&mapped, &copied));
+    mapped = (cb_map_costs){7 * mib, UINT64_MAX};
+    assert_true(cb_map_pays(&mapped, &copied));
+    mapped = (cb_map_costs){8 * mib, 8 * kib * 5};
+    assert_false(cb_map_pays(&mapped, &copied));
+    copied = (cb_map_costs){64 * mib, 64 * kib * 114};
+    assert_true(cb_map_pays(&mapped, &copied));
+    mapped = (cb_map_costs){80 * mib, 80 * kib * 40};
+    assert_true(cb_map_pays(&mapped, &copied));
+    mapped = (cb_map_costs){80 * mib, 80 * kib * 74};
+    assert_false(cb_map_pays(&mapped, &copied));
 }
 
 /* A task that reads it fails, and puts nothing. */
@@ -414,7 +420,7 @@ int main(void)
         cmocka_unit_test(test_a_chunk_that_is_damaged),
         cmocka_unit_test(test_mapped_files),
         cmocka_unit_test(test_mapped_parts),
-        cmocka_unit_test(test_mapping_ends_where_it_is_dear),
+        cmocka_unit_test(test_mapping_where_it_pays),
         cmocka_unit_test(test_nothing_is_put_when_a_file_changed),
         cmocka_unit_test(test_handlers_of_others),
     };
