@@ -343,7 +343,8 @@ static void add_cost(cb_map_costs *costs, size_t bytes, int64_t begun)
     atomic_fetch_add(&costs->bytes, bytes);
 }
 
-/* *there: the chunk's file is mapped, all of it also where a part is wanted; else it is to be read. */
+/* *there: the chunk's file is mapped, all of it also where a part is wanted, or that part was copied; else it is to be
+ * read. */
 static cubed_status want_mapped(cb_chunks *c, const cb_want *w, cb_arena *scratch, cb_pinned *out,
                                 bool *there, cb_task_count *count, cubed_error *err)
 {
@@ -353,16 +354,21 @@ static cubed_status want_mapped(cb_chunks *c, const cb_want *w, cb_arena *scratc
     char key[4096];
     cb_box first;
     const size_t run = w->part ? runs_of(n->grid, w, item, &first) : size;
+    const size_t bytes = w->part ? (size_t)cb_box_count(w->part) * item : size;
     *there = false;
-    if (w->part && (run < LEAST_MAPPED_RUN || !cb_map_pays(&c->mapped, &c->copied)))
+    if (w->part && run < LEAST_MAPPED_RUN) return CUBED_OK;
+    const int64_t begun = cb_clock_thread_ns();
+    if (w->part && !cb_map_pays(&c->mapped, &c->copied)) {
+        CB_TRY(read_stored(c, w, w->buffer, out, scratch, count, err));
+        add_cost(&c->copied, bytes, begun);
+        *there = true;
         return CUBED_OK;
+    }
     CB_TRY(cb_zarr_chunk_key(cb_zarr_get_meta(array), cb_zarr_path(array), w->idx, key, sizeof key,
                              err));
-    const int64_t begun = cb_clock_thread_ns();
     void *data = cb_map_open(cb_zarr_store(array), key, size, !w->part, &c->cut, w->node + 1);
     *there = data != NULL;
     if (!data) return CUBED_OK;
-    const size_t bytes = w->part ? (size_t)cb_box_count(w->part) * item : size;
     count->present++;
     out->data = data;
     count->stored_read += bytes;
@@ -418,10 +424,6 @@ cubed_status cb_chunks_want(cb_chunks *c, const cb_want *want, cb_arena *scratch
         bool there;
         CB_TRY(want_mapped(c, want, scratch, out, &there, count, err));
         if (there) return CUBED_OK;
-        const int64_t begun = cb_clock_thread_ns();
-        cubed_status st = read_stored(c, want, want->buffer, out, scratch, count, err);
-        if (want->part) add_cost(&c->copied, (size_t)cb_box_count(want->part) * item, begun);
-        return st;
     }
     return read_stored(c, want, want->buffer, out, scratch, count, err);
 }
