@@ -69,7 +69,8 @@ struct cb_http {
     call_list queued, delayed, waiting;
     transfer *free, **all;    /* of which there is room for `transfers` */
     unsigned most, transfers; /* calls at once, and those with the ones that are sent twice */
-    unsigned nall, active;    /* active: calls */
+    unsigned nall, used;      /* used: of all those that are not free */
+    unsigned active;          /* calls */
     cb_hedge *hedge;          /* NULL: nothing is sent twice */
     int tokens;
     uint64_t random;
@@ -328,6 +329,7 @@ static transfer *get_transfer(cb_http *h)
     transfer *t = h->free;
     if (t) {
         h->free = t->next;
+        h->used++;
         return t;
     }
     if (h->nall == h->transfers || !(t = cb_alloc_zero(h->alloc, sizeof *t))) return NULL;
@@ -337,6 +339,7 @@ static transfer *get_transfer(cb_http *h)
     }
     t->http = h;
     h->all[h->nall++] = t;
+    h->used++;
     return t;
 }
 
@@ -348,6 +351,7 @@ static void release(cb_http *h, transfer *t)
     t->lost = false;
     t->next = h->free;
     h->free = t;
+    h->used--;
 }
 
 static bool add_header(transfer *t, const char *line)
@@ -557,13 +561,19 @@ static void start(cb_http *h, cb_http_call *c)
     h->active++;
 }
 
+/* There are transfers for all calls that may be sent at once, and so many more for second ones, which take none of those. */
+static bool may_send_second(const cb_http *h)
+{
+    return h->used - h->active < h->transfers - h->most;
+}
+
 /* Sends calls again that have not been heard of for longer than others take, and tells in how many milliseconds the
  * next one will be so late, at most `wait`. A second request has no memory of its own: its bytes go where those of
  * the first would. */
 static int hedge(cb_http *h, int wait)
 {
     const int64_t now = cb_clock_ns(), after = h->hedge ? cb_hedge_after(h->hedge) : 0;
-    for (unsigned i = 0; after && i < h->nall; i++) {
+    for (unsigned i = 0; after && i < h->nall && may_send_second(h); i++) {
         transfer *t = h->all[i];
         cb_http_call *c = t->call;
         if (!c || !c->may_hedge || c->second || c->transfer != t) continue;

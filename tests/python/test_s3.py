@@ -1,5 +1,6 @@
 """Arrays in S3 and on web servers, which fail in every way that is known of them."""
 
+import collections
 import functools
 import json
 import os
@@ -79,8 +80,9 @@ def write(server, local, target="s3://b/x/a.zarr", **variables):
     )  # fmt: skip
 
 
-def read(server, source="s3://b/x/a.zarr", text="a", **kwargs) -> np.ndarray:
-    r = run(server, "eval", text, "--in", f"a={source}", "--json", "--progress", "none", **kwargs)
+def read(server, source="s3://b/x/a.zarr", text="a", options=(), **kwargs) -> np.ndarray:
+    quiet = ("--json", "--progress", "none")
+    r = run(server, "eval", text, "--in", f"a={source}", *options, *quiet, **kwargs)
     return next(iter(r.arrays().values()))
 
 
@@ -335,6 +337,20 @@ def test_slow_gets_are_sent_twice(server, tmp_path, fault):
     assert [sent(k) for k in slow] == [2, 2, 2]
     chunks = [r.key for r in server.requests if "/c/" in r.key]
     assert len(set(chunks)) == 400 and len(chunks) <= 420
+
+
+def test_gets_that_are_sent_twice_leave_room_for_others(server, tmp_path):
+    """Where more stall than may be sent again at once, others are still sent a first time."""
+    a = np.arange(24_000.0)
+    zarr.create_array(tmp_path / "a", data=a, chunks=(20,), compressors=None)
+    put(server, "a", tmp_path / "a")
+    slow = {f"a/c/{i}" for i in range(1000, 1200, 2)}
+    late = functools.partial(server.ended.wait, 0.5)
+    server.fault = lambda request: late if request.key in slow else None
+    got = read(server, "s3://b/a", "a + 0", options=("--max-workers", "64"))
+    np.testing.assert_array_equal(got, a)
+    sent = collections.Counter(r.key for r in server.requests if r.key in slow)
+    assert sent.total() > len(sent) == len(slow)
 
 
 def test_servers_that_are_slow_as_a_whole_are_not_asked_more(server, tmp_path):
