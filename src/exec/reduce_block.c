@@ -16,10 +16,15 @@ typedef struct source {
  * each of another state. */
 typedef enum how { ROWS, RUN, RUNS } how;
 
+/* With four rows quadratic means of chunks that blosc compressed took 13 % less processor time than with one, with more not less. */
+enum { MOST_ROWS = 4 };
+
 typedef struct block_loop {
     cb_reducer *f;
     source from;
-    int ndim, inner; /* vectors go along the axes from `inner` */
+    int rows;              /* that are gone through together, */
+    cb_vm *row[MOST_ROWS]; /* each by one of these */
+    int ndim, inner;       /* vectors go along the axes from `inner` */
     int64_t extent[CUBED_MAX_NDIM];
     int64_t run;  /* their elements; RUNS: of all runs side by side */
     int64_t step; /* elements of a vector */
@@ -193,10 +198,6 @@ static cubed_status reduce_loop(const block_loop *b, cubed_error *err)
 {
     int64_t idx[CUBED_MAX_NDIM] = {0}, at = 0;
     const int64_t panel = panel_of(b);
-    if (b->run == 0) return CUBED_OK;
-    for (int d = 0; d < b->inner; d++) {
-        if (b->extent[d] == 0) return CUBED_OK;
-    }
     do {
         for (int64_t p0 = 0; p0 < b->run; p0 += panel) {
             int64_t p1 = cb_min_i64(b->run, p0 + panel), count = b->f->taken[0];
@@ -216,6 +217,37 @@ static cubed_status reduce_loop(const block_loop *b, cubed_error *err)
                 if (b->how == ROWS) count++;
                 if (b->how == RUNS) count += b->reduced_run;
             } while (next_of(b, true, idx) && !cb_task_cancelled(b->f->t));
+        }
+    } while (next_of(b, false, idx) && !cb_task_cancelled(b->f->t));
+    return CUBED_OK;
+}
+
+/* Rows come to an element of the run one after another, so its states are brought to the cache once for all of them, and
+ * still take in the rows' elements in their order. */
+static cubed_status reduce_rows(block_loop *b, cubed_error *err)
+{
+    int64_t idx[CUBED_MAX_NDIM] = {0}, at[MOST_ROWS][CUBED_MAX_NDIM];
+    do {
+        int64_t count = b->f->taken[0];
+        for (bool more = true; more && !cb_task_cancelled(b->f->t);) {
+            int64_t there[MOST_ROWS] = {0};
+            int n = 0;
+            for (; more && n < b->rows; more = next_of(b, true, idx), n++) {
+                memcpy(at[n], idx, sizeof idx);
+                cb_vm_seek(b->row[n], idx);
+            }
+            for (int64_t p = 0; p < b->run && !cb_task_cancelled(b->f->t); p += b->step) {
+                const size_t length = (size_t)cb_min_i64(b->step, b->run - p);
+                for (int k = 0; k < n; k++) {
+                    b->from.vm = b->row[k];
+                    if (p == there[k]) {
+                        there[k] = b->run;
+                        CB_TRY(cb_vm_bring(b->from.vm, p, b->step, &there[k], err));
+                    }
+                    reduce_vector(b, at[k], 0, p, length, count + k);
+                }
+            }
+            count += n;
         }
     } while (next_of(b, false, idx) && !cb_task_cancelled(b->f->t));
     return CUBED_OK;
@@ -329,6 +361,31 @@ static void set_pieces(const cubed_plan *p, const cb_stage_reduce *r, int inner,
     }
 }
 
+/* How many rows of blocks with these extents are gone through together, where all that is read comes piecewise: as many as
+ * there are, and pieces of more than one together add a quarter to what the states take. */
+static int choose_rows(const cubed_plan *p, const cb_stage_reduce *r, int inner,
+                       const int64_t *extents)
+{
+    const cb_branch *b = &r->body.branches[0];
+    int64_t rows = 1;
+    size_t bytes = 0, states = 0;
+    for (int v = 0; v < b->nloads; v++) {
+        if (b->loads[v].kind != CB_LOAD_STORED) continue;
+        if (!b->loads[v].piecewise) return 1;
+        bytes = cb_sat_add(bytes, cb_load_bytes(p, &b->loads[v], extents));
+    }
+    if (bytes == 0) return 1;
+    for (int k = 0; k < r->n; k++)
+        states += (size_t)r->list[k].nplanes * cubed_dtype_size(r->list[k].dtype);
+    for (int d = 0; d < r->domain->ndim; d++) {
+        if (!(r->reduced >> d & 1))
+            states = cb_sat_mul(states, (size_t)extents[d]);
+        else if (d < inner)
+            rows = cb_min_i64(MOST_ROWS, rows * cb_min_i64(MOST_ROWS, cb_max_i64(1, extents[d])));
+    }
+    return (int)cb_min_size((size_t)rows, 1 + states / 4 / bytes);
+}
+
 void cb_reduce_set_slices(const cubed_plan *p, cb_stage *s)
 {
     cb_stage_reduce *r = s->reduce;
@@ -338,11 +395,13 @@ void cb_reduce_set_slices(const cubed_plan *p, cb_stage *s)
     size_t bytes = 0;
     int d = 0;
     r->slice = 0;
+    r->rows = 1;
     const int inner = cb_reduce_inner(r->domain, r->reduced, &inner_reduced);
     if (inner_reduced || r->body.nbranches != 1) return;
     cb_program_blocks(s, 0, domain);
     for (int j = 0; j < r->domain->ndim; j++) extents[j] = cb_blocks_most(&domain[j]);
     set_pieces(p, r, inner, extents);
+    r->rows = choose_rows(p, r, inner, extents);
     while (d < r->domain->ndim && (!(r->reduced >> d & 1) || extents[d] <= 1)) d++;
     if (d == r->domain->ndim) return;
     const int64_t all = extents[d];
@@ -392,8 +451,11 @@ cubed_status cb_reduce_block_frame(const cb_frame *f, cubed_error *err)
     const cb_stage_reduce *r = f->stage->reduce;
     for (int d = 0; d < block.ndim; d++) extents[d] = block.hi[d] - block.lo[d];
     if (r->slice > 0) extents[r->slice_axis] = cb_min_i64(extents[r->slice_axis], r->slice);
-    if (body->nbranches == 1)
-        return cb_branch_frame(f->plan, body, &body->branches[0], extents, f->arena, err);
+    if (body->nbranches == 1) {
+        for (int k = 0; k < r->rows; k++)
+            CB_TRY(cb_branch_frame(f->plan, body, &body->branches[0], extents, f->arena, err));
+        return CUBED_OK;
+    }
     /* A block may lie in one of them. */
     if (f->arena->kind == CB_ARENA_LEAST) return CUBED_OK;
     CB_TRY(values_frame(f->stage, extents, f->arena, &values, &outs, err));
@@ -455,8 +517,11 @@ static cubed_status reduce_box(cb_reducer *f, const cb_box *box, cubed_error *er
     set_positions(&b, box);
     const cb_branch *branch = single_branch(&f->s->reduce->body, box);
     if (branch) {
-        CB_GO(
-            cb_vm_open(t, &f->s->reduce->body, branch, box, NULL, NULL, b.inner, &b.from.vm, err));
+        b.rows = f->s->reduce->rows;
+        for (int k = 0; k < b.rows; k++)
+            CB_GO(cb_vm_open(t, &f->s->reduce->body, branch, box, NULL, NULL, b.inner, &b.row[k],
+                             err));
+        b.from.vm = b.row[0];
     } else {
         char **values;
         CB_GO(evaluate_values(f, box, &values, err));
@@ -465,7 +530,7 @@ static cubed_status reduce_box(cb_reducer *f, const cb_box *box, cubed_error *er
     set_step(&b);
     for (int v = 0; branch && v < branch->nloads && !b.pieces; v++)
         b.pieces = branch->loads[v].kind == CB_LOAD_STORED && branch->loads[v].piecewise;
-    CB_GO(reduce_loop(&b, err));
+    if (cb_box_count(box) > 0) CB_GO(b.rows > 1 ? reduce_rows(&b, err) : reduce_loop(&b, err));
     CB_GO(cb_task_check(t, err));
     f->taken[0] += reduced;
 out:

@@ -8,10 +8,9 @@
 #include "exec/need.h"
 #include "opt/opt.h"
 
-/* What a task should hold of the arrays that it reads: what was copied from the page cache is still in the processor's when
- * it is reduced. Larger pieces would be long enough to be mapped, which takes the system longer on some machines
- * (docs/benchmarks.md), and more memory. */
-#define PIECE_BYTES ((size_t)2 << 20)
+/* What a task should hold of the arrays that it reads. Each piece of a chunk that is mapped is a window, of which fewer cost
+ * less; larger ones that are copied would leave the processor's cache before they are reduced (docs/benchmarks.md). */
+#define PIECE_BYTES ((size_t)8 << 20)
 
 typedef struct spread {
     const cubed_plan *p; /* as it was */
