@@ -48,15 +48,39 @@ static void add_least(const cubed_plan *p, const cb_branch *b, const cb_load *l,
     least->bytes = cb_sat_add(least->bytes, bytes);
 }
 
+/* Whether each element of the array is seen through the reshape. */
+static bool sees_all(const cb_branch *b, const cb_load *l, const cb_grid *g)
+{
+    uint64_t seen = 1, all = 1;
+    uint32_t axes = 0;
+    for (int k = 0; k < g->ndim; k++) all = cb_sat_mul(all, (size_t)g->axis[k].extent);
+    for (int k = 0; k < l->map->ndim_out; k++) {
+        const int d = l->map->dim[k].axis;
+        if (d < 0 || l->map->dim[k].stride == 0) continue;
+        if (axes >> d & 1) return false;
+        axes |= (uint32_t)1 << d;
+        seen = cb_sat_mul(seen, (size_t)(b->hi[d] - b->lo[d]));
+    }
+    return seen == all;
+}
+
 static cb_rechunk_cost find_least(const cubed_plan *p, const cb_stage *s)
 {
     cb_rechunk_cost least = {0, 0, 0};
     for (int i = 0; i < s->tail.nbranches; i++) {
         const cb_branch *b = &s->tail.branches[i];
         for (int v = 0; v < b->nloads; v++) {
-            /* Through a reshape anything may be seen. */
-            if (b->loads[v].kind == CB_LOAD_STORED && !b->loads[v].reshape)
-                add_least(p, b, &b->loads[v], &least);
+            const cb_load *l = &b->loads[v];
+            if (l->kind != CB_LOAD_STORED) continue;
+            const cb_grid *g = p->ir.nodes[l->node].grid;
+            if (!l->reshape) {
+                add_least(p, b, l, &least);
+            } else if (sees_all(b, l, g)) {
+                /* Through a reshape anything else may be seen. */
+                least.requests = cb_sat_add(least.requests, (uint64_t)cb_grid_count(g));
+                least.bytes =
+                    cb_sat_add(least.bytes, cb_tile_grid_bytes(g, cubed_dtype_size(l->dtype)));
+            }
         }
     }
     return least;

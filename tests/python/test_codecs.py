@@ -5,7 +5,7 @@ import json
 import numcodecs
 import numpy as np
 import pytest
-from conftest import check, run
+from conftest import NIGHTLY, check, run
 from test_storage import DTYPES, SHAPES, expect_stored, read, values
 
 import zarr
@@ -51,7 +51,9 @@ def test_read(tmp_path, codec, zarr_format):
     else:
         compressor = V2[codec]
     arrays = {}
-    for k, dtype in enumerate(DTYPES):
+    # An encoder of this preset takes 700 MB for each chunk.
+    few = codec == "lzma-9e" and not NIGHTLY
+    for k, dtype in enumerate(DTYPES[::5] if few else DTYPES):
         shape, chunks = SHAPES[k % len(SHAPES)]
         x = arrays[dtype] = values(shape, dtype)
         z = zarr.create_array(

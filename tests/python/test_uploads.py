@@ -9,7 +9,7 @@ import cubed
 import numpy as np
 import pytest
 from cloud_servers import AzureServer, GoogleServer, GoogleXmlServer
-from conftest import BIN, Result
+from conftest import BIN, NIGHTLY, Result
 from conftest import run as run_command
 from real_servers import running
 from s3_server import Object, Server, Upload, first, sometimes
@@ -107,6 +107,12 @@ def test_damaged_on_the_way(server):
     server.fault = damage_chunks(2)
     np.testing.assert_array_equal(read(server), A)
     assert sum(r.key in chunks for r in server.requests) >= 4
+
+
+# The same code for all, which waits for many seconds between its tries.
+@pytest.mark.parametrize("server", SERVERS if NIGHTLY else SERVERS[:1], indirect=True)
+def test_damaged_whenever_it_is_read(server):
+    write(server)
     server.fault = damage_chunks(100)  # another process: many retries use up what this one has
     r = run("eval", "sum(a)", "--in", f"a={server.scheme}://b/x/a.zarr", code=1)
     assert "the bytes do not have the checksum that the store has for them" in r.err
