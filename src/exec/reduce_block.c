@@ -16,7 +16,8 @@ typedef struct source {
  * each of another state. */
 typedef enum how { ROWS, RUN, RUNS } how;
 
-/* With four rows quadratic means of chunks that blosc compressed took 13 % less processor time than with one, with more not less. */
+/* Quadratic means of chunks that blosc compressed took 12 to 14 % less processor time with two to five rows than with one, with eight
+ * 6 %. */
 enum { MOST_ROWS = 4 };
 
 typedef struct block_loop {
