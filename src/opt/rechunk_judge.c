@@ -64,7 +64,8 @@ static bool sees_all(const cb_branch *b, const cb_load *l, const cb_grid *g)
     return seen == all;
 }
 
-static cb_rechunk_cost find_least(const cubed_plan *p, const cb_stage *s)
+/* `reshaped`: also of what is seen through a reshape, if it is all of an array; else anything may be seen of it. */
+static cb_rechunk_cost find_least(const cubed_plan *p, const cb_stage *s, bool reshaped)
 {
     cb_rechunk_cost least = {0, 0, 0};
     for (int i = 0; i < s->tail.nbranches; i++) {
@@ -75,8 +76,7 @@ static cb_rechunk_cost find_least(const cubed_plan *p, const cb_stage *s)
             const cb_grid *g = p->ir.nodes[l->node].grid;
             if (!l->reshape) {
                 add_least(p, b, l, &least);
-            } else if (sees_all(b, l, g)) {
-                /* Through a reshape anything else may be seen. */
+            } else if (reshaped && sees_all(b, l, g)) {
                 least.requests = cb_sat_add(least.requests, (uint64_t)cb_grid_count(g));
                 least.bytes =
                     cb_sat_add(least.bytes, cb_tile_grid_bytes(g, cubed_dtype_size(l->dtype)));
@@ -91,7 +91,7 @@ bool cb_judge_is_needed(const cubed_plan *p, const cb_stage *s)
     for (int d = 0; d < s->kept->ndim; d++) {
         if (s->task_chunks[d] > 1) return true;
     }
-    const cb_rechunk_cost least = find_least(p, s);
+    const cb_rechunk_cost least = find_least(p, s, true);
     return s->chunks_read > least.requests || s->bytes_read > least.bytes;
 }
 
@@ -193,7 +193,7 @@ static cubed_status make(cb_judge *j, cubed_plan *p, const cb_stage *s, cubed_er
     CB_TRY(own_outs(j, &j->first, err));
     CB_TRY(own_loads(j, err));
     CB_TRY(make_copy(j, err));
-    j->least = find_least(p, s);
+    j->least = find_least(p, s, false);
     return find_sources(j, err);
 }
 
