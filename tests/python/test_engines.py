@@ -263,6 +263,8 @@ ENGINES = {
 #: Half a second for a call and more: most of their tests are for the night.
 SLOW = {name for name in ENGINES if name.startswith(("lithops", "spark", "beam", "prefect"))}
 QUICK = "test_results_are_those_of_threads"
+#: What takes long on Dask: by day futures do it, and both lose a worker that is killed.
+LONG_ON_DASK = ("test_a_driver_is_killed", "test_a_worker_exits", "test_tries_are_counted")
 PAGES = sorted((Path(__file__).parents[2] / "docs/engines").glob("*.md"))
 #: What is imported of engines that are not on every machine, and what is installed.
 PACKAGES = {
@@ -296,6 +298,8 @@ def spec(engine, tmp_path, request):
     kind, name, options, _ = engine
     if kind in SLOW and not NIGHTLY and not request.node.name.startswith(QUICK):
         pytest.skip("takes long: --nightly")
+    if kind == "dask" and not NIGHTLY and request.node.name.startswith(LONG_ON_DASK):
+        pytest.skip("takes long, and futures do it: --nightly")
     work = tmp_path / "work"
     if kind == "lithops on S3":
         work.symlink_to(Path(os.environ[BUCKET], tmp_path.name))
