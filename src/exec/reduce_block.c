@@ -29,7 +29,6 @@ typedef struct block_loop {
     int64_t extent[CUBED_MAX_NDIM];
     int64_t run;  /* their elements; RUNS: of all runs side by side */
     int64_t step; /* elements of a vector */
-    bool pieces;  /* values come of chunks that are decoded piecewise */
     how how;
     int64_t reduced_run; /* RUN, RUNS */
     /* Positions of elements, in C order of the reduced axes of the whole domain. */
@@ -190,12 +189,11 @@ static void prefetch_next_row(const block_loop *b, const int64_t *idx, int64_t p
 
 static int64_t panel_of(const block_loop *b)
 {
-    /* Pieces are decoded once if they are gone through as they lie in the chunk. */
-    if (b->how == RUN || b->pieces) return b->run;
+    if (b->how == RUN) return b->run;
     return b->how == ROWS ? PANEL : PANEL_VECTORS * b->step;
 }
 
-static cubed_status reduce_loop(const block_loop *b, cubed_error *err)
+static void reduce_loop(const block_loop *b)
 {
     int64_t idx[CUBED_MAX_NDIM] = {0}, at = 0;
     const int64_t panel = panel_of(b);
@@ -203,14 +201,9 @@ static cubed_status reduce_loop(const block_loop *b, cubed_error *err)
         for (int64_t p0 = 0; p0 < b->run; p0 += panel) {
             int64_t p1 = cb_min_i64(b->run, p0 + panel), count = b->f->taken[0];
             do {
-                int64_t there = b->pieces ? p0 : p1;
                 seek(b, idx, &at);
                 for (int64_t p = p0; p < p1 && !cb_task_cancelled(b->f->t); p += b->step) {
                     size_t n = (size_t)cb_min_i64(b->step, p1 - p);
-                    if (p == there) {
-                        there = p1;
-                        CB_TRY(cb_vm_bring(b->from.vm, p, b->step, &there, err));
-                    }
                     if (p + b->step >= p1) prefetch_next_row(b, idx, p0);
                     reduce_vector(b, idx, at, p, n, count);
                     if (b->how == RUN) count += (int64_t)n;
@@ -220,14 +213,15 @@ static cubed_status reduce_loop(const block_loop *b, cubed_error *err)
             } while (next_of(b, true, idx) && !cb_task_cancelled(b->f->t));
         }
     } while (next_of(b, false, idx) && !cb_task_cancelled(b->f->t));
-    return CUBED_OK;
 }
 
-/* Rows come to an element of the run one after another, so its states are brought to the cache once for all of them, and
- * still take in the rows' elements in their order. */
-static cubed_status reduce_rows(block_loop *b, cubed_error *err)
+/* The same of rows of chunks that are decoded piecewise, each of which is gone through as it lies there, so that its pieces
+ * are decoded once. Some come to an element of the run one after another: its states are brought to the cache once for all
+ * of them, and still take in the rows' elements in their order. */
+static cubed_status reduce_pieces(block_loop *b, cubed_error *err)
 {
     int64_t idx[CUBED_MAX_NDIM] = {0}, at[MOST_ROWS][CUBED_MAX_NDIM];
+    CB_CHECK(b->how == ROWS, err);
     do {
         int64_t count = b->f->taken[0];
         for (bool more = true; more && !cb_task_cancelled(b->f->t);) {
@@ -510,6 +504,7 @@ static cubed_status reduce_box(cb_reducer *f, const cb_box *box, cubed_error *er
     cubed_status st = CUBED_OK;
     block_loop b = {.f = f, .ndim = box->ndim};
     int64_t reduced = 1;
+    bool pieces = false;
     for (int d = 0; d < b.ndim; d++) {
         b.extent[d] = box->hi[d] - box->lo[d];
         if (f->s->reduce->reduced >> d & 1) reduced *= b.extent[d];
@@ -529,9 +524,14 @@ static cubed_status reduce_box(cb_reducer *f, const cb_box *box, cubed_error *er
         b.from.values = values;
     }
     set_step(&b);
-    for (int v = 0; branch && v < branch->nloads && !b.pieces; v++)
-        b.pieces = branch->loads[v].kind == CB_LOAD_STORED && branch->loads[v].piecewise;
-    if (cb_box_count(box) > 0) CB_GO(b.rows > 1 ? reduce_rows(&b, err) : reduce_loop(&b, err));
+    for (int v = 0; branch && v < branch->nloads && !pieces; v++)
+        pieces = branch->loads[v].kind == CB_LOAD_STORED && branch->loads[v].piecewise;
+    if (cb_box_count(box) > 0) {
+        if (pieces)
+            CB_GO(reduce_pieces(&b, err));
+        else
+            reduce_loop(&b);
+    }
     CB_GO(cb_task_check(t, err));
     f->taken[0] += reduced;
 out:
