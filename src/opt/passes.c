@@ -169,7 +169,8 @@ static cubed_status plan_detour(const cubed_plan *p, const cb_stage *s, size_t m
                         .part_whole = l && cb_node_subread_is_whole(p, l->node),
                         .run = kept_by_run(p),
                         .worth = CB_OPT_TASK_BYTES,
-                        .min_tasks = 4 * (int64_t)p->max_workers};
+                        .min_tasks = 4 * (int64_t)p->max_workers,
+                        .alloc = &p->ctx->alloc};
     if (d->judge) cb_judge_ask(d->judge, d->copy, &in);
     cubed_error why = CUBED_ERROR_INIT;
     cubed_status st = cb_rechunk_plan_make(&in, &d->plan, &why);

@@ -75,6 +75,7 @@ static cb_rechunk_in with_defaults(const cb_rechunk_in *in)
     if (full.bandwidth <= 0) full.bandwidth = CB_RECHUNK_BANDWIDTH;
     if (full.latency <= 0) full.latency = CB_RECHUNK_LATENCY;
     if (full.max_passes == 0) full.max_passes = CB_RECHUNK_MAX_PASSES;
+    if (!full.alloc) full.alloc = &cb_system_allocator;
     return full;
 }
 
@@ -301,7 +302,10 @@ cubed_status cb_rechunk_plan_make(const cb_rechunk_in *in, cb_rechunk_plan *out,
             "a target chunk of %zu; %zu are allowed",
             least, cb_tile_chunk_bytes(&in->source, in->item_size),
             cb_tile_chunk_bytes(&in->target, in->item_size), in->mem);
+    p.memo = cb_pass_memo_new(p.in.alloc, in->source.ndim);
+    if (!p.memo) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
     walk(&p, least, &best);
+    cb_pass_memo_free(p.memo);
     write_plan(&p, &best, out);
     return CUBED_OK;
 }

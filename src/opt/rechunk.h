@@ -77,6 +77,7 @@ typedef struct cb_rechunk_in {
     int max_passes;
     int64_t min_tasks; /* see cb_tile_in */
     size_t worth;
+    const cubed_allocator *alloc; /* of what the search remembers; NULL: the C library's */
 } cb_rechunk_in;
 
 #define CB_RECHUNK_BETA      ((size_t)1 << 20)
@@ -103,7 +104,7 @@ typedef struct cb_rechunk_plan {
 } cb_rechunk_plan;
 
 /* CUBED_E_ARG for grids of different shapes or malformed ones. CUBED_E_BUDGET, with the memory that
- * would do, if a task cannot hold a source chunk and a target chunk. */
+ * would do, if a task cannot hold a source chunk and a target chunk. CUBED_E_NOMEM. */
 CUBED_MUST_CHECK cubed_status cb_rechunk_plan_make(const cb_rechunk_in *in, cb_rechunk_plan *out,
                                                    cubed_error *err);
 

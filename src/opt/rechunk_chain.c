@@ -180,8 +180,17 @@ static void plan_pass(cb_planner *p, cb_chain *c, int i)
 {
     cb_tile_source source;
     cb_tile_in in = pass_in(p, c, i, &source);
+    const cb_pass_key key = {.from = &c->grid[i],
+                             .to = &c->grid[i + 1],
+                             .first = i == 0,
+                             .last = i == c->npasses - 1,
+                             .mem = in.mem};
+    bool known;
+    cb_pass_found *found = cb_pass_memo_find(p->memo, &key, &known);
+    if (!known) found->fits = cb_tile_choose(&in, &found->tile, NULL) == CUBED_OK;
     p->trials -= 1 + c->grid[0].ndim * c->grid[0].ndim / 64;
-    c->fits[i] = cb_tile_choose(&in, &c->tile[i], NULL) == CUBED_OK;
+    c->fits[i] = found->fits;
+    if (found->fits) c->tile[i] = found->tile;
 }
 
 void cb_chain_again(cb_planner *p, cb_chain *c)

@@ -4,6 +4,7 @@
 #define CB_OPT_RECHUNK_CHAIN_H
 
 #include "opt/rechunk.h"
+#include "opt/rechunk_memo.h"
 
 /* Passes being planned: pass i goes from grid i to grid i + 1. */
 typedef struct cb_chain {
@@ -22,6 +23,7 @@ typedef struct cb_chain {
 
 typedef struct cb_planner {
     cb_rechunk_in in; /* with its defaults filled in */
+    cb_pass_memo *memo;
     size_t mem;       /* instead of in.mem */
     double floor;     /* a part of it is what cb_chain_floor says */
     const cb_chain *

@@ -81,7 +81,7 @@ uint64_t cb_axis_touched(const cb_axis *out, int64_t per, int64_t offset, int64_
         return (uint64_t)n;
     int64_t task;
     if (stride == 1 && offset == 0 && out->first == out->chunk && source->first == source->chunk &&
-        cb_mul_i64(out->chunk, per, &task))
+        !cb_mul_i64(out->chunk, per, &task))
         return pieces(out->extent, task, source->chunk);
     /* The first task may be short, the last is what is left; those between are all alike. */
     uint64_t total = touched_by(out, per, 0, offset, stride, source);

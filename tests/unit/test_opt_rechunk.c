@@ -11,6 +11,7 @@
 #include <time.h>
 #include <cmocka.h>
 
+#include "opt/rechunk_memo.h"
 #include "rechunk_test.h"
 
 /* Grids chain up, numbers are those of the passes, memory holds. */
@@ -536,6 +537,37 @@ static void test_fast(void **state)
     }
 }
 
+/* What is remembered of a pass is of that pass, however many there are. */
+static void test_passes_are_remembered(void **state)
+{
+    (void)state;
+    enum { PASSES = 3000 };
+    int64_t shape[] = {1000, 1000}, from[] = {1, 1}, to[] = {1, 1};
+    cb_pass_memo *m = cb_pass_memo_new(&cb_system_allocator, 2);
+    int remembered = 0;
+    bool known;
+    assert_non_null(m);
+    for (int turn = 0; turn < 2; turn++) {
+        for (int i = 0; i < PASSES; i++) {
+            /* Each differs from its neighbours in one thing. */
+            from[1] = 1 + i % 10 / 3;
+            to[0] = 1 + i / 10 % 150;
+            cb_grid a = cb_grid_regular(2, shape, from), b = cb_grid_regular(2, shape, to);
+            cb_pass_key key = {&a, &b, i % 10 % 3 == 1, i % 10 % 3 == 2, 1000 + (size_t)i / 1500};
+            cb_pass_found *f = cb_pass_memo_find(m, &key, &known);
+            if (turn == 0) assert_false(known);
+            if (known) assert_int_equal(f->tile.ntasks, i);
+            remembered += known;
+            *f = (cb_pass_found){.fits = true, .tile = {.ntasks = i}};
+            f = cb_pass_memo_find(m, &key, &known);
+            assert_true(known && f->fits && f->tile.ntasks == i);
+        }
+    }
+    assert_in_range(remembered, 1, PASSES);
+    cb_pass_memo_free(m);
+    cb_pass_memo_free(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -546,6 +578,7 @@ int main(void)
         cmocka_unit_test(test_bound),      cmocka_unit_test(test_coop),
         cmocka_unit_test(test_any),        cmocka_unit_test(test_fast),
         cmocka_unit_test(test_monotonic),  cmocka_unit_test(test_maps_to_series),
+        cmocka_unit_test(test_passes_are_remembered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
