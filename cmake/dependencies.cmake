@@ -99,6 +99,7 @@ endif()
 # The codec pcodec: pco is a crate, which extra/pcodec makes a library of C functions of. Cargo fetches it, by the versions and
 # checksums of Cargo.lock, so it is built where somebody asks for it only.
 option(CUBED_PCODEC "Build the codec pcodec, if there are cargo 1.87 or later and the crates of extra/pcodec" OFF)
+set(CUBED_PCODEC_DIR ${PROJECT_BINARY_DIR}/pcodec CACHE PATH "Where cargo builds it: builds may share it")
 set(CUBED_HAVE_PCODEC OFF)
 set(pcodec_dir ${PROJECT_SOURCE_DIR}/extra/pcodec)
 set(pcodec_missing "")
@@ -124,10 +125,10 @@ endif()
 if(CUBED_HAVE_PCODEC)
   file(STRINGS ${pcodec_dir}/Cargo.toml pco_version REGEX "^pco = ")
   string(REGEX REPLACE "[^0-9.]" "" CUBED_PCO_VERSION "${pco_version}")
-  set(CUBED_PCODEC_LIBRARY ${PROJECT_BINARY_DIR}/pcodec/release/libcubed_pcodec.a)
+  set(CUBED_PCODEC_LIBRARY ${CUBED_PCODEC_DIR}/release/libcubed_pcodec.a)
   add_custom_command(OUTPUT ${CUBED_PCODEC_LIBRARY}
     COMMAND ${CMAKE_COMMAND} -E env PCO_DISMISS_BUILD_WARNINGS=1 ${CARGO} build --quiet --release --locked --offline
-      --manifest-path ${pcodec_dir}/Cargo.toml --target-dir ${PROJECT_BINARY_DIR}/pcodec
+      --manifest-path ${pcodec_dir}/Cargo.toml --target-dir ${CUBED_PCODEC_DIR}
     DEPENDS ${pcodec_dir}/Cargo.toml ${pcodec_dir}/Cargo.lock ${pcodec_dir}/src/lib.rs VERBATIM)
   add_custom_target(cubed_pcodec_build DEPENDS ${CUBED_PCODEC_LIBRARY})
   add_library(cubed_pcodec STATIC IMPORTED)

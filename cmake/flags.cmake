@@ -15,6 +15,8 @@ if(CUBED_PORTABLE)
 endif()
 
 if(CUBED_SANITIZE)
+  # A debug build but for this: little to compile, and tests that are not slow.
+  set(optimize_hot -O1)
   set(sanitize -fsanitize=${CUBED_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_compile_options(cubed_flags INTERFACE ${sanitize})
   target_link_options(cubed_flags INTERFACE ${sanitize})
@@ -31,5 +33,6 @@ endif()
 # Integer overflow wraps, as in NumPy.
 set(kernel_flags -ffp-contract=off -fno-math-errno -fno-trapping-math -fwrapv
   $<$<CONFIG:Release,RelWithDebInfo,MinSizeRel>:-O3>
+  ${optimize_hot}
   # Clang warns of every loop that it may vectorise but does not, such as all in a debug build.
   $<$<C_COMPILER_ID:Clang>:-Wno-pass-failed>)

@@ -54,6 +54,10 @@ set_property(SOURCE src/codec/libraries.c APPEND PROPERTY COMPILE_DEFINITIONS
 # Sums of products are fused in products of matrices.
 set_source_files_properties(src/kernel/gemm.isa.c src/kernel/matvec.isa.c PROPERTIES COMPILE_OPTIONS -ffp-contract=fast)
 
+set(hot_sources ${library_sources})
+list(FILTER hot_sources INCLUDE REGEX "/src/(kernel|block|opt)/")
+set_property(SOURCE ${hot_sources} APPEND PROPERTY COMPILE_OPTIONS ${optimize_hot})
+
 function(add_objects target)
   add_library(${target} OBJECT ${ARGN})
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
@@ -76,7 +80,7 @@ endfunction()
 # Not ours: without our warnings.
 add_library(cubed_pocketfft OBJECT third_party/pocketfft/interface.c)
 set_target_properties(cubed_pocketfft PROPERTIES POSITION_INDEPENDENT_CODE ON)
-target_compile_options(cubed_pocketfft PRIVATE -w -ffp-contract=off ${sanitize} ${sanitize_pocketfft})
+target_compile_options(cubed_pocketfft PRIVATE -w -ffp-contract=off ${optimize_hot} ${sanitize} ${sanitize_pocketfft})
 set_property(GLOBAL APPEND PROPERTY cubed_objects $<TARGET_OBJECTS:cubed_pocketfft>)
 
 add_objects(cubed_objects ${library_sources})

@@ -28,7 +28,7 @@ foreach(source IN LISTS test_sources)
   target_link_libraries(${name} PRIVATE
     $<TARGET_NAME_IF_EXISTS:cubed_test_support> cubed_internal PkgConfig::cmocka)
   if(name STREQUAL test_block_fft) # which includes it
-    set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${sanitize_pocketfft}")
+    set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${optimize_hot};${sanitize_pocketfft}")
   endif()
   if(name MATCHES "^test_(cli|expr)")
     target_sources(${name} PRIVATE $<TARGET_OBJECTS:cubed_cli_objects>)

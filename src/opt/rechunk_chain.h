@@ -24,8 +24,8 @@ typedef struct cb_chain {
 typedef struct cb_planner {
     cb_rechunk_in in; /* with its defaults filled in */
     cb_pass_memo *memo;
-    size_t mem;       /* instead of in.mem */
-    double floor;     /* a part of it is what cb_chain_floor says */
+    size_t mem;   /* instead of in.mem */
+    double floor; /* a part of it is what cb_chain_floor says */
     const cb_chain *
         no_worse; /* what is searched for shall have neither more bytes nor more requests; or NULL */
     int trials;   /* left */

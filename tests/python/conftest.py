@@ -1,6 +1,7 @@
 """Driving the command, for all tests."""
 
 import contextlib
+import gc
 import json
 import os
 import pathlib
@@ -177,6 +178,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--nightly", action="store_true", help="thousands of random cases where there are hundreds"
     )
+
+
+def pytest_collection_finish() -> None:
+    """Collections look only at what tests make, as in a program that is smaller: not at thousands
+    of tests."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

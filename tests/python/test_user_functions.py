@@ -1,7 +1,6 @@
 """Functions of users on blocks: map_blocks, blockwise, apply_gufunc and what is made of them."""
 
 import ctypes
-import gc
 import pathlib
 import resource
 import subprocess
@@ -233,20 +232,10 @@ def keep(block):
     return block
 
 
-@pytest.mark.usefixtures("_few_objects")
 def test_blocks_that_are_kept_are_an_error():
     with pytest.raises(ValueError, match="keeps a view"):
         cubed.map_blocks(keep, cubed.zeros(4), dtype=float).compute(executor="single-threaded")
     kept.clear()
-
-
-@pytest.fixture
-def _few_objects():
-    """Collections look only at what a test makes, as in a program that is smaller."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 def look_for_package():
@@ -292,7 +281,6 @@ def look_and_raise(block):
     raise KeyError("wind")
 
 
-@pytest.mark.usefixtures("_few_objects")
 @pytest.mark.parametrize("executor", EXECUTORS)
 @pytest.mark.parametrize("function", [look, look_in_cycle, look_in_generator, look_in_closures])
 def test_exceptions_that_modules_keep_do_not_keep_blocks(function, executor, spec):
@@ -322,7 +310,6 @@ def add_next(block):
     return block + next(suspended[0])
 
 
-@pytest.mark.usefixtures("_few_objects")
 def test_generators_that_functions_suspend_go_on():
     x = cubed.map_blocks(add_next, cubed.zeros(4, chunks=1), dtype=float)
     assert list(x.compute(executor="single-threaded")) == [0, 1, 2, 3]

@@ -5,20 +5,7 @@
 #include <math.h>
 
 #include "opt/rechunk.h"
-
-/* Emulators are slow, too: their build defines it. */
-#ifndef SLOW
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SLOW 20
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SLOW 20
-#endif
-#endif
-#endif
-#ifndef SLOW
-#define SLOW 1
-#endif
+#include "slow.h"
 
 static uint64_t random_state;
 

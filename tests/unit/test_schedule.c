@@ -22,13 +22,7 @@
 #include "remove_dir.h"
 #include "run/driver.h"
 #include "run/schedule.h"
-
-/* Sanitizers make each case some ten times slower. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SLOW 10
-#else
-#define SLOW 1
-#endif
+#include "slow.h"
 
 static const char raw[] = "[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}]";
 
