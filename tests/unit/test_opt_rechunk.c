@@ -571,13 +571,20 @@ static void test_passes_are_remembered(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_copies), cmocka_unit_test(test_more_passes),
-        cmocka_unit_test(test_aligned),    cmocka_unit_test(test_nearly_aligned),
-        cmocka_unit_test(test_degenerate), cmocka_unit_test(test_budget),
-        cmocka_unit_test(test_bad_grids),  cmocka_unit_test(test_enumerate),
-        cmocka_unit_test(test_bound),      cmocka_unit_test(test_coop),
-        cmocka_unit_test(test_any),        cmocka_unit_test(test_fast),
-        cmocka_unit_test(test_monotonic),  cmocka_unit_test(test_maps_to_series),
+        cmocka_unit_test(test_two_copies),
+        cmocka_unit_test(test_more_passes),
+        cmocka_unit_test(test_aligned),
+        cmocka_unit_test(test_nearly_aligned),
+        cmocka_unit_test(test_degenerate),
+        cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_bad_grids),
+        cmocka_unit_test(test_enumerate),
+        cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_coop),
+        cmocka_unit_test(test_any),
+        cmocka_unit_test(test_fast),
+        cmocka_unit_test(test_monotonic),
+        cmocka_unit_test(test_maps_to_series),
         cmocka_unit_test(test_passes_are_remembered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
