@@ -565,6 +565,7 @@ cubed_status cb_lower(const cb_ir *ir, cb_zone *zone, const cb_kernels *kernels,
     }
     if (st != CUBED_OK) out->nbranches = out->nreads = 0;
     cb_zone_free(l.scratch);
+    out->vector = CB_VECTOR;
     out->reg_size = CB_VECTOR * l.widest;
     return st;
 }

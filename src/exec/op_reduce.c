@@ -93,6 +93,23 @@ static int reduced_values(const cubed_plan *p, const cb_stage_reduction *reducti
     return widens ? n->inputs[0] : input;
 }
 
+/* Instructions that keep pace with the memory do so in vectors that are this long; others are faster in short ones. */
+#define PACED_BYTES ((size_t)2 * CB_VECTOR * sizeof(double))
+
+static void choose_vector(const cb_kernels *k, cb_program *body)
+{
+    if (body->nbranches == 0 || PACED_BYTES % body->reg_size != 0) return;
+    for (int i = 0; i < body->nbranches; i++) {
+        const cb_branch *b = &body->branches[i];
+        for (int j = 0; j < b->ninstrs; j++) {
+            if (!cb_instr_keeps_pace(k, &b->instrs[j])) continue;
+            body->vector *= (int64_t)(PACED_BYTES / body->reg_size);
+            body->reg_size = PACED_BYTES;
+            return;
+        }
+    }
+}
+
 static cubed_status lower_body(cubed_plan *p, cb_stage *s, cb_zone *scratch, cubed_error *err)
 {
     cb_stage_reduce *r = s->reduce;
@@ -107,8 +124,10 @@ static cubed_status lower_body(cubed_plan *p, cb_stage *s, cb_zone *scratch, cub
         r->list[k].value = p->ir.nodes[roots[k].node].dtype;
         /* A stored input is loaded; only outputs of this stage are recomputed. */
     }
-    return cb_lower(&p->ir, p->ir.zone, &p->ctx->kernels, r->domain->ndim, shape, roots, r->n, true,
-                    NULL, 0, &r->body, err);
+    CB_TRY(cb_lower(&p->ir, p->ir.zone, &p->ctx->kernels, r->domain->ndim, shape, roots, r->n, true,
+                    NULL, 0, &r->body, err));
+    choose_vector(&p->ctx->kernels, &r->body);
+    return CUBED_OK;
 }
 
 static void set_domain(const cb_ir *ir, cb_stage *s)

@@ -57,9 +57,12 @@ CUBED_MUST_CHECK cubed_status cb_vm_bring(cb_vm *vm, int64_t p, int64_t step, in
 void cb_vm_vector(cb_vm *vm, int64_t p, size_t n);
 /* A result; where it is a product that is left to a sum, its factors, else *factor is NULL. */
 const void *cb_vm_result(const cb_vm *vm, int result, const void **factor);
-/* CB_VECTOR, or more where results lie in memory and nothing is evaluated: a multiple of CB_LANES that
+/* The program's vector, or more where results lie in memory and nothing is evaluated: a multiple of CB_LANES that
  * divides CB_STRETCH. */
 int64_t cb_vm_longest(const cb_vm *vm);
+/* Whether an instruction takes about as long as bringing its operands from memory: square roots and quotients of floats.
+ * The machine brings what comes next while the first of them is under way. */
+bool cb_instr_keeps_pace(const cb_kernels *k, const cb_instr *in);
 /* Evaluates the whole box into the outputs given to cb_vm_open. `stream`: past the caches. */
 CUBED_MUST_CHECK cubed_status cb_vm_store(cb_vm *vm, bool stream, cubed_error *err);
 

@@ -168,7 +168,7 @@ static cubed_status open_load(cb_vm *vm, int v, const cb_box *box, const cb_view
         return CUBED_OK;
     default:
         l->how = LOAD_CONST;
-        vm->task->kernels->splat(l->reg, &l->load->value, l->size, CB_VECTOR);
+        vm->task->kernels->splat(l->reg, &l->load->value, l->size, (size_t)vm->prog->vector);
         vm->value[v] = l->reg;
         return CUBED_OK;
     }
@@ -209,6 +209,20 @@ static int choose_inner(const cb_vm *vm)
     return run >= 32 ? inner : 0;
 }
 
+bool cb_instr_keeps_pace(const cb_kernels *k, const cb_instr *in)
+{
+    bool found = false;
+    if (in->to != in->dtype || (in->dtype != CUBED_FLOAT64 && in->dtype != CUBED_FLOAT32))
+        return false;
+    if (in->kind == CB_INSTR_ELEM) return in->op == CUBED_OP_SQRT || in->op == CUBED_OP_DIVIDE;
+    if (in->kind != CB_INSTR_SUPER) return false;
+    for (int i = 0; i < k->super[in->op].n; i++) {
+        const int op = k->super[in->op].op[i];
+        found = found || op == CUBED_OP_SQRT || op == CUBED_OP_DIVIDE;
+    }
+    return found;
+}
+
 static void resolve_elem(const cb_kernels *k, const cb_instr *in, vm_instr *x)
 {
     if (in->kind == CB_INSTR_SUPER) {
@@ -239,6 +253,7 @@ static void resolve_instrs(cb_vm *vm)
         x->dst = vm->regs + (size_t)in->reg * vm->prog->reg_size;
         x->value = (uint16_t)(b->nloads + i);
         vm->value[x->value] = x->dst;
+        if (!vm->paced && !vm->outs && cb_instr_keeps_pace(k, in)) vm->paced = x;
     }
     for (int r = vm->outs ? vm->prog->nresults - 1 : -1; r >= 0; r--) {
         if (b->results[r] >= b->nloads)

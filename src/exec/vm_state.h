@@ -68,6 +68,8 @@ struct cb_vm {
     const cb_view *outs;
     vm_load *loads;
     int ninstrs; /* that are evaluated: products that are summed are none */
+    /* The first that keeps pace with the memory, where results stay in registers; NULL: there is none. */
+    const vm_instr *paced;
     vm_instr *instrs;
     const void **value; /* by value number */
     char *regs;

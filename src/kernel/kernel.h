@@ -17,7 +17,7 @@
 #include "kernel/rolling.h"
 
 /* Elements of a vector register: 1 KiB of float64 (longer ones split memory and arithmetic into
- * phases and lose bandwidth). Variances go vector by vector, and runs shorter than one have an order of their
+ * phases and lose bandwidth, but where the evaluator mixes them: execute_paced). Variances go vector by vector, and runs shorter than one have an order of their
  * own, so it is part of what fixes the bits of reductions: changing it changes results. */
 #define CB_VECTOR 128
 /* Lanes of a run that is reduced, and the elements after which they are joined: sums of long runs are sums

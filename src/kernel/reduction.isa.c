@@ -24,10 +24,15 @@ typedef struct {
 #define T        double
 #define TAG      sum_f8
 #include "kernel/reduction.inc.h"
-#define T   double
-#define V   float
-#define TAG sum_f8_of_f4
+/* What is converted first waits longer for its turn. */
+#undef AT_ONCE
+#define AT_ONCE 16
+#define T       double
+#define V       float
+#define TAG     sum_f8_of_f4
 #include "kernel/reduction.inc.h"
+#undef AT_ONCE
+#define AT_ONCE 8
 #undef START
 #undef JOIN
 

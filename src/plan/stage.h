@@ -93,7 +93,8 @@ typedef struct cb_program {
     int cut;             /* the axis along which they come one behind the other; -1: there is one */
     int nreads, *reads;  /* the nodes that are stored or in memory of which it loads, in order */
     int nregs;           /* the most registers any branch uses */
-    size_t reg_size;     /* bytes: CB_VECTOR elements of the widest type */
+    int64_t vector;      /* elements of a register: CB_VECTOR, or more in what is reduced */
+    size_t reg_size;     /* bytes: so many of the widest type */
 } cb_program;
 
 typedef struct cb_stage_reduction {

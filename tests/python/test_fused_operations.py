@@ -85,3 +85,36 @@ def test_large_results(dtype, chunk):
     want = [product, product + c, product, (a - b) ** 2 + c, packed.astype(dtype) * b + c]
     for got_one, want_one in zip(got, want, strict=True):
         assert np.array_equal(got_one, want_one)
+
+
+SHAPES = [(0,), (1,), (31,), (33,), (255,), (257,), (513,), (4_101,)]
+SHAPES += [(3, 1_025), (700, 3), (40, 520), (5, 6, 7), (2, 0)]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_what_keeps_pace_with_the_memory(shape, dtype):
+    """Roots and quotients are reduced in long vectors and a part at a time, to the bits that their
+    arrays are reduced to."""
+    rng = np.random.default_rng(3)
+    a = rng.normal(size=shape).astype(dtype)
+    a.reshape(-1)[::37] = np.resize(np.array([0.0, -0.0, 1e-40, 3e38], dtype), len(a.flat[::37]))
+    b, c = (rng.uniform(0.5, 2, size=shape).astype(dtype) for _ in range(2))
+    chunks = tuple(max(1, n * 2 // 3) for n in shape)
+    x, y, z, row = (cubed.from_array(v, chunks=chunks) for v in (a, b, c, c[..., :1]))
+    with np.errstate(over="ignore"):
+        results = {
+            "root": (cubed.sqrt((x - y) ** 2 + z * z), np.sqrt((a - b) ** 2 + c * c)),
+            "quotient": (x / (y + 2), a / (b + 2)),
+            "both": (cubed.sqrt(cubed.abs(x)) / z * y, np.sqrt(np.abs(a)) / c * b),
+            "of a row": (x / row + cubed.abs(y), a / c[..., :1] + np.abs(b)),
+        }
+    for name, (lazy, values) in results.items():
+        assert lazy.dtype == values.dtype == dtype
+        stored = cubed.from_array(values, chunks=chunks)
+        for axis, f in itertools.product([None, *range(len(shape))], ["sum", "max", "var", "prod"]):
+            if f == "max" and 0 in shape:
+                continue
+            got, want = cubed.compute(*(getattr(cubed, f)(x, axis=axis) for x in (lazy, stored)))
+            np.testing.assert_array_equal(got, want, err_msg=f"{f} of {name} along {axis}")
+            assert got.tobytes() == want.tobytes() or np.isnan(want).any()
