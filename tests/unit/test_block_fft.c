@@ -180,11 +180,12 @@ static size_t peak_of(int kind, int64_t n)
 
 static void test_memory_is_bounded(void **state)
 {
+    enum { STEP = SLOW == 1 ? 1 : 7 };
     (void)state;
     static const int64_t large[] = {4096,  6561,   15625,  16807, 14641, 4099,  65521, 65536,
                                     65537, 130321, 131071, 99991, 99998, 83521, 78125, 148877};
     for (int kind = 0; kind < 4; kind++) {
-        for (int64_t n = 1; n<1300; n += SLOW> 1 ? 7 : 1) peak_of(kind, n);
+        for (int64_t n = 1; n < 1300; n += STEP) peak_of(kind, n);
         for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
             size_t used = peak_of(kind, large[i]);
             assert_true(cb_fft_bytes((size_t)large[i], kind != 0) < 2 * used + 100000);
