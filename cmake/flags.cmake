@@ -15,7 +15,7 @@ if(CUBED_PORTABLE)
 endif()
 
 if(CUBED_SANITIZE)
-  # A debug build but for this: little to compile, and tests that are not slow.
+  # Where tests spend their time; the rest compiles quickly.
   set(optimize_hot -O1)
   set(sanitize -fsanitize=${CUBED_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_compile_options(cubed_flags INTERFACE ${sanitize})

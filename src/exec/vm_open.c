@@ -215,7 +215,8 @@ bool cb_instr_keeps_pace(const cb_kernels *k, const cb_instr *in)
     if (in->to != in->dtype || (in->dtype != CUBED_FLOAT64 && in->dtype != CUBED_FLOAT32))
         return false;
     if (in->kind == CB_INSTR_ELEM) return in->op == CUBED_OP_SQRT || in->op == CUBED_OP_DIVIDE;
-    if (in->kind != CB_INSTR_SUPER) return false;
+    /* Those that unpack integers have operands of several sizes. */
+    if (in->kind != CB_INSTR_SUPER || k->super[in->op].op[0] == CB_SUPER_CAST) return false;
     for (int i = 0; i < k->super[in->op].n; i++) {
         const int op = k->super[in->op].op[i];
         found = found || op == CUBED_OP_SQRT || op == CUBED_OP_DIVIDE;
