@@ -99,7 +99,6 @@ static void *place_together(cb_chunks *c, int node, int64_t chunk)
     all = x->together;
     if (all && !all->data && take_memory(c, all->bytes)) {
         all->data = cb_pages_map(all->bytes);
-        if (all->data) cb_pages_want_huge(all->data, all->bytes);
         if (!all->data) give_memory(c, all->bytes);
     }
     if (all && !all->data) {

@@ -45,7 +45,6 @@ cubed_status cb_arena_new(const cubed_allocator *a, cb_need need, cb_arena **out
         cb_free(a, ar, sizeof *ar);
         return cb_fail(err, CUBED_E_NOMEM, "the machine has no %zu bytes for an arena", need.arena);
     }
-    if (need.arena >= LARGE) cb_pages_want_huge(ar->block, ar->size);
     ar->base = (char *)ar->block + (-(uintptr_t)ar->block & (CB_ARENA_ALIGN - 1));
     POISON(ar->block, ar->size);
     *out = ar;

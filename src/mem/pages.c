@@ -12,6 +12,9 @@
 
 #include "base/checked.h"
 
+/* Of most machines; others have larger ones, and decline. */
+#define HUGE_PAGE ((size_t)2 << 20)
+
 size_t cb_pages_round(size_t size)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), r;
@@ -22,12 +25,10 @@ size_t cb_pages_round(size_t size)
 void *cb_pages_map(size_t size)
 {
     void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return p == MAP_FAILED ? NULL : p;
-}
-
-void cb_pages_want_huge(void *p, size_t size)
-{
-    (void)madvise(p, size, MADV_HUGEPAGE); /* a kernel without them only declines */
+    if (p == MAP_FAILED) return NULL;
+    if (size >= HUGE_PAGE)
+        (void)madvise(p, size, MADV_HUGEPAGE); /* a kernel without them only declines */
+    return p;
 }
 
 void cb_pages_unmap(void *p, size_t size)

@@ -5,11 +5,10 @@
 
 #include "cubed/base.h"
 
-/* Anonymous mapping, page-aligned, zeroed; NULL when there is none. size > 0. */
+/* Anonymous mapping, page-aligned, zeroed; NULL when there is none. size > 0. Of huge pages where they fit in, if the system
+ * has them: one is cleared where 512 small ones would be, each at a fault of its own. */
 void *cb_pages_map(size_t size);
 void cb_pages_unmap(void *p, size_t size);
-/* Asks for huge pages, of which one is cleared where 512 small ones would be, each at a fault of its own. */
-void cb_pages_want_huge(void *p, size_t size);
 /* `size` rounded up to whole pages: what a mapping really takes. SIZE_MAX on overflow. */
 size_t cb_pages_round(size_t size);
 
