@@ -93,7 +93,8 @@ static int reduced_values(const cubed_plan *p, const cb_stage_reduction *reducti
     return widens ? n->inputs[0] : input;
 }
 
-/* Instructions that keep pace with the memory do so in vectors that are this long; others are faster in short ones. */
+/* Instructions that keep pace with the memory do so in vectors that are this long; others are faster in short ones. No more
+ * than what stages are joined by takes a register for: 16 bytes for each of CB_VECTOR elements (opt/siblings.c). */
 #define PACED_BYTES ((size_t)2 * CB_VECTOR * sizeof(double))
 
 static void choose_vector(const cb_kernels *k, cb_program *body)
