@@ -278,16 +278,15 @@ cubed_status cb_vm_open(const cb_task *t, const cb_program *prog, const cb_branc
     _Static_assert(sizeof(cb_vm) <= CB_VM_LOAD_BYTES, "cb_vm");
     CB_TRY(cb_machine_frame(prog, branch, t->arena, &m, err));
     cb_vm *vm = m.loads;
-    vm->ninstrs = 0;
-    vm->loads = (vm_load *)((char *)m.loads + CB_VM_LOAD_BYTES);
-    vm->instrs = m.instrs;
-    vm->value = m.values;
-    vm->regs = m.regs;
-    vm->task = t;
-    vm->prog = prog;
-    vm->branch = branch;
-    vm->ndim = prog->ndim;
-    vm->outs = outs;
+    *vm = (cb_vm){.task = t,
+                  .prog = prog,
+                  .branch = branch,
+                  .ndim = prog->ndim,
+                  .outs = outs,
+                  .loads = (vm_load *)((char *)m.loads + CB_VM_LOAD_BYTES),
+                  .instrs = m.instrs,
+                  .value = m.values,
+                  .regs = m.regs};
     for (int d = 0; d < vm->ndim; d++) vm->extent[d] = box->hi[d] - box->lo[d];
     for (int v = 0; v < branch->nloads; v++) CB_TRY(open_load(vm, v, box, reductions, err));
     resolve_instrs(vm);

@@ -118,3 +118,14 @@ def test_what_keeps_pace_with_the_memory(shape, dtype):
             got, want = cubed.compute(*(getattr(cubed, f)(x, axis=axis) for x in (lazy, stored)))
             np.testing.assert_array_equal(got, want, err_msg=f"{f} of {name} along {axis}")
             assert got.tobytes() == want.tobytes() or np.isnan(want).any()
+
+
+def test_machines_know_nothing_of_earlier_ones():
+    """Which lay where they lie: what the one did in parts the other was to write elsewhere."""
+    v = np.arange(1, 351, dtype="int16").reshape(5, 70)
+    pieces = [cubed.from_array(v, chunks=(4, 21)), cubed.from_array(v[:2], chunks=(2, 70))]
+    y = cubed.concat(pieces, axis=0) * 2
+    number, found = cubed.count_nonzero(y), cubed.any(y)
+    for _ in range(20):
+        assert found.compute(optimize_graph=False, max_workers=2)
+        assert number.compute(optimize_graph=False, max_workers=2) == 490
