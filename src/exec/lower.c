@@ -1,5 +1,6 @@
 #include "exec/lower.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 
 typedef struct lowering {
     const cb_ir *ir;
+    const cb_kernels *kernels;
     cb_zone *zone; /* Lists of the branch while they grow; freed when it is done. */
     cb_zone *out;  /* Lists that the program keeps. */
     const int *reduce_nodes;
@@ -145,6 +147,11 @@ static cubed_status lower_index(lowering *lo, int node, const cb_map *map, int *
     return load_node(lo, load, node, map, value, err);
 }
 
+static bool is_number(const lowering *lo, int value)
+{
+    return value < CB_MAX_VALUES && lo->loads[value].kind == CB_LOAD_CONST;
+}
+
 static cubed_status lower_cast(lowering *lo, int node, const cb_map *map, int *value,
                                cubed_error *err)
 {
@@ -158,8 +165,7 @@ static cubed_status lower_cast(lowering *lo, int node, const cb_map *map, int *v
         *value = arg;
         return remember(lo, node, map, *value, err);
     }
-    if (arg < CB_MAX_VALUES && lo->loads[arg].kind == CB_LOAD_CONST && from < CUBED_DTYPE_COUNT &&
-        to < CUBED_DTYPE_COUNT) {
+    if (is_number(lo, arg) && from < CUBED_DTYPE_COUNT && to < CUBED_DTYPE_COUNT) {
         cb_load load = lo->loads[arg];
         load.dtype = to;
         cb_scalar_cast(from, &lo->loads[arg].value, to, &load.value);
@@ -173,6 +179,44 @@ static cubed_status lower_cast(lowering *lo, int node, const cb_map *map, int *v
         CB_TRY(add_instr(lo, &instr, value, err));
     }
     return remember(lo, node, map, *value, err);
+}
+
+/* What an operation makes of numbers alone, by its kernel; false: not all operands are. */
+static bool compute_number(const lowering *lo, const cb_instr *in, cubed_scalar *out)
+{
+    const void *arg[3];
+    if (in->dtype >= CUBED_DTYPE_COUNT || in->to >= CUBED_DTYPE_COUNT) return false;
+    for (int i = 0; i < in->nargs; i++) {
+        if (!is_number(lo, in->arg[i])) return false;
+    }
+    for (int i = 0; i < 3; i++) arg[i] = &lo->loads[in->arg[i < in->nargs ? i : 0]].value;
+    lo->kernels->elem[in->op][in->dtype](out, arg[0], arg[1], arg[2], 1);
+    return true;
+}
+
+/* The inverse of a power of two, by which a product has the quotient's bits; false: it has none of full precision. */
+static bool invert(cubed_dtype dtype, cubed_scalar *v)
+{
+    const double x = dtype == CUBED_FLOAT32 ? (double)v->f32 : v->f64;
+    int exponent;
+    if (dtype != CUBED_FLOAT32 && dtype != CUBED_FLOAT64) return false;
+    if (fabs(frexp(x, &exponent)) != 0.5) return false;
+    *v = cb_scalar_from_double(dtype, 1 / x);
+    return dtype == CUBED_FLOAT32 ? isnormal(v->f32) : isnormal(v->f64);
+}
+
+/* Products take a fraction of the time of quotients. */
+static cubed_status multiply_instead(lowering *lo, cb_instr *in, cubed_error *err)
+{
+    int inverse;
+    if (in->op != CUBED_OP_DIVIDE || !is_number(lo, in->arg[1])) return CUBED_OK;
+    cb_load load = lo->loads[in->arg[1]];
+    if (!invert((cubed_dtype)in->dtype, &load.value)) return CUBED_OK;
+    CB_TRY(add_load(lo, &load, &inverse, err));
+    in->op = CUBED_OP_MULTIPLY;
+    in->quotients = 1;
+    in->arg[1] = (uint16_t)inverse;
+    return CUBED_OK;
 }
 
 static cubed_status lower_elem(lowering *lo, int node, const cb_map *map, int *value,
@@ -191,6 +235,10 @@ static cubed_status lower_elem(lowering *lo, int node, const cb_map *map, int *v
         CB_TRY(lower_node(lo, n->inputs[i], &m, false, &arg, err));
         instr.arg[i] = (uint16_t)arg;
     }
+    cb_load number = {.kind = CB_LOAD_CONST};
+    if (compute_number(lo, &instr, &number.value))
+        return load_node(lo, number, node, map, value, err);
+    CB_TRY(multiply_instead(lo, &instr, err));
     CB_TRY(add_instr(lo, &instr, value, err));
     return remember(lo, node, map, *value, err);
 }
@@ -452,6 +500,7 @@ static cubed_status add_branch(lowered *l, const cb_box *box, cubed_error *err)
 {
     cb_program *out = l->out;
     lowering lo = {.ir = l->ir,
+                   .kernels = l->kernels,
                    .out = l->zone,
                    .reduce_nodes = l->reduce_nodes,
                    .nreductions = l->nreductions,

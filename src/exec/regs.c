@@ -63,7 +63,9 @@ static bool merge_at(const cb_code *code, const int *uses, cb_instr *outer, int 
                       .dtype = outer->dtype,
                       .to = outer->to,
                       .nargs = 3,
-                      .op = (uint16_t)s};
+                      .op = (uint16_t)s,
+                      .quotients = (uint8_t)(inner->quotients |
+                                             outer->quotients << (code->kernels->super[s].n - 1))};
     /* Unused operand places repeat the first one, so that every place is a valid value. */
     for (int k = 0; k < 3; k++) fused.arg[k] = inner->arg[k < inner->nargs ? k : 0];
     if (outer->nargs > 1)
@@ -102,22 +104,28 @@ static void mark_products(const cb_code *code, const int *uses)
     }
 }
 
-static cubed_status compact(const cb_code *code, cubed_error *err)
+/* Drops instructions that others have taken in, and numbers that none reads any more. */
+static cubed_status compact(const cb_code *code, const int *uses, cubed_error *err)
 {
     cb_branch *b = code->branch;
     uint16_t *renamed =
         cb_zone_alloc(code->zone, (size_t)(b->nloads + b->ninstrs) * sizeof *renamed + 1);
     if (!renamed) return cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
-    for (int v = 0; v < b->nloads; v++) renamed[v] = (uint16_t)v;
-    int kept = 0;
+    int loads = 0, kept = 0;
+    for (int v = 0; v < b->nloads; v++) {
+        if (uses[v] == 0) continue;
+        renamed[v] = (uint16_t)loads;
+        b->loads[loads++] = b->loads[v];
+    }
     for (int i = 0; i < b->ninstrs; i++) {
         if (b->instrs[i].nargs == 0) continue;
         for (int k = 0; k < b->instrs[i].nargs; k++)
             b->instrs[i].arg[k] = renamed[b->instrs[i].arg[k]];
-        renamed[b->nloads + i] = (uint16_t)(b->nloads + kept);
+        renamed[b->nloads + i] = (uint16_t)(loads + kept);
         b->instrs[kept++] = b->instrs[i];
     }
     for (int r = 0; r < code->nresults; r++) b->results[r] = renamed[b->results[r]];
+    b->nloads = loads;
     b->ninstrs = kept;
     return CUBED_OK;
 }
@@ -130,7 +138,7 @@ cubed_status cb_allocate_registers(const cb_code *code, int *nregs, size_t *wide
     if (!uses) return cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
     mark_products(code, uses);
     for (int i = 0; i < b->ninstrs; i++) merge_one(code, uses, i);
-    CB_TRY(compact(code, err));
+    CB_TRY(compact(code, uses, err));
 
     int nvalues = b->nloads + b->ninstrs, nfree = 0, next = b->nloads;
     int *last = cb_zone_alloc(code->zone, (size_t)nvalues * sizeof *last + 1);

@@ -159,12 +159,18 @@ cubed_status cb_stage_set_tasks(cb_stage *s, cubed_error *err)
     return CUBED_OK;
 }
 
-static void describe_super(const cb_super *row, cubed_dtype to, cb_buf *text)
+/* Operation i of an instruction, as it was written. */
+static const char *name_operation(const cb_instr *in, int op, int i)
+{
+    if (op == CB_SUPER_CAST) return cubed_dtype_name((cubed_dtype)in->to);
+    return cubed_op_name(in->quotients >> i & 1 ? CUBED_OP_DIVIDE : (cubed_op)op);
+}
+
+static void describe_super(const cb_instr *in, const cb_super *row, cb_buf *text)
 {
     for (int i = 0; i < row->n; i++) {
         if (i > 0) cb_buf_puts(text, ", ");
-        cb_buf_puts(text, row->op[i] == CB_SUPER_CAST ? cubed_dtype_name(to)
-                                                      : cubed_op_name((cubed_op)row->op[i]));
+        cb_buf_puts(text, name_operation(in, row->op[i], i));
     }
 }
 
@@ -183,9 +189,9 @@ void cb_describe_program(const cubed_plan *plan, const cb_program *p, cb_buf *te
             if (in->kind == CB_INSTR_CAST)
                 cb_buf_puts(text, cubed_dtype_name((cubed_dtype)in->to));
             else if (in->kind == CB_INSTR_SUPER)
-                describe_super(&k->super[in->op], (cubed_dtype)in->to, text);
+                describe_super(in, &k->super[in->op], text);
             else
-                cb_buf_puts(text, cubed_op_name((cubed_op)in->op));
+                cb_buf_puts(text, name_operation(in, in->op, 0));
         }
     }
 }

@@ -71,6 +71,8 @@ typedef struct cb_instr {
     uint16_t op; /* cubed_op, or row of the superinstruction table */
     uint16_t arg[3];
     uint16_t reg; /* register the result goes to; reused when its value is dead */
+    uint8_t
+        quotients; /* bit i: operation i multiplies by the inverse of what was to be divided by */
 } cb_instr;
 
 /* Straight-line code for a box of the domain. Where arrays are concatenated each piece has its

@@ -120,6 +120,42 @@ def test_what_keeps_pace_with_the_memory(shape, dtype):
             assert got.tobytes() == want.tobytes() or np.isnan(want).any()
 
 
+# The number is one by itself, or what operations make of numbers alone.
+FORMS = [lambda a, v: a / v, lambda a, v: (a - a[::-1]) / (v * 2 - v) * 3]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_quotients_by_numbers(dtype):
+    """By a power of two they are products with its inverse, where that has full precision."""
+    info = np.finfo(dtype)
+    smallest = info.smallest_subnormal
+    a = np.array([*EDGES, info.max, info.tiny, smallest, 3 * smallest, 7.7], "f8").astype(dtype)
+    a = np.concatenate([a, -a])
+    whole = [np.ldexp(np.array(1, dtype), k) for k in range(info.minexp - info.nmant, info.maxexp)]
+    numbers = [*whole, 0.0, -0.0, np.inf, np.nan, 3.0, info.max, *(-w for w in whole[::7])]
+    x = cubed.from_array(a, chunks=5)
+    with np.errstate(all="ignore"):
+        for i in range(0, len(numbers), 100):
+            some = [np.array(v, dtype) for v in numbers[i : i + 100]]
+            lazy = [f(x, cubed.asarray(v)) for v in some for f in FORMS]
+            want = [f(a, v) for v in some for f in FORMS]
+            for got, values in zip(cubed.compute(*lazy), want, strict=True):
+                assert got.dtype == values.dtype == dtype
+                same = got.view("u1").reshape(a.size, -1) == values.view("u1").reshape(a.size, -1)
+                assert (same.all(-1) | (np.isnan(got) & np.isnan(values))).all()
+
+
+def test_what_operations_make_of_numbers():
+    a = np.linspace(-3, 3, 50)
+    x, two, three = cubed.from_array(a, chunks=20), cubed.asarray(2.0), cubed.asarray(3)
+    number = cubed.where(two > 1, cubed.sqrt(two) + three, cubed.exp(two))
+    expected = np.sqrt(np.float64(2)) + 3
+    got = cubed.compute(x * number, number, x / (two * 4), cubed.astype(number, cubed.int8) + x)
+    for one, want in zip(got, [a * expected, expected, a / 8, a + 4], strict=True):
+        np.testing.assert_array_equal(one, want)
+    assert "divide" in (x / (two * 4)).plan().stages[0]["name"]
+
+
 def test_machines_know_nothing_of_earlier_ones():
     """Which lay where they lie: what the one did in parts the other was to write elsewhere."""
     v = np.arange(1, 351, dtype="int16").reshape(5, 70)
