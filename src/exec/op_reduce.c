@@ -258,7 +258,7 @@ static void prepare_body(const cubed_plan *p, cb_stage *s)
     cb_blocks domain[CUBED_MAX_NDIM + 1];
     cb_program_blocks(s, 0, domain);
     cb_traffic_add_program(p, s, &s->reduce->body, domain);
-    cb_reduce_set_slices(p, s);
+    cb_reduce_set_ways(p, s);
 }
 
 static void prepare(const cubed_plan *p, cb_stage *s)

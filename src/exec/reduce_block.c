@@ -16,21 +16,20 @@ typedef struct source {
  * each of another state. */
 typedef enum how { ROWS, RUN, RUNS } how;
 
-/* Quadratic means of chunks that blosc compressed took 12 to 14 % less processor time with two to five rows than with one, with eight
- * 6 %. */
-enum { MOST_ROWS = 4 };
-
 typedef struct block_loop {
     cb_reducer *f;
     source from;
-    int rows;              /* that are gone through together, */
-    cb_vm *row[MOST_ROWS]; /* each by one of these */
-    int ndim, inner;       /* vectors go along the axes from `inner` */
+    int rows;                        /* that are gone through together, */
+    cb_vm *row[CB_REDUCE_MOST_ROWS]; /* each by one of these */
+    int ndim, inner;                 /* vectors go along the axes from `inner` */
     int64_t extent[CUBED_MAX_NDIM];
     int64_t run;  /* their elements; RUNS: of all runs side by side */
     int64_t step; /* elements of a vector */
     how how;
     int64_t reduced_run; /* RUN, RUNS */
+    /* Of the block's states: the one of element 0, and how far that of the next along an axis is. Those of a run lie side by
+     * side. */
+    int64_t first_state, state_stride[CUBED_MAX_NDIM];
     /* Positions of elements, in C order of the reduced axes of the whole domain. */
     int64_t origin, place[CUBED_MAX_NDIM];
     int64_t straight; /* RUN, RUNS: elements of a reduced run whose positions follow one another */
@@ -59,11 +58,9 @@ static const void *vector(const block_loop *b, int reduction, int64_t at, int64_
 /* The state that position p of the run at these outer indices goes to. */
 static int64_t kept_position(const block_loop *b, const int64_t *idx, int64_t p)
 {
-    int64_t at = 0;
-    for (int d = 0; d < b->inner; d++) {
-        if (!(b->f->s->reduce->reduced >> d & 1)) at = at * b->extent[d] + idx[d];
-    }
-    return b->how == ROWS ? at * b->run + p : (at * b->run + p) / b->reduced_run;
+    int64_t at = b->first_state;
+    for (int d = 0; d < b->inner; d++) at += idx[d] * b->state_stride[d];
+    return at + (b->how == ROWS ? p : p / b->reduced_run);
 }
 
 static int64_t position(const block_loop *b, const int64_t *idx, int64_t p)
@@ -220,12 +217,12 @@ static void reduce_loop(const block_loop *b)
  * of them, and still take in the rows' elements in their order. */
 static cubed_status reduce_pieces(block_loop *b, cubed_error *err)
 {
-    int64_t idx[CUBED_MAX_NDIM] = {0}, at[MOST_ROWS][CUBED_MAX_NDIM];
+    int64_t idx[CUBED_MAX_NDIM] = {0}, at[CB_REDUCE_MOST_ROWS][CUBED_MAX_NDIM];
     CB_CHECK(b->how == ROWS, err);
     do {
         int64_t count = b->f->taken[0];
         for (bool more = true; more && !cb_task_cancelled(b->f->t);) {
-            int64_t there[MOST_ROWS] = {0};
+            int64_t there[CB_REDUCE_MOST_ROWS] = {0};
             int n = 0;
             for (; more && n < b->rows; more = next_of(b, true, idx), n++) {
                 memcpy(at[n], idx, sizeof idx);
@@ -268,12 +265,28 @@ static void set_positions(block_loop *b, const cb_box *box)
     }
 }
 
-/* How a block is walked. Which order a reduction has depends on the extents of the block's reduced axes
- * alone; how many short runs go into a panel does not change it. */
-static void set_walk(block_loop *b, uint32_t reduced)
+/* The last axis along which a part of a block has fewer states than the block; 0 if there is none. */
+static int set_states(block_loop *b, const cb_box *block, const cb_box *part)
+{
+    int64_t stride = 1;
+    int cut = 0;
+    for (int d = b->ndim - 1; d >= 0; d--) {
+        if (b->f->s->reduce->reduced >> d & 1) continue;
+        b->state_stride[d] = stride;
+        b->first_state += (part->lo[d] - block->lo[d]) * stride;
+        stride *= block->hi[d] - block->lo[d];
+        if (cut < d && block->hi[d] - block->lo[d] != b->extent[d]) cut = d;
+    }
+    return cut;
+}
+
+/* How a block, or a part of it, is walked. Which order a reduction has depends on the extents of the block's reduced axes
+ * alone; how many short runs go into a panel does not change it, nor where runs of rows end. */
+static void set_walk(block_loop *b, uint32_t reduced, int cut)
 {
     bool inner_reduced;
     b->inner = cb_reduce_inner(b->f->s->reduce->domain, reduced, &inner_reduced);
+    if (!inner_reduced && b->inner < cut) b->inner = cut;
     b->run = 1;
     for (int d = b->inner; d < b->ndim; d++) b->run *= b->extent[d];
     b->step = CB_VECTOR;
@@ -282,7 +295,7 @@ static void set_walk(block_loop *b, uint32_t reduced)
     if (!inner_reduced || b->run >= CB_VECTOR || b->run == 0) return;
     b->how = RUNS;
     b->step = CB_VECTOR / b->run * b->run;
-    while (b->inner > 0 && b->run < PANEL &&
+    while (b->inner > cut && b->run < PANEL &&
            (!(reduced >> (b->inner - 1) & 1) || b->extent[b->inner - 1] == 1))
         b->run *= b->extent[--b->inner];
 }
@@ -306,115 +319,6 @@ static cubed_status values_frame(const cb_stage *s, const int64_t *extents, cb_a
     return CUBED_OK;
 }
 
-/* Parts of chunks that are read into buffers take this much together, or a step of the axis that is cut: what a task
- * touches first the system clears, which takes as long as decoding it. */
-#define SLICE_BYTES ((size_t)32 << 20)
-
-/* Chunks are decoded piecewise where a part of them has as many blocks of the codec, at least. */
-#define LEAST_PIECES 4
-
-/* Whether rows of a block are runs in a chunk, which come in the order in which they lie there. */
-static bool is_in_order(const cubed_plan *p, const cb_stage_reduce *r, const cb_load *l, int inner,
-                        const int64_t *extents)
-{
-    const cb_grid *g = p->ir.nodes[l->node].grid;
-    const int64_t origin[CUBED_MAX_NDIM] = {0};
-    int64_t chunk[CUBED_MAX_NDIM], stride[CUBED_MAX_NDIM], seen[CUBED_MAX_NDIM] = {0};
-    int64_t next = (int64_t)cubed_dtype_size(l->dtype), before = INT64_MAX;
-    for (int d = 0; d < g->ndim; d++) chunk[d] = g->axis[d].chunk;
-    cb_dense_strides(g->ndim, chunk, (size_t)next, stride);
-    (void)cb_map_strides(l->map, origin, stride, origin, seen);
-    for (int d = r->domain->ndim - 1; d >= inner; d--) {
-        if (extents[d] <= 1) continue;
-        if (seen[d] != next) return false;
-        /* Others of the run are behind it in all blocks, or there are none. */
-        next = extents[d] == r->domain->axis[d].extent ? next * extents[d] : -1;
-    }
-    for (int reduced = 0; reduced < 2; reduced++) {
-        for (int d = 0; d < inner; d++) {
-            if ((int)(r->reduced >> d & 1) != reduced || extents[d] <= 1) continue;
-            if (seen[d] <= 0 || seen[d] > before) return false;
-            before = seen[d];
-        }
-    }
-    return true;
-}
-
-static void set_pieces(const cubed_plan *p, const cb_stage_reduce *r, int inner,
-                       const int64_t *extents)
-{
-    const cb_branch *b = &r->body.branches[0];
-    for (int d = 0; d < r->domain->ndim; d++) {
-        if (b->lo[d] > 0 || b->hi[d] < r->domain->axis[d].extent) return;
-    }
-    for (int v = 0; v < b->nloads; v++) {
-        cb_load *l = &b->loads[v];
-        if (l->kind != CB_LOAD_STORED || !l->subread || l->tile) continue;
-        const size_t block = cb_node_block_bytes(p, l->node);
-        l->piecewise = block > 0 && cb_load_bytes(p, l, extents) / block >= LEAST_PIECES &&
-                       is_in_order(p, r, l, inner, extents);
-    }
-}
-
-/* How many rows of blocks with these extents are gone through together, where all that is read comes piecewise: as many as
- * there are, and pieces of more than one together add a quarter to what the states take. */
-static int choose_rows(const cubed_plan *p, const cb_stage_reduce *r, int inner,
-                       const int64_t *extents)
-{
-    const cb_branch *b = &r->body.branches[0];
-    int64_t rows = 1;
-    size_t bytes = 0, states = 0;
-    for (int v = 0; v < b->nloads; v++) {
-        if (b->loads[v].kind != CB_LOAD_STORED) continue;
-        if (!b->loads[v].piecewise) return 1;
-        bytes = cb_sat_add(bytes, cb_load_bytes(p, &b->loads[v], extents));
-    }
-    if (bytes == 0) return 1;
-    for (int k = 0; k < r->n; k++)
-        states += (size_t)r->list[k].nplanes * cubed_dtype_size(r->list[k].dtype);
-    for (int d = 0; d < r->domain->ndim; d++) {
-        if (!(r->reduced >> d & 1))
-            states = cb_sat_mul(states, (size_t)extents[d]);
-        else if (d < inner)
-            rows = cb_min_i64(MOST_ROWS, rows * cb_min_i64(MOST_ROWS, cb_max_i64(1, extents[d])));
-    }
-    return (int)cb_min_size((size_t)rows, 1 + states / 4 / bytes);
-}
-
-void cb_reduce_set_slices(const cubed_plan *p, cb_stage *s)
-{
-    cb_stage_reduce *r = s->reduce;
-    cb_blocks domain[CUBED_MAX_NDIM + 1];
-    int64_t extents[CUBED_MAX_NDIM];
-    bool inner_reduced;
-    size_t bytes = 0;
-    int d = 0;
-    r->slice = 0;
-    r->rows = 1;
-    const int inner = cb_reduce_inner(r->domain, r->reduced, &inner_reduced);
-    if (inner_reduced || r->body.nbranches != 1) return;
-    cb_program_blocks(s, 0, domain);
-    for (int j = 0; j < r->domain->ndim; j++) extents[j] = cb_blocks_most(&domain[j]);
-    set_pieces(p, r, inner, extents);
-    r->rows = choose_rows(p, r, inner, extents);
-    while (d < r->domain->ndim && (!(r->reduced >> d & 1) || extents[d] <= 1)) d++;
-    if (d == r->domain->ndim) return;
-    const int64_t all = extents[d];
-    extents[d] = 1;
-    for (int v = 0; v < r->body.branches[0].nloads; v++) {
-        const cb_load *l = &r->body.branches[0].loads[v];
-        if (l->kind != CB_LOAD_STORED || l->piecewise) continue;
-        /* Calls of functions and requests to stores that have to wait would be more. */
-        if (!l->subread || l->tile || !p->ir.nodes[l->node].url || cb_node_waits_for(p, l->node))
-            return;
-        bytes = cb_sat_add(bytes, cb_load_bytes(p, l, extents));
-    }
-    const int64_t steps = bytes ? cb_max_i64(1, (int64_t)(SLICE_BYTES / bytes)) : all;
-    if (steps >= all) return;
-    r->slice_axis = d;
-    r->slice = steps;
-}
-
 /* The first block of a task, or one that is as long as any along each axis; false: it may have none. */
 static bool measured_block(const cb_frame *f, cb_box *block)
 {
@@ -435,13 +339,41 @@ static bool measured_block(const cb_frame *f, cb_box *block)
     return true;
 }
 
+/* What is evaluated before it is reduced, anywhere in the domain. */
+static cubed_status evaluated_frame(const cb_frame *f, int64_t *extents, cubed_error *err)
+{
+    const cb_stage_reduce *r = f->stage->reduce;
+    char **values;
+    cb_view one, *outs, *views = &one;
+    const cb_box box = cb_box_whole(r->domain->ndim, extents);
+    CB_TRY(values_frame(f->stage, extents, f->arena, &values, &outs, err));
+    return cb_evaluate_frame(f->plan, &(cb_evaluation){.prog = &r->body}, &box, true, f->arena,
+                             &views, err);
+}
+
+/* Branch by branch, of blocks of these extents. */
+static cubed_status branches_frame(const cb_frame *f, const int64_t *extents, cubed_error *err)
+{
+    const cb_stage_reduce *r = f->stage->reduce;
+    for (int i = 0; i < r->body.nbranches; i++) {
+        const cb_branch *b = &r->body.branches[i];
+        const size_t mark = cb_arena_mark(f->arena);
+        int64_t part[CUBED_MAX_NDIM];
+        for (int d = 0; d < r->domain->ndim; d++)
+            part[d] = cb_min_i64(extents[d], b->hi[d] - b->lo[d]);
+        CB_TRY(cb_reduce_goes_along(r, b)
+                   ? cb_branch_frame(f->plan, &r->body, b, part, f->arena, err)
+                   : evaluated_frame(f, part, err));
+        cb_arena_release(f->arena, mark);
+    }
+    return CUBED_OK;
+}
+
 cubed_status cb_reduce_block_frame(const cb_frame *f, cubed_error *err)
 {
     const cb_program *body = &f->stage->reduce->body;
     int64_t extents[CUBED_MAX_NDIM];
     cb_box block;
-    char **values;
-    cb_view one, *outs, *views = &one;
     if (!measured_block(f, &block)) return CUBED_OK;
     const cb_stage_reduce *r = f->stage->reduce;
     for (int d = 0; d < block.ndim; d++) extents[d] = block.hi[d] - block.lo[d];
@@ -453,9 +385,7 @@ cubed_status cb_reduce_block_frame(const cb_frame *f, cubed_error *err)
     }
     /* A block may lie in one of them. */
     if (f->arena->kind == CB_ARENA_LEAST) return CUBED_OK;
-    CB_TRY(values_frame(f->stage, extents, f->arena, &values, &outs, err));
-    return cb_evaluate_frame(f->plan, &(cb_evaluation){.prog = body}, &block, true, f->arena,
-                             &views, err);
+    return r->apart ? branches_frame(f, extents, err) : evaluated_frame(f, extents, err);
 }
 
 /* Vectors are as long as they may be: with lanes the order is that of the run, whatever they are. */
@@ -497,46 +427,70 @@ static const cb_branch *single_branch(const cb_program *prog, const cb_box *bloc
     return NULL;
 }
 
-static cubed_status reduce_box(cb_reducer *f, const cb_box *box, cubed_error *err)
+/* Reduces a part of a block: one that lies in a branch, or, with none, one that is evaluated before. */
+static cubed_status reduce_part(cb_reducer *f, const cb_box *block, const cb_box *part,
+                                const cb_branch *branch, cubed_error *err)
 {
     const cb_task *t = f->t;
     size_t mark = cb_arena_mark(t->arena);
     cubed_status st = CUBED_OK;
-    block_loop b = {.f = f, .ndim = box->ndim};
-    int64_t reduced = 1;
+    block_loop b = {.f = f, .ndim = part->ndim};
     bool pieces = false;
-    for (int d = 0; d < b.ndim; d++) {
-        b.extent[d] = box->hi[d] - box->lo[d];
-        if (f->s->reduce->reduced >> d & 1) reduced *= b.extent[d];
-    }
-    set_walk(&b, f->s->reduce->reduced);
-    set_positions(&b, box);
-    const cb_branch *branch = single_branch(&f->s->reduce->body, box);
+    for (int d = 0; d < b.ndim; d++) b.extent[d] = part->hi[d] - part->lo[d];
+    set_walk(&b, f->s->reduce->reduced, set_states(&b, block, part));
+    set_positions(&b, part);
     if (branch) {
         b.rows = f->s->reduce->rows;
         for (int k = 0; k < b.rows; k++)
-            CB_GO(cb_vm_open(t, &f->s->reduce->body, branch, box, NULL, NULL, b.inner, &b.row[k],
+            CB_GO(cb_vm_open(t, &f->s->reduce->body, branch, part, NULL, NULL, b.inner, &b.row[k],
                              err));
         b.from.vm = b.row[0];
     } else {
         char **values;
-        CB_GO(evaluate_values(f, box, &values, err));
+        CB_GO(evaluate_values(f, part, &values, err));
         b.from.values = values;
     }
     set_step(&b);
     for (int v = 0; branch && v < branch->nloads && !pieces; v++)
         pieces = branch->loads[v].kind == CB_LOAD_STORED && branch->loads[v].piecewise;
-    if (cb_box_count(box) > 0) {
+    if (cb_box_count(part) > 0) {
         if (pieces)
             CB_GO(reduce_pieces(&b, err));
         else
             reduce_loop(&b);
     }
     CB_GO(cb_task_check(t, err));
-    f->taken[0] += reduced;
 out:
     cb_arena_release(t->arena, mark);
     return st;
+}
+
+/* Reduces a block that lies in several branches. */
+static cubed_status reduce_branches(cb_reducer *f, const cb_box *block, cubed_error *err)
+{
+    const cb_stage_reduce *r = f->s->reduce;
+    int i, last;
+    if (!r->apart) return reduce_part(f, block, block, NULL, err);
+    for (cb_program_branches(&r->body, block, &i, &last); i < last; i++) {
+        const cb_branch *b = &r->body.branches[i];
+        cb_box part;
+        cb_branch_part(b, block, &part);
+        if (cb_box_empty(&part)) continue;
+        CB_TRY(reduce_part(f, block, &part, cb_reduce_goes_along(r, b) ? b : NULL, err));
+    }
+    return CUBED_OK;
+}
+
+static cubed_status reduce_box(cb_reducer *f, const cb_box *box, cubed_error *err)
+{
+    const cb_branch *branch = single_branch(&f->s->reduce->body, box);
+    int64_t reduced = 1;
+    for (int d = 0; d < box->ndim; d++) {
+        if (f->s->reduce->reduced >> d & 1) reduced *= box->hi[d] - box->lo[d];
+    }
+    CB_TRY(branch ? reduce_part(f, box, box, branch, err) : reduce_branches(f, box, err));
+    f->taken[0] += reduced;
+    return CUBED_OK;
 }
 
 cubed_status cb_reduce_block(cb_reducer *f, int64_t block, cubed_error *err)

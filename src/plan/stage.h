@@ -118,6 +118,7 @@ typedef struct cb_stage_reduce {
     uint32_t reduced; /* axes of the domain that are reduced */
     int slice_axis;   /* the first of them, if blocks are reduced so many steps of it at a time; */
     int64_t slice;    /* else 0. Set with the flags of loads */
+    bool apart; /* branches have all of the reduced axes: a block is reduced branch by branch */
     int rows; /* so many are gone through together where all that is read is decoded piecewise; else 1 */
     const cb_grid *domain; /* blocks along reduced axes fix the order of the reduction */
     cb_program body;       /* over it; of merges, which read states: empty */
