@@ -49,11 +49,12 @@ static cubed_status look_at_zstd(const cb_codec_object *o, size_t raw_size, bool
         CB_TRY(read_at(o, at, head, sizeof head, &got, err));
         *ok = ZSTD_getFrameHeader(&frame, head, got) == 0;
         if (!*ok) return CUBED_OK;
-        at += frame.headerSize;
+        /* Older libraries do not say how long the header of these is. */
         if (frame.frameType == ZSTD_skippableFrame) {
-            at += frame.frameContentSize;
+            at += ZSTD_SKIPPABLEHEADERSIZE + frame.frameContentSize;
             continue;
         }
+        at += frame.headerSize;
         CB_TRY(skip_blocks(o, &at, ok, err));
         if (!*ok) return CUBED_OK;
         if (frame.checksumFlag) at += 4;
