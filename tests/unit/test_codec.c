@@ -168,6 +168,13 @@ static void test_wrong_chains(void **state)
         {"[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}, {\"name\": "
          "\"blosc\", \"configuration\": {\"cname\": \"rar\"}}]",
          CUBED_E_UNSUPPORTED},
+#ifndef CB_HAVE_LZMA
+        {"[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}, \"numcodecs.lzma\"]",
+         CUBED_E_UNSUPPORTED},
+#endif
+#ifndef CB_HAVE_ZFP
+        {"[\"numcodecs.zfpy\"]", CUBED_E_UNSUPPORTED},
+#endif
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         cb_codec_chain c;
