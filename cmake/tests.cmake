@@ -36,7 +36,7 @@ foreach(source IN LISTS test_sources)
   if(name STREQUAL test_block_fft) # which includes it
     set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${optimize_hot};${sanitize_pocketfft}")
   endif()
-  if(name MATCHES "^test_(cli|expr)")
+  if(name MATCHES "^test_(cli|expr|report)")
     target_sources(${name} PRIVATE $<TARGET_OBJECTS:cubed_cli_objects>)
   endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
