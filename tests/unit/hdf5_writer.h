@@ -14,7 +14,6 @@ enum { H5_CAP = 1 << 15, H5_MESSAGE_CAP = 512 };
 /* Types of messages. */
 enum {
     H5_SPACE = 1,
-    H5_LINK_INFO = 2,
     H5_TYPE = 3,
     H5_OLD_FILL = 4,
     H5_FILL = 5,
@@ -23,9 +22,7 @@ enum {
     H5_LAYOUT = 8,
     H5_FILTERS = 11,
     H5_ATTRIBUTE = 12,
-    H5_CONTINUATION = 16,
-    H5_SYMBOL_TABLE = 17,
-    H5_ATTRIBUTE_INFO = 21
+    H5_CONTINUATION = 16
 };
 
 typedef struct h5_file {
