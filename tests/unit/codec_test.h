@@ -2,6 +2,7 @@
 #ifndef CB_TESTS_CODEC_TEST_H
 #define CB_TESTS_CODEC_TEST_H
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -65,6 +66,18 @@ static inline cubed_status decode(const cb_codec_chain *c, const void *src, size
     assert_int_equal(st, CUBED_OK);
     st = cb_codec_chain_decode(c, src, size, dst, scratch, err);
     cb_arena_free(scratch);
+    return st;
+}
+
+/* From memory of just that size, beyond which a sanitizer sees. */
+static inline cubed_status decode_exact(const cb_codec_chain *c, const uint8_t *src, size_t size,
+                                        void *dst, cubed_error *err)
+{
+    uint8_t *exact = malloc(size ? size : 1);
+    assert_non_null(exact);
+    memcpy(exact, src, size);
+    cubed_status st = decode(c, exact, size, dst, err);
+    free(exact);
     return st;
 }
 

@@ -20,16 +20,10 @@ static void must_parse(const char *text, size_t item, int64_t n, cb_codec_chain 
         fail_msg("%s: %s", text, err.message);
 }
 
-/* From memory of just that size, beyond which a sanitizer sees. */
 static cubed_status decode_part(const cb_codec_chain *c, const uint8_t *src, size_t size,
                                 cubed_error *err)
 {
-    uint8_t *exact = malloc(size ? size : 1);
-    assert_non_null(exact);
-    memcpy(exact, src, size);
-    cubed_status st = decode(c, exact, size, unpacked, err);
-    free(exact);
-    return st;
+    return decode_exact(c, src, size, unpacked, err);
 }
 
 /* --- Fletcher's checksum ------------------------------------------------------------------------------ */

@@ -33,18 +33,6 @@ static void must_parse(const char *text, cubed_dtype dtype, int ndim, const int6
     if (parse(text, dtype, ndim, shape, c, &err) != CUBED_OK) fail_msg("%s: %s", text, err.message);
 }
 
-/* From memory of just that size, beyond which a sanitizer sees. */
-static cubed_status decode_part(const cb_codec_chain *c, const uint8_t *src, size_t size, void *dst,
-                                cubed_error *err)
-{
-    uint8_t *exact = malloc(size ? size : 1);
-    assert_non_null(exact);
-    memcpy(exact, src, size);
-    cubed_status st = decode(c, exact, size, dst, err);
-    free(exact);
-    return st;
-}
-
 /* Element number i of a chunk, as a number of its type. */
 static void put_value(cubed_dtype dtype, void *data, size_t i, double value)
 {
@@ -147,7 +135,7 @@ static void test_of_zfpy(void **state)
         put_vector(dtype, data);
         assert_int_equal(encode(&c, data, packed), vectors[k].size);
         assert_memory_equal(packed, vectors[k].data, vectors[k].size);
-        if (decode_part(&c, vectors[k].data, vectors[k].size, back, &err) != CUBED_OK)
+        if (decode_exact(&c, vectors[k].data, vectors[k].size, back, &err) != CUBED_OK)
             fail_msg("%s: %s", vectors[k].conf, err.message);
         for (size_t i = 0; i < 12; i++)
             assert_true(value_of(dtype, back, i) ==
@@ -162,7 +150,7 @@ static void test_of_another_mode(void **state)
     cb_codec_chain c;
     (void)state;
     must_parse(ZFPY("\"mode\": 4, \"tolerance\": 0.001"), CUBED_FLOAT32, 2, four_by_three, &c);
-    assert_int_equal(decode_part(&c, vectors[3].data, vectors[3].size, back, NULL), CUBED_OK);
+    assert_int_equal(decode_exact(&c, vectors[3].data, vectors[3].size, back, NULL), CUBED_OK);
     for (int i = 0; i < 12; i++) assert_true((double)back[i] == vectors[3].decoded[i]);
 }
 
@@ -203,7 +191,7 @@ static size_t there_and_back(const char *conf, cubed_dtype dtype, int shape)
     memset(unpacked, 0xff, c.chunk_bytes);
     /* Chunks lie at any address. */
     memmove(packed + 1, packed, size);
-    if (decode_part(&c, packed + 1, size, unpacked, &err) != CUBED_OK)
+    if (decode_exact(&c, packed + 1, size, unpacked, &err) != CUBED_OK)
         fail_msg("%s: %s", conf, err.message);
     return size;
 }
@@ -234,7 +222,7 @@ static void test_noise_and_what_is_no_number(void **state)
     must_parse(ZFPY(""), CUBED_FLOAT64, 1, &n, &c);
     const size_t size = encode(&c, plain, packed);
     assert_true(size <= cb_codec_chain_bound(&c));
-    assert_int_equal(decode_part(&c, packed, size, unpacked, NULL), CUBED_OK);
+    assert_int_equal(decode_exact(&c, packed, size, unpacked, NULL), CUBED_OK);
     assert_memory_equal(unpacked, plain, N);
 }
 
@@ -305,16 +293,16 @@ static void test_truncated(void **state)
         must_parse(vectors[k].conf, vectors[k].dtype, 2, four_by_three, &c);
         while (vectors[k].data[last - 1] == 0) last--; /* zeros behind it are what is filled up */
         for (size_t size = 0; size < 12; size++)
-            assert_int_equal(decode_part(&c, vectors[k].data, size, back, NULL), CUBED_E_FORMAT);
+            assert_int_equal(decode_exact(&c, vectors[k].data, size, back, NULL), CUBED_E_FORMAT);
         /* It has no checksum: what is missing is zeros, but never what lies behind it. */
         for (size_t size = 12; size < last; size++) {
-            cubed_status st = decode_part(&c, vectors[k].data, size, back, NULL);
+            cubed_status st = decode_exact(&c, vectors[k].data, size, back, NULL);
             assert_true(st == CUBED_OK || st == CUBED_E_FORMAT);
         }
         const size_t bound = cb_codec_chain_bound(&c);
         memset(packed, 0, bound + 100);
         memcpy(packed, vectors[k].data, vectors[k].size);
-        assert_int_equal(decode_part(&c, packed, bound + 100, back, NULL), CUBED_E_FORMAT);
+        assert_int_equal(decode_exact(&c, packed, bound + 100, back, NULL), CUBED_E_FORMAT);
     }
     /* Of a rate a chunk has its size, and less is seen. */
     const size_t size = there_and_back(ZFPY("\"mode\": 2, \"rate\": 16"), CUBED_FLOAT32, 2);
@@ -322,7 +310,7 @@ static void test_truncated(void **state)
     cubed_error err = CUBED_ERROR_INIT;
     must_parse(ZFPY("\"mode\": 2, \"rate\": 16"), CUBED_FLOAT32, 2, shapes[2].shape, &c);
     for (size_t less = 0; less + 8 < size; less++) {
-        if (decode_part(&c, packed + 1, less, unpacked, &err) != CUBED_E_FORMAT)
+        if (decode_exact(&c, packed + 1, less, unpacked, &err) != CUBED_E_FORMAT)
             fail_msg("%zu of %zu bytes are accepted", less, size);
     }
     assert_non_null(strstr(err.message, "zfp needs"));
@@ -338,17 +326,17 @@ static void test_headers_of_other_chunks(void **state)
     cubed_error err = CUBED_ERROR_INIT;
     (void)state;
     must_parse(ZFPY(""), CUBED_FLOAT32, 2, shorter, &c);
-    assert_int_equal(decode_part(&c, data, size, back, &err), CUBED_E_FORMAT);
+    assert_int_equal(decode_exact(&c, data, size, back, &err), CUBED_E_FORMAT);
     assert_non_null(
         strstr(err.message, "header is of 12 elements of type 3, expected 8 of type 3"));
     must_parse(ZFPY(""), CUBED_INT32, 2, four_by_three, &c);
-    assert_int_equal(decode_part(&c, data, size, back, &err), CUBED_E_FORMAT);
+    assert_int_equal(decode_exact(&c, data, size, back, &err), CUBED_E_FORMAT);
     assert_non_null(strstr(err.message, "of type 3, expected 12 of type 1"));
     /* Others count axes of length 1, or put them in another order: the elements are as many. */
     must_parse(ZFPY(""), CUBED_FLOAT32, 2, turned, &c);
-    assert_int_equal(decode_part(&c, data, size, back, NULL), CUBED_OK);
+    assert_int_equal(decode_exact(&c, data, size, back, NULL), CUBED_OK);
     must_parse(ZFPY(""), CUBED_FLOAT32, 1, &flat, &c);
-    assert_int_equal(decode_part(&c, data, size, back, NULL), CUBED_OK);
+    assert_int_equal(decode_exact(&c, data, size, back, NULL), CUBED_OK);
     for (size_t i = 0; i < 12; i++)
         assert_true(value_of(CUBED_FLOAT32, back, i) == (double)(i * i) / 8 - 3);
 }
@@ -366,7 +354,7 @@ static void test_changed_bytes(void **state)
                 assert_non_null(back);
                 memcpy(packed, vectors[k].data, vectors[k].size);
                 packed[i] ^= (uint8_t)(1 << bit);
-                cubed_status st = decode_part(&c, packed, vectors[k].size, back, NULL);
+                cubed_status st = decode_exact(&c, packed, vectors[k].size, back, NULL);
                 free(back);
                 /* The magic number, the type and the lengths; not how many of these there are. */
                 const bool seen = i < 10 && (i != 4 || bit < 2 || bit > 3);
@@ -382,7 +370,7 @@ static void test_changed_bytes(void **state)
     memcpy(packed, vectors[3].data, vectors[3].size);
     packed[10] = packed[11] = 0xff;
     must_parse(vectors[3].conf, CUBED_FLOAT32, 2, four_by_three, &c);
-    assert_int_equal(decode_part(&c, packed, vectors[3].size, back, &err), CUBED_E_FORMAT);
+    assert_int_equal(decode_exact(&c, packed, vectors[3].size, back, &err), CUBED_E_FORMAT);
 }
 
 static void test_axes_that_no_header_holds(void **state)
