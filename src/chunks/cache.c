@@ -53,7 +53,7 @@ no_lock:
 static entry **bucket_of(cb_cache *c, cb_cache_key key)
 {
     uint64_t h = (uint64_t)key.number * 0x9e3779b97f4a7c15u;
-    h ^= ((uint64_t)key.node << 1 | (uint64_t)key.kind) * 0xc2b2ae3d27d4eb4fu;
+    h ^= ((uint64_t)key.node << 2 | (uint64_t)key.kind) * 0xc2b2ae3d27d4eb4fu;
     return &c->buckets[(h ^ h >> 32) % BUCKETS];
 }
 
@@ -117,10 +117,10 @@ static void drop(cb_cache *c, entry *e)
     cb_budget_give(c->shared, taken);
 }
 
-static entry *take_out_oldest(cb_cache *c, cb_cache_kind kind)
+static entry *take_out_oldest(cb_cache *c, bool index)
 {
     entry *e = c->oldest;
-    while (e && (e->holders > 0 || e->key.kind != kind)) e = e->newer;
+    while (e && (e->holders > 0 || (e->key.kind == CB_CACHE_INDEX) != index)) e = e->newer;
     if (e) take_out(c, e);
     return e;
 }
@@ -134,11 +134,11 @@ static entry *take_out_unused(cb_cache *c)
     return e;
 }
 
-/* Chunks go before indices, which are small and serve many chunks, and never instead of one. */
+/* Chunks and blocks go before indices, which are small and serve many chunks, and never instead of one. */
 static entry *take_out_any(cb_cache *c, bool indices)
 {
-    entry *e = take_out_oldest(c, CB_CACHE_CHUNK);
-    return e || !indices ? e : take_out_oldest(c, CB_CACHE_INDEX);
+    entry *e = take_out_oldest(c, false);
+    return e || !indices ? e : take_out_oldest(c, true);
 }
 
 /* Memory that was an entry's if need be (and `evict`), or if the entry is of no more use; NULL if there is no room. */

@@ -13,12 +13,12 @@
 typedef struct cb_cache cb_cache;
 typedef struct cb_cache_entry cb_cache_entry;
 
-typedef enum cb_cache_kind { CB_CACHE_CHUNK, CB_CACHE_INDEX } cb_cache_kind;
+typedef enum cb_cache_kind { CB_CACHE_CHUNK, CB_CACHE_BLOCK, CB_CACHE_INDEX } cb_cache_kind;
 
 typedef struct cb_cache_key {
     int node;
     cb_cache_kind kind;
-    int64_t number;
+    int64_t number; /* of a chunk or a shard; of a block its first byte, over all chunks */
 } cb_cache_key;
 
 typedef enum cb_cache_found {

@@ -122,12 +122,27 @@ bool cb_chunks_is_kept(const cb_chunks *c, int node, int64_t chunk);
 /* Whether what was mapped was what is stored: an error if a file has changed before it was let go. What was made of it
  * is not to be used then, and is not put. */
 CUBED_MUST_CHECK cubed_status cb_chunks_check(const cb_chunks *c, cubed_error *err);
-/* Decodes the block of a chunk that its byte `at` is in, all of it, to dst, which has room for cb_node_block_bytes; *block:
- * which bytes of the chunk these are. Takes what reading a part takes. */
-CUBED_MUST_CHECK cubed_status cb_chunks_want_block(const cb_chunks *c, int node, const int64_t *idx,
-                                                   size_t at, void *dst, cubed_range *block,
-                                                   cb_arena *scratch, cb_task_count *count,
-                                                   cubed_error *err);
+
+typedef struct cb_want_block {
+    int node;
+    const int64_t *idx; /* of the chunk */
+    size_t at;          /* a byte of the chunk in the block */
+    cubed_range run;    /* bytes that are read one after another, `at` among them */
+    void *buffer;       /* of cb_node_block_bytes */
+} cb_want_block;
+
+typedef struct cb_pinned_block {
+    const char *data;
+    cubed_range bytes; /* of the chunk */
+    void *kept;        /* NULL: it is in the buffer */
+} cb_pinned_block;
+
+/* Decodes a block of a chunk, all of it: to the buffer or, where another run has a part of it, too, to where it is kept for
+ * that. There it stays until cb_chunks_unpin_block, before which nothing may be put. Takes what reading a part takes. */
+CUBED_MUST_CHECK cubed_status cb_chunks_want_block(const cb_chunks *c, const cb_want_block *want,
+                                                   cb_arena *scratch, cb_pinned_block *out,
+                                                   cb_task_count *count, cubed_error *err);
+void cb_chunks_unpin_block(const cb_chunks *c, cb_pinned_block *block);
 /* Says that the chunk need not be kept for a read that was done without. */
 void cb_chunks_pass(cb_chunks *c, int node, const int64_t *idx);
 

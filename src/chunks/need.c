@@ -115,6 +115,11 @@ size_t cb_node_block_bytes(const cubed_plan *p, int node)
     return cb_zarr_block_bytes(&p->storage[node]->meta);
 }
 
+size_t cb_kept_block_bytes(const cubed_plan *p, int node)
+{
+    return CB_ARENA_ALIGN + cb_node_block_bytes(p, node);
+}
+
 bool cb_node_subread_is_whole(const cubed_plan *p, int node)
 {
     return is_block_intermediate(&p->ir.nodes[node]);

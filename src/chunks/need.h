@@ -33,4 +33,7 @@ bool cb_node_subread_is_whole(const cubed_plan *p, int node);
  * stores that do not have to wait for each. Else 0. */
 size_t cb_node_block_bytes(const cubed_plan *p, int node);
 
+/* What keeping one takes. */
+size_t cb_kept_block_bytes(const cubed_plan *p, int node);
+
 #endif

@@ -215,7 +215,7 @@ static void reduce_loop(const block_loop *b)
 /* The same of rows of chunks that are decoded piecewise, each of which is gone through as it lies there, so that its pieces
  * are decoded once. Some come to an element of the run one after another: its states are brought to the cache once for all
  * of them, and still take in the rows' elements in their order. */
-static cubed_status reduce_pieces(block_loop *b, cubed_error *err)
+static cubed_status reduce_rows(block_loop *b, cubed_error *err)
 {
     int64_t idx[CUBED_MAX_NDIM] = {0}, at[CB_REDUCE_MOST_ROWS][CUBED_MAX_NDIM];
     CB_CHECK(b->how == ROWS, err);
@@ -243,6 +243,13 @@ static cubed_status reduce_pieces(block_loop *b, cubed_error *err)
         }
     } while (next_of(b, false, idx) && !cb_task_cancelled(b->f->t));
     return CUBED_OK;
+}
+
+static cubed_status reduce_pieces(block_loop *b, cubed_error *err)
+{
+    const cubed_status st = reduce_rows(b, err);
+    for (int k = 0; k < b->rows; k++) cb_vm_unpin(b->row[k]);
+    return st;
 }
 
 static void set_positions(block_loop *b, const cb_box *box)

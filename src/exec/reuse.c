@@ -1,7 +1,8 @@
 /* What is worth keeping when it has been decoded.
  *
  * Where blocks lie across the chunks of an array, neighbouring tasks read the same chunks; so do functions
- * on whole blocks, and several loads of one array. What is stored as it is the system keeps by itself. */
+ * on whole blocks, and several loads of one array. What is stored as it is the system keeps by itself. Of chunks that are
+ * decoded piecewise, blocks of the codec in which one run ends and another begins are kept from the one to the other. */
 #include "exec/limits.h"
 #include <string.h>
 
@@ -47,9 +48,28 @@ static void visit_loads(cubed_plan *p, int *count, bool marked)
     }
 }
 
+/* What it takes to keep the blocks that runs share: each worker goes through some rows at once, and comes to the end of the
+ * last one's before the next. */
+static uint64_t shared_blocks(const cubed_plan *p)
+{
+    uint64_t all = 0;
+    for (int s = 0; s < p->nstages; s++) {
+        const cb_stage_reduce *r = p->stages[s].reduce;
+        uint64_t bytes = 0;
+        for (int v = 0; r && r->body.nbranches == 1 && v < r->body.branches[0].nloads; v++) {
+            const cb_load *l = &r->body.branches[0].loads[v];
+            if (l->kind != CB_LOAD_STORED || !l->piecewise) continue;
+            const uint64_t count = cb_sat_mul((size_t)r->rows + 1, p->max_workers);
+            bytes = cb_sat_add(bytes, kept_bytes(count, cb_kept_block_bytes(p, l->node)));
+        }
+        all = cb_max_size(all, bytes);
+    }
+    return all;
+}
+
 uint64_t cb_plan_find_reuse(cubed_plan *p)
 {
-    uint64_t all = 0, spare = cb_plan_spare(p, true);
+    uint64_t all = shared_blocks(p), spare = cb_plan_spare(p, true);
     const size_t size = (size_t)p->ir.nnodes * sizeof(int);
     int *loads = cb_alloc_zero(&p->ctx->alloc, size);
     if (!loads) return 0; /* a run without a cache is only slower */

@@ -260,32 +260,68 @@ static void execute(cb_vm *vm, size_t n, char *const *direct, bool stream)
     }
 }
 
+/* The next piece, to the room for it at `to` or, where none before it is `carried`, where it is kept. */
+static cubed_status bring_piece(const cb_vm *vm, vm_load *l, int64_t next, char *to, bool carried,
+                                cubed_error *err)
+{
+    const cb_task *t = vm->task;
+    const int64_t size = (int64_t)l->size, end = l->piece.row + vm->run * size;
+    const cb_want_block want = {.node = l->load->node,
+                                .idx = l->piece.idx,
+                                .at = (size_t)next,
+                                .run = {(uint64_t)l->piece.row, (size_t)(vm->run * size)},
+                                .buffer = to};
+    cb_pinned_block *b = &l->piece.block;
+    cb_chunks_unpin_block(t->chunks, b);
+    CB_TRY(cb_chunks_want_block(t->chunks, &want, t->arena, b, t->count, err));
+    const int64_t first = (int64_t)b->bytes.offset, shift = carried ? 0 : first % size;
+    int64_t bytes = (int64_t)b->bytes.size;
+    if (first > next || first + bytes <= next || (carried && first < next)) {
+        cb_chunks_unpin_block(t->chunks, b);
+        return cb_fail(err, CUBED_E_IO, "a chunk has been changed while it was read");
+    }
+    if (b->kept && !carried && shift == 0) {
+        to = NULL;
+    } else if (b->kept) {
+        bytes = cb_min_i64(bytes, end - first);
+        memcpy(to + shift, b->data, (size_t)bytes);
+        cb_chunks_unpin_block(t->chunks, b);
+    } else if (shift > 0) {
+        memmove(to + shift, to, (size_t)bytes);
+    }
+    if (!carried) {
+        l->piece.data = to ? to + shift : b->data;
+        l->piece.lo = first;
+    }
+    l->piece.hi = first + bytes;
+    return CUBED_OK;
+}
+
 /* Has bytes lo..hi-1 of the chunk in the buffer, which are one vector at most. What of them is there goes to the end of
  * the room before the piece, and the next piece behind it. */
-static cubed_status bring_pieces(const cb_task *t, vm_load *l, int64_t lo, int64_t hi,
+static cubed_status bring_pieces(const cb_vm *vm, vm_load *l, int64_t lo, int64_t hi,
                                  cubed_error *err)
 {
     while (lo < l->piece.lo || hi > l->piece.hi) {
         const bool carries = lo >= l->piece.lo && lo < l->piece.hi;
         const int64_t next = carries ? l->piece.hi : lo, left = next - lo;
-        const int64_t size = (int64_t)l->size;
         /* Elements are aligned, wherever a piece begins. */
-        char *to = (char *)l->chunk + CB_LONGEST_VECTOR * l->size + next % size;
-        cubed_range got;
-        CB_TRY(cb_task_check(t, err));
+        char *to = (char *)l->chunk + CB_LONGEST_VECTOR * l->size + next % (int64_t)l->size;
+        CB_TRY(cb_task_check(vm->task, err));
         if (left > 0) memmove(to - left, l->piece.data + (lo - l->piece.lo), (size_t)left);
-        l->piece.hi = l->piece.lo;
-        CB_TRY(cb_chunks_want_block(t->chunks, l->load->node, l->piece.idx, (size_t)next, to, &got,
-                                    t->arena, t->count, err));
-        const int64_t first = (int64_t)got.offset, end = first + (int64_t)got.size;
-        if (first > next || end <= next || (carries && first < next))
-            return cb_fail(err, CUBED_E_IO, "a chunk has been changed while it was read");
-        if (!carries && first % size > 0) memmove(to + first % size, to, got.size);
-        l->piece.data = carries ? to - left : to + first % size;
-        l->piece.lo = carries ? lo : first;
-        l->piece.hi = end;
+        l->piece.data = to - left;
+        l->piece.lo = l->piece.hi = lo;
+        CB_TRY(bring_piece(vm, l, next, to, carries, err));
     }
     return CUBED_OK;
+}
+
+void cb_vm_unpin(cb_vm *vm)
+{
+    for (int v = 0; v < vm->branch->nloads; v++) {
+        vm_load *l = &vm->loads[v];
+        if (l->how == LOAD_PIECES) cb_chunks_unpin_block(vm->task->chunks, &l->piece.block);
+    }
 }
 
 cubed_status cb_vm_bring(cb_vm *vm, int64_t p, int64_t step, int64_t *end, cubed_error *err)
@@ -294,7 +330,7 @@ cubed_status cb_vm_bring(cb_vm *vm, int64_t p, int64_t step, int64_t *end, cubed
         vm_load *l = &vm->loads[v];
         if (l->how != LOAD_PIECES) continue;
         const int64_t size = (int64_t)l->size, lo = l->piece.row + p * size;
-        CB_TRY(bring_pieces(vm->task, l, lo, lo + cb_min_i64(step, *end - p) * size, err));
+        CB_TRY(bring_pieces(vm, l, lo, lo + cb_min_i64(step, *end - p) * size, err));
         const int64_t there = (l->piece.hi - lo) / size;
         if (there < *end - p) *end = p + there / step * step;
     }

@@ -50,9 +50,11 @@ void cb_vm_seek(cb_vm *vm, const int64_t *idx);
 /* Brings the vector at p of the run at idx, which comes next, towards the cache. */
 void cb_vm_prefetch(const cb_vm *vm, const int64_t *idx, int64_t p);
 /* Brings pieces of chunks that are decoded piecewise: elements from p on of the run, in steps of `step`, up to *end or, as
- * there is one piece of each at a time, to a nearer one that is put there. They stay until the next call. */
+ * there is one piece of each at a time, to a nearer one that is put there. They stay until the next call, and until
+ * cb_vm_unpin, which is called before the arena is released. */
 CUBED_MUST_CHECK cubed_status cb_vm_bring(cb_vm *vm, int64_t p, int64_t step, int64_t *end,
                                           cubed_error *err);
+void cb_vm_unpin(cb_vm *vm);
 /* Evaluates elements p..p+n-1 of the run, n <= cb_vm_longest; results are valid until the next call. */
 void cb_vm_vector(cb_vm *vm, int64_t p, size_t n);
 /* A result; where it is a product that is left to a sum, its factors, else *factor is NULL. */

@@ -56,6 +56,7 @@ static void open_pieces(cb_vm *vm, vm_load *l, const cb_box *box, const cb_box *
     l->piece.origin = cb_map_strides(l->load->map, lo, stride, box->lo, l->stride);
     l->piece.lo = l->piece.hi = 0;
     l->piece.data = l->chunk;
+    l->piece.block.kept = NULL;
 }
 
 /* What is reshaped comes into a tile of the new shape, through which the box is seen. */

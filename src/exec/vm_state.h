@@ -15,7 +15,8 @@ typedef struct vm_pieces {
     int64_t idx[CUBED_MAX_NDIM];
     int64_t origin, row; /* element 0 of the box, and of the run */
     int64_t lo, hi;      /* what of it is at `data` */
-    char *data;
+    const char *data;
+    cb_pinned_block block; /* the last one, which may be kept elsewhere than in the buffer */
 } vm_pieces;
 
 typedef struct vm_load {

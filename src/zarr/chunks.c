@@ -320,24 +320,52 @@ static cubed_status decode_runs(const cb_zarr_array *z, const char *key, runs *r
     return CUBED_OK;
 }
 
-static cubed_status decode_block(const cb_zarr_array *z, const char *key, size_t at, void *dst,
+static cubed_status locate_block(const cb_zarr_array *z, encoded_chunk *e, size_t at,
                                  cubed_range *block, cb_arena *scratch, uint64_t *stored,
                                  cubed_error *err)
 {
     const cb_codec_step *step = cb_codec_chain_ranged(&z->meta.codecs);
     const size_t bound = cb_codec_block_bound(step);
-    encoded_chunk e = {.key = key, .cancel = scratch->cancel};
     cubed_codec_extent x;
-    CB_TRY(open_encoded(z, &e, scratch, err));
-    *stored = e.head;
-    CB_TRY(cb_codec_range_locate(step, e.bytes, e.head, at, 1, &x, err));
-    if (x.size == 0) return cb_fail(err, CUBED_E_FORMAT, "%zu bytes are no encoded chunk", e.head);
+    CB_TRY(open_encoded(z, e, scratch, err));
+    *stored = e->head;
+    CB_TRY(cb_codec_range_locate(step, e->bytes, e->head, at, 1, &x, err));
+    if (x.size == 0) return cb_fail(err, CUBED_E_FORMAT, "%zu bytes are no encoded chunk", e->head);
     if (x.size > bound)
         return cb_fail(err, CUBED_E_FORMAT, "a block of %zu bytes, expected at most %zu", x.size,
                        bound);
     *block = (cubed_range){x.from, x.size};
-    CB_TRY(fetch(z, &e, step, *block, &x, stored, err));
-    return cb_codec_range_decode(step, e.bytes, &x, x.from, x.size, dst, scratch, err);
+    return CUBED_OK;
+}
+
+static cubed_status decode_block(const cb_zarr_array *z, encoded_chunk *e, size_t at, void *dst,
+                                 cubed_range *block, cb_arena *scratch, uint64_t *stored,
+                                 cubed_error *err)
+{
+    const cb_codec_step *step = cb_codec_chain_ranged(&z->meta.codecs);
+    cubed_codec_extent x;
+    CB_TRY(locate_block(z, e, at, block, scratch, stored, err));
+    CB_TRY(fetch(z, e, step, *block, &x, stored, err));
+    return cb_codec_range_decode(step, e->bytes, &x, (size_t)block->offset, block->size, dst,
+                                 scratch, err);
+}
+
+cubed_status cb_zarr_find_block(const cb_zarr_array *z, const int64_t *idx, size_t at,
+                                cubed_range *block, cb_arena *scratch, uint64_t *stored,
+                                cubed_error *err)
+{
+    char key[4096];
+    cubed_error why = CUBED_ERROR_INIT;
+    encoded_chunk e = {.key = key, .cancel = scratch->cancel};
+    const size_t mark = cb_arena_mark(scratch);
+    CB_TRY(cb_zarr_chunk_key(&z->meta, z->path, idx, key, sizeof key, err));
+    *stored = 0;
+    cubed_status st = locate_block(z, &e, at, block, scratch, stored, &why);
+    cb_arena_release(scratch, mark);
+    if (st == CUBED_E_NOT_FOUND) *block = (cubed_range){at, 0};
+    if (st == CUBED_OK || st == CUBED_E_NOT_FOUND) return CUBED_OK;
+    if (err) *err = why;
+    return cb_context(err, st, "%s: chunk %s", z->store->url, key);
 }
 
 cubed_status cb_zarr_read_block(const cb_zarr_array *z, const int64_t *idx, size_t at, void *dst,
@@ -347,8 +375,9 @@ cubed_status cb_zarr_read_block(const cb_zarr_array *z, const int64_t *idx, size
     char key[4096];
     cubed_error why = CUBED_ERROR_INIT;
     const size_t item = cubed_dtype_size(z->meta.dtype), mark = cb_arena_mark(scratch);
+    encoded_chunk e = {.key = key, .cancel = scratch->cancel};
     CB_TRY(cb_zarr_chunk_key(&z->meta, z->path, idx, key, sizeof key, err));
-    cubed_status st = decode_block(z, key, at, dst, block, scratch, stored, &why);
+    cubed_status st = decode_block(z, &e, at, dst, block, scratch, stored, &why);
     cb_arena_release(scratch, mark);
     if (st == CUBED_OK) return st;
     if (st == CUBED_E_NOT_FOUND) {

@@ -194,6 +194,11 @@ CUBED_MUST_CHECK cubed_status cb_zarr_subread(const cb_zarr_array *z, const int6
                                               cubed_error *err);
 /* The most bytes of a block, where chunks can be decoded block by block; else 0. */
 size_t cb_zarr_block_bytes(const cb_zarr_meta *meta);
+/* Which block of a chunk byte `at` of the decoded chunk is in, by the chunk's first bytes: *block says which bytes of the
+ * chunk that are, none where the chunk is not there. Takes what cb_zarr_subread takes. */
+CUBED_MUST_CHECK cubed_status cb_zarr_find_block(const cb_zarr_array *z, const int64_t *idx,
+                                                 size_t at, cubed_range *block, cb_arena *scratch,
+                                                 uint64_t *stored, cubed_error *err);
 /* Decodes the block of a chunk that byte `at` of the decoded chunk is in: all of it, to dst, which has room for
  * cb_zarr_block_bytes. *block says which bytes of the chunk that are. Takes what cb_zarr_subread takes. */
 CUBED_MUST_CHECK cubed_status cb_zarr_read_block(const cb_zarr_array *z, const int64_t *idx,

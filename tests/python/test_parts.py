@@ -191,6 +191,34 @@ def test_reductions_of_blosc_blocks(tmp_path, rows):
     np.testing.assert_allclose(got[1]["a"], x["v"].var(0), rtol=1e-11, atol=1e-13)
 
 
+def test_blocks_that_workers_share_are_decoded_once(tmp_path):
+    """Rows end within blocks, and so do the halves that two workers have of each."""
+    rng = np.random.default_rng(8)
+    blosc = zarr.codecs.BloscCodec(cname="lz4", blocksize=8192)
+    x, stored = {}, 0
+    for name in "uv":
+        x[name] = rng.normal(size=(5, 601, 1003))
+        z = zarr.create_array(
+            tmp_path / name, data=x[name], chunks=x[name].shape, compressors=[blosc]
+        )
+        # Each block is read behind the first bytes of the chunk, which tell where it is, and are
+        # looked at once more where a run begins or ends.
+        blocks, ends, first = -(-x[name].nbytes // (8 * 8192)), 4 * 5, 4096
+        stored += z.nbytes_stored() + (blocks + ends) * first
+    inputs = [a for name in "uv" for a in ("--in", f"{name}={tmp_path / name}")]
+    args = ("eval", "mean(u*v, axis=0)", *inputs, "--out", tmp_path / "out", "--max-workers", 2)
+    done = check(run(*args, "--json")).run
+    assert done["tasks"] > 2
+    assert done["measured_mem"] <= done["projected_mem"]
+    assert done["stored_read"] <= stored
+    np.testing.assert_allclose(
+        zarr.open_array(tmp_path / "out", mode="r")[...],
+        (x["u"] * x["v"]).mean(axis=0),
+        rtol=1e-11,
+        atol=1e-13,
+    )
+
+
 def test_damaged_blosc_chunks_are_named(tmp_path):
     path = tmp_path / "x"
     z = zarr.create_array(

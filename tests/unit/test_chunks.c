@@ -109,7 +109,7 @@ static cb_arena *new_arena(void)
 {
     cb_arena *a;
     assert_int_equal(
-        cb_arena_new(&cb_system_allocator, (cb_need){4 * chunk_size, 1 << 20}, &a, NULL), CUBED_OK);
+        cb_arena_new(&cb_system_allocator, (cb_need){4 * chunk_size, 1 << 22}, &a, NULL), CUBED_OK);
     return a;
 }
 
@@ -206,6 +206,139 @@ static void test_a_chunk_that_is_damaged(void **state)
         assert_non_null(strstr(err.message, "c/1"));
         assert_int_equal(cb_arena_mark(arena), mark);
     }
+    cb_arena_free(arena);
+    tear_down(&f);
+}
+
+/* --- Blocks of the codec ------------------------------------------------------------------------------- */
+
+static const char blocks[] =
+    "[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}, {\"name\": \"blosc\", "
+    "\"configuration\": {\"typesize\": 8, \"cname\": \"lz4\", \"clevel\": 5, \"shuffle\": "
+    "\"noshuffle\", \"blocksize\": 8192}}]";
+
+/* Two runs meet within the fourth block; a find takes the first bytes of the chunk. */
+enum { BLOCK = 65536, MEET = 3 * BLOCK + 4000, FOUND = 4096 };
+
+static cubed_status want_block(fixture *f, size_t at, cubed_range run, void *buffer,
+                               cb_arena *arena, cb_pinned_block *out, cb_task_count *count)
+{
+    const int64_t chunk = 1;
+    const cb_want_block want = {f->node, &chunk, at, run, buffer};
+    return cb_chunks_want_block(f->chunks, &want, arena, out, count, NULL);
+}
+
+/* Block number `k` of the second chunk, as a run wants it; whether it is kept for another one. */
+static bool bring_block(fixture *f, int k, cubed_range run, cb_arena *arena, cb_task_count *count)
+{
+    const size_t mark = cb_arena_mark(arena);
+    void *buffer;
+    cb_pinned_block got;
+    assert_int_equal(cb_arena_alloc(arena, chunk_size, "block", &buffer, NULL), CUBED_OK);
+    const size_t at = (size_t)k * BLOCK < run.offset ? run.offset : (size_t)k * BLOCK;
+    assert_int_equal(want_block(f, at, run, buffer, arena, &got, count), CUBED_OK);
+    const bool kept = got.kept != NULL;
+    assert_int_equal(got.bytes.offset, k * BLOCK);
+    assert_int_equal(got.bytes.size, BLOCK);
+    assert_true(kept == (got.data != buffer));
+    assert_memory_equal(got.data, (char *)(f->data + CHUNK) + k * BLOCK, BLOCK);
+    cb_chunks_unpin_block(f->chunks, &got);
+    assert_null(got.kept);
+    cb_arena_release(arena, mark);
+    return kept;
+}
+
+static void test_blocks_that_runs_share(void **state)
+{
+    fixture f;
+    cb_task_count count[4] = {{0}};
+    const cubed_range whole = {0, chunk_size}, first = {0, MEET}, second = {MEET, 4 * BLOCK},
+                      within = {MEET, 1000};
+    (void)state;
+    set_up(&f, blocks);
+    cb_arena *arena = new_arena();
+    for (int k = 0; k < 16; k++) {
+        assert_false(bring_block(&f, k, whole, arena, &count[0]));
+        if (k <= 3) assert_true(bring_block(&f, k, first, arena, &count[1]) == (k == 3));
+    }
+    assert_in_range(count[1].stored_read, 4 * BLOCK / 2, 4 * BLOCK);
+    assert_true(bring_block(&f, 3, second, arena, &count[2]));
+    assert_int_equal(count[2].stored_read, FOUND);
+    assert_int_equal(count[2].bytes_read, BLOCK);
+    assert_int_equal(count[2].present, 1);
+    for (int k = 4; k < 7; k++) assert_false(bring_block(&f, k, second, arena, &count[2]));
+    assert_true(bring_block(&f, 7, second, arena, &count[2]));
+    /* Of more than two runs, or of one that comes again, it is not known who wants a block. */
+    assert_false(bring_block(&f, 3, within, arena, &count[3]));
+    assert_in_range(count[3].stored_read, FOUND + BLOCK / 2, 2 * BLOCK);
+    /* After its second read the first block left its memory to the next one. */
+    assert_in_range(cb_chunks_cache_peak(f.chunks), BLOCK, 2 * BLOCK - 1);
+    cb_arena_free(arena);
+    tear_down(&f);
+}
+
+static void *read_shared(void *ctx)
+{
+    reader *r = ctx;
+    cb_arena *arena = new_arena();
+    pthread_barrier_wait(r->together);
+    if (!bring_block(r->f, 3, (cubed_range){0, MEET}, arena, &r->count)) r->wrong++;
+    cb_arena_free(arena);
+    return NULL;
+}
+
+static void test_a_block_is_decoded_once(void **state)
+{
+    fixture f;
+    pthread_barrier_t together;
+    pthread_t thread[2];
+    reader r[2];
+    uint64_t stored = 0;
+    (void)state;
+    set_up(&f, blocks);
+    pthread_barrier_init(&together, NULL, 2);
+    for (int i = 0; i < 2; i++) {
+        r[i] = (reader){.f = &f, .together = &together};
+        assert_int_equal(pthread_create(&thread[i], NULL, read_shared, &r[i]), 0);
+    }
+    for (int i = 0; i < 2; i++) {
+        pthread_join(thread[i], NULL);
+        assert_int_equal(r[i].wrong, 0);
+        stored += r[i].count.stored_read;
+    }
+    assert_in_range(stored, 3 * FOUND + BLOCK / 2, 3 * FOUND + BLOCK * 3 / 4);
+    pthread_barrier_destroy(&together);
+    tear_down(&f);
+}
+
+/* What is not there, or cannot be decoded, is not kept. */
+static void test_blocks_of_chunks_that_change(void **state)
+{
+    fixture f;
+    char path[160], aside[176];
+    cb_task_count count = {0};
+    cb_pinned_block got;
+    const cubed_range run = {0, MEET};
+    void *buffer;
+    (void)state;
+    set_up(&f, blocks);
+    chunk_path(&f, 1, path);
+    snprintf(aside, sizeof aside, "%s.aside", path);
+    cb_arena *arena = new_arena();
+    assert_int_equal(cb_arena_alloc(arena, chunk_size, "block", &buffer, NULL), CUBED_OK);
+    assert_int_equal(rename(path, aside), 0);
+    assert_int_equal(want_block(&f, 3 * BLOCK, run, buffer, arena, &got, &count), CUBED_OK);
+    assert_null(got.kept);
+    assert_true(got.bytes.size >= MEET - 3 * BLOCK);
+    assert_int_equal(rename(aside, path), 0);
+    assert_int_equal(truncate(path, 3 * BLOCK), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(want_block(&f, 3 * BLOCK, run, buffer, arena, &got, &count),
+                         CUBED_E_FORMAT);
+        assert_null(got.kept);
+    }
+    assert_int_equal(truncate(path, 10), 0);
+    assert_int_equal(want_block(&f, 3 * BLOCK, run, buffer, arena, &got, &count), CUBED_E_FORMAT);
     cb_arena_free(arena);
     tear_down(&f);
 }
@@ -418,6 +551,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_chunk_is_brought_once),
         cmocka_unit_test(test_a_chunk_that_is_damaged),
+        cmocka_unit_test(test_blocks_that_runs_share),
+        cmocka_unit_test(test_a_block_is_decoded_once),
+        cmocka_unit_test(test_blocks_of_chunks_that_change),
         cmocka_unit_test(test_mapped_files),
         cmocka_unit_test(test_mapped_parts),
         cmocka_unit_test(test_mapping_where_it_pays),
