@@ -75,6 +75,9 @@ static inline const cb_zarr_array *cb_array_of(const cb_chunks *c, int node)
     return source ? source : c->nodes[node].array;
 }
 
+/* Bytes that came of a chunk; 0: it is not there. */
+void cb_count_stored(const cb_zarr_array *array, uint64_t stored, cb_task_count *count);
+
 /* What was asked for ahead, in *out; NULL, and *slot too: it was not. */
 const cb_zarr_fetched *cb_chunks_take(const cb_chunks *c, cb_cache_key key,
                                       const cubed_cancel *cancel, cb_fetch **slot,

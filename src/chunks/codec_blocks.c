@@ -1,0 +1,88 @@
+/* Blocks of chunks that are decoded one by one; of some of them two runs have a part each. */
+#include <string.h>
+
+#include "base/error.h"
+#include "chunks/state.h"
+
+static cubed_status read_block(const cb_chunks *c, const cb_want_block *w, void *dst,
+                               cb_pinned_block *out, cb_arena *scratch, cb_task_count *count,
+                               cubed_error *err)
+{
+    const cb_zarr_array *array = cb_array_of(c, w->node);
+    uint64_t stored;
+    CB_TRY(cb_zarr_read_block(array, w->idx, w->at, dst, &out->bytes, scratch, &stored, err));
+    cb_count_stored(array, stored, count);
+    return CUBED_OK;
+}
+
+/* Whether a run ends in a block, or begins in it: two runs are what such a block is read for, as a rule. */
+static bool is_shared(cubed_range block, cubed_range run)
+{
+    return (block.offset < run.offset) != (block.offset + block.size > run.offset + run.size);
+}
+
+/* *shared: the block that `at` is in is. Blocks in the midst of a run are not looked at. */
+static cubed_status find_shared(const cb_chunks *c, const cb_want_block *w, bool *shared,
+                                size_t *first, cb_arena *scratch, cb_task_count *count,
+                                cubed_error *err)
+{
+    const uint64_t end = w->run.offset + w->run.size;
+    cubed_range block;
+    uint64_t stored;
+    *shared = false;
+    if (!c->cache) return CUBED_OK;
+    if (w->at > w->run.offset && end - w->at >= cb_node_block_bytes(c->plan, w->node))
+        return CUBED_OK;
+    CB_TRY(
+        cb_zarr_find_block(cb_array_of(c, w->node), w->idx, w->at, &block, scratch, &stored, err));
+    count->stored_read += stored;
+    *shared = block.size > 0 && is_shared(block, w->run);
+    *first = (size_t)block.offset;
+    return CUBED_OK;
+}
+
+/* The entry of a shared block, which has room for any block of the array: chunks may be exchanged by others. Which bytes it
+ * has is said before them. */
+static cb_cache_found pin_block(const cb_chunks *c, const cb_want_block *w, size_t first,
+                                cb_cache_entry **entry)
+{
+    const int64_t chunk = cb_grid_ravel(c->plan->ir.nodes[w->node].grid, w->idx);
+    const cb_cache_key key = {w->node, CB_CACHE_BLOCK,
+                              chunk * (int64_t)cb_chunk_bytes(c->plan, w->node) + (int64_t)first};
+    return cb_cache_pin(c->cache, key, cb_kept_block_bytes(c->plan, w->node), 2, entry);
+}
+
+cubed_status cb_chunks_want_block(const cb_chunks *c, const cb_want_block *w, cb_arena *scratch,
+                                  cb_pinned_block *out, cb_task_count *count, cubed_error *err)
+{
+    _Static_assert(sizeof out->bytes <= CB_ARENA_ALIGN, "which bytes a block has");
+    cb_cache_entry *entry = NULL;
+    cb_cache_found found = CB_CACHE_FULL;
+    cubed_status st = CUBED_OK;
+    bool shared;
+    size_t first;
+    CB_TRY(find_shared(c, w, &shared, &first, scratch, count, err));
+    if (shared) found = pin_block(c, w, first, &entry);
+    char *kept = entry ? cb_cache_data(entry) : NULL;
+    char *data = kept ? kept + CB_ARENA_ALIGN : w->buffer;
+    *out = (cb_pinned_block){.data = data, .kept = entry};
+    if (found == CB_CACHE_HIT) {
+        memcpy(&out->bytes, kept, sizeof out->bytes);
+        count->present++;
+    } else {
+        st = read_block(c, w, data, out, scratch, count, err);
+    }
+    if (found == CB_CACHE_FILL) {
+        memcpy(kept, &out->bytes, sizeof out->bytes);
+        cb_cache_filled(c->cache, entry, st == CUBED_OK);
+        if (st != CUBED_OK) out->kept = NULL;
+    }
+    count->bytes_read += out->bytes.size;
+    return st;
+}
+
+void cb_chunks_unpin_block(const cb_chunks *c, cb_pinned_block *block)
+{
+    if (block->kept) cb_cache_unpin(c->cache, block->kept);
+    block->kept = NULL;
+}
