@@ -49,6 +49,22 @@ static void give_back(const cb_claim *c, const cb_run_self *self)
     cb_zone_free(zone);
 }
 
+/* Of two that begin at once, who was faster; it may have ended meanwhile. */
+static cubed_status refuse_late(const cb_claim *c, const cb_run_self *self, cubed_error *err)
+{
+    cb_claim theirs = {0};
+    cb_zone *zone;
+    cubed_status st = CUBED_OK;
+    if (cb_zone_new(c->store->alloc, &zone, NULL) == CUBED_OK) {
+        if (cb_claim_look(c->store, c->path, zone, &theirs, NULL) == CUBED_OK)
+            st = cb_claim_check_free(&theirs, self, err);
+        cb_zone_free(zone);
+    }
+    if (st != CUBED_OK) return st;
+    return cb_fail(err, CUBED_E_EXISTS, "another run has just begun to write %s%s%s", c->store->url,
+                   *c->path ? "::" : "", c->path);
+}
+
 static void introduce(cb_run_self *self)
 {
     cb_owner owner;
@@ -85,8 +101,7 @@ cubed_status cb_claim_take(cb_claim *c, cb_run_self *self, const char *staged, c
         if (err) *err = why;
         return st;
     }
-    return cb_fail(err, CUBED_E_EXISTS, "another run has just begun to write %s%s%s", c->store->url,
-                   *c->path ? "::" : "", c->path);
+    return refuse_late(c, self, err);
 }
 
 cubed_status cb_claim_check_own(const cb_claim *c, cubed_error *err)

@@ -1,7 +1,9 @@
 """Driving the command, for all tests."""
 
+import collections
 import contextlib
 import gc
+import itertools
 import json
 import os
 import pathlib
@@ -11,6 +13,8 @@ import resource
 import signal
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,6 +77,15 @@ def check(result: Result) -> Result:
     return result
 
 
+def stages_of(plan: object, name: str) -> Iterator[tuple[int, int]]:
+    """The stages of a saved plan, of which a run has begun, and how many tasks each has."""
+    for stage in itertools.count():
+        refused = run("worker", plan, stage, "0:999999999", "--run", name).err
+        if "the plan has" in refused:
+            return
+        yield stage, int(refused.split("has tasks 0 to ")[1].split()[0])
+
+
 def inputs(text: str, places: dict[str, object]) -> list[str]:
     """--in for the arrays that an expression names: others would be an error."""
     named = [name for name in places if re.search(rf"\b{name}\b", text)]
@@ -110,6 +123,29 @@ def the_same_bits(text, *args, fused=False):
         for name, x in first.items():
             assert again[name].tobytes() == x.tobytes(), f"{name} {way}"
     return first
+
+
+@contextlib.contextmanager
+def looking(work: pathlib.Path) -> Iterator[dict[str, int]]:
+    """How many runs had folders in a work directory at the same time: in all, and of one plan."""
+    most, ended = {"all": 0, "of one plan": 0}, threading.Event()
+
+    def look():
+        while not ended.wait(0.002):
+            plans = collections.Counter()
+            for record in work.glob("cubed-*/.cubed-run"):
+                with contextlib.suppress(OSError, ValueError):
+                    plans[json.loads(record.read_text())["plan"]] += 1
+            most["all"] = max(most["all"], plans.total())
+            most["of one plan"] = max(most["of one plan"], *plans.values(), 0)
+
+    looker = threading.Thread(target=look)
+    looker.start()
+    try:
+        yield most
+    finally:
+        ended.set()
+        looker.join()
 
 
 @contextlib.contextmanager

@@ -12,7 +12,7 @@ import time
 import cubed
 import numpy as np
 import pytest
-from conftest import BIN, check, run
+from conftest import BIN, check, looking, run
 
 import zarr
 
@@ -185,7 +185,10 @@ def test_consolidated_metadata_does_not_outlive_what_it_describes(tmp_path):
 
 @pytest.mark.parametrize("where", ["x", "g/x"])
 def test_killed_while_it_replaces(tmp_path, where):
-    """At any time there is the old array or the new one."""
+    """At any time there is the old array or the new one.
+
+    Step by step, and in both formats: tests/unit/test_killed_replacing.c.
+    """
     values = np.arange(400.0)
     path = tmp_path / where
     code = f"""
@@ -196,14 +199,14 @@ def test_killed_while_it_replaces(tmp_path, where):
         cubed.to_zarr(y, {str(path)!r}, overwrite=True, executor="single-threaded")
     """
     kinds = set()
-    for k in range(8):
+    for k in range(5):
         stored(path, values, chunks=(10,), overwrite=True)
         with subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)]) as process:
             beside = path.parent
             deadline = time.monotonic() + 60
             while not list(beside.glob(".cubed-new-*/c/*")) and time.monotonic() < deadline:
                 time.sleep(0.002)
-            time.sleep(0.013 * k)
+            time.sleep(0.02 * k)
             process.kill()
         got = read(path)
         kinds.add(float(got[0]))
@@ -264,50 +267,57 @@ def test_a_second_writer_is_told_who_is_first(tmp_path):
     assert not leftovers(tmp_path)
 
 
-def test_a_run_whose_place_was_taken_says_so(tmp_path):
+@pytest.mark.parametrize("by", [None, "another"])
+def test_a_run_whose_place_was_taken_says_so(tmp_path, by):
+    """By who cleaned up, or by another run, whose the place is then."""
     out = tmp_path / "out"
 
     def steal(block):
+        record = json.loads((out / RECORD).read_text())
         (out / RECORD).unlink()
+        if by:
+            (out / RECORD).write_text(json.dumps(record | {"run": by, "owner": by}))
         return block
 
     y = cubed.map_blocks(steal, cubed.ones((2,)), dtype="f8")
     with pytest.raises(OSError, match="was taken over while this run was writing it"):
         cubed.to_zarr(y, out, executor="single-threaded")
     assert not (out / "zarr.json").exists()
-
-
-def shared_sum(work, seed):
-    """A plan with intermediates in a directory that others use as well."""
-    spec = cubed.Spec(work_dir=work, allowed_mem="30MB", reserved_mem="20MB")
-    values = np.random.default_rng(seed).random((600, 400))
-    x = cubed.from_array(values, chunks=(60, 400), spec=spec)
-    y = cubed.rechunk(x + 1, (600, 20))
-    got = cubed.compute(y, executor="single-threaded", optimize_graph=False)
-    np.testing.assert_array_equal(got[0] if isinstance(got, tuple) else got, values + 1)
+    left = [json.loads(p.read_text())["run"] for p in out.glob(RECORD)]
+    assert left == ([by] if by else [])
 
 
 def forked(work, seed, results):
+    """A plan with intermediates in a directory that others use as well."""
     try:
-        for _ in range(5):
-            shared_sum(work, seed)
-        results.put("right")
+        spec = cubed.Spec(work_dir=work, allowed_mem="30MB", reserved_mem="20MB")
+        values = np.random.default_rng(seed).random((600, 400))
+        for _ in range(3):
+            x = cubed.from_array(values, chunks=(60, 400), spec=spec)
+            y = cubed.rechunk(x + 1, (600, 20))
+            (got,) = cubed.compute(y, executor="processes", max_workers=1, optimize_graph=False)
+            np.testing.assert_array_equal(got, values + 1)
+        results.put(values.ctypes.data)
     except BaseException as e:
         results.put(repr(e))
         raise
 
 
 def test_forked_children_do_not_meet(tmp_path):
-    """Arrays of children lie at equal addresses."""
+    """Arrays of children lie at equal addresses, and their intermediates in one directory."""
     context = multiprocessing.get_context("fork")
     results = context.Queue()
-    children = [context.Process(target=forked, args=(str(tmp_path), k, results)) for k in range(6)]
-    for c in children:
+    args = [(str(tmp_path), k, results) for k in range(4)]
+    children = [context.Process(target=forked, args=a, daemon=True) for a in args]
+    for c in children:  # before there are threads
         c.start()
-    got = [results.get(timeout=120) for _ in children]
-    for c in children:
-        c.join(timeout=30)
-    assert got == ["right"] * 6
+    with looking(tmp_path) as most:
+        got = [results.get(timeout=120) for _ in children]
+        for c in children:
+            c.join(timeout=30)
+    assert all(isinstance(address, int) for address in got), got
+    assert len(set(got)) < len(got)
+    assert most["all"] > 1
     assert not list(tmp_path.iterdir())
 
 
@@ -358,6 +368,33 @@ def test_other_contents_are_another_plan(tmp_path):
     assert go_on(out, "kill", 0).returncode == -signal.SIGKILL
     assert go_on(out, "finish", 1).returncode == 0
     np.testing.assert_array_equal(read(out), (np.arange(2_000_000.0) + 1) * 2)
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_other_contents_in_the_same_memory_are_another_plan(tmp_path, changed):
+    """What has the same contents goes on."""
+    out, values = tmp_path / "out", np.arange(400.0)
+
+    class Stop(cubed.Callback):
+        tasks = 0
+
+        def on_task_end(self, event):
+            self.tasks += 1
+            if self.tasks == 5:
+                raise KeyboardInterrupt
+
+    def double(**options):
+        x = cubed.from_array(values, chunks=10)
+        cubed.to_zarr(x * 2, out, resume=True, executor="single-threaded", **options)
+
+    with pytest.raises(KeyboardInterrupt):
+        double(callbacks=[Stop()])
+    kept = {p: p.stat().st_mtime_ns for p in (out / "c").iterdir()}
+    assert 1 < len(kept) < 40 and not (out / "zarr.json").exists()
+    values += changed
+    double()
+    np.testing.assert_array_equal(read(out), values * 2)
+    assert all((p.stat().st_mtime_ns == t) != changed for p, t in kept.items())
 
 
 def test_a_source_that_was_written_anew_is_noticed(tmp_path):
