@@ -51,9 +51,9 @@ void cb_chunks_forget(cb_chunks *c, const void *owner, int64_t task)
     if (c->fetcher) cb_fetch_drop(c->fetcher, owner, task);
 }
 
-/* The index of a shard, held in the cache. CB_FETCH_NEEDLESS: what is in it cannot be asked for. */
-static cb_fetch_answer hold_index(cb_chunks *c, const cb_zarr_array *array, cb_cache_key key,
-                                  const int64_t *idx, cb_cache_entry **entry, cb_task_count *count)
+/* The index of a shard, pinned in the cache. CB_FETCH_NEEDLESS: what is in it cannot be asked for. */
+static cb_fetch_answer pin_index(cb_chunks *c, const cb_zarr_array *array, cb_cache_key key,
+                                 const int64_t *idx, cb_cache_entry **entry, cb_task_count *count)
 {
     const cb_zarr_meta *m = cb_zarr_get_meta(array);
     const cb_need need = cb_zarr_index_need(m);
@@ -66,18 +66,18 @@ static cb_fetch_answer hold_index(cb_chunks *c, const cb_zarr_array *array, cb_c
     if (!slot) return CB_FETCH_LATER;
     const cb_cache_found room =
         cb_cache_pin(c->cache, key, cb_zarr_index_bytes(m), SIZE_MAX, entry);
-    bool held = room != CB_CACHE_FULL;
+    bool pinned = room != CB_CACHE_FULL;
     if (room == CB_CACHE_FILL) {
         cb_arena scratch = cb_arena_within(cb_fetch_room(slot, cb_zarr_index_bound(m)), need);
         /* Who wants it reads it, and learns what is wrong. */
-        held = cb_zarr_read_index(array, idx, &there, cb_cache_data(*entry), &scratch, &stored,
-                                  NULL) == CUBED_OK;
+        pinned = cb_zarr_read_index(array, idx, &there, cb_cache_data(*entry), &scratch, &stored,
+                                    NULL) == CUBED_OK;
         cb_arena_leave(&scratch);
-        cb_cache_filled(c->cache, *entry, held);
+        cb_cache_filled(c->cache, *entry, pinned);
         count->stored_read += stored;
     }
     cb_fetch_done(c->fetcher, slot);
-    return held ? CB_FETCH_ASKED : CB_FETCH_NEEDLESS;
+    return pinned ? CB_FETCH_ASKED : CB_FETCH_NEEDLESS;
 }
 
 static cb_fetch_answer ask_inner(cb_chunks *c, cb_fetch_batch *b, const cb_zarr_array *array,
@@ -88,8 +88,8 @@ static cb_fetch_answer ask_inner(cb_chunks *c, cb_fetch_batch *b, const cb_zarr_
     cubed_object_version version;
     cb_cache_entry *entry;
     if (!c->cache) return CB_FETCH_NEEDLESS;
-    const cb_fetch_answer held = hold_index(c, array, key, idx, &entry, count);
-    if (held == CB_FETCH_LATER) {
+    const cb_fetch_answer pinned = pin_index(c, array, key, idx, &entry, count);
+    if (pinned == CB_FETCH_LATER) {
         const cb_fetch_what index = {.key = key,
                                      .store = w->store,
                                      .path = w->path,
@@ -98,7 +98,7 @@ static cb_fetch_answer ask_inner(cb_chunks *c, cb_fetch_batch *b, const cb_zarr_
                                      .cached = true};
         (void)cb_fetch_ask(c->fetcher, b, &index);
     }
-    if (held != CB_FETCH_ASKED) return held;
+    if (pinned != CB_FETCH_ASKED) return pinned;
     const cubed_status st =
         cb_zarr_find_inner(array, idx, cb_cache_data(entry), &w->range, &version, NULL);
     cb_cache_unpin(c->cache, entry);

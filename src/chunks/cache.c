@@ -13,9 +13,9 @@ struct cb_cache_entry {
     entry *next;          /* in its bucket */
     entry *older, *newer; /* by last use; what is not wanted again is the oldest */
     cb_cache_key key;
-    size_t taken;     /* bytes, of all */
-    size_t left;      /* how often it will be asked for; SIZE_MAX: not known */
-    unsigned holders; /* threads that bring it or use it */
+    size_t taken;  /* bytes, of all */
+    size_t left;   /* how often it will be asked for; SIZE_MAX: not known */
+    unsigned pins; /* threads that bring it or use it */
     bool filled;
 };
 
@@ -26,7 +26,7 @@ _Static_assert(sizeof(entry) <= HEADER_BYTES && HEADER_BYTES % CB_ARENA_ALIGN ==
 struct cb_cache {
     const cubed_allocator *alloc;
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* an entry was filled, or will not be, or is no longer held */
+    pthread_cond_t changed; /* an entry was filled, or will not be, or is no longer pinned */
     cb_budget used;
     cb_budget *shared;
     entry *oldest, *newest;
@@ -120,7 +120,7 @@ static void drop(cb_cache *c, entry *e)
 static entry *take_out_oldest(cb_cache *c, bool index)
 {
     entry *e = c->oldest;
-    while (e && (e->holders > 0 || (e->key.kind == CB_CACHE_INDEX) != index)) e = e->newer;
+    while (e && (e->pins > 0 || (e->key.kind == CB_CACHE_INDEX) != index)) e = e->newer;
     if (e) take_out(c, e);
     return e;
 }
@@ -129,7 +129,7 @@ static entry *take_out_oldest(cb_cache *c, bool index)
 static entry *take_out_unused(cb_cache *c)
 {
     entry *e = c->oldest;
-    if (!e || e->left > 0 || e->holders > 0) return NULL;
+    if (!e || e->left > 0 || e->pins > 0) return NULL;
     take_out(c, e);
     return e;
 }
@@ -170,7 +170,7 @@ static void count_use(entry *e)
     if (e->left > 0 && e->left < SIZE_MAX) e->left--;
 }
 
-/* Puts an entry that nobody holds into the order of use. */
+/* Puts an entry that nobody has pinned into the order of use. */
 static void settle(cb_cache *c, entry *e)
 {
     if (e->left > 0) return;
@@ -183,7 +183,7 @@ static entry *add(cb_cache *c, cb_cache_key key, size_t size, size_t reads, bool
     size_t taken = size_of(size);
     entry *e = make_entry(c, taken, key.kind, evict), **bucket = bucket_of(c, key);
     if (!e) return NULL;
-    *e = (entry){.next = *bucket, .key = key, .taken = taken, .left = reads, .holders = 1};
+    *e = (entry){.next = *bucket, .key = key, .taken = taken, .left = reads, .pins = 1};
     *bucket = e;
     list_newest(c, e);
     return e;
@@ -197,7 +197,7 @@ cb_cache_found cb_cache_pin(cb_cache *c, cb_cache_key key, size_t size, size_t r
     entry *e;
     while ((e = find(c, key)) != NULL && !e->filled) pthread_cond_wait(&c->changed, &c->lock);
     if (e) {
-        e->holders++;
+        e->pins++;
         unlist(c, e);
         list_newest(c, e);
     } else {
@@ -233,7 +233,7 @@ cb_cache_found cb_cache_look(cb_cache *c, cb_cache_key key, cb_cache_entry **out
     pthread_mutex_lock(&c->lock);
     entry *e = find(c, key);
     const cb_cache_found found = !e ? CB_CACHE_FULL : e->filled ? CB_CACHE_HIT : CB_CACHE_FILL;
-    if (found == CB_CACHE_HIT) e->holders++;
+    if (found == CB_CACHE_HIT) e->pins++;
     pthread_mutex_unlock(&c->lock);
     *out = e;
     return found;
@@ -256,7 +256,7 @@ void cb_cache_filled(cb_cache *c, cb_cache_entry *e, bool there)
 void cb_cache_unpin(cb_cache *c, cb_cache_entry *e)
 {
     pthread_mutex_lock(&c->lock);
-    if (--e->holders == 0) {
+    if (--e->pins == 0) {
         settle(c, e);
         pthread_cond_broadcast(&c->changed);
     }
@@ -268,7 +268,7 @@ void cb_cache_pass(cb_cache *c, cb_cache_key key)
     pthread_mutex_lock(&c->lock);
     entry *e = find(c, key);
     if (e) count_use(e);
-    if (e && e->holders == 0) settle(c, e);
+    if (e && e->pins == 0) settle(c, e);
     pthread_mutex_unlock(&c->lock);
 }
 

@@ -225,14 +225,15 @@ static cubed_status read_stored(const cb_chunks *c, const cb_want *w, void *dst,
     if (!array) {
         const size_t size = cb_chunk_bytes_at(c->plan, w->node, w->idx);
         const size_t used = (size_t)cb_box_count(&box) * cubed_dtype_size(n->dtype);
-        if (!w->part && used < size) memset(dst, 0, size); /* behind the array's end */
-        return read_function(n, w->part ? w->part : &box, out->stride, dst, scratch, count, err);
+        if (!w->subread && used < size) memset(dst, 0, size); /* behind the array's end */
+        return read_function(n, w->subread ? w->subread : &box, out->stride, dst, scratch, count,
+                             err);
     }
-    if (w->part) {
+    if (w->subread) {
         int64_t lo[CUBED_MAX_NDIM], hi[CUBED_MAX_NDIM];
         for (int d = 0; d < box.ndim; d++) {
-            lo[d] = w->part->lo[d] - box.lo[d];
-            hi[d] = w->part->hi[d] - box.lo[d];
+            lo[d] = w->subread->lo[d] - box.lo[d];
+            hi[d] = w->subread->hi[d] - box.lo[d];
         }
         CB_TRY(cb_zarr_subread(array, w->idx, lo, hi, dst, scratch, &stored, err));
     } else if (cb_source_of(c, w->node) && cb_zarr_index_bytes(cb_zarr_get_meta(array)) > 0) {
@@ -303,8 +304,9 @@ static size_t runs_of(const cb_grid *g, const cb_want *w, size_t item, cb_box *f
     bool whole = true;
     first->ndim = g->ndim;
     for (int d = g->ndim - 1; d >= 0; d--) {
-        const int64_t at = cb_axis_lo(&g->axis[d], w->idx[d]), n = w->part->hi[d] - w->part->lo[d];
-        first->lo[d] = w->part->lo[d] - at;
+        const int64_t at = cb_axis_lo(&g->axis[d], w->idx[d]),
+                      n = w->subread->hi[d] - w->subread->lo[d];
+        first->lo[d] = w->subread->lo[d] - at;
         first->hi[d] = first->lo[d] + (whole ? 1 : n);
         if (whole) run *= (size_t)n;
         whole = whole && n == g->axis[d].chunk;
@@ -340,12 +342,12 @@ static cubed_status want_mapped(cb_chunks *c, const cb_want *w, cb_arena *scratc
     const size_t size = cb_chunk_bytes(c->plan, w->node), item = cubed_dtype_size(n->dtype);
     char key[4096];
     cb_box first;
-    const size_t run = w->part ? runs_of(n->grid, w, item, &first) : size;
-    const size_t bytes = w->part ? (size_t)cb_box_count(w->part) * item : size;
+    const size_t run = w->subread ? runs_of(n->grid, w, item, &first) : size;
+    const size_t bytes = w->subread ? (size_t)cb_box_count(w->subread) * item : size;
     *there = false;
-    if (w->part && run < LEAST_MAPPED_RUN) return CUBED_OK;
+    if (w->subread && run < LEAST_MAPPED_RUN) return CUBED_OK;
     const int64_t begun = cb_clock_thread_ns();
-    if (w->part && !cb_map_pays(&c->mapped, &c->copied)) {
+    if (w->subread && !cb_map_pays(&c->mapped, &c->copied)) {
         CB_TRY(read_stored(c, w, w->buffer, out, scratch, count, err));
         add_cost(&c->copied, bytes, begun);
         *there = true;
@@ -353,13 +355,13 @@ static cubed_status want_mapped(cb_chunks *c, const cb_want *w, cb_arena *scratc
     }
     CB_TRY(cb_zarr_chunk_key(cb_zarr_get_meta(array), cb_zarr_path(array), w->idx, key, sizeof key,
                              err));
-    void *data = cb_map_open(cb_zarr_store(array), key, size, !w->part, &c->cut, w->node + 1);
+    void *data = cb_map_open(cb_zarr_store(array), key, size, !w->subread, &c->cut, w->node + 1);
     *there = data != NULL;
     if (!data) return CUBED_OK;
     count->present++;
     out->data = data;
     count->stored_read += bytes;
-    if (w->part) {
+    if (w->subread) {
         int64_t extents[CUBED_MAX_NDIM];
         for (int d = 0; d < n->grid->ndim; d++)
             out->lo[d] = cb_axis_lo(&n->grid->axis[d], w->idx[d]);
@@ -391,10 +393,10 @@ cubed_status cb_chunks_want(cb_chunks *c, const cb_want *want, cb_arena *scratch
     const size_t item = cubed_dtype_size(n->dtype);
     const int ndim = n->grid->ndim;
     int64_t extents[CUBED_MAX_NDIM];
-    if (want->part) {
-        count->bytes_read += (size_t)cb_box_count(want->part) * item;
-        memcpy(out->lo, want->part->lo, sizeof out->lo);
-        for (int d = 0; d < ndim; d++) extents[d] = want->part->hi[d] - want->part->lo[d];
+    if (want->subread) {
+        count->bytes_read += (size_t)cb_box_count(want->subread) * item;
+        memcpy(out->lo, want->subread->lo, sizeof out->lo);
+        for (int d = 0; d < ndim; d++) extents[d] = want->subread->hi[d] - want->subread->lo[d];
     } else {
         for (int d = 0; d < ndim; d++) out->lo[d] = cb_axis_lo(&n->grid->axis[d], want->idx[d]);
         cb_grid_stored(n->grid, want->idx, extents);
@@ -405,7 +407,7 @@ cubed_status cb_chunks_want(cb_chunks *c, const cb_want *want, cb_arena *scratch
     if (want->there) return CUBED_OK;
     if (cb_node_is_intermediate(n)) count->present++;
     if (cb_node_is_intermediate(n)) return cb_intermediate_want(c, want, scratch, out, count, err);
-    if (want->reuse && !want->part && c->cache && c->plan->reused[want->node])
+    if (want->reuse && !want->subread && c->cache && c->plan->reused[want->node])
         return want_kept(c, want, scratch, out, count, err);
     if (want->mapped && c->maps && is_mappable(c->plan, want->node)) {
         bool there;

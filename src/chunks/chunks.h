@@ -92,10 +92,10 @@ typedef struct cb_pinned {
 
 typedef struct cb_want {
     int node;
-    const int64_t *idx; /* of the chunk */
-    const cb_box *part; /* elements of it, of a node that has parts (chunks/need.h); NULL: all */
-    bool reuse;         /* it will be read once more, so it may be kept when it had to be decoded */
-    bool copied;        /* what is kept so is copied to the buffer */
+    const int64_t *idx;    /* of the chunk */
+    const cb_box *subread; /* a part of it, in elements (chunks/need.h); NULL: all */
+    bool reuse;  /* it will be read once more, so it may be kept when it had to be decoded */
+    bool copied; /* what is kept so is copied to the buffer */
     bool
         mapped; /* it may be where the system keeps its file: for loops that read it, see cb_chunks_check */
     const void *there; /* it has been brought, and lies there; else NULL */
@@ -123,26 +123,28 @@ bool cb_chunks_is_kept(const cb_chunks *c, int node, int64_t chunk);
  * is not to be used then, and is not put. */
 CUBED_MUST_CHECK cubed_status cb_chunks_check(const cb_chunks *c, cubed_error *err);
 
-typedef struct cb_want_block {
+typedef struct cb_want_codec_block {
     int node;
     const int64_t *idx; /* of the chunk */
     size_t at;          /* a byte of the chunk in the block */
     cubed_range run;    /* bytes that are read one after another, `at` among them */
-    void *buffer;       /* of cb_node_block_bytes */
-} cb_want_block;
+    void *buffer;       /* of cb_node_codec_block_bytes */
+} cb_want_codec_block;
 
-typedef struct cb_pinned_block {
+typedef struct cb_pinned_codec_block {
     const char *data;
     cubed_range bytes; /* of the chunk */
     void *kept;        /* NULL: it is in the buffer */
-} cb_pinned_block;
+} cb_pinned_codec_block;
 
 /* Decodes a block of a chunk, all of it: to the buffer or, where another run has a part of it, too, to where it is kept for
- * that. There it stays until cb_chunks_unpin_block, before which nothing may be put. Takes what reading a part takes. */
-CUBED_MUST_CHECK cubed_status cb_chunks_want_block(const cb_chunks *c, const cb_want_block *want,
-                                                   cb_arena *scratch, cb_pinned_block *out,
-                                                   cb_task_count *count, cubed_error *err);
-void cb_chunks_unpin_block(const cb_chunks *c, cb_pinned_block *block);
+ * that. There it stays until cb_chunks_unpin_codec_block, before which nothing may be put. Takes what reading a part takes. */
+CUBED_MUST_CHECK cubed_status cb_chunks_want_codec_block(const cb_chunks *c,
+                                                         const cb_want_codec_block *want,
+                                                         cb_arena *scratch,
+                                                         cb_pinned_codec_block *out,
+                                                         cb_task_count *count, cubed_error *err);
+void cb_chunks_unpin_codec_block(const cb_chunks *c, cb_pinned_codec_block *block);
 /* Says that the chunk need not be kept for a read that was done without. */
 void cb_chunks_pass(cb_chunks *c, int node, const int64_t *idx);
 

@@ -4,13 +4,13 @@
 #include "base/error.h"
 #include "chunks/state.h"
 
-static cubed_status read_block(const cb_chunks *c, const cb_want_block *w, void *dst,
-                               cb_pinned_block *out, cb_arena *scratch, cb_task_count *count,
+static cubed_status read_block(const cb_chunks *c, const cb_want_codec_block *w, void *dst,
+                               cb_pinned_codec_block *out, cb_arena *scratch, cb_task_count *count,
                                cubed_error *err)
 {
     const cb_zarr_array *array = cb_array_of(c, w->node);
     uint64_t stored;
-    CB_TRY(cb_zarr_read_block(array, w->idx, w->at, dst, &out->bytes, scratch, &stored, err));
+    CB_TRY(cb_zarr_read_codec_block(array, w->idx, w->at, dst, &out->bytes, scratch, &stored, err));
     cb_count_stored(array, stored, count);
     return CUBED_OK;
 }
@@ -22,7 +22,7 @@ static bool is_shared(cubed_range block, cubed_range run)
 }
 
 /* *shared: the block that `at` is in is. Blocks in the midst of a run are not looked at. */
-static cubed_status find_shared(const cb_chunks *c, const cb_want_block *w, bool *shared,
+static cubed_status find_shared(const cb_chunks *c, const cb_want_codec_block *w, bool *shared,
                                 size_t *first, cb_arena *scratch, cb_task_count *count,
                                 cubed_error *err)
 {
@@ -31,10 +31,10 @@ static cubed_status find_shared(const cb_chunks *c, const cb_want_block *w, bool
     uint64_t stored;
     *shared = false;
     if (!c->cache) return CUBED_OK;
-    if (w->at > w->run.offset && end - w->at >= cb_node_block_bytes(c->plan, w->node))
+    if (w->at > w->run.offset && end - w->at >= cb_node_codec_block_bytes(c->plan, w->node))
         return CUBED_OK;
-    CB_TRY(
-        cb_zarr_find_block(cb_array_of(c, w->node), w->idx, w->at, &block, scratch, &stored, err));
+    CB_TRY(cb_zarr_find_codec_block(cb_array_of(c, w->node), w->idx, w->at, &block, scratch,
+                                    &stored, err));
     count->stored_read += stored;
     *shared = block.size > 0 && is_shared(block, w->run);
     *first = (size_t)block.offset;
@@ -43,17 +43,18 @@ static cubed_status find_shared(const cb_chunks *c, const cb_want_block *w, bool
 
 /* The entry of a shared block, which has room for any block of the array: chunks may be exchanged by others. Which bytes it
  * has is said before them. */
-static cb_cache_found pin_block(const cb_chunks *c, const cb_want_block *w, size_t first,
+static cb_cache_found pin_block(const cb_chunks *c, const cb_want_codec_block *w, size_t first,
                                 cb_cache_entry **entry)
 {
     const int64_t chunk = cb_grid_ravel(c->plan->ir.nodes[w->node].grid, w->idx);
-    const cb_cache_key key = {w->node, CB_CACHE_BLOCK,
+    const cb_cache_key key = {w->node, CB_CACHE_CODEC_BLOCK,
                               chunk * (int64_t)cb_chunk_bytes(c->plan, w->node) + (int64_t)first};
-    return cb_cache_pin(c->cache, key, cb_kept_block_bytes(c->plan, w->node), 2, entry);
+    return cb_cache_pin(c->cache, key, cb_kept_codec_block_bytes(c->plan, w->node), 2, entry);
 }
 
-cubed_status cb_chunks_want_block(const cb_chunks *c, const cb_want_block *w, cb_arena *scratch,
-                                  cb_pinned_block *out, cb_task_count *count, cubed_error *err)
+cubed_status cb_chunks_want_codec_block(const cb_chunks *c, const cb_want_codec_block *w,
+                                        cb_arena *scratch, cb_pinned_codec_block *out,
+                                        cb_task_count *count, cubed_error *err)
 {
     _Static_assert(sizeof out->bytes <= CB_ARENA_ALIGN, "which bytes a block has");
     cb_cache_entry *entry = NULL;
@@ -65,7 +66,7 @@ cubed_status cb_chunks_want_block(const cb_chunks *c, const cb_want_block *w, cb
     if (shared) found = pin_block(c, w, first, &entry);
     char *kept = entry ? cb_cache_data(entry) : NULL;
     char *data = kept ? kept + CB_ARENA_ALIGN : w->buffer;
-    *out = (cb_pinned_block){.data = data, .kept = entry};
+    *out = (cb_pinned_codec_block){.data = data, .kept = entry};
     if (found == CB_CACHE_HIT) {
         memcpy(&out->bytes, kept, sizeof out->bytes);
         count->present++;
@@ -81,7 +82,7 @@ cubed_status cb_chunks_want_block(const cb_chunks *c, const cb_want_block *w, cb
     return st;
 }
 
-void cb_chunks_unpin_block(const cb_chunks *c, cb_pinned_block *block)
+void cb_chunks_unpin_codec_block(const cb_chunks *c, cb_pinned_codec_block *block)
 {
     if (block->kept) cb_cache_unpin(c->cache, block->kept);
     block->kept = NULL;

@@ -406,12 +406,3 @@ void cb_fetch_done(cb_fetcher *f, cb_fetch *x)
     settle(x);
     pthread_mutex_unlock(&f->lock);
 }
-
-bool cb_fetch_has(cb_fetcher *f, cb_cache_key key)
-{
-    part *p;
-    pthread_mutex_lock(&f->lock);
-    const bool has = find(f, key, &p) != NULL;
-    pthread_mutex_unlock(&f->lock);
-    return has;
-}

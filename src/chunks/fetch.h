@@ -72,7 +72,5 @@ cb_fetch *cb_fetch_try(cb_fetcher *f, cb_cache_key key, cb_zarr_fetched *out);
 /* Memory behind what came, as far as the buffer goes. */
 void *cb_fetch_room(cb_fetch *x, size_t behind);
 void cb_fetch_done(cb_fetcher *f, cb_fetch *x);
-/* Whether it was asked for, and nobody has taken it. */
-bool cb_fetch_has(cb_fetcher *f, cb_cache_key key);
 
 #endif

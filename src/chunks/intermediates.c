@@ -356,10 +356,10 @@ cubed_status cb_intermediate_want(cb_chunks *c, const cb_want *want, cb_arena *s
     int64_t extents[CUBED_MAX_NDIM], lo[CUBED_MAX_NDIM], hi[CUBED_MAX_NDIM];
     char key[KEY_CAP];
     cb_grid_stored(g, want->idx, extents);
-    for (int d = 0; want->part && d < g->ndim; d++) {
+    for (int d = 0; want->subread && d < g->ndim; d++) {
         const int64_t first = cb_axis_lo(&g->axis[d], want->idx[d]);
-        lo[d] = want->part->lo[d] - first;
-        hi[d] = want->part->hi[d] - first;
+        lo[d] = want->subread->lo[d] - first;
+        hi[d] = want->subread->hi[d] - first;
     }
     if (c->options.own) {
         pthread_mutex_lock(&c->lock);
@@ -368,14 +368,14 @@ cubed_status cb_intermediate_want(cb_chunks *c, const cb_want *want, cb_arena *s
         CB_CHECK(ptr, err);
         if (ptr != cb_chunks_in_work(c)) {
             cb_dense_strides(g->ndim, extents, item, out->stride);
-            for (int d = 0; want->part && d < g->ndim; d++) ptr += lo[d] * out->stride[d];
+            for (int d = 0; want->subread && d < g->ndim; d++) ptr += lo[d] * out->stride[d];
             out->data = ptr;
             return CUBED_OK;
         }
     }
     CB_TRY(cb_chunks_open_work(c, err));
     chunk_key(c, want->node, chunk, key);
-    if (want->part)
+    if (want->subread)
         return get_part(c, key, g, extents, lo, hi, item, want->buffer, scratch->cancel, count,
                         err);
     return get_whole(c, want, key, chunk, scratch, out, count, err);

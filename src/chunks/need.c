@@ -108,16 +108,16 @@ size_t cb_node_subread_run(const cubed_plan *p, int node)
     return n->url ? stored_run(p, node) : 0;
 }
 
-size_t cb_node_block_bytes(const cubed_plan *p, int node)
+size_t cb_node_codec_block_bytes(const cubed_plan *p, int node)
 {
     const cb_node *n = &p->ir.nodes[node];
     if (!n->url || n->source || cb_node_waits_for(p, node)) return 0;
-    return cb_zarr_block_bytes(&p->storage[node]->meta);
+    return cb_zarr_codec_block_bytes(&p->storage[node]->meta);
 }
 
-size_t cb_kept_block_bytes(const cubed_plan *p, int node)
+size_t cb_kept_codec_block_bytes(const cubed_plan *p, int node)
 {
-    return CB_ARENA_ALIGN + cb_node_block_bytes(p, node);
+    return CB_ARENA_ALIGN + cb_node_codec_block_bytes(p, node);
 }
 
 bool cb_node_subread_is_whole(const cubed_plan *p, int node)

@@ -31,9 +31,9 @@ size_t cb_node_subread_run(const cubed_plan *p, int node);
 bool cb_node_subread_is_whole(const cubed_plan *p, int node);
 /* The most bytes of the blocks that a node's chunks can be decoded by, one after another: of codecs that have blocks, from
  * stores that do not have to wait for each. Else 0. */
-size_t cb_node_block_bytes(const cubed_plan *p, int node);
+size_t cb_node_codec_block_bytes(const cubed_plan *p, int node);
 
 /* What keeping one takes. */
-size_t cb_kept_block_bytes(const cubed_plan *p, int node);
+size_t cb_kept_codec_block_bytes(const cubed_plan *p, int node);
 
 #endif

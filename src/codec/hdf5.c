@@ -202,7 +202,7 @@ const cubed_codec_vtable cb_codec_hdf5_lz4 = {
 
 /* --- Masks -------------------------------------------------------------------------------------------- */
 
-/* The chain reads the four bytes in front: see cb_codec_mask. */
+/* The chain reads the four bytes in front: see mask_of in chain.c. */
 static cubed_status decode_mask(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
                                 const void *src, size_t src_size, void *dst, size_t dst_cap,
                                 size_t *got, void *scratch, size_t scratch_size, cubed_error *err)

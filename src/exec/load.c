@@ -23,24 +23,24 @@ cubed_status cb_load_chunk(const cb_task *t, const cb_load *load, const int64_t 
     cb_grid_box(t->plan->ir.nodes[load->node].grid, idx, &part);
     if (load->subread) {
         cb_box_intersect(&part, image, &part);
-        want.part = &part;
+        want.subread = &part;
     } else {
         want.reuse = is_reused(load, &part, image);
     }
-    if (t->help && !want.part) CB_TRY(cb_help_take(t->help, &want, t->arena, t->count, err));
+    if (t->help && !want.subread) CB_TRY(cb_help_take(t->help, &want, t->arena, t->count, err));
     return cb_task_want(t, &want, out, err);
 }
 
-void cb_load_place(const cb_task *t, const cb_load *load, const int64_t *idx, const cb_pinned *held,
-                   const cb_box *box, const cb_view *dst)
+void cb_load_place(const cb_task *t, const cb_load *load, const int64_t *idx,
+                   const cb_pinned *pinned, const cb_box *box, const cb_view *dst)
 {
     cb_box part = *box, elements;
     int64_t seen[CUBED_MAX_NDIM] = {0};
     cb_grid_box(t->plan->ir.nodes[load->node].grid, idx, &elements);
     if (!cb_map_preimage(load->map, &elements, &part)) return;
-    const int64_t at = cb_map_strides(load->map, held->lo, held->stride, part.lo, seen);
+    const int64_t at = cb_map_strides(load->map, pinned->lo, pinned->stride, part.lo, seen);
     cb_box_copy(&part, cubed_dtype_size(load->dtype), dst->base, box->lo, dst->stride,
-                held->data + at, part.lo, seen);
+                pinned->data + at, part.lo, seen);
 }
 
 cubed_status cb_load_gather(const cb_task *t, const cb_load *load, const cb_box *box,
@@ -55,9 +55,9 @@ cubed_status cb_load_gather(const cb_task *t, const cb_load *load, const cb_box 
     memcpy(idx, cover.lo, sizeof idx);
     do {
         size_t mark = cb_arena_mark(t->arena);
-        cb_pinned held;
-        CB_TRY(cb_load_chunk(t, load, idx, &image, buffer, &held, err));
-        cb_load_place(t, load, idx, &held, box, dst);
+        cb_pinned pinned;
+        CB_TRY(cb_load_chunk(t, load, idx, &image, buffer, &pinned, err));
+        cb_load_place(t, load, idx, &pinned, box, dst);
         cb_arena_release(t->arena, mark);
     } while (cb_odometer_next(&cover, idx));
     return CUBED_OK;

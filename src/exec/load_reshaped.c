@@ -6,7 +6,7 @@
 
 typedef struct pieces {
     const cb_map *map; /* from the shape before to the array */
-    cb_pinned held;
+    cb_pinned pinned;
     char *base;
     size_t size;
 } pieces;
@@ -24,8 +24,8 @@ static bool copy_piece(void *ctx, const cb_box *from, const int64_t *stride, int
 {
     const pieces *p = ctx;
     int64_t seen[CUBED_MAX_NDIM] = {0};
-    const int64_t first = cb_map_strides(p->map, p->held.lo, p->held.stride, from->lo, seen);
-    cb_box_copy(from, p->size, p->base + at, from->lo, stride, p->held.data + first, from->lo,
+    const int64_t first = cb_map_strides(p->map, p->pinned.lo, p->pinned.stride, from->lo, seen);
+    cb_box_copy(from, p->size, p->base + at, from->lo, stride, p->pinned.data + first, from->lo,
                 seen);
     return false;
 }
@@ -52,7 +52,7 @@ cubed_status cb_load_reshaped(const cb_task *t, const cb_load *load, const cb_bo
             !cb_reshape_pieces(&r, to, dst->stride, &part, any, NULL))
             continue;
         size_t mark = cb_arena_mark(t->arena);
-        CB_TRY(cb_load_chunk(t, load, idx, &image, chunk, &p.held, err));
+        CB_TRY(cb_load_chunk(t, load, idx, &image, chunk, &p.pinned, err));
         (void)cb_reshape_pieces(&r, to, dst->stride, &part, copy_piece, &p);
         cb_arena_release(t->arena, mark);
     } while (cb_odometer_next(&cover, idx));

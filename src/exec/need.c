@@ -13,7 +13,7 @@ size_t cb_load_bytes(const cubed_plan *p, const cb_load *load, const int64_t *ex
 {
     size_t bytes = cubed_dtype_size(load->dtype);
     if (load->piecewise)
-        return CB_LONGEST_VECTOR * bytes + cb_node_block_bytes(p, load->node) + bytes;
+        return CB_LONGEST_VECTOR * bytes + cb_node_codec_block_bytes(p, load->node) + bytes;
     if (!load->subread) return cb_chunk_bytes(p, load->node);
     for (int d = 0; d < load->map->ndim_out; d++)
         bytes = cb_sat_mul(bytes, (size_t)cb_load_extent(p, load, d, extents));

@@ -113,10 +113,10 @@ static cubed_status read_in_place(const cb_task *t, const cb_box *kept, void *to
     const cb_grid *g = t->plan->ir.nodes[node].grid;
     int64_t idx[CUBED_MAX_NDIM];
     const cb_want want = {.node = node, .idx = idx, .buffer = to};
-    cb_pinned held;
+    cb_pinned pinned;
     for (int d = 0; d < g->ndim; d++) idx[d] = cb_axis_find(&g->axis[d], kept->lo[d]);
-    CB_TRY(cb_task_want(t, &want, &held, err));
-    if (held.data != to) memcpy(to, held.data, cb_chunk_bytes(t->plan, node));
+    CB_TRY(cb_task_want(t, &want, &pinned, err));
+    if (pinned.data != to) memcpy(to, pinned.data, cb_chunk_bytes(t->plan, node));
     return CUBED_OK;
 }
 
@@ -269,7 +269,7 @@ static bool concerns(const copier *c, const cb_box *some)
     return false;
 }
 
-static void place(const copier *c, const int64_t *source_idx, const cb_pinned *held,
+static void place(const copier *c, const int64_t *source_idx, const cb_pinned *pinned,
                   const cb_box *into)
 {
     int64_t idx[CUBED_MAX_NDIM];
@@ -281,7 +281,7 @@ static void place(const copier *c, const int64_t *source_idx, const cb_pinned *h
         cb_box box;
         chunk_strides(c, idx, view.stride);
         chunk_elements(c, idx, &box);
-        cb_load_place(c->t, c->load, source_idx, held, &box, &view);
+        cb_load_place(c->t, c->load, source_idx, pinned, &box, &view);
     } while (cb_odometer_next(into, idx));
 }
 
@@ -373,13 +373,13 @@ static cubed_status read_chunks(const copier *c, cubed_error *err)
     int64_t n = cb_box_count(&cover), k;
     while ((k = atomic_fetch_add(&c->coop->next, 1)) < n) {
         size_t mark = cb_arena_mark(t->arena);
-        cb_pinned held;
+        cb_pinned pinned;
         CB_TRY(cb_task_check(t, err));
         chunk_index(&cover, k, idx);
         if (!chunks_of(c, idx, &domain, &into) || !concerns(c, &into)) continue;
         ask_ahead(c, &cover, &domain);
-        CB_TRY(cb_load_chunk(t, c->load, idx, &image, buffer, &held, err));
-        place(c, idx, &held, &into);
+        CB_TRY(cb_load_chunk(t, c->load, idx, &image, buffer, &pinned, err));
+        place(c, idx, &pinned, &into);
         cb_arena_release(t->arena, mark);
     }
     return CUBED_OK;

@@ -399,19 +399,20 @@ static cubed_status read_in_place(const cb_operands *r, int i, cubed_error *err)
     int64_t idx[CUBED_MAX_NDIM], strides[CUBED_MAX_NDIM];
     const cb_want want = {
         .node = node, .idx = idx, .reuse = reuse, .copied = true, .buffer = x->tile};
-    cb_pinned held;
+    cb_pinned pinned;
     for (int d = 0; d < g->ndim; d++) idx[d] = cb_axis_find(&g->axis[d], x->box.lo[d]);
-    CB_TRY(cb_task_want(t, &want, &held, err));
+    CB_TRY(cb_task_want(t, &want, &pinned, err));
     bool whole = dense_bytes(&r->block[i]) == chunk_strides(t, node, idx, strides);
-    if (held.data == x->tile) {
+    if (pinned.data == x->tile) {
         if (!whole) close_up(x, strides, item);
     } else if (whole && !is_clobbered(r, i)) {
-        r->block[i].data = (void *)(uintptr_t)held.data;
+        r->block[i].data = (void *)(uintptr_t)pinned.data;
         return CUBED_OK;
     } else {
         int64_t dense[CUBED_MAX_NDIM];
         cb_dense_strides(g->ndim, x->shape, item, dense);
-        cb_box_copy(&x->box, item, x->tile, x->box.lo, dense, held.data, held.lo, held.stride);
+        cb_box_copy(&x->box, item, x->tile, x->box.lo, dense, pinned.data, pinned.lo,
+                    pinned.stride);
     }
     r->block[i].data = x->tile;
     return CUBED_OK;
@@ -445,10 +446,10 @@ static cubed_status copy_range(const cb_operands *r, int i, int64_t lo, int64_t 
         size_t bytes = (size_t)(end - lo) * size;
         part.lo[axis] = lo;
         part.hi[axis] = end;
-        const cb_want want = {.node = node, .idx = idx, .part = &part, .buffer = to};
-        cb_pinned held;
-        CB_TRY(cb_task_want(t, &want, &held, err));
-        if (held.data != to) memcpy(to, held.data, bytes);
+        const cb_want want = {.node = node, .idx = idx, .subread = &part, .buffer = to};
+        cb_pinned pinned;
+        CB_TRY(cb_task_want(t, &want, &pinned, err));
+        if (pinned.data != to) memcpy(to, pinned.data, bytes);
         to += bytes;
         lo = end;
     }

@@ -46,7 +46,7 @@ static void set_pieces(const cubed_plan *p, const cb_stage_reduce *r, int inner,
     for (int v = 0; v < b->nloads; v++) {
         cb_load *l = &b->loads[v];
         if (l->kind != CB_LOAD_STORED || !l->subread || l->tile) continue;
-        const size_t block = cb_node_block_bytes(p, l->node);
+        const size_t block = cb_node_codec_block_bytes(p, l->node);
         l->piecewise = block > 0 && cb_load_bytes(p, l, extents) / block >= LEAST_PIECES &&
                        is_in_order(p, r, l, inner, extents);
     }

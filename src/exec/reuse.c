@@ -60,7 +60,7 @@ static uint64_t shared_blocks(const cubed_plan *p)
             const cb_load *l = &r->body.branches[0].loads[v];
             if (l->kind != CB_LOAD_STORED || !l->piecewise) continue;
             const uint64_t count = cb_sat_mul((size_t)r->rows + 1, p->max_workers);
-            bytes = cb_sat_add(bytes, kept_bytes(count, cb_kept_block_bytes(p, l->node)));
+            bytes = cb_sat_add(bytes, kept_bytes(count, cb_kept_codec_block_bytes(p, l->node)));
         }
         all = cb_max_size(all, bytes);
     }

@@ -266,18 +266,18 @@ static cubed_status bring_piece(const cb_vm *vm, vm_load *l, int64_t next, char 
 {
     const cb_task *t = vm->task;
     const int64_t size = (int64_t)l->size, end = l->piece.row + vm->run * size;
-    const cb_want_block want = {.node = l->load->node,
-                                .idx = l->piece.idx,
-                                .at = (size_t)next,
-                                .run = {(uint64_t)l->piece.row, (size_t)(vm->run * size)},
-                                .buffer = to};
-    cb_pinned_block *b = &l->piece.block;
-    cb_chunks_unpin_block(t->chunks, b);
-    CB_TRY(cb_chunks_want_block(t->chunks, &want, t->arena, b, t->count, err));
+    const cb_want_codec_block want = {.node = l->load->node,
+                                      .idx = l->piece.idx,
+                                      .at = (size_t)next,
+                                      .run = {(uint64_t)l->piece.row, (size_t)(vm->run * size)},
+                                      .buffer = to};
+    cb_pinned_codec_block *b = &l->piece.block;
+    cb_chunks_unpin_codec_block(t->chunks, b);
+    CB_TRY(cb_chunks_want_codec_block(t->chunks, &want, t->arena, b, t->count, err));
     const int64_t first = (int64_t)b->bytes.offset, shift = carried ? 0 : first % size;
     int64_t bytes = (int64_t)b->bytes.size;
     if (first > next || first + bytes <= next || (carried && first < next)) {
-        cb_chunks_unpin_block(t->chunks, b);
+        cb_chunks_unpin_codec_block(t->chunks, b);
         return cb_fail(err, CUBED_E_IO, "a chunk has been changed while it was read");
     }
     if (b->kept && !carried && shift == 0) {
@@ -285,7 +285,7 @@ static cubed_status bring_piece(const cb_vm *vm, vm_load *l, int64_t next, char 
     } else if (b->kept) {
         bytes = cb_min_i64(bytes, end - first);
         memcpy(to + shift, b->data, (size_t)bytes);
-        cb_chunks_unpin_block(t->chunks, b);
+        cb_chunks_unpin_codec_block(t->chunks, b);
     } else if (shift > 0) {
         memmove(to + shift, to, (size_t)bytes);
     }
@@ -320,7 +320,7 @@ void cb_vm_unpin(cb_vm *vm)
 {
     for (int v = 0; v < vm->branch->nloads; v++) {
         vm_load *l = &vm->loads[v];
-        if (l->how == LOAD_PIECES) cb_chunks_unpin_block(vm->task->chunks, &l->piece.block);
+        if (l->how == LOAD_PIECES) cb_chunks_unpin_codec_block(vm->task->chunks, &l->piece.block);
     }
 }
 

@@ -77,8 +77,8 @@ CUBED_MUST_CHECK cubed_status cb_load_chunk(const cb_task *t, const cb_load *loa
 
 /* Copies what of that chunk belongs to `box`, of the domain, into `dst`, a view over the box's axes. The
  * chunk and the box must meet. */
-void cb_load_place(const cb_task *t, const cb_load *load, const int64_t *idx, const cb_pinned *held,
-                   const cb_box *box, const cb_view *dst);
+void cb_load_place(const cb_task *t, const cb_load *load, const int64_t *idx,
+                   const cb_pinned *pinned, const cb_box *box, const cb_view *dst);
 
 /* Loads the part of a stored node that `load` sees of `box` into `dst`, a view over the box's axes.
  * `buffer` has cb_load_bytes. */

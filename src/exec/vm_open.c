@@ -13,13 +13,13 @@ static void *load_register(const cb_vm *vm, int v)
     return vm->regs + (size_t)v * vm->prog->reg_size;
 }
 
-/* Whether what `o` holds is what `l` needs of chunk `idx`. */
+/* Whether what `o` has pinned is what `l` needs of chunk `idx`. */
 static bool same_chunk(const vm_load *o, const vm_load *l, const int64_t *idx, const cb_grid *g)
 {
     if (o->load->node != l->load->node || o->load->subread != l->load->subread) return false;
     if (o->load->subread) return cb_map_equal(o->load->map, l->load->map);
     for (int d = 0; d < g->ndim; d++) {
-        if (o->held.lo[d] != cb_axis_lo(&g->axis[d], idx[d])) return false;
+        if (o->pinned.lo[d] != cb_axis_lo(&g->axis[d], idx[d])) return false;
     }
     return true;
 }
@@ -34,13 +34,14 @@ static cubed_status open_single_chunk(cb_vm *vm, vm_load *l, const cb_box *box, 
     for (const vm_load *o = vm->loads; o < l && !l->resident; o++) {
         l->resident = o->resident && same_chunk(o, l, cover->lo, g);
         if (!l->resident) continue;
-        l->held = o->held;
+        l->pinned = o->pinned;
         if (l->load->reuse != CB_REUSE_NONE) cb_chunks_pass(t->chunks, l->load->node, cover->lo);
     }
-    if (!l->resident) CB_TRY(cb_load_chunk(t, l->load, cover->lo, image, l->chunk, &l->held, err));
+    if (!l->resident)
+        CB_TRY(cb_load_chunk(t, l->load, cover->lo, image, l->chunk, &l->pinned, err));
     l->resident = true;
-    l->base =
-        l->held.data + cb_map_strides(l->load->map, l->held.lo, l->held.stride, box->lo, l->stride);
+    l->base = l->pinned.data +
+              cb_map_strides(l->load->map, l->pinned.lo, l->pinned.stride, box->lo, l->stride);
     return CUBED_OK;
 }
 

@@ -16,7 +16,7 @@ typedef struct vm_pieces {
     int64_t origin, row; /* element 0 of the box, and of the run */
     int64_t lo, hi;      /* what of it is at `data` */
     const char *data;
-    cb_pinned_block block; /* the last one, which may be kept elsewhere than in the buffer */
+    cb_pinned_codec_block block; /* the last one, which may be kept elsewhere than in the buffer */
 } vm_pieces;
 
 typedef struct vm_load {
@@ -42,7 +42,7 @@ typedef struct vm_load {
     void *chunk; /* STORED: buffer of one chunk or a part of it, or of a piece */
     bool resident;
     union {
-        cb_pinned held;
+        cb_pinned pinned;
         vm_pieces piece;                 /* PIECES */
         int64_t box_idx[CUBED_MAX_NDIM]; /* CHUNK_POSITION: element 0 of the box, in the array */
     };

@@ -17,8 +17,6 @@ typedef enum cb_rolling_kind {
     CB_ROLLING_KINDS
 } cb_rolling_kind;
 
-#define CB_ROLLING_MAX_PLANES 3
-
 typedef struct cb_rolling_fns {
     int planes;
     /* The states of n elements. */

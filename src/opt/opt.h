@@ -8,7 +8,7 @@
  *   split.c     reductions with few tasks become partial reductions and a merge
  *   siblings.c  stored nodes become stages; those that read the same inputs share one
  *   tile.c      how many output chunks a task makes
- *   spread.c    reductions of fewer tasks than workers are made piece by piece
+ *   split_output.c   reductions of fewer tasks than workers are made piece by piece
  *   passes.c    copies whose grids fit badly go through intermediates, which
  *               rechunk.c finds, and rechunk_tile.c the tiles of their tasks;
  *               rechunk_judge.c says what they cost where something is computed

@@ -100,7 +100,7 @@ cb_grid cb_plan_object_grid(const cb_zarr_meta *m);
 cb_grid cb_plan_zarr_grid(const cb_zarr_meta *m);
 /* What a run's tables take, at most: per node, target and stage; per chunk of an intermediate, where it is and how many
  * will read it, beside a bit for whether it exists; and per task that is held while it waits for chunks: no more
- * than CB_RUN_WINDOW, or one of each stage. The runtime asserts them. */
+ * than CB_RUN_WINDOW, or one of each stage. src/run and src/chunks assert them. */
 #define CB_RUN_NODE_BYTES   ((size_t)96)
 #define CB_RUN_TARGET_BYTES ((size_t)3072)
 #define CB_RUN_STAGE_BYTES  ((size_t)80)

@@ -50,7 +50,7 @@ typedef struct cb_load {
     bool
         subread; /* STORED: of a chunk only the part that a block needs is read. Set by exec/traffic.c */
     /* STORED: the part is decoded block by block of its codec, as a reduction comes to them. Set by
-     * exec/reduce_block.c */
+     * exec/reduce_ways.c */
     bool piecewise;
 } cb_load;
 

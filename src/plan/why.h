@@ -19,7 +19,7 @@ typedef enum cb_why {
     CB_WHY_LONG = 10,
     CB_WHY_MEMORY = 11,      /* divide.c */
     CB_WHY_PARTIAL = 12,     /* split.c */
-    CB_WHY_SPREAD = 13,      /* spread.c */
+    CB_WHY_SPREAD = 13,      /* split_output.c */
     CB_WHY_RECHUNK = 14,     /* passes.c */
     CB_WHY_BLOCK_INPUT = 15, /* blocks.c */
     CB_WHY_FINER = 16,       /* blocks.c */

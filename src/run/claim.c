@@ -108,7 +108,7 @@ cubed_status cb_claim_check_own(const cb_claim *c, cubed_error *err)
 {
     char key[4096];
     cubed_object_info info;
-    CB_TRY(cb_key_join(key, sizeof key, c->path, CB_RUN_MARK, err));
+    CB_TRY(cb_key_join(key, sizeof key, c->path, CB_RUN_RECORD, err));
     CB_TRY(cb_store_find(c->store, key, &info, err));
     if (cb_version_equal(&info.version, &c->version)) return CUBED_OK;
     return cb_fail(err, CUBED_E_EXISTS,

@@ -52,7 +52,7 @@ static cubed_status look(void *ctx, const char *key, uint64_t size, cubed_error 
             CB_TRY(add_folder(l->zone, &l->folders, key, name, err));
     }
     const char *name = strrchr(key, '/');
-    if (strcmp(name ? name + 1 : key, CB_RUN_MARK) != 0) return CUBED_OK;
+    if (strcmp(name ? name + 1 : key, CB_RUN_RECORD) != 0) return CUBED_OK;
     return add(l->zone, &l->recorded, key, name ? (size_t)(name - key) : 0, err);
 }
 

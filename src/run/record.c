@@ -51,7 +51,7 @@ cubed_status cb_run_record_read(cubed_store *store, const char *path, cb_zone *z
     cubed_status st;
     memset(out, 0, sizeof *out);
     *version = (cubed_object_version){""};
-    CB_TRY(cb_key_join(key, sizeof key, path, CB_RUN_MARK, err));
+    CB_TRY(cb_key_join(key, sizeof key, path, CB_RUN_RECORD, err));
     cb_buf_init(&text, store->alloc);
     st = cb_store_read_object(store, key, MAX_BYTES, &text, &info, &why);
     if (st == CUBED_OK) {
@@ -72,7 +72,7 @@ cubed_status cb_run_record_write(cubed_store *store, const char *path, const cb_
 {
     char key[4096];
     cb_buf text;
-    CB_TRY(cb_key_join(key, sizeof key, path, CB_RUN_MARK, err));
+    CB_TRY(cb_key_join(key, sizeof key, path, CB_RUN_RECORD, err));
     cb_buf_init(&text, store->alloc);
     json_t *o =
         json_pack("{s:i,s:s,s:s,s:s,s:s,s:s,s:I,s:s,s:s,s:b,s:s,s:i}", "version", VERSION, "plan",
@@ -92,7 +92,7 @@ cubed_status cb_run_record_write(cubed_store *store, const char *path, const cb_
 cubed_status cb_run_record_remove(cubed_store *store, const char *path, cubed_error *err)
 {
     char key[4096];
-    CB_TRY(cb_key_join(key, sizeof key, path, CB_RUN_MARK, err));
+    CB_TRY(cb_key_join(key, sizeof key, path, CB_RUN_RECORD, err));
     return cb_store_del(store, key, err);
 }
 

@@ -9,7 +9,7 @@
 #include "base/owner.h"
 #include "store/store.h"
 
-#define CB_RUN_MARK ".cubed-run"
+#define CB_RUN_RECORD ".cubed-run"
 /* Of names with their zero: a plan's, a run's, a point in time, that of an array that will replace another. */
 #define CB_RUN_PLAN_CAP   33
 #define CB_RUN_NAME_CAP   33

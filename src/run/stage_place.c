@@ -64,7 +64,7 @@ static cubed_status add_staged(void *ctx, const char *key, uint64_t size, cubed_
     char to[4096];
     const char *rest = key + strlen(l->p->staged) + 1;
     (void)size;
-    if (strcmp(rest, CB_RUN_MARK) == 0 || is_document(rest) != l->documents) return CUBED_OK;
+    if (strcmp(rest, CB_RUN_RECORD) == 0 || is_document(rest) != l->documents) return CUBED_OK;
     CB_TRY(cb_key_join(to, sizeof to, l->p->name, rest, err));
     return add_pair(l, key, to, err);
 }
@@ -75,7 +75,7 @@ static cubed_status add_old(void *ctx, const char *key, uint64_t size, cubed_err
     key_pairs *l = ctx;
     const char *part = key + strlen(l->p->name) + 1;
     (void)size;
-    if (strcmp(part, CB_RUN_MARK) == 0) return CUBED_OK;
+    if (strcmp(part, CB_RUN_RECORD) == 0) return CUBED_OK;
     for (; strchr(part, '/'); part = strchr(part, '/') + 1) {
         char name[256] = "";
         const size_t n = strcspn(part, "/");
@@ -160,7 +160,7 @@ typedef struct foreign {
 static bool is_document(const char *name)
 {
     static const char *const docs[] = {"zarr.json", ".zarray",    ".zattrs",
-                                       ".zgroup",   ".zmetadata", CB_RUN_MARK};
+                                       ".zgroup",   ".zmetadata", CB_RUN_RECORD};
     for (size_t i = 0; i < sizeof docs / sizeof *docs; i++) {
         if (strcmp(name, docs[i]) == 0) return true;
     }

@@ -925,5 +925,3 @@ void cb_http_wake(cb_http *h)
     atomic_store(&h->woken, true);
     curl_multi_wakeup(h->multi);
 }
-
-const char *cb_http_version(void) { return LIBCURL_VERSION; }

@@ -118,7 +118,6 @@ const char *cb_http_header(const cb_http_call *c, const char *name);
 int64_t cb_http_date(const cb_http_call *c, const char *name);
 /* Adds a header. */
 void cb_http_put_header(cb_http_call *c, const char *name, const char *value);
-const char *cb_http_version(void);
 /* The file of certificates that this system believes in; NULL: one of those that libcurl knows is there, or none is. */
 const char *cb_http_find_certificates(const char *known_file, const char *known_folder);
 

@@ -159,7 +159,7 @@ size_t cb_zarr_subread_run(const cb_zarr_meta *m)
     return cb_codec_chain_ranged(&m->codecs) ? ENCODED_RUN : 0;
 }
 
-size_t cb_zarr_block_bytes(const cb_zarr_meta *m)
+size_t cb_zarr_codec_block_bytes(const cb_zarr_meta *m)
 {
     const cb_codec_step *s = cb_zarr_is_irregular(m) ? NULL : cb_codec_chain_ranged(&m->codecs);
     return s ? cb_codec_block_bound(s) : 0;
@@ -350,9 +350,9 @@ static cubed_status decode_block(const cb_zarr_array *z, encoded_chunk *e, size_
                                  scratch, err);
 }
 
-cubed_status cb_zarr_find_block(const cb_zarr_array *z, const int64_t *idx, size_t at,
-                                cubed_range *block, cb_arena *scratch, uint64_t *stored,
-                                cubed_error *err)
+cubed_status cb_zarr_find_codec_block(const cb_zarr_array *z, const int64_t *idx, size_t at,
+                                      cubed_range *block, cb_arena *scratch, uint64_t *stored,
+                                      cubed_error *err)
 {
     char key[4096];
     cubed_error why = CUBED_ERROR_INIT;
@@ -368,9 +368,9 @@ cubed_status cb_zarr_find_block(const cb_zarr_array *z, const int64_t *idx, size
     return cb_context(err, st, "%s: chunk %s", z->store->url, key);
 }
 
-cubed_status cb_zarr_read_block(const cb_zarr_array *z, const int64_t *idx, size_t at, void *dst,
-                                cubed_range *block, cb_arena *scratch, uint64_t *stored,
-                                cubed_error *err)
+cubed_status cb_zarr_read_codec_block(const cb_zarr_array *z, const int64_t *idx, size_t at,
+                                      void *dst, cubed_range *block, cb_arena *scratch,
+                                      uint64_t *stored, cubed_error *err)
 {
     char key[4096];
     cubed_error why = CUBED_ERROR_INIT;
@@ -382,7 +382,7 @@ cubed_status cb_zarr_read_block(const cb_zarr_array *z, const int64_t *idx, size
     if (st == CUBED_OK) return st;
     if (st == CUBED_E_NOT_FOUND) {
         const size_t from = at - at % item, left = z->meta.codecs.chunk_bytes - from;
-        const size_t n = cb_min_size(cb_zarr_block_bytes(&z->meta) / item * item, left);
+        const size_t n = cb_min_size(cb_zarr_codec_block_bytes(&z->meta) / item * item, left);
         cb_zarr_fill(&z->meta, dst, n);
         *block = (cubed_range){from, n};
         *stored = 0;

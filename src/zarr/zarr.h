@@ -193,18 +193,19 @@ CUBED_MUST_CHECK cubed_status cb_zarr_subread(const cb_zarr_array *z, const int6
                                               cb_arena *scratch, uint64_t *stored,
                                               cubed_error *err);
 /* The most bytes of a block, where chunks can be decoded block by block; else 0. */
-size_t cb_zarr_block_bytes(const cb_zarr_meta *meta);
+size_t cb_zarr_codec_block_bytes(const cb_zarr_meta *meta);
 /* Which block of a chunk byte `at` of the decoded chunk is in, by the chunk's first bytes: *block says which bytes of the
  * chunk that are, none where the chunk is not there. Takes what cb_zarr_subread takes. */
-CUBED_MUST_CHECK cubed_status cb_zarr_find_block(const cb_zarr_array *z, const int64_t *idx,
-                                                 size_t at, cubed_range *block, cb_arena *scratch,
-                                                 uint64_t *stored, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_zarr_find_codec_block(const cb_zarr_array *z, const int64_t *idx,
+                                                       size_t at, cubed_range *block,
+                                                       cb_arena *scratch, uint64_t *stored,
+                                                       cubed_error *err);
 /* Decodes the block of a chunk that byte `at` of the decoded chunk is in: all of it, to dst, which has room for
- * cb_zarr_block_bytes. *block says which bytes of the chunk that are. Takes what cb_zarr_subread takes. */
-CUBED_MUST_CHECK cubed_status cb_zarr_read_block(const cb_zarr_array *z, const int64_t *idx,
-                                                 size_t at, void *dst, cubed_range *block,
-                                                 cb_arena *scratch, uint64_t *stored,
-                                                 cubed_error *err);
+ * cb_zarr_codec_block_bytes. *block says which bytes of the chunk that are. Takes what cb_zarr_subread takes. */
+CUBED_MUST_CHECK cubed_status cb_zarr_read_codec_block(const cb_zarr_array *z, const int64_t *idx,
+                                                       size_t at, void *dst, cubed_range *block,
+                                                       cb_arena *scratch, uint64_t *stored,
+                                                       cubed_error *err);
 /* Encodes and stores a whole chunk in C order; at the edge the caller has filled what is beyond
  * the shape. `missing`: it is made of chunks that are not there, so that where the fill value is null it need not be
  * either. Thread-safe for different chunks. */

@@ -221,11 +221,11 @@ static const char blocks[] =
 enum { BLOCK = 65536, MEET = 3 * BLOCK + 4000, FOUND = 4096 };
 
 static cubed_status want_block(fixture *f, size_t at, cubed_range run, void *buffer,
-                               cb_arena *arena, cb_pinned_block *out, cb_task_count *count)
+                               cb_arena *arena, cb_pinned_codec_block *out, cb_task_count *count)
 {
     const int64_t chunk = 1;
-    const cb_want_block want = {f->node, &chunk, at, run, buffer};
-    return cb_chunks_want_block(f->chunks, &want, arena, out, count, NULL);
+    const cb_want_codec_block want = {f->node, &chunk, at, run, buffer};
+    return cb_chunks_want_codec_block(f->chunks, &want, arena, out, count, NULL);
 }
 
 /* Block number `k` of the second chunk, as a run wants it; whether it is kept for another one. */
@@ -233,7 +233,7 @@ static bool bring_block(fixture *f, int k, cubed_range run, cb_arena *arena, cb_
 {
     const size_t mark = cb_arena_mark(arena);
     void *buffer;
-    cb_pinned_block got;
+    cb_pinned_codec_block got;
     assert_int_equal(cb_arena_alloc(arena, chunk_size, "block", &buffer, NULL), CUBED_OK);
     const size_t at = (size_t)k * BLOCK < run.offset ? run.offset : (size_t)k * BLOCK;
     assert_int_equal(want_block(f, at, run, buffer, arena, &got, count), CUBED_OK);
@@ -242,7 +242,7 @@ static bool bring_block(fixture *f, int k, cubed_range run, cb_arena *arena, cb_
     assert_int_equal(got.bytes.size, BLOCK);
     assert_true(kept == (got.data != buffer));
     assert_memory_equal(got.data, (char *)(f->data + CHUNK) + k * BLOCK, BLOCK);
-    cb_chunks_unpin_block(f->chunks, &got);
+    cb_chunks_unpin_codec_block(f->chunks, &got);
     assert_null(got.kept);
     cb_arena_release(arena, mark);
     return kept;
@@ -317,7 +317,7 @@ static void test_blocks_of_chunks_that_change(void **state)
     fixture f;
     char path[160], aside[176];
     cb_task_count count = {0};
-    cb_pinned_block got;
+    cb_pinned_codec_block got;
     const cubed_range run = {0, MEET};
     void *buffer;
     (void)state;
@@ -436,7 +436,7 @@ static void want_part(const fixture *f, int64_t lo, int64_t n, bool mapped)
     assert_int_equal(cb_arena_alloc(arena, (size_t)n * sizeof *f->data, "part", &buffer, NULL),
                      CUBED_OK);
     const cb_want want = {
-        .node = f->node, .idx = &k, .part = &part, .mapped = true, .buffer = buffer};
+        .node = f->node, .idx = &k, .subread = &part, .mapped = true, .buffer = buffer};
     must(cb_chunks_want(f->chunks, &want, arena, &held, &count, NULL), &(cubed_error){0});
     assert_int_equal(is_mapped(f, held.data), mapped);
     assert_int_equal(held.lo[0], mapped ? 0 : lo);

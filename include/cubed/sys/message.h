@@ -46,7 +46,7 @@ typedef struct cubed_range_message {
     cubed_task_range range;
     uint32_t timeout_ms; /* see cubed_run_options */
     char run[40];        /* a name of at most CUBED_RUN_NAME_CAP bytes with its zero */
-    char plan[40];       /* what cubed_run_id gives; "": not known */
+    char plan[40];       /* what cubed_plan_get_id gives; "": not known */
     bool driven;         /* by one that hears of every task (cubed_run): nobody reads notes */
 } cubed_range_message;
 
