@@ -285,10 +285,11 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_unfinished_format(cubed_context *c
 typedef enum cubed_leftover {
     CUBED_LEFTOVER_CHUNKS, /* of an array that was never finished, or one that was replaced */
     CUBED_LEFTOVER_INTERMEDIATES,
-    CUBED_LEFTOVER_FILE,  /* which was being written, under a temporary name */
-    CUBED_LEFTOVER_UPLOAD /* of an object in parts, which was not completed */
+    CUBED_LEFTOVER_FILE,   /* which was being written, under a temporary name */
+    CUBED_LEFTOVER_UPLOAD, /* of an object in parts, which was not completed */
+    CUBED_LEFTOVER_RUN /* of a run in parts that was not finished: it stays, without CUBED_CLEAN_DETACHED */
 } cubed_leftover;
-/* Told of everything that is removed: a path in the store, and what it is. */
+/* Told of everything that is removed, and of runs in parts that stay: a path in the store, and what it is. */
 typedef void (*cubed_clean_fn)(void *ctx, const char *path, cubed_leftover what);
 #define CUBED_CLEAN_DRY_RUN  1u /* only tell */
 #define CUBED_CLEAN_DETACHED 2u /* runs in parts, too, which nobody is known to work on */

@@ -367,7 +367,7 @@ static PyObject *plan_info(PyObject *object, PyObject *args)
     (void)args;
     cubed_plan_get_info(((core_plan *)object)->plan, &i);
     return Py_BuildValue(
-        "{sisisLsKsKsKsKsIsKsKsKsKsKsdsdsKszsO}", "num_stages", i.num_stages, "num_arrays",
+        "{sisisLsKsKsKsKsIsKsKsKsKsKsdsdsKszsOsO}", "num_stages", i.num_stages, "num_arrays",
         i.num_arrays, "num_tasks", (long long)i.num_tasks, "allowed_mem",
         (unsigned long long)i.allowed_mem, "reserved_mem", (unsigned long long)i.reserved_mem,
         "projected_mem", (unsigned long long)i.projected_mem, "metadata_mem",
@@ -377,7 +377,7 @@ static PyObject *plan_info(PyObject *object, PyObject *args)
         (unsigned long long)i.bytes_written, "requests", (unsigned long long)i.requests, "seconds",
         i.seconds, "compute_seconds", i.compute_seconds, "result_bytes",
         (unsigned long long)i.result_bytes, "work_dir", i.work_dir, "code",
-        i.code ? Py_True : Py_False);
+        i.code ? Py_True : Py_False, "resumable", i.resumable ? Py_True : Py_False);
 }
 
 static PyObject *plan_warnings(PyObject *object, PyObject *args)

@@ -35,6 +35,11 @@ static void tell(void *ctx, const char *path, cubed_leftover what)
                                         "an unfinished upload"};
     told *t = ctx;
     t->n++;
+    if (what == CUBED_LEFTOVER_RUN) {
+        cli_say(stdout, "left an unfinished run of workers in %s%s%s: --detached removes it\n",
+                t->place, *path ? ": " : "", path);
+        return;
+    }
     cli_say(stdout, "%s %s of %s%s%s\n",
             t->flags & CUBED_CLEAN_DRY_RUN ? "would remove" : "removed", names[what], t->place,
             *path ? ": " : "", path);

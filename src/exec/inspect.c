@@ -19,6 +19,7 @@ void cubed_plan_get_info(const cubed_plan *p, cubed_plan_info *info)
     info->cache_budget = cb_min_size(p->cache_bytes, cb_plan_spare(p, true));
     info->result_bytes = p->result_bytes;
     info->work_dir = p->work_dir;
+    info->resumable = cb_plan_is_known(p);
     for (int i = 0; i < p->ir.nnodes; i++) {
         const cb_node *n = &p->ir.nodes[i];
         info->num_arrays += n->stored;

@@ -377,6 +377,11 @@ class Plan(PlanTotals):
         from cubed.runtime._failures import running  # late: takes a while
         from cubed.runtime.types import dispatch  # late: takes a while
 
+        if resume and not self._info["resumable"]:
+            warn(
+                "resume is True, but the run begins anew: it reads from objects that are sliced, "
+                "whose contents nobody can compare with what they were"
+            )
         e = self.executor
         engine = e.begin()
         plan, stored = self._plan, self._in_store
@@ -579,7 +584,8 @@ def compute(
     optimize_function : callable or None
         One of :mod:`cubed.core.optimization`, for code that passes them: there is one planner.
     resume : bool or None
-        Take up what an earlier run of the same computation left. None: leave nothing.
+        Take up what an earlier run of the same computation left. None: leave nothing. Arrays whose
+        contents nobody knows (of objects that are sliced) make it begin anew, which is a warning.
     compile_function : callable or None
         Gets each function of users that works on blocks, when the plan is made, and gives what
         runs in its place with the same arguments: ``numba.njit``. It travels to workers as
