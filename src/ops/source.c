@@ -36,6 +36,7 @@ cubed_status cubed_array_open(cubed_context *ctx, const char *url, cubed_array *
                  .dtype = m->dtype,
                  .url = url,
                  .version = cb_zarr_opened_version(z)->text,
+                 .place = place.text,
                  .attrs = m->attrs,
                  .zarr_format = m->format,
                  .has_fill = m->format == 2 ? !m->fill_is_null : !cb_zarr_fill_is_zero(m),

@@ -1,5 +1,7 @@
+#define XXH_INLINE_ALL
 #include <inttypes.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "base/error.h"
 #include "opt/opt.h"
@@ -14,13 +16,39 @@ typedef struct numbering {
         const cubed_array *key;
         int number;
     } * slot;
-    size_t cap;
+    /* The same from what a Zarr array is read from: 1 + the number of the first one that is; 0: no slot's. */
+    int *source;
+    size_t cap, used; /* slots */
 } numbering;
 
 static void free_numbering(const numbering *m)
 {
     cb_free(m->alloc, m->order, m->room * sizeof(cubed_array *));
     cb_free(m->alloc, m->slot, m->cap * sizeof *m->slot);
+    cb_free(m->alloc, m->source, m->cap * sizeof *m->source);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static const char *place_of(const cb_node *n) { return n->place ? n->place : n->url; }
+
+/* Whether two arrays that were opened are one, which has not been written anew in between. */
+static bool same_source(const cb_node *a, const cb_node *b)
+{
+    return strcmp(place_of(a), place_of(b)) == 0 && same_text(a->version, b->version) &&
+           a->dtype == b->dtype && cb_grid_equal(a->grid, b->grid) && a->region == b->region;
+}
+
+/* The slot of the source that is this one, or an empty one. */
+static size_t find_source(const numbering *m, const cb_node *n)
+{
+    size_t i = (size_t)XXH3_64bits(place_of(n), strlen(place_of(n))) & (m->cap - 1);
+    while (m->source[i] && !same_source(&m->order[m->source[i] - 1]->node, n))
+        i = (i + 1) & (m->cap - 1);
+    return i;
 }
 
 static size_t find(const numbering *m, const cubed_array *key)
@@ -32,30 +60,46 @@ static size_t find(const numbering *m, const cubed_array *key)
 
 static bool widen_slots(numbering *m)
 {
-    numbering wider = {.cap = m->cap ? 2 * m->cap : 64};
+    numbering wider = *m;
+    wider.cap = m->cap ? 2 * m->cap : 64;
     wider.slot = cb_alloc_zero(m->alloc, wider.cap * sizeof *wider.slot);
-    if (!wider.slot) return false;
+    wider.source = cb_alloc_zero(m->alloc, wider.cap * sizeof *wider.source);
+    if (!wider.slot || !wider.source) {
+        cb_free(m->alloc, wider.slot, wider.cap * sizeof *wider.slot);
+        cb_free(m->alloc, wider.source, wider.cap * sizeof *wider.source);
+        return false;
+    }
     for (size_t i = 0; i < m->cap; i++) {
         if (m->slot[i].key) wider.slot[find(&wider, m->slot[i].key)] = m->slot[i];
+        if (m->source[i])
+            wider.source[find_source(&wider, &m->order[m->source[i] - 1]->node)] = m->source[i];
     }
     cb_free(m->alloc, m->slot, m->cap * sizeof *m->slot);
-    m->slot = wider.slot;
-    m->cap = wider.cap;
+    cb_free(m->alloc, m->source, m->cap * sizeof *m->source);
+    *m = wider;
     return true;
 }
 
-/* Gives the next number to a node that has none. */
+/* Gives the next number to a node that has none; to a Zarr array that was opened before, that of the first one. */
 static cubed_status put(numbering *m, cubed_array *key, cubed_error *err)
 {
+    int number = (int)m->count;
     if (m->count >= CB_MAX_NODES)
         return cb_fail(err, CUBED_E_BUDGET, "the plan has more than %d operations", CB_MAX_NODES);
-    if ((2 * (m->count + 1) > m->cap && !widen_slots(m)) ||
+    if ((2 * (m->used + 1) > m->cap && !widen_slots(m)) ||
         !cb_list_grow(m->alloc, &m->order, m->count, &m->room, sizeof(cubed_array *)))
         return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
-    size_t i = find(m, key);
-    m->slot[i].key = key;
-    m->slot[i].number = (int)m->count;
-    m->order[m->count++] = key;
+    if (key->node.kind == CB_NODE_ZARR) {
+        int *source = &m->source[find_source(m, &key->node)];
+        if (*source)
+            number = *source - 1;
+        else
+            *source = number + 1;
+    }
+    m->slot[find(m, key)].number = number;
+    m->slot[find(m, key)].key = key;
+    m->used++;
+    if (number == (int)m->count) m->order[m->count++] = key;
     return CUBED_OK;
 }
 

@@ -55,8 +55,9 @@ typedef struct cb_node {
     const char *url;    /* ZARR: STORE::PATH; results: where to, else NULL */
     const char *writes; /* results in memory: cubed_target.writes */
     const char *name;   /* results in memory: cubed_target.name */
-    /* ZARR: of the metadata when it was opened. Does not travel: a plan that is loaded is of what it finds. */
-    const char *version;
+    /* ZARR: of the metadata when it was opened, and where that was (cb_place.text). They do not travel: a plan that is
+     * loaded is of what it finds. */
+    const char *version, *place;
     int zarr_format;    /* results with url; Zarr arrays, views and copies of them */
     const char *codecs; /* results with url; NULL: default */
     const char *attrs;  /* JSON text, NULL: none */

@@ -1,5 +1,6 @@
 """One place in two spellings: never a source and its result, nor two results."""
 
+import json
 import os
 import pickle
 import shlex
@@ -64,6 +65,29 @@ def spell(text, tree):
 def unharmed(tree, x):
     z = zarr.open_array(tree / "d/s.zarr/g/x", mode="r")
     return np.array_equal(z[...], x)
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_an_array_that_is_opened_twice_is_read_once(place, spelling):
+    tree, x = place
+    once = ("eval", "3 * a", "--in", "a=d/s.zarr::g/x", "--json")
+    twice = ("eval", "2 * a + b", *once[2:], "--in", f"b={spell(spelling, tree)}")
+    a, b = (json.loads(check(run(*args, "--plan")).out)["bytes_read"] for args in (once, twice))
+    assert a == b
+    done = check(run(*twice, *QUIET))
+    np.testing.assert_array_equal(done.arrays()["result"], 3 * x)
+
+
+def test_an_array_that_is_opened_before_and_after_it_was_written_is_two(place):
+    tree, x = place
+    before = cubed.from_zarr("d/s.zarr/g/x")
+    (other,) = cubed.compute(before + 0)
+    zarr.create_array(tree / "d/s.zarr/g/x", data=x + 1, chunks=(2, 3), overwrite=True)
+    after = cubed.from_zarr("d/s.zarr/g/x")
+    np.testing.assert_array_equal(after.compute(), x + 1)
+    with pytest.raises(cubed.exceptions.FormatError):
+        (before + after).compute()
+    np.testing.assert_array_equal(other, x)
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
