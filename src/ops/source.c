@@ -23,20 +23,21 @@ cubed_status cubed_array_open(cubed_context *ctx, const char *url, cubed_array *
     CB_GO(cb_place_open(&ctx->stores, &place, false, &store, err));
     CB_GO(cb_zarr_open(store, &ctx->codecs, place.path, &z, err));
     const cb_zarr_meta *m = cb_zarr_get_meta(z);
-    if (cb_file_fixed_url(store)) {
-        place.store = cb_file_fixed_url(store);
-        cb_buf fixed;
-        cb_buf_init(&fixed, cb_zone_allocator(zone));
-        cb_place_put_url(&place, &fixed);
-        url = fixed.failed ? NULL : cb_zone_strdup(zone, fixed.data);
-        cb_buf_free(&fixed);
+    const char *fixed = cb_file_fixed_url(store);
+    if (fixed) {
+        place.store = fixed;
+        cb_buf text;
+        cb_buf_init(&text, cb_zone_allocator(zone));
+        cb_place_put_url(&place, &text);
+        url = text.failed ? NULL : cb_zone_strdup(zone, text.data);
+        cb_buf_free(&text);
         if (!url) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory to open %s", place.given));
     }
     cb_node n = {.kind = CB_NODE_ZARR,
                  .dtype = m->dtype,
                  .url = url,
                  .version = cb_zarr_opened_version(z)->text,
-                 .place = place.text,
+                 .place = fixed ? url : place.text,
                  .attrs = m->attrs,
                  .zarr_format = m->format,
                  .has_fill = m->format == 2 ? !m->fill_is_null : !cb_zarr_fill_is_zero(m),

@@ -228,6 +228,20 @@ def test_a_branch_that_moves_is_noticed(tmp_path):
         assert (zarr.open_array(out / "result")[:5] == 1).all()
 
 
+def test_a_branch_that_was_opened_twice_is_two_arrays_when_it_moved(tmp_path):
+    path = tmp_path / "ice"
+    repo, arrays, _ = make(path)
+    before = cubed.from_zarr(path, "large")
+    session = repo.writable_session("main")
+    zarr.open_group(session.store)["large"][:5] = 9
+    session.commit("third")
+    after = cubed.from_zarr(path, "large")
+    values = arrays["large"].copy()
+    values[:5] = 9
+    got = (before.astype("i4") * 256 + after).compute()
+    np.testing.assert_array_equal(got, arrays["large"].astype("i4") * 256 + values)
+
+
 def test_damaged_objects(tmp_path):
     path = tmp_path / "ice"
     _, arrays, first = make(path)
