@@ -218,7 +218,9 @@ static const char blocks[] =
     "\"noshuffle\", \"blocksize\": 8192}}]";
 
 /* Two runs meet within the fourth block; a find takes the first bytes of the chunk. */
-enum { BLOCK = 65536, MEET = 3 * BLOCK + 4000, FOUND = 4096 };
+#define BLOCK ((size_t)65536)
+#define MEET  (3 * BLOCK + 4000)
+#define FOUND ((size_t)4096)
 
 static cubed_status want_block(fixture *f, size_t at, cubed_range run, void *buffer,
                                cb_arena *arena, cb_pinned_codec_block *out, cb_task_count *count)
@@ -235,13 +237,13 @@ static bool bring_block(fixture *f, int k, cubed_range run, cb_arena *arena, cb_
     void *buffer;
     cb_pinned_codec_block got;
     assert_int_equal(cb_arena_alloc(arena, chunk_size, "block", &buffer, NULL), CUBED_OK);
-    const size_t at = (size_t)k * BLOCK < run.offset ? run.offset : (size_t)k * BLOCK;
+    const size_t first = (size_t)k * BLOCK, at = first < run.offset ? (size_t)run.offset : first;
     assert_int_equal(want_block(f, at, run, buffer, arena, &got, count), CUBED_OK);
     const bool kept = got.kept != NULL;
-    assert_int_equal(got.bytes.offset, k * BLOCK);
+    assert_int_equal(got.bytes.offset, first);
     assert_int_equal(got.bytes.size, BLOCK);
     assert_true(kept == (got.data != buffer));
-    assert_memory_equal(got.data, (char *)(f->data + CHUNK) + k * BLOCK, BLOCK);
+    assert_memory_equal(got.data, (char *)(f->data + CHUNK) + first, BLOCK);
     cb_chunks_unpin_codec_block(f->chunks, &got);
     assert_null(got.kept);
     cb_arena_release(arena, mark);

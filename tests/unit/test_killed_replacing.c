@@ -107,7 +107,7 @@ typedef void (*step_fn)(const fixture *f, cubed_context *ctx);
 static bool do_step(const fixture *f, step_fn fn, int deadly_change)
 {
     int status;
-    fflush(NULL);
+    assert_int_equal(fflush(NULL), 0);
     const pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
@@ -133,22 +133,23 @@ static void end(const cubed_error *err)
     _exit(1);
 }
 
-static void compute(cubed_context *ctx, cubed_array *x, const fixture *f, double *data)
+/* Of a target all but the array, which it takes over. */
+static void compute(cubed_context *ctx, cubed_array *x, cubed_target to)
 {
     cubed_error err = CUBED_ERROR_INIT;
     cubed_run_options o = CUBED_RUN_OPTIONS_INIT;
     cubed_plan *plan;
-    (void)ctx;
-    const cubed_target t = {.array = x,
-                            .url = data ? NULL : f->path,
-                            .data = data,
-                            .zarr_format = f->zarr_format,
-                            .overwrite = true};
+    to.array = x;
     o.executor = "single-threaded";
-    if (cubed_plan_new(ctx, &t, 1, NULL, &plan, &err) != CUBED_OK) end(&err);
+    if (cubed_plan_new(ctx, &to, 1, NULL, &plan, &err) != CUBED_OK) end(&err);
     if (cubed_run(plan, &o, NULL, &err) != CUBED_OK) end(&err);
     cubed_plan_unref(plan);
     cubed_array_unref(x);
+}
+
+static cubed_target place_of(const fixture *f)
+{
+    return (cubed_target){.url = f->path, .zarr_format = f->zarr_format, .overwrite = true};
 }
 
 static cubed_array *open_array(const fixture *f, cubed_context *ctx)
@@ -170,7 +171,7 @@ static void store(const fixture *f, cubed_context *ctx)
     if (cubed_array_from_memory(ctx, CUBED_FLOAT64, 1, &shape, NULL, &chunk, values, &x, &err) !=
         CUBED_OK)
         end(&err);
-    compute(ctx, x, f, NULL);
+    compute(ctx, x, place_of(f));
 }
 
 static void negate(const fixture *f, cubed_context *ctx)
@@ -179,12 +180,12 @@ static void negate(const fixture *f, cubed_context *ctx)
     cubed_array *x = open_array(f, ctx), *y;
     if (cubed_elementwise(CUBED_OP_NEGATIVE, &x, 1, &y, &err) != CUBED_OK) end(&err);
     cubed_array_unref(x);
-    compute(ctx, y, f, NULL);
+    compute(ctx, y, place_of(f));
 }
 
 static void read_back(const fixture *f, cubed_context *ctx)
 {
-    compute(ctx, open_array(f, ctx), f, f->found);
+    compute(ctx, open_array(f, ctx), (cubed_target){.data = f->found});
 }
 
 static void clean(const fixture *f, cubed_context *ctx)
