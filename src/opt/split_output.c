@@ -10,7 +10,7 @@
 
 /* What a task should hold of the arrays that it reads. Each piece of a chunk that is mapped is a window, of which fewer cost
  * less; larger ones that are copied would leave the processor's cache before they are reduced (docs/benchmarks.md). */
-#define PIECE_BYTES ((size_t)8 << 20)
+#define PIECE_BYTES ((size_t)12 << 20)
 
 typedef struct spread {
     const cubed_plan *p; /* as it was */
@@ -62,7 +62,8 @@ static int64_t near_pieces(const cubed_plan *p, const cb_stage *s)
     const int64_t workers = (int64_t)p->max_workers;
     if (is_encoded(p, s)) return workers;
     const size_t piece = cb_min_size(PIECE_BYTES, (p->allowed_mem - p->reserved_mem) / 4 + 1);
-    const int64_t pieces = (int64_t)(block_bytes(p, s) / piece) + 1;
+    /* As many for each worker. */
+    const int64_t pieces = cb_ceil_div((int64_t)(block_bytes(p, s) / piece) + 1, workers) * workers;
     return cb_min_i64(cb_max_i64(pieces, 2 * workers), 64 * workers);
 }
 
