@@ -189,8 +189,7 @@ typedef struct cubed_plan_info {
     const char *work_dir; /* may be NULL */
     unsigned coop;        /* the most workers that share a task: 1, or see share_tasks */
     bool code;            /* it carries code: see cubed_plan_load_code */
-    bool
-        resumable; /* it reads from no functions, of which nobody knows whether they give the same again */
+    bool resumable; /* it reads from no functions, which may give something else the next time */
 } cubed_plan_info;
 /* work_dir belongs to the plan. */
 CUBED_API void cubed_plan_get_info(const cubed_plan *plan, cubed_plan_info *info);

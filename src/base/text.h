@@ -1,8 +1,16 @@
-/* UTF-8, base64 (RFC 4648), and times (RFC 3339). */
+/* UTF-8, base64 (RFC 4648), times (RFC 3339), and texts that may be none. */
 #ifndef CB_BASE_TEXT_H
 #define CB_BASE_TEXT_H
 
+#include <string.h>
+
 #include "cubed/base.h"
+
+/* NULL is like NULL alone. */
+static inline bool cb_text_equal(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
 
 /* The code point at s, which is valid UTF-8 (jansson checks), and the position behind it; NULL at the
  * end. */

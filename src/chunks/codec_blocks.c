@@ -21,29 +21,27 @@ static bool is_shared(cubed_range block, cubed_range run)
     return (block.offset < run.offset) != (block.offset + block.size > run.offset + run.size);
 }
 
-/* *shared: the block that `at` is in is. Blocks in the midst of a run are not looked at. */
-static cubed_status find_shared(const cb_chunks *c, const cb_want_codec_block *w, bool *shared,
-                                size_t *first, cb_arena *scratch, cb_task_count *count,
+/* The block that `at` is in, if it is shared, else none. Blocks in the midst of a run are not looked at. */
+static cubed_status find_shared(const cb_chunks *c, const cb_want_codec_block *w,
+                                cubed_range *block, cb_arena *scratch, cb_task_count *count,
                                 cubed_error *err)
 {
     const uint64_t end = w->run.offset + w->run.size;
-    cubed_range block;
     uint64_t stored;
-    *shared = false;
+    block->size = 0;
     if (!c->cache) return CUBED_OK;
     if (w->at > w->run.offset && end - w->at >= cb_node_codec_block_bytes(c->plan, w->node))
         return CUBED_OK;
-    CB_TRY(cb_zarr_find_codec_block(cb_array_of(c, w->node), w->idx, w->at, &block, scratch,
-                                    &stored, err));
+    CB_TRY(cb_zarr_find_codec_block(cb_array_of(c, w->node), w->idx, w->at, block, scratch, &stored,
+                                    err));
     count->stored_read += stored;
-    *shared = block.size > 0 && is_shared(block, w->run);
-    *first = (size_t)block.offset;
+    if (!is_shared(*block, w->run)) block->size = 0;
     return CUBED_OK;
 }
 
 /* The entry of a shared block, which has room for any block of the array: chunks may be exchanged by others. Which bytes it
  * has is said before them. */
-static cb_cache_found pin_block(const cb_chunks *c, const cb_want_codec_block *w, size_t first,
+static cb_cache_found pin_block(const cb_chunks *c, const cb_want_codec_block *w, uint64_t first,
                                 cb_cache_entry **entry)
 {
     const int64_t chunk = cb_grid_ravel(c->plan->ir.nodes[w->node].grid, w->idx);
@@ -60,10 +58,9 @@ cubed_status cb_chunks_want_codec_block(const cb_chunks *c, const cb_want_codec_
     cb_cache_entry *entry = NULL;
     cb_cache_found found = CB_CACHE_FULL;
     cubed_status st = CUBED_OK;
-    bool shared;
-    size_t first;
-    CB_TRY(find_shared(c, w, &shared, &first, scratch, count, err));
-    if (shared) found = pin_block(c, w, first, &entry);
+    cubed_range shared;
+    CB_TRY(find_shared(c, w, &shared, scratch, count, err));
+    if (shared.size > 0) found = pin_block(c, w, shared.offset, &entry);
     char *kept = entry ? cb_cache_data(entry) : NULL;
     char *data = kept ? kept + CB_ARENA_ALIGN : w->buffer;
     *out = (cb_pinned_codec_block){.data = data, .kept = entry};

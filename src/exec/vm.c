@@ -280,17 +280,14 @@ static cubed_status bring_piece(const cb_vm *vm, vm_load *l, int64_t next, char 
         cb_chunks_unpin_codec_block(t->chunks, b);
         return cb_fail(err, CUBED_E_IO, "a chunk has been changed while it was read");
     }
-    if (b->kept && !carried && shift == 0) {
-        to = NULL;
-    } else if (b->kept) {
-        bytes = cb_min_i64(bytes, end - first);
-        memcpy(to + shift, b->data, (size_t)bytes);
+    const char *at = carried || shift > 0 ? to + shift : b->data;
+    if (at != b->data) {
+        if (b->kept) bytes = cb_min_i64(bytes, end - first);
+        memmove(to + shift, b->data, (size_t)bytes);
         cb_chunks_unpin_codec_block(t->chunks, b);
-    } else if (shift > 0) {
-        memmove(to + shift, to, (size_t)bytes);
     }
     if (!carried) {
-        l->piece.data = to ? to + shift : b->data;
+        l->piece.data = at;
         l->piece.lo = first;
     }
     l->piece.hi = first + bytes;

@@ -5,9 +5,8 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/pool.h"
+#include "base/text.h"
 #include "ops/ops_pkg.h"
-
-static bool same_text(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
 
 /* "hours since 2000-01-01", or "none" */
 static void put_value(const json_t *v, cb_buf *out)
@@ -73,7 +72,7 @@ static cubed_status check_part(const cubed_array *first, const char *first_url,
                        g->ndim, f->ndim, first_url);
     for (int d = 0; d < f->ndim; d++) {
         const char *name = cubed_array_dim_name(x, d), *expected = cubed_array_dim_name(first, d);
-        if (!same_text(name, expected))
+        if (!cb_text_equal(name, expected))
             return cb_fail(err, CUBED_E_ARG, "%s: dimension %d is called %s, expected %s as in %s",
                            url, d, name ? name : "nothing", expected ? expected : "nothing",
                            first_url);
@@ -97,7 +96,7 @@ static cubed_status check_part(const cubed_array *first, const char *first_url,
 static int axis_of(const cubed_array *x, const char *dim)
 {
     for (int d = 0; dim && d < x->node.grid->ndim; d++) {
-        if (same_text(cubed_array_dim_name(x, d), dim)) return d;
+        if (cb_text_equal(cubed_array_dim_name(x, d), dim)) return d;
     }
     return dim ? -1 : 0;
 }

@@ -4,6 +4,7 @@
 #include <xxhash.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "opt/opt.h"
 
 /* Graph nodes in the order of their numbers, inputs before users. */
@@ -28,17 +29,12 @@ static void free_numbering(const numbering *m)
     cb_free(m->alloc, m->source, m->cap * sizeof *m->source);
 }
 
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 static const char *place_of(const cb_node *n) { return n->place ? n->place : n->url; }
 
 /* Whether two arrays that were opened are one, which has not been written anew in between. */
 static bool same_source(const cb_node *a, const cb_node *b)
 {
-    return strcmp(place_of(a), place_of(b)) == 0 && same_text(a->version, b->version) &&
+    return strcmp(place_of(a), place_of(b)) == 0 && cb_text_equal(a->version, b->version) &&
            a->dtype == b->dtype && cb_grid_equal(a->grid, b->grid) && a->region == b->region;
 }
 
@@ -96,8 +92,9 @@ static cubed_status put(numbering *m, cubed_array *key, cubed_error *err)
         else
             *source = number + 1;
     }
-    m->slot[find(m, key)].number = number;
-    m->slot[find(m, key)].key = key;
+    const size_t i = find(m, key);
+    m->slot[i].key = key;
+    m->slot[i].number = number;
     m->used++;
     if (number == (int)m->count) m->order[m->count++] = key;
     return CUBED_OK;

@@ -1,5 +1,6 @@
 /* The kinds of nodes, as a table. What several kinds have in common, or others have to ask a kind, is in its row; who makes
- * a kind, or does something with that one alone, names it. How a kind becomes instructions is in a second table, above this folder (exec/lower.c). */
+ * a kind, or does something with that one alone, names it. How a kind becomes instructions is in a second table, above this
+ * folder (exec/lower.c). */
 #ifndef CB_PLAN_KINDS_H
 #define CB_PLAN_KINDS_H
 

@@ -140,8 +140,7 @@ cubed_status cb_zarr_read_chunk(const cb_zarr_array *z, const int64_t *idx,
         cb_zarr_fill(&z->meta, dst, codecs->chunk_bytes);
         size = 0;
     } else if (st != CUBED_OK) {
-        if (err) *err = why;
-        return cb_context(err, st, "%s: chunk %s", z->store->url, key);
+        return cb_zarr_chunk_failed(z->store, key, st, &why, err);
     }
     if (stored) *stored = size;
     return CUBED_OK;
@@ -364,8 +363,7 @@ cubed_status cb_zarr_find_codec_block(const cb_zarr_array *z, const int64_t *idx
     cb_arena_release(scratch, mark);
     if (st == CUBED_E_NOT_FOUND) *block = (cubed_range){at, 0};
     if (st == CUBED_OK || st == CUBED_E_NOT_FOUND) return CUBED_OK;
-    if (err) *err = why;
-    return cb_context(err, st, "%s: chunk %s", z->store->url, key);
+    return cb_zarr_chunk_failed(z->store, key, st, &why, err);
 }
 
 cubed_status cb_zarr_read_codec_block(const cb_zarr_array *z, const int64_t *idx, size_t at,
@@ -388,8 +386,7 @@ cubed_status cb_zarr_read_codec_block(const cb_zarr_array *z, const int64_t *idx
         *stored = 0;
         return CUBED_OK;
     }
-    if (err) *err = why;
-    return cb_context(err, st, "%s: chunk %s", z->store->url, key);
+    return cb_zarr_chunk_failed(z->store, key, st, &why, err);
 }
 
 cubed_status cb_zarr_subread(const cb_zarr_array *z, const int64_t *idx, const int64_t *lo,
@@ -413,8 +410,7 @@ cubed_status cb_zarr_subread(const cb_zarr_array *z, const int64_t *idx, const i
         *stored = 0;
         return CUBED_OK;
     }
-    if (err) *err = why;
-    return cb_context(err, st, "%s: chunk %s", z->store->url, key);
+    return cb_zarr_chunk_failed(z->store, key, st, &why, err);
 }
 
 bool cb_zarr_is_fill(const cb_zarr_meta *m, const char *p, size_t n)

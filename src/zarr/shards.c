@@ -139,8 +139,7 @@ cubed_status cb_zarr_read_index(const cb_zarr_array *z, const int64_t *idx,
         memset(x->where, 0xff, index_bytes(codecs) - sizeof *x); /* nothing is there */
         return CUBED_OK;
     }
-    if (err) *err = why;
-    return cb_context(err, st, "%s: chunk %s", z->store->url, key);
+    return cb_zarr_chunk_failed(z->store, key, st, &why, err);
 }
 
 cubed_status cb_zarr_find_inner(const cb_zarr_array *z, const int64_t *idx, const void *index,

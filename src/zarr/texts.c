@@ -208,8 +208,7 @@ static cubed_status read_chunk(reading *r, const int64_t *idx, cubed_error *err)
     else if (st == CUBED_OK)
         st = put_object(r, &x, &why);
     if (st == CUBED_OK) return st;
-    if (err) *err = why;
-    return cb_context(err, st, "%s: chunk %s", r->store->url, key);
+    return cb_zarr_chunk_failed(r->store, key, st, &why, err);
 }
 
 static cubed_status read_chunks(reading *r, cubed_error *err)

@@ -94,6 +94,5 @@ cubed_status cb_zarr_find_whole(const cb_zarr_array *z, const int64_t *idx, bool
     /* Nobody shall take it for one that is there. */
     if (st == CUBED_OK && !*found) st = cb_store_del(z->store, key, &why);
     if (st == CUBED_OK) return CUBED_OK;
-    if (err) *err = why;
-    return cb_context(err, st, "%s: chunk %s", z->store->url, key);
+    return cb_zarr_chunk_failed(z->store, key, st, &why, err);
 }

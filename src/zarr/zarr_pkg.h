@@ -26,6 +26,15 @@ static inline bool cb_next_index(int ndim, const int64_t *extents, int64_t *at)
     return d >= 0;
 }
 
+/* The error of what was done with a chunk's object, and which that is. */
+static inline cubed_status cb_zarr_chunk_failed(const cubed_store *store, const char *key,
+                                                cubed_status st, const cubed_error *why,
+                                                cubed_error *err)
+{
+    if (err) *err = *why;
+    return cb_context(err, st, "%s: chunk %s", store->url, key);
+}
+
 /* Bytes of a fill value that are kept: longer items go on with zeros. */
 static inline size_t cb_fill_size(cubed_dtype dtype)
 {
