@@ -132,6 +132,35 @@ static PyTypeObject *add_type(PyObject *module, PyType_Spec *spec)
     return (PyTypeObject *)type;
 }
 
+/* The distribution that this module is part of. cubed/__init__.py names it, before it imports this module. */
+static const char distribution[] = "cubed-c";
+
+/* Raises an error if the package around this module is not its own. Cubed for Python, the distribution `cubed`, has modules
+ * of the same names: its installation overwrites ours, and its removal removes them. Xarray skips the chunk manager of a
+ * package that raises ModuleNotFoundError. Without a package, 0: tests load the module by its path. */
+static int check_package(void)
+{
+    PyObject *modules = PySys_GetObject("modules");
+    PyObject *package = modules ? PyDict_GetItemString(modules, "cubed") : NULL;
+    if (!package) return 0;
+    PyObject *named = PyObject_GetAttrString(package, "__distribution__");
+    const bool ours = named && PyUnicode_Check(named) &&
+                      PyUnicode_CompareWithASCIIString(named, distribution) == 0;
+    Py_XDECREF(named);
+    if (ours) return 0;
+    PyErr_Clear();
+    PyObject *file = PyObject_GetAttrString(package, "__file__");
+    const bool missing = !file || file == Py_None;
+    Py_XDECREF(file);
+    PyErr_Clear();
+    PyErr_Format(PyExc_ModuleNotFoundError,
+                 "the file __init__.py of the package cubed is %s, expected that of the "
+                 "distribution %s. The distribution cubed (Cubed for Python) has files in the same "
+                 "folder: uninstall both (pip uninstall cubed %s), then install the one you want",
+                 missing ? "missing" : "another distribution's", distribution, distribution);
+    return -1;
+}
+
 static int exec(PyObject *module)
 {
     core_state *s = core_get_state(module);
@@ -153,6 +182,7 @@ static int exec(PyObject *module)
                                    core_origin_methods,
                                    core_engine_methods,
                                    own_methods};
+    if (check_package() < 0) return -1;
     if (cubed_context_new(NULL, &s->ctx, &err) != CUBED_OK ||
         core_add_python_fn(s, &err) != CUBED_OK) {
         core_raise(&err);
@@ -166,7 +196,8 @@ static int exec(PyObject *module)
     if (!(s->array_type = add_type(module, &core_array_spec)) ||
         !(s->plan_type = add_type(module, &core_plan_spec)) ||
         PyModule_AddStringConstant(module, "version", cubed_version()) < 0 ||
-        PyModule_AddStringConstant(module, "libraries", cubed_libraries()) < 0)
+        PyModule_AddStringConstant(module, "libraries", cubed_libraries()) < 0 ||
+        PyModule_AddStringConstant(module, "distribution", distribution) < 0)
         return -1;
     return 0;
 }

@@ -7,6 +7,10 @@ standard, which are here, too.
 
 from __future__ import annotations
 
+#: The distribution that the package is installed from. The module _core refuses a package without
+#: it: Cubed for Python has a file of this name, too.
+__distribution__ = "cubed-c"
+
 from typing import TYPE_CHECKING, Any
 
 from cubed import _core

@@ -155,6 +155,7 @@ BlockOutput = tuple[str, Sequence[int], Sequence[int | tuple[int, ...]], Sequenc
 
 version: str
 libraries: str
+distribution: str
 
 class Array:
     @property

@@ -167,8 +167,9 @@ const cli_usage cmd_plot_usage = {
         "dimensions as a map, what has one as a series, over their coordinates. Several "
         "series along one dimension share a diagram. What has more elements than a picture has "
         "points is drawn by means of neighbours.\n"
-        "Xarray and Matplotlib draw, by the Python package: pip install 'cubed[plot]'. The Python "
-        "that has them is python3, or what the variable CUBED_PYTHON names.",
+        "Xarray and Matplotlib draw, through the Python package: pip install '.[plot]' in a clone "
+        "of Cubed installs all three. The Python that has them is python3, or the one that the "
+        "variable CUBED_PYTHON names.",
     .examples = "  cubed plot 'mean(t2m, dim=\"time\")' era5.zarr --out map.png\n"
                 "  cubed plot 'low = min(t2m, (\"lat\", \"lon\")); "
                 "high = max(t2m, (\"lat\", \"lon\"))' era5.zarr --out r.svg\n",

@@ -24,7 +24,7 @@ int cmd_lambda_package(int argc, char **argv)
         return cli_usage_error("lambda-package", "expected FILE.zip, got %d arguments",
                                argc - optind);
     const char *arguments[] = {"-m", "cubed.runtime.lambda_package", "--", argv[optind], NULL};
-    const int code = python_check("lambda-package", needed, 1, "writes the file", "cubed");
+    const int code = python_check("lambda-package", needed, 1, "writes the file", NULL);
     if (code != EXIT_SUCCESS) return code;
     return python_run(arguments) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -9,7 +9,7 @@ int picture_check(const char *verb)
 {
     static const python_module needed[] = {
         {"cubed", "the package cubed"}, {"xarray", "Xarray"}, {"matplotlib", "Matplotlib"}};
-    return python_check(verb, needed, 3, "draws", "cubed[plot]");
+    return python_check(verb, needed, 3, "draws", "plot");
 }
 
 cubed_status picture_draw(const cli_picture *p, cubed_context *ctx, const char *store,

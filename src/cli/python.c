@@ -31,26 +31,43 @@ int python_run(const char *const *arguments)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Exits with FIRST_MISSING and more for what is not there. Looking is much faster than importing. */
+/* Exits with FIRST_MISSING + i if module i is missing, or is a folder without __init__.py. It does not import them, which
+ * would take seconds. */
 enum { FIRST_MISSING = 3 };
 static const char look_up[] = "import importlib.util as u, sys; "
-                              "sys.exit(next((3 + i for i, m in enumerate(sys.argv[1:]) if "
-                              "u.find_spec(m) is None), 0))";
+                              "sys.exit(next((3 + i for i, s in enumerate(map(u.find_spec, "
+                              "sys.argv[1:])) if s is None or s.origin is None), 0))";
+
+/* Writes the command that installs what is missing. The package itself comes from a wheel file or a clone; it lists the
+ * packages of its extras. */
+static void say_remedy(bool without_package, const char *extra)
+{
+    const char *const listing[] = {
+        "-c", "import sys; from cubed.base import _distribution as d; d.print_command(sys.argv[1])",
+        extra, NULL};
+    (void)fflush(stderr);
+    if (!without_package && extra && python_run(listing) == EXIT_SUCCESS) return;
+    if (extra)
+        fprintf(stderr, "%s -m pip install '.[%s]' in a clone of Cubed", python_name(), extra);
+    else
+        fprintf(stderr, "%s -m pip install ./cubed_c-*.whl in the folder of its wheel",
+                python_name());
+}
 
 int python_check(const char *verb, const python_module *modules, int n, const char *what,
-                 const char *package)
+                 const char *extra)
 {
     const char *arguments[MOST_ARGUMENTS + 1] = {"-c", look_up};
     for (int i = 0; i < n && i < MOST_ARGUMENTS - 2; i++) arguments[i + 2] = modules[i].name;
     const int found = python_run(arguments);
-    if (found >= FIRST_MISSING && found < FIRST_MISSING + n)
-        fprintf(stderr,
-                "cubed %s: %s is not there for %s, and %s: %s -m pip install '%s', or "
-                "name another Python by CUBED_PYTHON\n",
-                verb, modules[found - FIRST_MISSING].called, python_name(), what, python_name(),
-                package);
-    else if (found)
-        cli_say(stderr, "cubed %s: %s does not run, and %s: name a Python by CUBED_PYTHON\n", verb,
+    if (found >= FIRST_MISSING && found < FIRST_MISSING + n) {
+        const python_module *missing = &modules[found - FIRST_MISSING];
+        fprintf(stderr, "cubed %s: %s is not installed for %s, which %s: ", verb, missing->called,
                 python_name(), what);
+        say_remedy(missing == modules, extra);
+        fputs(", or name another Python by CUBED_PYTHON\n", stderr);
+    } else if (found)
+        cli_say(stderr, "cubed %s: %s does not run, and it %s: name a Python by CUBED_PYTHON\n",
+                verb, python_name(), what);
     return found ? EXIT_FAILURE : EXIT_SUCCESS;
 }

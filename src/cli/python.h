@@ -11,10 +11,15 @@ typedef struct python_module {
 
 /* The program, which the Python that the command was installed with says (python/command). */
 const char *python_name(void);
-/* Whether it runs, and has the modules; if not, says what is missing, which is to do `what`, and returns an exit
- * code. `package`: what brings them. */
+/* Checks that the program runs and has `modules`, the first of which is the package. Otherwise prints the missing module
+ * and the command that installs it.
+ *
+ * what   the purpose of the program, such as "draws"
+ * extra  the extra of the package that has the other modules, or NULL if the package must be installed from its wheel
+ *
+ * Returns an exit code. */
 int python_check(const char *verb, const python_module *modules, int n, const char *what,
-                 const char *package);
+                 const char *extra);
 /* Runs python_name() with `arguments`, which end with NULL: its exit code. */
 int python_run(const char *const *arguments);
 

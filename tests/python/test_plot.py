@@ -1,5 +1,6 @@
 """Pictures: what is drawn is what is stored, and what cannot be drawn is said."""
 
+import pathlib
 import sys
 
 import cubed
@@ -174,11 +175,30 @@ def test_pythons_that_cannot_draw(store, tmp_path, monkeypatch):
     bare = tmp_path / "python"
     bare.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I -S "$@"\n')
     bare.chmod(0o755)
-    for name, says in [(bare, "pip install 'cubed[plot]'"), ("/no/python", "does not run")]:
+    clone = f"cubed is not installed for {bare}, which draws: {bare} -m pip install '.[plot]' in a"
+    for name, says in [(bare, clone), ("/no/python", "does not run")]:
         monkeypatch.setenv("CUBED_PYTHON", str(name))
         failed = run("plot", "t[0]", store, "--out", tmp_path / "a.png", *QUIET)
         assert failed.code == 1 and says in failed.err
     assert list(tmp_path.iterdir()) == [bare]
+
+
+def test_a_python_without_matplotlib(store, tmp_path, monkeypatch):
+    """The command that installs what is missing names the packages, with their bounds."""
+    site = pathlib.Path(cubed.__file__).parents[1]
+    for path in site.iterdir():
+        if not path.name.startswith("matplotlib"):
+            (tmp_path / path.name).symlink_to(path)
+    bare = tmp_path / "python"
+    bare.write_text(f'#!/bin/sh\nPYTHONPATH={tmp_path} exec "{sys.executable}" -S "$@"\n')
+    bare.chmod(0o755)
+    monkeypatch.setenv("CUBED_PYTHON", str(bare))
+    failed = run("plot", "t[0]", store, "--out", tmp_path / "a.png", *QUIET)
+    assert failed.code == 1 and not (tmp_path / "a.png").exists()
+    assert f"cubed plot: Matplotlib is not installed for {bare}, which draws: /" in failed.err
+    assert (
+        "install 'matplotlib>=3.9' 'nc-time-axis>=1.4.1' 'xarray>=2024.11', or name" in failed.err
+    )
 
 
 @pytest.mark.parametrize("verb", ["eval", "copy"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from cubed.base._distribution import install_command
+
 
 def scrolled(svg: str) -> str:
     """A drawing that may be wider than the page, as a part of it."""
@@ -22,8 +24,9 @@ def convert_svg(svg: str, format: str) -> str | bytes:
         import cairosvg
     except (ImportError, OSError) as e:  # OSError: the Cairo library itself is missing
         raise ImportError(
-            f"pictures as {format.upper()} need CairoSVG and Cairo: pip install cairosvg"
-            " (and the system's package of libcairo2); SVG, HTML and DOT need nothing"
+            f"pictures as {format.upper()} need CairoSVG and Cairo:"
+            f" {install_command('diagnostics', 'cairosvg')} (and the system's package"
+            " of libcairo2); SVG, HTML and DOT need nothing"
         ) from e
     if format == "png":
         return cairosvg.svg2png(svg.encode(), scale=2.0)

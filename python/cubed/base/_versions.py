@@ -5,9 +5,11 @@ from __future__ import annotations
 import platform
 import sys
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import TextIO
 
 from cubed import _core
+from cubed.base._distribution import namesake
 
 _PACKAGES = (
     "numpy donfig cloudpickle xarray flox zarr dask distributed lithops ray h5py pandas pyarrow"
@@ -18,7 +20,8 @@ _PACKAGES = (
 def show_versions(file: TextIO | None = None) -> None:
     """Prints the versions of the package, its libraries, Python and what it works with.
 
-    For reports of bugs. Computes nothing, and imports none of the packages.
+    For reports of bugs. Computes nothing, and imports none of the packages. A line ``warning`` says
+    that Cubed for Python is installed in the same folder, which breaks both.
 
     Parameters
     ----------
@@ -33,6 +36,7 @@ def show_versions(file: TextIO | None = None) -> None:
     """
     rows = [
         ("cubed", _core.version),
+        ("distribution", f"{_core.distribution} in {Path(__file__).resolve().parents[1]}"),
         ("libraries", _core.libraries),
         ("python", sys.version.replace("\n", " ")),
         ("platform", platform.platform()),
@@ -42,5 +46,8 @@ def show_versions(file: TextIO | None = None) -> None:
             rows.append((name, version(name)))
         except PackageNotFoundError:
             rows.append((name, "-"))
+    conflict = namesake()
+    if conflict is not None:
+        rows.insert(2, ("warning", conflict))
     for name, text in rows:
         print(f"{name}: {text}", file=file if file is not None else sys.stdout)

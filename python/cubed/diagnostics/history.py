@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from cubed.base._distribution import install_command
 from cubed.diagnostics._files import LoggingCallback
 from cubed.runtime.types import ComputeEndEvent, ComputeStartEvent, TaskEndEvent, operation_name
 
@@ -174,5 +175,8 @@ def _frame(rows: Sequence[dict[str, Any]]) -> Any:
     try:
         import pandas as pd
     except ImportError as e:
-        raise ImportError("tables as DataFrames and Parquet need pandas: pip install pandas") from e
+        raise ImportError(
+            "tables as DataFrames and Parquet need pandas:"
+            f" {install_command('diagnostics', 'pandas', 'pyarrow')}"
+        ) from e
     return pd.DataFrame(list(rows))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from cubed.base._distribution import install_command
 from cubed.runtime.types import (
     Callback,
     ComputeEndEvent,
@@ -40,7 +41,9 @@ class RichProgressBar(Callback):
         try:
             from rich import progress
         except ImportError as e:
-            raise ImportError("RichProgressBar needs Rich: pip install rich") from e
+            raise ImportError(
+                f"RichProgressBar needs Rich: {install_command('diagnostics', 'rich')}"
+            ) from e
         kwargs = dict(self.kwargs)
         if "console" not in kwargs:
             from rich.console import Console

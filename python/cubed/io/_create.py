@@ -15,6 +15,7 @@ from cubed.array._cores import core_from_numpy, in_chunks, is_auto
 from cubed.array._neighbours import held, is_foreign, refusal, refuse_foreign
 from cubed.array._operands import core_of, refuse_masked
 from cubed.base._chunks import longest, normalize_chunks
+from cubed.base._distribution import install_command
 from cubed.base._dtypes import name_of
 from cubed.base._remote import is_remote, set_options
 from cubed.base._stores import for_zarr, in_memory, note_slow, place_of, split_place, url_of
@@ -237,7 +238,9 @@ def from_zarr(
     try:
         import zarr
     except ImportError as e:
-        raise ImportError(f"reading {store!r} needs the package zarr") from e
+        raise ImportError(
+            f"reading {store!r} needs the package zarr: {install_command('zarr')}"
+        ) from e
     if not isinstance(store, (str, os.PathLike)):
         note_slow(store)
     where, path = for_zarr(store, path)

@@ -13,6 +13,7 @@ from cubed import _core
 from cubed.array._array import Array
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import check_arrays, common_spec
+from cubed.base._distribution import install_command
 from cubed.base._docs import COMPUTED, documented
 from cubed.base._remote import is_remote, set_options
 from cubed.base._stores import split_place
@@ -328,7 +329,9 @@ def _opened(place: Any) -> Any:
     try:
         import zarr
     except ImportError as e:
-        raise ImportError(f"writing into a region of {place} needs the package zarr") from e
+        raise ImportError(
+            f"writing into a region of {place} needs the package zarr: {install_command('zarr')}"
+        ) from e
     where, path, _ = _core.place(store_url(place))
     return zarr.open_array(where, path=path, mode="r+")
 

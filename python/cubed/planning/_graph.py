@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from cubed.base._distribution import install_command
 from cubed.base._dtypes import dtype_of
 from cubed.runtime.types import operation_name
 
@@ -64,7 +65,9 @@ def graph_of(plan: Any) -> Any:
     try:
         import networkx as nx
     except ImportError as e:
-        raise ImportError("graphs of plans need networkx: pip install networkx") from e
+        raise ImportError(
+            f"graphs of plans need networkx: {install_command('diagnostics', 'networkx')}"
+        ) from e
     stages = plan.stages
     stored = {x["id"]: x for x in plan._stored()}
     names = plan._names_of_stored()

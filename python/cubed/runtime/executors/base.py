@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cubed import _core
+from cubed.base._distribution import install_command
 from cubed.runtime import worker
 
 #: What became of a range: its bytes, reports or None, the worker's number and name, nanoseconds to
@@ -30,7 +31,7 @@ def needed(module: str, extra: str) -> Any:
         return import_module(module)
     except ModuleNotFoundError as e:
         raise ImportError(
-            f"{module} is not installed, which the executor needs: pip install 'cubed[{extra}]'"
+            f"{module} is not installed, which the executor needs: {install_command(extra)}"
         ) from e
 
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any, ClassVar
 
-from cubed import _core
+from cubed.base._distribution import dependencies
 from cubed.runtime import worker
 from cubed.runtime.executors.base import EngineExecutor, needed
 from cubed.runtime.executors.stages import StageEngine
+
+#: The folder that this package is installed in.
+_SITE = Path(__file__).resolve().parents[3]
 
 
 class ModalEngine(StageEngine):
@@ -72,6 +76,21 @@ class ModalExecutor(EngineExecutor):
         """Containers at a time that an account has at first."""
         return 100
 
+    def _own_image(self, modal: Any) -> Any:
+        """An image with the files of this package, so that its version is the driver's."""
+        libraries = _SITE / "cubed.libs"
+        if not libraries.is_dir():
+            raise FileNotFoundError(
+                f"modal: the package in {_SITE} was built on this machine and needs its libraries,"
+                " expected one from a portable wheel (tools/wheel), which has its own in the folder"
+                " cubed.libs: install that wheel, or give an image that has the package (image=)"
+            )
+        python = f"{sys.version_info.major}.{sys.version_info.minor}"
+        image = modal.Image.debian_slim(python_version=python).pip_install(*dependencies())
+        for folder in (_SITE / "cubed", libraries):  # /root is on the path of Modal's containers
+            image = image.add_local_dir(folder, f"/root/{folder.name}", ignore=["**/__pycache__"])
+        return image
+
     def connect(self) -> ModalEngine:
         """The function, of an app that is begun if there is none."""
         modal, ends = needed("modal", "modal"), ExitStack()
@@ -80,10 +99,7 @@ class ModalExecutor(EngineExecutor):
             options = {k: v for k, v in mine.items() if k in self._app_options and v is not None}
             if mine.get("secret") is not None:
                 options["secrets"] = [mine["secret"]]
-            python = f"{sys.version_info.major}.{sys.version_info.minor}"
-            image = mine.get("image") or modal.Image.debian_slim(python_version=python).pip_install(
-                f"cubed=={_core.version}"
-            )
+            image = mine.get("image") or self._own_image(modal)
             app = modal.App("cubed")
             decorate = app.function(image=image, retries=0, serialized=True, **options)
             function = decorate(worker.attempt)
