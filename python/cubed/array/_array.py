@@ -85,6 +85,8 @@ class Array(Methods):
     @property
     def shape(self) -> tuple[int, ...]:
         """Extents of the axes."""
+        if not _xarray_met and "xarray" in sys.modules:  # Xarray wraps an array by its shape
+            _meet_xarray()
         return self._shape
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -23,6 +22,7 @@ from cubed.core import unify_chunks
 from cubed.core.ops import blockwise, reduction
 from cubed.io._writers import store
 from cubed.vendor.dask.array.core import normalize_chunks
+from cubed.xarray._accessor import namesake
 from cubed.xarray._coding import decoded
 from cubed.xarray._lazy import elementwise_function_array, native_array
 
@@ -306,8 +306,8 @@ def _kept(data: Any) -> Any:
 
 def _stand_in() -> None:
     """Of two packages with a manager of this name, Xarray would take the one that it finds last."""
-    if importlib.util.find_spec("cubed_xarray") is not None:
-        theirs = importlib.import_module("cubed_xarray.cubedmanager")
+    theirs = namesake()
+    if theirs is not None:
         theirs.CubedManager = CubedManager  # type: ignore[attr-defined]
 
 

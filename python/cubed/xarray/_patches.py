@@ -18,16 +18,17 @@ from cubed.array._array import Array
 from cubed.array._neighbours import held, is_foreign, refusal
 from cubed.array_api._fill import forward_fill
 from cubed.base._types import NDArray
-from cubed.xarray import _along, _chunking, _hooks, _rolling, _writing
+from cubed.xarray import _accessor, _along, _chunking, _hooks, _rolling, _writing
 from cubed.xarray._hooks import Hook
 
 _installing = RLock()
 
 
 def install() -> None:
-    """Puts them in place, those of flox once it is imported."""
+    """Puts them in place, those of flox once it is imported, and registers the accessor."""
     with _installing:
         _hooks.install(HOOKS)
+        _accessor.register()
 
 
 def _push(theirs: Any, array: Any, n: int | None = None, axis: int = -1) -> Any:
