@@ -61,6 +61,13 @@ static cubed_status check_budget(const cubed_plan *p, cubed_error *err)
                       "stage %d (%s): a task needs %s (%" PRIu64
                       " bytes) beside %s reserved, but %s is allowed",
                       most->index, most->name, a, cb_need_total(most->need), b, c);
+    if (!each_fits && most->call && most->call->fn->code) {
+        format_bytes(most->need.library, a);
+        cb_note(err,
+                "; the projection has %s for the function's results and temporary arrays "
+                "(extra_projected_mem)",
+                a);
+    }
     cb_plan_say_origins(p, most->index, err);
     if (err)
         err->enough_mem = allowance_for(p, cb_sat_add(cb_need_total(p->need), p->metadata_mem));

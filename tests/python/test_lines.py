@@ -61,10 +61,14 @@ def test_blocks_that_fit_stay_as_they_are():
     given = {"output_dtypes": [float], "allow_rechunk": True}
     with pytest.raises(MemoryError, match="allow at least"):
         cubed.apply_gufunc(running, "(i)->(i)", tight, **given).plan()
-    fine = cubed.apply_gufunc(running, "(i)->(i)", tight, extra_projected_mem=None, **given)
-    assert fine.chunks[2] == (4000,) and max(map(max, fine.chunks[:2])) < 34
-    assert sum(fine.chunks[0]) == sum(fine.chunks[1]) == 64
-    assert fine[3, 5, ::1000].compute().tolist() == [1.0, 1001.0, 2001.0, 3001.0]
+    with pytest.raises(MemoryError, match="allow at least"):
+        cubed.apply_gufunc(running, "(i)->(i)", tight, extra_projected_mem=None, **given).plan()
+    lines = cubed.apply_gufunc(
+        running, "(i)->(i)", tight, extra_projected_mem=None, vectorize=True, **given
+    )
+    assert lines.chunks[2] == (4000,) and max(map(max, lines.chunks[:2])) < 34
+    assert sum(lines.chunks[0]) == sum(lines.chunks[1]) == 64
+    assert lines[3, 5, ::1000].compute().tolist() == [1.0, 1001.0, 2001.0, 3001.0]
 
 
 def returning(dtype):

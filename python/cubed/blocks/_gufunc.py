@@ -121,9 +121,11 @@ def apply_gufunc(
     allow_rechunk : bool, default False
         Whether core dimensions may have several chunks in the arrays.
     extra_projected_mem : int, default 0
-        Bytes that a call allocates beside its results; the task's projection includes them. None:
-        twice those of its blocks, of arguments and results, and 1 MiB; blocks are cut finer along
-        axes that are no core dimensions where that does not fit into half of a task's memory.
+        Bytes that a call allocates in addition to its results; the projection includes them. None
+        estimates them: twice the bytes of its blocks, of arguments and results, and 1 MiB. With
+        None and `vectorize`, blocks are cut finer along axes that are no core dimensions if
+        the estimate exceeds half of a task's memory. Without `vectorize`, blocks are always the
+        arrays' chunks.
 
     Returns
     -------
@@ -144,7 +146,47 @@ def apply_gufunc(
     >>> spread.compute()
     array([1., 1.])
     """
+    return apply_to_cores(
+        func,
+        signature,
+        *args,
+        axes=axes,
+        axis=axis,
+        keepdims=keepdims,
+        output_dtypes=output_dtypes,
+        output_sizes=output_sizes,
+        vectorize=vectorize,
+        allow_rechunk=allow_rechunk,
+        extra_projected_mem=extra_projected_mem,
+        name=name,
+        options=kwargs,
+    )
+
+
+def apply_to_cores(
+    func: Callable[..., Any],
+    signature: str,
+    *args: Any,
+    axes: Sequence[Any] | None = None,
+    axis: int | None = None,
+    keepdims: bool = False,
+    output_dtypes: Any = None,
+    output_sizes: Mapping[str, int] | None = None,
+    vectorize: bool | None = None,
+    allow_rechunk: bool = False,
+    extra_projected_mem: int | None = None,
+    name: str | None = None,
+    by_lines: bool = False,
+    options: Mapping[str, Any] | None = None,
+) -> Array | tuple[Array, ...]:
+    """:func:`apply_gufunc`, with its `kwargs` as `options`, for functions of which more is known.
+
+    `by_lines` states that each core of the results depends on the same core of the arguments alone:
+    blocks may be cut finer along the other axes. A user-defined function promises this only if it
+    is vectorized: it gets the arrays' chunks, because its result may depend on the whole block.
+    """
     title = name or title_of("apply_gufunc", func)
+    kwargs = dict(options or {})
     parsed = parse_signature(signature)
     if len(parsed.inputs) != len(args):
         raise ValueError(
@@ -167,7 +209,7 @@ def apply_gufunc(
 
     unified = unify(operands, title, align=True)
     spec = common_spec(*args)
-    if extra_projected_mem is None:
+    if extra_projected_mem is None and (by_lines or vectorize):
         made_of = [
             (np.dtype(t).itemsize, [extents[d] for d in dims])
             for t, dims in zip(types, parsed.outputs, strict=True)
@@ -233,7 +275,10 @@ def _narrowed(
     results: Sequence[tuple[int, list[int]]],
     memory: int | None,
 ) -> dict[Hashable, list[Cut]]:
-    """Cuts of the loop's axes so fine that a call's blocks, whole along core dimensions, fit."""
+    """Cuts of the loop's axes so fine that a call's blocks, whole along core dimensions, fit.
+
+    Only for functions that treat each element of the loop by itself.
+    """
     if memory is None:
         return dict(unified)
     before = {i: max(sizes(cut)) for i, cut in join(unified).items() if i in range(ndim)}

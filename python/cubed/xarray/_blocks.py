@@ -149,7 +149,7 @@ def _cuts(title: str, objects: Sequence[Any]) -> dict[Hashable, Cut]:
 
 
 def _first_blocks(v: Variable, found: dict[Hashable, Cut], dims: frozenset[Any]) -> Array:
-    key = tuple(slice(None) if d in dims else slice(found[d][1]) for d in v.dims)
+    key = tuple(slice(None) if d in dims else slice(sizes(found[d])[0]) for d in v.dims)
     data: Any = v._data
     return data[key]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from cubed.array._operands import normalize_axes
 from cubed.base._chunks import AUTO_CHUNK_BYTES
 from cubed.base._types import NDArray
 from cubed.base._warnings import warn
+from cubed.blocks._gufunc import apply_to_cores
 from cubed.blocks._tree import scan
 from cubed.core import unify_chunks
 from cubed.core.ops import blockwise, reduction
@@ -25,6 +27,11 @@ from cubed.vendor.dask.array.core import normalize_chunks
 from cubed.xarray._accessor import namesake
 from cubed.xarray._coding import decoded
 from cubed.xarray._lazy import elementwise_function_array, native_array
+from cubed.xarray._lines import works_by_lines
+
+#: Parameters of apply_gufunc that are not the function's.
+_GUFUNC_OPTIONS = set(signature(cubed.apply_gufunc).parameters) - {"args", "kwargs"}
+_GUFUNC_OPTIONS -= {"func", "signature"}
 
 #: What Xarray passes to from_array on behalf of Dask.
 _DASK_OPTIONS = {"asarray", "fancy", "getitem", "inline_array", "lock", "meta", "name"}
@@ -205,11 +212,14 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
     ) -> Any:
         """A function on core dimensions, of arrays with any others: :func:`cubed.apply_gufunc`.
 
-        Arrays of objects, such as dates of cftime, are in memory, and go with the function. What a
-        call allocates is estimated where `dask_gufunc_kwargs` have no ``extra_projected_mem``.
+        Arrays of objects, such as dates of cftime, are in memory, and go with the function. A call
+        is estimated to allocate twice its blocks unless `dask_gufunc_kwargs` have
+        ``extra_projected_mem``. Blocks are the arrays' chunks, as Dask's are, except for functions
+        that are known to work by lines: if necessary their blocks are cut finer to fit.
         """
         kwargs.pop("meta", None)  # of Dask
         kwargs.setdefault("extra_projected_mem", None)
+        by_lines = works_by_lines(func)
         objects = {
             i: a for i, a in enumerate(args) if isinstance(a, np.ndarray) and a.dtype.kind == "O"
         }
@@ -219,7 +229,8 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
                 np.arange(a.size).reshape(a.shape) if i in objects else a
                 for i, a in enumerate(args)
             )
-        return cubed.apply_gufunc(func, signature, *args, **kwargs)
+        given = {name: kwargs.pop(name) for name in _GUFUNC_OPTIONS if name in kwargs}
+        return apply_to_cores(func, signature, *args, by_lines=by_lines, options=kwargs, **given)
 
     def reduction(
         self,

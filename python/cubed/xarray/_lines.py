@@ -3,12 +3,46 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
 
 from cubed.array._array import Array
 
 #: A function on lines makes copies of them, masks and orders: bytes for each byte of a block.
 COPIES = 6
+
+#: Packages whose functions reduce along the `axis` that they are given, and nothing else.
+_ALONG_AXES = {"bottleneck", "numbagg", "numpy", "xarray"}
+
+
+def works_by_lines(func: Callable[..., Any]) -> bool:
+    """Whether a function on core dimensions treats each element of the other axes by itself.
+
+    Only then may its blocks be finer than the array's chunks. True for ufuncs, and for functions of
+    Xarray and numbagg: these name as core dimensions all axes that they look along. Unknown for any
+    other function, such as ``scipy.signal.detrend`` with ``axis=0``, so False.
+    """
+    keywords: dict[str, Any] = {}
+    while isinstance(func, partial):
+        keywords |= func.keywords
+        func = func.func
+    if isinstance(func, np.ufunc):
+        return not keywords.keys() & {"axes", "axis"}
+    return _package(func) in {"numbagg", "xarray"}
+
+
+def reduces_along_axes(func: Callable[..., Any]) -> bool:
+    """Whether a function reduces along the `axis` it is given, independently of the other axes."""
+    while isinstance(func, partial):
+        func = func.func
+    return isinstance(func, np.ufunc) or _package(func) in _ALONG_AXES
+
+
+def _package(func: Callable[..., Any]) -> str:
+    return str(getattr(func, "__module__", "")).partition(".")[0]
 
 
 def in_lines(x: Array, axes: Sequence[int]) -> tuple[Array, int]:

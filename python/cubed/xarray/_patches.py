@@ -18,6 +18,7 @@ from cubed.array._array import Array
 from cubed.array._neighbours import held, is_foreign, refusal
 from cubed.array_api._fill import forward_fill
 from cubed.base._types import NDArray
+from cubed.blocks._gufunc import apply_to_cores
 from cubed.xarray import _accessor, _along, _chunking, _hooks, _rolling, _writing
 from cubed.xarray._hooks import Hook
 
@@ -106,14 +107,14 @@ def _least_squares_of_columns(lhs: NDArray, rhs: Array, rcond: Any) -> tuple[Arr
                 out[i][-1:] = residuals[:1] if residuals.size else np.nan
         return out
 
-    out: Any = cubed.apply_gufunc(
+    out: Any = apply_to_cores(
         fit,
         "(n)->(m)",
         cubed.moveaxis(rhs, 0, -1),
         output_dtypes=float,
         output_sizes={"m": lhs.shape[1] + 1},
         allow_rechunk=True,
-        extra_projected_mem=None,
+        by_lines=True,
     )
     return cubed.moveaxis(out[..., :-1], -1, 0), out[..., -1]
 

@@ -12,6 +12,8 @@ import cubed
 from cubed import _core
 from cubed.array._array import Array
 from cubed.base._types import NDArray
+from cubed.blocks._blockwise import COPIES
+from cubed.xarray._lines import reduces_along_axes
 
 if TYPE_CHECKING:
     from cubed._core import GroupReduction
@@ -70,8 +72,11 @@ LAST = {"argmax": _last_argmax, "argmin": _last_argmin}
 def reduced(
     func: Callable[..., Any], x: Array, windows: Windows, fill: Any, kwargs: dict[str, Any]
 ) -> Array:
-    """Another reduction, ``func(array, axis=, **kwargs)``, of windows, which are views: some of
-    them at a time. Beyond the ends of axes is `fill`.
+    """Another reduction, ``func(array, axis=, **kwargs)``, of windows, which are views. Beyond the
+    ends of axes is `fill`.
+
+    A function that reduces along its `axis` and nothing else gets some windows at a time. A
+    user-defined function gets all windows of a chunk: its result may depend on all of them.
     """
     size = math.prod(b + 1 + a for b, a in windows.values())
     axes = tuple(range(-len(windows), 0))
@@ -80,14 +85,17 @@ def reduced(
     # Copies of as many windows as there are elements in a slab.
     longest = max(x.chunksize, default=1)
     line = math.prod(x.chunksize) // max(1, longest)
-    slab = max(1, x.spec.task_mem // (32 * x.itemsize * size * max(1, line)))
+    slab, copies = longest, COPIES
+    if reduces_along_axes(func):
+        copies = 4
+        slab = max(1, x.spec.task_mem // (32 * x.itemsize * size * max(1, line)))
     return cubed.map_overlap(
         _reduced_by,
         x,
         dtype=dtype,
         depth=dict(windows),
         boundary=dict.fromkeys(windows, fill),
-        extra_projected_mem=4 * min(slab, longest) * line * size * max(x.itemsize, 8),
+        extra_projected_mem=copies * min(slab, longest) * line * size * max(x.itemsize, 8),
         name=f"moving {getattr(func, '__name__', 'function')}",
         function=func,
         sizes={axis: before + 1 + after for axis, (before, after) in windows.items()},
