@@ -306,3 +306,49 @@ def test_known_functions_are_narrowed(tmp_path):
         np.add, lazy, lazy, kwargs={"axis": 0}, dask="parallelized", output_dtypes=[float]
     )
     assert reducing.chunks == lazy.chunks
+
+
+@pytest.mark.parametrize("vectorize", [False, True])
+def test_values_go_to_the_function_as_they_are(vectorize, tmp_path):
+    class Own:
+        def __array__(self, dtype=None, copy=None):
+            return np.arange(4.0)
+
+    def name_of(block, value):
+        return np.full(block.shape[:-1], type(value).__name__, "U20")
+
+    lazy = cut_for(specs(tmp_path)[2], np.ones((3, 4), "f4"), ("y", "x"), {"y": 2})
+    day = np.datetime64("2000-01-01")
+    values = [None, "text", b"bytes", True, 2, 0.5, day, day.item(), np.float32(1), len, slice(2)]
+    for value, dims in [*((v, []) for v in values), (Own(), ["x"]), (Own(), [])]:
+        if isinstance(value, Own) and vectorize != (dims == []):
+            continue
+        options = {
+            "input_core_dims": [["x"], dims],
+            "dask": "parallelized",
+            "vectorize": vectorize,
+            "output_dtypes": ["U20"],
+        }
+        if isinstance(value, Own) and not dims:
+            with pytest.raises(ValueError, match="extents"):
+                xr.apply_ufunc(name_of, lazy, value, **options)
+            continue
+        got, want = (xr.apply_ufunc(name_of, x, value, **options) for x in (lazy, lazy.compute()))
+        assert got.values.tolist() == want.values.tolist()
+
+
+def test_python_numbers_take_the_type_of_blocks(tmp_path):
+    """As NumPy promotes them: float32 stays, which an array of one number would not leave."""
+    lazy = cut_for(specs(tmp_path)[2], np.ones(4, "f4"), ("x",), {"x": 2})
+
+    def size(block, value):
+        return np.full(block.shape, (block + value).dtype.itemsize)
+
+    got = xr.apply_ufunc(size, lazy, 0.1, dask="parallelized", output_dtypes=[int])
+    assert got.values.tolist() == [4] * 4
+
+
+def test_lazy_arrays_of_others_are_refused_as_values():
+    x = cubed.ones((3, 4))
+    with pytest.raises(TypeError, match="does not combine with dask.array"):
+        cubed.apply_gufunc(lambda a, b: a[..., 0], "(i),(i)->()", x, da.ones(4))

@@ -6,19 +6,21 @@ import functools
 import math
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from cubed import _core
 from cubed.array._array import Array
+from cubed.array._neighbours import is_foreign, refuse_chunked
 from cubed.array._operands import common_spec, core_of, normalize_axis
 from cubed.base._dtypes import dtype_of
 from cubed.base._types import NDArray
 from cubed.blocks._blockwise import (
     COPIES,
     OBJECTS,
+    Call,
     Cut,
     Operand,
     Output,
@@ -66,13 +68,11 @@ def parse_signature(text: str) -> Signature:
 
 
 @dataclass(frozen=True)
-class _GufuncCall:
-    function: Callable[..., Any]
-    kwargs: dict[str, Any]
+class _GufuncCall(Call):
     single: bool
 
     def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
-        results = self.function(*blocks, **self.kwargs)
+        results = self.result(blocks)
         return (results,) if self.single else results
 
 
@@ -101,8 +101,10 @@ def apply_gufunc(
         and returns an array for each output.
     signature : str
         Core dimensions: ``"(i),(i)->()"``. Several outputs, or one and a comma, give a tuple.
-    *args : array_like
-        Lazy arrays, NumPy arrays, scalars. Axes that are no core dimensions are broadcast together.
+    *args : array_like or object
+        Lazy arrays, NumPy arrays, lists. Axes that are no core dimensions are broadcast together.
+        Any other object, such as None, a string, a date or a Python number, is passed to every call
+        as it is. So is an object with ``__array__`` if all of its axes are core dimensions.
     axes : sequence of int or None
         For each input and output the axes of its core dimensions; those of outputs may be left out
         if they have none.
@@ -194,16 +196,20 @@ def apply_to_cores(
             f" {len(args)} arguments"
         )
     refuse_lazy(title, (), kwargs)
-    places = _axes(title, parsed, axes, axis, keepdims)
+    where = _axes(title, parsed, axes, axis, keepdims)
+    places = _array_places(title, args, parsed)
+    values = tuple(None if i in places else a for i, a in enumerate(args))
+    parsed = replace(parsed, inputs=tuple(parsed.inputs[i] for i in places))
     arrays = [
-        _core_last(title, i, core_of(a), parsed.inputs[i], places[0][i]) for i, a in enumerate(args)
+        _core_last(title, i, core_of(args[i]), dims, where[0][i])
+        for i, dims in zip(places, parsed.inputs, strict=True)
     ]
-    operands, ndim = _operands(title, arrays, parsed)
-    extents = _core_extents(title, operands, parsed, output_sizes or {}, allow_rechunk)
+    operands, ndim = _operands(title, places, arrays, parsed)
+    extents = _core_extents(title, places, operands, parsed, output_sizes or {}, allow_rechunk)
     types = _types(title, parsed, output_dtypes)
     if vectorize:
         func = np.vectorize(func, signature=signature, otypes=types)
-    call = _GufuncCall(func, kwargs, parsed.single)
+    call = _GufuncCall(func, values, places, kwargs, parsed.single)
     if types is None:
         types = infer_dtypes(title, lambda: call([tiny(x) for x in arrays], ()))
 
@@ -223,7 +229,7 @@ def apply_to_cores(
         cut = [joined[i] for i in range(ndim)] + whole
         outputs.append(Output(np.dtype(dtype), cut, (*range(ndim), *[None] * len(dims))))
     made = run_blocks(title, call, operands, unified, outputs, extra_projected_mem, spec)
-    results = tuple(_place(x, where, keepdims) for x, where in zip(made, places[1], strict=True))
+    results = tuple(_place(x, at, keepdims) for x, at in zip(made, where[1], strict=True))
     return results[0] if parsed.single else results
 
 
@@ -341,6 +347,28 @@ def _axes(
     return list(given[:nin]), list(given[nin:])
 
 
+def _array_places(title: str, args: Sequence[Any], parsed: Signature) -> tuple[int, ...]:
+    """The numbers of the arguments that are arrays; the function gets the others as they are."""
+    found = tuple(
+        i for i, (a, dims) in enumerate(zip(args, parsed.inputs, strict=True)) if _is_array(a, dims)
+    )
+    if not found:  # numbers alone are arrays without axes
+        return tuple(range(len(args)))
+    refuse_chunked(title, *(a for i, a in enumerate(args) if i not in found))
+    return found
+
+
+def _is_array(value: Any, dims: Dims) -> bool:
+    """Whether blocks of a value go to the function, rather than the value itself."""
+    if isinstance(value, (Array, np.ndarray, list, tuple)):
+        return True
+    if is_foreign(type(value)):
+        return True  # core_of refuses it, and says how to get its values
+    if value is None or not hasattr(value, "__array__"):
+        return value is not None and bool(dims)
+    return np.ndim(value) != len(dims)
+
+
 def _core_last(title: str, number: int, x: _core.Array, dims: Dims, where: Places) -> _core.Array:
     ndim = len(x.shape)
     if ndim < len(dims):
@@ -372,13 +400,13 @@ def _place(x: Array, where: Places, keepdims: bool) -> Array:
 
 
 def _operands(
-    title: str, arrays: Sequence[_core.Array], parsed: Signature
+    title: str, places: Sequence[int], arrays: Sequence[_core.Array], parsed: Signature
 ) -> tuple[list[Operand], int]:
     """Arrays with indices: numbers for the axes of the loop, names for core dimensions."""
     loops = [len(x.shape) - len(dims) for x, dims in zip(arrays, parsed.inputs, strict=True)]
     ndim = max(loops, default=0)
     operands = []
-    for number, (x, dims, n) in enumerate(zip(arrays, parsed.inputs, loops, strict=True)):
+    for number, x, dims, n in zip(places, arrays, parsed.inputs, loops, strict=True):
         if len(set(dims)) != len(dims):
             raise ValueError(f"{title}: input {number} has a core dimension twice: {dims}")
         operands.append(Operand(x, (*range(ndim - n, ndim), *dims)))
@@ -387,13 +415,14 @@ def _operands(
 
 def _core_extents(
     title: str,
+    places: Sequence[int],
     operands: Sequence[Operand],
     parsed: Signature,
     output_sizes: Mapping[str, int],
     allow_rechunk: bool,
 ) -> dict[str, int]:
     extents: dict[str, int] = {}
-    for number, (x, dims) in enumerate(zip(operands, parsed.inputs, strict=True)):
+    for number, x, dims in zip(places, operands, parsed.inputs, strict=True):
         mine = cuts(x.array)[len(x.indices) - len(dims) :]
         for dim, cut in zip(dims, mine, strict=True):
             if extents.setdefault(dim, cut[0]) != cut[0]:
