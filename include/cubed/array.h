@@ -57,7 +57,8 @@ CUBED_API int64_t cubed_array_chunk_length(const cubed_array *x, int dim, int64_
 CUBED_API bool cubed_array_is_irregular(const cubed_array *x, int dim);
 /* NULL for a dimension without a name. */
 CUBED_API const char *cubed_array_dim_name(const cubed_array *x, int dim);
-/* JSON object text of the attributes, "{}" if there are none. Those of a source are its own; an
+/* JSON object text of the attributes, "{}" if there are none. Its member CUBED_ATTRIBUTE_TYPES, if present, states types,
+ * and cubed_attribute_get gives a value with its type. Those of a source are its own; an
  * elementwise operation, view, reduction or rechunk keeps the first operand's when they describe the
  * values still (casts, views, rechunk) and drops them otherwise. */
 CUBED_API const char *cubed_array_attrs(const cubed_array *x);

@@ -4,6 +4,7 @@
 
 #include "cubed/array.h"
 #include "cubed/array_api.h"
+#include "cubed/attribute.h"
 #include "cubed/base.h"
 #include "cubed/blockwise.h"
 #include "cubed/calendar.h"

@@ -39,7 +39,7 @@ typedef struct cubed_zarr_info {
     const char *path; /* in the store, "" for its root */
     bool is_array;
     int zarr_format;
-    const char *attrs; /* JSON object text */
+    const char *attrs; /* JSON object text, as of cubed_array_attrs */
     /* Arrays only: */
     cubed_dtype dtype;
     int ndim;

@@ -173,7 +173,9 @@ static json_t *shared(json_t *attrs, const json_t *other)
     json_t *value, *both = attrs ? json_object() : NULL;
     json_object_foreach(attrs, name, value)
     {
-        if (json_equal(value, json_object_get(other, name))) json_object_set(both, name, value);
+        if (strcmp(name, CUBED_ATTRIBUTE_TYPES) == 0 ||
+            json_equal(value, json_object_get(other, name)))
+            json_object_set(both, name, value);
     }
     json_decref(attrs);
     return both;

@@ -49,13 +49,43 @@ static json_t *parsed(const char *text)
     return v ? v : json_string(text);
 }
 
+/* NetCDF's name of an attribute's type. */
+static const char *type_name(const cubed_attribute *a)
+{
+    switch (a->kind) {
+    case CUBED_ATTRIBUTE_NUMBERS: return cubed_dtype_name(a->dtype);
+    case CUBED_ATTRIBUTE_CHARS: return "char";
+    default: return "string";
+    }
+}
+
+/* Attributes, and the types that the metadata state for them. */
+static void add_attributes(json_t *o, const cubed_zarr_info *x)
+{
+    json_t *attrs = parsed(x->attrs), *types = json_object(), *v;
+    const char *name;
+    const bool stated = json_object_get(attrs, CUBED_ATTRIBUTE_TYPES);
+    json_object_del(attrs, CUBED_ATTRIBUTE_TYPES);
+    json_object_foreach(attrs, name, v)
+    {
+        cubed_attribute *a = NULL;
+        if (!stated || cubed_attribute_get(x->attrs, name, x->dtype, &a, NULL) != CUBED_OK)
+            continue;
+        if (a->is_stated) json_object_set_new(types, name, json_string(type_name(a)));
+        cubed_attribute_free(a);
+    }
+    json_object_set_new(o, "attributes", attrs);
+    if (json_object_size(types) > 0) json_object_set(o, "attribute_types", types);
+    json_decref(types);
+}
+
 static void add_json(json_t *list, const cubed_zarr_info *x)
 {
     json_t *o = json_object();
     json_object_set_new(o, "path", json_string(x->path));
     json_object_set_new(o, "kind", json_string(x->is_array ? "array" : "group"));
     json_object_set_new(o, "zarr_format", json_integer(x->zarr_format));
-    json_object_set_new(o, "attributes", parsed(x->attrs));
+    add_attributes(o, x);
     if (x->unsupported) json_object_set_new(o, "unsupported", json_string(x->unsupported));
     if (x->is_array && (x->type || !x->unsupported)) {
         json_t *dims = json_array();

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "dtype/attribute.h"
 
 cb_array_in *cb_arrays_add(cb_file *f, cb_arrays *a, const char *path)
 {
@@ -409,4 +410,35 @@ json_t *cb_text_json(const uint8_t *at, uint64_t n)
     v = b.failed ? NULL : json_stringn(b.data ? b.data : "", b.size);
     cb_buf_free(&b);
     return v;
+}
+
+/* --- Attributes --------------------------------------------------------------------------------------- */
+
+const char *cb_number_typestr(cb_number_type t)
+{
+    static const char *const names[3][4] = {
+        {"<i1", "<i2", "<i4", "<i8"}, {"<u1", "<u2", "<u4", "<u8"}, {NULL, NULL, "<f4", "<f8"}};
+    return names[t.kind][t.size == 8 ? 3 : t.size / 2];
+}
+
+bool cb_attribute_json_set(json_t *attrs, const char *name, json_t *v, const char *type)
+{
+    json_t *key = cb_text_json((const uint8_t *)name, strlen(name));
+    const char *s = json_string_value(key);
+    const bool ok = v && s && json_object_set(attrs, s, v) == 0 &&
+                    (!type || cb_attributes_state(attrs, s, type));
+    json_decref(key);
+    json_decref(v);
+    return ok;
+}
+
+const char *cb_attributes_text(const cb_file *f, cb_zone *zone, json_t *attrs, bool is_array)
+{
+    cb_buf text;
+    cb_buf_init(&text, f->head.alloc);
+    bool ok = !is_array || cb_attributes_stow(attrs, CUBED_DTYPE_COUNT);
+    ok = ok && cb_json_dump(attrs, 0, &text);
+    const char *out = ok ? cb_zone_strdup(zone, text.data) : NULL;
+    cb_buf_free(&text);
+    return out;
 }

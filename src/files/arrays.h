@@ -79,6 +79,14 @@ json_t *cb_numbers_json(const uint8_t *at, cb_number_type t, uint64_t n);
 json_t *cb_fill_json(const uint8_t *at, cb_number_type t);
 /* As CF's _FillValue in Zarr format 3: of floats the bytes of a double in base64. */
 json_t *cb_missing_json(const uint8_t *at, cb_number_type t);
+/* Sets an attribute, whose name need not be UTF-8, and takes `v` over, also on failure. `type` is its NumPy type string, or
+ * NULL to state none. False without memory. */
+CUBED_MUST_CHECK bool cb_attribute_json_set(json_t *attrs, const char *name, json_t *v,
+                                            const char *type);
+/* The NumPy type string of numbers, such as "<f4"; NULL for floats of two bytes, which NetCDF does not have. */
+const char *cb_number_typestr(cb_number_type t);
+/* The attributes as text for cb_array_words, with their types; NULL without memory. */
+const char *cb_attributes_text(const cb_file *f, cb_zone *zone, json_t *attrs, bool is_array);
 /* Text that need not be UTF-8. */
 json_t *cb_text_json(const uint8_t *at, uint64_t n);
 

@@ -118,28 +118,23 @@ static cubed_status get_attribute(cdf *c, json_t *attrs, int of, cubed_error *er
                 : of == type && n == 1 && strcmp(name, "_FillValue") == 0
                     ? cb_missing_json(p, t)
                     : cb_numbers_json(p, t, n);
-    json_t *key = cb_text_json((const uint8_t *)name, strlen(name));
-    const bool ok = v && key && json_object_set(attrs, json_string_value(key), v) == 0;
-    json_decref(v);
-    json_decref(key);
-    return ok ? CUBED_OK : cb_file_no_memory(c->f, err);
+    const char *typestr = type == TEXT ? NULL : cb_number_typestr(t);
+    return cb_attribute_json_set(attrs, name, v, typestr) ? CUBED_OK : cb_file_no_memory(c->f, err);
 }
 
 /* As JSON text. The type of a variable is behind its attributes: `of` 0 leaves _FillValue as it is. */
-static cubed_status get_attributes(cdf *c, int of, const char **out, cubed_error *err)
+static cubed_status get_attributes(cdf *c, bool is_array, int of, const char **out,
+                                   cubed_error *err)
 {
     uint64_t n;
-    cb_buf text;
     CB_TRY(get_list(c, 12, &n, err));
     json_t *attrs = json_object();
     cubed_status st = attrs ? CUBED_OK : cb_file_no_memory(c->f, err);
     for (uint64_t i = 0; i < n && st == CUBED_OK; i++) st = get_attribute(c, attrs, of, err);
-    cb_buf_init(&text, c->f->head.alloc);
     if (st == CUBED_OK) {
-        *out = cb_json_dump(attrs, 0, &text) ? cb_zone_strdup(c->zone, text.data) : NULL;
+        *out = cb_attributes_text(c->f, c->zone, attrs, is_array);
         if (!*out) st = cb_file_no_memory(c->f, err);
     }
-    cb_buf_free(&text);
     json_decref(attrs);
     return st;
 }
@@ -197,11 +192,11 @@ static cubed_status get_variable(cdf *c, variable *v, cubed_error *err)
     CB_TRY(get_shape(c, x, v->dims, &v->recorded, err));
     /* Attributes come before the type, by which _FillValue is written as it is in Zarr: they are read again. */
     const uint64_t attributes = c->at;
-    CB_TRY(get_attributes(c, 0, &v->words.attributes, err));
+    CB_TRY(get_attributes(c, true, 0, &v->words.attributes, err));
     CB_TRY(get_type(c, &v->type, err));
     const uint64_t behind = c->at;
     c->at = attributes;
-    CB_TRY(get_attributes(c, v->type, &v->words.attributes, err));
+    CB_TRY(get_attributes(c, true, v->type, &v->words.attributes, err));
     c->at = behind;
     CB_TRY(get(c, c->version == 5 ? 8 : 4, &bytes, err)); /* not to be relied on: it may not fit */
     CB_TRY(get(c, c->version == 1 ? 4 : 8, &x->begin, err));
@@ -276,7 +271,7 @@ static cubed_status read_header(cdf *c, cubed_error *err)
     CB_TRY(get(c, version == 5 ? 8 : 4, &c->records, err));
     c->streamed = c->records == (version == 5 ? UINT64_MAX : UINT32_MAX);
     CB_TRY(get_dims(c, err));
-    CB_TRY(get_attributes(c, 0, &root.attributes, err));
+    CB_TRY(get_attributes(c, false, 0, &root.attributes, err));
     CB_TRY(get_list(c, 11, &n, err));
     variable *v = cb_zone_alloc(c->zone, (size_t)n * sizeof *v);
     if (!v) return cb_file_no_memory(c->f, err);

@@ -153,11 +153,11 @@ static cubed_status add_attribute(void *ctx, const cb_h5_message *m, cubed_error
     else
         CB_TRY(cb_h5_attribute_json(&r->h, &a, &v, err));
     if (!v) return CUBED_OK; /* JSON has no word for it */
-    json_t *name = cb_text_json((const uint8_t *)a.name, strlen(a.name));
-    if (name) json_object_set(r->attrs, json_string_value(name), v);
-    json_decref(name);
-    json_decref(v);
-    return CUBED_OK;
+    const char *type = a.type.what == CB_H5_LONG_TEXT ? "|S128"
+                       : a.type.what == CB_H5_NUMBER  ? cb_number_typestr(a.type.number)
+                                                      : NULL;
+    return cb_attribute_json_set(r->attrs, a.name, v, type) ? CUBED_OK
+                                                            : cb_file_no_memory(r->h.f, err);
 }
 
 static cubed_status read_attributes(reader *r, const cb_h5_header *x, cubed_error *err)
@@ -165,14 +165,10 @@ static cubed_status read_attributes(reader *r, const cb_h5_header *x, cubed_erro
     r->attrs = json_object();
     cubed_status st = r->attrs ? cb_h5_each_attribute(&r->h, x, add_attribute, r, err)
                                : cb_file_no_memory(r->h.f, err);
-    cb_buf text;
-    cb_buf_init(&text, r->h.f->head.alloc);
     if (st == CUBED_OK) {
-        const bool ok = cb_json_dump(r->attrs, 0, &text);
-        r->now->words.attributes = ok ? cb_zone_strdup(r->zone, text.data) : NULL;
+        r->now->words.attributes = cb_attributes_text(r->h.f, r->zone, r->attrs, r->x != NULL);
         if (!r->now->words.attributes) st = cb_file_no_memory(r->h.f, err);
     }
-    cb_buf_free(&text);
     json_decref(r->attrs);
     return st;
 }

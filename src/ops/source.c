@@ -237,10 +237,16 @@ cubed_status cubed_array_with_attrs(cubed_array *x, const char *json, cubed_arra
 {
     json_t *doc = NULL;
     CB_TRY(cb_json_parse("attributes", json, strlen(json), &doc, err));
-    bool ok = json_is_object(doc);
+    cb_zone *zone = NULL;
+    const char *text;
+    cubed_status st = json_is_object(doc)
+                          ? cb_zone_new(&x->ctx->alloc, &zone, err)
+                          : cb_fail(err, CUBED_E_ARG, "attributes are no JSON object: %.80s", json);
+    if (st == CUBED_OK) st = cb_zarr_attrs_text(doc, zone, &text, err);
+    if (st == CUBED_OK) st = same_values(x, text, NULL, out, err);
+    if (zone) cb_zone_free(zone);
     json_decref(doc);
-    if (!ok) return cb_fail(err, CUBED_E_ARG, "attributes are no JSON object: %.80s", json);
-    return same_values(x, json, NULL, out, err);
+    return st;
 }
 
 cubed_status cubed_array_with_dim_names(cubed_array *x, const char *const *names, cubed_array **out,

@@ -15,6 +15,17 @@ cubed_status cb_json_text(const json_t *v, cb_zone *zone, const char **out, cube
     return *out ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory for attributes");
 }
 
+cubed_status cb_zarr_attrs_text(const json_t *attrs, cb_zone *zone, const char **out,
+                                cubed_error *err)
+{
+    json_t *copy = json_copy((json_t *)(uintptr_t)attrs);
+    cubed_status st = copy && cb_attributes_gather(copy)
+                          ? cb_json_text(copy, zone, out, err)
+                          : cb_fail(err, CUBED_E_NOMEM, "no memory for attributes");
+    json_decref(copy);
+    return st;
+}
+
 void cb_zarr_set_version(const cubed_object_info *info, cubed_object_version *out)
 {
     *out = info->version;
@@ -128,10 +139,12 @@ static cubed_status write_group(cubed_store *store, const char *path, int format
         st = cb_fail(err, CUBED_E_ARG, "the attributes of %s are no JSON object",
                      *path ? path : "the root group");
     } else if (format == 2) {
+        cb_attributes_prune(a);
         doc = json_pack("{s:i}", "zarr_format", 2);
         if (json_object_size(a) > 0) st = cb_zarr_write_doc(store, path, ".zattrs", a, err);
         if (st == CUBED_OK) st = cb_zarr_write_doc(store, path, ".zgroup", doc, err);
     } else {
+        cb_attributes_prune(a);
         doc = json_pack("{s:i, s:s, s:O}", "zarr_format", 3, "node_type", "group", "attributes", a);
         st = cb_zarr_write_doc(store, path, "zarr.json", doc, err);
     }

@@ -76,7 +76,7 @@ static cubed_status read_attrs(const json_t *zattrs, cb_zone *zone, cb_zarr_meta
 {
     json_t *rest = NULL;
     cubed_status st = read_dims(zattrs, zone, m, &rest, err);
-    if (st == CUBED_OK) st = cb_json_text(rest, zone, &m->attrs, err);
+    if (st == CUBED_OK) st = cb_zarr_attrs_text(rest, zone, &m->attrs, err);
     json_decref(rest);
     return st;
 }
@@ -132,6 +132,7 @@ cubed_status cb_zarr_print_v2(const cb_zarr_meta *m, json_t **zarray, json_t **z
         json_decref(compressor);
         return st;
     }
+    cb_attributes_prune(attrs);
     json_t *doc = json_object();
     json_object_set_new(doc, "shape", cb_json_ints(m->ndim, m->shape));
     json_object_set_new(doc, "chunks", cb_json_ints(m->ndim, m->chunk));

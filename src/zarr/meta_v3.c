@@ -108,7 +108,7 @@ static cubed_status read_attrs(const char *where, const json_t *doc, cb_zone *zo
     if (!attrs || json_is_null(attrs)) return CUBED_OK;
     if (!json_is_object(attrs))
         return cb_fail(err, CUBED_E_FORMAT, "%s: \"attributes\" is no object", where);
-    return cb_json_text(attrs, zone, &m->attrs, err);
+    return cb_zarr_attrs_text(attrs, zone, &m->attrs, err);
 }
 
 static cubed_status begin(const char *where, const json_t *doc, cb_zarr_meta *m, cubed_error *err)
@@ -175,8 +175,11 @@ cubed_status cb_zarr_print_v3(const cb_zarr_meta *m, json_t **out, cubed_error *
     bool any_name = false, irregular = cb_zarr_is_irregular(m);
     cubed_status st = cb_codec_chain_print_v3(&m->codecs, &codecs, err);
     if (st == CUBED_OK) st = cb_json_parse("attributes", m->attrs, strlen(m->attrs), &attrs, err);
+    if (st == CUBED_OK && !cb_attributes_stow(attrs, m->dtype))
+        st = cb_fail(err, CUBED_E_NOMEM, "out of memory: attributes of an array");
     if (st != CUBED_OK) {
         json_decref(codecs);
+        json_decref(attrs);
         return st;
     }
     for (int d = 0; d < m->ndim; d++) any_name = any_name || m->dim_names[d];

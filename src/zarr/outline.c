@@ -196,6 +196,8 @@ static cubed_status to_v3(const char *where, const cb_zarr_outline *o, const jso
     const char separator[2] = {m->separator, 0};
     json_t *compressor;
     if (!text_type(doc)) return no_way(where, o, 3, err);
+    if (!cb_attributes_stow(attrs, CUBED_DTYPE_COUNT))
+        return cb_fail(err, CUBED_E_NOMEM, "no memory for %s", where);
     CB_TRY(convert_compressor(where, json_object_get(doc, "compressor"), 3, &compressor, err));
     json_t *codecs = json_array();
     if (m->order_f)

@@ -103,7 +103,7 @@ cubed_status cb_zarr_group_attrs(cubed_store *store, const char *path, cb_buf *o
     const char *text = "{}";
     st = cb_zone_new(store->alloc, &zone, err);
     if (st == CUBED_OK) {
-        if (json_is_object(attrs)) st = cb_json_text(attrs, zone, &text, err);
+        if (json_is_object(attrs)) st = cb_zarr_attrs_text(attrs, zone, &text, err);
         if (st == CUBED_OK) cb_buf_puts(out, text);
         cb_zone_free(zone);
     }

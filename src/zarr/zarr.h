@@ -253,6 +253,10 @@ CUBED_MUST_CHECK cubed_status cb_zarr_print_v3(const cb_zarr_meta *meta, json_t 
 CUBED_MUST_CHECK cubed_status cb_json_text(const json_t *v, cb_zone *zone, const char **out,
                                            cubed_error *err);
 
+/* Attributes of an array or a group as JSON text in the zone, with their types as in cubed_array_attrs. */
+CUBED_MUST_CHECK cubed_status cb_zarr_attrs_text(const json_t *attrs, cb_zone *zone,
+                                                 const char **out, cubed_error *err);
+
 /* Groups. Attributes are JSON object text. One that exists is kept unless `overwrite`, which
  * removes everything in it. */
 CUBED_MUST_CHECK cubed_status cb_zarr_create_group(cubed_store *store, const char *path, int format,

@@ -5,6 +5,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "dtype/attribute.h"
 #include "dtype/typestr.h"
 #include "zarr/zarr.h"
 

@@ -129,9 +129,9 @@ class Array(Methods):
     @property
     def attrs(self) -> dict[str, Any]:
         """Attributes of a stored array, as far as they still describe the values; a copy."""
-        import json  # late: few need it
+        from cubed.base._attributes import plain_attributes  # late: few need it
 
-        return json.loads(self._x.attrs)
+        return plain_attributes(self._x.attrs)
 
     @property
     def chunks(self) -> tuple[tuple[int, ...], ...]:

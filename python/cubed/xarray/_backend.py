@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 from collections.abc import Iterable
 from inspect import signature
@@ -18,6 +17,7 @@ import cubed
 from cubed import _core
 from cubed.array._array import Array
 from cubed.array._cores import engine_chunks
+from cubed.base._attributes import typed_attributes
 from cubed.io._create import store_url
 from cubed.spec import Spec
 from cubed.xarray._lazy import native_array
@@ -33,7 +33,7 @@ class _Store(AbstractDataStore):
         self._url = url
         self._spec = spec
         self._format, attrs, members = _core.members(url, consolidated)
-        self._attrs = json.loads(attrs)
+        self._attrs = typed_attributes(attrs)
         self._arrays = [name for name, is_array in members if is_array and name not in drop]
         self.groups = [name for name, is_array in members if not is_array]
 
@@ -58,7 +58,7 @@ class _Store(AbstractDataStore):
             x = Array._new(_core.open(_core.member(self._url, name)), self._spec)
         except NotImplementedError as e:
             return self._by_zarr(name, e)
-        attrs = x.attrs
+        attrs = typed_attributes(x._x.attrs)
         dims = attrs.pop("_ARRAY_DIMENSIONS", None) or x._x.dim_names
         if any(d is None for d in dims):
             raise ValueError(f"the array {name} of {self._url} has no names for its dimensions")

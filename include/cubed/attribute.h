@@ -1,0 +1,55 @@
+/* Attributes of arrays and groups, with the types that NetCDF gives them. */
+#ifndef CUBED_ATTRIBUTE_H
+#define CUBED_ATTRIBUTE_H
+
+#include "cubed/dtype.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* JSON has no float32 and no int16. This member of a JSON text of attributes states such types, as NetCDF-C does in Zarr
+ * stores: {"types": {"scale_factor": "<f4"}}. It is not an attribute itself. A text with this member keeps the types when
+ * it is passed to cubed_array_with_attrs or cubed_zarr_make_group. */
+#define CUBED_ATTRIBUTE_TYPES "_nczarr_attr"
+
+typedef enum cubed_attribute_kind {
+    CUBED_ATTRIBUTE_NUMBERS, /* `n` numbers of type `dtype` */
+    CUBED_ATTRIBUTE_CHARS,   /* one string of `n` bytes: NetCDF's NC_CHAR */
+    CUBED_ATTRIBUTE_STRINGS, /* `n` strings: NetCDF's NC_STRING */
+    CUBED_ATTRIBUTE_JSON /* one JSON text, of `n` bytes, because NetCDF has no type for the value */
+} cubed_attribute_kind;
+
+typedef struct cubed_attribute {
+    cubed_attribute_kind kind;
+    cubed_dtype dtype; /* numbers: an integer type, float32 or float64 */
+    bool is_stated;    /* metadata state the type; false: it was inferred from the value */
+    size_t n;
+    const void *numbers;        /* in this machine's byte order; NULL: the kind is not numbers */
+    const char *const *strings; /* `n` of them, or one of characters or JSON; NULL: numbers */
+} cubed_attribute;
+
+/* Gives the value of an attribute with its type.
+ *
+ * If metadata state no type, a string is NC_CHAR, and a list of strings NC_STRING. Integers are int32, or int64 or uint64 if
+ * they need it, and other numbers float64. Attributes that CF gives the type of their variable, such as `_FillValue` and
+ * `valid_range`, have that type if it can represent them.
+ *
+ * attrs  JSON text from cubed_array_attrs or cubed_zarr_info
+ * dtype  of the array; CUBED_DTYPE_COUNT for a group
+ * out    receives the attribute, which cubed_attribute_free frees
+ *
+ * Errors: CUBED_E_NOT_FOUND if there is no such attribute; CUBED_E_FORMAT if `attrs` is not JSON.
+ * Thread safety: any thread. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_attribute_get(const char *attrs, const char *name,
+                                                            cubed_dtype dtype,
+                                                            cubed_attribute **out,
+                                                            cubed_error *err);
+/* Frees an attribute; NULL is allowed. */
+CUBED_API void cubed_attribute_free(cubed_attribute *a);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
