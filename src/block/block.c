@@ -26,6 +26,7 @@ static const cubed_block_fn *const functions[] = {
     &cb_block_require,
     &cb_block_replace,
     &cb_block_compare_texts,
+    &cb_block_join_texts,
     &cb_block_text,
     &cb_block_extreme_text,
     &cb_block_wrap,

@@ -34,6 +34,8 @@ typedef struct cb_take_params {
  * texts that take the place of the first ones where it is true. No parameters. "text" makes one of
  * them, whose bytes are the parameters. */
 
+/* "join_texts": two strings that broadcast with the result, whose length is at least the sum of theirs. No parameters. */
+
 /* "compare_texts": two operands that broadcast with the result. */
 typedef struct cb_compare_params {
     int32_t op; /* cubed_op */

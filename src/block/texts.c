@@ -158,6 +158,46 @@ static cubed_status run_compare(const cubed_block_call *call, void *ctx, cubed_e
 const cubed_block_fn cb_block_compare_texts = {
     .name = "compare_texts", .check = check_compare, .run = run_compare, .divisible = true};
 
+static cubed_status check_join(const cubed_block_call *call, void *ctx, cubed_error *err)
+{
+    (void)ctx;
+    if (call->nin != 2 || call->nout != 1 || call->params_size != 0)
+        return cb_fail(err, CUBED_E_FORMAT, "other parameters or operands than it takes");
+    size_t size = 0;
+    for (int i = 0; i < 2; i++) {
+        if (!same_family(&call->in[i], &call->out[0]))
+            return cb_fail(err, CUBED_E_FORMAT, "operands of other types");
+        if (!broadcasts(&call->in[i], &call->out[0]))
+            return cb_fail(err, CUBED_E_FORMAT, "operands of other shapes");
+        size += cubed_dtype_size(call->in[i].dtype);
+    }
+    return size <= cubed_dtype_size(call->out[0].dtype)
+               ? CUBED_OK
+               : cb_fail(err, CUBED_E_FORMAT, "operands of other types");
+}
+
+static cubed_status run_join(const cubed_block_call *call, void *ctx, cubed_error *err)
+{
+    walk w = walk_over(&call->out[0]);
+    const size_t size = cubed_dtype_size(call->out[0].dtype);
+    char *to = call->out[0].data;
+    (void)ctx;
+    (void)err;
+    if (!to) return CUBED_OK;
+    for (int i = 0; i < 2; i++) walk_along(&w, &call->in[i]);
+    for (; w.left > 0; walk_on(&w), to += size) {
+        const size_t first = cb_text_size(call->in[0].dtype, w.at[0]);
+        const size_t second = cb_text_size(call->in[1].dtype, w.at[1]);
+        memcpy(to, w.at[0], first);
+        memcpy(to + first, w.at[1], second);
+        memset(to + first + second, 0, size - first - second);
+    }
+    return CUBED_OK;
+}
+
+const cubed_block_fn cb_block_join_texts = {
+    .name = "join_texts", .check = check_join, .run = run_join, .divisible = true};
+
 /* --- One text -------------------------------------------------------------------------------------- */
 
 static cubed_status check_text(const cubed_block_call *call, void *ctx, cubed_error *err)

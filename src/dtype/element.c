@@ -145,6 +145,15 @@ size_t cubed_element_text(cubed_dtype dtype, const void *element, char *text, si
     return s.n;
 }
 
+size_t cb_text_size(cubed_dtype dtype, const void *text)
+{
+    const unsigned char *p = text;
+    const size_t unit = cubed_dtype_family(dtype) == CUBED_STRING ? 4 : 1;
+    size_t n = cubed_dtype_size(dtype);
+    while (n > 0 && p[n - 1] == 0) n--;
+    return (n + unit - 1) / unit * unit;
+}
+
 static uint32_t code_at(const unsigned char *p, size_t i, size_t n)
 {
     uint32_t c = 0;

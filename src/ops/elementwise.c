@@ -145,6 +145,15 @@ out:
     return st;
 }
 
+/* Adding strings joins them: the result has room for both. */
+static cubed_status joined_type(cubed_array *const *args, cubed_dtype *type, cubed_error *err)
+{
+    const int64_t unit = cubed_dtype_family(*type) == CUBED_STRING ? 4 : 1;
+    int64_t size = 0;
+    for (int i = 0; i < 2; i++) size += (int64_t)cubed_dtype_size(args[i]->node.dtype);
+    return cubed_dtype_fixed(cubed_dtype_family(*type), size / unit, type, err);
+}
+
 static bool is_comparison(cubed_op op)
 {
     return op >= CUBED_OP_EQUAL && op <= CUBED_OP_GREATER_EQUAL;
@@ -231,11 +240,12 @@ cubed_status cubed_elementwise(cubed_op op, cubed_array *const *args, int nargs,
     }
     if (is_half(type)) type = CUBED_FLOAT32;
     const bool of_texts = cubed_dtype_kind(type) == CUBED_KIND_TEXT;
-    if (of_texts ? !first && !is_comparison(op) : !cb_op_accepts(op, type))
+    if (of_texts ? !first && op != CUBED_OP_ADD && !is_comparison(op) : !cb_op_accepts(op, type))
         return cb_fail(err, CUBED_E_TYPE, "%s is not defined for %s", name, cubed_dtype_name(type));
     if (cb_op_rule(op) == CB_RESULT_FLOAT && cubed_dtype_kind(type) < CUBED_KIND_FLOAT)
         type = CUBED_FLOAT64;
     if (cb_op_takes_index(op)) type = CUBED_INT64;
+    if (of_texts && op == CUBED_OP_ADD) CB_TRY(joined_type(args, &type, err));
     if (op == CUBED_OP_POW) {
         CB_TRY(simple_power(args[0], args[1], type, out, err));
         if (*out) return CUBED_OK;

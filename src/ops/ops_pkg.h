@@ -73,7 +73,7 @@ CUBED_MUST_CHECK cubed_status cb_op_running_time(cubed_array *x, int axis, bool 
 CUBED_MUST_CHECK cubed_status cb_op_reduce_time(cubed_reduction which, cubed_array *x,
                                                 bool skip_nan, const cubed_reduce_options *options,
                                                 cubed_array **out, cubed_error *err);
-/* Of texts: CUBED_OP_WHERE and comparisons of operands that broadcast, whose result has this type and these names of
+/* Of texts: CUBED_OP_WHERE, CUBED_OP_ADD and comparisons of operands that broadcast, whose result has this type and these names of
  * dimensions; other lengths, cut or padded; smallest and largest, options as in cubed_reduce; and their positions,
  * axis NULL: in C order. */
 CUBED_MUST_CHECK cubed_status cb_op_text(cubed_op op, cubed_array *const *args, int nargs,

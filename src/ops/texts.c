@@ -26,7 +26,8 @@ cubed_status cb_op_text(cubed_op op, cubed_array *const *args, int nargs, cubed_
     const cb_compare_params params = {op};
     const cubed_kernel compare = {
         .name = "compare_texts", .params = &params, .params_size = sizeof params};
-    const cubed_kernel replace = {.name = "replace"};
+    const cubed_kernel replace = {.name = "replace"}, join = {.name = "join_texts"};
+    if (op == CUBED_OP_ADD) return by_elements(&join, args, nargs, dtype, names, out, err);
     if (op != CUBED_OP_WHERE) return by_elements(&compare, args, nargs, dtype, names, out, err);
     cubed_array *const in[3] = {args[2], args[0], args[1]};
     return by_elements(&replace, in, nargs, dtype, names, out, err);
