@@ -52,13 +52,14 @@ def test_full(kind):
     same(xp.zeros((2,), dtype=f"{kind}3"), np.zeros((2,), f"{kind}3"))
     x = cubed.from_array(texts(kind, 4), chunks=3)
     same(xp.full_like(x, value), np.full_like(x.compute(), value))
-    other = {"U": b"ab", "S": "ab"}[kind]
     same(xp.full((2,), value, dtype=kind), np.full((2,), value, kind))
     same(xp.zeros_like(x), np.zeros((4,), x.dtype))
     same(xp.empty((2,), dtype=kind), np.zeros((2,), kind))
-    for wrong in (5, 0, False, other):
-        with pytest.raises(TypeError, match=rf"fill_value is {wrong!r}, expected a text"):
-            xp.full((2,), wrong, dtype=f"{kind}3")
+    same(xp.ones((2,), dtype=kind), np.ones((2,), kind))
+    for other in (5, 0, False, 2.5, "ab", b"ab"):
+        same(xp.full((2,), other, dtype=f"{kind}3"), np.full((2,), other, f"{kind}3"))
+    with pytest.raises(TypeError, match=r"fill_value is \[1\], expected a string of type .*3"):
+        xp.full((2,), [1], dtype=f"{kind}3")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -114,3 +115,91 @@ def test_the_command_has_them(tmp_path):
     out = tmp_path / "y.zarr"
     check(run("eval", "argmax(x, axis=0)", "--in", f"x={tmp_path / 'x.zarr'}", "--out", out))
     assert cubed.from_zarr(str(out)).compute() == a.argmax()
+
+
+NUMBERS = np.array([-1.5, 0, 1, 100, 2**24, 0.1])
+OTHERS = {
+    **{d: NUMBERS.astype(d) for d in ("b1", "i1", "i4", "i8", "f2", "f4", "f8", "c8", "c16")},
+    **{d: abs(NUMBERS).astype(d) for d in ("u1", "u2", "u8")},
+    **{d: np.array([0, -5, "NaT", 9], d) for d in ("M8[Y]", "M8[D]", "M8[ns]", "m8[s]", "m8[ns]")},
+    "U5": np.array(["a", "", "12345"]),
+    "S5": np.array([b"a", b"", b"12345"]),
+}
+
+
+@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+@pytest.mark.parametrize("to", ["U", "S", "U3", "S40", str, bytes])
+@pytest.mark.parametrize("dtype", OTHERS)
+def test_other_types_as_strings(dtype, to):
+    a = OTHERS[dtype]
+    if dtype[0] == "M" and to == "U3":
+        to = "U30"  # NumPy refuses to cut dates
+    x = cubed.from_array(a, chunks=2)
+    same(x.astype(to), a.astype(to))
+    same(xp.astype(x, to), a.astype(to))
+    same(xp.asarray(x, dtype=to), a.astype(to))
+    same(x[:0].astype(to), a[:0].astype(to))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_strings_as_other_types(kind):
+    a = np.array(["12", "-3", "0"], kind)
+    x = cubed.from_array(a, chunks=2)
+    for to in ("i1", "i8", "f4", "f8", "c16", "m8[s]"):
+        same(x.astype(to), a.astype(to))
+    days = np.array(["2001-02-03", "NaT"], kind)
+    same(cubed.from_array(days).astype("M8[s]"), days.astype("M8[s]"))
+    with pytest.raises(TypeError, match="has no unit, expected one, such as"):
+        cubed.from_array(days).astype("M8")
+    with pytest.raises(TypeError, match="cannot become object"):
+        x.astype(object)
+    with pytest.raises(ValueError, match="invalid literal"):
+        cubed.from_array(np.array(["x"], kind)).astype(int).compute()
+
+
+def test_bytes_of_other_characters_are_refused():
+    with pytest.raises(UnicodeEncodeError, match="ordinal not in range"):
+        cubed.from_array(np.array(["é"])).astype("S").compute()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_casts_within_their_memory(kind):
+    """Numbers become strings of 32 characters: NumPy's copy of a block is in the projection."""
+    spec = cubed.Spec(allowed_mem="40MB", reserved_mem="10MB")
+    x = cubed.from_array(np.arange(100_000) / 7, chunks=50_000, spec=spec)
+    y = x.astype(kind)
+    assert y.plan().max_projected_mem >= 10_000_000 + 2 * 50_000 * y.itemsize
+    same(y, (np.arange(100_000) / 7).astype(kind))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_strings_without_a_length(kind):
+    a = texts(kind, (5,))
+    x = cubed.from_array(a, chunks=2)
+    none = np.ndarray((4,), f"{kind}0")
+    same(cubed.from_array(none), none.astype(f"{kind}1"))
+    same(xp.concat([x, cubed.from_array(none)]), np.concatenate([a, none]))
+    same(xp.full_like(x, "ab", dtype=kind), np.full_like(a, "ab", dtype=f"{kind}1"))
+    assert cubed.result_type(x, np.dtype(kind)) == np.result_type(a, np.dtype(kind))
+    assert cubed.result_type(np.dtype(kind), np.dtype(kind)) == np.dtype(kind)
+    same(x.astype(kind), a.astype(kind))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_two_lengths(kind):
+    a, b = texts(kind, (4, 3)), texts(kind, (3,), 1).astype(f"{kind}7")
+    x, y = cubed.from_array(a, chunks=2), cubed.from_array(b, chunks=2)
+    same(x + y, a + b if np.__version__ >= "2" else np.char.add(a, b))
+    same(y + x, np.char.add(b, a))
+    suffix = np.array("_end", kind)
+    same(x + suffix[()], np.char.add(a, suffix))
+    same(suffix[()] + x, np.char.add(suffix, a))
+    same(xp.concat([x, xp.expand_dims(y, axis=0)]), np.concatenate([a, b[None]]))
+    same(xp.stack([x, xp.broadcast_to(y, x.shape)]), np.stack([a, np.broadcast_to(b, a.shape)]))
+    for mode in ("constant", "edge", "wrap", "reflect"):
+        same(cubed.pad(x, ((1, 2), (0, 1)), mode), np.pad(a, ((1, 2), (0, 1)), mode))
+    values = np.array(["p", "longer"], kind)
+    same(cubed.pad(x, 2, constant_values=tuple(values)), np.pad(a, 2, constant_values=values))
+    with pytest.raises(TypeError, match="multiply is not defined"):
+        x * 2

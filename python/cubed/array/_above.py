@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cubed import array_api as array_api
     from cubed.array._assign import setitem as setitem
+    from cubed.array._casts import cast_text as cast_text
     from cubed.array._html import array_html as array_html
     from cubed.array._html import grid_svg as grid_svg
     from cubed.array._indexing import getitem as getitem
@@ -52,6 +53,7 @@ else:
         "BlockView": "cubed.array._views:BlockView",
         "call_function": "cubed.array._numpy:call_function",
         "call_ufunc": "cubed.array._numpy:call_ufunc",
+        "cast_text": "cubed.array._casts:cast_text",
         "compute": "cubed.planning._compute:compute",
         "elemwise": "cubed.blocks._apply:elemwise",
         "getitem": "cubed.array._indexing:getitem",

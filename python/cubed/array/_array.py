@@ -15,7 +15,7 @@ import numpy as np
 from cubed import _core
 from cubed.array import _above
 from cubed.array._methods import Methods
-from cubed.base._dtypes import dtype_of, name_of
+from cubed.base._dtypes import dtype_of, name_of, sized
 from cubed.base._types import ChunksLike, DTypeLike, NDArray
 from cubed.spec import Spec
 
@@ -512,9 +512,12 @@ class Array(Methods):
 
     def astype(self, dtype: DTypeLike, copy: bool = True) -> Array:
         """The values in another type; see :func:`cubed.array_api.astype`."""
-        if np.dtype(dtype) == self.dtype:
+        to = sized(dtype, self.dtype)
+        if to == self.dtype:
             return self._like(self._x)
-        return self._like(_core.astype(self._x, name_of(dtype)))
+        if self.dtype.kind in "SU" or to.kind in "SUO":
+            return _above.cast_text(self, to)
+        return self._like(_core.astype(self._x, name_of(to)))
 
 
 _numbers = itertools.count(1)

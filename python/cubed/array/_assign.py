@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from cubed import _core
-from cubed.array import _above
 from cubed.array._array import Array
+from cubed.array._casts import cast_text
 from cubed.array._indexing import leading_mask
 from cubed.array._keys import Axes, expand_key, is_mask, selection
 from cubed.array._neighbours import element, refuse_foreign
@@ -60,13 +60,8 @@ def _value(x: Array, value: Any) -> _core.Array:
             raise TypeError(f"values of type {value.dtype} cannot be assigned to elements of {to}")
         return _core.astype(value._x, name_of(to))
     if to.kind in "SU" or value.dtype.kind in "SU":
-        return _above.map_blocks(_as_text, value, dtype=to, target=to)._x
+        return cast_text(value, to)._x
     return _core.astype(value._x, name_of(to))
-
-
-def _as_text(block: NDArray, target: np.dtype[Any]) -> NDArray:
-    """A block as NumPy casts it."""
-    return block.astype(target)
 
 
 def _is_complex(value: Any) -> bool:

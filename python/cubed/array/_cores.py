@@ -8,7 +8,7 @@ import numpy as np
 
 from cubed import _core
 from cubed.base._chunks import Chunks, longest, normalize_chunks
-from cubed.base._dtypes import name_of
+from cubed.base._dtypes import name_of, shortest
 from cubed.base._types import NDArray
 
 
@@ -66,6 +66,8 @@ def core_from_numpy(a: NDArray, chunks: Any) -> _core.Array:
     """The engine's array over NumPy's memory, which is not copied but where its bytes are in
     another order than this machine's, or elements lie where none of their type may, as in records.
     """
+    if a.dtype.kind in "SU" and a.dtype.itemsize == 0:
+        a = a.astype(shortest(a.dtype))
     if not a.dtype.isnative or not a.flags.aligned:
         a = a.astype(a.dtype.newbyteorder("="))
     name = name_of(a.dtype)

@@ -9,6 +9,8 @@ import numpy as np
 from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import lazy
+from cubed.array_api.creation_functions import full_like
+from cubed.array_api.manipulation_functions import concat
 from cubed.base._types import ChunksLike, PadMode
 
 
@@ -71,12 +73,29 @@ def pad(
     if any(n is not None and n < 0 for n in lengths):
         raise ValueError(f"stat_length is {stat_length!r}, expected 0 or more")
     if mode == "constant":
-        typed = (np.asarray(v).astype(x.dtype) for v in values)
+        typed = [np.asarray(v).astype(x.dtype) for v in values]
         values = [(v.view(np.int64) if x.dtype.kind in "mM" else v).item() for v in typed]
+    if x.dtype.kind in "SU" and mode in ("constant", "empty"):
+        made = _with_strings(x, widths, values if mode == "constant" else [""] * len(widths))
+        return made if chunks is None else made.rechunk(chunks)
     counts = [-1 if n is None else n for n in lengths]
     named = cast(PadMode, str(mode))  # a function, NumPy's other mode, is refused by its name
     out = _core.pad(x._x, widths, named, values, ends, counts, x.spec.task_mem)
     return x._like(out) if chunks is None else x._like(out).rechunk(chunks)
+
+
+def _with_strings(x: Array, widths: list[int], values: list[Any]) -> Array:
+    """x between strings, axis by axis: a constant of the engine holds 16 bytes at most."""
+    for axis in range(x.ndim):
+        parts = [x]
+        for side in (0, 1):
+            shape = list(x.shape)
+            shape[axis] = widths[2 * axis + side]
+            if shape[axis]:
+                made = full_like(x, values[2 * axis + side], shape=tuple(shape))
+                parts.insert(side * len(parts), made)
+        x = concat(parts, axis=axis) if len(parts) > 1 else x
+    return x
 
 
 def _pairs(what: str, given: Any, ndim: int) -> list[Any]:

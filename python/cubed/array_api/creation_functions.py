@@ -21,7 +21,7 @@ from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import check_device, common_spec, core_of, lazy
 from cubed.base._chunks import Shape, longest, normalize_chunks, normalize_shape
 from cubed.base._docs import SPACED, documented
-from cubed.base._dtypes import name_of
+from cubed.base._dtypes import name_of, shortest
 from cubed.base._types import ChunksLike, DTypeLike, NDArray
 from cubed.io import _create
 from cubed.spec import Spec
@@ -331,10 +331,11 @@ def full(
 
 
 def _text(value: Any, dtype: np.dtype[Any]) -> NDArray:
-    """One of this type, in the machine's byte order, cut to its length: 1 if it does not say."""
-    if not isinstance(value, bytes if dtype.kind == "S" else str):
-        raise TypeError(f"fill_value is {value!r}, expected a text of type {dtype}")
-    return np.array(value, np.empty((), dtype.newbyteorder("=")).dtype)
+    """The string that NumPy makes of a value, cut to the type's length, in native byte order."""
+    own = shortest(dtype.newbyteorder("="))
+    if not isinstance(value, (str, bytes, bool, int, float, complex, np.generic)):
+        raise TypeError(f"fill_value is {value!r}, expected a string of type {own}, or a number")
+    return np.array(value).astype(own)
 
 
 def _zero(dtype: DTypeLike) -> Any:

@@ -11,7 +11,7 @@ from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import check_device, is_scalar, lazy, scalar_type
 from cubed.base._docs import documented
-from cubed.base._dtypes import dtype_of, kind_of, name_of
+from cubed.base._dtypes import dtype_of, kind_of, name_of, sized
 from cubed.base._types import DTypeLike
 
 __all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "result_type"]
@@ -75,7 +75,7 @@ def astype(x: Array, dtype: DTypeLike, /, *, copy: bool = True, device: str | No
     """
     check_device(device)
     x = lazy(x)
-    to = np.dtype(dtype)
+    to = sized(dtype, x.dtype)
     if x.dtype.kind == "c" and kind_of(to) in "iuf":
         raise TypeError(f"{x.dtype} is not cast to {to}: take real(x) or imag(x)")
     if not copy and to == x.dtype:
@@ -210,7 +210,9 @@ def isdtype(dtype: DTypeLike, kind: Any) -> bool:
 
 def promote(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
     """The type that holds both."""
-    if a.kind == b.kind and a.kind in "mM":  # the finer unit; NaT has none
+    if (
+        a.kind == b.kind and a.kind in "mMSU"
+    ):  # the finer unit, the longer string; or neither has one
         return np.promote_types(a, b)
     both = _core.result_type(name_of(a), name_of(b))
     if both is None:

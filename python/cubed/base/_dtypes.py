@@ -33,6 +33,11 @@ def name_of(dtype: DTypeLike) -> str:
             name = d.newbyteorder("=").name
         elif d.kind in "mM":
             name = str(d.newbyteorder("="))
+        elif d.kind in "SU" and d.itemsize == 0:
+            raise TypeError(
+                f"the type of strings {d.str} has no length, expected one: '{d.kind}20' for"
+                " strings of up to 20"
+            )
         elif d.kind in "SU":
             name = d.kind + str(d.itemsize // (4 if d.kind == "U" else 1))
         else:
@@ -50,6 +55,21 @@ def dtype_of(name: str) -> np.dtype[Any]:
     if there is None:
         raise TypeError("NumPy's type bfloat16 is the package ml_dtypes': install it")
     return there
+
+
+def sized(dtype: DTypeLike, source: np.dtype[Any]) -> np.dtype[Any]:
+    """The type that NumPy casts elements of `source` to: strings without a length get one."""
+    d = np.dtype(dtype)
+    if d.kind not in "SU" or d.itemsize:
+        return d
+    length = np.empty(0, source).astype(d).dtype
+    return length if length.itemsize else shortest(d)
+
+
+def shortest(dtype: DTypeLike) -> np.dtype[Any]:
+    """The type in which NumPy makes arrays of `dtype`: strings without a length have length 1."""
+    d = np.dtype(dtype)
+    return d if d.kind not in "SU" or d.itemsize else np.dtype(f"{d.kind}1")
 
 
 def kind_of(dtype: np.dtype[Any]) -> str:

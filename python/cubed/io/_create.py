@@ -16,7 +16,7 @@ from cubed.array._neighbours import held, is_foreign, refusal, refuse_foreign
 from cubed.array._operands import core_of, refuse_masked
 from cubed.base._chunks import longest, normalize_chunks
 from cubed.base._distribution import install_command
-from cubed.base._dtypes import name_of
+from cubed.base._dtypes import name_of, sized
 from cubed.base._remote import is_remote, set_options
 from cubed.base._stores import for_zarr, in_memory, note_slow, place_of, split_place, url_of
 from cubed.base._types import ChunksLike, DTypeLike
@@ -256,10 +256,11 @@ def asarray(
     """See :func:`cubed.array_api.asarray`."""
     if isinstance(obj, Array):
         x = core_of(obj)
-        if dtype is not None and obj.dtype != np.dtype(dtype):
+        to = obj.dtype if dtype is None else sized(dtype, obj.dtype)
+        if obj.dtype != to:
             if copy is False:
-                raise ValueError(f"{obj.dtype} to {np.dtype(dtype)} needs a copy")
-            x = _core.astype(x, name_of(dtype))
+                raise ValueError(f"{obj.dtype} to {to} needs a copy")
+            x = obj.astype(to)._x
         elif not copy and chunks is None and spec is None:
             return obj
         out = Array._new(x, obj._spec if spec is None else spec)

@@ -1,0 +1,52 @@
+"""Casts from and to strings, and why there are none to Python's objects."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from cubed import _core
+from cubed.array import _above
+from cubed.array._array import Array
+from cubed.base._dtypes import name_of
+from cubed.base._types import NDArray
+
+
+def cast_text(x: Array, dtype: np.dtype[Any]) -> Array:
+    """x in another type, if one of the two types is of strings, or `dtype` is object.
+
+    The engine changes the length of strings. NumPy casts other types block by block, because it
+    has its own spelling of numbers and dates.
+
+    Raises
+    ------
+    TypeError
+        NumPy would find the unit of dates in the values, or `dtype` is that of Python's objects.
+    """
+    if dtype.kind == x.dtype.kind:
+        return x._like(_core.astype(x._x, name_of(dtype)))
+    if dtype.kind == "O":
+        raise TypeError(no_objects(x.dtype))
+    if dtype.kind in "mM" and np.datetime_data(dtype)[0] == "generic":
+        raise TypeError(
+            f"astype: {dtype} of strings has no unit, expected one, such as '{dtype}[s]'"
+        )
+    made = math.prod(x.chunksize) * dtype.itemsize
+    return _above.map_blocks(_cast, x, dtype=dtype, target=dtype, extra_projected_mem=made)
+
+
+def _cast(block: NDArray, target: np.dtype[Any]) -> NDArray:
+    return block.astype(target)
+
+
+def no_objects(dtype: np.dtype[Any]) -> str:
+    """The message for a cast to Python's objects."""
+    own = {"S": "b''", "U": "''", "b": "False"}.get(dtype.kind, "0")
+    return (
+        f"astype: {dtype} cannot become object, because Cubed has no arrays of Python's objects."
+        " Xarray asks for them if missing values (NaN) meet strings or bool, or strings meet"
+        f" another type: give a value of the array's own type, such as fill_value={own} or"
+        f" x.where(condition, {own}), or load the array first"
+    )
