@@ -37,6 +37,7 @@ from cubed.blocks._blockwise import (
     title_of,
     unify,
 )
+from cubed.blocks._vectorize import vectorized
 
 Dims = tuple[str, ...]
 
@@ -208,7 +209,7 @@ def apply_to_cores(
     extents = _core_extents(title, places, operands, parsed, output_sizes or {}, allow_rechunk)
     types = _types(title, parsed, output_dtypes)
     if vectorize:
-        func = np.vectorize(func, signature=signature, otypes=types)
+        func = vectorized(func, signature, types)
     call = _GufuncCall(func, values, places, kwargs, parsed.single)
     if types is None:
         types = infer_dtypes(title, lambda: call([tiny(x) for x in arrays], ()))
