@@ -84,7 +84,7 @@ def test_replacements_look_like_what_they_replace():
         assert inspect.signature(function) == inspect.signature(theirs)
         for attribute in ("__name__", "__qualname__", "__module__", "__doc__"):
             assert getattr(function, attribute) == getattr(theirs, attribute)
-        if inspect.ismodule(owner) and name != "apply_ufunc":
+        if inspect.ismodule(owner) and name != "apply_ufunc" and "<locals>" not in str(theirs):
             assert pickle.loads(pickle.dumps(function)) is function
     _patches.install()
     assert [getattr(o, n) for o, n, _ in found] == [getattr(o, n) for o, n, _ in places()]

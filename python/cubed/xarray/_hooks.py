@@ -81,7 +81,7 @@ def is_involved(value: Any) -> bool:
         return any(map(is_involved, value))
     if isinstance(value, dict):
         return any(map(is_involved, value.values()))
-    if not type(value).__module__.startswith("xarray."):
+    if not any(c.__module__.startswith("xarray.") for c in type(value).__mro__):
         return False
     # Wrappers of arrays, windows, weights and groups.
     parts = (getattr(value, name, None) for name in ("array", "obj", "_obj", "weights", "group"))

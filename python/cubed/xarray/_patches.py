@@ -19,7 +19,7 @@ from cubed.array._neighbours import held, is_foreign, refusal
 from cubed.array_api._fill import forward_fill
 from cubed.base._types import NDArray
 from cubed.blocks._gufunc import apply_to_cores
-from cubed.xarray import _accessor, _along, _chunking, _hooks, _rolling, _writing
+from cubed.xarray import _accessor, _along, _chunking, _hooks, _rolling, _strings, _writing
 from cubed.xarray._hooks import Hook
 
 _installing = RLock()
@@ -181,6 +181,7 @@ def _methods(*names: str) -> tuple[str, ...]:
 _CORE, _COMPUTATION = "xarray.core", "xarray.computation"
 _ROLLING = f"{_COMPUTATION}.rolling {_CORE}.rolling"
 _DATES = f"{_CORE}.accessor_dt"
+_STRINGS = f"{_CORE}.accessor_str"
 
 #: What is replaced. docs/dev/xarray-hooks.md says why, and which public hooks would do instead.
 HOOKS = (
@@ -193,6 +194,10 @@ HOOKS = (
         f"{_CORE}.parallel", "map_blocks", _map_blocks, "map_blocks", public=_methods("map_blocks")
     ),
     Hook(f"{_CORE}.duck_array_ops", "_push", _push, "ffill and bfill", _methods("ffill", "bfill")),
+    *(
+        Hook(f"{_CORE}.duck_array_ops", name, _strings.extreme, f"{name} of strings")
+        for name in ("max", "min", "argmax", "argmin")
+    ),
     *(
         Hook(where, "lazy_array_equiv", _equivalent, "comparisons of an array with itself")
         for where in (
@@ -254,4 +259,9 @@ HOOKS = (
     ),
     Hook(_DATES, "_round_field", _rounded_date, "rounded dates"),
     Hook(_DATES, "_strftime", _strftime, "text of dates"),
+    Hook(_STRINGS, "StringAccessor._apply", _strings.apply, "methods of .str"),
+    *(
+        Hook(_STRINGS, f"StringAccessor.{name}", _strings.method, f".str.{name}")
+        for name in _strings.LENGTHS
+    ),
 )

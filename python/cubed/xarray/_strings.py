@@ -1,0 +1,307 @@
+"""Strings in Xarray: extremes, and the accessor ``.str`` whose results have lengths of their own.
+
+The engine's strings have a fixed length. Xarray calls a function for each string and finds the
+length in the results. Here the length of a lazy result follows from the method and its arguments,
+so that no string is ever cut.
+"""
+
+from __future__ import annotations
+
+import codecs
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from inspect import signature
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+import numpy as np
+from xarray import DataArray, apply_ufunc
+from xarray.core.accessor_str import StringAccessor
+
+import cubed
+from cubed.array._array import Array
+from cubed.base._dtypes import sized
+from cubed.xarray._hooks import Arguments
+
+#: The length of a method's strings, of the length and the kind of the array's, and the arguments.
+Length: TypeAlias = Callable[[int, str, dict[str, Any]], "int | None"]
+
+_NONE: Mapping[str, Any] = MappingProxyType({})
+#: Bytes of one of Python's strings without its characters, and of the reference to it.
+_OBJECT = 64
+#: Bytes of the code that is called for each string, in addition to its objects.
+_CODE = 2**20
+
+#: The most characters that one becomes, in all of Unicode; for normal forms see its annex 15.
+_CASES = {"capitalize": 3, "casefold": 3, "lower": 2, "swapcase": 3, "title": 3, "upper": 3}
+_NORMAL_FORMS = {"NFC": 3, "NFD": 4, "NFKC": 18, "NFKD": 18}
+#: Encodings: bytes in front, and bytes of one character.
+_ENCODED = {
+    "ascii": (0, 1), "cp": (0, 2), "iso8859": (0, 1), "koi8": (0, 1), "utf-8": (3, 4),
+    "utf-16": (2, 4), "utf-32": (4, 4),
+}  # fmt: skip
+#: Handlers of errors that put at most one character in the place of another.
+_SHORT_HANDLERS = ("strict", "ignore", "replace", "surrogateescape", "surrogatepass")
+
+
+def extreme(theirs: Any, values: Any, axis: Any = None, skipna: Any = None, **kwargs: Any) -> Any:
+    """max, min, argmax and argmin, which the engine has for strings: none of them is missing."""
+    if not isinstance(values, Array) or values.dtype.kind not in "SU" or axis == ():
+        return NotImplemented
+    return getattr(cubed, theirs.__name__)(values, axis=axis, **kwargs)
+
+
+# --- The accessor ---------------------------------------------------------------------------------
+
+
+class _Sized(StringAccessor[Any]):
+    """An accessor whose method makes strings of at most so many characters."""
+
+    __slots__ = ("length",)
+    length: int
+
+    def __reduce__(self) -> Any:
+        """Functions on blocks may hold the accessor: they need the type of its strings alone."""
+        return _sized, (DataArray(np.empty((), self._obj.dtype)), self.length)
+
+
+def _sized(obj: Any, length: int) -> _Sized:
+    out = _Sized(obj)
+    out.length = length
+    return out
+
+
+def method(theirs: Any, accessor: Any, *args: Any, **kwargs: Any) -> Any:
+    """A method of ``.str`` that returns strings, with the length that these may have."""
+    if not _is_lazy(accessor._obj):
+        return NotImplemented
+    bound = signature(theirs).bind(accessor, *args, **kwargs)
+    bound.apply_defaults()
+    given = dict(bound.arguments)
+    del given["self"]
+    length = LENGTHS[theirs.__name__](_length(accessor._obj.dtype), accessor._obj.dtype.kind, given)
+    if length is None:
+        raise TypeError(_unbounded(f"str.{theirs.__name__}"))
+    return Arguments(_sized(accessor._obj, max(1, length)), *args, **kwargs)
+
+
+def apply(
+    theirs: Any,
+    accessor: Any,
+    *,
+    func: Callable[..., Any],
+    dtype: Any = None,
+    output_core_dims: Any = ((),),
+    output_sizes: Any = None,
+    func_args: tuple[Any, ...] = (),
+    func_kwargs: Mapping[str, Any] = _NONE,
+) -> Any:
+    """Any method of ``.str``: a function of each string."""
+    obj = accessor._obj
+    if not _is_lazy(obj):
+        return NotImplemented
+    to = obj.dtype if dtype is None else np.dtype(dtype)
+    (core,) = output_core_dims
+    if to.kind in "SUO":
+        # Xarray has strings in new dimensions as objects first, because NumPy would cut them.
+        kind = obj.dtype.kind if to.kind == "O" else to.kind
+        if not isinstance(accessor, _Sized) or (to.kind == "O" and not core):
+            raise TypeError(_unbounded("this method of .str"))
+        to = np.dtype(f"{kind}{accessor.length}")
+    sizes = dict(output_sizes or {})
+    # Xarray's functions make other extents than it declares: of split one part more, of extractall
+    # the two in the other order.
+    if func.__name__ == "_dosplit":
+        sizes = {core[0]: func.__defaults__[0] + 1}  # type: ignore[index]
+    elif func.__name__ == "_get_res":
+        sizes = dict(zip(core, (sizes[d] for d in reversed(core)), strict=True))
+    arrays = [a for a in func_args if _is_array(a)]
+    given = tuple(None if _is_array(a) else (_plain(a),) for a in func_args)
+    call = _WithValues(func, given, tuple(sizes[d] for d in core))
+    each = _bytes_of_call([obj, *arrays], to, math.prod(call.core))
+    extra = _CODE + _elements([obj, *arrays]) * each
+    return apply_ufunc(
+        call, obj, *arrays, vectorize=True, dask="parallelized", output_dtypes=[to],
+        output_core_dims=output_core_dims, kwargs=func_kwargs.get("kwargs"),
+        dask_gufunc_kwargs={"output_sizes": sizes, "extra_projected_mem": extra},
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _WithValues:
+    """A function of a string and other arguments, of which some have one value for all strings."""
+
+    function: Callable[..., Any]
+    #: What the function gets after the string: a value in a tuple, or None for the next array's.
+    given: tuple[tuple[Any] | None, ...]
+    #: Extents of new dimensions. Functions without any get Python's scalars, as Xarray has it.
+    core: tuple[int, ...]
+
+    def __call__(self, *elements: Any, **kwargs: Any) -> Any:
+        rest = iter(elements) if self.core else map(_plain, elements)
+        text = next(rest)
+        out = self.function(text, *(g[0] if g else next(rest) for g in self.given), **kwargs)
+        # extract has one empty string for all groups of what does not match.
+        return np.broadcast_to(out, self.core) if self.core else out
+
+
+def _plain(value: Any) -> Any:
+    """A scalar of NumPy or Xarray as one of Python's."""
+    return value.item() if hasattr(value, "dtype") else value
+
+
+def _bytes_of_call(args: list[Any], to: np.dtype[Any], parts: int) -> int:
+    """Bytes for each element: Python's objects of arguments and results, and the results."""
+    objects = sum(2 * (_OBJECT + a.dtype.itemsize) for a in args)
+    return objects + parts * (_OBJECT + 2 * to.itemsize)
+
+
+def _elements(args: list[Any]) -> int:
+    """The most elements of a call."""
+    most: dict[Any, int] = {}
+    for i, a in enumerate(args):
+        dims = getattr(a, "dims", range(np.ndim(a)))
+        chunks = getattr(a, "chunks", None) or [(n,) for n in np.shape(a)]
+        for d, lengths in zip(dims, chunks, strict=True):
+            longest = max(lengths, default=1)
+            most[d] = longest if i == 0 else max(most.get(d, 1), longest)
+    return math.prod(most.values())
+
+
+def _is_lazy(value: Any) -> bool:
+    return isinstance(getattr(getattr(value, "variable", None), "_data", None), Array)
+
+
+def _is_array(value: Any) -> bool:
+    return _is_lazy(value) or np.ndim(value) > 0
+
+
+def _unbounded(what: str) -> str:
+    return (
+        f"{what}: the length of its strings follows from their values alone, but lazy arrays have"
+        " strings of a fixed length: call xarray.apply_ufunc(function, x, vectorize=True,"
+        " dask='parallelized', output_dtypes=['U40']) with a length that is enough, or load the"
+        " array first"
+    )
+
+
+# --- Lengths --------------------------------------------------------------------------------------
+
+
+def _length(dtype: np.dtype[Any]) -> int:
+    return dtype.itemsize // (4 if dtype.kind == "U" else 1)
+
+
+def _longest(value: Any, kind: str) -> int:
+    """The length of a value as a string; the longest one of an array."""
+    if not hasattr(value, "dtype"):
+        return len(value if isinstance(value, (str, bytes)) else str(value))
+    return _length(
+        sized(kind, value.dtype) if value.dtype.kind != "O" else np.asarray(value, kind).dtype
+    )
+
+
+def _largest(value: Any) -> int | None:
+    """A number, or the largest one of an array in memory."""
+    if _is_lazy(value):
+        return None
+    return int(np.max(value, initial=0))
+
+
+def _same(n: int, kind: str, given: dict[str, Any]) -> int:
+    return n
+
+
+def _by_case(name: str) -> Length:
+    return lambda n, kind, given: n * (_CASES[name] if kind == "U" else 1)
+
+
+def _cat(n: int, kind: str, given: dict[str, Any]) -> int:
+    others = given["others"]
+    return n + sum(_longest(o, kind) for o in others) + len(others) * _longest(given["sep"], kind)
+
+
+def _padded(n: int, kind: str, given: dict[str, Any]) -> int | None:
+    width = _largest(given["width"])
+    return None if width is None else max(n, width)
+
+
+def _repeated(n: int, kind: str, given: dict[str, Any]) -> int | None:
+    times = _largest(given["repeats"])
+    return None if times is None else n * times
+
+
+def _slice_replaced(n: int, kind: str, given: dict[str, Any]) -> int:
+    return n + _longest(given["repl"], kind)
+
+
+def _replaced(n: int, kind: str, given: dict[str, Any]) -> int | None:
+    pat, repl = given["pat"], given["repl"]
+    if callable(repl) or getattr(repl, "dtype", np.dtype("U")).kind == "O":
+        return None
+    by = _longest(repl, kind)
+    plain = isinstance(pat, (str, bytes)) and len(pat) > 0
+    if plain and (not given["regex"] or re.escape(pat) == pat):
+        return n + n // len(pat) * max(0, by - len(pat))
+    if not given["regex"]:
+        return n + (n + 1) * by
+    # A template with groups of the match, which are parts of the string if they do not look around.
+    if not isinstance(repl, (str, bytes)):
+        return None
+    slash, around = ("\\", "(?") if isinstance(repl, str) else (b"\\", b"(?")
+    groups = repl.count(slash)  # type: ignore[arg-type]
+    pattern = getattr(pat, "pattern", pat)
+    if groups and (not isinstance(pattern, (str, bytes)) or around in pattern):  # type: ignore[operator]
+        return None
+    return n + (n + 1) * by + groups * n
+
+
+def _translated(n: int, kind: str, given: dict[str, Any]) -> int | None:
+    table = given["table"]
+    if kind == "S":
+        return n
+    if not isinstance(table, Mapping) or hasattr(table, "__missing__"):
+        return None
+    return n * max([1, *(len(v) for v in table.values() if isinstance(v, str))])
+
+
+def _normalized(n: int, kind: str, given: dict[str, Any]) -> int | None:
+    times = _NORMAL_FORMS.get(given["form"])
+    return None if times is None else n * times
+
+
+def _got(n: int, kind: str, given: dict[str, Any]) -> int:
+    return max(1, _longest(given["default"], kind))
+
+
+def _encoded(n: int, kind: str, given: dict[str, Any]) -> int | None:
+    name = codecs.lookup(given["encoding"]).name
+    found = next((v for k, v in _ENCODED.items() if name.startswith(k)), None)
+    if found is None or given["errors"] not in _SHORT_HANDLERS:
+        return None
+    return found[0] + found[1] * n
+
+
+def _decoded(n: int, kind: str, given: dict[str, Any]) -> int | None:
+    return n if given["errors"] in _SHORT_HANDLERS else None
+
+
+#: For each method of ``.str``: the most characters of its strings, of those of the array's strings,
+#: their kind and the arguments; None if they are known only when the strings are.
+LENGTHS: dict[str, Length] = {
+    **{name: _by_case(name) for name in _CASES},
+    **dict.fromkeys(("center", "ljust", "pad", "rjust", "zfill"), _padded),
+    **dict.fromkeys(("extract", "extractall", "lstrip", "partition", "rpartition"), _same),
+    **dict.fromkeys(("rsplit", "rstrip", "slice", "split", "strip"), _same),
+    "cat": _cat,
+    "decode": _decoded,
+    "encode": _encoded,
+    "get": _got,
+    "normalize": _normalized,
+    "repeat": _repeated,
+    "replace": _replaced,
+    "slice_replace": _slice_replaced,
+    "translate": _translated,
+}
