@@ -98,9 +98,14 @@ static const cli_topic topics[] = {
      "as Pandas has them) and groupby(x, \"time.season\", "
      "\"std\"); as CDO has them "
      "hourmean daymean monmean yearmean seasmean ydaymean ymonmean yseasmean, and min "
-     "max sum avg std std1 var var1 and monpctl(x, 90); "
-     "sel(x, time=\"2020-01\", lat=(40, 60), lon=7.5, method=\"nearest\"), "
-     "sel(x, station=\"Kew\"), by the coordinates of the input and calendars of CF"},
+     "max sum avg std std1 var var1 and monpctl(x, 90), the nearest rank (method=)"},
+    {"selections",
+     "sel(x, time=\"2020-01\", lat=(40, 60), lon=7.5, method=\"nearest\"), sel(x, "
+     "station=\"Kew\"), "
+     "by the coordinates of the input and calendars of CF: a label, a range (\"2020-01\", "
+     "\"2020-03\") "
+     "with its ends, or a list lev=[85000, 20000]; a range of longitudes goes from west to east, "
+     "around the globe if need be: lon=(350, 10)"},
     {"picking",
      "take take_along_axis (axis=, dim=\"time\") searchsorted(sorted, x, side=\"right\", sorter=); "
      "gather(x, i, None, j) for x[i, :, j], scatter(x, value, i, None, j) for x[i, :, j] = value, "

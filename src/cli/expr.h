@@ -19,7 +19,7 @@ typedef enum expr_kind {
     EXPR_BINARY,  /* op: + - * / p(**) & | < l(<=) > g(>=) e(==) n(!=) */
     EXPR_CALL,    /* name(children...); keyword children are EXPR_KEYWORD */
     EXPR_KEYWORD, /* name=child */
-    EXPR_TUPLE,   /* also lists */
+    EXPR_TUPLE,   /* also lists; op: '(' or '[' */
     EXPR_INDEX,   /* child 0 [children 1...] */
     EXPR_SLICE,   /* three children, EXPR_NONE where left out */
     EXPR_ELLIPSIS,

@@ -149,11 +149,11 @@ const expr_function *expr_find_function(const char *name);
 const expr_function *const *expr_function_tables(void);
 /* The tables, which end with a row without a name: views, casts and rechunk; random numbers; functions on whole blocks;
  * order statistics; numbers that are close or none, differences and what is between points; statistics of samples; Fourier transforms;
- * reductions by group; linear algebra but for products; and functions whose shapes depend on values. */
+ * reductions by group; linear algebra but for products; functions whose shapes depend on values; and selections by labels. */
 extern const expr_function expr_view_functions[], expr_random_functions[], expr_block_functions[],
     expr_order_functions[], expr_composed_functions[], expr_stats_functions[], expr_fft_functions[],
     expr_group_functions[], expr_linalg_functions[], expr_set_functions[],
-    expr_calendar_functions[];
+    expr_calendar_functions[], expr_select_functions[];
 /* Those that make several arrays: a, b = f(x). */
 #define EXPR_MAX_TUPLE  CUBED_MAX_NDIM
 #define EXPR_ANY_NUMBER 0 /* `nout` of those that make as many as have names, or fail */

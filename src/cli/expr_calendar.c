@@ -1,4 +1,4 @@
-/* Groups and selections by the calendar of a coordinate, which is read when the expression is built: which groups
+/* Groups by the calendar of a coordinate, which is read when the expression is built: which groups
  * there are decides the shape of the result. */
 #include "expr_calendar.h"
 
@@ -9,174 +9,10 @@
 #include <string.h>
 
 #include "about.h"
-#include "calendar.h"
+#include "axis_values.h"
 #include "cli.h"
 
-#define MAX_TIMES ((int64_t)1 << 24)
-#define US_PER_S  INT64_C(1000000)
-
-/* --- Coordinates -------------------------------------------------------------------------------------- */
-
-/* The coordinate of a dimension: times, or else numbers or texts. */
-typedef struct axis_values {
-    int64_t n;
-    bool is_time;
-    calendar_axis axis;
-    int64_t *us;
-    double *number;
-    bool single; /* numbers are float32 */
-    char *text;  /* elements of `size` bytes, of type `dtype` */
-    size_t size;
-    cubed_dtype dtype;
-    json_t *attrs;
-    expr_coord had; /* what is left of which coordinate; owned */
-} axis_values;
-
-static void free_values(axis_values *v)
-{
-    cli_free(v->us);
-    cli_free(v->number);
-    cli_free(v->text);
-    json_decref(v->attrs);
-    expr_coord_free(&v->had);
-}
-
-/* The elements along axis d of x, which e became: of the input's coordinate, or of one that was made. */
-static cubed_status open_coordinate(expr_builder *b, const expr *e, const cubed_array *x, int d,
-                                    expr_coord *had, cubed_array **out)
-{
-    const char *dim = cubed_array_dim_name(x, d);
-    const int64_t extent = cubed_array_shape(x)[d];
-    cubed_array *base = NULL;
-    expr_about about = expr_about_of(b, e);
-    const expr_coord *c = dim ? expr_find_coord(&about, dim) : NULL;
-    const bool cut = (c && c->cut) || (dim && expr_is_cut(b->result, dim));
-    *had = c ? expr_coord_copy(c)
-             : (expr_coord){.dim = cli_strdup(dim ? dim : ""),
-                            .whole = extent,
-                            .part = {0, extent, 1, false}};
-    expr_about_free(&about);
-    if (!dim) return expr_reject(b, e, "the dimension has no name, and so no coordinate");
-    if (cut)
-        return expr_fail(
-            b->err, CUBED_E_ARG, b->text, e->at,
-            "elements along \"%s\" were moved or combined: no coordinate describes them", dim);
-    cubed_status st = CUBED_OK;
-    if (had->made)
-        base = cubed_array_ref(had->made);
-    else if (b->host->coordinate)
-        st = b->host->coordinate(b->host->ctx, dim, &base, b->err);
-    EXPR_TRY(expr_located(b, e, st));
-    if (!base || cubed_array_ndim(base) != 1 || cubed_array_shape(base)[0] != had->whole) {
-        cubed_array_unref(base);
-        return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
-                         "the input has no coordinate \"%s\" of %" PRId64 " elements", dim,
-                         had->whole);
-    }
-    st = expr_located(b, e, cubed_slice_array(base, &had->part, out, b->err));
-    cubed_array_unref(base);
-    return st;
-}
-
-/* What its numbers mean; false if they are no times. */
-static cubed_status find_axis(expr_builder *b, const expr *e, const cubed_array *c, axis_values *v)
-{
-    const cubed_dtype dtype = cubed_array_dtype(c);
-    const char *units = json_string_value(json_object_get(v->attrs, "units"));
-    const char *name = json_string_value(json_object_get(v->attrs, "calendar"));
-    calendar kind = CALENDAR_STANDARD;
-    char why[300], text[80];
-    if (cubed_dtype_family(dtype) == CUBED_DATETIME64) {
-        cubed_unit unit;
-        int multiple;
-        cubed_dtype_get_time(dtype, &unit, &multiple);
-        snprintf(text, sizeof text, "%s since 1970-01-01", cubed_unit_name(unit));
-        if (strncmp(text, "D ", 2) == 0) snprintf(text, sizeof text, "days since 1970-01-01");
-        if (strncmp(text, "m ", 2) == 0) snprintf(text, sizeof text, "minutes since 1970-01-01");
-        if (strncmp(text, "W ", 2) == 0) snprintf(text, sizeof text, "weeks since 1970-01-01");
-        kind = CALENDAR_PROLEPTIC;
-        const bool nano = strncmp(text, "ns ", 3) == 0;
-        if (!calendar_parse_units(nano ? "us since 1970-01-01" : text, kind, &v->axis, why,
-                                  sizeof why))
-            return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "\"%s\": %s", v->had.dim, why);
-        v->axis.unit *= multiple;
-        if (nano) v->axis.unit = -multiple; /* parts of a microsecond: a thousandth each */
-        v->is_time = true;
-        return CUBED_OK;
-    }
-    if (!units || !strstr(units, " since ")) return CUBED_OK;
-    if (name && !calendar_parse(name, &kind))
-        return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
-                         "\"%s\": the calendar \"%.60s\" is none of the CF conventions", v->had.dim,
-                         name);
-    v->is_time = true;
-    if (calendar_parse_units(units, kind, &v->axis, why, sizeof why)) return CUBED_OK;
-    return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "\"%s\": %s", v->had.dim, why);
-}
-
-static bool time_of(const axis_values *v, bool whole, const void *data, int64_t i, int64_t *us)
-{
-    if (!whole) return calendar_time(&v->axis, ((const double *)data)[i], us);
-    const int64_t n = ((const int64_t *)data)[i];
-    if (v->axis.unit > 0) return n != INT64_MIN && calendar_time_of_int(&v->axis, n, us);
-    *us = v->axis.base + calendar_floor(n * -v->axis.unit, 1000);
-    return n != INT64_MIN;
-}
-
-static cubed_status read_texts(expr_builder *b, const expr *e, cubed_array *c, axis_values *v)
-{
-    v->dtype = cubed_array_dtype(c);
-    v->size = cubed_dtype_size(v->dtype);
-    v->text = cli_alloc((size_t)(v->n + 1) * v->size);
-    return expr_located(b, e, expr_compute(b, c, v->text));
-}
-
-static cubed_status read_data(expr_builder *b, const expr *e, cubed_array *c, axis_values *v)
-{
-    const cubed_kind kind = cubed_dtype_kind(cubed_array_dtype(c));
-    const bool whole = kind != CUBED_KIND_FLOAT;
-    cubed_array *x;
-    v->single = cubed_array_dtype(c) == CUBED_FLOAT32;
-    if (kind == CUBED_KIND_COMPLEX || kind == CUBED_KIND_BOOL)
-        return expr_fail(b->err, CUBED_E_TYPE, b->text, e->at,
-                         "the coordinate \"%s\" is neither of times nor of numbers nor of texts",
-                         v->had.dim);
-    if (v->n > MAX_TIMES)
-        return expr_reject(b, e, "the coordinate has more than 16777216 elements");
-    if (kind == CUBED_KIND_TEXT) return read_texts(b, e, c, v);
-    EXPR_TRY(expr_located(b, e, cubed_astype(c, whole ? CUBED_INT64 : CUBED_FLOAT64, &x, b->err)));
-    void *data = cli_alloc((size_t)(v->n + 1) * 8);
-    cubed_status st = expr_located(b, e, expr_compute(b, x, data));
-    cubed_array_unref(x);
-    if (v->is_time) v->us = cli_alloc((size_t)(v->n + 1) * sizeof *v->us);
-    if (!v->is_time) v->number = cli_alloc((size_t)(v->n + 1) * sizeof *v->number);
-    for (int64_t i = 0; i < v->n && st == CUBED_OK; i++) {
-        if (!v->is_time)
-            v->number[i] = whole ? (double)((const int64_t *)data)[i] : ((const double *)data)[i];
-        else if (!time_of(v, whole, data, i, &v->us[i]))
-            st =
-                expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
-                          "element %" PRId64 " of the coordinate \"%s\" is no time", i, v->had.dim);
-    }
-    cli_free(data);
-    return st;
-}
-
-static cubed_status read_values(expr_builder *b, const expr *e, const cubed_array *x, int d,
-                                axis_values *v)
-{
-    cubed_array *c = NULL;
-    *v = (axis_values){.n = cubed_array_shape(x)[d]};
-    cubed_status st = open_coordinate(b, e, x, d, &v->had, &c);
-    if (st == CUBED_OK) {
-        v->attrs = json_loads(cubed_array_attrs(c), 0, NULL);
-        st = find_axis(b, e, c, v);
-    }
-    if (st == CUBED_OK) st = read_data(b, e, c, v);
-    cubed_array_unref(c);
-    if (st != CUBED_OK) free_values(v);
-    return st;
-}
+#define US_PER_S INT64_C(1000000)
 
 /* --- Groups ------------------------------------------------------------------------------------------- */
 
@@ -371,8 +207,8 @@ typedef struct calendar_call {
     bool by_date; /* of days of years: the first of March is one, leap year or not */
     bool skip_nan;
     double correction;
-    int most;      /* positional arguments */
-    const expr *q; /* one of them, of quantiles; NULL: there is none */
+    int most;           /* positional arguments */
+    const expr *q;      /* one of them, of quantiles; NULL: there is none */
 } calendar_call;
 
 static const struct {
@@ -667,7 +503,7 @@ static cubed_status find_groups(expr_builder *b, const expr *e, const calendar_c
         number_groups(g);
         return CUBED_OK;
     }
-    if (most >= MAX_TIMES)
+    if (most >= AXIS_VALUES_MAX)
         return expr_reject(b, e, "that makes more than 16777216 intervals: take longer ones");
     g->ngroups = most + 1;
     g->value = cli_alloc((size_t)(g->ngroups + 1) * sizeof *g->value);
@@ -706,7 +542,7 @@ static cubed_status group_by(expr_builder *b, const expr *e, const calendar_call
         return expr_fail(
             b->err, CUBED_E_ARG, b->text, e->at,
             "the array has no dimension \"%.*s\": say which with dim=", (int)call->ndim, call->dim);
-    EXPR_TRY(read_values(b, e->child[0], x, d, &v));
+    EXPR_TRY(axis_values_read(b, e->child[0], x, d, &v));
     cubed_status st = CUBED_OK;
     if (!v.is_time)
         st = expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
@@ -737,7 +573,7 @@ static cubed_status group_by(expr_builder *b, const expr *e, const calendar_call
     }
     cli_free(g.code);
     cli_free(g.value);
-    free_values(&v);
+    axis_values_free(&v);
     return st;
 }
 
@@ -756,230 +592,6 @@ cubed_status expr_calendar_build(expr_builder *b, const expr *e, cubed_array **o
     return st;
 }
 
-/* --- Selection ---------------------------------------------------------------------------------------- */
-
-/* The elements of a coordinate that are meant: a range, whose bounds are in it, or one. */
-typedef struct wanted {
-    bool one; /* the element with this very number, or the nearest */
-    double from, to;
-    int64_t first, behind; /* of times */
-    const char *text[2];
-} wanted;
-
-static cubed_status get_wanted(expr_builder *b, const expr *e, const axis_values *v, wanted *w)
-{
-    const expr *end[2] = {e, e};
-    const bool pair = e->kind == EXPR_TUPLE && e->n == 2;
-    *w = (wanted){.one = !pair};
-    for (int k = 0; k < 2 && pair; k++) end[k] = e->child[k];
-    for (int k = 0; k < 2; k++) {
-        int64_t first, behind;
-        expr_value x;
-        if (v->text) {
-            w->text[k] = string_of(end[k]);
-            if (!w->text[k]) return expr_reject(b, end[k], "expected a text in quotes");
-            continue;
-        }
-        if (!v->is_time) {
-            EXPR_TRY(expr_get_number(b, end[k], &x));
-            *(k ? &w->to : &w->from) = x.re;
-            continue;
-        }
-        if (!string_of(end[k]) ||
-            !calendar_parse_span(end[k]->text, v->axis.calendar, &first, &behind))
-            return expr_fail(
-                b->err, CUBED_E_ARG, b->text, end[k]->at,
-                "expected a date of the calendar %s in quotes, such as \"2020-01\", or "
-                "two: (\"2020-01\", \"2020-03-15\")",
-                calendar_name(v->axis.calendar));
-        if (k == 0) w->first = first;
-        w->behind = behind;
-    }
-    if (w->from > w->to) {
-        const double x = w->from;
-        w->from = w->to;
-        w->to = x;
-    }
-    return CUBED_OK;
-}
-
-/* Of two that are as near, the greater one, as Pandas has it. */
-static int64_t nearest_number(const axis_values *v, double x)
-{
-    int64_t best = -1;
-    for (int64_t i = 0; i < v->n; i++) {
-        if (isnan(v->number[i])) continue;
-        const double off = fabs(v->number[i] - x),
-                     least = best < 0 ? INFINITY : fabs(v->number[best] - x);
-        if (best < 0 || off < least || (off == least && v->number[i] > v->number[best])) best = i;
-    }
-    return best;
-}
-
-static int64_t nearest_time(const axis_values *v, int64_t us)
-{
-    int64_t best = -1;
-    uint64_t least = 0;
-    for (int64_t i = 0; i < v->n; i++) {
-        const uint64_t off =
-            v->us[i] > us ? (uint64_t)v->us[i] - (uint64_t)us : (uint64_t)us - (uint64_t)v->us[i];
-        if (best >= 0 && (off > least || (off == least && v->us[i] <= v->us[best]))) continue;
-        best = i;
-        least = off;
-    }
-    return best;
-}
-
-static int64_t find_one(const axis_values *v, const wanted *w, bool nearest)
-{
-    if (nearest) return v->is_time ? nearest_time(v, w->first) : nearest_number(v, w->from);
-    const double x =
-        v->single ? (double)(float)w->from : w->from; /* 0.1 as the coordinate has it */
-    for (int64_t i = 0; i < v->n; i++) {
-        if (v->number[i] == x) return i;
-    }
-    return -1;
-}
-
-static cubed_status nothing_there(expr_builder *b, const expr *e, const axis_values *v,
-                                  const wanted *w)
-{
-    char first[48], last[48];
-    if (v->n == 0) return expr_reject(b, e, "the dimension has no elements");
-    if (v->is_time) {
-        calendar_text(v->axis.calendar, v->us[0], first);
-        calendar_text(v->axis.calendar, v->us[v->n - 1], last);
-    } else {
-        snprintf(first, sizeof first, "%g", v->number[0]);
-        snprintf(last, sizeof last, "%g", v->number[v->n - 1]);
-    }
-    return expr_fail(b->err, CUBED_E_INDEX, b->text, e->at,
-                     "\"%s\" has no such elements: it goes from %s to %s%s", v->had.dim, first,
-                     last, w->one ? "; method=\"nearest\" takes the nearest" : "");
-}
-
-/* Elements that are this text: the first and the last one, and how many there are. */
-typedef struct found {
-    int64_t first, last, n;
-} found;
-
-static found find_text(const axis_values *v, const char *text)
-{
-    size_t size;
-    found f = {-1, -1, 0};
-    char *given = expr_encode_text(text, v->dtype, &size), *element = cli_alloc(v->size + size);
-    memset(element, 0, v->size + size);
-    memcpy(element, given, size);
-    for (int64_t i = 0; i < v->n && size <= v->size; i++) {
-        if (memcmp(v->text + (size_t)i * v->size, element, v->size) != 0) continue;
-        if (f.n++ == 0) f.first = i;
-        f.last = i;
-    }
-    cli_free(given);
-    cli_free(element);
-    return f;
-}
-
-/* One text, or all from the first element that is one of two to the last that is the other. */
-static cubed_status find_texts(expr_builder *b, const expr *e, const axis_values *v,
-                               const wanted *w, cubed_slice *out)
-{
-    found end[2];
-    for (int k = 0; k < 2; k++) {
-        end[k] = find_text(v, w->text[k]);
-        if (end[k].n == 0)
-            return expr_fail(b->err, CUBED_E_INDEX, b->text, e->at, "\"%s\" has no element \"%s\"",
-                             v->had.dim, w->text[k]);
-    }
-    const int64_t n = end[1].last - end[0].first + 1;
-    if (w->one && n != end[0].n)
-        return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
-                         "elements of \"%s\" that are \"%s\" do not lie side by side", v->had.dim,
-                         w->text[0]);
-    *out = (cubed_slice){end[0].first, n > 0 ? n : 0, 1, w->one && n == 1};
-    return CUBED_OK;
-}
-
-static cubed_status find_slice(expr_builder *b, const expr *e, const axis_values *v,
-                               const wanted *w, bool nearest, cubed_slice *out)
-{
-    int64_t first = -1, last = -1, n = 0;
-    if (v->text && nearest) return expr_reject(b, e, "no text is near another");
-    if (v->text) return find_texts(b, e, v, w, out);
-    /* A date is all elements within it, unless the nearest to where it begins is wanted. */
-    if (w->one && (nearest || !v->is_time)) {
-        const int64_t i = find_one(v, w, nearest);
-        if (i < 0) return nothing_there(b, e, v, w);
-        *out = (cubed_slice){i, 1, 1, true};
-        return CUBED_OK;
-    }
-    for (int64_t i = 0; i < v->n; i++) {
-        const bool in = v->is_time ? v->us[i] >= w->first && v->us[i] < w->behind
-                                   : v->number[i] >= w->from && v->number[i] <= w->to;
-        if (!in) continue;
-        if (first < 0) first = i;
-        last = i;
-        n++;
-    }
-    if (n == 0) return nothing_there(b, e, v, w);
-    if (last - first + 1 != n)
-        return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
-                         "\"%s\" is in no order: the elements do not lie side by side", v->had.dim);
-    *out = (cubed_slice){first, n, 1, false};
-    return CUBED_OK;
-}
-
-static bool is_option(const expr *a) { return strcmp(a->text, "method") == 0; }
-
-static cubed_status get_method(expr_builder *b, const expr *e, bool *nearest)
-{
-    const expr *method = expr_keyword(e, "method");
-    *nearest = method != NULL;
-    if (method && (!string_of(method) || strcmp(method->text, "nearest") != 0))
-        return expr_reject(b, method, "expected \"nearest\"");
-    return CUBED_OK;
-}
-
-/* sel(x, time="2020-01", lat=(40, 60)) */
-static cubed_status call_sel(expr_builder *b, const expr *e, cubed_array **out)
-{
-    cubed_slice slices[CUBED_MAX_NDIM] = {{0, 0, 1, false}};
-    const char *names[CUBED_MAX_NDIM + 2] = {"method"};
-    int n, known = 1;
-    bool nearest;
-    cubed_array *x;
-    if (e->n == 0 || e->child[0]->kind == EXPR_KEYWORD)
-        return expr_reject(b, e, "expected sel(x, time=\"2020-01\")");
-    EXPR_TRY(expr_get_array(b, e->child[0], &x));
-    for (int d = 0; d < cubed_array_ndim(x); d++) {
-        slices[d] = (cubed_slice){0, cubed_array_shape(x)[d], 1, false};
-        if (cubed_array_dim_name(x, d)) names[known++] = cubed_array_dim_name(x, d);
-    }
-    names[known] = NULL;
-    cubed_status st = expr_check_args(b, e, 1, 1, names, &n);
-    if (st == CUBED_OK) st = get_method(b, e, &nearest);
-    for (int i = 1; i < e->n && st == CUBED_OK; i++) {
-        const expr *a = e->child[i];
-        axis_values v;
-        wanted w;
-        if (is_option(a)) continue;
-        const int d = find_dim(x, a->text, strlen(a->text));
-        st = read_values(b, e->child[0], x, d, &v);
-        if (st != CUBED_OK) break;
-        st = get_wanted(b, a->child[0], &v, &w);
-        if (st == CUBED_OK) st = find_slice(b, a, &v, &w, nearest, &slices[d]);
-        if (st == CUBED_OK && !slices[d].drop) {
-            expr_coord c = expr_coord_copy(&v.had);
-            expr_coord_cut(&c, &slices[d]);
-            expr_about_note(b, e, c);
-        }
-        free_values(&v);
-    }
-    if (st == CUBED_OK) st = expr_located(b, e, cubed_slice_array(x, slices, out, b->err));
-    cubed_array_unref(x);
-    return st;
-}
-
 /* Those that expr_calendar_build has not taken were called in another way. */
 static cubed_status call_resample(expr_builder *b, const expr *e, cubed_array **out)
 {
@@ -987,5 +599,5 @@ static cubed_status call_resample(expr_builder *b, const expr *e, cubed_array **
     return expr_reject(b, e, "expected resample(x, \"1D\", \"mean\", dim=\"time\")");
 }
 
-const expr_function expr_calendar_functions[] = {
-    {.name = "sel", .fn = call_sel}, {.name = "resample", .fn = call_resample}, {.name = NULL}};
+const expr_function expr_calendar_functions[] = {{.name = "resample", .fn = call_resample},
+                                                 {.name = NULL}};

@@ -309,6 +309,7 @@ static expr *parse_atom(parser *p)
     if (c == '(' || c == '[') {
         bool comma = false;
         expr *e = new_node(p, EXPR_TUPLE, at);
+        e->op = c;
         p->at++;
         parse_list(p, e, c == '(' ? ")" : "]", &comma);
         if (c == '(' && e->n == 1 && !comma) { /* only brackets */
