@@ -123,10 +123,12 @@ typedef struct expr_grouping {
     int naxes, axes[CUBED_MAX_NDIM];
     int64_t ngroups;
     const char *name; /* of the axis of groups, which replaces the first of these; NULL: none */
-    const char *reduction; /* "mean", "nanmedian" */
-    bool skip_nan;         /* where neither the name nor skipna= says so */
-    double correction;     /* where neither ddof= nor correction= does */
-    const expr *q;         /* positional; NULL: there is none */
+    const char *reduction;        /* "mean", "nanmedian" */
+    bool skip_nan;                /* where neither the name nor skipna= says so */
+    double correction;            /* where neither ddof= nor correction= does */
+    int64_t min_count;            /* where min_count= does not say so */
+    cubed_quantile_method method; /* where method= does not say so */
+    const expr *q;                /* positional; NULL: there is none */
 } expr_grouping;
 
 /* Keywords: skipna, ddof, correction, min_count, q, method. */

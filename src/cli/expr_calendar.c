@@ -39,6 +39,7 @@ static const struct {
 
 /* In the order of their names, as groups are: DJF, JJA, MAM, SON. */
 static const char seasons[4][4] = {"DJF", "JJA", "MAM", "SON"};
+/* DJF, MAM, JJA, SON; the permutation is its own inverse. */
 static const int season_of_quarter[4] = {0, 2, 1, 3};
 
 static int64_t component_of(calendar c, int64_t us, component what)
@@ -207,6 +208,9 @@ typedef struct calendar_call {
     bool by_date; /* of days of years: the first of March is one, leap year or not */
     bool skip_nan;
     double correction;
+    int64_t min_count;
+    cubed_quantile_method method;
+    bool in_time_order; /* seasons begin with DJF; else they are in the order of their names */
     int most;           /* positional arguments */
     const expr *q;      /* one of them, of quantiles; NULL: there is none */
 } calendar_call;
@@ -217,16 +221,17 @@ static const struct {
                 {NULL, "h", "hour"},         {NULL, "D", "day"},      {NULL, "MS", "mon"},
                 {NULL, "YS", "year"},        {NULL, "QS-DEC", "seas"}};
 
-/* Missing values count in "avg" alone; std1 and var1 divide by one less than there are. */
+/* Missing values count in "avg" alone, and the sum of nothing is missing; std1 and var1 divide by one less than there are. */
 static const struct {
     const char *suffix, *reduction;
     bool skip_nan;
     double correction;
-} family_reductions[] = {{"mean", "mean", true, 0}, {"avg", "mean", false, 0},
-                         {"min", "min", true, 0},   {"max", "max", true, 0},
-                         {"sum", "sum", true, 0},   {"std", "std", true, 0},
-                         {"std1", "std", true, 1},  {"var", "var", true, 0},
-                         {"var1", "var", true, 1},  {"pctl", "percentile", true, 0}};
+    int64_t min_count;
+} family_reductions[] = {{"mean", "mean", true, 0, 0}, {"avg", "mean", false, 0, 0},
+                         {"min", "min", true, 0, 0},   {"max", "max", true, 0, 0},
+                         {"sum", "sum", true, 0, 1},   {"std", "std", true, 0, 0},
+                         {"std1", "std", true, 1, 0},  {"var", "var", true, 0, 0},
+                         {"var1", "var", true, 1, 0},  {"pctl", "percentile", true, 0, 0}};
 
 /* "monmean" */
 static bool find_family(const char *name, calendar_call *c)
@@ -241,8 +246,12 @@ static bool find_family(const char *name, calendar_call *c)
                                  .frequency = families[i].frequency,
                                  .only = true,
                                  .by_date = i == 0,
+                                 .in_time_order = true,
                                  .skip_nan = family_reductions[k].skip_nan,
-                                 .correction = family_reductions[k].correction};
+                                 .correction = family_reductions[k].correction,
+                                 .min_count = family_reductions[k].min_count,
+                                 /* CDO's nearest rank */
+                                 .method = CUBED_QUANTILE_INVERTED_CDF};
             return true;
         }
     }
@@ -482,7 +491,11 @@ static cubed_status find_groups(expr_builder *b, const expr *e, const calendar_c
             return CUBED_OK;
         }
         for (int64_t k = 0; k < v->n; k++) g->code[k] = component_of(kind, v->us[k], *what);
+        const bool by_time = *what == SEASON && call->in_time_order;
+        for (int64_t k = 0; k < v->n && by_time; k++) g->code[k] = season_of_quarter[g->code[k]];
         number_groups(g);
+        for (int64_t k = 0; k < g->ngroups && by_time; k++)
+            g->value[k] = season_of_quarter[g->value[k]];
         return CUBED_OK;
     }
     if (!parse_intervals(call->frequency, s))
@@ -522,6 +535,8 @@ static cubed_status reduce_groups(expr_builder *b, const expr *e, const calendar
                         .reduction = call->reduction,
                         .skip_nan = call->skip_nan,
                         .correction = call->correction,
+                        .min_count = call->min_count,
+                        .method = call->method,
                         .q = call->q};
     cubed_status st = expr_own_array(b, e, CUBED_INT64, 1, &g->n, g->code, &to.codes);
     g->code = NULL;

@@ -302,6 +302,7 @@ static cubed_status other_reduction(expr_builder *b, const expr *e, const expr_g
     if (!correction) correction = ddof;
     o.task_mem = b->host->task_mem;
     o.correction = g->correction;
+    o.min_count = g->min_count;
     o.skip_nan = o.skip_nan || g->skip_nan;
     EXPR_TRY(expr_get_bool(b, e, "skipna", &o.skip_nan));
     if (least) EXPR_TRY(expr_get_int(b, least, &o.min_count));
@@ -327,6 +328,7 @@ static cubed_status order_statistic(expr_builder *b, const expr *e, const expr_g
     expr_order o;
     EXPR_TRY(refuse(b, e, others));
     cubed_status st = expr_get_order(b, e, g->reduction, g->q, &o);
+    if (!expr_keyword(e, "method")) o.options.method = g->method;
     o.options.skip_nan = o.options.skip_nan || g->skip_nan;
     if (st == CUBED_OK) st = expr_get_bool(b, e, "skipna", &o.options.skip_nan);
     if (st == CUBED_OK) st = quantiles_of_groups(b, e, g, x, mask, &o, out);
