@@ -39,10 +39,13 @@ typedef struct cubed_group_options {
     /* What a task may use: states of a block are no more than a part of it. It has no influence on values.
      * 0: not known. */
     uint64_t task_mem;
+    /* Groups that no code names are `fill`, also of count, sum and prod with min_count 0. Unlike min_count,
+     * this counts missing elements that skip_nan passes over. */
+    bool fill_absent;
 } cubed_group_options;
 #define CUBED_GROUP_OPTIONS_INIT                                                                   \
     {                                                                                              \
-        sizeof(cubed_group_options), false, 0.0, 0, NULL, 0                                        \
+        sizeof(cubed_group_options), false, 0.0, 0, NULL, 0, false                                 \
     }
 
 /* `codes`, of integers, has the extents of x's `axes`, in their order, and says for each element there which

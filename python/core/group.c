@@ -8,14 +8,15 @@ static PyObject *groupby(PyObject *module, PyObject *args)
     int axes[CUBED_MAX_NDIM], n;
     long long ngroups, min_count;
     unsigned long long task_mem;
+    int fill_absent;
     cubed_group_options o = CUBED_GROUP_OPTIONS_INIT;
     cubed_group_reduction reduction;
     cubed_array *x, *codes, *out = NULL;
     cubed_dtype dtype;
     cubed_scalar scalar;
     cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "sOOOLdLOK", &name, &array, &labels, &list, &ngroups, &o.correction,
-                          &min_count, &fill, &task_mem) ||
+    if (!PyArg_ParseTuple(args, "sOOOLdLOKp", &name, &array, &labels, &list, &ngroups,
+                          &o.correction, &min_count, &fill, &task_mem, &fill_absent) ||
         !core_pair(module, array, labels, &x, &codes) || !core_axes("axes", list, axes, &n))
         return NULL;
     if (!cubed_group_reduction_parse(name, &reduction, &o.skip_nan))
@@ -27,6 +28,7 @@ static PyObject *groupby(PyObject *module, PyObject *args)
     }
     o.min_count = min_count;
     o.task_mem = task_mem;
+    o.fill_absent = fill_absent;
     if (st == CUBED_OK)
         st = cubed_groupby_reduce(x, codes, axes, n, ngroups, reduction, &o, &out, &err);
     return core_finish(module, st, out, &err);
@@ -106,7 +108,7 @@ PyMethodDef core_group_methods[] = {
      "bool, skip_nan: bool, method: QuantileMethod, /) -> Array"},
     {"groupby", groupby, METH_VARARGS,
      "groupby(name: GroupReduction, x: Array, codes: Array, axes: Sequence[int], ngroups: int, "
-     "correction: float, min_count: int, fill: Any, task_mem: int, /) -> Array"},
+     "correction: float, min_count: int, fill: Any, task_mem: int, fill_absent: bool, /) -> Array"},
     {"rolling", rolling, METH_VARARGS,
      "rolling(name: GroupReduction, x: Array, windows: Sequence[tuple[int, int, int]], min_count: "
      "int, correction: float, /) -> Array"},

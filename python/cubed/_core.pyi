@@ -340,6 +340,7 @@ def groupby(
     min_count: int,
     fill: Any,
     task_mem: int,
+    fill_absent: bool,
     /,
 ) -> Array: ...
 def rolling(

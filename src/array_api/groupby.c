@@ -189,10 +189,15 @@ static cubed_array *reduce(cb_steps *s, cb_grouping *g, cubed_group_reduction r,
     int64_t least = cb_max_i64(o->min_count, reductions[r].min_count);
     if (r == CUBED_GROUP_VAR || r == CUBED_GROUP_STD)
         least = cb_max_i64(least, (int64_t)floor(o->correction) + 1);
+    bool by_codes = !skip; /* what is counted: all elements, missing ones included */
+    if (o->fill_absent && least == 0) {
+        by_codes = true;
+        least = 1;
+    }
     /* Extremes over nothing but NaN are missing without a count, which is what they are filled with. */
     bool counted = least > 0 && !(skip && least == 1 && !o->fill && g->kind == CB_GROUP_MIN) &&
                    !(skip && least == 1 && !o->fill && g->kind == CB_GROUP_MAX);
-    g->variant = skip ? counted ? CB_GROUP_SKIP_COUNT : CB_GROUP_SKIP : CB_GROUP_ALL;
+    g->variant = skip ? counted && !by_codes ? CB_GROUP_SKIP_COUNT : CB_GROUP_SKIP : CB_GROUP_ALL;
     if (has_positions(r) && skip) g->variant = CB_GROUP_SKIP;
     if (r == CUBED_GROUP_COUNT && !skip) {
         states.plane[0] = widened(s, g, count_codes(s, g));
@@ -204,7 +209,7 @@ static cubed_array *reduce(cb_steps *s, cb_grouping *g, cubed_group_reduction r,
         enough = cb_step_op(s, CUBED_OP_GREATER_EQUAL, states.plane[1], cb_step_whole(s, 0), NULL);
     } else if (counted) {
         int plane = cb_group_planes(g->kind, g->variant) - 1;
-        bool have = r == CUBED_GROUP_COUNT || g->kind == CB_GROUP_M2 || skip;
+        bool have = g->kind == CB_GROUP_M2 || !by_codes || (r == CUBED_GROUP_COUNT && !skip);
         count = have ? states.plane[plane] : count_codes(s, g);
         enough =
             cb_step_op(s, CUBED_OP_GREATER_EQUAL, count, cb_step_float(s, (double)least), NULL);
@@ -269,7 +274,8 @@ static cubed_status check(const cubed_array *x, const cubed_array *codes, const 
 static cubed_array *all_empty(cb_steps *s, const cb_grouping *g, cubed_group_reduction r,
                               cubed_dtype dtype, const cubed_group_options *o)
 {
-    bool neutral = o->min_count <= 0 && reductions[r].min_count == 0 && !has_positions(r);
+    bool neutral =
+        o->min_count <= 0 && !o->fill_absent && reductions[r].min_count == 0 && !has_positions(r);
     cubed_array *value =
         neutral ? cb_step_cast(s, cb_step_float(s, r == CUBED_GROUP_PROD ? 1 : 0), dtype)
                 : fill_of(s, r, dtype, o->fill);

@@ -491,7 +491,7 @@ def test_names_are_looked_up_whole():
         "matrices": lambda n: _core.matrices(n, x, 0),
         "factors": lambda n: _core.factors(n, x, False, 0),
         "fft": lambda n: _core.fft(n, x, None, (0,), "backward", 0),
-        "groupby": lambda n: _core.groupby(n, x, x, (0,), 1, 0.0, 0, None, 0),
+        "groupby": lambda n: _core.groupby(n, x, x, (0,), 1, 0.0, 0, None, 0, False),
     }
     # One letter each of names that there are, and what only begins as they do.
     for name, call in calls.items():

@@ -51,6 +51,7 @@ class Aggregation:
     dtype: Any = None
     min_count: int = 0
     ddof: float = 0
+    fill_absent: bool = False  # fill groups without labels, also of sums, products and counts
 
 
 def groupby_reduce(
@@ -261,9 +262,9 @@ def _reduce(
             x = _core.astype(x, "float64")
     if array.dtype.kind in "mM" and fill_value is not None and np.isnat(fill_value):
         fill_value = None
-    mem = array.spec.task_mem
+    mem, absent = array.spec.task_mem, how.fill_absent
     out = _core.groupby(
-        NAMES[func], x, codes._x, axes, ngroups, how.ddof, how.min_count, fill_value, mem
+        NAMES[func], x, codes._x, axes, ngroups, how.ddof, how.min_count, fill_value, mem, absent
     )
     order = [d for d in range(len(out.shape)) if d != axes[0]]
     out = _core.permute_dims(out, [*order, axes[0]])

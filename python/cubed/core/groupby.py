@@ -35,6 +35,9 @@ from cubed.io._create import from_array
 
 __all__ = ["groupby_blockwise", "groupby_reduction"]
 
+#: Reductions whose fill value also marks groups without labels, whatever their `min_count`.
+_WITHOUT_COUNT = ("sum", "prod", "mean", "var", "std", "min", "max", "first", "last")
+
 
 _by_groups = partial(
     documented,
@@ -229,15 +232,17 @@ def native_aggregation(
     """The result of an aggregation of flox by the engine, if that has it."""
     if type(agg).__module__ != "flox.aggregations" or agg.name not in NAMES:
         return None
+    user, plain = agg.fill_value["user"], agg.name.removeprefix("nan")
     if (
         set(agg.finalize_kwargs) - {"ddof"}
         or codes.ndim != len(axes)
         or kind_of(x.dtype) not in "biufc"
     ):
         return None
-    if x.dtype.kind == "c" and agg.name.removeprefix("nan") not in ("sum", "mean", "count"):
+    if x.dtype.kind == "c" and plain not in ("sum", "mean", "count"):
         return None
-    fill = agg.fill_value["user"] if agg.min_count > 0 else agg.fill_value[agg.name]
+    given = agg.min_count > 0 or (user is not None and plain in _WITHOUT_COUNT)
+    fill = user if given else agg.fill_value[agg.name]
     if not isinstance(fill, (bool, int, float, np.bool_, np.integer, np.floating)):
         fill = None  # flox's and Xarray's marks of what is not available
     final = np.dtype(agg.dtype["final"])
@@ -252,7 +257,9 @@ def native_aggregation(
     if counts and fill is not None and fill != np.trunc(fill):
         return None
     ddof = agg.finalize_kwargs.get("ddof", 0)
-    how = Aggregation(agg.name, fill, final, agg.min_count, ddof)
+    # flox's own fill values of integers are numbers, which sums and products of nothing are not.
+    absent = fill is not None and (final.kind not in "iu" or user is not None)
+    how = Aggregation(agg.name, fill, final, agg.min_count, ddof, absent)
     return reduce_codes(x, codes, axes, ngroups, how)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
+from collections.abc import Callable, Sequence
 from functools import partial
 from threading import Lock
 from typing import Any
@@ -15,7 +16,15 @@ from cubed.array._array import Array
 from cubed.array._cores import engine_chunks
 from cubed.array._operands import common_spec, normalize_axes
 from cubed.base._types import NDArray
-from cubed.blocks._groupby import QUANTILES, Aggregation, _apart, _joined, quantile_codes
+from cubed.blocks._groupby import (
+    _OF_ELEMENTS,
+    QUANTILES,
+    Aggregation,
+    _apart,
+    _joined,
+    quantile_codes,
+    reduce_codes,
+)
 from cubed.core.groupby import native_aggregation
 from cubed.xarray._lines import in_lines
 
@@ -66,12 +75,9 @@ def groupby_reduce(
         array = cubed.asarray(array, spec=spec)
 
     shape = array.shape[array.ndim - np.ndim(by[0]) :]
-    codes = _joined(
-        [_numbers(b, g) for b, g in zip(by, groups, strict=True)],
-        [len(g) for g in groups],
-        shape,
-        array,
-    )
+    numbers = [_numbers(b, g) for b, g in zip(by, groups, strict=True)]
+    sizes = [len(g) for g in groups]
+    codes = _joined(numbers, sizes, shape, array)
     first = array.ndim - codes.ndim
     axes = tuple(range(first, array.ndim)) if axis is None else normalize_axes(axis, array.ndim)
     if min_count is None:
@@ -81,18 +87,72 @@ def groupby_reduce(
     if min_count > 0 and name in ("nansum", "nanprod") and fill_value is None:
         fill_value = np.nan
 
+    if name.removeprefix("nan") in _OF_ELEMENTS and dtype is None:
+        kept = [d - first for d in range(first, array.ndim) if d not in axes]
+        absent = partial(_any_absent, numbers, sizes, shape, kept)
+        dtype, fill_value = _marked(name, array.dtype, fill_value, absent)
+
     reduction = {
         "func": func, "dtype": dtype, "fill_value": fill_value, "min_count": min_count,
         "engine": engine, "finalize_kwargs": finalize_kwargs,
     }  # fmt: skip
-    result = _typed(reduction, name, array, codes, axes, math.prod(len(g) for g in groups))
+    result = _typed(reduction, name, array, codes, axes, math.prod(sizes))
     if len(groups) > 1:
-        result = cubed.reshape(result, (*result.shape[:-1], *(len(g) for g in groups)))
+        result = cubed.reshape(result, (*result.shape[:-1], *sizes))
     return (result, *(g if isinstance(g, RangeIndex) else np.asarray(g) for g in groups))
 
 
 #: What flox is asked for: arguments of its groupby_reduce.
 _Reduction = dict[str, Any]
+
+
+def _marked(
+    name: str, dtype: np.dtype[Any], fill_value: Any, absent: Callable[[], bool | None]
+) -> tuple[np.dtype[Any] | None, Any]:
+    """The type of a result (None: flox's) and its fill value, if flox was given no type.
+
+    Groups without labels are NaN. flox gives their sums and products, and extremes of integers,
+    numbers that look like values.
+
+    Parameters
+    ----------
+    absent
+        Returns whether there are groups without labels, or None if labels are lazy.
+    """
+    from flox.xrdtypes import NA, maybe_promote
+
+    chosen = fill_value == NA  # by Xarray, for first and last
+    if dtype.kind not in "biufc" or not (chosen or fill_value is None):
+        return None, fill_value
+    if dtype.kind in "fc":
+        return None, fill_value if chosen else np.nan
+    found = absent()
+    if found is None:  # a type for what may be absent, unless the caller expects flox's own
+        found = chosen
+    if not found:
+        return None, fill_value
+    counts = dtype.kind == "b" or name.removeprefix("nan") in ("sum", "prod")
+    return maybe_promote(np.dtype(np.int64) if counts else dtype)
+
+
+def _any_absent(
+    numbers: Sequence[Any], sizes: Sequence[int], shape: tuple[int, ...], kept: Sequence[int]
+) -> bool | None:
+    """Whether some group has no labels, at some position along axes that are kept; None if labels
+    are lazy."""
+    if any(isinstance(n, Array) for n in numbers):
+        return None
+    apart = [shape[d] for d in kept]
+    wanted = math.prod(sizes) * math.prod(apart)
+    if wanted > math.prod(shape):
+        return True
+    at = np.indices(shape, sparse=True)
+    numbers = [*(at[d] for d in kept), *numbers]
+    places = [np.broadcast_to(n, shape) for n in numbers]
+    known = np.logical_and.reduce([p >= 0 for p in places])
+    there = np.zeros((*apart, *sizes), bool)
+    there[tuple(p[known] for p in places)] = True
+    return not there.all()
 
 
 def _typed(
@@ -101,7 +161,16 @@ def _typed(
     """The reduction of times as integers and of bools as such, as flox does it."""
     kind, dtype = x.dtype.kind, x.dtype
     plain = name.removeprefix("nan")
+    if kind == "c" and plain in ("min", "max"):
+        raise NotImplementedError(
+            f"{plain} by group of {dtype} elements: flox mixes up real and imaginary parts; reduce"
+            " without flox (xarray.set_options(use_flox=False)), or the parts by themselves"
+        )
     if kind in "mM" and plain not in ("count", "any", "all", "first", "last"):
+        if plain in _OF_ELEMENTS and _is_missing(reduction["fill_value"]):
+            # "Not a time" as an integer, because floats would round times.
+            fill = np.nan if plain == "prod" else np.iinfo(np.int64).min
+            reduction = reduction | {"fill_value": fill}
         out = _reduced(reduction, x.astype(np.int64), codes, axes, n)
         missing = np.array("NaT", dtype)
         if out.dtype.kind == "f":
@@ -110,8 +179,14 @@ def _typed(
         return out if "arg" in plain else out.astype(dtype)
     if kind == "b" and plain not in ("any", "all"):
         out = _reduced(reduction, x.astype(np.int64), codes, axes, n)
-        return out.astype(bool) if plain in ("min", "max", "first", "last") else out
+        whole = plain in ("min", "max", "first", "last") and out.dtype.kind != "f"
+        return out.astype(bool) if whole else out
     return _reduced(reduction, x, codes, axes, n)
+
+
+def _is_missing(fill_value: Any) -> bool:
+    """Whether a fill value is none, NaN, "not a time" or flox's mark of a missing value."""
+    return not isinstance(fill_value, (int, float, np.integer, np.floating)) or np.isnan(fill_value)
 
 
 def _reduced(reduction: _Reduction, x: Array, codes: Array, axes: tuple[int, ...], n: int) -> Array:
@@ -127,7 +202,14 @@ def _reduced(reduction: _Reduction, x: Array, codes: Array, axes: tuple[int, ...
         fill = agg.fill_value["user"] if agg.min_count > 0 else None
         how = Aggregation(agg.name, fill, agg.dtype["final"], agg.min_count)
         native = quantile_codes(x, codes, axes, n, how, given)
-    return _in_memory(reduction, agg, x, codes, axes, n) if native is None else native
+    if native is not None:
+        return native
+    out = _in_memory(reduction, agg, x, codes, axes, n)
+    if x.dtype.kind == "c" and agg.name.removeprefix("nan") == "prod" and agg.min_count == 0:
+        # flox's product of no elements is 1, whatever the fill value.
+        there = reduce_codes(cubed.isnan(x), codes, axes, n, Aggregation("count")) > 0
+        out = cubed.where(there, out, agg.fill_value["user"]).astype(out.dtype)
+    return out
 
 
 def _in_memory(

@@ -7,11 +7,13 @@ Xarray's own.
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable
 from threading import RLock
 from typing import Any
 
 import numpy as np
+import xarray
 
 import cubed
 from cubed.array._array import Array
@@ -154,6 +156,23 @@ def _groupby_scan(theirs: Any, *args: Any, **kwargs: Any) -> Any:
     return groupby_scan(theirs, *args, **kwargs)
 
 
+def _first_or_last(
+    theirs: Any, groups: Any, op: Any, skipna: bool | None, keep_attrs: bool | None
+) -> Any:
+    """The first or last elements of groups with lazy labels, which Xarray takes for labels of one
+    element each: it returns the array as it is."""
+    if not getattr(groups, "_by_chunked", False):
+        return NotImplemented
+    options: Any = xarray.get_options
+    if not options()["use_flox"] or importlib.util.find_spec("flox") is None:
+        groups._raise_if_by_is_chunked()  # its error says what to do
+    from flox.xrdtypes import NA
+
+    return groups._flox_reduce(
+        dim=None, func=op, skipna=skipna, keep_attrs=keep_attrs, fill_value=NA
+    )
+
+
 def _date_field(theirs: Any, values: Any, name: str, dtype: Any) -> Any:
     """Fields of dates, chunk by chunk."""
     if not isinstance(values, Array):
@@ -241,6 +260,7 @@ HOOKS = (
         "weighted quantiles",
     ),
     Hook(f"{_CORE}.groupby", "GroupBy._flox_reduce", _with_flox, "reductions of groups"),
+    Hook(f"{_CORE}.groupby", "GroupBy._first_or_last", _first_or_last, "first and last of groups"),
     Hook(f"{_CORE}.groupby", "GroupBy._flox_scan", _with_flox, "running totals of groups"),
     *(
         Hook(where, "groupby_reduce", _groupby_reduce, "reductions of groups")
