@@ -34,7 +34,7 @@ typedef void (*cb_cast_fn)(void *dst, const void *src, size_t n);
 typedef enum cb_reduction {
     CB_REDUCE_SUM,  /* int64 uint64 float64 complex128 */
     CB_REDUCE_PROD, /* the same */
-    CB_REDUCE_MIN,  /* every real type and bool; NaN wins */
+    CB_REDUCE_MIN,  /* every type; NaN wins; complex numbers by their real parts first */
     CB_REDUCE_MAX,
     CB_REDUCE_M2,     /* float64: sum of squared deviations from the mean (Welford 1962, merged by
                    Chan, Golub, LeVeque 1983); the mean */

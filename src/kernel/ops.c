@@ -116,7 +116,7 @@ bool cb_kernel_has_reduce(cb_reduction reduction, cubed_dtype dtype)
         return dtype == CUBED_INT64 || dtype == CUBED_UINT64 || dtype == CUBED_FLOAT64 ||
                dtype == CUBED_COMPLEX128;
     case CB_REDUCE_MIN:
-    case CB_REDUCE_MAX: return cubed_dtype_kind(dtype) != CUBED_KIND_COMPLEX;
+    case CB_REDUCE_MAX: return (unsigned)dtype < CUBED_DTYPE_COUNT;
     case CB_REDUCE_ARGMIN:
     case CB_REDUCE_ARGMAX:
         return dtype == CUBED_INT64 || dtype == CUBED_UINT64 || dtype == CUBED_FLOAT64;

@@ -5,6 +5,9 @@
 #include "kernel/kernel_isa.h"
 
 typedef struct {
+    float re, im;
+} complex64;
+typedef struct {
     double re, im;
 } complex128;
 
@@ -74,6 +77,17 @@ static inline complex128 complex_mul(complex128 a, complex128 b)
 #include "kernel/reduction.inc.h"
 #undef START
 #undef JOIN
+
+#define C    complex64
+#define REAL float
+#define MIN  min_c8
+#define MAX  max_c8
+#include "kernel/reduction_complex.inc.h"
+#define C    complex128
+#define REAL double
+#define MIN  min_c16
+#define MAX  max_c16
+#include "kernel/reduction_complex.inc.h"
 
 #undef AT_ONCE
 #define AT_ONCE CB_LANES
@@ -447,6 +461,8 @@ void CB_ISA_NAME(cb_fill_reduce)(cb_kernels *k)
     f[CB_REDUCE_MIN][CUBED_UINT64] = FNS(min_u8);
     f[CB_REDUCE_MIN][CUBED_FLOAT32] = FNS(min_f4);
     f[CB_REDUCE_MIN][CUBED_FLOAT64] = FNS(min_f8);
+    f[CB_REDUCE_MIN][CUBED_COMPLEX64] = FNS(min_c8);
+    f[CB_REDUCE_MIN][CUBED_COMPLEX128] = FNS(min_c16);
     f[CB_REDUCE_MAX][CUBED_BOOL] = FNS(max_b1);
     f[CB_REDUCE_MAX][CUBED_INT8] = FNS(max_i1);
     f[CB_REDUCE_MAX][CUBED_INT16] = FNS(max_i2);
@@ -458,4 +474,6 @@ void CB_ISA_NAME(cb_fill_reduce)(cb_kernels *k)
     f[CB_REDUCE_MAX][CUBED_UINT64] = FNS(max_u8);
     f[CB_REDUCE_MAX][CUBED_FLOAT32] = FNS(max_f4);
     f[CB_REDUCE_MAX][CUBED_FLOAT64] = FNS(max_f8);
+    f[CB_REDUCE_MAX][CUBED_COMPLEX64] = FNS(max_c8);
+    f[CB_REDUCE_MAX][CUBED_COMPLEX128] = FNS(max_c16);
 }

@@ -14,18 +14,31 @@ static cubed_array *constant(cb_steps *s, cubed_dtype dtype, double value)
     return cb_step(s, cb_op_scalar(s->ctx, dtype, value, &out, s->err), &out);
 }
 
-/* min and max: infinity is neutral, and what has nothing but NaN is NaN. */
+/* Both parts of a complex number, or a real one. */
+static cubed_array *in_all_parts(cb_steps *s, cubed_dtype dtype, double value)
+{
+    cubed_scalar v;
+    if (dtype == CUBED_COMPLEX64)
+        v.c64[0] = v.c64[1] = (float)value;
+    else if (dtype == CUBED_COMPLEX128)
+        v.c128[0] = v.c128[1] = value;
+    else
+        return constant(s, dtype, value);
+    return cb_step_scalar(s, dtype, &v);
+}
+
+/* min and max: infinity is neutral, and the extreme of only NaN is NaN. */
 static cubed_array *extreme(cb_steps *s, cubed_reduction which, cubed_array *x, cubed_array *is_nan,
                             const cubed_reduce_options *o)
 {
     cubed_dtype t = x->node.dtype;
     cubed_reduce_options plain = *o;
     cubed_array *neutral =
-        constant(s, t, which == CUBED_REDUCE_MIN ? (double)INFINITY : -(double)INFINITY);
+        in_all_parts(s, t, which == CUBED_REDUCE_MIN ? (double)INFINITY : -(double)INFINITY);
     cubed_array *seen = cb_step_op(s, CUBED_OP_WHERE, is_nan, neutral, x);
     cubed_array *found = cb_step_reduce(s, which, seen, &plain);
     cubed_array *none = cb_step_reduce(s, CUBED_REDUCE_ALL, is_nan, &plain);
-    return cb_step_op(s, CUBED_OP_WHERE, none, constant(s, t, (double)NAN), found);
+    return cb_step_op(s, CUBED_OP_WHERE, none, in_all_parts(s, t, (double)NAN), found);
 }
 
 static cubed_array *sum_of(cb_steps *s, cubed_reduction which, cubed_array *x, cubed_array *is_nan,
@@ -81,8 +94,6 @@ cubed_status cubed_nan_reduce(cubed_reduction which, cubed_array *x,
         return cb_fail(err, CUBED_E_ARG, "nan%s: there is none", cubed_reduction_name(which));
     if (kind == CUBED_KIND_TIME) return cb_op_reduce_time(which, x, true, options, out, err);
     bool ordered = which == CUBED_REDUCE_MIN || which == CUBED_REDUCE_MAX;
-    if (kind == CUBED_KIND_COMPLEX && ordered)
-        return cb_op_reduce_complex(which, x, true, options, out, err);
     /* Checks the axes and the type, and is all there is to do where nothing can be NaN. */
     cubed_array *plain;
     CB_TRY(cubed_reduce(which, x, options, &plain, err));

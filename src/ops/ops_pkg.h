@@ -87,11 +87,6 @@ CUBED_MUST_CHECK cubed_status cb_op_reduce_text(cubed_reduction which, cubed_arr
 CUBED_MUST_CHECK cubed_status cb_op_arg_text(const char *name, bool largest, cubed_array *x,
                                              const int *axis, bool keepdims, cubed_array **out,
                                              cubed_error *err);
-/* The smallest and the largest of complex numbers; options as in cubed_reduce. */
-CUBED_MUST_CHECK cubed_status cb_op_reduce_complex(cubed_reduction which, cubed_array *x,
-                                                   bool skip_nan,
-                                                   const cubed_reduce_options *options,
-                                                   cubed_array **out, cubed_error *err);
 /* Puts the axes that were reduced back into x (given up) with extent 1: x had ndim of them. */
 CUBED_MUST_CHECK cubed_status cb_op_restore_axes(cubed_array **x, int ndim, uint32_t reduced,
                                                  cubed_error *err);

@@ -175,8 +175,6 @@ cubed_status cubed_reduce(cubed_reduction reduction, cubed_array *x,
     }
     if (cubed_dtype_kind(x->node.dtype) == CUBED_KIND_TIME)
         return cb_op_reduce_time(reduction, x, false, options, out, err);
-    if (cubed_dtype_kind(x->node.dtype) == CUBED_KIND_COMPLEX && is_extreme(reduction))
-        return cb_op_reduce_complex(reduction, x, false, options, out, err);
     if (cubed_dtype_kind(x->node.dtype) == CUBED_KIND_TEXT && is_extreme(reduction))
         return cb_op_reduce_text(reduction, x, o, out, err);
     if (!cb_reduce_accepts(reduction, x->node.dtype))

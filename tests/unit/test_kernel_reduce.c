@@ -7,7 +7,7 @@ static bool has_reduce(int reduction, cubed_dtype t)
     if (reduction == CB_REDUCE_M2 || reduction == CB_REDUCE_NAN_M2) return t == CUBED_FLOAT64;
     if (reduction == CB_REDUCE_ARGMIN || reduction == CB_REDUCE_ARGMAX)
         return t == CUBED_INT64 || t == CUBED_UINT64 || t == CUBED_FLOAT64;
-    if (reduction == CB_REDUCE_MIN || reduction == CB_REDUCE_MAX) return t < CUBED_COMPLEX64;
+    if (reduction == CB_REDUCE_MIN || reduction == CB_REDUCE_MAX) return t < CUBED_DTYPE_COUNT;
     return t == CUBED_INT64 || t == CUBED_UINT64 || t == CUBED_FLOAT64 || t == CUBED_COMPLEX128;
 }
 
@@ -48,10 +48,29 @@ static double join_real(int reduction, double a, double b)
     }
 }
 
+/* By real parts, then by imaginary ones; a NaN in either part becomes one in both. */
+static cubed_scalar join_complex_extreme(int reduction, cubed_dtype t, cubed_scalar a,
+                                         cubed_scalar b)
+{
+    const cubed_scalar nan = {.c128 = {NAN, NAN}};
+    const double sign = reduction == CB_REDUCE_MAX ? 1 : -1;
+    cubed_scalar x, y, r;
+    cb_scalar_cast(t, &a, CUBED_COMPLEX128, &x);
+    cb_scalar_cast(t, &b, CUBED_COMPLEX128, &y);
+    if (isnan(y.c128[0]) || isnan(y.c128[1])) {
+        cb_scalar_cast(CUBED_COMPLEX128, &nan, t, &r);
+        return r;
+    }
+    if (sign * y.c128[0] > sign * x.c128[0]) return b;
+    return y.c128[0] == x.c128[0] && sign * y.c128[1] > sign * x.c128[1] ? b : a;
+}
+
 static cubed_scalar join(int reduction, cubed_dtype t, cubed_scalar a, cubed_scalar b)
 {
     cubed_scalar r = {{0}};
     cubed_scalar wa, wb;
+    if (cubed_dtype_kind(t) == CUBED_KIND_COMPLEX && reduction > CB_REDUCE_PROD)
+        return join_complex_extreme(reduction, t, a, b);
     switch (cubed_dtype_kind(t)) {
     case CUBED_KIND_FLOAT:
         cb_scalar_cast(t, &a, CUBED_FLOAT64, &wa);
@@ -150,6 +169,7 @@ static void fill(cubed_dtype t, cubed_scalar *x, char *packed, size_t n, bool wi
         else
             x[i] = cb_scalar_from_double(t, ((double)(r >> 11) * 0x1p-53 - 0.5) * 4);
         if (t == CUBED_BOOL) x[i].u8 = (uint8_t)(r & 1);
+        if (t == CUBED_COMPLEX64) x[i].c64[1] = (float)(r % 7) / 2 - 1.5F;
         if (t == CUBED_COMPLEX128 && !wild) x[i].c128[1] = (double)(r % 1001) / 300 - 1.5;
         memcpy(packed + i * size, &x[i], size);
     }
@@ -223,6 +243,8 @@ static void check_neutral(const cb_kernels *k)
                 /* An infinite or NaN part times the 0 of 1+0j leaves no number. */
                 if (dt == CUBED_COMPLEX128 && f == CB_REDUCE_PROD) continue;
                 k->reduction[f][t].rows((void *[]){&s}, &x, 1, 0);
+                if (cubed_dtype_kind(dt) == CUBED_KIND_COMPLEX && f >= CB_REDUCE_MIN)
+                    x = join(f, dt, x, x); /* with NaN in both parts */
                 if (!same_value(dt, &s, &x)) fail_reduce(k, f, dt, "neutral", 1, &s, &x);
             }
         }
@@ -240,6 +262,32 @@ static void test_neutral(void **state)
 {
     (void)state;
     for_each_isa(check_neutral);
+}
+
+/* Each part of a complex number may be infinite, and a NaN in either part decides. */
+static void check_complex_extremes(const cb_kernels *k)
+{
+    static const double parts[4] = {-INFINITY, -1, 2, INFINITY};
+    for (int f = CB_REDUCE_MIN; f <= CB_REDUCE_MAX; f++) {
+        const cb_reduce_fns *fns = &k->reduction[f][CUBED_COMPLEX128];
+        for (int pair = 0; pair < 256; pair++) {
+            double x[2][2], s[2];
+            for (int i = 0; i < 4; i++) x[i / 2][i % 2] = parts[pair >> (2 * i) & 3];
+            bool first = x[0][0] != x[1][0] ? x[0][0] > x[1][0] : x[0][1] >= x[1][1];
+            const double *want = x[first == (f == CB_REDUCE_MAX) ? 0 : 1];
+            fns->init((void *[]){s}, 1);
+            fns->runs((void *[]){s}, x, 2, 1, 0);
+            assert_true(s[0] == want[0] && s[1] == want[1]);
+            x[pair / 2 % 2][pair % 2] = NAN;
+            fns->runs((void *[]){s}, x, 2, 1, 0);
+            assert_true(isnan(s[0]) && isnan(s[1]));
+        }
+    }
+}
+static void test_complex_extremes(void **state)
+{
+    (void)state;
+    for_each_isa(check_complex_extremes);
 }
 
 /* One NaN anywhere decides a minimum or maximum, and nothing after it undoes that. */
@@ -599,10 +647,11 @@ static void test_positions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_holes),    cmocka_unit_test(test_reductions),
-        cmocka_unit_test(test_neutral),  cmocka_unit_test(test_nan),
-        cmocka_unit_test(test_products), cmocka_unit_test(test_m2),
-        cmocka_unit_test(test_nan_m2),   cmocka_unit_test(test_positions),
+        cmocka_unit_test(test_holes),     cmocka_unit_test(test_reductions),
+        cmocka_unit_test(test_neutral),   cmocka_unit_test(test_complex_extremes),
+        cmocka_unit_test(test_nan),       cmocka_unit_test(test_products),
+        cmocka_unit_test(test_m2),        cmocka_unit_test(test_nan_m2),
+        cmocka_unit_test(test_positions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
