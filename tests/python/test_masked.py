@@ -146,6 +146,103 @@ def test_values_and_filling():
     assert scalar.sum().compute().mask
 
 
+DATES = np.array(
+    [["2020-01-01", "2021-01-01"], ["1999-01-01", "NaT"], ["2005-05-05", "NaT"]], "M8[D]"
+)
+TIMES = DATES - np.datetime64("2010-01-01")
+
+
+@pytest.mark.parametrize("values", [DATES, TIMES], ids=["dates", "times"])
+def test_extremes_of_dates(values):
+    mask = np.array([[False, True], [False, True], [True, True]])
+    first, last = values[1, 0], values[0, 0]
+    for chunks in (1, 2, 3):
+        x = ma.masked_array(cubed.from_array(values, chunks=chunks), mask)
+        assert x.max().compute() == last and x.min().compute() == first
+        assert x.ptp().compute() == last - first
+        assert x.argmax().compute() == 0 and x.argmin().compute() == 2
+        by_column = x.max(axis=0).compute()
+        assert by_column[0] == last and by_column.mask.tolist() == [False, True]
+    # A NaT that is not masked is the extreme, as a NaN is.
+    seen = ma.masked_array(values, [[False, True], [False, False], [True, False]])
+    for name in ("max", "min", "ptp"):
+        assert np.isnat(getattr(seen, name)().compute().data)
+    assert ma.masked_array(values, True).max().compute().mask
+    assert ma.argmax(ma.masked_array(values[:2, 0], [True, False])).compute() == 1
+
+
+@pytest.mark.parametrize(
+    "dtype", ["bool", "int8", "uint64", "float32", "complex64", "M8[s]", "m8[ns]"]
+)
+def test_extremes_that_are_the_ends_of_the_type(dtype):
+    if dtype == "bool":
+        ends = np.array([False, True])
+    elif np.dtype(dtype).kind in "iu":
+        ends = np.array([np.iinfo(dtype).min, np.iinfo(dtype).max], dtype)
+    elif np.dtype(dtype).kind in "mM":
+        ends = np.array([np.iinfo("int64").min + 1, np.iinfo("int64").max]).astype(dtype)
+    else:
+        part = np.array([-np.inf, np.inf])
+        ends = np.empty(2, dtype)
+        ends.real = part
+        if dtype == "complex64":
+            ends.imag = part
+    for k, end in enumerate(ends):
+        x = ma.masked_array(ends, [k == 1, k == 0])
+        for found in (x.max(), x.min()):
+            value = found.compute()
+            assert value.dtype == ends.dtype and value == end
+        if dtype != "complex64":  # which has no argmax
+            assert x.argmax().compute() in (0, k) and x.argmin().compute() in (0, k)
+
+
+def test_extremes_that_are_not_defined():
+    with pytest.raises(TypeError, match="masked array are not defined for <U1"):
+        ma.masked_array(["a", "b"], [False, True]).max()
+
+
+FILLS = [
+    ("int8", 999), ("int8", -129), ("uint8", -1), ("uint8", float("nan")), ("int64", 2**70),
+    ("float64", 1j), ("int16", "a"), ("float32", "1"), ("M8[D]", "2020-01-01"), ("bool", "x"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype, value", FILLS)
+def test_fill_values_that_the_type_does_not_have(dtype, value):
+    data = np.zeros(2, dtype)
+    x, numpy = ma.masked_array(data, [True, False]), np.ma.masked_array(data, [True, False])
+    with pytest.raises(TypeError) as wanted:
+        numpy.filled(value)
+    for call in (
+        lambda: x.filled(value),
+        lambda: ma.filled(x, value),
+        lambda: setattr(x, "fill_value", value),
+        lambda: ma.set_fill_value(x, value),
+        lambda: ma.masked_array(data, fill_value=value),
+        lambda: ma.array(data, fill_value=value),
+        lambda: ma.fix_invalid(data, fill_value=value),
+        lambda: ma.MaskedArray(x.data, x.mask, value),
+    ):
+        with pytest.raises(TypeError) as found:
+            call()
+        assert str(found.value) == str(wanted.value)
+    assert x.fill_value == numpy.fill_value or dtype == "M8[D]"
+
+
+@pytest.mark.parametrize(
+    "dtype, value",
+    [("int8", 1.5), ("int8", np.int64(99)), ("bool", 3), ("<U1", "xyz"), ("M8[D]", 0), ("f4", 7)],
+)
+def test_fill_values_are_cast_as_numpy_casts_them(dtype, value):
+    data = np.zeros(2, dtype)
+    x, numpy = ma.masked_array(data, [True, False]), np.ma.masked_array(data, [True, False])
+    np.testing.assert_array_equal(x.filled(value).compute(), numpy.filled(value))
+    x.fill_value = value
+    numpy.fill_value = value
+    assert x.fill_value == numpy.fill_value and type(x.fill_value) is type(numpy.fill_value)
+    np.testing.assert_array_equal(x.filled().compute(), numpy.filled())
+
+
 def test_what_is_wrong():
     x = ma.masked_array(A, M)
     with pytest.raises(TypeError, match="without its mask"):

@@ -25,6 +25,8 @@ x.compute().no_such_attribute
 cubed.exceptions.PlanTooLargeError().enough_mem.no_such_attribute
 cubed.to_zarr(x, "x.zarr").compute()
 cubed.store([x], ["x.zarr"])[0]
+cubed.ma.masked_array([1.0]) @ 2
+(cubed.ma.masked_array([1.0]) + 1).no_such_attribute
 """
 
 # What is given with `compute` is known by its value.
@@ -35,6 +37,12 @@ cubed.to_zarr(x, "x.zarr", compute=False).compute()
 cubed.store([x, x], ["x.zarr", "y.zarr"], compute=False)[0].compute()
 for now in (True, False):
     cubed.to_zarr(x, "x.zarr", compute=now)
+m = cubed.ma.masked_array([1.0, 2.0], [False, True])
+n: cubed.ma.MaskedArray = 2 * m + 1 - m / 3 // 2 % 5 ** m
+n = -abs(+m)
+n = ~((m < 3) & (m >= 1) | (m == 2) ^ (m != 1))
+n = cubed.ma.masked_array([1]) << 2 >> 1
+cubed.ma.log(m)
 """
 
 

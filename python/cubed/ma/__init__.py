@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -61,6 +61,11 @@ __all__ = [
 
 _ma: Any = np.ma  # of which NumPy types little
 
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any: ...  # functions that the tables below define
+
+
 #: What is done element by element, and masked where an operand is: by NumPy's ufuncs.
 _UFUNCS = """
 abs absolute arccos arccosh arcsin arcsinh arctan arctanh ceil conjugate cos cosh exp fabs floor log
@@ -74,8 +79,8 @@ not_equal power remainder right_shift subtract true_divide
 _METHODS = {
     name: name
     for name in """
-    all anom any compressed copy cumprod cumsum max mean min prod ptp ravel reshape squeeze std sum
-    transpose var""".split()
+    all anom any argmax argmin compressed copy cumprod cumsum max mean min prod ptp ravel reshape
+    squeeze std sum transpose var""".split()
 } | {
     "amax": "max", "amin": "min", "anomalies": "anom", "product": "prod",
 }  # fmt: skip

@@ -14,6 +14,8 @@ from cubed.array_api import elementwise_functions as _elements
 from cubed.array_api import manipulation_functions as _shapes
 from cubed.array_api import statistical_functions as _reductions
 from cubed.array_api.creation_functions import zeros_like as _zeros_like
+from cubed.array_api.searching_functions import argmax as _argmax
+from cubed.array_api.searching_functions import argmin as _argmin
 from cubed.array_api.searching_functions import count_nonzero
 from cubed.array_api.searching_functions import where as _where
 from cubed.array_api.statistical_functions import cumulative_prod, cumulative_sum
@@ -63,6 +65,7 @@ of_masked = partial(
 MASKED = "Of the array's shape and type; what was masked stays so. Lazy."
 SAME = "What is masked stays so. Lazy."
 ONE = REDUCED + "Masked where nothing is left. Lazy."
+PLACE = "int64, without the axis; of the data in C order for None. Lazy."
 
 
 class MaskedArray:
@@ -102,7 +105,9 @@ class MaskedArray:
             raise TypeError(f"a mask of {mask.dtype}, expected bool")
         self._values = data
         self._hidden = mask if mask.shape == data.shape else _shapes.broadcast_to(mask, data.shape)
-        self._fill = fill_value
+        # Values in a type of NumPy's come from another array, whose type may have been cast.
+        derived = isinstance(fill_value, np.generic)
+        self._fill = fill_value if derived else checked_fill(fill_value, data.dtype)
 
     @property
     def data(self) -> Array:
@@ -148,7 +153,7 @@ class MaskedArray:
 
     @fill_value.setter
     def fill_value(self, value: Any) -> None:
-        self._fill = value
+        self._fill = checked_fill(value, self.dtype)
 
     @property
     def T(self) -> MaskedArray:
@@ -192,8 +197,8 @@ class MaskedArray:
         >>> x.filled(0).compute()
         array([1., 0., 6.])
         """
-        value = self.fill_value if fill_value is None else fill_value
-        return _where(self._hidden, np.asarray(value).astype(self.dtype)[()], self._values)
+        value = self.fill_value if fill_value is None else checked_fill(fill_value, self.dtype)
+        return _where(self._hidden, value, self._values)
 
     # --- Arranging ---------------------------------------------------------------------------
 
@@ -374,17 +379,15 @@ class MaskedArray:
         out = self.var(axis, dtype, ddof=ddof, keepdims=keepdims)
         return MaskedArray(_elements.sqrt(out.data), out.mask, self._fill)
 
+    def _beyond(self, largest: bool) -> Array:
+        """The data with a value in place of masked elements that no extreme is."""
+        return _where(
+            self._hidden, _least(self.dtype) if largest else _greatest(self.dtype), self._values
+        )
+
     def _extreme(self, largest: bool, axis: Axis, keepdims: bool) -> MaskedArray:
-        d = self.dtype
-        if d.kind == "b":
-            worst: Any = not largest
-        elif d.kind in "iu":
-            worst = np.iinfo(d).min if largest else np.iinfo(d).max
-        else:
-            worst = -math.inf if largest else math.inf
-        value = np.asarray(worst).astype(d)[()]
-        name = _reductions.max if largest else _reductions.min
-        out = name(_where(self._hidden, value, self._values), axis=axis, keepdims=keepdims)
+        extreme = _reductions.max if largest else _reductions.min
+        out = extreme(self._beyond(largest), axis=axis, keepdims=keepdims)
         return self._reduced(out, axis, keepdims)
 
     @of_masked(returns=ONE)
@@ -416,6 +419,36 @@ class MaskedArray:
         5.0
         """
         return self.max(axis, keepdims=keepdims) - self.min(axis, keepdims=keepdims)
+
+    @of_masked(returns=PLACE)
+    def argmax(
+        self, axis: int | None = None, fill_value: Any = None, *, keepdims: bool = False
+    ) -> Array:
+        """The position of the largest element that is not masked, the first of several.
+
+        `fill_value` stands for masked elements; by default no element is smaller.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, False, True])
+        >>> int(x.argmax().compute())
+        1
+        """
+        x = self._beyond(True) if fill_value is None else self.filled(fill_value)
+        return _argmax(x, axis=axis, keepdims=keepdims)
+
+    @of_masked(returns=PLACE)
+    def argmin(
+        self, axis: int | None = None, fill_value: Any = None, *, keepdims: bool = False
+    ) -> Array:
+        """The position of the smallest element that is not masked, the first of several.
+
+        `fill_value` stands for masked elements; by default no element is larger.
+
+        >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [True, False, False])
+        >>> int(x.argmin().compute())
+        1
+        """
+        x = self._beyond(False) if fill_value is None else self.filled(fill_value)
+        return _argmin(x, axis=axis, keepdims=keepdims)
 
     @of_masked(returns=ONE)
     def all(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
@@ -515,8 +548,101 @@ class MaskedArray:
         pair = (other, self) if reflected else (self, other)
         return self._apply(ufunc, pair, finite=True)
 
+    def __add__(self, other: Any) -> MaskedArray:
+        return self._operate(np.add, other)
+
+    def __radd__(self, other: Any) -> MaskedArray:
+        return self._operate(np.add, other, reflected=True)
+
+    def __sub__(self, other: Any) -> MaskedArray:
+        return self._operate(np.subtract, other)
+
+    def __rsub__(self, other: Any) -> MaskedArray:
+        return self._operate(np.subtract, other, reflected=True)
+
+    def __mul__(self, other: Any) -> MaskedArray:
+        return self._operate(np.multiply, other)
+
+    def __rmul__(self, other: Any) -> MaskedArray:
+        return self._operate(np.multiply, other, reflected=True)
+
+    def __truediv__(self, other: Any) -> MaskedArray:
+        return self._operate(np.divide, other)
+
+    def __rtruediv__(self, other: Any) -> MaskedArray:
+        return self._operate(np.divide, other, reflected=True)
+
+    def __floordiv__(self, other: Any) -> MaskedArray:
+        return self._operate(np.floor_divide, other)
+
+    def __rfloordiv__(self, other: Any) -> MaskedArray:
+        return self._operate(np.floor_divide, other, reflected=True)
+
+    def __mod__(self, other: Any) -> MaskedArray:
+        return self._operate(np.remainder, other)
+
+    def __rmod__(self, other: Any) -> MaskedArray:
+        return self._operate(np.remainder, other, reflected=True)
+
+    def __pow__(self, other: Any) -> MaskedArray:
+        return self._operate(np.power, other)
+
+    def __rpow__(self, other: Any) -> MaskedArray:
+        return self._operate(np.power, other, reflected=True)
+
+    def __and__(self, other: Any) -> MaskedArray:
+        return self._operate(np.bitwise_and, other)
+
+    def __rand__(self, other: Any) -> MaskedArray:
+        return self._operate(np.bitwise_and, other, reflected=True)
+
+    def __or__(self, other: Any) -> MaskedArray:
+        return self._operate(np.bitwise_or, other)
+
+    def __ror__(self, other: Any) -> MaskedArray:
+        return self._operate(np.bitwise_or, other, reflected=True)
+
+    def __xor__(self, other: Any) -> MaskedArray:
+        return self._operate(np.bitwise_xor, other)
+
+    def __rxor__(self, other: Any) -> MaskedArray:
+        return self._operate(np.bitwise_xor, other, reflected=True)
+
+    def __lshift__(self, other: Any) -> MaskedArray:
+        return self._operate(np.left_shift, other)
+
+    def __rlshift__(self, other: Any) -> MaskedArray:
+        return self._operate(np.left_shift, other, reflected=True)
+
+    def __rshift__(self, other: Any) -> MaskedArray:
+        return self._operate(np.right_shift, other)
+
+    def __rrshift__(self, other: Any) -> MaskedArray:
+        return self._operate(np.right_shift, other, reflected=True)
+
+    def __eq__(self, other: Any) -> MaskedArray:  # type: ignore[override]
+        return self._operate(np.equal, other)
+
+    def __ne__(self, other: Any) -> MaskedArray:  # type: ignore[override]
+        return self._operate(np.not_equal, other)
+
+    def __lt__(self, other: Any) -> MaskedArray:
+        return self._operate(np.less, other)
+
+    def __le__(self, other: Any) -> MaskedArray:
+        return self._operate(np.less_equal, other)
+
+    def __gt__(self, other: Any) -> MaskedArray:
+        return self._operate(np.greater, other)
+
+    def __ge__(self, other: Any) -> MaskedArray:
+        return self._operate(np.greater_equal, other)
+
     def __neg__(self) -> MaskedArray:
         return MaskedArray(-self._values, self._hidden, self._fill)
+
+    def __pos__(self) -> MaskedArray:
+        return MaskedArray(+self._values, self._hidden, self._fill)
 
     def __abs__(self) -> MaskedArray:
         return MaskedArray(_elements.abs(self._values), self._hidden, self._fill)
@@ -525,34 +651,38 @@ class MaskedArray:
         return MaskedArray(~self._values, self._hidden, self._fill)
 
 
-def _operators() -> None:
-    """Python's operators, by ufuncs."""
-    table = {
-        "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide,
-        "floordiv": np.floor_divide, "mod": np.remainder, "pow": np.power, "and": np.bitwise_and,
-        "or": np.bitwise_or, "xor": np.bitwise_xor, "lshift": np.left_shift,
-        "rshift": np.right_shift,
-    }  # fmt: skip
-    for name, ufunc in table.items():
-        for reflected in (False, True):
-
-            def operate(self: Any, other: Any, ufunc: Any = ufunc, back: bool = reflected) -> Any:
-                return self._operate(ufunc, other, back)
-
-            setattr(MaskedArray, f"__{'r' * reflected}{name}__", operate)
-    compared = {
-        "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal,
-        "gt": np.greater, "ge": np.greater_equal,
-    }  # fmt: skip
-    for name, ufunc in compared.items():
-
-        def compare(self: Any, other: Any, ufunc: Any = ufunc) -> Any:
-            return self._operate(ufunc, other)
-
-        setattr(MaskedArray, f"__{name}__", compare)
+def checked_fill(value: Any, dtype: np.dtype[Any]) -> Any:
+    """A fill value in the array's type; TypeError for one that the type cannot hold, as NumPy."""
+    if value is None:
+        return None
+    return _ma.MaskedArray(np.empty((), dtype), fill_value=value).fill_value
 
 
-_operators()
+def _least(dtype: np.dtype[Any]) -> Any:
+    """What no element of a type is less than, except for NaN and NaT."""
+    if dtype.kind == "b":
+        return np.False_
+    if dtype.kind in "iu":
+        return dtype.type(np.iinfo(dtype).min)
+    if dtype.kind in "mM":
+        return np.array(np.iinfo(np.int64).min + 1).astype(dtype)[()]  # the least integer is NaT
+    return _infinite(dtype, -math.inf)
+
+
+def _greatest(dtype: np.dtype[Any]) -> Any:
+    """What no element of a type is greater than, except for NaN and NaT."""
+    if dtype.kind == "b":
+        return np.True_
+    if dtype.kind in "iumM":
+        integers = np.int64 if dtype.kind in "mM" else dtype
+        return np.array(np.iinfo(integers).max).astype(dtype)[()]
+    return _infinite(dtype, math.inf)
+
+
+def _infinite(dtype: np.dtype[Any], value: float) -> Any:
+    if kind_of(dtype) not in "fc":
+        raise TypeError(f"max and min of a masked array are not defined for {dtype}")
+    return dtype.type(complex(value, value) if dtype.kind == "c" else value)
 
 
 def is_number(value: Any) -> bool:

@@ -27,6 +27,7 @@ from cubed.ma._array import (
     MASKED,
     ONE,
     MaskedArray,
+    checked_fill,
     finite,
     getmaskarray,
     of_masked,
@@ -66,15 +67,11 @@ def masked_array(
     >>> print(cubed.ma.masked_array([1, 2, 3], [False, True, False]).compute())
     [1 -- 3]
     """
-    old = None
+    old, fill = None, None
     if isinstance(data, MaskedArray):
-        data, old, fill_value = (
-            data.data,
-            data.mask,
-            data._fill if fill_value is None else fill_value,
-        )
+        data, old, fill = data.data, data.mask, data._fill
     elif isinstance(data, np.ma.MaskedArray):
-        fill_value = data.fill_value if fill_value is None else fill_value
+        fill = data.fill_value
         old = _lazy(_ma.getmaskarray(data), chunks, spec)
         data = _ma.getdata(data)
     x = _lazy(data, chunks, spec)
@@ -88,7 +85,8 @@ def masked_array(
         m = _lazy(new, chunks if new.shape == x.shape else None, common_spec(x) or spec)
         m = m.astype(np.bool_)
     m = _shapes.broadcast_to(m, x.shape) if m.shape != x.shape else m
-    return MaskedArray(x, m if old is None else _elements.logical_or(m, old), fill_value)
+    mask = m if old is None else _elements.logical_or(m, old)
+    return MaskedArray(x, mask, fill if fill_value is None else checked_fill(fill_value, x.dtype))
 
 
 @of_masked(returns="Lazy.")
