@@ -297,6 +297,12 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_einsum(const char *subscripts,
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_vecdot(cubed_array *x1, cubed_array *x2, int axis,
                                                      cubed_array **out, cubed_error *err);
 
+/* x, if every element of `holds`, which is bool and of x's shape, is true. Otherwise the run fails with CUBED_E_ARG
+ * and the message, of at most 199 bytes, which the position of the first false element follows. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_require(cubed_array *x, cubed_array *holds,
+                                                      const char *message, cubed_array **out,
+                                                      cubed_error *err);
+
 /* Cross products of vectors of 3 elements along an axis of both, counted from the end. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_cross(cubed_array *x1, cubed_array *x2, int axis,
                                                     cubed_array **out, cubed_error *err);

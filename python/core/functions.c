@@ -136,6 +136,19 @@ static PyObject *triangle(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
+static PyObject *require(PyObject *module, PyObject *args)
+{
+    const char *message;
+    PyObject *value, *condition;
+    cubed_array *x, *holds, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OOs", &value, &condition, &message) ||
+        !core_pair(module, value, condition, &x, &holds))
+        return NULL;
+    cubed_status st = cubed_require(x, holds, message, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
 /* None where there is none in common. */
 static PyObject *result_type(PyObject *module, PyObject *args)
 {
@@ -163,6 +176,7 @@ PyMethodDef core_function_methods[] = {
     {"cumulative", cumulative, METH_VARARGS,
      "cumulative(name: Reduction, x: Array, axis: int, include_initial: bool, /) -> Array"},
     {"triangle", triangle, METH_VARARGS, "triangle(upper: bool, x: Array, k: int, /) -> Array"},
+    {"require", require, METH_VARARGS, "require(x: Array, holds: Array, message: str, /) -> Array"},
     {"result_type", result_type, METH_VARARGS, "result_type(a: str, b: str, /) -> str | None"},
     {NULL, NULL, 0, NULL},
 };

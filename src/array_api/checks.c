@@ -3,6 +3,7 @@
 
 #include "array_api/api_pkg.h"
 #include "array_api/checks.h"
+#include "base/error.h"
 #include "block/params.h"
 
 /* A function of inputs of one shape. */
@@ -28,6 +29,20 @@ cubed_array *cb_step_required(cb_steps *s, cubed_array *x, cubed_array *holds, c
 {
     cubed_array *const both[2] = {x, holds};
     return by_elements(s, "require", text, strlen(text) + 1, both, 2);
+}
+
+cubed_status cubed_require(cubed_array *x, cubed_array *holds, const char *message,
+                           cubed_array **out, cubed_error *err)
+{
+    const int ndim = x->node.grid->ndim;
+    if (holds->node.dtype != CUBED_BOOL || holds->node.grid->ndim != ndim ||
+        memcmp(holds->shape, x->shape, (size_t)ndim * sizeof *x->shape) != 0)
+        return cb_fail(err, CUBED_E_ARG, "require: expected a bool for each element of x");
+    if (strlen(message) >= CB_REQUIRE_BYTES)
+        return cb_fail(err, CUBED_E_ARG, "require: a message of %zu bytes, expected at most %d",
+                       strlen(message), CB_REQUIRE_BYTES - 1);
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    return cb_steps_end(&s, cb_step_required(&s, x, holds, message), out);
 }
 
 cubed_array *cb_step_wrapped(cb_steps *s, cubed_array *positions, int axis, int64_t extent)

@@ -30,6 +30,10 @@ typedef struct cb_take_params {
 
 /* "wrap" has the same: int64 positions of any shape. */
 
+/* "require": an array and a bool for each of its elements. The parameters are the message of an error, a string with
+ * its terminating NUL. */
+#define CB_REQUIRE_BYTES 200
+
 /* "replace": texts that broadcast with the result, which has some length of their family; with a mask and
  * texts that take the place of the first ones where it is true. No parameters. "text" makes one of
  * them, whose bytes are the parameters. */

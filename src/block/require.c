@@ -5,16 +5,14 @@
 
 #include "base/error.h"
 #include "block/functions.h"
-
-/* What is said then is the parameter: text with its end. */
-#define MOST_TEXT 200
+#include "block/params.h"
 
 static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *err)
 {
     const char *text = call->params;
     (void)ctx;
     if (call->nin != 2 || call->nout != 1 || call->params_size == 0 ||
-        call->params_size > MOST_TEXT || text[call->params_size - 1] != 0)
+        call->params_size > CB_REQUIRE_BYTES || text[call->params_size - 1] != 0)
         return cb_fail(err, CUBED_E_FORMAT, "other parameters or operands than it takes");
     const cubed_block *x = &call->in[0], *holds = &call->in[1], *y = &call->out[0];
     bool same = x->dtype == y->dtype && holds->dtype == CUBED_BOOL && x->ndim == y->ndim &&

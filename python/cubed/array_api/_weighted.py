@@ -6,9 +6,20 @@ import math
 
 import numpy as np
 
+from cubed import _core
 from cubed.array._array import Array
-from cubed.array._operands import normalize_axes
-from cubed.array_api.elementwise_functions import divide, isnan, less, logical_or
+from cubed.array._operands import normalize_axes, to_numpy
+from cubed.array_api.elementwise_functions import (
+    divide,
+    equal,
+    greater,
+    greater_equal,
+    isfinite,
+    isnan,
+    less,
+    logical_and,
+    logical_or,
+)
 from cubed.array_api.indexing_functions import take_along_axis
 from cubed.array_api.manipulation_functions import (
     broadcast_to,
@@ -48,6 +59,24 @@ def _in_shape(w: Array, x: Array, axis: Axis) -> Array:
     return broadcast_to(lined, x.shape)
 
 
+_EXPECTED = (
+    "quantile: weights are negative, NaN, infinite or all 0, expected a positive sum of numbers"
+)
+
+
+def _check(weights: NDArray) -> None:
+    """Refuses weights whose values are known."""
+    if weights.dtype.kind not in "biuf":
+        return
+    wrong = weights[~(np.isfinite(weights) & (weights >= 0))]
+    if wrong.size:
+        raise ValueError(
+            f"quantile: weights has {wrong.flat[0]}, expected finite numbers from 0 up"
+        )
+    if weights.size and not weights.any():
+        raise ValueError("quantile: weights are all 0, expected one above 0 at least")
+
+
 def weighted_quantile(
     x: Array,
     q: NDArray,
@@ -62,6 +91,9 @@ def weighted_quantile(
         raise ValueError(f"quantile: method is {method!r}, with weights expected 'inverted_cdf'")
     if ((q < 0) | (q > 1)).any():
         raise ValueError("quantile: q is out of range, expected 0 to 1")
+    if not isinstance(weights, Array):
+        weights = to_numpy(weights)
+        _check(weights)
     w = _in_shape(as_lazy(weights), x, axis).astype(np.float64)
     axes = normalize_axes(axis, x.ndim)
     kept = tuple(n for d, n in enumerate(x.shape) if d not in axes)
@@ -71,11 +103,19 @@ def weighted_quantile(
     last = tuple(range(x.ndim - len(axes), x.ndim))
     x, w = (reshape(moveaxis(v, axes, last), (*kept, n)) for v in (x, w))
     missing = isnan(x) if kind_of(x.dtype) == "f" else None
+    valid = logical_and(isfinite(w), greater_equal(w, 0.0))
     if missing is not None and skip_nan:
         w = where(missing, 0.0, w)
+    total = sum(where(valid, w, math.nan), axis=-1, keepdims=True)
+    fits = greater(total, 0.0)
+    if missing is not None and skip_nan:  # without any element the quantile is NaN
+        fits = logical_or(
+            fits, logical_and(all(missing, axis=-1, keepdims=True), equal(total, 0.0))
+        )
+    total = total._like(_core.require(total._x, fits._x, _EXPECTED))
     order = argsort(x, axis=-1)
     ordered, share = (take_along_axis(v, order, axis=-1) for v in (x, w))
-    share = divide(cumulative_sum(share, axis=-1), sum(w, axis=-1, keepdims=True))
+    share = divide(cumulative_sum(share, axis=-1), total)
     found = []
     for p in q.reshape(-1).tolist():
         if p == 0:
