@@ -1,5 +1,7 @@
 """Functions of the package where their arguments are at the edges, against NumPy."""
 
+import warnings
+
 import cubed
 import numpy as np
 import pytest
@@ -49,3 +51,57 @@ def test_weights_of_missing_elements_do_not_count():
     later = cubed.nanquantile(lazy(x), 0.5, axis=1, method="inverted_cdf", weights=only_missing)
     with pytest.raises(ValueError, match="all 0"):
         later.compute()
+
+
+# --- Complex numbers in real types ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "complex64", "bool"])
+@pytest.mark.parametrize("name", ["sum", "prod", "mean", "var", "std"])
+def test_complex_numbers_in_another_type(name, dtype):
+    if (dtype, name) in [("bool", "mean"), ("bool", "var"), ("bool", "std"), ("int64", "std")]:
+        return  # NumPy's means of bools are bools, and it has no such root of integers
+    x = np.array([[1 + 2j, 3 - 4j, 2.5], [0.5j, -1, 7 + 1j]])
+    for axis in (None, 0, 1):
+        check_type(name, x, dtype, axis=axis)
+        if name in ("var", "std"):
+            check_type(name, x, dtype, axis=axis, ddof=1)
+            if dtype != "int64":
+                where = np.array([[True, False, True], [True, True, True]])
+                check_type(name, x, dtype, axis=axis, where=where)
+    if dtype != "int64" or name in ("sum", "prod"):
+        missing = np.where(x == 2.5, complex(np.nan, 1), x)
+        check_type(f"nan{name}", missing, dtype, axis=1)
+
+
+def check_type(name, x, dtype, **kwargs):
+    """Values and warnings; the type is real here where the standard says so."""
+    with warnings.catch_warnings(record=True) as theirs:
+        warnings.simplefilter("always")
+        want = getattr(np, name)(x, dtype=dtype, **kwargs)
+    with warnings.catch_warnings(record=True) as ours:
+        warnings.simplefilter("always")
+        lazily = getattr(cubed, name)(lazy(x), dtype=dtype, **kwargs)
+    kinds = [{w.category for w in found} for found in (theirs, ours)]
+    assert kinds[1] == kinds[0] & {np.exceptions.ComplexWarning}
+    if ours:
+        assert len(ours) == 1 and ours[0].filename == __file__
+    got = lazily.compute()
+    if name.endswith(("var", "std")) and dtype == "complex64":
+        want = want.real
+    assert dtype == "bool" or got.dtype == want.dtype
+    np.testing.assert_allclose(got, want, rtol=1e-5)
+
+
+def test_casts_of_complex_numbers_warn():
+    x = lazy([1 + 2j, 3])
+    for call in (
+        lambda: x.astype("f4"),
+        lambda: x.astype(int),
+        lambda: cubed.cumulative_sum(x, dtype="f8"),
+    ):
+        with pytest.warns(np.exceptions.ComplexWarning, match="discards the imaginary part"):
+            call()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        x.astype("c8"), x.astype(bool), lazy([1.5]).astype(int)

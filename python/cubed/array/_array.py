@@ -17,6 +17,7 @@ from cubed.array import _above
 from cubed.array._methods import Methods
 from cubed.base._dtypes import dtype_of, name_of, sized
 from cubed.base._types import ChunksLike, DTypeLike, NDArray
+from cubed.base._warnings import warn_of_lost_parts
 from cubed.spec import Spec
 
 if TYPE_CHECKING:
@@ -517,6 +518,7 @@ class Array(Methods):
             return self._like(self._x)
         if self.dtype.kind in "SU" or to.kind in "SUO":
             return _above.cast_text(self, to)
+        warn_of_lost_parts(self.dtype, to)
         return self._like(_core.astype(self._x, name_of(to)))
 
 

@@ -3,6 +3,7 @@ numbers, which have no order of the engine's."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -128,6 +129,10 @@ def variance(
 ) -> Array:
     """The variance of elements that a mask chooses, or its root; also of complex numbers."""
     axes, free = normalize_axes(axis, x.ndim), real_number(correction, "correction")
+    if dtype is not None and x.dtype.kind == "c" and np.dtype(dtype).kind == "f":
+        # As in NumPy the mean loses its imaginary part, and the elements keep theirs.
+        out = _about_a_real_mean(x, axes, keepdims, np.dtype(dtype), free, where, skip_nan)
+        return sqrt(out) if root else out
     if dtype is not None:
         x = x.astype(dtype)
     if x.dtype.kind in "biu":
@@ -151,3 +156,32 @@ def variance(
         lost = x._like(_core.reduce("any", missing._x, axes, keepdims, 0.0))
         out = choose(lost, out.dtype.type(np.nan), out)
     return sqrt(out) if root else out
+
+
+def _about_a_real_mean(
+    x: Array,
+    axes: tuple[int, ...],
+    keepdims: bool,
+    dtype: np.dtype[Any],
+    free: float,
+    where: Any,
+    skip_nan: bool,
+) -> Array:
+    """Mean squares of distances of complex numbers from the mean of their real parts."""
+    chosen = None if where is True else mask_of(where, x)
+    if skip_nan:
+        chosen = ~isnan(x) if chosen is None else logical_and(chosen, ~isnan(x))
+    along = variance(
+        real(x), axes, keepdims, dtype, free, False, True if chosen is None else chosen
+    )
+    part = imag(x)
+    squares = multiply(part, part).astype(dtype)
+    if chosen is None:
+        n: Any = float(math.prod(x.shape[d] for d in axes))
+        divisor = max(n - free, 0.0)
+    else:
+        squares = choose(chosen, squares, dtype.type(0))
+        n = x._like(_core.reduce("count_nonzero", chosen._x, axes, keepdims, 0.0))
+        divisor = maximum(n.astype(np.float64) - free, 0.0)
+    total = x._like(_core.reduce("sum", squares._x, axes, keepdims, 0.0))
+    return add(along, divide(total, divisor)).astype(dtype)

@@ -19,11 +19,12 @@ from cubed.array_api._chosen import (
     variance,
 )
 from cubed.array_api.data_type_functions import astype
-from cubed.array_api.elementwise_functions import isnan, logical_and, sqrt
+from cubed.array_api.elementwise_functions import imag, isnan, logical_and, real, sqrt
 from cubed.array_api.searching_functions import where as choose
 from cubed.base._docs import REDUCED, documented
 from cubed.base._dtypes import kind_of, name_of
 from cubed.base._types import Axis, DTypeLike
+from cubed.base._warnings import warn_of_lost_parts
 
 if TYPE_CHECKING:
     from cubed._core import AnyReduction, Reduction
@@ -52,7 +53,10 @@ def reduced(
     loses_nan = skip_nan and floats and to is not None and kind_of(to) not in "fc"
     if loses_nan and what not in ("sum", "prod"):
         raise TypeError(f"{name}: dtype is {to} for an array of {x.dtype}, expected floats")
-    if what in ("var", "std") and (where is not True or x.dtype.kind == "c"):
+    if to is not None and initial is None:
+        warn_of_lost_parts(x.dtype, to)
+    in_integers = what in ("var", "std") and where is True and to is not None and to.kind in "iu"
+    if what in ("var", "std") and not in_integers and (where is not True or x.dtype.kind == "c"):
         root = what == "std"
         return variance(x, axis, keepdims, dtype, correction, root, where, skip_nan)
     if where is not True and what == "mean":
@@ -64,7 +68,7 @@ def reduced(
         return started(name, x, axis, keepdims, dtype, initial, reduced)
     if x.dtype.kind in "mM":
         dtype = None  # they have no other type
-    if what in ("var", "std") and to is not None and to.kind in "iu":
+    if in_integers:
         return _variance_in_integers(x, axis, keepdims, dtype, correction, what == "std")
     if loses_nan:
         x = without_nan(x, what == "prod")  # casts know no NaN
@@ -87,9 +91,13 @@ def _variance_in_integers(
     """As NumPy computes it in this type: the mean, squares and the result lose their fractions."""
     axes = range(x.ndim) if axis is None else normalize_axes(axis, x.ndim)
     n = math.prod(x.shape[d] for d in axes)
-    mean = astype(astype(sum(x, axis=axis, dtype=dtype, keepdims=True), "float64") / n, dtype)
-    off = x - mean
-    total = sum(off * off, axis=axis, dtype=dtype, keepdims=keepdims)
+    parts = [real(x), imag(x)] if x.dtype.kind == "c" else [x]
+    mean = astype(
+        astype(sum(parts[0], axis=axis, dtype=dtype, keepdims=True), "float64") / n, dtype
+    )
+    off = parts[0] - mean
+    squares = off * off if len(parts) == 1 else off * off + parts[1] * parts[1]
+    total = sum(squares, axis=axis, dtype=dtype, keepdims=keepdims)
     free = n - real_number(correction, "correction")
     out = astype(astype(total, "float64") / (free if free > 0 else 0.0), dtype)
     return astype(sqrt(astype(out, "float64")), dtype) if root else out
@@ -113,6 +121,8 @@ def _cumulative(
         if x.ndim != 1:
             raise ValueError(f"cumulative_{name}: axis is needed for an array with {x.ndim} axes")
         axis = 0
+    if dtype is not None:
+        warn_of_lost_parts(x.dtype, np.dtype(name_of(dtype)))
     core = x._x if dtype is None else _core.astype(x._x, name_of(dtype))
     out = _core.cumulative(name, core, normalize_axis(axis, x.ndim), include_initial)
     if dtype is not None and out.dtype != name_of(dtype):

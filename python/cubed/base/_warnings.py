@@ -9,6 +9,10 @@ import warnings
 from collections.abc import Iterator
 from functools import cache
 from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
 
 #: Whose frames are between the user's line and what is warned of.
 _PACKAGES = ("cubed", "xarray", "flox", "numpy")
@@ -34,6 +38,17 @@ def casting() -> Iterator[None]:
         yield
     for kind in found:
         warn(f"{kind} encountered in cast", RuntimeWarning)
+
+
+def warn_of_lost_parts(from_: np.dtype[Any], to: np.dtype[Any]) -> None:
+    """NumPy's warning of a cast of complex numbers to real ones."""
+    import numpy as np  # late: diagnostics need no NumPy
+
+    if from_.kind == "c" and to.kind not in "cb":
+        warn(
+            "Casting complex values to real discards the imaginary part",
+            np.exceptions.ComplexWarning,
+        )
 
 
 @cache
