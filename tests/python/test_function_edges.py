@@ -105,3 +105,55 @@ def test_casts_of_complex_numbers_warn():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         x.astype("c8"), x.astype(bool), lazy([1.5]).astype(int)
+
+
+# --- Functions of users ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "axes", [None, [(0, 1), (0, 1)], [(2, 0), (1, 2)], [(np.int64(1), -1), (-1, 0)]]
+)
+def test_gufunc_keeps_all_core_dimensions(axes):
+    x = RNG.random((2, 3, 4))
+    where = (-2, -1) if axes is None else tuple(axes[0])
+    out = cubed.apply_gufunc(
+        lambda b: b.sum(axis=(-2, -1)), "(i,j)->()", lazy(x, 4), output_dtypes=float,
+        keepdims=True, axes=axes,
+    )  # fmt: skip
+    want = np.expand_dims(x.sum(axis=where), where if axes is None else tuple(axes[1]))
+    assert out.shape == want.shape
+    np.testing.assert_allclose(out.compute(), want)
+
+
+@pytest.mark.parametrize("axis", [0, np.int64(1), -1])
+def test_gufunc_axes_of_any_integer_type(axis):
+    x = RNG.random((3, 3))
+    options = {"output_dtypes": float, "signature": "(i)->()"}
+    for given in (
+        {"axes": [axis]},
+        {"axes": [(axis,), ()]},
+        {"axis": axis},
+        {"axes": [np.array([axis])]},
+    ):
+        out = cubed.apply_gufunc(
+            lambda b: b.sum(-1), options["signature"], lazy(x, 3), output_dtypes=float, **given
+        )
+        np.testing.assert_allclose(out.compute(), x.sum(axis))
+
+
+@pytest.mark.parametrize(
+    "axes, error, message",
+    [
+        ([(0, 0)], ValueError, "an axis comes twice"),
+        ([(0, -2)], ValueError, "an axis comes twice"),
+        ([(0, 5)], np.exceptions.AxisError, "axis 5 is out of range"),
+        ([("x", 1)], TypeError, r"axes\[0\] is 'x', expected an integer"),
+        ([1.5], TypeError, r"axes\[0\] is 1.5, expected an integer"),
+        ([0], ValueError, r"axes\[0\] is \(0,\), expected 2 axes"),
+    ],
+)
+def test_gufunc_axes_that_are_wrong(axes, error, message):
+    with pytest.raises(error, match=message):
+        cubed.apply_gufunc(
+            np.add, "(i,j)->()", lazy(np.ones((2, 3)), 3), axes=axes, output_dtypes=float
+        )

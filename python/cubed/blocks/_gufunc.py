@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ import numpy as np
 from cubed import _core
 from cubed.array._array import Array
 from cubed.array._neighbours import is_foreign, refuse_chunked
-from cubed.array._operands import common_spec, core_of, normalize_axis
+from cubed.array._operands import common_spec, core_of, normalize_axes
 from cubed.base._dtypes import dtype_of
 from cubed.base._types import NDArray
 from cubed.blocks._blockwise import (
@@ -230,7 +231,8 @@ def apply_to_cores(
         cut = [joined[i] for i in range(ndim)] + whole
         outputs.append(Output(np.dtype(dtype), cut, (*range(ndim), *[None] * len(dims))))
     made = run_blocks(title, call, operands, unified, outputs, extra_projected_mem, spec)
-    results = tuple(_place(x, at, keepdims) for x, at in zip(made, where[1], strict=True))
+    kept = len(parsed.inputs[0]) if keepdims else 0
+    results = tuple(_place(x, at, kept) for x, at in zip(made, where[1], strict=True))
     return results[0] if parsed.single else results
 
 
@@ -330,11 +332,12 @@ def _axes(
         names = {d for dims in (*parsed.inputs, *parsed.outputs) for d in dims}
         if len(names) != 1:
             raise ValueError(f"{title}: axis needs a signature with one core dimension")
+        axis = _index(title, "axis", axis)
         inputs: list[Places] = [(axis,) if dims else () for dims in parsed.inputs]
         return inputs, [(axis,) if dims or keepdims else () for dims in parsed.outputs]
     if axes is None:
         return [None] * nin, [None] * nout
-    given = [(a,) if isinstance(a, int) else tuple(a) for a in axes]
+    given = [_places(title, k, a) for k, a in enumerate(axes)]
     kept = parsed.inputs[0] if keepdims else ()
     if len(given) == nin and not any(parsed.outputs):
         given += [given[0] if keepdims else ()] * nout
@@ -370,6 +373,20 @@ def _is_array(value: Any, dims: Dims) -> bool:
     return np.ndim(value) != len(dims)
 
 
+def _index(title: str, name: str, value: Any) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{title}: {name} is {value!r}, expected an integer") from None
+
+
+def _places(title: str, k: int, given: Any) -> tuple[int, ...]:
+    """An entry of `axes`: one axis, or several."""
+    several = isinstance(given, (tuple, list, np.ndarray)) and np.ndim(given) == 1
+    each = list(given) if several else [given]
+    return tuple(_index(title, f"axes[{k}]", a) for a in each)
+
+
 def _core_last(title: str, number: int, x: _core.Array, dims: Dims, where: Places) -> _core.Array:
     ndim = len(x.shape)
     if ndim < len(dims):
@@ -378,22 +395,23 @@ def _core_last(title: str, number: int, x: _core.Array, dims: Dims, where: Place
         )
     if not where:
         return x
-    last = [normalize_axis(a, ndim) for a in where]
+    last = list(normalize_axes(where, ndim))
     order = [d for d in range(ndim) if d not in last] + last
     return x if order == list(range(ndim)) else _core.permute_dims(x, order)
 
 
-def _place(x: Array, where: Places, keepdims: bool) -> Array:
-    """An output with its core dimensions, which are last, where they belong."""
+def _place(x: Array, where: Places, kept: int) -> Array:
+    """An output with its core dimensions, which are last, where they belong.
+
+    `kept` is the number of core dimensions that get extent 1.
+    """
     core = x._x
-    if keepdims:
-        added = len(where) if where is not None else 1
-        for _ in range(added):
-            core = _core.expand_dims(core, len(core.shape))
+    for _ in range(kept):
+        core = _core.expand_dims(core, len(core.shape))
     ndim = len(core.shape)
     if where:
         first = ndim - len(where)
-        target = {normalize_axis(a, ndim): first + k for k, a in enumerate(where)}
+        target = {a: first + k for k, a in enumerate(normalize_axes(where, ndim))}
         rest = iter(range(first))
         order = [target[d] if d in target else next(rest) for d in range(ndim)]
         core = _core.permute_dims(core, order)
