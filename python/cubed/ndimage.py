@@ -488,9 +488,12 @@ def _is_group(url: str) -> bool:
 
 
 def _levels(x: Array, steps: Sequence[int]) -> int:
-    longest = [n for n, k in zip(x.shape, steps, strict=True) if k > 1]
-    least = min(k for k in steps if k > 1)
-    return 1 + max(0, math.ceil(math.log(max(longest) / _SMALLEST, least)))
+    sides = [(n, k) for n, k in zip(x.shape, steps, strict=True) if k > 1]
+    levels = 1
+    while max(n for n, _ in sides) > _SMALLEST:
+        sides = [(-(-n // k), k) for n, k in sides]
+        levels += 1
+    return levels
 
 
 def _smaller(x: Array, steps: Sequence[int], method: str) -> Array:

@@ -5,6 +5,7 @@ import warnings
 import cubed
 import numpy as np
 import pytest
+from cubed import ndimage
 
 RNG = np.random.default_rng(32)
 
@@ -157,3 +158,50 @@ def test_gufunc_axes_that_are_wrong(axes, error, message):
         cubed.apply_gufunc(
             np.add, "(i,j)->()", lazy(np.ones((2, 3)), 3), axes=axes, output_dtypes=float
         )
+
+
+# --- Kernels --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["full", "same", "valid"])
+@pytest.mark.parametrize("name", ["convolve", "correlate"])
+def test_kernels_that_are_not_finite(name, mode):
+    edges = np.array([1.0, -2.0, 0.0, np.inf, -np.inf, np.nan])
+    for k in range(30):
+        a = RNG.choice(edges[: 3 if k % 2 else 6], 1 + k % 7)
+        v = RNG.choice(edges, 1 + k % 4)
+        if k % 5 == 0:  # BLAS has formulas of its own for complex numbers that are not finite
+            a, v = RNG.choice(edges[:3], len(a)), RNG.choice(edges[:3], len(v)) + 1j
+        with np.errstate(invalid="ignore"):
+            want = getattr(np, name)(a, v, mode)
+        got = getattr(cubed, name)(lazy(a), lazy(v), mode).compute()
+        assert got.dtype == want.dtype
+        np.testing.assert_array_equal(got, want)
+
+
+def test_fits_of_infinite_values():
+    x = np.arange(8.0)
+    y = np.stack([2 * x + 1, x**2], axis=1)
+    y[3, 1] = np.inf
+    fit = cubed.polyfit(lazy(x), lazy(y), 1).compute()
+    np.testing.assert_allclose(fit[:, 0], [2, 1])
+    assert np.isnan(fit[:, 1]).all()
+    assert np.isnan(cubed.polyfit(lazy(x), lazy(-y[:, 1]), 1).compute()).all()
+    solution = cubed.linalg.lstsq(lazy(np.vander(x, 2)), lazy(y))[0].compute()
+    np.testing.assert_allclose(solution[:, 0], [2, 1])
+    assert np.isnan(solution[:, 1]).all()
+
+
+@pytest.mark.parametrize(
+    "shape, factors, levels",
+    [
+        ((32000, 32000), [5, 5], 4),
+        ((256, 1024), [2, 4], 2),
+        ((256, 256), [2, 2], 1),
+        ((257, 3), [2, 2], 2),
+        ((3, 4096, 512), [1, 2, 2], 5),
+        ((10**6, 10), [10, 3], 5),
+    ],
+)
+def test_levels_of_pyramids(shape, factors, levels):
+    assert ndimage._levels(cubed.ones(shape, chunks=256), factors) == levels

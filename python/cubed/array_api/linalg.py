@@ -23,6 +23,7 @@ from cubed.array._operands import (
     real_number,
     scalar_array,
 )
+from cubed.array_api._edges import without_infinities
 from cubed.array_api.linear_algebra_functions import (
     matmul,
     matrix_transpose,
@@ -32,6 +33,7 @@ from cubed.array_api.linear_algebra_functions import (
 from cubed.base._docs import OPERANDS, documented
 from cubed.base._dtypes import dtype_of, kind_of, name_of
 from cubed.base._types import DTypeLike
+from cubed.io._create import as_lazy
 from cubed.spec import Spec
 
 __all__ = [
@@ -742,9 +744,8 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[Array, Array, Arr
     array([1., 2.])
     """
     spec = common_spec(a, b)
-    x, residuals, rank, s = _several(
-        _core.lstsq(core_of(a), core_of(b), rcond, _task_mem(spec)), spec
-    )
+    right = without_infinities(as_lazy(b))._x
+    x, residuals, rank, s = _several(_core.lstsq(core_of(a), right, rcond, _task_mem(spec)), spec)
     return x, residuals, rank, s
 
 

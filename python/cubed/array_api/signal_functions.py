@@ -11,18 +11,20 @@ from cubed.array._array import Array
 from cubed.array._operands import check_parts, common_spec, is_scalar, real_number, to_numpy
 from cubed.array_api import linalg
 from cubed.array_api._pad import pad
-from cubed.array_api.creation_functions import ones_like, zeros_like
+from cubed.array_api.creation_functions import arange, ones_like, zeros_like
 from cubed.array_api.data_type_functions import result_type
 from cubed.array_api.elementwise_functions import (
     add,
     conj,
     divide,
+    logical_and,
     multiply,
     sqrt,
 )
 from cubed.array_api.lib.stride_tricks import sliding_window_view
 from cubed.array_api.linear_algebra_functions import matmul, tensordot
-from cubed.array_api.manipulation_functions import expand_dims, flip, reshape, stack
+from cubed.array_api.manipulation_functions import concat, expand_dims, flip, reshape, stack
+from cubed.array_api.searching_functions import where
 from cubed.array_api.statistical_functions import cumulative_prod, sum
 from cubed.base._docs import OPERANDS, documented
 from cubed.io._create import as_lazy
@@ -99,9 +101,29 @@ def _slid(a: Array, kernel: Array, mode: str, name: str) -> Array:
     a, kernel = a.astype(dtype), kernel.astype(dtype)
     if dtype.kind == "b":  # sums of bools are bools
         a, kernel = a.astype(np.int64), kernel.astype(np.int64)
+    if dtype.kind in "fc" and (before or after):  # 0 times an infinity is NaN
+        out = concat(
+            [
+                _overlapping(pad(a[: m - 1], (before, 0)), kernel, before, 0),
+                matmul(sliding_window_view(a, m), kernel),
+                _overlapping(pad(a[a.shape[0] - m + 1 :], (0, after)), kernel, 0, after),
+            ]
+        )
+        return out
     padded = pad(a, (before, after)) if before or after else a
     out = matmul(sliding_window_view(padded, m), kernel)
     return out if out.dtype == dtype else out.astype(dtype)
+
+
+def _overlapping(padded: Array, kernel: Array, before: int, after: int) -> Array:
+    """Sums of products of windows and a kernel, of the elements that are not padding."""
+    m = kernel.shape[0]
+    if padded.shape[0] < m:  # there is no window
+        return padded[:0]
+    position = arange(padded.shape[0])
+    real = logical_and(position >= before, position < padded.shape[0] - after)
+    products = multiply(sliding_window_view(padded, m), kernel)
+    return sum(where(sliding_window_view(real, m), products, padded.dtype.type(0)), axis=1)
 
 
 def _vectors(name: str, *given: Any) -> list[Array]:

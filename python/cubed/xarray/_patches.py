@@ -18,6 +18,7 @@ import xarray
 import cubed
 from cubed.array._array import Array
 from cubed.array._neighbours import held, is_foreign, refusal
+from cubed.array_api._edges import without_infinities
 from cubed.array_api._fill import forward_fill
 from cubed.base._types import NDArray
 from cubed.blocks._gufunc import apply_to_cores
@@ -87,6 +88,7 @@ def _least_squares(theirs: Any, lhs: Any, rhs: Any, rcond: Any = None, skipna: A
         return NotImplemented
     if skipna:
         return _least_squares_of_columns(lhs, rhs, rcond)
+    rhs = without_infinities(rhs)
     # Fits are linear in what is fitted: one product with a small matrix.
     inverse = np.linalg.pinv(lhs, rcond=lhs.shape[0] * 2.3e-16 if rcond is None else rcond)
     coefficients = cubed.tensordot(cubed.asarray(inverse, spec=rhs._spec), rhs, axes=((1,), (0,)))
