@@ -205,3 +205,49 @@ def test_fits_of_infinite_values():
 )
 def test_levels_of_pyramids(shape, factors, levels):
     assert ndimage._levels(cubed.ones(shape, chunks=256), factors) == levels
+
+
+# --- Histograms -----------------------------------------------------------------------------------
+
+
+def test_bins_that_are_lazy():
+    x = RNG.random(100)
+    for bins in (10, np.linspace(0, 1, 6)):
+        for limits in ((0, 1), None):
+            given = None if limits is None else [cubed.asarray(v) for v in limits]
+            want = np.histogram(x, bins, limits)
+            for f in (cubed.histogram, np.histogram):
+                counts, edges = f(lazy(x, 20), bins=cubed.asarray(bins), range=given)
+                np.testing.assert_array_equal(counts.compute(), want[0])
+                np.testing.assert_allclose(edges, want[1])
+    counts, *_ = cubed.histogram2d(lazy(x, 20), lazy(x, 20), bins=[cubed.asarray(3), 4])
+    np.testing.assert_array_equal(counts.compute(), np.histogram2d(x, x, bins=[3, 4])[0])
+    np.testing.assert_array_equal(
+        cubed.digitize(lazy(x, 20), cubed.asarray([0.2, 0.5])).compute(), np.digitize(x, [0.2, 0.5])
+    )
+
+
+def test_complex_weights_of_histograms():
+    x, y = RNG.random(50), RNG.random(50)
+    weights = RNG.random(50) + 1j * RNG.random(50)
+    bins = np.linspace(0, 1, 4)
+    for density in (False, True):
+        want = np.histogram(x, bins, weights=weights, density=density)[0]
+        got = cubed.histogram(lazy(x, 20), bins, weights=lazy(weights, 20), density=density)[0]
+        assert got.dtype == want.dtype
+        np.testing.assert_allclose(got.compute(), want)
+    weights[7] = complex(1, np.inf)
+    grid = [np.histogram2d(x, y, bins, weights=part)[0] for part in (weights.real, weights.imag)]
+    for found in (
+        cubed.histogram2d(lazy(x, 20), lazy(y, 20), bins, weights=lazy(weights, 20))[0],
+        cubed.histogramdd([lazy(x, 20), lazy(y, 20)], [bins, bins], weights=lazy(weights, 20))[0],
+    ):
+        values = found.compute()
+        np.testing.assert_allclose(values.real, grid[0])
+        np.testing.assert_allclose(values.imag, grid[1])
+
+
+def test_sums_of_groups_keep_infinite_parts():
+    x = np.array([1 + 1j, complex(2, np.inf), complex(np.inf, 1), 3j])
+    out = cubed.groupby_reduce(lazy(x), np.array([0, 0, 1, 1]), func="sum")[0].compute()
+    assert out.real.tolist() == [3, np.inf] and out.imag.tolist() == [np.inf, 4]

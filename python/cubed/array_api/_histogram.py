@@ -11,11 +11,14 @@ from cubed import _core
 from cubed.array._array import Array
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import common_spec, core_of, lazy, to_numpy
+from cubed.array_api._edges import complex_of
 from cubed.array_api._quantiles import nanpercentile
 from cubed.array_api.elementwise_functions import (
     greater_equal,
+    imag,
     less_equal,
     logical_and,
+    real,
     subtract,
 )
 from cubed.array_api.searching_functions import searchsorted, where
@@ -24,6 +27,7 @@ from cubed.array_api.statistical_functions import mean, std
 from cubed.array_api.statistical_functions import min as minimum
 from cubed.array_api.statistical_functions import sum as total
 from cubed.base._types import NDArray
+from cubed.io._create import as_lazy
 from cubed.planning._compute import compute
 
 
@@ -97,7 +101,9 @@ def _width(name: str, n: float, ptp: float, spread: list[float], f: Array, insid
 
 
 def computed_now(value: Any) -> Any:
-    """What delayed values of Dask are, also in lists and tuples; others as they are."""
+    """The values of lazy arrays and of Dask's delayed values, also in sequences; others as is."""
+    if isinstance(value, Array):
+        return compute(value)[0]
     if isinstance(value, (list, tuple)):
         return type(value)(map(computed_now, value))
     return value.compute() if type(value).__module__ == "dask.delayed" else value
@@ -130,8 +136,8 @@ def histogram(
     bins : int or sequence, default 10
         How many bins of equal width, their edges, which ascend, or how NumPy estimates their
         number: ``"auto"``, ``"doane"``, ``"fd"``, ``"rice"``, ``"scott"``, ``"sqrt"`` or
-        ``"sturges"``, for which the spread is computed now. Delayed values of Dask are computed
-        now, also in `range`.
+        ``"sturges"``, for which the spread is computed now. Lazy arrays and delayed values of
+        Dask are computed now, also in `range`.
     range : tuple of float or None
         The first and the last edge of a number of bins. None: the least and the greatest element,
         which are computed now.
@@ -163,10 +169,17 @@ def histogram(
     """
     x = lazy(x)
     edges = bin_edges(x, bins, range, weights)
-    core = _core.histogram(x._x, edges.astype("float64").tolist(), _weights(weights))
-    counts = Array._new(core, common_spec(x, weights))
+    spec, at = common_spec(x, weights), edges.astype("float64").tolist()
+    w = None if weights is None else as_lazy(weights)
+
+    def sums(part: Array | None) -> Array:
+        return Array._new(_core.histogram(x._x, at, None if part is None else part._x), spec)
+
+    complex_weights = w is not None and w.dtype.kind == "c"
+    counts = complex_of(sums(real(w)), sums(imag(w))) if complex_weights else sums(w)
     if density:
-        counts = counts / np.diff(edges) / total(counts, dtype="float64")
+        of = None if complex_weights else "float64"
+        counts = counts / np.diff(edges) / total(counts, dtype=of)
     return counts, edges
 
 

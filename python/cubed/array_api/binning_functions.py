@@ -10,10 +10,11 @@ import numpy as np
 from cubed import _core
 from cubed.array._array import Array
 from cubed.array._neighbours import refuse_foreign
-from cubed.array._operands import check_parts, common_spec, core_of, to_numpy
+from cubed.array._operands import check_parts, common_spec, to_numpy
+from cubed.array_api._edges import complex_of
 from cubed.array_api._histogram import bin_edges, computed_now
 from cubed.array_api.creation_functions import asarray
-from cubed.array_api.elementwise_functions import add, equal, multiply, subtract
+from cubed.array_api.elementwise_functions import add, equal, imag, multiply, real, subtract
 from cubed.array_api.manipulation_functions import reshape
 from cubed.array_api.searching_functions import searchsorted
 from cubed.array_api.statistical_functions import max, min, sum
@@ -106,10 +107,18 @@ def histogramdd(
         flat = at if flat is None else add(multiply(flat, len(e) + 1), at)
     assert flat is not None
     shape = tuple(len(e) + 1 for e in edges)
-    w = None if weights is None else as_lazy(weights).astype(np.float64)
-    counts = _core.bincount(flat._x, int(np.prod(shape)), None if w is None else core_of(w))
-    found = Array._new(counts, common_spec(*columns, weights))
-    out = reshape(found, shape)[(slice(1, -1),) * len(shape)].astype(np.float64)
+    w = None if weights is None else as_lazy(weights)
+    spec, length = common_spec(*columns, weights), int(np.prod(shape))
+
+    def sums(part: Array | None) -> Array:
+        values = None if part is None else part.astype(np.float64)._x
+        return Array._new(_core.bincount(flat._x, length, values), spec)
+
+    found = (
+        sums(w) if w is None or w.dtype.kind != "c" else complex_of(sums(real(w)), sums(imag(w)))
+    )
+    out = reshape(found, shape)[(slice(1, -1),) * len(shape)]
+    out = out.astype(np.complex128 if found.dtype.kind == "c" else np.float64)
     if density:
         total = sum(out)
         for k, e in enumerate(edges):

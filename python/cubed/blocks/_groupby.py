@@ -16,6 +16,7 @@ from cubed.array._array import Array
 from cubed.array._cores import engine_chunks
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import normalize_axes
+from cubed.array_api._edges import complex_of
 from cubed.base._dtypes import kind_of, name_of
 from cubed.base._types import NDArray
 from cubed.blocks._apply import map_blocks
@@ -260,8 +261,8 @@ def _reduce(
             wanted = wanted or np.dtype("float64")
         if wanted is not None and kind_of(wanted) == "f":
             x = _core.astype(x, "float64")
-    if array.dtype.kind in "mM" and fill_value is not None and np.isnat(fill_value):
-        fill_value = None
+    if array.dtype.kind in "mM" and fill_value is not None:
+        fill_value = _fill_of_times(func, array.dtype, fill_value)
     mem, absent = array.spec.task_mem, how.fill_absent
     out = _core.groupby(
         NAMES[func], x, codes._x, axes, ngroups, how.ddof, how.min_count, fill_value, mem, absent
@@ -269,6 +270,16 @@ def _reduce(
     order = [d for d in range(len(out.shape)) if d != axes[0]]
     out = _core.permute_dims(out, [*order, axes[0]])
     return array._like(out if wanted is None else _core.astype(out, name_of(wanted)))
+
+
+def _fill_of_times(func: str, dtype: np.dtype[Any], fill_value: Any) -> Any:
+    """The fill value of groups of times; None, which is NaT, for a missing one."""
+    given = np.asarray(fill_value)
+    if given.dtype.kind in "fmM" and np.isnan(given):
+        return None
+    if func.removeprefix("nan") in ("count", "any", "all"):  # whose results are no times
+        return fill_value
+    raise TypeError(f"{func}: fill_value is {fill_value!r}, expected None or NaT for {dtype}")
 
 
 def _unless_missing(x: Array, value: bool) -> Array:
@@ -299,7 +310,7 @@ def _reduce_complex(
     fill = complex("nan+nanj") if fill_value is None else complex(fill_value)
     known = fill_value is not None
     real = reduce(xp.real(x), fill.real if known else None)
-    out = real + reduce(xp.imag(x), fill.imag if known else None) * 1j
+    out = complex_of(real, reduce(xp.imag(x), fill.imag if known else None))
     return out.astype(x.dtype if dtype is None else dtype)
 
 
@@ -346,6 +357,10 @@ def _factorize(by: Any, expected: Any, sort: bool, limit: int) -> tuple[NDArray,
             raise ValueError(f"expected_groups has {groups.ndim} axes, expected one")
         if groups.dtype == object and len(groups) and type(groups[0]).__name__ == "Interval":
             raise NotImplementedError("expected_groups are intervals: use labels of bins")
+        unique, counts = np.unique(groups, return_counts=True)
+        if len(unique) < len(groups):
+            twice = unique[counts > 1][0].item()
+            raise ValueError(f"expected_groups has {twice!r} twice, expected each group once")
     return groups, _numbers(_lookup, values, groups, len(groups), limit)
 
 
