@@ -6,6 +6,7 @@ import cubed
 import numpy as np
 import pytest
 from cubed import ndimage
+from cubed.core.ops import unify_chunks
 
 RNG = np.random.default_rng(32)
 
@@ -251,3 +252,56 @@ def test_sums_of_groups_keep_infinite_parts():
     x = np.array([1 + 1j, complex(2, np.inf), complex(np.inf, 1), 3j])
     out = cubed.groupby_reduce(lazy(x), np.array([0, 0, 1, 1]), func="sum")[0].compute()
     assert out.real.tolist() == [3, np.inf] and out.imag.tolist() == [np.inf, 4]
+
+
+# --- Small ones -----------------------------------------------------------------------------------
+
+
+def test_shapes_of_numbers():
+    for shapes in ((3, (2, 1)), (np.int64(2),), ((), 4), ([2, 1], 5)):
+        assert cubed.broadcast_shapes(*shapes) == np.broadcast_shapes(*map(tuple_of, shapes))
+    with pytest.raises(TypeError, match="shape is 'ab', expected integers"):
+        cubed.broadcast_shapes("ab")
+
+
+def tuple_of(shape):
+    return tuple(shape) if isinstance(shape, list) else shape
+
+
+def test_arguments_that_come_twice_or_are_not_there():
+    with pytest.raises(ValueError, match="an axis comes twice"):
+        cubed.coarsen(np.mean, cubed.arange(6.0), {0: 2, -1: 3})
+    with pytest.raises(ValueError, match="expected_groups has 0 twice"):
+        cubed.groupby_reduce(
+            lazy([1, 2, 3]), np.array([0, 1, 0]), func="sum", expected_groups=np.array([0, 0, 1])
+        )
+    with pytest.raises(TypeError, match="1 arguments, expected pairs of an array and its indices"):
+        unify_chunks(cubed.ones(6, chunks=2))
+    with pytest.raises(TypeError, match="chunks has axis 'x', expected the number of an axis"):
+        cubed.ones((5,), chunks={"x": 2})
+    with pytest.raises(TypeError, match="chunks has axis 'x'"):
+        cubed.ones((5,)).rechunk({"x": 2})
+    for ends in (
+        (0, np.inf),
+        (-np.inf, 0),
+        (np.nan, 1),
+        (0.0, np.array([1, np.inf])),
+        (-1e308, 1e308),
+    ):
+        with pytest.raises(OverflowError, match="high - low is not finite"):
+            cubed.random.default_rng(0).uniform(*ends, size=2)
+
+
+def test_fill_values_of_groups_of_times():
+    dates, codes = np.array(["2020-01-01", "2021-01-01"], "M8[D]"), np.array([0, 2])
+    options = {"expected_groups": np.arange(3)}
+
+    def reduce(x, **more):
+        return cubed.groupby_reduce(lazy(x), codes, **options, **more)[0].compute()
+
+    for x in (dates, dates - dates[0]):
+        with pytest.raises(TypeError, match="max: fill_value is 0, expected None or NaT"):
+            reduce(x, func="max", fill_value=0)
+        for missing in (np.nan, np.array("NaT", x.dtype)[()]):
+            assert np.isnat(reduce(x, func="max", fill_value=missing)).tolist() == [0, 1, 0]
+        assert reduce(x, func="count", fill_value=0).tolist() == [1, 0, 1]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from cubed.array._array import Array
-from cubed.array._operands import normalize_axis
+from cubed.array._operands import normalize_axes
 from cubed.array_api.manipulation_functions import reshape
 from cubed.io._create import as_lazy
 
@@ -55,7 +55,8 @@ def coarsen(
     array([0.5, 2.5, 4.5])
     """
     a = as_lazy(x)
-    sizes = {normalize_axis(d, a.ndim): operator.index(n) for d, n in axes.items()}
+    along = normalize_axes(tuple(axes), a.ndim)
+    sizes = dict(zip(along, map(operator.index, axes.values()), strict=True))
     shape, inner, key = [], [], []
     for d, n in enumerate(a.shape):
         size = sizes.get(d, 1)

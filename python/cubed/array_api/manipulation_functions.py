@@ -42,20 +42,25 @@ def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
     return tuple(broadcast_to(a, shape) for a in arrays)
 
 
-def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+def broadcast_shapes(*shapes: int | tuple[int, ...]) -> tuple[int, ...]:
     """The shape that arrays of these shapes broadcast to.
 
     Computes nothing.
 
     Parameters
     ----------
-    *shapes : tuple of int
-        The shapes.
+    *shapes : int or tuple of int
+        The shapes; a number is a shape of one axis.
 
     Returns
     -------
     tuple of int
-        Computes nothing.
+        One extent for each axis.
+
+    Raises
+    ------
+    ValueError
+        For shapes that do not broadcast, and extents below 0.
 
     Examples
     --------
@@ -63,9 +68,10 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     >>> cubed.broadcast_shapes((2, 1), (3,))
     (2, 3)
     """
-    ndim = max((len(s) for s in shapes), default=0)
+    given = [normalize_shape(s, "shape") for s in shapes]
+    ndim = max((len(s) for s in given), default=0)
     out = [1] * ndim
-    for s in shapes:
+    for s in given:
         for d, n in enumerate(s, ndim - len(s)):
             if n != 1 and out[d] not in (1, n):
                 raise ValueError(f"shapes {', '.join(map(str, shapes))} do not broadcast")

@@ -126,6 +126,8 @@ def _entries(chunks: Any, ndim: int) -> tuple[list[Any], int | None]:
         return [None] * ndim, None
     if isinstance(chunks, Mapping):
         for axis in chunks:
+            if not isinstance(axis, SupportsIndex):
+                raise TypeError(f"chunks has axis {axis!r}, expected the number of an axis")
             if not -ndim <= axis < ndim:
                 raise ValueError(f"chunks has axis {axis}, but the array has {ndim} axes")
         given = {axis % ndim: _plain(entry) for axis, entry in chunks.items()}

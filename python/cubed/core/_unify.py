@@ -20,7 +20,7 @@ def unify_chunks(
         Arrays and their indices in turn, such as ``x, "ij", y, "j"``; with None for indices a value
         is left as it is.
     **kwargs : object
-        Options of the executor, such as ``max_workers``.
+        Not used: each is a TypeError.
 
     Returns
     -------
@@ -45,6 +45,10 @@ def unify_chunks(
     """
     if kwargs:
         raise TypeError(f"unify_chunks: unknown arguments {', '.join(sorted(kwargs))}")
+    if len(args) % 2:
+        raise TypeError(
+            f"unify_chunks: {len(args)} arguments, expected pairs of an array and its indices"
+        )
     pairs: list[tuple[Any, Sequence[Hashable] | None]] = [
         (args[i], None if args[i + 1] is None else tuple(args[i + 1]))
         for i in range(0, len(args), 2)

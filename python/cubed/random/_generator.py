@@ -391,6 +391,11 @@ class Generator:
     ) -> Array:
         """Uniform from low to high."""
         (u,), (a, b) = self._of("random", size, chunks, low=low, high=high)
+        ends = [v for v in (low, high) if not isinstance(v, Array)]
+        with np.errstate(over="ignore", invalid="ignore"):
+            width = np.subtract(*ends[::-1]) if len(ends) == 2 else np.array(ends)
+        if not np.isfinite(width).all():
+            raise OverflowError("uniform: high - low is not finite, expected a finite range")
         return u * (b - a) + a
 
     @_draws("20.0, 2.5", raises=_NEGATIVE.format("scale"))
