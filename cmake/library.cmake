@@ -1,6 +1,6 @@
 # The library: compiled once as objects, then linked as libcubed.so and libcubed.a.
 
-set(library_folders base dtype mem store files place codec zarr kernel block plan plan/kinds chunks exec opt ops array_api
+set(library_folders base dtype mem store files place codec zarr kernel block plan plan/kinds chunks exec opt ops cf array_api
     run run/executors)
 set(library_sources)
 foreach(folder IN LISTS library_folders)

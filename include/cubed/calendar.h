@@ -1,4 +1,4 @@
-/* Days and dates. */
+/* Days and dates in the calendars of the CF conventions (section 4.4.1), and units of time. */
 #ifndef CUBED_CALENDAR_H
 #define CUBED_CALENDAR_H
 
@@ -11,6 +11,69 @@ extern "C" {
 /* The date of the proleptic Gregorian calendar so many days after 1970-01-01. Years are astronomical: there is a year 0.
  * For days of at most 2**60, on both sides. */
 CUBED_API void cubed_date_of_days(int64_t days, int64_t *year, int *month, int *day);
+
+typedef enum cubed_calendar {
+    CUBED_CALENDAR_STANDARD, /* Julian until 1582-10-04, Gregorian from the next day, 1582-10-15 */
+    CUBED_CALENDAR_PROLEPTIC,
+    CUBED_CALENDAR_JULIAN,
+    CUBED_CALENDAR_NOLEAP,
+    CUBED_CALENDAR_ALL_LEAP,
+    CUBED_CALENDAR_360
+} cubed_calendar;
+
+/* Years are astronomical: there is a year 0. */
+typedef struct cubed_date {
+    int64_t year;
+    int month, day; /* from 1 */
+} cubed_date;
+
+/* Finds a calendar by its CF name ("noleap", "365_day", ...) in any case. Returns false if CF has no such name. */
+CUBED_API bool cubed_calendar_parse(const char *name, cubed_calendar *out);
+/* Returns the first CF name of a calendar, static. */
+CUBED_API const char *cubed_calendar_name(cubed_calendar c);
+/* Returns the days between a fixed origin of the calendar and a date. Months outside 1 to 12 count into other years. */
+CUBED_API int64_t cubed_calendar_days(cubed_calendar c, int64_t year, int64_t month, int day);
+/* Inverts cubed_calendar_days. */
+CUBED_API cubed_date cubed_calendar_date(cubed_calendar c, int64_t days);
+/* Returns the days of a month. October 1582 of the standard calendar has 21. */
+CUBED_API int cubed_calendar_month_length(cubed_calendar c, int64_t year, int month);
+
+#define CUBED_US_PER_DAY INT64_C(86400000000)
+
+/* The meaning of a time coordinate's numbers: a number is base + number * unit microseconds after the calendar's origin. */
+typedef struct cubed_time_axis {
+    cubed_calendar calendar;
+    int64_t unit, base; /* microseconds */
+    int divide; /* 1; 1000 if the unit is a nanosecond: `unit` is 1 then, and numbers are divided by this */
+} cubed_time_axis;
+
+/* Parses "hours since 1900-01-01 00:00:00" as cftime, UDUNITS and Pandas do: in any case, with any number of blanks, with
+ * dates such as 2000-1-1, 2000/01/01, 20000101 and 2000-01-01T06:00Z, and with a time zone. "months since" needs the
+ * calendar 360_day and "common_years since" noleap, because other calendars have no fixed length for them.
+ *
+ * Errors: CUBED_E_ARG; the message quotes the units and says what is wrong. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_time_units_parse(const char *units, cubed_calendar c,
+                                                               cubed_time_axis *out,
+                                                               cubed_error *err);
+/* Returns whether units have the form "UNIT since DATE", in any case, without checking the unit and the date. */
+CUBED_API bool cubed_time_units_since(const char *units);
+/* Parses a date that may end with a time: "2020", "2020-01", "2020-01-05T12". Sets the first microsecond of the span that
+ * it names, and the first one after the span. Returns false if `text` is no date of the calendar. */
+CUBED_API bool cubed_time_span_parse(const char *text, cubed_calendar c, int64_t *first,
+                                     int64_t *after);
+/* Convert a number of a time coordinate to microseconds after the calendar's origin, rounded to the nearest. Return false
+ * for NaN, and for times beyond int64. */
+CUBED_API bool cubed_time_of_float(const cubed_time_axis *a, double number, int64_t *us);
+CUBED_API bool cubed_time_of_int(const cubed_time_axis *a, int64_t number, int64_t *us);
+#define CUBED_TIME_TEXT_CAP 48
+/* Writes "2020-01-05T12:00:00" and returns `text`. Microseconds are left out. */
+CUBED_API const char *cubed_time_text(cubed_calendar c, int64_t us, char text[CUBED_TIME_TEXT_CAP]);
+
+/* Returns a / b, rounded towards minus infinity. */
+static inline int64_t cubed_floor_div(int64_t a, int64_t b)
+{
+    return a / b - (a % b != 0 && (a % b < 0) != (b < 0));
+}
 
 #ifdef __cplusplus
 }

@@ -25,6 +25,7 @@ extern const cubed_block_fn cb_block_rolling;
 extern const cubed_block_fn cb_block_count_true;
 extern const cubed_block_fn cb_block_require;
 extern const cubed_block_fn cb_block_replace;
+extern const cubed_block_fn cb_block_join_characters;
 extern const cubed_block_fn cb_block_compare_texts;
 extern const cubed_block_fn cb_block_join_texts;
 extern const cubed_block_fn cb_block_text;

@@ -40,6 +40,8 @@ typedef struct cb_take_params {
 
 /* "join_texts": two strings that broadcast with the result, whose length is at least the sum of theirs. No parameters. */
 
+/* "join_characters": characters (S1), whose last axis the texts of the result have as their bytes. No parameters. */
+
 /* "compare_texts": two operands that broadcast with the result. */
 typedef struct cb_compare_params {
     int32_t op; /* cubed_op */

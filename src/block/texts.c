@@ -114,6 +114,36 @@ static cubed_status run_replace(const cubed_block_call *call, void *ctx, cubed_e
 const cubed_block_fn cb_block_replace = {
     .name = "replace", .check = check_replace, .run = run_replace, .divisible = true};
 
+/* Characters along the last axis have the bytes of a text, so that the whole block has those of its texts. */
+static cubed_status check_characters(const cubed_block_call *call, void *ctx, cubed_error *err)
+{
+    (void)ctx;
+    if (call->nin != 1 || call->nout != 1 || call->params_size != 0)
+        return cb_fail(err, CUBED_E_FORMAT, "expected one operand, one result and no parameters");
+    const cubed_block *x = &call->in[0], *y = &call->out[0];
+    bool fits = cubed_dtype_family(x->dtype) == CUBED_BYTES && cubed_dtype_size(x->dtype) == 1 &&
+                cubed_dtype_family(y->dtype) == CUBED_BYTES && x->ndim == y->ndim + 1;
+    for (int d = 0; fits && d < y->ndim; d++) fits = x->shape[d] == y->shape[d];
+    if (!fits || x->shape[y->ndim] != (int64_t)cubed_dtype_size(y->dtype))
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "expected characters (S1) whose last axis is as long as the texts");
+    return CUBED_OK;
+}
+
+static cubed_status run_characters(const cubed_block_call *call, void *ctx, cubed_error *err)
+{
+    const cubed_block *to = &call->out[0];
+    size_t size = cubed_dtype_size(to->dtype);
+    (void)ctx;
+    (void)err;
+    for (int d = 0; d < to->ndim; d++) size *= (size_t)to->shape[d];
+    if (to->data) memcpy(to->data, call->in[0].data, size);
+    return CUBED_OK;
+}
+
+const cubed_block_fn cb_block_join_characters = {
+    .name = "join_characters", .check = check_characters, .run = run_characters, .divisible = true};
+
 static cubed_status check_compare(const cubed_block_call *call, void *ctx, cubed_error *err)
 {
     const cb_compare_params *p = call->params;

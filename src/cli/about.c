@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "cubed/calendar.h"
 #include "expr_calendar.h"
 
 /* What functions do with attributes. */
@@ -130,7 +131,15 @@ static const char *get_text(const json_t *attrs, const char *name)
 /* Numbers of units since a date are places in time: their sums and spreads are none. */
 static bool is_reference(const json_t *attrs)
 {
-    return strstr(get_text(attrs, "units"), " since ");
+    return cubed_time_units_since(get_text(attrs, "units"));
+}
+
+/* Removes an attribute and the type that is stated of it. */
+static void drop_attribute(json_t *attrs, const char *name)
+{
+    json_t *types = json_object_get(json_object_get(attrs, CUBED_ATTRIBUTE_TYPES), "types");
+    json_object_del(attrs, name);
+    json_object_del(types, name);
 }
 
 /* What holds for computed values; NULL if nothing does: values that are packed and were not decoded have no units. */
@@ -141,7 +150,31 @@ static json_t *computed(json_t *attrs)
         return NULL;
     }
     for (size_t i = 0; attrs && i < sizeof of_values / sizeof *of_values; i++)
-        json_object_del(attrs, of_values[i]);
+        drop_attribute(attrs, of_values[i]);
+    return attrs;
+}
+
+static void drop_packing(json_t *attrs, const cubed_cf_packing *packing)
+{
+    const char *name;
+    json_t *value;
+    void *next;
+    json_object_foreach_safe(attrs, next, name, value)
+    {
+        if (cubed_cf_packing_describes(packing, name)) drop_attribute(attrs, name);
+    }
+}
+
+json_t *expr_value_attrs(const expr_about *about, const cubed_cf_packing *packing,
+                         cubed_dtype dtype)
+{
+    json_t *attrs = about->attrs ? json_deep_copy(about->attrs) : NULL;
+    if (packing) drop_packing(attrs, packing);
+    if ((packing || about->missing) && cubed_dtype_kind(dtype) == CUBED_KIND_FLOAT) {
+        if (!attrs) attrs = json_object();
+        drop_attribute(attrs, "_FillValue");
+        json_object_set_new(attrs, "_FillValue", json_string("NaN"));
+    }
     return attrs;
 }
 
@@ -224,7 +257,7 @@ void expr_about_free(expr_about *about)
     json_decref(about->attrs);
     for (int i = 0; i < about->ncoords; i++) expr_coord_free(&about->coords[i]);
     cli_free(about->coords);
-    *about = (expr_about){NULL, 0, NULL};
+    *about = (expr_about){.attrs = NULL};
 }
 
 expr_coord expr_coord_copy(const expr_coord *c)
@@ -246,7 +279,7 @@ void expr_coord_cut(expr_coord *c, const cubed_slice *s)
 
 static expr_about copy_about(const expr_about *about)
 {
-    expr_about to = {json_deep_copy(about->attrs), about->ncoords, NULL};
+    expr_about to = {json_deep_copy(about->attrs), about->missing, about->ncoords, NULL};
     to.coords = cli_alloc((size_t)about->ncoords * sizeof *to.coords);
     for (int i = 0; i < about->ncoords; i++) to.coords[i] = expr_coord_copy(&about->coords[i]);
     return to;
@@ -324,7 +357,7 @@ static void merge_coords(expr_about *into, const cubed_array *x, const expr_abou
 
 static cubed_array *built(const expr_builder *b, const expr *e)
 {
-    return e->number < b->nbuilt ? b->built[e->number] : NULL;
+    return e->number < b->nbuilt ? b->built[e->number].array : NULL;
 }
 
 /* Of a name: what its statement said, or the input's own attributes. */
@@ -334,8 +367,8 @@ static expr_about about_name(const expr_builder *b, const expr *e)
     for (int i = r->n - 1; i >= 0; i--) {
         if (strcmp(r->vars[i].name, e->text) == 0) return copy_about(&r->vars[i].about);
     }
-    const cubed_array *x = built(b, e);
-    return (expr_about){x ? json_loads(cubed_array_attrs(x), 0, NULL) : NULL, 0, NULL};
+    const cubed_array *x = expr_packing_of(b, e) ? b->built[e->number].stored : built(b, e);
+    return (expr_about){.attrs = x ? json_loads(cubed_array_attrs(x), 0, NULL) : NULL};
 }
 
 static expr_about about_slices(expr_builder *b, const expr *e)
@@ -406,7 +439,7 @@ static bool is_time_spread(const named_rule *r)
 static json_t *attributes(expr_builder *b, const expr *e, const named_rule *r, json_t *attrs,
                           int narrays)
 {
-    if (r->rule == VIEW) return attrs;
+    if (r->rule == VIEW || expr_packing_of(b, e)) return attrs;
     const bool differs = r->rule == SAME || r->rule == SCALE || r->rule == SHARED;
     attrs = computed(attrs);
     if (attrs && (differs || is_time_spread(r))) attrs = unless_reference(attrs);
@@ -445,11 +478,17 @@ static named_rule rule_of(const expr_builder *b, const expr *e)
 }
 
 /* Of an operand: merged into what the ones before it say. `counts`: its attributes matter. */
-static void add_operand(expr_builder *b, const expr *e, bool counts, bool is_first,
+static void add_operand(expr_builder *b, const expr *e, bool unpacks, bool counts, bool is_first,
                         const cubed_array **first, expr_about *all)
 {
     const cubed_array *x = built(b, e);
     expr_about one = expr_about_of(b, e);
+    const cubed_cf_packing *packing = unpacks ? expr_packing_of(b, e) : NULL;
+    if (packing) {
+        drop_packing(one.attrs, packing);
+        one.missing = true;
+    }
+    all->missing = all->missing || one.missing;
     if (counts && is_first)
         all->attrs = json_incref(one.attrs); /* copied by who made it */
     else if (counts)
@@ -472,13 +511,14 @@ static expr_about about_operands(expr_builder *b, const expr *e)
     const expr **list = cli_alloc((size_t)count_operands(e) * sizeof *list);
     const int n = operands(e, list);
     const bool all_count = r.rule == SHARED || r.rule == SCALE;
-    expr_about all = {NULL, 0, NULL};
+    expr_about all = {.attrs = NULL};
+    const bool unpacks = !expr_packing_of(b, e);
     const cubed_array *first = NULL;
     int narrays = 0; /* that count */
     for (int i = 0; i < n; i++) {
         if (!built(b, list[i])) continue;
         const bool counts = i >= r.first && (all_count || narrays == 0);
-        add_operand(b, list[i], counts, narrays == 0, &first, &all);
+        add_operand(b, list[i], unpacks, counts, narrays == 0, &first, &all);
         narrays += counts;
     }
     /* 1 / x has other units. */
@@ -500,6 +540,6 @@ expr_about expr_about_of(expr_builder *b, const expr *e)
     case EXPR_UNARY:
     case EXPR_BINARY:
     case EXPR_CALL: return about_operands(b, e);
-    default: return (expr_about){NULL, 0, NULL};
+    default: return (expr_about){.attrs = NULL};
     }
 }

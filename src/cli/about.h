@@ -8,6 +8,10 @@
 /* Of a statement's array, and what the statement is. Always possible: where nothing is known nothing is said. */
 expr_about expr_about_of(expr_builder *b, const expr *e);
 void expr_about_free(expr_about *about);
+/* The attributes of values: those of `about` without their packing, if they were packed (may be NULL), and with a fill value
+ * of their own if some may be missing. A new reference, NULL if there are none. */
+json_t *expr_value_attrs(const expr_about *about, const cubed_cf_packing *packing,
+                         cubed_dtype dtype);
 void expr_coord_free(expr_coord *c);
 expr_coord expr_coord_copy(const expr_coord *c);
 /* Leaves a part of what is left. */

@@ -61,8 +61,9 @@ static cubed_status find_axis(expr_builder *b, const expr *e, const cubed_array 
     const cubed_dtype dtype = cubed_array_dtype(c);
     const char *units = json_string_value(json_object_get(v->attrs, "units"));
     const char *name = json_string_value(json_object_get(v->attrs, "calendar"));
-    calendar kind = CALENDAR_STANDARD;
-    char why[300], text[80];
+    cubed_calendar kind = CUBED_CALENDAR_STANDARD;
+    cubed_error why = CUBED_ERROR_INIT;
+    char text[80];
     if (cubed_dtype_family(dtype) == CUBED_DATETIME64) {
         cubed_unit unit;
         int multiple;
@@ -71,33 +72,29 @@ static cubed_status find_axis(expr_builder *b, const expr *e, const cubed_array 
         if (strncmp(text, "D ", 2) == 0) snprintf(text, sizeof text, "days since 1970-01-01");
         if (strncmp(text, "m ", 2) == 0) snprintf(text, sizeof text, "minutes since 1970-01-01");
         if (strncmp(text, "W ", 2) == 0) snprintf(text, sizeof text, "weeks since 1970-01-01");
-        kind = CALENDAR_PROLEPTIC;
-        const bool nano = strncmp(text, "ns ", 3) == 0;
-        if (!calendar_parse_units(nano ? "us since 1970-01-01" : text, kind, &v->axis, why,
-                                  sizeof why))
-            return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "\"%s\": %s", v->had.dim, why);
+        kind = CUBED_CALENDAR_PROLEPTIC;
+        if (cubed_time_units_parse(text, kind, &v->axis, &why) != CUBED_OK)
+            return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "\"%s\": %s", v->had.dim,
+                             why.message);
         v->axis.unit *= multiple;
-        if (nano) v->axis.unit = -multiple; /* parts of a microsecond: a thousandth each */
         v->is_time = true;
         return CUBED_OK;
     }
-    if (!units || !strstr(units, " since ")) return CUBED_OK;
-    if (name && !calendar_parse(name, &kind))
+    if (!units || !cubed_time_units_since(units)) return CUBED_OK;
+    if (name && !cubed_calendar_parse(name, &kind))
         return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
                          "\"%s\": the calendar \"%.60s\" is none of the CF conventions", v->had.dim,
                          name);
     v->is_time = true;
-    if (calendar_parse_units(units, kind, &v->axis, why, sizeof why)) return CUBED_OK;
-    return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "\"%s\": %s", v->had.dim, why);
+    if (cubed_time_units_parse(units, kind, &v->axis, &why) == CUBED_OK) return CUBED_OK;
+    return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "\"%s\": %s", v->had.dim, why.message);
 }
 
 static bool time_of(const axis_values *v, bool whole, const void *data, int64_t i, int64_t *us)
 {
-    if (!whole) return calendar_time(&v->axis, ((const double *)data)[i], us);
+    if (!whole) return cubed_time_of_float(&v->axis, ((const double *)data)[i], us);
     const int64_t n = ((const int64_t *)data)[i];
-    if (v->axis.unit > 0) return n != INT64_MIN && calendar_time_of_int(&v->axis, n, us);
-    *us = v->axis.base + calendar_floor(n * -v->axis.unit, 1000);
-    return n != INT64_MIN;
+    return n != INT64_MIN && cubed_time_of_int(&v->axis, n, us);
 }
 
 static cubed_status read_texts(expr_builder *b, const expr *e, cubed_array *c, axis_values *v)

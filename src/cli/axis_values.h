@@ -2,7 +2,7 @@
 #ifndef CUBED_CLI_AXIS_VALUES_H
 #define CUBED_CLI_AXIS_VALUES_H
 
-#include "calendar.h"
+#include "cubed/calendar.h"
 #include "expr_builder.h"
 
 /* Maximum number of elements of a coordinate, and of the intervals that are made of one. */
@@ -12,8 +12,8 @@
 typedef struct axis_values {
     int64_t n;
     bool is_time;
-    calendar_axis axis; /* of times */
-    int64_t *us;        /* times in microseconds of the calendar */
+    cubed_time_axis axis; /* of times */
+    int64_t *us;          /* times in microseconds of the calendar */
     double *number;
     bool single; /* numbers are float32 */
     char *text;  /* strings: elements of `size` bytes, of type `dtype` */

@@ -14,6 +14,7 @@ enum {
     KEY_ALONG,
     KEY_OUT,
     KEY_DECODE,
+    KEY_RAW,
     KEY_FORMAT,
     KEY_CODECS,
     KEY_REGION,
@@ -28,12 +29,15 @@ enum {
 static const char in_text[] = "an array by its name, or a group whose arrays are names";
 static const char along_text[] =
     "dimension along which the files of an input 'era5-*.nc' are one (default time)";
-static const char decode_text[] =
-    "apply scale_factor, add_offset, _FillValue and missing_value (CF)";
+static const char raw_text[] =
+    "compute with elements as they are stored, without scale_factor, add_offset, _FillValue, "
+    "missing_value and _Unsigned (CF)";
+static const char decode_text[] = "the opposite of --raw, and the default";
 
 static const cli_option own[] = {
     {"in", "[NAME=]STORE[::PATH]", in_text, KEY_IN},
     {"along", "DIM", along_text, KEY_ALONG},
+    {"raw", NULL, raw_text, KEY_RAW},
     {"decode", NULL, decode_text, KEY_DECODE},
     {"out", "STORE[::PATH]",
      "where results go: a Zarr store, FILE.zip or FILE.nc (default: a small result is printed; "
@@ -146,9 +150,9 @@ const cli_usage cmd_eval_usage = {
     .topics = topics,
     .examples =
         "  cubed eval 'mean(t2m, dim=\"time\")' era5.zarr\n"
-        "  cubed eval 'mean(t2m, dim=\"time\")' 'era5-*.nc' --decode\n"
+        "  cubed eval 'mean(t2m, dim=\"time\")' 'era5-*.nc'\n"
         "  cubed eval 'uu=mean(u*u, dim=\"month\"); uv=mean(u*v, dim=\"month\")' winds.zarr "
-        "--decode --out q.zarr\n"
+        "--out q.zarr\n"
         "  cubed eval 't - mean(t, axis=0, keepdims=True)' --in t=era5.zarr::t2m --out "
         "anomaly.zarr --plan\n",
     .own = own,
@@ -157,6 +161,7 @@ const cli_usage cmd_eval_usage = {
 static const cli_option own_of_plot[] = {
     {"in", "[NAME=]STORE[::PATH]", in_text, KEY_IN},
     {"along", "DIM", along_text, KEY_ALONG},
+    {"raw", NULL, raw_text, KEY_RAW},
     {"decode", NULL, decode_text, KEY_DECODE},
     {"out", "FILE", "the picture, of the kind that its name says: .png, .svg or .pdf", KEY_OUT},
     {"colors", "NAME", "of maps: one of Matplotlib's, such as RdBu_r (default: as values are)",
@@ -194,6 +199,7 @@ typedef struct eval {
         char *name;
         cubed_array *array;
         const expr_about *about; /* of results */
+        const expr_var *var;     /* of results */
         bool aside;              /* of coordinates: see expr_coord */
         char *url;
         void *data;
@@ -423,7 +429,11 @@ static bool place_results(eval *e, cubed_error *err)
 {
     for (int i = 0; i < e->built.n; i++) {
         const expr_var *v = &e->built.vars[i];
-        if (v->is_result) add_item(e, v->name, v->array, &v->about);
+        if (!v->is_result) continue;
+        /* What is stored keeps its packing. What is printed, drawn or put into an array that exists are values. */
+        const bool stays = v->stored && e->out && !e->common.picture && !e->region;
+        add_item(e, v->name, stays ? v->stored : v->array, &v->about);
+        e->item[e->nitems - 1].var = v;
     }
     for (int i = 0; e->common.picture && i < e->nitems; i++) {
         if (!name_dims(e, i, err)) return false;
@@ -528,6 +538,31 @@ static void show_results(const eval *e, const cubed_run_stats *stats, const cube
     json_decref(all);
 }
 
+/* The part of an array that exists that item i goes into: as values, or as stored elements if the array has the same
+ * packing. */
+static cubed_status region_target(const eval *e, int i, cubed_target *target, cubed_error *err)
+{
+    const char *url = e->item[i].url;
+    const expr_var *v = e->item[i].var;
+    cubed_array *into = NULL, *x = e->item[i].array;
+    cubed_cf_packing *packing = NULL;
+    cubed_status st = cubed_array_open(e->ctx, url, &into, err);
+    if (st == CUBED_OK && !e->in.raw) st = cubed_cf_packing_of(into, &packing, err);
+    if (st == CUBED_OK && packing && v->stored && cubed_cf_packing_equal(packing, v->packing))
+        x = v->stored;
+    else if (st == CUBED_OK && packing &&
+             (packing->has_scale || packing->has_offset ||
+              cubed_array_dtype(into) != packing->dtype))
+        st = cli_reject(err,
+                        "%s: the array is packed, and the result \"%s\" holds values: expected a "
+                        "result of unchanged elements that are packed in the same way, or --raw",
+                        url, e->item[i].name);
+    if (st == CUBED_OK) st = cli_region_target(e->ctx, e->region, x, url, target, err);
+    cubed_cf_packing_free(packing);
+    cubed_array_unref(into);
+    return st;
+}
+
 static int run(eval *e)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -560,8 +595,7 @@ static int run(eval *e)
                                     .overwrite = e->common.overwrite,
                                     .durable = e->common.durable};
         if (!e->region) continue;
-        if (cli_region_target(e->ctx, e->region, e->item[i].array, e->item[i].url, &targets[i],
-                              &err) != CUBED_OK) {
+        if (region_target(e, i, &targets[i], &err) != CUBED_OK) {
             code = cli_report(e->verb, &err);
             break;
         }
@@ -588,7 +622,15 @@ static cubed_status compute_now(void *ctx, cubed_array *x, void *data, cubed_err
 static cubed_status find_coordinate(void *ctx, const char *name, cubed_array **out,
                                     cubed_error *err)
 {
-    return inputs_coordinate(ctx, name, out, err);
+    inputs *in = ctx;
+    cubed_array *stored;
+    cubed_status st = inputs_coordinate(in, name, &stored, err);
+    *out = stored;
+    if (st != CUBED_OK || !stored || in->raw) return st;
+    st = cubed_cf_decode(stored, out, err);
+    if (st != CUBED_OK) *out = NULL;
+    cubed_array_unref(stored);
+    return st;
 }
 
 /* What pictures cannot be of, before anything is computed. */
@@ -631,8 +673,13 @@ static int prepare(eval *e)
         expr_free(statements, n);
         return code;
     }
-    const expr_host host = {inputs_lookup, &e->in, cli_task_mem(&e->common),
-                            compute_now,   e,      find_coordinate};
+    const expr_host host = {.lookup = inputs_lookup,
+                            .ctx = &e->in,
+                            .raw = e->in.raw,
+                            .task_mem = cli_task_mem(&e->common),
+                            .compute = compute_now,
+                            .compute_ctx = e,
+                            .coordinate = find_coordinate};
     cubed_status st = expr_build(e->ctx, e->text, statements, n, &host, &e->built, &err);
     expr_free(statements, n);
     if (st != CUBED_OK) return cli_report(e->verb, &err);
@@ -667,13 +714,15 @@ static int evaluate(int argc, char **argv, const cli_usage *usage, cli_picture *
     eval e = {.verb = argv[0], .common = CLI_COMMON_INIT};
     e.common.picture = picture;
     char *wrong = NULL;
+    bool decode = false;
     int key;
     while ((key = cli_next_option(argc, argv, usage, &e.common)) != -1) {
         switch (key) {
         case KEY_IN: wrong = inputs_add(&e.in, optarg); break;
         case KEY_ALONG: e.in.along = optarg; break;
         case KEY_OUT: e.out = optarg; break;
-        case KEY_DECODE: e.in.decode = true; break;
+        case KEY_DECODE: decode = true; break;
+        case KEY_RAW: e.in.raw = true; break;
         case KEY_COLORS: picture->colors = optarg; break;
         case KEY_TITLE: picture->title = optarg; break;
         case KEY_CODECS: e.codecs = optarg; break;
@@ -703,8 +752,12 @@ static int evaluate(int argc, char **argv, const cli_usage *usage, cli_picture *
     e.text = argv[optind++];
     if (optind < argc && (wrong = inputs_add(&e.in, argv[optind])))
         return cli_usage_error(e.verb, "%s", wrong);
-    if (e.in.decode && e.in.nspecs == 0)
-        return cli_usage_error(e.verb, "--decode is of inputs, and there are none");
+    if (e.in.raw && decode)
+        return cli_usage_error(e.verb,
+                               "--raw and --decode contradict each other: give one of them");
+    if ((e.in.raw || decode) && e.in.nspecs == 0)
+        return cli_usage_error(e.verb, "%s is about inputs, and there are none",
+                               decode ? "--decode" : "--raw");
     int code = prepare(&e);
     for (int i = 0; i < e.nitems; i++) free_item(&e, i);
     cli_free(e.item);

@@ -60,6 +60,8 @@ typedef struct expr_coord {
 /* What an array says of itself beside its values. Owned. */
 typedef struct expr_about {
     json_t *attrs; /* NULL: nothing */
+    bool
+        missing; /* it was computed of packed values, of which some may be missing: NaN marks them */
     int ncoords;
     expr_coord *coords; /* of other dimensions the input's coordinates hold */
 } expr_about;
@@ -72,7 +74,10 @@ bool expr_same_coord(const expr_coord *a, const expr_coord *b);
 /* A name and its array. */
 typedef struct expr_var {
     char *name;
-    cubed_array *array; /* with its attributes */
+    cubed_array *array; /* decoded values, with their attributes */
+    /* Unchanged stored elements, with the attributes of their packing; NULL: the values are not packed ones. */
+    cubed_array *stored;
+    const cubed_cf_packing *packing; /* of `stored` */
     bool is_result;
     expr_about about;
 } expr_var;
@@ -82,6 +87,8 @@ typedef struct expr_result {
     expr_var *vars; /* in the order of their statements */
     int ncut;
     char **cut; /* dimensions some of whose elements were picked, moved or repeated */
+    int npackings;
+    cubed_cf_packing **packings; /* of inputs */
 } expr_result;
 
 void expr_result_free(expr_result *r);
@@ -95,13 +102,14 @@ typedef cubed_status (*expr_lookup_fn)(void *ctx, const char *name, cubed_array 
 
 /* What surrounds an expression. */
 typedef struct expr_host {
-    expr_lookup_fn lookup;
-    void *ctx;         /* of its functions */
-    uint64_t task_mem; /* what a task may use; 0: not known */
+    expr_lookup_fn lookup; /* of arrays as they are stored */
+    void *ctx;             /* of its functions */
+    bool raw;              /* stored elements are the values */
+    uint64_t task_mem;     /* what a task may use; 0: not known */
     /* Computes all elements of x, now, into data. NULL: nothing is computed here. */
     cubed_status (*compute)(void *ctx, cubed_array *x, void *data, cubed_error *err);
     void *compute_ctx;
-    /* The coordinate of that name, of the inputs: a new reference, or NULL in *out. NULL: there are none. */
+    /* The coordinate of that name, of the inputs, decoded: a new reference, or NULL in *out. NULL: there are none. */
     cubed_status (*coordinate)(void *ctx, const char *name, cubed_array **out, cubed_error *err);
 } expr_host;
 

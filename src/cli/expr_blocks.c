@@ -138,7 +138,7 @@ static cubed_status taking(expr_builder *b, const expr *e, int along_axis, cubed
     int n, axis = 0;
     cubed_array *x = NULL, *positions = NULL;
     EXPR_TRY(expr_check_args(b, e, 2, 3, names, &n));
-    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    EXPR_TRY(expr_get_moved(b, e, e->child[0], &x));
     cubed_status st =
         expr_get_axis(b, e, n > 2 ? e->child[2] : NULL, x, along_axis ? -1 : CUBED_MAX_NDIM, &axis);
     /* The one axis that there is need not be named. */

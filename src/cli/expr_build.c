@@ -1,4 +1,5 @@
 /* Trees to lazy arrays. */
+#include <math.h>
 #include <string.h>
 
 #include "about.h"
@@ -64,6 +65,23 @@ static bool takes_any_integer(cubed_op op)
     case CUBED_OP_NEXTAFTER: return true;
     default: return op >= CUBED_OP_EQUAL && op <= CUBED_OP_GREATER_EQUAL;
     }
+}
+
+/* --- Stored elements ---------------------------------------------------------------------------------- */
+
+const cubed_cf_packing *expr_packing_of(const expr_builder *b, const expr *e)
+{
+    return e->number < b->nbuilt && b->built[e->number].stored ? b->built[e->number].packing : NULL;
+}
+
+/* Replaces *x, the values of a child, by its stored elements if it has some: e is these, too. */
+static void take_stored(expr_builder *b, const expr *e, const expr *child, cubed_array **x)
+{
+    const cubed_cf_packing *packing = expr_packing_of(b, child);
+    if (!packing) return;
+    cubed_array_unref(*x);
+    *x = cubed_array_ref(b->built[child->number].stored);
+    b->built[e->number].packing = packing;
 }
 
 /* --- Operators ---------------------------------------------------------------------------------------- */
@@ -173,6 +191,7 @@ static cubed_status build_unary(expr_builder *b, const expr *e, value *out)
     value v = {.array = NULL};
     EXPR_TRY(expr_build_value(b, e->child[0], &v));
     if (e->op == '+') {
+        take_stored(b, e, e->child[0], &v.array);
         *out = v;
         return CUBED_OK;
     }
@@ -355,6 +374,34 @@ cubed_status expr_get_array(expr_builder *b, const expr *e, cubed_array **out)
     return CUBED_OK;
 }
 
+cubed_status expr_get_moved(expr_builder *b, const expr *e, const expr *child, cubed_array **out)
+{
+    EXPR_TRY(expr_get_array(b, child, out));
+    take_stored(b, e, child, out);
+    return CUBED_OK;
+}
+
+cubed_status expr_get_moved_list(expr_builder *b, const expr *e, const expr *list,
+                                 cubed_array **arrays)
+{
+    const cubed_cf_packing *first = NULL;
+    bool equal = list->n > 0;
+    for (int i = 0; i < list->n; i++) {
+        EXPR_TRY(expr_get_array(b, list->child[i], &arrays[i]));
+        const cubed_cf_packing *own = expr_packing_of(b, list->child[i]);
+        if (i == 0) first = own;
+        equal = equal && first && own && cubed_cf_packing_equal(first, own) &&
+                cubed_array_dtype(b->built[list->child[i]->number].stored) ==
+                    cubed_array_dtype(b->built[list->child[0]->number].stored);
+    }
+    for (int i = 0; i < list->n && equal; i++) {
+        cubed_array_unref(arrays[i]);
+        arrays[i] = cubed_array_ref(b->built[list->child[i]->number].stored);
+    }
+    if (equal) b->built[e->number].packing = first;
+    return CUBED_OK;
+}
+
 /* --- Functions ---------------------------------------------------------------------------------------- */
 
 static cubed_status call_op(expr_builder *b, const expr *e, cubed_op op, int arity, value *out)
@@ -436,15 +483,13 @@ static cubed_status call_reduce(expr_builder *b, const expr *e, const reduction 
 static cubed_status call_concat(expr_builder *b, const expr *e, value *out)
 {
     static const char *const names[] = {"axis", "dim", NULL};
-    int n, naxes = -1, axes[CUBED_MAX_NDIM], made = 0;
+    int n, naxes = -1, axes[CUBED_MAX_NDIM];
     EXPR_TRY(expr_check_args(b, e, 1, 2, names, &n));
     const expr *list = e->child[0];
     if (list->kind != EXPR_TUPLE || list->n == 0)
         return expr_reject(b, list, "expected a list of arrays");
     cubed_array **arrays = cli_alloc((size_t)list->n * sizeof *arrays);
-    cubed_status st = CUBED_OK;
-    for (; made < list->n && st == CUBED_OK; made++)
-        st = expr_get_array(b, list->child[made], &arrays[made]);
+    cubed_status st = expr_get_moved_list(b, e, list, arrays);
     if (st == CUBED_OK)
         st = expr_get_axes(b, e, n > 1 ? e->child[1] : NULL, arrays[0], &naxes, axes);
     if (st == CUBED_OK && naxes > 1) st = expr_reject(b, e, "concat takes one axis");
@@ -453,7 +498,7 @@ static cubed_status call_concat(expr_builder *b, const expr *e, value *out)
         st = expr_located(b, e, cubed_concat(arrays, list->n, axis, &out->array, b->err));
     for (int i = 0; i < list->n && st == CUBED_OK; i++)
         expr_note_cut(b, arrays[i], axis < 0 ? axis + cubed_array_ndim(arrays[i]) : axis);
-    for (int i = 0; i < made; i++) cubed_array_unref(arrays[i]);
+    for (int i = 0; i < list->n; i++) cubed_array_unref(arrays[i]);
     cli_free(arrays);
     return st;
 }
@@ -589,18 +634,34 @@ static cubed_status index_array(expr_builder *b, const expr *e, cubed_array *x, 
 
 /* --- Trees -------------------------------------------------------------------------------------------- */
 
+/* Finds how an input is packed, and keeps that. */
+static cubed_status note_packing(expr_builder *b, const expr *e, const cubed_array *x)
+{
+    expr_result *r = b->result;
+    cubed_cf_packing *packing;
+    if (b->host->raw) return CUBED_OK;
+    EXPR_TRY(expr_located(b, e, cubed_cf_packing_of(x, &packing, b->err)));
+    if (!packing) return CUBED_OK;
+    r->packings = cli_resize(r->packings, (size_t)(r->npackings + 1) * sizeof(*r->packings));
+    r->packings[r->npackings++] = packing;
+    b->built[e->number].packing = packing;
+    return CUBED_OK;
+}
+
 static cubed_status build_name(expr_builder *b, const expr *e, value *out)
 {
     const char *known = "none";
     const expr_result *r = b->result;
     for (int i = r->n - 1; i >= 0; i--) {
-        if (strcmp(r->vars[i].name, e->text) != 0) continue;
-        out->array = cubed_array_ref(r->vars[i].array);
+        const expr_var *v = &r->vars[i];
+        if (strcmp(v->name, e->text) != 0) continue;
+        out->array = cubed_array_ref(v->stored ? v->stored : v->array);
+        b->built[e->number].packing = v->packing;
         return CUBED_OK;
     }
     EXPR_TRY(
         expr_located(b, e, b->host->lookup(b->host->ctx, e->text, &out->array, &known, b->err)));
-    if (out->array) return CUBED_OK;
+    if (out->array) return note_packing(b, e, out->array);
     cli_guess g;
     char guess[GUESS_TEXT];
     cli_guess_init(&g, e->text);
@@ -625,7 +686,7 @@ static cubed_status build_value(expr_builder *b, const expr *e, value *out)
     case EXPR_INDEX: {
         cubed_array *x;
         const expr *of = e->child[0], *item = e->child[1];
-        cubed_status st = expr_get_array(b, of, &x);
+        cubed_status st = expr_get_moved(b, e, of, &x);
         /* Of a data set, as Xarray has it. */
         if (st == CUBED_E_ARG && of->kind == EXPR_NAME && item->kind == EXPR_STRING)
             return expr_fail(b->err, CUBED_E_ARG, b->text, of->at,
@@ -640,30 +701,49 @@ static cubed_status build_value(expr_builder *b, const expr *e, value *out)
     }
 }
 
-/* Keeps what the node became, for those who ask later what it says of itself. */
+static void forget_built(expr_builder *b, int number)
+{
+    cubed_array_unref(b->built[number].array);
+    cubed_array_unref(b->built[number].stored);
+    memset(&b->built[number], 0, sizeof b->built[number]);
+}
+
+/* Keeps what the node became. If these are stored elements, *out becomes their values, which fuse with what follows. */
 cubed_status expr_build_value(expr_builder *b, const expr *e, value *out)
 {
-    EXPR_TRY(build_value(b, e, out));
-    if (!out->array) return CUBED_OK;
     if (e->number >= b->nbuilt) {
         const int n = 2 * e->number + 16;
         b->built = cli_resize(b->built, (size_t)n * sizeof *b->built);
         memset(b->built + b->nbuilt, 0, (size_t)(n - b->nbuilt) * sizeof *b->built);
         b->nbuilt = n;
     }
-    cubed_array_unref(b->built[e->number]);
-    b->built[e->number] = cubed_array_ref(out->array);
+    forget_built(b, e->number);
+    EXPR_TRY(build_value(b, e, out));
+    if (!out->array) return CUBED_OK;
+    const cubed_cf_packing *packing = b->built[e->number].packing;
+    if (packing) {
+        cubed_array *decoded;
+        const cubed_status st =
+            expr_located(b, e, cubed_cf_unpack(out->array, packing, &decoded, b->err));
+        b->built[e->number].stored = out->array;
+        out->array = NULL;
+        if (st != CUBED_OK) return st;
+        out->array = decoded;
+    }
+    b->built[e->number].array = cubed_array_ref(out->array);
     return CUBED_OK;
 }
 
-static void add_var(expr_result *r, const char *name, cubed_array *array, expr_about about)
+static void add_var(expr_result *r, expr_var var, const char *name)
 {
+    var.name = cli_strdup(name);
+    var.is_result = name[0] != '_';
     r->vars = cli_resize(r->vars, (size_t)(r->n + 1) * sizeof *r->vars);
-    r->vars[r->n++] = (expr_var){cli_strdup(name), array, name[0] != '_', about};
+    r->vars[r->n++] = var;
 }
 
 /* *x with these attributes, if they are not its own. */
-static cubed_status set_attrs(expr_builder *b, const expr *e, json_t *attrs, cubed_array **x)
+static cubed_status set_attrs(expr_builder *b, const expr *e, const json_t *attrs, cubed_array **x)
 {
     json_t *own = json_loads(cubed_array_attrs(*x), 0, NULL);
     const bool same = attrs ? json_equal(attrs, own) : json_object_size(own) == 0;
@@ -685,9 +765,12 @@ void expr_result_free(expr_result *r)
     for (int i = 0; i < r->n; i++) {
         cli_free(r->vars[i].name);
         cubed_array_unref(r->vars[i].array);
+        cubed_array_unref(r->vars[i].stored);
         expr_about_free(&r->vars[i].about);
     }
     for (int i = 0; i < r->ncut; i++) cli_free(r->cut[i]);
+    for (int i = 0; i < r->npackings; i++) cubed_cf_packing_free(r->packings[i]);
+    cli_free(r->packings);
     cli_free(r->vars);
     cli_free(r->cut);
     memset(r, 0, sizeof *r);
@@ -708,8 +791,8 @@ static cubed_status assign_several(expr_builder *b, const expr *e)
                          call->text, nout, e->n);
     EXPR_TRY(fn(b, call, outs));
     for (int i = 0; i < e->n; i++) {
-        const expr_about about = {json_object(), 0, NULL};
-        add_var(b->result, i == 0 ? e->text : e->child[i - 1]->text, outs[i], about);
+        const expr_var var = {.array = outs[i], .about = {.attrs = json_object()}};
+        add_var(b->result, var, i == 0 ? e->text : e->child[i - 1]->text);
     }
     return CUBED_OK;
 }
@@ -757,24 +840,61 @@ char *expr_named_twice(expr *const *statements, int n)
     return NULL;
 }
 
+/* Says as an attribute which stored elements are missing, if that was the fill value of the input's metadata, and the array
+ * does not have it any more. */
+static void note_fill(expr_var *var)
+{
+    cubed_scalar v;
+    if (!var->stored || !var->packing->has_own_fill || cubed_array_missing_value(var->stored, &v))
+        return;
+    v = var->packing->own_fill;
+    json_t *fill;
+    switch (cubed_array_dtype(var->stored)) {
+    case CUBED_INT8: fill = json_integer(v.i8); break;
+    case CUBED_INT16: fill = json_integer(v.i16); break;
+    case CUBED_INT32: fill = json_integer(v.i32); break;
+    case CUBED_INT64: fill = json_integer(v.i64); break;
+    case CUBED_UINT8: fill = json_integer(v.u8); break;
+    case CUBED_UINT16: fill = json_integer(v.u16); break;
+    case CUBED_UINT32: fill = json_integer(v.u32); break;
+    case CUBED_UINT64: fill = json_integer((json_int_t)v.u64); break;
+    case CUBED_FLOAT32: v.f64 = v.f32; /* fall through */
+    default:
+        fill = isfinite(v.f64) ? json_real(v.f64)
+                               : json_string(isnan(v.f64) ? "NaN"
+                                             : v.f64 > 0  ? "Infinity"
+                                                          : "-Infinity");
+    }
+    if (!var->about.attrs) var->about.attrs = json_object();
+    json_object_set_new(var->about.attrs, "_FillValue", fill);
+}
+
 static cubed_status build_statement(expr_builder *b, const expr *e, int *bare)
 {
     bool named = e->kind == EXPR_ASSIGN;
-    cubed_array *x;
+    expr_var var = {.array = NULL};
     b->nnames = named ? e->n : 1;
     if (named && e->n > 1) return assign_several(b, e);
     const expr *what = named ? e->child[0] : e;
-    EXPR_TRY(expr_get_array(b, what, &x));
-    expr_about about = expr_about_of(b, what);
-    cubed_status st = set_attrs(b, what, about.attrs, &x);
+    EXPR_TRY(expr_get_array(b, what, &var.array));
+    var.about = expr_about_of(b, what);
+    var.packing = expr_packing_of(b, what);
+    if (var.packing) var.stored = cubed_array_ref(b->built[what->number].stored);
+    note_fill(&var);
+    /* Stored elements keep the attributes of their packing, which values do not have. */
+    json_t *own = expr_value_attrs(&var.about, var.packing, cubed_array_dtype(var.array));
+    cubed_status st = set_attrs(b, what, own, &var.array);
+    json_decref(own);
+    if (st == CUBED_OK && var.stored) st = set_attrs(b, what, var.about.attrs, &var.stored);
     if (st != CUBED_OK) {
-        expr_about_free(&about);
-        cubed_array_unref(x);
+        expr_about_free(&var.about);
+        cubed_array_unref(var.array);
+        cubed_array_unref(var.stored);
         return st;
     }
     char name[32];
     if (!named) name_bare(++*bare, name);
-    add_var(b->result, named ? e->text : name, x, about);
+    add_var(b->result, var, named ? e->text : name);
     return CUBED_OK;
 }
 
@@ -793,7 +913,7 @@ cubed_status expr_build(cubed_context *ctx, const char *text, expr *const *state
     memset(out, 0, sizeof *out);
     for (int i = 0; i < n && st == CUBED_OK; i++) st = build_statement(&b, statements[i], &bare);
     if (st != CUBED_OK) expr_result_free(out);
-    for (int i = 0; i < b.nbuilt; i++) cubed_array_unref(b.built[i]);
+    for (int i = 0; i < b.nbuilt; i++) forget_built(&b, i);
     for (int i = 0; i < b.nnoted; i++) expr_coord_free(&b.noted[i].coord);
     cli_free(b.built);
     cli_free(b.noted);

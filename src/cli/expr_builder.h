@@ -12,9 +12,15 @@ typedef struct expr_builder {
     expr_result *result;
     int nnames; /* of the statement: a, b = ... has 2, an expression 1 */
     cubed_error *err;
-    /* Arrays of the tree's nodes, by their numbers; NULL where there is none (yet). */
+    /* Of the tree's nodes, by their numbers. */
     int nbuilt;
-    cubed_array **built;
+    struct {
+        cubed_array *array; /* decoded values; NULL where there is none (yet) */
+        cubed_array
+            *stored; /* their stored elements, which were only moved; NULL without a packing */
+        const cubed_cf_packing
+            *packing; /* of `stored`; while a node is built: of what it becomes */
+    } * built;
     /* Coordinates of what functions of calendars made. */
     int nnoted;
     struct {
@@ -38,6 +44,15 @@ cubed_status expr_located(expr_builder *b, const expr *e, cubed_status status);
 cubed_status expr_build_value(expr_builder *b, const expr *e, expr_value *out);
 /* The same, as an array: literals have their own types. */
 cubed_status expr_get_array(expr_builder *b, const expr *e, cubed_array **out);
+/* The array of `child` for `e`, a function that moves elements without changing them: the stored elements if the child is
+ * packed; then what `e` makes is taken for stored elements, too. */
+cubed_status expr_get_moved(expr_builder *b, const expr *e, const expr *child, cubed_array **out);
+/* The same for all elements of a list that `e` puts together: stored elements if all are packed in the same way, else
+ * values. Arrays that were made are the caller's, also after an error: the others are NULL. */
+cubed_status expr_get_moved_list(expr_builder *b, const expr *e, const expr *list,
+                                 cubed_array **arrays);
+/* The packing of what a node became, NULL if its values are not unchanged stored ones. */
+const cubed_cf_packing *expr_packing_of(const expr_builder *b, const expr *e);
 /* The first two arguments, as arrays; literals take the other's type. */
 cubed_status expr_get_two(expr_builder *b, const expr *call, cubed_array *x[2]);
 /* Makes a literal an array, in the type that it has beside `other` (NULL: its own). */

@@ -11,6 +11,7 @@
 #include "about.h"
 #include "axis_values.h"
 #include "cli.h"
+#include "cubed/calendar.h"
 
 #define US_PER_S INT64_C(1000000)
 
@@ -42,11 +43,10 @@ static const char seasons[4][4] = {"DJF", "JJA", "MAM", "SON"};
 /* DJF, MAM, JJA, SON; the permutation is its own inverse. */
 static const int season_of_quarter[4] = {0, 2, 1, 3};
 
-static int64_t component_of(calendar c, int64_t us, component what)
+static int64_t component_of(cubed_calendar c, int64_t us, component what)
 {
-    const int64_t days = calendar_floor(us, CALENDAR_US_PER_DAY),
-                  rest = us - days * CALENDAR_US_PER_DAY;
-    const calendar_date d = calendar_of(c, days);
+    const int64_t days = cubed_floor_div(us, CUBED_US_PER_DAY), rest = us - days * CUBED_US_PER_DAY;
+    const cubed_date d = cubed_calendar_date(c, days);
     switch (what) {
     case YEAR: return d.year;
     case QUARTER: return (d.month - 1) / 3 + 1;
@@ -54,10 +54,10 @@ static int64_t component_of(calendar c, int64_t us, component what)
     case MONTH: return d.month;
     case WEEK_DAY: {
         /* From Monday: 2000-01-03 was one, in calendars of weeks. */
-        const int64_t n = days - calendar_days(CALENDAR_PROLEPTIC, 2000, 1, 3);
-        return n - 7 * calendar_floor(n, 7);
+        const int64_t n = days - cubed_calendar_days(CUBED_CALENDAR_PROLEPTIC, 2000, 1, 3);
+        return n - 7 * cubed_floor_div(n, 7);
     }
-    case DAY_OF_YEAR: return days - calendar_days(c, d.year, 1, 1) + 1;
+    case DAY_OF_YEAR: return days - cubed_calendar_days(c, d.year, 1, 1) + 1;
     case DAY: return d.day;
     case HOUR: return rest / (3600 * US_PER_S);
     case MINUTE: return rest / (60 * US_PER_S) % 60;
@@ -108,8 +108,8 @@ static bool parse_intervals(const char *text, intervals *out)
                  {"MS", 1, 0, false, false},
                  {"M", 1, 0, true, false},
                  {"ME", 1, 0, true, false},
-                 {"W", 0, 7 * CALENDAR_US_PER_DAY, true, true},
-                 {"D", 0, CALENDAR_US_PER_DAY, false, false},
+                 {"W", 0, 7 * CUBED_US_PER_DAY, true, true},
+                 {"D", 0, CUBED_US_PER_DAY, false, false},
                  {"h", 0, 3600 * US_PER_S, false, false},
                  {"H", 0, 3600 * US_PER_S, false, false},
                  {"min", 0, 60 * US_PER_S, false, false},
@@ -134,39 +134,39 @@ static bool parse_intervals(const char *text, intervals *out)
     return !*text || parse_anchor(text + 1, out);
 }
 
-static int64_t unit_of(calendar c, int64_t us, const intervals *s)
+static int64_t unit_of(cubed_calendar c, int64_t us, const intervals *s)
 {
-    const calendar_date d = calendar_of(c, calendar_floor(us, CALENDAR_US_PER_DAY));
-    return calendar_floor(d.year * 12 + d.month - 1 - s->anchor, s->unit);
+    const cubed_date d = cubed_calendar_date(c, cubed_floor_div(us, CUBED_US_PER_DAY));
+    return cubed_floor_div(d.year * 12 + d.month - 1 - s->anchor, s->unit);
 }
 
 /* Where the first interval begins: that of the earliest time, which is in the last unit of it where ends count. */
-static int64_t first_of_intervals(calendar c, int64_t least, const intervals *s)
+static int64_t first_of_intervals(cubed_calendar c, int64_t least, const intervals *s)
 {
-    const int64_t day = calendar_floor(least, CALENDAR_US_PER_DAY);
+    const int64_t day = cubed_floor_div(least, CUBED_US_PER_DAY);
     if (s->weeks) {
         const int64_t passed = component_of(c, least, WEEK_DAY) - s->anchor;
-        return (day - (passed + 7) % 7) * CALENDAR_US_PER_DAY - s->width + 7 * CALENDAR_US_PER_DAY;
+        return (day - (passed + 7) % 7) * CUBED_US_PER_DAY - s->width + 7 * CUBED_US_PER_DAY;
     }
     if (s->width) {
-        const int64_t midnight = day * CALENDAR_US_PER_DAY;
-        return midnight + calendar_floor(least - midnight, s->width) * s->width;
+        const int64_t midnight = day * CUBED_US_PER_DAY;
+        return midnight + cubed_floor_div(least - midnight, s->width) * s->width;
     }
     return unit_of(c, least, s) - (s->ends ? s->months / s->unit - 1 : 0);
 }
 
-static int64_t interval_of(calendar c, int64_t us, const intervals *s)
+static int64_t interval_of(cubed_calendar c, int64_t us, const intervals *s)
 {
-    return s->width ? calendar_floor(us - s->first, s->width)
-                    : calendar_floor(unit_of(c, us, s) - s->first, s->months / s->unit);
+    return s->width ? cubed_floor_div(us - s->first, s->width)
+                    : cubed_floor_div(unit_of(c, us, s) - s->first, s->months / s->unit);
 }
 
-static int64_t interval_start(calendar c, int64_t k, const intervals *s)
+static int64_t interval_start(cubed_calendar c, int64_t k, const intervals *s)
 {
     if (s->width) return s->first + k * s->width;
     const int64_t month = s->first * s->unit + k * s->months + s->anchor;
-    const int64_t year = calendar_floor(month, 12);
-    return calendar_days(c, year, month - 12 * year + 1, 1) * CALENDAR_US_PER_DAY;
+    const int64_t year = cubed_floor_div(month, 12);
+    return cubed_calendar_days(c, year, month - 12 * year + 1, 1) * CUBED_US_PER_DAY;
 }
 
 /* Which groups there are, and in which each element is. */
@@ -350,15 +350,15 @@ static cubed_status encode_times(expr_builder *b, const expr *e, const axis_valu
                                  int ndim, const int64_t *shape, const char *const *names,
                                  json_t *attrs, cubed_array **out)
 {
-    const int64_t unit = v->axis.unit > 0 ? v->axis.unit : 1;
+    const int64_t unit = v->axis.unit, by = v->axis.divide;
     int64_t n = 1;
     bool whole = true;
     for (int d = 0; d < ndim; d++) n *= shape[d];
     for (int64_t i = 0; i < n; i++) whole = whole && (us[i] - v->axis.base) % unit == 0;
     double *real = whole ? NULL : cli_alloc((size_t)(n + 1) * sizeof *real);
     for (int64_t i = 0; i < n; i++) {
-        if (whole) us[i] = (us[i] - v->axis.base) / unit;
-        if (!whole) real[i] = (double)(us[i] - v->axis.base) / (double)unit;
+        if (whole) us[i] = (us[i] - v->axis.base) / unit * by;
+        if (!whole) real[i] = (double)(us[i] - v->axis.base) / (double)unit * (double)by;
     }
     if (!whole) cli_free(us);
     return expr_own_described(b, e, whole ? CUBED_INT64 : CUBED_FLOAT64, ndim, shape, names, attrs,
@@ -376,11 +376,11 @@ static json_t *time_attrs(const axis_values *v, const char *bounds)
     if (!json_object_get(attrs, "units")) {
         /* A type of times, in units of its own. */
         char text[64];
-        const int64_t unit = v->axis.unit > 0 ? v->axis.unit : 1;
+        const int64_t unit = v->axis.unit;
         snprintf(text, sizeof text, "%s since 1970-01-01",
-                 unit % CALENDAR_US_PER_DAY == 0 ? "days"
-                 : unit % US_PER_S == 0          ? "seconds"
-                                                 : "microseconds");
+                 unit % CUBED_US_PER_DAY == 0 ? "days"
+                 : unit % US_PER_S == 0       ? "seconds"
+                                              : "microseconds");
         json_object_set_new(attrs, "units", json_string(text));
         json_object_set_new(attrs, "calendar", json_string("proleptic_gregorian"));
     }
@@ -401,7 +401,7 @@ static cubed_status interval_coordinate(expr_builder *b, const expr *e, const ax
     for (int64_t i = 0; i < g->ngroups; i++) {
         starts[i] = ends[2 * i] = interval_start(v->axis.calendar, g->value[i], s);
         ends[2 * i + 1] = interval_start(v->axis.calendar, g->value[i] + 1, s);
-        if (s->ends) starts[i] = ends[2 * i + 1] - CALENDAR_US_PER_DAY;
+        if (s->ends) starts[i] = ends[2 * i + 1] - CUBED_US_PER_DAY;
     }
     json_t *attrs = time_attrs(v, bounds), *own = json_object();
     json_object_set(own, "units", json_object_get(attrs, "units"));
@@ -409,10 +409,11 @@ static cubed_status interval_coordinate(expr_builder *b, const expr *e, const ax
         json_object_set(own, "calendar", json_object_get(attrs, "calendar"));
     axis_values in = *v;
     /* The units of a type of times are not its own. */
+    if (!(v->attrs && json_object_get(v->attrs, "units"))) in.axis.divide = 1;
     if (v->axis.unit % US_PER_S != 0 && !(v->attrs && json_object_get(v->attrs, "units")))
         in.axis.unit = 1;
     else if (!(v->attrs && json_object_get(v->attrs, "units")))
-        in.axis.unit = v->axis.unit % CALENDAR_US_PER_DAY == 0 ? CALENDAR_US_PER_DAY : US_PER_S;
+        in.axis.unit = v->axis.unit % CUBED_US_PER_DAY == 0 ? CUBED_US_PER_DAY : US_PER_S;
     cubed_status st = encode_times(b, e, &in, starts, 1, shape, names, attrs, &c->made);
     if (st == CUBED_OK)
         st = encode_times(b, e, &in, ends, 2, shape, names, own, &c->bounds);
@@ -452,25 +453,25 @@ static cubed_status component_coordinate(expr_builder *b, const expr *e, const a
 static void group_by_date(const axis_values *v, groups *g)
 {
     enum { MOST_DAYS = 31, LEAP_DAY = MOST_DAYS + 28 };
-    const calendar kind = v->axis.calendar;
+    const cubed_calendar kind = v->axis.calendar;
     int64_t year = 2001;
     for (int64_t k = 0; k < v->n; k++) {
-        const calendar_date d = calendar_of(kind, calendar_floor(v->us[k], CALENDAR_US_PER_DAY));
+        const cubed_date d = cubed_calendar_date(kind, cubed_floor_div(v->us[k], CUBED_US_PER_DAY));
         g->code[k] = (int64_t)(d.month - 1) * MOST_DAYS + d.day - 1;
         if (g->code[k] == LEAP_DAY) year = 2000;
     }
     number_groups(g);
     for (int64_t k = 0; k < g->ngroups; k++) {
         const int month = (int)(g->value[k] / MOST_DAYS), day = (int)(g->value[k] % MOST_DAYS);
-        g->value[k] =
-            calendar_days(kind, year, month + 1, day + 1) - calendar_days(kind, year, 1, 1) + 1;
+        g->value[k] = cubed_calendar_days(kind, year, month + 1, day + 1) -
+                      cubed_calendar_days(kind, year, 1, 1) + 1;
     }
 }
 
 static cubed_status find_groups(expr_builder *b, const expr *e, const calendar_call *call,
                                 const axis_values *v, groups *g, intervals *s, component *what)
 {
-    const calendar kind = v->axis.calendar;
+    const cubed_calendar kind = v->axis.calendar;
     g->n = v->n;
     g->code = cli_alloc((size_t)(v->n + 1) * sizeof *g->code);
     if (call->component) {

@@ -20,7 +20,7 @@ static cubed_status call_roll(expr_builder *b, const expr *e, cubed_array **out)
     cubed_array *x;
     EXPR_TRY(expr_check_args(b, e, 2, 3, names, &n));
     EXPR_TRY(expr_get_ints(b, e->child[1], &nshifts, shifts));
-    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    EXPR_TRY(expr_get_moved(b, e, e->child[0], &x));
     cubed_status st = expr_get_axes(b, e, n > 2 ? e->child[2] : NULL, x, &naxes, axes);
     if (st == CUBED_OK && naxes < 0) st = expr_reject(b, e, "roll takes axis= or dim=");
     if (st == CUBED_OK && nshifts != naxes && nshifts != 1)
@@ -56,7 +56,7 @@ static cubed_status call_repeat(expr_builder *b, const expr *e, cubed_array **ou
     int n, naxes, axes[CUBED_MAX_NDIM] = {0};
     cubed_array *x;
     EXPR_TRY(expr_check_args(b, e, 2, 3, names, &n));
-    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    EXPR_TRY(expr_get_moved(b, e, e->child[0], &x));
     cubed_status st = expr_get_axes(b, e, n > 2 ? e->child[2] : NULL, x, &naxes, axes);
     if (st == CUBED_OK && naxes > 1) st = expr_reject(b, e, "expected one axis, or none");
     if (st == CUBED_OK) st = repeat(b, e, x, naxes == 1 ? axes : NULL, out);
@@ -71,7 +71,7 @@ static cubed_status call_tile(expr_builder *b, const expr *e, cubed_array **out)
     cubed_array *x;
     EXPR_TRY(expr_check_args(b, e, 2, 2, NULL, &n));
     EXPR_TRY(expr_get_ints(b, e->child[1], &ntimes, times));
-    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    EXPR_TRY(expr_get_moved(b, e, e->child[0], &x));
     cubed_status st = expr_located(b, e, cubed_tile(x, times, ntimes, out, b->err));
     for (int i = 1; st == CUBED_OK && i <= ntimes && i <= cubed_array_ndim(x); i++) {
         if (times[ntimes - i] != 1) expr_note_cut(b, x, cubed_array_ndim(x) - i);
@@ -100,7 +100,7 @@ static cubed_status call_moveaxis(expr_builder *b, const expr *e, cubed_array **
     EXPR_TRY(get_some_axes(b, e->child[1], &nfrom, from));
     EXPR_TRY(get_some_axes(b, e->child[2], &nto, to));
     if (nfrom != nto) return expr_reject(b, e, "expected as many sources as destinations");
-    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    EXPR_TRY(expr_get_moved(b, e, e->child[0], &x));
     cubed_status st = expr_located(b, e, cubed_moveaxis(x, from, to, nto, out, b->err));
     cubed_array_unref(x);
     return st;
@@ -131,7 +131,7 @@ static cubed_status call_reshape(expr_builder *b, const expr *e, cubed_array **o
     cubed_array *x;
     EXPR_TRY(expr_check_args(b, e, 2, 2, NULL, &n));
     EXPR_TRY(expr_get_ints(b, e->child[1], &ndim, shape));
-    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    EXPR_TRY(expr_get_moved(b, e, e->child[0], &x));
     cubed_status st = expr_located(b, e, cubed_reshape(x, ndim, shape, out, b->err));
     cubed_array_unref(x);
     return st;
@@ -140,7 +140,7 @@ static cubed_status call_reshape(expr_builder *b, const expr *e, cubed_array **o
 static cubed_status call_stack(expr_builder *b, const expr *e, cubed_array **out)
 {
     static const char *const names[] = {"axis", NULL};
-    int n, made = 0;
+    int n;
     int64_t axis = 0;
     EXPR_TRY(expr_check_args(b, e, 1, 2, names, &n));
     const expr *list = e->child[0], *where = n > 1 ? e->child[1] : expr_keyword(e, "axis");
@@ -150,14 +150,10 @@ static cubed_status call_stack(expr_builder *b, const expr *e, cubed_array **out
     if (axis < -CUBED_MAX_NDIM || axis > CUBED_MAX_NDIM)
         return expr_reject(b, where, "an axis is out of range");
     cubed_array **arrays = cli_alloc((size_t)list->n * sizeof *arrays);
-    cubed_status st = CUBED_OK;
-    for (int i = 0; i < list->n && st == CUBED_OK; i++) {
-        st = expr_get_array(b, list->child[i], &arrays[i]);
-        made += st == CUBED_OK;
-    }
+    cubed_status st = expr_get_moved_list(b, e, list, arrays);
     if (st == CUBED_OK)
         st = expr_located(b, e, cubed_stack(arrays, list->n, (int)axis, out, b->err));
-    for (int i = 0; i < made; i++) cubed_array_unref(arrays[i]);
+    for (int i = 0; i < list->n; i++) cubed_array_unref(arrays[i]);
     cli_free(arrays);
     return st;
 }

@@ -17,7 +17,8 @@ static cubed_status call_plain(expr_builder *b, const expr *e, int which, cubed_
     cubed_array *x;
     cubed_status st = CUBED_OK;
     EXPR_TRY(expr_check_args(b, e, 1, 1, NULL, &n));
-    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    EXPR_TRY(which == TRANSPOSE ? expr_get_moved(b, e, e->child[0], &x)
+                                : expr_get_array(b, e->child[0], &x));
     switch (which) {
     case DET: st = cubed_det(x, mem, out, b->err); break;
     case INV: st = cubed_inv(x, mem, out, b->err); break;

@@ -69,12 +69,12 @@ static cubed_status get_wanted(expr_builder *b, const expr *e, const axis_values
             continue;
         }
         if (!string_of(end[k]) ||
-            !calendar_parse_span(end[k]->text, v->axis.calendar, &first, &behind))
+            !cubed_time_span_parse(end[k]->text, v->axis.calendar, &first, &behind))
             return expr_fail(
                 b->err, CUBED_E_ARG, b->text, end[k]->at,
                 "expected a date of the calendar %s in quotes, such as \"2020-01\", or "
                 "two: (\"2020-01\", \"2020-03-15\")",
-                calendar_name(v->axis.calendar));
+                cubed_calendar_name(v->axis.calendar));
         if (k == 0) w->first = first;
         w->behind = behind;
     }
@@ -124,8 +124,8 @@ static cubed_status nothing_there(expr_builder *b, const expr *e, const axis_val
     char first[48], last[48];
     if (v->n == 0) return expr_reject(b, e, "the dimension has no elements");
     if (v->is_time) {
-        calendar_text(v->axis.calendar, v->us[0], first);
-        calendar_text(v->axis.calendar, v->us[v->n - 1], last);
+        cubed_time_text(v->axis.calendar, v->us[0], first);
+        cubed_time_text(v->axis.calendar, v->us[v->n - 1], last);
     } else {
         snprintf(first, sizeof first, "%g", v->number[0]);
         snprintf(last, sizeof last, "%g", v->number[v->n - 1]);
@@ -439,7 +439,7 @@ static cubed_status call_sel(expr_builder *b, const expr *e, cubed_array **out)
     cubed_array *x;
     if (e->n == 0 || e->child[0]->kind == EXPR_KEYWORD)
         return expr_reject(b, e, "expected sel(x, time=\"2020-01\")");
-    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    EXPR_TRY(expr_get_moved(b, e, e->child[0], &x));
     for (int d = 0; d < cubed_array_ndim(x); d++) {
         slices[d] = (cubed_slice){0, cubed_array_shape(x)[d], 1, false};
         if (cubed_array_dim_name(x, d)) names[known++] = cubed_array_dim_name(x, d);

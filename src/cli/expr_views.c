@@ -99,7 +99,8 @@ static cubed_status call_view(expr_builder *b, const expr *e, int which, cubed_a
     int n;
     cubed_array *x;
     EXPR_TRY(expr_check_args(b, e, 1, 2, views[which].keywords, &n));
-    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    EXPR_TRY(which == ASTYPE ? expr_get_array(b, e->child[0], &x)
+                             : expr_get_moved(b, e, e->child[0], &x));
     cubed_status st = views[which].fn(b, e, n > 1 ? e->child[1] : NULL, x, out);
     cubed_array_unref(x);
     return st;

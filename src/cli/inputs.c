@@ -4,7 +4,6 @@
 #include <glob.h>
 #include <string.h>
 
-#include "cf.h"
 #include "cli.h"
 #include "near.h"
 
@@ -219,61 +218,25 @@ static cubed_status list_known(inputs *in, const char **known, cubed_error *err)
     return CUBED_OK;
 }
 
-static void release(void *owner) { cli_free(owner); }
-
-/* Characters of a file of NetCDF, which are texts along the last dimension. */
-static bool is_characters(const char *url, const cubed_array *x, size_t *bytes)
+/* Whether these are characters, which are texts along the last dimension. */
+static bool is_characters(const cubed_array *x)
 {
     const int ndim = cubed_array_ndim(x);
-    *bytes = 1;
-    for (int d = 0; d < ndim; d++) {
-        if (__builtin_mul_overflow(*bytes, (size_t)cubed_array_shape(x)[d], bytes)) return false;
-    }
     return cubed_dtype_family(cubed_array_dtype(x)) == CUBED_BYTES &&
-           cubed_dtype_size(cubed_array_dtype(x)) == 1 && ndim > 0 && *bytes > 0 &&
-           *bytes <= CLI_TEXT_BYTES && cubed_array_dim_name(x, ndim - 1) &&
-           cubed_url_file_kind(url) == CUBED_FILE_NETCDF;
+           cubed_dtype_size(cubed_array_dtype(x)) == 1 && ndim > 0 &&
+           cubed_array_shape(x)[ndim - 1] > 0 && cubed_array_dim_name(x, ndim - 1);
 }
 
-/* Reads them: the same bytes are texts of that length. */
-static cubed_status join_characters(inputs *in, size_t bytes, cubed_array **x, cubed_error *err)
-{
-    const int ndim = cubed_array_ndim(*x) - 1;
-    const char *names[CUBED_MAX_NDIM] = {NULL};
-    cubed_array *texts = NULL, *named = NULL, *out = NULL;
-    cubed_dtype dtype;
-    char *data = cli_alloc(bytes);
-    cubed_status st = cli_compute_small(in->ctx, *x, data, err);
-    if (st == CUBED_OK)
-        st = cubed_dtype_fixed(CUBED_BYTES, cubed_array_shape(*x)[ndim], &dtype, err);
-    if (st == CUBED_OK)
-        st = cubed_array_from_memory(in->ctx, dtype, ndim, cubed_array_shape(*x), NULL, NULL, data,
-                                     &texts, err);
-    if (st == CUBED_OK)
-        cubed_array_set_owner(texts, release, data);
-    else
-        cli_free(data);
-    for (int d = 0; d < ndim; d++) names[d] = cubed_array_dim_name(*x, d);
-    if (st == CUBED_OK) st = cubed_array_with_dim_names(texts, names, &named, err);
-    if (st == CUBED_OK) st = cubed_array_with_attrs(named, cubed_array_attrs(*x), &out, err);
-    cubed_array_unref(texts);
-    cubed_array_unref(named);
-    if (st != CUBED_OK) return st;
-    cubed_array_unref(*x);
-    *x = out;
-    return CUBED_OK;
-}
-
-/* Texts are read now, of whatever length, and those of files character by character: coordinates, and labels of groups. */
+/* Opens an array. Strings of any length are read now. Characters are joined to texts, unless stored values are wanted. */
 static cubed_status open_array(inputs *in, const char *url, cubed_array **out, cubed_error *err)
 {
     cubed_error why = CUBED_ERROR_INIT;
-    size_t bytes;
     cubed_status st = cubed_array_open(in->ctx, url, out, err);
-    if (st == CUBED_OK && is_characters(url, *out, &bytes)) {
-        st = join_characters(in, bytes, out, err);
-        if (st != CUBED_OK) cubed_array_unref(*out);
-        if (st != CUBED_OK) *out = NULL;
+    if (st == CUBED_OK && !in->raw && is_characters(*out)) {
+        cubed_array *characters = *out;
+        *out = NULL;
+        st = cubed_cf_join_characters(characters, out, err);
+        cubed_array_unref(characters);
     }
     if (st != CUBED_E_UNSUPPORTED) return near_place(in->ctx, url, st, err);
     const cubed_status read = cubed_array_open_texts(in->ctx, url, CLI_TEXT_BYTES, out, &why);
@@ -288,10 +251,6 @@ static cubed_status open_one(inputs *in, const char *name, const char *url, cube
     cubed_array *x;
     cubed_status st =
         is_pattern(url) ? open_all(in, name, url, &x, err) : open_array(in, url, &x, err);
-    if (st == CUBED_OK && in->decode) {
-        st = cf_decode(&x, err);
-        if (st != CUBED_OK) cubed_array_unref(x);
-    }
     if (st != CUBED_OK) return st;
     in->open = cli_resize(in->open, (size_t)(in->nopen + 1) * sizeof *in->open);
     in->open[in->nopen].name = cli_strdup(name);
@@ -386,11 +345,8 @@ cubed_status inputs_coordinate(inputs *in, const char *name, cubed_array **out, 
     }
     for (int i = 0; i < in->nspecs && !*out; i++) {
         char *url = in->spec[i].name ? beside(in->spec[i].url, name) : NULL;
-        if (url && !is_pattern(url) && open_array(in, url, out, err) == CUBED_OK && in->decode &&
-            cf_decode(out, err) != CUBED_OK) {
-            cubed_array_unref(*out);
-            *out = NULL;
-        }
+        /* There need not be one. */
+        if (url && !is_pattern(url) && open_array(in, url, out, err) != CUBED_OK) *out = NULL;
         cli_free(url);
     }
     return CUBED_OK;

@@ -7,7 +7,7 @@
 
 typedef struct inputs {
     cubed_context *ctx;
-    bool decode;
+    bool raw;          /* elements stay as they are stored: characters are not joined */
     const char *along; /* the dimension along which several files are one; NULL: what is usual */
     bool has_along;    /* an array of several files has it */
     int nspecs;
@@ -35,7 +35,7 @@ void inputs_free(inputs *in);
  * several paths, that is an error; without `known` (for coordinates) the first one counts. */
 cubed_status inputs_lookup(void *ctx, const char *name, cubed_array **out, const char **known,
                            cubed_error *err);
-/* What describes others, from the groups that these are in: a new reference, or NULL in *out. */
+/* What describes others, as it is stored, from the groups that these are in: a new reference, or NULL in *out. */
 cubed_status inputs_coordinate(inputs *in, const char *name, cubed_array **out, cubed_error *err);
 /* Whether an array was taken from a group that was given. */
 bool inputs_have_group(const inputs *in);

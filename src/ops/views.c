@@ -267,6 +267,18 @@ static cubed_status check_parts(cubed_array *const *args, int nargs, int at, cub
     return cb_check_shape("concat", ndim, shape, *dtype, err);
 }
 
+/* Whether all have one type and one value that marks missing elements. */
+static bool have_equal_fills(cubed_array *const *args, int nargs)
+{
+    cubed_scalar first, own;
+    bool equal = cubed_array_missing_value(args[0], &first);
+    for (int i = 1; i < nargs && equal; i++)
+        equal = args[i]->node.dtype == args[0]->node.dtype &&
+                cubed_array_missing_value(args[i], &own) &&
+                memcmp(&own, &first, cubed_dtype_size(args[0]->node.dtype)) == 0;
+    return equal;
+}
+
 cubed_status cubed_concat(cubed_array *const *args, int nargs, int axis, cubed_array **out,
                           cubed_error *err)
 {
@@ -283,6 +295,7 @@ cubed_status cubed_concat(cubed_array *const *args, int nargs, int axis, cubed_a
     n.grid = &grid;
     n.ninputs = nargs;
     n.axis = at;
+    if (have_equal_fills(args, nargs)) cb_op_keep_fill(args[0], &n);
     cubed_context *ctx = args[0]->ctx;
     size_t size = (size_t)nargs * sizeof(cubed_array *);
     cb_zone *zone = NULL;

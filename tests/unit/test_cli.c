@@ -1,5 +1,4 @@
-/* Parts of the command: sizes as text, names of arrays, packed and missing values, the printing of
- * values. */
+/* Parts of the command: sizes as text, names of arrays, the printing of values. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +8,6 @@
 
 #include <cmocka.h>
 
-#include "cli/cf.h"
 #include "cli/cli.h"
 #include "cli/inputs.h"
 #include "cli/values.h"
@@ -118,7 +116,7 @@ static void test_names_of_inputs(void **state)
     inputs_free(&in);
 }
 
-/* --- Packed and missing values ------------------------------------------------------------------- */
+/* --- Values as text ------------------------------------------------------------------------------- */
 
 static cubed_context *make_context(void)
 {
@@ -126,180 +124,6 @@ static cubed_context *make_context(void)
     assert_int_equal(cubed_context_new(NULL, &ctx, NULL), CUBED_OK);
     return ctx;
 }
-
-/* Decodes four elements with these attributes; returns the type, and the values as float64. */
-static cubed_dtype decode(cubed_context *ctx, cubed_dtype dtype, const void *data,
-                          const char *attrs,
-                          double out[4], /* NOLINT(readability-non-const-parameter): the result */
-                          char *left, size_t cap)
-{
-    const int64_t shape[1] = {4};
-    cubed_error err = CUBED_ERROR_INIT;
-    cubed_array *plain, *x, *y;
-    cubed_plan *plan;
-    cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
-    assert_int_equal(cubed_array_from_memory(ctx, dtype, 1, shape, NULL, NULL, data, &plain, &err),
-                     CUBED_OK);
-    assert_int_equal(cubed_array_with_attrs(plain, attrs, &x, &err), CUBED_OK);
-    cubed_array_unref(plain);
-    if (cf_decode(&x, &err) != CUBED_OK) fail_msg("%s: %s", attrs, err.message);
-    cubed_dtype decoded = cubed_array_dtype(x);
-    snprintf(left, cap, "%s", cubed_array_attrs(x));
-    assert_int_equal(cubed_astype(x, CUBED_FLOAT64, &y, &err), CUBED_OK);
-    cubed_target t = {.array = y, .data = out};
-    o.allowed_mem = (uint64_t)64 << 20;
-    o.max_workers = 1;
-    assert_int_equal(cubed_plan_new(ctx, &t, 1, &o, &plan, &err), CUBED_OK);
-    assert_int_equal(cubed_run(plan, NULL, NULL, &err), CUBED_OK);
-    cubed_plan_unref(plan);
-    cubed_array_unref(y);
-    cubed_array_unref(x);
-    return decoded;
-}
-
-static void test_decoding(void **state)
-{
-    (void)state;
-    static const int8_t bytes[4] = {-128, -1, 0, 127};
-    static const int64_t longs[4] = {INT64_MIN, -1, 0, INT64_MAX};
-    static const uint64_t unsigneds[4] = {0, 1, INT64_MAX, UINT64_MAX};
-    static const float floats[4] = {1e20F, -1, 0, 0.1F};
-    static const double doubles[4] = {1e20, -1, 0, 0.1};
-    static const bool bools[4] = {true, false, true, false};
-    const double nan_ = (double)NAN;
-    /* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): in the order of reading */
-    const struct {
-        cubed_dtype dtype;
-        const void *data;
-        const char *attrs;
-        cubed_dtype decoded;
-        double v[4];
-        const char *left;
-    } cases[] = {
-        {CUBED_INT8,
-         bytes,
-         "{\"scale_factor\": 0.5, \"add_offset\": 10, \"units\": \"K\"}",
-         CUBED_FLOAT64,
-         {-54, 9.5, 10, 73.5},
-         "units"},
-        {CUBED_INT8,
-         bytes,
-         "{\"_FillValue\": -128, \"scale_factor\": [2.0]}",
-         CUBED_FLOAT64,
-         {nan_, -2, 0, 254},
-         NULL},
-        {CUBED_INT8,
-         bytes,
-         "{\"_FillValue\": -128.0, \"missing_value\": [127, -1]}",
-         CUBED_FLOAT64,
-         {nan_, nan_, 0, nan_},
-         NULL},
-        /* Values that the type does not have mask nothing. */
-        {CUBED_INT8,
-         bytes,
-         "{\"_FillValue\": 255, \"missing_value\": 0.5}",
-         CUBED_FLOAT64,
-         {-128, -1, 0, 127},
-         NULL},
-        {CUBED_INT8, bytes, "{\"_FillValue\": 1e300}", CUBED_FLOAT64, {-128, -1, 0, 127}, NULL},
-        {CUBED_INT64,
-         longs,
-         "{\"_FillValue\": -9223372036854775808}",
-         CUBED_FLOAT64,
-         {nan_, -1, 0, 9223372036854775807.0},
-         NULL},
-        {CUBED_INT64,
-         longs,
-         "{\"_FillValue\": 9223372036854775807}",
-         CUBED_FLOAT64,
-         {-9223372036854775808.0, -1, 0, nan_},
-         NULL},
-        {CUBED_UINT64,
-         unsigneds,
-         "{\"_FillValue\": 9223372036854775807}",
-         CUBED_FLOAT64,
-         {0, 1, nan_, 18446744073709551615.0},
-         NULL},
-        {CUBED_UINT64,
-         unsigneds,
-         "{\"_FillValue\": -1}",
-         CUBED_FLOAT64,
-         {0, 1, 9223372036854775807.0, 18446744073709551615.0},
-         NULL},
-        /* float32 that is not packed stays that; the comparison is in float32. */
-        {CUBED_FLOAT32,
-         floats,
-         "{\"_FillValue\": 1e20, \"valid_min\": -5}",
-         CUBED_FLOAT32,
-         {nan_, -1, 0, (double)0.1F},
-         "valid_min"},
-        {CUBED_FLOAT32,
-         floats,
-         "{\"missing_value\": 0.1}",
-         CUBED_FLOAT32,
-         {(double)1e20F, -1, 0, nan_},
-         NULL},
-        {CUBED_FLOAT32,
-         floats,
-         "{\"scale_factor\": 2, \"valid_min\": -5}",
-         CUBED_FLOAT64,
-         {(double)1e20F * 2, -2, 0, (double)0.1F * 2},
-         NULL},
-        {CUBED_FLOAT64,
-         doubles,
-         "{\"_FillValue\": \"NaN\"}",
-         CUBED_FLOAT64,
-         {1e20, -1, 0, 0.1},
-         NULL},
-        /* NaN, and 1e20, as Xarray writes them into format 3. */
-        {CUBED_FLOAT64,
-         doubles,
-         "{\"_FillValue\": \"AAAAAAAA+H8=\"}",
-         CUBED_FLOAT64,
-         {1e20, -1, 0, 0.1},
-         NULL},
-        {CUBED_FLOAT64,
-         doubles,
-         "{\"_FillValue\": \"QIy1eB2vFUQ=\"}",
-         CUBED_FLOAT64,
-         {nan_, -1, 0, 0.1},
-         NULL},
-        {CUBED_FLOAT64,
-         doubles,
-         "{\"_FillValue\": \"QIy1eB2v*UQ=\"}",
-         CUBED_FLOAT64,
-         {1e20, -1, 0, 0.1},
-         NULL},
-        /* Nothing to do. */
-        {CUBED_INT8, bytes, "{\"units\": \"K\"}", CUBED_INT8, {-128, -1, 0, 127}, "units"},
-        {CUBED_INT8,
-         bytes,
-         "{\"scale_factor\": \"x\"}",
-         CUBED_INT8,
-         {-128, -1, 0, 127},
-         "scale_factor"},
-        {CUBED_BOOL, bools, "{\"_FillValue\": true}", CUBED_BOOL, {1, 0, 1, 0}, "_FillValue"},
-    };
-    cubed_context *ctx = make_context();
-    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        double out[4];
-        char left[200];
-        cubed_dtype dtype =
-            decode(ctx, cases[k].dtype, cases[k].data, cases[k].attrs, out, left, sizeof left);
-        if (dtype != cases[k].decoded)
-            fail_msg("%s gives %s", cases[k].attrs, cubed_dtype_name(dtype));
-        for (int i = 0; i < 4; i++) {
-            double v = cases[k].v[i];
-            if (isnan(v) ? !isnan(out[i]) : out[i] != v)
-                fail_msg("%s: element %d is %.17g, not %.17g", cases[k].attrs, i, out[i], v);
-        }
-        if (cases[k].left ? !strstr(left, cases[k].left) : strcmp(left, "{}") != 0)
-            fail_msg("%s leaves %s", cases[k].attrs, left);
-    }
-    cubed_context_unref(ctx);
-}
-
-/* --- Values as text ------------------------------------------------------------------------------- */
 
 static char *printed(cubed_context *ctx, cubed_dtype dtype, int ndim, const int64_t *shape,
                      const void *data)
@@ -364,7 +188,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_names_of_inputs),
-        cmocka_unit_test(test_decoding),
         cmocka_unit_test(test_printing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

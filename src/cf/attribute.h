@@ -1,0 +1,30 @@
+/* Numbers and texts of attributes. */
+#ifndef CB_CF_ATTRIBUTE_H
+#define CB_CF_ATTRIBUTE_H
+
+#include <jansson.h>
+
+#include "cubed/cf.h"
+
+/* The attributes of an array while they are read. */
+typedef struct cb_cf_attrs {
+    const cubed_array *of;
+    json_t *json;
+} cb_cf_attrs;
+
+/* Parses the attributes of x. `attrs` is closed with cb_cf_attrs_close, also after an error. */
+CUBED_MUST_CHECK cubed_status cb_cf_attrs_open(cb_cf_attrs *attrs, const cubed_array *x,
+                                               cubed_error *err);
+void cb_cf_attrs_close(cb_cf_attrs *attrs);
+/* Returns the elements of an attribute: 0 if it does not exist, 1 if it is no list. */
+size_t cb_cf_count(const cb_cf_attrs *attrs, const char *name);
+/* Reads element i as a number. Numbers whose type is not known are weak, and are float64, int64 or uint64. Of texts these
+ * are numbers: "NaN", "Infinity" and the base64 that Xarray writes for floats into Zarr format 3. Returns false for others,
+ * and beyond the end. */
+bool cb_cf_get_number(const cb_cf_attrs *attrs, const char *name, size_t i, cubed_cf_number *out);
+/* Converts a number to the element of `dtype` that equals it. Returns false if there is none. */
+bool cb_cf_equal_element(const cubed_cf_number *n, cubed_dtype dtype, cubed_scalar *out);
+/* Returns an attribute that is a text, else NULL. */
+const char *cb_cf_text(const cb_cf_attrs *attrs, const char *name);
+
+#endif

@@ -1,0 +1,256 @@
+/* The packing that attributes describe. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "cf/attribute.h"
+#include "cubed/cf.h"
+#include "dtype/scalar.h"
+#include "plan/graph.h"
+
+/* A packing that is on the heap, with its list. */
+typedef struct owned_packing {
+    cubed_cf_packing packing; /* first */
+    cubed_allocator alloc;
+    size_t size; /* bytes of it all */
+    cubed_cf_number missing[];
+} owned_packing;
+
+static bool is_integer(cubed_dtype dtype)
+{
+    const cubed_kind kind = cubed_dtype_kind(dtype);
+    return kind == CUBED_KIND_INT || kind == CUBED_KIND_UINT;
+}
+
+/* --- Attributes --------------------------------------------------------------------------------------- */
+
+static bool is_one_of(const char *name, size_t n, const char *const *names)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(names[i], name) == 0) return true;
+    }
+    return false;
+}
+
+bool cubed_cf_packing_describes(const cubed_cf_packing *packing, const char *name)
+{
+    static const char *const always[] = {"_FillValue", "missing_value", "scale_factor",
+                                         "add_offset", "_Unsigned"};
+    static const char *const packed_units[] = {"valid_range", "valid_min", "valid_max",
+                                               "number_of_significant_digits"};
+    /* Values that are only masked are in the units of the elements. */
+    const bool scaled = packing->has_scale || packing->has_offset;
+    if (strcmp(name, "dtype") == 0) return packing->is_bool;
+    return is_one_of(name, sizeof always / sizeof *always, always) ||
+           (scaled && is_one_of(name, sizeof packed_units / sizeof *packed_units, packed_units));
+}
+
+/* --- Numbers ------------------------------------------------------------------------------------------ */
+
+static bool is_float(cubed_dtype dtype) { return cubed_dtype_kind(dtype) == CUBED_KIND_FLOAT; }
+
+static bool is_nan(const cubed_cf_number *n)
+{
+    cubed_scalar v;
+    if (!is_float(n->dtype)) return false;
+    cb_scalar_cast(n->dtype, &n->value, CUBED_FLOAT64, &v);
+    return isnan(v.f64);
+}
+
+static bool same_number(const cubed_cf_number *a, const cubed_cf_number *b)
+{
+    return a->dtype == b->dtype && a->weak == b->weak &&
+           memcmp(&a->value, &b->value, cubed_dtype_size(a->dtype)) == 0;
+}
+
+/* Whether both are the same operand of values of this type. */
+static bool same_operand(const cubed_cf_number *a, const cubed_cf_number *b, cubed_dtype dtype)
+{
+    return a->dtype == b->dtype && (a->weak == b->weak || a->dtype == dtype) &&
+           memcmp(&a->value, &b->value, cubed_dtype_size(a->dtype)) == 0;
+}
+
+/* --- Types -------------------------------------------------------------------------------------------- */
+
+/* The type of packed values, by the types of their scale and offset. */
+static cubed_dtype packed_type(cubed_dtype stored, const cubed_cf_packing *p)
+{
+    const cubed_dtype scale = p->scale.dtype, offset = p->offset.dtype;
+    if (p->has_scale && p->has_offset && scale == offset &&
+        (scale == CUBED_FLOAT32 || scale == CUBED_FLOAT64))
+        return is_integer(stored) && cubed_dtype_size(stored) == 4 ? CUBED_FLOAT64 : scale;
+    if (p->has_offset) return CUBED_FLOAT64;
+    /* A whole scale keeps integers integers. Nothing else is cut to them. */
+    if (is_integer(scale) && (is_float(stored) || p->nmissing > 0)) return CUBED_FLOAT64;
+    return scale;
+}
+
+/* The type of values that are not packed, of which some may be missing. */
+static cubed_dtype masked_type(cubed_dtype stored)
+{
+    if (!is_integer(stored)) return stored;
+    return cubed_dtype_size(stored) <= 2 ? CUBED_FLOAT32 : CUBED_FLOAT64;
+}
+
+/* --- Missing values ----------------------------------------------------------------------------------- */
+
+/* A missing value of stored integers that are read as the other kind of integers: the same bits. Xarray converts
+ * `_FillValue` only, and so does this. */
+static void convert_missing(cubed_dtype from, cubed_dtype to, cubed_cf_number *n)
+{
+    if (from == to || !is_integer(n->dtype)) return;
+    cb_scalar_cast(n->dtype, &n->value, from, &n->value);
+    cb_scalar_cast(from, &n->value, to, &n->value);
+    n->dtype = to;
+}
+
+/* Adds a missing value, as an element if one equals it: the same packing may be spelled in several types. */
+static void add_missing(owned_packing *p, const cubed_cf_number *value)
+{
+    cubed_cf_number element = {.dtype = p->packing.stored};
+    const bool exists = cb_cf_equal_element(value, element.dtype, &element.value);
+    const cubed_cf_number *n = exists ? &element : value;
+    for (int i = 0; i < p->packing.nmissing; i++) {
+        if (same_number(&p->missing[i], n)) return;
+    }
+    p->missing[p->packing.nmissing++] = *n;
+}
+
+/* Adds the numbers of an attribute. Returns whether the attribute counts: of integers it must have a number that is not
+ * NaN. */
+static bool add_attribute(owned_packing *p, const cb_cf_attrs *attrs, const char *name,
+                          cubed_dtype raw, bool convert)
+{
+    cubed_cf_number n;
+    bool any = false, number = false;
+    for (size_t i = 0; i < cb_cf_count(attrs, name); i++) {
+        if (!cb_cf_get_number(attrs, name, i, &n)) continue;
+        any = true;
+        if (is_nan(&n)) continue;
+        number = true;
+        if (convert) convert_missing(raw, p->packing.stored, &n);
+        /* JSON has no float32: the number stands for the element that it was written from. */
+        if (n.dtype == CUBED_FLOAT64 && n.weak && is_float(raw)) {
+            cb_scalar_cast(CUBED_FLOAT64, &n.value, raw, &n.value);
+            n.dtype = raw;
+        }
+        n.weak = false;
+        add_missing(p, &n);
+    }
+    return number || (any && is_float(raw));
+}
+
+/* --- Packings ----------------------------------------------------------------------------------------- */
+
+/* The integers of the same size that `_Unsigned` makes of stored ones. */
+static cubed_dtype other_sign(cubed_dtype raw, const char *is_unsigned)
+{
+    const cubed_kind kind = cubed_dtype_kind(raw);
+    if (is_unsigned && strcmp(is_unsigned, "true") == 0 && kind == CUBED_KIND_INT)
+        return raw - CUBED_INT8 + CUBED_UINT8;
+    if (is_unsigned && strcmp(is_unsigned, "false") == 0 && kind == CUBED_KIND_UINT)
+        return raw - CUBED_UINT8 + CUBED_INT8;
+    return raw;
+}
+
+static bool has_packed_kind(cubed_dtype dtype) { return is_integer(dtype) || is_float(dtype); }
+
+/* Whether the fill value of format 2 marks missing values, as it does to Xarray. That does not open arrays whose dimensions
+ * have no names: they are made by programs whose fill value says what chunks hold that were never written, 0 by default. */
+static bool follows_cf(const cubed_array *x, const cb_cf_attrs *attrs)
+{
+    static const char *const names[] = {"scale_factor", "add_offset", "missing_value", "_Unsigned"};
+    for (int d = 0; d < x->node.grid->ndim; d++) {
+        if (cubed_array_dim_name(x, d)) return true;
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (cb_cf_count(attrs, names[i]) > 0) return true;
+    }
+    return false;
+}
+
+/* Fills *p in. Returns whether there is anything to do, or an attribute to drop. */
+static bool read_packing(const cubed_array *x, const cb_cf_attrs *attrs, owned_packing *p)
+{
+    cubed_cf_packing *out = &p->packing;
+    const cubed_dtype raw = x->node.dtype;
+    const char *is_unsigned = cb_cf_text(attrs, "_Unsigned");
+    const char *type = cb_cf_text(attrs, "dtype");
+    cubed_cf_number own = {.dtype = raw};
+    out->missing = p->missing;
+    out->stored = other_sign(raw, is_unsigned);
+    out->has_scale = cb_cf_count(attrs, "scale_factor") == 1 &&
+                     cb_cf_get_number(attrs, "scale_factor", 0, &out->scale);
+    out->has_offset = cb_cf_count(attrs, "add_offset") == 1 &&
+                      cb_cf_get_number(attrs, "add_offset", 0, &out->offset);
+    out->is_bool = type && strcmp(type, "bool") == 0;
+    /* As Xarray has it, the fill value of format 2 comes before the attribute. */
+    bool has_fill = cubed_array_missing_value(x, &own.value) && follows_cf(x, attrs);
+    out->has_own_fill = has_fill;
+    out->own_fill = own.value;
+    if (has_fill && !is_nan(&own)) {
+        convert_missing(raw, out->stored, &own);
+        add_missing(p, &own);
+    } else if (has_fill) {
+        has_fill = is_float(raw);
+    } else {
+        has_fill = add_attribute(p, attrs, "_FillValue", raw, true);
+    }
+    has_fill |= add_attribute(p, attrs, "missing_value", raw, false);
+    const bool scaled = out->has_scale || out->has_offset;
+    out->dtype = out->stored;
+    if (scaled && (out->nmissing > 0 || !has_fill || is_integer(raw)))
+        out->dtype = packed_type(out->stored, out);
+    else if (!scaled && out->nmissing > 0)
+        out->dtype = masked_type(out->stored);
+    out->fill = cb_scalar_from_double(out->dtype, (double)NAN);
+    return scaled || has_fill || out->is_bool || is_unsigned;
+}
+
+cubed_status cubed_cf_packing_of(const cubed_array *x, cubed_cf_packing **out, cubed_error *err)
+{
+    const cubed_allocator *alloc = &x->ctx->alloc;
+    cb_cf_attrs attrs;
+    owned_packing *p = NULL;
+    *out = NULL;
+    if (!has_packed_kind(x->node.dtype)) return CUBED_OK;
+    cubed_status st = cb_cf_attrs_open(&attrs, x, err);
+    if (st != CUBED_OK) return st;
+    const size_t n = cb_cf_count(&attrs, "_FillValue") + cb_cf_count(&attrs, "missing_value") + 1;
+    const size_t size = sizeof *p + n * sizeof *p->missing;
+    p = cb_alloc_zero(alloc, size);
+    if (!p) CB_GO(cb_fail(err, CUBED_E_NOMEM, "out of memory: attributes of packed values"));
+    p->alloc = *alloc;
+    p->size = size;
+    if (read_packing(x, &attrs, p)) {
+        *out = &p->packing;
+        p = NULL;
+    }
+out:
+    if (p) cubed_cf_packing_free(&p->packing);
+    cb_cf_attrs_close(&attrs);
+    return st;
+}
+
+void cubed_cf_packing_free(cubed_cf_packing *packing)
+{
+    owned_packing *p = (owned_packing *)packing;
+    if (!p) return;
+    const cubed_allocator alloc = p->alloc;
+    cb_free(&alloc, p, p->size);
+}
+
+bool cubed_cf_packing_equal(const cubed_cf_packing *a, const cubed_cf_packing *b)
+{
+    if (a->stored != b->stored || a->dtype != b->dtype || a->nmissing != b->nmissing ||
+        a->has_scale != b->has_scale || a->has_offset != b->has_offset || a->is_bool != b->is_bool)
+        return false;
+    for (int i = 0; i < a->nmissing; i++) {
+        if (!same_number(&a->missing[i], &b->missing[i])) return false;
+    }
+    return (!a->has_scale || same_operand(&a->scale, &b->scale, a->dtype)) &&
+           (!a->has_offset || same_operand(&a->offset, &b->offset, a->dtype));
+}
