@@ -262,3 +262,15 @@ def test_cubed_xarray(last, tmp_path):
     pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", tmp_path]
     subprocess.run([*pip, "cubed-xarray==0.0.9"], check=True)
     works_beside(tmp_path, last)
+
+
+def test_whole_floats_are_sizes_of_chunks():
+    """Results of divisions, as Dask takes them."""
+    x = xr.DataArray(np.zeros((4, 3)), dims=("x", "y"))
+    for chunks in ({"x": 2.0}, {"x": (2.0, 2)}, {"x": np.float32(2), "y": -1.0}, 2.0):
+        expected = x.chunk(2 if chunks == 2.0 else {"x": 2}, chunked_array_type="cubed").chunks
+        assert x.chunk(chunks, chunked_array_type="cubed").chunks == expected
+        assert all(isinstance(n, int) for sizes in expected for n in sizes)
+    assert cubed.ones((4, 3), chunks=(2.0, 3)).rechunk({0: 1.0}).chunks == ((1, 1, 1, 1), (3,))
+    with pytest.raises(TypeError, match=r"an extent is 2\.5, expected an integer"):
+        x.chunk({"x": 2.5}, chunked_array_type="cubed")

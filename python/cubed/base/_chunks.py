@@ -25,6 +25,15 @@ def _plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
 
 
+def _extents(value: Any) -> Any:
+    """What is given for chunks, in Python's numbers, and with floats such as 2.0, results of a
+    division, as integers."""
+    value = _plain(value)
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return tuple(_extents(v) for v in value)
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def normalize_shape(shape: Any, name: str = "shape") -> tuple[int, ...]:
     """The argument of that name, an extent or several, as a tuple."""
     shape = _plain(shape)
@@ -82,7 +91,7 @@ def explicit_chunks(
     multiples.
     """
     if shape is None:
-        shape = tuple(sum(c) for c in chunks)
+        shape = tuple(int(sum(c)) for c in chunks)
     entries, own_limit = _entries(chunks, len(shape))
     before = [p[0] if isinstance(p, Sequence) and p else p for p in previous or ()]
     sizes: list[int | None] = []
@@ -119,7 +128,7 @@ def _aligned(size: int, base: int) -> int:
 
 def _entries(chunks: Any, ndim: int) -> tuple[list[Any], int | None]:
     """What is given for each axis, and the limit for automatic ones if there is one."""
-    chunks = _plain(chunks)
+    chunks = _extents(chunks)
     if isinstance(chunks, str):
         return ["auto"] * ndim, None if chunks == "auto" else parse_bytes(chunks)
     if chunks is None:
@@ -130,10 +139,10 @@ def _entries(chunks: Any, ndim: int) -> tuple[list[Any], int | None]:
                 raise TypeError(f"chunks has axis {axis!r}, expected the number of an axis")
             if not -ndim <= axis < ndim:
                 raise ValueError(f"chunks has axis {axis}, but the array has {ndim} axes")
-        given = {axis % ndim: _plain(entry) for axis, entry in chunks.items()}
+        given = {axis % ndim: _extents(entry) for axis, entry in chunks.items()}
         return _automatic([given.get(d) for d in range(ndim)])
     if isinstance(chunks, Sequence):
-        entries = [_plain(e) for e in chunks]
+        entries = list(chunks)
         if ndim == 1 and len(entries) > 1 and all(isinstance(e, int) for e in entries):
             entries = [tuple(entries)]
         if len(entries) != ndim:
