@@ -25,15 +25,20 @@ def array_reduce(theirs: Any, rolling: Any, *args: Any, **kwargs: Any) -> Any:
     if not set(kwargs) - _KNOWN:
         function = kwargs.get("rolling_agg_func") or kwargs.get("array_agg_func")
         name = getattr(function, "__name__", "").lstrip("_")
-        if name in LAST and _calls_bottleneck(rolling, kwargs.get("bottleneck_move_func")):
+        by_bottleneck = _calls_bottleneck(rolling, kwargs.get("bottleneck_move_func"))
+        dtype, keep_attrs = _result_dtype(rolling, name, by_bottleneck), kwargs.get("keep_attrs")
+        if name in LAST and by_bottleneck:
             from xarray.core import dtypes
 
             limit: Any = dtypes.get_neg_infinity if name == "argmax" else dtypes.get_pos_infinity
             fill = limit(rolling.obj.dtype, True)  # of integers their own
-            return reduce(theirs, rolling, LAST[name], kwargs.get("keep_attrs"), fillna=fill)
-        out = moving(name, x, _windows(rolling), rolling.min_periods, kwargs.get("ddof", 0))
+            return reduce(theirs, rolling, LAST[name], keep_attrs, fillna=fill).astype(dtype)
+        if name == "median":
+            data = reduced(function, x.astype(dtype), _windows(rolling), np.nan, {})
+            return _known(rolling, data, keep_attrs).astype(dtype)
+        out = moving(name, x, _windows(rolling), rolling.min_periods, kwargs.get("ddof", 0), dtype)
         if out is not None:
-            return _wrapped(rolling, out, kwargs.get("keep_attrs"))
+            return _wrapped(rolling, out, keep_attrs)
     # Before 2025.7 Xarray takes these for any array in memory, as it takes ours for one.
     return Arguments(rolling, **kwargs | {"bottleneck_move_func": None, "numbagg_move_func": None})
 
@@ -56,13 +61,11 @@ def reduce(
         return NotImplemented
     if fillna is _PROMOTED or fillna is dtypes.NA:
         dtype, fill = dtypes.maybe_promote(x.dtype)
-        if np.dtype(dtype).kind == "O":  # bools, which have no NaN
-            return NotImplemented
-        x = x.astype(dtype)
+        # Bools have no NaN, and Xarray makes objects of them.
+        x = x.astype(float if np.dtype(dtype).kind == "O" else dtype)
     else:
         x, fill = rolling.obj.fillna(fillna).variable._data, fillna
-    out = _wrapped(rolling, reduced(func, x, _windows(rolling), fill, kwargs), keep_attrs)
-    return out.where(rolling._counts(keep_attrs=False) >= rolling.min_periods)
+    return _known(rolling, reduced(func, x, _windows(rolling), fill, kwargs), keep_attrs)
 
 
 def counts(theirs: Any, rolling: Any, keep_attrs: Any = None) -> Any:
@@ -81,6 +84,18 @@ def _calls_bottleneck(rolling: Any, function: Any) -> bool:
     return function is not None and options()["use_bottleneck"] and len(rolling.dim) == 1
 
 
+def _result_dtype(rolling: Any, name: str, by_bottleneck: bool) -> np.dtype[Any]:
+    """The type of a reduction of windows of an array in memory: float64, except for floats and
+    small integers."""
+    dtype = rolling.obj.dtype
+    if dtype.kind == "f":
+        return dtype
+    small = dtype.kind in "iu" and dtype.itemsize <= 2
+    # bottleneck gives float64 of integers, but float32 once Xarray has padded them with NaN.
+    single = rolling.center[0] if by_bottleneck else name not in ("sum", "mean", "prod")
+    return np.dtype(np.float32 if small and single else np.float64)
+
+
 def _is_real(x: Any) -> bool:
     return isinstance(x, Array) and x.dtype.kind in "fiub"
 
@@ -91,6 +106,12 @@ def _windows(rolling: Any) -> dict[int, tuple[int, int]]:
         before = window // 2 if center else window - 1
         found[rolling.obj.get_axis_num(dim)] = (before, window - 1 - before)
     return found
+
+
+def _known(rolling: Any, data: Array, keep_attrs: Any) -> Any:
+    """Results of windows, NaN where fewer than `min_periods` elements are known."""
+    out = _wrapped(rolling, data, keep_attrs)
+    return out.where(rolling._counts(keep_attrs=False) >= rolling.min_periods)
 
 
 def _wrapped(rolling: Any, data: Array, keep_attrs: Any) -> Any:

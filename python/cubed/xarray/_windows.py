@@ -27,22 +27,21 @@ _REDUCTIONS: dict[str, GroupReduction] = {
 Windows = Mapping[int, tuple[int, int]]
 
 
-def moving(name: str, x: Array, windows: Windows, min_count: int, ddof: float) -> Array | None:
+def moving(
+    name: str, x: Array, windows: Windows, min_count: int, ddof: float, dtype: np.dtype[Any]
+) -> Array | None:
     """Each element's reduction of itself and elements around it that are not NaN; NaN where fewer
     than `min_count` are known. None for a reduction that the engine does not have.
 
-    x is of floats, integers or bools. The type of the result is x's if that is of floats, else the
-    one that Xarray has for NaN beside such elements. Each chunk is read once, with what is around
-    it.
+    x is of floats, integers or bools; `dtype` is the floating type of the result. Each chunk is
+    read once, with the elements around it.
     """
     reduction = _REDUCTIONS.get(name)
     if reduction is None:
         return None
-    dtype = x.dtype
-    if dtype.kind != "f":
-        wide = dtype.itemsize > 2 or name in ("sum", "mean", "prod")
-        x = x.astype("f8" if wide else "f4")
-    return _rolling(reduction, x, windows, min_count, ddof)
+    if x.dtype.kind != "f":
+        x = x.astype(float)
+    return _rolling(reduction, x, windows, min_count, ddof).astype(dtype)
 
 
 def counted(known: Array, windows: Windows) -> Array:
