@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import xarray
+from xarray.core.dtypes import NA
 
 import cubed
 from cubed.array._array import Array
@@ -23,7 +24,7 @@ from cubed.array_api._fill import forward_fill
 from cubed.base._types import NDArray
 from cubed.blocks._gufunc import apply_to_cores
 from cubed.xarray import _accessor, _along, _chunking, _hooks, _rolling, _strings, _writing
-from cubed.xarray._hooks import Hook
+from cubed.xarray._hooks import Arguments, Hook
 
 _installing = RLock()
 
@@ -52,6 +53,43 @@ def _equivalent(theirs: Any, a: Any, b: Any) -> Any:
     return True if both and a._x is b._x else NotImplemented
 
 
+def _shift(theirs: Any, v: Any, shifts: Any = None, fill_value: Any = NA, **kwargs: Any) -> Any:
+    """Bools without a fill value."""
+    if not _are_bools(v) or fill_value is not NA:
+        return NotImplemented
+    return Arguments(v.astype(float), shifts, **kwargs)
+
+
+def _pad(
+    theirs: Any,
+    v: Any,
+    pad_width: Any = None,
+    mode: str = "constant",
+    stat_length: Any = None,
+    constant_values: Any = None,
+    *args: Any,
+    **kwargs: Any,
+) -> Any:
+    """Bools without a fill value."""
+    given = constant_values is not None and constant_values is not NA
+    if not _are_bools(v) or mode != "constant" or given:
+        return NotImplemented
+    return Arguments(v.astype(float), pad_width, mode, stat_length, None, *args, **kwargs)
+
+
+def _rolling_window(theirs: Any, v: Any, *args: Any, fill_value: Any = NA, **kwargs: Any) -> Any:
+    """Bools without a fill value."""
+    if not _are_bools(v) or fill_value is not NA:
+        return NotImplemented
+    return Arguments(v.astype(float), *args, **kwargs)
+
+
+def _are_bools(v: Any) -> bool:
+    """Whether a variable has lazy bools. Xarray makes objects of bools beside NaN, which have no
+    lazy form: ours are 0.0 and 1.0."""
+    return isinstance(v._data, Array) and v._data.dtype.kind == "b"
+
+
 def _equals(theirs: Any, first: Any, second: Any, *args: Any, **kwargs: Any) -> Any:
     """Lazy arrays and those of others: Xarray takes a TypeError of a comparison for False."""
     both = [first, getattr(second, "variable", second)]
@@ -68,7 +106,7 @@ def _equals(theirs: Any, first: Any, second: Any, *args: Any, **kwargs: Any) -> 
             if str(e) in (refusal(d, "equal") for d in data):
                 raise ValueError(str(e)) from e  # what a TypeError is not
             return NotImplemented  # Xarray has the same error, and an answer
-    return _hooks.Arguments(*both, *args, **kwargs)
+    return Arguments(*both, *args, **kwargs)
 
 
 def _vindex_get(theirs: Any, adapter: Any, indexer: Any) -> Any:
@@ -227,6 +265,9 @@ HOOKS = (
             f"xarray.structure.concat {_CORE}.concat",
         )
     ),
+    Hook("xarray", "Variable.shift", _shift, "shift"),
+    Hook("xarray", "Variable.pad", _pad, "pad"),
+    Hook("xarray", "Variable.rolling_window", _rolling_window, "construct of rolling"),
     Hook("xarray", "Variable.equals", _equals, "comparisons with arrays of other libraries"),
     Hook(
         f"{_COMPUTATION}.computation {_CORE}.computation",
