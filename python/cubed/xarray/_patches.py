@@ -19,6 +19,7 @@ from xarray.core.dtypes import NA
 import cubed
 from cubed.array._array import Array
 from cubed.array._neighbours import held, is_foreign, refusal
+from cubed.array._operands import common_spec
 from cubed.array_api._edges import without_infinities
 from cubed.array_api._fill import forward_fill
 from cubed.base._types import NDArray
@@ -107,6 +108,23 @@ def _equals(theirs: Any, first: Any, second: Any, *args: Any, **kwargs: Any) -> 
                 raise ValueError(str(e)) from e  # what a TypeError is not
             return NotImplemented  # Xarray has the same error, and an answer
     return Arguments(*both, *args, **kwargs)
+
+
+def _is_lazy_scalar(theirs: Any, x: Any) -> Any:
+    """An index without dimensions, which takes its dimension away."""
+    return True if isinstance(x, Array) and not x.ndim else NotImplemented
+
+
+def _getitem(theirs: Any, v: Any, key: Any) -> Any:
+    """Values in memory at lazy positions are lazy. Xarray computes positions along one axis, as it
+    selects from an index."""
+    items = key if isinstance(key, tuple) else (key,)
+    positions = [getattr(k, "_data", k) for k in items]
+    lazy = [p for p in positions if isinstance(p, Array)]
+    if isinstance(v._data, Array) or all(p.ndim == 1 for p in lazy) or v.dtype.kind == "O":
+        return NotImplemented
+    spec = common_spec(*lazy)
+    return Arguments(v.to_base_variable().copy(data=cubed.asarray(v.values, spec=spec)), key)
 
 
 def _vindex_get(theirs: Any, adapter: Any, indexer: Any) -> Any:
@@ -265,6 +283,8 @@ HOOKS = (
             f"xarray.structure.concat {_CORE}.concat",
         )
     ),
+    Hook(f"{_CORE}.variable", "is_0d_dask_array", _is_lazy_scalar, "indices without dimensions"),
+    Hook("xarray", "Variable.__getitem__", _getitem, "selection of points"),
     Hook("xarray", "Variable.shift", _shift, "shift"),
     Hook("xarray", "Variable.pad", _pad, "pad"),
     Hook("xarray", "Variable.rolling_window", _rolling_window, "construct of rolling"),
