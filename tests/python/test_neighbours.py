@@ -10,6 +10,7 @@ import warnings
 
 import cubed
 import cubed.array_api as xp
+import dask
 import dask.array
 import numpy as np
 import pandas as pd
@@ -475,3 +476,57 @@ def test_a_subclass_of_ours_is_no_neighbour():
     np.testing.assert_array_equal(np.where(x > 2, x, np.float32(0)), np.where(F > 2, F, 0))
     with pytest.raises(TypeError, match="a masked array would lose its mask"):
         x + np.ma.array(F)
+
+
+# --- Functions of dask.array that are called by name ----------------------------------------------
+
+#: Each way in which Dask takes an argument, by a function that has it.
+HANDED_TO_DASK = {
+    "mean": lambda x: dask.array.mean(x),
+    "where": lambda x: dask.array.where(dask.array.ones((2, 3)) > 0, x, 0),
+    "concatenate": lambda x: dask.array.concatenate([dask.array.ones((2, 3)), x]),
+    "map_blocks": lambda x: dask.array.map_blocks(np.sin, x, dtype=float),
+    "blockwise": lambda x: dask.array.blockwise(np.sin, "ij", x, "ij", dtype=float),
+    "apply_gufunc": lambda x: dask.array.apply_gufunc(np.sum, "(i)->()", x, output_dtypes=float),
+    "histogram": lambda x: dask.array.histogram(x, bins=2, range=(0, 6)),
+    "cumsum": lambda x: dask.array.cumsum(x, axis=0),
+    "coarsen": lambda x: dask.array.coarsen(np.mean, x, {0: 2}),
+    "rechunk": lambda x: dask.array.rechunk(x, 3),
+    "fft.rfft": lambda x: dask.array.fft.rfft(x.rechunk(3)),
+    "fft.fft2": lambda x: dask.array.fft.fft2(x.rechunk(3)),
+    "ma.filled": lambda x: dask.array.ma.filled(x),
+}
+
+
+@pytest.mark.parametrize("name", HANDED_TO_DASK)
+def test_dask_is_handed_a_lazy_array(name):
+    """Blocks of its result would be lazy arrays, which it neither computes nor counts."""
+    says = rf"dask\.array\.{name} was handed an array of Cubed, .*: call cubed\.{name} instead, or"
+    with cubed.raise_if_computes(), pytest.raises(TypeError, match=says):
+        HANDED_TO_DASK[name](lazy())
+
+
+@pytest.mark.parametrize("name", ["from_array", "asarray", "asanyarray"])
+def test_dask_converts_values_in_memory(name):
+    """Not lazy arrays, in place of which it would keep lazy arrays as blocks."""
+    convert = getattr(dask.array, name)
+    with pytest.raises(
+        TypeError, match=rf"dask\.array\.{name} was .* NumPy: hand it x\.compute\(\)"
+    ):
+        convert(lazy())
+    np.testing.assert_array_equal(convert(lazy().compute()).compute(), F)
+
+
+def test_dask_without_its_arrays():
+    """Values pass through, as any object does, and arrays are told apart."""
+    x = lazy()
+    assert dask.delayed(lambda v: v.sum().compute())(x).compute() == 21
+    (same,) = dask.compute(x)
+    assert same is x and not dask.is_dask_collection(x)
+    tokens = {dask.base.tokenize(v) for v in (x, lazy(), x + 1, lazy(I))}
+    assert len(tokens) == 3 and dask.base.tokenize(x) == dask.base.tokenize(lazy())
+    with pytest.raises(TypeError, match="no form of Dask"):
+        x.to_dask_array()
+    # Ufuncs that Dask has under NumPy's names are NumPy's, and lazy.
+    assert isinstance(dask.array.sin(x), cubed.Array)
+    np.testing.assert_array_equal(cubed.from_array(dask.array.from_array(F, chunks=2)), F)

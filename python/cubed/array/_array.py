@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from cubed import _core
-from cubed.array import _above
+from cubed.array import _above, _dask
 from cubed.array._methods import Methods
 from cubed.base._dtypes import dtype_of, name_of, sized
 from cubed.base._types import ChunksLike, DTypeLike, NDArray
@@ -335,6 +335,17 @@ class Array(Methods):
         if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12", "2025.12"):
             raise ValueError(f"version {api_version!r} of the Array API is not known")
         return _above.array_api
+
+    def to_dask_array(self) -> Any:
+        """Raises a TypeError that says what to call instead: functions of dask.array call this."""
+        raise TypeError(_dask.refusal() or "an array of Cubed has no form of Dask: x.compute()")
+
+    def __dask_tokenize__(self) -> Any:
+        """What tells arrays apart for Dask, whose functions that keep the array are refused."""
+        message = _dask.refusal()
+        if message is not None:
+            raise TypeError(message)
+        return "cubed.Array", self.__reduce__()[1]
 
     def to_device(self, device: str | None, /, *, stream: Any = None) -> Array:
         """The array itself: ``"cpu"`` is the only device."""

@@ -1,0 +1,54 @@
+"""Lazy arrays that a program hands to functions of dask.array.
+
+Dask takes an array that it does not know for one in memory: blocks of the result would be lazy
+arrays, which Dask neither computes nor counts.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+#: Functions that make an array of Dask: ours of these names do not.
+_CONVERSIONS = frozenset(("array", "asanyarray", "asarray", "from_array"))
+
+
+def refusal() -> str | None:
+    """Names the function of dask.array that the caller runs in, and ours; None outside of one."""
+    function = wrapped = None  # the functions of dask.array.fft are closures over NumPy's
+    for frame in _callers(sys._getframe(2)):
+        module = frame.f_globals.get("__name__", "")
+        if module.partition(".")[0] != "dask":
+            break
+        if module.startswith("dask.array"):  # the outermost one is what the program called
+            wrapped = frame.f_locals.get("fft_func", wrapped)
+            function = module, getattr(wrapped, "__name__", frame.f_code.co_name)
+    if function is None:
+        return None
+    module, name = function
+    # Functions of dask.array are public there, or in modules such as dask.array.fft.
+    part = module.removeprefix("dask.array").strip(".")
+    home = part if part in ("fft", "linalg", "ma", "random") else ""
+    theirs = ".".join(filter(None, ("dask.array", home, name)))
+    ours = None if name in _CONVERSIONS else _ours(home, name)
+    instead = f"call {ours} instead, or " if ours else ""
+    return (
+        f"{theirs} was handed an array of Cubed, expected one of Dask or NumPy: {instead}hand it"
+        " x.compute(), which is in memory"
+    )
+
+
+def _callers(frame: FrameType | None) -> Iterator[FrameType]:
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def _ours(home: str, name: str) -> str | None:
+    """The function of this package that has the name, if there is one."""
+    found: Any = sys.modules["cubed"]
+    for part in filter(None, (home, name)):
+        found = getattr(found, part, None)
+    return None if found is None else ".".join(filter(None, ("cubed", home, name)))
