@@ -530,3 +530,68 @@ def test_dask_without_its_arrays():
     # Ufuncs that Dask has under NumPy's names are NumPy's, and lazy.
     assert isinstance(dask.array.sin(x), cubed.Array)
     np.testing.assert_array_equal(cubed.from_array(dask.array.from_array(F, chunks=2)), F)
+
+
+# --- Weights of a regridding ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("axes", [1, 2, ((1, 2), (2, 3)), ((2,), (3,)), ([-1, 0], [3, 0]), (2, 3)])
+def test_products_with_sparse_weights(axes):
+    """As NumPy has them of dense weights, whichever axes are chunked, and lazily."""
+    rng = np.random.default_rng(5)
+    a = rng.random((3, 4, 5))
+    shapes = {1: (5, 3, 4, 5), 2: (4, 5, 3, 5)}
+    b = rng.random(shapes.get(axes if isinstance(axes, int) else None, (3, 2, 4, 5)))
+    b *= rng.random(b.shape) < 0.3
+    plain = np.tensordot(a, b, axes=axes)
+    with cubed.raise_if_computes():
+        x = cubed.from_array(a, chunks=(2, 3, 2))
+        got = np.tensordot(x, sparse.COO.from_numpy(b), axes=axes)
+    assert isinstance(got, cubed.Array) and got.shape == plain.shape
+    np.testing.assert_allclose(got.compute(), plain)
+    np.testing.assert_allclose(got.compute(executor="single-threaded"), plain)
+
+
+def test_a_regridding():
+    """The calls that xESMF makes with the weights and an array, where values are missing, too."""
+    rng = np.random.default_rng(6)
+    a = rng.random((5, 6, 8))
+    a[0, 2, 2] = np.nan
+    weights = sparse.COO.from_numpy(rng.random((12, 48)) * (rng.random((12, 48)) < 0.3))
+
+    def regrid(x):
+        missing = np.isnan(x)
+        filled = np.where(missing, 0.0, x).reshape(5, 48)
+        out = np.tensordot(filled, weights, axes=((-1,), (1,))).astype(x.dtype).reshape(5, 3, 4)
+        valid = np.tensordot((~missing).astype("d").reshape(5, 48), weights, axes=((-1,), (1,)))
+        valid = valid.reshape(5, 3, 4)
+        bad = valid < 0.5
+        valid[bad] = 1
+        return np.where(bad, np.nan, out / valid)
+
+    for chunks in ((2, 6, 8), (2, 3, 4)):
+        with cubed.raise_if_computes():
+            got = regrid(cubed.from_array(a, chunks=chunks))
+        np.testing.assert_allclose(got.compute(), regrid(a))
+
+
+def test_sparse_weights_are_in_the_projection():
+    weights = sparse.random((1000, 1000), density=0.1, random_state=1)
+    x = cubed.ones((4, 1000), chunks=(1, 1000), spec=cubed.Spec(allowed_mem="200MB"))
+    plan = np.tensordot(x, weights, axes=((1,), (1,))).plan()
+    assert plan.max_projected_mem - plan.reserved_mem > weights.data.nbytes + weights.coords.nbytes
+
+
+def test_what_sparse_weights_do_not_fit():
+    x, weights = lazy(), sparse.COO.from_numpy(F.T)
+    with pytest.raises(
+        ValueError, match=r"axes 2 of shapes \(2, 3\) and \(3, 2\), expected at least"
+    ):
+        np.tensordot(x, weights)
+    with pytest.raises(np.exceptions.AxisError, match="axis 5 is out of range"):
+        np.tensordot(x, weights, axes=((5,), (0,)))
+    with pytest.raises(ValueError, match="expected a number, or as many axes of each"):
+        np.tensordot(x, weights, axes=((0, 1), (0,)))
+    got = np.tensordot(x.astype("f4"), weights.astype("f4"), axes=1)
+    assert got.dtype == "f4"
+    np.testing.assert_allclose(got.compute(), F @ F.T)

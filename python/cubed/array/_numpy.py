@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from cubed.array import _above
+from cubed.array import _above, _sparse
 from cubed.array._array import Array
 from cubed.array._neighbours import ask_function, ask_ufunc, has_ufunc, is_foreign
 from cubed.array._operands import normalize_axes, to_numpy
@@ -423,6 +423,10 @@ def call_function(func: Callable[..., Any], types: Any, args: Any, kwargs: dict[
     With arrays of other libraries theirs is the result, or a TypeError.
     """
     if any(is_foreign(t) for t in types):
+        if func is np.tensordot:
+            result = _sparse.tensordot(*args, **kwargs)
+            if result is not NotImplemented:
+                return result
         return ask_function(func, types, args, kwargs)
     if func in WRITERS:
         target = _written(WRITERS[func], args, kwargs)

@@ -1,0 +1,87 @@
+"""Products of lazy arrays with sparse ones in memory, such as the weights of a regridding."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cubed.array import _above
+from cubed.array._array import Array
+from cubed.array._operands import normalize_axis
+from cubed.base._types import NDArray
+
+
+def is_sparse(value: Any) -> bool:
+    """Whether it is a COO array of the package sparse."""
+    cls = type(value)
+    return cls.__module__.partition(".")[0] == "sparse" and cls.__name__ == "COO"
+
+
+def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
+    """np.tensordot of a lazy array and a COO array; NotImplemented for others.
+
+    NumPy asks sparse itself if the COO array is the first one. Blocks are whole along the axes that
+    are summed. The elements of the sparse array are inputs of each task, so that its projection has
+    them.
+    """
+    if not isinstance(a, Array) or not is_sparse(b):
+        return NotImplemented
+    ours, theirs = _summed(axes, a.ndim, b.ndim)
+    extents = [a.shape[k] for k in ours]
+    if not extents or extents != [b.shape[k] for k in theirs]:
+        raise ValueError(
+            f"tensordot: axes {axes!r} of shapes {a.shape} and {b.shape}, expected at least one"
+            " pair of axes, with equal extents"
+        )
+    free = [k for k in range(b.ndim) if k not in theirs]
+    shape = tuple(b.shape[k] for k in free)
+    matrix = b.transpose((*theirs, *free)).reshape((math.prod(extents), math.prod(shape)))
+    summed = ",".join(f"i{k}" for k in range(len(extents)))
+    kept = ",".join(f"o{k}" for k in range(len(shape)))
+    return _above.apply_gufunc(
+        _Product(matrix.shape, len(extents), shape),
+        f"({summed}),(two,n),(n)->({kept})",
+        a,
+        matrix.coords,
+        matrix.data,
+        axes=[tuple(ours), (0, 1), (0,), tuple(range(-len(shape), 0))],
+        output_dtypes=np.result_type(a.dtype, b.dtype),
+        output_sizes={f"o{k}": extent for k, extent in enumerate(shape)},
+        allow_rechunk=True,
+        extra_projected_mem=None,
+        name="tensordot",
+    )
+
+
+def _summed(axes: Any, left: int, right: int) -> tuple[list[int], list[int]]:
+    """The axes of both arrays that are summed, as NumPy takes `axes`."""
+    if isinstance(axes, (int, np.integer)):
+        axes = (range(left - axes, left), range(axes))
+    pair = [[k] if isinstance(k, (int, np.integer)) else list(k) for k in axes]
+    if len(pair) != 2 or len(pair[0]) != len(pair[1]):
+        raise ValueError(f"tensordot: axes is {axes!r}, expected a number, or as many axes of each")
+    first, second = (
+        [normalize_axis(k, n) for k in ks] for ks, n in zip(pair, (left, right), strict=True)
+    )
+    return first, second
+
+
+@dataclass(frozen=True)
+class _Product:
+    """Blocks times a sparse matrix, whose elements are arguments."""
+
+    matrix: tuple[int, int]
+    summed: int
+    free: Sequence[int]
+
+    def __call__(self, block: NDArray, coords: NDArray, data: NDArray) -> NDArray:
+        from sparse import COO  # late: only tasks need it
+
+        weights = COO(coords, data, shape=self.matrix, has_duplicates=False, sorted=True)
+        loops = block.shape[: block.ndim - self.summed]
+        product = block.reshape(-1, self.matrix[0]) @ weights
+        return np.asarray(product).reshape(*loops, *self.free)
