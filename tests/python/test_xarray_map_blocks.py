@@ -194,3 +194,108 @@ def test_names_that_a_template_lacks(lazy):
     ):
         with pytest.raises(ValueError, match=message):
             xr.map_blocks(change, lazy, template=lazy).compute()
+
+
+# --- Coordinates beside Dask's --------------------------------------------------------------------
+
+
+def where_there_are_elements(change):
+    """Most functions that cannot be called with objects without elements return those unchanged."""
+    return lambda x: change(x) if x.size else x
+
+
+def reversed_area(x):
+    return x.assign_coords(area=("x", x.area.values[::-1]), lazy=("x", x.lazy.values[::-1]))
+
+
+CHANGES = {
+    "unchanged": lambda x: x * 1,
+    "sortby": lambda x: x.sortby("x", ascending=False),
+    "flip": lambda x: x.isel(x=slice(None, None, -1)),
+    "roll": where_there_are_elements(lambda x: x.roll(x=1, roll_coords=True)),
+    "roll of values": where_there_are_elements(lambda x: x.roll(x=1, roll_coords=False)),
+    "interp": where_there_are_elements(
+        lambda x: x.interp(time=x.time.values + np.timedelta64(1, "h"))
+    ),
+    "new labels": lambda x: x.assign_coords(x=x.x + 1),
+    "new dimension": lambda x: x.expand_dims(k=[1, 2]),
+    "other labels of it": lambda x: x.expand_dims(k=[1, 2] if x.size else [3, 4]),
+    "other coordinates": reversed_area,
+    "scalar": lambda x: x.assign_coords(height=x.height * 2),
+    "two dimensions": lambda x: x.assign_coords(product=x.product * 2),
+    "new coordinate": lambda x: x.assign_coords(new=x.area + x.lazy),
+    "without a coordinate": lambda x: x.drop_vars("area"),
+    "without labels": lambda x: x.drop_vars("x"),
+    "later": where_there_are_elements(reversed_area),
+}
+
+
+@pytest.mark.parametrize("templated", [False, True])
+@pytest.mark.parametrize("change", CHANGES)
+def test_coordinates_are_the_functions_or_refused(change, templated, eager, tmp_path):
+    """Values and errors are those that Dask has. One case differs: without a template, a coordinate
+    that is passed on for objects without elements, and changed in blocks, is refused."""
+    pytest.importorskip("dask")
+    found = {}
+    for manager in ("cubed", "dask"):
+        options = {"chunked_array_type": manager}
+        if manager == "cubed":
+            options["from_array_kwargs"] = {"spec": cubed.Spec(work_dir=tmp_path)}
+        coords = {
+            "area": eager.area,
+            "lazy": ("x", eager.area.variable.chunk(x=3, **options).data + 1),
+            "product": (("time", "x"), np.arange(140.0).reshape(20, 7)),
+        }
+        with xr.set_options(chunk_manager=manager):
+            lazy = eager.a.drop_vars("area").chunk(CHUNKS, **options).assign_coords(coords)
+            try:
+                result = xr.map_blocks(CHANGES[change], lazy, template=lazy if templated else None)
+                found[manager] = result.compute()
+            except ValueError as e:
+                found[manager] = e
+    ours, theirs = found["cubed"], found["dask"]
+    if change == "later" and not templated:
+        assert "coordinate 'area' of the result" in str(ours) and "give a template" in str(ours)
+    elif isinstance(theirs, Exception):
+        assert isinstance(ours, ValueError)
+        assert "of the result is" in str(ours) or "coordinate variables" in str(ours)
+    else:
+        xr.testing.assert_identical(ours, theirs)
+
+
+def test_labels_that_disagree_name_both(lazy):
+    wrong = (
+        r"coordinate 'x' of the result is \[(20 10  0|50 40 30)\], expected \[( 0 10 20|30 40 50)\]"
+    )
+    with pytest.raises(ValueError, match=wrong):
+        lazy.a.map_blocks(lambda x: x.isel(x=slice(None, None, -1))).compute()
+    with pytest.raises(ValueError, match="as in the template: return it as it came, or give"):
+        lazy.a.map_blocks(lambda x: x.assign_coords(x=x.x + 1), template=lazy.a).compute()
+    template = lazy.a.assign_coords(x=lazy.x + 1)
+    out = lazy.a.map_blocks(lambda x: x.assign_coords(x=x.x + 1), template=template).compute()
+    assert out.x[0] == 1
+
+
+def test_coordinates_of_objects(lazy, eager):
+    """Dates of cftime are no type of the engine's: they stay in memory, and are compared."""
+    dates = xr.date_range("2000-01-01", periods=20, calendar="noleap", use_cftime=True)
+    lazy = lazy.a.assign_coords(date=("time", np.asarray(dates, object)))
+    out = lazy.map_blocks(lambda x: x * 2, template=lazy)
+    assert out.date.variable._in_memory
+    np.testing.assert_array_equal(out.compute().date, np.asarray(dates, object))
+    with pytest.raises(ValueError, match="coordinate 'date' of the result"):
+        lazy.map_blocks(
+            lambda x: x.assign_coords(date=x.date.roll(time=1)), template=lazy
+        ).compute()
+
+
+def test_shapes_that_disagree_name_the_dimension(lazy):
+    template = lazy.a.drop_vars(["x", "area"])
+    short = lazy.a.map_blocks(lambda x: x.isel(x=[0]).drop_vars(["x", "area"]), template=template)
+    with pytest.raises(ValueError, match="the result has length 1 along 'x', expected 3"):
+        short.compute()
+    less = lazy.a.map_blocks(lambda x: x.isel(x=0, drop=True), template=template)
+    with pytest.raises(ValueError, match=r"has dimensions \('time',\), expected \('time', 'x'\)"):
+        less.compute()
+    with pytest.raises(TypeError, match="the result is a int, expected a DataArray"):
+        lazy.a.map_blocks(lambda x: 1, template=template).compute()

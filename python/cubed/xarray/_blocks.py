@@ -27,11 +27,14 @@ from cubed.blocks._blockwise import (
 
 #: In the keywords of a function that has no such parameter: bytes that a call allocates.
 _EXTRA = "extra_projected_mem"
-#: By the identity of an array the array, so that it is not another one's, and a variable that it
-#: stands for: where a result has it, the function has passed that through.
-_Passed = dict[int, tuple[Any, Variable]]
+#: A variable of an argument: the number among the objects of Xarray, and the name.
+_Source = tuple[int, Hashable]
+#: By the identity of an array without elements: the array, so that its identity stays its own, and
+#: the variable that it stands for. If a result has the array, the function passes the variable on.
+_Passed = dict[int, tuple[Any, _Source]]
 #: What the variable of a DataArray is called in a data set.
 _DATA = "<this-array>"
+_OBJECTS = (DataArray, Dataset)
 
 
 def map_blocks(
@@ -68,22 +71,34 @@ def map_blocks(
         )
     result, inputs = _data_set(template), [_data_set(a) for a in objects]
     coords = {n: result.variables[n] for n in result.coords}
-    computed = list(result.data_vars)
     if inferred:
-        computed += _take_coordinates(result, inputs, coords, passed)
+        sources = _take_coordinates(result, inputs, coords, passed)
+    else:
+        sources = {n: None for n, v in coords.items() if n in result.xindexes or _stays(v)}
+    computed = [n for n in (*result.data_vars, *coords) if n not in sources]
     plans = [_Variable(title, n, result.variables[n], found, inputs, inferred) for n in computed]
-    kept = {d for p in plans for d in p.dims}
+    extents = {d: sizes(c) for p in plans for d, c in zip(p.dims, p.cuts, strict=True)}
     for d, cut in found.items():
-        if d not in kept and count(cut) > 1:
+        if d not in extents and count(cut) > 1:
             raise ValueError(
                 f"{title}: the result has no dimension {d!r}, which is in {count(cut)} chunks:"
                 f" chunk({d}=-1) first"
             )
+    kept = {n: coords[n] for n in sources if not isinstance(coords[n]._data, Array)}
+    expected = _Expected(
+        frozenset(result.data_vars),
+        frozenset(result.coords),
+        {p.name: p.dims for p in plans},
+        extents,
+        Dataset(coords=kept),
+        tuple((n, s) for n, s in sources.items() if s is not None and n not in kept),
+        "arguments" if inferred else "template",
+    )
 
     made: dict[Hashable, Variable] = {}
     spec = common_spec(*(v._data for a in objects for v in _lazy_variables(a).values()))
-    for dims in {frozenset(p.indices) for p in plans}:
-        mine = [p for p in plans if frozenset(p.indices) == dims]
+    for dims in dict.fromkeys(frozenset(p.indices) - {None} for p in plans):
+        mine = [p for p in plans if frozenset(p.indices) - {None} == dims]
         # Blocks along other dimensions all give the same: the first one does.
         operands = [
             Operand(_first_blocks(v, found, dims)._x, v.dims)
@@ -99,7 +114,7 @@ def map_blocks(
             symbols,
             {d: sizes(c) for d, c in found.items()},
             tuple((p.name, p.dims) for p in mine),
-            (frozenset(result.data_vars), frozenset(result.coords)),
+            expected,
         )
         arrays = run_blocks(
             title, call, operands, unify(operands, title, True), outputs, extra, spec
@@ -149,9 +164,12 @@ def _cuts(title: str, objects: Sequence[Any]) -> dict[Hashable, Cut]:
 
 
 def _first_blocks(v: Variable, found: dict[Hashable, Cut], dims: frozenset[Any]) -> Array:
-    key = tuple(slice(None) if d in dims else slice(sizes(found[d])[0]) for d in v.dims)
     data: Any = v._data
-    return data[key]
+    several = [d not in dims and count(found[d]) > 1 for d in v.dims]
+    if not any(several):
+        return data
+    first = (sizes(found[d])[0] if cut else None for d, cut in zip(v.dims, several, strict=True))
+    return data[tuple(map(slice, first))]
 
 
 # --- What it gives --------------------------------------------------------------------------------
@@ -163,12 +181,11 @@ def _inferred(
     """What the function gives for objects without elements, and what stands for the variables of
     the arguments there."""
     empty = [_without_elements(a) for a in given]
-    passed = {}
-    for a, e in zip(given, empty, strict=True):
-        if isinstance(a, (DataArray, Dataset)):
-            there = _data_set(e).variables
-            for n, v in _data_set(a).variables.items():
-                passed[id(there[n]._data)] = (there[n]._data, v)
+    passed: _Passed = {}
+    objects = [e for e in empty if isinstance(e, (DataArray, Dataset))]
+    for i, e in enumerate(objects):
+        for n, v in _data_set(e).variables.items():
+            passed[id(v._data)] = (v._data, (i, n))
     try:
         return func(*empty, **kwargs), passed
     except Exception as e:
@@ -195,20 +212,33 @@ def _take_coordinates(
     inputs: Sequence[Dataset],
     coords: dict[Hashable, Variable],
     passed: _Passed,
-) -> list[Hashable]:
-    """Indices, and what is passed through, are those of the inputs. Names of coordinates to be made
-    block by block."""
-    computed = []
+) -> dict[Hashable, _Source | None]:
+    """Replaces indexes, and variables that are passed through, by those of the arguments.
+
+    Returns the coordinates that are not made block by block, with the variable of an argument that
+    each comes from. The function's blocks are compared with them.
+    """
+    sources: dict[Hashable, _Source | None] = {}
     for n, v in coords.items():
-        same = [ds.variables[n] for ds in inputs if n in ds.coords and ds[n].dims == v.dims]
         source = passed.get(id(v._data), (None, None))[1]
-        if source is None and same and n in result.xindexes:
-            source = same[0]
-        if source is not None and source.dims == v.dims:
-            coords[n] = source._replace(attrs=v.attrs)
-        elif n not in result.xindexes and any(d in ds.dims for ds in inputs for d in v.dims):
-            computed.append(n)
-    return computed
+        if source is None and n in result.xindexes:
+            same = (i for i, ds in enumerate(inputs) if n in ds.coords and ds[n].dims == v.dims)
+            source = next(((i, n) for i in same), None)
+        if source is not None:
+            variable = inputs[source[0]].variables[source[1]]
+            if variable.dims == v.dims:
+                coords[n] = variable._replace(attrs=v.attrs)
+                sources[n] = source
+                continue
+        elsewhere = not any(d in ds.dims for ds in inputs for d in v.dims)
+        if n in result.xindexes or (_stays(v) and elsewhere):
+            sources[n] = None
+    return sources
+
+
+def _stays(v: Variable) -> bool:
+    """Whether a template's coordinate is not made by the function: the engine lacks its type."""
+    return v.dtype.kind in "OTV"
 
 
 class _Variable:
@@ -239,7 +269,8 @@ class _Variable:
                     f" {blocks} as in the arguments"
                 )
             self.cuts.append(cut)
-        self.indices = tuple(d if d in found else None for d in v.dims)
+        # One chunk is whole in every block: then a call has fewer dimensions to be grouped by.
+        self.indices = tuple(d if d in found and count(found[d]) > 1 else None for d in v.dims)
 
 
 # --- Calls ----------------------------------------------------------------------------------------
@@ -288,23 +319,64 @@ class _Call:
     symbols: tuple[Hashable, ...]
     extents: dict[Hashable, tuple[int, ...]]
     outputs: tuple[tuple[Hashable, tuple[Hashable, ...]], ...]
-    names: tuple[frozenset[Hashable], frozenset[Hashable]]
+    expected: _Expected
 
     def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
         number = dict(zip(self.symbols, index, strict=False))
-        slices = {}
-        for d, extents in self.extents.items():
-            start = sum(extents[: number.get(d, 0)])
-            slices[d] = slice(start, start + extents[number.get(d, 0)])
+        slices = {d: _part(extents, number.get(d, 0)) for d, extents in self.extents.items()}
         rest = iter(blocks)
-        out = _data_set(self.func(*(a.filled(rest, slices) for a in self.args), **self.kwargs))
-        self._check(out)
-        return [out.variables[n].transpose(*dims).values for n, dims in self.outputs]
+        args = [a.filled(rest, slices) for a in self.args]
+        out = self.func(*args, **self.kwargs)
+        if not isinstance(out, (DataArray, Dataset)):
+            name = type(out).__name__
+            raise TypeError(f"the result is a {name}, expected a DataArray or Dataset")
+        ds = _data_set(out)
+        self.expected.check(ds, [_data_set(a) for a in args if isinstance(a, _OBJECTS)], number)
+        # `.data`, because `.values` drops the mask of a masked array, which is refused later.
+        return [ds.variables[n].transpose(*dims).data for n, dims in self.outputs]
 
-    def _check(self, out: Dataset) -> None:
-        """That the result has the names that were expected."""
+
+@dataclass(frozen=True)
+class _Expected:
+    """The names, extents and coordinates that the function has to return for each block."""
+
+    data: frozenset[Hashable]
+    coords: frozenset[Hashable]
+    dims: dict[Hashable, tuple[Hashable, ...]]  # of the variables that are made block by block
+    extents: dict[Hashable, tuple[int, ...]]  # of the blocks along these dimensions
+    labels: Dataset  # coordinates of the whole result that are in memory
+    passed: tuple[tuple[Hashable, _Source], ...]  # lazy coordinates that come from an argument
+    origin: str  # of the coordinates, for messages
+
+    def check(self, out: Dataset, objects: Sequence[Dataset], number: dict[Hashable, int]) -> None:
+        """ValueError unless a block of the result fits."""
+        self._check_names(out)
+        for n, dims in self.dims.items():
+            got = out.variables[n]
+            what = "the result" if n == _DATA else f"{n!r} of the result"
+            if set(got.dims) != set(dims):
+                raise ValueError(f"{what} has dimensions {got.dims}, expected {dims}")
+            for d in dims:
+                length = self.extents[d][number.get(d, 0)]
+                if got.sizes[d] != length:
+                    raise ValueError(
+                        f"{what} has length {got.sizes[d]} along {d!r}, expected {length}"
+                    )
+        parts = {
+            d: _part(extents, number.get(d, 0))
+            for d, extents in self.extents.items()
+            if d in self.labels.dims
+        }
+        for n, want in self.labels.isel(parts).variables.items():
+            self._check_coordinate(n, out.variables[n], want)
+        for n, (i, name) in self.passed:
+            self._check_coordinate(n, out.variables[n], objects[i].variables[name])
+
+    def _check_names(self, out: Dataset) -> None:
         got = (frozenset(out.data_vars), frozenset(out.coords))
-        for what, mine, expected in zip(("data", "coordinate"), got, self.names, strict=True):
+        for what, mine, expected in zip(
+            ("data", "coordinate"), got, (self.data, self.coords), strict=True
+        ):
             if mine - expected:
                 raise ValueError(
                     f"the result has unexpected {what} variables {set(mine - expected)}"
@@ -314,3 +386,21 @@ class _Call:
                     f"the result has no {what} variables {set(expected - mine)}, expected by the"
                     " template"
                 )
+
+    def _check_coordinate(self, name: Hashable, got: Variable, want: Variable) -> None:
+        if not want.equals(got):  # type: ignore[no-untyped-call]
+            raise ValueError(
+                f"coordinate {name!r} of the result is {_short(got)}, expected {_short(want)} as in"
+                f" the {self.origin}: return it as it came, or give a template whose coordinates"
+                " are those of the result"
+            )
+
+
+def _part(extents: tuple[int, ...], number: int) -> slice:
+    """Where the block of that number is along its dimension."""
+    start = sum(extents[:number])
+    return slice(start, start + extents[number])
+
+
+def _short(v: Variable) -> str:
+    return np.array2string(np.asarray(v.values), threshold=6, edgeitems=2)
