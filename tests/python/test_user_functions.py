@@ -11,6 +11,7 @@ import cubed.core.ops as ops
 import numpy as np
 import pytest
 from conftest import BIN
+from cubed.blocks._tree import scan
 from cubed.planning._compute import Plan
 from cubed.runtime.executors.local import ThreadsExecutor
 
@@ -223,6 +224,87 @@ def test_wrong_functions(function, kind, message):
     with pytest.raises(kind, match=message) as caught:
         cubed.map_blocks(function, x, dtype=float).compute()
     assert "block (" in caught.value.__notes__[0]
+
+
+# --- Masked arrays --------------------------------------------------------------------------------
+
+
+def masked(block):
+    return np.ma.masked_greater(block, 1)
+
+
+def masked_total(block, axis=None, keepdims=False, **_):
+    return np.ma.masked_greater(block, 1).sum(axis=axis, keepdims=keepdims)
+
+
+def returning_masks(x):
+    """Ways by which a user-defined function returns a masked array, also nested in others."""
+    return {
+        "map_blocks": lambda: cubed.map_blocks(masked, x, dtype=float),
+        "list": lambda: cubed.map_blocks(lambda b: list(masked(b)), x[0], dtype=float),
+        "one element": lambda: cubed.map_blocks(
+            lambda b: np.ma.masked, x, dtype=float, drop_axis=[0, 1]
+        ),
+        "trimmed": lambda: cubed.map_overlap(masked, x, dtype=float, depth=1, trim=True),
+        "blockwise": lambda: cubed.blockwise(masked, "ij", x, "ij", dtype=float),
+        "elemwise": lambda: ops.elemwise(masked, x, dtype=float),
+        "gufunc": lambda: cubed.apply_gufunc(masked, "(i)->(i)", x, output_dtypes=float),
+        "several": lambda: cubed.apply_gufunc(
+            lambda b: (b, masked(b)), "()->(),()", x, output_dtypes=[float, float]
+        )[1],
+        "vectorized": lambda: cubed.apply_gufunc(
+            masked, "(i)->(i)", x, output_dtypes=float, vectorize=True
+        ),
+        "along": lambda: cubed.apply_along_axis(masked, 1, x, dtype=float, shape=(3,)),
+        "reduction": lambda: ops.reduction(x, masked_total, axis=1, dtype=float),
+        "dict": lambda: ops.reduction(
+            x,
+            lambda b, axis, keepdims: {"t": masked_total(b, axis, keepdims)},
+            lambda s, axis, keepdims: s,
+            lambda s: s["t"],
+            axis=1,
+            intermediate_dtype=[("t", float)],
+            dtype=float,
+        ),
+        "scan": lambda: scan(lambda b, axis: masked(np.cumsum(b, axis)), np.add, 0, x, 1, float),
+        "selection": lambda: ops.map_selection(
+            masked, lambda i: (slice(0, 4), slice(0, 3)), x, shape=(4, 3), dtype=float,
+            chunks=(4, 3),
+        ),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("how", returning_masks(None))
+def test_masked_results_are_refused(how):
+    """NumPy drops the mask where it makes a plain array of them: values behind it would appear."""
+    x = cubed.from_array(np.arange(12.0).reshape(4, 3), chunks=(2, 3))
+    with pytest.raises(TypeError, match=r"masked array, whose mask would be lost: .*filled"):
+        returning_masks(x)[how]().compute()
+
+
+def test_masked_results_are_refused_when_types_are_found():
+    x = cubed.from_array(np.arange(12.0).reshape(4, 3), chunks=(2, 3))
+    with pytest.raises(TypeError, match=r"map_blocks\(masked\): the function returns a masked"):
+        cubed.map_blocks(masked, x)
+    with pytest.raises(TypeError, match="masked array"):
+        cubed.apply_along_axis(masked, 1, x)
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_masked_regions_of_sources_are_refused(executor, spec):
+    class Source:
+        shape, dtype = (4,), np.dtype(float)
+
+        def __init__(self, limit):
+            self.limit = limit
+
+        def __getitem__(self, key):
+            return np.ma.masked_greater(np.arange(4.0)[key], self.limit)
+
+    got = cubed.from_array(Source(9), spec=spec).compute(executor=executor)
+    assert got.tolist() == [0, 1, 2, 3]
+    with pytest.raises(TypeError, match="the object gave a masked array, whose mask would be lost"):
+        cubed.from_array(Source(1), spec=spec).compute(executor=executor)
 
 
 kept = []

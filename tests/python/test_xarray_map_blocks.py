@@ -299,3 +299,21 @@ def test_shapes_that_disagree_name_the_dimension(lazy):
         less.compute()
     with pytest.raises(TypeError, match="the result is a int, expected a DataArray"):
         lazy.a.map_blocks(lambda x: 1, template=template).compute()
+
+
+def test_masked_results_are_refused(lazy):
+    """Xarray makes NaN of a mask when it takes an array; one that gets around that is refused."""
+
+    def put(x):
+        x = x.copy()
+        x.variable._data = np.ma.masked_greater(x.values, 0)
+        return x
+
+    filled = lazy.a.map_blocks(lambda x: x.copy(data=np.ma.masked_greater(x.values, 0)))
+    assert filled.isnull().any()
+    with pytest.raises(TypeError, match="masked array, whose mask would be lost"):
+        lazy.a.map_blocks(put, template=lazy.a).compute()
+    with pytest.raises(TypeError, match="masked array, whose mask would be lost"):
+        xr.apply_ufunc(
+            np.ma.masked_invalid, lazy.a, dask="parallelized", output_dtypes=[float]
+        ).compute()

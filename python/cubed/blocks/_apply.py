@@ -34,6 +34,7 @@ from cubed.blocks._blockwise import (
     unify,
 )
 from cubed.exceptions import PlanTooLargeError
+from cubed.runtime._call import to_array
 from cubed.spec import Spec
 
 #: Along an axis what is cut off a result in front and behind, and the axis's cut if there is
@@ -116,7 +117,7 @@ class _MapCall(Call):
         result = self.result(blocks, **more)
         if not self.trim:
             return (result,)
-        result = np.asarray(result)
+        result = to_array(result)
         key = []
         for axis, (before, after, cut) in enumerate(self.trim):
             if cut is not None:
@@ -303,7 +304,7 @@ def _map_cut(title: str, axis: int, entry: Any, cut: Cut, is_cut: bool) -> Cut:
 class _ElementCall(Call):
     def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
         shape = np.broadcast_shapes(*(b.shape for b in blocks))
-        return (np.broadcast_to(np.asarray(self.result(blocks)), shape),)
+        return (np.broadcast_to(to_array(self.result(blocks)), shape),)
 
 
 @on_blocks(returns="Lazy: nothing is computed.")
@@ -420,7 +421,7 @@ def apply_along_axis(
                 f" allowed_mem leaves {arr.spec.task_mem}"
             )
         line = np.ones(arr.shape[a], arr.dtype)
-        tried = np.asarray(func1d(line, *args, **kwargs))
+        tried = to_array(func1d(line, *args, **kwargs))
         dtype = tried.dtype if dtype is None else dtype
         shape = tried.shape if shape is None else shape
     indices = tuple(range(arr.ndim))

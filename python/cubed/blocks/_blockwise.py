@@ -18,7 +18,7 @@ from cubed.array._operands import common_spec, core_of
 from cubed.base._docs import documented
 from cubed.base._dtypes import dtype_of, name_of
 from cubed.base._types import NDArray
-from cubed.runtime._call import Runner, pack
+from cubed.runtime._call import Runner, pack, refuse_masked_result
 from cubed.spec import Spec
 
 #: Completes docstrings of what applies functions of users to blocks.
@@ -271,12 +271,16 @@ def infer_dtypes(title: str, call: Callable[[], Sequence[Any]]) -> list[np.dtype
     """Types of what a function returns for tiny blocks."""
     try:
         with np.errstate(all="ignore"):
-            return [np.asarray(r).dtype for r in call()]
+            results = call()
+            types = [np.asarray(r).dtype for r in results]
     except Exception as e:
         raise ValueError(
             f"{title}: its type cannot be found by trying it with blocks of one element:"
             f" {type(e).__name__}: {e}; give dtype"
         ) from e
+    for r in results:
+        refuse_masked_result(r, f"{title}: ")
+    return types
 
 
 # --- Index notation -------------------------------------------------------------------------------

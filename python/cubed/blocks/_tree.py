@@ -29,7 +29,7 @@ from cubed.blocks._blockwise import (
     tiny,
     title_of,
 )
-from cubed.runtime._call import Runner
+from cubed.runtime._call import Runner, to_array
 
 #: Partial results of one block: an array, or several by name.
 Fields = list[np.dtype[Any]]
@@ -359,7 +359,7 @@ class _ScanBlock:
     kwargs: dict[str, Any]
 
     def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
-        totals = np.asarray(self.function(blocks[0], axis=self.axis, **self.kwargs))
+        totals = to_array(self.function(blocks[0], axis=self.axis, **self.kwargs))
         return totals, np.take(totals, [-1], self.axis)
 
 
@@ -376,7 +376,8 @@ class _ScanCarry:
         carried = np.empty_like(totals)
         carried[0] = self.ident
         for i in range(1, len(totals)):
-            carried[i] = self.binop(carried[i - 1], totals[i - 1]) if i > 1 else totals[0]
+            before = self.binop(carried[i - 1], totals[i - 1]) if i > 1 else totals[0]
+            carried[i] = to_array(before)
         return (np.moveaxis(carried, 0, self.axis),)
 
 

@@ -36,7 +36,13 @@ class Reader:
         strides: tuple[int, ...],
     ) -> None:
         key = tuple(slice(o, o + n) for o, n in zip(offset, shape, strict=True))
-        values = np.asarray(self._array[key])
+        values = self._array[key]
+        if isinstance(values, np.ma.MaskedArray) and np.any(values.mask):
+            raise TypeError(
+                "the object gave a masked array, whose mask would be lost: give an object that"
+                " returns x.filled(value), or one for the values and one for the mask"
+            )
+        values = np.asarray(values)
         if values.shape != shape:
             raise ValueError(f"the object gave shape {values.shape}, expected {shape}")
         if not np.can_cast(values.dtype, self._dtype, "same_kind"):

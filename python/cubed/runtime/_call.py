@@ -104,13 +104,35 @@ def _view(
     return flat.reshape(shape)
 
 
+def to_array(result: Any) -> NDArray:
+    """The array that a user-defined function returned; TypeError if it is masked."""
+    refuse_masked_result(result)
+    return np.asarray(result)
+
+
+def refuse_masked_result(result: Any, where: str = "") -> None:
+    """TypeError for a masked array, or a list with one: NumPy would drop its mask."""
+    if _is_masked(result):
+        raise TypeError(
+            f"{where}the function returns a masked array, whose mask would be lost: return"
+            " x.filled(value), such as x.filled(np.nan), or two outputs, x.data and"
+            " np.ma.getmaskarray(x)"
+        )
+
+
+def _is_masked(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(map(_is_masked, value))
+    return isinstance(value, np.ma.MaskedArray)
+
+
 def _store(
     result: Any, number: int, output: tuple[memoryview | None, str, tuple[int, ...]]
 ) -> None:
     """Checks what a function returned, and copies it to where it belongs."""
     memory, name, shape = output
     dtype = _dtype(name)
-    value = np.asarray(result)
+    value = to_array(result)
     if value.shape != shape:
         raise ValueError(f"output {number} has shape {value.shape}, expected {shape}")
     # Numbers are rounded to the declared width; units of times and lengths of texts are not.
