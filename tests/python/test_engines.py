@@ -761,11 +761,21 @@ def test_what_a_function_raises_is_raised(spec, tmp_path):
 
     def function(a, block_id=None):
         if block_id == (2, 1):
-            raise LookupError("block 2, 1 is odd")
+            try:
+                a.nope  # noqa: B018
+            except AttributeError as e:
+                raise LookupError("block 2, 1 is odd") from e
         return a
 
-    with pytest.raises(LookupError, match="block 2, 1 is odd"):
+    with pytest.raises(LookupError, match="block 2, 1 is odd") as caught:
         cubed.map_blocks(function, x, dtype="f8").compute()
+    assert type(caught.value.__cause__) is AttributeError
+    notes = "\n".join(caught.value.__notes__)
+    assert (
+        f'File "{__file__}"' in notes and 'raise LookupError("block 2, 1 is odd") from e' in notes
+    )
+    with pytest.raises(AttributeError, match="'numpy.ndarray' object has no attribute 'nope'"):
+        cubed.map_blocks(lambda a: a.nope, x, dtype="f8").compute()
     assert not left(tmp_path)
 
 

@@ -1,12 +1,14 @@
 """What functions and sources raise in tasks is what computing raises."""
 
 import copyreg
+import linecache
 import pickle
 import subprocess
 import sys
 import textwrap
 import threading
 import traceback
+import types
 
 import cubed
 import numpy as np
@@ -190,17 +192,168 @@ def test_what_cannot_be_pickled(executor, make):
         assert type(e).__name__ == "Local"
 
 
+# --- Exceptions that hold a block -----------------------------------------------------------------
+
+
+def held_in_an_attribute(block):
+    error = Coded(1, 2)
+    error.block = block
+    raise error
+
+
+def held_in_the_arguments(block):
+    raise Coded("odd", block[1:])
+
+
+def held_in_a_list(block):
+    error = Coded(1, 2)
+    error.block = [block]
+    raise error
+
+
+def held_by_the_cause(block):
+    try:
+        raise KeyError(block)
+    except KeyError as e:
+        raise Coded(1, 2) from e
+
+
+def missing_attribute(block):
+    return block.nope
+
+
+def missing_attribute_of_a_view(block):
+    return block.reshape(2, -1).T.nope
+
+
+def missing_attribute_of_a_holder(block):
+    return Coded(block, block).nope
+
+
+@pytest.fixture
+def spec(tmp_path):
+    return cubed.Spec(work_dir=tmp_path, allowed_mem="300MB", reserved_mem="100MB")
+
+
 @pytest.mark.parametrize("executor", EXECUTORS)
-def test_exceptions_that_hold_a_block(executor, tmp_path):
-    """Its memory is the engine's: there is only what it says."""
+@pytest.mark.parametrize(
+    "function",
+    [held_in_an_attribute, held_in_the_arguments, held_in_a_list, held_by_the_cause],
+)
+def test_exceptions_that_hold_a_block(function, executor, spec):
+    """Its memory is the engine's: the exception has a copy."""
+    e = raised(of_function(function, spec), executor)
+    assert type(e) is Coded
+    if function is held_in_the_arguments:
+        np.testing.assert_array_equal(e.where, np.ones(3))
+    elif function is held_by_the_cause:
+        np.testing.assert_array_equal(e.__cause__.args[0], np.ones(4))
+    else:
+        np.testing.assert_array_equal(np.ravel(e.block), np.ones(4))
+    notes = "\n".join(e.__notes__)
+    assert f"map_blocks({function.__name__}), block (0,)" in notes and "keeps a view" not in notes
+    shown = "".join(traceback.format_exception(e))
+    assert "raise " in shown and f"in {function.__name__}" in shown
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+@pytest.mark.parametrize(
+    "function",
+    [missing_attribute, missing_attribute_of_a_view, missing_attribute_of_a_holder],
+)
+def test_missing_attributes_of_blocks(function, executor, spec):
+    """An AttributeError holds the object that lacks the attribute."""
+    e = raised(of_function(function, spec), executor)
+    assert type(e) is AttributeError and "object has no attribute 'nope'" in str(e)
+    shown = "".join(traceback.format_exception(e))
+    assert f"in {function.__name__}" in shown and ".nope" in shown and __file__ in shown
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_large_blocks_become_text(executor, spec):
+    x = cubed.map_blocks(held_in_an_attribute, cubed.ones(100_000, spec=spec), dtype=float)
+    e = raised(x, executor)
+    assert type(e) is Coded and e.block.startswith("array([1., 1., 1.,")
+
+
+kept = []
+
+
+def keeps_and_raises(block):
+    kept.append(block)
+    raise KeyError("wind")
+
+
+def test_functions_that_keep_a_block_and_raise():
+    """What they raise arrives; a note says that they keep the block, too."""
+    e = raised(of_function(keeps_and_raises, None), "single-threaded")
+    kept.clear()
+    assert type(e) is KeyError and e.args == ("wind",)
+    assert any("keeps a view of a block after its return" in n for n in e.__notes__)
+
+
+# --- Lines of source ------------------------------------------------------------------------------
+
+
+def fails_for_a_reason(block):
+    try:
+        {}["wind"]
+    except KeyError as e:
+        raise ValueError("no data") from e
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+@pytest.mark.parametrize("how", ["as it is", "without file names"])
+def test_tracebacks_have_file_line_and_source(how, executor, spec, monkeypatch):
+    """cloudpickle 3.1.3 and later leaves out the file of code that it pickles."""
+    import cloudpickle
+
+    if how == "without file names":
+        reduce = cloudpickle.CloudPickler.dispatch_table[types.CodeType]
+
+        def anonymous(code):
+            make, args = reduce(code)
+            assert code.co_filename in args
+            return make, tuple("<dynamic-code>" if a == code.co_filename else a for a in args)
+
+        table = cloudpickle.CloudPickler.dispatch_table
+        monkeypatch.setitem(table.maps[0], types.CodeType, anonymous)
 
     def function(block):
-        error = Coded(1, 2)
-        error.block = block
-        raise error
+        def inner():
+            return fails_for_a_reason(block)
 
-    e = raised(of_function(function, cubed.Spec(work_dir=tmp_path)), executor)
-    assert type(e) is ValueError and "copy it: an exception has it, Coded: error 1" in str(e)
+        return inner()
+
+    copy = types.FunctionType(function.__code__, globals(), closure=function.__closure__)
+    copy.__module__ = "__main__"  # as functions of programs, which are pickled by value
+    e = raised(of_function(copy, spec), executor)
+    shown = "".join(traceback.format_exception(e))
+    first = function.__code__.co_firstlineno
+    assert f'File "{__file__}", line {first + 2}, in inner' in shown
+    assert "return fails_for_a_reason(block)" in shown
+    assert '{}["wind"]' in shown and 'raise ValueError("no data") from e' in shown
+    assert type(e.__cause__) is KeyError
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_tracebacks_of_notebooks_have_their_lines(executor, spec):
+    """A worker process does not have the cells of a notebook, the program that began it does."""
+    cell = "def function(block):\n    return block / missing_value\n"
+    linecache.cache["<cell 7>"] = (len(cell), None, cell.splitlines(True), "<cell 7>")
+    scope = {"__name__": "__main__"}
+    exec(compile(cell, "<cell 7>", "exec"), scope)
+    e = raised(of_function(scope["function"], spec), executor)
+    del linecache.cache["<cell 7>"]
+    shown = "\n".join(e.__notes__) if executor == "processes" else "".join(found_lines(e))
+    assert type(e) is NameError and "missing_value" in str(e)
+    assert 'File "<cell 7>", line 2, in function' in shown
+    if executor == "processes":
+        assert "    return block / missing_value" in shown
+
+
+def found_lines(e):
+    return traceback.format_tb(e.__traceback__)
 
 
 def test_exceptions_of_one_process_are_not_kept():

@@ -203,7 +203,6 @@ def test_errors_say_where(executor, spec):
     notes = "\n".join(caught.value.__notes__)
     assert "map_blocks(fails), block (2, 1)" in notes
     if executor == "processes":
-        # From 3.1.3 on cloudpickle sends no file name, by which the line would be shown.
         assert f"line {fails.__code__.co_firstlineno + 2}, in fails" in notes
     else:
         assert caught.traceback[-1].name == "fails"

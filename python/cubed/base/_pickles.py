@@ -6,6 +6,7 @@ import io
 import pickle
 from collections.abc import Callable
 from functools import cache
+from types import CodeType
 from typing import Any
 
 
@@ -26,6 +27,11 @@ def _as_python(e: BaseException) -> Any:
     return e.__reduce_ex__(pickle.HIGHEST_PROTOCOL)
 
 
+def code_of(make: Callable[..., CodeType], args: tuple[Any, ...], filename: str) -> CodeType:
+    """Code of a file, by which tracebacks find its source."""
+    return make(*args).replace(co_filename=filename)
+
+
 @cache
 def _pickler() -> Any:
     # late: workers that only call functions never pickle any, and have little memory
@@ -39,6 +45,12 @@ def _pickler() -> Any:
         def reducer_override(self, obj: Any) -> Any:
             if isinstance(obj, BaseException):
                 return self._reduce(obj)
+            if isinstance(obj, CodeType):
+                # cloudpickle 3.1.3 leaves out the file, and with it a traceback's lines.
+                make, args = self.dispatch_table[CodeType](obj)[:2]
+                if obj.co_filename not in args:
+                    return code_of, (make, args, obj.co_filename)
+                return make, args
             return super().reducer_override(obj)
 
     return Pickler

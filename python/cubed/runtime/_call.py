@@ -22,7 +22,7 @@ import numpy as np
 from cubed.base._dtypes import dtype_of
 from cubed.base._pickles import dumps
 from cubed.base._types import NDArray
-from cubed.runtime._failures import drop, keep, text_of
+from cubed.runtime._failures import keep, let_blocks_go
 from cubed.runtime._tracebacks import are_gone
 
 #: What the engine reads of the parameters: extra memory, digest of the code, title.
@@ -163,26 +163,22 @@ def call_block(
     """Runs a function on one block; if it fails what the engine says: see _failures.keep()."""
     title = "a function of Python"
     alive: list[weakref.ref[Any]] = []
+    failure = None
     try:
         title, runner = _load(params)
         _run(runner, inputs, outputs, index, alive)
-        if are_gone(alive):
-            return None
-        return keep(ValueError(_KEPT), _where(title, index))
+        if not are_gone(alive):
+            failure = keep(ValueError(_KEPT), _where(title, index))
     except BaseException as e:
         failure = keep(e, _where(title, index))
-        if are_gone(alive):
-            return failure
-        # Who got the exception would see memory that is gone.
-        drop(failure[2])
-        text = f"{_KEPT}: an exception has it, {type(e).__name__}: {text_of(e)}"
-        return keep(ValueError(text), _where(title, index))
-    finally:
-        # Frames that a traceback leads to have them still.
-        for memory, *_ in (*inputs, *outputs):
-            if memory is not None:
-                with suppress(BufferError):
-                    memory.release()
+        # Beyond this line only the record of failures holds the exception.
+    if failure is not None and any(block() is not None for block in alive):
+        let_blocks_go(failure[2], lambda: are_gone(alive), _KEPT)
+    for memory, *_ in (*inputs, *outputs):  # frames of a traceback may still have them
+        if memory is not None:
+            with suppress(BufferError):
+                memory.release()
+    return failure
 
 
 def _run(

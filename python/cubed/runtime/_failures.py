@@ -6,13 +6,19 @@ The engine knows an exception by its number; its own error has a message for tho
 from __future__ import annotations
 
 import gc
+import linecache
 import pickle
+import re
 import threading
 import traceback
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import count
+from types import CodeType, FrameType, FunctionType, ModuleType, TracebackType
 from typing import Any
+
+import numpy as np
 
 from cubed.base._pickles import dumps
 
@@ -31,6 +37,8 @@ _lock = threading.Lock()
 
 #: The end of a traceback goes into the message of the engine, all that fits here into a note.
 _MOST_TEXT = 20_000
+#: Bytes of an array that an exception keeps as a copy; of a larger one it keeps the text.
+_MOST_COPIED = 65_536
 #: Exceptions behind an exception, beyond which nobody looks.
 _MOST_BEHIND = 100
 
@@ -143,6 +151,92 @@ def _forget_frames(e: BaseException) -> None:
         traceback.clear_frames(each.__traceback__)
 
 
+def _lines_alone(trace: TracebackType | None) -> TracebackType | None:
+    """The traceback with frames that show the same lines and hold nothing.
+
+    A cleared frame still refers to its caller and to its function, and an inner function to the
+    variables of the functions around it, among which may be a block.
+    """
+    lines = []
+    while trace is not None:
+        lines.append((trace.tb_frame.f_code, trace.tb_lineno))
+        trace = trace.tb_next
+    out = None
+    for code, number in reversed(lines):
+        out = TracebackType(out, _frame_like(code), -1, number)  # -1: no columns
+    return out
+
+
+def _frame_like(code: CodeType) -> FrameType:
+    """A frame of that file and function without variables: of a generator, so without a caller."""
+    own = _nothing.__code__.replace(
+        co_filename=code.co_filename,
+        co_name=code.co_name,
+        co_qualname=code.co_qualname,
+        co_firstlineno=code.co_firstlineno,
+    )
+    frame: FrameType = FunctionType(own, {})().gi_frame
+    return frame
+
+
+def _nothing() -> Iterator[None]:
+    yield
+
+
+def let_blocks_go(number: int, are_gone: Callable[[], bool], why: str) -> None:
+    """Has an exception hold no blocks, whose memory is the engine's, so that it can be raised.
+
+    Frames of inner functions hold blocks by their closures, and an AttributeError holds the object
+    without the attribute. Other classes keep blocks in their arguments or attributes: these become
+    copies, or strings if they are large. If blocks are in anything else, the exception becomes a
+    copy of itself. `are_gone` returns whether no block is held any more. If nothing helps,
+    something other than the exception holds them, and a note says `why`.
+    """
+    with _lock:
+        found = _kept.get(number)
+    if found is None:
+        return
+    for each in _behind(found[0]):
+        each.__traceback__ = _lines_alone(each.__traceback__)
+        _replace_blocks(each)
+    if are_gone():
+        return
+    copy = _copied(found[0])
+    with _lock:
+        if number in _kept:
+            _kept[number] = copy, found[1]
+    del found, each
+    if not are_gone():
+        _note(copy, why)
+
+
+def _replace_blocks(e: BaseException) -> None:
+    obj = getattr(e, "obj", None)
+    if isinstance(e, AttributeError) and not isinstance(obj, (type, ModuleType)):
+        e.obj = type(obj)  # what Python's suggestions of other names need
+    with suppress(Exception):  # classes may refuse
+        e.args = tuple(map(_without_block, e.args))
+    for name, value in getattr(e, "__dict__", {}).items():
+        e.__dict__[name] = _without_block(value)
+
+
+def _without_block(value: Any) -> Any:
+    if not isinstance(value, np.ndarray) or value.flags.owndata:
+        return value
+    return value.copy() if value.nbytes <= _MOST_COPIED else repr(value)
+
+
+def _copied(e: BaseException) -> BaseException:
+    """A copy by way of a pickle, which shares no memory, with the traceback of the original."""
+    try:
+        copy: BaseException = pickle.loads(_pickled(e))
+    except Exception:  # of code of theirs
+        copy = RuntimeError(f"{type(e).__name__}: {text_of(e)}")
+    for mine, theirs in zip(_behind(copy), _behind(e), strict=False):
+        mine.__traceback__ = theirs.__traceback__
+    return copy
+
+
 def let_go(memory: memoryview, number: int) -> bool:
     """Takes the engine's memory away; if somebody looks at it still, forgets the exception."""
     gc.collect()  # who does may be in a cycle
@@ -175,8 +269,22 @@ def load(data: bytes) -> int:
     """The number here of what dump() gave in another process."""
     what, trace, pickled = pickle.loads(data)
     e = pickle.loads(pickled)
-    _note(e, f"In a worker process:\n{trace}")
+    _note(e, f"In a worker process:\n{_with_source(trace)}")
     return _add(e, what)
+
+
+#: A frame in a traceback's text, and what follows it.
+_FRAME = re.compile(r'^(  File "(.*)", line (\d+), in .*\n)(?!    )', re.MULTILINE)
+
+
+def _with_source(trace: str) -> str:
+    """A traceback's text, with lines of source that a worker did not have, such as of notebooks."""
+
+    def shown(frame: re.Match[str]) -> str:
+        line = linecache.getline(frame[2], int(frame[3])).strip()
+        return f"{frame[1]}    {line}\n" if line else frame[1]
+
+    return _FRAME.sub(shown, trace + "\n").rstrip()
 
 
 def _pickled(value: Any) -> bytes:
