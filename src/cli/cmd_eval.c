@@ -12,6 +12,7 @@
 enum {
     KEY_IN = CLI_OWN_KEY,
     KEY_ALONG,
+    KEY_OVERLAP,
     KEY_OUT,
     KEY_DECODE,
     KEY_RAW,
@@ -29,6 +30,9 @@ enum {
 static const char in_text[] = "an array by its name, or a group whose arrays are names";
 static const char along_text[] =
     "dimension along which the files of an input 'era5-*.nc' are one (default time)";
+static const char overlap_text[] =
+    "of elements that several files have, those of the file that begins first or last count "
+    "(default error)";
 static const char raw_text[] =
     "compute with elements as they are stored, without scale_factor, add_offset, _FillValue, "
     "missing_value and _Unsigned (CF)";
@@ -37,6 +41,7 @@ static const char decode_text[] = "the opposite of --raw, and the default";
 static const cli_option own[] = {
     {"in", "[NAME=]STORE[::PATH]", in_text, KEY_IN},
     {"along", "DIM", along_text, KEY_ALONG},
+    {"overlap", "first|last|error", overlap_text, KEY_OVERLAP},
     {"raw", NULL, raw_text, KEY_RAW},
     {"decode", NULL, decode_text, KEY_DECODE},
     {"out", "STORE[::PATH]",
@@ -142,7 +147,8 @@ const cli_usage cmd_eval_usage = {
     .text =
         "Evaluates NumPy-like expressions over arrays of Zarr stores and of files (NetCDF, HDF5, "
         "ZIP); "
-        "'era5-*.nc' is several files as one. Statements are separated by ';': "
+        "'era5-*.nc' is several files as one, in the order of their coordinate. Statements are "
+        "separated by ';': "
         "each name that is assigned is a result, unless it starts with '_', and is assigned once. "
         "Every input is used. Operands are "
         "broadcast by position, as in NumPy; dimension names and attributes are kept where they "
@@ -161,6 +167,7 @@ const cli_usage cmd_eval_usage = {
 static const cli_option own_of_plot[] = {
     {"in", "[NAME=]STORE[::PATH]", in_text, KEY_IN},
     {"along", "DIM", along_text, KEY_ALONG},
+    {"overlap", "first|last|error", overlap_text, KEY_OVERLAP},
     {"raw", NULL, raw_text, KEY_RAW},
     {"decode", NULL, decode_text, KEY_DECODE},
     {"out", "FILE", "the picture, of the kind that its name says: .png, .svg or .pdf", KEY_OUT},
@@ -661,7 +668,7 @@ static int prepare(eval *e)
     int n;
     int code = cli_context(e->verb, &e->common, &e->ctx);
     if (code != EXIT_SUCCESS) return code;
-    e->in.ctx = e->ctx;
+    e->in.ctx = e->in.joined.ctx = e->ctx;
     if (expr_parse(e->text, &statements, &n, &err) != CUBED_OK) return cli_report(e->verb, &err);
     char *twice = expr_named_twice(statements, n);
     if (twice) {
@@ -691,12 +698,12 @@ static int prepare(eval *e)
         cli_free(unused);
         return code;
     }
-    if (e->in.along && !e->in.has_along)
+    if (e->in.joined.along && !e->in.joined.has_along)
         return cli_usage_error(
             e->verb,
             "--along is \"%s\": nothing that several files hold has a dimension of "
             "that name",
-            e->in.along);
+            e->in.joined.along);
     if (e->nitems == 0) return cli_usage_error(e->verb, "no result: every name starts with _");
     for (int i = 0; i < e->nitems && !e->out && !e->common.plan_only; i++) {
         char text[32];
@@ -719,7 +726,12 @@ static int evaluate(int argc, char **argv, const cli_usage *usage, cli_picture *
     while ((key = cli_next_option(argc, argv, usage, &e.common)) != -1) {
         switch (key) {
         case KEY_IN: wrong = inputs_add(&e.in, optarg); break;
-        case KEY_ALONG: e.in.along = optarg; break;
+        case KEY_ALONG: e.in.joined.along = optarg; break;
+        case KEY_OVERLAP:
+            if (!joined_parse_overlap(optarg, &e.in.joined.overlap))
+                return cli_usage_error(e.verb, "--overlap \"%s\": expected first, last or error",
+                                       optarg);
+            break;
         case KEY_OUT: e.out = optarg; break;
         case KEY_DECODE: decode = true; break;
         case KEY_RAW: e.in.raw = true; break;

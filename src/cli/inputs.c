@@ -1,7 +1,6 @@
 #include "inputs.h"
 
 #include <ctype.h>
-#include <glob.h>
 #include <string.h>
 
 #include "cli.h"
@@ -14,93 +13,13 @@ char *inputs_join(const char *url, const char *name)
     return cli_printf("%.*s::%.*s%s%s", (int)store, url, (int)n, path, n ? "/" : "", name);
 }
 
-/* --- Several files as one ----------------------------------------------------------------------------- */
-
-/* Whether the store's name has wildcards, and there is none of that very name. */
-static bool is_pattern(const char *url)
-{
-    size_t n, store;
-    (void)cubed_url_path(url, &n, &store);
-    return strcspn(url, "*?[") < store && !cli_is_there(url);
-}
-
-/* What it stands for, in order of the names; *n is 0 if there is nothing. */
-static char **expand(const char *url, int *n)
-{
-    size_t length, store;
-    glob_t found;
-    const char *path = cubed_url_path(url, &length, &store);
-    char *pattern = cli_printf("%.*s", (int)store, url), **urls = NULL;
-    *n = 0;
-    if (glob(pattern, 0, NULL, &found) == 0) {
-        urls = cli_alloc(found.gl_pathc * sizeof *urls);
-        for (; (size_t)*n < found.gl_pathc; (*n)++)
-            urls[*n] =
-                cli_printf("%s%s%.*s", found.gl_pathv[*n], length ? "::" : "", (int)length, path);
-        globfree(&found);
-    }
-    cli_free(pattern);
-    return urls;
-}
-
-static void free_urls(char **urls, int n)
-{
-    for (int i = 0; i < n; i++) cli_free(urls[i]);
-    cli_free(urls);
-}
-
 char *inputs_first(const char *url)
 {
     int n = 0;
-    char **urls = is_pattern(url) ? expand(url, &n) : NULL;
+    char **urls = joined_is_pattern(url) ? joined_expand(url, &n) : NULL;
     char *first = cli_strdup(n ? urls[0] : url);
-    free_urls(urls, n);
+    joined_free_urls(urls, n);
     return first;
-}
-
-/* Along "time", where nothing else is said and there is such a dimension, or the array is a coordinate, of which that
- * of the first file is taken; along the first axis where dimensions have no names. */
-static cubed_status choose_dim(inputs *in, const char *url, const char **dim, cubed_error *err)
-{
-    cubed_array *x;
-    cubed_status st = cubed_array_open(in->ctx, url, &x, err);
-    if (st != CUBED_OK) return st;
-    const int ndim = cubed_array_ndim(x);
-    const char *first = ndim > 0 ? cubed_array_dim_name(x, 0) : NULL;
-    const char *name =
-        strrchr(url, '/') > strrchr(url, ':') ? strrchr(url, '/') : strrchr(url, ':');
-    const bool coordinate = ndim == 1 && first && name && strcmp(first, name + 1) == 0;
-    *dim = in->along;
-    in->has_along = in->has_along || (in->along && cli_axis_named(x, in->along) >= 0);
-    if (!in->along && ndim > 0 && first) {
-        *dim = "time";
-        if (!coordinate && cli_axis_named(x, *dim) < 0)
-            st = cli_reject(err,
-                            "%s has no dimension \"time\" along which several files would be one: "
-                            "say which with --along",
-                            url);
-    }
-    if (!in->along && ndim == 0) *dim = "time";
-    cubed_array_unref(x);
-    return st;
-}
-
-static cubed_status open_all(inputs *in, const char *name, const char *url, cubed_array **out,
-                             cubed_error *err)
-{
-    size_t path, store;
-    int n;
-    const char *dim = NULL;
-    (void)cubed_url_path(url, &path, &store);
-    /* --in t='*.nc': the array of that name. */
-    char *whole = path ? cli_strdup(url) : inputs_join(url, name), **urls = expand(whole, &n);
-    cubed_status st = n ? choose_dim(in, urls[0], &dim, err)
-                        : cli_reject(err, "there is no file \"%.*s\"", (int)store, url);
-    if (st == CUBED_OK)
-        st = cubed_array_open_parts(in->ctx, (const char *const *)urls, n, dim, out, err);
-    free_urls(urls, n);
-    cli_free(whole);
-    return st;
 }
 
 /* --- Names -------------------------------------------------------------------------------------------- */
@@ -145,6 +64,7 @@ void inputs_free(inputs *in)
     }
     cli_free(in->open);
     cli_free(in->known);
+    joined_free(&in->joined);
 }
 
 const char *inputs_group(const inputs *in)
@@ -227,17 +147,27 @@ static bool is_characters(const cubed_array *x)
            cubed_array_shape(x)[ndim - 1] > 0 && cubed_array_dim_name(x, ndim - 1);
 }
 
-/* Opens an array. Strings of any length are read now. Characters are joined to texts, unless stored values are wanted. */
-static cubed_status open_array(inputs *in, const char *url, cubed_array **out, cubed_error *err)
+/* Opens an array, or the arrays of several files as one: without a PATH those called `name`. Strings of any length are read
+ * now. Characters are joined to texts, unless stored values are wanted. `describes`: the array is a coordinate, bounds or the
+ * like of others. */
+static cubed_status open_array(inputs *in, const char *name, const char *url, bool describes,
+                               cubed_array **out, cubed_error *err)
 {
     cubed_error why = CUBED_ERROR_INIT;
-    cubed_status st = cubed_array_open(in->ctx, url, out, err);
+    const bool several = joined_is_pattern(url);
+    size_t path, store;
+    (void)cubed_url_path(url, &path, &store);
+    char *whole = path || !several ? cli_strdup(url) : inputs_join(url, name);
+    cubed_status st = several ? joined_open(&in->joined, whole, !in->raw, describes, out, err)
+                              : cubed_array_open(in->ctx, url, out, err);
+    cli_free(whole);
     if (st == CUBED_OK && !in->raw && is_characters(*out)) {
         cubed_array *characters = *out;
         *out = NULL;
         st = cubed_cf_join_characters(characters, out, err);
         cubed_array_unref(characters);
     }
+    if (several) return st;
     if (st != CUBED_E_UNSUPPORTED) return near_place(in->ctx, url, st, err);
     const cubed_status read = cubed_array_open_texts(in->ctx, url, CLI_TEXT_BYTES, out, &why);
     if (read == CUBED_E_UNSUPPORTED) return st;
@@ -245,12 +175,11 @@ static cubed_status open_array(inputs *in, const char *url, cubed_array **out, c
     return read;
 }
 
-static cubed_status open_one(inputs *in, const char *name, const char *url, cubed_array **out,
-                             cubed_error *err)
+static cubed_status open_one(inputs *in, const char *name, const char *url, bool describes,
+                             cubed_array **out, cubed_error *err)
 {
     cubed_array *x;
-    cubed_status st =
-        is_pattern(url) ? open_all(in, name, url, &x, err) : open_array(in, url, &x, err);
+    cubed_status st = open_array(in, name, url, describes, &x, err);
     if (st != CUBED_OK) return st;
     in->open = cli_resize(in->open, (size_t)(in->nopen + 1) * sizeof *in->open);
     in->open[in->nopen].name = cli_strdup(name);
@@ -260,14 +189,14 @@ static cubed_status open_one(inputs *in, const char *name, const char *url, cube
 }
 
 /* The array that an input given without a name has under this one, or is itself (`is_array`); CUBED_E_NOT_FOUND. */
-static cubed_status open_unnamed(inputs *in, int i, bool is_array, const char *name,
+static cubed_status open_unnamed(inputs *in, int i, bool is_array, const char *name, bool describes,
                                  cubed_array **out, cubed_error *err)
 {
     const char *spec = in->spec[i].url;
     char *alias = is_array ? inputs_own_name(spec) : NULL;
     char *url = is_array ? cli_strdup(spec) : inputs_join(spec, name);
     cubed_status st = CUBED_E_NOT_FOUND;
-    if (!is_array || strcmp(alias, name) == 0) st = open_one(in, name, url, out, err);
+    if (!is_array || strcmp(alias, name) == 0) st = open_one(in, name, url, describes, out, err);
     cli_free(alias);
     cli_free(url);
     return st;
@@ -279,7 +208,8 @@ static cubed_status check_only(inputs *in, int i, bool is_array, const char *nam
     for (int k = i + 1; k < in->nspecs; k++) {
         cubed_array *other;
         cubed_error ignored = CUBED_ERROR_INIT;
-        if (in->spec[k].name || open_unnamed(in, k, is_array, name, &other, &ignored) != CUBED_OK)
+        if (in->spec[k].name ||
+            open_unnamed(in, k, is_array, name, false, &other, &ignored) != CUBED_OK)
             continue;
         cubed_array_unref(other);
         return cli_reject(err, "\"%s\" is in %s and in %s: say which with --in %s=STORE::PATH",
@@ -301,14 +231,14 @@ cubed_status inputs_lookup(void *ctx, const char *name, cubed_array **out, const
     for (int i = 0; i < in->nspecs; i++) {
         if (!in->spec[i].name || strcmp(in->spec[i].name, name) != 0) continue;
         in->spec[i].used = true;
-        return open_one(in, name, in->spec[i].url, out, err);
+        return open_one(in, name, in->spec[i].url, !known, out, err);
     }
     for (int i = 0; i < 2 * in->nspecs; i++) {
         const int k = i % in->nspecs;
         const bool is_array = i >= in->nspecs; /* groups first, then arrays */
         if (in->spec[k].name) continue;
         cubed_error why = CUBED_ERROR_INIT;
-        cubed_status st = open_unnamed(in, k, is_array, name, out, &why);
+        cubed_status st = open_unnamed(in, k, is_array, name, !known, out, &why);
         if (st == CUBED_E_NOT_FOUND) continue;
         in->spec[k].used = true;
         in->spec[k].is_group = in->spec[k].is_group || !is_array;
@@ -325,13 +255,13 @@ cubed_status inputs_lookup(void *ctx, const char *name, cubed_array **out, const
 
 /* --- Coordinates -------------------------------------------------------------------------------------- */
 
-/* STORE::PATH's group with another name in it; NULL if there is no PATH. The caller's. */
+/* STORE::PATH's group with another name in it; NULL if there is no PATH and the URL is no pattern. The caller's. */
 static char *beside(const char *url, const char *name)
 {
     size_t n, store;
     const char *path = cubed_url_path(url, &n, &store);
     while (n > 0 && path[n - 1] == '/') n--;
-    if (n == 0) return NULL;
+    if (n == 0) return joined_is_pattern(url) ? inputs_join(url, name) : NULL;
     while (n > 0 && path[n - 1] != '/') n--;
     return cli_printf("%.*s::%.*s%s", (int)store, url, (int)n, path, name);
 }
@@ -346,7 +276,7 @@ cubed_status inputs_coordinate(inputs *in, const char *name, cubed_array **out, 
     for (int i = 0; i < in->nspecs && !*out; i++) {
         char *url = in->spec[i].name ? beside(in->spec[i].url, name) : NULL;
         /* There need not be one. */
-        if (url && !is_pattern(url) && open_array(in, url, out, err) != CUBED_OK) *out = NULL;
+        if (url && open_array(in, name, url, true, out, err) != CUBED_OK) *out = NULL;
         cli_free(url);
     }
     return CUBED_OK;

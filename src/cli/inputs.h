@@ -3,13 +3,12 @@
 #ifndef CUBED_CLI_INPUTS_H
 #define CUBED_CLI_INPUTS_H
 
-#include "cubed/cubed.h"
+#include "joined.h"
 
 typedef struct inputs {
     cubed_context *ctx;
-    bool raw;          /* elements stay as they are stored: characters are not joined */
-    const char *along; /* the dimension along which several files are one; NULL: what is usual */
-    bool has_along;    /* an array of several files has it */
+    bool raw;             /* elements stay as they are stored: characters are not joined */
+    joined_inputs joined; /* several files as one */
     int nspecs;
     struct {
         char *name; /* NULL: a group */

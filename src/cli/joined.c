@@ -1,0 +1,540 @@
+#include "joined.h"
+
+#include <ctype.h>
+#include <glob.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "joined_order.h"
+
+/* --- Names -------------------------------------------------------------------------------------------- */
+
+bool joined_parse_overlap(const char *text, joined_overlap *out)
+{
+    static const char *const names[] = {"error", "first", "last"};
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(text, names[i]) != 0) continue;
+        *out = (joined_overlap)i;
+        return true;
+    }
+    return false;
+}
+
+bool joined_is_pattern(const char *url)
+{
+    size_t n, store;
+    (void)cubed_url_path(url, &n, &store);
+    return strcspn(url, "*?[") < store && !cli_is_there(url);
+}
+
+/* "h2" is in front of "h10": runs of digits are compared as numbers. */
+static int by_name(const void *left, const void *right)
+{
+    const char *const *names[2] = {left, right};
+    const char *a = *names[0], *b = *names[1];
+    while (*a && *b) {
+        if (isdigit((unsigned char)*a) && isdigit((unsigned char)*b)) {
+            const size_t za = strspn(a, "0"), zb = strspn(b, "0");
+            const size_t na = strspn(a + za, "0123456789"), nb = strspn(b + zb, "0123456789");
+            const int c = na == nb ? memcmp(a + za, b + zb, na) : na < nb ? -1 : 1;
+            if (c != 0) return c;
+            a += za + na;
+            b += zb + nb;
+        } else {
+            if (*a != *b) return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
+            a++;
+            b++;
+        }
+    }
+    if (*a || *b) return *a ? 1 : -1;
+    return strcmp(*names[0], *names[1]);
+}
+
+char **joined_expand(const char *url, int *n)
+{
+    size_t length, store;
+    glob_t found;
+    const char *path = cubed_url_path(url, &length, &store);
+    char *pattern = cli_printf("%.*s", (int)store, url), **urls = NULL;
+    *n = 0;
+    if (glob(pattern, GLOB_NOSORT, NULL, &found) == 0) {
+        qsort(found.gl_pathv, found.gl_pathc, sizeof *found.gl_pathv, by_name);
+        urls = cli_alloc(found.gl_pathc * sizeof *urls);
+        for (; (size_t)*n < found.gl_pathc; (*n)++)
+            urls[*n] =
+                cli_printf("%s%s%.*s", found.gl_pathv[*n], length ? "::" : "", (int)length, path);
+        globfree(&found);
+    }
+    cli_free(pattern);
+    return urls;
+}
+
+void joined_free_urls(char **urls, int n)
+{
+    for (int i = 0; i < n; i++) cli_free(urls[i]);
+    cli_free(urls);
+}
+
+/* STORE::GROUP of STORE::GROUP/NAME; *name is in `url`. The caller's. */
+static char *group_of(const char *url, const char **name)
+{
+    size_t n, store;
+    const char *path = cubed_url_path(url, &n, &store);
+    size_t cut = n;
+    while (cut > 0 && path[cut - 1] != '/') cut--;
+    *name = path + cut;
+    while (cut > 0 && path[cut - 1] == '/') cut--;
+    return cli_printf("%.*s%s%.*s", (int)store, url, cut ? "::" : "", (int)cut, path);
+}
+
+/* --- Parts -------------------------------------------------------------------------------------------- */
+
+/* The array of each file. */
+typedef struct parts {
+    int n;
+    char **url;
+    const char *name; /* of the array */
+    cubed_array **x;
+    json_t **attrs;
+} parts;
+
+static void free_parts(parts *p)
+{
+    for (int i = 0; i < p->n; i++) {
+        cubed_array_unref(p->x[i]);
+        json_decref(p->attrs[i]);
+    }
+    cli_free(p->x);
+    cli_free(p->attrs);
+    joined_free_urls(p->url, p->n);
+}
+
+static json_t *attrs_of(const cubed_array *x)
+{
+    json_t *attrs = json_loads(cubed_array_attrs(x), 0, NULL);
+    return attrs ? attrs : json_object();
+}
+
+static void set_part(parts *p, int i, cubed_array *x)
+{
+    cubed_array_unref(p->x[i]);
+    json_decref(p->attrs[i]);
+    p->x[i] = x;
+    p->attrs[i] = attrs_of(x);
+}
+
+/* Takes `urls` over. CUBED_E_NOT_FOUND if no file has the array. */
+static cubed_status open_parts(cubed_context *ctx, char **urls, int n, const char *name, parts *p,
+                               cubed_error *err)
+{
+    int have = -1, lack = -1;
+    cubed_status st = CUBED_OK;
+    *p = (parts){n, urls, name, cli_alloc((size_t)n * sizeof *p->x),
+                 cli_alloc((size_t)n * sizeof *p->attrs)};
+    for (int i = 0; i < n && st == CUBED_OK; i++) {
+        cubed_error own = CUBED_ERROR_INIT;
+        st = cubed_array_open(ctx, urls[i], &p->x[i], &own);
+        if (st == CUBED_OK) p->attrs[i] = attrs_of(p->x[i]);
+        if (st == CUBED_OK && have < 0) have = i;
+        if (st == CUBED_E_NOT_FOUND && lack < 0) lack = i;
+        if (st != CUBED_OK && (st != CUBED_E_NOT_FOUND || lack == i)) *err = own;
+        if (st == CUBED_E_NOT_FOUND) st = CUBED_OK;
+    }
+    if (st == CUBED_OK && have < 0) st = CUBED_E_NOT_FOUND;
+    if (st == CUBED_OK && lack >= 0) {
+        const char *ignored;
+        char *without = group_of(urls[lack], &ignored), *with = group_of(urls[have], &ignored);
+        st = cli_reject(err, "%s has no array \"%s\", which %s has", without, name, with);
+        cli_free(without);
+        cli_free(with);
+    }
+    if (st != CUBED_OK) free_parts(p);
+    return st;
+}
+
+static bool differs(const json_t *a, const json_t *b, const char *name)
+{
+    const json_t *x = json_object_get(a, name), *y = json_object_get(b, name);
+    return x != y && !json_equal(x, y);
+}
+
+/* Whether stored elements mean the same in all files. */
+static cubed_status compare_packing(const parts *p, bool *same, cubed_error *err)
+{
+    cubed_cf_packing *first;
+    cubed_status st = cubed_cf_packing_of(p->x[0], &first, err);
+    *same = true;
+    for (int i = 1; i < p->n && st == CUBED_OK && *same; i++) {
+        cubed_cf_packing *own;
+        st = cubed_cf_packing_of(p->x[i], &own, err);
+        if (st != CUBED_OK) break;
+        *same = cubed_array_dtype(p->x[i]) == cubed_array_dtype(p->x[0]) && !own == !first &&
+                (!own || cubed_cf_packing_equal(own, first));
+        cubed_cf_packing_free(own);
+    }
+    if (st == CUBED_OK) cubed_cf_packing_free(first);
+    return st;
+}
+
+static cubed_status decode_parts(parts *p, cubed_error *err)
+{
+    for (int i = 0; i < p->n; i++) {
+        cubed_array *x;
+        cubed_status st = cubed_cf_decode(p->x[i], &x, err);
+        if (st != CUBED_OK) return st;
+        set_part(p, i, x);
+    }
+    return CUBED_OK;
+}
+
+/* --- Times -------------------------------------------------------------------------------------------- */
+
+static cubed_status with_scalar(cubed_op op, cubed_array **x, bool real, double value,
+                                int64_t whole, cubed_error *err)
+{
+    cubed_scalar s = {.f64 = value};
+    cubed_array *scalar, *y;
+    if (!real) s.i64 = whole;
+    cubed_status st = cubed_array_full(cubed_array_context(*x), real ? CUBED_FLOAT64 : CUBED_INT64,
+                                       0, NULL, NULL, &s, &scalar, err);
+    if (st != CUBED_OK) return st;
+    cubed_array *args[2] = {*x, scalar};
+    st = cubed_elementwise(op, args, 2, &y, err);
+    cubed_array_unref(scalar);
+    if (st != CUBED_OK) return st;
+    cubed_array_unref(*x);
+    *x = y;
+    return CUBED_OK;
+}
+
+/* *y where the int64 element of x is "not a time", as Xarray stores it without a fill value: that, or NaN if y is `real`. */
+static cubed_status keep_missing(cubed_array *x, bool real, cubed_array **y, cubed_error *err)
+{
+    const cubed_scalar none = {.i64 = INT64_MIN}, nan = {.f64 = (double)NAN};
+    cubed_array *key = NULL, *missing = NULL, *hit = NULL, *out = NULL;
+    cubed_context *ctx = cubed_array_context(x);
+    cubed_status st = cubed_array_full(ctx, CUBED_INT64, 0, NULL, NULL, &none, &key, err);
+    if (st == CUBED_OK)
+        st = cubed_array_full(ctx, real ? CUBED_FLOAT64 : CUBED_INT64, 0, NULL, NULL,
+                              real ? &nan : &none, &missing, err);
+    cubed_array *compare[2] = {x, key};
+    if (st == CUBED_OK) st = cubed_elementwise(CUBED_OP_EQUAL, compare, 2, &hit, err);
+    cubed_array *choose[3] = {hit, missing, *y};
+    if (st == CUBED_OK) st = cubed_elementwise(CUBED_OP_WHERE, choose, 3, &out, err);
+    cubed_array_unref(key);
+    cubed_array_unref(missing);
+    cubed_array_unref(hit);
+    if (st != CUBED_OK) return st;
+    cubed_array_unref(*y);
+    *y = out;
+    return CUBED_OK;
+}
+
+/* Whether numbers in units of `from` are numbers * times + more in units of `to`, with whole numbers. */
+static bool is_exact(const cubed_time_axis *from, const cubed_time_axis *to, int64_t *times,
+                     int64_t *more)
+{
+    int64_t offset, unit, per;
+    if (__builtin_sub_overflow(from->base, to->base, &offset) ||
+        __builtin_mul_overflow(offset, to->divide, &offset) ||
+        __builtin_mul_overflow(from->unit, to->divide, &unit) ||
+        __builtin_mul_overflow(to->unit, from->divide, &per))
+        return false;
+    *times = unit / per;
+    *more = offset / to->unit;
+    return unit % per == 0 && offset % to->unit == 0;
+}
+
+/* Numbers of x, which count in units of `from`, in units of `to`: int64 if `real` is false, which needs an exact conversion. */
+static cubed_status convert(cubed_array *x, const cubed_time_axis *from, const cubed_time_axis *to,
+                            bool real, cubed_array **out, cubed_error *err)
+{
+    int64_t times, more, offset;
+    if (__builtin_sub_overflow(from->base, to->base, &offset))
+        return cli_reject(err, "units of time whose dates lie more than 290000 years apart");
+    cubed_status st = cubed_astype(x, real ? CUBED_FLOAT64 : CUBED_INT64, out, err);
+    if (st != CUBED_OK) return st;
+    if (is_exact(from, to, &times, &more)) {
+        if (times != 1) st = with_scalar(CUBED_OP_MULTIPLY, out, real, (double)times, times, err);
+        if (st == CUBED_OK && more != 0)
+            st = with_scalar(CUBED_OP_ADD, out, real, (double)more, more, err);
+    } else {
+        /* Microseconds first: they are exact up to 285 years. */
+        const double steps[5] = {(double)from->unit, from->divide, (double)offset, to->divide,
+                                 (double)to->unit};
+        static const cubed_op ops[5] = {CUBED_OP_MULTIPLY, CUBED_OP_DIVIDE, CUBED_OP_ADD,
+                                        CUBED_OP_MULTIPLY, CUBED_OP_DIVIDE};
+        for (int i = 0; i < 5 && st == CUBED_OK; i++) {
+            if (steps[i] != (ops[i] == CUBED_OP_ADD ? 0 : 1))
+                st = with_scalar(ops[i], out, true, steps[i], 0, err);
+        }
+    }
+    if (st == CUBED_OK && cubed_array_dtype(x) == CUBED_INT64) st = keep_missing(x, real, out, err);
+    if (st != CUBED_OK) cubed_array_unref(*out);
+    return st;
+}
+
+static bool is_whole(const cubed_array *x)
+{
+    const cubed_kind kind = cubed_dtype_kind(cubed_array_dtype(x));
+    return kind == CUBED_KIND_INT || kind == CUBED_KIND_UINT;
+}
+
+/* Converts times to the units of the first file; *converted says whether any part changed. */
+static cubed_status convert_times(parts *p, const joined_order *order, bool *converted,
+                                  cubed_error *err)
+{
+    cubed_time_axis *axis = cli_alloc((size_t)p->n * sizeof *axis);
+    cubed_status st = CUBED_OK;
+    bool all = true, same = true, real = false;
+    int64_t times, more;
+    *converted = false;
+    for (int i = 0; i < p->n && st == CUBED_OK; i++) {
+        bool is_time;
+        const joined_file *file = order && order->has_coordinate ? &order->file[i] : NULL;
+        st = joined_find_units(p->url[i], p->name, p->attrs[i], file, &is_time, &axis[i], err);
+        all = all && is_time;
+        same = same && is_time && axis[i].unit == axis[0].unit && axis[i].base == axis[0].base &&
+               axis[i].divide == axis[0].divide && !differs(p->attrs[0], p->attrs[i], "units") &&
+               !differs(p->attrs[0], p->attrs[i], "calendar");
+        if (st == CUBED_OK && all && axis[i].calendar != axis[0].calendar)
+            st = cli_reject(err, "%s: the calendar of \"%s\" is %s, expected %s as in %s",
+                            p->url[i], p->name, cubed_calendar_name(axis[i].calendar),
+                            cubed_calendar_name(axis[0].calendar), p->url[0]);
+    }
+    if (st != CUBED_OK || !all || same) goto out;
+    st = decode_parts(p, err);
+    for (int i = 0; i < p->n && st == CUBED_OK; i++)
+        real = real || !is_whole(p->x[i]) || !is_exact(&axis[i], &axis[0], &times, &more);
+    for (int i = 0; i < p->n && st == CUBED_OK; i++) {
+        cubed_array *x;
+        st = convert(p->x[i], &axis[i], &axis[0], real, &x, err);
+        if (st == CUBED_OK) {
+            cubed_array_unref(p->x[i]); /* the attributes stay: only the first file's count */
+            p->x[i] = x;
+        }
+    }
+    *converted = st == CUBED_OK;
+out:
+    cli_free(axis);
+    return st;
+}
+
+/* --- The whole ---------------------------------------------------------------------------------------- */
+
+/* Whether units say "since", and were converted therefore. */
+static bool are_times(const json_t *attrs)
+{
+    const char *units = json_string_value(json_object_get(attrs, "units"));
+    return units && cubed_time_units_since(units);
+}
+
+/* Of parts that were changed: everything but the extent along the axis agrees. */
+static cubed_status check_shapes(const parts *p, int axis, cubed_error *err)
+{
+    const int ndim = cubed_array_ndim(p->x[0]);
+    for (int i = 1; i < p->n; i++) {
+        const cubed_array *x = p->x[i];
+        if (cubed_array_ndim(x) != ndim)
+            return cli_reject(err, "%s: there are %d dimensions, expected %d as in %s", p->url[i],
+                              cubed_array_ndim(x), ndim, p->url[0]);
+        for (int d = 0; d < ndim; d++) {
+            const char *name = cubed_array_dim_name(x, d),
+                       *expected = cubed_array_dim_name(p->x[0], d);
+            const int64_t n = cubed_array_shape(x)[d], want = cubed_array_shape(p->x[0])[d];
+            if (strcmp(name ? name : "", expected ? expected : "") != 0)
+                return cli_reject(
+                    err, "%s: dimension %d is called \"%s\", expected \"%s\" as in %s", p->url[i],
+                    d, name ? name : "", expected ? expected : "", p->url[0]);
+            if (d != axis && n != want)
+                return cli_reject(err,
+                                  "%s: dimension %s (axis %d) has %" PRId64
+                                  " elements, expected %" PRId64 " as in %s",
+                                  p->url[i], name ? name : "", d, n, want, p->url[0]);
+        }
+        if (differs(p->attrs[0], p->attrs[i], "units") && !are_times(p->attrs[0]))
+            return cli_reject(err, "%s: the units of \"%s\" are not those in %s", p->url[i],
+                              p->name, p->url[0]);
+    }
+    return CUBED_OK;
+}
+
+/* *x with the names of dimensions and attributes of `like`. */
+static cubed_status describe(const cubed_array *like, const char *attrs, cubed_array **x,
+                             cubed_error *err)
+{
+    const char *names[CUBED_MAX_NDIM];
+    cubed_array *named, *out = NULL;
+    for (int d = 0; d < cubed_array_ndim(*x); d++) names[d] = cubed_array_dim_name(like, d);
+    cubed_status st = cubed_array_with_dim_names(*x, names, &named, err);
+    if (st != CUBED_OK) return st;
+    st = cubed_array_with_attrs(named, attrs, &out, err);
+    cubed_array_unref(named);
+    if (st != CUBED_OK) return st;
+    cubed_array_unref(*x);
+    *x = out;
+    return CUBED_OK;
+}
+
+static void release(void *owner) { cli_free(owner); }
+
+/* The elements of *x that are left where files overlap. */
+static cubed_status leave(const joined_order *order, int axis, cubed_array **x, cubed_error *err)
+{
+    cubed_array *positions, *y = NULL;
+    int64_t *at = cli_alloc((size_t)(order->nat + 1) * sizeof *at);
+    memcpy(at, order->at, (size_t)order->nat * sizeof *at);
+    cubed_status st = cubed_array_from_memory(cubed_array_context(*x), CUBED_INT64, 1, &order->nat,
+                                              NULL, NULL, at, &positions, err);
+    if (st != CUBED_OK) {
+        cli_free(at);
+        return st;
+    }
+    cubed_array_set_owner(positions, release, at);
+    st = cubed_take(*x, positions, axis, &y, err);
+    cubed_array_unref(positions);
+    if (st == CUBED_OK) st = describe(*x, cubed_array_attrs(*x), &y, err);
+    if (st != CUBED_OK) {
+        cubed_array_unref(y);
+        return st;
+    }
+    cubed_array_unref(*x);
+    *x = y;
+    return CUBED_OK;
+}
+
+/* Joins the parts along an axis. */
+static cubed_status join(joined_inputs *in, parts *p, joined_order *order, int axis, bool decode,
+                         cubed_array **out, cubed_error *err)
+{
+    bool changed, alike = true;
+    char *attrs = NULL;
+    const bool overlap = order && order->at;
+    cubed_status st = convert_times(p, order, &changed, err);
+    if (st == CUBED_OK && decode && !changed) st = compare_packing(p, &alike, err);
+    if (st == CUBED_OK && decode && !changed && (overlap || !alike)) {
+        st = decode_parts(p, err);
+        changed = true;
+    }
+    if (st != CUBED_OK) return st;
+    if (!changed) {
+        const char *dim = cubed_array_dim_name(p->x[0], axis);
+        st = cubed_array_open_parts(in->ctx, (const char *const *)p->url, p->n, dim, out, err);
+    } else {
+        st = check_shapes(p, axis, err);
+        attrs = json_dumps(p->attrs[0], JSON_REAL_PRECISION(17));
+        if (st == CUBED_OK) st = cubed_concat(p->x, p->n, axis, out, err);
+        if (st == CUBED_OK) {
+            st = describe(p->x[0], attrs ? attrs : "{}", out, err);
+            if (st != CUBED_OK) cubed_array_unref(*out);
+        }
+        cli_free(attrs);
+    }
+    if (st != CUBED_OK || !overlap) return st;
+    st = leave(order, axis, out, err);
+    if (st != CUBED_OK) cubed_array_unref(*out);
+    return st;
+}
+
+/* Files in the order of their coordinate, which agree in the coordinates of x's other dimensions. */
+static cubed_status find_order(joined_inputs *in, const char *pattern, parts *p, int axis,
+                               joined_order **out, cubed_error *err)
+{
+    const char *dim = cubed_array_dim_name(p->x[0], axis), *name;
+    char **groups = cli_alloc((size_t)p->n * sizeof *groups);
+    for (int i = 0; i < p->n; i++) groups[i] = group_of(p->url[i], &name);
+    cubed_status st = joined_find_order(in, pattern, groups, p->n, dim, out, err);
+    for (int d = 0; d < cubed_array_ndim(p->x[0]) && st == CUBED_OK; d++) {
+        const char *other = cubed_array_dim_name(p->x[0], d);
+        if (d != axis && other) st = joined_check_coordinate(in, *out, other, err);
+    }
+    joined_free_urls(groups, p->n);
+    return st;
+}
+
+/* Puts parts, which are in the order of names, in that of the files. */
+static cubed_status sort_parts(parts *p, const joined_order *order, int axis, cubed_error *err)
+{
+    const size_t n = (size_t)p->n;
+    parts sorted = {p->n, cli_alloc(n * sizeof *sorted.url), p->name,
+                    cli_alloc(n * sizeof *sorted.x), cli_alloc(n * sizeof *sorted.attrs)};
+    cubed_status st = CUBED_OK;
+    for (int k = 0; k < p->n; k++) {
+        const joined_file *f = &order->file[k];
+        const cubed_array *x = p->x[f->number_by_name];
+        const int64_t own = axis < cubed_array_ndim(x) ? cubed_array_shape(x)[axis] : -1;
+        sorted.url[k] = p->url[f->number_by_name];
+        sorted.x[k] = p->x[f->number_by_name];
+        sorted.attrs[k] = p->attrs[f->number_by_name];
+        if (st == CUBED_OK && f->n >= 0 && own != f->n)
+            st = cli_reject(err,
+                            "%s: dimension %s has %" PRId64 " elements, expected %" PRId64
+                            " as its coordinate",
+                            sorted.url[k], order->dim, own, f->n);
+    }
+    cli_free(p->url);
+    cli_free(p->x);
+    cli_free(p->attrs);
+    *p = sorted;
+    return st;
+}
+
+/* The axis along which x's files are joined; -1: x does not have the dimension, and the first file's array is taken. */
+static cubed_status find_axis(joined_inputs *in, const parts *p, bool describes, int *axis,
+                              cubed_error *err)
+{
+    const cubed_array *x = p->x[0];
+    const int ndim = cubed_array_ndim(x);
+    const char *first = ndim > 0 ? cubed_array_dim_name(x, 0) : NULL;
+    const bool coordinate = ndim == 1 && first && strcmp(first, p->name) == 0;
+    *axis = cli_axis_named(x, in->along ? in->along : "time");
+    if (*axis >= 0 && in->along) in->has_along = true;
+    if (*axis < 0 && ndim > 0 && !in->along && !first) *axis = 0;
+    if (*axis >= 0 || ndim == 0 || coordinate || describes || in->along) return CUBED_OK;
+    return cli_reject(err,
+                      "%s has no dimension \"time\" along which several files would be one: "
+                      "say which with --along",
+                      p->url[0]);
+}
+
+cubed_status joined_open(joined_inputs *in, const char *url, bool decode, bool describes,
+                         cubed_array **out, cubed_error *err)
+{
+    parts p;
+    int n, axis = -1;
+    size_t path, store;
+    const char *name;
+    joined_order *order = NULL;
+    (void)cubed_url_path(url, &path, &store);
+    char **urls = joined_expand(url, &n);
+    if (n == 0) return cli_reject(err, "there is no file \"%.*s\"", (int)store, url);
+    char *pattern = group_of(url, &name);
+    cubed_status st = open_parts(in->ctx, urls, n, name, &p, err);
+    if (st != CUBED_OK) {
+        cli_free(pattern);
+        return st;
+    }
+    st = find_axis(in, &p, describes, &axis, err);
+    const bool named = st == CUBED_OK && axis >= 0 && cubed_array_dim_name(p.x[0], axis);
+    if (st == CUBED_OK && named && n > 1) st = find_order(in, pattern, &p, axis, &order, err);
+    if (st == CUBED_OK && order) st = sort_parts(&p, order, axis, err);
+    if (st == CUBED_OK && (n == 1 || axis < 0))
+        *out = cubed_array_ref(p.x[0]);
+    else if (st == CUBED_OK)
+        st = join(in, &p, order, axis, decode, out, err);
+    free_parts(&p);
+    cli_free(pattern);
+    return st;
+}
+
+void joined_free(joined_inputs *in)
+{
+    while (in->list) {
+        joined_order *o = in->list;
+        in->list = o->next;
+        joined_order_free(o);
+    }
+}

@@ -1,0 +1,40 @@
+/* Several files as one: inputs such as 'era5-*.nc'. */
+#ifndef CUBED_CLI_JOINED_H
+#define CUBED_CLI_JOINED_H
+
+#include "cubed/cubed.h"
+
+/* Elements that several files have: an error, or those of the file that begins first or last count. */
+typedef enum joined_overlap { JOINED_ERROR, JOINED_FIRST, JOINED_LAST } joined_overlap;
+
+/* How files are joined. The caller sets the fields up to `overlap`. */
+typedef struct joined_inputs {
+    cubed_context *ctx;
+    const char *along; /* dimension; NULL: "time", or the first axis of arrays without names */
+    joined_overlap overlap;
+    bool has_along;            /* an array that was opened has the dimension `along` */
+    struct joined_order *list; /* orders of files that were found so far */
+} joined_inputs;
+
+/* "error", "first" or "last"; false if the text is another. */
+bool joined_parse_overlap(const char *text, joined_overlap *out);
+
+/* Whether the store's name has wildcards, and no store has that very name. */
+bool joined_is_pattern(const char *url);
+/* The URLs of the files, by name: numbers within names are compared by value. *n is 0 if there is none. For joined_free_urls. */
+char **joined_expand(const char *url, int *n);
+void joined_free_urls(char **urls, int n);
+
+/* Opens the array of every file of the pattern `url` (STORE::PATH), as one array.
+ *
+ * The files are in the order of the coordinate of the dimension, which is read now; without a coordinate in the order of
+ * joined_expand. Times are converted to the units of the first file. If `decode`, arrays whose packing differs are decoded; equally
+ * packed ones stay packed. If `describes`, an array without the dimension is that of the first file; else this is an error.
+ *
+ * Errors: CUBED_E_NOT_FOUND if no file has the array; CUBED_E_ARG, with the names of the files, if some lack the array, if they
+ * overlap, or if their calendars, types, shapes or other coordinates differ. */
+CUBED_MUST_CHECK cubed_status joined_open(joined_inputs *in, const char *url, bool decode,
+                                          bool describes, cubed_array **out, cubed_error *err);
+void joined_free(joined_inputs *in);
+
+#endif

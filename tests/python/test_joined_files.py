@@ -1,0 +1,271 @@
+"""Several files as one: in the order of their coordinate, and refused where they disagree."""
+
+import cubed
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from conftest import cases, check, run
+
+QUIET = ("--progress", "none")
+DECODED = ("--decode", "--json", *QUIET)
+
+
+def write(ds, path, kind="nc", **encoding):
+    if kind == "zarr":
+        ds.to_zarr(path, encoding=encoding, consolidated=False)
+    else:
+        ds.to_netcdf(path, encoding=encoding)
+    return path
+
+
+def days(first, n, values=None, lat=(1.0, 2.0), name="pr"):
+    """Values at n days from `first` on; by default the day of the century, and a quarter more."""
+    time = pd.date_range(first, periods=n)
+    number = (time - pd.Timestamp("2000-01-01")).days.to_numpy().astype("f8")
+    if values is None:
+        values = number
+    data = np.stack([values, values + 0.25], axis=1)
+    return xr.Dataset({name: (("time", "lat"), data)}, coords={"time": time, "lat": list(lat)})
+
+
+def packed(offset, scale=0.25):
+    return {"dtype": "i4", "scale_factor": scale, "add_offset": offset, "_FillValue": -9999}
+
+
+@pytest.mark.parametrize("kind", ["nc", "zarr"])
+def test_yearly_files(tmp_path, kind):
+    """As Xarray writes them: each file has units of time and a packing of its own."""
+    files = []
+    for name, year in (("c", 2000), ("a", 2001), ("b", 2002)):  # not in the order of names
+        ds = days(f"{year}-01-01", 365 + (year == 2000))
+        ds.pr[3] = np.nan
+        bounds = np.stack([ds.time.values, ds.time.values + np.timedelta64(1, "D")], axis=1)
+        ds["time_bnds"] = (("time", "nv"), bounds)
+        ds.time.attrs["bounds"] = "time_bnds"
+        files.append(
+            write(
+                ds, tmp_path / f"{name}.{kind}", kind, pr=packed(float(year), 0.25 * (year - 1998))
+            )
+        )
+    with xr.open_mfdataset(
+        files, combine="by_coords", engine="zarr" if kind == "zarr" else None,
+        **({"consolidated": False} if kind == "zarr" else {}),
+    ) as want:  # fmt: skip
+        want.load()
+    pattern = tmp_path / f"?.{kind}"
+    text = 'a = pr + 0; b = sel(pr, time="2001-01-03"); c = yearmean(pr); d = monsum(pr)'
+    got = check(run("eval", text, pattern, *DECODED)).arrays()
+    np.testing.assert_array_equal(got["a"], want.pr)
+    np.testing.assert_array_equal(got["b"], want.pr.sel(time="2001-01-03").values[None])
+    np.testing.assert_allclose(got["c"], want.pr.groupby("time.year").mean(), rtol=1e-12)
+    np.testing.assert_allclose(got["d"], want.pr.resample(time="MS").sum(min_count=1), rtol=1e-12)
+    out = tmp_path / "o" / "r.nc"
+    out.parent.mkdir()
+    check(run("eval", 'sel(pr, time=("2000-12-30", "2001-01-02"))', pattern, "--decode",
+              "--out", out, *QUIET))  # fmt: skip
+    with xr.open_dataset(out) as r:
+        part = want.sel(time=slice("2000-12-30", "2001-01-02"))
+        np.testing.assert_array_equal(r.result, part.pr)
+        np.testing.assert_array_equal(r.time, part.time)
+        # Bounds have the units of the coordinate that names them.
+        np.testing.assert_array_equal(r.time_bnds, part.time_bnds)
+    # By a name of the user's, with the coordinates beside it.
+    for place in (f"{pattern}::pr", pattern):
+        again = check(run("eval", "yearmean(pr)", "--in", f"pr={place}", *DECODED)).arrays()
+        np.testing.assert_array_equal(again["result"], got["c"])
+
+
+def test_order(tmp_path):
+    """By the coordinate; without one by names, whose numbers count as numbers."""
+    for i in (1, 2, 10):
+        v = xr.Dataset({"v": ("time", [float(i)]), "w": ("t", [float(i)])})
+        time = ("time", [20.0 - i], {"units": "days since 2000-01-01"})
+        write(v.assign_coords(time=time), tmp_path / f"h{i}.nc")
+        write(v, tmp_path / f"n{i}.nc")
+    for text, pattern, want in (
+        ("v", "h*.nc", [10, 2, 1]),
+        ("time", "h*.nc", [10, 18, 19]),
+        ("v", "n*.nc", [1, 2, 10]),
+    ):
+        got = check(run("eval", text, tmp_path / pattern, "--json", *QUIET)).arrays()
+        np.testing.assert_array_equal(got["result"], want, pattern)
+    got = check(run("eval", "w", tmp_path / "h*.nc", "--along", "t", "--json", *QUIET)).arrays()
+    np.testing.assert_array_equal(got["result"], [1, 2, 10])
+
+
+def test_units_that_differ(tmp_path):
+    """Units are those of the first file; whole numbers stay whole where they can."""
+    whole = [("days since 2000-01-01", 0, 3, 1), ("days since 2001-01-01", 0, 2, 1)]
+    mixed = [("days since 2000-01-01", 0, 3, 1), ("hours since 2000-02-01 06:00", 0, 5, 7)]
+    floats = [("hours since 2000-01-01", 0.5, 3, 1), ("minutes since 2000-03-01", 0.25, 4, 10)]
+    for k, parts in enumerate((whole, mixed, floats)):
+        files = []
+        for i, (units, first, n, step) in enumerate(parts):
+            numbers = first + step * np.arange(n)
+            ds = xr.Dataset({"v": ("time", np.arange(n) + 10.0 * i)})
+            ds = ds.assign_coords(time=("time", numbers, {"units": units}))
+            files.append(write(ds, tmp_path / f"{k}{1 - i}.nc"))
+        with xr.open_mfdataset(files, combine="by_coords") as want:
+            want.load()
+        out = tmp_path / f"o{k}.zarr"
+        check(run("eval", "v + 0", tmp_path / f"{k}?.nc", "--out", out, *QUIET))
+        with xr.open_zarr(out, consolidated=False) as got:
+            np.testing.assert_array_equal(got.result, want.v)
+            np.testing.assert_array_equal(got.time, want.time)
+        with xr.open_zarr(out, consolidated=False, decode_times=False) as raw:
+            assert raw.time.attrs["units"] == parts[0][0]
+            assert raw.time.dtype == ("i8" if parts is whole else "f8")
+
+
+def test_times_as_values(tmp_path):
+    """Other arrays of times are converted, too: with missing ones, and along another dimension."""
+    for i, first in enumerate(("2000-01-01", "2001-01-01")):
+        ds = days(first, 3)
+        ds["issued"] = ("time", ds.time.values - np.timedelta64(7, "h"))
+        ds.issued[1] = np.datetime64("NaT", "ns")
+        write(ds, tmp_path / f"{i}.nc", issued={"units": f"hours since {first}"})
+    check(run("eval", "issued", tmp_path / "?.nc", "--decode", "--out", tmp_path / "o.nc", *QUIET))
+    with (
+        xr.open_dataset(tmp_path / "o.nc") as got,
+        xr.open_mfdataset([tmp_path / "0.nc", tmp_path / "1.nc"]) as want,
+    ):
+        np.testing.assert_array_equal(got.result, want.issued)
+
+
+def test_descending_levels(tmp_path):
+    for name, lev in (("a", [500.0, 300.0]), ("b", [1000.0, 850.0]), ("c", [200.0])):
+        ds = xr.Dataset({"t": ("lev", lev)}, coords={"lev": ("lev", lev, {"units": "hPa"})})
+        write(ds, tmp_path / f"{name}.nc")
+    command = ("eval", "t; sel(t, lev=[200, 850])", tmp_path / "?.nc", "--along", "lev")
+    got = check(run(*command, "--json", *QUIET)).arrays()
+    np.testing.assert_array_equal(got["result"], [1000, 850, 500, 300, 200])
+    np.testing.assert_array_equal(got["result2"], [200, 850])
+
+
+@pytest.mark.parametrize("kind", ["nc", "zarr"])
+def test_overlap(tmp_path, kind):
+    """Refused with the names, unless it is said which file counts; one lies within another."""
+    spans = [("b", 0, 400), ("c", 366, 365), ("a", 100, 10)]
+    whole = {}
+    for name, first, n in spans:
+        ds = days(pd.Timestamp("2000-01-01") + pd.Timedelta(first, "D"), n)
+        ds["pr"] = ds.pr + 10000.0 * (ord(name) - ord("a"))
+        whole[name] = ds
+        write(ds, tmp_path / f"{name}.{kind}", kind, pr=packed(0.0))
+    pattern = tmp_path / f"?.{kind}"
+    result = run("eval", "monmean(pr)", pattern, "--decode", *QUIET)
+    assert result.code == 1, result
+    for word in (f"b.{kind}", f"a.{kind}", "2001-02-03", "2000-04-10", "--overlap first"):
+        assert word in result.err, result.err
+    for which, order in (("first", "bac"), ("last", "cab")):
+        want = whole[order[0]]
+        for name in order[1:]:
+            want = want.combine_first(whole[name])
+        command = ("eval", 'a = pr + 0; b = count(pr > 0, resample="MS"); t = time')
+        got = check(run(*command, pattern, "--overlap", which, *DECODED)).arrays()
+        np.testing.assert_array_equal(got["a"], want.pr, which)
+        assert got["b"][12].tolist() == [31, 31]
+        np.testing.assert_array_equal(got["t"], np.arange(731))
+    again = run("eval", "pr", pattern, "--overlap", "both", *QUIET)
+    assert again.code == 2 and "expected first, last or error" in again.err
+
+
+def test_interleaved_files(tmp_path):
+    """Random elements of an axis in each file: all elements come once, in order."""
+    rng = np.random.default_rng(0)
+    for k in range(cases(3)):
+        folder = tmp_path / str(k)
+        folder.mkdir()
+        sign = (-1) ** k
+        files = []
+        for i in range(4):
+            x = np.sort(rng.choice(40, rng.integers(1, 15), replace=False)).astype("f8")[::sign]
+            files.append(xr.Dataset({"v": ("x", x + 100 * i)}, coords={"x": x}))
+            write(files[-1], folder / f"{i}.nc")
+        files.sort(key=lambda ds: sign * float(ds.x[0]))
+        for which, order in (("first", files), ("last", files[::-1])):
+            want = order[0]
+            for ds in order[1:]:
+                want = want.combine_first(ds)
+            want = want.sortby("x", ascending=sign > 0)
+            command = ("eval", "v", folder / "?.nc", "--along", "x", "--overlap", which)
+            got = check(run(*command, "--json", *QUIET)).arrays()["result"]
+            starts = [float(ds.x[0]) for ds in files]
+            if len(set(starts)) == 4:  # else names decide
+                np.testing.assert_array_equal(got, want.v)
+            assert len(got) == len(want.x)
+
+
+def refused(pattern, *words, text="pr + 0", args=()):
+    result = run("eval", text, pattern, "--decode", *args, *QUIET)
+    assert result.code == 1, result
+    for word in words:
+        assert word in result.err, result.err
+
+
+def test_what_is_refused(tmp_path):
+    first = days("2000-01-01", 5)
+
+    def beside(folder, ds, **encoding):
+        folder = tmp_path / folder
+        folder.mkdir()
+        write(first, folder / "a.nc")
+        write(ds, folder / "b.nc", **encoding)
+        return folder / "?.nc"
+
+    later = days("2000-02-01", 5)
+    refused(beside("lacks", later.rename(pr="tas")), "b.nc has no array", '"pr"', "a.nc has")
+    refused(tmp_path / "lacks" / "?.nc", "a.nc has no array", '"tas"', text="tas")
+    refused(
+        beside("calendars", later, time={"calendar": "noleap"}),
+        "b.nc", "the calendar", "noleap", "proleptic_gregorian", "a.nc",
+    )  # fmt: skip
+    backward = later.isel(time=[0, 1, 4, 3, 2])
+    refused(beside("unsorted", backward), "b.nc", "is in no order", "element 3 is 2000-02-04")
+    refused(beside("falls", later.isel(time=slice(None, None, -1))), "rises in", "falls in")
+    refused(beside("same", first), "a.nc and", "b.nc overlap", "--overlap first or last")
+    flipped = later.isel(lat=slice(None, None, -1))
+    refused(beside("flipped", flipped), "b.nc", 'the coordinate "lat" are others', "a.nc")
+    refused(beside("lat", later.isel(lat=[0])), "b.nc", "lat", "a.nc")
+    refused(beside("no_time", later.drop_vars("time")), "b.nc has no coordinate", '"time"')
+    missing = later.assign_coords(time=("time", [*later.time.values[:4], np.datetime64("NaT")]))
+    refused(beside("missing", missing), "b.nc", "element 4", "is missing")
+    kelvin = later.assign(pr=later.pr.assign_attrs(units="K"))
+    refused(beside("units", kelvin), "b.nc", "units", "a.nc")
+    one = first.isel(time=[2])
+    refused(beside("single", one), "overlap")
+
+
+def test_one_file_is_as_it_is(tmp_path):
+    """A pattern of one file joins nothing: times in no order are the file's own."""
+    write(days("2000-01-01", 4).isel(time=[2, 0, 3, 1]), tmp_path / "a.nc")
+    got = check(run("eval", "pr[:, 0]", tmp_path / "*.nc", *DECODED)).arrays()["result"]
+    np.testing.assert_array_equal(got, [2, 0, 3, 1])
+
+
+def test_arrays_without_the_dimension(tmp_path):
+    """What describes others is the first file's; chunks may differ."""
+    for i, first in enumerate(("2000-01-01", "2000-02-01")):
+        ds = days(first, 31 - i)
+        ds["area"] = ("lat", [3.0, 4.0])
+        ds["crs"] = ((), 7)
+        ds.pr.attrs["coordinates"] = "area"
+        write(ds, tmp_path / f"{i}.zarr", "zarr", pr={"chunks": (7 + i, 2)})
+    out = tmp_path / "o.zarr"
+    check(run("eval", "pr + 0; crs", tmp_path / "?.zarr", "--decode", "--out", out, *QUIET))
+    with xr.open_zarr(out, consolidated=False) as got:
+        np.testing.assert_array_equal(got.result[:, 0], np.arange(61))
+        assert got.lat.values.tolist() == [1, 2] and int(got.result2) == 7
+
+
+def test_the_package_keeps_the_order_of_a_list(tmp_path):
+    """Stored values are joined in the order given; a file without the array is named."""
+    for i, first in enumerate(("2000-01-01", "2000-02-01")):
+        write(days(first, 3), tmp_path / f"{i}.nc")
+    files = [tmp_path / "1.nc", tmp_path / "0.nc"]
+    x = cubed.from_zarr(files, "pr", concat_dim="time")
+    assert x.compute()[:, 0].tolist() == [31, 32, 33, 0, 1, 2]
+    write(days("2000-03-01", 3, name="tas"), tmp_path / "2.nc")
+    with pytest.raises(FileNotFoundError, match=r"2\.nc"):
+        cubed.from_zarr([*files, tmp_path / "2.nc"], "pr")
