@@ -64,7 +64,7 @@ static cubed_array *squares_of(cb_steps *s, cubed_array *x, const cubed_reduce_o
     cubed_status st = cb_op_reduce_axes("nanvar", ndim, o, &reduced, s->err);
     if (st == CUBED_OK) st = cb_op_reduce("nanvar", x, CB_REDUCE_NAN_M2, reduced, &out, s->err);
     if (st == CUBED_OK && o->keepdims) {
-        st = cb_op_restore_axes(&out, ndim, reduced, s->err);
+        st = cb_op_restore_axes(&out, x, reduced, s->err);
         if (st != CUBED_OK) cubed_array_unref(out);
     }
     return cb_step(s, st, &out);

@@ -87,8 +87,11 @@ CUBED_MUST_CHECK cubed_status cb_op_reduce_text(cubed_reduction which, cubed_arr
 CUBED_MUST_CHECK cubed_status cb_op_arg_text(const char *name, bool largest, cubed_array *x,
                                              const int *axis, bool keepdims, cubed_array **out,
                                              cubed_error *err);
-/* Puts the axes that were reduced back into x (given up) with extent 1: x had ndim of them. */
-CUBED_MUST_CHECK cubed_status cb_op_restore_axes(cubed_array **x, int ndim, uint32_t reduced,
-                                                 cubed_error *err);
+/* Puts the axes of `from` that were reduced back into x (given up), with extent 1 and their names. */
+CUBED_MUST_CHECK cubed_status cb_op_restore_axes(cubed_array **x, const cubed_array *from,
+                                                 uint32_t reduced, cubed_error *err);
+/* Like cubed_expand_dims; the new dimension has a name, or none if it is NULL. */
+CUBED_MUST_CHECK cubed_status cb_op_expand_dims(cubed_array *x, int axis, const char *name,
+                                                cubed_array **out, cubed_error *err);
 
 #endif

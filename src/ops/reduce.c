@@ -143,12 +143,13 @@ static cubed_status finish(cubed_reduction reduction, cubed_array **x, int64_t c
     return CUBED_OK;
 }
 
-cubed_status cb_op_restore_axes(cubed_array **x, int ndim, uint32_t reduced, cubed_error *err)
+cubed_status cb_op_restore_axes(cubed_array **x, const cubed_array *from, uint32_t reduced,
+                                cubed_error *err)
 {
-    for (int d = 0; d < ndim; d++) {
+    for (int d = 0; d < from->node.grid->ndim; d++) {
         cubed_array *wider;
         if (!(reduced >> d & 1)) continue;
-        CB_TRY(cubed_expand_dims(*x, d, &wider, err));
+        CB_TRY(cb_op_expand_dims(*x, d, from->node.dim_names[d], &wider, err));
         CB_TRY(replace(x, wider));
     }
     return CUBED_OK;
@@ -193,7 +194,7 @@ cubed_status cubed_reduce(cubed_reduction reduction, cubed_array *x,
     CB_GO(finish(reduction, &a, count, o->correction, err));
     CB_GO(cb_op_cast(a, result_type(reduction, x->node.dtype), &b, err));
     CB_GO(replace(&a, b));
-    if (o->keepdims) CB_GO(cb_op_restore_axes(&a, ndim, reduced, err));
+    if (o->keepdims) CB_GO(cb_op_restore_axes(&a, x, reduced, err));
     *out = a;
     a = NULL;
 out:

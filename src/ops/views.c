@@ -195,6 +195,12 @@ cubed_status cubed_broadcast_to(cubed_array *x, int ndim, const int64_t *shape, 
 
 cubed_status cubed_expand_dims(cubed_array *x, int axis, cubed_array **out, cubed_error *err)
 {
+    return cb_op_expand_dims(x, axis, NULL, out, err);
+}
+
+cubed_status cb_op_expand_dims(cubed_array *x, int axis, const char *name, cubed_array **out,
+                               cubed_error *err)
+{
     int have = x->node.grid->ndim, ndim = have + 1;
     int at = axis < 0 ? axis + ndim : axis;
     cb_map map = {.ndim_in = ndim, .ndim_out = have};
@@ -207,6 +213,7 @@ cubed_status cubed_expand_dims(cubed_array *x, int axis, cubed_array **out, cube
         return cb_fail(err, CUBED_E_ARG, "expand_dims: axis %d is out of range for %d dimensions",
                        axis, ndim);
     grid.axis[at] = cb_axis_regular(1, 1);
+    names[at] = name;
     for (int d = 0; d < have; d++) {
         int j = d < at ? d : d + 1;
         map.dim[d].axis = j;
@@ -292,6 +299,12 @@ cubed_status cubed_concat(cubed_array *const *args, int nargs, int axis, cubed_a
     CB_TRY(check_parts(args, nargs, at, &dtype, shape, err));
     cb_node n = cb_graph_like(args[0], CB_NODE_CONCAT, dtype);
     cb_grid grid;
+    /* Padding and initial values have no names: the first array with a name gives it. */
+    const char *names[CUBED_MAX_NDIM] = {NULL};
+    for (int d = 0; d < ndim; d++) {
+        for (int i = 0; i < nargs && !names[d]; i++) names[d] = args[i]->node.dim_names[d];
+    }
+    n.dim_names = names;
     n.grid = &grid;
     n.ninputs = nargs;
     n.axis = at;
