@@ -368,7 +368,7 @@ static expr_about about_name(const expr_builder *b, const expr *e)
         if (strcmp(r->vars[i].name, e->text) == 0) return copy_about(&r->vars[i].about);
     }
     const cubed_array *x = expr_packing_of(b, e) ? b->built[e->number].stored : built(b, e);
-    return (expr_about){.attrs = x ? json_loads(cubed_array_attrs(x), 0, NULL) : NULL};
+    return (expr_about){.attrs = x ? cli_attributes(cubed_array_attrs(x)) : NULL};
 }
 
 static expr_about about_slices(expr_builder *b, const expr *e)
@@ -419,14 +419,17 @@ static void add_reduction(expr_builder *b, const expr *e, const named_rule *r, j
     const cubed_array *x = built(b, e->child[0]);
     int n, axes[CUBED_MAX_NDIM];
     const bool order = strstr(e->text, "quantile") || strstr(e->text, "percentile");
-    const expr *axis = e->n > 1 && e->child[1]->kind != EXPR_KEYWORD && !order ? e->child[1] : NULL;
+    const bool windows = e->kind == EXPR_CALL && strcmp(e->text, "rolling") == 0;
+    const expr *axis =
+        e->n > 1 && !windows && e->child[1]->kind != EXPR_KEYWORD && !order ? e->child[1] : NULL;
     if (r->rule == SQUARE) square_units(attrs);
     if (x && expr_calendar_reduction(e, x, &axes[0])) {
         if (r->method) add_method(attrs, x, 1, axes, r->method);
         return;
     }
-    if (x && r->method && expr_get_axes(b, e, axis, x, &n, axes) == CUBED_OK)
-        add_method(attrs, x, n, axes, r->method);
+    if (!x || !r->method || expr_get_axes(b, e, axis, x, &n, axes) != CUBED_OK) return;
+    if (windows && n < 0) axes[0] = 0; /* the only axis */
+    add_method(attrs, x, windows && n < 0 ? 1 : n, axes, r->method);
 }
 
 static bool is_time_spread(const named_rule *r)
@@ -461,7 +464,8 @@ static named_rule rule_of(const expr_builder *b, const expr *e)
                             (strcmp(e->text, "groupby") == 0 || strcmp(e->text, "rolling") == 0);
     if (positional || (e->kind == EXPR_CALL && expr_keyword(e, "groupby"))) {
         named_rule r = find_rule(positional ? e->child[2]->text : e->text);
-        r.method = NULL; /* along what, neither labels nor windows say */
+        /* Labels do not say along which dimension they group. */
+        if (!positional || strcmp(e->text, "rolling") != 0) r.method = NULL;
         return r;
     }
     if (e->kind == EXPR_CALL) return find_rule(e->text);

@@ -27,7 +27,7 @@ static cubed_status open_coordinate(expr_builder *b, const expr *e, const cubed_
     cubed_array *base = NULL;
     expr_about about = expr_about_of(b, e);
     const expr_coord *c = dim ? expr_find_coord(&about, dim) : NULL;
-    const bool cut = (c && c->cut) || (dim && expr_is_cut(b->result, dim));
+    const bool cut = c && c->cut;
     *had = c ? expr_coord_copy(c)
              : (expr_coord){.dim = cli_strdup(dim ? dim : ""),
                             .whole = extent,

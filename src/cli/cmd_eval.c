@@ -7,6 +7,7 @@
 #include "expr.h"
 #include "inputs.h"
 #include "picture.h"
+#include "referred.h"
 #include "values.h"
 
 enum {
@@ -264,7 +265,7 @@ static bool is_agreed(const eval *e, const char *dim)
         first = c;
         any = true;
     }
-    return any && !expr_is_cut(&e->built, dim);
+    return any;
 }
 
 /* Named by a dimension; by an attribute of a coordinate, or of a result. */
@@ -323,28 +324,25 @@ static void carry_made(eval *e, const char *dim, const expr_coord *c)
     }
 }
 
-/* Adds what an attribute of an array names, separated by spaces. */
-static void carry_named(eval *e, int i, const cubed_array *of, const char *attribute)
+typedef struct referring {
+    eval *e;
+    int of; /* the result that carried variables describe */
+} referring;
+
+static void carry_referred(void *ctx, const char *attribute, const char *name)
 {
-    json_t *attrs = json_loads(cubed_array_attrs(of), 0, NULL);
-    const char *names = json_string_value(json_object_get(attrs, attribute));
-    const carried what = strcmp(attribute, "coordinates") == 0 ? AUXILIARY : BOUNDS;
-    while (names && *names) {
-        const size_t n = strcspn(names, " ");
-        char *name = cli_printf("%.*s", (int)n, names);
-        if (n > 0) carry(e, i, name, what);
-        cli_free(name);
-        names += n + strspn(names + n, " ");
-    }
-    json_decref(attrs);
+    const referring *r = ctx;
+    const bool bounds = strcmp(attribute, "bounds") == 0 || strcmp(attribute, "climatology") == 0;
+    carry(r->e, r->of, name, bounds ? BOUNDS : AUXILIARY);
 }
 
 /* Coordinates (1-d arrays named like their dimension) go with the results that have the dimension: the elements
- * that are left of them. With them go their bounds, and what `coordinates` of a result names. */
+ * that are left of them. With them go their bounds, and all variables that attributes of a result refer to. */
 static void add_coordinates(eval *e)
 {
     for (int i = 0, n = e->nitems; i < n; i++) {
         const int before = e->nitems;
+        referring r = {e, i};
         for (int d = 0; d < cubed_array_ndim(e->item[i].array); d++) {
             const char *dim = cubed_array_dim_name(e->item[i].array, d);
             const expr_coord *c = dim ? expr_find_coord(e->item[i].about, dim) : NULL;
@@ -354,12 +352,73 @@ static void add_coordinates(eval *e)
             else if (!c || !c->made)
                 carry(e, i, dim, COORDINATE);
         }
-        for (int k = before, to = e->nitems; k < to; k++) {
-            carry_named(e, i, e->item[k].array, "bounds");
-            carry_named(e, i, e->item[k].array, "climatology");
-        }
-        carry_named(e, i, e->item[i].array, "coordinates");
+        referred_each(cubed_array_attrs(e->item[i].array), carry_referred, &r);
+        /* Variables that are carried may refer to others. */
+        for (int k = before; k < e->nitems; k++)
+            referred_each(cubed_array_attrs(e->item[k].array), carry_referred, &r);
     }
+}
+
+/* Takes the attributes of the group that the walk starts at, and ends the walk. */
+static cubed_status first_attrs(void *ctx, const cubed_zarr_info *info, cubed_error *err)
+{
+    char **attrs = ctx;
+    (void)err;
+    if (!info->is_array) *attrs = cli_strdup(info->attrs);
+    return CUBED_E_CANCELLED;
+}
+
+/* The attributes of the first input group; NULL if there is none. The caller's. */
+static cubed_status group_attrs(const eval *e, char **attrs, cubed_error *err)
+{
+    const char *from = inputs_group(&e->in);
+    *attrs = NULL;
+    if (!from) return CUBED_OK;
+    char *first = inputs_first(from);
+    const cubed_status st = cubed_zarr_walk(e->ctx, first, false, first_attrs, attrs, err);
+    cli_free(first);
+    return st == CUBED_E_CANCELLED ? CUBED_OK : st;
+}
+
+typedef struct known_names {
+    const eval *e;
+    bool alone;           /* --out is an array, not a group */
+    const char *external; /* variables of other files, separated by spaces; "" if there are none */
+} known_names;
+
+static bool is_known(void *ctx, const char *name)
+{
+    const known_names *k = ctx;
+    const size_t n = strlen(name);
+    for (const char *at = k->external; (at = strstr(at, name)); at += n) {
+        const bool begins = at == k->external || at[-1] == ' ';
+        if (begins && (at[n] == 0 || at[n] == ' ')) return true;
+    }
+    if (has_item(k->e, name)) return true;
+    if (archive_is_wanted(k->e->out) || k->e->common.picture) return false; /* written anew */
+    char *url = k->alone ? inputs_beside(k->e->out, name) : inputs_join(k->e->out, name);
+    cubed_array *x;
+    cubed_error ignored = CUBED_ERROR_INIT;
+    const bool is_there = url && cubed_array_open(k->e->ctx, url, &x, &ignored) == CUBED_OK;
+    if (is_there) cubed_array_unref(x);
+    cli_free(url);
+    return is_there;
+}
+
+/* Attributes no longer refer to variables that are not there. */
+static cubed_status drop_references(eval *e, bool alone, cubed_error *err)
+{
+    char *attrs;
+    cubed_status st = group_attrs(e, &attrs, err);
+    if (st != CUBED_OK) return st;
+    json_t *doc = attrs ? cli_attributes(attrs) : NULL;
+    const char *external = json_string_value(json_object_get(doc, "external_variables"));
+    known_names known = {e, alone, external ? external : ""};
+    for (int i = 0; i < e->nitems && st == CUBED_OK; i++)
+        st = referred_keep(&e->item[i].array, is_known, &known, err);
+    json_decref(doc);
+    cli_free(attrs);
+    return st;
 }
 
 /* Whether an array is there, which stays one where it is replaced. */
@@ -455,20 +514,11 @@ static bool place_results(eval *e, cubed_error *err)
     if (!e->region && !alone) add_coordinates(e);
     if (bare && (alone || (!inputs_have_group(&e->in) && stands_alone(e)))) {
         e->item[0].url = cli_strdup(e->out);
-        return true;
+        return e->region || drop_references(e, true, err) == CUBED_OK;
     }
     for (int i = 0; i < e->nitems; i++) e->item[i].url = inputs_join(e->out, e->item[i].name);
     if (!named && !e->region) warn_of_lengths(e);
-    return true;
-}
-
-/* Takes the attributes of the group that the walk starts at, and ends the walk. */
-static cubed_status first_attrs(void *ctx, const cubed_zarr_info *info, cubed_error *err)
-{
-    char **attrs = ctx;
-    (void)err;
-    if (!info->is_array) *attrs = cli_strdup(info->attrs);
-    return CUBED_E_CANCELLED;
+    return e->region || drop_references(e, false, err) == CUBED_OK;
 }
 
 static bool is_grouped(const eval *e)
@@ -481,18 +531,14 @@ static bool is_grouped(const eval *e)
 static cubed_status result_group(const eval *e, cubed_plan_group *group, char **attrs,
                                  bool *grouped, cubed_error *err)
 {
-    const char *from = inputs_group(&e->in);
     *grouped = is_grouped(e);
     if (!*grouped) return CUBED_OK;
-    char *first = from ? inputs_first(from) : NULL;
-    cubed_status st =
-        from ? cubed_zarr_walk(e->ctx, first, false, first_attrs, attrs, err) : CUBED_OK;
-    cli_free(first);
+    cubed_status st = group_attrs(e, attrs, err);
     *group = (cubed_plan_group){.url = e->out,
                                 .zarr_format = e->format ? e->format : 3,
                                 .attrs = *attrs,
                                 .consolidate = true};
-    return st == CUBED_E_CANCELLED ? CUBED_OK : st;
+    return st;
 }
 
 static json_t *item_json(const cubed_array *x, const void *data)

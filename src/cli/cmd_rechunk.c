@@ -8,6 +8,7 @@
 #include "guess.h"
 #include "inputs.h"
 #include "near.h"
+#include "referred.h"
 #include "values.h"
 
 enum {
@@ -245,6 +246,24 @@ static cubed_status rechunk(cubed_array *x, const layout *l, cubed_array **out, 
     return st;
 }
 
+typedef struct beside {
+    const job *j;
+    const char *to;
+} beside;
+
+/* Whether the group that a single array is copied to has an array of that name. */
+static bool is_beside(void *ctx, const char *name)
+{
+    const beside *b = ctx;
+    char *url = archive_is_wanted(b->to) ? NULL : inputs_beside(b->to, name);
+    cubed_array *x;
+    cubed_error ignored = CUBED_ERROR_INIT;
+    const bool is = url && cubed_array_open(b->j->ctx, url, &x, &ignored) == CUBED_OK;
+    if (is) cubed_array_unref(x);
+    cli_free(url);
+    return is;
+}
+
 static cubed_status add_array(job *j, const char *url, const char *to, const cubed_zarr_info *info,
                               cubed_error *err)
 {
@@ -283,6 +302,8 @@ static cubed_status add_array(job *j, const char *url, const char *to, const cub
         l.shards[d] = CUBED_CHUNKS_KEPT;
     }
     if (st == CUBED_OK) st = rechunk(x, &l, &y, err);
+    /* Variables that an array refers to come along with a group only. */
+    if (st == CUBED_OK && !j->ngroups) st = referred_keep(&y, is_beside, &(beside){j, to}, err);
     cubed_array_unref(x);
     for (int d = 0; d < info->ndim; d++) cli_free(l.own[d]);
     if (st != CUBED_OK) return st;

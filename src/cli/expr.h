@@ -85,15 +85,11 @@ typedef struct expr_var {
 typedef struct expr_result {
     int n;
     expr_var *vars; /* in the order of their statements */
-    int ncut;
-    char **cut; /* dimensions some of whose elements were picked, moved or repeated */
     int npackings;
     cubed_cf_packing **packings; /* of inputs */
 } expr_result;
 
 void expr_result_free(expr_result *r);
-/* False if a coordinate of that dimension still describes the results that have it. */
-bool expr_is_cut(const expr_result *r, const char *dim);
 
 /* Finds an array that the text names and no statement has made: sets *out to a new reference, or
  * leaves it NULL with *known a list of names for the message (if `known` is not NULL). */

@@ -20,6 +20,7 @@ static cubed_status call_sorting(expr_builder *b, const expr *e, int positions, 
     o.positions = positions;
     o.task_mem = b->host->task_mem;
     if (st == CUBED_OK) st = expr_located(b, e, cubed_sort_with(x, axis, &o, out, b->err));
+    if (st == CUBED_OK) expr_note_cut(b, e, x, axis < 0 ? axis + cubed_array_ndim(x) : axis);
     cubed_array_unref(x);
     return st;
 }
@@ -149,6 +150,8 @@ static cubed_status taking(expr_builder *b, const expr *e, int along_axis, cubed
         st = expr_located(b, e,
                           (along_axis ? cubed_take_along_axis : cubed_take)(
                               x, positions, axis == CUBED_MAX_NDIM ? 0 : axis, out, b->err));
+    const int d = axis == CUBED_MAX_NDIM ? 0 : axis < 0 ? axis + cubed_array_ndim(x) : axis;
+    if (st == CUBED_OK) expr_note_cut(b, e, x, d);
     cubed_array_unref(x);
     cubed_array_unref(positions);
     return st;
@@ -182,7 +185,7 @@ static cubed_status by_positions(expr_builder *b, const expr *e, int assigns, cu
                           assigns ? cubed_scatter(x, at, value, out, b->err)
                                   : cubed_gather(x, at, out, b->err));
     for (int d = 0; d < cubed_array_ndim(x) && !assigns && st == CUBED_OK; d++) {
-        if (at[d]) expr_note_cut(b, x, d);
+        if (at[d]) expr_note_cut(b, e, x, d);
     }
     for (int d = 0; d < CUBED_MAX_NDIM; d++) cubed_array_unref(at[d]);
     cubed_array_unref(value);

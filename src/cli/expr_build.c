@@ -206,26 +206,6 @@ static cubed_status build_unary(expr_builder *b, const expr *e, value *out)
     return st;
 }
 
-/* --- Coordinates -------------------------------------------------------------------------------------- */
-
-/* Elements along dimension d were picked or put in another order. */
-void expr_note_cut(expr_builder *b, const cubed_array *x, int d)
-{
-    expr_result *r = b->result;
-    const char *name = cubed_array_dim_name(x, d);
-    if (!name || expr_is_cut(r, name)) return;
-    r->cut = cli_resize(r->cut, (size_t)(r->ncut + 1) * sizeof *r->cut);
-    r->cut[r->ncut++] = cli_strdup(name);
-}
-
-bool expr_is_cut(const expr_result *r, const char *dim)
-{
-    for (int i = 0; i < r->ncut; i++) {
-        if (strcmp(r->cut[i], dim) == 0) return true;
-    }
-    return false;
-}
-
 /* --- Arguments ---------------------------------------------------------------------------------------- */
 
 cubed_status expr_get_int(expr_builder *b, const expr *e, int64_t *out)
@@ -496,8 +476,9 @@ static cubed_status call_concat(expr_builder *b, const expr *e, value *out)
     int axis = naxes == 1 ? axes[0] : 0;
     if (st == CUBED_OK)
         st = expr_located(b, e, cubed_concat(arrays, list->n, axis, &out->array, b->err));
-    for (int i = 0; i < list->n && st == CUBED_OK; i++)
-        expr_note_cut(b, arrays[i], axis < 0 ? axis + cubed_array_ndim(arrays[i]) : axis);
+    if (st == CUBED_OK)
+        expr_note_joined(b, e, (const expr *const *)list->child, arrays, list->n,
+                         axis < 0 ? axis + cubed_array_ndim(arrays[0]) : axis);
     for (int i = 0; i < list->n; i++) cubed_array_unref(arrays[i]);
     cli_free(arrays);
     return st;
@@ -745,7 +726,7 @@ static void add_var(expr_result *r, expr_var var, const char *name)
 /* *x with these attributes, if they are not its own. */
 static cubed_status set_attrs(expr_builder *b, const expr *e, const json_t *attrs, cubed_array **x)
 {
-    json_t *own = json_loads(cubed_array_attrs(*x), 0, NULL);
+    json_t *own = cli_attributes(cubed_array_attrs(*x));
     const bool same = attrs ? json_equal(attrs, own) : json_object_size(own) == 0;
     cubed_status st = CUBED_OK;
     json_decref(own);
@@ -768,11 +749,9 @@ void expr_result_free(expr_result *r)
         cubed_array_unref(r->vars[i].stored);
         expr_about_free(&r->vars[i].about);
     }
-    for (int i = 0; i < r->ncut; i++) cli_free(r->cut[i]);
     for (int i = 0; i < r->npackings; i++) cubed_cf_packing_free(r->packings[i]);
     cli_free(r->packings);
     cli_free(r->vars);
-    cli_free(r->cut);
     memset(r, 0, sizeof *r);
 }
 
@@ -791,7 +770,10 @@ static cubed_status assign_several(expr_builder *b, const expr *e)
                          call->text, nout, e->n);
     EXPR_TRY(fn(b, call, outs));
     for (int i = 0; i < e->n; i++) {
-        const expr_var var = {.array = outs[i], .about = {.attrs = json_object()}};
+        expr_about about = expr_about_of(b, call);
+        json_decref(about.attrs);
+        about.attrs = json_object();
+        const expr_var var = {.array = outs[i], .about = about};
         add_var(b->result, var, i == 0 ? e->text : e->child[i - 1]->text);
     }
     return CUBED_OK;

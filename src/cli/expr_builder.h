@@ -108,8 +108,18 @@ cubed_status expr_own_array(expr_builder *b, const expr *e, cubed_dtype dtype, i
 cubed_status expr_own_described(expr_builder *b, const expr *e, cubed_dtype dtype, int ndim,
                                 const int64_t *shape, const char *const *names, json_t *attrs,
                                 void *data, cubed_array **out);
-/* Elements along dimension d were picked or put in another order. */
-void expr_note_cut(expr_builder *b, const cubed_array *x, int d);
+/* Effects of a call on the coordinate of dimension d (expr_coordinates.c); x is the array that `of` is. No coordinate
+ * describes the elements of the call. */
+void expr_note_cut(expr_builder *b, const expr *call, const cubed_array *x, int d);
+/* The call has the elements `s` of x along d. */
+void expr_note_part(expr_builder *b, const expr *call, const expr *of, const cubed_array *x, int d,
+                    cubed_slice s);
+/* The call joins the arrays that `of` are along d. */
+void expr_note_joined(expr_builder *b, const expr *call, const expr *const *of,
+                      cubed_array *const *x, int n, int d);
+/* Each element of the call describes `before` elements of x ahead of it, and `after` behind it: its bounds are theirs. */
+void expr_note_window(expr_builder *b, const expr *call, const expr *of, const cubed_array *x,
+                      int d, int64_t before, int64_t after);
 
 /* Medians, quantiles and percentiles, by name: what they take beside an array. */
 typedef struct expr_order {

@@ -115,9 +115,9 @@ static cubed_status call_average(expr_builder *b, const expr *e, cubed_array **o
 
 /* --- Differences -------------------------------------------------------------------------------------------- */
 
-static void note_axis(expr_builder *b, const cubed_array *x, int axis)
+static void note_axis(expr_builder *b, const expr *e, const cubed_array *x, int axis)
 {
-    expr_note_cut(b, x, axis < 0 ? axis + cubed_array_ndim(x) : axis);
+    expr_note_cut(b, e, x, axis < 0 ? axis + cubed_array_ndim(x) : axis);
 }
 
 static cubed_status call_ediff1d(expr_builder *b, const expr *e, cubed_array **out)
@@ -131,7 +131,7 @@ static cubed_status call_ediff1d(expr_builder *b, const expr *e, cubed_array **o
     for (int i = 0; i < 2 && st == CUBED_OK; i++)
         st = get_optional(b, e, NULL, names[i], x, &ends[i]);
     if (st == CUBED_OK) st = expr_located(b, e, cubed_ediff1d(x, ends[0], ends[1], out, b->err));
-    if (st == CUBED_OK && cubed_array_ndim(x) == 1) note_axis(b, x, 0);
+    if (st == CUBED_OK && cubed_array_ndim(x) == 1) note_axis(b, e, x, 0);
     cubed_array_unref(ends[0]);
     cubed_array_unref(ends[1]);
     cubed_array_unref(x);

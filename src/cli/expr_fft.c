@@ -51,7 +51,7 @@ static cubed_status along_axis(expr_builder *b, const expr *e, int which, cubed_
     o.axes = &axis;
     o.naxes = 1;
     if (st == CUBED_OK) st = transform(b, e, (cubed_transform)which, x, &o, out);
-    if (st == CUBED_OK) expr_note_cut(b, x, axis < 0 ? axis + cubed_array_ndim(x) : axis);
+    if (st == CUBED_OK) expr_note_cut(b, e, x, axis < 0 ? axis + cubed_array_ndim(x) : axis);
     cubed_array_unref(x);
     return st;
 }
@@ -73,12 +73,13 @@ static cubed_status get_axes(expr_builder *b, const expr *e, int *n, int axes[CU
     return CUBED_OK;
 }
 
-static void note_cuts(expr_builder *b, const cubed_array *x, const int *axes, int naxes)
+static void note_cuts(expr_builder *b, const expr *e, const cubed_array *x, const int *axes,
+                      int naxes)
 {
     int ndim = cubed_array_ndim(x);
     for (int i = 0; i < (naxes < 0 ? ndim : naxes); i++) {
         int d = naxes < 0 ? i : axes[i];
-        expr_note_cut(b, x, d < 0 ? d + ndim : d);
+        expr_note_cut(b, e, x, d < 0 ? d + ndim : d);
     }
 }
 
@@ -100,7 +101,7 @@ static cubed_status along_axes(expr_builder *b, const expr *e, int which, cubed_
     o.axes = naxes < 0 ? NULL : axes;
     o.naxes = naxes < 0 ? 0 : naxes;
     cubed_status st = transform(b, e, (cubed_transform)which, x, &o, out);
-    if (st == CUBED_OK) note_cuts(b, x, axes, naxes);
+    if (st == CUBED_OK) note_cuts(b, e, x, axes, naxes);
     cubed_array_unref(x);
     return st;
 }
@@ -135,7 +136,7 @@ static cubed_status swap_halves(expr_builder *b, const expr *e, int back, cubed_
         expr_located(b, e,
                      (back ? cubed_ifftshift : cubed_fftshift)(x, naxes < 0 ? NULL : axes,
                                                                naxes < 0 ? 0 : naxes, out, b->err));
-    if (st == CUBED_OK) note_cuts(b, x, axes, naxes);
+    if (st == CUBED_OK) note_cuts(b, e, x, axes, naxes);
     cubed_array_unref(x);
     return st;
 }

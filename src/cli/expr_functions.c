@@ -28,7 +28,7 @@ static cubed_status call_roll(expr_builder *b, const expr *e, cubed_array **out)
     for (int i = 1; st == CUBED_OK && i < naxes && nshifts == 1; i++) shifts[i] = shifts[0];
     if (st == CUBED_OK) st = expr_located(b, e, cubed_roll(x, shifts, axes, naxes, out, b->err));
     for (int i = 0; i < naxes && st == CUBED_OK; i++)
-        expr_note_cut(b, x, axes[i] < 0 ? axes[i] + cubed_array_ndim(x) : axes[i]);
+        expr_note_cut(b, e, x, axes[i] < 0 ? axes[i] + cubed_array_ndim(x) : axes[i]);
     cubed_array_unref(x);
     return st;
 }
@@ -46,7 +46,7 @@ static cubed_status repeat(expr_builder *b, const expr *e, cubed_array *x, const
                                   : expr_located(b, e, cubed_repeat(x, times.i, axis, out, b->err));
     cubed_array_unref(times.array);
     if (st == CUBED_OK && axis && changes)
-        expr_note_cut(b, x, *axis < 0 ? *axis + cubed_array_ndim(x) : *axis);
+        expr_note_cut(b, e, x, *axis < 0 ? *axis + cubed_array_ndim(x) : *axis);
     return st;
 }
 
@@ -74,7 +74,7 @@ static cubed_status call_tile(expr_builder *b, const expr *e, cubed_array **out)
     EXPR_TRY(expr_get_moved(b, e, e->child[0], &x));
     cubed_status st = expr_located(b, e, cubed_tile(x, times, ntimes, out, b->err));
     for (int i = 1; st == CUBED_OK && i <= ntimes && i <= cubed_array_ndim(x); i++) {
-        if (times[ntimes - i] != 1) expr_note_cut(b, x, cubed_array_ndim(x) - i);
+        if (times[ntimes - i] != 1) expr_note_cut(b, e, x, cubed_array_ndim(x) - i);
     }
     cubed_array_unref(x);
     return st;
@@ -118,8 +118,15 @@ static cubed_status call_diff(expr_builder *b, const expr *e, cubed_array **out)
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
     cubed_status st = expr_get_axis(b, e, NULL, x, -1, &axis);
     if (st == CUBED_OK) st = expr_located(b, e, cubed_diff(x, axis, times, out, b->err));
-    if (st == CUBED_OK && times > 0)
-        expr_note_cut(b, x, axis < 0 ? axis + cubed_array_ndim(x) : axis);
+    if (st == CUBED_OK && times > 0) {
+        /* Each difference has the label of its later element, as in Xarray. */
+        const int d = axis < 0 ? axis + cubed_array_ndim(x) : axis;
+        const int64_t extent = cubed_array_shape(x)[d];
+        if (times < extent)
+            expr_note_part(b, e, e->child[0], x, d, (cubed_slice){times, extent - times, 1, false});
+        else
+            expr_note_cut(b, e, x, d);
+    }
     cubed_array_unref(x);
     return st;
 }
@@ -231,7 +238,7 @@ static cubed_status pad(expr_builder *b, const expr *e, cubed_array *x, cubed_ar
     }
     EXPR_TRY(expr_located(b, e, cubed_pad_with(x, before, after, &o, out, b->err)));
     for (int d = 0; d < ndim; d++) {
-        if (before[d] || after[d]) expr_note_cut(b, x, d);
+        if (before[d] || after[d]) expr_note_cut(b, e, x, d);
     }
     return CUBED_OK;
 }

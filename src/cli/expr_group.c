@@ -536,7 +536,12 @@ static cubed_status roll_windows(expr_builder *b, const expr *e, cubed_array *x,
         EXPR_TRY(expr_get_number(b, ddof, &v));
         o.correction = v.re;
     }
-    return expr_located(b, e, cubed_rolling_reduce(x, windows, n, reduction, &o, out, b->err));
+    EXPR_TRY(expr_located(b, e, cubed_rolling_reduce(x, windows, n, reduction, &o, out, b->err)));
+    for (int i = 0; i < n; i++) {
+        const int d = windows[i].axis < 0 ? windows[i].axis + cubed_array_ndim(x) : windows[i].axis;
+        expr_note_window(b, e, e->child[0], x, d, windows[i].before, windows[i].after);
+    }
+    return CUBED_OK;
 }
 
 static cubed_status call_rolling(expr_builder *b, const expr *e, cubed_array **out)

@@ -24,8 +24,12 @@ static cubed_status view_flip(expr_builder *b, const expr *e, const expr *arg, c
     int n, axes[CUBED_MAX_NDIM];
     EXPR_TRY(expr_get_axes(b, e, arg, x, &n, axes));
     EXPR_TRY(expr_located(b, e, cubed_flip(x, n < 0 ? NULL : axes, n, out, b->err)));
-    for (int i = 0, ndim = cubed_array_ndim(x); i < (n < 0 ? ndim : n); i++)
-        expr_note_cut(b, x, n < 0 ? i : axes[i] < 0 ? axes[i] + ndim : axes[i]);
+    for (int i = 0, ndim = cubed_array_ndim(x); i < (n < 0 ? ndim : n); i++) {
+        const int d = n < 0 ? i : axes[i] < 0 ? axes[i] + ndim : axes[i];
+        const int64_t extent = cubed_array_shape(x)[d];
+        if (extent > 1)
+            expr_note_part(b, e, e->child[0], x, d, (cubed_slice){extent - 1, extent, -1, false});
+    }
     return CUBED_OK;
 }
 

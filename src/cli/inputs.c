@@ -255,8 +255,7 @@ cubed_status inputs_lookup(void *ctx, const char *name, cubed_array **out, const
 
 /* --- Coordinates -------------------------------------------------------------------------------------- */
 
-/* STORE::PATH's group with another name in it; NULL if there is no PATH and the URL is no pattern. The caller's. */
-static char *beside(const char *url, const char *name)
+char *inputs_beside(const char *url, const char *name)
 {
     size_t n, store;
     const char *path = cubed_url_path(url, &n, &store);
@@ -274,7 +273,7 @@ cubed_status inputs_coordinate(inputs *in, const char *name, cubed_array **out, 
         if (st != CUBED_OK || *out) return st;
     }
     for (int i = 0; i < in->nspecs && !*out; i++) {
-        char *url = in->spec[i].name ? beside(in->spec[i].url, name) : NULL;
+        char *url = in->spec[i].name ? inputs_beside(in->spec[i].url, name) : NULL;
         /* There need not be one. */
         if (url && open_array(in, name, url, true, out, err) != CUBED_OK) *out = NULL;
         cli_free(url);

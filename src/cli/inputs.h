@@ -44,6 +44,9 @@ const char *inputs_group(const inputs *in);
 char *inputs_first(const char *url);
 /* The name that an array has if it was given without one: "t2m" of "era5.zarr::t2m", "x" of "dir/x.zarr". The caller's. */
 char *inputs_own_name(const char *url);
+/* The array `name` of the group that STORE::PATH is in, or that a pattern of files is; NULL if the URL is
+ * neither. The caller's. */
+char *inputs_beside(const char *url, const char *name);
 /* STORE[::PATH] with one more part of a path. The caller's. */
 char *inputs_join(const char *url, const char *name);
 

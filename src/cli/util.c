@@ -1,6 +1,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,12 @@ void *cli_resize(void *p, size_t size)
 void cli_free(void *p) { free(p); /* check_layers: allow call: the other half of cli_alloc */ }
 
 char *cli_strdup(const char *s) { return cli_printf("%s", s); }
+
+json_t *cli_attributes(const char *text)
+{
+    json_t *attrs = json_loads(text, 0, NULL);
+    return attrs ? attrs : json_loads(text, JSON_DECODE_INT_AS_REAL, NULL);
+}
 
 static char *print(const char *fmt, va_list ap)
 {

@@ -1,0 +1,113 @@
+#include "referred.h"
+
+#include <string.h>
+
+#include "cli.h"
+
+static const char *const attributes[] = {"grid_mapping",  "ancillary_variables", "cell_measures",
+                                         "formula_terms", "coordinates",         "bounds",
+                                         "climatology"};
+enum { COUNT = sizeof attributes / sizeof *attributes };
+
+/* The next word of a list; NULL at its end. *n: its length. */
+static const char *next_word(const char *text, size_t *n)
+{
+    text += strspn(text, " \t\n");
+    *n = strcspn(text, " \t\n");
+    return *n ? text : NULL;
+}
+
+/* "area:" of "area: cell_area" is a role, not a variable. In "crs: x y" of grid_mapping it is one. */
+static bool is_variable(const char *attribute, const char *word, size_t n)
+{
+    return word[n - 1] != ':' || strcmp(attribute, "grid_mapping") == 0;
+}
+
+static char *name_in(const char *word, size_t n)
+{
+    return cli_printf("%.*s", (int)(n > 1 && word[n - 1] == ':' ? n - 1 : n), word);
+}
+
+void referred_each(const char *attrs, referred_fn fn, void *ctx)
+{
+    json_t *doc = cli_attributes(attrs);
+    for (int i = 0; i < COUNT; i++) {
+        const char *at = json_string_value(json_object_get(doc, attributes[i]));
+        size_t n;
+        while (at && (at = next_word(at, &n))) {
+            if (is_variable(attributes[i], at, n)) {
+                char *name = name_in(at, n);
+                fn(ctx, attributes[i], name);
+                cli_free(name);
+            }
+            at += n;
+        }
+    }
+    json_decref(doc);
+}
+
+/* The words of a value that stay: roles go with the variable behind them, and a grid mapping with its coordinates.
+ * NULL if all do; the caller's. */
+static char *kept(const char *attribute, const char *value, referred_have_fn have, void *ctx)
+{
+    char *text = cli_strdup(""), *role = NULL;
+    bool all = true, mapped = true;
+    size_t n;
+    for (const char *at = value; (at = next_word(at, &n)); at += n) {
+        if (!is_variable(attribute, at, n)) {
+            cli_free(role);
+            role = cli_printf("%.*s ", (int)n, at);
+            continue;
+        }
+        char *name = name_in(at, n);
+        const bool begins = at[n - 1] == ':'; /* of a grid mapping with its coordinates */
+        bool is_there = have(ctx, name);
+        cli_free(name);
+        if (begins) mapped = is_there;
+        is_there = is_there && mapped;
+        all = all && is_there;
+        if (!is_there) continue;
+        char *longer =
+            cli_printf("%s%s%s%.*s", text, *text ? " " : "", role ? role : "", (int)n, at);
+        cli_free(text);
+        text = longer;
+        cli_free(role);
+        role = NULL;
+    }
+    cli_free(role);
+    /* A grid mapping without any of its coordinates is a name alone. */
+    const size_t length = strlen(text);
+    if (length > 0 && text[length - 1] == ':') text[length - 1] = 0;
+    if (!all) return text;
+    cli_free(text);
+    return NULL;
+}
+
+cubed_status referred_keep(cubed_array **x, referred_have_fn have, void *ctx, cubed_error *err)
+{
+    json_t *doc = cli_attributes(cubed_array_attrs(*x));
+    bool changed = false;
+    cubed_status st = CUBED_OK;
+    for (int i = 0; i < COUNT; i++) {
+        const char *value = json_string_value(json_object_get(doc, attributes[i]));
+        char *text = value ? kept(attributes[i], value, have, ctx) : NULL;
+        changed = changed || text;
+        if (text && *text)
+            json_object_set_new(doc, attributes[i], json_string(text));
+        else if (text)
+            json_object_del(doc, attributes[i]);
+        cli_free(text);
+    }
+    if (changed) {
+        char *text = json_dumps(doc, JSON_REAL_PRECISION(17));
+        cubed_array *y;
+        st = cubed_array_with_attrs(*x, text ? text : "{}", &y, err);
+        cli_free(text);
+        if (st == CUBED_OK) {
+            cubed_array_unref(*x);
+            *x = y;
+        }
+    }
+    json_decref(doc);
+    return st;
+}

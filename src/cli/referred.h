@@ -1,0 +1,19 @@
+/* Attributes whose value names other variables, as CF defines them. */
+#ifndef CUBED_CLI_REFERRED_H
+#define CUBED_CLI_REFERRED_H
+
+#include <jansson.h>
+
+#include "cubed/cubed.h"
+
+typedef void (*referred_fn)(void *ctx, const char *attribute, const char *name);
+/* Calls `fn` for each variable that `grid_mapping`, `ancillary_variables`, `cell_measures`, `formula_terms`, `coordinates`,
+ * `bounds` and `climatology` name. */
+void referred_each(const char *attrs, referred_fn fn, void *ctx);
+
+typedef bool (*referred_have_fn)(void *ctx, const char *name);
+/* Replaces *x by an array whose attributes name only variables that `have` returns true for, or leaves it. */
+CUBED_MUST_CHECK cubed_status referred_keep(cubed_array **x, referred_have_fn have, void *ctx,
+                                            cubed_error *err);
+
+#endif
