@@ -196,11 +196,13 @@ def run_blocks(
     outputs: Sequence[Output],
     extra_mem: int | None,
     spec: Spec | None,
+    held_mem: int = 0,
 ) -> tuple[Array, ...]:
     """The results of a function on blocks: one call for each combination of the outputs' indices.
     What operands have beside those comes whole.
 
     `extra_mem` is what a call allocates beside its results; None: what :data:`COPIES` says.
+    `held_mem` is what the runner holds in addition.
 
     Symbols, whose block numbers the runner gets, are the indices of the outputs in their order.
     """
@@ -233,7 +235,7 @@ def run_blocks(
     if extra_mem is None:
         own = [(x.dtype, x.shape, mine, numbers) for x, numbers, mine, _ in inputs]
         extra_mem = OBJECTS + COPIES * sum(_largest(*block) for block in (*own, *made))
-    params = pack(title, runner, extra_mem)
+    params = pack(title, runner, extra_mem + held_mem)
     return tuple(Array._new(x, spec) for x in _core.blockwise(params, tuple(inputs), tuple(made)))
 
 

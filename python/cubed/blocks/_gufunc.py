@@ -181,6 +181,7 @@ def apply_to_cores(
     extra_projected_mem: int | None = None,
     name: str | None = None,
     by_lines: bool = False,
+    held_mem: int = 0,
     options: Mapping[str, Any] | None = None,
 ) -> Array | tuple[Array, ...]:
     """:func:`apply_gufunc`, with its `kwargs` as `options`, for functions of which more is known.
@@ -188,6 +189,7 @@ def apply_to_cores(
     `by_lines` states that each core of the results depends on the same core of the arguments alone:
     blocks may be cut finer along the other axes. A user-defined function promises this only if it
     is vectorized: it gets the arrays' chunks, because its result may depend on the whole block.
+    `held_mem` is the number of bytes that the function itself holds in each task's process.
     """
     title = name or title_of("apply_gufunc", func)
     kwargs = dict(options or {})
@@ -230,7 +232,7 @@ def apply_to_cores(
         whole: list[Cut] = [(extents[d], max(1, extents[d])) for d in dims]
         cut = [joined[i] for i in range(ndim)] + whole
         outputs.append(Output(np.dtype(dtype), cut, (*range(ndim), *[None] * len(dims))))
-    made = run_blocks(title, call, operands, unified, outputs, extra_projected_mem, spec)
+    made = run_blocks(title, call, operands, unified, outputs, extra_projected_mem, spec, held_mem)
     kept = len(parsed.inputs[0]) if keepdims else 0
     results = tuple(_place(x, at, kept) for x, at in zip(made, where[1], strict=True))
     return results[0] if parsed.single else results

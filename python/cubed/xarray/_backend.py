@@ -21,6 +21,7 @@ from cubed.base._attributes import typed_attributes
 from cubed.io._create import store_url
 from cubed.spec import Spec
 from cubed.xarray._lazy import native_array
+from cubed.xarray._objects import warn_of_unread
 
 #: Times of at most so many bytes are read when a store is opened, as Xarray decodes them.
 _SMALL_TIMES = 2**20
@@ -75,9 +76,6 @@ class _Store(AbstractDataStore):
             from xarray.backends.zarr import FillValueCoder
 
             attrs["_FillValue"] = FillValueCoder.decode(attrs["_FillValue"], x.dtype)
-        if attrs.get("dtype") == "bool":  # Xarray's decoder would hide what is lazy
-            encoding["dtype"] = attrs.pop("dtype")
-            x = x.astype(bool)
         return Variable(dims, x, attrs, encoding, fastpath=True)
 
     def _by_zarr(self, name: str, error: NotImplementedError) -> Variable:
@@ -213,6 +211,7 @@ class CubedBackend(BackendEntrypoint):
             decode_timedelta=decode_timedelta,
         )
         found = {name: _unwrapped(v, spec) for name, v in variables.items()}
+        warn_of_unread(found)
         coords = {n: v for n, v in found.items() if n in coord_names or v.dims == (n,)}
         data = {n: v for n, v in found.items() if n not in coords}
         # Since 2025.3 Xarray makes indices of what backends have, unless it is told not to.

@@ -15,6 +15,7 @@ import cubed
 from cubed.array._array import Array
 from cubed.array._cores import engine_chunks
 from cubed.array._operands import normalize_axes
+from cubed.base._bytes import format_bytes
 from cubed.base._chunks import AUTO_CHUNK_BYTES
 from cubed.base._types import NDArray
 from cubed.base._warnings import warn
@@ -28,6 +29,7 @@ from cubed.xarray._accessor import namesake
 from cubed.xarray._coding import decoded
 from cubed.xarray._lazy import elementwise_function_array, native_array
 from cubed.xarray._lines import works_by_lines
+from cubed.xarray._objects import at_least, held
 
 #: Parameters of apply_gufunc that are not the function's.
 _GUFUNC_OPTIONS = set(signature(cubed.apply_gufunc).parameters) - {"args", "kwargs"}
@@ -76,9 +78,10 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
         Zarr arrays that the engine reads, with what Xarray decodes by scale, offset and missing
         values, are read by the engine; others by Python, a region for each chunk.
 
-        Python's objects, such as dates of cftime, and strings of variable length have no lazy form:
-        they are returned as they are, with a warning. What a backend has not read yet, it reads
-        when somebody asks for values.
+        Bool with missing values, which Xarray decodes to objects, become float64: 1, 0 and NaN.
+        Python's other objects, such as dates of cftime, and strings of variable length have no lazy
+        form: they are returned as they are, with a warning that gives their bytes. A backend reads
+        them if their values are used.
 
         Parameters
         ----------
@@ -93,13 +96,14 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
             raise TypeError(
                 f"from_array_kwargs has {', '.join(sorted(unknown))}, expected spec alone"
             )
-        if data.dtype.kind in "OTV" and not isinstance(data, Array):
-            return _kept(data)
+        is_object = data.dtype.kind in "OTV" and not isinstance(data, Array)
         if isinstance(data, (np.ndarray, np.generic)):
+            if is_object:
+                return _kept(data)
             return cubed.from_array(np.asarray(data), chunks, spec=spec)
         x = native_array(data, spec)
         if x is None:
-            return cubed.from_array(data, chunks, spec=spec)
+            return _kept(data) if is_object else cubed.from_array(data, chunks, spec=spec)
         return x.rechunk(normalize_chunks(chunks, x.shape, None, x.dtype, x._x.chunks))
 
     def rechunk(self, data: Array, chunks: Any, **kwargs: Any) -> Array:
@@ -212,10 +216,11 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
     ) -> Any:
         """A function on core dimensions, of arrays with any others: :func:`cubed.apply_gufunc`.
 
-        Arrays of objects, such as dates of cftime, are in memory, and go with the function. A call
-        is estimated to allocate twice its blocks unless `dask_gufunc_kwargs` have
-        ``extra_projected_mem``. Blocks are the arrays' chunks, as Dask's are, except for functions
-        that are known to work by lines: if necessary their blocks are cut finer to fit.
+        Arrays of objects, such as dates of cftime, are in memory, and go with the function. All of
+        their bytes are in the projection of each task. A call is estimated to allocate twice its
+        blocks unless `dask_gufunc_kwargs` have ``extra_projected_mem``. Blocks are the arrays'
+        chunks, as Dask's are, except for functions that are known to work by lines: if necessary
+        their blocks are cut finer to fit.
         """
         kwargs.pop("meta", None)  # of Dask
         kwargs.setdefault("extra_projected_mem", None)
@@ -223,6 +228,7 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
         objects = {
             i: a for i, a in enumerate(args) if isinstance(a, np.ndarray) and a.dtype.kind == "O"
         }
+        held_mem = sum(map(held, objects.values()))
         if objects:
             func = _WithObjects(func, {i: a.reshape(-1) for i, a in objects.items()})
             args = tuple(
@@ -230,7 +236,9 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
                 for i, a in enumerate(args)
             )
         given = {name: kwargs.pop(name) for name in _GUFUNC_OPTIONS if name in kwargs}
-        return apply_to_cores(func, signature, *args, by_lines=by_lines, options=kwargs, **given)
+        return apply_to_cores(
+            func, signature, *args, by_lines=by_lines, held_mem=held_mem, options=kwargs, **given
+        )
 
     def reduction(
         self,
@@ -309,8 +317,9 @@ def _kept(data: Any) -> Any:
     from xarray.core import indexing
 
     warn(
-        f"an array of {data.dtype} of shape {data.shape} is not chunked: Cubed has no such type;"
-        " it is Xarray's, and in memory once it is used"
+        f"an array of {data.dtype} of shape {data.shape} is not chunked, because Cubed has no such"
+        f" type: it is Xarray's, and uses at least {format_bytes(at_least(data))} in this process,"
+        " and in no plan, once its values are used"
     )
     return data.array if isinstance(data, indexing.ImplicitToExplicitIndexingAdapter) else data
 

@@ -32,6 +32,9 @@ def decoded(func: Callable[..., Any], x: Array) -> Array | None:
 
 def _masked(x: Array, missing: Iterable[Any], value: Any, dtype: Any) -> Array | None:
     d = np.dtype(dtype)
+    if d.kind == "O" and x.dtype.kind == "b":
+        # Xarray makes objects True, False and NaN. Their values, sums and means are these floats'.
+        d = np.dtype(np.float64)
     if d.kind not in "biufcmM":
         return None
     x = x.astype(d)

@@ -39,7 +39,9 @@ def native_array(data: Any, spec: Spec | None) -> Array | None:
     if isinstance(data, Array):  # of the backend "cubed"
         return Array._new(data._x, data._spec if spec is None else spec)
     if isinstance(data, np.ndarray):
-        return from_array(data, data.shape or "auto", spec=spec) if data.dtype != object else None
+        return (
+            None if data.dtype.kind in "OTV" else from_array(data, data.shape or "auto", spec=spec)
+        )
     if isinstance(data, _WRAPPERS):
         return native_array(data.array, spec)
     if isinstance(data, variables.NativeEndiannessArray):

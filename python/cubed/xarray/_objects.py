@@ -1,0 +1,48 @@
+"""Variables of Python's objects, which Cubed's arrays cannot hold: how much memory they use."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from cubed.base._bytes import format_bytes
+from cubed.base._types import NDArray
+from cubed.base._warnings import warn
+
+#: Objects of fewer bytes in memory are not worth a warning.
+_SMALL = 2**20
+#: Bytes of a reference and of the smallest string that is not empty.
+_REFERENCE, _STRING = 8, 50
+
+
+def held(a: NDArray) -> int:
+    """Bytes of an array of objects in memory, with the objects."""
+    return a.size * _REFERENCE + sum(map(sys.getsizeof, a.flat))
+
+
+def at_least(v: Any) -> int:
+    """Bytes that the objects of a variable use in memory, without reading them."""
+    return int(v.size) * (_REFERENCE + _STRING)
+
+
+def warn_of_unread(variables: Mapping[Any, Any]) -> None:
+    """Warns of variables that a backend reads whole as objects once their values are used."""
+    large = {
+        name: v
+        for name, v in variables.items()
+        if v.dtype.kind in "OT" and not isinstance(v._data, np.ndarray) and at_least(v) > _SMALL
+    }
+    if not large:
+        return
+    listed = ", ".join(f"{name} ({format_bytes(at_least(v))})" for name, v in large.items())
+    # Strings of a fixed length are objects only because missing ones became NaN.
+    fixed = [n for n, v in large.items() if np.dtype(v.encoding.get("dtype", "O")).kind in "SU"]
+    raw = f", or keep strings lazy by mask_and_scale={dict.fromkeys(fixed, False)}" if fixed else ""
+    warn(
+        "variables of strings or other Python objects are not lazy arrays of Cubed, and use at"
+        f" least this memory once their values are used: {listed}. It is in this process, and in no"
+        f" plan: select before you use them, leave them out by drop_variables{raw}"
+    )
