@@ -7,6 +7,12 @@ target_compile_options(cubed_flags INTERFACE
   -ffp-contract=off
   $<$<BOOL:${CUBED_WERROR}>:-Werror>)
 
+if(CUBED_CHECK_LOCKS)
+  # src/base/lock.h: without late parsing an attribute in C cannot name a member of the same structure.
+  target_compile_options(cubed_flags INTERFACE
+    -Wthread-safety -fexperimental-late-parse-attributes -DCB_CHECK_LOCKS)
+endif()
+
 if(CUBED_PORTABLE)
   # What is never called is left out: wheels are small.
   target_compile_options(cubed_flags INTERFACE -include ${PROJECT_SOURCE_DIR}/cmake/portable.h

@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/lock.h"
 
 #define LEAST_STACK ((size_t)8 << 20)
 
@@ -135,9 +136,9 @@ typedef struct each {
     void *ctx;
     size_t n;
     atomic_size_t next; /* `n` and more: nothing is left */
-    pthread_mutex_t lock;
-    size_t failed; /* under the lock; `n`: none has */
-    cubed_error err;
+    cb_mutex lock;
+    size_t failed CB_GUARDED_BY(&lock); /* lowest index that failed; `n` if none did */
+    cubed_error err CB_GUARDED_BY(&lock);
 } each;
 
 static void run_each(void *ctx, unsigned index)
@@ -149,27 +150,27 @@ static void run_each(void *ctx, unsigned index)
         err.status = e->fn(e->ctx, i, &err);
         if (err.status == CUBED_OK) continue;
         atomic_store(&e->next, e->n);
-        pthread_mutex_lock(&e->lock);
+        cb_mutex_lock(&e->lock);
         if (i < e->failed) {
             e->failed = i;
             e->err = err;
         }
-        pthread_mutex_unlock(&e->lock);
+        cb_mutex_unlock(&e->lock);
     }
 }
 
+/* The failure is read after all threads have been joined. */
 cubed_status cb_pool_each(const cubed_allocator *a, size_t n, unsigned threads, cb_pool_each_fn fn,
-                          void *ctx, cubed_error *err)
+                          void *ctx, cubed_error *err) CB_UNCHECKED_LOCKS
 {
     each e = {.fn = fn, .ctx = ctx, .n = n, .failed = n, .err = CUBED_ERROR_INIT};
     const unsigned others = n < threads ? (unsigned)n - (n > 0) : threads - (threads > 0);
     cb_pool *pool = NULL;
-    if (pthread_mutex_init(&e.lock, NULL) != 0)
-        return cb_fail(err, CUBED_E_NOMEM, "no memory for a lock");
+    if (!cb_mutex_init(&e.lock)) return cb_fail(err, CUBED_E_NOMEM, "no memory for a lock");
     cubed_status st = others ? cb_pool_start(a, others, run_each, NULL, &e, &pool, err) : CUBED_OK;
     if (st == CUBED_OK) run_each(&e, 0);
     cb_pool_join(pool);
-    pthread_mutex_destroy(&e.lock);
+    cb_mutex_destroy(&e.lock);
     if (st != CUBED_OK || e.failed == n) return st;
     if (err) *err = e.err;
     return e.err.status;

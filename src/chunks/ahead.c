@@ -35,11 +35,15 @@ cubed_status cb_chunks_keep(const cb_chunks *c, cb_fetch *slot, cb_arena *scratc
 
 /* --- Asking ------------------------------------------------------------------------------------------------ */
 
-bool cb_chunks_may_ask(const cb_chunks *c, int node)
+bool cb_chunks_may_ask(cb_chunks *c, int node)
 {
-    const cubed_store *store = c->work;
+    const cubed_store *store;
     if (!c->fetcher) return false;
-    if (!cb_node_is_intermediate(&c->plan->ir.nodes[node])) {
+    if (cb_node_is_intermediate(&c->plan->ir.nodes[node])) {
+        cb_mutex_lock(&c->lock);
+        store = c->work.store;
+        cb_mutex_unlock(&c->lock);
+    } else {
         const cb_zarr_array *array = cb_array_of(c, node);
         store = array ? cb_zarr_store(array) : NULL;
     }
@@ -122,9 +126,9 @@ cb_fetch_answer cb_chunks_ask(cb_chunks *c, cb_fetch_batch *b, int node, const i
     };
     b->cache = c->cache;
     if (cb_node_is_intermediate(n)) {
-        w.store = c->work;
-        return cb_intermediate_place(c, node, w.key.number, key) ? cb_fetch_ask(c->fetcher, b, &w)
-                                                                 : CB_FETCH_NEEDLESS;
+        return cb_intermediate_place(c, node, w.key.number, &w.store, key)
+                   ? cb_fetch_ask(c->fetcher, b, &w)
+                   : CB_FETCH_NEEDLESS;
     }
     const cb_zarr_meta *m = cb_zarr_get_meta(array);
     w.store = cb_zarr_store(array);

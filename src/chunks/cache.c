@@ -1,8 +1,8 @@
 #include "chunks/cache.h"
 
-#include <pthread.h>
 #include <stddef.h>
 
+#include "base/lock.h"
 #include "mem/arena.h"
 
 enum { BUCKETS = 1024, MAPPED_BYTES = 1 << 16 };
@@ -25,32 +25,32 @@ _Static_assert(sizeof(entry) <= HEADER_BYTES && HEADER_BYTES % CB_ARENA_ALIGN ==
 
 struct cb_cache {
     const cubed_allocator *alloc;
-    pthread_mutex_t lock;
-    pthread_cond_t changed; /* an entry was filled, or will not be, or is no longer pinned */
+    cb_mutex lock;
+    cb_cond changed; /* an entry was filled, or will not be, or is no longer pinned */
     cb_budget used;
     cb_budget *shared;
-    entry *oldest, *newest;
-    entry *buckets[BUCKETS];
+    entry *oldest CB_GUARDED_BY(&lock), *newest CB_GUARDED_BY(&lock);
+    entry *buckets[BUCKETS] CB_GUARDED_BY(&lock);
 };
 
 cb_cache *cb_cache_new(const cubed_allocator *a, size_t limit, cb_budget *shared)
 {
     cb_cache *c = cb_alloc_zero(a, sizeof *c);
     if (!c) return NULL;
-    if (pthread_mutex_init(&c->lock, NULL) != 0) goto no_lock;
-    if (pthread_cond_init(&c->changed, NULL) != 0) goto no_condition;
+    if (!cb_mutex_init(&c->lock)) goto no_lock;
+    if (!cb_cond_init(&c->changed)) goto no_condition;
     c->alloc = a;
     c->shared = shared;
     cb_budget_init(&c->used, limit);
     return c;
 no_condition:
-    pthread_mutex_destroy(&c->lock);
+    cb_mutex_destroy(&c->lock);
 no_lock:
     cb_free(a, c, sizeof *c);
     return NULL;
 }
 
-static entry **bucket_of(cb_cache *c, cb_cache_key key)
+static entry **bucket_of(cb_cache *c, cb_cache_key key) CB_REQUIRES(&c->lock)
 {
     uint64_t h = (uint64_t)key.number * 0x9e3779b97f4a7c15u;
     h ^= ((uint64_t)key.node << 2 | (uint64_t)key.kind) * 0xc2b2ae3d27d4eb4fu;
@@ -62,20 +62,20 @@ static bool same(cb_cache_key a, cb_cache_key b)
     return a.node == b.node && a.kind == b.kind && a.number == b.number;
 }
 
-static entry *find(cb_cache *c, cb_cache_key key)
+static entry *find(cb_cache *c, cb_cache_key key) CB_REQUIRES(&c->lock)
 {
     entry *e = *bucket_of(c, key);
     while (e && !same(e->key, key)) e = e->next;
     return e;
 }
 
-static void unlist(cb_cache *c, entry *e)
+static void unlist(cb_cache *c, entry *e) CB_REQUIRES(&c->lock)
 {
     *(e->older ? &e->older->newer : &c->oldest) = e->newer;
     *(e->newer ? &e->newer->older : &c->newest) = e->older;
 }
 
-static void list_oldest(cb_cache *c, entry *e)
+static void list_oldest(cb_cache *c, entry *e) CB_REQUIRES(&c->lock)
 {
     e->newer = c->oldest;
     e->older = NULL;
@@ -83,7 +83,7 @@ static void list_oldest(cb_cache *c, entry *e)
     c->oldest = e;
 }
 
-static void list_newest(cb_cache *c, entry *e)
+static void list_newest(cb_cache *c, entry *e) CB_REQUIRES(&c->lock)
 {
     e->older = c->newest;
     e->newer = NULL;
@@ -91,7 +91,7 @@ static void list_newest(cb_cache *c, entry *e)
     c->newest = e;
 }
 
-static void take_out(cb_cache *c, entry *e)
+static void take_out(cb_cache *c, entry *e) CB_REQUIRES(&c->lock)
 {
     entry **at = bucket_of(c, e->key);
     while (*at != e) at = &(*at)->next;
@@ -117,7 +117,7 @@ static void drop(cb_cache *c, entry *e)
     cb_budget_give(c->shared, taken);
 }
 
-static entry *take_out_oldest(cb_cache *c, bool index)
+static entry *take_out_oldest(cb_cache *c, bool index) CB_REQUIRES(&c->lock)
 {
     entry *e = c->oldest;
     while (e && (e->pins > 0 || (e->key.kind == CB_CACHE_INDEX) != index)) e = e->newer;
@@ -126,7 +126,7 @@ static entry *take_out_oldest(cb_cache *c, bool index)
 }
 
 /* Takes out an entry that nobody will ask for. */
-static entry *take_out_unused(cb_cache *c)
+static entry *take_out_unused(cb_cache *c) CB_REQUIRES(&c->lock)
 {
     entry *e = c->oldest;
     if (!e || e->left > 0 || e->pins > 0) return NULL;
@@ -135,7 +135,7 @@ static entry *take_out_unused(cb_cache *c)
 }
 
 /* Chunks and blocks go before indices, which are small and serve many chunks, and never instead of one. */
-static entry *take_out_any(cb_cache *c, bool indices)
+static entry *take_out_any(cb_cache *c, bool indices) CB_REQUIRES(&c->lock)
 {
     entry *e = take_out_oldest(c, false);
     return e || !indices ? e : take_out_oldest(c, true);
@@ -143,6 +143,7 @@ static entry *take_out_any(cb_cache *c, bool indices)
 
 /* Memory that was an entry's if need be (and `evict`), or if the entry is of no more use; NULL if there is no room. */
 static entry *make_entry(cb_cache *c, size_t taken, cb_cache_kind kind, bool evict)
+    CB_REQUIRES(&c->lock)
 {
     if (taken > c->used.limit) return NULL;
     entry *unused = take_out_unused(c);
@@ -171,7 +172,7 @@ static void count_use(entry *e)
 }
 
 /* Puts an entry that nobody has pinned into the order of use. */
-static void settle(cb_cache *c, entry *e)
+static void settle(cb_cache *c, entry *e) CB_REQUIRES(&c->lock)
 {
     if (e->left > 0) return;
     unlist(c, e);
@@ -179,6 +180,7 @@ static void settle(cb_cache *c, entry *e)
 }
 
 static entry *add(cb_cache *c, cb_cache_key key, size_t size, size_t reads, bool evict)
+    CB_REQUIRES(&c->lock)
 {
     size_t taken = size_of(size);
     entry *e = make_entry(c, taken, key.kind, evict), **bucket = bucket_of(c, key);
@@ -193,9 +195,9 @@ cb_cache_found cb_cache_pin(cb_cache *c, cb_cache_key key, size_t size, size_t r
                             cb_cache_entry **out)
 {
     cb_cache_found found = CB_CACHE_HIT;
-    pthread_mutex_lock(&c->lock);
+    cb_mutex_lock(&c->lock);
     entry *e;
-    while ((e = find(c, key)) != NULL && !e->filled) pthread_cond_wait(&c->changed, &c->lock);
+    while ((e = find(c, key)) != NULL && !e->filled) cb_cond_wait(&c->changed, &c->lock);
     if (e) {
         e->pins++;
         unlist(c, e);
@@ -205,7 +207,7 @@ cb_cache_found cb_cache_pin(cb_cache *c, cb_cache_key key, size_t size, size_t r
         found = e ? CB_CACHE_FILL : CB_CACHE_FULL;
     }
     if (e) count_use(e);
-    pthread_mutex_unlock(&c->lock);
+    cb_mutex_unlock(&c->lock);
     *out = e;
     return found;
 }
@@ -213,28 +215,28 @@ cb_cache_found cb_cache_pin(cb_cache *c, cb_cache_key key, size_t size, size_t r
 cb_cache_found cb_cache_fill(cb_cache *c, cb_cache_key key, size_t size, size_t reads,
                              cb_cache_entry **out)
 {
-    pthread_mutex_lock(&c->lock);
+    cb_mutex_lock(&c->lock);
     const bool there = find(c, key) != NULL;
     *out = there ? NULL : add(c, key, size, reads, false);
-    pthread_mutex_unlock(&c->lock);
+    cb_mutex_unlock(&c->lock);
     return there ? CB_CACHE_HIT : *out ? CB_CACHE_FILL : CB_CACHE_FULL;
 }
 
 bool cb_cache_has(cb_cache *c, cb_cache_key key)
 {
-    pthread_mutex_lock(&c->lock);
+    cb_mutex_lock(&c->lock);
     const bool there = find(c, key) != NULL;
-    pthread_mutex_unlock(&c->lock);
+    cb_mutex_unlock(&c->lock);
     return there;
 }
 
 cb_cache_found cb_cache_look(cb_cache *c, cb_cache_key key, cb_cache_entry **out)
 {
-    pthread_mutex_lock(&c->lock);
+    cb_mutex_lock(&c->lock);
     entry *e = find(c, key);
     const cb_cache_found found = !e ? CB_CACHE_FULL : e->filled ? CB_CACHE_HIT : CB_CACHE_FILL;
     if (found == CB_CACHE_HIT) e->pins++;
-    pthread_mutex_unlock(&c->lock);
+    cb_mutex_unlock(&c->lock);
     *out = e;
     return found;
 }
@@ -243,56 +245,56 @@ void *cb_cache_data(cb_cache_entry *e) { return (char *)e + HEADER_BYTES; }
 
 void cb_cache_filled(cb_cache *c, cb_cache_entry *e, bool there)
 {
-    pthread_mutex_lock(&c->lock);
+    cb_mutex_lock(&c->lock);
     e->filled = there;
     if (!there) {
         take_out(c, e);
         drop(c, e);
     }
-    pthread_cond_broadcast(&c->changed);
-    pthread_mutex_unlock(&c->lock);
+    cb_cond_broadcast(&c->changed);
+    cb_mutex_unlock(&c->lock);
 }
 
 void cb_cache_unpin(cb_cache *c, cb_cache_entry *e)
 {
-    pthread_mutex_lock(&c->lock);
+    cb_mutex_lock(&c->lock);
     if (--e->pins == 0) {
         settle(c, e);
-        pthread_cond_broadcast(&c->changed);
+        cb_cond_broadcast(&c->changed);
     }
-    pthread_mutex_unlock(&c->lock);
+    cb_mutex_unlock(&c->lock);
 }
 
 void cb_cache_pass(cb_cache *c, cb_cache_key key)
 {
-    pthread_mutex_lock(&c->lock);
+    cb_mutex_lock(&c->lock);
     entry *e = find(c, key);
     if (e) count_use(e);
     if (e && e->pins == 0) settle(c, e);
-    pthread_mutex_unlock(&c->lock);
+    cb_mutex_unlock(&c->lock);
 }
 
 bool cb_cache_evict(cb_cache *c)
 {
-    pthread_mutex_lock(&c->lock);
+    cb_mutex_lock(&c->lock);
     entry *e;
-    while ((e = take_out_any(c, true)) == NULL && c->oldest)
-        pthread_cond_wait(&c->changed, &c->lock);
+    while ((e = take_out_any(c, true)) == NULL && c->oldest) cb_cond_wait(&c->changed, &c->lock);
     if (e) drop(c, e);
-    pthread_mutex_unlock(&c->lock);
+    cb_mutex_unlock(&c->lock);
     return e != NULL;
 }
 
 const cb_budget *cb_cache_used(const cb_cache *c) { return &c->used; }
 
-void cb_cache_free(cb_cache *c)
+/* The last reference: no other thread uses the cache. */
+void cb_cache_free(cb_cache *c) CB_UNCHECKED_LOCKS
 {
     if (!c) return;
     for (entry *e = c->oldest, *newer; e; e = newer) {
         newer = e->newer;
         drop(c, e);
     }
-    pthread_cond_destroy(&c->changed);
-    pthread_mutex_destroy(&c->lock);
+    cb_cond_destroy(&c->changed);
+    cb_mutex_destroy(&c->lock);
     cb_free(c->alloc, c, sizeof *c);
 }

@@ -20,8 +20,9 @@ static bool is_mappable(const cubed_plan *p, int node)
            cb_store_has_files(cb_zarr_store(s->array));
 }
 
+/* No other thread uses the broker yet. */
 cubed_status cb_chunks_new(const cubed_plan *plan, const cb_chunks_options *options,
-                           cb_chunks **out, cubed_error *err)
+                           cb_chunks **out, cubed_error *err) CB_UNCHECKED_LOCKS
 {
     const cubed_allocator *a = &plan->ctx->alloc;
     const size_t most = cb_min_size(plan->cache_bytes, options->spare);
@@ -31,8 +32,10 @@ cubed_status cb_chunks_new(const cubed_plan *plan, const cb_chunks_options *opti
     c->plan = plan;
     c->options = *options;
     c->nodes = cb_alloc_zero(a, (size_t)plan->ir.nnodes * sizeof *c->nodes);
-    if (!c->nodes || pthread_mutex_init(&c->lock, NULL) != 0) {
+    c->kept = cb_alloc_zero(a, (size_t)plan->ir.nnodes * sizeof *c->kept);
+    if (!c->nodes || !c->kept || !cb_mutex_init(&c->lock)) {
         cb_free(a, c->nodes, (size_t)plan->ir.nnodes * sizeof *c->nodes);
+        cb_free(a, c->kept, (size_t)plan->ir.nnodes * sizeof *c->kept);
         cb_free(a, c, sizeof *c);
         return cb_fail(err, CUBED_E_NOMEM, "no memory to run a plan");
     }
@@ -55,7 +58,8 @@ out:
     return st;
 }
 
-void cb_chunks_free(cb_chunks *c)
+/* No other thread uses the broker any more. */
+void cb_chunks_free(cb_chunks *c) CB_UNCHECKED_LOCKS
 {
     if (!c) return;
     const cubed_allocator *a = &c->plan->ctx->alloc;
@@ -64,8 +68,9 @@ void cb_chunks_free(cb_chunks *c)
     for (int i = 0; i < c->plan->ir.nnodes; i++) cb_intermediates_free(c, i);
     cb_cache_free(c->cache);
     if (c->maps) cb_map_end();
-    pthread_mutex_destroy(&c->lock);
+    cb_mutex_destroy(&c->lock);
     cb_free(a, c->nodes, nnodes * sizeof *c->nodes);
+    cb_free(a, c->kept, nnodes * sizeof *c->kept);
     cb_free(a, c, sizeof *c);
 }
 
@@ -75,13 +80,21 @@ void cb_chunks_set_array(cb_chunks *c, int node, const cb_zarr_array *array, boo
     c->nodes[node].resumed = resumed;
 }
 
-cubed_status cb_chunks_open_work(cb_chunks *c, cubed_error *err)
+cubed_status cb_chunks_get_work(cb_chunks *c, cb_work *out, cubed_error *err)
 {
     cubed_status st = CUBED_OK;
-    pthread_mutex_lock(&c->lock);
-    if (!c->work) st = c->options.open(c->options.open_ctx, &c->work, &c->folder, err);
-    pthread_mutex_unlock(&c->lock);
+    cb_mutex_lock(&c->lock);
+    if (!c->work.store)
+        st = c->options.open(c->options.open_ctx, &c->work.store, &c->work.folder, err);
+    *out = c->work;
+    cb_mutex_unlock(&c->lock);
     return st;
+}
+
+cubed_status cb_chunks_open_work(cb_chunks *c, cubed_error *err)
+{
+    cb_work ignored;
+    return cb_chunks_get_work(c, &ignored, err);
 }
 
 const cb_budget *cb_chunks_intermediates(const cb_chunks *c) { return &c->intermediates; }

@@ -69,7 +69,7 @@ CUBED_MUST_CHECK cubed_status cb_chunks_exists(const cb_chunks *c, int node, int
 
 /* One more read of chunk number `chunk` of an intermediate is to come; whether one is. Before the run starts. */
 void cb_chunks_add_reader(cb_chunks *c, int node, int64_t chunk);
-bool cb_chunks_has_readers(const cb_chunks *c, int node, int64_t chunk);
+bool cb_chunks_has_readers(cb_chunks *c, int node, int64_t chunk);
 /* One of them is done: the last one frees the chunk. */
 void cb_chunks_release(cb_chunks *c, int node, int64_t chunk);
 
@@ -149,7 +149,7 @@ void cb_chunks_unpin_codec_block(const cb_chunks *c, cb_pinned_codec_block *bloc
 void cb_chunks_pass(cb_chunks *c, int node, const int64_t *idx);
 
 /* Whether a node's chunks may be asked for ahead: they come from a store that has to wait for them. */
-bool cb_chunks_may_ask(const cb_chunks *c, int node);
+bool cb_chunks_may_ask(cb_chunks *c, int node);
 /* Asks for one that will be wanted whole. Of a shard whose index is not known this asks for the index first, and for
  * the chunk later. */
 cb_fetch_answer cb_chunks_ask(cb_chunks *c, cb_fetch_batch *b, int node, const int64_t *idx,

@@ -4,9 +4,10 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/lock.h"
 #include "mem/arena.h"
 #include "mem/pages.h"
 
@@ -46,28 +47,24 @@ _Static_assert(sizeof(cb_fetch) <= CB_FETCH_HEADER && CB_FETCH_HEADER % CB_ARENA
 
 struct cb_fetcher {
     const cubed_allocator *alloc;
-    pthread_mutex_t lock;
-    pthread_cond_t came;
+    cb_mutex lock;
+    cb_cond came;
     cb_budget used;
-    unsigned n, cap;
-    cb_fetch **all;
+    unsigned n CB_GUARDED_BY(&lock), cap;
+    cb_fetch **all CB_GUARDED_BY(&lock);
 };
 
 static bool init_locks(cb_fetcher *f)
 {
-    pthread_condattr_t by_clock;
-    if (pthread_mutex_init(&f->lock, NULL) != 0) return false;
-    bool ok = pthread_condattr_init(&by_clock) == 0;
-    if (ok) {
-        ok = pthread_condattr_setclock(&by_clock, CLOCK_MONOTONIC) == 0 &&
-             pthread_cond_init(&f->came, &by_clock) == 0;
-        pthread_condattr_destroy(&by_clock);
-    }
-    if (!ok) pthread_mutex_destroy(&f->lock);
+    if (!cb_mutex_init(&f->lock)) return false;
+    const bool ok = cb_cond_init(&f->came);
+    if (!ok) cb_mutex_destroy(&f->lock);
     return ok;
 }
 
-cb_fetcher *cb_fetcher_new(const cubed_allocator *a, unsigned buffers, size_t limit)
+/* Not yet shared with other threads. */
+cb_fetcher *cb_fetcher_new(const cubed_allocator *a, unsigned buffers,
+                           size_t limit) CB_UNCHECKED_LOCKS
 {
     cb_fetcher *f = cb_alloc_zero(a, sizeof *f);
     if (!f) return NULL;
@@ -85,7 +82,7 @@ const cb_budget *cb_fetcher_used(const cb_fetcher *f) { return &f->used; }
 
 static void *data_of(cb_fetch *x) { return (char *)x + CB_FETCH_HEADER; }
 
-static void drop_buffer(cb_fetcher *f, unsigned i)
+static void drop_buffer(cb_fetcher *f, unsigned i) CB_REQUIRES(&f->lock)
 {
     cb_fetch *x = f->all[i];
     const size_t taken = x->taken;
@@ -110,17 +107,18 @@ static void give_up(cb_fetch *x)
 }
 
 /* Of one that is given up; the lock is held, but not while the store is asked. */
-static void cancel(cb_fetcher *f, cb_fetch *x)
+static void cancel(cb_fetcher *f, cb_fetch *x) CB_REQUIRES(&f->lock)
 {
     x->users++;
-    pthread_mutex_unlock(&f->lock);
+    cb_mutex_unlock(&f->lock);
     cb_store_cancel(x->store, &x->request);
-    pthread_mutex_lock(&f->lock);
+    cb_mutex_lock(&f->lock);
     x->users--;
     settle(x);
 }
 
 static cb_fetch *find_owned(const cb_fetcher *f, const void *owner, int64_t task)
+    CB_REQUIRES(&f->lock)
 {
     for (unsigned i = 0; i < f->n; i++) {
         cb_fetch *x = f->all[i];
@@ -132,32 +130,32 @@ static cb_fetch *find_owned(const cb_fetcher *f, const void *owner, int64_t task
 void cb_fetch_drop(cb_fetcher *f, const void *owner, int64_t task)
 {
     cb_fetch *x;
-    pthread_mutex_lock(&f->lock);
+    cb_mutex_lock(&f->lock);
     while ((x = find_owned(f, owner, task)) != NULL) {
         x->owner = NULL;
         give_up(x);
         if (x->state == COMING && x->left == 0) cancel(f, x);
     }
-    pthread_mutex_unlock(&f->lock);
+    cb_mutex_unlock(&f->lock);
 }
 
 void cb_fetcher_free(cb_fetcher *f)
 {
     if (!f) return;
-    pthread_mutex_lock(&f->lock);
+    cb_mutex_lock(&f->lock);
     for (unsigned i = 0; i < f->n; i++) {
         if (f->all[i]->state == UNUSED) continue;
         give_up(f->all[i]);
         if (f->all[i]->state == COMING) cancel(f, f->all[i]);
     }
     for (unsigned i = 0; i < f->n; i++) {
-        while (f->all[i]->state == COMING) pthread_cond_wait(&f->came, &f->lock);
+        while (f->all[i]->state == COMING) cb_cond_wait(&f->came, &f->lock);
     }
     while (f->n > 0) drop_buffer(f, 0);
-    pthread_mutex_unlock(&f->lock);
-    pthread_cond_destroy(&f->came);
-    pthread_mutex_destroy(&f->lock);
     cb_free(f->alloc, f->all, f->cap * sizeof(cb_fetch *));
+    cb_mutex_unlock(&f->lock);
+    cb_cond_destroy(&f->came);
+    cb_mutex_destroy(&f->lock);
     cb_free(f->alloc, f, sizeof *f);
 }
 
@@ -177,7 +175,7 @@ static part *find_part(cb_fetch *x, cb_cache_key key)
     return NULL;
 }
 
-static cb_fetch *find(const cb_fetcher *f, cb_cache_key key, part **out)
+static cb_fetch *find(const cb_fetcher *f, cb_cache_key key, part **out) CB_REQUIRES(&f->lock)
 {
     for (unsigned i = 0; i < f->n; i++) {
         *out = find_part(f->all[i], key);
@@ -187,7 +185,7 @@ static cb_fetch *find(const cb_fetcher *f, cb_cache_key key, part **out)
 }
 
 /* A buffer that is as large, or a new one, for which others that are not used make room. */
-static cb_fetch *find_buffer(cb_fetcher *f, size_t cap)
+static cb_fetch *find_buffer(cb_fetcher *f, size_t cap) CB_REQUIRES(&f->lock)
 {
     const size_t taken = cb_pages_round(cb_sat_add(CB_FETCH_HEADER, cap));
     for (unsigned i = 0; i < f->n; i++) {
@@ -212,6 +210,7 @@ static cb_fetch *find_buffer(cb_fetcher *f, size_t cap)
 }
 
 static bool may_have_more(const cb_fetcher *f, const cb_fetch_batch *b, const cubed_store *s)
+    CB_REQUIRES(&f->lock)
 {
     const uint32_t most = s->vt->max_in_flight ? s->vt->max_in_flight : CUBED_STORE_IN_FLIGHT;
     unsigned owned = 0, coming = 0;
@@ -231,11 +230,11 @@ static void came(cubed_store_request *r)
     if (r->status == CUBED_E_EXISTS)
         r->status = cb_fail(&x->err, CUBED_E_FORMAT, "%s of %s was replaced while it was read",
                             x->path, x->store->url);
-    pthread_mutex_lock(&f->lock);
+    cb_mutex_lock(&f->lock);
     x->state = THERE;
     settle(x);
-    pthread_cond_broadcast(&f->came);
-    pthread_mutex_unlock(&f->lock);
+    cb_cond_broadcast(&f->came);
+    cb_mutex_unlock(&f->lock);
 }
 
 static void prepare(cb_fetch *x, const cb_fetch_batch *b, const cb_fetch_what *w)
@@ -295,6 +294,7 @@ static bool is_cached(cb_cache *c, cb_cache_key key)
 
 /* Whoever brings a chunk to the cache has its entry before it looks here: it is not asked for again, or found. */
 static cb_fetch_answer ask(cb_fetcher *f, cb_fetch_batch *b, const cb_fetch_what *w)
+    CB_REQUIRES(&f->lock)
 {
     part *other;
     cb_fetch *x;
@@ -311,9 +311,9 @@ static cb_fetch_answer ask(cb_fetcher *f, cb_fetch_batch *b, const cb_fetch_what
 
 cb_fetch_answer cb_fetch_ask(cb_fetcher *f, cb_fetch_batch *b, const cb_fetch_what *what)
 {
-    pthread_mutex_lock(&f->lock);
+    cb_mutex_lock(&f->lock);
     const cb_fetch_answer answer = ask(f, b, what);
-    pthread_mutex_unlock(&f->lock);
+    cb_mutex_unlock(&f->lock);
     return answer;
 }
 
@@ -342,18 +342,14 @@ static void show(cb_fetch *x, const part *p, cb_zarr_fetched *out)
 
 /* Until it has come; false: nobody wants it any more. */
 static bool wait_for(cb_fetcher *f, const cb_fetch *x, const cubed_cancel *cancel)
+    CB_REQUIRES(&f->lock)
 {
     while (x->state == COMING) {
-        struct timespec until;
         if (cancel && cubed_cancel_is_set(cancel)) return false;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += LOOK_NS;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
         if (cancel)
-            (void)pthread_cond_timedwait(&f->came, &f->lock, &until);
+            (void)cb_cond_wait_until(&f->came, &f->lock, cb_clock_ns() + LOOK_NS);
         else
-            (void)pthread_cond_wait(&f->came, &f->lock);
+            cb_cond_wait(&f->came, &f->lock);
     }
     return true;
 }
@@ -364,7 +360,7 @@ cb_fetch *cb_fetch_take(cb_fetcher *f, cb_cache_key key, const cubed_cancel *can
                         cb_zarr_fetched *out)
 {
     part *p;
-    pthread_mutex_lock(&f->lock);
+    cb_mutex_lock(&f->lock);
     cb_fetch *x = find(f, key, &p);
     if (x) {
         p->taken = true;
@@ -374,14 +370,14 @@ cb_fetch *cb_fetch_take(cb_fetcher *f, cb_cache_key key, const cubed_cancel *can
         else
             *out = (cb_zarr_fetched){.status = CUBED_E_CANCELLED, .err = &interrupted};
     }
-    pthread_mutex_unlock(&f->lock);
+    cb_mutex_unlock(&f->lock);
     return x;
 }
 
 cb_fetch *cb_fetch_try(cb_fetcher *f, cb_cache_key key, cb_zarr_fetched *out)
 {
     part *p;
-    pthread_mutex_lock(&f->lock);
+    cb_mutex_lock(&f->lock);
     cb_fetch *x = find(f, key, &p);
     if (x && x->state == COMING) x = NULL;
     if (x) {
@@ -389,7 +385,7 @@ cb_fetch *cb_fetch_try(cb_fetcher *f, cb_cache_key key, cb_zarr_fetched *out)
         x->users++;
         show(x, p, out);
     }
-    pthread_mutex_unlock(&f->lock);
+    cb_mutex_unlock(&f->lock);
     return x;
 }
 
@@ -400,9 +396,9 @@ void *cb_fetch_room(cb_fetch *x, size_t behind)
 
 void cb_fetch_done(cb_fetcher *f, cb_fetch *x)
 {
-    pthread_mutex_lock(&f->lock);
+    cb_mutex_lock(&f->lock);
     x->users--;
     x->left--;
     settle(x);
-    pthread_mutex_unlock(&f->lock);
+    cb_mutex_unlock(&f->lock);
 }

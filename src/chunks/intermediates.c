@@ -21,12 +21,13 @@ static size_t bytes_together(const cubed_plan *p, int node)
     return cb_sat_mul((size_t)cb_grid_count(n->grid), cb_chunk_bytes(p, node));
 }
 
-cubed_status cb_intermediates_init(cb_chunks *c, int node, cubed_error *err)
+/* No other thread uses the broker yet. */
+cubed_status cb_intermediates_init(cb_chunks *c, int node, cubed_error *err) CB_UNCHECKED_LOCKS
 {
     const cubed_allocator *a = &c->plan->ctx->alloc;
     const size_t n = (size_t)cb_grid_count(c->plan->ir.nodes[node].grid);
-    chunks_of_node *x = &c->nodes[node];
-    x->chunk_bytes = cb_chunk_bytes(c->plan, node);
+    chunks_kept *x = &c->kept[node];
+    c->nodes[node].chunk_bytes = cb_chunk_bytes(c->plan, node);
     if (!c->options.counts) return CUBED_OK;
     x->kept = cb_alloc_zero(a, n * sizeof *x->kept);
     x->readers = cb_alloc_zero(a, n * sizeof *x->readers);
@@ -40,17 +41,19 @@ cubed_status cb_intermediates_init(cb_chunks *c, int node, cubed_error *err)
     return cb_fail(err, CUBED_E_NOMEM, "no memory for a table of %zu chunks", n);
 }
 
-void cb_intermediates_free(cb_chunks *c, int node)
+/* No other thread uses the broker any more. */
+void cb_intermediates_free(cb_chunks *c, int node) CB_UNCHECKED_LOCKS
 {
     const cubed_allocator *a = &c->plan->ctx->alloc;
-    chunks_of_node *x = &c->nodes[node];
+    chunks_kept *x = &c->kept[node];
     if (!x->kept && !x->readers) return;
     const size_t n = (size_t)cb_grid_count(c->plan->ir.nodes[node].grid);
+    const bool each = !x->together || x->together->refused;
     if (x->together) cb_pages_unmap(x->together->data, x->together->bytes);
     if (x->together) cb_pieces_free(c, node);
-    for (size_t k = 0; x->kept && !x->together && k < n; k++) {
+    for (size_t k = 0; x->kept && each && k < n; k++) {
         if (x->kept[k] != cb_chunks_in_work(c))
-            cb_pages_unmap(x->kept[k], cb_pages_round(x->chunk_bytes));
+            cb_pages_unmap(x->kept[k], cb_pages_round(c->nodes[node].chunk_bytes));
     }
     if (x->together) cb_free(a, x->together, sizeof *x->together);
     cb_free(a, x->kept, n * sizeof *x->kept);
@@ -59,19 +62,23 @@ void cb_intermediates_free(cb_chunks *c, int node)
 
 enum { KEY_CAP = CB_INTERMEDIATE_KEY_CAP };
 
-static void chunk_key(const cb_chunks *c, int node, int64_t chunk, char key[KEY_CAP])
+static void chunk_key(const cb_work *work, int node, int64_t chunk, char key[KEY_CAP])
 {
-    snprintf(key, KEY_CAP, "%s/%d/%" PRId64, c->folder, node, chunk);
+    snprintf(key, KEY_CAP, "%s/%d/%" PRId64, work->folder, node, chunk);
 }
 
-bool cb_intermediate_place(cb_chunks *c, int node, int64_t chunk, char key[KEY_CAP])
+bool cb_intermediate_place(cb_chunks *c, int node, int64_t chunk, cubed_store **store,
+                           char key[KEY_CAP])
 {
-    pthread_mutex_lock(&c->lock);
-    const bool there =
-        c->work && (!c->options.own || c->nodes[node].kept[chunk] == cb_chunks_in_work(c));
-    pthread_mutex_unlock(&c->lock);
-    if (there) chunk_key(c, node, chunk, key);
-    return there;
+    cb_mutex_lock(&c->lock);
+    const cb_work work = c->work;
+    const bool there = work.store && (!c->options.own ||
+                                      cb_chunks_kept(c, node)->kept[chunk] == cb_chunks_in_work(c));
+    cb_mutex_unlock(&c->lock);
+    if (!there) return false;
+    *store = work.store;
+    chunk_key(&work, node, chunk, key);
+    return true;
 }
 
 /* Chunks that are kept for later make room for intermediates. */
@@ -89,40 +96,37 @@ static void give_memory(cb_chunks *c, size_t size)
     cb_budget_give(&c->spare, size);
 }
 
-/* Where a chunk goes whose node's lie together: the first one takes the memory for all. NULL: it is not there, and each
- * takes its own from now on. */
+/* The place of a chunk of a node whose chunks are stored together. The first chunk takes the memory for all. NULL if that
+ * memory is not there: each chunk takes its own from then on. */
 static void *place_together(cb_chunks *c, int node, int64_t chunk)
 {
-    chunks_of_node *x = &c->nodes[node];
-    chunks_together *all;
-    pthread_mutex_lock(&c->lock);
-    all = x->together;
-    if (all && !all->data && take_memory(c, all->bytes)) {
-        all->data = cb_pages_map(all->bytes);
-        if (!all->data) give_memory(c, all->bytes);
+    void *ptr = NULL;
+    cb_mutex_lock(&c->lock);
+    chunks_together *all = cb_chunks_kept(c, node)->together;
+    if (all && !all->data && !all->refused) {
+        const bool taken = take_memory(c, all->bytes);
+        if (taken) all->data = cb_pages_map(all->bytes);
+        if (taken && !all->data) give_memory(c, all->bytes);
+        all->refused = !all->data;
     }
-    if (all && !all->data) {
-        cb_free(&c->plan->ctx->alloc, all, sizeof *all);
-        all = x->together = NULL;
-    }
-    void *ptr = all ? all->data + (size_t)chunk * x->chunk_bytes : NULL;
-    pthread_mutex_unlock(&c->lock);
+    if (all && all->data) ptr = all->data + (size_t)chunk * c->nodes[node].chunk_bytes;
+    cb_mutex_unlock(&c->lock);
     return ptr;
 }
 
-/* A chunk in memory is no longer wanted: that of chunks that lie together goes when all are. */
+/* Frees a chunk in memory. Chunks that are stored together are freed when none of them is wanted. */
 static void free_chunk(cb_chunks *c, int node, void *ptr)
 {
-    const chunks_of_node *x = &c->nodes[node];
-    size_t bytes = cb_pages_round(x->chunk_bytes);
-    if (x->together) {
-        pthread_mutex_lock(&c->lock);
-        const bool last = --x->together->left == 0;
-        ptr = last ? x->together->data : NULL;
-        if (last) x->together->data = NULL;
-        bytes = x->together->bytes;
-        pthread_mutex_unlock(&c->lock);
+    size_t bytes = cb_pages_round(c->nodes[node].chunk_bytes);
+    cb_mutex_lock(&c->lock);
+    chunks_together *all = cb_chunks_kept(c, node)->together;
+    if (all && !all->refused) {
+        const bool last = --all->left == 0;
+        ptr = last ? all->data : NULL;
+        if (last) all->data = NULL;
+        bytes = all->bytes;
     }
+    cb_mutex_unlock(&c->lock);
     if (!ptr) return;
     cb_pages_unmap(ptr, bytes);
     give_memory(c, bytes);
@@ -131,11 +135,11 @@ static void free_chunk(cb_chunks *c, int node, void *ptr)
 const char *cb_chunks_together(cb_chunks *c, int node, const cb_box *box, cb_task_count *count)
 {
     const cb_node *n = &c->plan->ir.nodes[node];
-    const chunks_of_node *x = &c->nodes[node];
+    const char *data = NULL;
     size_t offset = 0;
     cb_box cover;
     int64_t idx[CUBED_MAX_NDIM];
-    bool there = cb_node_is_intermediate(n) && x->together && x->together->data;
+    bool there = cb_node_is_intermediate(n);
     for (int d = 0; there && d < n->grid->ndim; d++) {
         const cb_axis *a = &n->grid->axis[d];
         there = cb_axis_count(a) > 1 || (box->lo[d] == 0 && box->hi[d] == a->extent);
@@ -144,52 +148,62 @@ const char *cb_chunks_together(cb_chunks *c, int node, const cb_box *box, cb_tas
     if (!there) return NULL;
     cb_grid_cover(n->grid, box, &cover);
     memcpy(idx, cover.lo, sizeof idx);
-    pthread_mutex_lock(&c->lock);
-    do {
+    cb_mutex_lock(&c->lock);
+    const chunks_kept *x = cb_chunks_kept(c, node);
+    if (x->together) data = x->together->data;
+    there = data;
+    while (there) {
         const void *chunk = x->kept[cb_grid_ravel(n->grid, idx)];
         /* A run that was resumed may have found some in the work folder. */
-        there = there && chunk && chunk != cb_chunks_in_work(c);
-    } while (cb_odometer_next(&cover, idx));
-    pthread_mutex_unlock(&c->lock);
+        there = chunk && chunk != cb_chunks_in_work(c);
+        if (!cb_odometer_next(&cover, idx)) break;
+    }
+    cb_mutex_unlock(&c->lock);
     if (!there) return NULL;
     count->bytes_read += (size_t)cb_box_count(box) * cubed_dtype_size(n->dtype);
     count->present++;
-    return x->together->data + offset * cubed_dtype_size(n->dtype);
+    return data + offset * cubed_dtype_size(n->dtype);
 }
 
 /* --- Readers ------------------------------------------------------------------------------------------ */
 
 void cb_chunks_add_reader(cb_chunks *c, int node, int64_t chunk)
 {
-    uint32_t *readers = &c->nodes[node].readers[chunk];
+    cb_mutex_lock(&c->lock);
+    uint32_t *readers = &cb_chunks_kept(c, node)->readers[chunk];
     *readers += *readers < UINT32_MAX;
+    cb_mutex_unlock(&c->lock);
 }
 
-bool cb_chunks_has_readers(const cb_chunks *c, int node, int64_t chunk)
+bool cb_chunks_has_readers(cb_chunks *c, int node, int64_t chunk)
 {
-    return c->nodes[node].readers[chunk] > 0;
+    cb_mutex_lock(&c->lock);
+    const bool has = cb_chunks_kept(c, node)->readers[chunk] > 0;
+    cb_mutex_unlock(&c->lock);
+    return has;
 }
 
 void cb_chunks_release(cb_chunks *c, int node, int64_t chunk)
 {
-    chunks_of_node *x = &c->nodes[node];
-    uint32_t *readers = &x->readers[chunk];
     void *ptr = NULL;
     bool in_work = false;
-    pthread_mutex_lock(&c->lock);
+    cb_mutex_lock(&c->lock);
+    const cb_work work = c->work;
+    const chunks_kept *x = cb_chunks_kept(c, node);
+    uint32_t *readers = &x->readers[chunk];
     if (*readers > 0 && *readers < UINT32_MAX && --*readers == 0) {
         ptr = x->kept[chunk];
         /* What worker processes wrote is not noted here. */
-        in_work = c->work && (ptr == cb_chunks_in_work(c) || !c->options.own);
+        in_work = work.store && (ptr == cb_chunks_in_work(c) || !c->options.own);
         x->kept[chunk] = NULL;
     }
-    pthread_mutex_unlock(&c->lock);
+    cb_mutex_unlock(&c->lock);
     if (ptr && ptr != cb_chunks_in_work(c)) free_chunk(c, node, ptr);
     if (in_work) {
         char key[KEY_CAP];
-        chunk_key(c, node, chunk, key);
+        chunk_key(&work, node, chunk, key);
         /* What cannot be deleted now goes with the run's whole folder. */
-        cubed_status ignored = cb_store_del(c->work, key, NULL);
+        cubed_status ignored = cb_store_del(work.store, key, NULL);
         (void)ignored;
     }
 }
@@ -201,13 +215,18 @@ cubed_status cb_intermediate_find(cb_chunks *c, int node, int64_t chunk, bool *f
     char key[KEY_CAP];
     cubed_object_info info;
     *found = false;
-    if (!c->work) return CUBED_OK;
+    cb_mutex_lock(&c->lock);
+    const cb_work work = c->work;
+    cb_mutex_unlock(&c->lock);
+    if (!work.store) return CUBED_OK;
     cb_grid_unravel(c->plan->ir.nodes[node].grid, chunk, idx);
-    chunk_key(c, node, chunk, key);
-    CB_TRY(cb_store_find(c->work, key, &info, err));
+    chunk_key(&work, node, chunk, key);
+    CB_TRY(cb_store_find(work.store, key, &info, err));
     *found =
         !cb_version_is_none(&info.version) && info.size == cb_chunk_bytes_at(c->plan, node, idx);
-    c->nodes[node].kept[chunk] = *found ? cb_chunks_in_work(c) : NULL;
+    cb_mutex_lock(&c->lock);
+    cb_chunks_kept(c, node)->kept[chunk] = *found ? cb_chunks_in_work(c) : NULL;
+    cb_mutex_unlock(&c->lock);
     return CUBED_OK;
 }
 
@@ -218,23 +237,25 @@ static cubed_status spill(cb_chunks *c, int node, int64_t chunk, const void *src
 {
     char key[KEY_CAP];
     cubed_store_request r = {.op = CUBED_STORE_PUT, .key = key, .src = src, .size = bytes};
-    CB_TRY(cb_chunks_open_work(c, err));
-    chunk_key(c, node, chunk, key);
-    CB_TRY(cb_store_do_until(c->work, &r, cancel, err));
+    cb_work work;
+    CB_TRY(cb_chunks_get_work(c, &work, err));
+    chunk_key(&work, node, chunk, key);
+    CB_TRY(cb_store_do_until(work.store, &r, cancel, err));
     count->stored_written += bytes;
     atomic_fetch_add(&c->spilled, bytes);
     return CUBED_OK;
 }
 
-/* Whether there are readers to come, and the chunk is not in memory: a task that runs again finds what its first attempt
- * left. */
-static bool is_wanted(cb_chunks *c, int node, int64_t chunk)
+/* Whether there are readers to come, and the chunk is not in memory: a task that runs again finds the chunk of its first
+ * attempt. `*target` is the target whose pieces the chunks are, else -1. */
+static bool is_wanted(cb_chunks *c, int node, int64_t chunk, int *target)
 {
-    const chunks_of_node *x = &c->nodes[node];
-    pthread_mutex_lock(&c->lock);
+    cb_mutex_lock(&c->lock);
+    const chunks_kept *x = cb_chunks_kept(c, node);
+    *target = x->together ? x->together->target : -1;
     const bool in_memory = x->kept[chunk] && x->kept[chunk] != cb_chunks_in_work(c);
     const bool wanted = x->readers[chunk] > 0 && !in_memory;
-    pthread_mutex_unlock(&c->lock);
+    cb_mutex_unlock(&c->lock);
     return wanted;
 }
 
@@ -242,22 +263,22 @@ void *cb_chunks_place(cb_chunks *c, int node, const int64_t *idx)
 {
     const cb_node *n = &c->plan->ir.nodes[node];
     const int64_t chunk = cb_grid_ravel(n->grid, idx);
-    const chunks_together *all = c->nodes[node].together;
-    if (!cb_node_is_intermediate(n) || !c->options.own || !is_wanted(c, node, chunk)) return NULL;
-    if (all && all->target >= 0) return NULL;
-    return place_together(c, node, chunk);
+    int target;
+    if (!cb_node_is_intermediate(n) || !c->options.own || !is_wanted(c, node, chunk, &target))
+        return NULL;
+    return target < 0 ? place_together(c, node, chunk) : NULL;
 }
 
 cubed_status cb_intermediate_put(cb_chunks *c, int node, const int64_t *idx, const void *src,
                                  const cubed_cancel *cancel, cb_task_count *count, cubed_error *err)
 {
-    chunks_of_node *x = &c->nodes[node];
+    int target;
     int64_t chunk = cb_grid_ravel(c->plan->ir.nodes[node].grid, idx);
     size_t bytes = cb_chunk_bytes_at(c->plan, node, idx);
     if (!c->options.own) return spill(c, node, chunk, src, bytes, cancel, count, err);
-    if (!is_wanted(c, node, chunk)) return CUBED_OK;
-    if (x->together && x->together->target >= 0) return cb_pieces_put(c, node, chunk, src, err);
-    size_t taken = cb_pages_round(x->chunk_bytes);
+    if (!is_wanted(c, node, chunk, &target)) return CUBED_OK;
+    if (target >= 0) return cb_pieces_put(c, node, chunk, src, err);
+    size_t taken = cb_pages_round(c->nodes[node].chunk_bytes);
     void *ptr = place_together(c, node, chunk);
     if (!ptr && take_memory(c, taken)) {
         ptr = cb_pages_map(taken);
@@ -270,9 +291,9 @@ cubed_status cb_intermediate_put(cb_chunks *c, int node, const int64_t *idx, con
     }
     if (ptr && ptr != src) memcpy(ptr, src, bytes);
     if (!ptr) CB_TRY(spill(c, node, chunk, src, bytes, cancel, count, err));
-    pthread_mutex_lock(&c->lock);
-    x->kept[chunk] = ptr ? ptr : cb_chunks_in_work(c);
-    pthread_mutex_unlock(&c->lock);
+    cb_mutex_lock(&c->lock);
+    cb_chunks_kept(c, node)->kept[chunk] = ptr ? ptr : cb_chunks_in_work(c);
+    cb_mutex_unlock(&c->lock);
     return CUBED_OK;
 }
 
@@ -287,20 +308,20 @@ static cubed_status check_got(const char *key, size_t offset, size_t got, size_t
                    offset, size);
 }
 
-static cubed_status get(cb_chunks *c, const char *key, size_t offset, size_t size, void *dst,
+static cubed_status get(const cb_work *work, const char *key, size_t offset, size_t size, void *dst,
                         const cubed_cancel *cancel, cb_task_count *count, cubed_error *err)
 {
     const cubed_range range = {offset, size};
     cubed_store_request r = {
         .op = CUBED_STORE_GET, .key = key, .ranges = &range, .nranges = 1, .dst = dst, .cap = size};
-    CB_TRY(cb_store_do_until(c->work, &r, cancel, err));
+    CB_TRY(cb_store_do_until(work->store, &r, cancel, err));
     return check_got(key, offset, r.got, size, count, err);
 }
 
 /* The whole chunk, which may have been asked for ahead. */
-static cubed_status get_whole(cb_chunks *c, const cb_want *w, const char *key, int64_t chunk,
-                              cb_arena *scratch, cb_pinned *out, cb_task_count *count,
-                              cubed_error *err)
+static cubed_status get_whole(cb_chunks *c, const cb_work *work, const cb_want *w, const char *key,
+                              int64_t chunk, cb_arena *scratch, cb_pinned *out,
+                              cb_task_count *count, cubed_error *err)
 {
     const size_t size = cb_chunk_bytes_at(c->plan, w->node, w->idx);
     const cb_cache_key name = {w->node, CB_CACHE_CHUNK, chunk};
@@ -308,7 +329,7 @@ static cubed_status get_whole(cb_chunks *c, const cb_want *w, const char *key, i
     cb_fetch *slot;
     cubed_status st = CUBED_OK;
     if (!cb_chunks_take(c, name, scratch->cancel, &slot, &there))
-        return get(c, key, 0, size, w->buffer, scratch->cancel, count, err);
+        return get(work, key, 0, size, w->buffer, scratch->cancel, count, err);
     if (there.status != CUBED_OK && err) *err = *there.err;
     CB_GO(there.status);
     CB_GO(check_got(key, 0, there.size, size, count, err));
@@ -323,7 +344,7 @@ out:
 }
 
 /* The elements from lo to hi of a chunk with these extents, run by run. */
-static cubed_status get_part(cb_chunks *c, const char *key, const cb_grid *g,
+static cubed_status get_part(const cb_work *work, const char *key, const cb_grid *g,
                              const int64_t *extents, const int64_t *lo, const int64_t *hi,
                              size_t item, char *to, const cubed_cancel *cancel,
                              cb_task_count *count, cubed_error *err)
@@ -341,7 +362,7 @@ static cubed_status get_part(cb_chunks *c, const char *key, const cb_grid *g,
     do {
         size_t offset = 0;
         for (int d = 0; d < g->ndim; d++) offset = offset * (size_t)extents[d] + (size_t)at[d];
-        CB_TRY(get(c, key, offset * item, run, to, cancel, count, err));
+        CB_TRY(get(work, key, offset * item, run, to, cancel, count, err));
         to += run;
     } while (cb_odometer_next(&runs, at));
     return CUBED_OK;
@@ -355,6 +376,7 @@ cubed_status cb_intermediate_want(cb_chunks *c, const cb_want *want, cb_arena *s
     const int64_t chunk = cb_grid_ravel(g, want->idx);
     int64_t extents[CUBED_MAX_NDIM], lo[CUBED_MAX_NDIM], hi[CUBED_MAX_NDIM];
     char key[KEY_CAP];
+    cb_work work;
     cb_grid_stored(g, want->idx, extents);
     for (int d = 0; want->subread && d < g->ndim; d++) {
         const int64_t first = cb_axis_lo(&g->axis[d], want->idx[d]);
@@ -362,9 +384,9 @@ cubed_status cb_intermediate_want(cb_chunks *c, const cb_want *want, cb_arena *s
         hi[d] = want->subread->hi[d] - first;
     }
     if (c->options.own) {
-        pthread_mutex_lock(&c->lock);
-        const char *ptr = c->nodes[want->node].kept[chunk];
-        pthread_mutex_unlock(&c->lock);
+        cb_mutex_lock(&c->lock);
+        const char *ptr = cb_chunks_kept(c, want->node)->kept[chunk];
+        cb_mutex_unlock(&c->lock);
         CB_CHECK(ptr, err);
         if (ptr != cb_chunks_in_work(c)) {
             cb_dense_strides(g->ndim, extents, item, out->stride);
@@ -373,10 +395,10 @@ cubed_status cb_intermediate_want(cb_chunks *c, const cb_want *want, cb_arena *s
             return CUBED_OK;
         }
     }
-    CB_TRY(cb_chunks_open_work(c, err));
-    chunk_key(c, want->node, chunk, key);
+    CB_TRY(cb_chunks_get_work(c, &work, err));
+    chunk_key(&work, want->node, chunk, key);
     if (want->subread)
-        return get_part(c, key, g, extents, lo, hi, item, want->buffer, scratch->cancel, count,
+        return get_part(&work, key, g, extents, lo, hi, item, want->buffer, scratch->cancel, count,
                         err);
-    return get_whole(c, want, key, chunk, scratch, out, count, err);
+    return get_whole(c, &work, want, key, chunk, scratch, out, count, err);
 }

@@ -8,40 +8,39 @@ cubed_status cb_coop_init(cb_coop *t, cb_member *members, cubed_error *err)
 {
     memset(t, 0, sizeof *t);
     t->members = members;
-    if (pthread_mutex_init(&t->lock, NULL) != 0)
-        return cb_fail(err, CUBED_E_NOMEM, "no memory for a lock");
-    if (pthread_cond_init(&t->met, NULL) == 0) return CUBED_OK;
-    pthread_mutex_destroy(&t->lock);
+    if (!cb_mutex_init(&t->lock)) return cb_fail(err, CUBED_E_NOMEM, "no memory for a lock");
+    if (cb_cond_init(&t->met)) return CUBED_OK;
+    cb_mutex_destroy(&t->lock);
     return cb_fail(err, CUBED_E_NOMEM, "no memory for a condition");
 }
 
 void cb_coop_destroy(cb_coop *t)
 {
-    pthread_cond_destroy(&t->met);
-    pthread_mutex_destroy(&t->lock);
+    cb_cond_destroy(&t->met);
+    cb_mutex_destroy(&t->lock);
 }
 
 void cb_coop_begin(cb_coop *t, unsigned size)
 {
-    pthread_mutex_lock(&t->lock);
+    cb_mutex_lock(&t->lock);
     t->size = size;
     t->error = (cubed_error)CUBED_ERROR_INIT;
-    pthread_mutex_unlock(&t->lock);
+    cb_mutex_unlock(&t->lock);
 }
 
 void cb_coop_fail(cb_coop *t, cubed_status st, const cubed_error *why)
 {
-    pthread_mutex_lock(&t->lock);
+    cb_mutex_lock(&t->lock);
     if (t->error.status == CUBED_OK) {
         t->error = *why;
         t->error.status = st;
     }
-    pthread_mutex_unlock(&t->lock);
+    cb_mutex_unlock(&t->lock);
 }
 
 bool cb_coop_meet(cb_coop *t)
 {
-    pthread_mutex_lock(&t->lock);
+    cb_mutex_lock(&t->lock);
     uint64_t now = t->meetings;
     if (++t->here == t->size) {
         t->here = 0;
@@ -49,15 +48,16 @@ bool cb_coop_meet(cb_coop *t)
         /* The outcome is decided once for all members: one that has left the meeting may fail before the others have
          * looked. */
         t->go_on = t->error.status == CUBED_OK;
-        pthread_cond_broadcast(&t->met);
+        cb_cond_broadcast(&t->met);
     }
-    while (t->meetings == now) pthread_cond_wait(&t->met, &t->lock);
+    while (t->meetings == now) cb_cond_wait(&t->met, &t->lock);
     bool go_on = t->go_on;
-    pthread_mutex_unlock(&t->lock);
+    cb_mutex_unlock(&t->lock);
     return go_on;
 }
 
-cubed_status cb_coop_result(const cb_coop *t, cubed_error *err)
+/* All members have met for the last time. */
+cubed_status cb_coop_result(const cb_coop *t, cubed_error *err) CB_UNCHECKED_LOCKS
 {
     if (t->error.status != CUBED_OK && err) *err = t->error;
     return t->error.status;

@@ -5,9 +5,9 @@
 #ifndef CB_EXEC_COOP_H
 #define CB_EXEC_COOP_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/lock.h"
 #include "chunks/chunks.h"
 #include "plan/geom.h"
 
@@ -23,12 +23,12 @@ typedef struct cb_coop {
     cb_box chunks;         /* The chunks of the task that are to be made. */
     _Atomic int64_t next;  /* The first source chunk that no member has begun, */
     _Atomic int64_t asked; /* and the first that none has asked for ahead. */
-    pthread_mutex_t lock;
-    pthread_cond_t met;
-    unsigned here;     /* Members that have come to the meeting. */
-    uint64_t meetings; /* Meetings that have ended. */
-    bool go_on;        /* the last one's outcome */
-    cubed_error error; /* of the first who failed */
+    cb_mutex lock;
+    cb_cond met;
+    unsigned here CB_GUARDED_BY(&lock);     /* members at the current meeting */
+    uint64_t meetings CB_GUARDED_BY(&lock); /* meetings that have ended */
+    bool go_on CB_GUARDED_BY(&lock);        /* outcome of the last meeting */
+    cubed_error error CB_GUARDED_BY(&lock); /* of the first member that failed */
 } cb_coop;
 
 /* `members` are borrowed. */

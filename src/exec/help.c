@@ -1,6 +1,7 @@
 #include "exec/help.h"
 
 #include "base/error.h"
+#include "base/lock.h"
 #include "exec/operator.h"
 
 /* Shorter chunks are decoded in less time than it takes others to wake up. */
@@ -37,7 +38,7 @@ bool cb_help_is_worth(const cubed_plan *p)
 }
 
 cubed_status cb_help_init(cb_help *h, const cubed_plan *p, cb_chunks *chunks, unsigned workers,
-                          pthread_mutex_t *lock, pthread_cond_t *changed, cubed_error *err)
+                          cb_mutex *lock, cb_cond *changed, cubed_error *err)
 {
     const cubed_allocator *a = &p->ctx->alloc;
     *h = (cb_help){.plan = p, .chunks = chunks, .n = workers, .lock = lock, .changed = changed};
@@ -83,34 +84,34 @@ void cb_help_begin(cb_helper *w, const cb_stage *stage, int64_t task)
     bool any = false;
     for (int i = 0; i < stage->ninputs && !any; i++) any = w->help->decodes[stage->inputs[i]];
     if (!any || !comes_by_loads(stage)) return;
-    pthread_mutex_lock(w->help->lock);
+    cb_mutex_lock(w->help->lock);
     w->stage = stage;
     w->task = task;
     w->step = 0;
     w->node = -1;
-    pthread_cond_broadcast(w->help->changed);
-    pthread_mutex_unlock(w->help->lock);
+    cb_cond_broadcast(w->help->changed);
+    cb_mutex_unlock(w->help->lock);
 }
 
 void cb_help_step(cb_helper *w, int64_t step)
 {
     if (!w->stage) return;
-    pthread_mutex_lock(w->help->lock);
+    cb_mutex_lock(w->help->lock);
     w->step = step;
     w->node = -1;
     withdraw(w, step);
-    pthread_cond_broadcast(w->help->changed);
-    pthread_mutex_unlock(w->help->lock);
+    cb_cond_broadcast(w->help->changed);
+    cb_mutex_unlock(w->help->lock);
 }
 
 void cb_help_end(cb_helper *w)
 {
     if (!w->stage) return;
-    pthread_mutex_lock(w->help->lock);
+    cb_mutex_lock(w->help->lock);
     w->stage = NULL;
     withdraw(w, INT64_MAX);
-    pthread_cond_broadcast(w->help->changed);
-    pthread_mutex_unlock(w->help->lock);
+    cb_cond_broadcast(w->help->changed);
+    cb_mutex_unlock(w->help->lock);
 }
 
 static cb_offer *find(const cb_helper *w, int node, int64_t chunk)
@@ -129,11 +130,11 @@ static void give_back(void *help, void *offer)
 {
     cb_help *h = help;
     cb_offer *o = offer;
-    pthread_mutex_lock(h->lock);
+    cb_mutex_lock(h->lock);
     o->state = CB_OFFER_NONE;
     o->to = NULL;
-    pthread_cond_broadcast(h->changed);
-    pthread_mutex_unlock(h->lock);
+    cb_cond_broadcast(h->changed);
+    cb_mutex_unlock(h->lock);
 }
 
 cubed_status cb_help_take(cb_helper *w, cb_want *want, cb_arena *arena, cb_task_count *count,
@@ -144,14 +145,14 @@ cubed_status cb_help_take(cb_helper *w, cb_want *want, cb_arena *arena, cb_task_
     const int64_t chunk = cb_grid_ravel(h->plan->ir.nodes[node].grid, want->idx);
     cb_offer *o;
     if (!w->stage || !h->decodes[node]) return CUBED_OK;
-    pthread_mutex_lock(h->lock);
+    cb_mutex_lock(h->lock);
     w->node = node;
     w->chunk = chunk;
     while ((o = find(w, node, chunk)) != NULL && o->state == CB_OFFER_MADE)
-        pthread_cond_wait(h->changed, h->lock);
+        cb_cond_wait(h->changed, h->lock);
     if (o && o->state != CB_OFFER_READY) o = NULL;
     if (o) o->state = CB_OFFER_USED;
-    pthread_mutex_unlock(h->lock);
+    cb_mutex_unlock(h->lock);
     if (!o) return CUBED_OK;
     count->stored_read += o->count.stored_read;
     count->missing += o->count.missing;
@@ -254,7 +255,7 @@ static void make_room(cb_helper *w, cb_arena *arena, size_t bytes, size_t beside
 }
 
 /* With memory for a chunk, unless it is kept elsewhere; NULL: there is none now. */
-static cb_offer *free_offer(cb_helper *w, cb_arena *arena, int node)
+static cb_offer *free_offer(cb_helper *w, cb_arena *arena, int node) CB_REQUIRES(w->help->lock)
 {
     const bool kept = w->help->plan->reused[node];
     const size_t bytes = cb_chunk_bytes(w->help->plan, node);
@@ -290,10 +291,9 @@ static bool bring(cb_help *h, cb_offer *o, cb_arena *arena)
 
 bool cb_help_others(cb_helper *w, cb_arena *arena)
 {
-    cb_help *h = w->help;
     search s = {.node = -1};
-    for (unsigned i = 0; i < h->n && s.node < 0; i++) {
-        if (h->workers[i].stage) (void)find_wanted(&h->workers[i], &s);
+    for (unsigned i = 0; i < w->help->n && s.node < 0; i++) {
+        if (w->help->workers[i].stage) (void)find_wanted(&w->help->workers[i], &s);
     }
     cb_offer *o = s.node < 0 ? NULL : free_offer(w, arena, s.node);
     if (!o) return false;
@@ -302,22 +302,21 @@ bool cb_help_others(cb_helper *w, cb_arena *arena)
     o->node = s.node;
     o->chunk = s.chunk;
     o->step = s.step;
-    pthread_mutex_unlock(h->lock);
-    const bool there = bring(h, o, arena);
-    pthread_mutex_lock(h->lock);
+    cb_mutex_unlock(w->help->lock);
+    const bool there = bring(w->help, o, arena);
+    cb_mutex_lock(w->help->lock);
     if (!o->to)
         o->state = CB_OFFER_NONE;
     else
         o->state = there ? CB_OFFER_READY : CB_OFFER_FAILED;
-    pthread_cond_broadcast(h->changed);
+    cb_cond_broadcast(w->help->changed);
     return true;
 }
 
 void cb_help_leave(cb_helper *w)
 {
     for (int k = 0; k < CB_HELP_OFFERS; k++) {
-        while (w->offers[k].state == CB_OFFER_USED)
-            pthread_cond_wait(w->help->changed, w->help->lock);
+        while (w->offers[k].state == CB_OFFER_USED) cb_cond_wait(w->help->changed, w->help->lock);
         w->offers[k].state = CB_OFFER_NONE;
         w->offers[k].to = NULL;
     }

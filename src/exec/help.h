@@ -10,8 +10,7 @@
 #ifndef CB_EXEC_HELP_H
 #define CB_EXEC_HELP_H
 
-#include <pthread.h>
-
+#include "base/lock.h"
 #include "exec/stage.h"
 #include "exec/vm.h"
 
@@ -38,6 +37,17 @@ typedef struct cb_offer {
     cb_task_count count; /* what bringing it moved */
 } cb_offer;
 
+struct cb_help {
+    const cubed_plan *plan;
+    cb_chunks *chunks;
+    unsigned n;
+    cb_helper *workers;
+    bool *
+        decodes; /* by node: its chunks are whole, encoded, and take longer to decode than to hand over */
+    cb_mutex *lock;
+    cb_cond *changed;
+};
+
 /* A worker: what it does, and what it has for others. */
 struct cb_helper {
     cb_help *help;
@@ -51,23 +61,12 @@ struct cb_helper {
     cb_offer offers[CB_HELP_OFFERS];
 };
 
-struct cb_help {
-    const cubed_plan *plan;
-    cb_chunks *chunks;
-    unsigned n;
-    cb_helper *workers;
-    bool *
-        decodes; /* by node: its chunks are whole, encoded, and take longer to decode than to hand over */
-    pthread_mutex_t *lock;
-    pthread_cond_t *changed;
-};
-
 /* Whether some stage reads chunks that take longer to decode than to hand over, and more than a few. */
 bool cb_help_is_worth(const cubed_plan *p);
 /* `chunks`, the lock and the condition are borrowed. Where it is not worth it, h->workers is NULL. */
 CUBED_MUST_CHECK cubed_status cb_help_init(cb_help *h, const cubed_plan *p, cb_chunks *chunks,
-                                           unsigned workers, pthread_mutex_t *lock,
-                                           pthread_cond_t *changed, cubed_error *err);
+                                           unsigned workers, cb_mutex *lock, cb_cond *changed,
+                                           cubed_error *err);
 void cb_help_destroy(cb_help *h);
 
 /* --- By a worker with a task --- */
@@ -83,8 +82,8 @@ void cb_help_end(cb_helper *w);
 /* --- By one without, that holds the lock --- */
 
 /* Decodes a chunk for another, in `arena`, and gives the lock back meanwhile; false: there is none to decode now. */
-bool cb_help_others(cb_helper *w, cb_arena *arena);
+bool cb_help_others(cb_helper *w, cb_arena *arena) CB_REQUIRES(w->help->lock);
 /* Waits until nobody uses what it has, and makes its arena what it was. */
-void cb_help_leave(cb_helper *w);
+void cb_help_leave(cb_helper *w) CB_REQUIRES(w->help->lock);
 
 #endif

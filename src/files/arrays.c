@@ -95,7 +95,7 @@ static cubed_status know_chunks(cb_file *f, cb_array_in *x, cubed_error *err)
     const cb_arrays *a = f->data;
     cubed_status st = CUBED_OK;
     if (!x->chunked || atomic_load(&x->known)) return CUBED_OK;
-    pthread_mutex_lock(&f->lock);
+    cb_mutex_lock(&f->lock);
     if (!atomic_load(&x->known)) {
         x->nplaces = 0;
         st = a->load(f, x, err);
@@ -105,7 +105,7 @@ static cubed_status know_chunks(cb_file *f, cb_array_in *x, cubed_error *err)
         if (st == CUBED_OK) atomic_store(&x->known, true);
         cb_file_drop_pages(f);
     }
-    pthread_mutex_unlock(&f->lock);
+    cb_mutex_unlock(&f->lock);
     return st == CUBED_OK ? st : cb_context(err, st, "%s", x->path);
 }
 

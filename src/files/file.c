@@ -109,6 +109,7 @@ cubed_status cb_file_read(const cb_file *f, uint64_t offset, void *dst, size_t s
 
 /* The page of that number, which is read if it is not kept. */
 static cubed_status get_page(cb_file *f, uint64_t number, const uint8_t **out, cubed_error *err)
+    CB_REQUIRES(&f->lock)
 {
     const size_t slot = number % CB_FILE_PAGES;
     uint8_t *at = f->pages + slot * CB_FILE_PAGE;
@@ -125,7 +126,9 @@ static cubed_status get_page(cb_file *f, uint64_t number, const uint8_t **out, c
     return CUBED_OK;
 }
 
-cubed_status cb_file_get(cb_file *f, uint64_t offset, void *dst, size_t size, cubed_error *err)
+/* One thread opens a file, without the lock. From then on the caller holds the lock. */
+cubed_status cb_file_get(cb_file *f, uint64_t offset, void *dst, size_t size,
+                         cubed_error *err) CB_UNCHECKED_LOCKS
 {
     char *to = dst;
     CB_TRY(check_within(f, offset, size, err));
@@ -157,7 +160,8 @@ cubed_status cb_file_take(cb_file *f, cb_zone *zone, uint64_t offset, uint64_t s
     return cb_file_get(f, offset, p, (size_t)size, err);
 }
 
-void cb_file_drop_pages(cb_file *f)
+/* As cb_file_get. */
+void cb_file_drop_pages(cb_file *f) CB_UNCHECKED_LOCKS
 {
     if (f->pages) cb_free(f->head.alloc, f->pages, (size_t)CB_FILE_PAGES * CB_FILE_PAGE);
     f->pages = NULL;
@@ -359,7 +363,7 @@ static void file_close(cubed_store *store)
     if (f->kind && f->kind->close) f->kind->close(f);
     cb_store_close(f->within);
     cb_file_drop_pages(f);
-    pthread_mutex_destroy(&f->lock);
+    cb_mutex_destroy(&f->lock);
     cb_zone_free(zone);
 }
 
@@ -427,9 +431,9 @@ cubed_status cb_file_know_chunks(cubed_store *s, const char *path, int ndim, con
 {
     cb_file *f = (cb_file *)s;
     if (!cb_file_refers(s)) return CUBED_OK;
-    pthread_mutex_lock(&f->lock);
+    cb_mutex_lock(&f->lock);
     const cubed_status st = f->kind->know(f, path, ndim, lo, hi, err);
-    pthread_mutex_unlock(&f->lock);
+    cb_mutex_unlock(&f->lock);
     return st;
 }
 
@@ -473,7 +477,7 @@ cubed_status cb_file_open(cb_stores *stores, cubed_store *within, const char *ke
     char snapshot[CB_ICECHUNK_KEY] = "";
     cubed_status st = cb_zone_new(within->alloc, &zone, err);
     cb_file *f = st == CUBED_OK ? cb_zone_alloc(zone, sizeof *f) : NULL;
-    if (!f || pthread_mutex_init(&f->lock, NULL) != 0) {
+    if (!f || !cb_mutex_init(&f->lock)) {
         cb_store_close(within);
         cb_zone_free(zone);
         return st == CUBED_OK ? cb_fail(err, CUBED_E_NOMEM, "no memory to read %s", url) : st;

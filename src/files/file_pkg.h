@@ -7,6 +7,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/le.h"
+#include "base/lock.h"
 #include "files/files.h"
 #include "store/registry.h"
 
@@ -83,12 +84,12 @@ struct cb_file {
     cubed_object_info info; /* as it was opened; another version is an error */
     const cb_file_kind *kind;
     cb_zone *zone;
-    void *data;           /* the kind's */
-    size_t outside;       /* what the kind keeps beside the zone, in bytes */
-    size_t passing;       /* the most that reading metadata took meanwhile */
-    pthread_mutex_t lock; /* of the zone and of pages, once the file is open */
-    uint8_t *pages;       /* NULL: none are kept */
-    uint64_t page[CB_FILE_PAGES];
+    void *data;                          /* the kind's */
+    size_t outside;                      /* what the kind keeps beside the zone, in bytes */
+    size_t passing;                      /* the most that reading metadata took meanwhile */
+    cb_mutex lock;                       /* once the file is open; also of the zone */
+    uint8_t *pages CB_GUARDED_BY(&lock); /* NULL if no page is cached */
+    uint64_t page[CB_FILE_PAGES] CB_GUARDED_BY(&lock);
 };
 
 /* The file that a store is; NULL: it is another store. */

@@ -516,9 +516,9 @@ static cubed_status find_icechunk(cb_file *f, const char *key, cb_entry *out, cu
     }
     if (parse_chunk(key, &n, idx, &ndim)) x = find_node(r, key, n);
     if (!x || !x->array) return cb_fail(err, CUBED_E_NOT_FOUND, "%s has no %s", f->url, key);
-    pthread_mutex_lock(&f->lock);
+    cb_mutex_lock(&f->lock);
     cubed_status st = find_chunk(f, x, idx, ndim, key, out, err);
-    pthread_mutex_unlock(&f->lock);
+    cb_mutex_unlock(&f->lock);
     return st;
 }
 
@@ -579,10 +579,10 @@ static cubed_status each_chunk(cb_file *f, const node *x, const char *prefix, cb
     for (uint32_t i = 0; i < all.n; i++) {
         const uint64_t t = cb_flat_table(b, all, i), id = cb_flat_field(b, t, MANIFEST_ID, ID);
         if (!id) return cb_file_bad(f, err, "a manifest of the snapshot has no name");
-        pthread_mutex_lock(&f->lock);
+        cb_mutex_lock(&f->lock);
         cubed_status st = get_manifest(f, b->p + id, &m, err);
         const cb_flat known = st == CUBED_OK ? *m : (cb_flat){NULL, 0};
-        pthread_mutex_unlock(&f->lock);
+        cb_mutex_unlock(&f->lock);
         if (st != CUBED_OK) return st;
         CB_TRY(each_ref(&known, x, prefix, fn, ctx, err));
     }

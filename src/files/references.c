@@ -1,7 +1,6 @@
 /* References of kerchunk (versions 0 and 1 of its JSON, and its folders of Parquet), as VirtualiZarr writes them, too: for
  * each key of a Zarr store the object itself, or where it lies in others. Of folders the file is .zmetadata, which has
  * metadata alone; references of chunks are in records of so many each, read when a plan is made or one of them is wanted. */
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -450,9 +449,9 @@ static cubed_status find_in_record(cb_file *f, const char *key, reference *out, 
     *out = (reference){.key = key};
     if (!x) return CUBED_OK;
     const int64_t k = number / r->record_size, row = number % r->record_size;
-    pthread_mutex_lock(&f->lock);
+    cb_mutex_lock(&f->lock);
     const cubed_status st = read_record(f, x, k, err);
-    pthread_mutex_unlock(&f->lock);
+    cb_mutex_unlock(&f->lock);
     if (st != CUBED_OK || row >= x->records[k].n) return st;
     const place *p = &x->records[k].list[row];
     out->inside = p->inside;
@@ -573,9 +572,9 @@ static cubed_status each_chunk(cb_file *f, const field *x, cb_file_each_fn fn, v
     char key[4096];
     for (int64_t number = 0; number < x->count; number++) {
         const int64_t k = number / r->record_size, row = number % r->record_size;
-        pthread_mutex_lock(&f->lock);
+        cb_mutex_lock(&f->lock);
         const cubed_status st = read_record(f, x, k, err);
-        pthread_mutex_unlock(&f->lock);
+        cb_mutex_unlock(&f->lock);
         if (st != CUBED_OK) return st;
         if (row >= x->records[k].n) {
             number = (k + 1) * r->record_size - 1;

@@ -1,12 +1,12 @@
 /* A worker in AWS Lambda: the loop of a custom runtime (docs.aws.amazon.com/lambda, "Building a custom runtime"), which
  * asks the machine that it is on for the next invocation, and says what became of it. */
 #define _GNU_SOURCE
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/lock.h"
 #include "cubed/sys/message.h"
 #include "plan/context.h"
 #include "run/told.h"
@@ -19,9 +19,9 @@ typedef struct exchange {
     cb_http_call http;
     const char *url;
     const char *error_type; /* NULL: none */
-    pthread_mutex_t lock;
-    pthread_cond_t came;
-    bool done;
+    cb_mutex lock;
+    cb_cond came;
+    bool done CB_GUARDED_BY(&lock);
 } exchange;
 
 static cb_http_ready prepare(cb_http_call *c)
@@ -43,10 +43,10 @@ static cb_http_verdict judge(cb_http_call *c)
 static void done(cb_http_call *c)
 {
     exchange *e = (exchange *)c;
-    pthread_mutex_lock(&e->lock);
+    cb_mutex_lock(&e->lock);
     e->done = true;
-    pthread_cond_signal(&e->came);
-    pthread_mutex_unlock(&e->lock);
+    cb_cond_signal(&e->came);
+    cb_mutex_unlock(&e->lock);
 }
 
 /* Sends it and waits for the reply. */
@@ -57,14 +57,14 @@ static cubed_status ask(cb_http *http, exchange *e, cubed_error *err)
     e->http.method = e->http.body ? "POST" : "GET";
     e->http.stall_ms = STALL_MS;
     e->http.way.no_proxy = "*"; /* it is on this machine */
-    pthread_mutex_init(&e->lock, NULL);
-    pthread_cond_init(&e->came, NULL);
+    cb_mutex_init(&e->lock);
+    cb_cond_init(&e->came);
     cb_http_submit(http, &e->http);
-    pthread_mutex_lock(&e->lock);
-    while (!e->done) pthread_cond_wait(&e->came, &e->lock);
-    pthread_mutex_unlock(&e->lock);
-    pthread_mutex_destroy(&e->lock);
-    pthread_cond_destroy(&e->came);
+    cb_mutex_lock(&e->lock);
+    while (!e->done) cb_cond_wait(&e->came, &e->lock);
+    cb_mutex_unlock(&e->lock);
+    cb_mutex_destroy(&e->lock);
+    cb_cond_destroy(&e->came);
     if (e->http.status != CUBED_OK && err) *err = e->http.error;
     return e->http.status;
 }

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/lock.h"
 #include "base/pool.h"
 #include "store/credentials_pkg.h"
 #include "store/ini.h"
@@ -22,17 +23,17 @@ enum { EARLY = 300, LAST = 30, PAUSE = 20 };
 struct cb_fetcher {
     cb_net *net;
     cb_pool *thread;
-    pthread_mutex_t lock;
-    pthread_cond_t wanted;
-    cb_credentials *all;
-    bool stopping;
+    cb_mutex lock;
+    cb_cond wanted;
+    cb_credentials *all CB_GUARDED_BY(&lock);
+    bool stopping CB_GUARDED_BY(&lock);
 };
 
 static int64_t now(void) { return (int64_t)time(NULL); }
 
 /* --- The thread --------------------------------------------------------------------------------------- */
 
-static cb_credentials *next_wanted(cb_fetcher *f)
+static cb_credentials *next_wanted(cb_fetcher *f) CB_REQUIRES(&f->lock)
 {
     for (cb_credentials *c = f->all; c; c = c->next) {
         if (c->wanted) return c;
@@ -40,15 +41,15 @@ static cb_credentials *next_wanted(cb_fetcher *f)
     return NULL;
 }
 
-static void fetch_one(cb_fetcher *f, cb_credentials *c)
+static void fetch_one(cb_fetcher *f, cb_credentials *c) CB_REQUIRES(&f->lock)
 {
     cb_keys keys = {.id = ""};
     int64_t ends = 0;
     cubed_error err = CUBED_ERROR_INIT;
-    pthread_mutex_unlock(&f->lock);
+    cb_mutex_unlock(&f->lock);
     cubed_status st = cb_net_keep_secrets(f->net, &err);
     if (st == CUBED_OK) st = c->fetch(c, &keys, &ends, &err);
-    pthread_mutex_lock(&f->lock);
+    cb_mutex_lock(&f->lock);
     c->wanted = false;
     if (st == CUBED_OK) {
         c->keys = keys;
@@ -60,34 +61,34 @@ static void fetch_one(cb_fetcher *f, cb_credentials *c)
         c->failed = now();
     }
     explicit_bzero(&keys, sizeof keys);
-    pthread_mutex_unlock(&f->lock);
+    cb_mutex_unlock(&f->lock);
     cb_net_wake(f->net);
-    pthread_mutex_lock(&f->lock);
+    cb_mutex_lock(&f->lock);
 }
 
 static void run(void *ctx, unsigned index)
 {
     cb_fetcher *f = ctx;
     (void)index;
-    pthread_mutex_lock(&f->lock);
+    cb_mutex_lock(&f->lock);
     while (!f->stopping) {
         cb_credentials *c = next_wanted(f);
         if (c)
             fetch_one(f, c);
         else
-            pthread_cond_wait(&f->wanted, &f->lock);
+            cb_cond_wait(&f->wanted, &f->lock);
     }
-    pthread_mutex_unlock(&f->lock);
+    cb_mutex_unlock(&f->lock);
 }
 
 static cubed_status get_fetcher(cb_net *net, cb_fetcher **out, cubed_error *err)
 {
     cubed_status st = CUBED_OK;
-    pthread_mutex_lock(&net->lock);
+    cb_mutex_lock(&net->lock);
     if (!net->fetcher) {
         cb_fetcher *f = cb_alloc_zero(net->alloc, sizeof *f);
-        if (f && pthread_mutex_init(&f->lock, NULL) == 0) {
-            pthread_cond_init(&f->wanted, NULL);
+        if (f && cb_mutex_init(&f->lock)) {
+            cb_cond_init(&f->wanted);
             f->net = net;
             net->fetcher = f;
         } else {
@@ -96,7 +97,7 @@ static cubed_status get_fetcher(cb_net *net, cb_fetcher **out, cubed_error *err)
         }
     }
     *out = net->fetcher;
-    pthread_mutex_unlock(&net->lock);
+    cb_mutex_unlock(&net->lock);
     return st;
 }
 
@@ -107,7 +108,7 @@ static cubed_status want(cb_fetcher *f, cb_credentials *c, cubed_error *err)
     if (!f->thread) st = cb_pool_start(f->net->alloc, 1, run, NULL, f, &f->thread, err);
     if (st != CUBED_OK) return st;
     c->wanted = true;
-    pthread_cond_signal(&f->wanted);
+    cb_cond_signal(&f->wanted);
     return CUBED_OK;
 }
 
@@ -117,7 +118,7 @@ cb_http_ready cb_credentials_get(cb_credentials *c, cb_keys *out, cubed_status *
     cb_fetcher *f = c->fetcher;
     cb_http_ready ready = CB_HTTP_GO;
     *st = CUBED_OK;
-    pthread_mutex_lock(&f->lock);
+    cb_mutex_lock(&f->lock);
     const int64_t left = c->ends == INT64_MAX ? INT64_MAX : c->ends - now();
     const bool paused = c->status != CUBED_OK && now() - c->failed < PAUSE;
     if (c->fetch && left < EARLY && !c->wanted && !paused) *st = want(f, c, err);
@@ -133,7 +134,7 @@ cb_http_ready cb_credentials_get(cb_credentials *c, cb_keys *out, cubed_status *
             *err = c->why;
         }
     }
-    pthread_mutex_unlock(&f->lock);
+    cb_mutex_unlock(&f->lock);
     return ready;
 }
 
@@ -155,30 +156,31 @@ cb_http_ready cb_credentials_put_token(cb_credentials *c, cb_http_call *call)
 
 bool cb_credentials_renew(cb_credentials *c)
 {
-    pthread_mutex_lock(&c->fetcher->lock);
+    cb_mutex_lock(&c->fetcher->lock);
     /* Not twice for the calls that were under way with the same keys. */
     const bool can = c->fetch && c->ends != INT64_MAX;
     if (can) c->ends = 0;
-    pthread_mutex_unlock(&c->fetcher->lock);
+    cb_mutex_unlock(&c->fetcher->lock);
     return can;
 }
 
-void cb_credentials_free(cb_net *net)
+/* The thread has ended, and no store uses the net. */
+void cb_credentials_free(cb_net *net) CB_UNCHECKED_LOCKS
 {
     cb_fetcher *f = net->fetcher;
     if (!f) return;
-    pthread_mutex_lock(&f->lock);
+    cb_mutex_lock(&f->lock);
     f->stopping = true;
-    pthread_cond_signal(&f->wanted);
-    pthread_mutex_unlock(&f->lock);
+    cb_cond_signal(&f->wanted);
+    cb_mutex_unlock(&f->lock);
     cb_pool_join(f->thread);
     for (cb_credentials *next, *c = f->all; c; c = next) {
         next = c->next;
         explicit_bzero(&c->keys, sizeof c->keys);
         cb_zone_free(c->zone);
     }
-    pthread_cond_destroy(&f->wanted);
-    pthread_mutex_destroy(&f->lock);
+    cb_cond_destroy(&f->wanted);
+    cb_mutex_destroy(&f->lock);
     cb_free(net->alloc, f, sizeof *f);
     net->fetcher = NULL;
 }
@@ -380,7 +382,7 @@ cubed_status cb_credentials_find(cb_net *net, const char *url, cb_credentials_lo
     CB_GO(look(c, err));
     if (*c->keys.secret || *c->keys.token || c->bearer || c->account || c->secret)
         CB_GO(cb_net_keep_secrets(net, err));
-    pthread_mutex_lock(&f->lock);
+    cb_mutex_lock(&f->lock);
     cb_credentials *known = f->all;
     while (known && !same_keys(known, c)) known = known->next;
     if (known) {
@@ -389,7 +391,7 @@ cubed_status cb_credentials_find(cb_net *net, const char *url, cb_credentials_lo
         c->next = f->all;
         f->all = known = c;
     }
-    pthread_mutex_unlock(&f->lock);
+    cb_mutex_unlock(&f->lock);
     *out = known;
     return CUBED_OK;
 out:

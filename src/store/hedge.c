@@ -18,22 +18,19 @@ static int by_size(const void *a, const void *b)
 cubed_status cb_hedge_init(cb_hedge *h, cubed_error *err)
 {
     *h = (cb_hedge){.n = 0};
-    return pthread_mutex_init(&h->lock, NULL) == 0
-               ? CUBED_OK
-               : cb_fail(err, CUBED_E_NOMEM, "no memory for a lock");
+    return cb_mutex_init(&h->lock) ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory for a lock");
 }
 
-void cb_hedge_free(cb_hedge *h) { pthread_mutex_destroy(&h->lock); }
+void cb_hedge_free(cb_hedge *h) { cb_mutex_destroy(&h->lock); }
 
 void cb_hedge_ask(cb_hedge *h)
 {
-    pthread_mutex_lock(&h->lock);
+    cb_mutex_lock(&h->lock);
     h->asked++;
-    pthread_mutex_unlock(&h->lock);
+    cb_mutex_unlock(&h->lock);
 }
 
-/* Under the lock. */
-static void note(cb_hedge *h, int64_t took)
+static void note(cb_hedge *h, int64_t took) CB_REQUIRES(&h->lock)
 {
     int64_t sorted[CB_HEDGE_KNOWN];
     h->took[h->n++ % CB_HEDGE_KNOWN] = took;
@@ -49,27 +46,29 @@ static void note(cb_hedge *h, int64_t took)
 
 void cb_hedge_note(cb_hedge *h, int64_t took)
 {
-    pthread_mutex_lock(&h->lock);
+    cb_mutex_lock(&h->lock);
     note(h, took);
-    pthread_mutex_unlock(&h->lock);
+    cb_mutex_unlock(&h->lock);
 }
 
-/* Under the lock. */
-static bool may_spend(const cb_hedge *h) { return (h->twice + 1) * CB_HEDGE_EVERY <= h->asked; }
+static bool may_spend(const cb_hedge *h) CB_REQUIRES(&h->lock)
+{
+    return (h->twice + 1) * CB_HEDGE_EVERY <= h->asked;
+}
 
 int64_t cb_hedge_after(cb_hedge *h)
 {
-    pthread_mutex_lock(&h->lock);
+    cb_mutex_lock(&h->lock);
     const int64_t after = may_spend(h) ? h->limit : 0;
-    pthread_mutex_unlock(&h->lock);
+    cb_mutex_unlock(&h->lock);
     return after;
 }
 
 bool cb_hedge_spend(cb_hedge *h)
 {
-    pthread_mutex_lock(&h->lock);
+    cb_mutex_lock(&h->lock);
     const bool may = may_spend(h);
     h->twice += may;
-    pthread_mutex_unlock(&h->lock);
+    cb_mutex_unlock(&h->lock);
     return may;
 }

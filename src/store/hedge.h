@@ -2,9 +2,9 @@
 #ifndef CB_STORE_HEDGE_H
 #define CB_STORE_HEDGE_H
 
-#include <pthread.h>
 #include <stdint.h>
 
+#include "base/lock.h"
 #include "cubed/base.h"
 
 /* Of so many the latest are known. One in CB_HEDGE_EVERY may be sent twice. */
@@ -12,11 +12,11 @@ enum { CB_HEDGE_KNOWN = 64, CB_HEDGE_LEAST = 20, CB_HEDGE_EVERY = 20 };
 
 /* Shared by the clients of a context. Thread-safe. */
 typedef struct cb_hedge {
-    pthread_mutex_t lock;
-    int64_t took[CB_HEDGE_KNOWN]; /* nanoseconds until a reply began */
-    uint64_t n;                   /* that were ever noted */
-    uint64_t asked, twice;
-    int64_t limit; /* 0: too few are known */
+    cb_mutex lock;
+    int64_t took[CB_HEDGE_KNOWN] CB_GUARDED_BY(&lock); /* nanoseconds until a reply began */
+    uint64_t n CB_GUARDED_BY(&lock);                   /* replies noted so far */
+    uint64_t asked CB_GUARDED_BY(&lock), twice CB_GUARDED_BY(&lock);
+    int64_t limit CB_GUARDED_BY(&lock); /* 0 if too few replies are known */
 } cb_hedge;
 
 CUBED_MUST_CHECK cubed_status cb_hedge_init(cb_hedge *h, cubed_error *err);

@@ -13,6 +13,7 @@
 #include "base/checked.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/lock.h"
 #include "base/pool.h"
 #include "cubed/sys/store.h"
 #include "store/curl.h"
@@ -61,8 +62,8 @@ struct cb_http {
     cb_sockets *sockets;
     cb_pool *thread;
     pid_t pid;
-    pthread_mutex_t lock;
-    call_list came; /* under the lock */
+    cb_mutex lock;
+    call_list came CB_GUARDED_BY(&lock);
     atomic_bool stopping, cancelling, woken;
     atomic_uint calls;
     /* The thread's own. */
@@ -776,9 +777,9 @@ static void drop_cancelled(cb_http *h)
 
 static void take_what_came(cb_http *h)
 {
-    pthread_mutex_lock(&h->lock);
+    cb_mutex_lock(&h->lock);
     call_list came = take_all(&h->came);
-    pthread_mutex_unlock(&h->lock);
+    cb_mutex_unlock(&h->lock);
     for (cb_http_call *c; (c = take_first(&came));) append(&h->queued, c);
     if (atomic_exchange(&h->woken, false)) {
         call_list waiting = take_all(&h->waiting);
@@ -861,7 +862,7 @@ cubed_status cb_http_new(const cubed_allocator *a, unsigned most, cb_hedge *hedg
         h->random = (uint64_t)cb_clock_ns() | 1;
     h->multi = curl_multi_init();
     if (!h->multi || curl_multi_setopt(h->multi, CURLMOPT_MAXCONNECTS, (long)h->transfers) != 0 ||
-        pthread_mutex_init(&h->lock, NULL) != 0) {
+        !cb_mutex_init(&h->lock)) {
         if (h->multi) curl_multi_cleanup(h->multi);
         CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for connections"));
     }
@@ -870,7 +871,7 @@ cubed_status cb_http_new(const cubed_allocator *a, unsigned most, cb_hedge *hedg
     if (st != CUBED_OK) {
         curl_multi_cleanup(h->multi);
         cb_sockets_free(h->sockets);
-        pthread_mutex_destroy(&h->lock);
+        cb_mutex_destroy(&h->lock);
         goto out;
     }
     *out = h;
@@ -895,7 +896,7 @@ void cb_http_free(cb_http *h)
     }
     curl_multi_cleanup(h->multi);
     cb_sockets_free(h->sockets);
-    pthread_mutex_destroy(&h->lock);
+    cb_mutex_destroy(&h->lock);
     cb_free(h->alloc, h->all, h->transfers * sizeof *h->all);
     cb_free(h->alloc, h, sizeof *h);
     curl_global_cleanup();
@@ -908,9 +909,9 @@ unsigned cb_http_calls(const cb_http *h) { return atomic_load(&h->calls); }
 void cb_http_submit(cb_http *h, cb_http_call *c)
 {
     atomic_fetch_add(&h->calls, 1);
-    pthread_mutex_lock(&h->lock);
+    cb_mutex_lock(&h->lock);
     append(&h->came, c);
-    pthread_mutex_unlock(&h->lock);
+    cb_mutex_unlock(&h->lock);
     curl_multi_wakeup(h->multi);
 }
 

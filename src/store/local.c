@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -202,7 +201,7 @@ int cb_local_make_parents(char *path, bool durable)
 
 static void get_owner(local_store *s, char text[CB_OWNER_CAP])
 {
-    pthread_mutex_lock(&s->lock);
+    cb_mutex_lock(&s->lock);
     if (s->pid != getpid()) {
         cb_owner self;
         cb_owner_self(&self);
@@ -210,7 +209,7 @@ static void get_owner(local_store *s, char text[CB_OWNER_CAP])
         s->pid = getpid();
     }
     memcpy(text, s->owner, CB_OWNER_CAP);
-    pthread_mutex_unlock(&s->lock);
+    cb_mutex_unlock(&s->lock);
 }
 
 /* Makes a file of a new name in the directory of `path`. -1 and errno on failure. */
@@ -574,7 +573,7 @@ static cubed_status local_sweep(cubed_store *store, const char *prefix, unsigned
 static void local_close(cubed_store *store)
 {
     local_store *s = (local_store *)store;
-    pthread_mutex_destroy(&s->lock);
+    cb_mutex_destroy(&s->lock);
     cb_free(store->alloc, s, s->size);
 }
 
@@ -618,7 +617,7 @@ cubed_status cb_store_open_local(const cubed_allocator *a, const char *path, boo
     s->head = (cubed_store){&local_vtable, a, s->path};
     s->durable = durable;
     s->size = size;
-    if (pthread_mutex_init(&s->lock, NULL) != 0) {
+    if (!cb_mutex_init(&s->lock)) {
         cb_free(a, s, size);
         return cb_fail(err, CUBED_E_NOMEM, "no memory to open %s", path);
     }

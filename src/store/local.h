@@ -3,11 +3,11 @@
 #define CB_STORE_LOCAL_H
 
 #include <limits.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include "base/lock.h"
 #include "base/owner.h"
 #include "store/store.h"
 
@@ -19,9 +19,10 @@ typedef struct local_store {
     cubed_store head;
     bool durable;
     atomic_uint_least64_t puts; /* makes temporary names unique within the process */
-    pthread_mutex_t lock;       /* of the two that follow */
-    pid_t pid;                  /* whose owner that is: 0, or of a parent of this process */
-    char owner[CB_OWNER_CAP];
+    cb_mutex lock;
+    pid_t pid CB_GUARDED_BY(
+        &lock); /* process that `owner` names; 0 if there is none yet. After a fork it is that of the parent. */
+    char owner[CB_OWNER_CAP] CB_GUARDED_BY(&lock);
     size_t size; /* of this struct with the path behind it */
     char path[];
 } local_store;

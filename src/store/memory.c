@@ -27,9 +27,8 @@ typedef struct memory_store {
 cubed_status cb_memory_init(cb_memory *m, const cubed_allocator *a, cubed_error *err)
 {
     *m = (cb_memory){.alloc = a};
-    return pthread_rwlock_init(&m->lock, NULL) == 0
-               ? CUBED_OK
-               : cb_fail(err, CUBED_E_NOMEM, "no memory for a lock");
+    return cb_rwlock_init(&m->lock) ? CUBED_OK
+                                    : cb_fail(err, CUBED_E_NOMEM, "no memory for a lock");
 }
 
 static void free_object(const cb_memory *m, object *o)
@@ -38,11 +37,12 @@ static void free_object(const cb_memory *m, object *o)
     cb_free(m->alloc, o->data, o->size);
 }
 
-void cb_memory_free(cb_memory *m)
+/* No store is open. */
+void cb_memory_free(cb_memory *m) CB_UNCHECKED_LOCKS
 {
     for (size_t i = 0; i < m->n; i++) free_object(m, &m->objects[i]);
     cb_free(m->alloc, m->objects, m->cap * sizeof *m->objects);
-    pthread_rwlock_destroy(&m->lock);
+    cb_rwlock_destroy(&m->lock);
 }
 
 static cubed_status full_key(const memory_store *s, const char *key, char full[KEY_CAP],
@@ -52,7 +52,7 @@ static cubed_status full_key(const memory_store *s, const char *key, char full[K
 }
 
 /* Where the key is, or would be put. */
-static size_t find(const cb_memory *m, const char *key, bool *found)
+static size_t find(const cb_memory *m, const char *key, bool *found) CB_REQUIRES_SHARED(&m->lock)
 {
     size_t lo = 0, hi = m->n;
     while (lo < hi) {
@@ -90,7 +90,7 @@ static cubed_status look(cubed_store *store, cubed_store_request *r, cubed_error
     bool found, allowed = false;
     CB_TRY(full_key((memory_store *)store, r->key, key, err));
     cb_memory *m = ((memory_store *)store)->objects;
-    pthread_rwlock_rdlock(&m->lock);
+    cb_rwlock_read(&m->lock);
     size_t i = find(m, key, &found);
     if (found) {
         r->info = info_of(&m->objects[i]);
@@ -98,12 +98,12 @@ static cubed_status look(cubed_store *store, cubed_store_request *r, cubed_error
         if (allowed && r->op == CUBED_STORE_GET)
             cubed_store_copy(r, m->objects[i].data, m->objects[i].size);
     }
-    pthread_rwlock_unlock(&m->lock);
+    cb_rwlock_unlock(&m->lock);
     if (!found) return missing(store, r->key, err);
     return allowed ? CUBED_OK : not_expected(store, r->key, err);
 }
 
-static bool insert(cb_memory *m, size_t i, object *o)
+static bool insert(cb_memory *m, size_t i, object *o) CB_REQUIRES(&m->lock)
 {
     if (m->n == m->cap) {
         size_t cap = m->cap ? 2 * m->cap : 16;
@@ -130,7 +130,7 @@ static cubed_status memory_put(cubed_store *store, cubed_store_request *r, cubed
     if (ok) {
         memcpy(o.key, key, o.key_size);
         if (r->size) memcpy(o.data, r->src, r->size);
-        pthread_rwlock_wrlock(&m->lock);
+        cb_rwlock_write(&m->lock);
         size_t i = find(m, key, &found);
         const cubed_object_info there = found ? info_of(&m->objects[i]) : (cubed_object_info){0};
         allowed = cubed_store_allows(r, there.version.text);
@@ -144,7 +144,7 @@ static cubed_status memory_put(cubed_store *store, cubed_store_request *r, cubed
             ok = insert(m, i, &o);
             if (ok) o = (object){0};
         }
-        pthread_rwlock_unlock(&m->lock);
+        cb_rwlock_unlock(&m->lock);
     }
     free_object(m, &o);
     if (!allowed) return not_expected(store, r->key, err);
@@ -159,21 +159,21 @@ static cubed_status memory_del(cubed_store *store, const char *name, cubed_error
     bool found;
     CB_TRY(full_key((memory_store *)store, name, key, err));
     cb_memory *m = ((memory_store *)store)->objects;
-    pthread_rwlock_wrlock(&m->lock);
+    cb_rwlock_write(&m->lock);
     size_t i = find(m, key, &found);
     if (found) {
         o = m->objects[i];
         m->n--;
         memmove(m->objects + i, m->objects + i + 1, (m->n - i) * sizeof *m->objects);
     }
-    pthread_rwlock_unlock(&m->lock);
+    cb_rwlock_unlock(&m->lock);
     free_object(m, &o);
     return CUBED_OK;
 }
 
 /* The first entry below `prefix` from `from` on: its key replaces that. False: there is none. */
 static bool next_entry(const cb_memory *m, const char *prefix, bool delimited, cb_buf *from,
-                       cubed_store_entry *e)
+                       cubed_store_entry *e) CB_REQUIRES_SHARED(&m->lock)
 {
     const size_t n = strlen(prefix), skip = n ? n + 1 : 0;
     bool found;
@@ -203,9 +203,9 @@ static cubed_status memory_list(cubed_store *store, cubed_store_request *r, cube
     cb_buf_init(&key, store->alloc);
     cb_buf_puts(&key, prefix);
     while (st == CUBED_OK) {
-        pthread_rwlock_rdlock(&s->objects->lock);
+        cb_rwlock_read(&s->objects->lock);
         const bool more = next_entry(s->objects, prefix, r->delimiter, &key, &e);
-        pthread_rwlock_unlock(&s->objects->lock);
+        cb_rwlock_unlock(&s->objects->lock);
         if (key.failed) st = cb_fail(err, CUBED_E_NOMEM, "no memory to list %s", store->url);
         if (!more || st != CUBED_OK) break;
         e.key = key.data + root;
@@ -244,7 +244,7 @@ static char *renamed(const cb_memory *m, const char *key, const char *from, cons
 }
 
 /* What has been renamed so far gets its old names back if there is no memory. */
-static bool rename_all(cb_memory *m, const char *a, const char *b)
+static bool rename_all(cb_memory *m, const char *a, const char *b) CB_REQUIRES(&m->lock)
 {
     object *old = cb_alloc(m->alloc, m->n * sizeof *old);
     size_t i = 0;
@@ -276,9 +276,9 @@ static cubed_status memory_swap(cubed_store *store, const char *a, const char *b
     CB_TRY(full_key((memory_store *)store, a, from, err));
     CB_TRY(full_key((memory_store *)store, b, to, err));
     cb_memory *m = ((memory_store *)store)->objects;
-    pthread_rwlock_wrlock(&m->lock);
+    cb_rwlock_write(&m->lock);
     const bool ok = rename_all(m, from, to);
-    pthread_rwlock_unlock(&m->lock);
+    cb_rwlock_unlock(&m->lock);
     return ok ? CUBED_OK
               : cb_fail(err, CUBED_E_NOMEM, "no memory to put %s in the place of %s", a, b);
 }

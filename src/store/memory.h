@@ -2,6 +2,7 @@
 #ifndef CB_STORE_MEMORY_H
 #define CB_STORE_MEMORY_H
 
+#include "base/lock.h"
 #include "store/store.h"
 
 typedef struct cb_memory_object {
@@ -13,10 +14,10 @@ typedef struct cb_memory_object {
 
 typedef struct cb_memory {
     const cubed_allocator *alloc;
-    pthread_rwlock_t lock;
-    cb_memory_object *objects; /* sorted by key */
-    size_t n, cap;
-    uint64_t puts;
+    cb_rwlock lock;
+    cb_memory_object *objects CB_GUARDED_BY(&lock); /* sorted by key */
+    size_t n CB_GUARDED_BY(&lock), cap CB_GUARDED_BY(&lock);
+    uint64_t puts CB_GUARDED_BY(&lock);
 } cb_memory;
 
 CUBED_MUST_CHECK cubed_status cb_memory_init(cb_memory *m, const cubed_allocator *a,

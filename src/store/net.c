@@ -14,7 +14,7 @@ cubed_status cb_net_init(cb_net *n, const cubed_allocator *a, cubed_error *err)
 {
     *n = (cb_net){.alloc = a};
     CB_TRY(cb_hedge_init(&n->hedge, err));
-    if (pthread_mutex_init(&n->lock, NULL) == 0) return CUBED_OK;
+    if (cb_mutex_init(&n->lock)) return CUBED_OK;
     cb_hedge_free(&n->hedge);
     return cb_fail(err, CUBED_E_NOMEM, "no memory for a lock");
 }
@@ -25,7 +25,8 @@ static void free_setting(const cb_net *n, cb_setting *s)
     cb_free(n->alloc, s, s->size);
 }
 
-void cb_net_free(cb_net *n)
+/* No store is open, so that no other thread uses the net. */
+void cb_net_free(cb_net *n) CB_UNCHECKED_LOCKS
 {
     for (cb_setting *next, *s = n->settings; s; s = next) {
         next = s->next;
@@ -36,7 +37,7 @@ void cb_net_free(cb_net *n)
     for (int i = 0; i < CB_NET_CLIENTS; i++) cb_http_free(n->http[i]);
 #endif
     cb_hedge_free(&n->hedge);
-    pthread_mutex_destroy(&n->lock);
+    cb_mutex_destroy(&n->lock);
 }
 
 #ifdef CB_HAVE_HTTP
@@ -45,7 +46,7 @@ cubed_status cb_net_http(cb_net *n, cb_http **out, cubed_error *err)
     cubed_status st = CUBED_OK;
     cb_http *best = NULL;
     int i = 0;
-    pthread_mutex_lock(&n->lock);
+    cb_mutex_lock(&n->lock);
     /* What a child has of its parent's is left as it is. */
     for (; i < CB_NET_CLIENTS && n->http[i] && cb_http_is_here(n->http[i]); i++) {
         if (!best || cb_http_calls(n->http[i]) < cb_http_calls(best)) best = n->http[i];
@@ -55,16 +56,16 @@ cubed_status cb_net_http(cb_net *n, cb_http **out, cubed_error *err)
         best = n->http[i];
     }
     *out = best;
-    pthread_mutex_unlock(&n->lock);
+    cb_mutex_unlock(&n->lock);
     return st;
 }
 
 static void tell_all(cb_net *n, void (*tell)(cb_http *))
 {
-    pthread_mutex_lock(&n->lock);
+    cb_mutex_lock(&n->lock);
     for (int i = 0; i < CB_NET_CLIENTS && n->http[i] && cb_http_is_here(n->http[i]); i++)
         tell(n->http[i]);
-    pthread_mutex_unlock(&n->lock);
+    cb_mutex_unlock(&n->lock);
 }
 
 void cb_net_wake(cb_net *n) { tell_all(n, cb_http_wake); }
@@ -144,7 +145,7 @@ static void drop(cb_net *n, const char *scope, const char *name)
 cubed_status cb_net_put_options(cb_net *n, cb_buf *out, cubed_error *err)
 {
     size_t count = 0;
-    pthread_mutex_lock(&n->lock);
+    cb_mutex_lock(&n->lock);
     for (const cb_setting *s = n->settings; s; s = s->next) count += s->scope != NULL;
     /* The latest goes before others, and is given last. */
     for (; count > 0; count--) {
@@ -158,7 +159,7 @@ cubed_status cb_net_put_options(cb_net *n, cb_buf *out, cubed_error *err)
             cb_buf_puts(out, i < 2 ? " " : "\n");
         }
     }
-    pthread_mutex_unlock(&n->lock);
+    cb_mutex_unlock(&n->lock);
     return out->failed ? cb_fail(err, CUBED_E_NOMEM, "no memory for settings") : CUBED_OK;
 }
 
@@ -191,7 +192,7 @@ cubed_status cb_net_set_variables(cb_net *n, const char *const *variables, cubed
 {
     cubed_status st = CUBED_OK;
     const char *options = NULL;
-    pthread_mutex_lock(&n->lock);
+    cb_mutex_lock(&n->lock);
     drop(n, NULL, NULL);
     for (; *variables && st == CUBED_OK; variables++) {
         const char *equals = strchr(*variables, '=');
@@ -205,7 +206,7 @@ cubed_status cb_net_set_variables(cb_net *n, const char *const *variables, cubed
         s->next = n->settings;
         n->settings = s;
     }
-    pthread_mutex_unlock(&n->lock);
+    cb_mutex_unlock(&n->lock);
     return st == CUBED_OK && options ? cb_net_take_options(n, options, err) : st;
 }
 
@@ -214,13 +215,13 @@ cubed_status cb_net_set_option(cb_net *n, const char *url, const char *name, con
 {
     cb_setting *s = NULL;
     if (name && value) CB_TRY(new_setting(n, url, name, strlen(name), value, &s, err));
-    pthread_mutex_lock(&n->lock);
+    cb_mutex_lock(&n->lock);
     drop(n, url, name);
     if (s) {
         s->next = n->settings;
         n->settings = s;
     }
-    pthread_mutex_unlock(&n->lock);
+    cb_mutex_unlock(&n->lock);
     return CUBED_OK;
 }
 
@@ -249,7 +250,7 @@ cubed_status cb_net_get(cb_net *n, cb_zone *zone, const char *url, const char *n
 {
     const cb_setting *found = NULL;
     *out = NULL;
-    pthread_mutex_lock(&n->lock);
+    cb_mutex_lock(&n->lock);
     for (const cb_setting *s = n->settings; s && !found; s = s->next) {
         if (is_of(s, url) && is_among(names, s->name, true)) found = s;
     }
@@ -263,7 +264,7 @@ cubed_status cb_net_get(cb_net *n, cb_zone *zone, const char *url, const char *n
     }
     const bool wanted = found && *found->value;
     if (wanted) *out = cb_zone_strdup(zone, found->value);
-    pthread_mutex_unlock(&n->lock);
+    cb_mutex_unlock(&n->lock);
     return wanted && !*out ? cb_fail(err, CUBED_E_NOMEM, "no memory for a setting") : CUBED_OK;
 }
 
@@ -299,7 +300,7 @@ cubed_status cb_net_keep_secrets(cb_net *n, cubed_error *err)
 {
     bool full = false;
     cubed_status st = CUBED_OK;
-    pthread_mutex_lock(&n->lock);
+    cb_mutex_lock(&n->lock);
     for (const cb_setting *s = n->settings; s && st == CUBED_OK; s = s->next) {
         if (s->scope || strcmp(s->name, CB_NET_CORES) != 0 || !*s->value) continue;
         full = strcmp(s->value, "full") == 0;
@@ -311,7 +312,7 @@ cubed_status cb_net_keep_secrets(cb_net *n, cubed_error *err)
         cb_pages_keep_from_cores();
         n->keeps_secrets = true;
     }
-    pthread_mutex_unlock(&n->lock);
+    cb_mutex_unlock(&n->lock);
     return st;
 }
 
@@ -340,12 +341,12 @@ cubed_status cb_net_get_way(cb_net *n, cb_zone *zone, const char *url, cb_http_w
 cubed_status cb_net_check_options(cb_net *n, const char *url, const char *names, cubed_error *err)
 {
     cubed_status st = CUBED_OK;
-    pthread_mutex_lock(&n->lock);
+    cb_mutex_lock(&n->lock);
     for (const cb_setting *s = n->settings; s && st == CUBED_OK; s = s->next) {
         if (is_of(s, url) && !is_among(names, s->name, true))
             st = cb_fail(err, CUBED_E_ARG, "%s has no storage option \"%s\"; there are: %s", url,
                          s->name, names);
     }
-    pthread_mutex_unlock(&n->lock);
+    cb_mutex_unlock(&n->lock);
     return st;
 }

@@ -2,9 +2,9 @@
 #ifndef CB_STORE_NET_H
 #define CB_STORE_NET_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/lock.h"
 #include "store/http_client.h"
 #include "store/store.h"
 
@@ -24,12 +24,12 @@ enum { CB_NET_CLIENTS = 2, CB_NET_FEW_CALLS = 8 };
 
 typedef struct cb_net {
     const cubed_allocator *alloc;
-    pthread_mutex_t lock;          /* of settings and the making of the client */
-    cb_setting *settings;          /* the latest first */
-    cb_http *http[CB_NET_CLIENTS]; /* NULL until they are needed */
-    cb_hedge hedge;                /* the clients' */
-    struct cb_fetcher *fetcher;    /* of credentials: NULL until it is needed */
-    bool keeps_secrets;            /* core files have nothing of them */
+    cb_mutex lock;
+    cb_setting *settings CB_GUARDED_BY(&lock);          /* newest first */
+    cb_http *http[CB_NET_CLIENTS] CB_GUARDED_BY(&lock); /* NULL until a client is needed */
+    cb_hedge hedge;                                     /* the clients' */
+    struct cb_fetcher *fetcher CB_GUARDED_BY(&lock); /* of credentials; NULL until one is needed */
+    bool keeps_secrets CB_GUARDED_BY(&lock); /* memory of secrets is excluded from core files */
 } cb_net;
 
 CUBED_MUST_CHECK cubed_status cb_net_init(cb_net *n, const cubed_allocator *a, cubed_error *err);

@@ -3,7 +3,6 @@
  * other one uses; bytes go from and to the caller's memory. */
 #define _GNU_SOURCE
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/lock.h"
 #include "store/net.h"
 #include "store/remotes.h"
 #include "store/resp.h"
@@ -41,8 +41,8 @@ typedef struct redis_store {
     int64_t expiry_ms; /* 0: never */
     int timeout_ms;
     pid_t pid;
-    pthread_mutex_t lock;
-    cb_resp *idle; /* under the lock */
+    cb_mutex lock;
+    cb_resp *idle CB_GUARDED_BY(&lock);
 } redis_store;
 
 /* --- Connections -------------------------------------------------------------------------------------- */
@@ -101,10 +101,10 @@ static cubed_status greet(const redis_store *s, cb_resp *c, cubed_error *err)
 
 static cubed_status get_connection(redis_store *s, bool new, cb_resp **out, cubed_error *err)
 {
-    pthread_mutex_lock(&s->lock);
+    cb_mutex_lock(&s->lock);
     cb_resp *c = s->idle;
     if (c) s->idle = c->next;
-    pthread_mutex_unlock(&s->lock);
+    cb_mutex_unlock(&s->lock);
     if (c && !new) {
         *out = c;
         return CUBED_OK;
@@ -130,10 +130,10 @@ static cubed_status get_connection(redis_store *s, bool new, cb_resp **out, cube
 static void put_back(redis_store *s, cb_resp *c, bool good)
 {
     if (good) {
-        pthread_mutex_lock(&s->lock);
+        cb_mutex_lock(&s->lock);
         c->next = s->idle;
         s->idle = c;
-        pthread_mutex_unlock(&s->lock);
+        cb_mutex_unlock(&s->lock);
         return;
     }
     cb_resp_close(c);
@@ -141,12 +141,12 @@ static void put_back(redis_store *s, cb_resp *c, bool good)
 }
 
 /* Connections of a parent that forked are the parent's. */
-static void adopt(redis_store *s)
+static void adopt(redis_store *s) CB_UNCHECKED_LOCKS
 {
     if (s->pid == getpid()) return;
     s->pid = getpid();
     s->idle = NULL;
-    pthread_mutex_init(&s->lock, NULL);
+    cb_mutex_init(&s->lock);
 }
 
 /* --- Requests ----------------------------------------------------------------------------------------- */
@@ -526,7 +526,8 @@ static void submit(cubed_store *store, cubed_store_request *const *requests, siz
     cubed_store_serve(store, &functions, requests, n);
 }
 
-static void close_store(cubed_store *store)
+/* No request is under way. */
+static void close_store(cubed_store *store) CB_UNCHECKED_LOCKS
 {
     redis_store *s = (redis_store *)store;
     adopt(s);
@@ -535,7 +536,7 @@ static void close_store(cubed_store *store)
         cb_resp_close(c);
         cb_free(store->alloc, c, sizeof *c);
     }
-    pthread_mutex_destroy(&s->lock);
+    cb_mutex_destroy(&s->lock);
     cb_zone_free(s->zone);
 }
 
@@ -620,7 +621,7 @@ cubed_status cb_redis_open(cb_net *net, const char *url, cubed_store **out, cube
     CB_TRY(cb_zone_new(net->alloc, &zone, err));
     redis_store *s = cb_zone_alloc(zone, sizeof *s);
     const char *name = cb_zone_strdup(zone, url);
-    if (!s || !name || pthread_mutex_init(&s->lock, NULL) != 0) {
+    if (!s || !name || !cb_mutex_init(&s->lock)) {
         cb_zone_free(zone);
         return cb_fail(err, CUBED_E_NOMEM, "no memory for the store %s", url);
     }

@@ -12,6 +12,7 @@
 #include "base/checked.h"
 #include "base/crc32c.h"
 #include "base/error.h"
+#include "base/lock.h"
 #include "base/text.h"
 #include "store/digest.h"
 #include "store/remotes.h"
@@ -272,13 +273,13 @@ static cubed_status new_job(cb_remote *s, cubed_store_request *r, cb_remote_what
 static void unlink_job(cb_remote_job *j)
 {
     cb_remote *s = j->s;
-    pthread_mutex_lock(&s->lock);
+    cb_mutex_lock(&s->lock);
     if (j->before)
         j->before->next = j->next;
     else
         s->jobs = j->next;
     if (j->next) j->next->before = j->before;
-    pthread_mutex_unlock(&s->lock);
+    cb_mutex_unlock(&s->lock);
 }
 
 static void complete(cb_remote_job *j)
@@ -292,9 +293,9 @@ static void complete(cb_remote_job *j)
     if (j->info.size != UINT64_MAX) r->info = j->info;
     r->complete(r); /* it is gone then */
     free_job(j, n);
-    pthread_mutex_lock(&s->lock);
-    if (--s->njobs == 0) pthread_cond_broadcast(&s->idle);
-    pthread_mutex_unlock(&s->lock);
+    cb_mutex_lock(&s->lock);
+    if (--s->njobs == 0) cb_cond_broadcast(&s->idle);
+    cb_mutex_unlock(&s->lock);
 }
 
 /* Calls from..to-1; the job may be gone when it returns. */
@@ -719,14 +720,14 @@ static cb_http_verdict judge(cb_http_call *http)
 /* --- The store's functions ---------------------------------------------------------------------------- */
 
 /* Of a child that was forked nothing is under way. */
-static void adopt(cb_remote *s)
+static void adopt(cb_remote *s) CB_UNCHECKED_LOCKS
 {
     if (s->pid == getpid()) return;
     s->pid = getpid();
     s->jobs = NULL;
     s->njobs = 0;
-    pthread_mutex_init(&s->lock, NULL);
-    pthread_cond_init(&s->idle, NULL);
+    cb_mutex_init(&s->lock);
+    cb_cond_init(&s->idle);
 }
 
 static cubed_status check(const cb_remote *s, const cubed_store_request *r, cubed_error *err)
@@ -746,12 +747,12 @@ static cubed_status check(const cb_remote *s, const cubed_store_request *r, cube
 static void begin(cb_remote_job *j)
 {
     cb_remote *s = j->s;
-    pthread_mutex_lock(&s->lock);
+    cb_mutex_lock(&s->lock);
     j->next = s->jobs;
     if (s->jobs) s->jobs->before = j;
     s->jobs = j;
     s->njobs++;
-    pthread_mutex_unlock(&s->lock);
+    cb_mutex_unlock(&s->lock);
     j->status = cb_net_http(s->net, &j->http, &j->err);
     if (j->status == CUBED_OK)
         send_first(j);
@@ -781,18 +782,18 @@ void cb_remote_submit(cubed_store *store, cubed_store_request *const *requests, 
 /* --- Requests that no user makes ---------------------------------------------------------------------- */
 
 typedef struct waiting {
-    pthread_mutex_t lock;
-    pthread_cond_t over;
-    size_t left;
-    cubed_error errors[CB_REMOTE_AT_ONCE];
+    cb_mutex lock;
+    cb_cond over;
+    size_t left CB_GUARDED_BY(&lock);
+    cubed_error errors[CB_REMOTE_AT_ONCE]; /* each written by its request alone */
 } waiting;
 
 static void one_is_done(cubed_store_request *r)
 {
     waiting *x = r->data;
-    pthread_mutex_lock(&x->lock);
-    if (--x->left == 0) pthread_cond_signal(&x->over);
-    pthread_mutex_unlock(&x->lock);
+    cb_mutex_lock(&x->lock);
+    if (--x->left == 0) cb_cond_signal(&x->over);
+    cb_mutex_unlock(&x->lock);
 }
 
 cubed_status cb_remote_do(cb_remote *s, cb_remote_what what, cubed_store_request *requests,
@@ -801,12 +802,14 @@ cubed_status cb_remote_do(cb_remote *s, cb_remote_what what, cubed_store_request
     cubed_status st = CUBED_OK;
     adopt(s);
     waiting *x = cb_alloc_zero(s->head.alloc, sizeof *x);
-    if (!x || pthread_mutex_init(&x->lock, NULL) != 0) {
+    if (!x || !cb_mutex_init(&x->lock)) {
         cb_free(s->head.alloc, x, sizeof *x);
         return cb_fail(err, CUBED_E_NOMEM, "no memory for requests");
     }
-    pthread_cond_init(&x->over, NULL);
+    cb_cond_init(&x->over);
+    cb_mutex_lock(&x->lock);
     x->left = n;
+    cb_mutex_unlock(&x->lock);
     for (size_t i = 0; i < n; i++) {
         cb_remote_job *j = NULL;
         cubed_store_request *r = &requests[i];
@@ -819,15 +822,15 @@ cubed_status cb_remote_do(cb_remote *s, cb_remote_what what, cubed_store_request
         else
             one_is_done(r);
     }
-    pthread_mutex_lock(&x->lock);
-    while (x->left > 0) pthread_cond_wait(&x->over, &x->lock);
-    pthread_mutex_unlock(&x->lock);
+    cb_mutex_lock(&x->lock);
+    while (x->left > 0) cb_cond_wait(&x->over, &x->lock);
+    cb_mutex_unlock(&x->lock);
     for (size_t i = 0; i < n && st == CUBED_OK; i++) {
         st = requests[i].status;
         if (st != CUBED_OK && err) *err = x->errors[i];
     }
-    pthread_cond_destroy(&x->over);
-    pthread_mutex_destroy(&x->lock);
+    cb_cond_destroy(&x->over);
+    cb_mutex_destroy(&x->lock);
     cb_free(s->head.alloc, x, sizeof *x);
     return st;
 }
@@ -850,7 +853,7 @@ cubed_status cb_remote_copy(cubed_store *store, const char *const *from, const c
 static void cancel(cb_remote *s, const cubed_store_request *r)
 {
     bool any = false;
-    pthread_mutex_lock(&s->lock);
+    cb_mutex_lock(&s->lock);
     for (cb_remote_job *j = s->jobs; j; j = j->next) {
         if (r && j->r != r) continue;
         /* What was begun is ended. */
@@ -858,7 +861,7 @@ static void cancel(cb_remote *s, const cubed_store_request *r)
         for (size_t i = 0; i < n; i++) atomic_store(&j->calls[i].http.cancelled, true);
         any = true;
     }
-    pthread_mutex_unlock(&s->lock);
+    cb_mutex_unlock(&s->lock);
     if (any) cb_net_look_at_cancelled(s->net);
 }
 
@@ -873,11 +876,11 @@ void cb_remote_close(cubed_store *store)
     cb_remote *s = (cb_remote *)store;
     adopt(s);
     cancel(s, NULL);
-    pthread_mutex_lock(&s->lock);
-    while (s->njobs > 0) pthread_cond_wait(&s->idle, &s->lock);
-    pthread_mutex_unlock(&s->lock);
-    pthread_mutex_destroy(&s->lock);
-    pthread_cond_destroy(&s->idle);
+    cb_mutex_lock(&s->lock);
+    while (s->njobs > 0) cb_cond_wait(&s->idle, &s->lock);
+    cb_mutex_unlock(&s->lock);
+    cb_mutex_destroy(&s->lock);
+    cb_cond_destroy(&s->idle);
     cb_zone_free(s->zone);
 }
 
@@ -951,11 +954,11 @@ cubed_status cb_remote_open(cb_net *net, const cubed_store_vtable *vt, const cb_
     CB_TRY(cb_zone_new(net->alloc, &zone, err));
     cb_remote *s = cb_zone_alloc(zone, dialect->size);
     const char *name = cb_zone_strdup(zone, url);
-    if (!s || !name || pthread_mutex_init(&s->lock, NULL) != 0) {
+    if (!s || !name || !cb_mutex_init(&s->lock)) {
         cb_zone_free(zone);
         return cb_fail(err, CUBED_E_NOMEM, "no memory for the store %s", url);
     }
-    pthread_cond_init(&s->idle, NULL);
+    cb_cond_init(&s->idle);
     s->head = (cubed_store){vt, net->alloc, name};
     s->dialect = dialect;
     s->net = net;

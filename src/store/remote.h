@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include "base/lock.h"
 #include "store/net.h"
 #include "store/remotes.h"
 #include "store/xml.h"
@@ -110,10 +111,10 @@ struct cb_remote {
     uint32_t connect_ms, stall_ms;
     cb_upload_sizes uploads;
     pid_t pid;
-    pthread_mutex_t lock; /* of what follows */
-    pthread_cond_t idle;
-    cb_remote_job *jobs;
-    size_t njobs; /* that are not freed yet */
+    cb_mutex lock;
+    cb_cond idle;
+    cb_remote_job *jobs CB_GUARDED_BY(&lock);
+    size_t njobs CB_GUARDED_BY(&lock); /* jobs that are not yet freed */
 };
 
 /* Names of options that every remote store has, and those that put objects in parts. */

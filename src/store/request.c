@@ -1,7 +1,5 @@
 /* Waiting for requests: each alone, or for those of a queue as they are completed. */
-#include <errno.h>
-#include <time.h>
-
+#include "base/clock.h"
 #include "base/error.h"
 #include "store/store.h"
 
@@ -9,39 +7,32 @@
 
 cubed_status cb_store_queue_init(cb_store_queue *q, cubed_error *err)
 {
-    pthread_condattr_t by_clock;
     *q = (cb_store_queue){.first = NULL};
-    if (pthread_mutex_init(&q->lock, NULL) != 0)
+    if (!cb_mutex_init(&q->lock))
         return cb_fail(err, CUBED_E_NOMEM, "no memory for a queue of requests");
-    bool ok = pthread_condattr_init(&by_clock) == 0;
-    if (ok) {
-        ok = pthread_condattr_setclock(&by_clock, CLOCK_MONOTONIC) == 0 &&
-             pthread_cond_init(&q->came, &by_clock) == 0;
-        pthread_condattr_destroy(&by_clock);
-    }
-    if (ok) return CUBED_OK;
-    pthread_mutex_destroy(&q->lock);
+    if (cb_cond_init(&q->came)) return CUBED_OK;
+    cb_mutex_destroy(&q->lock);
     return cb_fail(err, CUBED_E_NOMEM, "no memory for a queue of requests");
 }
 
 void cb_store_queue_free(cb_store_queue *q)
 {
-    pthread_cond_destroy(&q->came);
-    pthread_mutex_destroy(&q->lock);
+    cb_cond_destroy(&q->came);
+    cb_mutex_destroy(&q->lock);
 }
 
 static void append(cubed_store_request *r)
 {
     cb_store_queue *q = r->data;
-    pthread_mutex_lock(&q->lock);
+    cb_mutex_lock(&q->lock);
     r->next = NULL;
     if (q->first)
         q->last->next = r;
     else
         q->first = r;
     q->last = r;
-    pthread_cond_signal(&q->came);
-    pthread_mutex_unlock(&q->lock);
+    cb_cond_signal(&q->came);
+    cb_mutex_unlock(&q->lock);
 }
 
 static cubed_status check_keys(const cubed_store_request *r, cubed_error *err)
@@ -85,25 +76,21 @@ void cb_store_submit(cubed_store *s, cb_store_queue *q, cubed_store_request *con
 
 size_t cb_store_poll(cb_store_queue *q, int timeout_ms, cubed_store_request **done, size_t cap)
 {
-    struct timespec until;
     size_t n = 0;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += timeout_ms / 1000;
-    until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
+    const int64_t deadline = cb_clock_ns() + (int64_t)timeout_ms * 1000000;
+    cb_mutex_lock(&q->lock);
+    while (!q->first && timeout_ms != 0) {
+        if (timeout_ms < 0)
+            cb_cond_wait(&q->came, &q->lock);
+        else if (!cb_cond_wait_until(&q->came, &q->lock, deadline))
+            break;
     }
-    pthread_mutex_lock(&q->lock);
-    for (int e = 0; !q->first && timeout_ms != 0 && e != ETIMEDOUT;)
-        e = timeout_ms < 0 ? pthread_cond_wait(&q->came, &q->lock)
-                           : pthread_cond_timedwait(&q->came, &q->lock, &until);
     while (q->first && n < cap) {
         done[n] = q->first;
         q->first = q->first->next;
         done[n++]->next = NULL;
     }
-    pthread_mutex_unlock(&q->lock);
+    cb_mutex_unlock(&q->lock);
     return n;
 }
 

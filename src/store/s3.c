@@ -54,9 +54,9 @@ typedef struct s3_store {
 
 static s3_learned what_is_known(s3_store *s)
 {
-    pthread_mutex_lock(&s->remote.lock);
+    cb_mutex_lock(&s->remote.lock);
     const s3_learned known = s->learned;
-    pthread_mutex_unlock(&s->remote.lock);
+    cb_mutex_unlock(&s->remote.lock);
     return known;
 }
 
@@ -320,20 +320,20 @@ static bool learn_region(s3_store *s, const cb_remote_call *c)
     if (!region || !*region || strlen(region) >= REGION_CAP ||
         strspn(region, "abcdefghijklmnopqrstuvwxyz0123456789-") != strlen(region))
         return false;
-    pthread_mutex_lock(&s->remote.lock);
+    cb_mutex_lock(&s->remote.lock);
     news = strcmp(region, s->learned.region) != 0;
     if (news) snprintf(s->learned.region, REGION_CAP, "%s", region);
-    pthread_mutex_unlock(&s->remote.lock);
+    cb_mutex_unlock(&s->remote.lock);
     return news || c->repairs == 0; /* or another call has learned it since this one was sent */
 }
 
 /* How far the server's clock is ahead, if that is not what was thought. */
 static bool learn_time(s3_store *s, const cb_remote_call *c, int64_t ahead)
 {
-    pthread_mutex_lock(&s->remote.lock);
+    cb_mutex_lock(&s->remote.lock);
     const bool news = llabs(ahead - s->learned.ahead) >= 60;
     if (news) s->learned.ahead = ahead;
-    pthread_mutex_unlock(&s->remote.lock);
+    cb_mutex_unlock(&s->remote.lock);
     return news || c->repairs == 0;
 }
 

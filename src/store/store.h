@@ -2,9 +2,8 @@
 #ifndef CB_STORE_STORE_H
 #define CB_STORE_STORE_H
 
-#include <pthread.h>
-
 #include "base/alloc.h"
+#include "base/lock.h"
 #include "cubed/cancel.h"
 #include "cubed/sys/store.h"
 
@@ -27,9 +26,10 @@ void cb_store_close(cubed_store *s);
 
 /* Completed requests of one who waits for them, of any number of stores. */
 typedef struct cb_store_queue {
-    pthread_mutex_t lock;
-    pthread_cond_t came;
-    cubed_store_request *first, *last; /* that nobody has taken yet */
+    cb_mutex lock;
+    cb_cond came;
+    cubed_store_request *first CB_GUARDED_BY(&lock),
+        *last CB_GUARDED_BY(&lock); /* completed, not yet returned by cb_store_poll */
 } cb_store_queue;
 
 CUBED_MUST_CHECK cubed_status cb_store_queue_init(cb_store_queue *q, cubed_error *err);

@@ -1,16 +1,15 @@
 #include "zarr/netcdf_library.h"
 
-#include <pthread.h>
-
 #include "base/error.h"
 #include "base/library.h"
+#include "base/lock.h"
 
 /* check_layers: allow global: the library that it is for has state of the process */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static cb_mutex lock = CB_MUTEX_INITIALIZER;
 
-void cb_netcdf_lock(void) { pthread_mutex_lock(&lock); }
+void cb_netcdf_lock(void) CB_UNCHECKED_LOCKS { cb_mutex_lock(&lock); }
 
-void cb_netcdf_unlock(void) { pthread_mutex_unlock(&lock); }
+void cb_netcdf_unlock(void) CB_UNCHECKED_LOCKS { cb_mutex_unlock(&lock); }
 
 cubed_status cb_netcdf_load(cb_netcdf_library *out, cubed_error *err)
 {

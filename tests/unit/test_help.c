@@ -5,13 +5,14 @@
 #include <stddef.h>
 #include <stdint.h>
 /* cmocka wants those first. */
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <cmocka.h>
 
+#include "base/clock.h"
+#include "base/lock.h"
 #include "cubed/cubed.h"
 #include "cubed/sys/codec.h"
 #include "plan_test.h"
@@ -21,8 +22,8 @@ enum { CHUNKS = 11, ROWS = 3, COLUMNS = 40000 };
 
 /* A codec that turns nothing, and tells who decodes. */
 typedef struct meeting {
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
+    cb_mutex lock;
+    cb_cond changed;
     int decoding;    /* by so many threads now */
     int most, total; /* at a time, in all */
     bool waits;      /* the first ones wait for each other */
@@ -30,7 +31,7 @@ typedef struct meeting {
 } meeting;
 
 /* Codecs have no context of their own. */
-static meeting here = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+static meeting here = {.lock = CB_MUTEX_INITIALIZER};
 
 static void reset(bool waits, int fails)
 {
@@ -96,20 +97,17 @@ static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *
                            const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
                            void *scratch, size_t scratch_size, cubed_error *err)
 {
-    struct timespec until;
+    const int64_t deadline = cb_clock_ns() + 20 * (int64_t)1000000000;
     bool fails;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += 20;
-    pthread_mutex_lock(&here.lock);
+    cb_mutex_lock(&here.lock);
     here.total++;
     fails = here.total > 1 && here.total <= 1 + here.fails;
     if (++here.decoding > here.most) here.most = here.decoding;
-    pthread_cond_broadcast(&here.changed);
-    while (here.waits && here.most < 2 &&
-           pthread_cond_timedwait(&here.changed, &here.lock, &until) == 0) {
+    cb_cond_broadcast(&here.changed);
+    while (here.waits && here.most < 2 && cb_cond_wait_until(&here.changed, &here.lock, deadline)) {
     }
     here.decoding--;
-    pthread_mutex_unlock(&here.lock);
+    cb_mutex_unlock(&here.lock);
     return fails ? CUBED_E_FORMAT
                  : encode(conf, ctx, src, src_size, dst, dst_cap, got, scratch, scratch_size, err);
 }
@@ -264,6 +262,7 @@ static void test_failures(void **state)
 
 int main(void)
 {
+    if (!cb_cond_init(&here.changed)) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_one_task, setup, teardown),
         cmocka_unit_test_setup_teardown(test_failures, setup, teardown),

@@ -8,8 +8,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/lock.h"
 #include "base/text.h"
 #include "cubed/sys/message.h"
 #include "run/executors/executor.h"
@@ -54,9 +56,10 @@ struct lambda {
     cb_http_way way;
     cb_credentials *who;
     cb_http *http;
-    pthread_mutex_t lock; /* of what is done, and in flight */
-    pthread_cond_t came;
-    invocation *flying, *done_first, *done_last;
+    cb_mutex lock;
+    cb_cond came;
+    invocation *flying CB_GUARDED_BY(&lock), *done_first CB_GUARDED_BY(&lock),
+        *done_last CB_GUARDED_BY(&lock);
     /* The driver's thread's: */
     cb_buf workers; /* names, each with its zero: the number of one is its place */
     invocation *at; /* whose reports are given; NULL: none */
@@ -186,7 +189,7 @@ static void done(cb_http_call *c)
 {
     invocation *i = (invocation *)c;
     lambda *x = i->of;
-    pthread_mutex_lock(&x->lock);
+    cb_mutex_lock(&x->lock);
     if (i->before)
         i->before->next = i->next;
     else
@@ -198,8 +201,8 @@ static void done(cb_http_call *c)
     else
         x->done_first = i;
     x->done_last = i;
-    pthread_cond_signal(&x->came);
-    pthread_mutex_unlock(&x->lock);
+    cb_cond_signal(&x->came);
+    cb_mutex_unlock(&x->lock);
 }
 
 static void free_invocation(invocation *i)
@@ -255,11 +258,11 @@ static cubed_status lambda_submit(cubed_executor *ex, const cubed_task_range *ra
     }
     i->http.body = i->body.data;
     i->http.body_size = i->body.size;
-    pthread_mutex_lock(&x->lock);
+    cb_mutex_lock(&x->lock);
     i->next = x->flying;
     if (i->next) i->next->before = i;
     x->flying = i;
-    pthread_mutex_unlock(&x->lock);
+    cb_mutex_unlock(&x->lock);
     cb_http_submit(x->http, &i->http);
     return CUBED_OK;
 }
@@ -340,20 +343,13 @@ static cubed_status next_report(lambda *x, cubed_task_report *r, cubed_error *er
 
 static invocation *take_done(lambda *x, int timeout_ms)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += timeout_ms / 1000;
-    until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
+    const int64_t deadline = cb_clock_ns() + (int64_t)timeout_ms * 1000000;
+    cb_mutex_lock(&x->lock);
+    while (!x->done_first && cb_cond_wait_until(&x->came, &x->lock, deadline)) {
     }
-    pthread_mutex_lock(&x->lock);
-    int rc = 0;
-    while (!x->done_first && rc == 0) rc = pthread_cond_timedwait(&x->came, &x->lock, &until);
     invocation *i = x->done_first;
     if (i) x->done_first = i->next;
-    pthread_mutex_unlock(&x->lock);
+    cb_mutex_unlock(&x->lock);
     return i;
 }
 
@@ -375,8 +371,8 @@ static void free_lambda(lambda *x)
     cb_http_free(x->http);
     cb_buf_free(&x->workers);
     cb_buf_free(&x->reply);
-    pthread_mutex_destroy(&x->lock);
-    pthread_cond_destroy(&x->came);
+    cb_mutex_destroy(&x->lock);
+    cb_cond_destroy(&x->came);
     cb_zone_free(x->zone);
     cb_free(x->alloc, x, sizeof *x);
 }
@@ -384,17 +380,17 @@ static void free_lambda(lambda *x)
 static void lambda_close(cubed_executor *ex)
 {
     lambda *x = (lambda *)ex;
-    pthread_mutex_lock(&x->lock);
+    cb_mutex_lock(&x->lock);
     for (invocation *i = x->flying; i; i = i->next) atomic_store(&i->http.cancelled, true);
-    pthread_mutex_unlock(&x->lock);
+    cb_mutex_unlock(&x->lock);
     cb_http_look_at_cancelled(x->http);
-    pthread_mutex_lock(&x->lock);
-    while (x->flying) pthread_cond_wait(&x->came, &x->lock);
-    pthread_mutex_unlock(&x->lock);
+    cb_mutex_lock(&x->lock);
+    while (x->flying) cb_cond_wait(&x->came, &x->lock);
     for (invocation *next, *i = x->done_first; i; i = next) {
         next = i->next;
         free_invocation(i);
     }
+    cb_mutex_unlock(&x->lock);
     free_invocation(x->at);
     free_lambda(x);
 }
@@ -471,8 +467,8 @@ static cubed_status lambda_open(const cubed_executor_args *args, cubed_executor 
     x->zone = zone;
     cb_buf_init(&x->workers, a);
     cb_buf_init(&x->reply, a);
-    pthread_mutex_init(&x->lock, NULL);
-    pthread_cond_init(&x->came, NULL);
+    cb_mutex_init(&x->lock);
+    cb_cond_init(&x->came);
     cubed_status st = find_function(x, args->name, err);
     if (st == CUBED_OK) st = cb_http_new(a, args->workers, NULL, &x->http, err);
     if (st == CUBED_OK)

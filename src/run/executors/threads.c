@@ -5,9 +5,10 @@
 #include <pthread.h>
 #include <stddef.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/lock.h"
 #include "base/pool.h"
 #include "run/executors/executor.h"
 
@@ -23,20 +24,20 @@ typedef struct threads {
     cb_pool *pool;
     cb_arena **arenas; /* one per worker */
     cb_help help;
-    pthread_mutex_t lock;
+    cb_mutex lock;
     /* A range came, or something changed for who helps and is helped; a report came; reports were fetched; all members
      * are there. */
-    pthread_cond_t work, done, room, complete;
-    bool stop;
+    cb_cond work, done, room, complete;
+    bool stop CB_GUARDED_BY(&lock);
     cb_coop coop;
-    bool has_coop;      /* it was made */
-    cb_member *members; /* one per worker */
-    bool forming;       /* it waits for others */
-    unsigned joined;
-    cubed_task_range *ranges; /* ring */
-    size_t range_cap, range_at, range_n;
-    cubed_task_report *reports; /* ring */
-    size_t report_cap, report_at, report_n;
+    bool has_coop;                     /* it was made */
+    cb_member *members;                /* one per worker */
+    bool forming CB_GUARDED_BY(&lock); /* a cooperative task waits for members */
+    unsigned joined CB_GUARDED_BY(&lock);
+    cubed_task_range *ranges CB_GUARDED_BY(&lock); /* ring */
+    size_t range_cap, range_at CB_GUARDED_BY(&lock), range_n CB_GUARDED_BY(&lock);
+    cubed_task_report *reports CB_GUARDED_BY(&lock); /* ring */
+    size_t report_cap, report_at CB_GUARDED_BY(&lock), report_n CB_GUARDED_BY(&lock);
 } threads;
 
 /* What a worker has to do: a range, alone or with others. */
@@ -47,7 +48,7 @@ typedef struct job {
     unsigned member;
 } job;
 
-static void pop_range(threads *t)
+static void pop_range(threads *t) CB_REQUIRES(&t->lock)
 {
     t->range_at = (t->range_at + 1) % t->range_cap;
     t->range_n--;
@@ -59,7 +60,7 @@ static bool is_shared(const threads *t, int stage)
 }
 
 /* Joins the others for the next range and waits until it is complete; false when the executor closes. */
-static bool join_coop(threads *t, job *out)
+static bool join_coop(threads *t, job *out) CB_REQUIRES(&t->lock)
 {
     if (!t->forming) t->joined = 0;
     t->forming = true;
@@ -69,35 +70,48 @@ static bool join_coop(threads *t, job *out)
         cb_coop_begin(&t->coop, t->joined);
         pop_range(t);
         t->forming = false;
-        pthread_cond_broadcast(&t->complete);
+        cb_cond_broadcast(&t->complete);
     }
-    while (t->forming && !t->stop) pthread_cond_wait(&t->complete, &t->lock);
+    while (t->forming && !t->stop) cb_cond_wait(&t->complete, &t->lock);
     return !t->forming;
 }
 
 /* The next range as a job; it stays in the queue. */
-static void begin_job(const threads *t, job *out)
+static void begin_job(const threads *t, job *out) CB_REQUIRES(&t->lock)
 {
     out->range = t->ranges[t->range_at];
     out->coop = NULL;
     out->member = 0;
 }
 
+/* The lock of helpers is that of the executor. */
+static bool help_others(cb_helper *w, cb_arena *arena)
+{
+    cb_mutex_assume_held(w->help->lock);
+    return cb_help_others(w, arena);
+}
+
+static void leave_help(cb_helper *w)
+{
+    cb_mutex_assume_held(w->help->lock);
+    cb_help_leave(w);
+}
+
 /* Helps others until there is a range to be had, or the executor closes. */
-static void wait_for_range(threads *t, unsigned index)
+static void wait_for_range(threads *t, unsigned index) CB_REQUIRES(&t->lock)
 {
     cb_helper *w = t->help.workers ? &t->help.workers[index] : NULL;
     while (t->range_n == 0 && !t->stop) {
-        if (!w || !cb_help_others(w, t->arenas[index])) pthread_cond_wait(&t->work, &t->lock);
+        if (!w || !help_others(w, t->arenas[index])) cb_cond_wait(&t->work, &t->lock);
         /* Others may take the range while this one waits for who uses its arena. */
-        if (w && (t->range_n > 0 || t->stop)) cb_help_leave(w);
+        if (w && (t->range_n > 0 || t->stop)) leave_help(w);
     }
 }
 
 /* False when the executor closes. */
 static bool take_job(threads *t, unsigned index, job *out)
 {
-    pthread_mutex_lock(&t->lock);
+    cb_mutex_lock(&t->lock);
     wait_for_range(t, index);
     bool ok = !t->stop;
     if (ok) {
@@ -107,7 +121,7 @@ static bool take_job(threads *t, unsigned index, job *out)
         else
             pop_range(t);
     }
-    pthread_mutex_unlock(&t->lock);
+    cb_mutex_unlock(&t->lock);
     return ok;
 }
 
@@ -116,13 +130,13 @@ static bool take_job(threads *t, unsigned index, job *out)
 static bool take_next(threads *t, job *now, job *next)
 {
     if (!now->ahead.chunks) return false;
-    pthread_mutex_lock(&t->lock);
+    cb_mutex_lock(&t->lock);
     const bool ok = t->range_n > 0 && !t->stop && !is_shared(t, t->ranges[t->range_at].stage);
     if (ok) {
         begin_job(t, next);
         pop_range(t);
     }
-    pthread_mutex_unlock(&t->lock);
+    cb_mutex_unlock(&t->lock);
     if (!ok) return false;
     cb_executor_expect(&t->env, &next->ahead, &next->range);
     cb_ahead_go_on(&now->ahead, &next->ahead);
@@ -138,14 +152,14 @@ static void copy_report(cubed_task_report *to, const cubed_task_report *from)
 
 static bool give_report(threads *t, const cubed_task_report *report)
 {
-    pthread_mutex_lock(&t->lock);
-    while (t->report_n == t->report_cap && !t->stop) pthread_cond_wait(&t->room, &t->lock);
+    cb_mutex_lock(&t->lock);
+    while (t->report_n == t->report_cap && !t->stop) cb_cond_wait(&t->room, &t->lock);
     bool ok = !t->stop;
     if (ok) {
         copy_report(&t->reports[(t->report_at + t->report_n) % t->report_cap], report);
-        if (t->report_n++ == 0) pthread_cond_signal(&t->done);
+        if (t->report_n++ == 0) cb_cond_signal(&t->done);
     }
-    pthread_mutex_unlock(&t->lock);
+    cb_mutex_unlock(&t->lock);
     return ok;
 }
 
@@ -189,16 +203,16 @@ static cubed_status threads_submit(cubed_executor *ex, const cubed_task_range *r
                                    cubed_error *err)
 {
     threads *t = (threads *)ex;
-    pthread_mutex_lock(&t->lock);
+    cb_mutex_lock(&t->lock);
     bool room = t->range_n < t->range_cap;
     if (room) {
         t->ranges[(t->range_at + t->range_n++) % t->range_cap] = *range;
         if (t->help.workers || is_shared(t, range->stage))
-            pthread_cond_broadcast(&t->work);
+            cb_cond_broadcast(&t->work);
         else
-            pthread_cond_signal(&t->work);
+            cb_cond_signal(&t->work);
     }
-    pthread_mutex_unlock(&t->lock);
+    cb_mutex_unlock(&t->lock);
     CB_CHECK(room, err);
     return CUBED_OK;
 }
@@ -207,40 +221,34 @@ static cubed_status threads_poll(cubed_executor *ex, int timeout_ms, cubed_task_
                                  bool *got, cubed_error *err)
 {
     threads *t = (threads *)ex;
-    struct timespec until;
+    const int64_t deadline = cb_clock_ns() + (int64_t)timeout_ms * 1000000;
     (void)err;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += timeout_ms / 1000;
-    until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
+    cb_mutex_lock(&t->lock);
+    while (t->report_n == 0 && cb_cond_wait_until(&t->done, &t->lock, deadline)) {
     }
-    pthread_mutex_lock(&t->lock);
-    int rc = 0;
-    while (t->report_n == 0 && rc == 0) rc = pthread_cond_timedwait(&t->done, &t->lock, &until);
     *got = t->report_n > 0;
     if (*got) {
         copy_report(report, &t->reports[t->report_at]);
         t->report_at = (t->report_at + 1) % t->report_cap;
-        if (t->report_n-- == t->report_cap) pthread_cond_broadcast(&t->room);
+        if (t->report_n-- == t->report_cap) cb_cond_broadcast(&t->room);
     }
-    pthread_mutex_unlock(&t->lock);
+    cb_mutex_unlock(&t->lock);
     return CUBED_OK;
 }
 
 static void stop_workers(void *ctx)
 {
     threads *t = ctx;
-    pthread_mutex_lock(&t->lock);
+    cb_mutex_lock(&t->lock);
     t->stop = true;
-    pthread_cond_broadcast(&t->work);
-    pthread_cond_broadcast(&t->room);
-    pthread_cond_broadcast(&t->complete);
-    pthread_mutex_unlock(&t->lock);
+    cb_cond_broadcast(&t->work);
+    cb_cond_broadcast(&t->room);
+    cb_cond_broadcast(&t->complete);
+    cb_mutex_unlock(&t->lock);
 }
 
-static void threads_free(threads *t)
+/* The workers have ended. */
+static void threads_free(threads *t) CB_UNCHECKED_LOCKS
 {
     const cubed_allocator *a = &t->env.plan->ctx->alloc;
     cb_help_destroy(&t->help);
@@ -250,11 +258,11 @@ static void threads_free(threads *t)
     cb_free(a, t->members, t->head.workers * sizeof *t->members);
     cb_free(a, t->ranges, t->range_cap * sizeof *t->ranges);
     cb_free(a, t->reports, t->report_cap * sizeof *t->reports);
-    pthread_cond_destroy(&t->work);
-    pthread_cond_destroy(&t->done);
-    pthread_cond_destroy(&t->room);
-    pthread_cond_destroy(&t->complete);
-    pthread_mutex_destroy(&t->lock);
+    cb_cond_destroy(&t->work);
+    cb_cond_destroy(&t->done);
+    cb_cond_destroy(&t->room);
+    cb_cond_destroy(&t->complete);
+    cb_mutex_destroy(&t->lock);
     cb_free(a, t, sizeof *t);
 }
 
@@ -266,19 +274,10 @@ static void threads_close(cubed_executor *ex)
     threads_free(t);
 }
 
-static int init_conditions(threads *t)
+static bool init_conditions(threads *t)
 {
-    pthread_condattr_t attr;
-    int rc = pthread_condattr_init(&attr);
-    if (rc != 0) return rc;
-    rc = pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    if (rc == 0) rc = pthread_mutex_init(&t->lock, NULL);
-    if (rc == 0) rc = pthread_cond_init(&t->work, &attr);
-    if (rc == 0) rc = pthread_cond_init(&t->done, &attr);
-    if (rc == 0) rc = pthread_cond_init(&t->room, &attr);
-    if (rc == 0) rc = pthread_cond_init(&t->complete, &attr);
-    pthread_condattr_destroy(&attr);
-    return rc;
+    return cb_mutex_init(&t->lock) && cb_cond_init(&t->work) && cb_cond_init(&t->done) &&
+           cb_cond_init(&t->room) && cb_cond_init(&t->complete);
 }
 
 static bool is_one_task(const cubed_plan *p)
@@ -291,8 +290,9 @@ static bool is_one_task(const cubed_plan *p)
     return n <= 1;
 }
 
+/* Workers start last. */
 static cubed_status threads_open(const cubed_executor_args *args, cubed_executor **out,
-                                 cubed_error *err)
+                                 cubed_error *err) CB_UNCHECKED_LOCKS
 {
     const cubed_allocator *a = &args->plan->ctx->alloc;
     unsigned n = args->workers;
@@ -305,7 +305,7 @@ static cubed_status threads_open(const cubed_executor_args *args, cubed_executor
     t->head =
         (cubed_executor){.vt = &cb_executor_threads, .slots = RANGES_PER_WORKER * n, .workers = n};
     t->env = ((const cb_executor_args *)args)->env;
-    if (init_conditions(t) != 0) {
+    if (!init_conditions(t)) {
         cb_free(a, t, sizeof *t);
         return cb_fail(err, CUBED_E_NOMEM, "no memory for locks");
     }

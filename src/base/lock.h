@@ -1,0 +1,101 @@
+/* Mutexes, conditions and reader-writer locks whose use Clang checks.
+ *
+ * A field that a lock guards is marked CB_GUARDED_BY, and a function that its caller must lock for CB_REQUIRES. Clang 19 and
+ * later then reports each access without the lock (tools/test locks, and the build with Clang). Other compilers see plain
+ * pthread objects. The functions that lock, unlock and wait cannot fail on an object that was initialised. */
+#ifndef CB_BASE_LOCK_H
+#define CB_BASE_LOCK_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Members of a C structure can be named in attributes only with -fexperimental-late-parse-attributes, with which
+ * CB_CHECK_LOCKS is defined. */
+#if defined(CB_CHECK_LOCKS)
+#define CB_ATTRIBUTE(...) __attribute__((__VA_ARGS__))
+#else
+#define CB_ATTRIBUTE(...)
+#endif
+
+/* `lock` is an address, such as &lock of the same structure. */
+#define CB_GUARDED_BY(lock)      CB_ATTRIBUTE(guarded_by(lock))
+#define CB_REQUIRES(lock)        CB_ATTRIBUTE(requires_capability(lock))
+#define CB_REQUIRES_SHARED(lock) CB_ATTRIBUTE(requires_shared_capability(lock))
+/* For functions that run before or after all other threads, or that lock under a condition. A comment says why. */
+#define CB_UNCHECKED_LOCKS CB_ATTRIBUTE(no_thread_safety_analysis)
+
+typedef struct CB_ATTRIBUTE(capability("mutex")) cb_mutex {
+    pthread_mutex_t impl;
+} cb_mutex;
+#define CB_MUTEX_INITIALIZER                                                                       \
+    {                                                                                              \
+        PTHREAD_MUTEX_INITIALIZER                                                                  \
+    }
+
+typedef struct CB_ATTRIBUTE(capability("mutex")) cb_rwlock {
+    pthread_rwlock_t impl;
+} cb_rwlock;
+
+/* Waits are by the monotonic clock. */
+typedef struct cb_cond {
+    pthread_cond_t impl;
+} cb_cond;
+
+/* False if the system has no memory for it. */
+static inline bool cb_mutex_init(cb_mutex *m) { return pthread_mutex_init(&m->impl, NULL) == 0; }
+static inline void cb_mutex_destroy(cb_mutex *m) { pthread_mutex_destroy(&m->impl); }
+
+static inline void cb_mutex_lock(cb_mutex *m) CB_ATTRIBUTE(acquire_capability(m)) CB_UNCHECKED_LOCKS
+{
+    pthread_mutex_lock(&m->impl);
+}
+
+static inline void cb_mutex_unlock(cb_mutex *m)
+    CB_ATTRIBUTE(release_capability(m)) CB_UNCHECKED_LOCKS
+{
+    pthread_mutex_unlock(&m->impl);
+}
+
+/* States that the caller holds `m`, where the analysis cannot follow: under another name of the same mutex. */
+static inline void cb_mutex_assume_held(const cb_mutex *m) CB_ATTRIBUTE(assert_capability(m))
+{
+    (void)m;
+}
+
+static inline bool cb_rwlock_init(cb_rwlock *m) { return pthread_rwlock_init(&m->impl, NULL) == 0; }
+static inline void cb_rwlock_destroy(cb_rwlock *m) { pthread_rwlock_destroy(&m->impl); }
+
+static inline void cb_rwlock_read(cb_rwlock *m)
+    CB_ATTRIBUTE(acquire_shared_capability(m)) CB_UNCHECKED_LOCKS
+{
+    pthread_rwlock_rdlock(&m->impl);
+}
+
+static inline void cb_rwlock_write(cb_rwlock *m)
+    CB_ATTRIBUTE(acquire_capability(m)) CB_UNCHECKED_LOCKS
+{
+    pthread_rwlock_wrlock(&m->impl);
+}
+
+static inline void cb_rwlock_unlock(cb_rwlock *m)
+    CB_ATTRIBUTE(release_generic_capability(m)) CB_UNCHECKED_LOCKS
+{
+    pthread_rwlock_unlock(&m->impl);
+}
+
+/* False if the system has no memory for it. */
+bool cb_cond_init(cb_cond *c);
+static inline void cb_cond_destroy(cb_cond *c) { pthread_cond_destroy(&c->impl); }
+static inline void cb_cond_signal(cb_cond *c) { pthread_cond_signal(&c->impl); }
+static inline void cb_cond_broadcast(cb_cond *c) { pthread_cond_broadcast(&c->impl); }
+
+static inline void cb_cond_wait(cb_cond *c, cb_mutex *m) CB_REQUIRES(m)
+{
+    pthread_cond_wait(&c->impl, &m->impl);
+}
+
+/* Waits until cb_clock_ns() is `deadline` at most. False if the deadline has passed. */
+bool cb_cond_wait_until(cb_cond *c, cb_mutex *m, int64_t deadline) CB_REQUIRES(m);
+
+#endif

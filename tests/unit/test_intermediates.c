@@ -1,0 +1,227 @@
+/* Chunks of an intermediate that are stored together, put by several threads at once. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "chunks/state.h"
+#include "plan/plan.h"
+#include "plan_test.h"
+#include "remove_dir.h"
+#include "store/registry.h"
+#include "store/store.h"
+
+enum { N = 8000, CHUNK = 1000, CHUNKS = N / CHUNK, THREADS = 4, ROUNDS = 50 };
+static const size_t chunk_size = CHUNK * sizeof(double);
+
+typedef struct fixture {
+    char dir[64], work[96], out[96];
+    cubed_context *ctx;
+    cubed_plan *plan;
+    cb_chunks *chunks;
+    int node; /* the intermediate */
+    pthread_barrier_t together;
+} fixture;
+
+static cubed_status open_folder(void *ctx, cubed_store **store, const char **folder,
+                                cubed_error *err)
+{
+    fixture *f = ctx;
+    *folder = "run";
+    return cb_store_open(&f->ctx->stores, f->work, true, store, err);
+}
+
+/* exp(x) in chunks of `CHUNK`, marked as the optimiser marks pieces that a copy puts together. */
+static int set_up(void **state)
+{
+    const int64_t shape = N, chunk = CHUNK, stride = sizeof(double);
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
+    cubed_array *x, *y, *z;
+    fixture *f = calloc(1, sizeof *f);
+    double *data = calloc(N, sizeof *data);
+    assert_non_null(f);
+    assert_non_null(data);
+    snprintf(f->dir, sizeof f->dir, "/tmp/cubed-intermediates-XXXXXX");
+    assert_non_null(mkdtemp(f->dir));
+    snprintf(f->work, sizeof f->work, "%s/work", f->dir);
+    snprintf(f->out, sizeof f->out, "%s/out", f->dir);
+    must(cubed_context_new(NULL, &f->ctx, &err), &err);
+    must(cubed_array_from_memory(f->ctx, CUBED_FLOAT64, 1, &shape, &shape, &stride, data, &x, &err),
+         &err);
+    must(cubed_elementwise(CUBED_OP_EXP, &x, 1, &y, &err), &err);
+    must(cubed_rechunk(y, &chunk, &z, &err), &err);
+    o.optimize = false;
+    o.work_dir = f->work;
+    o.allowed_mem = 100 << 20;
+    const cubed_target t = {.array = z, .url = f->out, .chunks = &shape};
+    must(cubed_plan_new(f->ctx, &t, 1, &o, &f->plan, &err), &err);
+    cubed_array_unref(z);
+    cubed_array_unref(y);
+    cubed_array_unref(x);
+    free(data);
+    f->node = -1;
+    for (int i = 0; i < f->plan->ir.nnodes; i++) {
+        if (cb_node_is_intermediate(&f->plan->ir.nodes[i])) f->node = i;
+    }
+    assert_true(f->node >= 0);
+    assert_int_equal(cb_grid_count(f->plan->ir.nodes[f->node].grid), CHUNKS);
+    f->plan->ir.nodes[f->node].why = CB_WHY_SPREAD;
+    pthread_barrier_init(&f->together, NULL, THREADS);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    fixture *f = *state;
+    pthread_barrier_destroy(&f->together);
+    cubed_plan_unref(f->plan);
+    cubed_context_unref(f->ctx);
+    assert_int_equal(remove_dir(f->dir), 0);
+    free(f);
+    return 0;
+}
+
+static void open_chunks(fixture *f, size_t spare)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    const cb_chunks_options o = {.own = true,
+                                 .counts = true,
+                                 .spare = spare,
+                                 .workers = THREADS,
+                                 .open = open_folder,
+                                 .open_ctx = f};
+    must(cb_chunks_new(f->plan, &o, &f->chunks, &err), &err);
+    for (int64_t k = 0; k < CHUNKS; k++) cb_chunks_add_reader(f->chunks, f->node, k);
+}
+
+static double value(int64_t chunk, int i) { return (double)(chunk * CHUNK + i); }
+
+static cb_arena *new_arena(void)
+{
+    cb_arena *a;
+    assert_int_equal(
+        cb_arena_new(&cb_system_allocator, (cb_need){4 * chunk_size, 1 << 20}, &a, NULL), CUBED_OK);
+    return a;
+}
+
+typedef struct writer {
+    fixture *f;
+    int64_t first; /* it puts each THREADS-th chunk from there on */
+    cubed_status status;
+} writer;
+
+static void *put_chunks(void *ctx)
+{
+    writer *w = ctx;
+    fixture *f = w->f;
+    cb_arena *arena = new_arena();
+    double own[CHUNK];
+    pthread_barrier_wait(&f->together);
+    for (int64_t k = w->first; k < CHUNKS && w->status == CUBED_OK; k += THREADS) {
+        cb_task_count count = {0};
+        void *place = cb_chunks_place(f->chunks, f->node, &k);
+        double *to = place ? place : own;
+        for (int i = 0; i < CHUNK; i++) to[i] = value(k, i);
+        w->status = cb_chunks_put(f->chunks, f->node, &k, to, arena, &count, NULL);
+    }
+    cb_arena_free(arena);
+    return NULL;
+}
+
+static void put_all(fixture *f)
+{
+    pthread_t threads[THREADS];
+    writer writers[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        writers[i] = (writer){.f = f, .first = i};
+        assert_int_equal(pthread_create(&threads[i], NULL, put_chunks, &writers[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(writers[i].status, CUBED_OK);
+    }
+}
+
+static void check_all(fixture *f)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    cb_arena *arena = new_arena();
+    double buffer[CHUNK];
+    for (int64_t k = 0; k < CHUNKS; k++) {
+        cb_task_count count = {0};
+        cb_pinned out;
+        const cb_want want = {.node = f->node, .idx = &k, .buffer = buffer};
+        must(cb_chunks_want(f->chunks, &want, arena, &out, &count, &err), &err);
+        for (int i = 0; i < CHUNK; i++)
+            assert_true(((const double *)(const void *)out.data)[i] == value(k, i));
+        cb_chunks_release(f->chunks, f->node, k);
+        assert_false(cb_chunks_has_readers(f->chunks, f->node, k));
+    }
+    cb_arena_free(arena);
+}
+
+/* The first thread finds that the memory for all chunks is not there, while the others put theirs. */
+static void test_no_memory_for_all(void **state)
+{
+    fixture *f = *state;
+    for (int round = 0; round < ROUNDS; round++) {
+        open_chunks(f, 0);
+        put_all(f);
+        assert_int_equal(cb_chunks_spilled(f->chunks), N * sizeof(double));
+        check_all(f);
+        cb_chunks_free(f->chunks);
+    }
+}
+
+/* Enough for some chunks, not for all: chunks have memory of their own, or go to the work folder. */
+static void test_memory_for_some(void **state)
+{
+    fixture *f = *state;
+    for (int round = 0; round < ROUNDS; round++) {
+        open_chunks(f, 3 * cb_pages_round(chunk_size));
+        put_all(f);
+        assert_int_equal(cb_chunks_spilled(f->chunks), (CHUNKS - 3) * chunk_size);
+        check_all(f);
+        assert_int_equal(cb_chunks_intermediates(f->chunks)->used, 0);
+        cb_chunks_free(f->chunks);
+    }
+}
+
+static void test_memory_for_all(void **state)
+{
+    fixture *f = *state;
+    const cb_box all = {.ndim = 1, .lo = {0}, .hi = {N}};
+    for (int round = 0; round < ROUNDS; round++) {
+        cb_task_count count = {0};
+        open_chunks(f, (size_t)1 << 20);
+        assert_null(cb_chunks_together(f->chunks, f->node, &all, &count));
+        put_all(f);
+        const char *data = cb_chunks_together(f->chunks, f->node, &all, &count);
+        assert_non_null(data);
+        for (int64_t i = 0; i < N; i++)
+            assert_true(((const double *)(const void *)data)[i] == (double)i);
+        assert_int_equal(cb_chunks_spilled(f->chunks), 0);
+        check_all(f);
+        assert_int_equal(cb_chunks_intermediates(f->chunks)->used, 0);
+        cb_chunks_free(f->chunks);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_no_memory_for_all, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_memory_for_some, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_memory_for_all, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
