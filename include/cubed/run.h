@@ -55,11 +55,18 @@ typedef struct cubed_event {
 /* Called from the thread that called cubed_run only, between other work: be quick. */
 typedef void (*cubed_event_fn)(void *ctx, const cubed_event *event);
 
-/* What a run leaves for another one to resume when it is interrupted, or ended by an I/O error.
- * Chunks of a target lie where they belong, beside a record that names the plan, or of an array that will replace
- * another beside that; intermediates in the work directory. A run that is killed leaves both. */
+/* What a run leaves for another run to resume if it is interrupted or fails after at least one task (except with
+ * CUBED_E_INTERNAL).
+ *
+ * CHUNKS         chunks of targets, where they belong, next to a record that names the plan. Chunks of an array that will
+ *                replace another are next to that one.
+ * INTERMEDIATES  chunks of intermediates that are in the work directory
+ * RECORD         after a complete run, the record of each target: a run that resumes it then finds that all is done
+ *
+ * A run that is killed leaves all of them. */
 #define CUBED_KEEP_CHUNKS        1u
 #define CUBED_KEEP_INTERMEDIATES 2u
+#define CUBED_KEEP_RECORD        4u
 
 /* What an executor can do, and what not. All false and 0: its workers are processes elsewhere, which share a work
  * directory and stores. */

@@ -223,7 +223,7 @@ cubed_status cli_run_plan(cubed_plan *plan, const cli_common *c, cubed_run_stats
     o.event_ctx = &l;
     o.cancel = &cli_cancel;
     o.resume = c->resume;
-    o.keep = CUBED_KEEP_CHUNKS | (c->work_dir ? CUBED_KEEP_INTERMEDIATES : 0);
+    o.keep = CUBED_KEEP_CHUNKS | CUBED_KEEP_RECORD | (c->work_dir ? CUBED_KEEP_INTERMEDIATES : 0);
     o.worker_command = command;
     if (st == CUBED_OK) {
         st = cubed_run(plan, &o, stats, err);

@@ -40,6 +40,18 @@ static cubed_status open_chunks(cb_io *io, cubed_error *err)
     return CUBED_OK;
 }
 
+/* Whether the plan writes something that `keep` (CUBED_KEEP_*) allows an unfinished run to leave. If not, the plan needs no
+ * id, for which arrays in memory are hashed. */
+static bool can_keep(const cubed_plan *p, unsigned keep)
+{
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        const cb_node *n = &p->ir.nodes[i];
+        if ((keep & CUBED_KEEP_CHUNKS) && n->is_target && !n->to_memory) return true;
+        if ((keep & CUBED_KEEP_INTERMEDIATES) && cb_node_is_intermediate(n)) return true;
+    }
+    return false;
+}
+
 cubed_status cb_io_open(cubed_plan *plan, const cb_io_options *options, cb_io **out,
                         cubed_error *err)
 {
@@ -58,11 +70,13 @@ cubed_status cb_io_open(cubed_plan *plan, const cb_io_options *options, cb_io **
         cb_free(a, io, sizeof *io);
         return cb_fail(err, CUBED_E_NOMEM, "no memory to run a plan");
     }
-    io->remember = detached || options->joined || options->resume || options->keep != 0;
+    io->remember =
+        detached || options->joined || options->resume || (options->keep & CUBED_KEEP_RECORD) != 0;
     if (mode != CB_IO_WORKER) CB_GO(cb_plan_check_places(plan, true, err));
     CB_GO(cb_zone_new(a, &io->zone, err));
-    CB_GO(cb_run_self_init(plan, options->run, io->remember && !options->plan, detached, io->zone,
-                           &io->self, err));
+    CB_GO(cb_run_self_init(plan, options->run,
+                           (io->remember || can_keep(plan, options->keep)) && !options->plan,
+                           detached, io->zone, &io->self, err));
     if (options->plan) snprintf(io->self.plan, sizeof io->self.plan, "%s", options->plan);
     io->may_keep = *io->self.plan ? options->keep : 0;
     CB_GO(mode == CB_IO_WORKER ? cb_targets_join(io, io->resume, err)

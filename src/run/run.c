@@ -61,8 +61,12 @@ void cb_run_add_task(cubed_run_stats *stats, const cubed_task_report *r)
     if (r->cache_peak > stats->cache_peak) stats->cache_peak = r->cache_peak;
 }
 
-/* An end that may be resumed: by a signal, or by an error that has nothing to do with the plan. */
-static bool resumable(cubed_status st) { return st == CUBED_E_CANCELLED || st == CUBED_E_IO; }
+/* Whether a run that ended so may be resumed. Chunks of a run with a bug are not trusted, and a run that completed no task has
+ * nothing to resume. */
+static bool resumable(cubed_status st, const cubed_run_stats *stats)
+{
+    return st != CUBED_OK && st != CUBED_E_INTERNAL && stats->num_tasks + stats->num_resumed > 0;
+}
 
 /* Workers may skip what is there only where it is known to be this plan's. */
 static bool resumes_all(const cubed_plan *plan, const cb_io *io)
@@ -216,7 +220,7 @@ cubed_status cubed_run(cubed_plan *plan, const cubed_run_options *options, cubed
     }
     cb_run_finish_stats(plan, io, start_ns, stats);
 out:
-    if (io && resumable(st)) cb_io_keep(io);
+    if (io && resumable(st, stats)) cb_io_keep(io);
     cb_io_close(io);
     cubed_plan_free_bytes(plan, told.plan, told.plan_size);
     if (shares) cb_run_say_ended(plan);

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     _Given = tuple[_core.Array, _core.Target | None]
 
-_KEEP_ALL = 3  # CUBED_KEEP_CHUNKS | CUBED_KEEP_INTERMEDIATES
+_KEEP_CHUNKS, _KEEP_INTERMEDIATES, _KEEP_RECORD = 1, 2, 4  # CUBED_KEEP_*
 
 _default_spec = Spec()
 
@@ -403,7 +403,7 @@ class Plan(PlanTotals):
                     e.use_backups,
                     e.task_timeout_ms,
                     bool(resume),
-                    _KEEP_ALL if resume is not None else 0,
+                    self._kept(resume),
                     command,
                     engine,
                     on_event,
@@ -425,6 +425,19 @@ class Plan(PlanTotals):
 
             warn_of_function(self, stats)
         return stats
+
+    def _kept(self, resume: bool | None) -> int:
+        """Flags of what a run that fails or is interrupted leaves for another run to resume.
+
+        Intermediates stay in a work directory that the user chose, not in the system's folder for
+        temporary files. A run that was begun without `resume` leaves nothing of results that an
+        engine stores for the driver: their names are random, so that no other run finds them.
+        """
+        if resume is not None:
+            return _KEEP_CHUNKS | _KEEP_INTERMEDIATES | _KEEP_RECORD
+        if self._in_store:
+            return 0
+        return _KEEP_CHUNKS | (_KEEP_INTERMEDIATES if self.spec.intermediates[0] else 0)
 
     def __repr__(self) -> str:
         return (
@@ -584,8 +597,10 @@ def compute(
     optimize_function : callable or None
         One of :mod:`cubed.core.optimization`, for code that passes them: there is one planner.
     resume : bool or None
-        Take up what an earlier run of the same computation left. None: leave nothing. Arrays whose
-        contents nobody knows (of objects that are sliced) make it begin anew, which is a warning.
+        True: continue an earlier run of the same computation that failed or was interrupted; its
+        chunks are not computed again. False or None: begin anew. A run that fails leaves its chunks
+        in any case (None: except those of results in memory that an engine's workers store). Arrays
+        whose contents are not known (objects that are sliced) make it begin anew, with a warning.
     compile_function : callable or None
         Gets each function of users that works on blocks, when the plan is made, and gives what
         runs in its place with the same arguments: ``numba.njit``. It travels to workers as
