@@ -789,6 +789,32 @@ def test_a_run_that_failed_is_resumed(spec, tmp_path, fault):
     assert out.tobytes() == expected(y).tobytes()
 
 
+def test_a_run_that_failed_keeps_its_chunks(spec, tmp_path):
+    """They are those of the run that resumes it, though it was begun without `resume`."""
+    out, fails = tmp_path / "out", tmp_path / "fails"
+    fails.touch()
+
+    def function(block):
+        if block[0] == 76.0 and fails.exists():
+            raise LookupError("block 38 is odd")
+        return block * 2
+
+    def chunks():
+        return {p.name: p.stat().st_ino for p in out.glob("c/[0-9]*")}
+
+    x = cubed.from_array(np.arange(80.0), chunks=2, spec=spec)
+    y = cubed.map_blocks(function, x, dtype="f8")
+    with pytest.raises(LookupError, match="block 38 is odd"):
+        cubed.to_zarr(y, out)
+    kept = chunks()
+    assert 0 < len(kept) < 40
+    fails.unlink()
+    cubed.to_zarr(y, out, resume=True)
+    np.testing.assert_array_equal(zarr.open_array(out)[...], np.arange(80.0) * 2)
+    after = chunks()
+    assert {name: after[name] for name in kept} == kept
+
+
 DRIVER = """
 import sys, time
 import cubed

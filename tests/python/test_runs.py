@@ -92,6 +92,9 @@ def test_a_run_that_fails_leaves_the_old_array(tmp_path, executor):
     with pytest.raises(ValueError, match="no"):
         cubed.to_zarr(y, tmp_path / "x", overwrite=True, executor=executor, max_workers=1)
     np.testing.assert_array_equal(read(tmp_path / "x"), values)
+    assert leftovers(tmp_path)  # for resume=True
+    check(run("clean", tmp_path / "x"))
+    np.testing.assert_array_equal(read(tmp_path / "x"), values)
     assert not leftovers(tmp_path)
 
 

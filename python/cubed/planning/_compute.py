@@ -430,14 +430,13 @@ class Plan(PlanTotals):
         """Flags of what a run that fails or is interrupted leaves for another run to resume.
 
         Intermediates stay in a work directory that the user chose, not in the system's folder for
-        temporary files. A run that was begun without `resume` leaves nothing of results that an
-        engine stores for the driver: their names are random, so that no other run finds them.
+        temporary files. Without `resume`, results that an engine stores for the driver have random
+        names: no other run finds them, nor intermediates of a plan that has such results.
         """
         if resume is not None:
             return _KEEP_CHUNKS | _KEEP_INTERMEDIATES | _KEEP_RECORD
-        if self._in_store:
-            return 0
-        return _KEEP_CHUNKS | (_KEEP_INTERMEDIATES if self.spec.intermediates[0] else 0)
+        found = self.spec.intermediates[0] and not (self._in_store and self._in_store.has_any)
+        return _KEEP_CHUNKS | (_KEEP_INTERMEDIATES if found else 0)
 
     def __repr__(self) -> str:
         return (

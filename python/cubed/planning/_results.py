@@ -34,6 +34,11 @@ class StoredResults:
             targets.append((x, {**(target or {}), "url": url, "overwrite": True}))
         self.targets: _Targets = tuple(targets)
 
+    @property
+    def has_any(self) -> bool:
+        """Whether some result is in memory, so that it is stored here."""
+        return bool(self._urls)
+
     def named_by(self, make: Callable[[_Targets], _core.Plan]) -> StoredResults:
         """The same in a place that a later run of the same computation finds."""
         same = StoredResults(self._given, self._work_dir, "any")

@@ -52,14 +52,17 @@ class WorkerEndsError(ConnectionError):
     """A worker that is about to end does not begin anything."""
 
 
-def message(range_: bytes, work_dir: str, plan_key: str) -> bytes:
+def message(range_: bytes, work_dir: str, plan_key: str, attempt: str = "") -> bytes:
     """What :func:`work` takes: a range, and where `_core.Plan.fetch` finds its plan.
+
+    `attempt` names the driver's attempt at the run. A run that is resumed has the plan key of the
+    earlier attempt, whose messages its workers may have been told to refuse (:func:`stop`).
 
     Options of stores are in no plan. They are in the message, which may hold secrets by them.
     """
     global _driver
     _driver = os.getpid()
-    texts = (work_dir, plan_key, _core.version, _core.storage_options())
+    texts = (work_dir, plan_key, attempt, _core.version, _core.storage_options())
     return range_ + "\0".join(texts).encode()
 
 
@@ -96,14 +99,14 @@ def work(message: bytes) -> bytes:
     """
     if _ends:
         raise WorkerEndsError("this worker ends, as a task of it did not")
-    work_dir, key, version, _ = _texts(message)
+    work_dir, key, attempt, version, _ = _texts(message)
     if version != _core.version:
         raise RuntimeError(
             f"the driver has version {version} of cubed, this worker has {_core.version}: install"
             " the same one"
         )
     take_options(message)
-    with _plan(work_dir, key) as plan:
+    with _plan(work_dir, key, attempt) as plan:
         reports = _run(plan, message[:_RANGE_BYTES])
     name = f"{os.uname().nodename}:{os.getpid()}".encode()
     return _REPLY.pack(_clock_shift(), len(name)) + name + reports
@@ -174,10 +177,11 @@ def _pickled(error: BaseException) -> bytes:
     return data
 
 
-def stop(plan_key: str) -> None:
-    """Ends what works on a run in this process, and waits for it. Messages of it are refused."""
+def stop(plan_key: str, attempt: str) -> None:
+    """Ends the tasks of an attempt at a run in this process, and waits for them. Its later messages
+    are refused."""
     with _changed:
-        entry = _runs.setdefault(plan_key, _Run())
+        entry = _runs.setdefault((plan_key, attempt), _Run())
         entry.stopped = True
         for plan in entry.busy:
             plan.stop()
@@ -191,7 +195,7 @@ def _clock_shift() -> int:
 
 
 class _Run:
-    """Plans of one run: each is used by one thread at a time."""
+    """Plans of one attempt at a run: each is used by one thread at a time."""
 
     def __init__(self) -> None:
         self.idle: list[_core.Plan] = []
@@ -202,15 +206,16 @@ class _Run:
 #: This process, if it drives runs: nobody ends it.
 _driver = 0
 _ends = False
-_runs: OrderedDict[str, _Run] = OrderedDict()
+_runs: OrderedDict[tuple[str, str], _Run] = OrderedDict()
 _changed = threading.Condition()
 
 
 @contextmanager
-def _plan(work_dir: str, key: str) -> Iterator[_core.Plan]:
+def _plan(work_dir: str, key: str, attempt: str) -> Iterator[_core.Plan]:
+    run = key, attempt
     with _changed:
-        entry = _runs.setdefault(key, _Run())
-        _runs.move_to_end(key)
+        entry = _runs.setdefault(run, _Run())
+        _runs.move_to_end(run)
         plan = entry.idle.pop() if entry.idle else None
     if plan is None:
         plan = _core.Plan.fetch(work_dir, key)
@@ -225,6 +230,6 @@ def _plan(work_dir: str, key: str) -> Iterator[_core.Plan]:
             entry.busy.remove(plan)
             if not plan.is_stuck():
                 entry.idle.append(plan)
-            for old in [k for k, run in _runs.items() if not run.busy][:-_RUNS]:
+            for old in [k for k, r in _runs.items() if not r.busy][:-_RUNS]:
                 del _runs[old]
             _changed.notify_all()

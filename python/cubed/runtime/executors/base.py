@@ -248,6 +248,7 @@ class Engine(ABC):
         #: What a worker calls with a message.
         self.work: Callable[[bytes], bytes] = worker.work
         self.plan_key: str = ""
+        self.attempt: str = ""
         self._work_dir = ""
         self._flying: dict[Any, bytes] = {}
         self._done: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -316,14 +317,14 @@ class Engine(ABC):
     def open(self, work_dir: str, plan_key: str) -> tuple[int, int, int, int]:
         """The run begins; calls that may be in flight, workers, and milliseconds that a call may
         wait for one, and take (0: any time)."""
-        self._work_dir, self.plan_key = work_dir, plan_key
+        self._work_dir, self.plan_key, self.attempt = work_dir, plan_key, os.urandom(8).hex()
         n = self.num_workers()
         start, most = round(1000 * self.start_timeout), round(1000 * (self.call_timeout or 0))
         return self.in_flight * n, n, start, most
 
     def message(self, range_: bytes) -> bytes:
         """What a worker is told of a range."""
-        return worker.message(range_, self._work_dir, self.plan_key)
+        return worker.message(range_, self._work_dir, self.plan_key, self.attempt)
 
     def submit(self, range_: bytes) -> None:
         """Starts a range of tasks."""

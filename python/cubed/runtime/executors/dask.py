@@ -44,7 +44,7 @@ class DaskEngine(Engine):
         """Calls that have begun go on when their futures are cancelled: workers end them."""
         if futures:
             self._client.cancel(futures, force=True)
-            self._client.run(worker.stop, self.plan_key, on_error="ignore")
+            self._client.run(worker.stop, self.plan_key, self.attempt, on_error="ignore")
 
 
 class DaskExecutor(EngineExecutor):
