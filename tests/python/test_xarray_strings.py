@@ -252,6 +252,21 @@ def test_memory_of_the_accessor(tmp_path, name, kind):
     assert 0 < seen.taken <= seen.projected
 
 
+def test_chunks_whose_objects_do_not_fit(tmp_path):
+    """Each string is a Python object of some 60 bytes while a method runs: chunks are cut finer."""
+    texts = np.resize(np.array(TEXTS), 300_000)
+    spec = cubed.Spec(tmp_path, allowed_mem="40MB", reserved_mem="10MB")
+    x = xr.DataArray(texts, dims="x")
+    lazy = x.chunk(chunked_array_type="cubed", from_array_kwargs={"spec": spec})
+    with_objects = lazy.str.upper()
+    assert with_objects.data.plan().max_projected_mem <= 40_000_000
+    seen = most(with_objects)
+    assert 0 < seen.taken <= seen.projected
+    same(
+        with_objects.isel(x=slice(None, None, 9973)), x.str.upper().isel(x=slice(None, None, 9973))
+    )
+
+
 # --- Functions of users ---------------------------------------------------------------------------
 
 
