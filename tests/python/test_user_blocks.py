@@ -315,7 +315,8 @@ def test_values_go_to_the_function_as_they_are(vectorize, tmp_path):
             return np.arange(4.0)
 
     def name_of(block, value):
-        return np.full(block.shape[:-1], type(value).__name__, "U20")
+        letters = type(value).__name__.encode()
+        return np.full(block.shape[:-1], 1000 * len(letters) + letters[0])
 
     lazy = cut_for(specs(tmp_path)[2], np.ones((3, 4), "f4"), ("y", "x"), {"y": 2})
     day = np.datetime64("2000-01-01")
@@ -327,7 +328,7 @@ def test_values_go_to_the_function_as_they_are(vectorize, tmp_path):
             "input_core_dims": [["x"], dims],
             "dask": "parallelized",
             "vectorize": vectorize,
-            "output_dtypes": ["U20"],
+            "output_dtypes": [int],
         }
         if isinstance(value, Own) and not dims:
             with pytest.raises(ValueError, match="extents"):
