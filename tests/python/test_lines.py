@@ -100,7 +100,8 @@ def test_other_widths_are_cast(returned, declared):
 
 @pytest.mark.parametrize(
     "returned, declared", [("f8", "i8"), ("c8", "f8"), ("i8", "?"), ("i4", "u8"), ("U5", "f8"),
-                           ("m8[s]", "i8"), ("m8[ms]", "m8[s]"), ("U9", "U3")]
+                           ("m8[s]", "i8"), ("m8[ms]", "m8[s]"), ("U9", "U3"),
+                           ("f8", "U3"), ("i8", "S2"), ("?", "U5")]
 )  # fmt: skip
 def test_other_kinds_are_errors(returned, declared):
     x = cubed.from_array(np.arange(6), chunks=4)

@@ -306,6 +306,21 @@ def test_masked_regions_of_sources_are_refused(executor, spec):
         cubed.from_array(Source(1), spec=spec).compute(executor=executor)
 
 
+@pytest.mark.parametrize("declared", ["i8", "?", "U3"])
+def test_the_error_of_another_type_says_what_to_write(declared):
+    x = cubed.ones(4, chunks=2)
+    expected = str(np.dtype(declared))
+    for y in (
+        cubed.map_blocks(lambda v: v * 0.5, x, dtype=declared),
+        cubed.apply_gufunc(lambda v: v * 0.5, "()->()", x, output_dtypes=[declared]),
+    ):
+        with pytest.raises(TypeError) as caught:
+            y.compute()
+        assert f"output 0 has dtype float64, expected {expected}" in str(caught.value)
+        assert "declare float64 (dtype, output_dtypes, or the template's type)" in str(caught.value)
+        assert f"or return x.astype({expected!r})" in str(caught.value)
+
+
 kept = []
 
 

@@ -137,10 +137,13 @@ def _store(
         raise ValueError(f"output {number} has shape {value.shape}, expected {shape}")
     # Numbers are rounded to the declared width; units of times and lengths of texts are not.
     casting: Literal["same_kind", "safe"] = "same_kind" if value.dtype.kind in "biufc" else "safe"
-    if not np.can_cast(value.dtype, dtype, casting):
+    # NumPy takes numbers for text of any length, and cuts it off.
+    becomes_text = dtype.kind in "SU" and value.dtype.kind not in "SU"
+    if becomes_text or not np.can_cast(value.dtype, dtype, casting):
         raise TypeError(
             f"output {number} has dtype {value.dtype}, expected {dtype}, to which it does not cast"
-            f" ({casting}): say the dtype that the function returns"
+            f" ({casting}): declare {value.dtype} (dtype, output_dtypes, or the template's type),"
+            f" or return x.astype({str(dtype)!r})"
         )
     if memory is not None and value.size:
         np.copyto(_view(memory, name, shape, []), value, casting=casting)
