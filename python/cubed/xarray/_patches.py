@@ -237,11 +237,21 @@ def _date_field(theirs: Any, values: Any, name: str, dtype: Any) -> Any:
         return NotImplemented
     if name in ("date", "time"):
         raise NotImplementedError(f"{name} of a lazy array of dates: compute it first")
+    if np.dtype(dtype).kind == "i" and values.dtype.kind in "mM" and _has_missing(values):
+        dtype = np.dtype(float)
     if name == "isocalendar":  # year, week and day
         chunks = ((3,), *values.chunks)
         return cubed.map_blocks(theirs, values, name, dtype, dtype=dtype, new_axis=0, chunks=chunks)
     kept = np.dtype("U3") if name == "season" else dtype
     return cubed.map_blocks(theirs, values, name, dtype, dtype=kept)
+
+
+def _has_missing(dates: Array) -> bool:
+    """Whether a date is NaT: then NumPy's integer fields are float64, with NaN there.
+
+    Computed at once, because the type of the result depends on it. The dates are read once.
+    """
+    return bool(cubed.any(cubed.isnat(dates)).compute())
 
 
 def _rounded_date(theirs: Any, values: Any, name: str, freq: str) -> Any:
