@@ -115,6 +115,10 @@ def test_the_command_has_them(tmp_path):
     out = tmp_path / "y.zarr"
     check(run("eval", "argmax(x, axis=0)", "--in", f"x={tmp_path / 'x.zarr'}", "--out", out))
     assert cubed.from_zarr(str(out)).compute() == a.argmax()
+    inputs = ("--in", f"x={tmp_path / 'x.zarr'}", "--out", tmp_path / "z.zarr")
+    check(run("eval", 'x + "-" + x', *inputs))
+    got = cubed.from_zarr(str(tmp_path / "z.zarr")).compute()
+    np.testing.assert_array_equal(got, np.char.add(np.char.add(a, "-"), a))
 
 
 NUMBERS = np.array([-1.5, 0, 1, 100, 2**24, 0.1])
