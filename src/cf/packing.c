@@ -105,12 +105,13 @@ static void convert_missing(cubed_dtype from, cubed_dtype to, cubed_cf_number *n
     cb_scalar_cast(n->dtype, &n->value, from, &n->value);
     cb_scalar_cast(from, &n->value, to, &n->value);
     n->dtype = to;
+    n->weak = cubed_dtype_kind(to) == CUBED_KIND_UINT; /* a Python number there */
 }
 
 /* Adds a missing value, as an element if one equals it: the same packing may be spelled in several types. */
 static void add_missing(owned_packing *p, const cubed_cf_number *value)
 {
-    cubed_cf_number element = {.dtype = p->packing.stored};
+    cubed_cf_number element = {.dtype = p->packing.stored, .weak = value->weak};
     const bool exists = cb_cf_equal_element(value, element.dtype, &element.value);
     const cubed_cf_number *n = exists ? &element : value;
     for (int i = 0; i < p->packing.nmissing; i++) {
@@ -131,13 +132,13 @@ static bool add_attribute(owned_packing *p, const cb_cf_attrs *attrs, const char
         any = true;
         if (is_nan(&n)) continue;
         number = true;
-        if (convert) convert_missing(raw, p->packing.stored, &n);
         /* JSON has no float32: the number stands for the element that it was written from. */
         if (n.dtype == CUBED_FLOAT64 && n.weak && is_float(raw)) {
             cb_scalar_cast(CUBED_FLOAT64, &n.value, raw, &n.value);
             n.dtype = raw;
         }
         n.weak = false;
+        if (convert) convert_missing(raw, p->packing.stored, &n);
         add_missing(p, &n);
     }
     return number || (any && is_float(raw));
@@ -159,10 +160,14 @@ static cubed_dtype other_sign(cubed_dtype raw, const char *is_unsigned)
 static bool has_packed_kind(cubed_dtype dtype) { return is_integer(dtype) || is_float(dtype); }
 
 /* Whether the fill value of format 2 marks missing values, as it does to Xarray. That does not open arrays whose dimensions
- * have no names: they are made by programs whose fill value says what chunks hold that were never written, 0 by default. */
-static bool follows_cf(const cubed_array *x, const cb_cf_attrs *attrs)
+ * have no names: they are made by programs whose fill value says what chunks hold that were never written, 0 by default. Arrays
+ * without dimensions have no names to tell by, so that 0 says nothing of them. */
+static bool follows_cf(const cubed_array *x, const cb_cf_attrs *attrs, const cubed_scalar *fill)
 {
     static const char *const names[] = {"scale_factor", "add_offset", "missing_value", "_Unsigned"};
+    const cubed_scalar zero = {.bytes = {0}};
+    if (x->node.grid->ndim == 0 && memcmp(fill, &zero, cubed_dtype_size(x->node.dtype)) != 0)
+        return true;
     for (int d = 0; d < x->node.grid->ndim; d++) {
         if (cubed_array_dim_name(x, d)) return true;
     }
@@ -188,7 +193,7 @@ static bool read_packing(const cubed_array *x, const cb_cf_attrs *attrs, owned_p
                       cb_cf_get_number(attrs, "add_offset", 0, &out->offset);
     out->is_bool = type && strcmp(type, "bool") == 0;
     /* As Xarray has it, the fill value of format 2 comes before the attribute. */
-    bool has_fill = cubed_array_missing_value(x, &own.value) && follows_cf(x, attrs);
+    bool has_fill = cubed_array_missing_value(x, &own.value) && follows_cf(x, attrs, &own.value);
     out->has_own_fill = has_fill;
     out->own_fill = own.value;
     if (has_fill && !is_nan(&own)) {

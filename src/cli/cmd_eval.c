@@ -140,6 +140,12 @@ static const cli_topic topics[] = {
      "eig(x) or eigh(x), sign, logabsdet = slogdet(x), x, residuals, rank, s = lstsq(a, b, "
      "rcond=)"},
     {"types", "astype, and types as functions: float32(x)"},
+    {"packing",
+     "missing values are nan, and packed values are unpacked (--raw: neither is). Results at --out "
+     "that only move elements keep the stored elements and their packing, bit for bit: x, x[0], "
+     "sel take flip roll transpose permute_dims matrix_transpose moveaxis squeeze expand_dims "
+     "broadcast_to reshape repeat tile rechunk, and concat stack of inputs that are packed alike. "
+     "Others are floats whose _FillValue is nan"},
     {NULL, NULL}};
 
 const cli_usage cmd_eval_usage = {

@@ -172,6 +172,7 @@ def from_zarr(
     *,
     storage_options: dict[str, Any] | None = None,
     concat_dim: str | None = None,
+    decode: bool = False,
 ) -> Array:
     """The Zarr array at `path` of a store.
 
@@ -198,11 +199,14 @@ def from_zarr(
     concat_dim : str or None
         Of a list: the dimension along which it is put together; None: the first one. Where arrays
         have no such dimension, they are of one shape and the first is taken.
+    decode : bool
+        Return the values that attributes of CF describe: missing values are NaN, packed values are
+        unpacked, and characters are joined. Default: the elements as they are stored.
 
     Returns
     -------
     Array
-        Of the stored shape and type. Lazy: metadata is read, no chunk.
+        Of the stored shape and type, unless it is decoded. Lazy: metadata is read, no chunk.
 
     Raises
     ------
@@ -224,7 +228,7 @@ def from_zarr(
     """
     if isinstance(store, (list, tuple)):
         urls = tuple(store_url(s, path) for s in store)
-        x = Array._new(_core.open_parts(urls, concat_dim), spec)
+        x = Array._new(_opened(_core.open_parts(urls, concat_dim), decode), spec)
         return x if chunks is None else x.rechunk(chunks)
     if hasattr(store, "__getitem__") and hasattr(store, "shape"):
         raise TypeError(f"store is the array {store!r}, expected where one is: see from_array")
@@ -233,8 +237,13 @@ def from_zarr(
     if is_native(store):
         if is_remote(store):
             set_options(store, storage_options or (spec or Spec()).storage_options)
-        x = Array._new(_core.open(store_url(store, path)), spec)
+        x = Array._new(_opened(_core.open(store_url(store, path)), decode), spec)
         return x if chunks is None else x.rechunk(chunks)
+    if decode:
+        raise NotImplementedError(
+            f"from_zarr: decode=True of {store!r}, which the package zarr reads: expected a store"
+            " that Cubed reads itself; open this one with Xarray, which decodes values"
+        )
     try:
         import zarr
     except ImportError as e:
@@ -247,6 +256,13 @@ def from_zarr(
     opened = zarr.open_array(where, path=path or "", mode="r", storage_options=storage_options)
     x = from_array(opened, spec=spec)
     return x if chunks is None else x.rechunk(chunks)
+
+
+def _opened(x: _core.Array, decode: bool) -> _core.Array:
+    if not decode:
+        return x
+    is_characters = x.dtype == "S1" and len(x.shape) > 0 and x.shape[-1] > 0
+    return _core.join_characters(x) if is_characters else _core.decode(x)
 
 
 def asarray(

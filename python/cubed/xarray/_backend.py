@@ -59,7 +59,7 @@ class _Store(AbstractDataStore):
             x = Array._new(_core.open(_core.member(self._url, name)), self._spec)
         except NotImplementedError as e:
             return self._by_zarr(name, e)
-        attrs = typed_attributes(x._x.attrs)
+        attrs = _with_numbers(typed_attributes(x._x.attrs))
         dims = attrs.pop("_ARRAY_DIMENSIONS", None) or x._x.dim_names
         if any(d is None for d in dims):
             raise ValueError(f"the array {name} of {self._url} has no names for its dimensions")
@@ -76,6 +76,8 @@ class _Store(AbstractDataStore):
             from xarray.backends.zarr import FillValueCoder
 
             attrs["_FillValue"] = FillValueCoder.decode(attrs["_FillValue"], x.dtype)
+        if x.dtype == "S1" and x.ndim > 0 and x.numblocks[-1] > 1:
+            x = x.rechunk({x.ndim - 1: -1})  # as Xarray's decoder of characters needs it
         return Variable(dims, x, attrs, encoding, fastpath=True)
 
     def _by_zarr(self, name: str, error: NotImplementedError) -> Variable:
@@ -149,6 +151,21 @@ def _is_read_now(name: str, v: Variable) -> bool:
     units, dtype = v.attrs.get("units", ""), v.attrs.get("dtype", "")
     is_time = " since " in str(units) or str(dtype).startswith("timedelta64")
     return v.dims == (name,) or v.ndim == 0 or (is_time and v.nbytes <= _SMALL_TIMES)
+
+
+#: Numbers that JSON cannot express, as the library spells them.
+_NAMED_NUMBERS = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}
+
+
+def _with_numbers(attrs: dict[str, Any]) -> dict[str, Any]:
+    """Numbers of CF's attributes, also those that JSON cannot express."""
+    for name in ("missing_value", "valid_min", "valid_max", "valid_range", "actual_range"):
+        v = attrs.get(name)
+        if isinstance(v, str):
+            attrs[name] = _NAMED_NUMBERS.get(v, v)
+        elif isinstance(v, list):
+            attrs[name] = [_NAMED_NUMBERS.get(n, n) if isinstance(n, str) else n for n in v]
+    return attrs
 
 
 def _drop(drop_variables: str | Iterable[str] | None) -> set[str]:

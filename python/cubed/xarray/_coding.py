@@ -1,4 +1,7 @@
-"""Xarray's decoding of stored values as operations of the engine, which fuse with what follows."""
+"""Xarray's decoding of stored values as operations of the engine, which fuse with what follows.
+
+Xarray says how values are packed; the library unpacks them, as it does for the command.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,11 @@ from typing import Any
 import numpy as np
 from xarray.coding import variables as coding
 
-from cubed import array_api as xp
+from cubed import _core
 from cubed.array._array import Array
+
+#: A number for the library: its type, an element, and whether it takes the type of the array.
+_Number = tuple[str, bytes, bool]
 
 
 def decoded(func: Callable[..., Any], x: Array) -> Array | None:
@@ -30,31 +36,50 @@ def decoded(func: Callable[..., Any], x: Array) -> Array | None:
     return None
 
 
+def joined(x: Array) -> Array | None:
+    """Characters as strings along the last axis; None if there are none."""
+    if x.dtype != "S1" or x.ndim == 0 or x.shape[-1] == 0:
+        return None
+    return Array._new(_core.join_characters(x._x), x._spec)
+
+
 def _masked(x: Array, missing: Iterable[Any], value: Any, dtype: Any) -> Array | None:
     d = np.dtype(dtype)
     if d.kind == "O" and x.dtype.kind == "b":
         # Xarray makes objects True, False and NaN. Their values, sums and means are these floats'.
         d = np.dtype(np.float64)
-    if d.kind not in "biufcmM":
+    numbers = [_number(v) for v in missing]
+    if x.dtype.kind not in "biufc" or d.kind not in "iufc" or None in numbers:
         return None
-    x = x.astype(d)
-    mask = None
-    for v in missing:
-        is_v = x == np.asarray(v)
-        mask = is_v if mask is None else mask | is_v
-    return x if mask is None else xp.where(mask, np.asarray(value, dtype=d), x)
+    return _unpacked(x, d, tuple(n for n in numbers if n), value)
 
 
-def _scaled(x: Array, scale_factor: Any, add_offset: Any, dtype: np.dtype[Any]) -> Array:
-    # As assignments in place do, each step rounds to the type of the result.
-    x = x.astype(dtype)
-    if scale_factor is not None:
-        x = (x * _operand(scale_factor)).astype(dtype)
-    if add_offset is not None:
-        x = (x + _operand(add_offset)).astype(dtype)
-    return x
+def _scaled(x: Array, scale_factor: Any, add_offset: Any, dtype: np.dtype[Any]) -> Array | None:
+    given = (scale_factor, add_offset)
+    scale, offset = (None if v is None else _number(v) for v in given)
+    is_lost = any(v is not None and n is None for v, n in zip(given, (scale, offset), strict=True))
+    if x.dtype.kind not in "iufc" or dtype.kind not in "iufc" or is_lost:
+        return None
+    return _unpacked(x, dtype, (), 0, scale, offset)
 
 
-def _operand(value: Any) -> Any:
+def _unpacked(
+    x: Array,
+    dtype: np.dtype[Any],
+    missing: tuple[_Number, ...],
+    value: Any,
+    scale: _Number | None = None,
+    offset: _Number | None = None,
+) -> Array:
+    fill = (dtype.name, np.asarray(value).astype(dtype).tobytes(), False)
+    out = _core.unpack(x._x, x.dtype.name, missing, fill, scale, offset)
+    return Array._new(out, x._spec)
+
+
+def _number(value: Any) -> _Number | None:
     """A number that has a type keeps it; a Python number takes that of the array."""
-    return np.asarray(value) if isinstance(value, (np.generic, np.ndarray)) else value
+    element = np.asarray(value)
+    if element.ndim > 0 or element.dtype.kind not in "biufc":
+        return None
+    weak = not isinstance(value, (np.generic, np.ndarray))
+    return element.dtype.name, element.tobytes(), weak

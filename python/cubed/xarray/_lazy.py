@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from xarray.coding import variables
+from xarray.coding import strings, variables
 from xarray.core import indexing
 
 from cubed.array._array import Array
 from cubed.io._create import from_array
 from cubed.spec import Spec
-from cubed.xarray._coding import decoded
+from cubed.xarray._coding import decoded, joined
 
 _WRAPPERS = (
     indexing.ImplicitToExplicitIndexingAdapter,
@@ -49,6 +49,9 @@ def native_array(data: Any, spec: Spec | None) -> Array | None:
     if isinstance(data, variables.BoolTypeArray):
         x = native_array(data.array, spec)
         return None if x is None else x.astype(bool)
+    if isinstance(data, strings.StackedBytesArray):
+        x = native_array(data.array, spec)
+        return None if x is None else joined(x)
     if isinstance(data, indexing.LazilyIndexedArray):
         return _indexed(data, spec)
     if isinstance(data, elementwise_function_array()):

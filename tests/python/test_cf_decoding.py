@@ -1,0 +1,200 @@
+"""Random packed variables, decoded as by Xarray: by the command, the backend and the hooks.
+
+One table of variables for all three. Xarray's decoder of NumPy arrays says what is right.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+import cubed
+import netCDF4
+import numpy as np
+import pytest
+import xarray as xr
+from conftest import cases, check, run
+
+import zarr
+
+INTEGERS = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
+TYPES = (*INTEGERS, "f4", "f8")
+#: Variables in one file.
+EACH = 20
+
+
+@dataclass
+class Packed:
+    stored: np.ndarray
+    attrs: dict[str, Any] = field(default_factory=dict)
+    fill: Any = None
+
+
+def some(rng, dtype, n):
+    """Elements of any size, with the extremes of the type among them."""
+    d = np.dtype(dtype)
+    if d.kind == "f":
+        x = (rng.normal(size=n) * 10 ** rng.uniform(-3, 5)).astype(d)
+        x[rng.random(n) < 0.1] = np.nan
+        return x
+    info = np.iinfo(d)
+    # 64-bit integers beyond 2**53 are equal to neighbours once they are floats.
+    low, high = max(info.min, -(2**50)), min(info.max, 2**50)
+    x = rng.integers(low, high, n, dtype=d, endpoint=True)
+    x[rng.random(n) < 0.2] = rng.choice(np.array([low, high, 0, 1], d))
+    return x
+
+
+def random_variable(rng) -> Packed:
+    dtype = np.dtype(rng.choice(TYPES))
+    shape = tuple(rng.integers(1, 6, rng.integers(0, 4)))
+    v = Packed(some(rng, dtype, max(1, int(np.prod(shape)))).reshape(shape))
+    flat = v.stored.reshape(-1)
+    known = rng.choice(flat[~np.isnan(flat)]) if not np.isnan(flat).all() else dtype.type(3)
+    if rng.random() < 0.5:
+        v.fill = known if rng.random() < 0.8 else dtype.type(np.nan if dtype.kind == "f" else 7)
+        if not shape and v.fill == 0:  # says nothing of arrays of Zarr without dimensions
+            v.fill = None
+    if rng.random() < 0.4:
+        v.attrs["missing_value"] = missing_value(rng, dtype, flat, known, v.fill)
+    if dtype.kind in "iu" and rng.random() < 0.3:
+        v.attrs["_Unsigned"] = str(rng.choice(["true", "false"]))
+        v.attrs.pop("missing_value", None)  # Xarray takes it for the fill value, or fails
+        if dtype.kind == "u" and v.fill is not None and v.fill > np.iinfo(dtype).max // 2:
+            v.fill = None  # Xarray fails on such numbers of JSON
+    if rng.random() < 0.6:
+        kinds = rng.choice(["f4", "f8"], 2)
+        if rng.random() < 0.8:
+            v.attrs["scale_factor"] = np.dtype(kinds[0]).type(rng.choice([0.5, 0.01, 1e-5, 3]))
+        if rng.random() < 0.7:
+            v.attrs["add_offset"] = np.dtype(kinds[1]).type(rng.choice([0, 273.15, -1e4]))
+    if rng.random() < 0.3:
+        v.attrs["valid_range"] = np.array([0, 100], dtype)
+    if rng.random() < 0.3:
+        v.attrs["units"] = "K"
+    return v
+
+
+def missing_value(rng, dtype, flat, known, fill):
+    """A number of the variable's type or of another one, or a list of numbers."""
+    kind = rng.integers(5)
+    other = np.dtype(rng.choice(TYPES))
+    with np.errstate(all="ignore"):
+        if kind == 0 and fill is not None:
+            return fill
+        if kind == 1:
+            return np.array([known, flat[0], known], dtype)
+        if kind == 2:
+            return np.asarray(known).astype(other)[()]
+        if kind == 3:
+            return np.asarray(known, "f8")[()] + 0.5
+    return known
+
+
+def write(path, variables: list[Packed]) -> None:
+    with netCDF4.Dataset(path, "w") as d:
+        for i, x in enumerate(variables):
+            dims = [f"d{i}_{k}" for k in range(x.stored.ndim)]
+            for name, n in zip(dims, x.stored.shape, strict=True):
+                d.createDimension(name, n)
+            v = d.createVariable(f"v{i}", x.stored.dtype, dims, fill_value=x.fill)
+            v.set_auto_maskandscale(False)
+            v.setncatts(x.attrs)
+            v[...] = x.stored
+
+
+def expected_of(path) -> dict[str, np.ndarray]:
+    with xr.open_dataset(path, decode_times=False) as d:
+        return {str(name): v.to_numpy() for name, v in d.variables.items()}
+
+
+def check_equal(got, expected, variables, way) -> None:
+    for i, x in enumerate(variables):
+        a, b = np.asarray(got[f"v{i}"]), expected[f"v{i}"]
+        said = f"{way}: {x.stored.dtype} fill {x.fill!r} {x.attrs}"
+        assert a.dtype == b.dtype, said
+        np.testing.assert_array_equal(a, b, err_msg=said)
+
+
+def by_command(path, names) -> dict[str, np.ndarray]:
+    text = ";".join(f"{name} = {name}" for name in names)
+    return check(run("eval", text, path, "--json", "--progress", "none")).arrays()
+
+
+def test_random_variables(tmp_path):
+    for seed in range(cases(3)):
+        rng = np.random.default_rng(seed)
+        variables = [random_variable(rng) for _ in range(EACH)]
+        nc, zarr = tmp_path / f"{seed}.nc", tmp_path / f"{seed}.zarr"
+        write(nc, variables)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", xr.SerializationWarning)
+            expected = expected_of(nc)
+            check_equal(by_command(nc, expected), expected, variables, "command, NetCDF")
+            with xr.open_dataset(nc, engine="cubed", decode_times=False) as d:
+                check_equal(d, expected, variables, "backend, NetCDF")
+            # The same through Zarr, in both formats.
+            with xr.open_dataset(nc, decode_cf=False) as d:
+                d.to_zarr(zarr, zarr_format=2 + seed % 2, consolidated=False)
+            with xr.open_zarr(zarr, decode_times=False, chunks=None, consolidated=False) as d:
+                expected = {str(name): v.to_numpy() for name, v in d.variables.items()}
+            check_equal(by_command(zarr, expected), expected, variables, "command, Zarr")
+            with xr.open_dataset(zarr, engine="cubed", decode_times=False) as d:
+                check_equal(d, expected, variables, "backend, Zarr")
+            with xr.open_zarr(
+                zarr, chunked_array_type="cubed", chunks={}, decode_times=False, consolidated=False
+            ) as d:
+                check_equal(d, expected, variables, "hooks")
+
+
+def test_lists_of_missing_values_with_nan(tmp_path):
+    """Zarr has them as literals that are no JSON."""
+    stored = np.array([1, 2, np.nan, 4], "f4")
+    missing = np.array([1, np.nan, 4], "f4")
+    for zarr_format in (2, 3):
+        path = tmp_path / f"{zarr_format}.zarr"
+        ds = xr.Dataset({"v": (("x",), stored, {"missing_value": missing})})
+        ds.to_zarr(path, zarr_format=zarr_format, consolidated=False)
+        expected = [np.nan, 2, np.nan, np.nan]
+        np.testing.assert_array_equal(by_command(path, ["v"])["v"], expected)
+        with xr.open_dataset(path, engine="cubed", consolidated=False) as d:
+            np.testing.assert_array_equal(d.v, expected)
+        with xr.open_zarr(path, chunked_array_type="cubed", chunks={}, consolidated=False) as d:
+            np.testing.assert_array_equal(d.v, expected)
+
+
+def test_from_zarr_decodes_if_asked(tmp_path):
+    path = tmp_path / "a.nc"
+    stored = np.array([3, -1, 5], "i2")
+    write(path, [Packed(stored, {"scale_factor": np.float32(0.5)}, fill=np.int16(-1))])
+    with netCDF4.Dataset(path, "a") as d:
+        d.createDimension("n", 2)
+        d.createVariable("c", "S1", ("d0_0", "n"))[:] = [[b"a", b"b"], [b"c", b""], [b"", b""]]
+    plain = cubed.from_zarr(path, "v0")
+    assert plain.dtype == "i2" and plain.attrs["scale_factor"] == 0.5
+    np.testing.assert_array_equal(plain.compute(), stored)
+    x = cubed.from_zarr(path, "v0", decode=True, chunks=2)
+    assert x.dtype == "f4" and "scale_factor" not in x.attrs and "_FillValue" not in x.attrs
+    np.testing.assert_array_equal(x.compute(), np.array([1.5, np.nan, 2.5], "f4"))
+    assert cubed.from_zarr(path, "c").shape == (3, 2)
+    c = cubed.from_zarr(path, "c", decode=True)
+    assert c.dtype == "S2" and c.compute().tolist() == [b"ab", b"c", b""]
+    with pytest.raises(NotImplementedError, match="decode=True"):
+        cubed.from_zarr(zarr.storage.MemoryStore(), decode=True)
+
+
+def test_characters_stay_lazy(tmp_path):
+    """The backend and the hooks join characters by operations of the engine."""
+    path = tmp_path / "a.zarr"
+    texts = np.array([[b"abc", b"d"], [b"", b"ef"]])
+    group = zarr.create_group(path, zarr_format=2)
+    chars = group.create_array("s", shape=(2, 2, 3), dtype="S1", chunks=(1, 2, 2), fill_value=None)
+    chars[...] = texts.view("S1").reshape(2, 2, 3)
+    chars.attrs["_ARRAY_DIMENSIONS"] = ["x", "y", "n"]
+    for d in (
+        xr.open_dataset(path, engine="cubed", consolidated=False),
+        xr.open_zarr(path, chunked_array_type="cubed", chunks={}, consolidated=False),
+    ):
+        assert isinstance(d.s.data, cubed.Array) and d.s.dtype == "S3"
+        np.testing.assert_array_equal(d.s, texts)
