@@ -21,7 +21,17 @@ typedef struct object {
     cb_array_words words;
 } object;
 
+/* A dimension without a scale. */
+typedef struct phony_dim {
+    char name[32];
+    size_t ngroup; /* characters of the path of its group, which begins `of` */
+    const char *of;
+    int64_t extent;
+} phony_dim;
+
 typedef struct reader {
+    phony_dim *phony;
+    int nphony, capphony;
     cb_h5 h;
     cb_arrays *arrays;
     cb_zone *zone; /* until the file is open */
@@ -639,11 +649,37 @@ static void lengthen(reader *r)
     }
 }
 
+/* A name for dimension d of x, which has no scale, as h5netcdf numbers them: one for each length in a group, and others for
+ * more axes of that length in one array. */
+static cubed_status name_phony(reader *r, const cb_array_in *x, int d, const char **dims,
+                               cubed_error *err)
+{
+    const char *slash = strrchr(x->path, '/');
+    const size_t ngroup = slash ? (size_t)(slash - x->path) : 0;
+    int scales = 0;
+    for (int i = 0; i < r->nphony; i++) {
+        const phony_dim *p = &r->phony[i];
+        bool taken =
+            p->extent != x->shape[d] || p->ngroup != ngroup || strncmp(p->of, x->path, ngroup) != 0;
+        for (int k = 0; k < d && !taken; k++) taken = dims[k] && strcmp(dims[k], p->name) == 0;
+        if (taken) continue;
+        dims[d] = cb_zone_strdup(r->zone, p->name);
+        return dims[d] ? CUBED_OK : cb_file_no_memory(r->h.f, err);
+    }
+    if (!cb_zone_grow(r->zone, &r->phony, r->nphony, &r->capphony, sizeof *r->phony))
+        return cb_file_no_memory(r->h.f, err);
+    for (int i = 0; i < r->n; i++) scales += r->list[i].scale;
+    phony_dim *p = &r->phony[r->nphony];
+    *p = (phony_dim){.ngroup = ngroup, .of = x->path, .extent = x->shape[d]};
+    snprintf(p->name, sizeof p->name, "phony_dim_%d", scales + r->nphony++);
+    dims[d] = cb_zone_strdup(r->zone, p->name);
+    return dims[d] ? CUBED_OK : cb_file_no_memory(r->h.f, err);
+}
+
 static cubed_status describe(reader *r, object *o, cubed_error *err)
 {
     cb_array_in *x = &r->arrays->list[o->array];
     const char *dims[CUBED_MAX_NDIM] = {NULL};
-    bool any = false;
     for (int d = 0; d < x->ndim; d++) {
         if (o->scale && d < o->nids)
             dims[d] = scale_of_id(r, o->ids[d]);
@@ -651,9 +687,9 @@ static cubed_status describe(reader *r, object *o, cubed_error *err)
             dims[d] = base_name(o->path);
         else
             dims[d] = scale_at(r, o->scales[d]);
-        any = any || dims[d];
+        if (!dims[d]) CB_TRY(name_phony(r, x, d, dims, err));
     }
-    o->words.dims = any ? dims : NULL;
+    o->words.dims = dims;
     return cb_array_describe(r->h.f, x, &o->words, err);
 }
 
