@@ -53,6 +53,52 @@ bool archive_is_picture(const char *url)
     return is && is_local(url);
 }
 
+/* The suffix of a file's name, such as "csv"; "" if it has none, or one that is no kind of file ("r.2020"). */
+static const char *suffix_of(const char *name)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    const char *slash = strrchr(name, '/'), *dot = strrchr(name, '.');
+    if (!dot || dot == name || (slash && dot <= slash + 1)) return "";
+    return strspn(dot + 1, letters) > 0 ? dot + 1 : "";
+}
+
+/* The directory that a path is in, if there is none. NULL otherwise; the caller's. */
+static char *missing_directory(const char *name)
+{
+    size_t n = strlen(name);
+    while (n > 1 && name[n - 1] == '/') n--;
+    while (n > 0 && name[n - 1] != '/') n--;
+    while (n > 1 && name[n - 1] == '/') n--;
+    char *above = cli_printf("%.*s", (int)n, name);
+    if (n == 0 || access(above, F_OK) == 0) {
+        cli_free(above);
+        return NULL;
+    }
+    return above;
+}
+
+char *archive_refuse(const char *url, bool elsewhere)
+{
+    size_t n, store;
+    (void)cubed_url_path(url, &n, &store);
+    char *name = cli_printf("%.*s", (int)store, url), *wrong = NULL;
+    struct stat info;
+    const bool is_place = cli_is_url(name) || (stat(name, &info) == 0 && S_ISDIR(info.st_mode));
+    const char *suffix = suffix_of(name);
+    char *above = is_place || elsewhere ? NULL : missing_directory(name);
+    if (above)
+        wrong =
+            cli_printf("%s: there is no directory %s: make it, or name another place", url, above);
+    else if (!is_place && *suffix && strcmp(suffix, "zarr") != 0 && !archive_is_picture(url) &&
+             cubed_url_file_kind(url) == CUBED_FILE_NONE)
+        wrong = cli_printf("%s: results are not written as \".%s\", expected a Zarr store "
+                           "(r.zarr), a file of NetCDF (r.nc) or an archive of a store (r.zip)",
+                           url, suffix);
+    cli_free(above);
+    cli_free(name);
+    return wrong;
+}
+
 static char *staged(const archive *a, const char *url)
 {
     size_t n, store;

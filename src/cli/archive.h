@@ -22,6 +22,9 @@ bool archive_is_elsewhere(const char *url);
 bool archive_is_picture(const char *url);
 /* Whether it is to be in a file of another kind, which nobody here writes. */
 bool archive_is_unknown(const char *url);
+/* Why no result goes to that URL: its suffix is of no known kind, or its directory is missing. `elsewhere`: another machine
+ * may write it, whose directories are not known. NULL if it can; the caller's. */
+char *archive_refuse(const char *url, bool elsewhere);
 /* Targets and groups as they are made in the directory; NULL, or what is wrong: the caller's. `picture` NULL: it is none. */
 char *archive_begin(archive *a, const cubed_target *targets, int ntargets,
                     const cubed_plan_group *groups, int ngroups, const cli_picture *picture,

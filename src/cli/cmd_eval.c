@@ -822,6 +822,11 @@ static int evaluate(int argc, char **argv, const cli_usage *usage, cli_picture *
     if ((e.in.raw || decode) && e.in.nspecs == 0)
         return cli_usage_error(e.verb, "%s is about inputs, and there are none",
                                decode ? "--decode" : "--raw");
+    if (e.out && (wrong = archive_refuse(e.out, e.common.plan_only || e.common.save_plan))) {
+        const int refused = cli_usage_error(e.verb, "--out %s", wrong);
+        cli_free(wrong);
+        return refused;
+    }
     int code = prepare(&e);
     for (int i = 0; i < e.nitems; i++) free_item(&e, i);
     cli_free(e.item);

@@ -565,7 +565,11 @@ static int store_again(const verb *v, int argc, char **argv)
     j.resume = common.resume;
     j.src = argv[optind];
     j.dst = argc - optind == 2 ? argv[optind + 1] : "(DST)";
-    int code = cli_context(v->name, &common, &j.ctx);
+    char *wrong =
+        argc - optind == 2 ? archive_refuse(j.dst, common.plan_only || common.save_plan) : NULL;
+    int code =
+        wrong ? cli_usage_error(v->name, "%s", wrong) : cli_context(v->name, &common, &j.ctx);
+    cli_free(wrong);
     if (code == EXIT_SUCCESS) code = run(&j, &common, codecs);
     for (int i = 0; i < j.n; i++) {
         cubed_array_unref(j.item[i].array);

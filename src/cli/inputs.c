@@ -24,12 +24,23 @@ char *inputs_first(const char *url)
 
 /* --- Names -------------------------------------------------------------------------------------------- */
 
+/* Whether a file or directory has that name, or some match it: "year=2020/a.nc" then is no NAME=STORE. */
+static bool is_path(const char *spec)
+{
+    int n = 0;
+    if (!cli_is_url(spec) && cli_is_there(spec)) return true;
+    if (cli_is_url(spec) || !joined_is_pattern(spec)) return false;
+    char **urls = joined_expand(spec, &n);
+    joined_free_urls(urls, n);
+    return n > 0;
+}
+
 char *inputs_add(inputs *in, const char *spec)
 {
     size_t n = 0;
     if (in->nspecs == 64) return cli_strdup("there are more than 64 inputs");
     while (isalnum((unsigned char)spec[n]) || spec[n] == '_') n++;
-    bool named = n > 0 && spec[n] == '=' && !isdigit((unsigned char)spec[0]);
+    bool named = n > 0 && spec[n] == '=' && !isdigit((unsigned char)spec[0]) && !is_path(spec);
     const char *url = named ? spec + n + 1 : spec;
     if (!*url) return cli_printf("\"%s\": expected a STORE", spec);
     for (int i = 0; i < in->nspecs; i++) {
