@@ -164,6 +164,17 @@ METHODS = {
         lambda v: v.g.interp(
             lat=xr.DataArray([0.0, 5], dims="p"), lon=xr.DataArray([1.0, 100], dims="p")
         ),
+        *(
+            lambda v, dtype=dtype, method=method: v.g.astype(dtype).interp(
+                lon=[10.0, 50, 100], method=method
+            )
+            for dtype in ("f4", "c8", "i2")
+            for method in ("linear", "nearest")
+        ),
+        lambda v: v.g.astype("f4").interp(lat=[0.0, 5], lon=[1.0, 100], method="nearest"),
+        lambda v: v.g.astype("f4").interp(
+            lat=xr.DataArray([0.0, 5], dims="p"), lon=xr.DataArray([1.0, 100], dims="p")
+        ),
     ],
     "interp_calendar": [lambda v: v.g.interp_calendar(TIME[2:5])],
     "interp_like": [lambda v: v.g.interp_like(v.g.isel(lon=slice(2, 5)))],
@@ -233,6 +244,7 @@ METHODS = {
         lambda v: v.g.isel(lon=0).chunk(time=-1).resample(time="15D").interpolate("linear")
         if isinstance(v.g.data, cubed.Array)
         else v.g.isel(lon=0).resample(time="15D").interpolate("linear"),
+        lambda v: v.g.isel(lon=0).astype("f4").resample(time="15D").interpolate("linear"),
     ],
     "roll": [lambda v: v.f.roll(lon=3), lambda v: v.f.roll(lon=3, roll_coords=True)],
     "rolling": [

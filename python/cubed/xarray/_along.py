@@ -20,9 +20,15 @@ from cubed.xarray._lines import in_lines
 
 def interpolate_missing(theirs: Any, func: Any, obj: Any, *args: Any, **kwargs: Any) -> Any:
     """interpolate_na, where it applies an interpolator to lines: linear and nearest ones are
-    operations of the engine, others get whole lines."""
+    operations of the engine, others get whole lines. interp has the type that SciPy gives."""
     from xarray.core import missing
 
+    if func is getattr(missing, "_interpnd", None):
+        x = getattr(obj, "variable", obj)._data
+        method = kwargs["kwargs"]["interp_kwargs"].get("method")
+        if isinstance(x, Array):
+            kwargs["output_dtypes"] = [_interpolated_dtype(x.dtype, method)]
+        return Arguments(func, obj, *args, **kwargs)
     of_missing = isinstance(func, partial) and func.func is missing.func_interpolate_na
     if not of_missing or not isinstance(obj.variable._data, Array):
         return NotImplemented
@@ -92,11 +98,18 @@ def interpolate(
         ",".join([f"({old})", *[f"({new})"] * len(new_x)]) + f"->({new})",
         lines,
         *(v.data for v in new_x),
-        output_dtypes=var.dtype if var.dtype.kind in "fc" else np.dtype(float),
+        output_dtypes=_interpolated_dtype(var.dtype, method),
         allow_rechunk=True,
         extra_projected_mem=extra,
         name="interpolate",
     )
+
+
+def _interpolated_dtype(dtype: np.dtype[Any], method: Any) -> np.dtype[Any]:
+    """The type of values that SciPy interpolates: Xarray declares that of its own."""
+    if dtype.kind not in "fc":
+        return np.dtype(float)
+    return dtype if method == "nearest" else np.result_type(dtype, np.float64)
 
 
 def _interpolated(
