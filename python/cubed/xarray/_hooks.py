@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import xarray
-from xarray import DataArray, Dataset, NamedArray
+from xarray import DataArray, Dataset, DataTree, NamedArray
 
 from cubed.array._array import Array
 from cubed.base._warnings import warn
@@ -75,6 +75,8 @@ def is_involved(value: Any) -> bool:
         return isinstance(value._data, Array)
     if isinstance(value, DataArray):
         return is_involved(value.variable) or any(map(is_involved, value._coords.values()))
+    if isinstance(value, DataTree):
+        return any(is_involved(node.dataset) for node in value.subtree)
     if isinstance(value, Dataset):
         return any(map(is_involved, value._variables.values()))
     if isinstance(value, (list, tuple)):

@@ -276,6 +276,15 @@ HOOKS = (
     Hook("xarray.namedarray.core", "NamedArray.chunk", _chunking.chunk_variable, "chunk"),
     Hook("xarray.backends.api", "_chunk_ds", _chunking.chunk_opened, "open_dataset with chunks"),
     Hook("xarray.backends.zarr", "ZarrStore.set_variables", _writing.set_variables, "to_zarr"),
+    *(
+        Hook("xarray.backends.writers xarray.backends.api", name, check, name)
+        for name, check in (
+            ("to_zarr", _writing.check_zarr),
+            ("to_netcdf", _writing.check_netcdf),
+            ("_datatree_to_zarr", _writing.check_zarr),
+            ("_datatree_to_netcdf", _writing.check_netcdf),
+        )
+    ),
     Hook("xarray", "map_blocks", _map_blocks, "map_blocks"),
     Hook(
         f"{_CORE}.parallel", "map_blocks", _map_blocks, "map_blocks", public=_methods("map_blocks")
@@ -319,7 +328,7 @@ HOOKS = (
         f"{_CORE}.missing",
         "apply_ufunc",
         _along.interpolate_missing,
-        "interpolate_na",
+        "interpolate_na and interp",
         _methods("interpolate_na"),
     ),
     Hook(f"{_CORE}.missing", "interp_func", _along.interpolate, "interp"),

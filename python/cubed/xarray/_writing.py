@@ -1,4 +1,4 @@
-"""Chunks in which Xarray's writer of Zarr gets lazy arrays: those of what is written into.
+"""Writing by Xarray: stores that lazy arrays read are not replaced, and chunks fit the store.
 
 Xarray refuses chunks that are not equal, and two of them in one chunk of the store, as Dask's tasks
 would write it at the same time. The engine's are made for what they write, so any chunks will do.
@@ -6,11 +6,95 @@ would write it at the same time. The engine's are made for what they write, so a
 
 from __future__ import annotations
 
+import inspect
+import os
+import tempfile
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
+from cubed import _core
 from cubed.array._array import Array
+from cubed.base._stores import in_memory, root_url, url_of
+from cubed.exceptions import PlanTooLargeError
 from cubed.xarray._hooks import Arguments
+
+
+def check_zarr(theirs: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """to_zarr: Xarray removes or extends what is stored before any values are read."""
+    given = inspect.signature(theirs).bind(*args, **kwargs).arguments
+    source, mode, append = (given.get(n) for n in ("dataset", "mode", "append_dim"))
+    for name in ("store", "chunk_store"):
+        store = given.get(name)
+        if store is None:
+            continue
+        url = in_memory(store) or (_url(store) if _is_path(store) else url_of(store))
+        if url is None:  # a store of which only its own library knows where it is
+            continue
+        group = (given.get("group") or "").strip("/")
+        if mode == "w":
+            _check_sources(
+                given.get("dt", source), _inside(url, group), "to_zarr: mode='w' removes"
+            )
+        elif append is not None:
+            for k, v in source.variables.items():
+                if append in v.dims:
+                    place = _inside(url, f"{group}/{k}".strip("/"))
+                    _check_sources(source, place, f"to_zarr: append_dim={append!r} extends")
+    return NotImplemented
+
+
+def check_netcdf(theirs: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """to_netcdf: mode="w" empties the file before any values are read."""
+    given = inspect.signature(theirs).bind(*args, **kwargs)
+    given.apply_defaults()
+    values = given.arguments
+    path = values.get("path_or_file", values.get("filepath"))
+    if values["mode"] == "w" and _is_path(path):
+        source = values.get("dataset", values.get("dt"))
+        _check_sources(source, _url(path), "to_netcdf: mode='w' removes")
+    return NotImplemented
+
+
+def _check_sources(source: Any, url: str, what: str) -> None:
+    """An error if lazy variables of a data set or a tree read what is at a place."""
+    for ds in getattr(source, "subtree", [source]):
+        for name, v in ds.variables.items():
+            if isinstance(v._data, Array):
+                with suppress(PlanTooLargeError):  # places are compared before memory
+                    _check_places(v._data, url, f"{what} the source of variable {name!r}")
+
+
+def _check_places(x: Array, url: str, what: str) -> None:
+    """Makes a plan, which compares its places however they are spelled. It is never run."""
+    spec, targets = x.spec, ((x._x, {"writes": url}),)
+    try:
+        _core.Plan(
+            targets,
+            allowed_mem=spec.allowed_mem,
+            reserved_mem=spec.reserve,
+            reserve_a_quarter=spec.reserves_a_quarter,
+            max_workers=1,
+            work_dir=tempfile.gettempdir(),
+        )
+    except ValueError as e:
+        if "would overwrite the source" not in str(e):
+            raise
+        raise ValueError(f"{what}: {e}; write to another place, or load the variable first") from e
+
+
+def _is_path(place: Any) -> bool:
+    return isinstance(place, (str, os.PathLike))
+
+
+def _url(place: Any) -> str:
+    place = os.fspath(place)
+    return place if "://" in place else root_url(str(Path(place).expanduser()))
+
+
+def _inside(url: str, path: str) -> str:
+    return f"{url}::{path}" if path else url
 
 
 def set_variables(
