@@ -9,6 +9,7 @@ import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
+import cftime
 import cubed
 import netCDF4
 import numpy as np
@@ -198,3 +199,51 @@ def test_characters_stay_lazy(tmp_path):
     ):
         assert isinstance(d.s.data, cubed.Array) and d.s.dtype == "S3"
         np.testing.assert_array_equal(d.s, texts)
+
+
+CALENDARS = (
+    "standard", "Gregorian", "proleptic_gregorian", "julian", "noleap", "365_day", "all_leap",
+    "366_day", "360_day",
+)  # fmt: skip
+DATES = ("1850-1-1", "2000/01/01", "2001-02-28 18:30", "1999-12-31T23:59:59Z", "0001-01-01",
+         "1600-02-28 06:00:00.5 +01:30", "20040229")  # fmt: skip
+SPELLINGS = ("days since {}", "Hours  since  {}", "MINUTES SINCE {}", " secs since {} ")
+
+
+@pytest.mark.filterwarnings("ignore::cftime.CFWarning")
+def test_dates_are_those_of_cftime(tmp_path):
+    """Units in all calendars, by what the command groups by."""
+    rng = np.random.default_rng(7)
+    path = tmp_path / "t.nc"
+    cases_: list[tuple[str, str]] = [
+        (str(rng.choice(SPELLINGS)).format(date), calendar)
+        for calendar in CALENDARS
+        for date in DATES
+        if not (date == "20040229" and calendar in ("noleap", "365_day"))
+        and not (date.startswith("1999-12-31") and calendar == "360_day")
+    ]
+    cases_ += [("months since 2000-01-30", "360_day"), ("common_years since 2000-01-01", "noleap")]
+    for units, calendar in rng.permutation(cases_)[: cases(12)]:
+        scale = 40 * {"h": 24, "m": 1440, "s": 86400}.get(units.strip()[0].lower(), 1)
+        if units.startswith(("months", "common")):
+            scale = 3
+        numbers = np.sort(np.round(rng.uniform(-scale, scale, 5) * 8) / 8)
+        with netCDF4.Dataset(path, "w") as d:
+            d.createDimension("time", 5)
+            t = d.createVariable("time", "f8", ("time",))
+            t.units, t.calendar = units, calendar
+            t[:] = numbers
+            d.createVariable("x", "f8", ("time",))[:] = np.arange(5)
+        # cftime reads fewer spellings of dates than Pandas does.
+        plain = units.replace("/", "-").replace("20040229", "2004-02-29")
+        dates = cftime.num2date(numbers, plain.strip(), calendar.lower())
+        parts = ("year", "month", "day", "hour", "minute", "dayofyr")
+        text = ";".join(
+            f"{p} = max(x, groupby='time.{'dayofyear' if p == 'dayofyr' else p}')".replace("'", '"')
+            for p in parts
+        )
+        got = check(run("eval", text, path, "--json", "--progress", "none")).arrays()
+        for part in parts:
+            keys = np.array([getattr(date, part) for date in dates])
+            expected = [np.flatnonzero(keys == k).max() for k in np.unique(keys)]
+            assert got[part].tolist() == expected, (units, calendar, part, dates)
