@@ -29,7 +29,8 @@ cubed_status cb_op_cast(cubed_array *x, cubed_dtype dtype, cubed_array **out, cu
         return CUBED_OK;
     }
     if (cb_op_is_time_cast(from, dtype)) return cb_op_cast_time(x, dtype, out, err);
-    if (a == CUBED_KIND_TEXT && cubed_dtype_family(from) == cubed_dtype_family(dtype))
+    if (a == CUBED_KIND_TEXT &&
+        (cubed_dtype_family(from) == cubed_dtype_family(dtype) || dtype == CUBED_BOOL))
         return cb_op_cast_text(x, dtype, out, err);
     if (a == CUBED_KIND_TEXT || b == CUBED_KIND_TEXT) {
         char t[CUBED_DTYPE_TEXT_CAP], u[CUBED_DTYPE_TEXT_CAP];

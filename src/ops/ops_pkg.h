@@ -74,7 +74,7 @@ CUBED_MUST_CHECK cubed_status cb_op_reduce_time(cubed_reduction which, cubed_arr
                                                 bool skip_nan, const cubed_reduce_options *options,
                                                 cubed_array **out, cubed_error *err);
 /* Of texts: CUBED_OP_WHERE, CUBED_OP_ADD and comparisons of operands that broadcast, whose result has this type and these names of
- * dimensions; other lengths, cut or padded; smallest and largest, options as in cubed_reduce; and their positions,
+ * dimensions; other lengths, cut or padded, and bool; smallest and largest, options as in cubed_reduce; and their positions,
  * axis NULL: in C order. */
 CUBED_MUST_CHECK cubed_status cb_op_text(cubed_op op, cubed_array *const *args, int nargs,
                                          cubed_dtype dtype, const char *const *names,

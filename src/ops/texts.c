@@ -33,10 +33,25 @@ cubed_status cb_op_text(cubed_op op, cubed_array *const *args, int nargs, cubed_
     return by_elements(&replace, in, nargs, dtype, names, out, err);
 }
 
+/* Strings that are not empty are true. */
+static cubed_status is_not_empty(cubed_array *x, cubed_array **out, cubed_error *err)
+{
+    const uint32_t zero = 0; /* one character of either family */
+    cubed_dtype one;
+    cubed_array *empty;
+    CB_TRY(cubed_dtype_fixed(cubed_dtype_family(x->node.dtype), 1, &one, err));
+    CB_TRY(cubed_array_full_text(x->ctx, one, 0, NULL, NULL, &zero, &empty, err));
+    cubed_array *const args[2] = {x, empty};
+    const cubed_status st = cubed_elementwise(CUBED_OP_NOT_EQUAL, args, 2, out, err);
+    cubed_array_unref(empty);
+    return st;
+}
+
 cubed_status cb_op_cast_text(cubed_array *x, cubed_dtype dtype, cubed_array **out, cubed_error *err)
 {
     const cubed_kernel replace = {.name = "replace"};
     cubed_array *y;
+    if (dtype == CUBED_BOOL) return is_not_empty(x, out, err);
     CB_TRY(by_elements(&replace, &x, 1, dtype, x->node.dim_names, &y, err));
     if (!x->node.attrs) {
         *out = y;

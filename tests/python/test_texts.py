@@ -152,6 +152,11 @@ def test_strings_as_other_types(kind):
     x = cubed.from_array(a, chunks=2)
     for to in ("i1", "i8", "f4", "f8", "c16", "m8[s]"):
         same(x.astype(to), a.astype(to))
+    words = np.array([["", "a", "0"], [" ", "False", ""]], kind)
+    y = cubed.from_array(words, chunks=2)
+    same(y.astype(bool), words.astype(bool))
+    assert cubed.count_nonzero(y).compute() == np.count_nonzero(words) == 4
+    np.testing.assert_array_equal(xp.nonzero(y)[1].compute(), np.nonzero(words)[1])
     days = np.array(["2001-02-03", "NaT"], kind)
     same(cubed.from_array(days).astype("M8[s]"), days.astype("M8[s]"))
     with pytest.raises(TypeError, match="has no unit, expected one, such as"):

@@ -17,15 +17,15 @@ from cubed.base._types import NDArray
 def cast_text(x: Array, dtype: np.dtype[Any]) -> Array:
     """x in another type, if one of the two types is of strings, or `dtype` is object.
 
-    The engine changes the length of strings. NumPy casts other types block by block, because it
-    has its own spelling of numbers and dates.
+    The engine changes the length of strings, and casts them to bool. NumPy casts other types block
+    by block, because it has its own spelling of numbers and dates.
 
     Raises
     ------
     TypeError
         NumPy would find the unit of dates in the values, or `dtype` is that of Python's objects.
     """
-    if dtype.kind == x.dtype.kind:
+    if dtype.kind == x.dtype.kind or dtype.kind == "b":
         return x._like(_core.astype(x._x, name_of(dtype)))
     if dtype.kind == "O":
         raise TypeError(no_objects(x.dtype))
