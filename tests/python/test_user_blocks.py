@@ -283,6 +283,49 @@ def test_windows_of_a_chunk_together(tmp_path):
     np.testing.assert_array_equal(found[0], found[1])
 
 
+def sizes_of(block):
+    return np.full(block.shape, float(block.size))
+
+
+@pytest.mark.parametrize("optimized", [True, False])
+@pytest.mark.parametrize(
+    "around",
+    [
+        lambda y: y + 1,
+        lambda y: cubed.sum(y, axis=0),
+        lambda y: y.rechunk((50, 500))[::-1].T,
+        lambda y: cubed.concat([y, y * 2], axis=1),
+        lambda y: cubed.map_blocks(sizes_of, y.rechunk((500, 50)), dtype=float) + y,
+    ],
+)
+def test_blocks_amid_other_operations(around, optimized, tmp_path):
+    """What the optimizer makes of the operations before and after never changes the blocks."""
+    a = np.arange(250_000.0).reshape(500, 500)
+
+    def make(spec):
+        x = cubed.from_array(a, chunks=(70, 90), spec=spec).rechunk((200, 300))
+        return around(cubed.map_blocks(sizes_of, cubed.sqrt(x.T * 2), dtype=float)).compute(
+            optimize_graph=optimized
+        )
+
+    edges = [(0, 300), (300, 500)], [(0, 200), (200, 400), (400, 500)]
+    blocks = np.empty((500, 500))
+    for i, j in ((i, j) for i in edges[0] for j in edges[1]):
+        blocks[slice(*i), slice(*j)] = (i[1] - i[0]) * (j[1] - j[0])
+    memory = cubed.from_array(blocks, chunks=(300, 200))
+    for got in results(make, tmp_path):
+        np.testing.assert_array_equal(got, around(memory).compute())
+
+
+def test_blocks_that_are_stored(tmp_path):
+    """Neither do the chunks of a target, nor several workers that a plan could have work for."""
+    for k, spec in enumerate(specs(tmp_path)[1:]):
+        x = cubed.ones((600, 500), chunks=(600, 100), spec=spec)
+        y = cubed.map_blocks(sizes_of, x, dtype=float)
+        cubed.to_zarr(y.rechunk((100, 500)), tmp_path / f"{k}.zarr", max_workers=4)
+        assert (cubed.from_zarr(tmp_path / f"{k}.zarr").compute() == 60_000).all()
+
+
 def test_known_functions_are_narrowed(tmp_path):
     """Functions of Xarray, ufuncs and vectorized functions get blocks that fit."""
     a = np.random.default_rng(0).normal(size=(3000, 20, 10))
