@@ -167,6 +167,7 @@ static cubed_status compare_packing(const parts *p, bool *same, cubed_error *err
     cubed_cf_packing *first;
     cubed_status st = cubed_cf_packing_of(p->x[0], &first, err);
     *same = true;
+    if (st != CUBED_OK) return st;
     for (int i = 1; i < p->n && st == CUBED_OK && *same; i++) {
         cubed_cf_packing *own;
         st = cubed_cf_packing_of(p->x[i], &own, err);
@@ -175,7 +176,7 @@ static cubed_status compare_packing(const parts *p, bool *same, cubed_error *err
                 (!own || cubed_cf_packing_equal(own, first));
         cubed_cf_packing_free(own);
     }
-    if (st == CUBED_OK) cubed_cf_packing_free(first);
+    cubed_cf_packing_free(first);
     return st;
 }
 

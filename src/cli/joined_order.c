@@ -131,22 +131,10 @@ static cubed_status read_times(cubed_context *ctx, joined_file *f, const char *d
     return st;
 }
 
-static cubed_status read_numbers(cubed_context *ctx, joined_file *f, const char *dim,
-                                 cubed_array *x, cubed_error *err)
-{
-    void *data;
-    cubed_status st = read_elements(ctx, x, true, &data, err);
-    if (st != CUBED_OK) return st;
-    f->number = data;
-    for (int64_t i = 0; i < f->n; i++) {
-        if (isnan(f->number[i])) return not_a_place(f, dim, i, err);
-    }
-    return CUBED_OK;
-}
-
 static cubed_status read_file(cubed_context *ctx, joined_file *f, const char *dim, char **units,
                               cubed_error *err)
 {
+    void *data = NULL;
     cubed_array *x;
     cubed_status st = open_coordinate(ctx, f->url, dim, &x, err);
     f->n = -1;
@@ -160,7 +148,8 @@ static cubed_status read_file(cubed_context *ctx, joined_file *f, const char *di
     st = joined_find_units(f->url, dim, attrs, NULL, &f->has_units, &f->axis, err);
     f->is_time = f->has_units || cubed_dtype_family(cubed_array_dtype(x)) == CUBED_DATETIME64;
     if (st == CUBED_OK)
-        st = f->is_time ? read_times(ctx, f, dim, x, err) : read_numbers(ctx, f, dim, x, err);
+        st = f->is_time ? read_times(ctx, f, dim, x, err) : read_elements(ctx, x, true, &data, err);
+    f->number = data;
     json_decref(attrs);
     cubed_array_unref(x);
     return st;
@@ -214,6 +203,9 @@ static cubed_status find_direction(const joined_order *o, int *sign, cubed_error
     for (int k = 0; k < o->n; k++) {
         const joined_file *f = &o->file[k];
         int own = 0;
+        for (int64_t i = 0; i < f->n && f->number; i++) {
+            if (isnan(f->number[i])) return not_a_place(f, o->dim, i, err);
+        }
         for (int64_t i = 1; i < f->n; i++) {
             const int step = compare(f, i, f, i - 1);
             if (own == 0) own = step;
@@ -376,6 +368,15 @@ cubed_status joined_find_order(joined_inputs *in, const char *pattern, char *con
 
 /* --- Other coordinates -------------------------------------------------------------------------------- */
 
+static bool are_equal(const joined_file *a, const joined_file *b)
+{
+    for (int64_t i = 0; i < a->n; i++) {
+        if (a->number && isnan(a->number[i]) && isnan(b->number[i])) continue;
+        if (a->number ? a->number[i] != b->number[i] : a->us[i] != b->us[i]) return false;
+    }
+    return true;
+}
+
 cubed_status joined_check_coordinate(joined_inputs *in, joined_order *order, const char *name,
                                      cubed_error *err)
 {
@@ -383,30 +384,31 @@ cubed_status joined_check_coordinate(joined_inputs *in, joined_order *order, con
     const bool known = strstr(order->checked, word);
     cli_free(word);
     if (known) return CUBED_OK;
-    double *expected = NULL;
-    int64_t n = 0;
+    joined_file first = {.url = NULL};
+    char *first_units = NULL;
     cubed_status st = CUBED_OK;
     for (int k = 0; k < order->n && st == CUBED_OK; k++) {
-        cubed_array *x;
-        void *data = NULL;
-        st = open_coordinate(in->ctx, order->file[k].url, name, &x, err);
-        if (st == CUBED_OK && !x) break; /* no coordinate contradicts */
-        if (st == CUBED_OK) st = read_elements(in->ctx, x, true, &data, err);
-        const int64_t own = st == CUBED_OK ? cubed_array_shape(x)[0] : 0;
-        cubed_array_unref(x);
-        if (st == CUBED_OK && k == 0) {
-            expected = data;
-            n = own;
+        joined_file f = {.url = cli_strdup(order->file[k].url)};
+        char *units = NULL;
+        st = read_file(in->ctx, &f, name, &units, err);
+        if (k == 0) {
+            first = f;
+            first_units = units;
             continue;
         }
-        if (st == CUBED_OK && own == n && memcmp(data, expected, (size_t)n * 8) != 0)
+        /* Without a coordinate in one of the files nothing contradicts. */
+        if (st == CUBED_OK && f.n >= 0 && first.n >= 0)
+            st = check_kinds(&first, first_units, &f, units, name, err);
+        if (st == CUBED_OK && f.n == first.n && !are_equal(&first, &f))
             st = cli_reject(err,
                             "%s: the elements of the coordinate \"%s\" are others than in %s: "
                             "files are joined along \"%s\" if all else agrees",
-                            order->file[k].url, name, order->file[0].url, order->dim);
-        cli_free(data);
+                            f.url, name, first.url, order->dim);
+        free_file(&f);
+        cli_free(units);
     }
-    cli_free(expected);
+    free_file(&first);
+    cli_free(first_units);
     if (st != CUBED_OK) return st;
     char *longer = cli_printf("%s%s ", order->checked, name);
     cli_free(order->checked);

@@ -269,3 +269,17 @@ def test_the_package_keeps_the_order_of_a_list(tmp_path):
     write(days("2000-03-01", 3, name="tas"), tmp_path / "2.nc")
     with pytest.raises(FileNotFoundError, match=r"2\.nc"):
         cubed.from_zarr([*files, tmp_path / "2.nc"], "pr")
+
+
+def test_other_coordinates_of_times(tmp_path):
+    """Times of another dimension agree if they mean the same, and not if their numbers do."""
+    for i, (units, numbers) in enumerate(
+        [("days since 2000-01-01", [1.0, 2.0]), ("hours since 2000-01-02", [0.0, 24.0]),
+         ("days since 2000-02-01", [1.0, 2.0])]
+    ):  # fmt: skip
+        ds = days(f"200{i}-01-01", 3, name="v").rename(lat="issued")
+        ds = ds.assign_coords(issued=("issued", numbers, {"units": units}))
+        write(ds, tmp_path / f"{i}.nc")
+    got = check(run("eval", "v", tmp_path / "[01].nc", *DECODED)).arrays()["result"]
+    assert got.shape == (6, 2)
+    refused(tmp_path / "[02].nc", "2.nc", 'the coordinate "issued" are others', "0.nc", text="v")
