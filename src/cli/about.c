@@ -134,12 +134,12 @@ static bool is_reference(const json_t *attrs)
     return cubed_time_units_since(get_text(attrs, "units"));
 }
 
-/* Removes an attribute and the type that is stated of it. */
+/* Removes an attribute and the type that is stated of it. `name` may be the attribute's own key, which is freed last. */
 static void drop_attribute(json_t *attrs, const char *name)
 {
     json_t *types = json_object_get(json_object_get(attrs, CUBED_ATTRIBUTE_TYPES), "types");
-    json_object_del(attrs, name);
     json_object_del(types, name);
+    json_object_del(attrs, name);
 }
 
 /* What holds for computed values; NULL if nothing does: values that are packed and were not decoded have no units. */
