@@ -224,12 +224,30 @@ static cubed_status find_longitudes(expr_builder *b, const expr *e, const axis_v
             w->from, w->to, v->had.dim, v->number[0], v->number[v->n - 1],
             fmin(v->number[0], v->number[v->n - 1]), fmax(v->number[0], v->number[v->n - 1]));
     }
-    out->slice = (cubed_slice){r.first, r.n, 1, w->one && r.n == 1};
+    out->slice = (cubed_slice){r.first, r.n, 1, false};
     if (!r.wraps) return CUBED_OK;
     out->at = cli_alloc((size_t)r.n * sizeof *out->at);
     out->label = cli_alloc((size_t)r.n * sizeof *out->label);
     out->n = longitudes_place(v->number, v->n, &r, out->at, out->label);
     return CUBED_OK;
+}
+
+/* One longitude: elements with this number, else the first one on this meridian. */
+static cubed_status find_longitude(expr_builder *b, const expr *e, const axis_values *v, wanted *w,
+                                   cubed_slice *out)
+{
+    const double x = w->from;
+    longitudes_range r;
+    w->from = w->to = longitudes_round(x, digits_of(v));
+    for (int64_t i = 0; i < v->n; i++) {
+        if (v->number[i] == w->from) return find_side_by_side(b, e, v, w, out);
+    }
+    for (int64_t i = 0; i < v->n; i++) {
+        if (longitudes_find(&v->number[i], 1, x, x, digits_of(v), &r) != LONGITUDES_FOUND) continue;
+        *out = (cubed_slice){i, 1, 1, true};
+        return CUBED_OK;
+    }
+    return nothing_there(b, e, v, w);
 }
 
 /* A label or a range. */
@@ -244,6 +262,7 @@ static cubed_status find_wanted(expr_builder *b, const expr *e, const axis_value
         out->slice = (cubed_slice){i, 1, 1, true};
         return CUBED_OK;
     }
+    if (is_cyclic(v) && w->one) return find_longitude(b, e, v, w, &out->slice);
     if (is_cyclic(v)) return find_longitudes(b, e, v, w, out);
     if (!v->is_time) {
         /* The ends as the coordinate has them: 0.1 is 0.100000001 in float32. */

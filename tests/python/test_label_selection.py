@@ -172,6 +172,8 @@ def test_single_longitudes(tmp_path):
 def test_meridians_at_both_ends(tmp_path):
     """0 and 360: a range has that meridian once if it wraps, and all elements if it does not."""
     place = make_globe(tmp_path / "a.nc", np.arange(0, 361, 10))
+    single = ["lon=0", "lon=360", "lon=-360", "lon=[0, 360, -10]"]
+    assert [g.tolist() for g in select(place, single)] == [0, 36, 0, [0, 36, 35]]
     got = select(place, ["lon=(-20, 20)", "lon=(0, 360)", "lon=(-180, 180)"])
     assert got[0].tolist() == [34, 35, 0, 1, 2]
     assert got[1].tolist() == list(range(37))
