@@ -595,3 +595,40 @@ def test_what_sparse_weights_do_not_fit():
     got = np.tensordot(x.astype("f4"), weights.astype("f4"), axes=1)
     assert got.dtype == "f4"
     np.testing.assert_allclose(got.compute(), F @ F.T)
+
+
+# --- Functions that write into their argument -----------------------------------------------------
+
+
+def doubled_in_place(block):
+    block *= 2
+    return block
+
+
+@pytest.mark.parametrize("executor", ["threads", "processes"])
+def test_functions_that_write_into_their_argument(executor):
+    """NumPy's error says what is wrong, and a note what to do."""
+    x = cubed.map_blocks(doubled_in_place, lazy(), dtype=float)
+    with pytest.raises(ValueError, match="read-only") as e:
+        x.compute(executor=executor)
+    assert any("x = x.copy()" in note for note in e.value.__notes__)
+
+
+def test_functions_of_numba_that_write_into_their_argument():
+    """Its errors about read-only arrays do not speak of them."""
+    numba = pytest.importorskip("numba", reason="compiles functions; sparse brings it")
+    compiled = numba.njit(doubled_in_place)
+    with pytest.raises(Exception) as e:  # noqa: PT011 - which one depends on the version
+        cubed.map_blocks(compiled, lazy(), dtype=float).compute()
+    assert any("x = x.copy()" in note for note in e.value.__notes__)
+    copied = cubed.map_blocks(lambda block: compiled(block.copy()), lazy(), dtype=float)
+    np.testing.assert_array_equal(copied.compute(), 2 * F)
+
+
+def test_other_errors_have_no_such_note():
+    def fails(block):
+        raise ValueError("no such thing")
+
+    with pytest.raises(ValueError, match="no such thing") as e:
+        cubed.map_blocks(fails, lazy(), dtype=float).compute()
+    assert not any("copy" in note for note in getattr(e.value, "__notes__", ()))

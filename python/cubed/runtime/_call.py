@@ -154,6 +154,26 @@ def _where(title: str, index: tuple[int, ...]) -> str:
     return f"{title}, block ({number})"
 
 
+_READ_ONLY = (
+    "functions get blocks as read-only arrays: one that writes into its argument needs a copy of"
+    " it, x = x.copy()"
+)
+
+
+def _is_of_writing(error: BaseException) -> bool:
+    """Whether a function may have failed because its argument is read-only.
+
+    NumPy and Cython say so. Numba fails in various ways when it compiles such a function, so that
+    any of its errors counts.
+    """
+    trace, last = error.__traceback__, ""
+    while trace is not None:
+        last = trace.tb_frame.f_globals.get("__name__", "")
+        trace = trace.tb_next
+    text = str(error)
+    return "read-only" in text or "readonly" in text or last.partition(".")[0] == "numba"
+
+
 _KEPT = "the function keeps a view of a block after its return: copy it"
 
 
@@ -173,6 +193,8 @@ def call_block(
         if not are_gone(alive):
             failure = keep(ValueError(_KEPT), _where(title, index))
     except BaseException as e:
+        if _is_of_writing(e):
+            e.add_note(_READ_ONLY)
         failure = keep(e, _where(title, index))
         # Beyond this line only the record of failures holds the exception.
     if failure is not None and any(block() is not None for block in alive):
