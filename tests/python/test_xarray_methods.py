@@ -600,6 +600,24 @@ def test_methods(function, lazy, eager):
     check(function, lazy, eager)
 
 
+@pytest.mark.parametrize(
+    "at", [{"lat": 0, "lon": 0}, {"time": 3, "lat": 1}, {"time": 3, "lat": 0, "lon": 0}]
+)
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_of_fewer_dimensions(name, at, cut, eager):
+    """Of one dimension and of none, each method that has a result of an array in memory."""
+    few = SimpleNamespace(**{k: v.isel(at) for k, v in vars(eager).items()})
+    lazy = SimpleNamespace(**{k: v.isel(at) for k, v in vars(cut).items()})
+    for function in METHODS[name]:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                function(few).compute()
+        except (IndexError, KeyError, TypeError, ValueError):  # a dimension that is not there
+            continue
+        check(function, lazy, few)
+
+
 @pytest.mark.parametrize("function", cases({k: METHODS[k] for k in ("groupby", "resample")}))
 def test_groups_without_flox(function, lazy, eager):
     with xr.set_options(use_flox=False):
