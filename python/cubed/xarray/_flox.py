@@ -132,7 +132,8 @@ def _marked(
     if not found:
         return None, fill_value
     counts = dtype.kind == "b" or name.removeprefix("nan") in ("sum", "prod")
-    return maybe_promote(np.dtype(np.int64) if counts else dtype)
+    promote: Any = maybe_promote  # has no types
+    return promote(np.dtype(np.int64) if counts else dtype)
 
 
 def _any_absent(

@@ -23,7 +23,7 @@ def array_reduce(theirs: Any, rolling: Any, *args: Any, **kwargs: Any) -> Any:
     if not _is_real(x) or args:
         return NotImplemented
     if not set(kwargs) - _KNOWN:
-        function = kwargs.get("rolling_agg_func") or kwargs.get("array_agg_func")
+        function: Any = kwargs.get("rolling_agg_func") or kwargs.get("array_agg_func")
         name = getattr(function, "__name__", "").lstrip("_")
         by_bottleneck = _calls_bottleneck(rolling, kwargs.get("bottleneck_move_func"))
         dtype, keep_attrs = _result_dtype(rolling, name, by_bottleneck), kwargs.get("keep_attrs")

@@ -24,7 +24,8 @@ from cubed.xarray._hooks import Arguments
 def check_zarr(theirs: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """to_zarr: Xarray removes or extends what is stored before any values are read."""
     given = inspect.signature(theirs).bind(*args, **kwargs).arguments
-    source, mode, append = (given.get(n) for n in ("dataset", "mode", "append_dim"))
+    source: Any = given.get("dataset", given.get("dt"))
+    mode, append = given.get("mode"), given.get("append_dim")
     for name in ("store", "chunk_store"):
         store = given.get(name)
         if store is None:
@@ -34,9 +35,7 @@ def check_zarr(theirs: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
             continue
         group = (given.get("group") or "").strip("/")
         if mode == "w":
-            _check_sources(
-                given.get("dt", source), _inside(url, group), "to_zarr: mode='w' removes"
-            )
+            _check_sources(source, _inside(url, group), "to_zarr: mode='w' removes")
         elif append is not None:
             for k, v in source.variables.items():
                 if append in v.dims:
@@ -68,7 +67,8 @@ def _check_sources(source: Any, url: str, what: str) -> None:
 
 def _check_places(x: Array, url: str, what: str) -> None:
     """Makes a plan, which compares its places however they are spelled. It is never run."""
-    spec, targets = x.spec, ((x._x, {"writes": url}),)
+    spec = x.spec
+    targets: Any = ((x._x, {"writes": url}),)
     try:
         _core.Plan(
             targets,
