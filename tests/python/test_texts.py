@@ -212,3 +212,11 @@ def test_two_lengths(kind):
     same(cubed.pad(x, 2, constant_values=tuple(values)), np.pad(a, 2, constant_values=values))
     with pytest.raises(TypeError, match="multiply is not defined"):
         x * 2
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_diagonals_are_between_empty_strings(kind):
+    a = np.array(["ab", "c", "zzz"], kind)
+    x = cubed.from_array(a, chunks=2)
+    for k in (0, 2, -1):
+        same(cubed.diag(x, k), np.diag(a, k))

@@ -24,9 +24,8 @@ from cubed.array._operands import (
     operands,
     to_numpy,
 )
-from cubed.array_api._pad import pad
 from cubed.array_api._rows import unique_along
-from cubed.array_api.creation_functions import asarray, eye, full_like
+from cubed.array_api.creation_functions import asarray, eye, full_like, zeros
 from cubed.array_api.data_type_functions import result_type
 from cubed.array_api.elementwise_functions import (
     abs,
@@ -299,14 +298,15 @@ def diag(v: Any, k: int = 0) -> Array:
     array([[1, 0],
            [0, 2]])
     """
-    a = as_lazy(v)
+    a, k = as_lazy(v), operator.index(k)
     if a.ndim == 2:
         return diagonal(a, offset=k)
     if a.ndim != 1:
         raise ValueError(f"diag: an array of {a.ndim} axes, expected 1 or 2")
-    column = pad(a, (-k, 0) if k < 0 else (0, k))
+    none = zeros(builtins.abs(k), dtype=a.dtype, spec=a._spec)
+    column = concat([none, a] if k < 0 else [a, none]) if k else a
     on = eye(column.size, k=k, dtype=np.bool_, spec=a._spec)
-    return where(on, expand_dims(column, axis=1), a.dtype.type(0))
+    return where(on, expand_dims(column, axis=1), zeros((), dtype=a.dtype, spec=a._spec))
 
 
 @documented(returns="Of x's type. A view: lazy, nothing is stored.")
