@@ -297,6 +297,19 @@ static bool is_narrow(cubed_dtype dtype)
     return dtype == CUBED_FLOAT16 || dtype == CUBED_FLOAT32;
 }
 
+/* Of two NaN processors keep the first one's bits, and compilers may exchange operands. */
+static float combine_floats(float a, float b, bool minus)
+{
+    if (a != a) return a + 0;
+    return minus ? a - b : a + b;
+}
+
+static double combine_doubles(double a, double b, bool minus)
+{
+    if (a != a) return a + 0;
+    return minus ? a - b : a + b;
+}
+
 /* a + b or a - b in a type: integers wrap around. */
 static cubed_scalar combine(cubed_dtype dtype, const cubed_scalar *a, const cubed_scalar *b,
                             bool minus)
@@ -305,11 +318,11 @@ static cubed_scalar combine(cubed_dtype dtype, const cubed_scalar *a, const cube
     switch (dtype) {
     case CUBED_FLOAT16: {
         const float x = cb_half_to_float(a->u16), y = cb_half_to_float(b->u16);
-        r.u16 = cb_float_to_half(minus ? x - y : x + y);
+        r.u16 = cb_float_to_half(combine_floats(x, y, minus));
         break;
     }
-    case CUBED_FLOAT32: r.f32 = minus ? a->f32 - b->f32 : a->f32 + b->f32; break;
-    case CUBED_FLOAT64: r.f64 = minus ? a->f64 - b->f64 : a->f64 + b->f64; break;
+    case CUBED_FLOAT32: r.f32 = combine_floats(a->f32, b->f32, minus); break;
+    case CUBED_FLOAT64: r.f64 = combine_doubles(a->f64, b->f64, minus); break;
     case CUBED_INT8:
     case CUBED_UINT8: r.u8 = (uint8_t)(minus ? a->u8 - b->u8 : a->u8 + b->u8); break;
     case CUBED_INT16:
@@ -321,9 +334,12 @@ static cubed_scalar combine(cubed_dtype dtype, const cubed_scalar *a, const cube
     return r;
 }
 
-static cubed_scalar next_delta(cubed_dtype dtype, cubed_scalar v, cubed_scalar *last, bool decode)
+/* The first element is stored as it is: a sum with 0 would lose the sign of -0. */
+static cubed_scalar next_delta(cubed_dtype dtype, cubed_scalar v, cubed_scalar *last, bool is_first,
+                               bool decode)
 {
-    cubed_scalar r = combine(dtype, &v, last, !decode);
+    cubed_scalar r = v;
+    if (!is_first) r = decode ? combine(dtype, last, &v, false) : combine(dtype, &v, last, true);
     *last = decode ? r : v;
     return r;
 }
@@ -389,9 +405,9 @@ static cubed_status run(const cubed_codec_conf *conf, bool decode, const void *s
         cubed_scalar v = load((const unsigned char *)src + i * fs, fs, conf->i[2 + in]), r;
         if (kind == DELTA && decode) { /* sums are in the decoded type, differences too */
             cb_scalar_cast(from, &v, to, &r);
-            r = next_delta(to, r, &last, true);
+            r = next_delta(to, r, &last, i == 0, true);
         } else if (kind == DELTA) {
-            r = next_delta(from, v, &last, false);
+            r = next_delta(from, v, &last, i == 0, false);
             cb_scalar_cast(from, &r, to, &r);
         } else if (kind == SCALE) {
             r = cb_scalar_from_double(to, scale_one(conf, from, &v, decode));
