@@ -53,6 +53,8 @@ typedef enum cubed_status {
     CUBED_E_CANCELLED,   /* the run was interrupted (KeyboardInterrupt) */
     CUBED_E_INTERNAL,    /* a bug in this library (RuntimeError) */
     CUBED_E_FUNCTION,    /* a function that the user brought failed (its exception) */
+    CUBED_E_LINALG, /* a matrix is singular, or has no such factors (numpy.linalg.LinAlgError) */
+    CUBED_E_AXIS,   /* an axis is out of bounds (numpy.exceptions.AxisError) */
 } cubed_status;
 
 enum { CUBED_ERROR_ORIGINS = 8 };

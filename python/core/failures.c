@@ -48,8 +48,10 @@ static PyObject *builtin_of(cubed_status status)
 {
     switch (status) {
     case CUBED_E_ARG:
+    case CUBED_E_LINALG:
     case CUBED_E_FORMAT: return PyExc_ValueError;
     case CUBED_E_TYPE: return PyExc_TypeError;
+    case CUBED_E_AXIS:
     case CUBED_E_INDEX: return PyExc_IndexError;
     case CUBED_E_NOMEM:
     case CUBED_E_BUDGET: return PyExc_MemoryError;

@@ -119,14 +119,27 @@ _CLASSES: dict[int, type[Exception]] = {
 }
 
 
+#: Numbers of `cubed_status` whose classes are NumPy's.
+_E_LINALG, _E_AXIS = 14, 15
+
+
 def _class_of(
     status: int, errno: int, otherwise: type[BaseException], in_task: bool
 ) -> type[BaseException]:
     """The class of an error of the engine."""
     kind = _CLASSES.get(status, otherwise)
+    if status in (_E_LINALG, _E_AXIS):
+        kind = _of_numpy("LinAlgError" if status == _E_LINALG else "AxisError") or otherwise
     if kind is OSError and errno:
         kind = type(OSError(errno, ""))  # such as PermissionError
     return _in_task(kind) if in_task and issubclass(kind, Exception) else kind
+
+
+def _of_numpy(name: str) -> type[Exception] | None:
+    """NumPy's exception of that name, of those that the engine raises."""
+    import numpy as np  # late: only errors need it
+
+    return {"LinAlgError": np.linalg.LinAlgError, "AxisError": np.exceptions.AxisError}.get(name)
 
 
 #: Those that were made, by the class of what failed.
@@ -144,7 +157,7 @@ def __getattr__(name: str) -> Any:
     import builtins  # late: few need it
 
     known = name.removeprefix("Task")
-    kind = globals().get(known) or getattr(builtins, known, None)
+    kind = globals().get(known) or getattr(builtins, known, None) or _of_numpy(known)
     if name != known and isinstance(kind, type) and issubclass(kind, Exception):
         return _in_task(kind)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

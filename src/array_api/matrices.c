@@ -32,10 +32,10 @@ static cubed_status matrices(const char *name, cubed_array *x, bool square, cube
     int ndim = x->node.grid->ndim;
     cubed_dtype dtype = x->node.dtype;
     if (ndim < 2)
-        return cb_fail(err, CUBED_E_ARG, "%s: an array of %d dimensions, expected at least 2", name,
-                       ndim);
+        return cb_fail(err, CUBED_E_LINALG, "%s: an array of %d dimensions, expected at least 2",
+                       name, ndim);
     if (square && x->shape[ndim - 2] != x->shape[ndim - 1])
-        return cb_fail(err, CUBED_E_ARG,
+        return cb_fail(err, CUBED_E_LINALG,
                        "%s: matrices of %" PRId64 " x %" PRId64 ", expected square ones", name,
                        x->shape[ndim - 2], x->shape[ndim - 1]);
     CB_TRY(compute_dtype(name, dtype, &dtype, err));
@@ -271,7 +271,7 @@ cubed_status cb_api_solve(const char *name, cubed_array *x1, cubed_array *x2, ui
         goto out;
     }
     if (rows != n) {
-        st = cb_fail(err, CUBED_E_ARG,
+        st = cb_fail(err, CUBED_E_LINALG,
                      "%s: matrices of %" PRId64 " x %" PRId64 " and %" PRId64 " equations", name, n,
                      n, rows);
         goto out;

@@ -152,7 +152,7 @@ static cubed_array *without_matrices(cb_steps *s, cubed_array *x)
 static cubed_status check_matrices(const char *name, const cubed_array *x, cubed_error *err)
 {
     if (x->node.grid->ndim >= 2) return CUBED_OK;
-    return cb_fail(err, CUBED_E_ARG, "%s: an array of %d dimensions, expected at least 2", name,
+    return cb_fail(err, CUBED_E_LINALG, "%s: an array of %d dimensions, expected at least 2", name,
                    x->node.grid->ndim);
 }
 
@@ -357,7 +357,7 @@ cubed_status cubed_matrix_power(cubed_array *x, int64_t n, uint64_t task_mem, cu
     cubed_array *square = x, *inverse = NULL, *power = NULL;
     CB_TRY(check_matrices("matrix_power", x, err));
     if (x->shape[ndim - 2] != x->shape[ndim - 1])
-        return cb_fail(err, CUBED_E_ARG,
+        return cb_fail(err, CUBED_E_LINALG,
                        "matrix_power: matrices of %" PRId64 " x %" PRId64 ", expected square ones",
                        x->shape[ndim - 2], x->shape[ndim - 1]);
     cb_steps s = {.ctx = x->ctx, .err = err};
@@ -489,7 +489,7 @@ cubed_status cubed_cross(cubed_array *x1, cubed_array *x2, int axis, cubed_array
     cubed_array *part[3] = {NULL, NULL, NULL}, *y = NULL;
     int n1 = x1->node.grid->ndim, n2 = x2->node.grid->ndim;
     if (axis >= 0 || n1 + axis < 0 || n2 + axis < 0)
-        return cb_fail(err, CUBED_E_ARG,
+        return cb_fail(err, CUBED_E_AXIS,
                        "cross: axis %d, expected one of both from the end: -1, ...", axis);
     if (x1->shape[n1 + axis] != 3 || x2->shape[n2 + axis] != 3)
         return cb_fail(err, CUBED_E_ARG,

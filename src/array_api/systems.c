@@ -138,7 +138,7 @@ cubed_status cubed_tensorinv(cubed_array *a, int ind, uint64_t task_mem, cubed_a
     CB_TRY(extent_of("tensorinv", a, 0, ind, &shape[0], err));
     CB_TRY(extent_of("tensorinv", a, ind, ndim - ind, &shape[1], err));
     if (shape[0] != shape[1])
-        return cb_fail(err, CUBED_E_ARG,
+        return cb_fail(err, CUBED_E_LINALG,
                        "tensorinv: matrices of %" PRId64 " x %" PRId64 ", expected square ones",
                        shape[0], shape[1]);
     for (int d = 0; d < ndim; d++)

@@ -26,6 +26,8 @@ const char *cubed_status_str(cubed_status status)
     case CUBED_E_CANCELLED: return "interrupted";
     case CUBED_E_INTERNAL: return "internal error";
     case CUBED_E_FUNCTION: return "a user's function failed";
+    case CUBED_E_LINALG: return "singular matrix or no factors";
+    case CUBED_E_AXIS: return "axis out of bounds";
     }
     return "unknown status";
 }

@@ -100,6 +100,6 @@ cubed_status cb_linalg_length(const cubed_block *x, int64_t n, cubed_error *err)
 
 cubed_status cb_linalg_no_convergence(cubed_error *err)
 {
-    return cb_fail(err, CUBED_E_ARG,
+    return cb_fail(err, CUBED_E_LINALG,
                    "it does not converge: a matrix has elements that are not finite");
 }

@@ -72,7 +72,7 @@ static cubed_status run_cholesky(const cubed_block_call *call, void *ctx, cubed_
     for (int64_t i = 0; i < count && !cubed_block_cancelled(call); i++) {
         bool ok = cb_is_complex(x->dtype) ? cholesky_one_z(call, &w, i, p->upper)
                                           : cholesky_one_d(call, &w, i, p->upper);
-        if (!ok) return cb_fail(err, CUBED_E_ARG, "a matrix is not positive definite");
+        if (!ok) return cb_fail(err, CUBED_E_LINALG, "a matrix is not positive definite");
     }
     return CUBED_OK;
 }
@@ -232,7 +232,7 @@ static cubed_status run_solve(const cubed_block_call *call, void *ctx, cubed_err
         int64_t of_a = broadcast(a, x, i), of_b = call->nin > 1 ? broadcast(&call->in[1], x, i) : 0;
         bool ok = cb_is_complex(a->dtype) ? solve_one_z(call, &w, i, of_a, of_b)
                                           : solve_one_d(call, &w, i, of_a, of_b);
-        if (!ok) return cb_fail(err, CUBED_E_ARG, "a matrix is singular: it has no inverse");
+        if (!ok) return cb_fail(err, CUBED_E_LINALG, "a matrix is singular: it has no inverse");
     }
     return CUBED_OK;
 }

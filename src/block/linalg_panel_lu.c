@@ -81,7 +81,7 @@ static cubed_status run_lu(const cubed_block_call *call, void *ctx, cubed_error 
     if (call->last)
         regular = complex ? factor_lu_z(&s, &w, p->panels) : factor_lu_d(&s, &w, p->panels);
     if (regular || !p->option) return CUBED_OK;
-    return cb_fail(err, CUBED_E_ARG, "a matrix is singular: it has no inverse");
+    return cb_fail(err, CUBED_E_LINALG, "a matrix is singular: it has no inverse");
 }
 
 static cubed_status run_solve(const cubed_block_call *call, void *ctx, cubed_error *err)
@@ -119,7 +119,7 @@ static cubed_status run_cholesky(const cubed_block_call *call, void *ctx, cubed_
         subtract_square_d(&s, p->panels);
     if (call->last)
         ok = complex ? factor_cholesky_z(&s, &w, p->panels) : factor_cholesky_d(&s, &w, p->panels);
-    return ok ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "a matrix is not positive definite");
+    return ok ? CUBED_OK : cb_fail(err, CUBED_E_LINALG, "a matrix is not positive definite");
 }
 
 const cubed_block_fn cb_block_lu_panel = {

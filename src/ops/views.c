@@ -32,8 +32,8 @@ cubed_status cb_op_axes(const char *what, int ndim, const int *axes, int n, uint
     for (int i = 0; i < n; i++) {
         int a = axes[i] < 0 ? axes[i] + ndim : axes[i];
         if (a < 0 || a >= ndim)
-            return cb_fail(err, CUBED_E_ARG, "%s: axis %d is out of range for %d dimension%s", what,
-                           axes[i], ndim, ndim == 1 ? "" : "s");
+            return cb_fail(err, CUBED_E_AXIS, "%s: axis %d is out of range for %d dimension%s",
+                           what, axes[i], ndim, ndim == 1 ? "" : "s");
         if (*mask >> a & 1)
             return cb_fail(err, CUBED_E_ARG, "%s: axis %d is given twice", what, axes[i]);
         *mask |= (uint32_t)1 << a;
@@ -109,7 +109,8 @@ cubed_status cubed_slice_array(cubed_array *x, const cubed_slice *slices, cubed_
                           " leave axis %d of extent %" PRId64,
                           s->len, s->start, s->step, d, x->shape[d]));
         if (s->drop && s->len != 1)
-            CB_GO(cb_fail(err, CUBED_E_ARG, "slice: axis %d is dropped with %" PRId64 " elements",
+            CB_GO(cb_fail(err, CUBED_E_ARG,
+                          "slice: cannot drop axis %d, which has %" PRId64 " elements, expected 1",
                           d, s->len));
         map.dim[d].offset = s->len ? s->start : 0;
         map.dim[d].axis = -1;
@@ -210,7 +211,7 @@ cubed_status cb_op_expand_dims(cubed_array *x, int axis, const char *name, cubed
         return cb_fail(err, CUBED_E_UNSUPPORTED, "expand_dims: the array has %d dimensions already",
                        have);
     if (at < 0 || at >= ndim)
-        return cb_fail(err, CUBED_E_ARG, "expand_dims: axis %d is out of range for %d dimensions",
+        return cb_fail(err, CUBED_E_AXIS, "expand_dims: axis %d is out of range for %d dimensions",
                        axis, ndim);
     grid.axis[at] = cb_axis_regular(1, 1);
     names[at] = name;

@@ -172,7 +172,7 @@ static bool is_valid(const uint8_t *bytes)
     const uint32_t status = get32(bytes + 104), failure = get32(bytes + 124);
     if (status == CUBED_E_NOMEM && failure == CUBED_FAILURE_PERMANENT) return false;
     return cb_le_get(bytes + 6, 2) == 0 && (int64_t)get64(bytes + 16) >= 0 &&
-           status <= CUBED_E_FUNCTION && failure < CUBED_FAILURES;
+           status <= CUBED_E_AXIS && failure < CUBED_FAILURES;
 }
 
 cubed_status cubed_report_read(const cubed_context *ctx, const void *data, size_t size,

@@ -208,7 +208,7 @@ static void test_differences(void **state)
     CHECK(cubed_trapezoid(x, x, NULL, 0, &y, &f->err), CUBED_FLOAT64, 1, ((double[]){127.5}));
     REFUSED(cubed_trapezoid(x, number(f, 1), NULL, 0, &y, &f->err), CUBED_E_ARG,
             "trapezoid: x has no dimensions");
-    REFUSED(cubed_trapezoid(x, NULL, NULL, 1, &y, &f->err), CUBED_E_ARG, "trapezoid");
+    REFUSED(cubed_trapezoid(x, NULL, NULL, 1, &y, &f->err), CUBED_E_AXIS, "trapezoid");
 }
 
 static void test_gradient(void **state)

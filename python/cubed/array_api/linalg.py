@@ -132,7 +132,7 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     Raises
     ------
     MemoryError
-        If a task cannot hold even one column. Computing raises ValueError if a matrix is not
+        If a task cannot hold even one column. Computing raises LinAlgError if a matrix is not
         positive definite.
 
     Examples
@@ -275,7 +275,7 @@ def inv(x: Array, /) -> Array:
     -------
     Array
         Lazy. A matrix that a task cannot hold is factored in panels of columns: MemoryError if not
-        even one column fits. Computing raises ValueError if a matrix is singular.
+        even one column fits. Computing raises LinAlgError if a matrix is singular.
 
     Examples
     --------
@@ -489,7 +489,7 @@ def solve(x1: Array, x2: Array, /) -> Array:
     -------
     Array
         Of x2's shape but for stacks, which broadcast: float64 for integers, else the type that both
-        promote to. Lazy; computing raises ValueError if a matrix is singular.
+        promote to. Lazy; computing raises LinAlgError if a matrix is singular.
 
     Examples
     --------
@@ -648,7 +648,7 @@ def cond(x: Any, p: Any = None) -> Array:
     Returns
     -------
     Array
-        Real, without the last two axes. Lazy; computing raises ValueError where an inverse is
+        Real, without the last two axes. Lazy; computing raises LinAlgError where an inverse is
         needed and a matrix is singular.
 
     Examples
@@ -699,7 +699,7 @@ def solve_triangular(a: Any, b: Any, lower: bool = False, *, unit_diagonal: bool
     Returns
     -------
     Array
-        Of b's shape but for stacks, which broadcast. Lazy; computing raises ValueError if the
+        Of b's shape but for stacks, which broadcast. Lazy; computing raises LinAlgError if the
         triangle is singular.
 
     Examples
@@ -784,7 +784,7 @@ def tensorinv(a: Any, ind: int = 2) -> Array:
     Returns
     -------
     Array
-        Of the other axes and then these. Lazy; computing raises ValueError if it is singular.
+        Of the other axes and then these. Lazy; computing raises LinAlgError if it is singular.
 
     Examples
     --------

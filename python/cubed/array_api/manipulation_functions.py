@@ -228,9 +228,9 @@ def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
     (4, 2, 3)
     """
     x = lazy(x)
-    if len(axes) != x.ndim:
-        raise ValueError(f"{len(axes)} axes for an array with {x.ndim}")
-    order = normalize_axes(tuple(axes), x.ndim)
+    order = normalize_axes(axes, x.ndim)
+    if len(order) != x.ndim:
+        raise ValueError(f"permute_dims: {len(order)} axes for an array with {x.ndim}")
     same = order == tuple(range(x.ndim))
     return x._like(x._x if same else _core.permute_dims(x._x, order))
 

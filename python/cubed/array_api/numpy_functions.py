@@ -160,10 +160,10 @@ def transpose(x: Array, /, axes: Sequence[int] | None = None) -> Array:
     (4, 3, 2)
     """
     x = lazy(x)
-    order = tuple(reversed(range(x.ndim))) if axes is None else tuple(axes)
+    order = tuple(reversed(range(x.ndim))) if axes is None else normalize_axes(axes, x.ndim)
     if len(order) != x.ndim:
         raise ValueError(f"transpose: {len(order)} axes for an array with {x.ndim}")
-    return x._like(_core.permute_dims(x._x, normalize_axes(order, x.ndim)))
+    return x._like(_core.permute_dims(x._x, order))
 
 
 @documented(returns="Of x's type, without the two axes and with one at the end. Lazy.")
