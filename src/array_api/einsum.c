@@ -100,11 +100,19 @@ static cubed_status read_term(const summation *s, const char **at, const char *e
     }
     if (ok) return CUBED_OK;
     if (is_result)
-        return cb_fail(err, CUBED_E_ARG,
-                       "einsum '%s': the result '%s' has other letters than terms", s->text,
-                       t->text);
-    return cb_fail(err, CUBED_E_ARG, "einsum '%s': term '%s' has other characters than letters",
+        return cb_fail(
+            err, CUBED_E_ARG,
+            "einsum '%s': the result '%s' has other characters than letters and one '...'", s->text,
+            t->text);
+    return cb_fail(err, CUBED_E_ARG,
+                   "einsum '%s': term '%s' has other characters than letters and one '...'",
                    s->text, t->text);
+}
+
+static cubed_status too_many_axes(const summation *s, cubed_error *err)
+{
+    return cb_fail(err, CUBED_E_UNSUPPORTED, "einsum '%s': a result of more than %d axes", s->text,
+                   CUBED_MAX_NDIM);
 }
 
 /* Axes that the dots of a term stand for are the last of those of the longest dots. */
@@ -125,15 +133,19 @@ static cubed_status read_result(summation *s, const char *at, const char *end, c
     indices twice = {{false}};
     CB_TRY(read_term(s, &at, end, true, &t, err));
     const int ndots = t.dots >= 0 ? longest : 0;
-    bool ok = t.nletters + ndots <= CUBED_MAX_NDIM;
-    for (int i = 0; i < t.nletters && ok; i++) {
-        ok = seen->has[t.letter[i]] && !twice.has[t.letter[i]];
+    if (t.nletters + ndots > CUBED_MAX_NDIM) return too_many_axes(s, err);
+    for (int i = 0; i < t.nletters; i++) {
+        const char letter = name_of(t.letter[i]);
+        if (!seen->has[t.letter[i]])
+            return cb_fail(err, CUBED_E_ARG,
+                           "einsum '%s': the result '%s' has '%c', which no term has", s->text,
+                           t.text, letter);
+        if (twice.has[t.letter[i]])
+            return cb_fail(err, CUBED_E_ARG,
+                           "einsum '%s': the result '%s' has '%c' twice, expected it once", s->text,
+                           t.text, letter);
         twice.has[t.letter[i]] = true;
     }
-    if (!ok)
-        return cb_fail(err, CUBED_E_ARG,
-                       "einsum '%s': the result '%s' has other letters than terms", s->text,
-                       t.text);
     s->nresult = t.nletters + ndots;
     expand(&t, ndots, longest, s->result);
     return CUBED_OK;
@@ -146,9 +158,7 @@ static cubed_status imply_result(summation *s, const int *times, int longest, cu
     for (int k = 0; k < longest; k++) s->result[s->nresult++] = (uint8_t)(LETTERS + k);
     for (int i = 0; i < LETTERS; i++) {
         if (times[i] != 1) continue;
-        if (s->nresult == CUBED_MAX_NDIM)
-            return cb_fail(err, CUBED_E_UNSUPPORTED, "einsum '%s': a result of more than %d axes",
-                           s->text, CUBED_MAX_NDIM);
+        if (s->nresult == CUBED_MAX_NDIM) return too_many_axes(s, err);
         s->result[s->nresult++] = (uint8_t)i;
     }
     return CUBED_OK;
