@@ -2,6 +2,7 @@
 #include "array_api/api_pkg.h"
 #include "base/error.h"
 #include "block/params.h"
+#include "ops/ops_pkg.h"
 #include "ops/steps.h"
 
 static cubed_status search(cubed_array *sorted, cubed_array *values, bool right, cubed_array **out,
@@ -46,15 +47,27 @@ cubed_status cubed_searchsorted(cubed_array *x1, cubed_array *x2, bool right, cu
                        x1->node.grid->ndim);
     const bool texts = cubed_dtype_kind(x1->node.dtype) == CUBED_KIND_TEXT &&
                        cubed_dtype_family(x1->node.dtype) == cubed_dtype_family(x2->node.dtype);
-    if (!texts && (type == CUBED_DTYPE_COUNT || cubed_dtype_kind(type) >= CUBED_KIND_COMPLEX))
+    const bool times = cubed_dtype_kind(x1->node.dtype) == CUBED_KIND_TIME &&
+                       cubed_dtype_family(x1->node.dtype) == cubed_dtype_family(x2->node.dtype);
+    if (times) CB_TRY(cb_op_common_time("searchsorted", x1, x2, &type, err));
+    if (!texts && !times &&
+        (type == CUBED_DTYPE_COUNT || cubed_dtype_kind(type) >= CUBED_KIND_COMPLEX))
         return cb_fail(err, CUBED_E_TYPE, "searchsorted is not defined for %s and %s",
                        cubed_dtype_name(x1->node.dtype), cubed_dtype_name(x2->node.dtype));
-    if (type > CUBED_DTYPE_COUNT) type = CUBED_FLOAT32;
-    cubed_array *sorted = NULL, *a = NULL, *b = NULL;
+    if (!times && type > CUBED_DTYPE_COUNT) type = CUBED_FLOAT32;
+    cubed_array *sorted = NULL, *a = NULL, *b = NULL, *first = NULL, *second = NULL;
     cubed_status st = CUBED_OK;
     if (sorter) CB_GO(cubed_take(x1, sorter, 0, &sorted, err));
     if (cb_steps_mix_uint64(x1->node.dtype, x2->node.dtype)) {
         CB_GO(search_integers(sorter ? sorted : x1, x2, right, out, err));
+        goto out;
+    }
+    if (times) { /* NaT is behind all others */
+        CB_GO(cubed_astype(sorter ? sorted : x1, type, &a, err));
+        CB_GO(cubed_astype(x2, type, &b, err));
+        CB_GO(cb_op_ordered_time(a, true, &first, err));
+        CB_GO(cb_op_ordered_time(b, true, &second, err));
+        CB_GO(search(first, second, right, out, err));
         goto out;
     }
     if (texts) {
@@ -68,5 +81,7 @@ out:
     cubed_array_unref(sorted);
     cubed_array_unref(a);
     cubed_array_unref(b);
+    cubed_array_unref(first);
+    cubed_array_unref(second);
     return st;
 }

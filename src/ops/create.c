@@ -154,19 +154,39 @@ cubed_status cubed_array_eye(cubed_context *ctx, int64_t rows, int64_t columns, 
     return st;
 }
 
+/* Zero in a type: an empty string of text, the epoch of dates. */
+static cubed_status zero_of(cubed_context *ctx, cubed_dtype dtype, cubed_array **out,
+                            cubed_error *err)
+{
+    static const char nothing[4]; /* a code point */
+    const cubed_scalar zero = {.c128 = {0, 0}};
+    const cubed_kind kind = cubed_dtype_kind(dtype);
+    cubed_array *number;
+    if (kind == CUBED_KIND_TEXT) {
+        cubed_dtype one;
+        CB_TRY(cubed_dtype_fixed(cubed_dtype_family(dtype), 1, &one, err));
+        return cubed_array_full_text(ctx, one, 0, NULL, NULL, nothing, out, err);
+    }
+    if (kind != CUBED_KIND_TIME)
+        return cubed_array_full(ctx, dtype, 0, NULL, NULL, &zero, out, err);
+    CB_TRY(cubed_array_full(ctx, CUBED_INT64, 0, NULL, NULL, &zero, &number, err));
+    cubed_status st = cubed_astype(number, dtype, out, err);
+    cubed_array_unref(number);
+    return st;
+}
+
 /* where(column <= row + k, x, 0), or the other way round. */
 static cubed_status triangle(const char *what, cubed_op keep, cubed_array *x, int64_t k,
                              cubed_array **out, cubed_error *err)
 {
     int ndim = x->node.grid->ndim;
     cubed_array *args[3] = {NULL, x, NULL}, *row, *column;
-    cubed_scalar zero = {.c128 = {0, 0}};
     if (ndim < 2)
         return cb_fail(err, CUBED_E_ARG, "%s: the array has %d dimension%s, expected at least 2",
                        what, ndim, ndim == 1 ? "" : "s");
     CB_TRY(positions(x->ctx, x->shape[ndim - 2], x->shape[ndim - 1], k, &row, &column, err));
     CB_TRY(consume(CUBED_OK, keep, column, row, &args[0], err));
-    cubed_status st = cubed_array_full(x->ctx, x->node.dtype, 0, NULL, NULL, &zero, &args[2], err);
+    cubed_status st = zero_of(x->ctx, x->node.dtype, &args[2], err);
     if (st == CUBED_OK) st = cubed_elementwise(CUBED_OP_WHERE, args, 3, out, err);
     cubed_array_unref(args[0]);
     cubed_array_unref(args[2]);

@@ -305,3 +305,55 @@ def test_fill_values_of_groups_of_times():
         for missing in (np.nan, np.array("NaT", x.dtype)[()]):
             assert np.isnat(reduce(x, func="max", fill_value=missing)).tolist() == [0, 1, 0]
         assert reduce(x, func="count", fill_value=0).tolist() == [1, 0, 1]
+
+
+# --- Text and dates -------------------------------------------------------------------------------
+
+MATRICES = {
+    "text": np.array([["b", "ab"], ["", "c"]]),
+    "bytes": np.array([[b"b", b"ab"], [b"", b"c"]]),
+    "dates": np.array([["2020-01-01", "NaT"], ["1999-01-01", "2000-01-01"]], "M8[D]"),
+    "times": np.array([[5, 3], [-2, 7]], "m8[s]"),
+}
+
+
+@pytest.mark.parametrize("name", MATRICES)
+def test_diagonals_and_triangles_of_text_and_dates(name):
+    x = MATRICES[name]
+    calls = [
+        lambda m, x, k: m.diag(x[0], k),
+        lambda m, x, k: m.diagflat(x, k),
+        lambda m, x, k: m.diag(x, k),
+        lambda m, x, k: m.tril(x, k),
+        lambda m, x, k: m.triu(x, k),
+    ]
+    for k in (0, 1, -2, np.int64(1), np.int8(-1)):
+        for call in calls:
+            want, got = call(np, x, k), call(cubed, lazy(x, 1), k).compute()
+            assert got.dtype == want.dtype
+            np.testing.assert_array_equal(got, want)
+
+
+def test_dates_are_searched():
+    dates = np.array(["1999-01-01", "2000-01-01", "2020-01-01", "NaT"], "M8[D]")
+    wanted = np.array(["2000-01-01T00", "1990-01-01T00", "2020-01-01T01", "NaT"], "M8[h]")
+    for x, v in ((dates, wanted), (dates - dates[0], wanted - dates[0])):
+        for side in ("left", "right"):
+            got = cubed.searchsorted(lazy(x), lazy(v), side=side).compute()
+            np.testing.assert_array_equal(got, np.searchsorted(x, v, side=side))
+
+
+def test_differences_of_times_beside_integers():
+    x = np.array([5, 3], "m8[s]")
+    got = cubed.diff(lazy(x), prepend=0, append=np.int8(2)).compute()
+    np.testing.assert_array_equal(got, np.diff(x, prepend=0, append=np.int8(2)))
+    assert got.dtype == x.dtype
+
+
+def test_conditions_of_another_length():
+    x = np.arange(6)
+    for condition in ([True, False, True], [False] * 9, x > 2, np.ones((2, 2), bool)):
+        want = np.extract(condition, x)
+        np.testing.assert_array_equal(np.extract(lazy(condition), lazy(x)).compute(), want)
+    with pytest.raises(IndexError):
+        cubed.extract(lazy([True] * 7), lazy(x)).compute()

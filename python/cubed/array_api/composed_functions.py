@@ -44,6 +44,7 @@ from cubed.array_api.elementwise_functions import (
     sin,
     trunc,
 )
+from cubed.array_api.indexing_functions import take
 from cubed.array_api.linalg import diagonal
 from cubed.array_api.manipulation_functions import (
     concat,
@@ -858,13 +859,18 @@ def flatnonzero(x: Any, /) -> Array:
 
 @documented(returns="Of one axis, and of x's type. Lazy.")
 def extract(condition: Any, x: Any) -> Array:
-    """Elements where a condition of the same shape holds. Computes their number.
+    """Elements where a condition holds, of both in one dimension. Computes their number.
+
+    A condition with fewer elements is false behind them.
 
     >>> x = cubed.arange(6)
     >>> cubed.extract(x % 2 == 0, x).compute()
     array([0, 2, 4])
     """
-    return flat(x)[flat(condition).astype(bool)]
+    values, mask = flat(x), flat(condition).astype(bool)
+    if mask.size > values.size:  # true elements behind the end are an IndexError of the run
+        return take(values, nonzero(mask)[0], axis=0)
+    return values[: mask.size][mask]
 
 
 def unique(

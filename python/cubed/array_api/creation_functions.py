@@ -8,6 +8,7 @@ from __future__ import annotations
 import builtins
 import math
 import numbers
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -597,7 +598,7 @@ def ones_like(
 
 def _diagonal(x: Array, k: int) -> int:
     """k, or where nothing changes any more."""
-    return max(-sum(x.shape), min(k, sum(x.shape)))
+    return max(-sum(x.shape), min(operator.index(k), sum(x.shape)))
 
 
 @documented(

@@ -114,6 +114,8 @@ def diff(
         raise ValueError(f"diff: n is {n}, expected 0 or more")
     edge = (*x.shape[:a], 1, *x.shape[a + 1 :])
     given = [as_lazy(p) for p in (prepend, x, append) if p is not None]
+    if x.dtype.kind == "m":  # beside which NumPy takes integers for spans of x's unit
+        given = [p.astype(x.dtype) if p.dtype.kind in "iu" else p for p in given]
     parts = [p if p.ndim else broadcast_to(p, edge) for p in given]
     spec = common_spec(*parts)
     if n == 0:
