@@ -357,3 +357,23 @@ def test_conditions_of_another_length():
         np.testing.assert_array_equal(np.extract(lazy(condition), lazy(x)).compute(), want)
     with pytest.raises(IndexError):
         cubed.extract(lazy([True] * 7), lazy(x)).compute()
+
+
+# --- Medians of complex numbers -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["median", "nanmedian"])
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_medians_of_complex_numbers(name, dtype):
+    for shape in ((5,), (4,), (3, 4), (2, 3, 5)):
+        x = (RNG.integers(-2, 3, shape) + 1j * RNG.integers(-2, 3, shape)).astype(dtype)
+        if len(shape) > 1:
+            x[0, 1] = complex(np.nan, 1)
+        for axis in (None, 0, -1, tuple(range(len(shape)))):
+            want = getattr(np, name)(x, axis=axis, keepdims=True)
+            for call in (getattr(cubed, name), getattr(np, name)):
+                got = call(lazy(x), axis=axis, keepdims=True).compute()
+                assert got.dtype == want.dtype and got.shape == want.shape
+                np.testing.assert_allclose(got, want)
+    infinite = np.array([complex(1, np.inf), complex(1, 2), complex(np.inf, 1)], dtype)
+    assert getattr(cubed, name)(lazy(infinite)).compute() == infinite[0]

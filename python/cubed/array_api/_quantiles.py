@@ -10,6 +10,7 @@ import numpy as np
 from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import lazy, normalize_axes, to_numpy
+from cubed.array_api._complex_median import complex_median
 from cubed.array_api._weighted import weighted_quantile
 from cubed.base._docs import documented
 from cubed.base._dtypes import kind_of, name_of
@@ -54,7 +55,8 @@ def median(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     Parameters
     ----------
     x : Array
-        Real numbers, or differences of times.
+        Numbers, or differences of times. Complex numbers are in order by their real parts, then by
+        their imaginary ones; all of them are sorted.
 
     Returns
     -------
@@ -73,6 +75,8 @@ def median(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     array([2., 3.])
     """
     x = lazy(x)
+    if x.dtype.kind == "c":
+        return complex_median(x, axis, False, keepdims)
     axes = None if axis is None else normalize_axes(axis, x.ndim)
     return x._like(_core.median(x._x, axes, keepdims, False, x.spec.task_mem))
 
@@ -85,6 +89,9 @@ def nanmedian(x: Array, axis: Axis = None, keepdims: bool = False) -> Array:
     >>> cubed.nanmedian(x).compute()
     array(2.)
     """
+    x = lazy(x)
+    if x.dtype.kind == "c":
+        return complex_median(x, axis, True, keepdims)
     return _quantile(x, 0.5, 1, axis, True, "linear", keepdims)
 
 
