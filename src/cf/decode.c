@@ -16,8 +16,7 @@ static bool is_float(cubed_dtype dtype) { return cubed_dtype_kind(dtype) == CUBE
 static bool is_exact(cubed_dtype from, cubed_dtype to)
 {
     if (from == to) return true;
-    const size_t a = cubed_dtype_size(from), b = cubed_dtype_size(to);
-    return is_float(from) ? is_float(to) && b > a : is_float(to) && b > a;
+    return is_float(to) && cubed_dtype_size(to) > cubed_dtype_size(from);
 }
 
 /* Where elements of `raw` are missing, of which y has the values in the result's type. NULL: never. Elements are compared

@@ -131,8 +131,8 @@ def variance(
     axes, free = normalize_axes(axis, x.ndim), real_number(correction, "correction")
     if dtype is not None and x.dtype.kind == "c" and np.dtype(dtype).kind == "f":
         # As in NumPy the mean loses its imaginary part, and the elements keep theirs.
-        out = _about_a_real_mean(x, axes, keepdims, np.dtype(dtype), free, where, skip_nan)
-        return sqrt(out) if root else out
+        real_mean = _about_a_real_mean(x, axes, keepdims, np.dtype(dtype), free, where, skip_nan)
+        return sqrt(real_mean) if root else real_mean
     if dtype is not None:
         x = x.astype(dtype)
     if x.dtype.kind in "biu":
@@ -146,7 +146,7 @@ def variance(
     if skip_nan and len(parts) > 1:
         hidden = missing if hidden is None else logical_or(hidden, missing)
     name: AnyReduction = "var" if hidden is None and not skip_nan else "nanvar"
-    out = None
+    out: Array | None = None
     for part in parts:
         y = part if hidden is None else choose(hidden, part.dtype.type(np.nan), part)
         found = x._like(_core.reduce(name, y._x, axes, keepdims, free))

@@ -175,10 +175,12 @@ def histogram(
     def sums(part: Array | None) -> Array:
         return Array._new(_core.histogram(x._x, at, None if part is None else part._x), spec)
 
-    complex_weights = w is not None and w.dtype.kind == "c"
-    counts = complex_of(sums(real(w)), sums(imag(w))) if complex_weights else sums(w)
+    if w is not None and w.dtype.kind == "c":
+        counts = complex_of(sums(real(w)), sums(imag(w)))
+    else:
+        counts = sums(w)
     if density:
-        of = None if complex_weights else "float64"
+        of = None if counts.dtype.kind == "c" else "float64"
         counts = counts / np.diff(edges) / total(counts, dtype=of)
     return counts, edges
 

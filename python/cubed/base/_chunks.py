@@ -137,9 +137,9 @@ def _entries(chunks: Any, ndim: int) -> tuple[list[Any], int | None]:
         for axis in chunks:
             if not isinstance(axis, SupportsIndex):
                 raise TypeError(f"chunks has axis {axis!r}, expected the number of an axis")
-            if not -ndim <= axis < ndim:
+            if not -ndim <= operator.index(axis) < ndim:
                 raise ValueError(f"chunks has axis {axis}, but the array has {ndim} axes")
-        given = {axis % ndim: _extents(entry) for axis, entry in chunks.items()}
+        given = {operator.index(axis) % ndim: _extents(entry) for axis, entry in chunks.items()}
         return _automatic([given.get(d) for d in range(ndim)])
     if isinstance(chunks, Sequence):
         entries = list(chunks)
