@@ -93,6 +93,12 @@ static cubed_status no_array(cubed_store *store, const char *path, cb_zarr_kind 
     return st;
 }
 
+bool cb_zarr_is_foreign(const cubed_store *store)
+{
+    const cubed_file_kind kind = cb_store_file_kind(store->url, strlen(store->url));
+    return kind == CUBED_FILE_NETCDF || kind == CUBED_FILE_READ_ONLY;
+}
+
 /* Of format 3 the document has been read. */
 static cubed_status load_meta(cb_zarr_array *z, const cb_codecs *codecs, int format, json_t *read,
                               cubed_error *err)
@@ -100,7 +106,9 @@ static cubed_status load_meta(cb_zarr_array *z, const cb_codecs *codecs, int for
     char where[4096];
     json_t *doc = json_incref(read), *attrs = NULL;
     const char *name = format == 3 ? "zarr.json" : ".zarray";
-    cubed_status st = cb_key_join(where, sizeof where, z->path, name, err);
+    /* Files of NetCDF and HDF5 have no documents: messages name the variable. */
+    cubed_status st =
+        cb_key_join(where, sizeof where, z->path, cb_zarr_is_foreign(z->store) ? "" : name, err);
     if (st == CUBED_OK && !doc)
         st = cb_zarr_read_version(z->store, z->path, name, &doc, &z->version, err);
     if (st == CUBED_OK && format == 3) {

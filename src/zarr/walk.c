@@ -73,8 +73,8 @@ cubed_status cb_zarr_walk(cubed_store *store, const char *path, cb_zarr_walk_fn 
         CB_GO(fn(ctx, &e, err));
     }
     if (!any)
-        st = cb_fail(err, CUBED_E_NOT_FOUND, "there is no Zarr group or array at %s%s%s",
-                     store->url, *path ? "::" : "", path);
+        st = cb_fail(err, CUBED_E_NOT_FOUND, "there is no %sgroup or array at %s%s%s",
+                     cb_zarr_is_foreign(store) ? "" : "Zarr ", store->url, *path ? "::" : "", path);
 out:
     cb_zone_free(w.zone);
     return st;

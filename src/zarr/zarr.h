@@ -37,6 +37,8 @@ typedef struct cb_zarr_array cb_zarr_array;
 /* Memory that an open one takes. */
 size_t cb_zarr_bytes(const cb_zarr_array *z);
 
+/* Whether the store is a file of NetCDF or HDF5, whose metadata only look like documents of Zarr. */
+bool cb_zarr_is_foreign(const cubed_store *store);
 /* Opens PATH ("" for the root) of a store, format 3 first, then 2. The store must outlive it. `codecs` (NULL: the
  * library's own), here and below: those that metadata may name.
  * CUBED_E_NOT_FOUND if there is no array there; if there is a group, the message says so and lists

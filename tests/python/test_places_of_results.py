@@ -112,3 +112,16 @@ def test_hdf5_with_some_names_of_dimensions(here):
     assert dims[0] == "x"
     assert len(set(dims)) == 3
     assert all(d.startswith("phony_dim_") for d in dims[1:])
+
+
+def test_messages_about_files_name_variables(here):
+    with h5py.File("a.h5", "w") as f:
+        f["x"] = np.zeros(2, dtype=[("a", "i4"), ("b", "f4")])
+        f["y"] = np.zeros(3)
+    for args in (("eval", "x", "a.h5"), ("copy", "a.h5", "b.zarr"), ("info", "a.h5::no")):
+        err = run(*args).err
+        assert "zarr.json" not in err
+        assert "Zarr" not in err
+        assert "a.h5" in err
+    assert 'x: data type "HDF5\'s compound"' in run("eval", "x", "a.h5").err
+    assert "Zarr group or array" in run("info", "a.zarr::no").err
