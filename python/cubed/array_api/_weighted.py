@@ -91,10 +91,9 @@ def weighted_quantile(
         raise ValueError(f"quantile: method is {method!r}, with weights expected 'inverted_cdf'")
     if ((q < 0) | (q > 1)).any():
         raise ValueError("quantile: q is out of range, expected 0 to 1")
-    if not isinstance(weights, Array):
-        weights = to_numpy(weights)
-        _check(weights)
     w = _in_shape(as_lazy(weights), x, axis).astype(np.float64)
+    if not isinstance(weights, Array):
+        _check(to_numpy(weights))
     axes = normalize_axes(axis, x.ndim)
     kept = tuple(n for d, n in enumerate(x.shape) if d not in axes)
     n = math.prod(x.shape[d] for d in axes)
