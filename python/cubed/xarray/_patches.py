@@ -302,7 +302,10 @@ HOOKS = (
             f"xarray.structure.concat {_CORE}.concat",
         )
     ),
-    Hook(f"{_CORE}.variable", "is_0d_dask_array", _is_lazy_scalar, "indices without dimensions"),
+    *(
+        Hook(where, "is_0d_dask_array", _is_lazy_scalar, "positions without dimensions")
+        for where in (f"{_CORE}.variable", "xarray.namedarray.pycompat")
+    ),
     Hook("xarray", "Variable.__getitem__", _getitem, "selection of points"),
     Hook("xarray", "Variable.shift", _shift, "shift"),
     Hook("xarray", "Variable.pad", _pad, "pad"),
