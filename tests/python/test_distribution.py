@@ -10,11 +10,13 @@ import shutil
 import subprocess
 import sys
 import tomllib
+import zipfile
 
 import cubed
 import pytest
 from conftest import NIGHTLY
 from cubed.base import _distribution
+from cubed.runtime import lambda_package
 from cubed.runtime.executors import modal
 
 from packaging.requirements import Requirement
@@ -199,12 +201,24 @@ def test_modals_image_has_the_files_of_this_package(monkeypatch, tmp_path):
     monkeypatch.setattr(modal, "_SITE", tmp_path)
     with pytest.raises(FileNotFoundError, match=r"portable wheel .*or give an image"):
         executor._own_image(library)
-    (tmp_path / "cubed.libs").mkdir()
+    (tmp_path / "cubed_c.libs").mkdir()
     calls = executor._own_image(library).calls
     assert calls[0][0] == "debian_slim"
     assert calls[1] == ("pip_install", (*PROJECT["dependencies"],), {})
     copied = [(args[0], args[1]) for name, args, _ in calls if name == "add_local_dir"]
-    assert copied == [(tmp_path / n, f"/root/{n}") for n in ("cubed", "cubed.libs")]
+    assert copied == [(tmp_path / n, f"/root/{n}") for n in ("cubed", "cubed_c.libs")]
+
+
+def test_lambdas_package_has_the_libraries_of_the_wheel(monkeypatch, tmp_path):
+    """auditwheel puts them into a folder of the wheel's name."""
+    wheel = re.search(r"(cubed_c)-\S+?\.whl", (ROOT / "docs/install.md").read_text())
+    for name in ("cubed/bin/cubed", f"{wheel[1]}.libs/libzstd-1.so"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_bytes(b"ELF")
+    monkeypatch.setattr(lambda_package, "_SITE", tmp_path)
+    lambda_package.write(tmp_path / "worker.zip")
+    with zipfile.ZipFile(tmp_path / "worker.zip") as z:
+        assert z.namelist() == ["bootstrap", "cubed/bin/cubed", "cubed_c.libs/libzstd-1.so"]
 
 
 # --- Cubed for Python in the same folder ----------------------------------------------------------
@@ -216,8 +230,8 @@ UPSTREAM = "__version__ = '0.27.0'\nimport cubed.random\n"
 def site(tmp_path):
     """A copy of the installed package and its distribution, and all other packages beside it."""
     shutil.copytree(SITE / "cubed", tmp_path / "cubed", ignore=shutil.ignore_patterns("*.pyc"))
-    for libraries in SITE.glob("cubed.libs"):
-        shutil.copytree(libraries, tmp_path / "cubed.libs")
+    for libraries in SITE.glob("cubed_c.libs"):
+        shutil.copytree(libraries, tmp_path / "cubed_c.libs")
     info = pathlib.Path(importlib.metadata.distribution("cubed-c")._path)
     shutil.copytree(info, tmp_path / info.name)
     for path in SITE.iterdir():

@@ -10,6 +10,8 @@ from cubed import _core
 
 #: Cubed for Python, another distribution, installs its modules into the same folder.
 _NAMESAKE = "cubed"
+#: The folder beside the package with the libraries of a portable wheel: auditwheel names it.
+LIBRARIES = _core.distribution.replace("-", "_") + ".libs"
 
 
 def install_command(extra: str, *packages: str) -> str:

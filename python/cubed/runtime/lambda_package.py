@@ -12,6 +12,8 @@ import stat
 import zipfile
 from pathlib import Path
 
+from cubed.base._distribution import LIBRARIES
+
 _BOOTSTRAP = """#!/bin/sh
 exec "$(dirname "$0")/cubed/bin/cubed" worker --lambda
 """
@@ -31,7 +33,7 @@ def write(path: str | Path) -> int:
     ValueError
         The ZIP is larger than Lambda takes.
     """
-    libraries = [*_SITE.glob("cubed/libcubed*"), *_SITE.glob("cubed.libs/*")]
+    libraries = [*_SITE.glob("cubed/libcubed*"), *_SITE.glob(f"{LIBRARIES}/*")]
     files = [_SITE / "cubed" / "bin" / "cubed", *sorted(libraries)]
     data = {str(f.relative_to(_SITE)): f.read_bytes() for f in files}
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as out:

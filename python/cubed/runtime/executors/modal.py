@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, ClassVar
 
-from cubed.base._distribution import dependencies
+from cubed.base._distribution import LIBRARIES, dependencies
 from cubed.runtime import worker
 from cubed.runtime.executors.base import EngineExecutor, needed
 from cubed.runtime.executors.stages import StageEngine
@@ -78,12 +78,12 @@ class ModalExecutor(EngineExecutor):
 
     def _own_image(self, modal: Any) -> Any:
         """An image with the files of this package, so that its version is the driver's."""
-        libraries = _SITE / "cubed.libs"
+        libraries = _SITE / LIBRARIES
         if not libraries.is_dir():
             raise FileNotFoundError(
                 f"modal: the package in {_SITE} was built on this machine and needs its libraries,"
                 " expected one from a portable wheel (tools/wheel), which has its own in the folder"
-                " cubed.libs: install that wheel, or give an image that has the package (image=)"
+                f" {LIBRARIES}: install that wheel, or give an image that has the package (image=)"
             )
         python = f"{sys.version_info.major}.{sys.version_info.minor}"
         image = modal.Image.debian_slim(python_version=python).pip_install(*dependencies())
