@@ -300,3 +300,11 @@ def test_vectorized_functions_keep_strings_whole(signature):
         cubed.apply_gufunc(lambda t: t, "()->()", x, vectorize=True, output_dtypes=[str])
     with pytest.raises(TypeError, match="has no length, expected one: 'U20'"):
         cubed.map_blocks(np.char.upper, x, dtype=str)
+
+
+@pytest.mark.parametrize("template", [r"\g<0>\g<0>", "<>"])
+def test_a_replacement_may_repeat_the_match(template):
+    """The pattern is longer than the template."""
+    texts = xr.DataArray(["abcdefghijklmnop", "x"], dims="x")
+    got = texts.chunk(x=1, chunked_array_type="cubed").str.replace("abcdefghijklmnop", template)
+    assert got.values.tolist() == texts.str.replace("abcdefghijklmnop", template).values.tolist()

@@ -257,7 +257,7 @@ def _replaced(n: int, kind: str, given: dict[str, Any]) -> int | None:
         return None
     by = _longest(repl, kind)
     plain = isinstance(pat, (str, bytes)) and len(pat) > 0
-    if plain and (not given["regex"] or re.escape(pat) == pat):
+    if plain and not given["regex"]:
         return n + n // len(pat) * max(0, by - len(pat))
     if not given["regex"]:
         return n + (n + 1) * by
@@ -266,6 +266,8 @@ def _replaced(n: int, kind: str, given: dict[str, Any]) -> int | None:
         return None
     slash, around = ("\\", "(?") if isinstance(repl, str) else (b"\\", b"(?")
     groups = repl.count(slash)  # type: ignore[arg-type]
+    if plain and re.escape(pat) == pat and not groups:
+        return n + n // len(pat) * max(0, by - len(pat))
     pattern = getattr(pat, "pattern", pat)
     if groups and (not isinstance(pattern, (str, bytes)) or around in pattern):  # type: ignore[operator]
         return None
