@@ -109,3 +109,10 @@ def test_a_file_is_not_emptied(tmp_path):
     with pytest.raises(ValueError, match="mode='w' removes the source of variable 'a'"):
         (lazy + 1).to_netcdf(tmp_path / "x.nc")
     xr.testing.assert_identical(lazy.load(), ds)
+
+
+def test_chains_of_fsspec_are_written():
+    """Only fsspec knows their places."""
+    ds = xr.Dataset({"a": ("x", cubed.arange(3, chunks=2))})
+    ds.to_zarr("simplecache::memory://chained", mode="w", zarr_format=2)
+    assert xr.open_zarr("memory://chained").a.values.tolist() == [0, 1, 2]

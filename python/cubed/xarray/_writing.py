@@ -17,7 +17,7 @@ from typing import Any
 from cubed import _core
 from cubed.array._array import Array
 from cubed.base._stores import in_memory, root_url, url_of
-from cubed.exceptions import PlanTooLargeError
+from cubed.exceptions import PlanTooLargeError, UnsupportedError
 from cubed.xarray._hooks import Arguments
 
 
@@ -31,7 +31,7 @@ def check_zarr(theirs: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         if store is None:
             continue
         url = in_memory(store) or (_url(store) if _is_path(store) else url_of(store))
-        if url is None:  # a store of which only its own library knows where it is
+        if url is None or _is_chained(url):  # only the store's own library knows the place
             continue
         group = (given.get("group") or "").strip("/")
         if mode == "w":
@@ -49,8 +49,8 @@ def check_netcdf(theirs: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     given = inspect.signature(theirs).bind(*args, **kwargs)
     given.apply_defaults()
     values = given.arguments
-    path = values.get("path_or_file", values.get("filepath"))
-    if values["mode"] == "w" and _is_path(path):
+    path: Any = values.get("path_or_file", values.get("filepath"))
+    if values["mode"] == "w" and _is_path(path) and not _is_chained(os.fspath(path)):
         source = values.get("dataset", values.get("dt"))
         _check_sources(source, _url(path), "to_netcdf: mode='w' removes")
     return NotImplemented
@@ -61,7 +61,8 @@ def _check_sources(source: Any, url: str, what: str) -> None:
     for ds in getattr(source, "subtree", [source]):
         for name, v in ds.variables.items():
             if isinstance(v._data, Array):
-                with suppress(PlanTooLargeError):  # places are compared before memory
+                # Places are compared before memory. Nothing lazy reads from an unknown scheme.
+                with suppress(PlanTooLargeError, UnsupportedError):
                     _check_places(v._data, url, f"{what} the source of variable {name!r}")
 
 
@@ -86,6 +87,11 @@ def _check_places(x: Array, url: str, what: str) -> None:
 
 def _is_path(place: Any) -> bool:
     return isinstance(place, (str, os.PathLike))
+
+
+def _is_chained(place: str | bytes) -> bool:
+    """Whether a place is a chain of fsspec's, such as ``simplecache::s3://bucket/x``."""
+    return isinstance(place, str) and "://" in place.partition("::")[2]
 
 
 def _url(place: Any) -> str:
