@@ -89,8 +89,12 @@ _CONVOLVED = (
 )
 
 
-def _slid(a: Array, kernel: Array, mode: str, name: str) -> Array:
-    """Sums of a's windows times a kernel that is not longer than a."""
+def _slid(a: Array, kernel: Array, mode: str, name: str, is_finite: bool) -> Array:
+    """Sums of a's windows times a kernel that is not longer than a.
+
+    `is_finite` states that the kernel is known to have finite elements alone. Else products with
+    padding are left out, because 0 times an infinity is NaN; that takes several times as long.
+    """
     m = kernel.shape[0]
     check_parts(name, m, "elements of the shorter operand")
     if mode not in ("full", "same", "valid"):
@@ -101,15 +105,14 @@ def _slid(a: Array, kernel: Array, mode: str, name: str) -> Array:
     a, kernel = a.astype(dtype), kernel.astype(dtype)
     if dtype.kind == "b":  # sums of bools are bools
         a, kernel = a.astype(np.int64), kernel.astype(np.int64)
-    if dtype.kind in "fc" and (before or after):  # 0 times an infinity is NaN
-        out = concat(
+    if dtype.kind in "fc" and (before or after) and not is_finite:
+        return concat(
             [
                 _overlapping(pad(a[: m - 1], (before, 0)), kernel, before, 0),
                 matmul(sliding_window_view(a, m), kernel),
                 _overlapping(pad(a[a.shape[0] - m + 1 :], (0, after)), kernel, 0, after),
             ]
         )
-        return out
     padded = pad(a, (before, after)) if before or after else a
     out = matmul(sliding_window_view(padded, m), kernel)
     return out if out.dtype == dtype else out.astype(dtype)
@@ -124,6 +127,11 @@ def _overlapping(padded: Array, kernel: Array, before: int, after: int) -> Array
     real = logical_and(position >= before, position < padded.shape[0] - after)
     products = multiply(sliding_window_view(padded, m), kernel)
     return sum(where(sliding_window_view(real, m), products, padded.dtype.type(0)), axis=1)
+
+
+def _is_finite(value: Any) -> bool:
+    """Whether all elements are known, and finite."""
+    return not isinstance(value, Array) and bool(np.isfinite(value).all())
 
 
 def _vectors(name: str, *given: Any) -> list[Array]:
@@ -156,8 +164,8 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Array:
     """
     x, y = _vectors("convolve", a, v)
     if y.shape[0] > x.shape[0]:
-        x, y = y, x
-    return _slid(x, flip(y), mode, "convolve")
+        x, y, v = y, x, a
+    return _slid(x, flip(y), mode, "convolve", _is_finite(v))
 
 
 @documented(parameters=OPERANDS, returns=_CONVOLVED)
@@ -178,8 +186,8 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Array:
     x, y = _vectors("correlate", a, v)
     y = conj(y) if y.dtype.kind == "c" else y
     if y.shape[0] > x.shape[0]:
-        return flip(_slid(y, x, mode, "correlate"))
-    return _slid(x, y, mode, "correlate")
+        return flip(_slid(y, x, mode, "correlate", _is_finite(a)))
+    return _slid(x, y, mode, "correlate", _is_finite(v))
 
 
 # --- Interpolation --------------------------------------------------------------------------------
