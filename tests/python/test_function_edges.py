@@ -175,9 +175,13 @@ def test_kernels_that_are_not_finite(name, mode):
             a, v = RNG.choice(edges[:3], len(a)), RNG.choice(edges[:3], len(v)) + 1j
         with np.errstate(invalid="ignore"):
             want = getattr(np, name)(a, v, mode)
-        got = getattr(cubed, name)(lazy(a), lazy(v), mode).compute()
-        assert got.dtype == want.dtype
-        np.testing.assert_array_equal(got, want)
+        for second in (lazy(v), v):  # of a kernel in memory it is known whether it is finite
+            got = getattr(cubed, name)(lazy(a), second, mode).compute()
+            assert got.dtype == want.dtype
+            np.testing.assert_array_equal(got, want)
+            got = getattr(cubed, name)(second, lazy(a), mode).compute()
+            with np.errstate(invalid="ignore"):
+                np.testing.assert_array_equal(got, getattr(np, name)(v, a, mode))
 
 
 def test_fits_of_infinite_values():
@@ -252,6 +256,9 @@ def test_sums_of_groups_keep_infinite_parts():
     x = np.array([1 + 1j, complex(2, np.inf), complex(np.inf, 1), 3j])
     out = cubed.groupby_reduce(lazy(x), np.array([0, 0, 1, 1]), func="sum")[0].compute()
     assert out.real.tolist() == [3, np.inf] and out.imag.tolist() == [np.inf, 4]
+    x[1] = complex(2, np.nan)
+    out = cubed.groupby_reduce(lazy(x), np.array([0, 0, 1, 1]), func="sum")[0].compute()
+    assert out.real.tolist() == [3, np.inf] and np.isnan(out.imag[0]) and out.imag[1] == 4
 
 
 # --- Small ones -----------------------------------------------------------------------------------
@@ -275,6 +282,9 @@ def test_arguments_that_come_twice_or_are_not_there():
         cubed.groupby_reduce(
             lazy([1, 2, 3]), np.array([0, 1, 0]), func="sum", expected_groups=np.array([0, 0, 1])
         )
+    days = np.array(["2020-01-01"] * 2, "M8[ns]")
+    with pytest.raises(ValueError, match="expected_groups has 2020-01-01T.* twice"):
+        cubed.groupby_reduce(lazy([1, 2]), days, func="sum", expected_groups=days)
     with pytest.raises(TypeError, match="1 arguments, expected pairs of an array and its indices"):
         unify_chunks(cubed.ones(6, chunks=2))
     with pytest.raises(TypeError, match="chunks has axis 'x', expected the number of an axis"):

@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from cubed.array._array import Array
-from cubed.array_api.elementwise_functions import add, greater, isinf, multiply
+from cubed.array_api.elementwise_functions import add, greater, isfinite, isinf, isnan, multiply
 from cubed.array_api.searching_functions import where
 
 
 def complex_of(re: Array, im: Array) -> Array:
-    """Complex numbers of their parts: ``re + im * 1j``, except that an infinite part stays one.
+    """Complex numbers of their parts: ``re + im * 1j``, but `im` never changes the real part.
 
-    The product of infinity and 1j has a NaN for its real part.
+    The product of 1j and an infinity or NaN has a NaN for its real part.
     """
     dtype = np.result_type(re.dtype, im.dtype, np.complex64)
-    up, down = (dtype.type(complex(0, end)) for end in (np.inf, -np.inf))
-    turned = where(isinf(im), where(greater(im, 0), up, down), multiply(im, dtype.type(1j)))
-    return add(re, turned)
+    up, down, missing = (dtype.type(complex(0, end)) for end in (np.inf, -np.inf, np.nan))
+    beyond = where(isnan(im), missing, where(greater(im, 0), up, down))
+    return add(re, where(isfinite(im), multiply(im, dtype.type(1j)), beyond))
 
 
 def without_infinities(x: Array) -> Array:

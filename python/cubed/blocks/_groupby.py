@@ -359,8 +359,8 @@ def _factorize(by: Any, expected: Any, sort: bool, limit: int) -> tuple[NDArray,
             raise NotImplementedError("expected_groups are intervals: use labels of bins")
         unique, counts = np.unique(groups, return_counts=True)
         if len(unique) < len(groups):
-            twice = unique[counts > 1][0].item()
-            raise ValueError(f"expected_groups has {twice!r} twice, expected each group once")
+            twice = unique[counts > 1][:1].astype(str)[0]
+            raise ValueError(f"expected_groups has {twice} twice, expected each group once")
     return groups, _numbers(_lookup, values, groups, len(groups), limit)
 
 
