@@ -210,9 +210,7 @@ def isdtype(dtype: DTypeLike, kind: Any) -> bool:
 
 def promote(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
     """The type that holds both."""
-    if (
-        a.kind == b.kind and a.kind in "mMSU"
-    ):  # the finer unit, the longer string; or neither has one
+    if a.kind == b.kind and a.kind in "mMSU":  # to the finer unit, or the longer string
         return np.promote_types(a, b)
     both = _core.result_type(name_of(a), name_of(b))
     if both is None:

@@ -257,7 +257,7 @@ def native_aggregation(
     if counts and fill is not None and fill != np.trunc(fill):
         return None
     ddof = agg.finalize_kwargs.get("ddof", 0)
-    # flox's own fill values of integers are numbers, which sums and products of nothing are not.
+    # Without a fill value of the user's, integer sums and products of no elements stay 0 and 1.
     absent = fill is not None and (final.kind not in "iu" or user is not None)
     how = Aggregation(agg.name, fill, final, agg.min_count, ddof, absent)
     return reduce_codes(x, codes, axes, ngroups, how)
