@@ -9,8 +9,11 @@
 extern "C" {
 #endif
 
-/* PATH of STORE::PATH, without slashes around it: *n characters, 0 if there is none; STORE is the first *store
- * characters of the URL. */
+/* Returns PATH of STORE::PATH without the slashes around it, of *n characters: 0 if there is none. STORE is the first *store
+ * characters of the URL.
+ *
+ * In a path of this machine, the first "::" behind a file or directory that exists is the separator, and a path that exists
+ * as a whole has none. If nothing exists, it is the first "::". */
 CUBED_API const char *cubed_url_path(const char *url, size_t *n, size_t *store);
 
 /* Files that are taken for stores, by the ends of their names. */

@@ -62,7 +62,8 @@ static const char *suffix_of(const char *name)
     return strspn(dot + 1, letters) > 0 ? dot + 1 : "";
 }
 
-/* The directory that a path is in, if there is none. NULL otherwise; the caller's. */
+/* The directory of a path if it does not exist; the caller owns it. NULL if it exists, or if its name contains "..", because the
+ * library resolves names like "none/.." without the disk. */
 static char *missing_directory(const char *name)
 {
     size_t n = strlen(name);
@@ -70,7 +71,7 @@ static char *missing_directory(const char *name)
     while (n > 0 && name[n - 1] != '/') n--;
     while (n > 1 && name[n - 1] == '/') n--;
     char *above = cli_printf("%.*s", (int)n, name);
-    if (n == 0 || access(above, F_OK) == 0) {
+    if (n == 0 || strstr(above, "..") || access(above, F_OK) == 0) {
         cli_free(above);
         return NULL;
     }

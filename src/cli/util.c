@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -109,7 +110,10 @@ int cli_axis_named(const cubed_array *x, const char *name)
     return -1;
 }
 
-bool cli_is_url(const char *text) { return strstr(text, "://") != NULL; }
+bool cli_is_url(const char *text)
+{
+    return strstr(text, "://") || strncasecmp(text, "file:", 5) == 0;
+}
 
 bool cli_is_there(const char *place)
 {

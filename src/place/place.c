@@ -1,8 +1,10 @@
 #define _GNU_SOURCE
 #include "place/place.h"
 
+#include <limits.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "cubed/zarr.h"
@@ -13,11 +15,31 @@ static cubed_status no_memory(cubed_error *err)
     return cb_fail(err, CUBED_E_NOMEM, "no memory for a place");
 }
 
-/* Where "::" ends the store; NULL if there is none. A host may be an address with colons, in brackets. */
+static bool is_there(const char *path, size_t n)
+{
+    char copy[PATH_MAX];
+    if (n >= sizeof copy) return false;
+    memcpy(copy, path, n);
+    copy[n] = 0;
+    return access(copy, F_OK) == 0;
+}
+
+/* The separator in a path of this machine, whose names may contain "::": the first one behind a file or directory that exists.
+ * NULL if the whole path exists. If nothing exists, the first one. */
+static const char *find_local_separator(const char *path)
+{
+    const char *first = strstr(path, "::");
+    for (const char *sep = first; sep; sep = strstr(sep + 2, "::")) {
+        if (is_there(path, (size_t)(sep - path))) return sep;
+    }
+    return first && is_there(path, strlen(path)) ? NULL : first;
+}
+
+/* The "::" that ends the store. NULL if there is none. A host may be an address with colons, in brackets. */
 static const char *find_separator(const char *url)
 {
     const char *from = cb_url_authority(url);
-    if (!from) return strstr(url, "::");
+    if (!from) return find_local_separator(url);
     const char *bracket = memchr(from, '[', strcspn(from, "/"));
     const char *end = bracket ? strchr(bracket, ']') : NULL;
     return strstr(end ? end : from, "::");

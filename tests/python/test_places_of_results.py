@@ -125,3 +125,19 @@ def test_messages_about_files_name_variables(here):
         assert "a.h5" in err
     assert 'x: data type "HDF5\'s compound"' in run("eval", "x", "a.h5").err
     assert "Zarr group or array" in run("info", "a.zarr::no").err
+
+
+def test_names_with_colons(here):
+    """A path that exists is a store. The first "::" behind one begins the path within it."""
+    (here / "a.zarr").rename("b::c.zarr")
+    xr.Dataset({"x": ("t", np.arange(6.0))}).to_netcdf("d::e.nc")
+    (here / "f").mkdir()
+    check(run("copy", "b::c.zarr", "f/g.zarr"))
+    for place in ("b::c.zarr::x", "./b::c.zarr::x", "d::e.nc::x", "f::g.zarr/x"):
+        assert run("eval", "sum(y)", "--in", f"y={place}", "--json").arrays()["result"] == 15
+    for store in ("b::c.zarr", "d::e.nc"):
+        assert "x" in check(run("info", store)).out
+        assert run("eval", "sum(x)", store, "--json").arrays()["result"] == 15
+    check(run("eval", "x+1", "d::e.nc", "--out", "r.zarr", "--save-plan", "p.cubed"))
+    check(run("run", "p.cubed"))
+    assert cubed.from_zarr("b::c.zarr", path="x").compute().sum() == 15

@@ -491,11 +491,12 @@ static void test_order_of_texts(void **state)
 static void test_choices_of_texts(void **state)
 {
     fixture *f = *state;
-    cubed_dtype two, three;
+    cubed_dtype two, three, five;
     const int64_t n = 4;
     const cubed_reduce_options all = CUBED_REDUCE_OPTIONS_INIT;
     assert_int_equal(cubed_dtype_fixed(CUBED_BYTES, 2, &two, &f->err), CUBED_OK);
     assert_int_equal(cubed_dtype_fixed(CUBED_BYTES, 3, &three, &f->err), CUBED_OK);
+    assert_int_equal(cubed_dtype_fixed(CUBED_BYTES, 5, &five, &f->err), CUBED_OK);
     cubed_array *x = vector(f, two, 4, "b\0ab\xff\0ab"),
                 *y3 = vector(f, three, 4, "b\0\0abcaa\0abc");
     cubed_array *filled;
@@ -514,8 +515,11 @@ static void test_choices_of_texts(void **state)
     CHECK(cubed_reduce(CUBED_REDUCE_MAX, x, &all, &y, &f->err), two, 1, "\xff");
     CHECK(cubed_reduce(CUBED_REDUCE_MIN, y3, &all, &y, &f->err), three, 1, "aa");
     CHECK(cubed_argmin(x, NULL, false, &y, &f->err), CUBED_INT64, 1, ((int64_t[]){1}));
-    REFUSED(cubed_elementwise(CUBED_OP_ADD, (cubed_array *[]){x, y3}, 2, &y, &f->err), CUBED_E_TYPE,
-            "add is not defined for bytes");
+    CHECK(cubed_elementwise(CUBED_OP_ADD, (cubed_array *[]){x, y3}, 2, &y, &f->err), five, 4,
+          "bb\0\0\0ababc\xff"
+          "aa\0\0ababc");
+    REFUSED(cubed_elementwise(CUBED_OP_SUBTRACT, (cubed_array *[]){x, y3}, 2, &y, &f->err),
+            CUBED_E_TYPE, "subtract is not defined for bytes");
     REFUSED(cubed_array_full_text(f->ctx, CUBED_INT64, 1, &n, NULL, "12345678", &y, &f->err),
             CUBED_E_TYPE, "is none of bytes or strings");
     cubed_array_unref(equal);
