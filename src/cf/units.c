@@ -49,6 +49,9 @@ static int last_day(cubed_calendar c, int64_t year, int month)
     return began ? 31 : cubed_calendar_month_length(c, year, month);
 }
 
+/* Microseconds after the origin of a calendar fit int64 up to this year. */
+enum { MOST_YEAR = 290000 };
+
 /* The parts of a date that a text gives, in this order. */
 typedef enum depth { YEAR, MONTH, DAY, HOUR, MINUTE, SECOND, FRACTION } depth;
 
@@ -60,7 +63,7 @@ static bool take_day(const char **s, cubed_calendar c, int64_t *days, int64_t *a
     if (!negative) (void)take(s, '+');
     const bool basic = count_digits(*s) == 8;
     *found = YEAR;
-    if (!take_int(s, basic ? 4 : 7, &year)) return false;
+    if (!take_int(s, basic ? 4 : 7, &year) || year > MOST_YEAR) return false;
     if (negative) year = -year;
     const char separator = **s == '/' ? '/' : '-';
     if (basic || take(s, separator)) {

@@ -390,6 +390,11 @@ static void test_units(void **state)
         {"days since 2000-01-01 CEST", "standard", NULL},
         {"days since yesterday", "standard", NULL},
         {"days since", "standard", NULL},
+        {"days since 290000-12-31", "all_leap", "290001-01-01T12:00:00"},
+        {"days since -290000-01-01", "360_day", "-290000-01-02T12:00:00"},
+        /* Microseconds until then do not fit int64. */
+        {"days since 290001-01-01", "standard", NULL},
+        {"days since 9999999-01-01", "standard", NULL},
         {"days sincere 2000-01-01", "standard", NULL},
         {"day as %Y%m%d.%f", "standard", NULL},
         {"", "standard", NULL},
