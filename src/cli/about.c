@@ -199,14 +199,18 @@ static void square_units(json_t *attrs)
     json_object_set_new(attrs, "units", json_sprintf(simple ? "%s2" : "(%s)2", units));
 }
 
-/* Leaves in `attrs` what `other` says, too. */
-static json_t *shared(json_t *attrs, const json_t *other)
+/* Leaves in `attrs` the attributes that `other` has with the same value. Stored elements keep the attributes of their packing
+ * `kept` (NULL: they are values), because equal packings may be spelled in several ways. */
+static json_t *shared(json_t *attrs, const json_t *other, const cubed_cf_packing *kept)
 {
     const char *name;
     json_t *value, *both = attrs ? json_object() : NULL;
+    /* Ranges in packed units need not agree: a packing without a scale does not describe them. */
+    const cubed_cf_packing unscaled = {.is_bool = kept && kept->is_bool};
     json_object_foreach(attrs, name, value)
     {
         if (strcmp(name, CUBED_ATTRIBUTE_TYPES) == 0 ||
+            (kept && cubed_cf_packing_describes(&unscaled, name)) ||
             json_equal(value, json_object_get(other, name)))
             json_object_set(both, name, value);
     }
@@ -481,13 +485,14 @@ static named_rule rule_of(const expr_builder *b, const expr *e)
     }
 }
 
-/* Of an operand: merged into what the ones before it say. `counts`: its attributes matter. */
-static void add_operand(expr_builder *b, const expr *e, bool unpacks, bool counts, bool is_first,
-                        const cubed_array **first, expr_about *all)
+/* Merges what an operand says into what the ones before it say. `kept` is the packing of the result, or NULL if it has
+ * values. `counts`: the operand's attributes matter. */
+static void add_operand(expr_builder *b, const expr *e, const cubed_cf_packing *kept, bool counts,
+                        bool is_first, const cubed_array **first, expr_about *all)
 {
     const cubed_array *x = built(b, e);
     expr_about one = expr_about_of(b, e);
-    const cubed_cf_packing *packing = unpacks ? expr_packing_of(b, e) : NULL;
+    const cubed_cf_packing *packing = kept ? NULL : expr_packing_of(b, e);
     if (packing) {
         drop_packing(one.attrs, packing);
         one.missing = true;
@@ -496,7 +501,7 @@ static void add_operand(expr_builder *b, const expr *e, bool unpacks, bool count
     if (counts && is_first)
         all->attrs = json_incref(one.attrs); /* copied by who made it */
     else if (counts)
-        all->attrs = shared(all->attrs, one.attrs);
+        all->attrs = shared(all->attrs, one.attrs, kept);
     if (*first) {
         merge_coords(all, *first, &one, x);
     } else {
@@ -516,13 +521,13 @@ static expr_about about_operands(expr_builder *b, const expr *e)
     const int n = operands(e, list);
     const bool all_count = r.rule == SHARED || r.rule == SCALE;
     expr_about all = {.attrs = NULL};
-    const bool unpacks = !expr_packing_of(b, e);
+    const cubed_cf_packing *kept = expr_packing_of(b, e);
     const cubed_array *first = NULL;
     int narrays = 0; /* that count */
     for (int i = 0; i < n; i++) {
         if (!built(b, list[i])) continue;
         const bool counts = i >= r.first && (all_count || narrays == 0);
-        add_operand(b, list[i], unpacks, counts, narrays == 0, &first, &all);
+        add_operand(b, list[i], kept, counts, narrays == 0, &first, &all);
         narrays += counts;
     }
     /* 1 / x has other units. */

@@ -1,5 +1,4 @@
 /* Trees to lazy arrays. */
-#include <math.h>
 #include <string.h>
 
 #include "about.h"
@@ -8,6 +7,7 @@
 #include "expr_calendar.h"
 #include "guess.h"
 #include "hints.h"
+#include "values.h"
 
 typedef expr_value value;
 
@@ -830,23 +830,10 @@ static void note_fill(expr_var *var)
     if (!var->stored || !var->packing->has_own_fill || cubed_array_missing_value(var->stored, &v))
         return;
     v = var->packing->own_fill;
-    json_t *fill;
-    switch (cubed_array_dtype(var->stored)) {
-    case CUBED_INT8: fill = json_integer(v.i8); break;
-    case CUBED_INT16: fill = json_integer(v.i16); break;
-    case CUBED_INT32: fill = json_integer(v.i32); break;
-    case CUBED_INT64: fill = json_integer(v.i64); break;
-    case CUBED_UINT8: fill = json_integer(v.u8); break;
-    case CUBED_UINT16: fill = json_integer(v.u16); break;
-    case CUBED_UINT32: fill = json_integer(v.u32); break;
-    case CUBED_UINT64: fill = json_integer((json_int_t)v.u64); break;
-    case CUBED_FLOAT32: v.f64 = v.f32; /* fall through */
-    default:
-        fill = isfinite(v.f64) ? json_real(v.f64)
-                               : json_string(isnan(v.f64) ? "NaN"
-                                             : v.f64 > 0  ? "Infinity"
-                                                          : "-Infinity");
-    }
+    const cubed_dtype dtype = cubed_array_dtype(var->stored);
+    /* Jansson has no integers beyond int64. */
+    json_t *fill = dtype == CUBED_UINT64 && v.u64 > INT64_MAX ? json_real((double)v.u64)
+                                                              : values_element_json(dtype, &v);
     if (!var->about.attrs) var->about.attrs = json_object();
     json_object_set_new(var->about.attrs, "_FillValue", fill);
 }

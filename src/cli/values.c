@@ -163,7 +163,7 @@ static json_t *pair_json(double re, double im)
     return pair;
 }
 
-static json_t *element_json(cubed_dtype dtype, const void *p)
+json_t *values_element_json(cubed_dtype dtype, const void *p)
 {
     cubed_scalar v;
     if (cubed_dtype_family(dtype) == CUBED_TIMEDELTA64) {
@@ -206,7 +206,7 @@ static json_t *element_json(cubed_dtype dtype, const void *p)
 
 static json_t *axis_json(const cubed_array *x, int d, const char *p, size_t bytes)
 {
-    if (d == cubed_array_ndim(x)) return element_json(cubed_array_dtype(x), p);
+    if (d == cubed_array_ndim(x)) return values_element_json(cubed_array_dtype(x), p);
     int64_t n = cubed_array_shape(x)[d];
     size_t step = n ? bytes / (size_t)n : 0;
     json_t *list = json_array();

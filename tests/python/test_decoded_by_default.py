@@ -174,6 +174,33 @@ def test_plain_arrays_of_format_2_keep_their_zeros(tmp_path):
     assert got.dtype.kind == "i" and got.tolist() == [0, 1, 2]
 
 
+@pytest.mark.parametrize(
+    ("dtype", "fill"),
+    [("u8", 2**64 - 1), ("i8", -(2**63)), ("i2", -999), ("f2", -999), ("f4", 1e20)],
+)
+@pytest.mark.parametrize(
+    "text",
+    ["take(a, arange(2) + 1, axis=0)", "concat([a, b])", "concat([b, a])", "stack([b, c])",
+     "concat([c, b, a])"],
+)  # fmt: skip
+def test_missing_values_spelled_in_several_ways(tmp_path, dtype, fill, text):
+    """Elements are missing by metadata of format 2 or by an attribute. A move keeps them so."""
+    import zarr
+
+    fill = np.dtype(dtype).type(fill)
+    group = zarr.open_group(tmp_path / "in.zarr", mode="w", zarr_format=2)
+    for name, own in {"a": fill, "b": None, "c": None}.items():
+        z = group.create_array(name, shape=(3,), dtype=dtype, fill_value=own)
+        z[...] = np.array([1, fill, 3], dtype)
+        z.attrs["_ARRAY_DIMENSIONS"] = ["x"]
+    group["b"].attrs["_FillValue"] = fill.item()
+    group["c"].attrs["missing_value"] = fill.item()
+    want = evaluate(text, tmp_path / "in.zarr")
+    assert np.isnan(want).any()
+    check(run("eval", text, tmp_path / "in.zarr", "--out", tmp_path / "o.zarr", *QUIET))
+    np.testing.assert_array_equal(evaluate("result", tmp_path / "o.zarr"), want)
+
+
 def test_characters_are_texts(tmp_path):
     path = tmp_path / "c.nc"
     with netCDF4.Dataset(path, "w") as d:
