@@ -143,7 +143,7 @@ cubed_status axis_values_read(expr_builder *b, const expr *e, const cubed_array 
     *v = (axis_values){.n = cubed_array_shape(x)[d]};
     cubed_status st = open_coordinate(b, e, x, d, &v->had, &c);
     if (st == CUBED_OK) {
-        v->attrs = json_loads(cubed_array_attrs(c), 0, NULL);
+        v->attrs = cli_attributes(cubed_array_attrs(c));
         st = find_axis(b, e, c, v);
     }
     if (st == CUBED_OK) st = read_data(b, e, c, v);

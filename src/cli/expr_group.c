@@ -157,7 +157,7 @@ static cubed_status labels_of_groups(expr_builder *b, const expr *e, const cubed
 {
     static const char *const kept[] = {"units", "calendar", "long_name", "standard_name",
                                        "axis",  "positive", "_Encoding"};
-    json_t *attrs = json_object(), *had = json_loads(cubed_array_attrs(by), 0, NULL);
+    json_t *attrs = json_object(), *had = cli_attributes(cubed_array_attrs(by));
     cubed_array *x;
     char *value = cli_alloc((size_t)(l->ngroups + 1) * l->size);
     for (int64_t k = 0; k < l->ngroups; k++)

@@ -114,7 +114,7 @@ static void free_parts(parts *p)
 
 static json_t *attrs_of(const cubed_array *x)
 {
-    json_t *attrs = json_loads(cubed_array_attrs(x), 0, NULL);
+    json_t *attrs = cli_attributes(cubed_array_attrs(x));
     return attrs ? attrs : json_object();
 }
 

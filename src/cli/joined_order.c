@@ -139,7 +139,7 @@ static cubed_status read_file(cubed_context *ctx, joined_file *f, const char *di
     cubed_status st = open_coordinate(ctx, f->url, dim, &x, err);
     f->n = -1;
     if (st != CUBED_OK || !x) return st;
-    json_t *attrs = json_loads(cubed_array_attrs(x), 0, NULL);
+    json_t *attrs = cli_attributes(cubed_array_attrs(x));
     const char *bounds = text_of(attrs, "bounds"), *own = text_of(attrs, "units");
     if (!bounds) bounds = text_of(attrs, "climatology");
     f->bounds = bounds ? cli_strdup(bounds) : NULL;

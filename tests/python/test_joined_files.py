@@ -118,6 +118,18 @@ def test_units_that_differ(tmp_path):
             assert raw.time.dtype == ("i8" if parts is whole else "f8")
 
 
+def test_integers_beyond_int64_in_attributes(tmp_path):
+    """They leave the units of times, by which files are ordered and joined, as they are."""
+    for i, units in enumerate(["days since 2001-01-01", "hours since 2000-01-01"]):
+        ds = xr.Dataset({"v": ("time", [1.0 + i, 3.0 + i])})
+        attrs = {"units": units, "big": 2**64 - 1}
+        write(ds.assign_coords(time=("time", [0, 24], attrs)), tmp_path / f"{i}.zarr", "zarr")
+    text = 'a = v + 0; b = sel(v, time="2001-01"); c = yearmean(v)'
+    got = check(run("eval", text, tmp_path / "?.zarr", "--json", *QUIET)).arrays()
+    assert got["a"].tolist() == [2, 4, 1, 3]
+    assert got["b"].tolist() == [1, 3] and got["c"].tolist() == [3, 2]
+
+
 def test_times_as_values(tmp_path):
     """Other arrays of times are converted, too: with missing ones, and along another dimension."""
     for i, first in enumerate(("2000-01-01", "2001-01-01")):
