@@ -249,6 +249,20 @@ static bool is_exact(const cubed_time_axis *from, const cubed_time_axis *to, int
     return unit % per == 0 && offset % to->unit == 0;
 }
 
+/* Whether the times of a file fit int64 in units of `to`, with room for bounds. */
+static bool fits(const joined_file *f, const cubed_time_axis *to)
+{
+    for (int64_t i = 0; f->has_units && i < f->n; i++) {
+        int64_t number;
+        if (__builtin_sub_overflow(f->us[i], to->base, &number) ||
+            __builtin_mul_overflow(number, to->divide, &number))
+            return false;
+        number /= to->unit;
+        if (number > INT64_MAX / 2 || number < INT64_MIN / 2) return false;
+    }
+    return true;
+}
+
 /* Numbers of x, which count in units of `from`, in units of `to`: int64 if `real` is false, which needs an exact conversion. */
 static cubed_status convert(cubed_array *x, const cubed_time_axis *from, const cubed_time_axis *to,
                             bool real, cubed_array **out, cubed_error *err)
@@ -309,7 +323,8 @@ static cubed_status convert_times(parts *p, const joined_order *order, bool *con
     if (st != CUBED_OK || !all || same) goto out;
     st = decode_parts(p, err);
     for (int i = 0; i < p->n && st == CUBED_OK; i++)
-        real = real || !is_whole(p->x[i]) || !is_exact(&axis[i], &axis[0], &times, &more);
+        real = real || !is_whole(p->x[i]) || !is_exact(&axis[i], &axis[0], &times, &more) ||
+               (order && order->has_coordinate && !fits(&order->file[i], &axis[0]));
     for (int i = 0; i < p->n && st == CUBED_OK; i++) {
         cubed_array *x;
         st = convert(p->x[i], &axis[i], &axis[0], real, &x, err);

@@ -118,6 +118,20 @@ def test_units_that_differ(tmp_path):
             assert raw.time.dtype == ("i8" if parts is whole else "f8")
 
 
+def test_whole_times_beyond_int64(tmp_path):
+    """Days of the year 2517 are no int64 in nanoseconds: the numbers become floats."""
+    for i, (units, numbers) in enumerate(
+        [
+            ("nanoseconds since 1970-01-01", [0, 10**12]),
+            ("days since 1970-01-01", [10**5, 2 * 10**5]),
+        ]
+    ):
+        ds = xr.Dataset({"v": ("time", [1.0, 2.0])})
+        write(ds.assign_coords(time=("time", numbers, {"units": units})), tmp_path / f"{i}.nc")
+    got = check(run("eval", "v; time", tmp_path / "?.nc", "--json", *QUIET)).arrays()
+    assert got["result2"].tolist() == [0, 1e12, 8.64e18, 1.728e19]
+
+
 def test_integers_beyond_int64_in_attributes(tmp_path):
     """They leave the units of times, by which files are ordered and joined, as they are."""
     for i, units in enumerate(["days since 2001-01-01", "hours since 2000-01-01"]):
