@@ -171,7 +171,7 @@ int cli_report(const char *verb, const cubed_error *err);
 void *cli_alloc(size_t size); /* zeroed */
 void *cli_resize(void *p, size_t size);
 char *cli_strdup(const char *s);
-/* A JSON text of attributes. Integers beyond int64 make all numbers reals. A new reference, or NULL. */
+/* A JSON text of attributes. Integers beyond int64 become reals. A new reference, or NULL. */
 struct json_t *cli_attributes(const char *text);
 /* The text with control characters spelled out ("\x1b"), but for ends of lines where those are wanted: the caller's. */
 char *cli_visible(const char *text, bool lines);

@@ -62,7 +62,7 @@ static const char *type_name(const cubed_attribute *a)
 /* Attributes, and the types that the metadata state for them. */
 static void add_attributes(json_t *o, const cubed_zarr_info *x)
 {
-    json_t *attrs = parsed(x->attrs), *types = json_object(), *v;
+    json_t *attrs = cli_attributes(x->attrs), *types = json_object(), *v;
     const char *name;
     const bool stated = json_object_get(attrs, CUBED_ATTRIBUTE_TYPES);
     json_object_del(attrs, CUBED_ATTRIBUTE_TYPES);
@@ -74,7 +74,7 @@ static void add_attributes(json_t *o, const cubed_zarr_info *x)
         if (a->is_stated) json_object_set_new(types, name, json_string(type_name(a)));
         cubed_attribute_free(a);
     }
-    json_object_set_new(o, "attributes", attrs);
+    json_object_set_new(o, "attributes", attrs ? attrs : json_string(x->attrs));
     if (json_object_size(types) > 0) json_object_set(o, "attribute_types", types);
     json_decref(types);
 }

@@ -37,10 +37,37 @@ void cli_free(void *p) { free(p); /* check_layers: allow call: the other half of
 
 char *cli_strdup(const char *s) { return cli_printf("%s", s); }
 
+/* The JSON text with an exponent behind each integer beyond int64, which makes it a real: the caller's. */
+static char *with_large_reals(const char *text)
+{
+    const size_t cap = strlen(text);
+    char *out = cli_alloc(cap + cap / 8 + 1); /* 2 bytes for at least 19 digits */
+    size_t n = 0, span;
+    bool quoted = false;
+    for (; *text; text += span) {
+        const size_t number = quoted ? 0 : strspn(text, "+-.0123456789eE");
+        span = number ? number : quoted && text[0] == '\\' && text[1] ? 2 : 1;
+        if (*text == '"') quoted = !quoted;
+        memcpy(out + n, text, span);
+        n += span;
+        errno = 0;
+        if (number && strtoll(text, NULL, 10) != 0 && errno == ERANGE &&
+            strcspn(text, ".eE") >= number) {
+            memcpy(out + n, "e0", 2);
+            n += 2;
+        }
+    }
+    return out;
+}
+
 json_t *cli_attributes(const char *text)
 {
     json_t *attrs = json_loads(text, 0, NULL);
-    return attrs ? attrs : json_loads(text, JSON_DECODE_INT_AS_REAL, NULL);
+    if (attrs) return attrs;
+    char *reals = with_large_reals(text);
+    attrs = json_loads(reals, 0, NULL);
+    cli_free(reals);
+    return attrs;
 }
 
 static char *print(const char *fmt, va_list ap)

@@ -227,3 +227,15 @@ def test_untyped_attributes_of_zarr(tmp_path):
         "valid_max": "float64",
         "mixed": "float64",
     }
+
+
+def test_integers_beyond_int64(tmp_path):
+    """The command keeps the types of all other attributes, and shows attributes as an object."""
+    ds = xr.Dataset({"v": ("x", np.arange(3.0), {"big": 2**64 - 1, "small": 7})})
+    ds.to_zarr(tmp_path / "in.zarr", consolidated=False)
+    info = json.loads(check(run("info", f"{tmp_path / 'in.zarr'}::v", "--json")).out)[0]
+    assert info["attributes"]["small"] == 7 and info["attributes"]["big"] == 2.0**64
+    out = tmp_path / "o.nc"
+    check(run("eval", "v[1:]", tmp_path / "in.zarr", "--out", out, "--progress", "none"))
+    with netCDF4.Dataset(out) as d:
+        assert d["result"].getncattr("small").dtype == "i4"

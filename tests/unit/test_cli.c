@@ -116,6 +116,27 @@ static void test_names_of_inputs(void **state)
     inputs_free(&in);
 }
 
+/* --- Attributes ----------------------------------------------------------------------------------- */
+
+static void test_large_integers(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"a\": 18446744073709551615, \"b\": [1, -99999999999999999999, 2.5e1], "
+        "\"18446744073709551615\\\"\": \"18446744073709551615\", "
+        "\"c\": true, \"d\": 9223372036854775807, \"e\": -1e3}";
+    static const char want[] = "{\"a\": 18446744073709551616.0, \"b\": [1, -1e20, 25.0], "
+                               "\"18446744073709551615\\\"\": \"18446744073709551615\", "
+                               "\"c\": true, \"d\": 9223372036854775807, \"e\": -1e3}";
+    json_t *attrs = cli_attributes(text), *expected = json_loads(want, 0, NULL);
+    assert_non_null(expected);
+    assert_true(json_equal(attrs, expected));
+    json_decref(attrs);
+    json_decref(expected);
+    assert_null(cli_attributes("{\"a\": 18446744073709551615"));
+    assert_null(cli_attributes("\"\\"));
+}
+
 /* --- Values as text ------------------------------------------------------------------------------- */
 
 static cubed_context *make_context(void)
@@ -188,6 +209,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_names_of_inputs),
+        cmocka_unit_test(test_large_integers),
         cmocka_unit_test(test_printing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
