@@ -64,13 +64,11 @@ bool cb_cf_get_number(const cb_cf_attrs *attrs, const char *name, size_t i, cube
     return json_is_real(v);
 }
 
-static bool is_float(cubed_dtype dtype) { return cubed_dtype_kind(dtype) == CUBED_KIND_FLOAT; }
-
 bool cb_cf_equal_element(const cubed_cf_number *n, cubed_dtype dtype, cubed_scalar *out)
 {
     cubed_scalar back;
     const cubed_kind kind = cubed_dtype_kind(dtype);
-    if (is_float(n->dtype) && !is_float(dtype)) {
+    if (cb_cf_is_float(n->dtype) && !cb_cf_is_float(dtype)) {
         cb_scalar_cast(n->dtype, &n->value, CUBED_FLOAT64, &back);
         /* Beyond these the cast has no defined value. */
         const double most = kind == CUBED_KIND_UINT ? 0x1p64 : 0x1p63;
@@ -83,7 +81,7 @@ bool cb_cf_equal_element(const cubed_cf_number *n, cubed_dtype dtype, cubed_scal
     }
     cb_scalar_cast(n->dtype, &n->value, dtype, out);
     cb_scalar_cast(dtype, out, n->dtype, &back);
-    if (is_float(n->dtype) && !is_float(dtype) && out->i64 == 0) {
+    if (cb_cf_is_float(n->dtype) && !cb_cf_is_float(dtype) && out->i64 == 0) {
         cb_scalar_cast(n->dtype, &n->value, CUBED_FLOAT64, &back);
         return back.f64 == 0; /* also of -0.0 */
     }

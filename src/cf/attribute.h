@@ -6,6 +6,11 @@
 
 #include "cubed/cf.h"
 
+static inline bool cb_cf_is_float(cubed_dtype dtype)
+{
+    return cubed_dtype_kind(dtype) == CUBED_KIND_FLOAT;
+}
+
 /* The attributes of an array while they are read. */
 typedef struct cb_cf_attrs {
     const cubed_array *of;

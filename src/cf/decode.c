@@ -10,13 +10,11 @@
 #include "ops/steps.h"
 #include "plan/graph.h"
 
-static bool is_float(cubed_dtype dtype) { return cubed_dtype_kind(dtype) == CUBED_KIND_FLOAT; }
-
 /* Whether `to` has every number of `from`. */
 static bool is_exact(cubed_dtype from, cubed_dtype to)
 {
     if (from == to) return true;
-    return is_float(to) && cubed_dtype_size(to) > cubed_dtype_size(from);
+    return cb_cf_is_float(to) && cubed_dtype_size(to) > cubed_dtype_size(from);
 }
 
 /* Where elements of `raw` are missing, of which y has the values in the result's type. NULL: never. Elements are compared
@@ -109,7 +107,7 @@ cubed_status cubed_cf_unpack(cubed_array *x, const cubed_cf_packing *p, cubed_ar
     s.st = value_attrs(x, p, &attrs, s.err);
     raw = cb_step_cast(&s, x, p->stored);
     /* Half precision is computed in float32. */
-    const bool half = is_float(p->dtype) && cubed_dtype_size(p->dtype) == 2;
+    const bool half = cb_cf_is_float(p->dtype) && cubed_dtype_size(p->dtype) == 2;
     const cubed_dtype dtype = half ? CUBED_FLOAT32 : p->dtype;
     cubed_scalar fill = p->fill;
     if (half) cb_scalar_cast(p->dtype, &p->fill, dtype, &fill);

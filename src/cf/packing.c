@@ -50,12 +50,10 @@ bool cubed_cf_packing_describes(const cubed_cf_packing *packing, const char *nam
 
 /* --- Numbers ------------------------------------------------------------------------------------------ */
 
-static bool is_float(cubed_dtype dtype) { return cubed_dtype_kind(dtype) == CUBED_KIND_FLOAT; }
-
 static bool is_nan(const cubed_cf_number *n)
 {
     cubed_scalar v;
-    if (!is_float(n->dtype)) return false;
+    if (!cb_cf_is_float(n->dtype)) return false;
     cb_scalar_cast(n->dtype, &n->value, CUBED_FLOAT64, &v);
     return isnan(v.f64);
 }
@@ -84,7 +82,7 @@ static cubed_dtype packed_type(cubed_dtype stored, const cubed_cf_packing *p)
         return is_integer(stored) && cubed_dtype_size(stored) == 4 ? CUBED_FLOAT64 : scale;
     if (p->has_offset) return CUBED_FLOAT64;
     /* A whole scale keeps integers integers. Nothing else is cut to them. */
-    if (is_integer(scale) && (is_float(stored) || p->nmissing > 0)) return CUBED_FLOAT64;
+    if (is_integer(scale) && (cb_cf_is_float(stored) || p->nmissing > 0)) return CUBED_FLOAT64;
     return scale;
 }
 
@@ -133,7 +131,7 @@ static bool add_attribute(owned_packing *p, const cb_cf_attrs *attrs, const char
         if (is_nan(&n)) continue;
         number = true;
         /* JSON has no float32: the number stands for the element that it was written from. */
-        if (n.dtype == CUBED_FLOAT64 && n.weak && is_float(raw)) {
+        if (n.dtype == CUBED_FLOAT64 && n.weak && cb_cf_is_float(raw)) {
             cb_scalar_cast(CUBED_FLOAT64, &n.value, raw, &n.value);
             n.dtype = raw;
         }
@@ -141,7 +139,7 @@ static bool add_attribute(owned_packing *p, const cb_cf_attrs *attrs, const char
         if (convert) convert_missing(raw, p->packing.stored, &n);
         add_missing(p, &n);
     }
-    return number || (any && is_float(raw));
+    return number || (any && cb_cf_is_float(raw));
 }
 
 /* --- Packings ----------------------------------------------------------------------------------------- */
@@ -157,7 +155,10 @@ static cubed_dtype other_sign(cubed_dtype raw, const char *is_unsigned)
     return raw;
 }
 
-static bool has_packed_kind(cubed_dtype dtype) { return is_integer(dtype) || is_float(dtype); }
+static bool has_packed_kind(cubed_dtype dtype)
+{
+    return is_integer(dtype) || cb_cf_is_float(dtype);
+}
 
 /* Whether the fill value of format 2 marks missing values, as it does to Xarray. That does not open arrays whose dimensions
  * have no names: they are made by programs whose fill value says what chunks hold that were never written, 0 by default. Arrays
@@ -200,7 +201,7 @@ static bool read_packing(const cubed_array *x, const cb_cf_attrs *attrs, owned_p
         convert_missing(raw, out->stored, &own);
         add_missing(p, &own);
     } else if (has_fill) {
-        has_fill = is_float(raw);
+        has_fill = cb_cf_is_float(raw);
     } else {
         has_fill = add_attribute(p, attrs, "_FillValue", raw, true);
     }
