@@ -109,6 +109,36 @@ static char *key_of(const char *before, const expr_coord *c)
                       c->key ? "@" : "", c->part.start, c->part.len, c->part.step);
 }
 
+/* Whether the numbers of all n arrays mean the same. */
+static bool have_same_units(cubed_array *const *x, int n)
+{
+    static const char *const names[] = {"units", "calendar"};
+    json_t *first = cli_attributes(cubed_array_attrs(x[0]));
+    bool same = true;
+    for (int i = 1; i < n && same; i++) {
+        json_t *own = cli_attributes(cubed_array_attrs(x[i]));
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+            const json_t *a = json_object_get(first, names[k]), *c = json_object_get(own, names[k]);
+            same = same && (a == c || json_equal(a, c));
+        }
+        json_decref(own);
+    }
+    json_decref(first);
+    return same;
+}
+
+/* The n arrays along their first axis, with the attributes of the first array. NULL if they cannot be joined. */
+static cubed_array *join(cubed_array *const *x, int n)
+{
+    cubed_array *plain, *out = NULL;
+    cubed_error ignored = CUBED_ERROR_INIT;
+    if (cubed_concat(x, n, 0, &plain, &ignored) != CUBED_OK) return NULL;
+    if (cubed_array_with_attrs(plain, cubed_array_attrs(x[0]), &out, &ignored) != CUBED_OK)
+        out = NULL;
+    cubed_array_unref(plain);
+    return out;
+}
+
 void expr_note_joined(expr_builder *b, const expr *call, const expr *const *of,
                       cubed_array *const *x, int n, int d)
 {
@@ -116,7 +146,6 @@ void expr_note_joined(expr_builder *b, const expr *call, const expr *const *of,
     cubed_array **parts[2], *joined[2] = {NULL, NULL};
     char *key = cli_strdup("joined");
     bool has[2] = {true, true};
-    cubed_error ignored = CUBED_ERROR_INIT;
     for (int k = 0; k < 2; k++) parts[k] = cli_alloc((size_t)n * sizeof *parts[k]);
     for (int i = 0; i < n; i++) {
         cubed_array *both[2] = {NULL, NULL};
@@ -136,8 +165,7 @@ void expr_note_joined(expr_builder *b, const expr *call, const expr *const *of,
         }
     }
     for (int k = 0; k < 2; k++) {
-        if (has[k] && cubed_concat(parts[k], n, 0, &joined[k], &ignored) != CUBED_OK)
-            joined[k] = NULL;
+        if (has[k] && have_same_units(parts[k], n)) joined[k] = join(parts[k], n);
         for (int i = 0; i < n; i++) cubed_array_unref(parts[k][i]);
         cli_free(parts[k]);
     }
