@@ -30,6 +30,11 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     """
     if not isinstance(a, Array) or not is_sparse(b):
         return NotImplemented
+    if b.fill_value != 0:
+        raise ValueError(
+            f"tensordot: the sparse array has fill_value {b.fill_value}, expected 0: make it dense"
+            " by b.todense()"
+        )
     ours, theirs = _summed(axes, a.ndim, b.ndim)
     extents = [a.shape[k] for k in ours]
     if not extents or extents != [b.shape[k] for k in theirs]:
