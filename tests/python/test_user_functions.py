@@ -222,7 +222,7 @@ def test_wrong_functions(function, kind, message):
     x = cubed.zeros((4, 4), chunks=2)
     with pytest.raises(kind, match=message) as caught:
         cubed.map_blocks(function, x, dtype=float).compute()
-    assert "block (" in caught.value.__notes__[0]
+    assert "block (" in "\n".join(caught.value.__notes__)
 
 
 # --- Masked arrays --------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ import numpy as np
 from cubed.base._dtypes import dtype_of
 from cubed.base._pickles import dumps
 from cubed.base._types import NDArray
-from cubed.runtime._failures import keep, let_blocks_go
+from cubed.runtime._failures import keep, let_blocks_go, text_of
 from cubed.runtime._tracebacks import are_gone
 
 #: What the engine reads of the parameters: extra memory, digest of the code, title.
@@ -170,7 +170,7 @@ def _is_of_writing(error: BaseException) -> bool:
     while trace is not None:
         last = trace.tb_frame.f_globals.get("__name__", "")
         trace = trace.tb_next
-    text = str(error)
+    text = text_of(error)
     return "read-only" in text or "readonly" in text or last.partition(".")[0] == "numba"
 
 
@@ -188,21 +188,23 @@ def call_block(
     alive: list[weakref.ref[Any]] = []
     failure = None
     try:
-        title, runner = _load(params)
-        _run(runner, inputs, outputs, index, alive)
-        if not are_gone(alive):
-            failure = keep(ValueError(_KEPT), _where(title, index))
-    except BaseException as e:
-        if _is_of_writing(e):
-            e.add_note(_READ_ONLY)
-        failure = keep(e, _where(title, index))
-        # Beyond this line only the record of failures holds the exception.
-    if failure is not None and any(block() is not None for block in alive):
-        let_blocks_go(failure[2], lambda: are_gone(alive), _KEPT)
-    for memory, *_ in (*inputs, *outputs):  # frames of a traceback may still have them
-        if memory is not None:
-            with suppress(BufferError):
-                memory.release()
+        try:
+            title, runner = _load(params)
+            _run(runner, inputs, outputs, index, alive)
+            if not are_gone(alive):
+                failure = keep(ValueError(_KEPT), _where(title, index))
+        except BaseException as e:
+            if _is_of_writing(e):
+                e.add_note(_READ_ONLY)
+            failure = keep(e, _where(title, index))
+            # Beyond this line only the record of failures holds the exception.
+        if failure is not None and any(block() is not None for block in alive):
+            let_blocks_go(failure[2], lambda: are_gone(alive), _KEPT)
+    finally:  # also of an interrupt in between
+        for memory, *_ in (*inputs, *outputs):  # frames of a traceback may still have them
+            if memory is not None:
+                with suppress(BufferError):
+                    memory.release()
     return failure
 
 
