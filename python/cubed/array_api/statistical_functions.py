@@ -56,7 +56,8 @@ def reduced(
     if to is not None and initial is None:
         warn_of_lost_parts(x.dtype, to)
     in_integers = what in ("var", "std") and where is True and to is not None and to.kind in "iu"
-    if what in ("var", "std") and not in_integers and (where is not True or x.dtype.kind == "c"):
+    is_complex = x.dtype.kind == "c" or (to is not None and to.kind == "c")
+    if what in ("var", "std") and not in_integers and (where is not True or is_complex):
         root = what == "std"
         return variance(x, axis, keepdims, dtype, correction, root, where, skip_nan)
     if where is not True and what == "mean":
