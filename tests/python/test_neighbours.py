@@ -590,6 +590,8 @@ def test_what_sparse_weights_do_not_fit():
         np.tensordot(x, weights)
     with pytest.raises(np.exceptions.AxisError, match="axis 5 is out of range"):
         np.tensordot(x, weights, axes=((5,), (0,)))
+    with pytest.raises(ValueError, match=r"fill_value 1.0, expected 0: make it dense"):
+        np.tensordot(x, sparse.COO.from_numpy(F.T, fill_value=1.0), axes=1)
     with pytest.raises(ValueError, match="expected a number, or as many axes of each"):
         np.tensordot(x, weights, axes=((0, 1), (0,)))
     got = np.tensordot(x.astype("f4"), weights.astype("f4"), axes=1)
