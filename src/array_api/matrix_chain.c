@@ -33,7 +33,7 @@ static cubed_status take(chain *c, cubed_array *const *arrays)
         if (ndim == 1 && is_end)
             c->x[i] = cb_step(&c->s, cubed_expand_dims(x, i == 0 ? 0 : 1, &wide, c->s.err), &wide);
         else if (ndim != 2)
-            c->s.st = cb_fail(c->s.err, CUBED_E_ARG,
+            c->s.st = cb_fail(c->s.err, CUBED_E_LINALG,
                               "multi_dot: arrays[%d] has %d dimensions, expected %s", i, ndim,
                               is_end ? "1 or 2" : "2");
         if (c->s.st == CUBED_OK && i > 0 && columns_of(c, i - 1) != rows_of(c, i))

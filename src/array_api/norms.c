@@ -255,7 +255,7 @@ cubed_status cubed_cond(cubed_array *x, cubed_matrix_norm_ord ord, uint64_t task
     cubed_array *y = NULL, *inverse = NULL;
     CB_TRY(check_matrices("cond", x, err));
     if (has_empty_matrices(x))
-        return cb_fail(err, CUBED_E_ARG, "cond: matrices without elements, expected some");
+        return cb_fail(err, CUBED_E_LINALG, "cond: matrices without elements, expected some");
     cubed_dtype dtype;
     CB_TRY(cb_floating("cond", x, NULL, &dtype, err));
     cb_steps s = {.ctx = x->ctx, .err = err};

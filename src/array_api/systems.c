@@ -93,12 +93,13 @@ cubed_status cubed_lstsq(cubed_array *a, cubed_array *b, const double *rcond, ui
     const int ndim = a->node.grid->ndim, of_b = b->node.grid->ndim;
     cubed_array *svd[3] = {NULL, NULL, NULL}, *kept = NULL;
     cb_steps steps = {.ctx = a->ctx, .err = err}, *to = &steps;
-    if (ndim != 2) return cb_fail(err, CUBED_E_ARG, "lstsq: a has %d dimensions, expected 2", ndim);
+    if (ndim != 2)
+        return cb_fail(err, CUBED_E_LINALG, "lstsq: a has %d dimensions, expected 2", ndim);
     if (of_b != 1 && of_b != 2)
-        return cb_fail(err, CUBED_E_ARG, "lstsq: b has %d dimensions, expected 1 or 2", of_b);
+        return cb_fail(err, CUBED_E_LINALG, "lstsq: b has %d dimensions, expected 1 or 2", of_b);
     const int64_t m = a->shape[0], n = a->shape[1];
     if (b->shape[0] != m)
-        return cb_fail(err, CUBED_E_ARG, "lstsq: a has %" PRId64 " rows and b %" PRId64, m,
+        return cb_fail(err, CUBED_E_LINALG, "lstsq: a has %" PRId64 " rows and b %" PRId64, m,
                        b->shape[0]);
     cubed_dtype dtype;
     CB_TRY(cb_floating("lstsq", a, b, &dtype, err));
@@ -175,7 +176,7 @@ static cubed_array *solved(cb_steps *s, cubed_array *x, cubed_array *b, int of_b
     if (s->st == CUBED_OK)
         s->st = extent_of("tensorsolve", b, 0, b->node.grid->ndim, &equations, s->err);
     if (s->st == CUBED_OK && (rows != n || equations != n))
-        s->st = cb_fail(s->err, CUBED_E_ARG,
+        s->st = cb_fail(s->err, CUBED_E_LINALG,
                         "tensorsolve: matrices of %" PRId64 " x %" PRId64 " and %" PRId64
                         " equations, expected as many of each",
                         rows, n, equations);

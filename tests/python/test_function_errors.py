@@ -143,6 +143,12 @@ def test_matrices_of_wrong_shapes():
         lambda m, x: m.linalg.det(x[0]),
         lambda m, x: m.linalg.qr(x[0]),
         lambda m, x: m.linalg.svd(x[0]),
+        lambda m, x: m.linalg.lstsq(x[0], x[0]),
+        lambda m, x: m.linalg.lstsq(x, x[0, 0]),
+        lambda m, x: m.linalg.lstsq(x, x[0]),
+        lambda m, x: m.linalg.multi_dot([x, x[0], x]),
+        lambda m, x: m.linalg.tensorsolve(x, x[0]),
+        lambda m, x: m.linalg.cond(x[:0, :0]),
     ):
         for module, x in ((np, X), (cubed, lazy())):
             with pytest.raises(np.linalg.LinAlgError):
