@@ -55,7 +55,7 @@ static cubed_status open_coordinate(expr_builder *b, const expr *e, const cubed_
     return st;
 }
 
-/* What its numbers mean; false if they are no times. */
+/* Sets v->is_time, and v->axis if the numbers of the coordinate c are times. */
 static cubed_status find_axis(expr_builder *b, const expr *e, const cubed_array *c, axis_values *v)
 {
     const cubed_dtype dtype = cubed_array_dtype(c);

@@ -21,7 +21,7 @@ typedef struct expr_builder {
         const cubed_cf_packing
             *packing; /* of `stored`; while a node is built: of what it becomes */
     } * built;
-    /* Coordinates of what functions of calendars made. */
+    /* Coordinates that calls changed or made; `number` is the call's. */
     int nnoted;
     struct {
         int number;
