@@ -109,12 +109,21 @@ static json_t *spelled_v3(const json_t *v, cubed_dtype dtype)
     }
 }
 
+/* Whether the attribute is spelled as in format 3. A name such as "NaN" is not: an array that was computed from one of format 3
+ * has it. */
+static bool is_spelled_v3(const json_t *v, cubed_dtype dtype)
+{
+    double d;
+    return !(json_is_string(v) && cubed_dtype_kind(dtype) == CUBED_KIND_FLOAT) ||
+           double_of_base64(v, &d);
+}
+
 static cubed_status to_v3(cb_zarr_missing *m, json_t *attrs, cubed_error *err)
 {
     const json_t *have = json_object_get(attrs, marker);
     const bool own =
         m->from == 2 && m->has_fill; /* the fill value counts, the attribute does not */
-    if (!own && (!have || m->from == 3)) return CUBED_OK;
+    if (!own && (!have || (m->from == 3 && is_spelled_v3(have, m->dtype)))) return CUBED_OK;
     json_t *v = own ? cb_fill_print(m->dtype, &m->fill, 2) : plain(have, m->dtype);
     json_t *spelled = v ? spelled_v3(v, m->dtype) : NULL;
     bool ok = true;

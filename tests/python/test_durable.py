@@ -65,10 +65,10 @@ def check_synced(tmp_path: pathlib.Path, threads: list[list[tuple[str, str]]]) -
 
 def commands(group: pathlib.Path) -> dict[str, list[object]]:
     return {
-        "eval": ["eval", "a=u+v; b=u-v", group, "--out", "new/o.zarr"],
-        "copy": ["copy", group, "new/o.zarr"],
-        "rechunk": ["rechunk", f"{group}::u", "new/o.zarr", "--chunks", "4,2", "--shards", "8,2"],
-        "demo": ["demo", "quadratic-means", "--size", "30MB", "--dir", "new", "--json"],
+        "eval": ["eval", "a=u+v; b=u-v", group, "--out", "new.zarr"],
+        "copy": ["copy", group, "new.zarr"],
+        "rechunk": ["rechunk", f"{group}::u", "new.zarr", "--chunks", "4,2", "--shards", "8,2"],
+        "demo": ["demo", "quadratic-means", "--size", "30MB", "--dir", "new.zarr", "--json"],
     }
 
 
@@ -77,19 +77,19 @@ def commands(group: pathlib.Path) -> dict[str, list[object]]:
 def test_everything_is_synced(tmp_path, group, verb, executor):
     args = [*commands(group)[verb], "--executor", executor, "--durable"]
     safe = check_synced(tmp_path, traced(tmp_path, *args))
-    written = all_below(tmp_path / "new")
+    written = all_below(tmp_path / "new.zarr")
     assert len(written) > 6
     assert written <= safe
 
 
 def test_a_saved_plan_is_durable(tmp_path, group):
     plan = tmp_path / "p"
-    check(run("eval", "u+1", group, "--out", tmp_path / "new/o.zarr", "--durable",
+    check(run("eval", "u+1", group, "--out", tmp_path / "new.zarr", "--durable",
               "--save-plan", plan))  # fmt: skip
     safe = check_synced(tmp_path, traced(tmp_path, "run", plan))
-    assert all_below(tmp_path / "new") <= safe
+    assert all_below(tmp_path / "new.zarr") <= safe
     np.testing.assert_array_equal(
-        zarr.open_array(tmp_path / "new/o.zarr/result")[...], np.full((20, 3), 2.5)
+        zarr.open_array(tmp_path / "new.zarr/result")[...], np.full((20, 3), 2.5)
     )
 
 

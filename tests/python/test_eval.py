@@ -197,6 +197,7 @@ def test_damaged_chunks(tmp_path, damage):
     assert result.code == 1
     assert "c/2/0" in result.err
     assert not (out / "zarr.json").exists()
+    check(run("clean", out))
     assert not list(out.rglob("c/*/*"))
 
 

@@ -41,7 +41,8 @@ def as_netcdf(source, path, form):
 def evaluated(source, name, folder):
     """What is computed of the stored values, and of what they stand for: kinds, shapes, bits."""
     results = []
-    for decode in ([], ["--decode"]):
+    folder.mkdir(exist_ok=True)
+    for decode in (["--raw"], []):
         out = folder / f"r{len(results)}.zarr"
         check(run("eval", TEXTS[name], source, *decode, "--out", out))
         r = zarr.open_group(out, mode="r")

@@ -40,7 +40,7 @@ def doubled(folder, executor, seconds=0.0):
 
 
 def chunks(folder):
-    return {p: p.stat().st_ino for p in (folder / "out").glob("c/*/*")}
+    return {p: p.stat().st_mtime_ns for p in (folder / "out").glob("c/*/*")}
 
 
 def check_resumed(y, values, folder, kept):
@@ -105,6 +105,7 @@ class Stop(cubed.Callback):
             os.kill(os.getpid(), getattr(signal, sys.argv[3]))
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
     y, _ = doubled(Path(sys.argv[1]), sys.argv[2], seconds=0.03)
     if sys.argv[3] == "resume":
         cubed.to_zarr(y, sys.argv[1] + "/out", resume=True)

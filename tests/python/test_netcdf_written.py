@@ -245,7 +245,7 @@ def test_seasons(tmp_path):
     for engine in ("netcdf4", "h5netcdf", "cubed"):
         with xr.open_dataset(out, engine=engine) as d:
             np.testing.assert_allclose(d.result.sel(season=want.season), want)
-            assert d.season.values.tolist() == ["DJF", "JJA", "MAM", "SON"]
+            assert d.season.values.tolist() == ["DJF", "MAM", "JJA", "SON"]
     with xr.open_dataset(tmp_path / "again.nc") as d:
         np.testing.assert_allclose(d.result.sel(season=want.season), want * 2)
     with xr.open_zarr(tmp_path / "again.zarr") as d:
@@ -253,7 +253,7 @@ def test_seasons(tmp_path):
     if shutil.which("ncdump"):
         text = subprocess.run(["ncdump", out], capture_output=True, text=True, check=True).stdout
         assert "char season(season, string3)" in text
-        assert '"DJF",\n  "JJA",\n  "MAM",\n  "SON" ;' in text
+        assert '"DJF",\n  "MAM",\n  "JJA",\n  "SON" ;' in text
     if shutil.which("cdo"):
         told = subprocess.run(
             ["cdo", "-s", "outputf,%.10g", "-fldmean", "-selname,result", out],

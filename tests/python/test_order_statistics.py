@@ -165,7 +165,7 @@ def test_refusals():
     with pytest.raises(ValueError, match="method is mean, expected one of .*linear"):
         cubed.quantile(x, 0.5, method="mean")
     with pytest.raises(TypeError, match="complex128, expected real numbers"):
-        cubed.median(cubed.astype(x, "complex128"))
+        cubed.quantile(cubed.astype(x, "complex128"), 0.5)
     with pytest.raises(ValueError, match="no elements, and int64 has no NaN"):
         cubed.quantile(x[:0], 0.5, axis=0, method="lower").compute()
 

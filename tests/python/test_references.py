@@ -62,7 +62,7 @@ def test_references(tmp_path, form):
         np.testing.assert_array_equal(cubed.from_zarr(path, name).compute(), x[i])
     info = run("info", path)
     assert info.code == 0, info.err
-    got = run("eval", "mean(x, dim='t')", path, "--json", "--executor", "processes")
+    got = run("eval", "mean(x, dim='t')", path, "--raw", "--json", "--executor", "processes")
     assert got.code == 0, got.err
     np.testing.assert_allclose(got.arrays()["result"], x.mean(0))
 
@@ -168,7 +168,7 @@ def test_records_in_the_command(tmp_path):
     path = tmp_path / "refs.parq"
     info = run("info", path)
     assert info.code == 0 and "6/6" in info.out, info.err
-    got = run("eval", "mean(x, dim='t')", path, "--json", "--executor", "processes")
+    got = run("eval", "mean(x, dim='t')", path, "--raw", "--json", "--executor", "processes")
     assert got.code == 0, got.err
     np.testing.assert_allclose(got.arrays()["result"], x.mean(0))
     (path / "x/refs.1.parq").unlink()  # a record that nobody wrote has no references

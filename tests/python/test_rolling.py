@@ -59,7 +59,8 @@ def test_attributes_stay(waves, tmp_path):
     out = zarr.open_group(tmp_path / "out.zarr")
     assert out["m"].attrs["units"] == "m"
     assert out["m"].metadata.dimension_names == ("time", "y", "x")
-    assert "cell_methods" not in out["m"].attrs
+    assert out["m"].attrs["cell_methods"] == "time: mean"
+    assert out["v"].attrs["cell_methods"] == "time: variance"
 
 
 @pytest.mark.parametrize(

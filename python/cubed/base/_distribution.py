@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
-from pathlib import Path
 
 from cubed import _core
 
@@ -20,6 +18,7 @@ def install_command(extra: str, *packages: str) -> str:
     Version bounds are those of the installed distribution. The command names packages and not the
     extra, so that it works wherever this distribution came from: a wheel, a clone or an index.
     """
+    import shlex  # late: only errors need it
     from importlib.metadata import PackageNotFoundError, requires  # late: only errors need it
 
     try:
@@ -45,6 +44,7 @@ def dependencies() -> list[str]:
 def namesake() -> str | None:
     """Describes Cubed for Python in the folder of this package and the repair; None if absent."""
     from importlib.metadata import PackageNotFoundError, distribution  # late: it takes a while
+    from pathlib import Path  # late: it takes a while
 
     try:
         other = distribution(_NAMESAKE)
@@ -62,4 +62,6 @@ def namesake() -> str | None:
 
 def print_command(extra: str) -> None:
     """Prints the command that installs an extra for this Python, for messages of src/cli."""
+    import shlex  # late: only errors need it
+
     print(f"{shlex.quote(sys.executable)} -m {install_command(extra)}", end="", file=sys.stderr)

@@ -199,9 +199,9 @@ def from_zarr(
     concat_dim : str or None
         Of a list: the dimension along which it is put together; None: the first one. Where arrays
         have no such dimension, they are of one shape and the first is taken.
-    decode : bool
+    decode : bool, default False
         Return the values that attributes of CF describe: missing values are NaN, packed values are
-        unpacked, and characters are joined. Default: the elements as they are stored.
+        unpacked, and characters are joined. False: the elements as they are stored.
 
     Returns
     -------
