@@ -76,13 +76,6 @@ def test_complex_numbers_in_another_type(name, dtype):
         check_type(f"nan{name}", missing, dtype, axis=1)
 
 
-def test_spreads_of_real_numbers_in_a_complex_type():
-    for dtype in ("int8", "float32", "bool"):
-        x = np.array([[1, 3, 0], [0, 1, 5]], dtype)
-        for name in ("var", "std"):
-            check_type(name, x, "complex64", axis=1)
-
-
 def check_type(name, x, dtype, **kwargs):
     """Values and warnings; the type is real here where the standard says so."""
     with warnings.catch_warnings(record=True) as theirs:

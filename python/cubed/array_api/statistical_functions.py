@@ -56,8 +56,7 @@ def reduced(
     if to is not None and initial is None:
         warn_of_lost_parts(x.dtype, to)
     in_integers = what in ("var", "std") and where is True and to is not None and to.kind in "iu"
-    is_complex = x.dtype.kind == "c" or (to is not None and to.kind == "c")
-    if what in ("var", "std") and not in_integers and (where is not True or is_complex):
+    if what in ("var", "std") and not in_integers and (where is not True or x.dtype.kind == "c"):
         root = what == "std"
         return variance(x, axis, keepdims, dtype, correction, root, where, skip_nan)
     if where is not True and what == "mean":
