@@ -87,8 +87,8 @@ static void note_made(expr_builder *b, const expr *call, const char *dim, char *
                       cubed_array *made, cubed_array *bounds)
 {
     const int64_t n = cubed_array_shape(made)[0];
-    expr_coord c = {
-        .dim = cli_strdup(dim), .whole = n, .part = {0, n, 1, false}, .key = key, .bounds = bounds};
+    expr_coord c = {.dim = cli_strdup(dim), .whole = n, .part = {0, n, 1, false}, .bounds = bounds};
+    c.key = key;
     json_t *attrs = cli_attributes(cubed_array_attrs(made));
     cubed_error ignored = CUBED_ERROR_INIT;
     json_object_del(attrs, "bounds");
@@ -204,7 +204,7 @@ static cubed_status extreme(cubed_op op, cubed_array *const *column, cubed_array
     cubed_array *pair[2] = {NULL, NULL};
     cubed_status st = CUBED_OK;
     for (int i = 0; i < 2 && st == CUBED_OK; i++)
-        st = cubed_elementwise(op, column + 2 * i, 2, &pair[i], err);
+        st = cubed_elementwise(op, &column[i == 0 ? 0 : 2], 2, &pair[i], err);
     if (st == CUBED_OK) st = cubed_elementwise(op, pair, 2, out, err);
     for (int i = 0; i < 2; i++) cubed_array_unref(pair[i]);
     return st;

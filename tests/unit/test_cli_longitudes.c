@@ -104,19 +104,27 @@ static void check_range(const double *v, int64_t n, int sign, bool global, int w
     if (r.wraps) check_labels(v, n, &r, sign);
 }
 
+/* From 0 to n - 1. */
+static int below(uint64_t *seed, int n)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return (int)((*seed >> 33) % (uint64_t)n);
+}
+
 static void test_ranges(void **state)
 {
     (void)state;
     static const int starts[] = {0, -180, -90, 5}, steps[] = {5, 10, 30, 120};
     double v[CAP + 1];
-    srand(1);
+    uint64_t seed = 1;
     for (int k = 0; k < 40000; k++) {
-        const int step = steps[rand() % 4], start = starts[rand() % 4], sign = rand() % 2 ? 1 : -1;
-        const int64_t all = 360 / step, n = rand() % 2 ? all : 1 + rand() % all;
+        const int step = steps[below(&seed, 4)], start = starts[below(&seed, 4)];
+        const int sign = below(&seed, 2) ? 1 : -1, all = 360 / step;
+        const int64_t n = below(&seed, 2) ? all : 1 + below(&seed, all);
         for (int64_t i = 0; i < n; i++) {
             v[sign > 0 ? i : n - 1 - i] = start + (double)i * step;
         }
-        check_range(v, n, sign, n == all, rand() % 900 - 450, rand() % 900 - 450);
+        check_range(v, n, sign, n == all, below(&seed, 900) - 450, below(&seed, 900) - 450);
     }
 }
 
