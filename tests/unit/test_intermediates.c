@@ -26,7 +26,8 @@ typedef struct fixture {
     cubed_context *ctx;
     cubed_plan *plan;
     cb_chunks *chunks;
-    int node; /* the intermediate */
+    cubed_store *store; /* of the work folder */
+    int node;           /* the intermediate */
     pthread_barrier_t together;
 } fixture;
 
@@ -35,7 +36,10 @@ static cubed_status open_folder(void *ctx, cubed_store **store, const char **fol
 {
     fixture *f = ctx;
     *folder = "run";
-    return cb_store_open(&f->ctx->stores, f->work, true, store, err);
+    const cubed_status st =
+        f->store ? CUBED_OK : cb_store_open(&f->ctx->stores, f->work, false, &f->store, err);
+    *store = f->store;
+    return st;
 }
 
 /* exp(x) in chunks of `CHUNK`, marked as the optimiser marks pieces that a copy puts together. */
@@ -83,6 +87,7 @@ static int tear_down(void **state)
 {
     fixture *f = *state;
     pthread_barrier_destroy(&f->together);
+    cb_store_close(f->store);
     cubed_plan_unref(f->plan);
     cubed_context_unref(f->ctx);
     assert_int_equal(remove_dir(f->dir), 0);
