@@ -17,6 +17,7 @@ from cubed.array._array import Array
 from cubed.array._cores import core_from_numpy
 from cubed.array._neighbours import by_other, element, is_foreign, refuse_foreign
 from cubed.base._dtypes import dtype_of, kind_of, name_of
+from cubed.base._masks import is_masked_array
 from cubed.base._types import NDArray
 from cubed.spec import Spec
 
@@ -126,7 +127,7 @@ def to_numpy(value: Any) -> NDArray:
 
 def refuse_masked(value: Any) -> None:
     """TypeError for a masked array, whose mask would be lost."""
-    if isinstance(value, np.ma.MaskedArray):
+    if is_masked_array(value):
         raise TypeError(
             "a masked array would lose its mask here: cubed.ma.masked_array(x) keeps it,"
             " x.filled(value) has none"

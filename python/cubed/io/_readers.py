@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from cubed.base._masks import is_masked_array
 from cubed.base._pickles import dumps
 from cubed.base._stores import in_memory
 
@@ -37,7 +38,7 @@ class Reader:
     ) -> None:
         key = tuple(slice(o, o + n) for o, n in zip(offset, shape, strict=True))
         values = self._array[key]
-        if isinstance(values, np.ma.MaskedArray) and np.any(values.mask):
+        if is_masked_array(values) and np.any(values.mask):
             raise TypeError(
                 "the object gave a masked array, whose mask would be lost: give an object that"
                 " returns x.filled(value), or one for the values and one for the mask"

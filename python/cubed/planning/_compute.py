@@ -14,6 +14,7 @@ from cubed.array._array import Array
 from cubed.array._operands import check_arrays, common_spec
 from cubed.base._docs import COMPUTED, documented
 from cubed.base._dtypes import dtype_of
+from cubed.base._masks import is_masked_array
 from cubed.base._origins import add_origins
 from cubed.base._pictures import scrolled
 from cubed.base._remote import set_options
@@ -447,7 +448,7 @@ class Plan(PlanTotals):
 
 def _check_result(name: str, a: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
     """An error unless the bytes of an array are what a plan writes."""
-    if not isinstance(a, np.ndarray) or isinstance(a, np.ma.MaskedArray):
+    if not isinstance(a, np.ndarray) or is_masked_array(a):
         raise TypeError(f"{name} is a {type(a).__name__}, expected an array of NumPy")
     if a.shape != shape:
         raise ValueError(f"{name} has shape {a.shape}, expected {shape}")

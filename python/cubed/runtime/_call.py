@@ -20,6 +20,7 @@ from typing import Any, Literal
 import numpy as np
 
 from cubed.base._dtypes import dtype_of
+from cubed.base._masks import is_masked_array
 from cubed.base._pickles import dumps
 from cubed.base._types import NDArray
 from cubed.runtime._failures import keep, let_blocks_go, text_of
@@ -123,7 +124,7 @@ def refuse_masked_result(result: Any, where: str = "") -> None:
 def _is_masked(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
         return any(map(_is_masked, value))
-    return isinstance(value, np.ma.MaskedArray)
+    return is_masked_array(value)
 
 
 def _store(
