@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "array_api/api_pkg.h"
+#include "array_api/checks.h"
 #include "base/error.h"
 #include "block/params.h"
 
@@ -11,6 +12,25 @@ static cubed_status check_positions(const char *name, const cubed_array *x, cube
     if (kind == CUBED_KIND_INT || kind == CUBED_KIND_UINT) return CUBED_OK;
     return cb_fail(err, CUBED_E_TYPE, "%s: positions are %s, expected integers", name,
                    cubed_dtype_name(x->node.dtype));
+}
+
+static bool has_elements(int ndim, const int64_t *shape)
+{
+    bool some = true;
+    for (int d = 0; d < ndim; d++) some = some && shape[d] > 0;
+    return some;
+}
+
+/* Replaces positions by themselves, checked in a stage of their own. A result without elements has no tasks that could
+ * find the positions that an axis lacks. */
+static cubed_status check_apart(cubed_array **positions, int axis, int64_t extent, cubed_error *err)
+{
+    cb_steps s = {.ctx = (*positions)->ctx, .err = err};
+    cubed_array *checked = NULL;
+    CB_TRY(cb_steps_end(&s, cb_step_wrapped(&s, *positions, axis, extent), &checked));
+    cubed_array_unref(*positions);
+    *positions = checked;
+    return CUBED_OK;
 }
 
 /* Positions as int64 to function `name`. The result has x's axes with `extent` in place of one of them;
@@ -27,6 +47,10 @@ static cubed_status pick(const char *name, cubed_array *x, cubed_array *position
     if (x->shape[axis] == 0 && shape[axis] > 0)
         return cb_fail(err, CUBED_E_INDEX, "%s: axis %d has no elements", name, axis);
     CB_TRY(cubed_astype(positions, CUBED_INT64, &wide, err));
+    cubed_status st = CUBED_OK;
+    /* NumPy takes along an axis by arrays that broadcast with its lines: to nothing, if there are no lines. */
+    if (!along && positions->shape[0] > 0 && !has_elements(ndim, shape))
+        CB_GO(check_apart(&wide, axis, x->shape[axis], err));
     for (int d = 0; d < ndim; d++) {
         from[d] = d == axis ? ndim : d; /* its blocks come one after another */
         int64_t extent = cb_max_i64(1, x->shape[d]);
@@ -38,8 +62,8 @@ static cubed_status pick(const char *name, cubed_array *x, cubed_array *position
     const cubed_block_input in[2] = {{x, from, blocks},
                                      {wide, along ? symbols : symbols + axis, at}};
     const cubed_block_output to = {x->node.dtype, ndim, shape, chunks, symbols, x->node.dim_names};
-    cubed_status st =
-        cubed_blockwise(x->ctx, name, &params, sizeof params, in, 2, &to, 1, out, err);
+    CB_GO(cubed_blockwise(x->ctx, name, &params, sizeof params, in, 2, &to, 1, out, err));
+out:
     cubed_array_unref(wide);
     return st;
 }

@@ -261,6 +261,15 @@ static cubed_array *rows_replaced(cb_steps *s, cubed_array *x, cubed_array *at, 
     return replaced(s, x, wide, fresh);
 }
 
+/* x, which has no elements, and whose tasks run after those that check positions, which has elements. */
+static cubed_array *after_checks(cb_steps *s, cubed_array *x, cubed_array *positions)
+{
+    cubed_array *none = cb_step_part(s, positions, 0, 0, 0, 1);
+    none = cb_step_op(s, CUBED_OP_EQUAL, none, none, NULL);
+    none = cb_step_reshaped(s, none, x ? x->node.grid->ndim : 0, x ? x->shape : NULL);
+    return x && none ? cb_step_required(s, x, none, "positions in the array") : NULL;
+}
+
 cubed_status cubed_scatter(cubed_array *x, cubed_array *const *positions, cubed_array *value,
                            cubed_array **out, cubed_error *err)
 {
@@ -275,11 +284,13 @@ cubed_status cubed_scatter(cubed_array *x, cubed_array *const *positions, cubed_
             return cb_fail(err, CUBED_E_INDEX,
                            "scatter: positions in axis %d, which has no elements", p.axis[i]);
     }
-    for (int d = 0; d < p.ndim; d++) count *= x->shape[d] > 0;
+    bool some = true;
+    for (int d = 0; d < p.ndim; d++) some = some && x->shape[d] > 0;
     cb_steps s = {.ctx = x->ctx, .err = err};
     cubed_array *y = merged(&s, x, &p, 0, order, before);
     cubed_array *rows = rows_of(&s, value, &p, before + p.n);
-    if (count > 0) y = rows_replaced(&s, y, merged_positions(&s, x, &p, true), rows);
+    cubed_array *at = count > 0 ? merged_positions(&s, x, &p, true) : NULL;
+    if (count > 0) y = some ? rows_replaced(&s, y, at, rows) : after_checks(&s, y, at);
     for (int d = 0; d < p.ndim; d++) back[order[d]] = d;
     y = cb_step_permuted(&s, cb_step_reshaped(&s, y, p.ndim, before), back);
     /* Reshapes have chunks of their own. */

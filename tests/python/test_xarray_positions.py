@@ -83,3 +83,11 @@ def test_elements_at_extremes(ndim, options):
     y = lazy(x, options)
     same(y.isel(x=y.argmax("x")), x.isel(x=x.argmax("x")))
     same(y.isel(y.argmin(...)), x.isel(x.argmin(...)))
+
+
+def test_positions_that_select_nothing_are_checked(options):
+    x = lazy(data(3).drop_vars("x").isel(z=slice(0, 0)), options)
+    at = xr.DataArray([0, 5], dims="p").chunk(**options)
+    for selected in (x.isel(x=at), x.isel(x=at[1]), x[at], x.to_dataset().isel(x=at).v):
+        with pytest.raises(IndexError, match="the position 5 is not in axis 0, which has 5"):
+            selected.compute()
