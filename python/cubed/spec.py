@@ -37,7 +37,8 @@ class Spec:
     work_dir
         Directory for intermediate arrays that do not stay in memory: a path, a URL, or an object of
         zarr-python, fsspec or obstore that stands for such. Default: the system's directory for
-        temporary files.
+        temporary files. Each run has its own directory there, which other users can neither read
+        nor write.
     intermediate_store
         Where intermediate arrays lie that do not stay in memory, instead of in `work_dir`: a path,
         a URL, or an object of zarr-python, fsspec or obstore that stands for such. With a store

@@ -648,8 +648,10 @@ static int make_run_directory(const char *verb, const cubed_plan *plan, char **d
     char *made = cli_printf("%s/run-XXXXXX", *dir);
     cli_free(*dir);
     *dir = made;
-    /* Jobs may be somebody else's. */
-    if (mkdtemp(made) && chmod(made, 0755) == 0) return EXIT_SUCCESS;
+    /* mkdtemp gives only this user permissions, but jobs of batch systems may run as another one. */
+    const mode_t mask = umask(0);
+    (void)umask(mask);
+    if (mkdtemp(made) && chmod(made, 0777 & ~mask) == 0) return EXIT_SUCCESS;
     cli_say(stderr, "cubed %s: cannot make %s: %s\n", verb, made, strerror(errno));
     return EXIT_FAILURE;
 }

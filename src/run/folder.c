@@ -4,6 +4,14 @@
 #include "base/error.h"
 #include "run/io_state.h"
 
+cubed_status cb_folder_open_work(cb_io *io, cubed_error *err)
+{
+    if (io->work) return CUBED_OK;
+    CB_TRY(cb_place_open_store(&io->plan->ctx->stores, io->plan->work_dir, false, &io->work, err));
+    cb_store_keep_private(io->work);
+    return CUBED_OK;
+}
+
 cubed_status cb_folder_open(void *ctx, cubed_store **store, const char **folder, cubed_error *err)
 {
     cb_io *io = ctx;
@@ -17,11 +25,11 @@ cubed_status cb_folder_open(void *ctx, cubed_store **store, const char **folder,
                        "has for them, and there is no work directory to put them in: name one, or "
                        "allow more memory",
                        io->plan->intermediate_budget);
-    if (!io->work)
-        CB_TRY(
-            cb_place_open_store(&io->plan->ctx->stores, io->plan->work_dir, false, &io->work, err));
+    CB_TRY(cb_folder_open_work(io, err));
     /* By its record a folder of intermediates is known as such when the run has been killed. */
     if (io->mode != CB_IO_WORKER) {
+        CB_TRY(io->mode == CB_IO_FINISH ? cb_store_check_private(io->work, io->prefix, err)
+                                        : cb_store_make_private(io->work, io->prefix, err));
         CB_TRY(cb_claim_look(io->work, io->prefix, io->zone, &io->folder, err));
         CB_TRY(cb_claim_check_free(&io->folder, &io->self, err));
         if (io->mode != CB_IO_FINISH) CB_TRY(cb_claim_take(&io->folder, &io->self, "", err));

@@ -58,6 +58,8 @@ bool cb_targets_are_joined(const cb_io *io);
 /* Closes them; what was not committed is left or removed. */
 void cb_targets_end(cb_io *io);
 
+/* Opens the work directory, unless it is open. */
+CUBED_MUST_CHECK cubed_status cb_folder_open_work(cb_io *io, cubed_error *err);
 /* A cb_chunks_open_fn of a cb_io. CUBED_E_BUDGET if there is no work directory. */
 CUBED_MUST_CHECK cubed_status cb_folder_open(void *io, cubed_store **store, const char **folder,
                                              cubed_error *err);

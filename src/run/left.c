@@ -38,7 +38,10 @@ static cubed_status leave_source(const cubed_plan *p, int node, size_t size, con
     const int n = snprintf(temporary, sizeof temporary, "%s.part", path);
     if (n < 0 || (size_t)n >= sizeof temporary)
         return cb_fail(err, CUBED_E_ARG, "the path of the work directory is too long: %s", path);
-    s.fd = open(temporary, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    /* An earlier driver that was killed may have left one. */
+    if (unlink(temporary) != 0 && errno != ENOENT)
+        return cb_fail_errno(err, errno, "cannot remove %s", temporary);
+    s.fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (s.fd < 0) return cb_fail_errno(err, errno, "cannot make %s", temporary);
     cubed_status st = cb_shared_copy(p, &s, err);
     close(s.fd);

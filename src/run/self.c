@@ -11,6 +11,7 @@
 #include "base/pool.h"
 
 #define FOLDER      "cubed-"
+#define RESULT      "cubed-result-"
 #define MAX_SOURCES 64 /* that are noted one by one */
 #define DIGITS      16
 
@@ -160,6 +161,12 @@ bool cb_run_names_folder(const char *name)
            name[n + digits] == '-';
 }
 
+bool cb_run_names_result(const char *name)
+{
+    const size_t n = strlen(RESULT);
+    return strncmp(name, RESULT, n) == 0 && strspn(name + n, "0123456789abcdef") >= DIGITS;
+}
+
 cubed_status cb_run_forget_folder(cubed_store *work, const char *plan, const char *run,
                                   cb_zone *zone, cubed_error *err)
 {
@@ -187,6 +194,8 @@ static cubed_status look_at_folder(void *ctx, const char *name, bool is_prefix, 
     snprintf(start, sizeof start, FOLDER "%s-", f->self->plan);
     if (f->found || !is_prefix || strncmp(name, start, strlen(start)) != 0) return CUBED_OK;
     if (strlen(name + strlen(start)) >= CB_RUN_NAME_CAP) return CUBED_OK;
+    /* In a directory that all users can write, another user may have left values that are wrong. */
+    if (cb_store_check_private(f->work, name, NULL) != CUBED_OK) return CUBED_OK;
     CB_TRY(cb_claim_look(f->work, name, f->zone, &c, err));
     if (!cb_run_is_same(f->self, &c) || cb_run_record_is_live(&c.record)) return CUBED_OK;
     CB_TRY(cb_run_check_sources(f->p, f->self, &c.record, err));

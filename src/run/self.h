@@ -30,6 +30,8 @@ void cb_run_folder(const cb_run_self *self, char folder[CB_RUN_FOLDER_CAP]);
 bool cb_run_is_folder(const char *name, const cb_run_record *r);
 /* Whether a key begins with the name of such a folder, of a run of a known plan. */
 bool cb_run_names_folder(const char *key);
+/* Whether a name is that of a result in the work directory (python/cubed/planning/_results.py). */
+bool cb_run_names_result(const char *name);
 /* Removes the folder of a run of another plan with the same goal, which is gone. */
 CUBED_MUST_CHECK cubed_status cb_run_forget_folder(cubed_store *work, const char *plan,
                                                    const char *run, cb_zone *zone,

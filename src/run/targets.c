@@ -20,6 +20,14 @@ static bool is_array(const cb_io *io, int i)
 
 static const char *path_of(const cb_io *io, int i) { return io->plan->storage[i]->place.path; }
 
+/* Whether the target is a result that its caller reads into memory and removes. */
+static bool is_result(const cb_io *io, int i)
+{
+    const cb_place *p = &io->plan->storage[i]->place;
+    const char *name = strrchr(p->store, '/');
+    return !*p->path && name && cb_run_names_result(name + 1);
+}
+
 static cubed_status attach(cb_io *io, int i, cubed_error *err)
 {
     const target_io *t = io->nodes[i].target;
@@ -47,6 +55,10 @@ static cubed_status open_place(cb_io *io, int i, cubed_error *err)
     io->nodes[i].target = t;
     CB_TRY(cb_store_open(&io->plan->ctx->stores, io->plan->storage[i]->place.store, n->durable,
                          &t->store, err));
+    if (is_result(io, i)) {
+        cb_store_keep_private(t->store);
+        if (io->mode != CB_IO_WORKER) CB_TRY(cb_store_check_private(t->store, path_of(io, i), err));
+    }
     t->claim.format = io->plan->storage[i]->meta.format;
     return cb_claim_look(t->store, path_of(io, i), io->zone, &t->claim, err);
 }
@@ -160,6 +172,7 @@ static cubed_status take(cb_io *io, int i, cubed_error *err)
 {
     target_io *t = io->nodes[i].target;
     const cb_run_record left = t->claim.record;
+    if (is_result(io, i)) CB_TRY(cb_store_make_private(t->store, path_of(io, i), err));
     if (t->replaces)
         CB_TRY(cb_stage_open(t->store, path_of(io, i), io->self.run,
                              t->resumed || t->begun ? left.staged : NULL, &t->beside, err));
@@ -177,11 +190,6 @@ static cubed_status take(cb_io *io, int i, cubed_error *err)
     return sweep(cb_zarr_store(array), cb_zarr_path(array), err);
 }
 
-static cubed_status open_work(cb_io *io, cubed_error *err)
-{
-    return cb_place_open_store(&io->plan->ctx->stores, io->plan->work_dir, false, &io->work, err);
-}
-
 /* The run that is taken up: that of a target that is not finished, else one whose intermediates are there. */
 static cubed_status choose_run(cb_io *io, cubed_error *err)
 {
@@ -192,11 +200,11 @@ static cubed_status choose_run(cb_io *io, cubed_error *err)
         memcpy(io->self.run, r->run, sizeof io->self.run);
         if (strcmp(r->plan, io->self.plan) == 0 || !io->plan->work_dir) return CUBED_OK;
         /* Another plan's intermediates are of no use to this one. */
-        CB_TRY(open_work(io, err));
+        CB_TRY(cb_folder_open_work(io, err));
         return cb_run_forget_folder(io->work, r->plan, r->run, io->zone, err);
     }
     if (!io->plan->work_dir) return CUBED_OK;
-    CB_TRY(open_work(io, err));
+    CB_TRY(cb_folder_open_work(io, err));
     return cb_run_find_folder(io->plan, io->work, &io->self, io->zone, err);
 }
 

@@ -188,6 +188,7 @@ cubed_status cubed_object_write(cubed_context *ctx, const char *url, const void 
     CB_TRY(cb_zone_new(&ctx->alloc, &zone, err));
     cb_buf_init(&key, &ctx->alloc);
     CB_GO(open_store_of(ctx, url, zone, &key, &store, err));
+    cb_store_keep_private(store);
     CB_GO(cb_store_put(store, key.data, bytes, size, err));
 out:
     cb_store_close(store);

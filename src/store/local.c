@@ -186,13 +186,16 @@ int cb_local_sync_parent(const char *path)
     return e;
 }
 
-int cb_local_make_parents(char *path, bool durable)
+int cb_local_make_parents(const local_store *s, char *path)
 {
     for (char *p = path + 1; (p = strchr(p, '/')) != NULL; p++) {
+        struct stat info;
         *p = 0;
-        int e = mkdir(path, 0777) != 0 ? errno : 0;
-        if (e == 0 && durable && (e = cb_local_sync_parent(path)) != 0)
+        const mode_t mode = cb_local_directory_mode(s, (size_t)(p - path));
+        int e = mkdir(path, mode) != 0 ? errno : 0;
+        if (e == 0 && s->durable && (e = cb_local_sync_parent(path)) != 0)
             rmdir(path); /* not made, then */
+        if (e == EEXIST && mode == CB_LOCAL_PRIVATE && !cb_local_is_own(path, &info)) e = EPERM;
         *p = '/';
         if (e != 0 && e != EEXIST) return e;
     }
@@ -230,10 +233,10 @@ static int open_temp(local_store *s, const char *path, char temp[PATH_MAX])
             errno = ENAMETOOLONG;
             break;
         }
-        fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, cb_local_file_mode(s));
         if (fd >= 0) break;
         if (errno == ENOENT) {
-            int e = cb_local_make_parents(temp, s->durable);
+            int e = cb_local_make_parents(s, temp);
             errno = e;
             if (e != 0 && e != ENOENT) break;
         } else if (errno != EEXIST) {

@@ -15,10 +15,15 @@
  * writer leaves behind is never taken for data. The name goes on with the process that writes (base/owner.h). */
 #define CB_LOCAL_TEMP ".cubed-tmp-"
 
+/* Mode of a directory that only its owner may list, enter and write. */
+#define CB_LOCAL_PRIVATE ((mode_t)0700)
+
 typedef struct local_store {
     cubed_store head;
     bool durable;
-    atomic_uint_least64_t puts; /* makes temporary names unique within the process */
+    bool is_private, root_is_private; /* directories below the root, and files; the root: see
+                                       cb_store_keep_private */
+    atomic_uint_least64_t puts;       /* makes temporary names unique within the process */
     cb_mutex lock;
     pid_t pid CB_GUARDED_BY(
         &lock); /* process that `owner` names; 0 if there is none yet. After a fork it is that of the parent. */
@@ -43,7 +48,12 @@ CUBED_MUST_CHECK cubed_status cb_local_write(local_store *s, const char *path, c
                                              size_t size, char temp[PATH_MAX],
                                              cubed_object_info *out, cubed_error *err);
 /* Makes the directories above `path`, which is changed and put right again; errno of what failed. */
-int cb_local_make_parents(char *path, bool durable);
+int cb_local_make_parents(const local_store *s, char *path);
+/* Permissions of new files, and of a new directory whose path has n bytes. */
+mode_t cb_local_file_mode(const local_store *s);
+mode_t cb_local_directory_mode(const local_store *s, size_t n);
+/* Whether the path is a directory of this user that no other user can write; *info is what is there. */
+bool cb_local_is_own(const char *path, struct stat *info);
 /* So that a new name survives a power failure, too. errno of what failed. */
 int cb_local_sync_parent(const char *path);
 

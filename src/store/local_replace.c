@@ -180,7 +180,7 @@ cubed_status cb_local_swap(cubed_store *store, const char *a, const char *b, cub
     CB_TRY(cb_local_path(s, b, to, err));
     int e = exchange(from, to);
     if (e == ENOENT) {
-        e = cb_local_make_parents(to, s->durable);
+        e = cb_local_make_parents(s, to);
         if ((e == 0 || e == EEXIST) && rename(from, to) != 0) e = errno;
     }
     if (e == EINVAL || e == ENOSYS || e == EOPNOTSUPP) {
@@ -233,5 +233,7 @@ cubed_status cb_local_around(cubed_store *store, const char *prefix, cubed_store
         return cb_fail(err, CUBED_E_ARG, "the name of %s is longer than %zu bytes", path, cap - 1);
     memcpy(name, slash + 1, strlen(slash + 1) + 1);
     slash[slash == real] = 0;
-    return cb_store_open_local(store->alloc, real, s->durable, out, err);
+    CB_TRY(cb_store_open_local(store->alloc, real, s->durable, out, err));
+    if (s->is_private) cb_store_keep_private(*out);
+    return CUBED_OK;
 }

@@ -17,6 +17,17 @@ typedef cubed_status (*cubed_store_member_fn)(void *ctx, const char *name, bool 
 CUBED_MUST_CHECK cubed_status cb_store_open_local(const cubed_allocator *a, const char *path,
                                                   bool durable, cubed_store **out,
                                                   cubed_error *err);
+/* Gives only this user permissions for what a store of a directory creates below its root: files have mode 0600,
+ * directories 0700. Other stores have no such permissions. Call it before the store is shared with other threads. */
+void cb_store_keep_private(cubed_store *s);
+/* Creates the directory at `prefix` ("": the root) and keeps the store private. Fails as the next function if something
+ * exists there. */
+CUBED_MUST_CHECK cubed_status cb_store_make_private(cubed_store *s, const char *prefix,
+                                                    cubed_error *err);
+/* CUBED_E_EXISTS unless nothing is at `prefix`, or a directory of this user that no other user can write: not a link. In a
+ * directory that all users can write, such as /tmp, others may have created it. */
+CUBED_MUST_CHECK cubed_status cb_store_check_private(const cubed_store *s, const char *prefix,
+                                                     cubed_error *err);
 /* Objects in memory, of this store alone. */
 CUBED_MUST_CHECK cubed_status cb_store_open_memory(const cubed_allocator *a, const char *name,
                                                    cubed_store **out, cubed_error *err);

@@ -78,7 +78,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_report_read(const cubed_context *c
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_object_read(cubed_context *ctx, const char *url,
                                                           size_t max, cubed_source_sink put,
                                                           void *sink, cubed_error *err);
-/* Puts a whole object there, in place of one that there is: a worker's answer to one that hears of it by stores alone. */
+/* Puts a whole object there, in place of one that there is: a worker's answer to one that hears of it by stores alone.
+ * In a directory only this user can read it. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_object_write(cubed_context *ctx, const char *url,
                                                            const void *bytes, size_t size,
                                                            cubed_error *err);

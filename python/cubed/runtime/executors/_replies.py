@@ -24,13 +24,18 @@ def _local(url: str) -> Path | None:
     return None if "://" in url else Path(url)
 
 
+def _open_private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
 def leave(call: tuple[str, bytes], function: Callable[[bytes], bytes]) -> None:
     """Calls a function with a message, and leaves what it returns where :class:`Replies` looks;
     processes of this machine leave who they are, first."""
     url, message = call
     worker.take_options(message)
     if (path := _local(url)) is not None:
-        Path(f"{path}-by").write_bytes(name_of(os.getpid()))
+        with open(f"{path}-by", "wb", opener=_open_private) as by:
+            by.write(name_of(os.getpid()))
     _core.write_object(url, function(message))
 
 

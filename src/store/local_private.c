@@ -1,0 +1,73 @@
+/* Directories that other users of the machine can neither read nor have created. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "store/local.h"
+#include "store/local_map.h"
+
+mode_t cb_local_file_mode(const local_store *s) { return s->is_private ? 0600 : 0666; }
+
+mode_t cb_local_directory_mode(const local_store *s, size_t n)
+{
+    const size_t root = strlen(s->path);
+    const bool ours = n > root ? s->is_private : n == root && s->root_is_private;
+    return ours ? CB_LOCAL_PRIVATE : 0777;
+}
+
+bool cb_local_is_own(const char *path, struct stat *info)
+{
+    return lstat(path, info) == 0 && S_ISDIR(info->st_mode) && info->st_uid == geteuid() &&
+           (info->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+static const char *kind_of(mode_t mode)
+{
+    return S_ISDIR(mode) ? "a directory" : S_ISLNK(mode) ? "a symbolic link" : "not a directory";
+}
+
+static cubed_status check(const char *path, cubed_error *err)
+{
+    struct stat info;
+    if (cb_local_is_own(path, &info)) return CUBED_OK;
+    return cb_fail(err, CUBED_E_EXISTS,
+                   "%s is %s of user %u with mode %04o, expected a directory of user %u that no "
+                   "other user can write: remove it, or name another work directory",
+                   path, kind_of(info.st_mode), (unsigned)info.st_uid,
+                   (unsigned)info.st_mode & 07777, (unsigned)geteuid());
+}
+
+void cb_store_keep_private(cubed_store *store)
+{
+    if (cb_store_has_files(store)) ((local_store *)store)->is_private = true;
+}
+
+cubed_status cb_store_check_private(const cubed_store *store, const char *prefix, cubed_error *err)
+{
+    char path[PATH_MAX];
+    struct stat info;
+    if (!cb_store_has_files(store)) return CUBED_OK;
+    CB_TRY(cb_local_path((const local_store *)store, prefix, path, err));
+    if (lstat(path, &info) == 0) return check(path, err);
+    return errno == ENOENT || errno == ENOTDIR
+               ? CUBED_OK
+               : cb_fail_errno(err, errno, "cannot look at %s", path);
+}
+
+cubed_status cb_store_make_private(cubed_store *store, const char *prefix, cubed_error *err)
+{
+    char path[PATH_MAX];
+    local_store *s = (local_store *)store;
+    if (!cb_store_has_files(store)) return CUBED_OK;
+    CB_TRY(cb_local_path(s, prefix, path, err));
+    s->is_private = true;
+    if (!*prefix) s->root_is_private = true;
+    int e = mkdir(path, CB_LOCAL_PRIVATE) != 0 ? errno : 0;
+    if (e == ENOENT) {
+        e = cb_local_make_parents(s, path);
+        if (e == 0) e = mkdir(path, CB_LOCAL_PRIVATE) != 0 ? errno : 0;
+    }
+    if (e == EEXIST) return check(path, err);
+    return e ? cb_fail_errno(err, e, "cannot make %s", path) : CUBED_OK;
+}
