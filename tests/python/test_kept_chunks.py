@@ -119,11 +119,16 @@ if __name__ == "__main__":
 def test_a_signal_keeps_chunks(tmp_path, executor, name):
     """Another process resumes what one that was sent a signal began without `resume`."""
     (tmp_path / "began.py").write_text(SIGNALLED)
-    path = {**os.environ, "PYTHONPATH": os.fspath(Path(__file__).parent)}
+    # The first process compiles the module, the second reads what that left: both name one plan.
+    env = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    env |= {
+        "PYTHONPATH": os.fspath(Path(__file__).parent),
+        "PYTHONPYCACHEPREFIX": os.fspath(tmp_path / "compiled"),
+    }
 
     def run(what):
         args = [sys.executable, tmp_path / "began.py", tmp_path, executor, what]
-        return subprocess.run(args, env=path, capture_output=True, text=True, check=False)
+        return subprocess.run(args, env=env, capture_output=True, text=True, check=False)
 
     done = run(name)
     assert done.returncode == -getattr(signal, name), done.stderr

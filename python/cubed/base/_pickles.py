@@ -6,7 +6,7 @@ import io
 import pickle
 from collections.abc import Callable
 from functools import cache
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any
 
 
@@ -41,6 +41,7 @@ def _pickler() -> Any:
         def __init__(self, file: io.BytesIO, reduce: Callable[[BaseException], Any]) -> None:
             super().__init__(file, protocol=pickle.HIGHEST_PROTOCOL)
             self._reduce = reduce
+            self._strings: dict[str, str] = {}
 
         def reducer_override(self, obj: Any) -> Any:
             if isinstance(obj, BaseException):
@@ -49,8 +50,27 @@ def _pickler() -> Any:
                 # cloudpickle 3.1.3 leaves out the file, and with it a traceback's lines.
                 make, args = self.dispatch_table[CodeType](obj)[:2]
                 if obj.co_filename not in args:
-                    return code_of, (make, args, obj.co_filename)
-                return make, args
-            return super().reducer_override(obj)
+                    make, args = code_of, (make, args, obj.co_filename)
+                return make, self._share_strings(args)
+            reduced = super().reducer_override(obj)
+            if isinstance(obj, FunctionType) and isinstance(reduced, tuple):
+                # globals that functions share are one dictionary, which must stay that one
+                _, (_, module, *_), (_, attributes), *_ = reduced
+                for own in (module, attributes):
+                    own.update((k, self._share_strings(v)) for k, v in own.items())
+            return reduced
+
+        def _share_strings(self, value: Any) -> Any:
+            """The value, in which equal strings are one object; tuples are searched for them.
+
+            Pickles spell an object once and refer to it afterwards. Which equal strings of a
+            function are one object depends on whether its module was compiled or read from a
+            ``.pyc`` file; the pickle, from which a plan gets its name, must not.
+            """
+            if type(value) is str:
+                return self._strings.setdefault(value, value)
+            if type(value) is tuple:
+                return tuple(map(self._share_strings, value))
+            return value
 
     return Pickler
