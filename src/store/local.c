@@ -288,6 +288,18 @@ cubed_status cb_local_write(local_store *s, const char *path, const void *src, s
     return cb_fail_errno(err, e, "cannot write %s", path);
 }
 
+/* Gives a file a time of its own, and tells what it is then. The system's times are some milliseconds apart, and it uses
+ * numbers of deleted files again: two objects of one size would have one version. */
+static int stamp(const char *temp, cubed_object_info *out)
+{
+    struct stat info;
+    struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = 0}};
+    clock_gettime(CLOCK_REALTIME, &times[1]);
+    if (utimensat(AT_FDCWD, temp, times, 0) != 0 || stat(temp, &info) != 0) return errno;
+    cb_local_info(&info, out);
+    return 0;
+}
+
 static cubed_status local_put(cubed_store *store, cubed_store_request *r, cubed_error *err)
 {
     local_store *s = (local_store *)store;
@@ -295,7 +307,8 @@ static cubed_status local_put(cubed_store *store, cubed_store_request *r, cubed_
     CB_TRY(cb_local_path(s, r->key, path, err));
     CB_TRY(cb_local_write(s, path, r->src, r->size, temp, &r->info, err));
     const bool any = !r->if_match && !r->if_none_match;
-    int e = !any ? cb_local_replace(temp, path, r) : rename(temp, path) != 0 ? errno : 0;
+    int e = any ? 0 : stamp(temp, &r->info);
+    if (e == 0) e = !any ? cb_local_replace(temp, path, r) : rename(temp, path) != 0 ? errno : 0;
     if (e == 0 && s->durable) e = cb_local_sync_parent(path);
     if (e == 0) return CUBED_OK;
     unlink(temp);

@@ -58,6 +58,7 @@ static int lock_version(const char *path, const cubed_store_request *r, int *e)
 {
     struct stat held, there;
     cubed_object_info info;
+    bool writable = false;
     *e = 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0) {
@@ -66,6 +67,15 @@ static int lock_version(const char *path, const cubed_store_request *r, int *e)
     }
     while (flock(fd, LOCK_EX) != 0) {
         if (errno == EINTR) continue;
+        /* NFS locks a file for writing only if it is open for writing. */
+        if (errno == EBADF && !writable) {
+            close(fd);
+            writable = true;
+            fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+            if (fd >= 0) continue;
+            *e = errno == ENOENT ? 0 : errno;
+            return -1;
+        }
         *e = errno;
         close(fd);
         return -1;
