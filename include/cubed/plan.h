@@ -32,6 +32,10 @@ typedef struct cubed_target {
      * region_start[d] along axis d: set by cubed_region_target. */
     bool region;
     int64_t region_start[CUBED_MAX_NDIM];
+    /* Of a region: only the elements region_lo[d] to region_hi[d] - 1 of the array at `url` are written, where the chunks
+     * of `array` have more. Not set: all elements of `array`. */
+    bool region_has_part;
+    int64_t region_lo[CUBED_MAX_NDIM], region_hi[CUBED_MAX_NDIM];
     /* Without url: the result goes to this C-order buffer, borrowed until the plan is gone. It may
      * be NULL and given later by cubed_plan_bind_result. */
     void *data;
@@ -41,13 +45,19 @@ typedef struct cubed_target {
     const char *name; /* without url: what plans and drawings call the result; NULL: "result" */
 } cubed_target;
 
-/* Sets *target so that x, of any type, goes into the part of `into` that begins at start[ndim]. `into` is what
- * cubed_array_open made, and lives as long as *target, whose url is its own. Chunks (shards) that x covers are
- * written, those that it covers in part are read, too, and target->array, a new reference for the caller to
- * give up, is x with what is around it in them. Every chunk is put as a whole: at any time it is the old one
- * or the new one. What a run that failed has written stays; nothing is resumed, the run is made again. Others
- * must not write to the same chunks meanwhile, and the plan must not read the array elsewhere. Reads nothing.
- * CUBED_E_ARG for a region that is not within the array, and for an array that is not stored. */
+/* Sets *target so that x, of any type, goes into the part of `into` that begins at start[ndim].
+ *
+ * A chunk (shard) that x covers in part is read when it is written, and keeps its other elements, also if other tasks, plans
+ * or processes write those at the same time: the chunk is put if it still is what was read, else it is read again. So
+ * several targets of one plan may be regions of one array. Every chunk is put as a whole: at any time it is the old one or
+ * the new one. Elements that several writers write at once have the value of one of them. Chunks that a failed run has
+ * written stay, and a run is made again, not resumed. The plan must not read the array. Reads nothing.
+ *
+ * into    an array of cubed_array_open, which lives as long as *target
+ * target  its `array` is a new reference: x within whole chunks
+ *
+ * Errors: CUBED_E_ARG for a region that is not within the array, and for an array that is not stored. A run is
+ * CUBED_E_UNSUPPORTED if chunks are covered in part and the store ignores conditions of puts. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_region_target(cubed_array *x, const cubed_array *into,
                                                             const int64_t *start,
                                                             cubed_target *target, cubed_error *err);

@@ -45,9 +45,13 @@ static bool take_flag(PyObject *options, const char *name, bool *out)
 /* Where in an array that exists it begins: of `region_target`. */
 static bool take_region(PyObject *options, int ndim, cubed_target *t)
 {
-    const int64_t *start = NULL;
-    if (!take_extents(options, "region", ndim, t->region_start, &start)) return false;
+    const int64_t *start = NULL, *lo = NULL, *hi = NULL;
+    if (!take_extents(options, "region", ndim, t->region_start, &start) ||
+        !take_extents(options, "region_lo", ndim, t->region_lo, &lo) ||
+        !take_extents(options, "region_hi", ndim, t->region_hi, &hi))
+        return false;
     t->region = start != NULL;
+    t->region_has_part = lo && hi;
     return true;
 }
 

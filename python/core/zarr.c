@@ -56,7 +56,7 @@ static PyObject *members(PyObject *module, PyObject *args)
     return out;
 }
 
-/* What goes to whole chunks of an array that was opened, and where those begin. */
+/* A target of a plan that writes x into a region of an array that was opened. */
 static PyObject *region_target(PyObject *module, PyObject *args)
 {
     core_state *s = core_get_state(module);
@@ -74,11 +74,13 @@ static PyObject *region_target(PyObject *module, PyObject *args)
         return PyErr_Format(PyExc_ValueError, "start has %d entries, expected %d", n,
                             cubed_array_ndim(x));
     if (cubed_region_target(x, into, start, &target, &err) != CUBED_OK) return core_raise(&err);
-    PyObject *y = core_wrap(s, target.array), *at = core_tuple(target.region_start, n);
-    PyObject *pair = y && at ? PyTuple_Pack(2, y, at) : NULL;
-    Py_XDECREF(y);
-    Py_XDECREF(at);
-    return pair;
+    PyObject *y = core_wrap(s, target.array);
+    PyObject *all = y ? Py_BuildValue("(N{s:s,s:N,s:N,s:N})", y, "url", target.url, "region",
+                                      core_tuple(target.region_start, n), "region_lo",
+                                      core_tuple(target.region_lo, n), "region_hi",
+                                      core_tuple(target.region_hi, n))
+                      : NULL;
+    return all;
 }
 
 static cubed_status build_place(void *ctx, const char *store, const char *path, const char *text,
@@ -279,8 +281,7 @@ PyMethodDef core_zarr_methods[] = {
     {"read_object", read_object, METH_VARARGS, "read_object(url: str, most: int, /) -> bytes"},
     {"remove_result", remove_result, METH_VARARGS, "remove_result(url: str, /) -> None"},
     {"region_target", region_target, METH_VARARGS,
-     "region_target(x: Array, into: Array, start: Sequence[int], /) -> tuple[Array, tuple[int, "
-     "...]]"},
+     "region_target(x: Array, into: Array, start: Sequence[int], /) -> tuple[Array, Target]"},
     {"storage_option", storage_option, METH_VARARGS,
      "storage_option(url: str, name: str | None, value: str | None, /) -> None"},
     {"storage_options", storage_options, METH_NOARGS, "storage_options() -> str"},

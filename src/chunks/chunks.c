@@ -437,19 +437,34 @@ void cb_chunks_pass(cb_chunks *c, int node, const int64_t *idx)
 
 /* --- Writing ------------------------------------------------------------------------------------------ */
 
+/* Chunks of a region have other numbers in the array than in the node. */
+static cubed_status put_region(const cb_chunks *c, int node, const int64_t *idx, const void *src,
+                               cb_arena *scratch, cb_task_count *count, cubed_error *err)
+{
+    const cb_node *n = &c->plan->ir.nodes[node];
+    int64_t at[CUBED_MAX_NDIM];
+    cb_zarr_part part;
+    cb_zarr_merged done;
+    for (int d = 0; d < n->grid->ndim; d++) at[d] = idx[d] + n->first_chunk[d];
+    cb_node_part(c->plan, node, at, &part);
+    CB_TRY(cb_zarr_merge_chunk(c->nodes[node].array, at, &part, src, scratch, &done, err));
+    count->stored_read += done.read;
+    count->stored_written += done.stored;
+    return CUBED_OK;
+}
+
 cubed_status cb_chunks_put(cb_chunks *c, int node, const int64_t *idx, const void *src,
                            cb_arena *scratch, cb_task_count *count, cubed_error *err)
 {
     const cb_node *n = &c->plan->ir.nodes[node];
-    int64_t at[CUBED_MAX_NDIM];
     uint64_t stored = 0;
     CB_TRY(cb_chunks_check(c, err));
     count->bytes_written += cb_chunk_bytes_at(c->plan, node, idx);
     if (cb_node_is_intermediate(n))
         return cb_intermediate_put(c, node, idx, src, scratch->cancel, count, err);
-    for (int d = 0; d < n->grid->ndim; d++) at[d] = idx[d] + (n->region ? n->first_chunk[d] : 0);
+    if (n->region) return put_region(c, node, idx, src, scratch, count, err);
     const bool missing = count->missing > 0 && count->present == 0;
-    CB_TRY(cb_zarr_write_chunk(c->nodes[node].array, at, src, missing, scratch, &stored, err));
+    CB_TRY(cb_zarr_write_chunk(c->nodes[node].array, idx, src, missing, scratch, &stored, err));
     count->stored_written += stored;
     return CUBED_OK;
 }

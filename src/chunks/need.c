@@ -14,7 +14,39 @@ cb_need cb_read_need(const cubed_plan *p, int node)
 cb_need cb_write_need(const cubed_plan *p, int node)
 {
     const cb_node *n = &p->ir.nodes[node];
-    return n->url ? cb_zarr_write_need(&p->storage[node]->meta) : (cb_need){0, 0};
+    if (!n->url) return (cb_need){0, 0};
+    const cb_zarr_meta *m = &p->storage[node]->meta;
+    return cb_node_merged(p, node, true) ? cb_zarr_merge_need(m) : cb_zarr_write_need(m);
+}
+
+int64_t cb_node_merged(const cubed_plan *p, int node, bool edges)
+{
+    const cb_node *n = &p->ir.nodes[node];
+    int64_t whole = 1;
+    if (!n->region || cb_grid_count(n->grid) == 0) return 0;
+    const cb_grid objects = cb_plan_object_grid(&p->storage[node]->meta);
+    for (int d = 0; d < n->grid->ndim; d++) {
+        const cb_axis *a = &n->grid->axis[d];
+        const int64_t chunks = cb_axis_count(a), last = n->first_chunk[d] + chunks - 1;
+        const int64_t begin = cb_axis_lo(&objects.axis[d], n->first_chunk[d]);
+        const int64_t end = a->starts || !edges ? cb_axis_hi(&objects.axis[d], last)
+                                                : cb_axis_lo(&objects.axis[d], last) + a->chunk;
+        const bool front = n->part[d] > begin, behind = n->part[n->grid->ndim + d] < end;
+        whole *= cb_max_i64(0, chunks - front - behind);
+    }
+    return cb_grid_count(n->grid) - whole;
+}
+
+void cb_node_part(const cubed_plan *p, int node, const int64_t *at, cb_zarr_part *part)
+{
+    const cb_node *n = &p->ir.nodes[node];
+    const cb_grid whole = cb_plan_object_grid(&p->storage[node]->meta);
+    for (int d = 0; d < n->grid->ndim; d++) {
+        const int64_t lo = cb_axis_lo(&whole.axis[d], at[d]),
+                      hi = cb_axis_hi(&whole.axis[d], at[d]);
+        part->lo[d] = cb_max_i64(n->part[d], lo) - lo;
+        part->hi[d] = cb_min_i64(n->part[n->grid->ndim + d], hi) - lo;
+    }
 }
 
 size_t cb_chunk_bytes(const cubed_plan *p, int node)

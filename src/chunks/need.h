@@ -16,6 +16,11 @@ uint64_t cb_stored_bytes(const cubed_plan *p, int node);
 /* Reading and writing one chunk, beside the decoded chunk. */
 cb_need cb_read_need(const cubed_plan *p, int node);
 cb_need cb_write_need(const cubed_plan *p, int node);
+/* The number of chunks that a region covers in part, which are merged with the stored ones; 0 for other nodes. `edges`: also
+ * chunks that reach beyond the array, which another writer may extend. They are put without a read if they are not there. */
+int64_t cb_node_merged(const cubed_plan *p, int node, bool edges);
+/* The part of chunk at[ndim] of the array, one of a region's, that the region covers. */
+void cb_node_part(const cubed_plan *p, int node, const int64_t *at, cb_zarr_part *part);
 /* Reading a part of a chunk, beside the part, which is as large as parts may be. */
 cb_need cb_read_subread_need(const cubed_plan *p, int node);
 /* The most bytes that are asked for at once of a node, and what a buffer for them takes. Chunks of one shard are read

@@ -164,6 +164,9 @@ static void add_target(const cubed_plan *p, int node, cubed_store_traffic *t)
     t->puts =
         cb_sat_add(t->puts, cb_sat_add(cb_sat_mul(chunks, puts_of_chunk(p, node)), TARGET_PUTS));
     t->bytes_written = cb_sat_add(t->bytes_written, stored_bytes(n));
+    const uint64_t merged = (uint64_t)cb_node_merged(p, node, false);
+    t->gets = cb_sat_add(t->gets, merged);
+    t->bytes_read = cb_sat_add(t->bytes_read, cb_sat_mul(merged, cb_chunk_bytes(p, node)));
     if (!n->overwrite || n->region) return;
     t->gets += TARGET_GETS;
     /* Pages of listings: of the old array, of the new one, and to see that they are gone. */

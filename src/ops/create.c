@@ -154,9 +154,7 @@ cubed_status cubed_array_eye(cubed_context *ctx, int64_t rows, int64_t columns, 
     return st;
 }
 
-/* Zero in a type: an empty string of text, the epoch of dates. */
-static cubed_status zero_of(cubed_context *ctx, cubed_dtype dtype, cubed_array **out,
-                            cubed_error *err)
+cubed_status cb_op_zero(cubed_context *ctx, cubed_dtype dtype, cubed_array **out, cubed_error *err)
 {
     static const char nothing[4]; /* a code point */
     const cubed_scalar zero = {.c128 = {0, 0}};
@@ -186,7 +184,7 @@ static cubed_status triangle(const char *what, cubed_op keep, cubed_array *x, in
                        what, ndim, ndim == 1 ? "" : "s");
     CB_TRY(positions(x->ctx, x->shape[ndim - 2], x->shape[ndim - 1], k, &row, &column, err));
     CB_TRY(consume(CUBED_OK, keep, column, row, &args[0], err));
-    cubed_status st = zero_of(x->ctx, x->node.dtype, &args[2], err);
+    cubed_status st = cb_op_zero(x->ctx, x->node.dtype, &args[2], err);
     if (st == CUBED_OK) st = cubed_elementwise(CUBED_OP_WHERE, args, 3, out, err);
     cubed_array_unref(args[0]);
     cubed_array_unref(args[2]);

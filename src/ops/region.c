@@ -1,5 +1,5 @@
-/* Writing into a part of an array that exists: chunks that the part covers but in part are written with what is
- * in them. */
+/* Writing into a part of an array that exists. The part is widened to whole chunks with elements that are not written: a
+ * chunk that is covered in part is merged with the stored one when it is put (zarr/write.c). */
 #include <inttypes.h>
 #include <string.h>
 
@@ -41,32 +41,40 @@ static cubed_status find_boxes(const cubed_array *x, const cubed_array *into, co
     return CUBED_OK;
 }
 
-/* What is stored along an axis from lo to hi - 1: of the axes in front of it in whole chunks, of those behind
- * it beside the part. */
-static cubed_status stored(cubed_array *old, int axis, int64_t lo, int64_t hi, const box *part,
-                           const box *chunks, cubed_array **out, cubed_error *err)
+/* Elements that are not written, from lo to hi - 1 of an axis: of the axes in front of it for whole chunks, of those behind
+ * it next to the part. */
+static cubed_status filler(const cubed_array *like, int axis, int64_t lo, int64_t hi,
+                           const box *part, const box *chunks, cubed_array **out, cubed_error *err)
 {
-    cubed_slice slices[CUBED_MAX_NDIM];
-    for (int d = 0; d < old->node.grid->ndim; d++) {
+    int64_t shape[CUBED_MAX_NDIM];
+    cubed_array *zero = NULL, *one = NULL;
+    cubed_status st = CUBED_OK;
+    for (int d = 0; d < like->node.grid->ndim; d++) {
         const box *b = d < axis ? chunks : part;
-        slices[d] = (cubed_slice){b->lo[d], b->hi[d] - b->lo[d], 1, false};
+        shape[d] = b->hi[d] - b->lo[d];
     }
-    slices[axis] = (cubed_slice){lo, hi - lo, 1, false};
-    return cubed_slice_array(old, slices, out, err);
+    shape[axis] = hi - lo;
+    CB_GO(cb_op_zero(like->ctx, like->node.dtype, &zero, err));
+    CB_GO(cubed_astype(zero, like->node.dtype, &one, err));
+    st = cubed_broadcast_to(one, like->node.grid->ndim, shape, out, err);
+out:
+    cubed_array_unref(zero);
+    cubed_array_unref(one);
+    return st;
 }
 
-/* *x, which is replaced, with what is stored in front of it and behind it along an axis. */
-static cubed_status widen(cubed_array **x, cubed_array *old, int axis, const box *part,
-                          const box *chunks, cubed_error *err)
+/* *x, which is replaced, with elements in front of it and behind it along an axis. */
+static cubed_status widen(cubed_array **x, int axis, const box *part, const box *chunks,
+                          cubed_error *err)
 {
     cubed_array *parts[3] = {NULL, cubed_array_ref(*x), NULL}, *wide;
     cubed_status st = CUBED_OK;
     const bool before = chunks->lo[axis] < part->lo[axis],
                behind = part->hi[axis] < chunks->hi[axis];
     if (before)
-        CB_GO(stored(old, axis, chunks->lo[axis], part->lo[axis], part, chunks, &parts[0], err));
+        CB_GO(filler(*x, axis, chunks->lo[axis], part->lo[axis], part, chunks, &parts[0], err));
     if (behind)
-        CB_GO(stored(old, axis, part->hi[axis], chunks->hi[axis], part, chunks, &parts[2], err));
+        CB_GO(filler(*x, axis, part->hi[axis], chunks->hi[axis], part, chunks, &parts[2], err));
     if (before || behind) {
         CB_GO(cubed_concat(parts + !before, 1 + before + behind, axis, &wide, err));
         cubed_array_unref(*x);
@@ -81,20 +89,18 @@ cubed_status cubed_region_target(cubed_array *x, const cubed_array *into, const 
                                  cubed_target *target, cubed_error *err)
 {
     box part = {{0}, {0}}, chunks = {{0}, {0}};
-    cubed_array *old = NULL, *y = NULL;
+    cubed_array *y = NULL;
     cubed_status st = CUBED_OK;
     CB_TRY(find_boxes(x, into, start, &part, &chunks, err));
-    /* A node of its own: other readers of `into` read all of it. */
-    cb_node n = into->node;
-    n.region = true;
-    CB_GO(cubed_astype(x, n.dtype, &y, err));
-    CB_GO(cb_graph_add(x->ctx, &n, NULL, &old, err));
-    for (int d = 0; d < n.grid->ndim; d++) CB_GO(widen(&y, old, d, &part, &chunks, err));
-    *target = (cubed_target){.array = y, .url = into->node.url, .region = true};
+    CB_GO(cubed_astype(x, into->node.dtype, &y, err));
+    for (int d = 0; d < y->node.grid->ndim; d++) CB_GO(widen(&y, d, &part, &chunks, err));
+    *target =
+        (cubed_target){.array = y, .url = into->node.url, .region = true, .region_has_part = true};
     memcpy(target->region_start, chunks.lo, sizeof chunks.lo);
+    memcpy(target->region_lo, part.lo, sizeof part.lo);
+    memcpy(target->region_hi, part.hi, sizeof part.hi);
     y = NULL;
 out:
-    cubed_array_unref(old);
     cubed_array_unref(y);
     return st;
 }

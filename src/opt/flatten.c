@@ -35,7 +35,7 @@ static const char *place_of(const cb_node *n) { return n->place ? n->place : n->
 static bool same_source(const cb_node *a, const cb_node *b)
 {
     return strcmp(place_of(a), place_of(b)) == 0 && cb_text_equal(a->version, b->version) &&
-           a->dtype == b->dtype && cb_grid_equal(a->grid, b->grid) && a->region == b->region;
+           a->dtype == b->dtype && cb_grid_equal(a->grid, b->grid);
 }
 
 /* The slot of the source that is this one, or an empty one. */
@@ -255,7 +255,8 @@ static cubed_status part_of_list(cb_zone *zone, const cb_axis *a, int64_t first,
 
 /* Where in an array that exists a result is: chunks are that one's. */
 static cubed_status find_region(cubed_plan *p, const cubed_target *t, int i, cb_node *n,
-                                cb_grid *grid, int64_t *first_chunk, cubed_error *err)
+                                cb_grid *grid, int64_t *first_chunk, int64_t *part,
+                                cubed_error *err)
 {
     const cubed_array *x = t->array;
     cb_place place;
@@ -273,10 +274,14 @@ static cubed_status find_region(cubed_plan *p, const cubed_target *t, int i, cb_
         const cb_grid objects = cb_plan_object_grid(cb_zarr_get_meta(z));
         n->region = true;
         n->first_chunk = first_chunk;
+        n->part = part;
         for (int d = 0; d < x->node.grid->ndim && d < objects.ndim && st == CUBED_OK; d++) {
             const cb_axis *a = &objects.axis[d];
             const int64_t at = t->region_start[d];
+            const int ndim = x->node.grid->ndim;
             first_chunk[d] = 0;
+            part[d] = t->region_has_part ? t->region_lo[d] : at;
+            part[ndim + d] = t->region_has_part ? t->region_hi[d] : at + x->shape[d];
             grid->axis[d] = cb_axis_regular(x->shape[d], a->chunk);
             if (x->shape[d] == 0) continue;
             if (at >= 0 && at < a->extent) first_chunk[d] = cb_axis_find(a, at);
@@ -341,7 +346,7 @@ static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_ta
 {
     const cubed_array *x = t->array;
     int input = number_of(m, x);
-    int64_t chunk[CUBED_MAX_NDIM], first_chunk[CUBED_MAX_NDIM];
+    int64_t chunk[CUBED_MAX_NDIM], first_chunk[CUBED_MAX_NDIM], part[2 * CUBED_MAX_NDIM];
     if (t->zarr_format != 0 && t->zarr_format != 2 && t->zarr_format != 3)
         return cb_fail(err, CUBED_E_ARG, "target %d: zarr_format is %d, expected 2 or 3", i,
                        t->zarr_format);
@@ -361,7 +366,7 @@ static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_ta
     n.grid = &grid;
     if (t->shards) CB_TRY(make_shards(p, t, i, chunk, &grid, &n.codecs, err));
     if (t->region)
-        CB_TRY(find_region(p, t, i, &n, &grid, first_chunk, err));
+        CB_TRY(find_region(p, t, i, &n, &grid, first_chunk, part, err));
     else if (!t->chunks)
         keep_irregular(x, !t->url, &grid);
     cb_node *made = &p->ir.nodes[input];

@@ -50,6 +50,7 @@ cubed_status cb_node_own(cb_zone *zone, cb_node *n, const cb_grid *const *known,
     const cb_kind *kind = cb_kinds[n->kind];
     if ((kind->own && !kind->own(zone, n)) ||
         (n->first_chunk && !copy_numbers(zone, &n->first_chunk, ndim)) ||
+        (n->part && !copy_numbers(zone, &n->part, 2 * ndim)) ||
         (n->task_chunks && !copy_numbers(zone, &n->task_chunks, CUBED_MAX_NDIM)) ||
         (n->block && !(n->block = cb_blockwise_copy(zone, n->block))))
         return no_memory(err);

@@ -64,10 +64,11 @@ typedef struct cb_node {
     /* As many as there are axes, NULL of those without; of nodes that are kept no NULL itself. */
     const char *const *dim_names;
     bool overwrite, skip_empty, durable;
-    /* Of a result: it goes to these chunks of an array that exists. Of a ZARR node: only what stays in the
-     * chunks of such a result is read. */
-    bool region;
-    const int64_t *first_chunk; /* of a result */
+    bool region; /* a result that goes to chunks of an array that exists */
+    const int64_t
+        *first_chunk; /* of a region: number of its first chunk in the array, along each axis */
+    /* Of a region: the elements of the array that are written, from part[d] to part[ndim + d] - 1. Chunks may have more. */
+    const int64_t *part;
     /* Of a Zarr array, and of views and copies of it: what its metadata has for chunks that are not
      * there, and whether that means "missing" wherever it stands, as it does in format 2. */
     bool has_fill, fill_is_missing;

@@ -10,7 +10,7 @@ typedef enum place_use { USE_SOURCE, USE_RESULT, USE_ASSIGNED, USE_GROUP, USE_WO
 typedef struct placed {
     cb_place at;
     place_use use;
-    bool region;    /* a part of an array that exists is written, or read to be written around it */
+    bool region;    /* a part of an array that exists is written */
     bool overwrite; /* a result that replaces what is there when it is whole */
 } placed;
 
@@ -122,11 +122,11 @@ static bool collide(const placed *a, const placed *b, cb_place_relation relation
         /* An array is replaced when nobody reads it any more. */
         if (a->overwrite && !a->region && b->use == USE_SOURCE && relation == CB_PLACES_SAME)
             return false;
-        /* What is stored around a part of an array is read before its chunk is written. */
-        return !(a->region && b->region && b->use == USE_SOURCE && relation == CB_PLACES_SAME);
+        /* Chunks that regions share are merged when they are put. */
+        return !(a->region && b->region && relation == CB_PLACES_SAME);
     }
     /* Several regions of an array are written by functions in one plan, which is theirs to order. */
-    if (a->use == USE_ASSIGNED) return b->use == USE_SOURCE && !b->region;
+    if (a->use == USE_ASSIGNED) return b->use == USE_SOURCE;
     /* Groups and work directories hold arrays, and other things; arrays hold nothing else. */
     return relation != CB_PLACE_ABOVE;
 }

@@ -155,6 +155,16 @@ static bool is_part(const cb_axis *whole, int64_t first, const cb_axis *part)
     return true;
 }
 
+/* Whether the elements from lo to hi - 1 of an axis are some of each of the chunks that begin with `first`. */
+static bool is_in_chunks(const cb_axis *whole, int64_t first, int64_t extent, int64_t lo,
+                         int64_t hi)
+{
+    if (extent == 0) return lo == hi && lo >= 0 && hi <= whole->extent;
+    const int64_t begin = cb_axis_lo(whole, first), end = begin + extent;
+    return lo >= begin && lo < cb_axis_hi(whole, first) && hi > lo && hi <= end &&
+           cb_axis_find(whole, hi - 1) == cb_axis_find(whole, end - 1);
+}
+
 /* Whole chunks of an array that exists. */
 static cubed_status open_region(cubed_plan *p, int i, cubed_error *err)
 {
@@ -169,7 +179,9 @@ static cubed_status open_region(cubed_plan *p, int i, cubed_error *err)
     const cb_grid objects = cb_plan_object_grid(m);
     bool fits = m->dtype == n->dtype && m->ndim == n->grid->ndim;
     for (int d = 0; d < n->grid->ndim && fits; d++)
-        fits = is_part(&objects.axis[d], n->first_chunk[d], &n->grid->axis[d]);
+        fits = is_part(&objects.axis[d], n->first_chunk[d], &n->grid->axis[d]) &&
+               is_in_chunks(&objects.axis[d], n->first_chunk[d], n->grid->axis[d].extent,
+                            n->part[d], n->part[n->grid->ndim + d]);
     if (fits) return CUBED_OK;
     return cb_fail(err, CUBED_E_ARG,
                    "%s: a region that is not of whole chunks of the array, or of another type",

@@ -52,8 +52,9 @@ static void get_node(cb_reader *r, int index, cb_node *n, cb_grid *grid)
         if (fill) memcpy(n->fill.bytes, fill, sizeof n->fill.bytes);
         n->dim_names = get_names(r, n->grid->ndim);
         if (n->region) n->first_chunk = cb_get_numbers(r, n->grid->ndim);
+        if (n->region) n->part = cb_get_numbers(r, 2 * n->grid->ndim);
     }
-    if (n->region && (!n->url || !(n->is_target || n->kind == CB_NODE_ZARR))) r->bad = true;
+    if (n->region && (!n->url || !n->is_target)) r->bad = true;
 }
 
 static void get_stage(cb_reader *r, const cb_ir *ir, cb_stage *s)

@@ -67,6 +67,7 @@ static cubed_status put_node(cb_buf *b, const cb_node *n, const cb_place *place,
         if (n->has_fill) cb_buf_put(b, n->fill.bytes, sizeof n->fill.bytes);
         for (int d = 0; d < n->grid->ndim; d++) cb_put_string(b, n->dim_names[d]);
         for (int d = 0; d < n->grid->ndim && n->region; d++) cb_put_i(b, n->first_chunk[d]);
+        for (int d = 0; d < 2 * n->grid->ndim && n->region; d++) cb_put_i(b, n->part[d]);
     }
     return CUBED_OK;
 }

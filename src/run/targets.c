@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "chunks/need.h"
 #include "run/groups.h"
 #include "run/io_state.h"
 
@@ -220,6 +221,19 @@ static bool all_done(const cb_io *io)
     return any;
 }
 
+/* Chunks that are covered in part need a store that honours conditions, or a user who says that nobody else writes. */
+static cubed_status check_region(const cb_io *io, int i, cubed_error *err)
+{
+    const cb_storage *s = io->plan->storage[i];
+    cubed_store *store = io->nodes[i].target->store;
+    bool alone = true;
+    if (cb_node_merged(io->plan, i, false) > 0)
+        CB_TRY(cb_net_get_unconditional(&io->plan->ctx->stores.net, io->zone, s->place.store,
+                                        &alone, err));
+    return alone ? cb_zarr_check_writable(store, s->place.path, err)
+                 : cb_zarr_check_conditions(store, s->place.path, err);
+}
+
 static cubed_status begin_region(cb_io *io, int i, cubed_error *err)
 {
     const cb_storage *s = io->plan->storage[i];
@@ -228,8 +242,7 @@ static cubed_status begin_region(cb_io *io, int i, cubed_error *err)
     if (!x->target) return cb_fail(err, CUBED_E_NOMEM, "no memory for a target");
     CB_TRY(cb_store_open(&io->plan->ctx->stores, s->place.store, io->plan->ir.nodes[i].durable,
                          &x->target->store, err));
-    if (io->mode != CB_IO_WORKER)
-        CB_TRY(cb_zarr_check_writable(x->target->store, s->place.path, err));
+    if (io->mode != CB_IO_WORKER) CB_TRY(check_region(io, i, err));
     return cb_zarr_attach(x->target->store, s->place.path, &s->meta, &x->array, err);
 }
 

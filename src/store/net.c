@@ -280,6 +280,18 @@ cubed_status cb_net_get_flag(cb_net *n, cb_zone *zone, const char *url, const ch
                    (int)strcspn(names, " "), names, text);
 }
 
+cubed_status cb_net_get_unconditional(cb_net *n, cb_zone *zone, const char *url, bool *out,
+                                      cubed_error *err)
+{
+    const char *text;
+    CB_TRY(cb_net_get(n, zone, url, CB_NET_CONDITIONAL_PUT, &text, err));
+    *out = text && strcmp(text, "disabled") == 0;
+    if (!text || *out || strcmp(text, "etag") == 0) return CUBED_OK;
+    return cb_fail(err, CUBED_E_ARG,
+                   "storage option conditional_put is \"%s\", expected \"etag\" or \"disabled\"",
+                   text);
+}
+
 cubed_status cb_net_get_seconds(cb_net *n, cb_zone *zone, const char *url, const char *names,
                                 double most, int64_t *ms, cubed_error *err)
 {

@@ -59,6 +59,10 @@ CUBED_MUST_CHECK cubed_status cb_net_get(cb_net *n, cb_zone *zone, const char *u
 /* The same of truth values. */
 CUBED_MUST_CHECK cubed_status cb_net_get_flag(cb_net *n, cb_zone *zone, const char *url,
                                               const char *names, bool *out, cubed_error *err);
+/* Whether the storage option conditional_put says that puts have no conditions ("disabled"); "etag": they have. */
+#define CB_NET_CONDITIONAL_PUT "AWS_CONDITIONAL_PUT conditional_put"
+CUBED_MUST_CHECK cubed_status cb_net_get_unconditional(cb_net *n, cb_zone *zone, const char *url,
+                                                       bool *out, cubed_error *err);
 /* The same of seconds, of which there are less than `most`; *ms is left as it is if they are not set. */
 CUBED_MUST_CHECK cubed_status cb_net_get_seconds(cb_net *n, cb_zone *zone, const char *url,
                                                  const char *names, double most, int64_t *ms,

@@ -32,7 +32,7 @@
 #define PAYS     "AWS_REQUEST_PAYER requester_pays"
 #define OPTIONS                                                                                    \
     CB_AWS_OPTIONS " " REGION " " ENDPOINT " " NOBODY " " VIRTUAL " " PAYS                         \
-                   " " CB_REMOTE_PART_OPTIONS " " CB_REMOTE_OPTIONS
+                   " " CB_NET_CONDITIONAL_PUT " " CB_REMOTE_PART_OPTIONS " " CB_REMOTE_OPTIONS
 
 enum { REGION_CAP = 64 };
 
@@ -47,6 +47,7 @@ typedef struct s3_store {
         endpoint; /* "https://host:port/base" without '/' at its end; NULL: Amazon's of the region */
     bool by_host; /* the bucket is a part of the host's name */
     bool tls, anonymous, pays;
+    bool unconditional; /* puts have no conditions, which the service does not know */
     cb_credentials *who;
     /* Under the lock of `remote`, as replies change it, in the clients' threads. */
     s3_learned learned;
@@ -166,9 +167,10 @@ static void put_headers(const s3_store *s, cb_remote_call *c)
     if (*c->range && c->what == CB_REMOTE_GET) cb_http_put_header(h, "range", c->range);
     if (c->what == CB_REMOTE_GET && c->whole)
         cb_http_put_header(h, "x-amz-checksum-mode", "ENABLED");
-    if (c->if_match && c->what != CB_REMOTE_CHECK) cb_http_put_header(h, "if-match", c->if_match);
-    if (c->if_none_match && c->what != CB_REMOTE_CHECK)
-        cb_http_put_header(h, "if-none-match", c->if_none_match);
+    const bool puts = c->what == CB_REMOTE_PUT || c->what == CB_REMOTE_COMPLETE;
+    const bool conditional = c->what != CB_REMOTE_CHECK && !(puts && s->unconditional);
+    if (c->if_match && conditional) cb_http_put_header(h, "if-match", c->if_match);
+    if (c->if_none_match && conditional) cb_http_put_header(h, "if-none-match", c->if_none_match);
     if (c->what == CB_REMOTE_COPY) put_source(s, c);
     if (s->pays) cb_http_put_header(h, "x-amz-request-payer", "requester");
     if (c->what == CB_REMOTE_PUT) {
@@ -448,6 +450,7 @@ static cubed_status set_rest(cb_remote *remote, cubed_error *err)
     snprintf(s->learned.region, REGION_CAP, "%s", region ? region : "us-east-1");
     CB_TRY(cb_net_get_flag(net, zone, url, NOBODY, &s->anonymous, err));
     CB_TRY(cb_net_get_flag(net, zone, url, PAYS, &s->pays, err));
+    CB_TRY(cb_net_get_unconditional(net, zone, url, &s->unconditional, err));
     return cb_remote_get_upload_sizes(net, zone, url, &s->remote.uploads, err);
 }
 

@@ -1,5 +1,8 @@
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "zarr/zarr_pkg.h"
 
 cubed_status cb_zarr_check_shape(const char *where, const cb_zarr_meta *m, cubed_error *err)
@@ -177,6 +180,52 @@ cubed_status cb_zarr_check_writable(cubed_store *store, const char *path, cubed_
     CB_TRY(cb_key_join(key, sizeof key, path, ".cubed-write-check", err));
     CB_TRY(cb_store_put(store, key, "", 0, err));
     return cb_store_del(store, key, err);
+}
+
+static cubed_status ignores_conditions(const cubed_store *store, cubed_error *err)
+{
+    return cb_fail(err, CUBED_E_UNSUPPORTED,
+                   "%s ignores the conditions of puts (If-Match, If-None-Match), so a region that "
+                   "covers chunks in part could undo what others write there: write regions of "
+                   "whole chunks, or set the storage option conditional_put to \"disabled\" if "
+                   "nobody else writes to the array",
+                   store->url);
+}
+
+/* Services that do not know a condition accept every put, and few say so. *honoured: they do not. */
+static cubed_status try_conditions(cubed_store *store, const char *key, bool *honoured,
+                                   cubed_error *err)
+{
+    const cubed_object_version none = {""};
+    cubed_object_version second;
+    cubed_error why = CUBED_ERROR_INIT;
+    cubed_store_request r = {.op = CUBED_STORE_PUT, .key = key, .src = "1", .size = 1};
+    CB_TRY(cb_store_do(store, &r, err));
+    const cubed_object_version first = r.info.version;
+    cubed_status st = cb_store_put_if(store, key, &none, "2", 1, &second, &why);
+    *honoured = st == CUBED_E_EXISTS;
+    if (*honoured && !cb_version_is_none(&first)) {
+        CB_TRY(cb_store_put_if(store, key, &first, "3", 1, &second, err));
+        st = cb_store_put_if(store, key, &first, "4", 1, &second, &why);
+        *honoured = st == CUBED_E_EXISTS;
+    }
+    if (st == CUBED_OK || st == CUBED_E_EXISTS) return CUBED_OK;
+    if (err) *err = why;
+    return st;
+}
+
+cubed_status cb_zarr_check_conditions(cubed_store *store, const char *path, cubed_error *err)
+{
+    char name[64], key[4096];
+    bool honoured = false;
+    /* Others may look at the same time. */
+    snprintf(name, sizeof name, ".cubed-write-check-%jx-%jx", (uintmax_t)getpid(),
+             (uintmax_t)cb_clock_ns());
+    CB_TRY(cb_key_join(key, sizeof key, path, name, err));
+    cubed_status st = try_conditions(store, key, &honoured, err);
+    const cubed_status deleted = cb_store_del(store, key, st == CUBED_OK ? err : NULL);
+    if (st != CUBED_OK || deleted != CUBED_OK) return st != CUBED_OK ? st : deleted;
+    return honoured ? CUBED_OK : ignores_conditions(store, err);
 }
 
 cubed_status cb_zarr_version(cubed_store *store, const char *path, int format,

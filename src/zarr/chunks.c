@@ -1,4 +1,4 @@
-/* Chunks of arrays, and parts of them: keys, encoded bytes, elements. */
+/* Reading chunks of arrays and parts of them: keys, encoded bytes, elements. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,13 +24,6 @@ cb_need cb_zarr_read_need(const cb_zarr_meta *m)
     if (cb_codec_chain_is_raw(&m->codecs)) return (cb_need){0, 0};
     size_t encoded = cb_arena_round(cb_codec_chain_bound(&m->codecs));
     return cb_need_both((cb_need){encoded, 0}, cb_codec_chain_decode_need(&m->codecs));
-}
-
-cb_need cb_zarr_write_need(const cb_zarr_meta *m)
-{
-    if (cb_codec_chain_is_raw(&m->codecs)) return (cb_need){0, 0};
-    size_t encoded = cb_arena_round(cb_codec_chain_bound(&m->codecs));
-    return cb_need_both((cb_need){encoded, 0}, cb_codec_chain_encode_need(&m->codecs));
 }
 
 cubed_status cb_zarr_chunk_key(const cb_zarr_meta *m, const char *path, const int64_t *idx,
@@ -63,45 +56,39 @@ void cb_zarr_fill(const cb_zarr_meta *m, void *dst, size_t n)
 /* The object of a chunk, which has `bound` bytes at most: in memory of its own if it is there, else read to `to`. */
 static cubed_status get_object(const cb_zarr_array *z, const char *key, size_t bound,
                                const cb_zarr_fetched *there, void *to, const void **object,
-                               uint64_t *size, const cubed_cancel *cancel, cubed_error *err)
+                               cubed_object_info *info, const cubed_cancel *cancel,
+                               cubed_error *err)
 {
-    cubed_object_info info;
     *object = to;
-    if (!there) {
-        CB_TRY(cb_store_get_whole(z->store, key, to, bound, &info, cancel, err));
-    } else {
-        CB_TRY(cb_zarr_check_fetched(there, err));
-        *object = there->data;
-        info = there->info;
-        if (there->size != info.size && info.size <= bound)
-            return cb_fail(err, CUBED_E_FORMAT, "it ends before its size");
-    }
-    *size = info.size;
+    if (!there) return cb_store_get_whole(z->store, key, to, bound, info, cancel, err);
+    CB_TRY(cb_zarr_check_fetched(there, err));
+    *object = there->data;
+    *info = there->info;
+    if (there->size != info->size && info->size <= bound)
+        return cb_fail(err, CUBED_E_FORMAT, "it ends before its size");
     return CUBED_OK;
 }
 
-/* Reads the object and decodes it; CUBED_E_NOT_FOUND if there is none. */
-static cubed_status read_encoded(const cb_zarr_array *z, const cb_codec_chain *c, const char *key,
+cubed_status cb_zarr_read_object(const cb_zarr_array *z, const cb_codec_chain *c, const char *key,
                                  const cb_zarr_fetched *there, void *dst, cb_arena *scratch,
-                                 uint64_t *stored, cubed_error *err)
+                                 cubed_object_info *info, cubed_error *err)
 {
     const bool raw = cb_codec_chain_is_raw(c);
     const size_t bound = raw ? c->chunk_bytes : cb_codec_chain_bound(c);
     const void *object;
     void *to = dst;
-    uint64_t size = 0;
     if (!raw && !there) CB_TRY(cb_arena_alloc(scratch, bound, "encoded chunk", &to, err));
-    CB_TRY(get_object(z, key, bound, there, to, &object, &size, scratch->cancel, err));
-    *stored = size;
+    CB_TRY(get_object(z, key, bound, there, to, &object, info, scratch->cancel, err));
     if (raw) {
-        if (size != bound)
-            return cb_fail(err, CUBED_E_FORMAT, "%" PRIu64 " bytes, expected %zu", size, bound);
+        if (info->size != bound)
+            return cb_fail(err, CUBED_E_FORMAT, "%" PRIu64 " bytes, expected %zu", info->size,
+                           bound);
         if (object != dst) memcpy(dst, object, bound);
         return CUBED_OK;
     }
-    if (size > bound)
+    if (info->size > bound)
         return cb_fail(err, CUBED_E_FORMAT, "more than the %zu bytes that a chunk can have", bound);
-    return cb_codec_chain_decode(c, object, (size_t)size, dst, scratch, err);
+    return cb_codec_chain_decode(c, object, (size_t)info->size, dst, scratch, err);
 }
 
 void cb_zarr_chunk_shape(const cb_zarr_meta *m, const int64_t *idx, int64_t *shape, int64_t *used)
@@ -126,7 +113,7 @@ cubed_status cb_zarr_read_chunk(const cb_zarr_array *z, const int64_t *idx,
                                 uint64_t *stored, cubed_error *err)
 {
     char key[4096];
-    uint64_t size = 0;
+    cubed_object_info info = {.size = 0};
     cubed_error why = CUBED_ERROR_INIT;
     CB_TRY(cb_zarr_chunk_key(&z->meta, z->path, idx, key, sizeof key, err));
     cb_codec_chain own;
@@ -134,15 +121,15 @@ cubed_status cb_zarr_read_chunk(const cb_zarr_array *z, const int64_t *idx,
     cb_zarr_chunk_shape(&z->meta, idx, shape, used);
     const cb_codec_chain *codecs = cb_zarr_codecs_of(&z->meta, shape, &own);
     size_t mark = cb_arena_mark(scratch);
-    cubed_status st = read_encoded(z, codecs, key, there, dst, scratch, &size, &why);
+    cubed_status st = cb_zarr_read_object(z, codecs, key, there, dst, scratch, &info, &why);
     cb_arena_release(scratch, mark);
     if (st == CUBED_E_NOT_FOUND) {
         cb_zarr_fill(&z->meta, dst, codecs->chunk_bytes);
-        size = 0;
+        info.size = 0;
     } else if (st != CUBED_OK) {
         return cb_zarr_chunk_failed(z->store, key, st, &why, err);
     }
-    if (stored) *stored = size;
+    if (stored) *stored = info.size;
     return CUBED_OK;
 }
 
@@ -411,71 +398,4 @@ cubed_status cb_zarr_subread(const cb_zarr_array *z, const int64_t *idx, const i
         return CUBED_OK;
     }
     return cb_zarr_chunk_failed(z->store, key, st, &why, err);
-}
-
-bool cb_zarr_is_fill(const cb_zarr_meta *m, const char *p, size_t n)
-{
-    const size_t item = cubed_dtype_size(m->dtype);
-    size_t kept = cb_fill_size(m->dtype);
-    if (n == 0) return true;
-    if (memcmp(p, m->fill.bytes, kept) != 0) return false;
-    while (kept < item && p[kept] == 0) kept++;
-    /* A run of elements is the same throughout if it is what it is one element further on. */
-    return kept == item && memcmp(p, p + item, (n - 1) * item) == 0;
-}
-
-/* Whether the part of a chunk within the array holds nothing but the fill value, bit by bit. */
-static bool is_empty(const cb_zarr_meta *m, const char *src, const int64_t *shape,
-                     const int64_t *used)
-{
-    size_t item = cubed_dtype_size(m->dtype);
-    int64_t idx[CUBED_MAX_NDIM] = {0}, extent[CUBED_MAX_NDIM];
-    int last = m->ndim - 1;
-    for (int d = 0; d <= last; d++) extent[d] = cb_min_i64(used[d], shape[d]);
-    for (;;) {
-        size_t at = 0;
-        for (int d = 0; d <= last; d++) at = at * (size_t)shape[d] + (size_t)idx[d];
-        if (!cb_zarr_is_fill(m, src + at * item, last < 0 ? 1 : (size_t)extent[last])) return false;
-        int d = last - 1;
-        for (; d >= 0; d--) {
-            if (++idx[d] < extent[d]) break;
-            idx[d] = 0;
-        }
-        if (d < 0) return true;
-    }
-}
-
-cubed_status cb_zarr_write_chunk(const cb_zarr_array *z, const int64_t *idx, const void *src,
-                                 bool missing, cb_arena *scratch, uint64_t *stored,
-                                 cubed_error *err)
-{
-    char key[4096];
-    cb_codec_chain own;
-    int64_t shape[CUBED_MAX_NDIM], used[CUBED_MAX_NDIM];
-    cb_zarr_chunk_shape(&z->meta, idx, shape, used);
-    const cb_codec_chain *c = cb_zarr_codecs_of(&z->meta, shape, &own);
-    size_t size = c->chunk_bytes, mark = cb_arena_mark(scratch);
-    const void *bytes = src;
-    cubed_status st = CUBED_OK;
-    CB_TRY(cb_zarr_chunk_key(&z->meta, z->path, idx, key, sizeof key, err));
-    /* Where the fill value is null, it is for readers to say what they make of a chunk that is not there: as they do
-     * of what it was copied from. */
-    if (z->meta.skip_empty && (!z->meta.fill_is_null || missing) &&
-        is_empty(&z->meta, src, shape, used)) {
-        CB_GO(cb_store_del(z->store, key, err)); /* an attempt before this one may have left it */
-        if (stored) *stored = 0;
-        return CUBED_OK;
-    }
-    if (!cb_codec_chain_is_raw(c)) {
-        void *encoded;
-        CB_GO(cb_arena_alloc(scratch, cb_codec_chain_bound(c), "encoded chunk", &encoded, err));
-        CB_GO(cb_codec_chain_encode(c, src, used, encoded, &size, scratch, err));
-        bytes = encoded;
-    }
-    cubed_store_request r = {.op = CUBED_STORE_PUT, .key = key, .src = bytes, .size = size};
-    CB_GO(cb_store_do_until(z->store, &r, scratch->cancel, err));
-    if (stored) *stored = size;
-out:
-    cb_arena_release(scratch, mark);
-    return st == CUBED_OK ? st : cb_context(err, st, "%s: chunk %s", z->store->url, key);
 }

@@ -214,6 +214,28 @@ CUBED_MUST_CHECK cubed_status cb_zarr_read_codec_block(const cb_zarr_array *z, c
 CUBED_MUST_CHECK cubed_status cb_zarr_write_chunk(const cb_zarr_array *z, const int64_t *idx,
                                                   const void *src, bool missing, cb_arena *scratch,
                                                   uint64_t *stored, cubed_error *err);
+/* The part of a chunk that a caller has, in elements from the chunk's first one: lo[d] to hi[d] - 1 along each axis, not
+ * empty. */
+typedef struct cb_zarr_part {
+    int64_t lo[CUBED_MAX_NDIM], hi[CUBED_MAX_NDIM];
+} cb_zarr_part;
+typedef struct cb_zarr_merged {
+    uint64_t read, stored; /* encoded bytes */
+    uint64_t conflicts; /* puts that were repeated because another writer had replaced the chunk */
+} cb_zarr_merged;
+/* Stores the elements of a part and keeps the rest of the chunk, also if other processes do the same with other parts at
+ * the same time: the chunk is read, and put if it still is what was read. A part that covers the whole chunk is put as
+ * cb_zarr_write_chunk does. `src` is a whole chunk in C order, of which only the part counts. Thread-safe.
+ * CUBED_E_UNSUPPORTED if the store has no versions. */
+CUBED_MUST_CHECK cubed_status cb_zarr_merge_chunk(const cb_zarr_array *z, const int64_t *idx,
+                                                  const cb_zarr_part *part, const void *src,
+                                                  cb_arena *scratch, cb_zarr_merged *done,
+                                                  cubed_error *err);
+/* Memory that it takes from the arena in addition to `src`. */
+cb_need cb_zarr_merge_need(const cb_zarr_meta *meta);
+/* CUBED_E_UNSUPPORTED if the store accepts puts whose conditions do not hold. Writes and deletes an object below PATH. */
+CUBED_MUST_CHECK cubed_status cb_zarr_check_conditions(cubed_store *store, const char *path,
+                                                       cubed_error *err);
 /* A chunk without codecs may be put piece by piece, as bytes of it in C order, where the store takes pieces. */
 bool cb_zarr_takes_pieces(const cb_zarr_array *z);
 CUBED_MUST_CHECK cubed_status cb_zarr_begin_pieces(const cb_zarr_array *z, const int64_t *idx,

@@ -63,6 +63,11 @@ struct cb_zarr_array {
 
 /* What it came to. */
 CUBED_MUST_CHECK cubed_status cb_zarr_check_fetched(const cb_zarr_fetched *f, cubed_error *err);
+/* Reads the object of a chunk and decodes it with the codecs of its shape. CUBED_E_NOT_FOUND if it is not there. */
+CUBED_MUST_CHECK cubed_status cb_zarr_read_object(const cb_zarr_array *z, const cb_codec_chain *c,
+                                                  const char *key, const cb_zarr_fetched *there,
+                                                  void *dst, cb_arena *scratch,
+                                                  cubed_object_info *info, cubed_error *err);
 /* The shape of a chunk as it is stored, and its elements within the array (or more). */
 void cb_zarr_chunk_shape(const cb_zarr_meta *m, const int64_t *idx, int64_t *shape, int64_t *used);
 /* Irregular chunks go through the same codecs in their own shape: those, in *own. */

@@ -18,7 +18,7 @@ from cubed.base._warnings import warn
 _OPTIONS = frozenset(
     "key secret token access_key_id secret_access_key session_token anon skip_signature region"
     " region_name endpoint_url endpoint virtual_hosted_style_request requester_pays ca_bundle proxy"
-    " connect_timeout read_timeout".split()
+    " connect_timeout read_timeout conditional_put".split()
 )
 #: Those that say nothing of what is read.
 _IDLE = frozenset("asynchronous bucket loop allow_http use_listings_cache client_options".split())

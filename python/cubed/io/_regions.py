@@ -6,6 +6,7 @@ import contextlib
 import math
 import os
 import pickle
+import threading
 import weakref
 from collections.abc import Sequence
 from typing import Any
@@ -100,6 +101,20 @@ def aligned(x: Array, target: Any, region: tuple[slice, ...]) -> tuple[Array, tu
     return padded.rechunk(tuple(sizes)), front
 
 
+#: Held while a part of a chunk is assigned, because the target's library reads the chunk and writes
+#: it whole. It keeps threads of this process apart, not other processes.
+_sharing = threading.Lock()
+
+
+def _shares(target: Any, key: tuple[slice, ...]) -> bool:
+    """Whether a part of an array has a chunk of it in part."""
+    chunks = getattr(target, "shards", None) or getattr(target, "chunks", None)
+    if not chunks:
+        return False
+    parts = zip(key, chunks, target.shape, strict=True)
+    return any(k.start % c or (k.stop % c and k.stop != n) for k, c, n in parts)
+
+
 class _Writer:
     """Writes a block where it goes."""
 
@@ -118,7 +133,8 @@ class _Writer:
         )
         part = tuple(slice(max(0, -e[i]), None)
                      for e, i in zip(self._edges, block_id, strict=True))  # fmt: skip
-        with self._lock.value or contextlib.nullcontext():
+        alone = _sharing if _shares(self._target.value, key) else contextlib.nullcontext()
+        with self._lock.value or contextlib.nullcontext(), alone:
             # A copy: writers may hand it to threads that keep it for longer.
             self._target.value[key if key else ...] = block[part].copy()
         return np.ones((1,) * block.ndim, bool)

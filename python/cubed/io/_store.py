@@ -57,7 +57,6 @@ class Delayed:
         self._lock = lock  # with one nothing is written natively
         self._targets: list[tuple[_core.Array, _core.Target | None]] = []
         self._results: list[tuple[int, ...]] = []
-        self._written: set[str] = set()  # places that are written into natively: once in a plan
         self._archives: dict[str, str] = {}  # directories that become files
         self._names: dict[str, list[str]] = {}  # arrays that are written into each of these
         self._held: list[Any] = []  # what cannot be pickled lives as long as this
@@ -104,11 +103,8 @@ class Delayed:
     def _write_into(self, x: Array, place: Any, region: Any) -> None:
         native = native_target(x, place, region) if self._lock is None else None
         if native is not None:
-            where = _core.place(native[1]["url"])[2]
-            if where not in self._written:
-                self._written.add(where)
-                self._targets.append(native)
-                return
+            self._targets.append(native)
+            return
         target = _opened(place) if _is_place(place) else place
         if not hasattr(target, "shape"):
             raise TypeError(f"target {target!r}: expected a store, or an array that is assigned to")
@@ -282,13 +278,13 @@ def _is_store(store: Any, kind: str) -> bool:
 
 
 def native_target(x: Array, place: Any, region: Any) -> tuple[_core.Array, _core.Target] | None:
-    """What writes x into a region of a Zarr array that exists, in whole chunks and without the GIL;
-    None where only zarr-python, or whoever made `place`, can.
+    """A target of a plan that writes x into a region of a Zarr array that exists, without the GIL;
+    None if only zarr-python, or the library of `place`, can write there.
 
-    A target of a plan, which reads what stays in chunks that the region covers in part; a plan can
-    have one for each array. `place` is a path or a URL, or a zarr-python array in a place that the
-    engine knows; x casts to its type. Others can where stores, codecs or chunks are such as are not
-    known here.
+    `place` is a path or a URL, or a zarr-python array in a place that the engine knows; x casts to
+    its type. The engine does not know all stores, codecs and kinds of chunks. A chunk that the
+    region covers in part keeps its other elements, also if other tasks or processes write them at
+    the same time.
 
     Raises
     ------
@@ -309,10 +305,9 @@ def native_target(x: Array, place: Any, region: Any) -> tuple[_core.Array, _core
     try:
         into = _core.open(url)
         slices = _region(x, into.shape, region)
-        part, first = _core.region_target(x._x, into, [s.start for s in slices])
+        return _core.region_target(x._x, into, [s.start for s in slices])
     except NotImplementedError:
         return None
-    return part, {"url": url, "region": first}
 
 
 def _use_options(place: Any, spec: Spec | None) -> None:
@@ -514,12 +509,13 @@ def store(
     because it is a slice or has the blocks of functions. Only where somebody gave lengths
     (``x.rechunk(((31, 28, 31),))``), or a store had them, it has these: a grid of format 3.
 
-    Sources are rechunked so that no two tasks write to one chunk of a region's target. A chunk that
-    is in the region only in part is read and written whole. Zarr arrays in local directories are
-    written natively, one region of each in a plan: every chunk is at any time the old one or the
-    new one, a run that failed has written some of them and is to be run again, and sources may not
-    read the target. Into other arrays tasks assign: that needs three chunks beside the block, and
-    the GIL.
+    The engine writes regions of Zarr arrays in directories and object stores. A chunk that a region
+    covers in part keeps its other elements, also if other tasks, plans or processes write them at
+    the same time. Every chunk is at any time the old one or the new one. A run that failed has
+    written some chunks, and is to be run again. Sources may not read the target.
+
+    Tasks assign to other arrays: that needs three chunks in addition to the block, and the GIL. Two
+    processes must not assign to one chunk at the same time.
 
     Examples
     --------

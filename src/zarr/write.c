@@ -1,0 +1,281 @@
+/* Writing chunks: whole ones, and those of which other writers may write the rest at the same time. */
+#include <string.h>
+
+#include "base/clock.h"
+#include "zarr/zarr_pkg.h"
+
+/* A merge fails only if another one succeeds, so writers of one chunk all come to an end. The bound is for a store that
+ * never lets a condition hold. */
+#define MERGE_TRIES    100
+#define FIRST_PAUSE_NS ((int64_t)500000)
+#define MOST_PAUSE_NS  ((int64_t)250000000)
+
+cb_need cb_zarr_write_need(const cb_zarr_meta *m)
+{
+    if (cb_codec_chain_is_raw(&m->codecs)) return (cb_need){0, 0};
+    size_t encoded = cb_arena_round(cb_codec_chain_bound(&m->codecs));
+    return cb_need_both((cb_need){encoded, 0}, cb_codec_chain_encode_need(&m->codecs));
+}
+
+cb_need cb_zarr_merge_need(const cb_zarr_meta *m)
+{
+    const cb_need chunk = {cb_arena_round(m->codecs.chunk_bytes), 0};
+    return cb_need_both(chunk, cb_need_either(cb_zarr_read_need(m), cb_zarr_write_need(m)));
+}
+
+bool cb_zarr_is_fill(const cb_zarr_meta *m, const char *p, size_t n)
+{
+    const size_t item = cubed_dtype_size(m->dtype);
+    size_t kept = cb_fill_size(m->dtype);
+    if (n == 0) return true;
+    if (memcmp(p, m->fill.bytes, kept) != 0) return false;
+    while (kept < item && p[kept] == 0) kept++;
+    /* A run of elements is the same throughout if it is what it is one element further on. */
+    return kept == item && memcmp(p, p + item, (n - 1) * item) == 0;
+}
+
+/* Whether the part of a chunk within the array holds nothing but the fill value, bit by bit. */
+static bool is_empty(const cb_zarr_meta *m, const char *src, const int64_t *shape,
+                     const int64_t *used)
+{
+    size_t item = cubed_dtype_size(m->dtype);
+    int64_t idx[CUBED_MAX_NDIM] = {0}, extent[CUBED_MAX_NDIM];
+    int last = m->ndim - 1;
+    for (int d = 0; d <= last; d++) extent[d] = cb_min_i64(used[d], shape[d]);
+    for (;;) {
+        size_t at = 0;
+        for (int d = 0; d <= last; d++) at = at * (size_t)shape[d] + (size_t)idx[d];
+        if (!cb_zarr_is_fill(m, src + at * item, last < 0 ? 1 : (size_t)extent[last])) return false;
+        int d = last - 1;
+        for (; d >= 0; d--) {
+            if (++idx[d] < extent[d]) break;
+            idx[d] = 0;
+        }
+        if (d < 0) return true;
+    }
+}
+
+/* The encoded chunk, in memory of the arena or, without codecs, where it is. */
+static cubed_status encode(const cb_codec_chain *c, const void *src, const int64_t *used,
+                           cb_arena *scratch, const void **bytes, size_t *size, cubed_error *err)
+{
+    void *encoded;
+    *bytes = src;
+    *size = c->chunk_bytes;
+    if (cb_codec_chain_is_raw(c)) return CUBED_OK;
+    CB_TRY(cb_arena_alloc(scratch, cb_codec_chain_bound(c), "encoded chunk", &encoded, err));
+    *bytes = encoded;
+    return cb_codec_chain_encode(c, src, used, encoded, size, scratch, err);
+}
+
+cubed_status cb_zarr_write_chunk(const cb_zarr_array *z, const int64_t *idx, const void *src,
+                                 bool missing, cb_arena *scratch, uint64_t *stored,
+                                 cubed_error *err)
+{
+    char key[4096];
+    cb_codec_chain own;
+    int64_t shape[CUBED_MAX_NDIM], used[CUBED_MAX_NDIM];
+    cb_zarr_chunk_shape(&z->meta, idx, shape, used);
+    const cb_codec_chain *c = cb_zarr_codecs_of(&z->meta, shape, &own);
+    const size_t mark = cb_arena_mark(scratch);
+    cubed_store_request r = {.op = CUBED_STORE_PUT, .key = key};
+    cubed_status st = CUBED_OK;
+    CB_TRY(cb_zarr_chunk_key(&z->meta, z->path, idx, key, sizeof key, err));
+    /* Where the fill value is null, it is for readers to say what they make of a chunk that is not there: as they do
+     * of what it was copied from. */
+    if (z->meta.skip_empty && (!z->meta.fill_is_null || missing) &&
+        is_empty(&z->meta, src, shape, used)) {
+        CB_GO(cb_store_del(z->store, key, err)); /* an attempt before this one may have left it */
+        if (stored) *stored = 0;
+        return CUBED_OK;
+    }
+    CB_GO(encode(c, src, used, scratch, &r.src, &r.size, err));
+    CB_GO(cb_store_do_until(z->store, &r, scratch->cancel, err));
+    if (stored) *stored = r.size;
+out:
+    cb_arena_release(scratch, mark);
+    return st == CUBED_OK ? st : cb_context(err, st, "%s: chunk %s", z->store->url, key);
+}
+
+/* --- Chunks that several writers share ------------------------------------------------------------------ */
+
+/* A chunk, and the part of it that this writer has. Elements are counted from the chunk's first one. */
+typedef struct shared_chunk {
+    const cb_zarr_array *z;
+    const char *key;
+    const cb_codec_chain *codecs;
+    int64_t shape[CUBED_MAX_NDIM], used[CUBED_MAX_NDIM];
+    const cb_zarr_part *part;
+    const char *src;
+    char *all; /* what is stored, and then what is put */
+    cb_arena *scratch;
+    cb_zarr_merged *done;
+} shared_chunk;
+
+/* Copies the part. */
+static void overlay(const shared_chunk *x)
+{
+    const cb_zarr_meta *m = &x->z->meta;
+    const cb_zarr_part *p = x->part;
+    const size_t item = cubed_dtype_size(m->dtype);
+    const int last = m->ndim - 1;
+    const size_t run = last < 0 ? item : (size_t)(p->hi[last] - p->lo[last]) * item;
+    int64_t at[CUBED_MAX_NDIM];
+    memcpy(at, p->lo, sizeof at);
+    for (;;) {
+        size_t offset = 0;
+        for (int d = 0; d <= last; d++) offset = offset * (size_t)x->shape[d] + (size_t)at[d];
+        memcpy(x->all + offset * item, x->src + offset * item, run);
+        int d = last - 1;
+        for (; d >= 0 && ++at[d] == p->hi[d]; d--) at[d] = p->lo[d];
+        if (d < 0) return;
+    }
+}
+
+/* Whether the chunk has elements beyond the array, as this writer knows its shape, that differ from the fill value. Such
+ * an array has been extended since, and the elements are another writer's. */
+static bool holds_beyond(const shared_chunk *x)
+{
+    const cb_zarr_meta *m = &x->z->meta;
+    const size_t item = cubed_dtype_size(m->dtype);
+    const int last = m->ndim - 1;
+    int64_t at[CUBED_MAX_NDIM] = {0};
+    if (last < 0) return false;
+    for (;;) {
+        size_t offset = 0;
+        bool beyond = false;
+        for (int d = 0; d < last; d++) beyond = beyond || at[d] >= x->used[d];
+        const int64_t from = beyond ? 0 : cb_min_i64(x->used[last], x->shape[last]);
+        for (int d = 0; d < last; d++) offset = offset * (size_t)x->shape[d] + (size_t)at[d];
+        offset = offset * (size_t)x->shape[last] + (size_t)from;
+        if (!cb_zarr_is_fill(m, x->all + offset * item, (size_t)(x->shape[last] - from)))
+            return true;
+        int d = last - 1;
+        for (; d >= 0 && ++at[d] == x->shape[d]; d--) at[d] = 0;
+        if (d < 0) return false;
+    }
+}
+
+static bool part_is(const cb_zarr_meta *m, const cb_zarr_part *p, const int64_t *shape,
+                    const int64_t *used)
+{
+    for (int d = 0; d < m->ndim; d++) {
+        if (p->lo[d] > 0 || p->hi[d] < (used ? cb_min_i64(shape[d], used[d]) : shape[d]))
+            return false;
+    }
+    return true;
+}
+
+/* Reads what is stored; "" is the version of a chunk that is not there. */
+static cubed_status read_old(const shared_chunk *x, cubed_object_version *version, cubed_error *err)
+{
+    cubed_object_info info = {.size = 0};
+    const size_t mark = cb_arena_mark(x->scratch);
+    cubed_error why = CUBED_ERROR_INIT;
+    cubed_status st =
+        cb_zarr_read_object(x->z, x->codecs, x->key, NULL, x->all, x->scratch, &info, &why);
+    cb_arena_release(x->scratch, mark);
+    if (st == CUBED_E_NOT_FOUND) {
+        cb_zarr_fill(&x->z->meta, x->all, x->codecs->chunk_bytes);
+        *version = (cubed_object_version){""};
+        return CUBED_OK;
+    }
+    if (st != CUBED_OK) {
+        if (err) *err = why;
+        return st;
+    }
+    x->done->read += info.size;
+    *version = info.version;
+    if (!cb_version_is_none(version)) return CUBED_OK;
+    return cb_fail(err, CUBED_E_UNSUPPORTED,
+                   "the store does not tell versions of objects, so a region that covers a part of "
+                   "this chunk cannot be written beside other writers: write regions of whole "
+                   "chunks");
+}
+
+/* Puts the chunk if it still has that version, else CUBED_E_EXISTS. */
+static cubed_status put_merged(const shared_chunk *x, const cubed_object_version *version,
+                               cubed_error *err)
+{
+    const bool absent = cb_version_is_none(version);
+    cubed_store_request r = {.op = CUBED_STORE_PUT,
+                             .key = x->key,
+                             .if_match = absent ? NULL : version->text,
+                             .if_none_match = absent ? "*" : NULL};
+    const size_t mark = cb_arena_mark(x->scratch);
+    cubed_status st;
+    overlay(x);
+    const int64_t *used = !absent && holds_beyond(x) ? NULL : x->used;
+    CB_GO(encode(x->codecs, x->all, used, x->scratch, &r.src, &r.size, err));
+    CB_GO(cb_store_do_until(x->z->store, &r, x->scratch->cancel, err));
+    x->done->stored = r.size;
+out:
+    cb_arena_release(x->scratch, mark);
+    return st;
+}
+
+/* Waits for a part of a time that doubles, so that writers do not meet again. */
+static void pause_before(int tries, const void *salt)
+{
+    const int64_t most = cb_min_i64(FIRST_PAUSE_NS << cb_min_i64(tries, 16), MOST_PAUSE_NS);
+    const uint64_t mixed =
+        ((uint64_t)cb_clock_ns() ^ (uint64_t)(uintptr_t)salt >> 4) * 0x9e3779b97f4a7c15u;
+    cb_sleep_ns((int64_t)((mixed >> 32) % (uint64_t)most));
+}
+
+static cubed_status merge(const shared_chunk *x, cubed_error *err)
+{
+    /* An edge that the part covers up to the array's end is new as a rule: reading it first would be in vain. */
+    bool blind = part_is(&x->z->meta, x->part, x->shape, x->used);
+    for (int tries = 0; tries < MERGE_TRIES; tries++) {
+        cubed_object_version version = {""};
+        cubed_error why = CUBED_ERROR_INIT;
+        if (blind)
+            cb_zarr_fill(&x->z->meta, x->all, x->codecs->chunk_bytes);
+        else
+            CB_TRY(read_old(x, &version, err));
+        cubed_status st = put_merged(x, &version, &why);
+        if (st != CUBED_E_EXISTS) {
+            if (st != CUBED_OK && err) *err = why;
+            return st;
+        }
+        if (cubed_cancel_is_set(x->scratch->cancel))
+            return cb_fail(err, CUBED_E_CANCELLED, "cancelled between two tries to write it");
+        if (!blind) {
+            x->done->conflicts++;
+            pause_before(tries, x->all);
+        }
+        blind = false;
+    }
+    cubed_status st = cb_fail(err, CUBED_E_IO,
+                              "others replaced it %d times between reading and writing: let fewer "
+                              "write to the same chunk at once",
+                              MERGE_TRIES);
+    if (err) err->transient = true;
+    return st;
+}
+
+cubed_status cb_zarr_merge_chunk(const cb_zarr_array *z, const int64_t *idx,
+                                 const cb_zarr_part *part, const void *src, cb_arena *scratch,
+                                 cb_zarr_merged *done, cubed_error *err)
+{
+    char key[4096];
+    cb_codec_chain own;
+    void *all;
+    shared_chunk x = {
+        .z = z, .key = key, .part = part, .src = src, .scratch = scratch, .done = done};
+    *done = (cb_zarr_merged){.stored = 0};
+    cb_zarr_chunk_shape(&z->meta, idx, x.shape, x.used);
+    x.codecs = cb_zarr_codecs_of(&z->meta, x.shape, &own);
+    if (part_is(&z->meta, part, x.shape, NULL))
+        return cb_zarr_write_chunk(z, idx, src, false, scratch, &done->stored, err);
+    CB_TRY(cb_zarr_chunk_key(&z->meta, z->path, idx, key, sizeof key, err));
+    const size_t mark = cb_arena_mark(scratch);
+    cubed_status st;
+    CB_GO(cb_arena_alloc(scratch, x.codecs->chunk_bytes, "chunk as it is stored", &all, err));
+    x.all = all;
+    st = merge(&x, err);
+out:
+    cb_arena_release(scratch, mark);
+    return st == CUBED_OK ? st : cb_context(err, st, "%s: chunk %s", z->store->url, key);
+}
