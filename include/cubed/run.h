@@ -192,6 +192,11 @@ CUBED_API uint64_t cubed_resident_mem(void);
  * task, what reserved_mem is to cover: the system limits it to allowed_mem. */
 CUBED_API uint64_t cubed_private_mem(void);
 
+/* Loads the code of the plan's functions on blocks, and the libraries that the code imports, as a run in this process
+ * does before its first task. Callers measure the effect on this process's memory. The code stays loaded until a run of the
+ * plan has ended. */
+CUBED_API void cubed_plan_load_functions(const cubed_plan *plan);
+
 /* Runs the plan to its end. Targets' metadata is written when all of their chunks are, so that no
  * half-written array looks whole; what else an error or cancellation leaves says `keep`. An array that is overwritten
  * can be read until the new one, which is made beside it, is whole and takes its place. A target that another run

@@ -92,16 +92,21 @@ static PyObject *block_list(const cubed_block *blocks, int n, int access)
     return list;
 }
 
-/* cubed.runtime._call.call_block(params, inputs, outputs, index): None, or (status, message) of a failure. */
+static bool find_call_block(core_state *s)
+{
+    if (s->call_block) return true;
+    PyObject *module = PyImport_ImportModule("cubed.runtime._call");
+    s->call_block = module ? PyObject_GetAttrString(module, "call_block") : NULL;
+    Py_XDECREF(module);
+    return s->call_block != NULL;
+}
+
+/* cubed.runtime._call.call_block(params, inputs, outputs, index): None, the bytes that imports took, or (status, message)
+ * of a failure. */
 static PyObject *call_python(core_state *s, const cubed_block_call *call)
 {
     PyObject *answer = NULL;
-    if (!s->call_block) {
-        PyObject *module = PyImport_ImportModule("cubed.runtime._call");
-        s->call_block = module ? PyObject_GetAttrString(module, "call_block") : NULL;
-        Py_XDECREF(module);
-        if (!s->call_block) return NULL;
-    }
+    if (!find_call_block(s)) return NULL;
     PyObject *params = PyMemoryView_FromMemory((char *)(uintptr_t)call->params,
                                                (Py_ssize_t)call->params_size, PyBUF_READ);
     PyObject *inputs = block_list(call->in, call->nin, PyBUF_READ);
@@ -127,6 +132,11 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
     PyObject *answer = call_python(ctx, call);
     core_call_end(ctx, &self);
     uint64_t taken = core_meter_end(&meter);
+    if (answer && PyLong_Check(answer)) {
+        taken += PyLong_AsUnsignedLongLong(answer);
+        Py_DECREF(answer);
+        answer = Py_NewRef(Py_None);
+    }
     if (call->library_taken) *call->library_taken = taken;
     if (!answer) {
         st = core_catch(err);
@@ -136,6 +146,22 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
     Py_XDECREF(answer);
     PyGILState_Release(gil);
     return st;
+}
+
+/* cubed.runtime._call.load(params). A failure is raised again by the first task. */
+static void load(const void *params, size_t params_size, void *ctx)
+{
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *module = find_call_block(ctx) ? PyImport_ImportModule("cubed.runtime._call") : NULL;
+    PyObject *memory =
+        PyMemoryView_FromMemory((char *)(uintptr_t)params, (Py_ssize_t)params_size, PyBUF_READ);
+    PyObject *answer = module && memory ? PyObject_CallMethod(module, "load", "O", memory) : NULL;
+    if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) PyErr_SetInterrupt();
+    PyErr_Clear();
+    Py_XDECREF(answer);
+    Py_XDECREF(memory);
+    Py_XDECREF(module);
+    PyGILState_Release(gil);
 }
 
 /* cubed.runtime._call.forget(digest) */
@@ -166,7 +192,8 @@ cubed_status core_add_python_fn(core_state *s, cubed_error *err)
                                     .title = title,
                                     .code = true,
                                     .ctx = s,
-                                    .ended = ended};
+                                    .ended = ended,
+                                    .load = load};
     return cubed_context_add_block_fn(s->ctx, &s->python_fn, err);
 }
 

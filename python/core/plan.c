@@ -273,6 +273,17 @@ static PyObject *plan_fetch(PyObject *object, PyObject *args)
     return st == CUBED_OK ? wrap(type, plan) : core_raise(&err);
 }
 
+/* Functions on blocks, and what they import, before their memory is compared with the plan's. */
+static PyObject *plan_load_functions(PyObject *object, PyObject *args)
+{
+    (void)args;
+    const cubed_plan *plan = ((core_plan *)object)->plan;
+    Py_BEGIN_ALLOW_THREADS;
+    cubed_plan_load_functions(plan);
+    Py_END_ALLOW_THREADS;
+    Py_RETURN_NONE;
+}
+
 /* What works on it, in another thread, ends as soon as it can, and so does what comes. */
 static PyObject *plan_stop(PyObject *object, PyObject *args)
 {
@@ -658,6 +669,7 @@ static PyMethodDef methods[] = {
     {"work", plan_work, METH_VARARGS, "work(message: bytes, /) -> bytes"},
     {"netcdf_mem", (PyCFunction)(void (*)(void))plan_netcdf_mem, METH_VARARGS | METH_CLASS,
      "netcdf_mem(targets: tuple[tuple[Array, Target | None], ...], /) -> int"},
+    {"load_functions", plan_load_functions, METH_NOARGS, "load_functions() -> None"},
     {"stop", plan_stop, METH_NOARGS, "stop() -> None"},
     {"is_stuck", plan_is_stuck, METH_NOARGS, "is_stuck() -> bool"},
     {"id", plan_id, METH_NOARGS, "id() -> str"},

@@ -25,6 +25,7 @@ from cubed.array_api.block_functions import coarsen
 from cubed.array_api.composed_functions import rint
 from cubed.base._docs import documented
 from cubed.base._dtypes import kind_of
+from cubed.base._held import import_counted
 from cubed.base._types import NDArray
 from cubed.blocks._apply import map_blocks
 from cubed.blocks._overlap import map_overlap
@@ -39,6 +40,7 @@ __all__ = [
     "uniform_filter",
 ]  # fmt: skip
 
+_SCIPY = "scipy.ndimage"
 _BOUNDARIES = {"nearest": "nearest", "reflect": "reflect", "wrap": "periodic"}
 
 
@@ -71,14 +73,14 @@ class _Filter:
     options: tuple[tuple[str, Any], ...]
 
     def __call__(self, block: NDArray) -> NDArray:
-        function = getattr(import_module("scipy.ndimage"), self.name)
+        function = getattr(import_module(_SCIPY), self.name)
         return function(block, **dict(self.options))
 
 
 def _filtered(
     name: str, input: Any, depth: Sequence[tuple[int, int]], mode: str, cval: float, **options: Any
 ) -> Array:
-    import_module("scipy.ndimage")  # where it is missing that is said now
+    import_counted(_SCIPY)  # an error here if it is missing
     x = as_lazy(input)
     if mode != "constant" and mode not in _BOUNDARIES:
         raise ValueError(
@@ -229,7 +231,7 @@ class _Labels:
     counts: bool  # how many there are, instead of the labels
 
     def __call__(self, block: NDArray) -> NDArray:
-        labels, n = import_module("scipy.ndimage").label(block, self.structure)
+        labels, n = import_module(_SCIPY).label(block, self.structure)
         return np.full((1,) * block.ndim, n, np.int64) if self.counts else labels.astype(np.int32)
 
 
@@ -276,7 +278,7 @@ def label(input: Any, structure: Any = None) -> tuple[Array, int]:
     (array([1, 1, 0, 2, 0, 3], dtype=int32), 3)
     """
     x = as_lazy(input)
-    ndimage = import_module("scipy.ndimage")
+    ndimage = import_counted(_SCIPY)
     part = ndimage.generate_binary_structure(x.ndim, 1) if structure is None else structure
     part = to_numpy(part).astype(bool)
     if part.shape != (3,) * x.ndim:
@@ -348,7 +350,7 @@ def _touching(
 
 def _joined(pairs: NDArray, total: int) -> tuple[NDArray, int]:
     """For each label the number of its object, from 1; and how many objects there are."""
-    sparse, graph = import_module("scipy.sparse"), import_module("scipy.sparse.csgraph")
+    sparse, graph = import_counted("scipy.sparse"), import_counted("scipy.sparse.csgraph")
     ones = np.ones(len(pairs), np.int8)
     matrix = sparse.coo_matrix((ones, (pairs[:, 0] - 1, pairs[:, 1] - 1)), shape=(total, total))
     if total == 0:

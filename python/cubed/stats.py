@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,6 +19,7 @@ from cubed.array._operands import beside, common_spec, computed_type, normalize_
 from cubed.array_api.elementwise_functions import abs, multiply
 from cubed.base._docs import documented
 from cubed.base._dtypes import kind_of
+from cubed.base._held import import_counted
 from cubed.base._types import Axis
 from cubed.io._create import as_lazy
 
@@ -91,7 +91,7 @@ def _tails(probability: Any, x: Array, alternative: str) -> Array:
 
 def _special(name: str, *args: Any) -> Array:
     """A function of scipy.special, element by element."""
-    special = import_module("scipy.special")  # only p-values need it
+    special = import_counted("scipy.special")  # only p-values need it
     return _above.elemwise(getattr(special, name), *args, dtype=np.float64)
 
 

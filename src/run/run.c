@@ -78,6 +78,14 @@ static bool resumes_all(const cubed_plan *plan, const cb_io *io)
     return true;
 }
 
+void cubed_plan_load_functions(const cubed_plan *plan)
+{
+    for (int i = 0; i < plan->nstages; i++) {
+        const cb_stage_call *c = plan->stages[i].call;
+        if (c && c->fn && c->fn->load) c->fn->load(c->op->params, c->op->params_size, c->fn_ctx);
+    }
+}
+
 void cb_run_say_ended(const cubed_plan *plan)
 {
     for (int i = 0; i < plan->nstages; i++) {
@@ -216,6 +224,7 @@ cubed_status cubed_run(cubed_plan *plan, const cubed_run_options *options, cubed
         for (int i = 0; i < plan->nstages; i++) stats->num_resumed += plan->stages[i].ntasks;
         st = cb_io_commit(io, err);
     } else {
+        if (shares) cubed_plan_load_functions(plan);
         st = drive(plan, io, vt, executor_ctx, &told, &o, stats, err);
     }
     cb_run_finish_stats(plan, io, start_ns, stats);

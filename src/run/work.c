@@ -132,6 +132,7 @@ static cubed_status open_run(cubed_plan *plan, const char *run, cb_io **out, cub
     if (*out && strcmp(cb_io_run(*out), run) == 0 && cb_io_go_on(*out)) return CUBED_OK;
     cb_io_close(*out);
     *out = NULL;
+    cubed_plan_load_functions(plan);
     return cb_parts_open(plan, CB_IO_WORKER, run, out, err);
 }
 

@@ -21,6 +21,26 @@
 #include "run/wire.h"
 
 #define POLL_MS 200
+/* Memory that allocators of this process take in advance of use, such as arenas of Python, beyond what it holds. */
+#define CB_WORKER_SLACK ((uint64_t)2 << 20)
+
+/* Refuses to work if the process holds so much that tasks would not fit, before any task runs out of memory. The advice
+ * keeps the room that the plan was made for: with the same room the same plan is made again. */
+static cubed_status check_held(const cubed_plan *plan, cubed_error *err)
+{
+    const uint64_t held = cb_sat_add(cb_private_memory(), CB_WORKER_SLACK);
+    const uint64_t tasks =
+        cb_sat_add(cb_sat_add(plan->need.arena, plan->need.library), plan->fetch_bytes);
+    if (cb_sat_add(held, tasks) <= plan->allowed_mem) return CUBED_OK;
+    const uint64_t room = plan->allowed_mem - plan->reserved_mem;
+    return cb_fail(err, CUBED_E_BUDGET,
+                   "its program, and the functions and libraries that it has loaded, hold %" PRIu64
+                   " bytes before any task, and tasks need %" PRIu64 ", but allowed_mem is %" PRIu64
+                   " and reserved_mem is %" PRIu64 ": reserve at least %" PRIu64
+                   " bytes, and allow at least %" PRIu64 " bytes",
+                   held, tasks, plan->allowed_mem, plan->reserved_mem, held,
+                   cb_sat_add(held, room));
+}
 
 /* The operating system's own bound: private memory of this process beside its stack. Sanitizers
  * reserve more than any bound. */
@@ -32,22 +52,11 @@ static cubed_status limit_memory(const cubed_plan *plan, cubed_error *err)
     if (getrlimit(RLIMIT_DATA, &now) != 0)
         return cb_fail_errno(err, errno, "cannot ask for the limit of memory");
     if (now.rlim_cur != RLIM_INFINITY && now.rlim_cur <= most) return CUBED_OK;
+    CB_TRY(check_held(plan, err));
     now.rlim_cur = most;
     if (setrlimit(RLIMIT_DATA, &now) != 0)
         return cb_fail_errno(err, errno, "cannot limit this process's memory to %" PRIu64 " bytes",
                              plan->allowed_mem);
-    /* Said before the first task, which would find no memory for its arena. */
-    const uint64_t held = cb_private_memory();
-    const uint64_t tasks =
-        cb_sat_add(cb_sat_add(plan->need.arena, plan->need.library), plan->fetch_bytes);
-    if (cb_sat_add(held, tasks) > plan->allowed_mem)
-        return cb_fail(err, CUBED_E_BUDGET,
-                       "its program and what that loads hold %" PRIu64
-                       " bytes before any task, but reserved_mem is %" PRIu64 ", and %" PRIu64
-                       " of the %" PRIu64 " allowed are for tasks: reserve at "
-                       "least %" PRIu64 " bytes, and allow at least %" PRIu64,
-                       held, plan->reserved_mem, tasks, plan->allowed_mem, held,
-                       cb_sat_add(held, tasks));
 #else
     (void)plan;
     (void)err;
@@ -135,7 +144,7 @@ cubed_status cubed_worker_serve(cubed_context *ctx, int fd, const cubed_cancel *
         return cb_fail(err, CUBED_E_IO, "descriptor %d is no connection to a driver", fd);
     CB_GO(cb_wire_get_hello(greeting, &hello, &why));
     CB_GO(receive_plan(ctx, fd, &hello, &plan, &why));
-    CB_GO(limit_memory(plan, &why));
+    cubed_plan_load_functions(plan);
     CB_GO(cb_shared_map(plan, fd + 1, hello.nshared, &why));
     const cb_io_options storage = {
         .mode = CB_IO_WORKER, .resume = hello.resume, .run = hello.run, .plan = hello.plan};
@@ -143,6 +152,7 @@ cubed_status cubed_worker_serve(cubed_context *ctx, int fd, const cubed_cancel *
     const cb_watchdog_args limit = {
         .alloc = &ctx->alloc, .cancel = cancel, .limit_ms = hello.timeout_ms, .ends_process = true};
     CB_GO(cb_watchdog_new(&limit, &watchdog, &why));
+    CB_GO(limit_memory(plan, &why));
     const cb_task_env env = {
         .plan = plan, .io = io, .cancel = cb_watchdog_cancel(watchdog, cancel)};
     CB_GO(run_ranges(&env, watchdog, cancel, fd, &why));

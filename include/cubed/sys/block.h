@@ -90,6 +90,10 @@ typedef struct cubed_block_fn {
     /* A run that called it with these parameters, in this process, is over: what `run` keeps between calls may
      * go. Another run may still call it. NULL: it keeps nothing. */
     void (*ended)(const void *params, size_t params_size, void *ctx);
+    /* Loads the code that the parameters hold, and the libraries that the code imports. Called before the first task of a
+     * run in this process, so that no task loads them: their memory is part of reserved_mem. A failure is reported by
+     * `run`, which loads the code again. NULL: there is nothing to load. */
+    void (*load)(const void *params, size_t params_size, void *ctx);
 } cubed_block_fn;
 
 /* Makes a function known to the context. CUBED_E_ARG if it was made for another version of this header, or lacks a name or

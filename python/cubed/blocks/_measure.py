@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import os
-import pathlib
 import resource
 from typing import Any
 
 import numpy as np
 
+from cubed import _core
 from cubed.array_api import ones
+from cubed.base._held import note_measured
 from cubed.base._types import NDArray
 from cubed.blocks._apply import map_blocks
 from cubed.spec import Spec
 
+#: Memory that allocators take in advance of use.
+_SLACK = 2 << 20
 
-def _resident(block: NDArray) -> NDArray:
-    """Bytes of this process's memory, in every element."""
-    try:
-        pages = int(pathlib.Path("/proc/self/statm").read_text().split()[1])
-        size = pages * os.sysconf("SC_PAGE_SIZE")
-    except OSError:  # not Linux: the most so far
-        size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return np.full(block.shape, size, np.int64)
+
+def _held(block: NDArray) -> NDArray:
+    """Bytes that this process holds, and the part of them that is resident."""
+    resident = _core.resident_mem()
+    if not resident:  # not Linux: the maximum so far
+        resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    # Private memory counts if a limit is set for it, whether or not it is resident.
+    is_limited = resource.getrlimit(resource.RLIMIT_DATA)[0] != resource.RLIM_INFINITY
+    held = max(resident, _core.private_mem() if is_limited else 0)
+    return np.array([held, resident, os.getpid()], np.int64).reshape(block.shape)
 
 
 def measure_reserved_mem(
@@ -43,9 +48,10 @@ def measure_reserved_mem(
     Returns
     -------
     int
-        Bytes that are resident while a task of one element runs a function of Python: code,
-        libraries and metadata; and a third as much again for plans, whose room is a quarter of
-        `reserved_mem`. Computed at once.
+        Bytes that the process holds while a small task runs a function of Python: code, libraries
+        and metadata; and a third as much again for plans, whose room is a quarter of
+        `reserved_mem`. In a worker process, private memory that is not resident counts because its
+        limit counts it. Libraries that functions import come on top. Computed at once.
 
     Examples
     --------
@@ -53,6 +59,9 @@ def measure_reserved_mem(
     >>> cubed.measure_reserved_mem("single-threaded") > 1_000_000
     True
     """
-    x = ones((), spec=Spec(work_dir, allowed_mem="500MB", reserved_mem="100MB"))
-    resident = int(map_blocks(_resident, x, dtype=np.int64).compute(executor=executor, **kwargs))
-    return resident + resident // 3
+    x = ones(3, chunks=3, spec=Spec(work_dir, allowed_mem="500MB", reserved_mem="100MB"))
+    found = map_blocks(_held, x, dtype=np.int64).compute(executor=executor, **kwargs)
+    held, resident, process = (int(n) for n in found)
+    if process == os.getpid():
+        note_measured(resident)
+    return held + held // 3 + _SLACK

@@ -24,7 +24,7 @@ from cubed.exceptions import say_task
 from cubed.planning._log import explain_plan, log_plan
 from cubed.planning._optimize import optimizes
 from cubed.planning._results import StoredResults
-from cubed.planning._room import check_processes, check_threads
+from cubed.planning._room import check_threads
 from cubed.planning._totals import Number, PlanTotals
 from cubed.planning._waiting import lazy_writes
 from cubed.runtime.create import executor_for
@@ -392,7 +392,6 @@ class Plan(PlanTotals):
         command: tuple[str, ...] = _worker_command
         if e.capabilities["takes_command"] and self._info["code"]:
             command = (*command, *worker_arguments())
-            check_processes(self, command)
         elif e.capabilities["shares_memory"]:
             check_threads(self)
         try:

@@ -1,62 +1,33 @@
-"""What processes hold before their first task, which `reserved_mem` is to cover."""
+"""The memory that this process holds before its first task, which `reserved_mem` is to cover."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache
 from typing import TYPE_CHECKING
 
-from cubed import _core
 from cubed.base._bytes import format_bytes
+from cubed.base._held import counting_imports, held_for_code, note_package
 from cubed.base._warnings import warn
-from cubed.exceptions import PlanTooLargeError
 
 if TYPE_CHECKING:
     from cubed.planning._compute import Plan
 
-#: Of this process, with the package and NumPy, before it has anybody's data.
-_HELD = _core.resident_mem()
+note_package()
 
 
 def check_threads(plan: Plan) -> None:
-    """Warns where workers within this process reserve less than it holds without them."""
+    """Loads functions, and warns if workers in this process reserve less than it holds."""
     info = plan._info
+    if info["code"]:
+        with counting_imports():
+            plan._plan.load_functions()
     workers = info["max_workers"]
-    excess = _HELD + info["process_mem"] - workers * info["allowed_mem"]
-    if excess <= 0:
+    room = workers * info["allowed_mem"] - info["process_mem"]
+    if held_for_code(at_most=True) <= room or (held := held_for_code()) <= room:
         return
     warn(
-        f"this process held {format_bytes(_HELD)} before any task, but of each of {workers} workers"
-        f" {format_bytes(plan.reserved_mem)} is reserved: it may use"
-        f" {format_bytes(excess)} more than all workers are allowed;"
-        f" reserved_mem={-(-_HELD // workers)} counts it",
+        f"this process holds {format_bytes(held)} for code and libraries before any task, but of"
+        f" each of {workers} workers {format_bytes(plan.reserved_mem)} is reserved: it may use"
+        f" {format_bytes(held - room)} more than all workers are allowed;"
+        f" reserved_mem={-(-held // workers)} counts it",
         RuntimeWarning,
     )
-
-
-def check_processes(plan: Plan, command: Sequence[str]) -> None:
-    """Refuses a plan with Python functions whose workers have no room for Python itself.
-
-    Raises
-    ------
-    PlanTooLargeError
-        Nothing has run, and no target was touched.
-    """
-    tasks = plan.max_projected_mem - plan.reserved_mem
-    held = _held_by_worker((*command, "-"))
-    if held + tasks <= plan.allowed_mem:
-        return
-    raise PlanTooLargeError(
-        f"worker processes hold {format_bytes(held)} before any task, for Python and what functions"
-        f" import, and tasks need {format_bytes(tasks)}, but {format_bytes(plan.allowed_mem)} is"
-        f" allowed: reserve at least {held} bytes (reserved_mem), and allow at least"
-        f" {held + tasks} bytes"
-    )
-
-
-@cache
-def _held_by_worker(command: tuple[str, ...]) -> int:
-    """The private memory of such a process, which the system would limit."""
-    import subprocess  # late: takes a while
-
-    return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)

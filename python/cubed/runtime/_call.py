@@ -24,6 +24,7 @@ from cubed.base._masks import is_masked_array
 from cubed.base._pickles import dumps
 from cubed.base._types import NDArray
 from cubed.runtime._failures import keep, let_blocks_go, text_of
+from cubed.runtime._imports import ImportMeter, loads
 from cubed.runtime._tracebacks import are_gone
 
 #: What the engine reads of the parameters: extra memory, digest of the code, title.
@@ -66,21 +67,27 @@ class _Loaded:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()  # one thread unpickles it, the others wait
-        self.call: tuple[str, Runner] | None = None
+        self.call: tuple[str, Runner] | None = None  # not None once loaded
+        self.called = False
 
 
 _loaded: dict[bytes, _Loaded] = {}
 _lock = threading.Lock()
 
 
-def _load(params: memoryview) -> tuple[str, Runner]:
-    """Unpickles a call, or finds the one that an earlier block unpickled."""
+def _load(params: memoryview) -> _Loaded:
+    """Unpickles a call, or finds the one that was unpickled before."""
     with _lock:
         entry = _loaded.setdefault(bytes(params[8:24]), _Loaded())
     with entry.lock:
         if entry.call is None:
-            entry.call = pickle.loads(params[_HEADER.size :])
-        return entry.call
+            entry.call = loads(params[_HEADER.size :])
+        return entry
+
+
+def load(params: memoryview) -> None:
+    """Unpickles a call, and imports its modules, before the first task of a run."""
+    _load(params)
 
 
 def forget(digest: bytes) -> None:
@@ -183,15 +190,29 @@ def call_block(
     inputs: list[tuple[memoryview, str, tuple[int, ...]]],
     outputs: list[tuple[memoryview | None, str, tuple[int, ...]]],
     index: tuple[int, ...],
-) -> tuple[int, str, int] | None:
-    """Runs a function on one block; if it fails what the engine says: see _failures.keep()."""
+) -> tuple[int, str, int] | int | None:
+    """Runs a function on one block.
+
+    Returns
+    -------
+    tuple of (int, str, int), int or None
+        The engine's error if the function fails: see _failures.keep(). Else the bytes of modules
+        that it imported, or None.
+    """
     title = "a function of Python"
     alive: list[weakref.ref[Any]] = []
     failure = None
+    imported = 0
     try:
         try:
-            title, runner = _load(params)
-            _run(runner, inputs, outputs, index, alive)
+            entry = _load(params)
+            assert entry.call is not None
+            title, runner = entry.call
+            meter, entry.called = ImportMeter(not entry.called), True
+            try:
+                _run(runner, inputs, outputs, index, alive)
+            finally:
+                imported = meter.end()
             if not are_gone(alive):
                 failure = keep(ValueError(_KEPT), _where(title, index))
         except BaseException as e:
@@ -206,7 +227,7 @@ def call_block(
             if memory is not None:
                 with suppress(BufferError):
                     memory.release()
-    return failure
+    return failure or imported or None
 
 
 def _run(

@@ -1,9 +1,8 @@
 """A worker process of the executor "processes".
 
 Run as a script with the path of the extension module, what worker_arguments() says if the plan has
-functions of users, and a descriptor's number; with "-" in its place it prints how much memory it
-holds. It imports nothing else, unless its plan has Python objects: the memory of the process is
-limited to what a task is allowed.
+functions of users, and a descriptor's number. It imports nothing else, unless its plan has Python
+objects or functions: what it holds before its first task is part of the memory that is reserved.
 """
 
 import sys
@@ -35,7 +34,7 @@ def load_core(path: str) -> ModuleType:
 
 
 def prepare(arguments: str) -> None:
-    """Imports what runs users' functions, before memory is limited."""
+    """Imports what runs user-defined functions."""
     import json  # late: only plans with functions of users need it
     import os  # late: as json
 
@@ -45,13 +44,14 @@ def prepare(arguments: str) -> None:
     sys.path[:], modules = json.loads(arguments)
     for name in ("cubed.runtime._call", *modules):
         import_module(name)
+    import_module("cubed.runtime._imports").watch()
 
 
 if __name__ == "__main__":
     core = load_core(sys.argv[1])
     if len(sys.argv) == 4:
         prepare(sys.argv[2])
-    if sys.argv[-1] == "-":
-        print(core.private_mem())
-    else:
+    try:
         core.serve(int(sys.argv[-1]), load)
+    except MemoryError:  # the driver has received the message, and raises it
+        sys.exit(1)

@@ -1,0 +1,145 @@
+"""Imports of functions on blocks: before tasks where possible, else measured.
+
+The projection of a task has no memory for the libraries that the task imports.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+import resource
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib import import_module
+from typing import Any
+
+from cubed import _core
+
+#: Modules or packages of functions whose calls import others, and these.
+_IMPORTED_BY_CALLS = {
+    "cubed.ndimage": ("scipy.ndimage",),
+    "cubed.random._generator": ("numpy.random",),
+    "cubed.xarray._flox": ("flox.core", "flox.xarray"),
+    "cubed.xarray._patches": ("pyarrow.pandas_compat", "pyarrow.vendored.version"),
+    "cubed.xarray._rolling": ("cubed.xarray._modules",),
+    "xarray": ("cubed.xarray._modules",),
+    "xarray.core.missing": ("scipy.interpolate",),
+}
+
+#: A worker process limits its private memory, and counts it. Any other process counts its resident
+#: memory.
+_is_worker = False
+
+
+class _Unpickler(pickle.Unpickler):
+    """Keeps the modules that a pickle names."""
+
+    def __init__(self, data: bytes | memoryview) -> None:
+        super().__init__(io.BytesIO(data))
+        self.modules: set[str] = set()
+
+    def find_class(self, module: str, name: str) -> Any:
+        self.modules.add(module)
+        return super().find_class(module, name)
+
+
+def loads(data: bytes | memoryview) -> Any:
+    """Unpickles a function, and imports what its calls are known to import."""
+    unpickler = _Unpickler(data)
+    had_xarray = "xarray" in sys.modules
+    function = unpickler.load()
+    modules = unpickler.modules | {name.partition(".")[0] for name in unpickler.modules}
+    if not had_xarray and "xarray" in sys.modules:  # imported by a module of the user's
+        modules.add("xarray")
+    for module in sorted(modules & _IMPORTED_BY_CALLS.keys()):
+        for name in _IMPORTED_BY_CALLS[module]:
+            with suppress(ImportError):  # the call says which library is missing
+                import_module(name)
+    return function
+
+
+class ImportMeter:
+    """Measures the memory of the modules that a call imports.
+
+    Libraries such as OpenBLAS wait without end for memory that the limit of a worker process
+    denies them. The limit of a worker is therefore lifted from the first import of a call until the
+    call ends.
+
+    Parameters
+    ----------
+    first : bool
+        Whether the call is the first one of its function. Outside worker processes only the imports
+        of first calls are measured.
+    """
+
+    def __init__(self, first: bool) -> None:
+        self._modules = len(sys.modules)
+        self._before = _core.resident_mem() if first and not _is_worker else None
+        if _is_worker:
+            _finder.begin()
+
+    def end(self) -> int:
+        """Bytes that the imports of the call took.
+
+        Raises
+        ------
+        MemoryError
+            A worker process now holds more than is allowed.
+        """
+        if _is_worker:
+            return _finder.end(len(sys.modules) > self._modules)
+        if len(sys.modules) == self._modules or self._before is None:
+            return 0
+        return max(0, _core.resident_mem() - self._before)
+
+
+def watch() -> None:
+    """Makes this process a worker, whose private memory is limited."""
+    global _is_worker
+    _is_worker = True
+    sys.meta_path.insert(0, _finder)
+
+
+class _Finder:
+    """Notices the first import of each call; finds no module itself."""
+
+    def __init__(self) -> None:
+        self._calls = 0
+        self._name = ""
+        self._before = self._limit = 0
+
+    def begin(self) -> None:
+        self._calls += 1
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: Any = None) -> None:
+        """Lifts the limit of memory before the first import of a call."""
+        if not self._calls or self._name:
+            return
+        self._name, self._before = name, _core.private_mem()
+        self._limit, most = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+
+    def end(self, imported: bool) -> int:
+        """Sets the limit again; see :meth:`ImportMeter.end`."""
+        self._calls -= 1
+        name, limit = self._name, self._limit
+        if not name or self._calls:
+            return 0
+        self._name = ""
+        resource.setrlimit(
+            resource.RLIMIT_DATA, (limit, resource.getrlimit(resource.RLIMIT_DATA)[1])
+        )
+        held = _core.private_mem()
+        taken = max(0, held - self._before)
+        if imported and limit != resource.RLIM_INFINITY and held > limit:
+            raise MemoryError(
+                f"the function imported {name} within a task, for which its worker had no memory:"
+                f" the worker holds {held} bytes, {limit} are allowed. Import it at the top of the"
+                " module or script that has the function, so that workers import it before tasks,"
+                f" or raise both reserved_mem and allowed_mem by {max(taken, held - limit)} bytes"
+            )
+        return taken if imported else 0
+
+
+_finder = _Finder()
