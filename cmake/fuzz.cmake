@@ -27,6 +27,6 @@ endforeach()
 # No plan opens a file.
 foreach(executable IN ITEMS replay_plan fuzz_plan)
   if(TARGET ${executable})
-    target_link_options(${executable} PRIVATE -Wl,--wrap=cb_store_open)
+    target_link_options(${executable} PRIVATE -Wl,--wrap=cb_store_open,--wrap=cb_store_open_allowed)
   endif()
 endforeach()

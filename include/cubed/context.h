@@ -45,6 +45,18 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_set_variables(cubed_contex
  * is an error when the store is opened. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_set_storage_option(
     cubed_context *ctx, const char *url, const char *name, const char *value, cubed_error *err);
+/* Lets documents that are not on this machine (references of kerchunk, repositories of Icechunk) refer to objects at a place
+ * and below it. Without that they may refer to their own scheme and host alone: to the same server, bucket or container.
+ * A document on this machine may refer to any place.
+ *
+ * document  the URL that the documents are at or below; NULL: all documents that are opened from now on
+ * prefix    a path, or a URL with a host; compared by whole parts
+ *
+ * The storage option "allow_references" of a document's URL is the same list, one prefix a line, and replaces it. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_allow_references(cubed_context *ctx,
+                                                                       const char *document,
+                                                                       const char *prefix,
+                                                                       cubed_error *err);
 /* All options, as what the variable CUBED_STORAGE_OPTIONS says to a process that works on the same plan
  * (cubed_context_set_variables takes it): a text with a zero, of which up to `cap` bytes go to `out`; *size is how many it
  * has. It may hold secrets. */

@@ -204,6 +204,16 @@ typedef struct cubed_plan_info {
 /* work_dir belongs to the plan. */
 CUBED_API void cubed_plan_get_info(const cubed_plan *plan, cubed_plan_info *info);
 
+/* The places that documents of the plan (references of kerchunk, repositories of Icechunk) may refer to, as
+ * cubed_context_allow_references had it when their arrays were opened. The plan keeps them when it is saved.
+ *
+ * i         document number, from 0 on
+ * document  receives the URL
+ *
+ * Returns the places, one a line; NULL if there is no document of that number. Both strings belong to the plan. */
+CUBED_API const char *cubed_plan_get_references(const cubed_plan *plan, int i,
+                                                const char **document);
+
 typedef struct cubed_stage_info {
     const char *name; /* "mean(multiply) -> uu": what it does, for people */
     int64_t num_tasks;

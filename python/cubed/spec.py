@@ -56,7 +56,8 @@ class Spec:
     storage_options
         Options of the stores of other machines that arrays of this spec are read from, written to
         and kept in meanwhile: as fsspec and obstore name them (``key``, ``secret``,
-        ``endpoint_url``, ``anon``, ...). They are in no plan.
+        ``endpoint_url``, ``anon``, ...). They are in no plan, except ``allow_references``: a list
+        of places that a document of another machine may refer to.
     zarr_compressor
         Codecs of stored arrays: ``"auto"`` (zstd), None, Zarr metadata of one codec that follows
         ``bytes``, such as ``{"name": "gzip", "configuration": {"level": 5}}``, or of a list of all.

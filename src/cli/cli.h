@@ -76,6 +76,8 @@ typedef struct cli_common {
     bool no_backups;
     const char **executor_options; /* as they were given, until all options are known */
     int nexecutor_options;
+    const char **references; /* prefixes of --allow-references */
+    int nreferences;
     bool overwrite, durable, resume, optimize, plan_only, explain, json, through_bytes;
     cli_progress_mode progress;
     const char *plan_svg, *prices, *save_plan, *events, *report, *isa;
@@ -152,6 +154,13 @@ bool cli_parse_milliseconds(const char *text, uint32_t *out);
 #define CLI_MILLISECONDS "a number of seconds from 0.001 to 4294967"
 /* What --executor-option says, when the executor is known. A wrong one ends the command. */
 void cli_take_executor_options(const char *verb, cli_common *c);
+/* Adds a prefix of --allow-references. */
+void cli_add_reference(cli_common *c, const char *prefix);
+#define CLI_REFERENCES_OPTION "allow-references"
+#define CLI_REFERENCES_HELP                                                                        \
+    "let documents of other machines (kerchunk, Icechunk) refer to what is below this path or "    \
+    "URL, "                                                                                        \
+    "as often as there are; without it they may refer to their own host or bucket"
 /* Tasks *first to *last - 1 of `n`: part number `index` of `of`, as equal as they can be. */
 static inline void cli_part_of(int64_t n, int64_t index, int64_t of, int64_t *first, int64_t *last)
 {

@@ -7,12 +7,15 @@
 #include "inputs.h"
 #include "near.h"
 
-enum { KEY_JSON_OUT = CLI_OWN_KEY };
+enum { KEY_JSON_OUT = CLI_OWN_KEY, KEY_REFERENCES };
 
-static const cli_option own[] = {{"json", NULL, "print JSON", KEY_JSON_OUT}, {NULL, NULL, NULL, 0}};
+static const cli_option own[] = {
+    {"json", NULL, "print JSON", KEY_JSON_OUT},
+    {CLI_REFERENCES_OPTION, "PREFIX", CLI_REFERENCES_HELP, KEY_REFERENCES},
+    {NULL, NULL, NULL, 0}};
 
 const cli_usage cmd_info_usage = {
-    .synopsis = "info STORE[::PATH] [--json]",
+    .synopsis = "info STORE[::PATH] [options]",
     .text =
         "Shows the groups and arrays of a Zarr store (format 2 or 3), or of a file of NetCDF or "
         "HDF5:\nshapes, types, chunks, codecs, and how much is stored.",
@@ -269,12 +272,17 @@ int cmd_info(int argc, char **argv)
     info_state s = {.list = NULL};
     cubed_error err = CUBED_ERROR_INIT;
     cubed_context *ctx = NULL;
+    cli_common common = {.references = NULL};
     bool json = false;
-    while (cli_next_option(argc, argv, &cmd_info_usage, NULL) != -1) json = true;
+    int key;
+    while ((key = cli_next_option(argc, argv, &cmd_info_usage, NULL)) != -1) {
+        json = json || key == KEY_JSON_OUT;
+        if (key == KEY_REFERENCES) cli_add_reference(&common, optarg);
+    }
     if (argc - optind != 1)
         return cli_usage_error("info", "expected STORE[::PATH], got %d arguments", argc - optind);
     if (json) s.list = json_array();
-    const int code = cli_context("info", NULL, &ctx);
+    const int code = cli_context("info", &common, &ctx);
     if (code != EXIT_SUCCESS) return code;
     cubed_status st = cubed_zarr_walk(ctx, argv[optind], true, show, &s, &err);
     st = near_place(ctx, argv[optind], st, &err);

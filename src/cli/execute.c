@@ -31,6 +31,14 @@ void cli_catch_signals(void)
     sigaction(SIGTERM, &sa, NULL);
 }
 
+static cubed_status allow_references(cubed_context *ctx, const cli_common *c, cubed_error *err)
+{
+    cubed_status st = CUBED_OK;
+    for (int i = 0; c && i < c->nreferences && st == CUBED_OK; i++)
+        st = cubed_context_allow_references(ctx, NULL, c->references[i], err);
+    return st;
+}
+
 int cli_context(const char *verb, const cli_common *c, cubed_context **out)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -39,6 +47,11 @@ int cli_context(const char *verb, const cli_common *c, cubed_context **out)
     cubed_status st = cubed_context_new(&o, out, &err);
     if (st == CUBED_OK) {
         st = cubed_context_set_variables(*out, (const char *const *)environ, &err);
+        if (st == CUBED_OK && (st = allow_references(*out, c, &err)) != CUBED_OK) {
+            cubed_context_unref(*out);
+            *out = NULL;
+            return cli_usage_error(verb, "--" CLI_REFERENCES_OPTION ": %s", err.message);
+        }
         if (st == CUBED_OK) return EXIT_SUCCESS;
         cubed_context_unref(*out);
         *out = NULL;

@@ -20,6 +20,7 @@ enum {
     KEY_EXECUTOR,
     KEY_EXECUTOR_OPTION,
     KEY_WORKERS,
+    KEY_REFERENCES,
     KEY_MACHINES,
     KEY_RETRIES,
     KEY_RESUME,
@@ -53,6 +54,7 @@ const cli_option cli_common_options[] = {
      "processes, lambda), use_backups and function (lambda)",
      KEY_EXECUTOR_OPTION},
     {"max-workers", "N", "workers (default: one per core)", KEY_WORKERS},
+    {CLI_REFERENCES_OPTION, "PREFIX", CLI_REFERENCES_HELP, KEY_REFERENCES},
     {"other-machines", NULL,
      "plan for workers on other machines: this one's memory is no limit of theirs", KEY_MACHINES},
     {"retries", "N", "of a task after an input/output error (default 2)", KEY_RETRIES},
@@ -118,6 +120,12 @@ static int choice(const char *verb, const char *option, const char *text)
     return -1;
 }
 
+void cli_add_reference(cli_common *c, const char *prefix)
+{
+    c->references = cli_resize(c->references, (size_t)(c->nreferences + 1) * sizeof *c->references);
+    c->references[c->nreferences++] = prefix;
+}
+
 static void store_common(const char *verb, int key, cli_common *c)
 {
     switch (key) {
@@ -140,6 +148,7 @@ static void store_common(const char *verb, int key, cli_common *c)
     case KEY_WORKERS:
         c->max_workers = (unsigned)number(verb, "max-workers", optarg, 1, 100000);
         break;
+    case KEY_REFERENCES: cli_add_reference(c, optarg); break;
     case KEY_MACHINES: c->other_machines = true; break;
     case KEY_RETRIES: c->retries = (int)number(verb, "retries", optarg, 0, 255); break;
     case KEY_RESUME: c->resume = true; break;
@@ -193,6 +202,7 @@ static void check_repeated(int argc, char **argv, const cli_usage *u, const stru
             break;
         }
         bool may = !longs[index].has_arg || strcmp(longs[index].name, EXECUTOR_OPTION) == 0 ||
+                   strcmp(longs[index].name, CLI_REFERENCES_OPTION) == 0 ||
                    (u->repeats && strcmp(u->repeats, longs[index].name) == 0);
         if (seen[index] && !may) twice = longs[index].name;
         seen[index] = true;

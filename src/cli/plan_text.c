@@ -56,6 +56,13 @@ void cli_print_plan(FILE *f, const cubed_plan *plan, const cli_traffic *traffic,
     if (info.result_bytes)
         fprintf(f, "; results beside it %s", cli_format_bytes((double)info.result_bytes, d));
     fputc('\n', f);
+    const char *document, *places;
+    for (int i = 0; (places = cubed_plan_get_references(plan, i, &document)); i++) {
+        cli_say(f, "%s may refer to", document);
+        for (; *places; places += strcspn(places, "\n"), places += *places == '\n')
+            cli_say(f, " %.*s", (int)strcspn(places, "\n"), places);
+        fputc('\n', f);
+    }
     if (mem_after)
         fprintf(f, "the file is written when all tasks are done, by one thread with up to %s\n",
                 cli_format_bytes((double)mem_after, a));
@@ -220,6 +227,19 @@ static json_t *traffic_json(const cli_traffic *traffic)
     return list;
 }
 
+static json_t *references_json(const cubed_plan *plan)
+{
+    json_t *all = json_object();
+    const char *document, *places;
+    for (int i = 0; (places = cubed_plan_get_references(plan, i, &document)); i++) {
+        json_t *list = json_array();
+        for (; *places; places += strcspn(places, "\n"), places += *places == '\n')
+            json_array_append_new(list, json_stringn(places, strcspn(places, "\n")));
+        json_object_set_new(all, document, list);
+    }
+    return all;
+}
+
 void cli_print_plan_json(FILE *f, const cubed_plan *plan, const cli_traffic *traffic,
                          uint64_t mem_after)
 {
@@ -234,6 +254,7 @@ void cli_print_plan_json(FILE *f, const cubed_plan *plan, const cli_traffic *tra
     json_object_set_new(o, "stages", stages);
     json_object_set_new(o, "apart", apart_json(plan, info.num_stages));
     json_object_set_new(o, "traffic", traffic_json(traffic));
+    json_object_set_new(o, "references", references_json(plan));
     json_object_set_new(o, "tasks", json_integer(info.num_tasks));
     json_object_set_new(o, "workers", json_integer(info.max_workers));
     json_object_set_new(o, "allowed_mem", json_integer((json_int_t)info.allowed_mem));

@@ -426,6 +426,14 @@ bool cb_file_refers(const cubed_store *s)
     return is_file(s) && ((const cb_file *)s)->kind->know != NULL;
 }
 
+cubed_status cb_file_keep_references(const cubed_store *s, cb_zone *zone, const char **out,
+                                     cubed_error *err)
+{
+    const char *known = cb_file_refers(s) ? ((const cb_file *)s)->references : NULL;
+    *out = known ? cb_zone_strdup(zone, known) : NULL;
+    return known && !*out ? cb_file_no_memory((const cb_file *)s, err) : CUBED_OK;
+}
+
 cubed_status cb_file_know_chunks(cubed_store *s, const char *path, int ndim, const int64_t *lo,
                                  const int64_t *hi, cubed_error *err)
 {
@@ -470,8 +478,34 @@ const char *cb_file_fixed_url(const cubed_store *s)
     return is_file(s) && ((const cb_file *)s)->kind->fixed ? s->url : NULL;
 }
 
+/* What the caller allows, and what the context does. */
+static cubed_status find_allowed(cb_file *f, const char *references, cubed_error *err)
+{
+    const char *known;
+    const size_t root = cb_store_root_length(f->url);
+    char *url = cb_zone_memdup(f->zone, f->url, root + 1);
+    if (!url) return cb_file_no_memory(f, err);
+    url[root] = 0; /* options are of a repository, not of a branch */
+    CB_TRY(cb_net_get_references(&f->stores->net, f->zone, url, &known, err));
+    f->references = references ? cb_zone_strdup(f->zone, references) : known;
+    if (!references || !known) return CUBED_OK;
+    const size_t n = strlen(references), size = n + strlen(known) + 2;
+    char *both = cb_zone_alloc(f->zone, size);
+    if (!both) return cb_file_no_memory(f, err);
+    snprintf(both, size, "%s\n%s", references, known);
+    f->references = both;
+    return CUBED_OK;
+}
+
 cubed_status cb_file_open(cb_stores *stores, cubed_store *within, const char *key, const char *url,
                           cubed_store **out, cubed_error *err)
+{
+    return cb_file_open_allowed(stores, within, key, url, NULL, out, err);
+}
+
+cubed_status cb_file_open_allowed(cb_stores *stores, cubed_store *within, const char *key,
+                                  const char *url, const char *references, cubed_store **out,
+                                  cubed_error *err)
 {
     cb_zone *zone = NULL;
     char snapshot[CB_ICECHUNK_KEY] = "";
@@ -495,6 +529,7 @@ cubed_status cb_file_open(cb_stores *stores, cubed_store *within, const char *ke
     f->head = (cubed_store){&file_vtable, within->alloc, f->url};
     if (st != CUBED_OK) goto out;
     if (!f->key || !f->url) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory to read %s", url));
+    CB_GO(find_allowed(f, references, err));
     CB_GO(cb_store_head(within, key, &f->info, err));
     CB_GO(open_kind(f, err));
     CB_GO(choose_vtable(f, err));

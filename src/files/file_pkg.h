@@ -40,7 +40,7 @@ typedef struct cb_entry {
     uint32_t crc;
     /* `in` may lead here. */
     cb_object own;
-    char key[1024];
+    char key[1024]; /* CB_LINKED_KEY */
 } cb_entry;
 
 typedef cubed_status (*cb_file_each_fn)(void *ctx, const char *key, uint64_t size,
@@ -81,6 +81,8 @@ struct cb_file {
     cubed_store *within;
     cb_stores *stores; /* that the context knows */
     const char *key, *url;
+    const char *
+        references; /* places that the user lets it refer to, one a line (place/confine.h); NULL: none */
     cubed_object_info info; /* as it was opened; another version is an error */
     const cb_file_kind *kind;
     cb_zone *zone;

@@ -8,10 +8,20 @@
  * no format that is known. Objects of the store cannot be put or deleted. */
 CUBED_MUST_CHECK cubed_status cb_file_open(cb_stores *stores, cubed_store *within, const char *key,
                                            const char *url, cubed_store **out, cubed_error *err);
+/* The same with the places that it may refer to beside those that the context allows for its URL, one a line (place/confine.h);
+ * NULL: no others. */
+CUBED_MUST_CHECK cubed_status cb_file_open_allowed(cb_stores *stores, cubed_store *within,
+                                                   const char *key, const char *url,
+                                                   const char *references, cubed_store **out,
+                                                   cubed_error *err);
 /* The objects of a store as a ZIP archive, stored as they are, in order of their keys; without records of runs. It is at
  * `path` when it is whole. */
 CUBED_MUST_CHECK cubed_status cb_zip_write(cubed_store *from, const char *path, bool durable,
                                            cubed_error *err);
+/* The places that a document may refer to beside its own, in the zone; NULL if there are none, or the store is no document that
+ * refers to others. */
+CUBED_MUST_CHECK cubed_status cb_file_keep_references(const cubed_store *s, cb_zone *zone,
+                                                      const char **out, cubed_error *err);
 /* Where what was opened is found again when what its URL says has become something else; NULL: by its URL. */
 const char *cb_file_fixed_url(const cubed_store *s);
 /* Whether where chunks lie is told elsewhere, and read when one of them is wanted. */

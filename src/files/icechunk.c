@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 /* Repositories of Icechunk (versions 1 and 2 of its format): a snapshot is the file, which names nodes with their metadata,
  * and the manifests that say where chunks are: in the manifest, in objects of the repository, or elsewhere. */
 #include <inttypes.h>
@@ -6,8 +7,8 @@
 #include <zstd.h>
 
 #include "base/json.h"
-#include "files/file_pkg.h"
 #include "files/flat.h"
+#include "files/linked.h"
 
 enum { HEADER = 39, ID = 12, ID_TEXT = 20, SNAPSHOT = 1, MANIFEST = 2, REPO = 6 };
 /* Fields of tables, by their numbers in the schema. */
@@ -45,11 +46,6 @@ typedef struct manifest {
     cb_flat flat;
 } manifest;
 
-typedef struct parent {
-    const char *url;
-    cubed_store *store;
-} parent;
-
 typedef struct repository {
     cb_flat snapshot;
     node *nodes; /* by path, with '/' before all else */
@@ -57,8 +53,7 @@ typedef struct repository {
     /* With the file's lock: */
     manifest *manifests;
     int nmanifests, capmanifests;
-    parent *parents;
-    int nparents, capparents;
+    cb_linked linked;
 } repository;
 
 static void put_id(const uint8_t *id, char text[ID_TEXT + 1])
@@ -270,6 +265,7 @@ static cubed_status open_icechunk(cb_file *f, cubed_error *err)
     repository *r = cb_zone_alloc(f->zone, sizeof *r);
     if (!r) return cb_file_no_memory(f, err);
     f->data = r;
+    CB_TRY(cb_linked_init(&r->linked, f, err));
     CB_TRY(read_flat(f->within, f->url, f->key, SNAPSHOT, f->zone, &r->snapshot, &f->passing, err));
     const cb_flat *b = &r->snapshot;
     const cb_flat_list nodes = cb_flat_list_of(b, cb_flat_root(b), SNAPSHOT_NODES, 4);
@@ -283,8 +279,8 @@ static cubed_status open_icechunk(cb_file *f, cubed_error *err)
 
 static void close_icechunk(cb_file *f)
 {
-    const repository *r = f->data;
-    for (int i = 0; r && i < r->nparents; i++) cb_store_close(r->parents[i].store);
+    repository *r = f->data;
+    if (r) cb_linked_close(&r->linked);
 }
 
 /* --- Chunks --------------------------------------------------------------------------------------------- */
@@ -368,41 +364,20 @@ static bool may_have(const cb_flat *b, uint64_t ref, const uint32_t *first, cons
     return true;
 }
 
-static cubed_status open_parent(cb_file *f, const char *url, size_t n, cubed_store **out,
-                                cubed_error *err)
-{
-    repository *r = f->data;
-    for (int i = 0; i < r->nparents; i++) {
-        *out = r->parents[i].store;
-        if (strlen(r->parents[i].url) == n && memcmp(r->parents[i].url, url, n) == 0)
-            return CUBED_OK;
-    }
-    char *own = cb_zone_alloc(f->zone, n + 1);
-    if (!own ||
-        !cb_zone_grow(f->zone, &r->parents, r->nparents, &r->capparents, sizeof *r->parents))
-        return cb_file_no_memory(f, err);
-    memcpy(own, url, n);
-    CB_TRY(cb_store_open(f->stores, own, false, out, err));
-    r->parents[r->nparents++] = (parent){own, *out};
-    f->outside += CB_STORE_BYTES;
-    return CUBED_OK;
-}
-
 /* A chunk that lies outside: in a file, or an object of another store. */
 static cubed_status find_outside(cb_file *f, const cb_flat *m, cb_flat_list where, cb_entry *out,
                                  cubed_error *err)
 {
-    const char *url = (const char *)m->p + where.at, *begin = url;
-    size_t n = where.n, last = n;
-    if (n > 7 && memcmp(url, "file://", 7) == 0) url += 7, n -= 7, last = n;
-    while (last > 0 && url[last - 1] != '/') last--;
-    if (last < 2 || last == n || memchr(url, 0, n) || n - last >= sizeof out->key)
+    repository *r = f->data;
+    char url[CB_LINKED_URL];
+    const char *begin = (const char *)m->p + where.at;
+    if (where.n >= sizeof url || memchr(begin, 0, where.n) || !memmem(begin, where.n, "://", 3))
         return cb_fail(err, CUBED_E_FORMAT, "%s: \"%.*s\" names no file", f->url,
                        (int)cb_min_size(where.n, 200), begin);
-    memcpy(out->key, url + last, n - last);
-    out->key[n - last] = 0;
-    CB_TRY(cb_key_check(out->key, err));
-    CB_TRY(open_parent(f, url, last - 1, &out->own.store, err));
+    memcpy(url, begin, where.n);
+    url[where.n] = 0;
+    CB_TRY(cb_linked_find(&r->linked, f, url, &out->own.store, out->key, err));
+    f->outside = r->linked.bytes;
     return CUBED_OK;
 }
 

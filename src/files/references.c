@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "files/file_pkg.h"
+#include "files/linked.h"
 #include "files/parquet.h"
 
 typedef struct reference {
@@ -40,11 +40,10 @@ typedef struct field {
 typedef struct references {
     reference *list; /* by key */
     size_t n;
-    cubed_store **stores;
-    int nstores, cap;
-    json_t *objects, *parents; /* by URL: addresses and numbers of what has been opened */
-    const json_t *templates;   /* while a document is read */
-    int64_t record_size;       /* of folders; else 0 */
+    cb_linked linked;
+    json_t *objects;         /* by reference: addresses of objects */
+    const json_t *templates; /* while a document is read */
+    int64_t record_size;     /* of folders; else 0 */
     field *fields;
     int nfields, capfields;
 } references;
@@ -104,30 +103,9 @@ static cubed_status fill_in(const builder *b, const char *url, cb_buf *out, cube
 static void put_absolute(const builder *b, const char *url, cb_buf *out)
 {
     const char *slash = strrchr(b->f->url, '/');
-    if (strncmp(url, "file://", 7) == 0) url += 7;
     if (url[0] != '/' && !strstr(url, "://") && slash)
         cb_buf_put(out, b->f->url, (size_t)(slash + 1 - b->f->url));
     cb_buf_puts(out, url);
-}
-
-static cubed_status open_parent(builder *b, char *url, const char *slash, cubed_store **out,
-                                cubed_error *err)
-{
-    references *r = b->r;
-    char *parent = cb_zone_alloc(b->f->zone, (size_t)(slash - url) + 2);
-    if (!parent) return cb_file_no_memory(b->f, err);
-    memcpy(parent, url, slash == url ? 1 : (size_t)(slash - url));
-    const json_t *known = json_object_get(b->r->parents, parent);
-    if (known) {
-        *out = r->stores[json_integer_value(known)];
-        return CUBED_OK;
-    }
-    if (!cb_zone_grow(b->f->zone, &r->stores, r->nstores, &r->cap, sizeof *r->stores))
-        return cb_file_no_memory(b->f, err);
-    CB_TRY(cb_store_open(b->f->stores, parent, false, &r->stores[r->nstores], err));
-    *out = r->stores[r->nstores];
-    json_object_set_new(b->r->parents, parent, json_integer(r->nstores++));
-    return CUBED_OK;
 }
 
 static cubed_status find_object(builder *b, const char *given, const cb_object **out,
@@ -136,6 +114,7 @@ static cubed_status find_object(builder *b, const char *given, const cb_object *
     const json_t *known = json_object_get(b->r->objects, given);
     cb_buf filled, url;
     cb_object *o = NULL;
+    char name[CB_LINKED_KEY];
     cubed_status st;
     if (known) {
         *out = (const cb_object *)(uintptr_t)json_integer_value(known);
@@ -147,13 +126,10 @@ static cubed_status find_object(builder *b, const char *given, const cb_object *
     put_absolute(b, filled.data, &url);
     o = cb_zone_alloc(b->f->zone, sizeof *o);
     if (!o || url.failed) CB_GO(cb_file_no_memory(b->f, err));
-    char *slash = strrchr(url.data, '/');
-    if (!slash || !slash[1] || cb_key_check(slash + 1, NULL) != CUBED_OK)
-        CB_GO(cb_fail(err, CUBED_E_FORMAT, "%s: \"%s\" names no file", b->f->url, given));
-    o->key = cb_zone_strdup(b->f->zone, slash + 1);
+    CB_GO(cb_linked_find(&b->r->linked, b->f, url.data, &o->store, name, err));
+    o->key = cb_zone_strdup(b->f->zone, name);
     o->seen = cb_zone_alloc(b->f->zone, sizeof *o->seen);
     if (!o->key || !o->seen) CB_GO(cb_file_no_memory(b->f, err));
-    CB_GO(open_parent(b, url.data, slash, &o->store, err));
     json_object_set_new(b->r->objects, given, json_integer((json_int_t)(uintptr_t)o));
     *out = o;
 out:
@@ -370,8 +346,7 @@ static cubed_status read_record(cb_file *f, const field *x, int64_t k, cubed_err
 static void count_outside(cb_file *f)
 {
     const references *r = f->data;
-    f->outside =
-        (size_t)r->nstores * CB_STORE_BYTES + cb_json_bytes(r->objects) + cb_json_bytes(r->parents);
+    f->outside = r->linked.bytes + cb_json_bytes(r->objects);
 }
 
 /* Those that have chunks of a box, of which as many as can be are numbered one after another. */
@@ -483,8 +458,8 @@ static cubed_status build(builder *b, const json_t *doc, cubed_error *err)
                        b->f->url);
     b->r->list = cb_zone_alloc(b->f->zone, json_object_size(refs) * sizeof *b->r->list);
     b->r->objects = json_object();
-    b->r->parents = json_object();
-    if (!b->r->list || !b->r->objects || !b->r->parents) return cb_file_no_memory(b->f, err);
+    if (!b->r->list || !b->r->objects) return cb_file_no_memory(b->f, err);
+    CB_TRY(cb_linked_init(&b->r->linked, b->f, err));
     json_object_foreach(refs, key, v) CB_TRY(add(b, key, v, err));
     if (b->r->n) qsort(b->r->list, b->r->n, sizeof *b->r->list, by_key);
     return CUBED_OK;
@@ -493,9 +468,9 @@ static cubed_status build(builder *b, const json_t *doc, cubed_error *err)
 static void forget(references *r)
 {
     json_decref(r->objects);
-    json_decref(r->parents);
-    r->objects = r->parents = NULL;
+    r->objects = NULL;
     r->templates = NULL;
+    cb_linked_forget(&r->linked);
 }
 
 static cubed_status open_references(cb_file *f, cubed_error *err)
@@ -524,8 +499,8 @@ static void close_references(cb_file *f)
 {
     references *r = f->data;
     if (!r) return;
-    for (int i = 0; i < r->nstores; i++) cb_store_close(r->stores[i]);
     forget(r);
+    cb_linked_close(&r->linked);
 }
 
 /* What leads to a file that is gone is not what is not there, and has a fill value. */

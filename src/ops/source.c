@@ -33,9 +33,12 @@ cubed_status cubed_array_open(cubed_context *ctx, const char *url, cubed_array *
         cb_buf_free(&text);
         if (!url) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory to open %s", place.given));
     }
+    const char *references;
+    CB_GO(cb_file_keep_references(store, zone, &references, err));
     cb_node n = {.kind = CB_NODE_ZARR,
                  .dtype = m->dtype,
                  .url = url,
+                 .references = references,
                  .version = cb_zarr_opened_version(z)->text,
                  .place = fixed ? url : place.text,
                  .attrs = m->attrs,

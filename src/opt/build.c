@@ -4,6 +4,7 @@
 #include "base/pool.h"
 #include "exec/finish.h"
 #include "exec/limits.h"
+#include "files/files.h"
 #include "mem/pages.h"
 #include "opt/opt.h"
 #include "zarr/outline.h"
@@ -278,7 +279,7 @@ static cubed_status check_copies(const cubed_plan *p, cubed_error *err)
 {
     const uint64_t memory = p->allowed_mem - p->reserved_mem;
     for (int i = 0; i < p->ngroups; i++) {
-        const cb_plan_group *g = &p->groups[i];
+        cb_plan_group *g = &p->groups[i];
         cubed_store *store;
         cb_place place;
         uint64_t largest;
@@ -286,6 +287,7 @@ static cubed_status check_copies(const cubed_plan *p, cubed_error *err)
         CB_TRY(cb_plan_find_place(p->ctx, p->zone, g->copy_of, &place, err));
         CB_TRY(cb_place_open(&p->ctx->stores, &place, false, &store, err));
         cubed_status st = cb_zarr_check_copy(store, place.path, g->format, &largest, err);
+        if (st == CUBED_OK) st = cb_file_keep_references(store, p->zone, &g->references, err);
         cb_store_close(store);
         if (st == CUBED_OK) st = cb_zarr_check_copy_memory(g->copy_of, largest, memory, err);
         if (st == CUBED_E_BUDGET && err) {

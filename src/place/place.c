@@ -83,19 +83,8 @@ static char *first(cb_zone *zone, const char *text, size_t n)
     return copy;
 }
 
-static cubed_status parse(cb_zone *zone, const char *url, bool split, cb_place *p, cubed_error *err)
+static cubed_status find_place(cb_zone *zone, const char *store, cb_place *p, cubed_error *err)
 {
-    *p = (cb_place){.missing = ""};
-    p->given = without_user(zone, url);
-    if (!p->given) return no_memory(err);
-    size_t n = 0, length = strlen(p->given);
-    const char *path = split ? cubed_url_path(p->given, &n, &length) : "";
-    const char *store = first(zone, p->given, length);
-    p->path = first(zone, path, n);
-    if (!store || !p->path) return no_memory(err);
-    if (length == 0) return cb_fail(err, CUBED_E_ARG, "the URL \"%s\" names no store", p->given);
-    const cubed_status key = n ? cb_key_check(p->path, err) : CUBED_OK;
-    if (key != CUBED_OK) return cb_context(err, key, "%s", p->given);
     const char *file = cb_url_of_file(store);
     if (!file && cb_url_authority(store)) return cb_place_find_url(zone, store, p, err);
     if (!file) return cb_place_find_local(zone, store, p, err);
@@ -109,6 +98,22 @@ static cubed_status parse(cb_zone *zone, const char *url, bool split, cb_place *
     return st;
 }
 
+static cubed_status parse(cb_zone *zone, const char *url, bool split, cb_place *p, cubed_error *err)
+{
+    *p = (cb_place){.missing = ""};
+    p->given = without_user(zone, url);
+    if (!p->given) return no_memory(err);
+    size_t n = 0, length = strlen(p->given);
+    const char *path = split ? cubed_url_path(p->given, &n, &length) : "";
+    const char *store = first(zone, p->given, length);
+    p->path = first(zone, path, n);
+    if (!store || !p->path) return no_memory(err);
+    if (length == 0) return cb_fail(err, CUBED_E_ARG, "the URL \"%s\" names no store", p->given);
+    const cubed_status key = n ? cb_key_check(p->path, err) : CUBED_OK;
+    if (key != CUBED_OK) return cb_context(err, key, "%s", p->given);
+    return find_place(zone, store, p, err);
+}
+
 cubed_status cb_place_parse(cb_zone *zone, const char *url, cb_place *out, cubed_error *err)
 {
     return parse(zone, url, true, out, err);
@@ -117,6 +122,16 @@ cubed_status cb_place_parse(cb_zone *zone, const char *url, cb_place *out, cubed
 cubed_status cb_place_parse_store(cb_zone *zone, const char *url, cb_place *out, cubed_error *err)
 {
     return parse(zone, url, false, out, err);
+}
+
+cubed_status cb_place_parse_object(cb_zone *zone, const char *url, const char *key, cb_place *out,
+                                   cubed_error *err)
+{
+    *out = (cb_place){.missing = "", .given = without_user(zone, url)};
+    if (out->given) out->path = cb_zone_strdup(zone, key);
+    if (!out->path) return no_memory(err);
+    CB_TRY(cb_key_check(key, err));
+    return find_place(zone, out->given, out, err);
 }
 
 cubed_status cb_place_copy(cb_zone *zone, const cb_place *from, cb_place *out, cubed_error *err)

@@ -37,6 +37,9 @@ CUBED_MUST_CHECK cubed_status cb_place_parse(cb_zone *zone, const char *url, cb_
 /* The same of STORE, in whose name "::" has no meaning: of work directories. */
 CUBED_MUST_CHECK cubed_status cb_place_parse_store(cb_zone *zone, const char *url, cb_place *out,
                                                    cubed_error *err);
+/* The object of that key in the directory STORE. */
+CUBED_MUST_CHECK cubed_status cb_place_parse_object(cb_zone *zone, const char *url, const char *key,
+                                                    cb_place *out, cubed_error *err);
 /* The same place with strings and ids in another zone: what exists is not looked at again. */
 CUBED_MUST_CHECK cubed_status cb_place_copy(cb_zone *zone, const cb_place *from, cb_place *out,
                                             cubed_error *err);

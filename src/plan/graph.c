@@ -2,12 +2,13 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/checked.h"
 #include "base/error.h"
 #include "files/files.h"
 #include "mem/pages.h"
-#include "place/place.h"
+#include "place/confine.h"
 
 cubed_status cubed_context_new(const cubed_context_options *options, cubed_context **out,
                                cubed_error *err)
@@ -43,7 +44,7 @@ cubed_status cubed_context_new(const cubed_context_options *options, cubed_conte
         cb_free(a, ctx, sizeof *ctx);
         return st;
     }
-    ctx->stores.open_file = cb_file_open;
+    ctx->stores.open_file = cb_file_open_allowed;
     ctx->machine_memory = cb_machine_memory();
     *out = ctx;
     return CUBED_OK;
@@ -85,14 +86,57 @@ cubed_status cubed_context_set_variables(cubed_context *ctx, const char *const *
     return cb_net_set_variables(&ctx->stores.net, variables, err);
 }
 
+/* The URL that options of a store or document are kept for. Options of a repository are the same for all its branches. */
+static cubed_status find_scope(cb_zone *zone, const char *url, const char **out, cubed_error *err)
+{
+    cb_place place;
+    CB_TRY(cb_place_parse(zone, url, &place, err));
+    const size_t n = cb_store_root_length(place.store);
+    char *scope = cb_zone_memdup(zone, place.store, n + 1);
+    if (!scope) return cb_fail(err, CUBED_E_NOMEM, "no memory for a setting");
+    scope[n] = 0;
+    *out = scope;
+    return CUBED_OK;
+}
+
 cubed_status cubed_context_set_storage_option(cubed_context *ctx, const char *url, const char *name,
                                               const char *value, cubed_error *err)
 {
-    cb_place place;
+    const char *scope;
     cb_zone *zone;
+    cb_buf prefixes;
+    cubed_status st;
     CB_TRY(cb_zone_new(&ctx->alloc, &zone, err));
-    cubed_status st = cb_place_parse(zone, url, &place, err);
-    if (st == CUBED_OK) st = cb_net_set_option(&ctx->stores.net, place.store, name, value, err);
+    cb_buf_init(&prefixes, &ctx->alloc);
+    CB_GO(find_scope(zone, url, &scope, err));
+    if (name && value && strcasecmp(name, CB_NET_REFERENCES) == 0) {
+        CB_GO(cb_confine_put_prefixes(value, &prefixes, err));
+        value = prefixes.size > 0 ? prefixes.data : "";
+    }
+    CB_GO(cb_net_set_option(&ctx->stores.net, scope, name, value, err));
+out:
+    cb_buf_free(&prefixes);
+    cb_zone_free(zone);
+    return st;
+}
+
+cubed_status cubed_context_allow_references(cubed_context *ctx, const char *document,
+                                            const char *prefix, cubed_error *err)
+{
+    cb_zone *zone;
+    cb_buf all;
+    const char *known, *scope = "";
+    cubed_status st;
+    CB_TRY(cb_zone_new(&ctx->alloc, &zone, err));
+    cb_buf_init(&all, &ctx->alloc);
+    if (document) CB_GO(find_scope(zone, document, &scope, err));
+    CB_GO(cb_net_get_references(&ctx->stores.net, zone, scope, &known, err));
+    if (known) cb_buf_puts(&all, known);
+    CB_GO(cb_confine_put_prefixes(prefix, &all, err));
+    if (all.size > 0)
+        CB_GO(cb_net_set_option(&ctx->stores.net, scope, CB_NET_REFERENCES, all.data, err));
+out:
+    cb_buf_free(&all);
     cb_zone_free(zone);
     return st;
 }

@@ -40,8 +40,8 @@ static bool own_names(cb_zone *zone, int ndim, const char *const **names)
 cubed_status cb_node_own(cb_zone *zone, cb_node *n, const cb_grid *const *known, int nknown,
                          cubed_error *err)
 {
-    const char **texts[] = {&n->url,   &n->writes, &n->name, &n->version,
-                            &n->place, &n->codecs, &n->attrs};
+    const char **texts[] = {&n->url,     &n->references, &n->writes, &n->name,
+                            &n->version, &n->place,      &n->codecs, &n->attrs};
     const int ndim = n->grid->ndim;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         if (*texts[i] && !copy_text(zone, texts[i])) return no_memory(err);

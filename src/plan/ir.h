@@ -52,7 +52,9 @@ typedef struct cb_node {
     int output;
     cb_source *source; /* READER; not copied: it lives as long as its array or the loaded plan */
 
-    const char *url;    /* ZARR: STORE::PATH; results: where to, else NULL */
+    const char *url; /* ZARR: STORE::PATH; results: where to, else NULL */
+    const char *
+        references; /* ZARR: where the document at url may refer to (place/confine.h); NULL: to what goes without saying */
     const char *writes; /* results in memory: cubed_target.writes */
     const char *name;   /* results in memory: cubed_target.name */
     /* ZARR: of the metadata when it was opened, and where that was (cb_place.text). They do not travel: a plan that is

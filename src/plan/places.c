@@ -181,3 +181,25 @@ out:
     cb_zone_free(l.zone);
     return st;
 }
+
+/* --- References ------------------------------------------------------------------------------------------- */
+
+const char *cubed_plan_get_references(const cubed_plan *p, int i, const char **document)
+{
+    const char *last = NULL;
+    for (int k = 0; k < p->ir.nnodes + p->ngroups; k++) {
+        const bool node = k < p->ir.nnodes;
+        const cb_node *n = node ? &p->ir.nodes[k] : NULL;
+        const cb_plan_group *g = node ? NULL : &p->groups[k - p->ir.nnodes];
+        const char *references = node ? n->references : g->references;
+        if (!references) continue;
+        const char *url = node && p->storage && p->storage[k] ? p->storage[k]->place.store
+                          : node                              ? n->url
+                                                              : g->copy_of;
+        if (last && strcmp(last, url) == 0) continue; /* arrays of one document */
+        last = url;
+        *document = url;
+        if (i-- == 0) return references;
+    }
+    return NULL;
+}

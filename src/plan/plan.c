@@ -103,12 +103,13 @@ static void share_source(cb_storage *s, const cubed_plan *like, int *at)
     }
 }
 
-static cubed_status open_array(cubed_plan *p, cb_storage *s, cubed_error *err)
+static cubed_status open_array(cubed_plan *p, const cb_node *n, cb_storage *s, cubed_error *err)
 {
     s->plans = cb_alloc_zero(&p->ctx->alloc, sizeof *s->plans);
     if (!s->plans) return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan");
     atomic_init(s->plans, 1);
-    CB_TRY(cb_store_open(&p->ctx->stores, s->place.store, false, &s->store, err));
+    CB_TRY(cb_store_open_allowed(&p->ctx->stores, s->place.store, n->references, false, &s->store,
+                                 err));
     return cb_zarr_open(s->store, &p->ctx->codecs, s->place.path, &s->array, err);
 }
 
@@ -118,7 +119,7 @@ static cubed_status open_source(void *plan, size_t i, cubed_error *err)
     if (!p->storage[i] || p->ir.nodes[i].kind != CB_NODE_ZARR) return CUBED_OK;
     cb_node *n = &p->ir.nodes[i];
     cb_storage *s = p->storage[i];
-    if (!s->array) CB_TRY(open_array(p, s, err));
+    if (!s->array) CB_TRY(open_array(p, n, s, err));
     s->meta = *cb_zarr_get_meta(s->array);
     cb_codec_chain_fix(&s->meta.codecs);
     cb_grid grid = cb_plan_zarr_grid(&s->meta);

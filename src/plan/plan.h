@@ -23,6 +23,7 @@ typedef struct cb_storage {
 /* See cubed/plan.h; strings in the plan's zone. */
 typedef struct cb_plan_group {
     const char *url, *attrs, *copy_of;
+    const char *references; /* of the document at copy_of: cb_node.references */
     int format;
     bool consolidate, overwrite;
 } cb_plan_group;

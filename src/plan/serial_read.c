@@ -93,6 +93,7 @@ static void get_groups(cb_reader *r, cubed_plan *p)
         if (flags >> 1 & 1) {
             g->copy_of = cb_get_string(r);
             r->bad = r->bad || !g->copy_of;
+            g->references = cb_get_string(r);
         }
         if (!g->url || g->format < 2) r->bad = true;
     }

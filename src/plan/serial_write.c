@@ -107,6 +107,7 @@ cubed_status cb_plan_write(const cubed_plan *p, cb_plan_use use, cb_buf *b, cube
         cb_put_u(b, (uint64_t)p->groups[i].consolidate | (uint64_t)(copy_of != NULL) << 1 |
                         (uint64_t)p->groups[i].overwrite << 2);
         if (copy_of) CB_TRY(put_url(b, copy_of, false, use, err));
+        if (copy_of) cb_put_string(b, p->groups[i].references);
     }
 out:
     return b->failed ? cb_fail(err, CUBED_E_NOMEM, "no memory for the plan's bytes") : CUBED_OK;

@@ -29,7 +29,8 @@ static cubed_status open_ends(cubed_context *ctx, const cb_plan_group *g, bool d
     CB_GO(cb_place_open(&ctx->stores, &e->place, durable, &e->to, err));
     if (!g->copy_of) return CUBED_OK;
     CB_GO(cb_place_parse(e->zone, g->copy_of, &e->from_place, err));
-    CB_GO(cb_place_open(&ctx->stores, &e->from_place, false, &e->from, err));
+    CB_GO(cb_store_open_allowed(&ctx->stores, e->from_place.store, g->references, false, &e->from,
+                                err));
     return CUBED_OK;
 out:
     close_ends(e);
@@ -132,8 +133,12 @@ cubed_status cubed_groups_make(cubed_context *ctx, const cubed_plan_group *given
     if (!list) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for groups"));
     for (int i = 0; i < n; i++) {
         const cubed_plan_group *g = &given[i];
-        list[i] = (cb_plan_group){g->url,         g->attrs,       g->copy_of,
-                                  g->zarr_format, g->consolidate, g->overwrite};
+        list[i] = (cb_plan_group){.url = g->url,
+                                  .attrs = g->attrs,
+                                  .copy_of = g->copy_of,
+                                  .format = g->zarr_format,
+                                  .consolidate = g->consolidate,
+                                  .overwrite = g->overwrite};
         if (g->zarr_format != 2 && g->zarr_format != 3)
             CB_GO(cb_fail(err, CUBED_E_ARG, "%s: zarr_format is %d, expected 2 or 3", g->url,
                           g->zarr_format));

@@ -268,6 +268,25 @@ cubed_status cb_net_get(cb_net *n, cb_zone *zone, const char *url, const char *n
     return wanted && !*out ? cb_fail(err, CUBED_E_NOMEM, "no memory for a setting") : CUBED_OK;
 }
 
+cubed_status cb_net_get_references(cb_net *n, cb_zone *zone, const char *url, const char **out,
+                                   cubed_error *err)
+{
+    cb_buf all;
+    cb_buf_init(&all, cb_zone_allocator(zone));
+    cb_mutex_lock(&n->lock);
+    for (const cb_setting *s = n->settings; s; s = s->next) {
+        if (!is_of(s, url) || strcasecmp(s->name, CB_NET_REFERENCES) != 0 || !*s->value) continue;
+        if (all.size > 0) cb_buf_puts(&all, "\n");
+        cb_buf_puts(&all, s->value);
+    }
+    cb_mutex_unlock(&n->lock);
+    const bool any = all.size > 0;
+    *out = any && !all.failed ? cb_zone_strdup(zone, all.data) : NULL;
+    const bool failed = all.failed || (any && !*out);
+    cb_buf_free(&all);
+    return failed ? cb_fail(err, CUBED_E_NOMEM, "no memory for a setting") : CUBED_OK;
+}
+
 cubed_status cb_net_get_flag(cb_net *n, cb_zone *zone, const char *url, const char *names,
                              bool *out, cubed_error *err)
 {
@@ -355,7 +374,8 @@ cubed_status cb_net_check_options(cb_net *n, const char *url, const char *names,
     cubed_status st = CUBED_OK;
     cb_mutex_lock(&n->lock);
     for (const cb_setting *s = n->settings; s && st == CUBED_OK; s = s->next) {
-        if (is_of(s, url) && !is_among(names, s->name, true))
+        if (is_of(s, url) && strcasecmp(s->name, CB_NET_REFERENCES) != 0 &&
+            !is_among(names, s->name, true))
             st = cb_fail(err, CUBED_E_ARG, "%s has no storage option \"%s\"; there are: %s", url,
                          s->name, names);
     }

@@ -56,6 +56,11 @@ CUBED_MUST_CHECK cubed_status cb_net_take_options(cb_net *n, const char *text, c
  * variables as they are spelled. *out is NULL if none is, or is empty. */
 CUBED_MUST_CHECK cubed_status cb_net_get(cb_net *n, cb_zone *zone, const char *url,
                                          const char *names, const char **out, cubed_error *err);
+/* Option that lists the places that a document may refer to (place/confine.h): of documents, not of stores. */
+#define CB_NET_REFERENCES "allow_references"
+/* Its values for a document at a URL, of all scopes that the URL is in; NULL if it is not set. */
+CUBED_MUST_CHECK cubed_status cb_net_get_references(cb_net *n, cb_zone *zone, const char *url,
+                                                    const char **out, cubed_error *err);
 /* The same of truth values. */
 CUBED_MUST_CHECK cubed_status cb_net_get_flag(cb_net *n, cb_zone *zone, const char *url,
                                               const char *names, bool *out, cubed_error *err);

@@ -276,6 +276,12 @@ static size_t ref_begins(const char *url)
     return 0;
 }
 
+size_t cb_store_root_length(const char *url)
+{
+    const size_t n = ref_begins(url);
+    return n ? n : strlen(url);
+}
+
 static bool has_file(const char *folder, const char *name)
 {
     char path[4096];
@@ -326,8 +332,20 @@ static cubed_status find_references(cb_stores *s, const char *url, cubed_store *
     return open_root(s, url, false, out, err);
 }
 
+cubed_status cb_store_open_plain(cb_stores *s, const char *url, cubed_store **out, cubed_error *err)
+{
+    CB_TRY(cb_store_check(s, url, err));
+    return open_root(s, url, false, out, err);
+}
+
 cubed_status cb_store_open(cb_stores *s, const char *url, bool durable, cubed_store **out,
                            cubed_error *err)
+{
+    return cb_store_open_allowed(s, url, NULL, durable, out, err);
+}
+
+cubed_status cb_store_open_allowed(cb_stores *s, const char *url, const char *references,
+                                   bool durable, cubed_store **out, cubed_error *err)
 {
     cubed_store *within = NULL;
     const char *key = NULL;
@@ -335,6 +353,6 @@ cubed_status cb_store_open(cb_stores *s, const char *url, bool durable, cubed_st
     if (s->open_file) CB_TRY(find_file(s, url, &within, &key, err));
     if (s->open_file && !within) CB_TRY(find_repository(s, url, &within, &key, err));
     if (s->open_file && !within) CB_TRY(find_references(s, url, &within, &key, err));
-    return within ? s->open_file(s, within, key, url, out, err)
+    return within ? s->open_file(s, within, key, url, references, out, err)
                   : open_root(s, url, durable, out, err);
 }

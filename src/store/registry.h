@@ -21,8 +21,8 @@ typedef struct cb_added_store {
 
 struct cb_stores;
 typedef cubed_status (*cb_open_file_fn)(struct cb_stores *stores, cubed_store *within,
-                                        const char *key, const char *url, cubed_store **out,
-                                        cubed_error *err);
+                                        const char *key, const char *url, const char *references,
+                                        cubed_store **out, cubed_error *err);
 
 typedef struct cb_stores {
     const cubed_allocator *alloc;
@@ -47,6 +47,13 @@ CUBED_MUST_CHECK cubed_status cb_stores_add(cb_stores *s, const cubed_store_vtab
  * failure. A scheme without a store is CUBED_E_UNSUPPORTED and the message lists those there are. */
 CUBED_MUST_CHECK cubed_status cb_store_open(cb_stores *s, const char *url, bool durable,
                                             cubed_store **out, cubed_error *err);
+/* The same; a document in a file may refer to `references`, too: a list of place/confine.h, or NULL. */
+CUBED_MUST_CHECK cubed_status cb_store_open_allowed(cb_stores *s, const char *url,
+                                                    const char *references, bool durable,
+                                                    cubed_store **out, cubed_error *err);
+/* The store of objects alone: a file is never opened as a store of what is in it. */
+CUBED_MUST_CHECK cubed_status cb_store_open_plain(cb_stores *s, const char *url, cubed_store **out,
+                                                  cubed_error *err);
 /* Whether there is such a store, which is not opened. */
 CUBED_MUST_CHECK cubed_status cb_store_check(const cb_stores *s, const char *url, cubed_error *err);
 /* By the first n characters of its name. */
@@ -57,6 +64,8 @@ const cubed_store_vtable *cb_store_added(const cb_stores *s, const char *url);
  * has no more of them than CB_STORE_THREADS. */
 enum { CB_STORE_THREADS = 16 };
 unsigned cb_store_at_once(const cb_stores *s, const char *url);
+/* Characters of a repository's URL in front of "@branch.NAME" and the like; without that, all characters. */
+size_t cb_store_root_length(const char *url);
 /* Whether it is one that other processes do not see. */
 bool cb_store_is_of_process(const cb_stores *s, const char *url);
 /* What each request in flight to the store of that URL takes beside its buffers, and what asking it takes once in a process;

@@ -189,7 +189,7 @@ static cubed_store *open_ref(cb_stores *stores, cubed_store *within, const char 
 {
     cubed_error err = CUBED_ERROR_INIT;
     cubed_store *s = NULL;
-    if (cb_file_open(stores, within, ref, "memory://t@", &s, &err) != CUBED_OK)
+    if (cb_file_open(stores, within, ref, "memory://t", &s, &err) != CUBED_OK)
         fail_msg("%s", err.message);
     return s;
 }
@@ -250,6 +250,12 @@ static void test_chunks_elsewhere(void **state)
     put_bytes(other, "a.bin", "abcdefgh", 8);
     const reference r = {.location = "memory://other/a.bin", .offset = 1, .length = 2};
     cubed_store *s = open_ref(*state, repository(r), "@branch.main");
+    expect_failure(s, "x/c/1/2", CUBED_E_ARG, "expected a place in memory://t,");
+    assert_int_equal(cb_file_know_chunks(s, "x", 2, lo, hi, &err), CUBED_E_ARG);
+    cb_store_close(s);
+    cb_net *net = &((cb_stores *)*state)->net;
+    assert_int_equal(cb_net_set_option(net, "", CB_NET_REFERENCES, "memory://other", NULL), 0);
+    s = open_ref(*state, repository(r), "@branch.main");
     const size_t before = cb_file_bytes(s);
     assert_true(cb_file_refers(s));
     if (cb_file_know_chunks(s, "x", 2, lo, hi, &err) != CUBED_OK) fail_msg("%s", err.message);
@@ -259,6 +265,7 @@ static void test_chunks_elsewhere(void **state)
     expect_failure(s, "x/c/1/2", CUBED_E_FORMAT, "leads to a.bin of memory://other");
     cb_store_close(s);
     cb_store_close(other);
+    assert_int_equal(cb_net_set_option(net, "", CB_NET_REFERENCES, NULL, NULL), CUBED_OK);
 }
 
 static void test_places_that_are_none(void **state)
@@ -270,10 +277,13 @@ static void test_places_that_are_none(void **state)
     } cases[] = {
         {{.location = "a.bin"}, CUBED_E_FORMAT, "\"a.bin\" names no file"},
         {{.location = "file:///tmp/"}, CUBED_E_FORMAT, "\"file:///tmp/\" names no file"},
-        {{.location = "memory://other/.."}, CUBED_E_ARG, ".."},
+        {{.location = "memory://other/.."}, CUBED_E_FORMAT, "\"memory://other/..\" names no file"},
         {{.location = "none://other/a.bin"},
-         CUBED_E_UNSUPPORTED,
-         "stores of scheme none are not supported"},
+         CUBED_E_ARG,
+         "refers to \"none://other/a.bin\": expected a place in memory://t"},
+        {{.location = "file:///etc/passwd"},
+         CUBED_E_ARG,
+         "refers to \"file:///etc/passwd\", which is /etc/passwd: expected"},
         {{.packed = true}, CUBED_E_UNSUPPORTED, "places of chunks that are compressed"},
         {{.length = 4}, CUBED_E_FORMAT, "a reference of a manifest leads nowhere"},
         {{.inside = "abc", .owner = "node y.."}, CUBED_E_NOT_FOUND, "has no x/c/1/2"},

@@ -46,6 +46,8 @@ def _flat(options: Mapping[str, Any]) -> Iterator[tuple[str, str | None]]:
     for name, value in options.items():
         if name in _NESTED and isinstance(value, Mapping):
             yield from _flat(value)
+        elif name == "allow_references":
+            yield name, _lines(value)
         elif value is None or isinstance(value, str):
             yield name, value
         elif isinstance(value, (bool, int, float)):
@@ -55,3 +57,17 @@ def _flat(options: Mapping[str, Any]) -> Iterator[tuple[str, str | None]]:
                 f"storage option {name!r} is a {type(value).__name__}, expected a text, a number or"
                 " a truth value"
             )
+
+
+def _lines(prefixes: Any) -> str | None:
+    """Where the documents at a URL may refer to, one place a line."""
+    if prefixes is None:
+        return None
+    given = [prefixes] if isinstance(prefixes, (str, os.PathLike)) else prefixes
+    listed = list(given) if isinstance(given, (list, tuple, set, frozenset)) else [None]
+    texts = [os.fspath(p) for p in listed if isinstance(p, (str, os.PathLike))]
+    if len(texts) < len(listed) or any("\n" in p or not p for p in texts):
+        raise TypeError(
+            f"storage option 'allow_references' is {prefixes!r}, expected a list of paths and URLs"
+        )
+    return "\n".join(texts)

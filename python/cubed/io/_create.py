@@ -195,7 +195,9 @@ def from_zarr(
     spec : Spec or None
         What computations may use; None: as configured.
     storage_options : dict or None
-        Of a URL, as fsspec and obstore name them. Default: those of `spec`.
+        Of a URL, as fsspec and obstore name them. Default: those of `spec`. A document at the URL
+        (references of kerchunk, a repository of Icechunk) may refer to its own host or bucket, and
+        to places in the list ``allow_references``.
     concat_dim : str or None
         Of a list: the dimension along which it is put together; None: the first one. Where arrays
         have no such dimension, they are of one shape and the first is taken.
@@ -227,6 +229,8 @@ def from_zarr(
     array([0, 1, 2, 3])
     """
     if isinstance(store, (list, tuple)):
+        for s in store:
+            set_options(s, storage_options or (spec or Spec()).storage_options)
         urls = tuple(store_url(s, path) for s in store)
         x = Array._new(_opened(_core.open_parts(urls, concat_dim), decode), spec)
         return x if chunks is None else x.rechunk(chunks)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from cubed import _core
 from cubed.array._array import Array
 from cubed.array._cores import engine_chunks
 from cubed.base._attributes import typed_attributes
+from cubed.base._remote import set_options
 from cubed.io._create import store_url
 from cubed.spec import Spec
 from cubed.xarray._lazy import native_array
@@ -200,6 +201,7 @@ class CubedBackend(BackendEntrypoint):
         group: str | None = None,
         consolidated: bool | None = None,
         spec: Spec | None = None,
+        storage_options: Mapping[str, Any] | None = None,
     ) -> Dataset:
         """A group of a Zarr store.
 
@@ -214,7 +216,10 @@ class CubedBackend(BackendEntrypoint):
             read from the arrays in any case.
         spec
             What computations may use.
+        storage_options
+            Of a URL, as for :func:`cubed.from_zarr`. Default: those of `spec`.
         """
+        set_options(filename_or_obj, storage_options or (spec or Spec()).storage_options)
         where = store_url(filename_or_obj, group.strip("/") or None if group else None)
         store = _Store(where, spec, consolidated is not False, _drop(drop_variables))
         variables, attrs, coord_names = conventions.decode_cf_variables(
@@ -243,6 +248,7 @@ class CubedBackend(BackendEntrypoint):
         group: str | None = None,
         consolidated: bool | None = None,
         spec: Spec | None = None,
+        storage_options: Mapping[str, Any] | None = None,
         **decoding: Any,
     ) -> dict[str, Dataset]:
         """All groups at and below one, by their paths; parameters as for a data set."""
@@ -258,6 +264,7 @@ class CubedBackend(BackendEntrypoint):
                 group=path,
                 consolidated=consolidated,
                 spec=spec,
+                storage_options=storage_options,
                 **decoding,
             )
             groups = _Store(store_url(filename_or_obj, path or None), spec, False, set()).groups

@@ -12,9 +12,20 @@ static cubed_status check_zarr(const cb_ir *ir, const cb_node *n, cubed_error *e
     return n->url ? CUBED_OK : BAD("a source without a URL");
 }
 
+static cubed_status put_zarr(cb_buf *b, const cb_node *n, cb_plan_use use, cubed_error *err)
+{
+    (void)err;
+    if (use != CB_PLAN_FOR_ID) cb_put_string(b, n->references);
+    return CUBED_OK;
+}
+
+static void get_zarr(cb_reader *r, cb_node *n) { n->references = cb_get_string(r); }
+
 const cb_kind cb_kind_zarr = {.name = "zarr",
                               .is = CB_KIND_SOURCE | CB_KIND_CHUNKED,
                               .check = check_zarr,
+                              .put_data = put_zarr,
+                              .get = get_zarr,
                               .find_chunks_from = cb_chunks_are_data};
 
 /* --- Memory -------------------------------------------------------------------------------------- */

@@ -1,0 +1,29 @@
+/* Where the references of a document may lead. */
+#ifndef CB_PLACE_CONFINE_H
+#define CB_PLACE_CONFINE_H
+
+#include "place/place.h"
+
+/* The places that a document may refer to. A document of this machine may refer to any place. A document of another machine may
+ * refer to its own scheme and host (or bucket, or container), and to the places that the user allowed.
+ *
+ * Strings and places are in the zone that cb_confine_init got. */
+typedef struct cb_confine {
+    const char *own; /* canonical "scheme://host" of the document; NULL: it is on this machine */
+    cb_place *allowed;
+    int nallowed;
+} cb_confine;
+
+/* `document` is its URL or path. `allowed` is a list from cb_confine_put_prefixes, or NULL. */
+CUBED_MUST_CHECK cubed_status cb_confine_init(cb_zone *zone, const char *document,
+                                              const char *allowed, cb_confine *out,
+                                              cubed_error *err);
+/* Whether the document may refer to an object. `*all_in_parent`, if the object has a URL: the answer is the same for all objects of
+ * its directory. */
+bool cb_confine_allows(const cb_confine *c, const cb_place *object, bool *all_in_parent);
+/* Appends allowed prefixes, one a line, each in canonical form. `text` has one prefix a line; empty lines are skipped.
+ * CUBED_E_ARG for a prefix that is neither a path nor a URL with a host. */
+CUBED_MUST_CHECK cubed_status cb_confine_put_prefixes(const char *text, cb_buf *out,
+                                                      cubed_error *err);
+
+#endif
