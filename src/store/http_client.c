@@ -17,6 +17,7 @@
 #include "base/pool.h"
 #include "cubed/sys/store.h"
 #include "store/curl.h"
+#include "store/http_redirect.h"
 #include "store/http_sockets.h"
 
 /* Attempts of one call, and of one that reaches nobody. */
@@ -49,6 +50,7 @@ typedef struct cb_http_transfer {
     cb_http *http;
     cb_http_call *call; /* NULL: none is under way */
     bool lost;          /* the call is another's: nothing that comes is wanted */
+    cb_redirects redirects;
     char why[CURL_ERROR_SIZE];
 } transfer;
 
@@ -465,6 +467,15 @@ bool cb_curl_set_way(CURL *curl, const cb_http_way *way, const char *url)
            set_certificates(curl, way->ca_file);
 }
 
+static bool set_redirects(transfer *t, const cb_http_call *c)
+{
+    const bool tls = strncasecmp(c->url.data, "https:", 6) == 0;
+    t->redirects = (cb_redirects){.curl = t->curl};
+    if (!c->follows) return curl_easy_setopt(t->curl, CURLOPT_FOLLOWLOCATION, 0L) == 0;
+    return cb_redirects_follow(&t->redirects, t->curl, c->url.data,
+                               tls ? c->way.proxy : c->way.plain_proxy);
+}
+
 static bool set_limits(CURL *curl, const cb_http_call *c)
 {
     const long connect = c->connect_ms ? (long)c->connect_ms : 10000;
@@ -472,10 +483,7 @@ static bool set_limits(CURL *curl, const cb_http_call *c)
     return curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, connect) == 0 &&
            curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L) == 0 &&
            curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, stall) == 0 &&
-           curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, c->follows ? 1L : 0L) == 0 &&
-           curl_easy_setopt(curl, CURLOPT_MAXREDIRS, 10L) == 0 &&
            curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https") == 0 &&
-           curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, "http,https") == 0 &&
            cb_curl_set_way(curl, &c->way, c->url.data);
 }
 
@@ -486,18 +494,19 @@ static bool set_up(transfer *t, cb_http_call *c)
     t->call = c;
     t->why[0] = 0;
     t->turn = (cb_turn){.began = cb_clock_ns()};
+    /* Refused while the handle keeps the buffer of a transfer that failed. That buffer is used again then. */
+    (void)curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, (long)BUFFER);
     return curl_easy_setopt(curl, CURLOPT_URL, c->url.data) == 0 &&
            curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L) == 0 &&
            curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) == 0 &&
            curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L) == 0 &&
-           curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, (long)BUFFER) == 0 &&
            curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, t->why) == 0 &&
            curl_easy_setopt(curl, CURLOPT_PRIVATE, t) == 0 &&
            curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_header) == 0 &&
            curl_easy_setopt(curl, CURLOPT_HEADERDATA, t) == 0 &&
            curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body) == 0 &&
            curl_easy_setopt(curl, CURLOPT_WRITEDATA, t) == 0 && set_limits(curl, c) &&
-           set_body(t, c) && set_headers(t, c);
+           set_redirects(t, c) && set_body(t, c) && set_headers(t, c);
 }
 
 /* The call is its owner's again. */
@@ -664,6 +673,10 @@ static void fail_to_transfer(cb_http *h, cb_http_call *c, CURLcode code, const c
     case CURLE_SSL_CONNECT_ERROR:
     case CURLE_HTTP2:
     case CURLE_HTTP2_STREAM: break;
+    case CURLE_UNSUPPORTED_PROTOCOL:
+        cb_note(&c->error, ": a redirect leads to http or https, and from https to https alone");
+        finish(h, c, CUBED_E_IO);
+        return;
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
         cb_note(&c->error, ": the server's certificate is not believed; one of your own is given "
@@ -728,6 +741,8 @@ static void end_transfer(cb_http *h, transfer *t, CURLcode code)
     long status = 0;
     curl_easy_getinfo(t->curl, CURLINFO_RESPONSE_CODE, &status);
     memcpy(why, t->why, sizeof why);
+    const bool refused = *t->redirects.refused;
+    if (refused) memcpy(why, t->redirects.refused, sizeof t->redirects.refused);
     if (c->second) drop_transfer(h, c->second);
     c->transfer = c->second = NULL;
     h->active--;
@@ -736,6 +751,8 @@ static void end_transfer(cb_http *h, transfer *t, CURLcode code)
         give_back_cancelled(h, c);
     } else if (c->stop) {
         stop_short(h, c);
+    } else if (refused) {
+        finish(h, c, cb_fail(&c->error, CUBED_E_IO, "%s", why));
     } else if (code != CURLE_OK) {
         c->code = 0;
         fail_to_transfer(h, c, code, why);

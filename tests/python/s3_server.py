@@ -292,6 +292,8 @@ class Handler(BaseHTTPRequestHandler):
                 self.error(403, "AccessDenied", "Access Denied")
             case "301":
                 self.error(301, "PermanentRedirect", "The bucket is addressed elsewhere.")
+            case ("302", target):
+                self.reply(302, b"", {"location": target})
             case "skewed":
                 self.error(403, "RequestTimeTooSkewed")
             case "401":
