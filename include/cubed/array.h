@@ -386,9 +386,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_pad(cubed_array *x, const int64_t 
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_cumulative(cubed_reduction reduction, cubed_array *x,
                                                          int axis, bool include_initial,
                                                          cubed_array **out, cubed_error *err);
-/* x, where what is NaN (a part of it, of complex numbers) is the last value before it along the axis that
- * is not; NaN stays where there is none. Other types have nothing to fill. Stored and made in order, as
- * running totals are. */
+/* x, whose missing elements are replaced by the last element before them along the axis that is not missing. NaN, NaT
+ * and complex numbers with a NaN part are missing. They stay at the start of the axis. Integers and bools have no missing
+ * elements; CUBED_E_TYPE for strings. Stored and computed in order, as running totals are. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_forward_fill(cubed_array *x, int axis,
                                                            cubed_array **out, cubed_error *err);
 #define CUBED_CHUNKS_KEPT INT64_MIN

@@ -221,18 +221,24 @@ static cubed_array *between_times(times *t, double elements)
                       cb_step_op(s, CUBED_OP_SUBTRACT, high, down, NULL));
 }
 
+static double reduced_elements(const cubed_array *x, uint32_t reduced)
+{
+    double elements = 1;
+    for (int d = 0; d < x->node.grid->ndim; d++) {
+        if (reduced >> d & 1) elements *= (double)x->shape[d];
+    }
+    return elements;
+}
+
 static cubed_status time_quantiles(cubed_array *x, const double *q, int n, bool in_front,
                                    const cubed_quantile_options *o, uint32_t reduced,
                                    cubed_array **out, cubed_error *err)
 {
     const cubed_quantile_method method = o->method;
     char text[CUBED_DTYPE_TEXT_CAP];
-    double elements = 1;
+    const double elements = reduced_elements(x, reduced);
     cb_steps s = {.ctx = x->ctx, .err = err};
     times t = {.s = &s, .x = x, .q = q, .n = n, .in_front = in_front, .o = *o};
-    for (int d = 0; d < x->node.grid->ndim; d++) {
-        if (reduced >> d & 1) elements *= (double)x->shape[d];
-    }
     cubed_dtype_text(x->node.dtype, text);
     if (elements == 0) return cb_fail(err, CUBED_E_ARG, "quantile of %s of no elements", text);
     t.ints = cb_step_cast(&s, x, CUBED_INT64);
@@ -316,13 +322,27 @@ static cubed_status time_median(cubed_array *x, const cubed_quantile_options *o,
                                 cubed_error *err)
 {
     const double half = 0.5;
+    uint32_t reduced = UINT32_MAX;
+    if (o->axes)
+        CB_TRY(cb_api_axes("median", x->node.grid->ndim, o->axes, o->naxes, &reduced, err));
+    const double elements = reduced_elements(x, reduced);
     cb_steps s = {.ctx = x->ctx, .err = err};
     times t = {
         .s = &s, .x = x, .ints = cb_step_cast(&s, x, CUBED_INT64), .q = &half, .n = 1, .o = *o};
-    cubed_array *low = element(&t, CUBED_QUANTILE_LOWER);
-    cubed_array *high = element(&t, CUBED_QUANTILE_HIGHER);
-    cubed_array *y = cb_step_divided_time(&s, cb_step_op(&s, CUBED_OP_ADD, low, high, NULL),
-                                          cb_step_whole(&s, 2));
+    cubed_array *y;
+    if (elements == 0) { /* NaT, in the shape of a reduction */
+        cubed_reduce_options shape = CUBED_REDUCE_OPTIONS_INIT;
+        shape.axes = o->axes;
+        shape.naxes = o->naxes;
+        shape.keepdims = o->keepdims;
+        y = cb_step_op(&s, CUBED_OP_ADD, cb_step_reduce(&s, CUBED_REDUCE_SUM, t.ints, &shape),
+                       cb_step_whole(&s, INT64_MIN), NULL);
+    } else {
+        cubed_array *low = element(&t, CUBED_QUANTILE_LOWER);
+        cubed_array *high = element(&t, CUBED_QUANTILE_HIGHER);
+        y = cb_step_divided_time(&s, cb_step_op(&s, CUBED_OP_ADD, low, high, NULL),
+                                 cb_step_whole(&s, 2));
+    }
     return cb_steps_end(&s, as_times(&t, y), out);
 }
 

@@ -42,7 +42,8 @@ typedef enum cb_reduction {
                        any; the value */
     CB_REDUCE_ARGMAX,
     CB_REDUCE_NAN_M2, /* float64: M2 of what is not NaN; its mean; its count */
-    CB_REDUCE_LAST,   /* running only, of floats and complex numbers: the last that is not NaN */
+    CB_REDUCE_LAST,   /* running only, not of unsigned integers: the last that is not NaN, or not
+                       INT64_MIN, which is NaT */
     CB_REDUCTIONS
 } cb_reduction;
 #define CB_REDUCE_MAX_PLANES 3

@@ -19,7 +19,7 @@ static int row_of(cb_reduction kind)
 
 bool cb_kernel_has_scan(cb_reduction kind, cubed_dtype dtype)
 {
-    if (kind == CB_REDUCE_LAST && cubed_dtype_kind(dtype) < CUBED_KIND_FLOAT) return false;
+    if (kind == CB_REDUCE_LAST && dtype == CUBED_UINT64) return false;
     if ((kind == CB_REDUCE_MAX || kind == CB_REDUCE_MIN) &&
         cubed_dtype_kind(dtype) == CUBED_KIND_COMPLEX)
         return false;
@@ -53,6 +53,8 @@ void cb_scan_start(cb_reduction kind, cubed_dtype dtype, void *carry, int64_t n)
             .c128 = {-0.0, cubed_dtype_kind(dtype) == CUBED_KIND_COMPLEX ? -0.0 : 0}};
     else if (kind == CB_REDUCE_PROD && is_float)
         one.f64 = 1;
+    else if (kind == CB_REDUCE_LAST && !is_float)
+        one.i64 = INT64_MIN;
     else if (kind == CB_REDUCE_LAST)
         one =
             (cubed_scalar){.c128 = {NAN, cubed_dtype_kind(dtype) == CUBED_KIND_COMPLEX ? NAN : 0}};

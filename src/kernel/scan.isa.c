@@ -147,7 +147,14 @@ static inline complex128 keep(complex128 a, double re, double im)
     return re != re || im != im ? a : (complex128){re, im};
 }
 
-#define OF(c)      (c)
+#define OF(c) (c)
+/* Times as integers: NaT is the least one. */
+#define JOIN(a, b) ((b) == INT64_MIN ? (a) : (b))
+#define T          int64_t
+#define C          int64_t
+#define TAG        last_i8
+#include "kernel/scan.inc.h"
+#undef JOIN
 #define JOIN(a, b) ((b) != (b) ? (a) : (b))
 #define T          double
 #define C          double
@@ -192,6 +199,7 @@ void CB_ISA_NAME(cb_fill_scan)(cb_kernels *k)
     prod[CUBED_FLOAT64] = (cb_scan_fns){scan_line_prod_f8, scan_row_prod_f8};
     prod[CUBED_COMPLEX64] = (cb_scan_fns){scan_line_prod_c8, scan_row_prod_c8};
     prod[CUBED_COMPLEX128] = (cb_scan_fns){scan_line_prod_c16, scan_row_prod_c16};
+    last[CUBED_INT64] = (cb_scan_fns){scan_line_last_i8, scan_row_last_i8};
     last[CUBED_FLOAT32] = (cb_scan_fns){scan_line_last_f4, scan_row_last_f4};
     last[CUBED_FLOAT64] = (cb_scan_fns){scan_line_last_f8, scan_row_last_f8};
     last[CUBED_COMPLEX64] = (cb_scan_fns){scan_line_last_c8, scan_row_last_c8};

@@ -48,8 +48,9 @@ cubed_status cubed_forward_fill(cubed_array *x, int axis, cubed_array **out, cub
 {
     cubed_dtype from = x->node.dtype;
     uint32_t mask;
-    if (cubed_dtype_kind(from) > CUBED_KIND_COMPLEX)
-        return cb_fail(err, CUBED_E_TYPE, "forward_fill is not defined for %s",
+    if (cubed_dtype_kind(from) == CUBED_KIND_TEXT)
+        return cb_fail(err, CUBED_E_TYPE,
+                       "forward_fill is not defined for %s, expected numbers or times",
                        cubed_dtype_name(from));
     CB_TRY(cb_op_axes("forward_fill", x->node.grid->ndim, &axis, 1, &mask, err));
     if (cubed_dtype_kind(from) < CUBED_KIND_FLOAT) {
@@ -59,8 +60,11 @@ cubed_status cubed_forward_fill(cubed_array *x, int axis, cubed_array **out, cub
     if (axis < 0) axis += x->node.grid->ndim;
     if (cb_kernel_has_scan(CB_REDUCE_LAST, from))
         return add_scan(CB_REDUCE_LAST, x, axis, from, out, err);
-    cubed_array *wide; /* of half precision, whose values are all kept */
-    CB_TRY(add_scan(CB_REDUCE_LAST, x, axis, CUBED_FLOAT32, &wide, err));
+    /* Every value of half precision is one of float32, every time an int64. */
+    const cubed_dtype type =
+        cubed_dtype_kind(from) == CUBED_KIND_TIME ? CUBED_INT64 : CUBED_FLOAT32;
+    cubed_array *wide;
+    CB_TRY(add_scan(CB_REDUCE_LAST, x, axis, type, &wide, err));
     cubed_status st = cb_op_cast(wide, from, out, err);
     cubed_array_unref(wide);
     return st;

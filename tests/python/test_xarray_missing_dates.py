@@ -1,4 +1,4 @@
-"""Fields of lazy dates of which some are missing: values and types are eager Xarray's."""
+"""Lazy dates of which some are missing: values and types are those of eager Xarray and pandas."""
 
 import cubed
 import numpy as np
@@ -58,3 +58,56 @@ def test_dates_of_a_store(tmp_path):
     assert isinstance(seen.data, cubed.Array)
     assert seen.dt.month.values.tolist() == pytest.approx([1, np.nan, 3], nan_ok=True)
     assert seen.dropna("x").dt.month.dtype == np.int64
+
+
+#: Methods of ``.dt`` that take arguments.
+CALLS = {
+    **{n: lambda dt, n=n: getattr(dt, n)("5D") for n in ("ceil", "floor", "round")},
+    "isocalendar": lambda dt: dt.isocalendar().to_dataarray("field"),
+    "strftime": lambda dt: dt.strftime("%Y-%m"),
+}
+
+
+@pytest.mark.parametrize("shape", [(), (3, 4), (2, 3, 4), (0,), (2, 0)])
+@pytest.mark.parametrize("kind", "Mm")
+def test_accessor_of_other_dimensions(kind, shape):
+    """Of no dimension to three, and of no elements."""
+    values = np.resize(DATES[2:], shape) if 0 not in shape else np.zeros(shape, DATES.dtype)
+    names = [*FIELDS, *CALLS] if kind == "M" else [*SPANS, "total_seconds", "floor"]
+    eager = xr.DataArray(values if kind == "M" else values - np.datetime64("2000-01-01"))
+    lazy = eager.copy(data=cubed.from_array(eager.values, chunks=2))
+    for name in names:
+        if not hasattr(eager.dt, name):  # an older Xarray
+            continue
+        call = CALLS.get(name, lambda dt, name=name: getattr(dt, name))
+        got, want = call(lazy.dt), call(eager.dt)
+        got, want = (x() if callable(x) else x for x in (got, want))
+        same(got, want)
+        assert got.dims == want.dims, name
+
+
+@pytest.mark.parametrize("dtype", ["M8[s]", "M8[ns]", "m8[ms]", "m8[ns]"])
+@pytest.mark.parametrize("method", ["ffill", "bfill"])
+def test_filled_times(method, dtype):
+    """Beside pandas: Xarray with bottleneck fills times by way of float64, which rounds them."""
+    rng = np.random.default_rng(0)
+    values = rng.integers(0, 10**15, (40, 6)).astype(f"{dtype[0]}8[us]").astype(dtype)
+    values[rng.random(values.shape) < 0.5] = "NaT"
+    x = xr.DataArray(cubed.from_array(values, chunks=(7, 4)), dims=("t", "y"))
+    for axis, dim in enumerate(x.dims):
+        for limit in (None, 1, 2):
+            filled = getattr(x, method)(dim, limit=limit)
+            assert isinstance(filled.data, cubed.Array) and filled.dtype == dtype
+            want = getattr(pd.DataFrame(values), method)(axis=axis, limit=limit)
+            np.testing.assert_array_equal(filled.values, want.values.astype(dtype))
+
+
+def test_medians_of_no_times():
+    values = np.zeros((0, 3), "m8[s]")
+    x = xr.DataArray(cubed.from_array(values), dims=("t", "y"))
+    for dim in ("t", "y", None):
+        got = x.median(dim)
+        assert got.dtype == "m8[s]" and np.isnat(got.values).all()
+        assert got.shape == np.median(values, axis=None if dim is None else x.dims.index(dim)).shape
+    kept = cubed.median(x.data, axis=0, keepdims=True).compute()
+    assert kept.shape == (1, 3) and np.isnat(kept).all()

@@ -5,26 +5,26 @@ from __future__ import annotations
 from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import normalize_axis
-from cubed.array_api.elementwise_functions import isnan
+from cubed.array_api.elementwise_functions import not_equal
 from cubed.array_api.searching_functions import where
 from cubed.base._dtypes import kind_of
 
 
 def forward_fill(x: Array, axis: int = -1, limit: int | None = None) -> Array:
-    """x, where what is NaN is the last value before it along an axis that is not.
+    """x, whose NaN and NaT are replaced by the last element before them that is neither.
 
     Parameters
     ----------
     limit
-        How many NaN in a row are filled; None: all.
+        How many missing elements in a row are filled; None: all.
     """
     a = normalize_axis(axis, x.ndim)
     out = x._like(_core.forward_fill(x._x, a))
-    if limit is None or limit >= x.shape[a] or kind_of(x.dtype) not in "fc":
+    if limit is None or limit >= x.shape[a] or kind_of(x.dtype) not in "fcmM":
         return out
     shape = tuple(n if d == a else 1 for d, n in enumerate(x.shape))
     chunks = tuple(n if d == a else 1 for d, n in enumerate(x._x.chunks))
     at = x._like(_core.index(shape, chunks, 0)).astype(float)
-    known = where(isnan(x), float("nan"), at)
+    known = where(not_equal(x, x), float("nan"), at)
     last = x._like(_core.forward_fill(known._x, a))
     return where(at - last <= limit, out, x).astype(x.dtype)
