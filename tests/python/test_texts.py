@@ -220,3 +220,13 @@ def test_diagonals_are_between_empty_strings(kind):
     x = cubed.from_array(a, chunks=2)
     for k in (0, 2, -1):
         same(cubed.diag(x, k), np.diag(a, k))
+
+
+@pytest.mark.parametrize("kind", ["S", "U"])
+def test_strings_that_are_empty_are_false(kind):
+    a = np.array([["a", "", "b"], ["a", "c", "b"], ["", "", ""]], f"{kind}1")
+    x = cubed.from_array(a, chunks=2)
+    for axis in (0, 1, None, ()):
+        for name in ("all", "any"):
+            got = getattr(xp, name)(x, axis=axis).compute()
+            np.testing.assert_array_equal(got, getattr(np, name)(a.astype(bool), axis=axis))

@@ -29,8 +29,8 @@ def _reduce(
         x = filled(name, x, where, None)
     axes = None if axis is None else normalize_axes(axis, x.ndim)
     core = x._x
-    if x.dtype.kind in "cmM":  # NaN and NaT are true
-        core = _core.astype(core, "bool" if x.dtype.kind == "c" else "int64")
+    if x.dtype.kind in "cmMSU":  # NaN and NaT are true, strings if they are not empty
+        core = _core.astype(core, "int64" if x.dtype.kind in "mM" else "bool")
     return x._like(_core.reduce(name, core, axes, keepdims, 0.0))
 
 
