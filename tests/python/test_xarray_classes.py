@@ -10,6 +10,7 @@ import cubed
 import numpy as np
 import pytest
 import xarray as xr
+from conftest import NIGHTLY
 from test_xarray_methods import LAND, TIME, WEIGHTS, data
 from xarray.core import groupby, resample
 from xarray_versions import check_names, need_name
@@ -262,17 +263,13 @@ def variables(x):
     return {k: v.variable for k, v in x.data_vars.items()}
 
 
-@pytest.mark.parametrize(
-    "cls, method", [pytest.param(c, m, id=f"{c}.{m}") for c in CLASSES for m in CLASSES[c][2]]
-)
-def test_methods(cls, method, lazy, eager):
-    owner, make, calls, _ = CLASSES[cls]
-    need_name(owner, method)
+def check(method, make, lazy, eager):
+    """Compares the results of a method of lazy and eager objects, which `make` makes."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        expected = calls[method](make(eager))
+        expected = method(make(eager))
         warnings.filterwarnings("error", message=".*values are computed into memory")
-        result = calls[method](make(lazy))
+        result = method(make(lazy))
     assert type(result) is type(expected)
     of_result, of_expected = variables(result), variables(expected)
     assert list(of_result) == list(of_expected) and of_result
@@ -287,6 +284,55 @@ def test_methods(cls, method, lazy, eager):
     else:
         xr.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-6)
         assert result.attrs == expected.attrs
+
+
+@pytest.mark.parametrize(
+    "cls, method", [pytest.param(c, m, id=f"{c}.{m}") for c in CLASSES for m in CLASSES[c][2]]
+)
+def test_methods(cls, method, lazy, eager):
+    owner, make, calls, _ = CLASSES[cls]
+    need_name(owner, method)
+    check(calls[method], make, lazy, eager)
+
+
+#: Fewer dimensions, and dimensions without elements.
+SMALL = {
+    "1-d": {"lat": 0, "lon": 0},
+    "0-d": {"time": 3, "lat": 0, "lon": 0},
+    "no times": {"time": slice(0, 0)},
+}
+if NIGHTLY:
+    SMALL |= {
+        "2-d": {"lon": 1},
+        "1-d without times": {"time": 3, "lat": 1},
+        "no latitudes": {"lat": slice(0, 0)},
+        "no longitudes": {"lon": slice(0, 0)},
+    }
+#: Xarray reindexes what has no elements to a fill value in memory, which is broadcast.
+IN_MEMORY = ("reindex", "reindex_like")
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+@pytest.mark.parametrize("small", SMALL)
+def test_methods_of_small_objects(cls, small, lazy, eager):
+    """Each method that has a result of small objects in memory."""
+    owner, make, calls, _ = CLASSES[cls]
+    at, compared = SMALL[small], 0
+    few, lazy_few = eager.isel(at), lazy.isel(at)
+    for name, method in calls.items():
+        if not hasattr(owner, name) or (small.startswith("no ") and name in IN_MEMORY):
+            continue
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                method(make(few)).compute()
+        except (IndexError, KeyError, TypeError, ValueError):  # for want of a dimension or elements
+            continue
+        check(method, make, lazy_few, few)
+        compared += 1
+    along_time = cls.endswith(("GroupBy", "Resample", "Rolling", "Coarsen"))
+    expects_none = along_time and "time" in at or cls.endswith("Weighted") and "lat" in at
+    assert compared or expects_none
 
 
 def test_labels_of_several_axes(lazy, eager):

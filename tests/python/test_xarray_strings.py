@@ -193,6 +193,25 @@ def test_accessor(chunked, name, kind):
     same(call(STR[name], kind, *chunked(eager)), call(STR[name], kind, eager))
 
 
+@pytest.mark.parametrize("shape", [(), (2, 3), (2, 1, 3), (0,), (2, 0)])
+def test_accessor_of_other_dimensions(chunked, shape):
+    """Of no dimension to three, and of no elements."""
+    texts = np.resize(np.array(TEXTS), shape) if 0 not in shape else np.zeros(shape, "U4")
+    eager = xr.DataArray(texts, dims=("x", "y", "z")[: len(shape)])
+    lazy = eager.copy(data=cubed.from_array(texts, chunks=2))
+    methods = {k: lambda a, f=f: call(f, "U", a) for k, f in STR.items()} | OF_STR
+    compared = 0
+    for name, method in methods.items():
+        try:
+            want = method(eager)
+        except (AttributeError, IndexError, TypeError, ValueError):  # it needs x, or elements
+            continue
+        same(method(lazy), want)
+        assert method(lazy).dims == want.dims, name
+        compared += 1
+    assert compared > 20
+
+
 @pytest.mark.parametrize("name", OF_STR)
 def test_accessor_of_str(chunked, name):
     eager = pair("U")[0]
