@@ -486,6 +486,7 @@ HANDED_TO_DASK = {
     "where": lambda x: dask.array.where(dask.array.ones((2, 3)) > 0, x, 0),
     "concatenate": lambda x: dask.array.concatenate([dask.array.ones((2, 3)), x]),
     "map_blocks": lambda x: dask.array.map_blocks(np.sin, x, dtype=float),
+    "map_overlap": lambda x: dask.array.map_overlap(np.sin, x, depth=1),
     "blockwise": lambda x: dask.array.blockwise(np.sin, "ij", x, "ij", dtype=float),
     "apply_gufunc": lambda x: dask.array.apply_gufunc(np.sum, "(i)->()", x, output_dtypes=float),
     "histogram": lambda x: dask.array.histogram(x, bins=2, range=(0, 6)),

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cubed._core import Operation
 
 
-class Array(Methods):
+class Array(Methods, metaclass=_dask.NamedType):
     """An N-dimensional array in chunks, which is computed when somebody asks for its values.
 
     Arrays are made by functions such as :func:`cubed.from_array`, :func:`cubed.from_zarr` and those
