@@ -77,6 +77,15 @@ static void introduce(cb_run_self *self)
         self->since[0] = 0;
 }
 
+/* Whether processes of the run that had a place may still be at work. */
+static bool may_write(const cb_run_record *r)
+{
+    cb_owner owner;
+    if (r->state == CB_RUN_DONE || r->state == CB_RUN_LEFT) return false;
+    return r->detached || !cb_owner_parse(r->owner, &owner, NULL) ||
+           cb_owner_alive(&owner) != CB_OWNER_GONE;
+}
+
 cubed_status cb_claim_take(cb_claim *c, cb_run_self *self, const char *staged, cubed_error *err)
 {
     if (!*self->owner) introduce(self);
@@ -90,6 +99,7 @@ cubed_status cb_claim_take(cb_claim *c, cb_run_self *self, const char *staged, c
     snprintf(mine.since, sizeof mine.since, "%s", self->since);
     snprintf(mine.staged, sizeof mine.staged, "%s", staged);
     mine.sources = self->sources;
+    mine.all = !cb_version_is_none(&c->version) && (c->record.all || may_write(&c->record));
     mine.format = c->format;
     cubed_status st = cb_run_record_write(c->store, c->path, &mine, &c->version, &why);
     if (st == CUBED_OK) {
@@ -104,17 +114,53 @@ cubed_status cb_claim_take(cb_claim *c, cb_run_self *self, const char *staged, c
     return refuse_late(c, self, err);
 }
 
+static cubed_status was_taken(const cubed_store *store, const char *path, cubed_error *err)
+{
+    return cb_fail(err, CUBED_E_EXISTS,
+                   "%s%s%s was taken over while this run was writing it: another run, or somebody "
+                   "who cleaned up, held this one for dead",
+                   store->url, *path ? "::" : "", path);
+}
+
 cubed_status cb_claim_check_own(const cb_claim *c, cubed_error *err)
 {
     char key[4096];
     cubed_object_info info;
     CB_TRY(cb_key_join(key, sizeof key, c->path, CB_RUN_RECORD, err));
     CB_TRY(cb_store_find(c->store, key, &info, err));
-    if (cb_version_equal(&info.version, &c->version)) return CUBED_OK;
-    return cb_fail(err, CUBED_E_EXISTS,
-                   "%s%s%s was taken over while this run was writing it: another run, or somebody "
-                   "who cleaned up, held this one for dead",
-                   c->store->url, *c->path ? "::" : "", c->path);
+    return cb_version_equal(&info.version, &c->version) ? CUBED_OK
+                                                        : was_taken(c->store, c->path, err);
+}
+
+bool cb_claim_needs_fence(const cubed_store *store)
+{
+    return !store->vt->swap && !(store->vt->flags & CUBED_STORE_OF_PROCESS);
+}
+
+static cubed_status check_fence(const void *ctx, cubed_error *err)
+{
+    const cb_claim_fence *f = ctx;
+    cb_run_record r;
+    cubed_object_version version;
+    cb_zone *zone;
+    CB_TRY(cb_zone_new(f->store->alloc, &zone, err));
+    cubed_status st = cb_run_record_read(f->store, f->path, zone, &r, &version, err);
+    cb_zone_free(zone);
+    if (st != CUBED_OK) return st;
+    /* A run that resumes another one has its name, and another owner. */
+    if (!cb_version_is_none(&version) && strcmp(r.run, f->run) == 0 &&
+        strcmp(r.owner, f->owner) == 0 && strcmp(r.since, f->since) == 0)
+        return CUBED_OK;
+    return was_taken(f->store, f->path, err);
+}
+
+void cb_claim_get_fence(const cb_claim *c, bool all, cb_claim_fence *out)
+{
+    *out = (cb_claim_fence){.store = c->store, .path = c->path};
+    out->zarr = (cb_zarr_fence){check_fence, out, all};
+    memcpy(out->run, c->record.run, sizeof out->run);
+    memcpy(out->owner, c->record.owner, sizeof out->owner);
+    memcpy(out->since, c->record.since, sizeof out->since);
 }
 
 cubed_status cb_claim_say(cb_claim *c, cb_run_state state, cubed_error *err)

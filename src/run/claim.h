@@ -45,6 +45,18 @@ CUBED_MUST_CHECK cubed_status cb_claim_take(cb_claim *c, cb_run_self *self, cons
 CUBED_MUST_CHECK cubed_status cb_claim_check_own(const cb_claim *c, cubed_error *err);
 /* Says what has become of it, and that the owner is there. */
 CUBED_MUST_CHECK cubed_status cb_claim_say(cb_claim *c, cb_run_state state, cubed_error *err);
+/* The run and the owner that a claim was of when it was taken, for threads of the run: the claim itself changes. */
+typedef struct cb_claim_fence {
+    cb_zarr_fence zarr; /* whose ctx is this */
+    cubed_store *store; /* borrowed */
+    const char *path;   /* borrowed */
+    char run[CB_RUN_NAME_CAP], owner[CB_OWNER_CAP], since[CB_RUN_TIME_CAP];
+} cb_claim_fence;
+/* Whether late requests of other runs reach what a run makes in the store: places there are nothing but names, which other
+ * processes know, too. */
+bool cb_claim_needs_fence(const cubed_store *store);
+/* `all`: see cb_zarr_fence. */
+void cb_claim_get_fence(const cb_claim *c, bool all, cb_claim_fence *out);
 /* Gives it up, if it is still this run's. */
 void cb_claim_drop(cb_claim *c);
 

@@ -14,9 +14,12 @@ typedef struct target_io {
     bool resumed;           /* an earlier run of the plan has made chunks of it, */
     bool done;              /* and all of them, and metadata */
     bool replaces, swapped; /* it is made beside what is there, and has taken its place */
+    bool tried_commit;      /* its metadata may be there */
     cb_stage_place beside;
+    cb_claim_fence *fence; /* NULL if the store needs none */
 } target_io;
-_Static_assert(sizeof(target_io) <= CB_RUN_TARGET_BYTES, "what a run keeps of a target");
+_Static_assert(sizeof(target_io) + sizeof(cb_claim_fence) <= CB_RUN_TARGET_BYTES,
+               "what a run keeps of a target");
 
 /* Of a node that is a target with a URL; what the broker keeps counts with it. */
 typedef struct node_io {

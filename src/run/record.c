@@ -31,6 +31,7 @@ static void parse(const json_t *o, cb_zone *zone, cb_run_record *r)
     copy(r->staged, sizeof r->staged, o, "staged");
     r->beat = json_integer_value(json_object_get(o, "beat"));
     r->detached = json_is_true(json_object_get(o, "detached"));
+    r->all = json_is_true(json_object_get(o, "all"));
     copy(r->made.text, sizeof r->made.text, o, "made");
     r->format = (int)json_integer_value(json_object_get(o, "format"));
     const char *state = json_string_value(json_object_get(o, "state"));
@@ -81,6 +82,7 @@ cubed_status cb_run_record_write(cubed_store *store, const char *path, const cb_
                   "detached", r->detached, "made", r->made.text, "format", r->format);
     bool ok = o &&
               (!r->sources || json_object_set_new(o, "sources", json_string(r->sources)) == 0) &&
+              (!r->all || json_object_set_new(o, "all", json_true()) == 0) &&
               cb_json_dump(o, JSON_COMPACT, &text);
     cubed_status st = ok ? cb_store_put_if(store, key, version, text.data, text.size, version, err)
                          : cb_fail(err, CUBED_E_NOMEM, "no memory for %s", key);

@@ -34,6 +34,8 @@ typedef struct cb_run_record {
     int64_t beat; /* seconds since 1970, by the owner's clock: when it was last heard of */
     bool
         detached; /* nobody drives it: begun, worked on and finished by processes that end in between */
+    /* Processes of an earlier run may still put chunks here: this run puts all of its own, also those of fill values. */
+    bool all;
     cb_run_state state;
     char staged
         [CB_RUN_STAGED_CAP];   /* of an array that replaces another: where it is made; else "" */

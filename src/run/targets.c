@@ -29,13 +29,22 @@ static bool is_result(const cb_io *io, int i)
     return !*p->path && name && cb_run_names_result(name + 1);
 }
 
+/* The claim has been taken, or seen by a worker. */
 static cubed_status attach(cb_io *io, int i, cubed_error *err)
 {
-    const target_io *t = io->nodes[i].target;
+    target_io *t = io->nodes[i].target;
     const cb_zarr_meta *meta = &io->plan->storage[i]->meta;
     node_io *x = &io->nodes[i];
-    if (t->replaces) return cb_zarr_attach(t->beside.store, t->beside.staged, meta, &x->array, err);
-    return cb_zarr_attach(t->store, path_of(io, i), meta, &x->array, err);
+    if (t->replaces)
+        CB_TRY(cb_zarr_attach(t->beside.store, t->beside.staged, meta, &x->array, err));
+    else
+        CB_TRY(cb_zarr_attach(t->store, path_of(io, i), meta, &x->array, err));
+    if (!cb_claim_needs_fence(t->store)) return CUBED_OK;
+    t->fence = cb_zone_alloc(io->zone, sizeof *t->fence);
+    if (!t->fence) return cb_fail(err, CUBED_E_NOMEM, "no memory for a target");
+    cb_claim_get_fence(&t->claim, t->claim.record.all, t->fence);
+    cb_zarr_set_fence(x->array, &t->fence->zarr);
+    return CUBED_OK;
 }
 
 /* --- Beginning --------------------------------------------------------------------------------------- */
@@ -165,8 +174,10 @@ static cubed_status take_new(cb_io *io, int i, cubed_error *err)
     /* Of runs that were killed before they had a record, too. */
     CB_TRY(sweep(t->store, path_of(io, i), err));
     /* Looked at again: another run may have finished in between. */
-    return cb_zarr_prepare(t->store, path_of(io, i), &io->plan->storage[i]->meta,
-                           &io->nodes[i].array, err);
+    CB_TRY(cb_zarr_check_absent(t->store, path_of(io, i), err));
+    CB_TRY(cb_zarr_make_parents(t->store, path_of(io, i), io->plan->storage[i]->meta.format, false,
+                                err));
+    return attach(io, i, err);
 }
 
 static cubed_status take(cb_io *io, int i, cubed_error *err)
@@ -364,7 +375,10 @@ cubed_status cb_io_commit(cb_io *io, cubed_error *err)
     }
     for (int i = 0; i < n; i++) {
         durable = durable || io->plan->ir.nodes[i].durable;
-        if (made(io, i)) CB_TRY(cb_zarr_commit(io->nodes[i].array, err));
+        target_io *t = made(io, i);
+        if (!t) continue;
+        t->tried_commit = true;
+        CB_TRY(cb_zarr_commit(io->nodes[i].array, err));
     }
     for (int i = 0; i < n && st == CUBED_OK; i++) {
         const target_io *t = made(io, i);
@@ -404,16 +418,34 @@ static void remove_chunks(const cb_io *io, int i)
     }
 }
 
+/* Of a run whose place was taken over: what it put beside the array after the other run had removed it. A run that resumes
+ * this one goes on there, and its record says so. */
+static void discard_late(const cb_io *io, int i)
+{
+    const target_io *t = io->nodes[i].target;
+    cb_claim now;
+    if (!t->fence || !t->replaces ||
+        cb_claim_look(t->store, path_of(io, i), io->zone, &now, NULL) != CUBED_OK ||
+        strcmp(now.record.staged, t->beside.staged) == 0)
+        return;
+    cubed_status ignored = cb_stage_discard(&t->beside, NULL);
+    (void)ignored;
+}
+
 /* An array whose run ended early. */
 static void abandon(const cb_io *io, int i)
 {
     target_io *t = io->nodes[i].target;
-    if (!t->claimed || t->begun || t->done || t->swapped ||
-        t->claim.record.state == CB_RUN_COPYING || cb_claim_check_own(&t->claim, NULL) != CUBED_OK)
+    if (!t->claimed || t->begun || t->done || t->swapped || t->claim.record.state == CB_RUN_COPYING)
         return;
+    if (cb_claim_check_own(&t->claim, NULL) != CUBED_OK) {
+        discard_late(io, i);
+        return;
+    }
     cubed_status ignored = CUBED_OK;
     /* Of several targets some may have been committed before one could not be. */
-    const bool gone = !io->nodes[i].array || cb_zarr_retract(io->nodes[i].array, NULL) == CUBED_OK;
+    const bool may_have_metadata = io->nodes[i].array && (t->tried_commit || t->resumed);
+    const bool gone = !may_have_metadata || cb_zarr_retract(io->nodes[i].array, NULL) == CUBED_OK;
     if (gone && (io->keep & CUBED_KEEP_CHUNKS) && *io->self.plan) {
         ignored = cb_claim_say(&t->claim, CB_RUN_LEFT, NULL);
     } else if (gone) {

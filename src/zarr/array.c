@@ -64,6 +64,8 @@ const cubed_object_version *cb_zarr_opened_version(const cb_zarr_array *z) { ret
 
 cubed_store *cb_zarr_store(const cb_zarr_array *z) { return z->store; }
 
+void cb_zarr_set_fence(cb_zarr_array *z, const cb_zarr_fence *fence) { z->fence = fence; }
+
 typedef struct name_list {
     cb_buf text;
     int n;
@@ -265,12 +267,13 @@ cubed_status cb_zarr_commit(const cb_zarr_array *z, cubed_error *err)
     cubed_status st;
     if (z->meta.format == 3) {
         CB_TRY(cb_zarr_print_v3(&z->meta, &doc, err));
-        st = cb_zarr_write_doc(z->store, z->path, "zarr.json", doc, err);
+        st = cb_zarr_put_doc(z->store, z->fence, z->path, "zarr.json", doc, err);
     } else {
         CB_TRY(cb_zarr_print_v2(&z->meta, &doc, &attrs, err));
-        st = json_object_size(attrs) ? cb_zarr_write_doc(z->store, z->path, ".zattrs", attrs, err)
-                                     : CUBED_OK;
-        if (st == CUBED_OK) st = cb_zarr_write_doc(z->store, z->path, ".zarray", doc, err);
+        st = json_object_size(attrs)
+                 ? cb_zarr_put_doc(z->store, z->fence, z->path, ".zattrs", attrs, err)
+                 : CUBED_OK;
+        if (st == CUBED_OK) st = cb_zarr_put_doc(z->store, z->fence, z->path, ".zarray", doc, err);
     }
     json_decref(doc);
     json_decref(attrs);

@@ -59,6 +59,12 @@ cubed_status cb_zarr_read_doc(cubed_store *store, const char *path, const char *
 cubed_status cb_zarr_write_doc(cubed_store *store, const char *path, const char *name,
                                const json_t *doc, cubed_error *err)
 {
+    return cb_zarr_put_doc(store, NULL, path, name, doc, err);
+}
+
+cubed_status cb_zarr_put_doc(cubed_store *store, const cb_zarr_fence *fence, const char *path,
+                             const char *name, const json_t *doc, cubed_error *err)
+{
     char key[4096];
     cb_buf text;
     CB_TRY(cb_key_join(key, sizeof key, path, name, err));
@@ -67,7 +73,7 @@ cubed_status cb_zarr_write_doc(cubed_store *store, const char *path, const char 
     if (!cb_json_dump(doc, JSON_INDENT(2), &text))
         st = cb_fail(err, CUBED_E_NOMEM, "no memory to write %s", key);
     else
-        st = cb_store_put(store, key, text.data, text.size, err);
+        st = cb_zarr_put(store, fence, key, text.data, text.size, NULL, err);
     cb_buf_free(&text);
     return st;
 }

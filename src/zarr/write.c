@@ -68,6 +68,54 @@ static cubed_status encode(const cb_codec_chain *c, const void *src, const int64
     return cb_codec_chain_encode(c, src, used, encoded, size, scratch, err);
 }
 
+/* A put succeeds, or another request has replaced the object: an attempt of the same task, or late requests of another run,
+ * each of which comes once. */
+#define FENCE_TRIES 20
+
+/* The object of an attempt before, under the array's fence, has to be replaced as it was seen while the place was the run's:
+ * the run that takes the place over replaces it, too, so the condition does not hold afterwards. */
+static cubed_status find_replaced(cubed_store *store, const cb_zarr_fence *fence, const char *key,
+                                  cubed_object_info *there, cubed_error *err)
+{
+    CB_TRY(cb_store_find(store, key, there, err));
+    return fence->check(fence->ctx, err);
+}
+
+cubed_status cb_zarr_put(cubed_store *store, const cb_zarr_fence *fence, const char *key,
+                         const void *src, size_t size, const cubed_cancel *cancel, cubed_error *err)
+{
+    cubed_object_info there = {.size = 0};
+    for (int tries = 0; tries < FENCE_TRIES; tries++) {
+        const bool absent = cb_version_is_none(&there.version);
+        cubed_store_request r = {.op = CUBED_STORE_PUT,
+                                 .key = key,
+                                 .if_match = fence && !absent ? there.version.text : NULL,
+                                 .if_none_match = fence && absent ? "*" : NULL,
+                                 .src = src,
+                                 .size = size};
+        cubed_error why = CUBED_ERROR_INIT;
+        const cubed_status st = cb_store_do_until(store, &r, cancel, &why);
+        if (st != CUBED_E_EXISTS || !fence) {
+            if (st != CUBED_OK && err) *err = why;
+            return st;
+        }
+        CB_TRY(find_replaced(store, fence, key, &there, err));
+    }
+    return cb_fail(err, CUBED_E_IO, "other requests replaced it %d times while it was written",
+                   FENCE_TRIES);
+}
+
+/* Nothing is to be stored; *stored: an attempt before has put something else, which is to be replaced. Deleting it could
+ * delete an object of another run, because deleting has no conditions. */
+static cubed_status leave_out(const cb_zarr_array *z, const char *key, bool *stored,
+                              cubed_error *err)
+{
+    *stored = z->fence && z->fence->all;
+    if (*stored) return CUBED_OK;
+    return z->fence ? cb_store_exists(z->store, key, stored, err)
+                    : cb_store_del(z->store, key, err);
+}
+
 cubed_status cb_zarr_write_chunk(const cb_zarr_array *z, const int64_t *idx, const void *src,
                                  bool missing, cb_arena *scratch, uint64_t *stored,
                                  cubed_error *err)
@@ -78,20 +126,24 @@ cubed_status cb_zarr_write_chunk(const cb_zarr_array *z, const int64_t *idx, con
     cb_zarr_chunk_shape(&z->meta, idx, shape, used);
     const cb_codec_chain *c = cb_zarr_codecs_of(&z->meta, shape, &own);
     const size_t mark = cb_arena_mark(scratch);
-    cubed_store_request r = {.op = CUBED_STORE_PUT, .key = key};
+    const void *bytes;
+    size_t size;
     cubed_status st = CUBED_OK;
     CB_TRY(cb_zarr_chunk_key(&z->meta, z->path, idx, key, sizeof key, err));
     /* Where the fill value is null, it is for readers to say what they make of a chunk that is not there: as they do
      * of what it was copied from. */
     if (z->meta.skip_empty && (!z->meta.fill_is_null || missing) &&
         is_empty(&z->meta, src, shape, used)) {
-        CB_GO(cb_store_del(z->store, key, err)); /* an attempt before this one may have left it */
-        if (stored) *stored = 0;
-        return CUBED_OK;
+        bool needed;
+        CB_GO(leave_out(z, key, &needed, err));
+        if (!needed) {
+            if (stored) *stored = 0;
+            return CUBED_OK;
+        }
     }
-    CB_GO(encode(c, src, used, scratch, &r.src, &r.size, err));
-    CB_GO(cb_store_do_until(z->store, &r, scratch->cancel, err));
-    if (stored) *stored = r.size;
+    CB_GO(encode(c, src, used, scratch, &bytes, &size, err));
+    CB_GO(cb_zarr_put(z->store, z->fence, key, bytes, size, scratch->cancel, err));
+    if (stored) *stored = size;
 out:
     cb_arena_release(scratch, mark);
     return st == CUBED_OK ? st : cb_context(err, st, "%s: chunk %s", z->store->url, key);

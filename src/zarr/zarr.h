@@ -78,6 +78,18 @@ CUBED_MUST_CHECK cubed_status cb_zarr_retract(const cb_zarr_array *z, cubed_erro
 CUBED_MUST_CHECK cubed_status cb_zarr_attach(cubed_store *store, const char *path,
                                              const cb_zarr_meta *meta, cb_zarr_array **out,
                                              cubed_error *err);
+/* Keeps late requests of a run from changing the result of another run that has taken its place over, in stores where a place
+ * is nothing but a name. */
+typedef struct cb_zarr_fence {
+    /* CUBED_E_EXISTS if the place is no longer the caller's. Called from any thread. */
+    cubed_status (*check)(const void *ctx, cubed_error *err);
+    const void *ctx;
+    /* Chunks of nothing but the fill value are put, too: processes of a run that had the place may still put chunks. */
+    bool all;
+} cb_zarr_fence;
+/* From now on chunks and metadata are put under conditions: an object must not exist, or must be the one that was seen before
+ * `check` succeeded. So an object of another run is never replaced. Borrowed; before other threads use the handle. */
+void cb_zarr_set_fence(cb_zarr_array *z, const cb_zarr_fence *fence);
 /* Whether an array may have a chunk of that key ("c", "c/0/1", "c.0.1", "0.1", "0/1"), or chunks below it. */
 bool cb_zarr_may_be_chunk(const char *key);
 /* Removes every object at PATH that may be a chunk; other files stay, they may be the user's. */

@@ -59,6 +59,7 @@ struct cb_zarr_array {
     const char *path;
     cb_zarr_meta meta;
     cubed_object_version version; /* of the metadata */
+    const cb_zarr_fence *fence;   /* NULL: puts have no conditions */
 };
 
 /* What it came to. */
@@ -112,6 +113,13 @@ CUBED_MUST_CHECK cubed_status cb_zarr_read_version(cubed_store *store, const cha
                                                    cubed_object_version *version, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_zarr_read_doc(cubed_store *store, const char *path,
                                                const char *name, json_t **out, cubed_error *err);
+/* A put of an array's object under the conditions of the array's fence; NULL: without conditions. */
+CUBED_MUST_CHECK cubed_status cb_zarr_put(cubed_store *store, const cb_zarr_fence *fence,
+                                          const char *key, const void *src, size_t size,
+                                          const cubed_cancel *cancel, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_zarr_put_doc(cubed_store *store, const cb_zarr_fence *fence,
+                                              const char *path, const char *name, const json_t *doc,
+                                              cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_zarr_write_doc(cubed_store *store, const char *path,
                                                 const char *name, const json_t *doc,
                                                 cubed_error *err);

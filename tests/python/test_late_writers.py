@@ -1,0 +1,162 @@
+"""A run in an object store is held for dead, another one takes its place, and the first goes on.
+
+The first run is stopped by the server: a request of it is served after the second run has ended.
+"""
+
+import json
+import os
+import subprocess
+
+import cloud_servers
+import numpy as np
+import pytest
+from conftest import BIN, run
+from s3_server import Server
+
+import zarr
+
+QUIET = ("--progress", "none", "--max-workers", "1")
+ROWS, CHUNK = 12, 2
+SERVERS = {
+    "s3": Server, "google": cloud_servers.GoogleServer, "azure": cloud_servers.AzureServer,
+}  # fmt: skip
+
+
+def is_put(request, name):
+    return request.op == "put" and request.key.endswith(name)
+
+
+@pytest.fixture(params=SERVERS)
+def server(request):
+    with SERVERS[request.param]() as s:
+        yield s
+        assert not s.wrong, s.wrong[:3]
+
+
+def sources(folder):
+    """Arrays of ones, and of twos whose chunks but the first have fill values alone."""
+    for name, fill, values in (("p", 0, [1.0] * ROWS), ("q", 0, [2.0] * CHUNK + [0.0] * 10)):
+        z = zarr.create_array(folder / f"{name}.zarr", shape=(ROWS,), chunks=(CHUNK,), dtype="f8",
+                              fill_value=fill)  # fmt: skip
+        z[...] = np.array(values)
+
+
+def command(text, folder, url, *options):
+    args = [f"--in={n}={folder}/{n}.zarr" for n in "pq" if n in text]
+    return [BIN, "eval", text, *args, "--out", url, *QUIET, *options]
+
+
+def values_of(url, env):
+    result = run("eval", "x", "--in", f"x={url}", "--json", *QUIET, env=env)
+    assert result.code == 0, result.err
+    return result.arrays()["result"]
+
+
+class Stop:
+    """Holds the first request for which `chosen` is true, until the other run has ended."""
+
+    def __init__(self, server, chosen, other):
+        self.server, self.chosen, self.other = server, chosen, other
+        self.ended = None
+        self.met = False
+
+    def __call__(self, request):
+        if self.met or not self.chosen(request):
+            return None
+        self.met = True
+        return self.take_over
+
+    def take_over(self):
+        for key, o in self.server.objects.items():
+            if key.endswith(".cubed-run"):
+                record = json.loads(o.data)
+                host, _machine, boot, *process = record["owner"].rsplit("_", 5)
+                boot = f"{int(boot, 16) ^ 1:x}"
+                record["owner"] = "_".join((host, "1", boot, *process))
+                record["beat"] = 1
+                o.data = json.dumps(record).encode()
+        self.ended = subprocess.run(
+            self.other, env=self.env, capture_output=True, text=True, timeout=60
+        )
+
+    def run(self, first, env):
+        self.env = env
+        self.server.fault = self
+        ended = subprocess.run(first, env=env, capture_output=True, text=True, timeout=60)
+        self.server.fault = None
+        assert self.met
+        assert self.ended.returncode == 0, self.ended.stderr
+        return ended
+
+
+WHERE = {
+    "first chunk": lambda r: is_put(r, "/c/0"),
+    "middle chunk": lambda r: is_put(r, "/c/3"),
+    "last chunk": lambda r: is_put(r, "/c/5"),
+    "metadata": lambda r: is_put(r, "z.zarr/zarr.json"),
+}
+
+
+@pytest.mark.parametrize("there", [False, True], ids=["new", "replaced"])
+@pytest.mark.parametrize("where", WHERE)
+def test_a_result_is_not_changed(server, tmp_path, where, there):
+    """Also where the second run has chunks of fill values alone, and leaves such out."""
+    sources(tmp_path)
+    url, env = f"{server.url}/z.zarr", {**os.environ, **server.variables}
+    if there:
+        assert run(*command("p - 3", tmp_path, url)[1:], env=env).code == 0
+    chosen = WHERE[where]
+    if there and where == "metadata":
+        pytest.skip("metadata of replaced arrays is copied")
+    second = command("q", tmp_path, url, "--overwrite")
+    stop = Stop(server, chosen, second)
+    first = stop.run(command("p * 7", tmp_path, url, "--overwrite"), env)
+    assert first.returncode != 0
+    assert "was taken over while this run was writing it" in first.stderr
+    np.testing.assert_array_equal(values_of(url, env), [2.0] * CHUNK + [0.0] * 10)
+    assert json.loads(server.objects["z.zarr/.cubed-run"].data)["state"] == "done"
+    assert all(k.startswith("z.zarr/") for k in server.objects), "a new array is left"
+
+
+def test_resumed(server, tmp_path):
+    sources(tmp_path)
+    url, env = f"{server.url}/z.zarr", {**os.environ, **server.variables}
+    same = command("p * 7", tmp_path, url, "--resume")
+    first = Stop(server, WHERE["middle chunk"], same).run(same, env)
+    assert first.returncode != 0
+    assert "was taken over while this run was writing it" in first.stderr
+    np.testing.assert_array_equal(values_of(url, env), [7.0] * ROWS)
+
+
+def test_objects_of_attempts_before_are_replaced(server, tmp_path):
+    """What is there while the place is the run's is an attempt's, or another run's late chunk."""
+    sources(tmp_path)
+    url, env = f"{server.url}/z.zarr", {**os.environ, **server.variables}
+
+    def put_before():
+        some = next(iter(server.objects.values()))
+        server.objects["z.zarr/c/3"] = type(some)(b"of an attempt before", dict(some.meta))
+
+    def fault(request):
+        return put_before if is_put(request, "z.zarr/c/3") and not met else None
+
+    met = []
+    server.fault = lambda r: (fault(r), met.append(r) if is_put(r, "z.zarr/c/3") else None)[0]
+    for text, options in (("p * 7", ()), ("q", ("--overwrite",))):
+        met.clear()
+        result = run(*command(text, tmp_path, url, *options)[1:], env=env)
+        assert result.code == 0, result.err
+        expected = [7.0] * ROWS if text == "p * 7" else [2.0] * CHUNK + [0.0] * 10
+        np.testing.assert_array_equal(values_of(url, env), expected)
+
+
+def test_requests(server, tmp_path):
+    """Conditions come with the puts, and need no requests of their own."""
+    sources(tmp_path)
+    url, env = f"{server.url}/z.zarr", {**os.environ, **server.variables}
+    result = run(*command("p * 7", tmp_path, url)[1:], env=env)
+    assert result.code == 0, result.err
+    chunks = [r for r in server.requests if "/c/" in r.key]
+    assert [r.op for r in chunks] == ["put"] * (ROWS // CHUNK)
+    others = [r for r in server.requests if "/c/" not in r.key]
+    assert len(others) <= 15
