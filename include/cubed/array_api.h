@@ -327,8 +327,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_trace(cubed_array *x, int64_t offs
  * `task_mem` as in cubed_sort_options; 0: not known. A matrix that a task holds is whole in a block: it takes
  * memory for about four of it. Others are factored in panels of columns, as wide as `task_mem` allows, by
  * cholesky, det, slogdet, inv, solve and qr; each reads the panels left of it, so that n x n elements in p
- * panels are read p / 3 times (cholesky: p / 6; qr: 2 p / 3). A task must hold one column: CUBED_E_BUDGET if
- * it does not. svdvals and eigvalsh make a band matrix of theirs, in as few as sixteen
+ * panels are read p / 3 times (cholesky: p / 6; qr: 2 p / 3). A task must hold one column: a plan is
+ * refused if it does not. svdvals and eigvalsh make a band matrix of theirs, in as few as sixteen
  * panels, which read and write what is left of it twice; a task must hold the band, 16 wide at least, and wide enough
  * for 128 panels. Other singular values and eigenvalues are of matrices that a task holds, but for those with many more
  * rows than columns, or the reverse (svd, and what is made of it): runs refuse what does not fit. */

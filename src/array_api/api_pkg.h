@@ -71,18 +71,17 @@ CUBED_MUST_CHECK cubed_status cb_api_band_values(cubed_array *x, bool hermitian,
                                                  bool *fits, cubed_array **out, cubed_error *err);
 
 /* The functions of matrices that no task holds (panel_factors.c); x and b are of types that are computed with.
- * CUBED_E_BUDGET if tasks do not even hold one column. */
+ * If tasks do not even hold one column, a plan is refused. */
 CUBED_MUST_CHECK cubed_status cb_api_panel_cholesky(cubed_array *x, bool upper, uint64_t task_mem,
                                                     cubed_array **out, cubed_error *err);
 /* What is NULL is not wanted. */
-CUBED_MUST_CHECK cubed_status cb_api_panel_slogdet(const char *name, cubed_array *x,
-                                                   uint64_t task_mem, cubed_array **sign,
-                                                   cubed_array **logabsdet, cubed_array **det,
-                                                   cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_api_panel_slogdet(cubed_array *x, uint64_t task_mem,
+                                                   cubed_array **sign, cubed_array **logabsdet,
+                                                   cubed_array **det, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_api_panel_inv(cubed_array *x, uint64_t task_mem, cubed_array **out,
                                                cubed_error *err);
 /* `batch`: the extents of both in front of matrices, broadcast. */
-CUBED_MUST_CHECK cubed_status cb_api_panel_solve(const char *name, cubed_array *x, cubed_array *b,
+CUBED_MUST_CHECK cubed_status cb_api_panel_solve(cubed_array *x, cubed_array *b,
                                                  const int64_t *batch, uint64_t task_mem,
                                                  cubed_array **out, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_api_panel_qr(cubed_array *x, bool complete, uint64_t task_mem,

@@ -139,6 +139,9 @@ static cubed_status one_pass(const cb_transform *t, cubed_array *x, int axis, in
     return cb_fft_blocks(t, x, &pass, out, err);
 }
 
+/* The length that cb_fft_chirp chooses has factors of at most this. */
+#define LEAST_PART 16
+
 /* The depth is at most the number of factors of n: each has a step of its own, or several. */
 static cubed_status along_axis(const cb_transform *t, cubed_array *x, int axis, int64_t n,
                                cb_fft_kind kind, int64_t bytes, cubed_array **out,
@@ -190,9 +193,11 @@ static int64_t choose_rows(const cb_transform *t, const cubed_array *x, int64_t 
 static cubed_status along_axis(const cb_transform *t, cubed_array *x, int axis, int64_t n,
                                cb_fft_kind kind, int64_t bytes, cubed_array **out, cubed_error *err)
 {
-    /* One element has no parts: whether there is memory for it is the planner's question. */
-    if (n == 1 || cb_fft_fits(t, x, n)) return one_pass(t, x, axis, n, kind, bytes, 0, out, err);
-    const int64_t rows = choose_rows(t, x, n);
+    const int64_t rows = n == 1 || cb_fft_fits(t, x, n) ? 1 : choose_rows(t, x, n);
+    const bool parts_fit = rows > 1 || cb_fft_fits(t, x, LEAST_PART);
+    /* One element has no parts, and if parts do not fit, the plan says which allowance is enough. */
+    if (n == 1 || cb_fft_fits(t, x, n) || !parts_fit)
+        return one_pass(t, x, axis, n, kind, bytes, 0, out, err);
     if (rows == 1) return cb_fft_chirp(t, x, axis, n, kind, out, err);
     return four_steps(t, x, axis, rows, n / rows, kind, out, err);
 }

@@ -165,7 +165,7 @@ cubed_status cubed_det(cubed_array *x, uint64_t task_mem, cubed_array **out, cub
     cubed_status st = fits("det", NULL, 0, a, NULL, &r, 1, task_mem, &whole, err);
     if (st == CUBED_OK)
         st = whole ? apply("det", NULL, 0, a, &r, 1, out, err)
-                   : cb_api_panel_slogdet("det", a, task_mem, NULL, NULL, out, err);
+                   : cb_api_panel_slogdet(a, task_mem, NULL, NULL, out, err);
     cubed_array_unref(a);
     return st;
 }
@@ -180,7 +180,7 @@ cubed_status cubed_slogdet(cubed_array *x, uint64_t task_mem, cubed_array **sign
     cubed_status st = fits("slogdet", NULL, 0, a, NULL, r, 2, task_mem, &whole, err);
     if (st == CUBED_OK)
         st = whole ? apply_to("slogdet", NULL, 0, a, r, 2, outs, err)
-                   : cb_api_panel_slogdet("slogdet", a, task_mem, sign, logabsdet, NULL, err);
+                   : cb_api_panel_slogdet(a, task_mem, sign, logabsdet, NULL, err);
     cubed_array_unref(a);
     return st;
 }
@@ -244,7 +244,7 @@ static cubed_status solve_blocks(const char *name, cubed_array *a, cubed_array *
     const result r = {a->node.dtype, 2, {n, m}};
     bool whole;
     CB_TRY(fits("solve", NULL, 0, a, b, &r, 1, task_mem, &whole, err));
-    if (!whole) return cb_api_panel_solve(name, a, b, shape, task_mem, out, err);
+    if (!whole) return cb_api_panel_solve(a, b, shape, task_mem, out, err);
     const cubed_block_input in[2] = {{a, symbols, chunks[0]}, {b, symbols, chunks[1]}};
     const cubed_block_output to = {a->node.dtype, ndim, shape, chunks[2], symbols, NULL};
     return cubed_blockwise(a->ctx, "solve", NULL, 0, in, 2, &to, 1, out, err);

@@ -33,8 +33,8 @@ static cubed_array *rechunked(cb_steps *s, cubed_array *x, const int64_t *chunks
     return cb_step(s, cubed_rechunk(x, chunks, &y, s->err), &y);
 }
 
-static cubed_status start(factors *f, const char *name, const char *function, cubed_array *x,
-                          uint64_t task_mem, cubed_error *err)
+static cubed_status start(factors *f, const char *function, cubed_array *x, uint64_t task_mem,
+                          cubed_error *err)
 {
     int ndim = x->node.grid->ndim;
     bool complex = cubed_dtype_kind(x->node.dtype) == CUBED_KIND_COMPLEX;
@@ -44,7 +44,7 @@ static cubed_status start(factors *f, const char *name, const char *function, cu
                        .batch = ndim - 2,
                        .n = x->shape[ndim - 2]};
     memcpy(f->p.shape, x->shape, sizeof f->p.shape);
-    CB_TRY(cb_panels_choose(&f->p, name, function, task_mem, err));
+    CB_TRY(cb_panels_choose(&f->p, function, task_mem, err));
     CB_TRY(cb_zone_new(&x->ctx->alloc, &f->zone, err));
     f->count = cb_panels_count(&f->p, f->columns);
     f->made = list(f, f->count);
@@ -87,7 +87,7 @@ cubed_status cb_api_panel_cholesky(cubed_array *x, bool upper, uint64_t task_mem
                                    cubed_error *err)
 {
     factors f;
-    CB_TRY(start(&f, "cholesky", "cholesky_panel", x, task_mem, err));
+    CB_TRY(start(&f, "cholesky_panel", x, task_mem, err));
     cubed_array *from[2];
     cubed_array *a = cb_panels_stored(&f.p, upper ? cb_step_adjoint(&f.s, x) : x);
     for (int64_t k = 0; k < f.count && f.s.st == CUBED_OK; k++) {
@@ -139,12 +139,11 @@ static cubed_array *gathered(factors *f, int64_t row)
     return cb_step(&f->s, cubed_squeeze(all, (const int[]){-2}, 1, &y, f->s.err), &y);
 }
 
-cubed_status cb_api_panel_slogdet(const char *name, cubed_array *x, uint64_t task_mem,
-                                  cubed_array **sign, cubed_array **logabsdet, cubed_array **det,
-                                  cubed_error *err)
+cubed_status cb_api_panel_slogdet(cubed_array *x, uint64_t task_mem, cubed_array **sign,
+                                  cubed_array **logabsdet, cubed_array **det, cubed_error *err)
 {
     factors f;
-    CB_TRY(start(&f, name, "lu_panel", x, task_mem, err));
+    CB_TRY(start(&f, "lu_panel", x, task_mem, err));
     cb_steps *s = &f.s;
     make_lu(&f, false);
     cubed_array *u = gathered(&f, 1), *swaps = gathered(&f, 0), *made[3] = {NULL, NULL, NULL};
@@ -184,12 +183,11 @@ static cubed_array *broadcast(cb_steps *s, cubed_array *x, const int64_t *batch)
     return cb_step_broadcast(s, x, ndim, shape);
 }
 
-cubed_status cb_api_panel_solve(const char *name, cubed_array *x, cubed_array *b,
-                                const int64_t *batch, uint64_t task_mem, cubed_array **out,
-                                cubed_error *err)
+cubed_status cb_api_panel_solve(cubed_array *x, cubed_array *b, const int64_t *batch,
+                                uint64_t task_mem, cubed_array **out, cubed_error *err)
 {
     factors f;
-    CB_TRY(start(&f, name, "lu_panel", x, task_mem, err));
+    CB_TRY(start(&f, "lu_panel", x, task_mem, err));
     make_lu(&f, true);
     cb_panels solve = f.p;
     memcpy(solve.shape, batch, (size_t)f.p.batch * sizeof *batch);
@@ -235,7 +233,7 @@ cubed_status cb_api_panel_inv(cubed_array *x, uint64_t task_mem, cubed_array **o
     cubed_array *eye = NULL, *b = NULL;
     CB_TRY(cubed_array_eye(x->ctx, n, n, 0, x->node.dtype, x->chunks + ndim - 2, &eye, err));
     cubed_status st = cubed_broadcast_to(eye, ndim, x->shape, &b, err);
-    if (st == CUBED_OK) st = cb_api_panel_solve("inv", x, b, x->shape, task_mem, out, err);
+    if (st == CUBED_OK) st = cb_api_panel_solve(x, b, x->shape, task_mem, out, err);
     cubed_array_unref(eye);
     cubed_array_unref(b);
     return st;
@@ -285,7 +283,7 @@ cubed_status cb_api_panel_qr(cubed_array *x, bool complete, uint64_t task_mem, c
                              cubed_array **r, cubed_error *err)
 {
     factors f;
-    CB_TRY(start(&f, "qr", "qr_panel", x, task_mem, err));
+    CB_TRY(start(&f, "qr_panel", x, task_mem, err));
     int64_t least = cb_min_i64(f.p.n, f.columns), count = cb_panels_count(&f.p, least);
     int64_t height = complete ? f.p.n : least;
     cubed_array **reflectors = list(&f, count), *triangle = NULL, *made[2] = {NULL, NULL};

@@ -15,9 +15,9 @@ typedef struct cb_panels {
     int64_t n, step, rows; /* n: rows of the matrix */
 } cb_panels;
 
-/* The widest panels of n rows for `function` that tasks hold. CUBED_E_BUDGET, with numbers, if they do not hold
- * one column; `name`: of what the user calls. */
-CUBED_MUST_CHECK cubed_status cb_panels_choose(cb_panels *p, const char *name, const char *function,
+/* The widest panels of n rows for `function` that tasks hold; if they hold none, few panels, whose plan is
+ * refused. */
+CUBED_MUST_CHECK cubed_status cb_panels_choose(cb_panels *p, const char *function,
                                                uint64_t task_mem, cubed_error *err);
 /* Number of panels of so many columns. */
 static inline int64_t cb_panels_count(const cb_panels *p, int64_t columns)
