@@ -106,12 +106,17 @@ typedef struct cubed_plan_options {
     cubed_status (*params)(void *ctx, const char *function, const void *params, size_t size,
                            const void **out, size_t *out_size, cubed_error *err);
     void *params_ctx;
+    /* NULL, or makes the arrays of the targets for another allowed_mem: for arrays whose functions were given a task_mem.
+     * A refusal then advises what holds for such arrays. arrays[i] is that of targets[i]; a replacement is borrowed until
+     * the next call and until the plan is made. CUBED_E_BUDGET: they need more than that. */
+    cubed_status (*remake)(void *ctx, uint64_t allowed_mem, cubed_array **arrays, cubed_error *err);
+    void *remake_ctx;
 } cubed_plan_options;
 #define CUBED_DEFAULT_RESERVED_MEM ((uint64_t)16 << 20)
 #define CUBED_PLAN_OPTIONS_INIT                                                                    \
     {                                                                                              \
         sizeof(cubed_plan_options), 0, CUBED_DEFAULT_RESERVED_MEM, 0, NULL, true, NULL, 0, true,   \
-            false, false, 0, 0, NULL, NULL                                                         \
+            false, false, 0, 0, NULL, NULL, NULL, NULL                                             \
     }
 
 /* Decides stages and memory. CUBED_E_BUDGET if a task or the machine would not hold it: the message

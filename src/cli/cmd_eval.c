@@ -200,6 +200,17 @@ const cli_usage cmd_plot_usage = {
     .own = own_of_plot,
     .common = true};
 
+typedef struct eval_item {
+    char *name;
+    cubed_array *array;
+    const expr_about *about; /* of results */
+    const expr_var *var;     /* of results */
+    bool aside;              /* of coordinates: see expr_coord */
+    char *url;
+    void *data;
+    size_t bytes;
+} eval_item;
+
 typedef struct eval {
     const char *verb;
     cubed_context *ctx;
@@ -208,18 +219,23 @@ typedef struct eval {
     const char *text, *out, *codecs, *region;
     int format;
     expr_result built;
-    /* What is stored or printed: results, then coordinates. */
+    eval_item *item; /* what is stored or printed: results, then coordinates */
+    int nitems;
+    /* The same for another allowed_mem, of which no plan runs; and arrays that go into regions, referenced. */
     struct {
-        char *name;
-        cubed_array *array;
-        const expr_about *about; /* of results */
-        const expr_var *var;     /* of results */
-        bool aside;              /* of coordinates: see expr_coord */
-        char *url;
+        expr_result built;
+        eval_item *item;
+        int nitems, nregions;
+        cubed_array **region;
+    } again;
+    /* Numbers that were computed while the expressions were built, in their order, and the next to be taken when
+     * they are built again. */
+    struct {
         void *data;
         size_t bytes;
-    } * item;
-    int nitems;
+    } * number;
+    int nnumbers, next_number;
+    bool is_again;
 } eval;
 
 static size_t array_bytes(const cubed_array *x)
@@ -454,12 +470,18 @@ static bool name_dims(eval *e, int i, cubed_error *err)
     return st == CUBED_OK;
 }
 
-static void free_item(eval *e, int i)
+static void free_item(const eval_item *item)
 {
-    cubed_array_unref(e->item[i].array);
-    cli_free(e->item[i].name);
-    cli_free(e->item[i].url);
-    cli_free(e->item[i].data);
+    cubed_array_unref(item->array);
+    cli_free(item->name);
+    cli_free(item->url);
+    cli_free(item->data);
+}
+
+static void free_items(eval_item *item, int n)
+{
+    for (int i = 0; i < n; i++) free_item(&item[i]);
+    cli_free(item);
 }
 
 /* Whether nothing is beside the one result but what it may stand without; such items are taken away. */
@@ -468,7 +490,7 @@ static bool stands_alone(eval *e)
     for (int i = 1; i < e->nitems; i++) {
         if (!e->item[i].aside) return false;
     }
-    while (e->nitems > 1) free_item(e, --e->nitems);
+    while (e->nitems > 1) free_item(&e->item[--e->nitems]);
     return true;
 }
 
@@ -671,11 +693,26 @@ static int run(eval *e)
     return code;
 }
 
-/* Numbers that shapes depend on. */
+/* Numbers that shapes depend on. They are computed once, as values do not depend on the memory. */
 static cubed_status compute_now(void *ctx, cubed_array *x, void *data, cubed_error *err)
 {
-    const eval *e = ctx;
-    return cli_compute(e->ctx, x, data, &e->common, err);
+    eval *e = ctx;
+    const size_t bytes = array_bytes(x);
+    if (e->is_again) {
+        const int i = e->next_number++;
+        if (i >= e->nnumbers || e->number[i].bytes != bytes)
+            return cli_reject(err, "an array that the expression's shape depends on has changed");
+        if (bytes > 0) memcpy(data, e->number[i].data, bytes);
+        return CUBED_OK;
+    }
+    const cubed_status st = cli_compute(e->ctx, x, data, &e->common, err);
+    if (st != CUBED_OK) return st;
+    e->number = cli_resize(e->number, (size_t)(e->nnumbers + 1) * sizeof *e->number);
+    e->number[e->nnumbers].data = cli_alloc(bytes);
+    e->number[e->nnumbers].bytes = bytes;
+    if (bytes > 0) memcpy(e->number[e->nnumbers].data, data, bytes);
+    e->nnumbers++;
+    return CUBED_OK;
 }
 
 static cubed_status find_coordinate(void *ctx, const char *name, cubed_array **out,
@@ -689,6 +726,73 @@ static cubed_status find_coordinate(void *ctx, const char *name, cubed_array **o
     st = cubed_cf_decode(stored, out, err);
     if (st != CUBED_OK) *out = NULL;
     cubed_array_unref(stored);
+    return st;
+}
+
+static cubed_status build(eval *e, const cli_common *common, expr *const *statements, int n,
+                          cubed_error *err)
+{
+    const expr_host host = {.lookup = inputs_lookup,
+                            .ctx = &e->in,
+                            .raw = e->in.raw,
+                            .task_mem = cli_task_mem(common),
+                            .compute = compute_now,
+                            .compute_ctx = e,
+                            .coordinate = find_coordinate};
+    return expr_build(e->ctx, e->text, statements, n, &host, &e->built, err);
+}
+
+static void free_again(eval *e)
+{
+    for (int i = 0; i < e->again.nregions; i++) cubed_array_unref(e->again.region[i]);
+    cli_free(e->again.region);
+    free_items(e->again.item, e->again.nitems);
+    expr_result_free(&e->again.built);
+    memset(&e->again, 0, sizeof e->again);
+}
+
+/* Takes what was built as what is built again, and puts back what was kept. */
+static void keep_again(eval *e, const eval *kept)
+{
+    e->again.built = e->built;
+    e->again.item = e->item;
+    e->again.nitems = e->nitems;
+    e->built = kept->built;
+    e->item = kept->item;
+    e->nitems = kept->nitems;
+    e->is_again = false;
+}
+
+/* The results as another allowed_mem has them made: cubed_plan_options.remake. */
+static cubed_status remake(void *ctx, uint64_t allowed_mem, cubed_array **arrays, cubed_error *err)
+{
+    eval *e = ctx;
+    const eval kept = *e;
+    cli_common common = e->common;
+    expr **statements;
+    int n;
+    free_again(e);
+    cubed_status st = expr_parse(e->text, &statements, &n, err);
+    if (st != CUBED_OK) return st;
+    common.allowed_mem = allowed_mem;
+    memset(&e->built, 0, sizeof e->built);
+    e->item = NULL;
+    e->nitems = e->next_number = 0;
+    e->is_again = true;
+    st = build(e, &common, statements, n, err);
+    expr_free(statements, n);
+    if (st == CUBED_OK && !place_results(e, err)) st = err->status;
+    if (st == CUBED_OK && e->nitems != kept.nitems)
+        st = cli_reject(err, "the expression has other results than before");
+    if (st == CUBED_OK && e->region)
+        e->again.region = cli_alloc((size_t)e->nitems * sizeof *e->again.region);
+    for (int i = 0; i < kept.nitems && st == CUBED_OK; i++) {
+        cubed_target target = {.array = e->item[i].array};
+        if (e->region) st = region_target(e, i, &target, err);
+        if (st == CUBED_OK && e->region) e->again.region[e->again.nregions++] = target.array;
+        if (st == CUBED_OK) arrays[i] = target.array;
+    }
+    keep_again(e, &kept);
     return st;
 }
 
@@ -732,14 +836,7 @@ static int prepare(eval *e)
         expr_free(statements, n);
         return code;
     }
-    const expr_host host = {.lookup = inputs_lookup,
-                            .ctx = &e->in,
-                            .raw = e->in.raw,
-                            .task_mem = cli_task_mem(&e->common),
-                            .compute = compute_now,
-                            .compute_ctx = e,
-                            .coordinate = find_coordinate};
-    cubed_status st = expr_build(e->ctx, e->text, statements, n, &host, &e->built, &err);
+    cubed_status st = build(e, &e->common, statements, n, &err);
     expr_free(statements, n);
     if (st != CUBED_OK) return cli_report(e->verb, &err);
     if (e->common.picture && (code = check_picture(e)) != EXIT_SUCCESS) return code;
@@ -827,10 +924,14 @@ static int evaluate(int argc, char **argv, const cli_usage *usage, cli_picture *
         cli_free(wrong);
         return refused;
     }
+    e.common.remake = remake;
+    e.common.remake_ctx = &e;
     int code = prepare(&e);
-    for (int i = 0; i < e.nitems; i++) free_item(&e, i);
-    cli_free(e.item);
+    free_items(e.item, e.nitems);
     expr_result_free(&e.built);
+    free_again(&e);
+    for (int i = 0; i < e.nnumbers; i++) cli_free(e.number[i].data);
+    cli_free(e.number);
     inputs_free(&e.in);
     cubed_context_unref(e.ctx);
     return code;

@@ -350,6 +350,8 @@ static int execute(const char *verb, cubed_context *ctx, const cubed_target *tar
     cli_catch_signals();
     o.groups = groups;
     o.num_groups = ngroups;
+    o.remake = c->remake;
+    o.remake_ctx = c->remake_ctx;
     if (!o.work_dir && !dry) o.work_dir = cli_temp_dir();
     st = cubed_plan_new(ctx, targets, ntargets, &o, &plan, &err);
     if (st == CUBED_OK && c->through_bytes) st = reload(ctx, targets, ntargets, &plan, &err);

@@ -267,13 +267,17 @@ static void put_message(FILE *f, const char *text)
     }
 }
 
-/* The least that was found to do, rounded up to what people write. */
+/* The allowance that was found to be enough, and no other: a larger one may be planned in another way. */
 static void put_enough(FILE *f, uint64_t bytes)
 {
-    uint64_t unit = 1000000;
-    if (bytes < unit) unit = 1000;
-    const uint64_t whole = bytes / unit + (bytes % unit != 0);
-    fprintf(f, "try: --allowed-mem %" PRIu64 "%s\n", whole, unit == 1000 ? "kB" : "MB");
+    const bool mega = bytes % 1000000 == 0, kilo = bytes % 1000 == 0;
+    fprintf(f, "try: --allowed-mem %" PRIu64 "%s\n",
+            mega   ? bytes / 1000000
+            : kilo ? bytes / 1000
+                   : bytes,
+            mega   ? "MB"
+            : kilo ? "kB"
+                   : "");
 }
 
 int cli_report(const char *verb, const cubed_error *err)

@@ -12,7 +12,7 @@
 #include "exec/stage.h"
 #include "mem/pages.h"
 
-static void format_bytes(uint64_t n, char text[32])
+void cb_format_bytes(uint64_t n, char text[32])
 {
     static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
     double v = (double)n;
@@ -21,8 +21,7 @@ static void format_bytes(uint64_t n, char text[32])
     snprintf(text, 32, u ? "%.4g %s" : "%.0f %s", v, units[u]);
 }
 
-/* The least allowance that leaves so many bytes beside what is reserved of it. */
-static uint64_t allowance_for(const cubed_plan *p, uint64_t bytes)
+uint64_t cb_plan_allowance_for(const cubed_plan *p, uint64_t bytes)
 {
     if (!p->reserve_a_quarter) return cb_sat_add(bytes, p->reserved_mem);
     return cb_min_size(cb_sat_add(bytes, p->wanted_reserve), cb_sat_add(bytes, bytes / 3 + 1));
@@ -40,15 +39,15 @@ static cubed_status check_budget(const cubed_plan *p, cubed_error *err)
         if (cb_need_total(p->stages[i].need) > cb_need_total(most->need)) most = &p->stages[i];
     }
     char a[32], b[96], c[32], d[32];
-    format_bytes(cb_need_total(most->need), a);
-    format_bytes(p->reserved_mem, b);
+    cb_format_bytes(cb_need_total(most->need), a);
+    cb_format_bytes(p->reserved_mem, b);
     if (p->metadata_mem > 0) {
-        format_bytes(p->metadata_mem, c);
-        format_bytes(p->reserved_mem, d);
+        cb_format_bytes(p->metadata_mem, c);
+        cb_format_bytes(p->reserved_mem, d);
         snprintf(b, sizeof b, "%s of a plan of %d stages and %s", c, p->nstages, d);
     }
-    format_bytes(p->allowed_mem, c);
-    format_bytes(p->need.library, d);
+    cb_format_bytes(p->allowed_mem, c);
+    cb_format_bytes(p->need.library, d);
     bool each_fits = cb_sat_add(cb_need_total(most->need), kept) <= p->allowed_mem;
     cubed_status st =
         each_fits
@@ -62,7 +61,7 @@ static cubed_status check_budget(const cubed_plan *p, cubed_error *err)
                       " bytes) beside %s reserved, but %s is allowed",
                       most->index, most->name, a, cb_need_total(most->need), b, c);
     if (!each_fits && most->call && most->call->fn->code) {
-        format_bytes(most->need.library, a);
+        cb_format_bytes(most->need.library, a);
         cb_note(err,
                 "; the projection has %s for the function's results and temporary arrays "
                 "(extra_projected_mem)",
@@ -70,7 +69,8 @@ static cubed_status check_budget(const cubed_plan *p, cubed_error *err)
     }
     cb_plan_say_origins(p, most->index, err);
     if (err)
-        err->enough_mem = allowance_for(p, cb_sat_add(cb_need_total(p->need), p->metadata_mem));
+        err->enough_mem =
+            cb_plan_allowance_for(p, cb_sat_add(cb_need_total(p->need), p->metadata_mem));
     return st;
 }
 
@@ -80,9 +80,9 @@ static cubed_status check_machine(const cubed_plan *p, unsigned workers, const c
     const uint64_t want = cb_sat_mul(workers, p->allowed_mem);
     if (have == 0 || want <= have) return CUBED_OK;
     char a[32], b[32], c[32];
-    format_bytes(p->allowed_mem, a);
-    format_bytes(want, b);
-    format_bytes(have, c);
+    cb_format_bytes(p->allowed_mem, a);
+    cb_format_bytes(want, b);
+    cb_format_bytes(have, c);
     cubed_status st =
         cb_fail(err, CUBED_E_BUDGET, "%u workers with %s each may use %s, but %s machine has %s",
                 workers, a, b, machine, c);

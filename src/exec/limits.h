@@ -5,6 +5,9 @@
 #include "plan/context.h"
 #include "plan/plan.h"
 
+/* "1.5 GB". */
+void cb_format_bytes(uint64_t n, char text[32]);
+
 static inline uint64_t cb_need_total(cb_need n) { return cb_sat_add(n.arena, n.library); }
 
 /* What the machine has that workers run on; 0: not known. */
@@ -18,6 +21,8 @@ static inline unsigned cb_machine_workers(const cubed_plan *p)
     const unsigned most = p->machine_workers;
     return most && most < p->max_workers ? most : p->max_workers;
 }
+/* The least allowed_mem that leaves so many bytes in addition to the reserved memory. */
+uint64_t cb_plan_allowance_for(const cubed_plan *p, uint64_t bytes);
 /* CUBED_E_BUDGET if so many workers may use more than this machine has. */
 CUBED_MUST_CHECK cubed_status cb_plan_check_here(const cubed_plan *p, unsigned workers,
                                                  cubed_error *err);

@@ -7,6 +7,7 @@
 #include "files/files.h"
 #include "mem/pages.h"
 #include "opt/opt.h"
+#include "opt/request.h"
 #include "zarr/outline.h"
 
 #define DEFAULT_ALLOWED_MEM ((uint64_t)2000000000)
@@ -86,17 +87,7 @@ static cubed_status set_params(cubed_plan *p, const cubed_plan_options *o, cubed
     return CUBED_OK;
 }
 
-/* What plans are made of until one fits. */
-typedef struct request {
-    cubed_context *ctx;
-    const cubed_target *targets;
-    int ntargets;
-    const cubed_plan_options *options;
-    /* The last one that opened its sources, which the next one shares; referenced. NULL: none. */
-    cubed_plan *last;
-} request;
-
-static cubed_status open_storage(cubed_plan *p, request *q, cubed_error *err)
+static cubed_status open_storage(cubed_plan *p, cb_request *q, cubed_error *err)
 {
     CB_TRY(cb_plan_open_storage(p, q->last, err));
     cubed_plan_unref(q->last);
@@ -104,7 +95,7 @@ static cubed_status open_storage(cubed_plan *p, request *q, cubed_error *err)
     return CUBED_OK;
 }
 
-static cubed_status build(cubed_plan *p, request *q, bool through_copies, cubed_error *err)
+static cubed_status build(cubed_plan *p, cb_request *q, bool through_copies, cubed_error *err)
 {
     const cubed_plan_options *o = q->options;
     CB_TRY(set_limits(p, o, err));
@@ -143,7 +134,7 @@ typedef struct plan_room {
 } plan_room;
 
 /* *room: what is left; then what is taken. */
-static cubed_status try_plan(request *q, bool through_copies, plan_room *room, cubed_plan **out,
+static cubed_status try_plan(cb_request *q, bool through_copies, plan_room *room, cubed_plan **out,
                              cubed_error *err)
 {
     cubed_plan *p;
@@ -162,7 +153,7 @@ static cubed_status try_plan(request *q, bool through_copies, plan_room *room, c
 
 /* A worker has one arena for all stages. Where each of them fits, but not the largest arena beside what
  * libraries take in another stage, or beside the plan, arenas are planned again for what is left. */
-static cubed_status new_plan(request *q, bool through_copies, cubed_plan **out, cubed_error *err)
+static cubed_status new_plan(cb_request *q, bool through_copies, cubed_plan **out, cubed_error *err)
 {
     plan_room room = {0, 0};
     cubed_error second = CUBED_ERROR_INIT;
@@ -175,7 +166,7 @@ static cubed_status new_plan(request *q, bool through_copies, cubed_plan **out, 
 
 /* Where a reshape is of a copy, which was put there without knowing the memory that is allowed: the plan
  * without the copy, if it fits and moves less. */
-static cubed_status without_copies(request *q, cubed_plan **plan, cubed_error *err)
+static cubed_status without_copies(cb_request *q, cubed_plan **plan, cubed_error *err)
 {
     cubed_plan *other;
     cubed_error why = CUBED_ERROR_INIT;
@@ -191,7 +182,7 @@ static cubed_status without_copies(request *q, cubed_plan **plan, cubed_error *e
     return CUBED_OK;
 }
 
-static cubed_status best_plan(request *q, cubed_plan **out, cubed_error *err)
+cubed_status cb_opt_plan(cb_request *q, cubed_plan **out, cubed_error *err)
 {
     cubed_plan *p;
     CB_TRY(new_plan(q, false, &p, err));
@@ -204,78 +195,8 @@ static cubed_status best_plan(request *q, cubed_plan **out, cubed_error *err)
     return st;
 }
 
-/* Tasks may be larger where more is allowed, so what one refusal asks for may be refused, too. */
-#define ADVICE_TRIALS 12
-
-/* Whether the arrays were cut for the memory that was allowed when they were made: what merges runs of a line has
- * parts of up to an eighth of it, and will have longer ones. */
-static bool is_cut_for_memory(const cubed_plan *p)
-{
-    for (int i = 0; i < p->ir.nnodes; i++) {
-        const cb_node *n = &p->ir.nodes[i];
-        for (int k = 0; n->block && k < n->ninputs; k++) {
-            if (n->block->in[k].gather.most > 0) return true;
-        }
-    }
-    return false;
-}
-
-/* What to try, having tried `tried`. A plan that is refused may keep so much of itself that more memory, which lets it
- * take larger pieces, is less than what it asks for. */
-static uint64_t next_guess(const cubed_context *ctx, uint64_t enough, uint64_t tried)
-{
-    if (enough <= ctx->machine_memory) return cb_max_size(enough, tried + tried / 8);
-    return tried < ctx->machine_memory ? cb_min_size(cb_sat_mul(tried, 2), ctx->machine_memory)
-                                       : UINT64_MAX;
-}
-
-/* Says in *err what would do, of which a plan was made to know that it does. */
-static void advise(request *q, cubed_error *err)
-{
-    const cubed_context *ctx = q->ctx;
-    const cubed_plan_options *given = q->options;
-    cubed_plan_options o = *given;
-    const uint64_t known = cb_machine_of(ctx, given), have = known ? known : UINT64_MAX;
-    const unsigned share = given->other_machines ? given->machine_workers : 0;
-    const unsigned workers = o.max_workers ? o.max_workers : cb_cpu_count();
-    uint64_t guess = err->enough_mem;
-    if (guess > ctx->machine_memory) guess = next_guess(ctx, guess, given->allowed_mem);
-    bool grown = false;
-    err->enough_mem = 0;
-    q->options = &o;
-    for (int i = 0; i < ADVICE_TRIALS && guess > 0 && guess <= have; i++) {
-        cubed_error why = CUBED_ERROR_INIT;
-        cubed_plan *p;
-        o.allowed_mem = guess;
-        if (!share) o.max_workers = (unsigned)cb_min_size(workers, have / guess);
-        cubed_status st = best_plan(q, &p, &why);
-        if (st == CUBED_OK) {
-            const bool grows = !grown && is_cut_for_memory(p);
-            cubed_plan_unref(p);
-            err->enough_mem = guess;
-            if (!grows) break;
-            grown = true;
-            guess = cb_sat_add(guess, guess / 7);
-            continue;
-        }
-        if (st != CUBED_E_BUDGET) break;
-        guess = next_guess(ctx, why.enough_mem, guess);
-    }
-    q->options = given;
-    if (err->enough_mem == 0) {
-        cb_note(err, "; %s machine does not have what it takes: make the chunks smaller",
-                given->other_machines ? "a" : "this");
-    } else if (err->enough_mem < given->allowed_mem) {
-        cb_note(err, "; allow at most %" PRIu64 " bytes, or use fewer workers", err->enough_mem);
-    } else {
-        cb_note(err, "; allow at least %" PRIu64 " bytes", err->enough_mem);
-        if (o.max_workers < workers) cb_note(err, " with at most %u workers", o.max_workers);
-        cb_note(err, ", or make the chunks smaller");
-    }
-}
-
 /* Whether arrays that are copied as they are can be, in the memory of one worker. */
-static cubed_status check_copies(const cubed_plan *p, cubed_error *err)
+cubed_status cb_opt_check_copies(const cubed_plan *p, cubed_error *err)
 {
     const uint64_t memory = p->allowed_mem - p->reserved_mem;
     for (int i = 0; i < p->ngroups; i++) {
@@ -290,10 +211,7 @@ static cubed_status check_copies(const cubed_plan *p, cubed_error *err)
         if (st == CUBED_OK) st = cb_file_keep_references(store, p->zone, &g->references, err);
         cb_store_close(store);
         if (st == CUBED_OK) st = cb_zarr_check_copy_memory(g->copy_of, largest, memory, err);
-        if (st == CUBED_E_BUDGET && err) {
-            err->enough_mem = largest + p->reserved_mem;
-            cb_note(err, "; allow at least %" PRIu64 " bytes", err->enough_mem);
-        }
+        if (st == CUBED_E_BUDGET && err) err->enough_mem = cb_plan_allowance_for(p, largest);
         if (st != CUBED_OK) return st;
     }
     return CUBED_OK;
@@ -311,15 +229,18 @@ cubed_status cubed_plan_new(cubed_context *ctx, const cubed_target *targets, int
                            options->struct_size, sizeof o);
         o = *options;
     }
-    request q = {ctx, targets, ntargets, &o, NULL};
-    cubed_status st = best_plan(&q, out, err);
-    if (st == CUBED_E_BUDGET && err && err->enough_mem > 0) advise(&q, err);
+    cb_request q = {ctx, targets, ntargets, &o, NULL};
+    cubed_plan *p = NULL;
+    cubed_status st = cb_opt_plan(&q, &p, err);
+    if (st == CUBED_OK) st = cb_opt_check_copies(p, err);
+    if (st == CUBED_OK)
+        cb_opt_note_cliff(&q, p);
+    else if (st == CUBED_E_BUDGET && err && err->enough_mem > 0)
+        cb_opt_advise(&q, err);
     cubed_plan_unref(q.last);
-    if (st != CUBED_OK) return st;
-    st = check_copies(*out, err);
-    if (st != CUBED_OK) {
-        cubed_plan_unref(*out);
-        *out = NULL;
-    }
+    if (st == CUBED_OK)
+        *out = p;
+    else
+        cubed_plan_unref(p);
     return st;
 }

@@ -12,6 +12,7 @@
  *   passes.c    copies whose grids fit badly go through intermediates, which
  *               rechunk.c finds, and rechunk_tile.c the tiles of their tasks;
  *               rechunk_judge.c says what they cost where something is computed
+ *   advice.c    which allowance a refusal advises, and whether somewhat more memory would spare much (request.h)
  *   build.c     the order of it all: cubed_plan_new
  *
  * Each works on a plan under construction, which nobody else sees. */

@@ -335,8 +335,28 @@ static uint64_t enough_memory(const cubed_plan *p, const cb_stage *s)
     return often ? 0 : cb_sat_add(d.plan.need + d.plan.need / 16, p->reserved_mem + p->library_mem);
 }
 
+/* What a plan on a cliff moves beside one with somewhat more memory (advice.c). */
+static void say_cliff(const cubed_plan *p, char *text, size_t cap)
+{
+    char now[32], then[32];
+    uint64_t requests = 0;
+    for (int i = 0; i < p->nstages; i++)
+        requests += p->stages[i].chunks_read + p->stages[i].chunks_written;
+    cb_format_bytes(cb_opt_traffic(p), now);
+    cb_format_bytes(p->cliff_bytes, then);
+    snprintf(text, cap,
+             "the run reads and writes %s in %" PRIu64 " requests; if %" PRIu64
+             " bytes of memory are allowed, it reads and writes %s in "
+             "%" PRIu64 " requests",
+             now, requests, p->cliff_mem, then, p->cliff_requests);
+}
+
 bool cubed_plan_get_warning(const cubed_plan *p, int i, char *text, size_t cap)
 {
+    if (p->cliff_mem > 0 && i-- == 0) {
+        say_cliff(p, text, cap);
+        return true;
+    }
     for (int k = 0; k < p->nstages; k++) {
         const cb_stage *s = &p->stages[k];
         double times = times_read(p, s);

@@ -70,6 +70,9 @@ struct cubed_plan {
     uint64_t graph_mem;    /* of the arrays that it was made of */
     uint64_t metadata;     /* see cb_plan_metadata */
     uint64_t metadata_mem; /* what of it is counted beside tasks and reserved_mem */
+    /* Set where somewhat more memory would spare most of what a run moves; cliff_mem is 0 elsewhere, also in loaded plans. */
+    uint64_t cliff_mem;                   /* the allowed_mem of the plan that was compared */
+    uint64_t cliff_bytes, cliff_requests; /* that it reads and writes */
     uint64_t intermediate_budget, result_bytes;
     uint64_t cache_bytes; /* of everything that is worth keeping to be read again */
     /* What each worker asks for before it wants it: so many requests at a time, and memory for what they bring; whether

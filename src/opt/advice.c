@@ -1,0 +1,309 @@
+/* Which allowance to advise: one with which a plan was made, and not one just beyond which plans move far less. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/pool.h"
+#include "exec/limits.h"
+#include "mem/pages.h"
+#include "opt/opt.h"
+#include "opt/rechunk_tile.h"
+#include "opt/request.h"
+
+/* Tasks may be larger where more is allowed, so what one refusal asks for may be refused, too. */
+#define TRIALS 12
+/* Plans to find a smaller allowance than the first that is enough. */
+#define BISECTIONS 6
+/* Processor time after which nothing more is compared. */
+#define SEARCH_NS ((int64_t)200000000)
+/* Bytes that take as long as a request. */
+#define REQUEST_BYTES (CUBED_ASSUMED_LATENCY * CUBED_ASSUMED_BANDWIDTH)
+/* Times the least product of memory and cost that the knee may have. */
+#define NEAR 1.5
+/* Times that a plan on a cliff moves as much as the one with somewhat more memory. */
+#define CLIFF 10.0
+/* Plans that move less are not compared: a tenth of a second. */
+#define SMALL_COST (CUBED_ASSUMED_BANDWIDTH / 10)
+
+/* --- One plan -------------------------------------------------------------------------------------------- */
+
+typedef struct moved {
+    uint64_t bytes, requests; /* read and written */
+} moved;
+
+static double cost_of(moved m) { return (double)m.bytes + REQUEST_BYTES * (double)m.requests; }
+
+static moved moved_by(const cubed_plan *p)
+{
+    moved m = {cb_opt_traffic(p), 0};
+    for (int i = 0; i < p->nstages; i++)
+        m.requests = cb_sat_add(m.requests,
+                                cb_sat_add(p->stages[i].chunks_read, p->stages[i].chunks_written));
+    return m;
+}
+
+/* What a plan of the same stages would move that reads each chunk of their inputs once. */
+static moved moved_once(const cubed_plan *p)
+{
+    moved m = {0, 0};
+    for (int i = 0; i < p->nstages; i++) {
+        const cb_stage *s = &p->stages[i];
+        m.bytes = cb_sat_add(m.bytes, s->bytes_written);
+        m.requests = cb_sat_add(m.requests, s->chunks_written);
+        for (int k = 0; k < s->ninputs; k++) {
+            const cb_node *n = &p->ir.nodes[s->inputs[k]];
+            m.bytes = cb_sat_add(m.bytes, cb_tile_grid_bytes(n->grid, cubed_dtype_size(n->dtype)));
+            m.requests = cb_sat_add(m.requests, (uint64_t)cb_grid_count(n->grid));
+        }
+    }
+    return m;
+}
+
+/* Whether arrays were made for the memory that was allowed: merges of sorted runs have parts of up to an eighth of it,
+ * and longer ones if more is allowed. */
+static bool is_cut_for_memory(const cubed_plan *p)
+{
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        const cb_node *n = &p->ir.nodes[i];
+        for (int k = 0; n->block && k < n->ninputs; k++) {
+            if (n->block->in[k].gather.most > 0) return true;
+        }
+    }
+    return false;
+}
+
+typedef struct search {
+    cb_request q; /* with its own options and targets */
+    cubed_plan_options options;
+    cubed_target *targets;
+    const cubed_target *given;
+    cubed_array **arrays;
+    uint64_t have;    /* memory of the machine; UINT64_MAX: not known */
+    unsigned workers; /* that were asked for */
+    bool shared;      /* workers on other machines: their number does not change */
+    int64_t started;  /* ns */
+} search;
+
+typedef struct trial {
+    cubed_status st;
+    uint64_t enough; /* what a refusal asks for; 0: unknown */
+    unsigned workers;
+    bool grows;
+    moved moved;
+} trial;
+
+static bool start(cb_request *q, search *s)
+{
+    const cubed_plan_options *given = q->options;
+    const uint64_t known = cb_machine_of(q->ctx, given);
+    const size_t n = (size_t)q->ntargets;
+    *s = (search){.q = *q,
+                  .options = *given,
+                  .given = q->targets,
+                  .have = known ? known : UINT64_MAX,
+                  .workers = given->max_workers ? given->max_workers : cb_cpu_count(),
+                  .shared = given->other_machines && given->machine_workers > 0,
+                  .started = cb_clock_thread_ns()};
+    s->targets = cb_alloc(&q->ctx->alloc, n * sizeof *s->targets + 1);
+    s->arrays = cb_alloc(&q->ctx->alloc, n * sizeof(cubed_array *) + 1);
+    s->q.targets = s->targets;
+    s->q.options = &s->options;
+    return s->targets && s->arrays;
+}
+
+static void end(cb_request *q, search *s)
+{
+    const size_t n = (size_t)q->ntargets;
+    cb_free(&q->ctx->alloc, s->targets, n * sizeof *s->targets + 1);
+    cb_free(&q->ctx->alloc, s->arrays, n * sizeof(cubed_array *) + 1);
+    q->last = s->q.last;
+}
+
+static bool is_late(const search *s) { return cb_clock_thread_ns() - s->started > SEARCH_NS; }
+
+static cubed_status remake(search *s, cubed_error *err)
+{
+    const cubed_plan_options *o = &s->options;
+    const int n = s->q.ntargets;
+    for (int i = 0; i < n; i++) {
+        s->targets[i] = s->given[i];
+        s->arrays[i] = s->given[i].array;
+    }
+    if (!o->remake) return CUBED_OK;
+    cubed_status st = o->remake(o->remake_ctx, o->allowed_mem, s->arrays, err);
+    /* Arrays that cannot be made again are planned as they are. */
+    if (st != CUBED_OK) return st == CUBED_E_BUDGET || st == CUBED_E_NOMEM ? st : CUBED_OK;
+    for (int i = 0; i < n; i++) s->targets[i].array = s->arrays[i];
+    return CUBED_OK;
+}
+
+static trial try_with(search *s, uint64_t allowed)
+{
+    cubed_error why = CUBED_ERROR_INIT;
+    cubed_plan *p = NULL;
+    s->options.allowed_mem = allowed;
+    s->options.max_workers =
+        s->shared ? s->workers : (unsigned)cb_min_size(s->workers, s->have / allowed);
+    trial t = {.workers = s->options.max_workers};
+    t.st = remake(s, &why);
+    if (t.st == CUBED_OK) t.st = cb_opt_plan(&s->q, &p, &why);
+    if (t.st == CUBED_OK) t.st = cb_opt_check_copies(p, &why);
+    if (t.st == CUBED_OK) {
+        t.moved = moved_by(p);
+        t.grows = !s->options.remake && is_cut_for_memory(p);
+    }
+    t.enough = why.enough_mem;
+    cubed_plan_unref(p);
+    return t;
+}
+
+/* --- Advice ---------------------------------------------------------------------------------------------- */
+
+/* What to try, having tried `tried`. A plan that is refused may keep so much of itself that more memory, which lets it
+ * take larger pieces, is less than what it asks for. */
+static uint64_t next_guess(const cubed_context *ctx, uint64_t enough, uint64_t tried)
+{
+    if (enough <= ctx->machine_memory) return cb_max_size(enough, tried + tried / 8);
+    return tried < ctx->machine_memory ? cb_min_size(cb_sat_mul(tried, 2), ctx->machine_memory)
+                                       : UINT64_MAX;
+}
+
+/* The first allowance that is enough, 0 if none was found. *refused: the largest one that is not. */
+static uint64_t find_enough(search *s, uint64_t guess, uint64_t *refused, trial *found)
+{
+    uint64_t enough = 0;
+    for (int i = 0; i < TRIALS && guess > 0 && guess <= s->have; i++) {
+        const trial t = try_with(s, guess);
+        if (t.st == CUBED_OK) {
+            const bool first = enough == 0;
+            enough = guess;
+            *found = t;
+            if (!t.grows || !first) break;
+            guess = cb_sat_add(guess, guess / 7);
+            continue;
+        }
+        if (t.st != CUBED_E_BUDGET) break;
+        *refused = cb_max_size(*refused, guess);
+        guess = next_guess(s->q.ctx, t.enough, guess);
+    }
+    return enough;
+}
+
+/* Arrays that are made for less memory may need less: a smaller allowance, which is enough, too. */
+static uint64_t find_less(search *s, uint64_t enough, uint64_t refused, trial *found)
+{
+    for (int i = 0; i < BISECTIONS && s->options.remake && !is_late(s); i++) {
+        /* No less than half: plans get larger as tasks get smaller, and take longer to make. */
+        const uint64_t guess =
+            cb_max_size((uint64_t)sqrt((double)refused * (double)enough), enough / 2);
+        if (refused == 0 || enough - refused <= enough / 16 || guess <= refused || guess >= enough)
+            break;
+        const trial t = try_with(s, guess);
+        if (t.st == CUBED_OK) {
+            enough = guess;
+            *found = t;
+        } else {
+            refused = guess;
+        }
+    }
+    return enough;
+}
+
+/* The smallest of some allowances from `enough` on where memory times what is moved is about the least: where that falls
+ * with more memory, more memory pays. */
+static uint64_t find_knee(search *s, uint64_t enough, const trial *least, trial *found)
+{
+    /* The largest difference first, as time may end. */
+    static const double factors[] = {2, 1.25, 4, 1.1, 1.5};
+    enum { N = sizeof factors / sizeof *factors };
+    trial t[N];
+    uint64_t mem[N], knee = enough;
+    double best = cost_of(least->moved) * (double)enough;
+    int n = 0;
+    *found = *least;
+    s->started = cb_clock_thread_ns();
+    for (int i = 0; i < N && cost_of(least->moved) > SMALL_COST && !is_late(s); i++) {
+        const double guess = factors[i] * (double)enough;
+        if (guess > (double)s->have / least->workers && !s->shared) continue;
+        mem[n] = (uint64_t)guess;
+        t[n] = try_with(s, mem[n]);
+        if (t[n].st != CUBED_OK) continue;
+        best = fmin(best, cost_of(t[n].moved) * (double)mem[n]);
+        n++;
+    }
+    if (cost_of(least->moved) * (double)enough <= NEAR * best) return enough;
+    for (int i = 0; i < n; i++) {
+        if (cost_of(t[i].moved) * (double)mem[i] > NEAR * best) continue;
+        if (knee > enough && mem[i] >= knee) continue;
+        *found = t[i];
+        knee = mem[i];
+    }
+    return knee;
+}
+
+static void note_saving(cubed_error *err, uint64_t less, const trial *from, const trial *to)
+{
+    char a[32], b[32];
+    cb_format_bytes(from->moved.bytes, a);
+    cb_format_bytes(to->moved.bytes, b);
+    cb_note(err,
+            "; %" PRIu64 " bytes would do, but the run would read and write %s in %" PRIu64
+            " requests instead of %s in %" PRIu64,
+            less, a, from->moved.requests, b, to->moved.requests);
+}
+
+void cb_opt_advise(cb_request *q, cubed_error *err)
+{
+    const cubed_plan_options *given = q->options;
+    uint64_t guess = err->enough_mem, refused = given->allowed_mem, less = 0;
+    trial least = {0}, found;
+    search s;
+    err->enough_mem = 0;
+    if (!start(q, &s)) {
+        end(q, &s);
+        return;
+    }
+    if (guess > q->ctx->machine_memory) guess = next_guess(q->ctx, guess, given->allowed_mem);
+    uint64_t enough = find_enough(&s, guess, &refused, &least);
+    found = least;
+    if (enough > given->allowed_mem) {
+        less = enough = find_less(&s, enough, refused, &least);
+        enough = find_knee(&s, less, &least, &found);
+    }
+    err->enough_mem = enough;
+    if (enough == 0) {
+        cb_note(err, "; %s machine does not have what it takes: make the chunks smaller",
+                given->other_machines ? "a" : "this");
+    } else if (enough < given->allowed_mem) {
+        cb_note(err, "; allow at most %" PRIu64 " bytes, or use fewer workers", enough);
+    } else {
+        cb_note(err, "; allow at least %" PRIu64 " bytes", enough);
+        if (found.workers < s.workers) cb_note(err, " with at most %u workers", found.workers);
+        cb_note(err, ", or make the chunks smaller");
+        if (less < enough) note_saving(err, less, &least, &found);
+    }
+    end(q, &s);
+}
+
+/* --- Plans that are not refused -------------------------------------------------------------------------- */
+
+void cb_opt_note_cliff(cb_request *q, cubed_plan *p)
+{
+    static const double factors[] = {1.1, 1.25};
+    const double cost = cost_of(moved_by(p));
+    search s;
+    if (!p->optimized || cost < SMALL_COST || cost <= CLIFF * cost_of(moved_once(p))) return;
+    if (start(q, &s)) {
+        for (int i = 0; i < 2 && p->cliff_mem == 0; i++) {
+            const double mem = factors[i] * (double)p->allowed_mem;
+            if (mem * cb_machine_workers(p) > (double)s.have) break;
+            const trial t = try_with(&s, (uint64_t)mem);
+            if (t.st != CUBED_OK || cost <= CLIFF * cost_of(t.moved)) continue;
+            p->cliff_mem = (uint64_t)mem;
+            p->cliff_bytes = t.moved.bytes;
+            p->cliff_requests = t.moved.requests;
+        }
+    }
+    end(q, &s);
+}
