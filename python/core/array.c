@@ -9,6 +9,7 @@ static void dealloc(PyObject *self)
     PyObject_GC_UnTrack(self);
     cubed_array_unref(array_of(self));
     Py_XDECREF(((core_array *)self)->held); /* after what reads through it */
+    Py_XDECREF(((core_array *)self)->recipe);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     release(self);
     Py_DECREF(type);
@@ -19,6 +20,7 @@ static int traverse(PyObject *self, visitproc visit, void *arg)
 {
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(((core_array *)self)->held);
+    Py_VISIT(((core_array *)self)->recipe);
     return 0;
 }
 

@@ -25,7 +25,7 @@ typedef struct core_call {
 
 typedef struct core_state {
     cubed_context *ctx;
-    PyTypeObject *array_type, *plan_type;
+    PyTypeObject *array_type, *plan_type, *task_mem_type, *recorder_type;
     cubed_source_fn readers;
     cubed_raised_fn raised;
     PyObject *load; /* of a worker: makes an object of the bytes that travel in a plan; else NULL */
@@ -47,6 +47,9 @@ extern struct PyModuleDef core_module;
 typedef struct core_array {
     PyObject_HEAD cubed_array *x;
     PyObject *held;
+    PyObject *
+        recipe; /* how it is made for another allowed_mem (recipes.c); NULL: it does not depend on that */
+    int output; /* its place among the results of that call; -1: it is the only one */
 } core_array;
 
 /* --- convert.c ------------------------------------------------------------------------------------ */
@@ -109,6 +112,11 @@ void core_stop_origins(core_state *s);
 /* The number of the line that runs now; 0: it is not noted. Never fails. */
 uint32_t core_origin(core_state *s);
 
+/* --- recipes.c ------------------------------------------------------------------------------------- */
+
+/* Has the module's functions keep calls whose arrays depend on a TaskMem. */
+bool core_record_calls(PyObject *module, const PyMethodDef *methods);
+
 /* --- interrupt.c ----------------------------------------------------------------------------------- */
 
 /* Around each call of users' code for a task. */
@@ -159,13 +167,14 @@ PyObject *core_report(const report *r, const report_run *run);
 
 /* --- The types and functions of the module -------------------------------------------------------- */
 
-extern PyType_Spec core_array_spec; /* array.c */
-extern PyType_Spec core_plan_spec;  /* plan.c */
+extern PyType_Spec core_array_spec;                        /* array.c */
+extern PyType_Spec core_plan_spec;                         /* plan.c */
+extern PyType_Spec core_task_mem_spec, core_recorder_spec; /* recipes.c */
 extern PyMethodDef core_source_methods[], core_function_methods[], core_view_methods[],
     core_block_methods[], core_cf_methods[], core_fft_methods[], core_linalg_methods[],
     core_reader_methods[], core_order_methods[], core_zarr_methods[], core_apply_methods[],
     core_group_methods[], core_set_methods[], core_composed_methods[], core_stats_methods[],
-    core_origin_methods[], core_engine_methods[];
+    core_origin_methods[], core_engine_methods[], core_recipe_methods[];
 /* Makes sources that are Python objects known to the context (readers.c). */
 bool core_add_readers(core_state *s);
 

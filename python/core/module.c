@@ -125,9 +125,10 @@ static PyMethodDef own_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static PyTypeObject *add_type(PyObject *module, PyType_Spec *spec)
+/* `base` NULL: object */
+static PyTypeObject *add_type(PyObject *module, PyType_Spec *spec, PyObject *base)
 {
-    PyObject *type = PyType_FromModuleAndSpec(module, spec, NULL);
+    PyObject *type = PyType_FromModuleAndSpec(module, spec, base);
     if (type && PyModule_AddType(module, (PyTypeObject *)type) < 0) Py_CLEAR(type);
     return (PyTypeObject *)type;
 }
@@ -165,12 +166,17 @@ static int exec(PyObject *module)
 {
     core_state *s = core_get_state(module);
     cubed_error err = CUBED_ERROR_INIT;
-    PyMethodDef *const tables[] = {core_source_methods, core_function_methods, core_view_methods,
-                                   core_block_methods,  core_cf_methods,       core_fft_methods,
-                                   core_linalg_methods, core_reader_methods,   core_order_methods,
-                                   core_zarr_methods,   core_apply_methods,    core_group_methods,
-                                   core_set_methods,    core_composed_methods, core_stats_methods,
-                                   core_origin_methods, core_engine_methods,   own_methods};
+    PyMethodDef *const tables[] = {
+        core_source_methods, core_function_methods, core_view_methods,   core_block_methods,
+        core_cf_methods,     core_fft_methods,      core_linalg_methods, core_reader_methods,
+        core_order_methods,  core_zarr_methods,     core_apply_methods,  core_group_methods,
+        core_set_methods,    core_composed_methods, core_stats_methods,  core_origin_methods,
+        core_recipe_methods, core_engine_methods,   own_methods};
+    /* Functions that make arrays of arrays: all but those that tasks and engines call. */
+    PyMethodDef *const recorded[] = {
+        core_function_methods, core_view_methods,   core_block_methods,    core_cf_methods,
+        core_fft_methods,      core_linalg_methods, core_order_methods,    core_apply_methods,
+        core_group_methods,    core_set_methods,    core_composed_methods, core_stats_methods};
     if (check_package() < 0) return -1;
     if (cubed_context_new(NULL, &s->ctx, &err) != CUBED_OK ||
         core_add_python_fn(s, &err) != CUBED_OK) {
@@ -182,12 +188,17 @@ static int exec(PyObject *module)
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         if (PyModule_AddFunctions(module, tables[i]) < 0) return -1;
     }
-    if (!(s->array_type = add_type(module, &core_array_spec)) ||
-        !(s->plan_type = add_type(module, &core_plan_spec)) ||
+    if (!(s->array_type = add_type(module, &core_array_spec, NULL)) ||
+        !(s->plan_type = add_type(module, &core_plan_spec, NULL)) ||
+        !(s->task_mem_type = add_type(module, &core_task_mem_spec, (PyObject *)&PyLong_Type)) ||
+        !(s->recorder_type = add_type(module, &core_recorder_spec, NULL)) ||
         PyModule_AddStringConstant(module, "version", cubed_version()) < 0 ||
         PyModule_AddStringConstant(module, "libraries", cubed_libraries()) < 0 ||
         PyModule_AddStringConstant(module, "distribution", distribution) < 0)
         return -1;
+    for (size_t i = 0; i < sizeof recorded / sizeof *recorded; i++) {
+        if (!core_record_calls(module, recorded[i])) return -1;
+    }
     return 0;
 }
 
@@ -196,6 +207,8 @@ static int traverse(PyObject *module, visitproc visit, void *arg)
     core_state *s = core_get_state(module);
     Py_VISIT(s->array_type);
     Py_VISIT(s->plan_type);
+    Py_VISIT(s->task_mem_type);
+    Py_VISIT(s->recorder_type);
     Py_VISIT(s->load);
     Py_VISIT(s->call_block);
     return 0;
@@ -206,6 +219,8 @@ static int clear(PyObject *module)
     core_state *s = core_get_state(module);
     Py_CLEAR(s->array_type);
     Py_CLEAR(s->plan_type);
+    Py_CLEAR(s->task_mem_type);
+    Py_CLEAR(s->recorder_type);
     Py_CLEAR(s->load);
     Py_CLEAR(s->call_block);
     core_stop_origins(s);

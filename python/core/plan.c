@@ -122,23 +122,52 @@ static cubed_status compile_params(void *ctx, const char *function, const void *
     return st;
 }
 
+/* What cubed_plan_options.remake asks: remake(allowed_mem), a tuple of the targets' arrays. */
+typedef struct remaking {
+    core_state *state;
+    PyObject *function;
+    PyObject *made; /* the last that it returned, or NULL */
+    int n;
+} remaking;
+
+static cubed_status remake_arrays(void *ctx, uint64_t allowed_mem, cubed_array **arrays,
+                                  cubed_error *err)
+{
+    remaking *r = ctx;
+    cubed_status st = CUBED_OK;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *made = PyObject_CallFunction(r->function, "K", (unsigned long long)allowed_mem);
+    bool taken = made && core_is_tuple("what remake returns", made) && PyTuple_Size(made) == r->n;
+    for (int i = 0; taken && i < r->n; i++) {
+        cubed_array *x = core_unwrap(r->state, PyTuple_GetItem(made, i));
+        taken = x != NULL;
+        if (taken) arrays[i] = x;
+    }
+    if (!taken) st = core_catch(err);
+    Py_XDECREF(taken ? r->made : made);
+    if (taken) r->made = made;
+    PyGILState_Release(gil);
+    return st;
+}
+
 static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {
-        "targets",     "allowed_mem",       "reserved_mem",   "max_workers", "work_dir", "optimize",
-        "share_tasks", "reserve_a_quarter", "other_machines", "compile",     NULL};
+    static char *names[] = {"targets",        "allowed_mem", "reserved_mem", "max_workers",
+                            "work_dir",       "optimize",    "share_tasks",  "reserve_a_quarter",
+                            "other_machines", "compile",     "remake",       NULL};
     PyObject *list;
     compiling compile = {Py_None, NULL};
+    remaking remake = {.function = Py_None};
     unsigned long long allowed = 0, reserved = CUBED_DEFAULT_RESERVED_MEM;
     cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
     int optimize = 1, share = 0, quarter = 0, other_machines = 0;
     cubed_error err = CUBED_ERROR_INIT;
     cubed_status st;
     PyObject *module = PyType_GetModule(type);
-    if (!module ||
-        !PyArg_ParseTupleAndKeywords(args, kwargs, "O!|KKIzppppO", names, &PyTuple_Type, &list,
-                                     &allowed, &reserved, &o.max_workers, &o.work_dir, &optimize,
-                                     &share, &quarter, &other_machines, &compile.function))
+    if (!module || !PyArg_ParseTupleAndKeywords(
+                       args, kwargs, "O!|KKIzppppOO", names, &PyTuple_Type, &list, &allowed,
+                       &reserved, &o.max_workers, &o.work_dir, &optimize, &share, &quarter,
+                       &other_machines, &compile.function, &remake.function))
         return NULL;
     core_state *s = core_get_state(module);
     Py_ssize_t n = PyTuple_Size(list);
@@ -169,6 +198,12 @@ static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         o.params = compile_params;
         o.params_ctx = &compile;
     }
+    if (remake.function != Py_None) {
+        remake.state = s;
+        remake.n = (int)n;
+        o.remake = remake_arrays;
+        o.remake_ctx = &remake;
+    }
     (void)core_context(s);
     /* Strings and arrays live as long as the caller's tuple. */
     Py_BEGIN_ALLOW_THREADS;
@@ -190,6 +225,7 @@ static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     is_memory = NULL;
 out:
     Py_XDECREF(compile.made);
+    Py_XDECREF(remake.made);
     cubed_plan_unref(plan);
     Py_XDECREF(held);
     PyMem_Free(targets);

@@ -8,6 +8,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from cubed import _core
 from cubed.base._bytes import format_bytes, parse_bytes
 from cubed.base._stores import in_memory, place_of
 
@@ -195,7 +196,8 @@ class Spec:
     @property
     def task_mem(self) -> int:
         """Bytes that are left for the data of a task."""
-        return max(1, self.allowed_mem - self.reserved_mem)
+        # The engine keeps how arrays are made for which it is given an integer of this type.
+        return _core.TaskMem(max(1, self.allowed_mem - self.reserved_mem))
 
     @property
     def executor(self) -> Any:

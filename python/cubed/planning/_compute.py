@@ -21,6 +21,7 @@ from cubed.base._remote import set_options
 from cubed.base._types import NDArray
 from cubed.base._warnings import warn
 from cubed.exceptions import say_task
+from cubed.planning._again import again
 from cubed.planning._log import explain_plan, log_plan
 from cubed.planning._optimize import optimizes
 from cubed.planning._results import StoredResults
@@ -128,6 +129,7 @@ class Plan(PlanTotals):
                 share_tasks=can["shares_tasks"],
                 other_machines=s.other_machines or can["remote"],
                 compile=self._compiler,
+                remake=again(targets, s),
             )
         except MemoryError as error:
             add_origins(error)
