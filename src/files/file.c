@@ -318,6 +318,7 @@ static cubed_status file_del(cubed_store *store, const char *key, cubed_error *e
 }
 
 typedef struct listing {
+    const cb_file *f;
     const cubed_store_request *r;
     size_t skip;   /* of keys: the prefix and its slash */
     cb_buf before; /* the name that was told last */
@@ -327,6 +328,11 @@ static cubed_status tell(void *ctx, const char *key, uint64_t size, cubed_error 
 {
     listing *l = ctx;
     const char *name = key + l->skip;
+    if (cb_key_check(key, NULL) != CUBED_OK)
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "%s names an object \"%.200s\", which is not a relative path without empty, "
+                       "\".\" or \"..\" parts",
+                       l->f->url, key);
     const char *slash = l->r->delimiter ? strchr(name, l->r->delimiter) : NULL;
     cubed_store_entry e = {.key = key, .size = size};
     if (!slash) return l->r->entry(l->r->entry_ctx, &e, err);
@@ -344,7 +350,7 @@ static cubed_status file_list(cubed_store *store, cubed_store_request *r, cubed_
     cb_file *f = (cb_file *)store;
     char prefix[4096] = "";
     const size_t n = strlen(r->key);
-    listing l = {.r = r, .skip = n ? n + 1 : 0};
+    listing l = {.f = f, .r = r, .skip = n ? n + 1 : 0};
     if (n + 2 > sizeof prefix) return CUBED_OK; /* no key is so long */
     memcpy(prefix, r->key, n);
     if (n) memcpy(prefix + n, "/", 2);

@@ -4,6 +4,7 @@
 #include "zarr/zarr_pkg.h"
 
 typedef struct members {
+    const cubed_store *store;
     const char *path; /* of the group */
     cb_zarr_walk_fn fn;
     void *ctx;
@@ -27,6 +28,19 @@ static cubed_status listed(void *ctx, const cb_zarr_entry *e, cubed_error *err)
     return own.path ? m->fn(m->ctx, &own, err) : CUBED_OK;
 }
 
+/* Tells a member of consolidated metadata, whose name comes from the store. */
+static cubed_status tell(const members *m, const char *name, bool is_array, int format,
+                         cubed_error *err)
+{
+    const cb_zarr_entry e = {name, is_array, format};
+    if (cb_key_check(name, NULL) != CUBED_OK)
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "%s%s%s: consolidated metadata names a member \"%.200s\", expected a name "
+                       "that is neither empty nor \".\" nor \"..\"",
+                       m->store->url, *m->path ? "::" : "", m->path, name);
+    return m->fn(m->ctx, &e, err);
+}
+
 /* Format 2 has a document for every key, such as "t2m/.zarray". */
 static cubed_status add_v2(const members *m, const char *key, cubed_error *err)
 {
@@ -37,8 +51,7 @@ static cubed_status add_v2(const members *m, const char *key, cubed_error *err)
     if (!is_array && strcmp(slash, "/.zgroup") != 0) return CUBED_OK;
     memcpy(name, key, (size_t)(slash - key));
     name[slash - key] = 0;
-    cb_zarr_entry e = {name, is_array, 2};
-    return m->fn(m->ctx, &e, err);
+    return tell(m, name, is_array, 2, err);
 }
 
 /* Format 3 has one for every node. */
@@ -46,8 +59,7 @@ static cubed_status add_v3(const members *m, const char *key, const json_t *node
 {
     const char *type = json_string_value(json_object_get(node, "node_type"));
     if (!type || strchr(key, '/')) return CUBED_OK;
-    cb_zarr_entry e = {key, strcmp(type, "array") == 0, 3};
-    return m->fn(m->ctx, &e, err);
+    return tell(m, key, strcmp(type, "array") == 0, 3, err);
 }
 
 /* *found: the group has consolidated metadata, and what is in it was told. */
@@ -80,7 +92,7 @@ static cubed_status consolidated_members(cubed_store *store, const members *m, i
 cubed_status cb_zarr_members(cubed_store *store, const char *path, bool consolidated, int *format,
                              cb_zarr_walk_fn fn, void *ctx, cubed_error *err)
 {
-    members m = {path, fn, ctx};
+    members m = {store, path, fn, ctx};
     cb_zarr_kind kind;
     bool found = false;
     CB_TRY(cb_zarr_probe(store, path, &kind, format, err));
