@@ -23,10 +23,12 @@ cubed_status cb_file_bad(const cb_file *f, cubed_error *err, const char *what)
 
 /* --- Bytes of the file -------------------------------------------------------------------------------- */
 
-/* Whether the version is one that an ETag says, which is quoted or not. Versions of other stores are none. */
+/* Whether the version is the one of an ETag, which is quoted or not; also if the version is no ETag. */
 static bool is_tagged(const cubed_store *store, const char *version, const char *tag, size_t n)
 {
     if (!(store->vt->flags & CUBED_STORE_ETAGS) || !*version) return true;
+    /* A web server that sends no ETag: its versions are dates and sizes. */
+    if (*version != '"' && strncmp(version, "W/", 2) != 0 && strpbrk(version, " ")) return true;
     size_t length = strlen(version);
     if (n > 1 && *tag == '"') tag++, n -= 2;
     if (length > 1 && *version == '"') version++, length -= 2;

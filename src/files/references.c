@@ -508,9 +508,14 @@ static cubed_status whole_size(const cb_file *f, const reference *x, uint64_t *o
                                cubed_error *err)
 {
     cubed_object_info info;
-    CB_TRY(cb_store_find(x->in->store, x->in->key, &info, err));
-    *out = info.size;
-    if (!cb_version_is_none(&info.version)) return CUBED_OK;
+    cubed_error why = CUBED_ERROR_INIT;
+    const cubed_status st = cb_store_head(x->in->store, x->in->key, &info, &why);
+    *out = st == CUBED_OK ? info.size : 0;
+    if (st == CUBED_OK) return st;
+    if (st != CUBED_E_NOT_FOUND) {
+        if (err) *err = why;
+        return st;
+    }
     return cb_fail(err, CUBED_E_FORMAT, "%s: %s leads to %s of %s, which is not there", f->url,
                    x->key, x->in->key, x->in->store->url);
 }

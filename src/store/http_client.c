@@ -2,6 +2,7 @@
 #include "store/http_client.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,28 +19,25 @@
 #include "cubed/sys/store.h"
 #include "store/curl.h"
 #include "store/http_redirect.h"
+#include "store/http_reply.h"
 #include "store/http_sockets.h"
+#include "store/pace.h"
 
-/* Attempts of one call, and of one that reaches nobody. */
-enum { MOST_ATTEMPTS = 8, MOST_CONNECTS = 4 };
+/* Attempts of one call; of one that reaches nobody; of one whose server is silent or slow (store/pace.h). */
+enum { MOST_ATTEMPTS = 8, MOST_CONNECTS = 4, MOST_SLOW = 4 };
 /* Repetitions are paid with tokens, of which each call that succeeds brings one: when everything fails there are no
  * more, and the server is left alone. */
 enum { TOKENS = 500, PRICE = 5, PRICE_OF_TIMEOUT = 10 };
 /* The n-th repetition waits up to 2^n times the first, as chance will have it. Who is told to wait longer than the
  * longest gives the call up, and says how long. */
 #define MS          ((int64_t)1000000)
+#define LOOK_NS     (250 * MS) /* between two looks at the pace of transfers */
 #define FIRST_DELAY (100 * MS)
 #define LONGEST     (20000 * MS)
-/* Of what is not wanted more is not read: neither in front of a range that a server does not know, nor behind. */
-enum {
-    MOST_SKIPPED = 64 << 20,
-    MOST_DRAINED = 256 << 10,
-    MOST_TEXT = 64 << 20,
-    MOST_HEADERS = 64 << 10
-};
+#define DAY         ((int64_t)86400)
+/* The longest pause that a server may ask a task to make. */
+#define LONGEST_ASKED (600000 * MS)
 enum { BUFFER = 128 << 10 };
-
-enum stop { GOES_ON, TOO_LONG, ENOUGH, NO_RANGES, WRONG_RANGE, TOO_MUCH_TEXT, NO_MEMORY };
 
 /* A handle of libcurl, used again and again. */
 typedef struct cb_http_transfer {
@@ -51,6 +49,8 @@ typedef struct cb_http_transfer {
     cb_http_call *call; /* NULL: none is under way */
     bool lost;          /* the call is another's: nothing that comes is wanted */
     cb_redirects redirects;
+    cb_pace pace;
+    uint64_t received; /* bytes of headers and body */
     char why[CURL_ERROR_SIZE];
 } transfer;
 
@@ -75,6 +75,7 @@ struct cb_http {
     unsigned nall, used;      /* used: of all those that are not free */
     unsigned active;          /* calls */
     cb_hedge *hedge;          /* NULL: nothing is sent twice */
+    int64_t looked;           /* when slow transfers were last looked for */
     int tokens;
     uint64_t random;
 };
@@ -142,29 +143,11 @@ void cb_http_put_header(cb_http_call *c, const char *name, const char *value)
     cb_buf_put(&c->headers, "", 1);
 }
 
-const char *cb_http_header(const cb_http_call *c, const char *name)
-{
-    const size_t n = strlen(name);
-    const char *end = c->reply.data + c->reply.size;
-    for (const char *at = c->reply.data; at && at < end; at += strlen(at) + 1) {
-        if (strncmp(at, name, n) == 0 && at[n] == ':') return at + n + 1 + (at[n + 1] == ' ');
-    }
-    return NULL;
-}
-
 int64_t cb_http_date(const cb_http_call *c, const char *name)
 {
     const char *text = cb_http_header(c, name);
     const time_t t = text ? curl_getdate(text, NULL) : -1;
     return t < 0 ? 0 : (int64_t)t;
-}
-
-static void forget_reply(cb_http_call *c)
-{
-    c->code = c->stop = 0;
-    c->too_long = false;
-    c->total = UINT64_MAX;
-    c->reply.size = c->text.size = 0;
 }
 
 /* Leaves the call to its other transfer. The thread takes it out when libcurl has returned. */
@@ -187,7 +170,7 @@ static bool wins(transfer *t, const char *line, size_t n)
         return false;
     }
     if (c->second) lose(first ? c->second : c->transfer);
-    if (!first) forget_reply(c);
+    if (!first) cb_http_reply_forget(c);
     c->transfer = t;
     c->second = NULL;
     return true;
@@ -203,94 +186,21 @@ static void hear(transfer *t)
 static size_t on_header(char *line, size_t size, size_t n, void *ctx)
 {
     transfer *t = ctx;
-    size_t length = size * n;
+    const size_t length = size * n;
     if (!wins(t, line, length)) return 0;
     cb_http_call *c = t->call;
     hear(t);
-    /* Of a reply that follows another one, such as a redirection, only the last counts. */
-    if (length >= 5 && memcmp(line, "HTTP/", 5) == 0) c->reply.size = 0;
-    while (length > 0 && strchr("\r\n \t", line[length - 1])) length--;
-    const char *colon = memchr(line, ':', length);
-    if (!colon || c->reply.size + length > MOST_HEADERS) return size * n;
-    const size_t name = (size_t)(colon - line), start = c->reply.size;
-    cb_buf_put(&c->reply, line, length);
-    cb_buf_put(&c->reply, "", 1);
-    for (size_t i = 0; i < name && !c->reply.failed; i++) {
-        char *letter = &c->reply.data[start + i];
-        if (*letter >= 'A' && *letter <= 'Z') *letter = (char)(*letter - 'A' + 'a');
-    }
-    return c->reply.failed ? 0 : size * n;
+    t->received += length;
+    c->stop = (int)cb_http_reply_line(c, line, length);
+    return c->stop ? 0 : length;
 }
 
-/* "bytes FIRST-LAST/TOTAL" */
-static bool parse_range(const char *text, uint64_t *first, uint64_t *last, uint64_t *total)
+/* Bytes of the body, as libcurl counts on them; -1: the server does not tell. */
+static int64_t length_of(const transfer *t)
 {
-    char *end;
-    if (!text || strncmp(text, "bytes ", 6) != 0) return false;
-    *first = strtoull(text + 6, &end, 10);
-    if (*end != '-') return false;
-    *last = strtoull(end + 1, &end, 10);
-    if (*end != '/') return false;
-    *total = strtoull(end + 1, &end, 10);
-    return !*end && *first <= *last && *last < *total;
-}
-
-/* Size of the object, and where in it the body begins. */
-static enum stop begin_body(cb_http_call *c)
-{
-    uint64_t from = 0, last = 0;
-    const char *length = cb_http_header(c, "content-length");
-    const char *range = cb_http_header(c, "content-range");
-    cb_http_piece *first = c->pieces;
-    c->piece = 0;
-    for (size_t i = 0; i < c->npieces; i++) c->pieces[i].got = 0;
-    c->total = UINT64_MAX;
-    if (c->code == 206) {
-        if (!parse_range(range, &from, &last, &c->total)) return WRONG_RANGE;
-    } else if (length) {
-        c->total = strtoull(length, NULL, 10);
-    }
-    c->at = from;
-    if (c->whole) {
-        c->too_long = c->total != UINT64_MAX && c->total > first->size;
-        return c->too_long ? TOO_LONG : from == 0 ? GOES_ON : WRONG_RANGE;
-    }
-    if (first->offset == CUBED_RANGE_SUFFIX) {
-        c->may_hedge = false; /* where the piece is depends on this reply */
-        if (c->total == UINT64_MAX) return NO_RANGES;
-        const cubed_range r =
-            cubed_range_within((cubed_range){CUBED_RANGE_SUFFIX, first->size}, c->total);
-        first->offset = r.offset;
-        first->size = r.size;
-    }
-    if (from > first->offset) return WRONG_RANGE;
-    return first->offset - from > MOST_SKIPPED ? NO_RANGES : GOES_ON;
-}
-
-/* Takes what is asked for out of the next n bytes of the object. */
-static void put_bytes(cb_http_call *c, const char *bytes, size_t n)
-{
-    while (n > 0 && c->piece < c->npieces) {
-        cb_http_piece *p = &c->pieces[c->piece];
-        if (p->got == p->size) {
-            c->piece++;
-            continue;
-        }
-        const uint64_t wanted = p->offset + p->got;
-        size_t k = n;
-        if (c->at < wanted) {
-            if (k > wanted - c->at) k = (size_t)(wanted - c->at);
-        } else {
-            if (k > p->size - p->got) k = p->size - p->got;
-            memcpy(p->dst + p->got, bytes, k);
-            p->got += k;
-        }
-        bytes += k;
-        n -= k;
-        c->at += k;
-    }
-    c->at += n;
-    while (c->piece < c->npieces && c->pieces[c->piece].got == c->pieces[c->piece].size) c->piece++;
+    curl_off_t length = -1;
+    curl_easy_getinfo(t->curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
+    return (int64_t)length;
 }
 
 static size_t on_body(char *bytes, size_t size, size_t n, void *ctx)
@@ -300,28 +210,13 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *ctx)
     if (!wins(t, bytes, 0)) return 0;
     cb_http_call *c = t->call;
     hear(t);
+    t->received += n;
     if (c->code == 0) {
         long code = 0;
         curl_easy_getinfo(t->curl, CURLINFO_RESPONSE_CODE, &code);
-        c->code = (int)code;
-        c->stop = (code == 200 || code == 206) && c->npieces ? (int)begin_body(c) : GOES_ON;
+        c->stop = (int)cb_http_reply_begin(c, (int)code, length_of(t));
     }
-    if (c->stop) return 0;
-    if (!c->npieces || (c->code != 200 && c->code != 206)) {
-        if (c->text.size + n > MOST_TEXT) c->stop = TOO_MUCH_TEXT;
-        if (!c->stop) cb_buf_put(&c->text, bytes, n);
-        if (c->text.failed) c->stop = NO_MEMORY;
-        return c->stop ? 0 : n;
-    }
-    put_bytes(c, bytes, n);
-    if (c->piece < c->npieces) return n;
-    if (c->whole && c->total == UINT64_MAX && c->at > c->pieces->size) {
-        c->too_long = true;
-        c->stop = TOO_LONG;
-    } else if (c->total != UINT64_MAX && c->total > c->at && c->code == 200 &&
-               c->total - c->at > MOST_DRAINED) {
-        c->stop = ENOUGH;
-    }
+    if (!c->stop) c->stop = (int)cb_http_reply_bytes(c, bytes, n);
     return c->stop ? 0 : n;
 }
 
@@ -379,7 +274,8 @@ static bool set_headers(transfer *t, const cb_http_call *c)
 /* What is sent next, of the three parts that lie apart. */
 static size_t on_read(char *out, size_t size, size_t n, void *ctx)
 {
-    cb_http_call *c = ((transfer *)ctx)->call;
+    transfer *t = ctx;
+    cb_http_call *c = t->call;
     const struct {
         const char *bytes;
         size_t size;
@@ -476,13 +372,13 @@ static bool set_redirects(transfer *t, const cb_http_call *c)
                                tls ? c->way.proxy : c->way.plain_proxy);
 }
 
+/* Milliseconds of silence after which an attempt ends. */
+static int64_t stall_of(const cb_http_call *c) { return c->stall_ms ? c->stall_ms : 30000; }
+
 static bool set_limits(CURL *curl, const cb_http_call *c)
 {
     const long connect = c->connect_ms ? (long)c->connect_ms : 10000;
-    const long stall = c->stall_ms ? (long)(c->stall_ms + 999) / 1000 : 30;
     return curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, connect) == 0 &&
-           curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L) == 0 &&
-           curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, stall) == 0 &&
            curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https") == 0 &&
            cb_curl_set_way(curl, &c->way, c->url.data);
 }
@@ -496,6 +392,8 @@ static bool set_up(transfer *t, cb_http_call *c)
     t->turn = (cb_turn){.began = cb_clock_ns()};
     /* Refused while the handle keeps the buffer of a transfer that failed. That buffer is used again then. */
     (void)curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, (long)BUFFER);
+    t->received = 0;
+    cb_pace_begin(&t->pace, t->turn.began);
     return curl_easy_setopt(curl, CURLOPT_URL, c->url.data) == 0 &&
            curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L) == 0 &&
            curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) == 0 &&
@@ -559,7 +457,7 @@ static void start(cb_http *h, cb_http_call *c)
         finish(h, c, c->status);
         return;
     }
-    forget_reply(c);
+    cb_http_reply_forget(c);
     c->transfer = begin_transfer(h, c);
     if (!c->transfer) {
         finish(h, c, cb_fail(&c->error, CUBED_E_NOMEM, "no memory for a request"));
@@ -607,24 +505,34 @@ static void set_passing(cb_http_call *c, uint32_t after_ms)
     c->error.retry_after_ms = after_ms;
 }
 
-/* Nanoseconds that the server wants to be left alone; 0: it does not say. */
+/* Nanoseconds that the server wants to be left alone, at most a day; 0: it does not say. */
 static int64_t retry_after(const cb_http_call *c)
 {
     const char *text = c->code ? cb_http_header(c, "retry-after") : NULL;
-    char *end;
+    const char *end;
+    uint64_t seconds = 0;
     if (!text) return 0;
-    const long long seconds = strtoll(text, &end, 10);
-    if (end != text) return seconds > 0 && seconds < 86400 ? seconds * 1000 * MS : 0;
+    if (*text >= '0' && *text <= '9') {
+        const bool fits = cb_http_number(text, &end, &seconds) && seconds < (uint64_t)DAY;
+        return (fits ? (int64_t)seconds : DAY) * 1000 * MS;
+    }
     const time_t at = curl_getdate(text, NULL);
     const int64_t now = cb_http_date(c, "date"),
                   wait = at < 0 ? 0 : (int64_t)at - (now ? now : time(NULL));
-    return wait > 0 && wait < 86400 ? wait * 1000 * MS : 0;
+    return wait <= 0 ? 0 : (wait < DAY ? wait : DAY) * 1000 * MS;
 }
 
 /* Again after a while, unless that has been done often enough. `error` is what there is to say otherwise. */
 static void try_later(cb_http *h, cb_http_call *c, int attempts, int price)
 {
     const int64_t asked = retry_after(c);
+    if (asked > LONGEST_ASKED) {
+        cb_note(&c->error,
+                " (the server asks for a pause of %" PRId64 " s, expected at most %" PRId64 ")",
+                asked / (1000 * MS), LONGEST_ASKED / (1000 * MS));
+        finish(h, c, CUBED_E_IO);
+        return;
+    }
     if (c->attempts >= attempts || h->tokens < price || asked > LONGEST) {
         set_passing(c, (uint32_t)(asked / MS));
         if (c->attempts > 1) cb_note(&c->error, " (tried %d times)", c->attempts);
@@ -665,7 +573,10 @@ static void fail_to_transfer(cb_http *h, cb_http_call *c, CURLcode code, const c
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_RESOLVE_PROXY:
     case CURLE_COULDNT_CONNECT: attempts = MOST_CONNECTS; break;
-    case CURLE_OPERATION_TIMEDOUT: price = PRICE_OF_TIMEOUT; break;
+    case CURLE_OPERATION_TIMEDOUT:
+        attempts = MOST_SLOW;
+        price = PRICE_OF_TIMEOUT;
+        break;
     case CURLE_PARTIAL_FILE:
     case CURLE_GOT_NOTHING:
     case CURLE_SEND_ERROR:
@@ -683,6 +594,10 @@ static void fail_to_transfer(cb_http *h, cb_http_call *c, CURLcode code, const c
                            "in AWS_CA_BUNDLE or SSL_CERT_FILE");
         finish(h, c, CUBED_E_IO);
         return;
+    case CURLE_OUT_OF_MEMORY:
+        cb_note(&c->error, ": a header line of more than 100 kB, or no memory for a request");
+        finish(h, c, CUBED_E_IO);
+        return;
     default: finish(h, c, CUBED_E_IO); return;
     }
     if (code == CURLE_SSL_CONNECT_ERROR && c->attempts >= attempts)
@@ -692,18 +607,11 @@ static void fail_to_transfer(cb_http *h, cb_http_call *c, CURLcode code, const c
 
 static void stop_short(cb_http *h, cb_http_call *c)
 {
-    static const char *const text[] = {
-        [NO_RANGES] = "the server does not know ranges, and the object is long",
-        [WRONG_RANGE] = "the server sent another range than was asked for",
-        [TOO_MUCH_TEXT] = "the reply is too long",
-    };
-    if (c->stop == ENOUGH || c->stop == TOO_LONG) {
+    const cubed_status st = cb_http_reply_end(c);
+    if (st == CUBED_OK)
         judge(h, c);
-    } else if (c->stop == NO_MEMORY) {
-        finish(h, c, cb_fail(&c->error, CUBED_E_NOMEM, "no memory for a reply"));
-    } else {
-        finish(h, c, cb_fail(&c->error, CUBED_E_IO, "%s", text[c->stop]));
-    }
+    else
+        finish(h, c, st);
 }
 
 static void drop_transfer(cb_http *h, transfer *t)
@@ -727,7 +635,7 @@ static bool leave_to_other(cb_http *h, transfer *t)
     if (!c->second) return false;
     if (c->transfer == t) {
         c->transfer = c->second;
-        forget_reply(c);
+        cb_http_reply_forget(c);
     }
     c->second = NULL;
     drop_transfer(h, t);
@@ -740,6 +648,7 @@ static void end_transfer(cb_http *h, transfer *t, CURLcode code)
     char why[CURL_ERROR_SIZE];
     long status = 0;
     curl_easy_getinfo(t->curl, CURLINFO_RESPONSE_CODE, &status);
+    const int64_t length = length_of(t);
     memcpy(why, t->why, sizeof why);
     const bool refused = *t->redirects.refused;
     if (refused) memcpy(why, t->redirects.refused, sizeof t->redirects.refused);
@@ -763,7 +672,52 @@ static void end_transfer(cb_http *h, transfer *t, CURLcode code)
             c->pieces->offset = c->pieces->size = 0;
         if (c->code == 0 && status == 200 && c->npieces) c->total = 0;
         c->code = (int)status;
+        c->length = length;
         judge(h, c);
+    }
+}
+
+/* Bytes of an upload count when libcurl takes them and when it has sent them: either shows that the server goes on. */
+static uint64_t moved_by(const transfer *t)
+{
+    curl_off_t sent = 0;
+    curl_easy_getinfo(t->curl, CURLINFO_SIZE_UPLOAD_T, &sent);
+    return t->received + t->call->sent + (uint64_t)sent;
+}
+
+/* Whether a transfer is to end, which the call's error says then. */
+static bool is_lost(transfer *t)
+{
+    cb_http_call *c = t->call;
+    const cb_pace *p = &t->pace;
+    const int64_t stall = stall_of(c);
+    const int64_t grace = stall * (c->patient ? CB_PACE_LONG_GRACE : CB_PACE_GRACE);
+    if (p->silence > stall * MS) {
+        snprintf(t->why, sizeof t->why,
+                 "the server has been silent for %.3g s (storage option read_timeout allows more)",
+                 (double)stall / 1000);
+        return true;
+    }
+    if (!cb_pace_is_lost(p, grace * MS)) return false;
+    snprintf(
+        t->why, sizeof t->why,
+        "the server is too slow: %" PRIu64 " bytes in %" PRId64
+        " s, expected %d bytes a second after %.3g s (storage option read_timeout allows more)",
+        p->moved, p->elapsed / (1000 * MS), CB_PACE_BYTES, (double)grace / 1000);
+    return true;
+}
+
+/* Ends transfers that are silent, or slower than the least pace. */
+static void drop_slow(cb_http *h)
+{
+    const int64_t now = cb_clock_ns();
+    if (now - h->looked < LOOK_NS) return;
+    h->looked = now;
+    for (unsigned i = 0; i < h->nall; i++) {
+        transfer *t = h->all[i];
+        if (!t->call) continue;
+        cb_pace_note(&t->pace, now, moved_by(t), h->active);
+        if (is_lost(t) && !leave_to_other(h, t)) end_transfer(h, t, CURLE_OPERATION_TIMEDOUT);
     }
 }
 
@@ -848,8 +802,10 @@ static void run(void *ctx, unsigned index)
         while (h->active < h->most && h->queued.first) start(h, take_first(&h->queued));
         const bool served = cb_sockets_serve(h->sockets);
         read_messages(h);
+        drop_slow(h);
         drop_lost(h);
         int wait = hedge(h, take_delayed(h));
+        if (h->active && wait > LOOK_NS / MS) wait = (int)(LOOK_NS / MS);
         if (served || (h->queued.first && h->active < h->most)) continue;
         curl_multi_poll(h->multi, NULL, 0, wait, NULL);
     }

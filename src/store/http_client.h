@@ -64,7 +64,9 @@ struct cb_http_call {
     size_t npieces;
     bool
         whole; /* the one piece is the object, if it is not longer: else nothing comes, and `total` tells */
-    bool follows; /* redirections are followed by the client */
+    size_t most_text; /* bytes of the reply's text, if it succeeds; 0: CB_HTTP_MOST_TEXT */
+    bool patient;     /* the server may work long before it replies */
+    bool follows;     /* redirections are followed by the client */
     cb_http_way way;
     uint32_t connect_ms, stall_ms; /* 0: as long as is usual */
 
@@ -76,6 +78,8 @@ struct cb_http_call {
     cb_buf reply; /* header lines, names in lower case */
     cb_buf text;
     uint64_t total;
+    int64_t
+        length; /* of the body, also of one that was not sent (HEAD); -1: the server does not tell */
     bool too_long; /* `whole` was not */
     int attempts;
 
@@ -91,8 +95,10 @@ struct cb_http_call {
     int64_t not_before;
     uint64_t sent; /* of the body with what is around it */
     uint64_t at;   /* of the object: the next byte of the body */
+    uint64_t end;  /* of the object: where the body ends; UINT64_MAX: not known */
+    size_t header_bytes, header_lines;
     size_t piece;
-    int stop; /* why the body was not read on */
+    int stop; /* cb_http_stop (store/http_reply.h) */
 };
 
 /* `most` calls at once, at least 1. By `hedge`, which outlives it, some are sent twice (store/hedge.h); NULL: none are. */

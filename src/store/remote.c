@@ -15,6 +15,7 @@
 #include "base/lock.h"
 #include "base/text.h"
 #include "store/digest.h"
+#include "store/http_reply.h"
 #include "store/remotes.h"
 #include "store/uri.h"
 
@@ -245,6 +246,7 @@ static cubed_status new_job(cb_remote *s, cubed_store_request *r, cb_remote_what
     for (size_t i = 0; i < n; i++) {
         cb_remote_call *c = &j->calls[i];
         c->job = j;
+        c->store = s;
         c->request = r;
         cb_http_call_init(&c->http, s->head.alloc);
         cb_buf_init(&c->body, s->head.alloc);
@@ -398,6 +400,8 @@ static void done(cb_http_call *http)
     if (--j->left > 0) return;
     if (j->nparts && go_on_uploading(j)) return;
     if (is_condition(c, j->status) && restart(j)) return;
+    if (is_condition(c, j->status) && j->s->dialect->if_changing)
+        cb_note(&j->err, "; %s", j->s->dialect->if_changing);
     if (j->status == CUBED_OK && j->first_alone) {
         j->first_alone = false;
         for (size_t i = 1; i < j->ncalls; i++)
@@ -420,6 +424,10 @@ static cb_http_ready prepare(cb_http_call *http)
         c->pieces->size = strtoull(c->range + 7, NULL, 10);
     }
     const bool gets = c->what == CB_REMOTE_GET;
+    const bool lists = c->what == CB_REMOTE_LIST || c->what == CB_REMOTE_UPLOADS ||
+                       c->what == CB_REMOTE_DELETE_MANY;
+    http->most_text = lists ? CB_HTTP_MOST_LISTING : 0;
+    http->patient = c->what == CB_REMOTE_COPY || c->what == CB_REMOTE_COMPLETE;
     http->pieces = gets ? c->pieces : NULL;
     http->npieces = gets ? c->npieces : 0;
     http->whole = gets && c->whole;
@@ -524,20 +532,41 @@ static bool has_all(const cb_remote_call *c)
     return true;
 }
 
+/* Whether the reply is an object as it is stored. */
+static bool is_object(cb_remote_call *c)
+{
+    const char *type = cb_http_header(&c->http, "content-type");
+    const char *coding = cb_http_header(&c->http, "content-encoding");
+    const bool reads_only = !c->job->s->dialect->writes;
+    c->http.status = CUBED_OK;
+    if (c->what == CB_REMOTE_GET && c->http.code != 200 && c->http.code != 206) {
+        c->http.status =
+            cb_fail(&c->http.error, CUBED_E_IO,
+                    "the reply is %d, expected 200 or 206 with the object", c->http.code);
+        return false;
+    }
+    /* A proxy that asks for something, or a server that has one page for all paths: no chunk and no metadata is such a page. */
+    if (type && strncasecmp(type, "text/html", 9) == 0 && (reads_only || c->what == CB_REMOTE_GET))
+        c->http.status =
+            cb_fail(&c->http.error, CUBED_E_IO,
+                    "the reply is %d and a page for people (%.60s): is the address right, "
+                    "and no proxy in between?",
+                    c->http.code, type);
+    else if (coding && *coding && reads_only && strcasecmp(coding, "identity") != 0)
+        c->http.status =
+            cb_fail(&c->http.error, CUBED_E_IO,
+                    "the reply has the content-encoding %.60s, expected none "
+                    "(accept-encoding is identity): have the server send the object as "
+                    "it is stored",
+                    coding);
+    return c->http.status == CUBED_OK;
+}
+
 static cb_http_verdict take_get(cb_remote_call *c)
 {
     cubed_object_info info = {.size = c->http.total,
                               .modified = cb_http_date(&c->http, "last-modified")};
-    const char *type = cb_http_header(&c->http, "content-type");
-    /* One that stands between us and the server asks for something; no chunk and no metadata is such a page. */
-    if (type && strncasecmp(type, "text/html", 9) == 0) {
-        c->http.status =
-            cb_fail(&c->http.error, CUBED_E_IO,
-                    "the reply is %d and a page for people (%s): is the address right, "
-                    "and no proxy in between?",
-                    c->http.code, type);
-        return CB_HTTP_DONE;
-    }
+    if (!is_object(c)) return CB_HTTP_DONE;
     /* Without a length the object ends where the reply does. */
     if (info.size == UINT64_MAX) info.size = c->http.total = c->http.at;
     c->job->s->dialect->tell(c, &info);
@@ -554,11 +583,19 @@ static cb_http_verdict take_head(cb_remote_call *c)
 {
     cubed_object_info info = {.size = UINT64_MAX,
                               .modified = cb_http_date(&c->http, "last-modified")};
-    const char *length = cb_http_header(&c->http, "content-length");
-    if (length) info.size = strtoull(length, NULL, 10);
-    c->job->s->dialect->tell(c, &info);
+    cb_remote *s = c->job->s;
+    const bool probed = c->http.npieces > 0;
+    if (!is_object(c)) return CB_HTTP_DONE;
+    if (!probed && c->http.length <= 0 && s->dialect->probe && s->dialect->probe(s, c))
+        return CB_HTTP_AGAIN;
+    if (probed)
+        info.size = c->http.total != UINT64_MAX ? c->http.total : c->http.at;
+    else if (c->http.length >= 0)
+        info.size = (uint64_t)c->http.length;
+    s->dialect->tell(c, &info);
     if (info.size == UINT64_MAX) {
-        c->http.status = cb_fail(&c->http.error, CUBED_E_IO, "the reply does not say a size");
+        c->http.status = cb_fail(&c->http.error, CUBED_E_IO,
+                                 "the reply does not tell the object's size (content-length)");
         return CB_HTTP_DONE;
     }
     if (!is_expected(c, &info)) return CB_HTTP_DONE;
@@ -708,6 +745,15 @@ static cb_http_verdict judge(cb_http_call *http)
         (void)fail_with(c, &f);
         return CB_HTTP_LATER;
     case 416:
+        /* The first byte of an object is not there if the object is empty. */
+        if (c->what == CB_REMOTE_HEAD && http->npieces) {
+            uint64_t first, last;
+            if (!cb_http_range(cb_http_header(http, "content-range"), &first, &last,
+                               &http->total) ||
+                first != UINT64_MAX)
+                http->total = 0;
+            return take_head(c);
+        }
         if (c->what != CB_REMOTE_GET) break;
         c->what = CB_REMOTE_HEAD;
         return CB_HTTP_AGAIN;
@@ -1014,15 +1060,34 @@ void cb_remote_put_key(const cb_remote *s, cb_buf *out, const char *key, const c
     cb_uri_put(out, key, kept);
 }
 
+/* Behind the prefix and its '/'; NULL: the text does not begin so. */
+static const char *skip_prefix(const char *text, const char *prefix)
+{
+    const size_t n = strlen(prefix);
+    if (n == 0) return text;
+    if (!text || strncmp(text, prefix, n) != 0 || (text[n] && text[n] != '/')) return NULL;
+    return text + n + (text[n] == '/');
+}
+
+bool cb_remote_is_below(const cb_remote *s, const char *name, const char *prefix)
+{
+    return skip_prefix(skip_prefix(name, s->root), prefix);
+}
+
 cubed_status cb_remote_tell_entry(const cb_remote *s, const cubed_store_request *r, cb_buf *name,
                                   uint64_t size, bool is_prefix, cubed_error *err)
 {
     const size_t skip = *s->root ? strlen(s->root) + 1 : 0;
     if (name->failed) return cb_fail(err, CUBED_E_NOMEM, "no memory for a listing");
     if (is_prefix && name->size && name->data[name->size - 1] == '/') name->data[--name->size] = 0;
+    if (!name->data || !cb_remote_is_below(s, name->data, r->key))
+        return cb_fail(
+            err, CUBED_E_IO,
+            "the listing has \"%.200s\", which is not below the prefix that was asked for",
+            name->data ? name->data : "");
     /* Services have objects that stand for directories, whose names end so, and others that no store could have put. */
-    if (name->size <= skip || strlen(name->data) != name->size ||
-        cb_key_check(name->data + skip, NULL) != CUBED_OK)
+    if (name->size <= skip + strlen(r->key) + (*r->key ? 1 : 0) ||
+        strlen(name->data) != name->size || cb_key_check(name->data + skip, NULL) != CUBED_OK)
         return CUBED_OK;
     const cubed_store_entry e = {
         .key = name->data + skip, .size = is_prefix ? 0 : size, .is_prefix = is_prefix};

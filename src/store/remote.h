@@ -32,6 +32,7 @@ typedef enum cb_remote_what {
 typedef struct cb_remote_call {
     cb_http_call http; /* the first */
     cb_remote_job *job;
+    const cb_remote *store;
     const cubed_store_request *request; /* that it is a part of */
     cb_remote_what what;
     const char *key;         /* in the store */
@@ -43,6 +44,10 @@ typedef struct cb_remote_call {
     cb_http_piece *pieces; /* of a get */
     size_t npieces;
     bool whole;
+    /* Of a head that reads one byte instead (cb_dialect.probe). */
+    bool probes;
+    char probed;
+    cb_http_piece probe;
     /* Of the body, for a put. */
     char id[33]; /* that tells it from others' */
     uint32_t crc32c;
@@ -82,6 +87,11 @@ typedef struct cb_dialect {
     void (*read_fault)(const cb_remote_call *c, cb_remote_fault *f);
     /* A way around the fault, or CB_HTTP_DONE: it is one. May change http.code to what it means. May be NULL. */
     cb_http_verdict (*repair)(cb_remote *s, cb_remote_call *c, const cb_remote_fault *f);
+    /* Whether a head whose reply is refused, or tells no length or 0, is made again as a read of the first byte, whose reply
+     * tells the size. NULL: it is not. */
+    bool (*probe)(cb_remote *s, cb_remote_call *c);
+    /* The advice if an object seems to change with each reply. May be NULL. */
+    const char *if_changing;
     /* The version that a reply tells, and the size, where it does so elsewhere than in its length. */
     void (*tell)(const cb_remote_call *c, cubed_object_info *info);
     /* Whether an object that a reply tells of is what the call had put. */
@@ -172,7 +182,10 @@ bool cb_remote_has_crc32c(const cb_remote_call *c, const char *text, size_t n);
 
 /* Appends the key of an object of the store in its bucket, encoded; '/' and the characters of `keep` stay. */
 void cb_remote_put_key(const cb_remote *s, cb_buf *out, const char *key, const char *keep);
-/* Tells of an entry of a listing, by its name in the bucket; what no key can be is passed over. */
+/* Whether a name in the bucket is that of a prefix of the store, or below it. */
+bool cb_remote_is_below(const cb_remote *s, const char *name, const char *prefix);
+/* Tells of an entry of a listing, by its name in the bucket. A name that cannot be a key is passed over; one that is not
+ * below the listed prefix is an error. */
 CUBED_MUST_CHECK cubed_status cb_remote_tell_entry(const cb_remote *s, const cubed_store_request *r,
                                                    cb_buf *name, uint64_t size, bool is_prefix,
                                                    cubed_error *err);

@@ -12,8 +12,8 @@ enum { ABANDONED_SECONDS = 24 * 3600 };
 
 typedef struct sweeper {
     cb_zone *zone;
-    int64_t before; /* those that were begun before are gone */
-    size_t n, cap;
+    int64_t before;      /* those that were begun before are gone */
+    size_t n, cap, told; /* told: uploads that were listed, also those that are not kept */
     const char **keys, **ids;
 } sweeper;
 
@@ -39,7 +39,10 @@ cubed_status cb_remote_tell_upload(const cb_remote *s, const cubed_store_request
     sweeper *x = r->entry_ctx;
     const size_t skip = *s->root ? strlen(s->root) + 1 : 0;
     if (name->failed) return cb_fail(err, CUBED_E_NOMEM, "no memory for a list of uploads");
-    if (begun >= x->before || name->size <= skip || strlen(name->data) != name->size ||
+    x->told++;
+    /* Some servers list more than the prefix. */
+    if (begun >= x->before || !name->data || !cb_remote_is_below(s, name->data, r->key) ||
+        name->size <= skip || strlen(name->data) != name->size ||
         cb_key_check(name->data + skip, NULL) != CUBED_OK)
         return CUBED_OK;
     if (x->n == x->cap) CB_TRY(grow(x, err));
@@ -54,15 +57,18 @@ cubed_status cb_remote_tell_upload(const cb_remote *s, const cubed_store_request
 static cubed_status find(cb_remote *s, const char *prefix, sweeper *x, cubed_error *err)
 {
     char pages[2][CUBED_STORE_PAGE_CAP] = {"", ""};
+    cb_page_watch watch = {.n = 0};
     for (int i = 0;; i = 1 - i) {
         cubed_store_request r = {.op = CUBED_STORE_LIST,
                                  .key = prefix,
                                  .page = *pages[i] ? pages[i] : NULL,
                                  .next_page = pages[1 - i],
                                  .entry_ctx = x};
+        const size_t before = x->told;
         pages[1 - i][0] = 0;
         CB_TRY(cb_remote_do(s, CB_REMOTE_UPLOADS, &r, NULL, 1, err));
         if (!*pages[1 - i]) return CUBED_OK;
+        CB_TRY(cb_page_watch_next(&watch, &s->head, pages[1 - i], x->told - before, err));
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/error.h"
 #include "store/uri.h"
@@ -42,6 +43,17 @@ cubed_status cb_s3_malformed(cubed_error *err)
     return cb_fail(err, CUBED_E_IO, "the reply is not a listing of S3");
 }
 
+cubed_status cb_s3_check_end(cb_xml_part all, const char *token, cubed_error *err)
+{
+    cb_xml_part x;
+    if (!cb_xml_find(all, "IsTruncated", &x) || x.size < 4 || strncasecmp(x.text, "true", 4) != 0)
+        return CUBED_OK;
+    return cb_fail(err, CUBED_E_IO,
+                   "the listing is truncated and does not tell where it goes on (%s): the service "
+                   "does not know this version of listings",
+                   token);
+}
+
 static cubed_status tell_all(const cb_remote *s, const cubed_store_request *r, cb_xml_part rest,
                              bool prefixes, cubed_error *err)
 {
@@ -71,6 +83,8 @@ cubed_status cb_s3_read_page(cb_remote *s, cb_remote_call *c, cubed_store_reques
     if (!all.size || !cb_xml_find(all, "ListBucketResult", &all)) return cb_s3_malformed(err);
     CB_TRY(tell_all(s, r, all, false, err));
     CB_TRY(tell_all(s, r, all, true, err));
-    if (!r->next_page || !cb_xml_find(all, "NextContinuationToken", &x)) return CUBED_OK;
+    if (!r->next_page) return CUBED_OK;
+    if (!cb_xml_find(all, "NextContinuationToken", &x) || x.size == 0)
+        return cb_s3_check_end(all, "NextContinuationToken", err);
     return cb_remote_tell_next_page(s, r, x) ? CUBED_OK : cb_s3_malformed(err);
 }

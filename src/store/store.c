@@ -1,6 +1,8 @@
+#define XXH_INLINE_ALL
 #include "store/store.h"
 
 #include <string.h>
+#include <xxhash.h>
 
 #include "base/error.h"
 
@@ -249,12 +251,37 @@ static cubed_status tell_page(const page *p, cubed_store_entry_fn fn, void *ctx,
     return CUBED_OK;
 }
 
+cubed_status cb_page_watch_next(cb_page_watch *w, const cubed_store *s, const char *token,
+                                size_t entries, cubed_error *err)
+{
+    const uint64_t hash = XXH3_64bits(token, strlen(token));
+    w->empty = entries ? 0 : w->empty + 1;
+    if (w->n > 0 && hash == w->kept)
+        return cb_fail(err, CUBED_E_IO,
+                       "%s: the listing does not end: the server repeats the token \"%.80s\" of an "
+                       "earlier page",
+                       s->url, token);
+    if (w->empty > CB_PAGES_MOST_EMPTY)
+        return cb_fail(
+            err, CUBED_E_IO,
+            "%s: the listing does not end: %d pages in succession have no entries, expected "
+            "fewer",
+            s->url, CB_PAGES_MOST_EMPTY);
+    if (w->n == w->keep_at) {
+        w->kept = hash;
+        w->keep_at = 2 * w->n + 1;
+    }
+    w->n++;
+    return CUBED_OK;
+}
+
 static cubed_status list_pages(cubed_store *s, const char *prefix, char delimiter,
                                cubed_store_entry_fn fn, void *ctx, cubed_error *err)
 {
     const bool at_once = s->vt->flags & CUBED_STORE_AT_ONCE;
     char this_page[CUBED_STORE_PAGE_CAP] = "", next_page[CUBED_STORE_PAGE_CAP];
     page p = {.n = 0};
+    cb_page_watch watch = {.n = 0};
     cubed_status st = CUBED_OK;
     cb_buf_init(&p.text, s->alloc);
     do {
@@ -269,6 +296,7 @@ static cubed_status list_pages(cubed_store *s, const char *prefix, char delimite
                                  .next_page = next_page};
         CB_GO(cb_store_do(s, &r, err));
         CB_GO(tell_page(&p, fn, ctx, err));
+        if (next_page[0]) CB_GO(cb_page_watch_next(&watch, s, next_page, at_once ? 1 : p.n, err));
         memcpy(this_page, next_page, sizeof this_page);
     } while (this_page[0]);
 out:

@@ -64,6 +64,19 @@ CUBED_MUST_CHECK cubed_status cb_store_do_until(cubed_store *s, cubed_store_requ
 
 /* --- The same as calls -------------------------------------------------------------------------------- */
 
+/* Watches that the pages of a listing end: tokens do not repeat, and not all pages are empty. {.n = 0} before the first. */
+typedef struct cb_page_watch {
+    uint64_t n, empty; /* pages, and how many of the last ones had no entries */
+    uint64_t kept;     /* hash of one token that came before, by Brent's algorithm for cycles */
+    uint64_t keep_at;  /* the page whose token is kept next */
+} cb_page_watch;
+/* Consecutive pages without entries that a service may send. */
+enum { CB_PAGES_MOST_EMPTY = 1000 };
+/* A page with `entries` entries has come, whose next page is at `token`. */
+CUBED_MUST_CHECK cubed_status cb_page_watch_next(cb_page_watch *w, const cubed_store *s,
+                                                 const char *token, size_t entries,
+                                                 cubed_error *err);
+
 /* Up to `size` bytes from `offset` on; *got is how many there were: fewer only at the end of the object. */
 CUBED_MUST_CHECK cubed_status cb_store_get(cubed_store *s, const char *key, uint64_t offset,
                                            void *dst, size_t size, size_t *got, cubed_error *err);

@@ -1,4 +1,9 @@
-/* http:// and https://: objects are what a server has at the URL with the key behind it. */
+/* http:// and https://: objects are what a server has at the URL with the key behind it.
+ *
+ * Servers tell versions by ETag, by Last-Modified, or not at all: then the size of an object is its version. */
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -6,33 +11,115 @@
 #include "store/remotes.h"
 #include "store/uri.h"
 
+#define VERSIONS "versions"
+
+/* What tells versions apart: the first of these that a reply has, from the store's own on. */
+typedef enum web_versions { BY_ETAG, BY_DATE, BY_SIZE } web_versions;
+
+typedef struct web_store {
+    cb_remote remote;
+    web_versions versions;
+    atomic_bool no_head; /* the server refuses HEAD, or tells no length: one byte is read instead */
+} web_store;
+
+static bool is_weak(const char *tag) { return strncmp(tag, "W/", 2) == 0; }
+
+/* A version that is an ETag or a date is a condition for the server; the rest is compared with the reply. */
+static void put_condition(cb_remote_call *c, const char *version, const char *tag, const char *date)
+{
+    if (*version == '"' || *version == '*')
+        cb_http_put_header(&c->http, tag, version);
+    else if (!is_weak(version) && (*version < '0' || *version > '9'))
+        cb_http_put_header(&c->http, date, version);
+}
+
 static cb_http_ready prepare(cb_remote *s, cb_remote_call *c)
 {
+    const web_store *w = (web_store *)s;
     const char *path = strchr(s->head.url + strlen("https://"), '/');
     const size_t host = path ? (size_t)(path - s->head.url) : strlen(s->head.url);
-    c->http.method = c->what == CB_REMOTE_HEAD ? "HEAD" : "GET";
+    const bool heads = c->what == CB_REMOTE_HEAD;
+    if (heads && atomic_load(&w->no_head)) c->probes = true;
+    c->http.method = heads && !c->probes ? "HEAD" : "GET";
     cb_buf_put(&c->http.url, s->head.url, host);
     cb_buf_puts(&c->http.url, "/");
     cb_remote_put_key(s, &c->http.url, c->key, "");
-    if (*c->range) cb_http_put_header(&c->http, "range", c->range);
-    /* A weak tag says nothing of single bytes; it is compared with what comes. */
-    if (c->if_match && strncmp(c->if_match, "W/", 2) != 0)
-        cb_http_put_header(&c->http, "if-match", c->if_match);
-    if (c->if_none_match) cb_http_put_header(&c->http, "if-none-match", c->if_none_match);
+    /* Without it a server may compress what it sends. */
+    cb_http_put_header(&c->http, "accept-encoding", "identity");
+    if (heads && c->probes) {
+        c->probe = (cb_http_piece){.size = 1, .dst = &c->probed};
+        c->http.pieces = &c->probe;
+        c->http.npieces = 1;
+        cb_http_put_header(&c->http, "range", "bytes=0-0");
+    } else if (*c->range) {
+        cb_http_put_header(&c->http, "range", c->range);
+    }
+    if (c->if_match) put_condition(c, c->if_match, "if-match", "if-unmodified-since");
+    if (c->if_none_match) put_condition(c, c->if_none_match, "if-none-match", "if-modified-since");
     return CB_HTTP_GO;
 }
 
 static void tell(const cb_remote_call *c, cubed_object_info *info)
 {
+    const web_store *w = (const web_store *)c->store;
     const char *tag = cb_http_header(&c->http, "etag");
-    cb_remote_set_version(info, tag ? tag : cb_http_header(&c->http, "last-modified"));
+    const char *date = cb_http_header(&c->http, "last-modified");
+    info->version.text[0] = 0;
+    if (tag && w->versions == BY_ETAG) cb_remote_set_version(info, tag);
+    if (!*info->version.text && date && w->versions <= BY_DATE) cb_remote_set_version(info, date);
+    if (!*info->version.text && info->size != UINT64_MAX)
+        snprintf(info->version.text, sizeof info->version.text, "%" PRIu64 " bytes", info->size);
+    if (w->versions == BY_SIZE) info->modified = 0;
 }
 
-static const cb_dialect web = {.options = CB_REMOTE_OPTIONS,
-                               .size = sizeof(cb_remote),
+static bool probe(cb_remote *s, cb_remote_call *c)
+{
+    web_store *w = (web_store *)s;
+    if (c->what != CB_REMOTE_HEAD || c->probes) return false;
+    /* A server that refuses HEAD, or whose HEAD has no length, does so each time. */
+    if (c->http.code != 200 || c->http.length < 0) atomic_store(&w->no_head, true);
+    c->probes = true;
+    return true;
+}
+
+/* Servers answer HEAD by these if they know GET alone, and services if what is signed is a GET. */
+static cb_http_verdict repair(cb_remote *s, cb_remote_call *c, const cb_remote_fault *f)
+{
+    const int code = c->http.code;
+    (void)f;
+    return (code == 400 || code == 403 || code == 405 || code == 501) && probe(s, c) ? CB_HTTP_AGAIN
+                                                                                     : CB_HTTP_DONE;
+}
+
+static cubed_status set_rest(cb_remote *s, cubed_error *err)
+{
+    static const char *const names[] = {
+        [BY_ETAG] = "etag", [BY_DATE] = "modified", [BY_SIZE] = "size"};
+    web_store *w = (web_store *)s;
+    const char *text;
+    CB_TRY(cb_net_get(s->net, s->zone, s->head.url, VERSIONS, &text, err));
+    for (size_t i = 0; text && i < sizeof names / sizeof *names; i++) {
+        if (strcmp(text, names[i]) != 0) continue;
+        w->versions = (web_versions)i;
+        return CUBED_OK;
+    }
+    return text ? cb_fail(err, CUBED_E_ARG,
+                          "storage option " VERSIONS " is \"%s\", expected etag, modified or size",
+                          text)
+                : CUBED_OK;
+}
+
+static const cb_dialect web = {.options = CB_REMOTE_OPTIONS " " VERSIONS,
+                               .size = sizeof(web_store),
+                               .set_rest = set_rest,
                                .most_deleted = 1,
                                .prepare = prepare,
-                               .tell = tell};
+                               .repair = repair,
+                               .probe = probe,
+                               .tell = tell,
+                               .if_changing = "a server that tells another version with each "
+                                              "reply is read with storage option " VERSIONS
+                                              " = modified, or size"};
 
 const cubed_store_vtable cb_web_vtable = {
     .struct_size = sizeof(cubed_store_vtable),

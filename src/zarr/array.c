@@ -235,10 +235,14 @@ cubed_status cb_zarr_version(cubed_store *store, const char *path, int format,
 {
     char key[4096];
     cubed_object_info info;
+    cubed_error why = CUBED_ERROR_INIT;
+    *version = (cubed_object_version){""};
     CB_TRY(cb_key_join(key, sizeof key, path, format == 3 ? "zarr.json" : ".zarray", err));
-    CB_TRY(cb_store_find(store, key, &info, err));
-    cb_zarr_set_version(&info, version);
-    return CUBED_OK;
+    const cubed_status st = cb_store_head(store, key, &info, &why);
+    if (st == CUBED_OK) cb_zarr_set_version(&info, version);
+    if (st == CUBED_OK || st == CUBED_E_NOT_FOUND) return CUBED_OK;
+    if (err) *err = why;
+    return st;
 }
 
 cubed_status cb_zarr_check_absent(cubed_store *store, const char *path, cubed_error *err)

@@ -29,8 +29,10 @@ cubed_status cb_zarr_attrs_text(const json_t *attrs, cb_zone *zone, const char *
 void cb_zarr_set_version(const cubed_object_info *info, cubed_object_version *out)
 {
     *out = info->version;
+    /* A store that tells no versions tells sizes. */
+    if (!*out->text) snprintf(out->text, sizeof out->text, "%" PRIu64 " bytes", info->size);
     const size_t n = strlen(out->text);
-    if (n > 0 && info->modified != 0)
+    if (info->modified != 0)
         snprintf(out->text + n, sizeof out->text - n, " %" PRId64, info->modified);
 }
 

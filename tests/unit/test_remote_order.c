@@ -142,6 +142,7 @@ static void test_clients(void **state)
         requests[i].w = w;
         whole_init(&requests[i].call, &functions, w->url, (cb_http_piece){.dst = NULL},
                    &cb_system_allocator);
+        requests[i].call.http.most_text = BODY;
         cb_http_submit(first, &requests[i].call.http);
     }
     /* They have 16 MB each, and are texts. */
