@@ -108,6 +108,9 @@ CUBED_API const char *cubed_failure_str(cubed_failure failure);
 
 /* "1.0.0.dev0" */
 CUBED_API const char *cubed_version(void);
+/* Removes from all URLs in a text user and password (`http://user:password@host`) and the values of parameters that
+ * sign a request (`?sig=...`). The library's messages are treated so. */
+CUBED_API void cubed_hide_secrets(char *text);
 
 /* The libraries that it was built with, and their versions, as one line for people. */
 CUBED_API const char *cubed_libraries(void);

@@ -229,6 +229,22 @@ static PyObject *write_object(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
+/* See cubed_hide_secrets. */
+static PyObject *hide_secrets(PyObject *module, PyObject *args)
+{
+    const char *text;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "s", &text)) return NULL;
+    const size_t size = strlen(text) + 1;
+    char *shown = PyMem_Malloc(size);
+    if (!shown) return PyErr_NoMemory();
+    memcpy(shown, text, size);
+    cubed_hide_secrets(shown);
+    PyObject *out = PyUnicode_FromString(shown);
+    PyMem_Free(shown);
+    return out;
+}
+
 /* For stores at the URL and below it; value None: not set; name None: none is. */
 static PyObject *storage_option(PyObject *module, PyObject *args)
 {
@@ -274,6 +290,7 @@ PyMethodDef core_zarr_methods[] = {
     {"make_group", make_group, METH_VARARGS,
      "make_group(url: str, zarr_format: int, attrs: str, overwrite: bool, /) -> None"},
     {"member", member, METH_VARARGS, "member(url: str, name: str, /) -> str"},
+    {"hide_secrets", hide_secrets, METH_VARARGS, "hide_secrets(text: str, /) -> str"},
     {"members", members, METH_VARARGS,
      "members(url: str, consolidated: bool, /) -> tuple[int, str, list[tuple[str, bool]]]"},
     {"pack", pack, METH_VARARGS, "pack(url: str, path: str, netcdf: bool, /) -> None"},

@@ -26,6 +26,7 @@ from cubed.array_api.composed_functions import rint
 from cubed.base._docs import documented
 from cubed.base._dtypes import kind_of
 from cubed.base._held import import_counted
+from cubed.base._remote import shown
 from cubed.base._types import NDArray
 from cubed.blocks._apply import map_blocks
 from cubed.blocks._overlap import map_overlap
@@ -469,9 +470,11 @@ def pyramid(
         made.append(_smaller(made[-1], steps, method).rechunk(x.chunksize))
     place = place_in(store, None, x.spec)
     if not isinstance(place, str):
-        raise TypeError(f"pyramid: store is {store!r}, expected a path, or a URL that is written")
+        raise TypeError(
+            f"pyramid: store is {shown(store)}, expected a path, or a URL that is written"
+        )
     if not overwrite and _is_group(place):
-        raise ArrayExistsError(f"{store} exists: overwrite=True replaces it")
+        raise ArrayExistsError(f"{shown(store)} exists: overwrite=True replaces it")
     _core.make_group(place, 3, "{}", overwrite)
     urls = [_core.member(place, str(k)) for k in range(count)]
     named = [y._like(_core.with_dim_names(y._x, tuple(letters))) for y in made]

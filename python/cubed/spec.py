@@ -10,6 +10,7 @@ from typing import Any
 
 from cubed import _core
 from cubed.base._bytes import format_bytes, parse_bytes
+from cubed.base._remote import hidden, shown
 from cubed.base._stores import in_memory, place_of
 
 #: Executors by name: the module in `cubed.runtime.executors` and the class.
@@ -57,8 +58,10 @@ class Spec:
     storage_options
         Options of the stores of other machines that arrays of this spec are read from, written to
         and kept in meanwhile: as fsspec and obstore name them (``key``, ``secret``,
-        ``endpoint_url``, ``anon``, ...). They are in no plan, except ``allow_references``: a list
-        of places that a document of another machine may refer to.
+        ``endpoint_url``, ``anon``, ...). They are in no plan and no error, except
+        ``allow_references``: a list of places that a document of another machine may refer to. A
+        pickled Spec has all of them, and so has a pickled array. If keys must not be there, use
+        variables.
     zarr_compressor
         Codecs of stored arrays: ``"auto"`` (zstd), None, Zarr metadata of one codec that follows
         ``bytes``, such as ``{"name": "gzip", "configuration": {"level": 5}}``, or of a list of all.
@@ -114,8 +117,8 @@ class Spec:
             found = place_of(work_dir)
             if found is None:
                 raise TypeError(
-                    f"work_dir is {work_dir!r}, expected a path, a URL, or a store of zarr-python,"
-                    " fsspec or obstore that stands for such"
+                    f"work_dir is {shown(work_dir)}, expected a path, a URL, or a store of"
+                    " zarr-python, fsspec or obstore that stands for such"
                 )
             work_dir = found[0]
             if place is None:
@@ -277,7 +280,9 @@ class Spec:
             given["intermediate_store"] = {}  # not all that is in it
         if "storage_options" in given:  # there may be secrets among them
             given["storage_options"] = dict.fromkeys(given["storage_options"], "...")
-        return f"cubed.Spec({', '.join(f'{k}={v!r}' for k, v in given.items())})"
+        if "executor_options" in given:
+            given["executor_options"] = hidden(given["executor_options"])
+        return f"cubed.Spec({', '.join(f'{k}={shown(v)}' for k, v in given.items())})"
 
     def __getstate__(self) -> dict[str, Any]:
         place = self._values.get("intermediates")
@@ -319,8 +324,8 @@ def _intermediates(store: Any) -> tuple[str | None, dict[str, Any] | None]:
     found = place_of(store)
     if found is None:
         raise NotImplementedError(
-            f"intermediate_store is {store!r}, expected a path, a URL, or a store of zarr-python,"
-            " fsspec or obstore that stands for such or is in memory"
+            f"intermediate_store is {shown(store)}, expected a path, a URL, or a store of"
+            " zarr-python, fsspec or obstore that stands for such or is in memory"
         )
     return found[0], found[1] or None
 

@@ -67,6 +67,7 @@ cubed_status cb_fail(cubed_error *err, cubed_status status, const char *fmt, ...
     va_start(ap, fmt);
     vsnprintf(err->message, sizeof err->message, fmt, ap);
     va_end(ap);
+    cubed_hide_secrets(err->message);
     clear(err, status, 0);
     return status;
 }
@@ -101,6 +102,7 @@ cubed_status cb_fail_errno(cubed_error *err, int os_errno, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(err->message, sizeof err->message, fmt, ap);
     va_end(ap);
+    cubed_hide_secrets(err->message);
     char text[128];
     size_t used = strlen(err->message);
     /* The GNU strerror_r may return a string of its own instead of filling `text`. */
@@ -118,6 +120,7 @@ void cb_note(cubed_error *err, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(err->message + used, sizeof err->message - used, fmt, ap);
     va_end(ap);
+    cubed_hide_secrets(err->message + used);
 }
 
 cubed_status cb_context(cubed_error *err, cubed_status status, const char *fmt, ...)
@@ -129,6 +132,7 @@ cubed_status cb_context(cubed_error *err, cubed_status status, const char *fmt, 
     va_start(ap, fmt);
     vsnprintf(err->message, sizeof err->message, fmt, ap);
     va_end(ap);
+    cubed_hide_secrets(err->message);
     size_t used = strlen(err->message);
     snprintf(err->message + used, sizeof err->message - used, ": %s", old);
     return status;

@@ -15,8 +15,9 @@ static size_t control(const unsigned char *s, unsigned *code)
 
 char *cli_visible(const char *text, bool lines)
 {
-    char *out = cli_alloc(4 * strlen(text) + 1), *to = out;
-    for (const unsigned char *s = (const unsigned char *)text; *s;) {
+    char *out = cli_alloc(4 * strlen(text) + 1), *to = out, *shown = cli_strdup(text);
+    cubed_hide_secrets(shown);
+    for (const unsigned char *s = (const unsigned char *)shown; *s;) {
         unsigned code;
         const size_t n = control(s, &code);
         if (n == 0 || (lines && *s == '\n')) {
@@ -26,5 +27,6 @@ char *cli_visible(const char *text, bool lines)
         to += snprintf(to, 5, "\\x%02x", code);
         s += n;
     }
+    cli_free(shown);
     return out;
 }

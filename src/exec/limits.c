@@ -234,7 +234,9 @@ cubed_status cubed_plan_set_limits(cubed_plan *p, const cubed_plan_options *o, c
             cb_note(err, "; use at most %" PRIu64 " workers", to.machine_mem / to.allowed_mem);
         return st;
     }
-    if (o->work_dir && !(work_dir = cb_zone_strdup(p->zone, o->work_dir)))
+    if (o->work_dir)
+        CB_TRY(cb_place_take_user(&p->ctx->stores, p->zone, o->work_dir, &work_dir, err));
+    if (o->work_dir && !(work_dir = cb_zone_strdup(p->zone, work_dir)))
         return cb_fail(err, CUBED_E_NOMEM, "no memory for a path");
     p->allowed_mem = to.allowed_mem;
     p->reserved_mem = to.reserved_mem;

@@ -19,6 +19,7 @@ cubed_status cubed_array_open(cubed_context *ctx, const char *url, cubed_array *
     cb_place place;
     cubed_status st;
     CB_GO(cb_zone_new(&ctx->alloc, &zone, err));
+    CB_GO(cb_place_take_user(&ctx->stores, zone, url, &url, err));
     CB_GO(cb_place_parse(zone, url, &place, err));
     CB_GO(cb_place_open(&ctx->stores, &place, false, &store, err));
     CB_GO(cb_zarr_open(store, &ctx->codecs, place.path, &z, err));

@@ -42,7 +42,9 @@ static cubed_status set_limits(cubed_plan *p, const cubed_plan_options *o, cubed
     }
     if (o->work_dir) {
         CB_TRY(cb_plan_check_work_dir(p->ctx, o->work_dir, err));
-        p->work_dir = cb_zone_strdup(p->zone, o->work_dir);
+        const char *url;
+        CB_TRY(cb_place_take_user(&p->ctx->stores, p->zone, o->work_dir, &url, err));
+        p->work_dir = cb_zone_strdup(p->zone, url);
         if (!p->work_dir) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
     }
     return CUBED_OK;
@@ -61,7 +63,9 @@ static cubed_status set_groups(cubed_plan *p, const cubed_plan_options *o, cubed
                            from->zarr_format);
         g->format = from->zarr_format;
         g->consolidate = from->consolidate;
-        g->url = cb_zone_strdup(zone, from->url);
+        const char *url;
+        CB_TRY(cb_place_take_user(&p->ctx->stores, zone, from->url, &url, err));
+        g->url = cb_zone_strdup(zone, url);
         g->overwrite = from->overwrite;
         if (from->attrs) g->attrs = cb_zone_strdup(zone, from->attrs);
         if (from->copy_of) g->copy_of = cb_zone_strdup(zone, from->copy_of);

@@ -388,7 +388,7 @@ static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_ta
     cb_node_store(&n, CB_WHY_TARGET);
     n.is_target = true;
     n.any_chunks = !t->url || (!t->chunks && !t->shards && !t->region);
-    n.url = t->url;
+    if (t->url) CB_TRY(cb_place_take_user(&p->ctx->stores, p->ir.zone, t->url, &n.url, err));
     n.writes = t->url ? NULL : t->writes;
     n.name = t->url ? NULL : t->name;
     n.zarr_format = t->zarr_format;

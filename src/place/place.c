@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "cubed/zarr.h"
 #include "place/place_pkg.h"
+#include "store/uri.h"
 
 static cubed_status no_memory(cubed_error *err)
 {
@@ -83,6 +84,46 @@ static char *first(cb_zone *zone, const char *text, size_t n)
     return copy;
 }
 
+static bool has_scheme(const char *url, const char *const *schemes)
+{
+    for (; *schemes; schemes++) {
+        const size_t n = strlen(*schemes);
+        if (strncasecmp(url, *schemes, n) == 0 && strncmp(url + n, "://", 3) == 0) return true;
+    }
+    return false;
+}
+
+/* Keeps user and password apart from the URL, which messages and plans repeat. A signature has no place in a URL, and the
+ * services of buckets take keys otherwise: dropped silently, others than the user's would be used. */
+static cubed_status take_secrets(cb_zone *zone, const char *url, cb_place *p, cubed_error *err)
+{
+    static const char *const take[] = {"http", "https", "redis", "rediss", NULL};
+    static const char *const refuse[] = {"s3", "gs", "gcs", NULL};
+    const char *from = cb_url_authority(url);
+    p->given = without_user(zone, url);
+    if (!p->given) return no_memory(err);
+    if (!from || cb_url_of_file(url)) return CUBED_OK;
+    const size_t n = strlen(url) - strlen(p->given);
+    if (n > 0 && has_scheme(url, refuse))
+        return cb_fail(err, CUBED_E_ARG,
+                       "the URL \"%s\" has a user or a password in front of the bucket, expected "
+                       "none: give keys by variables or storage options",
+                       p->given);
+    if (n > 0 && has_scheme(url, take)) {
+        p->user = first(zone, from, n - 1);
+        if (!p->user) return no_memory(err);
+    }
+    char *shown = cb_zone_strdup(zone, p->given);
+    if (!shown) return no_memory(err);
+    cubed_hide_secrets(shown);
+    if (strcmp(shown, p->given) == 0) return CUBED_OK;
+    return cb_fail(
+        err, CUBED_E_ARG,
+        "the URL \"%s\" has a signature or a key in its query, expected none: give it by a "
+        "variable or a storage option, such as sas_token",
+        shown);
+}
+
 static cubed_status find_place(cb_zone *zone, const char *store, cb_place *p, cubed_error *err)
 {
     const char *file = cb_url_of_file(store);
@@ -101,8 +142,7 @@ static cubed_status find_place(cb_zone *zone, const char *store, cb_place *p, cu
 static cubed_status parse(cb_zone *zone, const char *url, bool split, cb_place *p, cubed_error *err)
 {
     *p = (cb_place){.missing = ""};
-    p->given = without_user(zone, url);
-    if (!p->given) return no_memory(err);
+    CB_TRY(take_secrets(zone, url, p, err));
     size_t n = 0, length = strlen(p->given);
     const char *path = split ? cubed_url_path(p->given, &n, &length) : "";
     const char *store = first(zone, p->given, length);
@@ -137,6 +177,7 @@ cubed_status cb_place_parse_object(cb_zone *zone, const char *url, const char *k
 cubed_status cb_place_copy(cb_zone *zone, const cb_place *from, cb_place *out, cubed_error *err)
 {
     cb_place p = {.given = cb_zone_strdup(zone, from->given),
+                  .user = from->user ? cb_zone_strdup(zone, from->user) : NULL,
                   .store = cb_zone_strdup(zone, from->store),
                   .path = cb_zone_strdup(zone, from->path),
                   .text = cb_zone_strdup(zone, from->text),
@@ -144,6 +185,7 @@ cubed_status cb_place_copy(cb_zone *zone, const cb_place *from, cb_place *out, c
                   .nids = from->nids,
                   .missing = cb_zone_strdup(zone, from->missing)};
     if (!p.given || !p.store || !p.path || !p.text || !p.ids || !p.missing) return no_memory(err);
+    if (from->user && !p.user) return no_memory(err);
     *out = p;
     return CUBED_OK;
 }
@@ -197,9 +239,52 @@ cb_place_relation cb_place_compare(const cb_place *a, const cb_place *b)
     return x.dev < y.dev || (x.dev == y.dev && x.ino < y.ino) ? CB_PLACE_ABOVE : CB_PLACE_BELOW;
 }
 
+/* Makes user and password options of the URL's host: of this one alone, for this process and its workers. */
+static cubed_status set_user(cb_stores *stores, const cb_place *p, cubed_error *err)
+{
+    static const char *const names[] = {"username", "password"};
+    const char *host = cb_url_authority(p->store), *colon = strchr(p->user, ':');
+    const char *parts[] = {p->user, colon ? colon + 1 : ""};
+    const size_t sizes[] = {colon ? (size_t)(colon - p->user) : strlen(p->user), strlen(parts[1])};
+    const size_t scope_size = (size_t)(host - p->store) + strcspn(host, "/");
+    cb_buf scope, value;
+    cubed_status st = CUBED_OK;
+    cb_buf_init(&scope, stores->alloc);
+    cb_buf_init(&value, stores->alloc);
+    cb_buf_put(&scope, p->store, scope_size);
+    for (int i = 0; i < 2; i++) {
+        value.size = 0;
+        cb_buf_put(&value, "", 0);
+        cb_uri_decode(&value, parts[i], sizes[i], false);
+        if (scope.failed || value.failed) CB_GO(no_memory(err));
+        CB_GO(cb_net_set_option(&stores->net, scope.data, names[i],
+                                value.size > 0 ? value.data : NULL, err));
+    }
+    CB_GO(cb_net_keep_secrets(&stores->net, err));
+out:
+    if (value.data) explicit_bzero(value.data, value.cap);
+    cb_buf_free(&value);
+    cb_buf_free(&scope);
+    return st;
+}
+
+cubed_status cb_place_take_user(cb_stores *stores, cb_zone *zone, const char *url, const char **out,
+                                cubed_error *err)
+{
+    cb_place p = {.missing = ""};
+    *out = url;
+    if (!cb_url_authority(url)) return CUBED_OK;
+    CB_TRY(take_secrets(zone, url, &p, err));
+    if (!p.user) return CUBED_OK;
+    *out = p.given;
+    p.store = p.given;
+    return set_user(stores, &p, err);
+}
+
 cubed_status cb_place_open(cb_stores *stores, const cb_place *p, bool durable, cubed_store **out,
                            cubed_error *err)
 {
+    if (p->user) CB_TRY(set_user(stores, p, err));
     return cb_store_open(stores, p->store, durable, out, err);
 }
 

@@ -19,6 +19,7 @@ typedef struct cb_place_id {
 typedef struct cb_place {
     const char *given; /* as it was spelled, without user and password: for messages */
     const char *store; /* absolute path or URL of the store's root: what cb_store_open takes */
+    const char *user;  /* "USER:PASSWORD" of the URL, encoded; NULL: it has none */
     const char *path;  /* key of the array or group in it; "" is the root */
     const char *text;  /* both in one, canonical: equal of places that are spelled differently */
     /* Of a local place: the deepest part that exists, those above it from there to the root, and those above links
@@ -29,8 +30,8 @@ typedef struct cb_place {
 } cb_place;
 
 /* STORE or STORE::PATH, where STORE is a path, a file:// URL (the same percent-encoded; absolute, relative, or of
- * localhost), or a URL with a host. PATH is what is behind the first "::". User and password are left out: they
- * are no part of a place. What may not be looked at counts as missing: nothing below it can be read or written.
+ * localhost), or a URL with a host. PATH is what is behind the first "::". User and password are kept apart (`user`):
+ * they are no part of a place. What may not be looked at counts as missing: nothing below it can be read or written.
  * Nothing is opened, and the scheme need not be that of a store there is. */
 CUBED_MUST_CHECK cubed_status cb_place_parse(cb_zone *zone, const char *url, cb_place *out,
                                              cubed_error *err);
@@ -40,6 +41,10 @@ CUBED_MUST_CHECK cubed_status cb_place_parse_store(cb_zone *zone, const char *ur
 /* The object of that key in the directory STORE. */
 CUBED_MUST_CHECK cubed_status cb_place_parse_object(cb_zone *zone, const char *url, const char *key,
                                                     cb_place *out, cubed_error *err);
+/* The URL without user and password, which become options of its host (store/net.h): no plan, message or report has them.
+ * The URL itself if it has none. */
+CUBED_MUST_CHECK cubed_status cb_place_take_user(cb_stores *stores, cb_zone *zone, const char *url,
+                                                 const char **out, cubed_error *err);
 /* The same place with strings and ids in another zone: what exists is not looked at again. */
 CUBED_MUST_CHECK cubed_status cb_place_copy(cb_zone *zone, const cb_place *from, cb_place *out,
                                             cubed_error *err);

@@ -176,7 +176,9 @@ cubed_status cb_place_find_url(cb_zone *zone, const char *url, cb_place *p, cube
     cb_buf_init(&text, cb_zone_allocator(zone));
     if ((is_scheme(url, "http") || is_scheme(url, "https")) && strpbrk(url, "?#"))
         CB_GO(cb_fail(err, CUBED_E_ARG,
-                      "the URL \"%s\" has a query or a fragment, which no store has", url));
+                      "the URL \"%.*s...\" has a query or a fragment, expected none: URLs that are "
+                      "signed are not read",
+                      (int)strcspn(url, "?#") + 1, url));
     const char *scheme = usual_scheme(url);
     if (scheme) cb_buf_printf(&text, "%s://", scheme);
     for (const char *c = url; c < from && !scheme; c++) {

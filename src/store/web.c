@@ -7,11 +7,14 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "store/remote.h"
 #include "store/remotes.h"
 #include "store/uri.h"
 
 #define VERSIONS "versions"
+#define WHO      "username"
+#define SECRET   "password"
 
 /* What tells versions apart: the first of these that a reply has, from the store's own on. */
 typedef enum web_versions { BY_ETAG, BY_DATE, BY_SIZE } web_versions;
@@ -20,6 +23,7 @@ typedef struct web_store {
     cb_remote remote;
     web_versions versions;
     atomic_bool no_head; /* the server refuses HEAD, or tells no length: one byte is read instead */
+    const char *authorization; /* NULL: none is sent */
 } web_store;
 
 static bool is_weak(const char *tag) { return strncmp(tag, "W/", 2) == 0; }
@@ -46,6 +50,7 @@ static cb_http_ready prepare(cb_remote *s, cb_remote_call *c)
     cb_remote_put_key(s, &c->http.url, c->key, "");
     /* Without it a server may compress what it sends. */
     cb_http_put_header(&c->http, "accept-encoding", "identity");
+    if (w->authorization) cb_http_put_header(&c->http, "authorization", w->authorization);
     if (heads && c->probes) {
         c->probe = (cb_http_piece){.size = 1, .dst = &c->probed};
         c->http.pieces = &c->probe;
@@ -91,12 +96,44 @@ static cb_http_verdict repair(cb_remote *s, cb_remote_call *c, const cb_remote_f
                                                                                      : CB_HTTP_DONE;
 }
 
+static const char *advise(const cb_remote *s, int code, const cb_remote_fault *f)
+{
+    (void)f;
+    if (code != 401) return NULL;
+    return ((const web_store *)s)->authorization
+               ? "the server does not take this user and password"
+               : "give user and password: USER:PASSWORD@ in front of the host, or storage options "
+                 "username and password";
+}
+
+/* Basic authentication (RFC 7617), in UTF-8. */
+static cubed_status set_authorization(cb_remote *s, cubed_error *err)
+{
+    static const char scheme[] = "Basic ";
+    const char *user, *password;
+    CB_TRY(cb_net_get(s->net, s->zone, s->head.url, WHO, &user, err));
+    CB_TRY(cb_net_get_secret(s->net, s->zone, s->head.url, SECRET, &password, err));
+    if (!user && !password) return CUBED_OK;
+    if (user && strchr(user, ':'))
+        return cb_fail(err, CUBED_E_ARG, "storage option username has a colon, expected none");
+    const size_t n = (user ? strlen(user) : 0) + 1 + (password ? strlen(password) : 0);
+    char *both = cb_zone_alloc(s->zone, n + 1);
+    char *text = cb_zone_alloc(s->zone, sizeof scheme + (n + 2) / 3 * 4);
+    if (!both || !text) return cb_fail(err, CUBED_E_NOMEM, "no memory for a password");
+    snprintf(both, n + 1, "%s:%s", user ? user : "", password ? password : "");
+    memcpy(text, scheme, sizeof scheme);
+    cb_base64_encode((const unsigned char *)both, n, text + strlen(scheme));
+    ((web_store *)s)->authorization = text;
+    return CUBED_OK;
+}
+
 static cubed_status set_rest(cb_remote *s, cubed_error *err)
 {
     static const char *const names[] = {
         [BY_ETAG] = "etag", [BY_DATE] = "modified", [BY_SIZE] = "size"};
     web_store *w = (web_store *)s;
     const char *text;
+    CB_TRY(set_authorization(s, err));
     CB_TRY(cb_net_get(s->net, s->zone, s->head.url, VERSIONS, &text, err));
     for (size_t i = 0; text && i < sizeof names / sizeof *names; i++) {
         if (strcmp(text, names[i]) != 0) continue;
@@ -109,9 +146,10 @@ static cubed_status set_rest(cb_remote *s, cubed_error *err)
                 : CUBED_OK;
 }
 
-static const cb_dialect web = {.options = CB_REMOTE_OPTIONS " " VERSIONS,
+static const cb_dialect web = {.options = WHO " " SECRET " " CB_REMOTE_OPTIONS " " VERSIONS,
                                .size = sizeof(web_store),
                                .set_rest = set_rest,
+                               .advice = advise,
                                .most_deleted = 1,
                                .prepare = prepare,
                                .repair = repair,

@@ -23,6 +23,20 @@ def is_remote(store: Any) -> bool:
     return bool(sep) and scheme.lower() in SCHEMES
 
 
+def shown(place: Any) -> str:
+    """What messages call a place: URLs without user, password and signature."""
+    return _core.hide_secrets(repr(place))
+
+
+def hidden(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of an engine as they are shown: configurations, which may hold keys, are left out."""
+    secret = ("secret", "password", "token", "key", "credential")
+    return {
+        name: "..." if isinstance(v, Mapping) or any(s in name.lower() for s in secret) else v
+        for name, v in options.items()
+    }
+
+
 def set_options(url: Any, options: Mapping[str, Any] | None) -> None:
     """Tells the engine the options of what lies at a URL and below it: these, and no others.
 

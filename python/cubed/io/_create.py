@@ -17,7 +17,7 @@ from cubed.array._operands import core_of, refuse_masked
 from cubed.base._chunks import longest, normalize_chunks
 from cubed.base._distribution import install_command
 from cubed.base._dtypes import name_of, sized
-from cubed.base._remote import is_remote, set_options
+from cubed.base._remote import is_remote, set_options, shown
 from cubed.base._stores import for_zarr, in_memory, note_slow, place_of, split_place, url_of
 from cubed.base._types import ChunksLike, DTypeLike
 from cubed.io._readers import Reader
@@ -140,8 +140,8 @@ def store_url(store: Any, path: str | None = None) -> str:
         found = None if isinstance(store, str) else url_of(store)
         if found is None:
             raise NotImplementedError(
-                f"store {store!r}: expected a path, a URL, or a store of zarr-python, fsspec or"
-                " obstore that stands for such"
+                f"store {shown(store)}: expected a path, a URL, or a store of zarr-python, fsspec"
+                " or obstore that stands for such"
             )
         where = found
     return f"{where}::{path}" if path else where
@@ -235,7 +235,7 @@ def from_zarr(
         x = Array._new(_opened(_core.open_parts(urls, concat_dim), decode), spec)
         return x if chunks is None else x.rechunk(chunks)
     if hasattr(store, "__getitem__") and hasattr(store, "shape"):
-        raise TypeError(f"store is the array {store!r}, expected where one is: see from_array")
+        raise TypeError(f"store is the array {shown(store)}, expected where one is: see from_array")
     if not (storage_options and isinstance(store, str)):
         store, path = split_place(store, path)
     if is_native(store):
@@ -245,14 +245,14 @@ def from_zarr(
         return x if chunks is None else x.rechunk(chunks)
     if decode:
         raise NotImplementedError(
-            f"from_zarr: decode=True of {store!r}, which the package zarr reads: expected a store"
-            " that Cubed reads itself; open this one with Xarray, which decodes values"
+            f"from_zarr: decode=True of {shown(store)}, which the package zarr reads: expected a"
+            " store that Cubed reads itself; open this one with Xarray, which decodes values"
         )
     try:
         import zarr
     except ImportError as e:
         raise ImportError(
-            f"reading {store!r} needs the package zarr: {install_command('zarr')}"
+            f"reading {shown(store)} needs the package zarr: {install_command('zarr')}"
         ) from e
     if not isinstance(store, (str, os.PathLike)):
         note_slow(store)

@@ -15,7 +15,7 @@ from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import check_arrays, common_spec
 from cubed.base._distribution import install_command
 from cubed.base._docs import COMPUTED, documented
-from cubed.base._remote import is_remote, set_options
+from cubed.base._remote import is_remote, set_options, shown
 from cubed.base._stores import split_place
 from cubed.base._types import NDArray
 from cubed.exceptions import ArrayExistsError, PlanTooLargeError
@@ -107,7 +107,9 @@ class Delayed:
             return
         target = _opened(place) if _is_place(place) else place
         if not hasattr(target, "shape"):
-            raise TypeError(f"target {target!r}: expected a store, or an array that is assigned to")
+            raise TypeError(
+                f"target {shown(target)}: expected a store, or an array that is assigned to"
+            )
         self._assign(x, target, _region(x, target.shape, region))
 
     def _assign(self, x: Array, target: Any, slices: tuple[slice, ...]) -> None:
@@ -254,13 +256,13 @@ def place_in(store: Any, path: str | None, spec: Spec | None) -> Any:
         return store
     kind = f"{type(store).__module__}.{type(store).__name__}"
     if kind.startswith("zarr.") and kind.endswith(".Group"):
-        raise TypeError(f"{store!r} is a group, expected its store, and the path in that")
+        raise TypeError(f"{shown(store)} is a group, expected its store, and the path in that")
     if not isinstance(store, (str, os.PathLike)) and not _is_store(store, kind):
-        raise TypeError(f"target {store!r}: expected a store, or an array that is assigned to")
+        raise TypeError(f"target {shown(store)}: expected a store, or an array that is assigned to")
     if not ((spec or Spec()).storage_options and isinstance(store, str)):
         store, path = split_place(store, path)
     if getattr(store, "read_only", False):
-        raise ValueError(f"target {store!r} is read-only: open it for writing")
+        raise ValueError(f"target {shown(store)} is read-only: open it for writing")
     if is_native(store):
         url = store_url(store, path)
         _use_options(url, spec)
@@ -325,7 +327,8 @@ def _opened(place: Any) -> Any:
         import zarr
     except ImportError as e:
         raise ImportError(
-            f"writing into a region of {place} needs the package zarr: {install_command('zarr')}"
+            f"writing into a region of {shown(place)} needs the package zarr:"
+            f" {install_command('zarr')}"
         ) from e
     where, path, _ = _core.place(store_url(place))
     return zarr.open_array(where, path=path, mode="r+")
