@@ -114,11 +114,14 @@ static void describe(const cubed_plan *p, const cb_stage *s, cb_buf *text)
     cb_buf_puts(text, fn->title ? fn->title(s->call->op->params) : fn->name);
 }
 
-/* Outputs of one call share their first input; those of calls without inputs share the last key. */
+/* Outputs of one call share all inputs. The key is the last input because thousands of products may share another one.
+ * Outputs of calls without inputs share key 0. */
 static int sibling_key(const cubed_plan *p, const cb_stage *s)
 {
     const cb_node *n = &p->ir.nodes[s->outs[0].node];
-    return n->ninputs ? n->inputs[0] : 0;
+    int last = 0;
+    for (int k = 0; k < n->ninputs; k++) last = n->inputs[k] > last ? n->inputs[k] : last;
+    return last;
 }
 
 /* Call after call of block after block, each of the inputs that are others than those of the call before. */

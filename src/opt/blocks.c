@@ -33,12 +33,33 @@ static cubed_status single_stage(cubed_plan *p, int node, cb_stage *s, cubed_err
     return CUBED_OK;
 }
 
-/* The first node of the same call; its decisions are for all. */
-static int first_of_call(const cb_ir *ir, int node)
+/* The first nodes of calls: lists of those with the same last input, which few calls have in common. */
+typedef struct calls {
+    int *head; /* by the input's number; -1: the list is empty */
+    int *next; /* by the node's number; -1: the list ends */
+} calls;
+
+static cubed_status new_calls(const cb_ir *ir, cb_zone *zone, calls *c, cubed_error *err)
 {
-    for (int i = 0; i < node; i++) {
+    const size_t bytes = ((size_t)ir->nnodes + 1) * sizeof *c->head;
+    c->head = cb_zone_alloc(zone, bytes);
+    c->next = cb_zone_alloc(zone, bytes);
+    if (!c->head || !c->next) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    for (int i = 0; i <= ir->nnodes; i++) c->head[i] = -1;
+    return CUBED_OK;
+}
+
+/* The first node of the same call; its decisions are for all. Nodes are asked for in their order. */
+static int first_of_call(const cb_ir *ir, calls *c, int node)
+{
+    const cb_node *n = &ir->nodes[node];
+    int last = ir->nnodes; /* the list of calls without inputs */
+    for (int k = 0; k < n->ninputs; k++) last = k == 0 || n->inputs[k] > last ? n->inputs[k] : last;
+    for (int i = c->head[last]; i >= 0; i = c->next[i]) {
         if (cb_ir_same_call(ir, i, node)) return i;
     }
+    c->next[node] = c->head[last];
+    c->head[last] = node;
     return node;
 }
 
@@ -348,6 +369,7 @@ static cubed_status fit(cubed_plan *p, int node, bool spread, cubed_error *err)
 typedef struct rewrite {
     const cb_node *was; /* the nodes before their blocks were cut */
     int *made;          /* new numbers of nodes by their old ones */
+    calls calls;
 } rewrite;
 
 /* A node whose chunks are others than those promised gets a copy with those behind it. */
@@ -389,16 +411,41 @@ static bool has_blocks(const cb_ir *ir)
     return false;
 }
 
+/* Nothing stays of the trials but the operation that is chosen. Places of targets are kept where they are made. */
+static cubed_status fit_apart(cubed_plan *p, int node, bool spread, cubed_error *err)
+{
+    cb_node *const n = &p->ir.nodes[node];
+    const cb_blockwise *const was = n->block;
+    cb_zone *const zone = p->ir.zone;
+    if (n->url) return fit(p, node, spread, err);
+    CB_TRY(cb_zone_new(cb_zone_allocator(zone), &p->ir.zone, err));
+    cubed_status st = fit(p, node, spread, err);
+    cb_zone *const trials = p->ir.zone;
+    p->ir.zone = zone;
+    if (st == CUBED_OK && n->block != was) {
+        n->block = cb_blockwise_keep(zone, n->block, &p->ir.last_block, 1);
+        if (n->block) {
+            n->grid = &n->block->out[n->output].blocks;
+            p->ir.last_block = n->block;
+        } else {
+            st = cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+        }
+    }
+    cb_zone_free(trials);
+    return st;
+}
+
 static cubed_status fit_all(cubed_plan *p, const cb_ir *was, bool spread, cubed_error *err)
 {
     rewrite r = {.was = was->nodes};
     bool changed = false;
+    CB_TRY(new_calls(was, p->ir.zone, &r.calls, err));
     for (int i = 0; i < p->ir.nnodes; i++) {
         cb_node *n = &p->ir.nodes[i];
         if (!n->block) continue;
-        int first = first_of_call(was, i);
+        int first = first_of_call(was, &r.calls, i);
         if (first == i) {
-            CB_TRY(fit(p, i, spread, err));
+            CB_TRY(fit_apart(p, i, spread, err));
         } else {
             n->block = p->ir.nodes[first].block;
             n->grid = &n->block->out[n->output].blocks;
@@ -447,10 +494,10 @@ static cubed_status store_inputs(cubed_plan *p, cb_ir *to, int i, cb_node *node,
 static cubed_status add_inputs(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_node *n,
                                int *out, cubed_error *err)
 {
-    const rewrite *r = ctx;
+    rewrite *r = ctx;
     cb_zone *const zone = p->ir.zone;
     cb_node node = *n;
-    int first = n->block ? first_of_call(&p->ir, i) : i;
+    int first = n->block ? first_of_call(&p->ir, &r->calls, i) : i;
     if (first != i) {
         node.inputs = to->nodes[r->made[first]].inputs;
     } else if (n->block) { /* nothing stays of the stage that is asked */
@@ -469,5 +516,7 @@ cubed_status cb_opt_block_inputs(cubed_plan *p, cubed_error *err)
 {
     rewrite r = {.made = cb_zone_alloc(p->ir.zone, (size_t)p->ir.nnodes * sizeof(int) + 1)};
     if (!r.made) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
-    return has_blocks(&p->ir) ? cb_opt_rewrite(p, add_inputs, &r, err) : CUBED_OK;
+    if (!has_blocks(&p->ir)) return CUBED_OK;
+    CB_TRY(new_calls(&p->ir, p->ir.zone, &r.calls, err));
+    return cb_opt_rewrite(p, add_inputs, &r, err);
 }

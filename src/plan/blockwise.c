@@ -27,6 +27,15 @@ const cb_blockwise *cb_blockwise_copy(cb_zone *zone, const cb_blockwise *op)
     return owned ? copy : NULL;
 }
 
+const cb_blockwise *cb_blockwise_keep(cb_zone *zone, const cb_blockwise *op,
+                                      const cb_blockwise *const *known, int nknown)
+{
+    for (int i = 0; i < nknown; i++) {
+        if (known[i] && cb_blockwise_equal(known[i], op)) return known[i];
+    }
+    return cb_blockwise_copy(zone, op);
+}
+
 /* Sums do not overflow: what was checked fits into the array's extent. */
 void cb_halo_widen(const cubed_block_halo *halo, int64_t extent, int64_t *lo, int64_t *hi)
 {

@@ -52,6 +52,10 @@ bool cb_block_has_halo(const cb_block_operand *x);
 
 /* NULL when there is no memory. */
 const cb_blockwise *cb_blockwise_copy(cb_zone *zone, const cb_blockwise *op);
+/* One of `known` (entries may be NULL) if it equals the operation, else a copy in the zone; NULL when there is no memory.
+ * Operations on many axes have kilobytes: those of chains and of many like products are shared. */
+const cb_blockwise *cb_blockwise_keep(cb_zone *zone, const cb_blockwise *op,
+                                      const cb_blockwise *const *known, int nknown);
 /* Of operations that read the same inputs: whether they are one. */
 bool cb_blockwise_equal(const cb_blockwise *a, const cb_blockwise *b);
 /* CUBED_E_ARG if operands do not agree; grids themselves are sound. */

@@ -218,12 +218,22 @@ cb_node cb_graph_like(const cubed_array *x, cb_node_kind kind, cubed_dtype dtype
 /* What the node points to. Lists that an input has live as long as x does. */
 static cubed_status own_node(cubed_array *x, cubed_error *err)
 {
-    const size_t bytes = (size_t)x->node.ninputs * sizeof(cb_grid *);
-    const cb_grid **known = cb_alloc(&x->ctx->alloc, bytes);
-    if (!known) return cb_fail(err, CUBED_E_NOMEM, "no memory for an array's inputs");
-    for (int i = 0; i < x->node.ninputs; i++) known[i] = x->in[i]->node.grid;
-    cubed_status st = cb_node_own(x->zone, &x->node, known, x->node.ninputs, err);
-    cb_free(&x->ctx->alloc, known, bytes);
+    const int n = x->node.ninputs;
+    const size_t bytes = (size_t)n * sizeof(cb_grid *),
+                 block_bytes = x->node.block ? (size_t)n * sizeof(cb_blockwise *) : 0;
+    const cb_grid **grids = cb_alloc(&x->ctx->alloc, bytes);
+    const cb_blockwise **blocks = cb_alloc(&x->ctx->alloc, block_bytes);
+    cb_known known = {.grids = grids, .ngrids = n, .blocks = blocks};
+    cubed_status st = CUBED_OK;
+    if (grids && blocks) {
+        for (int i = 0; i < n; i++) grids[i] = x->in[i]->node.grid;
+        for (int i = 0; i < n && x->node.block; i++) blocks[known.nblocks++] = x->in[i]->node.block;
+        st = cb_node_own(x->zone, &x->node, &known, err);
+    } else {
+        st = cb_fail(err, CUBED_E_NOMEM, "no memory for an array's inputs");
+    }
+    cb_free(&x->ctx->alloc, blocks, block_bytes);
+    cb_free(&x->ctx->alloc, grids, bytes);
     return st;
 }
 

@@ -37,8 +37,7 @@ static bool own_names(cb_zone *zone, int ndim, const char *const **names)
     return *names != NULL;
 }
 
-cubed_status cb_node_own(cb_zone *zone, cb_node *n, const cb_grid *const *known, int nknown,
-                         cubed_error *err)
+cubed_status cb_node_own(cb_zone *zone, cb_node *n, const cb_known *known, cubed_error *err)
 {
     const char **texts[] = {&n->url,     &n->references, &n->writes, &n->name,
                             &n->version, &n->place,      &n->codecs, &n->attrs};
@@ -52,10 +51,12 @@ cubed_status cb_node_own(cb_zone *zone, cb_node *n, const cb_grid *const *known,
         (n->first_chunk && !copy_numbers(zone, &n->first_chunk, ndim)) ||
         (n->part && !copy_numbers(zone, &n->part, 2 * ndim)) ||
         (n->task_chunks && !copy_numbers(zone, &n->task_chunks, CUBED_MAX_NDIM)) ||
-        (n->block && !(n->block = cb_blockwise_copy(zone, n->block))))
+        (n->block &&
+         !(n->block = cb_blockwise_keep(zone, n->block, known->blocks, known->nblocks))))
         return no_memory(err);
-    if (n->reduce_grid) CB_TRY(cb_grid_keep(zone, &n->reduce_grid, known, nknown, err));
-    return cb_grid_keep(zone, &n->grid, known, nknown, err);
+    if (n->reduce_grid)
+        CB_TRY(cb_grid_keep(zone, &n->reduce_grid, known->grids, known->ngrids, err));
+    return cb_grid_keep(zone, &n->grid, known->grids, known->ngrids, err);
 }
 
 cubed_status cb_ir_set(cb_ir *ir, int index, const cb_node *node, cubed_error *err)
@@ -72,7 +73,8 @@ cubed_status cb_ir_set(cb_ir *ir, int index, const cb_node *node, cubed_error *e
         nknown++;
     }
     if (index > 0) known[nknown++] = ir->nodes[index - 1].grid;
-    cubed_status st = cb_node_own(ir->zone, &copy, known, nknown, err);
+    const cb_known have = {known, nknown, &ir->last_block, 1};
+    cubed_status st = cb_node_own(ir->zone, &copy, &have, err);
     if (known != few) cb_free(a, known, bytes);
     if (st != CUBED_OK) return st;
     if (node->ninputs) {
@@ -82,6 +84,7 @@ cubed_status cb_ir_set(cb_ir *ir, int index, const cb_node *node, cubed_error *e
     const cb_kind *kind = cb_kinds[node->kind];
     if (kind->derive && !kind->derive(ir, &copy)) return no_memory(err);
     ir->nodes[index] = copy;
+    if (copy.block) ir->last_block = copy.block;
     return CUBED_OK;
 }
 

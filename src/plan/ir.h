@@ -108,7 +108,8 @@ typedef struct cb_ir {
     cb_zone *zone; /* owns everything below */
     int nnodes, cap;
     cb_node *nodes;
-    bool is_graph; /* as the user wrote it: nothing is decided, nothing stored */
+    const cb_blockwise *last_block; /* of the last node that has one, or NULL */
+    bool is_graph;                  /* as the user wrote it: nothing is decided, nothing stored */
 } cb_ir;
 
 static inline bool cb_node_is(const cb_node *n, unsigned any)
@@ -163,10 +164,16 @@ int cb_ir_below_copies(const cb_ir *ir, int node);
 /* Whether two nodes are outputs of one operation on blocks. */
 bool cb_ir_same_call(const cb_ir *ir, int a, int b);
 
-/* Copies what the node points to into the zone, but for its inputs, and grids or lists of irregular axes that are
- * `known` and live as long. */
-CUBED_MUST_CHECK cubed_status cb_node_own(cb_zone *zone, cb_node *n, const cb_grid *const *known,
-                                          int nknown, cubed_error *err);
+/* What other nodes have, and lives as long as a zone: it is not copied. */
+typedef struct cb_known {
+    const cb_grid *const *grids;
+    int ngrids;
+    const cb_blockwise *const *blocks; /* entries may be NULL */
+    int nblocks;
+} cb_known;
+/* Copies what the node points to into the zone, but for its inputs, and what is known. */
+CUBED_MUST_CHECK cubed_status cb_node_own(cb_zone *zone, cb_node *n, const cb_known *known,
+                                          cubed_error *err);
 /* Room for so many nodes. */
 CUBED_MUST_CHECK cubed_status cb_ir_reserve(cb_ir *ir, int cap, cubed_error *err);
 /* Appends a copy of *node (inputs, strings copied into the zone). */

@@ -9,6 +9,8 @@ import sys
 import tracemalloc
 
 import cubed
+import cubed.array_api as xp
+import cubed.random
 import numpy as np
 import pytest
 from conftest import cases
@@ -133,3 +135,70 @@ def test_metadata_of_what_many_tasks_read():
     spec = cubed.Spec(allowed_mem="60MB", reserved_mem="50MB")
     plan = cubed.plan(cubed.array_api.sort(cubed.zeros(10**9, chunks=10**5, spec=spec)))
     assert plan.num_tasks > 10**4 and plan.metadata_mem == 0
+
+
+SIZES = {
+    "products": (2000, lambda x, n: [_chain(lambda y: xp.matmul(y, x), x, n)]),
+    "products of one": (1000, lambda x, n: [xp.matmul(x, x + i) for i in range(n)]),
+    "elementwise": (10_000, lambda x, n: [_chain(lambda y: y + 1.0, x, n)]),
+    "reductions": (2000, lambda x, n: [xp.sum(x + i) for i in range(n)]),
+    "concatenation": (5000, lambda x, n: [xp.concat([_random() for _ in range(n)])]),
+    "sorts": (1000, lambda x, n: [_chain(xp.sort, x, n)]),
+    "functions": (1000, lambda x, n: [_chain(_sines, x, n)]),
+}
+#: What a plan may take while it is made, beyond the bytes that it says.
+BEYOND = 6 * 2**20
+
+
+def _random():
+    return cubed.random.random((10, 400), chunks=(5, 400), spec=LARGE)
+
+
+def _chain(step, x, n):
+    for _ in range(n):
+        x = step(x)
+    return x
+
+
+def _sines(x):
+    return cubed.map_blocks(np.sin, x, dtype="f8")
+
+
+LARGE = cubed.Spec(allowed_mem="2GB", reserved_mem="16MB")
+
+
+def _grown(name):
+    """Peak of this process while it makes arrays and a plan of them, and what the plan says."""
+    x = cubed.random.random((400, 400), chunks=(100, 100), spec=LARGE)
+    n, arrays = SIZES[name]
+    cubed.plan(*arrays(x, 10))  # what is imported then
+    pathlib.Path("/proc/self/clear_refs").write_text("5")
+    before = _peak()
+    plan = cubed.plan(*arrays(x, n))
+    return _peak() - before, plan.metadata_mem + UNCOUNTED
+
+
+#: Bytes of every plan that `reserved_mem` covers.
+UNCOUNTED = 4 * 2**20
+
+
+def _peak():
+    text = pathlib.Path("/proc/self/status").read_text()
+    return int(re.search(r"VmHWM:\s*(\d+)", text)[1]) * 1024
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_planning_takes_what_the_plan_says(name):
+    """Also while it is made: arrays, trials and the plan. In a process of its own."""
+    script = f"import test_planning_memory as t; print(*t._grown({name!r}))"
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=SCRIPT.parent, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if "Permission denied" in done.stderr:
+        pytest.skip("the system does not let a process reset its peak of memory")
+    assert done.returncode == 0, done.stderr
+    grown, said = map(int, done.stdout.split())
+    assert grown <= said + BEYOND
+    if name == "products":  # whose operations are alike, and shared
+        assert grown <= 20 * 2**20

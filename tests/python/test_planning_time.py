@@ -46,12 +46,19 @@ def neighbours(n):
     return [x[i] + x[i - 1] for i in range(n)]
 
 
+def squares(n):
+    x = np.arange(16.0).reshape(4, 4)
+    return [cubed.from_array(x + i, chunks=(2, 2), spec=SPEC) for i in range(n)]
+
+
 TARGETS = {
     "apart": lambda n: [x + 1 for x in arrays(n)],
     "shared": shared,
     "neighbours": neighbours,
     "means": lambda n: [xp.mean(x) for x in shared(n)],
     "einsum": lambda n: [np.einsum("i,j->ij", x, x) for x in arrays(n)],
+    "products": lambda n: [xp.matmul(x, x) for x in squares(n)],
+    "products of one": lambda n: [xp.matmul(s, x) for s in squares(1) for x in squares(n)],
     "slices": lambda n: [x[1:] for x in arrays(1) for _ in range(n)],
 }
 
