@@ -22,7 +22,7 @@
 cubed_status cb_local_path(const local_store *s, const char *key, char out[PATH_MAX],
                            cubed_error *err)
 {
-    const size_t root = strlen(s->path), n = strlen(key);
+    const size_t root = s->root, n = strlen(key);
     if (root + 1 + n + 1 > PATH_MAX)
         return cb_fail(err, CUBED_E_ARG, "the path %s/%s is longer than %d bytes", s->path, key,
                        PATH_MAX - 1);
@@ -54,14 +54,14 @@ static cubed_status explain_absence(const local_store *s, char path[PATH_MAX], i
 {
     struct stat info;
     if (e != ENOENT && e != ENOTDIR) return cb_fail_errno(err, e, "%s %s", what, path);
-    const size_t root = strlen(s->path);
+    const size_t root = s->root;
     const size_t length = strlen(path);
     char part[PATH_MAX];
     memcpy(part, path, length + 1);
     for (size_t n = length; n >= root && n > 0;) {
         part[n] = 0;
-        if (lstat(part, &info) == 0) {
-            if (S_ISLNK(info.st_mode) && stat(part, &info) != 0)
+        if (fstatat(s->dir, cb_local_at(s, part), &info, AT_SYMLINK_NOFOLLOW) == 0) {
+            if (S_ISLNK(info.st_mode) && fstatat(s->dir, cb_local_at(s, part), &info, 0) != 0)
                 return not_regular(part, S_IFLNK, err);
             if (!S_ISDIR(info.st_mode) && strict && n > root && length > n)
                 return cb_fail(err, CUBED_E_FORMAT, "%s is no directory, as %s expects", part,
@@ -75,13 +75,14 @@ static cubed_status explain_absence(const local_store *s, char path[PATH_MAX], i
 }
 
 /* -1 and errno on failure. Nobody waits for the other end of a FIFO, but for who holds a lease on a file. */
-static int open_to_read(const char *path)
+static int open_to_read(const local_store *s, const char *path)
 {
     struct stat info;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    const char *at = cb_local_at(s, path);
+    int fd = openat(s->dir, at, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd >= 0 || errno != EWOULDBLOCK) return fd;
-    if (stat(path, &info) == 0 && S_ISREG(info.st_mode))
-        return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fstatat(s->dir, at, &info, 0) == 0 && S_ISREG(info.st_mode))
+        return openat(s->dir, at, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     errno = EWOULDBLOCK;
     return -1;
 }
@@ -93,8 +94,9 @@ static int open_object(const local_store *s, const char *key, char path[PATH_MAX
     struct stat info;
     *st = cb_local_path(s, key, path, err);
     if (*st != CUBED_OK) return -1;
-    int fd = open_to_read(path), e = fd < 0 ? errno : 0;
-    bool seen = fd >= 0 ? fstat(fd, &info) == 0 : e != ENOENT && stat(path, &info) == 0;
+    int fd = open_to_read(s, path), e = fd < 0 ? errno : 0;
+    bool seen = fd >= 0 ? fstat(fd, &info) == 0
+                        : e != ENOENT && fstatat(s->dir, cb_local_at(s, path), &info, 0) == 0;
     if (seen && !S_ISREG(info.st_mode))
         *st = not_regular(path, info.st_mode, err);
     else if (fd < 0)
@@ -171,7 +173,7 @@ int cb_local_write_at(int fd, uint64_t offset, const char *src, size_t size)
 }
 
 /* So that the new name survives a power failure, too. */
-int cb_local_sync_parent(const char *path)
+int cb_local_sync_parent(const local_store *s, const char *path)
 {
     char dir[PATH_MAX];
     const char *slash = strrchr(path, '/');
@@ -179,23 +181,30 @@ int cb_local_sync_parent(const char *path)
         snprintf(dir, sizeof dir, "%.*s", slash > path ? (int)(slash - path) : 1, path);
     else
         strcpy(dir, ".");
-    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = openat(s->dir, cb_local_at(s, dir), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return errno;
     int e = fsync(fd) != 0 ? errno : 0;
     close(fd);
     return e;
 }
 
+int cb_local_rename(const local_store *s, const char *from, const char *to)
+{
+    return renameat(s->dir, cb_local_at(s, from), s->dir, cb_local_at(s, to)) == 0 ? 0 : errno;
+}
+
 int cb_local_make_parents(const local_store *s, char *path)
 {
-    for (char *p = path + 1; (p = strchr(p, '/')) != NULL; p++) {
+    const size_t first = s->dir == AT_FDCWD ? 1 : s->root + 1;
+    for (char *p = path + first; (p = strchr(p, '/')) != NULL; p++) {
         struct stat info;
         *p = 0;
+        const char *at = cb_local_at(s, path);
         const mode_t mode = cb_local_directory_mode(s, (size_t)(p - path));
-        int e = mkdir(path, mode) != 0 ? errno : 0;
-        if (e == 0 && s->durable && (e = cb_local_sync_parent(path)) != 0)
-            rmdir(path); /* not made, then */
-        if (e == EEXIST && mode == CB_LOCAL_PRIVATE && !cb_local_is_own(path, &info)) e = EPERM;
+        int e = mkdirat(s->dir, at, mode) != 0 ? errno : 0;
+        if (e == 0 && s->durable && (e = cb_local_sync_parent(s, path)) != 0)
+            unlinkat(s->dir, at, AT_REMOVEDIR); /* not made, then */
+        if (e == EEXIST && mode == CB_LOCAL_PRIVATE && !cb_local_is_own(s, path, &info)) e = EPERM;
         *p = '/';
         if (e != 0 && e != EEXIST) return e;
     }
@@ -233,7 +242,8 @@ static int open_temp(local_store *s, const char *path, char temp[PATH_MAX])
             errno = ENAMETOOLONG;
             break;
         }
-        fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, cb_local_file_mode(s));
+        fd = openat(s->dir, cb_local_at(s, temp), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                    cb_local_file_mode(s));
         if (fd >= 0) break;
         if (errno == ENOENT) {
             int e = cb_local_make_parents(s, temp);
@@ -257,9 +267,10 @@ cubed_status cb_local_create(local_store *s, const char *path, char temp[PATH_MA
                              cubed_error *err)
 {
     struct stat info;
+    const char *at = cb_local_at(s, path);
     /* A link to a file is replaced as a file is; what is neither is somebody else's. */
-    if (lstat(path, &info) == 0 && !S_ISREG(info.st_mode) &&
-        (!S_ISLNK(info.st_mode) || stat(path, &info) != 0 || !S_ISREG(info.st_mode)))
+    if (fstatat(s->dir, at, &info, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(info.st_mode) &&
+        (!S_ISLNK(info.st_mode) || fstatat(s->dir, at, &info, 0) != 0 || !S_ISREG(info.st_mode)))
         return not_regular(path, info.st_mode, err);
     *fd = open_temp(s, path, temp);
     return *fd < 0 ? cannot_write(errno, path, err) : CUBED_OK;
@@ -284,18 +295,20 @@ cubed_status cb_local_write(local_store *s, const char *path, const void *src, s
     int e = cb_local_close_written(s, fd, out);
     if (written) e = written;
     if (e == 0) return CUBED_OK;
-    unlink(temp);
+    unlinkat(s->dir, cb_local_at(s, temp), 0);
     return cb_fail_errno(err, e, "cannot write %s", path);
 }
 
 /* Gives a file a time of its own, and tells what it is then. The system's times are some milliseconds apart, and it uses
  * numbers of deleted files again: two objects of one size would have one version. */
-static int stamp(const char *temp, cubed_object_info *out)
+static int stamp(const local_store *s, const char *temp, cubed_object_info *out)
 {
     struct stat info;
     struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = 0}};
     clock_gettime(CLOCK_REALTIME, &times[1]);
-    if (utimensat(AT_FDCWD, temp, times, 0) != 0 || stat(temp, &info) != 0) return errno;
+    if (utimensat(s->dir, cb_local_at(s, temp), times, 0) != 0 ||
+        fstatat(s->dir, cb_local_at(s, temp), &info, 0) != 0)
+        return errno;
     cb_local_info(&info, out);
     return 0;
 }
@@ -307,11 +320,11 @@ static cubed_status local_put(cubed_store *store, cubed_store_request *r, cubed_
     CB_TRY(cb_local_path(s, r->key, path, err));
     CB_TRY(cb_local_write(s, path, r->src, r->size, temp, &r->info, err));
     const bool any = !r->if_match && !r->if_none_match;
-    int e = any ? 0 : stamp(temp, &r->info);
-    if (e == 0) e = !any ? cb_local_replace(temp, path, r) : rename(temp, path) != 0 ? errno : 0;
-    if (e == 0 && s->durable) e = cb_local_sync_parent(path);
+    int e = any ? 0 : stamp(s, temp, &r->info);
+    if (e == 0) e = any ? cb_local_rename(s, temp, path) : cb_local_replace(s, temp, path, r);
+    if (e == 0 && s->durable) e = cb_local_sync_parent(s, path);
     if (e == 0) return CUBED_OK;
-    unlink(temp);
+    unlinkat(s->dir, cb_local_at(s, temp), 0);
     return e == EEXIST && !any ? not_expected(path, err)
                                : cb_fail_errno(err, e, "cannot write %s", path);
 }
@@ -319,21 +332,21 @@ static cubed_status local_put(cubed_store *store, cubed_store_request *r, cubed_
 /* Removes the directories that a deleted key leaves empty, up to the root. */
 static void remove_empty_parents(const local_store *s, char *path)
 {
-    size_t root = strlen(s->path);
-    for (char *slash = strrchr(path, '/'); slash && (size_t)(slash - path) > root;
+    for (char *slash = strrchr(path, '/'); slash && (size_t)(slash - path) > s->root;
          slash = strrchr(path, '/')) {
         *slash = 0;
-        if (rmdir(path) != 0) return;
+        if (unlinkat(s->dir, cb_local_at(s, path), AT_REMOVEDIR) != 0) return;
     }
 }
 
 static cubed_status local_del(cubed_store *store, const char *key, cubed_error *err)
 {
+    const local_store *s = (local_store *)store;
     char path[PATH_MAX];
-    CB_TRY(cb_local_path((local_store *)store, key, path, err));
-    if (unlink(path) != 0 && errno != ENOENT && errno != ENOTDIR)
+    CB_TRY(cb_local_path(s, key, path, err));
+    if (unlinkat(s->dir, cb_local_at(s, path), 0) != 0 && errno != ENOENT && errno != ENOTDIR)
         return cb_fail_errno(err, errno, "cannot delete %s", path);
-    remove_empty_parents((local_store *)store, path);
+    remove_empty_parents(s, path);
     return CUBED_OK;
 }
 
@@ -343,7 +356,7 @@ static cubed_status local_head(cubed_store *store, cubed_store_request *r, cubed
     struct stat info;
     const local_store *s = (local_store *)store;
     CB_TRY(cb_local_path(s, r->key, path, err));
-    if (stat(path, &info) != 0)
+    if (fstatat(s->dir, cb_local_at(s, path), &info, 0) != 0)
         return explain_absence(s, path, errno, false, "cannot look at", err);
     if (!S_ISREG(info.st_mode)) return not_regular(path, info.st_mode, err);
     cb_local_info(&info, &r->info);
@@ -352,6 +365,7 @@ static cubed_status local_head(cubed_store *store, cubed_store_request *r, cubed
 
 /* Of a listing: the path is extended in place while the walk goes down. */
 typedef struct walker {
+    const local_store *s;
     char path[PATH_MAX];
     const char *key; /* the path below the root */
     cubed_store_list_fn fn;
@@ -373,12 +387,24 @@ static bool is_above(const level *l, const struct stat *info)
     return false;
 }
 
+DIR *cb_local_open_dir(const local_store *s, const char *path)
+{
+    int fd = openat(s->dir, cb_local_at(s, path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return NULL;
+    DIR *dir = fdopendir(fd);
+    if (dir) return dir;
+    const int e = errno;
+    close(fd);
+    errno = e;
+    return NULL;
+}
+
 /* n is the length of the path. */
 static cubed_status walk(walker *w, size_t n, const level *up, cubed_error *err)
 {
     cubed_status st = CUBED_OK;
     struct stat info;
-    DIR *dir = opendir(w->path);
+    DIR *dir = cb_local_open_dir(w->s, w->path);
     if (!dir) {
         if (errno == ENOENT || errno == ENOTDIR) return CUBED_OK;
         return cb_fail_errno(err, errno, "cannot list %s", w->path);
@@ -437,9 +463,9 @@ static cubed_status local_list(cubed_store *store, cubed_store_request *r, cubed
 {
     const local_store *s = (local_store *)store;
     if (r->delimiter) return cb_local_members(s, r, err);
-    walker w = {.fn = tell_entry, .ctx = r};
+    walker w = {.s = s, .fn = tell_entry, .ctx = r};
     CB_TRY(cb_local_path(s, r->key, w.path, err));
-    w.key = w.path + strlen(s->path) + 1;
+    w.key = w.path + s->root + 1;
     return walk(&w, strlen(w.path), NULL, err);
 }
 
@@ -482,14 +508,18 @@ static cubed_status local_clear(cubed_store *store, const char *prefix, cubed_er
     local_store *s = (local_store *)store;
     char path[PATH_MAX];
     CB_TRY(cb_local_path(s, prefix, path, err));
+    const char *at = cb_local_at(s, path);
     /* The root stays, and may itself be a link. */
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (*prefix ? O_NOFOLLOW : 0)), e = 0;
+    int fd = openat(s->dir, at, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (*prefix ? O_NOFOLLOW : 0));
+    int e = 0;
     if (fd >= 0) {
         e = remove_contents(fd);
-        if (e == 0 && *prefix && rmdir(path) != 0 && errno != ENOENT) e = errno;
+        if (e == 0 && *prefix && unlinkat(s->dir, at, AT_REMOVEDIR) != 0 && errno != ENOENT)
+            e = errno;
     } else if (errno == ENOTDIR || errno == ELOOP) {
         struct stat info; /* a link, or a file, below which nothing is */
-        if (*prefix && lstat(path, &info) == 0 && S_ISLNK(info.st_mode) && unlink(path) != 0)
+        if (*prefix && fstatat(s->dir, at, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISLNK(info.st_mode) && unlinkat(s->dir, at, 0) != 0)
             e = errno;
     } else if (errno != ENOENT) {
         e = errno;
@@ -516,7 +546,6 @@ static bool is_abandoned(const char *name, const struct stat *info)
 
 typedef struct sweeper {
     walker w;
-    const local_store *s;
     bool dry_run;
 } sweeper;
 
@@ -536,7 +565,7 @@ static cubed_status sweep_one(sweeper *x, int dir, size_t n, const char *name, c
     if (!x->dry_run) {
         char path[PATH_MAX];
         memcpy(path, x->w.path, sizeof path);
-        remove_empty_parents(x->s, path);
+        remove_empty_parents(x->w.s, path);
     }
     x->w.path[n] = 0;
     return st;
@@ -546,14 +575,12 @@ static cubed_status sweep_one(sweeper *x, int dir, size_t n, const char *name, c
 static cubed_status sweep(sweeper *x, size_t n, cubed_error *err)
 {
     cubed_status st = CUBED_OK;
-    int fd = open(x->w.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    DIR *dir = cb_local_open_dir(x->w.s, x->w.path);
     if (!dir) {
-        int e = errno;
-        if (fd >= 0) close(fd);
-        if (e == ENOENT || e == ENOTDIR) return CUBED_OK;
-        return cb_fail_errno(err, e, "cannot list %s", x->w.path);
+        if (errno == ENOENT || errno == ENOTDIR) return CUBED_OK;
+        return cb_fail_errno(err, errno, "cannot list %s", x->w.path);
     }
+    const int fd = dirfd(dir);
     const struct dirent *e;
     while (st == CUBED_OK && (e = readdir(dir)) != NULL) {
         const char *name = e->d_name;
@@ -580,15 +607,16 @@ static cubed_status local_sweep(cubed_store *store, const char *prefix, unsigned
                                 cubed_store_list_fn fn, void *ctx, cubed_error *err)
 {
     const local_store *s = (local_store *)store;
-    sweeper x = {.w = {.fn = fn, .ctx = ctx}, .s = s, .dry_run = flags & CUBED_SWEEP_DRY_RUN};
+    sweeper x = {.w = {.s = s, .fn = fn, .ctx = ctx}, .dry_run = flags & CUBED_SWEEP_DRY_RUN};
     CB_TRY(cb_local_path(s, prefix, x.w.path, err));
-    x.w.key = x.w.path + strlen(s->path) + 1;
+    x.w.key = x.w.path + s->root + 1;
     return sweep(&x, strlen(x.w.path), err);
 }
 
 static void local_close(cubed_store *store)
 {
     local_store *s = (local_store *)store;
+    if (s->dir != AT_FDCWD) close(s->dir);
     cb_mutex_destroy(&s->lock);
     cb_free(store->alloc, s, s->size);
 }
@@ -613,6 +641,7 @@ static const cubed_store_vtable local_vtable = {
     .sweep = local_sweep,
     .swap = cb_local_swap,
     .around = cb_local_around,
+    .anchor = cb_local_anchor,
     .begin_pieces = cb_local_begin_pieces,
     .put_piece = cb_local_put_piece,
     .end_pieces = cb_local_end_pieces,
@@ -632,6 +661,8 @@ cubed_status cb_store_open_local(const cubed_allocator *a, const char *path, boo
     if (!s) return cb_fail(err, CUBED_E_NOMEM, "no memory to open %s", path);
     s->head = (cubed_store){&local_vtable, a, s->path};
     s->durable = durable;
+    s->dir = AT_FDCWD;
+    s->root = n;
     s->size = size;
     if (!cb_mutex_init(&s->lock)) {
         cb_free(a, s, size);

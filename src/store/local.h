@@ -2,6 +2,8 @@
 #ifndef CB_STORE_LOCAL_H
 #define CB_STORE_LOCAL_H
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
@@ -28,12 +30,20 @@ typedef struct local_store {
     pid_t pid CB_GUARDED_BY(
         &lock); /* process that `owner` names; 0 if there is none yet. After a fork it is that of the parent. */
     char owner[CB_OWNER_CAP] CB_GUARDED_BY(&lock);
+    int dir; /* descriptor of the root, of a store that cb_local_anchor has opened; else AT_FDCWD */
+    size_t root; /* length of the path */
     size_t size; /* of this struct with the path behind it */
     char path[];
 } local_store;
 
 CUBED_MUST_CHECK cubed_status cb_local_path(const local_store *s, const char *key,
                                             char out[PATH_MAX], cubed_error *err);
+/* The name by which the system finds a path of the store from `dir` on. */
+static inline const char *cb_local_at(const local_store *s, const char *path)
+{
+    if (s->dir == AT_FDCWD) return path;
+    return path[s->root] ? path + s->root + 1 : ".";
+}
 /* Of a file. A put makes a new one, so that file number, time and size together are as good as a counter. */
 void cb_local_info(const struct stat *info, cubed_object_info *out);
 /* Makes a file beside `path`, to be written, closed, and renamed to it or unlinked. */
@@ -53,12 +63,17 @@ int cb_local_make_parents(const local_store *s, char *path);
 mode_t cb_local_file_mode(const local_store *s);
 mode_t cb_local_directory_mode(const local_store *s, size_t n);
 /* Whether the path is a directory of this user that no other user can write; *info is what is there. */
-bool cb_local_is_own(const char *path, struct stat *info);
+bool cb_local_is_own(const local_store *s, const char *path, struct stat *info);
+/* NULL and errno on failure. */
+DIR *cb_local_open_dir(const local_store *s, const char *path);
 /* So that a new name survives a power failure, too. errno of what failed. */
-int cb_local_sync_parent(const char *path);
+int cb_local_sync_parent(const local_store *s, const char *path);
+/* Renames within the store; errno of what failed. */
+int cb_local_rename(const local_store *s, const char *from, const char *to);
 
 /* Renames it under the request's conditions. errno of what failed, EEXIST if they do not hold. */
-int cb_local_replace(const char *temp, const char *path, const cubed_store_request *r);
+int cb_local_replace(const local_store *s, const char *temp, const char *path,
+                     const cubed_store_request *r);
 cubed_status cb_local_members(const local_store *s, const cubed_store_request *r, cubed_error *err);
 cubed_status cb_local_swap(cubed_store *store, const char *a, const char *b, cubed_error *err);
 cubed_status cb_local_begin_pieces(cubed_store *store, const char *key, cubed_store_pieces **out,
@@ -67,6 +82,8 @@ cubed_status cb_local_put_piece(cubed_store_pieces *pieces, uint64_t offset, con
                                 size_t size, cubed_error *err);
 cubed_status cb_local_end_pieces(cubed_store_pieces *pieces, cubed_error *err);
 void cb_local_free_pieces(cubed_store_pieces *pieces);
+cubed_status cb_local_anchor(cubed_store *store, const char *prefix, bool make, cubed_store **out,
+                             cubed_error *err);
 cubed_status cb_local_around(cubed_store *store, const char *prefix, cubed_store **out, char *name,
                              size_t cap, cubed_error *err);
 

@@ -148,14 +148,15 @@ void *cb_map_open(const cubed_store *s, const char *key, size_t size, bool all, 
                   int name)
 {
     char path[PATH_MAX];
+    const local_store *files = (const local_store *)s;
     void *data = MAP_FAILED;
     const size_t taken = cb_pages_round(size);
-    if (!cb_store_has_files(s) || !may_fault() ||
-        cb_local_path((const local_store *)s, key, path, NULL) != CUBED_OK)
+    if (!cb_store_has_files(s) || !may_fault() || cb_local_path(files, key, path, NULL) != CUBED_OK)
         return NULL;
     window *w = take_window(taken);
     if (!w) return NULL;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    int fd =
+        openat(files->dir, cb_local_at(files, path), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd >= 0 && fstat(fd, &w->info) == 0 && S_ISREG(w->info.st_mode) &&
         (uint64_t)w->info.st_size == size)
         data = mmap(NULL, size, PROT_READ, MAP_SHARED | (all ? MAP_POPULATE : 0), fd, 0);

@@ -46,18 +46,17 @@ cubed_status cb_local_end_pieces(cubed_store_pieces *pieces, cubed_error *err)
         pieces->fd = -1;
     }
     if (e == 0 && *pieces->temp) {
-        if (rename(pieces->temp, pieces->path) == 0)
-            *pieces->temp = 0;
-        else
-            e = errno;
+        e = cb_local_rename(pieces->store, pieces->temp, pieces->path);
+        if (e == 0) *pieces->temp = 0;
     }
-    if (e == 0 && pieces->store->durable) e = cb_local_sync_parent(pieces->path);
+    if (e == 0 && pieces->store->durable) e = cb_local_sync_parent(pieces->store, pieces->path);
     return e ? cb_fail_errno(err, e, "cannot write %s", pieces->path) : CUBED_OK;
 }
 
 void cb_local_free_pieces(cubed_store_pieces *pieces)
 {
+    const local_store *s = pieces->store;
     if (pieces->fd >= 0) close(pieces->fd);
-    if (*pieces->temp) unlink(pieces->temp);
-    cb_free(pieces->store->head.alloc, pieces, sizeof *pieces);
+    if (*pieces->temp) unlinkat(s->dir, cb_local_at(s, pieces->temp), 0);
+    cb_free(s->head.alloc, pieces, sizeof *pieces);
 }

@@ -1,5 +1,7 @@
 /* Directories that other users of the machine can neither read nor have created. */
+#define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,14 +13,14 @@ mode_t cb_local_file_mode(const local_store *s) { return s->is_private ? 0600 : 
 
 mode_t cb_local_directory_mode(const local_store *s, size_t n)
 {
-    const size_t root = strlen(s->path);
-    const bool ours = n > root ? s->is_private : n == root && s->root_is_private;
+    const bool ours = n > s->root ? s->is_private : n == s->root && s->root_is_private;
     return ours ? CB_LOCAL_PRIVATE : 0777;
 }
 
-bool cb_local_is_own(const char *path, struct stat *info)
+bool cb_local_is_own(const local_store *s, const char *path, struct stat *info)
 {
-    return lstat(path, info) == 0 && S_ISDIR(info->st_mode) && info->st_uid == geteuid() &&
+    return fstatat(s->dir, cb_local_at(s, path), info, AT_SYMLINK_NOFOLLOW) == 0 &&
+           S_ISDIR(info->st_mode) && info->st_uid == geteuid() &&
            (info->st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
@@ -27,10 +29,10 @@ static const char *kind_of(mode_t mode)
     return S_ISDIR(mode) ? "a directory" : S_ISLNK(mode) ? "a symbolic link" : "not a directory";
 }
 
-static cubed_status check(const char *path, cubed_error *err)
+static cubed_status check(const local_store *s, const char *path, cubed_error *err)
 {
     struct stat info;
-    if (cb_local_is_own(path, &info)) return CUBED_OK;
+    if (cb_local_is_own(s, path, &info)) return CUBED_OK;
     return cb_fail(err, CUBED_E_EXISTS,
                    "%s is %s of user %u with mode %04o, expected a directory of user %u that no "
                    "other user can write: remove it, or name another work directory",
@@ -48,8 +50,10 @@ cubed_status cb_store_check_private(const cubed_store *store, const char *prefix
     char path[PATH_MAX];
     struct stat info;
     if (!cb_store_has_files(store)) return CUBED_OK;
-    CB_TRY(cb_local_path((const local_store *)store, prefix, path, err));
-    if (lstat(path, &info) == 0) return check(path, err);
+    const local_store *s = (const local_store *)store;
+    CB_TRY(cb_local_path(s, prefix, path, err));
+    if (fstatat(s->dir, cb_local_at(s, path), &info, AT_SYMLINK_NOFOLLOW) == 0)
+        return check(s, path, err);
     return errno == ENOENT || errno == ENOTDIR
                ? CUBED_OK
                : cb_fail_errno(err, errno, "cannot look at %s", path);
@@ -63,11 +67,12 @@ cubed_status cb_store_make_private(cubed_store *store, const char *prefix, cubed
     CB_TRY(cb_local_path(s, prefix, path, err));
     s->is_private = true;
     if (!*prefix) s->root_is_private = true;
-    int e = mkdir(path, CB_LOCAL_PRIVATE) != 0 ? errno : 0;
+    const char *at = cb_local_at(s, path);
+    int e = mkdirat(s->dir, at, CB_LOCAL_PRIVATE) != 0 ? errno : 0;
     if (e == ENOENT) {
         e = cb_local_make_parents(s, path);
-        if (e == 0) e = mkdir(path, CB_LOCAL_PRIVATE) != 0 ? errno : 0;
+        if (e == 0) e = mkdirat(s->dir, at, CB_LOCAL_PRIVATE) != 0 ? errno : 0;
     }
-    if (e == EEXIST) return check(path, err);
+    if (e == EEXIST) return check(s, path, err);
     return e ? cb_fail_errno(err, e, "cannot make %s", path) : CUBED_OK;
 }

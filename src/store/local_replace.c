@@ -38,29 +38,30 @@ void cb_local_info(const struct stat *info, cubed_object_info *out)
 }
 
 /* errno; EEXIST if there is a file of that name. */
-static int give_new_name(const char *temp, const char *path)
+static int give_new_name(const local_store *s, const char *temp, const char *path)
 {
-    if (link(temp, path) == 0) {
-        unlink(temp);
+    if (linkat(s->dir, temp, s->dir, path, 0) == 0) {
+        unlinkat(s->dir, temp, 0);
         return 0;
     }
     if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS) return errno;
 #ifdef __linux__
     /* No hard links here. */
-    if (syscall(SYS_renameat2, AT_FDCWD, temp, AT_FDCWD, path, RENAME_NOREPLACE) == 0) return 0;
+    if (syscall(SYS_renameat2, s->dir, temp, s->dir, path, RENAME_NOREPLACE) == 0) return 0;
 #endif
     return errno;
 }
 
 /* Whoever replaces a file holds its lock, so it is still the one that was looked at when it is replaced. -1 if it
  * is another one, or none, with *e what failed or 0. */
-static int lock_version(const char *path, const cubed_store_request *r, int *e)
+static int lock_version(const local_store *s, const char *path, const cubed_store_request *r,
+                        int *e)
 {
     struct stat held, there;
     cubed_object_info info;
     bool writable = false;
     *e = 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    int fd = openat(s->dir, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0) {
         *e = errno == ENOENT ? 0 : errno;
         return -1;
@@ -71,7 +72,7 @@ static int lock_version(const char *path, const cubed_store_request *r, int *e)
         if (errno == EBADF && !writable) {
             close(fd);
             writable = true;
-            fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+            fd = openat(s->dir, path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
             if (fd >= 0) continue;
             *e = errno == ENOENT ? 0 : errno;
             return -1;
@@ -80,8 +81,8 @@ static int lock_version(const char *path, const cubed_store_request *r, int *e)
         close(fd);
         return -1;
     }
-    if (fstat(fd, &held) == 0 && stat(path, &there) == 0 && there.st_ino == held.st_ino &&
-        there.st_dev == held.st_dev) {
+    if (fstat(fd, &held) == 0 && fstatat(s->dir, path, &there, 0) == 0 &&
+        there.st_ino == held.st_ino && there.st_dev == held.st_dev) {
         cb_local_info(&held, &info);
         if (cubed_store_allows(r, info.version.text)) return fd;
     }
@@ -89,34 +90,36 @@ static int lock_version(const char *path, const cubed_store_request *r, int *e)
     return -1;
 }
 
-int cb_local_replace(const char *temp, const char *path, const cubed_store_request *r)
+int cb_local_replace(const local_store *s, const char *temp_path, const char *to,
+                     const cubed_store_request *r)
 {
+    const char *temp = cb_local_at(s, temp_path), *path = cb_local_at(s, to);
     int e = 0;
     const bool any = r->if_none_match && strcmp(r->if_none_match, "*") != 0;
-    if (!r->if_match && (!any || access(path, F_OK) != 0)) {
-        e = give_new_name(temp, path);
+    if (!r->if_match && (!any || faccessat(s->dir, path, F_OK, 0) != 0)) {
+        e = give_new_name(s, temp, path);
         if (e != EEXIST || !any) return e;
     }
-    int fd = lock_version(path, r, &e);
+    int fd = lock_version(s, path, r, &e);
     if (fd < 0) return e ? e : EEXIST;
-    if (rename(temp, path) != 0) e = errno;
+    if (renameat(s->dir, temp, s->dir, path) != 0) e = errno;
     close(fd);
     return e;
 }
 
 /* Whether the link leads to a directory that it is in: no end would be below it. */
-static bool is_circle(const char *path, size_t root, const struct stat *to)
+static bool is_circle(const local_store *s, const char *path, const struct stat *to)
 {
     char above[PATH_MAX];
     struct stat info;
     size_t n = strlen(path);
     memcpy(above, path, n + 1);
-    while (n > root) {
+    while (n > s->root) {
         do n--;
-        while (n > root && above[n] != '/');
+        while (n > s->root && above[n] != '/');
         above[n] = 0;
-        if (stat(n ? above : "/", &info) == 0 && info.st_ino == to->st_ino &&
-            info.st_dev == to->st_dev)
+        if (fstatat(s->dir, n ? cb_local_at(s, above) : "/", &info, 0) == 0 &&
+            info.st_ino == to->st_ino && info.st_dev == to->st_dev)
             return true;
     }
     return false;
@@ -128,7 +131,7 @@ cubed_status cb_local_members(const local_store *s, const cubed_store_request *r
     struct stat info;
     cubed_status st = CUBED_OK;
     CB_TRY(cb_local_path(s, r->key, path, err));
-    DIR *dir = opendir(path);
+    DIR *dir = cb_local_open_dir(s, path);
     if (!dir) {
         if (errno == ENOENT || errno == ENOTDIR) return CUBED_OK;
         return cb_fail_errno(err, errno, "cannot list %s", path);
@@ -158,9 +161,9 @@ cubed_status cb_local_members(const local_store *s, const cubed_store_request *r
         path[n] = '/';
         memcpy(path + n + 1, e->d_name, strlen(e->d_name) + 1);
         if (entry.is_link)
-            entry.is_prefix = stat(path, &info) == 0 && S_ISDIR(info.st_mode) &&
-                              !is_circle(path, strlen(s->path), &info);
-        entry.key = path + strlen(s->path) + 1;
+            entry.is_prefix = fstatat(s->dir, cb_local_at(s, path), &info, 0) == 0 &&
+                              S_ISDIR(info.st_mode) && !is_circle(s, path, &info);
+        entry.key = path + s->root + 1;
         st = r->entry(r->entry_ctx, &entry, err);
         path[n] = 0;
     }
@@ -169,12 +172,13 @@ cubed_status cb_local_members(const local_store *s, const cubed_store_request *r
 }
 
 /* errno; EINVAL or ENOSYS where the system cannot. */
-static int exchange(const char *a, const char *b)
+static int exchange(const local_store *s, const char *from, const char *to)
 {
+    const char *a = cb_local_at(s, from), *b = cb_local_at(s, to);
 #if defined(__linux__)
-    return syscall(SYS_renameat2, AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE) == 0 ? 0 : errno;
+    return syscall(SYS_renameat2, s->dir, a, s->dir, b, RENAME_EXCHANGE) == 0 ? 0 : errno;
 #elif defined(__APPLE__)
-    return renamex_np(a, b, RENAME_SWAP) == 0 ? 0 : errno;
+    return renameatx_np(s->dir, a, s->dir, b, RENAME_SWAP) == 0 ? 0 : errno;
 #else
     (void)a;
     (void)b;
@@ -188,24 +192,24 @@ cubed_status cb_local_swap(cubed_store *store, const char *a, const char *b, cub
     char from[PATH_MAX], to[PATH_MAX], aside[PATH_MAX];
     CB_TRY(cb_local_path(s, a, from, err));
     CB_TRY(cb_local_path(s, b, to, err));
-    int e = exchange(from, to);
+    int e = exchange(s, from, to);
     if (e == ENOENT) {
         e = cb_local_make_parents(s, to);
-        if ((e == 0 || e == EEXIST) && rename(from, to) != 0) e = errno;
+        if (e == 0 || e == EEXIST) e = cb_local_rename(s, from, to);
     }
     if (e == EINVAL || e == ENOSYS || e == EOPNOTSUPP) {
         int n = snprintf(aside, sizeof aside, "%s~", from);
-        e = n < 0 || n >= PATH_MAX ? ENAMETOOLONG : rename(to, aside) != 0 ? errno : 0;
-        if (e == 0 && rename(from, to) != 0) {
-            e = errno;
-            if (rename(aside, to) != 0) e = errno;
-        } else if (e == 0 && rename(aside, from) != 0) {
-            e = errno;
+        e = n < 0 || n >= PATH_MAX ? ENAMETOOLONG : cb_local_rename(s, to, aside);
+        if (e == 0 && (e = cb_local_rename(s, from, to)) != 0) {
+            const int back = cb_local_rename(s, aside, to);
+            if (back) e = back;
+        } else if (e == 0) {
+            e = cb_local_rename(s, aside, from);
         }
     }
     if (e == 0 && s->durable) {
-        e = cb_local_sync_parent(from);
-        if (e == 0) e = cb_local_sync_parent(to);
+        e = cb_local_sync_parent(s, from);
+        if (e == 0) e = cb_local_sync_parent(s, to);
     }
     return e ? cb_fail_errno(err, e, "cannot put %s in the place of %s", from, to) : CUBED_OK;
 }
@@ -231,6 +235,7 @@ cubed_status cb_local_around(cubed_store *store, const char *prefix, cubed_store
 {
     const local_store *s = (local_store *)store;
     char path[PATH_MAX], real[PATH_MAX];
+    CB_CHECK(s->dir == AT_FDCWD, err); /* the system knows no names above a descriptor */
     CB_TRY(cb_local_path(s, prefix, path, err));
     if (!realpath(path, real)) return cb_fail_errno(err, errno, "cannot look at %s", path);
     char *slash = strrchr(real, '/');

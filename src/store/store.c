@@ -439,3 +439,13 @@ cubed_status cb_store_around(cubed_store *s, const char *path, cubed_store **out
                        s->vt->scheme);
     return s->vt->around(s, path, out, name, cap, err);
 }
+
+bool cb_store_has_places(const cubed_store *s) { return s->vt->anchor != NULL; }
+
+cubed_status cb_store_anchor(cubed_store *s, const char *path, bool make, cubed_store **out,
+                             cubed_error *err)
+{
+    if (*path) CB_TRY(cb_key_check(path, err));
+    CB_CHECK(s->vt->anchor, err);
+    return s->vt->anchor(s, path, make, out, err);
+}

@@ -143,6 +143,11 @@ CUBED_MUST_CHECK cubed_status cb_store_begin_pieces(cubed_store *s, const char *
  * CUBED_E_UNSUPPORTED if there is none. */
 CUBED_MUST_CHECK cubed_status cb_store_around(cubed_store *s, const char *path, cubed_store **out,
                                               char *name, size_t cap, cubed_error *err);
+/* Whether places of the store are more than names: see cubed_store_vtable.anchor. */
+bool cb_store_has_places(const cubed_store *s);
+/* A store, to be closed, of the place at the path. CUBED_E_NOT_FOUND if there is none and it is not to be made. */
+CUBED_MUST_CHECK cubed_status cb_store_anchor(cubed_store *s, const char *path, bool make,
+                                              cubed_store **out, cubed_error *err);
 /* Reads a whole small object (metadata) into `out`; CUBED_E_FORMAT above `max` bytes. One request, unless it is longer
  * than most are. */
 CUBED_MUST_CHECK cubed_status cb_store_read_all(cubed_store *s, const char *key, size_t max,

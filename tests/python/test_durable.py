@@ -56,7 +56,10 @@ def check_synced(tmp_path: pathlib.Path, threads: list[list[tuple[str, str]]]) -
                 safe |= {name for name in waiting if str(pathlib.Path(name).parent) == path}
                 waiting = [name for name in waiting if name not in safe]
                 continue
-            names = [os.path.normpath(tmp_path / name) for name in re.findall('"(.*?)"', arguments)]
+            names = [
+                os.path.normpath(tmp_path / directory / name)
+                for directory, name in re.findall(r'(?:\w+<(.*?)>, )?"(.*?)"', arguments)
+            ]
             if call.startswith("rename"):
                 assert names[0] in synced
             waiting.append(names[-1])

@@ -61,16 +61,10 @@ ssize_t pwrite(int fd, const void *buf, size_t n, off_t offset)
     return call(SYS_pwrite64, fd, (long)buf, (long)n, offset, 0);
 }
 
-int rename(const char *from, const char *to)
+int renameat(int from_dir, const char *from, int to_dir, const char *to)
 {
     count_change();
-    return (int)call(SYS_renameat2, AT_FDCWD, (long)from, AT_FDCWD, (long)to, 0);
-}
-
-int unlink(const char *path)
-{
-    count_change();
-    return (int)call(SYS_unlinkat, AT_FDCWD, (long)path, 0, 0, 0);
+    return (int)call(SYS_renameat2, from_dir, (long)from, to_dir, (long)to, 0);
 }
 
 int unlinkat(int dir, const char *name, int flags)
@@ -79,16 +73,10 @@ int unlinkat(int dir, const char *name, int flags)
     return (int)call(SYS_unlinkat, dir, (long)name, flags, 0, 0);
 }
 
-int rmdir(const char *path)
+int mkdirat(int dir, const char *path, mode_t mode)
 {
     count_change();
-    return (int)call(SYS_unlinkat, AT_FDCWD, (long)path, AT_REMOVEDIR, 0, 0);
-}
-
-int mkdir(const char *path, mode_t mode)
-{
-    count_change();
-    return (int)call(SYS_mkdirat, AT_FDCWD, (long)path, mode, 0, 0);
+    return (int)call(SYS_mkdirat, dir, (long)path, mode, 0, 0);
 }
 
 /* --- Steps ---------------------------------------------------------------------------------------------- */

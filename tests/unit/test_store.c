@@ -46,6 +46,17 @@ static int setup_local(void **state)
     return 0;
 }
 
+/* The same directory, known by a descriptor. */
+static int setup_place(void **state)
+{
+    cubed_store *named;
+    if (setup_local(state)) return -1;
+    named = *state;
+    const cubed_status st = cb_store_anchor(named, "", true, (cubed_store **)state, NULL);
+    cb_store_close(named);
+    return st == CUBED_OK ? 0 : -1;
+}
+
 static int setup_memory(void **state)
 {
     cubed_store *s;
@@ -825,7 +836,11 @@ static void test_no_memory(void **state)
     {                                                                                              \
 #test " (memory)", test, setup_memory, teardown, NULL                                      \
     }
-#define BOTH(test) LOCAL(test), MEMORY(test)
+#define PLACE(test)                                                                                \
+    {                                                                                              \
+#test " (place)", test, setup_place, teardown, NULL                                        \
+    }
+#define BOTH(test) LOCAL(test), PLACE(test), MEMORY(test)
 
 int main(void)
 {
@@ -840,11 +855,17 @@ int main(void)
         BOTH(test_conditions),
         BOTH(test_deleting_many),
         LOCAL(test_temporary_files),
+        PLACE(test_temporary_files),
         LOCAL(test_pieces),
+        PLACE(test_pieces),
         LOCAL(test_sweeping),
+        PLACE(test_sweeping),
         LOCAL(test_deleting_tidies_up),
+        PLACE(test_deleting_tidies_up),
         LOCAL(test_links),
+        PLACE(test_links),
         LOCAL(test_other_files),
+        PLACE(test_other_files),
         LOCAL(test_system_errors),
         LOCAL(test_opening),
         cmocka_unit_test(test_key_join),

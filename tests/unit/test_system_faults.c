@@ -69,9 +69,9 @@ ssize_t pwrite(int fd, const void *buf, size_t n, off_t offset)
     return fails(CALL_WRITE) ? -1 : (ssize_t)syscall(SYS_pwrite64, fd, buf, n, offset);
 }
 
-int rename(const char *from, const char *to)
+int renameat(int from_dir, const char *from, int to_dir, const char *to)
 {
-    return fails(CALL_RENAME) ? -1 : (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+    return fails(CALL_RENAME) ? -1 : (int)syscall(SYS_renameat2, from_dir, from, to_dir, to, 0);
 }
 
 /* The linker puts this one in the library's way (--wrap): sanitizers need theirs behind it. */
@@ -382,12 +382,14 @@ static void test_thread_starts(void **state)
 static void test_one_failed_read_of_a_chunk_is_retried(void **state)
 {
     fixture *f = *state;
-    for (int n = 2; n < 2 + N / CHUNK; n++) { /* the first read is of the metadata */
+    /* The first read is of the metadata, another one of the run's own record. */
+    for (int n = 2; n < 3 + N / CHUNK; n++) {
         cubed_error err = CUBED_ERROR_INIT;
         arm(CALL_READ, n, true, EIO);
         cubed_status st = run(f, "threads", 1, &err);
         assert_int_equal(disarm(), 1);
         if (st != CUBED_OK && strstr(err.message, "zarr.json")) continue;
+        if (st != CUBED_OK && strstr(err.message, ".cubed-run")) continue;
         if (st != CUBED_OK) fail_msg("read %d: %s", n, err.message);
         check_output(f);
         remove_tree(f->out);

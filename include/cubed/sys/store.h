@@ -36,7 +36,7 @@
 extern "C" {
 #endif
 
-#define CUBED_STORE_VERSION 5
+#define CUBED_STORE_VERSION 6
 
 typedef struct cubed_store cubed_store;
 typedef struct cubed_store_request cubed_store_request;
@@ -203,6 +203,13 @@ struct cubed_store_vtable {
      * nothing can be replaced as a whole. */
     cubed_status (*around)(cubed_store *store, const char *prefix, cubed_store **out, char *name,
                            size_t cap, cubed_error *err);
+    /* A new store (for close) of the keys below the prefix, in the place that has this name now. What is read and
+     * written through it stays in that place, also after another place has got the name, and fails after the place was
+     * removed. If there is no such place, it is made (`make`), or the call is CUBED_E_NOT_FOUND. A run writes an array
+     * through it, so that it cannot change what another run makes under the same name. NULL: a place is nothing but its
+     * name. */
+    cubed_status (*anchor)(cubed_store *store, const char *prefix, bool make, cubed_store **out,
+                           cubed_error *err);
     /* Each of n objects is copied to another key, whose object it replaces; its bytes do not come here. Of stores
      * without `swap`, which replace what is at a prefix so. NULL: it cannot be done. */
     cubed_status (*copy)(cubed_store *store, const char *const *from, const char *const *to,
