@@ -55,6 +55,10 @@ typedef struct cubed_event {
 /* Called from the thread that called cubed_run only, between other work: be quick. */
 typedef void (*cubed_event_fn)(void *ctx, const cubed_event *event);
 
+/* Seconds after which a run on another machine that was not heard of counts as gone, unless options say others: the next run
+ * that wants to write there takes its places over. A run is heard of ten times as often. */
+#define CUBED_RUN_SILENCE 600
+
 /* What a run leaves for another run to resume if it is interrupted or fails after at least one task (except with
  * CUBED_E_INTERNAL).
  *
@@ -154,10 +158,13 @@ typedef struct cubed_run_options {
     /* How long a task may take, in milliseconds; 0: any time. The worker ends one that takes longer, or itself if that
      * does not help, and it is tried again as after an I/O error. Not for executors in this process. */
     uint32_t task_timeout_ms;
+    /* After how many seconds without a sign of life another machine's run counts as gone; 0: CUBED_RUN_SILENCE. This run
+     * gives one every tenth of it. */
+    uint32_t silence_seconds;
 } cubed_run_options;
 #define CUBED_RUN_OPTIONS_INIT                                                                     \
     {                                                                                              \
-        sizeof(cubed_run_options), NULL, 2, NULL, NULL, NULL, 0, false, NULL, NULL, true, 0        \
+        sizeof(cubed_run_options), NULL, 2, NULL, NULL, NULL, 0, false, NULL, NULL, true, 0, 0     \
     }
 
 typedef struct cubed_run_stats {

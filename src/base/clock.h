@@ -6,6 +6,8 @@
 
 /* Nanoseconds of a monotonic clock. */
 int64_t cb_clock_ns(void);
+/* The same, with the time that the machine was suspended where the system tells it. */
+int64_t cb_clock_boot_ns(void);
 /* Of a processor's time, those that this thread has taken. */
 int64_t cb_clock_thread_ns(void);
 /* Sleeps at least this long. */

@@ -64,7 +64,7 @@ enum { KEY_CAP = CB_INTERMEDIATE_KEY_CAP };
 
 static void chunk_key(const cb_work *work, int node, int64_t chunk, char key[KEY_CAP])
 {
-    snprintf(key, KEY_CAP, "%s/%d/%" PRId64, work->folder, node, chunk);
+    snprintf(key, KEY_CAP, "%s%s%d/%" PRId64, work->folder, *work->folder ? "/" : "", node, chunk);
 }
 
 bool cb_intermediate_place(cb_chunks *c, int node, int64_t chunk, cubed_store **store,

@@ -73,6 +73,7 @@ typedef struct cli_common {
     bool other_machines;
     int retries;
     uint32_t task_timeout_ms; /* 0: none */
+    uint32_t silence_seconds; /* see cubed_run_options; 0: the default */
     bool no_backups;
     const char **executor_options; /* as they were given, until all options are known */
     int nexecutor_options;

@@ -50,8 +50,8 @@ const cli_option cli_common_options[] = {
     {"executor", "threads|single-threaded|processes|lambda:FUNCTION",
      "what runs the tasks (default threads)", KEY_EXECUTOR},
     {EXECUTOR_OPTION, "NAME=VALUE",
-     "an option of it, as often as there are: max_workers, retries, task_timeout (seconds; "
-     "processes, lambda), use_backups and function (lambda)",
+     "an option of it, as often as there are: max_workers, retries, silence (seconds; 600), "
+     "task_timeout (seconds; processes, lambda), use_backups and function (lambda)",
      KEY_EXECUTOR_OPTION},
     {"max-workers", "N", "workers (default: one per core)", KEY_WORKERS},
     {CLI_REFERENCES_OPTION, "PREFIX", CLI_REFERENCES_HELP, KEY_REFERENCES},

@@ -11,20 +11,21 @@ cubed_status cb_claim_look(cubed_store *store, const char *path, cb_zone *zone, 
 {
     out->store = store;
     out->path = path;
+    out->place = NULL;
     return cb_run_record_read(store, path, zone, &out->record, &out->version, err);
 }
 
 bool cb_claim_is_own(const cb_claim *c, const cb_run_self *self)
 {
     return !cb_version_is_none(&c->version) && self->detached && c->record.detached &&
-           c->record.state == CB_RUN_WORKING && strcmp(c->record.run, self->run) == 0 &&
-           strcmp(c->record.plan, self->plan) == 0;
+           (c->record.state == CB_RUN_WORKING || c->record.state == CB_RUN_COMMITTING) &&
+           strcmp(c->record.run, self->run) == 0 && strcmp(c->record.plan, self->plan) == 0;
 }
 
 cubed_status cb_claim_check_free(const cb_claim *c, const cb_run_self *self, cubed_error *err)
 {
     char who[CB_OWNER_CAP + CB_RUN_NAME_CAP + 64];
-    if (cb_version_is_none(&c->version) || !cb_run_record_is_live(&c->record) ||
+    if (cb_version_is_none(&c->version) || !cb_run_record_is_live(&c->record, self->silence) ||
         cb_claim_is_own(c, self))
         return CUBED_OK;
     cb_run_record_who(&c->record, who, sizeof who);
@@ -77,20 +78,13 @@ static void introduce(cb_run_self *self)
         self->since[0] = 0;
 }
 
-/* Whether processes of the run that had a place may still be at work. */
-static bool may_write(const cb_run_record *r)
-{
-    cb_owner owner;
-    if (r->state == CB_RUN_DONE || r->state == CB_RUN_LEFT) return false;
-    return r->detached || !cb_owner_parse(r->owner, &owner, NULL) ||
-           cb_owner_alive(&owner) != CB_OWNER_GONE;
-}
-
 cubed_status cb_claim_take(cb_claim *c, cb_run_self *self, const char *staged, cubed_error *err)
 {
     if (!*self->owner) introduce(self);
-    cb_run_record mine = {
-        .state = CB_RUN_WORKING, .detached = self->detached, .beat = cb_run_now()};
+    cb_run_record mine = {.state = CB_RUN_WORKING,
+                          .detached = self->detached,
+                          .elsewhere = self->elsewhere,
+                          .beat = cb_run_now()};
     cubed_error why = CUBED_ERROR_INIT;
     snprintf(mine.plan, sizeof mine.plan, "%s", self->plan);
     snprintf(mine.goal, sizeof mine.goal, "%s", self->goal);
@@ -99,7 +93,8 @@ cubed_status cb_claim_take(cb_claim *c, cb_run_self *self, const char *staged, c
     snprintf(mine.since, sizeof mine.since, "%s", self->since);
     snprintf(mine.staged, sizeof mine.staged, "%s", staged);
     mine.sources = self->sources;
-    mine.all = !cb_version_is_none(&c->version) && (c->record.all || may_write(&c->record));
+    mine.all =
+        !cb_version_is_none(&c->version) && (c->record.all || cb_run_record_may_write(&c->record));
     mine.format = c->format;
     cubed_status st = cb_run_record_write(c->store, c->path, &mine, &c->version, &why);
     if (st == CUBED_OK) {
@@ -163,15 +158,45 @@ void cb_claim_get_fence(const cb_claim *c, bool all, cb_claim_fence *out)
     memcpy(out->since, c->record.since, sizeof out->since);
 }
 
+static bool is_same_owner(const cb_run_record *a, const cb_run_record *b)
+{
+    return strcmp(a->run, b->run) == 0 && strcmp(a->owner, b->owner) == 0;
+}
+
+cubed_status cb_claim_check_place(const cb_claim *c, cubed_store *place, cb_zone *zone,
+                                  cubed_error *err)
+{
+    cb_claim there = {0};
+    CB_TRY(cb_claim_look(place ? place : c->store, place ? "" : c->path, zone, &there, err));
+    return is_same_owner(&there.record, &c->record) ? CUBED_OK : was_taken(c->store, c->path, err);
+}
+
+/* A put that failed may have happened: then the record is this run's, in another version. */
+static void note_version(cb_claim *c)
+{
+    cb_claim there = {0};
+    cb_zone *zone;
+    if (cb_zone_new(c->store->alloc, &zone, NULL) != CUBED_OK) return;
+    if (cb_claim_look(c->place ? c->place : c->store, c->place ? "" : c->path, zone, &there,
+                      NULL) == CUBED_OK &&
+        is_same_owner(&there.record, &c->record)) {
+        c->version = there.version;
+        c->record.state = there.record.state;
+    }
+    cb_zone_free(zone);
+}
+
 cubed_status cb_claim_say(cb_claim *c, cb_run_state state, cubed_error *err)
 {
     cb_run_record r = c->record;
     r.state = state;
     r.beat = cb_run_now();
     cubed_error why = CUBED_ERROR_INIT;
-    cubed_status st = cb_run_record_write(c->store, c->path, &r, &c->version, &why);
+    cubed_status st = cb_run_record_write(c->place ? c->place : c->store, c->place ? "" : c->path,
+                                          &r, &c->version, &why);
     if (st == CUBED_OK) c->record = r;
-    if (st == CUBED_E_EXISTS) return cb_claim_check_own(c, err);
+    if (st == CUBED_E_EXISTS) return was_taken(c->store, c->path, err);
+    if (st != CUBED_OK) note_version(c);
     if (st != CUBED_OK && err) *err = why;
     return st;
 }
@@ -180,7 +205,12 @@ void cb_claim_drop(cb_claim *c)
 {
     if (cb_version_is_none(&c->version) || cb_claim_check_own(c, NULL) != CUBED_OK) return;
     /* One that stays is taken by the next run, as its owner will be gone. */
-    cubed_status ignored = cb_run_record_remove(c->store, c->path, NULL);
+    cubed_status ignored =
+        cb_run_record_remove(c->place ? c->place : c->store, c->place ? "" : c->path, NULL);
+    char none[4096];
+    /* Deleting what is not there removes the directories above that are empty. */
+    if (c->place && cb_key_join(none, sizeof none, c->path, "none", NULL) == CUBED_OK)
+        ignored = cb_store_del(c->store, none, NULL);
     (void)ignored;
     c->version = (cubed_object_version){""};
 }

@@ -19,12 +19,17 @@ typedef struct cb_run_self {
     char owner[CB_OWNER_CAP];
     char since[CB_RUN_TIME_CAP];
     bool detached;
+    bool elsewhere;      /* has workers on other machines, see cb_run_record */
+    int64_t silence;     /* seconds after which a run on another machine counts as gone */
     const char *sources; /* borrowed; NULL: not known */
 } cb_run_self;
 
 typedef struct cb_claim {
-    cubed_store *store;           /* borrowed */
-    const char *path;             /* borrowed */
+    cubed_store *store; /* borrowed */
+    const char *path;   /* borrowed */
+    /* Borrowed, see cb_store_anchor: the place that had the path when it was claimed. Through it the record is written, so that
+     * a run that has lost the path to another one changes nothing there. NULL: by the path. */
+    cubed_store *place;
     cubed_object_version version; /* of the record; "": there is none */
     int format; /* Zarr's, of the array that is to be made there; 0: it is a folder */
     cb_run_record record;
@@ -57,6 +62,9 @@ typedef struct cb_claim_fence {
 bool cb_claim_needs_fence(const cubed_store *store);
 /* `all`: see cb_zarr_fence. */
 void cb_claim_get_fence(const cb_claim *c, bool all, cb_claim_fence *out);
+/* CUBED_E_EXISTS if what is at `place` (NULL: at the path) is not of the run and the owner that the claim's record names. */
+CUBED_MUST_CHECK cubed_status cb_claim_check_place(const cb_claim *c, cubed_store *place,
+                                                   cb_zone *zone, cubed_error *err);
 /* Gives it up, if it is still this run's. */
 void cb_claim_drop(cb_claim *c);
 
@@ -71,8 +79,22 @@ typedef struct cb_stage_place {
 CUBED_MUST_CHECK cubed_status cb_stage_open(cubed_store *store, const char *path, const char *run,
                                             const char *staged, cb_stage_place *out,
                                             cubed_error *err);
-/* The new array, which is whole, takes the place: the claim then is the one that went with it. */
-CUBED_MUST_CHECK cubed_status cb_stage_swap(const cb_stage_place *p, cb_claim *c, cubed_error *err);
+/* The new array, which is whole, takes the place: the claim then is the one that went with it. `made`: the place that the new
+ * array was written to, or NULL; a run that was taken over has no such place under the name any more, and fails. */
+CUBED_MUST_CHECK cubed_status cb_stage_swap(const cb_stage_place *p, cb_claim *c, cubed_store *made,
+                                            cubed_error *err);
+/* Puts an empty place where a run may still write that the claim was taken from: what that run writes goes to the old place,
+ * which is discarded. `keep_chunks`: chunks that are there now go to the new place, one by one. */
+CUBED_MUST_CHECK cubed_status cb_stage_renew(const cb_stage_place *p, cb_claim *c, bool keep_chunks,
+                                             cubed_error *err);
+/* Takes what such a run makes at `staged` away from this name, so that it cannot take the place any more: then p->staged is
+ * its name, "" if there was none. `run`: of the taker. CUBED_E_EXISTS if the place is no longer the claim's. */
+CUBED_MUST_CHECK cubed_status cb_stage_seize(cb_stage_place *p, const cb_claim *c, const char *run,
+                                             cubed_error *err);
+/* Moves all chunks below prefix `from` to prefix `to`: objects, never folders, because a rename of the run that wrote them may
+ * have found the folder already. */
+CUBED_MUST_CHECK cubed_status cb_stage_move_chunks(cubed_store *store, const char *from,
+                                                   const char *to, cubed_error *err);
 /* Of a record that says CB_RUN_COPYING: does it again, whatever has been done of it. The record stays. */
 CUBED_MUST_CHECK cubed_status cb_stage_copy(const cb_stage_place *p, cubed_error *err);
 /* Removes what is at `staged`, an array that was not finished or was replaced; files in it that are not Zarr's go to

@@ -135,7 +135,7 @@ static cubed_status clean_one(const cleaning *c, const char *path, cubed_error *
     if (cb_version_is_none(&claim.version)) return CUBED_OK;
     if (claim.record.state == CB_RUN_DONE) return CUBED_OK;
     const bool asked = claim.record.detached && (c->flags & CUBED_CLEAN_DETACHED);
-    if (cb_run_record_is_live(&claim.record) && !asked) {
+    if (cb_run_record_is_live(&claim.record, CB_RUN_SILENCE) && !asked) {
         if (claim.record.detached) tell(c, path, CUBED_LEFTOVER_RUN);
         return CUBED_OK;
     }

@@ -544,7 +544,7 @@ static cubed_status task_resumed(void *ctx, int stage, int64_t task, cubed_error
     cubed_event e = {
         .kind = CUBED_EVENT_TASK_RESUMED, .time_ns = cb_clock_ns(), .stage = stage, .task = task};
     if (cubed_cancel_is_set(cancel)) return cb_driver_cancelled(d, err);
-    cb_io_beat(d->a.io);
+    CB_TRY(cb_io_beat(d->a.io, err));
     emit(d, &e);
     d->a.stats->num_resumed++;
     count_done(d, stage);

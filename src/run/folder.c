@@ -1,5 +1,6 @@
 /* A run's folder in its work directory: intermediates, and notes of runs in parts. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "run/io_state.h"
@@ -10,6 +11,37 @@ cubed_status cb_folder_open_work(cb_io *io, cubed_error *err)
     CB_TRY(cb_place_open_store(&io->plan->ctx->stores, io->plan->work_dir, false, &io->work, err));
     cb_store_keep_private(io->work);
     return CUBED_OK;
+}
+
+/* What is put goes to the folder that was looked at, whatever gets its name. */
+static cubed_status open_place(cb_io *io, cubed_error *err)
+{
+    cb_claim c = io->folder;
+    cb_store_close(io->folder_place); /* of another broker of the same run */
+    io->folder_place = NULL;
+    CB_TRY(cb_store_anchor(io->work, io->prefix, false, &io->folder_place, err));
+    if (io->mode == CB_IO_WORKER) {
+        CB_TRY(cb_claim_look(io->folder_place, "", io->zone, &c, err));
+        return strcmp(c.record.run, io->self.run) == 0
+                   ? CUBED_OK
+                   : cb_fail(err, CUBED_E_NOT_FOUND, "the folder of run %s in %s is gone",
+                             io->self.run, io->work->url);
+    }
+    CB_TRY(cb_claim_check_place(&io->folder, io->folder_place, io->zone, err));
+    io->folder.place = io->folder_place;
+    return CUBED_OK;
+}
+
+/* What an earlier run of the plan left. Its processes may still write there, so the chunks come here, one by one. */
+static cubed_status take_left(cb_io *io, cubed_error *err)
+{
+    cb_claim c;
+    CB_TRY(cb_claim_look(io->work, io->left, io->zone, &c, err));
+    if (cb_version_is_none(&c.version)) return CUBED_OK;
+    CB_TRY(cb_claim_check_free(&c, &io->self, err));
+    CB_TRY(cb_claim_take(&c, &io->self, "", err));
+    CB_TRY(cb_stage_move_chunks(io->work, io->left, io->prefix, err));
+    return cb_store_clear(io->work, io->left, err);
 }
 
 cubed_status cb_folder_open(void *ctx, cubed_store **store, const char **folder, cubed_error *err)
@@ -37,6 +69,12 @@ cubed_status cb_folder_open(void *ctx, cubed_store **store, const char **folder,
     io->has_folder = true;
     *store = io->work;
     *folder = io->prefix;
+    const bool over = io->mode == CB_IO_FINISH && cb_version_is_none(&io->folder.version);
+    if (over || !cb_store_has_places(io->work)) return CUBED_OK;
+    if (*io->left) CB_TRY(take_left(io, err));
+    CB_TRY(open_place(io, err));
+    *store = io->folder_place;
+    *folder = "";
     return CUBED_OK;
 }
 
@@ -72,5 +110,6 @@ void cb_folder_close(cb_io *io)
     else if (io->has_folder && over && cb_claim_check_own(&io->folder, NULL) == CUBED_OK)
         ignored = cb_store_clear(io->work, io->prefix, NULL);
     (void)ignored;
+    cb_store_close(io->folder_place);
     cb_store_close(io->work);
 }

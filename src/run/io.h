@@ -22,6 +22,7 @@ typedef struct cb_io_options {
         resume; /* go on where an earlier run of the plan ended; of workers: it has begun all targets */
     bool joined;   /* of drivers: workers find the run by its name and the plan's, see cubed_work */
     unsigned keep; /* CUBED_KEEP_*: what may be left if the run ends early, see cb_io_keep */
+    uint32_t silence; /* see cubed_run_options.silence_seconds */
     /* The run's name; NULL for a new one. Workers of a driver have its plan, too. */
     const char *run, *plan;
 } cb_io_options;
@@ -50,8 +51,10 @@ CUBED_MUST_CHECK cubed_status cb_io_note(cb_io *io, const char *name, cubed_erro
 CUBED_MUST_CHECK cubed_status cb_io_notes(cb_io *io, const char *folder, cubed_store_member_fn fn,
                                           void *ctx, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_io_spill(cb_io *io, cubed_error *err);
-/* Says now and then that the run's driver is there. */
-void cb_io_beat(cb_io *io);
+/* Says now and then that the run's driver is there. CUBED_E_EXISTS if another run has taken a place. */
+CUBED_MUST_CHECK cubed_status cb_io_beat(cb_io *io, cubed_error *err);
+/* The run has failed: CUBED_E_EXISTS, with that as the reason, if another run has taken a place; else `st`. */
+CUBED_MUST_CHECK cubed_status cb_io_explain(const cb_io *io, cubed_status st, cubed_error *err);
 /* Whether an earlier run of the plan has made everything. */
 bool cb_io_finished(const cb_io *io);
 const char *cb_io_run(const cb_io *io);

@@ -15,7 +15,10 @@ typedef struct target_io {
     bool done;              /* and all of them, and metadata */
     bool replaces, swapped; /* it is made beside what is there, and has taken its place */
     bool tried_commit;      /* its metadata may be there */
+    /* Processes of the run that had the place may still write there: the array goes to a new place. */
+    bool may_write;
     cb_stage_place beside;
+    cubed_store *place;    /* the place that the array is written to; NULL if the store has none */
     cb_claim_fence *fence; /* NULL if the store needs none */
 } target_io;
 _Static_assert(sizeof(target_io) + sizeof(cb_claim_fence) <= CB_RUN_TARGET_BYTES,
@@ -38,13 +41,17 @@ struct cb_io {
     bool finished;           /* an earlier run has done all: there is nothing to do */
     bool remember;           /* a run that is resumed again is to find out that all is done */
     unsigned may_keep, keep; /* CUBED_KEEP_*: if the run ends early, and in fact */
-    int64_t beat;            /* when claims were last said to be alive: cb_clock_ns */
-    node_io *nodes;          /* one per node */
+    /* When claims were last said to be alive: cb_clock_boot_ns, 0 before the first time, and cb_run_now. */
+    int64_t beat, beat_at;
+    node_io *nodes; /* one per node */
     cb_chunks *chunks;
-    cubed_store *work; /* the work directory, or NULL */
-    bool has_folder;   /* the run has one there: opened by the first spill */
-    cb_claim folder;   /* of it; drivers have it */
+    cubed_store *work;         /* the work directory, or NULL */
+    bool has_folder;           /* the run has one there: opened by the first spill */
+    cb_claim folder;           /* of it; drivers have it */
+    cubed_store *folder_place; /* see target_io.place */
     char prefix[CB_RUN_FOLDER_CAP];
+    /* The folder of an earlier run of the plan, whose processes may still write there: its chunks go to this run's. */
+    char left[CB_RUN_FOLDER_CAP];
 };
 
 /* Whether this process drives a whole run. */

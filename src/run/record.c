@@ -11,7 +11,7 @@
 #define VERSION   1
 #define MAX_BYTES ((size_t)64 << 20)
 
-static const char *const states[] = {"working", "left", "copying", "swapped", "done"};
+static const char *const states[] = {"working", "left", "copying", "swapped", "done", "committing"};
 
 static void copy(char *to, size_t cap, const json_t *o, const char *key)
 {
@@ -32,6 +32,7 @@ static void parse(const json_t *o, cb_zone *zone, cb_run_record *r)
     r->beat = json_integer_value(json_object_get(o, "beat"));
     r->detached = json_is_true(json_object_get(o, "detached"));
     r->all = json_is_true(json_object_get(o, "all"));
+    r->elsewhere = json_is_true(json_object_get(o, "elsewhere"));
     copy(r->made.text, sizeof r->made.text, o, "made");
     r->format = (int)json_integer_value(json_object_get(o, "format"));
     const char *state = json_string_value(json_object_get(o, "state"));
@@ -75,11 +76,11 @@ cubed_status cb_run_record_write(cubed_store *store, const char *path, const cb_
     cb_buf text;
     CB_TRY(cb_key_join(key, sizeof key, path, CB_RUN_RECORD, err));
     cb_buf_init(&text, store->alloc);
-    json_t *o =
-        json_pack("{s:i,s:s,s:s,s:s,s:s,s:s,s:I,s:s,s:s,s:b,s:s,s:i}", "version", VERSION, "plan",
-                  r->plan, "goal", r->goal, "run", r->run, "owner", r->owner, "since", r->since,
-                  "beat", (json_int_t)r->beat, "state", states[r->state], "staged", r->staged,
-                  "detached", r->detached, "made", r->made.text, "format", r->format);
+    json_t *o = json_pack("{s:i,s:s,s:s,s:s,s:s,s:s,s:I,s:s,s:s,s:b,s:b,s:s,s:i}", "version",
+                          VERSION, "plan", r->plan, "goal", r->goal, "run", r->run, "owner",
+                          r->owner, "since", r->since, "beat", (json_int_t)r->beat, "state",
+                          states[r->state], "staged", r->staged, "detached", r->detached,
+                          "elsewhere", r->elsewhere, "made", r->made.text, "format", r->format);
     bool ok = o &&
               (!r->sources || json_object_set_new(o, "sources", json_string(r->sources)) == 0) &&
               (!r->all || json_object_set_new(o, "all", json_true()) == 0) &&
@@ -98,16 +99,36 @@ cubed_status cb_run_record_remove(cubed_store *store, const char *path, cubed_er
     return cb_store_del(store, key, err);
 }
 
-bool cb_run_record_is_live(const cb_run_record *r)
+static bool is_over(const cb_run_record *r)
+{
+    return r->state == CB_RUN_LEFT || r->state == CB_RUN_DONE;
+}
+
+bool cb_run_record_is_live(const cb_run_record *r, int64_t silence)
 {
     cb_owner owner;
-    if (r->state != CB_RUN_WORKING && r->state != CB_RUN_SWAPPED && r->state != CB_RUN_COPYING)
-        return false;
+    if (is_over(r)) return false;
     if (r->detached) return true;
     if (!cb_owner_parse(r->owner, &owner, NULL)) return false;
     cb_owner_state state = cb_owner_alive(&owner);
     if (state != CB_OWNER_UNKNOWN) return state == CB_OWNER_ALIVE;
-    return cb_run_now() - r->beat < CB_RUN_SILENCE;
+    return cb_run_now() - r->beat < silence;
+}
+
+bool cb_run_record_is_silent(const cb_run_record *r)
+{
+    cb_owner owner;
+    return !is_over(r) && !r->detached && cb_owner_parse(r->owner, &owner, NULL) &&
+           cb_owner_alive(&owner) != CB_OWNER_GONE;
+}
+
+bool cb_run_record_may_write(const cb_run_record *r)
+{
+    cb_owner owner;
+    if (r->state == CB_RUN_DONE) return false;
+    if (r->elsewhere || r->detached) return true;
+    return r->state != CB_RUN_LEFT &&
+           (!cb_owner_parse(r->owner, &owner, NULL) || cb_owner_alive(&owner) != CB_OWNER_GONE);
 }
 
 void cb_run_record_who(const cb_run_record *r, char *text, size_t cap)

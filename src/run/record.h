@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/owner.h"
+#include "cubed/run.h"
 #include "store/store.h"
 
 #define CB_RUN_RECORD ".cubed-run"
@@ -21,7 +22,8 @@ typedef enum cb_run_state {
     CB_RUN_LEFT, /* its owner has ended it, and left it to be resumed */
     CB_RUN_COPYING, /* the new array is whole at `staged`, and being copied to its place: what is there is none */
     CB_RUN_SWAPPED, /* the new array is in its place, whole; the old one is at `staged` */
-    CB_RUN_DONE /* the array is whole: kept so that a run that is resumed again has nothing to do */
+    CB_RUN_DONE, /* the array is whole: kept so that a run that is resumed again has nothing to do */
+    CB_RUN_COMMITTING /* all chunks are written: the owner puts metadata, or the new array in its place */
 } cb_run_state;
 
 typedef struct cb_run_record {
@@ -36,6 +38,7 @@ typedef struct cb_run_record {
         detached; /* nobody drives it: begun, worked on and finished by processes that end in between */
     /* Processes of an earlier run may still put chunks here: this run puts all of its own, also those of fill values. */
     bool all;
+    bool elsewhere; /* workers of the run may be on other machines, and outlive the owner */
     cb_run_state state;
     char staged
         [CB_RUN_STAGED_CAP];   /* of an array that replaces another: where it is made; else "" */
@@ -54,10 +57,15 @@ CUBED_MUST_CHECK cubed_status cb_run_record_write(cubed_store *store, const char
                                                   cubed_object_version *version, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_run_record_remove(cubed_store *store, const char *path,
                                                    cubed_error *err);
-/* Whether somebody is at work, as far as can be known: of another machine's process, if it was heard of within
- * CB_RUN_SILENCE seconds. */
-#define CB_RUN_SILENCE 600
-bool cb_run_record_is_live(const cb_run_record *r);
+/* Seconds without a beat after which the owner on another machine counts as gone. */
+#define CB_RUN_SILENCE CUBED_RUN_SILENCE
+/* Whether the owner is at work, as far as can be known: a process of another machine is, if its beat is less than `silence`
+ * seconds old. */
+bool cb_run_record_is_live(const cb_run_record *r, int64_t silence);
+/* Whether the owner of a record that is not live was only not heard of: it may be suspended, or cut off, and go on. */
+bool cb_run_record_is_silent(const cb_run_record *r);
+/* Whether processes of the run of a record that is not live may still write: a silent owner, or workers of one that is gone. */
+bool cb_run_record_may_write(const cb_run_record *r);
 /* "process 12 on host since 2026-01-01T00:00:00Z" */
 void cb_run_record_who(const cb_run_record *r, char *text, size_t cap);
 /* Seconds since 1970. */

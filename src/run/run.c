@@ -190,6 +190,7 @@ static cubed_status drive(cubed_plan *plan, cb_io *io, const cubed_executor_vtab
     ex->vt->close(ex);
     if (!c->shares_memory && (st != CUBED_OK || stats->num_retries > 0)) cb_io_sweep(io);
     if (st == CUBED_OK) st = cb_io_commit(io, err);
+    if (st != CUBED_OK) st = cb_io_explain(io, st, err);
 out:
     cb_left_free(&left);
     return st;
@@ -218,7 +219,8 @@ cubed_status cubed_run(cubed_plan *plan, const cubed_run_options *options, cubed
     const cb_io_options storage = {.mode = shares ? CB_IO_RUN : CB_IO_DRIVER,
                                    .resume = o.resume,
                                    .joined = !shares && !vt->caps.maps_memory,
-                                   .keep = o.keep};
+                                   .keep = o.keep,
+                                   .silence = o.silence_seconds};
     CB_GO(cb_io_open(plan, &storage, &io, err));
     if (cb_io_finished(io)) {
         for (int i = 0; i < plan->nstages; i++) stats->num_resumed += plan->stages[i].ntasks;

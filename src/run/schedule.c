@@ -58,7 +58,7 @@ static cubed_status loop(const cb_schedule_args *a, cb_driver *d, cubed_error *e
             continue;
         }
         CB_TRY(ex->vt->poll(ex, POLL_MS, &report, &got, err));
-        cb_io_beat(a->io);
+        CB_TRY(cb_io_beat(a->io, err));
         if (!got) continue;
         const cubed_status st = cb_driver_report(d, &report, err);
         if (st == CUBED_E_CANCELLED) return cancelled(d, report.error.raised, err);

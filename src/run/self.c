@@ -137,20 +137,15 @@ cubed_status cb_run_check_sources(const cubed_plan *p, const cb_run_self *self,
                    url);
 }
 
-static void put_folder(const char *plan, const char *run, char folder[CB_RUN_FOLDER_CAP])
+void cb_run_folder(const char *plan, const char *run, char folder[CB_RUN_FOLDER_CAP])
 {
     snprintf(folder, CB_RUN_FOLDER_CAP, FOLDER "%s%s%s", plan, *plan ? "-" : "", run);
-}
-
-void cb_run_folder(const cb_run_self *self, char folder[CB_RUN_FOLDER_CAP])
-{
-    put_folder(self->plan, self->run, folder);
 }
 
 bool cb_run_is_folder(const char *name, const cb_run_record *r)
 {
     char folder[CB_RUN_FOLDER_CAP];
-    put_folder(r->plan, r->run, folder);
+    cb_run_folder(r->plan, r->run, folder);
     return *r->run && strcmp(name, folder) == 0;
 }
 
@@ -168,22 +163,24 @@ bool cb_run_names_result(const char *name)
 }
 
 cubed_status cb_run_forget_folder(cubed_store *work, const char *plan, const char *run,
-                                  cb_zone *zone, cubed_error *err)
+                                  int64_t silence, cb_zone *zone, cubed_error *err)
 {
     char folder[CB_RUN_FOLDER_CAP];
     cb_claim c;
-    put_folder(plan, run, folder);
+    cb_run_folder(plan, run, folder);
     CB_TRY(cb_claim_look(work, folder, zone, &c, err));
-    if (cb_version_is_none(&c.version) || cb_run_record_is_live(&c.record)) return CUBED_OK;
+    if (cb_version_is_none(&c.version) || cb_run_record_is_live(&c.record, silence))
+        return CUBED_OK;
     return cb_store_clear(work, folder, err);
 }
 
 typedef struct finder {
     const cubed_plan *p;
     cubed_store *work;
-    cb_run_self *self;
+    const cb_run_self *self;
     cb_zone *zone;
-    bool found;
+    char *found; /* "": no folder yet */
+    bool may_write;
 } finder;
 
 static cubed_status look_at_folder(void *ctx, const char *name, bool is_prefix, cubed_error *err)
@@ -192,21 +189,26 @@ static cubed_status look_at_folder(void *ctx, const char *name, bool is_prefix, 
     char start[CB_RUN_FOLDER_CAP];
     cb_claim c;
     snprintf(start, sizeof start, FOLDER "%s-", f->self->plan);
-    if (f->found || !is_prefix || strncmp(name, start, strlen(start)) != 0) return CUBED_OK;
+    if (*f->found || !is_prefix || strncmp(name, start, strlen(start)) != 0) return CUBED_OK;
     if (strlen(name + strlen(start)) >= CB_RUN_NAME_CAP) return CUBED_OK;
     /* In a directory that all users can write, another user may have left values that are wrong. */
     if (cb_store_check_private(f->work, name, NULL) != CUBED_OK) return CUBED_OK;
     CB_TRY(cb_claim_look(f->work, name, f->zone, &c, err));
-    if (!cb_run_is_same(f->self, &c) || cb_run_record_is_live(&c.record)) return CUBED_OK;
+    if (!cb_run_is_same(f->self, &c) || cb_run_record_is_live(&c.record, f->self->silence))
+        return CUBED_OK;
     CB_TRY(cb_run_check_sources(f->p, f->self, &c.record, err));
-    snprintf(f->self->run, sizeof f->self->run, "%s", name + strlen(start));
-    f->found = true;
+    snprintf(f->found, CB_RUN_NAME_CAP, "%s", name + strlen(start));
+    f->may_write = cb_store_has_places(f->work) && cb_run_record_may_write(&c.record);
     return CUBED_OK;
 }
 
-cubed_status cb_run_find_folder(const cubed_plan *p, cubed_store *work, cb_run_self *self,
-                                cb_zone *zone, cubed_error *err)
+cubed_status cb_run_find_folder(const cubed_plan *p, cubed_store *work, const cb_run_self *self,
+                                cb_zone *zone, char run[CB_RUN_NAME_CAP], bool *may_write,
+                                cubed_error *err)
 {
-    finder f = {p, work, self, zone, false};
-    return *self->plan ? cb_store_members(work, "", look_at_folder, &f, err) : CUBED_OK;
+    finder f = {p, work, self, zone, run, false};
+    *run = 0;
+    if (*self->plan) CB_TRY(cb_store_members(work, "", look_at_folder, &f, err));
+    *may_write = f.may_write;
+    return CUBED_OK;
 }

@@ -25,7 +25,7 @@ bool cb_run_has_same_goal(const cb_run_self *self, const cb_claim *c);
 
 /* The folder of a run's intermediates in its work directory. */
 #define CB_RUN_FOLDER_CAP (8 + CB_RUN_PLAN_CAP + CB_RUN_NAME_CAP)
-void cb_run_folder(const cb_run_self *self, char folder[CB_RUN_FOLDER_CAP]);
+void cb_run_folder(const char *plan, const char *run, char folder[CB_RUN_FOLDER_CAP]);
 /* Whether a name is that of the folder of the record's run. */
 bool cb_run_is_folder(const char *name, const cb_run_record *r);
 /* Whether a key begins with the name of such a folder, of a run of a known plan. */
@@ -34,11 +34,13 @@ bool cb_run_names_folder(const char *key);
 bool cb_run_names_result(const char *name);
 /* Removes the folder of a run of another plan with the same goal, which is gone. */
 CUBED_MUST_CHECK cubed_status cb_run_forget_folder(cubed_store *work, const char *plan,
-                                                   const char *run, cb_zone *zone,
+                                                   const char *run, int64_t silence, cb_zone *zone,
                                                    cubed_error *err);
-/* Looks for a folder of an earlier run of the same plan whose owner is gone, and takes its name; else self stays. */
+/* Looks for a folder of an earlier run of the same plan whose owner is gone: the name of that run, "" if there is none, and
+ * whether processes of it may still write to the folder, so that it is not to be written to. */
 CUBED_MUST_CHECK cubed_status cb_run_find_folder(const cubed_plan *p, cubed_store *work,
-                                                 cb_run_self *self, cb_zone *zone,
+                                                 const cb_run_self *self, cb_zone *zone,
+                                                 char run[CB_RUN_NAME_CAP], bool *may_write,
                                                  cubed_error *err);
 
 #endif

@@ -130,24 +130,112 @@ static cubed_status replace_by_copy(const cb_stage_place *p, cb_claim *c, cubed_
     return cb_claim_say(c, CB_RUN_SWAPPED, err);
 }
 
-cubed_status cb_stage_swap(const cb_stage_place *p, cb_claim *c, cubed_error *err)
+cubed_status cb_stage_swap(const cb_stage_place *p, cb_claim *c, cubed_store *made,
+                           cubed_error *err)
 {
     cb_claim moved = *c;
     if (cb_store_copies(p->store)) {
         CB_TRY(cb_claim_check_own(c, err));
         return replace_by_copy(p, c, err);
     }
-    moved.store = p->store;
-    moved.path = p->staged;
+    cubed_store *store = made ? made : p->store;
+    const char *path = made ? "" : p->staged;
     moved.version = (cubed_object_version){""};
     moved.record.state = CB_RUN_SWAPPED;
     CB_TRY(cb_claim_check_own(c, err));
-    CB_TRY(cb_run_record_remove(p->store, p->staged, err));
-    CB_TRY(cb_run_record_write(p->store, p->staged, &moved.record, &moved.version, err));
+    CB_TRY(cb_run_record_remove(store, path, err));
+    CB_TRY(cb_run_record_write(store, path, &moved.record, &moved.version, err));
     CB_TRY(cb_store_swap(p->store, p->staged, p->name, err));
     c->version = moved.version;
     c->record = moved.record;
+    c->place = made;
     return CUBED_OK;
+}
+
+/* --- Taking over from a run that may still write --------------------------------------------------- */
+
+typedef struct chunk_keys {
+    cb_zone *zone;
+    size_t skip; /* of the prefix, and the separator behind it */
+    char **key;
+    int n, cap;
+} chunk_keys;
+
+static cubed_status add_chunk(void *ctx, const char *key, uint64_t size, cubed_error *err)
+{
+    chunk_keys *l = ctx;
+    (void)size;
+    if (!cb_zarr_may_be_chunk(key + l->skip)) return CUBED_OK;
+    if (!cb_zone_grow(l->zone, &l->key, l->n, &l->cap, sizeof *l->key) ||
+        !(l->key[l->n] = cb_zone_strdup(l->zone, key)))
+        return cb_fail(err, CUBED_E_NOMEM, "no memory for a list of chunks");
+    l->n++;
+    return CUBED_OK;
+}
+
+cubed_status cb_stage_move_chunks(cubed_store *store, const char *from, const char *to,
+                                  cubed_error *err)
+{
+    char new_key[4096];
+    chunk_keys l = {.skip = strlen(from) + 1};
+    cubed_status st;
+    CB_TRY(cb_zone_new(store->alloc, &l.zone, err));
+    CB_GO(cb_store_list(store, from, add_chunk, &l, err));
+    for (int i = 0; i < l.n; i++) {
+        CB_GO(cb_key_join(new_key, sizeof new_key, to, l.key[i] + l.skip, err));
+        CB_GO(cb_store_swap(store, l.key[i], new_key, err));
+    }
+out:
+    cb_zone_free(l.zone);
+    return st;
+}
+
+cubed_status cb_stage_renew(const cb_stage_place *p, cb_claim *c, bool keep_chunks,
+                            cubed_error *err)
+{
+    cubed_store *place;
+    cubed_object_version version = {""};
+    CB_TRY(cb_store_anchor(p->store, p->staged, true, &place, err));
+    cubed_status st = cb_run_record_write(place, "", &c->record, &version, err);
+    cb_store_close(place);
+    if (st == CUBED_OK) st = cb_claim_check_own(c, err);
+    if (st == CUBED_OK) st = cb_store_swap(p->store, p->staged, p->name, err);
+    if (st != CUBED_OK) {
+        cubed_status ignored = cb_store_clear(p->store, p->staged, NULL);
+        (void)ignored;
+        return st;
+    }
+    c->version = version;
+    if (keep_chunks) CB_TRY(cb_stage_move_chunks(p->store, p->staged, p->name, err));
+    return cb_stage_discard(p, err);
+}
+
+cubed_status cb_stage_seize(cb_stage_place *p, const cb_claim *c, const char *run, cubed_error *err)
+{
+    char seized[sizeof p->staged];
+    cubed_error why = CUBED_ERROR_INIT;
+    const int n = snprintf(seized, sizeof seized, PREFIX "%s.old~%s", run, p->name);
+    if (n < 0 || (size_t)n >= sizeof seized)
+        return cb_fail(err, CUBED_E_ARG, "%s: the name of an array that replaces it is too long",
+                       p->name);
+    cubed_status st = cb_store_swap(p->store, p->staged, seized, &why);
+    if (st == CUBED_E_NOT_FOUND) {
+        p->staged[0] = 0;
+        return cb_claim_check_own(c, err);
+    }
+    if (st != CUBED_OK) {
+        if (err) *err = why;
+        return st;
+    }
+    st = cb_claim_check_own(c, err);
+    if (st == CUBED_OK) {
+        memcpy(p->staged, seized, sizeof seized);
+        return CUBED_OK;
+    }
+    /* The other run was faster: what was at `staged` is the old array, which is for that run to remove. */
+    cubed_status ignored = cb_store_swap(p->store, seized, p->staged, NULL);
+    (void)ignored;
+    return st;
 }
 
 /* --- What was replaced --------------------------------------------------------------------------- */

@@ -10,9 +10,6 @@
 #include "run/groups.h"
 #include "run/io_state.h"
 
-/* How often others are told that the driver is there. */
-#define BEAT_NS ((int64_t)(CB_RUN_SILENCE / 10) * 1000000000)
-
 static bool is_array(const cb_io *io, int i)
 {
     const cb_node *n = &io->plan->ir.nodes[i];
@@ -29,16 +26,32 @@ static bool is_result(const cb_io *io, int i)
     return !*p->path && name && cb_run_names_result(name + 1);
 }
 
+/* Opens what the path leads to now, and only then looks whose it is: from then on it does not matter what the path leads to.
+ * The record of an array that replaces another is in that one's place. */
+static cubed_status open_place_of(cb_io *io, int i, cubed_store *store, const char *path,
+                                  cubed_error *err)
+{
+    target_io *t = io->nodes[i].target;
+    const bool make = t->replaces && io->mode != CB_IO_WORKER;
+    CB_TRY(cb_store_anchor(store, path, make, &t->place, err));
+    CB_TRY(cb_claim_check_place(&t->claim, t->replaces ? NULL : t->place, io->zone, err));
+    if (!t->replaces) t->claim.place = t->place;
+    return CUBED_OK;
+}
+
 /* The claim has been taken, or seen by a worker. */
 static cubed_status attach(cb_io *io, int i, cubed_error *err)
 {
     target_io *t = io->nodes[i].target;
     const cb_zarr_meta *meta = &io->plan->storage[i]->meta;
     node_io *x = &io->nodes[i];
-    if (t->replaces)
-        CB_TRY(cb_zarr_attach(t->beside.store, t->beside.staged, meta, &x->array, err));
-    else
-        CB_TRY(cb_zarr_attach(t->store, path_of(io, i), meta, &x->array, err));
+    cubed_store *store = t->replaces ? t->beside.store : t->store;
+    const char *path = t->replaces ? t->beside.staged : path_of(io, i);
+    if (!t->done && cb_store_has_places(store)) {
+        CB_TRY(open_place_of(io, i, store, path, err));
+        return cb_zarr_attach(t->place, "", meta, &x->array, err);
+    }
+    CB_TRY(cb_zarr_attach(store, path, meta, &x->array, err));
     if (!cb_claim_needs_fence(t->store)) return CUBED_OK;
     t->fence = cb_zone_alloc(io->zone, sizeof *t->fence);
     if (!t->fence) return cb_fail(err, CUBED_E_NOMEM, "no memory for a target");
@@ -106,7 +119,10 @@ static cubed_status look_at(cb_io *io, int i, bool resume, cubed_error *err)
     target_io *t = io->nodes[i].target;
     const cb_run_record *r = &t->claim.record;
     CB_TRY(cb_claim_check_free(&t->claim, &io->self, err));
-    if (cb_claim_is_own(&t->claim, &io->self)) {
+    const bool own = cb_claim_is_own(&t->claim, &io->self);
+    t->may_write = !own && cb_store_has_places(t->store) &&
+                   !cb_version_is_none(&t->claim.version) && cb_run_record_may_write(r);
+    if (own) {
         if (io->mode == CB_IO_FINISH) CB_TRY(cb_run_check_sources(io->plan, &io->self, r, err));
         t->begun = true;
         t->claimed = t->resumed = io->mode == CB_IO_FINISH;
@@ -147,7 +163,21 @@ static cubed_status discard_left(const cb_io *io, int i, const cb_run_record *le
     if (!*left->staged) return CUBED_OK;
     CB_TRY(cb_stage_open(t->store, path_of(io, i), left->run, left->staged, &p, err));
     cubed_status st = left->state == CB_RUN_COPYING ? cb_stage_copy(&p, err) : CUBED_OK;
-    if (st == CUBED_OK) st = cb_stage_discard(&p, err);
+    if (st == CUBED_OK && t->may_write) st = cb_stage_seize(&p, &t->claim, io->self.run, err);
+    if (st == CUBED_OK && t->resumed && !t->done && *p.staged)
+        st = cb_stage_move_chunks(p.store, p.staged, t->beside.staged, err);
+    if (st == CUBED_OK && *p.staged) st = cb_stage_discard(&p, err);
+    cb_store_close(p.store);
+    return st;
+}
+
+/* Of an array that is made in its own place. */
+static cubed_status renew(const cb_io *io, int i, cubed_error *err)
+{
+    cb_stage_place p = {.store = NULL};
+    target_io *t = io->nodes[i].target;
+    CB_TRY(cb_stage_open(t->store, path_of(io, i), io->self.run, NULL, &p, err));
+    cubed_status st = cb_stage_renew(&p, &t->claim, t->resumed, err);
     cb_store_close(p.store);
     return st;
 }
@@ -170,13 +200,25 @@ static cubed_status take_new(cb_io *io, int i, cubed_error *err)
     if (was_left) CB_TRY(discard_left(io, i, &left, err));
     if (t->replaces) return attach(io, i, err);
     /* Nothing but an unfinished run is there: its grid may have chunks that this one lacks. */
-    if (was_left && !*left.staged) CB_TRY(cb_zarr_remove_chunks(t->store, path_of(io, i), err));
+    if (was_left && !*left.staged)
+        CB_TRY(t->may_write ? renew(io, i, err)
+                            : cb_zarr_remove_chunks(t->store, path_of(io, i), err));
     /* Of runs that were killed before they had a record, too. */
     CB_TRY(sweep(t->store, path_of(io, i), err));
     /* Looked at again: another run may have finished in between. */
     CB_TRY(cb_zarr_check_absent(t->store, path_of(io, i), err));
     CB_TRY(cb_zarr_make_parents(t->store, path_of(io, i), io->plan->storage[i]->meta.format, false,
                                 err));
+    return attach(io, i, err);
+}
+
+/* What an earlier run of the plan left goes on in places that processes of that run do not reach. */
+static cubed_status take_away(cb_io *io, int i, const cb_run_record *left, cubed_error *err)
+{
+    target_io *t = io->nodes[i].target;
+    CB_TRY(cb_claim_take(&t->claim, &io->self, t->replaces ? t->beside.staged : "", err));
+    t->claimed = true;
+    CB_TRY(t->replaces ? discard_left(io, i, left, err) : renew(io, i, err));
     return attach(io, i, err);
 }
 
@@ -187,9 +229,11 @@ static cubed_status take(cb_io *io, int i, cubed_error *err)
     if (is_result(io, i)) CB_TRY(cb_store_make_private(t->store, path_of(io, i), err));
     if (t->replaces)
         CB_TRY(cb_stage_open(t->store, path_of(io, i), io->self.run,
-                             t->resumed || t->begun ? left.staged : NULL, &t->beside, err));
+                             (t->resumed && !t->may_write) || t->begun ? left.staged : NULL,
+                             &t->beside, err));
     if (t->begun) return attach(io, i, err);
     if (!t->resumed) return take_new(io, i, err);
+    if (t->may_write && !t->done) return take_away(io, i, &left, err);
     if (!t->done || left.state == CB_RUN_SWAPPED) {
         CB_TRY(cb_claim_take(&t->claim, &io->self, left.staged, err));
         t->claimed = true;
@@ -209,15 +253,26 @@ static cubed_status choose_run(cb_io *io, cubed_error *err)
         const target_io *t = io->nodes[i].target;
         if (!t || !t->resumed || t->done) continue;
         const cb_run_record *r = &t->claim.record;
-        memcpy(io->self.run, r->run, sizeof io->self.run);
-        if (strcmp(r->plan, io->self.plan) == 0 || !io->plan->work_dir) return CUBED_OK;
+        const bool same = strcmp(r->plan, io->self.plan) == 0;
+        if (!t->may_write)
+            memcpy(io->self.run, r->run, sizeof io->self.run);
+        else if (same)
+            cb_run_folder(r->plan, r->run, io->left);
+        if (same || !io->plan->work_dir) return CUBED_OK;
         /* Another plan's intermediates are of no use to this one. */
         CB_TRY(cb_folder_open_work(io, err));
-        return cb_run_forget_folder(io->work, r->plan, r->run, io->zone, err);
+        return cb_run_forget_folder(io->work, r->plan, r->run, io->self.silence, io->zone, err);
     }
     if (!io->plan->work_dir) return CUBED_OK;
     CB_TRY(cb_folder_open_work(io, err));
-    return cb_run_find_folder(io->plan, io->work, &io->self, io->zone, err);
+    char run[CB_RUN_NAME_CAP];
+    bool may_write;
+    CB_TRY(cb_run_find_folder(io->plan, io->work, &io->self, io->zone, run, &may_write, err));
+    if (*run && may_write)
+        cb_run_folder(io->self.plan, run, io->left);
+    else if (*run)
+        memcpy(io->self.run, run, sizeof io->self.run);
+    return CUBED_OK;
 }
 
 static bool all_done(const cb_io *io)
@@ -267,7 +322,7 @@ cubed_status cb_targets_begin(cb_io *io, bool resume, cubed_error *err)
     if (io->mode != CB_IO_FINISH)
         CB_TRY(cb_groups_check(p->ctx, p->groups, p->ngroups, resume, err));
     if (resume) CB_TRY(choose_run(io, err));
-    cb_run_folder(&io->self, io->prefix);
+    cb_run_folder(io->self.plan, io->self.run, io->prefix);
     io->finished = resume && all_done(io);
     for (int i = 0; i < n; i++) {
         if (is_array(io, i)) CB_TRY(take(io, i, err));
@@ -295,7 +350,7 @@ static cubed_status join(cb_io *io, int i, bool resumed, cubed_error *err)
 
 cubed_status cb_targets_join(cb_io *io, bool resumed, cubed_error *err)
 {
-    cb_run_folder(&io->self, io->prefix);
+    cb_run_folder(io->self.plan, io->self.run, io->prefix);
     for (int i = 0; i < io->plan->ir.nnodes; i++) {
         if (is_array(io, i)) CB_TRY(join(io, i, resumed, err));
         if (io->plan->ir.nodes[i].is_target && io->plan->ir.nodes[i].region)
@@ -328,7 +383,7 @@ static cubed_status swap(const cb_io *io, int i, cubed_error *err)
     t->before = t->claim;
     CB_TRY(cb_zarr_make_parents(t->store, path_of(io, i), io->plan->storage[i]->meta.format, false,
                                 err));
-    CB_TRY(cb_stage_swap(&t->beside, &t->claim, err));
+    CB_TRY(cb_stage_swap(&t->beside, &t->claim, t->place, err));
     t->swapped = true;
     return CUBED_OK;
 }
@@ -338,7 +393,7 @@ static void swap_back(const cb_io *io)
 {
     for (int i = 0; i < io->plan->ir.nnodes; i++) {
         target_io *t = made(io, i);
-        if (!t || !t->swapped) continue;
+        if (!t || !t->swapped || cb_claim_check_own(&t->claim, NULL) != CUBED_OK) continue;
         if (cb_store_swap(t->beside.store, t->beside.staged, t->beside.name, NULL) != CUBED_OK)
             continue;
         t->claim = t->before;
@@ -369,9 +424,12 @@ cubed_status cb_io_commit(cb_io *io, cubed_error *err)
     for (int i = 0; i < n; i++) any = any || (io->nodes[i].target && io->nodes[i].target->claimed);
     if (!any) return CUBED_OK; /* an earlier run has left nothing to do */
     CB_TRY(cb_run_check_unchanged(io->plan, err));
+    if (cb_io_drives(io) && !cb_version_is_none(&io->folder.version))
+        CB_TRY(cb_claim_check_own(&io->folder, err));
+    /* From here on nobody takes the places over but for silence; who did before is found out here. */
     for (int i = 0; i < n; i++) {
-        const target_io *t = made(io, i);
-        if (t) CB_TRY(cb_claim_check_own(&t->claim, err));
+        target_io *t = made(io, i);
+        if (t) CB_TRY(cb_claim_say(&t->claim, CB_RUN_COMMITTING, err));
     }
     for (int i = 0; i < n; i++) {
         durable = durable || io->plan->ir.nodes[i].durable;
@@ -466,25 +524,53 @@ void cb_targets_end(cb_io *io)
             abandon(io, i);
         cb_zarr_close(x->array);
         if (!x->target) continue;
+        cb_store_close(x->target->place);
         cb_store_close(x->target->beside.store);
         cb_store_close(x->target->store);
     }
 }
 
-void cb_io_beat(cb_io *io)
+/* Seconds since the last beat by the clock that says most: one stops while the machine is suspended, the other one can be set. */
+static int64_t seconds_since(const cb_io *io)
 {
-    const int64_t now = cb_clock_ns();
-    cubed_status ignored = CUBED_OK;
-    if (io->beat == 0) io->beat = now;
-    if (now - io->beat < BEAT_NS) return;
-    io->beat = now;
-    for (int i = 0; i < io->plan->ir.nnodes; i++) {
+    return cb_max_i64(cb_run_now() - io->beat_at, (cb_clock_boot_ns() - io->beat) / 1000000000);
+}
+
+static cubed_status beat(cb_io *io, cubed_error *err)
+{
+    cubed_error why = CUBED_ERROR_INIT;
+    cubed_status st = CUBED_OK;
+    for (int i = 0; i < io->plan->ir.nnodes && st != CUBED_E_EXISTS; i++) {
         target_io *t = io->nodes[i].target;
-        /* Who has taken the place is found out when the run ends. */
-        if (t && t->claimed && !t->done)
-            ignored = cb_claim_say(&t->claim, t->claim.record.state, NULL);
+        if (t && t->claimed && !t->done) st = cb_claim_say(&t->claim, t->claim.record.state, &why);
     }
-    if (!cb_version_is_none(&io->folder.version))
-        ignored = cb_claim_say(&io->folder, CB_RUN_WORKING, NULL);
-    (void)ignored;
+    if (st != CUBED_E_EXISTS && !cb_version_is_none(&io->folder.version))
+        st = cb_claim_say(&io->folder, CB_RUN_WORKING, &why);
+    /* A beat that fails for another reason is followed by others. */
+    if (st != CUBED_E_EXISTS) return CUBED_OK;
+    if (err) *err = why;
+    return st;
+}
+
+cubed_status cb_io_beat(cb_io *io, cubed_error *err)
+{
+    const bool first = io->beat == 0;
+    if (!first && seconds_since(io) * 10 < io->self.silence) return CUBED_OK;
+    io->beat = cb_clock_boot_ns();
+    io->beat_at = cb_run_now();
+    return first ? CUBED_OK : beat(io, err);
+}
+
+cubed_status cb_io_explain(const cb_io *io, cubed_status st, cubed_error *err)
+{
+    cubed_error lost = CUBED_ERROR_INIT;
+    for (int i = 0; i < io->plan->ir.nnodes; i++) {
+        const target_io *t = made(io, i);
+        if (!t || !t->claimed || t->begun) continue;
+        /* By names, as a put of this run that failed may have happened. */
+        if (cb_claim_check_place(&t->claim, NULL, io->zone, &lost) != CUBED_E_EXISTS) continue;
+        if (err) *err = lost;
+        return CUBED_E_EXISTS;
+    }
+    return st;
 }
