@@ -22,7 +22,7 @@
 #include "store/uri.h"
 #include "store/xml.h"
 
-enum { MOST_REPLY = 64 << 10, MOST_TOKEN = 16 << 10, ATTEMPTS = 3, HOUR = 3600 };
+enum { MOST_REPLY = 64 << 10, HEADER_COST = 64, MOST_TOKEN = 16 << 10, ATTEMPTS = 3, HOUR = 3600 };
 #define PROCESS_NS ((int64_t)60 * 1000000000)
 
 /* --- One request -------------------------------------------------------------------------------------- */
@@ -34,6 +34,15 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *ctx)
     if (out->size + n > MOST_REPLY) return 0;
     cb_buf_put(out, bytes, n);
     return out->failed ? 0 : n;
+}
+
+/* libcurl keeps headers: each costs a few bytes more than its line. */
+static size_t on_header(char *bytes, size_t size, size_t n, void *ctx)
+{
+    size_t *all = ctx;
+    (void)bytes;
+    *all += size * n + HEADER_COST;
+    return *all > MOST_REPLY ? 0 : size * n;
 }
 
 /* Lines of the question. *ok is false: no memory. */
@@ -81,6 +90,7 @@ static cubed_status ask_once(const cb_question *q, const cb_http_way *way, cb_bu
                              cubed_error *err)
 {
     long code = 0;
+    size_t header_bytes = 0;
     bool ok;
     CB_TRY(cb_curl_load(err));
     struct curl_slist *headers = split_headers(q, &ok);
@@ -95,6 +105,8 @@ static cubed_status ask_once(const cb_question *q, const cb_http_way *way, cb_bu
         cb_curl_set_way(curl, way, q->url) && curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L) == 0 &&
         curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, q->connect_ms) == 0 &&
         curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, 4 * q->connect_ms) == 0 &&
+        curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_header) == 0 &&
+        curl_easy_setopt(curl, CURLOPT_HEADERDATA, &header_bytes) == 0 &&
         curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body) == 0 &&
         curl_easy_setopt(curl, CURLOPT_WRITEDATA, out) == 0)
         rc = curl_easy_perform(curl);

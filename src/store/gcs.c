@@ -27,8 +27,10 @@
 #define OPTIONS                                                                                    \
     CB_GOOGLE_TOKEN " " CB_GOOGLE_KEY " " CB_GOOGLE_FILE " " HMAC_ID " " HMAC_KEY " " ENDPOINT     \
                     " " NOBODY " " PAYS " " CB_REMOTE_PART_OPTIONS " " CB_REMOTE_OPTIONS
-#define OWN      "cubed-write"
-#define OWN_XML  "x-goog-meta-" OWN
+#define OWN     "cubed-write"
+#define OWN_XML "x-goog-meta-" OWN
+/* Calls of one copy: each copies a GiB or more of an object of 5 TiB at most. */
+enum { MOST_REWRITES = 8192 };
 #define BOUNDARY "cubed-7f2a9c41d5e86b03"
 
 typedef struct gcs_store {
@@ -253,6 +255,12 @@ static cb_http_verdict judge_copy(cb_remote *s, cb_remote_call *c)
     c->http.attempts = 0;
     if (!done) cb_uri_put(&c->body, token, "");
     json_decref(o);
+    if (!done && ++c->steps > MOST_REWRITES) {
+        c->http.status =
+            cb_fail(&c->http.error, CUBED_E_IO,
+                    "the copy has not ended after %d calls, expected fewer", MOST_REWRITES);
+        return CB_HTTP_DONE;
+    }
     return done ? CB_HTTP_DONE : CB_HTTP_AGAIN;
 }
 

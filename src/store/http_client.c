@@ -32,6 +32,7 @@ enum { TOKENS = 500, PRICE = 5, PRICE_OF_TIMEOUT = 10 };
  * longest gives the call up, and says how long. */
 #define MS          ((int64_t)1000000)
 #define LOOK_NS     (250 * MS) /* between two looks at the pace of transfers */
+#define LONGEST_GAP (5000 * MS)
 #define FIRST_DELAY (100 * MS)
 #define LONGEST     (20000 * MS)
 #define DAY         ((int64_t)86400)
@@ -393,7 +394,7 @@ static bool set_up(transfer *t, cb_http_call *c)
     /* Refused while the handle keeps the buffer of a transfer that failed. That buffer is used again then. */
     (void)curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, (long)BUFFER);
     t->received = 0;
-    cb_pace_begin(&t->pace, t->turn.began);
+    cb_pace_begin(&t->pace, t->turn.began, LONGEST_GAP);
     return curl_easy_setopt(curl, CURLOPT_URL, c->url.data) == 0 &&
            curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L) == 0 &&
            curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) == 0 &&

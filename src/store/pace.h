@@ -15,15 +15,18 @@ enum { CB_PACE_BYTES = 10000 };
 enum { CB_PACE_GRACE = 4, CB_PACE_LONG_GRACE = 20 };
 
 typedef struct cb_pace {
-    int64_t last;    /* when it was looked at, by cb_clock_ns() */
+    int64_t last; /* when it was looked at, by cb_clock_ns() */
+    int64_t
+        longest; /* nanoseconds: a longer gap between two looks is that of a process that was stopped */
     int64_t elapsed; /* nanoseconds without those in which this process did not run */
     int64_t share;   /* nanoseconds, each divided by the number of transfers that ran meanwhile */
     int64_t silence; /* nanoseconds since bytes moved */
     uint64_t moved;  /* bytes, both ways */
 } cb_pace;
 
-void cb_pace_begin(cb_pace *p, int64_t now);
-/* `moved` bytes have moved since the begin. Called at least every few seconds, while `sharing` >= 1 transfers run. */
+/* Looks are never farther apart than `longest_ns`. */
+void cb_pace_begin(cb_pace *p, int64_t now, int64_t longest_ns);
+/* `moved` bytes have moved since the begin; `sharing` >= 1 transfers run. */
 void cb_pace_note(cb_pace *p, int64_t now, uint64_t moved, unsigned sharing);
 /* Whether it is too slow. */
 bool cb_pace_is_lost(const cb_pace *p, int64_t grace_ns);

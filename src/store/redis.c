@@ -24,6 +24,8 @@
 
 enum { VERSION = 16, KEY_CAP = 4096, OTHERS_CHANGED = 5, ATTEMPTS = 3 };
 enum { TIMEOUT_MS = 30000, SIZES_AT_ONCE = 500 };
+/* Replies to SCAN without names: a thousand million keys of other programs. */
+enum { MOST_EMPTY = 1000000 };
 
 /* A put if the version is, or is not, the expected one; one's own is no other. */
 #define PUT_IF                                                                                     \
@@ -43,6 +45,7 @@ typedef struct redis_store {
     pid_t pid;
     cb_mutex lock;
     cb_resp *idle CB_GUARDED_BY(&lock);
+    unsigned busy CB_GUARDED_BY(&lock); /* connections in use */
 } redis_store;
 
 /* --- Connections -------------------------------------------------------------------------------------- */
@@ -83,6 +86,15 @@ static cubed_status expect(cb_resp *c, char type, cb_resp_reply *r, cubed_error 
     return cb_fail(err, CUBED_E_IO, "the reply is not what was expected");
 }
 
+/* A string of at most so many bytes. */
+static cubed_status expect_bytes(cb_resp *c, size_t most, cb_resp_reply *r, cubed_error *err)
+{
+    CB_TRY(expect(c, '$', r, err));
+    if ((uint64_t)r->number <= most) return CUBED_OK;
+    return cb_fail(err, CUBED_E_IO, "the reply has %" PRId64 " bytes, expected at most %zu",
+                   r->number, most);
+}
+
 static cubed_status greet(const redis_store *s, cb_resp *c, cubed_error *err)
 {
     cb_resp_reply r;
@@ -99,13 +111,30 @@ static cubed_status greet(const redis_store *s, cb_resp *c, cubed_error *err)
     return expect(c, '+', &r, err);
 }
 
+/* A connection on which something went wrong is not used again: replies would be those of others. */
+static void put_back(redis_store *s, cb_resp *c, bool good)
+{
+    cb_mutex_lock(&s->lock);
+    s->busy--;
+    if (good) {
+        c->next = s->idle;
+        s->idle = c;
+    }
+    cb_mutex_unlock(&s->lock);
+    if (good || !c) return;
+    cb_resp_close(c);
+    cb_free(s->head.alloc, c, sizeof *c);
+}
+
 static cubed_status get_connection(redis_store *s, bool new, cb_resp **out, cubed_error *err)
 {
     cb_mutex_lock(&s->lock);
     cb_resp *c = s->idle;
     if (c) s->idle = c->next;
+    const unsigned sharing = ++s->busy;
     cb_mutex_unlock(&s->lock);
     if (c && !new) {
+        cb_resp_begin(c, sharing);
         *out = c;
         return CUBED_OK;
     }
@@ -113,31 +142,18 @@ static cubed_status get_connection(redis_store *s, bool new, cb_resp **out, cube
         cb_resp_close(c);
     else
         c = cb_alloc_zero(s->head.alloc, sizeof *c);
-    if (!c) return cb_fail(err, CUBED_E_NOMEM, "no memory for a connection");
-    c->fd = -1;
-    cubed_status st = cb_resp_open(s->host, s->port, s->timeout_ms, c, err);
-    if (st == CUBED_OK) st = greet(s, c, err);
+    if (c) c->fd = -1;
+    cubed_status st = c ? cb_resp_open(s->host, s->port, s->timeout_ms, c, err)
+                        : cb_fail(err, CUBED_E_NOMEM, "no memory for a connection");
     if (st == CUBED_OK) {
+        cb_resp_begin(c, sharing);
+        st = greet(s, c, err);
+    }
+    if (st == CUBED_OK)
         *out = c;
-        return st;
-    }
-    cb_resp_close(c);
-    cb_free(s->head.alloc, c, sizeof *c);
+    else
+        put_back(s, c, false);
     return st;
-}
-
-/* A connection on which something went wrong is not used again: replies would be those of others. */
-static void put_back(redis_store *s, cb_resp *c, bool good)
-{
-    if (good) {
-        cb_mutex_lock(&s->lock);
-        c->next = s->idle;
-        s->idle = c;
-        cb_mutex_unlock(&s->lock);
-        return;
-    }
-    cb_resp_close(c);
-    cb_free(s->head.alloc, c, sizeof *c);
 }
 
 /* Connections of a parent that forked are the parent's. */
@@ -146,6 +162,7 @@ static void adopt(redis_store *s) CB_UNCHECKED_LOCKS
     if (s->pid == getpid()) return;
     s->pid = getpid();
     s->idle = NULL;
+    s->busy = 0;
     cb_mutex_init(&s->lock);
 }
 
@@ -218,16 +235,19 @@ static cubed_status read_ranges(cb_resp *c, const char *key, const cubed_range *
     CB_TRY(send_text(c, "EXEC", NULL, NULL, NULL, err));
     for (size_t i = 0; i < n + 3; i++) CB_TRY(expect(c, '+', &reply, err));
     CB_TRY(expect(c, '*', &reply, err));
+    if ((size_t)reply.number != n + 2)
+        return cb_fail(err, CUBED_E_IO, "the reply has %" PRId64 " parts, expected %zu",
+                       reply.number, n + 2);
     CB_TRY(expect(c, ':', &reply, err));
     const bool there = reply.number >= VERSION;
     r->info.size = there ? (uint64_t)reply.number - VERSION : 0;
-    CB_TRY(expect(c, '$', &reply, err));
+    CB_TRY(expect_bytes(c, VERSION, &reply, err));
     r->info.version.text[0] = 0;
     CB_TRY(cb_resp_take(c, &reply, 0, r->info.version.text, VERSION, err));
     r->info.version.text[there ? VERSION : 0] = 0;
     r->got = 0;
     for (size_t i = 0; i < n; i++) {
-        CB_TRY(expect(c, '$', &reply, err));
+        CB_TRY(expect_bytes(c, ranges[i].size, &reply, err));
         const size_t k =
             r->info.size <= most ? cb_min_size((size_t)reply.number, ranges[i].size) : 0;
         CB_TRY(cb_resp_take(c, &reply, 0, k ? (char *)r->dst + at : NULL, k, err));
@@ -404,14 +424,17 @@ static cubed_status scan_on(cb_resp *c, const char *pattern, char cursor[32], li
                                 cb_resp_text(pattern), cb_resp_text("COUNT"), cb_resp_text("1000")};
     CB_TRY(cb_resp_send(c, args, 6, err));
     CB_TRY(expect(c, '*', &r, err));
-    CB_TRY(expect(c, '$', &r, err));
-    if (r.number >= 32) return cb_fail(err, CUBED_E_IO, "the reply is not a listing");
+    CB_TRY(expect_bytes(c, 31, &r, err));
     CB_TRY(cb_resp_take(c, &r, 0, cursor, 31, err));
     cursor[r.number] = 0;
     CB_TRY(expect(c, '*', &r, err));
     for (int64_t i = 0, n = r.number; i < n; i++) {
         CB_TRY(expect(c, '$', &r, err));
         const size_t size = (size_t)r.number;
+        if (size >= KEY_CAP) { /* the key of another program */
+            CB_TRY(cb_resp_take(c, &r, size, NULL, 0, err));
+            continue;
+        }
         char *name = cb_zone_grow(l->zone, &l->name, l->n, &l->cap, sizeof *l->name)
                          ? cb_zone_alloc(l->zone, size + 1)
                          : NULL;
@@ -444,6 +467,7 @@ static cubed_status do_list(redis_store *s, cb_resp *c, cubed_store_request *r, 
 {
     listing *l = r->store_data;
     char cursor[32] = "0";
+    cb_page_watch watch = {.most_empty = MOST_EMPTY};
     cb_buf pattern;
     cubed_status st = CUBED_OK;
     cb_buf_init(&pattern, s->head.alloc);
@@ -453,9 +477,12 @@ static cubed_status do_list(redis_store *s, cb_resp *c, cubed_store_request *r, 
     put_pattern(&pattern, prefix);
     if (pattern.failed) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for a listing"));
     l->n = 0;
-    do {
+    for (;;) {
+        const int before = l->n;
         CB_GO(scan_on(c, pattern.data, cursor, l, err));
-    } while (strcmp(cursor, "0") != 0);
+        if (strcmp(cursor, "0") == 0) break;
+        CB_GO(cb_page_watch_next(&watch, &s->head, cursor, (size_t)(l->n - before), err));
+    }
     if (l->n > 0) qsort(l->name, (size_t)l->n, sizeof *l->name, by_name);
     if (l->n > 0) st = ask_sizes(c, l, err);
 out:
@@ -468,10 +495,18 @@ static cubed_status tell(const redis_store *s, const cubed_store_request *r, lis
                          cubed_error *err)
 {
     const size_t root = *s->root ? strlen(s->root) + 1 : 0;
-    const size_t below = root + (*r->key ? strlen(r->key) + 1 : 0);
+    char prefix[KEY_CAP + 1];
+    CB_TRY(make_key(s, r->key, prefix, err));
+    if (*prefix) memcpy(prefix + strlen(prefix), "/", 2);
+    const size_t below = strlen(prefix);
     const char *before = NULL;
     for (int i = 0; i < l->n; i++) {
         char *name = l->name[i];
+        if (strncmp(name, prefix, below) != 0)
+            return cb_fail(err, CUBED_E_IO,
+                           "%s: the listing has \"%.200s\", which is not below the prefix that was "
+                           "asked for",
+                           s->head.url, name);
         if (strlen(name) <= below || cb_key_check(name + root, NULL) != CUBED_OK) continue;
         char *slash = r->delimiter ? strchr(name + below, '/') : NULL;
         if (slash) *slash = 0;

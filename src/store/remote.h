@@ -57,6 +57,7 @@ typedef struct cb_remote_call {
     const struct cb_remote_call *upload;
     size_t part, nparts; /* part: from 1 on */
     int repairs;         /* how often the dialect found another way */
+    int steps;           /* calls of one copy */
 } cb_remote_call;
 
 /* What an error's reply says: "" where it does not. */

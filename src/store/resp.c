@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/checked.h"
+#include "base/clock.h"
 #include "base/error.h"
 
 static cubed_status broken(const char *what, int os_errno, cubed_error *err)
@@ -24,6 +26,29 @@ static cubed_status broken(const char *what, int os_errno, cubed_error *err)
                               timeout    ? "no answer in time"
                               : os_errno ? strerror(os_errno)
                                          : "the server has closed the connection");
+    if (err) err->transient = true;
+    return st;
+}
+
+void cb_resp_begin(cb_resp *c, unsigned sharing)
+{
+    c->sharing = sharing;
+    c->moved = 0;
+    cb_pace_begin(&c->pace, cb_clock_ns(), (int64_t)c->timeout_ms * 1000000);
+}
+
+/* n more bytes have been sent or received. */
+static cubed_status keep_pace(cb_resp *c, size_t n, cubed_error *err)
+{
+    const int64_t grace_ms = (int64_t)c->timeout_ms * CB_PACE_GRACE;
+    c->moved += n;
+    cb_pace_note(&c->pace, cb_clock_ns(), c->moved, c->sharing);
+    if (!cb_pace_is_lost(&c->pace, grace_ms * 1000000)) return CUBED_OK;
+    cubed_status st =
+        cb_fail(err, CUBED_E_IO,
+                "the server is too slow: %" PRIu64 " bytes in %" PRId64
+                " s, expected %d bytes a second after %.3g s (REDIS_TIMEOUT allows more)",
+                c->moved, c->pace.elapsed / 1000000000, CB_PACE_BYTES, (double)grace_ms / 1000);
     if (err) err->transient = true;
     return st;
 }
@@ -61,6 +86,7 @@ cubed_status cb_resp_open(const char *host, const char *port, int timeout_ms, cb
         return st;
     }
     c->fd = -1;
+    c->timeout_ms = timeout_ms;
     c->at = c->n = 0;
     for (const struct addrinfo *a = all; a && c->fd < 0; a = a->ai_next)
         c->fd = connect_to(a, timeout_ms);
@@ -81,6 +107,7 @@ static cubed_status send_all(cb_resp *c, const char *bytes, size_t n, bool more,
         const ssize_t k = send(c->fd, bytes, n, MSG_NOSIGNAL | (more ? MSG_MORE : 0));
         if (k < 0 && errno == EINTR) continue;
         if (k < 0) return broken("sending", errno, err);
+        CB_TRY(keep_pace(c, (size_t)k, err));
         bytes += k;
         n -= (size_t)k;
     }
@@ -110,7 +137,7 @@ static cubed_status receive(cb_resp *c, void *to, size_t cap, size_t *got, cubed
     } while (k < 0 && errno == EINTR);
     if (k <= 0) return broken("receiving", k < 0 ? errno : 0, err);
     *got = (size_t)k;
-    return CUBED_OK;
+    return keep_pace(c, (size_t)k, err);
 }
 
 static cubed_status next(cb_resp *c, char *out, cubed_error *err)
@@ -123,22 +150,49 @@ static cubed_status next(cb_resp *c, char *out, cubed_error *err)
     return CUBED_OK;
 }
 
+static cubed_status malformed(const cb_resp_reply *r, cubed_error *err)
+{
+    return cb_fail(err, CUBED_E_IO, "the reply \"%c%.60s\" is not one of Redis's", r->type,
+                   r->text);
+}
+
+cubed_status cb_resp_parse(char type, const char *line, cb_resp_reply *r, cubed_error *err)
+{
+    char *end;
+    *r = (cb_resp_reply){.type = type};
+    snprintf(r->text, sizeof r->text, "%s", line);
+    if (!type || !strchr("+-:$*", type))
+        return cb_fail(err, CUBED_E_IO, "the server does not speak the protocol of Redis (RESP 2)");
+    if (type == '+' || type == '-') return CUBED_OK;
+    errno = 0;
+    r->number = strtoll(r->text, &end, 10);
+    if (errno || end == r->text || *end || (*r->text != '-' && (*r->text < '0' || *r->text > '9')))
+        return malformed(r, err);
+    if (type == ':') return CUBED_OK;
+    const int64_t most = type == '$' ? CB_RESP_MOST_BULK : CB_RESP_MOST_REPLIES;
+    if (r->number < -1) return malformed(r, err);
+    if (r->number > most)
+        return cb_fail(err, CUBED_E_IO, "the reply has %" PRId64 " %s, expected at most %" PRId64,
+                       r->number, type == '$' ? "bytes" : "parts", most);
+    if (r->number < 0) r->type = '_';
+    return CUBED_OK;
+}
+
 cubed_status cb_resp_read(cb_resp *c, cb_resp_reply *r, cubed_error *err)
 {
-    char byte = 0;
+    char type = 0, byte = 0, line[sizeof r->text];
     size_t n = 0;
-    *r = (cb_resp_reply){.type = '_'};
-    CB_TRY(next(c, &r->type, err));
-    for (;;) {
+    CB_TRY(next(c, &type, err));
+    for (size_t all = 0;; all++) {
         CB_TRY(next(c, &byte, err));
         if (byte == '\n') break;
-        if (n < sizeof r->text - 1 && byte != '\r') r->text[n++] = byte;
+        if (all == CB_RESP_MOST_LINE)
+            return cb_fail(err, CUBED_E_IO, "the reply has a line of more than %d bytes",
+                           CB_RESP_MOST_LINE);
+        if (n < sizeof line - 1 && byte != '\r') line[n++] = byte;
     }
-    r->text[n] = 0;
-    if (strchr(":$*", r->type)) r->number = strtoll(r->text, NULL, 10);
-    if (!strchr("+-:$*", r->type)) return cb_fail(err, CUBED_E_IO, "this is no server of Redis's");
-    if (strchr("$*", r->type) && r->number < 0) r->type = '_';
-    return CUBED_OK;
+    line[n] = 0;
+    return cb_resp_parse(type, line, r, err);
 }
 
 /* Nowhere, if `to` is NULL. */
@@ -169,6 +223,10 @@ cubed_status cb_resp_take(cb_resp *c, const cb_resp_reply *r, size_t skip, void 
     skip = cb_min_size(skip, all);
     cap = cb_min_size(cap, all - skip);
     CB_TRY(take(c, NULL, skip, err));
+    char end[2];
     CB_TRY(take(c, dst, cap, err));
-    return take(c, NULL, all - skip - cap + 2, err);
+    CB_TRY(take(c, NULL, all - skip - cap, err));
+    CB_TRY(take(c, end, sizeof end, err));
+    if (end[0] == '\r' && end[1] == '\n') return CUBED_OK;
+    return cb_fail(err, CUBED_E_IO, "a string of %zu bytes does not end where it should", all);
 }

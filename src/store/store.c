@@ -1,6 +1,7 @@
 #define XXH_INLINE_ALL
 #include "store/store.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <xxhash.h>
 
@@ -176,7 +177,7 @@ static cubed_status read_rest(cubed_store *s, const char *key, cb_buf *out,
     if (!r.dst) return cb_fail(err, CUBED_E_NOMEM, "no memory to read %s", key);
     cubed_status st = cb_store_do(s, &r, err);
     if (st == CUBED_OK && r.got < range.size)
-        st = cb_fail(err, CUBED_E_EXISTS, "%s is shorter than it was", key);
+        st = cb_fail(err, CUBED_E_EXISTS, "%s of %s is shorter than it was", key, s->url);
     if (st == CUBED_OK) cb_buf_put(out, r.dst, range.size);
     cb_free(s->alloc, r.dst, range.size);
     return st;
@@ -200,7 +201,8 @@ cubed_status cb_store_read_object(cubed_store *s, const char *key, size_t max, c
         out->size = before;
         CB_TRY(cb_store_do(s, &r, err));
         if (r.info.size > max)
-            return cb_fail(err, CUBED_E_FORMAT, "%s is larger than %zu bytes", key, max);
+            return cb_fail(err, CUBED_E_FORMAT, "%s of %s has more than %zu bytes", key, s->url,
+                           max);
         cb_buf_put(out, part, r.got);
         *info = r.info;
         st = r.info.size > r.got ? read_rest(s, key, out, &r, &why) : CUBED_OK;
@@ -261,12 +263,13 @@ cubed_status cb_page_watch_next(cb_page_watch *w, const cubed_store *s, const ch
                        "%s: the listing does not end: the server repeats the token \"%.80s\" of an "
                        "earlier page",
                        s->url, token);
-    if (w->empty > CB_PAGES_MOST_EMPTY)
-        return cb_fail(
-            err, CUBED_E_IO,
-            "%s: the listing does not end: %d pages in succession have no entries, expected "
-            "fewer",
-            s->url, CB_PAGES_MOST_EMPTY);
+    const uint64_t most = w->most_empty ? w->most_empty : CB_PAGES_MOST_EMPTY;
+    if (w->empty > most)
+        return cb_fail(err, CUBED_E_IO,
+                       "%s: the listing does not end: %" PRIu64
+                       " pages in succession have no entries, expected "
+                       "fewer",
+                       s->url, most);
     if (w->n == w->keep_at) {
         w->kept = hash;
         w->keep_at = 2 * w->n + 1;

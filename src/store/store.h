@@ -66,9 +66,10 @@ CUBED_MUST_CHECK cubed_status cb_store_do_until(cubed_store *s, cubed_store_requ
 
 /* Watches that the pages of a listing end: tokens do not repeat, and not all pages are empty. {.n = 0} before the first. */
 typedef struct cb_page_watch {
-    uint64_t n, empty; /* pages, and how many of the last ones had no entries */
-    uint64_t kept;     /* hash of one token that came before, by Brent's algorithm for cycles */
-    uint64_t keep_at;  /* the page whose token is kept next */
+    uint64_t n, empty;   /* pages, and how many of the last ones had no entries */
+    uint64_t kept;       /* hash of one token that came before, by Brent's algorithm for cycles */
+    uint64_t keep_at;    /* the page whose token is kept next */
+    uint64_t most_empty; /* 0: CB_PAGES_MOST_EMPTY */
 } cb_page_watch;
 /* Consecutive pages without entries that a service may send. */
 enum { CB_PAGES_MOST_EMPTY = 1000 };
