@@ -152,6 +152,13 @@ size_t cb_kept_codec_block_bytes(const cubed_plan *p, int node)
     return CB_ARENA_ALIGN + cb_node_codec_block_bytes(p, node);
 }
 
+bool cb_node_can_subread(const cubed_plan *p, int node)
+{
+    const cb_node *n = &p->ir.nodes[node];
+    return n->url && !n->source && !cb_grid_is_irregular(n->grid) &&
+           cb_zarr_can_subread(&p->storage[node]->meta);
+}
+
 bool cb_node_subread_is_whole(const cubed_plan *p, int node)
 {
     return is_block_intermediate(&p->ir.nodes[node]);

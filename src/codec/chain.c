@@ -33,6 +33,26 @@ bool cb_codec_chain_is_raw(const cb_codec_chain *c)
     return true;
 }
 
+bool cb_codec_chain_layout(const cb_codec_chain *c, cb_codec_layout *out)
+{
+    out->swap = NULL;
+    for (int d = 0; d < CUBED_MAX_NDIM; d++) out->axis[d] = d;
+    for (int i = 0; i < c->all.n; i++) {
+        const cb_codec_step *s = &c->step[c->all.first + i];
+        if (s->skip) continue;
+        if (s->vt == &cb_codec_transpose) {
+            int before[CUBED_MAX_NDIM];
+            memcpy(before, out->axis, sizeof before);
+            for (int d = 0; d < s->ctx.ndim; d++) out->axis[d] = before[s->conf.axis[d]];
+        } else if (s->vt == &cb_codec_bytes) {
+            out->swap = s;
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Steps that do something, in the order in which they run, and the bytes that each may give. What
  * all but the last give goes to one of two temporaries in turn. */
 typedef struct schedule {

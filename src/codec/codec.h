@@ -86,6 +86,15 @@ cb_need cb_codec_chain_encode_need(const cb_codec_chain *c);
 /* True when encoded bytes are the decoded ones: a chunk can be read straight into place. */
 bool cb_codec_chain_is_raw(const cb_codec_chain *c);
 
+/* Encoded elements that are the decoded ones in another order of axes: stored axis d is axis[d] of the array. `swap`
+ * exchanges the bytes of each, NULL if they are in the machine's order. */
+typedef struct cb_codec_layout {
+    int axis[CUBED_MAX_NDIM];
+    const cb_codec_step *swap;
+} cb_codec_layout;
+/* False if the encoded elements are anything else. */
+bool cb_codec_chain_layout(const cb_codec_chain *c, cb_codec_layout *out);
+
 /* dst has chunk_bytes; CUBED_E_FORMAT if the bytes do not decode to exactly that many. */
 CUBED_MUST_CHECK cubed_status cb_codec_chain_decode(const cb_codec_chain *c, const void *src,
                                                     size_t src_size, void *dst, cb_arena *scratch,

@@ -187,23 +187,40 @@ static bool is_one_run(const cubed_plan *p, const cb_load *l, const int64_t *ext
     return true;
 }
 
-/* Whether a block of these extents needs at most two thirds of a chunk, in runs that are long enough; of an
- * intermediate in one run. */
+/* Bytes that a short run of a part costs as much time as. */
+#define SHORT_RUN ((size_t)16 << 10)
+/* Times that reading a whole chunk costs at most in short runs. */
+#define SHORT_RUNS_COST 16
+
+/* Whether a task has no room for the chunk, which can be read in short runs, though that is slow. */
+static bool has_to_subread(const cubed_plan *p, const cb_load *l, size_t bytes, size_t run)
+{
+    const size_t chunk = cb_chunk_bytes(p, l->node);
+    const uint64_t kept = cb_sat_add(p->reserved_mem, p->metadata_mem);
+    const cb_need read = cb_read_need(p, l->node);
+    if (cb_sat_add(cb_sat_add(chunk, cb_sat_add(read.arena, read.library)), kept) <= p->allowed_mem)
+        return false;
+    return cb_sat_mul(bytes / run, SHORT_RUN) / SHORT_RUNS_COST <= chunk &&
+           cb_node_can_subread(p, l->node);
+}
+
+/* Whether a block of these extents needs at most two thirds of a chunk, in runs that are long enough, or the chunk has no
+ * room; of an intermediate in one run. */
 static bool is_subread(const cubed_plan *p, const cb_load *l, const int64_t *extents)
 {
     const cb_grid *g = p->ir.nodes[l->node].grid;
     size_t size = cubed_dtype_size(l->dtype), bytes = size, run = size;
     size_t worth = cb_node_subread_run(p, l->node);
     bool whole = true;
-    if (worth == 0 || (cb_node_subread_is_whole(p, l->node) && !is_one_run(p, l, extents)))
-        return false;
+    if (cb_node_subread_is_whole(p, l->node) && !is_one_run(p, l, extents)) return false;
     for (int d = g->ndim - 1; d >= 0; d--) {
         int64_t n = cb_load_extent(p, l, d, extents);
         bytes = cb_sat_mul(bytes, (size_t)n);
         if (whole) run = bytes;
         whole = whole && n == g->axis[d].chunk;
     }
-    return run >= worth && bytes <= cb_chunk_bytes(p, l->node) / 3 * 2;
+    if (bytes > cb_chunk_bytes(p, l->node) / 3 * 2) return false;
+    return worth > 0 && run >= worth ? true : has_to_subread(p, l, bytes, run);
 }
 
 /* Sets the flags of a load, and adds what it reads in all tasks. */

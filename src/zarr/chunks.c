@@ -145,6 +145,12 @@ size_t cb_zarr_subread_run(const cb_zarr_meta *m)
     return cb_codec_chain_ranged(&m->codecs) ? ENCODED_RUN : 0;
 }
 
+bool cb_zarr_can_subread(const cb_zarr_meta *m)
+{
+    cb_codec_layout l;
+    return cb_zarr_is_laid_out(m, &l);
+}
+
 size_t cb_zarr_codec_block_bytes(const cb_zarr_meta *m)
 {
     const cb_codec_step *s = cb_zarr_is_irregular(m) ? NULL : cb_codec_chain_ranged(&m->codecs);
@@ -154,7 +160,8 @@ size_t cb_zarr_codec_block_bytes(const cb_zarr_meta *m)
 cb_need cb_zarr_subread_need(const cb_zarr_meta *m)
 {
     const cb_codec_step *s = cb_codec_chain_ranged(&m->codecs);
-    if (!s) return (cb_need){0, 0};
+    if (cb_codec_chain_is_raw(&m->codecs)) return (cb_need){0, 0};
+    if (!s) return (cb_need){cb_zarr_laid_out_need(m), 0};
     size_t encoded = cb_arena_round(cb_codec_chain_bound(&m->codecs));
     return cb_need_both((cb_need){encoded, 0}, cb_codec_range_need(s));
 }
@@ -387,9 +394,13 @@ cubed_status cb_zarr_subread(const cb_zarr_array *z, const int64_t *idx, const i
     for (int d = 0; d < z->meta.ndim; d++) bytes *= (size_t)(hi[d] - lo[d]);
     *stored = 0;
     CB_TRY(cb_zarr_chunk_key(&z->meta, z->path, idx, key, sizeof key, err));
-    cubed_status st = cb_codec_chain_is_raw(&z->meta.codecs)
-                          ? read_runs(z, key, &r, dst, stored, scratch->cancel, &why)
-                          : decode_runs(z, key, &r, dst, scratch, stored, &why);
+    cubed_status st;
+    if (cb_codec_chain_is_raw(&z->meta.codecs))
+        st = read_runs(z, key, &r, dst, stored, scratch->cancel, &why);
+    else if (cb_codec_chain_ranged(&z->meta.codecs))
+        st = decode_runs(z, key, &r, dst, scratch, stored, &why);
+    else
+        st = cb_zarr_read_laid_out(z, key, lo, hi, dst, scratch, stored, &why);
     cb_arena_release(scratch, mark);
     if (st == CUBED_OK) return st;
     if (st == CUBED_E_NOT_FOUND) {

@@ -198,6 +198,8 @@ CUBED_MUST_CHECK cubed_status cb_zarr_find_inner(const cb_zarr_array *z, const i
  * decoded by themselves: bytes of a run of elements from which on this is worth its while; 0 if it
  * cannot be done. */
 size_t cb_zarr_subread_run(const cb_zarr_meta *meta);
+/* Whether parts can be read at all, also in runs that are not worth it. */
+bool cb_zarr_can_subread(const cb_zarr_meta *meta);
 /* Memory that this takes beside the part. */
 cb_need cb_zarr_subread_need(const cb_zarr_meta *meta);
 /* Reads the elements lo..hi-1 of a chunk, counted from its first one, into dst: densely, in C
