@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "mem/pages.h"
 #include "store/credentials.h"
+#include "store/registry.h"
 #include "store/uri.h"
 
 cubed_status cb_net_init(cb_net *n, const cubed_allocator *a, cubed_error *err)
@@ -233,6 +234,33 @@ static bool is_of(const cb_setting *s, const char *url)
            (!url[n] || url[n] == '/' || n == 0 || s->scope[n - 1] == '/');
 }
 
+/* Whether a URL names a document that refers to other objects, by the end of its name. */
+static bool may_refer(const char *url)
+{
+    static const char *const ends[] = {".parq", ".parquet", ".icechunk"};
+    const size_t n = strlen(url);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        const size_t length = strlen(ends[i]);
+        if (n > length && strcasecmp(url + n - length, ends[i]) == 0) return true;
+    }
+    return cb_store_file_kind(url, n) == CUBED_FILE_REFERENCES;
+}
+
+/* Whether the setting is of a file in the store at the URL: of a file in this folder, or of a document whose references may lead
+ * there, as they may to all of its host or bucket. */
+static bool is_of_file_in(const cb_setting *s, const char *url)
+{
+    const char *host = s->scope ? strstr(s->scope, "://") : NULL;
+    if (!host) return false;
+    const char *slash = strrchr(host + 3, '/');
+    const bool refers = may_refer(s->scope);
+    if (!slash || (!refers && cb_store_file_kind(s->scope, strlen(s->scope)) == CUBED_FILE_NONE))
+        return false;
+    const size_t n = refers ? (size_t)(host + 3 - s->scope) + strcspn(host + 3, "/")
+                            : (size_t)(slash - s->scope);
+    return strncmp(url, s->scope, n) == 0 && (!url[n] || (refers && url[n] == '/'));
+}
+
 static bool is_among(const char *names, const char *name, bool any_case)
 {
     const size_t length = strlen(name);
@@ -253,6 +281,9 @@ cubed_status cb_net_get(cb_net *n, cb_zone *zone, const char *url, const char *n
     cb_mutex_lock(&n->lock);
     for (const cb_setting *s = n->settings; s && !found; s = s->next) {
         if (is_of(s, url) && is_among(names, s->name, true)) found = s;
+    }
+    for (const cb_setting *s = n->settings; s && !found; s = s->next) {
+        if (is_of_file_in(s, url) && is_among(names, s->name, true)) found = s;
     }
     for (const char *at = names; *at && !found; at += strspn(at, " ")) {
         const size_t k = strcspn(at, " ");
@@ -374,8 +405,8 @@ cubed_status cb_net_check_options(cb_net *n, const char *url, const char *names,
     cubed_status st = CUBED_OK;
     cb_mutex_lock(&n->lock);
     for (const cb_setting *s = n->settings; s && st == CUBED_OK; s = s->next) {
-        if (is_of(s, url) && strcasecmp(s->name, CB_NET_REFERENCES) != 0 &&
-            !is_among(names, s->name, true))
+        if ((is_of(s, url) || is_of_file_in(s, url)) &&
+            strcasecmp(s->name, CB_NET_REFERENCES) != 0 && !is_among(names, s->name, true))
             st = cb_fail(err, CUBED_E_ARG, "%s has no storage option \"%s\"; there are: %s", url,
                          s->name, names);
     }

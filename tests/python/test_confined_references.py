@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import cubed
+import h5py
 import numpy as np
 import pytest
 import xarray as xr
@@ -149,6 +150,33 @@ def test_a_document_in_a_bucket_names_its_own_bucket(tmp_path, monkeypatch):
             got = run("eval", "x", f"{where}/{name}.json", "--raw")
             assert got.code == 1
             assert f"expected a place in s3://{s.bucket}, " in got.err
+
+
+def test_options_of_a_document_are_of_its_bucket(tmp_path, monkeypatch):
+    """They were of no use: the store of a file is its folder, and references lead to other folders."""
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    with h5py.File(tmp_path / "a.h5", "w") as f:
+        f["x"] = DATA
+    with Server() as s:
+        s.objects["d/a.h5"] = Object((tmp_path / "a.h5").read_bytes(), {})
+        s.objects["d/r.json"] = Object(document([f"s3://{s.bucket}/e/a.bin", 0, 4]), {})
+        s.objects["e/a.bin"] = Object(DATA.tobytes(), {})
+        v = s.variables
+        options = {
+            "key": v["AWS_ACCESS_KEY_ID"],
+            "secret": v["AWS_SECRET_ACCESS_KEY"],
+            "endpoint_url": v["AWS_ENDPOINT_URL"],
+            "region": v["AWS_REGION"],
+        }
+        for name in ("a.h5", "r.json"):
+            url = f"s3://{s.bucket}/d/{name}"
+            x = cubed.from_zarr(url, "x", storage_options=options)
+            np.testing.assert_array_equal(x.compute(), DATA)
+            np.testing.assert_array_equal(x.compute(executor="processes"), DATA)
+            with pytest.raises(ValueError, match="no storage option"):
+                cubed.from_zarr(url, "x", storage_options=options | {"kye": "1"})
+            with pytest.raises(OSError, match="there are no credentials"):
+                cubed.from_zarr(url, "x")
 
 
 # --- What the user allows
