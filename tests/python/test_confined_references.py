@@ -153,7 +153,7 @@ def test_a_document_in_a_bucket_names_its_own_bucket(tmp_path, monkeypatch):
 
 
 def test_options_of_a_document_are_of_its_bucket(tmp_path, monkeypatch):
-    """They were of no use: the store of a file is its folder, and references lead to other folders."""
+    """The store of a file is its folder, and references lead to other folders."""
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     with h5py.File(tmp_path / "a.h5", "w") as f:
         f["x"] = DATA
