@@ -189,3 +189,33 @@ def test_first_elements_of_groups_with_lazy_labels(groups, name, spec):
             same(result.transpose(*expected.dims), expected)
         with xr.set_options(use_flox=False), pytest.raises(ValueError, match="lazily grouping"):
             getattr(LAZY_LABELS[groups](y), name)()
+
+
+@pytest.mark.parametrize("skipna", [None, True])
+@pytest.mark.parametrize("kind", "Mm")
+def test_groups_with_missing_times(kind, skipna):
+    """Beside Xarray without flox: flox takes "not a time" for an integer like any other."""
+    rng = np.random.default_rng(0)
+    values = (100 * rng.integers(0, 9, (12, 3))).astype(f"{kind}8[s]")
+    values[rng.random(values.shape) < 0.3] = "NaT"
+    values[:, 0] = np.array(500, values.dtype)  # where nothing is missing
+    labels = ("t", np.arange(12) % 3)
+    x = xr.DataArray(values, {"g": labels}, ("t", "y"))
+    y = x.copy(data=cubed.from_array(values, chunks=(5, 2)))
+    names = ["mean", "min", "max", "quantile"] + ["sum", "median"] * (kind == "m")
+    for name in names:
+        arguments = (0.25,) if name == "quantile" else ()
+        if name == "quantile" and skipna:
+            continue  # NumPy has no nanquantile of times
+
+        def reduced(a, name=name, arguments=arguments, skipna=skipna):
+            return getattr(a.groupby("g"), name)(*arguments, skipna=skipna)
+
+        with xr.set_options(use_flox=False):
+            want = reduced(x)
+        if name == "mean" and skipna is None:  # which skips what is missing for every skipna
+            gone = np.isnat(values).reshape(4, 3, 3).any(axis=0)
+            want = want.where(~gone)
+        got = reduced(y)
+        assert isinstance(got.data, cubed.Array) and got.dtype == values.dtype
+        np.testing.assert_array_equal(got.values, want.values, err_msg=name)

@@ -172,8 +172,21 @@ def _typed(
             # "Not a time" as an integer, because floats would round times.
             fill = np.nan if plain == "prod" else np.iinfo(np.int64).min
             reduction = reduction | {"fill_value": fill}
-        out = _reduced(reduction, x.astype(np.int64), codes, axes, n)
+        ints: Array = x.astype(np.int64)
+        if plain in _OF_FLOATS:  # with NaN for "not a time", which is an integer like any other
+            ints = cubed.where(x != x, np.nan, ints.astype(np.float64))
+        elif plain == "sum":
+            ints = cubed.where(x != x, 0, ints)
+        last = np.iinfo(np.int64).max
+        if name in ("max", "nanmin"):  # "not a time" is the first integer, and here the last one
+            ints = cubed.where(x != x, last, ints)
+        out = _reduced(reduction, ints, codes, axes, n)
         missing = np.array("NaT", dtype)
+        if name == "sum":
+            missed = _reduced(_ANY, x != x, codes, axes, n)
+            return cubed.where(missed, missing, out.astype(dtype))
+        if name in ("max", "nanmin"):
+            out = cubed.where(out == last, np.iinfo(np.int64).min, out)
         if out.dtype.kind == "f":
             known = cubed.where(cubed.isnan(out), 0.0, out)
             return cubed.where(cubed.isnan(out), missing, known.astype(np.int64).astype(dtype))
@@ -183,6 +196,14 @@ def _typed(
         whole = plain in ("min", "max", "first", "last") and out.dtype.kind != "f"
         return out.astype(bool) if whole else out
     return _reduced(reduction, x, codes, axes, n)
+
+
+#: Reductions of times that are computed in floating point.
+_OF_FLOATS = ("mean", "median", "quantile", "std", "var")
+_ANY: _Reduction = {
+    "func": "any", "dtype": None, "fill_value": None, "min_count": 0,
+    "engine": "numpy", "finalize_kwargs": None,
+}  # fmt: skip
 
 
 def _is_missing(fill_value: Any) -> bool:
