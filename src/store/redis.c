@@ -12,6 +12,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/lock.h"
+#include "store/adopted.h"
 #include "store/net.h"
 #include "store/remotes.h"
 #include "store/resp.h"
@@ -42,7 +43,7 @@ typedef struct redis_store {
     const char *host, *port, *user, *password, *db, *root;
     int64_t expiry_ms; /* 0: never */
     int timeout_ms;
-    pid_t pid;
+    cb_adopted process;
     cb_mutex lock;
     cb_resp *idle CB_GUARDED_BY(&lock);
     unsigned busy CB_GUARDED_BY(&lock); /* connections in use */
@@ -159,11 +160,11 @@ static cubed_status get_connection(redis_store *s, bool new, cb_resp **out, cube
 /* Connections of a parent that forked are the parent's. */
 static void adopt(redis_store *s) CB_UNCHECKED_LOCKS
 {
-    if (s->pid == getpid()) return;
-    s->pid = getpid();
+    if (!cb_adopted_begin(&s->process)) return;
     s->idle = NULL;
     s->busy = 0;
     cb_mutex_init(&s->lock);
+    cb_adopted_end(&s->process);
 }
 
 /* --- Requests ----------------------------------------------------------------------------------------- */
@@ -663,7 +664,7 @@ cubed_status cb_redis_open(cb_net *net, const char *url, cubed_store **out, cube
     s->head = (cubed_store){&cb_redis_vtable, net->alloc, name};
     s->zone = zone;
     s->net = net;
-    s->pid = getpid();
+    cb_adopted_init(&s->process);
     cubed_status st = configure(s, err);
     if (st == CUBED_OK) {
         *out = &s->head;

@@ -768,12 +768,12 @@ static cb_http_verdict judge(cb_http_call *http)
 /* Of a child that was forked nothing is under way. */
 static void adopt(cb_remote *s) CB_UNCHECKED_LOCKS
 {
-    if (s->pid == getpid()) return;
-    s->pid = getpid();
+    if (!cb_adopted_begin(&s->process)) return;
     s->jobs = NULL;
     s->njobs = 0;
     cb_mutex_init(&s->lock);
     cb_cond_init(&s->idle);
+    cb_adopted_end(&s->process);
 }
 
 static cubed_status check(const cb_remote *s, const cubed_store_request *r, cubed_error *err)
@@ -1009,7 +1009,7 @@ cubed_status cb_remote_open(cb_net *net, const cubed_store_vtable *vt, const cb_
     s->dialect = dialect;
     s->net = net;
     s->zone = zone;
-    s->pid = getpid();
+    cb_adopted_init(&s->process);
     cubed_status st = split_url(s, err);
     if (st == CUBED_OK) st = configure(s, err);
     if (st == CUBED_OK && dialect->set_rest) {

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include "base/lock.h"
+#include "store/adopted.h"
 #include "store/net.h"
 #include "store/remotes.h"
 #include "store/xml.h"
@@ -121,7 +122,7 @@ struct cb_remote {
     cb_http_way way;
     uint32_t connect_ms, stall_ms;
     cb_upload_sizes uploads;
-    pid_t pid;
+    cb_adopted process;
     cb_mutex lock;
     cb_cond idle;
     cb_remote_job *jobs CB_GUARDED_BY(&lock);
