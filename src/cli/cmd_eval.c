@@ -227,6 +227,7 @@ typedef struct eval {
         eval_item *item;
         int nitems, nregions;
         cubed_array **region;
+        cubed_array *number; /* of remake_number */
     } again;
     /* Numbers that were computed while the expressions were built, in their order, and the next to be taken when
      * they are built again. */
@@ -235,7 +236,7 @@ typedef struct eval {
         size_t bytes;
     } * number;
     int nnumbers, next_number;
-    bool is_again;
+    bool is_again, wants_number;
 } eval;
 
 static size_t array_bytes(const cubed_array *x)
@@ -693,6 +694,9 @@ static int run(eval *e)
     return code;
 }
 
+static cubed_status remake_number(void *ctx, uint64_t allowed_mem, cubed_array **arrays,
+                                  cubed_error *err);
+
 /* Numbers that shapes depend on. They are computed once, as values do not depend on the memory. */
 static cubed_status compute_now(void *ctx, cubed_array *x, void *data, cubed_error *err)
 {
@@ -700,12 +704,18 @@ static cubed_status compute_now(void *ctx, cubed_array *x, void *data, cubed_err
     const size_t bytes = array_bytes(x);
     if (e->is_again) {
         const int i = e->next_number++;
+        if (i == e->nnumbers && e->wants_number) {
+            e->again.number = cubed_array_ref(x);
+            return cli_reject(err, "the array is only planned");
+        }
         if (i >= e->nnumbers || e->number[i].bytes != bytes)
             return cli_reject(err, "an array that the expression's shape depends on has changed");
         if (bytes > 0) memcpy(data, e->number[i].data, bytes);
         return CUBED_OK;
     }
-    const cubed_status st = cli_compute(e->ctx, x, data, &e->common, err);
+    cli_common common = e->common;
+    common.remake = remake_number;
+    const cubed_status st = cli_compute(e->ctx, x, data, &common, err);
     if (st != CUBED_OK) return st;
     e->number = cli_resize(e->number, (size_t)(e->nnumbers + 1) * sizeof *e->number);
     e->number[e->nnumbers].data = cli_alloc(bytes);
@@ -745,6 +755,7 @@ static cubed_status build(eval *e, const cli_common *common, expr *const *statem
 static void free_again(eval *e)
 {
     for (int i = 0; i < e->again.nregions; i++) cubed_array_unref(e->again.region[i]);
+    cubed_array_unref(e->again.number);
     cli_free(e->again.region);
     free_items(e->again.item, e->again.nitems);
     expr_result_free(&e->again.built);
@@ -763,24 +774,47 @@ static void keep_again(eval *e, const eval *kept)
     e->is_again = false;
 }
 
+/* Empties what is built, and builds it for another allowed_mem. */
+static cubed_status build_again(eval *e, uint64_t allowed_mem, cubed_error *err)
+{
+    cli_common common = e->common;
+    expr **statements;
+    int n;
+    free_again(e);
+    memset(&e->built, 0, sizeof e->built);
+    e->item = NULL;
+    e->nitems = e->next_number = 0;
+    e->is_again = true;
+    common.allowed_mem = allowed_mem;
+    cubed_status st = expr_parse(e->text, &statements, &n, err);
+    if (st != CUBED_OK) return st;
+    st = build(e, &common, statements, n, err);
+    expr_free(statements, n);
+    return st;
+}
+
+/* The array whose elements are computed while expressions are built, as another allowed_mem has it made. */
+static cubed_status remake_number(void *ctx, uint64_t allowed_mem, cubed_array **arrays,
+                                  cubed_error *err)
+{
+    eval *e = ctx;
+    const eval kept = *e;
+    e->wants_number = true;
+    const cubed_status st = build_again(e, allowed_mem, err);
+    e->wants_number = false;
+    keep_again(e, &kept);
+    if (!e->again.number)
+        return st == CUBED_OK ? cli_reject(err, "the expression has no such array") : st;
+    arrays[0] = e->again.number;
+    return CUBED_OK;
+}
+
 /* The results as another allowed_mem has them made: cubed_plan_options.remake. */
 static cubed_status remake(void *ctx, uint64_t allowed_mem, cubed_array **arrays, cubed_error *err)
 {
     eval *e = ctx;
     const eval kept = *e;
-    cli_common common = e->common;
-    expr **statements;
-    int n;
-    free_again(e);
-    cubed_status st = expr_parse(e->text, &statements, &n, err);
-    if (st != CUBED_OK) return st;
-    common.allowed_mem = allowed_mem;
-    memset(&e->built, 0, sizeof e->built);
-    e->item = NULL;
-    e->nitems = e->next_number = 0;
-    e->is_again = true;
-    st = build(e, &common, statements, n, err);
-    expr_free(statements, n);
+    cubed_status st = build_again(e, allowed_mem, err);
     if (st == CUBED_OK && !place_results(e, err)) st = err->status;
     if (st == CUBED_OK && e->nitems != kept.nitems)
         st = cli_reject(err, "the expression has other results than before");

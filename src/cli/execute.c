@@ -306,6 +306,8 @@ cubed_status cli_compute(cubed_context *ctx, cubed_array *x, void *data, const c
     cubed_plan_options o = cli_plan_options(c);
     cli_common quiet = *c;
     cubed_plan *plan;
+    o.remake = c->remake;
+    o.remake_ctx = c->remake_ctx;
     if (!o.work_dir) o.work_dir = cli_temp_dir();
     quiet.progress = PROGRESS_NONE;
     quiet.events = quiet.report = NULL;

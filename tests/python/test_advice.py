@@ -269,6 +269,7 @@ COMMANDS = {
     "svdvals": _square_text("svdvals({x})"),
     "det_of_transform": _square_text("det(real(fft({x}, axis=0)))"),
     "unique": _of_command("unique_values(round({x} * 9))", 1, 1e5),
+    "nonzero_of_sorted": _of_command("nonzero(sort({x}) > 0.5)", 1, 1e5),
     "groups": _of_command("mean({x}, groupby=astype({x}[0] * 5, 'int64'), axis=1)", 2, 1000),
 }
 
