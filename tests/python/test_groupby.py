@@ -463,3 +463,24 @@ def test_positions_along_some_of_the_labelled_axes(spec):
             x, codes, func="argmax", expected_groups=np.arange(3), axis=axis, fill_value=-7
         )
         np.testing.assert_array_equal(got.compute(), expected)
+
+
+def test_looking_up_lazy_labels_is_projected():
+    """A sorted order of the groups, and arrays that are as long as a block of labels."""
+    spec = cubed.Spec(allowed_mem="200MB", reserved_mem="100MB")
+    x = cubed.zeros(10**6, chunks=10**5, spec=spec)
+    labels = cubed.zeros(10**6, chunks=10**5, dtype=np.int64, spec=spec)
+
+    def mem(groups):
+        result, _ = cubed.groupby_reduce(x, labels, func="sum", expected_groups=np.arange(groups))
+        return result.plan().summary()["projected_mem"]
+
+    assert mem(10) >= 10**5 * 5 * 8
+    assert mem(10**5) - mem(10) >= 10**5 * 8 * 8
+
+
+def test_labels_in_memory_are_bounded_by_what_tasks_may_use():
+    spec = cubed.Spec(allowed_mem="101MB", reserved_mem="100MB")
+    x = cubed.zeros(2 * 10**6, chunks=1000, spec=spec)
+    with pytest.raises(MemoryError, match="numbers of 2000000 labels take 2000000 bytes"):
+        cubed.groupby_reduce(x, np.zeros(2 * 10**6, np.int8), func="sum")

@@ -128,7 +128,8 @@ def groupby_reduce(
     across the reduced axes; for medians and quantiles the labelled axes whole, in as many of the
     others' elements as fit. Labels are looked at part by part. Those that are lazy are computed
     here unless `expected_groups` says which there are, and again by the run, block by block; of
-    others numbers are kept, of 1 to 8 bytes as there are groups, which must fit into `allowed_mem`.
+    others numbers are kept, of 1 to 8 bytes as there are groups, which must fit into `allowed_mem`
+    without `reserved_mem`.
 
     Examples
     --------
@@ -149,7 +150,7 @@ def groupby_reduce(
     shape = _labelled_shape(array, by)
     expected = _each(expected_groups, len(by))
     bins = [isbin] * len(by) if isinstance(isbin, bool) else isbin
-    limit = array.spec.allowed_mem
+    limit = int(array.spec.task_mem)
     found = [
         _in_bins(b, e, limit) if is_bin else _factorize(b, e, sort, limit)
         for b, e, is_bin in zip(by, expected, bins, strict=True)
@@ -361,7 +362,7 @@ def _factorize(by: Any, expected: Any, sort: bool, limit: int) -> tuple[NDArray,
         if len(unique) < len(groups):
             twice = unique[counts > 1][:1].astype(str)[0]
             raise ValueError(f"expected_groups has {twice} twice, expected each group once")
-    return groups, _numbers(_lookup, values, groups, len(groups), limit)
+    return groups, numbers_of(_lookup, values, groups, len(groups), limit)
 
 
 def _in_bins(by: Any, edges: Any, limit: int) -> tuple[Any, Any]:
@@ -373,10 +374,10 @@ def _in_bins(by: Any, edges: Any, limit: int) -> tuple[Any, Any]:
     edges = np.asarray(edges)
     groups = IntervalIndex.from_breaks(edges)
     values = by if isinstance(by, Array) else np.asarray(by)
-    return groups, _numbers(_bin, values, edges, len(groups), limit)
+    return groups, numbers_of(_bin, values, edges, len(groups), limit)
 
 
-def _parts(values: Array | NDArray) -> Iterator[tuple[slice, ...]]:
+def parts_of(values: Array | NDArray) -> Iterator[tuple[slice, ...]]:
     """Parts of labels, which are looked at one after another."""
     steps = list(values._x.chunks) if isinstance(values, Array) else [1] * values.ndim
     for d in range(values.ndim - 1, -1, -1):
@@ -392,7 +393,7 @@ def _groups_of(values: Array | NDArray, sort: bool) -> NDArray:
     found = np.empty(0, values.dtype), np.empty(0, np.int64)
     waiting: list[tuple[NDArray, NDArray]] = []
     count = 0
-    for part in _parts(values):
+    for part in parts_of(values):
         one = values[part]
         block = one.compute() if isinstance(one, Array) else one
         groups, first = np.unique(block, return_index=True)
@@ -416,7 +417,7 @@ def _merged(parts: Sequence[tuple[NDArray, NDArray]]) -> tuple[NDArray, NDArray]
     return groups, first
 
 
-def _numbers(
+def numbers_of(
     function: Callable[[NDArray, NDArray], NDArray],
     values: Array | NDArray,
     groups: NDArray,
@@ -426,17 +427,27 @@ def _numbers(
     """What the function makes of labels: of lazy ones when it is computed, of others in the
     smallest type."""
     if isinstance(values, Array):
-        return map_blocks(function, values, groups, dtype=np.int64)
+        extra = lookup_mem(values, groups)
+        return map_blocks(function, values, groups, dtype=np.int64, extra_projected_mem=extra)
     dtype = np.min_scalar_type(-max(1, ngroups))
     if values.size * dtype.itemsize > limit:
         raise PlanTooLargeError(
             f"groupby_reduce: numbers of {values.size} labels take {values.size * dtype.itemsize}"
-            f" bytes, allowed_mem is {limit}: give the labels as a lazy array"
+            f" bytes, expected at most {limit} (allowed_mem without reserved_mem): give the labels"
+            " as a lazy array, with expected_groups"
         )
     out = np.empty(values.shape, dtype)
-    for part in _parts(values):
+    for part in parts_of(values):
         out[part] = function(values[part], groups)
     return out
+
+
+def lookup_mem(values: Array, groups: Any) -> int:
+    """Bytes that looking up a block of labels takes: a table of the groups, and arrays that are as
+    long as the block."""
+    width = values.dtype.itemsize
+    table = len(groups) * (64 + 2 * width)
+    return table + math.prod(values.chunksize) * (4 * 8 + 2 * width)
 
 
 def _bin(values: NDArray, edges: NDArray) -> NDArray:

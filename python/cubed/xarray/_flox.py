@@ -22,10 +22,14 @@ from cubed.blocks._groupby import (
     Aggregation,
     _apart,
     _joined,
+    lookup_mem,
+    numbers_of,
+    parts_of,
     quantile_codes,
     reduce_codes,
 )
 from cubed.core.groupby import native_aggregation
+from cubed.exceptions import PlanTooLargeError
 from cubed.xarray._lines import in_lines
 
 
@@ -60,8 +64,9 @@ def groupby_reduce(
         return NotImplemented
     expected = core._validate_expected_groups(len(by), expected_groups)
     spec = common_spec(*(a for a in (array, *by) if isinstance(a, Array)))
+    limit = int((spec or cubed.Spec()).task_mem)
     by = tuple(
-        b.compute() if e is None and isinstance(b, Array) else b
+        _loaded(b, limit) if e is None and isinstance(b, Array) else b
         for e, b in zip(expected, by, strict=True)
     )
     provided = expected_groups is not None
@@ -75,7 +80,7 @@ def groupby_reduce(
         array = cubed.asarray(array, spec=spec)
 
     shape = array.shape[array.ndim - np.ndim(by[0]) :]
-    numbers = [_numbers(b, g) for b, g in zip(by, groups, strict=True)]
+    numbers = [_numbers(b, g, limit) for b, g in zip(by, groups, strict=True)]
     sizes = [len(g) for g in groups]
     codes = _joined(numbers, sizes, shape, array)
     first = array.ndim - codes.ndim
@@ -149,10 +154,12 @@ def _any_absent(
         return True
     at = np.indices(shape, sparse=True)
     numbers = [*(at[d] for d in kept), *numbers]
-    places = [np.broadcast_to(n, shape) for n in numbers]
-    known = np.logical_and.reduce([p >= 0 for p in places])
+    whole = [np.broadcast_to(n, shape) for n in numbers]
     there = np.zeros((*apart, *sizes), bool)
-    there[tuple(p[known] for p in places)] = True
+    for part in parts_of(whole[0]):
+        places = [n[part] for n in whole]
+        known = np.logical_and.reduce([p >= 0 for p in places])
+        there[tuple(p[known] for p in places)] = True
     return not there.all()
 
 
@@ -279,11 +286,24 @@ def _on_lines(
     return np.moveaxis(out, 0, -2) if several else out
 
 
-def _numbers(by: Any, groups: Any) -> Any:
-    """The number of each label's group, -1 of none."""
+def _loaded(by: Array, limit: int) -> NDArray:
+    """Lazy labels, whose groups are not known."""
+    if by.nbytes > limit:
+        raise PlanTooLargeError(
+            f"lazy labels have {by.nbytes} bytes, expected at most {limit} (allowed_mem without"
+            " reserved_mem): give expected_groups, so that labels stay lazy"
+        )
+    return by.compute()
+
+
+def _numbers(by: Any, groups: Any, limit: int) -> Any:
+    """The number of each label's group, -1 of none; of labels in memory in the smallest type."""
     if isinstance(by, Array):
-        return cubed.map_blocks(_numbers_of_block, by, groups=groups, dtype=np.int64)
-    return _numbers_of_block(np.asarray(by), groups)
+        extra = lookup_mem(by, groups)
+        return cubed.map_blocks(
+            _numbers_of_block, by, groups=groups, dtype=np.int64, extra_projected_mem=extra
+        )
+    return numbers_of(_numbers_of_block, np.asarray(by), groups, len(groups), limit)
 
 
 def _numbers_of_block(by: NDArray, groups: Any) -> NDArray:
