@@ -85,7 +85,7 @@ size_t cb_requests_ahead_bytes(const cubed_plan *p, int node)
     return url ? cb_store_request_bytes(&p->ctx->stores, url) : 0;
 }
 
-static bool goes_in_parts(const cubed_plan *p, int node)
+bool cb_node_goes_in_parts(const cubed_plan *p, int node)
 {
     const uint64_t from = p->reads ? p->reads->uploads[node].from : 0;
     return from > 0 && cb_chunk_bytes(p, node) > from;
@@ -98,7 +98,7 @@ uint64_t cb_requests_bytes(const cubed_plan *p)
         const char *url = url_of(p, i);
         const size_t request = url ? cb_store_request_bytes(&p->ctx->stores, url) : 0;
         if (request == 0) continue;
-        const size_t puts = goes_in_parts(p, i) ? CB_REMOTE_PARTS_AT_ONCE : 1;
+        const size_t puts = cb_node_goes_in_parts(p, i) ? CB_REMOTE_PARTS_AT_ONCE : 1;
         once = cb_max_size(once, cb_store_process_bytes(&p->ctx->stores, url));
         each = cb_max_size(each, (1 + puts) * request);
     }
@@ -151,7 +151,7 @@ static void add_reads(const cubed_plan *p, int node, bool apart, cubed_store_tra
 static uint64_t puts_of_chunk(const cubed_plan *p, int node)
 {
     const uint64_t bytes = cb_chunk_bytes(p, node);
-    if (!goes_in_parts(p, node)) return 1;
+    if (!cb_node_goes_in_parts(p, node)) return 1;
     /* What is encoded may be a little longer. */
     return bytes / cb_remote_part_size(p->reads->uploads[node].part, bytes) + 4;
 }

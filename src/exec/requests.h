@@ -6,6 +6,8 @@
 
 /* Room to count what stages read of each node, if a store has to wait. */
 CUBED_MUST_CHECK cubed_status cb_requests_open(cubed_plan *p, cubed_error *err);
+/* Whether chunks of a node are so large that they are put in parts. */
+bool cb_node_goes_in_parts(const cubed_plan *p, int node);
 /* Memory of connections that a worker has without reading ahead: for what it reads and writes at a time, and what asking
  * takes at all. */
 uint64_t cb_requests_bytes(const cubed_plan *p);

@@ -149,10 +149,14 @@ static cubed_status check_fence(const void *ctx, cubed_error *err)
     return was_taken(f->store, f->path, err);
 }
 
-void cb_claim_get_fence(const cb_claim *c, bool all, cb_claim_fence *out)
+void cb_claim_get_fence(const cb_claim *c, bool in_parts, cb_claim_fence *out)
 {
     *out = (cb_claim_fence){.store = c->store, .path = c->path};
-    out->zarr = (cb_zarr_fence){check_fence, out, all};
+    out->zarr = (cb_zarr_fence){.check = check_fence,
+                                .ctx = out,
+                                .in_parts = in_parts && c->store->vt->flags &
+                                                            CUBED_STORE_CONDITIONS_IN_ONE_PIECE,
+                                .all = c->record.all};
     memcpy(out->run, c->record.run, sizeof out->run);
     memcpy(out->owner, c->record.owner, sizeof out->owner);
     memcpy(out->since, c->record.since, sizeof out->since);

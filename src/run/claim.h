@@ -60,8 +60,8 @@ typedef struct cb_claim_fence {
 /* Whether late requests of other runs reach what a run makes in the store: places there are nothing but names, which other
  * processes know, too. */
 bool cb_claim_needs_fence(const cubed_store *store);
-/* `all`: see cb_zarr_fence. */
-void cb_claim_get_fence(const cb_claim *c, bool all, cb_claim_fence *out);
+/* `in_parts`: chunks are so large that they are put in parts. */
+void cb_claim_get_fence(const cb_claim *c, bool in_parts, cb_claim_fence *out);
 /* CUBED_E_EXISTS if what is at `place` (NULL: at the path) is not of the run and the owner that the claim's record names. */
 CUBED_MUST_CHECK cubed_status cb_claim_check_place(const cb_claim *c, cubed_store *place,
                                                    cb_zone *zone, cubed_error *err);

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "chunks/need.h"
+#include "exec/requests.h"
 #include "run/groups.h"
 #include "run/io_state.h"
 
@@ -55,7 +56,7 @@ static cubed_status attach(cb_io *io, int i, cubed_error *err)
     if (!cb_claim_needs_fence(t->store)) return CUBED_OK;
     t->fence = cb_zone_alloc(io->zone, sizeof *t->fence);
     if (!t->fence) return cb_fail(err, CUBED_E_NOMEM, "no memory for a target");
-    cb_claim_get_fence(&t->claim, t->claim.record.all, t->fence);
+    cb_claim_get_fence(&t->claim, cb_node_goes_in_parts(io->plan, i), t->fence);
     cb_zarr_set_fence(x->array, &t->fence->zarr);
     return CUBED_OK;
 }

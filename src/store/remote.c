@@ -610,7 +610,7 @@ static cb_http_verdict take_head(cb_remote_call *c)
 /* What is there, or nothing, is not what the call had put. */
 static cb_http_verdict not_own(cb_remote_call *c)
 {
-    const bool lost = c->upload && !c->if_match && !c->if_none_match;
+    const bool lost = c->upload && (c->ended || (!c->if_match && !c->if_none_match));
     c->http.status =
         cb_fail(&c->http.error, lost ? CUBED_E_IO : CUBED_E_EXISTS,
                 lost ? "the upload was ended by somebody else, or by a rule of the bucket"
@@ -734,8 +734,10 @@ static cb_http_verdict judge(cb_http_call *http)
         return CB_HTTP_LATER;
     }
     if (c->what == CB_REMOTE_COMPLETE &&
-        (strcmp(f.code, "NoSuchUpload") == 0 || strcmp(f.code, "InvalidBlockList") == 0))
+        (strcmp(f.code, "NoSuchUpload") == 0 || strcmp(f.code, "InvalidBlockList") == 0)) {
+        c->ended = true;
         return other_than_expected(c);
+    }
     switch (http->code) {
     case 304:
     case 412: return other_than_expected(c);

@@ -57,6 +57,7 @@ typedef struct cb_remote_call {
     /* Of its parts and end: CB_REMOTE_CREATE, behind which the parts are. */
     const struct cb_remote_call *upload;
     size_t part, nparts; /* part: from 1 on */
+    bool ended;          /* the service no longer has the upload that is to be completed */
     int repairs;         /* how often the dialect found another way */
     int steps;           /* calls of one copy */
 } cb_remote_call;

@@ -142,7 +142,12 @@ cubed_status cb_zarr_write_chunk(const cb_zarr_array *z, const int64_t *idx, con
         }
     }
     CB_GO(encode(c, src, used, scratch, &bytes, &size, err));
-    CB_GO(cb_zarr_put(z->store, z->fence, key, bytes, size, scratch->cancel, err));
+    const cb_zarr_fence *fence = z->fence;
+    if (fence && fence->in_parts) {
+        CB_GO(fence->check(fence->ctx, err));
+        fence = NULL;
+    }
+    CB_GO(cb_zarr_put(z->store, fence, key, bytes, size, scratch->cancel, err));
     if (stored) *stored = size;
 out:
     cb_arena_release(scratch, mark);

@@ -84,6 +84,9 @@ typedef struct cb_zarr_fence {
     /* CUBED_E_EXISTS if the place is no longer the caller's. Called from any thread. */
     cubed_status (*check)(const void *ctx, cubed_error *err);
     const void *ctx;
+    /* Chunks are put without conditions, each after a check: they are so large that the store puts them in parts, and it has no
+     * conditions for those. */
+    bool in_parts;
     /* Chunks of nothing but the fill value are put, too: processes of a run that had the place may still put chunks. */
     bool all;
 } cb_zarr_fence;

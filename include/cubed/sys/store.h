@@ -148,6 +148,8 @@ struct cubed_store_request {
 #define CUBED_STORE_OF_PROCESS 2u
 /* Versions of its objects are ETags, as HTTP has them: files that refer to others can say which they mean. */
 #define CUBED_STORE_ETAGS 4u
+/* A put with a condition is one request, however large the object is. Other puts of the store go in parts if they are large. */
+#define CUBED_STORE_CONDITIONS_IN_ONE_PIECE 16u
 
 #define CUBED_STORE_IN_FLIGHT 16u
 #define CUBED_STORE_GAP       (512u << 10)
