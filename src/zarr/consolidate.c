@@ -7,6 +7,7 @@
 
 typedef struct collect {
     cubed_store *store;
+    const char *path;
     size_t skip; /* of paths: the group's own, with the slash */
     int format;
     json_t *found; /* object by key (format 2) or path (format 3) */
@@ -47,38 +48,35 @@ static cubed_status add_entry(void *ctx, const cb_zarr_entry *e, cubed_error *er
     return add(c, e->path, ".zattrs", false, err);
 }
 
-static cubed_status write(const collect *c, const char *path, cubed_error *err)
+/* Looks at the group again for each version of the document, as another run may have added an array. */
+static cubed_status set_consolidated(void *ctx, json_t *doc, bool *changed, cubed_error *err)
 {
-    json_t *doc = NULL, *all;
-    if (c->format == 2) {
-        all = json_pack("{s:O, s:i}", "metadata", c->found, "zarr_consolidated_format", 1);
-        if (!all) return cb_fail(err, CUBED_E_NOMEM, "no memory for consolidated metadata");
-        cubed_status st = cb_zarr_write_doc(c->store, path, ".zmetadata", all, err);
-        json_decref(all);
-        return st;
-    }
-    CB_TRY(cb_zarr_read_doc(c->store, path, "zarr.json", &doc, err));
-    all =
-        json_pack("{s:s, s:b, s:O}", "kind", "inline", "must_understand", 0, "metadata", c->found);
-    cubed_status st = json_object_set_new(doc, "consolidated_metadata", all) == 0
-                          ? cb_zarr_write_doc(c->store, path, "zarr.json", doc, err)
-                          : cb_fail(err, CUBED_E_NOMEM, "no memory for consolidated metadata");
-    json_decref(doc);
-    return st;
+    collect *c = ctx;
+    json_decref(c->found);
+    c->found = json_object();
+    if (!c->found) return cb_fail(err, CUBED_E_NOMEM, "no memory for consolidated metadata");
+    CB_TRY(cb_zarr_walk(c->store, c->path, add_entry, c, err));
+    *changed = true;
+    const bool ok =
+        c->format == 2
+            ? json_object_set(doc, "metadata", c->found) == 0 &&
+                  json_object_set_new(doc, "zarr_consolidated_format", json_integer(1)) == 0
+            : json_object_set_new(doc, "consolidated_metadata",
+                                  json_pack("{s:s, s:b, s:O}", "kind", "inline", "must_understand",
+                                            0, "metadata", c->found)) == 0;
+    return ok ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory for consolidated metadata");
 }
 
 cubed_status cb_zarr_consolidate(cubed_store *store, const char *path, cubed_error *err)
 {
     cb_zarr_kind kind;
-    collect c = {.store = store, .skip = *path ? strlen(path) + 1 : 0};
+    collect c = {.store = store, .path = path, .skip = *path ? strlen(path) + 1 : 0};
     CB_TRY(cb_zarr_probe(store, path, &kind, &c.format, err));
     if (kind != CB_ZARR_GROUP)
         return cb_fail(err, CUBED_E_NOT_FOUND, "there is no Zarr group at %s%s%s", store->url,
                        *path ? "::" : "", path);
-    c.found = json_object();
-    cubed_status st = c.found ? cb_zarr_walk(store, path, add_entry, &c, err)
-                              : cb_fail(err, CUBED_E_NOMEM, "no memory for consolidated metadata");
-    if (st == CUBED_OK) st = write(&c, path, err);
+    cubed_status st = cb_zarr_change_doc(store, path, c.format == 2 ? ".zmetadata" : "zarr.json",
+                                         set_consolidated, &c, err);
     json_decref(c.found);
     return st;
 }

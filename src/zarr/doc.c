@@ -64,6 +64,13 @@ cubed_status cb_zarr_write_doc(cubed_store *store, const char *path, const char 
     return cb_zarr_put_doc(store, NULL, path, name, doc, err);
 }
 
+static cubed_status print_doc(const json_t *doc, const char *key, cb_buf *text, cubed_error *err)
+{
+    return cb_json_dump(doc, JSON_INDENT(2), text)
+               ? CUBED_OK
+               : cb_fail(err, CUBED_E_NOMEM, "no memory to write %s", key);
+}
+
 cubed_status cb_zarr_put_doc(cubed_store *store, const cb_zarr_fence *fence, const char *path,
                              const char *name, const json_t *doc, cubed_error *err)
 {
@@ -71,13 +78,70 @@ cubed_status cb_zarr_put_doc(cubed_store *store, const cb_zarr_fence *fence, con
     cb_buf text;
     CB_TRY(cb_key_join(key, sizeof key, path, name, err));
     cb_buf_init(&text, store->alloc);
-    cubed_status st = CUBED_OK;
-    if (!cb_json_dump(doc, JSON_INDENT(2), &text))
-        st = cb_fail(err, CUBED_E_NOMEM, "no memory to write %s", key);
-    else
-        st = cb_zarr_put(store, fence, key, text.data, text.size, NULL, err);
+    cubed_status st = print_doc(doc, key, &text, err);
+    if (st == CUBED_OK) st = cb_zarr_put(store, fence, key, text.data, text.size, NULL, err);
     cb_buf_free(&text);
     return st;
+}
+
+/* If the document has the version that is expected; else CUBED_E_EXISTS. */
+static cubed_status put_doc_if(cubed_store *store, const char *key, const json_t *doc,
+                               const cubed_object_version *expected, cubed_error *err)
+{
+    cubed_object_version version;
+    cb_buf text;
+    cb_buf_init(&text, store->alloc);
+    cubed_status st = print_doc(doc, key, &text, err);
+    if (st == CUBED_OK)
+        st = cb_store_put_if(store, key, expected, text.data, text.size, &version, err);
+    cb_buf_free(&text);
+    return st;
+}
+
+/* The document and its version, as conditions have it; where nothing is, {} and "". */
+static cubed_status read_to_change(cubed_store *store, const char *key, json_t **doc,
+                                   cubed_object_version *version, cubed_error *err)
+{
+    cb_buf text;
+    cubed_object_info info = {.size = 0};
+    cubed_error why = CUBED_ERROR_INIT;
+    cb_buf_init(&text, store->alloc);
+    cubed_status st = cb_store_read_object(store, key, CB_ZARR_MAX_DOC, &text, &info, &why);
+    if (st == CUBED_OK) {
+        *version = info.version;
+        st = cb_json_parse(key, text.data ? text.data : "", text.size, doc, &why);
+    } else if (st == CUBED_E_NOT_FOUND) {
+        *version = (cubed_object_version){""};
+        *doc = json_object();
+        st = *doc ? CUBED_OK : cb_fail(&why, CUBED_E_NOMEM, "no memory to read %s", key);
+    }
+    cb_buf_free(&text);
+    if (st != CUBED_OK && err) *err = why;
+    return st;
+}
+
+/* Others that change a document at the same time come to an end, as each of them changes it once or a few times. */
+#define CHANGE_TRIES 100
+
+cubed_status cb_zarr_change_doc(cubed_store *store, const char *path, const char *name,
+                                cb_zarr_change_fn change, void *ctx, cubed_error *err)
+{
+    char key[4096];
+    CB_TRY(cb_key_join(key, sizeof key, path, name, err));
+    for (int tries = 0; tries < CHANGE_TRIES; tries++) {
+        json_t *doc = NULL;
+        cubed_object_version version;
+        bool changed = false;
+        cubed_error why = CUBED_ERROR_INIT;
+        CB_TRY(read_to_change(store, key, &doc, &version, err));
+        cubed_status st = change(ctx, doc, &changed, &why);
+        if (st == CUBED_OK && changed) st = put_doc_if(store, key, doc, &version, &why);
+        json_decref(doc);
+        if (st != CUBED_OK && st != CUBED_E_EXISTS && err) *err = why;
+        if (st != CUBED_E_EXISTS) return st;
+    }
+    return cb_fail(err, CUBED_E_IO, "%s of %s was replaced %d times while it was changed", key,
+                   store->url, CHANGE_TRIES);
 }
 
 cubed_status cb_zarr_probe(cubed_store *store, const char *path, cb_zarr_kind *kind, int *format,
@@ -161,22 +225,37 @@ static cubed_status write_group(cubed_store *store, const char *path, int format
     return st;
 }
 
+/* CUBED_E_EXISTS if another run has made it meanwhile. */
+static cubed_status make_group(cubed_store *store, const char *path, int format, cubed_error *err)
+{
+    const cubed_object_version none = {""};
+    char key[4096];
+    CB_TRY(cb_key_join(key, sizeof key, path, format == 3 ? "zarr.json" : ".zgroup", err));
+    json_t *doc = format == 3 ? json_pack("{s:i, s:s, s:{}}", "zarr_format", 3, "node_type",
+                                          "group", "attributes")
+                              : json_pack("{s:i}", "zarr_format", 2);
+    cubed_status st = put_doc_if(store, key, doc, &none, err);
+    json_decref(doc);
+    return st;
+}
+
+static cubed_status delete_consolidated(void *ctx, json_t *doc, bool *changed, cubed_error *err)
+{
+    (void)ctx;
+    (void)err;
+    *changed = json_object_del(doc, "consolidated_metadata") == 0;
+    return CUBED_OK;
+}
+
 /* A group's copy of the metadata below it, which other readers trust, is about to be out of date. */
 static cubed_status drop_consolidated(cubed_store *store, const char *path, int format,
                                       cubed_error *err)
 {
-    json_t *doc = NULL;
     char key[4096];
-    if (format == 2) {
-        CB_TRY(cb_key_join(key, sizeof key, path, ".zmetadata", err));
-        return cb_store_del(store, key, err);
-    }
-    CB_TRY(cb_zarr_read_doc(store, path, "zarr.json", &doc, err));
-    cubed_status st = json_object_del(doc, "consolidated_metadata") == 0
-                          ? cb_zarr_write_doc(store, path, "zarr.json", doc, err)
-                          : CUBED_OK;
-    json_decref(doc);
-    return st;
+    if (format == 3)
+        return cb_zarr_change_doc(store, path, "zarr.json", delete_consolidated, NULL, err);
+    CB_TRY(cb_key_join(key, sizeof key, path, ".zmetadata", err));
+    return cb_store_del(store, key, err);
 }
 
 cubed_status cb_zarr_make_parents(cubed_store *store, const char *path, int format, bool self,
@@ -198,10 +277,14 @@ cubed_status cb_zarr_make_parents(cubed_store *store, const char *path, int form
         if (kind == CB_ZARR_ARRAY)
             return cb_fail(err, CUBED_E_EXISTS, "%s of %s is an array, not a group",
                            *part ? part : "the root", store->url);
-        if (kind == CB_ZARR_NOTHING)
-            CB_TRY(write_group(store, part, format, NULL, err));
-        else
-            CB_TRY(drop_consolidated(store, part, have, err));
+        cubed_error why = CUBED_ERROR_INIT;
+        const bool make = kind == CB_ZARR_NOTHING;
+        cubed_status st = make ? make_group(store, part, format, &why) : CUBED_E_EXISTS;
+        if (st == CUBED_E_EXISTS)
+            CB_TRY(drop_consolidated(store, part, make ? format : have, err));
+        else if (st != CUBED_OK && err)
+            *err = why;
+        if (st != CUBED_OK && st != CUBED_E_EXISTS) return st;
         if (end) return CUBED_OK;
     }
 }

@@ -130,6 +130,13 @@ CUBED_MUST_CHECK cubed_status cb_zarr_put(cubed_store *store, const cb_zarr_fenc
 CUBED_MUST_CHECK cubed_status cb_zarr_put_doc(cubed_store *store, const cb_zarr_fence *fence,
                                               const char *path, const char *name, const json_t *doc,
                                               cubed_error *err);
+/* Changes a document; *changed: it differs. May be called again, with another version of the document. */
+typedef cubed_status (*cb_zarr_change_fn)(void *ctx, json_t *doc, bool *changed, cubed_error *err);
+/* Puts what `change` makes of the document ({} if there is none), unless another one has replaced the document meanwhile: then
+ * its new version is changed. */
+CUBED_MUST_CHECK cubed_status cb_zarr_change_doc(cubed_store *store, const char *path,
+                                                 const char *name, cb_zarr_change_fn change,
+                                                 void *ctx, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_zarr_write_doc(cubed_store *store, const char *path,
                                                 const char *name, const json_t *doc,
                                                 cubed_error *err);
