@@ -83,6 +83,34 @@ static PyObject *region_target(PyObject *module, PyObject *args)
     return all;
 }
 
+#define HOLD_NAME "cubed.hold"
+
+static void end_hold(PyObject *capsule)
+{
+    cubed_hold *h = PyCapsule_GetPointer(capsule, HOLD_NAME);
+    Py_BEGIN_ALLOW_THREADS;
+    cubed_place_release(h);
+    Py_END_ALLOW_THREADS;
+}
+
+/* Holds an array as long as the returned object lives. */
+static PyObject *hold_place(PyObject *module, PyObject *args)
+{
+    const char *url;
+    cubed_hold *h;
+    cubed_status st;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "s", &url)) return NULL;
+    cubed_context *ctx = core_context(core_get_state(module));
+    Py_BEGIN_ALLOW_THREADS;
+    st = cubed_place_hold(ctx, url, &h, &err);
+    Py_END_ALLOW_THREADS;
+    if (st != CUBED_OK) return core_raise(&err);
+    PyObject *capsule = PyCapsule_New(h, HOLD_NAME, end_hold);
+    if (!capsule) cubed_place_release(h);
+    return capsule;
+}
+
 static cubed_status build_place(void *ctx, const char *store, const char *path, const char *text,
                                 cubed_error *err)
 {
@@ -287,6 +315,7 @@ static PyObject *take_storage_options(PyObject *module, PyObject *args)
 
 PyMethodDef core_zarr_methods[] = {
     {"file_kind", file_kind, METH_VARARGS, "file_kind(url: str, /) -> str"},
+    {"hold_place", hold_place, METH_VARARGS, "hold_place(url: str, /) -> object"},
     {"make_group", make_group, METH_VARARGS,
      "make_group(url: str, zarr_format: int, attrs: str, overwrite: bool, /) -> None"},
     {"member", member, METH_VARARGS, "member(url: str, name: str, /) -> str"},

@@ -26,6 +26,7 @@ def check_zarr(theirs: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     given = inspect.signature(theirs).bind(*args, **kwargs).arguments
     source: Any = given.get("dataset", given.get("dt"))
     mode, append = given.get("mode"), given.get("append_dim")
+    extended: set[str] = set()
     for name in ("store", "chunk_store"):
         store = given.get(name)
         if store is None:
@@ -41,7 +42,26 @@ def check_zarr(theirs: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
                 if append in v.dims:
                     place = _inside(url, f"{group}/{k}".strip("/"))
                     _check_sources(source, place, f"to_zarr: append_dim={append!r} extends")
-    return NotImplemented
+                    extended.add(place)
+    if not extended:
+        return NotImplemented
+    # Xarray reads the shapes of arrays, extends them and writes behind their ends. Two processes
+    # that did so at once would write the same elements. Holding the first array is enough for all.
+    held = _hold(min(extended))
+    result = theirs(*args, **kwargs)
+    del held
+    return result
+
+
+def _hold(url: str) -> object:
+    """An object that keeps other processes from extending an array while it lives.
+
+    None if there is no such array yet, or the engine cannot write there.
+    """
+    with suppress(FileNotFoundError, NotImplementedError, UnsupportedError):
+        _core.open(url)
+        return _core.hold_place(url)
+    return None
 
 
 def check_netcdf(theirs: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
