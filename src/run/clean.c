@@ -94,6 +94,11 @@ static cubed_status sweep_of_run(const cleaning *c, const char *path, cubed_erro
                : sweep(c, c->store, path, CUBED_SWEEP_ALONE, err);
 }
 
+static bool may_write(const cleaning *c, const cb_claim *claim)
+{
+    return cb_store_has_places(c->store) && cb_run_record_may_write(&claim->record);
+}
+
 /* A new array that was not finished, or an old one that was replaced: whose path is told is the one that stays. */
 static cubed_status discard_beside(const cleaning *c, const cb_claim *claim, cubed_error *err)
 {
@@ -104,7 +109,26 @@ static cubed_status discard_beside(const cleaning *c, const cb_claim *claim, cub
     cubed_status st = claim->record.state == CB_RUN_COPYING ? cb_stage_copy(&p, err) : CUBED_OK;
     if (st == CUBED_OK && !(p.store->vt->flags & CUBED_STORE_AT_ONCE))
         st = sweep(c, p.store, p.staged, CUBED_SWEEP_ALONE, err);
-    if (st == CUBED_OK) st = cb_stage_discard(&p, err);
+    if (st == CUBED_OK && may_write(c, claim))
+        st = cb_stage_seize(&p, claim, claim->record.run, err);
+    if (st == CUBED_OK && *p.staged) st = cb_stage_discard(&p, err);
+    cb_store_close(p.store);
+    return st;
+}
+
+/* Removes the whole place of an unfinished array: what its run still writes goes with the place, and not to an array that is
+ * made under the name later. Files that are not Zarr's come back. */
+static cubed_status remove_place(const cleaning *c, const cb_claim *claim, cubed_error *err)
+{
+    cb_stage_place p = {.store = NULL};
+    cb_claim moved;
+    CB_TRY(cb_stage_open(c->store, claim->path, claim->record.run, NULL, &p, err));
+    cubed_status st = cb_store_swap(p.store, p.name, p.staged, err);
+    if (st == CUBED_OK) st = cb_claim_look(p.store, p.staged, c->zone, &moved, err);
+    if (st == CUBED_OK && cb_version_equal(&moved.version, &claim->version))
+        st = cb_stage_discard(&p, err);
+    else if (st == CUBED_OK) /* its run goes on */
+        st = cb_store_swap(p.store, p.staged, p.name, err);
     cb_store_close(p.store);
     return st;
 }
@@ -119,6 +143,7 @@ static cubed_status clean_target(const cleaning *c, const cb_claim *claim, cubed
         CB_TRY(discard_beside(c, claim, err));
     } else if (kind == CB_ZARR_NOTHING) {
         tell(c, claim->path, CUBED_LEFTOVER_CHUNKS);
+        if (!dry && may_write(c, claim)) return remove_place(c, claim, err);
         if (!dry) CB_TRY(cb_zarr_remove_chunks(c->store, claim->path, err));
     }
     /* Where metadata is, the run was killed while it finished, or the place has become something else since: only the

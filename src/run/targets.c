@@ -172,17 +172,6 @@ static cubed_status discard_left(const cb_io *io, int i, const cb_run_record *le
     return st;
 }
 
-/* Of an array that is made in its own place. */
-static cubed_status renew(const cb_io *io, int i, cubed_error *err)
-{
-    cb_stage_place p = {.store = NULL};
-    target_io *t = io->nodes[i].target;
-    CB_TRY(cb_stage_open(t->store, path_of(io, i), io->self.run, NULL, &p, err));
-    cubed_status st = cb_stage_renew(&p, &t->claim, t->resumed, err);
-    cb_store_close(p.store);
-    return st;
-}
-
 /* What killed writers left is looked for where that costs no request, and may not be forbidden; elsewhere by who
  * cleans. */
 static cubed_status sweep(cubed_store *s, const char *path, cubed_error *err)
@@ -202,7 +191,7 @@ static cubed_status take_new(cb_io *io, int i, cubed_error *err)
     if (t->replaces) return attach(io, i, err);
     /* Nothing but an unfinished run is there: its grid may have chunks that this one lacks. */
     if (was_left && !*left.staged)
-        CB_TRY(t->may_write ? renew(io, i, err)
+        CB_TRY(t->may_write ? cb_stage_renew(&t->beside, &t->claim, false, err)
                             : cb_zarr_remove_chunks(t->store, path_of(io, i), err));
     /* Of runs that were killed before they had a record, too. */
     CB_TRY(sweep(t->store, path_of(io, i), err));
@@ -219,7 +208,8 @@ static cubed_status take_away(cb_io *io, int i, const cb_run_record *left, cubed
     target_io *t = io->nodes[i].target;
     CB_TRY(cb_claim_take(&t->claim, &io->self, t->replaces ? t->beside.staged : "", err));
     t->claimed = true;
-    CB_TRY(t->replaces ? discard_left(io, i, left, err) : renew(io, i, err));
+    CB_TRY(t->replaces ? discard_left(io, i, left, err)
+                       : cb_stage_renew(&t->beside, &t->claim, true, err));
     return attach(io, i, err);
 }
 
@@ -228,7 +218,8 @@ static cubed_status take(cb_io *io, int i, cubed_error *err)
     target_io *t = io->nodes[i].target;
     const cb_run_record left = t->claim.record;
     if (is_result(io, i)) CB_TRY(cb_store_make_private(t->store, path_of(io, i), err));
-    if (t->replaces)
+    /* Before the place is claimed: what cannot be exchanged is not taken over from a run that may still write. */
+    if (t->replaces || (t->may_write && !t->done))
         CB_TRY(cb_stage_open(t->store, path_of(io, i), io->self.run,
                              (t->resumed && !t->may_write) || t->begun ? left.staged : NULL,
                              &t->beside, err));

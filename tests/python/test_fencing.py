@@ -6,6 +6,7 @@ a random number of chunks exist, and goes on during the second run or after it.
 """
 
 import contextlib
+import json
 import os
 import random
 import shutil
@@ -81,7 +82,10 @@ def made(folder, existing):
     new = next(folder.glob(".cubed-new-*~out"), None) if existing else folder / "out"
     if not new:
         return 0
-    return sum(len(os.listdir(row)) for row in new.glob("c/*"))
+    try:
+        return sum(len(os.listdir(row)) for row in new.glob("c/*"))
+    except FileNotFoundError:  # it has just taken its place
+        return NCHUNKS
 
 
 def values(path):
@@ -108,7 +112,7 @@ def play(folder, number):
         folder,
         existing,
         command(folder, "first", "out", *executor, *(["--overwrite"] if existing else []),
-                "--executor-option", "silence=1000"),
+                "--durable", "--executor-option", "silence=1000"),
         chunks,
     )  # fmt: skip
     time.sleep(2.1)  # the record has whole seconds
@@ -152,3 +156,28 @@ def test_rounds(tmp_path):
     # Both kinds of end are seen: the second run completes, and the first one is taken over.
     assert any(second == 0 for second, _ in outcomes)
     assert any(first != 0 for _, first in outcomes)
+
+
+@pytest.mark.parametrize("existing", [False, True])
+def test_what_is_cleaned_meanwhile(tmp_path, existing):
+    """What a silent run still writes after `cubed clean` reaches no array that is made later."""
+    for source, value in (("first", FIRST), ("second", SECOND)):
+        make(tmp_path / source, value)
+    if existing:
+        make(tmp_path / "out", OLD)
+    options = ["--overwrite", "--max-workers", 1]
+    slow = command(tmp_path, "first", "out", *options, "--durable")
+    first = Suspended(tmp_path, existing, slow, NCHUNKS // 8)
+    (tmp_path / "out" / "mine.txt").write_text("kept")
+    record = tmp_path / "out" / ".cubed-run"
+    text = json.loads(record.read_text())
+    assert text["state"] == "working"
+    record.write_text(json.dumps(text | {"beat": text["beat"] - 700}))
+    check(run("clean", tmp_path / "out", tmp_path))
+    assert (tmp_path / "out" / "mine.txt").read_text() == "kept"
+    assert not record.exists() and not [*tmp_path.glob(".cubed-new-*")]
+    check(run(*command(tmp_path, "second", "out", *options)))
+    code, error = first.end()
+    assert code != 0 and "was taken over" in error
+    assert values(tmp_path / "out") == {SECOND}
+    assert (tmp_path / "out" / "mine.txt").read_text() == "kept"
