@@ -135,7 +135,7 @@ static const char *const same[][PLACES] = {
     {"d/with%41", "file://^/d/with%2541", "d/with%41::"},
     {".", "^", "d/..", "file:^/", "d/e/up^", "mid/../.."},
     {"/", "//", "/..", "file:///", "d/e/up", "file://localhost/"},
-    {"s3://bucket/a%20b/c", "S3://bucket//a b/./c/", "s3://key:secret@bucket/x/../a%20b::c",
+    {"s3://bucket/a%20b/c", "S3://bucket//a b/./c/", "s3://bucket/x/../a%20b::c",
      "s3://bucket::a b/c", "s3://bucket/%61%20b/c", "s3://bucket/../a b/c",
      "s3://buck%65t/a b/c::"},
     {"http://h/x", "HTTP://H:80/x", "http://h:/x/", "http://me@h:080//x", "http://h::x"},
@@ -302,7 +302,18 @@ static void test_what_is_no_place(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         if (cb_place_parse(zone, wrong[i], &p, &err) != CUBED_E_ARG) fail_msg("%s", wrong[i]);
-        if (*wrong[i]) assert_non_null(strstr(err.message, wrong[i]));
+        /* A query may hold a secret. */
+        char shown[64];
+        snprintf(shown, sizeof shown, "%.*s", (int)strcspn(wrong[i], "?#"), wrong[i]);
+        if (*shown) assert_non_null(strstr(err.message, shown));
+    }
+    static const char *const secret[] = {
+        "s3://key:secret@b/x",      "gs://:secret@b/x",
+        "az://c/x?sv=1&sig=secret", "s3://b/x?X-Amz-Signature=secret",
+        "http://h/x?y=secret",      "https://me:secret@h/x?y"};
+    for (size_t i = 0; i < sizeof secret / sizeof *secret; i++) {
+        if (cb_place_parse(zone, secret[i], &p, &err) != CUBED_E_ARG) fail_msg("%s", secret[i]);
+        if (strstr(err.message, "secret")) fail_msg("%s", err.message);
     }
     assert_int_equal(cb_place_parse(zone, "loop/x", &p, &err), CUBED_E_IO);
     assert_int_equal(err.os_errno, ELOOP);
