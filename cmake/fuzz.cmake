@@ -1,6 +1,9 @@
 # fuzz/fuzz_NAME.c: one LLVMFuzzerTestOneInput each. The inputs in fuzz/corpus/NAME are replayed as
 # ordinary tests; with CUBED_FUZZ, fuzzers that go on from them are built, too.
 file(GLOB fuzz_sources CONFIGURE_DEPENDS fuzz/fuzz_*.c)
+if(NOT CUBED_HAVE_HTTP)
+  list(FILTER fuzz_sources EXCLUDE REGEX "/fuzz_(http|listing)\\.c$")
+endif()
 
 foreach(source IN LISTS fuzz_sources)
   cmake_path(GET source STEM fuzzer)

@@ -8,7 +8,7 @@ foreach(folder IN LISTS library_folders)
   list(APPEND library_sources ${found})
 endforeach()
 if(NOT CUBED_HAVE_HTTP)
-  list(FILTER library_sources EXCLUDE REGEX "/src/store/(azure|credentials[a-z_]*|curl|gcs|http_(client|redirect|sockets)|remote|remote_sweep|s3|s3_listing|s3_upload|web|sigv4|digest)\\.c$|/src/run/(lambda_worker|executors/lambda)\\.c$")
+  list(FILTER library_sources EXCLUDE REGEX "/src/store/(azure|credentials[a-z_]*|curl|gcs|http_(client|redirect|reply|sockets)|remote|remote_sweep|s3|s3_listing|s3_upload|web|sigv4|digest)\\.c$|/src/run/(lambda_worker|executors/lambda)\\.c$")
 endif()
 if(CUBED_CURL_FILE)
   set_source_files_properties(src/store/curl.c src/store/http_client.c src/store/http_redirect.c src/store/http_sockets.c
