@@ -746,6 +746,15 @@ def test_faults_that_do_not_pass(spec, tmp_path, fault, kind, error):
     assert not left(tmp_path)
 
 
+@pytest.mark.parametrize("attempt", [(), ("a",), ("a", "b")])
+def test_messages_of_another_version(attempt):
+    """Those of earlier versions name no attempt."""
+    version = "0.9" if len(attempt) == 1 else cubed.__version__
+    texts = "\0".join(("dir", "key", *attempt, version, "{}"))
+    with pytest.raises(RuntimeError, match=f"the driver has version {version} of cubed, this"):
+        worker.work(bytes(worker._RANGE_BYTES) + texts.encode())
+
+
 def test_tries_are_counted(spec, tmp_path, fault):
     y = means(spec)
     fault("fails", times=3)

@@ -99,14 +99,14 @@ def work(message: bytes) -> bytes:
     """
     if _ends:
         raise WorkerEndsError("this worker ends, as a task of it did not")
-    work_dir, key, attempt, version, _ = _texts(message)
-    if version != _core.version:
+    work_dir, key, *attempts, version, _ = _texts(message)
+    if version != _core.version or len(attempts) != 1:  # earlier versions name no attempt
         raise RuntimeError(
             f"the driver has version {version} of cubed, this worker has {_core.version}: install"
             " the same one"
         )
     take_options(message)
-    with _plan(work_dir, key, attempt) as plan:
+    with _plan(work_dir, key, attempts[0]) as plan:
         reports = _run(plan, message[:_RANGE_BYTES])
     name = f"{os.uname().nodename}:{os.getpid()}".encode()
     return _REPLY.pack(_clock_shift(), len(name)) + name + reports
