@@ -200,6 +200,7 @@ static bool has_to_subread(const cubed_plan *p, const cb_load *l, size_t bytes, 
     const cb_need read = cb_read_need(p, l->node);
     if (cb_sat_add(cb_sat_add(chunk, cb_sat_add(read.arena, read.library)), kept) <= p->allowed_mem)
         return false;
+    if (run == 0) return false; /* empty parts need no chunk */
     return cb_sat_mul(bytes / run, SHORT_RUN) / SHORT_RUNS_COST <= chunk &&
            cb_node_can_subread(p, l->node);
 }

@@ -73,7 +73,8 @@ static void move(part *p, const char *from, size_t bytes, char *dst)
 
 bool cb_zarr_is_laid_out(const cb_zarr_meta *m, cb_codec_layout *l)
 {
-    return !cb_zarr_is_irregular(m) && cubed_dtype_size(m->dtype) <= BUFFER_BYTES &&
+    const size_t item = cubed_dtype_size(m->dtype);
+    return !cb_zarr_is_irregular(m) && item > 0 && item <= BUFFER_BYTES &&
            cb_codec_chain_layout(&m->codecs, l);
 }
 

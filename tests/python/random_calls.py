@@ -325,9 +325,8 @@ class Caller:
             for name, own in self.annotations.items()
             if "." not in name and name not in LEFT_OUT
         ]
-        missing = {
-            n for n in dir(core) if callable(getattr(core, n)) and not n.startswith("_")
-        } - {n for n, _, _ in own} - {"Array", "Plan", "TaskMem", "Function"} - LEFT_OUT  # fmt: skip
+        missing = {n for n in dir(core) if callable(getattr(core, n)) and not n.startswith("_")}
+        missing -= {n for n, _, _ in own} | {"Array", "Plan", "TaskMem", "Function"} | LEFT_OUT
         assert not missing, f"not in _core.pyi: {missing}"
         return own
 
