@@ -54,6 +54,18 @@ cubed_status cb_s3_check_end(cb_xml_part all, const char *token, cubed_error *er
                    token);
 }
 
+/* AWS writes a blank as '+', and a plus sign as "%2B". Services that write a blank as "%20" leave plus signs as they are: then
+ * the name is not below the prefix that was asked for, if that has one. */
+static void keep_plus(const cb_remote *s, const cubed_store_request *r, const cb_buf *text,
+                      cb_buf *name)
+{
+    if (!name->data || !memchr(text->data, '+', text->size) ||
+        (!strstr(text->data, "%20") && cb_remote_is_below(s, name->data, r->key)))
+        return;
+    name->size = 0;
+    cb_uri_decode(name, text->data, text->size, false);
+}
+
 static cubed_status tell_all(const cb_remote *s, const cubed_store_request *r, cb_xml_part rest,
                              bool prefixes, cubed_error *err)
 {
@@ -65,6 +77,7 @@ static cubed_status tell_all(const cb_remote *s, const cubed_store_request *r, c
     while (cb_xml_next(&rest, prefixes ? "CommonPrefixes" : "Contents", &x)) {
         if (!cb_s3_put_name(&name, &text, x, prefixes ? "Prefix" : "Key"))
             CB_GO(cb_s3_malformed(err));
+        keep_plus(s, r, &text, &name);
         const uint64_t bytes =
             !prefixes && cb_xml_find(x, "Size", &size) ? strtoull(size.text, NULL, 10) : 0;
         if (!prefixes && name.size && name.data[name.size - 1] == '/') continue;

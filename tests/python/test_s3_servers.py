@@ -74,13 +74,13 @@ def test_parts(server, known):
     assert len(client.list_multipart_uploads(Bucket="bucket").get("Uploads", [])) == (not old)
 
 
-def test_who_is_not_known(known):
+def test_who_is_not_known(known, server):
     """What one server says by 404 is not taken for a chunk or metadata that is not there."""
     env = {**os.environ, "AWS_ACCESS_KEY_ID": "AKIDOTHER"}
     args = [BIN, "info", "s3://bucket/w/a"]
-    r = subprocess.run(args, capture_output=True, text=True, env=env, timeout=60)
-    if r.returncode == 0:
+    if server == "moto":
         pytest.skip("moto does not ask who it is")
+    r = subprocess.run(args, capture_output=True, text=True, env=env, timeout=60)
     assert "get zarr.json: the reply is 404 XAdminUserNotFound" in r.stderr
 
 
