@@ -213,7 +213,7 @@ void cb_claim_drop(cb_claim *c)
         cb_run_record_remove(c->place ? c->place : c->store, c->place ? "" : c->path, NULL);
     char none[4096];
     /* Deleting what is not there removes the directories above that are empty. */
-    if (c->place && cb_key_join(none, sizeof none, c->path, "none", NULL) == CUBED_OK)
+    if (c->place && cb_key_join(none, sizeof none, c->path, CB_RUN_NO_OBJECT, NULL) == CUBED_OK)
         ignored = cb_store_del(c->store, none, NULL);
     (void)ignored;
     c->version = (cubed_object_version){""};

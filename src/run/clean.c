@@ -211,7 +211,7 @@ static cubed_status remove_empty(void *ctx, const char *name, bool is_prefix, cu
     char folder[4096], key[4096];
     if (!is_prefix || !cb_run_names_folder(name)) return CUBED_OK;
     CB_TRY(cb_key_join(folder, sizeof folder, e->path, name, err));
-    CB_TRY(cb_key_join(key, sizeof key, folder, "none", err));
+    CB_TRY(cb_key_join(key, sizeof key, folder, CB_RUN_NO_OBJECT, err));
     return cb_store_del(e->c->store, key, err);
 }
 

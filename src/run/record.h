@@ -11,6 +11,8 @@
 #include "store/store.h"
 
 #define CB_RUN_RECORD ".cubed-run"
+/* A name that no object has: deleting it removes its directory, if that is empty. */
+#define CB_RUN_NO_OBJECT ".cubed-none"
 /* Of names with their zero: a plan's, a run's, a point in time, that of an array that will replace another. */
 #define CB_RUN_PLAN_CAP   33
 #define CB_RUN_NAME_CAP   33

@@ -133,6 +133,19 @@ def test_the_old_array_can_be_read_until_the_new_one_is_whole(tmp_path):
     np.testing.assert_array_equal(read(tmp_path / "x"), values + 1)
 
 
+@pytest.mark.parametrize("name", ["none", ".hidden", "c.txt", "notes"])
+def test_a_file_of_the_user_survives_a_run_that_fails(tmp_path, name):
+    """At once, before a task has ended: what is left of the array goes, and nothing else."""
+    stored(tmp_path / "x", np.arange(4))
+    for chunk in (tmp_path / "x/c").iterdir():
+        chunk.write_text("x")
+    (tmp_path / "y").mkdir()
+    (tmp_path / "y" / name).write_text("mine")
+    assert run("eval", "x + 1", "--in", f"x={tmp_path / 'x'}", "--out", tmp_path / "y").code
+    assert [p.name for p in (tmp_path / "y").iterdir()] == [name]
+    assert (tmp_path / "y" / name).read_text() == "mine"
+
+
 def test_files_that_are_not_zarrs_survive(tmp_path):
     stored(tmp_path / "g/a", np.arange(4))
     zarr.open_group(tmp_path / "g", mode="a")
