@@ -31,7 +31,7 @@ static const char *kind_of(mode_t mode)
 
 static cubed_status check(const local_store *s, const char *path, cubed_error *err)
 {
-    struct stat info;
+    struct stat info = {.st_mode = 0};
     if (cb_local_is_own(s, path, &info)) return CUBED_OK;
     return cb_fail(err, CUBED_E_EXISTS,
                    "%s is %s of user %u with mode %04o, expected a directory of user %u that no "
