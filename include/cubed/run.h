@@ -305,13 +305,14 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_unfinished_format(cubed_context *c
 typedef struct cubed_hold cubed_hold;
 /* Holds the array at `url` (STORE::PATH), until cubed_place_release, against other processes that hold it, too: who reads an
  * array's shape, makes it longer and writes the new elements holds it meanwhile, so that two of them do not write the same
- * elements. Runs that write the array are not kept out. The hold of a process that is gone counts no more.
+ * elements. Runs that write the array are not kept out. The hold of a process that is gone counts no more; a process of another
+ * machine is gone after CUBED_RUN_SILENCE seconds without a sign of life, which a thread of the holder gives.
  *
  * Errors: CUBED_E_EXISTS if another process, or another thread, holds the array; the message names it.
  * Ownership: *out is the caller's. Thread safety: any thread. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_place_hold(cubed_context *ctx, const char *url,
                                                          cubed_hold **out, cubed_error *err);
-/* Frees it, which may be NULL. */
+/* Frees it, which may be NULL. Does nothing in a forked child of the process that holds the place. */
 CUBED_API void cubed_place_release(cubed_hold *hold);
 
 typedef enum cubed_leftover {

@@ -2,12 +2,17 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/random.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/lock.h"
+#include "base/pool.h"
 #include "cubed/run.h"
 #include "place/place.h"
 #include "plan/context.h"
 #include "run/claim.h"
+#include "run/hold.h"
 
 #define FOLDER ".cubed-append"
 
@@ -18,15 +23,43 @@ struct cubed_hold {
     cb_place place;
     char path[4096];
     cb_run_self self;
-    cb_claim claim;
+    cb_claim claim; /* of the beating thread, while there is one */
+    pid_t pid;
+    cb_pool *beating;
+    cb_mutex lock;
+    cb_cond ended;
+    bool closing CB_GUARDED_BY(&lock);
 };
+
+/* Processes of other machines see by beats that this one goes on, however long it takes. */
+static void beat(void *ctx, unsigned index)
+{
+    cubed_hold *h = ctx;
+    const int64_t pause = h->self.silence * 100000000; /* a tenth */
+    bool own = true;
+    (void)index;
+    cb_mutex_lock(&h->lock);
+    while (!h->closing && own) {
+        if (cb_cond_wait_until(&h->ended, &h->lock, cb_clock_ns() + pause)) continue;
+        own = cb_claim_say(&h->claim, CB_RUN_WORKING, NULL) != CUBED_E_EXISTS;
+    }
+    cb_mutex_unlock(&h->lock);
+}
+
+static void stop(void *ctx)
+{
+    cubed_hold *h = ctx;
+    cb_mutex_lock(&h->lock);
+    h->closing = true;
+    cb_cond_signal(&h->ended);
+    cb_mutex_unlock(&h->lock);
+}
 
 static cubed_status take(cubed_hold *h, const char *url, cubed_error *err)
 {
     uint64_t nonce;
     if (getrandom(&nonce, sizeof nonce, 0) != (ssize_t)sizeof nonce)
         return cb_fail(err, CUBED_E_IO, "the system gives no random numbers");
-    h->self.silence = CB_RUN_SILENCE;
     snprintf(h->self.run, sizeof h->self.run, "%016" PRIx64, nonce);
     CB_TRY(cb_place_parse(h->zone, url, &h->place, err));
     CB_TRY(cb_place_open(&h->ctx->stores, &h->place, false, &h->store, err));
@@ -39,6 +72,12 @@ static cubed_status take(cubed_hold *h, const char *url, cubed_error *err)
 cubed_status cubed_place_hold(cubed_context *ctx, const char *url, cubed_hold **out,
                               cubed_error *err)
 {
+    return cb_place_hold(ctx, url, CB_RUN_SILENCE, out, err);
+}
+
+cubed_status cb_place_hold(cubed_context *ctx, const char *url, int64_t silence, cubed_hold **out,
+                           cubed_error *err)
+{
     cb_zone *zone;
     CB_TRY(cb_zone_new(&ctx->alloc, &zone, err));
     cubed_hold *h = cb_zone_alloc(zone, sizeof *h);
@@ -48,12 +87,19 @@ cubed_status cubed_place_hold(cubed_context *ctx, const char *url, cubed_hold **
     }
     h->ctx = cubed_context_ref(ctx);
     h->zone = zone;
+    h->pid = getpid();
+    h->self.silence = silence;
+    cb_mutex_init(&h->lock);
+    cb_cond_init(&h->ended);
     cubed_status st = take(h, url, err);
+    if (st != CUBED_OK)
+        h->claim.version = (cubed_object_version){""};
+    else
+        st = cb_pool_start(&ctx->alloc, 1, beat, stop, h, &h->beating, err);
     if (st == CUBED_OK) {
         *out = h;
         return st;
     }
-    h->claim.version = (cubed_object_version){""};
     cubed_place_release(h);
     if (st != CUBED_E_EXISTS) return st;
     return cb_context(err, st, "another process extends the array at this moment: try again");
@@ -61,10 +107,17 @@ cubed_status cubed_place_hold(cubed_context *ctx, const char *url, cubed_hold **
 
 void cubed_place_release(cubed_hold *h)
 {
-    if (!h) return;
+    /* The hold of a forked child is its parent's. */
+    if (!h || h->pid != getpid()) return;
     cubed_context *ctx = h->ctx;
+    if (h->beating) {
+        stop(h);
+        cb_pool_join(h->beating);
+    }
     if (h->store) cb_claim_drop(&h->claim);
     cb_store_close(h->store);
+    cb_cond_destroy(&h->ended);
+    cb_mutex_destroy(&h->lock);
     cb_zone_free(h->zone);
     cubed_context_unref(ctx);
 }

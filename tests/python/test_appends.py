@@ -41,6 +41,22 @@ def test_an_array_that_is_held_is_not_extended(tmp_path):
     assert not [n for n in os.listdir(tmp_path / "x.zarr/a") if n.startswith(".cubed")]
 
 
+def test_an_append_that_fails_holds_nothing(tmp_path):
+    """Even while its traceback is kept, as in an interactive session."""
+    place = str(tmp_path / "x.zarr")
+    data_set(0).to_zarr(place)
+
+    def fail(block):
+        raise ValueError("no values")
+
+    values = cubed.map_blocks(fail, cubed.ones(5, chunks=3), dtype="f8")
+    with pytest.raises(Exception, match="no values") as raised:
+        xr.Dataset({"a": ("time", values), "b": ("time", values)}).to_zarr(place, append_dim="time")
+    assert raised.value.__traceback__
+    data_set(1).to_zarr(place, append_dim="time")
+    assert zarr.open_group(place)["a"][-5:].tolist() == [1.0] * 5
+
+
 def test_appends_at_once(tmp_path):
     place = str(tmp_path / "x.zarr")
     data_set(0).to_zarr(place)

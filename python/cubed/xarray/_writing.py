@@ -48,9 +48,10 @@ def check_zarr(theirs: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     # Xarray reads the shapes of arrays, extends them and writes behind their ends. Two processes
     # that did so at once would write the same elements. Holding the first array is enough for all.
     held = _hold(min(extended))
-    result = theirs(*args, **kwargs)
-    del held
-    return result
+    try:
+        return theirs(*args, **kwargs)
+    finally:
+        del held  # a traceback of an error would keep it
 
 
 def _hold(url: str) -> object:
