@@ -204,7 +204,8 @@ int cb_local_make_parents(const local_store *s, char *path)
         int e = mkdirat(s->dir, at, mode) != 0 ? errno : 0;
         if (e == 0 && s->durable && (e = cb_local_sync_parent(s, path)) != 0)
             unlinkat(s->dir, at, AT_REMOVEDIR); /* not made, then */
-        if (e == EEXIST && mode == CB_LOCAL_PRIVATE && !cb_local_is_own(s, path, &info)) e = EPERM;
+        if (e == EEXIST && mode == CB_LOCAL_PRIVATE && cb_local_is_foreign(s, path, &info))
+            e = EPERM;
         *p = '/';
         if (e != 0 && e != EEXIST) return e;
     }

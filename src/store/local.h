@@ -64,6 +64,9 @@ mode_t cb_local_file_mode(const local_store *s);
 mode_t cb_local_directory_mode(const local_store *s, size_t n);
 /* Whether the path is a directory of this user that no other user can write; *info is what is there. */
 bool cb_local_is_own(const local_store *s, const char *path, struct stat *info);
+/* Whether another user may have created the path, or may write there. False on file systems that do not keep owner and mode of
+ * a new directory (FUSE, SMB, NFS that maps root to another user): permissions say nothing there. */
+bool cb_local_is_foreign(const local_store *s, const char *path, struct stat *info);
 /* NULL and errno on failure. */
 DIR *cb_local_open_dir(const local_store *s, const char *path);
 /* So that a new name survives a power failure, too. errno of what failed. */

@@ -2,9 +2,12 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "store/local.h"
 #include "store/local_map.h"
@@ -24,6 +27,23 @@ bool cb_local_is_own(const local_store *s, const char *path, struct stat *info)
            (info->st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
+bool cb_local_is_foreign(const local_store *s, const char *path, struct stat *info)
+{
+    char probe[PATH_MAX];
+    struct stat made;
+    const char *slash = strrchr(path, '/');
+    if (cb_local_is_own(s, path, info)) return false;
+    if (!slash || (s->dir != AT_FDCWD && strlen(path) <= s->root)) return true;
+    const int n =
+        snprintf(probe, sizeof probe, "%.*s/" CB_LOCAL_TEMP "%jx-%jx", (int)(slash - path), path,
+                 (uintmax_t)getpid(), (uintmax_t)cb_clock_ns());
+    const char *at = cb_local_at(s, probe);
+    if (n < 0 || n >= PATH_MAX || mkdirat(s->dir, at, CB_LOCAL_PRIVATE) != 0) return true;
+    const bool kept = cb_local_is_own(s, probe, &made);
+    (void)unlinkat(s->dir, at, AT_REMOVEDIR);
+    return kept;
+}
+
 static const char *kind_of(mode_t mode)
 {
     return S_ISDIR(mode) ? "a directory" : S_ISLNK(mode) ? "a symbolic link" : "not a directory";
@@ -32,7 +52,7 @@ static const char *kind_of(mode_t mode)
 static cubed_status check(const local_store *s, const char *path, cubed_error *err)
 {
     struct stat info = {.st_mode = 0};
-    if (cb_local_is_own(s, path, &info)) return CUBED_OK;
+    if (!cb_local_is_foreign(s, path, &info)) return CUBED_OK;
     return cb_fail(err, CUBED_E_EXISTS,
                    "%s is %s of user %u with mode %04o, expected a directory of user %u that no "
                    "other user can write: remove it, or name another work directory",
