@@ -1,5 +1,5 @@
-/* Three lines: the URL of a document, a place that it may refer to, and a reference. What the document may read is at its own host or
- * below that place, however the reference is spelled. */
+/* Three lines: the URL of a document, a place that it may refer to, and a reference. Any object that the document may read is at its
+ * own host or below that place, however the reference is spelled. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -47,8 +47,8 @@ extern struct PyModuleDef core_module;
 typedef struct core_array {
     PyObject_HEAD cubed_array *x;
     PyObject *held;
-    PyObject *
-        recipe; /* how it is made for another allowed_mem (recipes.c); NULL: it does not depend on that */
+    /* How it is made for another allowed_mem (recipes.c); NULL if it does not depend on allowed_mem. */
+    PyObject *recipe;
     int output; /* its place among the results of that call; -1: it is the only one */
 } core_array;
 

@@ -81,8 +81,8 @@ struct cb_file {
     cubed_store *within;
     cb_stores *stores; /* that the context knows */
     const char *key, *url;
-    const char *
-        references; /* places that the user lets it refer to, one a line (place/confine.h); NULL: none */
+    /* Places that the user lets it refer to, one a line (place/confine.h); NULL if there are none. */
+    const char *references;
     cubed_object_info info; /* as it was opened; another version is an error */
     const cb_file_kind *kind;
     cb_zone *zone;

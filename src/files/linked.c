@@ -64,16 +64,15 @@ static cubed_status refuse(const cb_linked *l, const cb_file *f, const char *url
     if (err)
         cb_note(
             err,
-            ": expected a place in %s, as this document is not on this machine; if the reference "
-            "is "
-            "right, allow it: --allow-references PREFIX, or storage_options={\"allow_references\": "
-            "[PREFIX]} in Python",
+            ": expected a place in %s, because this document is not on this machine; if you trust "
+            "the reference, allow it: --allow-references PREFIX, or "
+            "storage_options={\"allow_references\": [PREFIX]} in Python",
             l->confine.own);
     return CUBED_E_ARG;
 }
 
-/* In a confined document. The object is opened at its canonical place, which is the one that was compared: links of a local path
- * are resolved. */
+/* Finds an object that a confined document refers to. The object is opened at its canonical place, the one that was
+ * compared: links of a local path are resolved. */
 static cubed_status find_confined(cb_linked *l, cb_file *f, cb_zone *zone, const char *parent,
                                   const char *url, char key[CB_LINKED_KEY], int *out,
                                   cubed_error *err)

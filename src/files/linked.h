@@ -8,14 +8,15 @@
 
 enum { CB_LINKED_KEY = 1024, CB_LINKED_URL = 4096 };
 
-/* The stores that a document refers to, and the places that it may refer to. Memory is in the file's zone. One thread at a time. */
+/* The stores that a document refers to, and the places that it may refer to. Memory is in the file's zone. One thread at a
+ * time. */
 typedef struct cb_linked {
     cb_confine confine;
     cubed_store **stores;
     int nstores, cap;
     json_t *opened; /* by canonical URL: numbers of stores */
-    json_t *
-        parents; /* by URL of a directory as the document spells it, whose objects are all allowed: numbers of stores */
+    /* Numbers of stores by the URL of a directory, as the document spells it, whose objects are all allowed. */
+    json_t *parents;
     size_t bytes; /* of this struct's memory that is not in the zone, at the last cb_linked_find */
 } cb_linked;
 

@@ -50,8 +50,8 @@ cubed_status cb_confine_init(cb_zone *zone, const char *document, const char *al
     return CUBED_OK;
 }
 
-/* Whether the object is the place, or below the place. Links are resolved in both texts, so that a link out of an allowed directory
- * leads out of it. cb_place_compare would say that the directory holds the link's target. */
+/* Whether the object is the place, or below the place. Links are resolved in both texts, so that a link out of an allowed
+ * directory leads out of it. cb_place_compare would say that the directory holds the link's target. */
 static bool is_in(const cb_place *place, const cb_place *object)
 {
     size_t n = strlen(place->text);

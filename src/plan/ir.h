@@ -53,8 +53,8 @@ typedef struct cb_node {
     cb_source *source; /* READER; not copied: it lives as long as its array or the loaded plan */
 
     const char *url; /* ZARR: STORE::PATH; results: where to, else NULL */
-    const char *
-        references; /* ZARR: where the document at url may refer to (place/confine.h); NULL: to what goes without saying */
+    /* ZARR: places that the user lets the document at `url` refer to (place/confine.h); NULL if there are none. */
+    const char *references;
     const char *writes; /* results in memory: cubed_target.writes */
     const char *name;   /* results in memory: cubed_target.name */
     /* ZARR: of the metadata when it was opened, and where that was (cb_place.text). They do not travel: a plan that is
@@ -67,8 +67,8 @@ typedef struct cb_node {
     const char *const *dim_names;
     bool overwrite, skip_empty, durable;
     bool region; /* a result that goes to chunks of an array that exists */
-    const int64_t
-        *first_chunk; /* of a region: number of its first chunk in the array, along each axis */
+    /* Of a region: number of its first chunk in the array, along each axis. */
+    const int64_t *first_chunk;
     /* Of a region: the elements of the array that are written, from part[d] to part[ndim + d] - 1. Chunks may have more. */
     const int64_t *part;
     /* Of a Zarr array, and of views and copies of it: what its metadata has for chunks that are not

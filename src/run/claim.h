@@ -28,7 +28,7 @@ typedef struct cb_claim {
     cubed_store *store; /* borrowed */
     const char *path;   /* borrowed */
     /* Borrowed, see cb_store_anchor: the place that had the path when it was claimed. Through it the record is written, so that
-     * a run that has lost the path to another one changes nothing there. NULL: by the path. */
+     * a run that has lost the path to another one changes nothing there. NULL if the record is written by the path. */
     cubed_store *place;
     cubed_object_version version; /* of the record; "": there is none */
     int format; /* Zarr's, of the array that is to be made there; 0: it is a folder */

@@ -586,7 +586,7 @@ static void fail_to_transfer(cb_http *h, cb_http_call *c, CURLcode code, const c
     case CURLE_HTTP2:
     case CURLE_HTTP2_STREAM: break;
     case CURLE_UNSUPPORTED_PROTOCOL:
-        cb_note(&c->error, ": a redirect leads to http or https, and from https to https alone");
+        cb_note(&c->error, ": expected a redirect to http or https, and from https only to https");
         finish(h, c, CUBED_E_IO);
         return;
     case CURLE_PEER_FAILED_VERIFICATION:

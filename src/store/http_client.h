@@ -78,8 +78,8 @@ struct cb_http_call {
     cb_buf reply; /* header lines, names in lower case */
     cb_buf text;
     uint64_t total;
-    int64_t
-        length; /* of the body, also of one that was not sent (HEAD); -1: the server does not tell */
+    /* Of the body, also of one that was not sent (HEAD); -1: the server does not tell. */
+    int64_t length;
     bool too_long; /* `whole` was not */
     int attempts;
 

@@ -16,8 +16,8 @@ enum { CB_PACE_GRACE = 4, CB_PACE_LONG_GRACE = 20 };
 
 typedef struct cb_pace {
     int64_t last; /* when it was looked at, by cb_clock_ns() */
-    int64_t
-        longest; /* nanoseconds: a longer gap between two looks is that of a process that was stopped */
+    /* Nanoseconds: a longer gap between two looks is that of a process that was stopped. */
+    int64_t longest;
     int64_t elapsed; /* nanoseconds without those in which this process did not run */
     int64_t share;   /* nanoseconds, each divided by the number of transfers that ran meanwhile */
     int64_t silence; /* nanoseconds since bytes moved */

@@ -116,7 +116,7 @@ def test_redirects_by_a_proxy(folder):
 def test_no_redirect_to_another_scheme(folder, target):
     with serve(folder) as one:
         one.redirects = {"/a.bin": target}
-        with pytest.raises(OSError, match="a redirect leads to http or https"):
+        with pytest.raises(OSError, match="expected a redirect to http or https"):
             read(f"{one.url}/refs.json")
 
 
