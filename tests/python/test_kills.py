@@ -37,8 +37,8 @@ WAYS = ("threads", "processes", "worker")
 def command(operator, zarr_format, folder):
     verb, what, _ = OPERATORS[operator]
     if verb == "rechunk":
-        args = [verb, folder / "x", folder / "out", "--chunks", what, "--allowed-mem", "1300kB"]
-        args += ["--reserved-mem", "1MB"]
+        args = [verb, folder / "x", folder / "out", "--chunks", what, "--allowed-mem", "4300kB"]
+        args += ["--reserved-mem", "4MB"]
         if operator == "copy in shards":
             args += ["--shards", "60,45"]
             zarr_format = 3
