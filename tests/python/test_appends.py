@@ -42,7 +42,7 @@ def test_an_array_that_is_held_is_not_extended(tmp_path):
 
 
 def test_an_append_that_fails_holds_nothing(tmp_path):
-    """Even while its traceback is kept, as in an interactive session."""
+    """Also while its traceback is kept, as in an interactive session."""
     place = str(tmp_path / "x.zarr")
     data_set(0).to_zarr(place)
 
@@ -55,6 +55,19 @@ def test_an_append_that_fails_holds_nothing(tmp_path):
     assert raised.value.__traceback__
     data_set(1).to_zarr(place, append_dim="time")
     assert zarr.open_group(place)["a"][-5:].tolist() == [1.0] * 5
+
+
+def test_each_array_that_is_extended_is_held(tmp_path):
+    """Another process may extend some of them alone."""
+    place = str(tmp_path / "x.zarr")
+    data_set(0).to_zarr(place)
+    held = _core.hold_place(f"{place}::b")
+    with pytest.raises(FileExistsError, match="x.zarr::b/.cubed-append is being written"):
+        data_set(1).to_zarr(place, append_dim="time")
+    assert zarr.open_group(place)["a"].shape == (5,)
+    del held
+    held = _core.hold_place(f"{place}::a")  # is free after the error
+    del held
 
 
 def test_appends_at_once(tmp_path):

@@ -46,23 +46,16 @@ def check_zarr(theirs: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     if not extended:
         return NotImplemented
     # Xarray reads the shapes of arrays, extends them and writes behind their ends. Two processes
-    # that did so at once would write the same elements. Holding the first array is enough for all.
-    held = _hold(min(extended))
+    # that did so at once would write the same elements.
+    held: list[object] = []
     try:
+        for place in sorted(extended):
+            with suppress(FileNotFoundError, NotImplementedError, UnsupportedError):
+                _core.open(place)  # fails if the array is new, or the engine cannot write there
+                held.append(_core.hold_place(place))
         return theirs(*args, **kwargs)
     finally:
-        del held  # a traceback of an error would keep it
-
-
-def _hold(url: str) -> object:
-    """An object that keeps other processes from extending an array while it lives.
-
-    None if there is no such array yet, or the engine cannot write there.
-    """
-    with suppress(FileNotFoundError, NotImplementedError, UnsupportedError):
-        _core.open(url)
-        return _core.hold_place(url)
-    return None
+        held.clear()  # tracebacks keep this frame, and its arrays must not stay held
 
 
 def check_netcdf(theirs: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
