@@ -172,3 +172,30 @@ def test_threads_count_libraries_of_filters(tmp_path):
         [sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=True
     )
     assert re.search(r"this process holds .* reserved_mem=\d+ counts it", done.stderr), done.stderr
+
+
+def test_data_of_functions_are_not_counted_as_code(tmp_path):
+    """In a process of its own: each run loads a function with 40 MB of data."""
+    script = textwrap.dedent(
+        """
+        import sys
+        import cubed
+        import numpy as np
+
+        def run(data):
+            x = cubed.ones((4,), chunks=2, spec=spec)
+            cubed.map_blocks(lambda block: block + data[0], x, dtype="f8").compute(
+                executor="threads", max_workers=1
+            )
+
+        reserved = cubed.measure_reserved_mem("threads")
+        spec = cubed.Spec(sys.argv[1], allowed_mem=reserved + 150_000_000, reserved_mem=reserved)
+        for i in range(4):
+            run(np.full(5_000_000, float(i)))
+        """
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", script, str(tmp_path)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr

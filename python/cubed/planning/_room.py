@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cubed.base._bytes import format_bytes
-from cubed.base._held import counting_imports, held_for_code, note_package
+from cubed.base._held import held_for_code, note_package
 from cubed.base._warnings import warn
 
 if TYPE_CHECKING:
@@ -18,8 +18,7 @@ def check_threads(plan: Plan) -> None:
     """Loads functions, and warns if workers in this process reserve less than it holds."""
     info = plan._info
     if info["code"]:
-        with counting_imports():
-            plan._plan.load_functions()
+        plan._plan.load_functions()
     workers = info["max_workers"]
     room = workers * info["allowed_mem"] - info["process_mem"]
     if held_for_code(at_most=True) <= room or (held := held_for_code()) <= room:

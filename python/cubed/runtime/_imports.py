@@ -11,10 +11,10 @@ import resource
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from importlib import import_module
 from typing import Any
 
 from cubed import _core
+from cubed.base._held import counting_imports, import_counted
 
 #: Modules or packages of functions whose calls import others, and these.
 _IMPORTED_BY_CALLS = {
@@ -41,7 +41,10 @@ class _Unpickler(pickle.Unpickler):
 
     def find_class(self, module: str, name: str) -> Any:
         self.modules.add(module)
-        return super().find_class(module, name)
+        if module in sys.modules:
+            return super().find_class(module, name)
+        with counting_imports():  # not the data of the pickle
+            return super().find_class(module, name)
 
 
 def loads(data: bytes | memoryview) -> Any:
@@ -55,7 +58,8 @@ def loads(data: bytes | memoryview) -> Any:
     for module in sorted(modules & _IMPORTED_BY_CALLS.keys()):
         for name in _IMPORTED_BY_CALLS[module]:
             with suppress(ImportError):  # the call says which library is missing
-                import_module(name)
+                if name not in sys.modules:
+                    import_counted(name)
     return function
 
 
