@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -145,14 +146,18 @@ def play(folder, number):
 def test_rounds(tmp_path):
     make(tmp_path / "first", FIRST)
     make(tmp_path / "second", SECOND)
-    outcomes = []
-    for number in range(ROUNDS):
+
+    def play_alone(number):
         folder = tmp_path / str(number)
         folder.mkdir()
         for source in ("first", "second"):
             (folder / source).symlink_to(tmp_path / source)
-        outcomes.append(play(folder, number))
+        outcome = play(folder, number)
         shutil.rmtree(folder)
+        return outcome
+
+    with ThreadPoolExecutor(6) as pool:  # rounds mostly wait
+        outcomes = [*pool.map(play_alone, range(ROUNDS))]
     # Both kinds of end are seen: the second run completes, and the first one is taken over.
     assert any(second == 0 for second, _ in outcomes)
     assert any(first != 0 for _, first in outcomes)

@@ -13,7 +13,7 @@ import cubed.random
 import cubed.stats
 import numpy as np
 import pytest
-from conftest import cases
+from conftest import NIGHTLY
 from cubed.runtime import _call
 
 SPEC = cubed.Spec(allowed_mem="2GB", reserved_mem="300MB")
@@ -25,7 +25,12 @@ DISTRIBUTIONS = {
     "wald": (1, 1), "zipf": (3,),
 }  # fmt: skip
 
-OFTEN = ("random.beta", "random.poisson")
+#: Calls whose functions import what those of other calls do, for `--nightly`.
+RELATIVES = {
+    *(f"random.{name}" for name in DISTRIBUTIONS if name not in ("beta", "poisson")),
+    "median_filter", "uniform_filter", "stats.f_oneway", "stats.normaltest", "stats.chisquare",
+    "xarray.str", "xarray.dt.season",
+}  # fmt: skip
 
 
 def _array(seed=0, **options):
@@ -117,8 +122,8 @@ def _code(arrays):
 
 @pytest.mark.parametrize("name", CALLS)
 def test_no_task_imports(name, monkeypatch, tmp_path):
-    if name.startswith("random.") and name not in OFTEN and cases(1) == 1:
-        pytest.skip("distributions are drawn by one function: two are tried, the others at night")
+    if name in RELATIVES and not NIGHTLY:
+        pytest.skip("a call of the same kind is tried, this one with --nightly")
     arrays = CALLS[name]()
     assert _code(arrays)
     log = tmp_path / "log"
