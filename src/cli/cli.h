@@ -241,8 +241,8 @@ bool cli_is_there(const char *place);
 /* The bytes of a plan that was saved to a file or lies at a URL, to be freed with cli_free; an exit code. */
 int cli_read_plan(const char *verb, cubed_context *ctx, const char *file, void **data,
                   size_t *size);
-/* A context for --isa. Returns an exit code. */
-int cli_context(const char *verb, const cli_common *c, cubed_context **out);
+/* A context for --isa and --allow-references, whose prefixes it takes out of `c`. Returns an exit code. */
+int cli_context(const char *verb, cli_common *c, cubed_context **out);
 
 /* Progress on stderr, and events as JSON lines, from the library's events. */
 typedef struct cli_progress cli_progress;

@@ -50,7 +50,7 @@ int cmd_clean(int argc, char **argv)
     told t = {.n = 0};
     cubed_error err = CUBED_ERROR_INIT;
     cubed_context *ctx;
-    const cli_common c = CLI_COMMON_INIT;
+    cli_common c = CLI_COMMON_INIT;
     int key;
     while ((key = cli_next_option(argc, argv, &cmd_clean_usage, NULL)) != -1)
         t.flags |= key == KEY_DETACHED ? CUBED_CLEAN_DETACHED : CUBED_CLEAN_DRY_RUN;

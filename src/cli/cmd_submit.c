@@ -339,7 +339,7 @@ int cmd_submit(int argc, char **argv)
 {
     engine_choice choice = {.engine = NULL};
     submission s = {.choice = &choice};
-    const cli_common c = CLI_COMMON_INIT;
+    cli_common c = CLI_COMMON_INIT;
     cubed_error err = CUBED_ERROR_INIT;
     char *dir = NULL;
     cubed_context *ctx = NULL;
@@ -464,7 +464,7 @@ static cubed_status look(followed *f, cubed_error *err)
 
 static int open_run(const char *verb, const char *dir, followed *f)
 {
-    const cli_common c = CLI_COMMON_INIT;
+    cli_common c = CLI_COMMON_INIT;
     cubed_error err = CUBED_ERROR_INIT;
     cubed_plan_info info;
     json_error_t wrong;

@@ -90,7 +90,7 @@ static bool parse_count(const char *text, int64_t *out)
 }
 
 /* NULL: not of a command that has started this one, but of AWS Lambda. */
-static int serve(const char *fd_text, const cli_common *c)
+static int serve(const char *fd_text, cli_common *c)
 {
     int fd = -1;
     cubed_error err = CUBED_ERROR_INIT;

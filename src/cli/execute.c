@@ -31,15 +31,20 @@ void cli_catch_signals(void)
     sigaction(SIGTERM, &sa, NULL);
 }
 
-static cubed_status allow_references(cubed_context *ctx, const cli_common *c, cubed_error *err)
+/* Gives the context the prefixes, which are no longer the command's. */
+static cubed_status allow_references(cubed_context *ctx, cli_common *c, cubed_error *err)
 {
     cubed_status st = CUBED_OK;
-    for (int i = 0; c && i < c->nreferences && st == CUBED_OK; i++)
+    if (!c) return st;
+    for (int i = 0; i < c->nreferences && st == CUBED_OK; i++)
         st = cubed_context_allow_references(ctx, NULL, c->references[i], err);
+    cli_free(c->references);
+    c->references = NULL;
+    c->nreferences = 0;
     return st;
 }
 
-int cli_context(const char *verb, const cli_common *c, cubed_context **out)
+int cli_context(const char *verb, cli_common *c, cubed_context **out)
 {
     cubed_error err = CUBED_ERROR_INIT;
     cubed_context_options o = CUBED_CONTEXT_OPTIONS_INIT;

@@ -115,7 +115,7 @@ CUBED_MUST_CHECK cubed_status cb_zarr_outline_v3(const char *where, const json_t
                                                  cubed_error *err);
 
 /* Of a document, also where a store's versions are of bytes alone: who writes an array anew often writes the same
- * metadata. It is for comparing, and no condition of requests. "" if the object has none. */
+ * metadata. It is for comparing, and no condition of requests. If the store tells no version, the version is the size. */
 void cb_zarr_set_version(const cubed_object_info *info, cubed_object_version *out);
 /* Reads and parses the document at path/name, and says of which version it is. */
 CUBED_MUST_CHECK cubed_status cb_zarr_read_version(cubed_store *store, const char *path,
@@ -127,6 +127,7 @@ CUBED_MUST_CHECK cubed_status cb_zarr_read_doc(cubed_store *store, const char *p
 CUBED_MUST_CHECK cubed_status cb_zarr_put(cubed_store *store, const cb_zarr_fence *fence,
                                           const char *key, const void *src, size_t size,
                                           const cubed_cancel *cancel, cubed_error *err);
+/* Puts a document so. */
 CUBED_MUST_CHECK cubed_status cb_zarr_put_doc(cubed_store *store, const cb_zarr_fence *fence,
                                               const char *path, const char *name, const json_t *doc,
                                               cubed_error *err);
