@@ -352,8 +352,11 @@ static void note_failure(cb_remote_job *j, const cb_remote_call *c)
     j->status = c->http.status;
     j->err = c->http.error;
     j->err.status = j->status;
-    if (j->status == CUBED_E_NOT_FOUND)
+    if (j->status == CUBED_E_NOT_FOUND && *c->key)
         (void)cb_fail(&j->err, j->status, "%s has no %s", j->s->head.url, c->key);
+    else if (j->status == CUBED_E_NOT_FOUND)
+        (void)cb_fail(&j->err, j->status, "%s: the reply is 404, expected a bucket that exists",
+                      j->s->head.url);
     else
         (void)cb_context(&j->err, j->status, "%s: %s%s%s", j->s->head.url, verb(c->what),
                          *c->key ? " " : "", c->key);

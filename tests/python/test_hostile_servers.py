@@ -265,7 +265,10 @@ def test_listings(name, kind):
             s.behaviour = pages(kind, replies())
             code, said, _ = run(s, *command, f"{s.url(kind)}/g", progress=False)
             assert len(s.requests) < 1100
+        if says is None and kind == "s3" and command == ["clean"]:
+            says = "s3://b/g: the reply is 404, expected a bucket that exists"  # for its uploads
         if says is None:
+            assert code == 0, said
             continue
         assert code == 1, said
         assert re.search(says, said), said
