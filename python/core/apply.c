@@ -152,11 +152,12 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
 static void load(const void *params, size_t params_size, void *ctx)
 {
     PyGILState_STATE gil = PyGILState_Ensure();
-    PyObject *module = find_call_block(ctx) ? PyImport_ImportModule("cubed.runtime._call") : NULL;
     PyObject *memory =
         PyMemoryView_FromMemory((char *)(uintptr_t)params, (Py_ssize_t)params_size, PyBUF_READ);
-    PyObject *answer = module && memory ? PyObject_CallMethod(module, "load", "O", memory) : NULL;
-    if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) PyErr_SetInterrupt();
+    PyObject *module =
+        memory && find_call_block(ctx) ? PyImport_ImportModule("cubed.runtime._call") : NULL;
+    PyObject *answer = module ? PyObject_CallMethod(module, "load", "O", memory) : NULL;
+    if (!answer && PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) PyErr_SetInterrupt();
     PyErr_Clear();
     Py_XDECREF(answer);
     Py_XDECREF(memory);
