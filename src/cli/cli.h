@@ -83,7 +83,7 @@ typedef struct cli_common {
     cli_progress_mode progress;
     const char *plan_svg, *prices, *save_plan, *events, *report, *isa;
     const cli_picture *picture; /* results are drawn; NULL: they are not */
-    /* The same of plans of targets: cubed_plan_options.remake. */
+    /* Makes the targets' arrays again for another allowed_mem: cubed_plan_options.remake. NULL: not possible. */
     cubed_status (*remake)(void *ctx, uint64_t allowed_mem, cubed_array **arrays, cubed_error *err);
     void *remake_ctx;
 } cli_common;

@@ -221,7 +221,7 @@ typedef struct eval {
     expr_result built;
     eval_item *item; /* what is stored or printed: results, then coordinates */
     int nitems;
-    /* The same for another allowed_mem, of which no plan runs; and arrays that go into regions, referenced. */
+    /* Arrays that were built for another allowed_mem, to be planned but not run. `region` owns arrays for regions. */
     struct {
         expr_result built;
         eval_item *item;
@@ -229,8 +229,7 @@ typedef struct eval {
         cubed_array **region;
         cubed_array *number; /* of remake_number */
     } again;
-    /* Numbers that were computed while the expressions were built, in their order, and the next to be taken when
-     * they are built again. */
+    /* Values that were computed while the expressions were built, in order. Building again takes them instead. */
     struct {
         void *data;
         size_t bytes;
