@@ -92,7 +92,8 @@ def test_a_document_of_a_web_server_names_no_other_place(web, tmp_path, spelling
         names = {"secret": tmp_path / "secret.bin", "folder": web.folder}
         reference = spelling.format(**names, port=web.port, other=other.port)
         refused(put(web, reference), web.url)
-        refused(put(web, "{{u}}", templates={"u": reference}))
+        with pytest.raises(ValueError, match="allow_references"):
+            cubed.from_zarr(put(web, "{{u}}", templates={"u": reference}), "x").compute()
         assert other.asked == []
 
 
