@@ -18,7 +18,9 @@ static void require(bool holds)
 }
 
 /* Pieces of a call of one of four kinds, whose bytes go to dst[ROOM]. */
-static void ask(cb_http_call *c, cb_http_piece pieces[PIECES], char *dst, unsigned kind)
+static void ask(cb_http_call *c, cb_http_piece pieces[PIECES],
+                char *dst, /* NOLINT(readability-non-const-parameter): pieces write to it */
+                unsigned kind)
 {
     c->pieces = pieces;
     c->npieces = kind == 3 ? 0 : kind == 1 ? 2 : 1;

@@ -85,7 +85,7 @@ static cubed_status find_confined(cb_linked *l, cb_file *f, cb_zone *zone, const
     if (at.nids > 0) {
         char *real = cb_zone_strdup(zone, at.text), *slash = real ? strrchr(real, '/') : NULL;
         if (!slash || strlen(slash + 1) >= CB_LINKED_KEY) return cb_file_no_memory(f, err);
-        strcpy(key, slash + 1);
+        memcpy(key, slash + 1, strlen(slash + 1) + 1);
         slash[slash == real] = 0;
         store = real;
         f->passing = cb_max_size(f->passing, PARSE_BYTES);
@@ -116,7 +116,7 @@ cubed_status cb_linked_find(cb_linked *l, cb_file *f, const char *url, cubed_sto
         return cb_fail(err, CUBED_E_FORMAT, "%s: \"%.200s\" names no file", f->url, url);
     memcpy(parent, from, n);
     parent[n] = 0;
-    strcpy(key, slash + 1);
+    memcpy(key, slash + 1, strlen(slash + 1) + 1);
     const json_t *known = json_object_get(l->parents, parent);
     if (known) {
         *store = l->stores[json_integer_value(known)];

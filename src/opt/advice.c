@@ -268,7 +268,7 @@ void cb_opt_advise(cb_request *q, cubed_error *err)
     uint64_t enough = find_enough(&s, guess, &refused, &least);
     found = least;
     if (enough > given->allowed_mem) {
-        less = enough = find_less(&s, enough, refused, &least);
+        less = find_less(&s, enough, refused, &least);
         enough = find_knee(&s, less, &least, &found);
     }
     err->enough_mem = enough;

@@ -21,6 +21,14 @@
 #include "run/wire.h"
 
 #define POLL_MS 200
+
+#if defined(__linux__) && !defined(CB_HAVE_ASAN) && !defined(CB_HAVE_TSAN)
+#define LIMITS_MEMORY 1
+#else
+#define LIMITS_MEMORY 0
+#endif
+
+#if LIMITS_MEMORY
 /* Memory that allocators of this process take in advance of use, such as arenas of Python, beyond what it holds. */
 #define CB_WORKER_SLACK ((uint64_t)2 << 20)
 
@@ -41,12 +49,13 @@ static cubed_status check_held(const cubed_plan *plan, cubed_error *err)
                    held, tasks, plan->allowed_mem, plan->reserved_mem, held,
                    cb_sat_add(held, room));
 }
+#endif
 
 /* The operating system's own bound: private memory of this process beside its stack. Sanitizers
  * reserve more than any bound. */
 static cubed_status limit_memory(const cubed_plan *plan, cubed_error *err)
 {
-#if defined(__linux__) && !defined(CB_HAVE_ASAN) && !defined(CB_HAVE_TSAN)
+#if LIMITS_MEMORY
     struct rlimit now;
     rlim_t most = (rlim_t)plan->allowed_mem;
     if (getrlimit(RLIMIT_DATA, &now) != 0)

@@ -37,7 +37,8 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *ctx)
 }
 
 /* libcurl keeps headers: each costs a few bytes more than its line. */
-static size_t on_header(char *bytes, size_t size, size_t n, void *ctx)
+static size_t on_header(char *bytes, /* NOLINT(readability-non-const-parameter): libcurl's type */
+                        size_t size, size_t n, void *ctx)
 {
     size_t *all = ctx;
     (void)bytes;

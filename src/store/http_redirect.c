@@ -89,7 +89,9 @@ static curl_socket_t open_socket(void *ctx, curlsocktype purpose, struct curl_so
 }
 
 /* Called when a connection is there, before the request is sent: also on a connection that was kept. */
-static int before_request(void *ctx, char *remote, char *local, int remote_port, int local_port)
+static int before_request(void *ctx, char *remote,
+                          char *local, /* NOLINT(readability-non-const-parameter): libcurl's type */
+                          int remote_port, int local_port)
 {
     cb_redirects *r = ctx;
     char host[MOST_HOST];

@@ -75,7 +75,7 @@ int cb_local_sync_parent(const local_store *s, const char *path);
 int cb_local_rename(const local_store *s, const char *from, const char *to);
 
 /* Renames it under the request's conditions. errno of what failed, EEXIST if they do not hold. */
-int cb_local_replace(const local_store *s, const char *temp, const char *path,
+int cb_local_replace(const local_store *s, const char *from, const char *to,
                      const cubed_store_request *r);
 cubed_status cb_local_members(const local_store *s, const cubed_store_request *r, cubed_error *err);
 cubed_status cb_local_swap(cubed_store *store, const char *a, const char *b, cubed_error *err);

@@ -90,10 +90,10 @@ static int lock_version(const local_store *s, const char *path, const cubed_stor
     return -1;
 }
 
-int cb_local_replace(const local_store *s, const char *temp_path, const char *to,
+int cb_local_replace(const local_store *s, const char *from, const char *to,
                      const cubed_store_request *r)
 {
-    const char *temp = cb_local_at(s, temp_path), *path = cb_local_at(s, to);
+    const char *temp = cb_local_at(s, from), *path = cb_local_at(s, to);
     int e = 0;
     const bool any = r->if_none_match && strcmp(r->if_none_match, "*") != 0;
     if (!r->if_match && (!any || faccessat(s->dir, path, F_OK, 0) != 0)) {

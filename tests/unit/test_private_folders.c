@@ -6,6 +6,7 @@
 #include <stdint.h>
 /* cmocka wants those first. */
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -45,7 +46,7 @@ static void test_folders_of_others(void **state)
     char path[128];
     cubed_error err = CUBED_ERROR_INIT;
     (void)state;
-    strcat(strcpy(path, dir), "/a");
+    snprintf(path, sizeof path, "%s/a", dir);
     assert_int_equal(mkdir(path, 0700), 0);
     assert_int_equal(chmod(path, 0777), 0);
     assert_int_equal(cb_store_check_private(store, "a", &err), CUBED_E_EXISTS);
