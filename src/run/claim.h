@@ -95,8 +95,10 @@ CUBED_MUST_CHECK cubed_status cb_stage_seize(cb_stage_place *p, const cb_claim *
  * have found the folder already. */
 CUBED_MUST_CHECK cubed_status cb_stage_move_chunks(cubed_store *store, const char *from,
                                                    const char *to, cubed_error *err);
-/* Of a record that says CB_RUN_COPYING: does it again, whatever has been done of it. The record stays. */
-CUBED_MUST_CHECK cubed_status cb_stage_copy(const cb_stage_place *p, cubed_error *err);
+/* Of a record that says CB_RUN_COPYING: does it again, whatever has been done of it. The record stays. CUBED_E_EXISTS if
+ * `c` has been taken over before the old array is deleted. */
+CUBED_MUST_CHECK cubed_status cb_stage_copy(const cb_stage_place *p, const cb_claim *c,
+                                            cubed_error *err);
 /* Removes what is at `staged`, an array that was not finished or was replaced; files in it that are not Zarr's go to
  * the array that is in its place. */
 CUBED_MUST_CHECK cubed_status cb_stage_discard(const cb_stage_place *p, cubed_error *err);

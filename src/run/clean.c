@@ -106,7 +106,8 @@ static cubed_status discard_beside(const cleaning *c, const cb_claim *claim, cub
     tell(c, claim->path, CUBED_LEFTOVER_CHUNKS);
     if (c->flags & CUBED_CLEAN_DRY_RUN) return CUBED_OK;
     CB_TRY(cb_stage_open(c->store, claim->path, claim->record.run, claim->record.staged, &p, err));
-    cubed_status st = claim->record.state == CB_RUN_COPYING ? cb_stage_copy(&p, err) : CUBED_OK;
+    cubed_status st =
+        claim->record.state == CB_RUN_COPYING ? cb_stage_copy(&p, claim, err) : CUBED_OK;
     if (st == CUBED_OK && !(p.store->vt->flags & CUBED_STORE_AT_ONCE))
         st = sweep(c, p.store, p.staged, CUBED_SWEEP_ALONE, err);
     if (st == CUBED_OK && may_write(c, claim))

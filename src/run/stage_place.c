@@ -87,13 +87,15 @@ static cubed_status add_old(void *ctx, const char *key, uint64_t size, cubed_err
     return add_pair(l, key, key, err);
 }
 
-static cubed_status remove_old(const cb_stage_place *p, cb_zone *zone, bool documents,
-                               cubed_error *err)
+/* Deletions have no conditions: a run that was suspended while it listed the objects must not delete another run's. */
+static cubed_status remove_old(const cb_stage_place *p, const cb_claim *c, cb_zone *zone,
+                               bool documents, cubed_error *err)
 {
     key_pairs l = {.zone = zone, .p = p, .documents = documents};
     CB_TRY(cb_store_list(p->store, p->name, add_old, &l, err));
-    return l.n ? cb_store_del_all(p->store, (const char *const *)l.from, (size_t)l.n, err)
-               : CUBED_OK;
+    if (!l.n) return CUBED_OK;
+    CB_TRY(cb_claim_check_own(c, err));
+    return cb_store_del_all(p->store, (const char *const *)l.from, (size_t)l.n, err);
 }
 
 static cubed_status copy_staged(const cb_stage_place *p, cb_zone *zone, bool documents,
@@ -106,12 +108,12 @@ static cubed_status copy_staged(const cb_stage_place *p, cb_zone *zone, bool doc
 }
 
 /* In this order nobody who reads finds metadata with chunks that are not its own. */
-cubed_status cb_stage_copy(const cb_stage_place *p, cubed_error *err)
+cubed_status cb_stage_copy(const cb_stage_place *p, const cb_claim *c, cubed_error *err)
 {
     cb_zone *zone;
     CB_TRY(cb_zone_new(p->store->alloc, &zone, err));
-    cubed_status st = remove_old(p, zone, true, err);
-    if (st == CUBED_OK) st = remove_old(p, zone, false, err);
+    cubed_status st = remove_old(p, c, zone, true, err);
+    if (st == CUBED_OK) st = remove_old(p, c, zone, false, err);
     if (st == CUBED_OK) st = copy_staged(p, zone, false, err);
     if (st == CUBED_OK) st = copy_staged(p, zone, true, err);
     cb_zone_free(zone);
@@ -121,7 +123,7 @@ cubed_status cb_stage_copy(const cb_stage_place *p, cubed_error *err)
 static cubed_status replace_by_copy(const cb_stage_place *p, cb_claim *c, cubed_error *err)
 {
     CB_TRY(cb_claim_say(c, CB_RUN_COPYING, err));
-    cubed_status st = cb_stage_copy(p, err);
+    cubed_status st = cb_stage_copy(p, c, err);
     if (st != CUBED_OK)
         return cb_context(err, st,
                           "the new array is whole, but could not be put in the place of %s, where "

@@ -163,7 +163,7 @@ static cubed_status discard_left(const cb_io *io, int i, const cb_run_record *le
     const target_io *t = io->nodes[i].target;
     if (!*left->staged) return CUBED_OK;
     CB_TRY(cb_stage_open(t->store, path_of(io, i), left->run, left->staged, &p, err));
-    cubed_status st = left->state == CB_RUN_COPYING ? cb_stage_copy(&p, err) : CUBED_OK;
+    cubed_status st = left->state == CB_RUN_COPYING ? cb_stage_copy(&p, &t->claim, err) : CUBED_OK;
     if (st == CUBED_OK && t->may_write) st = cb_stage_seize(&p, &t->claim, io->self.run, err);
     if (st == CUBED_OK && t->resumed && !t->done && *p.staged)
         st = cb_stage_move_chunks(p.store, p.staged, t->beside.staged, err);

@@ -118,6 +118,28 @@ def test_a_result_is_not_changed(server, tmp_path, where, there):
     assert all(k.startswith("z.zarr/") for k in server.objects), "a new array is left"
 
 
+@pytest.mark.parametrize("listing", [1, 2], ids=["documents", "chunks"])
+def test_what_is_deleted_late(server, tmp_path, listing):
+    """A run that lists the objects of the array that it replaces deletes none of another run's."""
+    sources(tmp_path)
+    url, env = f"{server.url}/z.zarr", {**os.environ, **server.variables}
+    assert run(*command("p - 3", tmp_path, url)[1:], env=env).code == 0
+    met = []
+
+    def chosen(request):
+        record = json.loads(server.objects["z.zarr/.cubed-run"].data)
+        if request.op == "list" and record["state"] == "copying":
+            met.append(request)
+        return len(met) == listing
+
+    second = command("q + 5", tmp_path, url, "--overwrite")
+    first = Stop(server, chosen, second).run(command("p * 7", tmp_path, url, "--overwrite"), env)
+    assert first.returncode != 0
+    assert "was taken over while this run was writing it" in first.stderr
+    np.testing.assert_array_equal(values_of(url, env), [7.0] * CHUNK + [5.0] * 10)
+    assert all(k.startswith("z.zarr/") for k in server.objects), "a new array is left"
+
+
 def test_resumed(server, tmp_path):
     sources(tmp_path)
     url, env = f"{server.url}/z.zarr", {**os.environ, **server.variables}
