@@ -1,103 +1,146 @@
 """A run that is suspended and taken over changes nothing that the other run completed.
 
 Each round is one pair of runs, drawn by its number. The first run is a process of another machine
-for the second one: it has its own name of the host and its own process numbers. It is stopped when
-a random number of chunks exist, and goes on during the second run or after it.
+for the second one: it has its own name of the host and its own process numbers. It is suspended
+when a random number of chunks exist, and goes on during the second run or after it. It is stopped
+by a signal, or cut off from an object store. Or it is not suspended, and one of the clocks is
+wrong: the second run takes it for silent while it writes.
+
+CUBED_TEST_ROUNDS=40:42 plays the rounds 40 and 41, and no others.
 """
 
+import concurrent.futures
 import contextlib
+import dataclasses
 import json
 import os
 import random
 import shutil
-import signal
 import subprocess
 import time
-from concurrent.futures import ThreadPoolExecutor
+import urllib.parse
 
 import numpy as np
 import pytest
-from conftest import BIN, NIGHTLY, check, run
+from conftest import BIN, NIGHTLY, check, forget_credentials, run
+from partitions import FAKETIME, OWN_USERS, Clock, Network, Proxy, Stopped, allowed
+from real_servers import running, s3_variables, versitygw
 
 import zarr
 
-ROUNDS = 200 if NIGHTLY else 6
 SHAPE, CHUNKS = (400, 100), (10, 50)
 NCHUNKS = 80
 FIRST, SECOND, OLD = 1.0, 2.0, 3.0
 # The second one is the other's end if the first one was stopped before it had the place.
 TOLD = ("was taken over", "is being written by", "exists (an array)")
-ELSEWHERE = "unshare --user --map-root-user --uts --pid --fork --kill-child --mount-proc".split()
+ELSEWHERE = (*OWN_USERS, *"--uts --pid --fork --kill-child --mount-proc".split())
+MOVED = 700  # seconds by which a clock is wrong: longer than a run may be silent
+# How far the first and the second run's clocks are moved. Only the last pair hides a silent run.
+CLOCKS = [(0, MOVED), (-MOVED, 0), (-MOVED, MOVED), (MOVED, -MOVED)]
+
+
+def rounds(first, quick, nightly):
+    """The numbers of the rounds, so many from the first one on."""
+    if given := os.environ.get("CUBED_TEST_ROUNDS"):
+        return range(*map(int, given.split(":")))
+    return range(first, first + (nightly if NIGHTLY else quick))
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _namespaces():
-    if not shutil.which("unshare"):
-        pytest.skip("unshare is not installed: no process can be of another machine")
-    if subprocess.run([*ELSEWHERE, "true"], capture_output=True).returncode != 0:
-        pytest.skip("this system allows no namespaces: no process can be of another machine")
+    if not allowed(*ELSEWHERE):
+        pytest.skip("this system has no unshare or allows no namespaces: all is of one machine")
 
 
 def make(path, value):
     zarr.create_array(path, shape=SHAPE, chunks=CHUNKS, dtype="f8")[...] = value
 
 
-def command(folder, source, out, *options):
-    return [
-        *("eval", "x + 0", "--in", f"x={folder / source}", "--out", folder / out),
-        *("--progress", "none", *options),
-    ]
+class Place:
+    """Where the arrays of a round are: files of this machine, whatever store the runs see."""
+
+    def __init__(self, sources, folder, url=None):
+        self.sources, self.folder, self.url = sources, folder, url or str(folder)
+
+    def command(self, source, *options):
+        return [
+            *("eval", "x + 0", "--in", f"x={self.sources / source}"),
+            *("--out", f"{self.url}/out", "--progress", "none", *options),
+        ]
+
+    def made(self, existing):
+        """How many chunks of the first run exist, beside an array that exists or in its place."""
+        out = self.folder / "out"
+        new = next(self.folder.glob(".cubed-new-*~out"), None) if existing else out
+        if not new:
+            return 0
+        try:
+            return sum(len(os.listdir(row)) for row in new.glob("c/*"))
+        except FileNotFoundError:  # it has just taken its place
+            return NCHUNKS
+
+    def values(self):
+        """The values of what looks like an array, none if nothing does."""
+        try:
+            return set(np.unique(zarr.open_array(self.folder / "out", mode="r")[...]).tolist())
+        except (FileNotFoundError, zarr.errors.NodeNotFoundError):
+            return set()
+
+    def holds_deletes(self):
+        """Whether the run may be deleting an array that it replaces by copies."""
+        try:
+            return json.loads((self.folder / "out/.cubed-run").read_text())["state"] == "copying"
+        except FileNotFoundError:
+            return False
+
+    def left(self):
+        """What is not of the array, but for directories, which are no objects."""
+        return [p for p in self.folder.glob(".cubed-new-*/**/*") if p.is_file()]
 
 
-class Suspended:
-    """A run on another machine, which is stopped when so many chunks exist."""
+@dataclasses.dataclass
+class Around:
+    """What a round has beside its directory: how the first run is suspended, if it is, and what
+    each run is started with."""
 
-    def __init__(self, folder, existing, arguments, chunks):
+    suspended: bool = True
+    partition: object = None  # None: the run is stopped by a signal
+    first: tuple[str, ...] = ()
+    second: tuple[str, ...] = ()
+    env: dict[str, str] | None = dataclasses.field(default=None, repr=False)  # of the first run
+
+
+class First:
+    """A run on another machine, which is suspended when so many chunks exist."""
+
+    def __init__(self, place, existing, command, chunks, around=None, late=0):
+        around = around or Around()
         script = 'hostname elsewhere; exec "$@"'
         self.process = subprocess.Popen(
-            [*ELSEWHERE, "sh", "-c", script, "sh", BIN, *map(str, arguments)],
+            [*around.first, *ELSEWHERE, "sh", "-c", script, "sh", *map(str, command)],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
+            env=around.env,
         )
+        self.partition = around.partition or Stopped(self.process)
         until = time.monotonic() + 30
         while self.process.poll() is None and time.monotonic() < until:
-            if made(folder, existing) >= chunks:
+            if place.made(existing) >= chunks:
                 break
             time.sleep(0.001)
-        self.signal(signal.SIGSTOP)
-
-    def signal(self, number):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.process.pid, number)
+        time.sleep(late)
+        if around.suspended:
+            self.partition.begin()
 
     def end(self):
-        self.signal(signal.SIGCONT)
+        self.partition.end()
         _, error = self.process.communicate(timeout=60)
         return self.process.returncode, error
 
 
-def made(folder, existing):
-    """How many chunks of the first run exist, beside an array that exists or in their place."""
-    new = next(folder.glob(".cubed-new-*~out"), None) if existing else folder / "out"
-    if not new:
-        return 0
-    try:
-        return sum(len(os.listdir(row)) for row in new.glob("c/*"))
-    except FileNotFoundError:  # it has just taken its place
-        return NCHUNKS
-
-
-def values(path):
-    """The values of what looks like an array, none if nothing does."""
-    try:
-        return set(np.unique(zarr.open_array(path, mode="r")[...]).tolist())
-    except (FileNotFoundError, zarr.errors.NodeNotFoundError):
-        return set()
-
-
-def play(folder, number):
+def play(place, number, surroundings=lambda draw: contextlib.nullcontext(Around()), clocks=False):
     draw = random.Random(number)
     existing = draw.random() < 0.5
     same = draw.random() < 0.5  # the second run is of the same computation
@@ -105,84 +148,208 @@ def play(folder, number):
     executor = draw.choice([("--max-workers", 1), ("--executor", "processes", "--max-workers", 2)])
     chunks = draw.randrange(NCHUNKS + 1)
     pause = draw.choice([None, draw.uniform(0, 0.3)])  # None: goes on after the second run
-    about = f"{number}: {existing=} {same=} {how} {executor} {chunks=} {pause=}"
+    late = draw.choice([0, 0, 0, draw.uniform(0, 0.3)])  # seconds: into copies and commits
+    moved = draw.choice(CLOCKS) if clocks else (0, 0)
+    jump = draw.choice([None, -MOVED, MOVED])  # where the first run's clock is when it goes on
+    about = f"{number}: {existing=} {same=} {how} {executor} {chunks=} {pause=} {late=}"
+    about += f" {moved=} {jump=}" if clocks else ""
 
-    if existing:
-        make(folder / "out", OLD)
-    first = Suspended(
-        folder,
-        existing,
-        command(folder, "first", "out", *executor, *(["--overwrite"] if existing else []),
-                "--durable", "--executor-option", "silence=1000"),
-        chunks,
-    )  # fmt: skip
-    time.sleep(2.1)  # the record has whole seconds
-    arguments = command(folder, "first" if same else "second", "out", how,
-                        "--executor-option", "silence=1")  # fmt: skip
-    with subprocess.Popen(
-        [BIN, *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-    ) as second:
-        if pause is not None:
-            time.sleep(pause)
-            first.signal(signal.SIGCONT)
-        error = second.communicate(timeout=60)[1]
-    done = values(folder / "out")
-    if second.returncode == 0:
-        assert done == {FIRST if same else SECOND}, about
-    code, first_error = first.end()
-    now = values(folder / "out")
-    if second.returncode == 0:
-        assert now == done, f"{about}\n{first_error}"
-        assert code == 0 or any(word in first_error for word in TOLD), f"{about}\n{first_error}"
-    elif code == 0:
-        assert now == {FIRST}, f"{about}\n{error}"
-    else:
-        assert now in (set(), {OLD}), f"{about}\n{error}\n{first_error}"
-    check(run("clean", folder))
-    assert not [*folder.glob(".cubed-new-*")], about
+    place.folder.mkdir()
+    with surroundings(draw) as around:
+        about += f" {around}"
+        if existing:
+            make(place.folder / "out", OLD)
+        options = (*executor, *(["--overwrite"] if existing else []), "--durable")
+        mine = [BIN, *place.command("first", *options)]
+        other = [BIN, *place.command("first" if same else "second", how)]
+        if clocks:
+            files = [place.sources / f"clock-{number}-{n}" for n in ("first", "second")]
+            one, two = map(Clock, files, moved)
+            mine, other = one.command(*mine), two.command(*other)
+        else:
+            mine += "--executor-option", "silence=1000"
+            other += "--executor-option", "silence=1"
+        first = First(place, existing, mine, chunks, around, late)
+        # Deletes have no conditions. Those that a network holds back may take objects away.
+        missing = around.suspended and around.partition and place.holds_deletes()
+        if not clocks:
+            time.sleep(1.05)  # the record has whole seconds
+
+        def go_on():
+            if jump and clocks:
+                one.set(jump)
+            first.partition.end()
+
+        with subprocess.Popen(
+            [*around.second, *other], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        ) as second:
+            if pause is not None:
+                time.sleep(pause)
+                go_on()
+            error = second.communicate(timeout=60)[1]
+        done = place.values()
+        about += f"\nsecond: {second.returncode} {error}"
+        expected = {FIRST if same else SECOND}
+        if second.returncode == 0:
+            assert done == expected or (missing and done <= expected | {0.0}), about
+        go_on()
+        code, first_error = first.end()
+        about += f"\nfirst: {code} {first_error}"
+        now = place.values()
+        if second.returncode == 0:
+            assert now == done or (missing and now <= expected | {0.0}), about
+            assert code == 0 or any(word in first_error for word in TOLD), about
+        elif code == 0:
+            assert now == {FIRST}, about
+        else:
+            assert now in (set(), {OLD}), about
+        clean = [*around.second, BIN, "clean", place.url]
+        subprocess.run(clean, check=True, stdout=subprocess.DEVNULL)
+        assert not place.left(), about
+        assert place.values() == now, about
+    shutil.rmtree(place.folder)
     return second.returncode, code
 
 
-def test_rounds(tmp_path):
+def play_all(numbers, play_one, at_once=6):
+    """Plays rounds, and checks that there are runs that are taken over among them."""
+    with concurrent.futures.ThreadPoolExecutor(at_once) as pool:  # rounds mostly wait
+        played = [pool.submit(play_one, number) for number in numbers]
+    wrong = [str(error) for p in played if (error := p.exception())]
+    assert not wrong, "\n\n".join(wrong)
+    outcomes = [p.result() for p in played]
+    assert any(second == 0 and first != 0 for second, first in outcomes), outcomes
+
+
+@pytest.fixture
+def sources(tmp_path):
     make(tmp_path / "first", FIRST)
     make(tmp_path / "second", SECOND)
+    return tmp_path
 
-    def play_alone(number):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        for source in ("first", "second"):
-            (folder / source).symlink_to(tmp_path / source)
-        outcome = play(folder, number)
-        shutil.rmtree(folder)
-        return outcome
 
-    with ThreadPoolExecutor(6) as pool:  # rounds mostly wait
-        outcomes = [*pool.map(play_alone, range(ROUNDS))]
-    # Both kinds of end are seen: the second run completes, and the first one is taken over.
-    assert any(second == 0 for second, _ in outcomes)
-    assert any(first != 0 for _, first in outcomes)
+def needs_moved_clocks():
+    if not FAKETIME:
+        pytest.skip("libfaketime is not installed: no process can have a clock of its own")
+
+
+def test_rounds(sources):
+    def play_one(number):
+        return play(Place(sources, sources / str(number)), number)
+
+    play_all(rounds(0, 6, 200), play_one)
+
+
+def test_moved_clocks(sources):
+    """The first run is silent by the clocks alone, or hidden by them, or is stopped, too."""
+    needs_moved_clocks()
+
+    def surroundings(draw):
+        return contextlib.nullcontext(Around(suspended=draw.random() < 0.5))
+
+    def play_one(number):
+        return play(Place(sources, sources / str(number)), number, surroundings, clocks=True)
+
+    play_all(rounds(13, 3, 60), play_one)
+
+
+@pytest.fixture
+def bucket(sources):
+    """The folder of a bucket's objects, which a server on this machine's files has."""
+    place = sources / "server"
+    with pytest.MonkeyPatch.context() as environment, running("versitygw", place, environment):
+        yield place / "data/bucket"
+
+
+def in_bucket(bucket, number):
+    sources = bucket.parents[2]
+    return Place(sources, bucket / str(number), f"s3://bucket/{number}")
+
+
+@contextlib.contextmanager
+def cut_off(draw):
+    """The first run is stopped, or cut off by a proxy between it and the server."""
+    how = draw.choice(["stopped", "through", "reset", "late"])
+    if how == "stopped":
+        yield Around()
+        return
+    port = urllib.parse.urlsplit(os.environ["AWS_ENDPOINT_URL"]).port
+    proxy = Proxy(port, how)
+    try:
+        yield Around(partition=proxy, env={**os.environ, **s3_variables(proxy.port)})
+    finally:
+        proxy.close()
+
+
+def test_rounds_in_s3(bucket):
+    def play_one(number):
+        return play(in_bucket(bucket, number), number, cut_off)
+
+    play_all(rounds(13, 3, 200), play_one)
+
+
+def test_moved_clocks_in_s3(bucket):
+    needs_moved_clocks()
+
+    @contextlib.contextmanager
+    def surroundings(draw):
+        with cut_off(draw) as around:
+            around.suspended = draw.random() < 0.5
+            yield around
+
+    def play_one(number):
+        return play(in_bucket(bucket, number), number, surroundings, clocks=True)
+
+    play_all(rounds(13, 1, 60), play_one)
+
+
+def test_networks_that_are_cut(sources):
+    """The first run is in a network namespace of its own, whose cable is unplugged."""
+    if not allowed(*OWN_USERS, "--net") or not shutil.which("nsenter") or not shutil.which("ip"):
+        pytest.skip("this system has no ip or nsenter, or allows no namespaces of networks")
+    port, place = 7070, sources / "server"
+    command, variables = versitygw(port, place)
+    address = f"{Network.ADDRESS}:{port}"
+    command = [word.replace(f"127.0.0.1:{port}", address) for word in command]
+    with contextlib.ExitStack() as stack:
+        network = stack.enter_context(contextlib.closing(Network()))
+        near, far = network.within(network.near), network.within(network.far)
+        environment = stack.enter_context(pytest.MonkeyPatch.context())
+        forget_credentials(environment)
+        for name, value in {**variables, "AWS_ENDPOINT_URL": f"http://{address}"}.items():
+            environment.setenv(name, value)
+        silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        server = stack.enter_context(subprocess.Popen([*near, *command], **silent))
+        stack.callback(server.terminate)
+        network.wait_for(port, server)
+        around = Around(partition=network, first=far, second=near)
+
+        def play_one(number):
+            where = in_bucket(place / "data/bucket", number)
+            return play(where, number, lambda draw: contextlib.nullcontext(around))
+
+        play_all(rounds(15, 1, 40), play_one, 1)  # of one cable
 
 
 @pytest.mark.parametrize("existing", [False, True])
-def test_what_is_cleaned_meanwhile(tmp_path, existing):
+def test_what_is_cleaned_meanwhile(sources, existing):
     """What a silent run still writes after `cubed clean` reaches no array that is made later."""
-    for source, value in (("first", FIRST), ("second", SECOND)):
-        make(tmp_path / source, value)
+    place, out = Place(sources, sources), sources / "out"
     if existing:
-        make(tmp_path / "out", OLD)
+        make(out, OLD)
     options = ["--overwrite", "--max-workers", 1]
-    slow = command(tmp_path, "first", "out", *options, "--durable")
-    first = Suspended(tmp_path, existing, slow, NCHUNKS // 8)
-    (tmp_path / "out" / "mine.txt").write_text("kept")
-    record = tmp_path / "out" / ".cubed-run"
+    slow = [BIN, *place.command("first", *options, "--durable")]
+    first = First(place, existing, slow, NCHUNKS // 8)
+    (out / "mine.txt").write_text("kept")
+    record = out / ".cubed-run"
     text = json.loads(record.read_text())
     assert text["state"] == "working"
     record.write_text(json.dumps(text | {"beat": text["beat"] - 700}))
-    check(run("clean", tmp_path / "out", tmp_path))
-    assert (tmp_path / "out" / "mine.txt").read_text() == "kept"
-    assert not record.exists() and not [*tmp_path.glob(".cubed-new-*")]
-    check(run(*command(tmp_path, "second", "out", *options)))
+    check(run("clean", out, sources))
+    assert (out / "mine.txt").read_text() == "kept"
+    assert not record.exists() and not [*sources.glob(".cubed-new-*")]
+    check(run(*place.command("second", *options)))
     code, error = first.end()
     assert code != 0 and "was taken over" in error
-    assert values(tmp_path / "out") == {SECOND}
-    assert (tmp_path / "out" / "mine.txt").read_text() == "kept"
+    assert place.values() == {SECOND}
+    assert (out / "mine.txt").read_text() == "kept"
