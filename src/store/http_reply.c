@@ -9,8 +9,9 @@
 const char *cb_http_header(const cb_http_call *c, const char *name)
 {
     const size_t n = strlen(name);
-    const char *end = c->reply.data + c->reply.size;
-    for (const char *at = c->reply.data; at && at < end; at += strlen(at) + 1) {
+    const char *at = c->reply.data;
+    if (!at) return NULL;
+    for (const char *end = at + c->reply.size; at < end; at += strlen(at) + 1) {
         if (strncmp(at, name, n) == 0 && at[n] == ':') return at + n + 1 + (at[n + 1] == ' ');
     }
     return NULL;

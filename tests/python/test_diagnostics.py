@@ -254,7 +254,7 @@ def test_functions_that_take_more_than_they_said(spec):
 def test_memory_warnings(lazy):
     watch = MemoryWarningCallback()
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", UserWarning)
         lazy.compute(callbacks=[watch])
 
     class TooMuch(Callback):

@@ -24,13 +24,20 @@ def group(tmp_path):
 
 
 def traced(tmp_path: pathlib.Path, *args: object) -> list[list[tuple[str, str]]]:
-    """The calls that change names, and syncs, of each thread in their order: (call, arguments)."""
+    """The calls that give names, and syncs, of each thread in their order: (call, arguments)."""
     if not shutil.which("strace"):
         pytest.skip("strace is not installed: what is synced was not seen")
     trace = tmp_path / "trace"
     trace.mkdir()
     command = ["strace", "-ff", "-qq", "-y", "-s", "4096", "-o", trace / "t"]
-    command += ["-e", "trace=/^(fsync|mkdir|rename)", BIN, *map(str, args), "--progress", "none"]
+    command += [
+        "-e",
+        "trace=/^(fsync|mkdir|rename|link)",
+        BIN,
+        *map(str, args),
+        "--progress",
+        "none",
+    ]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     if "PTRACE" in done.stderr:
         pytest.skip("strace may not trace here: what is synced was not seen")
@@ -60,7 +67,7 @@ def check_synced(tmp_path: pathlib.Path, threads: list[list[tuple[str, str]]]) -
                 os.path.normpath(tmp_path / directory / name)
                 for directory, name in re.findall(r'(?:\w+<(.*?)>, )?"(.*?)"', arguments)
             ]
-            if call.startswith("rename"):
+            if call.startswith(("rename", "link")):
                 assert names[0] in synced
             waiting.append(names[-1])
     return safe

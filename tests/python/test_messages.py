@@ -184,7 +184,7 @@ def test_urls_of_nothing(plan, server):
         (("ftp://b/c", "--begin"), "stores of scheme ftp are not supported"),
         ((f"{web}/b/long?x=1", "--begin"), "has a query or a fragment"),
         ((path, "--message", "s3://b/none"), "s3://b has no none"),
-        ((path, "--message", "s3://b/long"), "long is larger than 121 bytes"),
+        ((path, "--message", "s3://b/long"), "long of s3://b has more than 121 bytes"),
         ((path, "--message", "s3://b/empty"), "a range of a run has 120 bytes, these are 0"),
     ):
         done = at_urls(server, "worker", *args)

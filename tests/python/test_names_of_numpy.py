@@ -763,7 +763,7 @@ def test_numbers_between_arrays_in_chunks_types_and_bases():
 
 def test_i0_is_lazy_and_stays_in_its_bound():
     a = np.linspace(-20, 20, 600_000)
-    spec = cubed.Spec(allowed_mem="150MB", reserved_mem="100MB")
+    spec = cubed.Spec(allowed_mem="1050MB", reserved_mem="1GB")
     with warnings.catch_warnings(action="error"):
         for x in (a, a.astype("f4"), (a * 3).astype("i4").reshape(600, -1), a[3:4].reshape(())):
             chunks = cubed.from_array(x, chunks="1.6MB", spec=spec)

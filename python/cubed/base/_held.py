@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
 from typing import Any
 
 #: Bytes that belong to no file, of Python and what was imported, as far as they were counted.
@@ -17,16 +17,14 @@ _measured = 0
 _FILE_OF_CODE = re.compile(rb"^[0-9a-f]+-.*(?:\.so(?:\.[0-9.]+)?|/python[0-9.]*)$")
 
 
-def held_for_code(at_most: bool = False) -> int:
-    """Bytes that are resident for code; 0 where the system does not tell.
+def may_hold(limit: int) -> bool:
+    """Whether this process may hold more than `limit` bytes for code. Opens no file."""
+    return max(getrusage(RUSAGE_SELF).ru_maxrss * 1024, _measured) > limit
 
-    Parameters
-    ----------
-    at_most : bool
-        Count all files that this process maps. This is fast; else only code is counted.
-    """
-    files = _status(b"RssFile:") if at_most else _files_of_code()
-    return max(_private + files, _measured)
+
+def held_for_code() -> int:
+    """Bytes that are resident for code; 0 where the system does not tell."""
+    return max(_private + _files_of_code(), _measured)
 
 
 def note_package() -> None:
@@ -63,21 +61,22 @@ def import_counted(name: str) -> Any:
 
 def _status(line: bytes) -> int:
     try:
-        found = re.search(line + rb"\s*(\d+) kB", Path("/proc/self/status").read_bytes())
+        with open("/proc/self/status", "rb") as file:  # noqa: PTH123 (no import of pathlib)
+            found = re.search(line + rb"\s*(\d+) kB", file.read())
     except OSError:
         return 0
     return int(found[1]) * 1024 if found else 0
 
 
 def _files_of_code() -> int:
+    total, counts = 0, False
     try:
-        lines = Path("/proc/self/smaps").read_bytes().split(b"\n")
+        with open("/proc/self/smaps", "rb") as lines:  # noqa: PTH123 (no import of pathlib)
+            for line in lines:
+                if line.startswith(b"Rss:"):
+                    total += int(line.split()[1]) * 1024 if counts else 0
+                elif line[:1] in b"0123456789abcdef":
+                    counts = _FILE_OF_CODE.match(line) is not None
     except OSError:
         return 0
-    total, counts = 0, False
-    for line in lines:
-        if line.startswith(b"Rss:"):
-            total += int(line.split()[1]) * 1024 if counts else 0
-        elif line[:1] in b"0123456789abcdef":
-            counts = _FILE_OF_CODE.match(line) is not None
     return total

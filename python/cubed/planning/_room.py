@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cubed.base._bytes import format_bytes
-from cubed.base._held import held_for_code, note_package
+from cubed.base._held import held_for_code, may_hold, note_package
 from cubed.base._warnings import warn
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def check_threads(plan: Plan) -> None:
         plan._plan.load_functions()
     workers = info["max_workers"]
     room = workers * info["allowed_mem"] - info["process_mem"]
-    if held_for_code(at_most=True) <= room or (held := held_for_code()) <= room:
+    if not may_hold(room) or (held := held_for_code()) <= room:
         return
     warn(
         f"this process holds {format_bytes(held)} for code and libraries before any task, but of"
