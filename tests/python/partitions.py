@@ -195,7 +195,8 @@ class Clock:
         the test, which may be below that directory, are mounted again."""
         script = """
             exec 9<"$0" && mount -t tmpfs tmpfs /dev/shm || exit
-            [ -d "$0" ] || { mkdir -p "$0" && mount --no-canonicalize --bind /proc/self/fd/9 "$0"; } || exit
+            [ -d "$0" ] ||
+                { mkdir -p "$0" && mount --no-canonicalize --bind /proc/self/fd/9 "$0"; } || exit
             exec "$@" 9<&-
         """
         variables = (

@@ -212,8 +212,8 @@ def play(place, number, surroundings=lambda draw: contextlib.nullcontext(Around(
 
 
 def play_all(numbers, play_one, at_once=6):
-    """Plays rounds, and checks that runs end well, and of many rounds that some are taken over: on a
-    busy machine a first run may be whole before it is suspended."""
+    """Plays rounds, and checks that one run of each ends well. Of many rounds, some are taken over:
+    on a busy machine a first run may be whole before it is suspended."""
     with concurrent.futures.ThreadPoolExecutor(at_once) as pool:  # rounds mostly wait
         played = [pool.submit(play_one, number) for number in numbers]
     wrong = [str(error) for p in played if (error := p.exception())]
