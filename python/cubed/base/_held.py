@@ -18,8 +18,11 @@ _FILE_OF_CODE = re.compile(rb"^[0-9a-f]+-.*(?:\.so(?:\.[0-9.]+)?|/python[0-9.]*)
 
 
 def may_hold(limit: int) -> bool:
-    """Whether this process may hold more than `limit` bytes for code. Opens no file."""
-    return max(getrusage(RUSAGE_SELF).ru_maxrss * 1024, _measured) > limit
+    """Whether this process may hold more than `limit` bytes for code. Opens a file only if the
+    process has ever held more than that."""
+    if max(getrusage(RUSAGE_SELF).ru_maxrss * 1024, _measured) <= limit:
+        return False
+    return max(_private + _status(b"RssFile:"), _measured) > limit
 
 
 def held_for_code() -> int:
