@@ -35,6 +35,11 @@ cubed_status cb_claim_check_free(const cb_claim *c, const cb_run_self *self, cub
                                       : "");
 }
 
+static bool is_of(const cb_run_record *r, const char *run, const char *owner)
+{
+    return strcmp(r->run, run) == 0 && strcmp(r->owner, owner) == 0;
+}
+
 /* A put that failed may have happened: nobody would be behind the record. */
 static void give_back(const cb_claim *c, const cb_run_self *self)
 {
@@ -43,8 +48,8 @@ static void give_back(const cb_claim *c, const cb_run_self *self)
     cubed_object_version version;
     if (cb_zone_new(c->store->alloc, &zone, NULL) != CUBED_OK) return;
     cubed_status ignored = cb_run_record_read(c->store, c->path, zone, &there, &version, NULL);
-    if (ignored == CUBED_OK && !cb_version_is_none(&version) && strcmp(there.run, self->run) == 0 &&
-        strcmp(there.owner, self->owner) == 0)
+    if (ignored == CUBED_OK && !cb_version_is_none(&version) &&
+        is_of(&there, self->run, self->owner))
         ignored = cb_run_record_remove(c->store, c->path, NULL);
     (void)ignored;
     cb_zone_free(zone);
@@ -143,8 +148,8 @@ static cubed_status check_fence(const void *ctx, cubed_error *err)
     cb_zone_free(zone);
     if (st != CUBED_OK) return st;
     /* A run that resumes another one has its name, and another owner. */
-    if (!cb_version_is_none(&version) && strcmp(r.run, f->run) == 0 &&
-        strcmp(r.owner, f->owner) == 0 && strcmp(r.since, f->since) == 0)
+    if (!cb_version_is_none(&version) && is_of(&r, f->run, f->owner) &&
+        strcmp(r.since, f->since) == 0)
         return CUBED_OK;
     return was_taken(f->store, f->path, err);
 }
@@ -162,17 +167,13 @@ void cb_claim_get_fence(const cb_claim *c, bool in_parts, cb_claim_fence *out)
     memcpy(out->since, c->record.since, sizeof out->since);
 }
 
-static bool is_same_owner(const cb_run_record *a, const cb_run_record *b)
-{
-    return strcmp(a->run, b->run) == 0 && strcmp(a->owner, b->owner) == 0;
-}
-
 cubed_status cb_claim_check_place(const cb_claim *c, cubed_store *place, cb_zone *zone,
                                   cubed_error *err)
 {
     cb_claim there = {0};
     CB_TRY(cb_claim_look(place ? place : c->store, place ? "" : c->path, zone, &there, err));
-    return is_same_owner(&there.record, &c->record) ? CUBED_OK : was_taken(c->store, c->path, err);
+    return is_of(&there.record, c->record.run, c->record.owner) ? CUBED_OK
+                                                                : was_taken(c->store, c->path, err);
 }
 
 /* A put that failed may have happened: then the record is this run's, in another version. */
@@ -183,7 +184,7 @@ static void note_version(cb_claim *c)
     if (cb_zone_new(c->store->alloc, &zone, NULL) != CUBED_OK) return;
     if (cb_claim_look(c->place ? c->place : c->store, c->place ? "" : c->path, zone, &there,
                       NULL) == CUBED_OK &&
-        is_same_owner(&there.record, &c->record)) {
+        is_of(&there.record, c->record.run, c->record.owner)) {
         c->version = there.version;
         c->record.state = there.record.state;
     }

@@ -1,7 +1,4 @@
 /* Places that one process at a time extends. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -11,8 +8,8 @@
 #include "cubed/run.h"
 #include "place/place.h"
 #include "plan/context.h"
-#include "run/claim.h"
 #include "run/hold.h"
+#include "run/self.h"
 
 #define FOLDER ".cubed-append"
 
@@ -57,10 +54,7 @@ static void stop(void *ctx)
 
 static cubed_status take(cubed_hold *h, const char *url, cubed_error *err)
 {
-    uint64_t nonce;
-    if (getrandom(&nonce, sizeof nonce, 0) != (ssize_t)sizeof nonce)
-        return cb_fail(err, CUBED_E_IO, "the system gives no random numbers");
-    snprintf(h->self.run, sizeof h->self.run, "%016" PRIx64, nonce);
+    CB_TRY(cb_run_new_name(h->self.run, err));
     CB_TRY(cb_place_parse(h->zone, url, &h->place, err));
     CB_TRY(cb_place_open(&h->ctx->stores, &h->place, false, &h->store, err));
     CB_TRY(cb_key_join(h->path, sizeof h->path, h->place.path, FOLDER, err));

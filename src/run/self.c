@@ -60,18 +60,24 @@ out:
     return st;
 }
 
+cubed_status cb_run_new_name(char name[CB_RUN_NAME_CAP], cubed_error *err)
+{
+    uint64_t nonce;
+    if (getrandom(&nonce, sizeof nonce, 0) != (ssize_t)sizeof nonce)
+        return cb_fail(err, CUBED_E_IO, "the system gives no random numbers to name a run");
+    snprintf(name, CB_RUN_NAME_CAP, "%016" PRIx64, nonce);
+    return CUBED_OK;
+}
+
 cubed_status cb_run_self_init(const cubed_plan *p, const char *name, bool resumable, bool detached,
                               cb_zone *zone, cb_run_self *out, cubed_error *err)
 {
-    uint64_t nonce;
     memset(out, 0, sizeof *out);
     out->detached = detached;
     if (name) {
         snprintf(out->run, sizeof out->run, "%s", name);
     } else {
-        if (getrandom(&nonce, sizeof nonce, 0) != (ssize_t)sizeof nonce)
-            return cb_fail(err, CUBED_E_IO, "the system gives no random numbers to name a run");
-        snprintf(out->run, sizeof out->run, "%016" PRIx64, nonce);
+        CB_TRY(cb_run_new_name(out->run, err));
     }
     if (!resumable || !cb_plan_is_known(p)) return CUBED_OK;
     CB_TRY(cb_plan_identify(p, out->plan, out->goal, err));

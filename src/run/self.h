@@ -5,6 +5,8 @@
 #include "plan/plan.h"
 #include "run/claim.h"
 
+/* A name that no other run has. CUBED_E_IO if the system gives no random numbers. */
+CUBED_MUST_CHECK cubed_status cb_run_new_name(char name[CB_RUN_NAME_CAP], cubed_error *err);
 /* `name`: of the run, NULL for a new one. `resumable`: so that another run may go on where this one ends; then the
  * plan's contents are hashed, and what is known of sources is noted. Text goes to the zone. */
 CUBED_MUST_CHECK cubed_status cb_run_self_init(const cubed_plan *p, const char *name,
