@@ -34,6 +34,14 @@ bool cb_zarr_is_fill(const cb_zarr_meta *m, const char *p, size_t n)
     return kept == item && memcmp(p, p + item, (n - 1) * item) == 0;
 }
 
+/* The number of an element of a chunk in C order. */
+static size_t number_of(int ndim, const int64_t *shape, const int64_t *at)
+{
+    size_t n = 0;
+    for (int d = 0; d < ndim; d++) n = n * (size_t)shape[d] + (size_t)at[d];
+    return n;
+}
+
 /* Whether the part of a chunk within the array holds nothing but the fill value, bit by bit. */
 static bool is_empty(const cb_zarr_meta *m, const char *src, const int64_t *shape,
                      const int64_t *used)
@@ -42,17 +50,11 @@ static bool is_empty(const cb_zarr_meta *m, const char *src, const int64_t *shap
     int64_t idx[CUBED_MAX_NDIM] = {0}, extent[CUBED_MAX_NDIM];
     int last = m->ndim - 1;
     for (int d = 0; d <= last; d++) extent[d] = cb_min_i64(used[d], shape[d]);
-    for (;;) {
-        size_t at = 0;
-        for (int d = 0; d <= last; d++) at = at * (size_t)shape[d] + (size_t)idx[d];
+    do {
+        const size_t at = number_of(m->ndim, shape, idx);
         if (!cb_zarr_is_fill(m, src + at * item, last < 0 ? 1 : (size_t)extent[last])) return false;
-        int d = last - 1;
-        for (; d >= 0; d--) {
-            if (++idx[d] < extent[d]) break;
-            idx[d] = 0;
-        }
-        if (d < 0) return true;
-    }
+    } while (cb_next_index(last, extent, idx));
+    return true;
 }
 
 /* The encoded chunk, in memory of the arena or, without codecs, where it is. */
@@ -180,9 +182,8 @@ static void overlay(const shared_chunk *x)
     int64_t at[CUBED_MAX_NDIM];
     memcpy(at, p->lo, sizeof at);
     for (;;) {
-        size_t offset = 0;
-        for (int d = 0; d <= last; d++) offset = offset * (size_t)x->shape[d] + (size_t)at[d];
-        memcpy(x->all + offset * item, x->src + offset * item, run);
+        const size_t offset = number_of(m->ndim, x->shape, at) * item;
+        memcpy(x->all + offset, x->src + offset, run);
         int d = last - 1;
         for (; d >= 0 && ++at[d] == p->hi[d]; d--) at[d] = p->lo[d];
         if (d < 0) return;
@@ -198,19 +199,14 @@ static bool holds_beyond(const shared_chunk *x)
     const int last = m->ndim - 1;
     int64_t at[CUBED_MAX_NDIM] = {0};
     if (last < 0) return false;
-    for (;;) {
-        size_t offset = 0;
+    do {
         bool beyond = false;
         for (int d = 0; d < last; d++) beyond = beyond || at[d] >= x->used[d];
-        const int64_t from = beyond ? 0 : cb_min_i64(x->used[last], x->shape[last]);
-        for (int d = 0; d < last; d++) offset = offset * (size_t)x->shape[d] + (size_t)at[d];
-        offset = offset * (size_t)x->shape[last] + (size_t)from;
-        if (!cb_zarr_is_fill(m, x->all + offset * item, (size_t)(x->shape[last] - from)))
-            return true;
-        int d = last - 1;
-        for (; d >= 0 && ++at[d] == x->shape[d]; d--) at[d] = 0;
-        if (d < 0) return false;
-    }
+        at[last] = beyond ? 0 : cb_min_i64(x->used[last], x->shape[last]);
+        const char *from = x->all + number_of(m->ndim, x->shape, at) * item;
+        if (!cb_zarr_is_fill(m, from, (size_t)(x->shape[last] - at[last]))) return true;
+    } while (cb_next_index(last, x->shape, at));
+    return false;
 }
 
 static bool part_is(const cb_zarr_meta *m, const cb_zarr_part *p, const int64_t *shape,

@@ -14,19 +14,10 @@ import pytest
 import xarray as xr
 from conftest import check, run
 from scipy.io import netcdf_file
+from test_confined_references import META
 
 import zarr
 
-META = {
-    "zarr_format": 2,
-    "shape": [4],
-    "chunks": [4],
-    "dtype": "|u1",
-    "order": "C",
-    "fill_value": None,
-    "filters": None,
-    "compressor": None,
-}
 GROUP = {"zarr_format": 2}
 
 
