@@ -54,9 +54,7 @@ static cubed_range next_run(part *p)
     uint64_t at = 0;
     for (int d = 0; d < p->ndim; d++)
         at = at * (uint64_t)p->chunk[d] + (uint64_t)(p->first[d] + p->at[d]);
-    int d = p->outer - 1;
-    for (; d >= 0 && ++p->at[d] == p->extent[d]; d--) p->at[d] = 0;
-    p->more = d >= 0;
+    p->more = cb_next_index(p->outer, p->extent, p->at);
     return (cubed_range){at * p->item, p->run};
 }
 
@@ -67,7 +65,7 @@ static void move(part *p, const char *from, size_t bytes, char *dst)
         int64_t to = 0;
         for (int d = 0; d < p->ndim; d++) to += p->put[d] * p->stride[d];
         memcpy(dst + to, from, p->item);
-        for (int d = p->ndim - 1; d >= 0 && ++p->put[d] == p->extent[d]; d--) p->put[d] = 0;
+        cb_next_index(p->ndim, p->extent, p->put);
     }
 }
 
