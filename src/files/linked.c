@@ -51,7 +51,11 @@ static cubed_status open_store(cb_linked *l, cb_file *f, const char *url, int *o
     }
     if (!cb_zone_grow(f->zone, &l->stores, l->nstores, &l->cap, sizeof(cubed_store *)))
         return cb_file_no_memory(f, err);
-    CB_TRY(cb_store_open_plain(f->stores, url, &l->stores[l->nstores], err));
+    cubed_store **at = &l->stores[l->nstores];
+    if (cb_confine_is_own(&l->confine, url))
+        CB_TRY(cb_store_open_referred(f->stores, url, f->within, at, err));
+    else
+        CB_TRY(cb_store_open_plain(f->stores, url, at, err));
     *out = l->nstores++;
     return note(f, l->opened, url, *out, err);
 }

@@ -76,6 +76,17 @@ bool cb_confine_allows(const cb_confine *c, const cb_place *object, bool *all_in
     return false;
 }
 
+bool cb_confine_is_own(const cb_confine *c, const char *url)
+{
+    const size_t n = c->own ? strlen(c->own) : 0;
+    if (n == 0 || host_end(url) != n || memcmp(url, c->own, n) != 0) return false;
+    for (int i = 0; i < c->nallowed; i++) {
+        const cb_place *p = &c->allowed[i];
+        if (p->nids == 0 && host_end(p->text) == n && memcmp(p->text, c->own, n) == 0) return false;
+    }
+    return true;
+}
+
 /* One prefix of n bytes. */
 static cubed_status put_prefix(cb_zone *zone, const char *text, size_t n, cb_buf *out,
                                cubed_error *err)

@@ -21,6 +21,9 @@ CUBED_MUST_CHECK cubed_status cb_confine_init(cb_zone *zone, const char *documen
 /* Whether the document may refer to an object. `*all_in_parent`, if the object has a URL: the answer is the same for all objects of
  * its directory. */
 bool cb_confine_allows(const cb_confine *c, const cb_place *object, bool *all_in_parent);
+/* Whether the document may refer to the store at a canonical URL only because it is on the document's own host: the user allowed no
+ * place on that host. */
+bool cb_confine_is_own(const cb_confine *c, const char *url);
 /* Appends allowed prefixes, one a line, each in canonical form. `text` has one prefix a line; empty lines are skipped.
  * CUBED_E_ARG for a prefix that is neither a path nor a URL with a host. */
 CUBED_MUST_CHECK cubed_status cb_confine_put_prefixes(const char *text, cb_buf *out,

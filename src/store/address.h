@@ -8,6 +8,7 @@ typedef enum cb_address_kind {
     CB_ADDRESS_PRIVATE, /* of a local network */
     CB_ADDRESS_LINK_LOCAL, /* also of the services by which clouds give credentials to their machines */
     CB_ADDRESS_LOOPBACK,
+    CB_ADDRESS_ANY, /* of limits alone: any kind of address */
 } cb_address_kind;
 
 /* Of a numeric address, of IPv4 or IPv6, or of "localhost" and names below it; CB_ADDRESS_PUBLIC for other names. Addresses of IPv4

@@ -118,7 +118,8 @@ static uint64_t next_random(cb_http *h)
 
 void cb_http_call_init(cb_http_call *c, const cubed_allocator *a)
 {
-    *c = (cb_http_call){.method = "GET", .total = UINT64_MAX};
+    *c = (cb_http_call){
+        .method = "GET", .total = UINT64_MAX, .limit = CB_ADDRESS_ANY, .farthest = CB_ADDRESS_ANY};
     cb_buf_init(&c->url, a);
     cb_buf_init(&c->headers, a);
     cb_buf_init(&c->reply, a);
@@ -367,10 +368,10 @@ bool cb_curl_set_way(CURL *curl, const cb_http_way *way, const char *url)
 static bool set_redirects(transfer *t, const cb_http_call *c)
 {
     const bool tls = strncasecmp(c->url.data, "https:", 6) == 0;
-    t->redirects = (cb_redirects){.curl = t->curl};
+    t->redirects = (cb_redirects){.curl = t->curl, .farthest = CB_ADDRESS_ANY};
     if (!c->follows) return curl_easy_setopt(t->curl, CURLOPT_FOLLOWLOCATION, 0L) == 0;
     return cb_redirects_follow(&t->redirects, t->curl, c->url.data,
-                               tls ? c->way.proxy : c->way.plain_proxy);
+                               tls ? c->way.proxy : c->way.plain_proxy, c->limit);
 }
 
 /* Milliseconds of silence after which an attempt ends. */
@@ -646,13 +647,13 @@ static bool leave_to_other(cb_http *h, transfer *t)
 static void end_transfer(cb_http *h, transfer *t, CURLcode code)
 {
     cb_http_call *c = t->call;
-    char why[CURL_ERROR_SIZE];
+    char why[CB_REDIRECT_REFUSAL] = "";
     long status = 0;
     curl_easy_getinfo(t->curl, CURLINFO_RESPONSE_CODE, &status);
     const int64_t length = length_of(t);
-    memcpy(why, t->why, sizeof why);
     const bool refused = *t->redirects.refused;
-    if (refused) memcpy(why, t->redirects.refused, sizeof t->redirects.refused);
+    snprintf(why, sizeof why, "%s", refused ? t->redirects.refused : t->why);
+    c->farthest = t->redirects.farthest;
     if (c->second) drop_transfer(h, c->second);
     c->transfer = c->second = NULL;
     h->active--;

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 #include "base/alloc.h"
+#include "store/address.h"
 #include "store/hedge.h"
 
 /* Calls at once of the stores' clients together; more wait. A few requests more are those that are sent twice (store/hedge.h). */
@@ -64,9 +65,10 @@ struct cb_http_call {
     size_t npieces;
     bool
         whole; /* the one piece is the object, if it is not longer: else nothing comes, and `total` tells */
-    size_t most_text; /* bytes of the reply's text, if it succeeds; 0: CB_HTTP_MOST_TEXT */
-    bool patient;     /* the server may work long before it replies */
-    bool follows;     /* redirections are followed by the client */
+    size_t most_text;      /* bytes of the reply's text, if it succeeds; 0: CB_HTTP_MOST_TEXT */
+    bool patient;          /* the server may work long before it replies */
+    bool follows;          /* redirections are followed by the client */
+    cb_address_kind limit; /* of a call that follows (store/http_redirect.h) */
     cb_http_way way;
     uint32_t connect_ms, stall_ms; /* 0: as long as is usual */
 
@@ -82,6 +84,7 @@ struct cb_http_call {
     int64_t length;
     bool too_long; /* `whole` was not */
     int attempts;
+    cb_address_kind farthest; /* of the servers that the last attempt asked, if the call follows */
 
     /* Of calls that came to nothing. */
     cubed_status status;

@@ -33,8 +33,8 @@ static void find_host(const char *url, char host[MOST_HOST])
     host[length] = 0;
 }
 
-/* Whether a redirect to a host may be followed, whose address is of that kind. */
-static bool may_follow(cb_redirects *r, const char *host, cb_address_kind kind)
+/* Whether a server whose address is of that kind may be asked, after the first one. */
+static bool may_ask(cb_redirects *r, const char *host, cb_address_kind kind)
 {
     static const char *const words[] = {"a public address", "an address of a local network",
                                         "a link-local or metadata address",
@@ -42,8 +42,13 @@ static bool may_follow(cb_redirects *r, const char *host, cb_address_kind kind)
     if (kind <= r->first && (kind != CB_ADDRESS_LINK_LOCAL || r->first == CB_ADDRESS_LINK_LOCAL))
         return true;
     snprintf(r->refused, sizeof r->refused,
-             "the server redirects to %.100s, %s, from %s: such a redirect is not followed", host,
-             words[kind], words[r->first]);
+             r->referred && r->farthest == CB_ADDRESS_ANY
+                 ? "a reference leads to %.100s, %s, but its document came from %s: if you "
+                   "trust the reference, allow it: --allow-references PREFIX, or "
+                   "storage_options={\"allow_references\": [PREFIX]} in Python"
+                 : "the server redirects to %.100s, %s, from %s: such a redirect is not "
+                   "followed",
+             host, words[kind], words[r->first]);
     return false;
 }
 
@@ -74,7 +79,7 @@ static cb_address_kind kind_of_socket(const struct curl_sockaddr *address, int *
     return cb_address_kind_of(text);
 }
 
-/* Called before a connection is made: nothing is sent to an address that a redirect may not lead to. */
+/* Called before a connection is made: nothing is sent to an address that may not be asked. */
 static curl_socket_t open_socket(void *ctx, curlsocktype purpose, struct curl_sockaddr *address)
 {
     cb_redirects *r = ctx;
@@ -82,8 +87,8 @@ static curl_socket_t open_socket(void *ctx, curlsocktype purpose, struct curl_so
     int port;
     const cb_address_kind kind = kind_of_socket(address, &port);
     const bool proxied = r->proxy_port && port == r->proxy_port;
-    if (purpose == CURLSOCKTYPE_IPCXN && r->first_seen && !proxied &&
-        (!get_host(r, host) || !may_follow(r, host, kind)))
+    if (purpose == CURLSOCKTYPE_IPCXN && r->first != CB_ADDRESS_ANY && !proxied &&
+        (!get_host(r, host) || !may_ask(r, host, kind)))
         return CURL_SOCKET_BAD;
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
@@ -105,12 +110,10 @@ static int before_request(void *ctx, char *remote,
         const cb_address_kind real = cb_address_kind_of(remote);
         if (real > kind) kind = real;
     }
-    if (!r->first_seen) {
-        r->first_seen = true;
-        r->first = kind;
-        return CURL_PREREQFUNC_OK;
-    }
-    return may_follow(r, host, kind) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
+    if (r->first == CB_ADDRESS_ANY) r->first = kind;
+    if (!may_ask(r, host, kind)) return CURL_PREREQFUNC_ABORT;
+    if (kind < r->farthest) r->farthest = kind;
+    return CURL_PREREQFUNC_OK;
 }
 
 /* The port of a proxy: libcurl takes 1080 if there is none. */
@@ -124,10 +127,15 @@ static long find_port(const char *proxy)
     return port > 0 ? port : strncasecmp(proxy, "https://", 8) == 0 ? 443 : 1080;
 }
 
-bool cb_redirects_follow(cb_redirects *r, CURL *curl, const char *url, const char *proxy)
+bool cb_redirects_follow(cb_redirects *r, CURL *curl, const char *url, const char *proxy,
+                         cb_address_kind limit)
 {
     const bool tls = strncasecmp(url, "https:", 6) == 0;
-    *r = (cb_redirects){.curl = curl, .proxy_port = find_port(proxy)};
+    *r = (cb_redirects){.curl = curl,
+                        .proxy_port = find_port(proxy),
+                        .referred = limit != CB_ADDRESS_ANY,
+                        .first = limit,
+                        .farthest = CB_ADDRESS_ANY};
     return curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L) == 0 &&
            curl_easy_setopt(curl, CURLOPT_MAXREDIRS, (long)MOST_REDIRECTS) == 0 &&
            curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, tls ? "https" : "http,https") == 0 &&

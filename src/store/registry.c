@@ -338,6 +338,18 @@ cubed_status cb_store_open_plain(cb_stores *s, const char *url, cubed_store **ou
     return open_root(s, url, false, out, err);
 }
 
+cubed_status cb_store_open_referred(cb_stores *s, const char *url, const cubed_store *document,
+                                    cubed_store **out, cubed_error *err)
+{
+    CB_TRY(cb_store_open_plain(s, url, out, err));
+#ifdef CB_HAVE_HTTP
+    cb_web_limit(*out, document);
+#else
+    (void)document;
+#endif
+    return CUBED_OK;
+}
+
 cubed_status cb_store_open(cb_stores *s, const char *url, bool durable, cubed_store **out,
                            cubed_error *err)
 {

@@ -54,6 +54,11 @@ CUBED_MUST_CHECK cubed_status cb_store_open_allowed(cb_stores *s, const char *ur
 /* The store of objects alone: a file is never opened as a store of what is in it. */
 CUBED_MUST_CHECK cubed_status cb_store_open_plain(cb_stores *s, const char *url, cubed_store **out,
                                                   cubed_error *err);
+/* The same for a URL that a document named, not the user. A web server at a nearer address than the server that sent the document is
+ * not asked, whatever its name resolves to. `document` is the store that the document was read from. */
+CUBED_MUST_CHECK cubed_status cb_store_open_referred(cb_stores *s, const char *url,
+                                                     const cubed_store *document, cubed_store **out,
+                                                     cubed_error *err);
 /* Whether there is such a store, which is not opened. */
 CUBED_MUST_CHECK cubed_status cb_store_check(const cb_stores *s, const char *url, cubed_error *err);
 /* By the first n characters of its name. */

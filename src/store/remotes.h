@@ -48,5 +48,8 @@ CUBED_MUST_CHECK cubed_status cb_redis_open(cb_net *net, const char *url, cubed_
 /* http://HOST/PATH and https://: reading alone. */
 CUBED_MUST_CHECK cubed_status cb_web_open(cb_net *net, const char *url, cubed_store **out,
                                           cubed_error *err);
+/* Before the store's first request: it asks no server at a nearer address than the servers of the document's store. No effect on
+ * other stores than those of cb_web_open. */
+void cb_web_limit(cubed_store *store, const cubed_store *document);
 
 #endif

@@ -24,6 +24,9 @@ typedef struct web_store {
     web_versions versions;
     atomic_bool no_head; /* the server refuses HEAD, or tells no length: one byte is read instead */
     const char *authorization; /* NULL: none is sent */
+    cb_address_kind limit;     /* no server at a nearer address is asked (store/http_redirect.h) */
+    _Atomic(cb_address_kind)
+        farthest; /* of the servers that sent objects; CB_ADDRESS_ANY: none did */
 } web_store;
 
 static bool is_weak(const char *tag) { return strncmp(tag, "W/", 2) == 0; }
@@ -43,6 +46,7 @@ static cb_http_ready prepare(cb_remote *s, cb_remote_call *c)
     const char *path = strchr(s->head.url + strlen("https://"), '/');
     const size_t host = path ? (size_t)(path - s->head.url) : strlen(s->head.url);
     const bool heads = c->what == CB_REMOTE_HEAD;
+    c->http.limit = w->limit;
     if (heads && atomic_load(&w->no_head)) c->probes = true;
     c->http.method = heads && !c->probes ? "HEAD" : "GET";
     cb_buf_put(&c->http.url, s->head.url, host);
@@ -64,9 +68,17 @@ static cb_http_ready prepare(cb_remote *s, cb_remote_call *c)
     return CB_HTTP_GO;
 }
 
+static void note_address(web_store *w, cb_address_kind kind)
+{
+    cb_address_kind known = atomic_load(&w->farthest);
+    while (kind < known && !atomic_compare_exchange_weak(&w->farthest, &known, kind)) {
+    }
+}
+
 static void tell(const cb_remote_call *c, cubed_object_info *info)
 {
-    const web_store *w = (const web_store *)c->store;
+    web_store *w = (web_store *)c->store;
+    note_address(w, c->http.farthest);
     const char *tag = cb_http_header(&c->http, "etag");
     const char *date = cb_http_header(&c->http, "last-modified");
     info->version.text[0] = 0;
@@ -133,6 +145,8 @@ static cubed_status set_rest(cb_remote *s, cubed_error *err)
         [BY_ETAG] = "etag", [BY_DATE] = "modified", [BY_SIZE] = "size"};
     web_store *w = (web_store *)s;
     const char *text;
+    w->limit = CB_ADDRESS_ANY;
+    atomic_init(&w->farthest, CB_ADDRESS_ANY);
     CB_TRY(set_authorization(s, err));
     CB_TRY(cb_net_get(s->net, s->zone, s->head.url, VERSIONS, &text, err));
     for (size_t i = 0; text && i < sizeof names / sizeof *names; i++) {
@@ -175,4 +189,12 @@ const cubed_store_vtable cb_web_vtable = {
 cubed_status cb_web_open(cb_net *net, const char *url, cubed_store **out, cubed_error *err)
 {
     return cb_remote_open(net, &cb_web_vtable, &web, url, out, err);
+}
+
+void cb_web_limit(cubed_store *store, const cubed_store *document)
+{
+    if (store->vt != &cb_web_vtable || document->vt != &cb_web_vtable) return;
+    const cb_address_kind kind = atomic_load(&((const web_store *)document)->farthest);
+    /* The strictest limit if no server sent the document. */
+    ((web_store *)store)->limit = kind == CB_ADDRESS_ANY ? CB_ADDRESS_PUBLIC : kind;
 }

@@ -92,6 +92,33 @@ static void test_allowed_prefixes(void **state)
     cb_zone_free(zone);
 }
 
+/* A place on the document's host is limited to the document's addresses, unless the user allowed a place on that host. */
+static void test_own_host_alone(void **state)
+{
+    static const struct {
+        const char *document, *allowed, *url;
+        bool own;
+    } cases[] = {
+        {"https://a.org/r.json", NULL, "https://a.org/x", true},
+        {"https://a.org/r.json", "s3://b", "https://a.org", true},
+        {"https://a.org/r.json", "https://a.org:8443", "https://a.org", true},
+        {"https://a.org/r.json", "s3://b\nhttps://a.org/y", "https://a.org/x", false},
+        {"https://a.org/r.json", NULL, "https://b.org/x", false},
+        {"/data/r.json", NULL, "https://a.org/x", false},
+    };
+    cb_zone *zone;
+    (void)state;
+    assert_int_equal(cb_zone_new(&cb_system_allocator, &zone, NULL), CUBED_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cb_confine c;
+        assert_int_equal(cb_confine_init(zone, cases[i].document, cases[i].allowed, &c, NULL),
+                         CUBED_OK);
+        if (cb_confine_is_own(&c, cases[i].url) != cases[i].own)
+            fail_msg("%s: %s", cases[i].document, cases[i].url);
+    }
+    cb_zone_free(zone);
+}
+
 static void test_kinds_of_addresses(void **state)
 {
     static const struct {
@@ -143,6 +170,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_own_places),
         cmocka_unit_test(test_allowed_prefixes),
+        cmocka_unit_test(test_own_host_alone),
         cmocka_unit_test(test_kinds_of_addresses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
