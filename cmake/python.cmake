@@ -19,7 +19,8 @@ target_link_options(python_core PRIVATE LINKER:--version-script=${PROJECT_SOURCE
 set_target_properties(python_core PROPERTIES LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/core.map)
 
 add_executable(python_command ${cli_main} $<TARGET_OBJECTS:cubed_cli_objects>)
-target_link_libraries(python_command PRIVATE python_library cubed_flags PkgConfig::jansson m)
+target_include_directories(python_command PRIVATE src)
+target_link_libraries(python_command PRIVATE cubed_lang python_library cubed_flags PkgConfig::jansson m)
 set_target_properties(python_command PROPERTIES OUTPUT_NAME cubed
   RUNTIME_OUTPUT_DIRECTORY ${package_dir}/bin INSTALL_RPATH "$ORIGIN/..")
 

@@ -63,9 +63,9 @@ file(WRITE ${PROJECT_BINARY_DIR}/standalone/shared "${standalone_text}\n")
 add_executable(cubed_standalone EXCLUDE_FROM_ALL ${cli_main} $<TARGET_OBJECTS:cubed_cli_objects>)
 target_include_directories(cubed_standalone PRIVATE include src)
 # The library's own file: as a target it would bring the shared ones along.
-add_dependencies(cubed_standalone cubed_static)
+add_dependencies(cubed_standalone cubed_lang cubed_static)
 target_link_libraries(cubed_standalone PRIVATE cubed_flags
-  -Wl,--start-group $<TARGET_FILE:cubed_static> ${standalone_libraries} -Wl,--end-group Threads::Threads m)
+  -Wl,--start-group $<TARGET_FILE:cubed_lang> $<TARGET_FILE:cubed_static> ${standalone_libraries} -Wl,--end-group Threads::Threads m)
 target_link_options(cubed_standalone PRIVATE LINKER:--gc-sections LINKER:--as-needed -s)
 set_target_properties(cubed_standalone PROPERTIES
   OUTPUT_NAME cubed LINK_DEPENDS $<TARGET_FILE:cubed_static> BUILD_RPATH "$ORIGIN" BUILD_RPATH_USE_ORIGIN ON

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
-#include "cli/expr.h"
+#include "lang/expr.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -151,8 +151,6 @@ int cli_next_option(int argc, char **argv, const cli_usage *usage, cli_common *c
 int cli_show_version(void);
 /* Says what is wrong with the command line and how to get help; returns EXIT_USAGE. */
 int cli_usage_error(const char *verb, const char *fmt, ...) CUBED_PRINTF(2, 3);
-/* A decimal number, of which nothing is lost, in front of whatever follows: *text moves behind it. */
-bool cli_parse_int(const char **text, int64_t *out);
 /* A time such as "90" or "0.5", in seconds. */
 bool cli_parse_milliseconds(const char *text, uint32_t *out);
 #define CLI_MILLISECONDS "a number of seconds from 0.001 to 4294967"
@@ -184,8 +182,6 @@ int cli_report(const char *verb, const cubed_error *err);
 void *cli_alloc(size_t size); /* zeroed */
 void *cli_resize(void *p, size_t size);
 char *cli_strdup(const char *s);
-/* A JSON text of attributes. Integers beyond int64 become reals. A new reference, or NULL. */
-struct json_t *cli_attributes(const char *text);
 /* The text with control characters spelled out ("\x1b"), but for ends of lines where those are wanted: the caller's. */
 char *cli_visible(const char *text, bool lines);
 /* The most that texts of any length take, which the command holds in memory. */
@@ -211,8 +207,6 @@ void cli_catch_signals(void);
 int cli_execute(const char *verb, cubed_context *ctx, const cubed_target *targets, int ntargets,
                 const cubed_plan_group *groups, int ngroups, const cli_common *c, bool *ran,
                 cubed_run_stats *stats, cubed_plan_info *info);
-/* Computes all elements of a small array now, in this thread. */
-cubed_status cli_compute_small(cubed_context *ctx, cubed_array *x, void *to, cubed_error *err);
 /* Computes all elements of x into data, before what a command is about: shows and leaves nothing. */
 cubed_status cli_compute(cubed_context *ctx, cubed_array *x, void *data, const cli_common *c,
                          cubed_error *err);
@@ -234,8 +228,6 @@ int cli_read_file(const char *file, void **data, size_t *size);
 cubed_status cli_read_url(cubed_context *ctx, const char *url, size_t max, void **data,
                           size_t *size, cubed_error *err);
 bool cli_is_url(const char *text);
-/* The axis of that name; -1: there is none. `name` may be NULL. */
-int cli_axis_named(const cubed_array *x, const char *name);
 /* False of STORE or STORE::PATH where STORE is a path in the file system and does not exist. */
 bool cli_is_there(const char *place);
 /* The bytes of a plan that was saved to a file or lies at a URL, to be freed with cli_free; an exit code. */

@@ -4,8 +4,9 @@
 
 #include "archive.h"
 #include "cli.h"
-#include "expr.h"
 #include "inputs.h"
+#include "lang/expr.h"
+#include "lang/lang_arrays.h"
 #include "picture.h"
 #include "referred.h"
 #include "values.h"
@@ -433,7 +434,7 @@ static cubed_status drop_references(eval *e, bool alone, cubed_error *err)
     char *attrs;
     cubed_status st = group_attrs(e, &attrs, err);
     if (st != CUBED_OK) return st;
-    json_t *doc = attrs ? cli_attributes(attrs) : NULL;
+    json_t *doc = attrs ? lang_attributes(attrs) : NULL;
     const char *external = json_string_value(json_object_get(doc, "external_variables"));
     known_names known = {e, alone, external ? external : ""};
     for (int i = 0; i < e->nitems && st == CUBED_OK; i++)
@@ -503,7 +504,7 @@ static void warn_of_lengths(const eval *e)
             const char *name = cubed_array_dim_name(x, d);
             for (int k = 0; name && k < i; k++) {
                 const cubed_array *y = e->item[k].array;
-                const int at = cli_axis_named(y, name);
+                const int at = lang_axis_named(y, name);
                 if (at < 0 || cubed_array_shape(y)[at] == cubed_array_shape(x)[d]) continue;
                 cli_say(stderr,
                         "cubed: warning: dimension \"%s\" has %" PRId64

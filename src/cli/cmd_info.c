@@ -5,6 +5,7 @@
 
 #include "cli.h"
 #include "inputs.h"
+#include "lang/lang_arrays.h"
 #include "near.h"
 
 enum { KEY_JSON_OUT = CLI_OWN_KEY, KEY_REFERENCES };
@@ -65,7 +66,7 @@ static const char *type_name(const cubed_attribute *a)
 /* Attributes, and the types that the metadata state for them. */
 static void add_attributes(json_t *o, const cubed_zarr_info *x)
 {
-    json_t *attrs = cli_attributes(x->attrs), *types = json_object(), *v;
+    json_t *attrs = lang_attributes(x->attrs), *types = json_object(), *v;
     const char *name;
     const bool stated = json_object_get(attrs, CUBED_ATTRIBUTE_TYPES);
     json_object_del(attrs, CUBED_ATTRIBUTE_TYPES);

@@ -5,8 +5,9 @@
 
 #include "archive.h"
 #include "cli.h"
-#include "guess.h"
 #include "inputs.h"
+#include "lang/guess.h"
+#include "lang/lang_memory.h"
 #include "near.h"
 #include "referred.h"
 #include "values.h"
@@ -99,13 +100,13 @@ static bool parse_list(const char **text, int64_t length, int64_t **list, int64_
     const char *at = *text;
     for (;;) {
         int64_t times = 1;
-        if (*at == 'x' && (at++, !cli_parse_int(&at, &times))) return false;
+        if (*at == 'x' && (at++, !lang_parse_int(&at, &times))) return false;
         if (length < 1 || times < 1 || times > MAX_CHUNKS - *n) return false;
         *list = cli_resize(*list, (size_t)(*n + times) * sizeof **list);
         for (; times > 0; times--) (*list)[(*n)++] = length;
         if (*at != '+') break;
         at++;
-        if (!cli_parse_int(&at, &length)) return false;
+        if (!lang_parse_int(&at, &length)) return false;
     }
     *text = at;
     return true;
@@ -121,7 +122,7 @@ static bool parse_spec(const char *text, chunk_spec *s)
             text = eq + 1;
         }
         int64_t length = 0;
-        const bool number = cli_parse_int(&text, &length);
+        const bool number = lang_parse_int(&text, &length);
         bool again = s->n > 0 && s->named != (dim != NULL);
         for (int k = 0; k < s->n && dim && !again; k++) again = strcmp(s->part[k].dim, dim) == 0;
         s->part[s->n].dim = dim;
@@ -446,17 +447,17 @@ static void put_copied(const char *url)
 /* A length for a dimension that no array has: what may have been meant. */
 static int unknown_dim(const job *j, const char *option, const char *dim)
 {
-    cli_guess g;
+    lang_guess g;
     char text[GUESS_TEXT];
-    cli_guess_init(&g, dim);
+    lang_guess_init(&g, dim);
     for (int i = 0; i < j->n; i++) {
         for (int d = 0; d < cubed_array_ndim(j->item[i].array); d++) {
             const char *name = cubed_array_dim_name(j->item[i].array, d);
-            if (name) cli_guess_try(&g, name, strlen(name));
+            if (name) lang_guess_try(&g, name, strlen(name));
         }
     }
     return cli_usage_error(j->verb->name, "--%s: no array of %s has a dimension \"%s\"%s", option,
-                           j->src, dim, cli_guess_text(&g, text));
+                           j->src, dim, lang_guess_text(&g, text));
 }
 
 static int run(job *j, const cli_common *c, const char *codecs)

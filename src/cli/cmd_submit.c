@@ -2,6 +2,7 @@
  * and cancel. Workers note what they have done in the work directory, so nobody has to stay, and jobs that are started
  * again do what is missing. */
 #define _GNU_SOURCE
+#include "lang/lang_memory.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -357,7 +358,7 @@ int cmd_submit(int argc, char **argv)
         if (key == KEY_WORKERS || key == KEY_ELEMENTS) {
             const char *text = optarg;
             int64_t n;
-            if (!cli_parse_int(&text, &n) || *text || n < 1 || n > INT32_MAX)
+            if (!lang_parse_int(&text, &n) || *text || n < 1 || n > INT32_MAX)
                 return cli_usage_error("submit", "--%s \"%s\": expected 1 or more",
                                        key == KEY_WORKERS ? "max-workers" : "elements", optarg);
             if (key == KEY_WORKERS)
@@ -610,7 +611,7 @@ int cmd_attach(int argc, char **argv)
     int64_t every = EVERY;
     while (cli_next_option(argc, argv, &cmd_attach_usage, NULL) != -1) {
         const char *text = optarg;
-        if (!cli_parse_int(&text, &every) || *text || every < 1 || every > 3600)
+        if (!lang_parse_int(&text, &every) || *text || every < 1 || every > 3600)
             return cli_usage_error("attach", "--every \"%s\": expected 1 to 3600 seconds", optarg);
     }
     const int code = one_directory("attach", argc);

@@ -5,6 +5,7 @@
 
 #include "cli.h"
 #include "cubed/sys/message.h"
+#include "lang/lang_memory.h"
 
 enum {
     KEY_BEGIN = CLI_OWN_KEY,
@@ -68,25 +69,25 @@ const cli_usage cmd_worker_usage = {
 
 static bool parse_range(const char *text, int64_t *first, int64_t *last)
 {
-    if (!cli_parse_int(&text, first) || *first < 0 || *first == INT64_MAX) return false;
+    if (!lang_parse_int(&text, first) || *first < 0 || *first == INT64_MAX) return false;
     *last = *first + 1;
     if (*text == 0) return true;
     if (*text++ != ':') return false;
-    return cli_parse_int(&text, last) && *text == 0 && *last >= *first;
+    return lang_parse_int(&text, last) && *text == 0 && *last >= *first;
 }
 
 /* A whole number from 0 on that an int holds. */
 static bool parse_number(const char *text, int *out)
 {
     int64_t v;
-    if (!cli_parse_int(&text, &v) || *text || v < 0 || v > INT32_MAX) return false;
+    if (!lang_parse_int(&text, &v) || *text || v < 0 || v > INT32_MAX) return false;
     *out = (int)v;
     return true;
 }
 
 static bool parse_count(const char *text, int64_t *out)
 {
-    return cli_parse_int(&text, out) && !*text && *out >= 1;
+    return lang_parse_int(&text, out) && !*text && *out >= 1;
 }
 
 /* NULL: not of a command that has started this one, but of AWS Lambda. */
@@ -225,7 +226,7 @@ static cubed_status find_index(int64_t of, int64_t *index, cubed_error *err)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *text = getenv(names[i]), *end = text;
         if (!text) continue;
-        if (cli_parse_int(&end, index) && !*end && *index >= 0 && *index < of) return CUBED_OK;
+        if (lang_parse_int(&end, index) && !*end && *index >= 0 && *index < of) return CUBED_OK;
         return cli_reject(err, "%s is \"%s\", expected a number from 0 to %" PRId64, names[i], text,
                           of - 1);
     }

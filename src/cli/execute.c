@@ -289,21 +289,6 @@ cubed_plan_options cli_plan_options(const cli_common *c)
     return o;
 }
 
-cubed_status cli_compute_small(cubed_context *ctx, cubed_array *x, void *to, cubed_error *err)
-{
-    cubed_plan_options options = CUBED_PLAN_OPTIONS_INIT;
-    cubed_run_options run = CUBED_RUN_OPTIONS_INIT;
-    const cubed_target target = {.array = x, .data = to};
-    cubed_plan *plan;
-    options.max_workers = 1;
-    run.executor = "single-threaded";
-    cubed_status st = cubed_plan_new(ctx, &target, 1, &options, &plan, err);
-    if (st != CUBED_OK) return st;
-    st = cubed_run(plan, &run, NULL, err);
-    cubed_plan_unref(plan);
-    return st;
-}
-
 cubed_status cli_compute(cubed_context *ctx, cubed_array *x, void *data, const cli_common *c,
                          cubed_error *err)
 {

@@ -4,11 +4,12 @@
 #include <string.h>
 
 #include "cli.h"
+#include "lang/lang_memory.h"
 
 static bool set_workers(cli_common *c, const char *value)
 {
     int64_t n;
-    if (!cli_parse_int(&value, &n) || *value || n < 1 || n > 100000) return false;
+    if (!lang_parse_int(&value, &n) || *value || n < 1 || n > 100000) return false;
     c->max_workers = (unsigned)n;
     return true;
 }
@@ -16,7 +17,7 @@ static bool set_workers(cli_common *c, const char *value)
 static bool set_retries(cli_common *c, const char *value)
 {
     int64_t n;
-    if (!cli_parse_int(&value, &n) || *value || n < 0 || n > 255) return false;
+    if (!lang_parse_int(&value, &n) || *value || n < 0 || n > 255) return false;
     c->retries = (int)n;
     return true;
 }
@@ -35,7 +36,7 @@ static bool set_timeout(cli_common *c, const char *value)
 static bool set_silence(cli_common *c, const char *value)
 {
     int64_t n;
-    if (!cli_parse_int(&value, &n) || *value || n < 1 || n > 1000000) return false;
+    if (!lang_parse_int(&value, &n) || *value || n < 1 || n > 1000000) return false;
     c->silence_seconds = (uint32_t)n;
     return true;
 }

@@ -9,6 +9,7 @@
 
 #include "cli.h"
 #include "joined_order.h"
+#include "lang/lang_arrays.h"
 
 /* --- Names -------------------------------------------------------------------------------------------- */
 
@@ -114,7 +115,7 @@ static void free_parts(parts *p)
 
 static json_t *attrs_of(const cubed_array *x)
 {
-    json_t *attrs = cli_attributes(cubed_array_attrs(x));
+    json_t *attrs = lang_attributes(cubed_array_attrs(x));
     return attrs ? attrs : json_object();
 }
 
@@ -506,7 +507,7 @@ static cubed_status find_axis(joined_inputs *in, const parts *p, bool describes,
     const int ndim = cubed_array_ndim(x);
     const char *first = ndim > 0 ? cubed_array_dim_name(x, 0) : NULL;
     const bool coordinate = ndim == 1 && first && strcmp(first, p->name) == 0;
-    *axis = cli_axis_named(x, in->along ? in->along : "time");
+    *axis = lang_axis_named(x, in->along ? in->along : "time");
     if (*axis >= 0 && in->along) in->has_along = true;
     if (*axis < 0 && ndim > 0 && !in->along && !first) *axis = 0;
     if (*axis >= 0 || ndim == 0 || coordinate || describes || in->along) return CUBED_OK;

@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "axis_values.h"
 #include "cli.h"
 #include "inputs.h"
+#include "lang/axis_values.h"
+#include "lang/lang_arrays.h"
 
 /* --- Coordinates of files ----------------------------------------------------------------------------- */
 
@@ -95,7 +96,7 @@ static cubed_status read_elements(cubed_context *ctx, cubed_array *x, bool real,
     cubed_status st = cubed_astype(x, real ? CUBED_FLOAT64 : CUBED_INT64, &y, err);
     if (st != CUBED_OK) return st;
     void *data = cli_alloc((size_t)(n + 1) * 8);
-    st = cli_compute_small(ctx, y, data, err);
+    st = lang_compute_small(ctx, y, data, err);
     cubed_array_unref(y);
     if (st == CUBED_OK) *out = data;
     if (st != CUBED_OK) cli_free(data);
@@ -139,7 +140,7 @@ static cubed_status read_file(cubed_context *ctx, joined_file *f, const char *di
     cubed_status st = open_coordinate(ctx, f->url, dim, &x, err);
     f->n = -1;
     if (st != CUBED_OK || !x) return st;
-    json_t *attrs = cli_attributes(cubed_array_attrs(x));
+    json_t *attrs = lang_attributes(cubed_array_attrs(x));
     const char *bounds = text_of(attrs, "bounds"), *own = text_of(attrs, "units");
     if (!bounds) bounds = text_of(attrs, "climatology");
     f->bounds = bounds ? cli_strdup(bounds) : NULL;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli.h"
-#include "guess.h"
+#include "lang/guess.h"
 
 static int cmd_help(int argc, char **argv);
 static int cmd_completion(int argc, char **argv);
@@ -118,10 +118,10 @@ static int cmd_completion(int argc, char **argv)
 static void reject_verb(const char *name)
 {
     char text[GUESS_TEXT];
-    cli_guess g;
-    cli_guess_init(&g, name);
-    for (const cli_verb *v = verbs; v->name; v++) cli_guess_list(&g, v->name);
-    cli_say(stderr, "cubed: \"%s\" is no verb%s\n", name, cli_guess_text(&g, text));
+    lang_guess g;
+    lang_guess_init(&g, name);
+    for (const cli_verb *v = verbs; v->name; v++) lang_guess_list(&g, v->name);
+    cli_say(stderr, "cubed: \"%s\" is no verb%s\n", name, lang_guess_text(&g, text));
     if (g.best[0])
         fputs("try: cubed --help\n", stderr);
     else

@@ -6,29 +6,29 @@
 #include <string.h>
 
 #include "cli.h"
-#include "guess.h"
+#include "lang/guess.h"
 
 static cubed_status try_member(void *ctx, const cubed_zarr_info *info, cubed_error *err)
 {
     (void)err;
-    cli_guess_try(ctx, info->path, strlen(info->path));
+    lang_guess_try(ctx, info->path, strlen(info->path));
     return CUBED_OK;
 }
 
-static bool try_files(const char *folder, cli_guess *g)
+static bool try_files(const char *folder, lang_guess *g)
 {
     const struct dirent *e;
     DIR *d = opendir(folder);
     if (!d) return false;
     while ((e = readdir(d))) {
-        if (e->d_name[0] != '.') cli_guess_try(g, e->d_name, strlen(e->d_name));
+        if (e->d_name[0] != '.') lang_guess_try(g, e->d_name, strlen(e->d_name));
     }
     closedir(d);
     return true;
 }
 
 /* Cuts the last part of `place`, and tries what is beside it. False where there is nothing to look in. */
-static bool try_beside(cubed_context *ctx, char *place, cli_guess *g, bool *more)
+static bool try_beside(cubed_context *ctx, char *place, lang_guess *g, bool *more)
 {
     size_t n, store;
     cubed_error ignored = CUBED_ERROR_INIT;
@@ -39,7 +39,7 @@ static bool try_beside(cubed_context *ctx, char *place, cli_guess *g, bool *more
     const bool root = cut == place && !within; /* of the machine */
     char *name = cut ? cut + (within && cut == place + store ? 2 : 1) : place;
     *more = cut && !root;
-    cli_guess_init(g, name);
+    lang_guess_init(g, name);
     if (!cut) return try_files(".", g);
     char *parent = root ? cli_strdup("/") : cli_printf("%.*s", (int)(cut - place), place);
     const bool files = !within && !strstr(place, "://") && try_files(parent, g);
@@ -53,14 +53,14 @@ static bool try_beside(cubed_context *ctx, char *place, cli_guess *g, bool *more
 cubed_status near_place(cubed_context *ctx, const char *url, cubed_status st, cubed_error *err)
 {
     char text[GUESS_TEXT], *place;
-    cli_guess g = {.word = ""};
+    lang_guess g = {.word = ""};
     bool more = true;
     if (st != CUBED_E_NOT_FOUND || strncmp(err->message, "there is no Zarr ", 17) != 0) return st;
     place = cli_strdup(url);
     /* Of what is above it too, where there is nothing in that place either. */
     while (more && !try_beside(ctx, place, &g, &more)) continue;
     const size_t n = strlen(err->message);
-    snprintf(err->message + n, sizeof err->message - n, "%s", cli_guess_text(&g, text));
+    snprintf(err->message + n, sizeof err->message - n, "%s", lang_guess_text(&g, text));
     cli_free(place);
     return st;
 }

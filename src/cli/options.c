@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "cli.h"
-#include "guess.h"
+#include "lang/guess.h"
+#include "lang/lang_memory.h"
 
 enum { CLI_MOST_OPTIONS = 48 };
 
@@ -95,7 +96,7 @@ static long number(const char *verb, const char *option, const char *text, long 
     char expected[64];
     const char *rest = text;
     snprintf(expected, sizeof expected, "a whole number from %ld to %ld", least, most);
-    if (!cli_parse_int(&rest, &v) || *rest || v < least || v > most)
+    if (!lang_parse_int(&rest, &v) || *rest || v < least || v > most)
         bad(verb, option, text, expected);
     return (long)v;
 }
@@ -214,7 +215,7 @@ static void check_repeated(int argc, char **argv, const cli_usage *u, const stru
 /* Ends the command because of the option at which getopt_long stopped. */
 static void unknown_option(char **argv, const struct option *longs)
 {
-    cli_guess g;
+    lang_guess g;
     const char *arg = argv[optind - 1];
     /* Short ones, of which there are none, may have others behind them in the same argument. */
     if (optopt && isprint(optopt) && !(arg[0] == '-' && strchr(arg, optopt))) arg = argv[optind];
@@ -222,8 +223,8 @@ static void unknown_option(char **argv, const struct option *longs)
         exit(cli_usage_error(
             argv[0], "unknown option %s (an expression that starts with - goes behind --)", arg));
     char *name = cli_printf("%.*s", (int)strcspn(arg, "="), arg);
-    cli_guess_init(&g, name + strspn(name, "-"));
-    for (; longs->name; longs++) cli_guess_list(&g, longs->name);
+    lang_guess_init(&g, name + strspn(name, "-"));
+    for (; longs->name; longs++) lang_guess_list(&g, longs->name);
     if (g.best[0])
         exit(cli_usage_error(argv[0], "unknown option %s (did you mean --%s?)", name, g.best));
     exit(cli_usage_error(argv[0], "unknown option %s", arg));

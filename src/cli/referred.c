@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "lang/lang_arrays.h"
 
 static const char *const attributes[] = {"grid_mapping",  "ancillary_variables", "cell_measures",
                                          "formula_terms", "coordinates",         "bounds",
@@ -30,7 +31,7 @@ static char *name_in(const char *word, size_t n)
 
 void referred_each(const char *attrs, referred_fn fn, void *ctx)
 {
-    json_t *doc = cli_attributes(attrs);
+    json_t *doc = lang_attributes(attrs);
     for (int i = 0; i < COUNT; i++) {
         const char *at = json_string_value(json_object_get(doc, attributes[i]));
         size_t n;
@@ -85,7 +86,7 @@ static char *kept(const char *attribute, const char *value, referred_have_fn hav
 
 cubed_status referred_keep(cubed_array **x, referred_have_fn have, void *ctx, cubed_error *err)
 {
-    json_t *doc = cli_attributes(cubed_array_attrs(*x));
+    json_t *doc = lang_attributes(cubed_array_attrs(*x));
     bool changed = false;
     cubed_status st = CUBED_OK;
     for (int i = 0; i < COUNT; i++) {

@@ -3,12 +3,13 @@
 #include <string.h>
 
 #include "cli.h"
+#include "lang/lang_memory.h"
 
 /* A number up to `end`, or nothing: *given. */
 static bool read_bound(const char **at, const char *end, int64_t *out, bool *given)
 {
     *given = *at < end && **at != ':';
-    return !*given || (cli_parse_int(at, out) && *at <= end);
+    return !*given || (lang_parse_int(at, out) && *at <= end);
 }
 
 static int find_axis(const cubed_array *into, const char *name, size_t n)

@@ -37,39 +37,6 @@ void cli_free(void *p) { free(p); /* check_layers: allow call: the other half of
 
 char *cli_strdup(const char *s) { return cli_printf("%s", s); }
 
-/* The JSON text with an exponent behind each integer beyond int64, which makes it a real: the caller's. */
-static char *with_large_reals(const char *text)
-{
-    const size_t cap = strlen(text);
-    char *out = cli_alloc(cap + cap / 8 + 1); /* 2 bytes for at least 19 digits */
-    size_t n = 0, span;
-    bool quoted = false;
-    for (; *text; text += span) {
-        const size_t number = quoted ? 0 : strspn(text, "+-.0123456789eE");
-        span = number ? number : quoted && text[0] == '\\' && text[1] ? 2 : 1;
-        if (*text == '"') quoted = !quoted;
-        memcpy(out + n, text, span);
-        n += span;
-        errno = 0;
-        if (number && strtoll(text, NULL, 10) != 0 && errno == ERANGE &&
-            strcspn(text, ".eE") >= number) {
-            memcpy(out + n, "e0", 2);
-            n += 2;
-        }
-    }
-    return out;
-}
-
-json_t *cli_attributes(const char *text)
-{
-    json_t *attrs = json_loads(text, 0, NULL);
-    if (attrs) return attrs;
-    char *reals = with_large_reals(text);
-    attrs = json_loads(reals, 0, NULL);
-    cli_free(reals);
-    return attrs;
-}
-
 static char *print(const char *fmt, va_list ap)
 {
     va_list again;
@@ -126,15 +93,6 @@ int cli_read_file(const char *file, void **data, size_t *size)
     fclose(f);
     if (e) cli_free(*data);
     return e;
-}
-
-int cli_axis_named(const cubed_array *x, const char *name)
-{
-    for (int d = 0; name && d < cubed_array_ndim(x); d++) {
-        const char *other = cubed_array_dim_name(x, d);
-        if (other && strcmp(other, name) == 0) return d;
-    }
-    return -1;
 }
 
 bool cli_is_url(const char *text)
@@ -207,18 +165,6 @@ bool cli_parse_milliseconds(const char *text, uint32_t *out)
     const double seconds = strtod(text, &end);
     if (*end || !(seconds >= 0.001 && seconds <= 4294967)) return false;
     *out = (uint32_t)(seconds * 1000 + 0.5);
-    return true;
-}
-
-bool cli_parse_int(const char **text, int64_t *out)
-{
-    const char *digits = *text + (**text == '-');
-    char *end;
-    if (!isdigit((unsigned char)*digits)) return false;
-    errno = 0;
-    *out = strtoll(*text, &end, 10);
-    if (errno != 0) return false;
-    *text = end;
     return true;
 }
 

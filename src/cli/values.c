@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "lang/lang_arrays.h"
 
 enum { SUMMARISED = 1000, EDGE = 3, LINE = 79, ELEMENT = 96 };
 
@@ -148,65 +149,9 @@ void values_print(FILE *f, const cubed_array *x, const void *data)
     fputc('\n', f);
 }
 
-static json_t *real_json(double v)
-{
-    if (isnan(v)) return json_string("NaN");
-    if (isinf(v)) return json_string(v < 0 ? "-Infinity" : "Infinity");
-    return json_real(v);
-}
-
-static json_t *pair_json(double re, double im)
-{
-    json_t *pair = json_array();
-    json_array_append_new(pair, real_json(re));
-    json_array_append_new(pair, real_json(im));
-    return pair;
-}
-
-json_t *values_element_json(cubed_dtype dtype, const void *p)
-{
-    cubed_scalar v;
-    if (cubed_dtype_family(dtype) == CUBED_TIMEDELTA64) {
-        memcpy(&v, p, sizeof v.i64);
-        return v.i64 == INT64_MIN ? json_string("NaT") : json_integer(v.i64);
-    }
-    if (cubed_dtype_kind(dtype) > CUBED_KIND_COMPLEX) {
-        size_t n = cubed_element_text(dtype, p, NULL, 0);
-        char *text = cli_alloc(n + 1);
-        cubed_element_text(dtype, p, text, n + 1);
-        json_t *s = json_string(text);
-        cli_free(text);
-        return s;
-    }
-    memcpy(&v, p, cubed_dtype_size(dtype));
-    switch (dtype) {
-    case CUBED_BOOL: return json_boolean(v.b);
-    case CUBED_INT8: return json_integer(v.i8);
-    case CUBED_INT16: return json_integer(v.i16);
-    case CUBED_INT32: return json_integer(v.i32);
-    case CUBED_INT64: return json_integer(v.i64);
-    case CUBED_UINT8: return json_integer(v.u8);
-    case CUBED_UINT16: return json_integer(v.u16);
-    case CUBED_UINT32: return json_integer(v.u32);
-    case CUBED_UINT64: {
-        /* JSON's integers end at 2^63 in this library: larger ones are strings of digits. */
-        char text[24];
-        if (v.u64 <= INT64_MAX) return json_integer((json_int_t)v.u64);
-        snprintf(text, sizeof text, "%" PRIu64, v.u64);
-        return json_string(text);
-    }
-    case CUBED_FLOAT16:
-    case CUBED_BFLOAT16: return real_json(cubed_half_value(dtype, v.u16));
-    case CUBED_FLOAT32: return real_json((double)v.f32);
-    case CUBED_FLOAT64: return real_json(v.f64);
-    case CUBED_COMPLEX64: return pair_json((double)v.c64[0], (double)v.c64[1]);
-    default: return pair_json(v.c128[0], v.c128[1]);
-    }
-}
-
 static json_t *axis_json(const cubed_array *x, int d, const char *p, size_t bytes)
 {
-    if (d == cubed_array_ndim(x)) return values_element_json(cubed_array_dtype(x), p);
+    if (d == cubed_array_ndim(x)) return lang_element_json(cubed_array_dtype(x), p);
     int64_t n = cubed_array_shape(x)[d];
     size_t step = n ? bytes / (size_t)n : 0;
     json_t *list = json_array();

@@ -11,8 +11,6 @@
 void values_print(FILE *f, const cubed_array *x, const void *data);
 /* Nested lists; NaN and infinities as strings, complex numbers as pairs. */
 json_t *values_json(const cubed_array *x, const void *data);
-/* One element, as in values_json. Integers beyond int64 are strings of digits. */
-json_t *values_element_json(cubed_dtype dtype, const void *p);
 /* What a run did and needed: the figures of both. */
 json_t *values_run_json(const cubed_run_stats *s, const cubed_plan_info *p);
 

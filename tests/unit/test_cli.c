@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "cli/inputs.h"
 #include "cli/values.h"
+#include "lang/lang_arrays.h"
 
 static void test_sizes(void **state)
 {
@@ -128,13 +129,13 @@ static void test_large_integers(void **state)
     static const char want[] = "{\"a\": 18446744073709551616.0, \"b\": [1, -1e20, 25.0], "
                                "\"18446744073709551615\\\"\": \"18446744073709551615\", "
                                "\"c\": true, \"d\": 9223372036854775807, \"e\": -1e3}";
-    json_t *attrs = cli_attributes(text), *expected = json_loads(want, 0, NULL);
+    json_t *attrs = lang_attributes(text), *expected = json_loads(want, 0, NULL);
     assert_non_null(expected);
     assert_true(json_equal(attrs, expected));
     json_decref(attrs);
     json_decref(expected);
-    assert_null(cli_attributes("{\"a\": 18446744073709551615"));
-    assert_null(cli_attributes("\"\\"));
+    assert_null(lang_attributes("{\"a\": 18446744073709551615"));
+    assert_null(lang_attributes("\"\\"));
 }
 
 /* --- Values as text ------------------------------------------------------------------------------- */

@@ -9,9 +9,8 @@
 
 #include <cmocka.h>
 
-#include "cli/cli.h"
-#include "cli/expr.h"
-#include "cli/expr_value.h"
+#include "lang/expr.h"
+#include "lang/expr_value.h"
 
 /* --- Text to trees ---------------------------------------------------------------------------- */
 

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "cli/cli.h"
-#include "cli/expr.h"
+#include "lang/expr.h"
+#include "lang/lang_memory.h"
 
 typedef struct arrays {
     cubed_context *ctx;
@@ -229,7 +229,7 @@ static void test_names_that_come_twice(void **state)
         char *twice = expr_named_twice(list, n);
         if (!twice != !cases[k].twice || (twice && strcmp(twice, cases[k].twice) != 0))
             fail_msg("%s: %s", cases[k].text, twice ? twice : "none");
-        cli_free(twice);
+        lang_free(twice);
         expr_free(list, n);
     }
 }

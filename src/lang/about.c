@@ -1,0 +1,555 @@
+#include "lang/about.h"
+
+#include <jansson.h>
+#include <string.h>
+
+#include "cubed/calendar.h"
+#include "lang/expr_calendar.h"
+#include "lang/lang_arrays.h"
+#include "lang/lang_memory.h"
+
+/* What functions do with attributes. */
+typedef enum rule {
+    NONE,   /* values of another kind */
+    VIEW,   /* the same values elsewhere */
+    SAME,   /* values in the same units */
+    SCALE,  /* the same, where the other operand is a number */
+    SHARED, /* what all operands say */
+    REDUCE, /* the same units; a method is added */
+    SQUARE  /* the square of the units; a method is added */
+} rule;
+
+typedef struct named_rule {
+    const char *name;
+    rule rule;
+    const char *method; /* of cell_methods; NULL: CF has none */
+    int first;          /* of the operands that count */
+} named_rule;
+
+static const named_rule rules[] = {
+    {"permute_dims", VIEW, NULL, 0},
+    {"transpose", VIEW, NULL, 0},
+    {"matrix_transpose", VIEW, NULL, 0},
+    {"flip", VIEW, NULL, 0},
+    {"squeeze", VIEW, NULL, 0},
+    {"expand_dims", VIEW, NULL, 0},
+    {"broadcast_to", VIEW, NULL, 0},
+    {"rechunk", VIEW, NULL, 0},
+    {"astype", VIEW, NULL, 0},
+    {"roll", VIEW, NULL, 0},
+    {"repeat", VIEW, NULL, 0},
+    {"tile", VIEW, NULL, 0},
+    {"reshape", VIEW, NULL, 0},
+    {"moveaxis", VIEW, NULL, 0},
+    {"take", VIEW, NULL, 0},
+    {"take_along_axis", VIEW, NULL, 0},
+    {"compress", VIEW, NULL, 0},
+    {"sort", VIEW, NULL, 0},
+    {"sel", VIEW, NULL, 0},
+    {"diagonal", VIEW, NULL, 0},
+    {"tril", SAME, NULL, 0},
+    {"triu", SAME, NULL, 0},
+    {"pad", SAME, NULL, 0},
+    {"assign", SAME, NULL, 0},
+    {"abs", SAME, NULL, 0},
+    {"negative", SAME, NULL, 0},
+    {"positive", SAME, NULL, 0},
+    {"round", SAME, NULL, 0},
+    {"floor", SAME, NULL, 0},
+    {"ceil", SAME, NULL, 0},
+    {"trunc", SAME, NULL, 0},
+    {"real", SAME, NULL, 0},
+    {"imag", SAME, NULL, 0},
+    {"conj", SAME, NULL, 0},
+    {"clip", SAME, NULL, 0},
+    {"diff", SAME, NULL, 0},
+    {"ediff1d", SAME, NULL, 0},
+    {"nan_to_num", SAME, NULL, 0},
+    {"unwrap", SAME, NULL, 0},
+    {"cumulative_sum", SAME, NULL, 0},
+    {"cumsum", SAME, NULL, 0},
+    {"multiply", SCALE, NULL, 0},
+    {"divide", SCALE, NULL, 0},
+    {"add", SHARED, NULL, 0},
+    {"subtract", SHARED, NULL, 0},
+    {"maximum", SHARED, NULL, 0},
+    {"minimum", SHARED, NULL, 0},
+    {"hypot", SHARED, NULL, 0},
+    {"remainder", SHARED, NULL, 0},
+    {"where", SHARED, NULL, 1},
+    {"concat", SHARED, NULL, 0},
+    {"stack", SHARED, NULL, 0},
+    {"mean", REDUCE, "mean", 0},
+    {"min", REDUCE, "minimum", 0},
+    {"max", REDUCE, "maximum", 0},
+    {"sum", REDUCE, "sum", 0},
+    {"average", REDUCE, "mean", 0},
+    {"ptp", REDUCE, "range", 0},
+    {"std", REDUCE, "standard_deviation", 0},
+    {"var", SQUARE, "variance", 0},
+    {"median", REDUCE, "median", 0},
+    {"quantile", REDUCE, NULL, 0},
+    {"percentile", REDUCE, NULL, 0},
+    {"first", REDUCE, NULL, 0},
+    {"last", REDUCE, NULL, 0},
+};
+
+static named_rule find_rule(const char *name)
+{
+    cubed_dtype dtype;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        const bool nan = rules[i].rule >= REDUCE && strncmp(name, "nan", 3) == 0;
+        if (strcmp(rules[i].name, nan ? name + 3 : name) == 0) return rules[i];
+    }
+    if (cubed_dtype_parse(name, &dtype, NULL) == CUBED_OK) return (named_rule){name, VIEW, NULL, 0};
+    return (named_rule){name, NONE, NULL, 0};
+}
+
+/* --- Attributes --------------------------------------------------------------------------------------- */
+
+/* Of the stored values, or of each single one. */
+static const char *const of_values[] = {"_FillValue",
+                                        "missing_value",
+                                        "valid_min",
+                                        "valid_max",
+                                        "valid_range",
+                                        "actual_range",
+                                        "flag_values",
+                                        "flag_masks",
+                                        "flag_meanings",
+                                        "ancillary_variables",
+                                        "number_of_significant_digits",
+                                        "bounds",
+                                        "climatology",
+                                        "_Unsigned"};
+
+static const char *get_text(const json_t *attrs, const char *name)
+{
+    const char *text = json_string_value(json_object_get(attrs, name));
+    return text ? text : "";
+}
+
+/* Numbers of units since a date are places in time: their sums and spreads are none. */
+static bool is_reference(const json_t *attrs)
+{
+    return cubed_time_units_since(get_text(attrs, "units"));
+}
+
+/* Removes an attribute and the type that is stated of it. `name` may be the attribute's own key, which is freed last. */
+static void drop_attribute(json_t *attrs, const char *name)
+{
+    json_t *types = json_object_get(json_object_get(attrs, CUBED_ATTRIBUTE_TYPES), "types");
+    json_object_del(types, name);
+    json_object_del(attrs, name);
+}
+
+/* What holds for computed values; NULL if nothing does: values that are packed and were not decoded have no units. */
+static json_t *computed(json_t *attrs)
+{
+    if (json_object_get(attrs, "scale_factor") || json_object_get(attrs, "add_offset")) {
+        json_decref(attrs);
+        return NULL;
+    }
+    for (size_t i = 0; attrs && i < sizeof of_values / sizeof *of_values; i++)
+        drop_attribute(attrs, of_values[i]);
+    return attrs;
+}
+
+static void drop_packing(json_t *attrs, const cubed_cf_packing *packing)
+{
+    const char *name;
+    json_t *value;
+    void *next;
+    json_object_foreach_safe(attrs, next, name, value)
+    {
+        if (cubed_cf_packing_describes(packing, name)) drop_attribute(attrs, name);
+    }
+}
+
+json_t *expr_value_attrs(const expr_about *about, const cubed_cf_packing *packing,
+                         cubed_dtype dtype)
+{
+    json_t *attrs = about->attrs ? json_deep_copy(about->attrs) : NULL;
+    if (packing) drop_packing(attrs, packing);
+    if ((packing || about->missing) && cubed_dtype_kind(dtype) == CUBED_KIND_FLOAT) {
+        if (!attrs) attrs = json_object();
+        drop_attribute(attrs, "_FillValue");
+        json_object_set_new(attrs, "_FillValue", json_string("NaN"));
+    }
+    return attrs;
+}
+
+static json_t *unless_reference(json_t *attrs)
+{
+    if (!is_reference(attrs)) return attrs;
+    json_decref(attrs);
+    return NULL;
+}
+
+/* "K" -> "K2", "m s-1" -> "(m s-1)2", as UDUNITS has powers. */
+static void square_units(json_t *attrs)
+{
+    const char *units = get_text(attrs, "units");
+    if (!*units || strcmp(units, "1") == 0) return;
+    /* Of differences in degrees. */
+    if (strcmp(units, "degC") == 0 || strcmp(units, "celsius") == 0 ||
+        strcmp(units, "Celsius") == 0)
+        units = "K";
+    const bool simple =
+        strspn(units, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") == strlen(units);
+    json_object_set_new(attrs, "units", json_sprintf(simple ? "%s2" : "(%s)2", units));
+}
+
+/* Leaves in `attrs` the attributes that `other` has with the same value. Stored elements keep the attributes of their packing
+ * `kept` (NULL: they are values), because equal packings may be spelled in several ways. */
+static json_t *shared(json_t *attrs, const json_t *other, const cubed_cf_packing *kept)
+{
+    const char *name;
+    json_t *value, *both = attrs ? json_object() : NULL;
+    /* Ranges in packed units need not agree: a packing without a scale does not describe them. */
+    const cubed_cf_packing unscaled = {.is_bool = kept && kept->is_bool};
+    json_object_foreach(attrs, name, value)
+    {
+        if (strcmp(name, CUBED_ATTRIBUTE_TYPES) == 0 ||
+            (kept && cubed_cf_packing_describes(&unscaled, name)) ||
+            json_equal(value, json_object_get(other, name)))
+            json_object_set(both, name, value);
+    }
+    json_decref(attrs);
+    return both;
+}
+
+static bool is_axis_in(int d, int ndim, int n, const int *axes)
+{
+    for (int i = 0; i < n; i++) {
+        if (d == (axes[i] < 0 ? axes[i] + ndim : axes[i])) return true;
+    }
+    return n < 0;
+}
+
+/* "time: mean" behind what is there, as CDO puts it; nothing where a dimension has no name. */
+static void add_method(json_t *attrs, const cubed_array *x, int n, const int *axes,
+                       const char *method)
+{
+    const char *had = get_text(attrs, "cell_methods");
+    char *text = lang_printf("%s%s", had, *had ? " " : "");
+    const int ndim = cubed_array_ndim(x);
+    bool named = ndim > 0 && n != 0;
+    for (int d = 0; d < ndim && named; d++) {
+        const char *name = cubed_array_dim_name(x, d);
+        if (!is_axis_in(d, ndim, n, axes)) continue;
+        char *longer = lang_printf("%s%s: ", text, name ? name : "");
+        lang_free(text);
+        text = longer;
+        named = name != NULL;
+    }
+    if (named) json_object_set_new(attrs, "cell_methods", json_sprintf("%s%s", text, method));
+    lang_free(text);
+}
+
+/* --- Coordinates -------------------------------------------------------------------------------------- */
+
+void expr_coord_free(expr_coord *c)
+{
+    lang_free(c->dim);
+    lang_free(c->key);
+    cubed_array_unref(c->made);
+    cubed_array_unref(c->bounds);
+}
+
+void expr_about_free(expr_about *about)
+{
+    json_decref(about->attrs);
+    for (int i = 0; i < about->ncoords; i++) expr_coord_free(&about->coords[i]);
+    lang_free(about->coords);
+    *about = (expr_about){.attrs = NULL};
+}
+
+expr_coord expr_coord_copy(const expr_coord *c)
+{
+    expr_coord to = *c;
+    to.dim = lang_strdup(c->dim);
+    to.key = c->key ? lang_strdup(c->key) : NULL;
+    if (to.made) to.made = cubed_array_ref(to.made);
+    if (to.bounds) to.bounds = cubed_array_ref(to.bounds);
+    return to;
+}
+
+void expr_coord_cut(expr_coord *c, const cubed_slice *s)
+{
+    c->part.start += s->start * c->part.step;
+    c->part.step *= s->step;
+    c->part.len = s->len;
+}
+
+static expr_about copy_about(const expr_about *about)
+{
+    expr_about to = {json_deep_copy(about->attrs), about->missing, about->ncoords, NULL};
+    to.coords = lang_alloc((size_t)about->ncoords * sizeof *to.coords);
+    for (int i = 0; i < about->ncoords; i++) to.coords[i] = expr_coord_copy(&about->coords[i]);
+    return to;
+}
+
+expr_coord *expr_find_coord(const expr_about *about, const char *dim)
+{
+    for (int i = 0; i < about->ncoords; i++) {
+        if (strcmp(about->coords[i].dim, dim) == 0) return &about->coords[i];
+    }
+    return NULL;
+}
+
+/* Takes the coordinate over. */
+static void put_coord(expr_about *about, expr_coord coord)
+{
+    expr_coord *have = expr_find_coord(about, coord.dim);
+    if (have) {
+        expr_coord_free(have);
+        *have = coord;
+        return;
+    }
+    about->coords = lang_resize(about->coords, (size_t)(about->ncoords + 1) * sizeof coord);
+    about->coords[about->ncoords++] = coord;
+}
+
+bool expr_same_coord(const expr_coord *a, const expr_coord *b)
+{
+    if (!a || !b) return a == b;
+    const bool key = a->key && b->key ? strcmp(a->key, b->key) == 0 : a->key == b->key;
+    return key && !a->cut && !b->cut && a->whole == b->whole && a->part.start == b->part.start &&
+           a->part.len == b->part.len && a->part.step == b->part.step;
+}
+
+void expr_about_note(expr_builder *b, const expr *e, expr_coord coord)
+{
+    b->noted = lang_resize(b->noted, (size_t)(b->nnoted + 1) * sizeof *b->noted);
+    b->noted[b->nnoted].number = e->number;
+    b->noted[b->nnoted++].coord = coord;
+}
+
+static void remove_coord(expr_about *about, const char *dim)
+{
+    expr_coord *c = expr_find_coord(about, dim);
+    if (!c) return;
+    expr_coord_free(c);
+    *c = about->coords[--about->ncoords];
+}
+
+/* Of two operands, x and y: what both say of a dimension, or that no coordinate holds. Of one element that is
+ * repeated along a dimension nothing counts. */
+static void merge_coords(expr_about *into, const cubed_array *x, const expr_about *other,
+                         const cubed_array *y)
+{
+    for (int d = 0; d < cubed_array_ndim(y); d++) {
+        const char *dim = cubed_array_dim_name(y, d);
+        const int k = lang_axis_named(x, dim);
+        const expr_coord *c = dim ? expr_find_coord(other, dim) : NULL;
+        const int64_t yours = cubed_array_shape(y)[d], mine = k < 0 ? 1 : cubed_array_shape(x)[k];
+        if (!dim || (k >= 0 && yours == 1 && mine != 1)) continue;
+        if (k >= 0 && mine == yours) {
+            expr_coord *had = expr_find_coord(into, dim);
+            if (expr_same_coord(had, c)) continue;
+            expr_coord cut = expr_coord_copy(had ? had : c);
+            cut.cut = true;
+            put_coord(into, cut);
+        } else {
+            remove_coord(into, dim);
+            if (c) put_coord(into, expr_coord_copy(c));
+        }
+    }
+}
+
+/* --- Trees -------------------------------------------------------------------------------------------- */
+
+static cubed_array *built(const expr_builder *b, const expr *e)
+{
+    return e->number < b->nbuilt ? b->built[e->number].array : NULL;
+}
+
+/* Of a name: what its statement said, or the input's own attributes. */
+static expr_about about_name(const expr_builder *b, const expr *e)
+{
+    const expr_result *r = b->result;
+    for (int i = r->n - 1; i >= 0; i--) {
+        if (strcmp(r->vars[i].name, e->text) == 0) return copy_about(&r->vars[i].about);
+    }
+    const cubed_array *x = expr_packing_of(b, e) ? b->built[e->number].stored : built(b, e);
+    return (expr_about){.attrs = x ? lang_attributes(cubed_array_attrs(x)) : NULL};
+}
+
+static expr_about about_slices(expr_builder *b, const expr *e)
+{
+    expr_about about = expr_about_of(b, e->child[0]);
+    const cubed_array *x = built(b, e->child[0]);
+    cubed_slice slices[CUBED_MAX_NDIM];
+    int fresh[CUBED_MAX_NDIM], nfresh;
+    if (!x || expr_get_slices(b, e, x, slices, fresh, &nfresh) != CUBED_OK) return about;
+    for (int d = 0; d < cubed_array_ndim(x); d++) {
+        const char *name = cubed_array_dim_name(x, d);
+        const cubed_slice *s = &slices[d];
+        const int64_t extent = cubed_array_shape(x)[d];
+        if (!name || s->drop || (s->start == 0 && s->step == 1 && s->len == extent)) continue;
+        const expr_coord *had = expr_find_coord(&about, name);
+        expr_coord c = had ? expr_coord_copy(had)
+                           : (expr_coord){.dim = lang_strdup(name),
+                                          .whole = extent,
+                                          .part = {0, extent, 1, false}};
+        expr_coord_cut(&c, s);
+        put_coord(&about, c);
+    }
+    return about;
+}
+
+static int count_operands(const expr *e)
+{
+    int n = e->n;
+    for (int i = 0; i < e->n; i++) n += e->child[i]->kind == EXPR_TUPLE ? e->child[i]->n : 0;
+    return n;
+}
+
+/* Operands of a call or an operator: children, or those of a list. */
+static int operands(const expr *e, const expr **list)
+{
+    int n = 0;
+    for (int i = 0; i < e->n; i++) {
+        const expr *c = e->child[i];
+        if (c->kind == EXPR_KEYWORD) continue;
+        for (int k = 0; c->kind == EXPR_TUPLE && k < c->n; k++) list[n++] = c->child[k];
+        if (c->kind != EXPR_TUPLE) list[n++] = c;
+    }
+    return n;
+}
+
+static void add_reduction(expr_builder *b, const expr *e, const named_rule *r, json_t *attrs)
+{
+    const cubed_array *x = built(b, e->child[0]);
+    int n, axes[CUBED_MAX_NDIM];
+    const bool order = strstr(e->text, "quantile") || strstr(e->text, "percentile");
+    const bool windows = e->kind == EXPR_CALL && strcmp(e->text, "rolling") == 0;
+    const expr *axis =
+        e->n > 1 && !windows && e->child[1]->kind != EXPR_KEYWORD && !order ? e->child[1] : NULL;
+    if (r->rule == SQUARE) square_units(attrs);
+    if (x && expr_calendar_reduction(e, x, &axes[0])) {
+        if (r->method) add_method(attrs, x, 1, axes, r->method);
+        return;
+    }
+    if (!x || !r->method || expr_get_axes(b, e, axis, x, &n, axes) != CUBED_OK) return;
+    if (windows && n < 0) axes[0] = 0; /* the only axis */
+    add_method(attrs, x, windows && n < 0 ? 1 : n, axes, r->method);
+}
+
+static bool is_time_spread(const named_rule *r)
+{
+    return r->rule == SQUARE || strcmp(r->name, "sum") == 0 || strcmp(r->name, "std") == 0 ||
+           strcmp(r->name, "ptp") == 0;
+}
+
+/* What the attributes of its operands, `about` of the first array that counts, become. */
+static json_t *attributes(expr_builder *b, const expr *e, const named_rule *r, json_t *attrs,
+                          int narrays)
+{
+    if (r->rule == VIEW || expr_packing_of(b, e)) return attrs;
+    const bool differs = r->rule == SAME || r->rule == SCALE || r->rule == SHARED;
+    attrs = computed(attrs);
+    if (attrs && (differs || is_time_spread(r))) attrs = unless_reference(attrs);
+    if (r->rule == NONE || (r->rule == SCALE && narrays > 1)) {
+        json_decref(attrs);
+        return NULL;
+    }
+    if (attrs && r->rule >= REDUCE) add_reduction(b, e, r, attrs);
+    return attrs;
+}
+
+static named_rule rule_of(const expr_builder *b, const expr *e)
+{
+    int axis;
+    const cubed_array *x = e->n > 0 ? built(b, e->child[0]) : NULL;
+    const char *reduction = x ? expr_calendar_reduction(e, x, &axis) : NULL;
+    if (reduction) return find_rule(reduction);
+    const bool positional = e->kind == EXPR_CALL && e->n > 2 && e->child[2]->kind == EXPR_STRING &&
+                            (strcmp(e->text, "groupby") == 0 || strcmp(e->text, "rolling") == 0);
+    if (positional || (e->kind == EXPR_CALL && expr_keyword(e, "groupby"))) {
+        named_rule r = find_rule(positional ? e->child[2]->text : e->text);
+        /* Labels do not say along which dimension they group. */
+        if (!positional || strcmp(e->text, "rolling") != 0) r.method = NULL;
+        return r;
+    }
+    if (e->kind == EXPR_CALL) return find_rule(e->text);
+    if (e->kind == EXPR_UNARY)
+        return find_rule(e->op == '~' ? "" : e->op == '-' ? "negative" : "squeeze");
+    switch (e->op) {
+    case '+': return find_rule("add");
+    case '-': return find_rule("subtract");
+    case '*': return find_rule("multiply");
+    case '/': return find_rule("divide");
+    case '%': return find_rule("remainder");
+    default: return find_rule("");
+    }
+}
+
+/* Merges what an operand says into what the ones before it say. `kept` is the packing of the result, or NULL if it has
+ * values. `counts`: the operand's attributes matter. */
+static void add_operand(expr_builder *b, const expr *e, const cubed_cf_packing *kept, bool counts,
+                        bool is_first, const cubed_array **first, expr_about *all)
+{
+    const cubed_array *x = built(b, e);
+    expr_about one = expr_about_of(b, e);
+    const cubed_cf_packing *packing = kept ? NULL : expr_packing_of(b, e);
+    if (packing) {
+        drop_packing(one.attrs, packing);
+        one.missing = true;
+    }
+    all->missing = all->missing || one.missing;
+    if (counts && is_first)
+        all->attrs = json_incref(one.attrs); /* copied by who made it */
+    else if (counts)
+        all->attrs = shared(all->attrs, one.attrs, kept);
+    if (*first) {
+        merge_coords(all, *first, &one, x);
+    } else {
+        *first = x;
+        all->ncoords = one.ncoords;
+        all->coords = one.coords;
+        one.ncoords = 0;
+        one.coords = NULL;
+    }
+    expr_about_free(&one);
+}
+
+static expr_about about_operands(expr_builder *b, const expr *e)
+{
+    const named_rule r = rule_of(b, e);
+    const expr **list = lang_alloc((size_t)count_operands(e) * sizeof *list);
+    const int n = operands(e, list);
+    const bool all_count = r.rule == SHARED || r.rule == SCALE;
+    expr_about all = {.attrs = NULL};
+    const cubed_cf_packing *kept = expr_packing_of(b, e);
+    const cubed_array *first = NULL;
+    int narrays = 0; /* that count */
+    for (int i = 0; i < n; i++) {
+        if (!built(b, list[i])) continue;
+        const bool counts = i >= r.first && (all_count || narrays == 0);
+        add_operand(b, list[i], kept, counts, narrays == 0, &first, &all);
+        narrays += counts;
+    }
+    /* 1 / x has other units. */
+    if (r.rule == SCALE && strcmp(r.name, "divide") == 0 && n > 0 && !built(b, list[0]))
+        narrays = 2;
+    lang_free(list);
+    all.attrs = attributes(b, e, &r, all.attrs, narrays);
+    for (int i = 0; i < b->nnoted; i++) {
+        if (b->noted[i].number == e->number) put_coord(&all, expr_coord_copy(&b->noted[i].coord));
+    }
+    return all;
+}
+
+expr_about expr_about_of(expr_builder *b, const expr *e)
+{
+    switch (e->kind) {
+    case EXPR_NAME: return about_name(b, e);
+    case EXPR_INDEX: return about_slices(b, e);
+    case EXPR_UNARY:
+    case EXPR_BINARY:
+    case EXPR_CALL: return about_operands(b, e);
+    default: return (expr_about){.attrs = NULL};
+    }
+}

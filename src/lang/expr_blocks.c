@@ -1,0 +1,253 @@
+/* Functions that work on whole blocks: sorting, products of matrices, searching. */
+#include <string.h>
+
+#include "lang/about.h"
+#include "lang/expr_builder.h"
+
+static cubed_status call_sorting(expr_builder *b, const expr *e, int positions, cubed_array **out)
+{
+    static const char *const names[] = {"axis", "dim", "descending", "stable", NULL};
+    cubed_sort_options o = CUBED_SORT_OPTIONS_INIT;
+    bool stable = true; /* it always is */
+    int n, axis = -1;
+    cubed_array *x;
+    EXPR_TRY(expr_check_args(b, e, 1, 2, names, &n));
+    EXPR_TRY(expr_get_bool(b, e, "descending", &o.descending));
+    EXPR_TRY(expr_get_bool(b, e, "stable", &stable));
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st = expr_get_axis(b, e, n > 1 ? e->child[1] : NULL, x, -1, &axis);
+    o.positions = positions;
+    o.task_mem = b->host->task_mem;
+    if (st == CUBED_OK) st = expr_located(b, e, cubed_sort_with(x, axis, &o, out, b->err));
+    if (st == CUBED_OK) expr_note_cut(b, e, x, axis < 0 ? axis + cubed_array_ndim(x) : axis);
+    cubed_array_unref(x);
+    return st;
+}
+
+cubed_status expr_get_two(expr_builder *b, const expr *call, cubed_array *x[2])
+{
+    expr_value v[2] = {{.array = NULL}, {.array = NULL}};
+    cubed_status st = expr_build_value(b, call->child[0], &v[0]);
+    if (st == CUBED_OK) st = expr_build_value(b, call->child[1], &v[1]);
+    if (st == CUBED_OK) st = expr_operand(b, call->child[0], &v[0], v[1].array);
+    if (st == CUBED_OK) st = expr_operand(b, call->child[1], &v[1], v[0].array);
+    for (int i = 0; i < 2; i++) {
+        x[i] = v[i].array;
+        if (st == CUBED_OK) continue;
+        cubed_array_unref(v[i].array);
+        x[i] = NULL;
+    }
+    return st;
+}
+
+static cubed_status call_matmul(expr_builder *b, const expr *e, cubed_array **out)
+{
+    int n;
+    cubed_array *x[2];
+    EXPR_TRY(expr_check_args(b, e, 2, 2, NULL, &n));
+    EXPR_TRY(expr_get_two(b, e, x));
+    cubed_status st = expr_located(b, e, cubed_matmul(x[0], x[1], out, b->err));
+    cubed_array_unref(x[0]);
+    cubed_array_unref(x[1]);
+    return st;
+}
+
+static cubed_status call_vecdot(expr_builder *b, const expr *e, cubed_array **out)
+{
+    static const char *const names[] = {"axis", NULL};
+    int n;
+    int64_t axis = -1;
+    cubed_array *x[2];
+    EXPR_TRY(expr_check_args(b, e, 2, 3, names, &n));
+    const expr *a = n > 2 ? e->child[2] : expr_keyword(e, "axis");
+    if (a) EXPR_TRY(expr_get_int(b, a, &axis));
+    if (axis < -CUBED_MAX_NDIM || axis >= 0) return expr_reject(b, a, "expected an axis below 0");
+    EXPR_TRY(expr_get_two(b, e, x));
+    cubed_status st = expr_located(b, e, cubed_vecdot(x[0], x[1], (int)axis, out, b->err));
+    cubed_array_unref(x[0]);
+    cubed_array_unref(x[1]);
+    return st;
+}
+
+/* axes=N: the last N of the first operand with the first N of the second; axes=(A, B): the axes A with
+ * the axes B, each a number or several. */
+static cubed_status get_pairs(expr_builder *b, const expr *call, const expr *e,
+                              const cubed_array *x1, int *n, int axes[2][CUBED_MAX_NDIM])
+{
+    int64_t list[2][CUBED_MAX_NDIM], count = 2;
+    int length[2];
+    if (e && e->kind == EXPR_TUPLE) {
+        if (e->n != 2) return expr_reject(b, e, "expected two lists of axes");
+        for (int i = 0; i < 2; i++) EXPR_TRY(expr_get_ints(b, e->child[i], &length[i], list[i]));
+        if (length[0] != length[1]) return expr_reject(b, e, "expected as many axes of both");
+        *n = length[0];
+    } else {
+        if (e) EXPR_TRY(expr_get_int(b, e, &count));
+        if (count < 0 || count > cubed_array_ndim(x1))
+            return expr_reject(b, e ? e : call, "more axes than there are");
+        *n = (int)count;
+        for (int i = 0; i < *n; i++) {
+            list[0][i] = cubed_array_ndim(x1) - *n + i;
+            list[1][i] = i;
+        }
+    }
+    for (int k = 0; k < 2 * *n; k++) {
+        int64_t axis = list[k % 2][k / 2];
+        if (axis < -CUBED_MAX_NDIM || axis >= CUBED_MAX_NDIM)
+            return expr_reject(b, call, "an axis is out of range");
+        axes[k % 2][k / 2] = (int)axis;
+    }
+    return CUBED_OK;
+}
+
+static cubed_status call_tensordot(expr_builder *b, const expr *e, cubed_array **out)
+{
+    static const char *const names[] = {"axes", NULL};
+    int n, naxes = 0, axes[2][CUBED_MAX_NDIM];
+    cubed_array *x[2];
+    EXPR_TRY(expr_check_args(b, e, 2, 3, names, &n));
+    EXPR_TRY(expr_get_two(b, e, x));
+    const expr *a = n > 2 ? e->child[2] : expr_keyword(e, "axes");
+    cubed_status st = get_pairs(b, e, a, x[0], &naxes, axes);
+    if (st == CUBED_OK)
+        st = expr_located(b, e, cubed_tensordot(x[0], x[1], axes[0], axes[1], naxes, out, b->err));
+    cubed_array_unref(x[0]);
+    cubed_array_unref(x[1]);
+    return st;
+}
+
+static cubed_status call_einsum(expr_builder *b, const expr *e, cubed_array **out)
+{
+    cubed_array *x[CUBED_EINSUM_MAX_OPERANDS];
+    int n, made = 0;
+    EXPR_TRY(expr_check_args(b, e, 2, 1 + CUBED_EINSUM_MAX_OPERANDS, NULL, &n));
+    if (e->child[0]->kind != EXPR_STRING)
+        return expr_reject(b, e->child[0], "expected subscripts in quotes, as in \"ij,jk->ik\"");
+    cubed_status st = CUBED_OK;
+    for (; made < n - 1 && st == CUBED_OK; made += st == CUBED_OK)
+        st = expr_get_array(b, e->child[1 + made], &x[made]);
+    if (st == CUBED_OK)
+        st = expr_located(b, e, cubed_einsum(e->child[0]->text, x, made, NULL, out, b->err));
+    for (int i = 0; i < made; i++) cubed_array_unref(x[i]);
+    return st;
+}
+
+static cubed_status taking(expr_builder *b, const expr *e, int along_axis, cubed_array **out)
+{
+    static const char *const names[] = {"axis", "dim", NULL};
+    int n, axis = 0;
+    cubed_array *x = NULL, *positions = NULL;
+    EXPR_TRY(expr_check_args(b, e, 2, 3, names, &n));
+    EXPR_TRY(expr_get_moved(b, e, e->child[0], &x));
+    cubed_status st =
+        expr_get_axis(b, e, n > 2 ? e->child[2] : NULL, x, along_axis ? -1 : CUBED_MAX_NDIM, &axis);
+    /* The one axis that there is need not be named. */
+    if (st == CUBED_OK && axis == CUBED_MAX_NDIM && cubed_array_ndim(x) != 1)
+        st = expr_reject(b, e, "expected one axis, by axis= or dim=");
+    if (st == CUBED_OK) st = expr_get_array(b, e->child[1], &positions);
+    if (st == CUBED_OK)
+        st = expr_located(b, e,
+                          (along_axis ? cubed_take_along_axis : cubed_take)(
+                              x, positions, axis == CUBED_MAX_NDIM ? 0 : axis, out, b->err));
+    const int d = axis == CUBED_MAX_NDIM ? 0 : axis < 0 ? axis + cubed_array_ndim(x) : axis;
+    if (st == CUBED_OK) expr_note_cut(b, e, x, d);
+    cubed_array_unref(x);
+    cubed_array_unref(positions);
+    return st;
+}
+
+/* Arguments from number `first` on: positions for each axis of x, or None. */
+static cubed_status get_positions(expr_builder *b, const expr *e, int first, int n,
+                                  const cubed_array *x, cubed_array **at)
+{
+    if (n - first != cubed_array_ndim(x))
+        return expr_reject(b, e, "expected positions, or None, for each axis of x");
+    for (int i = first; i < n; i++) {
+        if (e->child[i]->kind != EXPR_NONE)
+            EXPR_TRY(expr_get_array(b, e->child[i], &at[i - first]));
+    }
+    return CUBED_OK;
+}
+
+/* gather(x, i, None, j) and, with a value behind x, scatter. */
+static cubed_status by_positions(expr_builder *b, const expr *e, int assigns, cubed_array **out)
+{
+    static const char *const names[] = {NULL};
+    int n, first = assigns ? 2 : 1;
+    cubed_array *x, *value = NULL, *at[CUBED_MAX_NDIM] = {NULL};
+    EXPR_TRY(expr_check_args(b, e, first + 1, first + CUBED_MAX_NDIM, names, &n));
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st = get_positions(b, e, first, n, x, at);
+    if (st == CUBED_OK && assigns) st = expr_get_array(b, e->child[1], &value);
+    if (st == CUBED_OK)
+        st = expr_located(b, e,
+                          assigns ? cubed_scatter(x, at, value, out, b->err)
+                                  : cubed_gather(x, at, out, b->err));
+    for (int d = 0; d < cubed_array_ndim(x) && !assigns && st == CUBED_OK; d++) {
+        if (at[d]) expr_note_cut(b, e, x, d);
+    }
+    for (int d = 0; d < CUBED_MAX_NDIM; d++) cubed_array_unref(at[d]);
+    cubed_array_unref(value);
+    cubed_array_unref(x);
+    return st;
+}
+
+/* assign(x[1:3, ::2], value): x with the value there. */
+static cubed_status call_assign(expr_builder *b, const expr *e, cubed_array **out)
+{
+    cubed_slice slices[CUBED_MAX_NDIM];
+    int n, nfresh, fresh[CUBED_MAX_NDIM];
+    expr_value v;
+    cubed_array *x;
+    EXPR_TRY(expr_check_args(b, e, 2, 2, NULL, &n));
+    const expr *part = e->child[0];
+    if (part->kind != EXPR_INDEX)
+        return expr_reject(b, part, "expected a part of an array, as in assign(x[1:3], 0)");
+    EXPR_TRY(expr_get_array(b, part->child[0], &x));
+    cubed_status st = expr_get_slices(b, part, x, slices, fresh, &nfresh);
+    if (st == CUBED_OK && nfresh > 0) st = expr_reject(b, part, "assign takes no new axes");
+    if (st == CUBED_OK) st = expr_build_value(b, e->child[1], &v);
+    if (st == CUBED_OK) {
+        st = expr_operand(b, e->child[1], &v, x);
+        if (st == CUBED_OK) st = expr_located(b, e, cubed_assign(x, slices, v.array, out, b->err));
+        cubed_array_unref(v.array);
+    }
+    cubed_array_unref(x);
+    return st;
+}
+
+static cubed_status call_searchsorted(expr_builder *b, const expr *e, cubed_array **out)
+{
+    static const char *const names[] = {"side", "sorter", NULL};
+    int n;
+    cubed_array *x[2], *sorter = NULL;
+    EXPR_TRY(expr_check_args(b, e, 2, 2, names, &n));
+    const expr *side = expr_keyword(e, "side"), *order = expr_keyword(e, "sorter");
+    bool right = side && side->kind == EXPR_STRING && strcmp(side->text, "right") == 0;
+    bool left = !side || (side->kind == EXPR_STRING && strcmp(side->text, "left") == 0);
+    if (!left && !right) return expr_reject(b, side, "expected \"left\" or \"right\"");
+    EXPR_TRY(expr_get_two(b, e, x));
+    cubed_status st = order ? expr_get_array(b, order, &sorter) : CUBED_OK;
+    if (st == CUBED_OK)
+        st = expr_located(b, e, cubed_searchsorted(x[0], x[1], right, sorter, out, b->err));
+    cubed_array_unref(x[0]);
+    cubed_array_unref(x[1]);
+    cubed_array_unref(sorter);
+    return st;
+}
+
+const expr_function expr_block_functions[] = {
+    {"sort", NULL, call_sorting, false},
+    {"argsort", NULL, call_sorting, true},
+    {.name = "matmul", .fn = call_matmul},
+    {.name = "tensordot", .fn = call_tensordot},
+    {.name = "einsum", .fn = call_einsum},
+    {.name = "vecdot", .fn = call_vecdot},
+    {"take", NULL, taking, false},
+    {"take_along_axis", NULL, taking, true},
+    {"gather", NULL, by_positions, false},
+    {"scatter", NULL, by_positions, true},
+    {.name = "assign", .fn = call_assign},
+    {.name = "searchsorted", .fn = call_searchsorted},
+    {.name = NULL},
+};

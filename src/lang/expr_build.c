@@ -1,0 +1,890 @@
+/* Trees to lazy arrays. */
+#include <string.h>
+
+#include "lang/about.h"
+#include "lang/expr_builder.h"
+#include "lang/expr_calendar.h"
+#include "lang/guess.h"
+#include "lang/hints.h"
+#include "lang/lang_arrays.h"
+#include "lang/lang_memory.h"
+
+typedef expr_value value;
+
+cubed_status expr_reject(expr_builder *b, const expr *e, const char *what)
+{
+    return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "%s", what);
+}
+
+/* Puts the place in front of an error of the library. */
+cubed_status expr_located(expr_builder *b, const expr *e, cubed_status status)
+{
+    if (status == CUBED_OK) return status;
+    cubed_error inner = *b->err;
+    inner.message[500] = 0;
+    return expr_fail(b->err, status, b->text, e->at, "%s", inner.message);
+}
+
+static void drop(value *v)
+{
+    cubed_array_unref(v->array);
+    v->array = NULL;
+}
+
+/* A literal, in a type. */
+static cubed_status make_array(expr_builder *b, const expr *e, value *v, cubed_dtype dtype)
+{
+    cubed_scalar s;
+    if (!expr_literal_scalar(v, dtype, &s))
+        return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "%lld is out of the range of %s",
+                         (long long)v->i, cubed_dtype_name(dtype));
+    return expr_located(b, e,
+                        cubed_array_full(b->ctx, dtype, 0, NULL, NULL, &s, &v->array, b->err));
+}
+
+cubed_status expr_operand(expr_builder *b, const expr *e, value *v, const cubed_array *other)
+{
+    return v->array ? CUBED_OK : make_array(b, e, v, expr_literal_dtype(v, other));
+}
+
+cubed_status expr_wide_operand(expr_builder *b, const expr *e, value *v, const cubed_array *other)
+{
+    return v->array ? CUBED_OK : make_array(b, e, v, expr_literal_wide_dtype(v, other));
+}
+
+/* Whether whole numbers that the other operand's type does not have take part: in comparisons, and where
+ * integers are made floats. */
+static bool takes_any_integer(cubed_op op)
+{
+    switch (op) {
+    case CUBED_OP_DIVIDE:
+    case CUBED_OP_ATAN2:
+    case CUBED_OP_HYPOT:
+    case CUBED_OP_LOGADDEXP:
+    case CUBED_OP_COPYSIGN:
+    case CUBED_OP_NEXTAFTER: return true;
+    default: return op >= CUBED_OP_EQUAL && op <= CUBED_OP_GREATER_EQUAL;
+    }
+}
+
+/* --- Stored elements ---------------------------------------------------------------------------------- */
+
+const cubed_cf_packing *expr_packing_of(const expr_builder *b, const expr *e)
+{
+    return e->number < b->nbuilt && b->built[e->number].stored ? b->built[e->number].packing : NULL;
+}
+
+/* Replaces *x, the values of a child, by its stored elements if it has some: e is these, too. */
+static void take_stored(expr_builder *b, const expr *e, const expr *child, cubed_array **x)
+{
+    const cubed_cf_packing *packing = expr_packing_of(b, child);
+    if (!packing) return;
+    cubed_array_unref(*x);
+    *x = cubed_array_ref(b->built[child->number].stored);
+    b->built[e->number].packing = packing;
+}
+
+/* --- Operators ---------------------------------------------------------------------------------------- */
+
+static cubed_status apply(expr_builder *b, const expr *e, cubed_op op, value *args, int n,
+                          value *out)
+{
+    cubed_array *in[3];
+    for (int i = 0; i < n; i++) in[i] = args[i].array;
+    *out = (value){.array = NULL};
+    return expr_located(b, e, cubed_elementwise(op, in, n, &out->array, b->err));
+}
+
+/* Both children as arrays; at least one is one. */
+static cubed_status make_operands(expr_builder *b, const expr *e, cubed_op op, value v[2])
+{
+    cubed_status (*const make)(expr_builder *, const expr *, value *, const cubed_array *) =
+        takes_any_integer(op) ? expr_wide_operand : expr_operand;
+    cubed_status st = make(b, e->child[0], &v[0], v[1].array);
+    return st == CUBED_OK ? make(b, e->child[1], &v[1], v[0].array) : st;
+}
+
+static bool is_inexact(const value *v)
+{
+    return v->array ? cubed_dtype_kind(cubed_array_dtype(v->array)) >= CUBED_KIND_FLOAT &&
+                          cubed_dtype_kind(cubed_array_dtype(v->array)) <= CUBED_KIND_COMPLEX
+                    : v->kind == EXPR_FLOAT || v->kind == EXPR_COMPLEX;
+}
+
+/* Says more where ^ & | meet what is no bool or integer, as Python's habits have it. */
+static bool is_mistaken(expr_builder *b, const expr *e, cubed_op op, const value v[2])
+{
+    const char *mark = strchr("^&|", e->op);
+    if (!mark || (!is_inexact(&v[0]) && !is_inexact(&v[1]))) return false;
+    const value *wrong = is_inexact(&v[0]) ? &v[0] : &v[1];
+    cubed_status st = expr_fail(
+        b->err, CUBED_E_TYPE, b->text, e->at, "%s is not defined for %s: %s", cubed_op_name(op),
+        cubed_dtype_name(wrong->array ? cubed_array_dtype(wrong->array)
+                                      : expr_literal_dtype(wrong, NULL)),
+        e->op == '^'   ? "powers are written **"
+        : e->op == '&' ? "it binds before comparisons, which need brackets, (a < b) & (b < c)"
+                       : "it binds before comparisons, which need brackets, (a < b) | (b < c)");
+    return st != CUBED_OK;
+}
+
+/* The first n children, of which texts in quotes are arrays like the first array of texts among them. */
+static cubed_status build_children(expr_builder *b, const expr *e, int n, value *v)
+{
+    const cubed_array *like = NULL;
+    for (int i = 0; i < n; i++) {
+        if (e->child[i]->kind == EXPR_STRING) continue;
+        EXPR_TRY(expr_build_value(b, e->child[i], &v[i]));
+        const cubed_array *x = v[i].array;
+        if (x && !like && cubed_dtype_kind(cubed_array_dtype(x)) == CUBED_KIND_TEXT) like = x;
+    }
+    for (int i = 0; i < n; i++) {
+        if (e->child[i]->kind == EXPR_STRING)
+            EXPR_TRY(expr_get_texts(b, e->child[i], like, &v[i].array));
+    }
+    return CUBED_OK;
+}
+
+static cubed_status build_binary(expr_builder *b, const expr *e, value *out)
+{
+    static const struct {
+        char op;
+        cubed_op number;
+    } table[] = {{'+', CUBED_OP_ADD},
+                 {'-', CUBED_OP_SUBTRACT},
+                 {'*', CUBED_OP_MULTIPLY},
+                 {'/', CUBED_OP_DIVIDE},
+                 {'d', CUBED_OP_FLOOR_DIVIDE},
+                 {'%', CUBED_OP_REMAINDER},
+                 {'p', CUBED_OP_POW},
+                 {'s', CUBED_OP_BITWISE_LEFT_SHIFT},
+                 {'r', CUBED_OP_BITWISE_RIGHT_SHIFT},
+                 {'&', CUBED_OP_BITWISE_AND},
+                 {'^', CUBED_OP_BITWISE_XOR},
+                 {'|', CUBED_OP_BITWISE_OR},
+                 {'<', CUBED_OP_LESS},
+                 {'>', CUBED_OP_GREATER},
+                 {'l', CUBED_OP_LESS_EQUAL},
+                 {'g', CUBED_OP_GREATER_EQUAL},
+                 {'e', CUBED_OP_EQUAL},
+                 {'n', CUBED_OP_NOT_EQUAL}};
+    value v[2] = {{.array = NULL}, {.array = NULL}};
+    cubed_status st = build_children(b, e, 2, v);
+    if (st != CUBED_OK) goto out;
+    if (!v[0].array && !v[1].array) {
+        const char *wrong = expr_literal_combine(e->op, &v[0], &v[1], out);
+        if (wrong) st = expr_reject(b, e, wrong);
+        goto out;
+    }
+    size_t row = 0;
+    while (table[row].op != e->op) row++; /* the parser knows no others */
+    if (is_mistaken(b, e, table[row].number, v)) st = CUBED_E_TYPE;
+    if (st == CUBED_OK) st = make_operands(b, e, table[row].number, v);
+    if (st == CUBED_OK) st = apply(b, e, table[row].number, v, 2, out);
+out:
+    drop(&v[0]);
+    drop(&v[1]);
+    return st;
+}
+
+static cubed_status build_unary(expr_builder *b, const expr *e, value *out)
+{
+    value v = {.array = NULL};
+    EXPR_TRY(expr_build_value(b, e->child[0], &v));
+    if (e->op == '+') {
+        take_stored(b, e, e->child[0], &v.array);
+        *out = v;
+        return CUBED_OK;
+    }
+    if (!v.array) {
+        if (e->op == '~') return expr_reject(b, e, "~ needs an array of bools or integers");
+        const char *wrong = expr_literal_negate(&v, out);
+        return wrong ? expr_reject(b, e, wrong) : CUBED_OK;
+    }
+    cubed_status st =
+        apply(b, e, e->op == '~' ? CUBED_OP_BITWISE_INVERT : CUBED_OP_NEGATIVE, &v, 1, out);
+    drop(&v);
+    return st;
+}
+
+/* --- Arguments ---------------------------------------------------------------------------------------- */
+
+cubed_status expr_get_int(expr_builder *b, const expr *e, int64_t *out)
+{
+    value v = {.array = NULL};
+    EXPR_TRY(expr_build_value(b, e, &v));
+    bool ok = !v.array && v.kind == EXPR_INT;
+    drop(&v);
+    if (!ok) return expr_reject(b, e, "expected a whole number");
+    *out = v.i;
+    return CUBED_OK;
+}
+
+cubed_status expr_get_ints(expr_builder *b, const expr *e, int *n, int64_t out[CUBED_MAX_NDIM])
+{
+    if (e->kind != EXPR_TUPLE) {
+        *n = 1;
+        return expr_get_int(b, e, &out[0]);
+    }
+    if (e->n > CUBED_MAX_NDIM) return expr_reject(b, e, "too many numbers");
+    *n = e->n;
+    for (int i = 0; i < e->n; i++) EXPR_TRY(expr_get_int(b, e->child[i], &out[i]));
+    return CUBED_OK;
+}
+
+const expr *expr_keyword(const expr *call, const char *name)
+{
+    for (int i = 0; i < call->n; i++) {
+        if (call->child[i]->kind == EXPR_KEYWORD && strcmp(call->child[i]->text, name) == 0)
+            return call->child[i]->child[0];
+    }
+    return NULL;
+}
+
+static cubed_status unknown_argument(expr_builder *b, const expr *call, const expr *a,
+                                     const char *const *names)
+{
+    lang_guess g;
+    char guess[GUESS_TEXT];
+    lang_guess_init(&g, a->text);
+    for (; names && *names; names++) lang_guess_list(&g, *names);
+    return expr_fail(b->err, CUBED_E_ARG, b->text, a->at, "%s takes no argument \"%s\"%s",
+                     call->text, a->text, lang_guess_text(&g, guess));
+}
+
+/* Only these keywords may come, each once; positional arguments come first, `least` to `most`. */
+cubed_status expr_check_args(expr_builder *b, const expr *call, int least, int most,
+                             const char *const *names, int *positional)
+{
+    *positional = 0;
+    for (int i = 0; i < call->n; i++) {
+        const expr *a = call->child[i];
+        if (a->kind != EXPR_KEYWORD) {
+            if (i > *positional) return expr_reject(b, a, "a positional argument behind keywords");
+            ++*positional;
+            continue;
+        }
+        bool known = false;
+        for (int k = 0; names && names[k]; k++) known = known || strcmp(names[k], a->text) == 0;
+        if (!known) return unknown_argument(b, call, a, names);
+        if (a->n != 1) return expr_reject(b, a, "expected a value");
+        if (expr_keyword(call, a->text) != a->child[0])
+            return expr_reject(b, a, "the argument comes twice");
+    }
+    if (*positional >= least && *positional <= most) return CUBED_OK;
+    return expr_fail(b->err, CUBED_E_ARG, b->text, call->at, "%s takes %d%s argument%s, got %d",
+                     call->text, least, most > least ? " or more" : "", most == 1 ? "" : "s",
+                     *positional);
+}
+
+static cubed_status dim_axis(expr_builder *b, const expr *e, const cubed_array *x, int *axis)
+{
+    char known[256] = "";
+    if (e->kind != EXPR_STRING) return expr_reject(b, e, "expected a dimension's name in quotes");
+    for (int d = 0; d < cubed_array_ndim(x); d++) {
+        const char *name = cubed_array_dim_name(x, d);
+        if (name && strcmp(name, e->text) == 0) {
+            *axis = d;
+            return CUBED_OK;
+        }
+        size_t n = strlen(known);
+        snprintf(known + n, sizeof known - n, "%s%s", n ? ", " : "", name ? name : "(unnamed)");
+    }
+    lang_guess g;
+    char guess[GUESS_TEXT];
+    lang_guess_init(&g, e->text);
+    lang_guess_list(&g, known);
+    return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "no dimension \"%s\"%s; there are: %s",
+                     e->text, lang_guess_text(&g, guess), known[0] ? known : "none");
+}
+
+static bool is_of_names(const expr *e)
+{
+    return e->kind == EXPR_STRING ||
+           (e->kind == EXPR_TUPLE && e->n > 0 && e->child[0]->kind == EXPR_STRING);
+}
+
+/* Axes from axis= or dim= or a positional argument; *n is -1 if there is none of them. */
+cubed_status expr_get_axes(expr_builder *b, const expr *call, const expr *positional,
+                           const cubed_array *x, int *n, int axes[CUBED_MAX_NDIM])
+{
+    const expr *axis = expr_keyword(call, "axis"), *dim = expr_keyword(call, "dim");
+    if (positional && (axis || dim)) return expr_reject(b, call, "axes are given twice");
+    if (axis && dim) return expr_reject(b, call, "axis= and dim= together");
+    if (axis && is_of_names(axis))
+        return expr_reject(b, axis, "axis= takes numbers: names of dimensions go to dim=");
+    if (positional && is_of_names(positional))
+        dim = positional; /* mean(x, "time") */
+    else if (positional)
+        axis = positional;
+    *n = -1;
+    if ((axis && axis->kind == EXPR_NONE) || (!axis && !dim)) return CUBED_OK;
+    if (dim) {
+        *n = dim->kind == EXPR_TUPLE ? dim->n : 1;
+        if (*n > CUBED_MAX_NDIM) return expr_reject(b, dim, "too many dimensions");
+        for (int i = 0; i < *n; i++)
+            EXPR_TRY(dim_axis(b, dim->kind == EXPR_TUPLE ? dim->child[i] : dim, x, &axes[i]));
+        return CUBED_OK;
+    }
+    int64_t list[CUBED_MAX_NDIM];
+    EXPR_TRY(expr_get_ints(b, axis, n, list));
+    for (int i = 0; i < *n; i++) {
+        if (list[i] < -CUBED_MAX_NDIM || list[i] >= CUBED_MAX_NDIM)
+            return expr_reject(b, axis, "an axis is out of range");
+        axes[i] = (int)list[i];
+    }
+    return CUBED_OK;
+}
+
+cubed_status expr_get_reduced(expr_builder *b, const expr *call, const expr *positional,
+                              const cubed_array *x, int axes[CUBED_MAX_NDIM],
+                              cubed_reduce_options *o)
+{
+    EXPR_TRY(expr_get_bool(b, call, "keepdims", &o->keepdims));
+    EXPR_TRY(expr_get_axes(b, call, positional, x, &o->naxes, axes));
+    if (o->naxes >= 0) o->axes = axes;
+    return CUBED_OK;
+}
+
+cubed_status expr_get_array(expr_builder *b, const expr *e, cubed_array **out)
+{
+    value v = {.array = NULL};
+    EXPR_TRY(expr_build_value(b, e, &v));
+    EXPR_TRY(expr_operand(b, e, &v, NULL));
+    *out = v.array;
+    return CUBED_OK;
+}
+
+cubed_status expr_get_moved(expr_builder *b, const expr *e, const expr *child, cubed_array **out)
+{
+    EXPR_TRY(expr_get_array(b, child, out));
+    take_stored(b, e, child, out);
+    return CUBED_OK;
+}
+
+cubed_status expr_get_moved_list(expr_builder *b, const expr *e, const expr *list,
+                                 cubed_array **arrays)
+{
+    const cubed_cf_packing *first = NULL;
+    bool equal = list->n > 0;
+    for (int i = 0; i < list->n; i++) {
+        EXPR_TRY(expr_get_array(b, list->child[i], &arrays[i]));
+        const cubed_cf_packing *own = expr_packing_of(b, list->child[i]);
+        if (i == 0) first = own;
+        equal = equal && first && own && cubed_cf_packing_equal(first, own) &&
+                cubed_array_dtype(b->built[list->child[i]->number].stored) ==
+                    cubed_array_dtype(b->built[list->child[0]->number].stored);
+    }
+    for (int i = 0; i < list->n && equal; i++) {
+        cubed_array_unref(arrays[i]);
+        arrays[i] = cubed_array_ref(b->built[list->child[i]->number].stored);
+    }
+    if (equal) b->built[e->number].packing = first;
+    return CUBED_OK;
+}
+
+/* --- Functions ---------------------------------------------------------------------------------------- */
+
+static cubed_status call_op(expr_builder *b, const expr *e, cubed_op op, int arity, value *out)
+{
+    int n;
+    value v[3] = {{.array = NULL}, {.array = NULL}, {.array = NULL}};
+    EXPR_TRY(expr_check_args(b, e, arity, arity, NULL, &n));
+    cubed_status st = build_children(b, e, n, v);
+    const cubed_array *strong = NULL;
+    for (int i = 0; i < n && st == CUBED_OK; i++) {
+        bool counts = op != CUBED_OP_WHERE || i > 0;
+        if (v[i].array && counts && !strong) strong = v[i].array;
+    }
+    for (int i = 0; i < n && st == CUBED_OK; i++) {
+        if (takes_any_integer(op))
+            st = expr_wide_operand(b, e->child[i], &v[i], strong);
+        else
+            st =
+                expr_operand(b, e->child[i], &v[i], op == CUBED_OP_WHERE && i == 0 ? NULL : strong);
+    }
+    if (st == CUBED_OK) st = apply(b, e, op, v, n, out);
+    for (int i = 0; i < n; i++) drop(&v[i]);
+    return st;
+}
+
+/* A reduction by its name: "mean", "nanmean", "count_nonzero". */
+typedef struct reduction {
+    cubed_reduction reduction;
+    bool nan, count;
+} reduction;
+
+static bool find_reduction(const char *name, reduction *r)
+{
+    *r = (reduction){.nan = strncmp(name, "nan", 3) == 0,
+                     .count = strcmp(name, "count_nonzero") == 0};
+    if (r->count) return true;
+    return cubed_reduction_parse(r->nan ? name + 3 : name, &r->reduction) &&
+           !(r->nan && (r->reduction == CUBED_REDUCE_ALL || r->reduction == CUBED_REDUCE_ANY));
+}
+
+static cubed_status reduce(const reduction *r, cubed_array *x, const cubed_reduce_options *o,
+                           cubed_array **out, cubed_error *err)
+{
+    if (r->count) return cubed_count_nonzero(x, o, out, err);
+    return r->nan ? cubed_nan_reduce(r->reduction, x, o, out, err)
+                  : cubed_reduce(r->reduction, x, o, out, err);
+}
+
+static cubed_status call_reduce(expr_builder *b, const expr *e, const reduction *r, value *out)
+{
+    static const char *const names[] = {"axis", "dim",      "keepdims", "correction",
+                                        "ddof", "resample", NULL};
+    cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;
+    int n, axes[CUBED_MAX_NDIM];
+    cubed_array *x;
+    EXPR_TRY(expr_check_args(b, e, 1, 2, names, &n));
+    const expr *by = expr_keyword(e, "resample");
+    if (by) return expr_reject(b, by, "expected resample=\"1D\", in quotes");
+    const expr *correction = expr_keyword(e, "correction"), *ddof = expr_keyword(e, "ddof");
+    if (correction && ddof) return expr_reject(b, ddof, "ddof= is correction=: give one of them");
+    if (!correction) correction = ddof;
+    if (correction) {
+        value v = {.array = NULL};
+        EXPR_TRY(expr_build_value(b, correction, &v));
+        bool number = !v.array && (v.kind == EXPR_INT || v.kind == EXPR_FLOAT);
+        drop(&v);
+        if (!number) return expr_reject(b, correction, "expected a number");
+        o.correction = v.re;
+        if (r->count || (r->reduction != CUBED_REDUCE_VAR && r->reduction != CUBED_REDUCE_STD))
+            return expr_reject(b, correction, "only var and std take a correction");
+    }
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st = expr_get_reduced(b, e, n > 1 ? e->child[1] : NULL, x, axes, &o);
+    if (st == CUBED_OK) st = expr_located(b, e, reduce(r, x, &o, &out->array, b->err));
+    cubed_array_unref(x);
+    return st;
+}
+
+static cubed_status call_concat(expr_builder *b, const expr *e, value *out)
+{
+    static const char *const names[] = {"axis", "dim", NULL};
+    int n, naxes = -1, axes[CUBED_MAX_NDIM];
+    EXPR_TRY(expr_check_args(b, e, 1, 2, names, &n));
+    const expr *list = e->child[0];
+    if (list->kind != EXPR_TUPLE || list->n == 0)
+        return expr_reject(b, list, "expected a list of arrays");
+    cubed_array **arrays = lang_alloc((size_t)list->n * sizeof *arrays);
+    cubed_status st = expr_get_moved_list(b, e, list, arrays);
+    if (st == CUBED_OK)
+        st = expr_get_axes(b, e, n > 1 ? e->child[1] : NULL, arrays[0], &naxes, axes);
+    if (st == CUBED_OK && naxes > 1) st = expr_reject(b, e, "concat takes one axis");
+    int axis = naxes == 1 ? axes[0] : 0;
+    if (st == CUBED_OK)
+        st = expr_located(b, e, cubed_concat(arrays, list->n, axis, &out->array, b->err));
+    if (st == CUBED_OK)
+        expr_note_joined(b, e, (const expr *const *)list->child, arrays, list->n,
+                         axis < 0 ? axis + cubed_array_ndim(arrays[0]) : axis);
+    for (int i = 0; i < list->n; i++) cubed_array_unref(arrays[i]);
+    lang_free(arrays);
+    return st;
+}
+
+static cubed_status build_call(expr_builder *b, const expr *e, value *out)
+{
+    cubed_op op;
+    reduction r;
+    cubed_dtype dtype;
+    int arity, n;
+    bool is_group;
+    EXPR_TRY(expr_calendar_build(b, e, &out->array, &is_group));
+    if (!is_group) EXPR_TRY(expr_group_build(b, e, &out->array, &is_group));
+    if (is_group) return CUBED_OK;
+    if (cubed_op_parse(e->text, &op, &arity)) return call_op(b, e, op, arity, out);
+    if (find_reduction(e->text, &r)) return call_reduce(b, e, &r, out);
+    if (strcmp(e->text, "concat") == 0) return call_concat(b, e, out);
+    const expr_function *f = expr_find_function(e->text);
+    if (f && f->fn) return f->fn(b, e, &out->array);
+    if (f) return f->shared(b, e, f->which, &out->array);
+    if (cubed_dtype_parse(e->text, &dtype, NULL) == CUBED_OK) {
+        cubed_array *x;
+        EXPR_TRY(expr_check_args(b, e, 1, 1, NULL, &n));
+        EXPR_TRY(expr_get_array(b, e->child[0], &x));
+        cubed_status st = expr_located(b, e, cubed_astype(x, dtype, &out->array, b->err));
+        cubed_array_unref(x);
+        return st;
+    }
+    if (expr_find_tuple_function(e->text, &n))
+        return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
+                         "%s makes %d arrays: name them all in front of \"= %s(\"", e->text, n,
+                         e->text);
+    char hint[GUESS_TEXT];
+    return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
+                     "unknown function \"%s\"%s; cubed eval --help lists all", e->text,
+                     expr_function_hint(e->text, hint, sizeof hint));
+}
+
+/* --- Indexing ----------------------------------------------------------------------------------------- */
+
+/* A whole number; what else people put into brackets has functions of its own. */
+static cubed_status get_index(expr_builder *b, const expr *e, int64_t *out)
+{
+    value v = {.array = NULL};
+    if (e->kind == EXPR_STRING)
+        return expr_reject(b, e, "expected a number or a slice: arrays have no members by name");
+    if (e->kind == EXPR_TUPLE)
+        return expr_reject(b, e, "expected a number or a slice: write take(x, (0, 2), axis=0)");
+    EXPR_TRY(expr_build_value(b, e, &v));
+    const bool array = v.array, ok = !array && v.kind == EXPR_INT;
+    const bool mask = array && cubed_array_dtype(v.array) == CUBED_BOOL;
+    *out = v.i;
+    drop(&v);
+    if (ok) return CUBED_OK;
+    return expr_reject(b, e,
+                       mask    ? "expected a number or a slice: write where(mask, x, nan), or "
+                                 "compress(x, mask) for the elements alone"
+                       : array ? "expected a number or a slice: write take(x, indices, axis=0)"
+                               : "expected a whole number or a slice");
+}
+
+static cubed_status slice_of(expr_builder *b, const expr *item, int64_t extent, cubed_slice *out)
+{
+    if (item->kind != EXPR_SLICE) {
+        int64_t i = 0;
+        EXPR_TRY(get_index(b, item, &i));
+        if (i < -extent || i >= extent)
+            return expr_fail(b->err, CUBED_E_INDEX, b->text, item->at,
+                             "index %lld is out of bounds for an axis of extent %lld", (long long)i,
+                             (long long)extent);
+        *out = (cubed_slice){i < 0 ? i + extent : i, 1, 1, true};
+        return CUBED_OK;
+    }
+    int64_t v[3], *p[3] = {NULL, NULL, NULL};
+    for (int k = 0; k < 3; k++) {
+        if (item->child[k]->kind == EXPR_NONE) continue;
+        EXPR_TRY(expr_get_int(b, item->child[k], &v[k]));
+        p[k] = &v[k];
+    }
+    return expr_located(b, item, cubed_slice_resolve(p[0], p[1], p[2], extent, out, b->err));
+}
+
+cubed_status expr_get_slices(expr_builder *b, const expr *e, const cubed_array *x,
+                             cubed_slice slices[CUBED_MAX_NDIM], int fresh[CUBED_MAX_NDIM],
+                             int *nfresh)
+{
+    int ndim = cubed_array_ndim(x), given = 0, dots = 0, axis = 0, kept = 0;
+    const int64_t *shape = cubed_array_shape(x);
+    *nfresh = 0;
+    for (int i = 1; i < e->n; i++) {
+        dots += e->child[i]->kind == EXPR_ELLIPSIS;
+        given += e->child[i]->kind != EXPR_ELLIPSIS && e->child[i]->kind != EXPR_NONE;
+    }
+    if (dots > 1) return expr_reject(b, e, "more than one ...");
+    if (given > ndim)
+        return expr_fail(b->err, CUBED_E_INDEX, b->text, e->at, "%d indices for %d dimensions",
+                         given, ndim);
+    for (int i = 1; i < e->n; i++) {
+        const expr *item = e->child[i];
+        if (item->kind == EXPR_NONE) {
+            if (*nfresh == CUBED_MAX_NDIM) return expr_reject(b, item, "too many new axes");
+            fresh[*nfresh] = kept + *nfresh;
+            ++*nfresh;
+        } else if (item->kind == EXPR_ELLIPSIS) {
+            for (int k = given; k < ndim; k++, axis++, kept++)
+                slices[axis] = (cubed_slice){0, shape[axis], 1, false};
+        } else {
+            EXPR_TRY(slice_of(b, item, shape[axis], &slices[axis]));
+            kept += !slices[axis++].drop;
+        }
+    }
+    for (; axis < ndim; axis++) slices[axis] = (cubed_slice){0, shape[axis], 1, false};
+    return CUBED_OK;
+}
+
+static cubed_status index_array(expr_builder *b, const expr *e, cubed_array *x, cubed_array **out)
+{
+    cubed_slice slices[CUBED_MAX_NDIM];
+    int fresh[CUBED_MAX_NDIM], nfresh; /* places of new axes in the result */
+    cubed_array *y;
+    EXPR_TRY(expr_get_slices(b, e, x, slices, fresh, &nfresh));
+    EXPR_TRY(expr_located(b, e, cubed_slice_array(x, slices, &y, b->err)));
+    for (int k = 0; k < nfresh; k++) {
+        cubed_array *wider;
+        cubed_status st = expr_located(b, e, cubed_expand_dims(y, fresh[k], &wider, b->err));
+        cubed_array_unref(y);
+        if (st != CUBED_OK) return st;
+        y = wider;
+    }
+    *out = y;
+    return CUBED_OK;
+}
+
+/* --- Trees -------------------------------------------------------------------------------------------- */
+
+/* Finds how an input is packed, and keeps that. */
+static cubed_status note_packing(expr_builder *b, const expr *e, const cubed_array *x)
+{
+    expr_result *r = b->result;
+    cubed_cf_packing *packing;
+    if (b->host->raw) return CUBED_OK;
+    EXPR_TRY(expr_located(b, e, cubed_cf_packing_of(x, &packing, b->err)));
+    if (!packing) return CUBED_OK;
+    r->packings = lang_resize(r->packings, (size_t)(r->npackings + 1) * sizeof(*r->packings));
+    r->packings[r->npackings++] = packing;
+    b->built[e->number].packing = packing;
+    return CUBED_OK;
+}
+
+static cubed_status build_name(expr_builder *b, const expr *e, value *out)
+{
+    const char *known = "none";
+    const expr_result *r = b->result;
+    for (int i = r->n - 1; i >= 0; i--) {
+        const expr_var *v = &r->vars[i];
+        if (strcmp(v->name, e->text) != 0) continue;
+        out->array = cubed_array_ref(v->stored ? v->stored : v->array);
+        b->built[e->number].packing = v->packing;
+        return CUBED_OK;
+    }
+    EXPR_TRY(
+        expr_located(b, e, b->host->lookup(b->host->ctx, e->text, &out->array, &known, b->err)));
+    if (out->array) return note_packing(b, e, out->array);
+    lang_guess g;
+    char guess[GUESS_TEXT];
+    lang_guess_init(&g, e->text);
+    lang_guess_list(&g, known);
+    for (int i = 0; i < r->n; i++) lang_guess_list(&g, r->vars[i].name);
+    return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "unknown name \"%s\"%s; arrays here: %s",
+                     e->text, lang_guess_text(&g, guess), known);
+}
+
+static cubed_status build_value(expr_builder *b, const expr *e, value *out)
+{
+    *out = expr_literal(e->kind, e->integer, e->re, e->im);
+    switch (e->kind) {
+    case EXPR_INT:
+    case EXPR_FLOAT:
+    case EXPR_COMPLEX:
+    case EXPR_BOOL: return CUBED_OK;
+    case EXPR_NAME: return build_name(b, e, out);
+    case EXPR_UNARY: return build_unary(b, e, out);
+    case EXPR_BINARY: return build_binary(b, e, out);
+    case EXPR_CALL: return build_call(b, e, out);
+    case EXPR_INDEX: {
+        cubed_array *x;
+        const expr *of = e->child[0], *item = e->child[1];
+        cubed_status st = expr_get_moved(b, e, of, &x);
+        /* Of a data set, as Xarray has it. */
+        if (st == CUBED_E_ARG && of->kind == EXPR_NAME && item->kind == EXPR_STRING)
+            return expr_fail(b->err, CUBED_E_ARG, b->text, of->at,
+                             "unknown name \"%s\": arrays go by their own names, write %s",
+                             of->text, item->text);
+        if (st != CUBED_OK) return st;
+        st = index_array(b, e, x, &out->array);
+        cubed_array_unref(x);
+        return st;
+    }
+    default: return expr_reject(b, e, "this is not a value here");
+    }
+}
+
+static void forget_built(expr_builder *b, int number)
+{
+    cubed_array_unref(b->built[number].array);
+    cubed_array_unref(b->built[number].stored);
+    memset(&b->built[number], 0, sizeof b->built[number]);
+}
+
+/* Keeps what the node became. If these are stored elements, *out becomes their values, which fuse with what follows. */
+cubed_status expr_build_value(expr_builder *b, const expr *e, value *out)
+{
+    if (e->number >= b->nbuilt) {
+        const int n = 2 * e->number + 16;
+        b->built = lang_resize(b->built, (size_t)n * sizeof *b->built);
+        memset(b->built + b->nbuilt, 0, (size_t)(n - b->nbuilt) * sizeof *b->built);
+        b->nbuilt = n;
+    }
+    forget_built(b, e->number);
+    EXPR_TRY(build_value(b, e, out));
+    if (!out->array) return CUBED_OK;
+    const cubed_cf_packing *packing = b->built[e->number].packing;
+    if (packing) {
+        cubed_array *decoded;
+        const cubed_status st =
+            expr_located(b, e, cubed_cf_unpack(out->array, packing, &decoded, b->err));
+        b->built[e->number].stored = out->array;
+        out->array = NULL;
+        if (st != CUBED_OK) return st;
+        out->array = decoded;
+    }
+    b->built[e->number].array = cubed_array_ref(out->array);
+    return CUBED_OK;
+}
+
+static void add_var(expr_result *r, expr_var var, const char *name)
+{
+    var.name = lang_strdup(name);
+    var.is_result = name[0] != '_';
+    r->vars = lang_resize(r->vars, (size_t)(r->n + 1) * sizeof *r->vars);
+    r->vars[r->n++] = var;
+}
+
+/* *x with these attributes, if they are not its own. */
+static cubed_status set_attrs(expr_builder *b, const expr *e, const json_t *attrs, cubed_array **x)
+{
+    json_t *own = lang_attributes(cubed_array_attrs(*x));
+    const bool same = attrs ? json_equal(attrs, own) : json_object_size(own) == 0;
+    cubed_status st = CUBED_OK;
+    json_decref(own);
+    if (same) return CUBED_OK;
+    char *text = attrs ? json_dumps(attrs, JSON_REAL_PRECISION(17)) : NULL;
+    cubed_array *y;
+    st = expr_located(b, e, cubed_array_with_attrs(*x, text ? text : "{}", &y, b->err));
+    lang_free(text);
+    if (st != CUBED_OK) return st;
+    cubed_array_unref(*x);
+    *x = y;
+    return CUBED_OK;
+}
+
+void expr_result_free(expr_result *r)
+{
+    for (int i = 0; i < r->n; i++) {
+        lang_free(r->vars[i].name);
+        cubed_array_unref(r->vars[i].array);
+        cubed_array_unref(r->vars[i].stored);
+        expr_about_free(&r->vars[i].about);
+    }
+    for (int i = 0; i < r->npackings; i++) cubed_cf_packing_free(r->packings[i]);
+    lang_free(r->packings);
+    lang_free(r->vars);
+    memset(r, 0, sizeof *r);
+}
+
+/* a, b = f(x) */
+static cubed_status assign_several(expr_builder *b, const expr *e)
+{
+    const expr *call = e->child[e->n - 1];
+    int nout = 0;
+    expr_tuple_function fn =
+        call->kind == EXPR_CALL ? expr_find_tuple_function(call->text, &nout) : NULL;
+    cubed_array *outs[EXPR_MAX_TUPLE];
+    if (!fn) return expr_reject(b, call, "this is one array, but there are several names for it");
+    if (e->n > EXPR_MAX_TUPLE) return expr_reject(b, e, "too many names");
+    if (nout != EXPR_ANY_NUMBER && nout != e->n)
+        return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "%s makes %d arrays, %d are named",
+                         call->text, nout, e->n);
+    EXPR_TRY(fn(b, call, outs));
+    for (int i = 0; i < e->n; i++) {
+        expr_about about = expr_about_of(b, call);
+        json_decref(about.attrs);
+        about.attrs = json_object();
+        const expr_var var = {.array = outs[i], .about = about};
+        add_var(b->result, var, i == 0 ? e->text : e->child[i - 1]->text);
+    }
+    return CUBED_OK;
+}
+
+/* "result", "result2", ...: of bare expressions, which are counted from 1. */
+static void name_bare(int number, char name[32])
+{
+    snprintf(name, 32, number > 1 ? "result%d" : "result", number);
+}
+
+/* Name k of a statement: of a bare expression, which is number `bare`, `own`. NULL if there are no more. */
+static const char *name_of(const expr *e, int k, int bare, char own[32])
+{
+    if (e->kind != EXPR_ASSIGN) {
+        name_bare(bare, own);
+        return k == 0 ? own : NULL;
+    }
+    return k >= e->n ? NULL : k == 0 ? e->text : e->child[k - 1]->text;
+}
+
+/* Whether a statement before number i, or an earlier name of that one, is this. */
+static bool is_named_before(expr *const *statements, int i, int k, const char *name)
+{
+    char own[32];
+    const char *other;
+    for (int s = 0, bare = 0; s <= i; s++) {
+        bare += statements[s]->kind != EXPR_ASSIGN;
+        for (int m = 0; (s < i || m < k) && (other = name_of(statements[s], m, bare, own)); m++) {
+            if (strcmp(other, name) == 0) return true;
+        }
+    }
+    return false;
+}
+
+char *expr_named_twice(expr *const *statements, int n)
+{
+    char own[32];
+    const char *name;
+    for (int i = 0, bare = 0; i < n; i++) {
+        bare += statements[i]->kind != EXPR_ASSIGN;
+        for (int k = 0; (name = name_of(statements[i], k, bare, own)) != NULL; k++) {
+            if (name[0] != '_' && is_named_before(statements, i, k, name)) return lang_strdup(name);
+        }
+    }
+    return NULL;
+}
+
+/* Says as an attribute which stored elements are missing, if that was the fill value of the input's metadata, and the array
+ * does not have it any more. */
+static void note_fill(expr_var *var)
+{
+    cubed_scalar v;
+    if (!var->stored || !var->packing->has_own_fill || cubed_array_missing_value(var->stored, &v))
+        return;
+    v = var->packing->own_fill;
+    const cubed_dtype dtype = cubed_array_dtype(var->stored);
+    /* Jansson has no integers beyond int64. */
+    json_t *fill = dtype == CUBED_UINT64 && v.u64 > INT64_MAX ? json_real((double)v.u64)
+                                                              : lang_element_json(dtype, &v);
+    if (!var->about.attrs) var->about.attrs = json_object();
+    json_object_set_new(var->about.attrs, "_FillValue", fill);
+}
+
+static cubed_status build_statement(expr_builder *b, const expr *e, int *bare)
+{
+    bool named = e->kind == EXPR_ASSIGN;
+    expr_var var = {.array = NULL};
+    b->nnames = named ? e->n : 1;
+    if (named && e->n > 1) return assign_several(b, e);
+    const expr *what = named ? e->child[0] : e;
+    EXPR_TRY(expr_get_array(b, what, &var.array));
+    var.about = expr_about_of(b, what);
+    var.packing = expr_packing_of(b, what);
+    if (var.packing) var.stored = cubed_array_ref(b->built[what->number].stored);
+    note_fill(&var);
+    /* Stored elements keep the attributes of their packing, which values do not have. */
+    json_t *own = expr_value_attrs(&var.about, var.packing, cubed_array_dtype(var.array));
+    cubed_status st = set_attrs(b, what, own, &var.array);
+    json_decref(own);
+    if (st == CUBED_OK && var.stored) st = set_attrs(b, what, var.about.attrs, &var.stored);
+    if (st != CUBED_OK) {
+        expr_about_free(&var.about);
+        cubed_array_unref(var.array);
+        cubed_array_unref(var.stored);
+        return st;
+    }
+    char name[32];
+    if (!named) name_bare(++*bare, name);
+    add_var(b->result, var, named ? e->text : name);
+    return CUBED_OK;
+}
+
+cubed_status expr_build(cubed_context *ctx, const char *text, expr *const *statements, int n,
+                        const expr_host *host, expr_result *out, cubed_error *err)
+{
+    cubed_error own = CUBED_ERROR_INIT;
+    expr_builder b = {.ctx = ctx,
+                      .text = text,
+                      .host = host,
+                      .result = out,
+                      .nnames = 1,
+                      .err = err ? err : &own};
+    int bare = 0;
+    cubed_status st = CUBED_OK;
+    memset(out, 0, sizeof *out);
+    for (int i = 0; i < n && st == CUBED_OK; i++) st = build_statement(&b, statements[i], &bare);
+    if (st != CUBED_OK) expr_result_free(out);
+    for (int i = 0; i < b.nbuilt; i++) forget_built(&b, i);
+    for (int i = 0; i < b.nnoted; i++) expr_coord_free(&b.noted[i].coord);
+    lang_free(b.built);
+    lang_free(b.noted);
+    return st;
+}

@@ -1,0 +1,194 @@
+/* From trees to lazy arrays: shared by the files that know functions. */
+#ifndef CUBED_LANG_EXPR_BUILDER_H
+#define CUBED_LANG_EXPR_BUILDER_H
+
+#include "lang/expr.h"
+#include "lang/expr_value.h"
+
+typedef struct expr_builder {
+    cubed_context *ctx;
+    const char *text;
+    const expr_host *host;
+    expr_result *result;
+    int nnames; /* of the statement: a, b = ... has 2, an expression 1 */
+    cubed_error *err;
+    /* Of the tree's nodes, by their numbers. */
+    int nbuilt;
+    struct {
+        cubed_array *array; /* decoded values; NULL where there is none (yet) */
+        cubed_array
+            *stored; /* their stored elements, which were only moved; NULL without a packing */
+        const cubed_cf_packing
+            *packing; /* of `stored`; while a node is built: of what it becomes */
+    } * built;
+    /* Coordinates that calls changed or made; `number` is the call's. */
+    int nnoted;
+    struct {
+        int number;
+        expr_coord coord;
+    } * noted;
+} expr_builder;
+
+#define EXPR_TRY(call)                                                                             \
+    do {                                                                                           \
+        cubed_status status_ = (call);                                                             \
+        if (status_ != CUBED_OK) return status_;                                                   \
+    } while (0)
+
+/* An error at the place of e. */
+cubed_status expr_reject(expr_builder *b, const expr *e, const char *what);
+/* Puts the place in front of an error of the library. */
+cubed_status expr_located(expr_builder *b, const expr *e, cubed_status status);
+
+/* The value of e; its array is the caller's. */
+cubed_status expr_build_value(expr_builder *b, const expr *e, expr_value *out);
+/* The same, as an array: literals have their own types. */
+cubed_status expr_get_array(expr_builder *b, const expr *e, cubed_array **out);
+/* The array of `child` for `e`, a function that moves elements without changing them: the stored elements if the child is
+ * packed; then what `e` makes is taken for stored elements, too. */
+cubed_status expr_get_moved(expr_builder *b, const expr *e, const expr *child, cubed_array **out);
+/* The same for all elements of a list that `e` puts together: stored elements if all are packed in the same way, else
+ * values. Arrays that were made are the caller's, also after an error: the others are NULL. */
+cubed_status expr_get_moved_list(expr_builder *b, const expr *e, const expr *list,
+                                 cubed_array **arrays);
+/* The packing of what a node became, NULL if its values are not unchanged stored ones. */
+const cubed_cf_packing *expr_packing_of(const expr_builder *b, const expr *e);
+/* The first two arguments, as arrays; literals take the other's type. */
+cubed_status expr_get_two(expr_builder *b, const expr *call, cubed_array *x[2]);
+/* Makes a literal an array, in the type that it has beside `other` (NULL: its own). */
+cubed_status expr_operand(expr_builder *b, const expr *e, expr_value *v, const cubed_array *other);
+/* The same, where whole numbers beyond that type take part, as in comparisons. */
+cubed_status expr_wide_operand(expr_builder *b, const expr *e, expr_value *v,
+                               const cubed_array *other);
+cubed_status expr_get_int(expr_builder *b, const expr *e, int64_t *out);
+/* A whole number, or a list of them. */
+cubed_status expr_get_ints(expr_builder *b, const expr *e, int *n, int64_t out[CUBED_MAX_NDIM]);
+
+/* The value of a keyword argument; NULL if it is not there. */
+const expr *expr_keyword(const expr *call, const char *name);
+/* Only these keywords may come, each once; positional arguments come first, `least` to `most`. */
+cubed_status expr_check_args(expr_builder *b, const expr *call, int least, int most,
+                             const char *const *names, int *positional);
+/* Axes from axis= or dim= or a positional argument; *n is -1 if there is none of them. */
+cubed_status expr_get_axes(expr_builder *b, const expr *call, const expr *positional,
+                           const cubed_array *x, int *n, int axes[CUBED_MAX_NDIM]);
+/* The same, in `axes`, and keepdims= of what reduces x. */
+cubed_status expr_get_reduced(expr_builder *b, const expr *call, const expr *positional,
+                              const cubed_array *x, int axes[CUBED_MAX_NDIM],
+                              cubed_reduce_options *o);
+/* One axis, positional or by axis= or dim=; `missing` if there is none. */
+cubed_status expr_get_axis(expr_builder *b, const expr *call, const expr *positional,
+                           const cubed_array *x, int missing, int *out);
+/* An integer or a float: `re` has the value of both. */
+cubed_status expr_get_number(expr_builder *b, const expr *e, expr_value *out);
+/* The number in a type that has it. */
+cubed_status expr_get_scalar(expr_builder *b, const expr *e, const expr_value *v, cubed_dtype dtype,
+                             cubed_scalar *out);
+/* A number or text, a list of them, or an array; numbers in the type that they have beside `like` (NULL: their own). */
+cubed_status expr_get_elements(expr_builder *b, const expr *e, const cubed_array *like,
+                               cubed_array **out);
+/* A text in quotes, or a list of them (expr_text.c). */
+bool expr_is_texts(const expr *e);
+/* An array of it, or of them, in the family of `like`, an array of texts (another, or NULL, is an error). */
+cubed_status expr_get_texts(expr_builder *b, const expr *e, const cubed_array *like,
+                            cubed_array **out);
+/* The text as elements of the family of `like` have it, for lang_free, and its bytes. */
+char *expr_encode_text(const char *text, cubed_dtype like, size_t *size);
+/* True or False by name; *out stays as it is if it is not there. */
+cubed_status expr_get_bool(expr_builder *b, const expr *call, const char *name, bool *out);
+/* dtype="..."; `missing` if it is not there. */
+cubed_status expr_get_dtype(expr_builder *b, const expr *call, cubed_dtype missing,
+                            cubed_dtype *out);
+/* Computes all elements of a small array now. */
+cubed_status expr_compute(expr_builder *b, cubed_array *x, void *to);
+/* An array of memory of lang_alloc's, which it takes over, also where it fails. */
+cubed_status expr_own_array(expr_builder *b, const expr *e, cubed_dtype dtype, int ndim,
+                            const int64_t *shape, void *data, cubed_array **out);
+/* The same, with names of dimensions and attributes. */
+cubed_status expr_own_described(expr_builder *b, const expr *e, cubed_dtype dtype, int ndim,
+                                const int64_t *shape, const char *const *names, json_t *attrs,
+                                void *data, cubed_array **out);
+/* Effects of a call on the coordinate of dimension d (expr_coordinates.c); x is the array that `of` is. No coordinate
+ * describes the elements of the call. */
+void expr_note_cut(expr_builder *b, const expr *call, const cubed_array *x, int d);
+/* The call has the elements `s` of x along d. */
+void expr_note_part(expr_builder *b, const expr *call, const expr *of, const cubed_array *x, int d,
+                    cubed_slice s);
+/* The call joins the arrays that `of` are along d. */
+void expr_note_joined(expr_builder *b, const expr *call, const expr *const *of,
+                      cubed_array *const *x, int n, int d);
+/* Each element of the call describes `before` elements of x ahead of it, and `after` behind it: its bounds are theirs. */
+void expr_note_window(expr_builder *b, const expr *call, const expr *of, const cubed_array *x,
+                      int d, int64_t before, int64_t after);
+
+/* Medians, quantiles and percentiles, by name: what they take beside an array. */
+typedef struct expr_order {
+    double *q;
+    int n;
+    bool several; /* q was a list */
+    cubed_quantile_options options;
+} expr_order;
+
+bool expr_is_order(const char *name);
+/* All but medians. */
+bool expr_order_takes_q(const char *name);
+/* `q`, or q=, and method=. *out is freed with expr_order_free, also after a failure. */
+cubed_status expr_get_order(expr_builder *b, const expr *e, const char *name, const expr *q,
+                            expr_order *out);
+void expr_order_free(expr_order *o);
+/* The first axis of *x, of the quantiles of `of` by `o`, gets the name that Xarray gives it, and a coordinate: "quantile", or
+ * with a number where there are others of that name, such as `beside` (may be NULL). *x stays one to unref where this
+ * fails. */
+cubed_status expr_name_quantiles(expr_builder *b, const expr *e, const expr_order *o,
+                                 const cubed_array *of, const char *beside, cubed_array **x);
+
+/* What groups are made of, and what of groups. */
+typedef struct expr_grouping {
+    cubed_array *codes; /* of the axes, in their order: -1 is no group */
+    int naxes, axes[CUBED_MAX_NDIM];
+    int64_t ngroups;
+    const char *name; /* of the axis of groups, which replaces the first of these; NULL: none */
+    const char *reduction;        /* "mean", "nanmedian" */
+    bool skip_nan;                /* where neither the name nor skipna= says so */
+    double correction;            /* where neither ddof= nor correction= does */
+    int64_t min_count;            /* where min_count= does not say so */
+    cubed_quantile_method method; /* where method= does not say so */
+    const expr *q;                /* positional; NULL: there is none */
+} expr_grouping;
+
+/* Keywords: skipna, ddof, correction, min_count, q, method. */
+#define EXPR_GROUP_KEYWORDS "skipna", "ddof", "correction", "min_count", "q", "method"
+cubed_status expr_reduce_groups(expr_builder *b, const expr *e, const expr_grouping *g,
+                                cubed_array *x, cubed_array **out);
+/* mean(x, groupby=labels), if the call is one: *is_one. */
+cubed_status expr_group_build(expr_builder *b, const expr *e, cubed_array **out, bool *is_one);
+
+/* A function with arguments of its own kind; NULL if there is none of that name (expr_functions.c). */
+typedef struct expr_function {
+    const char *name;
+    cubed_status (*fn)(expr_builder *b, const expr *call, cubed_array **out);
+    /* Or, where `fn` is NULL, one that makes several functions, and which of them it is. */
+    cubed_status (*shared)(expr_builder *b, const expr *call, int which, cubed_array **out);
+    int which;
+} expr_function;
+const expr_function *expr_find_function(const char *name);
+/* All tables of functions; NULL ends them. */
+const expr_function *const *expr_function_tables(void);
+/* The tables, which end with a row without a name: views, casts and rechunk; random numbers; functions on whole blocks;
+ * order statistics; numbers that are close or none, differences and what is between points; statistics of samples; Fourier transforms;
+ * reductions by group; linear algebra but for products; functions whose shapes depend on values; and selections by labels. */
+extern const expr_function expr_view_functions[], expr_random_functions[], expr_block_functions[],
+    expr_order_functions[], expr_composed_functions[], expr_stats_functions[], expr_fft_functions[],
+    expr_group_functions[], expr_linalg_functions[], expr_set_functions[],
+    expr_calendar_functions[], expr_select_functions[];
+/* Those that make several arrays: a, b = f(x). */
+#define EXPR_MAX_TUPLE  CUBED_MAX_NDIM
+#define EXPR_ANY_NUMBER 0 /* `nout` of those that make as many as have names, or fail */
+typedef cubed_status (*expr_tuple_function)(expr_builder *b, const expr *call, cubed_array **outs);
+expr_tuple_function expr_find_tuple_function(const char *name, int *nout);
+expr_tuple_function expr_find_set_tuple(const char *name, int *nout);
+/* repeat of x with an array of numbers (axis NULL: in one dimension). */
+cubed_status expr_repeat_each(expr_builder *b, const expr *e, cubed_array *x, cubed_array *repeats,
+                              const int *axis, cubed_array **out);
+
+#endif

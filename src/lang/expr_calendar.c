@@ -1,0 +1,620 @@
+/* Groups by the calendar of a coordinate, which is read when the expression is built: which groups
+ * there are decides the shape of the result. */
+
+#include "lang/expr_calendar.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cubed/calendar.h"
+#include "lang/about.h"
+#include "lang/axis_values.h"
+#include "lang/lang_memory.h"
+
+#define US_PER_S INT64_C(1000000)
+
+/* --- Groups ------------------------------------------------------------------------------------------- */
+
+typedef enum component {
+    YEAR,
+    QUARTER,
+    SEASON,
+    MONTH,
+    WEEK_DAY,
+    DAY_OF_YEAR,
+    DAY,
+    HOUR,
+    MINUTE,
+    SECOND
+} component;
+
+static const struct {
+    component component;
+    const char *name;
+} components[] = {
+    {YEAR, "year"},          {QUARTER, "quarter"},  {SEASON, "season"},         {MONTH, "month"},
+    {WEEK_DAY, "dayofweek"}, {WEEK_DAY, "weekday"}, {DAY_OF_YEAR, "dayofyear"}, {DAY, "day"},
+    {HOUR, "hour"},          {MINUTE, "minute"},    {SECOND, "second"}};
+
+/* In the order of their names, as groups are: DJF, JJA, MAM, SON. */
+static const char seasons[4][4] = {"DJF", "JJA", "MAM", "SON"};
+/* DJF, MAM, JJA, SON; the permutation is its own inverse. */
+static const int season_of_quarter[4] = {0, 2, 1, 3};
+
+static int64_t component_of(cubed_calendar c, int64_t us, component what)
+{
+    const int64_t days = cubed_floor_div(us, CUBED_US_PER_DAY), rest = us - days * CUBED_US_PER_DAY;
+    const cubed_date d = cubed_calendar_date(c, days);
+    switch (what) {
+    case YEAR: return d.year;
+    case QUARTER: return (d.month - 1) / 3 + 1;
+    case SEASON: return season_of_quarter[d.month % 12 / 3];
+    case MONTH: return d.month;
+    case WEEK_DAY: {
+        /* From Monday: 2000-01-03 was one, in calendars of weeks. */
+        const int64_t n = days - cubed_calendar_days(CUBED_CALENDAR_PROLEPTIC, 2000, 1, 3);
+        return n - 7 * cubed_floor_div(n, 7);
+    }
+    case DAY_OF_YEAR: return days - cubed_calendar_days(c, d.year, 1, 1) + 1;
+    case DAY: return d.day;
+    case HOUR: return rest / (3600 * US_PER_S);
+    case MINUTE: return rest / (60 * US_PER_S) % 60;
+    default: return rest / US_PER_S % 60;
+    }
+}
+
+/* Intervals of a resampling: so many months from a first one on, or of one length. */
+typedef struct intervals {
+    int64_t months, width; /* one of them is 0 */
+    int anchor;   /* of months: where years or quarters begin, from 0; of weeks: their first day */
+    int64_t unit; /* months of what is counted: 12, 3 or 1 */
+    bool weeks;
+    bool
+        ends; /* named by their last days; the earliest time is in the last unit of the first one */
+    int64_t first; /* the first unit's number, or microsecond */
+} intervals;
+
+/* Pandas's words behind "-": where years and quarters begin, or end, or the day on which weeks do. */
+static bool parse_anchor(const char *text, intervals *s)
+{
+    static const char months[] = "JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC";
+    static const char days[] = "MONTUEWEDTHUFRISATSUN";
+    const char *names = s->weeks ? days : months;
+    if (strlen(text) != 3 || (s->unit <= 1 && !s->weeks)) return false;
+    for (int i = 0; *names; i++, names += 3) {
+        if (strncmp(text, names, 3) != 0) continue;
+        s->anchor = s->ends ? (i + 1) % (s->weeks ? 7 : 12) : i;
+        return true;
+    }
+    return false;
+}
+
+static bool parse_intervals(const char *text, intervals *out)
+{
+    static const struct {
+        const char *name;
+        int64_t months, width;
+        bool ends, weeks;
+    } units[] = {{"YS", 12, 0, false, false},
+                 {"AS", 12, 0, false, false},
+                 {"Y", 12, 0, true, false},
+                 {"YE", 12, 0, true, false},
+                 {"A", 12, 0, true, false},
+                 {"QS", 3, 0, false, false},
+                 {"Q", 3, 0, true, false},
+                 {"QE", 3, 0, true, false},
+                 {"MS", 1, 0, false, false},
+                 {"M", 1, 0, true, false},
+                 {"ME", 1, 0, true, false},
+                 {"W", 0, 7 * CUBED_US_PER_DAY, true, true},
+                 {"D", 0, CUBED_US_PER_DAY, false, false},
+                 {"h", 0, 3600 * US_PER_S, false, false},
+                 {"H", 0, 3600 * US_PER_S, false, false},
+                 {"min", 0, 60 * US_PER_S, false, false},
+                 {"T", 0, 60 * US_PER_S, false, false},
+                 {"s", 0, US_PER_S, false, false},
+                 {"S", 0, US_PER_S, false, false}};
+    int64_t n = 1;
+    *out = (intervals){.anchor = 0};
+    if (*text >= '0' && *text <= '9' && !lang_parse_int(&text, &n)) return false;
+    if (n < 1 || n > 1000000) return false;
+    const size_t length = strcspn(text, "-");
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strlen(units[i].name) != length || strncmp(units[i].name, text, length) != 0) continue;
+        out->unit = units[i].months;
+        out->months = n * units[i].months;
+        out->width = n * units[i].width;
+        out->ends = units[i].ends;
+        out->weeks = units[i].weeks;
+    }
+    text += length;
+    if (out->unit + out->width == 0) return false;
+    return !*text || parse_anchor(text + 1, out);
+}
+
+static int64_t unit_of(cubed_calendar c, int64_t us, const intervals *s)
+{
+    const cubed_date d = cubed_calendar_date(c, cubed_floor_div(us, CUBED_US_PER_DAY));
+    return cubed_floor_div(d.year * 12 + d.month - 1 - s->anchor, s->unit);
+}
+
+/* Where the first interval begins: that of the earliest time, which is in the last unit of it where ends count. */
+static int64_t first_of_intervals(cubed_calendar c, int64_t least, const intervals *s)
+{
+    const int64_t day = cubed_floor_div(least, CUBED_US_PER_DAY);
+    if (s->weeks) {
+        const int64_t passed = component_of(c, least, WEEK_DAY) - s->anchor;
+        return (day - (passed + 7) % 7) * CUBED_US_PER_DAY - s->width + 7 * CUBED_US_PER_DAY;
+    }
+    if (s->width) {
+        const int64_t midnight = day * CUBED_US_PER_DAY;
+        return midnight + cubed_floor_div(least - midnight, s->width) * s->width;
+    }
+    return unit_of(c, least, s) - (s->ends ? s->months / s->unit - 1 : 0);
+}
+
+static int64_t interval_of(cubed_calendar c, int64_t us, const intervals *s)
+{
+    return s->width ? cubed_floor_div(us - s->first, s->width)
+                    : cubed_floor_div(unit_of(c, us, s) - s->first, s->months / s->unit);
+}
+
+static int64_t interval_start(cubed_calendar c, int64_t k, const intervals *s)
+{
+    if (s->width) return s->first + k * s->width;
+    const int64_t month = s->first * s->unit + k * s->months + s->anchor;
+    const int64_t year = cubed_floor_div(month, 12);
+    return cubed_calendar_days(c, year, month - 12 * year + 1, 1) * CUBED_US_PER_DAY;
+}
+
+/* Which groups there are, and in which each element is. */
+typedef struct groups {
+    int64_t n, *code; /* one for each element */
+    int64_t ngroups, *value;
+} groups;
+
+static int by_value(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of what `code` has: the values that occur, in order, and their numbers in place of them. */
+static void number_groups(groups *g)
+{
+    int64_t n = 0;
+    g->value = lang_alloc((size_t)(g->n + 1) * sizeof *g->value);
+    memcpy(g->value, g->code, (size_t)g->n * sizeof *g->value);
+    qsort(g->value, (size_t)g->n, sizeof *g->value, by_value);
+    for (int64_t i = 0; i < g->n; i++) {
+        if (n == 0 || g->value[n - 1] != g->value[i]) g->value[n++] = g->value[i];
+    }
+    g->ngroups = n;
+    for (int64_t i = 0; i < g->n; i++) {
+        const int64_t *at = bsearch(&g->code[i], g->value, (size_t)n, sizeof *g->value, by_value);
+        g->code[i] = at - g->value;
+    }
+}
+
+/* A call that groups by a calendar. */
+typedef struct calendar_call {
+    const char *reduction;             /* "mean" */
+    const char *dim;                   /* "time" */
+    size_t ndim;                       /* its length */
+    const char *component, *frequency; /* one of them */
+    bool only;                         /* intervals without elements are left out */
+    bool by_date; /* of days of years: the first of March is one, leap year or not */
+    bool skip_nan;
+    double correction;
+    int64_t min_count;
+    cubed_quantile_method method;
+    bool in_time_order; /* seasons begin with DJF; else they are in the order of their names */
+    int most;           /* positional arguments */
+    const expr *q;      /* one of them, of quantiles; NULL: there is none */
+} calendar_call;
+
+static const struct {
+    const char *component, *frequency, *prefix;
+} families[] = {{"dayofyear", NULL, "yday"}, {"month", NULL, "ymon"}, {"season", NULL, "yseas"},
+                {NULL, "h", "hour"},         {NULL, "D", "day"},      {NULL, "MS", "mon"},
+                {NULL, "YS", "year"},        {NULL, "QS-DEC", "seas"}};
+
+/* Missing values count in "avg" alone, and the sum of nothing is missing; std1 and var1 divide by one less than there are. */
+static const struct {
+    const char *suffix, *reduction;
+    bool skip_nan;
+    double correction;
+    int64_t min_count;
+} family_reductions[] = {{"mean", "mean", true, 0, 0}, {"avg", "mean", false, 0, 0},
+                         {"min", "min", true, 0, 0},   {"max", "max", true, 0, 0},
+                         {"sum", "sum", true, 0, 1},   {"std", "std", true, 0, 0},
+                         {"std1", "std", true, 1, 0},  {"var", "var", true, 0, 0},
+                         {"var1", "var", true, 1, 0},  {"pctl", "percentile", true, 0, 0}};
+
+/* "monmean" */
+static bool find_family(const char *name, calendar_call *c)
+{
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        const size_t n = strlen(families[i].prefix);
+        if (strncmp(name, families[i].prefix, n) != 0) continue;
+        for (size_t k = 0; k < sizeof family_reductions / sizeof *family_reductions; k++) {
+            if (strcmp(name + n, family_reductions[k].suffix) != 0) continue;
+            *c = (calendar_call){.reduction = family_reductions[k].reduction,
+                                 .component = families[i].component,
+                                 .frequency = families[i].frequency,
+                                 .only = true,
+                                 .by_date = i == 0,
+                                 .in_time_order = true,
+                                 .skip_nan = family_reductions[k].skip_nan,
+                                 .correction = family_reductions[k].correction,
+                                 .min_count = family_reductions[k].min_count,
+                                 /* CDO's nearest rank */
+                                 .method = CUBED_QUANTILE_INVERTED_CDF};
+            return true;
+        }
+    }
+    return false;
+}
+
+void expr_calendar_guess_functions(lang_guess *g)
+{
+    char name[16];
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        for (size_t k = 0; k < sizeof family_reductions / sizeof *family_reductions; k++) {
+            snprintf(name, sizeof name, "%s%s", families[i].prefix, family_reductions[k].suffix);
+            lang_guess_try(g, name, strlen(name));
+        }
+    }
+}
+
+void expr_calendar_guess(lang_guess *g)
+{
+    for (size_t i = 0; i < sizeof components / sizeof *components; i++)
+        lang_guess_list(g, components[i].name);
+}
+
+/* Its index in `components`; -1: it is none. */
+static int find_component(const char *name)
+{
+    for (size_t i = 0; i < sizeof components / sizeof *components; i++) {
+        if (strcmp(components[i].name, name) == 0) return (int)i;
+    }
+    return -1;
+}
+
+static const char *string_of(const expr *e) { return e && e->kind == EXPR_STRING ? e->text : NULL; }
+
+/* What a call groups by; false if it is no such call: a word that is no part of a date is the name of labels. */
+static bool find_call(const expr *e, calendar_call *c)
+{
+    const expr *by = expr_keyword(e, "groupby"), *every = expr_keyword(e, "resample");
+    const char *dim = string_of(expr_keyword(e, "dim"));
+    const bool is_resample = strcmp(e->text, "resample") == 0;
+    bool is_named = true; /* by the reduction, or a member of the family */
+    *c = (calendar_call){.reduction = NULL};
+    if (!find_family(e->text, c)) {
+        if (is_resample || (strcmp(e->text, "groupby") == 0 && e->n > 1)) {
+            if (e->n < 3 || !string_of(e->child[1])) return false;
+            if (is_resample) every = e->child[1];
+            if (!is_resample) by = e->child[1];
+            c->reduction = string_of(e->child[2]);
+            is_named = false;
+        } else {
+            c->reduction = e->text;
+        }
+        if (!by == !every) return false;
+        c->component = string_of(by);
+        c->frequency = string_of(every);
+        if (!c->reduction || (!c->component && !c->frequency)) return false;
+    }
+    const char *dot = c->component ? strchr(c->component, '.') : NULL;
+    if (c->component && !dot && find_component(c->component) < 0) return false;
+    c->most = is_named ? 1 : 3;
+    if (is_named && expr_order_takes_q(c->reduction)) {
+        c->most = 2;
+        if (e->n > 1 && e->child[1]->kind != EXPR_KEYWORD) c->q = e->child[1];
+    }
+    c->dim = dim ? dim : "time";
+    c->ndim = strlen(c->dim);
+    if (dot) {
+        c->dim = c->component;
+        c->ndim = (size_t)(dot - c->component);
+        c->component = dot + 1;
+    }
+    return true;
+}
+
+static int find_dim(const cubed_array *x, const char *dim, size_t n)
+{
+    for (int d = 0; d < cubed_array_ndim(x); d++) {
+        const char *name = cubed_array_dim_name(x, d);
+        if (name && strlen(name) == n && strncmp(name, dim, n) == 0) return d;
+    }
+    return -1;
+}
+
+const char *expr_calendar_reduction(const expr *e, const cubed_array *x, int *axis)
+{
+    calendar_call c;
+    if (e->kind != EXPR_CALL || !find_call(e, &c)) return NULL;
+    *axis = find_dim(x, c.dim, c.ndim);
+    return c.reduction;
+}
+
+/* --- What is made of them ----------------------------------------------------------------------------- */
+
+/* Times as the coordinate's own units have them: whole numbers where all are. Takes over `us`. */
+static cubed_status encode_times(expr_builder *b, const expr *e, const axis_values *v, int64_t *us,
+                                 int ndim, const int64_t *shape, const char *const *names,
+                                 json_t *attrs, cubed_array **out)
+{
+    const int64_t unit = v->axis.unit, by = v->axis.divide;
+    int64_t n = 1;
+    bool whole = true;
+    for (int d = 0; d < ndim; d++) n *= shape[d];
+    for (int64_t i = 0; i < n; i++) whole = whole && (us[i] - v->axis.base) % unit == 0;
+    double *real = whole ? NULL : lang_alloc((size_t)(n + 1) * sizeof *real);
+    for (int64_t i = 0; i < n; i++) {
+        if (whole) us[i] = (us[i] - v->axis.base) / unit * by;
+        if (!whole) real[i] = (double)(us[i] - v->axis.base) / (double)unit * (double)by;
+    }
+    if (!whole) lang_free(us);
+    return expr_own_described(b, e, whole ? CUBED_INT64 : CUBED_FLOAT64, ndim, shape, names, attrs,
+                              whole ? (void *)us : (void *)real, out);
+}
+
+/* Attributes of a coordinate whose numbers are made anew. */
+static json_t *time_attrs(const axis_values *v, const char *bounds)
+{
+    static const char *const gone[] = {"_FillValue",  "missing_value", "bounds",
+                                       "climatology", "valid_min",     "valid_max",
+                                       "valid_range", "actual_range"};
+    json_t *attrs = v->attrs ? json_deep_copy(v->attrs) : json_object();
+    for (size_t i = 0; i < sizeof gone / sizeof *gone; i++) json_object_del(attrs, gone[i]);
+    if (!json_object_get(attrs, "units")) {
+        /* A type of times, in units of its own. */
+        char text[64];
+        const int64_t unit = v->axis.unit;
+        snprintf(text, sizeof text, "%s since 1970-01-01",
+                 unit % CUBED_US_PER_DAY == 0 ? "days"
+                 : unit % US_PER_S == 0       ? "seconds"
+                                              : "microseconds");
+        json_object_set_new(attrs, "units", json_string(text));
+        json_object_set_new(attrs, "calendar", json_string("proleptic_gregorian"));
+    }
+    json_object_set_new(attrs, "bounds", json_string(bounds));
+    return attrs;
+}
+
+/* The coordinate of intervals: where each begins, and bounds. */
+static cubed_status interval_coordinate(expr_builder *b, const expr *e, const axis_values *v,
+                                        const groups *g, const intervals *s, const char *dim,
+                                        expr_coord *c)
+{
+    const int64_t shape[2] = {g->ngroups, 2};
+    char *bounds = lang_printf("%s_bnds", dim);
+    const char *const names[2] = {dim, "bnds"};
+    int64_t *starts = lang_alloc((size_t)(g->ngroups + 1) * sizeof *starts);
+    int64_t *ends = lang_alloc((size_t)(2 * g->ngroups + 1) * sizeof *ends);
+    for (int64_t i = 0; i < g->ngroups; i++) {
+        starts[i] = ends[2 * i] = interval_start(v->axis.calendar, g->value[i], s);
+        ends[2 * i + 1] = interval_start(v->axis.calendar, g->value[i] + 1, s);
+        if (s->ends) starts[i] = ends[2 * i + 1] - CUBED_US_PER_DAY;
+    }
+    json_t *attrs = time_attrs(v, bounds), *own = json_object();
+    json_object_set(own, "units", json_object_get(attrs, "units"));
+    if (json_object_get(attrs, "calendar"))
+        json_object_set(own, "calendar", json_object_get(attrs, "calendar"));
+    axis_values in = *v;
+    /* The units of a type of times are not its own. */
+    if (!(v->attrs && json_object_get(v->attrs, "units"))) in.axis.divide = 1;
+    if (v->axis.unit % US_PER_S != 0 && !(v->attrs && json_object_get(v->attrs, "units")))
+        in.axis.unit = 1;
+    else if (!(v->attrs && json_object_get(v->attrs, "units")))
+        in.axis.unit = v->axis.unit % CUBED_US_PER_DAY == 0 ? CUBED_US_PER_DAY : US_PER_S;
+    cubed_status st = encode_times(b, e, &in, starts, 1, shape, names, attrs, &c->made);
+    if (st == CUBED_OK)
+        st = encode_times(b, e, &in, ends, 2, shape, names, own, &c->bounds);
+    else
+        lang_free(ends);
+    json_decref(attrs);
+    json_decref(own);
+    lang_free(bounds);
+    return st;
+}
+
+/* The coordinate of parts of dates: numbers, or names of seasons. */
+static cubed_status component_coordinate(expr_builder *b, const expr *e, const axis_values *v,
+                                         groups *g, component what, const char *dim, expr_coord *c)
+{
+    cubed_dtype dtype = CUBED_INT64;
+    const char *const names[1] = {dim};
+    void *data = g->value;
+    if (what == SEASON) {
+        uint32_t *text = lang_alloc((size_t)(3 * g->ngroups + 1) * sizeof *text);
+        for (int64_t i = 0; i < 3 * g->ngroups; i++)
+            text[i] = (uint32_t)seasons[g->value[i / 3]][i % 3];
+        EXPR_TRY(expr_located(b, e, cubed_dtype_fixed(CUBED_STRING, 3, &dtype, b->err)));
+        data = text;
+    } else {
+        g->value = NULL; /* given away */
+    }
+    json_t *attrs = json_object();
+    json_object_set_new(attrs, "long_name", json_sprintf("%s of %s", dim, v->had.dim));
+    cubed_status st = expr_own_described(b, e, dtype, 1, &g->ngroups, names, attrs, data, &c->made);
+    json_decref(attrs);
+    return st;
+}
+
+/* Days of years by month and day, as CDO has them; their numbers are those of a leap year if one of them is in leap years
+ * only. */
+static void group_by_date(const axis_values *v, groups *g)
+{
+    enum { MOST_DAYS = 31, LEAP_DAY = MOST_DAYS + 28 };
+    const cubed_calendar kind = v->axis.calendar;
+    int64_t year = 2001;
+    for (int64_t k = 0; k < v->n; k++) {
+        const cubed_date d = cubed_calendar_date(kind, cubed_floor_div(v->us[k], CUBED_US_PER_DAY));
+        g->code[k] = (int64_t)(d.month - 1) * MOST_DAYS + d.day - 1;
+        if (g->code[k] == LEAP_DAY) year = 2000;
+    }
+    number_groups(g);
+    for (int64_t k = 0; k < g->ngroups; k++) {
+        const int month = (int)(g->value[k] / MOST_DAYS), day = (int)(g->value[k] % MOST_DAYS);
+        g->value[k] = cubed_calendar_days(kind, year, month + 1, day + 1) -
+                      cubed_calendar_days(kind, year, 1, 1) + 1;
+    }
+}
+
+static cubed_status find_groups(expr_builder *b, const expr *e, const calendar_call *call,
+                                const axis_values *v, groups *g, intervals *s, component *what)
+{
+    const cubed_calendar kind = v->axis.calendar;
+    g->n = v->n;
+    g->code = lang_alloc((size_t)(v->n + 1) * sizeof *g->code);
+    if (call->component) {
+        const int i = find_component(call->component);
+        lang_guess guess;
+        char text[GUESS_TEXT];
+        lang_guess_init(&guess, call->component);
+        expr_calendar_guess(&guess);
+        if (i < 0)
+            return expr_fail(
+                b->err, CUBED_E_ARG, b->text, e->at,
+                "times have no part \"%s\"%s; expected year, quarter, season, month, day, "
+                "dayofyear, dayofweek, hour, minute or second",
+                call->component, lang_guess_text(&guess, text));
+        *what = components[i].component;
+        if (call->by_date) {
+            group_by_date(v, g);
+            return CUBED_OK;
+        }
+        for (int64_t k = 0; k < v->n; k++) g->code[k] = component_of(kind, v->us[k], *what);
+        const bool by_time = *what == SEASON && call->in_time_order;
+        for (int64_t k = 0; k < v->n && by_time; k++) g->code[k] = season_of_quarter[g->code[k]];
+        number_groups(g);
+        for (int64_t k = 0; k < g->ngroups && by_time; k++)
+            g->value[k] = season_of_quarter[g->value[k]];
+        return CUBED_OK;
+    }
+    if (!parse_intervals(call->frequency, s))
+        return expr_fail(
+            b->err, CUBED_E_ARG, b->text, e->at,
+            "\"%s\" is no frequency: expected a number and YS, QS, MS, YE, QE, ME, W, D, h, min or "
+            "s, such as \"1D\", \"6h\", \"MS\", \"QS-DEC\"",
+            call->frequency);
+    int64_t least = v->us[0];
+    for (int64_t k = 1; k < v->n; k++) least = v->us[k] < least ? v->us[k] : least;
+    s->first = first_of_intervals(kind, least, s);
+    int64_t most = 0;
+    for (int64_t k = 0; k < v->n; k++) {
+        g->code[k] = interval_of(kind, v->us[k], s);
+        if (g->code[k] > most) most = g->code[k];
+    }
+    if (call->only) {
+        number_groups(g);
+        return CUBED_OK;
+    }
+    if (most >= AXIS_VALUES_MAX)
+        return expr_reject(b, e, "that makes more than 16777216 intervals: take longer ones");
+    g->ngroups = most + 1;
+    g->value = lang_alloc((size_t)(g->ngroups + 1) * sizeof *g->value);
+    for (int64_t k = 0; k < g->ngroups; k++) g->value[k] = k;
+    return CUBED_OK;
+}
+
+static cubed_status reduce_groups(expr_builder *b, const expr *e, const calendar_call *call,
+                                  cubed_array *x, int d, groups *g, const char *dim,
+                                  cubed_array **out)
+{
+    expr_grouping to = {.naxes = 1,
+                        .axes = {d},
+                        .ngroups = g->ngroups,
+                        .name = dim,
+                        .reduction = call->reduction,
+                        .skip_nan = call->skip_nan,
+                        .correction = call->correction,
+                        .min_count = call->min_count,
+                        .method = call->method,
+                        .q = call->q};
+    cubed_status st = expr_own_array(b, e, CUBED_INT64, 1, &g->n, g->code, &to.codes);
+    g->code = NULL;
+    if (st == CUBED_OK) st = expr_reduce_groups(b, e, &to, x, out);
+    cubed_array_unref(to.codes);
+    return st;
+}
+
+static cubed_status group_by(expr_builder *b, const expr *e, const calendar_call *call,
+                             cubed_array *x, cubed_array **out)
+{
+    axis_values v;
+    groups g = {0, NULL, 0, NULL};
+    intervals s = {.anchor = 0};
+    component what = YEAR;
+    const int d = find_dim(x, call->dim, call->ndim);
+    if (d < 0)
+        return expr_fail(
+            b->err, CUBED_E_ARG, b->text, e->at,
+            "the array has no dimension \"%.*s\": say which with dim=", (int)call->ndim, call->dim);
+    EXPR_TRY(axis_values_read(b, e->child[0], x, d, &v));
+    cubed_status st = CUBED_OK;
+    if (!v.is_time)
+        st = expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
+                       "the coordinate \"%s\" has no units such as \"days since 2000-01-01\"",
+                       v.had.dim);
+    else if (v.n == 0)
+        st = expr_reject(b, e, "the dimension has no elements");
+    if (st == CUBED_OK) st = find_groups(b, e, call, &v, &g, &s, &what);
+    const char *dim = call->component ? call->component : v.had.dim;
+    if (st == CUBED_OK) st = reduce_groups(b, e, call, x, d, &g, dim, out);
+    if (st == CUBED_OK) {
+        expr_coord c = {.dim = lang_strdup(dim),
+                        .whole = g.ngroups,
+                        .part = {0, g.ngroups, 1, false},
+                        .key = lang_printf("%s %s%s %s [%" PRId64 " %" PRId64 " %" PRId64 "] %s",
+                                           v.had.dim, call->component ? "." : "",
+                                           call->component ? call->component : call->frequency,
+                                           call->only ? "only" : "all", v.had.part.start,
+                                           v.had.part.len, v.had.part.step,
+                                           v.had.key ? v.had.key : "")};
+        st = call->component ? component_coordinate(b, e, &v, &g, what, dim, &c)
+                             : interval_coordinate(b, e, &v, &g, &s, dim, &c);
+        if (st == CUBED_OK)
+            expr_about_note(b, e, c);
+        else
+            expr_coord_free(&c);
+        if (st != CUBED_OK) cubed_array_unref(*out);
+    }
+    lang_free(g.code);
+    lang_free(g.value);
+    axis_values_free(&v);
+    return st;
+}
+
+cubed_status expr_calendar_build(expr_builder *b, const expr *e, cubed_array **out, bool *is_one)
+{
+    static const char *const names[] = {"groupby", "resample", "dim", EXPR_GROUP_KEYWORDS, NULL};
+    calendar_call c;
+    int n;
+    cubed_array *x;
+    *is_one = find_call(e, &c);
+    if (!*is_one) return CUBED_OK;
+    EXPR_TRY(expr_check_args(b, e, c.most == 3 ? 3 : 1, c.most, names, &n));
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st = group_by(b, e, &c, x, out);
+    cubed_array_unref(x);
+    return st;
+}
+
+/* Those that expr_calendar_build has not taken were called in another way. */
+static cubed_status call_resample(expr_builder *b, const expr *e, cubed_array **out)
+{
+    (void)out;
+    return expr_reject(b, e, "expected resample(x, \"1D\", \"mean\", dim=\"time\")");
+}
+
+const expr_function expr_calendar_functions[] = {{.name = "resample", .fn = call_resample},
+                                                 {.name = NULL}};

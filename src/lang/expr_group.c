@@ -1,0 +1,565 @@
+/* Reductions by group, and of windows. Labels that are not codes are read when the expression is built: which groups there
+ * are decides the shape of the result. */
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lang/about.h"
+#include "lang/expr_calendar.h"
+#include "lang/guess.h"
+#include "lang/lang_arrays.h"
+#include "lang/lang_memory.h"
+
+/* Labels are held in memory, with their order. */
+#define MAX_LABELS ((int64_t)1 << 24)
+
+/* --- Labels ------------------------------------------------------------------------------------------- */
+
+/* Values of labels and the groups among them, in order. Times and whole numbers are int64, other numbers float64. */
+typedef struct labels {
+    int64_t n, ngroups;
+    cubed_dtype dtype;
+    size_t size;
+    bool times;
+    char *value;
+    int64_t *code;  /* the number of each label's group; -1: it is missing */
+    int64_t *first; /* a label of each group */
+} labels;
+
+static void free_labels(labels *l)
+{
+    lang_free(l->value);
+    lang_free(l->code);
+    lang_free(l->first);
+}
+
+static const void *label_at(const labels *l, int64_t k) { return l->value + (size_t)k * l->size; }
+
+static int compare_numbers(double a, double b) { return (a > b) - (a < b); }
+
+static int compare_integers(int64_t a, int64_t b) { return (a > b) - (a < b); }
+
+static int compare_wide(const uint32_t *a, const uint32_t *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (a[i] != b[i]) return a[i] < b[i] ? -1 : 1;
+    }
+    return 0;
+}
+
+static int compare_labels(const labels *l, int64_t i, int64_t j)
+{
+    const void *a = label_at(l, i), *b = label_at(l, j);
+    if (l->dtype == CUBED_FLOAT64) return compare_numbers(*(const double *)a, *(const double *)b);
+    if (l->dtype == CUBED_INT64) return compare_integers(*(const int64_t *)a, *(const int64_t *)b);
+    return cubed_dtype_family(l->dtype) == CUBED_STRING ? compare_wide(a, b, l->size / 4)
+                                                        : memcmp(a, b, l->size);
+}
+
+static int by_label(const void *a, const void *b, void *of)
+{
+    return compare_labels(of, *(const int64_t *)a, *(const int64_t *)b);
+}
+
+static bool is_missing(const labels *l, int64_t k)
+{
+    if (l->dtype == CUBED_FLOAT64) return isnan(*(const double *)label_at(l, k));
+    return l->times && *(const int64_t *)label_at(l, k) == INT64_MIN;
+}
+
+static void find_groups(labels *l)
+{
+    int64_t there = 0;
+    int64_t *order = lang_alloc((size_t)(l->n + 1) * sizeof *order);
+    l->code = lang_alloc((size_t)(l->n + 1) * sizeof *l->code);
+    l->first = lang_alloc((size_t)(l->n + 1) * sizeof *l->first);
+    for (int64_t k = 0; k < l->n; k++) {
+        l->code[k] = -1;
+        if (!is_missing(l, k)) order[there++] = k;
+    }
+    qsort_r(order, (size_t)there, sizeof *order, by_label, l);
+    for (int64_t k = 0; k < there; k++) {
+        if (k == 0 || compare_labels(l, order[k - 1], order[k]) != 0)
+            l->first[l->ngroups++] = order[k];
+        l->code[order[k]] = l->ngroups - 1;
+    }
+    lang_free(order);
+}
+
+cubed_status expr_compute(expr_builder *b, cubed_array *x, void *to)
+{
+    return lang_compute_small(b->ctx, x, to, b->err);
+}
+
+static cubed_status read_labels(expr_builder *b, const expr *e, cubed_array *by, labels *l)
+{
+    cubed_array *x;
+    const cubed_dtype dtype = cubed_array_dtype(by);
+    const cubed_kind kind = cubed_dtype_kind(dtype);
+    *l = (labels){.n = 1, .times = kind == CUBED_KIND_TIME, .dtype = CUBED_INT64};
+    if (kind == CUBED_KIND_COMPLEX || dtype == CUBED_UINT64)
+        return expr_reject(b, e, "labels are of numbers, times or texts, or codes with ngroups=");
+    for (int d = 0; d < cubed_array_ndim(by); d++) {
+        int64_t extent = cubed_array_shape(by)[d];
+        if (extent > MAX_LABELS || l->n * extent > MAX_LABELS)
+            return expr_reject(b, e,
+                               "more than 16777216 labels: make codes of them, and give ngroups=");
+        l->n *= extent;
+    }
+    if (kind == CUBED_KIND_FLOAT) l->dtype = CUBED_FLOAT64;
+    if (kind == CUBED_KIND_TEXT) l->dtype = dtype;
+    l->size = cubed_dtype_size(l->dtype);
+    EXPR_TRY(expr_located(b, e, cubed_astype(by, l->dtype, &x, b->err)));
+    l->value = lang_alloc((size_t)(l->n + 1) * l->size);
+    cubed_status st = expr_located(b, e, expr_compute(b, x, l->value));
+    cubed_array_unref(x);
+    if (st == CUBED_OK)
+        find_groups(l);
+    else
+        free_labels(l);
+    return st;
+}
+
+static void release(void *owner) { lang_free(owner); }
+
+cubed_status expr_own_array(expr_builder *b, const expr *e, cubed_dtype dtype, int ndim,
+                            const int64_t *shape, void *data, cubed_array **out)
+{
+    cubed_status st = expr_located(
+        b, e, cubed_array_from_memory(b->ctx, dtype, ndim, shape, NULL, NULL, data, out, b->err));
+    if (st == CUBED_OK)
+        cubed_array_set_owner(*out, release, data);
+    else
+        lang_free(data);
+    return st;
+}
+
+cubed_status expr_own_described(expr_builder *b, const expr *e, cubed_dtype dtype, int ndim,
+                                const int64_t *shape, const char *const *names, json_t *attrs,
+                                void *data, cubed_array **out)
+{
+    cubed_array *x = NULL, *y = NULL;
+    char *text = json_dumps(attrs, JSON_REAL_PRECISION(17));
+    cubed_status st = expr_own_array(b, e, dtype, ndim, shape, data, &x);
+    if (st == CUBED_OK) st = expr_located(b, e, cubed_array_with_dim_names(x, names, &y, b->err));
+    if (st == CUBED_OK)
+        st = expr_located(b, e, cubed_array_with_attrs(y, text ? text : "{}", out, b->err));
+    cubed_array_unref(x);
+    cubed_array_unref(y);
+    lang_free(text);
+    return st;
+}
+
+/* The label of each group, in the labels' own type, and what they say of themselves. */
+static cubed_status labels_of_groups(expr_builder *b, const expr *e, const cubed_array *by,
+                                     const labels *l, const char *dim, cubed_array **out)
+{
+    static const char *const kept[] = {"units", "calendar", "long_name", "standard_name",
+                                       "axis",  "positive", "_Encoding"};
+    json_t *attrs = json_object(), *had = lang_attributes(cubed_array_attrs(by));
+    cubed_array *x;
+    char *value = lang_alloc((size_t)(l->ngroups + 1) * l->size);
+    for (int64_t k = 0; k < l->ngroups; k++)
+        memcpy(value + (size_t)k * l->size, label_at(l, l->first[k]), l->size);
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        json_t *v = json_object_get(had, kept[i]);
+        if (v) json_object_set(attrs, kept[i], v);
+    }
+    cubed_status st = expr_own_described(b, e, l->dtype, 1, &l->ngroups, &dim, attrs, value, &x);
+    json_decref(attrs);
+    json_decref(had);
+    if (st != CUBED_OK) return st;
+    st = expr_located(b, e, cubed_astype(x, cubed_array_dtype(by), out, b->err));
+    cubed_array_unref(x);
+    return st;
+}
+
+static cubed_status call_group_labels(expr_builder *b, const expr *e, cubed_array **out)
+{
+    int n;
+    labels l;
+    cubed_array *by;
+    EXPR_TRY(expr_check_args(b, e, 1, 1, NULL, &n));
+    EXPR_TRY(expr_get_array(b, e->child[0], &by));
+    cubed_status st = read_labels(b, e->child[0], by, &l);
+    if (st == CUBED_OK) {
+        st = labels_of_groups(b, e, by, &l, NULL, out);
+        free_labels(&l);
+    }
+    cubed_array_unref(by);
+    return st;
+}
+
+/* --- Groups ------------------------------------------------------------------------------------------- */
+
+/* By axis= or dim=, else those that have the names of the labels' dimensions, else the first ones. */
+static cubed_status choose_axes(expr_builder *b, const expr *e, const cubed_array *x,
+                                const cubed_array *by, int *n, int axes[CUBED_MAX_NDIM])
+{
+    EXPR_TRY(expr_get_axes(b, e, NULL, x, n, axes));
+    if (*n >= 0) return CUBED_OK;
+    *n = cubed_array_ndim(by);
+    for (int d = 0; d < *n; d++) {
+        axes[d] = lang_axis_named(x, cubed_array_dim_name(by, d));
+        if (axes[d] < 0) break;
+        if (d == *n - 1) return CUBED_OK;
+    }
+    for (int d = 0; d < *n; d++) axes[d] = d;
+    return CUBED_OK;
+}
+
+/* From 0 on, each once, and one for each dimension of the labels. */
+static cubed_status grouped_axes(expr_builder *b, const expr *e, const cubed_array *x,
+                                 const cubed_array *by, int *n, int axes[CUBED_MAX_NDIM])
+{
+    const int ndim = cubed_array_ndim(x), nby = cubed_array_ndim(by);
+    uint32_t mask = 0;
+    EXPR_TRY(choose_axes(b, e, x, by, n, axes));
+    if (*n < 1 || *n != nby)
+        return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
+                         "labels of %d dimensions for %d axes: expected one axis for each, and one "
+                         "at least",
+                         nby, *n);
+    for (int i = 0; i < *n; i++) {
+        const int axis = axes[i] < 0 ? axes[i] + ndim : axes[i];
+        if (axis < 0 || axis >= ndim || mask >> axis & 1)
+            return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
+                             "axis %d is out of range for %d dimensions, or comes twice", axes[i],
+                             ndim);
+        mask |= 1U << axis;
+        axes[i] = axis;
+    }
+    return CUBED_OK;
+}
+
+static cubed_status quantiles_of_groups(expr_builder *b, const expr *e, const expr_grouping *g,
+                                        cubed_array *x, uint32_t mask, expr_order *o,
+                                        cubed_array **out)
+{
+    const int front = 0;
+    int side[CUBED_MAX_NDIM];
+    cubed_array *side_by_side = NULL, *all = NULL;
+    /* As the codes have them, from the first of them on. */
+    for (int i = 0; i < g->naxes; i++) side[i] = __builtin_ctz(mask) + i;
+    cubed_status st = cubed_moveaxis(x, g->axes, side, g->naxes, &side_by_side, b->err);
+    if (st == CUBED_OK)
+        st = cubed_group_quantiles(side_by_side, g->codes, __builtin_ctz(mask), g->ngroups, o->q,
+                                   o->n, false, &o->options, &all, b->err);
+    if (st == CUBED_OK && o->several) *out = cubed_array_ref(all);
+    if (st == CUBED_OK && !o->several) st = cubed_squeeze(all, &front, 1, out, b->err);
+    cubed_array_unref(side_by_side);
+    cubed_array_unref(all);
+    EXPR_TRY(expr_located(b, e, st));
+    st = o->several ? expr_name_quantiles(b, e, o, x, g->name, out) : CUBED_OK;
+    if (st != CUBED_OK) cubed_array_unref(*out);
+    return st;
+}
+
+/* A keyword, and the reductions that take it; a list ends with NULL. */
+typedef struct keyword_of {
+    const char *name, *of;
+} keyword_of;
+
+static cubed_status refuse(expr_builder *b, const expr *e, const keyword_of *list)
+{
+    for (; list->name; list++) {
+        const expr *given = expr_keyword(e, list->name);
+        if (given)
+            return expr_fail(b->err, CUBED_E_ARG, b->text, given->at, "%s= is of %s", list->name,
+                             list->of);
+    }
+    return CUBED_OK;
+}
+
+static cubed_status unknown_reduction(expr_builder *b, const expr *e, const char *name)
+{
+    static const char known[] = "count, sum, prod, mean, median, quantile, percentile, var, std, "
+                                "min, max, any, all, first, last, argmin, argmax";
+    lang_guess guess;
+    char text[GUESS_TEXT];
+    lang_guess_init(&guess, name);
+    lang_guess_list(&guess, known);
+    if (e->n > 2 && e->child[2]->kind == EXPR_STRING) e = e->child[2];
+    return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
+                     "groups have no \"%s\"%s; expected %s, or nan in front of it", name,
+                     lang_guess_text(&guess, text), known);
+}
+
+static cubed_status other_reduction(expr_builder *b, const expr *e, const expr_grouping *g,
+                                    cubed_array *x, cubed_array **out)
+{
+    static const keyword_of others[] = {
+        {"q", "quantiles and percentiles"}, {"method", "quantiles and percentiles"}, {NULL, NULL}};
+    const expr *correction = expr_keyword(e, "correction"), *ddof = expr_keyword(e, "ddof"),
+               *least = expr_keyword(e, "min_count");
+    cubed_group_options o = CUBED_GROUP_OPTIONS_INIT;
+    cubed_group_reduction reduction;
+    if (!cubed_group_reduction_parse(g->reduction, &reduction, &o.skip_nan))
+        return unknown_reduction(b, e, g->reduction);
+    EXPR_TRY(refuse(b, e, others));
+    if (correction && ddof) return expr_reject(b, ddof, "ddof= is correction=: give one of them");
+    if (!correction) correction = ddof;
+    o.task_mem = b->host->task_mem;
+    o.correction = g->correction;
+    o.min_count = g->min_count;
+    o.skip_nan = o.skip_nan || g->skip_nan;
+    EXPR_TRY(expr_get_bool(b, e, "skipna", &o.skip_nan));
+    if (least) EXPR_TRY(expr_get_int(b, least, &o.min_count));
+    if (correction) {
+        expr_value v;
+        if (reduction != CUBED_GROUP_VAR && reduction != CUBED_GROUP_STD)
+            return expr_reject(b, correction, "only var and std take a correction");
+        EXPR_TRY(expr_get_number(b, correction, &v));
+        o.correction = v.re;
+    }
+    return expr_located(b, e,
+                        cubed_groupby_reduce(x, g->codes, g->axes, g->naxes, g->ngroups, reduction,
+                                             &o, out, b->err));
+}
+
+static cubed_status order_statistic(expr_builder *b, const expr *e, const expr_grouping *g,
+                                    cubed_array *x, uint32_t mask, cubed_array **out)
+{
+    static const keyword_of others[] = {{"ddof", "var and std"},
+                                        {"correction", "var and std"},
+                                        {"min_count", "other reductions"},
+                                        {NULL, NULL}};
+    expr_order o;
+    EXPR_TRY(refuse(b, e, others));
+    cubed_status st = expr_get_order(b, e, g->reduction, g->q, &o);
+    if (!expr_keyword(e, "method")) o.options.method = g->method;
+    o.options.skip_nan = o.options.skip_nan || g->skip_nan;
+    if (st == CUBED_OK) st = expr_get_bool(b, e, "skipna", &o.options.skip_nan);
+    if (st == CUBED_OK) st = quantiles_of_groups(b, e, g, x, mask, &o, out);
+    expr_order_free(&o);
+    return st;
+}
+
+cubed_status expr_reduce_groups(expr_builder *b, const expr *e, const expr_grouping *g,
+                                cubed_array *x, cubed_array **out)
+{
+    const int ndim = cubed_array_ndim(x);
+    const char *names[CUBED_MAX_NDIM];
+    cubed_array *y;
+    uint32_t mask = 0;
+    for (int i = 0; i < g->naxes; i++) mask |= 1U << g->axes[i];
+    if (expr_is_order(g->reduction))
+        EXPR_TRY(order_statistic(b, e, g, x, mask, &y));
+    else
+        EXPR_TRY(other_reduction(b, e, g, x, &y));
+    /* Several quantiles are in front. */
+    int n = cubed_array_ndim(y) - (ndim - g->naxes + 1);
+    if (n > 0) names[0] = cubed_array_dim_name(y, 0);
+    for (int d = 0; d < ndim; d++) {
+        const bool grouped = mask >> d & 1;
+        if (!grouped || d == __builtin_ctz(mask))
+            names[n++] = grouped ? g->name : cubed_array_dim_name(x, d);
+    }
+    cubed_status st = expr_located(b, e, cubed_array_with_dim_names(y, names, out, b->err));
+    cubed_array_unref(y);
+    return st;
+}
+
+/* A call that groups by labels. */
+typedef struct labels_call {
+    const expr *by;
+    const char *name; /* of the labels; NULL: they are computed */
+    const char *reduction;
+    const expr *q;
+} labels_call;
+
+/* groupby=region, or "region". */
+static cubed_status get_labels(expr_builder *b, const labels_call *call, cubed_array **out)
+{
+    expr name = *call->by;
+    lang_guess guess;
+    char text[GUESS_TEXT];
+    if (name.kind != EXPR_STRING) return expr_get_array(b, call->by, out);
+    name.kind = EXPR_NAME;
+    cubed_status st = expr_get_array(b, &name, out);
+    lang_guess_init(&guess, name.text);
+    expr_calendar_guess(&guess);
+    if (st == CUBED_OK || !guess.best[0]) return st;
+    return expr_fail(b->err, CUBED_E_ARG, b->text, name.at,
+                     "there are no labels \"%s\", and times have no part of that name%s", name.text,
+                     lang_guess_text(&guess, text));
+}
+
+/* The coordinate of groups, in place of what the input says of a dimension of that name. */
+static cubed_status note_labels(expr_builder *b, const expr *e, const cubed_array *by,
+                                const labels *l, const char *dim)
+{
+    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
+    for (int64_t k = 0; k < l->ngroups; k++) {
+        const unsigned char *p = label_at(l, l->first[k]);
+        for (size_t i = 0; i < l->size; i++) hash = (hash ^ p[i]) * UINT64_C(1099511628211);
+    }
+    expr_coord c = {.dim = lang_strdup(dim),
+                    .whole = l->ngroups,
+                    .part = {0, l->ngroups, 1, false},
+                    .key = lang_printf("groups of %s %016" PRIx64, dim, hash)};
+    cubed_status st = labels_of_groups(b, e, by, l, dim, &c.made);
+    if (st == CUBED_OK)
+        expr_about_note(b, e, c);
+    else
+        expr_coord_free(&c);
+    return st;
+}
+
+static bool is_left(const cubed_array *x, const expr_grouping *g, const char *name)
+{
+    const int d = lang_axis_named(x, name);
+    bool grouped = false;
+    for (int i = 0; i < g->naxes; i++) grouped = grouped || g->axes[i] == d;
+    return d >= 0 && !grouped;
+}
+
+static cubed_status reduce_labelled(expr_builder *b, const expr *e, const labels_call *call,
+                                    cubed_array *x, cubed_array *by, cubed_array **out)
+{
+    const expr *given = expr_keyword(e, "ngroups");
+    expr_grouping g = {.reduction = call->reduction, .q = call->q};
+    labels l = {.n = 0};
+    EXPR_TRY(grouped_axes(b, e, x, by, &g.naxes, g.axes));
+    if (given) {
+        EXPR_TRY(expr_get_int(b, given, &g.ngroups));
+        g.codes = cubed_array_ref(by);
+    } else {
+        EXPR_TRY(read_labels(b, call->by, by, &l));
+        g.ngroups = l.ngroups;
+        /* A dimension that stays may have that name. */
+        if (call->name && !is_left(x, &g, call->name)) g.name = call->name;
+    }
+    cubed_status st = given ? CUBED_OK
+                            : expr_own_array(b, e, CUBED_INT64, cubed_array_ndim(by),
+                                             cubed_array_shape(by), l.code, &g.codes);
+    l.code = NULL;
+    if (st == CUBED_OK) st = expr_reduce_groups(b, e, &g, x, out);
+    if (st == CUBED_OK && g.name) {
+        st = note_labels(b, e, by, &l, g.name);
+        if (st != CUBED_OK) cubed_array_unref(*out);
+    }
+    cubed_array_unref(g.codes);
+    free_labels(&l);
+    return st;
+}
+
+static cubed_status group_by_labels(expr_builder *b, const expr *e, labels_call *call,
+                                    cubed_array **out)
+{
+    cubed_array *x = NULL, *by = NULL;
+    if (call->by->kind == EXPR_NAME || call->by->kind == EXPR_STRING) call->name = call->by->text;
+    cubed_status st = expr_get_array(b, e->child[0], &x);
+    if (st == CUBED_OK) st = get_labels(b, call, &by);
+    if (st == CUBED_OK) st = reduce_labelled(b, e, call, x, by, out);
+    cubed_array_unref(x);
+    cubed_array_unref(by);
+    return st;
+}
+
+/* groupby(x, labels, "mean") */
+static cubed_status call_groupby(expr_builder *b, const expr *e, cubed_array **out)
+{
+    static const char *const names[] = {"axis", "dim", "ngroups", EXPR_GROUP_KEYWORDS, NULL};
+    int n;
+    EXPR_TRY(expr_check_args(b, e, 3, 3, names, &n));
+    if (e->child[2]->kind != EXPR_STRING)
+        return expr_reject(b, e->child[2], "expected the name of a reduction in quotes");
+    labels_call call = {.by = e->child[1], .reduction = e->child[2]->text};
+    return group_by_labels(b, e, &call, out);
+}
+
+cubed_status expr_group_build(expr_builder *b, const expr *e, cubed_array **out, bool *is_one)
+{
+    static const char *const names[] = {"groupby",           "axis", "dim", "ngroups",
+                                        EXPR_GROUP_KEYWORDS, NULL};
+    labels_call call = {.by = expr_keyword(e, "groupby"), .reduction = e->text};
+    const bool takes_q = expr_order_takes_q(e->text);
+    int n;
+    *is_one = call.by != NULL;
+    if (!*is_one) return CUBED_OK;
+    if (expr_keyword(e, "resample"))
+        return expr_reject(b, call.by, "groupby= and resample= together: give one of them");
+    if (call.by->kind == EXPR_INT || call.by->kind == EXPR_FLOAT || call.by->kind == EXPR_BOOL)
+        return expr_reject(b, call.by,
+                           "expected groupby=\"time.month\", or labels, such as groupby=region");
+    EXPR_TRY(expr_check_args(b, e, 1, takes_q ? 2 : 1, names, &n));
+    if (n > 1) call.q = e->child[1];
+    return group_by_labels(b, e, &call, out);
+}
+
+/* --- Windows ------------------------------------------------------------------------------------------ */
+
+/* Windows as Xarray has them: up to the element, or around it. */
+static cubed_status get_windows(expr_builder *b, const expr *e, const cubed_array *x, int *n,
+                                cubed_window windows[CUBED_MAX_NDIM])
+{
+    int naxes, axes[CUBED_MAX_NDIM];
+    int64_t length[CUBED_MAX_NDIM];
+    bool center = false;
+    EXPR_TRY(expr_get_ints(b, e->child[1], n, length));
+    EXPR_TRY(expr_get_axes(b, e, NULL, x, &naxes, axes));
+    EXPR_TRY(expr_get_bool(b, e, "center", &center));
+    if (naxes < 0) {
+        naxes = *n == 1 ? 1 : 0;
+        axes[0] = 0;
+    }
+    if (naxes != *n) return expr_reject(b, e, "expected an axis for each length: axis= or dim=");
+    for (int i = 0; i < *n; i++) {
+        if (length[i] < 1) return expr_reject(b, e->child[1], "expected lengths of at least 1");
+        const int64_t before = center ? length[i] / 2 : length[i] - 1;
+        windows[i] = (cubed_window){axes[i], before, length[i] - 1 - before};
+    }
+    return CUBED_OK;
+}
+
+static cubed_status roll_windows(expr_builder *b, const expr *e, cubed_array *x, cubed_array **out)
+{
+    const expr *least = expr_keyword(e, "min_periods"), *ddof = expr_keyword(e, "ddof");
+    cubed_rolling_options o = CUBED_ROLLING_OPTIONS_INIT;
+    cubed_window windows[CUBED_MAX_NDIM];
+    cubed_group_reduction reduction;
+    bool skip_nan;
+    int n;
+    expr_value v;
+    if (!cubed_group_reduction_parse(e->child[2]->text, &reduction, &skip_nan))
+        return expr_reject(b, e->child[2], "expected count, sum, prod, mean, var, std, min or max");
+    EXPR_TRY(get_windows(b, e, x, &n, windows));
+    for (int i = 0; i < n; i++) {
+        if (__builtin_mul_overflow(o.min_count, windows[i].before + 1 + windows[i].after,
+                                   &o.min_count))
+            return expr_reject(b, e->child[1], "windows of more than 2**63 elements");
+    }
+    if (least) EXPR_TRY(expr_get_int(b, least, &o.min_count));
+    if (ddof) {
+        EXPR_TRY(expr_get_number(b, ddof, &v));
+        o.correction = v.re;
+    }
+    EXPR_TRY(expr_located(b, e, cubed_rolling_reduce(x, windows, n, reduction, &o, out, b->err)));
+    for (int i = 0; i < n; i++) {
+        const int d = windows[i].axis < 0 ? windows[i].axis + cubed_array_ndim(x) : windows[i].axis;
+        expr_note_window(b, e, e->child[0], x, d, windows[i].before, windows[i].after);
+    }
+    return CUBED_OK;
+}
+
+static cubed_status call_rolling(expr_builder *b, const expr *e, cubed_array **out)
+{
+    static const char *const names[] = {"axis", "dim", "center", "min_periods", "ddof", NULL};
+    int n;
+    cubed_array *x;
+    EXPR_TRY(expr_check_args(b, e, 3, 3, names, &n));
+    if (e->child[2]->kind != EXPR_STRING)
+        return expr_reject(b, e->child[2], "expected the name of a reduction in quotes");
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st = roll_windows(b, e, x, out);
+    cubed_array_unref(x);
+    return st;
+}
+
+const expr_function expr_group_functions[] = {{.name = "groupby", .fn = call_groupby},
+                                              {.name = "rolling", .fn = call_rolling},
+                                              {.name = "group_labels", .fn = call_group_labels},
+                                              {.name = NULL}};

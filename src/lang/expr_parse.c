@@ -1,0 +1,454 @@
+/* A Pratt parser (Pratt, "Top down operator precedence", 1973) for NumPy-like expressions. */
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lang/expr.h"
+#include "lang/hints.h"
+#include "lang/lang_memory.h"
+
+/* What untrusted text may cost. Depth is that of brackets and signs, height that of the tree, which
+ * a long sum makes, too: all who walk trees recurse that far. */
+#define MAX_DEPTH  200
+#define MAX_HEIGHT 1000
+#define MAX_NODES  10000
+#define MAX_BYTES  ((size_t)1 << 20)
+
+typedef struct parser {
+    const char *text;
+    int at; /* of the next token's first character */
+    int depth, nodes;
+    int brackets; /* open ones: newlines between them are spaces */
+    cubed_error *err;
+    cubed_status status;
+} parser;
+
+static bool is_continuation(char c) { return ((unsigned char)c & 0xc0) == 0x80; }
+
+/* Characters, not bytes, from `from` to `to`. */
+static int count_characters(const char *text, int from, int to)
+{
+    int n = 0;
+    for (int i = from; i < to; i++) n += !is_continuation(text[i]);
+    return n;
+}
+
+cubed_status expr_fail(cubed_error *err, cubed_status status, const char *text, int at,
+                       const char *fmt, ...)
+{
+    enum { AROUND = 60 }; /* so much of a long line is shown to either side */
+    if (!err) return status;
+    char what[600], where[48], line[2 * AROUND + 1];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(what, sizeof what, fmt, ap);
+    va_end(ap);
+    int start = at, lines = 1, n = 0;
+    while (start > 0 && text[start - 1] != '\n') start--;
+    for (int i = 0; i < start; i++) lines += text[i] == '\n';
+    int column = count_characters(text, start, at) + 1;
+    if (lines > 1 || strchr(text, '\n'))
+        snprintf(where, sizeof where, "line %d, column %d", lines, column);
+    else
+        snprintf(where, sizeof where, "column %d", column);
+    if (at - start > AROUND) start = at - AROUND;
+    while (start < at && is_continuation(text[start])) start++;
+    for (int i = start; text[i] && text[i] != '\n' && i < at + AROUND; i++)
+        line[n++] = (char)((unsigned char)text[i] < ' ' || text[i] == 127 ? ' ' : text[i]);
+    snprintf(err->message, sizeof err->message, "at %s: %s\n  %.*s\n  %*s^", where, what, n, line,
+             count_characters(text, start, at), "");
+    err->status = status;
+    err->os_errno = 0;
+    return status;
+}
+
+static void fail(parser *p, const char *what)
+{
+    if (p->status == CUBED_OK)
+        p->status = expr_fail(p->err, CUBED_E_ARG, p->text, p->at, "%s", what);
+}
+
+/* What stands here is neither an operator nor the end: or, with `value`, no value. */
+static void fail_here(parser *p, bool value, const char *what)
+{
+    char hint[300];
+    while (p->text[p->at] == ' ') p->at++;
+    fail(p, expr_syntax_hint(p->text, p->at, value, hint, sizeof hint) ? hint : what);
+}
+
+static void skip_space(parser *p)
+{
+    for (;; p->at++) {
+        char c = p->text[p->at];
+        if (c != ' ' && c != '\t' && c != '\r' && (c != '\n' || !p->brackets)) return;
+    }
+}
+
+static bool accept(parser *p, const char *token)
+{
+    skip_space(p);
+    size_t n = strlen(token);
+    if (strncmp(p->text + p->at, token, n) != 0) return false;
+    /* "*" is not the first half of "**", "=" not that of "==". */
+    if (n == 1 && strchr("*=", token[0]) && p->text[p->at + 1] == token[0]) return false;
+    p->at += (int)n;
+    return true;
+}
+
+static expr *new_node(parser *p, expr_kind kind, int at)
+{
+    if (++p->nodes > MAX_NODES) fail(p, "the expression is too long");
+    expr *e = lang_alloc(sizeof *e);
+    e->kind = kind;
+    e->at = at;
+    e->number = p->nodes;
+    return e;
+}
+
+static void free_node(expr *e)
+{
+    if (!e) return;
+    for (int i = 0; i < e->n; i++) free_node(e->child[i]);
+    lang_free(e->child);
+    lang_free(e->text);
+    lang_free(e);
+}
+
+void expr_free(expr **list, int n)
+{
+    for (int i = 0; i < n; i++) free_node(list[i]);
+    lang_free(list);
+}
+
+/* Room for one more element behind n: lists double. */
+static void *grown(void *list, int n, size_t size)
+{
+    return n & (n - 1) ? list : lang_resize(list, (n ? 2 * (size_t)n : 1) * size);
+}
+
+static void add_child(parser *p, expr *e, expr *child)
+{
+    if (child->height >= e->height) e->height = child->height + 1;
+    if (e->height > MAX_HEIGHT) fail(p, "the expression is too long: name parts of it with name =");
+    e->child = grown(e->child, e->n, sizeof *e->child);
+    e->child[e->n++] = child;
+}
+
+static expr *parse_binary(parser *p, int power);
+
+static char *take_name(parser *p)
+{
+    int start = p->at;
+    while (isalnum((unsigned char)p->text[p->at]) || p->text[p->at] == '_') p->at++;
+    return lang_printf("%.*s", p->at - start, p->text + start);
+}
+
+static expr *parse_number(parser *p)
+{
+    expr *e = new_node(p, EXPR_INT, p->at);
+    const char *s = p->text + p->at;
+    char *end, *int_end;
+    errno = 0;
+    e->integer = strtoll(s, &int_end, 10);
+    bool overflow = errno == ERANGE;
+    e->re = strtod(s, &end);
+    if (s[0] == '0' && (s[1] == 'x' || s[1] == 'X')) {
+        fail(p, "numbers are decimal");
+        return e;
+    }
+    if (end > int_end) e->kind = EXPR_FLOAT;
+    if (*end == 'j' || *end == 'J') {
+        e->kind = EXPR_COMPLEX;
+        e->im = e->re;
+        e->re = 0;
+        end++;
+    }
+    if (e->kind == EXPR_INT && overflow) fail(p, "beyond int64: write it as a float");
+    p->at += (int)(end - s);
+    if (isalnum((unsigned char)*end) || *end == '_') fail(p, "a number runs into a name");
+    return e;
+}
+
+static expr *parse_string(parser *p)
+{
+    char quote = p->text[p->at];
+    int start = p->at + 1;
+    const char *end = strchr(p->text + start, quote);
+    expr *e = new_node(p, EXPR_STRING, p->at);
+    if (!end) {
+        fail(p, "a string without its end");
+        return e;
+    }
+    e->text = lang_printf("%.*s", (int)(end - p->text) - start, p->text + start);
+    p->at = (int)(end - p->text) + 1;
+    return e;
+}
+
+/* Expressions and keywords up to `close`. */
+static void parse_list(parser *p, expr *into, const char *close, bool *comma)
+{
+    bool any = false;
+    p->brackets++;
+    while (p->status == CUBED_OK && !accept(p, close)) {
+        if (any) {
+            if (!accept(p, ",")) fail_here(p, false, "expected a comma or the closing bracket");
+            if (comma) *comma = true;
+            if (accept(p, close)) break;
+        }
+        any = true;
+        expr *e = parse_binary(p, 0);
+        if (e && e->kind == EXPR_NAME && accept(p, "=")) {
+            e->kind = EXPR_KEYWORD;
+            expr *value = parse_binary(p, 0);
+            if (value) add_child(p, e, value);
+        }
+        if (e) add_child(p, into, e);
+    }
+    p->brackets--;
+}
+
+static expr *parse_index_item(parser *p)
+{
+    skip_space(p);
+    int at = p->at;
+    expr *part[3] = {NULL, NULL, NULL};
+    int n = 0;
+    bool colon = false;
+    for (; n < 3 && p->status == CUBED_OK; n++) {
+        skip_space(p);
+        char c = p->text[p->at];
+        if (c != ':' && c != ',' && c != ']') part[n] = parse_binary(p, 0);
+        if (n == 2 || !accept(p, ":")) break;
+        colon = true;
+    }
+    if (!colon) {
+        if (!part[0]) fail(p, "expected an index");
+        return part[0];
+    }
+    expr *e = new_node(p, EXPR_SLICE, at);
+    for (int i = 0; i < 3; i++) add_child(p, e, part[i] ? part[i] : new_node(p, EXPR_NONE, at));
+    return e;
+}
+
+static expr *parse_postfix(parser *p, expr *e)
+{
+    while (e) {
+        skip_space(p);
+        int at = p->at;
+        if (!accept(p, "[")) return e;
+        expr *x = new_node(p, EXPR_INDEX, at);
+        add_child(p, x, e);
+        e = x;
+        p->brackets++;
+        do {
+            expr *item = parse_index_item(p);
+            if (item) add_child(p, e, item);
+            if (p->status != CUBED_OK || !accept(p, ",")) break;
+            skip_space(p);
+        } while (p->text[p->at] != ']');
+        if (!accept(p, "]"))
+            fail_here(p, false,
+                      p->text[p->at] == '='
+                          ? "elements are chosen by coordinates with sel(x, time=\"2020-01\")"
+                          : "expected a comma or ]");
+        p->brackets--;
+        if (p->status != CUBED_OK) return e;
+    }
+    return NULL;
+}
+
+/* Names that always mean the same. */
+static const struct {
+    const char *name;
+    expr_kind kind;
+    double value;
+} constants[] = {{"True", EXPR_BOOL, 1},
+                 {"False", EXPR_BOOL, 0},
+                 {"None", EXPR_NONE, 0},
+                 {"nan", EXPR_FLOAT, (double)NAN},
+                 {"inf", EXPR_FLOAT, (double)INFINITY},
+                 {"pi", EXPR_FLOAT, 3.141592653589793}};
+
+static int find_constant(const char *name)
+{
+    for (int i = 0; i < (int)(sizeof constants / sizeof *constants); i++) {
+        if (strcmp(constants[i].name, name) == 0) return i;
+    }
+    return -1;
+}
+
+static expr *parse_name(parser *p)
+{
+    expr *e = new_node(p, EXPR_NAME, p->at);
+    e->text = take_name(p);
+    int constant = find_constant(e->text);
+    if (constant >= 0) {
+        e->kind = constants[constant].kind;
+        e->re = constants[constant].value;
+        e->integer = e->kind == EXPR_BOOL && e->re == 1;
+    } else if (accept(p, "(")) {
+        e->kind = EXPR_CALL;
+        parse_list(p, e, ")", NULL);
+    }
+    return e;
+}
+
+static expr *parse_atom(parser *p)
+{
+    skip_space(p);
+    int at = p->at;
+    char c = p->text[p->at];
+    if (isdigit((unsigned char)c) || (c == '.' && isdigit((unsigned char)p->text[at + 1])))
+        return parse_number(p);
+    if (isalpha((unsigned char)c) || c == '_') return parse_name(p);
+    if (c == '\'' || c == '"') return parse_string(p);
+    if (accept(p, "...")) return new_node(p, EXPR_ELLIPSIS, at);
+    if (c == '(' || c == '[') {
+        bool comma = false;
+        expr *e = new_node(p, EXPR_TUPLE, at);
+        e->op = c;
+        p->at++;
+        parse_list(p, e, c == '(' ? ")" : "]", &comma);
+        if (c == '(' && e->n == 1 && !comma) { /* only brackets */
+            expr *inner = e->child[0];
+            e->n = 0;
+            free_node(e);
+            return inner;
+        }
+        return e;
+    }
+    if (c)
+        fail_here(p, true, "expected a value");
+    else
+        fail(p, "the expression ends too early");
+    return NULL;
+}
+
+static expr *unary(parser *p, char op, int at, int power)
+{
+    expr *e = new_node(p, EXPR_UNARY, at);
+    e->op = op;
+    expr *x = parse_binary(p, power);
+    if (x) add_child(p, e, x);
+    return e;
+}
+
+static expr *parse_prefix(parser *p)
+{
+    skip_space(p);
+    int at = p->at;
+    /* As in Python: -x**2 is -(x**2), and ~a & b is (~a) & b. */
+    if (accept(p, "-")) return unary(p, '-', at, 70);
+    if (accept(p, "+")) return unary(p, '+', at, 70);
+    if (accept(p, "~")) return unary(p, '~', at, 70);
+    return parse_postfix(p, parse_atom(p));
+}
+
+/* Python's precedences. Comparisons do not chain. */
+static const struct {
+    const char *token;
+    char op;
+    int left, right;
+} operators[] = {
+    /* Longer tokens before those that they begin with. */
+    {"**", 'p', 80, 71}, {"*", '*', 60, 61},  {"//", 'd', 60, 61}, {"/", '/', 60, 61},
+    {"%", '%', 60, 61},  {"+", '+', 50, 51},  {"-", '-', 50, 51},  {"<<", 's', 45, 46},
+    {">>", 'r', 45, 46}, {"&", '&', 40, 41},  {"^", '^', 35, 36},  {"|", '|', 30, 31},
+    {"<=", 'l', 20, 21}, {">=", 'g', 20, 21}, {"==", 'e', 20, 21}, {"!=", 'n', 20, 21},
+    {"<", '<', 20, 21},  {">", '>', 20, 21},
+};
+
+static expr *parse_binary(parser *p, int power)
+{
+    if (++p->depth > MAX_DEPTH) fail(p, "the expression is nested too deeply");
+    expr *left = p->status == CUBED_OK ? parse_prefix(p) : NULL;
+    bool compared = false;
+    while (p->status == CUBED_OK) {
+        skip_space(p);
+        int at = p->at;
+        size_t i = 0, count = sizeof operators / sizeof *operators;
+        for (; i < count; i++) {
+            if (operators[i].left > power && accept(p, operators[i].token)) break;
+        }
+        if (i == count) break;
+        if (operators[i].left == 20 && compared)
+            fail(p, "comparisons do not chain: use (a < b) & (b < c)");
+        compared = compared || operators[i].left == 20;
+        expr *e = new_node(p, EXPR_BINARY, at);
+        e->op = operators[i].op;
+        add_child(p, e, left);
+        expr *right = parse_binary(p, operators[i].right - 1);
+        if (right) add_child(p, e, right);
+        left = e;
+    }
+    p->depth--;
+    return left;
+}
+
+/* "name =", "name, name, ... =" */
+static bool parse_targets(parser *p, expr *e)
+{
+    do {
+        skip_space(p);
+        int at = p->at;
+        if (!isalpha((unsigned char)p->text[at]) && p->text[at] != '_') return false;
+        char *name = take_name(p);
+        if (e->text) {
+            expr *other = new_node(p, EXPR_NAME, at);
+            other->text = name;
+            add_child(p, e, other);
+        } else {
+            e->text = name;
+        }
+    } while (accept(p, ","));
+    return accept(p, "=");
+}
+
+static expr *parse_statement(parser *p)
+{
+    skip_space(p);
+    int start = p->at;
+    expr *e = new_node(p, EXPR_ASSIGN, start);
+    if (!parse_targets(p, e)) {
+        free_node(e);
+        p->at = start;
+        return parse_binary(p, 0);
+    }
+    bool constant = find_constant(e->text) >= 0;
+    for (int i = 0; i < e->n; i++) constant = constant || find_constant(e->child[i]->text) >= 0;
+    if (constant) fail(p, "this name is a constant");
+    expr *value = parse_binary(p, 0);
+    if (value) add_child(p, e, value);
+    return e;
+}
+
+cubed_status expr_parse(const char *text, expr ***out, int *n, cubed_error *err)
+{
+    parser p = {.text = text, .err = err};
+    expr **list = NULL;
+    int count = 0;
+    if (strlen(text) > MAX_BYTES) fail(&p, "the expression is longer than 1 MiB");
+    while (p.status == CUBED_OK) {
+        while (p.text[p.at] && strchr(" \t\r\n;", p.text[p.at])) p.at++;
+        if (!p.text[p.at]) break;
+        expr *e = parse_statement(&p);
+        if (e) {
+            list = grown(list, count, sizeof *list);
+            list[count++] = e;
+        }
+        skip_space(&p);
+        if (p.text[p.at] && !strchr("\n;", p.text[p.at]))
+            fail_here(&p, false, "expected an operator or ;");
+    }
+    if (p.status == CUBED_OK && count == 0) fail(&p, "there is no expression");
+    if (p.status != CUBED_OK) {
+        expr_free(list, count);
+        return p.status;
+    }
+    *out = list;
+    *n = count;
+    return CUBED_OK;
+}

@@ -1,0 +1,146 @@
+#include "lang/longitudes.h"
+
+#include <math.h>
+#include <string.h>
+
+#define CIRCLE 360.0
+/* Tolerance in degrees where whole circles are added: the sum is rounded. */
+#define CLOSE 1e-9
+
+static bool is_one_of(const char *text, const char *const *list)
+{
+    for (; text && *list; list++) {
+        if (strcmp(text, *list) == 0) return true;
+    }
+    return false;
+}
+
+bool longitudes_are(const char *name, const json_t *attrs)
+{
+    static const char *const eastwards[] = {"degrees_east", "degree_east", "degrees_E", "degree_E",
+                                            "degreesE",     "degreeE",     NULL};
+    static const char *const degrees[] = {"degrees", "degree", "deg", NULL};
+    static const char *const standard[] = {"longitude", "grid_longitude", NULL};
+    static const char *const names[] = {"lon", "longitude", "lons", "long", "rlon", NULL};
+    const char *units = json_string_value(json_object_get(attrs, "units"));
+    const char *standard_name = json_string_value(json_object_get(attrs, "standard_name"));
+    if (json_object_get(attrs, "scale_factor") || json_object_get(attrs, "add_offset"))
+        return false;
+    if (is_one_of(units, eastwards)) return true;
+    if (units && !is_one_of(units, degrees)) return false;
+    return is_one_of(standard_name, standard) || (!standard_name && is_one_of(name, names));
+}
+
+double longitudes_apart(double a, double b) { return fabs(remainder(a - b, CIRCLE)); }
+
+double longitudes_round(double x, int digits)
+{
+    int exponent;
+    const double part = frexp(x, &exponent);
+    if (digits >= 53 || !isfinite(x)) return x;
+    return ldexp(rint(ldexp(part, digits)), exponent - digits);
+}
+
+/* Whether x, moved by `circles`, is in a range; an end as the coordinate's type has it is in it. */
+static bool is_in(double x, double west, double east, double circles, int digits)
+{
+    const double off = CIRCLE * circles, close = circles == 0 ? 0 : CLOSE;
+    return x >= longitudes_round(west - off, digits) - close &&
+           x <= longitudes_round(east - off, digits) + close;
+}
+
+/* The place of x in a range, the western one of two; false if x is not in it. */
+static bool place_in(double x, double west, double east, int digits, double *out)
+{
+    const double least = ceil((west - x) / CIRCLE) - 1;
+    for (int i = 0; i < 4; i++) {
+        const double circles = least + i;
+        if (!is_in(x, west, east, circles, digits)) continue;
+        *out = x + CIRCLE * circles;
+        return true;
+    }
+    return false;
+}
+
+/* From one element to the next, -180 to 180. */
+static double step_of(const double *v, int64_t n, int64_t i)
+{
+    return remainder(v[(i + 1) % n] - v[i], CIRCLE);
+}
+
+/* 1 if all steps go east, -1 if all go west and no more than once around the globe; else 0. */
+static int direction(const double *v, int64_t n)
+{
+    double sum = 0;
+    int sign = 1;
+    for (int64_t i = 0; i + 1 < n; i++) {
+        const double step = step_of(v, n, i);
+        if (i == 0) sign = step < 0 ? -1 : 1;
+        if (!(step * sign > 0)) return 0;
+        sum += fabs(step);
+    }
+    return sum <= CIRCLE + CLOSE ? sign : 0;
+}
+
+/* Degrees from the last element on to the first one, around the globe. */
+static double gap_of(const double *v, int64_t n, int sign)
+{
+    const double gap = fmod(sign * (v[0] - v[n - 1]) + 4 * CIRCLE, CIRCLE);
+    return gap > CIRCLE - CLOSE ? 0 : gap;
+}
+
+static double widest_step(const double *v, int64_t n)
+{
+    double widest = 0;
+    for (int64_t i = 0; i + 1 < n; i++) widest = fmax(widest, fabs(step_of(v, n, i)));
+    return widest;
+}
+
+longitudes_result longitudes_find(const double *v, int64_t n, double west, double east, int digits,
+                                  longitudes_range *out)
+{
+    const int sign = direction(v, n);
+    double place, best = 0;
+    int64_t count = 0, run = 0;
+    if (west > east) east += CIRCLE * ceil((west - east) / CIRCLE);
+    if (east - west > CIRCLE + CLOSE) return LONGITUDES_TOO_WIDE;
+    if (sign == 0 && n > 1) return LONGITUDES_UNORDERED;
+    *out = (longitudes_range){0, 0, false, false};
+    /* The axis as it is, also if it has the meridian of both ends twice. */
+    while (out->n < n && is_in(v[out->n], west, east, 0, digits)) out->n++;
+    if (out->n == n && n > 0) return LONGITUDES_FOUND;
+    for (int64_t i = 0; i < n; i++) {
+        if (!place_in(v[i], west, east, digits, &place)) continue;
+        if (count++ > 0 && (place - best) * sign >= 0) continue;
+        best = place;
+        out->first = i;
+    }
+    if (count == 0) return LONGITUDES_NONE;
+    while (run < count && place_in(v[(out->first + run) % n], west, east, digits, &place)) run++;
+    if (run < count) return LONGITUDES_UNORDERED;
+    out->n = count;
+    out->wraps = out->first + count > n;
+    if (!out->wraps) return LONGITUDES_FOUND;
+    const double gap = gap_of(v, n, sign);
+    out->closed = gap < CLOSE;
+    return gap > 1.5 * widest_step(v, n) + CLOSE ? LONGITUDES_HOLE : LONGITUDES_FOUND;
+}
+
+int64_t longitudes_place(const double *v, int64_t n, const longitudes_range *range, int64_t *at,
+                         double *label)
+{
+    int64_t count = 0;
+    for (int64_t k = 0; k < range->n; k++) {
+        const int64_t i = (range->first + k) % n;
+        if (range->closed && i == n - 1) continue;
+        at[count] = i;
+        label[count] = v[i];
+        /* On the branch of the element before: numbers jump by a circle somewhere. */
+        if (count > 0) label[count] -= CIRCLE * round((v[i] - label[count - 1]) / CIRCLE);
+        count++;
+    }
+    const double west = fmin(label[0], label[count - 1]);
+    const double circles = floor((west + 180 + CLOSE) / CIRCLE);
+    for (int64_t k = 0; k < count; k++) label[k] -= CIRCLE * circles;
+    return count;
+}
