@@ -13,39 +13,45 @@ enum { MOST = 255 }; /* units of a run: how many is one byte */
 
 static const char name[] = "example.runs";
 
-/* {"unit": 8}: bytes of a unit, which are those of an element if nobody says. */
-static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx,
-                          cubed_codec_conf *conf, cubed_error *err)
+/* The configuration: {"unit": 8}. */
+typedef struct runs_conf {
+    int64_t unit; /* bytes of a unit; by default those of an element */
+} runs_conf;
+CUBED_CODEC_CONF_FITS(runs_conf);
+
+static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx, void *conf,
+                          cubed_error *err)
 {
     const char *at = strstr(json, "\"unit\"");
+    runs_conf *c = conf;
     (void)format;
-    memset(conf, 0, sizeof *conf);
     if (at) at = strchr(at, ':');
-    conf->i[0] = at ? strtoll(at + 1, NULL, 10) : (int64_t)ctx->item_size;
-    if (conf->i[0] < 1 || conf->i[0] > MOST)
+    c->unit = at ? strtoll(at + 1, NULL, 10) : (int64_t)ctx->item_size;
+    if (c->unit < 1 || c->unit > MOST)
         return fail(err, CUBED_E_FORMAT, name, "\"unit\" is none of 1 to 255");
     return CUBED_OK;
 }
 
-static cubed_status print(const cubed_codec_conf *conf, int format, const cubed_codec_ctx *ctx,
-                          char *json, size_t cap, cubed_error *err)
+static cubed_status print(const void *conf, int format, const cubed_codec_ctx *ctx, char *json,
+                          size_t cap, cubed_error *err)
 {
+    const runs_conf *c = conf;
     (void)format;
     (void)ctx;
-    const int n = snprintf(json, cap, "{\"unit\": %" PRId64 "}", conf->i[0]);
+    const int n = snprintf(json, cap, "{\"unit\": %" PRId64 "}", c->unit);
     return n > 0 && (size_t)n < cap ? CUBED_OK : fail(err, CUBED_E_ARG, name, "no room");
 }
 
 /* At worst no two units are equal, and the last one is not whole: it is stored as it is. */
-static size_t bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, size_t raw_size)
+static size_t bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
-    const size_t units = raw_size / (size_t)conf->i[0];
+    const runs_conf *c = conf;
+    const size_t units = raw_size / (size_t)c->unit;
     (void)ctx;
     return raw_size > SIZE_MAX - units - 1 ? 0 : raw_size + units + 1; /* 0: too many */
 }
 
-static cubed_codec_need nothing(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                                size_t raw_size)
+static cubed_codec_need nothing(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     (void)conf;
     (void)ctx;
@@ -53,17 +59,14 @@ static cubed_codec_need nothing(const cubed_codec_conf *conf, const cubed_codec_
     return (cubed_codec_need){0, 0};
 }
 
-static cubed_status encode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
-                           void *scratch, size_t scratch_size, cubed_error *err)
+static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
-    const size_t unit = (size_t)conf->i[0], rest = src_size % unit;
-    const unsigned char *from = src, *end = from + (src_size - rest);
-    unsigned char *to = dst;
-    (void)ctx;
-    (void)scratch;
-    (void)scratch_size;
-    if (dst_cap < src_size + src_size / unit) return fail(err, CUBED_E_ARG, name, "no room");
+    const runs_conf *c = call->conf;
+    const size_t unit = (size_t)c->unit, rest = call->src_size % unit;
+    const unsigned char *from = call->src, *end = from + (call->src_size - rest);
+    unsigned char *to = call->dst;
+    if (call->dst_cap < call->src_size + call->src_size / unit)
+        return fail(err, CUBED_E_ARG, name, "no room");
     while (from < end) {
         const unsigned char *next = from + unit;
         int n = 1;
@@ -74,21 +77,17 @@ static cubed_status encode(const cubed_codec_conf *conf, const cubed_codec_ctx *
         from = next;
     }
     memcpy(to, end, rest);
-    *got = (size_t)(to - (unsigned char *)dst) + rest;
+    *got = (size_t)(to - (unsigned char *)call->dst) + rest;
     return CUBED_OK;
 }
 
-static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
-                           void *scratch, size_t scratch_size, cubed_error *err)
+static cubed_status decode(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
-    const size_t unit = (size_t)conf->i[0], rest = src_size % (unit + 1);
-    const unsigned char *from = src, *end = from + (src_size - rest);
-    unsigned char *to = dst;
-    size_t left = dst_cap;
-    (void)ctx;
-    (void)scratch;
-    (void)scratch_size;
+    const runs_conf *c = call->conf;
+    const size_t unit = (size_t)c->unit, rest = call->src_size % (unit + 1);
+    const unsigned char *from = call->src, *end = from + (call->src_size - rest);
+    unsigned char *to = call->dst;
+    size_t left = call->dst_cap;
     for (; from < end; from += 1 + unit) {
         if (*from > left / unit) return fail(err, CUBED_E_FORMAT, name, "runs are too long");
         left -= *from * unit;
@@ -96,7 +95,7 @@ static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *
     }
     if (rest > left) return fail(err, CUBED_E_FORMAT, name, "there are too many bytes");
     memcpy(to, end, rest);
-    *got = dst_cap - left + rest;
+    *got = call->dst_cap - left + rest;
     return CUBED_OK;
 }
 

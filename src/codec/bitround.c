@@ -1,9 +1,16 @@
 /* numcodecs' "bitround": floats with the last bits of their mantissas rounded to zero, half to even
  * (Kloewer et al., "Compressing atmospheric data into its real information content", 2021). Decoding
- * changes nothing. conf: i[0] bits of the mantissa that are kept. */
+ * changes nothing. */
 #include <string.h>
 
 #include "codec/codec_pkg.h"
+
+typedef struct bitround_conf {
+    int64_t keepbits; /* of the mantissa */
+} bitround_conf;
+CUBED_CODEC_CONF_FITS(bitround_conf);
+
+static const cb_conf_key keepbits = {"bitround", "keepbits", -1, 0, 52};
 
 static int mantissa_bits(cubed_dtype dtype)
 {
@@ -20,39 +27,37 @@ static int exponent_bits(cubed_dtype dtype)
     return dtype == CUBED_FLOAT16 ? 5 : dtype == CUBED_FLOAT64 ? 11 : 8;
 }
 
-static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx,
-                          cubed_codec_conf *conf, cubed_error *err)
+static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx, void *conf,
+                          cubed_error *err)
 {
-    int most = mantissa_bits(ctx->dtype);
+    bitround_conf *c = conf;
+    cb_conf_key key = keepbits;
     (void)format;
     if (cubed_dtype_kind(ctx->dtype) != CUBED_KIND_FLOAT)
         return cb_fail(err, CUBED_E_FORMAT, "codec bitround: the elements are no floats");
-    CB_TRY(cb_conf_parse_int(json, "bitround", "keepbits", -1, 0, most, conf, err));
-    if (conf->i[0] >= 0) return CUBED_OK;
+    key.hi = mantissa_bits(ctx->dtype);
+    CB_TRY(cb_conf_parse_int(json, &key, &c->keepbits, err));
+    if (c->keepbits >= 0) return CUBED_OK;
     return cb_fail(err, CUBED_E_FORMAT, "codec bitround: \"keepbits\" is missing, expected 0 to %d",
-                   most);
+                   (int)key.hi);
 }
 
-static cubed_status print(const cubed_codec_conf *conf, int format, const cubed_codec_ctx *ctx,
-                          char *json, size_t cap, cubed_error *err)
+static cubed_status print(const void *conf, int format, const cubed_codec_ctx *ctx, char *json,
+                          size_t cap, cubed_error *err)
 {
+    const bitround_conf *c = conf;
     (void)format;
     (void)ctx;
-    return cb_conf_print_int(conf, "bitround", "keepbits", json, cap, err);
+    return cb_conf_print_int(c->keepbits, &keepbits, json, cap, err);
 }
 
-static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
-                           void *scratch, size_t scratch_size, cubed_error *err)
+static cubed_status decode(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
-    (void)conf;
-    (void)ctx;
-    (void)scratch;
-    (void)scratch_size;
-    if (src_size > dst_cap)
-        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes, expected at most %zu", src_size, dst_cap);
-    memcpy(dst, src, src_size);
-    *got = src_size;
+    if (call->src_size > call->dst_cap)
+        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes, expected at most %zu", call->src_size,
+                       call->dst_cap);
+    memcpy(call->dst, call->src, call->src_size);
+    *got = call->src_size;
     return CUBED_OK;
 }
 
@@ -63,16 +68,16 @@ static uint64_t load(const unsigned char *p, size_t size, bool big)
     return v;
 }
 
-static cubed_status encode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
-                           void *scratch, size_t scratch_size, cubed_error *err)
+static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
+    const bitround_conf *c = call->conf;
+    const cubed_codec_ctx *ctx = call->ctx;
     const bool big = (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) != ctx->swapped;
-    size_t size = ctx->item_size;
-    int mantissa = mantissa_bits(ctx->dtype), drop = mantissa - (int)conf->i[0];
-    (void)scratch;
-    (void)scratch_size;
-    CB_CHECK(src_size <= dst_cap && src_size % size == 0, err);
+    const unsigned char *src = call->src;
+    unsigned char *dst = call->dst;
+    const size_t size = ctx->item_size, src_size = call->src_size;
+    int mantissa = mantissa_bits(ctx->dtype), drop = mantissa - (int)c->keepbits;
+    CB_CHECK(src_size <= call->dst_cap && src_size % size == 0, err);
     *got = src_size;
     if (drop == 0) {
         memcpy(dst, src, src_size);
@@ -81,8 +86,8 @@ static cubed_status encode(const cubed_codec_conf *conf, const cubed_codec_ctx *
     /* What is not finite stays: numcodecs may make -0 of NaN, by a carry through the exponent. */
     uint64_t exponent = (((uint64_t)1 << exponent_bits(ctx->dtype)) - 1) << mantissa;
     for (size_t i = 0; i < src_size; i += size) {
-        unsigned char *to = (unsigned char *)dst + i;
-        uint64_t v = load((const unsigned char *)src + i, size, big);
+        unsigned char *to = dst + i;
+        uint64_t v = load(src + i, size, big);
         if ((v & exponent) != exponent) {
             v += (v >> drop & 1) + ((uint64_t)1 << (drop - 1)) - 1;
             v &= ~(uint64_t)0 << drop;

@@ -1,5 +1,4 @@
-/* "blosc": c-blosc 1. conf: text cname, i[0] clevel, i[1] shuffle (0 none, 1 bytes, 2 bits),
- * i[2] blocksize (0: the library's choice), i[3] typesize. */
+/* "blosc": c-blosc 1. */
 #include <blosc.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +7,15 @@
 #include <zstd.h>
 
 #include "codec/codec_pkg.h"
+
+typedef struct blosc_conf {
+    char cname[32];
+    int64_t clevel;
+    int64_t shuffle;   /* index into `shuffles` */
+    int64_t blocksize; /* 0: the library's choice */
+    int64_t typesize;
+} blosc_conf;
+CUBED_CODEC_CONF_FITS(blosc_conf);
 
 static const char *const shuffles[] = {"noshuffle", "shuffle", "bitshuffle"};
 
@@ -23,67 +31,71 @@ static void known_inner(char *out, size_t cap)
     }
 }
 
-static cubed_status read_conf(const json_t *doc, int format, const cubed_codec_ctx *ctx,
-                              cubed_codec_conf *conf, cubed_error *err)
+static cubed_status read_conf(const json_t *doc, int format, const cubed_codec_ctx *ctx, void *conf,
+                              cubed_error *err)
 {
+    blosc_conf *c = conf;
     const char *cname = "lz4";
     if (json_object_get(doc, "cname"))
         CB_TRY(cb_json_get_string("codec blosc", doc, "cname", &cname, err));
     size_t n = strlen(cname);
-    if (blosc_compname_to_compcode(cname) < 0 || n >= sizeof conf->text) {
+    if (blosc_compname_to_compcode(cname) < 0 || n >= sizeof c->cname) {
         char known[64];
         known_inner(known, sizeof known);
         return cb_fail(err, CUBED_E_UNSUPPORTED,
                        "codec blosc: compressor \"%s\" is not one this library has:%s", cname,
                        known);
     }
-    memcpy(conf->text, cname, n + 1);
-    CB_TRY(cb_conf_int(doc, "blosc", "clevel", 5, 0, 9, &conf->i[0], err));
-    CB_TRY(cb_conf_int(doc, "blosc", "blocksize", 0, 0, INT32_MAX, &conf->i[2], err));
+    memcpy(c->cname, cname, n + 1);
+    CB_TRY(cb_conf_int(doc, &(cb_conf_key){"blosc", "clevel", 5, 0, 9}, &c->clevel, err));
+    CB_TRY(cb_conf_int(doc, &(cb_conf_key){"blosc", "blocksize", 0, 0, INT32_MAX}, &c->blocksize,
+                       err));
     /* The library takes longer elements as bytes. */
     int64_t typesize = ctx->item_size <= 255 ? (int64_t)ctx->item_size : 1;
-    CB_TRY(cb_conf_int(doc, "blosc", "typesize", typesize, 1, 255, &conf->i[3], err));
+    CB_TRY(
+        cb_conf_int(doc, &(cb_conf_key){"blosc", "typesize", typesize, 1, 255}, &c->typesize, err));
     const json_t *shuffle = json_object_get(doc, "shuffle");
     if (format == 3 && json_is_string(shuffle)) {
-        conf->i[1] = -1;
+        c->shuffle = -1;
         for (int k = 0; k < 3; k++) {
-            if (strcmp(json_string_value(shuffle), shuffles[k]) == 0) conf->i[1] = k;
+            if (strcmp(json_string_value(shuffle), shuffles[k]) == 0) c->shuffle = k;
         }
-        if (conf->i[1] < 0)
+        if (c->shuffle < 0)
             return cb_fail(err, CUBED_E_FORMAT,
                            "codec blosc: \"shuffle\" is \"%s\", expected noshuffle, shuffle or "
                            "bitshuffle",
                            json_string_value(shuffle));
         return CUBED_OK;
     }
-    CB_TRY(cb_conf_int(doc, "blosc", "shuffle", 1, -1, 2, &conf->i[1], err));
-    if (conf->i[1] == -1) conf->i[1] = ctx->item_size == 1 ? 2 : 1; /* numcodecs' AUTOSHUFFLE */
+    CB_TRY(cb_conf_int(doc, &(cb_conf_key){"blosc", "shuffle", 1, -1, 2}, &c->shuffle, err));
+    if (c->shuffle == -1) c->shuffle = ctx->item_size == 1 ? 2 : 1; /* numcodecs' AUTOSHUFFLE */
     return CUBED_OK;
 }
 
-static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx,
-                          cubed_codec_conf *conf, cubed_error *err)
+static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx, void *conf,
+                          cubed_error *err)
 {
     return cb_conf_parse(json, "blosc", format, ctx, read_conf, conf, err);
 }
 
-static cubed_status print(const cubed_codec_conf *conf, int format, const cubed_codec_ctx *ctx,
-                          char *json, size_t cap, cubed_error *err)
+static cubed_status print(const void *conf, int format, const cubed_codec_ctx *ctx, char *json,
+                          size_t cap, cubed_error *err)
 {
+    const blosc_conf *c = conf;
     (void)ctx;
     int n = format == 2 ? snprintf(json, cap,
                                    "{\"cname\": \"%s\", \"clevel\": %d, \"shuffle\": %d, "
                                    "\"blocksize\": %d}",
-                                   conf->text, (int)conf->i[0], (int)conf->i[1], (int)conf->i[2])
+                                   c->cname, (int)c->clevel, (int)c->shuffle, (int)c->blocksize)
                         : snprintf(json, cap,
                                    "{\"typesize\": %d, \"cname\": \"%s\", \"clevel\": %d, "
                                    "\"shuffle\": \"%s\", \"blocksize\": %d}",
-                                   (int)conf->i[3], conf->text, (int)conf->i[0],
-                                   shuffles[conf->i[1]], (int)conf->i[2]);
+                                   (int)c->typesize, c->cname, (int)c->clevel, shuffles[c->shuffle],
+                                   (int)c->blocksize);
     return n > 0 && (size_t)n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec blosc: no room");
 }
 
-static size_t bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, size_t raw_size)
+static size_t bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     (void)conf;
     (void)ctx;
@@ -92,16 +104,17 @@ static size_t bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, si
 
 /* The largest block that the library picks by itself is 1 MiB (its compute_blocksize); twice that
  * leaves room for other versions. The chunk's header is checked against this before decoding. */
-static size_t block_bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, size_t raw_size)
+static size_t block_bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
+    const blosc_conf *c = conf;
     (void)ctx;
     const size_t least_split = (size_t)64 << 10, most_split = (size_t)2 << 20;
     size_t most = most_split;
     /* A stated size counts per byte of an element where blocks are split by bytes, within the
      * limits of split blocks. */
-    if (conf->i[2]) {
-        size_t split = cb_max_size((size_t)conf->i[2] * (size_t)conf->i[3], least_split);
-        most = cb_max_size((size_t)conf->i[2], cb_min_size(split, most_split));
+    if (c->blocksize) {
+        size_t split = cb_max_size((size_t)c->blocksize * (size_t)c->typesize, least_split);
+        most = cb_max_size((size_t)c->blocksize, cb_min_size(split, most_split));
     }
     return cb_min_size(cb_max_size(raw_size, 256), cb_max_size(most, 256));
 }
@@ -132,50 +145,53 @@ static size_t inner_encode_memory(const char *inner, int clevel, size_t block)
     return (size_t)64 << 10;
 }
 
-static cubed_codec_need decode_need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                                    size_t raw_size)
+static cubed_codec_need decode_need(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
-    (void)ctx;
+    const blosc_conf *c = conf;
     return (cubed_codec_need){0, cb_sat_add(block_memory(block_bound(conf, ctx, raw_size)),
-                                            inner_decode_memory(conf->text))};
+                                            inner_decode_memory(c->cname))};
 }
 
-static cubed_codec_need encode_need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                                    size_t raw_size)
+static cubed_codec_need encode_need(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
-    (void)ctx;
+    const blosc_conf *c = conf;
     size_t block = block_bound(conf, ctx, raw_size);
     return (cubed_codec_need){
-        0,
-        cb_sat_add(block_memory(block), inner_encode_memory(conf->text, (int)conf->i[0], block))};
+        0, cb_sat_add(block_memory(block), inner_encode_memory(c->cname, (int)c->clevel, block))};
 }
 
-/* Sizes of the whole and of its blocks by the header, which is checked against what the plan allows
- * and against raw_size, the most that there can be. */
-static cubed_status read_header(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                                const void *src, size_t src_size, size_t raw_size, size_t *nbytes,
-                                size_t *block, cubed_error *err)
+/* Sizes of the whole and of its blocks. */
+typedef struct sizes {
+    size_t nbytes, block;
+} sizes;
+
+/* Reads the header of a chunk of src_size bytes, and checks it against the plan's allowance and against raw_size, the
+ * largest size that the chunk may decode to. */
+static cubed_status read_header(const cubed_codec_call *call, size_t src_size, size_t raw_size,
+                                sizes *out, cubed_error *err)
 {
+    const void *src = call->src;
     size_t cbytes = 0;
-    if (src_size < BLOSC_MIN_HEADER_LENGTH || blosc_cbuffer_validate(src, src_size, nbytes) != 0)
+    if (src_size < BLOSC_MIN_HEADER_LENGTH ||
+        blosc_cbuffer_validate(src, src_size, &out->nbytes) != 0)
         return cb_fail(err, CUBED_E_FORMAT, "%zu bytes are no blosc buffer", src_size);
-    blosc_cbuffer_sizes(src, nbytes, &cbytes, block);
-    if (*nbytes > raw_size)
-        return cb_fail(err, CUBED_E_FORMAT, "the chunk decodes to %zu bytes, expected %zu", *nbytes,
-                       raw_size);
+    blosc_cbuffer_sizes(src, &out->nbytes, &cbytes, &out->block);
+    if (out->nbytes > raw_size)
+        return cb_fail(err, CUBED_E_FORMAT, "the chunk decodes to %zu bytes, expected %zu",
+                       out->nbytes, raw_size);
     /* Negative sizes come out huge. */
-    if (*block == 0 || *block > raw_size)
-        return cb_fail(err, CUBED_E_FORMAT, "the blosc buffer has blocks of %zu bytes", *block);
+    if (out->block == 0 || out->block > raw_size)
+        return cb_fail(err, CUBED_E_FORMAT, "the blosc buffer has blocks of %zu bytes", out->block);
     /* Blocks and inner codec of other writers need not be what the metadata lets expect. */
     const char *inner = blosc_cbuffer_complib(src);
-    size_t real = block_memory(*block) + inner_decode_memory(inner ? inner : "");
-    size_t allowed = decode_need(conf, ctx, raw_size).library;
+    size_t real = block_memory(out->block) + inner_decode_memory(inner ? inner : "");
+    size_t allowed = decode_need(call->conf, call->ctx, raw_size).library;
     if (real > allowed)
         return cb_fail(err, CUBED_E_BUDGET,
                        "the chunk (%s, blocks of %zu bytes) takes %zu bytes to decode, the plan "
                        "allows for %zu: rewrite the array, or state its cname and blocksize in "
                        "the metadata",
-                       inner ? inner : "unknown", *block, real, allowed);
+                       inner ? inner : "unknown", out->block, real, allowed);
     return CUBED_OK;
 }
 
@@ -184,16 +200,12 @@ static cubed_status damaged(int code, cubed_error *err)
     return cb_fail(err, CUBED_E_FORMAT, "the blosc buffer is damaged (code %d)", code);
 }
 
-static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
-                           void *scratch, size_t scratch_size, cubed_error *err)
+static cubed_status decode(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
-    (void)scratch;
-    (void)scratch_size;
-    size_t nbytes = 0, block = 0;
-    CB_TRY(read_header(conf, ctx, src, src_size, dst_cap, &nbytes, &block, err));
-    int n = blosc_decompress_ctx(src, dst, dst_cap, 1);
-    if (n < 0 || (size_t)n != nbytes) return damaged(n, err);
+    sizes is = {0, 0};
+    CB_TRY(read_header(call, call->src_size, call->dst_cap, &is, err));
+    int n = blosc_decompress_ctx(call->src, call->dst, call->dst_cap, 1);
+    if (n < 0 || (size_t)n != is.nbytes) return damaged(n, err);
     *got = (size_t)n;
     return CUBED_OK;
 }
@@ -220,30 +232,35 @@ static void shift_offsets(unsigned char *entry, size_t n, size_t by)
     for (size_t k = 0; k < n; k++, entry += ENTRY) store32(entry, load32(entry) - (uint32_t)by);
 }
 
-/* Decodes `n` blocks from number `first` on, together `bytes`. For the time of the call they are a
- * buffer of their own: a header is put in front of their offsets. They are at `src` behind the first bytes of the chunk,
- * not where the offsets say. */
-static int decode_blocks(unsigned char *src, const cubed_codec_extent *located, size_t first,
-                         size_t n, size_t block, size_t bytes, void *dst)
+/* Blocks that are decoded together: `n` from number `first` on, which decode to `bytes`. */
+typedef struct blocks {
+    size_t first, n, bytes;
+} blocks;
+
+/* For the time of the call the blocks are a buffer of their own: a header is put in front of their offsets. They are in
+ * range->bytes behind the first bytes of the chunk, not where the offsets say. */
+static int decode_blocks(const cubed_codec_range *range, const blocks *some, size_t block,
+                         void *dst)
 {
-    const size_t left_out = located->lo - located->head, before = first * ENTRY;
+    const cubed_codec_extent *located = range->located;
+    const size_t left_out = located->lo - located->head, before = some->first * ENTRY;
     const size_t end = located->hi - left_out;
-    unsigned char saved[HEADER], own[HEADER], *head = src + before;
+    unsigned char saved[HEADER], own[HEADER], *src = range->bytes, *head = src + before;
     memcpy(own, src, 4);
     memcpy(saved, head, HEADER);
-    shift_offsets(head + HEADER, n, before + left_out);
+    shift_offsets(head + HEADER, some->n, before + left_out);
     /* The short block at the end, which is not split by bytes, would be a whole one now. */
-    if (n == 1 && bytes < block) {
+    if (some->n == 1 && some->bytes < block) {
         own[FLAGS] |= IS_NOT_SPLIT;
-        block = bytes;
+        block = some->bytes;
     }
-    store32(own + 4, bytes);
+    store32(own + 4, some->bytes);
     store32(own + 8, block);
     store32(own + 12, end - before);
     memcpy(head, own, HEADER);
-    int got = blosc_decompress_ctx(head, dst, bytes, 1);
+    int got = blosc_decompress_ctx(head, dst, some->bytes, 1);
     memcpy(head, saved, HEADER);
-    shift_offsets(head + HEADER, n, (size_t)0 - (before + left_out));
+    shift_offsets(head + HEADER, some->n, (size_t)0 - (before + left_out));
     return got;
 }
 
@@ -253,31 +270,33 @@ static size_t count_blocks(size_t nbytes, size_t block)
 }
 
 /* Blocks need not be in order: one ends where the next one in the buffer begins. */
-static cubed_status locate(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, size_t raw_size, size_t from,
-                           size_t size, cubed_codec_extent *out, cubed_error *err)
+static cubed_status locate(const cubed_codec_call *call, const cubed_codec_range *range,
+                           cubed_codec_extent *out, cubed_error *err)
 {
-    const unsigned char *bytes = src;
-    size_t nbytes = 0, block = 0;
+    const unsigned char *bytes = call->src;
+    const size_t from = range->from, size = range->size;
+    sizes is = {0, 0};
     *out = (cubed_codec_extent){.head = HEADER};
-    if (src_size < HEADER) return CUBED_OK;
-    CB_TRY(read_header(conf, ctx, src, load32(bytes + 12), raw_size, &nbytes, &block, err));
+    if (call->src_size < HEADER) return CUBED_OK;
+    CB_TRY(read_header(call, load32(bytes + 12), range->raw_size, &is, err));
     out->total = load32(bytes + 12);
-    if (nbytes != raw_size || out->total > bound(conf, ctx, raw_size)) return damaged(0, err);
-    out->from = from / block * block;
-    out->size = cb_min_size((from + size - 1) / block * block + block, nbytes) - out->from;
+    if (is.nbytes != range->raw_size || out->total > bound(call->conf, call->ctx, range->raw_size))
+        return damaged(0, err);
+    out->from = from / is.block * is.block;
+    out->size =
+        cb_min_size((from + size - 1) / is.block * is.block + is.block, is.nbytes) - out->from;
     if (bytes[FLAGS] & IS_COPY) {
         out->lo = HEADER + from;
         out->hi = out->lo + size;
         return out->hi <= out->total ? CUBED_OK : damaged(0, err);
     }
-    size_t n = count_blocks(nbytes, block);
+    size_t n = count_blocks(is.nbytes, is.block);
     if (n > (out->total - HEADER) / ENTRY) return damaged(0, err);
     out->head = HEADER + n * ENTRY;
-    if (src_size < out->head) return CUBED_OK;
+    if (call->src_size < out->head) return CUBED_OK;
     size_t last = 0; /* where the last block that is needed begins */
     out->lo = out->total;
-    for (size_t i = from / block; i < n && i * block < from + size; i++) {
+    for (size_t i = from / is.block; i < n && i * is.block < from + size; i++) {
         size_t at = load32(bytes + HEADER + i * ENTRY);
         if (at < out->head || at > out->total) return damaged(0, err);
         out->lo = cb_min_size(out->lo, at);
@@ -291,56 +310,53 @@ static cubed_status locate(const cubed_codec_conf *conf, const cubed_codec_ctx *
     return CUBED_OK;
 }
 
-static cubed_codec_need range_need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                                   size_t raw_size)
+static cubed_codec_need range_need(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     return (cubed_codec_need){block_bound(conf, ctx, raw_size),
                               decode_need(conf, ctx, raw_size).library};
 }
 
-static cubed_status decode_range(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                                 void *src, const cubed_codec_extent *located, size_t raw_size,
-                                 size_t from, size_t size, void *dst, void *scratch,
-                                 size_t scratch_size, cubed_error *err)
+static cubed_status decode_range(const cubed_codec_call *call, const cubed_codec_range *range,
+                                 cubed_error *err)
 {
-    size_t nbytes = 0, block = 0, end = from + size;
-    const unsigned char *bytes = src;
-    char *to = dst;
-    CB_TRY(read_header(conf, ctx, src, located->total, raw_size, &nbytes, &block, err));
-    if (nbytes != raw_size)
-        return cb_fail(err, CUBED_E_FORMAT, "the chunk decodes to %zu bytes, expected %zu", nbytes,
-                       raw_size);
+    const cubed_codec_extent *located = range->located;
+    const unsigned char *bytes = call->src;
+    size_t from = range->from, end = from + range->size;
+    sizes is = {0, 0};
+    char *to = call->dst;
+    CB_TRY(read_header(call, located->total, range->raw_size, &is, err));
+    if (is.nbytes != range->raw_size)
+        return cb_fail(err, CUBED_E_FORMAT, "the chunk decodes to %zu bytes, expected %zu",
+                       is.nbytes, range->raw_size);
     if (bytes[FLAGS] & IS_COPY) {
-        if (located->total != nbytes + HEADER) return damaged(0, err);
-        memcpy(dst, bytes + HEADER, size);
+        if (located->total != is.nbytes + HEADER) return damaged(0, err);
+        memcpy(to, bytes + HEADER, range->size);
         return CUBED_OK;
     }
-    size_t nblocks = count_blocks(nbytes, block);
-    if (located->head != HEADER + nblocks * ENTRY || block > scratch_size) return damaged(0, err);
+    size_t nblocks = count_blocks(is.nbytes, is.block);
+    if (located->head != HEADER + nblocks * ENTRY || is.block > call->scratch_size)
+        return damaged(0, err);
     while (from < end) {
-        size_t i = from / block, last = end == nbytes ? nblocks : end / block;
-        bool whole = from == i * block && last > i;
-        size_t n = whole ? last - i : 1, start = i * block;
-        size_t have = cb_min_size(n * block, nbytes - start);
-        int got = decode_blocks(src, located, i, n, block, have, whole ? to : scratch);
-        if (got < 0 || (size_t)got != have) return damaged(got, err);
-        size_t used = cb_min_size(end, start + have) - from;
-        if (!whole) memcpy(to, (char *)scratch + (from - start), used);
+        size_t i = from / is.block, last = end == is.nbytes ? nblocks : end / is.block;
+        bool whole = from == i * is.block && last > i;
+        size_t n = whole ? last - i : 1, start = i * is.block;
+        const blocks some = {i, n, cb_min_size(n * is.block, is.nbytes - start)};
+        int got = decode_blocks(range, &some, is.block, whole ? to : call->scratch);
+        if (got < 0 || (size_t)got != some.bytes) return damaged(got, err);
+        size_t used = cb_min_size(end, start + some.bytes) - from;
+        if (!whole) memcpy(to, (char *)call->scratch + (from - start), used);
         from += used;
         to += used;
     }
     return CUBED_OK;
 }
 
-static cubed_status encode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
-                           void *scratch, size_t scratch_size, cubed_error *err)
+static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
-    (void)ctx;
-    (void)scratch;
-    (void)scratch_size;
-    int n = blosc_compress_ctx((int)conf->i[0], (int)conf->i[1], (size_t)conf->i[3], src_size, src,
-                               dst, dst_cap, conf->text, (size_t)conf->i[2], 1);
+    const blosc_conf *c = call->conf;
+    int n =
+        blosc_compress_ctx((int)c->clevel, (int)c->shuffle, (size_t)c->typesize, call->src_size,
+                           call->src, call->dst, call->dst_cap, c->cname, (size_t)c->blocksize, 1);
     if (n <= 0) return cb_fail(err, CUBED_E_INTERNAL, "cannot compress (code %d)", n);
     *got = (size_t)n;
     return CUBED_OK;

@@ -1,30 +1,35 @@
-/* "bytes": byte order. conf.i[0]: 1 if the bytes are stored in the other order than this machine's;
- * i[1]: 0 little, 1 big, 2 not said. */
+/* "bytes": byte order. */
 #include <stdio.h>
 #include <string.h>
 
 #include "codec/codec_pkg.h"
 
+typedef struct bytes_conf {
+    enum { LITTLE, BIG, NOT_GIVEN } order;
+    bool swapped; /* the stored order is not this machine's */
+} bytes_conf;
+CUBED_CODEC_CONF_FITS(bytes_conf);
+
 enum { NATIVE_BIG = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ };
 
-static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx,
-                          cubed_codec_conf *conf, cubed_error *err)
+static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx, void *conf,
+                          cubed_error *err)
 {
+    bytes_conf *c = conf;
     json_t *doc = NULL;
     (void)format;
-    memset(conf, 0, sizeof *conf);
     CB_TRY(cb_json_parse("codec bytes", json, strlen(json), &doc, err));
     const json_t *v = json_object_get(doc, "endian");
     const char *order = json_string_value(v);
     cubed_status st = CUBED_OK;
     if (!v || json_is_null(v)) {
-        conf->i[1] = 2;
+        c->order = NOT_GIVEN;
         if (ctx->unit_size > 1)
             st = cb_fail(err, CUBED_E_FORMAT,
                          "codec bytes: \"endian\" is missing, expected \"little\" or \"big\"");
     } else if (order && (strcmp(order, "little") == 0 || strcmp(order, "big") == 0)) {
-        conf->i[1] = strcmp(order, "big") == 0;
-        conf->i[0] = ctx->unit_size > 1 && conf->i[1] != NATIVE_BIG;
+        c->order = strcmp(order, "big") == 0 ? BIG : LITTLE;
+        c->swapped = ctx->unit_size > 1 && (c->order == BIG) != NATIVE_BIG;
     } else {
         st = cb_fail(err, CUBED_E_FORMAT, "codec bytes: \"endian\" is not \"little\" or \"big\"");
     }
@@ -32,31 +37,28 @@ static cubed_status parse(const char *json, int format, const cubed_codec_ctx *c
     return st;
 }
 
-static cubed_status print(const cubed_codec_conf *conf, int format, const cubed_codec_ctx *ctx,
-                          char *json, size_t cap, cubed_error *err)
+static cubed_status print(const void *conf, int format, const cubed_codec_ctx *ctx, char *json,
+                          size_t cap, cubed_error *err)
 {
+    const bytes_conf *c = conf;
     (void)format;
     if (cap < 32) return cb_fail(err, CUBED_E_ARG, "codec bytes: no room");
-    if (conf->i[1] == 2 || ctx->unit_size == 1)
+    if (c->order == NOT_GIVEN || ctx->unit_size == 1)
         snprintf(json, cap, "{}");
     else
-        snprintf(json, cap, "{\"endian\": \"%s\"}", conf->i[1] ? "big" : "little");
+        snprintf(json, cap, "{\"endian\": \"%s\"}", c->order == BIG ? "big" : "little");
     return CUBED_OK;
 }
 
 /* Both ways are the same. */
-static cubed_status swap(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, const void *src,
-                         size_t src_size, void *dst, size_t dst_cap, size_t *got, void *scratch,
-                         size_t scratch_size, cubed_error *err)
+static cubed_status swap(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
-    (void)conf;
-    (void)scratch;
-    (void)scratch_size;
-    size_t u = ctx->unit_size, n = src_size / u;
-    if (src_size > dst_cap || src_size % u)
-        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes, expected %zu", src_size, dst_cap);
-    const unsigned char *s = src;
-    unsigned char *d = dst;
+    size_t u = call->ctx->unit_size, n = call->src_size / u;
+    if (call->src_size > call->dst_cap || call->src_size % u)
+        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes, expected %zu", call->src_size,
+                       call->dst_cap);
+    const unsigned char *s = call->src;
+    unsigned char *d = call->dst;
     for (size_t i = 0; i < n; i++, s += u, d += u) {
         switch (u) {
         case 2: {
@@ -82,21 +84,23 @@ static cubed_status swap(const cubed_codec_conf *conf, const cubed_codec_ctx *ct
         }
         }
     }
-    *got = src_size;
+    *got = call->src_size;
     return CUBED_OK;
 }
 
-static bool is_identity(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx)
+static bool is_identity(const void *conf, const cubed_codec_ctx *ctx)
 {
+    const bytes_conf *c = conf;
     (void)ctx;
-    return conf->i[0] == 0;
+    return !c->swapped;
 }
 
-static void output(const cubed_codec_conf *conf, cubed_codec_ctx *ctx,
+static void output(const void *conf, cubed_codec_ctx *ctx,
                    int64_t *shape) /* NOLINT(readability-non-const-parameter): others change it */
 {
+    const bytes_conf *c = conf;
     (void)shape;
-    ctx->swapped = conf->i[0];
+    ctx->swapped = c->swapped;
 }
 
 const cubed_codec_vtable cb_codec_bytes = {

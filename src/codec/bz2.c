@@ -1,27 +1,35 @@
-/* numcodecs' "bz2". conf: i[0] level, the size of blocks in 100,000 bytes. The library's state lives
- * in the scratch. */
+/* numcodecs' "bz2". The library's state lives in the scratch. */
 #include <bzlib.h>
 
 #include "codec/codec_pkg.h"
 
-static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx,
-                          cubed_codec_conf *conf, cubed_error *err)
+typedef struct bz2_conf {
+    int64_t level; /* the size of blocks in 100,000 bytes */
+} bz2_conf;
+CUBED_CODEC_CONF_FITS(bz2_conf);
+
+static const cb_conf_key level = {"bz2", "level", 1, 1, 9};
+
+static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx, void *conf,
+                          cubed_error *err)
 {
+    bz2_conf *c = conf;
     (void)format;
     (void)ctx;
-    return cb_conf_parse_int(json, "bz2", "level", 1, 1, 9, conf, err);
+    return cb_conf_parse_int(json, &level, &c->level, err);
 }
 
-static cubed_status print(const cubed_codec_conf *conf, int format, const cubed_codec_ctx *ctx,
-                          char *json, size_t cap, cubed_error *err)
+static cubed_status print(const void *conf, int format, const cubed_codec_ctx *ctx, char *json,
+                          size_t cap, cubed_error *err)
 {
+    const bz2_conf *c = conf;
     (void)format;
     (void)ctx;
-    return cb_conf_print_int(conf, "bz2", "level", json, cap, err);
+    return cb_conf_print_int(c->level, &level, json, cap, err);
 }
 
 /* The manual promises 1 % and 600 bytes for one stream; other writers may make several. */
-static size_t bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, size_t raw_size)
+static size_t bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     size_t n;
     (void)conf;
@@ -32,8 +40,7 @@ static size_t bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, si
 
 /* 100 kB and four bytes per byte of the block (manual, 1.3). How large blocks are stands in the
  * chunk's header, which is not believed: always the largest. */
-static cubed_codec_need decode_need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                                    size_t raw_size)
+static cubed_codec_need decode_need(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     (void)conf;
     (void)ctx;
@@ -42,12 +49,12 @@ static cubed_codec_need decode_need(const cubed_codec_conf *conf, const cubed_co
 }
 
 /* 400 kB and eight bytes per byte of the block. */
-static cubed_codec_need encode_need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                                    size_t raw_size)
+static cubed_codec_need encode_need(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
+    const bz2_conf *c = conf;
     (void)ctx;
     (void)raw_size;
-    return (cubed_codec_need){400000 + (size_t)conf->i[0] * 800000, 0};
+    return (cubed_codec_need){400000 + (size_t)c->level * 800000, 0};
 }
 
 static void *bump_alloc(void *opaque, int items, int size)
@@ -61,24 +68,20 @@ static void bump_free(void *opaque, void *p)
     (void)p;
 }
 
-static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
-                           void *scratch, size_t scratch_size, cubed_error *err)
+static cubed_status decode(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
     cb_bump bump;
     bz_stream z = {.bzalloc = bump_alloc, .bzfree = bump_free, .opaque = &bump};
-    (void)conf;
-    (void)ctx;
-    if (src_size > UINT32_MAX || dst_cap > UINT32_MAX)
+    if (call->src_size > UINT32_MAX || call->dst_cap > UINT32_MAX)
         return cb_fail(err, CUBED_E_FORMAT, "the chunk is larger than 4 GiB");
-    z.next_in = (char *)(uintptr_t)src;
-    z.avail_in = (unsigned)src_size;
-    z.next_out = dst;
-    z.avail_out = (unsigned)dst_cap;
+    z.next_in = (char *)(uintptr_t)call->src;
+    z.avail_in = (unsigned)call->src_size;
+    z.next_out = call->dst;
+    z.avail_out = (unsigned)call->dst_cap;
     int rc;
     do {
         /* There may be several streams; each starts with empty scratch. */
-        bump = (cb_bump){scratch, (char *)scratch + scratch_size};
+        bump = cb_bump_of(call);
         rc = BZ2_bzDecompressInit(&z, 0, 0);
         if (rc != BZ_OK) return cb_fail(err, CUBED_E_INTERNAL, "BZ2_bzDecompressInit gives %d", rc);
         rc = BZ2_bzDecompress(&z);
@@ -86,26 +89,24 @@ static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *
     } while (rc == BZ_STREAM_END && z.avail_in > 0);
     if (rc != BZ_STREAM_END)
         return cb_fail(err, CUBED_E_FORMAT,
-                       "%zu bytes do not decompress to at most %zu (bzip2 status %d)", src_size,
-                       dst_cap, rc);
-    *got = dst_cap - z.avail_out;
+                       "%zu bytes do not decompress to at most %zu (bzip2 status %d)",
+                       call->src_size, call->dst_cap, rc);
+    *got = call->dst_cap - z.avail_out;
     return CUBED_OK;
 }
 
-static cubed_status encode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
-                           void *scratch, size_t scratch_size, cubed_error *err)
+static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
-    (void)ctx;
-    cb_bump bump = {scratch, (char *)scratch + scratch_size};
+    const bz2_conf *c = call->conf;
+    cb_bump bump = cb_bump_of(call);
     bz_stream z = {.bzalloc = bump_alloc, .bzfree = bump_free, .opaque = &bump};
-    CB_CHECK(src_size <= UINT32_MAX, err);
-    int rc = BZ2_bzCompressInit(&z, (int)conf->i[0], 0, 0);
+    CB_CHECK(call->src_size <= UINT32_MAX, err);
+    int rc = BZ2_bzCompressInit(&z, (int)c->level, 0, 0);
     if (rc != BZ_OK) return cb_fail(err, CUBED_E_INTERNAL, "BZ2_bzCompressInit gives %d", rc);
-    z.next_in = (char *)(uintptr_t)src;
-    z.avail_in = (unsigned)src_size;
-    z.next_out = dst;
-    z.avail_out = (unsigned)cb_min_size(dst_cap, UINT32_MAX);
+    z.next_in = (char *)(uintptr_t)call->src;
+    z.avail_in = (unsigned)call->src_size;
+    z.next_out = call->dst;
+    z.avail_out = (unsigned)cb_min_size(call->dst_cap, UINT32_MAX);
     size_t room = z.avail_out;
     rc = BZ2_bzCompress(&z, BZ_FINISH);
     BZ2_bzCompressEnd(&z);

@@ -43,7 +43,8 @@ bool cb_codec_chain_layout(const cb_codec_chain *c, cb_codec_layout *out)
         if (s->vt == &cb_codec_transpose) {
             int before[CUBED_MAX_NDIM];
             memcpy(before, out->axis, sizeof before);
-            for (int d = 0; d < s->ctx.ndim; d++) out->axis[d] = before[s->conf.axis[d]];
+            const cb_transpose_conf *conf = (const void *)&s->conf;
+            for (int d = 0; d < s->ctx.ndim; d++) out->axis[d] = before[conf->axis[d]];
         } else if (s->vt == &cb_codec_bytes) {
             out->swap = s;
         } else {
@@ -62,45 +63,46 @@ typedef struct schedule {
     size_t temp[2];
 } schedule;
 
-static schedule make_schedule(const cb_codec_chain *c, cb_codec_subread part, bool decode,
+static schedule make_schedule(const cb_codec_chain *c, cb_codec_subread part, cb_codec_way way,
                               uint32_t mask)
 {
     schedule s = {.n = 0};
     for (int k = 0; k < part.n; k++) {
-        const int of = decode ? part.n - 1 - k : k, i = part.first + of;
+        const int of = way == CB_DECODE ? part.n - 1 - k : k, i = part.first + of;
         const cb_codec_step *t = &c->step[i];
         /* The lowest bit is for the step behind the first one; the last one takes the mask away. */
         const bool masked = of > 0 && of < 33 && of < part.n - 1 && mask >> (of - 1) & 1;
         if (t->skip || masked) continue;
         s.step[s.n] = i;
-        s.out[s.n++] = decode ? t->raw_size : cb_step_bound(c, t);
+        s.out[s.n++] = way == CB_DECODE ? t->raw_size : cb_step_bound(c, t);
     }
     for (int k = 0; k + 1 < s.n; k++) s.temp[k % 2] = cb_max_size(s.temp[k % 2], s.out[k]);
     return s;
 }
 
 /* Which steps an encoded chunk did not go through, as its first bytes say if the last step put them there. */
-static uint32_t mask_of(const cb_codec_chain *c, cb_codec_subread part, bool decode,
-                        const void *src, size_t src_size)
+static uint32_t mask_of(const cb_codec_chain *c, cb_codec_subread part, cb_codec_way way,
+                        const cb_codec_io *io)
 {
-    const bool has = decode && c->step[part.first + part.n - 1].vt == &cb_codec_filter_mask;
-    return has && src_size >= 4 ? (uint32_t)cb_le_get(src, 4) : 0;
+    const bool has =
+        way == CB_DECODE && c->step[part.first + part.n - 1].vt == &cb_codec_filter_mask;
+    return has && io->src_size >= 4 ? (uint32_t)cb_le_get(io->src, 4) : 0;
 }
 
-static cb_need step_need(const cb_codec_chain *c, const cb_codec_step *t, bool decode)
+static cb_need step_need(const cb_codec_chain *c, const cb_codec_step *t, cb_codec_way way)
 {
-    if (is_shard(t)) return cb_shard_need(c, t, decode);
-    cubed_codec_need n = decode ? t->vt->decode_need(&t->conf, &t->ctx, t->raw_size)
-                                : t->vt->encode_need(&t->conf, &t->ctx, t->raw_size);
+    if (is_shard(t)) return cb_shard_need(c, t, way);
+    cubed_codec_need n = (way == CB_DECODE ? t->vt->decode_need
+                                           : t->vt->encode_need)(&t->conf, &t->ctx, t->raw_size);
     return (cb_need){n.arena, n.library};
 }
 
-cb_need cb_subread_need(const cb_codec_chain *c, cb_codec_subread part, bool decode)
+cb_need cb_subread_need(const cb_codec_chain *c, cb_codec_subread part, cb_codec_way way)
 {
-    schedule s = make_schedule(c, part, decode, 0);
+    schedule s = make_schedule(c, part, way, 0);
     cb_need most = {0, 0};
     for (int k = 0; k < s.n; k++) {
-        cb_need n = step_need(c, &c->step[s.step[k]], decode);
+        cb_need n = step_need(c, &c->step[s.step[k]], way);
         most = cb_need_either(most, (cb_need){cb_arena_round(n.arena), n.library});
     }
     for (int k = 0; k < 2; k++) most.arena = cb_sat_add(most.arena, cb_arena_round(s.temp[k]));
@@ -109,70 +111,92 @@ cb_need cb_subread_need(const cb_codec_chain *c, cb_codec_subread part, bool dec
 
 cb_need cb_codec_chain_decode_need(const cb_codec_chain *c)
 {
-    return cb_subread_need(c, c->all, true);
+    return cb_subread_need(c, c->all, CB_DECODE);
 }
 
 cb_need cb_codec_chain_encode_need(const cb_codec_chain *c)
 {
-    return cb_subread_need(c, c->all, false);
+    return cb_subread_need(c, c->all, CB_ENCODE);
 }
 
-static cubed_status run_step(const cb_codec_chain *c, const cb_codec_step *t, bool decode,
-                             const int64_t *used, const void *src, size_t src_size, void *dst,
-                             size_t dst_cap, size_t *got, cb_arena *scratch, cubed_error *err)
+/* Memory that a step's call has for itself; end_call gives it back. */
+typedef struct working {
+    size_t mark, library;
+    void *scratch;
+} working;
+
+static cubed_status begin_call(const cb_codec_step *t, cb_need need, cb_arena *scratch, working *w,
+                               cubed_error *err)
 {
-    if (is_shard(t))
-        return decode ? cb_shard_decode(c, t, src, src_size, dst, dst_cap, got, scratch, err)
-                      : cb_shard_encode(c, t, src, used, dst, dst_cap, got, scratch, err);
-    cb_need n = step_need(c, t, decode);
-    size_t mark = cb_arena_mark(scratch);
-    void *work = NULL;
-    CB_TRY(cb_arena_alloc(scratch, n.arena, "codec scratch", &work, err));
-    cubed_status st = cb_arena_charge(scratch, n.library, t->vt->name, err);
-    if (st == CUBED_OK) {
-        st = (decode ? t->vt->decode : t->vt->encode)(&t->conf, &t->ctx, src, src_size, dst,
-                                                      dst_cap, got, work, n.arena, err);
-        cb_arena_uncharge(scratch, n.library);
-    }
-    cb_arena_release(scratch, mark);
-    if (st == CUBED_OK && *got > dst_cap)
-        st = cb_fail(err, CUBED_E_FORMAT, "it says that it gave %zu bytes, but may give %zu", *got,
-                     dst_cap);
+    *w = (working){.mark = cb_arena_mark(scratch), .library = need.library};
+    CB_TRY(cb_arena_alloc(scratch, need.arena, "codec scratch", &w->scratch, err));
+    cubed_status st = cb_arena_charge(scratch, need.library, t->vt->name, err);
+    if (st != CUBED_OK) cb_arena_release(scratch, w->mark);
+    return st;
+}
+
+static cubed_status end_call(const cb_codec_step *t, const working *w, cb_arena *scratch,
+                             cubed_status st, cubed_error *err)
+{
+    cb_arena_uncharge(scratch, w->library);
+    cb_arena_release(scratch, w->mark);
     return st == CUBED_OK ? st : cb_context(err, st, "codec %s", t->vt->name);
 }
 
-cubed_status cb_subread_run(const cb_codec_chain *c, cb_codec_subread part, bool decode,
-                            const int64_t *used, const void *src, size_t src_size, void *dst,
-                            size_t dst_cap, size_t *got, cb_arena *scratch, cubed_error *err)
+static cubed_status run_step(const cb_codec_chain *c, const cb_codec_step *t, cb_codec_way way,
+                             const cb_codec_io *io, size_t *got, cubed_error *err)
+{
+    if (is_shard(t))
+        return (way == CB_DECODE ? cb_shard_decode : cb_shard_encode)(c, t, io, got, err);
+    const cb_need n = step_need(c, t, way);
+    working w;
+    CB_TRY(begin_call(t, n, io->scratch, &w, err));
+    const cubed_codec_call call = {.conf = &t->conf,
+                                   .ctx = &t->ctx,
+                                   .src = io->src,
+                                   .src_size = io->src_size,
+                                   .dst = io->dst,
+                                   .dst_cap = io->dst_cap,
+                                   .scratch = w.scratch,
+                                   .scratch_size = n.arena};
+    cubed_status st = (way == CB_DECODE ? t->vt->decode : t->vt->encode)(&call, got, err);
+    if (st == CUBED_OK && *got > io->dst_cap)
+        st = cb_fail(err, CUBED_E_FORMAT, "it says that it gave %zu bytes, but may give %zu", *got,
+                     io->dst_cap);
+    return end_call(t, &w, io->scratch, st, err);
+}
+
+cubed_status cb_subread_run(const cb_codec_chain *c, cb_codec_subread part, cb_codec_way way,
+                            const cb_codec_io *io, size_t *got, cubed_error *err)
 {
     /* What is left out makes no temporary larger: what a step decodes to is no longer than what it is given to decode
      * may be. */
-    schedule s = make_schedule(c, part, decode, mask_of(c, part, decode, src, src_size));
+    schedule s = make_schedule(c, part, way, mask_of(c, part, way, io));
     if (s.n == 0) {
-        if (src_size > dst_cap)
-            return cb_fail(err, CUBED_E_FORMAT, "%zu bytes, expected %zu", src_size, dst_cap);
-        memcpy(dst, src, src_size);
-        *got = src_size;
+        if (io->src_size > io->dst_cap)
+            return cb_fail(err, CUBED_E_FORMAT, "%zu bytes, expected %zu", io->src_size,
+                           io->dst_cap);
+        memcpy(io->dst, io->src, io->src_size);
+        *got = io->src_size;
         return CUBED_OK;
     }
-    size_t mark = cb_arena_mark(scratch);
+    size_t mark = cb_arena_mark(io->scratch);
     void *temp[2] = {NULL, NULL};
     cubed_status st = CUBED_OK;
+    cb_codec_io step = *io;
     for (int k = 0; k < 2; k++)
-        CB_GO(cb_arena_alloc(scratch, s.temp[k], "codec output", &temp[k], err));
+        CB_GO(cb_arena_alloc(io->scratch, s.temp[k], "codec output", &temp[k], err));
     for (int k = 0; k < s.n; k++) {
         bool last = k == s.n - 1;
-        void *to = last ? dst : temp[k % 2];
-        size_t cap = last ? dst_cap : s.out[k];
-        /* A step before it may have turned the axes. */
-        const int64_t *part_used = k == 0 ? used : NULL;
-        CB_GO(run_step(c, &c->step[s.step[k]], decode, part_used, src, src_size, to, cap, got,
-                       scratch, err));
-        src = to;
-        src_size = *got;
+        step.dst = last ? io->dst : temp[k % 2];
+        step.dst_cap = last ? io->dst_cap : s.out[k];
+        CB_GO(run_step(c, &c->step[s.step[k]], way, &step, got, err));
+        step.src = step.dst;
+        step.src_size = *got;
+        step.used = NULL; /* this step may have turned the axes */
     }
 out:
-    cb_arena_release(scratch, mark);
+    cb_arena_release(io->scratch, mark);
     return st;
 }
 
@@ -180,7 +204,9 @@ cubed_status cb_subread_decode(const cb_codec_chain *c, cb_codec_subread part, c
                                size_t src_size, void *dst, cb_arena *scratch, cubed_error *err)
 {
     size_t got = 0, bytes = cb_subread_bytes(c, part);
-    CB_TRY(cb_subread_run(c, part, true, NULL, src, src_size, dst, bytes, &got, scratch, err));
+    const cb_codec_io io = {
+        .src = src, .src_size = src_size, .dst = dst, .dst_cap = bytes, .scratch = scratch};
+    CB_TRY(cb_subread_run(c, part, CB_DECODE, &io, &got, err));
     if (got != bytes)
         return cb_fail(err, CUBED_E_FORMAT, "the chunk decodes to %zu bytes, expected %zu", got,
                        bytes);
@@ -196,22 +222,31 @@ cubed_status cb_codec_chain_decode(const cb_codec_chain *c, const void *src, siz
 cubed_status cb_codec_chain_decode_some(const cb_codec_chain *c, const void *src, size_t src_size,
                                         void *dst, size_t *got, cb_arena *scratch, cubed_error *err)
 {
-    return cb_subread_run(c, c->all, true, NULL, src, src_size, dst, c->chunk_bytes, got, scratch,
-                          err);
+    const cb_codec_io io = {.src = src,
+                            .src_size = src_size,
+                            .dst = dst,
+                            .dst_cap = c->chunk_bytes,
+                            .scratch = scratch};
+    return cb_subread_run(c, c->all, CB_DECODE, &io, got, err);
 }
 
 cubed_status cb_codec_chain_encode(const cb_codec_chain *c, const void *src, const int64_t *used,
                                    void *dst, size_t *got, cb_arena *scratch, cubed_error *err)
 {
-    return cb_subread_run(c, c->all, false, used, src, c->chunk_bytes, dst, cb_codec_chain_bound(c),
-                          got, scratch, err);
+    const cb_codec_io io = {.src = src,
+                            .src_size = c->chunk_bytes,
+                            .dst = dst,
+                            .dst_cap = cb_codec_chain_bound(c),
+                            .used = used,
+                            .scratch = scratch};
+    return cb_subread_run(c, c->all, CB_ENCODE, &io, got, err);
 }
 
 /* --- Ranges -------------------------------------------------------------------------------------------- */
 
 const cb_codec_step *cb_codec_chain_ranged(const cb_codec_chain *c)
 {
-    schedule s = make_schedule(c, c->all, true, 0);
+    schedule s = make_schedule(c, c->all, CB_DECODE, 0);
     const cb_codec_step *t = &c->step[s.step[0]];
     return s.n == 1 && t->vt->decode_range && t->raw_size == c->chunk_bytes ? t : NULL;
 }
@@ -231,8 +266,10 @@ cubed_status cb_codec_range_locate(const cb_codec_step *s, const void *src, size
                                    size_t from, size_t size, cubed_codec_extent *out,
                                    cubed_error *err)
 {
-    cubed_status st =
-        s->vt->locate(&s->conf, &s->ctx, src, src_size, s->raw_size, from, size, out, err);
+    const cubed_codec_call call = {
+        .conf = &s->conf, .ctx = &s->ctx, .src = src, .src_size = src_size};
+    const cubed_codec_range range = {.raw_size = s->raw_size, .from = from, .size = size};
+    cubed_status st = s->vt->locate(&call, &range, out, err);
     return st == CUBED_OK ? st : cb_context(err, st, "codec %s", s->vt->name);
 }
 
@@ -240,16 +277,18 @@ cubed_status cb_codec_range_decode(const cb_codec_step *s, void *src,
                                    const cubed_codec_extent *located, size_t from, size_t size,
                                    void *dst, cb_arena *scratch, cubed_error *err)
 {
-    cubed_codec_need n = s->vt->range_need(&s->conf, &s->ctx, s->raw_size);
-    size_t mark = cb_arena_mark(scratch);
-    void *work = NULL;
-    CB_TRY(cb_arena_alloc(scratch, n.arena, "codec scratch", &work, err));
-    cubed_status st = cb_arena_charge(scratch, n.library, s->vt->name, err);
-    if (st == CUBED_OK) {
-        st = s->vt->decode_range(&s->conf, &s->ctx, src, located, s->raw_size, from, size, dst,
-                                 work, n.arena, err);
-        cb_arena_uncharge(scratch, n.library);
-    }
-    cb_arena_release(scratch, mark);
-    return st == CUBED_OK ? st : cb_context(err, st, "codec %s", s->vt->name);
+    const cubed_codec_need n = s->vt->range_need(&s->conf, &s->ctx, s->raw_size);
+    working w;
+    CB_TRY(begin_call(s, (cb_need){n.arena, n.library}, scratch, &w, err));
+    const cubed_codec_call call = {.conf = &s->conf,
+                                   .ctx = &s->ctx,
+                                   .src = src,
+                                   .src_size = located->head + (located->hi - located->lo),
+                                   .dst = dst,
+                                   .dst_cap = size,
+                                   .scratch = w.scratch,
+                                   .scratch_size = n.arena};
+    const cubed_codec_range range = {
+        .raw_size = s->raw_size, .from = from, .size = size, .located = located, .bytes = src};
+    return end_call(s, &w, scratch, s->vt->decode_range(&call, &range, err), err);
 }

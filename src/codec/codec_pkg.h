@@ -14,57 +14,61 @@
 #undef CUBED_CODEC
 
 /* An optional integer of a configuration, within [lo, hi]. */
-CUBED_MUST_CHECK cubed_status cb_conf_int(const json_t *conf, const char *codec, const char *key,
-                                          int64_t missing, int64_t lo, int64_t hi, int64_t *out,
+typedef struct cb_conf_key {
+    const char *codec, *key;
+    int64_t missing, lo, hi;
+} cb_conf_key;
+CUBED_MUST_CHECK cubed_status cb_conf_int(const json_t *conf, const cb_conf_key *key, int64_t *out,
                                           cubed_error *err);
-/* A number that i[at] keeps the bits of. */
-static inline double cb_conf_double(const cubed_codec_conf *conf, int at)
-{
-    double x;
-    memcpy(&x, &conf->i[at], sizeof x);
-    return x;
-}
 /* A configuration from its text, by a function that reads one. */
 typedef cubed_status (*cb_conf_read_fn)(const json_t *doc, int format, const cubed_codec_ctx *ctx,
-                                        cubed_codec_conf *conf, cubed_error *err);
+                                        void *conf, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_conf_parse(const char *json, const char *codec, int format,
                                             const cubed_codec_ctx *ctx, cb_conf_read_fn read,
-                                            cubed_codec_conf *conf, cubed_error *err);
-/* A configuration of such an integer alone, which is i[0]: from text, and to it. */
-CUBED_MUST_CHECK cubed_status cb_conf_parse_int(const char *json, const char *codec,
-                                                const char *key, int64_t missing, int64_t lo,
-                                                int64_t hi, cubed_codec_conf *out,
-                                                cubed_error *err);
-CUBED_MUST_CHECK cubed_status cb_conf_print_int(const cubed_codec_conf *conf, const char *codec,
-                                                const char *key, char *json, size_t cap,
-                                                cubed_error *err);
+                                            void *conf, cubed_error *err);
+/* A configuration of one such integer: from text, and to it. */
+CUBED_MUST_CHECK cubed_status cb_conf_parse_int(const char *json, const cb_conf_key *key,
+                                                int64_t *out, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_conf_print_int(int64_t value, const cb_conf_key *key, char *json,
+                                                size_t cap, cubed_error *err);
 
-/* For tables of codecs that give as many bytes as they are given, and that need no memory. */
-size_t cb_codec_same_bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           size_t raw_size);
-cubed_codec_need cb_codec_needs_nothing(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+/* For codecs whose output has the length of their input, and for codecs that need no memory. */
+size_t cb_codec_same_bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size);
+cubed_codec_need cb_codec_needs_nothing(const void *conf, const cubed_codec_ctx *ctx,
                                         size_t raw_size);
 
-/* Of codecs without parameters, whose JSON is {}; and the bound of those that put a checksum of four bytes behind the
- * data. */
+/* For codecs without parameters, whose JSON is {}; and the bound of codecs that add a checksum of four bytes. */
 CUBED_MUST_CHECK cubed_status cb_codec_parse_nothing(const char *json, int format,
-                                                     const cubed_codec_ctx *ctx,
-                                                     cubed_codec_conf *conf, cubed_error *err);
-CUBED_MUST_CHECK cubed_status cb_codec_print_nothing(const cubed_codec_conf *conf, int format,
+                                                     const cubed_codec_ctx *ctx, void *conf,
+                                                     cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_codec_print_nothing(const void *conf, int format,
                                                      const cubed_codec_ctx *ctx, char *json,
                                                      size_t cap, cubed_error *err);
-size_t cb_codec_four_more(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                          size_t raw_size);
+size_t cb_codec_four_more(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size);
+
+/* The configuration of "transpose", from which the chain computes layouts: stored axis d is axis[d] of the array. */
+typedef struct cb_transpose_conf {
+    uint8_t axis[CUBED_MAX_NDIM];
+} cb_transpose_conf;
 
 /* Parts of a chain: see codec.h. */
 size_t cb_step_bound(const cb_codec_chain *c, const cb_codec_step *s);
 size_t cb_subread_bytes(const cb_codec_chain *c, cb_codec_subread part);
 size_t cb_subread_bound(const cb_codec_chain *c, cb_codec_subread part);
-cb_need cb_subread_need(const cb_codec_chain *c, cb_codec_subread part, bool decode);
+typedef enum cb_codec_way { CB_ENCODE, CB_DECODE } cb_codec_way;
+cb_need cb_subread_need(const cb_codec_chain *c, cb_codec_subread part, cb_codec_way way);
+/* Buffers of steps that run. */
+typedef struct cb_codec_io {
+    const void *src;
+    size_t src_size;
+    void *dst;
+    size_t dst_cap;
+    const int64_t *used; /* encoding: the part of the chunk within the array; NULL: all */
+    cb_arena *scratch;
+} cb_codec_io;
 CUBED_MUST_CHECK cubed_status cb_subread_run(const cb_codec_chain *c, cb_codec_subread part,
-                                             bool decode, const int64_t *used, const void *src,
-                                             size_t src_size, void *dst, size_t dst_cap,
-                                             size_t *got, cb_arena *scratch, cubed_error *err);
+                                             cb_codec_way way, const cb_codec_io *io, size_t *got,
+                                             cubed_error *err);
 /* CUBED_E_FORMAT if that gives other than cb_subread_bytes, which dst has. */
 CUBED_MUST_CHECK cubed_status cb_subread_decode(const cb_codec_chain *c, cb_codec_subread part,
                                                 const void *src, size_t src_size, void *dst,
@@ -73,15 +77,11 @@ CUBED_MUST_CHECK cubed_status cb_subread_decode(const cb_codec_chain *c, cb_code
 /* The sharding step, which runs other parts of the chain. */
 const int64_t *cb_shard_inner(const cb_codec_chain *c, const cb_codec_step *s); /* their shape */
 size_t cb_shard_bound(const cb_codec_chain *c, const cb_codec_step *s);
-cb_need cb_shard_need(const cb_codec_chain *c, const cb_codec_step *s, bool decode);
+cb_need cb_shard_need(const cb_codec_chain *c, const cb_codec_step *s, cb_codec_way way);
 CUBED_MUST_CHECK cubed_status cb_shard_decode(const cb_codec_chain *c, const cb_codec_step *s,
-                                              const void *src, size_t src_size, void *dst,
-                                              size_t dst_cap, size_t *got, cb_arena *scratch,
-                                              cubed_error *err);
+                                              const cb_codec_io *io, size_t *got, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_shard_encode(const cb_codec_chain *c, const cb_codec_step *s,
-                                              const void *src, const int64_t *used, void *dst,
-                                              size_t dst_cap, size_t *got, cb_arena *scratch,
-                                              cubed_error *err);
+                                              const cb_codec_io *io, size_t *got, cubed_error *err);
 
 /* What zstd takes to compress up to `most` bytes at once. */
 size_t cb_zstd_encode_memory(int level, size_t most);
@@ -98,6 +98,10 @@ static inline void *cb_bump_alloc(cb_bump *b, size_t size)
     void *p = b->at;
     b->at += rounded;
     return p;
+}
+static inline cb_bump cb_bump_of(const cubed_codec_call *call)
+{
+    return (cb_bump){call->scratch, (char *)call->scratch + call->scratch_size};
 }
 
 #endif

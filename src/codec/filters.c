@@ -1,10 +1,7 @@
 /* numcodecs' "delta", "fixedscaleoffset", "quantize" and "astype", and format 3's "scale_offset": elements of one type
  * are stored as elements of another. In
  * format 2 they work on bytes in the order that their own type strings name; in format 3 they stand in
- * front of "bytes", on elements in this machine's order. conf: i[0] and i[1] the types of decoded and
- * encoded elements, i[2] and i[3] whether their bytes are swapped; fixedscaleoffset: i[4] and i[5] the
- * bits of offset and scale as float64, i[6] and i[7] whether they were integers; quantize: i[4] digits;
- * axis[0]: which of them it is. */
+ * front of "bytes", on elements in this machine's order. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,22 +14,30 @@
 enum { DECODED, ENCODED };
 typedef enum filter { DELTA, SCALE, QUANTIZE, ASTYPE, SCALE_EXACTLY } filter;
 
-static cubed_dtype type_of(const cubed_codec_conf *conf, int side)
-{
-    return (cubed_dtype)conf->i[side];
-}
+typedef struct number {
+    double value;
+    bool is_integer; /* it was written as one, and is again */
+} number;
 
-static cubed_status begin(filter kind, const char *where, const char *json, cubed_codec_conf *conf,
+typedef struct filter_conf {
+    filter kind;
+    cubed_dtype dtype[2]; /* of DECODED and ENCODED elements */
+    bool swapped[2];      /* their bytes are */
+    number offset, scale; /* SCALE and SCALE_EXACTLY */
+    int64_t digits;       /* QUANTIZE */
+} filter_conf;
+CUBED_CODEC_CONF_FITS(filter_conf);
+
+static cubed_status begin(filter kind, const char *where, const char *json, filter_conf *conf,
                           json_t **doc, cubed_error *err)
 {
-    memset(conf, 0, sizeof *conf);
-    conf->axis[0] = kind;
+    conf->kind = kind;
     return cb_json_parse(where, json, strlen(json), doc, err);
 }
 
 /* In format 3 a type that is missing is the array's. */
 static cubed_status parse_type(const json_t *doc, const char *codec, const char *key, int format,
-                               const cubed_codec_ctx *ctx, cubed_codec_conf *conf, int side,
+                               const cubed_codec_ctx *ctx, filter_conf *conf, int side,
                                cubed_error *err)
 {
     const bool native_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
@@ -54,15 +59,15 @@ static cubed_status parse_type(const json_t *doc, const char *codec, const char 
             err, CUBED_E_UNSUPPORTED,
             "codec %s: \"%s\" is \"%s\", expected a type of integers, float16, float32 or float64",
             codec, key, s);
-    conf->i[side] = dtype;
-    conf->i[2 + side] = format == 2 && cubed_dtype_size(dtype) > 1 && big != native_big;
+    conf->dtype[side] = dtype;
+    conf->swapped[side] = format == 2 && cubed_dtype_size(dtype) > 1 && big != native_big;
     return CUBED_OK;
 }
 
 static cubed_status check_decoded(const char *codec, const cubed_codec_ctx *ctx,
-                                  const cubed_codec_conf *conf, cubed_error *err)
+                                  const filter_conf *conf, cubed_error *err)
 {
-    size_t size = cubed_dtype_size(type_of(conf, DECODED));
+    size_t size = cubed_dtype_size(conf->dtype[DECODED]);
     if (ctx->item_size != size || ctx->unit_size != size)
         return cb_fail(err, CUBED_E_FORMAT,
                        "codec %s: its type has %zu bytes, but the elements %zu", codec, size,
@@ -72,13 +77,12 @@ static cubed_status check_decoded(const char *codec, const cubed_codec_ctx *ctx,
 
 /* "astype" is "dtype" where it is missing. */
 static cubed_status parse_types(json_t *doc, const char *codec, int format,
-                                const cubed_codec_ctx *ctx, cubed_codec_conf *conf,
-                                cubed_error *err)
+                                const cubed_codec_ctx *ctx, filter_conf *conf, cubed_error *err)
 {
     CB_TRY(parse_type(doc, codec, "dtype", format, ctx, conf, DECODED, err));
     if (!json_object_get(doc, "astype") || json_is_null(json_object_get(doc, "astype"))) {
-        conf->i[ENCODED] = conf->i[DECODED];
-        conf->i[2 + ENCODED] = conf->i[2 + DECODED];
+        conf->dtype[ENCODED] = conf->dtype[DECODED];
+        conf->swapped[ENCODED] = conf->swapped[DECODED];
     } else {
         CB_TRY(parse_type(doc, codec, "astype", format, ctx, conf, ENCODED, err));
     }
@@ -86,7 +90,7 @@ static cubed_status parse_types(json_t *doc, const char *codec, int format,
 }
 
 static cubed_status parse_delta(const char *json, int format, const cubed_codec_ctx *ctx,
-                                cubed_codec_conf *conf, cubed_error *err)
+                                void *conf, cubed_error *err)
 {
     json_t *doc = NULL;
     CB_TRY(begin(DELTA, "codec delta", json, conf, &doc, err));
@@ -95,37 +99,36 @@ static cubed_status parse_delta(const char *json, int format, const cubed_codec_
     return st;
 }
 
-static cubed_status parse_number(const json_t *doc, const char *key, cubed_codec_conf *conf, int at,
-                                 cubed_error *err)
+static cubed_status parse_number(const json_t *doc, const char *key, number *out, cubed_error *err)
 {
     const json_t *v = json_object_get(doc, key);
-    double d = json_number_value(v);
     if (!json_is_number(v))
         return cb_fail(err, CUBED_E_FORMAT, "codec fixedscaleoffset: \"%s\" must be a number", key);
-    memcpy(&conf->i[at], &d, sizeof d);
-    conf->i[at + 2] = json_is_integer(v);
+    *out = (number){json_number_value(v), json_is_integer(v)};
     return CUBED_OK;
 }
 
 static bool is_float(cubed_dtype dtype) { return cubed_dtype_kind(dtype) == CUBED_KIND_FLOAT; }
 
 static cubed_status parse_quantize(const char *json, int format, const cubed_codec_ctx *ctx,
-                                   cubed_codec_conf *conf, cubed_error *err)
+                                   void *conf, cubed_error *err)
 {
+    static const cb_conf_key digits = {"quantize", "digits", 0, -300, 300};
+    filter_conf *c = conf;
     json_t *doc = NULL;
-    CB_TRY(begin(QUANTIZE, "codec quantize", json, conf, &doc, err));
-    cubed_status st = parse_types(doc, "quantize", format, ctx, conf, err);
-    if (st == CUBED_OK && (!is_float(type_of(conf, DECODED)) || !is_float(type_of(conf, ENCODED))))
+    CB_TRY(begin(QUANTIZE, "codec quantize", json, c, &doc, err));
+    cubed_status st = parse_types(doc, "quantize", format, ctx, c, err);
+    if (st == CUBED_OK && (!is_float(c->dtype[DECODED]) || !is_float(c->dtype[ENCODED])))
         st = cb_fail(err, CUBED_E_FORMAT, "codec quantize: its types are no floats");
     if (st == CUBED_OK && !json_is_integer(json_object_get(doc, "digits")))
         st = cb_fail(err, CUBED_E_FORMAT, "codec quantize: \"digits\" must be an integer");
-    if (st == CUBED_OK) st = cb_conf_int(doc, "quantize", "digits", 0, -300, 300, &conf->i[4], err);
+    if (st == CUBED_OK) st = cb_conf_int(doc, &digits, &c->digits, err);
     json_decref(doc);
     return st;
 }
 
 static cubed_status parse_astype(const char *json, int format, const cubed_codec_ctx *ctx,
-                                 cubed_codec_conf *conf, cubed_error *err)
+                                 void *conf, cubed_error *err)
 {
     json_t *doc = NULL;
     CB_TRY(begin(ASTYPE, "codec astype", json, conf, &doc, err));
@@ -139,61 +142,61 @@ static cubed_status parse_astype(const char *json, int format, const cubed_codec
 
 /* Of floats: what integers become where they do not fit is an error there. */
 static cubed_status parse_scale_offset(const char *json, int format, const cubed_codec_ctx *ctx,
-                                       cubed_codec_conf *conf, cubed_error *err)
+                                       void *conf, cubed_error *err)
 {
+    filter_conf *c = conf;
     json_t *doc = NULL;
-    const double one = 1;
     (void)format;
     if (ctx->dtype != CUBED_FLOAT32 && ctx->dtype != CUBED_FLOAT64)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
                        "codec scale_offset: the elements are %s, expected float32 or float64",
                        cubed_dtype_name(ctx->dtype));
-    CB_TRY(begin(SCALE_EXACTLY, "codec scale_offset", json, conf, &doc, err));
-    memcpy(&conf->i[5], &one, sizeof one);
-    conf->i[DECODED] = conf->i[ENCODED] = ctx->dtype;
+    CB_TRY(begin(SCALE_EXACTLY, "codec scale_offset", json, c, &doc, err));
+    c->scale.value = 1;
+    c->dtype[DECODED] = c->dtype[ENCODED] = ctx->dtype;
     cubed_status st = CUBED_OK;
-    if (json_object_get(doc, "offset")) st = parse_number(doc, "offset", conf, 4, err);
+    if (json_object_get(doc, "offset")) st = parse_number(doc, "offset", &c->offset, err);
     if (st == CUBED_OK && json_object_get(doc, "scale"))
-        st = parse_number(doc, "scale", conf, 5, err);
-    if (st == CUBED_OK && cb_conf_double(conf, 5) == 0)
+        st = parse_number(doc, "scale", &c->scale, err);
+    if (st == CUBED_OK && c->scale.value == 0)
         st = cb_fail(err, CUBED_E_FORMAT, "codec scale_offset: \"scale\" is 0");
     json_decref(doc);
     return st;
 }
 
 static cubed_status parse_scale(const char *json, int format, const cubed_codec_ctx *ctx,
-                                cubed_codec_conf *conf, cubed_error *err)
+                                void *conf, cubed_error *err)
 {
+    filter_conf *c = conf;
     json_t *doc = NULL;
-    CB_TRY(begin(SCALE, "codec fixedscaleoffset", json, conf, &doc, err));
-    cubed_status st = parse_types(doc, "fixedscaleoffset", format, ctx, conf, err);
-    if (st == CUBED_OK) st = parse_number(doc, "offset", conf, 4, err);
-    if (st == CUBED_OK) st = parse_number(doc, "scale", conf, 5, err);
-    if (st == CUBED_OK && cb_conf_double(conf, 5) == 0)
+    CB_TRY(begin(SCALE, "codec fixedscaleoffset", json, c, &doc, err));
+    cubed_status st = parse_types(doc, "fixedscaleoffset", format, ctx, c, err);
+    if (st == CUBED_OK) st = parse_number(doc, "offset", &c->offset, err);
+    if (st == CUBED_OK) st = parse_number(doc, "scale", &c->scale, err);
+    if (st == CUBED_OK && c->scale.value == 0)
         st = cb_fail(err, CUBED_E_FORMAT, "codec fixedscaleoffset: \"scale\" is 0");
     json_decref(doc);
     return st;
 }
 
 /* Type strings of decoded and encoded elements. */
-static void put_types(const cubed_codec_conf *conf, char text[2][CB_TYPESTR_CAP])
+static void put_types(const filter_conf *conf, char text[2][CB_TYPESTR_CAP])
 {
     const bool native_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
     for (int side = 0; side < 2; side++)
-        cb_typestr_print(type_of(conf, side), native_big != (conf->i[2 + side] != 0), text[side]);
+        cb_typestr_print(conf->dtype[side], native_big != conf->swapped[side], text[side]);
 }
 
 /* The inverse of parse_types, without the closing brace. */
-static size_t print_types(const cubed_codec_conf *conf, char *json, size_t cap)
+static size_t print_types(const filter_conf *conf, char *json, size_t cap)
 {
     char text[2][CB_TYPESTR_CAP];
     put_types(conf, text);
     return (size_t)snprintf(json, cap, "{\"dtype\": \"%s\", \"astype\": \"%s\"", text[0], text[1]);
 }
 
-static cubed_status print_delta(const cubed_codec_conf *conf, int format,
-                                const cubed_codec_ctx *ctx, char *json, size_t cap,
-                                cubed_error *err)
+static cubed_status print_delta(const void *conf, int format, const cubed_codec_ctx *ctx,
+                                char *json, size_t cap, cubed_error *err)
 {
     (void)format;
     (void)ctx;
@@ -202,36 +205,36 @@ static cubed_status print_delta(const cubed_codec_conf *conf, int format,
     return n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec delta: no room");
 }
 
-static cubed_status print_scale(const cubed_codec_conf *conf, int format,
-                                const cubed_codec_ctx *ctx, char *json, size_t cap,
-                                cubed_error *err)
+static cubed_status print_scale(const void *conf, int format, const cubed_codec_ctx *ctx,
+                                char *json, size_t cap, cubed_error *err)
 {
     (void)format;
     (void)ctx;
     static const char *const keys[] = {"offset", "scale"};
-    size_t n = print_types(conf, json, cap);
+    const filter_conf *c = conf;
+    const number numbers[] = {c->offset, c->scale};
+    size_t n = print_types(c, json, cap);
     for (int k = 0; k < 2 && n < cap; k++)
         n += (size_t)snprintf(json + n, cap - n,
-                              conf->i[6 + k] ? ", \"%s\": %.0f" : ", \"%s\": %.17g", keys[k],
-                              cb_conf_double(conf, 4 + k));
+                              numbers[k].is_integer ? ", \"%s\": %.0f" : ", \"%s\": %.17g", keys[k],
+                              numbers[k].value);
     if (n < cap) n += (size_t)snprintf(json + n, cap - n, "}");
     return n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec fixedscaleoffset: no room");
 }
 
-static cubed_status print_quantize(const cubed_codec_conf *conf, int format,
-                                   const cubed_codec_ctx *ctx, char *json, size_t cap,
-                                   cubed_error *err)
+static cubed_status print_quantize(const void *conf, int format, const cubed_codec_ctx *ctx,
+                                   char *json, size_t cap, cubed_error *err)
 {
     (void)format;
     (void)ctx;
-    size_t n = print_types(conf, json, cap);
-    if (n < cap) n += (size_t)snprintf(json + n, cap - n, ", \"digits\": %d}", (int)conf->i[4]);
+    const filter_conf *c = conf;
+    size_t n = print_types(c, json, cap);
+    if (n < cap) n += (size_t)snprintf(json + n, cap - n, ", \"digits\": %d}", (int)c->digits);
     return n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec quantize: no room");
 }
 
-static cubed_status print_astype(const cubed_codec_conf *conf, int format,
-                                 const cubed_codec_ctx *ctx, char *json, size_t cap,
-                                 cubed_error *err)
+static cubed_status print_astype(const void *conf, int format, const cubed_codec_ctx *ctx,
+                                 char *json, size_t cap, cubed_error *err)
 {
     char text[2][CB_TYPESTR_CAP];
     (void)format;
@@ -242,34 +245,36 @@ static cubed_status print_astype(const cubed_codec_conf *conf, int format,
     return n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec astype: no room");
 }
 
-static cubed_status print_scale_offset(const cubed_codec_conf *conf, int format,
-                                       const cubed_codec_ctx *ctx, char *json, size_t cap,
-                                       cubed_error *err)
+static cubed_status print_scale_offset(const void *conf, int format, const cubed_codec_ctx *ctx,
+                                       char *json, size_t cap, cubed_error *err)
 {
+    const filter_conf *c = conf;
     (void)format;
     (void)ctx;
-    size_t n = (size_t)snprintf(json, cap, "{\"offset\": %.17g, \"scale\": %.17g}",
-                                cb_conf_double(conf, 4), cb_conf_double(conf, 5));
+    size_t n = (size_t)snprintf(json, cap, "{\"offset\": %.17g, \"scale\": %.17g}", c->offset.value,
+                                c->scale.value);
     return n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec scale_offset: no room");
 }
 
-static size_t bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, size_t raw_size)
+static size_t bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
+    const filter_conf *c = conf;
     size_t n;
     (void)ctx;
-    if (cb_mul_size(raw_size / cubed_dtype_size(type_of(conf, DECODED)),
-                    cubed_dtype_size(type_of(conf, ENCODED)), &n))
+    if (cb_mul_size(raw_size / cubed_dtype_size(c->dtype[DECODED]),
+                    cubed_dtype_size(c->dtype[ENCODED]), &n))
         return 0;
     return n ? n : 1;
 }
 
-static void output(const cubed_codec_conf *conf, cubed_codec_ctx *ctx,
+static void output(const void *conf, cubed_codec_ctx *ctx,
                    int64_t *shape) /* NOLINT(readability-non-const-parameter): others change it */
 {
+    const filter_conf *c = conf;
     (void)shape;
-    ctx->item_size = ctx->unit_size = cubed_dtype_size(type_of(conf, ENCODED));
-    ctx->dtype = type_of(conf, ENCODED);
-    ctx->swapped = conf->i[2 + ENCODED];
+    ctx->item_size = ctx->unit_size = cubed_dtype_size(c->dtype[ENCODED]);
+    ctx->dtype = c->dtype[ENCODED];
+    ctx->swapped = c->swapped[ENCODED];
 }
 
 /* --- Elements ---------------------------------------------------------------------------------------- */
@@ -345,11 +350,11 @@ static cubed_scalar next_delta(cubed_dtype dtype, cubed_scalar v, cubed_scalar *
 }
 
 /* In the operand's type where that is a float, as NumPy. */
-static double scale_one(const cubed_codec_conf *conf, cubed_dtype from, const cubed_scalar *v,
+static double scale_one(const filter_conf *conf, cubed_dtype from, const cubed_scalar *v,
                         bool decode)
 {
     cubed_scalar wide;
-    double offset = cb_conf_double(conf, 4), scale = cb_conf_double(conf, 5);
+    const double offset = conf->offset.value, scale = conf->scale.value;
     cb_scalar_cast(from, v, CUBED_FLOAT64, &wide);
     if (is_narrow(from)) {
         const float x = (float)wide.f64, o = narrow(from, offset), s = narrow(from, scale);
@@ -360,10 +365,10 @@ static double scale_one(const cubed_codec_conf *conf, cubed_dtype from, const cu
 }
 
 /* Without rounding, in the elements' own type. */
-static double scale_exactly(const cubed_codec_conf *conf, cubed_dtype type, const cubed_scalar *v,
+static double scale_exactly(const filter_conf *conf, cubed_dtype type, const cubed_scalar *v,
                             bool decode)
 {
-    const double offset = cb_conf_double(conf, 4), scale = cb_conf_double(conf, 5);
+    const double offset = conf->offset.value, scale = conf->scale.value;
     if (type == CUBED_FLOAT32) {
         const float o = (float)offset, s = (float)scale;
         return (double)(decode ? v->f32 / s + o : (v->f32 - o) * s);
@@ -372,9 +377,9 @@ static double scale_exactly(const cubed_codec_conf *conf, cubed_dtype type, cons
 }
 
 /* The power of two with which as many decimal digits as are wanted are kept. */
-static double quantum(const cubed_codec_conf *conf)
+static double quantum(const filter_conf *conf)
 {
-    double exponent = log10(pow(10, (double)-conf->i[4]));
+    double exponent = log10(pow(10, (double)-conf->digits));
     exponent = exponent < 0 ? floor(exponent) : ceil(exponent);
     return pow(2, ceil(log2(pow(10, -exponent))));
 }
@@ -389,20 +394,22 @@ static double quantize(cubed_dtype from, const cubed_scalar *v, double scale)
     return rint(scale * v->f64) / scale;
 }
 
-static cubed_status run(const cubed_codec_conf *conf, bool decode, const void *src, size_t src_size,
-                        void *dst, size_t dst_cap, size_t *got, cubed_error *err)
+static cubed_status run(const cubed_codec_call *call, bool decode, size_t *got, cubed_error *err)
 {
-    const filter kind = (filter)conf->axis[0];
+    const filter_conf *conf = call->conf;
+    const filter kind = conf->kind;
+    const unsigned char *src = call->src;
+    unsigned char *dst = call->dst;
     int in = decode ? ENCODED : DECODED, out = 1 - in;
-    cubed_dtype from = type_of(conf, in), to = type_of(conf, out);
-    size_t fs = cubed_dtype_size(from), ts = cubed_dtype_size(to), n = src_size / fs;
+    cubed_dtype from = conf->dtype[in], to = conf->dtype[out];
+    size_t fs = cubed_dtype_size(from), ts = cubed_dtype_size(to), n = call->src_size / fs;
     const double scale = kind == QUANTIZE ? quantum(conf) : 0;
-    if (src_size % fs != 0 || n > dst_cap / ts)
+    if (call->src_size % fs != 0 || n > call->dst_cap / ts)
         return cb_fail(err, CUBED_E_FORMAT, "%zu bytes, expected a multiple of %zu up to %zu",
-                       src_size, fs, dst_cap / ts * fs);
+                       call->src_size, fs, call->dst_cap / ts * fs);
     cubed_scalar last = {.c128 = {0, 0}};
     for (size_t i = 0; i < n; i++) {
-        cubed_scalar v = load((const unsigned char *)src + i * fs, fs, conf->i[2 + in]), r;
+        cubed_scalar v = load(src + i * fs, fs, conf->swapped[in]), r;
         if (kind == DELTA && decode) { /* sums are in the decoded type, differences too */
             cb_scalar_cast(from, &v, to, &r);
             r = next_delta(to, r, &last, i == 0, true);
@@ -418,30 +425,20 @@ static cubed_status run(const cubed_codec_conf *conf, bool decode, const void *s
         } else {
             cb_scalar_cast(from, &v, to, &r);
         }
-        store((unsigned char *)dst + i * ts, ts, conf->i[2 + out], &r);
+        store(dst + i * ts, ts, conf->swapped[out], &r);
     }
     *got = n * ts;
     return CUBED_OK;
 }
 
-static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
-                           void *scratch, size_t scratch_size, cubed_error *err)
+static cubed_status decode(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
-    (void)ctx;
-    (void)scratch;
-    (void)scratch_size;
-    return run(conf, true, src, src_size, dst, dst_cap, got, err);
+    return run(call, true, got, err);
 }
 
-static cubed_status encode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
-                           void *scratch, size_t scratch_size, cubed_error *err)
+static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
-    (void)ctx;
-    (void)scratch;
-    (void)scratch_size;
-    return run(conf, false, src, src_size, dst, dst_cap, got, err);
+    return run(call, false, got, err);
 }
 
 const cubed_codec_vtable cb_codec_delta = {

@@ -1,4 +1,4 @@
-/* "gzip" and numcodecs' "zlib": deflate with either header. conf: i[0] level, i[1] 1 for gzip.
+/* "gzip" and numcodecs' "zlib": deflate with either header.
  * zlib's state lives in the scratch. libdeflate, which inflates where it is there, allocates 11 KiB: its functions for that
  * are the process's, which are not ours to set. */
 #include <string.h>
@@ -9,40 +9,51 @@
 
 #include "codec/codec_pkg.h"
 
-static cubed_status parse_as(const char *json, bool gzip, cubed_codec_conf *conf, cubed_error *err)
+typedef enum deflate_header { ZLIB, GZIP } deflate_header;
+typedef struct gzip_conf {
+    int64_t level;
+    deflate_header header;
+} gzip_conf;
+CUBED_CODEC_CONF_FITS(gzip_conf);
+
+static const cb_conf_key levels[] = {
+    [ZLIB] = {"zlib", "level", 1, -1, 9}, [GZIP] = {"gzip", "level", 1, -1, 9}};
+
+static cubed_status parse_as(const char *json, deflate_header header, gzip_conf *conf,
+                             cubed_error *err)
 {
-    CB_TRY(cb_conf_parse_int(json, gzip ? "gzip" : "zlib", "level", 1, -1, 9, conf, err));
-    conf->i[1] = gzip;
-    return CUBED_OK;
+    conf->header = header;
+    return cb_conf_parse_int(json, &levels[header], &conf->level, err);
 }
 
-static cubed_status parse_gzip(const char *json, int format, const cubed_codec_ctx *ctx,
-                               cubed_codec_conf *conf, cubed_error *err)
+static cubed_status parse_gzip(const char *json, int format, const cubed_codec_ctx *ctx, void *conf,
+                               cubed_error *err)
 {
     (void)format;
     (void)ctx;
-    return parse_as(json, true, conf, err);
+    return parse_as(json, GZIP, conf, err);
 }
 
-static cubed_status parse_zlib(const char *json, int format, const cubed_codec_ctx *ctx,
-                               cubed_codec_conf *conf, cubed_error *err)
+static cubed_status parse_zlib(const char *json, int format, const cubed_codec_ctx *ctx, void *conf,
+                               cubed_error *err)
 {
     (void)format;
     (void)ctx;
-    return parse_as(json, false, conf, err);
+    return parse_as(json, ZLIB, conf, err);
 }
 
-static cubed_status print(const cubed_codec_conf *conf, int format, const cubed_codec_ctx *ctx,
-                          char *json, size_t cap, cubed_error *err)
+static cubed_status print(const void *conf, int format, const cubed_codec_ctx *ctx, char *json,
+                          size_t cap, cubed_error *err)
 {
+    const gzip_conf *c = conf;
     (void)format;
     (void)ctx;
-    return cb_conf_print_int(conf, conf->i[1] ? "gzip" : "zlib", "level", json, cap, err);
+    return cb_conf_print_int(c->level, &levels[c->header], json, cap, err);
 }
 
 /* Beyond deflateBound: other writers make several members, and their fastest levels store nothing,
  * so that every byte of noise takes up to nine bits. */
-static size_t bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, size_t raw_size)
+static size_t bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     size_t n;
     (void)conf;
@@ -54,8 +65,7 @@ static size_t bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, si
 /* inflate: a window of 32 KiB and under 10 KiB of state; deflate: 256 KiB of tables and windows and
  * under 8 KiB of state (zconf.h). Compatible libraries that stand in for zlib pad and enlarge
  * those. */
-static cubed_codec_need decode_need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                                    size_t raw_size)
+static cubed_codec_need decode_need(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     (void)conf;
     (void)ctx;
@@ -67,8 +77,7 @@ static cubed_codec_need decode_need(const cubed_codec_conf *conf, const cubed_co
 #endif
 }
 
-static cubed_codec_need encode_need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                                    size_t raw_size)
+static cubed_codec_need encode_need(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     (void)conf;
     (void)ctx;
@@ -90,59 +99,56 @@ static void bump_free(voidpf opaque, voidpf p)
 }
 
 /* A gzip file may have several members, and zeros behind them, as on tapes and in blocks of fixed size. */
-static void skip_zeros(const cubed_codec_conf *conf, const char **in, size_t *left)
+static void skip_zeros(const gzip_conf *conf, const char **in, size_t *left)
 {
-    while (conf->i[1] && *left > 0 && **in == 0) {
+    while (conf->header == GZIP && *left > 0 && **in == 0) {
         ++*in;
         --*left;
     }
 }
 
+/* For zlib: of the largest window, and 16 more for the header of gzip. */
+static int window_bits(const gzip_conf *conf) { return conf->header == GZIP ? 15 + 16 : 15; }
+
 #ifdef CB_HAVE_LIBDEFLATE
 /* All at once, as chunks are: half of zlib's instructions and less. */
-static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
-                           void *scratch, size_t scratch_size, cubed_error *err)
+static cubed_status decode(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
-    (void)ctx;
-    (void)scratch;
-    (void)scratch_size;
-    const char *in = src;
-    size_t left = src_size, took, made;
+    const gzip_conf *conf = call->conf;
+    const char *in = call->src;
+    size_t left = call->src_size, took, made;
     enum libdeflate_result rc;
     struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
-    if (!d) return cb_fail(err, CUBED_E_NOMEM, "no memory to inflate %zu bytes", src_size);
+    if (!d) return cb_fail(err, CUBED_E_NOMEM, "no memory to inflate %zu bytes", call->src_size);
     *got = 0;
     do {
-        rc = (conf->i[1] ? libdeflate_gzip_decompress_ex : libdeflate_zlib_decompress_ex)(
-            d, in, left, (char *)dst + *got, dst_cap - *got, &took, &made);
+        rc = (conf->header == GZIP ? libdeflate_gzip_decompress_ex : libdeflate_zlib_decompress_ex)(
+            d, in, left, (char *)call->dst + *got, call->dst_cap - *got, &took, &made);
         if (rc != LIBDEFLATE_SUCCESS) break;
         in += took;
         left -= took;
         *got += made;
         skip_zeros(conf, &in, &left);
-    } while (conf->i[1] && left > 0);
+    } while (conf->header == GZIP && left > 0);
     libdeflate_free_decompressor(d);
     if (rc == LIBDEFLATE_SUCCESS && left == 0) return CUBED_OK;
-    return cb_fail(err, CUBED_E_FORMAT, "%zu bytes do not inflate to %zu: %s", src_size, dst_cap,
-                   rc == LIBDEFLATE_BAD_DATA ? "they are damaged" : "wrong length");
+    return cb_fail(err, CUBED_E_FORMAT, "%zu bytes do not inflate to %zu: %s", call->src_size,
+                   call->dst_cap, rc == LIBDEFLATE_BAD_DATA ? "they are damaged" : "wrong length");
 }
 #else
-static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
-                           void *scratch, size_t scratch_size, cubed_error *err)
+static cubed_status decode(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
-    (void)ctx;
-    cb_bump bump = {scratch, (char *)scratch + scratch_size};
+    const gzip_conf *conf = call->conf;
+    cb_bump bump = cb_bump_of(call);
     z_stream z = {.zalloc = bump_alloc, .zfree = bump_free, .opaque = &bump};
-    if (src_size > UINT32_MAX || dst_cap > UINT32_MAX)
+    if (call->src_size > UINT32_MAX || call->dst_cap > UINT32_MAX)
         return cb_fail(err, CUBED_E_FORMAT, "the chunk is larger than 4 GiB");
-    int rc = inflateInit2(&z, conf->i[1] ? 15 + 16 : 15);
+    int rc = inflateInit2(&z, window_bits(conf));
     if (rc != Z_OK) return cb_fail(err, CUBED_E_INTERNAL, "inflateInit2 gives %d", rc);
-    z.next_in = (Bytef *)(uintptr_t)src;
-    z.avail_in = (uInt)src_size;
-    z.next_out = dst;
-    z.avail_out = (uInt)dst_cap;
+    z.next_in = (Bytef *)(uintptr_t)call->src;
+    z.avail_in = (uInt)call->src_size;
+    z.next_out = call->dst;
+    z.avail_out = (uInt)call->dst_cap;
     do {
         rc = inflate(&z, Z_FINISH);
         const char *in = (const char *)z.next_in;
@@ -150,30 +156,29 @@ static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *
         if (rc == Z_STREAM_END) skip_zeros(conf, &in, &left);
         z.next_in = (Bytef *)(uintptr_t)in;
         z.avail_in = (uInt)left;
-    } while (rc == Z_STREAM_END && z.avail_in > 0 && conf->i[1] && inflateReset(&z) == Z_OK);
+    } while (rc == Z_STREAM_END && z.avail_in > 0 && conf->header == GZIP &&
+             inflateReset(&z) == Z_OK);
     inflateEnd(&z);
     if (rc != Z_STREAM_END || z.avail_in > 0)
-        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes do not inflate to %zu: %s", src_size,
-                       dst_cap, z.msg ? z.msg : "wrong length");
-    *got = dst_cap - z.avail_out;
+        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes do not inflate to %zu: %s", call->src_size,
+                       call->dst_cap, z.msg ? z.msg : "wrong length");
+    *got = call->dst_cap - z.avail_out;
     return CUBED_OK;
 }
 #endif
 
-static cubed_status encode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
-                           void *scratch, size_t scratch_size, cubed_error *err)
+static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
-    (void)ctx;
-    cb_bump bump = {scratch, (char *)scratch + scratch_size};
+    const gzip_conf *conf = call->conf;
+    cb_bump bump = cb_bump_of(call);
     z_stream z = {.zalloc = bump_alloc, .zfree = bump_free, .opaque = &bump};
-    int rc = deflateInit2(&z, (int)conf->i[0], Z_DEFLATED, conf->i[1] ? 15 + 16 : 15, 8,
-                          Z_DEFAULT_STRATEGY);
+    int rc =
+        deflateInit2(&z, (int)conf->level, Z_DEFLATED, window_bits(conf), 8, Z_DEFAULT_STRATEGY);
     if (rc != Z_OK) return cb_fail(err, CUBED_E_INTERNAL, "deflateInit2 gives %d", rc);
-    z.next_in = (Bytef *)(uintptr_t)src;
-    z.avail_in = (uInt)src_size;
-    z.next_out = dst;
-    z.avail_out = (uInt)cb_min_size(dst_cap, UINT32_MAX);
+    z.next_in = (Bytef *)(uintptr_t)call->src;
+    z.avail_in = (uInt)call->src_size;
+    z.next_out = call->dst;
+    z.avail_out = (uInt)cb_min_size(call->dst_cap, UINT32_MAX);
     size_t room = z.avail_out;
     rc = deflate(&z, Z_FINISH);
     deflateEnd(&z);

@@ -35,42 +35,29 @@ static uint32_t fletcher32(const unsigned char *p, size_t n)
     return b << 16 | a;
 }
 
-static cubed_status decode_fletcher32(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                                      const void *src, size_t src_size, void *dst, size_t dst_cap,
-                                      size_t *got, void *scratch, size_t scratch_size,
-                                      cubed_error *err)
+static cubed_status decode_fletcher32(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
-    (void)conf;
-    (void)ctx;
-    (void)scratch;
-    (void)scratch_size;
-    if (src_size < 4 || src_size - 4 > dst_cap)
-        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes, expected 4 to %zu", src_size, dst_cap + 4);
-    const size_t n = src_size - 4;
-    const uint32_t stated = (uint32_t)cb_le_get((const uint8_t *)src + n, 4);
-    const uint32_t sum = fletcher32(src, n);
+    if (call->src_size < 4 || call->src_size - 4 > call->dst_cap)
+        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes, expected 4 to %zu", call->src_size,
+                       call->dst_cap + 4);
+    const size_t n = call->src_size - 4;
+    const uint32_t stated = (uint32_t)cb_le_get((const uint8_t *)call->src + n, 4);
+    const uint32_t sum = fletcher32(call->src, n);
     /* Old libraries on little-endian machines swapped the bytes of each half. */
     const uint32_t swapped = (sum & 0x00ff00ff) << 8 | (sum >> 8 & 0x00ff00ff);
     if (stated != sum && stated != swapped)
         return cb_fail(err, CUBED_E_FORMAT, "the checksum is %08x, expected %08x", sum, stated);
-    memcpy(dst, src, n);
+    memcpy(call->dst, call->src, n);
     *got = n;
     return CUBED_OK;
 }
 
-static cubed_status encode_fletcher32(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                                      const void *src, size_t src_size, void *dst, size_t dst_cap,
-                                      size_t *got, void *scratch, size_t scratch_size,
-                                      cubed_error *err)
+static cubed_status encode_fletcher32(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
-    (void)conf;
-    (void)ctx;
-    (void)scratch;
-    (void)scratch_size;
-    CB_CHECK(dst_cap >= 4 && src_size <= dst_cap - 4, err);
-    memcpy(dst, src, src_size);
-    cb_le_put((uint8_t *)dst + src_size, fletcher32(src, src_size), 4);
-    *got = src_size + 4;
+    CB_CHECK(call->dst_cap >= 4 && call->src_size <= call->dst_cap - 4, err);
+    memcpy(call->dst, call->src, call->src_size);
+    cb_le_put((uint8_t *)call->dst + call->src_size, fletcher32(call->src, call->src_size), 4);
+    *got = call->src_size + 4;
     return CUBED_OK;
 }
 
@@ -106,7 +93,7 @@ static void put_big(uint8_t *p, uint64_t v, int n)
 }
 
 /* Of blocks as short as other writers make them. */
-static size_t lz4_bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, size_t raw_size)
+static size_t lz4_bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     size_t n;
     (void)conf;
@@ -114,27 +101,22 @@ static size_t lz4_bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx
     return cb_add_size(raw_size, raw_size / 16 + 1024, &n) ? 0 : n;
 }
 
-static cubed_status decode_lz4(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                               const void *src, size_t src_size, void *dst, size_t dst_cap,
-                               size_t *got, void *scratch, size_t scratch_size, cubed_error *err)
+static cubed_status decode_lz4(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
-    const uint8_t *p = src, *end = p + src_size;
-    char *to = dst;
-    (void)conf;
-    (void)ctx;
-    (void)scratch;
-    (void)scratch_size;
-    if (src_size < 12) return cb_fail(err, CUBED_E_FORMAT, "%zu bytes, expected 12", src_size);
+    const uint8_t *p = call->src, *end = p + call->src_size;
+    char *to = call->dst;
+    if (call->src_size < 12)
+        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes, expected 12", call->src_size);
     const uint64_t size = big(p, 8), block = big(p + 8, 4);
-    if (size > dst_cap || (size > 0 && block == 0) || block > INT32_MAX)
+    if (size > call->dst_cap || (size > 0 && block == 0) || block > INT32_MAX)
         return cb_fail(err, CUBED_E_FORMAT, "the header states %llu bytes, expected at most %zu",
-                       (unsigned long long)size, dst_cap);
+                       (unsigned long long)size, call->dst_cap);
     p += 12;
     for (uint64_t left = size; left > 0;) {
         const uint64_t want = left < block ? left : block;
         const uint64_t n = end - p >= 4 ? big(p, 4) : UINT64_MAX;
         if (n > INT32_MAX || n > (uint64_t)(end - p) - 4)
-            return cb_fail(err, CUBED_E_FORMAT, "%zu bytes end within a block", src_size);
+            return cb_fail(err, CUBED_E_FORMAT, "%zu bytes end within a block", call->src_size);
         p += 4;
         if (n == want)
             memcpy(to, p, (size_t)n);
@@ -149,7 +131,7 @@ static cubed_status decode_lz4(const cubed_codec_conf *conf, const cubed_codec_c
     return CUBED_OK;
 }
 
-static cubed_codec_need lz4_encode_need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+static cubed_codec_need lz4_encode_need(const void *conf, const cubed_codec_ctx *ctx,
                                         size_t raw_size)
 {
     (void)conf;
@@ -158,23 +140,18 @@ static cubed_codec_need lz4_encode_need(const cubed_codec_conf *conf, const cube
     return (cubed_codec_need){(size_t)LZ4_sizeofState(), 0};
 }
 
-static cubed_status encode_lz4(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                               const void *src, size_t src_size, void *dst, size_t dst_cap,
-                               size_t *got, void *scratch, size_t scratch_size, cubed_error *err)
+static cubed_status encode_lz4(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
-    const char *from = src;
-    uint8_t *to = dst;
-    (void)conf;
-    (void)ctx;
-    (void)scratch_size;
-    CB_CHECK(dst_cap >= lz4_bound(conf, ctx, src_size), err);
-    put_big(to, src_size, 8);
+    const char *from = call->src;
+    uint8_t *to = call->dst;
+    CB_CHECK(call->dst_cap >= lz4_bound(call->conf, call->ctx, call->src_size), err);
+    put_big(to, call->src_size, 8);
     put_big(to + 8, BLOCK, 4);
     to += 12;
-    for (size_t left = src_size; left > 0;) {
+    for (size_t left = call->src_size; left > 0;) {
         const size_t some = cb_min_size(left, BLOCK);
-        int n =
-            LZ4_compress_fast_extState(scratch, from, (char *)to + 4, (int)some, (int)some - 1, 1);
+        int n = LZ4_compress_fast_extState(call->scratch, from, (char *)to + 4, (int)some,
+                                           (int)some - 1, 1);
         if (n <= 0) {
             memcpy(to + 4, from, some);
             n = (int)some;
@@ -184,7 +161,7 @@ static cubed_status encode_lz4(const cubed_codec_conf *conf, const cubed_codec_c
         from += some;
         left -= some;
     }
-    *got = (size_t)(to - (uint8_t *)dst);
+    *got = (size_t)(to - (uint8_t *)call->dst);
     return CUBED_OK;
 }
 
@@ -203,34 +180,23 @@ const cubed_codec_vtable cb_codec_hdf5_lz4 = {
 /* --- Masks -------------------------------------------------------------------------------------------- */
 
 /* The chain reads the four bytes in front: see mask_of in chain.c. */
-static cubed_status decode_mask(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                                const void *src, size_t src_size, void *dst, size_t dst_cap,
-                                size_t *got, void *scratch, size_t scratch_size, cubed_error *err)
+static cubed_status decode_mask(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
-    (void)conf;
-    (void)ctx;
-    (void)scratch;
-    (void)scratch_size;
-    if (src_size < 4 || src_size - 4 > dst_cap)
-        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes, expected 4 to %zu", src_size, dst_cap + 4);
-    memcpy(dst, (const char *)src + 4, src_size - 4);
-    *got = src_size - 4;
+    if (call->src_size < 4 || call->src_size - 4 > call->dst_cap)
+        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes, expected 4 to %zu", call->src_size,
+                       call->dst_cap + 4);
+    memcpy(call->dst, (const char *)call->src + 4, call->src_size - 4);
+    *got = call->src_size - 4;
     return CUBED_OK;
 }
 
 /* Chunks that are written go through all codecs. */
-static cubed_status encode_mask(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                                const void *src, size_t src_size, void *dst, size_t dst_cap,
-                                size_t *got, void *scratch, size_t scratch_size, cubed_error *err)
+static cubed_status encode_mask(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
-    (void)conf;
-    (void)ctx;
-    (void)scratch;
-    (void)scratch_size;
-    CB_CHECK(dst_cap >= 4 && src_size <= dst_cap - 4, err);
-    memset(dst, 0, 4);
-    memcpy((char *)dst + 4, src, src_size);
-    *got = src_size + 4;
+    CB_CHECK(call->dst_cap >= 4 && call->src_size <= call->dst_cap - 4, err);
+    memset(call->dst, 0, 4);
+    memcpy((char *)call->dst + 4, call->src, call->src_size);
+    *got = call->src_size + 4;
     return CUBED_OK;
 }
 

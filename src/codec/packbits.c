@@ -4,12 +4,12 @@
 
 #include "codec/codec_pkg.h"
 
-static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx,
-                          cubed_codec_conf *conf, cubed_error *err)
+static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx, void *conf,
+                          cubed_error *err)
 {
     (void)json;
     (void)format;
-    memset(conf, 0, sizeof *conf);
+    (void)conf;
     if (ctx->dtype == CUBED_BOOL) return CUBED_OK;
     return cb_fail(err, CUBED_E_FORMAT, "codec packbits: the elements are %s, expected bool",
                    cubed_dtype_name(ctx->dtype));
@@ -17,14 +17,14 @@ static cubed_status parse(const char *json, int format, const cubed_codec_ctx *c
 
 static size_t packed(size_t n) { return 1 + n / 8 + (n % 8 != 0); }
 
-static size_t bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, size_t raw_size)
+static size_t bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     (void)conf;
     (void)ctx;
     return packed(raw_size);
 }
 
-static void output(const cubed_codec_conf *conf, cubed_codec_ctx *ctx, int64_t *shape)
+static void output(const void *conf, cubed_codec_ctx *ctx, int64_t *shape)
 {
     size_t n = 1;
     (void)conf;
@@ -35,41 +35,31 @@ static void output(const cubed_codec_conf *conf, cubed_codec_ctx *ctx, int64_t *
     ctx->dtype = CUBED_UINT8;
 }
 
-static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
-                           void *scratch, size_t scratch_size, cubed_error *err)
+static cubed_status decode(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
-    const unsigned char *from = src;
-    unsigned char *to = dst;
-    (void)conf;
-    (void)ctx;
-    (void)scratch;
-    (void)scratch_size;
-    if (src_size < 1 || from[0] > 7 || (from[0] > 0 && src_size < 2) ||
-        (src_size - 1) > (dst_cap + 7) / 8 || (src_size - 1) * 8 - from[0] > dst_cap)
-        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes are no %zu bits", src_size, dst_cap);
-    const size_t n = (src_size - 1) * 8 - from[0];
+    const unsigned char *from = call->src;
+    unsigned char *to = call->dst;
+    if (call->src_size < 1 || from[0] > 7 || (from[0] > 0 && call->src_size < 2) ||
+        (call->src_size - 1) > (call->dst_cap + 7) / 8 ||
+        (call->src_size - 1) * 8 - from[0] > call->dst_cap)
+        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes are no %zu bits", call->src_size,
+                       call->dst_cap);
+    const size_t n = (call->src_size - 1) * 8 - from[0];
     for (size_t i = 0; i < n; i++) to[i] = from[1 + i / 8] >> (7 - i % 8) & 1;
     *got = n;
     return CUBED_OK;
 }
 
-static cubed_status encode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
-                           void *scratch, size_t scratch_size, cubed_error *err)
+static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
-    const unsigned char *from = src;
-    unsigned char *to = dst;
-    (void)conf;
-    (void)ctx;
-    (void)scratch;
-    (void)scratch_size;
-    *got = packed(src_size);
-    CB_CHECK(*got <= dst_cap, err);
+    const unsigned char *from = call->src;
+    unsigned char *to = call->dst;
+    const size_t n = call->src_size;
+    *got = packed(n);
+    CB_CHECK(*got <= call->dst_cap, err);
     memset(to, 0, *got);
-    to[0] = (unsigned char)(src_size % 8 ? 8 - src_size % 8 : 0);
-    for (size_t i = 0; i < src_size; i++)
-        to[1 + i / 8] |= (unsigned char)((from[i] != 0) << (7 - i % 8));
+    to[0] = (unsigned char)(n % 8 ? 8 - n % 8 : 0);
+    for (size_t i = 0; i < n; i++) to[1 + i / 8] |= (unsigned char)((from[i] != 0) << (7 - i % 8));
     return CUBED_OK;
 }
 

@@ -1,7 +1,5 @@
 /* numcodecs' "pcodec": integers and floats of 2 to 8 bytes, and times as integers, in pco's standalone format. pco is a crate
- * of Rust's, which extra/pcodec has behind three functions. conf: i[0] level, i[1] 1 if no structure of numbers is looked for
- * ("mode_spec": "classic"), i[2] "delta_spec" (see below), i[3] the most numbers of a page. What is decoded depends on none
- * of them. */
+ * of Rust's, which extra/pcodec has behind three functions. What is decoded does not depend on the configuration. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +8,14 @@
 
 #define DEFAULT_PAGE 262144
 #define MOST_IN_PAGE (1 << 24)
+
+typedef struct pcodec_conf {
+    int64_t level;
+    int64_t mode;  /* index into `modes` */
+    int64_t delta; /* an order of differences, CB_PCO_AUTO or CB_PCO_LOOKBACK */
+    int64_t page;  /* the most numbers of a page */
+} pcodec_conf;
+CUBED_CODEC_CONF_FITS(pcodec_conf);
 
 /* pco's number for the type; 0: it has none, or none that numcodecs takes: those of 8 bits. */
 static uint8_t type_of(cubed_dtype dtype)
@@ -57,6 +63,7 @@ static cubed_status read_name(const json_t *doc, const char *key, const char *co
 }
 
 static const char *const modes[] = {"auto", "classic", NULL};
+enum { MODE_AUTO, MODE_CLASSIC }; /* "classic" looks for no structure in the numbers */
 static const char *const deltas[] = {"auto", "none", "try_consecutive", "try_lookback", NULL};
 enum { NAME_AUTO, NAME_NONE, NAME_CONSECUTIVE, NAME_LOOKBACK };
 static const char *const pagings[] = {"equal_pages_up_to", NULL};
@@ -64,11 +71,12 @@ static const char *const pagings[] = {"equal_pages_up_to", NULL};
 /* An order stands beside "try_consecutive", or beside "auto", which is the same then. */
 static cubed_status read_delta(const json_t *doc, int64_t *out, cubed_error *err)
 {
-    const char *key = "delta_encoding_order";
+    static const cb_conf_key orders = {"pcodec", "delta_encoding_order", 0, 0, 7};
+    const char *key = orders.key;
     const json_t *v = json_object_get(doc, key);
     int64_t name = NAME_AUTO, order = -1;
     CB_TRY(read_name(doc, "delta_spec", deltas, &name, err));
-    if (v && !json_is_null(v)) CB_TRY(cb_conf_int(doc, "pcodec", key, 0, 0, 7, &order, err));
+    if (v && !json_is_null(v)) CB_TRY(cb_conf_int(doc, &orders, &order, err));
     if (name == NAME_CONSECUTIVE && order < 0)
         return cb_fail(err, CUBED_E_FORMAT, "codec pcodec: \"delta_spec\" %s needs \"%s\"",
                        deltas[name], key);
@@ -79,9 +87,12 @@ static cubed_status read_delta(const json_t *doc, int64_t *out, cubed_error *err
     return CUBED_OK;
 }
 
-static cubed_status read_conf(const json_t *doc, int format, const cubed_codec_ctx *ctx,
-                              cubed_codec_conf *conf, cubed_error *err)
+static cubed_status read_conf(const json_t *doc, int format, const cubed_codec_ctx *ctx, void *conf,
+                              cubed_error *err)
 {
+    static const cb_conf_key level = {"pcodec", "level", 8, 0, 12};
+    static const cb_conf_key page = {"pcodec", "equal_pages_up_to", DEFAULT_PAGE, 1, MOST_IN_PAGE};
+    pcodec_conf *c = conf;
     int64_t paging = 0;
     (void)format;
     if (type_of(ctx->dtype) == 0 || ctx->swapped)
@@ -89,25 +100,25 @@ static cubed_status read_conf(const json_t *doc, int format, const cubed_codec_c
                        "codec pcodec: elements of %s%s, expected integers and floats of 16 to 64 "
                        "bits or times",
                        cubed_dtype_name(ctx->dtype), ctx->swapped ? " in big-endian order" : "");
-    conf->i[1] = 0;
-    CB_TRY(cb_conf_int(doc, "pcodec", "level", 8, 0, 12, &conf->i[0], err));
-    CB_TRY(read_name(doc, "mode_spec", modes, &conf->i[1], err));
-    CB_TRY(read_delta(doc, &conf->i[2], err));
+    c->mode = MODE_AUTO;
+    CB_TRY(cb_conf_int(doc, &level, &c->level, err));
+    CB_TRY(read_name(doc, "mode_spec", modes, &c->mode, err));
+    CB_TRY(read_delta(doc, &c->delta, err));
     CB_TRY(read_name(doc, "paging_spec", pagings, &paging, err));
-    return cb_conf_int(doc, "pcodec", "equal_pages_up_to", DEFAULT_PAGE, 1, MOST_IN_PAGE,
-                       &conf->i[3], err);
+    return cb_conf_int(doc, &page, &c->page, err);
 }
 
-static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx,
-                          cubed_codec_conf *conf, cubed_error *err)
+static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx, void *conf,
+                          cubed_error *err)
 {
     return cb_conf_parse(json, "pcodec", format, ctx, read_conf, conf, err);
 }
 
-static cubed_status print(const cubed_codec_conf *conf, int format, const cubed_codec_ctx *ctx,
-                          char *json, size_t cap, cubed_error *err)
+static cubed_status print(const void *conf, int format, const cubed_codec_ctx *ctx, char *json,
+                          size_t cap, cubed_error *err)
 {
-    const int64_t delta = conf->i[2];
+    const pcodec_conf *c = conf;
+    const int64_t delta = c->delta;
     char order[16] = "null";
     (void)format;
     (void)ctx;
@@ -116,20 +127,20 @@ static cubed_status print(const cubed_codec_conf *conf, int format, const cubed_
                            "{\"level\": %d, \"mode_spec\": \"%s\", \"delta_spec\": \"%s\", "
                            "\"paging_spec\": \"%s\", \"delta_encoding_order\": %s, "
                            "\"equal_pages_up_to\": %d}",
-                           (int)conf->i[0], modes[conf->i[1]],
+                           (int)c->level, modes[c->mode],
                            deltas[delta == CB_PCO_AUTO       ? NAME_AUTO
                                   : delta == CB_PCO_LOOKBACK ? NAME_LOOKBACK
                                   : delta == 0               ? NAME_NONE
                                                              : NAME_CONSECUTIVE],
-                           pagings[0], order, (int)conf->i[3]);
+                           pagings[0], order, (int)c->page);
     return n > 0 && (size_t)n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec pcodec: no room");
 }
 
 /* Each page says what it is of; those of other writers, and of noise, may be a little longer than pco's are now. */
-static size_t bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, size_t raw_size)
+static size_t bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
-    const size_t n = count_of(ctx);
-    size_t most = cb_pco_bound(type_of(ctx->dtype), n, (size_t)conf->i[3]);
+    const pcodec_conf *c = conf;
+    size_t most = cb_pco_bound(type_of(ctx->dtype), count_of(ctx), (size_t)c->page);
     if (most == 0 || cb_add_size(most, raw_size / 16 + 1024, &most)) return 0;
     return most;
 }
@@ -137,8 +148,7 @@ static size_t bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, si
 /* Up to three streams of bins (what is looked back, numbers, and what is left of those) with 2**14 states each, two windows of
  * 2**15 numbers, and as many that these begin with; and, in a mode that writers may choose, all different numbers. The
  * crate refuses more. */
-static cubed_codec_need decode_need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                                    size_t raw_size)
+static cubed_codec_need decode_need(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     (void)conf;
     (void)ctx;
@@ -146,10 +156,10 @@ static cubed_codec_need decode_need(const cubed_codec_conf *conf, const cubed_co
 }
 
 /* Measured: 44 bytes for each number of a page, and 4 times its own; a quarter more here. */
-static cubed_codec_need encode_need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                                    size_t raw_size)
+static cubed_codec_need encode_need(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
-    const size_t n = count_of(ctx), page = cb_min_size(n, (size_t)conf->i[3]);
+    const pcodec_conf *c = conf;
+    const size_t n = count_of(ctx), page = cb_min_size(n, (size_t)c->page);
     (void)raw_size;
     return (cubed_codec_need){0, page * (5 * ctx->item_size + 55) + 16 * (n / page + 1) +
                                      ((size_t)256 << 10)};
@@ -164,34 +174,29 @@ static cubed_status say(int said, const char *message, cubed_status refused, cub
     return cb_fail(err, refused, "%s", message);
 }
 
-static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
-                           void *scratch, size_t scratch_size, cubed_error *err)
+static cubed_status decode(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
     char message[256] = "";
+    const cubed_codec_ctx *ctx = call->ctx;
     const size_t n = count_of(ctx), bytes = n * ctx->item_size;
-    (void)scratch;
-    (void)scratch_size;
-    CB_CHECK(bytes <= dst_cap, err);
-    const int said = cb_pco_decode(type_of(ctx->dtype), src, src_size, dst, n,
-                                   decode_need(conf, ctx, bytes).library,
+    CB_CHECK(bytes <= call->dst_cap, err);
+    const int said = cb_pco_decode(type_of(ctx->dtype), call->src, call->src_size, call->dst, n,
+                                   decode_need(call->conf, ctx, bytes).library,
                                    (cb_pco_says){message, sizeof message});
     *got = bytes;
     return say(said, message, CUBED_E_FORMAT, err);
 }
 
-static cubed_status encode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
-                           void *scratch, size_t scratch_size, cubed_error *err)
+static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
-    const cb_pco_config config = {(size_t)conf->i[0], (size_t)conf->i[3], conf->i[1] != 0,
-                                  (int)conf->i[2]};
+    const pcodec_conf *c = call->conf;
+    const cb_pco_config config = {(size_t)c->level, (size_t)c->page, c->mode == MODE_CLASSIC,
+                                  (int)c->delta};
     char message[256] = "";
-    (void)scratch;
-    (void)scratch_size;
-    const int said = cb_pco_encode(type_of(ctx->dtype), &config, src, count_of(ctx), dst, dst_cap,
-                                   got, encode_need(conf, ctx, src_size).library,
-                                   (cb_pco_says){message, sizeof message});
+    const int said =
+        cb_pco_encode(type_of(call->ctx->dtype), &config, call->src, count_of(call->ctx), call->dst,
+                      call->dst_cap, got, encode_need(c, call->ctx, call->src_size).library,
+                      (cb_pco_says){message, sizeof message});
     return say(said, message, CUBED_E_INTERNAL, err);
 }
 

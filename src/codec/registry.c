@@ -1,5 +1,6 @@
 #include "codec/registry.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "codec/codec_pkg.h"
@@ -74,8 +75,20 @@ cubed_status cb_codecs_find(const cb_codecs *codecs, const char *where, const ch
     return st;
 }
 
+_Static_assert(offsetof(cubed_codec_vtable, version) == sizeof(size_t) &&
+                   offsetof(cubed_codec_vtable, name) == sizeof(size_t) + 8,
+               "version and name are where those of version 1 are");
+
 static cubed_status check(const cubed_codec_vtable *vt, cubed_error *err)
 {
+    /* Its functions take other arguments; its name is where that of version 2 is. */
+    if (vt->version == 1)
+        return cb_fail(
+            err, CUBED_E_ARG,
+            "codec \"%s\" is of version 1 of cubed/sys/codec.h, expected version %d: "
+            "change its functions as docs/codecs.md says, and compile it with the headers "
+            "of libcubed %s",
+            vt->name ? vt->name : "", CUBED_CODEC_VERSION, CUBED_VERSION_STRING);
     CB_TRY(cb_check_made_for("a codec's vtable", vt->struct_size, sizeof *vt, vt->version,
                              CUBED_CODEC_VERSION, err));
     if (!vt->name || !*vt->name || (vt->name_v2 && !*vt->name_v2))

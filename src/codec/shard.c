@@ -41,12 +41,12 @@ size_t cb_shard_bound(const cb_codec_chain *c, const cb_codec_step *s)
     return n;
 }
 
-cb_need cb_shard_need(const cb_codec_chain *c, const cb_codec_step *s, bool decode)
+cb_need cb_shard_need(const cb_codec_chain *c, const cb_codec_step *s, cb_codec_way way)
 {
     size_t own = cb_sat_add(cb_arena_round(cb_subread_bytes(c, s->index)),
                             cb_arena_round(cb_subread_bytes(c, s->inner)));
-    return cb_need_both((cb_need){own, 0}, cb_need_either(cb_subread_need(c, s->inner, decode),
-                                                          cb_subread_need(c, s->index, decode)));
+    return cb_need_both((cb_need){own, 0}, cb_need_either(cb_subread_need(c, s->inner, way),
+                                                          cb_subread_need(c, s->index, way)));
 }
 
 /* --- The index --------------------------------------------------------------------------------------- */
@@ -86,12 +86,12 @@ cubed_status cb_codec_index_find(const uint64_t *index, size_t most, uint64_t ob
 
 cb_need cb_codec_index_need(const cb_codec_chain *c, const cb_codec_step *s)
 {
-    return cb_subread_need(c, s->index, true);
+    return cb_subread_need(c, s->index, CB_DECODE);
 }
 
 cb_need cb_codec_inner_need(const cb_codec_chain *c, const cb_codec_step *s)
 {
-    return cb_subread_need(c, s->inner, true);
+    return cb_subread_need(c, s->inner, CB_DECODE);
 }
 
 cubed_status cb_codec_inner_decode(const cb_codec_chain *c, const cb_codec_step *s, const void *src,
@@ -187,34 +187,34 @@ static bool is_fill(const cb_codec_chain *c, size_t item, const char *src, size_
     return memcmp(src, src + item, bytes - item) == 0;
 }
 
-cubed_status cb_shard_decode(const cb_codec_chain *c, const cb_codec_step *s, const void *src,
-                             size_t src_size, void *dst, size_t dst_cap, size_t *got,
-                             cb_arena *scratch, cubed_error *err)
+cubed_status cb_shard_decode(const cb_codec_chain *c, const cb_codec_step *s, const cb_codec_io *io,
+                             size_t *got, cubed_error *err)
 {
+    cb_arena *scratch = io->scratch;
     size_t index_bytes = cb_subread_bound(c, s->index), bytes = cb_subread_bytes(c, s->inner);
     size_t mark = cb_arena_mark(scratch);
     cubed_status st = CUBED_OK;
     walk w = start_walk(c, s);
     void *index, *buffer;
-    CB_CHECK(dst_cap >= s->raw_size, err);
-    if (src_size < index_bytes)
+    CB_CHECK(io->dst_cap >= s->raw_size, err);
+    if (io->src_size < index_bytes)
         return cb_fail(err, CUBED_E_FORMAT, "a shard of %zu bytes, expected an index of %zu",
-                       src_size, index_bytes);
-    const char *at = (const char *)src + (s->index_in_front ? 0 : src_size - index_bytes);
+                       io->src_size, index_bytes);
+    const char *src = io->src;
+    const char *at = src + (s->index_in_front ? 0 : io->src_size - index_bytes);
     CB_GO(cb_arena_alloc(scratch, cb_subread_bytes(c, s->index), "shard index", &index, err));
     CB_GO(cb_arena_alloc(scratch, bytes, "inner chunk", &buffer, err));
     CB_GO(cb_subread_decode(c, s->index, at, index_bytes, index, scratch, err));
     for (int64_t i = 0; i < s->ninner; i++, next(&w)) {
         static const int64_t origin[CUBED_MAX_NDIM];
         uint64_t offset, size;
-        char *to = w.contiguous ? (char *)dst + offset_of(&w, origin) : buffer;
-        CB_GO(find(index, i, cb_subread_bound(c, s->inner), src_size, &offset, &size, err));
+        char *to = w.contiguous ? (char *)io->dst + offset_of(&w, origin) : buffer;
+        CB_GO(find(index, i, cb_subread_bound(c, s->inner), io->src_size, &offset, &size, err));
         if (size)
-            CB_GO(cb_subread_decode(c, s->inner, (const char *)src + offset, (size_t)size, to,
-                                    scratch, err));
+            CB_GO(cb_subread_decode(c, s->inner, src + offset, (size_t)size, to, scratch, err));
         else
             fill(c, w.item, to, bytes);
-        if (!w.contiguous) copy_inner(&w, dst, buffer, true);
+        if (!w.contiguous) copy_inner(&w, io->dst, buffer, true);
     }
     *got = s->raw_size;
 out:
@@ -222,43 +222,47 @@ out:
     return st == CUBED_OK ? st : cb_context(err, st, "codec sharding_indexed");
 }
 
-cubed_status cb_shard_encode(const cb_codec_chain *c, const cb_codec_step *s, const void *src,
-                             const int64_t *used, void *dst, size_t dst_cap, size_t *got,
-                             cb_arena *scratch, cubed_error *err)
+cubed_status cb_shard_encode(const cb_codec_chain *c, const cb_codec_step *s, const cb_codec_io *io,
+                             size_t *got, cubed_error *err)
 {
     static const int64_t origin[CUBED_MAX_NDIM];
     size_t index_bytes = cb_subread_bound(c, s->index), bytes = cb_subread_bytes(c, s->inner);
-    size_t bound = cb_subread_bound(c, s->inner), mark = cb_arena_mark(scratch), n;
+    size_t bound = cb_subread_bound(c, s->inner), mark = cb_arena_mark(io->scratch), n;
     size_t at = s->index_in_front ? index_bytes : 0;
     cubed_status st = CUBED_OK;
     walk w = start_walk(c, s);
     void *p, *buffer;
-    CB_CHECK(dst_cap >= cb_shard_bound(c, s), err);
-    CB_GO(cb_arena_alloc(scratch, cb_subread_bytes(c, s->index), "shard index", &p, err));
-    CB_GO(cb_arena_alloc(scratch, bytes, "inner chunk", &buffer, err));
+    CB_CHECK(io->dst_cap >= cb_shard_bound(c, s), err);
+    CB_GO(cb_arena_alloc(io->scratch, cb_subread_bytes(c, s->index), "shard index", &p, err));
+    CB_GO(cb_arena_alloc(io->scratch, bytes, "inner chunk", &buffer, err));
     uint64_t *index = p;
+    cb_codec_io inner = {.src_size = bytes, .dst_cap = bound, .scratch = io->scratch};
     for (int64_t i = 0; i < s->ninner; i++, next(&w)) {
         index[2 * i] = index[2 * i + 1] = UINT64_MAX;
-        if (outside(&w, used)) continue;
-        const char *from = (const char *)src + offset_of(&w, origin);
+        if (outside(&w, io->used)) continue;
+        const char *from = (const char *)io->src + offset_of(&w, origin);
         if (!w.contiguous) {
-            copy_inner(&w, (char *)(uintptr_t)src, buffer, false);
+            copy_inner(&w, (char *)(uintptr_t)io->src, buffer, false);
             from = buffer;
         }
         if (c->skip_empty && is_fill(c, w.item, from, bytes)) continue;
-        CB_GO(cb_subread_run(c, s->inner, false, NULL, from, bytes, (char *)dst + at, bound, &n,
-                             scratch, err));
+        inner.src = from;
+        inner.dst = (char *)io->dst + at;
+        CB_GO(cb_subread_run(c, s->inner, CB_ENCODE, &inner, &n, err));
         index[2 * i] = at;
         index[2 * i + 1] = n;
         at += n;
     }
-    char *to = (char *)dst + (s->index_in_front ? 0 : at);
-    CB_GO(cb_subread_run(c, s->index, false, NULL, index, cb_subread_bytes(c, s->index), to,
-                         index_bytes, &n, scratch, err));
+    const cb_codec_io last = {.src = index,
+                              .src_size = cb_subread_bytes(c, s->index),
+                              .dst = (char *)io->dst + (s->index_in_front ? 0 : at),
+                              .dst_cap = index_bytes,
+                              .scratch = io->scratch};
+    CB_GO(cb_subread_run(c, s->index, CB_ENCODE, &last, &n, err));
     CB_CHECK(n == index_bytes, err);
     *got = at + (s->index_in_front ? 0 : index_bytes);
 out:
-    cb_arena_release(scratch, mark);
+    cb_arena_release(io->scratch, mark);
     return st == CUBED_OK ? st : cb_context(err, st, "codec sharding_indexed");
 }
 

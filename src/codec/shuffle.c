@@ -1,22 +1,30 @@
-/* numcodecs' "shuffle": the first bytes of all elements, then the second bytes, and so on. conf: i[0]
- * bytes of an element, which need not be the array's. */
+/* numcodecs' "shuffle": the first bytes of all elements, then the second bytes, and so on. */
 
 #include "codec/codec_pkg.h"
 
-static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx,
-                          cubed_codec_conf *conf, cubed_error *err)
+typedef struct shuffle_conf {
+    int64_t elementsize; /* bytes of an element, which need not be the array's */
+} shuffle_conf;
+CUBED_CODEC_CONF_FITS(shuffle_conf);
+
+static const cb_conf_key elementsize = {"shuffle", "elementsize", 4, 1, INT32_MAX};
+
+static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx, void *conf,
+                          cubed_error *err)
 {
+    shuffle_conf *c = conf;
     (void)format;
     (void)ctx;
-    return cb_conf_parse_int(json, "shuffle", "elementsize", 4, 1, INT32_MAX, conf, err);
+    return cb_conf_parse_int(json, &elementsize, &c->elementsize, err);
 }
 
-static cubed_status print(const cubed_codec_conf *conf, int format, const cubed_codec_ctx *ctx,
-                          char *json, size_t cap, cubed_error *err)
+static cubed_status print(const void *conf, int format, const cubed_codec_ctx *ctx, char *json,
+                          size_t cap, cubed_error *err)
 {
+    const shuffle_conf *c = conf;
     (void)format;
     (void)ctx;
-    return cb_conf_print_int(conf, "shuffle", "elementsize", json, cap, err);
+    return cb_conf_print_int(c->elementsize, &elementsize, json, cap, err);
 }
 
 /* Elements of the usual sizes, put together of rows of their bytes, or divided into them: written out so that compilers make
@@ -94,15 +102,15 @@ static void split8(const unsigned char *restrict in, size_t n, unsigned char *re
 }
 
 /* A transpose: elements are rows of an element's bytes, and columns when shuffled. */
-static cubed_status turn(const void *src, size_t src_size, size_t size, bool back, void *dst,
-                         size_t dst_cap, size_t *got, cubed_error *err)
+static cubed_status turn(const cubed_codec_call *call, bool back, size_t *got, cubed_error *err)
 {
-    const unsigned char *in = src;
-    unsigned char *out = dst;
-    if (src_size > dst_cap || src_size % size != 0)
+    const shuffle_conf *c = call->conf;
+    const unsigned char *in = call->src;
+    unsigned char *out = call->dst;
+    const size_t size = (size_t)c->elementsize, n = call->src_size / size;
+    if (call->src_size > call->dst_cap || call->src_size % size != 0)
         return cb_fail(err, CUBED_E_FORMAT, "%zu bytes, expected a multiple of %zu up to %zu",
-                       src_size, size, dst_cap);
-    const size_t n = src_size / size;
+                       call->src_size, size, call->dst_cap);
     switch (size) {
     case 2: back ? join2(in, n, out) : split2(in, n, out); break;
     case 4: back ? join4(in, n, out) : split4(in, n, out); break;
@@ -118,34 +126,25 @@ static cubed_status turn(const void *src, size_t src_size, size_t size, bool bac
             }
         }
     }
-    *got = src_size;
+    *got = call->src_size;
     return CUBED_OK;
 }
 
-static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
-                           void *scratch, size_t scratch_size, cubed_error *err)
+static cubed_status decode(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
-    (void)ctx;
-    (void)scratch;
-    (void)scratch_size;
-    return turn(src, src_size, (size_t)conf->i[0], true, dst, dst_cap, got, err);
+    return turn(call, true, got, err);
 }
 
-static cubed_status encode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
-                           void *scratch, size_t scratch_size, cubed_error *err)
+static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
-    (void)ctx;
-    (void)scratch;
-    (void)scratch_size;
-    return turn(src, src_size, (size_t)conf->i[0], false, dst, dst_cap, got, err);
+    return turn(call, false, got, err);
 }
 
-static bool is_identity(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx)
+static bool is_identity(const void *conf, const cubed_codec_ctx *ctx)
 {
+    const shuffle_conf *c = conf;
     (void)ctx;
-    return conf->i[0] == 1;
+    return c->elementsize == 1;
 }
 
 /* Zarr v3 knows it as an extension under numcodecs' name. */

@@ -4,12 +4,14 @@
 
 #include "codec/codec_pkg.h"
 
-static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx,
-                          cubed_codec_conf *conf, cubed_error *err)
+CUBED_CODEC_CONF_FITS(cb_transpose_conf);
+
+static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx, void *conf,
+                          cubed_error *err)
 {
+    cb_transpose_conf *c = conf;
     json_t *doc = NULL;
     (void)format;
-    memset(conf, 0, sizeof *conf);
     CB_TRY(cb_json_parse("codec transpose", json, strlen(json), &doc, err));
     const json_t *order = json_object_get(doc, "order");
     cubed_status st = CUBED_OK;
@@ -20,7 +22,7 @@ static cubed_status parse(const char *json, int format, const cubed_codec_ctx *c
             st = cb_fail(err, CUBED_E_FORMAT,
                          "codec transpose: \"order\" is \"%s\", expected a list of axes",
                          json_string_value(order));
-        for (int d = 0; d < ctx->ndim; d++) conf->axis[d] = (uint8_t)(f ? ctx->ndim - 1 - d : d);
+        for (int d = 0; d < ctx->ndim; d++) c->axis[d] = (uint8_t)(f ? ctx->ndim - 1 - d : d);
     } else if (json_array_size(order) == (size_t)ctx->ndim) {
         for (int d = 0; d < ctx->ndim; d++) {
             json_int_t a = json_integer_value(json_array_get(order, (size_t)d));
@@ -32,7 +34,7 @@ static cubed_status parse(const char *json, int format, const cubed_codec_ctx *c
                 break;
             }
             seen |= (uint64_t)1 << a;
-            conf->axis[d] = (uint8_t)a;
+            c->axis[d] = (uint8_t)a;
         }
     } else {
         st =
@@ -42,20 +44,21 @@ static cubed_status parse(const char *json, int format, const cubed_codec_ctx *c
     return st;
 }
 
-static cubed_status print(const cubed_codec_conf *conf, int format, const cubed_codec_ctx *ctx,
-                          char *json, size_t cap, cubed_error *err)
+static cubed_status print(const void *conf, int format, const cubed_codec_ctx *ctx, char *json,
+                          size_t cap, cubed_error *err)
 {
+    const cb_transpose_conf *c = conf;
     (void)format;
     size_t n = (size_t)snprintf(json, cap, "{\"order\": [");
     for (int d = 0; d < ctx->ndim && n < cap; d++)
-        n += (size_t)snprintf(json + n, cap - n, "%s%d", d ? ", " : "", conf->axis[d]);
+        n += (size_t)snprintf(json + n, cap - n, "%s%d", d ? ", " : "", c->axis[d]);
     if (n < cap) n += (size_t)snprintf(json + n, cap - n, "]}");
     return n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec transpose: no room");
 }
 
 /* Walks the stored elements in order; `stride` is the array side's, by stored axis. Two innermost
  * axes are taken in tiles so that both sides stay in the cache. */
-static void move(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, char *stored,
+static void move(const cb_transpose_conf *conf, const cubed_codec_ctx *ctx, char *stored,
                  char *array, bool store)
 {
     int n = ctx->ndim;
@@ -116,53 +119,47 @@ static void move(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, char 
     }
 }
 
-static cubed_status check(const void *src, size_t src_size, size_t dst_cap,
-                          const cubed_codec_ctx *ctx, cubed_error *err)
+static cubed_status check(const cubed_codec_call *call, cubed_error *err)
 {
+    const cubed_codec_ctx *ctx = call->ctx;
     int64_t n = 0;
-    (void)src;
-    if (cb_count(ctx->ndim, ctx->shape, &n) || (size_t)n * ctx->item_size != src_size ||
-        src_size > dst_cap)
-        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes, expected %zu", src_size, dst_cap);
+    if (cb_count(ctx->ndim, ctx->shape, &n) || (size_t)n * ctx->item_size != call->src_size ||
+        call->src_size > call->dst_cap)
+        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes, expected %zu", call->src_size,
+                       call->dst_cap);
     return CUBED_OK;
 }
 
-static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
-                           void *scratch, size_t scratch_size, cubed_error *err)
+static cubed_status decode(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
-    (void)scratch;
-    (void)scratch_size;
-    CB_TRY(check(src, src_size, dst_cap, ctx, err));
-    move(conf, ctx, (char *)(uintptr_t)src, dst, false);
-    *got = src_size;
+    CB_TRY(check(call, err));
+    move(call->conf, call->ctx, (char *)(uintptr_t)call->src, call->dst, false);
+    *got = call->src_size;
     return CUBED_OK;
 }
 
-static cubed_status encode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
-                           void *scratch, size_t scratch_size, cubed_error *err)
+static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
-    (void)scratch;
-    (void)scratch_size;
-    CB_TRY(check(src, src_size, dst_cap, ctx, err));
-    move(conf, ctx, dst, (char *)(uintptr_t)src, true);
-    *got = src_size;
+    CB_TRY(check(call, err));
+    move(call->conf, call->ctx, call->dst, (char *)(uintptr_t)call->src, true);
+    *got = call->src_size;
     return CUBED_OK;
 }
 
-static bool is_identity(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx)
+static bool is_identity(const void *conf, const cubed_codec_ctx *ctx)
 {
+    const cb_transpose_conf *c = conf;
     for (int d = 0; d < ctx->ndim; d++) {
-        if (conf->axis[d] != d) return false;
+        if (c->axis[d] != d) return false;
     }
     return true;
 }
 
-static void output(const cubed_codec_conf *conf, cubed_codec_ctx *ctx, int64_t *shape)
+static void output(const void *conf, cubed_codec_ctx *ctx, int64_t *shape)
 {
+    const cb_transpose_conf *c = conf;
     int64_t out[CUBED_MAX_NDIM];
-    for (int d = 0; d < ctx->ndim; d++) out[d] = shape[conf->axis[d]];
+    for (int d = 0; d < ctx->ndim; d++) out[d] = shape[c->axis[d]];
     memcpy(shape, out, (size_t)ctx->ndim * sizeof *out);
 }
 

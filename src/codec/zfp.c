@@ -1,6 +1,5 @@
 /* numcodecs' "zfpy": floats and integers of 32 and 64 bits, in blocks of 4 along up to four axes, within a tolerance or
- * exactly, behind zfp's own header. conf: i[0] mode (as zfp numbers them), i[1] tolerance, i[2] rate (the bits of doubles),
- * i[3] precision; one below 0 was not given, and nothing is lost then. */
+ * exactly, behind zfp's own header. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +12,14 @@
  * is a bit stream's struct. */
 #define WORD    ((size_t)8)
 #define LIBRARY ((size_t)1024)
+
+/* Numbers below 0 were not given, and nothing is lost then. */
+typedef struct zfp_conf {
+    int64_t mode; /* a zfp_mode */
+    double tolerance, rate;
+    int64_t precision;
+} zfp_conf;
+CUBED_CODEC_CONF_FITS(zfp_conf);
 
 static zfp_type type_of(cubed_dtype dtype)
 {
@@ -41,10 +48,13 @@ static cubed_status read_number(const json_t *doc, const char *key, double *out,
     return cb_fail(err, CUBED_E_FORMAT, "codec zfpy: \"%s\" must be a number", key);
 }
 
-static cubed_status read_conf(const json_t *doc, int format, const cubed_codec_ctx *ctx,
-                              cubed_codec_conf *conf, cubed_error *err)
+static cubed_status read_conf(const json_t *doc, int format, const cubed_codec_ctx *ctx, void *conf,
+                              cubed_error *err)
 {
-    double tolerance, rate, precision;
+    static const cb_conf_key mode = {"zfpy", "mode", zfp_mode_fixed_accuracy, zfp_mode_fixed_rate,
+                                     zfp_mode_fixed_accuracy};
+    zfp_conf *c = conf;
+    double precision;
     (void)format;
     if (type_of(ctx->dtype) == zfp_type_none || ctx->swapped)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
@@ -53,35 +63,33 @@ static cubed_status read_conf(const json_t *doc, int format, const cubed_codec_c
     if (ctx->ndim < 1 || ctx->ndim > 4)
         return cb_fail(err, CUBED_E_UNSUPPORTED, "codec zfpy: %d dimensions, expected 1 to 4",
                        ctx->ndim);
-    CB_TRY(cb_conf_int(doc, "zfpy", "mode", zfp_mode_fixed_accuracy, zfp_mode_fixed_rate,
-                       zfp_mode_fixed_accuracy, &conf->i[0], err));
-    CB_TRY(read_number(doc, "tolerance", &tolerance, err));
-    CB_TRY(read_number(doc, "rate", &rate, err));
+    CB_TRY(cb_conf_int(doc, &mode, &c->mode, err));
+    CB_TRY(read_number(doc, "tolerance", &c->tolerance, err));
+    CB_TRY(read_number(doc, "rate", &c->rate, err));
     CB_TRY(read_number(doc, "precision", &precision, err));
-    if (rate > ZFP_MAX_PREC || precision > ZFP_MAX_PREC || precision != floor(precision))
+    if (c->rate > ZFP_MAX_PREC || precision > ZFP_MAX_PREC || precision != floor(precision))
         return cb_fail(err, CUBED_E_FORMAT,
                        "codec zfpy: \"rate\" is %g and \"precision\" %g, expected at most %d bits",
-                       rate, precision, ZFP_MAX_PREC);
-    memcpy(&conf->i[1], &tolerance, sizeof tolerance);
-    memcpy(&conf->i[2], &rate, sizeof rate);
-    conf->i[3] = (int64_t)fmax(precision, -1);
+                       c->rate, precision, ZFP_MAX_PREC);
+    c->precision = (int64_t)fmax(precision, -1);
     return CUBED_OK;
 }
 
-static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx,
-                          cubed_codec_conf *conf, cubed_error *err)
+static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx, void *conf,
+                          cubed_error *err)
 {
     return cb_conf_parse(json, "zfpy", format, ctx, read_conf, conf, err);
 }
 
-static cubed_status print(const cubed_codec_conf *conf, int format, const cubed_codec_ctx *ctx,
-                          char *json, size_t cap, cubed_error *err)
+static cubed_status print(const void *conf, int format, const cubed_codec_ctx *ctx, char *json,
+                          size_t cap, cubed_error *err)
 {
+    const zfp_conf *c = conf;
     (void)format;
     (void)ctx;
     const int n = snprintf(
         json, cap, "{\"mode\": %d, \"tolerance\": %.17g, \"rate\": %.17g, \"precision\": %d}",
-        (int)conf->i[0], cb_conf_double(conf, 1), cb_conf_double(conf, 2), (int)conf->i[3]);
+        (int)c->mode, c->tolerance, c->rate, (int)c->precision);
     return n > 0 && (size_t)n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec zfpy: no room");
 }
 
@@ -94,23 +102,22 @@ static zfp_field field_of(const cubed_codec_ctx *ctx, const void *data)
     return f;
 }
 
-static void set_mode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, zfp_stream *z)
+static void set_mode(const zfp_conf *conf, const cubed_codec_ctx *ctx, zfp_stream *z)
 {
-    const double tolerance = cb_conf_double(conf, 1), rate = cb_conf_double(conf, 2);
     *z = (zfp_stream){.exec = {zfp_exec_serial, NULL}};
-    if (conf->i[0] == zfp_mode_fixed_accuracy && tolerance >= 0)
-        (void)zfp_stream_set_accuracy(z, tolerance);
-    else if (conf->i[0] == zfp_mode_fixed_rate && rate >= 0)
-        (void)zfp_stream_set_rate(z, rate, type_of(ctx->dtype), (uint)ctx->ndim, zfp_false);
-    else if (conf->i[0] == zfp_mode_fixed_precision && conf->i[3] >= 0)
-        (void)zfp_stream_set_precision(z, (uint)conf->i[3]);
+    if (conf->mode == zfp_mode_fixed_accuracy && conf->tolerance >= 0)
+        (void)zfp_stream_set_accuracy(z, conf->tolerance);
+    else if (conf->mode == zfp_mode_fixed_rate && conf->rate >= 0)
+        (void)zfp_stream_set_rate(z, conf->rate, type_of(ctx->dtype), (uint)ctx->ndim, zfp_false);
+    else if (conf->mode == zfp_mode_fixed_precision && conf->precision >= 0)
+        (void)zfp_stream_set_precision(z, (uint)conf->precision);
     else
         zfp_stream_set_reversible(z);
 }
 
 /* Whatever the numbers of the configuration, a chunk takes no more than if nothing were lost: but for those of a rate, which
  * fills blocks up. */
-static size_t bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, size_t raw_size)
+static size_t bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     zfp_stream z, exact;
     size_t n;
@@ -124,8 +131,7 @@ static size_t bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, si
     return cb_add_size(most, WORD, &n) ? 0 : n / WORD * WORD;
 }
 
-static cubed_codec_need need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                             size_t raw_size)
+static cubed_codec_need need(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     return (cubed_codec_need){cb_sat_add(bound(conf, ctx, raw_size), WORD), LIBRARY};
 }
@@ -157,41 +163,37 @@ static cubed_status read_header(zfp_stream *z, const cubed_codec_ctx *ctx, size_
     return CUBED_OK;
 }
 
-static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
-                           void *scratch, size_t scratch_size, cubed_error *err)
+static cubed_status decode(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
     zfp_stream z;
     zfp_field f;
-    const size_t bytes = count_of(ctx) * ctx->item_size;
-    if (src_size > scratch_size || bytes > dst_cap)
-        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes are no chunk of %zu", src_size, dst_cap);
-    memcpy(scratch, src, src_size);
-    memset((char *)scratch + src_size, 0, scratch_size - src_size);
-    set_mode(conf, ctx, &z);
-    z.stream = stream_open(scratch, scratch_size);
+    const size_t bytes = count_of(call->ctx) * call->ctx->item_size;
+    if (call->src_size > call->scratch_size || bytes > call->dst_cap)
+        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes are no chunk of %zu", call->src_size,
+                       call->dst_cap);
+    memcpy(call->scratch, call->src, call->src_size);
+    memset((char *)call->scratch + call->src_size, 0, call->scratch_size - call->src_size);
+    set_mode(call->conf, call->ctx, &z);
+    z.stream = stream_open(call->scratch, call->scratch_size);
     if (!z.stream) return cb_fail(err, CUBED_E_NOMEM, "no memory for zfp");
-    cubed_status st = read_header(&z, ctx, scratch_size, dst, &f, err);
+    cubed_status st = read_header(&z, call->ctx, call->scratch_size, call->dst, &f, err);
     if (st == CUBED_OK) {
         const size_t read = zfp_decompress(&z, &f);
-        const size_t word = stream_word_bits / 8, there = (src_size + word - 1) / word * word;
+        const size_t word = stream_word_bits / 8, there = (call->src_size + word - 1) / word * word;
         if (read == 0 || read > there)
-            st = cb_fail(err, CUBED_E_FORMAT, "%zu bytes, zfp needs %zu", src_size, read);
+            st = cb_fail(err, CUBED_E_FORMAT, "%zu bytes, zfp needs %zu", call->src_size, read);
     }
     stream_close(z.stream);
     *got = bytes;
     return st;
 }
 
-static cubed_status encode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
-                           void *scratch, size_t scratch_size, cubed_error *err)
+static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
     zfp_stream z;
-    const zfp_field f = field_of(ctx, src);
-    (void)src_size;
-    set_mode(conf, ctx, &z);
-    z.stream = stream_open(scratch, scratch_size);
+    const zfp_field f = field_of(call->ctx, call->src);
+    set_mode(call->conf, call->ctx, &z);
+    z.stream = stream_open(call->scratch, call->scratch_size);
     if (!z.stream) return cb_fail(err, CUBED_E_NOMEM, "no memory for zfp");
     const bool wrote = zfp_write_header(&z, &f, ZFP_HEADER_FULL) > 0;
     const size_t n = wrote ? zfp_compress(&z, &f) : 0;
@@ -199,11 +201,11 @@ static cubed_status encode(const cubed_codec_conf *conf, const cubed_codec_ctx *
     if (!wrote)
         return cb_fail(err, CUBED_E_UNSUPPORTED, "zfp has no header for axes of such a length");
     const size_t whole = (n + WORD - 1) / WORD * WORD; /* as builds with longer words expect it */
-    if (n == 0 || whole > dst_cap)
+    if (n == 0 || whole > call->dst_cap)
         return cb_fail(err, CUBED_E_INTERNAL, "zfp gives %zu bytes, expected at most %zu", n,
-                       dst_cap);
-    memcpy(dst, scratch, n);
-    memset((char *)dst + n, 0, whole - n);
+                       call->dst_cap);
+    memcpy(call->dst, call->scratch, n);
+    memset((char *)call->dst + n, 0, whole - n);
     *got = whole;
     return CUBED_OK;
 }

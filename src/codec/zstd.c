@@ -1,5 +1,4 @@
-/* "zstd". conf: i[0] level, i[1] checksum. Contexts live in the scratch: the library allocates
- * nothing. */
+/* "zstd". Contexts live in the scratch: the library allocates nothing. */
 #include <stdio.h>
 #include <string.h>
 #define ZSTD_STATIC_LINKING_ONLY
@@ -7,33 +6,41 @@
 
 #include "codec/codec_pkg.h"
 
-static cubed_status read_conf(const json_t *doc, int format, const cubed_codec_ctx *ctx,
-                              cubed_codec_conf *conf, cubed_error *err)
+typedef struct zstd_conf {
+    int64_t level, checksum;
+} zstd_conf;
+CUBED_CODEC_CONF_FITS(zstd_conf);
+
+static cubed_status read_conf(const json_t *doc, int format, const cubed_codec_ctx *ctx, void *conf,
+                              cubed_error *err)
 {
+    const cb_conf_key level = {"zstd", "level", 0, ZSTD_minCLevel(), ZSTD_maxCLevel()};
+    const cb_conf_key checksum = {"zstd", "checksum", 0, 0, 1};
+    zstd_conf *c = conf;
     (void)format;
     (void)ctx;
-    CB_TRY(
-        cb_conf_int(doc, "zstd", "level", 0, ZSTD_minCLevel(), ZSTD_maxCLevel(), &conf->i[0], err));
-    return cb_conf_int(doc, "zstd", "checksum", 0, 0, 1, &conf->i[1], err);
+    CB_TRY(cb_conf_int(doc, &level, &c->level, err));
+    return cb_conf_int(doc, &checksum, &c->checksum, err);
 }
 
-static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx,
-                          cubed_codec_conf *conf, cubed_error *err)
+static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx, void *conf,
+                          cubed_error *err)
 {
     return cb_conf_parse(json, "zstd", format, ctx, read_conf, conf, err);
 }
 
-static cubed_status print(const cubed_codec_conf *conf, int format, const cubed_codec_ctx *ctx,
-                          char *json, size_t cap, cubed_error *err)
+static cubed_status print(const void *conf, int format, const cubed_codec_ctx *ctx, char *json,
+                          size_t cap, cubed_error *err)
 {
+    const zstd_conf *c = conf;
     (void)ctx;
-    int n = format == 2 ? snprintf(json, cap, "{\"level\": %d}", (int)conf->i[0])
-                        : snprintf(json, cap, "{\"level\": %d, \"checksum\": %s}", (int)conf->i[0],
-                                   conf->i[1] ? "true" : "false");
+    int n = format == 2 ? snprintf(json, cap, "{\"level\": %d}", (int)c->level)
+                        : snprintf(json, cap, "{\"level\": %d, \"checksum\": %s}", (int)c->level,
+                                   c->checksum ? "true" : "false");
     return n > 0 && (size_t)n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec zstd: no room");
 }
 
-static size_t bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, size_t raw_size)
+static size_t bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     (void)conf;
     (void)ctx;
@@ -41,8 +48,7 @@ static size_t bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, si
     return ZSTD_isError(n) ? 0 : n;
 }
 
-static cubed_codec_need decode_need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                                    size_t raw_size)
+static cubed_codec_need decode_need(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     (void)conf;
     (void)ctx;
@@ -66,41 +72,36 @@ size_t cb_zstd_encode_memory(int level, size_t most)
 
 /* Of a context for one block of known size; the margin is for what the library adds when it is
  * told parameters one by one. */
-static cubed_codec_need encode_need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                                    size_t raw_size)
+static cubed_codec_need encode_need(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
+    const zstd_conf *c = conf;
     (void)ctx;
-    size_t need = cb_zstd_encode_memory((int)conf->i[0], raw_size);
+    size_t need = cb_zstd_encode_memory((int)c->level, raw_size);
     return (cubed_codec_need){cb_sat_add(need, (size_t)16 << 10), 0};
 }
 
-static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
-                           void *scratch, size_t scratch_size, cubed_error *err)
+static cubed_status decode(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
-    (void)conf;
-    (void)ctx;
-    ZSTD_DCtx *d = ZSTD_initStaticDCtx(scratch, scratch_size);
+    ZSTD_DCtx *d = ZSTD_initStaticDCtx(call->scratch, call->scratch_size);
     CB_CHECK(d != NULL, err);
-    size_t n = ZSTD_decompressDCtx(d, dst, dst_cap, src, src_size);
+    size_t n = ZSTD_decompressDCtx(d, call->dst, call->dst_cap, call->src, call->src_size);
     if (ZSTD_isError(n))
-        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes: %s", src_size, ZSTD_getErrorName(n));
+        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes: %s", call->src_size, ZSTD_getErrorName(n));
     *got = n;
     return CUBED_OK;
 }
 
-static cubed_status encode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
-                           void *scratch, size_t scratch_size, cubed_error *err)
+static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
-    (void)ctx;
-    ZSTD_CCtx *c = ZSTD_initStaticCCtx(scratch, scratch_size);
+    const zstd_conf *conf = call->conf;
+    ZSTD_CCtx *c = ZSTD_initStaticCCtx(call->scratch, call->scratch_size);
     CB_CHECK(c != NULL, err);
-    size_t n = ZSTD_CCtx_setParameter(c, ZSTD_c_compressionLevel, (int)conf->i[0]);
-    if (!ZSTD_isError(n)) n = ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, (int)conf->i[1]);
+    size_t n = ZSTD_CCtx_setParameter(c, ZSTD_c_compressionLevel, (int)conf->level);
+    if (!ZSTD_isError(n)) n = ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, (int)conf->checksum);
     /* A static context starts without it, and numcodecs reads no frame that lacks its size. */
     if (!ZSTD_isError(n)) n = ZSTD_CCtx_setParameter(c, ZSTD_c_contentSizeFlag, 1);
-    if (!ZSTD_isError(n)) n = ZSTD_compress2(c, dst, dst_cap, src, src_size);
+    if (!ZSTD_isError(n))
+        n = ZSTD_compress2(c, call->dst, call->dst_cap, call->src, call->src_size);
     if (ZSTD_isError(n))
         return cb_fail(err, CUBED_E_INTERNAL, "cannot compress: %s", ZSTD_getErrorName(n));
     *got = n;

@@ -119,6 +119,11 @@ cubed_status cb_zarr_read_laid_out(const cb_zarr_array *z, const char *key, cons
         *stored += bytes;
     }
     if (!l.swap) return CUBED_OK;
-    return l.swap->vt->decode(&l.swap->conf, &l.swap->ctx, dst, done, dst, done, &got, NULL, 0,
-                              err);
+    const cubed_codec_call in_place = {.conf = &l.swap->conf,
+                                       .ctx = &l.swap->ctx,
+                                       .src = dst,
+                                       .src_size = done,
+                                       .dst = dst,
+                                       .dst_cap = done};
+    return l.swap->vt->decode(&in_place, &got, err);
 }

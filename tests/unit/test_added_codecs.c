@@ -18,37 +18,46 @@
 
 enum { ROWS = 50, COLUMNS = 40, N = ROWS * COLUMNS, EXTRA = 7, SCRATCH = 100000 };
 
-static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx,
-                          cubed_codec_conf *conf, cubed_error *err)
+typedef struct turn_conf {
+    int64_t key;
+    int64_t untouched; /* by parse: what the library has put there */
+} turn_conf;
+CUBED_CODEC_CONF_FITS(turn_conf);
+
+static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx, void *conf,
+                          cubed_error *err)
 {
     const char *at = strstr(json, "\"key\"");
+    turn_conf *c = conf;
     (void)format;
     (void)ctx;
     (void)err;
-    memset(conf, 0, sizeof *conf);
-    if (at) conf->i[0] = strtoll(strchr(at, ':') + 1, NULL, 10);
+    assert_int_equal((uintptr_t)conf % _Alignof(cubed_codec_conf), 0);
+    for (size_t i = 0; i < CUBED_CODEC_CONF_SIZE; i++)
+        assert_int_equal(((const unsigned char *)conf)[i], 0);
+    if (at) c->key = strtoll(strchr(at, ':') + 1, NULL, 10);
     return CUBED_OK;
 }
 
-static cubed_status print(const cubed_codec_conf *conf, int format, const cubed_codec_ctx *ctx,
-                          char *json, size_t cap, cubed_error *err)
+static cubed_status print(const void *conf, int format, const cubed_codec_ctx *ctx, char *json,
+                          size_t cap, cubed_error *err)
 {
+    const turn_conf *c = conf;
     (void)format;
     (void)ctx;
     (void)err;
-    snprintf(json, cap, "{\"key\": %d}", (int)conf->i[0]);
+    snprintf(json, cap, "{\"key\": %d}", (int)c->key);
     return CUBED_OK;
 }
 
-static size_t bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, size_t raw_size)
+static size_t bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     (void)conf;
     (void)ctx;
     return raw_size + EXTRA;
 }
 
-static cubed_codec_need need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                             size_t raw_size)
+static cubed_codec_need need(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     (void)conf;
     (void)ctx;
@@ -56,39 +65,35 @@ static cubed_codec_need need(const cubed_codec_conf *conf, const cubed_codec_ctx
     return (cubed_codec_need){.arena = SCRATCH};
 }
 
-/* Bytes with some bits turned, by way of the scratch memory. */
-static void turn(const cubed_codec_conf *conf, const void *src, size_t n, void *dst, void *scratch,
-                 size_t scratch_size)
+/* Turns some bits of n bytes, by way of the scratch memory. */
+static void turn(const cubed_codec_call *call, size_t n)
 {
-    const unsigned char *from = src;
-    unsigned char *to = dst;
-    assert_int_equal(scratch_size, SCRATCH);
-    memset(scratch, 0x55, scratch_size);
-    for (size_t i = 0; i < n; i++) to[i] = from[i] ^ (unsigned char)conf->i[0];
+    const turn_conf *c = call->conf;
+    const unsigned char *from = call->src;
+    unsigned char *to = call->dst;
+    assert_int_equal(call->scratch_size, SCRATCH);
+    assert_int_equal((uintptr_t)call->scratch % 64, 0);
+    assert_int_equal(c->untouched, 0);
+    memset(call->scratch, 0x55, call->scratch_size);
+    for (size_t i = 0; i < n; i++) to[i] = from[i] ^ (unsigned char)c->key;
 }
 
-static cubed_status encode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
-                           void *scratch, size_t scratch_size, cubed_error *err)
+static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
-    (void)ctx;
     (void)err;
-    assert_true(dst_cap >= src_size + EXTRA);
-    turn(conf, src, src_size, dst, scratch, scratch_size);
-    memset((char *)dst + src_size, 'x', EXTRA);
-    *got = src_size + EXTRA;
+    assert_true(call->dst_cap >= call->src_size + EXTRA);
+    turn(call, call->src_size);
+    memset((char *)call->dst + call->src_size, 'x', EXTRA);
+    *got = call->src_size + EXTRA;
     return CUBED_OK;
 }
 
-static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
-                           void *scratch, size_t scratch_size, cubed_error *err)
+static cubed_status decode(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
-    (void)ctx;
     (void)err;
-    *got = src_size - EXTRA;
-    if (src_size < EXTRA || *got > dst_cap) return CUBED_E_FORMAT;
-    turn(conf, src, *got, dst, scratch, scratch_size);
+    *got = call->src_size - EXTRA;
+    if (call->src_size < EXTRA || *got > call->dst_cap) return CUBED_E_FORMAT;
+    turn(call, *got);
     return CUBED_OK;
 }
 
@@ -218,19 +223,11 @@ static void test_workers_must_know_it(void **state)
     assert_int_equal(remove_dir(f->url), 0);
 }
 
-static cubed_status lie(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, const void *src,
-                        size_t src_size, void *dst, size_t dst_cap, size_t *got, void *scratch,
-                        size_t scratch_size, cubed_error *err)
+static cubed_status lie(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
-    (void)conf;
-    (void)ctx;
-    (void)src;
-    (void)src_size;
-    (void)scratch;
-    (void)scratch_size;
     (void)err;
-    memset(dst, 0, dst_cap);
-    *got = dst_cap + 1;
+    memset(call->dst, 0, call->dst_cap);
+    *got = call->dst_cap + 1;
     return CUBED_OK;
 }
 
@@ -268,7 +265,13 @@ static void test_what_cannot_be_is_refused(void **state)
     expect_refused(ctx, &vt, CUBED_E_ARG, "headers of libcubed");
     vt = good;
     vt.version = CUBED_CODEC_VERSION + 1;
-    expect_refused(ctx, &vt, CUBED_E_ARG, "expected version 1");
+    expect_refused(ctx, &vt, CUBED_E_ARG, "is of version 3 and");
+    expect_refused(ctx, &vt, CUBED_E_ARG, "expected version 2");
+    vt = good;
+    vt.version = 1;
+    expect_refused(
+        ctx, &vt, CUBED_E_ARG,
+        "codec \"test.turn\" is of version 1 of cubed/sys/codec.h, expected version 2: ");
     vt = good;
     vt.name = NULL;
     expect_refused(ctx, &vt, CUBED_E_ARG, "a codec needs a name");

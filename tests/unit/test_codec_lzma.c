@@ -258,22 +258,21 @@ static void test_too_little_memory_or_room(void **state)
     const size_t size = encode(&c, plain, packed);
     for (int k = 0; k < 3; k++) {
         cubed_error err = CUBED_ERROR_INIT;
-        assert_int_equal(s->vt->decode(&s->conf, &s->ctx, packed, size, unpacked, N, &got, scratch,
-                                       little[k], &err),
-                         CUBED_E_FORMAT);
+        const cubed_codec_call decode = {&s->conf, &s->ctx, packed,  size,
+                                         unpacked, N,       scratch, little[k]};
+        const cubed_codec_call encode = {
+            &s->conf, &s->ctx, plain, N, packed + size, sizeof packed - size, scratch, little[k]};
+        assert_int_equal(s->vt->decode(&decode, &got, &err), CUBED_E_FORMAT);
         assert_non_null(strstr(err.message, "more memory"));
-        assert_int_equal(s->vt->encode(&s->conf, &s->ctx, plain, N, packed + size,
-                                       sizeof packed - size, &got, scratch, little[k], &err),
-                         CUBED_E_INTERNAL);
+        assert_int_equal(s->vt->encode(&encode, &got, &err), CUBED_E_INTERNAL);
     }
     free(scratch);
     const size_t need = cb_codec_chain_encode_need(&c).arena;
     scratch = malloc(need);
     assert_non_null(scratch);
     memset(unpacked, 0xaa, N);
-    assert_int_equal(
-        s->vt->encode(&s->conf, &s->ctx, plain, N, unpacked, N / 2, &got, scratch, need, NULL),
-        CUBED_E_INTERNAL);
+    const cubed_codec_call half = {&s->conf, &s->ctx, plain, N, unpacked, N / 2, scratch, need};
+    assert_int_equal(s->vt->encode(&half, &got, NULL), CUBED_E_INTERNAL);
     for (size_t i = N / 2; i < N; i++) assert_int_equal(unpacked[i], 0xaa);
     free(scratch);
 }

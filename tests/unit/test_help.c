@@ -40,19 +40,19 @@ static void reset(bool waits, int fails)
     here.fails = fails;
 }
 
-static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx,
-                          cubed_codec_conf *conf, cubed_error *err)
+static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx, void *conf,
+                          cubed_error *err)
 {
     (void)json;
     (void)format;
     (void)ctx;
+    (void)conf;
     (void)err;
-    memset(conf, 0, sizeof *conf);
     return CUBED_OK;
 }
 
-static cubed_status print(const cubed_codec_conf *conf, int format, const cubed_codec_ctx *ctx,
-                          char *json, size_t cap, cubed_error *err)
+static cubed_status print(const void *conf, int format, const cubed_codec_ctx *ctx, char *json,
+                          size_t cap, cubed_error *err)
 {
     (void)conf;
     (void)format;
@@ -62,15 +62,14 @@ static cubed_status print(const cubed_codec_conf *conf, int format, const cubed_
     return CUBED_OK;
 }
 
-static size_t bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, size_t raw_size)
+static size_t bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     (void)conf;
     (void)ctx;
     return raw_size;
 }
 
-static cubed_codec_need need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                             size_t raw_size)
+static cubed_codec_need need(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     (void)conf;
     (void)ctx;
@@ -78,24 +77,16 @@ static cubed_codec_need need(const cubed_codec_conf *conf, const cubed_codec_ctx
     return (cubed_codec_need){.arena = 0};
 }
 
-static cubed_status encode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
-                           void *scratch, size_t scratch_size, cubed_error *err)
+static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
-    (void)conf;
-    (void)ctx;
-    (void)scratch;
-    (void)scratch_size;
     (void)err;
-    assert_true(dst_cap >= src_size);
-    memcpy(dst, src, src_size);
-    *got = src_size;
+    assert_true(call->dst_cap >= call->src_size);
+    memcpy(call->dst, call->src, call->src_size);
+    *got = call->src_size;
     return CUBED_OK;
 }
 
-static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
-                           void *scratch, size_t scratch_size, cubed_error *err)
+static cubed_status decode(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
     const int64_t deadline = cb_clock_ns() + 20 * (int64_t)1000000000;
     bool fails;
@@ -108,8 +99,7 @@ static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *
     }
     here.decoding--;
     cb_mutex_unlock(&here.lock);
-    return fails ? CUBED_E_FORMAT
-                 : encode(conf, ctx, src, src_size, dst, dst_cap, got, scratch, scratch_size, err);
+    return fails ? CUBED_E_FORMAT : encode(call, got, err);
 }
 
 static const cubed_codec_vtable telling = {

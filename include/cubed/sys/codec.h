@@ -1,9 +1,11 @@
 /* The vtable of a chunk codec, for people who add one.
  *
- * A codec turns bytes into bytes. It knows no arrays but for the few facts in cubed_codec_ctx,
+ * A codec turns bytes into bytes. It knows no arrays except the few facts in cubed_codec_ctx,
  * never allocates data memory itself (it is given scratch), and may be called from several
  * threads at once with different scratch. Encoded bytes are untrusted: sizes found in them are
  * checked before use and a malformed input gives CUBED_E_FORMAT.
+ *
+ * The library fills all structures that a codec reads. Later versions of libcubed may add members at their ends.
  */
 #ifndef CUBED_SYS_CODEC_H
 #define CUBED_SYS_CODEC_H
@@ -15,8 +17,8 @@
 extern "C" {
 #endif
 
-/* Memory that one call of a codec needs beside its input and output: `arena` bytes are handed to
- * it as scratch; `library` is an upper bound of what the codec library allocates by itself and
+/* Memory that one call of a codec needs in addition to its input and output: `arena` bytes are handed
+ * to it as scratch; `library` is an upper bound of what the codec library allocates by itself and
  * frees before the call returns. Both are in the plan's projection. */
 typedef struct cubed_codec_need {
     size_t arena;
@@ -33,20 +35,48 @@ typedef struct cubed_codec_ctx {
     bool swapped;         /* they are in the other byte order than this machine's */
 } cubed_codec_ctx;
 
-/* Parsed and validated configuration; made by `parse`, plain data without pointers so that it can
- * be copied and stored. */
-typedef struct cubed_codec_conf {
-    int64_t i[8];
-    char text[32];
-    uint8_t axis[CUBED_MAX_NDIM];
+/* A parsed configuration: storage in which each codec keeps a structure of its own, plain data without
+ * pointers, because the library copies it. Functions receive the storage's address: assign `conf` to a pointer to the
+ * codec's structure. `parse` receives storage filled with zeros. */
+#define CUBED_CODEC_CONF_SIZE 128 /* bytes */
+typedef union cubed_codec_conf {
+    unsigned char storage[CUBED_CODEC_CONF_SIZE];
+    int64_t align_as_integer;
+    double align_as_number;
 } cubed_codec_conf;
 
-/* What goes in and comes out when encoding. */
+/* Fails to compile if a codec's structure does not fit into the storage. */
+#ifdef __cplusplus
+#define CUBED_CODEC_CONF_FITS(type)                                                                \
+    static_assert(sizeof(type) <= sizeof(cubed_codec_conf) &&                                      \
+                      alignof(type) <= alignof(cubed_codec_conf),                                  \
+                  "a codec's configuration does not fit into cubed_codec_conf")
+#else
+#define CUBED_CODEC_CONF_FITS(type)                                                                \
+    _Static_assert(sizeof(type) <= sizeof(cubed_codec_conf) &&                                     \
+                       _Alignof(type) <= _Alignof(cubed_codec_conf),                               \
+                   "a codec's configuration does not fit into cubed_codec_conf")
+#endif
+
+/* The kinds of data before and after encoding. */
 typedef enum cubed_codec_kind {
     CUBED_CODEC_BYTES_TO_BYTES,
     CUBED_CODEC_ARRAY_TO_ARRAY,
     CUBED_CODEC_ARRAY_TO_BYTES
 } cubed_codec_kind;
+
+/* The arguments of a call that encodes or decodes. */
+typedef struct cubed_codec_call {
+    const void *conf;
+    const cubed_codec_ctx *ctx;
+    const void *src; /* not to be changed */
+    size_t src_size;
+    void *dst;
+    size_t
+        dst_cap; /* decoding: the most bytes that this step may give; encoding: at least the bound */
+    void *scratch; /* scratch_size bytes, as the codec's need says; aligned to 64 bytes */
+    size_t scratch_size;
+} cubed_codec_call;
 
 /* The parts of an encoded chunk that a range takes: its first `head` bytes and lo..hi-1 of the
  * `total`. Where the codec has a block_bound: those blocks decode to `size` bytes from byte `from` on; 0, 0 while this is
@@ -56,65 +86,67 @@ typedef struct cubed_codec_extent {
     size_t from, size;
 } cubed_codec_extent;
 
-#define CUBED_CODEC_VERSION 1
+/* A range of a decoded chunk. */
+typedef struct cubed_codec_range {
+    size_t raw_size; /* bytes that the whole chunk has to decode to */
+    size_t from, size;
+    /* For decode_range only, otherwise NULL: the result of `locate`, and the bytes at call->src, which the function
+     * may change if it restores them before it returns. */
+    const cubed_codec_extent *located;
+    void *bytes;
+} cubed_codec_range;
+
+/* Version 1 had a configuration of numbered integers, and ten parameters in place of cubed_codec_call. */
+#define CUBED_CODEC_VERSION 2
 
 typedef struct cubed_codec_vtable {
-    /* What it was made for; not looked at in the library's own. */
+    /* The version that the codec was compiled for. Ignored for the library's own codecs. These two members and the
+     * next two are at the same place in all versions. */
     size_t struct_size; /* sizeof(cubed_codec_vtable) */
     uint32_t version;   /* CUBED_CODEC_VERSION */
     cubed_codec_kind kind;
     const char *name;    /* Zarr v3 name: "bytes", "transpose", "blosc", "zstd", "gzip", "crc32c" */
     const char *name_v2; /* numcodecs id for Zarr v2 ("blosc", "zstd", "gzip"), NULL if none */
-    /* Reads the configuration object (JSON text, "{}" when absent) of the given Zarr format. */
-    cubed_status (*parse)(const char *json, int zarr_format, const cubed_codec_ctx *ctx,
-                          cubed_codec_conf *conf, cubed_error *err);
+    /* Reads the configuration object (JSON text, "{}" when absent) of the given Zarr format. `conf` has
+     * CUBED_CODEC_CONF_SIZE bytes of zeros. */
+    cubed_status (*parse)(const char *json, int zarr_format, const cubed_codec_ctx *ctx, void *conf,
+                          cubed_error *err);
     /* The inverse: writes JSON text of the configuration; CUBED_E_ARG if `cap` is too small. */
-    cubed_status (*print)(const cubed_codec_conf *conf, int zarr_format, const cubed_codec_ctx *ctx,
-                          char *json, size_t cap, cubed_error *err);
+    cubed_status (*print)(const void *conf, int zarr_format, const cubed_codec_ctx *ctx, char *json,
+                          size_t cap, cubed_error *err);
     /* An upper bound of the encoded size of raw_size bytes. An encoded chunk larger than this is
      * rejected before it is read. Returns 0 on overflow. */
-    size_t (*bound)(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, size_t raw_size);
-    cubed_codec_need (*decode_need)(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                                    size_t raw_size);
-    cubed_codec_need (*encode_need)(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                                    size_t raw_size);
-    /* Decodes src into dst, which has room for exactly dst_cap bytes: the most that this step may
-     * give. *got is what it gave. */
-    cubed_status (*decode)(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
-                           void *scratch, size_t scratch_size, cubed_error *err);
-    cubed_status (*encode)(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
-                           void *scratch, size_t scratch_size, cubed_error *err);
+    size_t (*bound)(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size);
+    cubed_codec_need (*decode_need)(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size);
+    cubed_codec_need (*encode_need)(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size);
+    /* Sets *got to the number of bytes written to call->dst. */
+    cubed_status (*decode)(const cubed_codec_call *call, size_t *got, cubed_error *err);
+    cubed_status (*encode)(const cubed_codec_call *call, size_t *got, cubed_error *err);
     /* Set when decoding changes no byte under this configuration (bytes in native order, identity
      * transpose): the step is left out. May be NULL: never the identity. */
-    bool (*is_identity)(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx);
-    /* What the next codec is told: changes `ctx` (a copy of this one's) and `shape`, which it points
-     * to. May be NULL: the same. */
-    void (*output)(const cubed_codec_conf *conf, cubed_codec_ctx *ctx, int64_t *shape);
-    /* Ranges of what is decoded. All three or none:
-     * decode_range gives only `size` bytes from byte `from` on of the raw_size that the chunk has to decode
-     * to. src has what `locate` says that this takes of it: its first bytes and, right behind them, the others. It may be
-     * changed meanwhile, but is as it was afterwards. */
-    cubed_status (*decode_range)(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                                 void *src, const cubed_codec_extent *located, size_t raw_size,
-                                 size_t from, size_t size, void *dst, void *scratch,
-                                 size_t scratch_size, cubed_error *err);
-    cubed_codec_need (*range_need)(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                                   size_t raw_size);
-    /* What of an encoded chunk decode_range reads, from its first bytes: call again with more of
-     * them while there are fewer than out->head. Then out->head <= out->lo, and everything found is at most the bound. */
-    cubed_status (*locate)(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, size_t raw_size, size_t from,
-                           size_t size, cubed_codec_extent *out, cubed_error *err);
-    /* The most bytes that one block decodes to. May be NULL: chunks are not decoded block by block. */
-    size_t (*block_bound)(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                          size_t raw_size);
+    bool (*is_identity)(const void *conf, const cubed_codec_ctx *ctx);
+    /* Describes the chunk to the next codec: changes `ctx` (a copy of this one's) and `shape`, which it points
+     * to. NULL if the next codec is told the same. */
+    void (*output)(const void *conf, cubed_codec_ctx *ctx, int64_t *shape);
+    /* Ranges of the decoded chunk: all three of decode_range, range_need and locate, or none.
+     *
+     * Decodes a range alone, into call->dst, which has range->size bytes. call->src has the bytes that `locate` found:
+     * the first `head` bytes and, right behind them, those from `lo` to `hi`. */
+    cubed_status (*decode_range)(const cubed_codec_call *call, const cubed_codec_range *range,
+                                 cubed_error *err);
+    cubed_codec_need (*range_need)(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size);
+    /* Finds the bytes of an encoded chunk that decode_range reads. call->src has the chunk's first src_size bytes, and
+     * there is no dst or scratch. The caller calls again with more of them while there are fewer than out->head. Then
+     * out->head <= out->lo, and every value is at most the bound. */
+    cubed_status (*locate)(const cubed_codec_call *call, const cubed_codec_range *range,
+                           cubed_codec_extent *out, cubed_error *err);
+    /* The most bytes that one block decodes to. NULL if chunks are not decoded block by block. */
+    size_t (*block_bound)(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size);
 } cubed_codec_vtable;
 
 /* Makes a codec known to the context: chunks of arrays whose metadata names it are decoded and encoded by it, and targets
  * may name it. A program whose context does not know it, a worker for one, can neither read such an array nor load such a
- * plan. `vt` must outlive the context. CUBED_E_ARG if it was made for another version of this header, or lacks a function;
+ * plan. `vt` must outlive the context. CUBED_E_ARG if it was compiled for another version of this header, or lacks a function;
  * CUBED_E_EXISTS if there is one of that name in either format. Thread-safe. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_add_codec(cubed_context *ctx,
                                                                 const cubed_codec_vtable *vt,
