@@ -156,40 +156,29 @@ cubed_status cb_stage_swap(const cb_stage_place *p, cb_claim *c, cubed_store *ma
 
 /* --- Taking over from a run that may still write --------------------------------------------------- */
 
-typedef struct chunk_keys {
-    cb_zone *zone;
+typedef struct mover {
+    cubed_store *store;
+    const char *to;
     size_t skip; /* of the prefix, and the separator behind it */
-    char **key;
-    int n, cap;
-} chunk_keys;
+} mover;
 
-static cubed_status add_chunk(void *ctx, const char *key, uint64_t size, cubed_error *err)
+static cubed_status move_chunk(void *ctx, const char *key, uint64_t size, cubed_error *err)
 {
-    chunk_keys *l = ctx;
+    const mover *m = ctx;
+    char new_key[4096];
     (void)size;
-    if (!cb_zarr_may_be_chunk(key + l->skip)) return CUBED_OK;
-    if (!cb_zone_grow(l->zone, &l->key, l->n, &l->cap, sizeof *l->key) ||
-        !(l->key[l->n] = cb_zone_strdup(l->zone, key)))
-        return cb_fail(err, CUBED_E_NOMEM, "no memory for a list of chunks");
-    l->n++;
-    return CUBED_OK;
+    if (!cb_zarr_may_be_chunk(key + m->skip)) return CUBED_OK;
+    CB_TRY(cb_key_join(new_key, sizeof new_key, m->to, key + m->skip, err));
+    return cb_store_swap(m->store, key, new_key, err);
 }
 
+/* Chunks are moved while they are listed, so nothing grows with their number. A file system may leave out names of a directory
+ * that others are removed from: chunks that were not moved are computed again. */
 cubed_status cb_stage_move_chunks(cubed_store *store, const char *from, const char *to,
                                   cubed_error *err)
 {
-    char new_key[4096];
-    chunk_keys l = {.skip = strlen(from) + 1};
-    cubed_status st;
-    CB_TRY(cb_zone_new(store->alloc, &l.zone, err));
-    CB_GO(cb_store_list(store, from, add_chunk, &l, err));
-    for (int i = 0; i < l.n; i++) {
-        CB_GO(cb_key_join(new_key, sizeof new_key, to, l.key[i] + l.skip, err));
-        CB_GO(cb_store_swap(store, l.key[i], new_key, err));
-    }
-out:
-    cb_zone_free(l.zone);
-    return st;
+    mover m = {.store = store, .to = to, .skip = strlen(from) + 1};
+    return cb_store_list(store, from, move_chunk, &m, err);
 }
 
 cubed_status cb_stage_renew(const cb_stage_place *p, cb_claim *c, bool keep_chunks,
