@@ -214,7 +214,7 @@ static cubed_status run(cubed_context *ctx, const told *t, int workers, cubed_er
     o.max_in_flight = (unsigned)workers * IN_FLIGHT;
     cubed_status st = cubed_plan_load(ctx, t->plan, t->size, &plan, err);
     if (st == CUBED_OK) st = cubed_plan_get_id(plan, d.plan, err);
-    if (st == CUBED_OK) st = cubed_run_begin(plan, t->run, d.run, err);
+    if (st == CUBED_OK) st = cubed_run_begin(plan, t->run, NULL, d.run, err);
     if (st == CUBED_OK) {
         say(stderr, false, "cubed-mpi: run %s of %s by %d workers", d.run, t->file, workers);
         st = cubed_driver_new(plan, d.run, &o, &stats, &d.driver, err);

@@ -161,10 +161,31 @@ typedef struct cubed_run_options {
     /* After how many seconds without a sign of life another machine's run counts as gone; 0: CUBED_RUN_SILENCE. This run
      * gives one every tenth of it. */
     uint32_t silence_seconds;
+    /* Takes targets over from runs that may still be at work: see cubed_takeover_options. */
+    bool take_over;
 } cubed_run_options;
 #define CUBED_RUN_OPTIONS_INIT                                                                     \
     {                                                                                              \
-        sizeof(cubed_run_options), NULL, 2, NULL, NULL, NULL, 0, false, NULL, NULL, true, 0, 0     \
+        sizeof(cubed_run_options), NULL, 2, NULL, NULL, NULL, 0, false, NULL, NULL, true, 0, 0,    \
+            false                                                                                  \
+    }
+
+/* When a place may be taken over from a process that may still write there: one of another machine or container, whose
+ * state is not known. A run that takes a place over excludes late writes where the store can.
+ *
+ * silence_seconds  seconds without a sign of life after which the process counts as gone; 0: CUBED_RUN_SILENCE
+ * take_over        the caller knows that the process has ended. The place is taken at once. It is also taken on a store that
+ *                  ignores the conditions of puts, which does not exclude late writes. Without take_over the call fails there.
+ *
+ * A process that is known to run is never replaced: a process of this machine, and runs in parts until they are finished. */
+typedef struct cubed_takeover_options {
+    size_t struct_size;
+    uint32_t silence_seconds;
+    bool take_over;
+} cubed_takeover_options;
+#define CUBED_TAKEOVER_OPTIONS_INIT                                                                \
+    {                                                                                              \
+        sizeof(cubed_takeover_options), 0, false                                                   \
     }
 
 typedef struct cubed_run_stats {
@@ -220,9 +241,10 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_run(cubed_plan *plan,
  * is CUBED_E_ARG. */
 #define CUBED_RUN_NAME_CAP 33 /* bytes of a run's name, with its zero */
 /* Claims the targets, so that no other run writes there. `run`: letters, digits, "-", "_" and ".", which nobody else
- * uses in the work directory; NULL for a new name. `name` is what it is called. CUBED_E_EXISTS if another run writes
- * to a target, or something is there that may not be replaced. */
+ * uses in the work directory; NULL for a new name. `name` is what it is called. `takeover` may be NULL. CUBED_E_EXISTS if
+ * another run writes to a target, or something is there that may not be replaced. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_run_begin(cubed_plan *plan, const char *run,
+                                                        const cubed_takeover_options *takeover,
                                                         char name[CUBED_RUN_NAME_CAP],
                                                         cubed_error *err);
 /* The plan of a run whose executor's workers find it (cubed_executor_caps.finds_plan), with what it reads of the driver's
@@ -305,12 +327,16 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_unfinished_format(cubed_context *c
 typedef struct cubed_hold cubed_hold;
 /* Holds the array at `url` (STORE::PATH), until cubed_place_release, against other processes that hold it, too: who reads an
  * array's shape, makes it longer and writes the new elements holds it meanwhile, so that two of them do not write the same
- * elements. Runs that write the array are not kept out. The hold of a process that is gone counts no more; a process of another
- * machine is gone after CUBED_RUN_SILENCE seconds without a sign of life, which a thread of the holder gives.
+ * elements. Runs that write the array are not kept out. The hold of a process that is gone counts no more. A thread of the
+ * holder gives a sign of life ten times as often as `takeover` requires.
  *
- * Errors: CUBED_E_EXISTS if another process, or another thread, holds the array; the message names it.
+ * takeover  when the hold of a process on another machine counts no more; NULL: the defaults
+ *
+ * Errors: CUBED_E_EXISTS if another process, or another thread, holds the array; the message names it. CUBED_E_UNSUPPORTED if
+ * a process that was silent held it on a store that ignores conditions.
  * Ownership: *out is the caller's. Thread safety: any thread. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_place_hold(cubed_context *ctx, const char *url,
+                                                         const cubed_takeover_options *takeover,
                                                          cubed_hold **out, cubed_error *err);
 /* Frees it, which may be NULL. Does nothing in a forked child of the process that holds the place. */
 CUBED_API void cubed_place_release(cubed_hold *hold);
@@ -320,18 +346,27 @@ typedef enum cubed_leftover {
     CUBED_LEFTOVER_INTERMEDIATES,
     CUBED_LEFTOVER_FILE,   /* which was being written, under a temporary name */
     CUBED_LEFTOVER_UPLOAD, /* of an object in parts, which was not completed */
-    CUBED_LEFTOVER_RUN /* of a run in parts that was not finished: it stays, without CUBED_CLEAN_DETACHED */
+    /* of a run in parts that was not finished: it stays, without CUBED_CLEAN_DETACHED */
+    CUBED_LEFTOVER_RUN,
+    /* of a silent run on a store that ignores conditions: it stays, without cubed_takeover_options.take_over */
+    CUBED_LEFTOVER_SILENT
 } cubed_leftover;
-/* Told of everything that is removed, and of runs in parts that stay: a path in the store, and what it is. */
+/* Told of everything that is removed, and of runs that stay: a path in the store, and what it is. */
 typedef void (*cubed_clean_fn)(void *ctx, const char *path, cubed_leftover what);
 #define CUBED_CLEAN_DRY_RUN  1u /* only tell */
 #define CUBED_CLEAN_DETACHED 2u /* runs in parts, too, which nobody is known to work on */
 /* Removes what runs that were killed or kept it (CUBED_KEEP_*) left below `url`, a target's STORE or
  * STORE::PATH or a work directory, files under temporary names and uploads in parts whose writer is gone (or, if it was on another
  * machine or in another container, or that is not known, that are a day old), and no more. Arrays that are whole, whatever else has metadata, and
- * what runs at work have there stay. `flags`: CUBED_CLEAN_*. `fn` may be NULL. */
+ * what runs at work have there stay. A dry run writes nothing, so it does not find out whether the store ignores conditions.
+ *
+ * flags     CUBED_CLEAN_*
+ * takeover  which runs of other machines count as gone; NULL: the defaults
+ * fn        may be NULL */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_clean(cubed_context *ctx, const char *url,
-                                                    unsigned flags, cubed_clean_fn fn, void *fn_ctx,
+                                                    unsigned flags,
+                                                    const cubed_takeover_options *takeover,
+                                                    cubed_clean_fn fn, void *fn_ctx,
                                                     cubed_error *err);
 
 #ifdef __cplusplus

@@ -697,7 +697,8 @@ static PyMethodDef methods[] = {
     {"report", plan_report, METH_VARARGS, "report(executor: str, error: str | None, /) -> str"},
     {"run", core_run_plan, METH_VARARGS,
      "run(results: tuple[Any, ...], executor: str | None, retries: int, backups: bool, "
-     "task_timeout_ms: int, resume: bool, keep: int, worker_command: tuple[str, ...], engine: "
+     "task_timeout_ms: int, resume: bool, keep: int, silence: int, take_over: bool, "
+     "worker_command: tuple[str, ...], engine: "
      "object, callback: Callable[[dict[str, Any]], object] | None, /) -> dict[str, Any]"},
     {"save", plan_save, METH_NOARGS, "save() -> bytes"},
     {"load", plan_load, METH_VARARGS | METH_CLASS, "load(data: bytes, code: bool, /) -> Plan"},

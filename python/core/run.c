@@ -228,25 +228,27 @@ static bool bind(core_plan *self, PyObject *results, Py_buffer *buffers, int *nb
     return true;
 }
 
-/* Plan.run(results, executor, retries, backups, task_timeout_ms, resume, keep, worker_command, engine, callback) -> dict of
- * statistics */
+/* Plan.run(results, executor, retries, backups, task_timeout_ms, resume, keep, silence, take_over, worker_command, engine,
+ * callback) -> dict of statistics */
 PyObject *core_run_plan(PyObject *object, PyObject *args)
 {
     core_plan *self = (core_plan *)object;
     PyObject *results, *command, *callback, *answer = NULL;
     PyObject *engine_object;
-    int resume, backups;
+    int resume, backups, take_over;
     channel c = {.plan = self->plan, .options = CUBED_RUN_OPTIONS_INIT, .err = CUBED_ERROR_INIT};
     const char *words[9] = {NULL};
     cubed_executor_caps caps;
-    if (!PyArg_ParseTuple(args, "O!zipIpIO!OO", &PyTuple_Type, &results, &c.options.executor,
+    if (!PyArg_ParseTuple(args, "O!zipIpIIpO!OO", &PyTuple_Type, &results, &c.options.executor,
                           &c.options.retries, &backups, &c.options.task_timeout_ms, &resume,
-                          &c.options.keep, &PyTuple_Type, &command, &engine_object, &callback))
+                          &c.options.keep, &c.options.silence_seconds, &take_over, &PyTuple_Type,
+                          &command, &engine_object, &callback))
         return NULL;
     if (cubed_executor_get_caps(core_get_state(PyType_GetModule(Py_TYPE(object)))->ctx,
                                 c.options.executor, &caps, &c.err) != CUBED_OK)
         return core_raise(&c.err);
     c.options.resume = resume;
+    c.options.take_over = take_over;
     c.options.backups = backups;
     for (Py_ssize_t i = 0; i < PyTuple_Size(command) && i < 8; i++) {
         words[i] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(command, i), NULL);

@@ -97,13 +97,16 @@ static void end_hold(PyObject *capsule)
 static PyObject *hold_place(PyObject *module, PyObject *args)
 {
     const char *url;
+    int take_over;
+    cubed_takeover_options takeover = CUBED_TAKEOVER_OPTIONS_INIT;
     cubed_hold *h;
     cubed_status st;
     cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "s", &url)) return NULL;
+    if (!PyArg_ParseTuple(args, "sIp", &url, &takeover.silence_seconds, &take_over)) return NULL;
+    takeover.take_over = take_over;
     cubed_context *ctx = core_context(core_get_state(module));
     Py_BEGIN_ALLOW_THREADS;
-    st = cubed_place_hold(ctx, url, &h, &err);
+    st = cubed_place_hold(ctx, url, &takeover, &h, &err);
     Py_END_ALLOW_THREADS;
     if (st != CUBED_OK) return core_raise(&err);
     PyObject *capsule = PyCapsule_New(h, HOLD_NAME, end_hold);
@@ -315,7 +318,8 @@ static PyObject *take_storage_options(PyObject *module, PyObject *args)
 
 PyMethodDef core_zarr_methods[] = {
     {"file_kind", file_kind, METH_VARARGS, "file_kind(url: str, /) -> str"},
-    {"hold_place", hold_place, METH_VARARGS, "hold_place(url: str, /) -> object"},
+    {"hold_place", hold_place, METH_VARARGS,
+     "hold_place(url: str, silence: int, take_over: bool, /) -> object"},
     {"make_group", make_group, METH_VARARGS,
      "make_group(url: str, zarr_format: int, attrs: str, overwrite: bool, /) -> None"},
     {"member", member, METH_VARARGS, "member(url: str, name: str, /) -> str"},

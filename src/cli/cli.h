@@ -79,7 +79,7 @@ typedef struct cli_common {
     int nexecutor_options;
     const char **references; /* prefixes of --allow-references */
     int nreferences;
-    bool overwrite, durable, resume, optimize, plan_only, explain, json, through_bytes;
+    bool overwrite, durable, resume, take_over, optimize, plan_only, explain, json, through_bytes;
     cli_progress_mode progress;
     const char *plan_svg, *prices, *save_plan, *events, *report, *isa;
     const cli_picture *picture; /* results are drawn; NULL: they are not */
@@ -163,6 +163,14 @@ void cli_add_reference(cli_common *c, const char *prefix);
     "let documents of other machines (kerchunk, Icechunk) refer to what is below this path or "    \
     "URL, "                                                                                        \
     "as often as there are; without it they may refer to their own host or bucket"
+#define CLI_TAKE_OVER_OPTION "take-over"
+/* --silence SECONDS of verbs that run no tasks, and the executor option. */
+#define CLI_SILENCE_OPTION "silence"
+#define CLI_SILENCE_HELP                                                                           \
+    "seconds without a sign of life after which a run of another machine counts as gone "          \
+    "(default 600)"
+#define CLI_SILENCE "seconds, a whole number from 1 to 1000000"
+bool cli_parse_silence(const char *text, uint32_t *seconds);
 /* Tasks *first to *last - 1 of `n`: part number `index` of `of`, as equal as they can be. */
 static inline void cli_part_of(int64_t n, int64_t index, int64_t of, int64_t *first, int64_t *last)
 {

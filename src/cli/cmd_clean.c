@@ -3,16 +3,21 @@
 
 #include "cli.h"
 
-enum { KEY_DRY_RUN = CLI_OWN_KEY, KEY_DETACHED };
+enum { KEY_DRY_RUN = CLI_OWN_KEY, KEY_DETACHED, KEY_SILENCE, KEY_TAKE_OVER };
 
 static const cli_option own[] = {{"dry-run", NULL, "only say what would be removed", KEY_DRY_RUN},
                                  {"detached", NULL,
                                   "also runs that `cubed worker` began and that were not finished",
                                   KEY_DETACHED},
+                                 {CLI_SILENCE_OPTION, "SECONDS", CLI_SILENCE_HELP, KEY_SILENCE},
+                                 {CLI_TAKE_OVER_OPTION, NULL,
+                                  "also unfinished runs of other machines and containers that may "
+                                  "still be at work: make sure that they have ended",
+                                  KEY_TAKE_OVER},
                                  {NULL, NULL, NULL, 0}};
 
 const cli_usage cmd_clean_usage = {
-    .synopsis = "clean PLACE... [--dry-run] [--detached]",
+    .synopsis = "clean PLACE... [options]",
     .text =
         "Removes what runs that were interrupted or killed left: chunks of arrays that were never "
         "finished,\nintermediates, and files under temporary names (.cubed-tmp-*) and uploads "
@@ -35,6 +40,14 @@ static void tell(void *ctx, const char *path, cubed_leftover what)
                                         "an unfinished upload"};
     told *t = ctx;
     t->n++;
+    if (what == CUBED_LEFTOVER_SILENT) {
+        cli_say(stdout,
+                "left an unfinished run of another machine in %s%s%s: the store ignores the "
+                "conditions of puts, and the run may still write; make sure that it has ended, "
+                "then --take-over removes it\n",
+                t->place, *path ? ": " : "", path);
+        return;
+    }
     if (what == CUBED_LEFTOVER_RUN) {
         cli_say(stdout, "left an unfinished run of workers in %s%s%s: --detached removes it\n",
                 t->place, *path ? ": " : "", path);
@@ -52,8 +65,14 @@ int cmd_clean(int argc, char **argv)
     cubed_context *ctx;
     cli_common c = CLI_COMMON_INIT;
     int key;
-    while ((key = cli_next_option(argc, argv, &cmd_clean_usage, NULL)) != -1)
-        t.flags |= key == KEY_DETACHED ? CUBED_CLEAN_DETACHED : CUBED_CLEAN_DRY_RUN;
+    cubed_takeover_options takeover = CUBED_TAKEOVER_OPTIONS_INIT;
+    while ((key = cli_next_option(argc, argv, &cmd_clean_usage, NULL)) != -1) {
+        if (key == KEY_DETACHED) t.flags |= CUBED_CLEAN_DETACHED;
+        if (key == KEY_DRY_RUN) t.flags |= CUBED_CLEAN_DRY_RUN;
+        if (key == KEY_TAKE_OVER) takeover.take_over = true;
+        if (key == KEY_SILENCE && !cli_parse_silence(optarg, &takeover.silence_seconds))
+            return cli_usage_error("clean", "--silence \"%s\": expected " CLI_SILENCE, optarg);
+    }
     if (optind == argc) return cli_usage_error("clean", "expected a PLACE");
     int code = cli_context("clean", &c, &ctx);
     for (; optind < argc && code == EXIT_SUCCESS; optind++) {
@@ -61,7 +80,7 @@ int cmd_clean(int argc, char **argv)
         if (!cli_is_there(t.place)) {
             cli_say(stderr, "cubed clean: there is nothing at %s\n", t.place);
             t.n++; /* said already */
-        } else if (cubed_clean(ctx, t.place, t.flags, tell, &t, &err) != CUBED_OK)
+        } else if (cubed_clean(ctx, t.place, t.flags, &takeover, tell, &t, &err) != CUBED_OK)
             code = cli_report("clean", &err);
     }
     if (code == EXIT_SUCCESS && t.n == 0) puts("nothing is left over");

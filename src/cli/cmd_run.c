@@ -70,6 +70,7 @@ static const char *not_for_engine(const cli_common *c)
 {
     return c->executor          ? "--executor"
            : c->resume          ? "--resume"
+           : c->take_over       ? "--take-over"
            : c->plan_only       ? "--plan"
            : c->plan_svg        ? "--plan-svg"
            : c->events          ? "--events"
@@ -78,6 +79,7 @@ static const char *not_for_engine(const cli_common *c)
            : c->isa             ? "--isa"
            : c->retries != 2    ? "--retries"
            : c->task_timeout_ms ? "--executor-option"
+           : c->silence_seconds ? "--executor-option"
                                 : NULL;
 }
 

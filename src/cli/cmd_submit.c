@@ -21,6 +21,7 @@ enum {
     KEY_WORKERS,
     KEY_ELEMENTS,
     KEY_START,
+    KEY_TAKE_OVER,
     KEY_EVERY,
     KEY_JSON
 };
@@ -40,6 +41,10 @@ static const cli_option submit_options[] = {
     {"elements", "N",
      "elements of each array, if the stage has as many tasks (default: by the plan's estimate)",
      KEY_ELEMENTS},
+    {CLI_TAKE_OVER_OPTION, NULL,
+     "take the targets from unfinished runs of other machines at once: make sure that they have "
+     "ended",
+     KEY_TAKE_OVER},
     {"start", NULL, "start the jobs, too: the same as DIR/start", KEY_START},
     {NULL, NULL, NULL, 0}};
 
@@ -355,6 +360,7 @@ int cmd_submit(int argc, char **argv)
         if (code != EXIT_SUCCESS) return code;
         if (key == KEY_RUN) s.run = optarg;
         if (key == KEY_START) start = true;
+        if (key == KEY_TAKE_OVER) s.take_over = true;
         if (key == KEY_WORKERS || key == KEY_ELEMENTS) {
             const char *text = optarg;
             int64_t n;

@@ -18,7 +18,9 @@ enum {
     KEY_LAMBDA,
     KEY_ISA,
     KEY_ALLOW_CODE,
-    KEY_DRIVER
+    KEY_DRIVER,
+    KEY_SILENCE,
+    KEY_TAKE_OVER
 };
 
 static const cli_option own[] = {
@@ -44,6 +46,11 @@ static const cli_option own[] = {
      "let kernels in shared objects run that the plan names: they can do anything", KEY_ALLOW_CODE},
     {"driver-version", "VERSION", "of cubed, which this one is to be, too: else nothing is done",
      KEY_DRIVER},
+    {CLI_SILENCE_OPTION, "SECONDS", CLI_SILENCE_HELP " (--begin)", KEY_SILENCE},
+    {CLI_TAKE_OVER_OPTION, NULL,
+     "with --begin, take the targets from unfinished runs of other machines and containers at "
+     "once: make sure that they have ended",
+     KEY_TAKE_OVER},
     {NULL, NULL, NULL, 0}};
 
 const cli_usage cmd_worker_usage = {
@@ -119,6 +126,7 @@ typedef struct request {
     int stage;
     int64_t first, last, of; /* of: parts of the stage; 0: first and last are given */
     uint32_t timeout_ms;
+    cubed_takeover_options takeover;
 } request;
 
 static cubed_status fail_io(cubed_error *err, const char *what, int e)
@@ -281,7 +289,8 @@ static cubed_status perform(const told *t, cubed_error *err)
     if (!r->begin && !r->finish) return work(t, err);
     cubed_status st = load(t, &plan, err);
     if (st != CUBED_OK) return st;
-    st = r->begin ? cubed_run_begin(plan, r->run, name, err) : cubed_run_finish(plan, r->run, err);
+    st = r->begin ? cubed_run_begin(plan, r->run, &r->takeover, name, err)
+                  : cubed_run_finish(plan, r->run, err);
     if (st == CUBED_OK && r->begin) puts(name);
     cubed_plan_unref(plan);
     return st;
@@ -295,6 +304,8 @@ static int check_request(request *r, int argc, char **argv)
         return cli_usage_error("worker", "--begin, --finish and --message: expected one of them");
     if (r->message && r->run)
         return cli_usage_error("worker", "--message names the run: --run is not expected");
+    if (!r->begin && (r->takeover.take_over || r->takeover.silence_seconds))
+        return cli_usage_error("worker", "--take-over and --silence: expected with --begin");
     if (alone && r->timeout_ms)
         return cli_usage_error("worker", "--task-timeout is of tasks that are named: expected PLAN "
                                          "STAGE");
@@ -320,7 +331,7 @@ static int check_request(request *r, int argc, char **argv)
 
 int cmd_worker(int argc, char **argv)
 {
-    request r = {.begin = false};
+    request r = {.takeover = CUBED_TAKEOVER_OPTIONS_INIT};
     bool allow_code = false, lambda = false;
     const char *serve_fd = NULL, *driver = NULL;
     cli_common c = CLI_COMMON_INIT;
@@ -340,6 +351,9 @@ int cmd_worker(int argc, char **argv)
         if (key == KEY_ISA) c.isa = optarg;
         if (key == KEY_ALLOW_CODE) allow_code = true;
         if (key == KEY_DRIVER) driver = optarg;
+        if (key == KEY_TAKE_OVER) r.takeover.take_over = true;
+        if (key == KEY_SILENCE && !cli_parse_silence(optarg, &r.takeover.silence_seconds))
+            return cli_usage_error("worker", "--silence \"%s\": expected " CLI_SILENCE, optarg);
     }
     if ((serve_fd || lambda) && (optind < argc || r.begin || r.finish || r.run || r.message))
         return cli_usage_error("worker", "%s is told what to do: no other arguments",

@@ -56,9 +56,9 @@ static FILE *begin_start_behind(submission *s, const char *first)
     FILE *f = begin_file(s, "start", "");
     if (f)
         fprintf(f,
-                "#!/bin/sh\nset -eu\ncd %s\n%s%s worker %s/plan.cubed --begin --run %s >run\n"
+                "#!/bin/sh\nset -eu\ncd %s\n%s%s worker %s/plan.cubed --begin --run %s%s >run\n"
                 ": >jobs\n",
-                s->dir, first, s->program, s->dir, s->run);
+                s->dir, first, s->program, s->dir, s->run, s->take_over ? " --take-over" : "");
     return f;
 }
 

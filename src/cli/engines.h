@@ -36,8 +36,9 @@ typedef struct submission {
     int64_t elements; /* of each array; 0: by the plan's estimate */
     int njobs;
     array_job *jobs;
-    bool leaves; /* nobody is to stay who submitted it */
-    bool failed; /* a file could not be written */
+    bool leaves;    /* nobody is to stay who submitted it */
+    bool failed;    /* a file could not be written */
+    bool take_over; /* see cubed_takeover_options */
 } submission;
 
 /* Whether a run goes on when who submitted it has left. */

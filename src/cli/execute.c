@@ -238,6 +238,7 @@ cubed_status cli_run_plan(cubed_plan *plan, const cli_common *c, cubed_run_stats
     o.backups = !c->no_backups;
     o.task_timeout_ms = c->task_timeout_ms;
     o.silence_seconds = c->silence_seconds;
+    o.take_over = c->take_over;
     o.on_event = on_event;
     o.event_ctx = &l;
     o.cancel = &cli_cancel;

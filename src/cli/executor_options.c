@@ -33,12 +33,17 @@ static bool set_timeout(cli_common *c, const char *value)
     return cli_parse_milliseconds(value, &c->task_timeout_ms);
 }
 
-static bool set_silence(cli_common *c, const char *value)
+bool cli_parse_silence(const char *text, uint32_t *seconds)
 {
     int64_t n;
-    if (!lang_parse_int(&value, &n) || *value || n < 1 || n > 1000000) return false;
-    c->silence_seconds = (uint32_t)n;
+    if (!lang_parse_int(&text, &n) || *text || n < 1 || n > 1000000) return false;
+    *seconds = (uint32_t)n;
     return true;
+}
+
+static bool set_silence(cli_common *c, const char *value)
+{
+    return cli_parse_silence(value, &c->silence_seconds);
 }
 
 static bool set_function(cli_common *c, const char *value)
@@ -56,7 +61,7 @@ static const struct row {
     {"retries", "a whole number from 0 to 255", NULL, set_retries},
     {"use_backups", "true or false", "lambda", set_backups},
     {"task_timeout", CLI_MILLISECONDS, "processes|lambda", set_timeout},
-    {"silence", "seconds, a whole number from 1 to 1000000", NULL, set_silence},
+    {CLI_SILENCE_OPTION, CLI_SILENCE, NULL, set_silence},
     {"function", "the name of a function of AWS Lambda", "lambda", set_function},
 };
 enum { NROWS = (int)(sizeof rows / sizeof *rows) };

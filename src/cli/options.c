@@ -26,6 +26,7 @@ enum {
     KEY_RETRIES,
     KEY_RESUME,
     KEY_OVERWRITE,
+    KEY_TAKE_OVER,
     KEY_DURABLE,
     KEY_PROGRESS,
     KEY_PLAN,
@@ -62,6 +63,10 @@ const cli_option cli_common_options[] = {
     {"resume", NULL, "go on where the same command was interrupted: chunks that exist stay",
      KEY_RESUME},
     {"overwrite", NULL, "replace what is at the target", KEY_OVERWRITE},
+    {CLI_TAKE_OVER_OPTION, NULL,
+     "take the target from an unfinished run of another machine or container at once: make sure "
+     "that it has ended",
+     KEY_TAKE_OVER},
     {"durable", NULL, "results survive a power failure: sync every file that is written (slow)",
      KEY_DURABLE},
     {"progress", "auto|bar|plain|none", "how it is shown (default auto: a bar on a terminal)",
@@ -154,6 +159,7 @@ static void store_common(const char *verb, int key, cli_common *c)
     case KEY_RETRIES: c->retries = (int)number(verb, "retries", optarg, 0, 255); break;
     case KEY_RESUME: c->resume = true; break;
     case KEY_OVERWRITE: c->overwrite = true; break;
+    case KEY_TAKE_OVER: c->take_over = true; break;
     case KEY_DURABLE: c->durable = true; break;
     case KEY_PROGRESS:
         /* In the order of the enumeration. */

@@ -1,5 +1,6 @@
 #include "run/claim.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -22,17 +23,33 @@ bool cb_claim_is_own(const cb_claim *c, const cb_run_self *self)
            strcmp(c->record.run, self->run) == 0 && strcmp(c->record.plan, self->plan) == 0;
 }
 
+static void say_remedy(const cb_run_record *r, const cb_run_self *self, char *text, size_t cap)
+{
+    *text = 0;
+    if (r->detached)
+        snprintf(text, cap, ": finish that run, or remove it (cubed clean --detached)");
+    else if (!cb_run_record_is_here(r))
+        snprintf(text, cap,
+                 ", whose last sign of life is %" PRId64 " seconds old, and which counts as gone "
+                 "after %" PRId64 " seconds: if it has ended, take the place over (--take-over, "
+                 "take_over=True)",
+                 cb_run_record_age(r), self->silence);
+    else if (self->take_over)
+        snprintf(text, cap,
+                 ", which runs on this machine: end it, because a place is only taken over from "
+                 "another machine");
+}
+
 cubed_status cb_claim_check_free(const cb_claim *c, const cb_run_self *self, cubed_error *err)
 {
-    char who[CB_OWNER_CAP + CB_RUN_NAME_CAP + 64];
-    if (cb_version_is_none(&c->version) || !cb_run_record_is_live(&c->record, self->silence) ||
+    char who[CB_RUN_WHO_CAP], remedy[256];
+    if (cb_version_is_none(&c->version) || !cb_takeover_must_wait(self, &c->record) ||
         cb_claim_is_own(c, self))
         return CUBED_OK;
     cb_run_record_who(&c->record, who, sizeof who);
+    say_remedy(&c->record, self, remedy, sizeof remedy);
     return cb_fail(err, CUBED_E_EXISTS, "%s%s%s is being written by %s%s", c->store->url,
-                   *c->path ? "::" : "", c->path, who,
-                   c->record.detached ? ": finish that run, or remove it (cubed clean --detached)"
-                                      : "");
+                   *c->path ? "::" : "", c->path, who, remedy);
 }
 
 static bool is_of(const cb_run_record *r, const char *run, const char *owner)

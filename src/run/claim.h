@@ -21,6 +21,7 @@ typedef struct cb_run_self {
     bool detached;
     bool elsewhere;      /* has workers on other machines, see cb_run_record */
     int64_t silence;     /* seconds after which a run on another machine counts as gone */
+    bool take_over;      /* runs on other machines count as gone at once */
     const char *sources; /* borrowed; NULL: not known */
 } cb_run_self;
 
@@ -40,6 +41,18 @@ CUBED_MUST_CHECK cubed_status cb_claim_look(cubed_store *store, const char *path
                                             cb_claim *out, cubed_error *err);
 /* Whether the place is this run's already: one in parts is taken up by whoever knows its name. */
 bool cb_claim_is_own(const cb_claim *c, const cb_run_self *self);
+/* See takeover.c. Sets the fields of `self` to the options, which may be NULL. CUBED_E_ARG if the struct's size is wrong. */
+CUBED_MUST_CHECK cubed_status cb_takeover_read(cb_run_self *self,
+                                               const cubed_takeover_options *options,
+                                               cubed_error *err);
+/* Whether the record's owner is at work, as far as is known, so that its place is not taken. */
+bool cb_takeover_must_wait(const cb_run_self *self, const cb_run_record *r);
+/* *safe is false if processes of the record's run may still write, and the store cannot refuse their writes. Tries whether the
+ * store honours conditions, by an object that it deletes again. */
+CUBED_MUST_CHECK cubed_status cb_takeover_is_safe(const cb_claim *c, bool *safe, cubed_error *err);
+/* CUBED_E_UNSUPPORTED if taking the place is not safe, and `self` does not force it. */
+CUBED_MUST_CHECK cubed_status cb_takeover_check(const cb_claim *c, const cb_run_self *self,
+                                                cubed_error *err);
 /* CUBED_E_EXISTS, and who it is, if somebody else is at work there. */
 CUBED_MUST_CHECK cubed_status cb_claim_check_free(const cb_claim *c, const cb_run_self *self,
                                                   cubed_error *err);

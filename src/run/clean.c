@@ -60,6 +60,7 @@ typedef struct cleaning {
     cubed_store *store;
     cb_zone *zone;
     unsigned flags;
+    cb_run_self self; /* which runs of other machines count as gone */
     cubed_clean_fn fn;
     void *fn_ctx;
 } cleaning;
@@ -161,8 +162,15 @@ static cubed_status clean_one(const cleaning *c, const char *path, cubed_error *
     if (cb_version_is_none(&claim.version)) return CUBED_OK;
     if (claim.record.state == CB_RUN_DONE) return CUBED_OK;
     const bool asked = claim.record.detached && (c->flags & CUBED_CLEAN_DETACHED);
-    if (cb_run_record_is_live(&claim.record, CB_RUN_SILENCE) && !asked) {
+    if (cb_takeover_must_wait(&c->self, &claim.record) && !asked) {
         if (claim.record.detached) tell(c, path, CUBED_LEFTOVER_RUN);
+        return CUBED_OK;
+    }
+    bool safe = true;
+    if (!asked && !c->self.take_over && !(c->flags & CUBED_CLEAN_DRY_RUN))
+        CB_TRY(cb_takeover_is_safe(&claim, &safe, err));
+    if (!safe) {
+        tell(c, path, CUBED_LEFTOVER_SILENT);
         return CUBED_OK;
     }
     CB_TRY(sweep_of_run(c, path, err));
@@ -236,8 +244,9 @@ out:
     return st;
 }
 
-cubed_status cubed_clean(cubed_context *ctx, const char *url, unsigned flags, cubed_clean_fn fn,
-                         void *fn_ctx, cubed_error *err)
+cubed_status cubed_clean(cubed_context *ctx, const char *url, unsigned flags,
+                         const cubed_takeover_options *takeover, cubed_clean_fn fn, void *fn_ctx,
+                         cubed_error *err)
 {
     cb_place place;
     leftovers l = {.zone = NULL};
@@ -245,6 +254,7 @@ cubed_status cubed_clean(cubed_context *ctx, const char *url, unsigned flags, cu
     cubed_status st;
     if (flags & ~(CUBED_CLEAN_DRY_RUN | CUBED_CLEAN_DETACHED))
         return cb_fail(err, CUBED_E_ARG, "flags is %u, expected CUBED_CLEAN_*", flags);
+    CB_TRY(cb_takeover_read(&c.self, takeover, err));
     CB_TRY(cb_zone_new(&ctx->alloc, &l.zone, err));
     c.zone = l.zone;
     CB_GO(cb_place_parse(l.zone, url, &place, err));

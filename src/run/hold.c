@@ -1,4 +1,4 @@
-/* Places that one process at a time extends. */
+/* Places that one process at a time extends: cubed_place_hold. */
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -8,7 +8,6 @@
 #include "cubed/run.h"
 #include "place/place.h"
 #include "plan/context.h"
-#include "run/hold.h"
 #include "run/self.h"
 
 #define FOLDER ".cubed-append"
@@ -60,18 +59,16 @@ static cubed_status take(cubed_hold *h, const char *url, cubed_error *err)
     CB_TRY(cb_key_join(h->path, sizeof h->path, h->place.path, FOLDER, err));
     CB_TRY(cb_claim_look(h->store, h->path, h->zone, &h->claim, err));
     CB_TRY(cb_claim_check_free(&h->claim, &h->self, err));
+    CB_TRY(cb_takeover_check(&h->claim, &h->self, err));
     return cb_claim_take(&h->claim, &h->self, "", err);
 }
 
-cubed_status cubed_place_hold(cubed_context *ctx, const char *url, cubed_hold **out,
+cubed_status cubed_place_hold(cubed_context *ctx, const char *url,
+                              const cubed_takeover_options *takeover, cubed_hold **out,
                               cubed_error *err)
 {
-    return cb_place_hold(ctx, url, CB_RUN_SILENCE, out, err);
-}
-
-cubed_status cb_place_hold(cubed_context *ctx, const char *url, int64_t silence, cubed_hold **out,
-                           cubed_error *err)
-{
+    cb_run_self self = {.run = ""};
+    CB_TRY(cb_takeover_read(&self, takeover, err));
     cb_zone *zone;
     CB_TRY(cb_zone_new(&ctx->alloc, &zone, err));
     cubed_hold *h = cb_zone_alloc(zone, sizeof *h);
@@ -82,7 +79,7 @@ cubed_status cb_place_hold(cubed_context *ctx, const char *url, int64_t silence,
     h->ctx = cubed_context_ref(ctx);
     h->zone = zone;
     h->pid = getpid();
-    h->self.silence = silence;
+    h->self = self;
     cb_mutex_init(&h->lock);
     cb_cond_init(&h->ended);
     cubed_status st = take(h, url, err);

@@ -78,7 +78,7 @@ cubed_status cb_io_open(cubed_plan *plan, const cb_io_options *options, cb_io **
                            (io->remember || can_keep(plan, options->keep)) && !options->plan,
                            detached, io->zone, &io->self, err));
     io->self.elsewhere = options->joined || detached;
-    io->self.silence = options->silence ? options->silence : CB_RUN_SILENCE;
+    CB_GO(cb_takeover_read(&io->self, options->takeover, err));
     if (options->plan) snprintf(io->self.plan, sizeof io->self.plan, "%s", options->plan);
     io->may_keep = *io->self.plan ? options->keep : 0;
     CB_GO(mode == CB_IO_WORKER ? cb_targets_join(io, io->resume, err)

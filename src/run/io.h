@@ -22,7 +22,7 @@ typedef struct cb_io_options {
         resume; /* go on where an earlier run of the plan ended; of workers: it has begun all targets */
     bool joined;   /* of drivers: workers find the run by its name and the plan's, see cubed_work */
     unsigned keep; /* CUBED_KEEP_*: what may be left if the run ends early, see cb_io_keep */
-    uint32_t silence; /* see cubed_run_options.silence_seconds */
+    const cubed_takeover_options *takeover; /* NULL: the defaults */
     /* The run's name; NULL for a new one. Workers of a driver have its plan, too. */
     const char *run, *plan;
 } cb_io_options;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/checked.h"
 #include "base/error.h"
 #include "base/json.h"
 
@@ -29,7 +30,7 @@ static void parse(const json_t *o, cb_zone *zone, cb_run_record *r)
     copy(r->owner, sizeof r->owner, o, "owner");
     copy(r->since, sizeof r->since, o, "since");
     copy(r->staged, sizeof r->staged, o, "staged");
-    r->beat = json_integer_value(json_object_get(o, "beat"));
+    r->beat = cb_max_i64(json_integer_value(json_object_get(o, "beat")), 0);
     r->detached = json_is_true(json_object_get(o, "detached"));
     r->all = json_is_true(json_object_get(o, "all"));
     r->elsewhere = json_is_true(json_object_get(o, "elsewhere"));
@@ -115,13 +116,6 @@ bool cb_run_record_is_live(const cb_run_record *r, int64_t silence)
     return cb_run_now() - r->beat < silence;
 }
 
-bool cb_run_record_is_silent(const cb_run_record *r)
-{
-    cb_owner owner;
-    return !is_over(r) && !r->detached && cb_owner_parse(r->owner, &owner, NULL) &&
-           cb_owner_alive(&owner) != CB_OWNER_GONE;
-}
-
 bool cb_run_record_may_write(const cb_run_record *r)
 {
     cb_owner owner;
@@ -131,11 +125,21 @@ bool cb_run_record_may_write(const cb_run_record *r)
            (!cb_owner_parse(r->owner, &owner, NULL) || cb_owner_alive(&owner) != CB_OWNER_GONE);
 }
 
+bool cb_run_record_is_here(const cb_run_record *r)
+{
+    cb_owner owner;
+    return cb_owner_parse(r->owner, &owner, NULL) && cb_owner_alive(&owner) == CB_OWNER_ALIVE;
+}
+
+int64_t cb_run_record_age(const cb_run_record *r) { return cb_max_i64(cb_run_now() - r->beat, 0); }
+
 void cb_run_record_who(const cb_run_record *r, char *text, size_t cap)
 {
     cb_owner owner = {.pid = 0};
     bool known = cb_owner_parse(r->owner, &owner, NULL);
-    if (r->detached)
+    if (!known && !r->detached)
+        snprintf(text, cap, "a process that its record does not name");
+    else if (r->detached)
         snprintf(text, cap, "run %s, begun on %s at %s", r->run, known ? owner.host : "?",
                  r->since);
     else

@@ -61,13 +61,18 @@ CUBED_MUST_CHECK cubed_status cb_run_record_remove(cubed_store *store, const cha
                                                    cubed_error *err);
 /* Seconds without a beat after which the owner on another machine counts as gone. */
 #define CB_RUN_SILENCE CUBED_RUN_SILENCE
+/* A silence after which every process of another machine counts as gone. */
+#define CB_RUN_NO_SILENCE INT64_MIN
 /* Whether the owner is at work, as far as can be known: a process of another machine is, if its beat is less than `silence`
  * seconds old. */
 bool cb_run_record_is_live(const cb_run_record *r, int64_t silence);
-/* Whether the owner of a record that is not live was only not heard of: it may be suspended, or cut off, and go on. */
-bool cb_run_record_is_silent(const cb_run_record *r);
 /* Whether processes of the run of a record that is not live may still write: a silent owner, or workers of one that is gone. */
 bool cb_run_record_may_write(const cb_run_record *r);
+/* Whether it is known of the owner that it runs on this machine. */
+bool cb_run_record_is_here(const cb_run_record *r);
+/* Seconds since the owner's last sign of life; 0 if the clocks say that it is in the future. */
+int64_t cb_run_record_age(const cb_run_record *r);
+#define CB_RUN_WHO_CAP (CB_OWNER_CAP + CB_RUN_NAME_CAP + 64)
 /* "process 12 on host since 2026-01-01T00:00:00Z" */
 void cb_run_record_who(const cb_run_record *r, char *text, size_t cap);
 /* Seconds since 1970. */

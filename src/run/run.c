@@ -216,11 +216,12 @@ cubed_status cubed_run(cubed_plan *plan, const cubed_run_options *options, cubed
     CB_TRY(check_executor(plan, vt, &o, err));
     CB_TRY(tell(plan, &vt->caps, &told, err));
     CB_GO(check_message(plan, vt, &told, err));
+    const cubed_takeover_options takeover = {sizeof takeover, o.silence_seconds, o.take_over};
     const cb_io_options storage = {.mode = shares ? CB_IO_RUN : CB_IO_DRIVER,
                                    .resume = o.resume,
                                    .joined = !shares && !vt->caps.maps_memory,
                                    .keep = o.keep,
-                                   .silence = o.silence_seconds};
+                                   .takeover = &takeover};
     CB_GO(cb_io_open(plan, &storage, &io, err));
     if (cb_io_finished(io)) {
         for (int i = 0; i < plan->nstages; i++) stats->num_resumed += plan->stages[i].ntasks;

@@ -37,20 +37,27 @@ cubed_status cb_run_check_parts(const cubed_plan *plan, cubed_error *err)
     return CUBED_OK;
 }
 
-cubed_status cb_parts_open(cubed_plan *plan, cb_io_mode mode, const char *run, cb_io **io,
-                           cubed_error *err)
+static cubed_status open_parts(cubed_plan *plan, cb_io_mode mode, const char *run,
+                               const cubed_takeover_options *takeover, cb_io **io, cubed_error *err)
 {
     if (run) CB_TRY(check_name(run, err));
     CB_TRY(cb_run_check_parts(plan, err));
-    const cb_io_options options = {.mode = mode, .run = run};
+    const cb_io_options options = {.mode = mode, .run = run, .takeover = takeover};
     return cb_io_open(plan, &options, io, err);
 }
 
-cubed_status cubed_run_begin(cubed_plan *plan, const char *run, char name[CUBED_RUN_NAME_CAP],
+cubed_status cb_parts_open(cubed_plan *plan, cb_io_mode mode, const char *run, cb_io **io,
+                           cubed_error *err)
+{
+    return open_parts(plan, mode, run, NULL, io, err);
+}
+
+cubed_status cubed_run_begin(cubed_plan *plan, const char *run,
+                             const cubed_takeover_options *takeover, char name[CUBED_RUN_NAME_CAP],
                              cubed_error *err)
 {
     cb_io *io = NULL;
-    CB_TRY(cb_parts_open(plan, CB_IO_BEGIN, run, &io, err));
+    CB_TRY(open_parts(plan, CB_IO_BEGIN, run, takeover, &io, err));
     snprintf(name, CUBED_RUN_NAME_CAP, "%s", cb_io_run(io));
     cb_io_close(io);
     return CUBED_OK;

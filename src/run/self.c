@@ -169,14 +169,13 @@ bool cb_run_names_result(const char *name)
 }
 
 cubed_status cb_run_forget_folder(cubed_store *work, const char *plan, const char *run,
-                                  int64_t silence, cb_zone *zone, cubed_error *err)
+                                  const cb_run_self *self, cb_zone *zone, cubed_error *err)
 {
     char folder[CB_RUN_FOLDER_CAP];
     cb_claim c;
     cb_run_folder(plan, run, folder);
     CB_TRY(cb_claim_look(work, folder, zone, &c, err));
-    if (cb_version_is_none(&c.version) || cb_run_record_is_live(&c.record, silence))
-        return CUBED_OK;
+    if (cb_version_is_none(&c.version) || cb_takeover_must_wait(self, &c.record)) return CUBED_OK;
     return cb_store_clear(work, folder, err);
 }
 
@@ -200,8 +199,7 @@ static cubed_status look_at_folder(void *ctx, const char *name, bool is_prefix, 
     /* In a directory that all users can write, another user may have left values that are wrong. */
     if (cb_store_check_private(f->work, name, NULL) != CUBED_OK) return CUBED_OK;
     CB_TRY(cb_claim_look(f->work, name, f->zone, &c, err));
-    if (!cb_run_is_same(f->self, &c) || cb_run_record_is_live(&c.record, f->self->silence))
-        return CUBED_OK;
+    if (!cb_run_is_same(f->self, &c) || cb_takeover_must_wait(f->self, &c.record)) return CUBED_OK;
     CB_TRY(cb_run_check_sources(f->p, f->self, &c.record, err));
     snprintf(f->found, CB_RUN_NAME_CAP, "%s", name + strlen(start));
     f->may_write = cb_store_has_places(f->work) && cb_run_record_may_write(&c.record);

@@ -36,8 +36,8 @@ bool cb_run_names_folder(const char *key);
 bool cb_run_names_result(const char *name);
 /* Removes the folder of a run of another plan with the same goal, which is gone. */
 CUBED_MUST_CHECK cubed_status cb_run_forget_folder(cubed_store *work, const char *plan,
-                                                   const char *run, int64_t silence, cb_zone *zone,
-                                                   cubed_error *err);
+                                                   const char *run, const cb_run_self *self,
+                                                   cb_zone *zone, cubed_error *err);
 /* Looks for a folder of an earlier run of the same plan whose owner is gone: the name of that run, "" if there is none, and
  * whether processes of it may still write to the folder, so that it is not to be written to. */
 CUBED_MUST_CHECK cubed_status cb_run_find_folder(const cubed_plan *p, cubed_store *work,

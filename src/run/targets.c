@@ -130,6 +130,7 @@ static cubed_status look_at(cb_io *io, int i, bool resume, cubed_error *err)
         t->replaces = *r->staged != 0;
         return CUBED_OK;
     }
+    if (io->mode != CB_IO_FINISH) CB_TRY(cb_takeover_check(&t->claim, &io->self, err));
     if (resume &&
         (io->mode == CB_IO_FINISH ? cb_run_is_same : cb_run_has_same_goal)(&io->self, &t->claim))
         CB_TRY(look_at_own(io, i, err));
@@ -253,7 +254,7 @@ static cubed_status choose_run(cb_io *io, cubed_error *err)
         if (same || !io->plan->work_dir) return CUBED_OK;
         /* Another plan's intermediates are of no use to this one. */
         CB_TRY(cb_folder_open_work(io, err));
-        return cb_run_forget_folder(io->work, r->plan, r->run, io->self.silence, io->zone, err);
+        return cb_run_forget_folder(io->work, r->plan, r->run, &io->self, io->zone, err);
     }
     if (!io->plan->work_dir) return CUBED_OK;
     CB_TRY(cb_folder_open_work(io, err));

@@ -216,17 +216,23 @@ static cubed_status try_conditions(cubed_store *store, const char *key, bool *ho
     return st;
 }
 
-cubed_status cb_zarr_check_conditions(cubed_store *store, const char *path, cubed_error *err)
+cubed_status cb_zarr_try_conditions(cubed_store *store, const char *path, bool *honoured,
+                                    cubed_error *err)
 {
     char name[64], key[4096];
-    bool honoured = false;
     /* Others may look at the same time. */
     snprintf(name, sizeof name, ".cubed-write-check-%jx-%jx", (uintmax_t)getpid(),
              (uintmax_t)cb_clock_ns());
     CB_TRY(cb_key_join(key, sizeof key, path, name, err));
-    cubed_status st = try_conditions(store, key, &honoured, err);
+    cubed_status st = try_conditions(store, key, honoured, err);
     const cubed_status deleted = cb_store_del(store, key, st == CUBED_OK ? err : NULL);
-    if (st != CUBED_OK || deleted != CUBED_OK) return st != CUBED_OK ? st : deleted;
+    return st != CUBED_OK ? st : deleted;
+}
+
+cubed_status cb_zarr_check_conditions(cubed_store *store, const char *path, cubed_error *err)
+{
+    bool honoured = false;
+    CB_TRY(cb_zarr_try_conditions(store, path, &honoured, err));
     return honoured ? CUBED_OK : ignores_conditions(store, err);
 }
 

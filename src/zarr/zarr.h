@@ -250,7 +250,10 @@ CUBED_MUST_CHECK cubed_status cb_zarr_merge_chunk(const cb_zarr_array *z, const 
                                                   cubed_error *err);
 /* Memory that it takes from the arena in addition to `src`. */
 cb_need cb_zarr_merge_need(const cb_zarr_meta *meta);
-/* CUBED_E_UNSUPPORTED if the store accepts puts whose conditions do not hold. Writes and deletes an object below PATH. */
+/* Whether the store refuses puts whose conditions do not hold. Writes and deletes an object below PATH. */
+CUBED_MUST_CHECK cubed_status cb_zarr_try_conditions(cubed_store *store, const char *path,
+                                                     bool *honoured, cubed_error *err);
+/* CUBED_E_UNSUPPORTED if it does not. */
 CUBED_MUST_CHECK cubed_status cb_zarr_check_conditions(cubed_store *store, const char *path,
                                                        cubed_error *err);
 /* A chunk without codecs may be put piece by piece, as bytes of it in C order, where the store takes pieces. */

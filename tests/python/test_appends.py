@@ -30,7 +30,7 @@ def data_set(value, n=5):
 def test_an_array_that_is_held_is_not_extended(tmp_path):
     place = str(tmp_path / "x.zarr")
     data_set(0).to_zarr(place)
-    held = _core.hold_place(f"{place}::a")
+    held = _core.hold_place(f"{place}::a", 0, False)
     with pytest.raises(FileExistsError, match="another process extends the array at this moment"):
         data_set(1).to_zarr(place, append_dim="time")
     assert zarr.open_group(place)["a"].shape == (5,)
@@ -61,12 +61,12 @@ def test_each_array_that_is_extended_is_held(tmp_path):
     """Another process may extend some of them alone."""
     place = str(tmp_path / "x.zarr")
     data_set(0).to_zarr(place)
-    held = _core.hold_place(f"{place}::b")
+    held = _core.hold_place(f"{place}::b", 0, False)
     with pytest.raises(FileExistsError, match="x.zarr::b/.cubed-append is being written"):
         data_set(1).to_zarr(place, append_dim="time")
     assert zarr.open_group(place)["a"].shape == (5,)
     del held
-    held = _core.hold_place(f"{place}::a")  # is free after the error
+    held = _core.hold_place(f"{place}::a", 0, False)  # is free after the error
     del held
 
 
@@ -99,7 +99,8 @@ def test_what_a_killed_process_held(tmp_path):
     place = str(tmp_path / "x.zarr")
     data_set(0).to_zarr(place)
     script = (
-        f"from cubed import _core; import os; h = _core.hold_place({place + '::a'!r}); os._exit(0)"
+        "from cubed import _core; import os;"
+        f" h = _core.hold_place({place + '::a'!r}, 0, False); os._exit(0)"
     )
     subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
     data_set(1).to_zarr(place, append_dim="time")

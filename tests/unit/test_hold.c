@@ -13,8 +13,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "cubed/run.h"
 #include "remove_dir.h"
-#include "run/hold.h"
 
 enum { SILENCE = 1, BEATS = 3, MOST_TRIES = 500 };
 
@@ -49,17 +49,18 @@ static void test_a_hold_gives_signs_of_life(void **state)
 {
     cubed_hold *h, *other;
     (void)state;
-    assert_int_equal(cb_place_hold(ctx, dir, SILENCE, &h, NULL), CUBED_OK);
+    const cubed_takeover_options beating = {sizeof beating, SILENCE, false};
+    assert_int_equal(cubed_place_hold(ctx, dir, &beating, &h, NULL), CUBED_OK);
     for (int beats = 0, tries = 0; beats < BEATS; tries++) {
         const ino_t before = number();
         usleep(10000);
         beats += number() != before;
         assert_true(tries < MOST_TRIES);
     }
-    assert_int_equal(cubed_place_hold(ctx, dir, &other, NULL), CUBED_E_EXISTS);
+    assert_int_equal(cubed_place_hold(ctx, dir, NULL, &other, NULL), CUBED_E_EXISTS);
     cubed_place_release(h);
     assert_int_equal(access(record, F_OK), -1);
-    assert_int_equal(cubed_place_hold(ctx, dir, &other, NULL), CUBED_OK);
+    assert_int_equal(cubed_place_hold(ctx, dir, NULL, &other, NULL), CUBED_OK);
     cubed_place_release(other);
 }
 
@@ -68,7 +69,7 @@ static void test_a_forked_child_has_no_hold(void **state)
     cubed_hold *h;
     int status;
     (void)state;
-    assert_int_equal(cubed_place_hold(ctx, dir, &h, NULL), CUBED_OK);
+    assert_int_equal(cubed_place_hold(ctx, dir, NULL, &h, NULL), CUBED_OK);
     const pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {

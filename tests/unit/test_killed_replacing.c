@@ -179,7 +179,7 @@ static void read_back(const fixture *f, cubed_context *ctx)
 static void clean(const fixture *f, cubed_context *ctx)
 {
     cubed_error err = CUBED_ERROR_INIT;
-    if (cubed_clean(ctx, f->dir, 0, NULL, NULL, &err) != CUBED_OK) end(&err);
+    if (cubed_clean(ctx, f->dir, 0, NULL, NULL, NULL, &err) != CUBED_OK) end(&err);
 }
 
 /* --- Tests ---------------------------------------------------------------------------------------------- */

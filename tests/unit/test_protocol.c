@@ -167,7 +167,7 @@ static void test_any_scheduler_gets_the_same(void **state)
         random_state = (uint64_t)i;
         cubed_plan *plan = new_plan(f, NULL);
         cubed_plan_get_info(plan, &info);
-        must(cubed_run_begin(plan, NULL, run, &err), &err);
+        must(cubed_run_begin(plan, NULL, NULL, run, &err), &err);
         int drivers = 1;
         while (!drive(f, plan, run, i % 2 ? 1000000 : 9, &events)) drivers++;
         assert_int_equal(events.starts, drivers);
@@ -226,7 +226,7 @@ static void run_with_backup(fixture *f, bool backup_first, bool other_is_lost)
     o.on_event = on_event;
     o.event_ctx = &events;
     o.retries = 0;
-    must(cubed_run_begin(plan, NULL, run, &err), &err);
+    must(cubed_run_begin(plan, NULL, NULL, run, &err), &err);
     must(cubed_driver_new(plan, run, &o, &stats, &d, &err), &err);
     both[0] = work_on_all(f, plan, d, run, true);
     assert_true(wait_for_backup(d, 20000, &both[1]));
@@ -299,7 +299,7 @@ static void test_backups_are_few(void **state)
     int n;
     cubed_plan *plan = new_plan(f, NULL);
     o.workers = WORKERS;
-    must(cubed_run_begin(plan, NULL, run, &err), &err);
+    must(cubed_run_begin(plan, NULL, NULL, run, &err), &err);
     must(cubed_driver_new(plan, run, &o, &stats, &d, &err), &err);
     must(cubed_run_ready(d, late, MOST, &n, &err), &err);
     assert_true(n > LATE + 1);
@@ -341,7 +341,7 @@ static void test_backups_can_be_declined(void **state)
     cubed_task_range range, none;
     cubed_plan *plan = new_plan(f, NULL);
     o.backups = false;
-    must(cubed_run_begin(plan, NULL, run, &err), &err);
+    must(cubed_run_begin(plan, NULL, NULL, run, &err), &err);
     must(cubed_driver_new(plan, run, &o, NULL, &d, &err), &err);
     range = work_on_all(f, plan, d, run, true);
     assert_false(wait_for_backup(d, 1500, &none));
@@ -375,7 +375,7 @@ static void test_what_workers_are_told_wrong(void **state)
         {"/", "", 0, 1, CUBED_E_ARG, "the run's name is \"/\""},
     };
     char name[CUBED_RUN_NAME_CAP];
-    must(cubed_run_begin(plan, "monday", name, &err), &err);
+    must(cubed_run_begin(plan, "monday", NULL, name, &err), &err);
     must(cubed_plan_save(plan, &data, &data_size, &err), &err);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint8_t bytes[CUBED_RANGE_BYTES];
@@ -469,7 +469,7 @@ static void test_plans_are_loaded_once(void **state)
     cubed_plan *plan = new_copy(f, &fn);
     char name[CUBED_RUN_NAME_CAP];
     int before = 0;
-    must(cubed_run_begin(plan, "once", name, &err), &err);
+    must(cubed_run_begin(plan, "once", NULL, name, &err), &err);
     for (int i = 0; i < 6; i++) {
         const cubed_task_range range = {.token = 1, .first = i % 3, .last = i % 3 + 1};
         const void *reports;
@@ -526,7 +526,7 @@ static void test_runs_stay_open_while_they_last(void **state)
     cubed_error err = CUBED_ERROR_INIT;
     cubed_plan *plan = new_copy(f, &fn);
     char name[CUBED_RUN_NAME_CAP];
-    must(cubed_run_begin(plan, "open", name, &err), &err);
+    must(cubed_run_begin(plan, "open", NULL, name, &err), &err);
     assert_int_equal(work_on_task(f, plan, 0, false), CUBED_OK);
     assert_int_equal(work_on_task(f, plan, 1, false), CUBED_OK);
     assert_int_equal(ended, 0);
@@ -534,7 +534,7 @@ static void test_runs_stay_open_while_they_last(void **state)
     assert_int_equal(remove_dir(f->work), 0);
     assert_int_equal(work_on_task(f, plan, 2, false), CUBED_E_NOT_FOUND);
     assert_int_equal(ended, 1);
-    must(cubed_run_begin(plan, "open", name, &err), &err);
+    must(cubed_run_begin(plan, "open", NULL, name, &err), &err);
     for (int64_t i = 0; i < 3; i++) assert_int_equal(work_on_task(f, plan, i, i == 2), CUBED_OK);
     /* Of what is driven nothing is noted. */
     assert_int_equal(cubed_run_finish(plan, name, &err), CUBED_E_NOT_FOUND);
@@ -561,7 +561,7 @@ static void test_ranges_fit_messages(void **state)
     cubed_error err = CUBED_ERROR_INIT;
     cubed_plan *plan = new_plan(f, NULL);
     char name[CUBED_RUN_NAME_CAP];
-    must(cubed_run_begin(plan, "fits", name, &err), &err);
+    must(cubed_run_begin(plan, "fits", NULL, name, &err), &err);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cubed_driver_options o = CUBED_DRIVER_OPTIONS_INIT;
         cubed_driver *d;

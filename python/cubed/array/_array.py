@@ -221,6 +221,7 @@ class Array(Methods, metaclass=_dask.NamedType):
         optimize_graph: bool = True,
         optimize_function: Any = None,
         resume: bool | None = None,
+        take_over: bool = False,
         **kwargs: Any,
     ) -> NDArray:
         """The values, as a NumPy array. Parameters as for :func:`cubed.compute`."""
@@ -231,6 +232,7 @@ class Array(Methods, metaclass=_dask.NamedType):
             optimize_graph=optimize_graph,
             optimize_function=optimize_function,
             resume=resume,
+            take_over=take_over,
             **kwargs,
         )[0]
 

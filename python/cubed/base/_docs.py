@@ -101,6 +101,7 @@ COMPUTED = {
     "optimize_function": "callable or None : As for :func:`cubed.compute`.",
     "optimize_graph": "As for :func:`cubed.compute`.",
     "resume": "As for :func:`cubed.compute`.",
+    "take_over": "As for :func:`cubed.compute`.",
 }
 
 #: For `parameters` of linspace and the like.

@@ -146,6 +146,7 @@ class Delayed:
         callbacks: Sequence[Any] | None = None,
         optimize_graph: bool = True,
         resume: bool | None = None,
+        take_over: bool = False,
         values: Sequence[Array] = (),
         **kwargs: Any,
     ) -> list[NDArray]:
@@ -163,7 +164,7 @@ class Delayed:
             new.create()
         results = [np.empty(a.shape, a.dtype) for a in values]
         done = [np.empty(shape, bool) for shape in self._results]
-        p.execute([*results, *done], callbacks, resume)
+        p.execute([*results, *done], callbacks, resume, take_over)
         for folder, path in self._archives.items():
             _core.pack(folder, path, _is_netcdf(path))
         for s in self._stored:
@@ -417,6 +418,7 @@ def store(
     callbacks: Sequence[Any] | None = None,
     optimize_graph: bool = True,
     resume: bool | None = None,
+    take_over: bool = False,
     **kwargs: Any,
 ) -> None: ...
 @overload
@@ -432,6 +434,7 @@ def store(
     callbacks: Sequence[Any] | None = None,
     optimize_graph: bool = True,
     resume: bool | None = None,
+    take_over: bool = False,
     **kwargs: Any,
 ) -> StoredArrays: ...
 @overload
@@ -447,6 +450,7 @@ def store(
     callbacks: Sequence[Any] | None = None,
     optimize_graph: bool = True,
     resume: bool | None = None,
+    take_over: bool = False,
     **kwargs: Any,
 ) -> StoredArrays | None: ...
 @documented(parameters=COMPUTED)
@@ -462,6 +466,7 @@ def store(
     callbacks: Sequence[Any] | None = None,
     optimize_graph: bool = True,
     resume: bool | None = None,
+    take_over: bool = False,
     **kwargs: Any,
 ) -> StoredArrays | None:
     """Writes arrays to Zarr arrays, in one plan.
@@ -563,6 +568,7 @@ def store(
             callbacks=callbacks,
             optimize_graph=optimize_graph,
             resume=resume,
+            take_over=take_over,
             **kwargs,
         )
     finally:
@@ -603,6 +609,7 @@ def to_zarr(
     callbacks: Sequence[Any] | None = None,
     optimize_graph: bool = True,
     resume: bool | None = None,
+    take_over: bool = False,
     **kwargs: Any,
 ) -> None: ...
 @overload
@@ -619,6 +626,7 @@ def to_zarr(
     callbacks: Sequence[Any] | None = None,
     optimize_graph: bool = True,
     resume: bool | None = None,
+    take_over: bool = False,
     **kwargs: Any,
 ) -> Array: ...
 @overload
@@ -635,6 +643,7 @@ def to_zarr(
     callbacks: Sequence[Any] | None = None,
     optimize_graph: bool = True,
     resume: bool | None = None,
+    take_over: bool = False,
     **kwargs: Any,
 ) -> Array | None: ...
 @documented(parameters=COMPUTED)
@@ -651,6 +660,7 @@ def to_zarr(
     callbacks: Sequence[Any] | None = None,
     optimize_graph: bool = True,
     resume: bool | None = None,
+    take_over: bool = False,
     **kwargs: Any,
 ) -> Array | None:
     """Computes x and writes it to the Zarr array at `path` of a store: :func:`cubed.store`.
@@ -703,6 +713,7 @@ def to_zarr(
         callbacks=callbacks,
         optimize_graph=optimize_graph,
         resume=resume,
+        take_over=take_over,
         **kwargs,
     )
     return None if later is None else later[0]

@@ -353,6 +353,7 @@ class Plan(PlanTotals):
         results: Sequence[NDArray] = (),
         callbacks: Sequence[Any] | None = None,
         resume: bool | None = None,
+        take_over: bool = False,
     ) -> dict[str, Any]:
         """Runs it; statistics of the run.
 
@@ -361,7 +362,7 @@ class Plan(PlanTotals):
         results
             For each array without a store, in their order, NumPy's array that gets its values: of
             its shape and type, writable, in C order and of memory of its own.
-        callbacks, resume
+        callbacks, resume, take_over
             As for :func:`compute`.
 
         Raises
@@ -369,10 +370,14 @@ class Plan(PlanTotals):
         TypeError, ValueError
             Results are others than those. Nothing has run.
         """
-        return self._run(self._buffers(results), callbacks, resume)
+        return self._run(self._buffers(results), callbacks, resume, take_over)
 
     def _run(
-        self, buffers: tuple[NDArray, ...], callbacks: Sequence[Any] | None, resume: bool | None
+        self,
+        buffers: tuple[NDArray, ...],
+        callbacks: Sequence[Any] | None,
+        resume: bool | None,
+        take_over: bool,
     ) -> dict[str, Any]:
         """Runs it; its results in memory go into these bytes."""
         _check_may_compute()
@@ -406,6 +411,8 @@ class Plan(PlanTotals):
                     e.task_timeout_ms,
                     bool(resume),
                     self._kept(resume),
+                    e.silence,
+                    take_over,
                     command,
                     engine,
                     on_event,
@@ -580,6 +587,7 @@ def compute(
     optimize_graph: bool = True,
     optimize_function: Any = None,
     resume: bool | None = None,
+    take_over: bool = False,
     compile_function: Any = None,
     **kwargs: Any,
 ) -> tuple[NDArray, ...]:
@@ -602,6 +610,11 @@ def compute(
         chunks are not computed again. False or None: begin anew. A run that fails leaves its chunks
         in any case (None: except those of results in memory that an engine's workers store). Arrays
         whose contents are not known (objects that are sliced) make it begin anew, with a warning.
+    take_over : bool, default False
+        True: take the target from an unfinished run of another machine or container at once, also
+        on a store that ignores the conditions of puts. Make sure that the run has ended. Without
+        it, a run counts as gone after `silence` seconds without a sign of life, an option of
+        executors (600).
     compile_function : callable or None
         Gets each function of users that works on blocks, when the plan is made, and gives what
         runs in its place with the same arguments: ``numba.njit``. It travels to workers as
@@ -639,6 +652,7 @@ def compute(
     waiting = lazy_writes(arrays)
     if waiting:
         options = {"executor": executor, "callbacks": callbacks, "resume": resume, **kwargs}
+        options["take_over"] = take_over
         options |= {"optimize_graph": optimize_graph, "optimize_function": optimize_function}
         options["compile_function"] = compile_function
         others = [a for a in arrays if a._stored is None]
@@ -647,8 +661,8 @@ def compute(
         read = iter(_values(there, **options) if there else ())
         return tuple(next(values if a._stored is None else read) for a in arrays)
     return _values(
-        arrays, executor, callbacks, optimize_graph, optimize_function, resume, compile_function,
-        **kwargs,
+        arrays, executor, callbacks, optimize_graph, optimize_function, resume, take_over,
+        compile_function, **kwargs,
     )  # fmt: skip
 
 
@@ -659,6 +673,7 @@ def _values(
     optimize_graph: bool,
     optimize_function: Any,
     resume: bool | None,
+    take_over: bool,
     compile_function: Any,
     **kwargs: Any,
 ) -> tuple[NDArray, ...]:
@@ -666,7 +681,7 @@ def _values(
     optimize = optimizes(optimize_graph, optimize_function)
     p = _plan(arrays, executor, optimize, compile_function, kwargs)
     results = [np.empty(a.shape, a.dtype) for a in arrays]
-    p._run(tuple(_bytes_of(r) for r in results), callbacks, resume)
+    p._run(tuple(_bytes_of(r) for r in results), callbacks, resume, take_over)
     return tuple(results)
 
 

@@ -55,7 +55,7 @@ class StoredResults:
                 reserve_a_quarter=s.reserves_a_quarter,
                 max_workers=1,
             )
-            read.run((buffer,), "threads", 2, False, 0, False, 0, (), None, None)
+            read.run((buffer,), "threads", 2, False, 0, False, 0, 0, False, (), None, None)
 
     def remove(self) -> None:
         """Removes what is there of them; whole ones that a killed driver left stay for resuming."""

@@ -48,11 +48,13 @@ def check_zarr(theirs: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     # Xarray reads the shapes of arrays, extends them and writes behind their ends. Two processes
     # that did so at once would write the same elements.
     held: list[object] = []
+    options = given.get("chunkmanager_store_kwargs") or {}
+    takeover = options.get("silence") or 0, bool(options.get("take_over"))
     try:
         for place in sorted(extended):
             with suppress(FileNotFoundError, NotImplementedError, UnsupportedError):
                 _core.open(place)  # fails if the array is new, or the engine cannot write there
-                held.append(_core.hold_place(place))
+                held.append(_core.hold_place(place, *takeover))
         return theirs(*args, **kwargs)
     finally:
         held.clear()  # tracebacks keep this frame, and its arrays must not stay held

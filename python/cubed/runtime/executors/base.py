@@ -53,6 +53,8 @@ _LAST_WORDS = 5.0
 _LOOK = 2.0
 #: Milliseconds are 32 bits of a message.
 _MOST_SECONDS = (2**32 - 1) // 1000
+#: Of the option `silence`, as the command has it.
+_MOST_SILENCE = 1_000_000
 
 
 @cache
@@ -81,6 +83,19 @@ def _milliseconds(option: str, seconds: float | None) -> int:
     return round(seconds * 1000)
 
 
+def _silence(seconds: int | None) -> int:
+    """What C is told; 0: the default."""
+    if seconds is None:
+        return 0
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, np.integer)):
+        raise TypeError(f"silence is {seconds!r}, expected a whole number of seconds")
+    if not 1 <= seconds <= _MOST_SILENCE:
+        raise ValueError(
+            f"silence is {seconds!r}, expected 1 to {_MOST_SILENCE} seconds, or None for 600"
+        )
+    return int(seconds)
+
+
 class Executor:
     """Runs plans.
 
@@ -97,6 +112,10 @@ class Executor:
     task_timeout
         Seconds that a task may take; default: any time. Its worker ends one that takes longer, or
         itself if that does not help. Not for tasks in this process (``"threads"``).
+    silence
+        Seconds without a sign of life after which an unfinished run of another machine or container
+        counts as gone, so that its target may be written; a whole number, default 600. Each run
+        gives signs of life ten times as often.
     **kwargs
         `batch_size`, `compute_arrays_in_parallel` and the like of other versions are accepted:
         tasks start as soon as their inputs exist in any case.
@@ -106,7 +125,7 @@ class Executor:
     #: A module that it needs, and the extra of this package that installs it.
     engine: ClassVar[tuple[str, str] | None] = None
     _accepted: ClassVar[frozenset[str]] = frozenset(
-        ("use_backups", "task_timeout", "batch_size", "compute_arrays_in_parallel")
+        ("use_backups", "task_timeout", "silence", "batch_size", "compute_arrays_in_parallel")
     )
 
     def __init__(self, max_workers: int | None = None, retries: int = 2, **kwargs: Any) -> None:
@@ -124,6 +143,7 @@ class Executor:
         self.retries: int = int(retries)
         self.use_backups: bool = bool(kwargs.get("use_backups", True))
         self.task_timeout_ms: int = _milliseconds("task_timeout", kwargs.get("task_timeout"))
+        self.silence: int = _silence(kwargs.get("silence"))
         self.kwargs = kwargs
 
     @property
