@@ -188,6 +188,47 @@ typedef struct cubed_takeover_options {
         sizeof(cubed_takeover_options), 0, false                                                   \
     }
 
+/* What excludes writes that come after another run has taken the target, or another process has written the chunk.
+ *
+ * NONE        nothing: the user said that puts have no conditions (conditional_put)
+ * CONDITIONS  each put names the version of the object that it replaces
+ * EXCHANGE    a takeover exchanges the directory, and late writes go to the old one
+ * LOCK        regions: writers of a chunk lock its file
+ * PROCESS     no other process reaches the store */
+typedef enum cubed_fence {
+    CUBED_FENCE_NONE,
+    CUBED_FENCE_CONDITIONS,
+    CUBED_FENCE_EXCHANGE,
+    CUBED_FENCE_LOCK,
+    CUBED_FENCE_PROCESS
+} cubed_fence;
+
+/* How a target in a store is protected, and what that costs. */
+typedef struct cubed_promise {
+    const char *url; /* lives as long as the plan */
+    cubed_fence fence;
+    bool is_region; /* a part of an array that exists: nothing claims it */
+    /* Chunks of a region that other writers may share; 0 for whole arrays. */
+    int64_t shared_chunks;
+    /* Requests for the record of the claim, at most, except signs of life (one in each tenth of the silence) and one for each
+     * 1,000 objects that are replaced. 0 for directories, which have no requests. */
+    uint64_t claim_requests;
+    uint64_t chunk_requests; /* for each chunk, in addition to its put */
+    uint64_t bytes;          /* of the new array, decoded */
+    bool may_replace;        /* an array that is there exists until the new one is complete */
+    bool copies;             /* the new array is copied to its place, and exists twice meanwhile */
+} cubed_promise;
+/* The promise of target number i. Makes no requests, so a service that ignores conditions is not found out. CUBED_E_NOT_FOUND
+ * if there are no more targets in stores. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_promise(const cubed_plan *plan, int i,
+                                                               cubed_promise *out,
+                                                               cubed_error *err);
+/* A sentence without a point, for people: text[cap], terminating NUL included. */
+CUBED_API void cubed_promise_text(const cubed_promise *promise, char *text, size_t cap);
+#define CUBED_PROMISE_TEXT_CAP 384
+/* "conditions", "exchange", "lock", "process" or "none". */
+CUBED_API const char *cubed_fence_name(cubed_fence fence);
+
 typedef struct cubed_run_stats {
     double seconds;
     int64_t num_tasks;

@@ -615,6 +615,38 @@ static PyObject *plan_traffic(PyObject *object, PyObject *args)
     return list;
 }
 
+static PyObject *promise_dict(const cubed_promise *x)
+{
+    char text[CUBED_PROMISE_TEXT_CAP];
+    cubed_promise_text(x, text, sizeof text);
+    return Py_BuildValue(
+        "{sNsssssOsLsKsKsKsOsO}", "url", PyUnicode_DecodeFSDefault(x->url), "fence",
+        cubed_fence_name(x->fence), "promise", text, "is_region", x->is_region ? Py_True : Py_False,
+        "shared_chunks", (long long)x->shared_chunks, "claim_requests",
+        (unsigned long long)x->claim_requests, "chunk_requests",
+        (unsigned long long)x->chunk_requests, "bytes", (unsigned long long)x->bytes, "may_replace",
+        x->may_replace ? Py_True : Py_False, "copies", x->copies ? Py_True : Py_False);
+}
+
+static PyObject *plan_targets(PyObject *object, PyObject *unused)
+{
+    const core_plan *self = (core_plan *)object;
+    cubed_promise x;
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_status st;
+    PyObject *list = PyList_New(0);
+    (void)unused;
+    for (int i = 0; list && (st = cubed_plan_get_promise(self->plan, i, &x, &err)) == CUBED_OK;
+         i++) {
+        PyObject *item = promise_dict(&x);
+        if (!item || PyList_Append(list, item) < 0) Py_CLEAR(list);
+        Py_XDECREF(item);
+    }
+    if (!list || st == CUBED_E_NOT_FOUND) return list;
+    Py_DECREF(list);
+    return core_raise(&err);
+}
+
 /* Numbers of the lines that made what it computes and reads, the last first. */
 static PyObject *plan_origins(PyObject *object, PyObject *args)
 {
@@ -713,6 +745,7 @@ static PyMethodDef methods[] = {
     {"info", plan_info, METH_NOARGS, "info() -> dict[str, Any]"},
     {"warnings", plan_warnings, METH_NOARGS, "warnings() -> list[str]"},
     {"stages", plan_stages, METH_NOARGS, "stages() -> list[dict[str, Any]]"},
+    {"targets", plan_targets, METH_NOARGS, "targets() -> list[dict[str, Any]]"},
     {"traffic", plan_traffic, METH_VARARGS,
      "traffic(apart: bool, prices: dict[str, tuple[float, float, float, float]], /) -> "
      "list[dict[str, Any]]"},

@@ -15,6 +15,64 @@ static void print_traffic(FILE *f, const cubed_store_traffic *t, double cost)
             cli_format_bytes((double)t->bytes_written, b), cost < 0.1 ? 6 : 2, cost);
 }
 
+/* Reasons, and what each is given for: so many lines at most, whatever the number of stages. */
+enum { REASONS = 5, SHOWN = 4 };
+
+typedef struct reasons {
+    int n, left_out; /* those beyond REASONS */
+    struct {
+        char *why, *text; /* the first of those that have it */
+        int count;
+    } of[REASONS];
+} reasons;
+
+static void add_reason(reasons *r, const char *why, const char *what)
+{
+    int i = 0;
+    while (i < r->n && strcmp(r->of[i].why, why) != 0) i++;
+    if (i == REASONS) {
+        r->left_out++;
+        return;
+    }
+    if (i == r->n) {
+        r->n++;
+        r->of[i].why = cli_strdup(why);
+        r->of[i].text = cli_strdup(what);
+        r->of[i].count = 1;
+    } else if (r->of[i].count++ < SHOWN) {
+        char *longer = cli_printf("%s, %s", r->of[i].text, what);
+        cli_free(r->of[i].text);
+        r->of[i].text = longer;
+    }
+}
+
+static void put_reasons(FILE *f, const char *title, reasons *r)
+{
+    if (r->n > 0) fprintf(f, "%s\n", title);
+    for (int i = 0; i < r->n; i++) {
+        cli_say(f, "  %s", r->of[i].text);
+        if (r->of[i].count > SHOWN) fprintf(f, ", ... (%d in all)", r->of[i].count);
+        cli_say(f, ": %s\n", r->of[i].why);
+        cli_free(r->of[i].why);
+        cli_free(r->of[i].text);
+    }
+    if (r->left_out > 0) fprintf(f, "  and %d for other reasons: --json lists all\n", r->left_out);
+}
+
+static void print_promises(FILE *f, const cubed_plan *plan)
+{
+    cubed_promise x;
+    char text[CUBED_PROMISE_TEXT_CAP], size[32];
+    reasons r = {.n = 0};
+    for (int i = 0; cubed_plan_get_promise(plan, i, &x, NULL) == CUBED_OK; i++) {
+        char *target = cli_printf("%s (up to %s)", x.url, cli_format_bytes((double)x.bytes, size));
+        cubed_promise_text(&x, text, sizeof text);
+        add_reason(&r, text, target);
+        cli_free(target);
+    }
+    put_reasons(f, "targets, and what protects them from late writes of other runs", &r);
+}
+
 void cli_print_plan(FILE *f, const cubed_plan *plan, const cli_traffic *traffic, uint64_t mem_after)
 {
     cubed_plan_info info;
@@ -63,53 +121,10 @@ void cli_print_plan(FILE *f, const cubed_plan *plan, const cli_traffic *traffic,
             cli_say(f, " %.*s", (int)strcspn(places, "\n"), places);
         fputc('\n', f);
     }
+    print_promises(f, plan);
     if (mem_after)
         fprintf(f, "the file is written when all tasks are done, by one thread with up to %s\n",
                 cli_format_bytes((double)mem_after, a));
-}
-
-/* Reasons, and what each is given for: so many lines at most, whatever the number of stages. */
-enum { REASONS = 5, SHOWN = 4 };
-
-typedef struct reasons {
-    int n, left_out; /* those beyond REASONS */
-    struct {
-        char *why, *text; /* the first of those that have it */
-        int count;
-    } of[REASONS];
-} reasons;
-
-static void add_reason(reasons *r, const char *why, const char *what)
-{
-    int i = 0;
-    while (i < r->n && strcmp(r->of[i].why, why) != 0) i++;
-    if (i == REASONS) {
-        r->left_out++;
-        return;
-    }
-    if (i == r->n) {
-        r->n++;
-        r->of[i].why = cli_strdup(why);
-        r->of[i].text = cli_strdup(what);
-        r->of[i].count = 1;
-    } else if (r->of[i].count++ < SHOWN) {
-        char *longer = cli_printf("%s, %s", r->of[i].text, what);
-        cli_free(r->of[i].text);
-        r->of[i].text = longer;
-    }
-}
-
-static void put_reasons(FILE *f, const char *title, reasons *r)
-{
-    if (r->n > 0) fprintf(f, "%s\n", title);
-    for (int i = 0; i < r->n; i++) {
-        cli_say(f, "  %s", r->of[i].text);
-        if (r->of[i].count > SHOWN) fprintf(f, ", ... (%d in all)", r->of[i].count);
-        cli_say(f, ": %s\n", r->of[i].why);
-        cli_free(r->of[i].why);
-        cli_free(r->of[i].text);
-    }
-    if (r->left_out > 0) fprintf(f, "  and %d for other reasons: --json lists all\n", r->left_out);
 }
 
 void cli_explain_plan(FILE *f, const cubed_plan *plan)
@@ -227,6 +242,29 @@ static json_t *traffic_json(const cli_traffic *traffic)
     return list;
 }
 
+static json_t *promises_json(const cubed_plan *plan)
+{
+    json_t *list = json_array();
+    cubed_promise x;
+    char text[CUBED_PROMISE_TEXT_CAP];
+    for (int i = 0; cubed_plan_get_promise(plan, i, &x, NULL) == CUBED_OK; i++) {
+        json_t *o = json_object();
+        cubed_promise_text(&x, text, sizeof text);
+        json_object_set_new(o, "url", json_string(x.url));
+        json_object_set_new(o, "fence", json_string(cubed_fence_name(x.fence)));
+        json_object_set_new(o, "promise", json_string(text));
+        json_object_set_new(o, "is_region", json_boolean(x.is_region));
+        json_object_set_new(o, "shared_chunks", json_integer((json_int_t)x.shared_chunks));
+        json_object_set_new(o, "claim_requests", json_integer((json_int_t)x.claim_requests));
+        json_object_set_new(o, "chunk_requests", json_integer((json_int_t)x.chunk_requests));
+        json_object_set_new(o, "bytes", json_integer((json_int_t)x.bytes));
+        json_object_set_new(o, "may_replace", json_boolean(x.may_replace));
+        json_object_set_new(o, "copies", json_boolean(x.copies));
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
 static json_t *references_json(const cubed_plan *plan)
 {
     json_t *all = json_object();
@@ -255,6 +293,7 @@ void cli_print_plan_json(FILE *f, const cubed_plan *plan, const cli_traffic *tra
     json_object_set_new(o, "apart", apart_json(plan, info.num_stages));
     json_object_set_new(o, "traffic", traffic_json(traffic));
     json_object_set_new(o, "references", references_json(plan));
+    json_object_set_new(o, "targets", promises_json(plan));
     json_object_set_new(o, "tasks", json_integer(info.num_tasks));
     json_object_set_new(o, "workers", json_integer(info.max_workers));
     json_object_set_new(o, "allowed_mem", json_integer((json_int_t)info.allowed_mem));

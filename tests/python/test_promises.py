@@ -1,10 +1,12 @@
 """The pages of promises name tests and fuzzers that exist, one at least for each promise."""
 
 import ast
+import json
 import re
 from pathlib import Path
 
 import pytest
+from conftest import check, run
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ["docs/security.md", "docs/promises.md"]
@@ -50,6 +52,44 @@ def test_each_promise_is_held(page):
     for number, line in found:
         cells = line.strip("| \n").split(" | ")
         assert NAME.search(cells[-1]), f"{page}:{number}: no test holds this: {line}"
+
+
+def fences():
+    """By schemes, what the table of stores says; a second one where puts have no conditions."""
+    found, without = {}, {}
+    for line in (ROOT / "docs/promises.md").read_text().splitlines():
+        cells = line.strip("| ").split(" | ")
+        if len(cells) < 5 or not re.fullmatch("`[a-z]+`", cells[1]):
+            continue
+        for scheme in re.findall(r"`(\w+)://`", cells[0]):
+            (without if "conditional_put" in cells[0] else found)[scheme] = cells[1].strip("`")
+    return found, without
+
+
+def schemes():
+    """Of all stores that can be written, as the library's tables have them."""
+    text = "".join(p.read_text() for p in (ROOT / "src/store").glob("*.c"))
+    return {*re.findall(r'(?:\.scheme = |CB_REMOTE_VTABLE\()"(\w+)"', text)} - {"http"}
+
+
+def test_fences_of_stores(tmp_path, monkeypatch):
+    """The table of stores says of each what its plans say."""
+    found, without = fences()
+    assert {*found} == schemes()
+    monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_NAME", "account")
+    monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_KEY", "a2V5")
+    places = {"file": tmp_path / "z", "redis": "redis://127.0.0.1:1/z"}
+
+    def fence(scheme):
+        place = places.get(scheme, f"{scheme}://bucket/z")
+        args = ("eval", "ones((4,))", "--out", place, "--plan", "--json")
+        (target,) = json.loads(check(run(*args)).out)["targets"]
+        return target["fence"]
+
+    assert {scheme: fence(scheme) for scheme in found} == found
+    assert without
+    monkeypatch.setenv("AWS_CONDITIONAL_PUT", "disabled")
+    assert {scheme: fence(scheme) for scheme in without} == without
 
 
 def test_the_pages_are_found():

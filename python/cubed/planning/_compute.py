@@ -181,6 +181,21 @@ class Plan(PlanTotals):
         of reading (``read_seconds``), of operations (``compute_seconds``), and of writing."""
         return self._plan.stages()
 
+    @property
+    def targets(self) -> list[dict[str, Any]]:
+        """How each target that the engine writes is protected from late writers, and its cost.
+
+        A late writer is a run that was suspended or cut off while another run took its place. Keys:
+        ``url``; ``fence``, which is ``"conditions"`` (of puts), ``"exchange"`` (of directories),
+        ``"lock"`` (of files, for regions), ``"process"`` (no other process reaches the store) or
+        ``"none"``; ``promise``, the same as a sentence; ``claim_requests``, at most, and
+        ``chunk_requests`` for each chunk in addition to its put; ``bytes`` of the new array,
+        decoded; ``may_replace``: an array that is there exists until the new one is complete;
+        ``copies``: the new one exists twice while it is copied; ``is_region`` and
+        ``shared_chunks``, those that other writers may share.
+        """
+        return self._plan.targets()
+
     def summary(self) -> dict[str, Any]:
         """Counts, bytes and memory of the whole plan, and estimates of its ``seconds`` and of the
         processor time of all workers (``compute_seconds``)."""

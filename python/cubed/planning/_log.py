@@ -35,6 +35,9 @@ def explain_plan(plan: Any) -> list[str]:
         f" {t['cost']:.{2 if t['cost'] > 0.1 else 6}f} US dollars"
         for t in plan.traffic()
     ]
+    lines += [
+        f"{t['url']} (up to {format_bytes(t['bytes'])}): {t['promise']}" for t in plan.targets
+    ]
     return lines
 
 
