@@ -269,6 +269,19 @@ CUBED_API void cubed_plan_load_functions(const cubed_plan *plan);
 /* Runs the plan to its end. Targets' metadata is written when all of their chunks are, so that no
  * half-written array looks whole; what else an error or cancellation leaves says `keep`. An array that is overwritten
  * can be read until the new one, which is made beside it, is whole and takes its place. A target that another run
+/* Resident memory of this process: of no file, and of mapped files; 0 if the system does not tell. */
+typedef struct cubed_resident {
+    uint64_t anonymous, files;
+} cubed_resident;
+CUBED_API cubed_resident cubed_resident_kinds(void);
+/* Counts as memory of code (programs, libraries and their tables) what became resident since `before`, such as by an import;
+ * all zero: all that is resident, before the process has data. Thread-safe, as the next two functions. */
+CUBED_API void cubed_code_count(cubed_context *ctx, cubed_resident before);
+/* Counts all resident bytes of this process, which has no data yet, as memory of code. */
+CUBED_API void cubed_code_measured(cubed_context *ctx, uint64_t resident);
+/* The resident bytes of code if they exceed `limit`, else 0. Also counts mapped files of libraries. */
+CUBED_API uint64_t cubed_code_above(const cubed_context *ctx, uint64_t limit);
+
  * is writing is CUBED_E_EXISTS, with who that is. `options`
  * and `stats` may be NULL. One plan may be run several times, not at the same time. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_run(cubed_plan *plan,

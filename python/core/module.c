@@ -104,6 +104,38 @@ static PyObject *private_mem(PyObject *module, PyObject *unused)
     return PyLong_FromUnsignedLongLong(cubed_private_mem());
 }
 
+/* (bytes of no file, bytes of mapped files) */
+static PyObject *resident_kinds(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    const cubed_resident r = cubed_resident_kinds();
+    return Py_BuildValue("(KK)", (unsigned long long)r.anonymous, (unsigned long long)r.files);
+}
+
+static PyObject *code_count(PyObject *module, PyObject *args)
+{
+    unsigned long long anonymous, files;
+    if (!PyArg_ParseTuple(args, "KK", &anonymous, &files)) return NULL;
+    cubed_code_count(core_get_state(module)->ctx, (cubed_resident){anonymous, files});
+    Py_RETURN_NONE;
+}
+
+static PyObject *code_measured(PyObject *module, PyObject *args)
+{
+    unsigned long long resident;
+    if (!PyArg_ParseTuple(args, "K", &resident)) return NULL;
+    cubed_code_measured(core_get_state(module)->ctx, resident);
+    Py_RETURN_NONE;
+}
+
+static PyObject *code_above(PyObject *module, PyObject *args)
+{
+    unsigned long long limit;
+    if (!PyArg_ParseTuple(args, "K", &limit)) return NULL;
+    return PyLong_FromUnsignedLongLong(cubed_code_above(core_get_state(module)->ctx, limit));
+}
+
 static PyObject *parse_bytes(PyObject *module, PyObject *text)
 {
     uint64_t bytes;
@@ -119,6 +151,10 @@ static PyMethodDef own_methods[] = {
     {"parse_bytes", parse_bytes, METH_O, "parse_bytes(text: str, /) -> int | None"},
     {"forked", forked, METH_NOARGS, "forked() -> None"},
     {"private_mem", private_mem, METH_NOARGS, "private_mem() -> int"},
+    {"resident_kinds", resident_kinds, METH_NOARGS, "resident_kinds() -> tuple[int, int]"},
+    {"code_count", code_count, METH_VARARGS, "code_count(anonymous: int, files: int, /) -> None"},
+    {"code_measured", code_measured, METH_VARARGS, "code_measured(resident: int, /) -> None"},
+    {"code_above", code_above, METH_VARARGS, "code_above(limit: int, /) -> int"},
     {"executors", executors, METH_NOARGS, "executors() -> dict[str, dict[str, Any]]"},
     {"resident_mem", resident_mem, METH_NOARGS, "resident_mem() -> int"},
     {"serve", serve, METH_VARARGS, "serve(fd: int, load: Any, /) -> None"},

@@ -166,19 +166,3 @@ void cb_pages_keep_from_cores(void)
     (void)ignored;
     (void)close(fd);
 }
-
-/* A line of /proc/self/status, such as "VmRSS:", in bytes. */
-static size_t read_status(const char *name)
-{
-    char text[4096];
-    if (!read_file("/proc/self/status", text, sizeof text)) return 0;
-    const char *line = strstr(text, name);
-    return line ? (size_t)strtoull(line + strlen(name), NULL, 10) * 1024 : 0;
-}
-
-/* Not getrusage: what it tells starts from the process that started this one. */
-size_t cb_peak_rss(void) { return read_status("VmHWM:"); }
-
-size_t cb_resident(void) { return read_status("VmRSS:"); }
-
-size_t cb_private_memory(void) { return read_status("VmData:"); }

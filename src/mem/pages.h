@@ -32,11 +32,5 @@ uint64_t cb_oom_kills(void);
 /* From now on core files of this process, and of those that it starts, have nothing of its memory (Linux, where /proc is
  * mounted). */
 void cb_pages_keep_from_cores(void);
-/* The most resident bytes of this process so far; 0 where the system does not tell. */
-size_t cb_peak_rss(void);
-/* Memory of this process that is resident; 0 if the system does not tell. */
-size_t cb_resident(void);
-/* Private memory of this process, resident or not, which RLIMIT_DATA limits; 0 if the system does not tell. */
-size_t cb_private_memory(void);
 
 #endif

@@ -1,5 +1,5 @@
-/* The context: see cubed/context.h. Immutable after it is made but for its reference
- * count and the functions that are added to it. */
+/* The context: see cubed/context.h. Immutable after it is made, except its reference count, the functions that are added
+ * to it, and what it counts. */
 #ifndef CB_PLAN_CONTEXT_H
 #define CB_PLAN_CONTEXT_H
 
@@ -11,6 +11,7 @@
 #include "cubed/sys/raised.h"
 #include "cubed/sys/source.h"
 #include "kernel/kernel.h"
+#include "mem/process.h"
 #include "store/registry.h"
 
 /* Functions that were added are never taken away: readers need no lock. */
@@ -37,6 +38,8 @@ struct cubed_context {
     cb_stores stores;
     cb_codecs codecs;
     uint64_t machine_memory; /* that this process may use, when the context was made */
+    cb_code_memory code;
+    atomic_uint working; /* messages that workers of this context perform now */
     _Atomic(cb_added_block_fn *) block_fns;
     _Atomic(cb_added_source_fn *) source_fns;
     _Atomic(cb_added_executor *) executors;

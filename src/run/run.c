@@ -15,6 +15,23 @@ uint64_t cubed_resident_mem(void) { return cb_resident(); }
 
 uint64_t cubed_private_mem(void) { return cb_private_memory(); }
 
+cubed_resident cubed_resident_kinds(void) { return cb_resident_kinds(); }
+
+void cubed_code_count(cubed_context *ctx, cubed_resident before)
+{
+    cb_code_count(&ctx->code, before);
+}
+
+void cubed_code_measured(cubed_context *ctx, uint64_t resident)
+{
+    cb_code_measured(&ctx->code, resident);
+}
+
+uint64_t cubed_code_above(const cubed_context *ctx, uint64_t limit)
+{
+    return cb_code_above(&ctx->code, limit);
+}
+
 cubed_status cb_run_check_retries(int retries, cubed_error *err)
 {
     if (retries >= 0 && retries <= 255) return CUBED_OK;
@@ -228,6 +245,7 @@ cubed_status cubed_run(cubed_plan *plan, const cubed_run_options *options, cubed
         st = cb_io_commit(io, err);
     } else {
         if (shares) cubed_plan_load_functions(plan);
+    atomic_store(&plan->ctx->code.drives, true);
         st = drive(plan, io, vt, executor_ctx, &told, &o, stats, err);
     }
     cb_run_finish_stats(plan, io, start_ns, stats);

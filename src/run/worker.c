@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/sanitizers.h"
 #include "exec/finish.h"
-#include "mem/pages.h"
+#include "mem/process.h"
 #include "run/executors/executor.h"
 #include "run/shared.h"
 #include "run/watchdog.h"

@@ -21,6 +21,7 @@
 #include "failing_allocator.h"
 #include "mem/arena.h"
 #include "mem/pages.h"
+#include "mem/process.h"
 #include "store/registry.h"
 
 static void test_errors(void **state)
@@ -209,6 +210,32 @@ static void test_budget_and_pool(void **state)
     assert_true(cb_peak_rss() > 1 << 16);
 }
 
+static void test_memory_of_code(void **state)
+{
+    (void)state;
+    enum { SIZE = 8 << 20 };
+    cb_code_memory code = {.anonymous = 0};
+    const cubed_resident before = cb_resident_kinds();
+    assert_true(before.anonymous > 0 && before.files > 0);
+    assert_true(before.anonymous + before.files <= cb_peak_rss());
+    assert_int_equal(cb_code_above(&code, UINT64_MAX), 0);
+    const uint64_t files = cb_code_above(&code, 1);
+    /* Of libraries and this program; pages of them that were written are anonymous. */
+    assert_in_range(files, 1 << 16, before.files + (1 << 20));
+    char *library = cb_pages_map(SIZE);
+    assert_non_null(library);
+    memset(library, 1, SIZE);
+    cb_code_count(&code, before);
+    assert_in_range(cb_code_above(&code, 1), files + SIZE, files + SIZE + (1 << 20));
+    assert_int_equal(cb_code_above(&code, files + 2 * SIZE), 0);
+    cb_code_measured(&code, 1000);
+    cb_code_measured(&code, 999); /* the largest counts */
+    assert_int_equal(atomic_load(&code.measured), 1000);
+    cb_code_measured(&code, 10 * SIZE);
+    assert_in_range(cb_code_above(&code, 9 * SIZE), 10 * SIZE, 10 * SIZE);
+    cb_pages_unmap(library, SIZE);
+}
+
 static void test_keys(void **state)
 {
     (void)state;
@@ -306,11 +333,12 @@ static void test_libraries(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_errors), cmocka_unit_test(test_every_allocation_may_fail),
-        cmocka_unit_test(test_json),   cmocka_unit_test(test_utf8),
-        cmocka_unit_test(test_arena),  cmocka_unit_test(test_budget_and_pool),
-        cmocka_unit_test(test_each),   cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_stores), cmocka_unit_test(test_libraries),
+        cmocka_unit_test(test_errors),    cmocka_unit_test(test_every_allocation_may_fail),
+        cmocka_unit_test(test_json),      cmocka_unit_test(test_utf8),
+        cmocka_unit_test(test_arena),     cmocka_unit_test(test_budget_and_pool),
+        cmocka_unit_test(test_each),      cmocka_unit_test(test_memory_of_code),
+        cmocka_unit_test(test_keys),      cmocka_unit_test(test_stores),
+        cmocka_unit_test(test_libraries),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cubed import _core
 from cubed.base._bytes import format_bytes
-from cubed.base._held import held_for_code, may_hold, note_package
+from cubed.base._held import note_package
 from cubed.base._warnings import warn
 
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ def check_threads(plan: Plan) -> None:
         plan._plan.load_functions()
     workers = info["max_workers"]
     room = workers * info["allowed_mem"] - info["process_mem"]
-    if not may_hold(room) or (held := held_for_code()) <= room:
+    held = _core.code_above(max(0, room))
+    if not held:
         return
     warn(
         f"this process holds {format_bytes(held)} for code and libraries before any task, but of"

@@ -1,0 +1,148 @@
+#define _GNU_SOURCE
+#include "mem/process.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/checked.h"
+
+/* Calls `line` for each line of a file of /proc, without its end; longer lines than PATH_MAX and the fields of a mapping come
+ * in parts. False if the file cannot be read. */
+static bool each_line(const char *path, void (*line)(void *ctx, const char *text), void *ctx)
+{
+    char text[PATH_MAX + 256];
+    FILE *f = fopen(path, "re");
+    if (!f) return false;
+    while (fgets(text, sizeof text, f)) {
+        text[strcspn(text, "\n")] = 0;
+        line(ctx, text);
+    }
+    const bool complete = !ferror(f);
+    (void)fclose(f);
+    return complete;
+}
+
+/* The number of kB behind `name`, in bytes, if the line begins with that. */
+static bool read_kb(const char *line, const char *name, uint64_t *bytes)
+{
+    const size_t n = strlen(name);
+    if (strncmp(line, name, n) != 0) return false;
+    *bytes = cb_sat_mul((size_t)strtoull(line + n, NULL, 10), 1024);
+    return true;
+}
+
+/* Lines of /proc/self/status. */
+typedef struct status {
+    uint64_t peak, resident, private_bytes, anonymous, files;
+} status;
+
+static void read_status_line(void *ctx, const char *line)
+{
+    status *s = ctx;
+    const struct {
+        const char *name;
+        uint64_t *to;
+    } lines[] = {{"VmHWM:", &s->peak},
+                 {"VmRSS:", &s->resident},
+                 {"VmData:", &s->private_bytes},
+                 {"RssAnon:", &s->anonymous},
+                 {"RssFile:", &s->files}};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        if (read_kb(line, lines[i].name, lines[i].to)) return;
+    }
+}
+
+static status read_status(void)
+{
+    status s = {0};
+    if (!each_line("/proc/self/status", read_status_line, &s)) return (status){0};
+    return s;
+}
+
+/* Not getrusage: what it tells starts from the process that started this one. */
+size_t cb_peak_rss(void) { return (size_t)read_status().peak; }
+
+size_t cb_resident(void) { return (size_t)read_status().resident; }
+
+size_t cb_private_memory(void) { return (size_t)read_status().private_bytes; }
+
+cubed_resident cb_resident_kinds(void)
+{
+    const status s = read_status();
+    return (cubed_resident){.anonymous = s.anonymous, .files = s.files};
+}
+
+/* --- Memory for code ------------------------------------------------------------------------------------- */
+
+/* Mappings of /proc/self/smaps. */
+typedef struct mappings {
+    char program[PATH_MAX]; /* path of this process's program; "": not known */
+    bool is_code;           /* of the mapping that lines are of */
+    uint64_t code;
+} mappings;
+
+/* Whether a path ends with ".so" or with ".so." and numbers. */
+static bool is_library(const char *path)
+{
+    const char *so = NULL;
+    for (const char *at = path; (at = strstr(at, ".so")); at++) so = at;
+    if (!so) return false;
+    so += 3;
+    return *so == 0 || (*so == '.' && so[1 + strspn(so + 1, "0123456789.")] == 0);
+}
+
+static void read_mapping_line(void *ctx, const char *line)
+{
+    mappings *m = ctx;
+    uint64_t resident;
+    /* A mapping begins with its addresses in lowercase hexadecimal digits, its fields with a capital letter. */
+    if ((*line >= '0' && *line <= '9') || (*line >= 'a' && *line <= 'f')) {
+        const char *path = strchr(line, '/');
+        m->is_code = path && (strcmp(path, m->program) == 0 || is_library(path));
+    } else if (m->is_code && read_kb(line, "Rss:", &resident)) {
+        m->code = cb_sat_add(m->code, resident);
+    }
+}
+
+static uint64_t files_of_code(void)
+{
+    mappings m = {.program = ""};
+    const ssize_t n = readlink("/proc/self/exe", m.program, sizeof m.program - 1);
+    if (n > 0) m.program[n] = 0;
+    return each_line("/proc/self/smaps", read_mapping_line, &m) ? m.code : 0;
+}
+
+static uint64_t grown(uint64_t from, uint64_t to) { return to > from ? to - from : 0; }
+
+void cb_code_count(cb_code_memory *c, cubed_resident before)
+{
+    const cubed_resident now = cb_resident_kinds();
+    const uint64_t anonymous = grown(before.anonymous, now.anonymous);
+    atomic_fetch_add(&c->anonymous, anonymous);
+    if (atomic_load(&c->measured) > 0)
+        atomic_fetch_add(&c->measured, anonymous + grown(before.files, now.files));
+}
+
+void cb_code_measured(cb_code_memory *c, uint64_t resident)
+{
+    uint64_t known = atomic_load(&c->measured);
+    while (resident > known && !atomic_compare_exchange_weak(&c->measured, &known, resident)) {
+    }
+}
+
+uint64_t cb_code_above(const cb_code_memory *c, uint64_t limit)
+{
+    const uint64_t measured = atomic_load(&c->measured), anonymous = atomic_load(&c->anonymous);
+    struct rusage usage;
+    uint64_t held = measured;
+    /* The peak may be that of the process that started this one, hence only an upper bound. It needs no file. */
+    const bool may_exceed =
+        getrusage(RUSAGE_SELF, &usage) != 0 || cb_sat_mul((size_t)usage.ru_maxrss, 1024) > limit;
+    if (may_exceed && cb_sat_add(anonymous, cb_resident_kinds().files) > limit)
+        held = cb_max_size(held, cb_sat_add(anonymous, files_of_code()));
+    return held > limit ? held : 0;
+}
