@@ -124,7 +124,11 @@ typedef struct cubed_task_report {
     uint64_t bytes_read, bytes_written, stored_read, stored_written;
     uint64_t measured_mem, function_mem; /* of a cooperative task: of the worker that took most */
     uint64_t cache_peak;                 /* of its process, so far: see cubed_run_stats */
-    cubed_error error;                   /* status CUBED_OK if it is done */
+    /* Of a worker that limits no memory by itself: bytes that its process held for code before its first task of the run, if
+     * they leave less of allowed_mem than a task needs, else 0; and tasks that the process performs now. */
+    uint64_t process_mem;
+    uint32_t process_tasks;
+    cubed_error error; /* status CUBED_OK if it is done */
 } cubed_task_report;
 
 typedef struct cubed_run_options {
@@ -244,6 +248,10 @@ typedef struct cubed_run_stats {
     /* The most by which one took more than the projection has for it, and in which stage. */
     uint64_t function_excess;
     int function_excess_stage;
+    uint64_t process_mem;   /* largest one of all reports */
+    uint32_t process_tasks; /* the same */
+    uint64_t
+        process_excess; /* bytes by which such a process may exceed allowed_mem for each of these tasks */
     uint64_t projected_mem;     /* the most any task was projected to use */
     uint64_t intermediate_peak; /* the most intermediates held in memory at a time */
     uint64_t cache_peak; /* the most memory, in one process, of chunks kept to be read again */
@@ -261,14 +269,6 @@ CUBED_API uint64_t cubed_resident_mem(void);
  * task, what reserved_mem is to cover: the system limits it to allowed_mem. */
 CUBED_API uint64_t cubed_private_mem(void);
 
-/* Loads the code of the plan's functions on blocks, and the libraries that the code imports, as a run in this process
- * does before its first task. Callers measure the effect on this process's memory. The code stays loaded until a run of the
- * plan has ended. */
-CUBED_API void cubed_plan_load_functions(const cubed_plan *plan);
-
-/* Runs the plan to its end. Targets' metadata is written when all of their chunks are, so that no
- * half-written array looks whole; what else an error or cancellation leaves says `keep`. An array that is overwritten
- * can be read until the new one, which is made beside it, is whole and takes its place. A target that another run
 /* Resident memory of this process: of no file, and of mapped files; 0 if the system does not tell. */
 typedef struct cubed_resident {
     uint64_t anonymous, files;
@@ -282,6 +282,14 @@ CUBED_API void cubed_code_measured(cubed_context *ctx, uint64_t resident);
 /* The resident bytes of code if they exceed `limit`, else 0. Also counts mapped files of libraries. */
 CUBED_API uint64_t cubed_code_above(const cubed_context *ctx, uint64_t limit);
 
+/* Loads the code of the plan's functions on blocks, and the libraries that the code imports, as a run in this process
+ * does before its first task. Callers measure the effect on this process's memory. The code stays loaded until a run of the
+ * plan has ended. */
+CUBED_API void cubed_plan_load_functions(const cubed_plan *plan);
+
+/* Runs the plan to its end. Targets' metadata is written when all of their chunks are, so that no
+ * half-written array looks whole; what else an error or cancellation leaves says `keep`. An array that is overwritten
+ * can be read until the new one, which is made beside it, is whole and takes its place. A target that another run
  * is writing is CUBED_E_EXISTS, with who that is. `options`
  * and `stats` may be NULL. One plan may be run several times, not at the same time. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_run(cubed_plan *plan,

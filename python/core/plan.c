@@ -732,6 +732,7 @@ static PyMethodDef methods[] = {
      "task_timeout_ms: int, resume: bool, keep: int, silence: int, take_over: bool, "
      "worker_command: tuple[str, ...], engine: "
      "object, callback: Callable[[dict[str, Any]], object] | None, /) -> dict[str, Any]"},
+    {"last_run", core_last_run, METH_NOARGS, "last_run() -> dict[str, Any]"},
     {"save", plan_save, METH_NOARGS, "save() -> bytes"},
     {"load", plan_load, METH_VARARGS | METH_CLASS, "load(data: bytes, code: bool, /) -> Plan"},
     {"fetch", plan_fetch, METH_VARARGS | METH_CLASS, "fetch(work_dir: str, key: str, /) -> Plan"},

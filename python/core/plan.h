@@ -18,5 +18,6 @@ typedef struct core_plan {
 
 /* The method "run". */
 PyObject *core_run_plan(PyObject *self, PyObject *args);
+PyObject *core_last_run(PyObject *self, PyObject *args);
 
 #endif

@@ -186,7 +186,7 @@ static bool is_short(const cubed_plan_info *info, const cubed_executor_caps *cap
 static PyObject *stats_dict(const cubed_run_stats *s)
 {
     return Py_BuildValue(
-        "{sdsdsdsdsLsLsLsLsIsKsKsKsisKsKsKsKsKsKsK}", "seconds", s->seconds, "worker_seconds",
+        "{sdsdsdsdsLsLsLsLsIsKsKsKsisKsKsKsKsKsKsKsKsIsK}", "seconds", s->seconds, "worker_seconds",
         s->worker_seconds, "gb_seconds", s->gb_seconds, "queue_seconds", s->queue_seconds,
         "num_tasks", (long long)s->num_tasks, "num_retries", (long long)s->num_retries,
         "num_backups", (long long)s->num_backups, "num_resumed", (long long)s->num_resumed,
@@ -198,7 +198,9 @@ static PyObject *stats_dict(const cubed_run_stats *s)
         (unsigned long long)s->intermediate_spilled, "bytes_read",
         (unsigned long long)s->bytes_read, "bytes_written", (unsigned long long)s->bytes_written,
         "stored_read", (unsigned long long)s->stored_read, "stored_written",
-        (unsigned long long)s->stored_written);
+        (unsigned long long)s->stored_written, "process_mem", (unsigned long long)s->process_mem,
+        "process_tasks", (unsigned)s->process_tasks, "process_excess",
+        (unsigned long long)s->process_excess);
 }
 
 /* Binds results[i], a writable contiguous buffer, for each target in memory. */
@@ -226,6 +228,13 @@ static bool bind(core_plan *self, PyObject *results, Py_buffer *buffers, int *nb
         return false;
     }
     return true;
+}
+
+/* Plan.last_run() -> dict of statistics, also of a run that failed */
+PyObject *core_last_run(PyObject *object, PyObject *args)
+{
+    (void)args;
+    return stats_dict(&((core_plan *)object)->stats);
 }
 
 /* Plan.run(results, executor, retries, backups, task_timeout_ms, resume, keep, silence, take_over, worker_command, engine,

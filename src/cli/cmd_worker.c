@@ -182,6 +182,16 @@ static cubed_status perform_message(const told *t, cubed_worker *worker, cubed_e
     return st;
 }
 
+static void warn_of_held(uint64_t held)
+{
+    char text[32];
+    fprintf(stderr,
+            "cubed worker: warning: this process held %s before its first task, which leaves less "
+            "of the plan's allowed_mem than a task needs: make the plan with --reserved-mem "
+            "%" PRIu64 ", and with as much more --allowed-mem\n",
+            cli_format_bytes((double)held, text), held);
+}
+
 /* The same of a range that the arguments name. */
 static cubed_status perform_range(const told *t, cubed_worker *worker, cubed_error *err)
 {
@@ -193,7 +203,7 @@ static cubed_status perform_range(const told *t, cubed_worker *worker, cubed_err
     size_t left, used;
     cubed_task_report report;
     int64_t tasks = 0, ns = 0;
-    uint64_t memory = 0;
+    uint64_t memory = 0, held = 0;
     if (strlen(r->run) >= sizeof m.run) {
         err->status = CUBED_E_ARG;
         snprintf(err->message, sizeof err->message, "the run's name is too long: %.60s", r->run);
@@ -211,7 +221,9 @@ static cubed_status perform_range(const told *t, cubed_worker *worker, cubed_err
         tasks++;
         ns += report.end_ns - report.start_ns;
         if (report.measured_mem > memory) memory = report.measured_mem;
+        if (report.process_mem > held) held = report.process_mem;
     }
+    if (held > 0) warn_of_held(held);
     if (st == CUBED_OK)
         printf("%" PRId64 " tasks in %.3f s, memory %" PRIu64 " bytes\n", tasks, (double)ns * 1e-9,
                memory);

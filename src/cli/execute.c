@@ -213,6 +213,24 @@ void cli_warn_of_reserve(const char *verb, const cubed_plan *plan, const cli_com
         (resident + info.max_workers - 1) / info.max_workers);
 }
 
+/* The same of processes elsewhere, after their run. */
+static void warn_of_workers(const cubed_plan *plan, const cubed_run_stats *stats)
+{
+    cubed_plan_info info;
+    char held[32], over[32];
+    const uint64_t tasks = stats->process_tasks > 0 ? stats->process_tasks : 1;
+    const uint64_t enough = (stats->process_mem + tasks - 1) / tasks;
+    if (stats->process_excess == 0) return;
+    cubed_plan_get_info(plan, &info);
+    fprintf(stderr,
+            "cubed: warning: a worker process held %s for code and libraries before its first "
+            "task: it may use %s more than is allowed; use --reserved-mem %" PRIu64
+            " --allowed-mem %" PRIu64 "\n",
+            cli_format_bytes((double)stats->process_mem, held),
+            cli_format_bytes((double)stats->process_excess, over), enough,
+            enough + info.allowed_mem - info.reserved_mem);
+}
+
 cubed_status cli_run_plan(cubed_plan *plan, const cli_common *c, cubed_run_stats *stats,
                           cubed_error *err)
 {
@@ -247,6 +265,7 @@ cubed_status cli_run_plan(cubed_plan *plan, const cli_common *c, cubed_run_stats
     o.worker_command = command;
     if (st == CUBED_OK) {
         st = cubed_run(plan, &o, stats, err);
+        warn_of_workers(plan, stats);
         if (l.report) st = write_report(l.report, c, page, st, stats, err);
     }
     cli_progress_close(l.progress);

@@ -49,9 +49,7 @@ void cubed_plan_get_info(const cubed_plan *p, cubed_plan_info *info)
             kept = cb_sat_add(kept, cb_sat_mul(chunks, cb_chunk_bytes(p, i)));
     }
     kept = cb_min_size(kept, cb_plan_spare(p, true));
-    const uint64_t worker =
-        cb_sat_add(cb_sat_add(cb_need_total(p->need), p->metadata_mem), p->fetch_bytes);
-    info->process_mem = cb_sat_add(cb_sat_mul(p->max_workers, worker), kept);
+    info->process_mem = cb_sat_add(cb_sat_mul(p->max_workers, cb_plan_worker_mem(p)), kept);
     for (int i = 0; i < p->nstages; i++) {
         cubed_stage_info s;
         cb_stage_seconds(p, &p->stages[i], &s);

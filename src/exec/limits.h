@@ -9,6 +9,11 @@
 void cb_format_bytes(uint64_t n, char text[32]);
 
 static inline uint64_t cb_need_total(cb_need n) { return cb_sat_add(n.arena, n.library); }
+/* Bytes that a worker uses in addition to reserved_mem: for its largest task, the plan, and what is fetched ahead. */
+static inline uint64_t cb_plan_worker_mem(const cubed_plan *p)
+{
+    return cb_sat_add(cb_sat_add(cb_need_total(p->need), p->metadata_mem), p->fetch_bytes);
+}
 
 /* What the machine has that workers run on; 0: not known. */
 static inline uint64_t cb_machine_of(const cubed_context *ctx, const cubed_plan_options *o)

@@ -64,12 +64,13 @@ struct cubed_plan {
     /* A worker's: the run that its last message opened, and what closes that (run/work.c). */
     _Atomic(struct cb_io *) opened;
     void (*_Atomic close_opened)(cubed_plan *p);
-    uint8_t goal[16];      /* what was asked for, but contents: see cb_plan_note_goal */
-    bool maps_sources;     /* what nodes read of memory are its mappings */
-    cb_need need;          /* of the largest task of any stage */
-    uint64_t graph_mem;    /* of the arrays that it was made of */
-    uint64_t metadata;     /* see cb_plan_metadata */
-    uint64_t metadata_mem; /* what of it is counted beside tasks and reserved_mem */
+    _Atomic uint64_t held_mem; /* cubed_task_report.process_mem of that worker */
+    uint8_t goal[16];          /* what was asked for, but contents: see cb_plan_note_goal */
+    bool maps_sources;         /* what nodes read of memory are its mappings */
+    cb_need need;              /* of the largest task of any stage */
+    uint64_t graph_mem;        /* of the arrays that it was made of */
+    uint64_t metadata;         /* see cb_plan_metadata */
+    uint64_t metadata_mem;     /* what of it is counted beside tasks and reserved_mem */
     /* Set where somewhat more memory would spare most of what a run moves; cliff_mem is 0 elsewhere, also in loaded plans. */
     uint64_t cliff_mem;                   /* the allowed_mem of the plan that was compared */
     uint64_t cliff_bytes, cliff_requests; /* that it reads and writes */

@@ -503,6 +503,7 @@ cubed_status cb_driver_report(cb_driver *d, const cubed_task_report *r, cubed_er
     const bool failed = r->error.status != CUBED_OK;
     in_flight *twin = f->twin ? &d->flights[f->twin - 1] : NULL;
     const in_flight was = *f;
+    cb_run_add_process(d->p, d->a.stats, r);
     f->next++;
     f->attempts = f->preempted = 0;
     if (failed || f->next == f->last) land(d, f, twin, failed);

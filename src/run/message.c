@@ -134,6 +134,8 @@ static void put_report(uint8_t bytes[CUBED_REPORT_BYTES], const cubed_task_repor
     put32(bytes + 132, (uint32_t)raised_size);
     for (size_t i = 0; i < CUBED_ERROR_ORIGINS; i++)
         put32(bytes + 136 + 4 * i, r->error.origins[i]);
+    put64(bytes + 168, r->process_mem);
+    put32(bytes + 176, r->process_tasks);
 }
 
 cubed_status cubed_report_write(const cubed_context *ctx, const cubed_task_report *r,
@@ -171,8 +173,8 @@ static bool is_valid(const uint8_t *bytes)
 {
     const uint32_t status = get32(bytes + 104), failure = get32(bytes + 124);
     if (status == CUBED_E_NOMEM && failure == CUBED_FAILURE_PERMANENT) return false;
-    return cb_le_get(bytes + 6, 2) == 0 && (int64_t)get64(bytes + 16) >= 0 &&
-           status <= CUBED_E_AXIS && failure < CUBED_FAILURES;
+    return cb_le_get(bytes + 6, 2) == 0 && get32(bytes + 180) == 0 &&
+           (int64_t)get64(bytes + 16) >= 0 && status <= CUBED_E_AXIS && failure < CUBED_FAILURES;
 }
 
 cubed_status cubed_report_read(const cubed_context *ctx, const void *data, size_t size,
@@ -197,7 +199,9 @@ cubed_status cubed_report_read(const cubed_context *ctx, const void *data, size_
                                .function_mem = get64(bytes + 80),
                                .cache_peak = get64(bytes + 88),
                                .worker = get32(bytes + 96),
-                               .coop = get32(bytes + 100)};
+                               .coop = get32(bytes + 100),
+                               .process_mem = get64(bytes + 168),
+                               .process_tasks = get32(bytes + 176)};
     cubed_error *e = &out->error;
     const size_t message = get32(bytes + 128), raised = get32(bytes + 132);
     e->status = (cubed_status)get32(bytes + 104);

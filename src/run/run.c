@@ -78,6 +78,19 @@ void cb_run_add_task(cubed_run_stats *stats, const cubed_task_report *r)
     if (r->cache_peak > stats->cache_peak) stats->cache_peak = r->cache_peak;
 }
 
+/* A process that performs several tasks at a time holds its code once, and may use allowed_mem for each of them. */
+void cb_run_add_process(const cubed_plan *plan, cubed_run_stats *stats, const cubed_task_report *r)
+{
+    if (r->process_mem > stats->process_mem) stats->process_mem = r->process_mem;
+    if (r->process_tasks > stats->process_tasks) stats->process_tasks = r->process_tasks;
+    if (stats->process_mem == 0) return;
+    const uint64_t tasks = stats->process_tasks > 0 ? stats->process_tasks : 1;
+    const uint64_t used =
+        cb_sat_add(stats->process_mem, cb_sat_mul(tasks, cb_plan_worker_mem(plan)));
+    const uint64_t allowed = cb_sat_mul(tasks, plan->allowed_mem);
+    stats->process_excess = used > allowed ? used - allowed : 0;
+}
+
 /* Whether a run that ended so may be resumed. Chunks of a run with a bug are not trusted, and a run that completed no task has
  * nothing to resume. */
 static bool resumable(cubed_status st, const cubed_run_stats *stats)
@@ -231,6 +244,7 @@ cubed_status cubed_run(cubed_plan *plan, const cubed_run_options *options, cubed
     if (o.executor_ctx) executor_ctx = o.executor_ctx;
     const bool shares = vt->caps.shares_memory;
     CB_TRY(check_executor(plan, vt, &o, err));
+    atomic_store(&plan->ctx->code.drives, true);
     CB_TRY(tell(plan, &vt->caps, &told, err));
     CB_GO(check_message(plan, vt, &told, err));
     const cubed_takeover_options takeover = {sizeof takeover, o.silence_seconds, o.take_over};
@@ -245,7 +259,6 @@ cubed_status cubed_run(cubed_plan *plan, const cubed_run_options *options, cubed
         st = cb_io_commit(io, err);
     } else {
         if (shares) cubed_plan_load_functions(plan);
-    atomic_store(&plan->ctx->code.drives, true);
         st = drive(plan, io, vt, executor_ctx, &told, &o, stats, err);
     }
     cb_run_finish_stats(plan, io, start_ns, stats);

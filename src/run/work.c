@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "cubed/sys/message.h"
 #include "exec/finish.h"
+#include "exec/limits.h"
 #include "run/executors/executor.h"
 #include "run/notes.h"
 #include "run/parts.h"
@@ -74,6 +75,8 @@ static cubed_status run_tasks(answer *to, const cb_task_env *env, cb_watchdog *w
         cb_watchdog_begin(watchdog);
         cb_executor_run_task(env, arena, &ahead, NULL, range->stage, *next, &r);
         cb_watchdog_end(watchdog, &r);
+        r.process_mem = atomic_load(&env->plan->held_mem);
+        r.process_tasks = atomic_load(&env->plan->ctx->working);
         const bool failed = r.error.status != CUBED_OK;
         cubed_task_range done = *range;
         done.last = *next + !failed;
@@ -125,6 +128,19 @@ static void close_opened(cubed_plan *plan)
     cb_run_say_ended(plan);
 }
 
+/* Loads the plan's functions, and notes the bytes that this process then holds for code if they leave too little for a
+ * task. All that a worker holds before its first run is code and the plan; a process that drives runs may hold data. */
+static void load_functions(cubed_plan *plan)
+{
+    cb_code_memory *code = &plan->ctx->code;
+    const uint64_t worker = cb_plan_worker_mem(plan), resident = cb_resident();
+    if (!atomic_load(&code->drives) && atomic_load(&code->measured) == 0)
+        cb_code_measured(code, resident - cb_min_size(resident, plan->metadata_mem));
+    cubed_plan_load_functions(plan);
+    const uint64_t room = plan->allowed_mem > worker ? plan->allowed_mem - worker : 0;
+    atomic_store(&plan->held_mem, cb_code_above(code, room));
+}
+
 /* Opening it reads a record for each target, and takes longer than many a task. */
 static cubed_status open_run(cubed_plan *plan, const char *run, cb_io **out, cubed_error *err)
 {
@@ -132,7 +148,7 @@ static cubed_status open_run(cubed_plan *plan, const char *run, cb_io **out, cub
     if (*out && strcmp(cb_io_run(*out), run) == 0 && cb_io_go_on(*out)) return CUBED_OK;
     cb_io_close(*out);
     *out = NULL;
-    cubed_plan_load_functions(plan);
+    load_functions(plan);
     return cb_parts_open(plan, CB_IO_WORKER, run, out, err);
 }
 
@@ -181,7 +197,9 @@ static cubed_status reply(cubed_plan *plan, const cubed_range_message *m,
 {
     int64_t next = m->range.first;
     to->notes = !m->driven;
+    if (plan) atomic_fetch_add(&plan->ctx->working, 1);
     const cubed_status st = plan ? work(plan, m, cancel, to, &next, why) : why->status;
+    if (plan) atomic_fetch_sub(&plan->ctx->working, 1);
     if (st != CUBED_OK && !to->failed) {
         cubed_task_report r = {.token = m->range.token, .task = next, .coop = 1, .error = *why};
         r.error.status = st;

@@ -16,7 +16,7 @@ import zarr
 INDEX, NOT_FOUND = 3, 7  # of cubed_status
 
 
-def message(run_name, stage, first, last, version=2, plan=b""):
+def message(run_name, stage, first, last, version=3, plan=b""):
     head = struct.pack("<4sHHQqqiI", b"CBDR", version, 0, 99, first, last, stage, 0)
     return head + run_name.encode().ljust(40, b"\0") + plan.ljust(40, b"\0")
 
@@ -25,14 +25,14 @@ def reports(data):
     """Task, status, message and bytes written, of each."""
     found = []
     while data:
-        assert data[:6] == b"CBDT\2\0"
+        assert data[:6] == b"CBDT\3\0"
         token, task = struct.unpack_from("<Qq", data, 8)
         assert token == 99
         (written,) = struct.unpack_from("<Q", data, 48)
         (status,) = struct.unpack_from("<I", data, 104)
         text, raised = struct.unpack_from("<II", data, 128)
-        found.append((task, status, data[168 : 168 + text].decode(), written))
-        data = data[168 + text + raised :]
+        found.append((task, status, data[184 : 184 + text].decode(), written))
+        data = data[184 + text + raised :]
     return found
 
 

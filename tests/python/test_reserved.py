@@ -12,6 +12,7 @@ import cubed.ndimage
 import numpy as np
 import pytest
 from conftest import run
+from cubed.planning import _room
 
 
 @pytest.fixture
@@ -52,13 +53,18 @@ def _sines(**limits):
 def test_threads_that_reserve_less_than_the_process_holds_are_warned_of():
     limits = {"executor_options": {"max_workers": 2}, "executor_name": "threads"}
     little = _sines(allowed_mem="20MB", reserved_mem="1MB", **limits)
-    with pytest.warns(RuntimeWarning, match=r"reserved_mem=\d+ counts it") as caught:
+    _room._warned.clear()
+    with pytest.warns(RuntimeWarning, match="this process holds") as caught:
         little.compute()
     assert caught[0].filename == __file__
-    reserved = int(re.search(r"reserved_mem=(\d+)", str(caught[0].message))[1])
+    text = str(caught[0].message)
+    assert "for each of 2 tasks at a time" in text and "libraries that it has imported" in text
+    advice = re.search(r"Spec\(reserved_mem=(\d+), allowed_mem=(\d+)\)", text)
+    reserved, allowed = map(int, advice.groups())
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        _sines(allowed_mem="200MB", reserved_mem=reserved, **limits).compute()
+        little.compute()  # these limits have been warned of
+        _sines(allowed_mem=allowed, reserved_mem=reserved, **limits).compute()
 
 
 def test_workers_without_room_for_python_are_refused_and_the_advice_runs(tmp_path):
@@ -128,7 +134,9 @@ def test_an_import_within_a_task_is_refused_with_what_would_be_enough(tmp_path):
     with pytest.raises(MemoryError, match="imported scipy within a task") as refused:
         mapped(0).compute(**limits)
     more = int(re.search(r"allowed_mem by (\d+) bytes", str(refused.value))[1])
-    np.testing.assert_allclose(mapped(more).compute(**limits), 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_allclose(mapped(more).compute(**limits), 1)
 
 
 def test_threads_warn_of_libraries_that_a_function_imports_within_a_task(tmp_path):
@@ -171,7 +179,9 @@ def test_threads_count_libraries_of_filters(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=True
     )
-    assert re.search(r"this process holds .* reserved_mem=\d+ counts it", done.stderr), done.stderr
+    assert re.search(
+        r"this process holds .* Spec\(reserved_mem=\d+, allowed_mem=\d+\)", done.stderr
+    ), done.stderr
 
 
 def test_data_of_functions_are_not_counted_as_code(tmp_path):

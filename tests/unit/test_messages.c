@@ -66,6 +66,8 @@ static cubed_task_report random_report(void)
     r.measured_mem = any();
     r.function_mem = any();
     r.cache_peak = any();
+    r.process_mem = any();
+    r.process_tasks = (uint32_t)any();
     r.error.status = (cubed_status)(random_bits() % (CUBED_E_AXIS + 1));
     r.error.os_errno = (int)any();
     r.error.enough_mem = any();
@@ -84,6 +86,7 @@ static void expect_same(const cubed_task_report *a, const cubed_task_report *b)
     assert_true(a->stored_read == b->stored_read && a->stored_written == b->stored_written);
     assert_true(a->measured_mem == b->measured_mem && a->function_mem == b->function_mem);
     assert_true(a->cache_peak == b->cache_peak && a->error.status == b->error.status);
+    assert_true(a->process_mem == b->process_mem && a->process_tasks == b->process_tasks);
     assert_true(a->error.os_errno == b->error.os_errno);
     assert_true(a->error.enough_mem == b->error.enough_mem && b->error.raised == 0);
     assert_true(a->error.retry_after_ms == b->error.retry_after_ms);
@@ -137,7 +140,7 @@ static void test_reports_come_back(void **state)
 
 static void test_changed_reports_are_refused_or_others(void **state)
 {
-    const size_t words[] = {0, 4, 6, 16, 96, 104, 124, 128, 132};
+    const size_t words[] = {0, 4, 6, 16, 96, 104, 124, 128, 132, 180};
     for (int i = 0; i < CASES; i++) {
         cubed_error err = CUBED_ERROR_INIT;
         const cubed_task_report r = random_report();
@@ -165,7 +168,7 @@ static void test_other_versions_are_refused(void **state)
     cubed_range_write(&m, range);
     range[4]++;
     assert_int_equal(cubed_range_read(range, sizeof range, &got, &err), CUBED_E_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "the range has version 3 of messages"));
+    assert_non_null(strstr(err.message, "the range has version 4 of messages"));
     range[4] = 0;
     assert_int_equal(cubed_range_read(range, sizeof range, &got, &err), CUBED_E_UNSUPPORTED);
     assert_non_null(strstr(err.message, "the range has version 0 of messages"));
@@ -174,7 +177,7 @@ static void test_other_versions_are_refused(void **state)
     b.data[5]++;
     assert_int_equal(cubed_report_read(*state, b.data, b.size, &r, &used, &err),
                      CUBED_E_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "the report has version 258 of messages"));
+    assert_non_null(strstr(err.message, "the report has version 259 of messages"));
     b.data[4] = b.data[5] = 0;
     assert_int_equal(cubed_report_read(*state, b.data, b.size, &r, &used, &err),
                      CUBED_E_UNSUPPORTED);
@@ -189,7 +192,7 @@ static void test_bytes_are_as_documented(void **state)
                              .run = "monday",
                              .plan = "0123",
                              .driven = true};
-    uint8_t got[CUBED_RANGE_BYTES], expected[CUBED_RANGE_BYTES] = "CBDR\2\0\1\0\10\7\6\5\4\3\2\1";
+    uint8_t got[CUBED_RANGE_BYTES], expected[CUBED_RANGE_BYTES] = "CBDR\3\0\1\0\10\7\6\5\4\3\2\1";
     cubed_task_report r = {.token = 5, .task = 258, .coop = 1};
     bytes b = {.size = 0};
     m.range.last = INT64_C(1) << 32;
@@ -200,7 +203,7 @@ static void test_bytes_are_as_documented(void **state)
     memcpy(expected + 80, "0123", 4);
     cubed_range_write(&m, got);
     assert_memory_equal(got, expected, sizeof got);
-    uint8_t report[CUBED_REPORT_BYTES + 3] = "CBDT\2\0\0\0\5";
+    uint8_t report[CUBED_REPORT_BYTES + 3] = "CBDT\3\0\0\0\5";
     report[16] = 2;
     report[17] = 1;
     report[100] = 1;

@@ -16,7 +16,9 @@
  *    96  worker   100  coop               104  status          108  os_errno, 32 bits each
  *   112  enough_mem, 64 bits              120  retry_after_ms  124  failure, 32 bits each
  *   128  bytes of the message             132  bytes of what was raised, 32 bits each
- *   136  origins, 8 of 32 bits            168  the message, then what was raised (cubed/sys/raised.h)
+ *   136  origins, 8 of 32 bits            168  process_mem, 64 bits
+ *   176  process_tasks, 32 bits           180  zero, 32 bits
+ *   184  the message, then what was raised (cubed/sys/raised.h)
  *
  * Times are of the worker's own clock, which has no date.
  *
@@ -35,9 +37,9 @@
 extern "C" {
 #endif
 
-#define CUBED_MESSAGE_VERSION 2
+#define CUBED_MESSAGE_VERSION 3
 #define CUBED_RANGE_BYTES     120
-#define CUBED_REPORT_BYTES    168
+#define CUBED_REPORT_BYTES    184
 #define CUBED_REPORT_MOST                                                                          \
     (CUBED_REPORT_BYTES + sizeof(((cubed_error *)0)->message) + CUBED_RAISED_BYTES)
 

@@ -25,7 +25,7 @@ from cubed.planning._again import again
 from cubed.planning._log import explain_plan, log_plan
 from cubed.planning._optimize import optimizes
 from cubed.planning._results import StoredResults
-from cubed.planning._room import check_threads
+from cubed.planning._room import check_threads, check_workers
 from cubed.planning._totals import Number, PlanTotals
 from cubed.planning._waiting import lazy_writes
 from cubed.runtime.create import executor_for
@@ -440,10 +440,12 @@ class Plan(PlanTotals):
             add_origins(error)
             if stored and resume is None:
                 stored.remove()
+            check_workers(self, plan.last_run())
             raise
         finally:
             if engine:
                 engine.disconnect()
+        check_workers(self, stats)
         if stats["function_excess"]:
             from cubed.diagnostics.mem_warn import warn_of_function  # late: few need it
 

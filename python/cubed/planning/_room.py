@@ -1,8 +1,8 @@
-"""The memory that this process holds before its first task, which `reserved_mem` is to cover."""
+"""Memory that processes hold for code, which `reserved_mem` is to cover."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cubed import _core
 from cubed.base._bytes import format_bytes
@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 
 note_package()
 
+#: Limits that this process has warned of: once for each.
+_warned: set[tuple[int, int, int]] = set()
+#: Bytes by which processes that run the same code differ: pages of allocators.
+_SLACK = 2 << 20
+
 
 def check_threads(plan: Plan) -> None:
     """Loads functions, and warns if workers in this process reserve less than it holds."""
@@ -21,14 +26,51 @@ def check_threads(plan: Plan) -> None:
     if info["code"]:
         plan._plan.load_functions()
     workers = info["max_workers"]
-    room = workers * info["allowed_mem"] - info["process_mem"]
-    held = _core.code_above(max(0, room))
-    if not held:
-        return
+    allowed, needed = workers * info["allowed_mem"], info["process_mem"]
+    held = _core.code_above(max(0, allowed - needed))
+    if held and _is_new(plan, workers):
+        _warn(
+            f"this process holds {format_bytes(held)} for Python and all libraries that it has"
+            f" imported, for tasks or not, and its tasks may use {format_bytes(needed)}",
+            plan,
+            held,
+            workers,
+            held + needed - allowed,
+        )
+
+
+def check_workers(plan: Plan, stats: dict[str, Any]) -> None:
+    """Warns if worker processes of a run reserve less than they held before their first task."""
+    tasks = max(1, stats["process_tasks"])
+    if stats["process_excess"] and _is_new(plan, tasks):
+        held, excess = stats["process_mem"], stats["process_excess"]
+        needed = excess + tasks * plan.allowed_mem - held
+        _warn(
+            f"a worker process held {format_bytes(held)} for code and libraries before its first"
+            f" task, and its tasks may use {format_bytes(needed)}",
+            plan,
+            held + _SLACK,
+            tasks,
+            excess,
+        )
+
+
+def _is_new(plan: Plan, tasks: int) -> bool:
+    limits = plan.allowed_mem, plan.reserved_mem, tasks
+    if limits in _warned:
+        return False
+    _warned.add(limits)
+    return True
+
+
+def _warn(holds: str, plan: Plan, held: int, tasks: int, excess: int) -> None:
+    """Warns of a process with several tasks at a time, and says which limits suffice."""
+    enough = -(-held // tasks)
+    times = f" for each of {tasks} tasks at a time" if tasks > 1 else ""
     warn(
-        f"this process holds {format_bytes(held)} for code and libraries before any task, but of"
-        f" each of {workers} workers {format_bytes(plan.reserved_mem)} is reserved: it may use"
-        f" {format_bytes(held - room)} more than all workers are allowed;"
-        f" reserved_mem={-(-held // workers)} counts it",
+        f"{holds}: together {format_bytes(excess)} more than allowed_mem"
+        f" ({format_bytes(plan.allowed_mem)}{times}), because reserved_mem is only"
+        f" {format_bytes(plan.reserved_mem)}. Use Spec(reserved_mem={enough},"
+        f" allowed_mem={enough + plan.allowed_mem - plan.reserved_mem})",
         RuntimeWarning,
     )

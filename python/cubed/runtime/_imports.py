@@ -143,7 +143,8 @@ class _Finder:
                 " module or script that has the function, so that workers import it before tasks,"
                 f" or raise both reserved_mem and allowed_mem by {max(taken, held - limit)} bytes"
             )
-        return taken if imported else 0
+        # The worker stays within its limit, which no projection needs to cover then.
+        return taken if imported and limit == resource.RLIM_INFINITY else 0
 
 
 _finder = _Finder()

@@ -1,0 +1,118 @@
+"""What worker processes of engines hold before their first task is compared with reserved_mem."""
+
+import contextlib
+import re
+import warnings
+
+import cubed
+import cubed.ndimage
+import numpy as np
+import pytest
+from conftest import NIGHTLY
+from cubed.planning import _room
+from test_engines import ENGINES
+
+
+@pytest.fixture(scope="module", params=["dask", "futures", "lithops"])
+def engine(request):
+    with ENGINES[request.param]() as (name, options):
+        yield name, options
+
+
+@pytest.fixture(autouse=True)
+def _forget_warnings():
+    """This process warns of the same limits once."""
+    _room._warned.clear()
+
+
+def _sines(folder, engine, **limits):
+    name, options = engine
+    spec = cubed.Spec(folder, executor_name=name, executor_options=options, **limits)
+    x = cubed.from_array(np.ones((100, 100)), chunks=(50, 50), spec=spec)
+    return cubed.map_blocks(np.sin, x, dtype="float64")
+
+
+@contextlib.contextmanager
+def _warned():
+    """Warnings of processes that hold more than is reserved."""
+    found = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield found
+    found += [w for w in caught if "worker process held" in str(w.message)]
+
+
+def test_workers_that_hold_more_than_is_reserved_are_warned_of(engine, tmp_path):
+    with _warned() as found:
+        y = _sines(tmp_path, engine, allowed_mem="30MB", reserved_mem="1MB")
+        assert (y.compute() == np.sin(1)).all()
+    assert len(found) == 1 and found[0].filename == __file__
+    assert issubclass(found[0].category, RuntimeWarning)
+    advice = re.search(r"reserved_mem=(\d+), allowed_mem=(\d+)\)", str(found[0].message))
+    reserved, allowed = map(int, advice.groups())
+    assert reserved > 30_000_000 and allowed - reserved == 29_000_000
+    with _warned() as found:
+        _sines(tmp_path, engine, allowed_mem=allowed, reserved_mem=reserved).compute()
+    assert not found
+
+
+def test_warnings_come_once_and_not_without_an_excess(engine, tmp_path):
+    name, options = engine
+    if name == "lithops" and not NIGHTLY:
+        pytest.skip("calls take long, and do the same as those of other engines: --nightly")
+    little = _sines(tmp_path, engine, allowed_mem="30MB", reserved_mem="1MB")
+    with _warned() as found:
+        little.compute()
+        little.compute()
+    assert len(found) == 1
+    reserved = cubed.measure_reserved_mem(name, tmp_path, **options)
+    measured = {"allowed_mem": reserved + 3_000_000, "reserved_mem": reserved}
+    with _warned() as found:
+        for limits in ({}, measured):
+            _sines(tmp_path, engine, **limits).compute()
+    assert not found
+
+
+def _stats(y):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return y.plan().execute([np.empty(y.shape, y.dtype)])
+
+
+def test_libraries_of_functions_count(tmp_path):
+    """A worker imports SciPy for a filter; data of functions are no code."""
+    ballast = np.ones(1_000_000)
+    with ENGINES["futures"]() as (name, options):
+        engine = name, options | {"max_workers": 1}
+        x = _sines(tmp_path, engine, allowed_mem="30MB", reserved_mem="1MB")
+        with_data = cubed.map_blocks(lambda block: block + ballast[0], x, dtype="f8")
+        filtered = cubed.ndimage.uniform_filter(x, size=3)
+        alone, data, library = (_stats(y)["process_mem"] for y in (x, with_data, filtered))
+    assert alone > 0
+    assert data < alone + ballast.nbytes / 2
+    assert library > alone + 5_000_000
+
+
+def test_tasks_of_a_process_share_its_code(tmp_path):
+    """Two threads of a worker may use twice what one may, and hold libraries once."""
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(1, threads_per_worker=2, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        engine = "dask", {"client": client}
+        little = _stats(_sines(tmp_path, engine, allowed_mem="30MB", reserved_mem="1MB"))
+        held = little["process_mem"]
+        limits = {"allowed_mem": held * 3 // 4, "reserved_mem": "1MB"}
+        shared = _stats(_sines(tmp_path, engine, **limits))
+    assert little["process_tasks"] == shared["process_tasks"] == 2
+    assert held - 60_000_000 < little["process_excess"] < held - 59_000_000
+    assert shared["process_mem"] > shared["process_excess"] == 0
+
+
+def test_a_process_that_drives_runs_is_no_worker(tmp_path):
+    """Its data are no code."""
+    ballast = np.ones(50_000_000)
+    with ENGINES["futures of threads"]() as engine:
+        stats = _stats(_sines(tmp_path, engine, allowed_mem="350MB", reserved_mem="1MB"))
+    assert ballast[0] == 1 and stats["process_mem"] == 0
