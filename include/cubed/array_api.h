@@ -117,8 +117,9 @@ typedef struct cubed_quantile_options {
 /* The exact quantiles q[0..n), each from 0 to 1, of real numbers: in front of the result's axes there is one
  * of n elements. Of type float64; discrete methods keep x's. NaN of nothing. Zeros of either sign are equal:
  * the result has +0. Of times with the method "linear", truncated from the nearer element, and with discrete ones: NaT
- * where one is among the elements (CUBED_E_TYPE with skip_nan). CUBED_E_ARG for a q out of range, and for times of no
- * elements. */
+ * where one is among the elements. With skip_nan missing times are skipped, and NaT is the result if all are missing;
+ * lines are sorted (cubed_sort_with), and methods are "linear", "lower", "higher" and "nearest" (others: CUBED_E_TYPE).
+ * CUBED_E_ARG for a q out of range, and for times of no elements. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_quantiles(cubed_array *x, const double *q, int n,
                                                         const cubed_quantile_options *options,
                                                         cubed_array **out, cubed_error *err);
@@ -128,7 +129,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_quantile(cubed_array *x, double q,
                                                        cubed_array **out, cubed_error *err);
 
 /* That of 0.5 and the method "linear": the mean of the two elements in the middle. Of differences of times, too,
- * truncated; NaT where one is (CUBED_E_TYPE with skip_nan). */
+ * truncated; NaT where one is, or with skip_nan where all are. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_median(cubed_array *x,
                                                      const cubed_quantile_options *options,
                                                      cubed_array **out, cubed_error *err);

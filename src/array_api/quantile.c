@@ -1,18 +1,22 @@
 /* Quantiles along axes. */
-#include <math.h>
 #include <string.h>
 
 #include "array_api/lines.h"
+#include "array_api/time_quantiles.h"
 #include "base/checked.h"
 #include "base/error.h"
 #include "block/quantile.h"
-#include "ops/steps.h"
 
 static const char *const method_names[CUBED_QUANTILE_METHOD_COUNT] = {
 #define CUBED_QUANTILE(NAME, name, number, discrete) [number] = #name,
 #include "cubed/quantiles.def"
 #undef CUBED_QUANTILE
 };
+
+const char *cb_api_quantile_method_name(cubed_quantile_method method)
+{
+    return method_names[method];
+}
 
 bool cubed_quantile_method_parse(const char *name, cubed_quantile_method *method)
 {
@@ -140,120 +144,6 @@ static cubed_status along_lines(const cb_lines *l, cubed_array *x, uint32_t redu
                    : by_selection(l, p, params_size, chunks, &to, out, err);
 }
 
-/* --- Times ---------------------------------------------------------------------------------------------------- */
-
-/* Times as int64, of which the least one is NaT. */
-typedef struct times {
-    cb_steps *s;
-    cubed_array *x, *ints;
-    const double *q;
-    int n;
-    bool in_front; /* an axis for the quantiles */
-    cubed_quantile_options o;
-} times;
-
-/* One of the elements for each quantile. */
-static cubed_array *element(times *t, cubed_quantile_method method)
-{
-    cubed_array *y = NULL;
-    t->o.method = method;
-    if (!t->ints || t->s->st != CUBED_OK) return NULL;
-    return cb_step(t->s,
-                   t->in_front ? cubed_quantiles(t->ints, t->q, t->n, &t->o, &y, t->s->err)
-                               : cubed_quantile(t->ints, t->q[0], &t->o, &y, t->s->err),
-                   &y);
-}
-
-/* y as times, NaT where there is one among the elements. */
-static cubed_array *as_times(const times *t, cubed_array *y)
-{
-    cubed_reduce_options reduce = CUBED_REDUCE_OPTIONS_INIT;
-    reduce.axes = t->o.axes;
-    reduce.naxes = t->o.naxes;
-    reduce.keepdims = t->o.keepdims;
-    cubed_array *missing =
-        cb_step_reduce(t->s, CUBED_REDUCE_ANY, cb_step_is_nat(t->s, t->ints), &reduce);
-    return cb_step_cast(t->s, cb_step_nat_where(t->s, missing, y), t->x->node.dtype);
-}
-
-/* How far each quantile is behind an element on the way to the next, of so many, as it broadcasts with results of ndim
- * axes. */
-static cubed_array *way_behind(const times *t, double elements, int ndim)
-{
-    cb_steps *s = t->s;
-    const cubed_allocator *alloc = &s->ctx->alloc;
-    int64_t shape[CUBED_MAX_NDIM];
-    cubed_array *y = NULL;
-    cubed_array **parts = cb_alloc(alloc, (size_t)t->n * sizeof *parts);
-    if (!parts) {
-        s->st = cb_fail(s->err, CUBED_E_NOMEM, "no memory for quantiles");
-        return NULL;
-    }
-    for (int i = 0; i < t->n; i++) {
-        const double at = t->q[i] * (elements - 1);
-        parts[i] = cb_step_float(s, at - floor(at));
-    }
-    if (!t->in_front)
-        y = parts[0];
-    else if (s->st == CUBED_OK)
-        y = cb_step(s, cubed_stack(parts, t->n, 0, &y, s->err), &y);
-    cb_free(alloc, parts, (size_t)t->n * sizeof *parts);
-    for (int d = 0; d < ndim; d++) shape[d] = d == 0 ? t->n : 1;
-    return t->in_front ? cb_step_reshaped(s, y, ndim, shape) : y;
-}
-
-/* Between two elements, from the nearer one and truncated, as NumPy's. */
-static cubed_array *between_times(times *t, double elements)
-{
-    cb_steps *s = t->s;
-    cubed_array *low = element(t, CUBED_QUANTILE_LOWER), *high = element(t, CUBED_QUANTILE_HIGHER);
-    if (!low || !high || t->n == 0) return low;
-    cubed_array *part = way_behind(t, elements, low->node.grid->ndim);
-    cubed_array *way = cb_step_op(s, CUBED_OP_SUBTRACT, high, low, NULL);
-    way = cb_step_cast(s, way, CUBED_FLOAT64);
-    cubed_array *rest = cb_step_op(s, CUBED_OP_SUBTRACT, cb_step_float(s, 1), part, NULL);
-    cubed_array *up =
-        cb_step_cast(s, cb_step_op(s, CUBED_OP_MULTIPLY, way, part, NULL), CUBED_INT64);
-    cubed_array *down =
-        cb_step_cast(s, cb_step_op(s, CUBED_OP_MULTIPLY, way, rest, NULL), CUBED_INT64);
-    cubed_array *is_near = cb_step_op(s, CUBED_OP_LESS, part, cb_step_float(s, 0.5), NULL);
-    return cb_step_op(s, CUBED_OP_WHERE, is_near, cb_step_op(s, CUBED_OP_ADD, low, up, NULL),
-                      cb_step_op(s, CUBED_OP_SUBTRACT, high, down, NULL));
-}
-
-static double reduced_elements(const cubed_array *x, uint32_t reduced)
-{
-    double elements = 1;
-    for (int d = 0; d < x->node.grid->ndim; d++) {
-        if (reduced >> d & 1) elements *= (double)x->shape[d];
-    }
-    return elements;
-}
-
-static cubed_status time_quantiles(cubed_array *x, const double *q, int n, bool in_front,
-                                   const cubed_quantile_options *o, uint32_t reduced,
-                                   cubed_array **out, cubed_error *err)
-{
-    const cubed_quantile_method method = o->method;
-    char text[CUBED_DTYPE_TEXT_CAP];
-    const double elements = reduced_elements(x, reduced);
-    cb_steps s = {.ctx = x->ctx, .err = err};
-    times t = {.s = &s, .x = x, .q = q, .n = n, .in_front = in_front, .o = *o};
-    cubed_dtype_text(x->node.dtype, text);
-    if (elements == 0) return cb_fail(err, CUBED_E_ARG, "quantile of %s of no elements", text);
-    t.ints = cb_step_cast(&s, x, CUBED_INT64);
-    cubed_array *y =
-        method == CUBED_QUANTILE_LINEAR ? between_times(&t, elements) : element(&t, method);
-    if (y && y->node.dtype != CUBED_INT64) {
-        s.st = cb_fail(err, CUBED_E_TYPE,
-                       "quantile: method '%s' is not defined for %s, expected 'linear' or one that "
-                       "gives an element",
-                       method_names[method], text);
-        y = NULL;
-    }
-    return cb_steps_end(&s, y ? as_times(&t, y) : NULL, out);
-}
-
 /* --- Of one q, and of several ----------------------------------------------------------------------------------- */
 
 static cubed_status quantiles(cubed_array *x, const double *q, int n, bool in_front,
@@ -277,8 +167,8 @@ static cubed_status quantiles(cubed_array *x, const double *q, int n, bool in_fr
         CB_TRY(cb_api_axes("quantile", ndim, o.axes, o.naxes, &reduced, err));
     else
         reduced = (uint32_t)((uint64_t)1 << ndim) - 1;
-    if (cubed_dtype_kind(x->node.dtype) == CUBED_KIND_TIME && !o.skip_nan)
-        return time_quantiles(x, q, n, in_front, &o, reduced, out, err);
+    if (cubed_dtype_kind(x->node.dtype) == CUBED_KIND_TIME)
+        return cb_api_time_quantiles(x, q, n, in_front, &o, reduced, out, err);
     size_t size = sizeof(cb_quantile_params) + (size_t)n * sizeof *q;
     cb_zone *zone;
     cb_lines l;
@@ -317,35 +207,6 @@ cubed_status cubed_quantile(cubed_array *x, double q, const cubed_quantile_optio
     return quantiles(x, &q, 1, false, options, out, err);
 }
 
-/* Of differences of times: the mean of the two in the middle is truncated, as NumPy's. */
-static cubed_status time_median(cubed_array *x, const cubed_quantile_options *o, cubed_array **out,
-                                cubed_error *err)
-{
-    const double half = 0.5;
-    uint32_t reduced = UINT32_MAX;
-    if (o->axes)
-        CB_TRY(cb_api_axes("median", x->node.grid->ndim, o->axes, o->naxes, &reduced, err));
-    const double elements = reduced_elements(x, reduced);
-    cb_steps s = {.ctx = x->ctx, .err = err};
-    times t = {
-        .s = &s, .x = x, .ints = cb_step_cast(&s, x, CUBED_INT64), .q = &half, .n = 1, .o = *o};
-    cubed_array *y;
-    if (elements == 0) { /* NaT, in the shape of a reduction */
-        cubed_reduce_options shape = CUBED_REDUCE_OPTIONS_INIT;
-        shape.axes = o->axes;
-        shape.naxes = o->naxes;
-        shape.keepdims = o->keepdims;
-        y = cb_step_op(&s, CUBED_OP_ADD, cb_step_reduce(&s, CUBED_REDUCE_SUM, t.ints, &shape),
-                       cb_step_whole(&s, INT64_MIN), NULL);
-    } else {
-        cubed_array *low = element(&t, CUBED_QUANTILE_LOWER);
-        cubed_array *high = element(&t, CUBED_QUANTILE_HIGHER);
-        y = cb_step_divided_time(&s, cb_step_op(&s, CUBED_OP_ADD, low, high, NULL),
-                                 cb_step_whole(&s, 2));
-    }
-    return cb_steps_end(&s, as_times(&t, y), out);
-}
-
 cubed_status cubed_median(cubed_array *x, const cubed_quantile_options *options, cubed_array **out,
                           cubed_error *err)
 {
@@ -358,9 +219,9 @@ cubed_status cubed_median(cubed_array *x, const cubed_quantile_options *options,
         o = *options;
     }
     o.method = CUBED_QUANTILE_LINEAR;
-    if (cubed_dtype_family(x->node.dtype) == CUBED_TIMEDELTA64 && !o.skip_nan)
-        return time_median(x, &o, out, err);
-    if (cubed_dtype_family(x->node.dtype) == CUBED_DATETIME64 && !o.skip_nan)
+    if (cubed_dtype_family(x->node.dtype) == CUBED_TIMEDELTA64)
+        return cb_api_time_median(x, &o, out, err);
+    if (cubed_dtype_family(x->node.dtype) == CUBED_DATETIME64)
         return cb_fail(err, CUBED_E_TYPE, "median is not defined for %s: quantile(x, 0.5) is",
                        cubed_dtype_text(x->node.dtype, text));
     return cubed_quantile(x, 0.5, &o, out, err);

@@ -275,3 +275,66 @@ def test_axes_of_an_array():
         np.testing.assert_allclose(cubed.quantile(x, 0.3, axis=axes).compute(), expected)
     with pytest.raises(TypeError, match="expected an integer"):
         cubed.sum(x, axis=np.array([[0]]))
+
+
+# --- Times of which some are missing --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["M8[ns]", "m8[s]"])
+def test_missing_times_are_skipped(dtype):
+    """To the last unit, which float64 does not hold for nanoseconds of this century."""
+    rng = np.random.default_rng(4)
+    a = (10**18 * (dtype[-3:-1] == "ns") + rng.integers(0, 10**6, (5, 12, 4))).astype(dtype)
+    a[rng.random(a.shape) < 0.3] = "NaT"
+    a[1, :, 2] = "NaT"
+    x = cubed.from_array(a, chunks=(2, 5, 3), spec=SPEC)
+    for keepdims, axes in ((False, (None, 0, -1, (0, 2))), (True, (None, 1, (1, 2)))):
+        for axis in axes:
+            for q in (0.3, [0.9, 0, 0.25], []):
+                got = cubed.nanquantile(x, q, axis=axis, keepdims=keepdims)
+                want = np.nanquantile(a, q, axis=axis, keepdims=keepdims)
+                assert got.dtype == a.dtype and got.shape == want.shape
+                np.testing.assert_array_equal(computed(got), want)
+            if dtype[0] == "m":
+                got = cubed.nanmedian(x, axis=axis, keepdims=keepdims)
+                want = np.nanmedian(a, axis=axis, keepdims=keepdims)
+                assert got.dtype == a.dtype
+                np.testing.assert_array_equal(computed(got), want)
+    for method in ("lower", "higher", "nearest"):
+        got = computed(cubed.nanpercentile(x, 40, axis=1, method=method))
+        np.testing.assert_array_equal(got, np.nanpercentile(a, 40, axis=1, method=method))
+
+
+def test_medians_of_missing_nanoseconds():
+    """NumPy's nanmedian rounds to float64 along an axis; its median of known elements does not."""
+    rng = np.random.default_rng(6)
+    a = (10**18 + rng.integers(0, 10**6, (6, 11))).astype("m8[ns]")
+    a[rng.random(a.shape) < 0.4] = "NaT"
+    got = computed(cubed.nanmedian(cubed.from_array(a, chunks=4, spec=SPEC), axis=1))
+    assert got.tolist() == [np.median(line[~np.isnat(line)]).view("i8") for line in a]
+
+
+def test_missing_times_without_an_answer():
+    x = cubed.asarray(np.array(["2001-01-01", "NaT"], "M8[D]"))
+    with pytest.raises(TypeError, match=r"median is not defined for datetime64\[D\]: quantile"):
+        cubed.nanmedian(x)
+    with pytest.raises(TypeError, match="method 'hazen' is not defined for times of which missing"):
+        cubed.nanquantile(x, 0.5, method="hazen")
+    with pytest.raises(ValueError, match="q is 1.5, expected a number from 0 to 1"):
+        cubed.nanquantile(x, 1.5)
+    none = cubed.asarray(np.zeros((0, 2), "m8[s]"))
+    np.testing.assert_array_equal(
+        computed(cubed.nanmedian(none, axis=0)), np.full(2, "NaT", "m8[s]")
+    )
+
+
+def test_missing_times_beyond_the_memory(tmp_path):
+    """Lines of ten times what a task may use are sorted in passes, and the plan's peak holds."""
+    n = 1_500_000
+    a = np.random.default_rng(5).integers(0, 10**15, n).astype("m8[us]")
+    a[::3] = "NaT"
+    store = zarr.create_array(tmp_path / "x.zarr", data=a, chunks=(50_000,))
+    assert store.nbytes == 12_000_000
+    spec = cubed.Spec(tmp_path / "w", allowed_mem="3MB", reserved_mem="1MB")
+    x = cubed.from_zarr(tmp_path / "x.zarr", spec=spec)
+    assert cubed.nanmedian(x).compute() == np.nanmedian(a)

@@ -370,7 +370,17 @@ static void test_quantiles_of_times(void **state)
     REFUSED(cubed_quantile(x, 1.5, NULL, &y, &f->err), CUBED_E_ARG, "q is 1.5");
     o.method = CUBED_QUANTILE_LINEAR;
     o.skip_nan = true;
-    REFUSED(cubed_quantile(x, 0.4, &o, &y, &f->err), CUBED_E_TYPE, "expected real numbers");
+    static const int64_t gaps[] = {40, INT64_MIN, 0, 17, INT64_MIN, -3};
+    cubed_array *known = vector(f, day, 6, gaps);
+    CHECK(cubed_quantiles(known, q, 4, &o, &y, &f->err), day, 4, ((int64_t[]){-3, 3, 14, 40}));
+    CHECK(cubed_quantile(missing, 0.4, &o, &y, &f->err), day, 1, ((int64_t[]){1}));
+    CHECK(cubed_quantile(vector(f, day, 1, none + 1), 0.4, &o, &y, &f->err), day, 1,
+          ((int64_t[]){INT64_MIN}));
+    o.method = CUBED_QUANTILE_WEIBULL;
+    REFUSED(
+        cubed_quantile(known, 0.4, &o, &y, &f->err), CUBED_E_TYPE,
+        "quantile: method 'weibull' is not defined for times of which missing ones are skipped");
+    o.method = CUBED_QUANTILE_LINEAR;
     cubed_array *nothing = NULL;
     const cubed_slice no_days = {0, 0, 1, false};
     assert_int_equal(cubed_slice_array(x, &no_days, &nothing, &f->err), CUBED_OK);

@@ -83,7 +83,7 @@ def median(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
 
 @_as_that_function()
 def nanmedian(x: Array, axis: Axis = None, keepdims: bool = False) -> Array:
-    """As :func:`median`, of the elements that are not NaN.
+    """As :func:`median`, of the elements that are not NaN, or not NaT.
 
     >>> x = cubed.asarray([1.0, float('nan'), 3.0])
     >>> cubed.nanmedian(x).compute()
@@ -92,7 +92,8 @@ def nanmedian(x: Array, axis: Axis = None, keepdims: bool = False) -> Array:
     x = lazy(x)
     if x.dtype.kind == "c":
         return complex_median(x, axis, True, keepdims)
-    return _quantile(x, 0.5, 1, axis, True, "linear", keepdims)
+    axes = None if axis is None else normalize_axes(axis, x.ndim)
+    return x._like(_core.median(x._x, axes, keepdims, True, x.spec.task_mem))
 
 
 @documented()
@@ -159,7 +160,10 @@ def nanquantile(
     keepdims: bool = False,
     weights: Any = None,
 ) -> Array:
-    """As :func:`quantile`, of the elements that are not NaN.
+    """As :func:`quantile`, of the elements that are not NaN, or not NaT.
+
+    Times of which some are missing are sorted. Methods are ``"linear"``, ``"lower"``, ``"higher"``
+    and ``"nearest"`` for them.
 
     >>> x = cubed.arange(5.0)
     >>> cubed.nanquantile(x, 0.25).compute()

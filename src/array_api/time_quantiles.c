@@ -1,0 +1,274 @@
+/* Quantiles of times: in int64, because floating point would round them. */
+#include "array_api/time_quantiles.h"
+
+#include <math.h>
+
+#include "base/error.h"
+#include "ops/ops_pkg.h"
+#include "ops/steps.h"
+
+/* Times as int64, whose smallest value is NaT. */
+typedef struct times {
+    cb_steps *s;
+    cubed_array *x, *ints;
+    const double *q;
+    int n;
+    bool in_front; /* an axis for the quantiles */
+    cubed_quantile_options o;
+    uint32_t reduced;
+    /* Only if missing elements are skipped: lines in order along an axis, missing elements last, as int64; and the
+     * number of elements that are not missing, with extent 1 along that axis. */
+    cubed_array *sorted, *known;
+    int axis;
+} times;
+
+static double reduced_elements(const cubed_array *x, uint32_t reduced)
+{
+    double elements = 1;
+    for (int d = 0; d < x->node.grid->ndim; d++) {
+        if (reduced >> d & 1) elements *= (double)x->shape[d];
+    }
+    return elements;
+}
+
+/* --- Lines of which missing elements are skipped -------------------------------------------------------------- */
+
+/* x with all reduced axes as one, `*axis`: the last axis unless only one axis is reduced. */
+static cubed_array *as_lines(cb_steps *s, cubed_array *x, uint32_t reduced, int *axis)
+{
+    const int ndim = x->node.grid->ndim;
+    int order[CUBED_MAX_NDIM], n = 0;
+    int64_t shape[CUBED_MAX_NDIM + 1];
+    if (__builtin_popcount(reduced) == 1) {
+        *axis = __builtin_ctz(reduced);
+        return x;
+    }
+    for (int pass = 0; pass < 2; pass++) {
+        for (int d = 0; d < ndim; d++) {
+            if ((int)(reduced >> d & 1) != pass) continue;
+            if (pass == 0) shape[n] = x->shape[d];
+            order[n++] = d;
+        }
+        if (pass == 0) *axis = n;
+    }
+    shape[*axis] = 1;
+    for (int d = *axis; d < ndim; d++) shape[*axis] *= x->shape[order[d]];
+    return cb_step_reshaped(s, cb_step_permuted(s, x, order), *axis + 1, shape);
+}
+
+static void sort_lines(times *t)
+{
+    cb_steps *s = t->s;
+    cubed_array *sorted = NULL, *lines = as_lines(s, t->x, t->reduced, &t->axis);
+    cubed_reduce_options along = CUBED_REDUCE_OPTIONS_INIT;
+    cubed_sort_options order = CUBED_SORT_OPTIONS_INIT;
+    order.task_mem = t->o.task_mem;
+    along.axes = &t->axis;
+    along.naxes = 1;
+    along.keepdims = true;
+    if (!lines) return;
+    sorted = cb_step(s, cubed_sort_with(lines, t->axis, &order, &sorted, s->err), &sorted);
+    t->sorted = cb_step_cast(s, sorted, CUBED_INT64);
+    cubed_array *is_nat = cb_step_is_nat(s, cb_step_cast(s, lines, CUBED_INT64));
+    cubed_array *is_known = cb_step_op(s, CUBED_OP_LOGICAL_NOT, is_nat, NULL, NULL);
+    t->known = cb_step_reduce(s, CUBED_REDUCE_SUM, cb_step_cast(s, is_known, CUBED_INT64), &along);
+}
+
+/* One value per line, with extent 1 along the axis, in the shape of a result. */
+static cubed_array *as_result(times *t, cubed_array *y)
+{
+    cb_steps *s = t->s;
+    cubed_array *result = NULL;
+    if (!y) return NULL;
+    s->st = cubed_squeeze(y, &t->axis, 1, &result, s->err);
+    if (s->st == CUBED_OK && t->o.keepdims) {
+        s->st = cb_op_restore_axes(&result, t->x, t->reduced, s->err);
+        if (s->st != CUBED_OK) cubed_array_unref(result);
+    }
+    return cb_step(s, s->st, &result);
+}
+
+/* The position of a quantile among the known elements of each line, which is between two of them. */
+static cubed_array *place(times *t, double q)
+{
+    cb_steps *s = t->s;
+    cubed_array *last = cb_step_op(s, CUBED_OP_SUBTRACT, t->known, cb_step_whole(s, 1), NULL);
+    return cb_step_op(s, CUBED_OP_MULTIPLY, cb_step_cast(s, last, CUBED_FLOAT64),
+                      cb_step_float(s, q), NULL);
+}
+
+static cubed_array *known_element(times *t, double q, cubed_quantile_method method)
+{
+    cb_steps *s = t->s;
+    cubed_array *at = place(t, q), *y = NULL;
+    switch (method) {
+    case CUBED_QUANTILE_LOWER: at = cb_step_op(s, CUBED_OP_FLOOR, at, NULL, NULL); break;
+    case CUBED_QUANTILE_HIGHER: at = cb_step_op(s, CUBED_OP_CEIL, at, NULL, NULL); break;
+    case CUBED_QUANTILE_NEAREST: at = cb_step_op(s, CUBED_OP_ROUND, at, NULL, NULL); break;
+    default:
+        if (s->st == CUBED_OK)
+            s->st = cb_fail(s->err, CUBED_E_TYPE,
+                            "quantile: method '%s' is not defined for times of which missing ones "
+                            "are skipped, expected 'linear', 'lower', 'higher' or 'nearest'",
+                            cb_api_quantile_method_name(method));
+    }
+    /* Lines without known elements have positions below 0; their result is NaT in any case. */
+    at = cb_step_op(s, CUBED_OP_MAXIMUM, at, cb_step_float(s, 0), NULL);
+    at = cb_step_cast(s, at, CUBED_INT64);
+    if (!at || !t->sorted) return NULL;
+    y = cb_step(s, cubed_take_along_axis(t->sorted, at, t->axis, &y, s->err), &y);
+    return as_result(t, y);
+}
+
+static cubed_array *known_way(times *t, double q)
+{
+    cubed_array *at = place(t, q), *whole = cb_step_op(t->s, CUBED_OP_FLOOR, at, NULL, NULL);
+    return as_result(t, cb_step_op(t->s, CUBED_OP_SUBTRACT, at, whole, NULL));
+}
+
+/* --- Elements, and the way between two of them ---------------------------------------------------------------- */
+
+/* The array of each quantile, parts[t->n], which are freed; behind each other if there is an axis for the quantiles. */
+static cubed_array *stacked(times *t, cubed_array **parts)
+{
+    cb_steps *s = t->s;
+    cubed_array *y = t->n > 0 ? parts[0] : NULL;
+    if (t->in_front && s->st == CUBED_OK)
+        y = cb_step(s, cubed_stack(parts, t->n, 0, &y, s->err), &y);
+    cb_free(&s->ctx->alloc, parts, (size_t)t->n * sizeof *parts);
+    return s->st == CUBED_OK ? y : NULL;
+}
+
+static cubed_array **new_parts(times *t)
+{
+    cubed_array **parts = cb_alloc(&t->s->ctx->alloc, (size_t)t->n * sizeof *parts);
+    if (!parts) t->s->st = cb_fail(t->s->err, CUBED_E_NOMEM, "no memory for quantiles");
+    return parts;
+}
+
+/* One of the elements for each quantile. */
+static cubed_array *element(times *t, cubed_quantile_method method)
+{
+    cubed_array *y = NULL;
+    t->o.method = method;
+    if (!t->ints || t->s->st != CUBED_OK) return NULL;
+    if (t->o.skip_nan && t->n > 0) {
+        cubed_array **parts = new_parts(t);
+        if (!parts) return NULL;
+        for (int i = 0; i < t->n; i++) parts[i] = known_element(t, t->q[i], method);
+        return stacked(t, parts);
+    }
+    return cb_step(t->s,
+                   t->in_front ? cubed_quantiles(t->ints, t->q, t->n, &t->o, &y, t->s->err)
+                               : cubed_quantile(t->ints, t->q[0], &t->o, &y, t->s->err),
+                   &y);
+}
+
+/* y as times: NaT if one of the elements is NaT, or if all are and missing elements are skipped. */
+static cubed_array *as_times(times *t, cubed_array *y)
+{
+    cubed_reduce_options reduce = CUBED_REDUCE_OPTIONS_INIT;
+    reduce.axes = t->o.axes;
+    reduce.naxes = t->o.naxes;
+    reduce.keepdims = t->o.keepdims;
+    cubed_array *missing = cb_step_reduce(t->s, t->o.skip_nan ? CUBED_REDUCE_ALL : CUBED_REDUCE_ANY,
+                                          cb_step_is_nat(t->s, t->ints), &reduce);
+    return cb_step_cast(t->s, cb_step_nat_where(t->s, missing, y), t->x->node.dtype);
+}
+
+/* How far each quantile is behind an element on the way to the next one, as it broadcasts with results of ndim axes. */
+static cubed_array *way_behind(times *t, int ndim)
+{
+    cb_steps *s = t->s;
+    int64_t shape[CUBED_MAX_NDIM];
+    const double last = reduced_elements(t->x, t->reduced) - 1;
+    cubed_array **parts = new_parts(t);
+    if (!parts) return NULL;
+    for (int i = 0; i < t->n; i++) {
+        const double at = t->q[i] * last;
+        parts[i] = t->o.skip_nan ? known_way(t, t->q[i]) : cb_step_float(s, at - floor(at));
+    }
+    cubed_array *y = stacked(t, parts);
+    for (int d = 0; d < ndim; d++) shape[d] = d == 0 ? t->n : 1;
+    return t->in_front && !t->o.skip_nan ? cb_step_reshaped(s, y, ndim, shape) : y;
+}
+
+/* Between two elements, from the nearer one and truncated, as NumPy's. */
+static cubed_array *between(times *t)
+{
+    cb_steps *s = t->s;
+    cubed_array *low = element(t, CUBED_QUANTILE_LOWER), *high = element(t, CUBED_QUANTILE_HIGHER);
+    if (!low || !high || t->n == 0) return low;
+    cubed_array *part = way_behind(t, low->node.grid->ndim);
+    cubed_array *way = cb_step_op(s, CUBED_OP_SUBTRACT, high, low, NULL);
+    way = cb_step_cast(s, way, CUBED_FLOAT64);
+    cubed_array *rest = cb_step_op(s, CUBED_OP_SUBTRACT, cb_step_float(s, 1), part, NULL);
+    cubed_array *up =
+        cb_step_cast(s, cb_step_op(s, CUBED_OP_MULTIPLY, way, part, NULL), CUBED_INT64);
+    cubed_array *down =
+        cb_step_cast(s, cb_step_op(s, CUBED_OP_MULTIPLY, way, rest, NULL), CUBED_INT64);
+    cubed_array *is_near = cb_step_op(s, CUBED_OP_LESS, part, cb_step_float(s, 0.5), NULL);
+    return cb_step_op(s, CUBED_OP_WHERE, is_near, cb_step_op(s, CUBED_OP_ADD, low, up, NULL),
+                      cb_step_op(s, CUBED_OP_SUBTRACT, high, down, NULL));
+}
+
+static void begin(times *t)
+{
+    t->ints = cb_step_cast(t->s, t->x, CUBED_INT64);
+    if (t->o.skip_nan) sort_lines(t);
+}
+
+cubed_status cb_api_time_quantiles(cubed_array *x, const double *q, int n, bool in_front,
+                                   const cubed_quantile_options *o, uint32_t reduced,
+                                   cubed_array **out, cubed_error *err)
+{
+    char text[CUBED_DTYPE_TEXT_CAP];
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    times t = {.s = &s, .x = x, .q = q, .n = n, .in_front = in_front, .o = *o, .reduced = reduced};
+    cubed_dtype_text(x->node.dtype, text);
+    for (int i = 0; i < n; i++) {
+        if (!(q[i] >= 0 && q[i] <= 1))
+            return cb_fail(err, CUBED_E_ARG, "quantile: q is %g, expected a number from 0 to 1",
+                           q[i]);
+    }
+    if (reduced_elements(x, reduced) == 0)
+        return cb_fail(err, CUBED_E_ARG, "quantile of %s of no elements", text);
+    begin(&t);
+    cubed_array *y = o->method == CUBED_QUANTILE_LINEAR ? between(&t) : element(&t, o->method);
+    if (y && y->node.dtype != CUBED_INT64) {
+        s.st = cb_fail(err, CUBED_E_TYPE,
+                       "quantile: method '%s' is not defined for %s, expected 'linear' or one that "
+                       "gives an element",
+                       cb_api_quantile_method_name(o->method), text);
+        y = NULL;
+    }
+    return cb_steps_end(&s, y ? as_times(&t, y) : NULL, out);
+}
+
+cubed_status cb_api_time_median(cubed_array *x, const cubed_quantile_options *o, cubed_array **out,
+                                cubed_error *err)
+{
+    const double half = 0.5;
+    const int ndim = x->node.grid->ndim;
+    uint32_t reduced = (uint32_t)((uint64_t)1 << ndim) - 1;
+    if (o->axes) CB_TRY(cb_api_axes("median", ndim, o->axes, o->naxes, &reduced, err));
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    times t = {.s = &s, .x = x, .q = &half, .n = 1, .o = *o, .reduced = reduced};
+    cubed_array *y;
+    if (reduced_elements(x, reduced) == 0) { /* NaT, in the shape of a reduction */
+        cubed_reduce_options shape = CUBED_REDUCE_OPTIONS_INIT;
+        shape.axes = o->axes;
+        shape.naxes = o->naxes;
+        shape.keepdims = o->keepdims;
+        t.ints = cb_step_cast(&s, x, CUBED_INT64);
+        y = cb_step_op(&s, CUBED_OP_ADD, cb_step_reduce(&s, CUBED_REDUCE_SUM, t.ints, &shape),
+                       cb_step_whole(&s, INT64_MIN), NULL);
+    } else {
+        begin(&t);
+        cubed_array *low = element(&t, CUBED_QUANTILE_LOWER);
+        cubed_array *high = element(&t, CUBED_QUANTILE_HIGHER);
+        y = cb_step_divided_time(&s, cb_step_op(&s, CUBED_OP_ADD, low, high, NULL),
+                                 cb_step_whole(&s, 2));
+    }
+    return cb_steps_end(&s, as_times(&t, y), out);
+}
