@@ -302,8 +302,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_count_nonzero(cubed_array *x,
                                                             cubed_array **out, cubed_error *err);
 
 /* int64: the position along the axis (NULL: in C order of the whole array) of the smallest (largest)
- * element, the first of them; of the first NaN if there is one. CUBED_E_ARG where there is no
- * element. Reads the input twice. */
+ * element, the first of them; of the first NaN if there is one. Complex numbers are in order by real parts, then by
+ * imaginary ones. CUBED_E_ARG where there is no element. Reads the input twice. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_argmin(cubed_array *x, const int *axis, bool keepdims,
                                                      cubed_array **out, cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_argmax(cubed_array *x, const int *axis, bool keepdims,

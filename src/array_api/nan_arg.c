@@ -6,9 +6,31 @@
 
 static const char none_there[] = "All-NaN slice encountered";
 
+/* The first element that equals the extreme of those that are not NaN, which equal nothing. */
+static cubed_status nan_arg_complex(bool largest, cubed_array *x, const int *axis, bool keepdims,
+                                    cubed_array **out, cubed_error *err)
+{
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;
+    o.axes = axis;
+    o.naxes = axis ? 1 : 0;
+    o.keepdims = true;
+    cubed_array *extreme = NULL, *y = NULL, *any = NULL;
+    const cubed_reduction which = largest ? CUBED_REDUCE_MAX : CUBED_REDUCE_MIN;
+    extreme = cb_step(&s, cubed_nan_reduce(which, x, &o, &extreme, err), &extreme);
+    cubed_array *found = cb_step_op(&s, CUBED_OP_EQUAL, x, extreme, NULL);
+    if (found) y = cb_step(&s, cubed_argmax(found, axis, keepdims, &y, err), &y);
+    o.keepdims = keepdims;
+    if (found) any = cb_step(&s, cubed_reduce(CUBED_REDUCE_ANY, found, &o, &any, err), &any);
+    y = cb_step_required(&s, y, any, none_there);
+    return cb_steps_end(&s, y, out);
+}
+
 static cubed_status nan_arg(bool largest, cubed_array *x, const int *axis, bool keepdims,
                             cubed_array **out, cubed_error *err)
 {
+    if (cubed_dtype_kind(x->node.dtype) == CUBED_KIND_COMPLEX)
+        return nan_arg_complex(largest, x, axis, keepdims, out, err);
     if (cubed_dtype_kind(x->node.dtype) != CUBED_KIND_FLOAT)
         return largest ? cubed_argmax(x, axis, keepdims, out, err)
                        : cubed_argmin(x, axis, keepdims, out, err);

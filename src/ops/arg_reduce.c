@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "ops/ops_pkg.h"
+#include "ops/steps.h"
 
 /* The position has the type in which values are compared: float64 counts no further. */
 #define MAX_FLOAT_POSITIONS ((int64_t)1 << 53)
@@ -12,6 +13,26 @@ static cubed_dtype compared_as(cubed_dtype dtype)
 {
     if (dtype == CUBED_UINT64) return CUBED_UINT64;
     return cubed_dtype_kind(dtype) == CUBED_KIND_FLOAT ? CUBED_FLOAT64 : CUBED_INT64;
+}
+
+/* Complex numbers are in order by real parts, then by imaginary ones: the position is the first one of the extreme, or
+ * of a NaN. */
+static cubed_status arg_complex(cb_reduction kind, cubed_array *x, const cubed_reduce_options *o,
+                                bool keepdims, cubed_array **out, cubed_error *err)
+{
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    cubed_reduce_options whole = *o;
+    whole.naxes = o->axes ? 1 : 0;
+    whole.keepdims = true;
+    const bool largest = kind == CB_REDUCE_ARGMAX;
+    cubed_array *y = NULL,
+                *extreme =
+                    cb_step_reduce(&s, largest ? CUBED_REDUCE_MAX : CUBED_REDUCE_MIN, x, &whole);
+    cubed_array *is_nan = cb_step_op(&s, CUBED_OP_ISNAN, x, NULL, NULL);
+    cubed_array *found = cb_step_op(&s, CUBED_OP_EQUAL, x, extreme, NULL);
+    found = cb_step_op(&s, CUBED_OP_LOGICAL_OR, found, is_nan, NULL);
+    if (found) y = cb_step(&s, cubed_argmax(found, o->axes, keepdims, &y, err), &y);
+    return cb_steps_end(&s, y, out);
 }
 
 static cubed_status arg_reduce(const char *name, cb_reduction kind, cubed_array *x, const int *axis,
@@ -32,9 +53,6 @@ static cubed_status arg_reduce(const char *name, cb_reduction kind, cubed_array 
     cubed_dtype type = compared_as(x->node.dtype);
     cubed_array *wide = NULL, *found = NULL;
     cubed_status st = CUBED_OK;
-    if (cubed_dtype_kind(x->node.dtype) > CUBED_KIND_FLOAT)
-        return cb_fail(err, CUBED_E_TYPE, "%s is not defined for %s", name,
-                       cubed_dtype_name(x->node.dtype));
     o.axes = axis;
     o.naxes = 1;
     CB_TRY(cb_op_reduce_axes(name, ndim, &o, &reduced, err));
@@ -43,6 +61,8 @@ static cubed_status arg_reduce(const char *name, cb_reduction kind, cubed_array 
             return cb_fail(err, CUBED_E_ARG, "%s: axis %d has no elements, expected at least one",
                            name, d);
     }
+    if (cubed_dtype_kind(x->node.dtype) == CUBED_KIND_COMPLEX)
+        return arg_complex(kind, x, &o, keepdims, out, err);
     int64_t count = cb_op_reduce_count(x, reduced);
     if (type == CUBED_FLOAT64 && count > MAX_FLOAT_POSITIONS)
         return cb_fail(err, CUBED_E_UNSUPPORTED,

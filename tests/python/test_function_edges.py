@@ -261,6 +261,43 @@ def test_sums_of_groups_keep_infinite_parts():
     assert out.real.tolist() == [3, np.inf] and np.isnan(out.imag[0]) and out.imag[1] == 4
 
 
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_positions_of_complex_extremes(dtype):
+    """By real parts, then by imaginary ones; NaN in either part is an extreme, or is skipped."""
+    rng = np.random.default_rng(3)
+    parts = [0.0, -0.0, 1.0, -2.0, np.inf, -np.inf]
+    a = rng.choice(parts, (7, 9)) + 1j * np.zeros(1)
+    a.imag = rng.choice(parts, a.shape)
+    a = a.astype(dtype)
+    gaps = a.copy()
+    gaps[rng.random(a.shape) < 0.3] = complex(np.nan, 1)
+    gaps.imag[2, 3] = np.nan
+    gaps[:, 0] = np.where(np.isnan(gaps[:, 0]), 1, gaps[:, 0])
+    for axis in (None, 0, 1, -1):
+        for keepdims in (False, True):
+            for name in ("argmax", "argmin"):
+                for x in (a, gaps):
+                    got = getattr(cubed, name)(lazy(x, (3, 4)), axis=axis, keepdims=keepdims)
+                    want = getattr(np, name)(x, axis=axis, keepdims=keepdims)
+                    assert got.dtype == np.int64
+                    np.testing.assert_array_equal(got.compute(), want)
+            for name in ("nanargmax", "nanargmin"):
+                got = getattr(np, name)(lazy(gaps, (3, 4)), axis=axis, keepdims=keepdims).compute()
+                limit = complex(*2 * [np.inf if name == "nanargmin" else -np.inf])
+                filled = np.where(np.isnan(gaps), limit, gaps)
+                want = getattr(np, name[3:])(filled, axis=axis, keepdims=True)
+                whole = axis is None
+                there = (
+                    gaps.reshape(-1)[want.item()] if whole else np.take_along_axis(gaps, want, axis)
+                )
+                assert not np.isnan(there).any()
+                np.testing.assert_array_equal(got, want if keepdims else np.squeeze(want, axis))
+    with pytest.raises(ValueError, match="All-NaN slice encountered"):
+        cubed.nanargmax(lazy(np.full(3, np.nan, dtype))).compute()
+    with pytest.raises(ValueError, match="argmax: axis 0 has no elements, expected at least one"):
+        cubed.argmax(lazy(np.zeros(0, dtype)))
+
+
 # --- Small ones -----------------------------------------------------------------------------------
 
 

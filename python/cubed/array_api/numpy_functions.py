@@ -325,7 +325,7 @@ def nancumprod(x: Array, /, axis: int | None = None, dtype: DTypeLike = None) ->
 
 def _nan_position(largest: bool, x: Array, axis: int | None, keepdims: bool) -> Array:
     x = lazy(x)
-    if kind_of(x.dtype) != "f":
+    if kind_of(x.dtype) not in "fc":
         return (argmax if largest else argmin)(x, axis=axis, keepdims=keepdims)
     a = None if axis is None else normalize_axis(axis, x.ndim)
     return x._like(_core.nan_arg_reduce(largest, x._x, a, keepdims))

@@ -42,12 +42,12 @@ def argmax(
 ) -> Array:
     """The position of the largest element along an axis, the first of several.
 
+    Complex numbers are in order by their real parts, then by their imaginary ones.
+
     Raises
     ------
     ValueError
         For no elements.
-    TypeError
-        For complex numbers.
 
     Examples
     --------
@@ -64,12 +64,12 @@ def argmin(
 ) -> Array:
     """The position of the smallest element along an axis, the first of several.
 
+    Complex numbers are in order by their real parts, then by their imaginary ones.
+
     Raises
     ------
     ValueError
         For no elements.
-    TypeError
-        For complex numbers.
 
     Examples
     --------
