@@ -203,19 +203,28 @@ def test_groups_with_missing_times(kind, skipna):
     x = xr.DataArray(values, {"g": labels}, ("t", "y"))
     y = x.copy(data=cubed.from_array(values, chunks=(5, 2)))
     names = ["mean", "min", "max", "quantile"] + ["sum", "median"] * (kind == "m")
+    names += ["count"] * (skipna is None)
     for name in names:
         arguments = (0.25,) if name == "quantile" else ()
-        if name == "quantile" and skipna:
-            continue  # NumPy has no nanquantile of times
 
         def reduced(a, name=name, arguments=arguments, skipna=skipna):
-            return getattr(a.groupby("g"), name)(*arguments, skipna=skipna)
+            options = {} if name == "count" else {"skipna": skipna}
+            return getattr(a.groupby("g"), name)(*arguments, **options)
 
         with xr.set_options(use_flox=False):
             want = reduced(x)
-        if name == "mean" and skipna is None:  # which skips what is missing for every skipna
-            gone = np.isnat(values).reshape(4, 3, 3).any(axis=0)
-            want = want.where(~gone)
-        got = reduced(y)
-        assert isinstance(got.data, cubed.Array) and got.dtype == values.dtype
-        np.testing.assert_array_equal(got.values, want.values, err_msg=name)
+            apart = reduced(y)
+        for got in (apart, reduced(y), reduced(y.to_dataset(name="v")).v):
+            assert isinstance(got.data, cubed.Array) and got.dtype == want.dtype
+            np.testing.assert_array_equal(got.values, want.values, err_msg=name)
+
+
+def test_groups_of_times_without_a_reduction():
+    days = np.arange("2001-01-01", "2001-01-05", dtype="M8[D]").astype("M8[ns]")
+    x = xr.DataArray(cubed.from_array(days, chunks=2), {"g": ("t", [0, 0, 1, 1])}, "t")
+    for name in ("sum", "prod", "var"):
+        with pytest.raises(TypeError, match=f"{name}.* is not defined for datetime64"):
+            getattr(x.groupby("g"), name)()
+    for name in ("prod", "var"):
+        with pytest.raises(TypeError, match=f"{name}.* is not defined for timedelta64"):
+            getattr((x - days[0]).groupby("g"), name)()

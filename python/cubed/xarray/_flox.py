@@ -174,7 +174,14 @@ def _typed(
             f"{plain} by group of {dtype} elements: flox mixes up real and imaginary parts; reduce"
             " without flox (xarray.set_options(use_flox=False)), or the parts by themselves"
         )
-    if kind in "mM" and plain not in ("count", "any", "all", "first", "last"):
+    if plain in _NOT_OF_TIMES.get(kind, ()):
+        raise TypeError(
+            f"{plain} by group is not defined for {dtype}, expected numbers: convert the times to"
+            " numbers first, such as (x - x[0]) / np.timedelta64(1, 's')"
+        )
+    if kind in "mM" and plain == "count":  # flox takes "not a time" for a value
+        x = cubed.where(x != x, np.nan, 1.0)
+    elif kind in "mM" and plain not in ("any", "all", "first", "last"):
         if plain in _OF_ELEMENTS and _is_missing(reduction["fill_value"]):
             # "Not a time" as an integer, because floats would round times.
             fill = np.nan if plain == "prod" else np.iinfo(np.int64).min
@@ -205,6 +212,8 @@ def _typed(
     return _reduced(reduction, x, codes, axes, n)
 
 
+#: Reductions that times do not have, by kind: flox reduces their integers, which means nothing.
+_NOT_OF_TIMES = {"M": ("sum", "prod", "var"), "m": ("prod", "var")}
 #: Reductions of times that are computed in floating point.
 _OF_FLOATS = ("mean", "median", "quantile", "std", "var")
 _ANY: _Reduction = {

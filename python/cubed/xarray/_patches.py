@@ -194,11 +194,14 @@ def _text(block: NDArray, theirs: Callable[..., Any], date_format: str) -> NDArr
 
 
 def _with_flox(theirs: Any, *args: Any, **kwargs: Any) -> Any:
-    """Before flox is used for the first time, as importing it takes a while."""
+    """Hooks flox before its first use, because importing flox takes a while."""
     import flox.core
     import flox.xarray  # noqa: F401
 
     install()
+    if kwargs.get("func") == "mean" and kwargs.get("skipna") is None:
+        # flox skips missing floats by default, and Xarray without flox missing times, too.
+        return Arguments(*args, **kwargs | {"skipna": True})
     return NotImplemented
 
 
