@@ -53,3 +53,29 @@ def test_types_of_windows(dtype, bottleneck, options):
                 assert computed.dtype == result.dtype
                 np.testing.assert_allclose(computed, expected.values, **tolerance)
     assert set(failed) <= ({"std", "var", "median"} if dtype == "bool" else set())
+
+
+@pytest.mark.parametrize("bottleneck", [True, False])
+@pytest.mark.parametrize("dtype", ["M8[ns]", "m8[s]"])
+def test_extremes_of_times(dtype, bottleneck, options):
+    """In the type of the times, to the last unit; missing ones are skipped."""
+    rng = np.random.default_rng(2)
+    values = (10**17 + rng.integers(0, 9, (20, 4))).astype("i8")
+    missing = rng.random(values.shape) < 0.3
+    times = np.where(missing, np.datetime64("NaT").astype("i8"), values).astype(dtype)
+    floats = xr.DataArray(np.where(missing, np.nan, values - 10**17), dims=("t", "y"))
+    y = xr.DataArray(times, dims=("t", "y"), attrs={"a": 1}).chunk(t=8, y=3, **options)
+    with xr.set_options(use_bottleneck=bottleneck):
+        for name in ("max", "min", "argmax", "argmin"):
+            for window in WINDOWS.values():
+                if "arg" in name and len(set(window) & {"t", "y"}) > 1:
+                    continue  # which Xarray has not
+                result = getattr(y.rolling(**window), name)()
+                assert isinstance(result.data, cubed.Array)
+                assert result.dtype == (float if "arg" in name else times.dtype)
+                expected = getattr(floats.rolling(**window), name)().values
+                if "arg" not in name:
+                    gone = np.isnan(expected)
+                    expected = (np.where(gone, 0, expected).astype("i8") + 10**17).astype(dtype)
+                    expected[gone] = "NaT"
+                np.testing.assert_array_equal(result.values, expected, err_msg=f"{name} {window}")

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+import cubed
 from cubed.array._array import Array
 from cubed.xarray._hooks import Arguments
 from cubed.xarray._windows import LAST, counted, moving, reduced
@@ -20,11 +21,13 @@ _PROMOTED = object()
 def array_reduce(theirs: Any, rolling: Any, *args: Any, **kwargs: Any) -> Any:
     """Sums, means, products, extremes and deviations; others come to :func:`reduce`."""
     x = rolling.obj.variable._data
-    if not _is_real(x) or args:
+    if not isinstance(x, Array) or x.dtype.kind not in "fiubmM" or args:
         return NotImplemented
+    function: Any = kwargs.get("rolling_agg_func") or kwargs.get("array_agg_func")
+    name = getattr(function, "__name__", "").lstrip("_")
+    if x.dtype.kind in "mM":
+        return _of_times(rolling, name, kwargs) if name in _EXTREMES else NotImplemented
     if not set(kwargs) - _KNOWN:
-        function: Any = kwargs.get("rolling_agg_func") or kwargs.get("array_agg_func")
-        name = getattr(function, "__name__", "").lstrip("_")
         by_bottleneck = _calls_bottleneck(rolling, kwargs.get("bottleneck_move_func"))
         dtype, keep_attrs = _result_dtype(rolling, name, by_bottleneck), kwargs.get("keep_attrs")
         if name in LAST and by_bottleneck:
@@ -41,6 +44,33 @@ def array_reduce(theirs: Any, rolling: Any, *args: Any, **kwargs: Any) -> Any:
             return _wrapped(rolling, out, keep_attrs)
     # Before 2025.7 Xarray takes these for any array in memory, as it takes ours for one.
     return Arguments(rolling, **kwargs | {"bottleneck_move_func": None, "numbagg_move_func": None})
+
+
+#: Reductions of windows that times have, by the integers of times.
+_EXTREMES: dict[str, Any] = {"max": np.max, "min": np.min, "argmax": np.argmax, "argmin": np.argmin}
+
+
+def _of_times(rolling: Any, name: str, kwargs: dict[str, Any]) -> Any:
+    """Extremes of windows, which skip missing times.
+
+    They have the type of the times. For arrays in memory Xarray has floats or objects.
+    """
+    x = rolling.obj.variable._data
+    missing, last = np.iinfo(np.int64).min, np.iinfo(np.int64).max  # as integers; NaT is the first
+    largest = name.endswith("max")
+    fill = missing if largest else last
+    ints = x.astype(np.int64)
+    if not largest:
+        ints = cubed.where(ints == missing, last, ints)
+    function = _EXTREMES[name]
+    if name in LAST and _calls_bottleneck(rolling, kwargs.get("bottleneck_move_func")):
+        function = LAST[name]
+    out = reduced(function, ints, _windows(rolling), fill, {})
+    if name == "min":
+        out = cubed.where(out == last, missing, out)
+    if name not in LAST:
+        out = out.astype(x.dtype)
+    return _known(rolling, out, kwargs.get("keep_attrs"))
 
 
 def reduce(
