@@ -218,6 +218,10 @@ int cli_execute(const char *verb, cubed_context *ctx, const cubed_target *target
 /* Computes all elements of x into data, before what a command is about: shows and leaves nothing. */
 cubed_status cli_compute(cubed_context *ctx, cubed_array *x, void *data, const cli_common *c,
                          cubed_error *err);
+/* Plans, and does nothing else: the error says what to allow. */
+cubed_status cli_check_plan(cubed_context *ctx, const cubed_target *targets, int ntargets,
+                            const cubed_plan_group *groups, int ngroups, const cli_common *c,
+                            cubed_error *err);
 /* --plan, --explain and --plan-svg. `mem_after`: what writing a file takes when all tasks are done, or 0. */
 cubed_status cli_show_plan(const cubed_plan *plan, const cli_common *c, uint64_t mem_after,
                            cubed_error *err);

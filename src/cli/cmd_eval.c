@@ -228,15 +228,11 @@ typedef struct eval {
         eval_item *item;
         int nitems, nregions;
         cubed_array **region;
-        cubed_array *number; /* of remake_number */
     } again;
-    /* Values that were computed while the expressions were built, in order. Building again takes them instead. */
-    struct {
-        void *data;
-        size_t bytes;
-    } * number;
-    int nnumbers, next_number;
-    bool is_again, wants_number;
+    /* Lengths that were counted while the expressions were built, in order. Expressions that are only planned take them. */
+    int64_t *length;
+    int nlengths, next_length;
+    bool is_planned; /* nothing is computed while expressions are built */
 } eval;
 
 static size_t array_bytes(const cubed_array *x)
@@ -645,83 +641,106 @@ static cubed_status region_target(const eval *e, int i, cubed_target *target, cu
     return st;
 }
 
-static int run(eval *e)
-{
-    cubed_error err = CUBED_ERROR_INIT;
-    cubed_target *targets = cli_alloc((size_t)e->nitems * sizeof *targets);
-    cubed_run_stats stats;
-    cubed_plan_info info;
+typedef struct eval_targets {
+    cubed_target *target;
+    int nregions; /* targets whose arrays are to be released */
     cubed_plan_group group;
-    char *attrs = NULL;
-    bool ran = false, grouped;
-    int code = EXIT_SUCCESS, made = 0; /* targets whose arrays are ours */
+    bool grouped;
+    char *attrs;
+} eval_targets;
+
+static void free_targets(eval_targets *t)
+{
+    for (int i = 0; i < t->nregions; i++) cubed_array_unref(t->target[i].array);
+    cli_free(t->target);
+    cli_free(t->attrs);
+}
+
+/* The targets of all results; free them in any case. */
+static cubed_status make_targets(eval *e, eval_targets *t, cubed_error *err)
+{
+    memset(t, 0, sizeof *t);
+    t->target = cli_alloc((size_t)e->nitems * sizeof *t->target);
     cubed_status st = CUBED_OK;
     /* What is gone on with stays in its format. */
     for (int i = 0; e->common.resume && e->out && !e->format && st == CUBED_OK && i < e->nitems;
          i++)
-        st = cubed_unfinished_format(e->ctx, e->item[i].url, &e->format, &err);
-    if (st != CUBED_OK || result_group(e, &group, &attrs, &grouped, &err) != CUBED_OK) {
-        cli_free(targets);
-        cli_free(attrs);
-        return cli_report(e->verb, &err);
+        st = cubed_unfinished_format(e->ctx, e->item[i].url, &e->format, err);
+    if (st == CUBED_OK) st = result_group(e, &t->group, &t->attrs, &t->grouped, err);
+    for (int i = 0; i < e->nitems && st == CUBED_OK; i++) {
+        t->target[i] = (cubed_target){.array = e->item[i].array,
+                                      .url = e->item[i].url,
+                                      .data = e->item[i].data,
+                                      .name = e->item[i].name,
+                                      .zarr_format = e->format,
+                                      .codecs = e->codecs,
+                                      .overwrite = e->common.overwrite,
+                                      .durable = e->common.durable};
+        if (!e->region) continue;
+        st = region_target(e, i, &t->target[i], err);
+        t->target[i].durable = e->common.durable;
+        if (st == CUBED_OK) t->nregions = i + 1;
     }
+    return st;
+}
+
+static int run(eval *e)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_run_stats stats;
+    cubed_plan_info info;
+    eval_targets t;
+    bool ran = false;
+    int code;
     memset(&stats, 0, sizeof stats);
     for (int i = 0; i < e->nitems; i++) {
         if (!e->item[i].url && !e->common.plan_only) e->item[i].data = cli_alloc(e->item[i].bytes);
-        targets[i] = (cubed_target){.array = e->item[i].array,
-                                    .url = e->item[i].url,
-                                    .data = e->item[i].data,
-                                    .name = e->item[i].name,
-                                    .zarr_format = e->format,
-                                    .codecs = e->codecs,
-                                    .overwrite = e->common.overwrite,
-                                    .durable = e->common.durable};
-        if (!e->region) continue;
-        if (region_target(e, i, &targets[i], &err) != CUBED_OK) {
-            code = cli_report(e->verb, &err);
-            break;
-        }
-        targets[i].durable = e->common.durable;
-        made = i + 1;
     }
-    if (code == EXIT_SUCCESS)
-        code = cli_execute(e->verb, e->ctx, targets, e->nitems, &group, grouped, &e->common, &ran,
-                           &stats, &info);
+    if (make_targets(e, &t, &err) != CUBED_OK)
+        code = cli_report(e->verb, &err);
+    else
+        code = cli_execute(e->verb, e->ctx, t.target, e->nitems, &t.group, t.grouped, &e->common,
+                           &ran, &stats, &info);
     if (ran) show_results(e, &stats, &info);
-    for (int i = 0; i < made; i++) cubed_array_unref(targets[i].array);
-    cli_free(targets);
-    cli_free(attrs);
+    free_targets(&t);
     return code;
 }
 
-static cubed_status remake_number(void *ctx, uint64_t allowed_mem, cubed_array **arrays,
-                                  cubed_error *err);
+/* Computes the numbers of x; *last: the last of them. */
+static cubed_status compute_numbers(eval *e, cubed_array *x, cubed_array **numbers, int64_t *last,
+                                    cubed_error *err)
+{
+    const int ndim = cubed_array_ndim(x);
+    const int64_t *shape = cubed_array_shape(x), n = ndim ? shape[0] : 1;
+    int64_t *data = cli_alloc((size_t)n * sizeof *data);
+    cubed_status st = cli_compute(e->ctx, x, data, &e->common, err);
+    if (st == CUBED_OK) {
+        *last = data[n - 1];
+        st = cubed_array_from_memory(e->ctx, CUBED_INT64, ndim, shape, NULL, NULL, data, numbers,
+                                     err);
+    }
+    if (st == CUBED_OK)
+        cubed_array_set_owner(*numbers, cli_free, data);
+    else
+        cli_free(data);
+    return st;
+}
 
-/* Numbers that shapes depend on. They are computed once, as values do not depend on the memory. */
-static cubed_status compute_now(void *ctx, cubed_array *x, void *data, cubed_error *err)
+/* Numbers that shapes depend on. An expression that is only planned has them computed by its plan. */
+static cubed_status count_now(void *ctx, cubed_array *x, int64_t most, cubed_array **numbers,
+                              int64_t *last, cubed_error *err)
 {
     eval *e = ctx;
-    const size_t bytes = array_bytes(x);
-    if (e->is_again) {
-        const int i = e->next_number++;
-        if (i == e->nnumbers && e->wants_number) {
-            e->again.number = cubed_array_ref(x);
-            return cli_reject(err, "the array is only planned");
-        }
-        if (i >= e->nnumbers || e->number[i].bytes != bytes)
-            return cli_reject(err, "an array that the expression's shape depends on has changed");
-        if (bytes > 0) memcpy(data, e->number[i].data, bytes);
+    if (e->is_planned) {
+        const int i = e->next_length++;
+        *last = i < e->nlengths ? e->length[i] : most;
+        *numbers = cubed_array_ref(x);
         return CUBED_OK;
     }
-    cli_common common = e->common;
-    common.remake = remake_number;
-    const cubed_status st = cli_compute(e->ctx, x, data, &common, err);
+    const cubed_status st = compute_numbers(e, x, numbers, last, err);
     if (st != CUBED_OK) return st;
-    e->number = cli_resize(e->number, (size_t)(e->nnumbers + 1) * sizeof *e->number);
-    e->number[e->nnumbers].data = cli_alloc(bytes);
-    e->number[e->nnumbers].bytes = bytes;
-    if (bytes > 0) memcpy(e->number[e->nnumbers].data, data, bytes);
-    e->nnumbers++;
+    e->length = cli_resize(e->length, (size_t)(e->nlengths + 1) * sizeof *e->length);
+    e->length[e->nlengths++] = *last;
     return CUBED_OK;
 }
 
@@ -746,8 +765,8 @@ static cubed_status build(eval *e, const cli_common *common, expr *const *statem
                             .ctx = &e->in,
                             .raw = e->in.raw,
                             .task_mem = cli_task_mem(common),
-                            .compute = compute_now,
-                            .compute_ctx = e,
+                            .count = count_now,
+                            .count_ctx = e,
                             .coordinate = find_coordinate};
     return expr_build(e->ctx, e->text, statements, n, &host, &e->built, err);
 }
@@ -755,7 +774,6 @@ static cubed_status build(eval *e, const cli_common *common, expr *const *statem
 static void free_again(eval *e)
 {
     for (int i = 0; i < e->again.nregions; i++) cubed_array_unref(e->again.region[i]);
-    cubed_array_unref(e->again.number);
     cli_free(e->again.region);
     free_items(e->again.item, e->again.nitems);
     expr_result_free(&e->again.built);
@@ -771,7 +789,7 @@ static void keep_again(eval *e, const eval *kept)
     e->built = kept->built;
     e->item = kept->item;
     e->nitems = kept->nitems;
-    e->is_again = false;
+    e->is_planned = kept->is_planned;
 }
 
 /* Empties what is built, and builds it for another allowed_mem. */
@@ -783,30 +801,14 @@ static cubed_status build_again(eval *e, uint64_t allowed_mem, cubed_error *err)
     free_again(e);
     memset(&e->built, 0, sizeof e->built);
     e->item = NULL;
-    e->nitems = e->next_number = 0;
-    e->is_again = true;
+    e->nitems = e->next_length = 0;
+    e->is_planned = true;
     common.allowed_mem = allowed_mem;
     cubed_status st = expr_parse(e->text, &statements, &n, err);
     if (st != CUBED_OK) return st;
     st = build(e, &common, statements, n, err);
     expr_free(statements, n);
     return st;
-}
-
-/* The array whose elements are computed while expressions are built, as another allowed_mem has it made. */
-static cubed_status remake_number(void *ctx, uint64_t allowed_mem, cubed_array **arrays,
-                                  cubed_error *err)
-{
-    eval *e = ctx;
-    const eval kept = *e;
-    e->wants_number = true;
-    const cubed_status st = build_again(e, allowed_mem, err);
-    e->wants_number = false;
-    keep_again(e, &kept);
-    if (!e->again.number)
-        return st == CUBED_OK ? cli_reject(err, "the expression has no such array") : st;
-    arrays[0] = e->again.number;
-    return CUBED_OK;
 }
 
 /* The results as another allowed_mem has them made: cubed_plan_options.remake. */
@@ -828,6 +830,23 @@ static cubed_status remake(void *ctx, uint64_t allowed_mem, cubed_array **arrays
     }
     keep_again(e, &kept);
     return st;
+}
+
+/* Numbers that shapes depend on were refused: has the error say what all of the expression needs, with these numbers. An
+ * expression whose shapes do not fit lengths that are not counted yet keeps the error. */
+static void advise_for_all(eval *e, expr *const *statements, int n, cubed_error *err)
+{
+    cubed_error other = CUBED_ERROR_INIT;
+    eval_targets t;
+    e->is_planned = true;
+    e->next_length = 0;
+    if (build(e, &e->common, statements, n, &other) != CUBED_OK || !place_results(e, &other))
+        return;
+    cubed_status st = make_targets(e, &t, &other);
+    if (st == CUBED_OK)
+        st = cli_check_plan(e->ctx, t.target, e->nitems, &t.group, t.grouped, &e->common, &other);
+    if (st == CUBED_E_BUDGET) *err = other;
+    free_targets(&t);
 }
 
 /* What pictures cannot be of, before anything is computed. */
@@ -871,6 +890,7 @@ static int prepare(eval *e)
         return code;
     }
     cubed_status st = build(e, &e->common, statements, n, &err);
+    if (st == CUBED_E_BUDGET) advise_for_all(e, statements, n, &err);
     expr_free(statements, n);
     if (st != CUBED_OK) return cli_report(e->verb, &err);
     if (e->common.picture && (code = check_picture(e)) != EXIT_SUCCESS) return code;
@@ -964,8 +984,7 @@ static int evaluate(int argc, char **argv, const cli_usage *usage, cli_picture *
     free_items(e.item, e.nitems);
     expr_result_free(&e.built);
     free_again(&e);
-    for (int i = 0; i < e.nnumbers; i++) cli_free(e.number[i].data);
-    cli_free(e.number);
+    cli_free(e.length);
     inputs_free(&e.in);
     cubed_context_unref(e.ctx);
     return code;

@@ -316,8 +316,6 @@ cubed_status cli_compute(cubed_context *ctx, cubed_array *x, void *data, const c
     cubed_plan_options o = cli_plan_options(c);
     cli_common quiet = *c;
     cubed_plan *plan;
-    o.remake = c->remake;
-    o.remake_ctx = c->remake_ctx;
     if (!o.work_dir) o.work_dir = cli_temp_dir();
     quiet.progress = PROGRESS_NONE;
     quiet.events = quiet.report = NULL;
@@ -328,6 +326,21 @@ cubed_status cli_compute(cubed_context *ctx, cubed_array *x, void *data, const c
         st = cli_run_plan(plan, &quiet, NULL, err);
         cubed_plan_unref(plan);
     }
+    return st;
+}
+
+cubed_status cli_check_plan(cubed_context *ctx, const cubed_target *targets, int ntargets,
+                            const cubed_plan_group *groups, int ngroups, const cli_common *c,
+                            cubed_error *err)
+{
+    cubed_plan_options o = cli_plan_options(c);
+    cubed_plan *plan;
+    o.groups = groups;
+    o.num_groups = ngroups;
+    o.remake = c->remake;
+    o.remake_ctx = c->remake_ctx;
+    const cubed_status st = cubed_plan_new(ctx, targets, ntargets, &o, &plan, err);
+    if (st == CUBED_OK) cubed_plan_unref(plan);
     return st;
 }
 

@@ -102,9 +102,11 @@ typedef struct expr_host {
     void *ctx;             /* of its functions */
     bool raw;              /* stored elements are the values */
     uint64_t task_mem;     /* what a task may use; 0: not known */
-    /* Computes all elements of x, now, into data. NULL: nothing is computed here. */
-    cubed_status (*compute)(void *ctx, cubed_array *x, void *data, cubed_error *err);
-    void *compute_ctx;
+    /* Computes the int64 elements of x, of one dimension or none, now. *numbers: an array of them; *last: the last one, which
+     * is at most `most`. An expression that is only planned has x itself as the numbers. NULL: nothing is computed here. */
+    cubed_status (*count)(void *ctx, cubed_array *x, int64_t most, cubed_array **numbers,
+                          int64_t *last, cubed_error *err);
+    void *count_ctx;
     /* The coordinate of that name, of the inputs, decoded: a new reference, or NULL in *out. NULL: there are none. */
     cubed_status (*coordinate)(void *ctx, const char *name, cubed_array **out, cubed_error *err);
 } expr_host;

@@ -10,30 +10,28 @@ typedef struct counted {
     int64_t last;
 } counted;
 
-/* Takes over the reference of x, of one dimension or none; *out has nothing after a failure. */
-static cubed_status count_now(expr_builder *b, const expr *e, cubed_array *x, counted *out)
+/* The last number is at most `most`. Takes over the reference of x, of one dimension or none; *out has nothing after a
+ * failure. */
+static cubed_status count_now(expr_builder *b, const expr *e, cubed_array *x, int64_t most,
+                              counted *out)
 {
-    const int ndim = cubed_array_ndim(x);
-    const int64_t *shape = cubed_array_shape(x), n = ndim ? shape[0] : 1;
     *out = (counted){.numbers = NULL};
-    if (!b->host->compute) {
-        cubed_array_unref(x);
-        return expr_reject(b, e, "how many elements there are would have to be computed first");
-    }
-    int64_t *data = lang_alloc((size_t)n * sizeof *data);
-    cubed_status st = expr_located(b, e, b->host->compute(b->host->compute_ctx, x, data, b->err));
-    if (st == CUBED_OK) {
-        out->last = data[n - 1];
-        st = expr_located(b, e,
-                          cubed_array_from_memory(b->ctx, CUBED_INT64, ndim, shape, NULL, NULL,
-                                                  data, &out->numbers, b->err));
-    }
+    cubed_status st =
+        b->host->count
+            ? expr_located(
+                  b, e,
+                  b->host->count(b->host->count_ctx, x, most, &out->numbers, &out->last, b->err))
+            : expr_reject(b, e, "how many elements there are would have to be computed first");
+    if (st != CUBED_OK) out->numbers = NULL;
     cubed_array_unref(x);
-    if (st == CUBED_OK)
-        cubed_array_set_owner(out->numbers, lang_free, data);
-    else
-        lang_free(data);
     return st;
+}
+
+static int64_t elements_of(const cubed_array *x)
+{
+    int64_t n = 1;
+    for (int d = 0; d < cubed_array_ndim(x); d++) n *= cubed_array_shape(x)[d];
+    return n;
 }
 
 static cubed_status pick(expr_builder *b, const expr *e, cubed_array *x, cubed_array *mask,
@@ -44,7 +42,7 @@ static cubed_status pick(expr_builder *b, const expr *e, cubed_array *x, cubed_a
     counted c;
     EXPR_TRY(
         expr_located(b, e, cubed_mask_offsets(mask, cubed_array_chunks(x)[0], &offsets, b->err)));
-    EXPR_TRY(count_now(b, e, offsets, &c));
+    EXPR_TRY(count_now(b, e, offsets, elements_of(x), &c));
     cubed_status st = c.last == 0 ? cubed_slice_array(x, &none, out, b->err)
                                   : cubed_compress(x, mask, c.numbers, c.last, out, b->err);
     cubed_array_unref(c.numbers);
@@ -96,7 +94,7 @@ static cubed_status nonzero(expr_builder *b, const expr *e, int names, cubed_arr
                        "nonzero makes %d arrays of an array of %d dimensions, %d are named",
                        cubed_array_ndim(x), cubed_array_ndim(x), names);
     if (st == CUBED_OK) st = expr_located(b, e, cubed_nonzero_offsets(x, &offsets, b->err));
-    if (st == CUBED_OK) st = count_now(b, e, offsets, &c);
+    if (st == CUBED_OK) st = count_now(b, e, offsets, elements_of(x), &c);
     if (st == CUBED_OK) st = expr_located(b, e, cubed_nonzero(x, c.numbers, c.last, outs, b->err));
     cubed_array_unref(c.numbers);
     cubed_array_unref(x);
@@ -117,7 +115,7 @@ static cubed_status unique(expr_builder *b, const expr *e, const cubed_unique_ou
     EXPR_TRY(expr_check_args(b, e, 1, 1, NULL, &n));
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
     cubed_status st = expr_located(b, e, cubed_unique_offsets(x, task_mem, &offsets, b->err));
-    if (st == CUBED_OK) st = count_now(b, e, offsets, &c);
+    if (st == CUBED_OK) st = count_now(b, e, offsets, elements_of(x), &c);
     if (st == CUBED_OK)
         st = expr_located(b, e, cubed_unique(x, c.numbers, c.last, task_mem, outs, b->err));
     cubed_array_unref(c.numbers);
@@ -199,7 +197,8 @@ cubed_status expr_repeat_each(expr_builder *b, const expr *e, cubed_array *x, cu
     cubed_array *total;
     counted c;
     EXPR_TRY(expr_located(b, e, cubed_repeat_total(x, repeats, axis, &total, b->err)));
-    EXPR_TRY(count_now(b, e, total, &c));
+    /* As many elements as x has: how often each is repeated is not bounded. */
+    EXPR_TRY(count_now(b, e, total, elements_of(x), &c));
     cubed_array_unref(c.numbers);
     return expr_located(b, e, cubed_repeat_each(x, repeats, axis, c.last, out, b->err));
 }
