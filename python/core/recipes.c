@@ -46,6 +46,7 @@ static bool depends(const core_state *s, PyObject *value, int level)
     return false;
 }
 
+/* Gives an array its recipe unless it has one. */
 static void keep(const core_state *s, PyObject *made, PyObject *call, int index)
 {
     core_array *a = (core_array *)made;
@@ -54,12 +55,17 @@ static void keep(const core_state *s, PyObject *made, PyObject *call, int index)
     a->output = index;
 }
 
+static PyObject *new_call(PyObject *function, PyObject *args, PyObject *kwargs)
+{
+    return PyTuple_Pack(3, function, args, kwargs ? kwargs : Py_None);
+}
+
 static PyObject *call(PyObject *self, PyObject *args, PyObject *kwargs)
 {
     const recorder *r = (recorder *)self;
     PyObject *made = PyObject_Call(r->function, args, kwargs);
     if (!made || !depends(r->state, args, 0)) return made;
-    PyObject *how = PyTuple_Pack(3, r->function, args, kwargs ? kwargs : Py_None);
+    PyObject *how = new_call(r->function, args, kwargs);
     if (!how) {
         Py_DECREF(made);
         return NULL;
@@ -138,6 +144,67 @@ bool core_record_calls(PyObject *module, const PyMethodDef *methods)
     return true;
 }
 
+/* --- Functions of Python ---------------------------------------------------------------------------------- */
+
+/* A new reference to an array, with a recipe of its own. The result of a function may be one of its arguments, whose
+ * recipe stays: a recipe that named its own array could never end. */
+static PyObject *with_recipe(core_state *s, PyObject *made, PyObject *call, int index)
+{
+    cubed_array *x = core_unwrap(s, made);
+    PyObject *out = x ? core_wrap(s, cubed_array_ref(x)) : NULL;
+    if (out) keep(s, out, call, index);
+    return out;
+}
+
+static PyObject *all_with_recipe(core_state *s, PyObject *made, PyObject *call)
+{
+    if (!PyTuple_Check(made)) return with_recipe(s, made, call, -1);
+    PyObject *out = PyTuple_New(PyTuple_Size(made));
+    for (Py_ssize_t i = 0; out && i < PyTuple_Size(made); i++) {
+        PyObject *item = with_recipe(s, PyTuple_GetItem(made, i), call, (int)i);
+        if (!item || PyTuple_SetItem(out, i, item) < 0) Py_CLEAR(out);
+    }
+    return out;
+}
+
+static PyObject *record(PyObject *module, PyObject *args)
+{
+    core_state *s = core_get_state(module);
+    if (PyTuple_Size(args) < 1) {
+        PyErr_SetString(PyExc_TypeError, "record: expected a function and its arguments");
+        return NULL;
+    }
+    PyObject *function = PyTuple_GetItem(args, 0), *out = NULL;
+    PyObject *rest = PyTuple_GetSlice(args, 1, PyTuple_Size(args));
+    PyObject *made = rest ? PyObject_CallObject(function, rest) : NULL;
+    if (made && depends(s, rest, 0)) {
+        PyObject *how = new_call(function, rest, NULL);
+        if (how) out = all_with_recipe(s, made, how);
+        Py_XDECREF(how);
+    } else {
+        out = Py_XNewRef(made);
+    }
+    Py_XDECREF(made);
+    Py_XDECREF(rest);
+    return out;
+}
+
+static PyObject *remade_as(PyObject *module, PyObject *args)
+{
+    core_state *s = core_get_state(module);
+    PyObject *known, *lazy;
+    cubed_array *x, *y;
+    if (!PyArg_ParseTuple(args, "OO", &known, &lazy) || !core_pair(module, known, lazy, &x, &y))
+        return NULL;
+    if (!depends(s, lazy, 0)) return Py_NewRef(known);
+    PyObject *out = core_wrap(s, cubed_array_ref(x));
+    if (out) {
+        ((core_array *)out)->recipe = Py_NewRef(((core_array *)lazy)->recipe);
+        ((core_array *)out)->output = ((core_array *)lazy)->output;
+    }
+    return out;
+}
+
 /* --- Recipes ----------------------------------------------------------------------------------------------- */
 
 static PyObject *recipe(PyObject *module, PyObject *object)
@@ -149,6 +216,13 @@ static PyObject *recipe(PyObject *module, PyObject *object)
 }
 
 PyMethodDef core_recipe_methods[] = {
+    {"record", record, METH_VARARGS,
+     "record(function: Callable[..., Any], /, *args: Any) -> Any\n"
+     "The result of function(*args), an array or a tuple of arrays. If the arguments depend on a "
+     "TaskMem, the arrays are made again by the same call, which may cut them otherwise."},
+    {"remade_as", remade_as, METH_VARARGS,
+     "remade_as(known: Array, lazy: Array, /) -> Array\n"
+     "Computed elements, for which another allowed_mem has the lazy array they were computed of."},
     {"recipe", recipe, METH_O,
      "recipe(x: Array, /) -> tuple[tuple[Any, tuple[Any, ...], dict[str, Any] | None], int] | "
      "None\n"

@@ -8,6 +8,7 @@ import numpy as np
 
 from cubed import _core
 from cubed.array._array import Array
+from cubed.array._first import computes_first
 from cubed.array._keys import expand_key, is_mask, is_whole, selection
 from cubed.array._operands import common_spec
 from cubed.array._select import get_masked
@@ -33,6 +34,7 @@ def getitem(x: Array, key: Any) -> Array:
     return Array._new(out, x._spec)
 
 
+@computes_first
 def get_advanced(x: Array, entries: list[Any], first: bool = False) -> Array:
     """x[entries] where some are arrays; `first` as in :func:`cubed.array._keys.selection`.
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
 from typing import Any
 
-import numpy as np
-
 from cubed import _core
-from cubed.array import _above
 from cubed.array._array import Array
+from cubed.array._first import computed_first
 from cubed.array._operands import core_of
 
 
@@ -19,47 +16,25 @@ def flatten(x: _core.Array) -> _core.Array:
     return x if len(x.shape) == 1 else _core.reshape(x, (math.prod(x.shape),))
 
 
-def counted(
-    offsets: _core.Array,
-    make: Callable[[_core.Array, int], Iterable[_core.Array]],
-    most: int,
-    spec: Any,
-) -> np.ndarray[Any, Any]:
-    """Offsets, computed now. `make` makes results of them and of their number, at most `most`.
-
-    Raises
-    ------
-    MemoryError
-        The offsets do not fit. What it says to allow is enough for the results, too.
-    """
+def counted(offsets: _core.Array, most: int, spec: Any) -> tuple[_core.Array, int]:
+    """Offsets, computed now, and the last of them, which is at most `most`."""
     lazy = Array._new(offsets, spec)
-    try:
-        return lazy.compute()
-    except MemoryError:
-        _above.plan(lazy, *(Array._new(x, spec) for x in make(offsets, most)))
-        raise
+    (found,) = computed_first([lazy], [None])
+    if found is None:
+        return offsets, most
+    # For another allowed_mem, other offsets are counted.
+    return _core.remade_as(core_of(found), offsets), int(found[-1])
 
 
 def pick(x: _core.Array, mask: _core.Array, spec: Any) -> _core.Array:
     """Elements of x where the mask is true, both in one dimension; counted now."""
-
-    def make(offsets: _core.Array, n: int) -> list[_core.Array]:
-        return [_core.compress(x, mask, offsets, n)]
-
-    counts = counted(_core.mask_offsets(mask, x.chunks[0]), make, x.shape[0], spec)
-    if counts[-1] == 0:
-        return _core.slice(x, (slice(0, 0),))
-    return make(core_of(counts), int(counts[-1]))[0]
+    offsets, n = counted(_core.mask_offsets(mask, x.chunks[0]), x.shape[0], spec)
+    return _core.compress(x, mask, offsets, n) if n else _core.slice(x, (slice(0, 0),))
 
 
 def coordinates(x: _core.Array, spec: Any) -> tuple[_core.Array, ...]:
     """Coordinates in C order of the elements that are not 0; counted now."""
-
-    def make(offsets: _core.Array, n: int) -> tuple[_core.Array, ...]:
-        return _core.nonzero(x, offsets, n)
-
-    counts = counted(_core.nonzero_offsets(x), make, math.prod(x.shape), spec)
-    return make(core_of(counts), int(counts[-1]))
+    return _core.nonzero(x, *counted(_core.nonzero_offsets(x), math.prod(x.shape), spec))
 
 
 def get_masked(x: _core.Array, mask: Any, spec: Any) -> _core.Array:

@@ -9,6 +9,7 @@ import numpy as np
 
 from cubed import _core
 from cubed.array._array import Array
+from cubed.array._first import computed_first, computes_first
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import common_spec, core_of, lazy, to_numpy
 from cubed.array_api._edges import complex_of
@@ -40,7 +41,7 @@ def _limits(x: Array) -> NDArray:
     if x.size == 0:
         return np.array([0.0, 1.0])
     y = x.astype("uint8") if x.dtype.kind == "b" else x
-    return np.array(compute(minimum(y), maximum(y)))
+    return np.array(computed_first([minimum(y), maximum(y)], [0, 1]))
 
 
 _ESTIMATORS = ("auto", "doane", "fd", "rice", "scott", "sqrt", "sturges")
@@ -66,7 +67,8 @@ def _estimated(x: Array, name: str, limits: Any, weights: Any) -> int:
         wanted += [nanpercentile(where(inside, f, float("nan")), q) for q in (25, 75)]
     if name in ("scott", "doane"):
         wanted.append(std(f, where=inside))
-    n, least, greatest, *spread = (float(v) for v in compute(*wanted))
+    guesses = [x.size, 0, 1, *range(1, len(wanted) - 2)]
+    n, least, greatest, *spread = (float(v) for v in computed_first(wanted, guesses))
     if n == 0 or not high > low:
         return 1
     width = _width(name, n, greatest - least, spread, f, inside)
@@ -92,7 +94,7 @@ def _width(name: str, n: float, ptp: float, spread: list[float], f: Array, insid
         deviation = np.sqrt(6.0 * (n - 2) / ((n + 1.0) * (n + 3)))
         centre = mean(f, where=inside)
         cubes = ((f - centre) / spread[0]) ** 3
-        (g1,) = compute(mean(cubes, where=inside))
+        (g1,) = computed_first([mean(cubes, where=inside)], [0])
         return ptp / (1.0 + np.log2(n) + np.log2(1.0 + np.absolute(float(g1)) / deviation))
     fd = 2.0 * (spread[1] - spread[0]) * n ** (-1.0 / 3.0)
     if name == "fd":
@@ -123,6 +125,7 @@ def bin_edges(x: Array, bins: Any, range: Any, weights: Any) -> NDArray:
     return np.histogram_bin_edges(limits.astype(x.dtype) if limits.size else limits, bins, range)
 
 
+@computes_first
 def histogram(
     x: Array, /, bins: int | str | Sequence[float] = 10, range: tuple[float, float] | None = None,
     density: bool = False, weights: Any = None,
@@ -185,6 +188,7 @@ def histogram(
     return counts, edges
 
 
+@computes_first
 def bincount(x: Array, /, weights: Any = None, minlength: int = 0) -> Array:
     """How many elements are 0, 1, 2, ...
 

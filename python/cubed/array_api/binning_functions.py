@@ -9,6 +9,7 @@ import numpy as np
 
 from cubed import _core
 from cubed.array._array import Array
+from cubed.array._first import computed_first, computes_first
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import check_parts, common_spec, to_numpy
 from cubed.array_api._edges import complex_of
@@ -21,11 +22,11 @@ from cubed.array_api.statistical_functions import max, min, sum
 from cubed.base._docs import documented
 from cubed.base._types import NDArray
 from cubed.io._create import as_lazy
-from cubed.planning._compute import compute
 
 __all__ = ["histogram2d", "histogram_bin_edges", "histogramdd"]
 
 
+@computes_first
 @documented()
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> NDArray:
     """The edges of the bins of :func:`histogram`; what they need of values is computed now.
@@ -50,6 +51,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     return bin_edges(as_lazy(a), bins, range, weights)
 
 
+@computes_first
 def histogramdd(
     sample: Any, bins: Any = 10, range: Any = None, density: bool = False, weights: Any = None
 ) -> tuple[Array, tuple[NDArray, ...]]:
@@ -141,7 +143,8 @@ def _edges(columns: Sequence[Array], bins: Any, range: Any) -> list[NDArray]:
     wanted = [k for k in np.arange(d).tolist() if limits[k] is None and np.ndim(given[k]) == 0]
     wanted = [k for k in wanted if columns[k].size]
     if wanted:
-        found = compute(*(f(columns[k]) for k in wanted for f in (min, max)))
+        extremes = [f(columns[k]) for k in wanted for f in (min, max)]
+        found = computed_first(extremes, [0, 1] * len(wanted))
         for i, k in enumerate(wanted):
             limits[k] = (float(found[2 * i]), float(found[2 * i + 1]))
     out = []
@@ -158,6 +161,7 @@ def _edges(columns: Sequence[Array], bins: Any, range: Any) -> list[NDArray]:
     return out
 
 
+@computes_first
 def histogram2d(
     x: Any, y: Any, bins: Any = 10, range: Any = None, density: bool = False, weights: Any = None
 ) -> tuple[Array, NDArray, NDArray]:

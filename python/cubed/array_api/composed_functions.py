@@ -12,6 +12,7 @@ import numpy as np
 
 from cubed import _core
 from cubed.array._array import Array
+from cubed.array._first import computes_first
 from cubed.array._keys import positions_within
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import (
@@ -833,6 +834,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: DTypeLike = N
 # --- Positions and sets: the number of results is counted, which computes -------------------------
 
 
+@computes_first
 @documented(returns="int64: a row with a position for each axis. Lazy.")
 def argwhere(x: Any, /) -> Array:
     """Positions of elements that are not zero, one per row. Computes their number.
@@ -846,6 +848,7 @@ def argwhere(x: Any, /) -> Array:
     return stack(nonzero(a), axis=-1)
 
 
+@computes_first
 @documented(returns="int64, of one axis. Lazy.")
 def flatnonzero(x: Any, /) -> Array:
     """Positions in the flattened array of elements that are not zero. Computes their number.
@@ -857,6 +860,7 @@ def flatnonzero(x: Any, /) -> Array:
     return nonzero(flat(x))[0]
 
 
+@computes_first
 @documented(returns="Of one axis, and of x's type. Lazy.")
 def extract(condition: Any, x: Any) -> Array:
     """Elements where a condition holds, of both in one dimension. Computes their number.
@@ -873,6 +877,7 @@ def extract(condition: Any, x: Any) -> Array:
     return values[: mask.size][mask]
 
 
+@computes_first
 def unique(
     x: Any,
     return_index: bool = False,
@@ -942,6 +947,7 @@ def _with_one_nan(found: dict[str, Array], n: int) -> dict[str, Array]:
     return out
 
 
+@computes_first
 @documented(returns="Of one axis, and of the type that both promote to. Lazy.")
 def union1d(x1: Any, x2: Any, /) -> Array:
     """Distinct elements of two arrays in ascending order. Computes their number.

@@ -14,6 +14,7 @@ from cubed import _core
 from cubed.array import _above
 from cubed.array._array import Array
 from cubed.array._cores import in_chunks
+from cubed.array._first import computes_first
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import to_numpy
 from cubed.array_api.creation_functions import arange, linspace, ones, spaced, tril
@@ -355,6 +356,7 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
     return tuple(arange(n) for _ in range(ndim))
 
 
+@computes_first
 def ix_(*args: Any) -> tuple[Array, ...]:
     """Vectors of positions, each along an axis of its own of one grid. A mask is its positions,
     which are counted now.

@@ -12,6 +12,7 @@ import numpy as np
 
 from cubed import _core
 from cubed.array._array import Array
+from cubed.array._first import computed_first, computes_first
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import check_parts, common_spec, normalize_axis, to_numpy
 from cubed.array_api.composed_functions import diag, flat, split, vstack
@@ -31,7 +32,6 @@ from cubed.array_api.searching_functions import nonzero
 from cubed.array_api.statistical_functions import max, min
 from cubed.base._docs import documented
 from cubed.io._create import as_lazy
-from cubed.planning._compute import compute
 
 __all__ = [
     "block", "column_stack", "compress", "diagflat", "dsplit", "ediff1d", "hsplit", "insert",
@@ -291,6 +291,7 @@ def dsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
     return _split("dsplit", ary, indices_or_sections, 2, 3)
 
 
+@computes_first
 @documented(returns="Of a's type. Lazy; the elements of a lazy condition are counted now.")
 def compress(condition: Any, a: Any, axis: int | None = None) -> Array:
     """The elements along an axis (None: of `a` in one dimension) where a condition holds, which may
@@ -314,6 +315,7 @@ def compress(condition: Any, a: Any, axis: int | None = None) -> Array:
     return take(x, as_lazy(found), axis=d)
 
 
+@computes_first
 @documented(returns="Of filt's type. A view: lazy, nothing is stored.")
 def trim_zeros(filt: Any, trim: str = "fb") -> Array:
     """A vector without zeros in front (``"f"``) and at the end (``"b"``): they are counted now.
@@ -341,7 +343,7 @@ def trim_zeros(filt: Any, trim: str = "fb") -> Array:
     found = nonzero(not_equal(x, 0) if x.dtype.kind != "b" else x)[0]
     if found.size == 0:
         return x[:0]
-    first, last = (int(v) for v in compute(min(found), max(found)))
+    first, last = (int(v) for v in computed_first([min(found), max(found)], [0, n - 1]))
     return x[first if "f" in trim.lower() else 0 : last + 1 if "b" in trim.lower() else n]
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from cubed import _core
 from cubed.array._array import Array
+from cubed.array._first import computes_first
 from cubed.array._operands import (
     common_spec,
     core_of,
@@ -102,6 +103,7 @@ def count_nonzero(
     return x._like(_core.reduce("count_nonzero", x._x, axes, keepdims, 0.0))
 
 
+@computes_first
 @documented(returns="For each axis int64, of one axis. Lazy.")
 def nonzero(x: Array, /) -> tuple[Array, ...]:
     """Coordinates of the elements that are not 0, in C order; their number is computed now.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from cubed.array._array import Array
+from cubed.array._first import computes_first
 from cubed.array_api.composed_functions import flat, unique
 from cubed.array_api.creation_functions import ones
 from cubed.array_api.elementwise_functions import equal, logical_and, not_equal, subtract
@@ -59,6 +60,7 @@ def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) 
     return isin(flat(ar1), as_lazy(ar2), invert=invert)
 
 
+@computes_first
 @_of_sets(returns="Of one axis, and of ar1's type. Lazy.")
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
     """The elements of one array that are not in another one: distinct ones in ascending order, or
@@ -73,6 +75,7 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
     return x[isin(x, as_lazy(ar2), invert=True)]
 
 
+@computes_first
 @_of_sets()
 def intersect1d(
     ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False
@@ -119,6 +122,7 @@ def intersect1d(
     )
 
 
+@computes_first
 @_of_sets(returns="Of one axis, and of the type that both promote to. Lazy.")
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
     """The elements that are in one of two arrays, and not in both, in ascending order. Computes

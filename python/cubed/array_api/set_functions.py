@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from cubed import _core
 from cubed.array._array import Array
-from cubed.array._operands import core_of, lazy, operands
+from cubed.array._first import computes_first
+from cubed.array._operands import lazy, operands
 from cubed.array._select import counted
 from cubed.base._docs import documented
 
@@ -46,12 +47,9 @@ def _unique(
     """The values, and what else is wanted; how many there are is computed now."""
     x = lazy(x)
     task_mem = x.spec.task_mem
-
-    def make(offsets: _core.Array, n: int) -> tuple[_core.Array, ...]:
-        return _core.unique(x._x, offsets, n, task_mem, indices, inverse, counts)
-
-    offsets = counted(_core.unique_offsets(x._x, task_mem), make, x.size, x._spec)
-    return tuple(x._like(a) for a in make(core_of(offsets), int(offsets[-1])))
+    offsets, n = counted(_core.unique_offsets(x._x, task_mem), x.size, x._spec)
+    made = _core.unique(x._x, offsets, n, task_mem, indices, inverse, counts)
+    return tuple(x._like(a) for a in made)
 
 
 def isin(x1: Any, x2: Any, /, assume_unique: bool = False, *, invert: bool = False) -> Array:
@@ -84,6 +82,7 @@ def isin(x1: Any, x2: Any, /, assume_unique: bool = False, *, invert: bool = Fal
     return Array._new(_core.isin(a, b, invert), spec)
 
 
+@computes_first
 @documented()
 def unique_all(x: Array, /) -> UniqueAll:
     """Different elements in order, where each is first, which of them each element is, and how
@@ -105,6 +104,7 @@ def unique_all(x: Array, /) -> UniqueAll:
     return UniqueAll(*_unique(x, indices=True, inverse=True, counts=True))
 
 
+@computes_first
 @documented(returns="With ``values`` and ``counts``: lazy arrays.")
 def unique_counts(x: Array, /) -> UniqueCounts:
     """Different elements in order, and how often each is there.
@@ -118,6 +118,7 @@ def unique_counts(x: Array, /) -> UniqueCounts:
     return UniqueCounts(*_unique(x, counts=True))
 
 
+@computes_first
 @documented(returns="With ``values`` and ``inverse_indices``: lazy arrays.")
 def unique_inverse(x: Array, /) -> UniqueInverse:
     """Different elements in order, and which of them each element is.
@@ -131,6 +132,7 @@ def unique_inverse(x: Array, /) -> UniqueInverse:
     return UniqueInverse(*_unique(x, inverse=True))
 
 
+@computes_first
 @documented(returns="Of one axis, and of x's type. Lazy.")
 def unique_values(x: Array, /) -> Array:
     """Different elements in order.
