@@ -7,6 +7,7 @@ import cubed
 import cubed.array_api as xp
 import numpy as np
 import pytest
+import xarray as xr
 from conftest import cases, check, run
 
 
@@ -131,6 +132,22 @@ def _counted(rng):
     return lambda spec: cubed.histogram(_source(shape, chunks, spec), bins=100, range=(0, 2))[0]
 
 
+def _labelled(function):
+    """Of Xarray's arrays, whose methods cut blocks for the memory of tasks."""
+
+    def of_array(x):
+        dims = [f"d{k}" for k in range(x.ndim)]
+        return function(xr.DataArray(x, dims=dims, coords={"d0": np.arange(x.shape[0])})).data
+
+    return _one(of_array, 2, 1500)
+
+
+def _each_line(x):
+    return cubed.apply_gufunc(
+        np.sum, "(i)->()", x, output_dtypes=float, vectorize=True, allow_rechunk=True
+    )
+
+
 CASES = {
     "mean": _one(lambda x: xp.mean(x, axis=0), 3, 400),
     "elementwise": _one(lambda x: xp.sqrt(x * x + 1), 2, 4000),
@@ -163,12 +180,34 @@ CASES = {
     "unique": _one(lambda x: xp.unique_counts(xp.round(x * 3))[1], 1, 10**5),
     "nonzero": _one(lambda x: xp.nonzero(x + 1)[1], 2, 1000),
     "masked": _one(lambda x: x[x >= 0], 2, 1000),
+    "argwhere": _one(lambda x: cubed.argwhere(x > 0.9), 2, 800),
+    "bincount": _one(lambda x: cubed.bincount(xp.astype(x * 9, "int64")), 1, 10**6),
+    "histogram_of_bins": _one(lambda x: cubed.histogram(x, bins=20)[0], 1, 10**6),
+    "unique_of_sorted": _one(lambda x: xp.unique_inverse(xp.sort(xp.round(x * 9)))[1], 1, 10**5),
+    "vectorized": _one(_each_line, 2, 1500),
+    "blocks_of_sorted": _one(
+        lambda x: cubed.map_blocks(np.sin, xp.sort(x, axis=0), dtype=float), 2, 3000
+    ),
+    "rolling_median": _labelled(lambda a: a.rolling(d0=5).median()),
+    "rolling_argmax": _labelled(lambda a: a.rolling(d0=3).argmax()),
+    "rolling_reduce": _labelled(lambda a: a.rolling(d0=4, d1=3).reduce(np.ptp)),
+    "rank": _labelled(lambda a: a.rank("d0")),
+    "interpolate_na": _labelled(lambda a: a.where(a > 0.1).interpolate_na("d0", method="akima")),
+    "polyfit": _labelled(
+        lambda a: a.where(a > 0.1).polyfit("d0", 1, skipna=True).polyfit_coefficients
+    ),
+    "group_scan": _labelled(lambda a: a.groupby(a.d0 % 5).cumsum()),
+    "strings": _labelled(lambda a: a.astype("U6").str.cat("abc")),
+    "parts_of_strings": _labelled(lambda a: a.astype("U6").str.split("p", ".", maxsplit=2)),
     "tensordot": _one(lambda x: xp.tensordot(x, x, axes=((0, 2), (0, 2))), 3, 100),
 }
 
 
 # They run to know how much there is; worker processes need more than these allowances to start.
-RUN_FIRST = ("unique", "nonzero", "masked")
+RUN_FIRST = (
+    "unique", "nonzero", "masked", "argwhere", "bincount", "histogram_of_bins", "unique_of_sorted",
+    "parts_of_strings",
+)  # fmt: skip
 
 
 def _advised(error: MemoryError) -> int:
@@ -269,6 +308,9 @@ COMMANDS = {
     "svdvals": _square_text("svdvals({x})"),
     "det_of_transform": _square_text("det(real(fft({x}, axis=0)))"),
     "unique": _of_command("unique_values(round({x} * 9))", 1, 1e5),
+    "unique_inverse": _of_command("v, i = unique_inverse(round({x} * 99))", 1, 1e5),
+    "nonzero": _of_command("i, j = nonzero({x} > 0.7)", 2, 1000),
+    "compress_sorted": _of_command("sort(compress({x}, {x} > 0.3))", 1, 1e5),
     "nonzero_of_sorted": _of_command("nonzero(sort({x}) > 0.5)", 1, 1e5),
     "groups": _of_command("mean({x}, groupby=astype({x}[0] * 5, 'int64'), axis=1)", 2, 1000),
 }

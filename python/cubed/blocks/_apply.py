@@ -18,6 +18,7 @@ from cubed.base._types import NDArray
 from cubed.blocks._blockwise import (
     Call,
     Cut,
+    ExtraMem,
     Operand,
     Output,
     bounds,
@@ -26,6 +27,7 @@ from cubed.blocks._blockwise import (
     cuts,
     infer_dtypes,
     join,
+    made_of,
     on_blocks,
     refuse_lazy,
     run_blocks,
@@ -192,15 +194,21 @@ def map_blocks(
         args = (_nothing(title, chunks, np.dtype(dtype if dtype is not None else float), spec),)
     arrays = [a for a in args if isinstance(a, Array)]
     ndim = max((a.ndim for a in arrays), default=0)
-    operands = [Operand(a._x, tuple(range(ndim - a.ndim, ndim))) for a in arrays]
-    unified = unify(operands, title, align=False)
-    joined = join(unified)
-    out = map_output(title, ndim, joined, chunks, drop_axis, new_axis, dtype)
-    tried = None if dtype is not None else [tiny(x.array) for x in operands]
     spec = common_spec(*arrays) or spec
-    return run_mapped(
-        title, func, args, kwargs, operands, unified, out, tried, extra_projected_mem, spec
-    )
+
+    def make(mine: Sequence[Array]) -> tuple[Array, ...]:
+        nonlocal dtype
+        operands = [Operand(a._x, tuple(range(ndim - a.ndim, ndim))) for a in mine]
+        unified = unify(operands, title, align=False)
+        out = map_output(title, ndim, join(unified), chunks, drop_axis, new_axis, dtype)
+        tried = None if dtype is not None else [tiny(x.array) for x in operands]
+        made = run_mapped(
+            title, func, args, kwargs, operands, unified, out, tried, extra_projected_mem, spec
+        )
+        dtype = made.dtype
+        return (made,)
+
+    return made_of(arrays, make)[0]
 
 
 def run_mapped(
@@ -212,7 +220,7 @@ def run_mapped(
     unified: Mapping[Hashable, list[Cut]],
     out: Output,
     tried: list[NDArray] | None,
-    extra_mem: int,
+    extra_mem: ExtraMem,
     spec: Spec | None,
     trim: tuple[Trim, ...] = (),
 ) -> Array:
@@ -345,18 +353,22 @@ def elemwise(
         raise TypeError(f"{title}: at least one argument must be an array")
     cores = [core_of(args[i]) for i in places]
     ndim = max(len(x.shape) for x in cores)
-    operands = [Operand(x, tuple(range(ndim - len(x.shape), ndim))) for x in cores]
-    unified = unify(operands, title, align=True)
-    joined = join(unified)
     values = tuple(None if i in places else a for i, a in enumerate(args))
     call = _ElementCall(func, values, places, kwargs)
-    if dtype is None:
-        tried = [tiny(x) for x in cores]
-        dtype = infer_dtypes(title, lambda: call(tried, ()))[0]
-    out = Output(np.dtype(dtype), [joined[d] for d in range(ndim)], tuple(range(ndim)))
-    return run_blocks(
-        title, call, operands, unified, [out], extra_projected_mem, common_spec(*args)
-    )[0]
+    spec = common_spec(*args)
+
+    def make(mine: Sequence[Array]) -> tuple[Array, ...]:
+        nonlocal dtype
+        operands = [Operand(a._x, tuple(range(ndim - a.ndim, ndim))) for a in mine]
+        unified = unify(operands, title, align=True)
+        joined = join(unified)
+        if dtype is None:
+            tried = [tiny(x) for x in cores]
+            dtype = infer_dtypes(title, lambda: call(tried, ()))[0]
+        out = Output(np.dtype(dtype), [joined[d] for d in range(ndim)], tuple(range(ndim)))
+        return run_blocks(title, call, operands, unified, [out], extra_projected_mem, spec)
+
+    return made_of([Array._new(x, spec) for x in cores], make)[0]
 
 
 @dataclass(frozen=True)
@@ -424,15 +436,19 @@ def apply_along_axis(
         tried = to_array(func1d(line, *args, **kwargs))
         dtype = tried.dtype if dtype is None else dtype
         shape = tried.shape if shape is None else shape
-    indices = tuple(range(arr.ndim))
-    mine = cuts(arr._x)
-    new: list[Cut] = [(n, max(1, n)) for n in shape]
-    out = Output(
-        np.dtype(dtype),
-        [*mine[:a], *new, *mine[a + 1 :]],
-        (*indices[:a], *[None] * len(new), *indices[a + 1 :]),
-    )
     call = _AlongCall(func1d, a, args, kwargs)
-    unified: dict[Any, list[Cut]] = {d: [cut] for d, cut in enumerate(mine)}
-    operands = [Operand(arr._x, indices)]
-    return run_blocks(title, call, operands, unified, [out], extra_projected_mem, arr._spec)[0]
+    indices = tuple(range(arr.ndim))
+    new: list[Cut] = [(n, max(1, n)) for n in shape]
+
+    def make(given: Sequence[Array]) -> tuple[Array, ...]:
+        mine = cuts(given[0]._x)
+        out = Output(
+            np.dtype(dtype),
+            [*mine[:a], *new, *mine[a + 1 :]],
+            (*indices[:a], *[None] * len(new), *indices[a + 1 :]),
+        )
+        unified: dict[Any, list[Cut]] = {d: [cut] for d, cut in enumerate(mine)}
+        operands = [Operand(given[0]._x, indices)]
+        return run_blocks(title, call, operands, unified, [out], extra_projected_mem, arr._spec)
+
+    return made_of([arr], make)[0]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -188,20 +188,24 @@ def join(unified: Mapping[Hashable, list[Cut]]) -> dict[Hashable, Cut]:
     }
 
 
+#: Bytes that a call allocates in addition to its results; None: what :data:`COPIES` says. A
+#: function gets the extents of the largest block of each operand.
+ExtraMem: TypeAlias = int | Callable[[Sequence[Sequence[int]]], int] | None
+
+
 def run_blocks(
     title: str,
     runner: Runner,
     operands: Sequence[Operand],
     unified: Mapping[Hashable, list[Cut]],
     outputs: Sequence[Output],
-    extra_mem: int | None,
+    extra_mem: ExtraMem,
     spec: Spec | None,
     held_mem: int = 0,
 ) -> tuple[Array, ...]:
     """The results of a function on blocks: one call for each combination of the outputs' indices.
     What operands have beside those comes whole.
 
-    `extra_mem` is what a call allocates beside its results; None: what :data:`COPIES` says.
     `held_mem` is what the runner holds in addition.
 
     Symbols, whose block numbers the runner gets, are the indices of the outputs in their order.
@@ -232,21 +236,42 @@ def run_blocks(
             Array._new(core_from_numpy(np.empty(shape, dtype_of(name)), cut), spec)
             for name, shape, cut, _ in made
         )
-    if extra_mem is None:
-        own = [(x.dtype, x.shape, mine, numbers) for x, numbers, mine, _ in inputs]
-        extra_mem = OBJECTS + COPIES * sum(_largest(*block) for block in (*own, *made))
+    if not isinstance(extra_mem, int):
+        own = [_longest(x.shape, mine, numbers) for x, numbers, mine, _ in inputs]
+        types = [dtype_of(x.dtype).itemsize for x, *_ in inputs]
+        if extra_mem is None:
+            own += [_longest(*block[1:]) for block in made]
+            types += [out.dtype.itemsize for out in outputs]
+            blocks = zip(types, own, strict=True)
+            extra_mem = OBJECTS + COPIES * sum(size * math.prod(n) for size, n in blocks)
+        else:
+            extra_mem = extra_mem(own)
     params = pack(title, runner, extra_mem + held_mem)
     return tuple(Array._new(x, spec) for x in _core.blockwise(params, tuple(inputs), tuple(made)))
 
 
-def _largest(
-    dtype: str, shape: Sequence[int], chunks: Sequence[Any], symbols: Sequence[int]
-) -> int:
-    """Bytes of the largest block; axes without a symbol come whole."""
+def _longest(shape: Sequence[int], chunks: Sequence[Any], symbols: Sequence[int]) -> list[int]:
+    """Extents of the largest block; axes without a symbol come whole."""
     longest = (max(c) if isinstance(c, tuple) else c for c in chunks)
-    return dtype_of(dtype).itemsize * math.prod(
-        n if symbol < 0 else c for n, c, symbol in zip(shape, longest, symbols, strict=True)
-    )
+    return [n if symbol < 0 else c for n, c, symbol in zip(shape, longest, symbols, strict=True)]
+
+
+def made_of(
+    arrays: Sequence[Array], make: Callable[..., tuple[Array, ...]], *memory: int
+) -> tuple[Array, ...]:
+    """The results of make(arrays, *memory), which cuts blocks for the arrays' chunks and a TaskMem.
+
+    The advice of a refusal has them made again for another `allowed_mem`, in other blocks.
+    """
+    specs: list[Any] = []
+
+    def cores(given: tuple[_core.Array, ...], *memory: int) -> tuple[_core.Array, ...]:
+        made = make([a._like(x) for a, x in zip(arrays, given, strict=True)], *memory)
+        specs[:] = [x._spec for x in made]
+        return tuple(x._x for x in made)
+
+    made = _core.record(cores, tuple(a._x for a in arrays), *memory)
+    return tuple(Array._new(x, spec) for x, spec in zip(made, specs, strict=True))
 
 
 def refuse_lazy(title: str, args: Iterable[Any], kwargs: Mapping[str, Any]) -> None:
@@ -393,25 +418,30 @@ def blockwise(
         elif isinstance(value, Array):
             raise TypeError(f"{title}: argument {i} is a lazy array, expected a value")
     refuse_lazy(title, values, kwargs)
-    unified = unify(operands, title, align_arrays)
-    joined = join(unified)
-    contracted = [
-        tuple(
-            (axis, sizes(joined[index]))
-            for axis, index in enumerate(x.indices)
-            if index not in out_ind and not concatenate
-        )
-        for x in operands
-    ]
-    call = _NestedCall(func, tuple(values), tuple(places), kwargs, tuple(contracted))
-    if dtype is None:
-        dtype = infer_dtypes(title, lambda: _try(call, operands))[0]
-    cuts_out = _output_cuts(title, out_ind, joined, adjust_chunks or {}, new_axes or {})
-    out = Output(np.dtype(dtype), cuts_out, out_ind)
     specs = [a for a, index in pairs if index is not None]
-    return run_blocks(
-        title, call, operands, unified, [out], extra_projected_mem, common_spec(*specs) or spec
-    )[0]
+    spec = common_spec(*specs) or spec
+
+    def make(mine: Sequence[Array]) -> tuple[Array, ...]:
+        nonlocal dtype
+        cores = [Operand(a._x, x.indices) for a, x in zip(mine, operands, strict=True)]
+        unified = unify(cores, title, align_arrays)
+        joined = join(unified)
+        contracted = [
+            tuple(
+                (axis, sizes(joined[index]))
+                for axis, index in enumerate(x.indices)
+                if index not in out_ind and not concatenate
+            )
+            for x in cores
+        ]
+        call = _NestedCall(func, tuple(values), tuple(places), kwargs, tuple(contracted))
+        if dtype is None:
+            dtype = infer_dtypes(title, lambda: _try(call, cores))[0]
+        cuts_out = _output_cuts(title, out_ind, joined, adjust_chunks or {}, new_axes or {})
+        out = Output(np.dtype(dtype), cuts_out, out_ind)
+        return run_blocks(title, call, cores, unified, [out], extra_projected_mem, spec)
+
+    return made_of([Array._new(x.array, spec) for x in operands], make)[0]
 
 
 def _try(call: _NestedCall, operands: Sequence[Operand]) -> Sequence[Any]:

@@ -30,6 +30,7 @@ from cubed.blocks._blockwise import (
     finer,
     infer_dtypes,
     join,
+    made_of,
     on_blocks,
     refuse_lazy,
     run_blocks,
@@ -178,7 +179,7 @@ def apply_to_cores(
     output_sizes: Mapping[str, int] | None = None,
     vectorize: bool | None = None,
     allow_rechunk: bool = False,
-    extra_projected_mem: int | None = None,
+    extra_projected_mem: int | CallMem | None = None,
     name: str | None = None,
     by_lines: bool = False,
     held_mem: int = 0,
@@ -189,6 +190,7 @@ def apply_to_cores(
     `by_lines` states that each core of the results depends on the same core of the arguments alone:
     blocks may be cut finer along the other axes. A user-defined function promises this only if it
     is vectorized: it gets the arrays' chunks, because its result may depend on the whole block.
+    Blocks are cut for what a call allocates: a CallMem as `extra_projected_mem`, or its default.
     `held_mem` is the number of bytes that the function itself holds in each task's process.
     """
     title = name or title_of("apply_gufunc", func)
@@ -217,22 +219,32 @@ def apply_to_cores(
     if types is None:
         types = infer_dtypes(title, lambda: call([tiny(x) for x in arrays], ()))
 
-    unified = unify(operands, title, align=True)
     spec = common_spec(*args)
-    if extra_projected_mem is None and (by_lines or vectorize):
-        made_of = [
-            (np.dtype(t).itemsize, [extents[d] for d in dims])
-            for t, dims in zip(types, parsed.outputs, strict=True)
-        ]
-        memory = next((a.spec.task_mem for a in args if isinstance(a, Array)), None)
-        unified = _narrowed(operands, unified, ndim, made_of, memory)
-    joined = join(unified)
-    outputs = []
-    for dims, dtype in zip(parsed.outputs, types, strict=True):
-        whole: list[Cut] = [(extents[d], max(1, extents[d])) for d in dims]
-        cut = [joined[i] for i in range(ndim)] + whole
-        outputs.append(Output(np.dtype(dtype), cut, (*range(ndim), *[None] * len(dims))))
-    made = run_blocks(title, call, operands, unified, outputs, extra_projected_mem, spec, held_mem)
+    mem = extra_projected_mem
+    if mem is None and (by_lines or vectorize):
+        mem = CallMem(COPIES, OBJECTS)
+    made_types = types
+
+    def make(mine: Sequence[Array], *memory: int) -> tuple[Array, ...]:
+        cores = [Operand(a._x, x.indices) for a, x in zip(mine, operands, strict=True)]
+        unified, extra = unify(cores, title, align=True), mem
+        if isinstance(extra, CallMem):
+            made_of_cores = [
+                (t.itemsize, [extents[d] for d in dims])
+                for t, dims in zip(made_types, parsed.outputs, strict=True)
+            ]
+            unified, extra = _narrowed(cores, unified, ndim, made_of_cores, extra, *memory)
+        joined = join(unified)
+        outputs = []
+        for dims, dtype in zip(parsed.outputs, made_types, strict=True):
+            whole: list[Cut] = [(extents[d], max(1, extents[d])) for d in dims]
+            cut = [joined[i] for i in range(ndim)] + whole
+            outputs.append(Output(dtype, cut, (*range(ndim), *[None] * len(dims))))
+        return run_blocks(title, call, cores, unified, outputs, extra, spec, held_mem)
+
+    memory = next((a.spec.task_mem for a in args if isinstance(a, Array)), None)
+    cut_for = () if memory is None or not isinstance(mem, CallMem) else (memory,)
+    made = made_of([Array._new(x.array, spec) for x in operands], make, *cut_for)
     kept = len(parsed.inputs[0]) if keepdims else 0
     results = tuple(_place(x, at, kept) for x, at in zip(made, where[1], strict=True))
     return results[0] if parsed.single else results
@@ -279,19 +291,30 @@ def as_gufunc(signature: str, **options: Any) -> Callable[[Callable[..., Any]], 
 # --- Lines that fit ------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class CallMem:
+    """Bytes that a call allocates in addition to its blocks and results."""
+
+    #: Copies of the blocks of inputs and results.
+    copies: int
+    fixed: int = 0
+    #: Bytes for each element of a block along the axes that are not core dimensions.
+    each: int = 0
+
+
 def _narrowed(
     operands: Sequence[Operand],
     unified: Mapping[Hashable, list[Cut]],
     ndim: int,
     results: Sequence[tuple[int, list[int]]],
-    memory: int | None,
-) -> dict[Hashable, list[Cut]]:
-    """Cuts of the loop's axes so fine that a call's blocks, whole along core dimensions, fit.
+    mem: CallMem,
+    memory: int | None = None,
+) -> tuple[dict[Hashable, list[Cut]], int]:
+    """Cuts of the loop's axes so fine that a call's blocks, whole along core dimensions, fit, and
+    the bytes that a call allocates then. `memory` None: the cuts stay.
 
     Only for functions that treat each element of the loop by itself.
     """
-    if memory is None:
-        return dict(unified)
     before = {i: max(sizes(cut)) for i, cut in join(unified).items() if i in range(ndim)}
     length = dict(before)
     blocks = []
@@ -301,17 +324,23 @@ def _narrowed(
         loop = [i for i, n in axes if i in before and n != 1]
         blocks.append((dtype_of(x.array.dtype).itemsize * core, loop))
     blocks += [(size * math.prod(core), list(range(ndim))) for size, core in results]
-    # What is read and made, results once more as they are returned, and what a call allocates.
-    most = (memory - OBJECTS) // (2 * (COPIES + 2))
-    while sum(size * math.prod(length[i] for i in loop) for size, loop in blocks) > most:
+
+    def used(copies: int) -> int:
+        """Bytes of some copies of the blocks, and of the elements."""
+        copied = sum(size * math.prod(length[i] for i in loop) for size, loop in blocks)
+        return copies * copied + mem.each * math.prod(length.values())
+
+    # A task reads blocks, makes results and returns them, and a second one may be in preparation.
+    while memory is not None and 2 * used(mem.copies + 2) > memory - mem.fixed:
         longest = max(length, key=lambda i: length[i], default=None)
         if longest is None or length[longest] <= 1:
             break
         length[longest] = -(-length[longest] // 2)
-    return {
+    cut = {
         i: [finer(c, length[i]) if i in before and length[i] < before[i] else c for c in mine]
         for i, mine in unified.items()
     }
+    return cut, mem.fixed + used(mem.copies)
 
 
 # --- Where core dimensions are --------------------------------------------------------------------

@@ -16,8 +16,10 @@ from cubed.base._types import NDArray, PadMode
 from cubed.blocks._apply import Trim, map_output, run_mapped
 from cubed.blocks._blockwise import (
     Cut,
+    ExtraMem,
     Operand,
     join,
+    made_of,
     on_blocks,
     refuse_lazy,
     title_of,
@@ -97,7 +99,30 @@ def map_overlap(
     >>> means.compute().round(6)
     array([0.333333, 1.      , 2.      , 3.      , 4.      , 4.666667])
     """
-    title = name or title_of("map_overlap", func)
+    return overlapped(
+        name or title_of("map_overlap", func), func, args, kwargs, dtype=dtype, depth=depth,
+        boundary=boundary, extra_mem=extra_projected_mem, chunks=chunks, trim=trim,
+        drop_axis=drop_axis, new_axis=new_axis, spec=spec,
+    )  # fmt: skip
+
+
+def overlapped(
+    title: str,
+    func: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    *,
+    dtype: Any,
+    depth: Any,
+    boundary: Any,
+    extra_mem: ExtraMem,
+    chunks: Any = None,
+    trim: bool = False,
+    drop_axis: int | Sequence[int] | None = None,
+    new_axis: int | Sequence[int] | None = None,
+    spec: Spec | None = None,
+) -> Array:
+    """:func:`map_overlap`, with memory that may depend on the blocks."""
     refuse_lazy(title, args, kwargs)
     arrays = [a for a in args if isinstance(a, Array)]
     if not arrays:
@@ -110,33 +135,35 @@ def map_overlap(
         )
     ]  # fmt: skip
     ndim = max(a.ndim for a in arrays)
-    plain = [Operand(a._x, tuple(range(ndim - a.ndim, ndim))) for a in arrays]
-    unified = unify(plain, title, align=False)
-    joined = join(unified)
-    out = map_output(title, ndim, joined, chunks, drop_axis, new_axis, dtype)
-    operands = [
-        replace(x, array=_padded(a, mine)._x, halo=tuple((*d, b != "none") for d, b in mine))
-        for x, a, mine in zip(plain, arrays, around, strict=True)
-    ]
-    cuts_off: tuple[Trim, ...] = ()
-    if trim:
-        by_axis = _trims(arrays, around, joined, ndim)
-        cuts_off = tuple(by_axis[i] if isinstance(i, int) else (0, 0, None) for i in out.indices)
-    tried = None if dtype is not None else list(map(_tiny, arrays, around))
     spec = common_spec(*arrays) or spec
-    return run_mapped(
-        title,
-        func,
-        args,
-        kwargs,
-        operands,
-        unified,
-        out,
-        tried,
-        extra_projected_mem,
-        spec,
-        cuts_off,
-    )
+
+    def make(mine: Sequence[Array]) -> tuple[Array, ...]:
+        nonlocal dtype
+        plain = [Operand(a._x, tuple(range(ndim - a.ndim, ndim))) for a in mine]
+        unified = unify(plain, title, align=False)
+        joined = join(unified)
+        out = map_output(title, ndim, joined, chunks, drop_axis, new_axis, dtype)
+        operands = [
+            replace(
+                x, array=_padded(a, beyond)._x, halo=tuple((*d, b != "none") for d, b in beyond)
+            )
+            for x, a, beyond in zip(plain, mine, around, strict=True)
+        ]
+        cuts_off: tuple[Trim, ...] = ()
+        if trim:
+            by_axis = _trims(mine, around, joined, ndim)
+            cuts_off = tuple(
+                by_axis[i] if isinstance(i, int) else (0, 0, None) for i in out.indices
+            )
+        tried = None if dtype is not None else list(map(_tiny, mine, around))
+        made = run_mapped(
+            title, func, args, kwargs, operands, unified, out, tried, extra_mem, spec,
+            cuts_off,
+        )  # fmt: skip
+        dtype = made.dtype
+        return (made,)
+
+    return made_of(arrays, make)[0]
 
 
 def _each(title: str, what: str, given: Any, arrays: Sequence[Array]) -> list[Any]:

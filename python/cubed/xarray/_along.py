@@ -14,8 +14,9 @@ from cubed.array._array import Array
 from cubed.array._cores import engine_chunks
 from cubed.array_api._fill import forward_fill
 from cubed.base._types import NDArray
+from cubed.blocks._gufunc import apply_to_cores
 from cubed.xarray._hooks import Arguments
-from cubed.xarray._lines import in_lines
+from cubed.xarray._lines import MEM, in_lines
 
 
 def interpolate_missing(theirs: Any, func: Any, obj: Any, *args: Any, **kwargs: Any) -> Any:
@@ -41,9 +42,8 @@ def interpolate_missing(theirs: Any, func: Any, obj: Any, *args: Any, **kwargs: 
         if not kwargs.get("keep_attrs"):
             out.attrs = {}
         return out
-    lines, extra = in_lines(x, (axis,))
-    kwargs["dask_gufunc_kwargs"] = {"extra_projected_mem": extra}
-    return Arguments(func, obj.copy(data=lines), index, **kwargs)
+    kwargs["dask_gufunc_kwargs"] = {"extra_projected_mem": MEM, "allow_rechunk": True}
+    return Arguments(func, obj, index, **kwargs)
 
 
 def _between(x: Array, axis: int, index: NDArray, kind: str) -> Array:
@@ -73,10 +73,12 @@ def rank(theirs: Any, v: Any, dim: Any, *args: Any, pct: bool = False, **kwargs:
         return NotImplemented
     import bottleneck
 
-    axis = v.get_axis_num(dim)
-    x, extra = in_lines(v._data, (axis,))
+    axis, x = v.get_axis_num(dim), v._data
     func = bottleneck.nanrankdata if x.dtype.kind == "f" else bottleneck.rankdata
-    out = cubed.map_blocks(func, x, axis=axis, dtype=float, extra_projected_mem=extra, name="rank")
+    out: Any = apply_to_cores(
+        func, "(n)->(n)", x, axis=axis, output_dtypes=float, allow_rechunk=True, by_lines=True,
+        extra_projected_mem=MEM, name="rank", options={"axis": -1},
+    )  # fmt: skip
     if pct:
         out = out / cubed.sum(~cubed.isnan(out), axis=axis, keepdims=True)
     sample = v._replace(data=np.ones((1,) * v.ndim, x.dtype))
@@ -89,18 +91,17 @@ def interpolate(
     """interp before 2025.1: along the last axes, to points with axes of their own."""
     if not isinstance(var, Array) or not x:
         return NotImplemented
-    ndim = var.ndim - len(x)
-    lines, extra = in_lines(var, range(ndim, var.ndim))
     old = ",".join(f"x{k}" for k in range(len(x)))
     new = ",".join(f"y{k}" for k in range(new_x[0].ndim))
-    return cubed.apply_gufunc(
+    return apply_to_cores(
         partial(_interpolated, x=x, dims=new_x[0].dims, method=method, options=kwargs),
         ",".join([f"({old})", *[f"({new})"] * len(new_x)]) + f"->({new})",
-        lines,
+        var,
         *(v.data for v in new_x),
         output_dtypes=_interpolated_dtype(var.dtype, method),
         allow_rechunk=True,
-        extra_projected_mem=extra,
+        by_lines=True,
+        extra_projected_mem=MEM,
         name="interpolate",
     )
 
@@ -163,4 +164,4 @@ def _whole(v: Any, dims: Any) -> Any:
         return v
     dims = {dims} if isinstance(dims, str) else set(dims)
     axes = tuple(v.get_axis_num(d) for d in v.dims if d in dims)
-    return v.copy(data=in_lines(v.variable._data, axes)[0])
+    return v.copy(data=in_lines(v.variable._data, axes))

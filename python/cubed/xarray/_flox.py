@@ -28,9 +28,10 @@ from cubed.blocks._groupby import (
     quantile_codes,
     reduce_codes,
 )
+from cubed.blocks._gufunc import CallMem, apply_to_cores
 from cubed.core.groupby import native_aggregation
 from cubed.exceptions import PlanTooLargeError
-from cubed.xarray._lines import in_lines
+from cubed.xarray._lines import COPIES, MEM
 
 
 def groupby_reduce(
@@ -262,10 +263,9 @@ def _in_memory(
     if codes.ndim > 1:
         x = cubed.reshape(x, (*x.shape[:first], codes.size))
         codes = cubed.reshape(codes, (codes.size,))
-    x, extra = in_lines(x, (x.ndim - 1,))
     ngroups = n * math.prod(apart)
     several = agg.num_new_vector_dims > 0
-    out: Any = cubed.apply_gufunc(
+    out: Any = apply_to_cores(
         partial(_on_lines, ngroups=ngroups, several=several, reduction=reduction),
         "(n),(n)->(q,g)" if several else "(n),(n)->(g)",
         x,
@@ -275,7 +275,8 @@ def _in_memory(
             "g": ngroups,
             **({"q": np.size(agg.finalize_kwargs["q"])} if several else {}),
         },
-        extra_projected_mem=extra + codes.nbytes,
+        by_lines=True,
+        extra_projected_mem=CallMem(COPIES, codes.nbytes),
         allow_rechunk=True,
         name=f"{agg.name} by group",
     )
@@ -337,13 +338,13 @@ def groupby_scan(
     labels = [np.asarray(b) for b in by]
     if any(b.ndim != 1 for b in labels):
         raise NotImplementedError(f"{func} by groups of several axes of a lazy array")
-    x, extra = in_lines(array, (array.ndim - 1,))
-    out = cubed.apply_gufunc(
+    out = apply_to_cores(
         partial(_scan, func=func, dtype=dtype),
         ",".join(["(n)"] * (1 + len(by))) + "->(n)",
-        x,
+        array,
         *(np.unique(b, return_inverse=True)[1] for b in labels),
-        extra_projected_mem=extra,
+        by_lines=True,
+        extra_projected_mem=MEM,
         allow_rechunk=True,
         name=f"{func} by group",
     )

@@ -1,4 +1,4 @@
-"""Whole axes in a task's memory: what functions need that see all elements along them."""
+"""Functions that see all elements along an axis: which of them may get some lines at a time."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 
 from cubed.array._array import Array
+from cubed.blocks._blockwise import made_of
+from cubed.blocks._gufunc import CallMem
 
-#: A function on lines makes copies of them, masks and orders: bytes for each byte of a block.
+#: A function on lines makes copies of them, masks and orders.
 COPIES = 6
+MEM = CallMem(COPIES)
 
 #: Packages whose functions reduce along the `axis` that they are given, and nothing else.
 _ALONG_AXES = {"bottleneck", "numbagg", "numpy", "xarray"}
@@ -45,20 +48,24 @@ def _package(func: Callable[..., Any]) -> str:
     return str(getattr(func, "__module__", "")).partition(".")[0]
 
 
-def in_lines(x: Array, axes: Sequence[int]) -> tuple[Array, int]:
-    """x with some axes in one chunk each, and bytes that a function on its chunks may allocate.
+def in_lines(x: Array, axes: Sequence[int]) -> Array:
+    """x with some axes in one chunk each.
 
     The other axes are cut so that a chunk and its copies are a quarter of a task's memory, if one
     line is no more than that.
     """
-    before = [max(1, n) for n in x.chunksize]
-    chunks = [max(1, n) if d in axes else before[d] for d, n in enumerate(x.shape)]
-    most = x.spec.task_mem // (4 * (COPIES + 1) * x.itemsize)
-    while math.prod(chunks) > most:
-        d = max((d for d in range(x.ndim) if d not in axes), key=lambda d: chunks[d], default=None)
-        if d is None or chunks[d] == 1:
-            break
-        chunks[d] = -(-chunks[d] // 2)
-    # Axes that need no other chunks keep those that they have, also where they differ.
-    changed = {d: n for d, n in enumerate(chunks) if d in axes or n != before[d]}
-    return x.rechunk(changed), COPIES * math.prod(chunks) * x.itemsize
+
+    def make(given: Sequence[Array], memory: int) -> tuple[Array, ...]:
+        (x,) = given
+        before = [max(1, n) for n in x.chunksize]
+        chunks = [max(1, n) if d in axes else before[d] for d, n in enumerate(x.shape)]
+        while math.prod(chunks) > memory // (4 * (COPIES + 1) * x.itemsize):
+            others = (d for d in range(x.ndim) if d not in axes)
+            d = max(others, key=lambda d: chunks[d], default=None)
+            if d is None or chunks[d] == 1:
+                break
+            chunks[d] = -(-chunks[d] // 2)
+        # Axes that need no other chunks keep those that they have, also where they differ.
+        return (x.rechunk({d: n for d, n in enumerate(chunks) if d in axes or n != before[d]}),)
+
+    return made_of([x], make, x.spec.task_mem)[0]

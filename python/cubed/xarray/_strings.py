@@ -23,6 +23,7 @@ from xarray.core.accessor_str import StringAccessor
 import cubed
 from cubed.array._array import Array
 from cubed.base._dtypes import sized
+from cubed.blocks._gufunc import CallMem
 from cubed.xarray._hooks import Arguments
 
 #: The length of a method's strings, of the length and the kind of the array's, and the arguments.
@@ -121,12 +122,12 @@ def apply(
     given = tuple(None if _is_array(a) else (_plain(a),) for a in func_args)
     call = _WithValues(func, given, tuple(sizes[d] for d in core))
     each = _bytes_of_call([obj, *arrays], to, math.prod(call.core))
-    obj = _fitting(obj, arrays, each)
-    extra = _CODE + _elements([obj, *arrays]) * each
     return apply_ufunc(
         call, obj, *arrays, vectorize=True, dask="parallelized", output_dtypes=[to],
         output_core_dims=output_core_dims, kwargs=func_kwargs.get("kwargs"),
-        dask_gufunc_kwargs={"output_sizes": sizes, "extra_projected_mem": extra},
+        dask_gufunc_kwargs={
+            "output_sizes": sizes, "extra_projected_mem": CallMem(0, _CODE, each),
+        },
     )  # fmt: skip
 
 
@@ -157,31 +158,6 @@ def _bytes_of_call(args: list[Any], to: np.dtype[Any], parts: int) -> int:
     """Bytes for each element: Python's objects of arguments and results, and the results."""
     objects = sum(2 * (_OBJECT + a.dtype.itemsize) for a in args)
     return objects + parts * (_OBJECT + 2 * to.itemsize)
-
-
-def _fitting(obj: Any, arrays: list[Any], each: int) -> Any:
-    """obj in chunks so fine that a call with `each` bytes per element fits into a task's memory."""
-    x = obj.variable._data
-    chunks = [max(1, n) for n in x.chunksize]
-    repeated = _elements([obj, *arrays]) // max(1, _elements([obj]))
-    most = (x.spec.task_mem - _CODE) // 2
-    while math.prod(chunks) * repeated * each > most and max(chunks, default=1) > 1:
-        longest = chunks.index(max(chunks))
-        chunks[longest] = -(-chunks[longest] // 2)
-    changed = {d: n for d, n in enumerate(chunks) if n != max(1, x.chunksize[d])}
-    return obj.copy(data=x.rechunk(changed)) if changed else obj
-
-
-def _elements(args: list[Any]) -> int:
-    """The most elements of a call."""
-    most: dict[Any, int] = {}
-    for i, a in enumerate(args):
-        dims = getattr(a, "dims", range(np.ndim(a)))
-        chunks = getattr(a, "chunks", None) or [(n,) for n in np.shape(a)]
-        for d, lengths in zip(dims, chunks, strict=True):
-            longest = max(lengths, default=1)
-            most[d] = longest if i == 0 else max(most.get(d, 1), longest)
-    return math.prod(most.values())
 
 
 def _is_lazy(value: Any) -> bool:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import cubed
 from cubed import _core
 from cubed.array._array import Array
 from cubed.base._types import NDArray
 from cubed.blocks._blockwise import COPIES
+from cubed.blocks._overlap import overlapped
 from cubed.xarray._lines import reduces_along_axes
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ _REDUCTIONS: dict[str, GroupReduction] = {
     "max": "max", "mean": "mean", "min": "min", "prod": "prod", "std": "std", "sum": "sum",
     "var": "var",
 }  # fmt: skip
+#: Bytes of the windows that a function reduces at a time, and copies that it makes of them.
+_WINDOWS_BYTES, _COPIES_OF_WINDOWS = 2**18, 4
 #: Elements before and after an element along each axis.
 Windows = Mapping[int, tuple[int, int]]
 
@@ -81,25 +84,31 @@ def reduced(
     axes = tuple(range(-len(windows), 0))
     one = np.ones((1,) * x.ndim + (1,) * len(windows), x.dtype)
     dtype = np.asarray(func(one, axis=axes[0] if len(axes) == 1 else axes, **kwargs)).dtype
-    # Copies of as many windows as there are elements in a slab.
-    longest = max(x.chunksize, default=1)
-    line = math.prod(x.chunksize) // max(1, longest)
-    slab, copies = longest, COPIES
-    if reduces_along_axes(func):
-        copies = 4
-        slab = max(1, x.spec.task_mem // (32 * x.itemsize * size * max(1, line)))
-    return cubed.map_overlap(
+    each = size * max(x.itemsize, 8)
+    by_windows = reduces_along_axes(func)
+    most = max(1, _WINDOWS_BYTES // each) if by_windows else None
+
+    def extra(blocks: Sequence[Sequence[int]]) -> int:
+        n = math.prod(blocks[0])
+        if most is None:
+            return COPIES * n * each
+        return n * dtype.itemsize + _COPIES_OF_WINDOWS * min(n, most) * each
+
+    return overlapped(
+        f"moving {getattr(func, '__name__', 'function')}",
         _reduced_by,
-        x,
+        (x,),
+        {
+            "function": func,
+            "sizes": {axis: before + 1 + after for axis, (before, after) in windows.items()},
+            "most": most,
+            "dtype": dtype,
+            "options": kwargs,
+        },
         dtype=dtype,
         depth=dict(windows),
         boundary=dict.fromkeys(windows, fill),
-        extra_projected_mem=copies * min(slab, longest) * line * size * max(x.itemsize, 8),
-        name=f"moving {getattr(func, '__name__', 'function')}",
-        function=func,
-        sizes={axis: before + 1 + after for axis, (before, after) in windows.items()},
-        slab=slab,
-        options=kwargs,
+        extra_mem=extra,
     )
 
 
@@ -107,16 +116,30 @@ def _reduced_by(
     block: NDArray,
     function: Callable[..., Any],
     sizes: Mapping[int, int],
-    slab: int,
+    most: int | None,
+    dtype: np.dtype[Any],
     options: dict[str, Any],
 ) -> NDArray:
+    """The reduction of each window; of at most `most` windows at a time, or of all at once."""
     sliding: Any = np.lib.stride_tricks.sliding_window_view
     view = sliding(block, tuple(sizes.values()), axis=tuple(sizes))
     axes = tuple(range(-len(sizes), 0))
-    longest = int(np.argmax(view.shape[: block.ndim]))
-    parts = [
-        function(part, axis=axes[0] if len(axes) == 1 else axes, **options)
-        for k in range(0, view.shape[longest], slab)
-        for part in (view[(slice(None),) * longest + (slice(k, k + slab),)],)
-    ]
-    return np.concatenate(parts, axis=longest)
+    axis: Any = axes[0] if len(axes) == 1 else axes
+    if most is None:
+        return function(view, axis=axis, **options)
+    shape = view.shape[: block.ndim]
+    out = np.empty(shape, dtype)
+    for part in tiles(shape, most):
+        out[part] = function(view[part], axis=axis, **options)
+    return out
+
+
+def tiles(shape: Sequence[int], most: int) -> Iterator[tuple[slice, ...]]:
+    """Parts of an array, of at most so many elements each: its longest axes are halved."""
+    lengths = [max(1, n) for n in shape]
+    while math.prod(lengths) > most and max(lengths) > 1:
+        longest = lengths.index(max(lengths))
+        lengths[longest] = -(-lengths[longest] // 2)
+    starts = (range(0, n, length) for n, length in zip(shape, lengths, strict=True))
+    for at in itertools.product(*starts):
+        yield tuple(slice(k, k + length) for k, length in zip(at, lengths, strict=True))
