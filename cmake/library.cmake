@@ -1,7 +1,7 @@
 # The library: compiled once as objects, then linked as libcubed.so and libcubed.a.
 
 set(library_folders base dtype mem store place files codec zarr kernel block plan plan/kinds chunks exec opt ops cf array_api
-    run run/executors)
+    catalogue run run/executors)
 set(library_sources)
 foreach(folder IN LISTS library_folders)
   file(GLOB found CONFIGURE_DEPENDS src/${folder}/*.c)

@@ -92,11 +92,12 @@ typedef struct cubed_error {
     /* Of a run that ends as a task failed: 1 + the number of its stage (0: no task failed), and which of its tasks. */
     int failed_stage;
     int64_t failed_task;
+    int argument; /* of cubed_call: 1 + the number of the argument that is wrong; 0: none is */
 } cubed_error;
 
 #define CUBED_ERROR_INIT                                                                           \
     {                                                                                              \
-        CUBED_OK, 0, "", {0}, 0, 0, 0, false, CUBED_FAILURE_PERMANENT, 0, 0                        \
+        CUBED_OK, 0, "", {0}, 0, 0, 0, false, CUBED_FAILURE_PERMANENT, 0, 0, 0                     \
     }
 
 /* A status as a short English phrase; never NULL. */

@@ -9,6 +9,7 @@
 #include "cubed/blockwise.h"
 #include "cubed/calendar.h"
 #include "cubed/cancel.h"
+#include "cubed/catalogue.h"
 #include "cubed/cf.h"
 #include "cubed/context.h"
 #include "cubed/dtype.h"

@@ -25,23 +25,6 @@ static PyObject *sort(PyObject *module, PyObject *args)
 typedef cubed_status (*pair_fn)(cubed_array *x1, cubed_array *x2, cubed_array **out,
                                 cubed_error *err);
 
-static PyObject *pair(PyObject *module, PyObject *args)
-{
-    const char *name;
-    PyObject *left, *right;
-    cubed_array *x1, *x2, *out;
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "sOO", &name, &left, &right) ||
-        !core_pair(module, left, right, &x1, &x2))
-        return NULL;
-    const bool is_outer = strcmp(name, "outer") == 0;
-    if (!is_outer && strcmp(name, "matmul") != 0)
-        return core_unknown("name", name, "matmul or outer");
-    pair_fn fn = is_outer ? cubed_outer : cubed_matmul;
-    cubed_status st = fn(x1, x2, &out, &err);
-    return core_finish(module, st, out, &err);
-}
-
 static PyObject *tensordot(PyObject *module, PyObject *args)
 {
     PyObject *left, *right, *first, *second;
@@ -97,24 +80,6 @@ static PyObject *einsum(PyObject *module, PyObject *args)
         steps[o.nsteps] = PyLong_AsUnsignedLongLong(PyTuple_GetItem(list, o.nsteps));
     if (PyErr_Occurred()) return NULL;
     cubed_status st = cubed_einsum(subscripts, x, n, &o, &out, &err);
-    return core_finish(module, st, out, &err);
-}
-
-static PyObject *along(PyObject *module, PyObject *args)
-{
-    const char *name;
-    PyObject *left, *right;
-    int axis;
-    cubed_array *x1, *x2, *out;
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "sOOi", &name, &left, &right, &axis) ||
-        !core_pair(module, left, right, &x1, &x2))
-        return NULL;
-    const bool is_cross = strcmp(name, "cross") == 0;
-    if (!is_cross && strcmp(name, "vecdot") != 0)
-        return core_unknown("name", name, "vecdot or cross");
-    cubed_status st =
-        is_cross ? cubed_cross(x1, x2, axis, &out, &err) : cubed_vecdot(x1, x2, axis, &out, &err);
     return core_finish(module, st, out, &err);
 }
 
@@ -244,9 +209,6 @@ static PyObject *mask_offsets(PyObject *module, PyObject *args)
 PyMethodDef core_block_methods[] = {
     {"sort", sort, METH_VARARGS,
      "sort(positions: bool, x: Array, axis: int, descending: bool, task_mem: int, /) -> Array"},
-    {"pair", pair, METH_VARARGS, "pair(name: Product, x1: Array, x2: Array, /) -> Array"},
-    {"along", along, METH_VARARGS,
-     "along(name: ProductAlong, x1: Array, x2: Array, axis: int, /) -> Array"},
     {"tensordot", tensordot, METH_VARARGS,
      "tensordot(x1: Array, x2: Array, axes1: Sequence[int], axes2: Sequence[int], /) -> Array"},
     {"einsum", einsum, METH_VARARGS,

@@ -58,6 +58,7 @@ static void clear(cubed_error *err, cubed_status status, int os_errno)
     err->failure = CUBED_FAILURE_PERMANENT;
     err->failed_stage = 0;
     err->failed_task = 0;
+    err->argument = 0;
 }
 
 cubed_status cb_fail(cubed_error *err, cubed_status status, const char *fmt, ...)

@@ -40,35 +40,6 @@ cubed_status expr_get_two(expr_builder *b, const expr *call, cubed_array *x[2])
     return st;
 }
 
-static cubed_status call_matmul(expr_builder *b, const expr *e, cubed_array **out)
-{
-    int n;
-    cubed_array *x[2];
-    EXPR_TRY(expr_check_args(b, e, 2, 2, NULL, &n));
-    EXPR_TRY(expr_get_two(b, e, x));
-    cubed_status st = expr_located(b, e, cubed_matmul(x[0], x[1], out, b->err));
-    cubed_array_unref(x[0]);
-    cubed_array_unref(x[1]);
-    return st;
-}
-
-static cubed_status call_vecdot(expr_builder *b, const expr *e, cubed_array **out)
-{
-    static const char *const names[] = {"axis", NULL};
-    int n;
-    int64_t axis = -1;
-    cubed_array *x[2];
-    EXPR_TRY(expr_check_args(b, e, 2, 3, names, &n));
-    const expr *a = n > 2 ? e->child[2] : expr_keyword(e, "axis");
-    if (a) EXPR_TRY(expr_get_int(b, a, &axis));
-    if (axis < -CUBED_MAX_NDIM || axis >= 0) return expr_reject(b, a, "expected an axis below 0");
-    EXPR_TRY(expr_get_two(b, e, x));
-    cubed_status st = expr_located(b, e, cubed_vecdot(x[0], x[1], (int)axis, out, b->err));
-    cubed_array_unref(x[0]);
-    cubed_array_unref(x[1]);
-    return st;
-}
-
 /* axes=N: the last N of the first operand with the first N of the second; axes=(A, B): the axes A with
  * the axes B, each a number or several. */
 static cubed_status get_pairs(expr_builder *b, const expr *call, const expr *e,
@@ -239,10 +210,8 @@ static cubed_status call_searchsorted(expr_builder *b, const expr *e, cubed_arra
 const expr_function expr_block_functions[] = {
     {"sort", NULL, call_sorting, false},
     {"argsort", NULL, call_sorting, true},
-    {.name = "matmul", .fn = call_matmul},
     {.name = "tensordot", .fn = call_tensordot},
     {.name = "einsum", .fn = call_einsum},
-    {.name = "vecdot", .fn = call_vecdot},
     {"take", NULL, taking, false},
     {"take_along_axis", NULL, taking, true},
     {"gather", NULL, by_positions, false},

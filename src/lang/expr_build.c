@@ -484,6 +484,33 @@ static cubed_status call_concat(expr_builder *b, const expr *e, value *out)
     return st;
 }
 
+static cubed_status reject_several(expr_builder *b, const expr *e, int n)
+{
+    return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
+                     "%s makes %d arrays: name them all in front of \"= %s(\"", e->text, n,
+                     e->text);
+}
+
+/* How many arrays a function of the catalogue makes. */
+static int count_results(const cubed_function *f)
+{
+    int n = 0;
+    while (n < CUBED_MAX_RESULTS && f->results[n]) n++;
+    return n == 0 ? 1 : n;
+}
+
+static cubed_status call_for_one(expr_builder *b, const expr *e, const cubed_function *f,
+                                 cubed_array **out)
+{
+    cubed_results results;
+    if (count_results(f) > 1) return reject_several(b, e, count_results(f));
+    EXPR_TRY(expr_call_function(b, e, f, &results));
+    *out = results.arrays[0];
+    results.arrays[0] = NULL;
+    cubed_results_free(b->ctx, &results);
+    return CUBED_OK;
+}
+
 static cubed_status build_call(expr_builder *b, const expr *e, value *out)
 {
     cubed_op op;
@@ -497,6 +524,8 @@ static cubed_status build_call(expr_builder *b, const expr *e, value *out)
     if (cubed_op_parse(e->text, &op, &arity)) return call_op(b, e, op, arity, out);
     if (find_reduction(e->text, &r)) return call_reduce(b, e, &r, out);
     if (strcmp(e->text, "concat") == 0) return call_concat(b, e, out);
+    const cubed_function *function = cubed_function_find(e->text);
+    if (function) return call_for_one(b, e, function, &out->array);
     const expr_function *f = expr_find_function(e->text);
     if (f && f->fn) return f->fn(b, e, &out->array);
     if (f) return f->shared(b, e, f->which, &out->array);
@@ -508,10 +537,7 @@ static cubed_status build_call(expr_builder *b, const expr *e, value *out)
         cubed_array_unref(x);
         return st;
     }
-    if (expr_find_tuple_function(e->text, &n))
-        return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
-                         "%s makes %d arrays: name them all in front of \"= %s(\"", e->text, n,
-                         e->text);
+    if (expr_find_set_tuple(e->text, &n)) return reject_several(b, e, n);
     char hint[GUESS_TEXT];
     return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
                      "unknown function \"%s\"%s; cubed eval --help lists all", e->text,
@@ -760,15 +786,28 @@ static cubed_status assign_several(expr_builder *b, const expr *e)
 {
     const expr *call = e->child[e->n - 1];
     int nout = 0;
+    const cubed_function *function =
+        call->kind == EXPR_CALL ? cubed_function_find(call->text) : NULL;
+    if (function && !function->results[0]) function = NULL;
     expr_tuple_function fn =
-        call->kind == EXPR_CALL ? expr_find_tuple_function(call->text, &nout) : NULL;
+        call->kind == EXPR_CALL ? expr_find_set_tuple(call->text, &nout) : NULL;
     cubed_array *outs[EXPR_MAX_TUPLE];
-    if (!fn) return expr_reject(b, call, "this is one array, but there are several names for it");
+    if (function) nout = count_results(function);
+    if (!fn && !function)
+        return expr_reject(b, call, "this is one array, but there are several names for it");
     if (e->n > EXPR_MAX_TUPLE) return expr_reject(b, e, "too many names");
     if (nout != EXPR_ANY_NUMBER && nout != e->n)
         return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "%s makes %d arrays, %d are named",
                          call->text, nout, e->n);
-    EXPR_TRY(fn(b, call, outs));
+    if (function) {
+        cubed_results results;
+        EXPR_TRY(expr_call_function(b, call, function, &results));
+        memcpy(outs, results.arrays, (size_t)results.n * sizeof *outs);
+        memset(results.arrays, 0, (size_t)results.n * sizeof *outs);
+        cubed_results_free(b->ctx, &results);
+    } else {
+        EXPR_TRY(fn(b, call, outs));
+    }
     for (int i = 0; i < e->n; i++) {
         expr_about about = expr_about_of(b, call);
         json_decref(about.attrs);

@@ -176,16 +176,18 @@ const expr_function *expr_find_function(const char *name);
 const expr_function *const *expr_function_tables(void);
 /* The tables, which end with a row without a name: views, casts and rechunk; random numbers; functions on whole blocks;
  * order statistics; numbers that are close or none, differences and what is between points; statistics of samples; Fourier transforms;
- * reductions by group; linear algebra but for products; functions whose shapes depend on values; and selections by labels. */
+ * reductions by group; functions whose shapes depend on values; and selections by labels. */
 extern const expr_function expr_view_functions[], expr_random_functions[], expr_block_functions[],
     expr_order_functions[], expr_composed_functions[], expr_stats_functions[], expr_fft_functions[],
-    expr_group_functions[], expr_linalg_functions[], expr_set_functions[],
-    expr_calendar_functions[], expr_select_functions[];
+    expr_group_functions[], expr_set_functions[], expr_calendar_functions[],
+    expr_select_functions[];
+/* Calls a function of the catalogue (expr_catalogue.c). *results is freed with cubed_results_free. */
+cubed_status expr_call_function(expr_builder *b, const expr *e, const cubed_function *f,
+                                cubed_results *results);
 /* Those that make several arrays: a, b = f(x). */
 #define EXPR_MAX_TUPLE  CUBED_MAX_NDIM
 #define EXPR_ANY_NUMBER 0 /* `nout` of those that make as many as have names, or fail */
 typedef cubed_status (*expr_tuple_function)(expr_builder *b, const expr *call, cubed_array **outs);
-expr_tuple_function expr_find_tuple_function(const char *name, int *nout);
 expr_tuple_function expr_find_set_tuple(const char *name, int *nout);
 /* repeat of x with an array of numbers (axis NULL: in one dimension). */
 cubed_status expr_repeat_each(expr_builder *b, const expr *e, cubed_array *x, cubed_array *repeats,

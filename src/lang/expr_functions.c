@@ -509,7 +509,6 @@ const expr_function *const *expr_function_tables(void)
                                                   expr_group_functions,
                                                   expr_calendar_functions,
                                                   expr_select_functions,
-                                                  expr_linalg_functions,
                                                   NULL};
     return tables;
 }

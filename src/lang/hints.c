@@ -148,9 +148,7 @@ static const struct {
 };
 
 /* Of functions that are not rows of a table. */
-static const char others[] = "concat|qr|svd|svd_compressed|lstsq|lu|slogdet|eigh|eig|unique_counts|"
-                             "unique_inverse|unique_all|nonzero|"
-                             "count_nonzero";
+static const char others[] = "concat|unique_counts|unique_inverse|unique_all|nonzero|count_nonzero";
 
 static void try_word(lang_guess *g, const char *word)
 {
@@ -160,6 +158,8 @@ static void try_word(lang_guess *g, const char *word)
 static void try_functions(lang_guess *g)
 {
     char name[GUESS_LONGEST];
+    for (const cubed_function *f = cubed_function_next(NULL); f; f = cubed_function_next(f))
+        try_word(g, f->name);
     for (const expr_function *const *t = expr_function_tables(); *t; t++) {
         for (const expr_function *f = *t; f->name; f++) try_word(g, f->name);
     }

@@ -485,11 +485,8 @@ def test_names_are_looked_up_whole():
         "elementwise": lambda n: _core.elementwise(n, x),
         "reduce": lambda n: _core.reduce(n, x, None, False, 0.0),
         "cumulative": lambda n: _core.cumulative(n, x, 0, False),
-        "pair": lambda n: _core.pair(n, x, x),
-        "along": lambda n: _core.along(n, x, x, 0),
         "random": lambda n: _core.random(n, (2,), None, 0, 0.0, 1.0),
-        "matrices": lambda n: _core.matrices(n, x, 0),
-        "factors": lambda n: _core.factors(n, x, False, 0),
+        "call": lambda n: _core.call(n, x, 0),
         "fft": lambda n: _core.fft(n, x, None, (0,), "backward", 0),
         "groupby": lambda n: _core.groupby(n, x, x, (0,), 1, 0.0, 0, None, 0, False),
     }

@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import os
 import re
 import shutil
 import subprocess
@@ -99,7 +100,17 @@ def test_all_names_are_taken_somewhere():
 @pytest.fixture
 def tables(tmp_path: Path) -> Path:
     """A copy of what the tool reads and writes."""
-    for pattern in ("tools/generate", "include/cubed/*.def", "python/core/*", "python/cubed/*.pyi"):
+    patterns = (
+        "tools/generate",
+        "tools/*.py",
+        "include/cubed/*.def",
+        "python/core/*",
+        "python/cubed/*.pyi",
+        "python/cubed/functions/*.py",
+        "docs/functions/*/*.txt",
+        "src/catalogue/names.def",
+    )
+    for pattern in patterns:
         for path in ROOT.glob(pattern):
             target = tmp_path / path.relative_to(ROOT)
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -110,7 +121,8 @@ def tables(tmp_path: Path) -> Path:
 
 
 def generate(root: Path, *args: str) -> subprocess.CompletedProcess:
-    command = [sys.executable, root / "tools/generate", *args]
+    library = Path(os.environ["CUBED_BIN"]).parent / "libcubed.so"
+    command = [sys.executable, root / "tools/generate", "--library", library, *args]
     return subprocess.run(command, capture_output=True, text=True, timeout=60)
 
 
@@ -125,10 +137,14 @@ def test_what_differs_is_shown_and_written(tables):
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     edit(tables / "include/cubed/ops.def", "Sum of two arrays", "All of two arrays")
     edit(tables / "python/core/array.c", "irregular: tuple[bool, ...]", "irregular: bool")
+    edit(tables / "docs/functions/linalg/inv.txt", "x = cubed", "matrix = cubed")
+    (tables / "src/catalogue/names.def").unlink()
     done = generate(tables, "--check")
     assert done.returncode == 1
     assert '-    """Sum of two arrays, element by element.' in done.stdout
     assert "+    def irregular(self) -> bool: ..." in done.stdout
+    assert "+    >>> matrix = cubed.asarray" in done.stdout
+    assert "places of functions, by hash" in done.stdout
     assert generate(tables).returncode == 0
     assert generate(tables, "--check").returncode == 0
 

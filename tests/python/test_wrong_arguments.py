@@ -119,7 +119,7 @@ CALLS = {
     "bincount(asarray([-1]))": (ValueError, "element -1, expected 0 or more"),
     "quantile(x, 1.5)": (ValueError, "q is 1.5, expected a number from 0 to 1"),
     "quantile(x, 0.5, method='foo')": (ValueError, "method is foo, expected one of .*linear, "),
-    "linalg.vector_norm(x, ord='foo')": (TypeError, "ord is 'foo', expected a number"),
+    "linalg.vector_norm(x, ord='foo')": (TypeError, "ord is 'foo', expected a real number"),
     "std(x, correction='a')": (TypeError, "correction is 'a', expected a number"),
     "pad(x, 1, mode='foo')": (ValueError, "mode is 'foo', expected one of"),
     "fft.fft(x, norm='foo')": (ValueError, "norm is 'foo', expected 'backward'"),

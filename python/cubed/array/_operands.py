@@ -214,7 +214,7 @@ def multiply(left: Any, right: Any) -> Array:
         return by_other("matmul", left, right, lambda v: isinstance(v, Array))
     if not all(isinstance(v, (Array, np.ndarray)) for v in (left, right)):
         return NotImplemented  # a number has no axis to sum over
-    return Array._new(_core.pair("matmul", core_of(left), core_of(right)), common_spec(left, right))
+    return Array._new(_core.call("matmul", core_of(left), core_of(right)), common_spec(left, right))
 
 
 #: Arrays that one may stand for: each is a part of the plan.

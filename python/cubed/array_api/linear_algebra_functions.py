@@ -7,8 +7,10 @@ from typing import Any
 
 from cubed import _core
 from cubed.array._array import Array
-from cubed.array._operands import common_spec, core_of, lazy, normalize_axes
+from cubed.array._operands import common_spec, core_of, normalize_axes
 from cubed.base._docs import documented
+from cubed.functions import linalg
+from cubed.functions.linalg import matrix_transpose
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 
@@ -22,20 +24,7 @@ def matmul(x1: Array, x2: Array, /, split_every: Any = None) -> Array:
     array([[ 7., 10.],
            [15., 22.]])
     """
-    return Array._new(_core.pair("matmul", core_of(x1), core_of(x2)), common_spec(x1, x2))
-
-
-@documented(returns="``(..., m, n)`` of ``(..., n, m)``. A view: lazy, nothing is stored.")
-def matrix_transpose(x: Array, /) -> Array:
-    """The transposes of the matrices in the last two axes.
-
-    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
-    >>> cubed.matrix_transpose(x).compute()
-    array([[1., 3.],
-           [2., 4.]])
-    """
-    x = lazy(x)
-    return x.mT
+    return linalg.matmul(x1, x2)
 
 
 @documented(returns="Of the type that both promote to. Lazy.")
@@ -92,4 +81,4 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1, split_every: Any = None) 
     >>> cubed.vecdot(x, x).compute()
     array([ 5., 25.])
     """
-    return Array._new(_core.along("vecdot", core_of(x1), core_of(x2), axis), common_spec(x1, x2))
+    return linalg.vecdot(x1, x2, axis=axis)

@@ -1,0 +1,174 @@
+/* The catalogue: every function that makes lazy arrays, with its parameters, defaults and documentation.
+ *
+ * A binding or a command looks a function up by name, reads what it takes, and calls it with checked values. The typed
+ * functions of cubed/array.h and cubed/array_api.h do the same work for programs in C. All of it is read-only: rows may be
+ * used from any thread, and live as long as the library.
+ */
+#ifndef CUBED_CATALOGUE_H
+#define CUBED_CATALOGUE_H
+
+#include "cubed/array.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- Values ------------------------------------------------------------------------------------------- */
+
+typedef enum cubed_value_kind {
+    CUBED_VALUE_NONE, /* Python's None: no array, every axis, the default, ... */
+    CUBED_VALUE_ARRAY,
+    CUBED_VALUE_ARRAYS,
+    CUBED_VALUE_BOOL,
+    CUBED_VALUE_INT,
+    CUBED_VALUE_FLOAT,
+    CUBED_VALUE_COMPLEX,
+    CUBED_VALUE_INTS, /* a list of integers: axes, a shape, chunk lengths, ... */
+    CUBED_VALUE_LISTS, /* a list of lists of integers: irregular chunks, widths before and behind, ... */
+    CUBED_VALUE_FLOATS, /* a list of numbers */
+    CUBED_VALUE_STRING,
+    CUBED_VALUE_CHOICE, /* one of the parameter's choices; given by its name, as a string */
+    CUBED_VALUE_DTYPE,  /* also given by its name, as a string */
+    CUBED_VALUE_SLICE,
+    CUBED_VALUE_KIND_COUNT
+} cubed_value_kind;
+
+typedef struct cubed_int_list {
+    int n;
+    const int64_t *items;
+} cubed_int_list;
+
+/* Python's slice(start, stop, step); a part that is not there is NULL. */
+typedef struct cubed_slice_bounds {
+    const int64_t *start, *stop, *step;
+} cubed_slice_bounds;
+
+/* A value of an argument. Everything that it points to belongs to the caller. */
+typedef struct cubed_value {
+    cubed_value_kind kind;
+    int n; /* number of items of a list */
+    union {
+        cubed_array *array;
+        cubed_array *const *arrays;
+        bool boolean;
+        int64_t integer; /* also the number of a choice */
+        double real;
+        double complex_parts[2];
+        const int64_t *ints;
+        const cubed_int_list *lists;
+        const double *reals;
+        const char *string;
+        cubed_dtype dtype;
+        const cubed_slice_bounds *slice;
+    } as;
+} cubed_value;
+
+/* --- Functions ---------------------------------------------------------------------------------------- */
+
+/* A choice of a parameter; a name of NULL ends a list of choices. */
+typedef struct cubed_choice {
+    const char *name;
+    int number;
+} cubed_choice;
+
+/* Bits of cubed_param.flags. */
+enum {
+    CUBED_PARAM_REQUIRED = 1,      /* has no default */
+    CUBED_PARAM_POSITION_ONLY = 2, /* is not given by name */
+    CUBED_PARAM_KEYWORD_ONLY = 4,  /* is given by name alone */
+    CUBED_PARAM_VARIADIC = 8, /* takes all positional arguments from its place on, or one list */
+    CUBED_PARAM_AXIS = 16,    /* integers are axes: negative ones count from the last */
+    CUBED_PARAM_ENGINE = 32   /* is set by the program, not by its user, such as `task_mem` */
+};
+
+/* A parameter of a function. The library makes these structures, and may append members. */
+typedef struct cubed_param {
+    const char *name;
+    unsigned accepts; /* one bit (1 << kind) for each cubed_value_kind that it takes */
+    unsigned flags;
+    cubed_value fallback;        /* the value if the argument is not given */
+    double least, most;          /* of numbers, and of each integer of a list */
+    const cubed_choice *choices; /* NULL if there are none */
+    const char *notes;           /* a sentence for people */
+} cubed_param;
+
+/* Effects of a function on attributes and units of its arrays. */
+typedef enum cubed_attrs_rule {
+    CUBED_ATTRS_NONE,   /* values of another kind: none stay */
+    CUBED_ATTRS_VIEW,   /* the same values elsewhere: all stay */
+    CUBED_ATTRS_SAME,   /* values in the same units */
+    CUBED_ATTRS_SCALE,  /* in the same units if the other operand is a number */
+    CUBED_ATTRS_SHARED, /* attributes that all operands share */
+    CUBED_ATTRS_REDUCE, /* the same units, and a cell method */
+    CUBED_ATTRS_SQUARE  /* squares of the units, and a cell method */
+} cubed_attrs_rule;
+
+/* Most results of a function with a fixed number of them. */
+#define CUBED_MAX_RESULTS 4
+/* Most parameters of a function. */
+#define CUBED_MAX_PARAMS 16
+
+/* A function. The library makes these structures, and may append members. */
+typedef struct cubed_function {
+    const char *name;     /* unique in the catalogue */
+    const char *category; /* a word: "linalg" */
+    const char *summary;  /* a sentence for people */
+    const char *returns;  /* shape and type of the results, for people */
+    const cubed_param *params;
+    int nparams;
+    const char *results[CUBED_MAX_RESULTS]; /* names of several results; NULL: there is one array */
+    cubed_attrs_rule attrs;
+    const char *cell_method; /* of CUBED_ATTRS_REDUCE and CUBED_ATTRS_SQUARE; NULL: CF has none */
+    int first_operand;       /* the first array whose attributes count */
+    bool moves;              /* elements of the first array, unchanged */
+} cubed_function;
+
+/* The function of that name, or NULL. Takes the same time for each name. */
+CUBED_API const cubed_function *cubed_function_find(const char *name);
+/* The function behind `previous` in the order of the catalogue, by category; NULL: the first one, or behind the last. */
+CUBED_API const cubed_function *cubed_function_next(const cubed_function *previous);
+/* The parameter at a position; NULL if there is none. */
+CUBED_API const cubed_param *cubed_function_param(const cubed_function *function, int position);
+
+/* Writes what a parameter takes ("an integer or None") into a buffer, with a terminating NUL; truncates what does not fit.
+ * Returns the length without truncation. */
+CUBED_API size_t cubed_param_expected(const cubed_param *param, char *buffer, size_t size);
+/* The same for a value as Python spells it: "True", "[1, 2]", "'fro'". */
+CUBED_API size_t cubed_value_format(const cubed_value *value, char *buffer, size_t size);
+
+/* --- Calls -------------------------------------------------------------------------------------------- */
+
+/* An argument of a call. Positional arguments come first. */
+typedef struct cubed_argument {
+    const char *name;    /* NULL: positional */
+    const char *spelled; /* the name that the user wrote, for messages; NULL: `name` */
+    cubed_value value;
+} cubed_argument;
+
+/* The arrays that a call made. */
+typedef struct cubed_results {
+    int n;
+    cubed_array **arrays;
+} cubed_results;
+
+/* Calls a function with values, which are checked before any work starts.
+ *
+ * function   of cubed_function_find
+ * arguments  n of them: positional ones in the order of the parameters, then named ones in any order
+ * results    receives the arrays; free it with cubed_results_free
+ *
+ * Errors: CUBED_E_TYPE if an argument is missing, unknown, given twice or of another kind; CUBED_E_ARG if it is out of
+ * range; err->argument is 1 + its number in `arguments`. Also the errors of the typed function.
+ * Ownership: borrows the arguments; the results belong to the caller. Thread safety: as the arrays. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_call(cubed_context *ctx,
+                                                   const cubed_function *function,
+                                                   const cubed_argument *arguments, int n,
+                                                   cubed_results *results, cubed_error *err);
+/* Releases the arrays that are left in *results (members that are NULL were taken), and the list; empties it. */
+CUBED_API void cubed_results_free(cubed_context *ctx, cubed_results *results);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

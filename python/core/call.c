@@ -1,0 +1,256 @@
+/* Calls of functions of the catalogue: Python's objects as checked values. */
+#include "core.h"
+
+#include <string.h>
+
+/* Values of a call, and memory of their lists. */
+typedef struct taken {
+    cubed_argument arguments[CUBED_MAX_PARAMS];
+    void *lists[CUBED_MAX_PARAMS];
+    int nlists;
+} taken;
+
+static void *list_room(taken *t, Py_ssize_t n, size_t size)
+{
+    void *room = PyMem_Calloc((size_t)n + 1, size);
+    if (!room)
+        PyErr_NoMemory();
+    else
+        t->lists[t->nlists++] = room;
+    return room;
+}
+
+static bool accepts(const cubed_param *p, cubed_value_kind kind)
+{
+    return (p->accepts >> kind & 1) != 0;
+}
+
+static bool refuse(const cubed_function *f, const cubed_param *p, PyObject *object)
+{
+    char expected[512];
+    cubed_param_expected(p, expected, sizeof expected);
+    PyErr_Format(PyExc_TypeError, "%s: %s is %R, expected %s", f->name, p->name, object, expected);
+    return false;
+}
+
+/* --- Numbers ------------------------------------------------------------------------------------------ */
+
+/* An integer beyond int64 is a float if the parameter takes one. */
+static bool take_integer(const cubed_param *p, PyObject *number, cubed_value *v)
+{
+    int overflow;
+    const long long i = PyLong_AsLongLongAndOverflow(number, &overflow);
+    *v = (cubed_value){.kind = CUBED_VALUE_INT, .as.integer = i};
+    if (overflow == 0) return !PyErr_Occurred();
+    if (!accepts(p, CUBED_VALUE_FLOAT)) {
+        PyErr_Format(PyExc_OverflowError, "%s is %S, expected an integer of 64 bits", p->name,
+                     number);
+        return false;
+    }
+    *v = (cubed_value){.kind = CUBED_VALUE_FLOAT, .as.real = PyFloat_AsDouble(number)};
+    return !PyErr_Occurred();
+}
+
+/* Whether an object may say its value without computing: arrays of other libraries than NumPy may be lazy. */
+static bool is_plain(PyObject *object)
+{
+    if (!PyObject_HasAttrString(object, "shape")) return true;
+    PyObject *module = PyObject_GetAttrString((PyObject *)Py_TYPE(object), "__module__");
+    const bool plain =
+        module && PyUnicode_Check(module) && PyUnicode_CompareWithASCIIString(module, "numpy") == 0;
+    Py_XDECREF(module);
+    PyErr_Clear();
+    return plain;
+}
+
+/* NumPy's scalars and other objects that are numbers. *is_number is false if this one is none. */
+static bool take_other_number(const cubed_param *p, PyObject *object, cubed_value *v,
+                              bool *is_number)
+{
+    *is_number = is_plain(object);
+    if (!*is_number) return true;
+    PyObject *number = PyIndex_Check(object) ? PyNumber_Index(object) : NULL;
+    if (number) {
+        const bool taken_one = take_integer(p, number, v);
+        Py_DECREF(number);
+        return taken_one;
+    }
+    PyErr_Clear();
+    if (PyObject_HasAttrString(object, "__bool__") && accepts(p, CUBED_VALUE_BOOL)) {
+        const int truth = PyObject_IsTrue(object);
+        *v = (cubed_value){.kind = CUBED_VALUE_BOOL, .as.boolean = truth == 1};
+        return truth >= 0;
+    }
+    if (PyObject_HasAttrString(object, "__float__")) {
+        *v = (cubed_value){.kind = CUBED_VALUE_FLOAT, .as.real = PyFloat_AsDouble(object)};
+        if (!PyErr_Occurred()) return true;
+        PyErr_Clear();
+    }
+    *is_number = false;
+    return true;
+}
+
+/* --- Lists -------------------------------------------------------------------------------------------- */
+
+static bool take_arrays(core_state *s, taken *t, PyObject *list, cubed_value *v)
+{
+    const Py_ssize_t n = PyTuple_Size(list);
+    cubed_array **arrays = list_room(t, n, sizeof *arrays);
+    if (!arrays) return false;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        if (!(arrays[i] = core_unwrap(s, PyTuple_GetItem(list, i)))) return false;
+    }
+    *v = (cubed_value){.kind = CUBED_VALUE_ARRAYS, .n = (int)n, .as.arrays = arrays};
+    return true;
+}
+
+static bool take_floats(taken *t, PyObject *list, cubed_value *v)
+{
+    const Py_ssize_t n = PyTuple_Size(list);
+    double *reals = list_room(t, n, sizeof *reals);
+    if (!reals) return false;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *item = PyTuple_GetItem(list, i);
+        if (!is_plain(item))
+            PyErr_SetString(PyExc_TypeError, "not a number");
+        else
+            reals[i] = PyFloat_AsDouble(item);
+        if (PyErr_Occurred()) return false;
+    }
+    *v = (cubed_value){.kind = CUBED_VALUE_FLOATS, .n = (int)n, .as.reals = reals};
+    return true;
+}
+
+static bool take_ints(taken *t, PyObject *list, cubed_value *v)
+{
+    const Py_ssize_t n = PyTuple_Size(list);
+    int64_t *ints = list_room(t, n, sizeof *ints);
+    if (!ints) return false;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *item = PyTuple_GetItem(list, i);
+        if (!is_plain(item)) PyErr_SetString(PyExc_TypeError, "not an integer");
+        PyObject *number = PyErr_Occurred() ? NULL : PyNumber_Index(item);
+        ints[i] = number ? PyLong_AsLongLong(number) : -1;
+        Py_XDECREF(number);
+        if (PyErr_Occurred()) return false;
+    }
+    *v = (cubed_value){.kind = CUBED_VALUE_INTS, .n = (int)n, .as.ints = ints};
+    return true;
+}
+
+static bool take_list(core_state *s, taken *t, const cubed_function *f, const cubed_param *p,
+                      PyObject *object, cubed_value *v)
+{
+    PyObject *list = PySequence_Tuple(object);
+    bool done;
+    if (!list) return false;
+    if (PyTuple_Size(list) > INT32_MAX)
+        done = refuse(f, p, object);
+    else if (accepts(p, CUBED_VALUE_ARRAYS))
+        done = take_arrays(s, t, list, v);
+    else if (accepts(p, CUBED_VALUE_FLOATS))
+        done = take_floats(t, list, v);
+    else if (accepts(p, CUBED_VALUE_INTS))
+        done = take_ints(t, list, v);
+    else
+        done = refuse(f, p, object);
+    Py_DECREF(list);
+    if (!done && PyErr_ExceptionMatches(PyExc_TypeError)) {
+        PyErr_Clear();
+        return refuse(f, p, object);
+    }
+    return done;
+}
+
+/* --- Calls -------------------------------------------------------------------------------------------- */
+
+static bool take(core_state *s, taken *t, const cubed_function *f, const cubed_param *p,
+                 PyObject *object, cubed_value *v)
+{
+    bool is_number;
+    *v = (cubed_value){.kind = CUBED_VALUE_NONE};
+    if (object == Py_None) return true;
+    if (PyObject_TypeCheck(object, s->array_type)) {
+        *v = (cubed_value){.kind = CUBED_VALUE_ARRAY, .as.array = ((core_array *)object)->x};
+        return true;
+    }
+    if (PyBool_Check(object)) {
+        *v = (cubed_value){.kind = CUBED_VALUE_BOOL, .as.boolean = object == Py_True};
+        return true;
+    }
+    if (PyLong_Check(object)) return take_integer(p, object, v);
+    if (PyFloat_Check(object)) {
+        *v = (cubed_value){.kind = CUBED_VALUE_FLOAT, .as.real = PyFloat_AsDouble(object)};
+        return true;
+    }
+    if (PyComplex_Check(object)) {
+        *v = (cubed_value){
+            .kind = CUBED_VALUE_COMPLEX,
+            .as.complex_parts = {PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object)}};
+        return true;
+    }
+    if (PyUnicode_Check(object)) {
+        v->kind = CUBED_VALUE_STRING;
+        return (v->as.string = PyUnicode_AsUTF8AndSize(object, NULL)) != NULL;
+    }
+    if (PyTuple_Check(object) || PyList_Check(object)) return take_list(s, t, f, p, object, v);
+    if (!take_other_number(p, object, v, &is_number)) return false;
+    if (is_number) return true;
+    return PySequence_Check(object) && is_plain(object) ? take_list(s, t, f, p, object, v)
+                                                        : refuse(f, p, object);
+}
+
+/* Takes over the results. One array, or a tuple if the function has several results or any number of them. */
+static PyObject *wrap_results(PyObject *module, const cubed_function *f, cubed_results *results)
+{
+    core_state *s = core_get_state(module);
+    const bool is_one = !f->results[0] && results->n == 1;
+    PyObject *tuple = is_one ? NULL : PyTuple_New(results->n), *one = NULL;
+    for (int i = 0; i < results->n && (is_one || tuple); i++) {
+        one = core_wrap(s, results->arrays[i]);
+        results->arrays[i] = NULL;
+        if (!is_one && (!one || PyTuple_SetItem(tuple, i, one) < 0)) Py_CLEAR(tuple);
+    }
+    cubed_results_free(s->ctx, results);
+    return is_one ? one : tuple;
+}
+
+static PyObject *call(PyObject *module, PyObject *args)
+{
+    core_state *s = core_get_state(module);
+    const Py_ssize_t n = PyTuple_Size(args) - 1;
+    PyObject *made = NULL;
+    taken t = {.nlists = 0};
+    cubed_results results;
+    cubed_error err = CUBED_ERROR_INIT;
+    const char *name = n < 0 ? NULL : PyUnicode_AsUTF8AndSize(PyTuple_GetItem(args, 0), NULL);
+    if (n < 0) PyErr_SetString(PyExc_TypeError, "call: the name of a function is missing");
+    if (!name) return NULL;
+    const cubed_function *f = cubed_function_find(name);
+    if (!f) return core_unknown("name", name, "a function of the catalogue");
+    if (n > f->nparams)
+        return PyErr_Format(PyExc_TypeError, "%s: there are %zd values, expected at most %d", name,
+                            n, f->nparams);
+    for (int i = 0; i < n; i++) {
+        const cubed_param *p = &f->params[i];
+        cubed_argument *a = &t.arguments[i];
+        a->spelled = p->name;
+        if (!(p->flags & CUBED_PARAM_POSITION_ONLY)) a->name = p->name;
+        if (!take(s, &t, f, p, PyTuple_GetItem(args, i + 1), &a->value)) goto out;
+    }
+    if (cubed_call(s->ctx, f, t.arguments, (int)n, &results, &err) == CUBED_OK)
+        made = wrap_results(module, f, &results);
+    else
+        core_raise(&err);
+out:
+    for (int i = 0; i < t.nlists; i++) PyMem_Free(t.lists[i]);
+    return made;
+}
+
+PyMethodDef core_call_methods[] = {
+    {"call", call, METH_VARARGS,
+     "call(name: str, /, *values: Any) -> Any\n"
+     "Calls a function of the catalogue with the values of its parameters, in their order. Those "
+     "behind the last one have their defaults."},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,1 @@
+"""Functions of arrays, by category: modules of the catalogue are written by tools/generate."""

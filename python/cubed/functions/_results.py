@@ -1,0 +1,53 @@
+"""Named tuples of functions with several results."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from cubed.array._array import Array
+
+__all__ = ["EigResult", "EighResult", "LUResult", "QRResult", "SVDResult", "SlogdetResult"]
+
+
+class EigResult(NamedTuple):
+    """Eigenvalues, and eigenvectors as columns."""
+
+    eigenvalues: Array
+    eigenvectors: Array
+
+
+class EighResult(NamedTuple):
+    """Eigenvalues, which ascend, and orthonormal eigenvectors as columns."""
+
+    eigenvalues: Array
+    eigenvectors: Array
+
+
+class LUResult(NamedTuple):
+    """Permutations, lower triangles with ones on the diagonal, and upper triangles."""
+
+    P: Array
+    L: Array
+    U: Array
+
+
+class QRResult(NamedTuple):
+    """Orthonormal columns, and an upper triangle."""
+
+    Q: Array
+    R: Array
+
+
+class SlogdetResult(NamedTuple):
+    """Signs of determinants, and logarithms of their absolute values."""
+
+    sign: Array
+    logabsdet: Array
+
+
+class SVDResult(NamedTuple):
+    """Left singular vectors as columns, singular values, right ones as rows."""
+
+    U: Array
+    S: Array
+    Vh: Array

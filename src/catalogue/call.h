@@ -1,0 +1,70 @@
+/* Rows of the catalogue and their calls: shared by the files of this folder. */
+#ifndef CB_CATALOGUE_CALL_H
+#define CB_CATALOGUE_CALL_H
+
+#include "cubed/catalogue.h"
+
+/* A checked call. */
+typedef struct cb_call {
+    cubed_context *ctx;
+    const cubed_function *function;
+    /* One for each parameter, of a kind that it accepts; CUBED_VALUE_NONE if it has no default and was not given. Strings that
+     * name a choice or a type are CUBED_VALUE_CHOICE and CUBED_VALUE_DTYPE. */
+    const cubed_value *values;
+    cubed_array **out; /* CUBED_MAX_RESULTS of them, NULL; results fill the first ones */
+    cubed_error *err;
+} cb_call;
+
+/* A function and its body. A function that makes any number of arrays has `call_many` in place of `call`. */
+typedef struct cb_row {
+    cubed_function function;
+    cubed_status (*call)(const cb_call *c);
+    cubed_status (*call_many)(const cb_call *c, cubed_results *out);
+} cb_row;
+
+/* The rows of a category, one file each. */
+typedef struct cb_rows {
+    const cb_row *rows;
+    int n;
+} cb_rows;
+extern const cb_rows cb_linalg_rows;
+
+/* --- Values of a call, by the position of the parameter (values.c) ------------------------------------- */
+
+static inline bool cb_call_has(const cb_call *c, int i)
+{
+    return c->values[i].kind != CUBED_VALUE_NONE;
+}
+/* NULL for None. */
+static inline cubed_array *cb_call_array(const cb_call *c, int i)
+{
+    return c->values[i].kind == CUBED_VALUE_ARRAY ? c->values[i].as.array : NULL;
+}
+static inline bool cb_call_bool(const cb_call *c, int i) { return c->values[i].as.boolean; }
+static inline int64_t cb_call_int(const cb_call *c, int i) { return c->values[i].as.integer; }
+/* The number of a choice. */
+static inline int cb_call_choice(const cb_call *c, int i) { return (int)c->values[i].as.integer; }
+/* An integer or a float. */
+double cb_call_real(const cb_call *c, int i);
+/* The name of a choice; NULL if the value is none. */
+const char *cb_call_choice_name(const cb_call *c, int i);
+/* An axis, or the number of axes; beyond int it is the nearest int, which no array has. */
+int cb_call_axis(const cb_call *c, int i);
+/* One axis or a list: puts *n of them into `room` and returns it. NULL, and *n is 0, for None. */
+const int *cb_call_axes(const cb_call *c, int i, int room[CUBED_MAX_NDIM], int *n);
+/* The type; NULL for None. */
+static inline const cubed_dtype *cb_call_dtype(const cb_call *c, int i)
+{
+    return cb_call_has(c, i) ? &c->values[i].as.dtype : NULL;
+}
+/* The bytes that tasks may use: the value of the last parameter. 0: not known. */
+uint64_t cb_call_task_mem(const cb_call *c);
+
+/* The number at position i as a 0-d array of a type: CUBED_E_ARG if the type does not have it. An array: a reference. */
+CUBED_MUST_CHECK cubed_status cb_call_number(const cb_call *c, int i, cubed_dtype dtype,
+                                             cubed_array **out);
+
+/* Notes that an error is about the value at position i; returns the status. */
+cubed_status cb_call_blame(const cb_call *c, int i, cubed_status status);
+
+#endif

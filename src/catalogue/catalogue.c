@@ -1,0 +1,110 @@
+/* Look-up of functions, and their calls. */
+#include "cubed/catalogue.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "call.h"
+#include "check.h"
+#include "plan/context.h"
+
+static const cb_rows *const categories[] = {&cb_linalg_rows};
+
+/* --- Look-up ------------------------------------------------------------------------------------------ */
+
+const cubed_function *cubed_function_next(const cubed_function *previous)
+{
+    const cb_row *row = (const cb_row *)previous;
+    bool is_next = !previous;
+    for (size_t c = 0; c < sizeof categories / sizeof *categories; c++) {
+        const cb_rows *rows = categories[c];
+        if (is_next && rows->n > 0) return &rows->rows[0].function;
+        if (!row || row < rows->rows || row >= rows->rows + rows->n) continue;
+        if (row + 1 < rows->rows + rows->n) return &row[1].function;
+        is_next = true;
+    }
+    return NULL;
+}
+
+/* The place of a row: 1 + its category (0: the slot is empty), and its number there. */
+typedef struct name_place {
+    uint8_t category;
+    uint16_t row;
+} name_place;
+
+/* An open hash table: a name is at the slot of its hash or in one of the slots behind it, before an empty one. */
+#define NAME_SLOTS 1024
+static const name_place name_places[NAME_SLOTS] = {
+#include "names.def"
+};
+
+/* FNV-1a, 32 bits */
+static uint32_t hash_name(const char *name)
+{
+    uint32_t hash = 2166136261U;
+    for (; *name; name++) hash = (hash ^ (unsigned char)*name) * 16777619U;
+    return hash;
+}
+
+const cubed_function *cubed_function_find(const char *name)
+{
+    for (uint32_t slot = hash_name(name), i = 0; i < NAME_SLOTS; i++) {
+        const name_place place = name_places[(slot + i) % NAME_SLOTS];
+        if (place.category == 0) return NULL;
+        const cb_rows *rows = categories[place.category - 1];
+        if (strcmp(rows->rows[place.row].function.name, name) == 0)
+            return &rows->rows[place.row].function;
+    }
+    return NULL;
+}
+
+const cubed_param *cubed_function_param(const cubed_function *function, int position)
+{
+    return position >= 0 && position < function->nparams ? &function->params[position] : NULL;
+}
+
+/* --- Calls -------------------------------------------------------------------------------------------- */
+
+/* Makes a list of the results in front. */
+static cubed_status take_results(cubed_context *ctx, cubed_array *const *made,
+                                 cubed_results *results, cubed_error *err)
+{
+    int n = 0;
+    while (n < CUBED_MAX_RESULTS && made[n]) n++;
+    results->arrays = cb_alloc(&ctx->alloc, (size_t)n * sizeof(cubed_array *));
+    if (!results->arrays) return cb_fail(err, CUBED_E_NOMEM, "out of memory: %d results", n);
+    memcpy(results->arrays, made, (size_t)n * sizeof(cubed_array *));
+    results->n = n;
+    return CUBED_OK;
+}
+
+cubed_status cubed_call(cubed_context *ctx, const cubed_function *function,
+                        const cubed_argument *arguments, int n, cubed_results *results,
+                        cubed_error *err)
+{
+    const cb_row *row = (const cb_row *)function;
+    cb_bound bound = {.items = NULL};
+    cubed_array *made[CUBED_MAX_RESULTS] = {NULL};
+    *results = (cubed_results){0, NULL};
+    cubed_status st = cb_bind(ctx, function, arguments, n, &bound, err);
+    if (st != CUBED_OK) goto out;
+    const cb_call call = {ctx, function, bound.values, made, err};
+    st = row->call ? row->call(&call) : row->call_many(&call, results);
+    if (st == CUBED_OK && row->call) st = take_results(ctx, made, results, err);
+    if (st != CUBED_OK) {
+        if (err && err->argument < 0) err->argument = bound.numbers[-err->argument - 1];
+        for (int i = 0; i < CUBED_MAX_RESULTS; i++) cubed_array_unref(made[i]);
+        cubed_results_free(ctx, results);
+    }
+out:
+    cb_bound_free(ctx, &bound);
+    return st;
+}
+
+void cubed_results_free(cubed_context *ctx, cubed_results *results)
+{
+    for (int i = 0; i < results->n; i++) cubed_array_unref(results->arrays[i]);
+    cb_free(&ctx->alloc, results->arrays, (size_t)results->n * sizeof *results->arrays);
+    *results = (cubed_results){0, NULL};
+}

@@ -1,0 +1,21 @@
+/* Arguments of a call, bound to the function's parameters and checked. */
+#ifndef CB_CATALOGUE_CHECK_H
+#define CB_CATALOGUE_CHECK_H
+
+#include "cubed/catalogue.h"
+
+/* Storage of the values of a call; `items` are the arrays of a variadic parameter, for cb_free. */
+typedef struct cb_bound {
+    cubed_value values[CUBED_MAX_PARAMS];
+    int numbers[CUBED_MAX_PARAMS]; /* 1 + the number of each one's argument; 0: it was not given */
+    cubed_array **items;
+    size_t nitems;
+} cb_bound;
+
+/* Puts a value for each parameter into *out. cb_bound_free is called also after an error; *out is zero before. */
+CUBED_MUST_CHECK cubed_status cb_bind(cubed_context *ctx, const cubed_function *f,
+                                      const cubed_argument *arguments, int n, cb_bound *out,
+                                      cubed_error *err);
+void cb_bound_free(cubed_context *ctx, cb_bound *bound);
+
+#endif

@@ -1,0 +1,549 @@
+/* Linear algebra. */
+#include "base/error.h"
+#include "cubed/array_api.h"
+#include "rows.h"
+
+#define CATEGORY .category = "linalg"
+
+#define MATRICES PARAM_ARRAY("x", "Matrices, in the last two axes.")
+
+/* --- One matrix in, one array out --------------------------------------------------------------------- */
+
+static const cubed_param matrix_params[] = {MATRICES, PARAM_TASK_MEM};
+
+static cubed_status call_det(const cb_call *c)
+{
+    return cubed_det(cb_call_array(c, 0), cb_call_task_mem(c), c->out, c->err);
+}
+
+static cubed_status call_inv(const cb_call *c)
+{
+    return cubed_inv(cb_call_array(c, 0), cb_call_task_mem(c), c->out, c->err);
+}
+
+static cubed_status call_svdvals(const cb_call *c)
+{
+    return cubed_svdvals(cb_call_array(c, 0), cb_call_task_mem(c), c->out, c->err);
+}
+
+static cubed_status call_eigvals(const cb_call *c)
+{
+    return cubed_eigvals(cb_call_array(c, 0), c->out, c->err);
+}
+
+static cubed_status call_eigvalsh(const cb_call *c)
+{
+    return cubed_eigvalsh(cb_call_array(c, 0), cb_call_task_mem(c), c->out, c->err);
+}
+
+static const cubed_param transpose_params[] = {MATRICES};
+
+static cubed_status call_matrix_transpose(const cb_call *c)
+{
+    return cubed_matrix_transpose(cb_call_array(c, 0), c->out, c->err);
+}
+
+static const cubed_param cholesky_params[] = {
+    PARAM_ARRAY("x", "``(..., n, n)``, of which the triangle that is made is read."),
+    PARAM_BOOL("upper", NAMED, false, "Make the upper triangle, not the lower one."),
+    PARAM_TASK_MEM,
+};
+
+static cubed_status call_cholesky(const cb_call *c)
+{
+    return cubed_cholesky(cb_call_array(c, 0), cb_call_bool(c, 1), cb_call_task_mem(c), c->out,
+                          c->err);
+}
+
+static const cubed_param matrix_power_params[] = {
+    MATRICES,
+    PARAM_REQUIRED_INT("n", CUBED_PARAM_POSITION_ONLY,
+                       "The exponent; a negative one is a power of the inverse."),
+    PARAM_TASK_MEM,
+};
+
+static cubed_status call_matrix_power(const cb_call *c)
+{
+    return cubed_matrix_power(cb_call_array(c, 0), cb_call_int(c, 1), cb_call_task_mem(c), c->out,
+                              c->err);
+}
+
+/* --- Diagonals ---------------------------------------------------------------------------------------- */
+
+#define OFFSET PARAM_INT("offset", NAMED, 0, "How far right of the main diagonal.")
+
+static const cubed_param diagonal_params[] = {MATRICES, OFFSET};
+
+static cubed_status call_diagonal(const cb_call *c)
+{
+    return cubed_diagonal(cb_call_array(c, 0), cb_call_int(c, 1), c->out, c->err);
+}
+
+static const cubed_param trace_params[] = {
+    MATRICES,
+    OFFSET,
+    PARAM_DTYPE("dtype", NAMED, "Type of the sums. None: as sums have it."),
+};
+
+static cubed_status call_trace(const cb_call *c)
+{
+    return cubed_trace(cb_call_array(c, 0), cb_call_int(c, 1), cb_call_dtype(c, 2), c->out, c->err);
+}
+
+/* --- Singular values that count as 0 -------------------------------------------------------------------- */
+
+#define TOLERANCE(NAME)                                                                            \
+    {                                                                                              \
+        PARAM(NAME, ACCEPTS(ARRAY) | ACCEPTS(FLOAT) | ACCEPTS(NONE), NAMED,                        \
+              "Singular values up to this part of the largest count as 0.")                        \
+    }
+
+static const cubed_param matrix_rank_params[] = {MATRICES, TOLERANCE("rtol"), PARAM_TASK_MEM};
+static const cubed_param pinv_params[] = {MATRICES, TOLERANCE("rtol"), TOLERANCE("rcond"),
+                                          PARAM_TASK_MEM};
+
+/* The real type in which singular values are computed. */
+static cubed_dtype real_type(cubed_dtype dtype)
+{
+    switch (dtype) {
+    case CUBED_FLOAT32:
+    case CUBED_COMPLEX64: return CUBED_FLOAT32;
+    default: return CUBED_FLOAT64;
+    }
+}
+
+typedef cubed_status (*by_rank_fn)(cubed_array *x, cubed_array *rtol, uint64_t task_mem,
+                                   cubed_array **out, cubed_error *err);
+
+static cubed_status by_rank(const cb_call *c, int i, by_rank_fn fn)
+{
+    cubed_array *x = cb_call_array(c, 0), *limit = NULL;
+    if (cb_call_has(c, i)) CB_TRY(cb_call_number(c, i, real_type(cubed_array_dtype(x)), &limit));
+    cubed_status st = fn(x, limit, cb_call_task_mem(c), c->out, c->err);
+    cubed_array_unref(limit);
+    return st;
+}
+
+static cubed_status call_matrix_rank(const cb_call *c) { return by_rank(c, 1, cubed_matrix_rank); }
+
+static cubed_status call_pinv(const cb_call *c)
+{
+    return by_rank(c, cb_call_has(c, 1) ? 1 : 2, cubed_pinv);
+}
+
+/* --- Several results ---------------------------------------------------------------------------------- */
+
+static cubed_status call_slogdet(const cb_call *c)
+{
+    return cubed_slogdet(cb_call_array(c, 0), cb_call_task_mem(c), &c->out[0], &c->out[1], c->err);
+}
+
+static cubed_status call_lu(const cb_call *c)
+{
+    return cubed_lu(cb_call_array(c, 0), &c->out[0], &c->out[1], &c->out[2], c->err);
+}
+
+static cubed_status call_eigh(const cb_call *c)
+{
+    return cubed_eigh(cb_call_array(c, 0), &c->out[0], &c->out[1], c->err);
+}
+
+static cubed_status call_eig(const cb_call *c)
+{
+    return cubed_eig(cb_call_array(c, 0), &c->out[0], &c->out[1], c->err);
+}
+
+static const cubed_choice qr_modes[] = {{"reduced", false}, {"complete", true}, {NULL, 0}};
+static const cubed_param qr_params[] = {
+    PARAM_ARRAY("x", "Matrices, in the last two axes."),
+    PARAM_CHOICE("mode", NAMED, false, qr_modes,
+                 "Whether `Q` has as many columns as are needed, or is square."),
+    PARAM_TASK_MEM,
+};
+
+static cubed_status call_qr(const cb_call *c)
+{
+    return cubed_qr(cb_call_array(c, 0), cb_call_choice(c, 1), cb_call_task_mem(c), &c->out[0],
+                    &c->out[1], c->err);
+}
+
+static const cubed_param svd_params[] = {
+    PARAM_ARRAY("x", "Matrices, in the last two axes."),
+    PARAM_BOOL("full_matrices", NAMED, true, "Whether `U` and `Vh` are square."),
+    PARAM_TASK_MEM,
+};
+
+static cubed_status call_svd(const cb_call *c)
+{
+    return cubed_svd(cb_call_array(c, 0), cb_call_bool(c, 1), cb_call_task_mem(c), &c->out[0],
+                     &c->out[1], &c->out[2], c->err);
+}
+
+static const cubed_param svd_compressed_params[] = {
+    PARAM_NAMED_ARRAY("a", "A matrix, of any size."),
+    PARAM_REQUIRED_INT("k", 0, "Number of singular values."),
+    PARAM_INT("n_power_iter", 0, 0,
+              "How often vectors are multiplied with the matrix and its adjoint: more if singular "
+              "values descend slowly. Each is two passes over the matrix."),
+    PARAM_INT("n_oversamples", 0, 10, "Number of vectors in addition to the k."),
+    PARAM_REQUIRED_INT("seed", NAMED, "Seed of the random vectors."),
+    PARAM_BOOL("coerce_signs", NAMED, true, "Make the sum of each right vector positive."),
+    PARAM_TASK_MEM,
+};
+
+static cubed_status call_svd_compressed(const cb_call *c)
+{
+    cubed_svd_compressed_options o = CUBED_SVD_COMPRESSED_OPTIONS_INIT;
+    o.n_power_iter = cb_call_int(c, 2);
+    o.n_oversamples = cb_call_int(c, 3);
+    o.seed = cb_call_int(c, 4);
+    o.coerce_signs = cb_call_bool(c, 5);
+    return cubed_svd_compressed(cb_call_array(c, 0), cb_call_int(c, 1), &o, cb_call_task_mem(c),
+                                &c->out[0], &c->out[1], &c->out[2], c->err);
+}
+
+static const cubed_param lstsq_params[] = {
+    PARAM_NAMED_ARRAY("a", "``(m, n)``."),
+    PARAM_NAMED_ARRAY("b", "``(m,)`` or ``(m, k)``."),
+    {PARAM("rcond", ACCEPTS(FLOAT) | ACCEPTS(NONE), 0,
+           "Singular values up to this part of the largest count as 0. None: the larger extent "
+           "times the "
+           "precision; -1: the precision.")},
+    PARAM_TASK_MEM,
+};
+
+static cubed_status call_lstsq(const cb_call *c)
+{
+    const double *rcond = cb_call_has(c, 2) ? &c->values[2].as.real : NULL;
+    return cubed_lstsq(cb_call_array(c, 0), cb_call_array(c, 1), rcond, cb_call_task_mem(c),
+                       &c->out[0], &c->out[1], &c->out[2], &c->out[3], c->err);
+}
+
+/* --- Two arrays --------------------------------------------------------------------------------------- */
+
+static const cubed_param pair_params[] = {
+    PARAM_ARRAY("x1", "Left operand."),
+    PARAM_ARRAY("x2", "Right operand."),
+};
+
+static cubed_status call_matmul(const cb_call *c)
+{
+    return cubed_matmul(cb_call_array(c, 0), cb_call_array(c, 1), c->out, c->err);
+}
+
+static cubed_status call_outer(const cb_call *c)
+{
+    return cubed_outer(cb_call_array(c, 0), cb_call_array(c, 1), c->out, c->err);
+}
+
+static const cubed_param along_params[] = {
+    PARAM_ARRAY("x1", "Left operand."),
+    PARAM_ARRAY("x2", "Right operand."),
+    PARAM_AXIS("axis", NAMED, -1, "Axis of the vectors, counted from the last."),
+};
+
+static cubed_status call_vecdot(const cb_call *c)
+{
+    return cubed_vecdot(cb_call_array(c, 0), cb_call_array(c, 1), cb_call_axis(c, 2), c->out,
+                        c->err);
+}
+
+static cubed_status call_cross(const cb_call *c)
+{
+    return cubed_cross(cb_call_array(c, 0), cb_call_array(c, 1), cb_call_axis(c, 2), c->out,
+                       c->err);
+}
+
+static const cubed_param solve_params[] = {
+    PARAM_ARRAY("x1", "Matrices of the equations."),
+    PARAM_ARRAY("x2", "Right-hand sides."),
+    PARAM_TASK_MEM,
+};
+
+static cubed_status call_solve(const cb_call *c)
+{
+    return cubed_solve(cb_call_array(c, 0), cb_call_array(c, 1), cb_call_task_mem(c), c->out,
+                       c->err);
+}
+
+static const cubed_param solve_triangular_params[] = {
+    PARAM_NAMED_ARRAY("a", "``(..., n, n)``, of which the upper triangle is read, or the lower."),
+    PARAM_NAMED_ARRAY("b", "``(n,)`` or ``(..., n, k)``."),
+    PARAM_BOOL("lower", 0, false, "Whether the lower triangle is read."),
+    PARAM_BOOL("unit_diagonal", NAMED, false, "Take the diagonal for ones."),
+    PARAM_TASK_MEM,
+};
+
+static cubed_status call_solve_triangular(const cb_call *c)
+{
+    return cubed_solve_triangular(cb_call_array(c, 0), cb_call_array(c, 1), cb_call_bool(c, 2),
+                                  cb_call_bool(c, 3), cb_call_task_mem(c), c->out, c->err);
+}
+
+static const cubed_param tensorsolve_params[] = {
+    PARAM_NAMED_ARRAY("a", "Coefficients."),
+    PARAM_NAMED_ARRAY("b", "Right-hand side."),
+    PARAM_AXES("axes", 0, "Axes of `a` that are moved to its end before. None: no axes."),
+    PARAM_TASK_MEM,
+};
+
+static cubed_status call_tensorsolve(const cb_call *c)
+{
+    int room[CUBED_MAX_NDIM], n;
+    const int *axes = cb_call_axes(c, 2, room, &n);
+    return cubed_tensorsolve(cb_call_array(c, 0), cb_call_array(c, 1), axes ? axes : room, n,
+                             cb_call_task_mem(c), c->out, c->err);
+}
+
+static const cubed_param tensorinv_params[] = {
+    PARAM_NAMED_ARRAY("a", "The array."),
+    {PARAM_IN("ind", ACCEPTS(INT), 0, 1, CUBED_MAX_NDIM,
+              "Number of first axes that become the last ones."),
+     INT_DEFAULT(2)},
+    PARAM_TASK_MEM,
+};
+
+static cubed_status call_tensorinv(const cb_call *c)
+{
+    return cubed_tensorinv(cb_call_array(c, 0), (int)cb_call_int(c, 1), cb_call_task_mem(c), c->out,
+                           c->err);
+}
+
+static const cubed_param multi_dot_params[] = {
+    {PARAM("arrays", ACCEPTS(ARRAYS), CUBED_PARAM_REQUIRED | CUBED_PARAM_VARIADIC,
+           "Matrices; the first and the last one may be vectors.")},
+};
+
+static cubed_status call_multi_dot(const cb_call *c)
+{
+    return cubed_multi_dot(c->values[0].as.arrays, c->values[0].n, c->out, c->err);
+}
+
+/* --- Norms -------------------------------------------------------------------------------------------- */
+
+static const cubed_choice matrix_norms[] = {
+    {"fro", CUBED_NORM_FRO}, {"nuc", CUBED_NORM_NUC}, {NULL, 0}};
+
+/* A choice or a number at position i; None is `missing`. */
+static cubed_status get_matrix_ord(const cb_call *c, int i, cubed_matrix_norm_ord missing,
+                                   cubed_matrix_norm_ord *out)
+{
+    *out = missing;
+    if (!cb_call_has(c, i)) return CUBED_OK;
+    return cb_call_blame(
+        c, i, cubed_matrix_norm_parse(cb_call_choice_name(c, i), cb_call_real(c, i), out, c->err));
+}
+
+static const cubed_param matrix_norm_params[] = {
+    MATRICES,
+    PARAM_BOOL("keepdims", NAMED, false, "Keep the axes, with one element."),
+    {PARAM("ord", ACCEPTS(CHOICE) | ACCEPTS(FLOAT), NAMED,
+           "Which norm; of numbers 1, 2, infinity and their negatives."),
+     CHOICE_DEFAULT(CUBED_NORM_FRO), .choices = matrix_norms},
+    PARAM_TASK_MEM,
+};
+
+static cubed_status call_matrix_norm(const cb_call *c)
+{
+    cubed_matrix_norm_ord ord;
+    CB_TRY(get_matrix_ord(c, 2, CUBED_NORM_FRO, &ord));
+    return cubed_matrix_norm(cb_call_array(c, 0), ord, cb_call_bool(c, 1), cb_call_task_mem(c),
+                             c->out, c->err);
+}
+
+static const cubed_param cond_params[] = {
+    PARAM_NAMED_ARRAY("x", "Matrices, in the last two axes."),
+    {PARAM("p", ACCEPTS(CHOICE) | ACCEPTS(FLOAT) | ACCEPTS(NONE), 0,
+           "Which norm, as of matrix_norm; None: 2."),
+     .choices = matrix_norms},
+    PARAM_TASK_MEM,
+};
+
+static cubed_status call_cond(const cb_call *c)
+{
+    cubed_matrix_norm_ord ord;
+    CB_TRY(get_matrix_ord(c, 1, CUBED_NORM_2, &ord));
+    return cubed_cond(cb_call_array(c, 0), ord, cb_call_task_mem(c), c->out, c->err);
+}
+
+static const cubed_param norm_params[] = {
+    PARAM_NAMED_ARRAY("x", "Real or complex numbers."),
+    {PARAM("ord", ACCEPTS(CHOICE) | ACCEPTS(FLOAT) | ACCEPTS(NONE), 0,
+           "Of vectors a number, of matrices as of matrix_norm. None: the root of the sum of "
+           "squares."),
+     .choices = matrix_norms},
+    PARAM_AXES("axis", 0,
+               "One for vectors, two for matrices. None: the matrix, if there are two axes and an "
+               "`ord`; without one all elements."),
+    PARAM_BOOL("keepdims", 0, false, "Keep the axes, with one element."),
+    PARAM_TASK_MEM,
+};
+
+static cubed_status call_norm(const cb_call *c)
+{
+    cubed_norm_options o = CUBED_NORM_OPTIONS_INIT;
+    int room[CUBED_MAX_NDIM];
+    const double number = cb_call_has(c, 1) ? cb_call_real(c, 1) : 0;
+    o.name = cb_call_choice_name(c, 1);
+    if (cb_call_has(c, 1) && !o.name) o.number = &number;
+    o.axes = cb_call_axes(c, 2, room, &o.naxes);
+    o.keepdims = cb_call_bool(c, 3);
+    return cubed_norm(cb_call_array(c, 0), &o, cb_call_task_mem(c), c->out, c->err);
+}
+
+static const cubed_param vector_norm_params[] = {
+    PARAM_ARRAY("x", "Real or complex numbers."),
+    PARAM_AXES("axis", NAMED, "Axes of the vectors. None: all."),
+    PARAM_BOOL("keepdims", NAMED, false, "Keep the axes, with one element."),
+    {PARAM("ord", ACCEPTS(FLOAT), NAMED, "Which norm: any number."), FLOAT_DEFAULT(2)},
+};
+
+static cubed_status call_vector_norm(const cb_call *c)
+{
+    int room[CUBED_MAX_NDIM], n;
+    const int *axes = cb_call_axes(c, 1, room, &n);
+    return cubed_vector_norm(cb_call_array(c, 0), cb_call_real(c, 3), axes, n, cb_call_bool(c, 2),
+                             c->out, c->err);
+}
+
+/* --- Rows --------------------------------------------------------------------------------------------- */
+
+#define REAL_OR_DOUBLE "float64 for integers, else the type of the matrices."
+
+static const cb_row rows[] = {
+    {{"cholesky", CATEGORY, .summary = "Triangular factors of positive definite matrices.",
+      .returns = "``(..., n, n)``, with a positive diagonal; " REAL_OR_DOUBLE,
+      PARAMS(cholesky_params)},
+     .call = call_cholesky},
+    {{"cond", CATEGORY,
+      .summary = "Condition numbers: the norm times the norm of the inverse; of 2 the largest "
+                 "singular value over the smallest.",
+      .returns = "Real, without the last two axes.", PARAMS(cond_params)},
+     .call = call_cond},
+    {{"cross", CATEGORY, .summary = "Cross products of vectors of three elements.",
+      .returns = "The shape that both broadcast to, and the type that they promote to.",
+      PARAMS(along_params)},
+     .call = call_cross},
+    {{"det", CATEGORY, .summary = "Determinants.",
+      .returns = "``(...)`` of ``(..., n, n)``; " REAL_OR_DOUBLE, PARAMS(matrix_params)},
+     .call = call_det},
+    {{"diagonal", CATEGORY, .summary = "Diagonals of matrices.",
+      .returns = "The type of `x`, without the last two axes and with one at the end.",
+      PARAMS(diagonal_params), .attrs = CUBED_ATTRS_VIEW},
+     .call = call_diagonal},
+    {{"eig", CATEGORY, .summary = "Eigenvalues and eigenvectors of square matrices.",
+      .returns = "Complex: ``(..., n)`` and ``(..., n, n)``, whose columns are eigenvectors.",
+      PARAMS(matrix_params), .results = {"eigenvalues", "eigenvectors"}},
+     .call = call_eig},
+    {{"eigh", CATEGORY,
+      .summary =
+          "Eigenvalues and eigenvectors of Hermitian matrices, whose lower triangle is read.",
+      .returns = "``(..., n)``, real and ascending, and ``(..., n, n)``; " REAL_OR_DOUBLE,
+      PARAMS(matrix_params), .results = {"eigenvalues", "eigenvectors"}},
+     .call = call_eigh},
+    {{"eigvals", CATEGORY, .summary = "Eigenvalues of square matrices.",
+      .returns = "Complex: ``(..., n)``.", PARAMS(matrix_params)},
+     .call = call_eigvals},
+    {{"eigvalsh", CATEGORY,
+      .summary = "Eigenvalues of Hermitian matrices, whose lower triangle is read.",
+      .returns = "``(..., n)``, real and ascending.", PARAMS(matrix_params)},
+     .call = call_eigvalsh},
+    {{"inv", CATEGORY, .summary = "Inverses of matrices.",
+      .returns = "``(..., n, n)``; " REAL_OR_DOUBLE, PARAMS(matrix_params)},
+     .call = call_inv},
+    {{"lstsq", CATEGORY, .summary = "Least-squares solutions of equations.",
+      .returns = "The solution with the least norm, ``(n,)`` or ``(n, k)``; sums of the squared "
+                 "residuals of each column; the rank; singular values.",
+      PARAMS(lstsq_params), .results = {"solution", "residuals", "rank", "singular_values"}},
+     .call = call_lstsq},
+    {{"lu", CATEGORY, .summary = "Permutations, lower and upper triangular factors of matrices.",
+      .returns = "``(..., n, n)``, ``(..., n, k)`` and ``(..., k, m)`` of ``(..., n, m)``, with k "
+                 "the smaller extent.",
+      PARAMS(matrix_params), .results = {"P", "L", "U"}},
+     .call = call_lu},
+    {{"matmul", CATEGORY,
+      .summary = "Products of the matrices in the last two axes; a vector is a row or a column.",
+      .returns = "The type that both promote to.", PARAMS(pair_params)},
+     .call = call_matmul},
+    {{"matrix_norm", CATEGORY, .summary = "Norms of matrices.",
+      .returns = "Real, without the last two axes.", PARAMS(matrix_norm_params)},
+     .call = call_matrix_norm},
+    {{"matrix_power", CATEGORY, .summary = "Powers of matrices.",
+      .returns = "``(..., n, n)`` of the type of `x`; inverses of integers are float64.",
+      PARAMS(matrix_power_params)},
+     .call = call_matrix_power},
+    {{"matrix_rank", CATEGORY, .summary = "Numbers of singular values that do not count as 0.",
+      .returns = "int64, without the last two axes.", PARAMS(matrix_rank_params)},
+     .call = call_matrix_rank},
+    {{"matrix_transpose", CATEGORY, .summary = "Transposes of the matrices in the last two axes.",
+      .returns = "``(..., m, n)`` of ``(..., n, m)``. A view.", PARAMS(transpose_params),
+      .attrs = CUBED_ATTRS_VIEW, .moves = true},
+     .call = call_matrix_transpose},
+    {{"multi_dot", CATEGORY,
+      .summary = "The product of several matrices, in the order of the fewest multiplications.",
+      .returns = "The type that they promote to.", PARAMS(multi_dot_params)},
+     .call = call_multi_dot},
+    {{"norm", CATEGORY, .summary = "Norms of vectors along an axis, or of matrices in two.",
+      .returns = "Real, without the axes.", PARAMS(norm_params)},
+     .call = call_norm},
+    {{"outer", CATEGORY, .summary = "Products of all elements of two vectors.",
+      .returns = "``(n, m)`` of the type that both promote to.", PARAMS(pair_params)},
+     .call = call_outer},
+    {{"pinv", CATEGORY, .summary = "Moore-Penrose inverses of matrices.",
+      .returns = "``(..., m, n)`` of ``(..., n, m)``.", PARAMS(pinv_params)},
+     .call = call_pinv},
+    {{"qr", CATEGORY, .summary = "Orthonormal columns and upper triangular factors of matrices.",
+      .returns =
+          "``(..., n, k)`` and ``(..., k, m)`` of ``(..., n, m)``, with k the smaller extent, "
+          "or n if complete; " REAL_OR_DOUBLE,
+      PARAMS(qr_params), .results = {"Q", "R"}},
+     .call = call_qr},
+    {{"slogdet", CATEGORY,
+      .summary = "Signs of determinants, and logarithms of their absolute values.",
+      .returns = "``(...)`` of ``(..., n, n)``; " REAL_OR_DOUBLE, PARAMS(matrix_params),
+      .results = {"sign", "logabsdet"}},
+     .call = call_slogdet},
+    {{"solve", CATEGORY, .summary = "Solutions of linear equations.",
+      .returns =
+          "The shape of `x2` with stacks that broadcast; float64 for integers, else the type "
+          "that both promote to.",
+      PARAMS(solve_params)},
+     .call = call_solve},
+    {{"solve_triangular", CATEGORY, .summary = "Solutions of equations with a triangular matrix.",
+      .returns = "The shape of `b` with stacks that broadcast.", PARAMS(solve_triangular_params)},
+     .call = call_solve_triangular},
+    {{"svd", CATEGORY, .summary = "Singular values, which descend, and singular vectors.",
+      .returns = "``(..., n, k)``, ``(..., k)`` and ``(..., k, m)`` with k the smaller extent, or "
+                 "square matrices for `full_matrices`.",
+      PARAMS(svd_params), .results = {"U", "S", "Vh"}},
+     .call = call_svd},
+    {{"svd_compressed", CATEGORY,
+      .summary = "About the k largest singular values and their vectors, by products with random "
+                 "vectors.",
+      .returns = "``(m, k)``, ``(k,)`` and ``(k, n)`` of ``(m, n)``.",
+      PARAMS(svd_compressed_params), .results = {"U", "S", "Vh"}},
+     .call = call_svd_compressed},
+    {{"svdvals", CATEGORY, .summary = "Singular values, which descend.",
+      .returns = "``(..., k)``, real, with k the smaller extent.", PARAMS(matrix_params)},
+     .call = call_svdvals},
+    {{"tensorinv", CATEGORY,
+      .summary = "The inverse of an array as of a matrix, whose rows are its first axes.",
+      .returns = "The other axes, then the first ones.", PARAMS(tensorinv_params)},
+     .call = call_tensorinv},
+    {{"tensorsolve", CATEGORY,
+      .summary = "Solutions of linear equations, summed over the last axes of an array.",
+      .returns = "The axes of `a` behind those of `b`.", PARAMS(tensorsolve_params)},
+     .call = call_tensorsolve},
+    {{"trace", CATEGORY, .summary = "Sums of diagonals of matrices.",
+      .returns = "Without the last two axes; integers become int64 or uint64.",
+      PARAMS(trace_params)},
+     .call = call_trace},
+    {{"vecdot", CATEGORY, .summary = "Sums of conj(x1) * x2 along an axis.",
+      .returns = "The type that both promote to.", PARAMS(along_params)},
+     .call = call_vecdot},
+    {{"vector_norm", CATEGORY, .summary = "Norms of vectors along axes, or of all elements.",
+      .returns = "Real, without the axes.", PARAMS(vector_norm_params)},
+     .call = call_vector_norm},
+};
+
+const cb_rows cb_linalg_rows = ROWS(rows);

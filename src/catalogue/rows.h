@@ -1,0 +1,79 @@
+/* How rows are written: `static const cubed_param x_params[] = {PARAM_ARRAY("x", "..."), PARAM_BOOL("upper", 0, false, "...")}`.
+ *
+ * FLAGS are bits of cubed_param.flags, such as CUBED_PARAM_KEYWORD_ONLY; a parameter with a default is not required. */
+#ifndef CB_CATALOGUE_ROWS_H
+#define CB_CATALOGUE_ROWS_H
+
+#include <math.h>
+
+#include "call.h"
+
+#define ACCEPTS(KIND) (1U << CUBED_VALUE_##KIND)
+#define NUMBERS       (ACCEPTS(BOOL) | ACCEPTS(INT) | ACCEPTS(FLOAT) | ACCEPTS(COMPLEX))
+#define NAMED         CUBED_PARAM_KEYWORD_ONLY
+
+/* Any parameter, whose numbers are in a range or not; more members may follow the macro's. */
+#define PARAM_IN(NAME, ACCEPTED, FLAGS, LEAST, MOST, NOTES)                                        \
+    .name = (NAME), .accepts = (ACCEPTED), .flags = (FLAGS), .least = (LEAST), .most = (MOST),     \
+    .notes = (NOTES)
+#define PARAM(NAME, ACCEPTED, FLAGS, NOTES)                                                        \
+    PARAM_IN(NAME, ACCEPTED, FLAGS, -INFINITY, INFINITY, NOTES)
+#define BOOL_DEFAULT(V)   .fallback = {.kind = CUBED_VALUE_BOOL, .as.boolean = (V)}
+#define INT_DEFAULT(V)    .fallback = {.kind = CUBED_VALUE_INT, .as.integer = (V)}
+#define FLOAT_DEFAULT(V)  .fallback = {.kind = CUBED_VALUE_FLOAT, .as.real = (V)}
+#define CHOICE_DEFAULT(V) .fallback = {.kind = CUBED_VALUE_CHOICE, .as.integer = (V)}
+
+/* An array by position alone, as the standard has its operands; and one by name, too. */
+#define PARAM_ARRAY(NAME, NOTES)                                                                   \
+    {                                                                                              \
+        PARAM(NAME, ACCEPTS(ARRAY), CUBED_PARAM_REQUIRED | CUBED_PARAM_POSITION_ONLY, NOTES)       \
+    }
+#define PARAM_NAMED_ARRAY(NAME, NOTES)                                                             \
+    {                                                                                              \
+        PARAM(NAME, ACCEPTS(ARRAY), CUBED_PARAM_REQUIRED, NOTES)                                   \
+    }
+#define PARAM_BOOL(NAME, FLAGS, DEFAULT, NOTES)                                                    \
+    {                                                                                              \
+        PARAM(NAME, ACCEPTS(BOOL), FLAGS, NOTES), BOOL_DEFAULT(DEFAULT)                            \
+    }
+#define PARAM_INT(NAME, FLAGS, DEFAULT, NOTES)                                                     \
+    {                                                                                              \
+        PARAM(NAME, ACCEPTS(INT), FLAGS, NOTES), INT_DEFAULT(DEFAULT)                              \
+    }
+#define PARAM_REQUIRED_INT(NAME, FLAGS, NOTES)                                                     \
+    {                                                                                              \
+        PARAM(NAME, ACCEPTS(INT), (FLAGS) | CUBED_PARAM_REQUIRED, NOTES)                           \
+    }
+#define PARAM_AXIS(NAME, FLAGS, DEFAULT, NOTES)                                                    \
+    {                                                                                              \
+        PARAM(NAME, ACCEPTS(INT), (FLAGS) | CUBED_PARAM_AXIS, NOTES), INT_DEFAULT(DEFAULT)         \
+    }
+/* One axis, a list of them, or None for all. */
+#define PARAM_AXES(NAME, FLAGS, NOTES)                                                             \
+    {                                                                                              \
+        PARAM(NAME, ACCEPTS(INT) | ACCEPTS(INTS) | ACCEPTS(NONE), (FLAGS) | CUBED_PARAM_AXIS,      \
+              NOTES)                                                                               \
+    }
+#define PARAM_CHOICE(NAME, FLAGS, DEFAULT, CHOICES, NOTES)                                         \
+    {                                                                                              \
+        PARAM(NAME, ACCEPTS(CHOICE), FLAGS, NOTES), CHOICE_DEFAULT(DEFAULT), .choices = (CHOICES)  \
+    }
+#define PARAM_DTYPE(NAME, FLAGS, NOTES)                                                            \
+    {                                                                                              \
+        PARAM(NAME, ACCEPTS(DTYPE) | ACCEPTS(NONE), FLAGS, NOTES)                                  \
+    }
+/* The last parameter of functions that choose an algorithm by the memory of a task. */
+#define PARAM_TASK_MEM                                                                             \
+    {                                                                                              \
+        PARAM("task_mem", ACCEPTS(INT), CUBED_PARAM_KEYWORD_ONLY | CUBED_PARAM_ENGINE,             \
+              "Bytes that a task may use; 0: not known."),                                         \
+            INT_DEFAULT(0)                                                                         \
+    }
+
+#define PARAMS(LIST) .params = (LIST), .nparams = (int)(sizeof(LIST) / sizeof *(LIST))
+#define ROWS(LIST)                                                                                 \
+    {                                                                                              \
+        (LIST), (int)(sizeof(LIST) / sizeof *(LIST))                                               \
+    }
+
+#endif

@@ -1,0 +1,68 @@
+/* Values of a call, as bodies of functions need them. */
+#include <limits.h>
+
+#include "base/error.h"
+#include "call.h"
+#include "literal.h"
+
+double cb_call_real(const cb_call *c, int i)
+{
+    const cubed_value *v = &c->values[i];
+    return v->kind == CUBED_VALUE_INT ? (double)v->as.integer : v->as.real;
+}
+
+const char *cb_call_choice_name(const cb_call *c, int i)
+{
+    const cubed_choice *choice = c->function->params[i].choices;
+    if (c->values[i].kind != CUBED_VALUE_CHOICE) return NULL;
+    while (choice->name && choice->number != c->values[i].as.integer) choice++;
+    return choice->name;
+}
+
+static int clamp(int64_t axis)
+{
+    return axis < INT_MIN ? INT_MIN : axis > INT_MAX ? INT_MAX : (int)axis;
+}
+
+int cb_call_axis(const cb_call *c, int i) { return clamp(c->values[i].as.integer); }
+
+const int *cb_call_axes(const cb_call *c, int i, int room[CUBED_MAX_NDIM], int *n)
+{
+    const cubed_value *v = &c->values[i];
+    *n = 0;
+    if (v->kind == CUBED_VALUE_NONE) return NULL;
+    if (v->kind == CUBED_VALUE_INT) room[(*n)++] = clamp(v->as.integer);
+    if (v->kind == CUBED_VALUE_INTS) {
+        for (; *n < v->n; ++*n) room[*n] = clamp(v->as.ints[*n]);
+    }
+    return room;
+}
+
+uint64_t cb_call_task_mem(const cb_call *c)
+{
+    return (uint64_t)c->values[c->function->nparams - 1].as.integer;
+}
+
+/* cubed_call replaces the negative number of the parameter by that of its argument. */
+cubed_status cb_call_blame(const cb_call *c, int i, cubed_status status)
+{
+    if (status != CUBED_OK && c->err) c->err->argument = -(1 + i);
+    return status;
+}
+
+cubed_status cb_call_number(const cb_call *c, int i, cubed_dtype dtype, cubed_array **out)
+{
+    cubed_scalar s;
+    if (c->values[i].kind == CUBED_VALUE_ARRAY) {
+        *out = cubed_array_ref(c->values[i].as.array);
+        return CUBED_OK;
+    }
+    if (cb_number_scalar(&c->values[i], dtype, &s))
+        return cubed_array_full(c->ctx, dtype, 0, NULL, NULL, &s, out, c->err);
+    char shown[64];
+    cubed_value_format(&c->values[i], shown, sizeof shown);
+    return cb_call_blame(c, i,
+                         cb_fail(c->err, CUBED_E_ARG, "%s: %s is %s, expected a value of %s",
+                                 c->function->name, c->function->params[i].name, shown,
+                                 cubed_dtype_name(dtype)));
+}

@@ -1,0 +1,280 @@
+/* Calls of functions of the catalogue (cubed/catalogue.h). */
+#include <limits.h>
+#include <string.h>
+
+#include "expr_builder.h"
+#include "lang_memory.h"
+
+/* Arguments of a call while they are made. */
+typedef struct arguments {
+    const cubed_function *function;
+    const expr *call;
+    const cubed_array *like; /* the first array, beside which numbers have their types */
+    int n;
+    cubed_argument *list;
+    const expr **nodes;    /* the expression of each argument; NULL: the program's */
+    cubed_array ***arrays; /* memory of a list of arrays; NULL: there is none */
+    void **numbers;        /* memory of a list of numbers, the same */
+    /* Numbers in the place of arrays, which wait for the first array. */
+    int nwaiting;
+    struct {
+        int argument;
+        expr_value number;
+    } * waiting;
+} arguments;
+
+static bool accepts(const cubed_param *p, cubed_value_kind kind)
+{
+    return (p->accepts >> kind & 1) != 0;
+}
+
+static void start(arguments *a, const cubed_function *f, const expr *call)
+{
+    const size_t room = (size_t)call->n + 1; /* and task_mem */
+    *a = (arguments){.function = f, .call = call};
+    a->list = lang_alloc(room * sizeof *a->list);
+    a->nodes = lang_alloc(room * sizeof(const expr *));
+    a->arrays = lang_alloc(room * sizeof(cubed_array **));
+    a->numbers = lang_alloc(room * sizeof(void *));
+    a->waiting = lang_alloc(room * sizeof *a->waiting);
+    memset(a->list, 0, room * sizeof *a->list);
+    memset(a->nodes, 0, room * sizeof(const expr *));
+    memset(a->arrays, 0, room * sizeof(cubed_array **));
+    memset(a->numbers, 0, room * sizeof(void *));
+}
+
+static void end(arguments *a)
+{
+    for (int i = 0; i < a->n; i++) {
+        const cubed_value *v = &a->list[i].value;
+        if (v->kind == CUBED_VALUE_ARRAY) cubed_array_unref(v->as.array);
+        for (int k = 0; a->arrays[i] && k < v->n; k++) cubed_array_unref(a->arrays[i][k]);
+        lang_free(a->arrays[i]);
+        lang_free(a->numbers[i]);
+    }
+    lang_free(a->list);
+    lang_free(a->nodes);
+    lang_free(a->arrays);
+    lang_free(a->numbers);
+    lang_free(a->waiting);
+}
+
+/* --- Values ------------------------------------------------------------------------------------------- */
+
+static void put_literal(cubed_value *to, const expr_value *v)
+{
+    switch (v->kind) {
+    case EXPR_BOOL: *to = (cubed_value){.kind = CUBED_VALUE_BOOL, .as.boolean = v->i != 0}; break;
+    case EXPR_INT: *to = (cubed_value){.kind = CUBED_VALUE_INT, .as.integer = v->i}; break;
+    case EXPR_FLOAT: *to = (cubed_value){.kind = CUBED_VALUE_FLOAT, .as.real = v->re}; break;
+    default: *to = (cubed_value){.kind = CUBED_VALUE_COMPLEX, .as.complex_parts = {v->re, v->im}};
+    }
+}
+
+/* An array, or a number: as such if the parameter takes numbers. */
+static cubed_status put_value(expr_builder *b, arguments *a, int i, const cubed_param *p)
+{
+    const expr *e = a->nodes[i];
+    cubed_value *to = &a->list[i].value;
+    const unsigned numbers = 1U << CUBED_VALUE_BOOL | 1U << CUBED_VALUE_INT |
+                             1U << CUBED_VALUE_FLOAT | 1U << CUBED_VALUE_COMPLEX;
+    expr_value v = {.array = NULL};
+    if (a->function->moves && accepts(p, CUBED_VALUE_ARRAY) && !a->like)
+        EXPR_TRY(expr_get_moved(b, a->call, e, &v.array));
+    else
+        EXPR_TRY(expr_build_value(b, e, &v));
+    if (v.array) {
+        *to = (cubed_value){.kind = CUBED_VALUE_ARRAY, .as.array = v.array};
+        if (!a->like) a->like = v.array;
+    } else if ((p->accepts & numbers) || !accepts(p, CUBED_VALUE_ARRAY)) {
+        put_literal(to, &v);
+    } else {
+        a->waiting[a->nwaiting].argument = i;
+        a->waiting[a->nwaiting++].number = v;
+    }
+    return CUBED_OK;
+}
+
+/* Numbers in the place of arrays have the type that they have beside the first array. */
+static cubed_status put_waiting(expr_builder *b, arguments *a)
+{
+    for (int k = 0; k < a->nwaiting; k++) {
+        const int i = a->waiting[k].argument;
+        expr_value v = a->waiting[k].number;
+        EXPR_TRY(expr_operand(b, a->nodes[i], &v, a->like));
+        a->list[i].value = (cubed_value){.kind = CUBED_VALUE_ARRAY, .as.array = v.array};
+    }
+    return CUBED_OK;
+}
+
+static cubed_status put_arrays(expr_builder *b, arguments *a, int i)
+{
+    const expr *e = a->nodes[i];
+    cubed_value *to = &a->list[i].value;
+    cubed_array **arrays = a->arrays[i] = lang_alloc((size_t)(e->n + 1) * sizeof(cubed_array *));
+    memset(arrays, 0, (size_t)(e->n + 1) * sizeof(cubed_array *));
+    *to = (cubed_value){.kind = CUBED_VALUE_ARRAYS, .n = e->n, .as.arrays = arrays};
+    if (a->function->moves) return expr_get_moved_list(b, a->call, e, arrays);
+    for (int k = 0; k < e->n; k++) EXPR_TRY(expr_get_array(b, e->child[k], &arrays[k]));
+    return CUBED_OK;
+}
+
+static cubed_status put_floats(expr_builder *b, arguments *a, int i)
+{
+    const expr *e = a->nodes[i];
+    double *reals = a->numbers[i] = lang_alloc((size_t)(e->n + 1) * sizeof *reals);
+    for (int k = 0; k < e->n; k++) {
+        expr_value v;
+        EXPR_TRY(expr_get_number(b, e->child[k], &v));
+        reals[k] = v.re;
+    }
+    a->list[i].value = (cubed_value){.kind = CUBED_VALUE_FLOATS, .n = e->n, .as.reals = reals};
+    return CUBED_OK;
+}
+
+static cubed_status put_ints(expr_builder *b, arguments *a, int i)
+{
+    const expr *e = a->nodes[i];
+    int64_t *ints = a->numbers[i] = lang_alloc((size_t)(e->n + 1) * sizeof *ints);
+    for (int k = 0; k < e->n; k++) EXPR_TRY(expr_get_int(b, e->child[k], &ints[k]));
+    a->list[i].value = (cubed_value){.kind = CUBED_VALUE_INTS, .n = e->n, .as.ints = ints};
+    return CUBED_OK;
+}
+
+static cubed_status put_elements(expr_builder *b, arguments *a, int i)
+{
+    cubed_array *x;
+    EXPR_TRY(expr_get_elements(b, a->nodes[i], a->like, &x));
+    a->list[i].value = (cubed_value){.kind = CUBED_VALUE_ARRAY, .as.array = x};
+    return CUBED_OK;
+}
+
+static cubed_status put_list(expr_builder *b, arguments *a, int i, const cubed_param *p)
+{
+    if (accepts(p, CUBED_VALUE_ARRAYS)) return put_arrays(b, a, i);
+    if (accepts(p, CUBED_VALUE_INTS)) return put_ints(b, a, i);
+    if (accepts(p, CUBED_VALUE_FLOATS)) return put_floats(b, a, i);
+    if (accepts(p, CUBED_VALUE_ARRAY)) return put_elements(b, a, i);
+    return expr_reject(b, a->nodes[i], "a list is not expected here");
+}
+
+/* Axes by number, or by the names that the first array gives them. */
+static cubed_status put_axes(expr_builder *b, arguments *a, int i)
+{
+    int n, axes[CUBED_MAX_NDIM];
+    const expr *positional = a->list[i].name ? NULL : a->nodes[i];
+    EXPR_TRY(expr_get_axes(b, a->call, positional, a->like, &n, axes));
+    if (n < 0) return CUBED_OK;
+    if (n == 1) {
+        a->list[i].value = (cubed_value){.kind = CUBED_VALUE_INT, .as.integer = axes[0]};
+        return CUBED_OK;
+    }
+    int64_t *ints = a->numbers[i] = lang_alloc((size_t)(n + 1) * sizeof *ints);
+    for (int k = 0; k < n; k++) ints[k] = axes[k];
+    a->list[i].value = (cubed_value){.kind = CUBED_VALUE_INTS, .n = n, .as.ints = ints};
+    return CUBED_OK;
+}
+
+static bool is_axis(const arguments *a, int i, const cubed_param *p)
+{
+    const char *name = a->list[i].spelled;
+    return (p->flags & CUBED_PARAM_AXIS) && a->like &&
+           (!name || strcmp(name, "axis") == 0 || strcmp(name, "dim") == 0);
+}
+
+static cubed_status put(expr_builder *b, arguments *a, int i, const cubed_param *p)
+{
+    const expr *e = a->nodes[i];
+    const unsigned strings =
+        1U << CUBED_VALUE_STRING | 1U << CUBED_VALUE_CHOICE | 1U << CUBED_VALUE_DTYPE;
+    if (e->kind == EXPR_NONE) return CUBED_OK;
+    if (is_axis(a, i, p)) return put_axes(b, a, i);
+    if (e->kind == EXPR_STRING && ((p->accepts & strings) || !accepts(p, CUBED_VALUE_ARRAY))) {
+        a->list[i].value = (cubed_value){.kind = CUBED_VALUE_STRING, .as.string = e->text};
+        return CUBED_OK;
+    }
+    if (e->kind == EXPR_STRING) return put_elements(b, a, i);
+    if (e->kind == EXPR_TUPLE) return put_list(b, a, i, p);
+    return put_value(b, a, i, p);
+}
+
+/* --- Calls -------------------------------------------------------------------------------------------- */
+
+/* The parameter that argument i is for; NULL if there is none, which cubed_call says. */
+static const cubed_param *param_of(const arguments *a, int i)
+{
+    const cubed_function *f = a->function;
+    const char *name = a->list[i].name;
+    if (!name) {
+        const cubed_param *last = cubed_function_param(f, f->nparams - 1);
+        const cubed_param *p = cubed_function_param(f, i);
+        return p ? p : last && (last->flags & CUBED_PARAM_VARIADIC) ? last : NULL;
+    }
+    for (int k = 0; k < f->nparams; k++) {
+        if (strcmp(f->params[k].name, name) == 0) return &f->params[k];
+    }
+    return NULL;
+}
+
+/* Names that the call may use: `dim` is another spelling of `axis`. */
+static cubed_status check_names(expr_builder *b, const cubed_function *f, const expr *e)
+{
+    const char *names[CUBED_MAX_PARAMS + 2];
+    int n = 0, positional;
+    for (int i = 0; i < f->nparams; i++) {
+        const cubed_param *p = &f->params[i];
+        if (p->flags & (CUBED_PARAM_POSITION_ONLY | CUBED_PARAM_ENGINE)) continue;
+        names[n++] = p->name;
+        if (strcmp(p->name, "axis") == 0) names[n++] = "dim";
+    }
+    names[n] = NULL;
+    return expr_check_args(b, e, 0, INT_MAX, names, &positional);
+}
+
+/* The program's own arguments. */
+static void add_task_mem(arguments *a, uint64_t task_mem)
+{
+    const cubed_function *f = a->function;
+    const cubed_param *last = cubed_function_param(f, f->nparams - 1);
+    if (!last || !(last->flags & CUBED_PARAM_ENGINE)) return;
+    const int64_t bytes = task_mem > INT64_MAX ? INT64_MAX : (int64_t)task_mem;
+    a->list[a->n++] = (cubed_argument){.name = last->name,
+                                       .value = {.kind = CUBED_VALUE_INT, .as.integer = bytes}};
+}
+
+static cubed_status make_arguments(expr_builder *b, arguments *a)
+{
+    for (int i = 0; i < a->call->n; i++, a->n++) {
+        const expr *e = a->call->child[i];
+        const bool is_named = e->kind == EXPR_KEYWORD;
+        a->nodes[i] = is_named ? e->child[0] : e;
+        if (!is_named) continue;
+        a->list[i].spelled = e->text;
+        a->list[i].name = strcmp(e->text, "dim") == 0 ? "axis" : e->text;
+    }
+    /* Arrays first: names of axes are the first one's. */
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < a->n; i++) {
+            const cubed_param *p = param_of(a, i);
+            if (p && !(p->flags & CUBED_PARAM_AXIS) == !pass) EXPR_TRY(put(b, a, i, p));
+        }
+    }
+    return put_waiting(b, a);
+}
+
+cubed_status expr_call_function(expr_builder *b, const expr *e, const cubed_function *f,
+                                cubed_results *results)
+{
+    arguments a;
+    EXPR_TRY(check_names(b, f, e));
+    start(&a, f, e);
+    cubed_status st = make_arguments(b, &a);
+    if (st == CUBED_OK) {
+        add_task_mem(&a, b->host->task_mem);
+        st = cubed_call(b->ctx, f, a.list, a.n, results, b->err);
+        const int wrong = st == CUBED_OK ? 0 : b->err->argument;
+        st = expr_located(b, wrong > 0 && a.nodes[wrong - 1] ? a.nodes[wrong - 1] : e, st);
+    }
+    end(&a);
+    return st;
+}

@@ -1,0 +1,283 @@
+/* The catalogue: look-up, what its rows say, and calls with right and wrong values. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants those first. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "cubed/cubed.h"
+
+typedef struct fixture {
+    cubed_context *ctx;
+    cubed_array *x; /* 2 x 2, float64 */
+    cubed_error err;
+} fixture;
+
+static const double matrix[] = {2, 1, 1, 2};
+
+static int set_up(void **state)
+{
+    static fixture f;
+    const int64_t shape[] = {2, 2};
+    f = (fixture){.err = CUBED_ERROR_INIT};
+    assert_int_equal(cubed_context_new(NULL, &f.ctx, &f.err), CUBED_OK);
+    assert_int_equal(
+        cubed_array_from_memory(f.ctx, CUBED_FLOAT64, 2, shape, NULL, shape, matrix, &f.x, &f.err),
+        CUBED_OK);
+    *state = &f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    fixture *f = *state;
+    cubed_array_unref(f->x);
+    cubed_context_unref(f->ctx);
+    return 0;
+}
+
+static cubed_argument positional(cubed_value value) { return (cubed_argument){.value = value}; }
+
+static cubed_argument named(const char *name, cubed_value value)
+{
+    return (cubed_argument){.name = name, .value = value};
+}
+
+static cubed_value array(cubed_array *x)
+{
+    return (cubed_value){.kind = CUBED_VALUE_ARRAY, .as.array = x};
+}
+
+static cubed_value integer(int64_t i)
+{
+    return (cubed_value){.kind = CUBED_VALUE_INT, .as.integer = i};
+}
+
+static cubed_value string(const char *s)
+{
+    return (cubed_value){.kind = CUBED_VALUE_STRING, .as.string = s};
+}
+
+static cubed_value boolean(bool b)
+{
+    return (cubed_value){.kind = CUBED_VALUE_BOOL, .as.boolean = b};
+}
+
+static cubed_value list(int n, const int64_t *items)
+{
+    return (cubed_value){.kind = CUBED_VALUE_INTS, .n = n, .as.ints = items};
+}
+
+/* --- Rows --------------------------------------------------------------------------------------------- */
+
+static void finds_each_function(void **state)
+{
+    int n = 0;
+    (void)state;
+    for (const cubed_function *f = cubed_function_next(NULL); f; f = cubed_function_next(f), n++)
+        assert_ptr_equal(cubed_function_find(f->name), f);
+    assert_true(n > 30);
+    assert_null(cubed_function_find("no_such_function"));
+    assert_null(cubed_function_find(""));
+}
+
+static void check_param(const cubed_function *f, const cubed_param *p)
+{
+    char text[512];
+    assert_true(strlen(p->name) > 0);
+    assert_true(p->accepts != 0 && p->accepts < 1U << CUBED_VALUE_KIND_COUNT);
+    assert_true(strlen(p->notes) > 0 && p->notes[strlen(p->notes) - 1] == '.');
+    assert_true(p->least <= p->most);
+    assert_true(cubed_param_expected(p, text, sizeof text) < sizeof text);
+    assert_true(strlen(text) > 0);
+    /* A default is a value that the parameter takes, or None. */
+    if (!(p->flags & CUBED_PARAM_REQUIRED) && p->fallback.kind != CUBED_VALUE_NONE)
+        assert_true(p->accepts >> p->fallback.kind & 1);
+    assert_true(!(p->accepts >> CUBED_VALUE_CHOICE & 1) == !p->choices);
+    for (const cubed_param *q = f->params; q < p; q++) assert_string_not_equal(p->name, q->name);
+}
+
+/* Arguments that bind as the rows say: what is by position alone comes first, what is by name alone last. */
+static void rows_are_sound(void **state)
+{
+    (void)state;
+    for (const cubed_function *f = cubed_function_next(NULL); f; f = cubed_function_next(f)) {
+        bool named_only = false, optional = false;
+        assert_true(f->nparams <= CUBED_MAX_PARAMS);
+        assert_true(strlen(f->summary) > 0 && f->summary[strlen(f->summary) - 1] == '.');
+        assert_true(strlen(f->returns) > 0 && f->returns[strlen(f->returns) - 1] == '.');
+        for (int i = 0; i < f->nparams; i++) {
+            const cubed_param *p = cubed_function_param(f, i);
+            check_param(f, p);
+            if (p->flags & CUBED_PARAM_KEYWORD_ONLY)
+                named_only = true;
+            else
+                assert_false(named_only);
+            if (!(p->flags & (CUBED_PARAM_REQUIRED | CUBED_PARAM_KEYWORD_ONLY)))
+                optional = true;
+            else if (p->flags & CUBED_PARAM_POSITION_ONLY)
+                assert_false(optional);
+        }
+        assert_null(cubed_function_param(f, f->nparams));
+        assert_null(cubed_function_param(f, -1));
+    }
+}
+
+/* --- Calls -------------------------------------------------------------------------------------------- */
+
+static cubed_status call(fixture *f, const char *name, const cubed_argument *arguments, int n,
+                         cubed_results *results)
+{
+    const cubed_function *function = cubed_function_find(name);
+    assert_non_null(function);
+    f->err = (cubed_error)CUBED_ERROR_INIT;
+    return cubed_call(f->ctx, function, arguments, n, results, &f->err);
+}
+
+static void calls_with_defaults(void **state)
+{
+    fixture *f = *state;
+    cubed_results r;
+    const cubed_argument x = positional(array(f->x));
+    assert_int_equal(call(f, "det", &x, 1, &r), CUBED_OK);
+    assert_int_equal(r.n, 1);
+    assert_int_equal(cubed_array_ndim(r.arrays[0]), 0);
+    cubed_results_free(f->ctx, &r);
+    assert_int_equal(r.n, 0);
+    assert_int_equal(call(f, "qr", &x, 1, &r), CUBED_OK);
+    assert_int_equal(r.n, 2);
+    cubed_results_free(f->ctx, &r);
+}
+
+static void calls_with_names(void **state)
+{
+    fixture *f = *state;
+    cubed_results r;
+    const int64_t axes[] = {0, -1};
+    const cubed_argument arguments[] = {positional(array(f->x)), named("keepdims", boolean(true)),
+                                        named("axis", list(2, axes)), named("ord", integer(1))};
+    assert_int_equal(call(f, "vector_norm", arguments, 4, &r), CUBED_OK);
+    assert_int_equal(cubed_array_ndim(r.arrays[0]), 2);
+    cubed_results_free(f->ctx, &r);
+    const cubed_argument by_choice[] = {positional(array(f->x)), named("ord", string("nuc")),
+                                        named("keepdims", integer(1))};
+    assert_int_equal(call(f, "matrix_norm", by_choice, 3, &r), CUBED_OK);
+    assert_int_equal(cubed_array_ndim(r.arrays[0]), 2);
+    cubed_results_free(f->ctx, &r);
+    const cubed_argument typed[] = {positional(array(f->x)), named("dtype", string("float32"))};
+    assert_int_equal(call(f, "trace", typed, 2, &r), CUBED_OK);
+    assert_int_equal(cubed_array_dtype(r.arrays[0]), CUBED_FLOAT32);
+    cubed_results_free(f->ctx, &r);
+}
+
+static void gathers_arguments(void **state)
+{
+    fixture *f = *state;
+    cubed_results r;
+    cubed_array *const arrays[] = {f->x, f->x, f->x};
+    const cubed_argument each[] = {positional(array(f->x)), positional(array(f->x)),
+                                   positional(array(f->x))};
+    const cubed_argument all =
+        positional((cubed_value){.kind = CUBED_VALUE_ARRAYS, .n = 3, .as.arrays = arrays});
+    assert_int_equal(call(f, "multi_dot", each, 3, &r), CUBED_OK);
+    cubed_results_free(f->ctx, &r);
+    assert_int_equal(call(f, "multi_dot", &all, 1, &r), CUBED_OK);
+    cubed_results_free(f->ctx, &r);
+    const cubed_argument mixed[] = {positional(array(f->x)), positional(integer(3))};
+    assert_int_equal(call(f, "multi_dot", mixed, 2, &r), CUBED_E_TYPE);
+    assert_int_equal(f->err.argument, 2);
+}
+
+static void rejects(fixture *f, const char *name, const cubed_argument *arguments, int n,
+                    cubed_status status, int argument, const char *message)
+{
+    cubed_results r;
+    assert_int_equal(call(f, name, arguments, n, &r), status);
+    assert_string_equal(f->err.message, message);
+    assert_int_equal(f->err.argument, argument);
+    assert_int_equal(r.n, 0);
+}
+
+static void names_what_is_wrong(void **state)
+{
+    fixture *f = *state;
+    const cubed_argument x = positional(array(f->x));
+    const cubed_argument spelled = {"axis", "dim", string("time")};
+    rejects(f, "det", NULL, 0, CUBED_E_TYPE, 0, "det: x is missing, expected an array");
+    rejects(f, "det", (cubed_argument[]){positional(integer(3))}, 1, CUBED_E_TYPE, 1,
+            "det: x (argument 1) is 3, expected an array");
+    rejects(f, "det", (cubed_argument[]){x, named("uper", boolean(true))}, 2, CUBED_E_TYPE, 2,
+            "det: there is no argument uper, expected one of x");
+    rejects(f, "cholesky", (cubed_argument[]){x, named("upper", string("yes"))}, 2, CUBED_E_TYPE, 2,
+            "cholesky: upper is 'yes', expected True or False");
+    rejects(f, "cholesky", (cubed_argument[]){x, named("upper", integer(2))}, 2, CUBED_E_TYPE, 2,
+            "cholesky: upper is 2, expected True or False");
+    rejects(f, "cholesky", (cubed_argument[]){x, x}, 2, CUBED_E_TYPE, 2,
+            "cholesky: there are 2 arguments without names, expected at most 1");
+    rejects(f, "qr", (cubed_argument[]){x, named("mode", string("raw"))}, 2, CUBED_E_ARG, 2,
+            "qr: mode is 'raw', expected one of 'reduced', 'complete'");
+    rejects(f, "tensorinv", (cubed_argument[]){x, positional(integer(0))}, 2, CUBED_E_ARG, 2,
+            "tensorinv: ind (argument 2) is 0, expected an integer from 1 to 32");
+    rejects(f, "norm", (cubed_argument[]){x, named("axis", integer(0)), named("axis", integer(0))},
+            3, CUBED_E_TYPE, 3, "norm: axis is given twice");
+    rejects(f, "norm", (cubed_argument[]){x, spelled}, 2, CUBED_E_TYPE, 2,
+            "norm: dim is 'time', expected an axis or a list of axes or None");
+    rejects(f, "det", (cubed_argument[]){named("x", array(f->x))}, 1, CUBED_E_TYPE, 1,
+            "det: there is no argument x, expected one of x");
+}
+
+static void passes_errors_of_functions(void **state)
+{
+    fixture *f = *state;
+    const int64_t axes[] = {5};
+    cubed_results r;
+    const cubed_argument arguments[] = {positional(array(f->x)), named("axis", list(1, axes))};
+    assert_int_equal(call(f, "vector_norm", arguments, 2, &r), CUBED_E_AXIS);
+    assert_int_equal(f->err.argument, 0);
+}
+
+static void formats_values(void **state)
+{
+    fixture *f = *state;
+    char text[64], small[5];
+    const int64_t items[] = {1, -2};
+    const double reals[] = {0.1, 2};
+    const cubed_value values[] = {
+        array(f->x),
+        list(2, items),
+        {.kind = CUBED_VALUE_FLOATS, .n = 2, .as.reals = reals},
+        {.kind = CUBED_VALUE_COMPLEX, .as.complex_parts = {1, -0.5}},
+        {.kind = CUBED_VALUE_FLOAT, .as.real = -INFINITY},
+        {.kind = CUBED_VALUE_NONE},
+        {.kind = CUBED_VALUE_DTYPE, .as.dtype = CUBED_INT8},
+    };
+    const char *const expected[] = {"an array of float64 and shape (2, 2)",
+                                    "[1, -2]",
+                                    "[0.1, 2.0]",
+                                    "complex(1.0, -0.5)",
+                                    "-inf",
+                                    "None",
+                                    "'int8'"};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        assert_int_equal(cubed_value_format(&values[i], text, sizeof text), strlen(expected[i]));
+        assert_string_equal(text, expected[i]);
+    }
+    assert_int_equal(cubed_value_format(&values[1], small, sizeof small), 7);
+    assert_string_equal(small, "[1, ");
+    assert_int_equal(cubed_value_format(&values[1], NULL, 0), 7);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_each_function),        cmocka_unit_test(rows_are_sound),
+        cmocka_unit_test(calls_with_defaults),        cmocka_unit_test(calls_with_names),
+        cmocka_unit_test(gathers_arguments),          cmocka_unit_test(names_what_is_wrong),
+        cmocka_unit_test(passes_errors_of_functions), cmocka_unit_test(formats_values),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

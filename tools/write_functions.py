@@ -1,0 +1,276 @@
+"""Modules of Python functions, and the hash table of names, from rows of the catalogue.
+
+A row does not hold notes and an example. They are in docs/functions/CATEGORY/NAME.txt: paragraphs,
+paragraphs "Raises ERROR: when", then a doctest. A paragraph "Result: NAME" names the named tuple of
+several results, of cubed/functions/_results.py.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from pathlib import Path
+from typing import NamedTuple
+
+from read_catalogue import Function, Param
+
+WIDTH = 100
+SLOTS = 1024
+
+HEADER = '''\
+"""{title}: written by tools/generate from the catalogue of functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cubed import _core
+from cubed.array._array import Array
+from cubed.array._operands import common_spec, core_of, lazy
+from cubed.base._dtypes import name_of
+from cubed.base._types import Axis, DTypeLike
+from cubed.functions._calls import lazy_list, operand, task_mem
+from cubed.functions._results import {results}
+'''
+
+#: Titles of modules.
+TITLES = {"linalg": "Linear algebra"}
+
+#: Annotations, and what numpydoc says, by the kinds that a parameter accepts.
+TYPES = {
+    frozenset({"ARRAY"}): ("Any", "array_like"),
+    frozenset({"ARRAYS"}): ("Sequence[Any]", "sequence of array_like"),
+    frozenset({"BOOL"}): ("bool", "bool"),
+    frozenset({"INT"}): ("int", "int"),
+    frozenset({"FLOAT"}): ("float", "float"),
+    frozenset({"FLOAT", "NONE"}): ("float | None", "float or None"),
+    frozenset({"CHOICE"}): ("str", ""),
+    frozenset({"CHOICE", "FLOAT"}): ("str | float", "str or float"),
+    frozenset({"CHOICE", "FLOAT", "NONE"}): ("str | float | None", "str, float or None"),
+    frozenset({"DTYPE", "NONE"}): ("DTypeLike", "dtype or None"),
+    frozenset({"INT", "INTS", "NONE"}): ("Axis", "int, tuple of int or None"),
+    frozenset({"ARRAY", "FLOAT", "NONE"}): ("Any", "array_like, float or None"),
+}
+
+
+class Notes(NamedTuple):
+    """Text of a function that its row does not hold."""
+
+    paragraphs: list[str]
+    raises: list[tuple[str, str]]
+    example: str
+    result: str | None
+
+
+def notes_of(folder: Path, f: Function) -> Notes:
+    path = folder / f.category / f"{f.name}.txt"
+    text = path.read_text() if path.exists() else ""
+    before, mark, after = text.partition(">>>")
+    paragraphs: list[str] = []
+    raises: list[tuple[str, str]] = []
+    result = None
+    for part in filter(None, (p.strip() for p in before.split("\n\n"))):
+        if found := re.fullmatch(r"Raises (\w+): (.*)", part, re.DOTALL):
+            raises.append((found[1], found[2]))
+        elif found := re.fullmatch(r"Result: (\w+)", part):
+            result = found[1]
+        else:
+            paragraphs.append(part)
+    return Notes(paragraphs, raises, (mark + after).strip(), result)
+
+
+# --- Docstrings ----------------------------------------------------------------------------------
+
+
+def fill(text: str, indent: int, used: int = 0) -> list[str]:
+    """Lines of a docstring; `used` columns of each are taken."""
+    width = WIDTH - 4 - indent - used
+    lines = textwrap.wrap(" ".join(text.split()), width, break_on_hyphens=False)
+    return [" " * indent + line for line in lines]
+
+
+def type_of(p: Param) -> tuple[str, str]:
+    if p.accepts not in TYPES:
+        raise SystemExit(f"tools/generate: {p.name} accepts {sorted(p.accepts)}: add it to TYPES")
+    annotation, said = TYPES[p.accepts]
+    if p.accepts == {"ARRAY"} and "POSITION_ONLY" in p.flags:
+        annotation, said = "Array", "Array"
+    if p.choices and not said:
+        said = "{" + ", ".join(f'"{c}"' for c in p.choices) + "}"
+    return annotation, said
+
+
+def section(heading: str, lines: list[str]) -> list[str]:
+    return ["", heading, "-" * len(heading), *lines]
+
+
+def docstring(f: Function, notes: Notes, shown: list[Param]) -> list[str]:
+    lines = fill(f.summary, 0, used=3)
+    for paragraph in notes.paragraphs:
+        lines += ["", *fill(paragraph, 0)]
+    params: list[str] = []
+    for p in shown:
+        default = f", default {spelled(p)}" if p.default not in (None, "None") else ""
+        params += [f"{p.name} : {type_of(p)[1]}{default}", *fill(p.notes, 4)]
+    returns = notes.result or ("tuple of Array" if f.results else "Array")
+    lines += section("Parameters", params)
+    lines += section("Returns", [returns, *fill(f"{f.returns} Lazy.", 4)])
+    if notes.raises:
+        raised = [x for error, when in notes.raises for x in (error, *fill(when, 4))]
+        lines += section("Raises", raised)
+    if notes.example:
+        lines += section("Examples", [">>> import cubed", *notes.example.splitlines()])
+    return [f'"""{lines[0]}', *lines[1:], '"""']
+
+
+# --- Code ----------------------------------------------------------------------------------------
+
+
+def spelled(p: Param) -> str:
+    """The default as ruff formats it."""
+    text = p.default or ""
+    return f'"{text[1:-1]}"' if text.startswith("'") else text.removesuffix(".0")
+
+
+def signature(f: Function, shown: list[Param], returns: str) -> str:
+    parts: list[str] = []
+    for i, p in enumerate(shown):
+        before = shown[i - 1].flags if i else frozenset()
+        if "POSITION_ONLY" in before and "POSITION_ONLY" not in p.flags:
+            parts.append("/")
+        if "KEYWORD_ONLY" in p.flags and "KEYWORD_ONLY" not in before:
+            parts.append("*")
+        default = "" if p.default is None else f" = {spelled(p)}"
+        parts.append(f"{p.name}: {type_of(p)[0]}{default}")
+    if "POSITION_ONLY" in shown[-1].flags:
+        parts.append("/")
+    line = f"def {f.name}({', '.join(parts)}) -> {returns}:"
+    if len(line) <= WIDTH:
+        return line
+    within = f"    {', '.join(parts)}"
+    if len(within) > WIDTH:
+        within = "\n".join(f"    {part}," for part in parts)
+    return f"def {f.name}(\n{within}\n) -> {returns}:"
+
+
+def value(p: Param, arrays: list[Param]) -> str:
+    """The expression that makes an argument the engine's."""
+    if p in arrays:
+        return f"{p.name}._x" if len(arrays) == 1 else f"core_of({p.name})"
+    if "ARRAYS" in p.accepts:
+        return f"[a._x for a in {p.name}]"
+    if "ARRAY" in p.accepts:
+        return f"operand({p.name})"
+    if "DTYPE" in p.accepts:
+        return f"None if {p.name} is None else name_of({p.name})"
+    return p.name
+
+
+def body(f: Function, notes: Notes, shown: list[Param]) -> list[str]:
+    arrays = [p for p in shown if p.accepts == {"ARRAY"}]
+    lists = [p for p in shown if "ARRAYS" in p.accepts]
+    engine = any("ENGINE" in p.flags for p in f.params)
+    given = [value(p, arrays) for p in shown]
+    if len(arrays) == 1 and not lists:
+        name = arrays[0].name
+        lines = [f"{name} = lazy({name})" if name == "x" else f'{name} = lazy({name}, "{name}")']
+        given += [f"{name}.spec.task_mem"] * engine
+        wrap = f"{name}._like({{}})"
+    else:
+        lines = [f'{p.name} = lazy_list({p.name}, "{p.name}")' for p in lists]
+        of = [f"*{p.name}" for p in lists] + [p.name for p in arrays]
+        lines.append(f"spec = common_spec({', '.join(of)})")
+        given += ["task_mem(spec)"] * engine
+        wrap = "Array._new({}, spec)"
+    call = [name_in_quotes(f.name), *given]
+    if not f.results:
+        made = "return " + wrap.format(f"_core.call({', '.join(call)})")
+        if len(made) <= WIDTH - 4:
+            return [*lines, made]
+        return [*lines, *assign("core", call), f"return {wrap.format('core')}"]
+    each = f"{wrap.format('c')} for c in cores"
+    made = f"{notes.result}(*({each}))" if notes.result else f"tuple({each})"
+    return [*lines, *assign("cores", call), f"return {made}"]
+
+
+def name_in_quotes(name: str) -> str:
+    return f'"{name}"'
+
+
+def assign(name: str, call: list[str]) -> list[str]:
+    """A call whose arguments are lines of their own where one line is too short."""
+    if len(line := f"{name} = _core.call({', '.join(call)})") <= WIDTH - 4:
+        return [line]
+    if len(within := "    " + ", ".join(call)) <= WIDTH - 4:
+        return [f"{name} = _core.call(", within, ")"]
+    return [f"{name} = _core.call(", *(f"    {a}," for a in call), ")"]
+
+
+def function(f: Function, notes: Notes) -> str:
+    shown = [p for p in f.params if "ENGINE" not in p.flags]
+    returns = notes.result or ("tuple[Array, ...]" if f.results else "Array")
+    lines = [*docstring(f, notes, shown), *body(f, notes, shown)]
+    text = "\n".join(f"    {line}".rstrip() for line in lines)
+    return f"{signature(f, shown, returns)}\n{text}\n"
+
+
+def module(category: str, functions: list[Function], folder: Path) -> str:
+    notes = {f.name: notes_of(folder, f) for f in functions}
+    results = sorted({n.result for n in notes.values() if n.result}, key=str.lower)
+    listed = "".join(f'    "{f.name}",\n' for f in functions)
+    header = HEADER.format(title=TITLES[category], results=", ".join(results))
+    parts = [header, f"__all__ = [\n{listed}]\n"]
+    parts += [f"\n{function(f, notes[f.name])}" for f in functions]
+    text = "\n".join(parts)
+    return drop_unused(text)
+
+
+def drop_unused(text: str) -> str:
+    """The module without the names that it imports and does not use."""
+    lines = text.splitlines(keepends=True)
+    end = next(i for i, line in enumerate(lines) if line.startswith("__all__"))
+    used = set(re.findall(r"\w+", "".join(lines[end:])))
+    kept: list[str] = []
+    for line in lines[:end]:
+        found = re.fullmatch(r"(from \S+ import )(.*)\n", line)
+        if not found or "__future__" in line:
+            kept.append(line)
+            continue
+        names = [n for n in found[2].split(", ") if n in used]
+        if names:
+            kept.append(imports(found[1], names))
+    return "".join(kept + lines[end:])
+
+
+def imports(start: str, names: list[str]) -> str:
+    line = start + ", ".join(names)
+    if len(line) <= WIDTH:
+        return line + "\n"
+    return f"{start}(\n" + "".join(f"    {n},\n" for n in names) + ")\n"
+
+
+# --- Names ---------------------------------------------------------------------------------------
+
+
+def hash_name(name: str) -> int:
+    """FNV-1a, 32 bits, as catalogue.c has it."""
+    found = 2166136261
+    for byte in name.encode():
+        found = (found ^ byte) * 16777619 & 0xFFFFFFFF
+    return found
+
+
+def names(functions: list[Function]) -> str:
+    """Rows of name_places, an open hash table."""
+    slots: dict[int, tuple[int, int]] = {}
+    categories = list(dict.fromkeys(f.category for f in functions))
+    counts = dict.fromkeys(categories, 0)
+    for f in functions:
+        slot = hash_name(f.name) % SLOTS
+        while slot in slots:
+            slot = (slot + 1) % SLOTS
+        slots[slot] = (categories.index(f.category) + 1, counts[f.category])
+        counts[f.category] += 1
+    rows = "".join(f"    [{s}] = {{{c}, {r}}},\n" for s, (c, r) in sorted(slots.items()))
+    return f"/* Written by tools/generate: places of functions, by hash. */\n{rows}"
