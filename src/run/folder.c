@@ -83,21 +83,31 @@ cubed_status cb_io_spill(cb_io *io, cubed_error *err)
     return cb_chunks_open_work(io->chunks, err);
 }
 
+/* The key of an object or a folder in the run's folder. *store is the open folder if the store has places, so that a late note does
+ * not reach a folder that another run has put under the name. */
+static cubed_status find_in_folder(cb_io *io, const char *name, cubed_store **store, char *key,
+                                   size_t cap, cubed_error *err)
+{
+    CB_TRY(cb_io_spill(io, err));
+    *store = io->folder_place ? io->folder_place : io->work;
+    return cb_key_join(key, cap, io->folder_place ? "" : io->prefix, name, err);
+}
+
 cubed_status cb_io_note(cb_io *io, const char *name, cubed_error *err)
 {
     char key[4096];
-    CB_TRY(cb_io_spill(io, err));
-    CB_TRY(cb_key_join(key, sizeof key, io->prefix, name, err));
-    return cb_store_put(io->work, key, "", 0, err);
+    cubed_store *store;
+    CB_TRY(find_in_folder(io, name, &store, key, sizeof key, err));
+    return cb_store_put(store, key, "", 0, err);
 }
 
 cubed_status cb_io_notes(cb_io *io, const char *folder, cubed_store_member_fn fn, void *ctx,
                          cubed_error *err)
 {
     char key[4096];
-    CB_TRY(cb_io_spill(io, err));
-    CB_TRY(cb_key_join(key, sizeof key, io->prefix, folder, err));
-    return cb_store_members(io->work, key, fn, ctx, err);
+    cubed_store *store;
+    CB_TRY(find_in_folder(io, folder, &store, key, sizeof key, err));
+    return cb_store_members(store, key, fn, ctx, err);
 }
 
 void cb_folder_close(cb_io *io)

@@ -5,9 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 /* cmocka wants those first. */
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -17,6 +19,8 @@
 #include "plan_test.h"
 #include "random_test.h"
 #include "remove_dir.h"
+#include "run/notes.h"
+#include "run/parts.h"
 
 enum { ROWS = 61, COLUMNS = 37, N = ROWS * COLUMNS, MOST = 64 };
 
@@ -549,6 +553,43 @@ static void test_runs_stay_open_while_they_last(void **state)
     assert_int_equal(rmdir(f->work), 0);
 }
 
+/* The note of a worker goes to the folder that the worker opened, not to a folder that has got its name since. */
+static void test_late_notes(void **state)
+{
+    static const char other[] = "other", note[] = "done/0/0-1";
+    fixture *f = *state;
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_plan *plan = new_plan(f, NULL);
+    char name[CUBED_RUN_NAME_CAP], folder[512] = "", moved[128], path[1024];
+    cb_io *io;
+    must(cubed_run_begin(plan, "late", NULL, name, &err), &err);
+    must(cb_parts_open(plan, CB_IO_WORKER, name, &io, &err), &err);
+    must(cb_io_spill(io, &err), &err);
+    DIR *d = opendir(f->work);
+    assert_non_null(d);
+    for (const struct dirent *e; (e = readdir(d));) {
+        if (*e->d_name != '.') snprintf(folder, sizeof folder, "%s/%s", f->work, e->d_name);
+    }
+    closedir(d);
+    snprintf(moved, sizeof moved, "%s/%s", f->work, other);
+    assert_int_equal(rename(folder, moved), 0);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    must(cb_note_done(io, &(cubed_task_range){.stage = 0, .first = 0, .last = 1}, &err), &err);
+    snprintf(path, sizeof path, "%s/%s", folder, note);
+    assert_int_equal(access(path, F_OK), -1);
+    snprintf(path, sizeof path, "%s/%s", moved, note);
+    assert_int_equal(access(path, F_OK), 0);
+    /* Nor are the notes of that folder read. */
+    cb_notes *notes;
+    must(cb_notes_read(io, plan, &notes, &err), &err);
+    assert_int_equal(cb_notes_missing(notes, 0, 0), 1);
+    cb_notes_free(notes);
+    cb_io_close(io);
+    cubed_plan_unref(plan);
+    assert_int_equal(remove_dir(f->out), 0);
+    assert_int_equal(remove_dir(f->work), 0);
+}
+
 /* Ranges have so few tasks that their reports have room in a message. */
 static void test_ranges_fit_messages(void **state)
 {
@@ -617,6 +658,7 @@ int main(void)
         cmocka_unit_test(test_what_workers_are_told_wrong),
         cmocka_unit_test(test_plans_are_loaded_once),
         cmocka_unit_test(test_runs_stay_open_while_they_last),
+        cmocka_unit_test(test_late_notes),
         cmocka_unit_test(test_ranges_fit_messages),
     };
     return cmocka_run_group_tests(tests, start, stop);
