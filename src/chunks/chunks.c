@@ -161,9 +161,15 @@ static cb_cache_key chunk_key(const cb_chunks *c, int node, const int64_t *idx)
     return (cb_cache_key){node, CB_CACHE_CHUNK, cb_grid_ravel(c->plan->ir.nodes[node].grid, idx)};
 }
 
-/* An inner chunk of a shard, whose index may be known. */
-static cubed_status read_from_shard(const cb_chunks *c, int node, const int64_t *idx, void *dst,
-                                    cb_arena *scratch, uint64_t *stored, cubed_error *err)
+/* Of a part of a chunk, elements from the chunk's first one. */
+typedef struct chunk_part {
+    int64_t lo[CUBED_MAX_NDIM], hi[CUBED_MAX_NDIM];
+} chunk_part;
+
+/* An inner chunk of a shard, whose index may be known, or a part of one. `part` may be NULL. */
+static cubed_status read_from_shard(const cb_chunks *c, int node, const int64_t *idx,
+                                    const chunk_part *part, void *dst, cb_arena *scratch,
+                                    uint64_t *stored, cubed_error *err)
 {
     const cb_zarr_array *array = cb_source_of(c, node);
     const cb_zarr_meta *meta = &c->plan->storage[node]->meta;
@@ -185,12 +191,16 @@ static cubed_status read_from_shard(const cb_chunks *c, int node, const int64_t 
         cb_chunks_done(c, slot);
     }
     if (found == CB_CACHE_FILL) cb_cache_filled(c->cache, entry, st == CUBED_OK);
-    if (st == CUBED_OK) {
+    const bool known = st == CUBED_OK;
+    if (known && part) {
+        st =
+            cb_zarr_subread_inner(array, idx, index, part->lo, part->hi, dst, scratch, stored, err);
+    } else if (known) {
         there = cb_chunks_take(c, chunk_key(c, node, idx), scratch->cancel, &slot, &fetched);
         st = cb_zarr_read_inner(array, idx, index, there, dst, scratch, stored, err);
         cb_chunks_done(c, slot);
-        if (entry) cb_cache_unpin(c->cache, entry);
     }
+    if (known && entry) cb_cache_unpin(c->cache, entry);
     cb_arena_release(scratch, mark);
     return st;
 }
@@ -242,15 +252,16 @@ static cubed_status read_stored(const cb_chunks *c, const cb_want *w, void *dst,
         return read_function(n, w->subread ? w->subread : &box, out->stride, dst, scratch, count,
                              err);
     }
-    if (w->subread) {
-        int64_t lo[CUBED_MAX_NDIM], hi[CUBED_MAX_NDIM];
-        for (int d = 0; d < box.ndim; d++) {
-            lo[d] = w->subread->lo[d] - box.lo[d];
-            hi[d] = w->subread->hi[d] - box.lo[d];
-        }
-        CB_TRY(cb_zarr_subread(array, w->idx, lo, hi, dst, scratch, &stored, err));
-    } else if (cb_source_of(c, w->node) && cb_zarr_index_bytes(cb_zarr_get_meta(array)) > 0) {
-        CB_TRY(read_from_shard(c, w->node, w->idx, dst, scratch, &stored, err));
+    chunk_part part;
+    for (int d = 0; w->subread && d < box.ndim; d++) {
+        part.lo[d] = w->subread->lo[d] - box.lo[d];
+        part.hi[d] = w->subread->hi[d] - box.lo[d];
+    }
+    if (cb_source_of(c, w->node) && cb_zarr_index_bytes(cb_zarr_get_meta(array)) > 0) {
+        CB_TRY(read_from_shard(c, w->node, w->idx, w->subread ? &part : NULL, dst, scratch, &stored,
+                               err));
+    } else if (w->subread) {
+        CB_TRY(cb_zarr_subread(array, w->idx, part.lo, part.hi, dst, scratch, &stored, err));
     } else {
         CB_TRY(read_object(c, w, dst, out, scratch, &stored, err));
     }

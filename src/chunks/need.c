@@ -152,11 +152,18 @@ size_t cb_kept_codec_block_bytes(const cubed_plan *p, int node)
     return CB_ARENA_ALIGN + cb_node_codec_block_bytes(p, node);
 }
 
-bool cb_node_can_subread(const cubed_plan *p, int node)
+/* Whether the node's chunks are inner chunks of shards. */
+static bool is_inner(const cubed_plan *p, int node)
+{
+    return cb_node_has_chunks(&p->ir.nodes[node]) &&
+           cb_zarr_index_bytes(&p->storage[node]->meta) > 0;
+}
+
+cb_zarr_parts cb_node_parts(const cubed_plan *p, int node)
 {
     const cb_node *n = &p->ir.nodes[node];
-    return n->url && !n->source && !cb_grid_is_irregular(n->grid) &&
-           cb_zarr_can_subread(&p->storage[node]->meta);
+    if (!n->url || n->source || cb_grid_is_irregular(n->grid)) return CB_ZARR_NO_PARTS;
+    return cb_zarr_parts_of(&p->storage[node]->meta, is_inner(p, node));
 }
 
 bool cb_node_subread_is_whole(const cubed_plan *p, int node)
@@ -168,5 +175,6 @@ cb_need cb_read_subread_need(const cubed_plan *p, int node)
 {
     if (p->ir.nodes[node].source) return cb_read_need(p, node);
     if (is_block_intermediate(&p->ir.nodes[node])) return (cb_need){0, 0};
-    return cb_zarr_subread_need(&p->storage[node]->meta);
+    return is_inner(p, node) ? cb_zarr_subread_inner_need(&p->storage[node]->meta)
+                             : cb_zarr_part_need(&p->storage[node]->meta, false);
 }

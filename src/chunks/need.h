@@ -32,8 +32,8 @@ size_t cb_fetch_bytes(const cubed_plan *p, int node);
 const cubed_store_vtable *cb_node_waits_for(const cubed_plan *p, int node);
 /* From which length of run on parts of a node's chunks are worth reading by themselves; 0: never. */
 size_t cb_node_subread_run(const cubed_plan *p, int node);
-/* Whether parts of them can be read at all. */
-bool cb_node_can_subread(const cubed_plan *p, int node);
+/* How parts of them can be read, also in runs that are not worth it. */
+cb_zarr_parts cb_node_parts(const cubed_plan *p, int node);
 /* Whether that is so only of parts that are one run. */
 bool cb_node_subread_is_whole(const cubed_plan *p, int node);
 /* The most bytes of the blocks that a node's chunks can be decoded by, one after another: of codecs that have blocks, from

@@ -33,25 +33,34 @@ bool cb_codec_chain_is_raw(const cb_codec_chain *c)
     return true;
 }
 
-bool cb_codec_chain_layout(const cb_codec_chain *c, cb_codec_layout *out)
+int cb_codec_part_layout(const cb_codec_chain *c, cb_codec_subread part, cb_codec_layout *out)
 {
-    out->swap = NULL;
+    const int end = part.first + part.n;
+    bool moved = false;
+    *out = (cb_codec_layout){.swap = NULL};
     for (int d = 0; d < CUBED_MAX_NDIM; d++) out->axis[d] = d;
-    for (int i = 0; i < c->all.n; i++) {
-        const cb_codec_step *s = &c->step[c->all.first + i];
+    for (int i = part.first; i < end; i++) {
+        const cb_codec_step *s = &c->step[i];
         if (s->skip) continue;
         if (s->vt == &cb_codec_transpose) {
             int before[CUBED_MAX_NDIM];
             memcpy(before, out->axis, sizeof before);
             const cb_transpose_conf *conf = (const void *)&s->conf;
             for (int d = 0; d < s->ctx.ndim; d++) out->axis[d] = before[conf->axis[d]];
+            moved = true;
         } else if (s->vt == &cb_codec_bytes) {
             out->swap = s;
+        } else if (s->vt == &cb_codec_shuffle) {
+            const cb_shuffle_conf *conf = (const void *)&s->conf;
+            const size_t unit = (size_t)conf->elementsize;
+            if (moved || c->step[part.first].ctx.item_size % unit != 0) return i;
+            out->shuffled = unit;
+            return i + 1;
         } else {
-            return false;
+            return i;
         }
     }
-    return true;
+    return end;
 }
 
 /* Steps that do something, in the order in which they run, and the bytes that each may give. What
@@ -244,11 +253,12 @@ cubed_status cb_codec_chain_encode(const cb_codec_chain *c, const void *src, con
 
 /* --- Ranges -------------------------------------------------------------------------------------------- */
 
-const cb_codec_step *cb_codec_chain_ranged(const cb_codec_chain *c)
+const cb_codec_step *cb_codec_part_ranged(const cb_codec_chain *c, cb_codec_subread part)
 {
-    schedule s = make_schedule(c, c->all, CB_DECODE, 0);
+    schedule s = make_schedule(c, part, CB_DECODE, 0);
     const cb_codec_step *t = &c->step[s.step[0]];
-    return s.n == 1 && t->vt->decode_range && t->raw_size == c->chunk_bytes ? t : NULL;
+    const size_t bytes = cb_subread_bytes(c, part);
+    return s.n == 1 && t->vt->decode_range && t->raw_size == bytes ? t : NULL;
 }
 
 size_t cb_codec_block_bound(const cb_codec_step *s)

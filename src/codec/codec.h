@@ -78,22 +78,26 @@ CUBED_MUST_CHECK cubed_status cb_codec_chain_print_v3(const cb_codec_chain *c, j
 CUBED_MUST_CHECK cubed_status cb_codec_chain_print_v2(const cb_codec_chain *c, json_t **filters,
                                                       json_t **compressor, cubed_error *err);
 
-/* The most encoded bytes of one chunk. */
+/* The most encoded bytes of one chunk; of what goes through a part of the chain. */
 size_t cb_codec_chain_bound(const cb_codec_chain *c);
+size_t cb_subread_bound(const cb_codec_chain *c, cb_codec_subread part);
 /* What cb_codec_chain_decode needs from the arena beside src and dst (and for encode). */
 cb_need cb_codec_chain_decode_need(const cb_codec_chain *c);
 cb_need cb_codec_chain_encode_need(const cb_codec_chain *c);
 /* True when encoded bytes are the decoded ones: a chunk can be read straight into place. */
 bool cb_codec_chain_is_raw(const cb_codec_chain *c);
 
-/* Encoded elements that are the decoded ones in another order of axes: stored axis d is axis[d] of the array. `swap`
- * exchanges the bytes of each, NULL if they are in the machine's order. */
+/* Encoded elements that are the decoded ones in another order of axes and bytes. */
 typedef struct cb_codec_layout {
-    int axis[CUBED_MAX_NDIM];
-    const cb_codec_step *swap;
+    int axis[CUBED_MAX_NDIM]; /* stored axis d is axis[d] of the array */
+    const cb_codec_step
+        *swap; /* exchanges the bytes of each element; NULL: they are in the machine's order */
+    /* Bytes of the units that codec "shuffle" divided: first bytes of all units come first. 0: it did not. */
+    size_t shuffled;
 } cb_codec_layout;
-/* False if the encoded elements are anything else. */
-bool cb_codec_chain_layout(const cb_codec_chain *c, cb_codec_layout *out);
+/* What a chunk goes through first when it is encoded, as far as that only moves bytes. Returns the number of the first step that does
+ * more; c->all is the part of all chunks. */
+int cb_codec_part_layout(const cb_codec_chain *c, cb_codec_subread part, cb_codec_layout *out);
 
 /* dst has chunk_bytes; CUBED_E_FORMAT if the bytes do not decode to exactly that many. */
 CUBED_MUST_CHECK cubed_status cb_codec_chain_decode(const cb_codec_chain *c, const void *src,
@@ -127,9 +131,13 @@ CUBED_MUST_CHECK cubed_status cb_codec_chain_look(const cb_codec_chain *c, const
                                                   cubed_error *err);
 cb_need cb_codec_chain_look_need(const cb_codec_chain *c);
 
-/* The step if the chain is but one, and ranges of what it decodes to can be had by themselves; else
+/* The step if the part of the chain is but one, and ranges of what it decodes to can be had by themselves; else
  * NULL. */
-const cb_codec_step *cb_codec_chain_ranged(const cb_codec_chain *c);
+const cb_codec_step *cb_codec_part_ranged(const cb_codec_chain *c, cb_codec_subread part);
+static inline const cb_codec_step *cb_codec_chain_ranged(const cb_codec_chain *c)
+{
+    return cb_codec_part_ranged(c, c->all);
+}
 /* The most bytes that a block decodes to; 0: it does not tell where blocks are. */
 size_t cb_codec_block_bound(const cb_codec_step *s);
 /* Beside the encoded chunk and the range. */

@@ -7,11 +7,16 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "codec/codec.h"
+#include "codec/stream.h"
 
 #define CUBED_CODEC(name) extern const cubed_codec_vtable cb_codec_##name;
 #include "codec/codecs.def"
 #undef CUBED_CODEC
+
+/* Codecs that decode streams: rows of the table in stream.c. */
+extern const cb_codec_streaming cb_streaming_zstd, cb_streaming_gzip, cb_streaming_zlib,
+    cb_streaming_lz4, cb_streaming_crc32c, cb_streaming_crc32, cb_streaming_adler32,
+    cb_streaming_fletcher32;
 
 /* An optional integer of a configuration, within [lo, hi]. */
 typedef struct cb_conf_key {
@@ -50,11 +55,14 @@ size_t cb_codec_four_more(const void *conf, const cubed_codec_ctx *ctx, size_t r
 typedef struct cb_transpose_conf {
     uint8_t axis[CUBED_MAX_NDIM];
 } cb_transpose_conf;
+/* The same of "shuffle". */
+typedef struct cb_shuffle_conf {
+    int64_t elementsize; /* bytes of an element, which need not be the array's */
+} cb_shuffle_conf;
 
 /* Parts of a chain: see codec.h. */
 size_t cb_step_bound(const cb_codec_chain *c, const cb_codec_step *s);
 size_t cb_subread_bytes(const cb_codec_chain *c, cb_codec_subread part);
-size_t cb_subread_bound(const cb_codec_chain *c, cb_codec_subread part);
 typedef enum cb_codec_way { CB_ENCODE, CB_DECODE } cb_codec_way;
 cb_need cb_subread_need(const cb_codec_chain *c, cb_codec_subread part, cb_codec_way way);
 /* Buffers of steps that run. */
@@ -85,6 +93,20 @@ CUBED_MUST_CHECK cubed_status cb_shard_encode(const cb_codec_chain *c, const cb_
 
 /* What zstd takes to compress up to `most` bytes at once. */
 size_t cb_zstd_encode_memory(int level, size_t most);
+
+/* A stream of data with a checksum of four bytes, little-endian, behind the data or in front of it. */
+typedef struct cb_sum_stream {
+    bool in_front;
+    uint32_t sum[3];
+    uint8_t stored
+        [4];  /* in front: the checksum; else the last bytes that came, which may be the checksum */
+    size_t n; /* bytes of `stored` */
+    void (*add)(struct cb_sum_stream *s, const void *data, size_t n);
+    uint32_t (*end)(struct cb_sum_stream *s);
+    uint32_t (*other)(uint32_t sum); /* another checksum that is right, too; may be NULL */
+} cb_sum_stream;
+size_t cb_sum_stream_bytes(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size);
+CUBED_MUST_CHECK cubed_status cb_sum_stream_step(void *state, cb_stream_io *io, cubed_error *err);
 
 /* Memory for C libraries that take alloc and free functions: a bump allocator over scratch, which
  * never gives back. */

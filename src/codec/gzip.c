@@ -187,6 +187,76 @@ static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_erro
     return CUBED_OK;
 }
 
+/* --- Streams ------------------------------------------------------------------------------------------ */
+
+enum { INFLATE_BYTES = 64 << 10 };
+
+typedef struct inflate_stream {
+    z_stream z; /* its address may not change */
+    cb_bump bump;
+    bool gzip, between; /* between: a member is complete, and no other one has begun */
+} inflate_stream;
+
+static size_t stream_bytes(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
+{
+    (void)conf;
+    (void)ctx;
+    (void)raw_size;
+    return cb_arena_round(sizeof(inflate_stream)) + INFLATE_BYTES;
+}
+
+static cubed_status stream_begin(void *state, size_t size, const void *conf, cubed_error *err)
+{
+    inflate_stream *s = state;
+    const size_t own = cb_arena_round(sizeof *s);
+    *s = (inflate_stream){.bump = {(char *)state + own, (char *)state + size},
+                          .gzip = ((const gzip_conf *)conf)->header == GZIP};
+    s->z = (z_stream){.zalloc = bump_alloc, .zfree = bump_free, .opaque = &s->bump};
+    const int rc = inflateInit2(&s->z, s->gzip ? 15 + 16 : 15);
+    return rc == Z_OK ? CUBED_OK : cb_fail(err, CUBED_E_INTERNAL, "inflateInit2 gives %d", rc);
+}
+
+static cubed_status stream_step(void *state, cb_stream_io *io, cubed_error *err)
+{
+    inflate_stream *s = state;
+    if (s->between) {
+        while (s->gzip && io->left > 0 && *io->in == 0) {
+            io->in++;
+            io->left--;
+        }
+        io->ended = io->last && io->left == 0;
+        if (io->left == 0) return CUBED_OK;
+        if (!s->gzip) return cb_fail(err, CUBED_E_FORMAT, "there are bytes behind the end");
+        if (inflateReset(&s->z) != Z_OK)
+            return cb_fail(err, CUBED_E_INTERNAL, "inflateReset fails");
+        s->between = false;
+    }
+    const size_t in = cb_min_size(io->left, UINT32_MAX), out = cb_min_size(io->room, UINT32_MAX);
+    s->z.next_in = (Bytef *)(uintptr_t)io->in;
+    s->z.avail_in = (uInt)in;
+    s->z.next_out = (Bytef *)io->out;
+    s->z.avail_out = (uInt)out;
+    const int rc = inflate(&s->z, Z_NO_FLUSH);
+    if (rc != Z_OK && rc != Z_STREAM_END && rc != Z_BUF_ERROR)
+        return cb_fail(err, CUBED_E_FORMAT, "the bytes do not inflate: %s",
+                       s->z.msg ? s->z.msg : "they are damaged");
+    s->between = rc == Z_STREAM_END;
+    io->in += in - s->z.avail_in;
+    io->left -= in - s->z.avail_in;
+    io->out += out - s->z.avail_out;
+    io->room -= out - s->z.avail_out;
+    return CUBED_OK;
+}
+
+const cb_codec_streaming cb_streaming_gzip = {.codec = &cb_codec_gzip,
+                                              .state_bytes = stream_bytes,
+                                              .begin = stream_begin,
+                                              .step = stream_step};
+const cb_codec_streaming cb_streaming_zlib = {.codec = &cb_codec_zlib,
+                                              .state_bytes = stream_bytes,
+                                              .begin = stream_begin,
+                                              .step = stream_step};
+
 const cubed_codec_vtable cb_codec_gzip = {
     .name = "gzip",
     .name_v2 = "gzip",

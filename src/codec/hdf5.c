@@ -11,10 +11,10 @@
 /* Of 16-bit words, the high byte first. After so many of them the sums would overflow. */
 enum { WORDS = 360 };
 
-static uint32_t fletcher32(const unsigned char *p, size_t n)
+static void add_words(uint32_t sums[2], const unsigned char *p, size_t words)
 {
-    uint32_t a = 0, b = 0;
-    for (size_t words = n / 2; words > 0;) {
+    uint32_t a = sums[0], b = sums[1];
+    while (words > 0) {
         size_t some = cb_min_size(words, WORDS);
         words -= some;
         for (; some > 0; some--, p += 2) {
@@ -24,16 +24,67 @@ static uint32_t fletcher32(const unsigned char *p, size_t n)
         a = (a & 0xffff) + (a >> 16);
         b = (b & 0xffff) + (b >> 16);
     }
-    if (n % 2) {
-        a += (uint32_t)p[0] << 8;
-        b += a;
-        a = (a & 0xffff) + (a >> 16);
-        b = (b & 0xffff) + (b >> 16);
-    }
-    a = (a & 0xffff) + (a >> 16);
-    b = (b & 0xffff) + (b >> 16);
+    sums[0] = a;
+    sums[1] = b;
+}
+
+/* `odd`: the last byte of an odd number; NULL: the number is even. */
+static uint32_t end_words(uint32_t sums[2], const unsigned char *odd)
+{
+    const unsigned char word[2] = {odd ? *odd : 0, 0};
+    if (odd) add_words(sums, word, 1);
+    const uint32_t a = (sums[0] & 0xffff) + (sums[0] >> 16);
+    const uint32_t b = (sums[1] & 0xffff) + (sums[1] >> 16);
     return b << 16 | a;
 }
+
+static uint32_t fletcher32(const unsigned char *p, size_t n)
+{
+    uint32_t sums[2] = {0, 0};
+    add_words(sums, p, n / 2);
+    return end_words(sums, n % 2 ? p + n - 1 : NULL);
+}
+
+/* Old libraries on little-endian machines swapped the bytes of each half. */
+static uint32_t swap_halves(uint32_t sum)
+{
+    return (sum & 0x00ff00ff) << 8 | (sum >> 8 & 0x00ff00ff);
+}
+
+/* sum[2]: 256 and the first byte of a word whose second byte has not come; else 0. */
+static void add_fletcher32(cb_sum_stream *s, const void *data, size_t n)
+{
+    const unsigned char *p = data;
+    if (n > 0 && s->sum[2]) {
+        const unsigned char word[2] = {(unsigned char)s->sum[2], *p++};
+        add_words(s->sum, word, 1);
+        s->sum[2] = 0;
+        n--;
+    }
+    add_words(s->sum, p, n / 2);
+    if (n % 2) s->sum[2] = 256u + p[n - 1];
+}
+
+static uint32_t end_fletcher32(cb_sum_stream *s)
+{
+    const unsigned char odd = (unsigned char)s->sum[2];
+    return end_words(s->sum, s->sum[2] ? &odd : NULL);
+}
+
+static cubed_status begin_fletcher32(void *state, size_t size, const void *conf, cubed_error *err)
+{
+    (void)size;
+    (void)conf;
+    (void)err;
+    *(cb_sum_stream *)state =
+        (cb_sum_stream){.add = add_fletcher32, .end = end_fletcher32, .other = swap_halves};
+    return CUBED_OK;
+}
+
+const cb_codec_streaming cb_streaming_fletcher32 = {.codec = &cb_codec_fletcher32,
+                                                    .state_bytes = cb_sum_stream_bytes,
+                                                    .begin = begin_fletcher32,
+                                                    .step = cb_sum_stream_step};
 
 static cubed_status decode_fletcher32(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
@@ -43,9 +94,7 @@ static cubed_status decode_fletcher32(const cubed_codec_call *call, size_t *got,
     const size_t n = call->src_size - 4;
     const uint32_t stated = (uint32_t)cb_le_get((const uint8_t *)call->src + n, 4);
     const uint32_t sum = fletcher32(call->src, n);
-    /* Old libraries on little-endian machines swapped the bytes of each half. */
-    const uint32_t swapped = (sum & 0x00ff00ff) << 8 | (sum >> 8 & 0x00ff00ff);
-    if (stated != sum && stated != swapped)
+    if (stated != sum && stated != swap_halves(sum))
         return cb_fail(err, CUBED_E_FORMAT, "the checksum is %08x, expected %08x", sum, stated);
     memcpy(call->dst, call->src, n);
     *got = n;

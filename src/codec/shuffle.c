@@ -2,17 +2,14 @@
 
 #include "codec/codec_pkg.h"
 
-typedef struct shuffle_conf {
-    int64_t elementsize; /* bytes of an element, which need not be the array's */
-} shuffle_conf;
-CUBED_CODEC_CONF_FITS(shuffle_conf);
+CUBED_CODEC_CONF_FITS(cb_shuffle_conf);
 
 static const cb_conf_key elementsize = {"shuffle", "elementsize", 4, 1, INT32_MAX};
 
 static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx, void *conf,
                           cubed_error *err)
 {
-    shuffle_conf *c = conf;
+    cb_shuffle_conf *c = conf;
     (void)format;
     (void)ctx;
     return cb_conf_parse_int(json, &elementsize, &c->elementsize, err);
@@ -21,7 +18,7 @@ static cubed_status parse(const char *json, int format, const cubed_codec_ctx *c
 static cubed_status print(const void *conf, int format, const cubed_codec_ctx *ctx, char *json,
                           size_t cap, cubed_error *err)
 {
-    const shuffle_conf *c = conf;
+    const cb_shuffle_conf *c = conf;
     (void)format;
     (void)ctx;
     return cb_conf_print_int(c->elementsize, &elementsize, json, cap, err);
@@ -104,7 +101,7 @@ static void split8(const unsigned char *restrict in, size_t n, unsigned char *re
 /* A transpose: elements are rows of an element's bytes, and columns when shuffled. */
 static cubed_status turn(const cubed_codec_call *call, bool back, size_t *got, cubed_error *err)
 {
-    const shuffle_conf *c = call->conf;
+    const cb_shuffle_conf *c = call->conf;
     const unsigned char *in = call->src;
     unsigned char *out = call->dst;
     const size_t size = (size_t)c->elementsize, n = call->src_size / size;
@@ -142,7 +139,7 @@ static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_erro
 
 static bool is_identity(const void *conf, const cubed_codec_ctx *ctx)
 {
-    const shuffle_conf *c = conf;
+    const cb_shuffle_conf *c = conf;
     (void)ctx;
     return c->elementsize == 1;
 }

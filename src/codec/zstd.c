@@ -3,6 +3,7 @@
 #include <string.h>
 #define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "codec/codec_pkg.h"
 
@@ -107,6 +108,69 @@ static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_erro
     *got = n;
     return CUBED_OK;
 }
+
+/* --- Streams ------------------------------------------------------------------------------------------ */
+
+typedef struct zstd_stream {
+    ZSTD_DStream *stream; /* behind this struct */
+    size_t window;        /* the longest, in bytes */
+    bool between;         /* the last frame is complete, and no other one has begun */
+} zstd_stream;
+
+/* A writer that does not know the size of the content beforehand states a longer window than the content has. */
+static size_t window_of(const void *conf)
+{
+    const ZSTD_compressionParameters p =
+        ZSTD_getCParams((int)((const zstd_conf *)conf)->level, 0, 0); /* of any size */
+    return cb_max_size(CB_STREAM_ZSTD_WINDOW, (size_t)1 << p.windowLog);
+}
+
+static size_t stream_bytes(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
+{
+    (void)ctx;
+    (void)raw_size;
+    return cb_sat_add(cb_arena_round(sizeof(zstd_stream)),
+                      ZSTD_estimateDStreamSize(window_of(conf)));
+}
+
+static cubed_status stream_begin(void *state, size_t size, const void *conf, cubed_error *err)
+{
+    zstd_stream *s = state;
+    const size_t own = cb_arena_round(sizeof *s);
+    *s = (zstd_stream){.stream = ZSTD_initStaticDStream((char *)state + own, size - own),
+                       .window = window_of(conf)};
+    CB_CHECK(s->stream != NULL, err);
+    return CUBED_OK;
+}
+
+static cubed_status stream_step(void *state, cb_stream_io *io, cubed_error *err)
+{
+    zstd_stream *s = state;
+    ZSTD_inBuffer in = {io->in, io->left, 0};
+    ZSTD_outBuffer out = {io->out, io->room, 0};
+    io->ended = s->between && io->last && io->left == 0;
+    if (io->ended) return CUBED_OK;
+    const size_t n = ZSTD_decompressStream(s->stream, &out, &in);
+    const ZSTD_ErrorCode code = ZSTD_getErrorCode(n);
+    if (code == ZSTD_error_memory_allocation || code == ZSTD_error_frameParameter_windowTooLarge)
+        return cb_fail(err, CUBED_E_BUDGET,
+                       "the chunk has a window of more bytes than a part of the chunk is decoded "
+                       "with (%zu): allow enough memory for the whole chunk, or rewrite the array "
+                       "in smaller chunks",
+                       s->window);
+    if (ZSTD_isError(n)) return cb_fail(err, CUBED_E_FORMAT, "%s", ZSTD_getErrorName(n));
+    if (in.pos > 0 || out.pos > 0) s->between = n == 0;
+    io->in += in.pos;
+    io->left -= in.pos;
+    io->out += out.pos;
+    io->room -= out.pos;
+    return CUBED_OK;
+}
+
+const cb_codec_streaming cb_streaming_zstd = {.codec = &cb_codec_zstd,
+                                              .state_bytes = stream_bytes,
+                                              .begin = stream_begin,
+                                              .step = stream_step};
 
 const cubed_codec_vtable cb_codec_zstd = {
     .name = "zstd",

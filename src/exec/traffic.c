@@ -189,25 +189,50 @@ static bool is_one_run(const cubed_plan *p, const cb_load *l, const int64_t *ext
 
 /* Bytes that a short run of a part costs as much time as. */
 #define SHORT_RUN ((size_t)16 << 10)
-/* Times that reading a whole chunk costs at most in short runs. */
-#define SHORT_RUNS_COST 16
+/* Maximum cost of the parts of a chunk, in reads of the whole chunk. */
+#define PARTS_COST 16
 
-/* Whether a task has no room for the chunk, which can be read in short runs, though that is slow. */
-static bool has_to_subread(const cubed_plan *p, const cb_load *l, size_t bytes, size_t run)
+/* How often a load reads a part of a chunk, in all tasks, and how many chunks it reads. */
+typedef struct visits {
+    uint64_t reads, distinct;
+} visits;
+
+/* Whether parts of a chunk that has no room can be read, at a cost that is borne: `bytes` in runs of `run` bytes. */
+static bool may_subread(const cubed_plan *p, const cb_load *l, size_t bytes, size_t run,
+                        const visits *v)
+{
+    const bool often = v->reads / PARTS_COST > v->distinct;
+    switch (cb_node_parts(p, l->node)) {
+    case CB_ZARR_NO_PARTS: return false;
+    case CB_ZARR_RANGES:
+        return cb_sat_mul(bytes / run, SHORT_RUN) / PARTS_COST <= cb_chunk_bytes(p, l->node);
+    case CB_ZARR_BLOCKS: return bytes / run <= PARTS_COST;
+    case CB_ZARR_BLOCKS_ONCE: return bytes / run <= PARTS_COST || !often;
+    case CB_ZARR_STREAM: return !often;
+    }
+    return false;
+}
+
+/* Whether a task has no room for the chunk, parts of which can be read, though that is slow. */
+static bool has_to_subread(const cubed_plan *p, const cb_load *l, size_t bytes, size_t run,
+                           const visits *v)
 {
     const size_t chunk = cb_chunk_bytes(p, l->node);
     const uint64_t kept = cb_sat_add(p->reserved_mem, p->metadata_mem);
     const cb_need read = cb_read_need(p, l->node);
-    if (cb_sat_add(cb_sat_add(chunk, cb_sat_add(read.arena, read.library)), kept) <= p->allowed_mem)
-        return false;
+    const size_t whole = cb_sat_add(chunk, cb_sat_add(read.arena, read.library));
+    if (cb_sat_add(whole, kept) <= p->allowed_mem) return false;
     if (run == 0) return false; /* empty parts need no chunk */
-    return cb_sat_mul(bytes / run, SHORT_RUN) / SHORT_RUNS_COST <= chunk &&
-           cb_node_can_subread(p, l->node);
+    if (cb_node_parts(p, l->node) == CB_ZARR_NO_PARTS) return false;
+    const cb_need part = cb_read_subread_need(p, l->node);
+    if (cb_sat_add(bytes, cb_sat_add(part.arena, part.library)) >= whole) return false;
+    return may_subread(p, l, bytes, run, v);
 }
 
 /* Whether a block of these extents needs at most two thirds of a chunk, in runs that are long enough, or the chunk has no
  * room; of an intermediate in one run. */
-static bool is_subread(const cubed_plan *p, const cb_load *l, const int64_t *extents)
+static bool is_subread(const cubed_plan *p, const cb_load *l, const int64_t *extents,
+                       const visits *v)
 {
     const cb_grid *g = p->ir.nodes[l->node].grid;
     size_t size = cubed_dtype_size(l->dtype), bytes = size, run = size;
@@ -221,7 +246,7 @@ static bool is_subread(const cubed_plan *p, const cb_load *l, const int64_t *ext
         whole = whole && n == g->axis[d].chunk;
     }
     if (bytes > cb_chunk_bytes(p, l->node) / 3 * 2) return false;
-    return worth > 0 && run >= worth ? true : has_to_subread(p, l, bytes, run);
+    return worth > 0 && run >= worth ? true : has_to_subread(p, l, bytes, run, v);
 }
 
 /* Sets the flags of a load, and adds what it reads in all tasks. */
@@ -266,12 +291,15 @@ static void judge_load(const cubed_plan *p, const cb_branch *b, const cb_blocks 
         elements = cb_sat_mul(elements, c.total);
         if (c.total > 1) l->reuse = CB_REUSE_ALL;
     }
-    l->subread = is_subread(p, l, extents);
+    const visits v = {reads, distinct};
+    l->subread = is_subread(p, l, extents, &v);
     if (reads <= distinct)
         l->reuse = CB_REUSE_NONE;
     else if (l->reuse == CB_REUSE_NONE)
         l->reuse = CB_REUSE_CUT;
-    uint64_t bytes = l->subread ? cb_sat_mul(elements, cubed_dtype_size(l->dtype)) : stored;
+    const bool streams = l->subread && cb_node_parts(p, l->node) == CB_ZARR_STREAM;
+    uint64_t bytes =
+        l->subread && !streams ? cb_sat_mul(elements, cubed_dtype_size(l->dtype)) : stored;
     cb_traffic_add(s, l->node, reads, bytes);
 }
 

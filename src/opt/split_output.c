@@ -43,7 +43,10 @@ static bool is_encoded(const cubed_plan *p, const cb_stage *s)
         const cb_load *l = &s->reduce->body.branches[0].loads[v];
         if (l->kind != CB_LOAD_STORED) continue;
         const cb_storage *x = p->storage[l->node];
-        if (p->ir.nodes[l->node].source || (x && cb_zarr_subread_need(&x->meta).arena > 0))
+        const cb_zarr_parts parts = x ? cb_zarr_parts_of(&x->meta, false) : CB_ZARR_NO_PARTS;
+        if (p->ir.nodes[l->node].source || parts == CB_ZARR_BLOCKS ||
+            parts == CB_ZARR_BLOCKS_ONCE ||
+            (parts == CB_ZARR_RANGES && !cb_codec_chain_is_raw(&x->meta.codecs)))
             return true;
     }
     return false;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "zarr/zarr_pkg.h"
+#include "zarr/parts.h"
 
 size_t cb_zarr_chunk_bytes(const cb_zarr_meta *m) { return m->codecs.chunk_bytes; }
 
@@ -145,242 +145,17 @@ size_t cb_zarr_subread_run(const cb_zarr_meta *m)
     return cb_codec_chain_ranged(&m->codecs) ? ENCODED_RUN : 0;
 }
 
-bool cb_zarr_can_subread(const cb_zarr_meta *m)
-{
-    cb_codec_layout l;
-    return cb_zarr_is_laid_out(m, &l);
-}
-
 size_t cb_zarr_codec_block_bytes(const cb_zarr_meta *m)
 {
     const cb_codec_step *s = cb_zarr_is_irregular(m) ? NULL : cb_codec_chain_ranged(&m->codecs);
     return s ? cb_codec_block_bound(s) : 0;
 }
 
-cb_need cb_zarr_subread_need(const cb_zarr_meta *m)
+cb_zarr_encoded cb_zarr_encoded_object(const cb_zarr_array *z, const char *key,
+                                       const cubed_cancel *cancel)
 {
-    const cb_codec_step *s = cb_codec_chain_ranged(&m->codecs);
-    if (cb_codec_chain_is_raw(&m->codecs)) return (cb_need){0, 0};
-    if (!s) return (cb_need){cb_zarr_laid_out_need(m), 0};
-    size_t encoded = cb_arena_round(cb_codec_chain_bound(&m->codecs));
-    return cb_need_both((cb_need){encoded, 0}, cb_codec_range_need(s));
-}
-
-/* Most ranges that are read at once. */
-enum { MAX_RANGES = 64 };
-
-/* The runs of elements that make up a part of a chunk, as ranges of its bytes. */
-typedef struct runs {
-    const cb_zarr_meta *m;
-    const int64_t *lo, *hi;
-    int outer;   /* axes before it are walked, those from it on are one run */
-    size_t size; /* of each */
-    int64_t idx[CUBED_MAX_NDIM];
-    bool more;
-} runs;
-
-static runs start_runs(const cb_zarr_meta *m, const int64_t *lo, const int64_t *hi)
-{
-    runs r = {m, lo, hi, m->ndim, cubed_dtype_size(m->dtype), {0}, true};
-    bool whole = true;
-    while (r.outer > 0 && whole) {
-        r.outer--;
-        r.size *= (size_t)(hi[r.outer] - lo[r.outer]);
-        whole = hi[r.outer] - lo[r.outer] == m->chunk[r.outer];
-    }
-    memcpy(r.idx, lo, (size_t)m->ndim * sizeof *lo);
-    return r;
-}
-
-static cubed_range next_run(runs *r)
-{
-    size_t at = 0;
-    for (int d = 0; d < r->m->ndim; d++) at = at * (size_t)r->m->chunk[d] + (size_t)r->idx[d];
-    int d = r->outer - 1;
-    for (; d >= 0 && ++r->idx[d] == r->hi[d]; d--) r->idx[d] = r->lo[d];
-    r->more = d >= 0;
-    return (cubed_range){at * cubed_dtype_size(r->m->dtype), r->size};
-}
-
-static cubed_status read_runs(const cb_zarr_array *z, const char *key, runs *r, char *dst,
-                              uint64_t *stored, const cubed_cancel *cancel, cubed_error *err)
-{
-    cubed_object_info info;
-    const cubed_object_version *same = NULL; /* the next ranges are of what the first are of */
-    while (r->more) {
-        cubed_range ranges[MAX_RANGES];
-        size_t n = 0;
-        while (n < MAX_RANGES && r->more) ranges[n++] = next_run(r);
-        CB_TRY(cb_store_get_parts(z->store, key, same, ranges, n, dst, &info, cancel, err));
-        if (info.size != z->meta.codecs.chunk_bytes)
-            return cb_fail(err, CUBED_E_FORMAT, "%" PRIu64 " bytes, expected %zu", info.size,
-                           z->meta.codecs.chunk_bytes);
-        if (!cb_version_is_none(&info.version)) same = &info.version;
-        dst += n * r->size;
-        *stored += n * r->size;
-    }
-    return CUBED_OK;
-}
-
-/* An encoded chunk of which only what is needed is in memory: its first bytes, and what is read last behind them. */
-typedef struct encoded_chunk {
-    const char *key;
-    char *bytes;
-    size_t head; /* how many of the first bytes are there */
-    cubed_object_info info;
-    const cubed_cancel *cancel;
-} encoded_chunk;
-
-/* Most chunks of ordinary size have their table of blocks in the first bytes. */
-enum { FIRST_BYTES = 4096 };
-
-static cubed_status open_encoded(const cb_zarr_array *z, encoded_chunk *e, cb_arena *scratch,
-                                 cubed_error *err)
-{
-    size_t bound = cb_codec_chain_bound(&z->meta.codecs);
-    const cubed_range first = {0, cb_min_size(bound, FIRST_BYTES)};
-    void *p;
-    CB_TRY(cb_arena_alloc(scratch, bound, "encoded chunk", &p, err));
-    cubed_store_request r = {.op = CUBED_STORE_GET,
-                             .key = e->key,
-                             .ranges = &first,
-                             .nranges = 1,
-                             .dst = p,
-                             .cap = first.size};
-    CB_TRY(cb_store_do_until(z->store, &r, e->cancel, err));
-    e->bytes = p;
-    e->head = r.got;
-    e->info = r.info;
-    return CUBED_OK;
-}
-
-/* More of what the first bytes are of. */
-static cubed_status get_more(const cb_zarr_array *z, const encoded_chunk *e, size_t from,
-                             size_t size, char *to, cubed_error *err)
-{
-    const cubed_range range = {from, size};
-    cubed_object_info info;
-    if (size == 0) return CUBED_OK;
-    return cb_store_get_parts(z->store, e->key,
-                              cb_version_is_none(&e->info.version) ? NULL : &e->info.version,
-                              &range, 1, to, &info, e->cancel, err);
-}
-
-/* Brings what a range takes. */
-static cubed_status fetch(const cb_zarr_array *z, encoded_chunk *e, const cb_codec_step *step,
-                          cubed_range range, cubed_codec_extent *x, uint64_t *stored,
-                          cubed_error *err)
-{
-    size_t from = (size_t)range.offset, before;
-    do {
-        before = e->head;
-        CB_TRY(cb_codec_range_locate(step, e->bytes, e->head, from, range.size, x, err));
-        if (x->head <= e->head) break;
-        if (x->total > 0) { /* not even the header is there else */
-            CB_TRY(get_more(z, e, e->head, x->head - e->head, e->bytes + e->head, err));
-            e->head = x->head;
-        }
-    } while (e->head > before);
-    if (x->head > e->head)
-        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes are no encoded chunk", e->head);
-    if (e->info.size != x->total)
-        return cb_fail(err, CUBED_E_FORMAT, "%" PRIu64 " bytes, expected %zu", e->info.size,
-                       x->total);
-    /* More first bytes have been read than were needed, as a rule. */
-    const size_t size = x->hi - x->lo, at = cb_min_size(x->lo, e->head);
-    const size_t there = cb_min_size(e->head - at, size);
-    memmove(e->bytes + x->head, e->bytes + at, there);
-    CB_TRY(get_more(z, e, x->lo + there, size - there, e->bytes + x->head + there, err));
-    e->head = x->head;
-    *stored += size - there;
-    return CUBED_OK;
-}
-
-static cubed_status decode_runs(const cb_zarr_array *z, const char *key, runs *r, char *dst,
-                                cb_arena *scratch, uint64_t *stored, cubed_error *err)
-{
-    const cb_codec_step *step = cb_codec_chain_ranged(&z->meta.codecs);
-    encoded_chunk e = {.key = key, .cancel = scratch->cancel};
-    CB_TRY(open_encoded(z, &e, scratch, err));
-    *stored = e.head;
-    for (; r->more; dst += r->size) {
-        cubed_range range = next_run(r);
-        cubed_codec_extent x;
-        CB_TRY(fetch(z, &e, step, range, &x, stored, err));
-        CB_TRY(cb_codec_range_decode(step, e.bytes, &x, (size_t)range.offset, range.size, dst,
-                                     scratch, err));
-    }
-    return CUBED_OK;
-}
-
-static cubed_status locate_block(const cb_zarr_array *z, encoded_chunk *e, size_t at,
-                                 cubed_range *block, cb_arena *scratch, uint64_t *stored,
-                                 cubed_error *err)
-{
-    const cb_codec_step *step = cb_codec_chain_ranged(&z->meta.codecs);
-    const size_t bound = cb_codec_block_bound(step);
-    cubed_codec_extent x;
-    CB_TRY(open_encoded(z, e, scratch, err));
-    *stored = e->head;
-    CB_TRY(cb_codec_range_locate(step, e->bytes, e->head, at, 1, &x, err));
-    if (x.size == 0) return cb_fail(err, CUBED_E_FORMAT, "%zu bytes are no encoded chunk", e->head);
-    if (x.size > bound)
-        return cb_fail(err, CUBED_E_FORMAT, "a block of %zu bytes, expected at most %zu", x.size,
-                       bound);
-    *block = (cubed_range){x.from, x.size};
-    return CUBED_OK;
-}
-
-static cubed_status decode_block(const cb_zarr_array *z, encoded_chunk *e, size_t at, void *dst,
-                                 cubed_range *block, cb_arena *scratch, uint64_t *stored,
-                                 cubed_error *err)
-{
-    const cb_codec_step *step = cb_codec_chain_ranged(&z->meta.codecs);
-    cubed_codec_extent x;
-    CB_TRY(locate_block(z, e, at, block, scratch, stored, err));
-    CB_TRY(fetch(z, e, step, *block, &x, stored, err));
-    return cb_codec_range_decode(step, e->bytes, &x, (size_t)block->offset, block->size, dst,
-                                 scratch, err);
-}
-
-cubed_status cb_zarr_find_codec_block(const cb_zarr_array *z, const int64_t *idx, size_t at,
-                                      cubed_range *block, cb_arena *scratch, uint64_t *stored,
-                                      cubed_error *err)
-{
-    char key[4096];
-    cubed_error why = CUBED_ERROR_INIT;
-    encoded_chunk e = {.key = key, .cancel = scratch->cancel};
-    const size_t mark = cb_arena_mark(scratch);
-    CB_TRY(cb_zarr_chunk_key(&z->meta, z->path, idx, key, sizeof key, err));
-    *stored = 0;
-    cubed_status st = locate_block(z, &e, at, block, scratch, stored, &why);
-    cb_arena_release(scratch, mark);
-    if (st == CUBED_E_NOT_FOUND) *block = (cubed_range){at, 0};
-    if (st == CUBED_OK || st == CUBED_E_NOT_FOUND) return CUBED_OK;
-    return cb_zarr_chunk_failed(z->store, key, st, &why, err);
-}
-
-cubed_status cb_zarr_read_codec_block(const cb_zarr_array *z, const int64_t *idx, size_t at,
-                                      void *dst, cubed_range *block, cb_arena *scratch,
-                                      uint64_t *stored, cubed_error *err)
-{
-    char key[4096];
-    cubed_error why = CUBED_ERROR_INIT;
-    const size_t item = cubed_dtype_size(z->meta.dtype), mark = cb_arena_mark(scratch);
-    encoded_chunk e = {.key = key, .cancel = scratch->cancel};
-    CB_TRY(cb_zarr_chunk_key(&z->meta, z->path, idx, key, sizeof key, err));
-    cubed_status st = decode_block(z, &e, at, dst, block, scratch, stored, &why);
-    cb_arena_release(scratch, mark);
-    if (st == CUBED_OK) return st;
-    if (st == CUBED_E_NOT_FOUND) {
-        const size_t from = at - at % item, left = z->meta.codecs.chunk_bytes - from;
-        const size_t n = cb_min_size(cb_zarr_codec_block_bytes(&z->meta) / item * item, left);
-        cb_zarr_fill(&z->meta, dst, n);
-        *block = (cubed_range){from, n};
-        *stored = 0;
-        return CUBED_OK;
-    }
-    return cb_zarr_chunk_failed(z->store, key, st, &why, err);
+    return (cb_zarr_encoded){
+        .store = z->store, .key = key, .size = UINT64_MAX, .version = {""}, .cancel = cancel};
 }
 
 cubed_status cb_zarr_subread(const cb_zarr_array *z, const int64_t *idx, const int64_t *lo,
@@ -390,17 +165,11 @@ cubed_status cb_zarr_subread(const cb_zarr_array *z, const int64_t *idx, const i
     char key[4096];
     cubed_error why = CUBED_ERROR_INIT;
     size_t bytes = cubed_dtype_size(z->meta.dtype), mark = cb_arena_mark(scratch);
-    runs r = start_runs(&z->meta, lo, hi);
     for (int d = 0; d < z->meta.ndim; d++) bytes *= (size_t)(hi[d] - lo[d]);
     *stored = 0;
     CB_TRY(cb_zarr_chunk_key(&z->meta, z->path, idx, key, sizeof key, err));
-    cubed_status st;
-    if (cb_codec_chain_is_raw(&z->meta.codecs))
-        st = read_runs(z, key, &r, dst, stored, scratch->cancel, &why);
-    else if (cb_codec_chain_ranged(&z->meta.codecs))
-        st = decode_runs(z, key, &r, dst, scratch, stored, &why);
-    else
-        st = cb_zarr_read_laid_out(z, key, lo, hi, dst, scratch, stored, &why);
+    cb_zarr_encoded e = cb_zarr_encoded_object(z, key, scratch->cancel);
+    cubed_status st = cb_zarr_read_part(&z->meta, false, &e, lo, hi, dst, scratch, stored, &why);
     cb_arena_release(scratch, mark);
     if (st == CUBED_OK) return st;
     if (st == CUBED_E_NOT_FOUND) {

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "zarr/zarr_pkg.h"
+#include "zarr/parts.h"
 
 /* A shard's index in memory. */
 typedef struct shard_index {
@@ -18,15 +18,27 @@ static size_t index_bytes(const cb_codec_chain *c)
 
 size_t cb_zarr_index_bytes(const cb_zarr_meta *m) { return index_bytes(&m->codecs); }
 
+/* With what is read by the index, after the index. */
+static cb_need index_need(const cb_zarr_meta *m, cb_need inner)
+{
+    const cb_codec_step *s = cb_codec_chain_shard(&m->codecs);
+    const cb_need encoded = {cb_arena_round(cb_codec_index_bytes(&m->codecs, s)), 0};
+    return cb_need_both(
+        (cb_need){cb_arena_round(cb_zarr_index_bytes(m)), 0},
+        cb_need_either(cb_need_both(encoded, cb_codec_index_need(&m->codecs, s)), inner));
+}
+
 cb_need cb_zarr_read_inner_need(const cb_zarr_meta *m)
 {
     const cb_codec_step *s = cb_codec_chain_shard(&m->codecs);
     if (!s) return cb_zarr_read_need(m);
-    cb_need encoded = {cb_arena_round(cb_codec_index_bytes(&m->codecs, s)), 0};
-    cb_need inner = {cb_arena_round(cb_codec_inner_bound(&m->codecs, s)), 0};
-    return cb_need_both((cb_need){cb_arena_round(cb_zarr_index_bytes(m)), 0},
-                        cb_need_either(cb_need_both(encoded, cb_codec_index_need(&m->codecs, s)),
-                                       cb_need_both(inner, cb_codec_inner_need(&m->codecs, s))));
+    const cb_need inner = {cb_arena_round(cb_codec_inner_bound(&m->codecs, s)), 0};
+    return index_need(m, cb_need_both(inner, cb_codec_inner_need(&m->codecs, s)));
+}
+
+cb_need cb_zarr_subread_inner_need(const cb_zarr_meta *m)
+{
+    return index_need(m, cb_zarr_part_need(m, true));
 }
 
 /* The shard that holds an inner chunk, and the number of the chunk in it. */
@@ -212,5 +224,41 @@ cubed_status cb_zarr_read_inner(const cb_zarr_array *z, const int64_t *idx, cons
     *stored += size;
     if (size == 0)
         cb_zarr_fill(m, dst, cb_codec_inner_bytes(&m->codecs, cb_codec_chain_shard(&m->codecs)));
+    return CUBED_OK;
+}
+
+/* *there is false if the chunk is not there. */
+static cubed_status read_part(const cb_zarr_array *z, const char *key, const int64_t *idx,
+                              const void *index, const int64_t *lo, const int64_t *hi, void *dst,
+                              bool *there, cb_arena *scratch, uint64_t *stored, cubed_error *err)
+{
+    int64_t shard[CUBED_MAX_NDIM];
+    cubed_range where;
+    cb_zarr_encoded e = cb_zarr_encoded_object(z, key, scratch->cancel);
+    CB_TRY(cb_zarr_find_inner(z, idx, index, &where, &e.version, err));
+    e.offset = where.offset;
+    e.size = where.size;
+    *there = where.size > 0;
+    if (!*there) return CUBED_OK;
+    cubed_status st = cb_zarr_read_part(&z->meta, true, &e, lo, hi, dst, scratch, stored, err);
+    return st == CUBED_OK
+               ? st
+               : cb_context(err, st, "inner chunk %" PRId64, find_shard(&z->meta, idx, shard));
+}
+
+cubed_status cb_zarr_subread_inner(const cb_zarr_array *z, const int64_t *idx, const void *index,
+                                   const int64_t *lo, const int64_t *hi, void *dst,
+                                   cb_arena *scratch, uint64_t *stored, cubed_error *err)
+{
+    char key[4096];
+    bool there;
+    size_t bytes = cubed_dtype_size(z->meta.dtype);
+    for (int d = 0; d < z->meta.ndim; d++) bytes *= (size_t)(hi[d] - lo[d]);
+    CB_TRY(cb_zarr_shard_key(z, idx, key, sizeof key, err));
+    const size_t mark = cb_arena_mark(scratch);
+    cubed_status st = read_part(z, key, idx, index, lo, hi, dst, &there, scratch, stored, err);
+    cb_arena_release(scratch, mark);
+    if (st != CUBED_OK) return cb_context(err, st, "%s: chunk %s", z->store->url, key);
+    if (!there) cb_zarr_fill(&z->meta, dst, bytes);
     return CUBED_OK;
 }

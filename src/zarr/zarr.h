@@ -148,6 +148,8 @@ bool cb_zarr_fill_is_zero(const cb_zarr_meta *meta);
 cb_need cb_zarr_read_need(const cb_zarr_meta *meta);
 /* Of what can be read alone: of shards, an inner chunk and the index. */
 cb_need cb_zarr_read_inner_need(const cb_zarr_meta *meta);
+/* Of a part of an inner chunk of a shard, with the index. */
+cb_need cb_zarr_subread_inner_need(const cb_zarr_meta *meta);
 cb_need cb_zarr_write_need(const cb_zarr_meta *meta);
 size_t cb_zarr_chunk_bytes(const cb_zarr_meta *meta);
 
@@ -179,6 +181,11 @@ CUBED_MUST_CHECK cubed_status cb_zarr_read_index(const cb_zarr_array *z, const i
                                                  const cb_zarr_fetched *there, void *index,
                                                  cb_arena *scratch, uint64_t *stored,
                                                  cubed_error *err);
+/* Reads the elements lo..hi-1 of inner chunk idx[ndim], like cb_zarr_subread. */
+CUBED_MUST_CHECK cubed_status cb_zarr_subread_inner(const cb_zarr_array *z, const int64_t *idx,
+                                                    const void *index, const int64_t *lo,
+                                                    const int64_t *hi, void *dst, cb_arena *scratch,
+                                                    uint64_t *stored, cubed_error *err);
 /* Reads inner chunk idx[ndim] by the index of its shard. */
 CUBED_MUST_CHECK cubed_status cb_zarr_read_inner(const cb_zarr_array *z, const int64_t *idx,
                                                  const void *index, const cb_zarr_fetched *there,
@@ -201,10 +208,17 @@ CUBED_MUST_CHECK cubed_status cb_zarr_find_inner(const cb_zarr_array *z, const i
  * decoded by themselves: bytes of a run of elements from which on this is worth its while; 0 if it
  * cannot be done. */
 size_t cb_zarr_subread_run(const cb_zarr_meta *meta);
-/* Whether parts can be read at all, also in runs that are not worth it. */
-bool cb_zarr_can_subread(const cb_zarr_meta *meta);
-/* Memory that this takes beside the part. */
-cb_need cb_zarr_subread_need(const cb_zarr_meta *meta);
+/* How a part of a chunk, or of an inner chunk of a shard, can be read without memory for all of it. */
+typedef enum cb_zarr_parts {
+    CB_ZARR_NO_PARTS,
+    CB_ZARR_RANGES,      /* elements are stored as they are, in some order: their bytes are read */
+    CB_ZARR_BLOCKS,      /* the blocks that hold a run of elements are decoded, for each run */
+    CB_ZARR_BLOCKS_ONCE, /* the same; a block that holds several runs is decoded once */
+    CB_ZARR_STREAM,      /* all of the chunk is decoded, piece by piece */
+} cb_zarr_parts;
+cb_zarr_parts cb_zarr_parts_of(const cb_zarr_meta *meta, bool inner);
+/* Memory that this takes beside the part, and the index of a shard. */
+cb_need cb_zarr_part_need(const cb_zarr_meta *meta, bool inner);
 /* Reads the elements lo..hi-1 of a chunk, counted from its first one, into dst: densely, in C
  * order. */
 CUBED_MUST_CHECK cubed_status cb_zarr_subread(const cb_zarr_array *z, const int64_t *idx,

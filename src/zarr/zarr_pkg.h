@@ -53,16 +53,6 @@ CUBED_MUST_CHECK cubed_status cb_zarr_parse_type_v3(const char *where, const jso
                                                     cubed_dtype *out, cubed_error *err);
 json_t *cb_zarr_print_type_v3(cubed_dtype dtype);
 
-/* Whether chunks are elements in some order, without compression, so that any part of one can be read by itself. */
-bool cb_zarr_is_laid_out(const cb_zarr_meta *m, cb_codec_layout *l);
-/* Memory that reading such a part takes beside the part. */
-size_t cb_zarr_laid_out_need(const cb_zarr_meta *m);
-/* Reads the elements lo..hi-1 of the chunk: densely, in C order. */
-CUBED_MUST_CHECK cubed_status cb_zarr_read_laid_out(const cb_zarr_array *z, const char *key,
-                                                    const int64_t *lo, const int64_t *hi, char *dst,
-                                                    cb_arena *scratch, uint64_t *stored,
-                                                    cubed_error *err);
-
 struct cb_zarr_array {
     cubed_store *store; /* borrowed */
     cb_zone *zone;      /* owns the struct's strings and the struct */

@@ -1,5 +1,6 @@
-"""Small parts of chunks that are larger than the allowance, of arrays without compression."""
+"""Small parts of chunks that are larger than the allowance."""
 
+import contextlib
 import re
 import threading
 from functools import partial
@@ -7,6 +8,8 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import cubed
+import h5py
+import numcodecs
 import numpy as np
 import pytest
 from conftest import check, run
@@ -128,21 +131,153 @@ class _Ranges(SimpleHTTPRequestHandler):
         pass
 
 
-@pytest.mark.parametrize("name", ["format 3", "transposed and big endian"])
-def test_ranges_are_asked_of_a_server(stored, name):
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Ranges, directory=stored))
+@contextlib.contextmanager
+def _serving(folder):
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Ranges, directory=folder))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
-        url = f"http://127.0.0.1:{server.server_port}/{name.replace(' ', '-')}"
-        # Connections are counted: TLS and buffers of the client.
-        spec = cubed.Spec(allowed_mem=2_000_000, reserved_mem=0, executor_name="single-threaded")
-        _Ranges.sent = 0
-        x = cubed.from_zarr(url, spec=spec)
-        assert np.array_equal(x[100:110, 100:105].compute(), VALUES[100:110, 100:105])
-        assert _Ranges.sent < 100_000
+        yield f"http://127.0.0.1:{server.server_port}"
     finally:
         server.shutdown()
         server.server_close()
+
+
+@pytest.mark.parametrize("name", ["format 3", "transposed and big endian"])
+def test_ranges_are_asked_of_a_server(stored, name):
+    with _serving(stored) as url:
+        # Connections are counted: TLS and buffers of the client.
+        spec = cubed.Spec(allowed_mem=2_000_000, reserved_mem=0, executor_name="single-threaded")
+        _Ranges.sent = 0
+        x = cubed.from_zarr(f"{url}/{name.replace(' ', '-')}", spec=spec)
+        assert np.array_equal(x[100:110, 100:105].compute(), VALUES[100:110, 100:105])
+        assert _Ranges.sent < 100_000
+
+
+#: Of 24 MB each. A part is read through less than 13 MB, of blosc through less than 20 MB.
+LONG = (1500, 2000)
+LONG_VALUES = (np.arange(3_000_000) * 7919 % 10_007).reshape(LONG) / 8
+ENCODED = {
+    "zstd": {"compressors": zarr.codecs.ZstdCodec(level=1)},
+    "zstd with checksums": {
+        "compressors": [zarr.codecs.ZstdCodec(level=1, checksum=True), zarr.codecs.Crc32cCodec()]
+    },
+    "gzip": {"compressors": zarr.codecs.GzipCodec(level=1)},
+    "lz4": {"compressors": numcodecs.LZ4(), "zarr_format": 2},
+    "zlib of shuffled bytes": {
+        "compressors": numcodecs.Zlib(1),
+        "filters": [numcodecs.Shuffle(8), numcodecs.Fletcher32()],
+        "zarr_format": 2,
+    },
+    "columns first and big endian": {
+        "compressors": numcodecs.Zstd(1),
+        "dtype": ">f8",
+        "order": "F",
+        "zarr_format": 2,
+    },
+    "blosc": {"compressors": zarr.codecs.BloscCodec(cname="lz4", clevel=1)},
+    "checksum": {"compressors": zarr.codecs.Crc32cCodec()},
+    "checksum in front": {
+        "compressors": None,
+        "filters": [numcodecs.CRC32(location="start")],
+        "zarr_format": 2,
+    },
+}
+SHARDED = {
+    "shards": {"compressors": None},
+    "shards, transposed": {
+        "compressors": None,
+        "filters": [zarr.codecs.TransposeCodec(order=(1, 0))],
+    },
+    "shards, zstd": {"compressors": zarr.codecs.ZstdCodec(level=1)},
+    "shards, checksum": {"compressors": zarr.codecs.Crc32cCodec()},
+    "shards, blosc": {"compressors": zarr.codecs.BloscCodec(cname="lz4", clevel=1)},
+}
+META = {"zarr.json", ".zarray", ".zattrs"}
+LONG_PARTS = [np.s_[3:13, 400], np.s_[5:1300:600, 1900:], np.s_[300:290:-1, 20:10:-2]]
+
+
+def _put_long(path, how):
+    z = zarr.create_array(path, shape=LONG, chunks=LONG, **({"dtype": "f8"} | how))
+    z[...] = LONG_VALUES
+
+
+def _long_spec(name, **more):
+    limit = 20_000_000 if "blosc" in name else 13_000_000
+    return cubed.Spec(allowed_mem=limit, reserved_mem=0, **more)
+
+
+@pytest.mark.parametrize("name", [*ENCODED, *SHARDED])
+def test_parts_of_encoded_chunks_are_read_within_the_allowance(tmp_path, name):
+    path = tmp_path / "x.zarr"
+    if name in ENCODED:
+        _put_long(path, ENCODED[name])
+    else:
+        # Of the two chunks of the shard the second is read.
+        both = {"shape": (2 * LONG[0], LONG[1]), "shards": (2 * LONG[0], LONG[1]), "dtype": "f8"}
+        z = zarr.create_array(path, chunks=LONG, **both, **SHARDED[name])
+        z[...] = np.concatenate([LONG_VALUES + 1, LONG_VALUES])
+    spec = _long_spec(name, executor_name="single-threaded")
+    x = cubed.from_zarr(str(path), spec=spec)[-LONG[0] :]
+    for part in LONG_PARTS:
+        assert x[part].plan().max_projected_mem <= spec.allowed_mem
+        assert np.array_equal(x[part].compute(), LONG_VALUES[part]), part
+
+
+def test_parts_of_chunks_of_hdf5(tmp_path):
+    path = tmp_path / "v.h5"
+    with h5py.File(path, "w") as f:
+        f.create_dataset(
+            "v", data=LONG_VALUES, chunks=LONG, compression=1, shuffle=True, fletcher32=True
+        )
+    limits = ("--allowed-mem", 13_000_000, "--reserved-mem", 0)
+    out = tmp_path / "p.zarr"
+    check(run("eval", "v[1300:1303, 7:9]", path, "--out", out, *limits))
+    assert np.array_equal(zarr.open_group(out)["result"][...], LONG_VALUES[1300:1303, 7:9])
+
+
+@pytest.mark.parametrize("name", ["checksum", "zstd with checksums", "gzip", "lz4"])
+def test_damage_beside_the_part_is_found(tmp_path, name):
+    """Of chunks that are decoded from end to end."""
+    path = tmp_path / "x.zarr"
+    _put_long(path, ENCODED[name])
+    (chunk,) = (f for f in path.rglob("*") if f.is_file() and f.name not in META)
+    data = chunk.read_bytes()
+    x = cubed.from_zarr(str(path), spec=_long_spec(name))[3:13, 400]
+    flipped = bytearray(data)
+    flipped[-2000] ^= 1
+    # LZ4 has no checksum: a byte that differs may be another value, beside the part.
+    damaged = {"cut": data[:-100], "longer": data + b"x"} | (
+        {} if name == "lz4" else {"flipped": bytes(flipped)}
+    )
+    for wrong in damaged.values():
+        chunk.write_bytes(wrong)
+        with pytest.raises((OSError, ValueError), match=r"chunk (c/)?0[/.]0"):
+            x.compute()
+
+
+def test_a_chunk_that_is_read_too_often_in_parts_is_refused(tmp_path):
+    """All of the array would be decoded once for each of its tasks."""
+    path = tmp_path / "x.zarr"
+    _put_long(path, ENCODED["zstd"])
+    x = cubed.from_zarr(str(path), spec=_long_spec("zstd"))
+    with pytest.raises(MemoryError, match="allow at least"):
+        cubed.rechunk(x, (50, 50)).plan()
+
+
+def test_codecs_without_parts_are_refused(tmp_path):
+    path = tmp_path / "x.zarr"
+    _put_long(path, {"filters": [numcodecs.Delta("f8")], "compressors": None, "zarr_format": 2})
+    x = cubed.from_zarr(str(path), spec=_long_spec("delta"))
+    with pytest.raises(MemoryError, match="allow at least"):
+        x[3:13, 400].plan()
+
+
+def test_streams_of_a_server(tmp_path):
+    """Encoded bytes are asked for one MiB after another, all of one version."""
+    _put_long(tmp_path / "x.zarr", ENCODED["zstd"])
+    with _serving(tmp_path) as url:
+        x = cubed.from_zarr(f"{url}/x.zarr", spec=_long_spec("blosc"))
+        assert np.array_equal(x[3:13, 400].compute(), LONG_VALUES[3:13, 400])
 
 
 def test_chunks_that_fit_are_read_whole(stored):

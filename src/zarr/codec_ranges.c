@@ -1,0 +1,269 @@
+/* Parts of chunks that a codec encodes in blocks, which decode by themselves. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "zarr/parts.h"
+
+/* First bytes of a chunk: most chunks of ordinary size have their table of blocks there. */
+enum { FIRST_BYTES = 4096 };
+/* Encoded bytes that are read at once, if the chunk has more; and the shortest blocks, in decoded bytes, whose table has room then. */
+#define MOST_AT_ONCE ((size_t)8 << 20)
+#define LEAST_BLOCK  ((size_t)1 << 10)
+/* A block that does not shrink is stored as it is, with a header for each byte of an element. */
+#define BLOCK_OVERHEAD ((size_t)4 << 10)
+
+/* An encoded chunk of which only a part is in memory: its first bytes, and the bytes that were read last behind them. */
+typedef struct encoded_chunk {
+    cb_zarr_encoded *e;
+    const cb_codec_step *step;
+    char *bytes;
+    size_t cap, head; /* head: how many of the first bytes are there */
+    char *block;      /* the last block that was decoded as a whole; NULL: blocks are not kept */
+    cubed_range kept; /* its bytes in the chunk; size 0: there is none */
+} encoded_chunk;
+
+/* Room for the table of blocks, and for blocks; a short chunk has room as a whole. */
+static size_t capacity(const cb_codec_chain *c, cb_codec_subread part)
+{
+    const cb_codec_step *s = cb_codec_part_ranged(c, part);
+    const size_t bound = cb_subread_bound(c, part), block = cb_codec_block_bound(s);
+    const size_t table = s->raw_size / LEAST_BLOCK * 4 + FIRST_BYTES;
+    const size_t blocks = cb_max_size(cb_sat_add(block, BLOCK_OVERHEAD), MOST_AT_ONCE);
+    return block == 0 ? bound : cb_min_size(bound, cb_sat_add(table, blocks));
+}
+
+bool cb_zarr_keeps_block(const cb_zarr_meta *m, cb_codec_subread part)
+{
+    return capacity(&m->codecs, part) < cb_subread_bound(&m->codecs, part);
+}
+
+static size_t block_bytes(const cb_zarr_meta *m, cb_codec_subread part)
+{
+    return cb_zarr_keeps_block(m, part)
+               ? cb_codec_block_bound(cb_codec_part_ranged(&m->codecs, part))
+               : 0;
+}
+
+cb_need cb_zarr_blocks_need(const cb_zarr_meta *m, cb_codec_subread part)
+{
+    const size_t own = cb_sat_add(cb_arena_round(capacity(&m->codecs, part)),
+                                  cb_arena_round(block_bytes(m, part)));
+    return cb_need_both((cb_need){own, 0},
+                        cb_codec_range_need(cb_codec_part_ranged(&m->codecs, part)));
+}
+
+static cubed_status open_encoded(const cb_zarr_meta *m, cb_codec_subread part, encoded_chunk *x,
+                                 cb_arena *scratch, uint64_t *stored, cubed_error *err)
+{
+    void *p;
+    x->step = cb_codec_part_ranged(&m->codecs, part);
+    x->cap = capacity(&m->codecs, part);
+    CB_TRY(cb_arena_alloc(scratch, x->cap, "encoded chunk", &p, err));
+    x->bytes = p;
+    CB_TRY(cb_zarr_get_some(x->e, 0, p, cb_min_size(x->cap, FIRST_BYTES), &x->head, err));
+    *stored += x->head;
+    return CUBED_OK;
+}
+
+static cubed_status get_more(encoded_chunk *x, size_t from, size_t size, char *to, cubed_error *err)
+{
+    cubed_range range = {from, size};
+    return size == 0 ? CUBED_OK : cb_zarr_get_ranges(x->e, &range, 1, to, err);
+}
+
+static cubed_status no_room(size_t size, const encoded_chunk *x, cubed_error *err)
+{
+    return cb_fail(err, CUBED_E_BUDGET,
+                   "a part of the chunk takes %zu encoded bytes, the plan has room for %zu: allow "
+                   "enough memory for the whole chunk, or rewrite the array in smaller chunks",
+                   size, x->cap);
+}
+
+/* Finds which encoded bytes a range takes, with the table of blocks. */
+static cubed_status locate(encoded_chunk *x, cubed_range range, cubed_codec_extent *out,
+                           uint64_t *stored, cubed_error *err)
+{
+    size_t before;
+    do {
+        before = x->head;
+        CB_TRY(cb_codec_range_locate(x->step, x->bytes, x->head, (size_t)range.offset, range.size,
+                                     out, err));
+        if (out->head <= x->head) break;
+        if (out->head > x->cap) return no_room(out->head, x, err);
+        if (out->total > 0) { /* not even the header is there else */
+            CB_TRY(get_more(x, x->head, out->head - x->head, x->bytes + x->head, err));
+            *stored += out->head - x->head;
+            x->head = out->head;
+        }
+    } while (x->head > before);
+    if (out->head > x->head)
+        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes are no encoded chunk", x->head);
+    if (x->e->size != out->total)
+        return cb_fail(err, CUBED_E_FORMAT, "%" PRIu64 " bytes, expected %zu", x->e->size,
+                       out->total);
+    return CUBED_OK;
+}
+
+/* Bytes of the range that are decoded together: all of it if its blocks have room, else those of its first block. Blocks need not
+ * follow one another in the order of their contents. */
+static cubed_status locate_some(encoded_chunk *x, cubed_range *range, cubed_codec_extent *out,
+                                uint64_t *stored, cubed_error *err)
+{
+    CB_TRY(locate(x, *range, out, stored, err));
+    if (out->hi - out->lo <= x->cap - out->head) return CUBED_OK;
+    if (out->size > 0) {
+        CB_TRY(locate(x, (cubed_range){range->offset, 1}, out, stored, err));
+        range->size = cb_min_size(range->size, out->from + out->size - (size_t)range->offset);
+        CB_TRY(locate(x, *range, out, stored, err));
+    }
+    const size_t size = cb_sat_add(out->head, out->hi - out->lo);
+    return size <= x->cap ? CUBED_OK : no_room(size, x, err);
+}
+
+/* Reads the encoded bytes that were located, and decodes the range. */
+static cubed_status decode(encoded_chunk *x, cubed_range range, const cubed_codec_extent *at,
+                           char *dst, cb_arena *scratch, uint64_t *stored, cubed_error *err)
+{
+    /* More first bytes have been read than were needed, as a rule. */
+    const size_t size = at->hi - at->lo, from = cb_min_size(at->lo, x->head);
+    const size_t there = cb_min_size(x->head - from, size);
+    memmove(x->bytes + at->head, x->bytes + from, there);
+    CB_TRY(get_more(x, at->lo + there, size - there, x->bytes + at->head + there, err));
+    x->head = at->head;
+    *stored += size - there;
+    return cb_codec_range_decode(x->step, x->bytes, at, (size_t)range.offset, range.size, dst,
+                                 scratch, err);
+}
+
+/* Decodes the first bytes of a range, as many as are decoded together, which *range says then. */
+static cubed_status decode_some(encoded_chunk *x, cubed_range *range, char *dst, cb_arena *scratch,
+                                uint64_t *stored, cubed_error *err)
+{
+    cubed_codec_extent at;
+    CB_TRY(locate_some(x, range, &at, stored, err));
+    return decode(x, *range, &at, dst, scratch, stored, err);
+}
+
+/* The same of a range whose first byte is in a block that holds more than the range: by the block, which is kept. */
+static cubed_status decode_from_block(encoded_chunk *x, cubed_range *range, char *dst,
+                                      cb_arena *scratch, uint64_t *stored, cubed_error *err)
+{
+    if (x->kept.size == 0 || range->offset < x->kept.offset ||
+        range->offset - x->kept.offset >= x->kept.size) {
+        const size_t bound = cb_codec_block_bound(x->step);
+        cubed_codec_extent at;
+        CB_TRY(locate(x, (cubed_range){range->offset, 1}, &at, stored, err));
+        if (at.size == 0 || at.size > bound)
+            return cb_fail(err, CUBED_E_FORMAT, "a block of %zu bytes, expected 1 to %zu", at.size,
+                           bound);
+        if (range->size >= at.size) return decode_some(x, range, dst, scratch, stored, err);
+        cubed_range block = {at.from, at.size};
+        x->kept.size = 0;
+        CB_TRY(decode_some(x, &block, x->block, scratch, stored, err));
+        if (block.size != at.size)
+            return cb_fail(err, CUBED_E_INTERNAL, "bug: a block has been divided");
+        x->kept = block;
+    }
+    const size_t from = (size_t)(range->offset - x->kept.offset);
+    range->size = cb_min_size(range->size, x->kept.size - from);
+    memcpy(dst, x->block + from, range->size);
+    return CUBED_OK;
+}
+
+cubed_status cb_zarr_read_blocks(const cb_zarr_meta *m, cb_codec_subread part, cb_zarr_encoded *e,
+                                 cb_zarr_runs *r, char *dst, cb_arena *scratch, uint64_t *stored,
+                                 cubed_error *err)
+{
+    encoded_chunk x = {.e = e};
+    CB_TRY(open_encoded(m, part, &x, scratch, stored, err));
+    if (block_bytes(m, part) > 0) {
+        void *block;
+        CB_TRY(cb_arena_alloc(scratch, block_bytes(m, part), "block of a chunk", &block, err));
+        x.block = block;
+    }
+    while (r->more) {
+        for (cubed_range left = cb_zarr_runs_next(r); left.size > 0;) {
+            cubed_range some = left;
+            CB_TRY(x.block ? decode_from_block(&x, &some, dst, scratch, stored, err)
+                           : decode_some(&x, &some, dst, scratch, stored, err));
+            dst += some.size;
+            left.offset += some.size;
+            left.size -= some.size;
+        }
+    }
+    return CUBED_OK;
+}
+
+/* --- One block ---------------------------------------------------------------------------------------- */
+
+static cubed_status locate_block(const cb_zarr_meta *m, encoded_chunk *x, size_t at,
+                                 cubed_range *block, cb_arena *scratch, uint64_t *stored,
+                                 cubed_error *err)
+{
+    cubed_codec_extent found;
+    CB_TRY(open_encoded(m, m->codecs.all, x, scratch, stored, err));
+    const size_t bound = cb_codec_block_bound(x->step);
+    CB_TRY(cb_codec_range_locate(x->step, x->bytes, x->head, at, 1, &found, err));
+    if (found.size == 0)
+        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes are no encoded chunk", x->head);
+    if (found.size > bound)
+        return cb_fail(err, CUBED_E_FORMAT, "a block of %zu bytes, expected at most %zu",
+                       found.size, bound);
+    *block = (cubed_range){found.from, found.size};
+    return CUBED_OK;
+}
+
+cubed_status cb_zarr_find_codec_block(const cb_zarr_array *z, const int64_t *idx, size_t at,
+                                      cubed_range *block, cb_arena *scratch, uint64_t *stored,
+                                      cubed_error *err)
+{
+    char key[4096];
+    cubed_error why = CUBED_ERROR_INIT;
+    const size_t mark = cb_arena_mark(scratch);
+    CB_TRY(cb_zarr_chunk_key(&z->meta, z->path, idx, key, sizeof key, err));
+    cb_zarr_encoded e = cb_zarr_encoded_object(z, key, scratch->cancel);
+    encoded_chunk x = {.e = &e};
+    *stored = 0;
+    cubed_status st = locate_block(&z->meta, &x, at, block, scratch, stored, &why);
+    cb_arena_release(scratch, mark);
+    if (st == CUBED_E_NOT_FOUND) *block = (cubed_range){at, 0};
+    if (st == CUBED_OK || st == CUBED_E_NOT_FOUND) return CUBED_OK;
+    return cb_zarr_chunk_failed(z->store, key, st, &why, err);
+}
+
+static cubed_status read_block(const cb_zarr_meta *m, encoded_chunk *x, size_t at, void *dst,
+                               cubed_range *block, cb_arena *scratch, uint64_t *stored,
+                               cubed_error *err)
+{
+    cubed_codec_extent found;
+    CB_TRY(locate_block(m, x, at, block, scratch, stored, err));
+    CB_TRY(locate(x, *block, &found, stored, err));
+    const size_t size = cb_sat_add(found.head, found.hi - found.lo);
+    if (size > x->cap) return no_room(size, x, err);
+    return decode(x, *block, &found, dst, scratch, stored, err);
+}
+
+cubed_status cb_zarr_read_codec_block(const cb_zarr_array *z, const int64_t *idx, size_t at,
+                                      void *dst, cubed_range *block, cb_arena *scratch,
+                                      uint64_t *stored, cubed_error *err)
+{
+    char key[4096];
+    cubed_error why = CUBED_ERROR_INIT;
+    const size_t item = cubed_dtype_size(z->meta.dtype), mark = cb_arena_mark(scratch);
+    CB_TRY(cb_zarr_chunk_key(&z->meta, z->path, idx, key, sizeof key, err));
+    cb_zarr_encoded e = cb_zarr_encoded_object(z, key, scratch->cancel);
+    encoded_chunk x = {.e = &e};
+    *stored = 0;
+    cubed_status st = read_block(&z->meta, &x, at, dst, block, scratch, stored, &why);
+    cb_arena_release(scratch, mark);
+    if (st == CUBED_OK) return st;
+    if (st == CUBED_E_NOT_FOUND) {
+        const size_t from = at - at % item, left = z->meta.codecs.chunk_bytes - from;
+        const size_t n = cb_min_size(cb_zarr_codec_block_bytes(&z->meta) / item * item, left);
+        cb_zarr_fill(&z->meta, dst, n);
+        *block = (cubed_range){from, n};
+        *stored = 0;
+        return CUBED_OK;
+    }
+    return cb_zarr_chunk_failed(z->store, key, st, &why, err);
+}

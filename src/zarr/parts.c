@@ -1,0 +1,242 @@
+/* Parts of chunks, read without the whole chunk in memory. */
+#include "zarr/parts.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "codec/stream.h"
+
+/* Maximum number of ranges in a request, and bytes of elements that are moved to their places together. */
+enum { MAX_RANGES = 64, BUFFER_BYTES = 64 << 10 };
+
+/* --- Encoded bytes ------------------------------------------------------------------------------------ */
+
+static const cubed_object_version *condition(const cb_zarr_encoded *e)
+{
+    return cb_version_is_none(&e->version) ? NULL : &e->version;
+}
+
+static void know(cb_zarr_encoded *e, const cubed_object_info *info)
+{
+    if (e->size == UINT64_MAX) e->size = info->size;
+    if (cb_version_is_none(&e->version)) e->version = info->version;
+}
+
+cubed_status cb_zarr_get_ranges(cb_zarr_encoded *e, cubed_range *ranges, size_t n, void *dst,
+                                cubed_error *err)
+{
+    cubed_object_info info;
+    for (size_t i = 0; i < n; i++) {
+        if (e->size != UINT64_MAX &&
+            (ranges[i].offset > e->size || ranges[i].size > e->size - ranges[i].offset))
+            return cb_fail(err, CUBED_E_FORMAT, "it ends within a range that is read");
+        ranges[i].offset += e->offset;
+    }
+    CB_TRY(
+        cb_store_get_parts(e->store, e->key, condition(e), ranges, n, dst, &info, e->cancel, err));
+    know(e, &info);
+    return CUBED_OK;
+}
+
+cubed_status cb_zarr_get_some(cb_zarr_encoded *e, uint64_t from, void *dst, size_t cap, size_t *got,
+                              cubed_error *err)
+{
+    const bool known = e->size != UINT64_MAX;
+    cubed_range range = {from, cap};
+    *got = 0;
+    if (known && from >= e->size) return CUBED_OK;
+    if (known) {
+        if (range.size > e->size - from) range.size = (size_t)(e->size - from);
+        *got = range.size;
+        return cb_zarr_get_ranges(e, &range, 1, dst, err);
+    }
+    range.offset += e->offset;
+    cubed_store_request r = {.op = CUBED_STORE_GET,
+                             .key = e->key,
+                             .ranges = &range,
+                             .nranges = 1,
+                             .dst = dst,
+                             .cap = cap};
+    CB_TRY(cb_store_do_until(e->store, &r, e->cancel, err));
+    know(e, &r.info);
+    *got = r.got;
+    return CUBED_OK;
+}
+
+/* --- Runs of elements --------------------------------------------------------------------------------- */
+
+void cb_zarr_runs_start(cb_zarr_runs *r, const cb_zarr_chunk *chunk, const cb_codec_layout *l,
+                        const int64_t *lo, const int64_t *hi)
+{
+    int64_t stride[CUBED_MAX_NDIM], bytes = (int64_t)chunk->item;
+    bool whole = true;
+    *r = (cb_zarr_runs){.ndim = chunk->ndim,
+                        .item = chunk->item,
+                        .size = chunk->item,
+                        .outer = chunk->ndim,
+                        .more = true};
+    for (int d = chunk->ndim - 1; d >= 0; d--) {
+        stride[d] = bytes;
+        bytes *= hi[d] - lo[d];
+    }
+    for (int d = 0; d < chunk->ndim; d++) {
+        const int a = l->axis[d];
+        r->first[d] = lo[a];
+        r->extent[d] = hi[a] - lo[a];
+        r->chunk[d] = chunk->shape[a];
+        r->stride[d] = stride[a];
+        r->moves = r->moves || a != d;
+    }
+    while (r->outer > 0 && whole) {
+        r->outer--;
+        r->size *= (size_t)r->extent[r->outer];
+        whole = r->extent[r->outer] == r->chunk[r->outer];
+    }
+}
+
+void cb_zarr_runs_restart(cb_zarr_runs *r)
+{
+    memset(r->at, 0, sizeof r->at);
+    r->more = true;
+}
+
+cubed_range cb_zarr_runs_next(cb_zarr_runs *r)
+{
+    uint64_t at = 0;
+    for (int d = 0; d < r->ndim; d++)
+        at = at * (uint64_t)r->chunk[d] + (uint64_t)(r->first[d] + r->at[d]);
+    r->more = cb_next_index(r->outer, r->extent, r->at);
+    return (cubed_range){at * r->item, r->size};
+}
+
+void cb_zarr_runs_place(cb_zarr_runs *r, const char *from, size_t bytes, char *dst)
+{
+    for (const char *end = from + bytes; from < end; from += r->item) {
+        int64_t to = 0;
+        for (int d = 0; d < r->ndim; d++) to += r->put[d] * r->stride[d];
+        memcpy(dst + to, from, r->item);
+        cb_next_index(r->ndim, r->extent, r->put);
+    }
+}
+
+/* --- Which way ---------------------------------------------------------------------------------------- */
+
+/* The elements of a chunk, and the codecs that a chunk or an inner chunk of a shard goes through. */
+static cb_codec_subread part_of(const cb_zarr_meta *m, bool inner)
+{
+    return inner ? cb_codec_chain_shard(&m->codecs)->inner : m->codecs.all;
+}
+
+static bool moves(const cb_zarr_meta *m, const cb_codec_layout *l)
+{
+    for (int d = 0; d < m->ndim; d++) {
+        if (l->axis[d] != d) return true;
+    }
+    return false;
+}
+
+cb_zarr_parts cb_zarr_parts_of(const cb_zarr_meta *m, bool inner)
+{
+    cb_codec_layout l;
+    const size_t item = cubed_dtype_size(m->dtype);
+    if (item == 0 || (!inner && cb_zarr_is_irregular(m))) return CB_ZARR_NO_PARTS;
+    const cb_codec_subread part = part_of(m, inner);
+    const int known = cb_codec_part_layout(&m->codecs, part, &l);
+    const bool fits = !moves(m, &l) || item <= BUFFER_BYTES;
+    if (known == part.first + part.n && !l.shuffled)
+        return fits ? CB_ZARR_RANGES : CB_ZARR_NO_PARTS;
+    if (cb_codec_part_ranged(&m->codecs, part))
+        return cb_zarr_keeps_block(m, part) ? CB_ZARR_BLOCKS_ONCE : CB_ZARR_BLOCKS;
+    return fits && cb_codec_part_streams(&m->codecs, part, &l) ? CB_ZARR_STREAM : CB_ZARR_NO_PARTS;
+}
+
+/* Elements that are moved to their places: whole ones. */
+static size_t buffer_bytes(size_t item) { return BUFFER_BYTES / item * item; }
+
+cb_need cb_zarr_part_need(const cb_zarr_meta *m, bool inner)
+{
+    cb_codec_layout l;
+    const size_t item = cubed_dtype_size(m->dtype);
+    switch (cb_zarr_parts_of(m, inner)) {
+    case CB_ZARR_RANGES:
+        cb_codec_part_layout(&m->codecs, part_of(m, inner), &l);
+        return (cb_need){moves(m, &l) ? cb_arena_round(buffer_bytes(item)) : 0, 0};
+    case CB_ZARR_BLOCKS:
+    case CB_ZARR_BLOCKS_ONCE: return cb_zarr_blocks_need(m, part_of(m, inner));
+    case CB_ZARR_STREAM:
+        cb_codec_part_layout(&m->codecs, part_of(m, inner), &l);
+        return cb_need_both(cb_zarr_streamed_need(m, part_of(m, inner)),
+                            (cb_need){moves(m, &l) ? cb_arena_round(buffer_bytes(item)) : 0, 0});
+    case CB_ZARR_NO_PARTS: break;
+    }
+    return (cb_need){0, 0};
+}
+
+/* --- Ranges ------------------------------------------------------------------------------------------- */
+
+static cubed_status read_ranges(cb_zarr_encoded *e, size_t chunk_bytes, cb_zarr_runs *r,
+                                char *buffer, char *dst, uint64_t *stored, cubed_error *err)
+{
+    cubed_range left = {0, 0};
+    const size_t most = r->moves ? buffer_bytes(r->item) : SIZE_MAX;
+    size_t done = 0;
+    while (r->more || left.size > 0) {
+        cubed_range ranges[MAX_RANGES];
+        size_t n = 0, bytes = 0;
+        while (n < MAX_RANGES && bytes < most && (r->more || left.size > 0)) {
+            if (left.size == 0) left = cb_zarr_runs_next(r);
+            const size_t size = cb_min_size(left.size, most - bytes);
+            ranges[n++] = (cubed_range){left.offset, size};
+            left.offset += size;
+            left.size -= size;
+            bytes += size;
+        }
+        CB_TRY(cb_zarr_get_ranges(e, ranges, n, r->moves ? buffer : dst + done, err));
+        if (e->size != chunk_bytes)
+            return cb_fail(err, CUBED_E_FORMAT, "%" PRIu64 " bytes, expected %zu", e->size,
+                           chunk_bytes);
+        if (r->moves) cb_zarr_runs_place(r, buffer, bytes, dst);
+        done += bytes;
+        *stored += bytes;
+    }
+    return CUBED_OK;
+}
+
+cubed_status cb_zarr_read_part(const cb_zarr_meta *m, bool inner, cb_zarr_encoded *e,
+                               const int64_t *lo, const int64_t *hi, void *dst, cb_arena *scratch,
+                               uint64_t *stored, cubed_error *err)
+{
+    const cb_codec_subread part = part_of(m, inner);
+    const cb_zarr_chunk chunk = {m->ndim, cubed_dtype_size(m->dtype), inner ? m->inner : m->chunk};
+    const cb_zarr_parts way = cb_zarr_parts_of(m, inner);
+    cb_codec_layout l;
+    cb_zarr_runs r;
+    void *buffer = NULL;
+    size_t bytes = chunk.item, chunk_bytes = chunk.item;
+    for (int d = 0; d < m->ndim; d++) {
+        bytes *= (size_t)(hi[d] - lo[d]);
+        chunk_bytes *= (size_t)chunk.shape[d];
+    }
+    if (way == CB_ZARR_NO_PARTS)
+        return cb_fail(err, CUBED_E_INTERNAL, "bug: the chunk cannot be read in parts");
+    cb_codec_part_layout(&m->codecs, part, &l);
+    cb_zarr_runs_start(&r, &chunk, &l, lo, hi);
+    if (way == CB_ZARR_BLOCKS || way == CB_ZARR_BLOCKS_ONCE)
+        return cb_zarr_read_blocks(m, part, e, &r, dst, scratch, stored, err);
+    if (r.moves)
+        CB_TRY(cb_arena_alloc(scratch, buffer_bytes(r.item), "part of a chunk", &buffer, err));
+    if (way == CB_ZARR_STREAM)
+        CB_TRY(cb_zarr_read_stream(m, part, e, chunk_bytes, &l, &r, buffer, buffer_bytes(r.item),
+                                   dst, scratch, stored, err));
+    else
+        CB_TRY(read_ranges(e, chunk_bytes, &r, buffer, dst, stored, err));
+    if (!l.swap) return CUBED_OK;
+    size_t got;
+    const cubed_codec_call in_place = {.conf = &l.swap->conf,
+                                       .ctx = &l.swap->ctx,
+                                       .src = dst,
+                                       .src_size = bytes,
+                                       .dst = dst,
+                                       .dst_cap = bytes};
+    return l.swap->vt->decode(&in_place, &got, err);
+}
