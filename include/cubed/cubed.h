@@ -14,6 +14,7 @@
 #include "cubed/context.h"
 #include "cubed/dtype.h"
 #include "cubed/groupby.h"
+#include "cubed/new_file.h"
 #include "cubed/plan.h"
 #include "cubed/rolling.h"
 #include "cubed/run.h"

@@ -62,7 +62,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_region_target(cubed_array *x, cons
                                                             const int64_t *start,
                                                             cubed_target *target, cubed_error *err);
 
-/* Whether results, once they are stored, can be made a file by cubed_netcdf_pack: types, codecs, chunks, and lengths of
+/* Whether results, once they are stored, can be made a file of NetCDF by cubed_new_file_publish: types, codecs, chunks, and lengths of
  * dimensions of one name. *mem is the most memory that it takes then, when the run is over. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_netcdf_check(const cubed_target *targets, int n,
                                                            uint64_t *mem, cubed_error *err);

@@ -94,20 +94,6 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_remove(cubed_context *ctx, co
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_consolidate(cubed_context *ctx, const char *url,
                                                                bool durable, cubed_error *err);
 
-/* Makes a ZIP archive at `path`, as zarr-python's ZipStore has it, of all that is in the store at `url`, and removes that.
- * A file that is there is replaced when the new one is whole. `durable`: as above. */
-CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_pack(cubed_context *ctx, const char *url,
-                                                        const char *path, bool durable,
-                                                        cubed_error *err);
-
-/* A NetCDF-4 file at `path`, through libnetcdf, of all that is in the store at `url`, of format 3, chunk by chunk, and removes
- * that: groups, arrays as variables (at the root: "data"), dimensions by their names, attributes. Codecs of the family of
- * gzip and zlib say how much they are deflated, "bytes" alone that they are not; otherwise at level 1. A file that is
- * there is replaced when the new one is whole. CUBED_E_UNSUPPORTED without libnetcdf. */
-CUBED_API CUBED_MUST_CHECK cubed_status cubed_netcdf_pack(cubed_context *ctx, const char *url,
-                                                          const char *path, bool durable,
-                                                          cubed_error *err);
-
 #ifdef __cplusplus
 }
 #endif

@@ -230,6 +230,7 @@ static int exec(PyObject *module)
         !(s->recorder_type = add_type(module, &core_recorder_spec, NULL)) ||
         PyModule_AddStringConstant(module, "version", cubed_version()) < 0 ||
         PyModule_AddStringConstant(module, "libraries", cubed_libraries()) < 0 ||
+        PyModule_AddStringConstant(module, "new_file_store", CUBED_NEW_FILE_STORE) < 0 ||
         PyModule_AddStringConstant(module, "distribution", distribution) < 0)
         return -1;
     for (size_t i = 0; i < sizeof recorded / sizeof *recorded; i++) {

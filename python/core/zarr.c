@@ -200,19 +200,84 @@ static PyObject *make_group(PyObject *module, PyObject *args)
     return st == CUBED_OK ? Py_NewRef(Py_None) : core_raise(&err);
 }
 
-/* What is in a store becomes a ZIP archive, or a NetCDF file. */
-static PyObject *pack(PyObject *module, PyObject *args)
+#define FILE_NAME "cubed.new_file"
+
+/* Of the capsule, which has none any more after the file's end. */
+static cubed_new_file **file_of(PyObject *capsule)
 {
-    const char *url, *path;
+    return PyCapsule_GetPointer(capsule, FILE_NAME);
+}
+
+static void end_new_file(cubed_new_file **file)
+{
+    cubed_new_file *f = *file;
+    *file = NULL;
+    Py_BEGIN_ALLOW_THREADS;
+    cubed_new_file_end(f);
+    Py_END_ALLOW_THREADS;
+}
+
+static void free_new_file(PyObject *capsule)
+{
+    cubed_new_file **file = file_of(capsule);
+    end_new_file(file);
+    PyMem_Free(file);
+}
+
+static PyObject *begin_file(PyObject *module, PyObject *args)
+{
+    const char *path, *contents;
+    int replace, resume, take_over;
+    cubed_status st;
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_new_file_options o = CUBED_NEW_FILE_OPTIONS_INIT;
+    cubed_takeover_options takeover = CUBED_TAKEOVER_OPTIONS_INIT;
+    if (!PyArg_ParseTuple(args, "ssppp", &path, &contents, &replace, &resume, &take_over))
+        return NULL;
+    o.contents = contents;
+    o.replace = replace;
+    o.resume = resume;
+    takeover.take_over = take_over;
+    cubed_context *ctx = core_context(core_get_state(module));
+    cubed_new_file **file = PyMem_Calloc(1, sizeof(cubed_new_file *));
+    if (!file) return PyErr_NoMemory();
+    Py_BEGIN_ALLOW_THREADS;
+    st = cubed_new_file_begin(ctx, path, &o, &takeover, file, &err);
+    Py_END_ALLOW_THREADS;
+    PyObject *capsule = st == CUBED_OK ? PyCapsule_New(file, FILE_NAME, free_new_file) : NULL;
+    if (capsule) return capsule;
+    if (st == CUBED_OK) end_new_file(file);
+    PyMem_Free(file);
+    return st == CUBED_OK ? NULL : core_raise(&err);
+}
+
+/* What is in its store becomes a ZIP archive, or a NetCDF file. */
+static PyObject *publish_file(PyObject *module, PyObject *args)
+{
+    PyObject *capsule;
     int netcdf;
     cubed_status st;
     cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "ssp", &url, &path, &netcdf)) return NULL;
-    cubed_context *ctx = core_context(core_get_state(module));
+    (void)module;
+    if (!PyArg_ParseTuple(args, "Op", &capsule, &netcdf)) return NULL;
+    cubed_new_file **file = file_of(capsule);
+    if (!file) return NULL;
+    if (!*file) return PyErr_Format(PyExc_ValueError, "the file has ended");
     Py_BEGIN_ALLOW_THREADS;
-    st = (netcdf ? cubed_netcdf_pack : cubed_zarr_pack)(ctx, url, path, false, &err);
+    st = cubed_new_file_publish(*file, netcdf ? CUBED_FILE_NETCDF : CUBED_FILE_ZIP, false, &err);
     Py_END_ALLOW_THREADS;
-    if (st != CUBED_OK) return core_raise(&err);
+    return st == CUBED_OK ? Py_NewRef(Py_None) : core_raise(&err);
+}
+
+/* At once: a traceback may keep the object for long. */
+static PyObject *end_file(PyObject *module, PyObject *args)
+{
+    PyObject *capsule;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O", &capsule)) return NULL;
+    cubed_new_file **file = file_of(capsule);
+    if (!file) return NULL;
+    end_new_file(file);
     Py_RETURN_NONE;
 }
 
@@ -317,6 +382,12 @@ static PyObject *take_storage_options(PyObject *module, PyObject *args)
 }
 
 PyMethodDef core_zarr_methods[] = {
+    {"begin_file", begin_file, METH_VARARGS,
+     "begin_file(path: str, contents: str, replace: bool, resume: bool, take_over: bool, /) -> "
+     "object"},
+    {"end_file", end_file, METH_VARARGS, "end_file(file: object, /) -> None"},
+    {"publish_file", publish_file, METH_VARARGS,
+     "publish_file(file: object, netcdf: bool, /) -> None"},
     {"file_kind", file_kind, METH_VARARGS, "file_kind(url: str, /) -> str"},
     {"hold_place", hold_place, METH_VARARGS,
      "hold_place(url: str, silence: int, take_over: bool, /) -> object"},
@@ -326,7 +397,6 @@ PyMethodDef core_zarr_methods[] = {
     {"hide_secrets", hide_secrets, METH_VARARGS, "hide_secrets(text: str, /) -> str"},
     {"members", members, METH_VARARGS,
      "members(url: str, consolidated: bool, /) -> tuple[int, str, list[tuple[str, bool]]]"},
-    {"pack", pack, METH_VARARGS, "pack(url: str, path: str, netcdf: bool, /) -> None"},
     {"place", place, METH_VARARGS, "place(url: str, /) -> tuple[str, str, str]"},
     {"read_object", read_object, METH_VARARGS, "read_object(url: str, most: int, /) -> bytes"},
     {"remove_result", remove_result, METH_VARARGS, "remove_result(url: str, /) -> None"},

@@ -1,4 +1,4 @@
-/* Results that are one file (--out r.zip, r.nc, map.png): arrays are made in a directory beside it, which is packed or drawn
+/* Results that are one file (--out r.zip, r.nc, map.png): arrays are made in a store next to it, which is packed or drawn
  * when all are whole. */
 #include "archive.h"
 
@@ -117,7 +117,7 @@ char *archive_begin(archive *a, const cubed_target *targets, int ntargets,
     a->path = cli_printf("%.*s", (int)store, targets[0].url);
     a->netcdf = archive_is_netcdf(targets[0].url);
     a->picture = picture;
-    a->staging = cli_printf("%s.cubed-new", a->path);
+    a->staging = cli_printf("%s" CUBED_NEW_FILE_STORE, a->path);
     a->targets = cli_alloc((size_t)ntargets * sizeof *a->targets);
     a->groups = cli_alloc(((size_t)ngroups + 1) * sizeof *a->groups);
     for (a->ntargets = 0; a->ntargets < ntargets; a->ntargets++) {
@@ -148,15 +148,44 @@ char *archive_begin(archive *a, const cubed_target *targets, int ntargets,
     return NULL;
 }
 
+cubed_status archive_claim(archive *a, cubed_context *ctx, const cli_common *c, cubed_error *err)
+{
+    cubed_new_file_options o = CUBED_NEW_FILE_OPTIONS_INIT;
+    cubed_takeover_options takeover = CUBED_TAKEOVER_OPTIONS_INIT;
+    char *contents = cli_printf("%s", "");
+    for (int i = 0; i < a->ntargets + a->ngroups; i++) {
+        const char *url = i < a->ntargets ? a->targets[i].url : a->groups[i - a->ntargets].url;
+        char *longer = cli_printf("%s%s\n", contents, url + strlen(a->staging));
+        cli_free(contents);
+        contents = longer;
+    }
+    o.replace = c->overwrite || c->resume;
+    o.resume = c->resume;
+    o.contents = contents;
+    takeover.silence_seconds = c->silence_seconds;
+    takeover.take_over = c->take_over;
+    const cubed_status st = cubed_new_file_begin(ctx, a->path, &o, &takeover, &a->file, err);
+    cli_free(contents);
+    return st;
+}
+
+static cubed_status draw(archive *a, cubed_context *ctx, cubed_error *err)
+{
+    const cubed_status st =
+        picture_draw(a->picture, ctx, a->staging, cubed_new_file_draft(a->file), a->path, err);
+    return st == CUBED_OK ? cubed_new_file_publish(a->file, CUBED_FILE_NONE, false, err) : st;
+}
+
 cubed_status archive_end(archive *a, cubed_context *ctx, bool durable, cubed_error *err)
 {
-    if (a->picture) return picture_draw(a->picture, ctx, a->staging, a->path, err);
-    return (a->netcdf ? cubed_netcdf_pack : cubed_zarr_pack)(ctx, a->staging, a->path, durable,
-                                                             err);
+    if (a->picture) return draw(a, ctx, err);
+    return cubed_new_file_publish(a->file, a->netcdf ? CUBED_FILE_NETCDF : CUBED_FILE_ZIP, durable,
+                                  err);
 }
 
 void archive_free(archive *a)
 {
+    cubed_new_file_end(a->file);
     for (int i = 0; i < a->ntargets; i++) cli_free((char *)(uintptr_t)a->targets[i].url);
     for (int i = 0; i < a->ngroups; i++) cli_free((char *)(uintptr_t)a->groups[i].url);
     cli_free(a->targets);

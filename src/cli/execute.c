@@ -441,6 +441,8 @@ int cli_execute(const char *verb, cubed_context *ctx, const cubed_target *target
     int code;
     if (wrong)
         code = cli_usage_error(verb, "%s", wrong);
+    else if (archive_claim(&a, ctx, c, &err) != CUBED_OK)
+        code = cli_report(verb, &err);
     else
         code = execute(verb, ctx, a.targets, a.ntargets, a.groups, a.ngroups, mem, c, ran, stats,
                        info);

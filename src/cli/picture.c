@@ -13,11 +13,11 @@ int picture_check(const char *verb)
 }
 
 cubed_status picture_draw(const cli_picture *p, cubed_context *ctx, const char *store,
-                          const char *file, cubed_error *err)
+                          const char *draft, const char *file, cubed_error *err)
 {
     char *colors = cli_printf("--colors=%s", p->colors ? p->colors : "");
     char *title = cli_printf("--title=%s", p->title ? p->title : "");
-    const char *arguments[] = {"-m", "cubed.plot", colors, title, "--", store, file, NULL};
+    const char *arguments[] = {"-m", "cubed.plot", colors, title, "--", store, draft, NULL};
     const int code = python_run(arguments);
     cubed_status st = cubed_zarr_remove(ctx, store, err);
     if (st == CUBED_OK && code != 0) {

@@ -187,27 +187,19 @@ static cubed_status write_all(writer *w, cubed_error *err)
 
 cubed_status cb_zip_write(cubed_store *from, const char *path, bool durable, cubed_error *err)
 {
-    writer w = {.from = from, .fd = -1};
-    cb_buf temp;
+    writer w = {.from = from, .path = path, .fd = -1};
     cubed_status st = cb_zone_new(from->alloc, &w.zone, err);
     if (st != CUBED_OK) return st;
-    cb_buf_init(&temp, from->alloc);
-    cb_buf_printf(&temp, "%s.cubed-part", path);
-    w.path = temp.data;
     w.piece = cb_zone_alloc(w.zone, PIECE);
-    if (temp.failed || !w.piece) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory to write %s", path));
-    w.fd = open(w.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (w.fd < 0) CB_GO(cb_fail_errno(err, errno, "cannot write %s", w.path));
-    CB_GO(write_all(&w, err));
-    if (durable && fsync(w.fd) != 0) CB_GO(cb_fail_errno(err, errno, "cannot write %s", w.path));
-    const int failed = close(w.fd);
-    w.fd = -1;
-    if (failed != 0 || rename(w.path, path) != 0)
-        CB_GO(cb_fail_errno(err, errno, "cannot write %s", path));
+    if (!w.piece) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory to write %s", path));
+    w.fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (w.fd < 0) CB_GO(cb_fail_errno(err, errno, "cannot write %s", path));
+    st = write_all(&w, err);
+    if (st == CUBED_OK && durable && fsync(w.fd) != 0)
+        st = cb_fail_errno(err, errno, "cannot write %s", path);
+    if (close(w.fd) != 0 && st == CUBED_OK) st = cb_fail_errno(err, errno, "cannot write %s", path);
+    if (st != CUBED_OK) unlink(path);
 out:
-    if (w.fd >= 0) close(w.fd);
-    if (st != CUBED_OK && w.path) unlink(w.path);
-    cb_buf_free(&temp);
     cb_zone_free(w.zone);
     return st;
 }

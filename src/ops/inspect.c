@@ -279,35 +279,6 @@ cubed_status cubed_zarr_consolidate(cubed_context *ctx, const char *url, bool du
     return st;
 }
 
-static cubed_status pack(cubed_context *ctx, const char *url, const char *path, bool netcdf,
-                         bool durable, cubed_error *err)
-{
-    opened p;
-    cubed_status st = open_place(ctx, url, false, &p, err);
-    if (st == CUBED_OK && *p.path)
-        st = cb_fail(err, CUBED_E_ARG, "%s: a file is made of a whole store", url);
-    if (st == CUBED_OK)
-        st = netcdf ? cb_netcdf_write(p.store, &ctx->codecs, path, durable, err)
-                    : cb_zip_write(p.store, path, durable, err);
-    if (st == CUBED_OK) st = cb_store_clear(p.store, "", err);
-    /* What is left is an empty directory, or one that somebody else has put something into. */
-    if (st == CUBED_OK && cb_store_has_files(p.store)) (void)rmdir(p.store->url);
-    close_place(&p);
-    return st;
-}
-
-cubed_status cubed_zarr_pack(cubed_context *ctx, const char *url, const char *path, bool durable,
-                             cubed_error *err)
-{
-    return pack(ctx, url, path, false, durable, err);
-}
-
-cubed_status cubed_netcdf_pack(cubed_context *ctx, const char *url, const char *path, bool durable,
-                               cubed_error *err)
-{
-    return pack(ctx, url, path, true, durable, err);
-}
-
 /* Dimensions of one name in one group have one length. */
 static cubed_status check_dims(const cubed_target *a, const cubed_target *b, cubed_error *err)
 {

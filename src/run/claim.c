@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "run/beats.h"
 
 cubed_status cb_claim_look(cubed_store *store, const char *path, cb_zone *zone, cb_claim *out,
                            cubed_error *err)
@@ -13,6 +14,7 @@ cubed_status cb_claim_look(cubed_store *store, const char *path, cb_zone *zone, 
     out->store = store;
     out->path = path;
     out->place = NULL;
+    out->beats = NULL;
     return cb_run_record_read(store, path, zone, &out->record, &out->version, err);
 }
 
@@ -139,14 +141,23 @@ static cubed_status was_taken(const cubed_store *store, const char *path, cubed_
                    store->url, *path ? "::" : "", path);
 }
 
-cubed_status cb_claim_check_own(const cb_claim *c, cubed_error *err)
+static cubed_status find_version(const cb_claim *c, bool *own, cubed_error *err)
 {
     char key[4096];
     cubed_object_info info;
     CB_TRY(cb_key_join(key, sizeof key, c->path, CB_RUN_RECORD, err));
     CB_TRY(cb_store_find(c->store, key, &info, err));
-    return cb_version_equal(&info.version, &c->version) ? CUBED_OK
-                                                        : was_taken(c->store, c->path, err);
+    *own = cb_version_equal(&info.version, &c->version);
+    return CUBED_OK;
+}
+
+cubed_status cb_claim_check_own(const cb_claim *c, cubed_error *err)
+{
+    bool own = false;
+    cb_beats_lock(c->beats);
+    const cubed_status st = find_version(c, &own, err);
+    cb_beats_unlock(c->beats);
+    return st == CUBED_OK && !own ? was_taken(c->store, c->path, err) : st;
 }
 
 bool cb_claim_needs_fence(const cubed_store *store)
@@ -208,7 +219,7 @@ static void note_version(cb_claim *c)
     cb_zone_free(zone);
 }
 
-cubed_status cb_claim_say(cb_claim *c, cb_run_state state, cubed_error *err)
+static cubed_status say(cb_claim *c, cb_run_state state, cubed_error *err)
 {
     cb_run_record r = c->record;
     r.state = state;
@@ -223,9 +234,23 @@ cubed_status cb_claim_say(cb_claim *c, cb_run_state state, cubed_error *err)
     return st;
 }
 
-void cb_claim_drop(cb_claim *c)
+cubed_status cb_claim_say(cb_claim *c, cb_run_state state, cubed_error *err)
 {
-    if (cb_version_is_none(&c->version) || cb_claim_check_own(c, NULL) != CUBED_OK) return;
+    cb_beats_lock(c->beats);
+    const cubed_status st = say(c, state, err);
+    cb_beats_unlock(c->beats);
+    return st;
+}
+
+cubed_status cb_claim_beat(cb_claim *c)
+{
+    return cb_version_is_none(&c->version) ? CUBED_OK : say(c, c->record.state, NULL);
+}
+
+static void drop(cb_claim *c)
+{
+    bool own = false;
+    if (cb_version_is_none(&c->version) || find_version(c, &own, NULL) != CUBED_OK || !own) return;
     /* One that stays is taken by the next run, as its owner will be gone. */
     cubed_status ignored =
         cb_run_record_remove(c->place ? c->place : c->store, c->place ? "" : c->path, NULL);
@@ -235,4 +260,11 @@ void cb_claim_drop(cb_claim *c)
         ignored = cb_store_del(c->store, none, NULL);
     (void)ignored;
     c->version = (cubed_object_version){""};
+}
+
+void cb_claim_drop(cb_claim *c)
+{
+    cb_beats_lock(c->beats);
+    drop(c);
+    cb_beats_unlock(c->beats);
 }

@@ -25,6 +25,8 @@ typedef struct cb_run_self {
     const char *sources; /* borrowed; NULL: not known */
 } cb_run_self;
 
+typedef struct cb_beats cb_beats;
+
 typedef struct cb_claim {
     cubed_store *store; /* borrowed */
     const char *path;   /* borrowed */
@@ -34,6 +36,9 @@ typedef struct cb_claim {
     cubed_object_version version; /* of the record; "": there is none */
     int format; /* Zarr's, of the array that is to be made there; 0: it is a folder */
     cb_run_record record;
+    /* The thread that beats for the claim, or NULL (run/beats.h). It changes the version and the record meanwhile. */
+    cb_beats *beats;
+    struct cb_claim *next; /* of its list */
 } cb_claim;
 
 /* Looks at who has a place; what the record points to goes to the zone. */
@@ -63,6 +68,8 @@ CUBED_MUST_CHECK cubed_status cb_claim_take(cb_claim *c, cb_run_self *self, cons
 CUBED_MUST_CHECK cubed_status cb_claim_check_own(const cb_claim *c, cubed_error *err);
 /* Says what has become of it, and that the owner is there. */
 CUBED_MUST_CHECK cubed_status cb_claim_say(cb_claim *c, cb_run_state state, cubed_error *err);
+/* Says that the owner is there, by the thread of run/beats.h. */
+CUBED_MUST_CHECK cubed_status cb_claim_beat(cb_claim *c);
 /* The run and the owner that a claim was of when it was taken, for threads of the run: the claim itself changes. */
 typedef struct cb_claim_fence {
     cb_zarr_fence zarr; /* whose ctx is this */
@@ -96,6 +103,10 @@ CUBED_MUST_CHECK cubed_status cb_stage_open(cubed_store *store, const char *path
  * array was written to, or NULL; a run that was taken over has no such place under the name any more, and fails. */
 CUBED_MUST_CHECK cubed_status cb_stage_swap(const cb_stage_place *p, cb_claim *c, cubed_store *made,
                                             cubed_error *err);
+/* Puts an empty place with the claim's record under the name: then the old place is at p->staged, where late writes of the run
+ * that had it go. */
+CUBED_MUST_CHECK cubed_status cb_stage_exchange(const cb_stage_place *p, cb_claim *c,
+                                                cubed_error *err);
 /* Puts an empty place where a run may still write that the claim was taken from: what that run writes goes to the old place,
  * which is discarded. `keep_chunks`: chunks that are there now go to the new place, one by one. */
 CUBED_MUST_CHECK cubed_status cb_stage_renew(const cb_stage_place *p, cb_claim *c, bool keep_chunks,
@@ -115,6 +126,8 @@ CUBED_MUST_CHECK cubed_status cb_stage_copy(const cb_stage_place *p, const cb_cl
 /* Removes what is at `staged`, an array that was not finished or was replaced; files in it that are not Zarr's go to
  * the array that is in its place. */
 CUBED_MUST_CHECK cubed_status cb_stage_discard(const cb_stage_place *p, cubed_error *err);
+/* Behind a file's name: the directory that one process at a time makes it in (new_file.c). */
+#define CB_NEW_FILE_SUFFIX ".cubed-new"
 /* The name of what is replaced by an array that is made under such a name, which may be followed by more of a key; NULL
  * of other names. */
 const char *cb_stage_replaces(const char *name);

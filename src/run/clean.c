@@ -118,9 +118,10 @@ static cubed_status discard_beside(const cleaning *c, const cb_claim *claim, cub
     return st;
 }
 
-/* Removes the whole place of an unfinished array: what its run still writes goes with the place, and not to an array that is
- * made under the name later. Files that are not Zarr's come back. */
-static cubed_status remove_place(const cleaning *c, const cb_claim *claim, cubed_error *err)
+/* Removes the whole place of an unfinished array or file: what its run still writes goes with the place, and not to what is made
+ * under the name later. `is_array`: files that are not Zarr's come back. */
+static cubed_status remove_place(const cleaning *c, const cb_claim *claim, bool is_array,
+                                 cubed_error *err)
 {
     cb_stage_place p = {.store = NULL};
     cb_claim moved;
@@ -128,7 +129,7 @@ static cubed_status remove_place(const cleaning *c, const cb_claim *claim, cubed
     cubed_status st = cb_store_swap(p.store, p.name, p.staged, err);
     if (st == CUBED_OK) st = cb_claim_look(p.store, p.staged, c->zone, &moved, err);
     if (st == CUBED_OK && cb_version_equal(&moved.version, &claim->version))
-        st = cb_stage_discard(&p, err);
+        st = is_array ? cb_stage_discard(&p, err) : cb_store_clear(p.store, p.staged, err);
     else if (st == CUBED_OK) /* its run goes on */
         st = cb_store_swap(p.store, p.staged, p.name, err);
     cb_store_close(p.store);
@@ -145,7 +146,7 @@ static cubed_status clean_target(const cleaning *c, const cb_claim *claim, cubed
         CB_TRY(discard_beside(c, claim, err));
     } else if (kind == CB_ZARR_NOTHING) {
         tell(c, claim->path, CUBED_LEFTOVER_CHUNKS);
-        if (!dry && may_write(c, claim)) return remove_place(c, claim, err);
+        if (!dry && may_write(c, claim)) return remove_place(c, claim, true, err);
         if (!dry) CB_TRY(cb_zarr_remove_chunks(c->store, claim->path, err));
     }
     /* Where metadata is, the run was killed while it finished, or the place has become something else since: only the
@@ -153,11 +154,23 @@ static cubed_status clean_target(const cleaning *c, const cb_claim *claim, cubed
     return dry ? CUBED_OK : cb_run_record_remove(c->store, claim->path, err);
 }
 
+/* Whether the record is of a directory that a file is made in. */
+static bool is_of_new_file(const char *name, const cb_run_record *r)
+{
+    const size_t n = strlen(name), k = strlen(CB_NEW_FILE_SUFFIX);
+    return n > k && strcmp(name + n - k, CB_NEW_FILE_SUFFIX) == 0 && r->format == 0 && *r->run;
+}
+
+static const char *last_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 static cubed_status clean_one(const cleaning *c, const char *path, cubed_error *err)
 {
     cb_claim claim;
-    const char *name = strrchr(path, '/');
-    name = name ? name + 1 : path;
+    const char *name = last_name(*path ? path : c->store->url);
     CB_TRY(cb_claim_look(c->store, path, c->zone, &claim, err));
     if (cb_version_is_none(&claim.version)) return CUBED_OK;
     if (claim.record.state == CB_RUN_DONE) return CUBED_OK;
@@ -174,6 +187,10 @@ static cubed_status clean_one(const cleaning *c, const char *path, cubed_error *
         return CUBED_OK;
     }
     CB_TRY(sweep_of_run(c, path, err));
+    if (is_of_new_file(name, &claim.record)) {
+        tell(c, path, CUBED_LEFTOVER_CHUNKS);
+        return c->flags & CUBED_CLEAN_DRY_RUN ? CUBED_OK : remove_place(c, &claim, false, err);
+    }
     if (!cb_run_is_folder(name, &claim.record)) return clean_target(c, &claim, err);
     tell(c, path, CUBED_LEFTOVER_INTERMEDIATES);
     return c->flags & CUBED_CLEAN_DRY_RUN ? CUBED_OK : cb_store_clear(c->store, path, err);

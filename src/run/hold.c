@@ -1,13 +1,11 @@
 /* Places that one process at a time extends: cubed_place_hold. */
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/error.h"
-#include "base/lock.h"
-#include "base/pool.h"
 #include "cubed/run.h"
 #include "place/place.h"
 #include "plan/context.h"
+#include "run/beats.h"
 #include "run/self.h"
 
 #define FOLDER ".cubed-append"
@@ -19,37 +17,10 @@ struct cubed_hold {
     cb_place place;
     char path[4096];
     cb_run_self self;
-    cb_claim claim; /* of the beating thread, while there is one */
+    cb_claim claim;
     pid_t pid;
-    cb_pool *beating;
-    cb_mutex lock;
-    cb_cond ended;
-    bool closing CB_GUARDED_BY(&lock);
+    cb_beats *beats;
 };
-
-/* Processes of other machines see by beats that this one goes on, however long it takes. */
-static void beat(void *ctx, unsigned index)
-{
-    cubed_hold *h = ctx;
-    const int64_t pause = h->self.silence * 100000000; /* a tenth */
-    bool own = true;
-    (void)index;
-    cb_mutex_lock(&h->lock);
-    while (!h->closing && own) {
-        if (cb_cond_wait_until(&h->ended, &h->lock, cb_clock_ns() + pause)) continue;
-        own = cb_claim_say(&h->claim, CB_RUN_WORKING, NULL) != CUBED_E_EXISTS;
-    }
-    cb_mutex_unlock(&h->lock);
-}
-
-static void stop(void *ctx)
-{
-    cubed_hold *h = ctx;
-    cb_mutex_lock(&h->lock);
-    h->closing = true;
-    cb_cond_signal(&h->ended);
-    cb_mutex_unlock(&h->lock);
-}
 
 static cubed_status take(cubed_hold *h, const char *url, cubed_error *err)
 {
@@ -80,14 +51,13 @@ cubed_status cubed_place_hold(cubed_context *ctx, const char *url,
     h->zone = zone;
     h->pid = getpid();
     h->self = self;
-    cb_mutex_init(&h->lock);
-    cb_cond_init(&h->ended);
     cubed_status st = take(h, url, err);
     if (st != CUBED_OK)
         h->claim.version = (cubed_object_version){""};
     else
-        st = cb_pool_start(&ctx->alloc, 1, beat, stop, h, &h->beating, err);
+        st = cb_beats_start(&ctx->alloc, h->self.silence, &h->beats, err);
     if (st == CUBED_OK) {
+        cb_beats_add(h->beats, &h->claim);
         *out = h;
         return st;
     }
@@ -101,14 +71,9 @@ void cubed_place_release(cubed_hold *h)
     /* The hold of a forked child is its parent's. */
     if (!h || h->pid != getpid()) return;
     cubed_context *ctx = h->ctx;
-    if (h->beating) {
-        stop(h);
-        cb_pool_join(h->beating);
-    }
+    cb_beats_end(h->beats);
     if (h->store) cb_claim_drop(&h->claim);
     cb_store_close(h->store);
-    cb_cond_destroy(&h->ended);
-    cb_mutex_destroy(&h->lock);
     cb_zone_free(h->zone);
     cubed_context_unref(ctx);
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "run/claim.h"
+#include "run/beats.h"
 
 #define PREFIX ".cubed-new-"
 
@@ -132,26 +132,33 @@ static cubed_status replace_by_copy(const cb_stage_place *p, cb_claim *c, cubed_
     return cb_claim_say(c, CB_RUN_SWAPPED, err);
 }
 
+/* The record that the new array brings along is the claim's from then on. */
+static cubed_status exchange(const cb_stage_place *p, cb_claim *c, cubed_store *made,
+                             cubed_error *err)
+{
+    cubed_store *store = made ? made : p->store;
+    const char *path = made ? "" : p->staged;
+    cb_run_record record = c->record;
+    cubed_object_version version = {""};
+    record.state = CB_RUN_SWAPPED;
+    CB_TRY(cb_run_record_remove(store, path, err));
+    CB_TRY(cb_run_record_write(store, path, &record, &version, err));
+    CB_TRY(cb_store_swap(p->store, p->staged, p->name, err));
+    c->version = version;
+    c->record = record;
+    c->place = made;
+    return CUBED_OK;
+}
+
 cubed_status cb_stage_swap(const cb_stage_place *p, cb_claim *c, cubed_store *made,
                            cubed_error *err)
 {
-    cb_claim moved = *c;
-    if (cb_store_copies(p->store)) {
-        CB_TRY(cb_claim_check_own(c, err));
-        return replace_by_copy(p, c, err);
-    }
-    cubed_store *store = made ? made : p->store;
-    const char *path = made ? "" : p->staged;
-    moved.version = (cubed_object_version){""};
-    moved.record.state = CB_RUN_SWAPPED;
     CB_TRY(cb_claim_check_own(c, err));
-    CB_TRY(cb_run_record_remove(store, path, err));
-    CB_TRY(cb_run_record_write(store, path, &moved.record, &moved.version, err));
-    CB_TRY(cb_store_swap(p->store, p->staged, p->name, err));
-    c->version = moved.version;
-    c->record = moved.record;
-    c->place = made;
-    return CUBED_OK;
+    if (cb_store_copies(p->store)) return replace_by_copy(p, c, err);
+    cb_beats_lock(c->beats);
+    const cubed_status st = exchange(p, c, made, err);
+    cb_beats_unlock(c->beats);
+    return st;
 }
 
 /* --- Taking over from a run that may still write --------------------------------------------------- */
@@ -181,8 +188,17 @@ cubed_status cb_stage_move_chunks(cubed_store *store, const char *from, const ch
     return cb_store_list(store, from, move_chunk, &m, err);
 }
 
-cubed_status cb_stage_renew(const cb_stage_place *p, cb_claim *c, bool keep_chunks,
-                            cubed_error *err)
+static cubed_status take_name(const cb_stage_place *p, cb_claim *c,
+                              const cubed_object_version *version, cubed_error *err)
+{
+    cb_beats_lock(c->beats);
+    const cubed_status st = cb_store_swap(p->store, p->staged, p->name, err);
+    if (st == CUBED_OK) c->version = *version;
+    cb_beats_unlock(c->beats);
+    return st;
+}
+
+cubed_status cb_stage_exchange(const cb_stage_place *p, cb_claim *c, cubed_error *err)
 {
     cubed_store *place;
     cubed_object_version version = {""};
@@ -190,13 +206,17 @@ cubed_status cb_stage_renew(const cb_stage_place *p, cb_claim *c, bool keep_chun
     cubed_status st = cb_run_record_write(place, "", &c->record, &version, err);
     cb_store_close(place);
     if (st == CUBED_OK) st = cb_claim_check_own(c, err);
-    if (st == CUBED_OK) st = cb_store_swap(p->store, p->staged, p->name, err);
-    if (st != CUBED_OK) {
-        cubed_status ignored = cb_store_clear(p->store, p->staged, NULL);
-        (void)ignored;
-        return st;
-    }
-    c->version = version;
+    if (st == CUBED_OK) st = take_name(p, c, &version, err);
+    if (st == CUBED_OK) return st;
+    cubed_status ignored = cb_store_clear(p->store, p->staged, NULL);
+    (void)ignored;
+    return st;
+}
+
+cubed_status cb_stage_renew(const cb_stage_place *p, cb_claim *c, bool keep_chunks,
+                            cubed_error *err)
+{
+    CB_TRY(cb_stage_exchange(p, c, err));
     if (keep_chunks) CB_TRY(cb_stage_move_chunks(p->store, p->staged, p->name, err));
     return cb_stage_discard(p, err);
 }

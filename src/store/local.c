@@ -504,27 +504,38 @@ static int remove_contents(int fd)
     return e;
 }
 
-static cubed_status local_clear(cubed_store *store, const char *prefix, cubed_error *err)
+/* errno; ENOTEMPTY if another writer put something into a directory before it was removed. */
+static int clear_once(const local_store *s, const char *at, bool is_root)
 {
-    local_store *s = (local_store *)store;
-    char path[PATH_MAX];
-    CB_TRY(cb_local_path(s, prefix, path, err));
-    const char *at = cb_local_at(s, path);
     /* The root stays, and may itself be a link. */
-    int fd = openat(s->dir, at, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (*prefix ? O_NOFOLLOW : 0));
+    int fd = openat(s->dir, at, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (is_root ? 0 : O_NOFOLLOW));
     int e = 0;
     if (fd >= 0) {
         e = remove_contents(fd);
-        if (e == 0 && *prefix && unlinkat(s->dir, at, AT_REMOVEDIR) != 0 && errno != ENOENT)
+        if (e == 0 && !is_root && unlinkat(s->dir, at, AT_REMOVEDIR) != 0 && errno != ENOENT)
             e = errno;
     } else if (errno == ENOTDIR || errno == ELOOP) {
         struct stat info; /* a link, or a file, below which nothing is */
-        if (*prefix && fstatat(s->dir, at, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+        if (!is_root && fstatat(s->dir, at, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
             S_ISLNK(info.st_mode) && unlinkat(s->dir, at, 0) != 0)
             e = errno;
     } else if (errno != ENOENT) {
         e = errno;
     }
+    return e;
+}
+
+/* A run that lost the place may still write there. Each try removes directories that it has open, so its writes end. */
+enum { CLEAR_TRIES = 100 };
+
+static cubed_status local_clear(cubed_store *store, const char *prefix, cubed_error *err)
+{
+    local_store *s = (local_store *)store;
+    char path[PATH_MAX];
+    CB_TRY(cb_local_path(s, prefix, path, err));
+    int e = ENOTEMPTY;
+    for (int i = 0; i < CLEAR_TRIES && (e == ENOTEMPTY || e == EEXIST); i++)
+        e = clear_once(s, cb_local_at(s, path), !*prefix);
     if (e) return cb_fail_errno(err, e, "cannot clear %s", path);
     if (*prefix) remove_empty_parents(s, path);
     return CUBED_OK;

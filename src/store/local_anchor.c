@@ -2,9 +2,14 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <linux/fs.h>
+#include <sys/syscall.h>
+#endif
 
 #include "base/error.h"
 #include "store/local.h"
@@ -67,4 +72,54 @@ cubed_status cb_local_anchor(cubed_store *store, const char *prefix, bool make, 
     anchored->dir = fd;
     anchored->is_private = s->is_private;
     return CUBED_OK;
+}
+
+/* errno; EEXIST if there is a file of that name. */
+static int give_new_name(const local_store *s, const char *name, const char *path)
+{
+#ifdef __linux__
+    if (syscall(SYS_renameat2, s->dir, name, AT_FDCWD, path, RENAME_NOREPLACE) == 0) return 0;
+    if (errno != EINVAL && errno != ENOSYS) return errno;
+#endif
+    if (linkat(s->dir, name, AT_FDCWD, path, 0) != 0) return errno;
+    unlinkat(s->dir, name, 0);
+    return 0;
+}
+
+static int sync_directory_of(const char *path)
+{
+    char above[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    const int n = slash ? snprintf(above, sizeof above, "%.*s/", (int)(slash - path), path)
+                        : snprintf(above, sizeof above, ".");
+    if (n < 0 || n >= (int)sizeof above) return ENAMETOOLONG;
+    const int fd = open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return errno;
+    const int e = fsync(fd) != 0 ? errno : 0;
+    close(fd);
+    return e;
+}
+
+cubed_status cb_store_publish(cubed_store *store, const char *key, const char *path, bool replace,
+                              bool durable, cubed_error *err)
+{
+    const local_store *s = (local_store *)store;
+    char file[PATH_MAX];
+    struct stat info;
+    CB_CHECK(store->vt->anchor == cb_local_anchor && s->dir != AT_FDCWD, err);
+    CB_TRY(cb_local_path(s, key, file, err));
+    const char *name = cb_local_at(s, file);
+    int e = 0;
+    if (!replace)
+        e = give_new_name(s, name, path);
+    else if (renameat(s->dir, name, AT_FDCWD, path) != 0)
+        e = errno;
+    if (e == 0 && durable) e = sync_directory_of(path);
+    if (e == EEXIST && !replace) return cb_fail(err, CUBED_E_EXISTS, "%s exists", path);
+    /* The directory of the name may be missing as well. */
+    if (e == ENOENT && fstatat(s->dir, name, &info, 0) != 0)
+        return cb_fail(err, CUBED_E_NOT_FOUND, "%s is gone", file);
+    if (e) (void)cb_fail_errno(err, e, "cannot write %s", path);
+    if (e && err) err->status = CUBED_E_IO;
+    return e ? CUBED_E_IO : CUBED_OK;
 }

@@ -149,6 +149,11 @@ bool cb_store_has_places(const cubed_store *s);
 /* A store, to be closed, of the place at the path. CUBED_E_NOT_FOUND if there is none and it is not to be made. */
 CUBED_MUST_CHECK cubed_status cb_store_anchor(cubed_store *s, const char *path, bool make,
                                               cubed_store **out, cubed_error *err);
+/* Gives the file at `key` of a local store that cb_store_anchor opened the name `path`, at once. CUBED_E_NOT_FOUND if the file
+ * was removed from that directory, whatever has its name now. `replace`: a file that has the name goes; else
+ * CUBED_E_EXISTS. `durable`: the name survives a power failure. */
+CUBED_MUST_CHECK cubed_status cb_store_publish(cubed_store *s, const char *key, const char *path,
+                                               bool replace, bool durable, cubed_error *err);
 /* Reads a whole small object (metadata) into `out`; CUBED_E_FORMAT above `max` bytes. One request, unless it is longer
  * than most are. */
 CUBED_MUST_CHECK cubed_status cb_store_read_all(cubed_store *s, const char *key, size_t max,

@@ -459,11 +459,12 @@ static cubed_status write_file(cb_netcdf_writer *w, const cb_codecs *codecs, cub
             CB_TRY(cb_zarr_open(w->from, codecs, w->list[i].path, &w->list[i].array, err));
     }
     /* The cache is that of variables which are defined from here on: contiguous ones have none. */
-    int rc = w->nc.create(w->path, NC_CLOBBER | NC_NETCDF4, &w->file);
+    int rc = w->nc.create(w->path, NC_NOCLOBBER | NC_NETCDF4, &w->file);
     if (rc) {
         w->file = -1;
         return cb_netcdf_fail(w, rc, "the begin", err);
     }
+    w->created = true;
     CB_TRY(define(w, err));
     for (int i = 0; i < w->n; i++) {
         if (w->list[i].is_array) CB_TRY(each_part(w, &w->list[i], write_part, err));
@@ -485,25 +486,18 @@ static cubed_status sync_file(const char *path, cubed_error *err)
 cubed_status cb_netcdf_write(cubed_store *from, const cb_codecs *codecs, const char *path,
                              bool durable, cubed_error *err)
 {
-    cb_netcdf_writer w = {.from = from, .file = -1};
-    cb_buf temp;
+    cb_netcdf_writer w = {.from = from, .path = path, .file = -1};
     CB_TRY(cb_netcdf_load(&w.nc, err));
     CB_TRY(cb_zone_new(from->alloc, &w.zone, err));
-    cb_buf_init(&temp, from->alloc);
-    cb_buf_printf(&temp, "%s.cubed-part", path);
-    w.path = temp.data;
     cb_netcdf_lock();
-    cubed_status st = temp.failed ? no_memory(&w, err) : write_file(&w, codecs, err);
+    cubed_status st = write_file(&w, codecs, err);
     if (w.file >= 0) (void)w.nc.close(w.file);
     cb_netcdf_unlock();
     for (int i = 0; i < w.n; i++) {
         if (w.list[i].array) cb_zarr_close(w.list[i].array);
     }
-    if (st == CUBED_OK && durable) st = sync_file(w.path, err);
-    if (st == CUBED_OK && rename(w.path, path) != 0)
-        st = cb_fail_errno(err, errno, "cannot write %s", path);
-    if (st != CUBED_OK && w.path) unlink(w.path);
-    cb_buf_free(&temp);
+    if (st == CUBED_OK && durable) st = sync_file(path, err);
+    if (st != CUBED_OK && w.created) unlink(path);
     cb_zone_free(w.zone);
     return st;
 }

@@ -10,7 +10,8 @@ CUBED_MUST_CHECK cubed_status cb_netcdf_check(const char *name, cubed_dtype dtyp
                                               const char *codecs_json, cubed_error *err);
 /* The most memory that writing takes with chunks of so many bytes, `n` in all. */
 uint64_t cb_netcdf_mem(uint64_t chunk_bytes, uint64_t n);
-/* Groups and arrays as groups and variables: an array at the root is the variable "data". At `path` when it is whole. */
+/* Groups and arrays as groups and variables: an array at the root is the variable "data". `path` is a new file,
+ * which is removed on failure. */
 CUBED_MUST_CHECK cubed_status cb_netcdf_write(cubed_store *from, const cb_codecs *codecs,
                                               const char *path, bool durable, cubed_error *err);
 

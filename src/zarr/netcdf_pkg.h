@@ -29,6 +29,7 @@ typedef struct cb_netcdf_writer {
     cubed_store *from;
     const char *path; /* of the file that is written */
     int file;         /* -1: it is closed */
+    bool created;     /* by this writer */
     cb_zone *zone;
     cb_netcdf_entry *list; /* parents first */
     int n, cap;

@@ -122,6 +122,39 @@ static void test_places_that_are_not_there(void **state)
     cb_store_close(anchor(s, "", false));
 }
 
+/* A file leaves the directory that was opened, not the one that has its name now. */
+static void test_published_files(void **state)
+{
+    cubed_store *s = *state, *old = anchor(s, "f.new", true);
+    cubed_error err = CUBED_ERROR_INIT;
+    char path[80], nowhere[96];
+    snprintf(path, sizeof path, "%s/f", root);
+    snprintf(nowhere, sizeof nowhere, "%s/none/f", root);
+    assert_int_equal(put(old, "part", "first"), CUBED_OK);
+    assert_int_equal(cb_store_publish(old, "part", path, false, true, &err), CUBED_OK);
+    expect(s, "f", "first");
+    assert_false(is_there(old, "part"));
+    assert_int_equal(put(old, "part", "second"), CUBED_OK);
+    assert_int_equal(cb_store_publish(old, "part", path, false, true, &err), CUBED_E_EXISTS);
+    assert_int_equal(cb_store_publish(old, "part", nowhere, true, true, &err), CUBED_E_IO);
+    expect(s, "f", "first");
+    assert_int_equal(cb_store_publish(old, "part", path, true, false, &err), CUBED_OK);
+    expect(s, "f", "second");
+
+    /* Another directory gets the name, with a file that is called as the late one. */
+    cubed_store *new = anchor(s, "f.newer", true);
+    assert_int_equal(put(old, "part", "late"), CUBED_OK);
+    assert_int_equal(put(new, "part", "third"), CUBED_OK);
+    assert_int_equal(cb_store_swap(s, "f.newer", "f.new", NULL), CUBED_OK);
+    assert_int_equal(cb_store_clear(s, "f.newer", NULL), CUBED_OK);
+    assert_int_equal(cb_store_publish(old, "part", path, true, true, &err), CUBED_E_NOT_FOUND);
+    assert_int_equal(cb_store_publish(old, "part", path, false, true, &err), CUBED_E_NOT_FOUND);
+    expect(s, "f", "second");
+    expect(s, "f.new/part", "third");
+    cb_store_close(old);
+    cb_store_close(new);
+}
+
 /* A run holds one for each of its arrays: more than a process may open at first. */
 static void test_many_places(void **state)
 {
@@ -166,6 +199,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_a_name_that_changes),
         TEST(test_places_that_are_not_there),
+        TEST(test_published_files),
         TEST(test_many_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, MutableMapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -57,7 +57,8 @@ class Delayed:
         self._lock = lock  # with one nothing is written natively
         self._targets: list[tuple[_core.Array, _core.Target | None]] = []
         self._results: list[tuple[int, ...]] = []
-        self._archives: dict[str, str] = {}  # directories that become files
+        self._archives: dict[str, str] = {}  # stores that become files
+        self._overwritten: dict[str, bool] = {}  # whether such a file may exist
         self._names: dict[str, list[str]] = {}  # arrays that are written into each of these
         self._held: list[Any] = []  # what cannot be pickled lives as long as this
         self._new: list[NewArray] = []  # what is made before writing
@@ -89,9 +90,11 @@ class Delayed:
 
             if not overwrite and Path(path).exists():
                 raise ArrayExistsError(f"{path} exists: overwrite=True replaces it")
-            self._archives[f"{path}.cubed-new"] = path
+            folder = path + _core.new_file_store
+            self._archives[folder] = path
+            self._overwritten[path] = overwrite
             self._names.setdefault(path, []).append(name)
-            url = f"{path}.cubed-new::{name}" if name else f"{path}.cubed-new"
+            url = f"{folder}::{name}" if name else folder
         options: _core.Target = {
             "url": url,
             "overwrite": overwrite or archive is not None,
@@ -164,12 +167,24 @@ class Delayed:
             new.create()
         results = [np.empty(a.shape, a.dtype) for a in values]
         done = [np.empty(shape, bool) for shape in self._results]
-        p.execute([*results, *done], callbacks, resume, take_over)
-        for folder, path in self._archives.items():
-            _core.pack(folder, path, _is_netcdf(path))
+        with ExitStack() as stack:
+            begun = [
+                (path, self._begin(path, resume, take_over, stack))
+                for path in self._archives.values()
+            ]
+            p.execute([*results, *done], callbacks, resume, take_over)
+            for path, file in begun:
+                _core.publish_file(file, _is_netcdf(path))
         for s in self._stored:
             s.done = True
         return results
+
+    def _begin(self, path: str, resume: bool | None, take_over: bool, stack: ExitStack) -> object:
+        """The right to write a file, until the stack is left."""
+        names = "\n".join(sorted(self._names[path]))
+        file = _core.begin_file(path, names, self._overwritten[path], bool(resume), take_over)
+        stack.callback(_core.end_file, file)
+        return file
 
     def _check_file(self, folder: str) -> int:
         """Bytes that it takes to make a file of results; an exception where that cannot be."""

@@ -1,0 +1,64 @@
+/* Files that results become. */
+#ifndef CUBED_NEW_FILE_H
+#define CUBED_NEW_FILE_H
+
+#include "cubed/run.h"
+#include "cubed/zarr.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One process's right to write a file that results become: a ZIP archive, a file of NetCDF, or another. */
+typedef struct cubed_new_file cubed_new_file;
+/* Behind the file's path: the store that results are written to, with `overwrite` in their targets. */
+#define CUBED_NEW_FILE_STORE ".cubed-new/data"
+typedef struct cubed_new_file_options {
+    size_t struct_size;
+    bool
+        replace; /* a file that has the path when this one is published goes; else that is CUBED_E_EXISTS */
+    /* Results that an earlier process left stay in the store if `contents` is the same text, such as the names of the arrays;
+     * else they are removed. */
+    bool resume;
+    const char *contents; /* NULL: "" */
+} cubed_new_file_options;
+#define CUBED_NEW_FILE_OPTIONS_INIT                                                                \
+    {                                                                                              \
+        sizeof(cubed_new_file_options), false, false, NULL                                         \
+    }
+/* Takes the right to write the file at `path`, until cubed_new_file_end. A thread gives signs of life; a process that is gone, or
+ * of another machine and silent, loses the right, and cannot publish its file any more.
+ *
+ * takeover  when a process on another machine loses the right; NULL: the defaults
+ *
+ * Errors: CUBED_E_EXISTS if another process writes the file; the message names it.
+ * Ownership: *out is the caller's. Thread safety: one thread per file. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_new_file_begin(cubed_context *ctx, const char *path,
+                                                             const cubed_new_file_options *options,
+                                                             const cubed_takeover_options *takeover,
+                                                             cubed_new_file **out,
+                                                             cubed_error *err);
+/* The path at which the caller writes a file of another kind, before it is published. */
+CUBED_API const char *cubed_new_file_draft(const cubed_new_file *f);
+/* Makes the file of all that is in the store, chunk by chunk, and gives it the path at once. The store goes with
+ * cubed_new_file_end. After an error it stays for a process that resumes, if it has chunks.
+ *
+ * kind     CUBED_FILE_ZIP: an archive as zarr-python's ZipStore has it. CUBED_FILE_NETCDF: through libnetcdf, of a store of format
+ *          3: groups, arrays as variables (at the root: "data"), dimensions by their names, attributes; codecs of the family of
+ *          gzip and zlib say how much they are deflated, "bytes" alone that they are not, others mean level 1.
+ *          CUBED_FILE_NONE: the draft, as the caller has written it
+ * durable  the file survives a power failure
+ *
+ * Errors: CUBED_E_EXISTS if another process took the right over, or the path exists and is not to be replaced.
+ * CUBED_E_UNSUPPORTED without libnetcdf. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_new_file_publish(cubed_new_file *f,
+                                                               cubed_file_kind kind, bool durable,
+                                                               cubed_error *err);
+/* Gives the right up, and frees it, which may be NULL. Does nothing in a forked child of the process that has the right. */
+CUBED_API void cubed_new_file_end(cubed_new_file *f);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
