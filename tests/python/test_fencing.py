@@ -16,6 +16,7 @@ import json
 import os
 import random
 import shutil
+import socket
 import subprocess
 import time
 import urllib.parse
@@ -25,7 +26,7 @@ import numpy as np
 import pytest
 from conftest import BIN, NIGHTLY, check, forget_credentials, run
 from partitions import FAKETIME, OWN_USERS, Clock, Network, Proxy, Stopped, allowed
-from real_servers import running, s3_variables, versitygw
+from real_servers import running, s3_variables, versitygw, wait_for
 
 import zarr
 
@@ -135,6 +136,39 @@ class FilePlace(Place):
         return [p for p in self.folder.iterdir() if p.name != self.out]
 
 
+class RedisPlace(Place):
+    """A place in the memory of a Redis server. Its objects have a version of 16 bytes in front."""
+
+    def __init__(self, sources, folder, port):
+        super().__init__(sources, folder, f"redis://127.0.0.1:{port}/0/{folder.name}")
+        self.port = port
+
+    def ask(self, *command):
+        words = ["redis-cli", "-p", str(self.port), *command]
+        return subprocess.run(words, check=True, capture_output=True, text=True).stdout
+
+    def make_old(self):
+        make(self.sources / f"old-{self.folder.name}", OLD)
+        check(run(*self.command(f"old-{self.folder.name}")))
+
+    def made(self, existing):
+        name = ".cubed-new-*~out" if existing else "out"
+        return len(self.ask("keys", f"{self.folder.name}/{name}/c/*").split())
+
+    def values(self):
+        try:
+            return set(np.unique(cubed.from_zarr(f"{self.url}/out").compute()).tolist())
+        except FileNotFoundError:
+            return set()
+
+    def holds_deletes(self):
+        record = self.ask("getrange", f"{self.folder.name}/out/.cubed-run", "16", "-1")
+        return bool(record.strip()) and json.loads(record)["state"] == "copying"
+
+    def left(self):
+        return self.ask("keys", f"{self.folder.name}/.cubed-new-*").split()
+
+
 @dataclasses.dataclass
 class Around:
     """What a round has beside its directory: how the first run is suspended, if it is, and what
@@ -142,6 +176,7 @@ class Around:
 
     suspended: bool = True
     partition: object = None  # None: the run is stopped by a signal
+    port: int | None = None  # of a proxy that the URL of the first run names
     first: tuple[str, ...] = ()
     second: tuple[str, ...] = ()
     env: dict[str, str] | None = dataclasses.field(default=None, repr=False)  # of the first run
@@ -206,6 +241,8 @@ def play(place, number, surroundings=lambda draw: contextlib.nullcontext(Around(
         else:
             mine += "--executor-option", "silence=1000"
             other += "--executor-option", "silence=1"
+        if around.port:
+            mine = [str(word).replace(f":{place.port}/", f":{around.port}/") for word in mine]
         first = First(place, existing, mine, chunks, around, late)
         # Deletes have no conditions. Those that a network holds back may take objects away.
         missing = around.suspended and around.partition and place.holds_deletes()
@@ -351,6 +388,38 @@ def test_moved_clocks_in_s3(bucket):
         return play(in_bucket(bucket, number), number, surroundings, clocks=True)
 
     play_all(rounds(13, 1, 60), play_one)
+
+
+@pytest.fixture
+def redis(sources):
+    """The port of a Redis server."""
+    if not shutil.which("redis-server") or not shutil.which("redis-cli"):
+        pytest.skip("redis-server or redis-cli is not on the PATH")
+    with socket.create_server(("127.0.0.1", 0)) as s:
+        port = s.getsockname()[1]
+    command = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", ""]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=sources) as process:
+        try:
+            wait_for(port, process)
+            yield port
+        finally:
+            process.terminate()
+
+
+def test_rounds_in_redis(sources, redis):
+    @contextlib.contextmanager
+    def surroundings(draw):
+        how = draw.choice(["stopped", "through", "reset", "late"])
+        if how == "stopped":
+            yield Around()
+            return
+        with contextlib.closing(Proxy(redis, how)) as proxy:
+            yield Around(partition=proxy, port=proxy.port)
+
+    def play_one(number):
+        return play(RedisPlace(sources, sources / str(number), redis), number, surroundings)
+
+    play_all(rounds(0, 3, 60), play_one)
 
 
 def test_networks_that_are_cut(sources):
