@@ -119,7 +119,8 @@ void cubed_promise_text(const cubed_promise *x, char *text, size_t cap)
         snprintf(text, cap, "%s; without requests%s", array_text(x), rest);
     else
         snprintf(text, cap,
-                 "%s; %" PRIu64 " requests for the claim, %" PRIu64 " in addition for each chunk%s",
+                 "%s; up to %" PRIu64 " requests for the claim, %" PRIu64
+                 " in addition for each chunk%s",
                  array_text(x), x->claim_requests, x->chunk_requests, rest);
 }
 

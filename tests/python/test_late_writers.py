@@ -8,6 +8,7 @@ import os
 import subprocess
 
 import cloud_servers
+import cubed
 import numpy as np
 import pytest
 from conftest import BIN, run
@@ -182,3 +183,41 @@ def test_requests(server, tmp_path):
     assert [r.op for r in chunks] == ["put"] * (ROWS // CHUNK)
     others = [r for r in server.requests if "/c/" not in r.key]
     assert len(others) <= 15
+
+
+def test_requests_of_plans(server, tmp_path):
+    """Runs make as many requests for their claims as --plan says, or a few less."""
+    sources(tmp_path)
+    url, env = f"{server.url}/z.zarr", {**os.environ, **server.variables}
+    for options, slack in (((), 1), (("--overwrite",), 3)):
+        wanted = command("p * 7", tmp_path, url, *options)[1:]
+        (target,) = json.loads(run(*wanted, "--plan", "--json", env=env).out)["targets"]
+        text = run(*wanted, "--plan", env=env).out
+        server.requests.clear()
+        result = run(*wanted, env=env)
+        assert result.code == 0, result.err
+        claim = [r for r in server.requests if r.key.endswith(".cubed-run")]
+        assert len(claim) <= target["claim_requests"] <= len(claim) + slack
+        assert target["chunk_requests"] == 0
+        assert f"up to {target['claim_requests']} requests for the claim, 0 in addition" in text
+        assert ("exists until the new one is complete" in text) == bool(options)
+        assert target["promise"] in text
+
+
+def test_requests_of_chunks_that_go_in_parts(tmp_path):
+    """Google has no conditions for parts, so each such chunk is put after a look at the claim."""
+    with cloud_servers.GoogleServer() as s, pytest.MonkeyPatch.context() as environment:
+        for name, value in s.variables.items():
+            environment.setenv(name, value)
+        options = {"multipart_threshold": "5MiB", "multipart_chunksize": "5MiB"}
+        spec = cubed.Spec(storage_options=options, zarr_compressor=None)
+        x = cubed.zeros((3, 1 << 20), chunks=(1, 1 << 20), spec=spec) + 1.0
+        later = cubed.to_zarr(x, f"{s.url}/z.zarr", compute=False)
+        (target,) = later.plan().targets
+        assert target["fence"] == "conditions"
+        assert target["chunk_requests"] == 1
+        s.requests.clear()
+        later.compute()
+        claim = [r for r in s.requests if r.key.endswith(".cubed-run")]
+        assert len(claim) <= target["claim_requests"] + 3 * target["chunk_requests"]
+        assert len([r for r in claim if r.op == "get"]) >= 3

@@ -13,8 +13,10 @@ import time
 from pathlib import Path
 
 import cubed
+import cubed.xarray
 import numpy as np
 import pytest
+import xarray as xr
 from conftest import BIN, check, run
 from cubed import _core
 from partitions import allowed
@@ -225,6 +227,44 @@ def test_the_silence_of_executors(unfinished):
             cubed.to_zarr(x, out, silence=wrong)
 
 
+def test_all_chunks_are_moved(tmp_path):
+    """A run that takes over and resumes computes none of them again, however many there are."""
+    out, n = tmp_path / "z.zarr", 3000
+    command = ("eval", f"rechunk(ones(({n},)), (1,))", "--out", out, "--overwrite", *QUIET)
+    check(run(*command))
+    record = json.loads((out / ".cubed-run").read_text())
+    (out / "zarr.json").unlink()
+    (out / ".cubed-run").write_text(json.dumps(elsewhere(record, 700)))
+    for k in (5, 1500):
+        (out / f"c/{k}").unlink()
+    resumed = json.loads(check(run(*command, "--resume", "--json")).out)["_run"]
+    assert resumed["resumed"] == n - 2
+    assert (zarr.open_array(out, mode="r")[...] == 1).all()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["z.zarr"]
+
+
+def test_plans_of_the_package(tmp_path):
+    """Plan.targets and explain(), of arrays, of regions, and of several targets."""
+    x = cubed.full(ROWS, 5.0, chunks=2)
+    plan = cubed.store([x, x + 1], [tmp_path / "a", tmp_path / "b"], compute=False)[0].plan()
+    (target,) = plan.targets
+    assert target["url"] == str(tmp_path / "a")
+    assert (target["fence"], target["bytes"], target["may_replace"]) == ("exchange", 96, True)
+    assert target["claim_requests"] == target["chunk_requests"] == 0
+    assert f"{tmp_path / 'a'} (up to 96 B): {target['promise']}" in plan.explain()
+    cubed.to_zarr(x, tmp_path / "a")
+    expected = {
+        (0, 4): (0, "no other run may write at the same time"),
+        (1, 4): (1, "keeps what others write to shared chunks: files are locked"),
+    }
+    for (lo, hi), (shared, text) in expected.items():
+        part = cubed.to_zarr(x[lo:hi], tmp_path / "a", region=(slice(lo, hi),), compute=False)
+        (target,) = part.plan().targets
+        assert (target["fence"], target["is_region"]) == ("lock", True)
+        assert target["shared_chunks"] == shared
+        assert text in target["promise"]
+
+
 def test_a_process_of_this_machine_is_never_replaced(tmp_path, unfinished):
     out = unfinished(5)
     record = json.loads((out / ".cubed-run").read_text())
@@ -336,6 +376,24 @@ def test_holds(unsigned, monkeypatch):
     with pytest.raises(NotImplementedError, match=REFUSED):
         _core.hold_place(url, 0, False)
     assert _core.hold_place(url, 0, True)
+
+
+def test_appends_of_xarray(tmp_path):
+    """A process of another machine that extends an array is waited for, or replaced."""
+    place = tmp_path / "x.zarr"
+    data = xr.Dataset({"a": ("time", cubed.ones(4, chunks=2))})
+    data.to_zarr(place)
+    hold = _core.hold_place(f"{place}::a", 0, False)
+    record = json.loads((place / "a/.cubed-append/.cubed-run").read_text())
+    del hold
+    for options in ({"silence": 3}, {"take_over": True}):
+        (place / "a/.cubed-append").mkdir()
+        (place / "a/.cubed-append/.cubed-run").write_text(json.dumps(elsewhere(record, 5)))
+        with pytest.raises(FileExistsError, match="counts as gone after 600 seconds"):
+            data.to_zarr(place, append_dim="time")
+        data.to_zarr(place, append_dim="time", chunkmanager_store_kwargs=options)
+    assert zarr.open_group(place)["a"][...].tolist() == [1.0] * 12
+    assert not (place / "a/.cubed-append").exists()
 
 
 @pytest.mark.skipif(not allowed(*ELSEWHERE), reason="this system allows no namespaces")
