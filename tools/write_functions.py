@@ -29,13 +29,13 @@ from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import common_spec, core_of, lazy
 from cubed.base._dtypes import name_of
-from cubed.base._types import Axis, DTypeLike
+from cubed.base._types import Axis, DTypeLike, Shape
 from cubed.functions._calls import lazy_list, operand, task_mem
 from cubed.functions._results import {results}
 '''
 
 #: Titles of modules.
-TITLES = {"linalg": "Linear algebra"}
+TITLES = {"fft": "Fourier transforms", "linalg": "Linear algebra"}
 
 #: Annotations, and what numpydoc says, by the kinds that a parameter accepts.
 TYPES = {
@@ -46,6 +46,9 @@ TYPES = {
     frozenset({"FLOAT"}): ("float", "float"),
     frozenset({"FLOAT", "NONE"}): ("float | None", "float or None"),
     frozenset({"CHOICE"}): ("str", ""),
+    frozenset({"CHOICE", "NONE"}): ("str | None", ""),
+    frozenset({"INT", "NONE"}): ("int | None", "int or None"),
+    frozenset({"INT", "INTS"}): ("Shape", "int or tuple of int"),
     frozenset({"CHOICE", "FLOAT"}): ("str | float", "str or float"),
     frozenset({"CHOICE", "FLOAT", "NONE"}): ("str | float | None", "str, float or None"),
     frozenset({"DTYPE", "NONE"}): ("DTypeLike", "dtype or None"),
@@ -94,10 +97,13 @@ def type_of(p: Param) -> tuple[str, str]:
     if p.accepts not in TYPES:
         raise SystemExit(f"tools/generate: {p.name} accepts {sorted(p.accepts)}: add it to TYPES")
     annotation, said = TYPES[p.accepts]
+    if p.accepts == {"INT", "INTS", "NONE"} and "AXIS" not in p.flags:
+        return "Shape | None", "int, tuple of int or None"
     if p.accepts == {"ARRAY"} and "POSITION_ONLY" in p.flags:
         annotation, said = "Array", "Array"
     if p.choices and not said:
         said = "{" + ", ".join(f'"{c}"' for c in p.choices) + "}"
+        said += " or None" if "NONE" in p.accepts else ""
     return annotation, said
 
 
@@ -130,6 +136,8 @@ def docstring(f: Function, notes: Notes, shown: list[Param]) -> list[str]:
 def spelled(p: Param) -> str:
     """The default as ruff formats it."""
     text = p.default or ""
+    if text.startswith("["):
+        return f"({text[1:-1]})"
     return f'"{text[1:-1]}"' if text.startswith("'") else text.removesuffix(".0")
 
 
@@ -177,6 +185,8 @@ def body(f: Function, notes: Notes, shown: list[Param]) -> list[str]:
         lines = [f"{name} = lazy({name})" if name == "x" else f'{name} = lazy({name}, "{name}")']
         given += [f"{name}.spec.task_mem"] * engine
         wrap = f"{name}._like({{}})"
+    elif not arrays and not lists:
+        lines, wrap = [], "Array._new({}, None)"
     else:
         lines = [f'{p.name} = lazy_list({p.name}, "{p.name}")' for p in lists]
         of = [f"*{p.name}" for p in lists] + [p.name for p in arrays]
@@ -230,7 +240,7 @@ def drop_unused(text: str) -> str:
     """The module without the names that it imports and does not use."""
     lines = text.splitlines(keepends=True)
     end = next(i for i, line in enumerate(lines) if line.startswith("__all__"))
-    used = set(re.findall(r"\w+", "".join(lines[end:])))
+    used = set(re.findall(r"(?<![\w.])\w+", "".join(lines[end:])))
     kept: list[str] = []
     for line in lines[:end]:
         found = re.fullmatch(r"(from \S+ import )(.*)\n", line)

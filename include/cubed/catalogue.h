@@ -121,6 +121,8 @@ typedef struct cubed_function {
     const char *cell_method; /* of CUBED_ATTRS_REDUCE and CUBED_ATTRS_SQUARE; NULL: CF has none */
     int first_operand;       /* the first array whose attributes count */
     bool moves;              /* elements of the first array, unchanged */
+    bool
+        cuts_axes; /* coordinates of the axes in a CUBED_PARAM_AXIS parameter do not describe the result */
 } cubed_function;
 
 /* The function of that name, or NULL. Takes the same time for each name. */

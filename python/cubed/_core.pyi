@@ -136,8 +136,6 @@ GroupReduction = Literal[
     "argmin", "argmax", "nancount", "nansum", "nanprod", "nanmean", "nanvar", "nanstd", "nanmin",
     "nanmax", "nanany", "nanall", "nanfirst", "nanlast", "nanargmin", "nanargmax",
 ]  # fmt: skip
-Transform = Literal["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"]
-Norm = Literal["backward", "ortho", "forward"]
 Distribution = Literal["random", "uniform", "normal", "exponential"]
 NormalityTest = Literal["skewtest", "kurtosistest", "normaltest"]
 Drawing = Literal["svg", "dot", "inside"]
@@ -314,17 +312,6 @@ def interp(
     x: Array, xp: Array, fp: Array, left: Array | None, right: Array | None, period: float | None, /
 ) -> Array: ...
 def add_executor(name: str, remote: bool, max_message_bytes: int, range_ms: int, /) -> None: ...
-def fft(
-    name: Transform,
-    x: Array,
-    s: Sequence[int] | None,
-    axes: Sequence[int],
-    norm: Norm,
-    task_mem: int,
-    /,
-) -> Array: ...
-def fftfreq(of_real: bool, n: int, d: float, dtype: str, /) -> Array: ...
-def fftshift(back: bool, x: Array, axes: Sequence[int] | None, /) -> Array: ...
 def elementwise(name: Operation, /, *args: Array) -> Array: ...
 def astype(x: Array, dtype: str, /) -> Array: ...
 def reduce(

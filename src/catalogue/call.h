@@ -27,7 +27,10 @@ typedef struct cb_rows {
     const cb_row *rows;
     int n;
 } cb_rows;
-extern const cb_rows cb_linalg_rows;
+extern const cb_rows cb_fft_rows, cb_linalg_rows;
+
+/* Choices that several categories share. */
+extern const cubed_choice cb_devices[];
 
 /* --- Values of a call, by the position of the parameter (values.c) ------------------------------------- */
 

@@ -62,6 +62,13 @@
     {                                                                                              \
         PARAM(NAME, ACCEPTS(DTYPE) | ACCEPTS(NONE), FLAGS, NOTES)                                  \
     }
+/* The standard's keyword of functions that create arrays. */
+#define PARAM_DEVICE                                                                               \
+    {                                                                                              \
+        PARAM("device", ACCEPTS(CHOICE) | ACCEPTS(NONE), NAMED,                                    \
+              "Device of the result: there is only the CPU."),                                     \
+            .choices = cb_devices                                                                  \
+    }
 /* The last parameter of functions that choose an algorithm by the memory of a task. */
 #define PARAM_TASK_MEM                                                                             \
     {                                                                                              \

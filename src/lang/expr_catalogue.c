@@ -262,6 +262,25 @@ static cubed_status make_arguments(expr_builder *b, arguments *a)
     return put_waiting(b, a);
 }
 
+/* Notes that no coordinate describes the axes of a call. */
+static void note_cuts(expr_builder *b, const arguments *a)
+{
+    const int ndim = cubed_array_ndim(a->like);
+    const cubed_function *f = a->function;
+    for (int k = 0; k < f->nparams; k++) {
+        if (!(f->params[k].flags & CUBED_PARAM_AXIS)) continue;
+        const cubed_value *v = &f->params[k].fallback;
+        for (int i = 0; i < a->call->n; i++) {
+            if (param_of(a, i) == &f->params[k]) v = &a->list[i].value;
+        }
+        const bool is_all = v->kind == CUBED_VALUE_NONE, is_list = v->kind == CUBED_VALUE_INTS;
+        for (int i = 0; i < (is_all ? ndim : is_list ? v->n : 1); i++) {
+            const int64_t d = is_all ? i : is_list ? v->as.ints[i] : v->as.integer;
+            expr_note_cut(b, a->call, a->like, (int)(d < 0 ? d + ndim : d));
+        }
+    }
+}
+
 cubed_status expr_call_function(expr_builder *b, const expr *e, const cubed_function *f,
                                 cubed_results *results)
 {
@@ -273,6 +292,7 @@ cubed_status expr_call_function(expr_builder *b, const expr *e, const cubed_func
         add_task_mem(&a, b->host->task_mem);
         st = cubed_call(b->ctx, f, a.list, a.n, results, b->err);
         const int wrong = st == CUBED_OK ? 0 : b->err->argument;
+        if (st == CUBED_OK && f->cuts_axes && a.like) note_cuts(b, &a);
         st = expr_located(b, wrong > 0 && a.nodes[wrong - 1] ? a.nodes[wrong - 1] : e, st);
     }
     end(&a);

@@ -501,7 +501,6 @@ const expr_function *const *expr_function_tables(void)
                                                   expr_view_functions,
                                                   expr_random_functions,
                                                   expr_block_functions,
-                                                  expr_fft_functions,
                                                   expr_order_functions,
                                                   expr_composed_functions,
                                                   expr_stats_functions,

@@ -487,7 +487,6 @@ def test_names_are_looked_up_whole():
         "cumulative": lambda n: _core.cumulative(n, x, 0, False),
         "random": lambda n: _core.random(n, (2,), None, 0, 0.0, 1.0),
         "call": lambda n: _core.call(n, x, 0),
-        "fft": lambda n: _core.fft(n, x, None, (0,), "backward", 0),
         "groupby": lambda n: _core.groupby(n, x, x, (0,), 1, 0.0, 0, None, 0, False),
     }
     # One letter each of names that there are, and what only begins as they do.

@@ -19,7 +19,12 @@ from cubed.array_api.linear_algebra_functions import (
 )
 from cubed.base._docs import documented
 from cubed.functions import linalg as made
-from cubed.functions._results import SVDResult
+from cubed.functions._results import EighResult as EighResult
+from cubed.functions._results import EigResult as EigResult
+from cubed.functions._results import LUResult as LUResult
+from cubed.functions._results import QRResult as QRResult
+from cubed.functions._results import SlogdetResult as SlogdetResult
+from cubed.functions._results import SVDResult as SVDResult
 from cubed.functions.linalg import (
     cholesky,
     cond,

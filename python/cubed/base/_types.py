@@ -11,11 +11,10 @@ import numpy.typing as npt
 
 # Which names there are is known to who checks programs; when they run, the engine says so.
 if TYPE_CHECKING:
-    from cubed._core import Norm as Norm
     from cubed._core import PadMode as PadMode
     from cubed._core import QuantileMethod as QuantileMethod
 else:
-    Norm = PadMode = QuantileMethod = str
+    PadMode = QuantileMethod = str
 
 #: An array of NumPy's, of any shape and type.
 NDArray: TypeAlias = np.ndarray[Any, np.dtype[Any]]
