@@ -136,6 +136,14 @@ extern const cli_option cli_common_options[];
 /* --- Help, in its four shapes. Verbs end with a NULL name. -------------------------------------------- */
 
 void cli_print_help(FILE *f, const cli_usage *u);
+/* Fills lines of the width of help from `column` on. The first line is already at it. */
+void cli_put_filled(FILE *f, const char *text, int column);
+/* An entry of a list: its name, and a text that begins at `column`, on a line of its own if the name is too long. */
+void cli_put_entry(FILE *f, const char *left, const char *text, int column);
+/* Describes a function of expressions (function_help.c). */
+void cli_print_function(FILE *f, const cubed_function *function);
+/* Lists the functions of a category with their summaries; false if there is no such category. */
+bool cli_print_category(FILE *f, const char *category);
 void cli_print_overview(FILE *f, const cli_verb *verbs);
 /* A man page in roff: of one verb, or of the command (`verb` NULL). */
 void cli_print_man(FILE *f, const cli_verb *verbs, const cli_verb *verb);

@@ -15,8 +15,7 @@ bool cli_next_word(const char **list, const char **word, int *length)
     return true;
 }
 
-/* Fills lines from `column` on, where the first one stands already. */
-static void put_filled(FILE *f, const char *text, int column)
+void cli_put_filled(FILE *f, const char *text, int column)
 {
     int at = column;
     for (;;) {
@@ -37,14 +36,13 @@ static void put_filled(FILE *f, const char *text, int column)
     fputc('\n', f);
 }
 
-/* What does not fit into the column on the left has a line of its own. */
-static void put_entry(FILE *f, const char *left, const char *text, int column)
+void cli_put_entry(FILE *f, const char *left, const char *text, int column)
 {
     if ((int)strlen(left) + 4 <= column)
         fprintf(f, "  %-*s", column - 2, left);
     else
         fprintf(f, "  %s\n%*s", left, column, "");
-    put_filled(f, text, column);
+    cli_put_filled(f, text, column);
 }
 
 static void put_options(FILE *f, const char *title, const cli_option *list)
@@ -53,7 +51,7 @@ static void put_options(FILE *f, const char *title, const cli_option *list)
     for (; list->name; list++) {
         char *left =
             cli_printf("--%s%s%s", list->name, list->arg ? " " : "", list->arg ? list->arg : "");
-        put_entry(f, left, list->help, OPTION_COLUMN);
+        cli_put_entry(f, left, list->help, OPTION_COLUMN);
         cli_free(left);
     }
 }
@@ -61,10 +59,10 @@ static void put_options(FILE *f, const char *title, const cli_option *list)
 void cli_print_help(FILE *f, const cli_usage *u)
 {
     fprintf(f, "usage: cubed %s\n\n", u->synopsis);
-    put_filled(f, u->text, 0);
+    cli_put_filled(f, u->text, 0);
     if (u->topics) fputc('\n', f);
     for (const cli_topic *t = u->topics; t && t->name; t++)
-        put_entry(f, t->name, t->text, TOPIC_COLUMN);
+        cli_put_entry(f, t->name, t->text, TOPIC_COLUMN);
     if (u->own && u->own->name) put_options(f, "options", u->own);
     if (u->common) put_options(f, "running", cli_common_options);
     if (u->examples) fprintf(f, "\nexamples:\n%s", u->examples);

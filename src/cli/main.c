@@ -17,9 +17,12 @@ static const cli_option help_options[] = {
     {NULL, NULL, NULL, 0}};
 
 static const cli_usage help_usage = {
-    .synopsis = "help [VERB] [--man]",
-    .text = "Lists the verbs, or says what one does: the same as `cubed VERB --help`.",
-    .examples = "  cubed help eval\n  cubed help eval --man | man -l -\n",
+    .synopsis = "help [VERB|FUNCTION|CATEGORY] [--man]",
+    .text = "Lists the verbs, or describes one: the same as `cubed VERB --help`. Also describes a "
+            "function "
+            "of expressions, or lists the functions of a category, such as fft or linalg.",
+    .examples = "  cubed help eval\n  cubed help svd\n  cubed help linalg\n  cubed help eval --man "
+                "| man -l -\n",
     .words = CLI_WORDS_VERBS,
     .own = help_options};
 
@@ -86,6 +89,13 @@ static int cmd_help(int argc, char **argv)
         return cli_usage_error("help", "expected one VERB%s",
                                dir ? " or --man, or else --man-dir" : "");
     const cli_verb *v = optind < argc ? find_verb(argv[optind]) : NULL;
+    const cubed_function *function = optind < argc && !v ? cubed_function_find(argv[optind]) : NULL;
+    if (function && !man) {
+        cli_print_function(stdout, function);
+        return EXIT_SUCCESS;
+    }
+    if (optind < argc && !v && !man && cli_print_category(stdout, argv[optind]))
+        return EXIT_SUCCESS;
     if (optind < argc && !v) {
         reject_verb(argv[optind]);
         return EXIT_USAGE;

@@ -1,0 +1,164 @@
+/* Any function of the catalogue with any kinds of values, right or wrong: a call makes arrays, or an error that says why. The
+ * first two bytes choose the function, then two bytes and a few more make each argument. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cubed/cubed.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { NARRAYS = 6, MOST = 12, LENGTH = 6 };
+
+/* What arguments are made from. */
+typedef struct input {
+    const uint8_t *at, *end;
+    cubed_array *arrays[NARRAYS];
+    /* Memory of the lists of each argument. */
+    int64_t ints[MOST][LENGTH];
+    double reals[MOST][LENGTH];
+    cubed_array *lists[MOST][LENGTH];
+    cubed_int_list nested[MOST][2];
+    cubed_slice_bounds slices[MOST];
+} input;
+
+static uint8_t byte(input *in) { return in->at < in->end ? *in->at++ : 0; }
+
+/* Small numbers, limits of types, and others. */
+static int64_t integer(input *in)
+{
+    static const int64_t odd[] = {INT64_MIN, INT64_MAX, INT32_MIN, INT32_MAX, 255, 65536, 1 << 20};
+    const uint8_t b = byte(in);
+    return b < 240 ? (int64_t)b % 16 - 6 : odd[b % (sizeof odd / sizeof *odd)];
+}
+
+static double real(input *in)
+{
+    static const double odd[] = {0.0, -0.0, 0.5, 1e300, -1e-300};
+    const uint8_t b = byte(in);
+    if (b == 255) return (double)__builtin_nanf("");
+    if (b == 254) return __builtin_inf();
+    return b < 128 ? b / 16.0 - 2 : odd[b % (sizeof odd / sizeof *odd)];
+}
+
+static const char *string(input *in)
+{
+    static const char *const words[] = {"",     "float32", "int8",    "complex64", "S4",  "nope",
+                                        "time", "ortho",   "reduced", "fro",       "cpu", "linear"};
+    return words[byte(in) % (sizeof words / sizeof *words)];
+}
+
+static cubed_value value(input *in, int k)
+{
+    cubed_value v = {.kind = (cubed_value_kind)(byte(in) % CUBED_VALUE_KIND_COUNT)};
+    const int n = byte(in) % LENGTH;
+    switch (v.kind) {
+    case CUBED_VALUE_ARRAY: v.as.array = in->arrays[byte(in) % NARRAYS]; break;
+    case CUBED_VALUE_ARRAYS:
+        for (int i = 0; i < n; i++) in->lists[k][i] = in->arrays[byte(in) % NARRAYS];
+        v.n = n;
+        v.as.arrays = in->lists[k];
+        break;
+    case CUBED_VALUE_BOOL: v.as.boolean = byte(in) & 1; break;
+    case CUBED_VALUE_INT: v.as.integer = integer(in); break;
+    case CUBED_VALUE_FLOAT: v.as.real = real(in); break;
+    case CUBED_VALUE_COMPLEX:
+        v.as.complex_parts[0] = real(in);
+        v.as.complex_parts[1] = real(in);
+        break;
+    case CUBED_VALUE_INTS:
+    case CUBED_VALUE_LISTS:
+        for (int i = 0; i < n; i++) in->ints[k][i] = integer(in);
+        v.n = v.kind == CUBED_VALUE_INTS ? n : 2;
+        for (int i = 0; i < 2; i++) in->nested[k][i] = (cubed_int_list){n, in->ints[k]};
+        if (v.kind == CUBED_VALUE_INTS)
+            v.as.ints = in->ints[k];
+        else
+            v.as.lists = in->nested[k];
+        break;
+    case CUBED_VALUE_FLOATS:
+        for (int i = 0; i < n; i++) in->reals[k][i] = real(in);
+        v.n = n;
+        v.as.reals = in->reals[k];
+        break;
+    case CUBED_VALUE_STRING: v.as.string = string(in); break;
+    case CUBED_VALUE_CHOICE: v.as.integer = integer(in); break;
+    case CUBED_VALUE_DTYPE: v.as.dtype = (cubed_dtype)(byte(in) % CUBED_DTYPE_COUNT); break;
+    case CUBED_VALUE_SLICE:
+        in->slices[k] = (cubed_slice_bounds){n & 1 ? in->ints[k] : NULL, NULL, NULL};
+        v.as.slice = &in->slices[k];
+        break;
+    default: break;
+    }
+    return v;
+}
+
+static bool make_arrays(cubed_context *ctx, input *in)
+{
+    static const struct {
+        cubed_dtype dtype;
+        int ndim;
+        int64_t shape[3], chunks[3];
+    } rows[NARRAYS] = {{CUBED_FLOAT64, 2, {4, 4}, {2, 2}},     {CUBED_COMPLEX64, 1, {5}, {2}},
+                       {CUBED_INT32, 3, {2, 3, 3}, {1, 3, 2}}, {CUBED_BOOL, 2, {4, 1}, {4, 1}},
+                       {CUBED_FLOAT32, 2, {0, 3}, {1, 3}},     {CUBED_UINT8, 0, {0}, {0}}};
+    const cubed_scalar one = {.i64 = 0};
+    for (int i = 0; i < NARRAYS; i++) {
+        if (cubed_array_full(ctx, rows[i].dtype, rows[i].ndim, rows[i].shape, rows[i].chunks, &one,
+                             &in->arrays[i], NULL) != CUBED_OK)
+            return false;
+    }
+    return true;
+}
+
+static const cubed_function *choose(input *in)
+{
+    int n = 0, k;
+    const cubed_function *f;
+    for (f = cubed_function_next(NULL); f; f = cubed_function_next(f)) n++;
+    k = (byte(in) << 8 | byte(in)) % n;
+    for (f = cubed_function_next(NULL); k > 0; k--) f = cubed_function_next(f);
+    return f;
+}
+
+static void check(const cubed_function *f, cubed_status st, const cubed_results *r,
+                  const cubed_error *err, int n)
+{
+    if (st == CUBED_OK ? r->n == 0 : !err->message[0] || r->n != 0 || r->arrays) abort();
+    if (st != CUBED_OK && (err->argument < 0 || err->argument > n)) abort();
+    for (int i = 0; i < r->n; i++) {
+        if (!r->arrays[i] || cubed_array_ndim(r->arrays[i]) > CUBED_MAX_NDIM) abort();
+    }
+    if (cubed_function_find(f->name) != f) abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    input in = {.at = data, .end = data + size};
+    cubed_argument arguments[MOST] = {{.name = NULL}};
+    cubed_context *ctx;
+    cubed_results results;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (cubed_context_new(NULL, &ctx, NULL) != CUBED_OK) return 0;
+    if (make_arrays(ctx, &in)) {
+        const cubed_function *f = choose(&in);
+        int n = 0;
+        bool named = false;
+        for (; n < MOST && in.at < in.end; n++) {
+            const uint8_t how = byte(&in);
+            named = named || how >= 128;
+            if (named) arguments[n].name = f->nparams ? f->params[how % f->nparams].name : "none";
+            /* Often the kind that the parameter takes: a function is reached only if all arguments are right. */
+            arguments[n].value = value(&in, n);
+            if (how % 4 == 0 && n == 0)
+                arguments[n].value = (cubed_value){.kind = CUBED_VALUE_ARRAY,
+                                                   .as.array = in.arrays[how / 4 % NARRAYS]};
+        }
+        const cubed_status st = cubed_call(ctx, f, arguments, n, &results, &err);
+        check(f, st, &results, &err, n);
+        cubed_results_free(ctx, &results);
+    }
+    for (int i = 0; i < NARRAYS; i++) cubed_array_unref(in.arrays[i]);
+    cubed_context_unref(ctx);
+    return 0;
+}

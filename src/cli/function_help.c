@@ -1,0 +1,72 @@
+/* Help of functions of expressions, from the catalogue. */
+#include <string.h>
+
+#include "cli.h"
+#include "cubed/catalogue.h"
+
+enum { NAME_COLUMN = 18 };
+
+/* "ord=None" */
+static void put_param(FILE *f, const cubed_param *p)
+{
+    char text[128];
+    fputs(p->name, f);
+    if (p->flags & CUBED_PARAM_VARIADIC) fputs(", ...", f);
+    if (p->flags & CUBED_PARAM_REQUIRED) return;
+    const cubed_choice *c = p->fallback.kind == CUBED_VALUE_CHOICE ? p->choices : NULL;
+    while (c && c->name && c->number != p->fallback.as.integer) c++;
+    cubed_value_format(&p->fallback, text, sizeof text);
+    if (c && c->name)
+        fprintf(f, "='%s'", c->name);
+    else
+        fprintf(f, "=%s", text);
+}
+
+/* "q, r = qr(x, mode='reduced')" */
+static void put_signature(FILE *f, const cubed_function *function)
+{
+    for (int i = 0; i < CUBED_MAX_RESULTS && function->results[i]; i++)
+        fprintf(f, "%s%s", i > 0 ? ", " : "", function->results[i]);
+    fprintf(f, "%s%s(", function->results[0] ? " = " : "", function->name);
+    for (int i = 0; i < function->nparams; i++) {
+        const cubed_param *p = cubed_function_param(function, i);
+        if (p->flags & CUBED_PARAM_ENGINE) continue;
+        if (i > 0) fputs(", ", f);
+        put_param(f, p);
+    }
+    fputs(")\n", f);
+}
+
+void cli_print_function(FILE *f, const cubed_function *function)
+{
+    char expected[512];
+    put_signature(f, function);
+    fputc('\n', f);
+    cli_put_filled(f, function->summary, 0);
+    fputs("\narguments:\n", f);
+    for (int i = 0; i < function->nparams; i++) {
+        const cubed_param *p = cubed_function_param(function, i);
+        if (p->flags & CUBED_PARAM_ENGINE) continue;
+        cubed_param_expected(p, expected, sizeof expected);
+        char *text = cli_printf(
+            "%s Expects %s.%s", p->notes, expected,
+            strcmp(p->name, "axis") == 0 ? " Names of dimensions are given with dim=." : "");
+        cli_put_entry(f, p->name, text, NAME_COLUMN);
+        cli_free(text);
+    }
+    fputs("\nresult:\n", f);
+    cli_put_entry(f, function->results[0] ? "arrays" : "array", function->returns, NAME_COLUMN);
+}
+
+bool cli_print_category(FILE *f, const char *category)
+{
+    bool found = false;
+    for (const cubed_function *c = cubed_function_next(NULL); c; c = cubed_function_next(c)) {
+        if (strcmp(c->category, category) != 0) continue;
+        if (!found)
+            fprintf(f, "functions of %s, which `cubed help FUNCTION` describes:\n", category);
+        cli_put_entry(f, c->name, c->summary, NAME_COLUMN);
+        found = true;
+    }
+    return found;
+}
