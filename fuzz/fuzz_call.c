@@ -48,9 +48,17 @@ static const char *string(input *in)
     return words[byte(in) % (sizeof words / sizeof *words)];
 }
 
-static cubed_value value(input *in, int k)
+/* A kind, of those that are accepted if there are any. */
+static cubed_value_kind kind_of(uint8_t b, unsigned accepts)
 {
-    cubed_value v = {.kind = (cubed_value_kind)(byte(in) % CUBED_VALUE_KIND_COUNT)};
+    unsigned kind = b % CUBED_VALUE_KIND_COUNT;
+    while (accepts && !(accepts >> kind & 1)) kind = (kind + 1) % CUBED_VALUE_KIND_COUNT;
+    return (cubed_value_kind)kind;
+}
+
+static cubed_value value(input *in, int k, unsigned accepts)
+{
+    cubed_value v = {.kind = kind_of(byte(in), accepts)};
     const int n = byte(in) % LENGTH;
     switch (v.kind) {
     case CUBED_VALUE_ARRAY: v.as.array = in->arrays[byte(in) % NARRAYS]; break;
@@ -147,12 +155,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (; n < MOST && in.at < in.end; n++) {
             const uint8_t how = byte(&in);
             named = named || how >= 128;
-            if (named) arguments[n].name = f->nparams ? f->params[how % f->nparams].name : "none";
-            /* Often the kind that the parameter takes: a function is reached only if all arguments are right. */
-            arguments[n].value = value(&in, n);
-            if (how % 4 == 0 && n == 0)
-                arguments[n].value = (cubed_value){.kind = CUBED_VALUE_ARRAY,
-                                                   .as.array = in.arrays[how / 4 % NARRAYS]};
+            const cubed_param *p = cubed_function_param(f, n);
+            if (named && f->nparams) p = &f->params[how % f->nparams];
+            if (named) arguments[n].name = p ? p->name : "none";
+            /* Often a kind that the parameter takes: a body is reached only if all arguments are right. */
+            arguments[n].value = value(&in, n, p && how % 8 != 0 ? p->accepts : 0);
         }
         const cubed_status st = cubed_call(ctx, f, arguments, n, &results, &err);
         check(f, st, &results, &err, n);
