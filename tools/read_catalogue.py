@@ -48,6 +48,7 @@ class _Function(ctypes.Structure):
         ("params", ctypes.POINTER(_Param)),
         ("nparams", ctypes.c_int),
         ("results", ctypes.c_char_p * MAX_RESULTS),
+        ("nextra", ctypes.c_int),
     )
 
 

@@ -35,7 +35,9 @@ from cubed.functions._results import {results}
 '''
 
 #: Titles of modules.
-TITLES = {"fft": "Fourier transforms", "linalg": "Linear algebra"}
+TITLES = {"fft": "Fourier transforms", "linalg": "Linear algebra", "stats": "Statistics of samples"}
+
+NUMBERS = ("BOOL", "COMPLEX", "FLOAT", "INT")
 
 #: Annotations, and what numpydoc says, by the kinds that a parameter accepts.
 TYPES = {
@@ -54,6 +56,8 @@ TYPES = {
     frozenset({"DTYPE", "NONE"}): ("DTypeLike", "dtype or None"),
     frozenset({"INT", "INTS", "NONE"}): ("Axis", "int, tuple of int or None"),
     frozenset({"ARRAY", "FLOAT", "NONE"}): ("Any", "array_like, float or None"),
+    frozenset({"ARRAY", *NUMBERS}): ("Any", "array_like"),
+    frozenset({"ARRAY", "NONE", *NUMBERS}): ("Any", "array_like or None"),
 }
 
 
@@ -162,10 +166,10 @@ def signature(f: Function, shown: list[Param], returns: str) -> str:
     return f"def {f.name}(\n{within}\n) -> {returns}:"
 
 
-def value(p: Param, arrays: list[Param]) -> str:
+def value(p: Param, arrays: list[Param], operands: list[Param]) -> str:
     """The expression that makes an argument the engine's."""
     if p in arrays:
-        return f"{p.name}._x" if len(arrays) == 1 else f"core_of({p.name})"
+        return f"{p.name}._x" if len(arrays) == 1 and not operands else f"core_of({p.name})"
     if "ARRAYS" in p.accepts:
         return f"[a._x for a in {p.name}]"
     if "ARRAY" in p.accepts:
@@ -179,8 +183,9 @@ def body(f: Function, notes: Notes, shown: list[Param]) -> list[str]:
     arrays = [p for p in shown if p.accepts == {"ARRAY"}]
     lists = [p for p in shown if "ARRAYS" in p.accepts]
     engine = any("ENGINE" in p.flags for p in f.params)
-    given = [value(p, arrays) for p in shown]
-    if len(arrays) == 1 and not lists:
+    operands = [p for p in shown if "ARRAY" in p.accepts and p not in arrays]
+    given = [value(p, arrays, operands) for p in shown]
+    if len(arrays) == 1 and not lists and not operands:
         name = arrays[0].name
         lines = [f"{name} = lazy({name})" if name == "x" else f'{name} = lazy({name}, "{name}")']
         given += [f"{name}.spec.task_mem"] * engine
@@ -189,7 +194,7 @@ def body(f: Function, notes: Notes, shown: list[Param]) -> list[str]:
         lines, wrap = [], "Array._new({}, None)"
     else:
         lines = [f'{p.name} = lazy_list({p.name}, "{p.name}")' for p in lists]
-        of = [f"*{p.name}" for p in lists] + [p.name for p in arrays]
+        of = [f"*{p.name}" for p in lists] + [p.name for p in (*arrays, *operands)]
         lines.append(f"spec = common_spec({', '.join(of)})")
         given += ["task_mem(spec)"] * engine
         wrap = "Array._new({}, spec)"

@@ -117,6 +117,7 @@ typedef struct cubed_function {
     const cubed_param *params;
     int nparams;
     const char *results[CUBED_MAX_RESULTS]; /* names of several results; NULL: there is one array */
+    int nextra; /* number of last results that an expression without names for them drops */
     cubed_attrs_rule attrs;
     const char *cell_method; /* of CUBED_ATTRS_REDUCE and CUBED_ATTRS_SQUARE; NULL: CF has none */
     int first_operand;       /* the first array whose attributes count */

@@ -8,23 +8,19 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from cubed import _core
 from cubed.array import _above
 from cubed.array._array import Array
-from cubed.array._operands import beside, common_spec, computed_type, normalize_axes, real_number
+from cubed.array._operands import normalize_axes
 from cubed.array_api.elementwise_functions import abs, multiply
 from cubed.base._docs import documented
-from cubed.base._dtypes import kind_of
 from cubed.base._held import import_counted
 from cubed.base._types import Axis
+from cubed.functions import stats as made
 from cubed.io._create import as_lazy
-
-if TYPE_CHECKING:
-    from cubed._core import NormalityTest
 
 __all__ = [
     "Result", "chisquare", "f_oneway", "kurtosis", "kurtosistest", "moment", "normaltest",
@@ -62,10 +58,6 @@ _of_samples = partial(
 )
 _MOMENT = "Without the axis: float64 for integers, else a's type. Lazy; NaN of nothing."
 _TEST = "The statistic, and its p-value in float64; without the axis. Lazy."
-
-
-def _axes(axis: Axis, x: Array) -> tuple[int, ...] | None:
-    return None if axis is None else normalize_axes(axis, x.ndim)
 
 
 def _count(x: Array, axis: Axis) -> float:
@@ -120,9 +112,7 @@ def moment(
     array(69.234375)
     """
     _propagates(nan_policy)
-    x = as_lazy(a)
-    about = None if center is None else real_number(center, "center")
-    return x._like(_core.moment(x._x, real_number(order, "order"), about, _axes(axis, x)))
+    return made.moment(as_lazy(a), order, axis, center=center)
 
 
 @_of_samples(returns=_MOMENT)
@@ -136,8 +126,7 @@ def skew(
     np.float64(1.059)
     """
     _propagates(nan_policy)
-    x = as_lazy(a)
-    return x._like(_core.skew(x._x, bias, _axes(axis, x)))
+    return made.skew(as_lazy(a), axis, bias=bias)
 
 
 @_of_samples(returns=_MOMENT)
@@ -163,18 +152,10 @@ def kurtosis(
     np.float64(0.3231)
     """
     _propagates(nan_policy)
-    x = as_lazy(a)
-    return x._like(_core.kurtosis(x._x, fisher, bias, _axes(axis, x)))
+    return made.kurtosis(as_lazy(a), axis, bias=bias, fisher=fisher)
 
 
-def _normality(
-    name: NormalityTest, a: Any, axis: Axis, nan_policy: str, alternative: str = "two-sided"
-) -> Result:
-    _propagates(nan_policy)
-    x = as_lazy(a)
-    z = x._like(_core.normality(name, x._x, _axes(axis, x)))
-    if name == "normaltest":
-        return Result(z, _special("chdtrc", 2.0, z))
+def _normal_result(z: Array, alternative: str) -> Result:
     return Result(z, _tails(partial(_special, "ndtr"), z, alternative))
 
 
@@ -195,7 +176,8 @@ def skewtest(
     >>> cubed.stats.skewtest(x).pvalue.compute().round(4)
     np.float64(0.0792)
     """
-    return _normality("skewtest", a, axis, nan_policy, alternative)
+    _propagates(nan_policy)
+    return _normal_result(made.skewtest(as_lazy(a), axis), alternative)
 
 
 @_of_samples(returns=_TEST)
@@ -215,7 +197,8 @@ def kurtosistest(
     >>> cubed.stats.kurtosistest(x).pvalue.compute().round(4)
     np.float64(0.1753)
     """
-    return _normality("kurtosistest", a, axis, nan_policy, alternative)
+    _propagates(nan_policy)
+    return _normal_result(made.kurtosistest(as_lazy(a), axis), alternative)
 
 
 @_of_samples(returns=_TEST)
@@ -234,7 +217,9 @@ def normaltest(a: Any, axis: Axis = 0, nan_policy: str = "propagate") -> Result:
     >>> cubed.stats.normaltest(x).pvalue.compute().round(4)
     np.float64(0.0855)
     """
-    return _normality("normaltest", a, axis, nan_policy)
+    _propagates(nan_policy)
+    z = made.normaltest(as_lazy(a), axis)
+    return Result(z, _special("chdtrc", 2.0, z))
 
 
 def _t_result(t: Array, df: Any, alternative: str) -> Result:
@@ -264,10 +249,8 @@ def ttest_1samp(
     """
     _propagates(nan_policy)
     x = as_lazy(a)
-    dtype = computed_type(x.dtype) if kind_of(x.dtype) == "f" else np.dtype(np.float64)
-    expected = beside(popmean, dtype)
-    t = _core.ttest_1samp(x._x, expected, _axes(axis, x))
-    return _t_result(Array._new(t, common_spec(x, popmean)), _count(x, axis) - 1, alternative)
+    t = made.ttest_1samp(x, popmean, axis)
+    return _t_result(t, _count(x, axis) - 1, alternative)
 
 
 @_of_samples(returns=_TEST)
@@ -294,8 +277,8 @@ def ttest_rel(
     """
     _propagates(nan_policy)
     x, y = as_lazy(a), as_lazy(b)
-    t = _core.ttest_rel(x._x, y._x, _axes(axis, x))
-    return _t_result(Array._new(t, common_spec(x, y)), _count(x, axis) - 1, alternative)
+    t = made.ttest_rel(x, y, axis)
+    return _t_result(t, _count(x, axis) - 1, alternative)
 
 
 @_of_samples(returns=_TEST)
@@ -324,8 +307,7 @@ def ttest_ind(
     """
     _propagates(nan_policy)
     x, y = as_lazy(a), as_lazy(b)
-    both = _core.ttest_ind(x._x, y._x, equal_var, _axes(axis, x))
-    t, df = (Array._new(v, common_spec(x, y)) for v in both)
+    t, df = made.ttest_ind(x, y, axis, equal_var=equal_var)
     free: Any = _count(x, axis) + _count(y, axis) - 2 if equal_var else df
     return _t_result(t, free, alternative)
 
@@ -366,10 +348,8 @@ def power_divergence(
     expected = None if f_exp is None else as_lazy(f_exp)
     if isinstance(lambda_, str) and lambda_ not in _POWERS:
         raise ValueError(f"lambda_ is {lambda_!r}, expected one of {', '.join(_POWERS)}")
-    p = 1.0 if lambda_ is None else real_number(_POWERS.get(lambda_, lambda_), "lambda_")
-    counts = None if expected is None else expected._x
-    d = _core.power_divergence(x._x, counts, p, _axes(axis, x))
-    total = Array._new(d, common_spec(x, expected))
+    power = 1.0 if lambda_ is None else _POWERS.get(lambda_, lambda_)
+    total = made.power_divergence(x, expected, axis, lambda_=power)
     return Result(total, _special("chdtrc", _count(x, axis) - 1 - ddof, total))
 
 
@@ -406,7 +386,6 @@ def f_oneway(*samples: Any, axis: Axis = 0) -> Result:
     np.float64(0.6054)
     """
     given = [as_lazy(s) for s in samples]
-    axes = _axes(axis, given[0]) if given else None
-    f = Array._new(_core.f_oneway(tuple(x._x for x in given), axes), common_spec(*given))
+    f = made.f_oneway(given, axis=axis)
     free = sum(_count(x, axis) for x in given) - len(given)
     return Result(f, _special("fdtrc", float(len(given) - 1), free, f))

@@ -27,7 +27,7 @@ typedef struct cb_rows {
     const cb_row *rows;
     int n;
 } cb_rows;
-extern const cb_rows cb_fft_rows, cb_linalg_rows;
+extern const cb_rows cb_fft_rows, cb_linalg_rows, cb_stats_rows;
 
 /* Choices that several categories share. */
 extern const cubed_choice cb_devices[];
@@ -66,6 +66,10 @@ uint64_t cb_call_task_mem(const cb_call *c);
 /* The number at position i as a 0-d array of a type: CUBED_E_ARG if the type does not have it. An array: a reference. */
 CUBED_MUST_CHECK cubed_status cb_call_number(const cb_call *c, int i, cubed_dtype dtype,
                                              cubed_array **out);
+
+/* The same in the type that the number has beside an array of a type, as Python's scalars have it. */
+CUBED_MUST_CHECK cubed_status cb_call_operand(const cb_call *c, int i, cubed_dtype beside,
+                                              cubed_array **out);
 
 /* Notes that an error is about the value at position i; returns the status. */
 cubed_status cb_call_blame(const cb_call *c, int i, cubed_status status);

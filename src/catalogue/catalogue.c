@@ -9,7 +9,7 @@
 #include "check.h"
 #include "plan/context.h"
 
-static const cb_rows *const categories[] = {&cb_fft_rows, &cb_linalg_rows};
+static const cb_rows *const categories[] = {&cb_fft_rows, &cb_linalg_rows, &cb_stats_rows};
 
 /* --- Look-up ------------------------------------------------------------------------------------------ */
 

@@ -68,3 +68,9 @@ cubed_status cb_call_number(const cb_call *c, int i, cubed_dtype dtype, cubed_ar
                                  c->function->name, c->function->params[i].name, shown,
                                  cubed_dtype_name(dtype)));
 }
+
+cubed_status cb_call_operand(const cb_call *c, int i, cubed_dtype beside, cubed_array **out)
+{
+    const cubed_value *v = &c->values[i];
+    return cb_call_number(c, i, cb_is_number(v) ? cb_number_dtype(v, beside) : beside, out);
+}

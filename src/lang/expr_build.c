@@ -503,7 +503,8 @@ static cubed_status call_for_one(expr_builder *b, const expr *e, const cubed_fun
                                  cubed_array **out)
 {
     cubed_results results;
-    if (count_results(f) > 1) return reject_several(b, e, count_results(f));
+    const int n = count_results(f) - f->nextra;
+    if (n > 1) return reject_several(b, e, n);
     EXPR_TRY(expr_call_function(b, e, f, &results));
     *out = results.arrays[0];
     results.arrays[0] = NULL;
@@ -792,7 +793,7 @@ static cubed_status assign_several(expr_builder *b, const expr *e)
     expr_tuple_function fn =
         call->kind == EXPR_CALL ? expr_find_set_tuple(call->text, &nout) : NULL;
     cubed_array *outs[EXPR_MAX_TUPLE];
-    if (function) nout = count_results(function);
+    if (function) nout = count_results(function) - (e->n == 1 ? function->nextra : 0);
     if (!fn && !function)
         return expr_reject(b, call, "this is one array, but there are several names for it");
     if (e->n > EXPR_MAX_TUPLE) return expr_reject(b, e, "too many names");

@@ -175,12 +175,11 @@ const expr_function *expr_find_function(const char *name);
 /* All tables of functions; NULL ends them. */
 const expr_function *const *expr_function_tables(void);
 /* The tables, which end with a row without a name: views, casts and rechunk; random numbers; functions on whole blocks;
- * order statistics; numbers that are close or none, differences and what is between points; statistics of samples;
+ * order statistics; numbers that are close or none, differences and what is between points;
  * reductions by group; functions whose shapes depend on values; and selections by labels. */
 extern const expr_function expr_view_functions[], expr_random_functions[], expr_block_functions[],
-    expr_order_functions[], expr_composed_functions[], expr_stats_functions[],
-    expr_group_functions[], expr_set_functions[], expr_calendar_functions[],
-    expr_select_functions[];
+    expr_order_functions[], expr_composed_functions[], expr_group_functions[], expr_set_functions[],
+    expr_calendar_functions[], expr_select_functions[];
 /* Calls a function of the catalogue (expr_catalogue.c). *results is freed with cubed_results_free. */
 cubed_status expr_call_function(expr_builder *b, const expr *e, const cubed_function *f,
                                 cubed_results *results);

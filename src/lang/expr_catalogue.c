@@ -205,11 +205,10 @@ static const cubed_param *param_of(const arguments *a, int i)
 {
     const cubed_function *f = a->function;
     const char *name = a->list[i].name;
-    if (!name) {
-        const cubed_param *last = cubed_function_param(f, f->nparams - 1);
-        const cubed_param *p = cubed_function_param(f, i);
-        return p ? p : last && (last->flags & CUBED_PARAM_VARIADIC) ? last : NULL;
+    for (int k = 0; !name && k <= i && k < f->nparams; k++) {
+        if (k == i || (f->params[k].flags & CUBED_PARAM_VARIADIC)) return &f->params[k];
     }
+    if (!name) return NULL;
     for (int k = 0; k < f->nparams; k++) {
         if (strcmp(f->params[k].name, name) == 0) return &f->params[k];
     }

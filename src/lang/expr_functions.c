@@ -503,7 +503,6 @@ const expr_function *const *expr_function_tables(void)
                                                   expr_block_functions,
                                                   expr_order_functions,
                                                   expr_composed_functions,
-                                                  expr_stats_functions,
                                                   expr_set_functions,
                                                   expr_group_functions,
                                                   expr_calendar_functions,

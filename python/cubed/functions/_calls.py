@@ -7,7 +7,7 @@ from typing import Any
 
 from cubed.array._array import Array
 from cubed.array._neighbours import refuse_foreign
-from cubed.array._operands import core_of, lazy
+from cubed.array._operands import core_of, is_scalar, lazy
 from cubed.spec import Spec
 
 
@@ -18,7 +18,7 @@ def task_mem(spec: Spec | None) -> int:
 
 def operand(value: Any) -> Any:
     """NumPy's and our arrays as the engine's; numbers and None as they are."""
-    return value if value is None or isinstance(value, (int, float)) else core_of(value)
+    return value if value is None or is_scalar(value) else core_of(value)
 
 
 def lazy_list(values: Sequence[Any], name: str) -> list[Array]:

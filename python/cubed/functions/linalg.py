@@ -523,8 +523,8 @@ def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
     >>> cubed.linalg.matrix_rank(x).compute().round(6)
     np.int64(2)
     """
-    x = lazy(x)
-    return x._like(_core.call("matrix_rank", x._x, operand(rtol), x.spec.task_mem))
+    spec = common_spec(x, rtol)
+    return Array._new(_core.call("matrix_rank", core_of(x), operand(rtol), task_mem(spec)), spec)
 
 
 def matrix_transpose(x: Array, /) -> Array:
@@ -667,8 +667,9 @@ def pinv(x: Array, /, *, rtol: Any = None, rcond: Any = None) -> Array:
     array([[ 0.666667, -0.333333],
            [-0.333333,  0.666667]])
     """
-    x = lazy(x)
-    return x._like(_core.call("pinv", x._x, operand(rtol), operand(rcond), x.spec.task_mem))
+    spec = common_spec(x, rtol, rcond)
+    core = _core.call("pinv", core_of(x), operand(rtol), operand(rcond), task_mem(spec))
+    return Array._new(core, spec)
 
 
 def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
