@@ -268,3 +268,24 @@ void cb_claim_drop(cb_claim *c)
     drop(c);
     cb_beats_unlock(c->beats);
 }
+
+cubed_status cb_claim_mark(cb_claim *c, cubed_error *err)
+{
+    cb_run_record *r = &c->record;
+    r->plan[0] = r->goal[0] = r->staged[0] = 0;
+    r->sources = NULL;
+    r->made = (cubed_object_version){""};
+    r->all = true;
+    r->elsewhere = r->detached = false;
+    return cb_claim_say(c, CB_RUN_DONE, err);
+}
+
+void cb_claim_release(cb_claim *c)
+{
+    if (!c->record.all || !cb_claim_needs_fence(c->store)) {
+        cb_claim_drop(c);
+        return;
+    }
+    cubed_status ignored = cb_claim_mark(c, NULL);
+    (void)ignored;
+}

@@ -87,6 +87,11 @@ CUBED_MUST_CHECK cubed_status cb_claim_check_place(const cb_claim *c, cubed_stor
                                                    cb_zone *zone, cubed_error *err);
 /* Gives it up, if it is still this run's. */
 void cb_claim_drop(cb_claim *c);
+/* The same of a target's. If processes of an earlier run may still write, and only objects that exist exclude their writes, a
+ * record without a plan stays: by it later runs know that they have to put all chunks. */
+void cb_claim_release(cb_claim *c);
+/* Puts such a record in the place of the claim's. CUBED_E_EXISTS if the place is no longer this run's. */
+CUBED_MUST_CHECK cubed_status cb_claim_mark(cb_claim *c, cubed_error *err);
 
 /* Where an array that will replace the one at PATH is made: a new store, for cb_store_close, and in it the name `staged`
  * beside `name`, which is what is at PATH. */

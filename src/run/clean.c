@@ -136,7 +136,15 @@ static cubed_status remove_place(const cleaning *c, const cb_claim *claim, bool 
     return st;
 }
 
-static cubed_status clean_target(const cleaning *c, const cb_claim *claim, cubed_error *err)
+/* The end of a claim that its run has left. `forced`: the user knows that no process of the run is left. */
+static cubed_status forget(const cleaning *c, cb_claim *claim, bool forced, cubed_error *err)
+{
+    const bool late = claim->record.all || cb_run_record_may_write(&claim->record);
+    if (late && !forced && cb_claim_needs_fence(c->store)) return cb_claim_mark(claim, err);
+    return cb_run_record_remove(c->store, claim->path, err);
+}
+
+static cubed_status clean_target(const cleaning *c, cb_claim *claim, bool forced, cubed_error *err)
 {
     cb_zarr_kind kind;
     int format;
@@ -151,7 +159,7 @@ static cubed_status clean_target(const cleaning *c, const cb_claim *claim, cubed
     }
     /* Where metadata is, the run was killed while it finished, or the place has become something else since: only the
      * record goes. */
-    return dry ? CUBED_OK : cb_run_record_remove(c->store, claim->path, err);
+    return dry ? CUBED_OK : forget(c, claim, forced, err);
 }
 
 /* Whether the record is of a directory that a file is made in. */
@@ -173,7 +181,12 @@ static cubed_status clean_one(const cleaning *c, const char *path, cubed_error *
     const char *name = last_name(*path ? path : c->store->url);
     CB_TRY(cb_claim_look(c->store, path, c->zone, &claim, err));
     if (cb_version_is_none(&claim.version)) return CUBED_OK;
-    if (claim.record.state == CB_RUN_DONE) return CUBED_OK;
+    if (claim.record.state == CB_RUN_DONE) {
+        const bool is_mark = claim.record.all && !*claim.record.plan;
+        return is_mark && c->self.take_over && !(c->flags & CUBED_CLEAN_DRY_RUN)
+                   ? cb_run_record_remove(c->store, path, err)
+                   : CUBED_OK;
+    }
     const bool asked = claim.record.detached && (c->flags & CUBED_CLEAN_DETACHED);
     if (cb_takeover_must_wait(&c->self, &claim.record) && !asked) {
         if (claim.record.detached) tell(c, path, CUBED_LEFTOVER_RUN);
@@ -191,7 +204,8 @@ static cubed_status clean_one(const cleaning *c, const char *path, cubed_error *
         tell(c, path, CUBED_LEFTOVER_CHUNKS);
         return c->flags & CUBED_CLEAN_DRY_RUN ? CUBED_OK : remove_place(c, &claim, false, err);
     }
-    if (!cb_run_is_folder(name, &claim.record)) return clean_target(c, &claim, err);
+    if (!cb_run_is_folder(name, &claim.record))
+        return clean_target(c, &claim, asked || c->self.take_over, err);
     tell(c, path, CUBED_LEFTOVER_INTERMEDIATES);
     return c->flags & CUBED_CLEAN_DRY_RUN ? CUBED_OK : cb_store_clear(c->store, path, err);
 }

@@ -401,7 +401,7 @@ static void release(const cb_io *io, int i)
     if (t->swapped && cb_stage_discard(&t->beside, NULL) != CUBED_OK) return;
     if (!io->remember || !*io->self.plan ||
         metadata_version(io, i, &t->claim.record.made, NULL) != CUBED_OK) {
-        cb_claim_drop(&t->claim);
+        cb_claim_release(&t->claim);
         return;
     }
     t->claim.record.staged[0] = 0;
@@ -504,7 +504,7 @@ static void abandon(const cb_io *io, int i)
             ignored = cb_stage_discard(&t->beside, NULL);
         else if (io->nodes[i].array)
             remove_chunks(io, i);
-        cb_claim_drop(&t->claim);
+        cb_claim_release(&t->claim);
     }
     (void)ignored;
 }

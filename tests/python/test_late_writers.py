@@ -6,6 +6,7 @@ The first run is stopped by the server: a request of it is served after the seco
 import json
 import os
 import subprocess
+import sys
 
 import cloud_servers
 import cubed
@@ -117,6 +118,31 @@ def test_a_result_is_not_changed(server, tmp_path, where, there):
     np.testing.assert_array_equal(values_of(url, env), [2.0] * CHUNK + [0.0] * 10)
     assert json.loads(server.objects["z.zarr/.cubed-run"].data)["state"] == "done"
     assert all(k.startswith("z.zarr/") for k in server.objects), "a new array is left"
+
+
+WRITE = """
+import subprocess, sys, cubed
+folder, url, command, cleans, *names = sys.argv[1:]
+if cleans:
+    subprocess.run([command, "clean", url], check=True)
+for name in names:
+    x = cubed.from_zarr(f"{folder}/{name}.zarr")
+    cubed.to_zarr(x, url, write_empty_chunks=False)
+"""
+
+
+@pytest.mark.parametrize("cleans", ["", "clean"], ids=["replaced twice", "cleaned"])
+def test_what_is_made_later_is_not_changed(server, tmp_path, cleans):
+    """The last run finds no unfinished run, and leaves out chunks of fill values. A late put of the
+    first run must not be taken for one of these."""
+    sources(tmp_path)
+    url, env = f"{server.url}/z.zarr", {**os.environ, **server.variables}
+    names = "q" if cleans else "pq"
+    other = [sys.executable, "-c", WRITE, tmp_path, url, BIN, cleans, *names]
+    first = Stop(server, WHERE["middle chunk"], other).run(command("p * 7", tmp_path, url), env)
+    assert first.returncode != 0
+    assert "was taken over while this run was writing it" in first.stderr
+    np.testing.assert_array_equal(values_of(url, env), [2.0] * CHUNK + [0.0] * 10)
 
 
 @pytest.mark.parametrize("listing", [1, 2], ids=["documents", "chunks"])

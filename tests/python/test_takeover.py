@@ -335,6 +335,20 @@ def test_cleaning(unfinished):
         assert f'--silence "{wrong}": expected seconds, a whole number' in refused.err
 
 
+def test_what_cleaning_leaves_in_object_stores(server):
+    """A mark for later runs, as the silent run may wake; --take-over removes the mark, too."""
+    b = Bucket(server, 700)
+    assert "removed an unfinished array" in check(b.run("clean", b.url)).out
+    assert list(server.objects) == [RECORD]
+    assert (b.record()["state"], b.record()["all"]) == ("done", True)
+    assert "nothing is left over" in check(b.run("clean", b.url)).out
+    assert list(server.objects) == [RECORD]
+    check(b.run("clean", b.url, "--take-over"))
+    assert not server.objects
+    check(Bucket(server, 700).run("clean", b.url, "--take-over"))
+    assert not server.objects
+
+
 @pytest.mark.parametrize("ignores", ["service", "option"])
 def test_cleaning_where_conditions_are_ignored(unsigned, ignores):
     b = Bucket(unsigned, 700, ignores)
