@@ -8,6 +8,7 @@
 typedef struct cb_call {
     cubed_context *ctx;
     const cubed_function *function;
+    int which; /* the row's */
     /* One for each parameter, of a kind that it accepts; CUBED_VALUE_NONE if it has no default and was not given. Strings that
      * name a choice or a type are CUBED_VALUE_CHOICE and CUBED_VALUE_DTYPE. */
     const cubed_value *values;
@@ -19,6 +20,7 @@ typedef struct cb_call {
 typedef struct cb_row {
     cubed_function function;
     cubed_status (*call)(const cb_call *c);
+    int which; /* which of the functions of one body; 0 if it has its own */
     cubed_status (*call_many)(const cb_call *c, cubed_results *out);
 } cb_row;
 
@@ -27,7 +29,8 @@ typedef struct cb_rows {
     const cb_row *rows;
     int n;
 } cb_rows;
-extern const cb_rows cb_fft_rows, cb_linalg_rows, cb_stats_rows;
+extern const cb_rows cb_elementwise_rows, cb_fft_rows, cb_linalg_rows, cb_reduction_rows,
+    cb_stats_rows;
 
 /* Choices that several categories share. */
 extern const cubed_choice cb_devices[];

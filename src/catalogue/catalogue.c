@@ -9,7 +9,8 @@
 #include "check.h"
 #include "plan/context.h"
 
-static const cb_rows *const categories[] = {&cb_fft_rows, &cb_linalg_rows, &cb_stats_rows};
+static const cb_rows *const categories[] = {&cb_elementwise_rows, &cb_reduction_rows, &cb_fft_rows,
+                                            &cb_linalg_rows, &cb_stats_rows};
 
 /* --- Look-up ------------------------------------------------------------------------------------------ */
 
@@ -89,7 +90,7 @@ cubed_status cubed_call(cubed_context *ctx, const cubed_function *function,
     *results = (cubed_results){0, NULL};
     cubed_status st = cb_bind(ctx, function, arguments, n, &bound, err);
     if (st != CUBED_OK) goto out;
-    const cb_call call = {ctx, function, bound.values, made, err};
+    const cb_call call = {ctx, function, row->which, bound.values, made, err};
     st = row->call ? row->call(&call) : row->call_many(&call, results);
     if (st == CUBED_OK && row->call) st = take_results(ctx, made, results, err);
     if (st != CUBED_OK) {

@@ -8,101 +8,87 @@
 #include "lang/lang_arrays.h"
 #include "lang/lang_memory.h"
 
-/* What functions do with attributes. */
-typedef enum rule {
-    NONE,   /* values of another kind */
-    VIEW,   /* the same values elsewhere */
-    SAME,   /* values in the same units */
-    SCALE,  /* the same, where the other operand is a number */
-    SHARED, /* what all operands say */
-    REDUCE, /* the same units; a method is added */
-    SQUARE  /* the square of the units; a method is added */
-} rule;
-
 typedef struct named_rule {
     const char *name;
-    rule rule;
+    cubed_attrs_rule rule;
     const char *method; /* of cell_methods; NULL: CF has none */
     int first;          /* of the operands that count */
 } named_rule;
 
+/* Of functions whose rows in the catalogue do not say it. */
 static const named_rule rules[] = {
-    {"permute_dims", VIEW, NULL, 0},
-    {"transpose", VIEW, NULL, 0},
-    {"matrix_transpose", VIEW, NULL, 0},
-    {"flip", VIEW, NULL, 0},
-    {"squeeze", VIEW, NULL, 0},
-    {"expand_dims", VIEW, NULL, 0},
-    {"broadcast_to", VIEW, NULL, 0},
-    {"rechunk", VIEW, NULL, 0},
-    {"astype", VIEW, NULL, 0},
-    {"roll", VIEW, NULL, 0},
-    {"repeat", VIEW, NULL, 0},
-    {"tile", VIEW, NULL, 0},
-    {"reshape", VIEW, NULL, 0},
-    {"moveaxis", VIEW, NULL, 0},
-    {"take", VIEW, NULL, 0},
-    {"take_along_axis", VIEW, NULL, 0},
-    {"compress", VIEW, NULL, 0},
-    {"sort", VIEW, NULL, 0},
-    {"sel", VIEW, NULL, 0},
-    {"diagonal", VIEW, NULL, 0},
-    {"tril", SAME, NULL, 0},
-    {"triu", SAME, NULL, 0},
-    {"pad", SAME, NULL, 0},
-    {"assign", SAME, NULL, 0},
-    {"abs", SAME, NULL, 0},
-    {"negative", SAME, NULL, 0},
-    {"positive", SAME, NULL, 0},
-    {"round", SAME, NULL, 0},
-    {"floor", SAME, NULL, 0},
-    {"ceil", SAME, NULL, 0},
-    {"trunc", SAME, NULL, 0},
-    {"real", SAME, NULL, 0},
-    {"imag", SAME, NULL, 0},
-    {"conj", SAME, NULL, 0},
-    {"clip", SAME, NULL, 0},
-    {"diff", SAME, NULL, 0},
-    {"ediff1d", SAME, NULL, 0},
-    {"nan_to_num", SAME, NULL, 0},
-    {"unwrap", SAME, NULL, 0},
-    {"cumulative_sum", SAME, NULL, 0},
-    {"cumsum", SAME, NULL, 0},
-    {"multiply", SCALE, NULL, 0},
-    {"divide", SCALE, NULL, 0},
-    {"add", SHARED, NULL, 0},
-    {"subtract", SHARED, NULL, 0},
-    {"maximum", SHARED, NULL, 0},
-    {"minimum", SHARED, NULL, 0},
-    {"hypot", SHARED, NULL, 0},
-    {"remainder", SHARED, NULL, 0},
-    {"where", SHARED, NULL, 1},
-    {"concat", SHARED, NULL, 0},
-    {"stack", SHARED, NULL, 0},
-    {"mean", REDUCE, "mean", 0},
-    {"min", REDUCE, "minimum", 0},
-    {"max", REDUCE, "maximum", 0},
-    {"sum", REDUCE, "sum", 0},
-    {"average", REDUCE, "mean", 0},
-    {"ptp", REDUCE, "range", 0},
-    {"std", REDUCE, "standard_deviation", 0},
-    {"var", SQUARE, "variance", 0},
-    {"median", REDUCE, "median", 0},
-    {"quantile", REDUCE, NULL, 0},
-    {"percentile", REDUCE, NULL, 0},
-    {"first", REDUCE, NULL, 0},
-    {"last", REDUCE, NULL, 0},
+    {"permute_dims", CUBED_ATTRS_VIEW, NULL, 0},
+    {"transpose", CUBED_ATTRS_VIEW, NULL, 0},
+    {"flip", CUBED_ATTRS_VIEW, NULL, 0},
+    {"squeeze", CUBED_ATTRS_VIEW, NULL, 0},
+    {"expand_dims", CUBED_ATTRS_VIEW, NULL, 0},
+    {"broadcast_to", CUBED_ATTRS_VIEW, NULL, 0},
+    {"rechunk", CUBED_ATTRS_VIEW, NULL, 0},
+    {"astype", CUBED_ATTRS_VIEW, NULL, 0},
+    {"roll", CUBED_ATTRS_VIEW, NULL, 0},
+    {"repeat", CUBED_ATTRS_VIEW, NULL, 0},
+    {"tile", CUBED_ATTRS_VIEW, NULL, 0},
+    {"reshape", CUBED_ATTRS_VIEW, NULL, 0},
+    {"moveaxis", CUBED_ATTRS_VIEW, NULL, 0},
+    {"take", CUBED_ATTRS_VIEW, NULL, 0},
+    {"take_along_axis", CUBED_ATTRS_VIEW, NULL, 0},
+    {"compress", CUBED_ATTRS_VIEW, NULL, 0},
+    {"sort", CUBED_ATTRS_VIEW, NULL, 0},
+    {"sel", CUBED_ATTRS_VIEW, NULL, 0},
+    {"tril", CUBED_ATTRS_SAME, NULL, 0},
+    {"triu", CUBED_ATTRS_SAME, NULL, 0},
+    {"pad", CUBED_ATTRS_SAME, NULL, 0},
+    {"assign", CUBED_ATTRS_SAME, NULL, 0},
+    {"abs", CUBED_ATTRS_SAME, NULL, 0},
+    {"negative", CUBED_ATTRS_SAME, NULL, 0},
+    {"positive", CUBED_ATTRS_SAME, NULL, 0},
+    {"round", CUBED_ATTRS_SAME, NULL, 0},
+    {"floor", CUBED_ATTRS_SAME, NULL, 0},
+    {"ceil", CUBED_ATTRS_SAME, NULL, 0},
+    {"trunc", CUBED_ATTRS_SAME, NULL, 0},
+    {"real", CUBED_ATTRS_SAME, NULL, 0},
+    {"imag", CUBED_ATTRS_SAME, NULL, 0},
+    {"conj", CUBED_ATTRS_SAME, NULL, 0},
+    {"clip", CUBED_ATTRS_SAME, NULL, 0},
+    {"diff", CUBED_ATTRS_SAME, NULL, 0},
+    {"ediff1d", CUBED_ATTRS_SAME, NULL, 0},
+    {"nan_to_num", CUBED_ATTRS_SAME, NULL, 0},
+    {"unwrap", CUBED_ATTRS_SAME, NULL, 0},
+    {"cumulative_sum", CUBED_ATTRS_SAME, NULL, 0},
+    {"cumsum", CUBED_ATTRS_SAME, NULL, 0},
+    {"multiply", CUBED_ATTRS_SCALE, NULL, 0},
+    {"divide", CUBED_ATTRS_SCALE, NULL, 0},
+    {"add", CUBED_ATTRS_SHARED, NULL, 0},
+    {"subtract", CUBED_ATTRS_SHARED, NULL, 0},
+    {"maximum", CUBED_ATTRS_SHARED, NULL, 0},
+    {"minimum", CUBED_ATTRS_SHARED, NULL, 0},
+    {"hypot", CUBED_ATTRS_SHARED, NULL, 0},
+    {"remainder", CUBED_ATTRS_SHARED, NULL, 0},
+    {"where", CUBED_ATTRS_SHARED, NULL, 1},
+    {"concat", CUBED_ATTRS_SHARED, NULL, 0},
+    {"stack", CUBED_ATTRS_SHARED, NULL, 0},
+    {"average", CUBED_ATTRS_REDUCE, "mean", 0},
+    {"ptp", CUBED_ATTRS_REDUCE, "range", 0},
+    {"median", CUBED_ATTRS_REDUCE, "median", 0},
+    {"quantile", CUBED_ATTRS_REDUCE, NULL, 0},
+    {"percentile", CUBED_ATTRS_REDUCE, NULL, 0},
+    {"first", CUBED_ATTRS_REDUCE, NULL, 0},
+    {"last", CUBED_ATTRS_REDUCE, NULL, 0},
 };
 
 static named_rule find_rule(const char *name)
 {
     cubed_dtype dtype;
+    const cubed_function *f = cubed_function_find(name);
+    if (f && f->attrs != CUBED_ATTRS_NONE)
+        return (named_rule){f->name, f->attrs, f->cell_method, f->first_operand};
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        const bool nan = rules[i].rule >= REDUCE && strncmp(name, "nan", 3) == 0;
+        const bool nan = rules[i].rule >= CUBED_ATTRS_REDUCE && strncmp(name, "nan", 3) == 0;
         if (strcmp(rules[i].name, nan ? name + 3 : name) == 0) return rules[i];
     }
-    if (cubed_dtype_parse(name, &dtype, NULL) == CUBED_OK) return (named_rule){name, VIEW, NULL, 0};
-    return (named_rule){name, NONE, NULL, 0};
+    if (cubed_dtype_parse(name, &dtype, NULL) == CUBED_OK)
+        return (named_rule){name, CUBED_ATTRS_VIEW, NULL, 0};
+    return (named_rule){name, CUBED_ATTRS_NONE, NULL, 0};
 }
 
 /* --- Attributes --------------------------------------------------------------------------------------- */
@@ -427,7 +413,7 @@ static void add_reduction(expr_builder *b, const expr *e, const named_rule *r, j
     const bool windows = e->kind == EXPR_CALL && strcmp(e->text, "rolling") == 0;
     const expr *axis =
         e->n > 1 && !windows && e->child[1]->kind != EXPR_KEYWORD && !order ? e->child[1] : NULL;
-    if (r->rule == SQUARE) square_units(attrs);
+    if (r->rule == CUBED_ATTRS_SQUARE) square_units(attrs);
     if (x && expr_calendar_reduction(e, x, &axes[0])) {
         if (r->method) add_method(attrs, x, 1, axes, r->method);
         return;
@@ -439,23 +425,24 @@ static void add_reduction(expr_builder *b, const expr *e, const named_rule *r, j
 
 static bool is_time_spread(const named_rule *r)
 {
-    return r->rule == SQUARE || strcmp(r->name, "sum") == 0 || strcmp(r->name, "std") == 0 ||
-           strcmp(r->name, "ptp") == 0;
+    return r->rule == CUBED_ATTRS_SQUARE || strcmp(r->name, "sum") == 0 ||
+           strcmp(r->name, "std") == 0 || strcmp(r->name, "ptp") == 0;
 }
 
 /* What the attributes of its operands, `about` of the first array that counts, become. */
 static json_t *attributes(expr_builder *b, const expr *e, const named_rule *r, json_t *attrs,
                           int narrays)
 {
-    if (r->rule == VIEW || expr_packing_of(b, e)) return attrs;
-    const bool differs = r->rule == SAME || r->rule == SCALE || r->rule == SHARED;
+    if (r->rule == CUBED_ATTRS_VIEW || expr_packing_of(b, e)) return attrs;
+    const bool differs = r->rule == CUBED_ATTRS_SAME || r->rule == CUBED_ATTRS_SCALE ||
+                         r->rule == CUBED_ATTRS_SHARED;
     attrs = computed(attrs);
     if (attrs && (differs || is_time_spread(r))) attrs = unless_reference(attrs);
-    if (r->rule == NONE || (r->rule == SCALE && narrays > 1)) {
+    if (r->rule == CUBED_ATTRS_NONE || (r->rule == CUBED_ATTRS_SCALE && narrays > 1)) {
         json_decref(attrs);
         return NULL;
     }
-    if (attrs && r->rule >= REDUCE) add_reduction(b, e, r, attrs);
+    if (attrs && r->rule >= CUBED_ATTRS_REDUCE) add_reduction(b, e, r, attrs);
     return attrs;
 }
 
@@ -520,7 +507,7 @@ static expr_about about_operands(expr_builder *b, const expr *e)
     const named_rule r = rule_of(b, e);
     const expr **list = lang_alloc((size_t)count_operands(e) * sizeof *list);
     const int n = operands(e, list);
-    const bool all_count = r.rule == SHARED || r.rule == SCALE;
+    const bool all_count = r.rule == CUBED_ATTRS_SHARED || r.rule == CUBED_ATTRS_SCALE;
     expr_about all = {.attrs = NULL};
     const cubed_cf_packing *kept = expr_packing_of(b, e);
     const cubed_array *first = NULL;
@@ -532,7 +519,7 @@ static expr_about about_operands(expr_builder *b, const expr *e)
         narrays += counts;
     }
     /* 1 / x has other units. */
-    if (r.rule == SCALE && strcmp(r.name, "divide") == 0 && n > 0 && !built(b, list[0]))
+    if (r.rule == CUBED_ATTRS_SCALE && strcmp(r.name, "divide") == 0 && n > 0 && !built(b, list[0]))
         narrays = 2;
     lang_free(list);
     all.attrs = attributes(b, e, &r, all.attrs, narrays);

@@ -384,82 +384,6 @@ cubed_status expr_get_moved_list(expr_builder *b, const expr *e, const expr *lis
 
 /* --- Functions ---------------------------------------------------------------------------------------- */
 
-static cubed_status call_op(expr_builder *b, const expr *e, cubed_op op, int arity, value *out)
-{
-    int n;
-    value v[3] = {{.array = NULL}, {.array = NULL}, {.array = NULL}};
-    EXPR_TRY(expr_check_args(b, e, arity, arity, NULL, &n));
-    cubed_status st = build_children(b, e, n, v);
-    const cubed_array *strong = NULL;
-    for (int i = 0; i < n && st == CUBED_OK; i++) {
-        bool counts = op != CUBED_OP_WHERE || i > 0;
-        if (v[i].array && counts && !strong) strong = v[i].array;
-    }
-    for (int i = 0; i < n && st == CUBED_OK; i++) {
-        if (takes_any_integer(op))
-            st = expr_wide_operand(b, e->child[i], &v[i], strong);
-        else
-            st =
-                expr_operand(b, e->child[i], &v[i], op == CUBED_OP_WHERE && i == 0 ? NULL : strong);
-    }
-    if (st == CUBED_OK) st = apply(b, e, op, v, n, out);
-    for (int i = 0; i < n; i++) drop(&v[i]);
-    return st;
-}
-
-/* A reduction by its name: "mean", "nanmean", "count_nonzero". */
-typedef struct reduction {
-    cubed_reduction reduction;
-    bool nan, count;
-} reduction;
-
-static bool find_reduction(const char *name, reduction *r)
-{
-    *r = (reduction){.nan = strncmp(name, "nan", 3) == 0,
-                     .count = strcmp(name, "count_nonzero") == 0};
-    if (r->count) return true;
-    return cubed_reduction_parse(r->nan ? name + 3 : name, &r->reduction) &&
-           !(r->nan && (r->reduction == CUBED_REDUCE_ALL || r->reduction == CUBED_REDUCE_ANY));
-}
-
-static cubed_status reduce(const reduction *r, cubed_array *x, const cubed_reduce_options *o,
-                           cubed_array **out, cubed_error *err)
-{
-    if (r->count) return cubed_count_nonzero(x, o, out, err);
-    return r->nan ? cubed_nan_reduce(r->reduction, x, o, out, err)
-                  : cubed_reduce(r->reduction, x, o, out, err);
-}
-
-static cubed_status call_reduce(expr_builder *b, const expr *e, const reduction *r, value *out)
-{
-    static const char *const names[] = {"axis", "dim",      "keepdims", "correction",
-                                        "ddof", "resample", NULL};
-    cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;
-    int n, axes[CUBED_MAX_NDIM];
-    cubed_array *x;
-    EXPR_TRY(expr_check_args(b, e, 1, 2, names, &n));
-    const expr *by = expr_keyword(e, "resample");
-    if (by) return expr_reject(b, by, "expected resample=\"1D\", in quotes");
-    const expr *correction = expr_keyword(e, "correction"), *ddof = expr_keyword(e, "ddof");
-    if (correction && ddof) return expr_reject(b, ddof, "ddof= is correction=: give one of them");
-    if (!correction) correction = ddof;
-    if (correction) {
-        value v = {.array = NULL};
-        EXPR_TRY(expr_build_value(b, correction, &v));
-        bool number = !v.array && (v.kind == EXPR_INT || v.kind == EXPR_FLOAT);
-        drop(&v);
-        if (!number) return expr_reject(b, correction, "expected a number");
-        o.correction = v.re;
-        if (r->count || (r->reduction != CUBED_REDUCE_VAR && r->reduction != CUBED_REDUCE_STD))
-            return expr_reject(b, correction, "only var and std take a correction");
-    }
-    EXPR_TRY(expr_get_array(b, e->child[0], &x));
-    cubed_status st = expr_get_reduced(b, e, n > 1 ? e->child[1] : NULL, x, axes, &o);
-    if (st == CUBED_OK) st = expr_located(b, e, reduce(r, x, &o, &out->array, b->err));
-    cubed_array_unref(x);
-    return st;
-}
-
 static cubed_status call_concat(expr_builder *b, const expr *e, value *out)
 {
     static const char *const names[] = {"axis", "dim", NULL};
@@ -514,18 +438,16 @@ static cubed_status call_for_one(expr_builder *b, const expr *e, const cubed_fun
 
 static cubed_status build_call(expr_builder *b, const expr *e, value *out)
 {
-    cubed_op op;
-    reduction r;
     cubed_dtype dtype;
-    int arity, n;
+    int n;
     bool is_group;
     EXPR_TRY(expr_calendar_build(b, e, &out->array, &is_group));
     if (!is_group) EXPR_TRY(expr_group_build(b, e, &out->array, &is_group));
     if (is_group) return CUBED_OK;
-    if (cubed_op_parse(e->text, &op, &arity)) return call_op(b, e, op, arity, out);
-    if (find_reduction(e->text, &r)) return call_reduce(b, e, &r, out);
     if (strcmp(e->text, "concat") == 0) return call_concat(b, e, out);
     const cubed_function *function = cubed_function_find(e->text);
+    const expr *by = function ? expr_keyword(e, "resample") : NULL;
+    if (by) return expr_reject(b, by, "expected resample=\"1D\", in quotes");
     if (function) return call_for_one(b, e, function, &out->array);
     const expr_function *f = expr_find_function(e->text);
     if (f && f->fn) return f->fn(b, e, &out->array);

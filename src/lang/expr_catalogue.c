@@ -15,7 +15,7 @@ typedef struct arguments {
     const expr **nodes;    /* the expression of each argument; NULL: the program's */
     cubed_array ***arrays; /* memory of a list of arrays; NULL: there is none */
     void **numbers;        /* memory of a list of numbers, the same */
-    /* Numbers in the place of arrays, which wait for the first array. */
+    /* Numbers, strings and lists in the place of arrays, which wait for the first array. */
     int nwaiting;
     struct {
         int argument;
@@ -85,7 +85,7 @@ static cubed_status put_value(expr_builder *b, arguments *a, int i, const cubed_
         EXPR_TRY(expr_build_value(b, e, &v));
     if (v.array) {
         *to = (cubed_value){.kind = CUBED_VALUE_ARRAY, .as.array = v.array};
-        if (!a->like) a->like = v.array;
+        if (!a->like && p - a->function->params >= a->function->first_operand) a->like = v.array;
     } else if ((p->accepts & numbers) || !accepts(p, CUBED_VALUE_ARRAY)) {
         put_literal(to, &v);
     } else {
@@ -95,13 +95,17 @@ static cubed_status put_value(expr_builder *b, arguments *a, int i, const cubed_
     return CUBED_OK;
 }
 
-/* Numbers in the place of arrays have the type that they have beside the first array. */
+/* What is in the place of arrays has the type that it has beside the first array. */
 static cubed_status put_waiting(expr_builder *b, arguments *a)
 {
     for (int k = 0; k < a->nwaiting; k++) {
         const int i = a->waiting[k].argument;
         expr_value v = a->waiting[k].number;
-        EXPR_TRY(expr_operand(b, a->nodes[i], &v, a->like));
+        const expr *e = a->nodes[i];
+        if (e->kind == EXPR_STRING || e->kind == EXPR_TUPLE)
+            EXPR_TRY(expr_get_elements(b, e, a->like, &v.array));
+        else
+            EXPR_TRY(expr_operand(b, e, &v, a->like));
         a->list[i].value = (cubed_value){.kind = CUBED_VALUE_ARRAY, .as.array = v.array};
     }
     return CUBED_OK;
@@ -141,11 +145,11 @@ static cubed_status put_ints(expr_builder *b, arguments *a, int i)
     return CUBED_OK;
 }
 
-static cubed_status put_elements(expr_builder *b, arguments *a, int i)
+/* An array of the elements that a string or a list is. */
+static cubed_status put_elements(arguments *a, int i)
 {
-    cubed_array *x;
-    EXPR_TRY(expr_get_elements(b, a->nodes[i], a->like, &x));
-    a->list[i].value = (cubed_value){.kind = CUBED_VALUE_ARRAY, .as.array = x};
+    a->waiting[a->nwaiting].argument = i;
+    a->waiting[a->nwaiting++].number = (expr_value){.array = NULL};
     return CUBED_OK;
 }
 
@@ -154,7 +158,7 @@ static cubed_status put_list(expr_builder *b, arguments *a, int i, const cubed_p
     if (accepts(p, CUBED_VALUE_ARRAYS)) return put_arrays(b, a, i);
     if (accepts(p, CUBED_VALUE_INTS)) return put_ints(b, a, i);
     if (accepts(p, CUBED_VALUE_FLOATS)) return put_floats(b, a, i);
-    if (accepts(p, CUBED_VALUE_ARRAY)) return put_elements(b, a, i);
+    if (accepts(p, CUBED_VALUE_ARRAY)) return put_elements(a, i);
     return expr_reject(b, a->nodes[i], "a list is not expected here");
 }
 
@@ -193,7 +197,7 @@ static cubed_status put(expr_builder *b, arguments *a, int i, const cubed_param 
         a->list[i].value = (cubed_value){.kind = CUBED_VALUE_STRING, .as.string = e->text};
         return CUBED_OK;
     }
-    if (e->kind == EXPR_STRING) return put_elements(b, a, i);
+    if (e->kind == EXPR_STRING) return put_elements(a, i);
     if (e->kind == EXPR_TUPLE) return put_list(b, a, i, p);
     return put_value(b, a, i, p);
 }

@@ -148,7 +148,7 @@ static const struct {
 };
 
 /* Of functions that are not rows of a table. */
-static const char others[] = "concat|unique_counts|unique_inverse|unique_all|nonzero|count_nonzero";
+static const char others[] = "concat|unique_counts|unique_inverse|unique_all|nonzero";
 
 static void try_word(lang_guess *g, const char *word)
 {
@@ -157,18 +157,10 @@ static void try_word(lang_guess *g, const char *word)
 
 static void try_functions(lang_guess *g)
 {
-    char name[GUESS_LONGEST];
     for (const cubed_function *f = cubed_function_next(NULL); f; f = cubed_function_next(f))
         try_word(g, f->name);
     for (const expr_function *const *t = expr_function_tables(); *t; t++) {
         for (const expr_function *f = *t; f->name; f++) try_word(g, f->name);
-    }
-    for (int i = 0; i < CUBED_OP_COUNT; i++) try_word(g, cubed_op_name((cubed_op)i));
-    for (int i = 0; i < CUBED_REDUCE_COUNT; i++) {
-        try_word(g, cubed_reduction_name((cubed_reduction)i));
-        if (i == CUBED_REDUCE_ALL || i == CUBED_REDUCE_ANY) continue;
-        snprintf(name, sizeof name, "nan%s", cubed_reduction_name((cubed_reduction)i));
-        try_word(g, name);
     }
     for (int i = 0; i < CUBED_DTYPE_COUNT; i++) try_word(g, cubed_dtype_name((cubed_dtype)i));
     lang_guess_list(g, others);

@@ -1,0 +1,93 @@
+/* Elementwise functions: the rows of cubed/ops.def. */
+#include "base/error.h"
+#include "cubed/array.h"
+#include "literal.h"
+#include "rows.h"
+
+#define OPERAND(NAME, NOTES)                                                                       \
+    {                                                                                              \
+        PARAM(NAME, ACCEPTS(ARRAY) | NUMBERS, CUBED_PARAM_REQUIRED | CUBED_PARAM_POSITION_ONLY,    \
+              NOTES)                                                                               \
+    }
+
+static const cubed_param params_1[] = {OPERAND("x", "Input array.")};
+static const cubed_param params_2[] = {OPERAND("x1", "The first operand."),
+                                       OPERAND("x2", "The second operand.")};
+static const cubed_param params_3[] = {OPERAND("condition", "Which operand an element is of."),
+                                       OPERAND("x1", "Elements where the condition is true."),
+                                       OPERAND("x2", "Elements where the condition is false.")};
+
+/* Whether integers take part that the type of the array does not have: in comparisons, and where integers become floats. */
+static bool takes_any_integer(cubed_op op)
+{
+    switch (op) {
+    case CUBED_OP_DIVIDE:
+    case CUBED_OP_ATAN2:
+    case CUBED_OP_HYPOT:
+    case CUBED_OP_LOGADDEXP:
+    case CUBED_OP_COPYSIGN:
+    case CUBED_OP_NEXTAFTER: return true;
+    default: return op >= CUBED_OP_EQUAL && op <= CUBED_OP_GREATER_EQUAL;
+    }
+}
+
+/* Numbers have the type that they have beside the first array; a condition is no such array, and its own type. */
+static cubed_status call_elementwise(const cb_call *c)
+{
+    const cubed_op op = (cubed_op)c->which;
+    const int n = c->function->nparams, first = op == CUBED_OP_WHERE ? 1 : 0;
+    cubed_array *in[3] = {NULL, NULL, NULL};
+    cubed_dtype beside = CUBED_BOOL;
+    cubed_status st = CUBED_OK;
+    for (int i = n - 1; i >= first; i--) {
+        if (cb_call_array(c, i)) beside = cubed_array_dtype(cb_call_array(c, i));
+    }
+    for (int i = 0; i < n && st == CUBED_OK; i++) {
+        const cubed_dtype like = i < first ? CUBED_BOOL : beside;
+        const cubed_value *v = &c->values[i];
+        if (takes_any_integer(op) && cb_is_number(v))
+            st = cb_call_number(c, i, cb_wide_number_dtype(v, like), &in[i]);
+        else
+            st = cb_call_operand(c, i, like, &in[i]);
+    }
+    if (st == CUBED_OK) st = cubed_elementwise(op, in, n, c->out, c->err);
+    for (int i = 0; i < n; i++) cubed_array_unref(in[i]);
+    return st;
+}
+
+/* --- Rows --------------------------------------------------------------------------------------------- */
+
+#define RETURNS_SAME "The type of the operands, which are broadcast and promoted."
+#define RETURNS_BOOL "bool; the operands are broadcast."
+#define RETURNS_FLOAT                                                                              \
+    "float64 for integers, else the type of the operands, which are broadcast and promoted."
+#define RETURNS_REAL  "The type of the operand; the real type of complex numbers."
+#define RETURNS_LAST2 "The type that `x1` and `x2` promote to, which are broadcast."
+
+/* Random numbers by index are operations of the engine, not functions. */
+#define ROW_SAME(NAME, TEXT, ARITY, RESULT, SUMMARY)                                               \
+    {{.name = TEXT,                                                                                \
+      .category = "elementwise",                                                                   \
+      .summary = SUMMARY,                                                                          \
+      .returns = RETURNS_##RESULT,                                                                 \
+      .params = params_##ARITY,                                                                    \
+      .nparams = ARITY,                                                                            \
+      .first_operand = (ARITY) == 3},                                                              \
+     .call = call_elementwise,                                                                     \
+     .which = CUBED_OP_##NAME},
+#define ROW_BOOL  ROW_SAME
+#define ROW_FLOAT ROW_SAME
+#define ROW_REAL  ROW_SAME
+#define ROW_LAST2 ROW_SAME
+#define ROW_INDEX(...)
+#define ROW_INDEX_F32(...)
+#define ROW_INDEX_INT(...)
+
+static const cb_row rows[] = {
+#define CUBED_OP(NAME, name, number, arity, accepts, result, summary)                              \
+    ROW_##result(NAME, #name, arity, result, summary)
+#include "cubed/ops.def"
+#undef CUBED_OP
+};
+
+const cb_rows cb_elementwise_rows = ROWS(rows);
