@@ -1,6 +1,6 @@
 """Modules of Python functions, and the hash table of names, from rows of the catalogue.
 
-A row does not hold notes and an example. They are in docs/functions/CATEGORY/NAME.txt: paragraphs,
+A row does not hold notes and an example. They are in src/catalogue/notes/CATEGORY/NAME.txt: paragraphs,
 paragraphs "Raises ERROR: when", then a doctest. A paragraph "Result: NAME" names the named tuple of
 several results, of cubed/functions/_results.py.
 """

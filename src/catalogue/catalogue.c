@@ -14,20 +14,6 @@ static const cb_rows *const categories[] = {&cb_elementwise_rows, &cb_reduction_
 
 /* --- Look-up ------------------------------------------------------------------------------------------ */
 
-const cubed_function *cubed_function_next(const cubed_function *previous)
-{
-    const cb_row *row = (const cb_row *)previous;
-    bool is_next = !previous;
-    for (size_t c = 0; c < sizeof categories / sizeof *categories; c++) {
-        const cb_rows *rows = categories[c];
-        if (is_next && rows->n > 0) return &rows->rows[0].function;
-        if (!row || row < rows->rows || row >= rows->rows + rows->n) continue;
-        if (row + 1 < rows->rows + rows->n) return &row[1].function;
-        is_next = true;
-    }
-    return NULL;
-}
-
 /* The place of a row: 1 + its category (0: the slot is empty), and its number there. */
 typedef struct name_place {
     uint8_t category;
@@ -53,9 +39,22 @@ const cubed_function *cubed_function_find(const char *name)
     for (uint32_t slot = hash_name(name), i = 0; i < NAME_SLOTS; i++) {
         const name_place place = name_places[(slot + i) % NAME_SLOTS];
         if (place.category == 0) return NULL;
-        const cb_rows *rows = categories[place.category - 1];
-        if (strcmp(rows->rows[place.row].function.name, name) == 0)
-            return &rows->rows[place.row].function;
+        const cubed_function *f = &categories[place.category - 1]->rows[place.row].function;
+        if (strcmp(f->name, name) == 0) return f;
+    }
+    return NULL;
+}
+
+/* Does not look names up, because tools/generate makes the table of names from this order. */
+const cubed_function *cubed_function_next(const cubed_function *previous)
+{
+    bool is_next = !previous;
+    for (size_t c = 0; c < sizeof categories / sizeof *categories; c++) {
+        for (int r = 0; r < categories[c]->n; r++) {
+            const cubed_function *f = &categories[c]->rows[r].function;
+            if (is_next) return f;
+            is_next = f == previous;
+        }
     }
     return NULL;
 }

@@ -107,7 +107,7 @@ def tables(tmp_path: Path) -> Path:
         "python/core/*",
         "python/cubed/*.pyi",
         "python/cubed/functions/*.py",
-        "docs/functions/*/*.txt",
+        "src/catalogue/notes/*/*.txt",
         "src/catalogue/names.def",
     )
     for pattern in patterns:
@@ -137,7 +137,7 @@ def test_what_differs_is_shown_and_written(tables):
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     edit(tables / "include/cubed/ops.def", "Sum of two arrays", "All of two arrays")
     edit(tables / "python/core/array.c", "irregular: tuple[bool, ...]", "irregular: bool")
-    edit(tables / "docs/functions/linalg/inv.txt", "x = cubed", "matrix = cubed")
+    edit(tables / "src/catalogue/notes/linalg/inv.txt", "x = cubed", "matrix = cubed")
     (tables / "src/catalogue/names.def").unlink()
     done = generate(tables, "--check")
     assert done.returncode == 1
