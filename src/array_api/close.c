@@ -4,6 +4,7 @@
 
 #include "array_api/api_pkg.h"
 #include "base/error.h"
+#include "base/struct_size.h"
 #include "ops/steps.h"
 
 /* Where |a - b| is not more than a tolerance, which has no meaning where b is infinite. */
@@ -41,12 +42,10 @@ static cubed_status find_close(const char *name, cubed_array *a, cubed_array *b,
                                const cubed_close_options *options, bool all, cubed_array **out,
                                cubed_error *err)
 {
-    static const cubed_close_options defaults = CUBED_CLOSE_OPTIONS_INIT;
-    const cubed_close_options *o = options ? options : &defaults;
+    cubed_close_options taken = CUBED_CLOSE_OPTIONS_INIT;
+    const cubed_close_options *o = &taken;
     char left[CUBED_DTYPE_TEXT_CAP], right[CUBED_DTYPE_TEXT_CAP];
-    if (o->struct_size != sizeof *o)
-        return cb_fail(err, CUBED_E_ARG, "%s: options.struct_size is %zu, expected %zu", name,
-                       o->struct_size, sizeof *o);
+    CB_TRY(CB_OPTIONS_TAKE(name, options, &taken, err));
     if (cubed_dtype_kind(a->node.dtype) > CUBED_KIND_COMPLEX ||
         cubed_dtype_kind(b->node.dtype) > CUBED_KIND_COMPLEX)
         return cb_fail(err, CUBED_E_TYPE, "%s is not defined for %s and %s, expected numbers", name,

@@ -5,6 +5,7 @@
 #include "array_api/api_pkg.h"
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/struct_size.h"
 #include "ops/steps.h"
 
 /* Indices are numbers: those of letters, in the order in which results without "->" have them, then those of axes that
@@ -575,12 +576,9 @@ static cubed_status sum_all(summation *s, const cubed_einsum_options *o, cubed_a
 cubed_status cubed_einsum(const char *subscripts, cubed_array *const *operands, int n,
                           const cubed_einsum_options *options, cubed_array **out, cubed_error *err)
 {
-    static const cubed_einsum_options usual = CUBED_EINSUM_OPTIONS_INIT;
-    const cubed_einsum_options *o = options ? options : &usual;
+    cubed_einsum_options o = CUBED_EINSUM_OPTIONS_INIT;
     cubed_array *result = NULL;
-    if (o->struct_size != sizeof *o)
-        return cb_fail(err, CUBED_E_ARG, "einsum: options.struct_size is %zu, expected %zu",
-                       o->struct_size, sizeof *o);
+    CB_TRY(CB_OPTIONS_TAKE("einsum", options, &o, err));
     if (n < 1 || n > CUBED_EINSUM_MAX_OPERANDS)
         return cb_fail(err, CUBED_E_ARG, "einsum: %d operands, expected 1 to %d", n,
                        CUBED_EINSUM_MAX_OPERANDS);
@@ -589,7 +587,7 @@ cubed_status cubed_einsum(const char *subscripts, cubed_array *const *operands, 
     s->text = subscripts;
     s->steps = (cb_steps){.ctx = operands[0]->ctx, .err = err};
     cubed_status st = read_subscripts(s, operands, n, err);
-    if (st == CUBED_OK) st = sum_all(s, o, &result, err);
+    if (st == CUBED_OK) st = sum_all(s, &o, &result, err);
     if (st != CUBED_OK) s->steps.st = st;
     st = cb_steps_end(&s->steps, result, out);
     cb_free(&operands[0]->ctx->alloc, s, sizeof *s);

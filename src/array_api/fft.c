@@ -4,6 +4,7 @@
 
 #include "array_api/fft.h"
 #include "base/error.h"
+#include "base/struct_size.h"
 #include "block/params.h"
 
 /* Axes are transformed in one pass as long as a block does not get larger than this: one that is whole along
@@ -219,13 +220,13 @@ static const cb_transform transforms[] = {
     [CUBED_TRANSFORM_IHFFT] = {.name = "ihfft", .real_in = true},
 };
 
-cubed_status cubed_fft_with(cubed_transform transform, cubed_array *x, const cubed_fft_options *o,
-                            cubed_array **out, cubed_error *err)
+cubed_status cubed_fft_with(cubed_transform transform, cubed_array *x,
+                            const cubed_fft_options *options, cubed_array **out, cubed_error *err)
 {
+    cubed_fft_options taken = CUBED_FFT_OPTIONS_INIT;
+    const cubed_fft_options *o = &taken;
     int all[CUBED_MAX_NDIM], ndim = x->node.grid->ndim;
-    if (o->struct_size != sizeof *o)
-        return cb_fail(err, CUBED_E_ARG, "fft: options.struct_size is %zu, expected %zu",
-                       o->struct_size, sizeof *o);
+    CB_TRY(CB_OPTIONS_TAKE("fft", options, &taken, err));
     if ((unsigned)transform >= sizeof transforms / sizeof *transforms ||
         (unsigned)o->norm > CUBED_FFT_FORWARD)
         return cb_fail(err, CUBED_E_ARG, "fft: transform %d or norm %d, which there is none",

@@ -5,17 +5,14 @@
 #include "array_api/api_pkg.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/struct_size.h"
 #include "block/quantile.h"
 #include "cubed/groupby.h"
 
 static cubed_status check(const cubed_array *x, const cubed_array *codes, int axis, int64_t ngroups,
-                          int n, const cubed_quantile_options *o, cubed_error *err)
+                          int n, cubed_error *err)
 {
     int ndim = x->node.grid->ndim, naxes = codes->node.grid->ndim;
-    if (o->struct_size != sizeof *o)
-        return cb_fail(err, CUBED_E_ARG,
-                       "group quantiles: options.struct_size is %zu, expected %zu", o->struct_size,
-                       sizeof *o);
     if (axis < 0 || naxes < 1 || axis > ndim - naxes)
         return cb_fail(err, CUBED_E_ARG,
                        "group quantiles: codes of %d dimensions from axis %d on of %d", naxes, axis,
@@ -75,12 +72,12 @@ cubed_status cubed_group_quantiles(cubed_array *x, cubed_array *codes, int axis,
                                    const cubed_quantile_options *options, cubed_array **out,
                                    cubed_error *err)
 {
-    static const cubed_quantile_options defaults = CUBED_QUANTILE_OPTIONS_INIT;
-    const cubed_quantile_options *o = options ? options : &defaults;
+    cubed_quantile_options o = CUBED_QUANTILE_OPTIONS_INIT;
     cubed_array *numbers = NULL;
     cb_zone *zone;
     cubed_status st;
-    CB_TRY(check(x, codes, axis, ngroups, n, o, err));
+    CB_TRY(CB_OPTIONS_TAKE("group quantiles", options, &o, err));
+    CB_TRY(check(x, codes, axis, ngroups, n, err));
     CB_TRY(cb_zone_new(&x->ctx->alloc, &zone, err));
     size_t listed = (size_t)n * sizeof *q;
     cb_group_quantile_params *g = cb_zone_alloc(zone, sizeof *g + listed);
@@ -89,8 +86,8 @@ cubed_status cubed_group_quantiles(cubed_array *x, cubed_array *codes, int axis,
                                     .wide = wide,
                                     .quantile = {.axis = axis,
                                                  .naxes = codes->node.grid->ndim,
-                                                 .method = (int32_t)o->method,
-                                                 .skip_nan = o->skip_nan,
+                                                 .method = (int32_t)o.method,
+                                                 .skip_nan = o.skip_nan,
                                                  .dtype = (int32_t)x->node.dtype,
                                                  .count = n}};
     memcpy(g + 1, q, listed);

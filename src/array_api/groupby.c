@@ -8,6 +8,7 @@
 #include "array_api/api_pkg.h"
 #include "array_api/group_states.h"
 #include "base/error.h"
+#include "base/struct_size.h"
 
 typedef enum kinds_taken { NUMBERS, NUMBERS_AND_TIMES } kinds_taken;
 
@@ -244,9 +245,6 @@ static cubed_status check(const cubed_array *x, const cubed_array *codes, const 
     const char *name = reductions[r].name;
     int ndim = x->node.grid->ndim;
     cubed_kind kind = cubed_dtype_kind(codes->node.dtype);
-    if (o->struct_size != sizeof *o)
-        return cb_fail(err, CUBED_E_ARG, "groupby: options.struct_size is %zu, expected %zu",
-                       o->struct_size, sizeof *o);
     if (kind != CUBED_KIND_INT && kind != CUBED_KIND_UINT)
         return cb_fail(err, CUBED_E_TYPE, "groupby: codes are %s, expected integers",
                        cubed_dtype_name(codes->node.dtype));
@@ -287,12 +285,13 @@ cubed_status cubed_groupby_reduce(cubed_array *x, cubed_array *codes, const int 
                                   const cubed_group_options *options, cubed_array **out,
                                   cubed_error *err)
 {
-    static const cubed_group_options defaults = CUBED_GROUP_OPTIONS_INIT;
-    const cubed_group_options *o = options ? options : &defaults;
+    cubed_group_options taken = CUBED_GROUP_OPTIONS_INIT;
+    const cubed_group_options *o = &taken;
     cb_steps s = {.ctx = x->ctx, .err = err};
     cubed_array *result = NULL;
     cubed_dtype dtype;
     uint32_t mask;
+    CB_TRY(CB_OPTIONS_TAKE("groupby", options, &taken, err));
     CB_TRY(cubed_group_result_dtype(reduction, x->node.dtype, &dtype, err));
     CB_TRY(check(x, codes, axes, naxes, ngroups, reduction, o, &mask, err));
     cb_grouping g = {.naxes = naxes,

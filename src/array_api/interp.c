@@ -3,6 +3,7 @@
 
 #include "array_api/api_pkg.h"
 #include "base/error.h"
+#include "base/struct_size.h"
 #include "ops/steps.h"
 
 static cubed_array *op(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b)
@@ -131,11 +132,9 @@ static cubed_status check_interp(const cubed_array *x, const cubed_array *xp, co
 cubed_status cubed_interp(cubed_array *x, cubed_array *xp, cubed_array *fp,
                           const cubed_interp_options *options, cubed_array **out, cubed_error *err)
 {
-    static const cubed_interp_options defaults = CUBED_INTERP_OPTIONS_INIT;
-    const cubed_interp_options *o = options ? options : &defaults;
-    if (o->struct_size != sizeof *o)
-        return cb_fail(err, CUBED_E_ARG, "interp: options.struct_size is %zu, expected %zu",
-                       o->struct_size, sizeof *o);
+    cubed_interp_options taken = CUBED_INTERP_OPTIONS_INIT;
+    const cubed_interp_options *o = &taken;
+    CB_TRY(CB_OPTIONS_TAKE("interp", options, &taken, err));
     CB_TRY(check_interp(x, xp, fp, o->period, err));
     const bool is_complex = cubed_dtype_kind(fp->node.dtype) == CUBED_KIND_COMPLEX;
     const cubed_dtype dtype = is_complex ? CUBED_COMPLEX128 : CUBED_FLOAT64;

@@ -4,22 +4,21 @@
 #include "array_api/api_pkg.h"
 #include "array_api/sample.h"
 #include "base/error.h"
+#include "base/struct_size.h"
 #include "cubed/stats.h"
 #include "dtype/scalar.h"
 
 bool cb_sample_take(cb_sample *m, cb_steps *s, const char *name, cubed_array *x,
                     const cubed_reduce_options *options)
 {
-    const cubed_reduce_options all = CUBED_REDUCE_OPTIONS_INIT;
     const cubed_kind kind = cubed_dtype_kind(x->node.dtype);
     char text[CUBED_DTYPE_TEXT_CAP];
     uint32_t axes = UINT32_MAX;
-    *m = (cb_sample){.s = s, .o = options ? *options : all, .n = 1};
+    *m = (cb_sample){.s = s, .o = CUBED_REDUCE_OPTIONS_INIT, .n = 1};
     if (s->st != CUBED_OK) return false;
-    if (m->o.struct_size != sizeof m->o)
-        s->st = cb_fail(s->err, CUBED_E_ARG, "%s: options.struct_size is %zu, expected %zu", name,
-                        m->o.struct_size, sizeof m->o);
-    else if (kind > CUBED_KIND_FLOAT)
+    s->st = CB_OPTIONS_TAKE(name, options, &m->o, s->err);
+    if (s->st != CUBED_OK) return false;
+    if (kind > CUBED_KIND_FLOAT)
         s->st = cb_fail(s->err, CUBED_E_TYPE, "%s: an array of %s, expected real numbers", name,
                         cubed_dtype_text(x->node.dtype, text));
     else if (m->o.axes)

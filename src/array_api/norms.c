@@ -6,6 +6,7 @@
 #include "array_api/api_pkg.h"
 #include "array_api/matrix_steps.h"
 #include "base/error.h"
+#include "base/struct_size.h"
 #include "dtype/scalar.h"
 
 /* --- Steps ------------------------------------------------------------------------------------------- */
@@ -215,7 +216,9 @@ static cubed_status norm_in(cubed_array *x, const int axes[2], cubed_matrix_norm
 cubed_status cubed_norm(cubed_array *x, const cubed_norm_options *options, uint64_t task_mem,
                         cubed_array **out, cubed_error *err)
 {
-    const cubed_norm_options usual = CUBED_NORM_OPTIONS_INIT, *o = options ? options : &usual;
+    cubed_norm_options taken = CUBED_NORM_OPTIONS_INIT;
+    const cubed_norm_options *o = &taken;
+    CB_TRY(CB_OPTIONS_TAKE("norm", options, &taken, err));
     const bool is_given = o->name || o->number;
     const bool is_matrix = !o->axes && is_given && x->node.grid->ndim == 2;
     cubed_matrix_norm_ord ord = CUBED_NORM_FRO;

@@ -5,6 +5,7 @@
 #include "array_api/api_pkg.h"
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/struct_size.h"
 #include "ops/steps.h"
 
 static const char *const mode_names[] = {
@@ -235,12 +236,10 @@ static cubed_array *padded(cb_steps *s, const padding *p, cubed_array *x)
 cubed_status cubed_pad_with(cubed_array *x, const int64_t *before, const int64_t *after,
                             const cubed_pad_options *options, cubed_array **out, cubed_error *err)
 {
-    const cubed_pad_options defaults = CUBED_PAD_OPTIONS_INIT;
-    const cubed_pad_options *o = options ? options : &defaults;
+    cubed_pad_options taken = CUBED_PAD_OPTIONS_INIT;
+    const cubed_pad_options *o = &taken;
     const int ndim = x->node.grid->ndim;
-    if (o->struct_size != sizeof *o)
-        return cb_fail(err, CUBED_E_ARG, "pad: options.struct_size is %zu, expected %zu",
-                       o->struct_size, sizeof *o);
+    CB_TRY(CB_OPTIONS_TAKE("pad", options, &taken, err));
     if ((unsigned)o->mode >= CUBED_PAD_MODE_COUNT)
         return cb_fail(err, CUBED_E_ARG, "pad: mode number %d is none", (int)o->mode);
     cb_steps s = {.ctx = x->ctx, .err = err};

@@ -5,6 +5,7 @@
 #include "array_api/time_quantiles.h"
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/struct_size.h"
 #include "block/quantile.h"
 
 static const char *const method_names[CUBED_QUANTILE_METHOD_COUNT] = {
@@ -153,12 +154,7 @@ static cubed_status quantiles(cubed_array *x, const double *q, int n, bool in_fr
     cubed_quantile_options o = CUBED_QUANTILE_OPTIONS_INIT;
     uint32_t reduced = 0;
     int ndim = x->node.grid->ndim;
-    if (options) {
-        if (options->struct_size != sizeof o)
-            return cb_fail(err, CUBED_E_ARG, "quantile: options.struct_size is %zu, expected %zu",
-                           options->struct_size, sizeof o);
-        o = *options;
-    }
+    CB_TRY(CB_OPTIONS_TAKE("quantile", options, &o, err));
     if (n < 0) return cb_fail(err, CUBED_E_ARG, "quantile: %d quantiles", n);
     if (ndim + in_front > CUBED_MAX_NDIM)
         return cb_fail(err, CUBED_E_UNSUPPORTED, "quantile: several quantiles of %d dimensions",
@@ -212,12 +208,7 @@ cubed_status cubed_median(cubed_array *x, const cubed_quantile_options *options,
 {
     cubed_quantile_options o = CUBED_QUANTILE_OPTIONS_INIT;
     char text[CUBED_DTYPE_TEXT_CAP];
-    if (options) {
-        if (options->struct_size != sizeof o)
-            return cb_fail(err, CUBED_E_ARG, "median: options.struct_size is %zu, expected %zu",
-                           options->struct_size, sizeof o);
-        o = *options;
-    }
+    CB_TRY(CB_OPTIONS_TAKE("median", options, &o, err));
     o.method = CUBED_QUANTILE_LINEAR;
     if (cubed_dtype_family(x->node.dtype) == CUBED_TIMEDELTA64)
         return cb_api_time_median(x, &o, out, err);

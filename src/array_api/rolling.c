@@ -7,6 +7,7 @@
 #include "array_api/api_pkg.h"
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/struct_size.h"
 #include "block/params.h"
 
 static cubed_status set_params(const cubed_array *x, const cubed_window *windows, int n,
@@ -86,16 +87,16 @@ static bool is_known(cubed_group_reduction reduction)
 }
 
 cubed_status cubed_rolling_reduce(cubed_array *x, const cubed_window *windows, int n,
-                                  cubed_group_reduction reduction, const cubed_rolling_options *o,
-                                  cubed_array **out, cubed_error *err)
+                                  cubed_group_reduction reduction,
+                                  const cubed_rolling_options *options, cubed_array **out,
+                                  cubed_error *err)
 {
+    cubed_rolling_options o = CUBED_ROLLING_OPTIONS_INIT;
     const cubed_kind kind = cubed_dtype_kind(x->node.dtype);
     cubed_array *values = NULL, *made = NULL;
     cb_rolling_params p;
     cubed_status st = CUBED_OK;
-    if (o->struct_size != sizeof *o)
-        return cb_fail(err, CUBED_E_ARG, "rolling: options.struct_size is %zu, expected %zu",
-                       o->struct_size, sizeof *o);
+    CB_TRY(CB_OPTIONS_TAKE("rolling", options, &o, err));
     if (!is_known(reduction))
         return cb_fail(
             err, CUBED_E_ARG,
@@ -108,7 +109,7 @@ cubed_status cubed_rolling_reduce(cubed_array *x, const cubed_window *windows, i
         return cb_fail(err, CUBED_E_ARG,
                        "rolling: %d windows of an array of %d dimensions, expected at least one", n,
                        x->node.grid->ndim);
-    CB_TRY(set_params(x, windows, n, reduction, o, &p, err));
+    CB_TRY(set_params(x, windows, n, reduction, &o, &p, err));
     const size_t size = cubed_dtype_size(x->node.dtype);
     CB_GO(cubed_astype(x, kind == CUBED_KIND_FLOAT && size <= 4 ? CUBED_FLOAT32 : CUBED_FLOAT64,
                        &values, err));

@@ -1,6 +1,7 @@
 /* Sorting functions. */
 #include "array_api/api_pkg.h"
 #include "base/error.h"
+#include "base/struct_size.h"
 #include "block/params.h"
 
 /* Blocks of the result are to fit the tasks of others, of those too that do not cut them. */
@@ -27,13 +28,13 @@ static cubed_status along_axis(const char *name, cubed_array *x, int axis,
     return cubed_blockwise(x->ctx, name, &params, sizeof params, &in, 1, &to, 1, out, err);
 }
 
-cubed_status cubed_sort_with(cubed_array *x, int axis, const cubed_sort_options *o,
+cubed_status cubed_sort_with(cubed_array *x, int axis, const cubed_sort_options *options,
                              cubed_array **out, cubed_error *err)
 {
+    cubed_sort_options taken = CUBED_SORT_OPTIONS_INIT;
+    const cubed_sort_options *o = &taken;
+    CB_TRY(CB_OPTIONS_TAKE("sort", options, &taken, err));
     const char *name = o->positions ? "argsort" : "sort";
-    if (o->struct_size != sizeof *o)
-        return cb_fail(err, CUBED_E_ARG, "%s: options.struct_size is %zu, expected %zu", name,
-                       o->struct_size, sizeof *o);
     CB_TRY(cb_api_axis(name, x->node.grid->ndim, &axis, err));
     if (cb_api_sorts_in_runs(x, axis, o->positions, o->task_mem))
         return cb_api_sort_runs(x, NULL, axis, o->descending, o->task_mem,

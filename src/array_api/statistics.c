@@ -3,6 +3,7 @@
 
 #include "array_api/api_pkg.h"
 #include "base/error.h"
+#include "base/struct_size.h"
 #include "dtype/scalar.h"
 #include "ops/steps.h"
 
@@ -104,12 +105,9 @@ static cubed_status take_options(const char *name, const cubed_array *x,
                                  const cubed_cov_options *given, cubed_cov_options *o,
                                  cubed_error *err)
 {
-    const cubed_cov_options defaults = CUBED_COV_OPTIONS_INIT;
     const int ndim = x->node.grid->ndim;
-    *o = given ? *given : defaults;
-    if (o->struct_size != sizeof *o)
-        return cb_fail(err, CUBED_E_ARG, "%s: options.struct_size is %zu, expected %zu", name,
-                       o->struct_size, sizeof *o);
+    *o = (cubed_cov_options)CUBED_COV_OPTIONS_INIT;
+    CB_TRY(CB_OPTIONS_TAKE(name, given, o, err));
     if (ndim == 0) return CUBED_OK; /* which is refused */
     CB_TRY(check_weights("fweights", o->fweights, x->shape[ndim - 1], err));
     return check_weights("aweights", o->aweights, x->shape[ndim - 1], err);

@@ -5,6 +5,7 @@
 #include "array_api/api_pkg.h"
 #include "array_api/matrix_steps.h"
 #include "base/error.h"
+#include "base/struct_size.h"
 
 /* Orthonormal columns that span those of x. */
 static cubed_array *orthonormal(cb_steps *s, cubed_array *x, uint64_t task_mem)
@@ -33,8 +34,9 @@ cubed_status cubed_svd_compressed(cubed_array *x, int64_t k,
                                   cubed_array **u, cubed_array **s, cubed_array **vh,
                                   cubed_error *err)
 {
-    const cubed_svd_compressed_options usual = CUBED_SVD_COMPRESSED_OPTIONS_INIT;
-    const cubed_svd_compressed_options *o = options ? options : &usual;
+    cubed_svd_compressed_options taken = CUBED_SVD_COMPRESSED_OPTIONS_INIT;
+    const cubed_svd_compressed_options *o = &taken;
+    CB_TRY(CB_OPTIONS_TAKE("svd_compressed", options, &taken, err));
     cubed_array *drawn = NULL, *svd[3] = {NULL, NULL, NULL};
     cb_steps steps = {.ctx = x->ctx, .err = err}, *to = &steps;
     if (x->node.grid->ndim != 2)

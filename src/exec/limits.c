@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/struct_size.h"
 #include "chunks/need.h"
 #include "exec/operations.h"
 #include "exec/requests.h"
@@ -203,11 +204,12 @@ void cb_plan_share_out(cubed_plan *p)
     if (set_fetching(p)) share_rest(p);
 }
 
-cubed_status cubed_plan_set_limits(cubed_plan *p, const cubed_plan_options *o, cubed_error *err)
+cubed_status cubed_plan_set_limits(cubed_plan *p, const cubed_plan_options *options,
+                                   cubed_error *err)
 {
-    if (o->struct_size != sizeof *o)
-        return cb_fail(err, CUBED_E_ARG, "options.struct_size is %zu, expected %zu", o->struct_size,
-                       sizeof *o);
+    cubed_plan_options taken = CUBED_PLAN_OPTIONS_INIT;
+    const cubed_plan_options *o = &taken;
+    CB_TRY(CB_OPTIONS_TAKE("set_limits", options, &taken, err));
     cubed_plan to = {.ctx = p->ctx,
                      .ir = p->ir,
                      .nstages = p->nstages,

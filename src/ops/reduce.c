@@ -3,6 +3,7 @@
  * way. */
 
 #include "base/error.h"
+#include "base/struct_size.h"
 #include "ops/ops_pkg.h"
 #include "plan/reduction.h"
 
@@ -158,15 +159,13 @@ cubed_status cb_op_restore_axes(cubed_array **x, const cubed_array *from, uint32
 cubed_status cubed_reduce(cubed_reduction reduction, cubed_array *x,
                           const cubed_reduce_options *options, cubed_array **out, cubed_error *err)
 {
-    static const cubed_reduce_options defaults = CUBED_REDUCE_OPTIONS_INIT;
-    const cubed_reduce_options *o = options ? options : &defaults;
+    cubed_reduce_options taken = CUBED_REDUCE_OPTIONS_INIT;
+    const cubed_reduce_options *o = &taken;
     const char *name = cubed_reduction_name(reduction);
     int ndim = x->node.grid->ndim;
     uint32_t reduced;
     if (!name) return cb_fail(err, CUBED_E_ARG, "reduction number %d is none", (int)reduction);
-    if (o->struct_size != sizeof *o)
-        return cb_fail(err, CUBED_E_ARG, "%s: options.struct_size is %zu, expected %zu", name,
-                       o->struct_size, sizeof *o);
+    CB_TRY(CB_OPTIONS_TAKE(name, options, &taken, err));
     if (x->node.dtype == CUBED_FLOAT16 || x->node.dtype == CUBED_BFLOAT16) {
         cubed_array *wide;
         CB_TRY(cb_op_cast(x, CUBED_FLOAT32, &wide, err));

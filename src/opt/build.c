@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/pool.h"
+#include "base/struct_size.h"
 #include "exec/finish.h"
 #include "exec/limits.h"
 #include "files/files.h"
@@ -225,14 +226,7 @@ cubed_status cubed_plan_new(cubed_context *ctx, const cubed_target *targets, int
                             const cubed_plan_options *options, cubed_plan **out, cubed_error *err)
 {
     cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
-    if (options) {
-        if (options->struct_size != sizeof o)
-            return cb_fail(err, CUBED_E_ARG,
-                           "options.struct_size is %zu, expected %zu: set the struct with "
-                           "CUBED_PLAN_OPTIONS_INIT",
-                           options->struct_size, sizeof o);
-        o = *options;
-    }
+    CB_TRY(CB_OPTIONS_TAKE("plan", options, &o, err));
     cb_request q = {ctx, targets, ntargets, &o, NULL};
     cubed_plan *p = NULL;
     cubed_status st = cb_opt_plan(&q, &p, err);

@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/struct_size.h"
 #include "files/files.h"
 #include "mem/pages.h"
 #include "place/confine.h"
@@ -14,14 +15,7 @@ cubed_status cubed_context_new(const cubed_context_options *options, cubed_conte
                                cubed_error *err)
 {
     cubed_context_options o = CUBED_CONTEXT_OPTIONS_INIT;
-    if (options) {
-        if (options->struct_size != sizeof o)
-            return cb_fail(err, CUBED_E_ARG,
-                           "options.struct_size is %zu, expected %zu: set the struct with "
-                           "CUBED_CONTEXT_OPTIONS_INIT",
-                           options->struct_size, sizeof o);
-        o = *options;
-    }
+    CB_TRY(CB_OPTIONS_TAKE("context", options, &o, err));
     const cubed_allocator *a = o.allocator ? o.allocator : &cb_system_allocator;
     cubed_context *ctx = cb_alloc_zero(a, sizeof *ctx);
     if (!ctx) return cb_fail(err, CUBED_E_NOMEM, "no memory for a context");

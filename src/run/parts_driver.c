@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/struct_size.h"
 #include "run/driver.h"
 #include "run/executors/executor.h"
 #include "run/parts.h"
@@ -24,13 +25,8 @@ struct cubed_driver {
 static cubed_status check_options(const cubed_driver_options *given, cubed_driver_options *o,
                                   cubed_error *err)
 {
-    const cubed_driver_options defaults = CUBED_DRIVER_OPTIONS_INIT;
-    *o = given ? *given : defaults;
-    if (o->struct_size != sizeof *o)
-        return cb_fail(err, CUBED_E_ARG,
-                       "options.struct_size is %zu, expected %zu: set the struct with "
-                       "CUBED_DRIVER_OPTIONS_INIT",
-                       o->struct_size, sizeof *o);
+    *o = (cubed_driver_options)CUBED_DRIVER_OPTIONS_INIT;
+    CB_TRY(CB_OPTIONS_TAKE("driver", given, o, err));
     return cb_run_check_retries(o->retries, err);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/struct_size.h"
 #include "cubed/sys/message.h"
 #include "exec/limits.h"
 #include "run/left.h"
@@ -41,13 +42,8 @@ cubed_status cb_run_check_retries(int retries, cubed_error *err)
 static cubed_status check_options(const cubed_run_options *options, cubed_run_options *out,
                                   cubed_error *err)
 {
-    cubed_run_options defaults = CUBED_RUN_OPTIONS_INIT;
-    *out = options ? *options : defaults;
-    if (out->struct_size != sizeof *out)
-        return cb_fail(err, CUBED_E_ARG,
-                       "options.struct_size is %zu, expected %zu: set the struct with "
-                       "CUBED_RUN_OPTIONS_INIT",
-                       out->struct_size, sizeof *out);
+    *out = (cubed_run_options)CUBED_RUN_OPTIONS_INIT;
+    CB_TRY(CB_OPTIONS_TAKE("run", options, out, err));
     return cb_run_check_retries(out->retries, err);
 }
 

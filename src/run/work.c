@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/struct_size.h"
 #include "cubed/sys/message.h"
 #include "exec/finish.h"
 #include "exec/limits.h"
@@ -337,19 +338,16 @@ out:
 cubed_status cubed_worker_new(cubed_context *ctx, const cubed_worker_options *options,
                               cubed_worker **out, cubed_error *err)
 {
-    if (options && options->struct_size != sizeof *options)
-        return cb_fail(err, CUBED_E_ARG,
-                       "options.struct_size is %zu, expected %zu: set the struct with "
-                       "CUBED_WORKER_OPTIONS_INIT",
-                       options->struct_size, sizeof *options);
+    cubed_worker_options o = CUBED_WORKER_OPTIONS_INIT;
+    CB_TRY(CB_OPTIONS_TAKE("worker", options, &o, err));
     cubed_worker *w = cb_alloc_zero(&ctx->alloc, sizeof *w);
     if (!w) return cb_fail(err, CUBED_E_NOMEM, "no memory for a worker");
     w->ctx = cubed_context_ref(ctx);
-    w->allow_code = options && options->allow_code;
+    w->allow_code = o.allow_code;
     w->to = (answer){.ctx = ctx,
-                     .most = options ? options->max_message_bytes : 0,
-                     .skip_done = options && options->skip_done,
-                     .ends_process = options && options->ends_process};
+                     .most = o.max_message_bytes,
+                     .skip_done = o.skip_done,
+                     .ends_process = o.ends_process};
     cb_buf_init(&w->to.bytes, &ctx->alloc);
     cb_buf_init(&w->key, &ctx->alloc);
     *out = w;

@@ -17,6 +17,7 @@
 #include "base/json.h"
 #include "base/library.h"
 #include "base/pool.h"
+#include "base/struct_size.h"
 #include "base/text.h"
 #include "failing_allocator.h"
 #include "mem/arena.h"
@@ -330,6 +331,38 @@ static void test_libraries(void **state)
     assert_null(square_root);
 }
 
+/* A structure of options in two releases, of which the second added a member at the end. */
+typedef struct old_options {
+    size_t struct_size;
+    int64_t depth;
+} old_options;
+typedef struct new_options {
+    size_t struct_size;
+    int64_t depth;
+    double scale;
+} new_options;
+
+static void test_options_that_have_grown(void **state)
+{
+    const old_options old = {sizeof old, 7};
+    new_options o = {sizeof o, 1, 2.5}, wrong = {0, 9, 9};
+    const size_t sizes[] = {0, 1, sizeof old - 1, sizeof o + 1, SIZE_MAX};
+    cubed_error err = CUBED_ERROR_INIT;
+    (void)state;
+    assert_int_equal(cb_options_take("f", NULL, &o, sizeof o, sizeof old, &err), CUBED_OK);
+    assert_true(o.struct_size == sizeof o && o.depth == 1 && o.scale == 2.5);
+    assert_int_equal(cb_options_take("f", &old, &o, sizeof o, sizeof old, &err), CUBED_OK);
+    assert_true(o.struct_size == sizeof o && o.depth == 7 && o.scale == 2.5);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        wrong.struct_size = sizes[i];
+        assert_int_equal(cb_options_take("f", &wrong, &o, sizeof o, sizeof old, &err), CUBED_E_ARG);
+        assert_non_null(strstr(err.message, "f: options.struct_size is "));
+        assert_non_null(strstr(err.message, ", expected 24: set the options with"));
+        assert_true(o.struct_size == sizeof o && o.depth == 7 && o.scale == 2.5);
+    }
+    assert_int_equal(CB_OPTIONS_TAKE("f", (const void *)&old, &o, &err), CUBED_E_ARG);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -338,7 +371,7 @@ int main(void)
         cmocka_unit_test(test_arena),     cmocka_unit_test(test_budget_and_pool),
         cmocka_unit_test(test_each),      cmocka_unit_test(test_memory_of_code),
         cmocka_unit_test(test_keys),      cmocka_unit_test(test_stores),
-        cmocka_unit_test(test_libraries),
+        cmocka_unit_test(test_libraries), cmocka_unit_test(test_options_that_have_grown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -458,6 +458,13 @@ static void test_refusals(void **state)
     by.axes = (const int[]){1, 1};
     by.naxes = 2;
     refused(f, cubed_norm(few, &by, 0, y, e), CUBED_E_ARG, "norm: axis 1 comes twice");
+    by.struct_size++;
+    assert_int_equal(cubed_norm(few, &by, 0, y, e), CUBED_E_ARG);
+    assert_non_null(strstr(e->message, "norm: options.struct_size is "));
+    cubed_svd_compressed_options of = CUBED_SVD_COMPRESSED_OPTIONS_INIT;
+    of.struct_size--;
+    assert_int_equal(cubed_svd_compressed(few, 1, &of, 0, y, NULL, NULL, e), CUBED_E_ARG);
+    assert_non_null(strstr(e->message, "svd_compressed: options.struct_size is "));
     refused(f, cubed_cond(v, CUBED_NORM_2, 0, y, e), CUBED_E_LINALG,
             "cond: an array of 1 dimensions, expected at least 2");
     refused(f, cubed_cond(none, CUBED_NORM_2, 0, y, e), CUBED_E_LINALG,
