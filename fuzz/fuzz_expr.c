@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lang/expr.h"
+#include "cubed/cubed.h"
+#include "cubed/lang.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -39,14 +40,14 @@ static cubed_status lookup(void *ctx, const char *name, cubed_array **out, const
     return CUBED_OK;
 }
 
-static void plan(cubed_context *ctx, const expr_result *r)
+static void plan(cubed_context *ctx, const cubed_expr_results *r)
 {
     cubed_target targets[16];
     cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
     cubed_plan *plan;
-    int n = r->n < 16 ? r->n : 16;
+    const int count = cubed_expr_results_count(r), n = count < 16 ? count : 16;
     memset(targets, 0, sizeof targets);
-    for (int k = 0; k < n; k++) targets[k].array = r->vars[k].array;
+    for (int k = 0; k < n; k++) targets[k].array = cubed_expr_results_at(r, k)->array;
     o.allowed_mem = (uint64_t)100 << 20;
     o.max_workers = 1;
     if (cubed_plan_new(ctx, targets, n, &o, &plan, NULL) == CUBED_OK) cubed_plan_unref(plan);
@@ -56,22 +57,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     cubed_error err = CUBED_ERROR_INIT;
     cubed_context *ctx;
-    expr **statements;
-    expr_result result;
-    int n;
+    cubed_expr *expr;
+    cubed_expr_results *results;
     char *text = malloc(size + 1);
     if (!text) abort();
     memcpy(text, data, size);
     text[size] = 0;
-    if (expr_parse(text, &statements, &n, &err) == CUBED_OK) {
+    if (cubed_expr_parse(text, &expr, &err) == CUBED_OK) {
         if (cubed_context_new(NULL, &ctx, NULL) != CUBED_OK) abort();
-        cubed_status st = expr_build(ctx, text, statements, n,
-                                     &(expr_host){.lookup = lookup, .ctx = ctx}, &result, &err);
-        expr_free(statements, n);
-        if (st == CUBED_OK) {
-            plan(ctx, &result);
-            expr_result_free(&result);
+        const cubed_expr_host host = {.lookup = lookup, .ctx = ctx};
+        if (cubed_expr_build(expr, ctx, &host, &results, &err) == CUBED_OK) {
+            plan(ctx, results);
+            cubed_expr_results_free(results);
         }
+        cubed_expr_free(expr);
         cubed_context_unref(ctx);
     }
     /* Whatever failed said why. */

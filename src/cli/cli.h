@@ -195,6 +195,8 @@ int cli_report(const char *verb, const cubed_error *err);
 
 /* --- Memory: a command that has none can only say so ---------------------------------------------------- */
 
+/* Returns p, or ends the command if p is NULL. */
+void *cli_must(void *p);
 void *cli_alloc(size_t size); /* zeroed */
 void *cli_resize(void *p, size_t size);
 char *cli_strdup(const char *s);

@@ -4,8 +4,8 @@
 
 #include "archive.h"
 #include "cli.h"
+#include "cubed/lang.h"
 #include "inputs.h"
-#include "lang/expr.h"
 #include "lang/lang_arrays.h"
 #include "picture.h"
 #include "referred.h"
@@ -204,9 +204,8 @@ const cli_usage cmd_plot_usage = {
 typedef struct eval_item {
     char *name;
     cubed_array *array;
-    const expr_about *about; /* of results */
-    const expr_var *var;     /* of results */
-    bool aside;              /* of coordinates: see expr_coord */
+    const cubed_expr_result *result; /* NULL: a coordinate */
+    bool aside;                      /* of coordinates: see cubed_expr_coord */
     char *url;
     void *data;
     size_t bytes;
@@ -219,12 +218,13 @@ typedef struct eval {
     cli_common common;
     const char *text, *out, *codecs, *region;
     int format;
-    expr_result built;
+    cubed_expr *expr;
+    cubed_expr_results *built;
     eval_item *item; /* what is stored or printed: results, then coordinates */
     int nitems;
     /* Arrays that were built for another allowed_mem, to be planned but not run. `region` owns arrays for regions. */
     struct {
-        expr_result built;
+        cubed_expr_results *built;
         eval_item *item;
         int nitems, nregions;
         cubed_array **region;
@@ -244,13 +244,13 @@ static size_t array_bytes(const cubed_array *x)
     return n;
 }
 
-static void add_item(eval *e, const char *name, cubed_array *x, const expr_about *about)
+static void add_item(eval *e, const char *name, cubed_array *x, const cubed_expr_result *result)
 {
     e->item = cli_resize(e->item, (size_t)(e->nitems + 1) * sizeof *e->item);
     memset(&e->item[e->nitems], 0, sizeof *e->item);
     e->item[e->nitems].name = cli_strdup(name);
     e->item[e->nitems].array = cubed_array_ref(x);
-    e->item[e->nitems].about = about;
+    e->item[e->nitems].result = result;
     e->item[e->nitems++].bytes = array_bytes(x);
 }
 
@@ -274,13 +274,13 @@ static int find_dim(const cubed_array *x, const char *name)
 /* Whether all results have the same elements along the dimension of that name: one coordinate may hold for all. */
 static bool is_agreed(const eval *e, const char *dim)
 {
-    const expr_coord *first = NULL;
+    const cubed_expr_coord *first = NULL;
     bool any = false;
     for (int i = 0; i < e->nitems; i++) {
-        if (!e->item[i].about || find_dim(e->item[i].array, dim) < 0) continue;
-        const expr_coord *c = expr_find_coord(e->item[i].about, dim);
+        if (!e->item[i].result || find_dim(e->item[i].array, dim) < 0) continue;
+        const cubed_expr_coord *c = cubed_expr_result_coord(e->item[i].result, dim);
         if (c && c->cut) return false;
-        if (any && !expr_same_coord(first, c)) return false;
+        if (any && !cubed_expr_coord_equal(first, c)) return false;
         first = c;
         any = true;
     }
@@ -308,7 +308,7 @@ static void carry(eval *e, int i, const char *name, carried what)
         slices[d] = (cubed_slice){0, extent, 1, false};
         if (what == BOUNDS && d > 0 && d == cubed_array_ndim(c) - 1) continue;
         const int at = dim ? find_dim(x, dim) : -1;
-        const expr_coord *edit = dim ? expr_find_coord(e->item[i].about, dim) : NULL;
+        const cubed_expr_coord *edit = dim ? cubed_expr_result_coord(e->item[i].result, dim) : NULL;
         fits = at >= 0 && is_agreed(e, dim) && !(edit && edit->made) &&
                extent == (edit ? edit->whole : cubed_array_shape(x)[at]) &&
                (!edit || edit->part.len == cubed_array_shape(x)[at]);
@@ -325,7 +325,7 @@ static void carry(eval *e, int i, const char *name, carried what)
 }
 
 /* The one that a calendar's function made, or the elements of it that are left. */
-static void carry_made(eval *e, const char *dim, const expr_coord *c)
+static void carry_made(eval *e, const char *dim, const cubed_expr_coord *c)
 {
     cubed_array *const from[2] = {c->made, c->bounds};
     for (int k = 0; k < 2; k++) {
@@ -364,7 +364,8 @@ static void add_coordinates(eval *e)
         referring r = {e, i};
         for (int d = 0; d < cubed_array_ndim(e->item[i].array); d++) {
             const char *dim = cubed_array_dim_name(e->item[i].array, d);
-            const expr_coord *c = dim ? expr_find_coord(e->item[i].about, dim) : NULL;
+            const cubed_expr_coord *c =
+                dim ? cubed_expr_result_coord(e->item[i].result, dim) : NULL;
             if (!dim || !is_agreed(e, dim)) continue;
             if (c && c->made && c->part.len == cubed_array_shape(e->item[i].array)[d])
                 carry_made(e, dim, c);
@@ -518,13 +519,11 @@ static void warn_of_lengths(const eval *e)
  * from a group, or has coordinates, goes to one, where Xarray opens it. */
 static bool place_results(eval *e, cubed_error *err)
 {
-    for (int i = 0; i < e->built.n; i++) {
-        const expr_var *v = &e->built.vars[i];
-        if (!v->is_result) continue;
+    for (int i = 0; i < cubed_expr_results_count(e->built); i++) {
+        const cubed_expr_result *v = cubed_expr_results_at(e->built, i);
         /* What is stored keeps its packing. What is printed, drawn or put into an array that exists are values. */
         const bool stays = v->stored && e->out && !e->common.picture && !e->region;
-        add_item(e, v->name, stays ? v->stored : v->array, &v->about);
-        e->item[e->nitems - 1].var = v;
+        add_item(e, v->name, stays ? v->stored : v->array, v);
     }
     for (int i = 0; e->common.picture && i < e->nitems; i++) {
         if (!name_dims(e, i, err)) return false;
@@ -621,7 +620,7 @@ static void show_results(const eval *e, const cubed_run_stats *stats, const cube
 static cubed_status region_target(const eval *e, int i, cubed_target *target, cubed_error *err)
 {
     const char *url = e->item[i].url;
-    const expr_var *v = e->item[i].var;
+    const cubed_expr_result *v = e->item[i].result;
     cubed_array *into = NULL, *x = e->item[i].array;
     cubed_cf_packing *packing = NULL;
     cubed_status st = cubed_array_open(e->ctx, url, &into, err);
@@ -758,17 +757,16 @@ static cubed_status find_coordinate(void *ctx, const char *name, cubed_array **o
     return st;
 }
 
-static cubed_status build(eval *e, const cli_common *common, expr *const *statements, int n,
-                          cubed_error *err)
+static cubed_status build(eval *e, const cli_common *common, cubed_error *err)
 {
-    const expr_host host = {.lookup = inputs_lookup,
-                            .ctx = &e->in,
-                            .raw = e->in.raw,
-                            .task_mem = cli_task_mem(common),
-                            .count = count_now,
-                            .count_ctx = e,
-                            .coordinate = find_coordinate};
-    return expr_build(e->ctx, e->text, statements, n, &host, &e->built, err);
+    const cubed_expr_host host = {.lookup = inputs_lookup,
+                                  .ctx = &e->in,
+                                  .raw = e->in.raw,
+                                  .task_mem = cli_task_mem(common),
+                                  .count = count_now,
+                                  .count_ctx = e,
+                                  .coordinate = find_coordinate};
+    return cubed_expr_build(e->expr, e->ctx, &host, &e->built, err);
 }
 
 static void free_again(eval *e)
@@ -776,7 +774,7 @@ static void free_again(eval *e)
     for (int i = 0; i < e->again.nregions; i++) cubed_array_unref(e->again.region[i]);
     cli_free(e->again.region);
     free_items(e->again.item, e->again.nitems);
-    expr_result_free(&e->again.built);
+    cubed_expr_results_free(e->again.built);
     memset(&e->again, 0, sizeof e->again);
 }
 
@@ -796,19 +794,13 @@ static void keep_again(eval *e, const eval *kept)
 static cubed_status build_again(eval *e, uint64_t allowed_mem, cubed_error *err)
 {
     cli_common common = e->common;
-    expr **statements;
-    int n;
     free_again(e);
-    memset(&e->built, 0, sizeof e->built);
+    e->built = NULL;
     e->item = NULL;
     e->nitems = e->next_length = 0;
     e->is_planned = true;
     common.allowed_mem = allowed_mem;
-    cubed_status st = expr_parse(e->text, &statements, &n, err);
-    if (st != CUBED_OK) return st;
-    st = build(e, &common, statements, n, err);
-    expr_free(statements, n);
-    return st;
+    return build(e, &common, err);
 }
 
 /* The results as another allowed_mem has them made: cubed_plan_options.remake. */
@@ -834,14 +826,13 @@ static cubed_status remake(void *ctx, uint64_t allowed_mem, cubed_array **arrays
 
 /* Numbers that shapes depend on were refused: has the error say what all of the expression needs, with these numbers. An
  * expression whose shapes do not fit lengths that are not counted yet keeps the error. */
-static void advise_for_all(eval *e, expr *const *statements, int n, cubed_error *err)
+static void advise_for_all(eval *e, cubed_error *err)
 {
     cubed_error other = CUBED_ERROR_INIT;
     eval_targets t;
     e->is_planned = true;
     e->next_length = 0;
-    if (build(e, &e->common, statements, n, &other) != CUBED_OK || !place_results(e, &other))
-        return;
+    if (build(e, &e->common, &other) != CUBED_OK || !place_results(e, &other)) return;
     cubed_status st = make_targets(e, &t, &other);
     if (st == CUBED_OK)
         st = cli_check_plan(e->ctx, t.target, e->nitems, &t.group, t.grouped, &e->common, &other);
@@ -856,9 +847,8 @@ static int check_picture(const eval *e)
     if (!archive_is_picture(e->out))
         return cli_usage_error(e->verb, "--out %s: expected a FILE.png, FILE.svg or FILE.pdf",
                                e->out);
-    for (int i = 0; i < e->built.n; i++) {
-        const expr_var *v = &e->built.vars[i];
-        if (!v->is_result) continue;
+    for (int i = 0; i < cubed_expr_results_count(e->built); i++) {
+        const cubed_expr_result *v = cubed_expr_results_at(e->built, i);
         const int ndim = cubed_array_ndim(v->array);
         if (ndim != 1 && ndim != 2)
             return cli_usage_error(
@@ -873,25 +863,18 @@ static int check_picture(const eval *e)
 static int prepare(eval *e)
 {
     cubed_error err = CUBED_ERROR_INIT;
-    expr **statements;
-    int n;
     int code = cli_context(e->verb, &e->common, &e->ctx);
     if (code != EXIT_SUCCESS) return code;
     e->in.ctx = e->in.joined.ctx = e->ctx;
-    if (expr_parse(e->text, &statements, &n, &err) != CUBED_OK) return cli_report(e->verb, &err);
-    char *twice = expr_named_twice(statements, n);
-    if (twice) {
-        code = cli_usage_error(e->verb,
+    if (cubed_expr_parse(e->text, &e->expr, &err) != CUBED_OK) return cli_report(e->verb, &err);
+    const char *twice = cubed_expr_repeated(e->expr);
+    if (twice)
+        return cli_usage_error(e->verb,
                                "the name \"%s\" has two values, of which only the last would be a "
                                "result: give each its own name, or one that starts with _",
                                twice);
-        cli_free(twice);
-        expr_free(statements, n);
-        return code;
-    }
-    cubed_status st = build(e, &e->common, statements, n, &err);
-    if (st == CUBED_E_BUDGET) advise_for_all(e, statements, n, &err);
-    expr_free(statements, n);
+    const cubed_status st = build(e, &e->common, &err);
+    if (st == CUBED_E_BUDGET) advise_for_all(e, &err);
     if (st != CUBED_OK) return cli_report(e->verb, &err);
     if (e->common.picture && (code = check_picture(e)) != EXIT_SUCCESS) return code;
     if (!place_results(e, &err)) return cli_report(e->verb, &err);
@@ -982,7 +965,8 @@ static int evaluate(int argc, char **argv, const cli_usage *usage, cli_picture *
     e.common.remake_ctx = &e;
     int code = prepare(&e);
     free_items(e.item, e.nitems);
-    expr_result_free(&e.built);
+    cubed_expr_results_free(e.built);
+    cubed_expr_free(e.expr);
     free_again(&e);
     cli_free(e.length);
     inputs_free(&e.in);

@@ -16,7 +16,7 @@
 #define MAX_PLAN ((size_t)1 << 30)
 
 /* check_layers: allow call: the command's own memory; there is nothing to go back to without it */
-static void *must(void *p)
+void *cli_must(void *p)
 {
     if (p) return p;
     fputs("cubed: out of memory\n", stderr);
@@ -25,12 +25,12 @@ static void *must(void *p)
 
 void *cli_alloc(size_t size)
 {
-    return must(calloc(1, size ? size : 1)); /* check_layers: allow call: see must() */
+    return cli_must(calloc(1, size ? size : 1)); /* check_layers: allow call: see cli_must() */
 }
 
 void *cli_resize(void *p, size_t size)
 {
-    return must(realloc(p, size ? size : 1)); /* check_layers: allow call: see must() */
+    return cli_must(realloc(p, size ? size : 1)); /* check_layers: allow call: see cli_must() */
 }
 
 void cli_free(void *p) { free(p); /* check_layers: allow call: the other half of cli_alloc */ }

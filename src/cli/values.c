@@ -151,7 +151,7 @@ void values_print(FILE *f, const cubed_array *x, const void *data)
 
 static json_t *axis_json(const cubed_array *x, int d, const char *p, size_t bytes)
 {
-    if (d == cubed_array_ndim(x)) return lang_element_json(cubed_array_dtype(x), p);
+    if (d == cubed_array_ndim(x)) return cli_must(lang_element_json(cubed_array_dtype(x), p));
     int64_t n = cubed_array_shape(x)[d];
     size_t step = n ? bytes / (size_t)n : 0;
     json_t *list = json_array();

@@ -214,31 +214,31 @@ static bool is_axis_in(int d, int ndim, int n, const int *axes)
 }
 
 /* "time: mean" behind what is there, as CDO puts it; nothing where a dimension has no name. */
-static void add_method(json_t *attrs, const cubed_array *x, int n, const int *axes,
+static void add_method(expr_builder *b, json_t *attrs, const cubed_array *x, int n, const int *axes,
                        const char *method)
 {
     const char *had = get_text(attrs, "cell_methods");
-    char *text = lang_printf("%s%s", had, *had ? " " : "");
+    char *text = expr_text(b, "%s%s", had, *had ? " " : "");
     const int ndim = cubed_array_ndim(x);
     bool named = ndim > 0 && n != 0;
     for (int d = 0; d < ndim && named; d++) {
         const char *name = cubed_array_dim_name(x, d);
         if (!is_axis_in(d, ndim, n, axes)) continue;
-        char *longer = lang_printf("%s%s: ", text, name ? name : "");
-        lang_free(text);
+        char *longer = expr_text(b, "%s%s: ", text, name ? name : "");
+        expr_text_free(text);
         text = longer;
         named = name != NULL;
     }
     if (named) json_object_set_new(attrs, "cell_methods", json_sprintf("%s%s", text, method));
-    lang_free(text);
+    expr_text_free(text);
 }
 
 /* --- Coordinates -------------------------------------------------------------------------------------- */
 
-void expr_coord_free(expr_coord *c)
+void expr_coord_free(cubed_expr_coord *c)
 {
-    lang_free(c->dim);
-    lang_free(c->key);
+    expr_text_free(c->dim);
+    expr_text_free(c->key);
     cubed_array_unref(c->made);
     cubed_array_unref(c->bounds);
 }
@@ -251,32 +251,34 @@ void expr_about_free(expr_about *about)
     *about = (expr_about){.attrs = NULL};
 }
 
-expr_coord expr_coord_copy(const expr_coord *c)
+cubed_expr_coord expr_coord_copy(expr_builder *b, const cubed_expr_coord *c)
 {
-    expr_coord to = *c;
-    to.dim = lang_strdup(c->dim);
-    to.key = c->key ? lang_strdup(c->key) : NULL;
+    cubed_expr_coord to = *c;
+    to.dim = expr_text(b, "%s", c->dim);
+    to.key = c->key ? expr_text(b, "%s", c->key) : NULL;
     if (to.made) to.made = cubed_array_ref(to.made);
     if (to.bounds) to.bounds = cubed_array_ref(to.bounds);
     return to;
 }
 
-void expr_coord_cut(expr_coord *c, const cubed_slice *s)
+void expr_coord_cut(cubed_expr_coord *c, const cubed_slice *s)
 {
     c->part.start += s->start * c->part.step;
     c->part.step *= s->step;
     c->part.len = s->len;
 }
 
-static expr_about copy_about(const expr_about *about)
+static expr_about copy_about(expr_builder *b, const expr_about *about)
 {
-    expr_about to = {json_deep_copy(about->attrs), about->missing, about->ncoords, NULL};
+    expr_about to = {json_deep_copy(about->attrs), about->missing, 0, NULL};
     to.coords = lang_alloc((size_t)about->ncoords * sizeof *to.coords);
-    for (int i = 0; i < about->ncoords; i++) to.coords[i] = expr_coord_copy(&about->coords[i]);
+    b->no_memory = b->no_memory || !to.coords;
+    if (to.coords) to.ncoords = about->ncoords;
+    for (int i = 0; i < to.ncoords; i++) to.coords[i] = expr_coord_copy(b, &about->coords[i]);
     return to;
 }
 
-expr_coord *expr_find_coord(const expr_about *about, const char *dim)
+cubed_expr_coord *expr_find_coord(const expr_about *about, const char *dim)
 {
     for (int i = 0; i < about->ncoords; i++) {
         if (strcmp(about->coords[i].dim, dim) == 0) return &about->coords[i];
@@ -285,19 +287,26 @@ expr_coord *expr_find_coord(const expr_about *about, const char *dim)
 }
 
 /* Takes the coordinate over. */
-static void put_coord(expr_about *about, expr_coord coord)
+static void put_coord(expr_builder *b, expr_about *about, cubed_expr_coord coord)
 {
-    expr_coord *have = expr_find_coord(about, coord.dim);
+    cubed_expr_coord *have = expr_find_coord(about, coord.dim);
     if (have) {
         expr_coord_free(have);
         *have = coord;
         return;
     }
-    about->coords = lang_resize(about->coords, (size_t)(about->ncoords + 1) * sizeof coord);
+    cubed_expr_coord *longer =
+        lang_resize(about->coords, (size_t)(about->ncoords + 1) * sizeof coord);
+    if (!longer) {
+        b->no_memory = true;
+        expr_coord_free(&coord);
+        return;
+    }
+    about->coords = longer;
     about->coords[about->ncoords++] = coord;
 }
 
-bool expr_same_coord(const expr_coord *a, const expr_coord *b)
+bool cubed_expr_coord_equal(const cubed_expr_coord *a, const cubed_expr_coord *b)
 {
     if (!a || !b) return a == b;
     const bool key = a->key && b->key ? strcmp(a->key, b->key) == 0 : a->key == b->key;
@@ -305,16 +314,22 @@ bool expr_same_coord(const expr_coord *a, const expr_coord *b)
            a->part.len == b->part.len && a->part.step == b->part.step;
 }
 
-void expr_about_note(expr_builder *b, const expr *e, expr_coord coord)
+void expr_about_note(expr_builder *b, const expr *e, cubed_expr_coord coord)
 {
-    b->noted = lang_resize(b->noted, (size_t)(b->nnoted + 1) * sizeof *b->noted);
+    void *longer = lang_resize(b->noted, (size_t)(b->nnoted + 1) * sizeof *b->noted);
+    if (!longer) {
+        b->no_memory = true;
+        expr_coord_free(&coord);
+        return;
+    }
+    b->noted = longer;
     b->noted[b->nnoted].number = e->number;
     b->noted[b->nnoted++].coord = coord;
 }
 
 static void remove_coord(expr_about *about, const char *dim)
 {
-    expr_coord *c = expr_find_coord(about, dim);
+    cubed_expr_coord *c = expr_find_coord(about, dim);
     if (!c) return;
     expr_coord_free(c);
     *c = about->coords[--about->ncoords];
@@ -322,24 +337,24 @@ static void remove_coord(expr_about *about, const char *dim)
 
 /* Of two operands, x and y: what both say of a dimension, or that no coordinate holds. Of one element that is
  * repeated along a dimension nothing counts. */
-static void merge_coords(expr_about *into, const cubed_array *x, const expr_about *other,
-                         const cubed_array *y)
+static void merge_coords(expr_builder *b, expr_about *into, const cubed_array *x,
+                         const expr_about *other, const cubed_array *y)
 {
     for (int d = 0; d < cubed_array_ndim(y); d++) {
         const char *dim = cubed_array_dim_name(y, d);
         const int k = lang_axis_named(x, dim);
-        const expr_coord *c = dim ? expr_find_coord(other, dim) : NULL;
+        const cubed_expr_coord *c = dim ? expr_find_coord(other, dim) : NULL;
         const int64_t yours = cubed_array_shape(y)[d], mine = k < 0 ? 1 : cubed_array_shape(x)[k];
         if (!dim || (k >= 0 && yours == 1 && mine != 1)) continue;
         if (k >= 0 && mine == yours) {
-            expr_coord *had = expr_find_coord(into, dim);
-            if (expr_same_coord(had, c)) continue;
-            expr_coord cut = expr_coord_copy(had ? had : c);
+            cubed_expr_coord *had = expr_find_coord(into, dim);
+            if (cubed_expr_coord_equal(had, c)) continue;
+            cubed_expr_coord cut = expr_coord_copy(b, had ? had : c);
             cut.cut = true;
-            put_coord(into, cut);
+            put_coord(b, into, cut);
         } else {
             remove_coord(into, dim);
-            if (c) put_coord(into, expr_coord_copy(c));
+            if (c) put_coord(b, into, expr_coord_copy(b, c));
         }
     }
 }
@@ -352,11 +367,11 @@ static cubed_array *built(const expr_builder *b, const expr *e)
 }
 
 /* Of a name: what its statement said, or the input's own attributes. */
-static expr_about about_name(const expr_builder *b, const expr *e)
+static expr_about about_name(expr_builder *b, const expr *e)
 {
     const expr_result *r = b->result;
     for (int i = r->n - 1; i >= 0; i--) {
-        if (strcmp(r->vars[i].name, e->text) == 0) return copy_about(&r->vars[i].about);
+        if (strcmp(r->vars[i].of.name, e->text) == 0) return copy_about(b, &r->vars[i].about);
     }
     const cubed_array *x = expr_packing_of(b, e) ? b->built[e->number].stored : built(b, e);
     return (expr_about){.attrs = x ? lang_attributes(cubed_array_attrs(x)) : NULL};
@@ -374,13 +389,13 @@ static expr_about about_slices(expr_builder *b, const expr *e)
         const cubed_slice *s = &slices[d];
         const int64_t extent = cubed_array_shape(x)[d];
         if (!name || s->drop || (s->start == 0 && s->step == 1 && s->len == extent)) continue;
-        const expr_coord *had = expr_find_coord(&about, name);
-        expr_coord c = had ? expr_coord_copy(had)
-                           : (expr_coord){.dim = lang_strdup(name),
-                                          .whole = extent,
-                                          .part = {0, extent, 1, false}};
+        const cubed_expr_coord *had = expr_find_coord(&about, name);
+        cubed_expr_coord c = had ? expr_coord_copy(b, had)
+                                 : (cubed_expr_coord){.dim = expr_text(b, "%s", name),
+                                                      .whole = extent,
+                                                      .part = {0, extent, 1, false}};
         expr_coord_cut(&c, s);
-        put_coord(&about, c);
+        put_coord(b, &about, c);
     }
     return about;
 }
@@ -415,12 +430,12 @@ static void add_reduction(expr_builder *b, const expr *e, const named_rule *r, j
         e->n > 1 && !windows && e->child[1]->kind != EXPR_KEYWORD && !order ? e->child[1] : NULL;
     if (r->rule == CUBED_ATTRS_SQUARE) square_units(attrs);
     if (x && expr_calendar_reduction(e, x, &axes[0])) {
-        if (r->method) add_method(attrs, x, 1, axes, r->method);
+        if (r->method) add_method(b, attrs, x, 1, axes, r->method);
         return;
     }
     if (!x || !r->method || expr_get_axes(b, e, axis, x, &n, axes) != CUBED_OK) return;
     if (windows && n < 0) axes[0] = 0; /* the only axis */
-    add_method(attrs, x, windows && n < 0 ? 1 : n, axes, r->method);
+    add_method(b, attrs, x, windows && n < 0 ? 1 : n, axes, r->method);
 }
 
 static bool is_time_spread(const named_rule *r)
@@ -491,7 +506,7 @@ static void add_operand(expr_builder *b, const expr *e, const cubed_cf_packing *
     else if (counts)
         all->attrs = shared(all->attrs, one.attrs, kept);
     if (*first) {
-        merge_coords(all, *first, &one, x);
+        merge_coords(b, all, *first, &one, x);
     } else {
         *first = x;
         all->ncoords = one.ncoords;
@@ -506,6 +521,10 @@ static expr_about about_operands(expr_builder *b, const expr *e)
 {
     const named_rule r = rule_of(b, e);
     const expr **list = lang_alloc((size_t)count_operands(e) * sizeof *list);
+    if (!list) {
+        b->no_memory = true;
+        return (expr_about){.attrs = NULL};
+    }
     const int n = operands(e, list);
     const bool all_count = r.rule == CUBED_ATTRS_SHARED || r.rule == CUBED_ATTRS_SCALE;
     expr_about all = {.attrs = NULL};
@@ -524,7 +543,8 @@ static expr_about about_operands(expr_builder *b, const expr *e)
     lang_free(list);
     all.attrs = attributes(b, e, &r, all.attrs, narrays);
     for (int i = 0; i < b->nnoted; i++) {
-        if (b->noted[i].number == e->number) put_coord(&all, expr_coord_copy(&b->noted[i].coord));
+        if (b->noted[i].number == e->number)
+            put_coord(b, &all, expr_coord_copy(b, &b->noted[i].coord));
     }
     return all;
 }

@@ -12,12 +12,12 @@ void expr_about_free(expr_about *about);
  * of their own if some may be missing. A new reference, NULL if there are none. */
 json_t *expr_value_attrs(const expr_about *about, const cubed_cf_packing *packing,
                          cubed_dtype dtype);
-void expr_coord_free(expr_coord *c);
-expr_coord expr_coord_copy(const expr_coord *c);
+void expr_coord_free(cubed_expr_coord *c);
+cubed_expr_coord expr_coord_copy(expr_builder *b, const cubed_expr_coord *c);
 /* Leaves a part of what is left. */
-void expr_coord_cut(expr_coord *c, const cubed_slice *s);
+void expr_coord_cut(cubed_expr_coord *c, const cubed_slice *s);
 /* Coordinate `coord` holds for call e, a function of calendars, instead of what its operands say. */
-void expr_about_note(expr_builder *b, const expr *e, expr_coord coord);
+void expr_about_note(expr_builder *b, const expr *e, cubed_expr_coord coord);
 /* The part of x[...] that `e` is: slices of x's axes, and places of new axes in the result. */
 cubed_status expr_get_slices(expr_builder *b, const expr *e, const cubed_array *x,
                              cubed_slice slices[CUBED_MAX_NDIM], int fresh[CUBED_MAX_NDIM],

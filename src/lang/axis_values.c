@@ -21,18 +21,18 @@ void axis_values_free(axis_values *v)
 
 /* The elements along axis d of x, which e became: of the input's coordinate, or of one that was made. */
 static cubed_status open_coordinate(expr_builder *b, const expr *e, const cubed_array *x, int d,
-                                    expr_coord *had, cubed_array **out)
+                                    cubed_expr_coord *had, cubed_array **out)
 {
     const char *dim = cubed_array_dim_name(x, d);
     const int64_t extent = cubed_array_shape(x)[d];
     cubed_array *base = NULL;
     expr_about about = expr_about_of(b, e);
-    const expr_coord *c = dim ? expr_find_coord(&about, dim) : NULL;
+    const cubed_expr_coord *c = dim ? expr_find_coord(&about, dim) : NULL;
     const bool cut = c && c->cut;
-    *had = c ? expr_coord_copy(c)
-             : (expr_coord){.dim = lang_strdup(dim ? dim : ""),
-                            .whole = extent,
-                            .part = {0, extent, 1, false}};
+    *had = c ? expr_coord_copy(b, c)
+             : (cubed_expr_coord){.dim = expr_text(b, "%s", dim ? dim : ""),
+                                  .whole = extent,
+                                  .part = {0, extent, 1, false}};
     expr_about_free(&about);
     if (!dim) return expr_reject(b, e, "the dimension has no name, and so no coordinate");
     if (cut)
@@ -102,7 +102,7 @@ static cubed_status read_texts(expr_builder *b, const expr *e, cubed_array *c, a
 {
     v->dtype = cubed_array_dtype(c);
     v->size = cubed_dtype_size(v->dtype);
-    v->text = lang_alloc((size_t)(v->n + 1) * v->size);
+    EXPR_TRY(expr_alloc(b, e, v->n + 1, v->size, &v->text));
     return expr_located(b, e, expr_compute(b, c, v->text));
 }
 
@@ -119,12 +119,12 @@ static cubed_status read_data(expr_builder *b, const expr *e, cubed_array *c, ax
     if (v->n > AXIS_VALUES_MAX)
         return expr_reject(b, e, "the coordinate has more than 16777216 elements");
     if (kind == CUBED_KIND_TEXT) return read_texts(b, e, c, v);
+    void *data = NULL, *values = v->is_time ? (void *)&v->us : (void *)&v->number;
+    EXPR_TRY(expr_alloc(b, e, v->n + 1, sizeof(int64_t), values));
     EXPR_TRY(expr_located(b, e, cubed_astype(c, whole ? CUBED_INT64 : CUBED_FLOAT64, &x, b->err)));
-    void *data = lang_alloc((size_t)(v->n + 1) * 8);
-    cubed_status st = expr_located(b, e, expr_compute(b, x, data));
+    cubed_status st = expr_alloc(b, e, v->n + 1, sizeof(int64_t), &data);
+    if (st == CUBED_OK) st = expr_located(b, e, expr_compute(b, x, data));
     cubed_array_unref(x);
-    if (v->is_time) v->us = lang_alloc((size_t)(v->n + 1) * sizeof *v->us);
-    if (!v->is_time) v->number = lang_alloc((size_t)(v->n + 1) * sizeof *v->number);
     for (int64_t i = 0; i < v->n && st == CUBED_OK; i++) {
         if (!v->is_time)
             v->number[i] = whole ? (double)((const int64_t *)data)[i] : ((const double *)data)[i];

@@ -20,8 +20,8 @@ typedef struct axis_values {
     size_t size;
     cubed_dtype dtype;
     json_t *attrs;
-    cubed_array *array; /* the elements, lazy */
-    expr_coord had;     /* the part of the coordinate that is left */
+    cubed_array *array;   /* the elements, lazy */
+    cubed_expr_coord had; /* the part of the coordinate that is left */
 } axis_values;
 
 /* Reads the coordinate along axis d of x, which the tree e was built to. *v is freed with axis_values_free after success. */

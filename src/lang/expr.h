@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "cubed/cubed.h"
+#include "cubed/lang.h"
 
 typedef enum expr_kind {
     EXPR_INT, /* number.re holds it, too; integer */
@@ -45,39 +46,21 @@ typedef struct expr {
 CUBED_MUST_CHECK cubed_status expr_parse(const char *text, expr ***out, int *n, cubed_error *err);
 void expr_free(expr **list, int n);
 
-/* The coordinate of a dimension, where it is not the input's as it is. */
-typedef struct expr_coord {
-    char *dim;
-    bool cut;      /* none describes the dimension */
-    int64_t whole; /* elements of the coordinate, of which `part` is left */
-    cubed_slice part;
-    char *
-        key; /* what was made, in place of the input's: equal ones are the same; NULL: the input's */
-    cubed_array *made, *bounds; /* bounds may be NULL */
-    bool aside;                 /* an array that stands alone does so without it */
-} expr_coord;
-
 /* What an array says of itself beside its values. Owned. */
 typedef struct expr_about {
     json_t *attrs; /* NULL: nothing */
     bool
         missing; /* it was computed of packed values, of which some may be missing: NaN marks them */
     int ncoords;
-    expr_coord *coords; /* of other dimensions the input's coordinates hold */
+    cubed_expr_coord *coords; /* of other dimensions the input's coordinates hold */
 } expr_about;
 
 /* NULL: the input's. */
-expr_coord *expr_find_coord(const expr_about *about, const char *dim);
-/* Whether two arrays have the same elements along a dimension; NULLs are the input's. */
-bool expr_same_coord(const expr_coord *a, const expr_coord *b);
+cubed_expr_coord *expr_find_coord(const expr_about *about, const char *dim);
 
-/* A name and its array. */
+/* A name and its array: a public result, and what else is known of it. */
 typedef struct expr_var {
-    char *name;
-    cubed_array *array; /* decoded values, with their attributes */
-    /* Unchanged stored elements, with the attributes of their packing; NULL: the values are not packed ones. */
-    cubed_array *stored;
-    const cubed_cf_packing *packing; /* of `stored` */
+    cubed_expr_result of; /* owned; first, so that a pointer to it is one to the whole */
     bool is_result;
     expr_about about;
 } expr_var;
@@ -91,34 +74,21 @@ typedef struct expr_result {
 
 void expr_result_free(expr_result *r);
 
-/* Finds an array that the text names and no statement has made: sets *out to a new reference, or
- * leaves it NULL with *known a list of names for the message (if `known` is not NULL). */
-typedef cubed_status (*expr_lookup_fn)(void *ctx, const char *name, cubed_array **out,
-                                       const char **known, cubed_error *err);
+/* Size of the name of a bare expression, terminating NUL included. */
+#define EXPR_BARE_CAP 32
 
-/* What surrounds an expression. */
-typedef struct expr_host {
-    expr_lookup_fn lookup; /* of arrays as they are stored */
-    void *ctx;             /* of its functions */
-    bool raw;              /* stored elements are the values */
-    uint64_t task_mem;     /* what a task may use; 0: not known */
-    /* Computes the int64 elements of x, of one dimension or none, now. *numbers: an array of them; *last: the last one, which
-     * is at most `most`. An expression that is only planned has x itself as the numbers. NULL: nothing is computed here. */
-    cubed_status (*count)(void *ctx, cubed_array *x, int64_t most, cubed_array **numbers,
-                          int64_t *last, cubed_error *err);
-    void *count_ctx;
-    /* The coordinate of that name, of the inputs, decoded: a new reference, or NULL in *out. NULL: there are none. */
-    cubed_status (*coordinate)(void *ctx, const char *name, cubed_array **out, cubed_error *err);
-} expr_host;
-
-/* The name of two results, of which the last would count; NULL if there is none. The caller's. */
-char *expr_named_twice(expr *const *statements, int n);
+/* Returns the first name of two results, of which only the last would count; NULL if there is none. It is in the statements,
+ * or in `own`. */
+const char *expr_named_twice(expr *const *statements, int n, char own[EXPR_BARE_CAP]);
 /* Builds arrays for all statements. Results are the assigned names that do not start with '_', and
  * bare expressions (named "result", "result2", ...), each once. *out is freed with expr_result_free; it is empty
  * after a failure. */
 CUBED_MUST_CHECK cubed_status expr_build(cubed_context *ctx, const char *text,
-                                         expr *const *statements, int n, const expr_host *host,
-                                         expr_result *out, cubed_error *err);
+                                         expr *const *statements, int n,
+                                         const cubed_expr_host *host, expr_result *out,
+                                         cubed_error *err);
+
+#define EXPR_NO_MEMORY "out of memory: the expression's own tables and strings"
 
 /* "at column 3: message\n  u*w\n    ^"; always returns `status`. */
 cubed_status expr_fail(cubed_error *err, cubed_status status, const char *text, int at,

@@ -1,5 +1,36 @@
 /* Arguments that several functions take. */
+#include <stdarg.h>
+
 #include "lang/expr_builder.h"
+#include "lang/lang_memory.h"
+
+cubed_status expr_alloc(expr_builder *b, const expr *e, int64_t n, size_t size, void *out)
+{
+    size_t bytes;
+    const bool fits = n >= 0 && !__builtin_mul_overflow((size_t)n, size, &bytes);
+    *(void **)out = fits ? lang_alloc(bytes) : NULL;
+    if (*(void **)out) return CUBED_OK;
+    return expr_fail(b->err, CUBED_E_NOMEM, b->text, e->at, "out of memory: %lld elements",
+                     (long long)n);
+}
+
+/* Stands for strings that there was no memory for; nobody writes to it. */
+static const char nothing[1] = "";
+
+char *expr_text(expr_builder *b, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    char *text = lang_vprintf(fmt, ap);
+    va_end(ap);
+    if (!text) b->no_memory = true;
+    return text ? text : (char *)nothing;
+}
+
+void expr_text_free(char *text)
+{
+    if (text != nothing) lang_free(text);
+}
 
 cubed_status expr_get_number(expr_builder *b, const expr *e, expr_value *out)
 {

@@ -392,7 +392,8 @@ static cubed_status call_concat(expr_builder *b, const expr *e, value *out)
     const expr *list = e->child[0];
     if (list->kind != EXPR_TUPLE || list->n == 0)
         return expr_reject(b, list, "expected a list of arrays");
-    cubed_array **arrays = lang_alloc((size_t)list->n * sizeof *arrays);
+    cubed_array **arrays;
+    EXPR_TRY(expr_alloc(b, e, list->n, sizeof *arrays, &arrays));
     cubed_status st = expr_get_moved_list(b, e, list, arrays);
     if (st == CUBED_OK)
         st = expr_get_axes(b, e, n > 1 ? e->child[1] : NULL, arrays[0], &naxes, axes);
@@ -572,7 +573,12 @@ static cubed_status note_packing(expr_builder *b, const expr *e, const cubed_arr
     if (b->host->raw) return CUBED_OK;
     EXPR_TRY(expr_located(b, e, cubed_cf_packing_of(x, &packing, b->err)));
     if (!packing) return CUBED_OK;
-    r->packings = lang_resize(r->packings, (size_t)(r->npackings + 1) * sizeof(*r->packings));
+    void *longer = lang_resize(r->packings, (size_t)(r->npackings + 1) * sizeof(*r->packings));
+    if (!longer) {
+        cubed_cf_packing_free(packing);
+        return expr_fail(b->err, CUBED_E_NOMEM, b->text, e->at, EXPR_NO_MEMORY);
+    }
+    r->packings = longer;
     r->packings[r->npackings++] = packing;
     b->built[e->number].packing = packing;
     return CUBED_OK;
@@ -584,9 +590,9 @@ static cubed_status build_name(expr_builder *b, const expr *e, value *out)
     const expr_result *r = b->result;
     for (int i = r->n - 1; i >= 0; i--) {
         const expr_var *v = &r->vars[i];
-        if (strcmp(v->name, e->text) != 0) continue;
-        out->array = cubed_array_ref(v->stored ? v->stored : v->array);
-        b->built[e->number].packing = v->packing;
+        if (strcmp(v->of.name, e->text) != 0) continue;
+        out->array = cubed_array_ref(v->of.stored ? v->of.stored : v->of.array);
+        b->built[e->number].packing = v->of.packing;
         return CUBED_OK;
     }
     EXPR_TRY(
@@ -596,7 +602,7 @@ static cubed_status build_name(expr_builder *b, const expr *e, value *out)
     char guess[GUESS_TEXT];
     lang_guess_init(&g, e->text);
     lang_guess_list(&g, known);
-    for (int i = 0; i < r->n; i++) lang_guess_list(&g, r->vars[i].name);
+    for (int i = 0; i < r->n; i++) lang_guess_list(&g, r->vars[i].of.name);
     return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "unknown name \"%s\"%s; arrays here: %s",
                      e->text, lang_guess_text(&g, guess), known);
 }
@@ -643,7 +649,9 @@ cubed_status expr_build_value(expr_builder *b, const expr *e, value *out)
 {
     if (e->number >= b->nbuilt) {
         const int n = 2 * e->number + 16;
-        b->built = lang_resize(b->built, (size_t)n * sizeof *b->built);
+        void *longer = lang_resize(b->built, (size_t)n * sizeof *b->built);
+        if (!longer) return expr_fail(b->err, CUBED_E_NOMEM, b->text, e->at, EXPR_NO_MEMORY);
+        b->built = longer;
         memset(b->built + b->nbuilt, 0, (size_t)(n - b->nbuilt) * sizeof *b->built);
         b->nbuilt = n;
     }
@@ -664,11 +672,27 @@ cubed_status expr_build_value(expr_builder *b, const expr *e, value *out)
     return CUBED_OK;
 }
 
-static void add_var(expr_result *r, expr_var var, const char *name)
+static void free_var(expr_var *v)
 {
-    var.name = lang_strdup(name);
+    expr_text_free(v->of.name);
+    cubed_array_unref(v->of.array);
+    cubed_array_unref(v->of.stored);
+    expr_about_free(&v->about);
+}
+
+/* Takes over what `var` owns. */
+static void add_var(expr_builder *b, expr_var var, const char *name)
+{
+    expr_result *r = b->result;
+    expr_var *longer = lang_resize(r->vars, (size_t)(r->n + 1) * sizeof *r->vars);
+    var.of.name = expr_text(b, "%s", name);
     var.is_result = name[0] != '_';
-    r->vars = lang_resize(r->vars, (size_t)(r->n + 1) * sizeof *r->vars);
+    if (!longer) {
+        b->no_memory = true;
+        free_var(&var);
+        return;
+    }
+    r->vars = longer;
     r->vars[r->n++] = var;
 }
 
@@ -692,12 +716,7 @@ static cubed_status set_attrs(expr_builder *b, const expr *e, const json_t *attr
 
 void expr_result_free(expr_result *r)
 {
-    for (int i = 0; i < r->n; i++) {
-        lang_free(r->vars[i].name);
-        cubed_array_unref(r->vars[i].array);
-        cubed_array_unref(r->vars[i].stored);
-        expr_about_free(&r->vars[i].about);
-    }
+    for (int i = 0; i < r->n; i++) free_var(&r->vars[i]);
     for (int i = 0; i < r->npackings; i++) cubed_cf_packing_free(r->packings[i]);
     lang_free(r->packings);
     lang_free(r->vars);
@@ -735,20 +754,20 @@ static cubed_status assign_several(expr_builder *b, const expr *e)
         expr_about about = expr_about_of(b, call);
         json_decref(about.attrs);
         about.attrs = json_object();
-        const expr_var var = {.array = outs[i], .about = about};
-        add_var(b->result, var, i == 0 ? e->text : e->child[i - 1]->text);
+        const expr_var var = {.of = {.array = outs[i]}, .about = about};
+        add_var(b, var, i == 0 ? e->text : e->child[i - 1]->text);
     }
     return CUBED_OK;
 }
 
 /* "result", "result2", ...: of bare expressions, which are counted from 1. */
-static void name_bare(int number, char name[32])
+static void name_bare(int number, char name[EXPR_BARE_CAP])
 {
-    snprintf(name, 32, number > 1 ? "result%d" : "result", number);
+    snprintf(name, EXPR_BARE_CAP, number > 1 ? "result%d" : "result", number);
 }
 
 /* Name k of a statement: of a bare expression, which is number `bare`, `own`. NULL if there are no more. */
-static const char *name_of(const expr *e, int k, int bare, char own[32])
+static const char *name_of(const expr *e, int k, int bare, char own[EXPR_BARE_CAP])
 {
     if (e->kind != EXPR_ASSIGN) {
         name_bare(bare, own);
@@ -760,7 +779,7 @@ static const char *name_of(const expr *e, int k, int bare, char own[32])
 /* Whether a statement before number i, or an earlier name of that one, is this. */
 static bool is_named_before(expr *const *statements, int i, int k, const char *name)
 {
-    char own[32];
+    char own[EXPR_BARE_CAP];
     const char *other;
     for (int s = 0, bare = 0; s <= i; s++) {
         bare += statements[s]->kind != EXPR_ASSIGN;
@@ -771,14 +790,13 @@ static bool is_named_before(expr *const *statements, int i, int k, const char *n
     return false;
 }
 
-char *expr_named_twice(expr *const *statements, int n)
+const char *expr_named_twice(expr *const *statements, int n, char own[EXPR_BARE_CAP])
 {
-    char own[32];
     const char *name;
     for (int i = 0, bare = 0; i < n; i++) {
         bare += statements[i]->kind != EXPR_ASSIGN;
         for (int k = 0; (name = name_of(statements[i], k, bare, own)) != NULL; k++) {
-            if (name[0] != '_' && is_named_before(statements, i, k, name)) return lang_strdup(name);
+            if (name[0] != '_' && is_named_before(statements, i, k, name)) return name;
         }
     }
     return NULL;
@@ -789,10 +807,11 @@ char *expr_named_twice(expr *const *statements, int n)
 static void note_fill(expr_var *var)
 {
     cubed_scalar v;
-    if (!var->stored || !var->packing->has_own_fill || cubed_array_missing_value(var->stored, &v))
+    if (!var->of.stored || !var->of.packing->has_own_fill ||
+        cubed_array_missing_value(var->of.stored, &v))
         return;
-    v = var->packing->own_fill;
-    const cubed_dtype dtype = cubed_array_dtype(var->stored);
+    v = var->of.packing->own_fill;
+    const cubed_dtype dtype = cubed_array_dtype(var->of.stored);
     /* Jansson has no integers beyond int64. */
     json_t *fill = dtype == CUBED_UINT64 && v.u64 > INT64_MAX ? json_real((double)v.u64)
                                                               : lang_element_json(dtype, &v);
@@ -803,34 +822,33 @@ static void note_fill(expr_var *var)
 static cubed_status build_statement(expr_builder *b, const expr *e, int *bare)
 {
     bool named = e->kind == EXPR_ASSIGN;
-    expr_var var = {.array = NULL};
+    expr_var var = {.of = {.array = NULL}};
     b->nnames = named ? e->n : 1;
     if (named && e->n > 1) return assign_several(b, e);
     const expr *what = named ? e->child[0] : e;
-    EXPR_TRY(expr_get_array(b, what, &var.array));
+    EXPR_TRY(expr_get_array(b, what, &var.of.array));
     var.about = expr_about_of(b, what);
-    var.packing = expr_packing_of(b, what);
-    if (var.packing) var.stored = cubed_array_ref(b->built[what->number].stored);
+    var.of.packing = expr_packing_of(b, what);
+    if (var.of.packing) var.of.stored = cubed_array_ref(b->built[what->number].stored);
     note_fill(&var);
     /* Stored elements keep the attributes of their packing, which values do not have. */
-    json_t *own = expr_value_attrs(&var.about, var.packing, cubed_array_dtype(var.array));
-    cubed_status st = set_attrs(b, what, own, &var.array);
+    json_t *own = expr_value_attrs(&var.about, var.of.packing, cubed_array_dtype(var.of.array));
+    cubed_status st = set_attrs(b, what, own, &var.of.array);
     json_decref(own);
-    if (st == CUBED_OK && var.stored) st = set_attrs(b, what, var.about.attrs, &var.stored);
+    if (st == CUBED_OK && var.of.stored) st = set_attrs(b, what, var.about.attrs, &var.of.stored);
     if (st != CUBED_OK) {
-        expr_about_free(&var.about);
-        cubed_array_unref(var.array);
-        cubed_array_unref(var.stored);
+        free_var(&var);
         return st;
     }
-    char name[32];
+    char name[EXPR_BARE_CAP];
+    var.of.is_bare = !named;
     if (!named) name_bare(++*bare, name);
-    add_var(b->result, var, named ? e->text : name);
+    add_var(b, var, named ? e->text : name);
     return CUBED_OK;
 }
 
 cubed_status expr_build(cubed_context *ctx, const char *text, expr *const *statements, int n,
-                        const expr_host *host, expr_result *out, cubed_error *err)
+                        const cubed_expr_host *host, expr_result *out, cubed_error *err)
 {
     cubed_error own = CUBED_ERROR_INIT;
     expr_builder b = {.ctx = ctx,
@@ -842,7 +860,11 @@ cubed_status expr_build(cubed_context *ctx, const char *text, expr *const *state
     int bare = 0;
     cubed_status st = CUBED_OK;
     memset(out, 0, sizeof *out);
-    for (int i = 0; i < n && st == CUBED_OK; i++) st = build_statement(&b, statements[i], &bare);
+    for (int i = 0; i < n && st == CUBED_OK; i++) {
+        st = build_statement(&b, statements[i], &bare);
+        if (b.no_memory)
+            st = expr_fail(b.err, CUBED_E_NOMEM, text, statements[i]->at, EXPR_NO_MEMORY);
+    }
     if (st != CUBED_OK) expr_result_free(out);
     for (int i = 0; i < b.nbuilt; i++) forget_built(&b, i);
     for (int i = 0; i < b.nnoted; i++) expr_coord_free(&b.noted[i].coord);

@@ -8,7 +8,7 @@
 typedef struct expr_builder {
     cubed_context *ctx;
     const char *text;
-    const expr_host *host;
+    const cubed_expr_host *host;
     expr_result *result;
     int nnames; /* of the statement: a, b = ... has 2, an expression 1 */
     cubed_error *err;
@@ -21,11 +21,13 @@ typedef struct expr_builder {
         const cubed_cf_packing
             *packing; /* of `stored`; while a node is built: of what it becomes */
     } * built;
+    bool
+        no_memory; /* the machine had none for a string or a note: the expression fails with CUBED_E_NOMEM */
     /* Coordinates that calls changed or made; `number` is the call's. */
     int nnoted;
     struct {
         int number;
-        expr_coord coord;
+        cubed_expr_coord coord;
     } * noted;
 } expr_builder;
 
@@ -35,6 +37,11 @@ typedef struct expr_builder {
         if (status_ != CUBED_OK) return status_;                                                   \
     } while (0)
 
+/* Zeroed memory for n elements of `size` bytes, freed with lang_free: *out is a pointer to them. */
+cubed_status expr_alloc(expr_builder *b, const expr *e, int64_t n, size_t size, void *out);
+/* A string, freed with expr_text_free. Without memory it is "", and b->no_memory is set: coordinates need not check. */
+char *expr_text(expr_builder *b, const char *fmt, ...) CUBED_PRINTF(2, 3);
+void expr_text_free(char *text);
 /* An error at the place of e. */
 cubed_status expr_reject(expr_builder *b, const expr *e, const char *what);
 /* Puts the place in front of an error of the library. */
@@ -92,8 +99,8 @@ bool expr_is_texts(const expr *e);
 /* An array of it, or of them, in the family of `like`, an array of texts (another, or NULL, is an error). */
 cubed_status expr_get_texts(expr_builder *b, const expr *e, const cubed_array *like,
                             cubed_array **out);
-/* The text as elements of the family of `like` have it, for lang_free, and its bytes. */
-char *expr_encode_text(const char *text, cubed_dtype like, size_t *size);
+/* Writes the text as elements of the family of `like` have it, and returns its bytes. `to` NULL: counts them only. */
+size_t expr_encode_text(const char *text, cubed_dtype like, char *to);
 /* True or False by name; *out stays as it is if it is not there. */
 cubed_status expr_get_bool(expr_builder *b, const expr *call, const char *name, bool *out);
 /* dtype="..."; `missing` if it is not there. */

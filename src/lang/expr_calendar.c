@@ -183,10 +183,10 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Of what `code` has: the values that occur, in order, and their numbers in place of them. */
-static void number_groups(groups *g)
+static cubed_status number_groups(expr_builder *b, const expr *e, groups *g)
 {
     int64_t n = 0;
-    g->value = lang_alloc((size_t)(g->n + 1) * sizeof *g->value);
+    EXPR_TRY(expr_alloc(b, e, g->n, sizeof *g->value, &g->value));
     memcpy(g->value, g->code, (size_t)g->n * sizeof *g->value);
     qsort(g->value, (size_t)g->n, sizeof *g->value, by_value);
     for (int64_t i = 0; i < g->n; i++) {
@@ -197,6 +197,7 @@ static void number_groups(groups *g)
         const int64_t *at = bsearch(&g->code[i], g->value, (size_t)n, sizeof *g->value, by_value);
         g->code[i] = at - g->value;
     }
+    return CUBED_OK;
 }
 
 /* A call that groups by a calendar. */
@@ -356,7 +357,11 @@ static cubed_status encode_times(expr_builder *b, const expr *e, const axis_valu
     bool whole = true;
     for (int d = 0; d < ndim; d++) n *= shape[d];
     for (int64_t i = 0; i < n; i++) whole = whole && (us[i] - v->axis.base) % unit == 0;
-    double *real = whole ? NULL : lang_alloc((size_t)(n + 1) * sizeof *real);
+    double *real = NULL;
+    if (!whole && expr_alloc(b, e, n, sizeof *real, &real) != CUBED_OK) {
+        lang_free(us);
+        return CUBED_E_NOMEM;
+    }
     for (int64_t i = 0; i < n; i++) {
         if (whole) us[i] = (us[i] - v->axis.base) / unit * by;
         if (!whole) real[i] = (double)(us[i] - v->axis.base) / (double)unit * (double)by;
@@ -392,13 +397,17 @@ static json_t *time_attrs(const axis_values *v, const char *bounds)
 /* The coordinate of intervals: where each begins, and bounds. */
 static cubed_status interval_coordinate(expr_builder *b, const expr *e, const axis_values *v,
                                         const groups *g, const intervals *s, const char *dim,
-                                        expr_coord *c)
+                                        cubed_expr_coord *c)
 {
     const int64_t shape[2] = {g->ngroups, 2};
-    char *bounds = lang_printf("%s_bnds", dim);
     const char *const names[2] = {dim, "bnds"};
-    int64_t *starts = lang_alloc((size_t)(g->ngroups + 1) * sizeof *starts);
-    int64_t *ends = lang_alloc((size_t)(2 * g->ngroups + 1) * sizeof *ends);
+    int64_t *starts, *ends;
+    EXPR_TRY(expr_alloc(b, e, g->ngroups, sizeof *starts, &starts));
+    if (expr_alloc(b, e, g->ngroups, 2 * sizeof *ends, &ends) != CUBED_OK) {
+        lang_free(starts);
+        return CUBED_E_NOMEM;
+    }
+    char *bounds = expr_text(b, "%s_bnds", dim);
     for (int64_t i = 0; i < g->ngroups; i++) {
         starts[i] = ends[2 * i] = interval_start(v->axis.calendar, g->value[i], s);
         ends[2 * i + 1] = interval_start(v->axis.calendar, g->value[i] + 1, s);
@@ -422,22 +431,24 @@ static cubed_status interval_coordinate(expr_builder *b, const expr *e, const ax
         lang_free(ends);
     json_decref(attrs);
     json_decref(own);
-    lang_free(bounds);
+    expr_text_free(bounds);
     return st;
 }
 
 /* The coordinate of parts of dates: numbers, or names of seasons. */
 static cubed_status component_coordinate(expr_builder *b, const expr *e, const axis_values *v,
-                                         groups *g, component what, const char *dim, expr_coord *c)
+                                         groups *g, component what, const char *dim,
+                                         cubed_expr_coord *c)
 {
     cubed_dtype dtype = CUBED_INT64;
     const char *const names[1] = {dim};
     void *data = g->value;
     if (what == SEASON) {
-        uint32_t *text = lang_alloc((size_t)(3 * g->ngroups + 1) * sizeof *text);
+        uint32_t *text;
+        EXPR_TRY(expr_located(b, e, cubed_dtype_fixed(CUBED_STRING, 3, &dtype, b->err)));
+        EXPR_TRY(expr_alloc(b, e, g->ngroups, 3 * sizeof *text, &text));
         for (int64_t i = 0; i < 3 * g->ngroups; i++)
             text[i] = (uint32_t)seasons[g->value[i / 3]][i % 3];
-        EXPR_TRY(expr_located(b, e, cubed_dtype_fixed(CUBED_STRING, 3, &dtype, b->err)));
         data = text;
     } else {
         g->value = NULL; /* given away */
@@ -451,7 +462,7 @@ static cubed_status component_coordinate(expr_builder *b, const expr *e, const a
 
 /* Days of years by month and day, as CDO has them; their numbers are those of a leap year if one of them is in leap years
  * only. */
-static void group_by_date(const axis_values *v, groups *g)
+static cubed_status group_by_date(expr_builder *b, const expr *e, const axis_values *v, groups *g)
 {
     enum { MOST_DAYS = 31, LEAP_DAY = MOST_DAYS + 28 };
     const cubed_calendar kind = v->axis.calendar;
@@ -461,12 +472,13 @@ static void group_by_date(const axis_values *v, groups *g)
         g->code[k] = (int64_t)(d.month - 1) * MOST_DAYS + d.day - 1;
         if (g->code[k] == LEAP_DAY) year = 2000;
     }
-    number_groups(g);
+    EXPR_TRY(number_groups(b, e, g));
     for (int64_t k = 0; k < g->ngroups; k++) {
         const int month = (int)(g->value[k] / MOST_DAYS), day = (int)(g->value[k] % MOST_DAYS);
         g->value[k] = cubed_calendar_days(kind, year, month + 1, day + 1) -
                       cubed_calendar_days(kind, year, 1, 1) + 1;
     }
+    return CUBED_OK;
 }
 
 static cubed_status find_groups(expr_builder *b, const expr *e, const calendar_call *call,
@@ -474,7 +486,7 @@ static cubed_status find_groups(expr_builder *b, const expr *e, const calendar_c
 {
     const cubed_calendar kind = v->axis.calendar;
     g->n = v->n;
-    g->code = lang_alloc((size_t)(v->n + 1) * sizeof *g->code);
+    EXPR_TRY(expr_alloc(b, e, v->n, sizeof *g->code, &g->code));
     if (call->component) {
         const int i = find_component(call->component);
         lang_guess guess;
@@ -488,14 +500,11 @@ static cubed_status find_groups(expr_builder *b, const expr *e, const calendar_c
                 "dayofyear, dayofweek, hour, minute or second",
                 call->component, lang_guess_text(&guess, text));
         *what = components[i].component;
-        if (call->by_date) {
-            group_by_date(v, g);
-            return CUBED_OK;
-        }
+        if (call->by_date) return group_by_date(b, e, v, g);
         for (int64_t k = 0; k < v->n; k++) g->code[k] = component_of(kind, v->us[k], *what);
         const bool by_time = *what == SEASON && call->in_time_order;
         for (int64_t k = 0; k < v->n && by_time; k++) g->code[k] = season_of_quarter[g->code[k]];
-        number_groups(g);
+        EXPR_TRY(number_groups(b, e, g));
         for (int64_t k = 0; k < g->ngroups && by_time; k++)
             g->value[k] = season_of_quarter[g->value[k]];
         return CUBED_OK;
@@ -514,14 +523,11 @@ static cubed_status find_groups(expr_builder *b, const expr *e, const calendar_c
         g->code[k] = interval_of(kind, v->us[k], s);
         if (g->code[k] > most) most = g->code[k];
     }
-    if (call->only) {
-        number_groups(g);
-        return CUBED_OK;
-    }
+    if (call->only) return number_groups(b, e, g);
     if (most >= AXIS_VALUES_MAX)
         return expr_reject(b, e, "that makes more than 16777216 intervals: take longer ones");
     g->ngroups = most + 1;
-    g->value = lang_alloc((size_t)(g->ngroups + 1) * sizeof *g->value);
+    EXPR_TRY(expr_alloc(b, e, g->ngroups, sizeof *g->value, &g->value));
     for (int64_t k = 0; k < g->ngroups; k++) g->value[k] = k;
     return CUBED_OK;
 }
@@ -571,15 +577,15 @@ static cubed_status group_by(expr_builder *b, const expr *e, const calendar_call
     const char *dim = call->component ? call->component : v.had.dim;
     if (st == CUBED_OK) st = reduce_groups(b, e, call, x, d, &g, dim, out);
     if (st == CUBED_OK) {
-        expr_coord c = {.dim = lang_strdup(dim),
-                        .whole = g.ngroups,
-                        .part = {0, g.ngroups, 1, false},
-                        .key = lang_printf("%s %s%s %s [%" PRId64 " %" PRId64 " %" PRId64 "] %s",
-                                           v.had.dim, call->component ? "." : "",
-                                           call->component ? call->component : call->frequency,
-                                           call->only ? "only" : "all", v.had.part.start,
-                                           v.had.part.len, v.had.part.step,
-                                           v.had.key ? v.had.key : "")};
+        cubed_expr_coord c = {
+            .dim = expr_text(b, "%s", dim),
+            .whole = g.ngroups,
+            .part = {0, g.ngroups, 1, false},
+            .key = expr_text(b, "%s %s%s %s [%" PRId64 " %" PRId64 " %" PRId64 "] %s", v.had.dim,
+                             call->component ? "." : "",
+                             call->component ? call->component : call->frequency,
+                             call->only ? "only" : "all", v.had.part.start, v.had.part.len,
+                             v.had.part.step, v.had.key ? v.had.key : "")};
         st = call->component ? component_coordinate(b, e, &v, &g, what, dim, &c)
                              : interval_coordinate(b, e, &v, &g, &s, dim, &c);
         if (st == CUBED_OK)

@@ -2,8 +2,8 @@
 #include <limits.h>
 #include <string.h>
 
-#include "expr_builder.h"
-#include "lang_memory.h"
+#include "lang/expr_builder.h"
+#include "lang/lang_memory.h"
 
 /* Arguments of a call while they are made. */
 typedef struct arguments {
@@ -28,19 +28,16 @@ static bool accepts(const cubed_param *p, cubed_value_kind kind)
     return (p->accepts >> kind & 1) != 0;
 }
 
-static void start(arguments *a, const cubed_function *f, const expr *call)
+/* The arguments need `end` in any case. */
+static cubed_status start(expr_builder *b, arguments *a, const cubed_function *f, const expr *call)
 {
-    const size_t room = (size_t)call->n + 1; /* and task_mem */
+    const int room = call->n + 1; /* and task_mem */
     *a = (arguments){.function = f, .call = call};
-    a->list = lang_alloc(room * sizeof *a->list);
-    a->nodes = lang_alloc(room * sizeof(const expr *));
-    a->arrays = lang_alloc(room * sizeof(cubed_array **));
-    a->numbers = lang_alloc(room * sizeof(void *));
-    a->waiting = lang_alloc(room * sizeof *a->waiting);
-    memset(a->list, 0, room * sizeof *a->list);
-    memset(a->nodes, 0, room * sizeof(const expr *));
-    memset(a->arrays, 0, room * sizeof(cubed_array **));
-    memset(a->numbers, 0, room * sizeof(void *));
+    EXPR_TRY(expr_alloc(b, call, room, sizeof *a->list, &a->list));
+    EXPR_TRY(expr_alloc(b, call, room, sizeof(const expr *), &a->nodes));
+    EXPR_TRY(expr_alloc(b, call, room, sizeof(cubed_array **), &a->arrays));
+    EXPR_TRY(expr_alloc(b, call, room, sizeof(void *), &a->numbers));
+    return expr_alloc(b, call, room, sizeof *a->waiting, &a->waiting);
 }
 
 static void end(arguments *a)
@@ -115,8 +112,8 @@ static cubed_status put_arrays(expr_builder *b, arguments *a, int i)
 {
     const expr *e = a->nodes[i];
     cubed_value *to = &a->list[i].value;
-    cubed_array **arrays = a->arrays[i] = lang_alloc((size_t)(e->n + 1) * sizeof(cubed_array *));
-    memset(arrays, 0, (size_t)(e->n + 1) * sizeof(cubed_array *));
+    EXPR_TRY(expr_alloc(b, e, e->n, sizeof(cubed_array *), &a->arrays[i]));
+    cubed_array **arrays = a->arrays[i];
     *to = (cubed_value){.kind = CUBED_VALUE_ARRAYS, .n = e->n, .as.arrays = arrays};
     if (a->function->moves) return expr_get_moved_list(b, a->call, e, arrays);
     for (int k = 0; k < e->n; k++) EXPR_TRY(expr_get_array(b, e->child[k], &arrays[k]));
@@ -126,7 +123,9 @@ static cubed_status put_arrays(expr_builder *b, arguments *a, int i)
 static cubed_status put_floats(expr_builder *b, arguments *a, int i)
 {
     const expr *e = a->nodes[i];
-    double *reals = a->numbers[i] = lang_alloc((size_t)(e->n + 1) * sizeof *reals);
+    double *reals;
+    EXPR_TRY(expr_alloc(b, e, e->n, sizeof *reals, &reals));
+    a->numbers[i] = reals;
     for (int k = 0; k < e->n; k++) {
         expr_value v;
         EXPR_TRY(expr_get_number(b, e->child[k], &v));
@@ -139,7 +138,9 @@ static cubed_status put_floats(expr_builder *b, arguments *a, int i)
 static cubed_status put_ints(expr_builder *b, arguments *a, int i)
 {
     const expr *e = a->nodes[i];
-    int64_t *ints = a->numbers[i] = lang_alloc((size_t)(e->n + 1) * sizeof *ints);
+    int64_t *ints;
+    EXPR_TRY(expr_alloc(b, e, e->n, sizeof *ints, &ints));
+    a->numbers[i] = ints;
     for (int k = 0; k < e->n; k++) EXPR_TRY(expr_get_int(b, e->child[k], &ints[k]));
     a->list[i].value = (cubed_value){.kind = CUBED_VALUE_INTS, .n = e->n, .as.ints = ints};
     return CUBED_OK;
@@ -173,7 +174,9 @@ static cubed_status put_axes(expr_builder *b, arguments *a, int i)
         a->list[i].value = (cubed_value){.kind = CUBED_VALUE_INT, .as.integer = axes[0]};
         return CUBED_OK;
     }
-    int64_t *ints = a->numbers[i] = lang_alloc((size_t)(n + 1) * sizeof *ints);
+    int64_t *ints;
+    EXPR_TRY(expr_alloc(b, a->call, n, sizeof *ints, &ints));
+    a->numbers[i] = ints;
     for (int k = 0; k < n; k++) ints[k] = axes[k];
     a->list[i].value = (cubed_value){.kind = CUBED_VALUE_INTS, .n = n, .as.ints = ints};
     return CUBED_OK;
@@ -289,8 +292,8 @@ cubed_status expr_call_function(expr_builder *b, const expr *e, const cubed_func
 {
     arguments a;
     EXPR_TRY(check_names(b, f, e));
-    start(&a, f, e);
-    cubed_status st = make_arguments(b, &a);
+    cubed_status st = start(b, &a, f, e);
+    if (st == CUBED_OK) st = make_arguments(b, &a);
     if (st == CUBED_OK) {
         add_task_mem(&a, b->host->task_mem);
         st = cubed_call(b->ctx, f, a.list, a.n, results, b->err);

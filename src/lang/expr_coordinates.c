@@ -9,16 +9,17 @@
 
 /* The coordinate of dimension d of x, which `of` is; false if the dimension has no name. The caller's. */
 static bool coordinate_of(expr_builder *b, const expr *of, const cubed_array *x, int d,
-                          expr_coord *out)
+                          cubed_expr_coord *out)
 {
     const char *dim = cubed_array_dim_name(x, d);
     const int64_t extent = cubed_array_shape(x)[d];
     if (!dim) return false;
     expr_about about = expr_about_of(b, of);
-    const expr_coord *had = expr_find_coord(&about, dim);
-    *out =
-        had ? expr_coord_copy(had)
-            : (expr_coord){.dim = lang_strdup(dim), .whole = extent, .part = {0, extent, 1, false}};
+    const cubed_expr_coord *had = expr_find_coord(&about, dim);
+    *out = had ? expr_coord_copy(b, had)
+               : (cubed_expr_coord){.dim = expr_text(b, "%s", dim),
+                                    .whole = extent,
+                                    .part = {0, extent, 1, false}};
     expr_about_free(&about);
     return true;
 }
@@ -26,13 +27,14 @@ static bool coordinate_of(expr_builder *b, const expr *of, const cubed_array *x,
 void expr_note_cut(expr_builder *b, const expr *call, const cubed_array *x, int d)
 {
     const char *dim = cubed_array_dim_name(x, d);
-    if (dim) expr_about_note(b, call, (expr_coord){.dim = lang_strdup(dim), .cut = true});
+    if (dim)
+        expr_about_note(b, call, (cubed_expr_coord){.dim = expr_text(b, "%s", dim), .cut = true});
 }
 
 void expr_note_part(expr_builder *b, const expr *call, const expr *of, const cubed_array *x, int d,
                     cubed_slice s)
 {
-    expr_coord c;
+    cubed_expr_coord c;
     if (!coordinate_of(b, of, x, d, &c)) return;
     if (!c.cut) expr_coord_cut(&c, &s);
     expr_about_note(b, call, c);
@@ -41,7 +43,7 @@ void expr_note_part(expr_builder *b, const expr *call, const expr *of, const cub
 /* --- Arrays that are made of coordinates -------------------------------------------------------------- */
 
 /* The part of `base`, whose first axis the coordinate describes, that is left. NULL if there is none. */
-static cubed_array *part_of(const expr_coord *c, cubed_array *base)
+static cubed_array *part_of(const cubed_expr_coord *c, cubed_array *base)
 {
     cubed_slice slices[2] = {c->part};
     cubed_array *out = NULL;
@@ -65,7 +67,7 @@ static cubed_array *input(const expr_builder *b, const char *name)
 }
 
 /* The elements of a coordinate, and its bounds; NULL where there are none. The caller's. */
-static void open_both(const expr_builder *b, const expr_coord *c, cubed_array *out[2])
+static void open_both(const expr_builder *b, const cubed_expr_coord *c, cubed_array *out[2])
 {
     cubed_array *base = c->made ? cubed_array_ref(c->made) : input(b, c->dim);
     cubed_array *bounds = NULL;
@@ -88,8 +90,8 @@ static void note_made(expr_builder *b, const expr *call, const char *dim, char *
                       cubed_array *made, cubed_array *bounds)
 {
     const int64_t n = cubed_array_shape(made)[0];
-    expr_coord c = {
-        .dim = lang_strdup(dim), .whole = n, .part = {0, n, 1, false}, .bounds = bounds};
+    cubed_expr_coord c = {
+        .dim = expr_text(b, "%s", dim), .whole = n, .part = {0, n, 1, false}, .bounds = bounds};
     c.key = key;
     json_t *attrs = lang_attributes(cubed_array_attrs(made));
     cubed_error ignored = CUBED_ERROR_INIT;
@@ -105,10 +107,10 @@ static void note_made(expr_builder *b, const expr *call, const char *dim, char *
 }
 
 /* What tells coordinates apart that are made of others. */
-static char *key_of(const char *before, const expr_coord *c)
+static char *key_of(expr_builder *b, const char *before, const cubed_expr_coord *c)
 {
-    return lang_printf("%s%s%s%" PRId64 ":%" PRId64 ":%" PRId64, before, c->key ? c->key : "",
-                       c->key ? "@" : "", c->part.start, c->part.len, c->part.step);
+    return expr_text(b, "%s%s%s%" PRId64 ":%" PRId64 ":%" PRId64, before, c->key ? c->key : "",
+                     c->key ? "@" : "", c->part.start, c->part.len, c->part.step);
 }
 
 /* Whether the numbers of all n arrays mean the same. */
@@ -146,19 +148,21 @@ void expr_note_joined(expr_builder *b, const expr *call, const expr *const *of,
 {
     const char *dim = cubed_array_dim_name(x[0], d);
     cubed_array **parts[2], *joined[2] = {NULL, NULL};
-    char *key = lang_strdup("joined");
+    char *key = expr_text(b, "joined");
     bool has[2] = {true, true};
     for (int k = 0; k < 2; k++) parts[k] = lang_alloc((size_t)n * sizeof *parts[k]);
-    for (int i = 0; i < n; i++) {
+    const bool made = parts[0] && parts[1];
+    if (!made) b->no_memory = true;
+    for (int i = 0; i < n && made; i++) {
         cubed_array *both[2] = {NULL, NULL};
-        expr_coord c;
+        cubed_expr_coord c;
         const char *name = cubed_array_dim_name(x[i], d);
         if (dim && name && strcmp(dim, name) == 0 && coordinate_of(b, of[i], x[i], d, &c)) {
             if (!c.cut) open_both(b, &c, both);
-            char *longer = lang_printf("%s ", key);
-            lang_free(key);
-            key = key_of(longer, &c);
-            lang_free(longer);
+            char *longer = expr_text(b, "%s ", key);
+            expr_text_free(key);
+            key = key_of(b, longer, &c);
+            expr_text_free(longer);
             expr_coord_free(&c);
         }
         for (int k = 0; k < 2; k++) {
@@ -167,8 +171,8 @@ void expr_note_joined(expr_builder *b, const expr *call, const expr *const *of,
         }
     }
     for (int k = 0; k < 2; k++) {
-        if (has[k] && have_same_units(parts[k], n)) joined[k] = join(parts[k], n);
-        for (int i = 0; i < n; i++) cubed_array_unref(parts[k][i]);
+        if (made && has[k] && have_same_units(parts[k], n)) joined[k] = join(parts[k], n);
+        for (int i = 0; i < n && made; i++) cubed_array_unref(parts[k][i]);
         lang_free(parts[k]);
     }
     if (joined[0]) {
@@ -176,7 +180,7 @@ void expr_note_joined(expr_builder *b, const expr *call, const expr *const *of,
         return;
     }
     cubed_array_unref(joined[1]);
-    lang_free(key);
+    expr_text_free(key);
     for (int i = 0; i < n; i++) expr_note_cut(b, call, x[i], d);
 }
 
@@ -236,15 +240,16 @@ static cubed_array *window_bounds(cubed_array *bounds, int64_t before, int64_t a
 void expr_note_window(expr_builder *b, const expr *call, const expr *of, const cubed_array *x,
                       int d, int64_t before, int64_t after)
 {
-    expr_coord c;
+    cubed_expr_coord c;
     cubed_array *both[2] = {NULL, NULL};
     if (!coordinate_of(b, of, x, d, &c)) return;
     if (!c.cut) open_both(b, &c, both);
     if (both[0] && both[1] && cubed_array_shape(both[1])[0] > 0) {
-        char *name = lang_printf("window %" PRId64 " %" PRId64 " ", before, after);
-        note_made(b, call, c.dim, key_of(name, &c), both[0], window_bounds(both[1], before, after));
+        char *name = expr_text(b, "window %" PRId64 " %" PRId64 " ", before, after);
+        note_made(b, call, c.dim, key_of(b, name, &c), both[0],
+                  window_bounds(both[1], before, after));
         both[0] = NULL;
-        lang_free(name);
+        expr_text_free(name);
     }
     for (int k = 0; k < 2; k++) cubed_array_unref(both[k]);
     expr_coord_free(&c);

@@ -156,7 +156,8 @@ static cubed_status call_stack(expr_builder *b, const expr *e, cubed_array **out
     if (where) EXPR_TRY(expr_get_int(b, where, &axis));
     if (axis < -CUBED_MAX_NDIM || axis > CUBED_MAX_NDIM)
         return expr_reject(b, where, "an axis is out of range");
-    cubed_array **arrays = lang_alloc((size_t)list->n * sizeof *arrays);
+    cubed_array **arrays;
+    EXPR_TRY(expr_alloc(b, e, list->n, sizeof *arrays, &arrays));
     cubed_status st = expr_get_moved_list(b, e, list, arrays);
     if (st == CUBED_OK)
         st = expr_located(b, e, cubed_stack(arrays, list->n, (int)axis, out, b->err));

@@ -69,12 +69,12 @@ static bool is_missing(const labels *l, int64_t k)
     return l->times && *(const int64_t *)label_at(l, k) == INT64_MIN;
 }
 
-static void find_groups(labels *l)
+static cubed_status find_groups(expr_builder *b, const expr *e, labels *l)
 {
-    int64_t there = 0;
-    int64_t *order = lang_alloc((size_t)(l->n + 1) * sizeof *order);
-    l->code = lang_alloc((size_t)(l->n + 1) * sizeof *l->code);
-    l->first = lang_alloc((size_t)(l->n + 1) * sizeof *l->first);
+    int64_t there = 0, *order;
+    EXPR_TRY(expr_alloc(b, e, l->n, sizeof *l->code, &l->code));
+    EXPR_TRY(expr_alloc(b, e, l->n, sizeof *l->first, &l->first));
+    EXPR_TRY(expr_alloc(b, e, l->n, sizeof *order, &order));
     for (int64_t k = 0; k < l->n; k++) {
         l->code[k] = -1;
         if (!is_missing(l, k)) order[there++] = k;
@@ -86,6 +86,7 @@ static void find_groups(labels *l)
         l->code[order[k]] = l->ngroups - 1;
     }
     lang_free(order);
+    return CUBED_OK;
 }
 
 cubed_status expr_compute(expr_builder *b, cubed_array *x, void *to)
@@ -112,13 +113,11 @@ static cubed_status read_labels(expr_builder *b, const expr *e, cubed_array *by,
     if (kind == CUBED_KIND_TEXT) l->dtype = dtype;
     l->size = cubed_dtype_size(l->dtype);
     EXPR_TRY(expr_located(b, e, cubed_astype(by, l->dtype, &x, b->err)));
-    l->value = lang_alloc((size_t)(l->n + 1) * l->size);
-    cubed_status st = expr_located(b, e, expr_compute(b, x, l->value));
+    cubed_status st = expr_alloc(b, e, l->n, l->size, &l->value);
+    if (st == CUBED_OK) st = expr_located(b, e, expr_compute(b, x, l->value));
     cubed_array_unref(x);
-    if (st == CUBED_OK)
-        find_groups(l);
-    else
-        free_labels(l);
+    if (st == CUBED_OK) st = find_groups(b, e, l);
+    if (st != CUBED_OK) free_labels(l);
     return st;
 }
 
@@ -158,9 +157,10 @@ static cubed_status labels_of_groups(expr_builder *b, const expr *e, const cubed
 {
     static const char *const kept[] = {"units", "calendar", "long_name", "standard_name",
                                        "axis",  "positive", "_Encoding"};
-    json_t *attrs = json_object(), *had = lang_attributes(cubed_array_attrs(by));
     cubed_array *x;
-    char *value = lang_alloc((size_t)(l->ngroups + 1) * l->size);
+    char *value;
+    EXPR_TRY(expr_alloc(b, e, l->ngroups, l->size, &value));
+    json_t *attrs = json_object(), *had = lang_attributes(cubed_array_attrs(by));
     for (int64_t k = 0; k < l->ngroups; k++)
         memcpy(value + (size_t)k * l->size, label_at(l, l->first[k]), l->size);
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
@@ -396,10 +396,10 @@ static cubed_status note_labels(expr_builder *b, const expr *e, const cubed_arra
         const unsigned char *p = label_at(l, l->first[k]);
         for (size_t i = 0; i < l->size; i++) hash = (hash ^ p[i]) * UINT64_C(1099511628211);
     }
-    expr_coord c = {.dim = lang_strdup(dim),
-                    .whole = l->ngroups,
-                    .part = {0, l->ngroups, 1, false},
-                    .key = lang_printf("groups of %s %016" PRIx64, dim, hash)};
+    cubed_expr_coord c = {.dim = expr_text(b, "%s", dim),
+                          .whole = l->ngroups,
+                          .part = {0, l->ngroups, 1, false},
+                          .key = expr_text(b, "groups of %s %016" PRIx64, dim, hash)};
     cubed_status st = labels_of_groups(b, e, by, l, dim, &c.made);
     if (st == CUBED_OK)
         expr_about_note(b, e, c);

@@ -11,7 +11,8 @@ static cubed_status get_numbers(expr_builder *b, const expr *e, double scale, do
 {
     *several = e->kind == EXPR_TUPLE;
     *n = *several ? e->n : 1;
-    *q = lang_alloc(((size_t)*n + 1) * sizeof **q);
+    *q = NULL;
+    EXPR_TRY(expr_alloc(b, e, *n + 1, sizeof **q, q));
     for (int i = 0; i < *n; i++) {
         expr_value v;
         EXPR_TRY(expr_get_number(b, *several ? e->child[i] : e, &v));
@@ -65,7 +66,7 @@ cubed_status expr_get_order(expr_builder *b, const expr *e, const char *name, co
     out->options.task_mem = b->host->task_mem;
     if (which & MEDIAN) {
         if (named) return expr_reject(b, named, "the median is one quantile: it takes no q=");
-        out->q = lang_alloc(sizeof *out->q);
+        EXPR_TRY(expr_alloc(b, e, 1, sizeof *out->q, &out->q));
         out->n = 1;
         out->q[0] = 0.5;
         return CUBED_OK;
@@ -83,19 +84,19 @@ void expr_order_free(expr_order *o) { lang_free(o->q); }
 static bool is_taken(const expr_builder *b, const char *name, const char *key)
 {
     for (int i = 0; i < b->nnoted; i++) {
-        const expr_coord *c = &b->noted[i].coord;
+        const cubed_expr_coord *c = &b->noted[i].coord;
         if (strcmp(c->dim, name) == 0 && !(c->key && strcmp(c->key, key) == 0)) return true;
     }
     return false;
 }
 
 /* The same text for the same quantiles. */
-static char *key_of(const expr_order *o)
+static char *key_of(expr_builder *b, const expr_order *o)
 {
-    char *key = lang_strdup("quantiles");
+    char *key = expr_text(b, "quantiles");
     for (int i = 0; i < o->n; i++) {
-        char *longer = lang_printf("%s %.17g", key, o->q[i]);
-        lang_free(key);
+        char *longer = expr_text(b, "%s %.17g", key, o->q[i]);
+        expr_text_free(key);
         key = longer;
     }
     return key;
@@ -107,8 +108,11 @@ cubed_status expr_name_quantiles(expr_builder *b, const expr *e, const expr_orde
     char name[32] = "quantile";
     const char *names[CUBED_MAX_NDIM] = {name};
     cubed_array *named;
-    expr_coord c = {
-        .dim = NULL, .whole = o->n, .part = {0, o->n, 1, false}, .key = key_of(o), .aside = true};
+    cubed_expr_coord c = {.dim = NULL,
+                          .whole = o->n,
+                          .part = {0, o->n, 1, false},
+                          .key = key_of(b, o),
+                          .aside = true};
     for (int k = 2; lang_axis_named(of, name) >= 0 || (beside && strcmp(beside, name) == 0) ||
                     is_taken(b, name, c.key);
          k++)
@@ -116,15 +120,18 @@ cubed_status expr_name_quantiles(expr_builder *b, const expr *e, const expr_orde
     for (int d = 1; d < cubed_array_ndim(*x); d++) names[d] = cubed_array_dim_name(*x, d);
     cubed_status st = expr_located(b, e, cubed_array_with_dim_names(*x, names, &named, b->err));
     if (st == CUBED_OK) {
-        double *q = lang_alloc((size_t)o->n * sizeof *q);
-        memcpy(q, o->q, (size_t)o->n * sizeof *q);
         cubed_array_unref(*x);
         *x = named;
+    }
+    double *q = NULL;
+    if (st == CUBED_OK) st = expr_alloc(b, e, o->n, sizeof *q, &q);
+    if (st == CUBED_OK) {
+        memcpy(q, o->q, (size_t)o->n * sizeof *q);
         json_t *attrs = json_object();
         st = expr_own_described(b, e, CUBED_FLOAT64, 1, &c.whole, names, attrs, q, &c.made);
         json_decref(attrs);
     }
-    c.dim = lang_strdup(name);
+    c.dim = expr_text(b, "%s", name);
     if (st == CUBED_OK)
         expr_about_note(b, e, c);
     else
@@ -200,8 +207,8 @@ static cubed_status get_edges(expr_builder *b, const expr *e, const expr *bins, 
     cubed_status st = get_numbers(b, range, 1, &ends, &two, &several);
     if (st == CUBED_OK) {
         *n = (int)count + 1;
-        *edges = lang_alloc((size_t)*n * sizeof **edges);
-        for (int i = 0; i < *n; i++)
+        st = expr_alloc(b, e, *n, sizeof **edges, edges);
+        for (int i = 0; i < *n && st == CUBED_OK; i++)
             (*edges)[i] =
                 i == *n - 1 ? ends[1] : ends[0] + i * ((ends[1] - ends[0]) / (double)count);
     }

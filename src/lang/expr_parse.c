@@ -24,6 +24,7 @@ typedef struct parser {
     int brackets; /* open ones: newlines between them are spaces */
     cubed_error *err;
     cubed_status status;
+    expr spare; /* number 0: stands for nodes that there was no memory for, and is in no tree */
 } parser;
 
 static bool is_continuation(char c) { return ((unsigned char)c & 0xc0) == 0x80; }
@@ -71,6 +72,12 @@ static void fail(parser *p, const char *what)
         p->status = expr_fail(p->err, CUBED_E_ARG, p->text, p->at, "%s", what);
 }
 
+static void fail_memory(parser *p)
+{
+    if (p->status == CUBED_OK)
+        p->status = expr_fail(p->err, CUBED_E_NOMEM, p->text, p->at, EXPR_NO_MEMORY);
+}
+
 /* What stands here is neither an operator nor the end: or, with `value`, no value. */
 static void fail_here(parser *p, bool value, const char *what)
 {
@@ -102,15 +109,18 @@ static expr *new_node(parser *p, expr_kind kind, int at)
 {
     if (++p->nodes > MAX_NODES) fail(p, "the expression is too long");
     expr *e = lang_alloc(sizeof *e);
+    if (!e) fail_memory(p);
+    if (!e) e = &p->spare;
     e->kind = kind;
     e->at = at;
-    e->number = p->nodes;
+    e->number = e == &p->spare ? 0 : p->nodes;
     return e;
 }
 
+/* Also takes a spare node, which has no children of its own. */
 static void free_node(expr *e)
 {
-    if (!e) return;
+    if (!e || e->number == 0) return;
     for (int i = 0; i < e->n; i++) free_node(e->child[i]);
     lang_free(e->child);
     lang_free(e->text);
@@ -123,27 +133,43 @@ void expr_free(expr **list, int n)
     lang_free(list);
 }
 
-/* Room for one more element behind n: lists double. */
-static void *grown(void *list, int n, size_t size)
+/* Makes room for one more pointer behind n: lists double. */
+static bool grow(expr ***list, int n)
 {
-    return n & (n - 1) ? list : lang_resize(list, (n ? 2 * (size_t)n : 1) * size);
+    if (n & (n - 1)) return true;
+    expr **longer = lang_resize(*list, (n ? 2 * (size_t)n : 1) * sizeof *longer);
+    if (longer) *list = longer;
+    return longer != NULL;
 }
 
 static void add_child(parser *p, expr *e, expr *child)
 {
     if (child->height >= e->height) e->height = child->height + 1;
     if (e->height > MAX_HEIGHT) fail(p, "the expression is too long: name parts of it with name =");
-    e->child = grown(e->child, e->n, sizeof *e->child);
+    if (e->number == 0 || child->number == 0 || !grow(&e->child, e->n)) {
+        free_node(child);
+        fail_memory(p);
+        return;
+    }
     e->child[e->n++] = child;
+}
+
+/* The text of a node from byte `start` to `end`. */
+static void set_text(parser *p, expr *e, int start, int end)
+{
+    if (e->number == 0) return;
+    e->text = lang_printf("%.*s", end - start, p->text + start);
+    if (!e->text) fail_memory(p);
 }
 
 static expr *parse_binary(parser *p, int power);
 
-static char *take_name(parser *p)
+/* Makes the name that stands here the text of a node. */
+static void take_name(parser *p, expr *e)
 {
     int start = p->at;
     while (isalnum((unsigned char)p->text[p->at]) || p->text[p->at] == '_') p->at++;
-    return lang_printf("%.*s", p->at - start, p->text + start);
+    set_text(p, e, start, p->at);
 }
 
 static expr *parse_number(parser *p)
@@ -182,8 +208,8 @@ static expr *parse_string(parser *p)
         fail(p, "a string without its end");
         return e;
     }
-    e->text = lang_printf("%.*s", (int)(end - p->text) - start, p->text + start);
     p->at = (int)(end - p->text) + 1;
+    set_text(p, e, start, p->at - 1);
     return e;
 }
 
@@ -274,7 +300,7 @@ static const struct {
 
 static int find_constant(const char *name)
 {
-    for (int i = 0; i < (int)(sizeof constants / sizeof *constants); i++) {
+    for (int i = 0; name && i < (int)(sizeof constants / sizeof *constants); i++) {
         if (strcmp(constants[i].name, name) == 0) return i;
     }
     return -1;
@@ -283,7 +309,7 @@ static int find_constant(const char *name)
 static expr *parse_name(parser *p)
 {
     expr *e = new_node(p, EXPR_NAME, p->at);
-    e->text = take_name(p);
+    take_name(p, e);
     int constant = find_constant(e->text);
     if (constant >= 0) {
         e->kind = constants[constant].kind;
@@ -395,13 +421,12 @@ static bool parse_targets(parser *p, expr *e)
         skip_space(p);
         int at = p->at;
         if (!isalpha((unsigned char)p->text[at]) && p->text[at] != '_') return false;
-        char *name = take_name(p);
         if (e->text) {
             expr *other = new_node(p, EXPR_NAME, at);
-            other->text = name;
+            take_name(p, other);
             add_child(p, e, other);
         } else {
-            e->text = name;
+            take_name(p, e);
         }
     } while (accept(p, ","));
     return accept(p, "=");
@@ -435,9 +460,11 @@ cubed_status expr_parse(const char *text, expr ***out, int *n, cubed_error *err)
         while (p.text[p.at] && strchr(" \t\r\n;", p.text[p.at])) p.at++;
         if (!p.text[p.at]) break;
         expr *e = parse_statement(&p);
-        if (e) {
-            list = grown(list, count, sizeof *list);
+        if (e && e->number != 0 && grow(&list, count)) {
             list[count++] = e;
+        } else if (e) {
+            free_node(e);
+            fail_memory(&p);
         }
         skip_space(&p);
         if (p.text[p.at] && !strchr("\n;", p.text[p.at]))

@@ -147,21 +147,21 @@ typedef struct found {
     int64_t first, last, n;
 } found;
 
-static found find_text(const axis_values *v, const char *text)
+static cubed_status find_text(expr_builder *b, const expr *e, const axis_values *v,
+                              const char *text, found *f)
 {
-    size_t size;
-    found f = {-1, -1, 0};
-    char *given = expr_encode_text(text, v->dtype, &size), *element = lang_alloc(v->size + size);
-    memset(element, 0, v->size + size);
-    memcpy(element, given, size);
-    for (int64_t i = 0; i < v->n && size <= v->size; i++) {
+    char *element;
+    *f = (found){-1, -1, 0};
+    if (expr_encode_text(text, v->dtype, NULL) > v->size) return CUBED_OK;
+    EXPR_TRY(expr_alloc(b, e, 1, v->size, &element));
+    expr_encode_text(text, v->dtype, element);
+    for (int64_t i = 0; i < v->n; i++) {
         if (memcmp(v->text + (size_t)i * v->size, element, v->size) != 0) continue;
-        if (f.n++ == 0) f.first = i;
-        f.last = i;
+        if (f->n++ == 0) f->first = i;
+        f->last = i;
     }
-    lang_free(given);
     lang_free(element);
-    return f;
+    return CUBED_OK;
 }
 
 /* One text, or all from the first element that is one of two to the last that is the other. */
@@ -170,7 +170,7 @@ static cubed_status find_texts(expr_builder *b, const expr *e, const axis_values
 {
     found end[2];
     for (int k = 0; k < 2; k++) {
-        end[k] = find_text(v, w->text[k]);
+        EXPR_TRY(find_text(b, e, v, w->text[k], &end[k]));
         if (end[k].n == 0)
             return expr_fail(b->err, CUBED_E_INDEX, b->text, e->at, "\"%s\" has no element \"%s\"",
                              v->had.dim, w->text[k]);
@@ -227,8 +227,8 @@ static cubed_status find_longitudes(expr_builder *b, const expr *e, const axis_v
     }
     out->slice = (cubed_slice){r.first, r.n, 1, false};
     if (!r.wraps) return CUBED_OK;
-    out->at = lang_alloc((size_t)r.n * sizeof *out->at);
-    out->label = lang_alloc((size_t)r.n * sizeof *out->label);
+    EXPR_TRY(expr_alloc(b, e, r.n, sizeof *out->at, &out->at));
+    EXPR_TRY(expr_alloc(b, e, r.n, sizeof *out->label, &out->label));
     out->n = longitudes_place(v->number, v->n, &r, out->at, out->label);
     return CUBED_OK;
 }
@@ -290,7 +290,12 @@ static cubed_status find_list(expr_builder *b, const expr *list, const axis_valu
             st = expr_reject(b, list, "the labels mean more than 16777216 elements");
         if (st != CUBED_OK) break;
         room += one.slice.len;
-        out->at = lang_resize(out->at, (size_t)room * sizeof *out->at);
+        int64_t *longer = lang_resize(out->at, (size_t)room * sizeof *longer);
+        if (!longer) {
+            free_choice(&one);
+            return expr_fail(b->err, CUBED_E_NOMEM, b->text, list->at, EXPR_NO_MEMORY);
+        }
+        out->at = longer;
         for (int64_t i = 0; i < one.slice.len; i++) out->at[out->n++] = one.slice.start + i;
         free_choice(&one);
     }
@@ -341,11 +346,14 @@ static cubed_status take(expr_builder *b, const expr *e, int d, int64_t n, int64
     return CUBED_OK;
 }
 
-static int64_t *copy_positions(const choice *c)
+/* The same with positions that stay the caller's. */
+static cubed_status take_copy(expr_builder *b, const expr *e, int d, const choice *c,
+                              cubed_array **x)
 {
-    int64_t *at = lang_alloc((size_t)(c->n + 1) * sizeof *at);
+    int64_t *at;
+    EXPR_TRY(expr_alloc(b, e, c->n, sizeof *at, &at));
     memcpy(at, c->at, (size_t)c->n * sizeof *at);
-    return at;
+    return take(b, e, d, c->n, at, x);
 }
 
 /* Labels as the coordinate's type has them. */
@@ -354,7 +362,8 @@ static cubed_status made_labels(expr_builder *b, const expr *e, const axis_value
 {
     const char *name = v->had.dim;
     cubed_array *x = NULL, *y = NULL;
-    double *label = lang_alloc((size_t)(c->n + 1) * sizeof *label);
+    double *label;
+    EXPR_TRY(expr_alloc(b, e, c->n, sizeof *label, &label));
     memcpy(label, c->label, (size_t)c->n * sizeof *label);
     cubed_status st = expr_own_array(b, e, CUBED_FLOAT64, 1, &c->n, label, &x);
     if (st == CUBED_OK)
@@ -367,7 +376,7 @@ static cubed_status made_labels(expr_builder *b, const expr *e, const axis_value
 
 /* The coordinate of elements at positions: bounds and ranges that the input's names no longer hold. */
 static cubed_status made_coordinate(expr_builder *b, const expr *e, const axis_values *v,
-                                    const choice *c, expr_coord *out)
+                                    const choice *c, cubed_expr_coord *out)
 {
     static const char *const gone[] = {"bounds",    "climatology", "actual_range",
                                        "valid_min", "valid_max",   "valid_range"};
@@ -375,19 +384,19 @@ static cubed_status made_coordinate(expr_builder *b, const expr *e, const axis_v
     cubed_array *x = NULL;
     cubed_status st;
     for (int64_t i = 0; i < c->n; i++) hash = (hash ^ (uint64_t)c->at[i]) * UINT64_C(1099511628211);
-    *out = (expr_coord){.dim = lang_strdup(v->had.dim),
-                        .whole = c->n,
-                        .part = {0, c->n, 1, false},
-                        .key = lang_printf("sel %s%s of %" PRId64 " [%" PRId64 " %" PRId64
-                                           " %" PRId64 "] %016" PRIx64 " %s",
-                                           v->had.dim, c->label ? " east" : "", v->had.whole,
-                                           v->had.part.start, v->had.part.len, v->had.part.step,
-                                           hash, v->had.key ? v->had.key : "")};
+    *out = (cubed_expr_coord){
+        .dim = expr_text(b, "%s", v->had.dim),
+        .whole = c->n,
+        .part = {0, c->n, 1, false},
+        .key = expr_text(
+            b, "sel %s%s of %" PRId64 " [%" PRId64 " %" PRId64 " %" PRId64 "] %016" PRIx64 " %s",
+            v->had.dim, c->label ? " east" : "", v->had.whole, v->had.part.start, v->had.part.len,
+            v->had.part.step, hash, v->had.key ? v->had.key : "")};
     if (c->label) {
         st = made_labels(b, e, v, c, &x);
     } else {
         x = cubed_array_ref(v->array);
-        st = take(b, e, 0, c->n, copy_positions(c), &x);
+        st = take_copy(b, e, 0, c, &x);
     }
     if (st == CUBED_OK) {
         json_t *attrs = v->attrs ? json_deep_copy(v->attrs) : json_object();
@@ -405,12 +414,12 @@ static cubed_status made_coordinate(expr_builder *b, const expr *e, const axis_v
 static cubed_status note_choice(expr_builder *b, const expr *e, const axis_values *v,
                                 const choice *c)
 {
-    expr_coord coord;
+    cubed_expr_coord coord;
     if (!c->at && c->slice.drop) return CUBED_OK;
     if (c->at) {
         EXPR_TRY(made_coordinate(b, e, v, c, &coord));
     } else {
-        coord = expr_coord_copy(&v->had);
+        coord = expr_coord_copy(b, &v->had);
         expr_coord_cut(&coord, &c->slice);
     }
     expr_about_note(b, e, coord);
@@ -440,7 +449,7 @@ static cubed_status select_along(expr_builder *b, const expr *e, const expr *a, 
     if (st == CUBED_OK) st = note_choice(b, e, &v, &c);
     if (st == CUBED_OK && c.at) {
         slices[d] = (cubed_slice){0, c.n, 1, false};
-        st = take(b, a, d, c.n, copy_positions(&c), x);
+        st = take_copy(b, a, d, &c, x);
     } else if (st == CUBED_OK) {
         slices[d] = c.slice;
     }

@@ -162,7 +162,8 @@ cubed_status expr_get_elements(expr_builder *b, const expr *e, const cubed_array
         return CUBED_OK;
     }
     if (e->n == 0) return expr_reject(b, e, "expected numbers, or an array");
-    cubed_array **made = lang_alloc((size_t)e->n * sizeof *made);
+    cubed_array **made;
+    EXPR_TRY(expr_alloc(b, e, e->n, sizeof *made, &made));
     cubed_status st = CUBED_OK;
     int n = 0;
     for (; n < e->n && st == CUBED_OK; n++) {

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "lang/expr_builder.h"
-#include "lang/lang_memory.h"
 
 /* The code point at *s, behind which it is then; bytes that are no UTF-8 are code points of their own. */
 static uint32_t take_code_point(const unsigned char **s)
@@ -21,22 +20,20 @@ static uint32_t take_code_point(const unsigned char **s)
     return code;
 }
 
-char *expr_encode_text(const char *text, cubed_dtype like, size_t *size)
+size_t expr_encode_text(const char *text, cubed_dtype like, char *to)
 {
-    const size_t n = strlen(text);
     const unsigned char *s = (const unsigned char *)text;
-    char *out = lang_alloc(4 * n + 4);
-    memset(out, 0, 4 * n + 4);
-    *size = n;
+    size_t size = 0;
     if (cubed_dtype_family(like) == CUBED_BYTES) {
-        memcpy(out, text, n);
-        return out;
+        size = strlen(text);
+        if (to) memcpy(to, text, size);
+        return size;
     }
-    for (*size = 0; *s; *size += sizeof(uint32_t)) {
+    for (; *s; size += sizeof(uint32_t)) {
         const uint32_t code = take_code_point(&s);
-        memcpy(out + *size, &code, sizeof code);
+        if (to) memcpy(to + size, &code, sizeof code);
     }
-    return out;
+    return size;
 }
 
 bool expr_is_texts(const expr *e)
@@ -55,26 +52,16 @@ cubed_status expr_get_texts(expr_builder *b, const expr *e, const cubed_array *l
     const size_t unit = family == CUBED_STRING ? sizeof(uint32_t) : 1;
     const bool list = e->kind == EXPR_TUPLE;
     const int64_t n = list ? e->n : 1;
-    char **texts = lang_alloc((size_t)n * sizeof *texts);
-    size_t *sizes = lang_alloc((size_t)n * sizeof *sizes), most = unit;
+    size_t most = unit;
     for (int64_t i = 0; i < n; i++) {
-        texts[i] = expr_encode_text((list ? e->child[i] : e)->text, family, &sizes[i]);
-        if (sizes[i] > most) most = sizes[i];
+        const size_t size = expr_encode_text((list ? e->child[i] : e)->text, family, NULL);
+        if (size > most) most = size;
     }
-    char *data = lang_alloc((size_t)n * most);
-    memset(data, 0, (size_t)n * most);
-    for (int64_t i = 0; i < n; i++) {
-        memcpy(data + (size_t)i * most, texts[i], sizes[i]);
-        lang_free(texts[i]);
-    }
-    lang_free(texts);
-    lang_free(sizes);
     cubed_dtype dtype;
-    cubed_status st =
-        expr_located(b, e, cubed_dtype_fixed(family, (int64_t)(most / unit), &dtype, b->err));
-    if (st != CUBED_OK) {
-        lang_free(data);
-        return st;
-    }
+    char *data;
+    EXPR_TRY(expr_located(b, e, cubed_dtype_fixed(family, (int64_t)(most / unit), &dtype, b->err)));
+    EXPR_TRY(expr_alloc(b, e, n, most, &data));
+    for (int64_t i = 0; i < n; i++)
+        expr_encode_text((list ? e->child[i] : e)->text, family, data + (size_t)i * most);
     return expr_own_array(b, e, dtype, list, &n, data, out);
 }

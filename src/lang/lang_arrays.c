@@ -16,6 +16,7 @@ static char *with_large_reals(const char *text)
     char *out = lang_alloc(cap + cap / 8 + 1); /* 2 bytes for at least 19 digits */
     size_t n = 0, span;
     bool quoted = false;
+    if (!out) return NULL;
     for (; *text; text += span) {
         const size_t number = quoted ? 0 : strspn(text, "+-.0123456789eE");
         span = number ? number : quoted && text[0] == '\\' && text[1] ? 2 : 1;
@@ -37,7 +38,7 @@ json_t *lang_attributes(const char *text)
     json_t *attrs = json_loads(text, 0, NULL);
     if (attrs) return attrs;
     char *reals = with_large_reals(text);
-    attrs = json_loads(reals, 0, NULL);
+    attrs = reals ? json_loads(reals, 0, NULL) : NULL;
     lang_free(reals);
     return attrs;
 }
@@ -67,6 +68,7 @@ json_t *lang_element_json(cubed_dtype dtype, const void *p)
     if (cubed_dtype_kind(dtype) > CUBED_KIND_COMPLEX) {
         size_t n = cubed_element_text(dtype, p, NULL, 0);
         char *text = lang_alloc(n + 1);
+        if (!text) return NULL;
         cubed_element_text(dtype, p, text, n + 1);
         json_t *s = json_string(text);
         lang_free(text);

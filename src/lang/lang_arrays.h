@@ -8,7 +8,8 @@
 
 /* Parses a JSON text of attributes. Integers beyond int64 become reals. Returns a new reference, or NULL. */
 json_t *lang_attributes(const char *text);
-/* One element as JSON: NaN and infinities as strings, complex numbers as pairs, integers beyond int64 as strings of digits. */
+/* One element as JSON: NaN and infinities as strings, complex numbers as pairs, integers beyond int64 as strings of digits. NULL if
+ * the machine has no memory. */
 json_t *lang_element_json(cubed_dtype dtype, const void *p);
 /* Returns the axis named `name`, or -1 if there is none. `name` may be NULL. */
 int lang_axis_named(const cubed_array *x, const char *name);

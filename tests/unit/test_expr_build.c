@@ -8,8 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "lang/expr.h"
-#include "lang/lang_memory.h"
+#include "cubed/cubed.h"
+#include "cubed/lang.h"
 
 typedef struct arrays {
     cubed_context *ctx;
@@ -74,16 +74,22 @@ static cubed_status lookup(void *ctx, const char *name, cubed_array **out, const
     return CUBED_OK;
 }
 
-static cubed_status build(const arrays *a, const char *text, expr_result *out, cubed_error *err)
+static cubed_status build(const arrays *a, const char *text, cubed_expr_results **out,
+                          cubed_error *err)
 {
-    expr **list;
-    int n;
-    cubed_status st = expr_parse(text, &list, &n, err);
+    const cubed_expr_host host = {.lookup = lookup, .ctx = (void *)a};
+    cubed_expr *expr;
+    *out = NULL;
+    cubed_status st = cubed_expr_parse(text, &expr, err);
     if (st != CUBED_OK) return st;
-    st = expr_build(a->ctx, text, list, n, &(expr_host){.lookup = lookup, .ctx = (void *)a}, out,
-                    err);
-    expr_free(list, n);
+    st = cubed_expr_build(expr, a->ctx, &host, out, err);
+    cubed_expr_free(expr);
     return st;
+}
+
+static cubed_array *array_at(const cubed_expr_results *r, int i)
+{
+    return cubed_expr_results_at(r, i)->array;
 }
 
 static void test_types_of_results(void **state)
@@ -125,13 +131,13 @@ static void test_types_of_results(void **state)
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         cubed_error err = CUBED_ERROR_INIT;
-        expr_result r;
+        cubed_expr_results *r;
         if (build(*state, cases[k].text, &r, &err) != CUBED_OK)
             fail_msg("%s: %s", cases[k].text, err.message);
-        if (cubed_array_dtype(r.vars[0].array) != cases[k].dtype)
+        if (cubed_array_dtype(array_at(r, 0)) != cases[k].dtype)
             fail_msg("%s is %s", cases[k].text,
-                     cubed_dtype_name(cubed_array_dtype(r.vars[0].array)));
-        expr_result_free(&r);
+                     cubed_dtype_name(cubed_array_dtype(array_at(r, 0))));
+        cubed_expr_results_free(r);
     }
 }
 
@@ -179,32 +185,32 @@ static void test_errors_of_building(void **state)
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         cubed_error err = CUBED_ERROR_INIT;
-        expr_result r;
+        cubed_expr_results *r;
         if (build(*state, cases[k].text, &r, &err) == CUBED_OK)
             fail_msg("%s is accepted", cases[k].text);
         if (!strstr(err.message, cases[k].message) || !strchr(err.message, '^'))
             fail_msg("%s: \"%s\" has no \"%s\"", cases[k].text, err.message, cases[k].message);
         /* The place is said once. */
         assert_null(strchr(strchr(err.message, '^') + 1, '^'));
-        assert_true(r.n == 0 && r.vars == NULL);
+        assert_null(r);
     }
 }
 
 static void test_names_of_results(void **state)
 {
     cubed_error err = CUBED_ERROR_INIT;
-    expr_result r;
+    cubed_expr_results *r;
     assert_int_equal(build(*state, "_a = f; b = _a * 2; f; _a = b + 1; _a[0]", &r, &err), CUBED_OK);
     static const struct {
         const char *name;
-        bool is_result;
-    } expected[] = {{"_a", false}, {"b", true}, {"result", true}, {"_a", false}, {"result2", true}};
-    assert_int_equal(r.n, 5);
-    for (int i = 0; i < r.n; i++) {
-        assert_string_equal(r.vars[i].name, expected[i].name);
-        assert_int_equal(r.vars[i].is_result, expected[i].is_result);
+        bool is_bare;
+    } expected[] = {{"b", false}, {"result", true}, {"result2", true}};
+    assert_int_equal(cubed_expr_results_count(r), 3);
+    for (int i = 0; i < 3; i++) {
+        assert_string_equal(cubed_expr_results_at(r, i)->name, expected[i].name);
+        assert_int_equal(cubed_expr_results_at(r, i)->is_bare, expected[i].is_bare);
     }
-    expr_result_free(&r);
+    cubed_expr_results_free(r);
 }
 
 static void test_names_that_come_twice(void **state)
@@ -223,24 +229,21 @@ static void test_names_that_come_twice(void **state)
                  {"result2 = f; f", NULL}};
     (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        expr **list;
-        int n;
-        assert_int_equal(expr_parse(cases[k].text, &list, &n, NULL), CUBED_OK);
-        char *twice = expr_named_twice(list, n);
+        cubed_expr *expr;
+        assert_int_equal(cubed_expr_parse(cases[k].text, &expr, NULL), CUBED_OK);
+        const char *twice = cubed_expr_repeated(expr);
         if (!twice != !cases[k].twice || (twice && strcmp(twice, cases[k].twice) != 0))
             fail_msg("%s: %s", cases[k].text, twice ? twice : "none");
-        lang_free(twice);
-        expr_free(list, n);
+        cubed_expr_free(expr);
     }
 }
 
 /* Whether the input's coordinate, as it is, does not hold for a result. */
-static bool is_changed(const expr_result *r, const char *dim)
+static bool is_changed(const cubed_expr_results *r, const char *dim)
 {
     bool changed = false;
-    for (int i = 0; i < r->n; i++)
-        changed =
-            changed || (r->vars[i].is_result && expr_find_coord(&r->vars[i].about, dim) != NULL);
+    for (int i = 0; i < cubed_expr_results_count(r); i++)
+        changed = changed || cubed_expr_result_coord(cubed_expr_results_at(r, i), dim) != NULL;
     return changed;
 }
 
@@ -278,12 +281,12 @@ static void test_cut_dimensions(void **state)
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         cubed_error err = CUBED_ERROR_INIT;
-        expr_result r;
+        cubed_expr_results *r;
         if (build(*state, cases[k].text, &r, &err) != CUBED_OK)
             fail_msg("%s: %s", cases[k].text, err.message);
-        if (is_changed(&r, "y") != cases[k].y || is_changed(&r, "x") != cases[k].x)
-            fail_msg("%s: y %d, x %d", cases[k].text, is_changed(&r, "y"), is_changed(&r, "x"));
-        expr_result_free(&r);
+        if (is_changed(r, "y") != cases[k].y || is_changed(r, "x") != cases[k].x)
+            fail_msg("%s: y %d, x %d", cases[k].text, is_changed(r, "y"), is_changed(r, "x"));
+        cubed_expr_results_free(r);
     }
 }
 
@@ -317,7 +320,7 @@ static void test_values(void **state)
     const arrays *a = *state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         cubed_error err = CUBED_ERROR_INIT;
-        expr_result r;
+        cubed_expr_results *r;
         double out[6] = {0};
         cubed_plan *plan;
         cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
@@ -327,7 +330,7 @@ static void test_values(void **state)
             continue;
         }
         if (st != CUBED_OK) fail_msg("%s: %s", cases[k].text, err.message);
-        cubed_array *x = r.vars[r.n - 1].array;
+        cubed_array *x = array_at(r, cubed_expr_results_count(r) - 1);
         if (cubed_array_dtype(x) != CUBED_FLOAT64) fail_msg("%s is not float64", cases[k].text);
         int64_t n = 1;
         for (int d = 0; d < cubed_array_ndim(x); d++) n *= cubed_array_shape(x)[d];
@@ -343,7 +346,7 @@ static void test_values(void **state)
                 fail_msg("%s: element %d is %.17g", cases[k].text, i, out[i]);
         }
         cubed_plan_unref(plan);
-        expr_result_free(&r);
+        cubed_expr_results_free(r);
     }
 }
 

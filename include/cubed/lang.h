@@ -1,0 +1,104 @@
+/* The expression language: text such as "mean(u*v, axis=0)" becomes lazy arrays.
+ *
+ * A library of its own, libcubed_lang.a, over the public functions of libcubed. The same language is that of `cubed eval`, whose
+ * help lists its functions. Nothing here reads or computes elements, except through the functions of a host and for the
+ * coordinates and labels that decide the shape of a result. */
+#ifndef CUBED_LANG_H
+#define CUBED_LANG_H
+
+#include "cubed/array.h"
+#include "cubed/cf.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A parsed text. Never changes: threads may share it. */
+typedef struct cubed_expr cubed_expr;
+/* The arrays that an expression makes. */
+typedef struct cubed_expr_results cubed_expr_results;
+
+/* Supplies an expression with arrays. */
+typedef struct cubed_expr_host {
+    /* Sets *out to a new reference to the array named `name`, or leaves NULL in *out, and sets *known to a list of names for the
+     * message. Required. */
+    cubed_status (*lookup)(void *ctx, const char *name, cubed_array **out, const char **known,
+                           cubed_error *err);
+    void *ctx;         /* first argument of `lookup` and `coordinate` */
+    bool raw;          /* stored elements are the values: packed arrays are not decoded */
+    uint64_t task_mem; /* bytes that a task may use; 0: not known */
+    /* Computes the int64 elements of x, of one dimension or none, which shapes depend on: *numbers is a new array of them, *last
+     * the last one, which is at most `most`. For an expression that is only planned, *numbers may be a reference to x itself and
+     * *last `most`. NULL: functions whose shapes depend on values are refused. */
+    cubed_status (*count)(void *ctx, cubed_array *x, int64_t most, cubed_array **numbers,
+                          int64_t *last, cubed_error *err);
+    void *count_ctx; /* first argument of `count` */
+    /* Sets *out to a new reference to the decoded coordinate of dimension `name`, or leaves NULL in *out if there is none. NULL:
+     * there are no coordinates. */
+    cubed_status (*coordinate)(void *ctx, const char *name, cubed_array **out, cubed_error *err);
+} cubed_expr_host;
+
+/* One array that an expression makes. */
+typedef struct cubed_expr_result {
+    char *name;         /* assigned name; "result", "result2", ... of bare expressions */
+    bool is_bare;       /* the statement assigns no name */
+    cubed_array *array; /* decoded values, with their attributes */
+    cubed_array *
+        stored; /* unchanged stored elements, with the attributes of their packing; NULL: the values are not packed */
+    const cubed_cf_packing *packing; /* packing of `stored`; may be NULL */
+} cubed_expr_result;
+
+/* The coordinate of a dimension, if it differs from the input's. */
+typedef struct cubed_expr_coord {
+    char *dim;
+    bool cut;      /* no coordinate describes the dimension */
+    int64_t whole; /* elements of the coordinate, of which `part` is left */
+    cubed_slice part;
+    char *
+        key; /* identifies a coordinate that was made: equal keys, equal coordinates; NULL: the input's */
+    cubed_array *made;   /* the coordinate that was made; NULL: the input's */
+    cubed_array *bounds; /* bounds of `made`; may be NULL */
+    bool aside;          /* an array that is stored alone may be without the coordinate */
+} cubed_expr_coord;
+
+/* Parses statements that are separated by ';' or newlines. Text may come from anybody: depth and size are bounded.
+ *
+ * out  freed with cubed_expr_free
+ *
+ * Errors: CUBED_E_ARG; the message shows the text and a mark below the place. */
+CUBED_MUST_CHECK cubed_status cubed_expr_parse(const char *text, cubed_expr **out,
+                                               cubed_error *err);
+/* Frees a parsed text. NULL is allowed. */
+void cubed_expr_free(cubed_expr *expr);
+/* Returns the first name that has two values, of which only the last would be a result; NULL if all names differ. Names that
+ * start with '_' may repeat. Valid until cubed_expr_free. */
+const char *cubed_expr_repeated(const cubed_expr *expr);
+
+/* Makes the arrays of all statements. Results are names that do not start with '_', and bare expressions, in the order of the
+ * statements.
+ *
+ * ctx   context of the arrays that `host` finds
+ * out   freed with cubed_expr_results_free; does not refer to `expr` or `host`
+ *
+ * Errors: those of the functions that the text calls; the message shows the text and a mark below the place. */
+CUBED_MUST_CHECK cubed_status cubed_expr_build(const cubed_expr *expr, cubed_context *ctx,
+                                               const cubed_expr_host *host,
+                                               cubed_expr_results **out, cubed_error *err);
+/* Frees results, and gives up their references to arrays. NULL is allowed. */
+void cubed_expr_results_free(cubed_expr_results *results);
+/* Returns the number of results. */
+int cubed_expr_results_count(const cubed_expr_results *results);
+/* Returns result number `i`, from 0. Valid until cubed_expr_results_free. */
+const cubed_expr_result *cubed_expr_results_at(const cubed_expr_results *results, int i);
+
+/* Returns the coordinate of dimension `dim` of a result from cubed_expr_results_at, or NULL if the input's coordinate describes the
+ * dimension. Valid until cubed_expr_results_free. */
+const cubed_expr_coord *cubed_expr_result_coord(const cubed_expr_result *result, const char *dim);
+/* Returns whether two arrays have the same elements along a dimension. NULL stands for the input's coordinate. */
+bool cubed_expr_coord_equal(const cubed_expr_coord *a, const cubed_expr_coord *b);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,165 @@
+/* Expressions where the machine has no memory: each allocation of the language fails once. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants those first. */
+#include <string.h>
+#include <cmocka.h>
+
+#include "cubed/cubed.h"
+#include "cubed/lang.h"
+
+/* The linker has calls of these functions go through those below, except calls within lang_memory.c. */
+void *__real_lang_alloc(size_t size);
+void *__wrap_lang_alloc(size_t size);
+void *__real_lang_resize(void *p, size_t size);
+void *__wrap_lang_resize(void *p, size_t size);
+char *__real_lang_vprintf(const char *fmt, va_list ap);
+char *__wrap_lang_vprintf(const char *fmt, va_list ap);
+char *__wrap_lang_printf(const char *fmt, ...);
+
+static int until; /* allocations that succeed before one fails; below 0: all succeed */
+
+static bool fails(void) { return until-- == 0; }
+
+void *__wrap_lang_alloc(size_t size) { return fails() ? NULL : __real_lang_alloc(size); }
+
+void *__wrap_lang_resize(void *p, size_t size)
+{
+    return fails() ? NULL : __real_lang_resize(p, size);
+}
+
+char *__wrap_lang_vprintf(const char *fmt, va_list ap)
+{
+    return fails() ? NULL : __real_lang_vprintf(fmt, ap);
+}
+
+char *__wrap_lang_printf(const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    char *s = fails() ? NULL : __real_lang_vprintf(fmt, ap);
+    va_end(ap);
+    return s;
+}
+
+enum { DAYS = 70 };
+
+static double values[DAYS][4], days[DAYS], longitudes[4] = {0, 90, 180, 270};
+static int64_t regions[4] = {2, 1, 2, 1};
+static cubed_context *context;
+
+/* x(time, lon) and its coordinates; region(lon) */
+static cubed_status find(const char *name, cubed_array **out, cubed_error *err)
+{
+    static const char *const dims[2] = {"time", "lon"};
+    static const struct {
+        const char *name, *attrs;
+        cubed_dtype dtype;
+        int ndim, first;
+        void *data;
+    } all[] = {
+        {"x", "{\"units\": \"K\", \"cell_methods\": \"lon: mean\"}", CUBED_FLOAT64, 2, 0, values},
+        {"time", "{\"units\": \"days since 2000-01-01\"}", CUBED_FLOAT64, 1, 0, days},
+        {"lon", "{\"units\": \"degrees_east\"}", CUBED_FLOAT64, 1, 1, longitudes},
+        {"region", "{}", CUBED_INT64, 1, 1, regions},
+    };
+    const int64_t shape[2] = {DAYS, 4};
+    *out = NULL;
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+        if (strcmp(all[k].name, name) != 0) continue;
+        cubed_array *plain, *named;
+        cubed_status st =
+            cubed_array_from_memory(context, all[k].dtype, all[k].ndim, shape + all[k].first, NULL,
+                                    NULL, all[k].data, &plain, err);
+        if (st != CUBED_OK) return st;
+        st = cubed_array_with_dim_names(plain, dims + all[k].first, &named, err);
+        cubed_array_unref(plain);
+        if (st != CUBED_OK) return st;
+        st = cubed_array_with_attrs(named, all[k].attrs, out, err);
+        cubed_array_unref(named);
+        return st;
+    }
+    return CUBED_OK;
+}
+
+static cubed_status lookup(void *ctx, const char *name, cubed_array **out, const char **known,
+                           cubed_error *err)
+{
+    (void)ctx;
+    *known = "x, region";
+    return find(name, out, err);
+}
+
+static cubed_status coordinate(void *ctx, const char *name, cubed_array **out, cubed_error *err)
+{
+    (void)ctx;
+    return find(name, out, err);
+}
+
+static cubed_status build(const char *text, cubed_expr_results **out, cubed_error *err)
+{
+    const cubed_expr_host host = {.lookup = lookup, .coordinate = coordinate};
+    cubed_expr *expr;
+    *out = NULL;
+    cubed_status st = cubed_expr_parse(text, &expr, err);
+    if (st == CUBED_OK) st = cubed_expr_build(expr, context, &host, out, err);
+    cubed_expr_free(expr);
+    return st;
+}
+
+/* Returns how many allocations the text takes. */
+static int fail_each(const char *text)
+{
+    for (int n = 0;; n++) {
+        cubed_error err = CUBED_ERROR_INIT;
+        cubed_expr_results *r;
+        until = n;
+        const cubed_status st = build(text, &r, &err);
+        const bool all = until >= 0;
+        until = -1;
+        if (all && st != CUBED_OK) fail_msg("%s: %s", text, err.message);
+        if (!all && (st != CUBED_E_NOMEM || !strstr(err.message, "out of memory") || r))
+            fail_msg("%s: allocation %d: status %d, %s", text, n, st, err.message);
+        cubed_expr_results_free(r);
+        if (all) return n;
+    }
+}
+
+static void test_each_allocation_fails(void **state)
+{
+    static const char *const texts[] = {
+        "x",
+        "a = x[1:, ::2] + 1; b = (a * -a)[None]; b",
+        "concat([x, x[::-1], x[3:]], axis=0)",
+        "stack([x, x], axis=0)",
+        "mean(x, dim=\"time\"); var(x, axis=0)",
+        "quantile(x, (0.1, 0.5), dim=\"lon\")",
+        "histogram(x, 5, range=(0, 1)); histogram(x, [0, 1, 2])",
+        "mean(x, groupby=\"time.month\"); mean(x, groupby=\"time.season\")",
+        "mean(x, resample=\"MS\", dim=\"time\"); resample(x, \"36h\", \"max\")",
+        "monmean(x); ydaymean(x)",
+        "mean(x, groupby=region); group_labels(region)",
+        "sel(x, time=\"2000-02\"); sel(x, lon=[0, 90, 270]); sel(x, lon=(180, 90))",
+        "rolling(x, 3, \"mean\", dim=\"time\", center=True)",
+        "f_oneway(x, x + 1, axis=0); multi_dot(x, permute_dims(x, (1, 0)))",
+        "isin(x, (1, 2)); q, r = qr(x)",
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) assert_true(fail_each(texts[k]) > 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_allocation_fails)};
+    for (int i = 0; i < DAYS; i++) {
+        days[i] = i;
+        for (int j = 0; j < 4; j++) values[i][j] = i * 0.25 + j;
+    }
+    until = -1;
+    if (cubed_context_new(NULL, &context, NULL) != CUBED_OK) return 1;
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    cubed_context_unref(context);
+    return failed;
+}
