@@ -18,10 +18,12 @@ if(TARGET cubed_help)
     DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 
-# Two export sets: only who links statically needs the development files of the dependencies.
+# Three export sets: only those who link statically need the development files of the dependencies, and the expression
+# language those of jansson.
 install(TARGETS cubed EXPORT cubed-shared)
 install(TARGETS cubed_static EXPORT cubed-static)
-foreach(kind shared static)
+install(TARGETS cubed_lang EXPORT cubed-lang)
+foreach(kind shared static lang)
   install(EXPORT cubed-${kind} NAMESPACE cubed:: DESTINATION ${package_dir}
     FILE cubed-${kind}-targets.cmake)
 endforeach()
@@ -55,4 +57,5 @@ file(RELATIVE_PATH pc_to_prefix
   ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" pc_to_prefix "${pc_to_prefix}")
 configure_file(cmake/cubed.pc.in cubed.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/cubed.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+configure_file(cmake/cubed-lang.pc.in cubed-lang.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/cubed.pc ${PROJECT_BINARY_DIR}/cubed-lang.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
