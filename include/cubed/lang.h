@@ -74,6 +74,10 @@ void cubed_expr_free(cubed_expr *expr);
  * start with '_' may repeat. Valid until cubed_expr_free. */
 const char *cubed_expr_repeated(const cubed_expr *expr);
 
+/* Returns the name of result number `i`, from 0, and whether its statement is a bare expression; NULL if there are fewer results.
+ * Valid until cubed_expr_free. */
+const char *cubed_expr_name(const cubed_expr *expr, int i, bool *is_bare);
+
 /* Makes the arrays of all statements. Results are names that do not start with '_', and bare expressions, in the order of the
  * statements.
  *

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from cubed.blocks._gufunc import as_gufunc as as_gufunc
     from cubed.blocks._measure import measure_reserved_mem as measure_reserved_mem
     from cubed.blocks._overlap import map_overlap as map_overlap
+    from cubed.io._eval import eval as eval
     from cubed.planning._guard import raise_if_computes as raise_if_computes
     from cubed.runtime.types import Callback as Callback
     from cubed.runtime.types import TaskEndEvent as TaskEndEvent
@@ -67,6 +68,7 @@ if not TYPE_CHECKING:  # to type checkers what is imported is there, and no othe
         "blockwise",
         "compute",
         "config",
+        "eval",
         "from_array",
         "from_zarr",
         "groupby_reduce",
@@ -92,6 +94,7 @@ if not TYPE_CHECKING:  # to type checkers what is imported is there, and no othe
         "as_gufunc": "blocks._gufunc",
         "blockwise": "blocks._blockwise",
         "config": "_settings",
+        "eval": "io._eval",
         "groupby_reduce": "blocks._groupby",
         "map_blocks": "blocks._apply",
         "map_overlap": "blocks._overlap",

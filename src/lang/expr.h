@@ -77,9 +77,8 @@ void expr_result_free(expr_result *r);
 /* Size of the name of a bare expression, terminating NUL included. */
 #define EXPR_BARE_CAP 32
 
-/* Returns the first name of two results, of which only the last would count; NULL if there is none. It is in the statements,
- * or in `own`. */
-const char *expr_named_twice(expr *const *statements, int n, char own[EXPR_BARE_CAP]);
+/* Writes the name of bare expression `number`, from 1: "result", "result2", ... */
+void expr_name_bare(int number, char name[EXPR_BARE_CAP]);
 /* Builds arrays for all statements. Results are the assigned names that do not start with '_', and
  * bare expressions (named "result", "result2", ...), each once. *out is freed with expr_result_free; it is empty
  * after a failure. */

@@ -760,46 +760,9 @@ static cubed_status assign_several(expr_builder *b, const expr *e)
     return CUBED_OK;
 }
 
-/* "result", "result2", ...: of bare expressions, which are counted from 1. */
-static void name_bare(int number, char name[EXPR_BARE_CAP])
+void expr_name_bare(int number, char name[EXPR_BARE_CAP])
 {
     snprintf(name, EXPR_BARE_CAP, number > 1 ? "result%d" : "result", number);
-}
-
-/* Name k of a statement: of a bare expression, which is number `bare`, `own`. NULL if there are no more. */
-static const char *name_of(const expr *e, int k, int bare, char own[EXPR_BARE_CAP])
-{
-    if (e->kind != EXPR_ASSIGN) {
-        name_bare(bare, own);
-        return k == 0 ? own : NULL;
-    }
-    return k >= e->n ? NULL : k == 0 ? e->text : e->child[k - 1]->text;
-}
-
-/* Whether a statement before number i, or an earlier name of that one, is this. */
-static bool is_named_before(expr *const *statements, int i, int k, const char *name)
-{
-    char own[EXPR_BARE_CAP];
-    const char *other;
-    for (int s = 0, bare = 0; s <= i; s++) {
-        bare += statements[s]->kind != EXPR_ASSIGN;
-        for (int m = 0; (s < i || m < k) && (other = name_of(statements[s], m, bare, own)); m++) {
-            if (strcmp(other, name) == 0) return true;
-        }
-    }
-    return false;
-}
-
-const char *expr_named_twice(expr *const *statements, int n, char own[EXPR_BARE_CAP])
-{
-    const char *name;
-    for (int i = 0, bare = 0; i < n; i++) {
-        bare += statements[i]->kind != EXPR_ASSIGN;
-        for (int k = 0; (name = name_of(statements[i], k, bare, own)) != NULL; k++) {
-            if (name[0] != '_' && is_named_before(statements, i, k, name)) return name;
-        }
-    }
-    return NULL;
 }
 
 /* Says as an attribute which stored elements are missing, if that was the fill value of the input's metadata, and the array
@@ -842,7 +805,7 @@ static cubed_status build_statement(expr_builder *b, const expr *e, int *bare)
     }
     char name[EXPR_BARE_CAP];
     var.of.is_bare = !named;
-    if (!named) name_bare(++*bare, name);
+    if (!named) expr_name_bare(++*bare, name);
     add_var(b, var, named ? e->text : name);
     return CUBED_OK;
 }

@@ -6,12 +6,18 @@
 #include "lang/expr.h"
 #include "lang/lang_memory.h"
 
+/* The name of a result: of the tree, or `own` of a bare expression. */
+typedef struct result_name {
+    const char *name;
+    bool is_bare;
+    char own[EXPR_BARE_CAP];
+} result_name;
+
 struct cubed_expr {
     char *text;
-    int n;
+    int n, nnames;
     expr **statements;
-    char own[EXPR_BARE_CAP]; /* of `repeated` */
-    const char *repeated;
+    result_name *names; /* in the order of the results */
 };
 
 struct cubed_expr_results {
@@ -19,6 +25,32 @@ struct cubed_expr_results {
     int n;
     const expr_var **at; /* the results among the variables */
 };
+
+/* Finds the names of all results, for which x->names has room. */
+static void find_names(cubed_expr *x)
+{
+    for (int i = 0, bare = 0; i < x->n; i++) {
+        const expr *e = x->statements[i];
+        if (e->kind != EXPR_ASSIGN) {
+            result_name *r = &x->names[x->nnames++];
+            expr_name_bare(++bare, r->own);
+            r->name = r->own;
+            r->is_bare = true;
+        }
+        for (int k = 0; e->kind == EXPR_ASSIGN && k < e->n; k++) {
+            const char *name = k == 0 ? e->text : e->child[k - 1]->text;
+            if (name[0] != '_') x->names[x->nnames++].name = name;
+        }
+    }
+}
+
+static int count_names(const cubed_expr *x)
+{
+    int n = 0;
+    for (int i = 0; i < x->n; i++)
+        n += x->statements[i]->kind == EXPR_ASSIGN ? x->statements[i]->n : 1;
+    return n;
+}
 
 cubed_status cubed_expr_parse(const char *text, cubed_expr **out, cubed_error *err)
 {
@@ -29,12 +61,16 @@ cubed_status cubed_expr_parse(const char *text, cubed_expr **out, cubed_error *e
         lang_free(x);
         return expr_fail(err, CUBED_E_NOMEM, text, 0, EXPR_NO_MEMORY);
     }
-    const cubed_status st = expr_parse(x->text, &x->statements, &x->n, err);
+    cubed_status st = expr_parse(x->text, &x->statements, &x->n, err);
+    if (st == CUBED_OK) {
+        x->names = lang_alloc((size_t)count_names(x) * sizeof *x->names);
+        if (!x->names) st = expr_fail(err, CUBED_E_NOMEM, text, 0, EXPR_NO_MEMORY);
+    }
     if (st != CUBED_OK) {
         cubed_expr_free(x);
         return st;
     }
-    x->repeated = expr_named_twice(x->statements, x->n, x->own);
+    find_names(x);
     *out = x;
     return CUBED_OK;
 }
@@ -43,11 +79,27 @@ void cubed_expr_free(cubed_expr *x)
 {
     if (!x) return;
     expr_free(x->statements, x->n);
+    lang_free(x->names);
     lang_free(x->text);
     lang_free(x);
 }
 
-const char *cubed_expr_repeated(const cubed_expr *x) { return x->repeated; }
+const char *cubed_expr_name(const cubed_expr *x, int i, bool *is_bare)
+{
+    if (i < 0 || i >= x->nnames) return NULL;
+    *is_bare = x->names[i].is_bare;
+    return x->names[i].name;
+}
+
+const char *cubed_expr_repeated(const cubed_expr *x)
+{
+    for (int i = 0; i < x->nnames; i++) {
+        for (int k = 0; k < i; k++) {
+            if (strcmp(x->names[i].name, x->names[k].name) == 0) return x->names[i].name;
+        }
+    }
+    return NULL;
+}
 
 cubed_status cubed_expr_build(const cubed_expr *x, cubed_context *ctx, const cubed_expr_host *host,
                               cubed_expr_results **out, cubed_error *err)

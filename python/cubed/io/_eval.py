@@ -1,0 +1,112 @@
+"""Expressions as text, in the language of the command."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from cubed import _core
+from cubed.array._array import Array
+from cubed.array._operands import common_spec, lazy
+from cubed.array._select import counted
+from cubed.io._create import from_zarr
+from cubed.spec import Spec
+
+
+def eval(text: str, /, *, spec: Spec | None = None, **arrays: Any) -> Array | dict[str, Array]:
+    """Evaluates expressions, as ``cubed eval`` does.
+
+    Statements are separated by ``;``. The functions are those that ``cubed eval --help`` lists.
+    Functions whose shapes depend on values (``compress``, ``unique_values``, ``nonzero``), groups
+    by labels, and calendars read these values when ``eval`` is called; nothing else is computed.
+
+    Parameters
+    ----------
+    text : str
+        Such as ``"mean(u*v, axis=0)"`` or ``"a = u + v; b = a**2"``.
+    spec : Spec or None
+        What computations may use; None: that of the arrays, or as configured.
+    **arrays : array_like, str or path
+        The arrays that the text names. An array is used with its elements as they are. A string or
+        path is a place ``STORE::PATH``, whose values are decoded as :func:`from_zarr` does with
+        ``decode=True``; ``dim="time"`` and calendars use its dimension names and the coordinates
+        that are stored next to it.
+
+    Returns
+    -------
+    Array or dict of str to Array
+        The lazy array of a text that is one expression; otherwise the arrays by the names that are
+        assigned. Names that begin with ``_`` are left out; further expressions without a name are
+        ``"result"``, ``"result2"``, ...
+
+    Raises
+    ------
+    ValueError
+        The text is wrong: the message shows the place. An array is not used. A name is assigned
+        twice.
+    FileNotFoundError
+        There is no array at a place.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> u, v = cubed.arange(4, chunks=2), cubed.ones(4, chunks=2)
+    >>> float(cubed.eval("mean(u * v, axis=0)", u=u, v=v).compute())
+    1.5
+    >>> parts = cubed.eval("low = min(u); high = max(u)", u=u)
+    >>> int(parts["high"].compute())
+    3
+    """
+    names = _core.eval_names(text)
+    if not names:
+        raise ValueError("eval: there is no result, because every name begins with _")
+    given = {name: _opened(name, value, spec) for name, value in arrays.items()}
+    used = spec or common_spec(*given.values())
+    places = [value for value in arrays.values() if _is_place(value)]
+    lengths: list[int] = []
+
+    def coordinate(name: str) -> _core.Array | None:
+        for place in places:
+            beside = _beside(place, name)
+            try:
+                return from_zarr(beside, spec=used, decode=True)._x
+            except FileNotFoundError:
+                continue
+        return None
+
+    def count(number: int, x: _core.Array, most: int) -> tuple[_core.Array, int]:
+        # Arrays that are made again for another allowed_mem are only planned: lengths stay.
+        if number < len(lengths):
+            return x, lengths[number]
+        numbers, last = counted(x, most, used)
+        lengths.append(last)
+        return numbers, last
+
+    made = _core.eval(
+        text,
+        tuple(given),
+        tuple(x._x for x in given.values()),
+        coordinate,
+        count,
+        (used or Spec()).task_mem,
+    )
+    results = [Array._new(x, used) for x in made]
+    if len(names) == 1 and names[0][1]:
+        return results[0]
+    return {name: x for (name, _), x in zip(names, results, strict=True)}
+
+
+def _is_place(value: Any) -> bool:
+    return isinstance(value, (str, os.PathLike))
+
+
+def _opened(name: str, value: Any, spec: Spec | None) -> Array:
+    return from_zarr(value, spec=spec, decode=True) if _is_place(value) else lazy(value, name)
+
+
+def _beside(place: str | os.PathLike[str], name: str) -> str:
+    """The place of another array in the group of this one."""
+    text = os.fspath(place)
+    store, colons, path = text.rpartition("::")
+    group, slash, _ = path.rpartition("/")
+    return f"{store}{colons}{group}{slash}{name}"
