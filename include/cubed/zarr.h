@@ -38,6 +38,18 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_place_find(cubed_context *ctx, con
                                                          cubed_error *err);
 
 /* One group or array of a store; pointers are valid during the callback. */
+/* How the server of a store tells versions of objects, by which a replaced object is noticed. */
+typedef enum cubed_validator {
+    CUBED_VALIDATOR_VERSION, /* by versions or ETags; also if no server was asked yet, or the store has none */
+    CUBED_VALIDATOR_DATE, /* by dates of whole seconds */
+    CUBED_VALIDATOR_SIZE, /* not at all: sizes are compared */
+    CUBED_VALIDATOR_NONE  /* not at all */
+} cubed_validator;
+/* "version", "date", "size" or "none". */
+CUBED_API const char *cubed_validator_name(cubed_validator v);
+/* A sentence for users that says what goes unnoticed; NULL for CUBED_VALIDATOR_VERSION. */
+CUBED_API const char *cubed_validator_text(cubed_validator v);
+
 typedef struct cubed_zarr_info {
     const char *path; /* in the store, "" for its root */
     bool is_array;
@@ -62,6 +74,8 @@ typedef struct cubed_zarr_info {
     /* Of such an array: the name of its type in metadata, beside which dtype and logical_bytes say nothing, but all else is
      * as of others. NULL: nothing else is known of it either. */
     const char *type;
+    /* Of the store, and of the stores that it refers to: the least of what their servers have told. */
+    cubed_validator validator;
 } cubed_zarr_info;
 
 typedef cubed_status (*cubed_zarr_info_fn)(void *ctx, const cubed_zarr_info *info,

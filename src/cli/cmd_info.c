@@ -36,6 +36,7 @@ typedef struct info_state {
     table_row *row;
     int nrows, narrays;
     double logical, stored;
+    cubed_validator validator; /* the least of all entries */
     char
         *copied; /* names of those that are copied as they are, and not computed with; NULL: none */
 } info_state;
@@ -90,6 +91,7 @@ static void add_json(json_t *list, const cubed_zarr_info *x)
     json_object_set_new(o, "kind", json_string(x->is_array ? "array" : "group"));
     json_object_set_new(o, "zarr_format", json_integer(x->zarr_format));
     add_attributes(o, x);
+    json_object_set_new(o, "validator", json_string(cubed_validator_name(x->validator)));
     if (x->unsupported) json_object_set_new(o, "unsupported", json_string(x->unsupported));
     if (x->is_array && (x->type || !x->unsupported)) {
         json_t *dims = json_array();
@@ -255,12 +257,14 @@ static void print_table(const info_state *s)
                cli_format_bytes(s->stored, b));
     if (s->copied)
         printf("copied as they are, and not computed with, for types or codecs: %s\n", s->copied);
+    if (s->validator) printf("%s\n", cubed_validator_text(s->validator));
 }
 
 static cubed_status show(void *ctx, const cubed_zarr_info *x, cubed_error *err)
 {
     info_state *s = ctx;
     (void)err;
+    if (x->validator > s->validator) s->validator = x->validator;
     if (s->list)
         add_json(s->list, x);
     else

@@ -121,6 +121,9 @@ void cli_print_plan(FILE *f, const cubed_plan *plan, const cli_traffic *traffic,
             cli_say(f, " %.*s", (int)strcspn(places, "\n"), places);
         fputc('\n', f);
     }
+    cubed_validator v;
+    for (int i = 0; (v = cubed_plan_get_validator(plan, i, &document)); i++)
+        cli_say(f, "%s: %s\n", document, cubed_validator_text(v));
     print_promises(f, plan);
     if (mem_after)
         fprintf(f, "the file is written when all tasks are done, by one thread with up to %s\n",
@@ -278,6 +281,17 @@ static json_t *references_json(const cubed_plan *plan)
     return all;
 }
 
+/* Of sources whose servers tell no versions. */
+static json_t *validators_json(const cubed_plan *plan)
+{
+    json_t *all = json_object();
+    const char *url;
+    cubed_validator v;
+    for (int i = 0; (v = cubed_plan_get_validator(plan, i, &url)); i++)
+        json_object_set_new(all, url, json_string(cubed_validator_name(v)));
+    return all;
+}
+
 void cli_print_plan_json(FILE *f, const cubed_plan *plan, const cli_traffic *traffic,
                          uint64_t mem_after)
 {
@@ -293,6 +307,7 @@ void cli_print_plan_json(FILE *f, const cubed_plan *plan, const cli_traffic *tra
     json_object_set_new(o, "apart", apart_json(plan, info.num_stages));
     json_object_set_new(o, "traffic", traffic_json(traffic));
     json_object_set_new(o, "references", references_json(plan));
+    json_object_set_new(o, "validators", validators_json(plan));
     json_object_set_new(o, "targets", promises_json(plan));
     json_object_set_new(o, "tasks", json_integer(info.num_tasks));
     json_object_set_new(o, "workers", json_integer(info.max_workers));

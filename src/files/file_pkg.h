@@ -86,10 +86,11 @@ struct cb_file {
     cubed_object_info info; /* as it was opened; another version is an error */
     const cb_file_kind *kind;
     cb_zone *zone;
-    void *data;                          /* the kind's */
-    size_t outside;                      /* what the kind keeps beside the zone, in bytes */
-    size_t passing;                      /* the most that reading metadata took meanwhile */
-    cb_mutex lock;                       /* once the file is open; also of the zone */
+    void *data;                     /* the kind's */
+    const struct cb_linked *linked; /* objects that the file refers to; NULL: it does not refer */
+    size_t outside;                 /* what the kind keeps beside the zone, in bytes */
+    size_t passing;                 /* the most that reading metadata took meanwhile */
+    cb_mutex lock;                  /* once the file is open; also of the zone */
     uint8_t *pages CB_GUARDED_BY(&lock); /* NULL if no page is cached */
     uint64_t page[CB_FILE_PAGES] CB_GUARDED_BY(&lock);
 };

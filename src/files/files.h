@@ -22,6 +22,8 @@ CUBED_MUST_CHECK cubed_status cb_zip_write(cubed_store *from, const char *path, 
  * refers to others. */
 CUBED_MUST_CHECK cubed_status cb_file_keep_references(const cubed_store *s, cb_zone *zone,
                                                       const char **out, cubed_error *err);
+/* How the servers of a store, and those of the objects that a document in it refers to, tell versions: the least of them. */
+cubed_validator cb_file_validator(const cubed_store *s);
 /* Where what was opened is found again when what its URL says has become something else; NULL: by its URL. */
 const char *cb_file_fixed_url(const cubed_store *s);
 /* Whether where chunks lie is told elsewhere, and read when one of them is wanted. */

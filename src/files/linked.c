@@ -14,7 +14,22 @@ cubed_status cb_linked_init(cb_linked *l, cb_file *f, cubed_error *err)
     char *url = cb_zone_memdup(f->zone, f->url, root + 1);
     if (!url) return cb_file_no_memory(f, err);
     url[root] = 0; /* a repository without its branch */
+    f->linked = l;
     return cb_confine_init(f->zone, url, f->references, &l->confine, err);
+}
+
+cubed_validator cb_file_validator(const cubed_store *s)
+{
+    cb_file *f = cb_file_of((cubed_store *)(uintptr_t)s);
+    if (!f) return cb_store_validator(s);
+    cubed_validator least = cb_store_validator(f->within);
+    cb_mutex_lock(&f->lock);
+    for (int i = 0; f->linked && i < f->linked->nstores; i++) {
+        const cubed_validator v = cb_store_validator(f->linked->stores[i]);
+        if (v > least) least = v;
+    }
+    cb_mutex_unlock(&f->lock);
+    return least;
 }
 
 void cb_linked_forget(cb_linked *l)

@@ -125,7 +125,10 @@ out:
 static cubed_status show(void *ctx, const cb_zarr_entry *e, cubed_error *err)
 {
     const inspect *w = ctx;
-    cubed_zarr_info info = {.path = e->path, .is_array = e->is_array, .zarr_format = e->format};
+    cubed_zarr_info info = {.path = e->path,
+                            .is_array = e->is_array,
+                            .zarr_format = e->format,
+                            .validator = cb_file_validator(w->store)};
     if (e->is_array) return show_array(w, &info, err);
     cb_buf attrs;
     cb_buf_init(&attrs, cb_zone_allocator(w->zone));

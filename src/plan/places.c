@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "files/files.h"
 #include "plan/plan.h"
 
 /* What lies at a place. */
@@ -183,6 +184,29 @@ out:
 }
 
 /* --- References ------------------------------------------------------------------------------------------- */
+
+/* Whether a source before node k is in the same store. */
+static bool is_listed(const cubed_plan *p, int k)
+{
+    for (int j = 0; j < k; j++) {
+        const cb_storage *s = p->storage[j];
+        if (s && s->store && strcmp(s->place.store, p->storage[k]->place.store) == 0) return true;
+    }
+    return false;
+}
+
+cubed_validator cubed_plan_get_validator(const cubed_plan *p, int i, const char **url)
+{
+    for (int k = 0; p->storage && k < p->ir.nnodes; k++) {
+        const cb_storage *s = p->storage[k];
+        if (!s || !s->store) continue;
+        const cubed_validator v = cb_file_validator(s->store);
+        if (v == CUBED_VALIDATOR_VERSION || is_listed(p, k) || i-- > 0) continue;
+        *url = s->place.store;
+        return v;
+    }
+    return CUBED_VALIDATOR_VERSION;
+}
 
 const char *cubed_plan_get_references(const cubed_plan *p, int i, const char **document)
 {

@@ -7,6 +7,9 @@
 
 #include "base/error.h"
 #include "store/remotes.h"
+#ifdef CB_HAVE_HTTP
+#include "store/remote.h"
+#endif
 
 #ifdef CB_HAVE_HTTP
 #define HAS_HTTP 1
@@ -216,6 +219,36 @@ static cubed_status open_root(cb_stores *s, const char *url, bool durable, cubed
     if (durable)
         return cb_fail(err, CUBED_E_ARG, "durable: \"%s\" is gone when the process ends", url);
     return cb_memory_open(&s->memory, url, out, err);
+}
+
+cubed_validator cb_store_validator(const cubed_store *s)
+{
+#ifdef CB_HAVE_HTTP
+    if (s->vt->submit == cb_remote_submit) return cb_remote_validator((const cb_remote *)s);
+#else
+    (void)s;
+#endif
+    return CUBED_VALIDATOR_VERSION;
+}
+
+const char *cubed_validator_name(cubed_validator v)
+{
+    static const char *const names[] = {"version", "date", "size", "none"};
+    return names[v];
+}
+
+const char *cubed_validator_text(cubed_validator v)
+{
+    static const char *const texts[] = {
+        NULL,
+        "the server tells no ETag, only dates of objects: an object that is replaced within a "
+        "second "
+        "goes unnoticed",
+        "the server tells no ETag and no Last-Modified: an object that is replaced by another one "
+        "of "
+        "the same size goes unnoticed",
+        "the server tells no versions of objects: an object that is replaced goes unnoticed"};
+    return texts[v];
 }
 
 /* --- Files -------------------------------------------------------------------------------------------- */

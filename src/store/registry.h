@@ -59,6 +59,8 @@ CUBED_MUST_CHECK cubed_status cb_store_open_plain(cb_stores *s, const char *url,
 CUBED_MUST_CHECK cubed_status cb_store_open_referred(cb_stores *s, const char *url,
                                                      const cubed_store *document, cubed_store **out,
                                                      cubed_error *err);
+/* How the servers of a store that is open tell versions of objects, so far as they have been asked. */
+cubed_validator cb_store_validator(const cubed_store *s);
 /* Whether there is such a store, which is not opened. */
 CUBED_MUST_CHECK cubed_status cb_store_check(const cb_stores *s, const char *url, cubed_error *err);
 /* By the first n characters of its name. */

@@ -565,6 +565,22 @@ static bool is_object(cb_remote_call *c)
     return c->http.status == CUBED_OK;
 }
 
+/* The version that a reply tells, and how well it does so. */
+static void tell(const cb_remote_call *c, cubed_object_info *info)
+{
+    cb_remote *s = c->job->s;
+    cubed_validator known = atomic_load(&s->validator), now = CUBED_VALIDATOR_VERSION;
+    s->dialect->tell(c, info);
+    if (!*info->version.text)
+        now = CUBED_VALIDATOR_NONE;
+    else if (s->dialect->judge_version)
+        now = s->dialect->judge_version(info->version.text);
+    while (now > known && !atomic_compare_exchange_weak(&s->validator, &known, now)) {
+    }
+}
+
+cubed_validator cb_remote_validator(const cb_remote *s) { return atomic_load(&s->validator); }
+
 static cb_http_verdict take_get(cb_remote_call *c)
 {
     cubed_object_info info = {.size = c->http.total,
@@ -572,7 +588,7 @@ static cb_http_verdict take_get(cb_remote_call *c)
     if (!is_object(c)) return CB_HTTP_DONE;
     /* Without a length the object ends where the reply does. */
     if (info.size == UINT64_MAX) info.size = c->http.total = c->http.at;
-    c->job->s->dialect->tell(c, &info);
+    tell(c, &info);
     info.size = c->http.total;
     if (!is_expected(c, &info) || c->http.too_long) return CB_HTTP_DONE;
     if (!has_all(c)) return passing(c, "the reply ended before its length");
@@ -595,7 +611,7 @@ static cb_http_verdict take_head(cb_remote_call *c)
         info.size = c->http.total != UINT64_MAX ? c->http.total : c->http.at;
     else if (c->http.length >= 0)
         info.size = (uint64_t)c->http.length;
-    s->dialect->tell(c, &info);
+    tell(c, &info);
     if (info.size == UINT64_MAX) {
         c->http.status = cb_fail(&c->http.error, CUBED_E_IO,
                                  "the reply does not tell the object's size (content-length)");

@@ -110,6 +110,8 @@ typedef struct cb_dialect {
     cb_http_verdict (*judge_copy)(cb_remote *s, cb_remote_call *c);
     /* What a user can do; NULL: nothing is known. */
     const char *(*advice)(const cb_remote *s, int code, const cb_remote_fault *f);
+    /* The kind of a version that `tell` told. NULL: a version. */
+    cubed_validator (*judge_version)(const char *version);
     cubed_status (*open)(cb_net *net, const char *url, cubed_store **out, cubed_error *err);
 } cb_dialect;
 
@@ -123,6 +125,7 @@ struct cb_remote {
     cb_http_way way;
     uint32_t connect_ms, stall_ms;
     cb_upload_sizes uploads;
+    _Atomic(cubed_validator) validator; /* the least of what replies have told */
     cb_adopted process;
     cb_mutex lock;
     cb_cond idle;
@@ -141,6 +144,7 @@ CUBED_MUST_CHECK cubed_status cb_remote_open(cb_net *net, const cubed_store_vtab
 void cb_remote_close(cubed_store *store);
 void cb_remote_submit(cubed_store *store, cubed_store_request *const *requests, size_t n);
 void cb_remote_cancel(cubed_store *store, cubed_store_request *request);
+cubed_validator cb_remote_validator(const cb_remote *s);
 /* Each object is copied to another key of the store, without its bytes coming here. */
 CUBED_MUST_CHECK cubed_status cb_remote_copy(cubed_store *store, const char *const *from,
                                              const char *const *to, size_t n, cubed_error *err);

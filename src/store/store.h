@@ -6,6 +6,7 @@
 #include "base/lock.h"
 #include "cubed/cancel.h"
 #include "cubed/sys/store.h"
+#include "cubed/zarr.h"
 
 /* Called once per name directly below a prefix: of an object, or of what further keys are below. Links are names of
  * the first kind, wherever they lead. */

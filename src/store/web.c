@@ -75,6 +75,19 @@ static void note_address(web_store *w, cb_address_kind kind)
     }
 }
 
+/* By what `tell` put together. */
+static cubed_validator judge_version(const char *version)
+{
+    static const char bytes[] = " bytes", zone[] = " GMT";
+    const size_t n = strlen(version);
+    const bool is_size =
+        n >= sizeof bytes && strcmp(version + n + 1 - sizeof bytes, bytes) == 0 && *version <= '9';
+    if (is_size) return CUBED_VALIDATOR_SIZE;
+    return n >= sizeof zone && strcmp(version + n + 1 - sizeof zone, zone) == 0
+               ? CUBED_VALIDATOR_DATE
+               : CUBED_VALIDATOR_VERSION;
+}
+
 static void tell(const cb_remote_call *c, cubed_object_info *info)
 {
     web_store *w = (web_store *)c->store;
@@ -164,6 +177,7 @@ static const cb_dialect web = {.options = WHO " " SECRET " " CB_REMOTE_OPTIONS "
                                .size = sizeof(web_store),
                                .set_rest = set_rest,
                                .advice = advise,
+                               .judge_version = judge_version,
                                .most_deleted = 1,
                                .prepare = prepare,
                                .repair = repair,
