@@ -33,17 +33,30 @@ const char *cb_cf_text(const cb_cf_attrs *attrs, const char *name)
     return json_string_value(json_object_get(attrs->json, name));
 }
 
+cb_cf_numbers cb_cf_get_numbers(const cb_cf_attrs *attrs, const char *name)
+{
+    const cubed_dtype dtype = attrs->of->node.dtype;
+    return (cb_cf_numbers){.json = json_object_get(attrs->json, name),
+                           .of = dtype,
+                           .type = cb_attribute_type_of(attrs->json, name, dtype)};
+}
+
 bool cb_cf_get_number(const cb_cf_attrs *attrs, const char *name, size_t i, cubed_cf_number *out)
 {
-    const json_t *v = json_object_get(attrs->json, name);
+    const cb_cf_numbers list = cb_cf_get_numbers(attrs, name);
+    return cb_cf_number_at(&list, i, out);
+}
+
+bool cb_cf_number_at(const cb_cf_numbers *list, size_t i, cubed_cf_number *out)
+{
+    const json_t *v = list->json;
     if (json_is_array(v)) v = json_array_get(v, i);
     *out = (cubed_cf_number){.dtype = CUBED_FLOAT64, .weak = true};
     if (!v) return false;
-    const cb_attribute_type type = cb_attribute_type_of(attrs->json, name, attrs->of->node.dtype);
-    if (type.is_stated && type.kind == CUBED_ATTRIBUTE_NUMBERS) {
-        out->dtype = type.dtype;
+    if (list->type.is_stated && list->type.kind == CUBED_ATTRIBUTE_NUMBERS) {
+        out->dtype = list->type.dtype;
         out->weak = false;
-        return cb_attribute_number(v, type.dtype, &out->value);
+        return cb_attribute_number(v, list->type.dtype, &out->value);
     }
     if (cb_json_big(v)) {
         out->dtype = CUBED_UINT64;
@@ -52,7 +65,7 @@ bool cb_cf_get_number(const cb_cf_attrs *attrs, const char *name, size_t i, cube
     }
     if (json_is_string(v)) {
         /* Texts are numbers of floats only: "1e20" of integers is none. */
-        return cubed_dtype_kind(attrs->of->node.dtype) == CUBED_KIND_FLOAT &&
+        return cubed_dtype_kind(list->of) == CUBED_KIND_FLOAT &&
                cb_attribute_number(v, CUBED_FLOAT64, &out->value);
     }
     if (json_is_integer(v)) {

@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "cubed/cf.h"
+#include "dtype/attribute.h"
 
 static inline bool cb_cf_is_float(cubed_dtype dtype)
 {
@@ -23,6 +24,15 @@ CUBED_MUST_CHECK cubed_status cb_cf_attrs_open(cb_cf_attrs *attrs, const cubed_a
 void cb_cf_attrs_close(cb_cf_attrs *attrs);
 /* Returns the elements of an attribute: 0 if it does not exist, 1 if it is no list. */
 size_t cb_cf_count(const cb_cf_attrs *attrs, const char *name);
+/* The numbers of an attribute, whose type is found once: finding it looks at all of them. Valid while `attrs` is open. */
+typedef struct cb_cf_numbers {
+    const json_t *json; /* NULL: there is no such attribute */
+    cubed_dtype of;     /* the array's */
+    cb_attribute_type type;
+} cb_cf_numbers;
+cb_cf_numbers cb_cf_get_numbers(const cb_cf_attrs *attrs, const char *name);
+/* Number i of them, as cb_cf_get_number has it. */
+bool cb_cf_number_at(const cb_cf_numbers *list, size_t i, cubed_cf_number *out);
 /* Reads element i as a number. Numbers whose type is not known are weak, and are float64, int64 or uint64. Of texts these
  * are numbers: "NaN", "Infinity" and the base64 that Xarray writes for floats into Zarr format 3. Returns false for others,
  * and beyond the end. */

@@ -19,6 +19,12 @@ typedef struct owned_packing {
     cubed_cf_number missing[];
 } owned_packing;
 
+/* The missing values that were found so far, by their bytes: a list may be as long as a file lets it. */
+typedef struct seen_values {
+    size_t nslots;   /* a power of two, more than the values */
+    uint32_t *slots; /* number of a value, counted from 1; 0: free */
+} seen_values;
+
 static bool is_integer(cubed_dtype dtype)
 {
     const cubed_kind kind = cubed_dtype_kind(dtype);
@@ -71,6 +77,15 @@ static bool same_operand(const cubed_cf_number *a, const cubed_cf_number *b, cub
            memcmp(&a->value, &b->value, cubed_dtype_size(a->dtype)) == 0;
 }
 
+/* FNV-1a (Fowler, Noll, Vo). */
+static size_t hash_number(const cubed_cf_number *n)
+{
+    const unsigned char *bytes = (const unsigned char *)&n->value;
+    uint64_t h = 0xcbf29ce484222325u ^ (uint64_t)n->dtype;
+    for (size_t i = 0; i < cubed_dtype_size(n->dtype); i++) h = (h ^ bytes[i]) * 0x100000001b3u;
+    return (size_t)(h ^ h >> 32);
+}
+
 /* --- Types -------------------------------------------------------------------------------------------- */
 
 /* The type of packed values, by the types of their scale and offset. */
@@ -107,26 +122,40 @@ static void convert_missing(cubed_dtype from, cubed_dtype to, cubed_cf_number *n
 }
 
 /* Adds a missing value, as an element if one equals it: the same packing may be spelled in several types. */
-static void add_missing(owned_packing *p, const cubed_cf_number *value)
+static void add_missing(owned_packing *p, seen_values *seen, const cubed_cf_number *value)
 {
     cubed_cf_number element = {.dtype = p->packing.stored, .weak = value->weak};
     const bool exists = cb_cf_equal_element(value, element.dtype, &element.value);
     const cubed_cf_number *n = exists ? &element : value;
-    for (int i = 0; i < p->packing.nmissing; i++) {
-        if (same_number(&p->missing[i], n)) return;
+    size_t at = hash_number(n) & (seen->nslots - 1);
+    for (; seen->slots[at]; at = (at + 1) & (seen->nslots - 1)) {
+        if (same_number(&p->missing[seen->slots[at] - 1], n)) return;
     }
     p->missing[p->packing.nmissing++] = *n;
+    seen->slots[at] = (uint32_t)p->packing.nmissing;
+}
+
+/* Room for n values, of which there are fewer than 2^31. */
+static cubed_status new_seen(const cubed_allocator *a, size_t n, seen_values *out, cubed_error *err)
+{
+    *out = (seen_values){.nslots = 8};
+    while (out->nslots < 2 * n) out->nslots *= 2;
+    out->slots = n < INT32_MAX ? cb_alloc_zero(a, out->nslots * sizeof *out->slots) : NULL;
+    return out->slots ? CUBED_OK
+                      : cb_fail(err, CUBED_E_NOMEM, "out of memory: %zu missing values", n);
 }
 
 /* Adds the numbers of an attribute. Returns whether the attribute counts: of integers it must have a number that is not
  * NaN. */
-static bool add_attribute(owned_packing *p, const cb_cf_attrs *attrs, const char *name,
-                          cubed_dtype raw, bool convert)
+static bool add_attribute(owned_packing *p, seen_values *seen, const cb_cf_attrs *attrs,
+                          const char *name, cubed_dtype raw, bool convert)
 {
+    const size_t count = cb_cf_count(attrs, name);
+    const cb_cf_numbers list = cb_cf_get_numbers(attrs, name);
     cubed_cf_number n;
     bool any = false, number = false;
-    for (size_t i = 0; i < cb_cf_count(attrs, name); i++) {
-        if (!cb_cf_get_number(attrs, name, i, &n)) continue;
+    for (size_t i = 0; i < count; i++) {
+        if (!cb_cf_number_at(&list, i, &n)) continue;
         any = true;
         if (is_nan(&n)) continue;
         number = true;
@@ -137,7 +166,7 @@ static bool add_attribute(owned_packing *p, const cb_cf_attrs *attrs, const char
         }
         n.weak = false;
         if (convert) convert_missing(raw, p->packing.stored, &n);
-        add_missing(p, &n);
+        add_missing(p, seen, &n);
     }
     return number || (any && cb_cf_is_float(raw));
 }
@@ -179,7 +208,8 @@ static bool follows_cf(const cubed_array *x, const cb_cf_attrs *attrs, const cub
 }
 
 /* Fills *p in. Returns whether there is anything to do, or an attribute to drop. */
-static bool read_packing(const cubed_array *x, const cb_cf_attrs *attrs, owned_packing *p)
+static bool read_packing(const cubed_array *x, const cb_cf_attrs *attrs, seen_values *seen,
+                         owned_packing *p)
 {
     cubed_cf_packing *out = &p->packing;
     const cubed_dtype raw = x->node.dtype;
@@ -199,13 +229,13 @@ static bool read_packing(const cubed_array *x, const cb_cf_attrs *attrs, owned_p
     out->own_fill = own.value;
     if (has_fill && !is_nan(&own)) {
         convert_missing(raw, out->stored, &own);
-        add_missing(p, &own);
+        add_missing(p, seen, &own);
     } else if (has_fill) {
         has_fill = cb_cf_is_float(raw);
     } else {
-        has_fill = add_attribute(p, attrs, "_FillValue", raw, true);
+        has_fill = add_attribute(p, seen, attrs, "_FillValue", raw, true);
     }
-    has_fill |= add_attribute(p, attrs, "missing_value", raw, false);
+    has_fill |= add_attribute(p, seen, attrs, "missing_value", raw, false);
     const bool scaled = out->has_scale || out->has_offset;
     out->dtype = out->stored;
     if (scaled && (out->nmissing > 0 || !has_fill || is_integer(raw)))
@@ -221,6 +251,7 @@ cubed_status cubed_cf_packing_of(const cubed_array *x, cubed_cf_packing **out, c
     const cubed_allocator *alloc = &x->ctx->alloc;
     cb_cf_attrs attrs;
     owned_packing *p = NULL;
+    seen_values seen = {.slots = NULL};
     *out = NULL;
     if (!has_packed_kind(x->node.dtype)) return CUBED_OK;
     cubed_status st = cb_cf_attrs_open(&attrs, x, err);
@@ -231,12 +262,14 @@ cubed_status cubed_cf_packing_of(const cubed_array *x, cubed_cf_packing **out, c
     if (!p) CB_GO(cb_fail(err, CUBED_E_NOMEM, "out of memory: attributes of packed values"));
     p->alloc = *alloc;
     p->size = size;
-    if (read_packing(x, &attrs, p)) {
+    CB_GO(new_seen(alloc, n, &seen, err));
+    if (read_packing(x, &attrs, &seen, p)) {
         *out = &p->packing;
         p = NULL;
     }
 out:
     if (p) cubed_cf_packing_free(&p->packing);
+    cb_free(alloc, seen.slots, seen.slots ? seen.nslots * sizeof *seen.slots : 0);
     cb_cf_attrs_close(&attrs);
     return st;
 }

@@ -4,7 +4,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -434,12 +436,56 @@ static void test_nanoseconds(void **state)
     assert_false(cubed_time_of_float(&axis, (double)NAN, &us));
 }
 
+/* Processor seconds to read a packing with n missing values, each of them twice. */
+static double time_of_missing(cubed_context *ctx, int n)
+{
+    static const double zero;
+    const int64_t shape[1] = {1};
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_array *plain, *x;
+    cubed_cf_packing *p;
+    char *text = malloc((size_t)n * 24 + 64), *at = text;
+    assert_non_null(text);
+    at += sprintf(at, "{\"missing_value\": [0");
+    for (int i = 0; i < 2 * n; i++) at += sprintf(at, ", %d", i % n);
+    sprintf(at, "]}");
+    assert_int_equal(
+        cubed_array_from_memory(ctx, CUBED_FLOAT64, 1, shape, NULL, NULL, &zero, &plain, &err),
+        CUBED_OK);
+    assert_int_equal(cubed_array_with_attrs(plain, text, &x, &err), CUBED_OK);
+    const clock_t begun = clock();
+    if (cubed_cf_packing_of(x, &p, &err) != CUBED_OK) fail_msg("%s", err.message);
+    const double seconds = (double)(clock() - begun) / CLOCKS_PER_SEC;
+    assert_int_equal(p->nmissing, n);
+    for (int i = 0; i < n; i += n / 10) assert_true(p->missing[i].value.f64 == i);
+    cubed_cf_packing_free(p);
+    cubed_array_unref(x);
+    cubed_array_unref(plain);
+    free(text);
+    return seconds;
+}
+
+/* A file may have a list of any length: time does not grow with its square. */
+static void test_long_lists_of_missing_values(void **state)
+{
+    cubed_context *ctx;
+    (void)state;
+    assert_int_equal(cubed_context_new(NULL, &ctx, NULL), CUBED_OK);
+    const double some = time_of_missing(ctx, 10000), many = time_of_missing(ctx, 80000);
+    cubed_context_unref(ctx);
+    if (many > 30 * some + 0.05) fail_msg("%g s, and of eight times as many %g s", some, many);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_decoding), cmocka_unit_test(test_packings),
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_characters),
-        cmocka_unit_test(test_units),    cmocka_unit_test(test_nanoseconds),
+        cmocka_unit_test(test_decoding),
+        cmocka_unit_test(test_packings),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_characters),
+        cmocka_unit_test(test_units),
+        cmocka_unit_test(test_nanoseconds),
+        cmocka_unit_test(test_long_lists_of_missing_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
