@@ -299,70 +299,77 @@ cubed_status cb_intermediate_put(cb_chunks *c, int node, const int64_t *idx, con
 
 /* --- Reading ------------------------------------------------------------------------------------------ */
 
-static cubed_status check_got(const char *key, size_t offset, size_t got, size_t size,
-                              cb_task_count *count, cubed_error *err)
+/* A chunk that is read. */
+typedef struct reading {
+    const cb_work *work;
+    const char *key;
+    const cubed_cancel *cancel;
+    cb_task_count *count;
+} reading;
+
+static cubed_status check_got(const reading *of, cubed_range wanted, size_t got, cubed_error *err)
 {
-    count->stored_read += got;
-    if (got == size) return CUBED_OK;
-    return cb_fail(err, CUBED_E_FORMAT, "%s has %zu bytes from byte %zu on, expected %zu", key, got,
-                   offset, size);
+    of->count->stored_read += got;
+    if (got == wanted.size) return CUBED_OK;
+    return cb_fail(err, CUBED_E_FORMAT, "%s has %zu bytes from byte %llu on, expected %zu", of->key,
+                   got, (unsigned long long)wanted.offset, wanted.size);
 }
 
-static cubed_status get(const cb_work *work, const char *key, size_t offset, size_t size, void *dst,
-                        const cubed_cancel *cancel, cb_task_count *count, cubed_error *err)
+static cubed_status get(const reading *of, cubed_range range, void *dst, cubed_error *err)
 {
-    const cubed_range range = {offset, size};
-    cubed_store_request r = {
-        .op = CUBED_STORE_GET, .key = key, .ranges = &range, .nranges = 1, .dst = dst, .cap = size};
-    CB_TRY(cb_store_do_until(work->store, &r, cancel, err));
-    return check_got(key, offset, r.got, size, count, err);
+    cubed_store_request r = {.op = CUBED_STORE_GET,
+                             .key = of->key,
+                             .ranges = &range,
+                             .nranges = 1,
+                             .dst = dst,
+                             .cap = range.size};
+    CB_TRY(cb_store_do_until(of->work->store, &r, of->cancel, err));
+    return check_got(of, range, r.got, err);
 }
 
 /* The whole chunk, which may have been asked for ahead. */
-static cubed_status get_whole(cb_chunks *c, const cb_work *work, const cb_want *w, const char *key,
-                              int64_t chunk, cb_arena *scratch, cb_pinned *out,
-                              cb_task_count *count, cubed_error *err)
+static cubed_status get_whole(cb_chunks *c, const reading *of, const cb_want *w, int64_t chunk,
+                              cb_arena *scratch, cb_pinned *out, cubed_error *err)
 {
-    const size_t size = cb_chunk_bytes_at(c->plan, w->node, w->idx);
+    const cubed_range whole = {0, cb_chunk_bytes_at(c->plan, w->node, w->idx)};
     const cb_cache_key name = {w->node, CB_CACHE_CHUNK, chunk};
     cb_zarr_fetched there;
     cb_fetch *slot;
     cubed_status st = CUBED_OK;
     if (!cb_chunks_take(c, name, scratch->cancel, &slot, &there))
-        return get(work, key, 0, size, w->buffer, scratch->cancel, count, err);
+        return get(of, whole, w->buffer, err);
     if (there.status != CUBED_OK && err) *err = *there.err;
     CB_GO(there.status);
-    CB_GO(check_got(key, 0, there.size, size, count, err));
+    CB_GO(check_got(of, whole, there.size, err));
     if (w->mapped) {
         out->data = there.data;
         return cb_chunks_keep(c, slot, scratch, err);
     }
-    memcpy(w->buffer, there.data, size);
+    memcpy(w->buffer, there.data, whole.size);
 out:
     cb_chunks_done(c, slot);
     return st;
 }
 
-/* The elements from lo to hi of a chunk with these extents, run by run. */
-static cubed_status get_part(const cb_work *work, const char *key, const cb_grid *g,
-                             const int64_t *extents, const int64_t *lo, const int64_t *hi,
-                             size_t item, char *to, const cubed_cancel *cancel,
-                             cb_task_count *count, cubed_error *err)
+/* The elements of a chunk with these extents that are in a box, run by run. */
+static cubed_status get_part(const reading *of, const int64_t *extents, const cb_box *part,
+                             size_t item, char *to, cubed_error *err)
 {
-    cb_box runs = {.ndim = g->ndim};
+    cb_box runs = {.ndim = part->ndim};
     int64_t at[CUBED_MAX_NDIM];
     size_t run = item;
     bool whole = true;
-    for (int d = g->ndim - 1; d >= 0; d--) {
-        at[d] = runs.lo[d] = lo[d];
-        runs.hi[d] = whole ? lo[d] + 1 : hi[d];
-        if (whole) run *= (size_t)(hi[d] - lo[d]);
-        whole = whole && hi[d] - lo[d] == extents[d];
+    for (int d = part->ndim - 1; d >= 0; d--) {
+        const int64_t n = part->hi[d] - part->lo[d];
+        at[d] = runs.lo[d] = part->lo[d];
+        runs.hi[d] = whole ? part->lo[d] + 1 : part->hi[d];
+        if (whole) run *= (size_t)n;
+        whole = whole && n == extents[d];
     }
     do {
         size_t offset = 0;
-        for (int d = 0; d < g->ndim; d++) offset = offset * (size_t)extents[d] + (size_t)at[d];
-        CB_TRY(get(work, key, offset * item, run, to, cancel, count, err));
+        for (int d = 0; d < part->ndim; d++) offset = offset * (size_t)extents[d] + (size_t)at[d];
+        CB_TRY(get(of, (cubed_range){offset * item, run}, to, err));
         to += run;
     } while (cb_odometer_next(&runs, at));
     return CUBED_OK;
@@ -374,14 +381,15 @@ cubed_status cb_intermediate_want(cb_chunks *c, const cb_want *want, cb_arena *s
     const cb_grid *g = c->plan->ir.nodes[want->node].grid;
     const size_t item = cubed_dtype_size(c->plan->ir.nodes[want->node].dtype);
     const int64_t chunk = cb_grid_ravel(g, want->idx);
-    int64_t extents[CUBED_MAX_NDIM], lo[CUBED_MAX_NDIM], hi[CUBED_MAX_NDIM];
+    int64_t extents[CUBED_MAX_NDIM];
+    cb_box part = {.ndim = g->ndim};
     char key[KEY_CAP];
     cb_work work;
     cb_grid_stored(g, want->idx, extents);
     for (int d = 0; want->subread && d < g->ndim; d++) {
         const int64_t first = cb_axis_lo(&g->axis[d], want->idx[d]);
-        lo[d] = want->subread->lo[d] - first;
-        hi[d] = want->subread->hi[d] - first;
+        part.lo[d] = want->subread->lo[d] - first;
+        part.hi[d] = want->subread->hi[d] - first;
     }
     if (c->options.own) {
         cb_mutex_lock(&c->lock);
@@ -390,15 +398,14 @@ cubed_status cb_intermediate_want(cb_chunks *c, const cb_want *want, cb_arena *s
         CB_CHECK(ptr, err);
         if (ptr != cb_chunks_in_work(c)) {
             cb_dense_strides(g->ndim, extents, item, out->stride);
-            for (int d = 0; want->subread && d < g->ndim; d++) ptr += lo[d] * out->stride[d];
+            for (int d = 0; want->subread && d < g->ndim; d++) ptr += part.lo[d] * out->stride[d];
             out->data = ptr;
             return CUBED_OK;
         }
     }
     CB_TRY(cb_chunks_get_work(c, &work, err));
     chunk_key(&work, want->node, chunk, key);
-    if (want->subread)
-        return get_part(&work, key, g, extents, lo, hi, item, want->buffer, scratch->cancel, count,
-                        err);
-    return get_whole(c, &work, want, key, chunk, scratch, out, count, err);
+    const reading of = {&work, key, scratch->cancel, count};
+    if (want->subread) return get_part(&of, extents, &part, item, want->buffer, err);
+    return get_whole(c, &of, want, chunk, scratch, out, err);
 }

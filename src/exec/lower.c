@@ -452,14 +452,9 @@ static uint16_t settle(const lowering *lo, int value)
 }
 
 typedef struct lowered {
-    const cb_ir *ir;
-    const cb_kernels *kernels;
-    cb_zone *zone, *scratch;
-    const cb_lower_root *roots;
-    int nroots;
-    bool load_roots;
-    const int *reduce_nodes;
-    int nreductions, cap; /* of branches, in scratch */
+    cb_lower_request q;
+    cb_zone *scratch;
+    int cap; /* of branches, in scratch */
     size_t widest;
     cb_program *out;
 } lowered;
@@ -467,22 +462,23 @@ typedef struct lowered {
 static cubed_status lower_branch(const lowered *l, lowering *lo, cb_branch *out, cubed_error *err)
 {
     const size_t bounds = (size_t)lo->box.ndim * sizeof *out->lo;
-    out->lo = cb_zone_memdup(l->zone, lo->box.lo, bounds);
-    out->hi = cb_zone_memdup(l->zone, lo->box.hi, bounds);
-    out->results = cb_zone_alloc(l->zone, (size_t)l->nroots * sizeof *out->results);
-    int *values = cb_zone_alloc(lo->zone, (size_t)l->nroots * sizeof *values);
+    out->lo = cb_zone_memdup(l->q.zone, lo->box.lo, bounds);
+    out->hi = cb_zone_memdup(l->q.zone, lo->box.hi, bounds);
+    out->results = cb_zone_alloc(l->q.zone, (size_t)l->q.nroots * sizeof *out->results);
+    int *values = cb_zone_alloc(lo->zone, (size_t)l->q.nroots * sizeof *values);
     if (!out->results || !values || !out->lo || !out->hi) return no_memory(err);
-    for (int r = 0; r < l->nroots; r++)
-        CB_TRY(lower_node(lo, l->roots[r].node, &l->roots[r].map, !l->load_roots, &values[r], err));
-    for (int r = 0; r < l->nroots; r++) out->results[r] = settle(lo, values[r]);
+    for (int r = 0; r < l->q.nroots; r++)
+        CB_TRY(lower_node(lo, l->q.roots[r].node, &l->q.roots[r].map, !l->q.load_roots, &values[r],
+                          err));
+    for (int r = 0; r < l->q.nroots; r++) out->results[r] = settle(lo, values[r]);
     for (int i = 0; i < lo->ninstrs; i++) {
         for (int k = 0; k < lo->instrs[i].nargs; k++)
             lo->instrs[i].arg[k] = settle(lo, lo->instrs[i].arg[k]);
     }
     out->nloads = lo->nloads;
-    out->loads = cb_zone_memdup(l->zone, lo->loads, (size_t)lo->nloads * sizeof *lo->loads);
+    out->loads = cb_zone_memdup(l->q.zone, lo->loads, (size_t)lo->nloads * sizeof *lo->loads);
     out->ninstrs = lo->ninstrs;
-    out->instrs = cb_zone_memdup(l->zone, lo->instrs, (size_t)lo->ninstrs * sizeof *lo->instrs);
+    out->instrs = cb_zone_memdup(l->q.zone, lo->instrs, (size_t)lo->ninstrs * sizeof *lo->instrs);
     return out->loads && out->instrs ? CUBED_OK : no_memory(err);
 }
 
@@ -490,7 +486,7 @@ static cubed_status compile_branch(lowered *l, lowering *lo, cb_branch *out, cub
 {
     int nregs;
     CB_TRY(lower_branch(l, lo, out, err));
-    cb_code code = {lo->zone, l->kernels, out, l->nroots, l->roots};
+    cb_code code = {lo->zone, l->q.kernels, out, l->q.nroots, l->q.roots};
     CB_TRY(cb_allocate_registers(&code, &nregs, &l->widest, err));
     if (nregs > l->out->nregs) l->out->nregs = nregs;
     return CUBED_OK;
@@ -499,18 +495,18 @@ static cubed_status compile_branch(lowered *l, lowering *lo, cb_branch *out, cub
 static cubed_status add_branch(lowered *l, const cb_box *box, cubed_error *err)
 {
     cb_program *out = l->out;
-    lowering lo = {.ir = l->ir,
-                   .kernels = l->kernels,
-                   .out = l->zone,
-                   .reduce_nodes = l->reduce_nodes,
-                   .nreductions = l->nreductions,
+    lowering lo = {.ir = l->q.ir,
+                   .kernels = l->q.kernels,
+                   .out = l->q.zone,
+                   .reduce_nodes = l->q.reduce_nodes,
+                   .nreductions = l->q.nreductions,
                    .box = *box};
     if (out->nbranches == CB_MAX_BRANCHES)
         return cb_fail(err, CUBED_E_BUDGET, "one stage puts together more than %d pieces of arrays",
                        CB_MAX_BRANCHES);
     if (!cb_zone_grow(l->scratch, &out->branches, out->nbranches, &l->cap, sizeof(cb_branch)))
         return no_memory(err);
-    CB_TRY(cb_zone_new(cb_zone_allocator(l->zone), &lo.zone, err));
+    CB_TRY(cb_zone_new(cb_zone_allocator(l->q.zone), &lo.zone, err));
     lo.values.zone = lo.zone;
     cubed_status st = compile_branch(l, &lo, &out->branches[out->nbranches++], err);
     cb_zone_free(lo.zone);
@@ -523,8 +519,8 @@ static cubed_status add_branches(lowered *l, const cb_box *box, bool whole, cube
 static cubed_status cut_branches(lowered *l, cuts *c, const cb_box *box, bool whole,
                                  cubed_error *err)
 {
-    for (int r = 0; r < l->nroots; r++)
-        CB_TRY(find_cuts(c, l->roots[r].node, &l->roots[r].map, box, !l->load_roots, err));
+    for (int r = 0; r < l->q.nroots; r++)
+        CB_TRY(find_cuts(c, l->q.roots[r].node, &l->q.roots[r].map, box, !l->q.load_roots, err));
     if (whole) l->out->cut = c->first;
     if (c->first < 0) return add_branch(l, box, err);
     for (int i = 0; i <= c->n[c->first]; i++) {
@@ -538,8 +534,8 @@ static cubed_status cut_branches(lowered *l, cuts *c, const cb_box *box, bool wh
 
 static cubed_status add_branches(lowered *l, const cb_box *box, bool whole, cubed_error *err)
 {
-    cuts c = {.ir = l->ir, .first = -1};
-    CB_TRY(cb_zone_new(cb_zone_allocator(l->zone), &c.zone, err));
+    cuts c = {.ir = l->q.ir, .first = -1};
+    CB_TRY(cb_zone_new(cb_zone_allocator(l->q.zone), &c.zone, err));
     c.seen.zone = c.zone;
     cubed_status st = cut_branches(l, &c, box, whole, err);
     cb_zone_free(c.zone);
@@ -577,39 +573,29 @@ static cubed_status find_reads(const lowered *l, cb_program *prog, cubed_error *
         }
     }
     prog->nreads = cb_sort_unique(reads, (int)n);
-    prog->reads = cb_zone_memdup(l->zone, reads, (size_t)prog->nreads * sizeof *reads);
+    prog->reads = cb_zone_memdup(l->q.zone, reads, (size_t)prog->nreads * sizeof *reads);
     return prog->reads ? CUBED_OK : no_memory(err);
 }
 
-cubed_status cb_lower(const cb_ir *ir, cb_zone *zone, const cb_kernels *kernels, int ndim,
-                      const int64_t *shape, const cb_lower_root *roots, int nroots, bool load_roots,
-                      const int *reduce_nodes, int nreductions, cb_program *out, cubed_error *err)
+cubed_status cb_lower(const cb_lower_request *q, cb_program *out, cubed_error *err)
 {
-    lowered l = {.ir = ir,
-                 .kernels = kernels,
-                 .zone = zone,
-                 .roots = roots,
-                 .nroots = nroots,
-                 .load_roots = load_roots,
-                 .reduce_nodes = reduce_nodes,
-                 .nreductions = nreductions,
-                 .widest = 1,
-                 .out = out};
-    cb_box whole = cb_box_whole(ndim, shape);
+    lowered l = {.q = *q, .widest = 1, .out = out};
+    cb_box whole = cb_box_whole(q->ndim, q->shape);
     memset(out, 0, sizeof *out);
-    out->ndim = ndim;
+    out->ndim = q->ndim;
     out->cut = -1;
-    out->nresults = nroots;
-    out->types = cb_zone_alloc(zone, (size_t)nroots * sizeof *out->types + 1);
+    out->nresults = q->nroots;
+    out->types = cb_zone_alloc(q->zone, (size_t)q->nroots * sizeof *out->types + 1);
     if (!out->types) return no_memory(err);
-    for (int r = 0; r < nroots; r++) out->types[r] = carrier(ir->nodes[roots[r].node].dtype);
+    for (int r = 0; r < q->nroots; r++)
+        out->types[r] = carrier(q->ir->nodes[q->roots[r].node].dtype);
     /* An empty domain has no tasks, and needs no code. */
     if (cb_box_empty(&whole)) return CUBED_OK;
-    CB_TRY(cb_zone_new(cb_zone_allocator(zone), &l.scratch, err));
+    CB_TRY(cb_zone_new(cb_zone_allocator(q->zone), &l.scratch, err));
     cubed_status st = add_branches(&l, &whole, true, err);
     if (st == CUBED_OK) {
         out->branches =
-            cb_zone_memdup(zone, out->branches, (size_t)out->nbranches * sizeof *out->branches);
+            cb_zone_memdup(q->zone, out->branches, (size_t)out->nbranches * sizeof *out->branches);
         st = out->branches ? find_reads(&l, out, err) : no_memory(err);
     }
     if (st != CUBED_OK) out->nbranches = out->nreads = 0;

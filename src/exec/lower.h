@@ -16,14 +16,25 @@ typedef struct cb_lower_root {
     bool summed; /* into states of float64, and nothing else is made of it */
 } cb_lower_root;
 
-/* Compiles the roots over `domain`. Reductions met on the way that are not stored must be among
- * `reduce_nodes` (numbered as there) and are loaded from this stage's states; in a body there are
- * none. A root that is stored is loaded when `load_roots`, else it is what this stage
- * computes. */
-CUBED_MUST_CHECK cubed_status cb_lower(const cb_ir *ir, cb_zone *zone, const cb_kernels *kernels,
-                                       int ndim, const int64_t *shape, const cb_lower_root *roots,
-                                       int nroots, bool load_roots, const int *reduce_nodes,
-                                       int nreductions, cb_program *out, cubed_error *err);
+/* A program to be compiled. */
+typedef struct cb_lower_request {
+    const cb_ir *ir;
+    cb_zone *zone; /* of the program */
+    const cb_kernels *kernels;
+    int ndim; /* of the domain */
+    const int64_t *shape;
+    const cb_lower_root *roots; /* one for each result of the program */
+    int nroots;
+    bool load_roots; /* a root that is stored is loaded; otherwise this stage computes it */
+    /* Reductions that are loaded from this stage's states, by their numbers in this list. Every reduction on the way that
+     * is not stored must be in it; a body has none. */
+    const int *reduce_nodes;
+    int nreductions;
+} cb_lower_request;
+
+/* Compiles the roots over the domain. */
+CUBED_MUST_CHECK cubed_status cb_lower(const cb_lower_request *q, cb_program *out,
+                                       cubed_error *err);
 
 /* Whether the compiler's table of kinds has a row for one. */
 bool cb_lower_has_kind(cb_node_kind kind);

@@ -125,8 +125,15 @@ static cubed_status lower_body(cubed_plan *p, cb_stage *s, cb_zone *scratch, cub
         r->list[k].value = p->ir.nodes[roots[k].node].dtype;
         /* A stored input is loaded; only outputs of this stage are recomputed. */
     }
-    CB_TRY(cb_lower(&p->ir, p->ir.zone, &p->ctx->kernels, r->domain->ndim, shape, roots, r->n, true,
-                    NULL, 0, &r->body, err));
+    const cb_lower_request q = {.ir = &p->ir,
+                                .zone = p->ir.zone,
+                                .kernels = &p->ctx->kernels,
+                                .ndim = r->domain->ndim,
+                                .shape = shape,
+                                .roots = roots,
+                                .nroots = r->n,
+                                .load_roots = true};
+    CB_TRY(cb_lower(&q, &r->body, err));
     choose_vector(&p->ctx->kernels, &r->body);
     return CUBED_OK;
 }

@@ -93,8 +93,15 @@ static cubed_status lower_inputs(cubed_plan *p, cb_stage *s, cubed_error *err)
         const cb_node *x = &p->ir.nodes[in->node];
         cb_lower_root root = {in->node, cb_map_identity(x->grid->ndim), false};
         cb_node_shape(x, shape);
-        CB_TRY(cb_lower(&p->ir, p->ir.zone, &p->ctx->kernels, x->grid->ndim, shape, &root, 1, true,
-                        NULL, 0, &in->program, err));
+        const cb_lower_request q = {.ir = &p->ir,
+                                    .zone = p->ir.zone,
+                                    .kernels = &p->ctx->kernels,
+                                    .ndim = x->grid->ndim,
+                                    .shape = shape,
+                                    .roots = &root,
+                                    .nroots = 1,
+                                    .load_roots = true};
+        CB_TRY(cb_lower(&q, &in->program, err));
         in->in_place = is_in_place(&p->ir, in, &c->op->in[i]) && c->op->in[i].gather.most == 0;
         if (c->op->in[i].gather.most > 0) CB_TRY(check_gathered(&p->ir, in, &c->op->in[i], err));
     }

@@ -245,8 +245,16 @@ cubed_status cb_stage_lower_tail(cubed_plan *p, cb_stage *s, cb_zone *scratch, c
             m->dim[r].stride = m->dim[r].axis >= 0;
         }
     }
-    return cb_lower(&p->ir, p->ir.zone, &p->ctx->kernels, s->kept->ndim, shape, roots, s->nouts,
-                    false, reductions, nreductions, &s->tail, err);
+    const cb_lower_request q = {.ir = &p->ir,
+                                .zone = p->ir.zone,
+                                .kernels = &p->ctx->kernels,
+                                .ndim = s->kept->ndim,
+                                .shape = shape,
+                                .roots = roots,
+                                .nroots = s->nouts,
+                                .reduce_nodes = reductions,
+                                .nreductions = nreductions};
+    return cb_lower(&q, &s->tail, err);
 }
 
 /* The reductions of all outputs. Functions on blocks have none: what is below them is theirs to refuse. */

@@ -101,9 +101,12 @@ INLINE void real_columns(int rows, bool sums, bool adds, const double *a, int64_
     if (adds) store(q, of_q);
 }
 
-INLINE void real_rows(int rows, bool sums, bool adds, int64_t n, const double *a, int64_t lda,
-                      const double *x, double *p, const double *y, double *q)
+/* Rows from number i on. */
+INLINE void real_rows(int rows, bool sums, bool adds, const cb_matvec *g, int64_t i)
 {
+    const int64_t n = g->n, lda = g->lda;
+    const double *a = (const double *)g->a + i * lda, *x = g->x, *y = (const double *)g->y + i;
+    double *p = (double *)g->p + i, *q = g->q;
     lanes sum[ROWS];
     int64_t j = 0;
 #pragma GCC unroll 4
@@ -124,12 +127,10 @@ INLINE void real_rows(int rows, bool sums, bool adds, int64_t n, const double *a
 
 INLINE void real(const cb_matvec *g, bool sums, bool adds)
 {
-    const double *a = g->a, *y = g->y;
-    double *p = g->p;
-    int64_t i = 0, m = g->m, n = g->n, lda = g->lda;
-    for (; i + ROWS <= m; i += ROWS)
-        real_rows(ROWS, sums, adds, n, a + i * lda, lda, g->x, p + i, y + i, g->q);
-    for (; i < m; i++) real_rows(1, sums, adds, n, a + i * lda, lda, g->x, p + i, y + i, g->q);
+    int64_t i = 0;
+    const int64_t m = g->m;
+    for (; i + ROWS <= m; i += ROWS) real_rows(ROWS, sums, adds, g, i);
+    for (; i < m; i++) real_rows(1, sums, adds, g, i);
 }
 
 static void matvec_f8(const cb_matvec *g)
