@@ -6,9 +6,11 @@
 #include "exec/operator.h"
 #include "exec/traffic.h"
 
-/* What exec/vm.c keeps for each load and each instruction of a branch; it asserts them. */
-#define CB_VM_LOAD_BYTES  ((size_t)960)
-#define CB_VM_INSTR_BYTES ((size_t)64)
+/* Bytes that the register machine keeps for each load and each instruction of a branch (vm_open.c asserts them), and the
+ * most bytes of a register: CB_VECTOR elements of the widest type. */
+#define CB_VM_LOAD_BYTES     ((size_t)960)
+#define CB_VM_INSTR_BYTES    ((size_t)64)
+#define CB_VM_REGISTER_BYTES ((size_t)CB_VECTOR * 16)
 
 /* The machine of a branch: the loads behind one more for itself, instructions, pointers to values, registers. */
 typedef struct cb_machine {

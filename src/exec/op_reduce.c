@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "exec/frames.h"
 #include "exec/lower.h"
 #include "exec/reduce.h"
 #include "plan/reduction.h"
@@ -93,9 +94,10 @@ static int reduced_values(const cubed_plan *p, const cb_stage_reduction *reducti
     return widens ? n->inputs[0] : input;
 }
 
-/* Instructions that keep pace with the memory do so in vectors that are this long; others are faster in short ones. No more
- * than what stages are joined by takes a register for: 16 bytes for each of CB_VECTOR elements (opt/siblings.c). */
+/* The length of vectors in which instructions keep pace with the memory; other instructions are faster in short ones. */
 #define PACED_BYTES ((size_t)2 * CB_VECTOR * sizeof(double))
+_Static_assert(PACED_BYTES <= CB_VM_REGISTER_BYTES,
+               "stages are joined by the most bytes of a register");
 
 static void choose_vector(const cb_kernels *k, cb_program *body)
 {

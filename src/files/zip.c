@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "files/file_pkg.h"
+#include "files/zip_records.h"
 
 typedef struct zip_entry {
     const char *name;
@@ -20,7 +21,7 @@ typedef struct zip {
     size_t n;
 } zip;
 
-enum { END = 22, END64 = 56, LOCATOR = 20, CENTRAL = 46, LOCAL = 30, LONGEST_COMMENT = 65535 };
+enum { LONGEST_COMMENT = 65535 };
 enum { STORED = 0, DEFLATED = 8 };
 
 static bool is_zip(cb_file *f, const uint8_t *first, size_t n)
@@ -37,11 +38,11 @@ typedef struct directory {
 /* The wider numbers, if the narrow ones do not fit. */
 static cubed_status find_end64(cb_file *f, uint64_t end, directory *out, cubed_error *err)
 {
-    uint8_t b[END64];
-    if (end < LOCATOR) return CUBED_OK;
-    CB_TRY(cb_file_get(f, end - LOCATOR, b, LOCATOR, err));
+    uint8_t b[CB_ZIP_END64];
+    if (end < CB_ZIP_LOCATOR) return CUBED_OK;
+    CB_TRY(cb_file_get(f, end - CB_ZIP_LOCATOR, b, CB_ZIP_LOCATOR, err));
     if (memcmp(b, "PK\6\7", 4) != 0) return CUBED_OK;
-    CB_TRY(cb_file_get(f, cb_le_get(b + 8, 8), b, END64, err));
+    CB_TRY(cb_file_get(f, cb_le_get(b + 8, 8), b, CB_ZIP_END64, err));
     if (memcmp(b, "PK\6\6", 4) != 0) return cb_file_bad(f, err, "a ZIP archive without its list");
     *out = (directory){cb_le_get(b + 48, 8), cb_le_get(b + 40, 8), cb_le_get(b + 32, 8)};
     return CUBED_OK;
@@ -49,14 +50,14 @@ static cubed_status find_end64(cb_file *f, uint64_t end, directory *out, cubed_e
 
 static cubed_status find_directory(cb_file *f, directory *out, cubed_error *err)
 {
-    const uint64_t most = END + LONGEST_COMMENT, size = f->info.size;
+    const uint64_t most = CB_ZIP_END + LONGEST_COMMENT, size = f->info.size;
     const size_t n = (size_t)(size < most ? size : most);
     uint8_t *tail = cb_alloc(f->head.alloc, n + 1);
     if (!tail) return cb_file_no_memory(f, err);
     cubed_status st = cb_file_get(f, size - n, tail, n, err);
     const uint8_t *end = NULL;
-    for (size_t i = n; st == CUBED_OK && !end && i >= END; i--) {
-        const uint8_t *p = tail + i - END;
+    for (size_t i = n; st == CUBED_OK && !end && i >= CB_ZIP_END; i--) {
+        const uint8_t *p = tail + i - CB_ZIP_END;
         if (memcmp(p, "PK\5\6", 4) == 0 && cb_le_get(p + 20, 2) == n - i) end = p;
     }
     if (st == CUBED_OK && !end)
@@ -67,7 +68,7 @@ static cubed_status find_directory(cb_file *f, directory *out, cubed_error *err)
     }
     cb_free(f->head.alloc, tail, n + 1);
     if (st == CUBED_OK &&
-        (out->size > size || out->at > size - out->size || out->n > out->size / CENTRAL))
+        (out->size > size || out->at > size - out->size || out->n > out->size / CB_ZIP_CENTRAL))
         st = cb_file_bad(f, err, "a ZIP archive whose list is not within it");
     return st;
 }
@@ -97,10 +98,10 @@ static void widen(zip_entry *e, const uint8_t *extra, size_t n)
 static cubed_status read_entry(cb_file *f, uint64_t *at, uint64_t end, zip_entry *e, bool *keep,
                                cubed_error *err)
 {
-    uint8_t b[CENTRAL], extra[512];
-    CB_TRY(cb_file_get(f, *at, b, CENTRAL, err));
+    uint8_t b[CB_ZIP_CENTRAL], extra[512];
+    CB_TRY(cb_file_get(f, *at, b, CB_ZIP_CENTRAL, err));
     const size_t n = (size_t)cb_le_get(b + 28, 2), nextra = (size_t)cb_le_get(b + 30, 2);
-    const uint64_t next = *at + CENTRAL + n + nextra + cb_le_get(b + 32, 2);
+    const uint64_t next = *at + CB_ZIP_CENTRAL + n + nextra + cb_le_get(b + 32, 2);
     if (memcmp(b, "PK\1\2", 4) != 0 || next > end)
         return cb_file_bad(f, err, "a ZIP archive with a damaged list");
     e->flags = (uint16_t)cb_le_get(b + 8, 2);
@@ -111,10 +112,10 @@ static cubed_status read_entry(cb_file *f, uint64_t *at, uint64_t end, zip_entry
     e->header = cb_le_get(b + 42, 4);
     char *name = cb_zone_alloc(f->zone, n + 1);
     if (!name) return cb_file_no_memory(f, err);
-    CB_TRY(cb_file_get(f, *at + CENTRAL, name, n, err));
+    CB_TRY(cb_file_get(f, *at + CB_ZIP_CENTRAL, name, n, err));
     e->name = name;
     const size_t some = cb_min_size(nextra, sizeof extra);
-    CB_TRY(cb_file_get(f, *at + CENTRAL + n, extra, some, err));
+    CB_TRY(cb_file_get(f, *at + CB_ZIP_CENTRAL + n, extra, some, err));
     widen(e, extra, some);
     *at = next;
     /* Directories, and names that lead out of the archive, are no keys. */
@@ -162,11 +163,11 @@ static cubed_status open_zip(cb_file *f, cubed_error *err)
 
 static cubed_status find_data(cb_file *f, zip_entry *e, uint64_t *out, cubed_error *err)
 {
-    uint8_t b[LOCAL];
+    uint8_t b[CB_ZIP_LOCAL];
     *out = atomic_load(&e->data);
     if (*out) return CUBED_OK;
-    CB_TRY(cb_file_read(f, e->header, b, LOCAL, err));
-    *out = e->header + LOCAL + cb_le_get(b + 26, 2) + cb_le_get(b + 28, 2);
+    CB_TRY(cb_file_read(f, e->header, b, CB_ZIP_LOCAL, err));
+    *out = e->header + CB_ZIP_LOCAL + cb_le_get(b + 26, 2) + cb_le_get(b + 28, 2);
     if (memcmp(b, "PK\3\4", 4) != 0 || *out > f->info.size || e->stored > f->info.size - *out)
         return cb_fail(err, CUBED_E_FORMAT, "%s: the entry %s is not where the list says", f->url,
                        e->name);

@@ -12,8 +12,9 @@
 #include "base/error.h"
 #include "base/le.h"
 #include "files/files.h"
+#include "files/zip_records.h"
 
-enum { LOCAL = 30, CENTRAL = 46, END = 22, END64 = 56, LOCATOR = 20, PIECE = 1 << 18 };
+enum { PIECE = 1 << 18 };
 #define NARROW UINT32_MAX
 /* The first day that archives know: what is made of the same arrays is the same. */
 enum { FIRST_DAY = 0x21, VERSION = 20, VERSION64 = 45 };
@@ -85,10 +86,10 @@ static void put_common(uint8_t *b, const object *o, bool wide, size_t extra)
 
 static cubed_status put_local(writer *w, const object *o, cubed_error *err)
 {
-    uint8_t b[LOCAL] = "PK\3\4", extra[20] = {1, 0, 16, 0};
+    uint8_t b[CB_ZIP_LOCAL] = "PK\3\4", extra[20] = {1, 0, 16, 0};
     const bool wide = o->size >= NARROW;
     put_common(b + 4, o, wide, wide ? sizeof extra : 0);
-    CB_TRY(put(w, b, LOCAL, err));
+    CB_TRY(put(w, b, CB_ZIP_LOCAL, err));
     CB_TRY(put(w, o->key, strlen(o->key), err));
     if (!wide) return CUBED_OK;
     cb_le_put(extra + 4, o->size, 8);
@@ -124,7 +125,7 @@ static cubed_status put_object(writer *w, object *o, cubed_error *err)
 
 static cubed_status put_central(writer *w, const object *o, cubed_error *err)
 {
-    uint8_t b[CENTRAL] = "PK\1\2", extra[28] = {1, 0};
+    uint8_t b[CB_ZIP_CENTRAL] = "PK\1\2", extra[28] = {1, 0};
     size_t n = 4;
     if (o->size >= NARROW) {
         cb_le_put(extra + n, o->size, 8);
@@ -141,38 +142,38 @@ static cubed_status put_central(writer *w, const object *o, cubed_error *err)
     put_common(b + 6, o, n > 0, n);
     cb_le_put(b + 38, (uint64_t)0644 << 16 | (uint64_t)0100000 << 16, 4);
     cb_le_put(b + 42, o->at >= NARROW ? NARROW : o->at, 4);
-    CB_TRY(put(w, b, CENTRAL, err));
+    CB_TRY(put(w, b, CB_ZIP_CENTRAL, err));
     CB_TRY(put(w, o->key, strlen(o->key), err));
     return put(w, extra, n, err);
 }
 
 static cubed_status put_end(writer *w, uint64_t begin, cubed_error *err)
 {
-    uint8_t b[END64 + LOCATOR + END] = {0};
+    uint8_t b[CB_ZIP_END64 + CB_ZIP_LOCATOR + CB_ZIP_END] = {0};
     const uint64_t size = w->at - begin, n = (uint64_t)w->n, end = w->at;
     const bool wide = n >= UINT16_MAX || size >= NARROW || begin >= NARROW;
     uint8_t *p = b;
     if (wide) {
         memcpy(p, "PK\6\6", 4);
-        cb_le_put(p + 4, END64 - 12, 8);
+        cb_le_put(p + 4, CB_ZIP_END64 - 12, 8);
         cb_le_put(p + 12, VERSION64, 2);
         cb_le_put(p + 14, VERSION64, 2);
         cb_le_put(p + 24, n, 8);
         cb_le_put(p + 32, n, 8);
         cb_le_put(p + 40, size, 8);
         cb_le_put(p + 48, begin, 8);
-        p += END64;
+        p += CB_ZIP_END64;
         memcpy(p, "PK\6\7", 4);
         cb_le_put(p + 8, end, 8);
         cb_le_put(p + 16, 1, 4);
-        p += LOCATOR;
+        p += CB_ZIP_LOCATOR;
     }
     memcpy(p, "PK\5\6", 4);
     cb_le_put(p + 8, n >= UINT16_MAX ? UINT16_MAX : n, 2);
     cb_le_put(p + 10, n >= UINT16_MAX ? UINT16_MAX : n, 2);
     cb_le_put(p + 12, size >= NARROW ? NARROW : size, 4);
     cb_le_put(p + 16, begin >= NARROW ? NARROW : begin, 4);
-    return put(w, b, (size_t)(p + END - b), err);
+    return put(w, b, (size_t)(p + CB_ZIP_END - b), err);
 }
 
 static cubed_status write_all(writer *w, cubed_error *err)

@@ -209,8 +209,8 @@ static void weigh(const cubed_plan *p, cb_stage *s, sibling *about)
     about->held = about->straight ? held_by(p, s, NULL) : 0;
 }
 
-/* What each value takes at most, whatever the widest type: its register and what the machine keeps of it. */
-#define VALUE_BYTES ((size_t)CB_VECTOR * 16 + CB_VM_LOAD_BYTES + CB_VM_INSTR_BYTES + 64)
+/* The most bytes of a value of any type: its register, and the machine's record of it. */
+#define VALUE_BYTES (CB_VM_REGISTER_BYTES + CB_VM_LOAD_BYTES + CB_VM_INSTR_BYTES + 64)
 
 /* What two stages need together, at most: programs need the sum of theirs but for registers, which are as wide as
  * those of the other one; and results that were made in place of a reduction's state may get tiles. */
