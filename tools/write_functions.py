@@ -1,8 +1,8 @@
 """Modules of Python functions, and the hash table of names, from rows of the catalogue.
 
-A row does not hold notes and an example. They are in src/catalogue/notes/CATEGORY/NAME.txt: paragraphs,
-paragraphs "Raises ERROR: when", then a doctest. A paragraph "Result: NAME" names the named tuple of
-several results, of cubed/functions/_results.py.
+A row does not hold notes and an example. They are in src/catalogue/notes/CATEGORY/NAME.txt:
+paragraphs, paragraphs "Raises ERROR: when", then a doctest. A paragraph "Result: NAME" names the
+named tuple of several results, of cubed/functions/_results.py.
 """
 
 from __future__ import annotations
