@@ -66,12 +66,12 @@ static cubed_status call_elementwise(const cb_call *c)
 
 /* Random numbers by index are operations of the engine, not functions. */
 #define ROW_SAME(NAME, TEXT, ARITY, RESULT, SUMMARY)                                               \
-    {{.name = TEXT,                                                                                \
+    {{.name = (TEXT),                                                                              \
       .category = "elementwise",                                                                   \
-      .summary = SUMMARY,                                                                          \
+      .summary = (SUMMARY),                                                                        \
       .returns = RETURNS_##RESULT,                                                                 \
       .params = params_##ARITY,                                                                    \
-      .nparams = ARITY,                                                                            \
+      .nparams = (ARITY),                                                                          \
       .first_operand = (ARITY) == 3},                                                              \
      .call = call_elementwise,                                                                     \
      .which = CUBED_OP_##NAME},

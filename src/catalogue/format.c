@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cubed/catalogue.h"
@@ -39,9 +40,8 @@ static void put_real(writer *w, double x)
 {
     char text[40];
     for (int digits = 1; digits <= 17; digits++) {
-        double back;
         snprintf(text, sizeof text, "%.*g", digits, x);
-        if (sscanf(text, "%lf", &back) == 1 && back == x) break;
+        if (strtod(text, NULL) == x) break;
     }
     put(w, "%s%s", text, strpbrk(text, ".einN") ? "" : ".0");
 }
