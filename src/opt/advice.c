@@ -118,6 +118,7 @@ static void end(cb_request *q, search *s)
     cb_free(&q->ctx->alloc, s->targets, n * sizeof *s->targets + 1);
     cb_free(&q->ctx->alloc, s->arrays, n * sizeof(cubed_array *) + 1);
     q->last = s->q.last;
+    q->largest = s->q.largest;
 }
 
 static bool is_late(const search *s) { return cb_clock_thread_ns() - s->started > SEARCH_NS; }
@@ -148,7 +149,7 @@ static trial try_with(search *s, uint64_t allowed)
     trial t = {.workers = s->options.max_workers};
     t.st = remake(s, &why);
     if (t.st == CUBED_OK) t.st = cb_opt_plan(&s->q, &p, &why);
-    if (t.st == CUBED_OK) t.st = cb_opt_check_copies(p, &why);
+    if (t.st == CUBED_OK) t.st = cb_opt_check_copies(&s->q, p, &why);
     if (t.st == CUBED_OK) {
         t.moved = moved_by(p);
         t.grows = !s->options.remake && is_cut_for_memory(p);
@@ -295,7 +296,7 @@ void cb_opt_note_cliff(cb_request *q, cubed_plan *p)
     search s;
     if (!p->optimized || cost < SMALL_COST || cost <= CLIFF * cost_of(moved_once(p))) return;
     if (start(q, &s)) {
-        for (int i = 0; i < 2 && p->cliff_mem == 0; i++) {
+        for (int i = 0; i < 2 && p->cliff_mem == 0 && !is_late(&s); i++) {
             const double mem = factors[i] * (double)p->allowed_mem;
             if (mem * cb_machine_workers(p) > (double)s.have) break;
             const trial t = try_with(&s, (uint64_t)mem);

@@ -200,23 +200,48 @@ cubed_status cb_opt_plan(cb_request *q, cubed_plan **out, cubed_error *err)
     return st;
 }
 
-/* Whether arrays that are copied as they are can be, in the memory of one worker. */
-cubed_status cb_opt_check_copies(const cubed_plan *p, cubed_error *err)
+static size_t copies_bytes(const cb_request *q)
+{
+    return (size_t)q->options->num_groups * sizeof *q->largest + 1;
+}
+
+static cubed_status measure_copy(const cubed_plan *p, cb_plan_group *g, uint64_t *largest,
+                                 cubed_error *err)
+{
+    cubed_store *store;
+    cb_place place;
+    CB_TRY(cb_plan_find_place(p->ctx, p->zone, g->copy_of, &place, err));
+    CB_TRY(cb_place_open(&p->ctx->stores, &place, false, &store, err));
+    cubed_status st = cb_zarr_check_copy(store, place.path, g->format, largest, err);
+    if (st == CUBED_OK) st = cb_file_keep_references(store, p->zone, &g->references, err);
+    cb_store_close(store);
+    return st;
+}
+
+static cubed_status measure_copies(cb_request *q, const cubed_plan *p, cubed_error *err)
+{
+    cubed_status st = CUBED_OK;
+    q->largest = cb_alloc(&q->ctx->alloc, copies_bytes(q));
+    if (!q->largest) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    for (int i = 0; i < p->ngroups && st == CUBED_OK; i++) {
+        q->largest[i] = 0;
+        if (p->groups[i].copy_of) st = measure_copy(p, &p->groups[i], &q->largest[i], err);
+    }
+    if (st == CUBED_OK) return st;
+    cb_free(&q->ctx->alloc, q->largest, copies_bytes(q));
+    q->largest = NULL;
+    return st;
+}
+
+cubed_status cb_opt_check_copies(cb_request *q, const cubed_plan *p, cubed_error *err)
 {
     const uint64_t memory = p->allowed_mem - p->reserved_mem;
+    if (p->ngroups > 0 && !q->largest) CB_TRY(measure_copies(q, p, err));
     for (int i = 0; i < p->ngroups; i++) {
-        cb_plan_group *g = &p->groups[i];
-        cubed_store *store;
-        cb_place place;
-        uint64_t largest;
+        const cb_plan_group *g = &p->groups[i];
         if (!g->copy_of) continue;
-        CB_TRY(cb_plan_find_place(p->ctx, p->zone, g->copy_of, &place, err));
-        CB_TRY(cb_place_open(&p->ctx->stores, &place, false, &store, err));
-        cubed_status st = cb_zarr_check_copy(store, place.path, g->format, &largest, err);
-        if (st == CUBED_OK) st = cb_file_keep_references(store, p->zone, &g->references, err);
-        cb_store_close(store);
-        if (st == CUBED_OK) st = cb_zarr_check_copy_memory(g->copy_of, largest, memory, err);
-        if (st == CUBED_E_BUDGET && err) err->enough_mem = cb_plan_allowance_for(p, largest);
+        cubed_status st = cb_zarr_check_copy_memory(g->copy_of, q->largest[i], memory, err);
+        if (st == CUBED_E_BUDGET && err) err->enough_mem = cb_plan_allowance_for(p, q->largest[i]);
         if (st != CUBED_OK) return st;
     }
     return CUBED_OK;
@@ -227,15 +252,16 @@ cubed_status cubed_plan_new(cubed_context *ctx, const cubed_target *targets, int
 {
     cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
     CB_TRY(CB_OPTIONS_TAKE("plan", options, &o, err));
-    cb_request q = {ctx, targets, ntargets, &o, NULL};
+    cb_request q = {ctx, targets, ntargets, &o, NULL, NULL};
     cubed_plan *p = NULL;
     cubed_status st = cb_opt_plan(&q, &p, err);
-    if (st == CUBED_OK) st = cb_opt_check_copies(p, err);
+    if (st == CUBED_OK) st = cb_opt_check_copies(&q, p, err);
     if (st == CUBED_OK)
         cb_opt_note_cliff(&q, p);
     else if (st == CUBED_E_BUDGET && err && err->enough_mem > 0)
         cb_opt_advise(&q, err);
     cubed_plan_unref(q.last);
+    if (q.largest) cb_free(&ctx->alloc, q.largest, copies_bytes(&q));
     if (st == CUBED_OK)
         *out = p;
     else
