@@ -189,22 +189,6 @@ static PyObject *record(PyObject *module, PyObject *args)
     return out;
 }
 
-static PyObject *remade_as(PyObject *module, PyObject *args)
-{
-    core_state *s = core_get_state(module);
-    PyObject *known, *lazy;
-    cubed_array *x, *y;
-    if (!PyArg_ParseTuple(args, "OO", &known, &lazy) || !core_pair(module, known, lazy, &x, &y))
-        return NULL;
-    if (!depends(s, lazy, 0)) return Py_NewRef(known);
-    PyObject *out = core_wrap(s, cubed_array_ref(x));
-    if (out) {
-        ((core_array *)out)->recipe = Py_NewRef(((core_array *)lazy)->recipe);
-        ((core_array *)out)->output = ((core_array *)lazy)->output;
-    }
-    return out;
-}
-
 /* --- Recipes ----------------------------------------------------------------------------------------------- */
 
 static PyObject *recipe(PyObject *module, PyObject *object)
@@ -220,9 +204,6 @@ PyMethodDef core_recipe_methods[] = {
      "record(function: Callable[..., Any], /, *args: Any) -> Any\n"
      "The result of function(*args), an array or a tuple of arrays. If the arguments depend on a "
      "TaskMem, the arrays are made again by the same call, which may cut them otherwise."},
-    {"remade_as", remade_as, METH_VARARGS,
-     "remade_as(known: Array, lazy: Array, /) -> Array\n"
-     "Computed elements, for which another allowed_mem has the lazy array they were computed of."},
     {"recipe", recipe, METH_O,
      "recipe(x: Array, /) -> tuple[tuple[Any, tuple[Any, ...], dict[str, Any] | None], int] | "
      "None\n"

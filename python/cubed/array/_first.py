@@ -30,24 +30,28 @@ def computed_first(arrays: Sequence[Array], guesses: Sequence[Any]) -> tuple[Any
 def computes_first(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Decorates a function that computes numbers: the advice of its refusal holds for all of it.
 
-    A refused function is called once more without computing: its numbers are guessed, and the plan
-    of these numbers and of the results says what to allow.
+    A refused function is called once more without computing: its numbers are guessed. The numbers
+    and the results are planned one after another, as they run, and the largest of their advices is
+    that of the function.
     """
 
     @functools.wraps(function)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         try:
             return function(*args, **kwargs)
-        except PlanTooLargeError:
-            if _skipped.get() is None:
-                _plan_all(lambda: function(*args, **kwargs))
-            raise
+        except PlanTooLargeError as refused:
+            if _skipped.get() is not None:
+                raise
+            worst = _largest(refused, lambda: function(*args, **kwargs))
+            if worst is refused:
+                raise
+            raise worst from None
 
     return call
 
 
-def _plan_all(call: Callable[[], Any]) -> None:
-    """PlanTooLargeError if the results and the numbers that they need do not fit together."""
+def _largest(refused: PlanTooLargeError, call: Callable[[], Any]) -> PlanTooLargeError:
+    """The refusal that asks for most, of those of the numbers and of the results."""
     skipped: list[Array] = []
     token = _skipped.set(skipped)
     try:
@@ -55,12 +59,14 @@ def _plan_all(call: Callable[[], Any]) -> None:
         results = made if isinstance(made, (list, tuple)) else (made,)
         found = [x for x in results if isinstance(x, Array)]
     except Exception:  # what was guessed does not fit: the first refusal stays
-        return
+        return refused
     finally:
         _skipped.reset(token)
-    if not skipped:
-        return
-    try:
-        _above.plan(*skipped, *found)
-    except PlanTooLargeError as error:
-        raise error from None
+    for together in (*([x] for x in skipped), found):
+        try:
+            if together:
+                _above.plan(*together)
+        except PlanTooLargeError as error:
+            if error.enough_mem > refused.enough_mem:
+                refused = error
+    return refused

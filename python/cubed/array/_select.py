@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from cubed import _core
 from cubed.array._array import Array
 from cubed.array._first import computed_first
@@ -18,12 +20,14 @@ def flatten(x: _core.Array) -> _core.Array:
 
 def counted(offsets: _core.Array, most: int, spec: Any) -> tuple[_core.Array, int]:
     """Offsets, computed now, and the last of them, which is at most `most`."""
-    lazy = Array._new(offsets, spec)
-    (found,) = computed_first([lazy], [None])
-    if found is None:
-        return offsets, most
-    # For another allowed_mem, other offsets are counted.
-    return _core.remade_as(core_of(found), offsets), int(found[-1])
+    (found,) = computed_first([Array._new(offsets, spec)], [None])
+
+    def known(lazy: _core.Array) -> _core.Array:
+        """The offsets; for another `allowed_mem`, zeros in the place of its other offsets."""
+        same = found is not None and found.shape == lazy.shape
+        return core_of(found if same else np.zeros(lazy.shape, np.int64))
+
+    return _core.record(known, offsets), most if found is None else int(found[-1])
 
 
 def pick(x: _core.Array, mask: _core.Array, spec: Any) -> _core.Array:
