@@ -128,6 +128,17 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_quantile(cubed_array *x, double q,
                                                        const cubed_quantile_options *options,
                                                        cubed_array **out, cubed_error *err);
 
+/* The quantiles q[0..n) of elements with weights: the first elements in order up to which that share of the weight lies. The
+ * method is CUBED_QUANTILE_INVERTED_CDF. Weights are real numbers, of x's shape or of that of the reduced axes. Lines come
+ * whole and are sorted (cubed_sort_with). The result has x's type, and an axis of n elements in front. With skip_nan the
+ * weights of NaN do not count.
+ *
+ * Errors: CUBED_E_ARG for a q out of range, weights of another shape, and no elements; a run fails with it if a weight is
+ * negative or not finite, or if all weights of a line are 0. CUBED_E_TYPE for weights that are no real numbers. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_weighted_quantiles(
+    cubed_array *x, cubed_array *weights, const double *q, int n,
+    const cubed_quantile_options *options, cubed_array **out, cubed_error *err);
+
 /* That of 0.5 and the method "linear": the mean of the two elements in the middle. Of differences of times, too,
  * truncated; NaT where one is, or with skip_nan where all are. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_median(cubed_array *x,

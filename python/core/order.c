@@ -62,6 +62,34 @@ static PyObject *quantile(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
+/* With weights. */
+static PyObject *weighted_quantiles(PyObject *module, PyObject *args)
+{
+    PyObject *object, *weights, *numbers, *axes_arg;
+    const char *method;
+    int axes[CUBED_MAX_NDIM], keepdims, skip_nan, n;
+    unsigned long long task_mem;
+    cubed_quantile_options o = CUBED_QUANTILE_OPTIONS_INIT;
+    cubed_array *x, *w, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OOOOppsK", &object, &weights, &numbers, &axes_arg, &keepdims,
+                          &skip_nan, &method, &task_mem) ||
+        !core_pair(module, object, weights, &x, &w) ||
+        !core_axes_or_all("axis", axes_arg, axes, &o.axes, &o.naxes))
+        return NULL;
+    if (!cubed_quantile_method_parse(method, &o.method))
+        return PyErr_Format(PyExc_ValueError, "method is %s, expected one of %s", method,
+                            quantile_methods + 2);
+    o.keepdims = keepdims;
+    o.skip_nan = skip_nan;
+    o.task_mem = task_mem;
+    double *q = core_numbers(numbers, &n);
+    if (!q) return NULL;
+    cubed_status st = cubed_weighted_quantiles(x, w, q, n, &o, &out, &err);
+    PyMem_Free(q);
+    return core_finish(module, st, out, &err);
+}
+
 static PyObject *median(PyObject *module, PyObject *args)
 {
     PyObject *object, *axes_arg;
@@ -140,6 +168,9 @@ PyMethodDef core_order_methods[] = {
     {"quantile", quantile, METH_VARARGS,
      "quantile(x: Array, q: float | Sequence[float], axes: Sequence[int] | None, keepdims: bool, "
      "skip_nan: bool, method: QuantileMethod, task_mem: int, /) -> Array"},
+    {"weighted_quantiles", weighted_quantiles, METH_VARARGS,
+     "weighted_quantiles(x: Array, weights: Array, q: Sequence[float], axes: Sequence[int] | None, "
+     "keepdims: bool, skip_nan: bool, method: QuantileMethod, task_mem: int, /) -> Array"},
     {"median", median, METH_VARARGS,
      "median(x: Array, axes: Sequence[int] | None, keepdims: bool, skip_nan: bool, task_mem: int, "
      "/) -> Array"},

@@ -385,6 +385,17 @@ def quantile(
     task_mem: int,
     /,
 ) -> Array: ...
+def weighted_quantiles(
+    x: Array,
+    weights: Array,
+    q: Sequence[float],
+    axes: Sequence[int] | None,
+    keepdims: bool,
+    skip_nan: bool,
+    method: QuantileMethod,
+    task_mem: int,
+    /,
+) -> Array: ...
 def median(
     x: Array, axes: Sequence[int] | None, keepdims: bool, skip_nan: bool, task_mem: int, /
 ) -> Array: ...
@@ -399,7 +410,6 @@ def from_reader(
     reader: Any, dtype: str, shape: Sequence[int], chunks: Sequence[int], /
 ) -> Array: ...
 def record(function: Callable[..., Any], /, *args: Any) -> Any: ...
-def remade_as(known: Array, lazy: Array, /) -> Array: ...
 def recipe(
     x: Array, /
 ) -> tuple[tuple[Any, tuple[Any, ...], dict[str, Any] | None], int] | None: ...

@@ -1,0 +1,265 @@
+/* Quantiles of elements with weights: the first elements in order up to which a share of the weight lies. */
+#include <math.h>
+#include <stdio.h>
+
+#include "array_api/api_pkg.h"
+#include "array_api/checks.h"
+#include "base/error.h"
+#include "base/struct_size.h"
+#include "ops/ops_pkg.h"
+#include "ops/steps.h"
+
+static const char expected[] =
+    "quantile: weights are negative, NaN, infinite or all 0, expected a positive sum of numbers";
+
+typedef struct weighted {
+    cb_steps *s;
+    const cubed_quantile_options *o;
+    uint32_t reduced;
+    int axis;                     /* of lines: the last one */
+    int64_t elements;             /* of a line */
+    cubed_array *x, *w, *missing; /* lines; missing: NULL if no element of this type is NaN */
+} weighted;
+
+static cubed_array *op(weighted *q, cubed_op op, cubed_array *a, cubed_array *b)
+{
+    return a && b ? cb_step_op(q->s, op, a, b, NULL) : NULL;
+}
+
+static cubed_array *where(weighted *q, cubed_array *condition, cubed_array *a, cubed_array *b)
+{
+    return condition && a && b ? cb_step_op(q->s, CUBED_OP_WHERE, condition, a, b) : NULL;
+}
+
+static cubed_array *not_a_number(weighted *q, const cubed_array *like)
+{
+    return cb_step_cast(q->s, cb_step_float(q->s, NAN), like->node.dtype);
+}
+
+/* Of each line, with extent 1 in its place. */
+static cubed_array *along(weighted *q, cubed_reduction reduction, cubed_array *x)
+{
+    cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;
+    o.axes = &q->axis;
+    o.naxes = 1;
+    o.keepdims = true;
+    return x ? cb_step_reduce(q->s, reduction, x, &o) : NULL;
+}
+
+/* x with all reduced axes as one, which is the last. */
+static cubed_array *as_lines(weighted *q, cubed_array *x)
+{
+    int order[CUBED_MAX_NDIM], n = 0;
+    int64_t shape[CUBED_MAX_NDIM + 1];
+    if (!x) return NULL;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int d = 0; d < x->node.grid->ndim; d++) {
+            if ((int)(q->reduced >> d & 1) == pass) order[n++] = d;
+        }
+    }
+    for (int d = 0; d < q->axis; d++) shape[d] = x->shape[order[d]];
+    shape[q->axis] = q->elements;
+    return cb_step_reshaped(q->s, cb_step_permuted(q->s, x, order), q->axis + 1, shape);
+}
+
+/* --- Weights ---------------------------------------------------------------------------------------------- */
+
+static void shape_text(const int64_t *shape, int ndim, char text[CUBED_MAX_NDIM * 24])
+{
+    int n = 0;
+    for (int d = 0; d < ndim; d++)
+        n += snprintf(text + n, 24, d ? ", %lld" : "%lld", (long long)shape[d]);
+    text[n] = 0;
+}
+
+static bool has_shape(const cubed_array *x, int ndim, const int64_t *shape)
+{
+    if (x->node.grid->ndim != ndim) return false;
+    for (int d = 0; d < ndim; d++) {
+        if (x->shape[d] != shape[d]) return false;
+    }
+    return true;
+}
+
+/* Weights in x's shape. They may have only the reduced axes, in the order in which these are given. */
+static cubed_array *in_shape(weighted *q, cubed_array *w, const cubed_array *x)
+{
+    const int ndim = x->node.grid->ndim, n = q->o->axes ? q->o->naxes : 0;
+    int at[CUBED_MAX_NDIM] = {0}, order[CUBED_MAX_NDIM], k = 0;
+    int64_t shape[CUBED_MAX_NDIM], spread[CUBED_MAX_NDIM];
+    if (has_shape(w, ndim, x->shape)) return w;
+    for (int i = 0; i < n; i++) {
+        const int d = q->o->axes[i] < 0 ? q->o->axes[i] + ndim : q->o->axes[i];
+        shape[i] = x->shape[d];
+        at[d] = i;
+    }
+    if (n == 0 || !has_shape(w, n, shape)) {
+        char is[CUBED_MAX_NDIM * 24], wanted[CUBED_MAX_NDIM * 24];
+        shape_text(w->shape, w->node.grid->ndim, is);
+        shape_text(n ? shape : x->shape, n ? n : ndim, wanted);
+        q->s->st =
+            cb_fail(q->s->err, CUBED_E_ARG, "quantile: weights have shape (%s), expected (%s)%s",
+                    is, wanted, n ? ", or the shape of x" : "");
+        return NULL;
+    }
+    for (int d = 0; d < ndim; d++) {
+        spread[d] = q->reduced >> d & 1 ? x->shape[d] : 1;
+        if (q->reduced >> d & 1) order[k++] = at[d];
+    }
+    w = cb_step_reshaped(q->s, cb_step_permuted(q->s, w, order), ndim, spread);
+    return w ? cb_step_broadcast(q->s, w, ndim, x->shape) : NULL;
+}
+
+/* The sum of each line's weights; a run fails if one is no weight. */
+static cubed_array *total_weight(weighted *q)
+{
+    cb_steps *s = q->s;
+    cubed_array *zero = cb_step_float(s, 0), *finite = NULL;
+    if (q->missing && q->o->skip_nan) q->w = where(q, q->missing, zero, q->w);
+    if (q->w) finite = cb_step_op(s, CUBED_OP_ISFINITE, q->w, NULL, NULL);
+    cubed_array *valid =
+        op(q, CUBED_OP_LOGICAL_AND, finite, op(q, CUBED_OP_GREATER_EQUAL, q->w, zero));
+    cubed_array *total = along(q, CUBED_REDUCE_SUM, where(q, valid, q->w, cb_step_float(s, NAN)));
+    cubed_array *fits = op(q, CUBED_OP_GREATER, total, zero);
+    if (q->missing && q->o->skip_nan) { /* without any element the quantile is NaN */
+        cubed_array *none = op(q, CUBED_OP_LOGICAL_AND, along(q, CUBED_REDUCE_ALL, q->missing),
+                               op(q, CUBED_OP_EQUAL, total, zero));
+        fits = op(q, CUBED_OP_LOGICAL_OR, fits, none);
+    }
+    return total && fits ? cb_step_required(s, total, fits, expected) : NULL;
+}
+
+/* --- Quantiles -------------------------------------------------------------------------------------------- */
+
+static cubed_array *taken(weighted *q, cubed_array *x, cubed_array *at)
+{
+    cubed_array *y = NULL;
+    if (!x || !at) return NULL;
+    return cb_step(q->s, cubed_take_along_axis(x, at, q->axis, &y, q->s->err), &y);
+}
+
+static cubed_array *cumulative_sum(weighted *q, cubed_array *x)
+{
+    cubed_array *y = NULL;
+    if (!x) return NULL;
+    return cb_step(q->s, cubed_cumulative(CUBED_REDUCE_SUM, x, q->axis, false, &y, q->s->err), &y);
+}
+
+/* The positions, among elements in order, of the first one up to which the share of the weight is p. */
+static cubed_array *positions(weighted *q, cubed_array *share, double p)
+{
+    cb_steps *s = q->s;
+    cubed_array *before;
+    if (!share) return NULL;
+    if (p == 0) /* elements without weight in front do not count */
+        before =
+            op(q, CUBED_OP_EQUAL, cb_step_part(s, share, q->axis, 0, 1, 1), cb_step_float(s, 0));
+    else
+        before = op(q, CUBED_OP_LESS, share, cb_step_float(s, p));
+    before = before ? cb_step_cast(s, before, CUBED_INT64) : NULL;
+    cubed_array *at = p == 0 ? before : along(q, CUBED_REDUCE_SUM, before);
+    return op(q, CUBED_OP_MINIMUM, at, cb_step_whole(s, q->elements - 1));
+}
+
+/* One value of each line as a result. */
+static cubed_array *as_result(weighted *q, cubed_array *value, const cubed_array *x)
+{
+    cb_steps *s = q->s;
+    cubed_array *y = NULL;
+    if (!value) return NULL;
+    s->st = cubed_squeeze(value, &q->axis, 1, &y, s->err);
+    if (s->st == CUBED_OK && q->o->keepdims) {
+        s->st = cb_op_restore_axes(&y, x, q->reduced, s->err);
+        if (s->st != CUBED_OK) cubed_array_unref(y);
+    }
+    return cb_step(s, s->st, &y);
+}
+
+/* Lines whose quantiles are NaN; NULL if there are none. */
+static cubed_array *lost(weighted *q, cubed_array *share)
+{
+    if (!q->missing) return NULL;
+    if (!q->o->skip_nan) return along(q, CUBED_REDUCE_ANY, q->missing);
+    cubed_array *last = share ? cb_step_part(q->s, share, q->axis, q->elements - 1, 1, 1) : NULL;
+    cubed_array *none = last ? cb_step_op(q->s, CUBED_OP_ISNAN, last, NULL, NULL) : NULL;
+    return op(q, CUBED_OP_LOGICAL_OR, along(q, CUBED_REDUCE_ALL, q->missing), none);
+}
+
+static cubed_array *quantiles(weighted *q, cubed_array *x, cubed_array *weights, const double *p,
+                              int n)
+{
+    cb_steps *s = q->s;
+    cubed_sort_options order = CUBED_SORT_OPTIONS_INIT;
+    cubed_array *at = NULL, *y = NULL;
+    order.positions = true;
+    order.task_mem = q->o->task_mem;
+    q->x = as_lines(q, x);
+    q->w = in_shape(q, weights, x);
+    q->w = as_lines(q, q->w ? cb_step_cast(s, q->w, CUBED_FLOAT64) : NULL);
+    if (!q->x || !q->w) return NULL;
+    if (cubed_dtype_kind(x->node.dtype) == CUBED_KIND_FLOAT)
+        q->missing = cb_step_op(s, CUBED_OP_ISNAN, q->x, NULL, NULL);
+    cubed_array *total = total_weight(q);
+    if (!total) return NULL;
+    at = cb_step(s, cubed_sort_with(q->x, q->axis, &order, &at, s->err), &at);
+    cubed_array *ordered = taken(q, q->x, at);
+    cubed_array *share = op(q, CUBED_OP_DIVIDE, cumulative_sum(q, taken(q, q->w, at)), total);
+    cubed_array *nan_lines = lost(q, share);
+    cubed_array **found = cb_alloc(&x->ctx->alloc, (size_t)n * sizeof(cubed_array *) + 1);
+    if (!found) s->st = cb_fail(s->err, CUBED_E_NOMEM, "no memory for quantiles");
+    for (int i = 0; i < n && s->st == CUBED_OK; i++) {
+        cubed_array *value = taken(q, ordered, positions(q, share, p[i]));
+        if (q->missing) value = where(q, nan_lines, not_a_number(q, x), value);
+        /* Half precision is selected in single precision. */
+        value = value ? cb_step_cast(s, value, x->node.dtype) : NULL;
+        found[i] = as_result(q, value, x);
+    }
+    if (s->st == CUBED_OK) y = cb_step(s, cubed_stack(found, n, 0, &y, s->err), &y);
+    if (found) cb_free(&x->ctx->alloc, found, (size_t)n * sizeof(cubed_array *) + 1);
+    return y;
+}
+
+static cubed_status check(const cubed_array *x, const cubed_array *weights, const double *q, int n,
+                          const cubed_quantile_options *o, cubed_error *err)
+{
+    const int ndim = x->node.grid->ndim;
+    if (o->method != CUBED_QUANTILE_INVERTED_CDF)
+        return cb_fail(
+            err, CUBED_E_ARG,
+            "quantile: the method with weights is not 'inverted_cdf', expected that one");
+    if (n < 1) return cb_fail(err, CUBED_E_ARG, "quantile: %d quantiles, expected 1 or more", n);
+    if (ndim + 1 > CUBED_MAX_NDIM)
+        return cb_fail(err, CUBED_E_UNSUPPORTED, "quantile: several quantiles of %d dimensions",
+                       ndim);
+    if (cubed_dtype_kind(weights->node.dtype) > CUBED_KIND_FLOAT)
+        return cb_fail(err, CUBED_E_TYPE, "quantile: weights are of %s, expected real numbers",
+                       cubed_dtype_name(weights->node.dtype));
+    for (int i = 0; i < n; i++) {
+        if (!(q[i] >= 0 && q[i] <= 1))
+            return cb_fail(err, CUBED_E_ARG, "quantile: q is %g, expected 0 to 1", q[i]);
+    }
+    return CUBED_OK;
+}
+
+cubed_status cubed_weighted_quantiles(cubed_array *x, cubed_array *weights, const double *q, int n,
+                                      const cubed_quantile_options *options, cubed_array **out,
+                                      cubed_error *err)
+{
+    const int ndim = x->node.grid->ndim;
+    cubed_quantile_options o = CUBED_QUANTILE_OPTIONS_INIT;
+    CB_TRY(CB_OPTIONS_TAKE("quantile", options, &o, err));
+    CB_TRY(check(x, weights, q, n, &o, err));
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    weighted w = {.s = &s, .o = &o, .elements = 1};
+    if (o.axes)
+        CB_TRY(cb_api_axes("quantile", ndim, o.axes, o.naxes, &w.reduced, err));
+    else
+        w.reduced = (uint32_t)((uint64_t)1 << ndim) - 1;
+    w.axis = ndim - __builtin_popcount(w.reduced);
+    for (int d = 0; d < ndim; d++) {
+        if (w.reduced >> d & 1) w.elements *= x->shape[d];
+    }
+    if (w.elements == 0)
+        return cb_fail(err, CUBED_E_ARG, "quantile: there are no elements, which have no weight");
+    return cb_steps_end(&s, quantiles(&w, x, weights, q, n), out);
+}
