@@ -17,16 +17,12 @@ struct cb_beats {
     bool closing CB_GUARDED_BY(&lock);
 };
 
-/* A beat that fails is followed by others. Of a claim that another run has taken there are no more. */
+/* A beat that fails is followed by others, unless another run has taken the claim. */
 static void beat_all(cb_beats *b)
 {
     cb_mutex_lock(&b->claims);
-    for (cb_claim **at = &b->first; *at;) {
-        cb_claim *c = *at;
-        if (cb_claim_beat(c) == CUBED_E_EXISTS)
-            *at = c->next;
-        else
-            at = &c->next;
+    for (cb_claim *c = b->first; c; c = c->next) {
+        if (!c->taken) c->taken = cb_claim_beat(c) == CUBED_E_EXISTS;
     }
     cb_mutex_unlock(&b->claims);
 }
@@ -87,6 +83,7 @@ void cb_beats_add(cb_beats *b, cb_claim *c)
 {
     cb_mutex_lock(&b->claims);
     c->beats = b;
+    c->taken = false;
     c->next = b->first;
     b->first = c;
     cb_mutex_unlock(&b->claims);

@@ -38,7 +38,8 @@ typedef struct cb_claim {
     cb_run_record record;
     /* The thread that beats for the claim, or NULL (run/beats.h). It changes the version and the record meanwhile. */
     cb_beats *beats;
-    struct cb_claim *next; /* of its list */
+    struct cb_claim *next; /* of its list, until cb_beats_end */
+    bool taken;            /* a beat found that another run has the place; set by the thread */
 } cb_claim;
 
 /* Looks at who has a place; what the record points to goes to the zone. */
