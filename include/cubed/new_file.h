@@ -29,6 +29,7 @@ typedef struct cubed_new_file_options {
 /* Takes the right to write the file at `path`, until cubed_new_file_end. A thread gives signs of life; a process that is gone, or
  * of another machine and silent, loses the right, and cannot publish its file any more.
  *
+ * options   NULL: the defaults
  * takeover  when a process on another machine loses the right; NULL: the defaults
  *
  * Errors: CUBED_E_EXISTS if another process writes the file; the message names it.

@@ -10,6 +10,7 @@
 #include <xxhash.h>
 
 #include "base/error.h"
+#include "base/struct_size.h"
 #include "cubed/new_file.h"
 #include "files/files.h"
 #include "place/place.h"
@@ -147,11 +148,8 @@ cubed_status cubed_new_file_begin(cubed_context *ctx, const char *path,
     cb_zone *zone;
     cb_run_self self = {.run = ""};
     cubed_status st;
-    if (options->struct_size != sizeof *options)
-        return cb_fail(err, CUBED_E_ARG,
-                       "options.struct_size is %zu, expected %zu: set the struct with "
-                       "CUBED_NEW_FILE_OPTIONS_INIT",
-                       options->struct_size, sizeof *options);
+    cubed_new_file_options o = CUBED_NEW_FILE_OPTIONS_INIT;
+    CB_TRY(CB_OPTIONS_TAKE("new_file", options, &o, err));
     CB_TRY(cb_takeover_read(&self, takeover, err));
     CB_TRY(cb_zone_new(&ctx->alloc, &zone, err));
     cubed_new_file *f = cb_zone_alloc(zone, sizeof *f);
@@ -163,13 +161,13 @@ cubed_status cubed_new_file_begin(cubed_context *ctx, const char *path,
     f->zone = zone;
     f->pid = getpid();
     f->self = self;
-    f->replace = options->replace;
-    const char *contents = options->contents ? options->contents : "";
+    f->replace = o.replace;
+    const char *contents = o.contents ? o.contents : "";
     snprintf(f->self.goal, sizeof f->self.goal, "%016" PRIx64,
              (uint64_t)XXH3_64bits(contents, strlen(contents)));
     CB_GO(cb_run_new_name(f->self.run, err));
     CB_GO(find(f, path, err));
-    st = claim(f, options, err);
+    st = claim(f, &o, err);
     if (st != CUBED_OK) CB_GO(cb_context(err, st, "%s", path));
     CB_GO(cb_beats_start(&ctx->alloc, f->self.silence, &f->beats, err));
     cb_beats_add(f->beats, &f->claim);

@@ -6,18 +6,16 @@
 #include <inttypes.h>
 
 #include "base/error.h"
+#include "base/struct_size.h"
 #include "run/claim.h"
 
 cubed_status cb_takeover_read(cb_run_self *self, const cubed_takeover_options *options,
                               cubed_error *err)
 {
-    if (options && options->struct_size != sizeof *options)
-        return cb_fail(err, CUBED_E_ARG,
-                       "takeover.struct_size is %zu, expected %zu: set the struct with "
-                       "CUBED_TAKEOVER_OPTIONS_INIT",
-                       options->struct_size, sizeof *options);
-    self->silence = options && options->silence_seconds ? options->silence_seconds : CB_RUN_SILENCE;
-    self->take_over = options && options->take_over;
+    cubed_takeover_options o = CUBED_TAKEOVER_OPTIONS_INIT;
+    CB_TRY(CB_OPTIONS_TAKE("takeover", options, &o, err));
+    self->silence = o.silence_seconds ? o.silence_seconds : CB_RUN_SILENCE;
+    self->take_over = o.take_over;
     return CUBED_OK;
 }
 
