@@ -37,7 +37,6 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_place_find(cubed_context *ctx, con
                                                          cubed_place_fn fn, void *fn_ctx,
                                                          cubed_error *err);
 
-/* One group or array of a store; pointers are valid during the callback. */
 /* How the server of a store tells versions of objects, by which a replaced object is noticed. */
 typedef enum cubed_validator {
     CUBED_VALIDATOR_VERSION, /* by versions or ETags; also if no server was asked yet, or the store has none */
@@ -50,6 +49,7 @@ CUBED_API const char *cubed_validator_name(cubed_validator v);
 /* A sentence for users that says what goes unnoticed; NULL for CUBED_VALIDATOR_VERSION. */
 CUBED_API const char *cubed_validator_text(cubed_validator v);
 
+/* One group or array of a store; pointers are valid during the callback. */
 typedef struct cubed_zarr_info {
     const char *path; /* in the store, "" for its root */
     bool is_array;

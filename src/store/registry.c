@@ -242,11 +242,9 @@ const char *cubed_validator_text(cubed_validator v)
     static const char *const texts[] = {
         NULL,
         "the server tells no ETag, only dates of objects: an object that is replaced within a "
-        "second "
-        "goes unnoticed",
+        "second goes unnoticed",
         "the server tells no ETag and no Last-Modified: an object that is replaced by another one "
-        "of "
-        "the same size goes unnoticed",
+        "of the same size goes unnoticed",
         "the server tells no versions of objects: an object that is replaced goes unnoticed"};
     return texts[v];
 }
