@@ -149,7 +149,7 @@ cubed_status cb_zarr_read_stream(const cb_zarr_meta *m, cb_codec_subread part, c
             take_plain(&s, piece, got);
         s.came += got;
     }
-    place(&s);
+    if (s.buffered > 0) place(&s);
     *stored += from.at;
     if (s.came == chunk_bytes) return CUBED_OK;
     return cb_fail(err, CUBED_E_FORMAT, "the chunk decodes to %llu bytes, expected %zu",
