@@ -124,7 +124,8 @@ static const cubed_function *choose(input *in)
     int n = 0, k;
     const cubed_function *f;
     for (f = cubed_function_next(NULL); f; f = cubed_function_next(f)) n++;
-    k = (byte(in) << 8 | byte(in)) % n;
+    k = byte(in) << 8; /* in two steps: compilers choose the order of calls within one */
+    k = (k | byte(in)) % n;
     for (f = cubed_function_next(NULL); k > 0; k--) f = cubed_function_next(f);
     return f;
 }
