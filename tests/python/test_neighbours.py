@@ -405,12 +405,27 @@ def test_xarrays_objects_have_precedence():
             for call in (
                 lambda x=mine: cubed.where(lazy() > 2, x, 0),
                 lambda x=mine: cubed.concat([lazy(), x]),
-                lambda x=mine: cubed.asarray(x),
                 lambda x=mine: cubed.mean(x),
                 lambda x=mine: cubed.isin(lazy(), x),
             ):
                 with pytest.raises(TypeError, match=r"its \.data is a cubed\.Array"):
                     call()
+
+
+@pytest.mark.parametrize("wrap", [xr.DataArray, lambda v: v], ids=["array", "variable"])
+def test_the_array_of_an_object_of_xarray(wrap):
+    """Its lazy array without labels, as Dask's asarray gives: libraries call it on any argument."""
+    mine = wrap(xr.Variable(("y", "x"), lazy()))
+    with cubed.raise_if_computes():
+        assert cubed.asarray(mine) is mine.data
+        x = cubed.asarray(mine, dtype="f4", chunks=3)
+    assert x.dtype == np.float32 and x.chunks == ((2,), (3,))
+    np.testing.assert_array_equal(x.compute(), F.astype("f4"))
+    with pytest.raises(ValueError, match="float64 to float32 needs a copy"):
+        cubed.asarray(mine, dtype="f4", copy=False)
+    unit = Q(lazy(), "m")  # whose unit would be lost
+    with pytest.raises(TypeError, match=r"its \.magnitude is a cubed\.Array"):
+        cubed.asarray(unit)
 
 
 def test_pandas_lies_in_memory_and_is_taken():

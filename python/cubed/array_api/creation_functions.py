@@ -136,7 +136,8 @@ def asarray(
     Parameters
     ----------
     obj : array_like
-        An array, a scalar, or nested sequences of them.
+        An array, a scalar, or nested sequences of them. The lazy array of an object of Xarray comes
+        without its labels.
 
     Returns
     -------

@@ -287,6 +287,8 @@ def asarray(
         return out if chunks is None else out.rechunk(chunks)
     refuse_masked(obj)
     if is_foreign(type(obj)):
+        if held(obj) == "data" and type(obj).__module__.partition(".")[0] == "xarray":
+            return asarray(obj.data, dtype, copy, chunks, spec)  # without labels, as NumPy's
         _refuse_held(obj)
         if getattr(obj, "chunks", None) is not None:  # lazy: it is read in parts, by the run
             if copy is False:
