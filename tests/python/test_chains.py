@@ -348,7 +348,7 @@ def test_chains():
     some = []
 
     @settings(
-        max_examples=cases(200),
+        max_examples=cases(80),
         deadline=None,
         derandomize=not NIGHTLY,
         suppress_health_check=list(HealthCheck),
@@ -361,7 +361,7 @@ def test_chains():
             some.append((values, x))
 
     each()
-    assert len(some) >= 200
+    assert len(some) >= 80
     for start in range(0, len(some), 50):
         group = some[start : start + 50]
         values = computed(*(x for _, x in group), executor="processes", max_workers=2)

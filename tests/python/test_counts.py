@@ -1,5 +1,6 @@
 """Histograms, counts of whole numbers and bins of elements, against NumPy."""
 
+import conftest
 import cubed
 import hypothesis.extra.numpy as hnp
 import numpy as np
@@ -13,7 +14,7 @@ import zarr
 
 SPEC = cubed.Spec(allowed_mem="20MB", reserved_mem="5MB")
 many = settings(
-    max_examples=40,
+    max_examples=conftest.cases(15),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],

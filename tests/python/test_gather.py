@@ -1,5 +1,6 @@
 """Arrays of positions for several axes at once, read and assigned, against NumPy."""
 
+import conftest
 import cubed
 import numpy as np
 import pytest
@@ -47,7 +48,7 @@ def keys(draw):
     return tuple(plain), tuple(ours), some
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=conftest.cases(20), deadline=None, derandomize=True)
 @given(keys())
 def test_reads(key):
     plain, ours, some = key
@@ -57,7 +58,7 @@ def test_reads(key):
     assert got.shape == a[plain].shape
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=conftest.cases(20), deadline=None, derandomize=True)
 @given(keys(), st.data())
 def test_assigns(key, data):
     plain, ours, some = key

@@ -5,6 +5,7 @@ import itertools
 import json
 import pickle
 
+import conftest
 import cubed
 import cubed.array_api as xp
 import hypothesis.strategies as st
@@ -212,7 +213,7 @@ def arrays(draw):
     return values, one, two, draw(st.sampled_from(["single-threaded", "threads"]))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=conftest.cases(20))
 @given(arrays())
 def test_any_grids(case):
     a, one, two, executor = case
@@ -264,7 +265,7 @@ def test_any_grids(case):
         np.testing.assert_allclose(value, want[name], rtol=1e-12, atol=1e-9, err_msg=name)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=conftest.cases(10))
 @given(arrays(), st.sampled_from(["memory", "zarr"]))
 def test_any_grids_through_stores(tmp_path_factory, case, target):
     a, one, two, executor = case

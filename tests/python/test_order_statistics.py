@@ -2,6 +2,7 @@
 
 import warnings
 
+import conftest
 import cubed
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ METHODS = (
 ).split()
 DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split()
 many = settings(
-    max_examples=60,
+    max_examples=conftest.cases(20),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],

@@ -11,7 +11,7 @@ from watched import computed
 
 SPEC = cubed.Spec(allowed_mem="60MB", reserved_mem="10MB")
 many = settings(
-    max_examples=cases(40),
+    max_examples=cases(15),
     deadline=None,
     derandomize=not NIGHTLY,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],

@@ -73,7 +73,7 @@ def put_together(draw):
 @pytest.mark.filterwarnings("ignore")
 @given(made=put_together())
 @settings(
-    max_examples=cases(60), deadline=None, suppress_health_check=list(HealthCheck), print_blob=True
+    max_examples=cases(20), deadline=None, suppress_health_check=list(HealthCheck), print_blob=True
 )
 def test_pieces(made):
     lazy, values, axes = made

@@ -14,7 +14,7 @@ import zarr
 
 SPEC = cubed.Spec(allowed_mem="20MB", reserved_mem="5MB")
 many = settings(
-    max_examples=25,
+    max_examples=conftest.cases(10),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],

@@ -1,5 +1,6 @@
 """Writing into parts of arrays that exist, several at once, later, and over what is there."""
 
+import conftest
 import cubed
 import h5py
 import numpy as np
@@ -34,7 +35,7 @@ def test_a_region_of_a_zarr_array(tmp_path, spec, executor, zarr_format):
     np.testing.assert_array_equal(z[...], expected)
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=conftest.cases(10), deadline=None, derandomize=True)
 @given(st.data())
 def test_no_task_overwrites_what_another_wrote(data):
     """Whatever edges the region has: chunks in part of it are read and written by one task."""
@@ -127,7 +128,7 @@ def test_what_does_not_fit_is_refused(tmp_path, spec):
         cubed.store(x, tmp_path / "nothing", (slice(None), slice(None)))
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=conftest.cases(15), deadline=None, derandomize=True)
 @given(st.data())
 def test_native_regions_keep_what_is_around(tmp_path_factory, data):
     """Any edges, chunks, shards and types; metadata stays as it is."""

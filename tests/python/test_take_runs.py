@@ -1,5 +1,6 @@
 """Positions in runs (days of months, hours of days) are views: they fuse, read what they need."""
 
+import conftest
 import cubed
 import numpy as np
 import pytest
@@ -38,7 +39,7 @@ def test_runs_are_views(at, executor):
     np.testing.assert_array_equal(y.compute(optimize_graph=False), a[at] * 2)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=conftest.cases(40), deadline=None, derandomize=True)
 @given(
     st.lists(
         st.tuples(st.integers(-9, 8), st.integers(-3, 3), st.integers(1, 6)), min_size=1, max_size=8
