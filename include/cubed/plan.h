@@ -219,12 +219,12 @@ CUBED_API void cubed_plan_get_info(const cubed_plan *plan, cubed_plan_info *info
  * Returns the places, one a line; NULL if there is no document of that number. Both strings belong to the plan. */
 CUBED_API const char *cubed_plan_get_references(const cubed_plan *plan, int i,
                                                 const char **document);
-/* The sources whose servers do not tell versions of objects, so far as they have been asked.
+/* Looks up source number `i` of those whose servers do not tell versions of objects, as far as the servers have been asked.
  *
- * i    source number, from 0 on; arrays of one store are one source
+ * i    from 0 on; arrays of one store are one source
  * url  receives the URL of the store, which belongs to the plan
  *
- * Returns CUBED_VALIDATOR_VERSION if there is no such source of that number. */
+ * Returns CUBED_VALIDATOR_VERSION if there are no more such sources; then *url is unchanged. */
 CUBED_API cubed_validator cubed_plan_get_validator(const cubed_plan *plan, int i, const char **url);
 
 typedef struct cubed_stage_info {

@@ -185,12 +185,14 @@ out:
 
 /* --- References ------------------------------------------------------------------------------------------- */
 
-/* Whether a source before node k is in the same store. */
+/* Whether cubed_plan_get_validator names the store of node k for a node before it. */
 static bool is_listed(const cubed_plan *p, int k)
 {
     for (int j = 0; j < k; j++) {
         const cb_storage *s = p->storage[j];
-        if (s && s->store && strcmp(s->place.store, p->storage[k]->place.store) == 0) return true;
+        if (s && s->store && strcmp(s->place.store, p->storage[k]->place.store) == 0 &&
+            cb_file_validator(s->store) != CUBED_VALIDATOR_VERSION)
+            return true;
     }
     return false;
 }
