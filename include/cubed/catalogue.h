@@ -128,7 +128,8 @@ typedef struct cubed_function {
 
 /* The function of that name, or NULL. Takes the same time for each name. */
 CUBED_API const cubed_function *cubed_function_find(const char *name);
-/* The function behind `previous` in the order of the catalogue, by category; NULL: the first one, or behind the last. */
+/* Returns the function after `previous` in the order of the catalogue, by category; the first one if `previous` is NULL. NULL
+ * after the last one. */
 CUBED_API const cubed_function *cubed_function_next(const cubed_function *previous);
 /* The parameter at a position; NULL if there is none. */
 CUBED_API const cubed_param *cubed_function_param(const cubed_function *function, int position);

@@ -11,12 +11,11 @@ extern "C" {
 
 /* One process's right to write a file that results become: a ZIP archive, a file of NetCDF, or another. */
 typedef struct cubed_new_file cubed_new_file;
-/* Behind the file's path: the store that results are written to, with `overwrite` in their targets. */
+/* Suffix that makes the file's path the path of the store to which results are written, with `overwrite` in their targets. */
 #define CUBED_NEW_FILE_STORE ".cubed-new/data"
 typedef struct cubed_new_file_options {
     size_t struct_size;
-    bool
-        replace; /* a file that has the path when this one is published goes; else that is CUBED_E_EXISTS */
+    bool replace; /* publishing replaces a file at the path; false: such a file is CUBED_E_EXISTS */
     /* Results that an earlier process left stay in the store if `contents` is the same text, such as the names of the arrays;
      * else they are removed. */
     bool resume;
@@ -55,7 +54,7 @@ CUBED_API const char *cubed_new_file_draft(const cubed_new_file *f);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_new_file_publish(cubed_new_file *f,
                                                                cubed_file_kind kind, bool durable,
                                                                cubed_error *err);
-/* Gives the right up, and frees it, which may be NULL. Does nothing in a forked child of the process that has the right. */
+/* Gives up the right and frees `f`; NULL is allowed. Does nothing in a forked child of the process that has the right. */
 CUBED_API void cubed_new_file_end(cubed_new_file *f);
 
 #ifdef __cplusplus

@@ -248,8 +248,8 @@ typedef struct cubed_run_stats {
     /* The most by which one took more than the projection has for it, and in which stage. */
     uint64_t function_excess;
     int function_excess_stage;
-    uint64_t process_mem;   /* largest one of all reports */
-    uint32_t process_tasks; /* the same */
+    uint64_t process_mem;   /* largest cubed_task_report.process_mem */
+    uint32_t process_tasks; /* largest cubed_task_report.process_tasks */
     uint64_t
         process_excess; /* bytes by which such a process may exceed allowed_mem for each of these tasks */
     uint64_t projected_mem;     /* the most any task was projected to use */
