@@ -228,17 +228,11 @@ typedef struct eval {
         eval_item *item;
         int nitems, nregions;
         cubed_array **region;
-        cubed_array **count;
-        int ncounts;
     } again;
     /* Lengths that were counted while the expressions were built, in order. Expressions that are only planned take them. */
     int64_t *length;
-    int nlengths;
+    int nlengths, next_length;
     bool is_planned; /* nothing is computed while expressions are built */
-    /* Arrays whose numbers an expression that is only planned would have computed, in order. */
-    cubed_array **count;
-    int ncounts;
-    int wanted; /* of remake_count: which of them */
 } eval;
 
 static size_t array_bytes(const cubed_array *x)
@@ -711,15 +705,19 @@ static int run(eval *e)
     return code;
 }
 
-static cubed_status remake_count(void *ctx, uint64_t allowed_mem, cubed_array **arrays,
-                                 cubed_error *err);
-
-static cubed_status numbers_from(const eval *e, const cubed_array *x, int64_t *data,
-                                 cubed_array **numbers, cubed_error *err)
+/* Computes the numbers of x; *last: the last of them. */
+static cubed_status compute_numbers(eval *e, cubed_array *x, cubed_array **numbers, int64_t *last,
+                                    cubed_error *err)
 {
-    const cubed_status st =
-        cubed_array_from_memory(e->ctx, CUBED_INT64, cubed_array_ndim(x), cubed_array_shape(x),
-                                NULL, NULL, data, numbers, err);
+    const int ndim = cubed_array_ndim(x);
+    const int64_t *shape = cubed_array_shape(x), n = ndim ? shape[0] : 1;
+    int64_t *data = cli_alloc((size_t)n * sizeof *data);
+    cubed_status st = cli_compute(e->ctx, x, data, &e->common, err);
+    if (st == CUBED_OK) {
+        *last = data[n - 1];
+        st = cubed_array_from_memory(e->ctx, CUBED_INT64, ndim, shape, NULL, NULL, data, numbers,
+                                     err);
+    }
     if (st == CUBED_OK)
         cubed_array_set_owner(*numbers, cli_free, data);
     else
@@ -727,31 +725,22 @@ static cubed_status numbers_from(const eval *e, const cubed_array *x, int64_t *d
     return st;
 }
 
-/* Numbers that shapes depend on. An expression that is only planned gets zeros. */
+/* Numbers that shapes depend on. An expression that is only planned has them computed by its plan. */
 static cubed_status count_now(void *ctx, cubed_array *x, int64_t most, cubed_array **numbers,
                               int64_t *last, cubed_error *err)
 {
     eval *e = ctx;
-    cli_common common = e->common;
-    int64_t *data = cli_alloc(array_bytes(x));
     if (e->is_planned) {
-        memset(data, 0, array_bytes(x));
-        *last = e->ncounts < e->nlengths ? e->length[e->ncounts] : most;
-        e->count = cli_resize(e->count, (size_t)(e->ncounts + 1) * sizeof(cubed_array *));
-        e->count[e->ncounts++] = cubed_array_ref(x);
-        return numbers_from(e, x, data, numbers, err);
+        const int i = e->next_length++;
+        *last = i < e->nlengths ? e->length[i] : most;
+        *numbers = cubed_array_ref(x);
+        return CUBED_OK;
     }
-    common.remake = remake_count;
-    e->wanted = e->nlengths;
-    cubed_status st = cli_compute(e->ctx, x, data, &common, err);
-    if (st != CUBED_OK) {
-        cli_free(data);
-        return st;
-    }
-    *last = data[array_bytes(x) / sizeof *data - 1];
+    const cubed_status st = compute_numbers(e, x, numbers, last, err);
+    if (st != CUBED_OK) return st;
     e->length = cli_resize(e->length, (size_t)(e->nlengths + 1) * sizeof *e->length);
     e->length[e->nlengths++] = *last;
-    return numbers_from(e, x, data, numbers, err);
+    return CUBED_OK;
 }
 
 static cubed_status find_coordinate(void *ctx, const char *name, cubed_array **out,
@@ -780,15 +769,8 @@ static cubed_status build(eval *e, const cli_common *common, cubed_error *err)
     return cubed_expr_build(e->expr, e->ctx, &host, &e->built, err);
 }
 
-static void free_counts(cubed_array **count, int n)
-{
-    for (int i = 0; i < n; i++) cubed_array_unref(count[i]);
-    cli_free(count);
-}
-
 static void free_again(eval *e)
 {
-    free_counts(e->again.count, e->again.ncounts);
     for (int i = 0; i < e->again.nregions; i++) cubed_array_unref(e->again.region[i]);
     cli_free(e->again.region);
     free_items(e->again.item, e->again.nitems);
@@ -802,13 +784,9 @@ static void keep_again(eval *e, const eval *kept)
     e->again.built = e->built;
     e->again.item = e->item;
     e->again.nitems = e->nitems;
-    e->again.count = e->count;
-    e->again.ncounts = e->ncounts;
     e->built = kept->built;
     e->item = kept->item;
     e->nitems = kept->nitems;
-    e->count = kept->count;
-    e->ncounts = kept->ncounts;
     e->is_planned = kept->is_planned;
 }
 
@@ -819,25 +797,10 @@ static cubed_status build_again(eval *e, uint64_t allowed_mem, cubed_error *err)
     free_again(e);
     e->built = NULL;
     e->item = NULL;
-    e->count = NULL;
-    e->nitems = e->ncounts = 0;
+    e->nitems = e->next_length = 0;
     e->is_planned = true;
     common.allowed_mem = allowed_mem;
     return build(e, &common, err);
-}
-
-/* The array whose numbers are wanted, as another allowed_mem has it made. */
-static cubed_status remake_count(void *ctx, uint64_t allowed_mem, cubed_array **arrays,
-                                 cubed_error *err)
-{
-    eval *e = ctx;
-    const eval kept = *e;
-    const cubed_status st = build_again(e, allowed_mem, err);
-    keep_again(e, &kept);
-    if (e->again.ncounts <= e->wanted)
-        return st == CUBED_OK ? cli_reject(err, "the expression has no such array") : st;
-    arrays[0] = e->again.count[e->wanted];
-    return CUBED_OK;
 }
 
 /* The results as another allowed_mem has them made: cubed_plan_options.remake. */
@@ -861,32 +824,19 @@ static cubed_status remake(void *ctx, uint64_t allowed_mem, cubed_array **arrays
     return st;
 }
 
-/* The error becomes the other one if that asks for more. */
-static void keep_larger(cubed_status st, const cubed_error *other, cubed_error *err)
-{
-    if (st == CUBED_E_BUDGET && other->enough_mem > err->enough_mem) *err = *other;
-}
-
-/* Numbers that shapes depend on were refused: the error is to say what is enough for the numbers behind them, and for the
- * results, too. An expression whose shapes do not fit lengths that are not counted yet keeps its error. */
+/* Numbers that shapes depend on were refused: has the error say what all of the expression needs, with these numbers. An
+ * expression whose shapes do not fit lengths that are not counted yet keeps the error. */
 static void advise_for_all(eval *e, cubed_error *err)
 {
     cubed_error other = CUBED_ERROR_INIT;
-    cli_common common = e->common;
     eval_targets t;
     e->is_planned = true;
-    cubed_status st = build(e, &e->common, &other);
-    common.remake = remake_count;
-    for (e->wanted = e->nlengths + 1; e->wanted < e->ncounts; e->wanted++) {
-        const cubed_target target = {.array = e->count[e->wanted]};
-        cubed_error why = CUBED_ERROR_INIT;
-        keep_larger(cli_check_plan(e->ctx, &target, 1, NULL, 0, &common, &why), &why, err);
-    }
-    if (st != CUBED_OK || !place_results(e, &other)) return;
-    st = make_targets(e, &t, &other);
+    e->next_length = 0;
+    if (build(e, &e->common, &other) != CUBED_OK || !place_results(e, &other)) return;
+    cubed_status st = make_targets(e, &t, &other);
     if (st == CUBED_OK)
         st = cli_check_plan(e->ctx, t.target, e->nitems, &t.group, t.grouped, &e->common, &other);
-    keep_larger(st, &other, err);
+    if (st == CUBED_E_BUDGET) *err = other;
     free_targets(&t);
 }
 
@@ -1018,7 +968,6 @@ static int evaluate(int argc, char **argv, const cli_usage *usage, cli_picture *
     cubed_expr_results_free(e.built);
     cubed_expr_free(e.expr);
     free_again(&e);
-    free_counts(e.count, e.ncounts);
     cli_free(e.length);
     inputs_free(&e.in);
     cubed_context_unref(e.ctx);
