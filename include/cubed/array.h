@@ -124,6 +124,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_from_memory(
 /* Says whose the memory of such an array is: `release(owner)` is called once, by whichever thread drops
  * the last reference of the arrays and plans that read it. Before x is used otherwise, and once. */
 CUBED_API void cubed_array_set_owner(cubed_array *x, void (*release)(void *owner), void *owner);
+/* Says that the memory of such an array was allocated for it alone, such as for a copy of values that a user gave: plans
+ * count its elements with their metadata. Before x is used otherwise. */
+CUBED_API void cubed_array_set_made(cubed_array *x);
 /* A pointer that the program keeps with an array, for what lives as long as arrays that are made of it. NULL at
  * first. Neither this nor the next is thread-safe. */
 CUBED_API const void *cubed_array_tag(const cubed_array *x);

@@ -41,19 +41,19 @@ static bool is_aligned(cubed_dtype dtype, const char *start, int ndim, const int
 }
 
 /* Element 0 lies `offset` bytes behind the start of the contiguous buffer, which is kept while anything
- * reads it. */
+ * reads it. `made`: the buffer exists for this array alone. */
 static PyObject *from_memory(PyObject *module, PyObject *args)
 {
     PyObject *object, *name, *shape_arg, *strides_arg, *chunks_arg;
     int64_t shape[CUBED_MAX_NDIM], strides[CUBED_MAX_NDIM], own[CUBED_MAX_NDIM];
     const int64_t *chunks;
     Py_ssize_t offset;
-    int ndim, n;
+    int ndim, n, made;
     cubed_dtype dtype;
     cubed_array *x = NULL;
     cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OOOOnO", &object, &name, &shape_arg, &strides_arg, &offset,
-                          &chunks_arg) ||
+    if (!PyArg_ParseTuple(args, "OOOOnOp", &object, &name, &shape_arg, &strides_arg, &offset,
+                          &chunks_arg, &made) ||
         !core_dtype(name, &dtype) || !core_ints("shape", shape_arg, shape, &ndim) ||
         !core_ints("strides", strides_arg, strides, &n) ||
         !take_chunks(chunks_arg, ndim, own, &chunks))
@@ -100,6 +100,7 @@ static PyObject *from_memory(PyObject *module, PyObject *args)
         return NULL;
     }
     cubed_array_set_owner(x, release_buffer, buffer);
+    if (made) cubed_array_set_made(x);
     return core_wrap(core_get_state(module), x);
 }
 
@@ -349,7 +350,7 @@ PyMethodDef core_source_methods[] = {
      "load_array(data: bytes, allow_code: bool, /) -> Array"},
     {"from_memory", from_memory, METH_VARARGS,
      "from_memory(buffer: Any, dtype: str, shape: Sequence[int], strides: Sequence[int], offset: "
-     "int, chunks: Sequence[int] | None, /) -> Array"},
+     "int, chunks: Sequence[int] | None, made: bool, /) -> Array"},
     {"open", open_store, METH_VARARGS, "open(url: str, /) -> Array"},
     {"open_parts", open_parts, METH_VARARGS,
      "open_parts(urls: tuple[str, ...], dim: str | None, /) -> Array"},

@@ -437,6 +437,7 @@ def from_memory(
     strides: Sequence[int],
     offset: int,
     chunks: Sequence[int] | None,
+    made: bool,
     /,
 ) -> Array: ...
 def open(url: str, /) -> Array: ...

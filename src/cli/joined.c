@@ -411,6 +411,7 @@ static cubed_status leave(const joined_order *order, int axis, cubed_array **x, 
         return st;
     }
     cubed_array_set_owner(positions, release, at);
+    cubed_array_set_made(positions);
     st = cubed_take(*x, positions, axis, &y, err);
     cubed_array_unref(positions);
     if (st == CUBED_OK) st = describe(*x, cubed_array_attrs(*x), &y, err);

@@ -128,11 +128,13 @@ cubed_status expr_own_array(expr_builder *b, const expr *e, cubed_dtype dtype, i
 {
     cubed_status st = expr_located(
         b, e, cubed_array_from_memory(b->ctx, dtype, ndim, shape, NULL, NULL, data, out, b->err));
-    if (st == CUBED_OK)
-        cubed_array_set_owner(*out, release, data);
-    else
+    if (st != CUBED_OK) {
         lang_free(data);
-    return st;
+        return st;
+    }
+    cubed_array_set_owner(*out, release, data);
+    cubed_array_set_made(*out);
+    return CUBED_OK;
 }
 
 cubed_status expr_own_described(expr_builder *b, const expr *e, cubed_dtype dtype, int ndim,

@@ -115,6 +115,7 @@ static cubed_status keep_texts(cubed_context *ctx, const cb_zarr_texts *texts, c
                        .attrs = m->attrs};
     CB_TRY(add_source(ctx, &n, NULL, out, err));
     cubed_array_set_owner(*out, free_texts, texts->owner);
+    cubed_array_set_made(*out);
     return CUBED_OK;
 }
 

@@ -131,6 +131,7 @@ static cubed_status add_node(cubed_plan *p, const numbering *m, cubed_array *x, 
     int index;
     if (x->release) CB_TRY(keep_owned(p, x, err));
     p->graph_mem += sizeof *x + cb_zone_bytes(x->zone) + ARRAY_OBJECT_BYTES;
+    p->graph_mem = cb_sat_add(p->graph_mem, x->made_mem);
     n.inputs = cb_zone_alloc(p->ir.zone, (size_t)n.ninputs * sizeof(int) + 1);
     if (!n.inputs) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
     for (int i = 0; i < n.ninputs; i++) n.inputs[i] = number_of(m, x->in[i]);

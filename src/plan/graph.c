@@ -319,6 +319,13 @@ void cubed_array_set_owner(cubed_array *x, void (*release)(void *owner), void *o
     x->owner = owner;
 }
 
+void cubed_array_set_made(cubed_array *x)
+{
+    x->made_mem = cubed_dtype_size(x->node.dtype);
+    for (int d = 0; d < x->node.grid->ndim; d++)
+        x->made_mem = cb_sat_mul(x->made_mem, (size_t)x->shape[d]);
+}
+
 /* What one call makes is not deep: `levels` is for arrays that came from bytes. Nodes that have the number are
  * those that were met: with 0, which says nothing, all ways to a node would be gone. */
 static void set_origin(cubed_array *x, uint32_t origin, int levels)

@@ -33,6 +33,7 @@ struct cubed_array {
     const cb_grid *objects;
     void (*release)(void *owner); /* MEMORY: NULL if it is borrowed */
     void *owner;
+    uint64_t made_mem;      /* see cubed_array_set_made; 0: the memory is a user's */
     const void *tag;        /* see cubed_array_retag */
     cubed_array *next_dead; /* used by unref alone, when nobody else has the array */
 };

@@ -202,3 +202,59 @@ def test_planning_takes_what_the_plan_says(name):
     assert grown <= said + BEYOND
     if name == "products":  # whose operations are alike, and shared
         assert grown <= 20 * 2**20
+
+
+def _labels(n):
+    return np.random.default_rng(1).integers(0, 300, n)
+
+
+def _line(n):
+    return cubed.random.random((n,), chunks=(n // 40,), spec=LARGE)
+
+
+#: Copies that the package makes of a user's values in memory: bytes of an element, values, and a
+#: call.
+MADE = {
+    "labels": (2, _labels, lambda x, by: cubed.groupby_reduce(x, by, func="mean")[0]),
+    "labels in bins": (
+        2,
+        _labels,
+        lambda x, by: cubed.groupby_reduce(
+            x, by, func="mean", expected_groups=np.arange(200), isbin=True
+        )[0],
+    ),
+    "labels of medians": (2, _labels, lambda x, by: cubed.groupby_reduce(x, by, func="median")[0]),
+    "positions from the end": (8, lambda n: -1 - _labels(n), lambda x, at: x[at]),
+    "positions of take": (
+        8,
+        lambda n: -1 - _labels(n),
+        lambda x, at: cubed.take(x, at, mode="wrap"),
+    ),
+    "a list": (8, lambda n: _labels(n).tolist(), lambda x, v: x + xp.asarray(v, spec=LARGE)),
+    "another type": (
+        8,
+        lambda n: _labels(n).astype("i4"),
+        lambda x, v: x + xp.asarray(v, dtype=xp.int64, spec=LARGE),
+    ),
+    "another byte order": (
+        8,
+        lambda n: _labels(n).astype(">i8"),
+        lambda x, v: x + cubed.from_array(v, spec=LARGE),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_copies_of_what_is_in_memory_count(name):
+    size, values, call = MADE[name]
+    n = 4_000_000
+    grown = [cubed.plan(call(_line(k), values(k))).metadata_mem for k in (4000, n)]
+    assert grown[0] == 0
+    assert n * size < grown[1] + UNCOUNTED < n * size + 2**20
+
+
+def test_memory_of_a_user_does_not_count():
+    n = 4_000_000
+    at = _labels(n)
+    x = cubed.from_array(at, chunks=n // 40, spec=LARGE)
+    assert cubed.plan(x + at, _line(n)[at], cubed.take(x, at)).metadata_mem == 0

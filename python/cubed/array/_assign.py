@@ -52,7 +52,7 @@ def _value(x: Array, value: Any) -> _core.Array:
             return _constant(given, to)
         if to.kind in "iu":
             _warn_of_lost(given, to)
-        value = Array._new(core_of(given), None)
+        value = Array._new(core_of(given, made=given is not value), None)
     if value.dtype == to or value.dtype.kind == to.kind in "SU":
         return value._x
     if "m" in (value.dtype.kind, to.kind) or "M" in (value.dtype.kind, to.kind):

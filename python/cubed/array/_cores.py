@@ -62,10 +62,14 @@ def _memory_of(a: NDArray) -> tuple[NDArray, int]:
     return memory, a.__array_interface__["data"][0] - memory.__array_interface__["data"][0]
 
 
-def core_from_numpy(a: NDArray, chunks: Any) -> _core.Array:
+def core_from_numpy(a: NDArray, chunks: Any, made: bool = False) -> _core.Array:
     """The engine's array over NumPy's memory, which is not copied but where its bytes are in
     another order than this machine's, or elements lie where none of their type may, as in records.
+
+    `made` says that the package allocated the memory, such as for a copy of the user's values:
+    plans count it, as they do copies that this function makes.
     """
+    given = a
     if a.dtype.kind in "SU" and a.dtype.itemsize == 0:
         a = a.astype(shortest(a.dtype))
     if not a.dtype.isnative or not a.flags.aligned:
@@ -76,5 +80,6 @@ def core_from_numpy(a: NDArray, chunks: Any) -> _core.Array:
     )
     regular = None if extents is None else longest(extents)
     memory, offset = _memory_of(a)
-    x = _core.from_memory(memory, name, a.shape, a.strides, offset, regular)
+    made = made or a is not given
+    x = _core.from_memory(memory, name, a.shape, a.strides, offset, regular, made)
     return x if extents is None else in_chunks(x, extents)

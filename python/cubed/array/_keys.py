@@ -215,9 +215,9 @@ def selection(x: Array, entries: list[Any], first: bool = False) -> Selection:
         for p in arrays:
             axis = len(basic)
             if isinstance(p, np.ndarray):
-                p = core_of(
-                    p if is_new or 0 in common else positions_within(p, x.shape[axis], axis)
-                )
+                whole = is_new or 0 in common
+                within = p if whole else positions_within(p, x.shape[axis], axis)
+                p = core_of(within, made=within is not p)
             at.append(p)
             if not is_new:
                 basic.append(slice(None))

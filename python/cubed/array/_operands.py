@@ -109,13 +109,13 @@ def check_arrays(values: Sequence[Any]) -> None:
             raise TypeError(f"argument {i} is {reprlib.repr(value)}, expected a cubed.Array")
 
 
-def core_of(value: Any) -> _core.Array:
+def core_of(value: Any, made: bool = False) -> _core.Array:
     """The engine's array behind an Array, a NumPy array or scalar; TypeError for masked arrays, and
     for arrays of other libraries.
     """
     if isinstance(value, Array):
         return value._x
-    return core_from_numpy(to_numpy(value), None)
+    return core_from_numpy(to_numpy(value), None, made or isinstance(value, (list, tuple)))
 
 
 def to_numpy(value: Any) -> NDArray:

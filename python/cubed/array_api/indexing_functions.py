@@ -63,11 +63,12 @@ def take(
             raise ValueError(f"take: axis is needed for an array with {x.ndim} axes")
         axis = 0
     d = normalize_axis(axis, x.ndim)
+    given = indices
     if mode != "raise":
         indices = positions_within(indices, x.shape[d], mode)
     if np.ndim(indices) == 0 and not isinstance(indices, Array):
         return x[(slice(None),) * d + (operator.index(indices),)]
-    out = _core.take(False, x._x, core_of(indices), d)
+    out = _core.take(False, x._x, core_of(indices, made=indices is not given), d)
     return Array._new(out, common_spec(x, indices))
 
 

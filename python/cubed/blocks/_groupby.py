@@ -13,7 +13,7 @@ import numpy as np
 from cubed import _core
 from cubed import array_api as xp
 from cubed.array._array import Array
-from cubed.array._cores import engine_chunks
+from cubed.array._cores import core_from_numpy, engine_chunks
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import normalize_axes
 from cubed.array_api._edges import complex_of
@@ -21,7 +21,6 @@ from cubed.base._dtypes import kind_of, name_of
 from cubed.base._types import NDArray
 from cubed.blocks._apply import map_blocks
 from cubed.exceptions import PlanTooLargeError
-from cubed.io._create import from_array
 
 if TYPE_CHECKING:
     from cubed._core import GroupReduction
@@ -128,8 +127,8 @@ def groupby_reduce(
     across the reduced axes; for medians and quantiles the labelled axes whole, in as many of the
     others' elements as fit. Labels are looked at part by part. Those that are lazy are computed
     here unless `expected_groups` says which there are, and again by the run, block by block; of
-    others numbers are kept, of 1 to 8 bytes as there are groups, which must fit into `allowed_mem`
-    without `reserved_mem`.
+    others numbers are kept, of 1 to 8 bytes as there are groups. They count in the memory of the
+    plan, and must fit into `allowed_mem` without `reserved_mem`.
 
     Examples
     --------
@@ -474,7 +473,8 @@ def _joined(
         if isinstance(c, Array):
             return c
         chunks = [1 if n == 1 else k for k, n in zip(own, c.shape, strict=True)]
-        return from_array(c, chunks=chunks, spec=array._spec).astype(np.int64)
+        numbers = core_from_numpy(c, chunks, made=True)
+        return Array._new(numbers, array._spec).astype(np.int64)
 
     out = lazy(codes[0])
     if len(codes) > 1:

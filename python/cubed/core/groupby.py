@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cubed.array._array import Array
-from cubed.array._cores import engine_chunks
+from cubed.array._cores import core_from_numpy, engine_chunks
 from cubed.array._operands import normalize_axes
 from cubed.array_api import where
 from cubed.base._docs import documented
@@ -31,7 +31,6 @@ from cubed.blocks._blockwise import (
 )
 from cubed.blocks._groupby import NAMES, Aggregation, reduce_codes
 from cubed.blocks._tree import DEFAULT_SPLIT_EVERY, finish, groups_of, level
-from cubed.io._create import from_array
 
 __all__ = ["groupby_blockwise", "groupby_reduction"]
 
@@ -216,7 +215,8 @@ def _codes(x: Array, by: Any, axes: tuple[int, ...]) -> Array:
     if isinstance(codes, Array):
         return codes
     mine = engine_chunks(x._x)
-    return from_array(codes, chunks=tuple(mine[d] for d in along), spec=x._spec)
+    chunks = tuple(mine[d] for d in along)
+    return Array._new(core_from_numpy(codes, chunks, made=codes is not by), x._spec)
 
 
 def _native(x: Array, codes: Array, axes: tuple[int, ...], ngroups: int, func: Any) -> Array | None:

@@ -298,8 +298,9 @@ def asarray(
     has_memory = hasattr(obj, "__array_interface__") or hasattr(obj, "__buffer__")
     if copy is False and not has_memory:
         raise ValueError(f"values of {type(obj).__name__} need a copy")
+    made = isinstance(obj, (list, tuple))
     if isinstance(obj, np.ndarray) and copy:
-        obj = obj.copy()
+        obj, made = obj.copy(), True
     elif isinstance(obj, (list, tuple)):
         refuse_foreign(obj)
     given = obj if isinstance(obj, np.ndarray) else np.asarray(_values(obj))
@@ -309,7 +310,8 @@ def asarray(
         if copy is False:
             raise ValueError(f"{given.dtype} to {np.dtype(dtype)} needs a copy")
         given = np.asarray(_values(obj), dtype=dtype)
-    return Array._new(core_from_numpy(given, chunks), spec)
+        made = True
+    return Array._new(core_from_numpy(given, chunks, made), spec)
 
 
 def _values(obj: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 
 import cubed
 from cubed.array._array import Array
-from cubed.array._cores import engine_chunks
+from cubed.array._cores import core_from_numpy, engine_chunks
 from cubed.array_api._fill import forward_fill
 from cubed.base._types import NDArray
 from cubed.blocks._gufunc import apply_to_cores
@@ -49,7 +49,8 @@ def interpolate_missing(theirs: Any, func: Any, obj: Any, *args: Any, **kwargs: 
 def _between(x: Array, axis: int, index: NDArray, kind: str) -> Array:
     """x, with values between those known before and after what is missing."""
     shape = tuple(-1 if d == axis else 1 for d in range(x.ndim))
-    at = cubed.asarray(index.astype(float).reshape(shape), spec=x._spec)
+    places = core_from_numpy(index.astype(float).reshape(shape), None, made=True)
+    at = Array._new(places, x._spec)
     missed = cubed.isnan(x)
     known_at = cubed.where(missed, float("nan"), at)
 

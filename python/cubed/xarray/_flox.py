@@ -13,7 +13,7 @@ import numpy as np
 
 import cubed
 from cubed.array._array import Array
-from cubed.array._cores import engine_chunks
+from cubed.array._cores import core_from_numpy, engine_chunks
 from cubed.array._operands import common_spec, normalize_axes
 from cubed.base._types import NDArray
 from cubed.blocks._groupby import (
@@ -342,7 +342,7 @@ def groupby_scan(
         partial(_scan, func=func, dtype=dtype),
         ",".join(["(n)"] * (1 + len(by))) + "->(n)",
         array,
-        *(np.unique(b, return_inverse=True)[1] for b in labels),
+        *(_made(np.unique(b, return_inverse=True)[1], array) for b in labels),
         by_lines=True,
         extra_projected_mem=MEM,
         allow_rechunk=True,
@@ -350,6 +350,11 @@ def groupby_scan(
     )
     assert isinstance(out, Array)
     return out.rechunk(engine_chunks(array._x))
+
+
+def _made(numbers: NDArray, array: Array) -> Array:
+    """Numbers of labels, which the plan counts."""
+    return Array._new(core_from_numpy(numbers, None, made=True), array._spec)
 
 
 def _scan(block: NDArray, *by: NDArray, func: Any, dtype: Any) -> NDArray:
