@@ -67,6 +67,7 @@ def run_plans(executor, seed, n, folder):
     values = np.random.default_rng(seed).random((400, 400))
     cubed.to_zarr(cubed.from_array(values, chunks=(100, 100)), source, overwrite=True)
     cubed.ndimage.uniform_filter(cubed.ones((3, 3)), size=3).compute()  # SciPy counts
+    STEPS["bins"](cubed.ones((3, 300)), random)  # and pandas
     del values
     reserved = cubed.measure_reserved_mem(executor, max_workers=1)
     over, ran, most = [], 0, 0.0

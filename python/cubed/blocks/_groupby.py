@@ -18,6 +18,7 @@ from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import normalize_axes
 from cubed.array_api._edges import complex_of
 from cubed.base._dtypes import kind_of, name_of
+from cubed.base._held import import_counted
 from cubed.base._types import NDArray
 from cubed.blocks._apply import map_blocks
 from cubed.exceptions import PlanTooLargeError
@@ -366,12 +367,10 @@ def _factorize(by: Any, expected: Any, sort: bool, limit: int) -> tuple[NDArray,
 
 def _in_bins(by: Any, edges: Any, limit: int) -> tuple[Any, Any]:
     """The bins, and the number of each label's."""
-    from pandas import IntervalIndex
-
     if edges is None:
         raise ValueError("isbin without expected_groups, expected edges of bins")
     edges = np.asarray(edges)
-    groups = IntervalIndex.from_breaks(edges)
+    groups = import_counted("pandas").IntervalIndex.from_breaks(edges)
     values = by if isinstance(by, Array) else np.asarray(by)
     return groups, numbers_of(_bin, values, edges, len(groups), limit)
 
