@@ -227,15 +227,17 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_exponential(cubed_context *c
                                                                 const int64_t *chunks, double scale,
                                                                 int64_t seed, cubed_array **out,
                                                                 cubed_error *err);
-/* Integers from low to last, both of them included and of type `dtype`. From 128 bits each: no value
+/* From low to last, both of them included. */
+typedef struct cubed_scalar_range {
+    cubed_scalar low, last;
+} cubed_scalar_range;
+
+/* Integers of a range of values of type `dtype`. From 128 bits each: no value
  * is likelier than another by more than one part in 2**64. CUBED_E_TYPE unless dtype is of integers,
  * CUBED_E_ARG unless low <= last. */
-CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_integers(cubed_context *ctx, cubed_dtype dtype,
-                                                             int ndim, const int64_t *shape,
-                                                             const int64_t *chunks,
-                                                             const cubed_scalar *low,
-                                                             const cubed_scalar *last, int64_t seed,
-                                                             cubed_array **out, cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_integers(
+    cubed_context *ctx, cubed_dtype dtype, int ndim, const int64_t *shape, const int64_t *chunks,
+    const cubed_scalar_range *range, int64_t seed, cubed_array **out, cubed_error *err);
 
 /* Uniform in [0, 1), float64 or float32 (else CUBED_E_TYPE): chunk number b, in C order, has what
  * NumPy's Generator(Philox(key=key + b)).random(its shape, dtype) gives, bit for bit. So has Cubed for

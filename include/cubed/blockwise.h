@@ -33,15 +33,6 @@ typedef struct cubed_block_output {
     const char *const *dim_names; /* NULL: none; may hold NULLs */
 } cubed_block_output;
 
-/* Applies a function that the context knows (cubed/sys/block.h): the library's own are "sort", ...;
- * `params` are copied. Makes outs[nout]. Results are stored, inputs may be virtual. Inputs whose chunks
- * are not the blocks are gathered, or rechunked first if they would be read many times. */
-CUBED_API CUBED_MUST_CHECK cubed_status cubed_blockwise(cubed_context *ctx, const char *function,
-                                                        const void *params, size_t params_size,
-                                                        const cubed_block_input *inputs, int nin,
-                                                        const cubed_block_output *outputs, int nout,
-                                                        cubed_array **outs, cubed_error *err);
-
 /* Elements around a block along an axis that come with it. `padded`: the array has them at its ends, and
  * the blocks cover what is between; else blocks at the ends come with what there is. */
 typedef struct cubed_block_halo {
@@ -55,13 +46,31 @@ typedef struct cubed_block_cuts {
     const cubed_chunk_list *const *in, *const *out;
 } cubed_block_cuts;
 
-/* The same with inputs whose blocks overlap: halos[i] has an entry for each axis of input i, or is NULL.
- * An input that is padded needs its `chunks`. `halos` and `cuts` may be NULL. */
-CUBED_API CUBED_MUST_CHECK cubed_status cubed_blockwise_overlap(
-    cubed_context *ctx, const char *function, const void *params, size_t params_size,
-    const cubed_block_input *inputs, const cubed_block_halo *const *halos, int nin,
-    const cubed_block_output *outputs, int nout, const cubed_block_cuts *cuts, cubed_array **outs,
-    cubed_error *err);
+/* A function that the context knows (cubed/sys/block.h; the library's own are "sort", ...), and what it is applied to. */
+typedef struct cubed_block_operation {
+    const char *function;
+    const void *params; /* params_size bytes, copied; NULL if there are none */
+    size_t params_size;
+    const cubed_block_input *inputs;
+    int nin;
+    const cubed_block_output *outputs;
+    int nout;
+    /* Inputs whose blocks overlap: halos[i] has an entry for each axis of input i, or is NULL. An input that is padded
+     * needs its `chunks`. NULL if no blocks overlap. */
+    const cubed_block_halo *const *halos;
+    const cubed_block_cuts *cuts; /* NULL if all blocks are regular */
+} cubed_block_operation;
+
+/* Applies a function to blocks.
+ *
+ * Results are stored, inputs may be virtual. Inputs whose chunks are not the blocks are gathered, or rechunked first if
+ * they would be read many times.
+ *
+ * op    borrowed
+ * outs  receives op->nout arrays, which are the caller's */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_blockwise(cubed_context *ctx,
+                                                        const cubed_block_operation *op,
+                                                        cubed_array **outs, cubed_error *err);
 
 /* A function of one's own, either by the name under which the context knows it
  * (cubed_context_add_block_fn), or by a shared object and the name of a `const cubed_block_fn` that it

@@ -64,14 +64,22 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_groupby_reduce(cubed_array *x, cub
                                                              cubed_group_reduction reduction,
                                                              const cubed_group_options *options,
                                                              cubed_array **out, cubed_error *err);
+/* The groups of elements along axes of an array: `codes` has the extents of its axes from `axis` on. */
+typedef struct cubed_groups {
+    cubed_array *
+        codes; /* numbers of groups, from 0 to ngroups - 1; elements with other numbers are in no group */
+    int axis;
+    int64_t ngroups;
+} cubed_groups;
+
 /* The exact quantiles q[0..n) of each group, by `options`, whose axes are not looked at: in front of the result's
- * axes there is one of n. `codes` has the extents of x's axes from `axis` on; the result has the axis of groups
- * in their place. float64 if `wide` or x is not of floats, else x's type; NaN of groups without elements.
+ * axes there is one of n, and the axis of groups is in place of those of the codes. float64 if `wide` or x is not of
+ * floats, else x's type; NaN of groups without elements.
  *
  * x is read once, whole along these axes in a task, which holds it once more for some lines: see
  * CUBED_E_BUDGET. */
-CUBED_API CUBED_MUST_CHECK cubed_status cubed_group_quantiles(cubed_array *x, cubed_array *codes,
-                                                              int axis, int64_t ngroups,
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_group_quantiles(cubed_array *x,
+                                                              const cubed_groups *groups,
                                                               const double *q, int n, bool wide,
                                                               const cubed_quantile_options *options,
                                                               cubed_array **out, cubed_error *err);

@@ -297,9 +297,16 @@ static PyObject *blockwise(PyObject *module, PyObject *args)
     }
     for (Py_ssize_t i = 0; i < n; i++) lists[i] = own[i].chunks.list;
     const cubed_block_cuts cuts = {lists, lists + nin};
-    cubed_status st =
-        cubed_blockwise_overlap(s->ctx, s->python_fn.name, params, (size_t)size, inputs, halos,
-                                (int)nin, outputs, (int)nout, &cuts, arrays, &err);
+    const cubed_block_operation operation = {.function = s->python_fn.name,
+                                             .params = params,
+                                             .params_size = (size_t)size,
+                                             .inputs = inputs,
+                                             .nin = (int)nin,
+                                             .outputs = outputs,
+                                             .nout = (int)nout,
+                                             .halos = halos,
+                                             .cuts = &cuts};
+    cubed_status st = cubed_blockwise(s->ctx, &operation, arrays, &err);
     answer = core_finish_all(module, st, arrays, (int)nout, &err);
 out:
     for (Py_ssize_t i = 0; own && i < n; i++) core_free_chunks(&own[i].chunks);

@@ -53,7 +53,8 @@ static PyObject *group_quantiles(PyObject *module, PyObject *args)
     o.skip_nan = skip_nan;
     double *q = core_numbers(numbers, &n);
     if (!q) return NULL;
-    cubed_status st = cubed_group_quantiles(x, codes, axis, ngroups, q, n, wide, &o, &out, &err);
+    cubed_status st =
+        cubed_group_quantiles(x, &(cubed_groups){codes, axis, ngroups}, q, n, wide, &o, &out, &err);
     PyMem_Free(q);
     return core_finish(module, st, out, &err);
 }

@@ -307,7 +307,7 @@ static PyObject *random_integers(PyObject *module, PyObject *args)
         !core_scalar(last_arg, dtype, &last))
         return NULL;
     cubed_status st = cubed_array_integers(core_get_state(module)->ctx, dtype, ndim, shape, chunks,
-                                           &low, &last, seed, &x, &err);
+                                           &(cubed_scalar_range){low, last}, seed, &x, &err);
     return core_finish(module, st, x, &err);
 }
 

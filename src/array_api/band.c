@@ -112,9 +112,14 @@ static cubed_array *call(band *w, const char *function, int symbols, const opera
         to[i] = (cubed_block_output){
             dtype, w->p.batch + out[i].core, a->shape, a->blocks, a->symbols, NULL};
     }
-    cubed_status st =
-        cubed_blockwise(w->s.ctx, function, is_product ? &params : NULL,
-                        is_product ? sizeof params : 0, from, nin, to, nout, outs, w->s.err);
+    const cubed_block_operation operation = {.function = function,
+                                             .params = is_product ? &params : NULL,
+                                             .params_size = is_product ? sizeof params : 0,
+                                             .inputs = from,
+                                             .nin = nin,
+                                             .outputs = to,
+                                             .nout = nout};
+    cubed_status st = cubed_blockwise(w->s.ctx, &operation, outs, w->s.err);
     if (st != CUBED_OK) {
         w->s.st = st;
         return NULL;

@@ -21,8 +21,14 @@ static cubed_array *by_elements(cb_steps *s, const char *function, const void *p
     for (int i = 0; i < n; i++) in[i] = (cubed_block_input){x[i], symbols, chunks};
     const cubed_block_output to = {x[0]->node.dtype, ndim,    x[0]->shape,
                                    chunks,           symbols, x[0]->node.dim_names};
-    return cb_step(
-        s, cubed_blockwise(s->ctx, function, params, params_size, in, n, &to, 1, &y, s->err), &y);
+    const cubed_block_operation operation = {.function = function,
+                                             .params = params,
+                                             .params_size = params_size,
+                                             .inputs = in,
+                                             .nin = n,
+                                             .outputs = &to,
+                                             .nout = 1};
+    return cb_step(s, cubed_blockwise(s->ctx, &operation, &y, s->err), &y);
 }
 
 cubed_array *cb_step_required(cb_steps *s, cubed_array *x, cubed_array *holds, const char *text)

@@ -35,8 +35,14 @@ cubed_status cubed_mask_offsets(cubed_array *mask, int64_t chunk, cubed_array **
     const cubed_block_input in = {mask, &symbol, &block};
     const cubed_block_output to = {CUBED_INT64, 1, &n, &per_task, &symbol, NULL};
     cubed_array *counts;
-    CB_TRY(cubed_blockwise(mask->ctx, "count_true", &params, sizeof params, &in, 1, &to, 1, &counts,
-                           err));
+    const cubed_block_operation operation = {.function = "count_true",
+                                             .params = &params,
+                                             .params_size = sizeof params,
+                                             .inputs = &in,
+                                             .nin = 1,
+                                             .outputs = &to,
+                                             .nout = 1};
+    CB_TRY(cubed_blockwise(mask->ctx, &operation, &counts, err));
     cubed_status st = cubed_cumulative(CUBED_REDUCE_SUM, counts, 0, true, out, err);
     cubed_array_unref(counts);
     return st;

@@ -71,8 +71,14 @@ static cubed_status count_piece(counting *c, cubed_array *x, cubed_array *state,
     const cubed_block_input in[2] = {{x, symbols, x->chunks}, {state, c->symbols, NULL}};
     const cubed_block_output to = {CUBED_INT64, c->nkept + 2, c->shape,
                                    c->chunks,   c->symbols,   NULL};
-    return cubed_blockwise(x->ctx, "count_keys", &params, sizeof params, in, state ? 2 : 1, &to, 1,
-                           out, err);
+    const cubed_block_operation operation = {.function = "count_keys",
+                                             .params = &params,
+                                             .params_size = sizeof params,
+                                             .inputs = in,
+                                             .nin = state ? 2 : 1,
+                                             .outputs = &to,
+                                             .nout = 1};
+    return cubed_blockwise(x->ctx, &operation, out, err);
 }
 
 /* The reduced axis with most chunks; how many pieces it is cut into, whose counts fit a task together. */
@@ -148,8 +154,14 @@ static cubed_status refine(counting *c, cubed_array *state, int shift, int bits,
     const cubed_block_input in[2] = {{counts, c->symbols, blocks}, {state, c->symbols, NULL}};
     const cubed_block_output to = {CUBED_INT64, c->nkept + 1, c->shape,
                                    c->chunks,   c->symbols,   NULL};
-    cubed_status st = cubed_blockwise(counts->ctx, "refine_keys", c->p, c->params_size, in,
-                                      state ? 2 : 1, &to, 1, out, err);
+    const cubed_block_operation operation = {.function = "refine_keys",
+                                             .params = c->p,
+                                             .params_size = c->params_size,
+                                             .inputs = in,
+                                             .nin = state ? 2 : 1,
+                                             .outputs = &to,
+                                             .nout = 1};
+    cubed_status st = cubed_blockwise(counts->ctx, &operation, out, err);
     cubed_array_unref(counts);
     return st;
 }

@@ -98,8 +98,14 @@ cubed_status cb_fft_blocks(const cb_transform *t, cubed_array *x, const cb_fft_p
     }
     const cubed_block_input in = {x, symbols, chunks};
     const cubed_block_output to = {dtype, ndim, shape, out_chunks, symbols, x->node.dim_names};
-    return cubed_blockwise(x->ctx, functions[p->kind], &params, sizeof params, &in, 1, &to, 1, out,
-                           err);
+    const cubed_block_operation operation = {.function = functions[p->kind],
+                                             .params = &params,
+                                             .params_size = sizeof params,
+                                             .inputs = &in,
+                                             .nin = 1,
+                                             .outputs = &to,
+                                             .nout = 1};
+    return cubed_blockwise(x->ctx, &operation, out, err);
 }
 
 /* `first`, and as many of the other axes as fit. */

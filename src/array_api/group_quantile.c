@@ -9,9 +9,11 @@
 #include "block/quantile.h"
 #include "cubed/groupby.h"
 
-static cubed_status check(const cubed_array *x, const cubed_array *codes, int axis, int64_t ngroups,
-                          int n, cubed_error *err)
+static cubed_status check(const cubed_array *x, const cubed_groups *groups, int n, cubed_error *err)
 {
+    const cubed_array *codes = groups->codes;
+    const int axis = groups->axis;
+    const int64_t ngroups = groups->ngroups;
     int ndim = x->node.grid->ndim, naxes = codes->node.grid->ndim;
     if (axis < 0 || naxes < 1 || axis > ndim - naxes)
         return cb_fail(err, CUBED_E_ARG,
@@ -64,36 +66,42 @@ static cubed_status apply(cubed_array *x, cubed_array *codes, int axis,
     }
     for (int d = 0; d < naxes; d++) whole[d] = -1;
     const cubed_block_input in[2] = {{x, symbols, chunks}, {codes, whole, chunks + axis}};
-    return cubed_blockwise(x->ctx, "group_quantile", g, params_size, in, 2, &to, 1, out, err);
+    const cubed_block_operation operation = {.function = "group_quantile",
+                                             .params = g,
+                                             .params_size = params_size,
+                                             .inputs = in,
+                                             .nin = 2,
+                                             .outputs = &to,
+                                             .nout = 1};
+    return cubed_blockwise(x->ctx, &operation, out, err);
 }
 
-cubed_status cubed_group_quantiles(cubed_array *x, cubed_array *codes, int axis, int64_t ngroups,
-                                   const double *q, int n, bool wide,
-                                   const cubed_quantile_options *options, cubed_array **out,
-                                   cubed_error *err)
+cubed_status cubed_group_quantiles(cubed_array *x, const cubed_groups *groups, const double *q,
+                                   int n, bool wide, const cubed_quantile_options *options,
+                                   cubed_array **out, cubed_error *err)
 {
     cubed_quantile_options o = CUBED_QUANTILE_OPTIONS_INIT;
     cubed_array *numbers = NULL;
     cb_zone *zone;
     cubed_status st;
     CB_TRY(CB_OPTIONS_TAKE("group quantiles", options, &o, err));
-    CB_TRY(check(x, codes, axis, ngroups, n, err));
+    CB_TRY(check(x, groups, n, err));
     CB_TRY(cb_zone_new(&x->ctx->alloc, &zone, err));
     size_t listed = (size_t)n * sizeof *q;
     cb_group_quantile_params *g = cb_zone_alloc(zone, sizeof *g + listed);
     if (!g) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for quantiles"));
-    *g = (cb_group_quantile_params){.ngroups = ngroups,
+    *g = (cb_group_quantile_params){.ngroups = groups->ngroups,
                                     .wide = wide,
-                                    .quantile = {.axis = axis,
-                                                 .naxes = codes->node.grid->ndim,
+                                    .quantile = {.axis = groups->axis,
+                                                 .naxes = groups->codes->node.grid->ndim,
                                                  .method = (int32_t)o.method,
                                                  .skip_nan = o.skip_nan,
                                                  .dtype = (int32_t)x->node.dtype,
                                                  .count = n}};
     memcpy(g + 1, q, listed);
     CB_GO(cb_quantile_check(&g->quantile, sizeof g->quantile + listed, err));
-    CB_GO(cubed_astype(codes, CUBED_INT64, &numbers, err));
-    CB_GO(apply(x, numbers, axis, g, sizeof *g + listed, out, err));
+    CB_GO(cubed_astype(groups->codes, CUBED_INT64, &numbers, err));
+    CB_GO(apply(x, numbers, groups->axis, g, sizeof *g + listed, out, err));
 out:
     cubed_array_unref(numbers);
     cb_zone_free(zone);

@@ -98,8 +98,14 @@ static void reduce_part(cb_steps *s, const cb_grouping *g, int cut, int64_t star
         outputs[k] = (cubed_block_output){plane_type(g, k), kept, shape, chunks, to, names};
     const cubed_block_input in[2] = {{part, from, g->chunks},
                                      {codes, from + g->axis, g->chunks + g->axis}};
-    cubed_status st = cubed_blockwise(s->ctx, "group", &params, sizeof params, in, 2, outputs,
-                                      planes, outs, s->err);
+    const cubed_block_operation operation = {.function = "group",
+                                             .params = &params,
+                                             .params_size = sizeof params,
+                                             .inputs = in,
+                                             .nin = 2,
+                                             .outputs = outputs,
+                                             .nout = planes};
+    cubed_status st = cubed_blockwise(s->ctx, &operation, outs, s->err);
     for (int k = 0; k < planes; k++) out->plane[k] = cb_step(s, st, &outs[k]);
 }
 

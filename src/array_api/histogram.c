@@ -27,8 +27,14 @@ static cubed_status count_piece(const histogram *h, cubed_array *x, cubed_array 
     const cubed_block_input in[2] = {{x, symbols, x->chunks}, {weights, symbols, x->chunks}};
     const cubed_block_output to = {
         weights ? h->sum : CUBED_INT64, 1, &h->bins, &chunk, &whole, NULL};
-    return cubed_blockwise(x->ctx, h->function, h->params, h->params_size, in, weights ? 2 : 1, &to,
-                           1, out, err);
+    const cubed_block_operation operation = {.function = h->function,
+                                             .params = h->params,
+                                             .params_size = h->params_size,
+                                             .inputs = in,
+                                             .nin = weights ? 2 : 1,
+                                             .outputs = &to,
+                                             .nout = 1};
+    return cubed_blockwise(x->ctx, &operation, out, err);
 }
 
 static cubed_status cut(cubed_array *x, int64_t from, int64_t to, cubed_array **out,

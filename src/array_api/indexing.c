@@ -33,12 +33,22 @@ static cubed_status check_apart(cubed_array **positions, int axis, int64_t exten
     return CUBED_OK;
 }
 
-/* Positions as int64 to function `name`. The result has x's axes with `extent` in place of one of them;
- * symbols of the positions' axes are theirs in the result. */
-static cubed_status pick(const char *name, cubed_array *x, cubed_array *positions, int axis,
-                         const int64_t *shape, int64_t *chunks, const int *symbols, bool along,
-                         cubed_array **out, cubed_error *err)
+/* What is taken from x: the result has x's axes, but another length along one of them. */
+typedef struct taking {
+    const char *function;
+    int axis;
+    const int64_t *shape, *chunks; /* of the result */
+    const int *symbols;            /* of the result's axes */
+    bool along;                    /* the positions have all axes; otherwise they are a list */
+} taking;
+
+static cubed_status pick(const taking *t, cubed_array *x, cubed_array *positions, cubed_array **out,
+                         cubed_error *err)
 {
+    const char *name = t->function;
+    const int axis = t->axis;
+    const int64_t *shape = t->shape, *chunks = t->chunks;
+    const bool along = t->along;
     int ndim = x->node.grid->ndim, from[CUBED_MAX_NDIM];
     int64_t blocks[CUBED_MAX_NDIM], at[CUBED_MAX_NDIM];
     cubed_array *wide;
@@ -60,9 +70,17 @@ static cubed_status pick(const char *name, cubed_array *x, cubed_array *position
     if (!along) at[0] = chunks[axis];
     const cb_take_params params = {axis, 0, x->shape[axis]};
     const cubed_block_input in[2] = {{x, from, blocks},
-                                     {wide, along ? symbols : symbols + axis, at}};
-    const cubed_block_output to = {x->node.dtype, ndim, shape, chunks, symbols, x->node.dim_names};
-    CB_GO(cubed_blockwise(x->ctx, name, &params, sizeof params, in, 2, &to, 1, out, err));
+                                     {wide, along ? t->symbols : t->symbols + axis, at}};
+    const cubed_block_output to = {x->node.dtype, ndim,       shape,
+                                   chunks,        t->symbols, x->node.dim_names};
+    const cubed_block_operation operation = {.function = name,
+                                             .params = &params,
+                                             .params_size = sizeof params,
+                                             .inputs = in,
+                                             .nin = 2,
+                                             .outputs = &to,
+                                             .nout = 1};
+    CB_GO(cubed_blockwise(x->ctx, &operation, out, err));
 out:
     cubed_array_unref(wide);
     return st;
@@ -202,7 +220,8 @@ cubed_status cubed_take(cubed_array *x, cubed_array *positions, int axis, cubed_
     int n = find_runs(positions, x->shape[axis], runs);
     if (n > 0) return take_runs(x, axis, runs, n, positions->shape[0], out, err);
     choose_blocks(x, shape, chunks);
-    return pick("take", x, positions, axis, shape, chunks, symbols, false, out, err);
+    const taking t = {"take", axis, shape, chunks, symbols, false};
+    return pick(&t, x, positions, out, err);
 }
 
 cubed_status cubed_take_along_axis(cubed_array *x, cubed_array *positions, int axis,
@@ -227,5 +246,6 @@ cubed_status cubed_take_along_axis(cubed_array *x, cubed_array *positions, int a
         chunks[d] = d == axis ? cb_max_i64(1, b) : a == 1 ? positions->chunks[d] : x->chunks[d];
     }
     choose_blocks(x, shape, chunks);
-    return pick("take_along_axis", x, positions, axis, shape, chunks, symbols, true, out, err);
+    const taking t = {"take_along_axis", axis, shape, chunks, symbols, true};
+    return pick(&t, x, positions, out, err);
 }

@@ -91,7 +91,14 @@ static cubed_status multiply(product *p, cubed_array **out, cubed_error *err)
     const cb_matmul_params params = {p->batch, p->rows, p->summed, p->columns};
     const cubed_block_input in[2] = {{p->a, symbols[0], blocks[0]}, {p->b, symbols[1], blocks[1]}};
     const cubed_block_output to = {p->a->node.dtype, ndim, shape, blocks[2], symbols[2], NULL};
-    return cubed_blockwise(ctx, "matmul", &params, sizeof params, in, 2, &to, 1, out, err);
+    const cubed_block_operation operation = {.function = "matmul",
+                                             .params = &params,
+                                             .params_size = sizeof params,
+                                             .inputs = in,
+                                             .nin = 2,
+                                             .outputs = &to,
+                                             .nout = 1};
+    return cubed_blockwise(ctx, &operation, out, err);
 }
 
 /* --- Sums of products ----------------------------------------------------------------------------- */

@@ -51,17 +51,25 @@ typedef struct result {
     int64_t extent[2];
 } result;
 
+/* A function on matrices, and its results. */
+typedef struct job {
+    const char *function;
+    const void *params;
+    size_t params_size;
+    const result *results;
+    int nout;
+} job;
+
 /* Every call gets so many whole matrices as make a block. */
-static cubed_status apply(const char *function, const void *params, size_t params_size,
-                          cubed_array *x, const result *r, int nout, cubed_array **outs,
-                          cubed_error *err)
+static cubed_status apply(const job *j, cubed_array *x, cubed_array **outs, cubed_error *err)
 {
+    const result *r = j->results;
     int ndim = x->node.grid->ndim, batch = ndim - 2, symbols[CUBED_MAX_NDIM];
     int64_t chunks[CUBED_MAX_NDIM], shape[3][CUBED_MAX_NDIM], out_chunks[3][CUBED_MAX_NDIM];
     cubed_block_output to[3];
     cb_api_blocks(x, 3u << batch, cubed_dtype_size(x->node.dtype), chunks);
     for (int d = 0; d < ndim; d++) symbols[d] = d < batch ? d : -1;
-    for (int i = 0; i < nout; i++) {
+    for (int i = 0; i < j->nout; i++) {
         for (int d = 0; d < batch + r[i].core; d++) {
             shape[i][d] = d < batch ? x->shape[d] : r[i].extent[d - batch];
             out_chunks[i][d] = d < batch ? chunks[d] : cb_max_i64(1, shape[i][d]);
@@ -70,17 +78,23 @@ static cubed_status apply(const char *function, const void *params, size_t param
                                      out_chunks[i], symbols,           NULL};
     }
     const cubed_block_input in = {x, symbols, chunks};
-    return cubed_blockwise(x->ctx, function, params, params_size, &in, 1, to, nout, outs, err);
+    const cubed_block_operation operation = {.function = j->function,
+                                             .params = j->params,
+                                             .params_size = j->params_size,
+                                             .inputs = &in,
+                                             .nin = 1,
+                                             .outputs = to,
+                                             .nout = j->nout};
+    return cubed_blockwise(x->ctx, &operation, outs, err);
 }
 
-/* Hands results to those who want them: outs may hold NULLs. */
-static cubed_status apply_to(const char *function, const void *params, size_t params_size,
-                             cubed_array *x, const result *r, int nout, cubed_array **const *outs,
+/* Like apply; outs[i] is NULL for a result that is not wanted. */
+static cubed_status apply_to(const job *j, cubed_array *x, cubed_array **const *outs,
                              cubed_error *err)
 {
     cubed_array *made[3];
-    CB_TRY(apply(function, params, params_size, x, r, nout, made, err));
-    for (int i = 0; i < nout; i++) {
+    CB_TRY(apply(j, x, made, err));
+    for (int i = 0; i < j->nout; i++) {
         if (outs[i])
             *outs[i] = made[i];
         else
@@ -91,10 +105,10 @@ static cubed_status apply_to(const char *function, const void *params, size_t pa
 
 /* Whether a task holds one matrix of x (and of b, if there is one), what a function makes of it, and the chunks
  * that it comes from. */
-static cubed_status fits(const char *function, const void *params, size_t params_size,
-                         const cubed_array *x, const cubed_array *b, const result *r, int nout,
+static cubed_status fits(const job *j, const cubed_array *x, const cubed_array *b,
                          uint64_t task_mem, bool *out, cubed_error *err)
 {
+    const result *r = j->results;
     static const int64_t index[2] = {0, 0};
     const cubed_array *const from[2] = {x, b};
     cubed_block blocks[5];
@@ -102,22 +116,22 @@ static cubed_status fits(const char *function, const void *params, size_t params
     const int nin = b ? 2 : 1;
     *out = true;
     if (task_mem == 0) return CUBED_OK;
-    for (int i = 0; i < nin + nout; i++) {
+    for (int i = 0; i < nin + j->nout; i++) {
         const cubed_array *a = i < nin ? from[i] : NULL;
         blocks[i] =
             a ? (cubed_block){NULL, a->node.dtype, 2, a->shape + a->node.grid->ndim - 2, index}
               : (cubed_block){NULL, r[i - nin].dtype, r[i - nin].core, r[i - nin].extent, index};
     }
     const cubed_block_call call = {.nin = nin,
-                                   .nout = nout,
+                                   .nout = j->nout,
                                    .in = blocks,
                                    .out = blocks + nin,
-                                   .params = params,
-                                   .params_size = params_size,
+                                   .params = j->params,
+                                   .params_size = j->params_size,
                                    .first = true,
                                    .last = true,
                                    .index = index};
-    CB_TRY(cb_api_call_bytes(function, &call, from, &bytes, err));
+    CB_TRY(cb_api_call_bytes(j->function, &call, from, &bytes, err));
     *out = bytes <= task_mem;
     return CUBED_OK;
 }
@@ -133,11 +147,10 @@ cubed_status cubed_cholesky(cubed_array *x, bool upper, uint64_t task_mem, cubed
     CB_TRY(matrices("cholesky", x, true, &a, err));
     int64_t n = x->shape[x->node.grid->ndim - 1];
     const result r = {a->node.dtype, 2, {n, n}};
-    cubed_status st =
-        fits("cholesky", &params, sizeof params, a, NULL, &r, 1, task_mem, &whole, err);
+    const job j = {"cholesky", &params, sizeof params, &r, 1};
+    cubed_status st = fits(&j, a, NULL, task_mem, &whole, err);
     if (st == CUBED_OK)
-        st = whole ? apply("cholesky", &params, sizeof params, a, &r, 1, out, err)
-                   : cb_api_panel_cholesky(a, upper, task_mem, out, err);
+        st = whole ? apply(&j, a, out, err) : cb_api_panel_cholesky(a, upper, task_mem, out, err);
     cubed_array_unref(a);
     return st;
 }
@@ -151,7 +164,7 @@ cubed_status cubed_lu(cubed_array *x, cubed_array **p, cubed_array **l, cubed_ar
     int64_t m = x->shape[ndim - 2], n = x->shape[ndim - 1], k = cb_min_i64(m, n);
     const cubed_dtype dtype = a->node.dtype;
     const result r[3] = {{dtype, 2, {m, m}}, {dtype, 2, {m, k}}, {dtype, 2, {k, n}}};
-    cubed_status st = apply_to("lu", NULL, 0, a, r, 3, outs, err);
+    cubed_status st = apply_to(&(job){"lu", NULL, 0, r, 3}, a, outs, err);
     cubed_array_unref(a);
     return st;
 }
@@ -162,9 +175,10 @@ cubed_status cubed_det(cubed_array *x, uint64_t task_mem, cubed_array **out, cub
     bool whole;
     CB_TRY(matrices("det", x, true, &a, err));
     const result r = {a->node.dtype, 0, {0, 0}};
-    cubed_status st = fits("det", NULL, 0, a, NULL, &r, 1, task_mem, &whole, err);
+    const job j = {"det", NULL, 0, &r, 1};
+    cubed_status st = fits(&j, a, NULL, task_mem, &whole, err);
     if (st == CUBED_OK)
-        st = whole ? apply("det", NULL, 0, a, &r, 1, out, err)
+        st = whole ? apply(&j, a, out, err)
                    : cb_api_panel_slogdet(a, task_mem, NULL, NULL, out, err);
     cubed_array_unref(a);
     return st;
@@ -177,9 +191,10 @@ cubed_status cubed_slogdet(cubed_array *x, uint64_t task_mem, cubed_array **sign
     bool whole;
     CB_TRY(matrices("slogdet", x, true, &a, err));
     const result r[2] = {{a->node.dtype, 0, {0, 0}}, {cb_dtype_real(a->node.dtype), 0, {0, 0}}};
-    cubed_status st = fits("slogdet", NULL, 0, a, NULL, r, 2, task_mem, &whole, err);
+    const job j = {"slogdet", NULL, 0, r, 2};
+    cubed_status st = fits(&j, a, NULL, task_mem, &whole, err);
     if (st == CUBED_OK)
-        st = whole ? apply_to("slogdet", NULL, 0, a, r, 2, outs, err)
+        st = whole ? apply_to(&j, a, outs, err)
                    : cb_api_panel_slogdet(a, task_mem, sign, logabsdet, NULL, err);
     cubed_array_unref(a);
     return st;
@@ -192,10 +207,10 @@ cubed_status cubed_inv(cubed_array *x, uint64_t task_mem, cubed_array **out, cub
     CB_TRY(matrices("inv", x, true, &a, err));
     int64_t n = x->shape[x->node.grid->ndim - 1];
     const result r = {a->node.dtype, 2, {n, n}};
-    cubed_status st = fits("inv", NULL, 0, a, NULL, &r, 1, task_mem, &whole, err);
+    const job j = {"inv", NULL, 0, &r, 1};
+    cubed_status st = fits(&j, a, NULL, task_mem, &whole, err);
     if (st == CUBED_OK)
-        st = whole ? apply("inv", NULL, 0, a, &r, 1, out, err)
-                   : cb_api_panel_inv(a, task_mem, out, err);
+        st = whole ? apply(&j, a, out, err) : cb_api_panel_inv(a, task_mem, out, err);
     cubed_array_unref(a);
     return st;
 }
@@ -243,11 +258,13 @@ static cubed_status solve_blocks(const char *name, cubed_array *a, cubed_array *
     }
     const result r = {a->node.dtype, 2, {n, m}};
     bool whole;
-    CB_TRY(fits("solve", NULL, 0, a, b, &r, 1, task_mem, &whole, err));
+    CB_TRY(fits(&(job){"solve", NULL, 0, &r, 1}, a, b, task_mem, &whole, err));
     if (!whole) return cb_api_panel_solve(a, b, shape, task_mem, out, err);
     const cubed_block_input in[2] = {{a, symbols, chunks[0]}, {b, symbols, chunks[1]}};
     const cubed_block_output to = {a->node.dtype, ndim, shape, chunks[2], symbols, NULL};
-    return cubed_blockwise(a->ctx, "solve", NULL, 0, in, 2, &to, 1, out, err);
+    const cubed_block_operation operation = {
+        .function = "solve", .inputs = in, .nin = 2, .outputs = &to, .nout = 1};
+    return cubed_blockwise(a->ctx, &operation, out, err);
 }
 
 cubed_status cb_api_solve(const char *name, cubed_array *x1, cubed_array *x2, uint64_t task_mem,
@@ -311,13 +328,13 @@ cubed_status cubed_qr(cubed_array *x, bool complete, uint64_t task_mem, cubed_ar
     int64_t m = x->shape[ndim - 2], n = x->shape[ndim - 1];
     int64_t columns = complete ? m : cb_min_i64(m, n);
     const result results[2] = {{a->node.dtype, 2, {m, columns}}, {a->node.dtype, 2, {columns, n}}};
-    cubed_status st = fits("qr", NULL, 0, a, NULL, results, 2, task_mem, &whole, err);
+    const job j = {"qr", NULL, 0, results, 2};
+    cubed_status st = fits(&j, a, NULL, task_mem, &whole, err);
     if (st == CUBED_OK && !complete) st = cb_api_tall_fits(a, task_mem, &in_rows, err);
     if (st == CUBED_OK && in_rows)
         st = cb_api_tall_qr(a, task_mem, q, r, err);
     else if (st == CUBED_OK)
-        st = whole ? apply_to("qr", NULL, 0, a, results, 2, outs, err)
-                   : cb_api_panel_qr(a, complete, task_mem, q, r, err);
+        st = whole ? apply_to(&j, a, outs, err) : cb_api_panel_qr(a, complete, task_mem, q, r, err);
     cubed_array_unref(a);
     return st;
 }
@@ -331,7 +348,7 @@ static cubed_status whole_svd(cubed_array *a, bool full_matrices, cubed_array **
     const result results[3] = {{a->node.dtype, 2, {m, full_matrices ? m : k}},
                                {cb_dtype_real(a->node.dtype), 1, {k, 0}},
                                {a->node.dtype, 2, {full_matrices ? n : k, n}}};
-    return apply_to("svd", NULL, 0, a, results, 3, outs, err);
+    return apply_to(&(job){"svd", NULL, 0, results, 3}, a, outs, err);
 }
 
 /* x's adjoint in its place. */
@@ -397,6 +414,7 @@ cubed_status cubed_svdvals(cubed_array *x, uint64_t task_mem, cubed_array **out,
     int ndim = a->node.grid->ndim;
     const int64_t m = a->shape[ndim - 2], n = a->shape[ndim - 1];
     const result r = {cb_dtype_real(a->node.dtype), 1, {cb_min_i64(m, n), 0}};
+    const job j = {"svdvals", NULL, 0, &r, 1};
     bool whole = true, in_rows = false, in_band = false;
     if (st == CUBED_OK && tall) st = cb_api_tall_fits(tall, task_mem, &in_rows, err);
     if (st == CUBED_OK && in_rows) {
@@ -404,10 +422,10 @@ cubed_status cubed_svdvals(cubed_array *x, uint64_t task_mem, cubed_array **out,
         st = cb_api_tall_qr(tall, task_mem, NULL, &a, err);
         if (st != CUBED_OK) a = NULL;
     }
-    if (st == CUBED_OK) st = fits("svdvals", NULL, 0, a, NULL, &r, 1, task_mem, &whole, err);
+    if (st == CUBED_OK) st = fits(&j, a, NULL, task_mem, &whole, err);
     if (st == CUBED_OK && !whole && !in_rows && m < n) st = adjoin(&a, err);
     if (st == CUBED_OK && !whole) st = cb_api_band_values(a, false, task_mem, &in_band, out, err);
-    if (st == CUBED_OK && !in_band) st = apply("svdvals", NULL, 0, a, &r, 1, out, err);
+    if (st == CUBED_OK && !in_band) st = apply(&j, a, out, err);
     cubed_array_unref(tall);
     cubed_array_unref(a);
     return st;
@@ -424,7 +442,7 @@ static cubed_status eigen(const char *name, cubed_array *x, bool hermitian,
     int64_t n = x->shape[x->node.grid->ndim - 1];
     const result r[2] = {{hermitian ? cb_dtype_real(dtype) : complex_dtype(dtype), 1, {n, 0}},
                          {hermitian ? dtype : complex_dtype(dtype), 2, {n, n}}};
-    cubed_status st = apply_to(name, NULL, 0, a, r, nout, outs, err);
+    cubed_status st = apply_to(&(job){name, NULL, 0, r, nout}, a, outs, err);
     cubed_array_unref(a);
     return st;
 }
@@ -441,9 +459,10 @@ cubed_status cubed_eigvalsh(cubed_array *x, uint64_t task_mem, cubed_array **out
     bool whole, in_band = false;
     CB_TRY(matrices("eigvalsh", x, true, &a, err));
     const result r = {cb_dtype_real(a->node.dtype), 1, {x->shape[x->node.grid->ndim - 1], 0}};
-    cubed_status st = fits("eigvalsh", NULL, 0, a, NULL, &r, 1, task_mem, &whole, err);
+    const job j = {"eigvalsh", NULL, 0, &r, 1};
+    cubed_status st = fits(&j, a, NULL, task_mem, &whole, err);
     if (st == CUBED_OK && !whole) st = cb_api_band_values(a, true, task_mem, &in_band, out, err);
-    if (st == CUBED_OK && !in_band) st = apply("eigvalsh", NULL, 0, a, &r, 1, out, err);
+    if (st == CUBED_OK && !in_band) st = apply(&j, a, out, err);
     cubed_array_unref(a);
     return st;
 }

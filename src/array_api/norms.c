@@ -438,7 +438,9 @@ static cubed_status main_diagonal(cubed_array *square, cubed_array **out, cubed_
     const cubed_block_input in = {square, symbols, chunks};
     const cubed_block_output of = {square->node.dtype,    ndim - 1, square->shape, chunks, symbols,
                                    square->node.dim_names};
-    return cubed_blockwise(square->ctx, "diagonal", NULL, 0, &in, 1, &of, 1, out, err);
+    const cubed_block_operation operation = {
+        .function = "diagonal", .inputs = &in, .nin = 1, .outputs = &of, .nout = 1};
+    return cubed_blockwise(square->ctx, &operation, out, err);
 }
 
 static cubed_status diagonal(const char *name, cubed_array *x, int64_t offset, cubed_array **out,

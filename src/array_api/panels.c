@@ -249,8 +249,12 @@ cubed_array *cb_panels_call(const cb_panels *p, const char *function, cubed_arra
     kept[p->batch] = kept[p->batch + 1] = -1;
     const cubed_block_input from = {in, symbols, blocks};
     const cubed_block_output to = {p->dtype, ndim, shape, chunks, kept, NULL};
-    return cb_step(p->s,
-                   cubed_blockwise(p->s->ctx, function, &params, sizeof params, &from, 1, &to, 1,
-                                   &y, p->s->err),
-                   &y);
+    const cubed_block_operation operation = {.function = function,
+                                             .params = &params,
+                                             .params_size = sizeof params,
+                                             .inputs = &from,
+                                             .nin = 1,
+                                             .outputs = &to,
+                                             .nout = 1};
+    return cb_step(p->s, cubed_blockwise(p->s->ctx, &operation, &y, p->s->err), &y);
 }

@@ -102,7 +102,14 @@ static cubed_status by_selection(const cb_lines *l, const cb_quantile_params *p,
         symbols[d] = cb_lines_reduces(l, d) ? -1 : l->axis[d];
     }
     const cubed_block_input in = {l->x, symbols, blocks};
-    return cubed_blockwise(l->x->ctx, "quantile", p, params_size, &in, 1, to, 1, out, err);
+    const cubed_block_operation operation = {.function = "quantile",
+                                             .params = p,
+                                             .params_size = params_size,
+                                             .inputs = &in,
+                                             .nin = 1,
+                                             .outputs = to,
+                                             .nout = 1};
+    return cubed_blockwise(l->x->ctx, &operation, out, err);
 }
 
 static cubed_status by_counting(const cb_lines *l, const cb_quantile_params *p, size_t params_size,
@@ -117,8 +124,14 @@ static cubed_status by_counting(const cb_lines *l, const cb_quantile_params *p, 
     }
     symbols[n] = -1;
     const cubed_block_input in = {state, symbols, NULL};
-    cubed_status st =
-        cubed_blockwise(state->ctx, "find_keys", p, params_size, &in, 1, to, 1, out, err);
+    const cubed_block_operation operation = {.function = "find_keys",
+                                             .params = p,
+                                             .params_size = params_size,
+                                             .inputs = &in,
+                                             .nin = 1,
+                                             .outputs = to,
+                                             .nout = 1};
+    cubed_status st = cubed_blockwise(state->ctx, &operation, out, err);
     cubed_array_unref(state);
     return st;
 }

@@ -77,8 +77,15 @@ static cubed_status reduce(cubed_array *x, const cb_rolling_params *p, cubed_arr
                                    chunks,
                                    symbols,
                                    x->node.dim_names};
-    return cubed_blockwise_overlap(x->ctx, "rolling", p, sizeof *p, &in, halos, 1, &to, 1, NULL,
-                                   out, err);
+    const cubed_block_operation operation = {.function = "rolling",
+                                             .params = p,
+                                             .params_size = sizeof *p,
+                                             .inputs = &in,
+                                             .nin = 1,
+                                             .outputs = &to,
+                                             .nout = 1,
+                                             .halos = halos};
+    return cubed_blockwise(x->ctx, &operation, out, err);
 }
 
 static bool is_known(cubed_group_reduction reduction)

@@ -18,8 +18,14 @@ static cubed_status search(cubed_array *sorted, cubed_array *values, bool right,
     const cubed_block_input in[2] = {{sorted, &ndim, NULL}, {values, symbols, chunks}};
     const cubed_block_output to = {CUBED_INT64, ndim,    values->shape,
                                    chunks,      symbols, values->node.dim_names};
-    return cubed_blockwise(sorted->ctx, "searchsorted", &params, sizeof params, in, 2, &to, 1, out,
-                           err);
+    const cubed_block_operation operation = {.function = "searchsorted",
+                                             .params = &params,
+                                             .params_size = sizeof params,
+                                             .inputs = in,
+                                             .nin = 2,
+                                             .outputs = &to,
+                                             .nout = 1};
+    return cubed_blockwise(sorted->ctx, &operation, out, err);
 }
 
 /* Of integers among integers of the other sign and 64 bits: what is beyond their type goes in front of all of

@@ -175,7 +175,14 @@ static cubed_status find_members(cubed_array *x, cubed_array *among, const cb_is
     for (int d = 0; d < ndim + others; d++) symbols[d] = d;
     const cubed_block_input in[2] = {{x, symbols, chunks}, {among, symbols + ndim, blocks}};
     const cubed_block_output to = {CUBED_BOOL, ndim, x->shape, chunks, symbols, x->node.dim_names};
-    return cubed_blockwise(x->ctx, "isin", params, sizeof *params, in, 2, &to, 1, out, err);
+    const cubed_block_operation operation = {.function = "isin",
+                                             .params = params,
+                                             .params_size = sizeof *params,
+                                             .inputs = in,
+                                             .nin = 2,
+                                             .outputs = &to,
+                                             .nout = 1};
+    return cubed_blockwise(x->ctx, &operation, out, err);
 }
 
 /* x in the type that both are compared in, and in one dimension if `flat`; texts are compared as they are. */

@@ -84,8 +84,14 @@ static cubed_status make_runs(const merging *m, const char *function,
         to[nout++] = output(m, x->node.dtype, &few[k]);
     }
     size_t size = sizeof params.p + (size_t)params.p.samples * sizeof(int64_t);
-    CB_TRY(cb_blockwise_gather(x->ctx, function, &params, size, inputs, gathers, nin, to, nout,
-                               arrays, err));
+    const cubed_block_operation operation = {.function = function,
+                                             .params = &params,
+                                             .params_size = size,
+                                             .inputs = inputs,
+                                             .nin = nin,
+                                             .outputs = to,
+                                             .nout = nout};
+    CB_TRY(cb_blockwise_gather(x->ctx, &operation, gathers, arrays, err));
     *out = (made){.values = arrays[VALUES],
                   .positions = m->l.positions ? arrays[POSITIONS] : NULL,
                   .nsamples = params.p.samples};
@@ -129,8 +135,14 @@ static cubed_status find_ranges(const merging *m, const cb_merge_pass *p, const 
     const cubed_block_output to = output(m, CUBED_INT64, &rows);
     cubed_array *found;
     const int skipped = *ranges ? 0 : 1;
-    CB_TRY(cb_blockwise_gather(m->l.x->ctx, "merge_bounds", &params, sizeof params, in + skipped,
-                               gathers + skipped, 2 - skipped, &to, 1, &found, err));
+    const cubed_block_operation operation = {.function = "merge_bounds",
+                                             .params = &params,
+                                             .params_size = sizeof params,
+                                             .inputs = in + skipped,
+                                             .nin = 2 - skipped,
+                                             .outputs = &to,
+                                             .nout = 1};
+    CB_TRY(cb_blockwise_gather(m->l.x->ctx, &operation, gathers + skipped, &found, err));
     cubed_array_unref(*ranges);
     *ranges = found;
     return CUBED_OK;

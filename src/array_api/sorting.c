@@ -25,7 +25,14 @@ static cubed_status along_axis(const char *name, cubed_array *x, int axis,
     const cubed_block_input in = {x, symbols, chunks};
     const cubed_block_output to = {dtype,   x->node.grid->ndim, x->shape, chunks,
                                    symbols, x->node.dim_names};
-    return cubed_blockwise(x->ctx, name, &params, sizeof params, &in, 1, &to, 1, out, err);
+    const cubed_block_operation operation = {.function = name,
+                                             .params = &params,
+                                             .params_size = sizeof params,
+                                             .inputs = &in,
+                                             .nin = 1,
+                                             .outputs = &to,
+                                             .nout = 1};
+    return cubed_blockwise(x->ctx, &operation, out, err);
 }
 
 cubed_status cubed_sort_with(cubed_array *x, int axis, const cubed_sort_options *options,

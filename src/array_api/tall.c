@@ -105,7 +105,9 @@ static cubed_status factor_blocks(cubed_array *x, int64_t rows, cubed_array **ou
     const cubed_block_input in = {x, symbols, q.chunks};
     const cubed_block_output to[2] = {{x->node.dtype, ndim, q.shape, q.chunks, symbols, NULL},
                                       {x->node.dtype, ndim, r.shape, r.chunks, symbols, NULL}};
-    return cubed_blockwise(x->ctx, "qr", NULL, 0, &in, 1, to, 2, outs, err);
+    const cubed_block_operation operation = {
+        .function = "qr", .inputs = &in, .nin = 1, .outputs = to, .nout = 2};
+    return cubed_blockwise(x->ctx, &operation, outs, err);
 }
 
 /* Blocks of q times those of `by`, which has one of n x n for each. */
@@ -120,7 +122,14 @@ static cubed_status multiply_blocks(cubed_array *q, cubed_array *by, int64_t row
     set_symbols(q, symbols);
     const cubed_block_input in[2] = {{q, symbols, a.chunks}, {by, symbols, b.chunks}};
     const cubed_block_output to = {q->node.dtype, ndim, a.shape, a.chunks, symbols, NULL};
-    return cubed_blockwise(q->ctx, "matmul", &params, sizeof params, in, 2, &to, 1, out, err);
+    const cubed_block_operation operation = {.function = "matmul",
+                                             .params = &params,
+                                             .params_size = sizeof params,
+                                             .inputs = in,
+                                             .nin = 2,
+                                             .outputs = &to,
+                                             .nout = 1};
+    return cubed_blockwise(q->ctx, &operation, out, err);
 }
 
 cubed_status cb_api_tall_qr(cubed_array *x, uint64_t task_mem, cubed_array **q, cubed_array **r,

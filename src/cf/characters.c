@@ -25,7 +25,9 @@ cubed_status cubed_cf_join_characters(cubed_array *x, cubed_array **out, cubed_e
     }
     const cubed_block_input in = {x, symbols, chunks};
     const cubed_block_output to = {dtype, last, x->shape, chunks, symbols, x->node.dim_names};
-    CB_TRY(cubed_blockwise(x->ctx, "join_characters", NULL, 0, &in, 1, &to, 1, &y, err));
+    const cubed_block_operation operation = {
+        .function = "join_characters", .inputs = &in, .nin = 1, .outputs = &to, .nout = 1};
+    CB_TRY(cubed_blockwise(x->ctx, &operation, &y, err));
     const cubed_status st = cubed_array_with_attrs(y, cubed_array_attrs(x), out, err);
     cubed_array_unref(y);
     return st;

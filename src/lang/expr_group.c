@@ -247,7 +247,8 @@ static cubed_status quantiles_of_groups(expr_builder *b, const expr *e, const ex
     for (int i = 0; i < g->naxes; i++) side[i] = __builtin_ctz(mask) + i;
     cubed_status st = cubed_moveaxis(x, g->axes, side, g->naxes, &side_by_side, b->err);
     if (st == CUBED_OK)
-        st = cubed_group_quantiles(side_by_side, g->codes, __builtin_ctz(mask), g->ngroups, o->q,
+        st = cubed_group_quantiles(side_by_side,
+                                   &(cubed_groups){g->codes, __builtin_ctz(mask), g->ngroups}, o->q,
                                    o->n, false, &o->options, &all, b->err);
     if (st == CUBED_OK && o->several) *out = cubed_array_ref(all);
     if (st == CUBED_OK && !o->several) st = cubed_squeeze(all, &front, 1, out, b->err);

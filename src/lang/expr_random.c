@@ -160,8 +160,9 @@ static cubed_status call_integers(expr_builder *b, const expr *e, cubed_array **
     v = expr_literal(EXPR_INT, closed ? high : high - 1, 0, 0);
     EXPR_TRY(expr_get_scalar(b, top, &v, dtype, &last));
     return expr_located(b, e,
-                        cubed_array_integers(b->ctx, dtype, a.ndim, a.shape, a.chunks, &first,
-                                             &last, a.seed, out, b->err));
+                        cubed_array_integers(b->ctx, dtype, a.ndim, a.shape, a.chunks,
+                                             &(cubed_scalar_range){first, last}, a.seed, out,
+                                             b->err));
 }
 
 const expr_function expr_random_functions[] = {

@@ -74,51 +74,48 @@ static cubed_status set_output(cb_zone *zone, const cubed_block_output *of,
     return CUBED_OK;
 }
 
-/* The operation in the zone, checked. */
-static cubed_status make_operation(cubed_context *ctx, cb_zone *zone, cb_blockwise *op,
-                                   const cubed_block_input *inputs,
-                                   const cubed_block_halo *const *halos, const cb_gather *gathers,
-                                   const cubed_block_output *outputs, const cubed_block_cuts *cuts,
-                                   cubed_error *err)
+/* Makes the operation's node in the zone, and checks it. */
+static cubed_status make_node(cubed_context *ctx, cb_zone *zone, const cubed_block_operation *op,
+                              const cb_gather *gathers, cb_blockwise *out, cubed_error *err)
 {
+    const cubed_block_cuts cuts = op->cuts ? *op->cuts : (cubed_block_cuts){NULL, NULL};
     const cubed_block_fn *fn;
     void *fn_ctx;
     cubed_block_need need;
     cb_symbols symbols;
-    op->in = cb_zone_alloc(zone, (size_t)op->nin * sizeof *op->in);
-    op->out = cb_zone_alloc(zone, (size_t)op->nout * sizeof *op->out);
-    op->params = cb_zone_memdup(zone, op->params, op->params_size);
-    if (!op->in || !op->out || !op->params)
+    *out = (cb_blockwise){.function = op->function,
+                          .params = cb_zone_memdup(zone, op->params, op->params_size),
+                          .params_size = op->params_size,
+                          .in = cb_zone_alloc(zone, (size_t)op->nin * sizeof *out->in),
+                          .nin = op->nin,
+                          .out = cb_zone_alloc(zone, (size_t)op->nout * sizeof *out->out),
+                          .nout = op->nout};
+    if (!out->in || !out->out || !out->params)
         return cb_fail(err, CUBED_E_NOMEM, "no memory for an operation");
     CB_TRY(cb_context_find_block_fn(ctx, op->function, &fn, &fn_ctx, err));
     for (int i = 0; i < op->nin; i++) {
-        if (inputs[i].array->ctx != ctx)
+        if (op->inputs[i].array->ctx != ctx)
             return cb_fail(err, CUBED_E_ARG, "input %d is of another context", i);
-        CB_TRY(set_input(zone, &inputs[i], halos ? halos[i] : NULL, gathers ? &gathers[i] : NULL,
-                         cuts && cuts->in ? cuts->in[i] : NULL, i, &op->in[i], err));
+        CB_TRY(set_input(zone, &op->inputs[i], op->halos ? op->halos[i] : NULL,
+                         gathers ? &gathers[i] : NULL, cuts.in ? cuts.in[i] : NULL, i, &out->in[i],
+                         err));
     }
     for (int i = 0; i < op->nout; i++)
-        CB_TRY(set_output(zone, &outputs[i], cuts && cuts->out ? cuts->out[i] : NULL, i,
-                          &op->out[i], err));
-    CB_TRY(cb_blockwise_symbols(op, &symbols, err));
-    return cb_block_ask(zone, fn, fn_ctx, op, &symbols, &need, err);
+        CB_TRY(
+            set_output(zone, &op->outputs[i], cuts.out ? cuts.out[i] : NULL, i, &out->out[i], err));
+    CB_TRY(cb_blockwise_symbols(out, &symbols, err));
+    return cb_block_ask(zone, fn, fn_ctx, out, &symbols, &need, err);
 }
 
-static cubed_status add(cubed_context *ctx, const char *function, const void *params,
-                        size_t params_size, const cubed_block_input *inputs,
-                        const cubed_block_halo *const *halos, const cb_gather *gathers, int nin,
-                        const cubed_block_output *outputs, int nout, const cubed_block_cuts *cuts,
-                        cubed_array **outs, cubed_error *err)
+cubed_status cb_blockwise_gather(cubed_context *ctx, const cubed_block_operation *op,
+                                 const cb_gather *gathers, cubed_array **outs, cubed_error *err)
 {
-    cb_blockwise op = {.function = function,
-                       .params = params,
-                       .params_size = params_size,
-                       .nin = nin,
-                       .nout = nout};
+    const int nin = op->nin, nout = op->nout;
+    cb_blockwise block;
     cb_zone *zone;
     int made = 0;
     if (nin < 0 || nout < 1)
-        return cb_fail(err, CUBED_E_ARG, "%s: %d inputs and %d outputs", function, nin, nout);
+        return cb_fail(err, CUBED_E_ARG, "%s: %d inputs and %d outputs", op->function, nin, nout);
     CB_TRY(cb_zone_new(&ctx->alloc, &zone, err));
     cubed_array **arrays = cb_zone_alloc(zone, ((size_t)nin + (size_t)nout) * sizeof *arrays);
     cubed_status st;
@@ -126,20 +123,20 @@ static cubed_status add(cubed_context *ctx, const char *function, const void *pa
         st = cb_fail(err, CUBED_E_NOMEM, "no memory for an operation");
         goto out;
     }
-    st = make_operation(ctx, zone, &op, inputs, halos, gathers, outputs, cuts, err);
+    st = make_node(ctx, zone, op, gathers, &block, err);
     if (st != CUBED_OK) {
-        st = cb_context(err, st, "%s", function);
+        st = cb_context(err, st, "%s", op->function);
         goto out;
     }
-    for (int i = 0; i < nin; i++) arrays[i] = inputs[i].array;
+    for (int i = 0; i < nin; i++) arrays[i] = op->inputs[i].array;
     for (; made < nout; made++) {
         cb_node n = {.kind = CB_NODE_BLOCKWISE,
-                     .dtype = op.out[made].dtype,
-                     .grid = &op.out[made].blocks,
+                     .dtype = block.out[made].dtype,
+                     .grid = &block.out[made].blocks,
                      .ninputs = nin,
-                     .block = &op,
+                     .block = &block,
                      .output = made,
-                     .dim_names = outputs[made].dim_names};
+                     .dim_names = op->outputs[made].dim_names};
         CB_GO(cb_graph_add(ctx, &n, arrays, &arrays[nin + made], err));
     }
     memcpy(outs, arrays + nin, (size_t)nout * sizeof(cubed_array *));
@@ -149,32 +146,8 @@ out:
     return st;
 }
 
-cubed_status cubed_blockwise(cubed_context *ctx, const char *function, const void *params,
-                             size_t params_size, const cubed_block_input *inputs, int nin,
-                             const cubed_block_output *outputs, int nout, cubed_array **outs,
-                             cubed_error *err)
+cubed_status cubed_blockwise(cubed_context *ctx, const cubed_block_operation *op,
+                             cubed_array **outs, cubed_error *err)
 {
-    return add(ctx, function, params, params_size, inputs, NULL, NULL, nin, outputs, nout, NULL,
-               outs, err);
-}
-
-cubed_status cubed_blockwise_overlap(cubed_context *ctx, const char *function, const void *params,
-                                     size_t params_size, const cubed_block_input *inputs,
-                                     const cubed_block_halo *const *halos, int nin,
-                                     const cubed_block_output *outputs, int nout,
-                                     const cubed_block_cuts *cuts, cubed_array **outs,
-                                     cubed_error *err)
-{
-    return add(ctx, function, params, params_size, inputs, halos, NULL, nin, outputs, nout, cuts,
-               outs, err);
-}
-
-cubed_status cb_blockwise_gather(cubed_context *ctx, const char *function, const void *params,
-                                 size_t params_size, const cubed_block_input *inputs,
-                                 const cb_gather *gathers, int nin,
-                                 const cubed_block_output *outputs, int nout, cubed_array **outs,
-                                 cubed_error *err)
-{
-    return add(ctx, function, params, params_size, inputs, NULL, gathers, nin, outputs, nout, NULL,
-               outs, err);
+    return cb_blockwise_gather(ctx, op, NULL, outs, err);
 }

@@ -5,13 +5,11 @@
 #include "cubed/blockwise.h"
 #include "plan/blockwise.h"
 
-/* cubed_blockwise with an entry of `gathers` for each input. Gathered ones must be results of functions on
- * blocks that nobody else sees, with chunks of extent 1 along the other axes. */
-CUBED_MUST_CHECK cubed_status cb_blockwise_gather(cubed_context *ctx, const char *function,
-                                                  const void *params, size_t params_size,
-                                                  const cubed_block_input *inputs,
-                                                  const cb_gather *gathers, int nin,
-                                                  const cubed_block_output *outputs, int nout,
-                                                  cubed_array **outs, cubed_error *err);
+/* Like cubed_blockwise, with an entry of `gathers` for each input; NULL if none is gathered. Gathered inputs must be results
+ * of functions on blocks that have no other reader, with chunks of extent 1 along the other axes. */
+CUBED_MUST_CHECK cubed_status cb_blockwise_gather(cubed_context *ctx,
+                                                  const cubed_block_operation *op,
+                                                  const cb_gather *gathers, cubed_array **outs,
+                                                  cubed_error *err);
 
 #endif

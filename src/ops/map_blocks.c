@@ -128,9 +128,15 @@ cubed_status cubed_map_blocks(cubed_context *ctx, const cubed_kernel *kernel,
     const cubed_block_output to = {dtype, l.ndim, shape, chunks ? chunks : l.chunk, symbols, NULL};
     const cubed_chunk_list *const result = chunks ? NULL : l.list;
     const cubed_block_cuts cuts = {lists, &result};
-    st = cubed_blockwise_overlap(ctx, name, kernel->params ? kernel->params : "",
-                                 kernel->params_size, inputs, NULL, narrays, &to, 1, &cuts, out,
-                                 err);
+    const cubed_block_operation operation = {.function = name,
+                                             .params = kernel->params ? kernel->params : "",
+                                             .params_size = kernel->params_size,
+                                             .inputs = inputs,
+                                             .nin = narrays,
+                                             .outputs = &to,
+                                             .nout = 1,
+                                             .cuts = &cuts};
+    st = cubed_blockwise(ctx, &operation, out, err);
 out:
     cb_zone_free(zone);
     return st;

@@ -23,16 +23,23 @@ out:
     return st;
 }
 
-/* One of those with a seed, which take the elements' indices. */
-static cubed_status draw_seeded(cubed_context *ctx, const char *what, cubed_op op, int ndim,
-                                const int64_t *shape, const int64_t *chunks, int64_t seed,
-                                cubed_array **out, cubed_error *err)
+/* Numbers to be drawn with a seed, which depend on the indices of elements. */
+typedef struct drawing {
+    cubed_context *ctx;
+    const char *what; /* for errors */
+    cubed_op op;
+    int ndim;
+    const int64_t *shape, *chunks;
+    int64_t seed;
+} drawing;
+
+static cubed_status draw_seeded(const drawing *of, cubed_array **out, cubed_error *err)
 {
     cb_grid grid;
     cb_node n = {.kind = CB_NODE_INDEX, .dtype = CUBED_INT64, .grid = &grid};
-    uint64_t word = (uint64_t)seed;
-    CB_TRY(cb_op_grid(what, CUBED_INT64, ndim, shape, chunks, &grid, err));
-    return draw(ctx, op, &n, &word, 1, out, err);
+    uint64_t word = (uint64_t)of->seed;
+    CB_TRY(cb_op_grid(of->what, CUBED_INT64, of->ndim, of->shape, of->chunks, &grid, err));
+    return draw(of->ctx, of->op, &n, &word, 1, out, err);
 }
 
 /* *x = op(constant, *x); its old reference is given up. */
@@ -58,12 +65,11 @@ static cubed_status stretch(double loc, double scale, cubed_array **x, cubed_err
     return apply(CUBED_OP_ADD, CUBED_FLOAT64, &a, x, err);
 }
 
-static cubed_status draw_stretched(cubed_context *ctx, const char *what, cubed_op op, int ndim,
-                                   const int64_t *shape, const int64_t *chunks, double loc,
-                                   double scale, int64_t seed, cubed_array **out, cubed_error *err)
+static cubed_status draw_stretched(const drawing *of, double loc, double scale, cubed_array **out,
+                                   cubed_error *err)
 {
     cubed_array *x = NULL;
-    CB_TRY(draw_seeded(ctx, what, op, ndim, shape, chunks, seed, &x, err));
+    CB_TRY(draw_seeded(of, &x, err));
     cubed_status st = stretch(loc, scale, &x, err);
     if (st == CUBED_OK)
         *out = x;
@@ -76,7 +82,8 @@ cubed_status cubed_array_random(cubed_context *ctx, int ndim, const int64_t *sha
                                 const int64_t *chunks, int64_t seed, cubed_array **out,
                                 cubed_error *err)
 {
-    return draw_seeded(ctx, "random", CUBED_OP_RANDOM_UNIFORM, ndim, shape, chunks, seed, out, err);
+    const drawing of = {ctx, "random", CUBED_OP_RANDOM_UNIFORM, ndim, shape, chunks, seed};
+    return draw_seeded(&of, out, err);
 }
 
 cubed_status cubed_array_uniform(cubed_context *ctx, int ndim, const int64_t *shape,
@@ -87,8 +94,8 @@ cubed_status cubed_array_uniform(cubed_context *ctx, int ndim, const int64_t *sh
         return cb_fail(err, CUBED_E_ARG,
                        "uniform: from %g to %g, expected low <= high and a finite difference", low,
                        high);
-    return draw_stretched(ctx, "uniform", CUBED_OP_RANDOM_UNIFORM, ndim, shape, chunks, low,
-                          high - low, seed, out, err);
+    const drawing of = {ctx, "uniform", CUBED_OP_RANDOM_UNIFORM, ndim, shape, chunks, seed};
+    return draw_stretched(&of, low, high - low, out, err);
 }
 
 cubed_status cubed_array_normal(cubed_context *ctx, int ndim, const int64_t *shape,
@@ -99,8 +106,8 @@ cubed_status cubed_array_normal(cubed_context *ctx, int ndim, const int64_t *sha
         return cb_fail(err, CUBED_E_ARG,
                        "normal: loc %g and scale %g, expected finite numbers and scale >= 0", loc,
                        scale);
-    return draw_stretched(ctx, "normal", CUBED_OP_RANDOM_NORMAL, ndim, shape, chunks, loc, scale,
-                          seed, out, err);
+    const drawing of = {ctx, "normal", CUBED_OP_RANDOM_NORMAL, ndim, shape, chunks, seed};
+    return draw_stretched(&of, loc, scale, out, err);
 }
 
 cubed_status cubed_array_exponential(cubed_context *ctx, int ndim, const int64_t *shape,
@@ -110,14 +117,14 @@ cubed_status cubed_array_exponential(cubed_context *ctx, int ndim, const int64_t
     if (!isfinite(scale) || scale < 0)
         return cb_fail(err, CUBED_E_ARG, "exponential: scale %g, expected a finite number >= 0",
                        scale);
-    return draw_stretched(ctx, "exponential", CUBED_OP_RANDOM_EXPONENTIAL, ndim, shape, chunks, 0,
-                          scale, seed, out, err);
+    const drawing of = {ctx, "exponential", CUBED_OP_RANDOM_EXPONENTIAL, ndim, shape, chunks, seed};
+    return draw_stretched(&of, 0, scale, out, err);
 }
 
 cubed_status cubed_array_integers(cubed_context *ctx, cubed_dtype dtype, int ndim,
                                   const int64_t *shape, const int64_t *chunks,
-                                  const cubed_scalar *low, const cubed_scalar *last, int64_t seed,
-                                  cubed_array **out, cubed_error *err)
+                                  const cubed_scalar_range *range, int64_t seed, cubed_array **out,
+                                  cubed_error *err)
 {
     cb_grid grid;
     cb_node n = {.kind = CB_NODE_INDEX, .dtype = CUBED_INT64, .grid = &grid};
@@ -126,8 +133,8 @@ cubed_status cubed_array_integers(cubed_context *ctx, cubed_dtype dtype, int ndi
     if (kind != CUBED_KIND_INT && kind != CUBED_KIND_UINT)
         return cb_fail(err, CUBED_E_TYPE, "integers: dtype %d is no type of integers", (int)dtype);
     cubed_scalar a, b;
-    cb_scalar_cast(dtype, low, kind == CUBED_KIND_INT ? CUBED_INT64 : CUBED_UINT64, &a);
-    cb_scalar_cast(dtype, last, kind == CUBED_KIND_INT ? CUBED_INT64 : CUBED_UINT64, &b);
+    cb_scalar_cast(dtype, &range->low, kind == CUBED_KIND_INT ? CUBED_INT64 : CUBED_UINT64, &a);
+    cb_scalar_cast(dtype, &range->last, kind == CUBED_KIND_INT ? CUBED_INT64 : CUBED_UINT64, &b);
     if (kind == CUBED_KIND_INT ? b.i64 < a.i64 : b.u64 < a.u64)
         return cb_fail(err, CUBED_E_ARG, "integers: there is none from low to last");
     CB_TRY(cb_op_grid("integers", CUBED_INT64, ndim, shape, chunks, &grid, err));

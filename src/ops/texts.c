@@ -76,8 +76,12 @@ cubed_status cubed_array_full_text(cubed_context *ctx, cubed_dtype dtype, int nd
     CB_TRY(cb_op_grid("full_text", dtype, ndim, shape, chunks, &grid, err));
     const cubed_block_output to = {.dtype = dtype};
     cubed_status st = CUBED_OK;
-    CB_GO(
-        cubed_blockwise(ctx, "text", element, cubed_dtype_size(dtype), NULL, 0, &to, 1, &one, err));
+    const cubed_block_operation operation = {.function = "text",
+                                             .params = element,
+                                             .params_size = cubed_dtype_size(dtype),
+                                             .outputs = &to,
+                                             .nout = 1};
+    CB_GO(cubed_blockwise(ctx, &operation, &one, err));
     CB_GO(cubed_broadcast_to(one, ndim, shape, &all, err));
     if (chunks) {
         st = cubed_rechunk(all, chunks, out, err);
@@ -124,8 +128,14 @@ static void reduce_blocks(cb_steps *s, const extreme *e, bool all, const int64_t
     const cubed_block_input in[2] = {{x[0], symbols, chunks}, {x[1], symbols, chunks}};
     const cubed_block_output to[2] = {{x[0]->node.dtype, ndim, shape, made, own, names},
                                       {CUBED_INT64, ndim, shape, made, own, names}};
-    s->st = cubed_blockwise(s->ctx, "extreme_text", &e->params, sizeof e->params, in, x[1] ? 2 : 1,
-                            to, e->positions ? 2 : 1, y, s->err);
+    const cubed_block_operation operation = {.function = "extreme_text",
+                                             .params = &e->params,
+                                             .params_size = sizeof e->params,
+                                             .inputs = in,
+                                             .nin = x[1] ? 2 : 1,
+                                             .outputs = to,
+                                             .nout = e->positions ? 2 : 1};
+    s->st = cubed_blockwise(s->ctx, &operation, y, s->err);
     x[0] = cb_step(s, s->st, &y[0]);
     x[1] = e->positions ? cb_step(s, s->st, &y[1]) : NULL;
 }

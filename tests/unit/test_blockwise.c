@@ -82,7 +82,14 @@ static cubed_status make(fixture *f, const char *function, const int *symbols, c
     const cubed_block_input in = {x, symbols, blocks};
     const cubed_block_output out[2] = {{CUBED_FLOAT64, 1, rows, high, row, NULL},
                                        {CUBED_INT64, 1, parts, one, row, NULL}};
-    st = cubed_blockwise(f->ctx, function, &scale, sizeof scale, &in, 1, out, 2, f->out, err);
+    const cubed_block_operation operation = {.function = function,
+                                             .params = &scale,
+                                             .params_size = sizeof scale,
+                                             .inputs = &in,
+                                             .nin = 1,
+                                             .outputs = out,
+                                             .nout = 2};
+    st = cubed_blockwise(f->ctx, &operation, f->out, err);
     cubed_array_unref(x);
     return st;
 }

@@ -52,7 +52,15 @@ static cubed_status make(cubed_context *ctx, const double *data, int64_t n, cube
     if (st != CUBED_OK) return st;
     const cubed_block_input in = {x, symbols, blocks};
     const cubed_block_output to = {CUBED_FLOAT64, 1, shape, blocks, symbols, NULL};
-    st = cubed_blockwise_overlap(ctx, "window", "", 1, &in, halos, 1, &to, 1, NULL, out, err);
+    const cubed_block_operation operation = {.function = "window",
+                                             .params = "",
+                                             .params_size = 1,
+                                             .inputs = &in,
+                                             .nin = 1,
+                                             .outputs = &to,
+                                             .nout = 1,
+                                             .halos = halos};
+    st = cubed_blockwise(ctx, &operation, out, err);
     cubed_array_unref(x);
     return st;
 }
