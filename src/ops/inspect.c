@@ -247,7 +247,7 @@ cubed_status cubed_zarr_make_group(cubed_context *ctx, const char *url, int zarr
         return cb_fail(err, CUBED_E_ARG, "zarr_format is %d, expected 2 or 3", zarr_format);
     cubed_status st = open_place(ctx, url, durable, &p, err);
     if (st == CUBED_OK)
-        st = cb_zarr_create_group(p.store, p.path, zarr_format, attrs, overwrite, err);
+        st = cb_zarr_create_group(p.store, NULL, p.path, zarr_format, attrs, overwrite, err);
     close_place(&p);
     return st;
 }
@@ -277,7 +277,7 @@ cubed_status cubed_zarr_consolidate(cubed_context *ctx, const char *url, bool du
 {
     opened p;
     cubed_status st = open_place(ctx, url, durable, &p, err);
-    if (st == CUBED_OK) st = cb_zarr_consolidate(p.store, p.path, err);
+    if (st == CUBED_OK) st = cb_zarr_consolidate(p.store, NULL, p.path, err);
     close_place(&p);
     return st;
 }

@@ -160,6 +160,57 @@ cubed_status cb_claim_check_own(const cb_claim *c, cubed_error *err)
     return st == CUBED_OK && !own ? was_taken(c->store, c->path, err) : st;
 }
 
+/* As many keys as a request of S3 deletes. */
+enum { DELETED_AT_ONCE = 1000 };
+
+/* The caller holds the lock: a beat would change the version that guards the deletion. */
+static cubed_status delete_some(const cb_claim *c, cubed_store *store, const char *guard,
+                                const char *const *keys, size_t n, cubed_error *err)
+{
+    bool own = false;
+    cubed_store_request r = {.op = CUBED_STORE_DELETE,
+                             .keys = keys,
+                             .nkeys = n,
+                             .guard = guard,
+                             .guard_version = c->version.text};
+    cubed_error why = CUBED_ERROR_INIT;
+    if (!(store->vt->flags & CUBED_STORE_GUARDS)) {
+        r.guard = NULL;
+        CB_TRY(find_version(c, &own, err));
+        if (!own) return was_taken(c->store, c->path, err);
+    }
+    const cubed_status st = cb_store_do(store, &r, &why);
+    if (st == CUBED_E_EXISTS) return was_taken(c->store, c->path, err);
+    if (st != CUBED_OK && err) *err = why;
+    return st;
+}
+
+cubed_status cb_claim_delete(const cb_claim *c, cubed_store *store, const char *path,
+                             const char *const *keys, size_t n, cubed_error *err)
+{
+    char guard[4096];
+    cubed_status st = CUBED_OK;
+    CB_TRY(cb_key_join(guard, sizeof guard, path, CB_RUN_RECORD, err));
+    for (size_t at = 0, some; at < n && st == CUBED_OK; at += some) {
+        some = cb_min_size(n - at, DELETED_AT_ONCE);
+        cb_beats_lock(c->beats);
+        st = delete_some(c, store, guard, keys + at, some, err);
+        cb_beats_unlock(c->beats);
+    }
+    return st;
+}
+
+static cubed_status delete_listed(void *ctx, const char *const *keys, size_t n, cubed_error *err)
+{
+    const cb_claim *c = ctx;
+    return cb_claim_delete(c, c->store, c->path, keys, n, err);
+}
+
+cubed_status cb_claim_remove_chunks(cb_claim *c, cubed_error *err)
+{
+    return cb_zarr_remove_chunks(c->store, c->path, delete_listed, c, err);
+}
+
 bool cb_claim_needs_fence(const cubed_store *store)
 {
     return !store->vt->swap && !(store->vt->flags & CUBED_STORE_OF_PROCESS);
@@ -190,9 +241,11 @@ void cb_claim_get_fence(const cb_claim *c, bool in_parts, cb_claim_fence *out)
                                 .in_parts = in_parts && c->store->vt->flags &
                                                             CUBED_STORE_CONDITIONS_IN_ONE_PIECE,
                                 .all = c->record.all};
+    cb_beats_lock(c->beats);
     memcpy(out->run, c->record.run, sizeof out->run);
     memcpy(out->owner, c->record.owner, sizeof out->owner);
     memcpy(out->since, c->record.since, sizeof out->since);
+    cb_beats_unlock(c->beats);
 }
 
 cubed_status cb_claim_check_place(const cb_claim *c, cubed_store *place, cb_zone *zone,
@@ -200,8 +253,17 @@ cubed_status cb_claim_check_place(const cb_claim *c, cubed_store *place, cb_zone
 {
     cb_claim there = {0};
     CB_TRY(cb_claim_look(place ? place : c->store, place ? "" : c->path, zone, &there, err));
-    return is_of(&there.record, c->record.run, c->record.owner) ? CUBED_OK
-                                                                : was_taken(c->store, c->path, err);
+    cb_beats_lock(c->beats);
+    const bool own = is_of(&there.record, c->record.run, c->record.owner);
+    cb_beats_unlock(c->beats);
+    return own ? CUBED_OK : was_taken(c->store, c->path, err);
+}
+
+void cb_claim_set_place(cb_claim *c, cubed_store *place)
+{
+    cb_beats_lock(c->beats);
+    c->place = place;
+    cb_beats_unlock(c->beats);
 }
 
 /* A put that failed may have happened: then the record is this run's, in another version. */

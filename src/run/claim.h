@@ -67,6 +67,14 @@ CUBED_MUST_CHECK cubed_status cb_claim_take(cb_claim *c, cb_run_self *self, cons
                                             cubed_error *err);
 /* CUBED_E_EXISTS if the place is no longer this run's. */
 CUBED_MUST_CHECK cubed_status cb_claim_check_own(const cb_claim *c, cubed_error *err);
+/* Deletes objects of `store`, in which the claim's record is at `path`, while the claim is this run's: CUBED_E_EXISTS if it is
+ * not. A store with CUBED_STORE_GUARDS checks the record itself. In others a deletion that is on the way while another run takes
+ * the claim may be late: the record is read before every 1,000 keys. */
+CUBED_MUST_CHECK cubed_status cb_claim_delete(const cb_claim *c, cubed_store *store,
+                                              const char *path, const char *const *keys, size_t n,
+                                              cubed_error *err);
+/* Removes what may be chunks at the claim's path so. */
+CUBED_MUST_CHECK cubed_status cb_claim_remove_chunks(cb_claim *c, cubed_error *err);
 /* Says what has become of it, and that the owner is there. */
 CUBED_MUST_CHECK cubed_status cb_claim_say(cb_claim *c, cb_run_state state, cubed_error *err);
 /* Says that the owner is there, by the thread of run/beats.h. */
@@ -86,6 +94,8 @@ void cb_claim_get_fence(const cb_claim *c, bool in_parts, cb_claim_fence *out);
 /* CUBED_E_EXISTS if what is at `place` (NULL: at the path) is not of the run and the owner that the claim's record names. */
 CUBED_MUST_CHECK cubed_status cb_claim_check_place(const cb_claim *c, cubed_store *place,
                                                    cb_zone *zone, cubed_error *err);
+/* From now on the record is written through the place. */
+void cb_claim_set_place(cb_claim *c, cubed_store *place);
 /* Gives it up, if it is still this run's. */
 void cb_claim_drop(cb_claim *c);
 /* The same of a target's. If processes of an earlier run may still write, and only objects that exist exclude their writes, a

@@ -155,7 +155,8 @@ static cubed_status clean_target(const cleaning *c, cb_claim *claim, bool forced
     } else if (kind == CB_ZARR_NOTHING) {
         tell(c, claim->path, CUBED_LEFTOVER_CHUNKS);
         if (!dry && may_write(c, claim)) return remove_place(c, claim, true, err);
-        if (!dry) CB_TRY(cb_zarr_remove_chunks(c->store, claim->path, err));
+        cb_claim seen = *claim;
+        if (!dry) CB_TRY(cb_claim_remove_chunks(&seen, err));
     }
     /* Where metadata is, the run was killed while it finished, or the place has become something else since: only the
      * record goes. */

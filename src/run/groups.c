@@ -92,20 +92,30 @@ static cubed_status check_places(cubed_context *ctx, const cb_plan_group *g, cub
     return st;
 }
 
-static cubed_status copy(const cb_plan_group *g, const ends *e, uint64_t memory, cubed_error *err)
+/* An attempt that was killed may have left chunks without metadata. */
+static cubed_status copy(const cb_groups *groups, const cb_plan_group *g, const ends *e,
+                         cubed_error *err)
 {
     bool there;
+    const char *to = e->place.path;
     if (stays(e)) return CUBED_OK;
     CB_TRY(check_place(g, e, true, &there, err)); /* what a run may not replace it has looked at */
-    if (there) CB_TRY(cb_store_clear(e->to, e->place.path, err));
-    return cb_zarr_copy_objects(e->from, e->from_place.path, e->to, e->place.path, g->format,
-                                memory, err);
+    if (groups->fence) CB_TRY(groups->fence->check(groups->fence->ctx, err));
+    CB_TRY(there ? cb_store_clear(e->to, to, err)
+                 : cb_zarr_remove_chunks(e->to, to, NULL, NULL, err));
+    const cubed_status st = cb_zarr_copy_objects(e->from, e->from_place.path, e->to, groups->fence,
+                                                 to, g->format, groups->memory, err);
+    return st == CUBED_E_EXISTS
+               ? cb_context(err, st, "another process writes %s at the same time", g->url)
+               : st;
 }
 
-static cubed_status make_group(const cb_plan_group *g, const ends *e, cubed_error *err)
+static cubed_status make_group(const cb_groups *groups, const cb_plan_group *g, const ends *e,
+                               cubed_error *err)
 {
-    CB_TRY(cb_zarr_create_group(e->to, e->place.path, g->format, g->attrs, false, err));
-    return g->consolidate ? cb_zarr_consolidate(e->to, e->place.path, err) : CUBED_OK;
+    const char *path = e->place.path;
+    CB_TRY(cb_zarr_create_group(e->to, groups->fence, path, g->format, g->attrs, false, err));
+    return g->consolidate ? cb_zarr_consolidate(e->to, groups->fence, path, err) : CUBED_OK;
 }
 
 cubed_status cb_groups_make(cubed_context *ctx, const cb_groups *groups, cubed_error *err)
@@ -114,7 +124,7 @@ cubed_status cb_groups_make(cubed_context *ctx, const cb_groups *groups, cubed_e
         const cb_plan_group *g = &groups->list[i];
         ends e;
         CB_TRY(open_ends(ctx, g, groups->durable, &e, err));
-        cubed_status st = g->copy_of ? copy(g, &e, groups->memory, err) : make_group(g, &e, err);
+        cubed_status st = (g->copy_of ? copy : make_group)(groups, g, &e, err);
         close_ends(&e);
         if (st != CUBED_OK) return st;
     }
@@ -145,7 +155,7 @@ cubed_status cubed_groups_make(cubed_context *ctx, const cubed_plan_group *given
         if (g->copy_of) CB_GO(check_places(ctx, &list[i], err));
     }
     CB_GO(cb_groups_check(ctx, list, n, false, err));
-    const cb_groups groups = {list, n, durable, memory ? memory : DEFAULT_MEMORY};
+    const cb_groups groups = {list, n, durable, memory ? memory : DEFAULT_MEMORY, NULL};
     st = cb_groups_make(ctx, &groups, err);
 out:
     cb_zone_free(zone);

@@ -3,12 +3,14 @@
 #define CB_RUN_GROUPS_H
 
 #include "plan/plan.h"
+#include "zarr/zarr.h"
 
 typedef struct cb_groups {
     const cb_plan_group *list;
     int n;
     bool durable;
-    uint64_t memory; /* for objects that are copied */
+    uint64_t memory;            /* for objects that are copied */
+    const cb_zarr_fence *fence; /* of the run; NULL: none */
 } cb_groups;
 
 /* Whether copies have a place. `resume`: one that an earlier attempt has left there is made again. */

@@ -43,7 +43,8 @@ struct cb_io {
     unsigned may_keep, keep; /* CUBED_KEEP_*: if the run ends early, and in fact */
     /* When claims were last said to be alive: cb_clock_boot_ns, 0 before the first time, and cb_run_now. */
     int64_t beat, beat_at;
-    node_io *nodes; /* one per node */
+    cb_beats *beats; /* while claims may be taken over otherwise: see run/beats.h; or NULL */
+    node_io *nodes;  /* one per node */
     cb_chunks *chunks;
     cubed_store *work;         /* the work directory, or NULL */
     bool has_folder;           /* the run has one there: opened by the first spill */

@@ -87,15 +87,13 @@ static cubed_status add_old(void *ctx, const char *key, uint64_t size, cubed_err
     return add_pair(l, key, key, err);
 }
 
-/* Deletions have no conditions: a run that was suspended while it listed the objects must not delete another run's. */
+/* A run that was suspended while it listed the objects must not delete another run's. */
 static cubed_status remove_old(const cb_stage_place *p, const cb_claim *c, cb_zone *zone,
                                bool documents, cubed_error *err)
 {
     key_pairs l = {.zone = zone, .p = p, .documents = documents};
     CB_TRY(cb_store_list(p->store, p->name, add_old, &l, err));
-    if (!l.n) return CUBED_OK;
-    CB_TRY(cb_claim_check_own(c, err));
-    return cb_store_del_all(p->store, (const char *const *)l.from, (size_t)l.n, err);
+    return cb_claim_delete(c, p->store, p->name, (const char *const *)l.from, (size_t)l.n, err);
 }
 
 static cubed_status copy_staged(const cb_stage_place *p, cb_zone *zone, bool documents,
@@ -203,7 +201,10 @@ cubed_status cb_stage_exchange(const cb_stage_place *p, cb_claim *c, cubed_error
     cubed_store *place;
     cubed_object_version version = {""};
     CB_TRY(cb_store_anchor(p->store, p->staged, true, &place, err));
-    cubed_status st = cb_run_record_write(place, "", &c->record, &version, err);
+    cb_beats_lock(c->beats);
+    cb_run_record record = c->record;
+    cb_beats_unlock(c->beats);
+    cubed_status st = cb_run_record_write(place, "", &record, &version, err);
     cb_store_close(place);
     if (st == CUBED_OK) st = cb_claim_check_own(c, err);
     if (st == CUBED_OK) st = take_name(p, c, &version, err);

@@ -8,8 +8,12 @@
 #include "base/error.h"
 #include "chunks/need.h"
 #include "exec/requests.h"
+#include "run/beats.h"
 #include "run/groups.h"
 #include "run/io_state.h"
+
+/* Keys of chunks that are deleted at once. */
+enum { DELETED_KEYS = 256 };
 
 static bool is_array(const cb_io *io, int i)
 {
@@ -36,7 +40,7 @@ static cubed_status open_place_of(cb_io *io, int i, cubed_store *store, const ch
     const bool make = t->replaces && io->mode != CB_IO_WORKER;
     CB_TRY(cb_store_anchor(store, path, make, &t->place, err));
     CB_TRY(cb_claim_check_place(&t->claim, t->replaces ? NULL : t->place, io->zone, err));
-    if (!t->replaces) t->claim.place = t->place;
+    if (!t->replaces) cb_claim_set_place(&t->claim, t->place);
     return CUBED_OK;
 }
 
@@ -181,19 +185,44 @@ static cubed_status sweep(cubed_store *s, const char *path, cubed_error *err)
                                               : CUBED_OK;
 }
 
+/* Runs in parts are not at work all the time: nobody waits for their signs of life. */
+static cubed_status start_beats(cb_io *io, cubed_error *err)
+{
+    return io->self.detached
+               ? CUBED_OK
+               : cb_beats_start(&io->plan->ctx->alloc, io->self.silence, &io->beats, err);
+}
+
+static void end_beats(cb_io *io)
+{
+    cb_beats_end(io->beats);
+    io->beats = NULL;
+}
+
+/* What another run left may take long to remove or to copy. */
+static cubed_status claim_target(cb_io *io, int i, const char *staged, cubed_error *err)
+{
+    target_io *t = io->nodes[i].target;
+    const bool was_left = !cb_version_is_none(&t->claim.version);
+    CB_TRY(cb_claim_take(&t->claim, &io->self, staged, err));
+    t->claimed = true;
+    if (was_left && !io->beats) CB_TRY(start_beats(io, err));
+    if (io->beats) cb_beats_add(io->beats, &t->claim);
+    return CUBED_OK;
+}
+
 static cubed_status take_new(cb_io *io, int i, cubed_error *err)
 {
     target_io *t = io->nodes[i].target;
     const cb_run_record left = t->claim.record;
     const bool was_left = !cb_version_is_none(&t->claim.version) && left.state != CB_RUN_DONE;
-    CB_TRY(cb_claim_take(&t->claim, &io->self, t->replaces ? t->beside.staged : "", err));
-    t->claimed = true;
+    CB_TRY(claim_target(io, i, t->replaces ? t->beside.staged : "", err));
     if (was_left) CB_TRY(discard_left(io, i, &left, err));
     if (t->replaces) return attach(io, i, err);
     /* Nothing but an unfinished run is there: its grid may have chunks that this one lacks. */
     if (was_left && !*left.staged)
         CB_TRY(t->may_write ? cb_stage_renew(&t->beside, &t->claim, false, err)
-                            : cb_zarr_remove_chunks(t->store, path_of(io, i), err));
+                            : cb_claim_remove_chunks(&t->claim, err));
     /* Of runs that were killed before they had a record, too. */
     CB_TRY(sweep(t->store, path_of(io, i), err));
     /* Looked at again: another run may have finished in between. */
@@ -207,8 +236,7 @@ static cubed_status take_new(cb_io *io, int i, cubed_error *err)
 static cubed_status take_away(cb_io *io, int i, const cb_run_record *left, cubed_error *err)
 {
     target_io *t = io->nodes[i].target;
-    CB_TRY(cb_claim_take(&t->claim, &io->self, t->replaces ? t->beside.staged : "", err));
-    t->claimed = true;
+    CB_TRY(claim_target(io, i, t->replaces ? t->beside.staged : "", err));
     CB_TRY(t->replaces ? discard_left(io, i, left, err)
                        : cb_stage_renew(&t->beside, &t->claim, true, err));
     return attach(io, i, err);
@@ -228,8 +256,7 @@ static cubed_status take(cb_io *io, int i, cubed_error *err)
     if (!t->resumed) return take_new(io, i, err);
     if (t->may_write && !t->done) return take_away(io, i, &left, err);
     if (!t->done || left.state == CB_RUN_SWAPPED) {
-        CB_TRY(cb_claim_take(&t->claim, &io->self, left.staged, err));
-        t->claimed = true;
+        CB_TRY(claim_target(io, i, left.staged, err));
         /* What it had begun to replace is gone: it goes on with that, whatever becomes of it. */
         if (left.state == CB_RUN_COPYING) CB_TRY(cb_claim_say(&t->claim, left.state, err));
     }
@@ -305,7 +332,7 @@ static cubed_status begin_region(cb_io *io, int i, cubed_error *err)
     return cb_zarr_attach(x->target->store, s->place.path, &s->meta, &x->array, err);
 }
 
-cubed_status cb_targets_begin(cb_io *io, bool resume, cubed_error *err)
+static cubed_status begin(cb_io *io, bool resume, cubed_error *err)
 {
     const cubed_plan *p = io->plan;
     const int n = p->ir.nnodes;
@@ -323,6 +350,13 @@ cubed_status cb_targets_begin(cb_io *io, bool resume, cubed_error *err)
             CB_TRY(begin_region(io, i, err));
     }
     return CUBED_OK;
+}
+
+cubed_status cb_targets_begin(cb_io *io, bool resume, cubed_error *err)
+{
+    const cubed_status st = begin(io, resume, err);
+    end_beats(io);
+    return st;
 }
 
 /* Of a worker: places are its run's, or the run is over. */
@@ -373,7 +407,10 @@ static target_io *made(const cb_io *io, int i)
 static cubed_status swap(const cb_io *io, int i, cubed_error *err)
 {
     target_io *t = io->nodes[i].target;
+    cb_beats_lock(io->beats);
     t->before = t->claim;
+    cb_beats_unlock(io->beats);
+    t->before.beats = NULL;
     CB_TRY(cb_zarr_make_parents(t->store, path_of(io, i), io->plan->storage[i]->meta.format, false,
                                 err));
     CB_TRY(cb_stage_swap(&t->beside, &t->claim, t->place, err));
@@ -409,13 +446,21 @@ static void release(const cb_io *io, int i)
     (void)ignored;
 }
 
-cubed_status cb_io_commit(cb_io *io, cubed_error *err)
+static cubed_status check_claims(const void *ctx, cubed_error *err)
+{
+    const cb_io *io = ctx;
+    for (int i = 0; i < io->plan->ir.nnodes; i++) {
+        const target_io *t = made(io, i);
+        if (t && t->claimed) CB_TRY(cb_claim_check_own(&t->claim, err));
+    }
+    return CUBED_OK;
+}
+
+static cubed_status commit(cb_io *io, cubed_error *err)
 {
     const int n = io->plan->ir.nnodes;
-    bool durable = false, any = !io->finished;
-    cubed_status st = CUBED_OK;
-    for (int i = 0; i < n; i++) any = any || (io->nodes[i].target && io->nodes[i].target->claimed);
-    if (!any) return CUBED_OK; /* an earlier run has left nothing to do */
+    const cb_zarr_fence fence = {.check = check_claims, .ctx = io};
+    bool durable = false;
     CB_TRY(cb_run_check_unchanged(io->plan, err));
     if (cb_io_drives(io) && !cb_version_is_none(&io->folder.version))
         CB_TRY(cb_claim_check_own(&io->folder, err));
@@ -431,15 +476,29 @@ cubed_status cb_io_commit(cb_io *io, cubed_error *err)
         t->tried_commit = true;
         CB_TRY(cb_zarr_commit(io->nodes[i].array, err));
     }
-    for (int i = 0; i < n && st == CUBED_OK; i++) {
+    for (int i = 0; i < n; i++) {
         const target_io *t = made(io, i);
-        if (t && t->replaces) st = swap(io, i, err);
+        if (t && t->replaces) CB_TRY(swap(io, i, err));
     }
-    if (st == CUBED_OK) {
-        const cb_groups groups = {io->plan->groups, io->plan->ngroups, durable,
-                                  io->plan->allowed_mem - io->plan->reserved_mem};
-        st = cb_groups_make(io->plan->ctx, &groups, err);
+    const cb_groups groups = {io->plan->groups, io->plan->ngroups, durable,
+                              io->plan->allowed_mem - io->plan->reserved_mem, &fence};
+    return cb_groups_make(io->plan->ctx, &groups, err);
+}
+
+cubed_status cb_io_commit(cb_io *io, cubed_error *err)
+{
+    const int n = io->plan->ir.nnodes;
+    bool any = !io->finished;
+    for (int i = 0; i < n; i++) any = any || (io->nodes[i].target && io->nodes[i].target->claimed);
+    if (!any) return CUBED_OK; /* an earlier run has left nothing to do */
+    CB_TRY(start_beats(io, err));
+    for (int i = 0; i < n && io->beats; i++) {
+        target_io *t = made(io, i);
+        if (t && t->claimed) cb_beats_add(io->beats, &t->claim);
     }
+    if (io->beats && !cb_version_is_none(&io->folder.version)) cb_beats_add(io->beats, &io->folder);
+    const cubed_status st = commit(io, err);
+    end_beats(io);
     if (st != CUBED_OK) {
         swap_back(io);
         return st;
@@ -451,22 +510,62 @@ cubed_status cb_io_commit(cb_io *io, cubed_error *err)
     return CUBED_OK;
 }
 
+/* Deletes objects of the array that a run makes, while its claim is its own. */
+static cubed_status delete_own(const cb_io *io, int i, const char *const *keys, size_t n,
+                               cubed_error *err)
+{
+    const target_io *t = io->nodes[i].target;
+    cubed_store *store = cb_zarr_store(io->nodes[i].array);
+    if (t->place) return cb_store_del_all(store, keys, n, err); /* whatever has the name now */
+    return cb_claim_delete(&t->claim, store, t->replaces ? t->beside.name : path_of(io, i), keys, n,
+                           err);
+}
+
+static cubed_status delete_keys(const cb_io *io, int i, cb_buf *text, size_t *n)
+{
+    const char *keys[DELETED_KEYS], *at = text->data;
+    cubed_status st = CUBED_OK;
+    for (size_t k = 0; k < *n; k++, at += strlen(at) + 1) keys[k] = at;
+    if (*n > 0) st = delete_own(io, i, keys, *n, NULL);
+    text->size = *n = 0;
+    return st;
+}
+
 /* Takes back the chunks of a target whose run failed. Errors are not reported: what is left has no metadata, so
  * nobody takes it for an array. */
 static void remove_chunks(const cb_io *io, int i)
 {
     const cb_grid *g = io->plan->ir.nodes[i].grid;
     const node_io *x = &io->nodes[i];
-    int64_t n = cb_grid_count(g);
-    for (int64_t k = 0; k < n; k++) {
+    const int64_t all = cb_grid_count(g);
+    size_t n = 0;
+    cubed_status st = CUBED_OK;
+    cb_buf text;
+    cb_buf_init(&text, &io->plan->ctx->alloc);
+    for (int64_t k = 0; k < all && st == CUBED_OK && !text.failed; k++) {
         int64_t idx[CUBED_MAX_NDIM];
         char key[4096];
         cb_grid_unravel(g, k, idx);
-        if (cb_zarr_chunk_key(cb_zarr_get_meta(x->array), cb_zarr_path(x->array), idx, key,
-                              sizeof key, NULL) != CUBED_OK ||
-            cb_store_del(cb_zarr_store(x->array), key, NULL) != CUBED_OK)
-            return;
+        st = cb_zarr_chunk_key(cb_zarr_get_meta(x->array), cb_zarr_path(x->array), idx, key,
+                               sizeof key, NULL);
+        if (st == CUBED_OK) cb_buf_put(&text, key, strlen(key) + 1);
+        if (st == CUBED_OK && (++n == DELETED_KEYS || k == all - 1) && !text.failed)
+            st = delete_keys(io, i, &text, &n);
     }
+    cb_buf_free(&text);
+}
+
+static bool retract(const cb_io *io, int i)
+{
+    static const char *const names[] = {"zarr.json", ".zarray", ".zattrs"};
+    char key[3][4096];
+    const char *const keys[] = {key[0], key[1], key[2]};
+    for (int k = 0; k < 3; k++) {
+        if (cb_key_join(key[k], sizeof key[k], cb_zarr_path(io->nodes[i].array), names[k], NULL) !=
+            CUBED_OK)
+            return false;
+    }
+    return delete_own(io, i, keys, 3, NULL) == CUBED_OK;
 }
 
 /* Of a run whose place was taken over: what it put beside the array after the other run had removed it. A run that resumes
@@ -496,7 +595,7 @@ static void abandon(const cb_io *io, int i)
     cubed_status ignored = CUBED_OK;
     /* Of several targets some may have been committed before one could not be. */
     const bool may_have_metadata = io->nodes[i].array && (t->tried_commit || t->resumed);
-    const bool gone = !may_have_metadata || cb_zarr_retract(io->nodes[i].array, NULL) == CUBED_OK;
+    const bool gone = !may_have_metadata || retract(io, i);
     if (gone && (io->keep & CUBED_KEEP_CHUNKS) && *io->self.plan) {
         ignored = cb_claim_say(&t->claim, CB_RUN_LEFT, NULL);
     } else if (gone) {

@@ -36,6 +36,11 @@ enum { MOST_EMPTY = 1000000 };
     "redis.call('SET',KEYS[1],ARGV[3]) "                                                           \
     "if ARGV[4]~='0' then redis.call('PEXPIRE',KEYS[1],ARGV[4]) end return 1"
 
+/* A deletion while another object has the version. */
+#define DELETE_IF                                                                                  \
+    "if redis.call('GETRANGE',KEYS[2],0,15)~=ARGV[1] then return -1 end "                          \
+    "return redis.call('UNLINK',KEYS[1])"
+
 typedef struct redis_store {
     cubed_store head;
     cb_zone *zone;
@@ -380,17 +385,42 @@ static cubed_status put(cubed_store *store, cubed_store_request *r, cubed_error 
 static cubed_status do_delete(redis_store *s, cb_resp *c, cubed_store_request *r, const char *key,
                               cubed_error *err)
 {
+    char guard[KEY_CAP];
     cb_resp_reply reply;
-    (void)s;
-    (void)r;
-    CB_TRY(send_text(c, "UNLINK", key, NULL, NULL, err));
-    return expect(c, ':', &reply, err);
+    if (!r->guard) {
+        CB_TRY(send_text(c, "UNLINK", key, NULL, NULL, err));
+        return expect(c, ':', &reply, err);
+    }
+    CB_TRY(make_key(s, r->guard, guard, err));
+    const cb_resp_arg args[] = {cb_resp_text("EVAL"), cb_resp_text(DELETE_IF),
+                                cb_resp_text("2"),    cb_resp_text(key),
+                                cb_resp_text(guard),  cb_resp_text(r->guard_version)};
+    CB_TRY(cb_resp_send(c, args, 6, err));
+    CB_TRY(expect(c, ':', &reply, err));
+    return reply.number < 0 ? cb_fail(err, CUBED_E_EXISTS, "%s is not what was expected", r->guard)
+                            : CUBED_OK;
+}
+
+static cubed_status delete_key(cubed_store *store, const cubed_store_request *all, const char *key,
+                               cubed_error *err)
+{
+    cubed_store_request r = {.key = key, .guard = all->guard, .guard_version = all->guard_version};
+    return exchange(store, &r, do_delete, "delete", err);
 }
 
 static cubed_status del(cubed_store *store, const char *key, cubed_error *err)
 {
-    cubed_store_request r = {.key = key};
-    return exchange(store, &r, do_delete, "delete", err);
+    const cubed_store_request all = {.guard = NULL};
+    return delete_key(store, &all, key, err);
+}
+
+/* A request whose keys are deleted while another object has its version. */
+static void delete_guarded(cubed_store *store, cubed_store_request *r)
+{
+    r->status = CUBED_OK;
+    for (size_t k = 0; k < r->nkeys && r->status == CUBED_OK; k++)
+        r->status = delete_key(store, r, r->keys[k], r->err);
+    r->complete(r);
 }
 
 /* --- Listings ----------------------------------------------------------------------------------------- */
@@ -559,7 +589,12 @@ static void submit(cubed_store *store, cubed_store_request *const *requests, siz
 {
     static const cubed_store_functions functions = {
         .get = get, .put = put, .del = del, .list = list, .head = head};
-    cubed_store_serve(store, &functions, requests, n);
+    for (size_t i = 0; i < n; i++) {
+        if (requests[i]->op == CUBED_STORE_DELETE && requests[i]->guard)
+            delete_guarded(store, requests[i]);
+        else
+            cubed_store_serve(store, &functions, &requests[i], 1);
+    }
 }
 
 /* No request is under way. */
@@ -602,7 +637,7 @@ static cubed_status around(cubed_store *store, const char *prefix, cubed_store *
 const cubed_store_vtable cb_redis_vtable = {
     .struct_size = sizeof(cubed_store_vtable),
     .version = CUBED_STORE_VERSION,
-    .flags = CUBED_STORE_AT_ONCE,
+    .flags = CUBED_STORE_AT_ONCE | CUBED_STORE_GUARDS,
     .scheme = "redis",
     .request_bytes = CB_RESP_REQUEST_BYTES,
     .close = close_store,

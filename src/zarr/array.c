@@ -290,17 +290,6 @@ cubed_status cb_zarr_commit(const cb_zarr_array *z, cubed_error *err)
     return st;
 }
 
-cubed_status cb_zarr_retract(const cb_zarr_array *z, cubed_error *err)
-{
-    static const char *const names[] = {"zarr.json", ".zarray", ".zattrs"};
-    char key[4096];
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        CB_TRY(cb_key_join(key, sizeof key, z->path, names[i], err));
-        CB_TRY(cb_store_del(z->store, key, err));
-    }
-    return CUBED_OK;
-}
-
 bool cb_zarr_fill_is_zero(const cb_zarr_meta *m)
 {
     for (size_t i = 0; i < cb_fill_size(m->dtype); i++) {

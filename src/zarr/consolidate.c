@@ -11,6 +11,7 @@ typedef struct collect {
     size_t skip; /* of paths: the group's own, with the slash */
     int format;
     json_t *found; /* object by key (format 2) or path (format 3) */
+    const cb_zarr_fence *fence;
 } collect;
 
 /* Adds the document, if it is there, under its key relative to the group. */
@@ -64,13 +65,16 @@ static cubed_status set_consolidated(void *ctx, json_t *doc, bool *changed, cube
             : json_object_set_new(doc, "consolidated_metadata",
                                   json_pack("{s:s, s:b, s:O}", "kind", "inline", "must_understand",
                                             0, "metadata", c->found)) == 0;
-    return ok ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory for consolidated metadata");
+    if (!ok) return cb_fail(err, CUBED_E_NOMEM, "no memory for consolidated metadata");
+    return c->fence ? c->fence->check(c->fence->ctx, err) : CUBED_OK;
 }
 
-cubed_status cb_zarr_consolidate(cubed_store *store, const char *path, cubed_error *err)
+cubed_status cb_zarr_consolidate(cubed_store *store, const cb_zarr_fence *fence, const char *path,
+                                 cubed_error *err)
 {
     cb_zarr_kind kind;
-    collect c = {.store = store, .path = path, .skip = *path ? strlen(path) + 1 : 0};
+    collect c = {
+        .store = store, .fence = fence, .path = path, .skip = *path ? strlen(path) + 1 : 0};
     CB_TRY(cb_zarr_probe(store, path, &kind, &c.format, err));
     if (kind != CB_ZARR_GROUP)
         return cb_fail(err, CUBED_E_NOT_FOUND, "there is no Zarr group at %s%s%s", store->url,

@@ -58,12 +58,6 @@ cubed_status cb_zarr_read_doc(cubed_store *store, const char *path, const char *
     return cb_zarr_read_version(store, path, name, out, &version, err);
 }
 
-cubed_status cb_zarr_write_doc(cubed_store *store, const char *path, const char *name,
-                               const json_t *doc, cubed_error *err)
-{
-    return cb_zarr_put_doc(store, NULL, path, name, doc, err);
-}
-
 static cubed_status print_doc(const json_t *doc, const char *key, cb_buf *text, cubed_error *err)
 {
     return cb_json_dump(doc, JSON_INDENT(2), text)
@@ -98,6 +92,35 @@ static cubed_status put_doc_if(cubed_store *store, const char *key, const json_t
     return st;
 }
 
+cubed_status cb_zarr_new_doc(cubed_store *store, const char *path, const char *name,
+                             const json_t *doc, cubed_error *err)
+{
+    const cubed_object_version none = {""};
+    char key[4096];
+    CB_TRY(cb_key_join(key, sizeof key, path, name, err));
+    return put_doc_if(store, key, doc, &none, err);
+}
+
+/* Copies of other documents lose nothing when a damaged one is written anew, as zarr-python does. */
+static bool is_copy(const char *key)
+{
+    const char *slash = strrchr(key, '/');
+    return strcmp(slash ? slash + 1 : key, ".zmetadata") == 0;
+}
+
+static cubed_status parse_to_change(const char *key, const cb_buf *text, json_t **doc,
+                                    cubed_error *err)
+{
+    cubed_status st = cb_json_parse(key, text->data ? text->data : "", text->size, doc, err);
+    if (st == CUBED_OK && !json_is_object(*doc)) {
+        json_decref(*doc);
+        st = cb_fail(err, CUBED_E_FORMAT, "%s: expected a JSON object", key);
+    }
+    if (st != CUBED_E_FORMAT || !is_copy(key)) return st;
+    *doc = json_object();
+    return *doc ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "out of memory: %s", key);
+}
+
 /* The document and its version, as conditions have it; where nothing is, {} and "". */
 static cubed_status read_to_change(cubed_store *store, const char *key, json_t **doc,
                                    cubed_object_version *version, cubed_error *err)
@@ -109,7 +132,7 @@ static cubed_status read_to_change(cubed_store *store, const char *key, json_t *
     cubed_status st = cb_store_read_object(store, key, CB_ZARR_MAX_DOC, &text, &info, &why);
     if (st == CUBED_OK) {
         *version = info.version;
-        st = cb_json_parse(key, text.data ? text.data : "", text.size, doc, &why);
+        st = parse_to_change(key, &text, doc, &why);
     } else if (st == CUBED_E_NOT_FOUND) {
         *version = (cubed_object_version){""};
         *doc = json_object();
@@ -135,10 +158,12 @@ cubed_status cb_zarr_change_doc(cubed_store *store, const char *path, const char
         cubed_error why = CUBED_ERROR_INIT;
         CB_TRY(read_to_change(store, key, &doc, &version, err));
         cubed_status st = change(ctx, doc, &changed, &why);
-        if (st == CUBED_OK && changed) st = put_doc_if(store, key, doc, &version, &why);
+        const bool put = st == CUBED_OK && changed;
+        if (put) st = put_doc_if(store, key, doc, &version, &why);
         json_decref(doc);
-        if (st != CUBED_OK && st != CUBED_E_EXISTS && err) *err = why;
-        if (st != CUBED_E_EXISTS) return st;
+        if (put && st == CUBED_E_EXISTS) continue;
+        if (st != CUBED_OK && err) *err = why;
+        return st;
     }
     return cb_fail(err, CUBED_E_IO, "%s of %s was replaced %d times while it was changed", key,
                    store->url, CHANGE_TRIES);
@@ -200,41 +225,52 @@ cubed_status cb_zarr_probe_doc(cubed_store *store, const char *path, cb_zarr_kin
     return CUBED_OK;
 }
 
-static cubed_status write_group(cubed_store *store, const char *path, int format, const char *attrs,
-                                cubed_error *err)
+/* Attributes of a group, and who writes them. */
+typedef struct group_attrs {
+    const cb_zarr_fence *fence; /* NULL: no run */
+    const char *path;
+    json_t *attrs;
+} group_attrs;
+
+/* Of a document that was read before: a put under the condition that it has not changed follows. A run whose places are no longer
+ * its own puts nothing. */
+static cubed_status check_fence(const cb_zarr_fence *fence, cubed_error *err)
 {
-    json_t *a = NULL, *doc = NULL;
-    CB_TRY(
-        cb_json_parse("attributes", attrs ? attrs : "{}", strlen(attrs ? attrs : "{}"), &a, err));
-    cubed_status st = CUBED_OK;
-    if (!json_is_object(a)) {
-        st = cb_fail(err, CUBED_E_ARG, "the attributes of %s are no JSON object",
-                     *path ? path : "the root group");
-    } else if (format == 2) {
-        cb_attributes_prune(a);
-        doc = json_pack("{s:i}", "zarr_format", 2);
-        if (json_object_size(a) > 0) st = cb_zarr_write_doc(store, path, ".zattrs", a, err);
-        if (st == CUBED_OK) st = cb_zarr_write_doc(store, path, ".zgroup", doc, err);
-    } else {
-        cb_attributes_prune(a);
-        doc = json_pack("{s:i, s:s, s:O}", "zarr_format", 3, "node_type", "group", "attributes", a);
-        st = cb_zarr_write_doc(store, path, "zarr.json", doc, err);
-    }
-    json_decref(doc);
-    json_decref(a);
-    return st;
+    return fence ? fence->check(fence->ctx, err) : CUBED_OK;
+}
+
+static cubed_status set_group(void *ctx, json_t *doc, bool *changed, cubed_error *err)
+{
+    const group_attrs *g = ctx;
+    const char *type = json_string_value(json_object_get(doc, "node_type"));
+    if (type && strcmp(type, "group") != 0)
+        return cb_fail(err, CUBED_E_EXISTS, "%s is an array", *g->path ? g->path : "the root");
+    *changed = true;
+    json_object_del(doc, "consolidated_metadata");
+    if (json_object_set_new(doc, "zarr_format", json_integer(3)) != 0 ||
+        json_object_set_new(doc, "node_type", json_string("group")) != 0 ||
+        json_object_set(doc, "attributes", g->attrs) != 0)
+        return cb_fail(err, CUBED_E_NOMEM, "out of memory: a group's metadata");
+    return check_fence(g->fence, err);
+}
+
+static cubed_status set_attrs(void *ctx, json_t *doc, bool *changed, cubed_error *err)
+{
+    const group_attrs *g = ctx;
+    *changed = json_object_size(doc) > 0 || json_object_size(g->attrs) > 0;
+    json_object_clear(doc);
+    if (json_object_update(doc, g->attrs) != 0)
+        return cb_fail(err, CUBED_E_NOMEM, "out of memory: a group's attributes");
+    return check_fence(g->fence, err);
 }
 
 /* CUBED_E_EXISTS if another run has made it meanwhile. */
 static cubed_status make_group(cubed_store *store, const char *path, int format, cubed_error *err)
 {
-    const cubed_object_version none = {""};
-    char key[4096];
-    CB_TRY(cb_key_join(key, sizeof key, path, format == 3 ? "zarr.json" : ".zgroup", err));
     json_t *doc = format == 3 ? json_pack("{s:i, s:s, s:{}}", "zarr_format", 3, "node_type",
                                           "group", "attributes")
                               : json_pack("{s:i}", "zarr_format", 2);
-    cubed_status st = put_doc_if(store, key, doc, &none, err);
+    cubed_status st = cb_zarr_new_doc(store, path, format == 3 ? "zarr.json" : ".zgroup", doc, err);
     json_decref(doc);
     return st;
 }
@@ -289,11 +325,33 @@ cubed_status cb_zarr_make_parents(cubed_store *store, const char *path, int form
     }
 }
 
-cubed_status cb_zarr_create_group(cubed_store *store, const char *path, int format,
-                                  const char *attrs, bool overwrite, cubed_error *err)
+static cubed_status write_group(cubed_store *store, int format, group_attrs *g, cubed_error *err)
+{
+    cb_attributes_prune(g->attrs);
+    if (format == 3) return cb_zarr_change_doc(store, g->path, "zarr.json", set_group, g, err);
+    CB_TRY(cb_zarr_change_doc(store, g->path, ".zattrs", set_attrs, g, err));
+    cubed_error why = CUBED_ERROR_INIT;
+    const cubed_status st = make_group(store, g->path, 2, &why);
+    if (st != CUBED_OK && st != CUBED_E_EXISTS && err) *err = why;
+    return st == CUBED_E_EXISTS ? CUBED_OK : st;
+}
+
+static cubed_status parse_attrs(const char *text, const char *path, json_t **out, cubed_error *err)
+{
+    if (!text) text = "{}";
+    CB_TRY(cb_json_parse("attributes", text, strlen(text), out, err));
+    if (json_is_object(*out)) return CUBED_OK;
+    json_decref(*out);
+    return cb_fail(err, CUBED_E_ARG, "the attributes of %s are no JSON object",
+                   *path ? path : "the root group");
+}
+
+cubed_status cb_zarr_create_group(cubed_store *store, const cb_zarr_fence *fence, const char *path,
+                                  int format, const char *attrs, bool overwrite, cubed_error *err)
 {
     cb_zarr_kind kind;
     int have;
+    group_attrs g = {.fence = fence, .path = path};
     CB_TRY(cb_zarr_probe(store, path, &kind, &have, err));
     if (kind == CB_ZARR_ARRAY && !overwrite)
         return cb_fail(err, CUBED_E_EXISTS, "%s of %s is an array", *path ? path : "the root",
@@ -304,6 +362,11 @@ cubed_status cb_zarr_create_group(cubed_store *store, const char *path, int form
     }
     CB_TRY(cb_zarr_make_parents(store, path, format, false, err));
     if (kind == CB_ZARR_GROUP && (!attrs || have != format)) return CUBED_OK;
-    if (kind == CB_ZARR_GROUP) CB_TRY(drop_consolidated(store, path, format, err));
-    return write_group(store, path, format, attrs, err);
+    CB_TRY(parse_attrs(attrs, path, &g.attrs, err));
+    cubed_status st = kind == CB_ZARR_GROUP && format == 2
+                          ? drop_consolidated(store, path, format, err)
+                          : CUBED_OK;
+    if (st == CUBED_OK) st = write_group(store, format, &g, err);
+    json_decref(g.attrs);
+    return st;
 }

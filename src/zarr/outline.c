@@ -404,8 +404,11 @@ static cubed_status copy_batch(cubed_store *from, cubed_store *to, const object 
         const size_t size = (size_t)list[i].size;
         get[i] = (cubed_store_request){
             .op = CUBED_STORE_GET, .key = list[i].from, .dst = at, .cap = size};
-        put[i] = (cubed_store_request){
-            .op = CUBED_STORE_PUT, .key = list[i].to, .src = at, .size = size};
+        put[i] = (cubed_store_request){.op = CUBED_STORE_PUT,
+                                       .key = list[i].to,
+                                       .if_none_match = "*",
+                                       .src = at,
+                                       .size = size};
         at += size;
     }
     CB_TRY(do_all(from, get, (size_t)n, err));
@@ -415,6 +418,13 @@ static cubed_status copy_batch(cubed_store *from, cubed_store *to, const object 
                        list[i].from);
     }
     return do_all(to, put, (size_t)n, err);
+}
+
+static cubed_status put_new(cubed_store *to, const char *key, const cb_buf *text, cubed_error *err)
+{
+    const cubed_object_version none = {""};
+    cubed_object_version version;
+    return cb_store_put_if(to, key, &none, text->data ? text->data : "", text->size, &version, err);
 }
 
 /* Bytes as they are, but for what another format calls otherwise. */
@@ -429,7 +439,7 @@ static cubed_status copy_doc(cubed_store *from, const copying *c, cubed_store *t
     cubed_status st = cb_store_read_all(from, key, CB_ZARR_MAX_DOC, &text, &why);
     if (st == CUBED_OK) {
         st = cb_key_join(key, sizeof key, c->to_path, name, err);
-        if (st == CUBED_OK) st = cb_store_put(to, key, text.data ? text.data : "", text.size, err);
+        if (st == CUBED_OK) st = put_new(to, key, &text, err);
     } else if (st == CUBED_E_NOT_FOUND) {
         st = CUBED_OK; /* not of this format, or without attributes */
     } else if (err) {
@@ -448,13 +458,13 @@ static cubed_status write_docs(cubed_store *from, const copying *c, cubed_store 
         return copy_doc(from, c, to, format == 3 ? "zarr.json" : ".zarray", err);
     }
     if (format == 2 && json_object_size(c->attrs) > 0)
-        CB_TRY(cb_zarr_write_doc(to, c->to_path, ".zattrs", c->attrs, err));
-    return cb_zarr_write_doc(to, c->to_path, format == 3 ? "zarr.json" : ".zarray", c->doc, err);
+        CB_TRY(cb_zarr_new_doc(to, c->to_path, ".zattrs", c->attrs, err));
+    return cb_zarr_new_doc(to, c->to_path, format == 3 ? "zarr.json" : ".zarray", c->doc, err);
 }
 
 cubed_status cb_zarr_copy_objects(cubed_store *from, const char *path, cubed_store *to,
-                                  const char *to_path, int format, uint64_t memory,
-                                  cubed_error *err)
+                                  const cb_zarr_fence *fence, const char *to_path, int format,
+                                  uint64_t memory, cubed_error *err)
 {
     copying c;
     cb_arena *arena = NULL;
@@ -472,8 +482,10 @@ cubed_status cb_zarr_copy_objects(cubed_store *from, const char *path, cubed_sto
     CB_GO(cb_zarr_make_parents(to, to_path, format, false, err));
     for (int at = 0, n; at < c.n; at += n) {
         n = count_batch(&c, at, room);
+        if (fence) CB_GO(fence->check(fence->ctx, err));
         CB_GO(copy_batch(from, to, c.list + at, n, buffer, err));
     }
+    if (fence) CB_GO(fence->check(fence->ctx, err));
     CB_GO(write_docs(from, &c, to, format, err));
 out:
     cb_arena_free(arena);

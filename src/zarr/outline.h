@@ -31,9 +31,11 @@ CUBED_MUST_CHECK cubed_status cb_zarr_is_copy(cubed_store *from, const char *pat
 /* CUBED_E_BUDGET if that is more. */
 CUBED_MUST_CHECK cubed_status cb_zarr_check_copy_memory(const char *path, uint64_t largest,
                                                         uint64_t memory, cubed_error *err);
-/* Nothing of an array may be at TO_PATH. Makes the groups above. Holds at most `memory` bytes of objects. */
+/* Nothing of an array may be at TO_PATH: CUBED_E_EXISTS if another process puts an object there. Makes the groups above. Holds
+ * at most `memory` bytes of objects. The fence (NULL: none) is checked before each part of them is put. */
 CUBED_MUST_CHECK cubed_status cb_zarr_copy_objects(cubed_store *from, const char *path,
-                                                   cubed_store *to, const char *to_path, int format,
-                                                   uint64_t memory, cubed_error *err);
+                                                   cubed_store *to, const cb_zarr_fence *fence,
+                                                   const char *to_path, int format, uint64_t memory,
+                                                   cubed_error *err);
 
 #endif

@@ -29,13 +29,16 @@ static cubed_status add_chunk(void *ctx, const char *key, uint64_t size, cubed_e
     return CUBED_OK;
 }
 
-cubed_status cb_zarr_remove_chunks(cubed_store *store, const char *path, cubed_error *err)
+cubed_status cb_zarr_remove_chunks(cubed_store *store, const char *path, cb_zarr_remove_fn remove,
+                                   void *ctx, cubed_error *err)
 {
     key_list l = {.skip = *path ? strlen(path) + 1 : 0};
     cubed_status st;
     CB_TRY(cb_zone_new(store->alloc, &l.zone, err));
     CB_GO(cb_store_list(store, path, add_chunk, &l, err));
-    if (l.n > 0) CB_GO(cb_store_del_all(store, l.key, (size_t)l.n, err));
+    if (l.n > 0)
+        CB_GO(remove ? remove(ctx, l.key, (size_t)l.n, err)
+                     : cb_store_del_all(store, l.key, (size_t)l.n, err));
 out:
     cb_zone_free(l.zone);
     return st;

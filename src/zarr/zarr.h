@@ -72,8 +72,6 @@ CUBED_MUST_CHECK cubed_status cb_zarr_check_absent(cubed_store *store, const cha
 CUBED_MUST_CHECK cubed_status cb_zarr_check_writable(cubed_store *store, const char *path,
                                                      cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_zarr_commit(const cb_zarr_array *z, cubed_error *err);
-/* Takes the metadata back, also where commit failed half way: the array no longer looks whole. */
-CUBED_MUST_CHECK cubed_status cb_zarr_retract(const cb_zarr_array *z, cubed_error *err);
 /* A handle to an array that is prepared by somebody else: touches no store. */
 CUBED_MUST_CHECK cubed_status cb_zarr_attach(cubed_store *store, const char *path,
                                              const cb_zarr_meta *meta, cb_zarr_array **out,
@@ -95,8 +93,12 @@ typedef struct cb_zarr_fence {
 void cb_zarr_set_fence(cb_zarr_array *z, const cb_zarr_fence *fence);
 /* Whether an array may have a chunk of that key ("c", "c/0/1", "c.0.1", "0.1", "0/1"), or chunks below it. */
 bool cb_zarr_may_be_chunk(const char *key);
-/* Removes every object at PATH that may be a chunk; other files stay, they may be the user's. */
+typedef cubed_status (*cb_zarr_remove_fn)(void *ctx, const char *const *keys, size_t n,
+                                          cubed_error *err);
+/* Removes every object at PATH that may be a chunk, by `remove`, or at once if that is NULL; other files stay, they may be the
+ * user's. */
 CUBED_MUST_CHECK cubed_status cb_zarr_remove_chunks(cubed_store *store, const char *path,
+                                                    cb_zarr_remove_fn remove, void *ctx,
                                                     cubed_error *err);
 void cb_zarr_close(cb_zarr_array *z);
 const cb_zarr_meta *cb_zarr_get_meta(const cb_zarr_array *z);
@@ -316,15 +318,15 @@ CUBED_MUST_CHECK cubed_status cb_zarr_attrs_text(const json_t *attrs, cb_zone *z
                                                  const char **out, cubed_error *err);
 
 /* Groups. Attributes are JSON object text. One that exists is kept unless `overwrite`, which
- * removes everything in it. */
-CUBED_MUST_CHECK cubed_status cb_zarr_create_group(cubed_store *store, const char *path, int format,
-                                                   const char *attrs, bool overwrite,
-                                                   cubed_error *err);
+ * removes everything in it. Metadata are put if they are still those that were read before the fence (NULL: none) was checked. */
+CUBED_MUST_CHECK cubed_status cb_zarr_create_group(cubed_store *store, const cb_zarr_fence *fence,
+                                                   const char *path, int format, const char *attrs,
+                                                   bool overwrite, cubed_error *err);
 /* Copies all metadata at and below a group, of its format, into the group's own, where readers of other
  * libraries look first. What is added later is not in it: cb_zarr_prepare and cb_zarr_create_group take
- * it away. */
-CUBED_MUST_CHECK cubed_status cb_zarr_consolidate(cubed_store *store, const char *path,
-                                                  cubed_error *err);
+ * it away. `fence` as above. A damaged .zmetadata, which has nothing of its own, is replaced. */
+CUBED_MUST_CHECK cubed_status cb_zarr_consolidate(cubed_store *store, const cb_zarr_fence *fence,
+                                                  const char *path, cubed_error *err);
 typedef struct cb_zarr_entry {
     const char *path; /* relative to the store's root; valid during the callback */
     bool is_array;

@@ -128,8 +128,9 @@ typedef cubed_status (*cb_zarr_change_fn)(void *ctx, json_t *doc, bool *changed,
 CUBED_MUST_CHECK cubed_status cb_zarr_change_doc(cubed_store *store, const char *path,
                                                  const char *name, cb_zarr_change_fn change,
                                                  void *ctx, cubed_error *err);
-CUBED_MUST_CHECK cubed_status cb_zarr_write_doc(cubed_store *store, const char *path,
-                                                const char *name, const json_t *doc,
-                                                cubed_error *err);
+/* CUBED_E_EXISTS if there is one. */
+CUBED_MUST_CHECK cubed_status cb_zarr_new_doc(cubed_store *store, const char *path,
+                                              const char *name, const json_t *doc,
+                                              cubed_error *err);
 
 #endif

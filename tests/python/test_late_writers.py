@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 
 import cloud_servers
 import cubed
@@ -165,6 +166,54 @@ def test_what_is_deleted_late(server, tmp_path, listing):
     assert "was taken over while this run was writing it" in first.stderr
     np.testing.assert_array_equal(values_of(url, env), [7.0] * CHUNK + [5.0] * 10)
     assert all(k.startswith("z.zarr/") for k in server.objects), "a new array is left"
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_attributes_of_groups(server, tmp_path, zarr_format):
+    """The group around the arrays has the attributes of the second run."""
+    for name in "first", "second":
+        group = zarr.create_group(tmp_path / name, zarr_format=zarr_format, attributes={"t": name})
+        group.create_array("x", shape=ROWS, chunks=CHUNK, dtype="f8")[...] = ROWS
+    url, env = f"{server.url}/z.zarr", {**os.environ, **server.variables}
+    document = "z.zarr/zarr.json" if zarr_format == 3 else "z.zarr/.zattrs"
+
+    def chosen(request):
+        record = server.objects.get("z.zarr/x/.cubed-run")
+        committing = record and json.loads(record.data)["state"] == "committing"
+        return committing and is_put(request, document)
+
+    first, second = (
+        [BIN, "copy", tmp_path / name, url, "--overwrite", *QUIET] for name in ("first", "second")
+    )
+    ended = Stop(server, chosen, second).run(first, env)
+    assert ended.returncode != 0
+    assert "was taken over while this run was writing it" in ended.stderr
+    doc = json.loads(server.objects[document].data)
+    assert (doc["attributes"] if zarr_format == 3 else doc) == {"t": "second"}
+    assert "consolidated_metadata" in doc or "z.zarr/.zmetadata" in server.objects
+
+
+def test_signs_of_life_of_a_slow_commit(server, tmp_path):
+    """While one request of a commit lasts longer than a run may be silent."""
+    sources(tmp_path)
+    url, env = f"{server.url}/z.zarr", {**os.environ, **server.variables}
+    assert run(*command("p - 3", tmp_path, url)[1:], env=env).code == 0
+    beats = []
+
+    def beat():
+        return json.loads(server.objects["z.zarr/.cubed-run"].data)["beat"]
+
+    def slow():
+        until, first = time.monotonic() + 20, beat()
+        while beat() < first + 2 and time.monotonic() < until:
+            time.sleep(0.02)
+        beats.append(beat() - first)
+
+    server.fault = lambda r: slow if r.op == "copy" and not beats else None
+    silent = ("--overwrite", "--executor-option", "silence=2")
+    assert run(*command("q + 5", tmp_path, url, *silent)[1:], env=env).code == 0
+    assert beats and beats[0] >= 2
+    np.testing.assert_array_equal(values_of(url, env), [7.0] * CHUNK + [5.0] * 10)
 
 
 def test_resumed(server, tmp_path):

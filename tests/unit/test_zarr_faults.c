@@ -23,7 +23,7 @@ static cubed_status use_everything(cubed_store *s)
     m.dim_names[0] = m.dim_names[1] = "x";
     m.attrs = "{\"a\": 1}";
     cubed_status st;
-    CB_GO(cb_zarr_create_group(s, "g", 3, "{\"a\": 2}", false, NULL));
+    CB_GO(cb_zarr_create_group(s, NULL, "g", 3, "{\"a\": 2}", false, NULL));
     CB_GO(cb_zarr_prepare(s, "g/u", &m, &z, NULL));
     CB_GO(cb_zarr_commit(z, NULL));
     cb_zarr_close(z);

@@ -47,7 +47,7 @@ static void test_members(void **state)
         cb_zarr_close(make_array(s, xs, f, NULL));
         expect_members(s, top, false, f == 2 ? "sub:g2 x:a2 " : "sub:g3 x:a3 ");
         expect_members(s, top, true, f == 2 ? "sub:g2 x:a2 " : "sub:g3 x:a3 ");
-        assert_int_equal(cb_zarr_consolidate(s, top, NULL), CUBED_OK);
+        assert_int_equal(cb_zarr_consolidate(s, NULL, top, NULL), CUBED_OK);
         expect_members(s, top, true, f == 2 ? "sub:g2 x:a2 " : "sub:g3 x:a3 ");
         /* What others add behind its back is not in consolidated metadata. */
         put(s, f == 2 ? "two/late/.zgroup" : "three/late/zarr.json",
@@ -112,21 +112,74 @@ static void test_groups(void **state)
         cubed_store *s = memory();
         cubed_error err = CUBED_ERROR_INIT;
         static const char attrs[] = "{\"b\": 18446744073709551615, \"a\": [1.0, \"NaN\"]}";
-        assert_int_equal(cb_zarr_create_group(s, "g", format, attrs, false, NULL), CUBED_OK);
+        assert_int_equal(cb_zarr_create_group(s, NULL, "g", format, attrs, false, NULL), CUBED_OK);
         expect_attrs(s, "g", attrs);
         expect_attrs(s, "", "{}");
-        assert_int_equal(cb_zarr_create_group(s, "g", format, NULL, false, NULL), CUBED_OK);
+        assert_int_equal(cb_zarr_create_group(s, NULL, "g", format, NULL, false, NULL), CUBED_OK);
         expect_attrs(s, "g", attrs);
-        assert_int_equal(cb_zarr_create_group(s, "h", format, "[]", false, &err), CUBED_E_ARG);
-        assert_int_equal(cb_zarr_create_group(s, "h", format, "{", false, &err), CUBED_E_FORMAT);
+        assert_int_equal(cb_zarr_create_group(s, NULL, "h", format, "[]", false, &err),
+                         CUBED_E_ARG);
+        assert_int_equal(cb_zarr_create_group(s, NULL, "h", format, "{", false, &err),
+                         CUBED_E_FORMAT);
         cb_zarr_close(make_array(s, "g/u", format, NULL));
-        assert_int_equal(cb_zarr_create_group(s, "g/u", format, NULL, false, &err), CUBED_E_EXISTS);
-        assert_int_equal(cb_zarr_create_group(s, "g/u/v", format, NULL, false, &err),
+        assert_int_equal(cb_zarr_create_group(s, NULL, "g/u", format, NULL, false, &err),
+                         CUBED_E_EXISTS);
+        assert_int_equal(cb_zarr_create_group(s, NULL, "g/u/v", format, NULL, false, &err),
                          CUBED_E_EXISTS);
         expect_walk(s, "g", format == 2 ? "g:g2 g/u:a2 " : "g:g3 g/u:a3 ");
-        assert_int_equal(cb_zarr_create_group(s, "g", format, NULL, true, NULL), CUBED_OK);
+        assert_int_equal(cb_zarr_create_group(s, NULL, "g", format, NULL, true, NULL), CUBED_OK);
         expect_walk(s, "g", format == 2 ? "g:g2 " : "g:g3 ");
         expect_attrs(s, "g", "{}");
+        cb_store_close(s);
+    }
+}
+
+/* A copy of other documents loses nothing when it is written anew. */
+static void test_damaged_consolidated_metadata(void **state)
+{
+    static const char *const damaged[] = {"{\"metadata\": [", "[]", "\xff", ""};
+    (void)state;
+    for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
+        cubed_store *s = memory();
+        cubed_error err = CUBED_ERROR_INIT;
+        cb_zarr_close(make_array(s, "x", 2, NULL));
+        put(s, ".zmetadata", damaged[i]);
+        if (cb_zarr_consolidate(s, NULL, "", &err) != CUBED_OK) fail_msg("%s", err.message);
+        expect_members(s, "", true, "x:a2 ");
+        cb_store_close(s);
+    }
+}
+
+typedef struct taken {
+    int checks, allowed;
+} taken;
+
+static cubed_status check_taken(const void *ctx, cubed_error *err)
+{
+    taken *t = (taken *)(uintptr_t)ctx;
+    (void)err;
+    return t->checks++ < t->allowed ? CUBED_OK : CUBED_E_EXISTS;
+}
+
+/* A run whose places another one has taken changes neither attributes nor consolidated metadata. */
+static void test_groups_of_late_runs(void **state)
+{
+    (void)state;
+    for (int format = 2; format <= 3; format++) {
+        cubed_store *s = memory();
+        taken t = {0, 0};
+        const cb_zarr_fence fence = {.check = check_taken, .ctx = &t};
+        assert_int_equal(cb_zarr_create_group(s, NULL, "g", format, "{\"a\": 2}", false, NULL), 0);
+        assert_int_equal(cb_zarr_create_group(s, &fence, "g", format, "{\"a\": 1}", false, NULL),
+                         CUBED_E_EXISTS);
+        assert_int_equal(cb_zarr_consolidate(s, &fence, "g", NULL), CUBED_E_EXISTS);
+        assert_int_equal(t.checks, 2);
+        expect_attrs(s, "g", "{\"a\": 2}");
+        t.allowed = 4;
+        assert_int_equal(cb_zarr_create_group(s, &fence, "g", format, "{\"a\": 3}", false, NULL),
+                         0);
+        assert_int_equal(cb_zarr_consolidate(s, &fence, "g", NULL), CUBED_OK);
+        expect_attrs(s, "g", "{\"a\": 3}");
         cb_store_close(s);
     }
 }
@@ -137,6 +190,8 @@ int main(void)
         cmocka_unit_test(test_members),
         cmocka_unit_test(test_walk),
         cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_damaged_consolidated_metadata),
+        cmocka_unit_test(test_groups_of_late_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@
 extern "C" {
 #endif
 
-#define CUBED_STORE_VERSION 6
+#define CUBED_STORE_VERSION 7
 
 typedef struct cubed_store cubed_store;
 typedef struct cubed_store_request cubed_store_request;
@@ -114,6 +114,9 @@ struct cubed_store_request {
     /* delete: keys that are not there are no error. If one fails, others may have been deleted. */
     const char *const *keys;
     size_t nkeys;
+    /* delete, of stores with CUBED_STORE_GUARDS; NULL: no condition. Keys are deleted while the object `guard` has this version,
+     * else CUBED_E_EXISTS. */
+    const char *guard, *guard_version;
 
     /* list: a page of entries, as many as the store likes, each once; without a delimiter ('/' or 0) all keys, else
      * names directly below the key. `next_page[cap]` gets what `page` is for the page behind it, "" after the last. */
@@ -150,6 +153,8 @@ struct cubed_store_request {
 #define CUBED_STORE_ETAGS 4u
 /* A put with a condition is one request, however large the object is. Other puts of the store go in parts if they are large. */
 #define CUBED_STORE_CONDITIONS_IN_ONE_PIECE 16u
+/* Deletes heed the guard of their request. Callers check the object before they delete from other stores. */
+#define CUBED_STORE_GUARDS 32u
 
 #define CUBED_STORE_IN_FLIGHT 16u
 #define CUBED_STORE_GAP       (512u << 10)
