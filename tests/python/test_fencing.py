@@ -260,7 +260,8 @@ def play(place, number, surroundings=lambda draw: contextlib.nullcontext(Around(
                 time.sleep(pause)
                 go_on()
             error = second.communicate(timeout=60)[1]
-        done = place.values()
+        # If the second run was refused, the first one may be replacing the array at this moment.
+        done = place.values() if second.returncode == 0 else None
         about += f"\nsecond: {second.returncode} {error}"
         expected = {FIRST if same else SECOND}
         if second.returncode == 0:
