@@ -16,8 +16,8 @@ typedef struct cubed_new_file cubed_new_file;
 typedef struct cubed_new_file_options {
     size_t struct_size;
     bool replace; /* publishing replaces a file at the path; false: such a file is CUBED_E_EXISTS */
-    /* Results that an earlier process left stay in the store if `contents` is the same text, such as the names of the arrays;
-     * else they are removed. */
+    /* Results that an earlier process left stay in the store if `contents` is the same text, such as the names of the arrays, and
+     * that process cannot write any more; else they are removed. */
     bool resume;
     const char *contents; /* NULL: "" */
 } cubed_new_file_options;

@@ -130,10 +130,13 @@ static cubed_status claim(cubed_new_file *f, const cubed_new_file_options *o, cu
     if (cb_version_is_none(&f->claim.version)) CB_TRY(check_empty(f, err));
     CB_TRY(cb_claim_check_free(&f->claim, &f->self, err));
     const bool is_new = cb_version_is_none(&f->claim.version);
-    const bool same = o->resume && strcmp(f->claim.record.goal, f->self.goal) == 0;
+    /* The store of a process that may still write is not moved: that process may be removing what is in it, directory by
+     * directory, and goes on wherever they are. */
+    const bool keep = o->resume && strcmp(f->claim.record.goal, f->self.goal) == 0 &&
+                      !cb_run_record_may_write(&f->claim.record);
     CB_TRY(cb_claim_take(&f->claim, &f->self, "", err));
     f->claimed = true;
-    if (!is_new) CB_TRY(renew(f, same, err));
+    if (!is_new) CB_TRY(renew(f, keep, err));
     CB_TRY(cb_store_anchor(f->above, f->name, false, &f->place, err));
     CB_TRY(cb_claim_check_place(&f->claim, f->place, f->zone, err));
     f->claim.place = f->place;
