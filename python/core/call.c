@@ -7,7 +7,8 @@
 typedef struct taken {
     cubed_argument arguments[CUBED_MAX_PARAMS];
     void *lists[CUBED_MAX_PARAMS];
-    int nlists;
+    PyObject *items[CUBED_MAX_PARAMS]; /* tuples that own the items of lists */
+    int nlists, nitems;
 } taken;
 
 static void *list_room(taken *t, Py_ssize_t n, size_t size)
@@ -63,31 +64,65 @@ static bool is_plain(PyObject *object)
     return plain;
 }
 
+/* Whether an object is a list, which is no number even if it has one element. */
+static bool has_length(PyObject *object)
+{
+    const bool has = PyObject_Size(object) >= 0;
+    PyErr_Clear();
+    return has;
+}
+
+/* Python's number of NumPy's scalar or of its array without axes; other objects as they are. A new reference. */
+static PyObject *python_number(PyObject *object)
+{
+    PyObject *item =
+        PyObject_HasAttrString(object, "shape") ? PyObject_CallMethod(object, "item", NULL) : NULL;
+    PyErr_Clear();
+    return item ? item : Py_NewRef(object);
+}
+
+/* Python's numbers. *is_number is false if the object is none. */
+static bool take_python_number(const cubed_param *p, PyObject *object, cubed_value *v,
+                               bool *is_number)
+{
+    *is_number = true;
+    if (PyBool_Check(object)) {
+        *v = (cubed_value){.kind = CUBED_VALUE_BOOL, .as.boolean = object == Py_True};
+    } else if (PyLong_Check(object)) {
+        return take_integer(p, object, v);
+    } else if (PyFloat_Check(object)) {
+        *v = (cubed_value){.kind = CUBED_VALUE_FLOAT, .as.real = PyFloat_AsDouble(object)};
+    } else if (PyComplex_Check(object)) {
+        *v = (cubed_value){
+            .kind = CUBED_VALUE_COMPLEX,
+            .as.complex_parts = {PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object)}};
+    } else {
+        *is_number = false;
+    }
+    return true;
+}
+
 /* NumPy's scalars and other objects that are numbers. *is_number is false if this one is none. */
 static bool take_other_number(const cubed_param *p, PyObject *object, cubed_value *v,
                               bool *is_number)
 {
-    *is_number = is_plain(object);
+    *is_number = is_plain(object) && !has_length(object);
     if (!*is_number) return true;
-    PyObject *number = PyIndex_Check(object) ? PyNumber_Index(object) : NULL;
-    if (number) {
-        const bool taken_one = take_integer(p, number, v);
+    PyObject *number = python_number(object);
+    bool done = take_python_number(p, number, v, is_number);
+    if (!*is_number && PyIndex_Check(number)) {
+        PyObject *index = PyNumber_Index(number);
         Py_DECREF(number);
-        return taken_one;
+        number = index;
+        *is_number = number != NULL;
+        done = !number || take_integer(p, number, v);
+    } else if (!*is_number && PyObject_HasAttrString(number, "__float__")) {
+        *v = (cubed_value){.kind = CUBED_VALUE_FLOAT, .as.real = PyFloat_AsDouble(number)};
+        *is_number = !PyErr_Occurred();
     }
-    PyErr_Clear();
-    if (PyObject_HasAttrString(object, "__bool__") && accepts(p, CUBED_VALUE_BOOL)) {
-        const int truth = PyObject_IsTrue(object);
-        *v = (cubed_value){.kind = CUBED_VALUE_BOOL, .as.boolean = truth == 1};
-        return truth >= 0;
-    }
-    if (PyObject_HasAttrString(object, "__float__")) {
-        *v = (cubed_value){.kind = CUBED_VALUE_FLOAT, .as.real = PyFloat_AsDouble(object)};
-        if (!PyErr_Occurred()) return true;
-        PyErr_Clear();
-    }
-    *is_number = false;
-    return true;
+    if (!*is_number) PyErr_Clear();
+    Py_XDECREF(number);
+    return done;
 }
 
 /* --- Lists -------------------------------------------------------------------------------------------- */
@@ -154,7 +189,7 @@ static bool take_list(core_state *s, taken *t, const cubed_function *f, const cu
         done = take_ints(t, list, v);
     else
         done = refuse(f, p, object);
-    Py_DECREF(list);
+    t->items[t->nitems++] = list;
     if (!done && PyErr_ExceptionMatches(PyExc_TypeError)) {
         PyErr_Clear();
         return refuse(f, p, object);
@@ -174,21 +209,8 @@ static bool take(core_state *s, taken *t, const cubed_function *f, const cubed_p
         *v = (cubed_value){.kind = CUBED_VALUE_ARRAY, .as.array = ((core_array *)object)->x};
         return true;
     }
-    if (PyBool_Check(object)) {
-        *v = (cubed_value){.kind = CUBED_VALUE_BOOL, .as.boolean = object == Py_True};
-        return true;
-    }
-    if (PyLong_Check(object)) return take_integer(p, object, v);
-    if (PyFloat_Check(object)) {
-        *v = (cubed_value){.kind = CUBED_VALUE_FLOAT, .as.real = PyFloat_AsDouble(object)};
-        return true;
-    }
-    if (PyComplex_Check(object)) {
-        *v = (cubed_value){
-            .kind = CUBED_VALUE_COMPLEX,
-            .as.complex_parts = {PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object)}};
-        return true;
-    }
+    if (!take_python_number(p, object, v, &is_number)) return false;
+    if (is_number) return true;
     if (PyUnicode_Check(object)) {
         v->kind = CUBED_VALUE_STRING;
         return (v->as.string = PyUnicode_AsUTF8AndSize(object, NULL)) != NULL;
@@ -196,8 +218,9 @@ static bool take(core_state *s, taken *t, const cubed_function *f, const cubed_p
     if (PyTuple_Check(object) || PyList_Check(object)) return take_list(s, t, f, p, object, v);
     if (!take_other_number(p, object, v, &is_number)) return false;
     if (is_number) return true;
-    return PySequence_Check(object) && is_plain(object) ? take_list(s, t, f, p, object, v)
-                                                        : refuse(f, p, object);
+    if (PySequence_Check(object) && has_length(object) && is_plain(object))
+        return take_list(s, t, f, p, object, v);
+    return refuse(f, p, object);
 }
 
 /* Takes over the results. One array, or a tuple if the function has several results or any number of them. */
@@ -244,6 +267,7 @@ static PyObject *call(PyObject *module, PyObject *args)
         core_raise(&err);
 out:
     for (int i = 0; i < t.nlists; i++) PyMem_Free(t.lists[i]);
+    for (int i = 0; i < t.nitems; i++) Py_DECREF(t.items[i]);
     return made;
 }
 
