@@ -131,17 +131,47 @@ static bool is_valid(const cubed_param *p, const cubed_value *v)
     }
 }
 
+static bool is_null(const cubed_value *v)
+{
+    switch (v->kind) {
+    case CUBED_VALUE_ARRAY: return !v->as.array;
+    case CUBED_VALUE_STRING: return !v->as.string;
+    case CUBED_VALUE_SLICE: return !v->as.slice;
+    case CUBED_VALUE_ARRAYS: return v->n > 0 && !v->as.arrays;
+    case CUBED_VALUE_INTS: return v->n > 0 && !v->as.ints;
+    case CUBED_VALUE_LISTS: return v->n > 0 && !v->as.lists;
+    case CUBED_VALUE_FLOATS: return v->n > 0 && !v->as.reals;
+    default: return false;
+    }
+}
+
+/* Values that no message could show. */
+static cubed_status check_pointers(const argument_at *at, const cubed_param *p)
+{
+    const cubed_value *v = &at->argument->value;
+    const bool is_kind = (unsigned)v->kind < CUBED_VALUE_KIND_COUNT && v->n >= 0;
+    bool missing = is_kind && is_null(v);
+    for (int i = 0; is_kind && !missing && v->kind == CUBED_VALUE_ARRAYS && i < v->n; i++)
+        missing = !v->as.arrays[i];
+    if (is_kind && !missing) return CUBED_OK;
+    const cubed_status status =
+        is_kind ? cb_fail(at->err, CUBED_E_ARG, "%s: %s is NULL", at->function->name, p->name)
+                : cb_fail(at->err, CUBED_E_ARG,
+                          "%s: %s is a value of kind %d with %d items, expected a cubed_value_kind",
+                          at->function->name, p->name, (int)v->kind, v->n);
+    set_number(at->err, at->number);
+    return status;
+}
+
 static cubed_status check(const argument_at *at, const cubed_param *p, cubed_value *out)
 {
     cubed_value v = at->argument->value;
-    cubed_status status = CUBED_OK;
+    cubed_status status = check_pointers(at, p);
+    if (status != CUBED_OK) return status;
     const bool is_name = v.kind == CUBED_VALUE_STRING && take_name(at, p, &v, &status);
     if (status != CUBED_OK) return status;
     if (!is_name && !convert(p, &v)) return refuse(at, p, &v, CUBED_E_TYPE);
     if (!is_valid(p, &v)) return refuse(at, p, &v, CUBED_E_ARG);
-    if ((v.kind == CUBED_VALUE_ARRAY && !v.as.array) ||
-        (v.kind == CUBED_VALUE_STRING && !v.as.string))
-        return cb_fail(at->err, CUBED_E_ARG, "%s: %s is NULL", at->function->name, p->name);
     *out = v;
     return CUBED_OK;
 }
@@ -161,7 +191,8 @@ static cubed_status gather(cubed_context *ctx, argument_at at, const cubed_param
         const cubed_value *v = &arguments[i].value;
         at.argument = &arguments[i];
         at.number = i;
-        if (v->kind != CUBED_VALUE_ARRAY || !v->as.array) return refuse(&at, p, v, CUBED_E_TYPE);
+        CB_TRY(check_pointers(&at, p));
+        if (v->kind != CUBED_VALUE_ARRAY) return refuse(&at, p, v, CUBED_E_TYPE);
         out->items[i - first] = v->as.array;
     }
     out->values[p - at.function->params] =
@@ -185,14 +216,14 @@ static int most_positional(const cubed_function *f)
     return n;
 }
 
-/* "x, shift, axis" */
+/* Names that arguments may have: "shift, axis" */
 static void list_names(const cubed_function *f, char *buffer, size_t size)
 {
     size_t used = 0;
     buffer[0] = '\0';
     for (int i = 0; i < f->nparams && used < size; i++) {
-        if (f->params[i].flags & CUBED_PARAM_ENGINE) continue;
-        used += (size_t)snprintf(buffer + used, size - used, "%s%s", i > 0 ? ", " : "",
+        if (f->params[i].flags & (CUBED_PARAM_ENGINE | CUBED_PARAM_POSITION_ONLY)) continue;
+        used += (size_t)snprintf(buffer + used, size - used, "%s%s", used > 0 ? ", " : "",
                                  f->params[i].name);
     }
 }
@@ -201,15 +232,16 @@ static cubed_status refuse_name(const argument_at *at)
 {
     char names[256];
     list_names(at->function, names, sizeof names);
-    cubed_status status =
-        cb_fail(at->err, CUBED_E_TYPE, "%s: there is no argument %s, expected one of %s",
-                at->function->name,
-                at->argument->spelled ? at->argument->spelled : at->argument->name, names);
+    cubed_status status = cb_fail(
+        at->err, CUBED_E_TYPE, "%s: there is no argument %s by name, expected %s%s",
+        at->function->name, at->argument->spelled ? at->argument->spelled : at->argument->name,
+        names[0] ? "one of " : "arguments by position", names);
     set_number(at->err, at->number);
     return status;
 }
 
-static cubed_status put(const argument_at *at, int place, cb_bound *out)
+/* Notes which argument is at the place of a parameter. */
+static cubed_status claim(const argument_at *at, int place, cb_bound *out)
 {
     const cubed_param *p = &at->function->params[place];
     if (out->numbers[place] > 0) {
@@ -219,7 +251,13 @@ static cubed_status put(const argument_at *at, int place, cb_bound *out)
         return status;
     }
     out->numbers[place] = 1 + at->number;
-    return check(at, p, &out->values[place]);
+    return CUBED_OK;
+}
+
+static cubed_status put(const argument_at *at, int place, cb_bound *out)
+{
+    CB_TRY(claim(at, place, out));
+    return check(at, &at->function->params[place], &out->values[place]);
 }
 
 static cubed_status refuse_missing(const cubed_function *f, const cubed_param *p, cubed_error *err)
@@ -260,7 +298,8 @@ cubed_status cb_bind(cubed_context *ctx, const cubed_function *f, const cubed_ar
     }
     if (single < npositional) {
         at.argument = arguments;
-        out->numbers[single] = 1 + single;
+        at.number = single;
+        CB_TRY(claim(&at, single, out));
         CB_TRY(gather(ctx, at, last, single, npositional, out));
     }
     for (int i = 0; i < f->nparams; i++) {

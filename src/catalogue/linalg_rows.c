@@ -128,6 +128,9 @@ static cubed_status call_matrix_rank(const cb_call *c) { return by_rank(c, 1, cu
 
 static cubed_status call_pinv(const cb_call *c)
 {
+    if (cb_call_has(c, 1) && cb_call_has(c, 2))
+        return cb_call_blame(
+            c, 2, cb_fail(c->err, CUBED_E_ARG, "pinv: rcond is rtol: expected one of them"));
     return by_rank(c, cb_call_has(c, 1) ? 1 : 2, cubed_pinv);
 }
 

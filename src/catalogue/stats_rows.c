@@ -94,13 +94,13 @@ typedef cubed_status (*of_two_fn)(cubed_array *a, cubed_array *b,
                                   const cubed_reduce_options *options, cubed_array **out,
                                   cubed_error *err);
 
-/* The operand at position 1 is a number or an array; None is NULL. */
+/* The operand at position 1 is a number or an array. */
 static cubed_status of_two(const cb_call *c, of_two_fn fn)
 {
     int room[CUBED_MAX_NDIM];
     const cubed_reduce_options o = reduced(c, 2, room);
-    cubed_array *a = cb_call_array(c, 0), *b = NULL;
-    if (cb_call_has(c, 1)) CB_TRY(cb_call_operand(c, 1, cubed_array_dtype(a), &b));
+    cubed_array *a = cb_call_array(c, 0), *b;
+    CB_TRY(cb_call_operand(c, 1, cubed_array_dtype(a), &b));
     cubed_status st = fn(a, b, &o, c->out, c->err);
     cubed_array_unref(b);
     return st;

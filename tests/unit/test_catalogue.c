@@ -190,6 +190,11 @@ static void gathers_arguments(void **state)
     const cubed_argument mixed[] = {positional(array(f->x)), positional(integer(3))};
     assert_int_equal(call(f, "multi_dot", mixed, 2, &r), CUBED_E_TYPE);
     assert_int_equal(f->err.argument, 2);
+    const cubed_argument twice[] = {
+        positional(array(f->x)),
+        named("arrays", (cubed_value){.kind = CUBED_VALUE_ARRAYS, .n = 3, .as.arrays = arrays})};
+    assert_int_equal(call(f, "multi_dot", twice, 2, &r), CUBED_E_TYPE);
+    assert_string_equal(f->err.message, "multi_dot: arrays is given twice");
 }
 
 static void rejects(fixture *f, const char *name, const cubed_argument *arguments, int n,
@@ -211,7 +216,7 @@ static void names_what_is_wrong(void **state)
     rejects(f, "det", (cubed_argument[]){positional(integer(3))}, 1, CUBED_E_TYPE, 1,
             "det: x (argument 1) is 3, expected an array");
     rejects(f, "det", (cubed_argument[]){x, named("uper", boolean(true))}, 2, CUBED_E_TYPE, 2,
-            "det: there is no argument uper, expected one of x");
+            "det: there is no argument uper by name, expected arguments by position");
     rejects(f, "cholesky", (cubed_argument[]){x, named("upper", string("yes"))}, 2, CUBED_E_TYPE, 2,
             "cholesky: upper is 'yes', expected True or False");
     rejects(f, "cholesky", (cubed_argument[]){x, named("upper", integer(2))}, 2, CUBED_E_TYPE, 2,
@@ -227,7 +232,44 @@ static void names_what_is_wrong(void **state)
     rejects(f, "norm", (cubed_argument[]){x, spelled}, 2, CUBED_E_TYPE, 2,
             "norm: dim is 'time', expected an axis or a list of axes or None");
     rejects(f, "det", (cubed_argument[]){named("x", array(f->x))}, 1, CUBED_E_TYPE, 1,
-            "det: there is no argument x, expected one of x");
+            "det: there is no argument x by name, expected arguments by position");
+    rejects(f, "norm", (cubed_argument[]){x, named("p", integer(1))}, 2, CUBED_E_TYPE, 2,
+            "norm: there is no argument p by name, expected one of x, ord, axis, keepdims");
+}
+
+static void refuses_what_is_not_there(void **state)
+{
+    fixture *f = *state;
+    const cubed_argument x = positional(array(f->x));
+    cubed_array *const arrays[] = {f->x, NULL};
+    rejects(f, "det", (cubed_argument[]){positional(array(NULL))}, 1, CUBED_E_ARG, 1,
+            "det: x is NULL");
+    rejects(f, "tensorinv", (cubed_argument[]){x, positional(array(NULL))}, 2, CUBED_E_ARG, 2,
+            "tensorinv: ind is NULL");
+    rejects(f, "qr", (cubed_argument[]){x, named("mode", string(NULL))}, 2, CUBED_E_ARG, 2,
+            "qr: mode is NULL");
+    rejects(f, "vector_norm", (cubed_argument[]){x, named("axis", list(1, NULL))}, 2, CUBED_E_ARG,
+            2, "vector_norm: axis is NULL");
+    rejects(f, "multi_dot", (cubed_argument[]){x, positional(array(NULL))}, 2, CUBED_E_ARG, 2,
+            "multi_dot: arrays is NULL");
+    rejects(f, "multi_dot",
+            (cubed_argument[]){
+                positional((cubed_value){.kind = CUBED_VALUE_ARRAYS, .n = 2, .as.arrays = arrays})},
+            1, CUBED_E_ARG, 1, "multi_dot: arrays is NULL");
+    rejects(f, "det",
+            (cubed_argument[]){positional((cubed_value){.kind = CUBED_VALUE_KIND_COUNT, .n = 0})},
+            1, CUBED_E_ARG, 1,
+            "det: x is a value of kind 14 with 0 items, expected a cubed_value_kind");
+}
+
+static void refuses_two_names_of_one_limit(void **state)
+{
+    fixture *f = *state;
+    const cubed_value limit = {.kind = CUBED_VALUE_FLOAT, .as.real = 0.5};
+    rejects(
+        f, "pinv",
+        (cubed_argument[]){positional(array(f->x)), named("rcond", limit), named("rtol", limit)}, 3,
+        CUBED_E_ARG, 2, "pinv: rcond is rtol: expected one of them");
 }
 
 static void passes_errors_of_functions(void **state)
@@ -274,10 +316,16 @@ static void formats_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_each_function),        cmocka_unit_test(rows_are_sound),
-        cmocka_unit_test(calls_with_defaults),        cmocka_unit_test(calls_with_names),
-        cmocka_unit_test(gathers_arguments),          cmocka_unit_test(names_what_is_wrong),
-        cmocka_unit_test(passes_errors_of_functions), cmocka_unit_test(formats_values),
+        cmocka_unit_test(finds_each_function),
+        cmocka_unit_test(rows_are_sound),
+        cmocka_unit_test(calls_with_defaults),
+        cmocka_unit_test(calls_with_names),
+        cmocka_unit_test(gathers_arguments),
+        cmocka_unit_test(names_what_is_wrong),
+        cmocka_unit_test(passes_errors_of_functions),
+        cmocka_unit_test(formats_values),
+        cmocka_unit_test(refuses_what_is_not_there),
+        cmocka_unit_test(refuses_two_names_of_one_limit),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
