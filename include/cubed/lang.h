@@ -28,8 +28,8 @@ typedef struct cubed_expr_host {
     bool raw;          /* stored elements are the values: packed arrays are not decoded */
     uint64_t task_mem; /* bytes that a task may use; 0: not known */
     /* Computes the int64 elements of x, of one dimension or none, which shapes depend on: *numbers is a new array of them, *last
-     * the last one, which is at most `most`. For an expression that is only planned, *numbers may be a reference to x itself and
-     * *last `most`. NULL: functions whose shapes depend on values are refused. */
+     * the last one, which is at most `most`, except for the length of a repeated axis. For an expression that is only planned,
+     * *numbers may be a reference to x itself and *last `most`. NULL: functions whose shapes depend on values are refused. */
     cubed_status (*count)(void *ctx, cubed_array *x, int64_t most, cubed_array **numbers,
                           int64_t *last, cubed_error *err);
     void *count_ctx; /* first argument of `count` */

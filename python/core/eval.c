@@ -56,17 +56,15 @@ static cubed_status find_coordinate(void *ctx, const char *name, cubed_array **o
 }
 
 /* The numbers of a pair (array, last). */
-static bool take_numbers(core_state *s, PyObject *pair, int64_t most, cubed_array **numbers,
-                         int64_t *last)
+static bool take_numbers(core_state *s, PyObject *pair, cubed_array **numbers, int64_t *last)
 {
     PyObject *made;
     long long n;
     if (!core_is_tuple("count", pair) || !PyArg_ParseTuple(pair, "OL", &made, &n)) return false;
     cubed_array *x = core_unwrap(s, made);
     if (!x) return false;
-    if (n < 0 || n > most) {
-        PyErr_Format(PyExc_ValueError, "eval: count is %lld, expected 0 to %lld", n,
-                     (long long)most);
+    if (n < 0) {
+        PyErr_Format(PyExc_ValueError, "eval: count is %lld, expected 0 or more", n);
         return false;
     }
     *numbers = cubed_array_ref(x);
@@ -82,7 +80,7 @@ static cubed_status count(void *ctx, cubed_array *x, int64_t most, cubed_array *
     PyObject *wrapped = core_wrap(h->state, cubed_array_ref(x)), *made = NULL;
     if (wrapped)
         made = PyObject_CallFunction(h->count, "iOL", h->ncounted++, wrapped, (long long)most);
-    const bool is_done = made && take_numbers(h->state, made, most, numbers, last);
+    const bool is_done = made && take_numbers(h->state, made, numbers, last);
     Py_XDECREF(made);
     Py_XDECREF(wrapped);
     const cubed_status st = is_done ? CUBED_OK : core_catch(err);

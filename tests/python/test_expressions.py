@@ -87,6 +87,11 @@ def test_shapes_that_depend_on_values():
     picked = cubed.eval("compress(x, x > 3)", x=x)
     assert picked.shape == (8,)
     np.testing.assert_array_equal(picked.compute(), (np.arange(20) % 7)[np.arange(20) % 7 > 3])
+    times = cubed.from_array(np.arange(20) % 4, chunks=7, spec=SPEC)
+    repeated = cubed.eval("repeat(x, times)", x=x, times=times)
+    np.testing.assert_array_equal(
+        repeated.compute(), np.repeat(np.arange(20) % 7, np.arange(20) % 4)
+    )
 
 
 @pytest.mark.parametrize("executor", ["threads", "processes"])

@@ -19,7 +19,7 @@ def flatten(x: _core.Array) -> _core.Array:
 
 
 def counted(offsets: _core.Array, most: int, spec: Any) -> tuple[_core.Array, int]:
-    """Offsets, computed now, and the last of them, which is at most `most`."""
+    """Offsets or one number, computed now, and the last of them; plans assume that it is `most`."""
     (found,) = computed_first([Array._new(offsets, spec)], [None])
 
     def known(lazy: _core.Array) -> _core.Array:
@@ -27,7 +27,7 @@ def counted(offsets: _core.Array, most: int, spec: Any) -> tuple[_core.Array, in
         same = found is not None and found.shape == lazy.shape
         return core_of(found if same else np.zeros(lazy.shape, np.int64))
 
-    return _core.record(known, offsets), most if found is None else int(found[-1])
+    return _core.record(known, offsets), most if found is None else int(found.flat[-1])
 
 
 def pick(x: _core.Array, mask: _core.Array, spec: Any) -> _core.Array:
