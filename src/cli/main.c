@@ -90,12 +90,14 @@ static int cmd_help(int argc, char **argv)
                                dir ? " or --man, or else --man-dir" : "");
     const cli_verb *v = optind < argc ? find_verb(argv[optind]) : NULL;
     const cubed_function *function = optind < argc && !v ? cubed_function_find(argv[optind]) : NULL;
-    if (function && !man) {
-        cli_print_function(stdout, function);
-        return EXIT_SUCCESS;
+    if (optind < argc && !v && !man) {
+        /* A name may be that of a function and of its category: fft. */
+        if (function) {
+            cli_print_function(stdout, function);
+            if (strcmp(function->category, function->name) == 0) fputs("\n", stdout);
+        }
+        if (cli_print_category(stdout, argv[optind]) || function) return EXIT_SUCCESS;
     }
-    if (optind < argc && !v && !man && cli_print_category(stdout, argv[optind]))
-        return EXIT_SUCCESS;
     if (optind < argc && !v) {
         reject_verb(argv[optind]);
         return EXIT_USAGE;
