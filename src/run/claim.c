@@ -80,14 +80,18 @@ static cubed_status refuse_late(const cb_claim *c, const cb_run_self *self, cube
     cb_claim theirs = {0};
     cb_zone *zone;
     cubed_status st = CUBED_OK;
+    bool gone = false;
     if (cb_zone_new(c->store->alloc, &zone, NULL) == CUBED_OK) {
-        if (cb_claim_look(c->store, c->path, zone, &theirs, NULL) == CUBED_OK)
+        if (cb_claim_look(c->store, c->path, zone, &theirs, NULL) == CUBED_OK) {
+            gone = cb_version_is_none(&theirs.version);
             st = cb_claim_check_free(&theirs, self, err);
+        }
         cb_zone_free(zone);
     }
     if (st != CUBED_OK) return st;
-    return cb_fail(err, CUBED_E_EXISTS, "another run has just begun to write %s%s%s", c->store->url,
-                   *c->path ? "::" : "", c->path);
+    return cb_fail(err, CUBED_E_EXISTS, "another run has just %s %s%s%s%s",
+                   gone ? "stopped writing" : "begun to write", c->store->url, *c->path ? "::" : "",
+                   c->path, gone ? ": try again" : "");
 }
 
 static void introduce(cb_run_self *self)

@@ -225,8 +225,8 @@ static void get_owner(local_store *s, char text[CB_OWNER_CAP])
     cb_mutex_unlock(&s->lock);
 }
 
-/* Makes a file of a new name in the directory of `path`. -1 and errno on failure. */
-static int open_temp(local_store *s, const char *path, char temp[PATH_MAX])
+/* Makes a file of a new name in the directory of `path`; `make`: and the directory. -1 and errno on failure. */
+static int open_temp(local_store *s, const char *path, bool make, char temp[PATH_MAX])
 {
     int fd = -1, dir = (int)(strrchr(path, '/') - path) + 1;
     char owner[CB_OWNER_CAP];
@@ -246,7 +246,7 @@ static int open_temp(local_store *s, const char *path, char temp[PATH_MAX])
         fd = openat(s->dir, cb_local_at(s, temp), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
                     cb_local_file_mode(s));
         if (fd >= 0) break;
-        if (errno == ENOENT) {
+        if (errno == ENOENT && make) {
             int e = cb_local_make_parents(s, temp);
             errno = e;
             if (e != 0 && e != ENOENT) break;
@@ -264,8 +264,8 @@ static cubed_status cannot_write(int e, const char *path, cubed_error *err)
     return st == CUBED_E_NOT_FOUND ? (err ? (err->status = CUBED_E_IO) : CUBED_E_IO) : st;
 }
 
-cubed_status cb_local_create(local_store *s, const char *path, char temp[PATH_MAX], int *fd,
-                             cubed_error *err)
+cubed_status cb_local_create(local_store *s, const char *path, bool make, char temp[PATH_MAX],
+                             int *fd, cubed_error *err)
 {
     struct stat info;
     const char *at = cb_local_at(s, path);
@@ -273,8 +273,10 @@ cubed_status cb_local_create(local_store *s, const char *path, char temp[PATH_MA
     if (fstatat(s->dir, at, &info, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(info.st_mode) &&
         (!S_ISLNK(info.st_mode) || fstatat(s->dir, at, &info, 0) != 0 || !S_ISREG(info.st_mode)))
         return not_regular(path, info.st_mode, err);
-    *fd = open_temp(s, path, temp);
-    return *fd < 0 ? cannot_write(errno, path, err) : CUBED_OK;
+    *fd = open_temp(s, path, make, temp);
+    if (*fd >= 0) return CUBED_OK;
+    return make ? cannot_write(errno, path, err)
+                : cb_fail_errno(err, errno, "cannot write %s", path);
 }
 
 int cb_local_close_written(const local_store *s, int fd, cubed_object_info *out)
@@ -287,11 +289,13 @@ int cb_local_close_written(const local_store *s, int fd, cubed_object_info *out)
     return e;
 }
 
-cubed_status cb_local_write(local_store *s, const char *path, const void *src, size_t size,
-                            char temp[PATH_MAX], cubed_object_info *out, cubed_error *err)
+/* Writes a file beside `path`, to be renamed to it or unlinked, and tells what it is. */
+static cubed_status write_temp(local_store *s, const char *path, bool make, const void *src,
+                               size_t size, char temp[PATH_MAX], cubed_object_info *out,
+                               cubed_error *err)
 {
     int fd;
-    CB_TRY(cb_local_create(s, path, temp, &fd, err));
+    CB_TRY(cb_local_create(s, path, make, temp, &fd, err));
     const int written = cb_local_write_at(fd, 0, src, size);
     int e = cb_local_close_written(s, fd, out);
     if (written) e = written;
@@ -314,22 +318,6 @@ static int stamp(const local_store *s, const char *temp, cubed_object_info *out)
     return 0;
 }
 
-static cubed_status local_put(cubed_store *store, cubed_store_request *r, cubed_error *err)
-{
-    local_store *s = (local_store *)store;
-    char path[PATH_MAX], temp[PATH_MAX];
-    CB_TRY(cb_local_path(s, r->key, path, err));
-    CB_TRY(cb_local_write(s, path, r->src, r->size, temp, &r->info, err));
-    const bool any = !r->if_match && !r->if_none_match;
-    int e = any ? 0 : stamp(s, temp, &r->info);
-    if (e == 0) e = any ? cb_local_rename(s, temp, path) : cb_local_replace(s, temp, path, r);
-    if (e == 0 && s->durable) e = cb_local_sync_parent(s, path);
-    if (e == 0) return CUBED_OK;
-    unlinkat(s->dir, cb_local_at(s, temp), 0);
-    return e == EEXIST && !any ? not_expected(path, err)
-                               : cb_fail_errno(err, e, "cannot write %s", path);
-}
-
 /* Removes the directories that a deleted key leaves empty, up to the root. */
 static void remove_empty_parents(const local_store *s, char *path)
 {
@@ -338,6 +326,32 @@ static void remove_empty_parents(const local_store *s, char *path)
         *slash = 0;
         if (unlinkat(s->dir, cb_local_at(s, path), AT_REMOVEDIR) != 0) return;
     }
+}
+
+/* A file that is replaced has a directory. If it was deleted meanwhile, the temporary file may have kept its directory. */
+static cubed_status local_put(cubed_store *store, cubed_store_request *r, cubed_error *err)
+{
+    local_store *s = (local_store *)store;
+    char path[PATH_MAX], temp[PATH_MAX];
+    cubed_error why = CUBED_ERROR_INIT;
+    CB_TRY(cb_local_path(s, r->key, path, err));
+    const cubed_status st =
+        write_temp(s, path, !r->if_match, r->src, r->size, temp, &r->info, &why);
+    if (st == CUBED_E_NOT_FOUND && r->if_match) return not_expected(path, err);
+    if (st != CUBED_OK) {
+        if (err) *err = why;
+        return st;
+    }
+    const bool any = !r->if_match && !r->if_none_match;
+    int e = any ? 0 : stamp(s, temp, &r->info);
+    if (e == 0) e = any ? cb_local_rename(s, temp, path) : cb_local_replace(s, temp, path, r);
+    if (e == 0 && s->durable) e = cb_local_sync_parent(s, path);
+    if (e == 0) return CUBED_OK;
+    unlinkat(s->dir, cb_local_at(s, temp), 0);
+    if (e != EEXIST || any) return cb_fail_errno(err, e, "cannot write %s", path);
+    const cubed_status changed = not_expected(path, err);
+    remove_empty_parents(s, path);
+    return changed;
 }
 
 static cubed_status local_del(cubed_store *store, const char *key, cubed_error *err)

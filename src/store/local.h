@@ -46,17 +46,14 @@ static inline const char *cb_local_at(const local_store *s, const char *path)
 }
 /* Of a file. A put makes a new one, so that file number, time and size together are as good as a counter. */
 void cb_local_info(const struct stat *info, cubed_object_info *out);
-/* Makes a file beside `path`, to be written, closed, and renamed to it or unlinked. */
-CUBED_MUST_CHECK cubed_status cb_local_create(local_store *s, const char *path, char temp[PATH_MAX],
-                                              int *fd, cubed_error *err);
+/* Makes a file beside `path`, to be written, closed, and renamed to it or unlinked; `make`: and the directories above. Else
+ * CUBED_E_NOT_FOUND if there are none. */
+CUBED_MUST_CHECK cubed_status cb_local_create(local_store *s, const char *path, bool make,
+                                              char temp[PATH_MAX], int *fd, cubed_error *err);
 /* errno of what failed. */
 int cb_local_write_at(int fd, uint64_t offset, const char *src, size_t size);
 /* Closes what was written, and tells what it is; errno of what failed. */
 int cb_local_close_written(const local_store *s, int fd, cubed_object_info *out);
-/* Writes a file beside `path`, to be renamed to it or unlinked, and tells what it is. */
-CUBED_MUST_CHECK cubed_status cb_local_write(local_store *s, const char *path, const void *src,
-                                             size_t size, char temp[PATH_MAX],
-                                             cubed_object_info *out, cubed_error *err);
 /* Makes the directories above `path`, which is changed and put right again; errno of what failed. */
 int cb_local_make_parents(const local_store *s, char *path);
 /* Permissions of new files, and of a new directory whose path has n bytes. */

@@ -22,7 +22,7 @@ cubed_status cb_local_begin_pieces(cubed_store *store, const char *key, cubed_st
     pieces->store = (local_store *)store;
     cubed_status st = cb_local_path(pieces->store, key, pieces->path, err);
     if (st == CUBED_OK)
-        st = cb_local_create(pieces->store, pieces->path, pieces->temp, &pieces->fd, err);
+        st = cb_local_create(pieces->store, pieces->path, true, pieces->temp, &pieces->fd, err);
     if (st != CUBED_OK)
         cb_free(store->alloc, pieces, sizeof *pieces);
     else

@@ -15,7 +15,9 @@ import zarr
 
 SECONDS = 60 if NIGHTLY else 2
 EXPRESSION = "rechunk(x - mean(x, axis=0), (60, 4)) * {}"
-TOLD = re.compile(r"is being written by process \d+ on |another run has just begun to write ")
+TOLD = re.compile(
+    r"is being written by process \d+ on |another run has just (begun to write|stopped writing) "
+)
 
 
 @pytest.fixture

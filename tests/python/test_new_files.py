@@ -1,5 +1,6 @@
 """Files that results become: one process writes each, and a late one does not replace another's."""
 
+import json
 import os
 import signal
 import subprocess
@@ -10,6 +11,7 @@ import cubed
 import numpy as np
 import pytest
 from conftest import BIN, check, run
+from test_takeover import elsewhere
 
 import zarr
 
@@ -33,7 +35,7 @@ def interrupted(tmp_path, out, number, *options):
     line = map(str, command(tmp_path, out, "x + 1", "--durable", *options))
     process = subprocess.Popen([*line], stderr=subprocess.PIPE, text=True)
     new = tmp_path / f"{out}.cubed-new/data"
-    while not next(new.glob("**/c/*"), None):
+    while not next(new.glob("**/c/[0-9]*"), None):
         assert process.poll() is None
         time.sleep(0.001)
     process.send_signal(number)
@@ -62,6 +64,19 @@ def test_a_killed_process_is_resumed(tmp_path, source):
     result = run(*command(tmp_path, "r.nc", "x + 1", "--resume", "--json")[1:])
     check(result)
     assert 0 < result.run["resumed"] < CHUNKS
+    x = cubed.from_zarr(tmp_path / "r.nc", "result").compute()
+    np.testing.assert_array_equal(x, source + 1)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["r.nc", "x"]
+
+
+def test_results_of_a_silent_process_are_not_kept(tmp_path, source):
+    """A process of another machine may still remove what it made: its results are made anew."""
+    interrupted(tmp_path, "r.nc", signal.SIGKILL).wait()
+    for record in (tmp_path / "r.nc.cubed-new").rglob(".cubed-run"):
+        record.write_text(json.dumps(elsewhere(json.loads(record.read_text()), 700)))
+    result = run(*command(tmp_path, "r.nc", "x + 1", "--resume", "--json")[1:])
+    check(result)
+    assert result.run["resumed"] == 0
     x = cubed.from_zarr(tmp_path / "r.nc", "result").compute()
     np.testing.assert_array_equal(x, source + 1)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["r.nc", "x"]

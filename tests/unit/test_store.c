@@ -472,6 +472,24 @@ static void test_deleting_tidies_up(void **state)
     assert_false(exists(below("store/a")));
 }
 
+static void test_failed_puts_tidy_up(void **state)
+{
+    cubed_store *s = *state;
+    const cubed_object_version none = {""};
+    cubed_object_version first, next;
+    assert_int_equal(cb_store_put_if(s, "a/b/k", &none, "1", 1, &first, NULL), CUBED_OK);
+    assert_int_equal(cb_store_put_if(s, "a/b/k", &first, "2", 1, &next, NULL), CUBED_OK);
+    assert_int_equal(cb_store_put_if(s, "a/b/k", &first, "3", 1, &next, NULL), CUBED_E_EXISTS);
+    expect(s, "a/b/k", "2");
+    /* Somebody else deletes it, and its directories, or cannot delete these because of the put's temporary file. */
+    assert_int_equal(cb_store_del(s, "a/b/k", NULL), CUBED_OK);
+    assert_int_equal(cb_store_put_if(s, "a/b/k", &first, "3", 1, &next, NULL), CUBED_E_EXISTS);
+    assert_false(exists(below("store/a")));
+    assert_int_equal(mkdir(below("store/a"), 0777), 0);
+    assert_int_equal(cb_store_put_if(s, "a/k", &first, "3", 1, &next, NULL), CUBED_E_EXISTS);
+    assert_false(exists(below("store/a")));
+}
+
 /* Links are followed in reading, not in clearing; and circles end. */
 static void test_links(void **state)
 {
@@ -861,7 +879,9 @@ int main(void)
         LOCAL(test_sweeping),
         PLACE(test_sweeping),
         LOCAL(test_deleting_tidies_up),
+        LOCAL(test_failed_puts_tidy_up),
         PLACE(test_deleting_tidies_up),
+        PLACE(test_failed_puts_tidy_up),
         LOCAL(test_links),
         PLACE(test_links),
         LOCAL(test_other_files),
