@@ -217,7 +217,8 @@ def play(place, number, surroundings=lambda draw: contextlib.nullcontext(Around(
     same = draw.random() < 0.5  # the second run is of the same computation
     how = draw.choice(["--overwrite", "--resume"])
     executor = draw.choice([("--max-workers", 1), ("--executor", "processes", "--max-workers", 2)])
-    chunks = draw.randrange(NCHUNKS + 1)
+    # One that has not begun when it is suspended may replace the array later, as anybody may.
+    chunks = max(draw.randrange(NCHUNKS + 1), existing)
     pause = draw.choice([None, draw.uniform(0, 0.3)])  # None: goes on after the second run
     late = draw.choice([0, 0, 0, draw.uniform(0, 0.3)])  # seconds: into copies and commits
     moved = draw.choice(CLOCKS) if clocks else (0, 0)
