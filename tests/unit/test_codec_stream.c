@@ -181,8 +181,8 @@ static void test_other_chains_do_not_stream(void **state)
     static const char *const others[] = {
         "{\"name\": \"numcodecs.bz2\"}",
         "{\"name\": \"blosc\"}",
-        "{\"name\": \"zstd\", \"configuration\": {\"level\": 1, \"checksum\": false}}, {\"name\": "
-        "\"numcodecs.shuffle\", \"configuration\": {\"elementsize\": 8}}",
+        ("{\"name\": \"zstd\", \"configuration\": {\"level\": 1, \"checksum\": false}}, {\"name\": "
+         "\"numcodecs.shuffle\", \"configuration\": {\"elementsize\": 8}}"),
         "{\"name\": \"numcodecs.shuffle\", \"configuration\": {\"elementsize\": 3}}",
     };
     (void)state;
