@@ -22,7 +22,7 @@ static void put(writer *w, const char *format, ...)
     va_end(args);
     if (n < 0) return;
     const size_t fits = (size_t)n < w->left ? (size_t)n : w->left ? w->left - 1 : 0;
-    w->at += fits;
+    if (fits > 0) w->at += fits;
     w->left -= fits;
     w->length += (size_t)n;
 }
