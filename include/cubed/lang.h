@@ -69,14 +69,14 @@ typedef struct cubed_expr_coord {
 CUBED_MUST_CHECK cubed_status cubed_expr_parse(const char *text, cubed_expr **out,
                                                cubed_error *err);
 /* Frees a parsed text. NULL is allowed. */
-void cubed_expr_free(cubed_expr *expr);
+void cubed_expr_free(cubed_expr *x);
 /* Returns the first name that has two values, of which only the last would be a result; NULL if all names differ. Names that
  * start with '_' may repeat. Valid until cubed_expr_free. */
-const char *cubed_expr_repeated(const cubed_expr *expr);
+const char *cubed_expr_repeated(const cubed_expr *x);
 
 /* Returns the name of result number `i`, from 0, and whether its statement is a bare expression; NULL if there are fewer results.
  * Valid until cubed_expr_free. */
-const char *cubed_expr_name(const cubed_expr *expr, int i, bool *is_bare);
+const char *cubed_expr_name(const cubed_expr *x, int i, bool *is_bare);
 
 /* Makes the arrays of all statements. Results are names that do not start with '_', and bare expressions, in the order of the
  * statements.

@@ -49,7 +49,7 @@ static cubed_array *along(weighted *q, cubed_reduction reduction, cubed_array *x
 /* x with all reduced axes as one, which is the last. */
 static cubed_array *as_lines(weighted *q, cubed_array *x)
 {
-    int order[CUBED_MAX_NDIM], n = 0;
+    int order[CUBED_MAX_NDIM] = {0}, n = 0;
     int64_t shape[CUBED_MAX_NDIM + 1];
     if (!x) return NULL;
     for (int pass = 0; pass < 2; pass++) {

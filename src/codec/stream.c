@@ -78,6 +78,7 @@ cubed_status cb_codec_stream_open(const cb_codec_chain *c, cb_codec_subread part
 static cubed_status read_before(cb_codec_stream *s, int k, char *dst, size_t cap, size_t *got,
                                 cubed_error *err);
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): stages write to it */
 static cubed_status run_stage(cb_codec_stream *s, int k, char *dst, size_t cap, size_t *got,
                               cubed_error *err)
 {

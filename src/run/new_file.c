@@ -21,6 +21,7 @@
 
 #define SUFFIX CB_NEW_FILE_SUFFIX
 #define DATA   "data" /* the store in the directory */
+/* NOLINTNEXTLINE(misc-redundant-expression): the public name and its parts */
 _Static_assert(sizeof CUBED_NEW_FILE_STORE == sizeof SUFFIX "/" DATA, "one name in both places");
 
 struct cubed_new_file {

@@ -117,10 +117,12 @@ cb_need cb_zarr_streamed_need(const cb_zarr_meta *m, cb_codec_subread part)
     return cb_need_both(piece, cb_codec_stream_need(&m->codecs, part));
 }
 
-cubed_status cb_zarr_read_stream(const cb_zarr_meta *m, cb_codec_subread part, cb_zarr_encoded *e,
-                                 size_t chunk_bytes, const cb_codec_layout *l, cb_zarr_runs *r,
-                                 char *buffer, size_t cap, char *dst, cb_arena *scratch,
-                                 uint64_t *stored, cubed_error *err)
+cubed_status
+cb_zarr_read_stream(const cb_zarr_meta *m, cb_codec_subread part, cb_zarr_encoded *e,
+                    size_t chunk_bytes, const cb_codec_layout *l, cb_zarr_runs *r,
+                    /* NOLINTNEXTLINE(readability-non-const-parameter): pieces go there */
+                    char *buffer, size_t cap, char *dst, cb_arena *scratch, uint64_t *stored,
+                    cubed_error *err)
 {
     source from = {e, 0};
     cb_codec_stream stream;

@@ -105,7 +105,8 @@ static void make_plain(int kind)
         else if (kind == 1 || i < 70000)
             plain[i] = (uint8_t)(draw(100) == 0 ? draw(256) : i % 13);
         else
-            plain[i] = draw(200) == 0 ? (uint8_t)draw(256) : plain[i - 65535 + draw(3) * 40];
+            plain[i] =
+                draw(200) == 0 ? (uint8_t)draw(256) : plain[i - 65535 + (size_t)draw(3) * 40];
     }
 }
 

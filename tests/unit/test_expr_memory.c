@@ -10,6 +10,7 @@
 #include "cubed/cubed.h"
 #include "cubed/lang.h"
 
+/* NOLINTBEGIN(bugprone-reserved-identifier): the linker makes these names */
 /* The linker has calls of these functions go through those below, except calls within lang_memory.c. */
 void *__real_lang_alloc(size_t size);
 void *__wrap_lang_alloc(size_t size);
@@ -163,3 +164,4 @@ int main(void)
     cubed_context_unref(context);
     return failed;
 }
+/* NOLINTEND(bugprone-reserved-identifier) */
