@@ -16,12 +16,11 @@ typedef struct cb_call {
     cubed_error *err;
 } cb_call;
 
-/* A function and its body. A function that makes any number of arrays has `call_many` in place of `call`. */
+/* A function and its body. */
 typedef struct cb_row {
     cubed_function function;
     cubed_status (*call)(const cb_call *c);
     int which; /* which of the functions of one body; 0 if it has its own */
-    cubed_status (*call_many)(const cb_call *c, cubed_results *out);
 } cb_row;
 
 /* The rows of a category, one file each. */

@@ -90,8 +90,8 @@ cubed_status cubed_call(cubed_context *ctx, const cubed_function *function,
     cubed_status st = cb_bind(ctx, function, arguments, n, &bound, err);
     if (st != CUBED_OK) goto out;
     const cb_call call = {ctx, function, row->which, bound.values, made, err};
-    st = row->call ? row->call(&call) : row->call_many(&call, results);
-    if (st == CUBED_OK && row->call) st = take_results(ctx, made, results, err);
+    st = row->call(&call);
+    if (st == CUBED_OK) st = take_results(ctx, made, results, err);
     if (st != CUBED_OK) {
         if (err && err->argument < 0) err->argument = bound.numbers[-err->argument - 1];
         for (int i = 0; i < CUBED_MAX_RESULTS; i++) cubed_array_unref(made[i]);

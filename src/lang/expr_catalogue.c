@@ -167,7 +167,7 @@ static cubed_status put_list(expr_builder *b, arguments *a, int i, const cubed_p
 static cubed_status put_axes(expr_builder *b, arguments *a, int i)
 {
     int n, axes[CUBED_MAX_NDIM];
-    const expr *positional = a->list[i].name ? NULL : a->nodes[i];
+    const expr *positional = a->list[i].spelled ? NULL : a->nodes[i];
     EXPR_TRY(expr_get_axes(b, a->call, positional, a->like, &n, axes));
     if (n < 0) return CUBED_OK;
     if (n == 1) {
@@ -248,13 +248,28 @@ static void add_task_mem(arguments *a, uint64_t task_mem)
                                        .value = {.kind = CUBED_VALUE_INT, .as.integer = bytes}};
 }
 
+/* The name of a positional argument that the package takes by name alone: expressions take it in the order of the parameters,
+ * too. NULL if it has its place without a name, or none. */
+static const char *name_of_place(const cubed_function *f, int i)
+{
+    const cubed_param *p = cubed_function_param(f, i);
+    for (int k = 0; k < i && k < f->nparams; k++) {
+        if (f->params[k].flags & CUBED_PARAM_VARIADIC) return NULL;
+    }
+    const bool is_named = p && (p->flags & CUBED_PARAM_KEYWORD_ONLY);
+    return is_named && !(p->flags & CUBED_PARAM_ENGINE) ? p->name : NULL;
+}
+
 static cubed_status make_arguments(expr_builder *b, arguments *a)
 {
     for (int i = 0; i < a->call->n; i++, a->n++) {
         const expr *e = a->call->child[i];
         const bool is_named = e->kind == EXPR_KEYWORD;
         a->nodes[i] = is_named ? e->child[0] : e;
-        if (!is_named) continue;
+        if (!is_named) {
+            a->list[i].name = name_of_place(a->function, i);
+            continue;
+        }
         a->list[i].spelled = e->text;
         a->list[i].name = strcmp(e->text, "dim") == 0 ? "axis" : e->text;
     }
