@@ -58,6 +58,19 @@ def test_bins_of_equal_width(case, bins, given_range):
              np.histogram(a, bins, limits, density=True)[0])  # fmt: skip
 
 
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i1", "u8"])
+@pytest.mark.parametrize("limits", [None, (-5.5, 7), (0, 7)])
+def test_edges_have_the_type_of_the_elements(dtype, limits):
+    for n in (0, 3):
+        a = np.ones(n, dtype)
+        want, got = (
+            np.histogram(a, 6, limits)[1],
+            cubed.histogram(cubed.from_array(a), 6, limits)[1],
+        )
+        assert got.dtype == want.dtype
+        np.testing.assert_array_equal(got, want)
+
+
 @many
 @given(cases(), st.lists(st.integers(-25, 35), min_size=2, max_size=9), st.booleans())
 def test_edges_and_weights(case, edges, weighted):

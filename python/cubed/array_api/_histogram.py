@@ -121,8 +121,11 @@ def bin_edges(x: Array, bins: Any, range: Any, weights: Any) -> NDArray:
             raise ValueError(f"histogram: range is {range}, expected finite numbers")
         bins = _estimated(x, bins, range, weights)
     refuse_foreign(bins, what="bins")
-    limits = _limits(x) if range is None and np.ndim(bins) == 0 else np.empty(0)
-    return np.histogram_bin_edges(limits.astype(x.dtype) if limits.size else limits, bins, range)
+    wants_limits = range is None and np.ndim(bins) == 0 and x.size > 0
+    limits = _limits(x) if wants_limits else np.empty(0)
+    # Edges have the type of the elements, also if there are none.
+    typed = limits.size or x.dtype.kind in "iuf"
+    return np.histogram_bin_edges(limits.astype(x.dtype) if typed else limits, bins, range)
 
 
 @computes_first
