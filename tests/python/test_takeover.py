@@ -424,7 +424,7 @@ def test_what_was_taken_over_at_once_is_protected(tmp_path, existing, how):
         make(place.folder / "out", 3.0)
         options.append("--overwrite")
     same = how == "--resume"
-    first = First(place, existing, [BIN, *place.command("first", *options)], 20)
+    first = First(place, existing, [BIN, *place.command("first", *options)], 2)
     second = [BIN, *place.command("first" if same else "second", how)]
     if same and existing:
         second.append("--overwrite")

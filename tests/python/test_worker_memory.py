@@ -2,7 +2,10 @@
 
 import contextlib
 import re
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 
 import cubed
 import cubed.ndimage
@@ -110,9 +113,17 @@ def test_tasks_of_a_process_share_its_code(tmp_path):
     assert shared["process_mem"] > shared["process_excess"] == 0
 
 
-def test_a_process_that_drives_runs_is_no_worker(tmp_path):
-    """Its data are no code."""
+def drive(folder):
+    """A run in a process that holds data."""
     ballast = np.ones(50_000_000)
     with ENGINES["futures of threads"]() as engine:
-        stats = _stats(_sines(tmp_path, engine, allowed_mem="350MB", reserved_mem="1MB"))
-    assert ballast[0] == 1 and stats["process_mem"] == 0
+        stats = _stats(_sines(folder, engine, allowed_mem="350MB", reserved_mem="1MB"))
+    assert ballast[0] == 1 and stats["process_mem"] == 0, stats
+
+
+def test_a_process_that_drives_runs_is_no_worker(tmp_path):
+    """Its data are no code. Other tests leave code in this process that counts: another one."""
+    script = "import sys, test_worker_memory; test_worker_memory.drive(sys.argv[1])"
+    command = [sys.executable, "-c", script, str(tmp_path)]
+    done = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
