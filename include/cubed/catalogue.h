@@ -140,6 +140,18 @@ CUBED_API size_t cubed_param_expected(const cubed_param *param, char *buffer, si
 /* The same for a value as Python spells it: "True", "[1, 2]", "'fro'". */
 CUBED_API size_t cubed_value_format(const cubed_value *value, char *buffer, size_t size);
 
+/* --- Numbers beside arrays ------------------------------------------------------------------------------ */
+
+/* Whether an operation takes integers that the type of its array does not have: comparisons, and operations that make integers
+ * floats. */
+CUBED_API bool cubed_op_takes_any_integer(cubed_op op);
+/* The type of a number (CUBED_VALUE_BOOL to CUBED_VALUE_COMPLEX) beside an array of a type, as Python's scalars have it, or
+ * alone (`beside` CUBED_BOOL). With `any_integer` int64 for an integer that the array's type does not have. */
+CUBED_API cubed_dtype cubed_number_dtype(const cubed_value *number, cubed_dtype beside,
+                                         bool any_integer);
+/* The number as an element of a type; false if the type does not have its value. */
+CUBED_API bool cubed_number_scalar(const cubed_value *number, cubed_dtype dtype, cubed_scalar *out);
+
 /* --- Calls -------------------------------------------------------------------------------------------- */
 
 /* An argument of a call. Positional arguments come first. */

@@ -17,20 +17,6 @@ static const cubed_param params_3[] = {OPERAND("condition", "Which operand an el
                                        OPERAND("x1", "Elements where the condition is true."),
                                        OPERAND("x2", "Elements where the condition is false.")};
 
-/* Whether integers take part that the type of the array does not have: in comparisons, and where integers become floats. */
-static bool takes_any_integer(cubed_op op)
-{
-    switch (op) {
-    case CUBED_OP_DIVIDE:
-    case CUBED_OP_ATAN2:
-    case CUBED_OP_HYPOT:
-    case CUBED_OP_LOGADDEXP:
-    case CUBED_OP_COPYSIGN:
-    case CUBED_OP_NEXTAFTER: return true;
-    default: return op >= CUBED_OP_EQUAL && op <= CUBED_OP_GREATER_EQUAL;
-    }
-}
-
 /* Numbers have the type that they have beside the first array; a condition is no such array, and its own type. */
 static cubed_status call_elementwise(const cb_call *c)
 {
@@ -45,10 +31,9 @@ static cubed_status call_elementwise(const cb_call *c)
     for (int i = 0; i < n && st == CUBED_OK; i++) {
         const cubed_dtype like = i < first ? CUBED_BOOL : beside;
         const cubed_value *v = &c->values[i];
-        if (takes_any_integer(op) && cb_is_number(v))
-            st = cb_call_number(c, i, cb_wide_number_dtype(v, like), &in[i]);
-        else
-            st = cb_call_operand(c, i, like, &in[i]);
+        const bool any = cubed_op_takes_any_integer(op);
+        st =
+            cb_call_number(c, i, cb_is_number(v) ? cubed_number_dtype(v, like, any) : like, &in[i]);
     }
     if (st == CUBED_OK) st = cubed_elementwise(op, in, n, c->out, c->err);
     for (int i = 0; i < n; i++) cubed_array_unref(in[i]);

@@ -1,5 +1,7 @@
 #include "literal.h"
 
+#include "cubed/array.h"
+
 bool cb_is_number(const cubed_value *v)
 {
     return v->kind >= CUBED_VALUE_BOOL && v->kind <= CUBED_VALUE_COMPLEX;
@@ -21,7 +23,7 @@ static double real_part(const cubed_value *v)
     return is_whole(v) ? (double)whole(v) : v->as.real;
 }
 
-cubed_dtype cb_number_dtype(const cubed_value *v, cubed_dtype beside)
+static cubed_dtype weak_dtype(const cubed_value *v, cubed_dtype beside)
 {
     cubed_kind kind = cubed_dtype_kind(beside);
     if (beside >=
@@ -49,14 +51,16 @@ static bool has_integer(cubed_dtype dtype, int64_t i)
     return i >= -((int64_t)1 << (bits - 1)) && i < (int64_t)1 << (bits - 1);
 }
 
-cubed_dtype cb_wide_number_dtype(const cubed_value *v, cubed_dtype beside)
+cubed_dtype cubed_number_dtype(const cubed_value *number, cubed_dtype beside, bool any_integer)
 {
-    const cubed_dtype dtype = cb_number_dtype(v, beside);
-    return is_whole(v) && !has_integer(dtype, whole(v)) ? CUBED_INT64 : dtype;
+    const cubed_dtype dtype = weak_dtype(number, beside);
+    return any_integer && is_whole(number) && !has_integer(dtype, whole(number)) ? CUBED_INT64
+                                                                                 : dtype;
 }
 
-bool cb_number_scalar(const cubed_value *v, cubed_dtype dtype, cubed_scalar *out)
+bool cubed_number_scalar(const cubed_value *number, cubed_dtype dtype, cubed_scalar *out)
 {
+    const cubed_value *v = number;
     const double re = real_part(v);
     const double im = v->kind == CUBED_VALUE_COMPLEX ? v->as.complex_parts[1] : 0;
     const cubed_kind kind = cubed_dtype_kind(dtype);
@@ -89,4 +93,17 @@ bool cb_number_scalar(const cubed_value *v, cubed_dtype dtype, cubed_scalar *out
     default: return false;
     }
     return true;
+}
+
+bool cubed_op_takes_any_integer(cubed_op op)
+{
+    switch (op) {
+    case CUBED_OP_DIVIDE:
+    case CUBED_OP_ATAN2:
+    case CUBED_OP_HYPOT:
+    case CUBED_OP_LOGADDEXP:
+    case CUBED_OP_COPYSIGN:
+    case CUBED_OP_NEXTAFTER: return true;
+    default: return op >= CUBED_OP_EQUAL && op <= CUBED_OP_GREATER_EQUAL;
+    }
 }

@@ -59,7 +59,7 @@ cubed_status cb_call_number(const cb_call *c, int i, cubed_dtype dtype, cubed_ar
         *out = cubed_array_ref(c->values[i].as.array);
         return CUBED_OK;
     }
-    if (cb_number_scalar(&c->values[i], dtype, &s))
+    if (cubed_number_scalar(&c->values[i], dtype, &s))
         return cubed_array_full(c->ctx, dtype, 0, NULL, NULL, &s, out, c->err);
     char shown[64];
     cubed_value_format(&c->values[i], shown, sizeof shown);
@@ -72,5 +72,6 @@ cubed_status cb_call_number(const cb_call *c, int i, cubed_dtype dtype, cubed_ar
 cubed_status cb_call_operand(const cb_call *c, int i, cubed_dtype beside, cubed_array **out)
 {
     const cubed_value *v = &c->values[i];
-    return cb_call_number(c, i, cb_is_number(v) ? cb_number_dtype(v, beside) : beside, out);
+    return cb_call_number(c, i, cb_is_number(v) ? cubed_number_dtype(v, beside, false) : beside,
+                          out);
 }

@@ -52,21 +52,6 @@ cubed_status expr_wide_operand(expr_builder *b, const expr *e, value *v, const c
     return v->array ? CUBED_OK : make_array(b, e, v, expr_literal_wide_dtype(v, other));
 }
 
-/* Whether whole numbers that the other operand's type does not have take part: in comparisons, and where
- * integers are made floats. */
-static bool takes_any_integer(cubed_op op)
-{
-    switch (op) {
-    case CUBED_OP_DIVIDE:
-    case CUBED_OP_ATAN2:
-    case CUBED_OP_HYPOT:
-    case CUBED_OP_LOGADDEXP:
-    case CUBED_OP_COPYSIGN:
-    case CUBED_OP_NEXTAFTER: return true;
-    default: return op >= CUBED_OP_EQUAL && op <= CUBED_OP_GREATER_EQUAL;
-    }
-}
-
 /* --- Stored elements ---------------------------------------------------------------------------------- */
 
 const cubed_cf_packing *expr_packing_of(const expr_builder *b, const expr *e)
@@ -99,7 +84,7 @@ static cubed_status apply(expr_builder *b, const expr *e, cubed_op op, value *ar
 static cubed_status make_operands(expr_builder *b, const expr *e, cubed_op op, value v[2])
 {
     cubed_status (*const make)(expr_builder *, const expr *, value *, const cubed_array *) =
-        takes_any_integer(op) ? expr_wide_operand : expr_operand;
+        cubed_op_takes_any_integer(op) ? expr_wide_operand : expr_operand;
     cubed_status st = make(b, e->child[0], &v[0], v[1].array);
     return st == CUBED_OK ? make(b, e->child[1], &v[1], v[0].array) : st;
 }

@@ -58,16 +58,6 @@ static void end(arguments *a)
 
 /* --- Values ------------------------------------------------------------------------------------------- */
 
-static void put_literal(cubed_value *to, const expr_value *v)
-{
-    switch (v->kind) {
-    case EXPR_BOOL: *to = (cubed_value){.kind = CUBED_VALUE_BOOL, .as.boolean = v->i != 0}; break;
-    case EXPR_INT: *to = (cubed_value){.kind = CUBED_VALUE_INT, .as.integer = v->i}; break;
-    case EXPR_FLOAT: *to = (cubed_value){.kind = CUBED_VALUE_FLOAT, .as.real = v->re}; break;
-    default: *to = (cubed_value){.kind = CUBED_VALUE_COMPLEX, .as.complex_parts = {v->re, v->im}};
-    }
-}
-
 /* An array, or a number: as such if the parameter takes numbers. */
 static cubed_status put_value(expr_builder *b, arguments *a, int i, const cubed_param *p)
 {
@@ -84,7 +74,7 @@ static cubed_status put_value(expr_builder *b, arguments *a, int i, const cubed_
         *to = (cubed_value){.kind = CUBED_VALUE_ARRAY, .as.array = v.array};
         if (!a->like && p - a->function->params >= a->function->first_operand) a->like = v.array;
     } else if ((p->accepts & numbers) || !accepts(p, CUBED_VALUE_ARRAY)) {
-        put_literal(to, &v);
+        *to = expr_literal_value(&v);
     } else {
         a->waiting[a->nwaiting].argument = i;
         a->waiting[a->nwaiting++].number = v;

@@ -14,69 +14,36 @@ expr_value expr_literal(expr_kind kind, int64_t i, double re, double im)
     return (expr_value){NULL, kind, i, whole ? (double)i : re, whole ? 0 : im};
 }
 
-cubed_dtype expr_literal_dtype(const expr_value *v, const cubed_array *other)
+cubed_value expr_literal_value(const expr_value *v)
 {
-    cubed_dtype dtype = other ? cubed_array_dtype(other) : CUBED_BOOL;
-    cubed_kind kind = cubed_dtype_kind(dtype);
-    if (dtype >=
-        CUBED_DTYPE_COUNT) { /* no operation has it, or any number beside it, as of times */
-        dtype = kind == CUBED_KIND_FLOAT ? CUBED_FLOAT32 : CUBED_INT64;
-        kind = cubed_dtype_kind(dtype);
-    }
     switch (v->kind) {
-    case EXPR_BOOL: return dtype;
-    case EXPR_INT: return kind == CUBED_KIND_BOOL ? CUBED_INT64 : dtype;
-    case EXPR_FLOAT: return kind >= CUBED_KIND_FLOAT ? dtype : CUBED_FLOAT64;
-    default:
-        if (kind == CUBED_KIND_COMPLEX) return dtype;
-        return dtype == CUBED_FLOAT32 ? CUBED_COMPLEX64 : CUBED_COMPLEX128;
+    case EXPR_BOOL: return (cubed_value){.kind = CUBED_VALUE_BOOL, .as.boolean = v->i != 0};
+    case EXPR_INT: return (cubed_value){.kind = CUBED_VALUE_INT, .as.integer = v->i};
+    case EXPR_FLOAT: return (cubed_value){.kind = CUBED_VALUE_FLOAT, .as.real = v->re};
+    default: return (cubed_value){.kind = CUBED_VALUE_COMPLEX, .as.complex_parts = {v->re, v->im}};
     }
 }
 
-/* Whether a whole number is one of the type's values. */
-static bool int_fits(int64_t i, cubed_dtype dtype)
+static cubed_dtype literal_dtype(const expr_value *v, const cubed_array *other, bool any_integer)
 {
-    size_t bits = 8 * cubed_dtype_size(dtype);
-    if (cubed_dtype_kind(dtype) == CUBED_KIND_UINT)
-        return i >= 0 && (bits == 64 || i < (int64_t)1 << bits);
-    if (cubed_dtype_kind(dtype) != CUBED_KIND_INT || bits == 64) return true;
-    return i >= -((int64_t)1 << (bits - 1)) && i < (int64_t)1 << (bits - 1);
+    const cubed_value number = expr_literal_value(v);
+    return cubed_number_dtype(&number, other ? cubed_array_dtype(other) : CUBED_BOOL, any_integer);
+}
+
+cubed_dtype expr_literal_dtype(const expr_value *v, const cubed_array *other)
+{
+    return literal_dtype(v, other, false);
 }
 
 cubed_dtype expr_literal_wide_dtype(const expr_value *v, const cubed_array *other)
 {
-    cubed_dtype dtype = expr_literal_dtype(v, other);
-    return is_whole(v) && !int_fits(v->i, dtype) ? CUBED_INT64 : dtype;
+    return literal_dtype(v, other, true);
 }
 
 bool expr_literal_scalar(const expr_value *v, cubed_dtype dtype, cubed_scalar *out)
 {
-    *out = (cubed_scalar){.c128 = {0, 0}};
-    if (is_whole(v) && !int_fits(v->i, dtype)) return false;
-    switch (dtype) {
-    case CUBED_BOOL: out->b = v->i != 0; break;
-    case CUBED_INT8: out->i8 = (int8_t)v->i; break;
-    case CUBED_INT16: out->i16 = (int16_t)v->i; break;
-    case CUBED_INT32: out->i32 = (int32_t)v->i; break;
-    case CUBED_INT64: out->i64 = v->i; break;
-    case CUBED_UINT8: out->u8 = (uint8_t)v->i; break;
-    case CUBED_UINT16: out->u16 = (uint16_t)v->i; break;
-    case CUBED_UINT32: out->u32 = (uint32_t)v->i; break;
-    case CUBED_UINT64: out->u64 = (uint64_t)v->i; break;
-    case CUBED_FLOAT16:
-    case CUBED_BFLOAT16: out->u16 = cubed_half_bits(dtype, v->re); break;
-    case CUBED_FLOAT32: out->f32 = (float)v->re; break;
-    case CUBED_FLOAT64: out->f64 = v->re; break;
-    case CUBED_COMPLEX64:
-        out->c64[0] = (float)v->re;
-        out->c64[1] = (float)v->im;
-        break;
-    default:
-        out->c128[0] = v->re;
-        out->c128[1] = v->im;
-        break;
-    }
-    return true;
+    const cubed_value number = expr_literal_value(v);
+    return cubed_number_scalar(&number, dtype, out);
 }
 
 const char *expr_literal_negate(const expr_value *v, expr_value *out)

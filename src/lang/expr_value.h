@@ -15,6 +15,9 @@ typedef struct expr_value {
 /* Of EXPR_BOOL and EXPR_INT only `i` counts, of the others `re` and `im`. */
 expr_value expr_literal(expr_kind kind, int64_t i, double re, double im);
 
+/* A literal as a value of the catalogue. */
+cubed_value expr_literal_value(const expr_value *v);
+
 /* The type that a literal takes beside `other`, or alone if that is NULL. */
 cubed_dtype expr_literal_dtype(const expr_value *v, const cubed_array *other);
 
