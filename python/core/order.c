@@ -30,6 +30,13 @@ static const char quantile_methods[] =
 #undef CUBED_QUANTILE
     ;
 
+static bool take_method(const char *name, cubed_quantile_options *o)
+{
+    if (cubed_quantile_method_parse(name, &o->method)) return true;
+    PyErr_Format(PyExc_ValueError, "method is %s, expected one of %s", name, quantile_methods + 2);
+    return false;
+}
+
 static PyObject *quantile(PyObject *module, PyObject *args)
 {
     PyObject *object, *numbers, *axes_arg;
@@ -45,9 +52,7 @@ static PyObject *quantile(PyObject *module, PyObject *args)
         !(x = core_unwrap(core_get_state(module), object)) ||
         !core_axes_or_all("axis", axes_arg, axes, &o.axes, &o.naxes))
         return NULL;
-    if (!cubed_quantile_method_parse(method, &o.method))
-        return PyErr_Format(PyExc_ValueError, "method is %s, expected one of %s", method,
-                            quantile_methods + 2);
+    if (!take_method(method, &o)) return NULL;
     o.keepdims = keepdims;
     o.skip_nan = skip_nan;
     o.task_mem = task_mem;
@@ -77,9 +82,7 @@ static PyObject *weighted_quantiles(PyObject *module, PyObject *args)
         !core_pair(module, object, weights, &x, &w) ||
         !core_axes_or_all("axis", axes_arg, axes, &o.axes, &o.naxes))
         return NULL;
-    if (!cubed_quantile_method_parse(method, &o.method))
-        return PyErr_Format(PyExc_ValueError, "method is %s, expected one of %s", method,
-                            quantile_methods + 2);
+    if (!take_method(method, &o)) return NULL;
     o.keepdims = keepdims;
     o.skip_nan = skip_nan;
     o.task_mem = task_mem;
