@@ -4,6 +4,7 @@ import contextlib
 import re
 import subprocess
 import sys
+import threading
 import warnings
 from pathlib import Path
 
@@ -98,16 +99,23 @@ def test_libraries_of_functions_count(tmp_path):
 
 def test_tasks_of_a_process_share_its_code(tmp_path):
     """Two threads of a worker may use twice what one may, and hold libraries once."""
+
+    def meet(block):
+        vars(threading).setdefault("meeting of two tasks", threading.Barrier(2)).wait(60)
+        return block
+
     distributed = pytest.importorskip("distributed")
     with (
         distributed.LocalCluster(1, threads_per_worker=2, dashboard_address=None) as cluster,
         distributed.Client(cluster) as client,
     ):
         engine = "dask", {"client": client}
-        little = _stats(_sines(tmp_path, engine, allowed_mem="30MB", reserved_mem="1MB"))
+        little = _sines(tmp_path, engine, allowed_mem="30MB", reserved_mem="1MB")
+        little = _stats(cubed.map_blocks(meet, little, dtype="f8"))
         held = little["process_mem"]
         limits = {"allowed_mem": held * 3 // 4, "reserved_mem": "1MB"}
-        shared = _stats(_sines(tmp_path, engine, **limits))
+        shared = _sines(tmp_path, engine, **limits)
+        shared = _stats(cubed.map_blocks(meet, shared, dtype="f8"))
     assert little["process_tasks"] == shared["process_tasks"] == 2
     assert held - 60_000_000 < little["process_excess"] < held - 59_000_000
     assert shared["process_mem"] > shared["process_excess"] == 0
