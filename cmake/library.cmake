@@ -1,20 +1,20 @@
 # The library: compiled once as objects, then linked as libcubed.so and libcubed.a.
 
-set(library_folders base dtype mem store place files codec zarr kernel block plan plan/kinds chunks exec opt ops cf array_api
-    catalogue run run/executors)
+set(library_folders base dtype mem store/core store/local store/http store/auth store/services place files codec zarr
+    kernel block plan plan/kinds chunks exec opt ops cf array_api catalogue run run/executors)
 set(library_sources)
 foreach(folder IN LISTS library_folders)
   file(GLOB found CONFIGURE_DEPENDS src/${folder}/*.c)
   list(APPEND library_sources ${found})
 endforeach()
 if(NOT CUBED_HAVE_HTTP)
-  list(FILTER library_sources EXCLUDE REGEX "/src/store/(azure|credentials[a-z_]*|curl|gcs|http_(client|redirect|reply|sockets)|remote|remote_sweep|s3|s3_listing|s3_upload|web|sigv4|digest)\\.c$|/src/run/(lambda_worker|executors/lambda)\\.c$")
+  list(FILTER library_sources EXCLUDE REGEX "/src/store/(auth/(credentials[a-z_]*|sigv4)|http/(curl|digest|http_(client|redirect|reply|sockets))|services/(azure|gcs|remote|remote_sweep|s3|s3_listing|s3_upload|web))\\.c$|/src/run/(lambda_worker|executors/lambda)\\.c$")
 endif()
 if(CUBED_CURL_FILE)
-  set_source_files_properties(src/store/curl.c src/store/http_client.c src/store/http_redirect.c src/store/http_sockets.c
-    src/store/credentials_fetch.c
+  set_source_files_properties(src/store/http/curl.c src/store/http/http_client.c src/store/http/http_redirect.c
+    src/store/http/http_sockets.c src/store/auth/credentials_fetch.c
     PROPERTIES COMPILE_DEFINITIONS "CB_CURL_LIBRARY=\"${CUBED_CURL_FILE}\"")
-  set_source_files_properties(src/store/digest.c
+  set_source_files_properties(src/store/http/digest.c
     PROPERTIES COMPILE_DEFINITIONS "CB_CRYPTO_LIBRARY=\"${CUBED_CRYPTO_FILE}\"")
 endif()
 if(NOT CUBED_HAVE_LZMA)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "store/store.h"
+#include "store/core/store.h"
 #include "zarr/zarr.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cubed/sys/store.h"
-#include "store/http_reply.h"
+#include "store/http/http_reply.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "store/resp.h"
-#include "store/s3_listing.h"
+#include "store/services/resp.h"
+#include "store/services/s3_listing.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

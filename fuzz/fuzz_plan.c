@@ -8,7 +8,7 @@
 #include <zlib.h>
 
 #include "cubed/cubed.h"
-#include "store/registry.h"
+#include "store/services/store_registry.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

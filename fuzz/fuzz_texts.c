@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "store/store.h"
+#include "store/core/store.h"
 #include "zarr/texts.h"
 #include "zarr/zarr_pkg.h"
 

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "chunks/state.h"
-#include "store/local_map.h"
+#include "store/local/local_map.h"
 
 /* Shorter chunks are copied as fast as they are mapped, and so are parts of chunks in shorter runs. */
 #define LEAST_MAPPED     ((size_t)1 << 20)

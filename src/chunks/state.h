@@ -8,7 +8,7 @@
 #include "chunks/chunks.h"
 #include "chunks/fetch.h"
 #include "chunks/need.h"
-#include "store/local_map.h"
+#include "store/local/local_map.h"
 
 /* All chunks of a node, one behind another: in memory, or pieces of the only chunk of a target, in its store. */
 typedef struct chunks_together {

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "exec/limits.h"
 #include "exec/need.h"
-#include "store/remotes.h"
+#include "store/services/remotes.h"
 
 /* Requests beside those for chunks: to open a source and to look whether it is as it was; to see that a target's place is
  * free, to claim it, to write its metadata and to say that it is whole; the same of a group, whose members are listed

@@ -9,7 +9,7 @@
 #include "base/le.h"
 #include "base/lock.h"
 #include "files/files.h"
-#include "store/registry.h"
+#include "store/services/store_registry.h"
 
 typedef struct cb_file cb_file;
 

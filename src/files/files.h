@@ -2,7 +2,7 @@
 #ifndef CB_FILES_FILES_H
 #define CB_FILES_FILES_H
 
-#include "store/registry.h"
+#include "store/services/store_registry.h"
 
 /* What is in object `key` of `within`, which becomes the file's, also on failure. CUBED_E_UNSUPPORTED for bytes of
  * no format that is known. Objects of the store cannot be put or deleted. */

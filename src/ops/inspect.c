@@ -9,7 +9,7 @@
 #include "files/files.h"
 #include "plan/graph.h"
 #include "plan/plan.h"
-#include "store/local_map.h"
+#include "store/local/local_map.h"
 #include "zarr/netcdf.h"
 #include "zarr/outline.h"
 #include "zarr/zarr.h"

@@ -9,7 +9,8 @@
 #include "base/error.h"
 #include "cubed/zarr.h"
 #include "place/place_pkg.h"
-#include "store/uri.h"
+#include "store/core/file_kind.h"
+#include "store/core/uri.h"
 
 static cubed_status no_memory(cubed_error *err)
 {

@@ -3,7 +3,7 @@
 #define CB_PLACE_PLACE_H
 
 #include "base/alloc.h"
-#include "store/registry.h"
+#include "store/services/store_registry.h"
 
 /* A directory or a file that exists. */
 typedef struct cb_place_id {
@@ -41,7 +41,7 @@ CUBED_MUST_CHECK cubed_status cb_place_parse_store(cb_zone *zone, const char *ur
 /* The object of that key in the directory STORE. */
 CUBED_MUST_CHECK cubed_status cb_place_parse_object(cb_zone *zone, const char *url, const char *key,
                                                     cb_place *out, cubed_error *err);
-/* The URL without user and password, which become options of its host (store/net.h): no plan, message or report has them.
+/* The URL without user and password, which become options of its host (store/http/net.h): no plan, message or report has them.
  * The URL itself if it has none. */
 CUBED_MUST_CHECK cubed_status cb_place_take_user(cb_stores *stores, cb_zone *zone, const char *url,
                                                  const char **out, cubed_error *err);

@@ -12,7 +12,7 @@
 #include "cubed/sys/source.h"
 #include "kernel/kernel.h"
 #include "mem/process.h"
-#include "store/registry.h"
+#include "store/services/store_registry.h"
 
 /* Functions that were added are never taken away: readers need no lock. */
 typedef struct cb_added_block_fn {

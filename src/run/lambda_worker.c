@@ -10,7 +10,7 @@
 #include "cubed/sys/message.h"
 #include "plan/context.h"
 #include "run/told.h"
-#include "store/http_client.h"
+#include "store/http/http_client.h"
 
 /* The next invocation comes when it comes: the process is stopped meanwhile. */
 #define STALL_MS (24u * 3600 * 1000)

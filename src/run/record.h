@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/owner.h"
 #include "cubed/run.h"
-#include "store/store.h"
+#include "store/core/store.h"
 
 #define CB_RUN_RECORD ".cubed-run"
 /* A name that no object has: deleting it removes its directory, if that is empty. */

@@ -13,7 +13,7 @@
 #include "cubed/sys/message.h"
 #include "place/place.h"
 #include "plan/plan.h"
-#include "store/uri.h"
+#include "store/core/uri.h"
 
 enum { NTEXTS = 4, HEAD = 12 };
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "store/core/file_kind.h"
 #include "zarr/zarr_pkg.h"
 
 cubed_status cb_zarr_check_shape(const char *where, const cb_zarr_meta *m, cubed_error *err)

@@ -4,7 +4,7 @@
 
 #include "codec/codec.h"
 #include "cubed/dtype.h"
-#include "store/store.h"
+#include "store/core/store.h"
 
 /* Everything that metadata says. `zone` of the array owns the strings. */
 typedef struct cb_zarr_meta {

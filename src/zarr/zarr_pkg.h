@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "dtype/attribute.h"
 #include "dtype/typestr.h"
-#include "store/registry.h"
+#include "store/services/store_registry.h"
 #include "zarr/zarr.h"
 
 /* The largest metadata document that is read. */

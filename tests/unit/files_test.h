@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "failing_allocator.h"
 #include "files/files.h"
-#include "store/registry.h"
+#include "store/services/store_registry.h"
 
 static inline void put_bytes(cubed_store *s, const char *key, const void *bytes, size_t n)
 {

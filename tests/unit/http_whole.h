@@ -2,7 +2,7 @@
 #ifndef CUBED_HTTP_WHOLE_H
 #define CUBED_HTTP_WHOLE_H
 
-#include "store/http_client.h"
+#include "store/http/http_client.h"
 
 typedef struct whole_call {
     cb_http_call http; /* the first */

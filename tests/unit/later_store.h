@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "store/store.h"
+#include "store/core/store.h"
 
 enum { LATER_PAGE = 3 };
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "store/adopted.h"
+#include "store/core/adopted.h"
 
 enum { THREADS = 8, FORKS = 40 };
 

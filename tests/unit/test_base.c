@@ -24,7 +24,7 @@
 #include "mem/pages.h"
 #include "mem/process.h"
 #include "slow.h"
-#include "store/registry.h"
+#include "store/services/store_registry.h"
 
 static void test_errors(void **state)
 {

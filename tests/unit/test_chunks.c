@@ -20,7 +20,7 @@
 #include "exec/reuse.h"
 #include "plan_test.h"
 #include "remove_dir.h"
-#include "store/local_map.h"
+#include "store/local/local_map.h"
 
 /* Chunks of a MiB, which are mapped where they are not encoded; the result's are others. */
 enum { CHUNK = 1 << 17, N = 3 * CHUNK - 1000, RESULT = CHUNK / 2 + 100, THREADS = 4 };

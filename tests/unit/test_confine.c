@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "place/confine.h"
-#include "store/address.h"
+#include "store/http/address.h"
 
 static bool allows(cb_zone *zone, const char *document, const char *allowed, const char *parent,
                    const char *key)

@@ -15,8 +15,8 @@
 #include "plan/plan.h"
 #include "plan_test.h"
 #include "remove_dir.h"
-#include "store/registry.h"
-#include "store/store.h"
+#include "store/core/store.h"
+#include "store/services/store_registry.h"
 
 enum { N = 8000, CHUNK = 1000, CHUNKS = N / CHUNK, THREADS = 4, ROUNDS = 50 };
 static const size_t chunk_size = CHUNK * sizeof(double);

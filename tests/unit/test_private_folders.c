@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "remove_dir.h"
-#include "store/store.h"
+#include "store/core/store.h"
 
 /* New directories belong to somebody else, as where a server maps users. */
 static bool maps_users;

@@ -19,8 +19,8 @@
 #include <cmocka.h>
 
 #include "http_whole.h"
-#include "store/curl.h"
-#include "store/net.h"
+#include "store/http/curl.h"
+#include "store/http/net.h"
 
 enum { BODY = 1 << 20, CERTIFICATES = 3, RSA_BITS = 2048 };
 

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "http_whole.h"
-#include "store/net.h"
+#include "store/http/net.h"
 
 enum { CALLS = 8, BODY = 16 << 20, ATTEMPTS = 20 };
 

@@ -9,12 +9,12 @@
 #include <cmocka.h>
 
 #include "base/crc32c.h"
-#include "store/hedge.h"
-#include "store/http_client.h"
-#include "store/net.h"
-#include "store/sigv4.h"
-#include "store/uri.h"
-#include "store/xml.h"
+#include "store/auth/sigv4.h"
+#include "store/core/uri.h"
+#include "store/http/hedge.h"
+#include "store/http/http_client.h"
+#include "store/http/net.h"
+#include "store/http/xml.h"
 
 #define EMPTY "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 

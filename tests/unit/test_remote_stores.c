@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "object_server.h"
 #include "remove_dir.h"
-#include "store/registry.h"
+#include "store/services/store_registry.h"
 
 enum { MOST_VARIABLES = 8, TEXT = 512 };
 

@@ -22,7 +22,7 @@
 #include "base/error.h"
 #include "base/owner.h"
 #include "remove_dir.h"
-#include "store/registry.h"
+#include "store/services/store_registry.h"
 
 static char root[64];
 

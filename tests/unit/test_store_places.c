@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "remove_dir.h"
-#include "store/registry.h"
+#include "store/services/store_registry.h"
 
 static char root[64];
 

@@ -16,11 +16,11 @@
 #include "cubed/sys/message.h"
 #include "run/executors/executor.h"
 #include "run/told.h"
-#include "store/credentials.h"
-#include "store/digest.h"
-#include "store/remote.h"
-#include "store/sigv4.h"
-#include "store/uri.h"
+#include "store/auth/credentials.h"
+#include "store/auth/sigv4.h"
+#include "store/core/uri.h"
+#include "store/http/digest.h"
+#include "store/services/remote.h"
 
 /* What Lambda takes and gives is 6 MB of JSON, in which messages are base64. */
 #define MOST_MESSAGE (4u << 20)

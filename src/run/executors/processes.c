@@ -26,7 +26,7 @@
 #include "run/shared.h"
 #include "run/watchdog.h"
 #include "run/wire.h"
-#include "store/net.h"
+#include "store/http/net.h"
 
 /* The connection's descriptor in a worker; what is shared comes behind it. */
 #define WORKER_FD 3

@@ -1,0 +1,61 @@
+/* Who asks: keys and tokens from where users keep them, in the order in which the service's own tools look. What has an
+ * end is fetched anew before that, by one thread of all stores of a context. */
+#ifndef CB_STORE_CREDENTIALS_H
+#define CB_STORE_CREDENTIALS_H
+
+#include "store/http/net.h"
+
+typedef struct cb_keys {
+    char id[256], secret[256], token[8192]; /* token "": none */
+} cb_keys;
+
+/* Where a service's users have them. */
+typedef cubed_status (*cb_credentials_look)(cb_credentials *c, cubed_error *err);
+/* Keys of AWS; tokens of Google, in `token` alone, which is "" of those who ask as nobody. */
+CUBED_MUST_CHECK cubed_status cb_look_for_aws(cb_credentials *c, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_look_for_google(cb_credentials *c, cubed_error *err);
+/* Tokens of Azure, in the same way. */
+CUBED_MUST_CHECK cubed_status cb_look_for_azure(cb_credentials *c, cubed_error *err);
+
+/* Of one URL, or of all that fetch the same: the net's, which frees it. */
+CUBED_MUST_CHECK cubed_status cb_credentials_find(cb_net *net, const char *url,
+                                                  cb_credentials_look look, cb_credentials **out,
+                                                  cubed_error *err);
+/* In the client's thread. CB_HTTP_WAIT: they are being fetched, and the client will be woken. */
+cb_http_ready cb_credentials_get(cb_credentials *c, cb_keys *out, cubed_status *st,
+                                 cubed_error *err);
+/* The header of who asks by a token; none if it is "". */
+void cb_put_bearer(cb_http_call *call, const char *token);
+/* The same of credentials, in the client's thread: what cb_credentials_get says. */
+cb_http_ready cb_credentials_put_token(cb_credentials *c, cb_http_call *call);
+/* A server said that they have ended, whatever was thought. False: they are what there is. */
+bool cb_credentials_renew(cb_credentials *c);
+/* What settings, else the profile, say of these: NULL if nothing. */
+const char *cb_credentials_region(const cb_credentials *c);
+const char *cb_credentials_endpoint(const cb_credentials *c);
+/* Frees all credentials of a net and ends its fetching thread, before cb_net_free. No store of the net is open. */
+void cb_credentials_free(cb_net *net);
+
+/* Names of the options that say where credentials are. */
+#define CB_AWS_ID      "AWS_ACCESS_KEY_ID key access_key_id"
+#define CB_AWS_SECRET  "AWS_SECRET_ACCESS_KEY secret secret_access_key"
+#define CB_AWS_TOKEN   "AWS_SESSION_TOKEN token session_token"
+#define CB_AWS_OPTIONS CB_AWS_ID " " CB_AWS_SECRET " " CB_AWS_TOKEN " AWS_PROFILE profile"
+#define CB_GOOGLE_FILE                                                                             \
+    "GOOGLE_APPLICATION_CREDENTIALS GOOGLE_SERVICE_ACCOUNT application_credentials "               \
+    "service_account service_account_path google_service_account google_application_credentials"
+#define CB_GOOGLE_KEY      "GOOGLE_SERVICE_ACCOUNT_KEY service_account_key google_service_account_key"
+#define CB_GOOGLE_ENDPOINT "STORAGE_EMULATOR_HOST endpoint_url endpoint"
+#define CB_GOOGLE_TOKEN    "GOOGLE_OAUTH_ACCESS_TOKEN token bearer_token access_token"
+#define CB_AZURE_CLIENT    "AZURE_CLIENT_ID AZURE_STORAGE_CLIENT_ID client_id"
+#define CB_AZURE_SECRET    "AZURE_CLIENT_SECRET AZURE_STORAGE_CLIENT_SECRET client_secret"
+#define CB_AZURE_TENANT    "AZURE_TENANT_ID AZURE_STORAGE_TENANT_ID tenant_id authority_id"
+#define CB_AZURE_FILE      "AZURE_FEDERATED_TOKEN_FILE federated_token_file"
+#define CB_AZURE_HOST      "AZURE_AUTHORITY_HOST authority_host"
+#define CB_AZURE_MACHINE   "AZURE_MSI_ENDPOINT AZURE_IDENTITY_ENDPOINT msi_endpoint identity_endpoint"
+#define CB_AZURE_ENDPOINT  "AZURE_STORAGE_ENDPOINT AZURE_ENDPOINT endpoint_url endpoint account_host"
+#define CB_AZURE_OPTIONS                                                                           \
+    CB_AZURE_CLIENT " " CB_AZURE_SECRET " " CB_AZURE_TENANT " " CB_AZURE_FILE " " CB_AZURE_HOST    \
+                    " " CB_AZURE_MACHINE
+
+#endif

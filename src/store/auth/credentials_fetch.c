@@ -1,0 +1,436 @@
+/* Keys that have to be asked for. Everything here blocks, and runs in the fetcher's thread. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "store/auth/credentials_pkg.h"
+#include "store/auth/ini.h"
+#include "store/core/uri.h"
+#include "store/http/curl.h"
+#include "store/http/xml.h"
+
+enum { MOST_REPLY = 64 << 10, HEADER_COST = 64, MOST_TOKEN = 16 << 10, ATTEMPTS = 3, HOUR = 3600 };
+#define PROCESS_NS ((int64_t)60 * 1000000000)
+
+/* --- One request -------------------------------------------------------------------------------------- */
+
+static size_t on_body(char *bytes, size_t size, size_t n, void *ctx)
+{
+    cb_buf *out = ctx;
+    n *= size;
+    if (out->size + n > MOST_REPLY) return 0;
+    cb_buf_put(out, bytes, n);
+    return out->failed ? 0 : n;
+}
+
+/* libcurl keeps headers: each costs a few bytes more than its line. */
+static size_t on_header(char *bytes, /* NOLINT(readability-non-const-parameter): libcurl's type */
+                        size_t size, size_t n, void *ctx)
+{
+    size_t *all = ctx;
+    (void)bytes;
+    *all += size * n + HEADER_COST;
+    return *all > MOST_REPLY ? 0 : size * n;
+}
+
+/* Lines of the question. *ok is false: no memory. */
+static struct curl_slist *split_headers(const cb_question *q, bool *ok)
+{
+    struct curl_slist *all = NULL;
+    cb_buf line;
+    cb_buf_init(&line, &cb_system_allocator);
+    *ok = true;
+    for (const char *at = q->headers; at && *at && *ok; at += *at == '\n') {
+        const size_t n = strcspn(at, "\n");
+        line.size = 0;
+        cb_buf_put(&line, at, n);
+        struct curl_slist *more = line.failed ? NULL : curl_slist_append(all, line.data);
+        if (more) all = more;
+        *ok = more;
+        at += n;
+    }
+    cb_free_secret(&line);
+    return all;
+}
+
+/* What the reply says beside its code, of which it quotes nothing that it was sent. */
+static void note_fault(cubed_error *err, const cb_buf *reply)
+{
+    json_t *o = NULL;
+    char text[256] = "";
+    cb_xml_part x;
+    if (cb_json_parse("reply", reply->data, reply->size, &o, NULL) == CUBED_OK) {
+        const json_t *e = json_object_get(o, "error");
+        const char *more = json_string_value(json_object_get(o, "error_description"));
+        if (!more) more = json_string_value(json_object_get(e, "message"));
+        if (!more) more = json_string_value(e);
+        snprintf(text, sizeof text, "%s", more ? more : "");
+    } else if (cb_xml_find((cb_xml_part){reply->data, reply->size}, "Message", &x)) {
+        snprintf(text, sizeof text, "%.*s", x.size < sizeof text ? (int)x.size : (int)sizeof text,
+                 x.text);
+    }
+    json_decref(o);
+    text[strcspn(text, "\r\n")] = 0;
+    if (*text) cb_note(err, " (%s)", text);
+}
+
+static cubed_status ask_once(const cb_question *q, const cb_http_way *way, cb_buf *out,
+                             cubed_error *err)
+{
+    long code = 0;
+    size_t header_bytes = 0;
+    bool ok;
+    CB_TRY(cb_curl_load(err));
+    struct curl_slist *headers = split_headers(q, &ok);
+    CURL *curl = curl_easy_init();
+    CURLcode rc = CURLE_OUT_OF_MEMORY;
+    out->size = 0;
+    if (ok && curl && curl_easy_setopt(curl, CURLOPT_URL, q->url) == 0 &&
+        curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, q->method) == 0 &&
+        curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers) == 0 &&
+        (!q->form || curl_easy_setopt(curl, CURLOPT_POSTFIELDS, q->form) == 0) &&
+        curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https") == 0 &&
+        cb_curl_set_way(curl, way, q->url) && curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L) == 0 &&
+        curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, q->connect_ms) == 0 &&
+        curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, 4 * q->connect_ms) == 0 &&
+        curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_header) == 0 &&
+        curl_easy_setopt(curl, CURLOPT_HEADERDATA, &header_bytes) == 0 &&
+        curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body) == 0 &&
+        curl_easy_setopt(curl, CURLOPT_WRITEDATA, out) == 0)
+        rc = curl_easy_perform(curl);
+    if (rc == CURLE_OK) curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &code);
+    curl_easy_cleanup(curl);
+    curl_slist_free_all(headers);
+    const int host = (int)strcspn(q->url, "?");
+    if (rc != CURLE_OK)
+        return cb_fail(err, CUBED_E_IO, "credentials from %.*s: %s", host, q->url,
+                       curl_easy_strerror(rc));
+    cb_buf_put(out, "", 0);
+    if (code == 200) return CUBED_OK;
+    cubed_status st =
+        cb_fail(err, CUBED_E_IO, "credentials from %.*s: the reply is %ld", host, q->url, code);
+    if (err) note_fault(err, out);
+    if (err) err->transient = code >= 500 || code == 429;
+    return st;
+}
+
+cubed_status cb_ask(const cb_credentials *c, const cb_question *q, cb_buf *out, cubed_error *err)
+{
+    cubed_error why = CUBED_ERROR_INIT;
+    cubed_status st = CUBED_E_IO;
+    for (int i = 0; i < q->attempts; i++) {
+        st = ask_once(q, &c->way, out, &why);
+        if (st == CUBED_OK || !why.transient) break;
+        cb_sleep_ns((int64_t)200000000 << i);
+    }
+    if (st != CUBED_OK && err) *err = why;
+    return st;
+}
+
+/* --- Replies ------------------------------------------------------------------------------------------ */
+
+static bool put(char *to, size_t cap, const char *text)
+{
+    const size_t n = strlen(text);
+    if (n >= cap) return false;
+    memcpy(to, text, n + 1);
+    return true;
+}
+
+static cubed_status take_keys(const char *from, const char *id, const char *secret,
+                              const char *token, const char *end, cb_keys *keys, int64_t *ends,
+                              cubed_error *err)
+{
+    *ends = end ? cb_parse_utc(end) : 0;
+    if (id && secret && (!end || *ends) && put(keys->id, sizeof keys->id, id) &&
+        put(keys->secret, sizeof keys->secret, secret) &&
+        put(keys->token, sizeof keys->token, token ? token : ""))
+        return CUBED_OK;
+    return cb_fail(err, CUBED_E_IO, "credentials from %s: the reply has none", from);
+}
+
+static cubed_status take_json(const char *from, const cb_buf *text, const char *token,
+                              cb_keys *keys, int64_t *ends, cubed_error *err)
+{
+    json_t *o = NULL;
+    /* No part of it is quoted: it may be a secret. */
+    if (cb_json_parse(from, text->data ? text->data : "", text->size, &o, NULL) != CUBED_OK)
+        return cb_fail(err, CUBED_E_IO, "credentials from %s: the reply is not JSON", from);
+    cubed_status st =
+        take_keys(from, json_string_value(json_object_get(o, "AccessKeyId")),
+                  json_string_value(json_object_get(o, "SecretAccessKey")),
+                  json_string_value(json_object_get(o, token)),
+                  json_string_value(json_object_get(o, "Expiration")), keys, ends, err);
+    json_decref(o);
+    return st;
+}
+
+void cb_put_field(cb_buf *out, const char *name, const char *value)
+{
+    cb_buf_printf(out, "%s%s=", out->size ? "&" : "", name);
+    cb_uri_put(out, value, "");
+}
+
+void cb_free_secret(cb_buf *b)
+{
+    if (b->data) explicit_bzero(b->data, b->cap);
+    cb_buf_free(b);
+}
+
+/* A number, which some services write as a string; 0: there is none. */
+static int64_t number(const json_t *o, const char *name)
+{
+    const json_t *x = json_object_get(o, name);
+    const char *text = json_string_value(x);
+    return text ? strtoll(text, NULL, 10) : (int64_t)json_integer_value(x);
+}
+
+cubed_status cb_ask_for_token(const cb_credentials *c, const cb_question *q, cb_keys *keys,
+                              int64_t *ends, cubed_error *err)
+{
+    json_t *o = NULL;
+    cb_buf reply;
+    cb_buf_init(&reply, cb_zone_allocator(c->zone));
+    cubed_status st = cb_ask(c, q, &reply, err);
+    if (st != CUBED_OK) goto out;
+    /* No part of it is quoted: it is a secret. */
+    if (cb_json_parse(q->url, reply.data, reply.size, &o, NULL) != CUBED_OK) o = NULL;
+    const char *token = json_string_value(json_object_get(o, "access_token"));
+    const char *end = json_string_value(json_object_get(o, "expireTime"));
+    if (!token) token = json_string_value(json_object_get(o, "accessToken"));
+    const int64_t seconds = number(o, "expires_in"), at = number(o, "expires_on");
+    *ends = end           ? cb_parse_utc(end)
+            : seconds > 0 ? (int64_t)time(NULL) + seconds
+            : at > 0      ? at
+                          : (int64_t)time(NULL) + HOUR;
+    if (!token || !*token || !put(keys->token, sizeof keys->token, token))
+        st = cb_fail(err, CUBED_E_IO, "credentials from %.*s: the reply has no token",
+                     (int)strcspn(q->url, "?"), q->url);
+out:
+    json_decref(o);
+    cb_free_secret(&reply);
+    return st;
+}
+
+/* --- From where --------------------------------------------------------------------------------------- */
+
+cubed_status cb_read_token(cb_zone *zone, const char *path, const char **out, cubed_error *err)
+{
+    CB_TRY(cb_read_file(zone, path, MOST_TOKEN, out, err));
+    if (!*out) return cb_fail(err, CUBED_E_IO, "credentials: there is no %s", path);
+    char *end = (char *)(uintptr_t)*out + strlen(*out);
+    while (end > *out && strchr(" \r\n", end[-1])) *--end = 0;
+    return CUBED_OK;
+}
+
+static const char *element(cb_zone *zone, const cb_buf *text, const char *name)
+{
+    cb_xml_part x;
+    if (!cb_xml_find((cb_xml_part){text->data, text->size}, name, &x)) return NULL;
+    char *copy = cb_zone_alloc(zone, x.size + 1);
+    if (copy) memcpy(copy, x.text, x.size);
+    return copy;
+}
+
+cubed_status cb_fetch_for_token(const cb_credentials *c, cb_keys *keys, int64_t *ends,
+                                cubed_error *err)
+{
+    cb_zone *zone;
+    cb_buf url, reply;
+    const char *token;
+    CB_TRY(cb_zone_new(cb_zone_allocator(c->zone), &zone, err));
+    cb_buf_init(&url, cb_zone_allocator(zone));
+    cb_buf_init(&reply, cb_zone_allocator(zone));
+    cubed_status st;
+    CB_GO(cb_read_token(zone, c->token_file, &token, err));
+    if (c->sts)
+        cb_buf_puts(&url, c->sts);
+    else
+        cb_buf_printf(&url, "https://sts.%s%samazonaws.com", c->region ? c->region : "",
+                      c->region ? "." : "");
+    cb_buf_puts(&url, "/?Action=AssumeRoleWithWebIdentity&Version=2011-06-15&RoleArn=");
+    cb_uri_put(&url, c->role, "");
+    cb_buf_puts(&url, "&RoleSessionName=");
+    cb_uri_put(&url, c->session ? c->session : "cubed", "");
+    cb_buf_puts(&url, "&WebIdentityToken=");
+    cb_uri_put(&url, token, "");
+    if (url.failed) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for credentials"));
+    const cb_question q = {"GET", url.data, NULL, 10000, ATTEMPTS, NULL};
+    CB_GO(cb_ask(c, &q, &reply, err));
+    st = take_keys("STS", element(zone, &reply, "AccessKeyId"),
+                   element(zone, &reply, "SecretAccessKey"), element(zone, &reply, "SessionToken"),
+                   element(zone, &reply, "Expiration"), keys, ends, err);
+out:
+    cb_buf_free(&url);
+    cb_buf_free(&reply);
+    cb_zone_free(zone);
+    return st;
+}
+
+bool cb_is_near(const char *url)
+{
+    static const char *const hosts[] = {"http://127.0.0.1",      "http://localhost",
+                                        "http://169.254.170.2",  "http://169.254.170.23",
+                                        "http://[fd00:ec2::23]", "http://[::1]"};
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
+        const size_t n = strlen(hosts[i]);
+        if (strncmp(url, hosts[i], n) == 0 && strchr(":/?", url[n])) return true;
+    }
+    return strncmp(url, "https://", 8) == 0;
+}
+
+cubed_status cb_fetch_from_container(const cb_credentials *c, cb_keys *keys, int64_t *ends,
+                                     cubed_error *err)
+{
+    cb_zone *zone;
+    cb_buf header, reply;
+    const char *token = c->bearer;
+    if (!cb_is_near(c->address))
+        return cb_fail(
+            err, CUBED_E_ARG,
+            "AWS_CONTAINER_CREDENTIALS_FULL_URI is %s, expected https:// or this machine",
+            c->address);
+    CB_TRY(cb_zone_new(cb_zone_allocator(c->zone), &zone, err));
+    cb_buf_init(&header, cb_zone_allocator(zone));
+    cb_buf_init(&reply, cb_zone_allocator(zone));
+    cubed_status st = CUBED_OK;
+    if (c->token_file) CB_GO(cb_read_token(zone, c->token_file, &token, err));
+    if (token) cb_buf_printf(&header, "Authorization: %s", token);
+    if (header.failed) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for credentials"));
+    const cb_question q = {"GET", c->address, token ? header.data : NULL, 2000, ATTEMPTS, NULL};
+    CB_GO(cb_ask(c, &q, &reply, err));
+    st = take_json(c->address, &reply, "Token", keys, ends, err);
+out:
+    cb_buf_free(&header);
+    cb_buf_free(&reply);
+    cb_zone_free(zone);
+    return st;
+}
+
+/* Of the instance's service, version 2: a token, the role's name, its keys. */
+static cubed_status ask_machine(const cb_credentials *c, cb_buf *reply, cubed_error *err)
+{
+    const cubed_allocator *a = cb_zone_allocator(c->zone);
+    cb_buf url, header;
+    cubed_status st;
+    cb_question q = {"PUT", NULL, "X-aws-ec2-metadata-token-ttl-seconds: 21600", 1000, 1, NULL};
+    cb_buf_init(&url, a);
+    cb_buf_init(&header, a);
+    cb_buf_printf(&url, "%s/latest/api/token", c->address);
+    q.url = url.data;
+    CB_GO(url.failed ? CUBED_E_NOMEM : cb_ask(c, &q, reply, err));
+    cb_buf_printf(&header, "X-aws-ec2-metadata-token: %s", reply->data);
+    url.size = 0;
+    cb_buf_printf(&url, "%s/latest/meta-data/iam/security-credentials/", c->address);
+    if (url.failed || header.failed) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory"));
+    q = (cb_question){"GET", url.data, header.data, 1000, ATTEMPTS, NULL};
+    CB_GO(cb_ask(c, &q, reply, err));
+    cb_buf_put(&url, reply->data, strcspn(reply->data, "\r\n"));
+    q.url = url.data;
+    CB_GO(url.failed ? CUBED_E_NOMEM : cb_ask(c, &q, reply, err));
+out:
+    cb_buf_free(&url);
+    cb_buf_free(&header);
+    return st;
+}
+
+cubed_status cb_fetch_from_machine(const cb_credentials *c, cb_keys *keys, int64_t *ends,
+                                   cubed_error *err)
+{
+    cb_buf reply;
+    cubed_error why = CUBED_ERROR_INIT;
+    cb_buf_init(&reply, cb_zone_allocator(c->zone));
+    cubed_status st = ask_machine(c, &reply, &why);
+    if (st == CUBED_OK)
+        st = take_json(c->address, &reply, "Token", keys, ends, err);
+    else /* most likely this is no instance at all */
+        st = cb_fail(err, CUBED_E_IO, CB_NO_CREDENTIALS " (%s)", why.message);
+    cb_buf_free(&reply);
+    return st;
+}
+
+/* --- A program ---------------------------------------------------------------------------------------- */
+
+static int start(const char *command, int fd, pid_t *pid)
+{
+    char *argv[] = {"sh", "-c", (char *)(uintptr_t)command, NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attr;
+    sigset_t none;
+    sigemptyset(&none);
+    int rc = posix_spawn_file_actions_init(&actions);
+    if (rc != 0) return rc;
+    rc = posix_spawnattr_init(&attr);
+    if (rc == 0) {
+        rc = posix_spawnattr_setsigmask(&attr, &none);
+        if (rc == 0) rc = posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
+        if (rc == 0) rc = posix_spawn_file_actions_adddup2(&actions, fd, STDOUT_FILENO);
+        if (rc == 0) rc = posix_spawn(pid, "/bin/sh", &actions, &attr, argv, environ);
+        posix_spawnattr_destroy(&attr);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return rc;
+}
+
+/* All that it says, within its time. */
+static bool read_output(int fd, cb_buf *out)
+{
+    const int64_t until = cb_clock_ns() + PROCESS_NS;
+    char part[4096];
+    for (;;) {
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        const int64_t left = (until - cb_clock_ns()) / 1000000;
+        if (left <= 0) return false;
+        if (poll(&p, 1, (int)left) < 0 && errno != EINTR) return false;
+        if (!p.revents) continue;
+        const ssize_t n = read(fd, part, sizeof part);
+        if (n == 0) break;
+        if (n < 0 && errno != EINTR) return false;
+        if (n > 0 && on_body(part, 1, (size_t)n, out) == 0) return false;
+    }
+    explicit_bzero(part, sizeof part);
+    return true;
+}
+
+cubed_status cb_fetch_from_process(const cb_credentials *c, cb_keys *keys, int64_t *ends,
+                                   cubed_error *err)
+{
+    int ends_of_pipe[2], status = 0;
+    pid_t pid = 0;
+    cb_buf out;
+    if (pipe2(ends_of_pipe, O_CLOEXEC) != 0)
+        return cb_fail_errno(err, errno, "cannot start credential_process");
+    const int rc = start(c->command, ends_of_pipe[1], &pid);
+    close(ends_of_pipe[1]);
+    cb_buf_init(&out, cb_zone_allocator(c->zone));
+    const bool ok = rc == 0 && read_output(ends_of_pipe[0], &out);
+    close(ends_of_pipe[0]);
+    if (rc == 0 && !ok) kill(pid, SIGKILL);
+    while (rc == 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    cubed_status st;
+    if (rc != 0)
+        st = cb_fail_errno(err, rc, "cannot start credential_process");
+    else if (!ok || status != 0)
+        st = cb_fail(err, CUBED_E_IO,
+                     "credential_process of profile \"%s\" failed or took more than a minute",
+                     c->profile);
+    else
+        st = take_json("credential_process", &out, "SessionToken", keys, ends, err);
+    if (out.data) explicit_bzero(out.data, out.size);
+    cb_buf_free(&out);
+    return st;
+}

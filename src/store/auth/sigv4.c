@@ -1,0 +1,189 @@
+#include "store/auth/sigv4.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "store/http/digest.h"
+
+enum { MOST_HEADERS = 32, MOST_PARAMETERS = 32, DATE = sizeof "20130524T000000Z", DAY = 8 };
+
+typedef struct header {
+    const char *name, *value;
+    size_t name_size, order; /* order: of those with one name */
+} header;
+
+static int by_name(const void *a, const void *b)
+{
+    const header *x = a, *y = b;
+    const size_t n = x->name_size < y->name_size ? x->name_size : y->name_size;
+    const int c = memcmp(x->name, y->name, n);
+    if (c) return c;
+    if (x->name_size != y->name_size) return x->name_size < y->name_size ? -1 : 1;
+    return x->order < y->order ? -1 : 1;
+}
+
+static size_t split_headers(const cb_buf *lines, header out[MOST_HEADERS])
+{
+    size_t n = 0;
+    for (const char *at = lines->data; at < lines->data + lines->size && n < MOST_HEADERS;
+         at += strlen(at) + 1) {
+        const char *colon = strchr(at, ':');
+        if (!colon) continue;
+        out[n] = (header){at, colon + 1, (size_t)(colon - at), n};
+        n++;
+    }
+    qsort(out, n, sizeof *out, by_name);
+    return n;
+}
+
+/* Without spaces around it, and with one for several within. */
+static void put_trimmed(cb_buf *out, const char *value)
+{
+    const char *end = value + strlen(value);
+    while (*value == ' ') value++;
+    while (end > value && end[-1] == ' ') end--;
+    for (; value < end; value++) {
+        if (*value != ' ' || value[-1] != ' ') cb_buf_put(out, value, 1);
+    }
+}
+
+static bool same_name(const header *a, const header *b)
+{
+    return a->name_size == b->name_size && memcmp(a->name, b->name, a->name_size) == 0;
+}
+
+/* Lines of them all, and then their names, as the canonical request has them. */
+static void put_headers(cb_buf *out, const header *h, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0 && same_name(&h[i], &h[i - 1])) {
+            cb_buf_puts(out, ",");
+        } else {
+            if (i > 0) cb_buf_puts(out, "\n");
+            cb_buf_put(out, h[i].name, h[i].name_size);
+            cb_buf_puts(out, ":");
+        }
+        put_trimmed(out, h[i].value);
+    }
+    cb_buf_puts(out, "\n");
+}
+
+static void put_names(cb_buf *out, const header *h, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0 && same_name(&h[i], &h[i - 1])) continue;
+        if (i > 0) cb_buf_puts(out, ";");
+        cb_buf_put(out, h[i].name, h[i].name_size);
+    }
+}
+
+/* The name ends before '=' for this order: "a" is before "a-b". */
+static int by_parameter(const void *a, const void *b)
+{
+    const char *x = *(const char *const *)a, *y = *(const char *const *)b;
+    for (;; x++, y++) {
+        const int p = *x == '&' || !*x ? -2 : *x == '=' ? -1 : (unsigned char)*x;
+        const int q = *y == '&' || !*y ? -2 : *y == '=' ? -1 : (unsigned char)*y;
+        if (p != q) return p < q ? -1 : 1;
+        if (p == -2) return 0;
+    }
+}
+
+static cubed_status put_query(cb_buf *out, const char *query, cubed_error *err)
+{
+    const char *all[MOST_PARAMETERS];
+    size_t n = 0;
+    for (const char *at = query; *at; at += strcspn(at, "&"), at += *at == '&') {
+        if (n == MOST_PARAMETERS) return cb_fail(err, CUBED_E_INTERNAL, "bug: a long query");
+        all[n++] = at;
+    }
+    qsort(all, n, sizeof *all, by_parameter);
+    for (size_t i = 0; i < n; i++) {
+        const size_t size = strcspn(all[i], "&");
+        if (i > 0) cb_buf_puts(out, "&");
+        cb_buf_put(out, all[i], size);
+        if (!memchr(all[i], '=', size)) cb_buf_puts(out, "=");
+    }
+    return CUBED_OK;
+}
+
+static const char *algorithm(const cb_sigv4 *s) { return s->google ? "GOOG4" : "AWS4"; }
+static const char *scope_end(const cb_sigv4 *s)
+{
+    return s->google ? "goog4_request" : "aws4_request";
+}
+
+static bool signing_key(const cb_sigv4 *s, const char *day, unsigned char key[CB_SHA256_BYTES])
+{
+    char first[512];
+    const int n = snprintf(first, sizeof first, "%s%s", algorithm(s), s->secret);
+    if (n >= (int)sizeof first) return false;
+    const bool ok = cb_hmac_sha256(first, (size_t)n, day, DAY, key) &&
+                    cb_hmac_sha256(key, CB_SHA256_BYTES, s->region, strlen(s->region), key) &&
+                    cb_hmac_sha256(key, CB_SHA256_BYTES, s->service, strlen(s->service), key) &&
+                    cb_hmac_sha256(key, CB_SHA256_BYTES, scope_end(s), strlen(scope_end(s)), key);
+    explicit_bzero(first, sizeof first);
+    return ok;
+}
+
+static bool sign(const cb_sigv4 *s, const char *date, const cb_buf *request, cb_buf *text,
+                 char signature[2 * CB_SHA256_BYTES + 1])
+{
+    unsigned char hash[CB_SHA256_BYTES], key[CB_SHA256_BYTES];
+    char digits[2 * CB_SHA256_BYTES + 1];
+    if (!cb_sha256(request->data, request->size, hash) || !signing_key(s, date, key)) return false;
+    cb_hex(hash, sizeof hash, digits);
+    cb_buf_printf(text, "%s-HMAC-SHA256\n%s\n%.8s/%s/%s/%s\n%s", algorithm(s), date, date,
+                  s->region, s->service, scope_end(s), digits);
+    const bool ok = !text->failed && cb_hmac_sha256(key, sizeof key, text->data, text->size, hash);
+    cb_hex(hash, sizeof hash, signature);
+    explicit_bzero(key, sizeof key);
+    return ok;
+}
+
+cubed_status cb_sigv4_sign(const cb_sigv4 *s, const cb_sigv4_request *r, cb_buf *headers,
+                           cubed_error *err)
+{
+    header h[MOST_HEADERS];
+    struct tm utc;
+    char date[DATE], signature[2 * CB_SHA256_BYTES + 1];
+    cb_buf request, text, line;
+    cubed_status st = CUBED_OK;
+    if (!gmtime_r(&s->now, &utc) || strftime(date, sizeof date, "%Y%m%dT%H%M%SZ", &utc) == 0)
+        return cb_fail(err, CUBED_E_IO,
+                       "the time of this machine is not one to sign requests with");
+    cb_buf_init(&request, headers->alloc);
+    cb_buf_init(&text, headers->alloc);
+    cb_buf_init(&line, headers->alloc);
+    cb_buf_printf(headers, "x-%s-date: %s", s->google ? "goog" : "amz", date);
+    cb_buf_put(headers, "", 1);
+    if (s->token && *s->token) {
+        cb_buf_printf(headers, "x-amz-security-token: %s", s->token);
+        cb_buf_put(headers, "", 1);
+    }
+    const size_t n = headers->failed ? 0 : split_headers(headers, h);
+    cb_buf_printf(&request, "%s\n%s\n", r->method, r->path);
+    CB_GO(put_query(&request, r->query, err));
+    cb_buf_puts(&request, "\n");
+    put_headers(&request, h, n);
+    cb_buf_puts(&request, "\n");
+    put_names(&request, h, n);
+    cb_buf_printf(&request, "\n%s", r->body);
+    cb_buf_printf(&line,
+                  "authorization: %s-HMAC-SHA256 Credential=%s/%.8s/%s/%s/%s, SignedHeaders=",
+                  algorithm(s), s->id, date, s->region, s->service, scope_end(s));
+    put_names(&line, h, n);
+    if (request.failed || line.failed || !sign(s, date, &request, &text, signature))
+        CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory to sign a request"));
+    cb_buf_printf(&line, ", Signature=%s", signature);
+    cb_buf_put(headers, line.data, line.size + 1);
+    if (headers->failed || line.failed)
+        st = cb_fail(err, CUBED_E_NOMEM, "no memory to sign a request");
+out:
+    cb_buf_free(&request);
+    cb_buf_free(&text);
+    cb_buf_free(&line);
+    return st;
+}

@@ -1,0 +1,145 @@
+/* Waiting for requests: each alone, or for those of a queue as they are completed. */
+#include "base/clock.h"
+#include "base/error.h"
+#include "store/core/store.h"
+
+/* --- Queues ------------------------------------------------------------------------------------------- */
+
+cubed_status cb_store_queue_init(cb_store_queue *q, cubed_error *err)
+{
+    *q = (cb_store_queue){.first = NULL};
+    if (!cb_mutex_init(&q->lock))
+        return cb_fail(err, CUBED_E_NOMEM, "no memory for a queue of requests");
+    if (cb_cond_init(&q->came)) return CUBED_OK;
+    cb_mutex_destroy(&q->lock);
+    return cb_fail(err, CUBED_E_NOMEM, "no memory for a queue of requests");
+}
+
+void cb_store_queue_free(cb_store_queue *q)
+{
+    cb_cond_destroy(&q->came);
+    cb_mutex_destroy(&q->lock);
+}
+
+static void append(cubed_store_request *r)
+{
+    cb_store_queue *q = r->data;
+    cb_mutex_lock(&q->lock);
+    r->next = NULL;
+    if (q->first)
+        q->last->next = r;
+    else
+        q->first = r;
+    q->last = r;
+    cb_cond_signal(&q->came);
+    cb_mutex_unlock(&q->lock);
+}
+
+static cubed_status check_keys(const cubed_store_request *r, cubed_error *err)
+{
+    if (r->op == CUBED_STORE_DELETE) {
+        for (size_t i = 0; i < r->nkeys; i++) CB_TRY(cb_key_check(r->keys[i], err));
+        return CUBED_OK;
+    }
+    return r->op == CUBED_STORE_LIST && !*r->key ? CUBED_OK : cb_key_check(r->key, err);
+}
+
+static void submit_some(cubed_store *s, cubed_store_request *const *requests, size_t n)
+{
+    if (n) s->vt->submit(s, requests, n);
+}
+
+void cb_store_begin(cubed_store *s, cubed_store_request *const *requests, size_t n)
+{
+    size_t from = 0;
+    for (size_t i = 0; i < n; i++) {
+        cubed_status st = check_keys(requests[i], requests[i]->err);
+        if (st == CUBED_OK) continue;
+        submit_some(s, requests + from, i - from);
+        from = i + 1;
+        requests[i]->status = st;
+        requests[i]->complete(requests[i]);
+    }
+    submit_some(s, requests + from, n - from);
+}
+
+void cb_store_submit(cubed_store *s, cb_store_queue *q, cubed_store_request *const *requests,
+                     size_t n)
+{
+    /* All are prepared before the first may be completed and taken by another thread. */
+    for (size_t i = 0; i < n; i++) {
+        requests[i]->complete = append;
+        requests[i]->data = q;
+    }
+    cb_store_begin(s, requests, n);
+}
+
+size_t cb_store_poll(cb_store_queue *q, int timeout_ms, cubed_store_request **done, size_t cap)
+{
+    size_t n = 0;
+    const int64_t deadline = cb_clock_ns() + (int64_t)timeout_ms * 1000000;
+    cb_mutex_lock(&q->lock);
+    while (!q->first && timeout_ms != 0) {
+        if (timeout_ms < 0)
+            cb_cond_wait(&q->came, &q->lock);
+        else if (!cb_cond_wait_until(&q->came, &q->lock, deadline))
+            break;
+    }
+    while (q->first && n < cap) {
+        done[n] = q->first;
+        q->first = q->first->next;
+        done[n++]->next = NULL;
+    }
+    cb_mutex_unlock(&q->lock);
+    return n;
+}
+
+void cb_store_cancel(cubed_store *s, cubed_store_request *r)
+{
+    if (s->vt->cancel) s->vt->cancel(s, r);
+}
+
+/* --- One request -------------------------------------------------------------------------------------- */
+
+/* How long a cancelled run goes on to wait before it looks. */
+enum { LOOK_MS = 20 };
+
+static void nobody_waits(cubed_store_request *r) { (void)r; }
+
+/* Waits for the one request of the queue; asks once for its end if nobody wants it any more. */
+static void wait_until(cubed_store *s, cb_store_queue *q, cubed_store_request *r,
+                       const cubed_cancel *cancel)
+{
+    cubed_store_request *done;
+    bool asked = !cancel;
+    while (cb_store_poll(q, asked ? -1 : LOOK_MS, &done, 1) == 0) {
+        if (!cubed_cancel_is_set(cancel)) continue;
+        cb_store_cancel(s, r);
+        asked = true;
+    }
+}
+
+cubed_status cb_store_do_until(cubed_store *s, cubed_store_request *r, const cubed_cancel *cancel,
+                               cubed_error *err)
+{
+    cb_store_queue q;
+    CB_TRY(check_keys(r, err));
+    r->err = err;
+    if (s->vt->flags & CUBED_STORE_AT_ONCE) {
+        r->complete = nobody_waits;
+        s->vt->submit(s, &r, 1);
+        return r->status;
+    }
+    CB_TRY(cb_store_queue_init(&q, err));
+    r->complete = append;
+    r->data = &q;
+    s->vt->submit(s, &r, 1);
+    wait_until(s, &q, r, cancel);
+    cb_store_queue_free(&q);
+    return r->status;
+}
+
+cubed_status cb_store_do(cubed_store *s, cubed_store_request *r, cubed_error *err)
+{
+    return cb_store_do_until(s, r, NULL, err);
+}

@@ -1,0 +1,74 @@
+#include "store/http/hedge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* Twice the 95th percentile is beyond what a loaded server does by itself: asking it once more would be wrong. Below
+ * the floor there is nothing to win. */
+enum { PERCENT = 95, TIMES = 2, FLOOR = 50 * 1000000 };
+
+static int by_size(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+cubed_status cb_hedge_init(cb_hedge *h, cubed_error *err)
+{
+    *h = (cb_hedge){.n = 0};
+    return cb_mutex_init(&h->lock) ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory for a lock");
+}
+
+void cb_hedge_free(cb_hedge *h) { cb_mutex_destroy(&h->lock); }
+
+void cb_hedge_ask(cb_hedge *h)
+{
+    cb_mutex_lock(&h->lock);
+    h->asked++;
+    cb_mutex_unlock(&h->lock);
+}
+
+static void note(cb_hedge *h, int64_t took) CB_REQUIRES(&h->lock)
+{
+    int64_t sorted[CB_HEDGE_KNOWN];
+    h->took[h->n++ % CB_HEDGE_KNOWN] = took;
+    const size_t n = h->n < CB_HEDGE_KNOWN ? (size_t)h->n : CB_HEDGE_KNOWN;
+    /* Percentiles move slowly: sorting for each would be seen in profiles of small reads. */
+    if (n < CB_HEDGE_LEAST || (h->limit && h->n % 8 != 0)) return;
+    memcpy(sorted, h->took, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, by_size);
+    const int64_t slow = sorted[n * PERCENT / 100];
+    h->limit = slow > INT64_MAX / TIMES ? INT64_MAX : TIMES * slow;
+    if (h->limit < FLOOR) h->limit = FLOOR;
+}
+
+void cb_hedge_note(cb_hedge *h, int64_t took)
+{
+    cb_mutex_lock(&h->lock);
+    note(h, took);
+    cb_mutex_unlock(&h->lock);
+}
+
+static bool may_spend(const cb_hedge *h) CB_REQUIRES(&h->lock)
+{
+    return (h->twice + 1) * CB_HEDGE_EVERY <= h->asked;
+}
+
+int64_t cb_hedge_after(cb_hedge *h)
+{
+    cb_mutex_lock(&h->lock);
+    const int64_t after = may_spend(h) ? h->limit : 0;
+    cb_mutex_unlock(&h->lock);
+    return after;
+}
+
+bool cb_hedge_spend(cb_hedge *h)
+{
+    cb_mutex_lock(&h->lock);
+    const bool may = may_spend(h);
+    h->twice += may;
+    cb_mutex_unlock(&h->lock);
+    return may;
+}

@@ -1,0 +1,903 @@
+#define _GNU_SOURCE
+#include "store/http/http_client.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/checked.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/lock.h"
+#include "base/pool.h"
+#include "cubed/sys/store.h"
+#include "store/http/curl.h"
+#include "store/http/http_redirect.h"
+#include "store/http/http_reply.h"
+#include "store/http/http_sockets.h"
+#include "store/http/pace.h"
+
+/* Attempts of one call; of one that reaches nobody; of one whose server is silent or slow (store/http/pace.h). */
+enum { MOST_ATTEMPTS = 8, MOST_CONNECTS = 4, MOST_SLOW = 4 };
+/* Repetitions are paid with tokens, of which each call that succeeds brings one: when everything fails there are no
+ * more, and the server is left alone. */
+enum { TOKENS = 500, PRICE = 5, PRICE_OF_TIMEOUT = 10 };
+/* The n-th repetition waits up to 2^n times the first, as chance will have it. Who is told to wait longer than the
+ * longest gives the call up, and says how long. */
+#define MS          ((int64_t)1000000)
+#define LOOK_NS     (250 * MS) /* between two looks at the pace of transfers */
+#define LONGEST_GAP (5000 * MS)
+#define FIRST_DELAY (100 * MS)
+#define LONGEST     (20000 * MS)
+#define DAY         ((int64_t)86400)
+/* The longest pause that a server may ask a task to make. */
+#define LONGEST_ASKED (600000 * MS)
+enum { BUFFER = 128 << 10 };
+
+/* A handle of libcurl, used again and again. */
+typedef struct cb_http_transfer {
+    cb_turn turn; /* first: http_sockets.h */
+    struct cb_http_transfer *next;
+    CURL *curl;
+    struct curl_slist *headers;
+    cb_http *http;
+    cb_http_call *call; /* NULL: none is under way */
+    bool lost;          /* the call is another's: nothing that comes is wanted */
+    cb_redirects redirects;
+    cb_pace pace;
+    uint64_t received; /* bytes of headers and body */
+    char why[CURL_ERROR_SIZE];
+} transfer;
+
+typedef struct call_list {
+    cb_http_call *first, *last;
+} call_list;
+
+struct cb_http {
+    const cubed_allocator *alloc;
+    CURLM *multi;
+    cb_sockets *sockets;
+    cb_pool *thread;
+    pid_t pid;
+    cb_mutex lock;
+    call_list came CB_GUARDED_BY(&lock);
+    atomic_bool stopping, cancelling, woken;
+    atomic_uint calls;
+    /* The thread's own. */
+    call_list queued, delayed, waiting;
+    transfer *free, **all;    /* of which there is room for `transfers` */
+    unsigned most, transfers; /* calls at once, and those with the ones that are sent twice */
+    unsigned nall, used;      /* used: of all those that are not free */
+    unsigned active;          /* calls */
+    cb_hedge *hedge;          /* NULL: nothing is sent twice */
+    int64_t looked;           /* when slow transfers were last looked for */
+    int tokens;
+    uint64_t random;
+};
+
+static void append(call_list *l, cb_http_call *c)
+{
+    c->next = NULL;
+    if (l->first)
+        l->last->next = c;
+    else
+        l->first = c;
+    l->last = c;
+}
+
+static cb_http_call *take_first(call_list *l)
+{
+    cb_http_call *c = l->first;
+    if (c) l->first = c->next;
+    return c;
+}
+
+static call_list take_all(call_list *l)
+{
+    const call_list all = *l;
+    *l = (call_list){NULL, NULL};
+    return all;
+}
+
+static uint64_t next_random(cb_http *h)
+{
+    /* xorshift64* (Marsaglia 2003, Vigna 2016). */
+    h->random ^= h->random >> 12;
+    h->random ^= h->random << 25;
+    h->random ^= h->random >> 27;
+    return h->random * 0x2545F4914F6CDD1Du;
+}
+
+/* --- Replies ------------------------------------------------------------------------------------------ */
+
+void cb_http_call_init(cb_http_call *c, const cubed_allocator *a)
+{
+    *c = (cb_http_call){
+        .method = "GET", .total = UINT64_MAX, .limit = CB_ADDRESS_ANY, .farthest = CB_ADDRESS_ANY};
+    cb_buf_init(&c->url, a);
+    cb_buf_init(&c->headers, a);
+    cb_buf_init(&c->reply, a);
+    cb_buf_init(&c->text, a);
+    cb_buf_init(&c->before, a);
+    cb_buf_init(&c->behind, a);
+}
+
+void cb_http_call_free(cb_http_call *c)
+{
+    cb_buf_free(&c->url);
+    if (c->headers.data) explicit_bzero(c->headers.data, c->headers.size);
+    cb_buf_free(&c->headers);
+    cb_buf_free(&c->reply);
+    cb_buf_free(&c->text);
+    cb_buf_free(&c->before);
+    cb_buf_free(&c->behind);
+}
+
+void cb_http_put_header(cb_http_call *c, const char *name, const char *value)
+{
+    cb_buf_printf(&c->headers, "%s: %s", name, value);
+    cb_buf_put(&c->headers, "", 1);
+}
+
+int64_t cb_http_date(const cb_http_call *c, const char *name)
+{
+    const char *text = cb_http_header(c, name);
+    const time_t t = text ? curl_getdate(text, NULL) : -1;
+    return t < 0 ? 0 : (int64_t)t;
+}
+
+/* Leaves the call to its other transfer. The thread takes it out when libcurl has returned. */
+static void lose(transfer *t)
+{
+    t->call = NULL;
+    t->lost = true;
+}
+
+/* Of two transfers for one call the one that brings bytes first has it; the second only if they are the object's, as
+ * the first may still do better than to fail. False: it is the other's. */
+static bool wins(transfer *t, const char *line, size_t n)
+{
+    cb_http_call *c = t->call;
+    if (!c) return false;
+    const bool first = c->transfer == t;
+    if (!first && !(n > 9 && memcmp(line, "HTTP/", 5) == 0 && line[9] == '2')) {
+        c->second = NULL;
+        lose(t);
+        return false;
+    }
+    if (c->second) lose(first ? c->second : c->transfer);
+    if (!first) cb_http_reply_forget(c);
+    c->transfer = t;
+    c->second = NULL;
+    return true;
+}
+
+static void hear(transfer *t)
+{
+    const int64_t now = cb_clock_ns();
+    if (!t->turn.heard && t->call->may_hedge) cb_hedge_note(t->http->hedge, now - t->turn.began);
+    t->turn.heard = now;
+}
+
+static size_t on_header(char *line, size_t size, size_t n, void *ctx)
+{
+    transfer *t = ctx;
+    const size_t length = size * n;
+    if (!wins(t, line, length)) return 0;
+    cb_http_call *c = t->call;
+    hear(t);
+    t->received += length;
+    c->stop = (int)cb_http_reply_line(c, line, length);
+    return c->stop ? 0 : length;
+}
+
+/* Bytes of the body, as libcurl counts on them; -1: the server does not tell. */
+static int64_t length_of(const transfer *t)
+{
+    curl_off_t length = -1;
+    curl_easy_getinfo(t->curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
+    return (int64_t)length;
+}
+
+static size_t on_body(char *bytes, size_t size, size_t n, void *ctx)
+{
+    transfer *t = ctx;
+    n *= size;
+    if (!wins(t, bytes, 0)) return 0;
+    cb_http_call *c = t->call;
+    hear(t);
+    t->received += n;
+    if (c->code == 0) {
+        long code = 0;
+        curl_easy_getinfo(t->curl, CURLINFO_RESPONSE_CODE, &code);
+        c->stop = (int)cb_http_reply_begin(c, (int)code, length_of(t));
+    }
+    if (!c->stop) c->stop = (int)cb_http_reply_bytes(c, bytes, n);
+    return c->stop ? 0 : n;
+}
+
+/* --- One attempt -------------------------------------------------------------------------------------- */
+
+static transfer *get_transfer(cb_http *h)
+{
+    transfer *t = h->free;
+    if (t) {
+        h->free = t->next;
+        h->used++;
+        return t;
+    }
+    if (h->nall == h->transfers || !(t = cb_alloc_zero(h->alloc, sizeof *t))) return NULL;
+    if (!(t->curl = curl_easy_init())) {
+        cb_free(h->alloc, t, sizeof *t);
+        return NULL;
+    }
+    t->http = h;
+    h->all[h->nall++] = t;
+    h->used++;
+    return t;
+}
+
+static void release(cb_http *h, transfer *t)
+{
+    curl_slist_free_all(t->headers);
+    t->headers = NULL;
+    t->call = NULL;
+    t->lost = false;
+    t->next = h->free;
+    h->free = t;
+    h->used--;
+}
+
+static bool add_header(transfer *t, const char *line)
+{
+    struct curl_slist *more = curl_slist_append(t->headers, line);
+    if (more) t->headers = more;
+    return more;
+}
+
+/* Those of the call, and none that libcurl would add by itself. */
+static bool set_headers(transfer *t, const cb_http_call *c)
+{
+    bool ok = add_header(t, "Expect:");
+    if (!c->headers.data || !memmem(c->headers.data, c->headers.size, "content-type:", 13))
+        ok = ok && add_header(t, "Content-Type:");
+    for (const char *at = c->headers.data; ok && at && at < c->headers.data + c->headers.size;
+         at += strlen(at) + 1)
+        ok = add_header(t, at);
+    return ok && curl_easy_setopt(t->curl, CURLOPT_HTTPHEADER, t->headers) == CURLE_OK;
+}
+
+/* What is sent next, of the three parts that lie apart. */
+static size_t on_read(char *out, size_t size, size_t n, void *ctx)
+{
+    transfer *t = ctx;
+    cb_http_call *c = t->call;
+    const struct {
+        const char *bytes;
+        size_t size;
+    } parts[] = {{c->before.data, c->before.size},
+                 {c->body, c->body_size},
+                 {c->behind.data, c->behind.size}};
+    uint64_t from = c->sent;
+    size_t done = 0;
+    n *= size;
+    for (int i = 0; i < 3; i++) {
+        if (from < parts[i].size) {
+            const size_t k = cb_min_size(parts[i].size - (size_t)from, n - done);
+            memcpy(out + done, parts[i].bytes + from, k);
+            done += k;
+            from = 0;
+        } else {
+            from -= parts[i].size;
+        }
+    }
+    c->sent += done;
+    return done;
+}
+
+/* A connection that had been kept was closed: the body is sent once more. */
+static int on_seek(void *ctx, curl_off_t offset, int origin)
+{
+    if (origin != SEEK_SET) return CURL_SEEKFUNC_CANTSEEK;
+    ((transfer *)ctx)->call->sent = (uint64_t)offset;
+    return CURL_SEEKFUNC_OK;
+}
+
+static bool set_body(transfer *t, cb_http_call *c)
+{
+    CURL *curl = t->curl;
+    const curl_off_t size = (curl_off_t)(c->before.size + c->body_size + c->behind.size);
+    bool ok = true;
+    if (strcmp(c->method, "HEAD") == 0) return curl_easy_setopt(curl, CURLOPT_NOBODY, 1L) == 0;
+    c->sent = 0;
+    if (strcmp(c->method, "PUT") == 0 || strcmp(c->method, "POST") == 0) {
+        ok = curl_easy_setopt(curl, CURLOPT_POST, 1L) == 0 &&
+             curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, size) == 0 &&
+             curl_easy_setopt(curl, CURLOPT_READFUNCTION, on_read) == 0 &&
+             curl_easy_setopt(curl, CURLOPT_READDATA, t) == 0 &&
+             curl_easy_setopt(curl, CURLOPT_SEEKFUNCTION, on_seek) == 0 &&
+             curl_easy_setopt(curl, CURLOPT_SEEKDATA, t) == 0;
+    }
+    if (strcmp(c->method, "GET") != 0)
+        ok = ok && curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, c->method) == 0;
+    return ok;
+}
+
+const char *cb_http_find_certificates(const char *known_file, const char *known_folder)
+{
+    static const char *const places[] = {
+        "/etc/ssl/certs/ca-certificates.crt", /* Debian, Alpine, Arch */
+        "/etc/pki/tls/certs/ca-bundle.crt",   /* Fedora and what is made of it */
+        "/etc/ssl/ca-bundle.pem",             /* openSUSE */
+        "/etc/ssl/cert.pem",                  /* BSD, macOS */
+    };
+    if (known_file && access(known_file, R_OK) == 0) return NULL;
+    if (known_folder && access(known_folder, R_OK | X_OK) == 0) return NULL;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        if (access(places[i], R_OK) == 0) return places[i];
+    }
+    return NULL;
+}
+
+/* libcurl looks where the system has certificates that it was built on, which may be another one. Certificates of a file are
+ * read once for all connections; each would have its own copy, of a MB and more, if there were a folder beside it. */
+static bool set_certificates(CURL *curl, const char *file)
+{
+    const curl_version_info_data *v = curl_version_info(CURLVERSION_NOW);
+    if (!file) file = cb_http_find_certificates(v->cainfo, v->capath);
+    if (!file && v->cainfo && access(v->cainfo, R_OK) == 0) file = v->cainfo;
+    return !file || (curl_easy_setopt(curl, CURLOPT_CAINFO, file) == 0 &&
+                     curl_easy_setopt(curl, CURLOPT_CAPATH, NULL) == 0);
+}
+
+bool cb_curl_set_way(CURL *curl, const cb_http_way *way, const char *url)
+{
+    const char *proxy = strncasecmp(url, "https:", 6) == 0 ? way->proxy : way->plain_proxy;
+    /* No proxy from the environment, at which libcurl would look by itself. */
+    return curl_easy_setopt(curl, CURLOPT_PROXY, proxy ? proxy : "") == 0 &&
+           curl_easy_setopt(curl, CURLOPT_NOPROXY, way->no_proxy) == 0 &&
+           set_certificates(curl, way->ca_file);
+}
+
+static bool set_redirects(transfer *t, const cb_http_call *c)
+{
+    const bool tls = strncasecmp(c->url.data, "https:", 6) == 0;
+    t->redirects = (cb_redirects){.curl = t->curl, .farthest = CB_ADDRESS_ANY};
+    if (!c->follows) return curl_easy_setopt(t->curl, CURLOPT_FOLLOWLOCATION, 0L) == 0;
+    return cb_redirects_follow(&t->redirects, t->curl, c->url.data,
+                               tls ? c->way.proxy : c->way.plain_proxy, c->limit);
+}
+
+/* Milliseconds of silence after which an attempt ends. */
+static int64_t stall_of(const cb_http_call *c) { return c->stall_ms ? c->stall_ms : 30000; }
+
+static bool set_limits(CURL *curl, const cb_http_call *c)
+{
+    const long connect = c->connect_ms ? (long)c->connect_ms : 10000;
+    return curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, connect) == 0 &&
+           curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https") == 0 &&
+           cb_curl_set_way(curl, &c->way, c->url.data);
+}
+
+static bool set_up(transfer *t, cb_http_call *c)
+{
+    CURL *curl = t->curl;
+    curl_easy_reset(curl);
+    t->call = c;
+    t->why[0] = 0;
+    t->turn = (cb_turn){.began = cb_clock_ns()};
+    /* Refused while the handle keeps the buffer of a transfer that failed. That buffer is used again then. */
+    (void)curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, (long)BUFFER);
+    t->received = 0;
+    cb_pace_begin(&t->pace, t->turn.began, LONGEST_GAP);
+    return curl_easy_setopt(curl, CURLOPT_URL, c->url.data) == 0 &&
+           curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L) == 0 &&
+           curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) == 0 &&
+           curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L) == 0 &&
+           curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, t->why) == 0 &&
+           curl_easy_setopt(curl, CURLOPT_PRIVATE, t) == 0 &&
+           curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_header) == 0 &&
+           curl_easy_setopt(curl, CURLOPT_HEADERDATA, t) == 0 &&
+           curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body) == 0 &&
+           curl_easy_setopt(curl, CURLOPT_WRITEDATA, t) == 0 && set_limits(curl, c) &&
+           set_redirects(t, c) && set_body(t, c) && set_headers(t, c);
+}
+
+/* The call is its owner's again. */
+static void give_back(cb_http *h, cb_http_call *c)
+{
+    atomic_fetch_sub(&h->calls, 1);
+    c->fns->done(c);
+}
+
+static void finish(cb_http *h, cb_http_call *c, cubed_status st)
+{
+    c->status = st;
+    give_back(h, c);
+}
+
+static void give_back_cancelled(cb_http *h, cb_http_call *c)
+{
+    finish(h, c, cb_fail(&c->error, CUBED_E_CANCELLED, "a request was cancelled"));
+}
+
+static cb_http_ready make_ready(cb_http_call *c)
+{
+    c->url.size = c->headers.size = c->before.size = c->behind.size = 0;
+    return c->fns->prepare(c);
+}
+
+/* What was made ready; NULL: no memory. */
+static transfer *begin_transfer(cb_http *h, cb_http_call *c)
+{
+    const bool failed = c->url.failed || c->headers.failed || c->before.failed || c->behind.failed;
+    transfer *t = failed ? NULL : get_transfer(h);
+    if (t && set_up(t, c) && curl_multi_add_handle(h->multi, t->curl) == CURLM_OK) return t;
+    if (t) release(h, t);
+    return NULL;
+}
+
+static void start(cb_http *h, cb_http_call *c)
+{
+    if (atomic_load(&c->cancelled)) {
+        give_back_cancelled(h, c);
+        return;
+    }
+    c->error = (cubed_error)CUBED_ERROR_INIT;
+    const cb_http_ready ready = make_ready(c);
+    if (ready == CB_HTTP_WAIT) {
+        append(&h->waiting, c);
+        return;
+    }
+    if (ready == CB_HTTP_NO) {
+        finish(h, c, c->status);
+        return;
+    }
+    cb_http_reply_forget(c);
+    c->transfer = begin_transfer(h, c);
+    if (!c->transfer) {
+        finish(h, c, cb_fail(&c->error, CUBED_E_NOMEM, "no memory for a request"));
+        return;
+    }
+    c->may_hedge = h->hedge && c->npieces > 0;
+    if (c->may_hedge) cb_hedge_ask(h->hedge);
+    c->attempts++;
+    h->active++;
+}
+
+/* There are transfers for all calls that may be sent at once, and so many more for second ones, which take none of those. */
+static bool may_send_second(const cb_http *h)
+{
+    return h->used - h->active < h->transfers - h->most;
+}
+
+/* Sends calls again that have not been heard of for longer than others take, and tells in how many milliseconds the
+ * next one will be so late, at most `wait`. A second request has no memory of its own: its bytes go where those of
+ * the first would. */
+static int hedge(cb_http *h, int wait)
+{
+    const int64_t now = cb_clock_ns(), after = h->hedge ? cb_hedge_after(h->hedge) : 0;
+    for (unsigned i = 0; after && i < h->nall && may_send_second(h); i++) {
+        transfer *t = h->all[i];
+        cb_http_call *c = t->call;
+        if (!c || !c->may_hedge || c->second || c->transfer != t) continue;
+        const int64_t left = (t->turn.heard ? t->turn.heard : t->turn.began) + after - now;
+        if (left > 0) {
+            if (left / MS < wait) wait = (int)(left / MS) + 1;
+            continue;
+        }
+        c->may_hedge = false; /* once is enough */
+        if (atomic_load(&c->cancelled) || !cb_hedge_spend(h->hedge)) continue;
+        if (make_ready(c) == CB_HTTP_GO) c->second = begin_transfer(h, c);
+    }
+    return wait;
+}
+
+/* --- What came of it ---------------------------------------------------------------------------------- */
+
+static void set_passing(cb_http_call *c, uint32_t after_ms)
+{
+    c->error.transient = true;
+    c->error.retry_after_ms = after_ms;
+}
+
+/* Nanoseconds that the server wants to be left alone, at most a day; 0: it does not say. */
+static int64_t retry_after(const cb_http_call *c)
+{
+    const char *text = c->code ? cb_http_header(c, "retry-after") : NULL;
+    const char *end;
+    uint64_t seconds = 0;
+    if (!text) return 0;
+    if (*text >= '0' && *text <= '9') {
+        const bool fits = cb_http_number(text, &end, &seconds) && seconds < (uint64_t)DAY;
+        return (fits ? (int64_t)seconds : DAY) * 1000 * MS;
+    }
+    const time_t at = curl_getdate(text, NULL);
+    const int64_t now = cb_http_date(c, "date"),
+                  wait = at < 0 ? 0 : (int64_t)at - (now ? now : time(NULL));
+    return wait <= 0 ? 0 : (wait < DAY ? wait : DAY) * 1000 * MS;
+}
+
+/* Again after a while, unless that has been done often enough. `error` is what there is to say otherwise. */
+static void try_later(cb_http *h, cb_http_call *c, int attempts, int price)
+{
+    const int64_t asked = retry_after(c);
+    if (asked > LONGEST_ASKED) {
+        cb_note(&c->error,
+                " (the server asks for a pause of %" PRId64 " s, expected at most %" PRId64 ")",
+                asked / (1000 * MS), LONGEST_ASKED / (1000 * MS));
+        finish(h, c, CUBED_E_IO);
+        return;
+    }
+    if (c->attempts >= attempts || h->tokens < price || asked > LONGEST) {
+        set_passing(c, (uint32_t)(asked / MS));
+        if (c->attempts > 1) cb_note(&c->error, " (tried %d times)", c->attempts);
+        finish(h, c, CUBED_E_IO);
+        return;
+    }
+    h->tokens -= price;
+    int64_t longest = FIRST_DELAY << (c->attempts < 8 ? c->attempts - 1 : 8);
+    if (longest > LONGEST) longest = LONGEST;
+    const int64_t wait = (int64_t)(next_random(h) % (uint64_t)longest);
+    c->not_before = cb_clock_ns() + (wait > asked ? wait : asked);
+    append(&h->delayed, c);
+}
+
+static void judge(cb_http *h, cb_http_call *c)
+{
+    switch (c->fns->judge(c)) {
+    case CB_HTTP_DONE:
+        if (h->tokens < TOKENS && c->status == CUBED_OK) h->tokens++;
+        give_back(h, c);
+        break;
+    case CB_HTTP_AGAIN:
+        if (c->attempts < 2 * MOST_ATTEMPTS)
+            append(&h->queued, c);
+        else
+            finish(h, c, CUBED_E_IO);
+        break;
+    case CB_HTTP_LATER: try_later(h, c, MOST_ATTEMPTS, PRICE); break;
+    }
+}
+
+static void fail_to_transfer(cb_http *h, cb_http_call *c, CURLcode code, const char *why)
+{
+    int attempts = MOST_ATTEMPTS, price = PRICE;
+    if (!*why) why = curl_easy_strerror(code);
+    (void)cb_fail(&c->error, CUBED_E_IO, "%s", why);
+    switch (code) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_RESOLVE_PROXY:
+    case CURLE_COULDNT_CONNECT: attempts = MOST_CONNECTS; break;
+    case CURLE_OPERATION_TIMEDOUT:
+        attempts = MOST_SLOW;
+        price = PRICE_OF_TIMEOUT;
+        break;
+    case CURLE_PARTIAL_FILE:
+    case CURLE_GOT_NOTHING:
+    case CURLE_SEND_ERROR:
+    case CURLE_RECV_ERROR:
+    case CURLE_SSL_CONNECT_ERROR:
+    case CURLE_HTTP2:
+    case CURLE_HTTP2_STREAM: break;
+    case CURLE_UNSUPPORTED_PROTOCOL:
+        cb_note(&c->error, ": expected a redirect to http or https, and from https only to https");
+        finish(h, c, CUBED_E_IO);
+        return;
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CACERT_BADFILE:
+        cb_note(&c->error, ": the server's certificate is not believed; one of your own is given "
+                           "in AWS_CA_BUNDLE or SSL_CERT_FILE");
+        finish(h, c, CUBED_E_IO);
+        return;
+    case CURLE_OUT_OF_MEMORY:
+        cb_note(&c->error, ": a header line of more than 100 kB, or no memory for a request");
+        finish(h, c, CUBED_E_IO);
+        return;
+    default: finish(h, c, CUBED_E_IO); return;
+    }
+    if (code == CURLE_SSL_CONNECT_ERROR && c->attempts >= attempts)
+        cb_note(&c->error, ": does the address begin with http://, not https://?");
+    try_later(h, c, attempts, price);
+}
+
+static void stop_short(cb_http *h, cb_http_call *c)
+{
+    const cubed_status st = cb_http_reply_end(c);
+    if (st == CUBED_OK)
+        judge(h, c);
+    else
+        finish(h, c, st);
+}
+
+static void drop_transfer(cb_http *h, transfer *t)
+{
+    curl_multi_remove_handle(h->multi, t->curl);
+    release(h, t);
+}
+
+/* Those whose calls have been answered. */
+static void drop_lost(cb_http *h)
+{
+    for (unsigned i = 0; i < h->nall; i++) {
+        if (h->all[i]->lost) drop_transfer(h, h->all[i]);
+    }
+}
+
+/* One of two that has come to nothing leaves the call to the other. */
+static bool leave_to_other(cb_http *h, transfer *t)
+{
+    cb_http_call *c = t->call;
+    if (!c->second) return false;
+    if (c->transfer == t) {
+        c->transfer = c->second;
+        cb_http_reply_forget(c);
+    }
+    c->second = NULL;
+    drop_transfer(h, t);
+    return true;
+}
+
+static void end_transfer(cb_http *h, transfer *t, CURLcode code)
+{
+    cb_http_call *c = t->call;
+    char why[CB_REDIRECT_REFUSAL] = "";
+    long status = 0;
+    curl_easy_getinfo(t->curl, CURLINFO_RESPONSE_CODE, &status);
+    const int64_t length = length_of(t);
+    const bool refused = *t->redirects.refused;
+    snprintf(why, sizeof why, "%s", refused ? t->redirects.refused : t->why);
+    c->farthest = t->redirects.farthest;
+    if (c->second) drop_transfer(h, c->second);
+    c->transfer = c->second = NULL;
+    h->active--;
+    drop_transfer(h, t);
+    if (atomic_load(&c->cancelled)) {
+        give_back_cancelled(h, c);
+    } else if (c->stop) {
+        stop_short(h, c);
+    } else if (refused) {
+        finish(h, c, cb_fail(&c->error, CUBED_E_IO, "%s", why));
+    } else if (code != CURLE_OK) {
+        c->code = 0;
+        fail_to_transfer(h, c, code, why);
+    } else {
+        /* One without a body. */
+        if (c->code == 0 && (status == 200 || status == 206) && c->npieces && !c->whole &&
+            c->pieces->offset == CUBED_RANGE_SUFFIX)
+            c->pieces->offset = c->pieces->size = 0;
+        if (c->code == 0 && status == 200 && c->npieces) c->total = 0;
+        c->code = (int)status;
+        c->length = length;
+        judge(h, c);
+    }
+}
+
+/* Bytes of an upload count when libcurl takes them and when it has sent them: either shows that the server goes on. */
+static uint64_t moved_by(const transfer *t)
+{
+    curl_off_t sent = 0;
+    curl_easy_getinfo(t->curl, CURLINFO_SIZE_UPLOAD_T, &sent);
+    return t->received + t->call->sent + (uint64_t)sent;
+}
+
+/* Whether a transfer is to end, which the call's error says then. */
+static bool is_lost(transfer *t)
+{
+    cb_http_call *c = t->call;
+    const cb_pace *p = &t->pace;
+    const int64_t stall = stall_of(c);
+    const int64_t grace = stall * (c->patient ? CB_PACE_LONG_GRACE : CB_PACE_GRACE);
+    if (p->silence > stall * MS) {
+        snprintf(t->why, sizeof t->why,
+                 "the server has been silent for %.3g s (storage option read_timeout allows more)",
+                 (double)stall / 1000);
+        return true;
+    }
+    if (!cb_pace_is_lost(p, grace * MS)) return false;
+    snprintf(
+        t->why, sizeof t->why,
+        "the server is too slow: %" PRIu64 " bytes in %" PRId64
+        " s, expected %d bytes a second after %.3g s (storage option read_timeout allows more)",
+        p->moved, p->elapsed / (1000 * MS), CB_PACE_BYTES, (double)grace / 1000);
+    return true;
+}
+
+/* Ends transfers that are silent, or slower than the least pace. */
+static void drop_slow(cb_http *h)
+{
+    const int64_t now = cb_clock_ns();
+    if (now - h->looked < LOOK_NS) return;
+    h->looked = now;
+    for (unsigned i = 0; i < h->nall; i++) {
+        transfer *t = h->all[i];
+        if (!t->call) continue;
+        cb_pace_note(&t->pace, now, moved_by(t), h->active);
+        if (is_lost(t) && !leave_to_other(h, t)) end_transfer(h, t, CURLE_OPERATION_TIMEDOUT);
+    }
+}
+
+/* --- The thread --------------------------------------------------------------------------------------- */
+
+static void drop_cancelled_of(cb_http *h, call_list *l)
+{
+    call_list all = take_all(l);
+    for (cb_http_call *c; (c = take_first(&all));) {
+        if (atomic_load(&c->cancelled))
+            give_back_cancelled(h, c);
+        else
+            append(l, c);
+    }
+}
+
+static void drop_cancelled(cb_http *h)
+{
+    drop_cancelled_of(h, &h->queued);
+    drop_cancelled_of(h, &h->delayed);
+    drop_cancelled_of(h, &h->waiting);
+    for (unsigned i = 0; i < h->nall; i++) {
+        cb_http_call *c = h->all[i]->call;
+        if (c && c->transfer == h->all[i] && atomic_load(&c->cancelled))
+            end_transfer(h, h->all[i], CURLE_OK);
+    }
+}
+
+static void take_what_came(cb_http *h)
+{
+    cb_mutex_lock(&h->lock);
+    call_list came = take_all(&h->came);
+    cb_mutex_unlock(&h->lock);
+    for (cb_http_call *c; (c = take_first(&came));) append(&h->queued, c);
+    if (atomic_exchange(&h->woken, false)) {
+        call_list waiting = take_all(&h->waiting);
+        for (cb_http_call *c; (c = take_first(&waiting));) append(&h->queued, c);
+    }
+    if (atomic_exchange(&h->cancelling, false)) drop_cancelled(h);
+}
+
+/* Those whose time has come, and milliseconds until that of the next. */
+static int take_delayed(cb_http *h)
+{
+    const int64_t now = cb_clock_ns();
+    int64_t first = now + 1000 * MS;
+    call_list delayed = take_all(&h->delayed);
+    for (cb_http_call *c; (c = take_first(&delayed));) {
+        if (c->not_before <= now) {
+            append(&h->queued, c);
+            continue;
+        }
+        if (c->not_before < first) first = c->not_before;
+        append(&h->delayed, c);
+    }
+    return (int)((first - now) / MS) + 1;
+}
+
+static void read_messages(cb_http *h)
+{
+    int left;
+    for (CURLMsg *m; (m = curl_multi_info_read(h->multi, &left));) {
+        transfer *t = NULL;
+        if (m->msg != CURLMSG_DONE) continue;
+        const CURLcode code = m->data.result;
+        curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, (char **)&t);
+        /* libcurl has no more messages of one that is taken out. */
+        if (t->lost)
+            drop_transfer(h, t);
+        else if (code == CURLE_OK || !leave_to_other(h, t))
+            end_transfer(h, t, code);
+    }
+}
+
+static void run(void *ctx, unsigned index)
+{
+    cb_http *h = ctx;
+    (void)index;
+    pthread_setname_np(pthread_self(), "cubed-http");
+    while (!atomic_load(&h->stopping)) {
+        take_what_came(h);
+        while (h->active < h->most && h->queued.first) start(h, take_first(&h->queued));
+        const bool served = cb_sockets_serve(h->sockets);
+        read_messages(h);
+        drop_slow(h);
+        drop_lost(h);
+        int wait = hedge(h, take_delayed(h));
+        if (h->active && wait > LOOK_NS / MS) wait = (int)(LOOK_NS / MS);
+        if (served || (h->queued.first && h->active < h->most)) continue;
+        curl_multi_poll(h->multi, NULL, 0, wait, NULL);
+    }
+}
+
+/* --- Its life ----------------------------------------------------------------------------------------- */
+
+cubed_status cb_http_new(const cubed_allocator *a, unsigned most, cb_hedge *hedge, cb_http **out,
+                         cubed_error *err)
+{
+    CB_TRY(cb_curl_load(err));
+    /* Counted by libcurl, which may be asked by several threads. */
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+        return cb_fail(err, CUBED_E_NOMEM, "libcurl does not start");
+    cb_http *h = cb_alloc_zero(a, sizeof *h);
+    cubed_status st = CUBED_OK;
+    if (!h) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for connections"));
+    h->alloc = a;
+    h->most = most;
+    h->hedge = hedge;
+    h->transfers = most + (hedge ? most / CB_HEDGE_EVERY + 1 : 0);
+    h->all = cb_alloc_zero(a, h->transfers * sizeof *h->all);
+    if (!h->all) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for connections"));
+    h->pid = getpid();
+    h->tokens = TOKENS;
+    if (getrandom(&h->random, sizeof h->random, 0) != (ssize_t)sizeof h->random || !h->random)
+        h->random = (uint64_t)cb_clock_ns() | 1;
+    h->multi = curl_multi_init();
+    if (!h->multi || curl_multi_setopt(h->multi, CURLMOPT_MAXCONNECTS, (long)h->transfers) != 0 ||
+        !cb_mutex_init(&h->lock)) {
+        if (h->multi) curl_multi_cleanup(h->multi);
+        CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for connections"));
+    }
+    st = cb_sockets_new(a, h->multi, h->transfers, &h->sockets, err);
+    if (st == CUBED_OK) st = cb_pool_start(a, 1, run, NULL, h, &h->thread, err);
+    if (st != CUBED_OK) {
+        curl_multi_cleanup(h->multi);
+        cb_sockets_free(h->sockets);
+        cb_mutex_destroy(&h->lock);
+        goto out;
+    }
+    *out = h;
+    return CUBED_OK;
+out:
+    if (h) cb_free(a, h->all, h->transfers * sizeof *h->all);
+    cb_free(a, h, sizeof *h);
+    curl_global_cleanup();
+    return st;
+}
+
+void cb_http_free(cb_http *h)
+{
+    /* In a child that was forked there is no thread to be joined, and connections are the parent's. */
+    if (!h || !cb_http_is_here(h)) return;
+    atomic_store(&h->stopping, true);
+    curl_multi_wakeup(h->multi);
+    cb_pool_join(h->thread);
+    for (unsigned i = 0; i < h->nall; i++) {
+        curl_easy_cleanup(h->all[i]->curl);
+        cb_free(h->alloc, h->all[i], sizeof *h->all[i]);
+    }
+    curl_multi_cleanup(h->multi);
+    cb_sockets_free(h->sockets);
+    cb_mutex_destroy(&h->lock);
+    cb_free(h->alloc, h->all, h->transfers * sizeof *h->all);
+    cb_free(h->alloc, h, sizeof *h);
+    curl_global_cleanup();
+}
+
+bool cb_http_is_here(const cb_http *h) { return h->pid == getpid(); }
+
+unsigned cb_http_calls(const cb_http *h) { return atomic_load(&h->calls); }
+
+void cb_http_submit(cb_http *h, cb_http_call *c)
+{
+    atomic_fetch_add(&h->calls, 1);
+    cb_mutex_lock(&h->lock);
+    append(&h->came, c);
+    cb_mutex_unlock(&h->lock);
+    curl_multi_wakeup(h->multi);
+}
+
+void cb_http_look_at_cancelled(cb_http *h)
+{
+    atomic_store(&h->cancelling, true);
+    curl_multi_wakeup(h->multi);
+}
+
+void cb_http_wake(cb_http *h)
+{
+    atomic_store(&h->woken, true);
+    curl_multi_wakeup(h->multi);
+}

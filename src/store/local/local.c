@@ -1,0 +1,700 @@
+/* A directory as a store. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/owner.h"
+#include "store/local/local.h"
+#include "store/local/local_map.h"
+
+/* What nobody has written to for so long, a day, nobody writes: a put takes minutes at most. */
+#define ABANDONED_SECONDS 86400
+
+cubed_status cb_local_path(const local_store *s, const char *key, char out[PATH_MAX],
+                           cubed_error *err)
+{
+    const size_t root = s->root, n = strlen(key);
+    if (root + 1 + n + 1 > PATH_MAX)
+        return cb_fail(err, CUBED_E_ARG, "the path %s/%s is longer than %d bytes", s->path, key,
+                       PATH_MAX - 1);
+    memcpy(out, s->path, root);
+    if (n) out[root] = '/';
+    memcpy(out + root + (n > 0), key, n + 1);
+    return CUBED_OK;
+}
+
+static const char *kind_of(mode_t mode)
+{
+    return S_ISDIR(mode)    ? "a directory"
+           : S_ISFIFO(mode) ? "a FIFO"
+           : S_ISSOCK(mode) ? "a socket"
+           : S_ISLNK(mode)  ? "a link to nothing"
+                            : "a device";
+}
+
+static cubed_status not_regular(const char *path, mode_t mode, cubed_error *err)
+{
+    return cb_fail(err, CUBED_E_FORMAT, "%s is %s, expected a regular file", path, kind_of(mode));
+}
+
+/* Why there is nothing at the path, as errno `e` says, where `what` was tried. A link to nothing on the way is
+ * an error, and a file where a directory is expected is one if the object is to be read (`strict`): what is
+ * stored there was moved or damaged. Else the key is not there. */
+static cubed_status explain_absence(const local_store *s, char path[PATH_MAX], int e, bool strict,
+                                    const char *what, cubed_error *err)
+{
+    struct stat info;
+    if (e != ENOENT && e != ENOTDIR) return cb_fail_errno(err, e, "%s %s", what, path);
+    const size_t root = s->root;
+    const size_t length = strlen(path);
+    char part[PATH_MAX];
+    memcpy(part, path, length + 1);
+    for (size_t n = length; n >= root && n > 0;) {
+        part[n] = 0;
+        if (fstatat(s->dir, cb_local_at(s, part), &info, AT_SYMLINK_NOFOLLOW) == 0) {
+            if (S_ISLNK(info.st_mode) && fstatat(s->dir, cb_local_at(s, part), &info, 0) != 0)
+                return not_regular(part, S_IFLNK, err);
+            if (!S_ISDIR(info.st_mode) && strict && n > root && length > n)
+                return cb_fail(err, CUBED_E_FORMAT, "%s is no directory, as %s expects", part,
+                               path);
+            break;
+        }
+        do n--;
+        while (n > root && part[n] != '/');
+    }
+    return cb_fail_errno(err, ENOENT, "%s %s", what, path);
+}
+
+/* -1 and errno on failure. Nobody waits for the other end of a FIFO, but for who holds a lease on a file. */
+static int open_to_read(const local_store *s, const char *path)
+{
+    struct stat info;
+    const char *at = cb_local_at(s, path);
+    int fd = openat(s->dir, at, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd >= 0 || errno != EWOULDBLOCK) return fd;
+    if (fstatat(s->dir, at, &info, 0) == 0 && S_ISREG(info.st_mode))
+        return openat(s->dir, at, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    errno = EWOULDBLOCK;
+    return -1;
+}
+
+/* -1 on failure. Only regular files are read: others have no size, and may block. */
+static int open_object(const local_store *s, const char *key, char path[PATH_MAX],
+                       cubed_object_info *out, cubed_status *st, cubed_error *err)
+{
+    struct stat info;
+    *st = cb_local_path(s, key, path, err);
+    if (*st != CUBED_OK) return -1;
+    int fd = open_to_read(s, path), e = fd < 0 ? errno : 0;
+    bool seen = fd >= 0 ? fstat(fd, &info) == 0
+                        : e != ENOENT && fstatat(s->dir, cb_local_at(s, path), &info, 0) == 0;
+    if (seen && !S_ISREG(info.st_mode))
+        *st = not_regular(path, info.st_mode, err);
+    else if (fd < 0)
+        *st = explain_absence(s, path, e, true, "cannot open", err);
+    else
+        cb_local_info(&info, out);
+    if (*st == CUBED_OK) return fd;
+    if (fd >= 0) close(fd);
+    return -1;
+}
+
+/* Fewer bytes than asked for only at the end of the file. errno of what failed. */
+static int read_at(int fd, uint64_t offset, char *dst, size_t size, size_t *got)
+{
+    *got = 0;
+    while (*got < size) {
+        ssize_t n = pread(fd, dst + *got, size - *got, (off_t)(offset + *got));
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return errno;
+        if (n == 0) break;
+        *got += (size_t)n;
+    }
+    return 0;
+}
+
+static cubed_status not_expected(const char *path, cubed_error *err)
+{
+    return cb_fail(err, CUBED_E_EXISTS, "%s is not what was expected", path);
+}
+
+/* errno of what failed. A file that somebody has cut since it was opened ends where it ends. */
+static int read_ranges(int fd, cubed_store_request *r)
+{
+    const cubed_range whole = {0, (size_t)r->info.size};
+    const cubed_range *ranges = r->nranges ? r->ranges : &whole;
+    const size_t n = r->nranges ? r->nranges : r->info.size <= r->cap;
+    char *to = r->dst;
+    for (size_t i = 0; i < n; i++) {
+        const cubed_range x = cubed_range_within(ranges[i], r->info.size);
+        size_t got;
+        int e = read_at(fd, x.offset, to, x.size, &got);
+        if (e) return e;
+        r->got += got;
+        to += ranges[i].size;
+    }
+    return 0;
+}
+
+static cubed_status local_get(cubed_store *store, cubed_store_request *r, cubed_error *err)
+{
+    char path[PATH_MAX];
+    cubed_status st;
+    int fd = open_object((local_store *)store, r->key, path, &r->info, &st, err);
+    if (fd < 0) return st;
+    r->got = 0;
+    const bool allowed = cubed_store_allows(r, r->info.version.text);
+    int e = allowed ? read_ranges(fd, r) : 0;
+    close(fd);
+    if (!allowed) return not_expected(path, err);
+    return e ? cb_fail_errno(err, e, "cannot read %s", path) : CUBED_OK;
+}
+
+int cb_local_write_at(int fd, uint64_t offset, const char *src, size_t size)
+{
+    while (size > 0) {
+        ssize_t n = pwrite(fd, src, size, (off_t)offset);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return errno;
+        src += n;
+        offset += (uint64_t)n;
+        size -= (size_t)n;
+    }
+    return 0;
+}
+
+/* So that the new name survives a power failure, too. */
+int cb_local_sync_parent(const local_store *s, const char *path)
+{
+    char dir[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    if (slash)
+        snprintf(dir, sizeof dir, "%.*s", slash > path ? (int)(slash - path) : 1, path);
+    else
+        strcpy(dir, ".");
+    int fd = openat(s->dir, cb_local_at(s, dir), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return errno;
+    int e = fsync(fd) != 0 ? errno : 0;
+    close(fd);
+    return e;
+}
+
+int cb_local_rename(const local_store *s, const char *from, const char *to)
+{
+    return renameat(s->dir, cb_local_at(s, from), s->dir, cb_local_at(s, to)) == 0 ? 0 : errno;
+}
+
+int cb_local_make_parents(const local_store *s, char *path)
+{
+    const size_t first = s->dir == AT_FDCWD ? 1 : s->root + 1;
+    for (char *p = path + first; (p = strchr(p, '/')) != NULL; p++) {
+        struct stat info;
+        *p = 0;
+        const char *at = cb_local_at(s, path);
+        const mode_t mode = cb_local_directory_mode(s, (size_t)(p - path));
+        int e = mkdirat(s->dir, at, mode) != 0 ? errno : 0;
+        if (e == 0 && s->durable && (e = cb_local_sync_parent(s, path)) != 0)
+            unlinkat(s->dir, at, AT_REMOVEDIR); /* not made, then */
+        if (e == EEXIST && mode == CB_LOCAL_PRIVATE && cb_local_is_foreign(s, path, &info))
+            e = EPERM;
+        *p = '/';
+        if (e != 0 && e != EEXIST) return e;
+    }
+    return 0;
+}
+
+static void get_owner(local_store *s, char text[CB_OWNER_CAP])
+{
+    cb_mutex_lock(&s->lock);
+    if (s->pid != getpid()) {
+        cb_owner self;
+        cb_owner_self(&self);
+        cb_owner_format(&self, s->owner);
+        s->pid = getpid();
+    }
+    memcpy(text, s->owner, CB_OWNER_CAP);
+    cb_mutex_unlock(&s->lock);
+}
+
+/* Makes a file of a new name in the directory of `path`; `make`: and the directory. -1 and errno on failure. */
+static int open_temp(local_store *s, const char *path, bool make, char temp[PATH_MAX])
+{
+    int fd = -1, dir = (int)(strrchr(path, '/') - path) + 1;
+    char owner[CB_OWNER_CAP];
+    get_owner(s, owner);
+    /* Another store of this process may have the name, and directories that deletions
+     * leave empty are removed by other threads: both only need another try. */
+    for (int tries = 0; fd < 0 && tries < 100; tries++) {
+        struct timespec now;
+        clock_gettime(CLOCK_REALTIME, &now);
+        int n = snprintf(temp, PATH_MAX, "%.*s" CB_LOCAL_TEMP "%s_%llu-%llx", dir, path, owner,
+                         (unsigned long long)atomic_fetch_add(&s->puts, 1),
+                         (unsigned long long)((uintptr_t)s ^ (uintptr_t)now.tv_nsec << 20));
+        if (n < 0 || n >= PATH_MAX) {
+            errno = ENAMETOOLONG;
+            break;
+        }
+        fd = openat(s->dir, cb_local_at(s, temp), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                    cb_local_file_mode(s));
+        if (fd >= 0) break;
+        if (errno == ENOENT && make) {
+            int e = cb_local_make_parents(s, temp);
+            errno = e;
+            if (e != 0 && e != ENOENT) break;
+        } else if (errno != EEXIST) {
+            break;
+        }
+    }
+    return fd;
+}
+
+/* Not "not found": a target that cannot be made is an I/O error. */
+static cubed_status cannot_write(int e, const char *path, cubed_error *err)
+{
+    cubed_status st = cb_fail_errno(err, e, "cannot write %s", path);
+    return st == CUBED_E_NOT_FOUND ? (err ? (err->status = CUBED_E_IO) : CUBED_E_IO) : st;
+}
+
+cubed_status cb_local_create(local_store *s, const char *path, bool make, char temp[PATH_MAX],
+                             int *fd, cubed_error *err)
+{
+    struct stat info;
+    const char *at = cb_local_at(s, path);
+    /* A link to a file is replaced as a file is; what is neither is somebody else's. */
+    if (fstatat(s->dir, at, &info, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(info.st_mode) &&
+        (!S_ISLNK(info.st_mode) || fstatat(s->dir, at, &info, 0) != 0 || !S_ISREG(info.st_mode)))
+        return not_regular(path, info.st_mode, err);
+    *fd = open_temp(s, path, make, temp);
+    if (*fd >= 0) return CUBED_OK;
+    return make ? cannot_write(errno, path, err)
+                : cb_fail_errno(err, errno, "cannot write %s", path);
+}
+
+int cb_local_close_written(const local_store *s, int fd, cubed_object_info *out)
+{
+    struct stat info;
+    int e = s->durable && fsync(fd) != 0 ? errno : 0;
+    if (e == 0 && fstat(fd, &info) != 0) e = errno;
+    if (close(fd) != 0 && e == 0) e = errno;
+    if (e == 0) cb_local_info(&info, out);
+    return e;
+}
+
+/* Writes a file beside `path`, to be renamed to it or unlinked, and tells what it is. */
+static cubed_status write_temp(local_store *s, const char *path, bool make, const void *src,
+                               size_t size, char temp[PATH_MAX], cubed_object_info *out,
+                               cubed_error *err)
+{
+    int fd;
+    CB_TRY(cb_local_create(s, path, make, temp, &fd, err));
+    const int written = cb_local_write_at(fd, 0, src, size);
+    int e = cb_local_close_written(s, fd, out);
+    if (written) e = written;
+    if (e == 0) return CUBED_OK;
+    unlinkat(s->dir, cb_local_at(s, temp), 0);
+    return cb_fail_errno(err, e, "cannot write %s", path);
+}
+
+/* Gives a file a time of its own, and tells what it is then. The system's times are some milliseconds apart, and it uses
+ * numbers of deleted files again: two objects of one size would have one version. */
+static int stamp(const local_store *s, const char *temp, cubed_object_info *out)
+{
+    struct stat info;
+    struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = 0}};
+    clock_gettime(CLOCK_REALTIME, &times[1]);
+    if (utimensat(s->dir, cb_local_at(s, temp), times, 0) != 0 ||
+        fstatat(s->dir, cb_local_at(s, temp), &info, 0) != 0)
+        return errno;
+    cb_local_info(&info, out);
+    return 0;
+}
+
+/* Removes the directories that a deleted key leaves empty, up to the root. */
+static void remove_empty_parents(const local_store *s, char *path)
+{
+    for (char *slash = strrchr(path, '/'); slash && (size_t)(slash - path) > s->root;
+         slash = strrchr(path, '/')) {
+        *slash = 0;
+        if (unlinkat(s->dir, cb_local_at(s, path), AT_REMOVEDIR) != 0) return;
+    }
+}
+
+/* A file that is replaced has a directory. If it was deleted meanwhile, the temporary file may have kept its directory. */
+static cubed_status local_put(cubed_store *store, cubed_store_request *r, cubed_error *err)
+{
+    local_store *s = (local_store *)store;
+    char path[PATH_MAX], temp[PATH_MAX];
+    cubed_error why = CUBED_ERROR_INIT;
+    CB_TRY(cb_local_path(s, r->key, path, err));
+    const cubed_status st =
+        write_temp(s, path, !r->if_match, r->src, r->size, temp, &r->info, &why);
+    if (st == CUBED_E_NOT_FOUND && r->if_match) return not_expected(path, err);
+    if (st != CUBED_OK) {
+        if (err) *err = why;
+        return st;
+    }
+    const bool any = !r->if_match && !r->if_none_match;
+    int e = any ? 0 : stamp(s, temp, &r->info);
+    if (e == 0) e = any ? cb_local_rename(s, temp, path) : cb_local_replace(s, temp, path, r);
+    if (e == 0 && s->durable) e = cb_local_sync_parent(s, path);
+    if (e == 0) return CUBED_OK;
+    unlinkat(s->dir, cb_local_at(s, temp), 0);
+    if (e != EEXIST || any) return cb_fail_errno(err, e, "cannot write %s", path);
+    const cubed_status changed = not_expected(path, err);
+    remove_empty_parents(s, path);
+    return changed;
+}
+
+static cubed_status local_del(cubed_store *store, const char *key, cubed_error *err)
+{
+    const local_store *s = (local_store *)store;
+    char path[PATH_MAX];
+    CB_TRY(cb_local_path(s, key, path, err));
+    if (unlinkat(s->dir, cb_local_at(s, path), 0) != 0 && errno != ENOENT && errno != ENOTDIR)
+        return cb_fail_errno(err, errno, "cannot delete %s", path);
+    remove_empty_parents(s, path);
+    return CUBED_OK;
+}
+
+static cubed_status local_head(cubed_store *store, cubed_store_request *r, cubed_error *err)
+{
+    char path[PATH_MAX];
+    struct stat info;
+    const local_store *s = (local_store *)store;
+    CB_TRY(cb_local_path(s, r->key, path, err));
+    if (fstatat(s->dir, cb_local_at(s, path), &info, 0) != 0)
+        return explain_absence(s, path, errno, false, "cannot look at", err);
+    if (!S_ISREG(info.st_mode)) return not_regular(path, info.st_mode, err);
+    cb_local_info(&info, &r->info);
+    return cubed_store_allows(r, r->info.version.text) ? CUBED_OK : not_expected(path, err);
+}
+
+/* Of a listing: the path is extended in place while the walk goes down. */
+typedef struct walker {
+    const local_store *s;
+    char path[PATH_MAX];
+    const char *key; /* the path below the root */
+    cubed_store_list_fn fn;
+    void *ctx;
+} walker;
+
+typedef struct level {
+    const struct level *up;
+    dev_t dev;
+    ino_t ino;
+} level;
+
+/* A link to a directory above would lead in circles. */
+static bool is_above(const level *l, const struct stat *info)
+{
+    for (; l; l = l->up) {
+        if (l->dev == info->st_dev && l->ino == info->st_ino) return true;
+    }
+    return false;
+}
+
+DIR *cb_local_open_dir(const local_store *s, const char *path)
+{
+    int fd = openat(s->dir, cb_local_at(s, path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return NULL;
+    DIR *dir = fdopendir(fd);
+    if (dir) return dir;
+    const int e = errno;
+    close(fd);
+    errno = e;
+    return NULL;
+}
+
+/* n is the length of the path. */
+static cubed_status walk(walker *w, size_t n, const level *up, cubed_error *err)
+{
+    cubed_status st = CUBED_OK;
+    struct stat info;
+    DIR *dir = cb_local_open_dir(w->s, w->path);
+    if (!dir) {
+        if (errno == ENOENT || errno == ENOTDIR) return CUBED_OK;
+        return cb_fail_errno(err, errno, "cannot list %s", w->path);
+    }
+    if (fstat(dirfd(dir), &info) != 0) {
+        st = cb_fail_errno(err, errno, "cannot look at %s", w->path);
+        goto out;
+    }
+    level here = {up, info.st_dev, info.st_ino};
+    for (;;) {
+        errno = 0;
+        const struct dirent *e = readdir(dir);
+        if (!e) {
+            if (errno) st = cb_fail_errno(err, errno, "cannot list %s", w->path);
+            break;
+        }
+        const char *name = e->d_name;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+            strncmp(name, CB_LOCAL_TEMP, sizeof CB_LOCAL_TEMP - 1) == 0)
+            continue;
+        size_t extra = strlen(name) + 1;
+        if (n + extra + 1 > PATH_MAX) {
+            st = cb_fail(err, CUBED_E_IO, "a path below %s is too long", w->path);
+            break;
+        }
+        /* A link to nothing is listed: whoever reads it is told. */
+        if (fstatat(dirfd(dir), name, &info, 0) != 0 &&
+            ((errno != ENOENT && errno != ELOOP) ||
+             fstatat(dirfd(dir), name, &info, AT_SYMLINK_NOFOLLOW) != 0)) {
+            if (errno == ENOENT) continue; /* gone meanwhile */
+            st = cb_fail_errno(err, errno, "cannot look at %s/%s", w->path, name);
+            break;
+        }
+        if (S_ISDIR(info.st_mode) && is_above(&here, &info)) continue;
+        w->path[n] = '/';
+        memcpy(w->path + n + 1, name, extra);
+        st = S_ISDIR(info.st_mode) ? walk(w, n + extra, &here, err)
+                                   : w->fn(w->ctx, w->key, (uint64_t)info.st_size, err);
+        w->path[n] = 0;
+        if (st != CUBED_OK) break;
+    }
+out:
+    closedir(dir);
+    return st;
+}
+
+static cubed_status tell_entry(void *ctx, const char *key, uint64_t size, cubed_error *err)
+{
+    const cubed_store_request *r = ctx;
+    const cubed_store_entry e = {.key = key, .size = size};
+    return r->entry(r->entry_ctx, &e, err);
+}
+
+/* All in one page. */
+static cubed_status local_list(cubed_store *store, cubed_store_request *r, cubed_error *err)
+{
+    const local_store *s = (local_store *)store;
+    if (r->delimiter) return cb_local_members(s, r, err);
+    walker w = {.s = s, .fn = tell_entry, .ctx = r};
+    CB_TRY(cb_local_path(s, r->key, w.path, err));
+    w.key = w.path + s->root + 1;
+    return walk(&w, strlen(w.path), NULL, err);
+}
+
+/* Removes what is in the directory `fd`, which is closed; errno of what failed. */
+static int remove_contents(int fd)
+{
+    int e = 0;
+    DIR *dir = fdopendir(fd);
+    if (!dir) {
+        e = errno;
+        close(fd);
+        return e;
+    }
+    while (e == 0) {
+        errno = 0;
+        const struct dirent *d = readdir(dir);
+        if (!d) {
+            e = errno;
+            break;
+        }
+        const char *name = d->d_name;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) continue;
+        if (unlinkat(dirfd(dir), name, 0) == 0 || errno == ENOENT) continue;
+        int why = errno;
+        int below = openat(dirfd(dir), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (below < 0) {
+            /* Not a directory: why the file could not be unlinked is what counts. */
+            if (errno != ENOENT) e = errno == ENOTDIR || errno == ELOOP ? why : errno;
+            continue;
+        }
+        e = remove_contents(below);
+        if (e == 0 && unlinkat(dirfd(dir), name, AT_REMOVEDIR) != 0 && errno != ENOENT) e = errno;
+    }
+    closedir(dir);
+    return e;
+}
+
+/* errno; ENOTEMPTY if another writer put something into a directory before it was removed. */
+static int clear_once(const local_store *s, const char *at, bool is_root)
+{
+    /* The root stays, and may itself be a link. */
+    int fd = openat(s->dir, at, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (is_root ? 0 : O_NOFOLLOW));
+    int e = 0;
+    if (fd >= 0) {
+        e = remove_contents(fd);
+        if (e == 0 && !is_root && unlinkat(s->dir, at, AT_REMOVEDIR) != 0 && errno != ENOENT)
+            e = errno;
+    } else if (errno == ENOTDIR || errno == ELOOP) {
+        struct stat info; /* a link, or a file, below which nothing is */
+        if (!is_root && fstatat(s->dir, at, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISLNK(info.st_mode) && unlinkat(s->dir, at, 0) != 0)
+            e = errno;
+    } else if (errno != ENOENT) {
+        e = errno;
+    }
+    return e;
+}
+
+/* A run that lost the place may still write there. Each try removes directories that it has open, so its writes end. */
+enum { CLEAR_TRIES = 100 };
+
+static cubed_status local_clear(cubed_store *store, const char *prefix, cubed_error *err)
+{
+    local_store *s = (local_store *)store;
+    char path[PATH_MAX];
+    CB_TRY(cb_local_path(s, prefix, path, err));
+    int e = ENOTEMPTY;
+    for (int i = 0; i < CLEAR_TRIES && (e == ENOTEMPTY || e == EEXIST); i++)
+        e = clear_once(s, cb_local_at(s, path), !*prefix);
+    if (e) return cb_fail_errno(err, e, "cannot clear %s", path);
+    if (*prefix) remove_empty_parents(s, path);
+    return CUBED_OK;
+}
+
+/* --- What killed writers left --------------------------------------------------------------------------- */
+
+static bool is_abandoned(const char *name, const struct stat *info)
+{
+    cb_owner owner;
+    const char *end;
+    struct timespec now;
+    cb_owner_state state = cb_owner_parse(name + sizeof CB_LOCAL_TEMP - 1, &owner, &end)
+                               ? cb_owner_alive(&owner)
+                               : CB_OWNER_UNKNOWN;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return state == CB_OWNER_GONE ||
+           (state == CB_OWNER_UNKNOWN && info->st_mtim.tv_sec < now.tv_sec - ABANDONED_SECONDS);
+}
+
+typedef struct sweeper {
+    walker w;
+    bool dry_run;
+} sweeper;
+
+/* Looks at one name that a temporary file may have, below the path of length n. */
+static cubed_status sweep_one(sweeper *x, int dir, size_t n, const char *name, cubed_error *err)
+{
+    struct stat info;
+    cubed_status st = CUBED_OK;
+    if (fstatat(dir, name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode) ||
+        !is_abandoned(name, &info))
+        return CUBED_OK;
+    if (!x->dry_run && unlinkat(dir, name, 0) != 0)
+        return errno == ENOENT ? CUBED_OK
+                               : cb_fail_errno(err, errno, "cannot delete %s/%s", x->w.path, name);
+    snprintf(x->w.path + n, PATH_MAX - n, "/%s", name);
+    if (x->w.fn) st = x->w.fn(x->w.ctx, x->w.key, (uint64_t)info.st_size, err);
+    if (!x->dry_run) {
+        char path[PATH_MAX];
+        memcpy(path, x->w.path, sizeof path);
+        remove_empty_parents(x->w.s, path);
+    }
+    x->w.path[n] = 0;
+    return st;
+}
+
+/* Of the directory at the path of length n. Links are not followed. */
+static cubed_status sweep(sweeper *x, size_t n, cubed_error *err)
+{
+    cubed_status st = CUBED_OK;
+    DIR *dir = cb_local_open_dir(x->w.s, x->w.path);
+    if (!dir) {
+        if (errno == ENOENT || errno == ENOTDIR) return CUBED_OK;
+        return cb_fail_errno(err, errno, "cannot list %s", x->w.path);
+    }
+    const int fd = dirfd(dir);
+    const struct dirent *e;
+    while (st == CUBED_OK && (e = readdir(dir)) != NULL) {
+        const char *name = e->d_name;
+        struct stat info;
+        size_t extra = strlen(name) + 1;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || n + extra + 1 > PATH_MAX) continue;
+        if (strncmp(name, CB_LOCAL_TEMP, sizeof CB_LOCAL_TEMP - 1) == 0) {
+            st = sweep_one(x, fd, n, name, err);
+            continue;
+        }
+        bool is_dir = e->d_type == DT_DIR;
+        if (e->d_type == DT_UNKNOWN)
+            is_dir = fstatat(fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode);
+        if (!is_dir) continue;
+        snprintf(x->w.path + n, PATH_MAX - n, "/%s", name);
+        st = sweep(x, n + extra, err);
+        x->w.path[n] = 0;
+    }
+    closedir(dir);
+    return st;
+}
+
+static cubed_status local_sweep(cubed_store *store, const char *prefix, unsigned flags,
+                                cubed_store_list_fn fn, void *ctx, cubed_error *err)
+{
+    const local_store *s = (local_store *)store;
+    sweeper x = {.w = {.s = s, .fn = fn, .ctx = ctx}, .dry_run = flags & CUBED_SWEEP_DRY_RUN};
+    CB_TRY(cb_local_path(s, prefix, x.w.path, err));
+    x.w.key = x.w.path + s->root + 1;
+    return sweep(&x, strlen(x.w.path), err);
+}
+
+static void local_close(cubed_store *store)
+{
+    local_store *s = (local_store *)store;
+    if (s->dir != AT_FDCWD) close(s->dir);
+    cb_mutex_destroy(&s->lock);
+    cb_free(store->alloc, s, s->size);
+}
+
+static void local_submit(cubed_store *store, cubed_store_request *const *requests, size_t n)
+{
+    static const cubed_store_functions functions = {.get = local_get,
+                                                    .put = local_put,
+                                                    .del = local_del,
+                                                    .list = local_list,
+                                                    .head = local_head};
+    cubed_store_serve(store, &functions, requests, n);
+}
+
+static const cubed_store_vtable local_vtable = {
+    .struct_size = sizeof(cubed_store_vtable),
+    .version = CUBED_STORE_VERSION,
+    .flags = CUBED_STORE_AT_ONCE,
+    .scheme = "file",
+    .submit = local_submit,
+    .clear = local_clear,
+    .sweep = local_sweep,
+    .swap = cb_local_swap,
+    .around = cb_local_around,
+    .anchor = cb_local_anchor,
+    .begin_pieces = cb_local_begin_pieces,
+    .put_piece = cb_local_put_piece,
+    .end_pieces = cb_local_end_pieces,
+    .free_pieces = cb_local_free_pieces,
+    .close = local_close,
+};
+
+bool cb_store_has_files(const cubed_store *s) { return s->vt == &local_vtable; }
+
+cubed_status cb_store_open_local(const cubed_allocator *a, const char *path, bool durable,
+                                 cubed_store **out, cubed_error *err)
+{
+    size_t n = strlen(path);
+    while (n > 1 && path[n - 1] == '/') n--;
+    size_t size = sizeof(local_store) + n + 1;
+    local_store *s = cb_alloc_zero(a, size);
+    if (!s) return cb_fail(err, CUBED_E_NOMEM, "no memory to open %s", path);
+    s->head = (cubed_store){&local_vtable, a, s->path};
+    s->durable = durable;
+    s->dir = AT_FDCWD;
+    s->root = n;
+    s->size = size;
+    if (!cb_mutex_init(&s->lock)) {
+        cb_free(a, s, size);
+        return cb_fail(err, CUBED_E_NOMEM, "no memory to open %s", path);
+    }
+    memcpy(s->path, path, n);
+    *out = &s->head;
+    return CUBED_OK;
+}

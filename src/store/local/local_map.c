@@ -1,0 +1,222 @@
+#define _GNU_SOURCE
+#include "store/local/local_map.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "mem/pages.h"
+#include "store/local/local.h"
+
+/* What is mapped. `lo` is FREE, TAKEN while the rest is changed, or where the window begins. */
+typedef struct window {
+    _Atomic uintptr_t lo, hi;
+    _Atomic(atomic_int *) cut;
+    atomic_int name;
+    /* For who mapped it alone: */
+    int fd;
+    struct stat info; /* of the file, then */
+} window;
+
+enum { FREE, TAKEN };
+
+/* check_layers: allow global: a handler of signals is the process's, and has no other way to what it needs */
+static struct {
+    window windows[CB_MAP_WINDOWS];
+    atomic_size_t bytes;
+    atomic_bool changing; /* of the three that follow */
+    unsigned users;
+    bool installed;
+    struct sigaction before;
+} map;
+
+/* --- The handler -------------------------------------------------------------------------------------- */
+
+/* Zeros from there to the window's end. A system call as any other, so it may be made here. */
+static bool replace_rest(const window *w, uintptr_t at)
+{
+    const uintptr_t page = at & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
+    return mmap((void *)page, atomic_load(&w->hi) - page, PROT_READ,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
+}
+
+static void pass_on(int sig, siginfo_t *info, void *context)
+{
+    const struct sigaction *b = &map.before;
+    if (b->sa_flags & SA_SIGINFO) {
+        b->sa_sigaction(sig, info, context);
+    } else if (b->sa_handler != SIG_DFL && b->sa_handler != SIG_IGN) {
+        b->sa_handler(sig);
+    } else if (info->si_code > 0 || b->sa_handler == SIG_DFL) {
+        /* As without us: a fault comes again at once, what was sent is sent again. */
+        signal(sig, SIG_DFL);
+        if (info->si_code <= 0) raise(sig);
+    }
+}
+
+static void on_fault(int sig, siginfo_t *info, void *context)
+{
+    const int saved = errno;
+    const uintptr_t at = (uintptr_t)info->si_addr;
+    for (int i = 0; info->si_code > 0 && i < CB_MAP_WINDOWS; i++) {
+        const window *w = &map.windows[i];
+        const uintptr_t lo = atomic_load(&w->lo);
+        if (lo <= TAKEN || at < lo || at >= atomic_load(&w->hi) || !replace_rest(w, at)) continue;
+        atomic_store(atomic_load(&w->cut), atomic_load(&w->name));
+        errno = saved;
+        return;
+    }
+    pass_on(sig, info, context);
+    errno = saved;
+}
+
+/* Of a forked child the one who was changing it may not exist: then nobody waits for ever. */
+static bool lock(void)
+{
+    for (int i = 0; i < 1000; i++) {
+        if (!atomic_exchange(&map.changing, true)) return true;
+        sched_yield();
+    }
+    return false;
+}
+
+static bool is_ours(void)
+{
+    struct sigaction now;
+    return sigaction(SIGBUS, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) &&
+           now.sa_sigaction == on_fault;
+}
+
+bool cb_map_begin(void)
+{
+    bool ok = true;
+    if (!lock()) return false;
+    if (!map.installed) {
+        struct sigaction own = {.sa_flags = SA_SIGINFO | SA_ONSTACK};
+        own.sa_sigaction = on_fault;
+        ok = sigemptyset(&own.sa_mask) == 0 && sigaction(SIGBUS, NULL, &map.before) == 0 &&
+             sigaction(SIGBUS, &own, NULL) == 0;
+        map.installed = ok;
+    }
+    ok = ok && is_ours(); /* else somebody has put another over it, who may not pass on */
+    map.users += ok;
+    atomic_store(&map.changing, false);
+    return ok;
+}
+
+void cb_map_end(void)
+{
+    if (!lock()) return; /* it stays, and passes on */
+    /* One that was put over ours may pass on to it: then ours stays, too. */
+    if (--map.users == 0 && is_ours() && sigaction(SIGBUS, &map.before, NULL) == 0)
+        map.installed = false;
+    atomic_store(&map.changing, false);
+}
+
+/* --- Windows ------------------------------------------------------------------------------------------ */
+
+static window *take_window(size_t size)
+{
+    if (atomic_fetch_add(&map.bytes, size) + size <= CB_MAP_BYTES) {
+        for (int i = 0; i < CB_MAP_WINDOWS; i++) {
+            uintptr_t was = FREE;
+            if (atomic_compare_exchange_strong(&map.windows[i].lo, &was, TAKEN))
+                return &map.windows[i];
+        }
+    }
+    atomic_fetch_sub(&map.bytes, size);
+    return NULL;
+}
+
+static void give_window(window *w, size_t size)
+{
+    atomic_store(&w->lo, FREE);
+    atomic_fetch_sub(&map.bytes, size);
+}
+
+/* A thread that blocks the signal would be ended by a fault. */
+static bool may_fault(void)
+{
+    sigset_t mask;
+    return pthread_sigmask(SIG_SETMASK, NULL, &mask) == 0 && sigismember(&mask, SIGBUS) == 0;
+}
+
+void *cb_map_open(const cubed_store *s, const char *key, size_t size, bool all, atomic_int *cut,
+                  int name)
+{
+    char path[PATH_MAX];
+    const local_store *files = (const local_store *)s;
+    void *data = MAP_FAILED;
+    const size_t taken = cb_pages_round(size);
+    if (!cb_store_has_files(s) || !may_fault() || cb_local_path(files, key, path, NULL) != CUBED_OK)
+        return NULL;
+    window *w = take_window(taken);
+    if (!w) return NULL;
+    int fd =
+        openat(files->dir, cb_local_at(files, path), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd >= 0 && fstat(fd, &w->info) == 0 && S_ISREG(w->info.st_mode) &&
+        (uint64_t)w->info.st_size == size)
+        data = mmap(NULL, size, PROT_READ, MAP_SHARED | (all ? MAP_POPULATE : 0), fd, 0);
+    if (data == MAP_FAILED) {
+        if (fd >= 0) close(fd);
+        give_window(w, taken);
+        return NULL;
+    }
+    w->fd = fd;
+    atomic_store(&w->hi, (uintptr_t)data + taken);
+    atomic_store(&w->cut, cut);
+    atomic_store(&w->name, name);
+    atomic_store(&w->lo, (uintptr_t)data);
+    return data;
+}
+
+void cb_map_bring(const void *data, size_t offset, size_t size)
+{
+    const size_t from = cb_pages_round(offset + 1) - cb_pages_round(1); /* of the page */
+#ifdef MADV_POPULATE_READ
+    /* Pages that are not there, or systems that do not know of it, leave it to the faults. */
+    (void)madvise((char *)(uintptr_t)data + from, offset + size - from, MADV_POPULATE_READ);
+#else
+    (void)data, (void)from, (void)size;
+#endif
+}
+
+/* The system maps pages that it keeps in large folios many at a time, others one by one. Per KiB of chunks of 152 MB, on
+ * three page caches of two machines, bringing them took 5, 40 and 74 ns, letting them go 0.4, 14 and 26, and copying them
+ * 114, 148 and 77, of which reading them where they are costs a third: mapping paid on the first two. */
+enum { TRIED = 8 << 20 };
+static const double most = 0.42;
+
+bool cb_map_pays(const cb_map_costs *mapped, const cb_map_costs *copied)
+{
+    const uint64_t bytes = atomic_load(&mapped->bytes), others = atomic_load(&copied->bytes);
+    if (bytes < TRIED || others < TRIED) return bytes < TRIED;
+    return (double)atomic_load(&mapped->ns) / (double)bytes <=
+           most * (double)atomic_load(&copied->ns) / (double)others;
+}
+
+/* What is cut within a page raises nothing, and reads as zeros. */
+static bool is_as_before(const window *w)
+{
+    struct stat now;
+    return fstat(w->fd, &now) == 0 && now.st_size == w->info.st_size &&
+           now.st_mtim.tv_sec == w->info.st_mtim.tv_sec &&
+           now.st_mtim.tv_nsec == w->info.st_mtim.tv_nsec;
+}
+
+void cb_map_close(void *data, size_t size)
+{
+    for (int i = 0; i < CB_MAP_WINDOWS; i++) {
+        window *w = &map.windows[i];
+        uintptr_t is = (uintptr_t)data;
+        if (!atomic_compare_exchange_strong(&w->lo, &is, TAKEN)) continue;
+        if (!is_as_before(w)) atomic_store(atomic_load(&w->cut), atomic_load(&w->name));
+        munmap(data, size);
+        close(w->fd);
+        give_window(w, cb_pages_round(size));
+        return;
+    }
+}

@@ -1,0 +1,103 @@
+#include "store/services/s3_listing.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/error.h"
+#include "store/core/uri.h"
+
+void cb_s3_put_prefix(const cb_remote *s, const cb_remote_call *c, cb_buf *query)
+{
+    cb_buf_puts(query, "&prefix=");
+    cb_uri_put(query, s->root, "");
+    if (*s->root && *c->key) cb_buf_puts(query, "%2F");
+    cb_uri_put(query, c->key, "");
+    if (*s->root || *c->key) cb_buf_puts(query, "%2F");
+}
+
+void cb_s3_put_list_query(const cb_remote *s, const cb_remote_call *c, cb_buf *query)
+{
+    const cubed_store_request *r = c->request;
+    cb_buf_puts(query, "list-type=2&encoding-type=url");
+    if (r->page) {
+        cb_buf_puts(query, "&continuation-token=");
+        cb_uri_put(query, r->page, "");
+    }
+    if (r->delimiter) cb_buf_puts(query, "&delimiter=%2F");
+    cb_s3_put_prefix(s, c, query);
+}
+
+bool cb_s3_put_name(cb_buf *name, cb_buf *text, cb_xml_part in, const char *element)
+{
+    cb_xml_part x;
+    name->size = text->size = 0;
+    if (!cb_xml_find(in, element, &x) || !cb_xml_put_text(text, x) || text->failed) return false;
+    cb_buf_put(name, "", 0);
+    cb_uri_decode(name, text->data, text->size, true);
+    return true;
+}
+
+cubed_status cb_s3_malformed(cubed_error *err)
+{
+    return cb_fail(err, CUBED_E_IO, "the reply is not a listing of S3");
+}
+
+cubed_status cb_s3_check_end(cb_xml_part all, const char *token, cubed_error *err)
+{
+    cb_xml_part x;
+    if (!cb_xml_find(all, "IsTruncated", &x) || x.size < 4 || strncasecmp(x.text, "true", 4) != 0)
+        return CUBED_OK;
+    return cb_fail(err, CUBED_E_IO,
+                   "the listing is truncated and does not tell where it goes on (%s): the service "
+                   "does not know this version of listings",
+                   token);
+}
+
+/* AWS writes a blank as '+', and a plus sign as "%2B". Services that write a blank as "%20" leave plus signs as they are: then
+ * the name is not below the prefix that was asked for, if that has one. */
+static void keep_plus(const cb_remote *s, const cubed_store_request *r, const cb_buf *text,
+                      cb_buf *name)
+{
+    if (!name->data || !memchr(text->data, '+', text->size) ||
+        (!strstr(text->data, "%20") && cb_remote_is_below(s, name->data, r->key)))
+        return;
+    name->size = 0;
+    cb_uri_decode(name, text->data, text->size, false);
+}
+
+static cubed_status tell_all(const cb_remote *s, const cubed_store_request *r, cb_xml_part rest,
+                             bool prefixes, cubed_error *err)
+{
+    cb_buf name, text;
+    cb_xml_part x, size;
+    cubed_status st = CUBED_OK;
+    cb_buf_init(&name, s->head.alloc);
+    cb_buf_init(&text, s->head.alloc);
+    while (cb_xml_next(&rest, prefixes ? "CommonPrefixes" : "Contents", &x)) {
+        if (!cb_s3_put_name(&name, &text, x, prefixes ? "Prefix" : "Key"))
+            CB_GO(cb_s3_malformed(err));
+        keep_plus(s, r, &text, &name);
+        const uint64_t bytes =
+            !prefixes && cb_xml_find(x, "Size", &size) ? strtoull(size.text, NULL, 10) : 0;
+        if (!prefixes && name.size && name.data[name.size - 1] == '/') continue;
+        CB_GO(cb_remote_tell_entry(s, r, &name, bytes, prefixes, err));
+    }
+out:
+    cb_buf_free(&name);
+    cb_buf_free(&text);
+    return st;
+}
+
+cubed_status cb_s3_read_page(cb_remote *s, cb_remote_call *c, cubed_store_request *r,
+                             cubed_error *err)
+{
+    cb_xml_part all = {c->http.text.data, c->http.text.size}, x;
+    if (!all.size || !cb_xml_find(all, "ListBucketResult", &all)) return cb_s3_malformed(err);
+    CB_TRY(tell_all(s, r, all, false, err));
+    CB_TRY(tell_all(s, r, all, true, err));
+    if (!r->next_page) return CUBED_OK;
+    if (!cb_xml_find(all, "NextContinuationToken", &x) || x.size == 0)
+        return cb_s3_check_end(all, "NextContinuationToken", err);
+    return cb_remote_tell_next_page(s, r, x) ? CUBED_OK : cb_s3_malformed(err);
+}
