@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cubed.array import _above
 from cubed.array._array import Array
+from cubed.array._elements import elemwise
 from cubed.array._operands import normalize_axes
 from cubed.array_api.elementwise_functions import abs, multiply
 from cubed.base._docs import documented
@@ -84,7 +84,7 @@ def _tails(probability: Any, x: Array, alternative: str) -> Array:
 def _special(name: str, *args: Any) -> Array:
     """A function of scipy.special, element by element."""
     special = import_counted("scipy.special")  # only p-values need it
-    return _above.elemwise(getattr(special, name), *args, dtype=np.float64)
+    return elemwise(getattr(special, name), *args, dtype=np.float64)
 
 
 @_of_samples(returns=_MOMENT)

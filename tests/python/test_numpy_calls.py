@@ -193,7 +193,7 @@ def test_a_lazy_array_and_one_of_xarray_give_one_of_xarray():
 
 def test_parameters_by_position_alone():
     """As NumPy 2.4 describes where: what has no name is passed on in order."""
-    from cubed.array._numpy import _translate
+    from cubed.numpy_protocol._functions import _translate
 
     def theirs(condition, x=None, y=None, /):
         pass

@@ -10,7 +10,7 @@ import numpy.char
 import numpy.fft
 import pytest
 from conftest import cases
-from cubed.array._numpy import _signature
+from cubed.numpy_protocol._functions import _signature
 from numpy.testing import overrides
 from numpy_functions import CALLS, NOT_OF_ARRAYS, B, C, D, F, G, I, V
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
-import itertools
-import math
-import sys
-import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
 from cubed import _core
 from cubed.array import _above, _dask
+from cubed.array._assign import setitem
+from cubed.array._casts import cast_text
+from cubed.array._html import array_html, grid_svg
+from cubed.array._indexing import getitem
 from cubed.array._methods import Methods
-from cubed.base._dtypes import dtype_of, name_of, sized
+from cubed.array._operands import multiply, operate
+from cubed.array._rechunk import rechunk
+from cubed.base._dtypes import name_of, sized
 from cubed.base._types import ChunksLike, DTypeLike, NDArray
 from cubed.base._warnings import warn_of_lost_parts
 from cubed.spec import Spec
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from cubed._core import Operation
 
 
-class Array(Methods, metaclass=_dask.NamedType):
+class Array(Methods):
     """An N-dimensional array in chunks, which is computed when somebody asks for its values.
 
     Arrays are made by functions such as :func:`cubed.from_array`, :func:`cubed.from_zarr` and those
@@ -41,127 +40,10 @@ class Array(Methods, metaclass=_dask.NamedType):
     array(30)
     """
 
-    __slots__ = ("_x", "_spec", "_shape", "_dtype", "_name", "_stored", "__weakref__")
+    __slots__ = ()
 
     __hash__: ClassVar[None]  # type: ignore[assignment]
     __hash__ = None
-
-    _x: _core.Array
-    _spec: Spec | None
-    _name: str | None
-    #: What is still to be written of it: see cubed.io._store.Stored.
-    _stored: Any
-
-    def __init__(self) -> None:
-        raise TypeError("make arrays with from_array, from_zarr or a function of cubed.array_api")
-
-    @staticmethod
-    def _new(x: _core.Array, spec: Spec | None) -> Array:
-        if not _xarray_met and "xarray" in sys.modules:
-            _meet_xarray()
-        if spec is not None and not isinstance(spec, Spec):
-            raise TypeError(f"spec is {spec!r}, expected a cubed.Spec")
-        self = object.__new__(Array)
-        self._spec = spec
-        self._rebind(x)
-        return self
-
-    def _rebind(self, x: _core.Array) -> None:
-        self._x = x
-        self._shape: tuple[int, ...] = x.shape
-        self._dtype: np.dtype[Any] | None = None
-        self._name = None
-        self._stored = None
-
-    # --- What it is ------------------------------------------------------------------------------
-
-    @property
-    def name(self) -> str:
-        """What graphs of plans call it: unique in this process."""
-        if self._name is None:
-            self._name = f"array-{next(_numbers):03d}"
-            _named[self._x.address] = self
-        return self._name
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Extents of the axes."""
-        if not _xarray_met and "xarray" in sys.modules:  # Xarray wraps an array by its shape
-            _meet_xarray()
-        return self._shape
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Data type."""
-        if self._dtype is None:
-            self._dtype = dtype_of(self._x.dtype)
-        return self._dtype
-
-    @property
-    def ndim(self) -> int:
-        """Number of axes."""
-        return len(self._shape)
-
-    @property
-    def size(self) -> int:
-        """Number of elements."""
-        return math.prod(self._shape)
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes of an element."""
-        return self.dtype.itemsize
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all elements."""
-        return self.size * self.dtype.itemsize
-
-    @property
-    def device(self) -> str:
-        """Always ``"cpu"``."""
-        return "cpu"
-
-    @property
-    def spec(self) -> Spec:
-        """What computing it may use."""
-        return self._spec if self._spec is not None else Spec()
-
-    @property
-    def attrs(self) -> dict[str, Any]:
-        """Attributes of a stored array, as far as they still describe the values; a copy."""
-        from cubed.base._attributes import plain_attributes  # late: few need it
-
-        return plain_attributes(self._x.attrs)
-
-    @property
-    def chunks(self) -> tuple[tuple[int, ...], ...]:
-        """Extents of all chunks, axis by axis."""
-        if not _xarray_met and "xarray" in sys.modules:
-            _meet_xarray()
-        return self._x.all_chunks
-
-    @property
-    def chunksize(self) -> tuple[int, ...]:
-        """Extents of the largest chunk."""
-        return self._x.longest_chunks
-
-    @property
-    def numblocks(self) -> tuple[int, ...]:
-        """Number of chunks along each axis."""
-        return self._x.num_chunks
-
-    @property
-    def npartitions(self) -> int:
-        """Number of chunks."""
-        return math.prod(self.numblocks)
-
-    nchunks = npartitions
-
-    @property
-    def chunkmem(self) -> int:
-        """Bytes of the largest chunk."""
-        return math.prod(self.chunksize) * self.dtype.itemsize
 
     @property
     def T(self) -> Array:
@@ -176,40 +58,26 @@ class Array(Methods, metaclass=_dask.NamedType):
         axes = (*range(self.ndim - 2), self.ndim - 1, self.ndim - 2)
         return self._like(_core.permute_dims(self._x, axes))
 
-    def _like(self, x: _core.Array) -> Array:
-        return Array._new(x, self._spec)
-
     def __repr__(self) -> str:
         return f"cubed.Array<shape={self.shape}, dtype={self._x.dtype}, chunks={self.chunksize}>"
 
     def _repr_html_(self) -> str:
-        return _above.array_html(self)
+        return array_html(self)
 
     def to_svg(self, size: float = 500) -> str:
         """The chunk grid of the last two axes as SVG, the longer one `size` pixels long.
 
         An array without axes has none: ``""``. Computes nothing.
         """
-        return _above.grid_svg(self, size)
+        return grid_svg(self, size)
 
     def _repr_inline_(self, max_width: int) -> str:
         return f"cubed.Array<chunksize={self.chunksize}>"[:max_width]
-
-    def __copy__(self) -> Array:
-        return self._like(self._x)
-
-    def __deepcopy__(self, memo: Any) -> Array:
-        return self._like(self._x)  # what is behind it never changes
 
     def __reduce__(self) -> Any:
         if self._stored is not None:
             raise TypeError("an array that is still to be stored cannot be pickled: store its copy")
         return _restore, (self._x.dump(), self._spec)
-
-    def __len__(self) -> int:
-        if not self._shape:
-            raise TypeError("len() of an array without axes")
-        return self._shape[0]
 
     # --- Its values ------------------------------------------------------------------------------
 
@@ -275,7 +143,7 @@ class Array(Methods, metaclass=_dask.NamedType):
         self, chunks: ChunksLike, *, min_mem: Any = None, allow_irregular: bool = True
     ) -> Array:
         """The same values in other chunks; see :func:`cubed.rechunk`."""
-        return _above.rechunk(self, chunks, min_mem=min_mem, allow_irregular=allow_irregular)
+        return rechunk(self, chunks, min_mem=min_mem, allow_irregular=allow_irregular)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray:
         """The values, computed now, in new memory; ``copy=False`` is a ValueError."""
@@ -389,7 +257,7 @@ class Array(Methods, metaclass=_dask.NamedType):
 
     def __getitem__(self, key: Any, /) -> Array:
         """A part, as in NumPy. Lazy; how many elements a mask picks is computed now."""
-        return _above.getitem(self, key)
+        return getitem(self, key)
 
     def __setitem__(self, key: Any, value: Any, /) -> None:
         """Puts a new lazy value, of the same type, behind this object.
@@ -404,7 +272,7 @@ class Array(Methods, metaclass=_dask.NamedType):
         TypeError
             A complex value for real elements.
         """
-        self._rebind(_above.setitem(self, key, value)._x)
+        self._rebind(setitem(self, key, value)._x)
 
     def __iter__(self) -> Any:
         return (self[i] for i in range(len(self)))
@@ -427,100 +295,100 @@ class Array(Methods, metaclass=_dask.NamedType):
         return self._unary("bitwise_invert")
 
     def __add__(self, other: Any, /) -> Array:
-        return _above.operate("add", self, other)
+        return operate("add", self, other)
 
     def __radd__(self, other: Any, /) -> Array:
-        return _above.operate("add", other, self)
+        return operate("add", other, self)
 
     def __sub__(self, other: Any, /) -> Array:
-        return _above.operate("subtract", self, other)
+        return operate("subtract", self, other)
 
     def __rsub__(self, other: Any, /) -> Array:
-        return _above.operate("subtract", other, self)
+        return operate("subtract", other, self)
 
     def __mul__(self, other: Any, /) -> Array:
-        return _above.operate("multiply", self, other)
+        return operate("multiply", self, other)
 
     def __rmul__(self, other: Any, /) -> Array:
-        return _above.operate("multiply", other, self)
+        return operate("multiply", other, self)
 
     def __truediv__(self, other: Any, /) -> Array:
-        return _above.operate("divide", self, other)
+        return operate("divide", self, other)
 
     def __rtruediv__(self, other: Any, /) -> Array:
-        return _above.operate("divide", other, self)
+        return operate("divide", other, self)
 
     def __floordiv__(self, other: Any, /) -> Array:
-        return _above.operate("floor_divide", self, other)
+        return operate("floor_divide", self, other)
 
     def __rfloordiv__(self, other: Any, /) -> Array:
-        return _above.operate("floor_divide", other, self)
+        return operate("floor_divide", other, self)
 
     def __mod__(self, other: Any, /) -> Array:
-        return _above.operate("remainder", self, other)
+        return operate("remainder", self, other)
 
     def __rmod__(self, other: Any, /) -> Array:
-        return _above.operate("remainder", other, self)
+        return operate("remainder", other, self)
 
     def __pow__(self, other: Any, /) -> Array:
-        return _above.operate("pow", self, other)
+        return operate("pow", self, other)
 
     def __rpow__(self, other: Any, /) -> Array:
-        return _above.operate("pow", other, self)
+        return operate("pow", other, self)
 
     def __matmul__(self, other: Any, /) -> Array:
-        return _above.multiply(self, other)
+        return multiply(self, other)
 
     def __rmatmul__(self, other: Any, /) -> Array:
-        return _above.multiply(other, self)
+        return multiply(other, self)
 
     def __and__(self, other: Any, /) -> Array:
-        return _above.operate("bitwise_and", self, other)
+        return operate("bitwise_and", self, other)
 
     def __rand__(self, other: Any, /) -> Array:
-        return _above.operate("bitwise_and", other, self)
+        return operate("bitwise_and", other, self)
 
     def __or__(self, other: Any, /) -> Array:
-        return _above.operate("bitwise_or", self, other)
+        return operate("bitwise_or", self, other)
 
     def __ror__(self, other: Any, /) -> Array:
-        return _above.operate("bitwise_or", other, self)
+        return operate("bitwise_or", other, self)
 
     def __xor__(self, other: Any, /) -> Array:
-        return _above.operate("bitwise_xor", self, other)
+        return operate("bitwise_xor", self, other)
 
     def __rxor__(self, other: Any, /) -> Array:
-        return _above.operate("bitwise_xor", other, self)
+        return operate("bitwise_xor", other, self)
 
     def __lshift__(self, other: Any, /) -> Array:
-        return _above.operate("bitwise_left_shift", self, other)
+        return operate("bitwise_left_shift", self, other)
 
     def __rlshift__(self, other: Any, /) -> Array:
-        return _above.operate("bitwise_left_shift", other, self)
+        return operate("bitwise_left_shift", other, self)
 
     def __rshift__(self, other: Any, /) -> Array:
-        return _above.operate("bitwise_right_shift", self, other)
+        return operate("bitwise_right_shift", self, other)
 
     def __rrshift__(self, other: Any, /) -> Array:
-        return _above.operate("bitwise_right_shift", other, self)
+        return operate("bitwise_right_shift", other, self)
 
     def __eq__(self, other: Any, /) -> Array:  # type: ignore[override]
-        return _above.operate("equal", self, other)
+        return operate("equal", self, other)
 
     def __ne__(self, other: Any, /) -> Array:  # type: ignore[override]
-        return _above.operate("not_equal", self, other)
+        return operate("not_equal", self, other)
 
     def __lt__(self, other: Any, /) -> Array:
-        return _above.operate("less", self, other)
+        return operate("less", self, other)
 
     def __le__(self, other: Any, /) -> Array:
-        return _above.operate("less_equal", self, other)
+        return operate("less_equal", self, other)
 
     def __gt__(self, other: Any, /) -> Array:
-        return _above.operate("greater", self, other)
+        return operate("greater", self, other)
 
     def __ge__(self, other: Any, /) -> Array:
-        return _above.operate("greater_equal", self, other)
+        return operate("greater_equal", self, other)
 
     # --- Methods that NumPy's arrays have --------------------------------------------------------
 
@@ -530,31 +398,29 @@ class Array(Methods, metaclass=_dask.NamedType):
         if to == self.dtype:
             return self._like(self._x)
         if self.dtype.kind in "SU" or to.kind in "SUO":
-            return _above.cast_text(self, to)
+            return cast_text(self, to)
         warn_of_lost_parts(self.dtype, to)
         return self._like(_core.astype(self._x, name_of(to)))
 
+    # --- Blocks ----------------------------------------------------------------------------------
 
-_numbers = itertools.count(1)
-_named: weakref.WeakValueDictionary[int, Array] = weakref.WeakValueDictionary()
+    def map_blocks(self, func: Any, *args: Any, **kwargs: Any) -> Array:
+        """A function of each chunk; see :func:`cubed.map_blocks`."""
+        return _above.map_blocks(func, self, *args, **kwargs)
 
+    def map_overlap(self, func: Any, *args: Any, **kwargs: Any) -> Array:
+        """A function of each chunk with elements around it; see :func:`cubed.map_overlap`."""
+        return _above.map_overlap(func, self, *args, **kwargs)
 
-def name_at(address: int) -> str | None:
-    """The name of the array that is there, if it was asked for one."""
-    x = _named.get(address)
-    return x._name if x is not None and x._x.address == address else None
+    # --- Stores ----------------------------------------------------------------------------------
 
+    def persist(self, **kwargs: Any) -> Array:
+        """The array over its values in memory, which are computed now; see :meth:`compute`."""
+        return _above.persist(self, **kwargs)
 
-_xarray_met = False
-
-
-def _meet_xarray() -> None:
-    """Makes Xarray know lazy arrays, once: whoever imported it may wrap one."""
-    global _xarray_met
-    if not all(hasattr(sys.modules["xarray"], name) for name in ("__all__", "DataArray")):
-        return  # it is just being imported
-    importlib.import_module("cubed.xarray._patches").install()
-    _xarray_met = True
+    def to_zarr(self, store: Any, path: str | None = None, **kwargs: Any) -> Any:
+        """Writes the array to a store; see :func:`cubed.to_zarr`."""
+        return _above.to_zarr(self, store, path, **kwargs)
 
 
 def _restore(data: bytes, spec: Spec | None) -> Array:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cubed import _core
-from cubed.array._array import Array
+from cubed.array._base import Array
 from cubed.array._casts import cast_text
 from cubed.array._indexing import leading_mask
 from cubed.array._keys import Axes, expand_key, is_mask, selection

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from cubed import _core
-from cubed.array import _above
-from cubed.array._array import Array
+from cubed.array._base import Array
 from cubed.base._dtypes import name_of
 from cubed.base._types import NDArray
 
@@ -34,11 +35,15 @@ def cast_text(x: Array, dtype: np.dtype[Any]) -> Array:
             f"astype: {dtype} of strings has no unit, expected one, such as '{dtype}[s]'"
         )
     made = math.prod(x.chunksize) * dtype.itemsize
-    return _above.map_blocks(_cast, x, dtype=dtype, target=dtype, extra_projected_mem=made)
+    from cubed.array._calls import call_on_each  # late: takes a while
+
+    return call_on_each("astype", partial(_cast, dtype), x, dtype, made)
 
 
-def _cast(block: NDArray, target: np.dtype[Any]) -> NDArray:
-    return block.astype(target)
+def _cast(
+    target: np.dtype[Any], blocks: Sequence[NDArray], index: tuple[int, ...]
+) -> tuple[NDArray]:
+    return (blocks[0].astype(target),)
 
 
 def no_objects(dtype: np.dtype[Any]) -> str:

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from typing import Any, ParamSpec, TypeVar
 
 from cubed.array import _above
-from cubed.array._array import Array
+from cubed.array._base import Array
 from cubed.exceptions import PlanTooLargeError
 
 _P = ParamSpec("_P")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from cubed.array._array import Array
+from cubed.array._base import Array
 from cubed.base._bytes import format_bytes
 
 SIDE = 120.0

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from cubed import _core
-from cubed.array._array import Array
+from cubed.array._base import Array
 from cubed.array._first import computes_first
 from cubed.array._keys import expand_key, is_mask, is_whole, selection
 from cubed.array._operands import common_spec

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cubed import _core
-from cubed.array._array import Array
+from cubed.array._base import Array
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import common_spec, core_of, refuse_masked
 from cubed.array._select import coordinates

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cubed.array import _above
+from cubed.array._base import ArrayBase
+from cubed.array._operands import normalize_axis
+from cubed.array._views import BlockView, OuterIndex, PointIndex
 from cubed.base._types import Axis, DTypeLike
 
 if TYPE_CHECKING:
     from cubed.array._array import Array
-    from cubed.array._views import BlockView, OuterIndex, PointIndex
 
 
 def _api() -> Any:
@@ -27,7 +29,7 @@ def _extents(given: tuple[Any, ...]) -> tuple[int, ...]:
     return tuple(operator.index(n) for n in given)
 
 
-class Methods:
+class Methods(ArrayBase):
     """What :class:`cubed.Array` has from functions. All are lazy; parameters are NumPy's."""
 
     __slots__ = ()
@@ -175,9 +177,9 @@ class Methods:
         """Elements at positions along an axis; with axis=None, of x in one dimension. `mode` is
         that of :func:`cubed.take`."""
         x: Any = self if axis is not None else self.ravel()
-        at = 0 if axis is None else _above.normalize_axis(axis, x.ndim)
+        at = 0 if axis is None else normalize_axis(axis, x.ndim)
         if mode != "raise":
-            indices = _above.positions_within(indices, x.shape[at], mode)
+            indices = _api().indexing_functions.positions_within(indices, x.shape[at], mode)
         return x[(*(slice(None),) * at, indices)]
 
     # --- Elements --------------------------------------------------------------------------------
@@ -199,14 +201,12 @@ class Methods:
     @property
     def real(self) -> Array:
         """Real parts."""
-        x: Any = self
-        return _api().real(x) if x.dtype.kind == "c" else x.copy()
+        return _api().real(self) if self.dtype.kind == "c" else self.copy()
 
     @property
     def imag(self) -> Array:
         """Imaginary parts."""
-        x: Any = self
-        return _api().imag(x) if x.dtype.kind == "c" else _api().zeros_like(x)
+        return _api().imag(self) if self.dtype.kind == "c" else _api().zeros_like(self)
 
     def nonzero(self) -> tuple[Array, ...]:
         """Coordinates of the elements that are not 0; their number is computed now."""
@@ -220,8 +220,7 @@ class Methods:
 
     def copy(self) -> Array:
         """The same value behind another object: assigning to one leaves the other as it is."""
-        x: Any = self
-        return x._like(x._x)
+        return self._like(self._x)
 
     def flatten(self, order: str = "C") -> Array:
         """The elements in C order, or with ``"F"`` the first axis first, in one dimension."""
@@ -266,38 +265,14 @@ class Methods:
     @property
     def blocks(self) -> BlockView:
         """The chunks, by their numbers: ``x.blocks[0, -1]`` is an array of some of them."""
-        return _above.BlockView(self)
+        return BlockView(self)
 
     @property
     def oindex(self) -> OuterIndex:
         """Indexing each axis by itself: ``x.oindex[[0, 2], mask]``."""
-        return _above.OuterIndex(self)
+        return OuterIndex(self)
 
     @property
     def vindex(self) -> PointIndex:
         """Indexing by points: arrays of positions are broadcast, and their axes come first."""
-        return _above.PointIndex(self)
-
-    # --- Blocks -----------------------------------------------------------------------------------
-
-    def map_blocks(self, func: Any, *args: Any, **kwargs: Any) -> Array:
-        """A function of each chunk; see :func:`cubed.map_blocks`."""
-        x: Any = self
-        return _above.map_blocks(func, x, *args, **kwargs)
-
-    def map_overlap(self, func: Any, *args: Any, **kwargs: Any) -> Array:
-        """A function of each chunk with elements around it; see :func:`cubed.map_overlap`."""
-        x: Any = self
-        return _above.map_overlap(func, x, *args, **kwargs)
-
-    # --- Values and stores -----------------------------------------------------------------------
-
-    def persist(self, **kwargs: Any) -> Array:
-        """The array over its values in memory, which are computed now; see :meth:`compute`."""
-        x: Any = self
-        return _above.persist(x, **kwargs)
-
-    def to_zarr(self, store: Any, path: str | None = None, **kwargs: Any) -> Any:
-        """Writes the array to a store; see :func:`cubed.to_zarr`."""
-        x: Any = self
-        return _above.to_zarr(x, store, path, **kwargs)
+        return PointIndex(self)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from cubed.array._array import Array
+from cubed.array._base import Array
 
 _COMPARISONS = {
     "equal": "__eq__",
@@ -62,10 +62,11 @@ _NOTHING = object()
 
 
 def _own(cls: type, name: str) -> bool:
-    """Whether a class has an attribute that is neither NumPy's nor ours."""
+    """Whether a class that is not ours has an attribute that is not NumPy's."""
     found = getattr(cls, name, _NOTHING)
-    known = (getattr(c, name, _NOTHING) for c in (Array, np.ndarray, np.generic))
-    return found is not _NOTHING and all(found is not k for k in known)
+    known = (getattr(c, name, _NOTHING) for c in (np.ndarray, np.generic))
+    is_ours = issubclass(cls, Array)
+    return not is_ours and found is not _NOTHING and all(found is not k for k in known)
 
 
 def _is_foreign(cls: Any) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 
 from cubed import _core
 from cubed.array import _above
-from cubed.array._array import Array
+from cubed.array._base import Array
 from cubed.array._cores import core_from_numpy
 from cubed.array._neighbours import by_other, element, is_foreign, refuse_foreign
 from cubed.base._dtypes import dtype_of, kind_of, name_of
@@ -161,12 +161,16 @@ def operands(*values: Any, name: str = "") -> tuple[list[_core.Array], Spec | No
 
     The operation's name tells whether any integer may be.
     """
-    if any(is_time(v) for v in values):  # beside which numbers have types of their own
-        return [core_of(v) for v in values], common_spec(*values)
-    arrays = [None if is_scalar(v) else core_of(v) for v in values]
+    arrays = [
+        v._x if isinstance(v, Array) else None if is_scalar(v) else core_of(v) for v in values
+    ]
     dtypes = [dtype_of(a.dtype) for a in arrays if a is not None]
     if not dtypes:
         raise TypeError("at least one operand must be an array")
+    for d in dtypes:
+        if d.kind in "mM":  # numbers next to times have types of their own
+            cores = [core_of(v) if a is None else a for a, v in zip(arrays, values, strict=True)]
+            return cores, common_spec(*values)
     dtype = dtypes[0] if len(dtypes) == 1 else np.result_type(*map(computed_type, dtypes))
     wide = name in COMPARISONS or name in _SEARCHES or name in _FLOATING
     out = [
@@ -180,11 +184,13 @@ def operands(*values: Any, name: str = "") -> tuple[list[_core.Array], Spec | No
     return out, common_spec(*values)
 
 
-_OPERANDS = (Array, bool, int, float, complex, str, bytes, np.ndarray, np.generic)
+_OWN = (Array, bool, int, float, complex)
+_OPERANDS = (*_OWN, str, bytes, np.ndarray, np.generic)
 
 
 def operate(name: Operation, left: Any, right: Any) -> Array:
-    left, right = _operand(left), _operand(right)
+    if not (isinstance(left, _OWN) and isinstance(right, _OWN)):
+        left, right = _operand(left), _operand(right)
     if not (_is_operand(left) and _is_operand(right)):
         return by_other(name, left, right, lambda v: isinstance(v, Array))
     xs, spec = operands(left, right, name=name)

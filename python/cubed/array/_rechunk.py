@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cubed import _core
-from cubed.array._array import Array
+from cubed.array._base import Array
 from cubed.array._cores import engine_chunks
 from cubed.array._operands import lazy
 from cubed.base._chunks import normalize_chunks

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cubed import _core
-from cubed.array._array import Array
+from cubed.array._base import Array
 from cubed.array._first import computed_first
 from cubed.array._operands import core_of
 

@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 
 from cubed import _core
-from cubed.array import _above
 from cubed.array._array import Array
 from cubed.array._cores import core_from_numpy, engine_chunks, in_chunks
 from cubed.array._neighbours import refuse_foreign
-from cubed.array._operands import check_device, common_spec, core_of, lazy
+from cubed.array._operands import check_device, common_spec, core_of, lazy, normalize_axis, operands
 from cubed.base._chunks import Shape, longest, normalize_chunks, normalize_shape
 from cubed.base._docs import SPACED, documented
 from cubed.base._dtypes import name_of, shortest
@@ -468,7 +467,7 @@ def _between(
     is_rounded = dtype is not None and np.dtype(dtype).kind in "iu"
 
     def rounded(x: Array) -> Array:
-        return _above.array_api.floor(x) if is_rounded else x
+        return x._like(_core.elementwise("floor", x._x)) if is_rounded else x
 
     def numbers_at(at: Array, steps: int) -> Array:
         return rounded(a + at * ((b - a) / steps))
@@ -494,11 +493,14 @@ def spaced(
     """
     (num,) = normalize_shape(num, "num")
     whole = arange(num, spec=start._spec if spec is None else spec)
-    at = _above.array_api.reshape(whole, (num, *(1,) * max(start.ndim, stop.ndim)))
+    at = whole.reshape(num, *(1,) * max(start.ndim, stop.ndim))
     out = numbers_at(at.astype(np.float64), max(1, num - bool(endpoint)))
     if endpoint and num > 1:
-        out = _above.array_api.where(at == num - 1, stop, out)
-    out = _above.array_api.moveaxis(out if dtype is None else out.astype(dtype), 0, axis)
+        (last, others), spec = operands(stop, out)
+        out = Array._new(_core.elementwise("where", (at == num - 1)._x, last, others), spec)
+    out = out if dtype is None else out.astype(dtype)
+    to = normalize_axis(axis, out.ndim)
+    out = out.transpose(*range(1, to + 1), 0, *range(to + 1, out.ndim))
     return out if isinstance(chunks, str) and chunks == "auto" else out.rechunk(chunks)
 
 

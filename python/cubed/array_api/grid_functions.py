@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from cubed import _core
-from cubed.array import _above
 from cubed.array._array import Array
 from cubed.array._cores import in_chunks
 from cubed.array._first import computes_first
@@ -32,7 +31,7 @@ from cubed.array_api.statistical_functions import cumulative_sum
 from cubed.base._chunks import Shape, longest, normalize_chunks, normalize_shape
 from cubed.base._docs import SPACED, documented
 from cubed.base._types import ChunksLike, DTypeLike
-from cubed.io._create import as_lazy
+from cubed.io._create import as_lazy, asarray
 from cubed.spec import Spec
 
 __all__ = [
@@ -184,7 +183,7 @@ def indices(
             reshape(x, tuple(-1 if k == d else 1 for k in range(n))) for d, x in enumerate(lines)
         )
     if not shape:
-        return _above.asarray(np.empty(0, dtype), spec=spec)
+        return asarray(np.empty(0, dtype), spec=spec)
     return stack(_coordinates(shape, dtype, chunks, spec), axis=0)
 
 
@@ -227,11 +226,13 @@ def fromfunction(
     array([[ 0,  1],
            [10, 11]])
     """
+    from cubed.array._elements import elemwise  # late: takes a while
+
     extents = normalize_shape(shape)
     at = _coordinates(extents, dtype, chunks, spec)
     if not at:
         raise ValueError("fromfunction: the shape has no axis, expected one at least")
-    return _above.elemwise(function, *at, **kwargs)
+    return elemwise(function, *at, **kwargs)
 
 
 @documented()

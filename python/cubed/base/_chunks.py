@@ -209,3 +209,10 @@ def _fill_auto(
             room /= out[d]
             left.remove(d)
     return tuple(out)
+
+
+def lengths_behind(extent: int, size: int, front: int) -> tuple[int, ...]:
+    """Lengths of chunks of an axis. The first is shorter by `front`, the elements before it."""
+    first = min(extent, size - front)
+    whole, rest = divmod(extent - first, size)
+    return (first,) + (size,) * whole + ((rest,) if rest else ())

@@ -11,11 +11,7 @@ from typing import Any
 import numpy as np
 
 from cubed.array._array import Array
-from cubed.array._neighbours import refuse_chunked, refuse_foreign
-from cubed.array._operands import common_spec, core_of, lazy, normalize_axes, normalize_axis
-from cubed.array_api.creation_functions import zeros
-from cubed.base._types import NDArray
-from cubed.blocks._blockwise import (
+from cubed.array._calls import (
     Call,
     Cut,
     ExtraMem,
@@ -35,6 +31,10 @@ from cubed.blocks._blockwise import (
     title_of,
     unify,
 )
+from cubed.array._neighbours import refuse_chunked
+from cubed.array._operands import common_spec, lazy, normalize_axes, normalize_axis
+from cubed.array_api.creation_functions import zeros
+from cubed.base._types import NDArray
 from cubed.exceptions import PlanTooLargeError
 from cubed.runtime._call import to_array
 from cubed.spec import Spec
@@ -306,69 +306,6 @@ def _map_cut(title: str, axis: int, entry: Any, cut: Cut, is_cut: bool) -> Cut:
     if is_cut and len(entry) != count(cut):
         raise ValueError(f"{what}: {len(entry)} blocks, but the arrays have {count(cut)}")
     return cut_of(tuple(int(n) for n in entry), what)
-
-
-@dataclass(frozen=True)
-class _ElementCall(Call):
-    def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
-        shape = np.broadcast_shapes(*(b.shape for b in blocks))
-        return (np.broadcast_to(to_array(self.result(blocks)), shape),)
-
-
-@on_blocks(returns="Lazy: nothing is computed.")
-def elemwise(
-    func: Callable[..., Any],
-    *args: Any,
-    dtype: Any = None,
-    extra_projected_mem: int = 0,
-    name: str | None = None,
-    **kwargs: Any,
-) -> Array:
-    """Applies a function element by element to arrays that are broadcast together.
-
-    Parameters
-    ----------
-    func : callable
-        Gets blocks as read-only NumPy arrays, and returns values of their common shape.
-    *args : array_like
-        Lazy arrays, NumPy arrays, scalars.
-
-    Raises
-    ------
-    ValueError
-        Shapes that cannot be broadcast together.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from cubed.core.ops import elemwise
-    >>> elemwise(np.arctan, cubed.asarray([0.0, 1.0]), dtype=float).compute()
-    array([0.        , 0.78539816])
-    """
-    title = name or title_of("elemwise", func)
-    refuse_foreign(*args, what=title)
-    refuse_chunked(title, *kwargs.values())
-    places = tuple(i for i, a in enumerate(args) if isinstance(a, (Array, np.ndarray)))
-    if not places:
-        raise TypeError(f"{title}: at least one argument must be an array")
-    cores = [core_of(args[i]) for i in places]
-    ndim = max(len(x.shape) for x in cores)
-    values = tuple(None if i in places else a for i, a in enumerate(args))
-    call = _ElementCall(func, values, places, kwargs)
-    spec = common_spec(*args)
-
-    def make(mine: Sequence[Array]) -> tuple[Array, ...]:
-        nonlocal dtype
-        operands = [Operand(a._x, tuple(range(ndim - a.ndim, ndim))) for a in mine]
-        unified = unify(operands, title, align=True)
-        joined = join(unified)
-        if dtype is None:
-            tried = [tiny(x) for x in cores]
-            dtype = infer_dtypes(title, lambda: call(tried, ()))[0]
-        out = Output(np.dtype(dtype), [joined[d] for d in range(ndim)], tuple(range(ndim)))
-        return run_blocks(title, call, operands, unified, [out], extra_projected_mem, spec)
-
-    return made_of([Array._new(x, spec) for x in cores], make)[0]
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,7 @@ import numpy as np
 
 from cubed import _core
 from cubed.array._array import Array
-from cubed.array._neighbours import is_foreign, refuse_chunked
-from cubed.array._operands import common_spec, core_of, normalize_axes
-from cubed.base._dtypes import dtype_of
-from cubed.base._types import NDArray
-from cubed.blocks._blockwise import (
+from cubed.array._calls import (
     COPIES,
     OBJECTS,
     Call,
@@ -39,6 +35,10 @@ from cubed.blocks._blockwise import (
     title_of,
     unify,
 )
+from cubed.array._neighbours import is_foreign, refuse_chunked
+from cubed.array._operands import common_spec, core_of, normalize_axes
+from cubed.base._dtypes import dtype_of
+from cubed.base._types import NDArray
 from cubed.blocks._vectorize import vectorized
 
 Dims = tuple[str, ...]

@@ -9,12 +9,7 @@ from typing import Any
 import numpy as np
 
 from cubed.array._array import Array
-from cubed.array._operands import common_spec, normalize_axis
-from cubed.array_api._pad import pad
-from cubed.base._dtypes import dtype_of
-from cubed.base._types import NDArray, PadMode
-from cubed.blocks._apply import Trim, map_output, run_mapped
-from cubed.blocks._blockwise import (
+from cubed.array._calls import (
     Cut,
     ExtraMem,
     Operand,
@@ -25,6 +20,11 @@ from cubed.blocks._blockwise import (
     title_of,
     unify,
 )
+from cubed.array._operands import common_spec, normalize_axis
+from cubed.array_api._pad import pad
+from cubed.base._dtypes import dtype_of
+from cubed.base._types import NDArray, PadMode
+from cubed.blocks._apply import Trim, map_output, run_mapped
 from cubed.spec import Spec
 
 Depth = tuple[int, int]

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from cubed.array._array import Array
+from cubed.array._calls import Cut, count, cut_of, on_blocks, sizes, title_of
 from cubed.array._rechunk import rechunk
 from cubed.array_api.manipulation_functions import concat
 from cubed.base._chunks import normalize_chunks
 from cubed.blocks._apply import map_blocks
-from cubed.blocks._blockwise import Cut, count, cut_of, on_blocks, sizes, title_of
 
 
 @on_blocks(raises="")

@@ -10,12 +10,7 @@ import numpy as np
 
 from cubed import _core
 from cubed.array._array import Array
-from cubed.array._operands import normalize_axes, normalize_axis
-from cubed.array._select import flatten
-from cubed.base._docs import documented
-from cubed.base._types import NDArray
-from cubed.blocks._apply import wants_keyword
-from cubed.blocks._blockwise import (
+from cubed.array._calls import (
     Cut,
     Operand,
     Output,
@@ -29,6 +24,11 @@ from cubed.blocks._blockwise import (
     tiny,
     title_of,
 )
+from cubed.array._operands import normalize_axes, normalize_axis
+from cubed.array._select import flatten
+from cubed.base._docs import documented
+from cubed.base._types import NDArray
+from cubed.blocks._apply import wants_keyword
 from cubed.runtime._call import Runner, to_array
 
 #: Partial results of one block: an array, or several by name.

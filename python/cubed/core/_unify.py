@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from cubed.array._array import Array
-from cubed.blocks._blockwise import Cut, common, cuts, sizes
+from cubed.array._calls import Cut, common, cuts, sizes
 
 
 def unify_chunks(

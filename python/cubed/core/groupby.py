@@ -11,13 +11,7 @@ from typing import Any
 import numpy as np
 
 from cubed.array._array import Array
-from cubed.array._cores import core_from_numpy, engine_chunks
-from cubed.array._operands import normalize_axes
-from cubed.array_api import where
-from cubed.base._docs import documented
-from cubed.base._dtypes import kind_of
-from cubed.base._types import NDArray
-from cubed.blocks._blockwise import (
+from cubed.array._calls import (
     Cut,
     Operand,
     Output,
@@ -29,6 +23,12 @@ from cubed.blocks._blockwise import (
     tiny,
     unify,
 )
+from cubed.array._cores import core_from_numpy, engine_chunks
+from cubed.array._operands import normalize_axes
+from cubed.array_api import where
+from cubed.base._docs import documented
+from cubed.base._dtypes import kind_of
+from cubed.base._types import NDArray
 from cubed.blocks._groupby import NAMES, Aggregation, reduce_codes
 from cubed.blocks._tree import DEFAULT_SPLIT_EVERY, finish, groups_of, level
 

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from cubed.array._array import Array
+from cubed.array._elements import elemwise
 from cubed.array._operands import normalize_axis
 from cubed.array._rechunk import rechunk
 from cubed.array_api.creation_functions import full
 from cubed.array_api.manipulation_functions import concat, reshape, squeeze
 from cubed.blocks import _tree
-from cubed.blocks._apply import elemwise, map_blocks
+from cubed.blocks._apply import map_blocks
 from cubed.blocks._blockwise import blockwise
 from cubed.blocks._gufunc import apply_gufunc
 from cubed.blocks._overlap import map_overlap

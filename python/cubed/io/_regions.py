@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from cubed.array import _above
 from cubed.array._array import Array
+from cubed.base._chunks import lengths_behind
 from cubed.base._pickles import dumps
 from cubed.base._stores import in_memory
 from cubed.base._types import NDArray
@@ -53,31 +53,21 @@ def _found(key: str, name: str, data: bytes | None) -> Held:
     return found
 
 
-def written_into(
-    x: Array, target: Held, region: Any, lock: Held, front: tuple[int, ...] = ()
-) -> Array:
-    """An array with an element for each chunk of x, computing which writes x.
-
-    Without the first elements along each axis, `front`, which are in no region.
-    """
-    front = front or (0,) * x.ndim
+def written_into(x: Array, target: Held, region: Any, lock: Held) -> Array:
+    """An array with an element for each chunk of x, computing which writes x."""
     shape = tuple(target.value.shape)
     if region is None:
         region = (slice(None),) * x.ndim
     steps = [range(n)[r] for n, r in zip(shape, region, strict=True)]
-    if tuple(len(r) + f for r, f in zip(steps, front, strict=True)) != x.shape:
+    if tuple(map(len, steps)) != x.shape:
         raise ValueError(f"an array of shape {x.shape} for region {region} of shape {shape}")
-    sizes = x.chunks
-    return _above.map_blocks(
-        _Writer(
-            target, steps, [np.cumsum((0, *c)) - f for c, f in zip(sizes, front, strict=True)], lock
-        ),  # fmt: skip
-        x,
-        dtype=bool,
-        chunks=tuple((1,) * len(c) for c in sizes),
-        # The copy, and what writers make of it: in the target's chunks, encoded.
-        extra_projected_mem=3 * max(x.chunkmem, _chunk_bytes(target.value)),
-    )
+    edges = [np.cumsum((0, *c)) for c in x.chunks]
+    # The copy, and what writers make of it: in the target's chunks, encoded.
+    extra = 3 * max(x.chunkmem, _chunk_bytes(target.value))
+    counts = [(1,) * len(c) for c in x.chunks]
+    from cubed.array._calls import call_on_each  # late: takes a while
+
+    return call_on_each("store", _Writer(target, steps, edges, lock), x, bool, extra, counts)
 
 
 def _chunk_bytes(target: Any) -> int:
@@ -86,19 +76,15 @@ def _chunk_bytes(target: Any) -> int:
     return math.prod(chunks) * np.dtype(target.dtype).itemsize if chunks else 0
 
 
-def aligned(x: Array, target: Any, region: tuple[slice, ...]) -> tuple[Array, tuple[int, ...]]:
-    """x, which goes to a region, in such chunks that no two are in one chunk of the target.
-
-    For that some elements are put in front of it along each axis: how many.
-    """
+def aligned(x: Array, target: Any, region: tuple[slice, ...]) -> Array:
+    """x, which goes to a region, in such chunks that no two are in one chunk of the target."""
     chunks = getattr(target, "shards", None) or getattr(target, "chunks", None)
     if not chunks:
-        return x, (0,) * x.ndim
+        return x
     starts = [r.indices(n)[0] for r, n in zip(region, target.shape, strict=True)]
-    front = tuple(s % c for s, c in zip(starts, chunks, strict=True))
     sizes = [c * max(1, n // c) for c, n in zip(chunks, x.chunksize, strict=True)]
-    padded = _above.array_api.pad(x, [(f, 0) for f in front]) if any(front) else x
-    return padded.rechunk(tuple(sizes)), front
+    axes = zip(x.shape, sizes, starts, strict=True)
+    return x.rechunk(tuple(lengths_behind(n, size, start % size) for n, size, start in axes))
 
 
 #: Held while a part of a chunk is assigned, because the target's library reads the chunk and writes
@@ -126,18 +112,17 @@ class _Writer:
         self._edges = edges
         self._lock = lock
 
-    def __call__(self, block: NDArray, block_id: tuple[int, ...] = ()) -> NDArray:
+    def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> tuple[NDArray]:
+        (block,) = blocks
         key = tuple(
-            _slice(r[max(0, e[i]) : e[i + 1]])
-            for r, e, i in zip(self._steps, self._edges, block_id, strict=True)
+            _slice(r[e[i] : e[i + 1]])
+            for r, e, i in zip(self._steps, self._edges, index, strict=True)
         )
-        part = tuple(slice(max(0, -e[i]), None)
-                     for e, i in zip(self._edges, block_id, strict=True))  # fmt: skip
         alone = _sharing if _shares(self._target.value, key) else contextlib.nullcontext()
         with self._lock.value or contextlib.nullcontext(), alone:
             # A copy: writers may hand it to threads that keep it for longer.
-            self._target.value[key if key else ...] = block[part].copy()
-        return np.ones((1,) * block.ndim, bool)
+            self._target.value[key if key else ...] = block.copy()
+        return (np.ones((1,) * block.ndim, bool),)
 
 
 def _slice(r: range) -> slice:

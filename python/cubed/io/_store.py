@@ -117,9 +117,8 @@ class Delayed:
 
     def _assign(self, x: Array, target: Any, slices: tuple[slice, ...]) -> None:
         held = Held(target)
-        chunked, front = aligned(x, target, slices)
         lock = Held(self._lock)
-        done = written_into(chunked, held, slices, lock, front)
+        done = written_into(aligned(x, target, slices), held, slices, lock)
         self._held += [held, lock]
         self._targets.append((done._x, {"writes": zarr_url(target, memory=True)}))
         self._results.append(done.shape)

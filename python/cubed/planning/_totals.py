@@ -7,7 +7,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any, Self, overload
 
-from cubed.array._array import name_at
+from cubed.array._base import name_at
 from cubed.base._dtypes import dtype_of
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from cubed import _core
-from cubed.array import _above
+from cubed import array_api as xp
 from cubed.array._array import Array
 from cubed.array._cores import in_chunks
 from cubed.array._neighbours import refuse_foreign
@@ -21,6 +21,8 @@ from cubed.base._chunks import Shape, longest, normalize_chunks, normalize_shape
 from cubed.base._docs import F, documented
 from cubed.base._dtypes import name_of
 from cubed.base._types import ChunksLike, DTypeLike, NDArray
+from cubed.blocks._apply import map_blocks
+from cubed.io._create import as_lazy
 from cubed.spec import Spec
 
 if TYPE_CHECKING:
@@ -65,7 +67,7 @@ def _parameter(value: Any) -> Any:
     if isinstance(value, Array) or is_scalar(value) or isinstance(value, np.generic):
         return value
     values = to_numpy(value)
-    return values[()] if values.ndim == 0 else _above.as_lazy(values)
+    return values[()] if values.ndim == 0 else as_lazy(values)
 
 
 _of_numbers = partial(
@@ -181,11 +183,11 @@ class Generator:
 
     def _shape(self, size: Size, *params: Any) -> tuple[int, ...]:
         shapes = [p.shape for p in params if isinstance(p, Array)]
-        common = _above.array_api.broadcast_shapes(*shapes)
+        common = xp.broadcast_shapes(*shapes)
         if size is None:
             return common
         shape = normalize_shape(size, "size")
-        if shapes and _above.array_api.broadcast_shapes(common, shape) != shape:
+        if shapes and xp.broadcast_shapes(common, shape) != shape:
             raise ValueError(f"size is {size}, but parameters have shape {common}")
         return shape
 
@@ -253,7 +255,7 @@ class Generator:
         shape = self._shape(size, *arrays)
         d = np.dtype(of or (np.int64 if name in _COUNTS else np.float64))
         spec = common_spec(*arrays)
-        where = _above.array_api.zeros(
+        where = xp.zeros(
             shape,
             dtype=np.int8,
             chunks=normalize_chunks(chunks, shape, d.itemsize * math.prod(more)),
@@ -272,7 +274,7 @@ class Generator:
             axes = tuple(range(len(shape), len(shape) + len(more)))
             new = {"new_axis": axes, "chunks": (*where.chunks, *more)}
         size_of = math.prod(where.chunksize) * math.prod(more) * d.itemsize
-        return _above.map_blocks(
+        return map_blocks(
             draw, where, *arrays, dtype=d, name=name, extra_projected_mem=2 * size_of, **new
         )
 
@@ -420,7 +422,7 @@ class Generator:
     ) -> Array:
         """Numbers whose logarithms are normal."""
         (n,), (a, b) = self._of("normal", size, chunks, mean=mean, sigma=sigma)
-        return _above.array_api.exp(n * b + a)
+        return xp.exp(n * b + a)
 
     @_draws("0.0, 2.0", raises=_NEGATIVE.format("scale"))
     def laplace(
@@ -452,25 +454,25 @@ class Generator:
     ) -> Array:
         """Rayleigh, with its mode at `scale`."""
         (e,), (b,) = self._of("exponential", size, chunks, scale=scale)
-        return _above.array_api.sqrt(e * 2.0) * b
+        return xp.sqrt(e * 2.0) * b
 
     @_draws("1.5", raises=_NOT_POSITIVE.format("a"))
     def weibull(self, a: Any, size: Size = None, *, chunks: ChunksLike = "auto") -> Array:
         """Weibull with shape `a`."""
         (e,), (k,) = self._of("exponential", size, chunks, a=a)
-        return _above.array_api.exp(_log(e) / k)
+        return xp.exp(_log(e) / k)
 
     @_draws("3.0", raises=_NOT_POSITIVE.format("a"))
     def pareto(self, a: Any, size: Size = None, *, chunks: ChunksLike = "auto") -> Array:
         """Pareto II (Lomax) with shape `a`."""
         (e,), (k,) = self._of("exponential", size, chunks, a=a)
-        return _above.array_api.expm1(e / k)
+        return xp.expm1(e / k)
 
     @_draws("3.0", raises=_NOT_POSITIVE.format("a"))
     def power(self, a: Any, size: Size = None, *, chunks: ChunksLike = "auto") -> Array:
         """Powers in [0, 1], of exponent ``a - 1``."""
         (e,), (k,) = self._of("exponential", size, chunks, a=a)
-        return _above.array_api.exp(_log(-_above.array_api.expm1(-e)) / k)
+        return xp.exp(_log(-xp.expm1(-e)) / k)
 
     @_draws("")
     def standard_cauchy(self, size: Size = None, *, chunks: ChunksLike = "auto") -> Array:
@@ -483,7 +485,6 @@ class Generator:
         self, left: Any, mode: Any, right: Any, size: Size = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
         """Triangular from left to right, with its peak at `mode`."""
-        xp = _above.array_api
         (u,), (a, m, b) = self._of("random", size, chunks, left=left, mode=mode, right=right)
         if not any(isinstance(v, Array) for v in (a, m, b)) and not (a <= m <= b and a < b):
             raise ValueError(f"triangular: {left}, {mode} and {right} do not ascend")
@@ -667,12 +668,12 @@ class Generator:
         shape = (*self._shape(size), len(m))
         extents = normalize_chunks(chunks, shape[:-1], 8 * len(m))
         n = self._plain("normal", shape, (*extents, -1))
-        return _above.array_api.matmul(n, _above.as_lazy(factor)) + m
+        return xp.matmul(n, as_lazy(factor)) + m
 
     # --- Orders ------------------------------------------------------------------------------
 
     def _order(self, n: int) -> Array:
-        return _above.array_api.argsort(self._plain("random", (n,), "auto"))
+        return xp.argsort(self._plain("random", (n,), "auto"))
 
     @_of_numbers(returns="Of the array's shape and type, or int64. Lazy.")
     def permutation(self, x: Any, axis: int = 0) -> Array:
@@ -693,10 +694,10 @@ class Generator:
         """
         if np.ndim(x) == 0 and not isinstance(x, Array):
             return self._order(int(x))
-        a = _above.as_lazy(x)
+        a = as_lazy(x)
         d = normalize_axis(axis, a.ndim)
         order = self._order(a.shape[d])
-        return _above.array_api.take(a, _with_spec(order, a), axis=d)
+        return xp.take(a, _with_spec(order, a), axis=d)
 
     @_of_numbers(raises="TypeError: It is not a lazy array.")
     def shuffle(self, x: Array, axis: int = 0) -> None:
@@ -721,7 +722,7 @@ class Generator:
         """
         if out is not None:
             raise TypeError("permuted: out is given, use the result")
-        a, xp = _above.as_lazy(x), _above.array_api
+        a = as_lazy(x)
         if axis is None:
             return xp.reshape(self.permutation(xp.reshape(a, (-1,))), a.shape)
         d = normalize_axis(axis, a.ndim)
@@ -764,8 +765,7 @@ class Generator:
         >>> sorted(x.compute().tolist())
         [0, 1, 2, 3, 4]
         """
-        xp = _above.array_api
-        whole = None if np.ndim(a) == 0 and not isinstance(a, Array) else _above.as_lazy(a)
+        whole = None if np.ndim(a) == 0 and not isinstance(a, Array) else as_lazy(a)
         d = 0 if whole is None else normalize_axis(axis, whole.ndim)
         n = int(a) if whole is None else whole.shape[d]
         shape = self._shape(size)
@@ -787,7 +787,7 @@ class Generator:
         else:
             total = np.cumsum(shares)
             u = self._plain("random", shape, chunks)
-            at = xp.searchsorted(_above.as_lazy(total / total[-1]), u, side="right")
+            at = xp.searchsorted(as_lazy(total / total[-1]), u, side="right")
         if whole is None:
             return at
         at = _with_spec(at, whole)
@@ -805,7 +805,6 @@ class Generator:
 
 
 def _log(x: Array) -> Array:
-    xp = _above.array_api
     return xp.log(xp.maximum(x, _LEAST))
 
 

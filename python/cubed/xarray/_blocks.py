@@ -10,20 +10,10 @@ import numpy as np
 from xarray import DataArray, Dataset, Variable, align
 
 from cubed.array._array import Array
+from cubed.array._calls import Cut, Operand, Output, count, cuts, run_blocks, sizes, title_of, unify
 from cubed.array._operands import common_spec
 from cubed.base._types import NDArray
 from cubed.blocks._apply import wants_keyword
-from cubed.blocks._blockwise import (
-    Cut,
-    Operand,
-    Output,
-    count,
-    cuts,
-    run_blocks,
-    sizes,
-    title_of,
-    unify,
-)
 
 #: In the keywords of a function that has no such parameter: bytes that a call allocates.
 _EXTRA = "extra_projected_mem"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from cubed.array._array import Array
-from cubed.blocks._blockwise import made_of
+from cubed.array._calls import made_of
 from cubed.blocks._gufunc import CallMem
 
 #: A function on lines makes copies of them, masks and orders.

@@ -11,8 +11,8 @@ import numpy as np
 
 from cubed import _core
 from cubed.array._array import Array
+from cubed.array._calls import COPIES
 from cubed.base._types import NDArray
-from cubed.blocks._blockwise import COPIES
 from cubed.blocks._overlap import overlapped
 from cubed.xarray._lines import reduces_along_axes
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from cubed import _core
 from cubed.array._array import Array
+from cubed.base._chunks import lengths_behind
 from cubed.base._stores import in_memory, root_url, url_of
 from cubed.exceptions import PlanTooLargeError, UnsupportedError
 from cubed.xarray._hooks import Arguments
@@ -152,7 +153,7 @@ def _fitting(store: Any, name: Any, v: Any) -> Any:
         unit = longest if stored is None else stored[d]
         begin = 0 if there is None else _begin(store, name, dim, x.shape[d], unit, there.shape[d])
         if not _fits(chunks[d], unit, begin, stored is None):
-            chunks[d] = _lengths(x.shape[d], unit * max(1, longest // unit), begin % unit)
+            chunks[d] = lengths_behind(x.shape[d], unit * max(1, longest // unit), begin % unit)
     return v if tuple(chunks) == x.chunks else v.copy(deep=False, data=x.rechunk(tuple(chunks)))
 
 
@@ -192,10 +193,3 @@ def _fits(lengths: tuple[int, ...], unit: int, begin: int, alone: bool) -> bool:
         return all(n == unit for n in lengths[:-1])
     inner = all(n % unit == 0 for n in lengths[1:-1])
     return len(lengths) == 1 or (inner and (begin + lengths[0]) % unit == 0)
-
-
-def _lengths(extent: int, size: int, front: int) -> tuple[int, ...]:
-    """Chunks of an axis, the first of which is shorter by what is in front of it."""
-    first = min(extent, size - front)
-    whole, rest = divmod(extent - first, size)
-    return (first,) + (size,) * whole + ((rest,) if rest else ())

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from cubed.array import _above
+from cubed import array_api as xp
 from cubed.array._array import Array
 from cubed.array._operands import is_scalar, normalize_axis
+from cubed.io._create import as_lazy
 
 
 def copyto(dst: Array, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
@@ -18,7 +19,7 @@ def copyto(dst: Array, src: Any, casting: Any = "same_kind", where: Any = True) 
     if is_scalar(src):
         dtype = np.result_type(dst.dtype, src)
     else:
-        src = _above.as_lazy(src)
+        src = as_lazy(src)
         dtype = src.dtype
     if not np.can_cast(dtype, dst.dtype, casting):
         raise TypeError(f"copyto: {dtype} is not cast to {dst.dtype} by the rule {casting!r}")
@@ -27,14 +28,14 @@ def copyto(dst: Array, src: Any, casting: Any = "same_kind", where: Any = True) 
     if where is True:
         dst._rebind(new._x)
     else:
-        _put_where("copyto", dst, _above.as_lazy(where), new)
+        _put_where("copyto", dst, as_lazy(where), new)
 
 
 def putmask(a: Array, mask: Any, values: Any) -> None:
     """a.flat[n] = values[n % len(values)] where the mask says so."""
     m, v = _as_large("putmask", mask, a), _flat("putmask", a, values, "safe")
     if v.size:
-        new = _above.array_api.reshape(v, a.shape) if v.size == a.size else _cycled(v, _places(a))
+        new = xp.reshape(v, a.shape) if v.size == a.size else _cycled(v, _places(a))
         _put_where("putmask", a, m, new)
 
 
@@ -44,18 +45,18 @@ def place(arr: Array, mask: Any, vals: Any) -> None:
     if v.size == 1:
         _put_where("place", arr, m, v)
         return
-    n = int(_above.array_api.count_nonzero(m))
+    n = int(xp.count_nonzero(m))
     if n and v.size == 0:
         raise ValueError("place: vals has no element")
     if n:
-        arr[m] = _cycled(v, _above.array_api.arange(n))
+        arr[m] = _cycled(v, xp.arange(n))
 
 
 def put(a: Array, ind: Any, v: Any, mode: str = "raise") -> None:
     """a.flat[ind] = v, whose elements are repeated."""
     at, values = _flat_indices("put", a, ind, mode), _flat("put", a, v, "unsafe")
     if at.size and values.size:
-        _put(a, at, _cycled(values, _above.array_api.arange(at.size)))
+        _put(a, at, _cycled(values, xp.arange(at.size)))
 
 
 def put_along_axis(arr: Array, indices: Any, values: Any, axis: int | None = -1) -> None:
@@ -63,9 +64,9 @@ def put_along_axis(arr: Array, indices: Any, values: Any, axis: int | None = -1)
     if axis is None:
         at = _flat_indices("put_along_axis", arr, indices, "raise")
         if at.size:
-            _put(arr, at, _above.array_api.broadcast_to(_above.as_lazy(values), at.shape))
+            _put(arr, at, xp.broadcast_to(as_lazy(values), at.shape))
         return
-    at = _above.as_lazy(indices)
+    at = as_lazy(indices)
     if at.ndim != arr.ndim:
         raise ValueError(f"put_along_axis: indices have {at.ndim} axes, expected {arr.ndim}")
     if at.size:
@@ -98,8 +99,8 @@ def fill_diagonal(a: Array, val: Any, wrap: bool = False) -> None:
 def _put_where(title: str, x: Array, mask: Array, new: Array) -> None:
     """x where the mask is false, else what is new, which has x's type."""
     if new.size == 1:
-        new = _above.array_api.reshape(new, ())
-    out = _above.array_api.where(mask.astype(bool), new, x)
+        new = xp.reshape(new, ())
+    out = xp.where(mask.astype(bool), new, x)
     if out.shape != x.shape:
         raise ValueError(f"{title}: a mask of shape {mask.shape} for an array of shape {x.shape}")
     x._rebind(out.astype(x.dtype)._x)
@@ -107,11 +108,10 @@ def _put_where(title: str, x: Array, mask: Array, new: Array) -> None:
 
 def _put(x: Array, at: Array, values: Array) -> None:
     """x.flat[at] = values, of the shape of the positions, all of which are 0 or more."""
-    api = _above.array_api
     if x.ndim == 0:
-        line = api.reshape(x, (1,))
+        line = xp.reshape(x, (1,))
         line[at] = values
-        x._rebind(api.reshape(line, ())._x)
+        x._rebind(xp.reshape(line, ())._x)
         return
     key = []
     for n in reversed(x.shape[1:]):
@@ -122,13 +122,13 @@ def _put(x: Array, at: Array, values: Array) -> None:
 
 def _along(x: Array, axis: int) -> Array:
     """The positions along an axis of x, in its chunks."""
-    line = _above.array_api.arange(x.shape[axis], chunks=(x.chunks[axis],))
-    return _above.array_api.expand_dims(line, tuple(d for d in range(x.ndim) if d != axis))
+    line = xp.arange(x.shape[axis], chunks=(x.chunks[axis],))
+    return xp.expand_dims(line, tuple(d for d in range(x.ndim) if d != axis))
 
 
 def _places(x: Array) -> Array:
     """The positions of x's elements in C order, in x's shape and chunks."""
-    out = _above.array_api.asarray(0)
+    out = xp.asarray(0)
     for d in range(x.ndim):
         out = out + _along(x, d) * math.prod(x.shape[d + 1 :])
     return out
@@ -142,18 +142,18 @@ def _cycled(values: Array, at: Array) -> Array:
 def _flat(title: str, x: Array, values: Any, casting: Any) -> Array:
     """Values for x as a vector of x's type; what is no array is converted as NumPy does it."""
     if not hasattr(values, "dtype"):
-        return _above.as_lazy(np.asarray(values, dtype=x.dtype).ravel())
-    v = _above.as_lazy(values)
+        return as_lazy(np.asarray(values, dtype=x.dtype).ravel())
+    v = as_lazy(values)
     if not np.can_cast(v.dtype, x.dtype, casting):
         raise TypeError(f"{title}: {v.dtype} is not cast to {x.dtype} by the rule {casting!r}")
-    return _above.array_api.ravel(v.astype(x.dtype))
+    return xp.ravel(v.astype(x.dtype))
 
 
 def _flat_indices(title: str, x: Array, given: Any, mode: str) -> Array:
     """Positions in x in C order, as a vector; those that are negative or too large by the mode."""
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"{title}: mode is {mode!r}, expected 'raise', 'wrap' or 'clip'")
-    at = _above.array_api.ravel(_above.as_lazy(given))
+    at = xp.ravel(as_lazy(given))
     if at.size == 0:
         return at
     if at.dtype.kind not in "iub":
@@ -164,24 +164,22 @@ def _flat_indices(title: str, x: Array, given: Any, mode: str) -> Array:
     if mode == "wrap":
         return at % x.size
     if mode == "clip":
-        return _above.array_api.clip(at, 0, x.size - 1)
+        return xp.clip(at, 0, x.size - 1)
     if not isinstance(given, Array):
         values = np.asarray(given)
         if values.min() < -x.size or values.max() >= x.size:
             bad = values.min() if values.min() < -x.size else values.max()
             raise IndexError(f"{title}: position {bad} is out of bounds for {x.size} elements")
     # Of lazy ones the run refuses what is too large.
-    return _above.array_api.where(
-        at < -x.size, x.size, _above.array_api.where(at < 0, at + x.size, at)
-    )
+    return xp.where(at < -x.size, x.size, xp.where(at < 0, at + x.size, at))
 
 
 def _as_large(title: str, mask: Any, x: Array) -> Array:
     """A mask in x's shape; ValueError if it has not as many elements."""
-    m = _above.as_lazy(mask)
+    m = as_lazy(mask)
     if m.size != x.size:
         raise ValueError(f"{title}: a mask of {m.size} elements for an array of {x.size}")
-    return _above.array_api.reshape(m.astype(bool), x.shape)
+    return xp.reshape(m.astype(bool), x.shape)
 
 
 #: By NumPy's function. The array that is written to is the first argument.

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from cubed.array import _above
 from cubed.array._array import Array
 from cubed.array._operands import normalize_axis
 from cubed.base._types import NDArray
+from cubed.blocks._gufunc import apply_gufunc
 
 
 def is_sparse(value: Any) -> bool:
@@ -47,7 +47,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     matrix = b.transpose((*theirs, *free)).reshape((math.prod(extents), math.prod(shape)))
     summed = ",".join(f"i{k}" for k in range(len(extents)))
     kept = ",".join(f"o{k}" for k in range(len(shape)))
-    return _above.apply_gufunc(
+    return apply_gufunc(
         _Product(matrix.shape, len(extents), shape),
         f"({summed}),(two,n),(n)->({kept})",
         a,

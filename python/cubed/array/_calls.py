@@ -1,0 +1,345 @@
+"""Calls of Python functions on blocks: how arrays are cut for them, and the arrays they return."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from cubed import _core
+from cubed.array._base import Array
+from cubed.array._cores import core_from_numpy, engine_chunks
+from cubed.array._neighbours import refuse_chunked
+from cubed.base._docs import documented
+from cubed.base._dtypes import dtype_of, name_of
+from cubed.base._types import NDArray
+from cubed.runtime._call import Runner, pack, refuse_masked_result
+from cubed.spec import Spec
+
+#: Completes docstrings of what applies functions of users to blocks.
+on_blocks = partial(
+    documented,
+    parameters={
+        "dtype": (
+            "dtype or None : Of the result. None: found by calling the function with blocks of one"
+            " element."
+        ),
+        "kwargs": "object : Passed to the function.",
+        "spec": "What computations may use, where no array says it.",
+    },
+    raises=(
+        "TypeError: The function cannot be pickled; when it is computed a block of another kind of"
+        " type."
+    ),
+)
+
+
+def refuse_lazy(title: str, args: Iterable[Any], kwargs: Mapping[str, Any]) -> None:
+    """TypeError for lazy arrays in keywords, and for those of other libraries anywhere."""
+    for key, value in kwargs.items():
+        if isinstance(value, Array):
+            raise TypeError(f"{title}: {key} is a lazy array: pass it before the keywords")
+    refuse_chunked(title, *args, *kwargs.values())
+
+
+def title_of(operation: str, function: Any) -> str:
+    """What messages and plans call the operation: ``map_blocks(f)``."""
+    name = getattr(function, "__name__", None)
+    inner = getattr(function, "func", None)  # functools.partial
+    return f"{operation}({name or getattr(inner, '__name__', None) or type(function).__name__})"
+
+
+def tiny(x: _core.Array) -> NDArray:
+    """Values to try a function with: one element along each axis."""
+    return np.ones((1,) * len(x.shape), dtype_of(x.dtype))
+
+
+def infer_dtypes(title: str, call: Callable[[], Sequence[Any]]) -> list[np.dtype[Any]]:
+    """Types of what a function returns for tiny blocks."""
+    try:
+        with np.errstate(all="ignore"):
+            results = call()
+            types = [np.asarray(r).dtype for r in results]
+    except Exception as e:
+        raise ValueError(
+            f"{title}: its type cannot be found by trying it with blocks of one element:"
+            f" {type(e).__name__}: {e}; give dtype"
+        ) from e
+    for r in results:
+        refuse_masked_result(r, f"{title}: ")
+    return types
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function whose blocks come where it wants them, between its other arguments."""
+
+    function: Callable[..., Any]
+    args: tuple[Any, ...]  # arrays are None
+    places: tuple[int, ...]  # of the arrays in args
+    kwargs: dict[str, Any]
+
+    def result(self, blocks: Iterable[Any], **more: Any) -> Any:
+        """What the function returns."""
+        args = list(self.args)
+        for place, block in zip(self.places, blocks, strict=True):
+            args[place] = block
+        return self.function(*args, **more, **self.kwargs)
+
+
+#: How an axis is cut: its extent, and that of all blocks but the last, or, where they differ, of
+#: each of them.
+Cut = tuple[int, int | tuple[int, ...]]
+
+
+#: What functions are taken to allocate that do not say it: so many copies of their blocks, inputs
+#: and results, and bytes for Python's objects.
+COPIES, OBJECTS = 2, 2**20
+
+
+def count(cut: Cut) -> int:
+    """Number of blocks; an axis without elements is one block."""
+    extent, chunk = cut
+    return len(chunk) if isinstance(chunk, tuple) else max(1, -(-extent // chunk))
+
+
+def sizes(cut: Cut) -> tuple[int, ...]:
+    """Extents of the blocks."""
+    extent, chunk = cut
+    if isinstance(chunk, tuple):
+        return chunk
+    return tuple(min(chunk, extent - i * chunk) for i in range(count(cut)))
+
+
+def bounds(cut: Cut, i: int) -> tuple[int, int]:
+    """Where block number i begins and ends."""
+    extent, chunk = cut
+    if isinstance(chunk, tuple):
+        start = sum(chunk[:i])
+        return start, start + chunk[i]
+    return i * chunk, min(extent, (i + 1) * chunk)
+
+
+def cut_of(extents: Sequence[int], what: str) -> Cut:
+    """The cut with these extents of blocks."""
+    first = max(1, extents[0]) if extents else 1
+    out = (sum(extents), first)
+    if sizes(out) == tuple(extents):
+        return out
+    if min(extents) < 1:
+        raise NotImplementedError(
+            f"{what}: blocks of extents {tuple(extents)}: each must have an element"
+        )
+    return sum(extents), tuple(extents)
+
+
+def merged(cut: Cut, several: int, what: str) -> Cut:
+    """The cut with so many blocks put together."""
+    extent, chunk = cut
+    if not isinstance(chunk, tuple):
+        return extent, chunk * several
+    return cut_of([sum(chunk[i : i + several]) for i in range(0, len(chunk), several)], what)
+
+
+def finer(cut: Cut, most: int) -> Cut:
+    """The cut with blocks of at most so many elements."""
+    extent, chunk = cut
+    if not isinstance(chunk, tuple):
+        return extent, min(chunk, most)
+    pieces = (min(most, n - at) for n in chunk for at in range(0, n, most))
+    return cut_of(tuple(pieces), "finer blocks")
+
+
+def common(cuts: Sequence[Cut]) -> Cut:
+    """How axes of one extent are cut together: by the smallest chunk, or, where chunks differ and
+    not all are cut alike, wherever one of them is."""
+    if all(cut == cuts[0] for cut in cuts):
+        return cuts[0]
+    if not any(isinstance(chunk, tuple) for _, chunk in cuts):
+        return min(cuts)
+    edges = np.unique(np.concatenate([np.cumsum((0, *sizes(cut))) for cut in cuts]))
+    return cut_of(np.diff(edges).tolist(), "common chunks")
+
+
+def cuts(x: _core.Array) -> list[Cut]:
+    """How the blocks of an array are cut: as its chunks."""
+    chunks = engine_chunks(x)
+    return [
+        (n, c if isinstance(c, tuple) else min(c, max(1, n)))
+        for n, c in zip(x.shape, chunks, strict=True)
+    ]
+
+
+@dataclass
+class Operand:
+    """An argument in blocks: the index that each axis belongs to."""
+
+    array: _core.Array
+    indices: tuple[Hashable, ...]
+    #: What comes with blocks along each axis: elements before, after, and whether the array has
+    #: them at its ends in addition to the blocks. None: nothing.
+    halo: tuple[tuple[int, int, bool], ...] | None = None
+
+
+@dataclass
+class Output:
+    """A result: its type, the cut of each axis, and the index; None: the axis is in every block
+    whole."""
+
+    dtype: np.dtype[Any]
+    cuts: list[Cut]
+    indices: tuple[Hashable | None, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(extent for extent, _ in self.cuts)
+
+
+def unify(operands: Sequence[Operand], title: str, align: bool) -> dict[Hashable, list[Cut]]:
+    """How the axes of every operand are cut, by index: one cut for each operand that has it, in
+    order.
+
+    Axes of one extent are cut alike (:func:`common`). Axes whose extents differ belong
+    together block by block, unless `align`; those of extent 1, and of one block, are given to all
+    calls.
+    """
+    found: dict[Hashable, list[Cut]] = {}
+    for x in operands:
+        for index, cut in zip(x.indices, cuts(x.array), strict=True):
+            found.setdefault(index, []).append(cut)
+    return {index: _unify_one(index, mine, title, align) for index, mine in found.items()}
+
+
+def _unify_one(index: Hashable, mine: list[Cut], title: str, align: bool) -> list[Cut]:
+    extents = {extent for extent, _ in mine if extent != 1}
+    if len(extents) == 1:
+        cut = common([c for c in mine if c[0] != 1])
+        return [cut if c[0] != 1 else (1, 1) for c in mine]
+    if extents and align:
+        raise ValueError(
+            f"{title}: arrays have extents {sorted(extents)} along index {index!r}, expected one"
+        )
+    blocks = {count(cut) for cut in mine if count(cut) != 1}
+    if len(blocks) > 1:
+        raise ValueError(
+            f"{title}: arrays have {sorted(blocks)} blocks along index {index!r}, expected one"
+            " number"
+        )
+    return mine
+
+
+def join(unified: Mapping[Hashable, list[Cut]]) -> dict[Hashable, Cut]:
+    """By index how results are cut: as the first operand with the most blocks that is not
+    broadcast."""
+    return {
+        index: max([c for c in mine if c[0] != 1] or mine, key=count)
+        for index, mine in unified.items()
+    }
+
+
+#: Bytes that a call allocates in addition to its results; None: what :data:`COPIES` says. A
+#: function gets the extents of the largest block of each operand.
+ExtraMem: TypeAlias = int | Callable[[Sequence[Sequence[int]]], int] | None
+
+
+def run_blocks(
+    title: str,
+    runner: Runner,
+    operands: Sequence[Operand],
+    unified: Mapping[Hashable, list[Cut]],
+    outputs: Sequence[Output],
+    extra_mem: ExtraMem,
+    spec: Spec | None,
+    held_mem: int = 0,
+) -> tuple[Array, ...]:
+    """The results of a function on blocks: one call for each combination of the outputs' indices.
+    What operands have beside those comes whole.
+
+    `held_mem` is what the runner holds in addition.
+
+    Symbols, whose block numbers the runner gets, are the indices of the outputs in their order.
+    """
+    symbols: dict[Hashable, int] = {}
+    for out in outputs:
+        for index in out.indices:
+            if index is not None:
+                symbols.setdefault(index, len(symbols))
+    left = {index: list(c) for index, c in unified.items()}
+    inputs = []
+    for x in operands:
+        mine = [left[index].pop(0) for index in x.indices]
+        # The engine makes no calls along an axis without elements, which is one block here.
+        numbers = [
+            symbols.get(index, -1) if cut[0] else -1
+            for index, cut in zip(x.indices, mine, strict=True)
+        ]
+        halo = x.halo or ((0, 0, False),) * len(mine)
+        inputs.append((x.array, numbers, [chunk for _, chunk in mine], halo))
+    made = []
+    for out in outputs:
+        numbers = [-1 if index is None else symbols[index] for index in out.indices]
+        chunks = tuple(chunk for _, chunk in out.cuts)
+        made.append((name_of(out.dtype), out.shape, chunks, numbers))
+    if all(math.prod(out.shape) == 0 for out in outputs):
+        return tuple(
+            Array._new(core_from_numpy(np.empty(shape, dtype_of(name)), cut), spec)
+            for name, shape, cut, _ in made
+        )
+    if not isinstance(extra_mem, int):
+        own = [_longest(x.shape, mine, numbers) for x, numbers, mine, _ in inputs]
+        types = [dtype_of(x.dtype).itemsize for x, *_ in inputs]
+        if extra_mem is None:
+            own += [_longest(*block[1:]) for block in made]
+            types += [out.dtype.itemsize for out in outputs]
+            blocks = zip(types, own, strict=True)
+            extra_mem = OBJECTS + COPIES * sum(size * math.prod(n) for size, n in blocks)
+        else:
+            extra_mem = extra_mem(own)
+    params = pack(title, runner, extra_mem + held_mem)
+    return tuple(Array._new(x, spec) for x in _core.blockwise(params, tuple(inputs), tuple(made)))
+
+
+def _longest(shape: Sequence[int], chunks: Sequence[Any], symbols: Sequence[int]) -> list[int]:
+    """Extents of the largest block; axes without a symbol come whole."""
+    longest = (max(c) if isinstance(c, tuple) else c for c in chunks)
+    return [n if symbol < 0 else c for n, c, symbol in zip(shape, longest, symbols, strict=True)]
+
+
+def made_of(
+    arrays: Sequence[Array], make: Callable[..., tuple[Array, ...]], *memory: int
+) -> tuple[Array, ...]:
+    """The results of make(arrays, *memory), which cuts blocks for the arrays' chunks and a TaskMem.
+
+    The advice of a refusal has them made again for another `allowed_mem`, in other blocks.
+    """
+    specs: list[Any] = []
+
+    def cores(given: tuple[_core.Array, ...], *memory: int) -> tuple[_core.Array, ...]:
+        made = make([a._like(x) for a, x in zip(arrays, given, strict=True)], *memory)
+        specs[:] = [x._spec for x in made]
+        return tuple(x._x for x in made)
+
+    made = _core.record(cores, tuple(a._x for a in arrays), *memory)
+    return tuple(Array._new(x, spec) for x, spec in zip(made, specs, strict=True))
+
+
+def call_on_each(
+    title: str, runner: Runner, x: Array, dtype: Any, extra_mem: int, sizes: Any = None
+) -> Array:
+    """The results of a call for each block of an array, whose extents are `sizes`; None: the
+    block's.
+    """
+
+    def make(mine: Sequence[Array]) -> tuple[Array, ...]:
+        operand = Operand(mine[0]._x, tuple(range(x.ndim)))
+        unified = unify([operand], title, align=False)
+        own = join(unified)
+        made = [own[d] if sizes is None else cut_of(sizes[d], title) for d in range(x.ndim)]
+        out = Output(np.dtype(dtype), made, operand.indices)
+        return run_blocks(title, runner, [operand], unified, [out], extra_mem, x._spec)
+
+    return made_of([x], make)[0]

@@ -1,0 +1,61 @@
+"""NumPy's functions by name: the function of the package that each one calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from cubed import array_api as xp
+from cubed.array._array import Array
+from cubed.blocks._apply import apply_along_axis
+
+#: NumPy's names that the namespace has by another name.
+_NAMES = {
+    "absolute": "abs",
+    "arccos": "acos",
+    "arccosh": "acosh",
+    "arcsin": "asin",
+    "arcsinh": "asinh",
+    "arctan": "atan",
+    "arctan2": "atan2",
+    "arctanh": "atanh",
+    "conjugate": "conj",
+    "invert": "bitwise_invert",
+    "left_shift": "bitwise_left_shift",
+    "right_shift": "bitwise_right_shift",
+    "power": "pow",
+    "true_divide": "divide",
+    "concatenate": "concat",
+    "amax": "max",
+    "amin": "min",
+    "degrees": "rad2deg",
+    "radians": "deg2rad",
+}
+
+#: Where functions of NumPy's other modules are in the namespace.
+_MODULES = {
+    "numpy": "",
+    "numpy.linalg": "linalg",
+    "numpy.fft": "fft",
+    "numpy.lib.stride_tricks": "lib.stride_tricks",
+}
+
+#: Functions that arrays have as methods with NumPy's parameters, which the standard's are not.
+_METHODS = ("round", "squeeze", "take")
+
+
+def ours(name: str, module: str = "numpy") -> Callable[..., Any] | None:
+    if module not in _MODULES:
+        return None
+    if module != "numpy":
+        place: Any = xp
+        for part in _MODULES[module].split("."):
+            place = getattr(place, part)
+        return getattr(place, name, None)
+    if name == "apply_along_axis":  # which the standard's namespace does not have
+        return apply_along_axis
+    if name in _METHODS:
+        return getattr(Array, name)
+    name = _NAMES.get(name, name)
+    found = getattr(xp, name, None)
+    return found if callable(found) else None

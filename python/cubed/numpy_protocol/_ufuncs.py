@@ -1,0 +1,257 @@
+"""NumPy's ufuncs of lazy arrays, which are lazy, too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cubed import array_api as xp
+from cubed.array._array import Array
+from cubed.array._elements import elemwise
+from cubed.array._neighbours import ask_ufunc, has_ufunc
+from cubed.array._operands import normalize_axis, to_numpy
+from cubed.base._dtypes import kind_of
+from cubed.blocks._tree import reduction, scan
+from cubed.io._create import as_lazy
+from cubed.numpy_protocol._names import ours
+
+#: Reductions that ufuncs are, over their first axis unless another one is given.
+_REDUCTIONS = {
+    "add": "sum",
+    "multiply": "prod",
+    "maximum": "max",
+    "minimum": "min",
+    "logical_and": "all",
+    "logical_or": "any",
+}
+
+_REDUCE_OPTIONS = {"axis", "dtype", "keepdims", "initial", "where"}
+
+#: Ufuncs that may be applied in any order, block by block, and what they leave as it is.
+_ASSOCIATIVE: dict[str, Any] = {
+    "bitwise_and": -1,
+    "bitwise_or": 0,
+    "bitwise_xor": 0,
+    "fmax": np.nan,
+    "fmin": np.nan,
+    "gcd": 0,
+    "hypot": 0,
+    "lcm": 1,
+    "logaddexp": -np.inf,
+    "logaddexp2": -np.inf,
+    "logical_xor": False,
+}
+
+#: What there is instead of ufuncs' other methods.
+_INSTEAD = {
+    "accumulate": "cubed.core.ops.scan carries values along an axis",
+    "at": "x[positions] = values replaces elements",
+    "reduce": "cubed.core.ops.reduction reduces with a function",
+    "reduceat": "cubed.groupby_reduce reduces groups of elements",
+}
+
+_SAME_KIND = ("casting", "same_kind")
+NO_VALUE: Any = np._NoValue  # type: ignore[attr-defined]
+
+
+def call_ufunc(ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """ufunc(*args), lazily: by the function of its name, else block by block.
+
+    Other methods than calls and reductions, and parameters but `dtype`, are a TypeError. With
+    objects of other libraries, such as Xarray's, theirs is the result, as it is of operators.
+    """
+    if any(has_ufunc(type(v)) for v in (*args, *(kwargs.get("out") or ()))):
+        return ask_ufunc(ufunc, method, args, kwargs)
+    kwargs = {k: v for k, v in kwargs.items() if not _says_nothing(k, v)}
+    result = _call_ufunc(ufunc, method, args, dict(kwargs))
+    if result is NotImplemented:
+        raise TypeError(_refusal(ufunc, method, kwargs))
+    return result
+
+
+def _says_nothing(name: str, value: Any) -> bool:
+    """Whether a parameter of a ufunc changes nothing here."""
+    if name == "where":
+        return value is True or value is NO_VALUE
+    if name in ("dtype", "out", "signature"):
+        return value is None
+    return name in ("order", "subok") or value is NO_VALUE or (name, value) == _SAME_KIND
+
+
+def _refusal(ufunc: np.ufunc, method: str, kwargs: dict[str, Any]) -> str:
+    name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
+    if kwargs.get("out") is not None:
+        return (
+            f"{name} of a lazy array cannot write to out=, nor to NumPy's array by an operator"
+            " such as +=: use the result, or cubed.store"
+        )
+    known = {"__call__": {"dtype", "where"}, "reduce": _REDUCE_OPTIONS}
+    unknown = sorted(set(kwargs) - known.get(method, {"axis", "dtype"}))
+    if unknown:
+        return f"{name} of a lazy array has no parameter {unknown[0]}"
+    if method in _INSTEAD:
+        return f"{name} is not defined for lazy arrays: {_INSTEAD[method]}"
+    if ufunc.nout != 1 or ufunc.signature is not None:
+        return f"{name} is not defined for lazy arrays: cubed.apply_gufunc calls it on blocks"
+    return f"{name} is not defined for lazy arrays of these types"
+
+
+def _call_ufunc(ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    out = kwargs.pop("out", None)
+    if out is not None:
+        if len(out) != 1 or not isinstance(out[0], Array):
+            return NotImplemented
+        return _into(ufunc, method, out[0], args, kwargs)
+    if method == "__call__":
+        return _elements(ufunc, args, kwargs)
+    if method == "outer" and len(args) == 2:
+        return _outer(ufunc, args, kwargs)
+    if method == "reduce" and set(kwargs) <= _REDUCE_OPTIONS:
+        return _reduced(ufunc, *args, **kwargs)
+    if method == "accumulate" and set(kwargs) <= {"axis", "dtype"}:
+        return _accumulated(ufunc, *args, **kwargs)
+    if method == "reduceat" and set(kwargs) <= {"axis", "dtype"}:
+        return _reduced_at(ufunc, *args, **kwargs)
+    return NotImplemented
+
+
+def _into(
+    ufunc: np.ufunc, method: str, out: Array, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """ufunc(*args, out=out): a new value behind a lazy array, the old one but `where`."""
+    mask = kwargs.pop("where", True) if method == "__call__" else True
+    result = _call_ufunc(ufunc, method, args, kwargs)
+    if result is NotImplemented:
+        return result
+    name = ufunc.__name__
+    if not isinstance(result, Array):
+        raise TypeError(f"{name} of a lazy array has several results, out= takes one")
+    if not np.can_cast(result.dtype, out.dtype, "same_kind"):
+        raise TypeError(f"{name}: the result is of {result.dtype}, which out, {out.dtype}, is not")
+    fits = xp.broadcast_shapes(result.shape, out.shape, np.shape(mask)) == out.shape
+    if not fits or (mask is True and result.shape != out.shape):
+        raise ValueError(f"{name}: the result has shape {result.shape}, out {out.shape}")
+    value = result.astype(out.dtype)
+    if mask is not True:
+        value = xp.where(_mask(name, mask), value, out)
+    out._rebind(xp.broadcast_to(value, out.shape)._x)
+    return out
+
+
+def _mask(name: str, where: Any) -> Array:
+    mask = as_lazy(where)
+    if mask.dtype.kind != "b":
+        raise TypeError(f"{name}: where is of {mask.dtype}, expected bool")
+    return mask
+
+
+def _elements(ufunc: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    dtype, mask = kwargs.pop("dtype", None), kwargs.pop("where", True)
+    if ufunc is np.divmod and dtype is None and mask is True and not kwargs:
+        return xp.floor_divide(*args), xp.remainder(*args)
+    if kwargs:
+        return NotImplemented
+    if dtype is not None:
+        args = tuple(a.astype(dtype) if isinstance(a, (Array, np.ndarray)) else a for a in args)
+    func = ours(ufunc.__name__) if _is_numpys(ufunc) else None
+    result = _by_blocks(ufunc, args) if func is None else func(*args)
+    if mask is True or not isinstance(result, Array):
+        return result if mask is True else NotImplemented
+    return xp.where(_mask(ufunc.__name__, mask), result, result.dtype.type(0))
+
+
+def _is_numpys(ufunc: np.ufunc) -> bool:
+    return getattr(np, ufunc.__name__, None) is ufunc
+
+
+def _outer(ufunc: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """ufunc of every element of one array and every one of another."""
+    x, y = (as_lazy(a) for a in args)
+    wide = xp.expand_dims(x, tuple(range(x.ndim, x.ndim + y.ndim))) if y.ndim else x
+    return _elements(ufunc, (wide, y), kwargs)
+
+
+def _reduced(
+    ufunc: np.ufunc, array: Any, axis: Any = 0, dtype: Any = None, keepdims: bool = False,
+    initial: Any = None, where: Any = True,
+) -> Any:  # fmt: skip
+    if not _is_numpys(ufunc):
+        return NotImplemented
+    x, name = as_lazy(array), ufunc.__name__
+    more = {k: v for k, v in (("initial", initial), ("where", where)) if not _says_nothing(k, v)}
+    if name in _REDUCTIONS:
+        if initial is None:
+            more.pop("initial", None)
+        if dtype is not None:
+            if name in ("maximum", "minimum"):
+                x = x.astype(dtype)
+            elif name in ("add", "multiply"):
+                more["dtype"] = dtype
+            elif np.dtype(dtype) != bool:
+                return NotImplemented
+        first = more.pop("initial", None) if name.startswith("logical") else None
+        if first is not None:
+            return NotImplemented
+        return getattr(x, _REDUCTIONS[name])(axis=axis, keepdims=keepdims, **more)
+    if name not in _ASSOCIATIVE or initial is not None or where is not True:
+        return NotImplemented
+    x = x if dtype is None else x.astype(dtype)
+    return reduction(x, ufunc.reduce, axis=axis, keepdims=keepdims)
+
+
+def _accumulated(ufunc: np.ufunc, array: Any, axis: int = 0, dtype: Any = None) -> Any:
+    x, name = as_lazy(array), ufunc.__name__
+    if not _is_numpys(ufunc):
+        return NotImplemented
+    if x.ndim == 0:
+        raise TypeError(f"{name}.accumulate of an array without axes")
+    if name in ("add", "multiply"):
+        return (xp.cumsum if name == "add" else xp.cumprod)(x, axis=axis, dtype=dtype)
+    x = x if dtype is None else x.astype(dtype)
+    if name in ("maximum", "minimum") and kind_of(x.dtype) in "biuf":
+        return xp.statistical_functions.running_extreme(x, axis, name == "maximum")
+    if name in ("logical_and", "logical_or"):
+        return xp.statistical_functions.running_extreme(
+            x.astype(np.bool_), axis, name == "logical_or"
+        )
+    if name not in _ASSOCIATIVE:
+        return NotImplemented
+    ident = _ASSOCIATIVE[name]
+    if name in ("fmax", "fmin") and x.dtype.kind in "biu":
+        return xp.statistical_functions.running_extreme(x, axis, name == "fmax")
+    return scan(ufunc.accumulate, ufunc, ident, x, axis)
+
+
+def _reduced_at(ufunc: np.ufunc, array: Any, indices: Any, axis: int = 0, dtype: Any = None) -> Any:
+    """A reduction of each part from one of the positions to the next; of one element, if that is
+    not behind it."""
+    x = as_lazy(array)
+    a = normalize_axis(axis, x.ndim)
+    n = x.shape[a]
+    at = to_numpy(indices)
+    if at.ndim != 1 or (at.dtype.kind not in "iu" and at.size):
+        raise TypeError(f"{ufunc.__name__}.reduceat: indices are {at!r}, expected integers")
+    for k in at.tolist():
+        if not 0 <= k < n:
+            raise IndexError(f"{ufunc.__name__}.reduceat: index {k} is not in axis {a} of {n}")
+    before, parts = (slice(None),) * a, []
+    ends = [*at[1:].tolist(), n]
+    for start, end in zip(at.tolist(), ends, strict=True):
+        part = x[(*before, slice(start, max(end, start + 1)))]
+        part = _reduced(ufunc, part, a, dtype, True)
+        if part is NotImplemented:
+            return part
+        parts.append(part)
+    if not parts:
+        return _reduced(ufunc, x, a, dtype, True)[(*before, slice(0, 0))]
+    return xp.concat(parts, axis=a)
+
+
+def _by_blocks(ufunc: np.ufunc, args: tuple[Any, ...]) -> Any:
+    if ufunc.nout != 1 or ufunc.signature is not None:
+        return NotImplemented
+    args = tuple(a if isinstance(a, Array) or np.isscalar(a) else to_numpy(a) for a in args)
+    samples = [np.ones((), a.dtype) if isinstance(a, Array) else a for a in args]
+    dtype = np.asarray(ufunc(*samples)).dtype
+    return NotImplemented if dtype.kind == "O" else elemwise(ufunc, *args, dtype=dtype)
