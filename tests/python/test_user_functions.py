@@ -5,6 +5,7 @@ import pathlib
 import resource
 import subprocess
 import sys
+import weakref
 
 import cubed
 import cubed.core.ops as ops
@@ -389,6 +390,37 @@ def test_exceptions_that_modules_keep_do_not_keep_blocks(function, executor, spe
     with pytest.raises(KeyError, match="wind"):
         cubed.map_blocks(look_and_raise, x, dtype=float).compute(executor=executor)
     assert executor == "processes" or len(kept) > 6
+    kept.clear()
+
+
+class Unloaded:
+    """An object that another one stands for, as lazy imports and mocks are."""
+
+    @property
+    def __class__(self):
+        raise RuntimeError("this object is not loaded")
+
+
+beside = []
+
+
+def look_beside_others(block):
+    others = beside
+    look_for_package()
+    return block * len(others)
+
+
+@pytest.mark.parametrize("executor", ["single-threaded", "threads"])
+def test_exceptions_that_modules_keep_beside_proxies(executor, spec):
+    """The search for exceptions visits all objects: the proxy of a deleted one raises when read."""
+    gone = Unloaded()
+    beside[:] = [weakref.proxy(gone), Unloaded()]
+    del gone
+    a = np.arange(60.0).reshape(6, 10)
+    x = cubed.from_array(a, chunks=(3, 4), spec=spec)
+    got = cubed.map_blocks(look_beside_others, x, dtype=float).compute(executor=executor)
+    np.testing.assert_array_equal(got, a * 2)
+    beside.clear()
     kept.clear()
 
 

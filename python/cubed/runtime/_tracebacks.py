@@ -58,7 +58,7 @@ def _some(arrays: Sequence[weakref.ref[NDArray]]) -> bool:
 def _drop_tracebacks_to(arrays: Sequence[weakref.ref[NDArray]]) -> None:
     wanted = {id(array()) for array in arrays} - {id(None)}
     running = _running()
-    for e in [each for each in gc.get_objects() if isinstance(each, BaseException)]:
+    for e in [each for each in gc.get_objects() if _is(each, BaseException)]:
         if any(_leads_to(frame, wanted) for frame in _frames(e.__traceback__, running)):
             e.__traceback__ = None
 
@@ -93,14 +93,23 @@ def _leads_to(frame: FrameType, wanted: set[int]) -> bool:
     todo: deque[Any] = deque([frame])
     while todo and len(seen) < _MOST_OBJECTS:
         now = todo.popleft()
-        near = [now.__closure__] if isinstance(now, FunctionType) else gc.get_referents(now)
+        near = [now.__closure__] if _is(now, FunctionType) else gc.get_referents(now)
         for each in near:
-            if id(each) in seen or isinstance(each, (FrameType, ModuleType, type)):
+            if id(each) in seen or _is(each, (FrameType, ModuleType, type)):
                 continue
             seen.add(id(each))
             todo.append(each)
-            while isinstance(each, np.ndarray):  # whose base is not among its referents
+            while _is(each, np.ndarray):  # whose base is not among its referents
                 if id(each) in wanted:
                     return True
                 each = each.base
     return False
+
+
+def _is(value: Any, classes: type | tuple[type, ...]) -> bool:
+    """Checks the type of an object of any library.
+
+    ``isinstance`` also reads the attribute ``__class__``: it raises ReferenceError for the proxy of
+    an object that is gone, and runs code of lazy objects.
+    """
+    return issubclass(type(value), classes)
