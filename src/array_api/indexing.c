@@ -86,15 +86,22 @@ out:
     return st;
 }
 
-/* Blocks of the result: of axes as chunked, within the bytes of a block. */
-static void choose_blocks(const cubed_array *x, const int64_t *shape, int64_t *chunks)
+/* Blocks of the result, of at most CB_API_BLOCK_BYTES. `chunks` has x's chunks, and all of the axis; what of it is too long
+ * for a block is cut. Each block reads x along the whole axis, so its blocks are as long as possible. The other axes go
+ * before that, as long as the axis has x's chunks: a dimension that is whole in x's chunks stays so. */
+static void choose_blocks(const cubed_array *x, int axis, const int64_t *shape, int64_t *chunks)
 {
     int64_t left = CB_API_BLOCK_BYTES / (int64_t)cubed_dtype_size(x->node.dtype);
+    const int64_t all = chunks[axis];
+    chunks[axis] = cb_max_i64(1, cb_min_i64(left, cb_min_i64(x->chunks[axis], all)));
+    left /= chunks[axis];
     for (int d = x->node.grid->ndim - 1; d >= 0; d--) {
+        if (d == axis) continue;
         int64_t extent = cb_max_i64(1, shape[d]);
         chunks[d] = cb_max_i64(1, cb_min_i64(left, cb_min_i64(chunks[d], extent)));
         left /= chunks[d];
     }
+    chunks[axis] = cb_min_i64(all, chunks[axis] * cb_max_i64(1, left));
 }
 
 /* --- Positions that are known ------------------------------------------------------------------------
@@ -183,19 +190,39 @@ static cubed_status computed_once(cubed_array *x, cubed_array **out, cubed_error
     return cb_graph_add(x->ctx, &n, &x, out, err);
 }
 
+/* Replaces the chunks along an axis by regular ones. They are those in which the values are made: nothing is copied. */
+static cubed_status set_chunks(cubed_array **x, int axis, int64_t chunk, cubed_error *err)
+{
+    cb_grid grid = *(*x)->node.grid;
+    cubed_array *y;
+    grid.axis[axis] = cb_axis_regular((*x)->shape[axis], chunk);
+    cb_node n = (*x)->node;
+    n.grid = &grid;
+    CB_TRY(cb_graph_add((*x)->ctx, &n, (*x)->in, &y, err));
+    cubed_array_unref(*x);
+    *x = y;
+    return CUBED_OK;
+}
+
 static cubed_status take_runs(cubed_array *x, int axis, const run *runs, int n, int64_t total,
                               cubed_array **out, cubed_error *err)
 {
-    cubed_array *views[MOST_RUNS] = {NULL}, *from;
+    cubed_array *views[MOST_RUNS] = {NULL}, *from, *joined = NULL;
     cubed_status st = CUBED_OK;
     if (total > x->shape[axis])
         CB_TRY(computed_once(x, &from, err));
     else
         from = cubed_array_ref(x);
     for (int i = 0; i < n; i++) CB_GO(view_run(from, axis, &runs[i], &views[i], err));
-    CB_GO(cubed_concat(views, n, axis, out, err));
+    CB_GO(cubed_concat(views, n, axis, &joined, err));
+    /* Chunks as short as the runs would be tiny. One run without gaps is a slice or a flip, and has its chunks. */
+    if (n > 1 || (runs[0].step != 1 && runs[0].step != -1))
+        CB_GO(set_chunks(&joined, axis, cb_min_i64(x->chunks[axis], total), err));
+    *out = joined;
+    joined = NULL;
 out:
     for (int i = 0; i < n; i++) cubed_array_unref(views[i]);
+    cubed_array_unref(joined);
     cubed_array_unref(from);
     return st;
 }
@@ -219,7 +246,7 @@ cubed_status cubed_take(cubed_array *x, cubed_array *positions, int axis, cubed_
     }
     int n = find_runs(positions, x->shape[axis], runs);
     if (n > 0) return take_runs(x, axis, runs, n, positions->shape[0], out, err);
-    choose_blocks(x, shape, chunks);
+    choose_blocks(x, axis, shape, chunks);
     const taking t = {"take", axis, shape, chunks, symbols, false};
     return pick(&t, x, positions, out, err);
 }
@@ -245,7 +272,7 @@ cubed_status cubed_take_along_axis(cubed_array *x, cubed_array *positions, int a
         shape[d] = d == axis || a == 1 ? b : a;
         chunks[d] = d == axis ? cb_max_i64(1, b) : a == 1 ? positions->chunks[d] : x->chunks[d];
     }
-    choose_blocks(x, shape, chunks);
+    choose_blocks(x, axis, shape, chunks);
     const taking t = {"take_along_axis", axis, shape, chunks, symbols, true};
     return pick(&t, x, positions, out, err);
 }

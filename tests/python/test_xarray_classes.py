@@ -13,7 +13,7 @@ import xarray as xr
 from conftest import NIGHTLY
 from test_xarray_methods import LAND, TIME, WEIGHTS, data
 from xarray.core import groupby, resample
-from xarray_versions import check_names, need_name
+from xarray_versions import check_names, difference, need_name
 
 try:
     from xarray.computation import rolling, weighted
@@ -322,11 +322,14 @@ def test_methods_of_small_objects(cls, small, lazy, eager):
     for name, method in calls.items():
         if not hasattr(owner, name) or (small.startswith("no ") and name in IN_MEMORY):
             continue
+        if difference(f"[{cls}.{name}]"):
+            continue
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 method(make(few)).compute()
-        except (IndexError, KeyError, TypeError, ValueError):  # for want of a dimension or elements
+        # For want of a dimension or elements; Xarray of 2025 divides by their number in roll().
+        except (IndexError, KeyError, TypeError, ValueError, ZeroDivisionError):
             continue
         check(method, make, lazy_few, few)
         compared += 1
