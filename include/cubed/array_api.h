@@ -504,8 +504,10 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_vector_norm(cubed_array *x, double
 /* The elements at positions along an axis, from its end if they are negative; positions are integers. A
  * run fails with CUBED_E_INDEX if one is out of range. Positions in memory, as int64, that lie in up to 256
  * runs with equal steps (also 0: repeated) are a concatenation of views, which fuses and reads only chunks with
- * wanted elements; x is stored before if it is computed and read more than once. Of others x is read once for
- * every block of positions, in its own chunks. */
+ * wanted elements; x is stored before if it is computed and read more than once. Its chunks are as long as those
+ * of x; a single run by steps of 1 or -1 has the chunks of a slice. Of other positions x is read once for every
+ * block of positions, in its own chunks. The result is stored in blocks of at most 32 MiB, which are as long as
+ * possible along the axis and have x's chunks along the others. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_take(cubed_array *x, cubed_array *positions, int axis,
                                                    cubed_array **out, cubed_error *err);
 /* The same with positions for every line along the axis; the other axes broadcast. */

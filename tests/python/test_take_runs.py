@@ -4,6 +4,7 @@ import conftest
 import cubed
 import numpy as np
 import pytest
+import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -91,3 +92,70 @@ def test_many_runs_are_taken_by_a_function():
     y = lazy(a, (100, 2))[at]
     assert "take" in cubed.plan(y).stages[0]["name"]
     np.testing.assert_array_equal(y.compute(), a[at])
+
+
+# --- Chunks of the result -------------------------------------------------------------------------
+
+SAMPLE = np.random.default_rng(0).integers(0, 12, 12)
+
+
+@pytest.mark.parametrize("chunk", [12, 5, 1])
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize(
+    "at",
+    [
+        SAMPLE,
+        np.tile(SAMPLE[:5], 3),
+        np.zeros(30, int),
+        np.repeat([3, 8], 4),
+        [5],
+        [0, 4, 8],
+        [7, 2, 3],
+    ],
+    ids=str,
+)
+def test_chunks_are_as_long_as_those_of_the_input(at, axis, chunk):
+    """However short runs are: a dimension in one chunk stays so, as functions of lines need it."""
+    a = np.random.default_rng(0).normal(size=(12, 4) if axis == 0 else (4, 12))
+    chunks = (chunk, 3) if axis == 0 else (3, chunk)
+    y = cubed.take(lazy(a, chunks), np.array(at), axis=axis)
+    whole, rest = divmod(len(at), chunk)
+    assert y.chunks[axis] == (chunk,) * whole + (rest,) * (rest > 0)
+    assert y.chunks[1 - axis] == (3, 1)
+    np.testing.assert_array_equal(y.compute(), a.take(at, axis=axis))
+
+
+def test_slices_by_positions_have_the_chunks_of_slices():
+    x = lazy(np.zeros((12, 3)), (5, 3))
+    assert x[np.arange(3, 12)].chunks == x[3:12].chunks == ((2, 5, 2), (3,))
+    assert x[np.arange(11, 2, -1)].chunks == x[11:2:-1].chunks
+
+
+@pytest.mark.parametrize("along", [False, True])
+def test_many_positions_leave_dimensions_whole(along):
+    """Blocks of the result are limited; a dimension that is whole in the input is cut last."""
+    x = cubed.zeros((300, 40_000), chunks=(300, 2000), spec=SPEC)
+    at = np.random.default_rng(0).integers(0, 40_000, 30_000)
+    if along:
+        y = cubed.take_along_axis(x, cubed.broadcast_to(cubed.asarray(at), (300, 30_000)), axis=1)
+    else:
+        y = cubed.take(x, at, axis=1)
+    assert y.chunks[0] == (300,) and len(y.chunks[1]) == 3
+    assert y.chunksize[0] * y.chunksize[1] * 8 <= 32 << 20
+
+
+def test_samples_of_a_dimension_for_functions_of_lines():
+    """A bootstrap, whose samples are joined along a new dimension."""
+    a = np.random.default_rng(0).normal(size=(12, 4))
+    x = xr.DataArray(lazy(a, (12, 2)), dims=("time", "x"))
+    at = np.random.default_rng(1).integers(0, 12, (5, 12))
+    samples = xr.concat([x.isel(time=each) for each in at], "sample")
+    got = xr.apply_ufunc(
+        np.median,
+        samples,
+        input_core_dims=[["time"]],
+        kwargs={"axis": -1},
+        dask="parallelized",
+        output_dtypes=[float],
+    )
+    np.testing.assert_array_equal(got, np.median(a[at], axis=1))
