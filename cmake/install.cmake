@@ -9,7 +9,9 @@ if(TARGET cubed_cli)
   install(TARGETS cubed_cli)
 endif()
 if(TARGET cubed_help)
-  install(DIRECTORY ${help_dir}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(DIRECTORY ${help_dir}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1
+    FILES_MATCHING PATTERN "*.1")
+  install(FILES ${help_dir}/man/cubed-functions.7 DESTINATION ${CMAKE_INSTALL_MANDIR}/man7)
   install(FILES ${help_dir}/cubed.bash
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME cubed)
   install(FILES ${help_dir}/cubed.zsh

@@ -128,8 +128,10 @@ struct cli_usage {
     const char *repeats;
 };
 
-/* As `words`: the verbs. */
-#define CLI_WORDS_VERBS "VERB"
+/* As `words`: the verbs; the verbs, functions and categories of functions; an expression. */
+#define CLI_WORDS_VERBS      "VERB"
+#define CLI_WORDS_TOPICS     "TOPIC"
+#define CLI_WORDS_EXPRESSION "EXPRESSION"
 
 extern const cli_option cli_common_options[];
 
@@ -142,13 +144,22 @@ void cli_put_filled(FILE *f, const char *text, int column);
 void cli_put_entry(FILE *f, const char *left, const char *text, int column);
 /* Describes a function of expressions (function_help.c). */
 void cli_print_function(FILE *f, const cubed_function *function);
+/* Prints a call with all parameters and their defaults: "q, r = qr(x, mode='reduced')". */
+void cli_print_signature(FILE *f, const cubed_function *function);
+/* Calls `put` with the name of each parameter that a user gives, and a sentence about it. */
+void cli_each_param(const cubed_function *function,
+                    void (*put)(FILE *f, const char *name, const char *text), FILE *f);
 /* Lists the functions of a category with their summaries; false if there is no such category. */
 bool cli_print_category(FILE *f, const char *category);
 void cli_print_overview(FILE *f, const cli_verb *verbs);
 /* A man page in roff: of one verb, or of the command (`verb` NULL). */
 void cli_print_man(FILE *f, const cli_verb *verbs, const cli_verb *verb);
+/* A man page in roff of the functions of expressions. */
+void cli_print_functions_man(FILE *f);
 /* A completion script; false if there is none for this shell. */
 bool cli_print_completion(FILE *f, const cli_verb *verbs, const char *shell);
+/* Prints the texts that an unfinished expression may become by one more name, one a line (expression_words.c). */
+void cli_print_expression_words(FILE *f, const char *text);
 /* The next of "a|b|c" at *list, and its length; false behind the last. *list moves on. */
 bool cli_next_word(const char **list, const char **word, int *length);
 

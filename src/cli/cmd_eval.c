@@ -150,6 +150,7 @@ static const cli_topic topics[] = {
     {NULL, NULL}};
 
 const cli_usage cmd_eval_usage = {
+    .words = CLI_WORDS_EXPRESSION,
     .synopsis = "eval EXPRESSION [STORE] [--in [NAME=]STORE[::PATH]]... [--out STORE[::PATH]]",
     .repeats = "in",
     .text =
@@ -185,6 +186,7 @@ static const cli_option own_of_plot[] = {
     {NULL, NULL, NULL, 0}};
 
 const cli_usage cmd_plot_usage = {
+    .words = CLI_WORDS_EXPRESSION,
     .synopsis = "plot EXPRESSION [STORE] [--in [NAME=]STORE[::PATH]]... --out FILE.png",
     .repeats = "in",
     .text =

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "cubed/catalogue.h"
 
 typedef enum value_kind {
     VALUE_ABSENT,
@@ -32,24 +33,42 @@ static bool stands_for_others(const char *word, int n)
     return false;
 }
 
-/* "a|b" as "a b"; the verbs if that is what `words` says. */
+/* Functions and their categories, each behind a blank. A category may have the name of a function. */
+static void put_functions(FILE *f)
+{
+    const char *category = "";
+    for (const cubed_function *c = cubed_function_next(NULL); c; c = cubed_function_next(c)) {
+        if (strcmp(c->category, category) != 0 && !cubed_function_find(c->category))
+            fprintf(f, " %s", c->category);
+        category = c->category;
+        fprintf(f, " %s", c->name);
+    }
+}
+
+/* "a|b" as "a b"; verbs, and functions, if that is what `words` says. */
 static void put_words(FILE *f, const cli_verb *verbs, const char *words)
 {
     const char *word;
     int n;
     const char *sep = "";
-    if (strcmp(words, CLI_WORDS_VERBS) != 0) {
-        while (cli_next_word(&words, &word, &n)) {
-            if (stands_for_others(word, n)) continue;
-            fprintf(f, "%s%.*s", sep, n, word);
+    if (strcmp(words, CLI_WORDS_VERBS) == 0 || strcmp(words, CLI_WORDS_TOPICS) == 0) {
+        for (; verbs->name; verbs++) {
+            fprintf(f, "%s%s", sep, verbs->name);
             sep = " ";
         }
+        if (strcmp(words, CLI_WORDS_TOPICS) == 0) put_functions(f);
         return;
     }
-    for (; verbs->name; verbs++) {
-        fprintf(f, "%s%s", sep, verbs->name);
+    while (cli_next_word(&words, &word, &n)) {
+        if (stands_for_others(word, n)) continue;
+        fprintf(f, "%s%.*s", sep, n, word);
         sep = " ";
     }
+}
+
+static bool takes_expressions(const cli_verb *v)
+{
+    return v->usage->words && strcmp(v->usage->words, CLI_WORDS_EXPRESSION) == 0;
 }
 
 /* Inside single quotes, with a backslash before each of `special`. */
@@ -84,7 +103,9 @@ static void bash_verb(FILE *f, const cli_verb *verbs, const cli_verb *v)
             fprintf(f, " --%s", o->name);
     }
     fputs("'\n", f);
-    if (v->usage->words) {
+    if (takes_expressions(v)) {
+        fputs("        kind=expression\n", f);
+    } else if (v->usage->words) {
         fputs("        ((COMP_CWORD == 2)) && kind=words words='", f);
         put_words(f, verbs, v->usage->words);
         fputs("'\n", f);
@@ -133,6 +154,14 @@ static void print_bash(FILE *f, const cli_verb *verbs)
           "    words) mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\") ;;\n"
           "    dirs) mapfile -t COMPREPLY < <(compgen -d -- \"$cur\") ;;\n"
           "    files) mapfile -t COMPREPLY < <(compgen -f -- \"$cur\") ;;\n"
+          "    expression) # without the quote that it begins with\n"
+          "        mapfile -t COMPREPLY < <(\"${COMP_WORDS[0]}\" help --complete "
+          "\"${cur#[\\'\\\"]}\" 2>/dev/null)\n"
+          "        compopt -o nospace 2>/dev/null\n"
+          "        [[ $cur == [\\'\\\"]* ]] || mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < "
+          "<(compgen -f -- "
+          "\"$cur\")\n"
+          "        ;;\n"
           "    esac\n"
           "    if [[ $kind == files || $kind == dirs ]]; then\n"
           "        compopt -o filenames 2>/dev/null # fails outside of a completion\n"
@@ -173,6 +202,11 @@ static void print_zsh(FILE *f, const cli_verb *verbs)
 {
     fputs("#compdef cubed\n"
           "# Completion of cubed in zsh, made by `cubed completion zsh`.\n"
+          "_cubed_expression() {\n"
+          "    local -a found\n"
+          "    found=(${(f)\"$(command $service help --complete \"$PREFIX\" 2>/dev/null)\"})\n"
+          "    compadd -Q -S '' -- $found\n"
+          "}\n"
           "_cubed() {\n"
           "    local -a verbs\n"
           "    verbs=(\n",
@@ -197,12 +231,14 @@ static void print_zsh(FILE *f, const cli_verb *verbs)
             for (const cli_option *o = options_of(v->usage, l); o->name; o++)
                 zsh_option(f, verbs, o);
         }
-        if (v->usage->words) {
+        if (v->usage->words && !takes_expressions(v)) {
             fputs(" \\\n            '1:word:(", f);
             put_words(f, verbs, v->usage->words);
             fputs(")'", f);
         }
-        fputs(" \\\n            '*:file:_files'\n        ;;\n", f);
+        fprintf(f, " \\\n            '*:%s'\n        ;;\n",
+                takes_expressions(v) ? "expression:{ _cubed_expression; [[ $QIPREFIX ]] || _files }"
+                                     : "file:_files");
     }
     fputs("    esac\n"
           "}\n"
@@ -241,6 +277,9 @@ static void print_fish(FILE *f, const cli_verb *verbs)
           "    set -l words (commandline -opc)\n"
           "    test (count $words) -gt 1; and test $words[2] = $argv[1]\n"
           "end\n"
+          "function __cubed_expression\n"
+          "    string replace -r '^[\\'\"]' '' -- (commandline -ct)\n"
+          "end\n"
           "function __cubed_position\n"
           "    test (count (commandline -opc)) -eq $argv[1]\n"
           "end\n"
@@ -251,7 +290,12 @@ static void print_fish(FILE *f, const cli_verb *verbs)
         fprintf(f, "complete -c cubed -n '__cubed_position 1' -f -a %s -d '", v->name);
         put_quoted(f, v->summary, "\\", "\\'");
         fprintf(f, "'\ncomplete -c cubed -n '__cubed_verb %s' -l help -d 'say more'\n", v->name);
-        if (v->usage->words) {
+        if (takes_expressions(v)) {
+            fprintf(f,
+                    "complete -c cubed -n '__cubed_verb %s' -a "
+                    "'(cubed help --complete (__cubed_expression) 2>/dev/null)'\n",
+                    v->name);
+        } else if (v->usage->words) {
             fprintf(f, "complete -c cubed -n '__cubed_verb %s; and __cubed_position 2' -f -a '",
                     v->name);
             put_words(f, verbs, v->usage->words);

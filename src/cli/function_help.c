@@ -22,8 +22,7 @@ static void put_param(FILE *f, const cubed_param *p)
         fprintf(f, "=%s", text);
 }
 
-/* "q, r = qr(x, mode='reduced')" */
-static void put_signature(FILE *f, const cubed_function *function)
+void cli_print_signature(FILE *f, const cubed_function *function)
 {
     for (int i = 0; i < CUBED_MAX_RESULTS && function->results[i]; i++)
         fprintf(f, "%s%s", i > 0 ? ", " : "", function->results[i]);
@@ -34,16 +33,13 @@ static void put_signature(FILE *f, const cubed_function *function)
         if (i > 0) fputs(", ", f);
         put_param(f, p);
     }
-    fputs(")\n", f);
+    fputc(')', f);
 }
 
-void cli_print_function(FILE *f, const cubed_function *function)
+void cli_each_param(const cubed_function *function,
+                    void (*put)(FILE *f, const char *name, const char *text), FILE *f)
 {
     char expected[512];
-    put_signature(f, function);
-    fputc('\n', f);
-    cli_put_filled(f, function->summary, 0);
-    fputs("\narguments:\n", f);
     for (int i = 0; i < function->nparams; i++) {
         const cubed_param *p = cubed_function_param(function, i);
         if (p->flags & CUBED_PARAM_ENGINE) continue;
@@ -51,11 +47,25 @@ void cli_print_function(FILE *f, const cubed_function *function)
         char *text = cli_printf(
             "%s Expects %s.%s", p->notes, expected,
             strcmp(p->name, "axis") == 0 ? " Names of dimensions are given with dim=." : "");
-        cli_put_entry(f, p->name, text, NAME_COLUMN);
+        put(f, p->name, text);
         cli_free(text);
     }
+}
+
+static void put_entry(FILE *f, const char *name, const char *text)
+{
+    cli_put_entry(f, name, text, NAME_COLUMN);
+}
+
+void cli_print_function(FILE *f, const cubed_function *function)
+{
+    cli_print_signature(f, function);
+    fputs("\n\n", f);
+    cli_put_filled(f, function->summary, 0);
+    fputs("\narguments:\n", f);
+    cli_each_param(function, put_entry, f);
     fputs("\nresult:\n", f);
-    cli_put_entry(f, function->results[0] ? "arrays" : "array", function->returns, NAME_COLUMN);
+    put_entry(f, function->results[0] ? "arrays" : "array", function->returns);
 }
 
 bool cli_print_category(FILE *f, const char *category)

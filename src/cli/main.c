@@ -9,11 +9,13 @@ static int cmd_help(int argc, char **argv);
 static int cmd_completion(int argc, char **argv);
 static void reject_verb(const char *name);
 
-enum { KEY_MAN = CLI_OWN_KEY, KEY_MAN_DIR };
+enum { KEY_MAN = CLI_OWN_KEY, KEY_MAN_DIR, KEY_COMPLETE };
 
 static const cli_option help_options[] = {
     {"man", NULL, "print a man page, of the verb or of the whole command", KEY_MAN},
     {"man-dir", "DIR", "write all man pages to a directory", KEY_MAN_DIR},
+    {"complete", "TEXT",
+     "list the expressions that an unfinished expression may become, for shells", KEY_COMPLETE},
     {NULL, NULL, NULL, 0}};
 
 static const cli_usage help_usage = {
@@ -23,7 +25,7 @@ static const cli_usage help_usage = {
             "of expressions, or lists the functions of a category, such as fft or linalg.",
     .examples = "  cubed help eval\n  cubed help svd\n  cubed help linalg\n  cubed help eval --man "
                 "| man -l -\n",
-    .words = CLI_WORDS_VERBS,
+    .words = CLI_WORDS_TOPICS,
     .own = help_options};
 
 static const cli_usage completion_usage = {
@@ -63,12 +65,17 @@ static const cli_verb *find_verb(const char *name)
     return NULL;
 }
 
-/* DIR/cubed.1 (`verb` NULL) or DIR/cubed-VERB.1. */
-static bool write_man(const char *dir, const cli_verb *verb)
+/* DIR/cubed.1 (`verb` NULL) or DIR/cubed-VERB.1, or DIR/cubed-functions.7. */
+static bool write_man(const char *dir, const cli_verb *verb, bool functions)
 {
-    char *name = cli_printf("%s/cubed%s%s.1", dir, verb ? "-" : "", verb ? verb->name : "");
+    char *name = functions
+                     ? cli_printf("%s/cubed-functions.7", dir)
+                     : cli_printf("%s/cubed%s%s.1", dir, verb ? "-" : "", verb ? verb->name : "");
     FILE *f = fopen(name, "w");
-    if (f) cli_print_man(f, verbs, verb);
+    if (f && functions)
+        cli_print_functions_man(f);
+    else if (f)
+        cli_print_man(f, verbs, verb);
     bool ok = f && !ferror(f);
     if (f && fclose(f) != 0) ok = false;
     if (!ok) cli_say(stderr, "cubed help: cannot write %s: %s\n", name, strerror(errno));
@@ -79,11 +86,16 @@ static bool write_man(const char *dir, const cli_verb *verb)
 static int cmd_help(int argc, char **argv)
 {
     bool man = false;
-    const char *dir = NULL;
+    const char *dir = NULL, *expression = NULL;
     int key;
     while ((key = cli_next_option(argc, argv, &help_usage, NULL)) != -1) {
         if (key == KEY_MAN) man = true;
         if (key == KEY_MAN_DIR) dir = optarg;
+        if (key == KEY_COMPLETE) expression = optarg;
+    }
+    if (expression) {
+        cli_print_expression_words(stdout, expression);
+        return EXIT_SUCCESS;
     }
     if (argc - optind > (dir ? 0 : 1) || (dir && man))
         return cli_usage_error("help", "expected one VERB%s",
@@ -104,8 +116,8 @@ static int cmd_help(int argc, char **argv)
     }
     bool ok = true;
     if (dir) {
-        ok = write_man(dir, NULL);
-        for (v = verbs; v->name && ok; v++) ok = write_man(dir, v);
+        ok = write_man(dir, NULL, false) && write_man(dir, NULL, true);
+        for (v = verbs; v->name && ok; v++) ok = write_man(dir, v, false);
     } else if (man) {
         cli_print_man(stdout, verbs, v);
     } else if (v) {

@@ -1,8 +1,10 @@
 /* Help as man pages. */
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
+#include "cubed/catalogue.h"
 
 /* Text as it is: no character of it means anything to roff, nor becomes a typographic one. */
 static void put_text(FILE *f, const char *s, bool keep_lines)
@@ -49,14 +51,16 @@ static void put_options(FILE *f, const char *title, const cli_option *list)
     for (; list->name; list++) put_entry(f, "--", list->name, list->arg, list->help);
 }
 
-static void put_title(FILE *f, const char *verb, const char *summary)
+/* `verb` NULL: the command. */
+static void put_title(FILE *f, const char *verb, int section, const char *summary)
 {
     fputs(".TH CUBED", f);
     if (verb) fputc('-', f);
     for (const char *s = verb; s && *s; s++) fputc(toupper((unsigned char)*s), f);
-    fprintf(
-        f, " 1 \"\" \"cubed %s\" \"Cubed\"\n.ad l\n.nh\n.SH NAME\ncubed%s%s \\- %s\n.SH SYNOPSIS\n",
-        cubed_version(), verb ? "\\-" : "", verb ? verb : "", summary);
+    fprintf(f,
+            " %d \"\" \"cubed %s\" \"Cubed\"\n.ad l\n.nh\n.SH NAME\ncubed%s%s \\- %s\n.SH "
+            "SYNOPSIS\n",
+            section, cubed_version(), verb ? "\\-" : "", verb ? verb : "", summary);
 }
 
 static void put_exit_status(FILE *f)
@@ -68,7 +72,7 @@ static void put_exit_status(FILE *f)
 
 static void put_command_page(FILE *f, const cli_verb *verbs)
 {
-    put_title(f, NULL, "bounded\\-memory computation on N\\-dimensional Zarr arrays");
+    put_title(f, NULL, 1, "bounded\\-memory computation on N\\-dimensional Zarr arrays");
     fputs("\\fBcubed\\fR \\fIVERB\\fR ...\n.br\n\\fBcubed\\fR \\-\\-version\n"
           ".SH DESCRIPTION\n"
           "Computes on arrays that are larger than memory, inside a memory bound that is known "
@@ -77,8 +81,8 @@ static void put_command_page(FILE *f, const cli_verb *verbs)
     for (const cli_verb *v = verbs; v->name; v++) put_entry(f, "", v->name, NULL, v->summary);
     put_exit_status(f);
     fputs(".SH SEE ALSO\n", f);
-    for (const cli_verb *v = verbs; v->name; v++)
-        fprintf(f, "\\fBcubed\\-%s\\fR(1)%s\n", v->name, v[1].name ? "," : "");
+    for (const cli_verb *v = verbs; v->name; v++) fprintf(f, "\\fBcubed\\-%s\\fR(1),\n", v->name);
+    fputs("\\fBcubed\\-functions\\fR(7)\n", f);
 }
 
 void cli_print_man(FILE *f, const cli_verb *verbs, const cli_verb *verb)
@@ -88,7 +92,7 @@ void cli_print_man(FILE *f, const cli_verb *verbs, const cli_verb *verb)
         return;
     }
     const cli_usage *u = verb->usage;
-    put_title(f, verb->name, verb->summary);
+    put_title(f, verb->name, 1, verb->summary);
     fputs("\\fBcubed\\fR ", f);
     put_text(f, u->synopsis, true);
     fputs("\n.SH DESCRIPTION\n", f);
@@ -105,4 +109,48 @@ void cli_print_man(FILE *f, const cli_verb *verbs, const cli_verb *verb)
         fputs(".fi\n", f);
     }
     fputs(".SH SEE ALSO\n\\fBcubed\\fR(1)\n", f);
+}
+
+/* --- Functions of expressions ------------------------------------------------------------------------- */
+
+static void put_param(FILE *f, const char *name, const char *text)
+{
+    put_entry(f, "", name, NULL, text);
+}
+
+/* A paragraph with the signature, the summary, and a list of parameters and results, which is set in. */
+static void put_function(FILE *f, const cubed_function *function)
+{
+    char *signature = NULL;
+    size_t size;
+    FILE *line = open_memstream(&signature, &size);
+    if (!line) return;
+    cli_print_signature(line, function);
+    fclose(line);
+    put_entry(f, "", signature, NULL, function->summary);
+    free(signature); /* check_layers: allow call: open_memstream returns memory of malloc */
+    fputs(".RS\n", f);
+    cli_each_param(function, put_param, f);
+    put_entry(f, "", function->results[0] ? "arrays" : "array", NULL, function->returns);
+    fputs(".RE\n", f);
+}
+
+void cli_print_functions_man(FILE *f)
+{
+    const char *category = "";
+    put_title(f, "functions", 7, "functions of expressions");
+    fputs("\\fBcubed eval\\fR \\fIEXPRESSION\\fR ...\n.SH DESCRIPTION\n"
+          "Expressions of \\fBcubed\\-eval\\fR(1) call these functions. `cubed help FUNCTION` "
+          "prints one of them.\n",
+          f);
+    for (const cubed_function *c = cubed_function_next(NULL); c; c = cubed_function_next(c)) {
+        if (strcmp(c->category, category) != 0) {
+            category = c->category;
+            fputs(".SH ", f);
+            for (const char *s = category; *s; s++) fputc(toupper((unsigned char)*s), f);
+            fputc('\n', f);
+        }
+        put_function(f, c);
+    }
+    fputs(".SH SEE ALSO\n\\fBcubed\\fR(1), \\fBcubed\\-eval\\fR(1)\n", f);
 }

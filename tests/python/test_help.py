@@ -29,9 +29,10 @@ def complete(*words: str, cwd: pathlib.Path | None = None) -> list[str]:
     """What bash offers for the last of the words."""
     script = """
         cd "$2"; . <("$1" completion bash); shift 2
-        COMP_WORDS=(cubed "$@"); COMP_CWORD=$#
+        COMP_WORDS=("$0" "$@"); COMP_CWORD=$#
         _cubed; printf '%s\\n' "${COMPREPLY[@]}" """
-    return bash(script, BIN, cwd or ".", *words).split()
+    script = script.replace('"$0"', f"'{BIN}'")
+    return [line for line in bash(script, BIN, cwd or ".", *words).splitlines() if line]
 
 
 def test_the_verbs_are_there():
@@ -88,10 +89,25 @@ def test_man_pages(verb, tmp_path):
             assert " ".join(piece.split()) in words
 
 
+def test_functions_have_a_man_page(tmp_path):
+    check(run("help", "--man-dir", tmp_path))
+    page = (tmp_path / "cubed-functions.7").read_text()
+    assert page.startswith(".TH CUBED-FUNCTIONS 7 ")
+    requests = set(re.findall(r"^[.'](\w+)", page, re.MULTILINE))
+    assert requests <= {"TH", "ad", "nh", "SH", "TP", "RS", "RE"}
+    assert "linalg" in {name.lower() for name in re.findall(r"^\.SH (\w+)", page, re.MULTILINE)}
+    signature = check(run("help", "svd")).out.splitlines()[0]
+    assert signature.replace("'", "\\(aq") in page
+    if shutil.which("groff"):
+        command = ["groff", "-man", "-Tutf8", "-ww", tmp_path / "cubed-functions.7"]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        assert done.stderr == ""
+
+
 def test_man_pages_are_written_and_installed(tmp_path):
     check(run("help", "--man-dir", tmp_path))
     expected = {"cubed.1", *(f"cubed-{v}.1" for v in VERBS)}
-    assert {p.name for p in tmp_path.iterdir()} == expected
+    assert {p.name for p in tmp_path.iterdir()} == {*expected, "cubed-functions.7"}
     assert (tmp_path / "cubed-eval.1").read_text() == check(run("help", "eval", "--man")).out
     failed = run("help", "--man-dir", tmp_path / "missing")
     assert failed.code == 1 and "No such file" in failed.err
@@ -105,6 +121,7 @@ def test_man_pages_are_written_and_installed(tmp_path):
     )
     share = prefix / "share"
     assert {p.name for p in (share / "man/man1").iterdir()} == expected
+    assert [p.name for p in (share / "man/man7").iterdir()] == ["cubed-functions.7"]
     for shell, path in [
         ("bash", "bash-completion/completions/cubed"),
         ("zsh", "zsh/site-functions/_cubed"),
@@ -118,8 +135,12 @@ def test_bash_completes_verbs_and_words():
     assert complete("re") == ["rechunk"]
     assert complete("demo", "") == ["quadratic-means"]
     assert complete("completion", "z") == ["zsh"]
-    assert complete("help", "") == VERBS
-    assert complete("help", "cl") == ["clean"]
+    topics = complete("help", "")
+    assert topics[: len(VERBS)] == VERBS and {"mean", "svd", "linalg"} < set(topics)
+    assert len(set(topics)) == len(topics)
+    for topic in topics:
+        check(run("help", topic))
+    assert complete("help", "cle") == ["clean"]
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -143,6 +164,24 @@ def test_bash_completes_values():
         check(run("eval", "1+1", "--executor", executor, "--progress", "none"))
     assert run("eval", "1+1", "--executor", "thread").code == 2
     assert run("eval", "1+1", "--progress", "loud").code == 2
+
+
+def test_expressions_are_completed(tmp_path):
+    def words(text):
+        return check(run("help", "--complete", text)).out.splitlines()
+
+    assert words("mea") == ["mean("]
+    assert words("2*mean(u, ke") == ["2*mean(u, keepdims="]
+    assert words("qr(x + mean(y, axis=0), mod") == ["qr(x + mean(y, axis=0), mode="]
+    # The array is given by position alone; numbers and strings are no names.
+    assert "mean(x=" not in words("mean(") and words("mean(2") == words("f('mea") == []
+    assert words("mean(u, axis=(0, 1), ke") == ["mean(u, axis=(0, 1), keepdims="]
+    assert words("(" * 100 + "mea") == []
+    assert {"2 * mean(", "2 * add(", "2 * svd("} < set(words("2 * "))
+    assert complete("eval", "'x - mea") == ["x - mean("]
+    (tmp_path / "mean.zarr").mkdir()
+    assert complete("eval", "mea", cwd=tmp_path) == ["mean(", "mean.zarr"]
+    assert complete("plot", "'sqrt(x)", cwd=tmp_path) == []
 
 
 def test_bash_completes_files(tmp_path):
