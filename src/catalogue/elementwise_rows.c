@@ -49,6 +49,23 @@ static cubed_status call_elementwise(const cb_call *c)
 #define RETURNS_REAL  "The type of the operand; the real type of complex numbers."
 #define RETURNS_LAST2 "The type that `x1` and `x2` promote to, which are broadcast."
 
+/* Constant expressions of an operation's effect on attributes. */
+#define KEEPS_UNITS(OP)                                                                            \
+    ((OP) == CUBED_OP_ABS || (OP) == CUBED_OP_NEGATIVE || (OP) == CUBED_OP_POSITIVE ||             \
+     (OP) == CUBED_OP_ROUND || (OP) == CUBED_OP_FLOOR || (OP) == CUBED_OP_CEIL ||                  \
+     (OP) == CUBED_OP_TRUNC || (OP) == CUBED_OP_REAL || (OP) == CUBED_OP_IMAG ||                   \
+     (OP) == CUBED_OP_CONJ)
+#define SHARES_UNITS(OP)                                                                           \
+    ((OP) == CUBED_OP_ADD || (OP) == CUBED_OP_SUBTRACT || (OP) == CUBED_OP_MAXIMUM ||              \
+     (OP) == CUBED_OP_MINIMUM || (OP) == CUBED_OP_HYPOT || (OP) == CUBED_OP_REMAINDER ||           \
+     (OP) == CUBED_OP_WHERE)
+#define SCALES_UNITS(OP) ((OP) == CUBED_OP_MULTIPLY || (OP) == CUBED_OP_DIVIDE)
+#define ATTRS(OP)                                                                                  \
+    (KEEPS_UNITS(OP)    ? CUBED_ATTRS_SAME                                                         \
+     : SHARES_UNITS(OP) ? CUBED_ATTRS_SHARED                                                       \
+     : SCALES_UNITS(OP) ? CUBED_ATTRS_SCALE                                                        \
+                        : CUBED_ATTRS_NONE)
+
 /* Random numbers by index are operations of the engine, not functions. */
 #define ROW_SAME(NAME, TEXT, ARITY, RESULT, SUMMARY)                                               \
     {{.name = (TEXT),                                                                              \
@@ -57,6 +74,7 @@ static cubed_status call_elementwise(const cb_call *c)
       .returns = RETURNS_##RESULT,                                                                 \
       .params = params_##ARITY,                                                                    \
       .nparams = (ARITY),                                                                          \
+      .attrs = ATTRS(CUBED_OP_##NAME),                                                             \
       .first_operand = (ARITY) == 3},                                                              \
      .call = call_elementwise,                                                                     \
      .which = CUBED_OP_##NAME},
