@@ -2,7 +2,8 @@
 
 A row does not hold notes and an example. They are in src/catalogue/notes/CATEGORY/NAME.txt:
 paragraphs, paragraphs "Raises ERROR: when", then a doctest. A paragraph "Result: NAME" names the
-named tuple of several results, of cubed/functions/_results.py.
+named tuple of several results, of cubed/functions/_results.py. A paragraph "Takes NAME: TYPE :
+NOTES" adds a parameter that Python takes, and that has no effect.
 """
 
 from __future__ import annotations
@@ -28,20 +29,26 @@ from typing import Any
 from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import common_spec, core_of, lazy
-from cubed.base._dtypes import name_of
 from cubed.base._types import Axis, DTypeLike, Shape
-from cubed.functions._calls import lazy_list, operand, task_mem
+from cubed.functions._calls import lazy_list, operand, task_mem, type_for
 from cubed.functions._results import {results}
+from cubed.io._create import as_lazy
 '''
 
 #: Titles of modules.
-TITLES = {"fft": "Fourier transforms", "linalg": "Linear algebra", "stats": "Statistics of samples"}
+TITLES = {
+    "fft": "Fourier transforms",
+    "linalg": "Linear algebra",
+    "searching": "Order and search",
+    "stats": "Statistics of samples",
+}
 
 NUMBERS = ("BOOL", "COMPLEX", "FLOAT", "INT")
 
 #: Annotations, and what numpydoc says, by the kinds that a parameter accepts.
 TYPES = {
     frozenset({"ARRAY"}): ("Any", "array_like"),
+    frozenset({"ARRAY", "NONE"}): ("Any", "array_like or None"),
     frozenset({"ARRAYS"}): ("Sequence[Any]", "sequence of array_like"),
     frozenset({"BOOL"}): ("bool", "bool"),
     frozenset({"INT"}): ("int", "int"),
@@ -68,6 +75,7 @@ class Notes(NamedTuple):
     raises: list[tuple[str, str]]
     example: str
     result: str | None
+    takes: list[tuple[str, str, str]]  #: names, types and notes
 
 
 def notes_of(folder: Path, f: Function) -> Notes:
@@ -76,15 +84,18 @@ def notes_of(folder: Path, f: Function) -> Notes:
     before, mark, after = text.partition(">>>")
     paragraphs: list[str] = []
     raises: list[tuple[str, str]] = []
+    takes: list[tuple[str, str, str]] = []
     result = None
     for part in filter(None, (p.strip() for p in before.split("\n\n"))):
         if found := re.fullmatch(r"Raises (\w+): (.*)", part, re.DOTALL):
             raises.append((found[1], found[2]))
         elif found := re.fullmatch(r"Result: (\w+)", part):
             result = found[1]
+        elif found := re.fullmatch(r"Takes (\w+): ([^:]*) : (.*)", part, re.DOTALL):
+            takes.append((found[1], found[2], found[3]))
         else:
             paragraphs.append(part)
-    return Notes(paragraphs, raises, (mark + after).strip(), result)
+    return Notes(paragraphs, raises, (mark + after).strip(), result, takes)
 
 
 # --- Docstrings ----------------------------------------------------------------------------------
@@ -103,7 +114,7 @@ def type_of(p: Param) -> tuple[str, str]:
     annotation, said = TYPES[p.accepts]
     if p.accepts == {"INT", "INTS", "NONE"} and "AXIS" not in p.flags:
         return "Shape | None", "int, tuple of int or None"
-    if p.accepts == {"ARRAY"} and "POSITION_ONLY" in p.flags:
+    if p.accepts == {"ARRAY"} and p.flags & {"POSITION_ONLY", "LIKE"} == {"POSITION_ONLY"}:
         annotation, said = "Array", "Array"
     if p.choices and not said:
         said = "{" + ", ".join(f'"{c}"' for c in p.choices) + "}"
@@ -123,6 +134,8 @@ def docstring(f: Function, notes: Notes, shown: list[Param]) -> list[str]:
     for p in shown:
         default = f", default {spelled(p)}" if p.default not in (None, "None") else ""
         params += [f"{p.name} : {type_of(p)[1]}{default}", *fill(p.notes, 4)]
+    for name, said, text in notes.takes:
+        params += [f"{name} : {said}", *fill(text, 4)]
     returns = notes.result or ("tuple of Array" if f.results else "Array")
     lines += section("Parameters", params)
     lines += section("Returns", [returns, *fill(f"{f.returns} Lazy.", 4)])
@@ -145,7 +158,7 @@ def spelled(p: Param) -> str:
     return f'"{text[1:-1]}"' if text.startswith("'") else text.removesuffix(".0")
 
 
-def signature(f: Function, shown: list[Param], returns: str) -> str:
+def signature(f: Function, notes: Notes, shown: list[Param], returns: str) -> str:
     parts: list[str] = []
     for i, p in enumerate(shown):
         before = shown[i - 1].flags if i else frozenset()
@@ -157,6 +170,9 @@ def signature(f: Function, shown: list[Param], returns: str) -> str:
         parts.append(f"{p.name}: {type_of(p)[0]}{default}")
     if "POSITION_ONLY" in shown[-1].flags:
         parts.append("/")
+    if notes.takes and "KEYWORD_ONLY" not in shown[-1].flags:
+        parts.append("*")
+    parts += [f"{name}: Any = None" for name, _, _ in notes.takes]
     line = f"def {f.name}({', '.join(parts)}) -> {returns}:"
     if len(line) <= WIDTH:
         return line
@@ -175,7 +191,7 @@ def value(p: Param, arrays: list[Param], operands: list[Param]) -> str:
     if "ARRAY" in p.accepts:
         return f"operand({p.name})"
     if "DTYPE" in p.accepts:
-        return f"None if {p.name} is None else name_of({p.name})"
+        return f"type_for({p.name})" if not arrays else f"type_for({p.name}, {arrays[0].name})"
     return p.name
 
 
@@ -187,10 +203,12 @@ def body(f: Function, notes: Notes, shown: list[Param]) -> list[str]:
     given = [value(p, arrays, operands) for p in shown]
     if len(arrays) == 1 and not lists and not operands:
         name = arrays[0].name
-        lines = [f"{name} = lazy({name})" if name == "x" else f'{name} = lazy({name}, "{name}")']
+        named = "" if name == "x" else f', "{name}"'
+        like = "LIKE" in arrays[0].flags
+        lines = [f"{name} = as_lazy({name})" if like else f"{name} = lazy({name}{named})"]
         given += [f"{name}.spec.task_mem"] * engine
         wrap = f"{name}._like({{}})"
-    elif not arrays and not lists:
+    elif not arrays and not lists and not operands:
         lines, wrap = [], "Array._new({}, None)"
     else:
         lines = [f'{p.name} = lazy_list({p.name}, "{p.name}")' for p in lists]
@@ -227,7 +245,7 @@ def function(f: Function, notes: Notes) -> str:
     returns = notes.result or ("tuple[Array, ...]" if f.results else "Array")
     lines = [*docstring(f, notes, shown), *body(f, notes, shown)]
     text = "\n".join(f"    {line}".rstrip() for line in lines)
-    return f"{signature(f, shown, returns)}\n{text}\n"
+    return f"{signature(f, notes, shown, returns)}\n{text}\n"
 
 
 def module(category: str, functions: list[Function], folder: Path) -> str:

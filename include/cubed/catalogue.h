@@ -78,7 +78,8 @@ enum {
     CUBED_PARAM_KEYWORD_ONLY = 4,  /* is given by name alone */
     CUBED_PARAM_VARIADIC = 8, /* takes all positional arguments from its place on, or one list */
     CUBED_PARAM_AXIS = 16,    /* integers are axes: negative ones count from the last */
-    CUBED_PARAM_ENGINE = 32   /* is set by the program, not by its user, such as `task_mem` */
+    CUBED_PARAM_ENGINE = 32,  /* is set by the program, not by its user, such as `task_mem` */
+    CUBED_PARAM_LIKE = 64     /* an array, or a list of numbers that becomes one */
 };
 
 /* A parameter of a function. The library makes these structures, and may append members. */

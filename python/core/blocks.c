@@ -3,25 +3,6 @@
 
 #include <string.h>
 
-/* The elements in order, or their positions. */
-static PyObject *sort(PyObject *module, PyObject *args)
-{
-    PyObject *object;
-    int positions, axis, descending;
-    unsigned long long task_mem;
-    cubed_sort_options o = CUBED_SORT_OPTIONS_INIT;
-    cubed_array *x, *out;
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "pOipK", &positions, &object, &axis, &descending, &task_mem) ||
-        !(x = core_unwrap(core_get_state(module), object)))
-        return NULL;
-    o.positions = positions;
-    o.descending = descending;
-    o.task_mem = task_mem;
-    cubed_status st = cubed_sort_with(x, axis, &o, &out, &err);
-    return core_finish(module, st, out, &err);
-}
-
 typedef cubed_status (*pair_fn)(cubed_array *x1, cubed_array *x2, cubed_array **out,
                                 cubed_error *err);
 
@@ -165,20 +146,6 @@ static PyObject *take(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-static PyObject *searchsorted(PyObject *module, PyObject *args)
-{
-    PyObject *left, *right, *order;
-    int behind;
-    cubed_array *x1, *x2, *sorter, *out;
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OOpO", &left, &right, &behind, &order) ||
-        !core_pair(module, left, right, &x1, &x2) ||
-        !core_unwrap_or_none(core_get_state(module), order, &sorter))
-        return NULL;
-    cubed_status st = cubed_searchsorted(x1, x2, behind, sorter, &out, &err);
-    return core_finish(module, st, out, &err);
-}
-
 static PyObject *compress(PyObject *module, PyObject *args)
 {
     PyObject *left, *right, *counts;
@@ -207,8 +174,6 @@ static PyObject *mask_offsets(PyObject *module, PyObject *args)
 }
 
 PyMethodDef core_block_methods[] = {
-    {"sort", sort, METH_VARARGS,
-     "sort(positions: bool, x: Array, axis: int, descending: bool, task_mem: int, /) -> Array"},
     {"tensordot", tensordot, METH_VARARGS,
      "tensordot(x1: Array, x2: Array, axes1: Sequence[int], axes2: Sequence[int], /) -> Array"},
     {"einsum", einsum, METH_VARARGS,
@@ -216,8 +181,6 @@ PyMethodDef core_block_methods[] = {
      "tuple[int, ...], /) -> Array"},
     {"take", take, METH_VARARGS,
      "take(along: bool, x: Array, positions: Array, axis: int, /) -> Array"},
-    {"searchsorted", searchsorted, METH_VARARGS,
-     "searchsorted(x1: Array, x2: Array, right: bool, sorter: Array | None, /) -> Array"},
     {"compress", compress, METH_VARARGS,
      "compress(x: Array, mask: Array, offsets: Array, count: int, /) -> Array"},
     {"mask_offsets", mask_offsets, METH_VARARGS,

@@ -64,35 +64,6 @@ static PyObject *reduce(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-typedef cubed_status (*arg_function)(cubed_array *x, const int *axis, bool keepdims,
-                                     cubed_array **out, cubed_error *err);
-
-static PyObject *find_extreme(PyObject *module, PyObject *args, arg_function least,
-                              arg_function most)
-{
-    PyObject *object, *axis_arg;
-    int largest, keepdims, room;
-    const int *axis;
-    cubed_array *x, *out;
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "pOOp", &largest, &object, &axis_arg, &keepdims) ||
-        !(x = core_unwrap(core_get_state(module), object)) ||
-        !core_axis_or_none(axis_arg, &room, &axis))
-        return NULL;
-    cubed_status st = (largest ? most : least)(x, axis, keepdims, &out, &err);
-    return core_finish(module, st, out, &err);
-}
-
-static PyObject *arg_reduce(PyObject *module, PyObject *args)
-{
-    return find_extreme(module, args, cubed_argmin, cubed_argmax);
-}
-
-static PyObject *nan_arg_reduce(PyObject *module, PyObject *args)
-{
-    return find_extreme(module, args, cubed_nanargmin, cubed_nanargmax);
-}
-
 static PyObject *cumulative(PyObject *module, PyObject *args)
 {
     const char *name;
@@ -168,10 +139,6 @@ PyMethodDef core_function_methods[] = {
     {"reduce", reduce, METH_VARARGS,
      "reduce(name: AnyReduction, x: Array, axes: Sequence[int] | None, keepdims: bool, correction: "
      "float, /) -> Array"},
-    {"arg_reduce", arg_reduce, METH_VARARGS,
-     "arg_reduce(largest: bool, x: Array, axis: int | None, keepdims: bool, /) -> Array"},
-    {"nan_arg_reduce", nan_arg_reduce, METH_VARARGS,
-     "nan_arg_reduce(largest: bool, x: Array, axis: int | None, keepdims: bool, /) -> Array"},
     {"forward_fill", forward_fill, METH_VARARGS, "forward_fill(x: Array, axis: int, /) -> Array"},
     {"cumulative", cumulative, METH_VARARGS,
      "cumulative(name: Reduction, x: Array, axis: int, include_initial: bool, /) -> Array"},

@@ -66,8 +66,8 @@ cubed_status cb_api_call_bytes(const char *function, const cubed_block_call *cal
 cubed_status cb_api_axis(const char *what, int ndim, int *axis, cubed_error *err)
 {
     if (*axis < -ndim || *axis >= ndim)
-        return cb_fail(err, CUBED_E_AXIS, "%s: axis %d of an array of %d dimensions", what, *axis,
-                       ndim);
+        return cb_fail(err, CUBED_E_AXIS, "%s: axis %d is out of range for %d dimension%s", what,
+                       *axis, ndim, ndim == 1 ? "" : "s");
     if (*axis < 0) *axis += ndim;
     return CUBED_OK;
 }

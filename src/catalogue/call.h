@@ -29,7 +29,7 @@ typedef struct cb_rows {
     int n;
 } cb_rows;
 extern const cb_rows cb_elementwise_rows, cb_fft_rows, cb_linalg_rows, cb_reduction_rows,
-    cb_stats_rows;
+    cb_searching_rows, cb_stats_rows;
 
 /* Choices that several categories share. */
 extern const cubed_choice cb_devices[];
@@ -57,6 +57,8 @@ const char *cb_call_choice_name(const cb_call *c, int i);
 int cb_call_axis(const cb_call *c, int i);
 /* One axis or a list: puts *n of them into `room` and returns it. NULL, and *n is 0, for None. */
 const int *cb_call_axes(const cb_call *c, int i, int room[CUBED_MAX_NDIM], int *n);
+/* One axis in `*room`; NULL for None. */
+const int *cb_call_one_axis(const cb_call *c, int i, int *room);
 /* The type; NULL for None. */
 static inline const cubed_dtype *cb_call_dtype(const cb_call *c, int i)
 {
@@ -72,6 +74,11 @@ CUBED_MUST_CHECK cubed_status cb_call_number(const cb_call *c, int i, cubed_dtyp
 /* The same in the type that the number has beside an array of a type, as Python's scalars have it. */
 CUBED_MUST_CHECK cubed_status cb_call_operand(const cb_call *c, int i, cubed_dtype beside,
                                               cubed_array **out);
+
+/* The values at positions first to last as arrays: numbers get the type that they have beside the first array, or alone. With `any_integer` they may be integers that the type does not have. The caller releases all of `out`, also
+ * after an error: the first member is that of `first`, and members are NULL before. */
+CUBED_MUST_CHECK cubed_status cb_call_operands(const cb_call *c, int first, int last,
+                                               bool any_integer, cubed_array **out);
 
 /* Notes that an error is about the value at position i; returns the status. */
 cubed_status cb_call_blame(const cb_call *c, int i, cubed_status status);

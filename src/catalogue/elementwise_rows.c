@@ -23,18 +23,11 @@ static cubed_status call_elementwise(const cb_call *c)
     const cubed_op op = (cubed_op)c->which;
     const int n = c->function->nparams, first = op == CUBED_OP_WHERE ? 1 : 0;
     cubed_array *in[3] = {NULL, NULL, NULL};
-    cubed_dtype beside = CUBED_BOOL;
     cubed_status st = CUBED_OK;
-    for (int i = n - 1; i >= first; i--) {
-        if (cb_call_array(c, i)) beside = cubed_array_dtype(cb_call_array(c, i));
-    }
-    for (int i = 0; i < n && st == CUBED_OK; i++) {
-        const cubed_dtype like = i < first ? CUBED_BOOL : beside;
-        const cubed_value *v = &c->values[i];
-        const bool any = cubed_op_takes_any_integer(op);
-        st =
-            cb_call_number(c, i, cb_is_number(v) ? cubed_number_dtype(v, like, any) : like, &in[i]);
-    }
+    if (first > 0)
+        st = cb_call_number(c, 0, cubed_number_dtype(&c->values[0], CUBED_BOOL, false), &in[0]);
+    if (st == CUBED_OK)
+        st = cb_call_operands(c, first, n - 1, cubed_op_takes_any_integer(op), in + first);
     if (st == CUBED_OK) st = cubed_elementwise(op, in, n, c->out, c->err);
     for (int i = 0; i < n; i++) cubed_array_unref(in[i]);
     return st;

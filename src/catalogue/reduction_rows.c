@@ -53,14 +53,6 @@ static cubed_status call_nan_reduce(const cb_call *c)
     return cubed_nan_reduce((cubed_reduction)c->which, cb_call_array(c, 0), &o, c->out, c->err);
 }
 
-static cubed_status call_count_nonzero(const cb_call *c)
-{
-    int room[CUBED_MAX_NDIM];
-    cubed_reduce_options o;
-    CB_TRY(take_options(c, room, &o));
-    return cubed_count_nonzero(cb_call_array(c, 0), &o, c->out, c->err);
-}
-
 /* --- Rows --------------------------------------------------------------------------------------------- */
 
 #define SUM_TYPE   "Without the axes: int64 or uint64 for integers and bools, else the type of `x`."
@@ -98,13 +90,10 @@ static const cb_row rows[] = {
         call_reduce, .attrs = CUBED_ATTRS_NONE),
     ROW(ANY, "any", "Whether an element is true, or not 0.", BOOL_TYPE, plain_params, call_reduce,
         .attrs = CUBED_ATTRS_NONE),
-    {{"count_nonzero", CATEGORY, .summary = "Numbers of elements that are not 0.",
-      .returns = "int64, without the axes.", PARAMS(plain_params)},
-     .call = call_count_nonzero},
 };
 
 /* Each reduction has its row: a new one in reductions.def needs one here. */
-_Static_assert(CUBED_REDUCE_COUNT == 9 && sizeof rows / sizeof *rows == 2 * 7 + 2 + 1,
+_Static_assert(CUBED_REDUCE_COUNT == 9 && sizeof rows / sizeof *rows == 2 * 7 + 2,
                "rows and cubed/reductions.def differ");
 
 const cb_rows cb_reduction_rows = ROWS(rows);

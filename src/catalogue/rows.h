@@ -32,6 +32,21 @@
     {                                                                                              \
         PARAM(NAME, ACCEPTS(ARRAY), CUBED_PARAM_REQUIRED, NOTES)                                   \
     }
+/* Like PARAM_NAMED_ARRAY, and a list of numbers that becomes an array. */
+#define PARAM_LIKE(NAME, NOTES)                                                                    \
+    {                                                                                              \
+        PARAM(NAME, ACCEPTS(ARRAY), CUBED_PARAM_REQUIRED | CUBED_PARAM_LIKE, NOTES)                \
+    }
+/* An array or a number. */
+#define PARAM_OPERAND(NAME, FLAGS, NOTES)                                                          \
+    {                                                                                              \
+        PARAM(NAME, ACCEPTS(ARRAY) | NUMBERS, FLAGS, NOTES)                                        \
+    }
+/* An array, a list of numbers that becomes one, or None. */
+#define PARAM_OPTIONAL_ARRAY(NAME, FLAGS, NOTES)                                                   \
+    {                                                                                              \
+        PARAM(NAME, ACCEPTS(ARRAY) | ACCEPTS(NONE), (FLAGS) | CUBED_PARAM_LIKE, NOTES)             \
+    }
 #define PARAM_BOOL(NAME, FLAGS, DEFAULT, NOTES)                                                    \
     {                                                                                              \
         PARAM(NAME, ACCEPTS(BOOL), FLAGS, NOTES), BOOL_DEFAULT(DEFAULT)                            \
@@ -47,6 +62,11 @@
 #define PARAM_AXIS(NAME, FLAGS, DEFAULT, NOTES)                                                    \
     {                                                                                              \
         PARAM(NAME, ACCEPTS(INT), (FLAGS) | CUBED_PARAM_AXIS, NOTES), INT_DEFAULT(DEFAULT)         \
+    }
+/* One axis, or None. */
+#define PARAM_AXIS_OR_NONE(NAME, FLAGS, NOTES)                                                     \
+    {                                                                                              \
+        PARAM(NAME, ACCEPTS(INT) | ACCEPTS(NONE), (FLAGS) | CUBED_PARAM_AXIS, NOTES)               \
     }
 /* One axis, a list of them, or None for all. */
 #define PARAM_AXES(NAME, FLAGS, NOTES)                                                             \

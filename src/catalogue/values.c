@@ -40,6 +40,13 @@ const int *cb_call_axes(const cb_call *c, int i, int room[CUBED_MAX_NDIM], int *
     return room;
 }
 
+const int *cb_call_one_axis(const cb_call *c, int i, int *room)
+{
+    if (!cb_call_has(c, i)) return NULL;
+    *room = cb_call_axis(c, i);
+    return room;
+}
+
 uint64_t cb_call_task_mem(const cb_call *c)
 {
     return (uint64_t)c->values[c->function->nparams - 1].as.integer;
@@ -74,4 +81,20 @@ cubed_status cb_call_operand(const cb_call *c, int i, cubed_dtype beside, cubed_
     const cubed_value *v = &c->values[i];
     return cb_call_number(c, i, cb_is_number(v) ? cubed_number_dtype(v, beside, false) : beside,
                           out);
+}
+
+cubed_status cb_call_operands(const cb_call *c, int first, int last, bool any_integer,
+                              cubed_array **out)
+{
+    cubed_dtype beside = CUBED_BOOL;
+    for (int i = last; i >= first; i--) {
+        if (cb_call_array(c, i)) beside = cubed_array_dtype(cb_call_array(c, i));
+    }
+    for (int i = first; i <= last; i++) {
+        const cubed_value *v = &c->values[i];
+        const cubed_dtype dtype =
+            cb_is_number(v) ? cubed_number_dtype(v, beside, any_integer) : beside;
+        CB_TRY(cb_call_number(c, i, dtype, &out[i - first]));
+    }
+    return CUBED_OK;
 }

@@ -33,7 +33,6 @@ static const named_rule rules[] = {
     {"take", CUBED_ATTRS_VIEW, NULL, 0},
     {"take_along_axis", CUBED_ATTRS_VIEW, NULL, 0},
     {"compress", CUBED_ATTRS_VIEW, NULL, 0},
-    {"sort", CUBED_ATTRS_VIEW, NULL, 0},
     {"sel", CUBED_ATTRS_VIEW, NULL, 0},
     {"tril", CUBED_ATTRS_SAME, NULL, 0},
     {"triu", CUBED_ATTRS_SAME, NULL, 0},

@@ -1,28 +1,6 @@
-/* Functions that work on whole blocks: sorting, products of matrices, searching. */
-#include <string.h>
-
+/* Functions that work on whole blocks: products of matrices, and elements by position. */
 #include "lang/about.h"
 #include "lang/expr_builder.h"
-
-static cubed_status call_sorting(expr_builder *b, const expr *e, int positions, cubed_array **out)
-{
-    static const char *const names[] = {"axis", "dim", "descending", "stable", NULL};
-    cubed_sort_options o = CUBED_SORT_OPTIONS_INIT;
-    bool stable = true; /* it always is */
-    int n, axis = -1;
-    cubed_array *x;
-    EXPR_TRY(expr_check_args(b, e, 1, 2, names, &n));
-    EXPR_TRY(expr_get_bool(b, e, "descending", &o.descending));
-    EXPR_TRY(expr_get_bool(b, e, "stable", &stable));
-    EXPR_TRY(expr_get_array(b, e->child[0], &x));
-    cubed_status st = expr_get_axis(b, e, n > 1 ? e->child[1] : NULL, x, -1, &axis);
-    o.positions = positions;
-    o.task_mem = b->host->task_mem;
-    if (st == CUBED_OK) st = expr_located(b, e, cubed_sort_with(x, axis, &o, out, b->err));
-    if (st == CUBED_OK) expr_note_cut(b, e, x, axis < 0 ? axis + cubed_array_ndim(x) : axis);
-    cubed_array_unref(x);
-    return st;
-}
 
 cubed_status expr_get_two(expr_builder *b, const expr *call, cubed_array *x[2])
 {
@@ -187,29 +165,7 @@ static cubed_status call_assign(expr_builder *b, const expr *e, cubed_array **ou
     return st;
 }
 
-static cubed_status call_searchsorted(expr_builder *b, const expr *e, cubed_array **out)
-{
-    static const char *const names[] = {"side", "sorter", NULL};
-    int n;
-    cubed_array *x[2], *sorter = NULL;
-    EXPR_TRY(expr_check_args(b, e, 2, 2, names, &n));
-    const expr *side = expr_keyword(e, "side"), *order = expr_keyword(e, "sorter");
-    bool right = side && side->kind == EXPR_STRING && strcmp(side->text, "right") == 0;
-    bool left = !side || (side->kind == EXPR_STRING && strcmp(side->text, "left") == 0);
-    if (!left && !right) return expr_reject(b, side, "expected \"left\" or \"right\"");
-    EXPR_TRY(expr_get_two(b, e, x));
-    cubed_status st = order ? expr_get_array(b, order, &sorter) : CUBED_OK;
-    if (st == CUBED_OK)
-        st = expr_located(b, e, cubed_searchsorted(x[0], x[1], right, sorter, out, b->err));
-    cubed_array_unref(x[0]);
-    cubed_array_unref(x[1]);
-    cubed_array_unref(sorter);
-    return st;
-}
-
 const expr_function expr_block_functions[] = {
-    {"sort", NULL, call_sorting, false},
-    {"argsort", NULL, call_sorting, true},
     {.name = "tensordot", .fn = call_tensordot},
     {.name = "einsum", .fn = call_einsum},
     {"take", NULL, taking, false},
@@ -217,6 +173,5 @@ const expr_function expr_block_functions[] = {
     {"gather", NULL, by_positions, false},
     {"scatter", NULL, by_positions, true},
     {.name = "assign", .fn = call_assign},
-    {.name = "searchsorted", .fn = call_searchsorted},
     {.name = NULL},
 };

@@ -384,27 +384,6 @@ static cubed_status call_ones(expr_builder *b, const expr *e, cubed_array **out)
     return filled(b, e, e, expr_literal(EXPR_INT, 1, 1, 0), CUBED_FLOAT64, out);
 }
 
-static cubed_status arg_reduce(expr_builder *b, const expr *e, int which, cubed_array **out)
-{
-    cubed_status (*const fns[])(cubed_array * x, const int *axis, bool keepdims, cubed_array **out,
-                                cubed_error *err) = {cubed_argmin, cubed_argmax, cubed_nanargmin,
-                                                     cubed_nanargmax};
-    static const char *const names[] = {"axis", "dim", "keepdims", NULL};
-    int n, naxes, axes[CUBED_MAX_NDIM] = {0};
-    cubed_array *x;
-    EXPR_TRY(expr_check_args(b, e, 1, 2, names, &n));
-    const expr *keep = expr_keyword(e, "keepdims");
-    if (keep && keep->kind != EXPR_BOOL) return expr_reject(b, keep, "expected True or False");
-    EXPR_TRY(expr_get_array(b, e->child[0], &x));
-    cubed_status st = expr_get_axes(b, e, n > 1 ? e->child[1] : NULL, x, &naxes, axes);
-    if (st == CUBED_OK && naxes > 1) st = expr_reject(b, e, "expected one axis, or none");
-    const int *axis = naxes == 1 ? axes : NULL;
-    bool keepdims = keep && keep->integer;
-    if (st == CUBED_OK) st = expr_located(b, e, fns[which](x, axis, keepdims, out, b->err));
-    cubed_array_unref(x);
-    return st;
-}
-
 static cubed_status cumulative(expr_builder *b, const expr *e, int reduction, cubed_array **out)
 {
     static const char *const names[] = {"axis", "dim", "include_initial", NULL};
@@ -482,10 +461,6 @@ static const expr_function functions[] = {
     {"tril", NULL, triangle, true},
     {"triu", NULL, triangle, false},
     {.name = "full", .fn = call_full},
-    {"argmin", NULL, arg_reduce, 0},
-    {"argmax", NULL, arg_reduce, 1},
-    {"nanargmin", NULL, arg_reduce, 2},
-    {"nanargmax", NULL, arg_reduce, 3},
     {.name = "zeros", .fn = call_zeros},
     {.name = "ones", .fn = call_ones},
     {.name = "clip", .fn = call_clip},

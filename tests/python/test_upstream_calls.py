@@ -359,7 +359,7 @@ AXES = {
 
 @pytest.mark.parametrize("call", AXES.values(), ids=AXES)
 def test_axes_that_do_not_exist(x, call):
-    with pytest.raises(np.exceptions.AxisError, match="out of range for an array with 2 axes") as e:
+    with pytest.raises(np.exceptions.AxisError, match="out of range for .*2 ") as e:
         call(x)
     assert isinstance(e.value, ValueError) and isinstance(e.value, IndexError)
 

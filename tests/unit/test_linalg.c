@@ -439,7 +439,7 @@ static void test_refusals(void **state)
     refused(f, cubed_tensorsolve(few, v, NULL, 0, 0, y, e), CUBED_E_LINALG,
             "tensorsolve: matrices of 2 x 3 and 6 equations, expected as many of each");
     refused(f, cubed_tensorsolve(square, v, (const int[]){2}, 1, 0, y, e), CUBED_E_AXIS,
-            "tensorsolve: axis 2 of an array of 2 dimensions");
+            "tensorsolve: axis 2 is out of range for 2 dimensions");
     refused(f, cubed_svd_compressed(v, 1, &o, 0, &y[0], &y[1], &y[2], e), CUBED_E_ARG,
             "svd_compressed: a has 1 dimensions, expected 2");
     refused(f, cubed_svd_compressed(few, 3, NULL, 0, &y[0], &y[1], &y[2], e), CUBED_E_ARG,

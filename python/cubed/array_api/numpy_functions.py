@@ -48,12 +48,11 @@ from cubed.array_api._quantiles import (
 )
 from cubed.array_api.linear_algebra_functions import matmul, tensordot
 from cubed.array_api.manipulation_functions import concat, moveaxis, reshape
-from cubed.array_api.searching_functions import argmax, argmin
 from cubed.array_api.statistical_functions import cumulative_prod, cumulative_sum, without_nan
 from cubed.base._chunks import normalize_shape
 from cubed.base._docs import OPERANDS, REDUCED, documented
-from cubed.base._dtypes import kind_of
 from cubed.base._types import Axis, DTypeLike
+from cubed.functions.searching import nanargmax, nanargmin
 from cubed.io._create import as_lazy
 
 __all__ = [
@@ -321,44 +320,6 @@ def nancumprod(x: Array, /, axis: int | None = None, dtype: DTypeLike = None) ->
     array([1., 1., 3.])
     """
     return cumprod(without_nan(lazy(x), 1.0), axis, dtype)
-
-
-def _nan_position(largest: bool, x: Array, axis: int | None, keepdims: bool) -> Array:
-    x = lazy(x)
-    if kind_of(x.dtype) not in "fc":
-        return (argmax if largest else argmin)(x, axis=axis, keepdims=keepdims)
-    a = None if axis is None else normalize_axis(axis, x.ndim)
-    return x._like(_core.nan_arg_reduce(largest, x._x, a, keepdims))
-
-
-@documented(returns="int64, without the axis (`keepdims`: with one element along it). Lazy.")
-def nanargmax(
-    x: Array, /, axis: int | None = None, *, keepdims: bool = False, split_every: Any = None
-) -> Array:
-    """The position of the largest element that is not NaN, the first of several.
-
-    Where all elements are NaN computing it raises ValueError.
-
-    >>> x = cubed.asarray([1.0, float('nan'), 3.0])
-    >>> cubed.nanargmax(x).compute()
-    array(2)
-    """
-    return _nan_position(True, x, axis, keepdims)
-
-
-@documented(returns="int64, without the axis (`keepdims`: with one element along it). Lazy.")
-def nanargmin(
-    x: Array, /, axis: int | None = None, *, keepdims: bool = False, split_every: Any = None
-) -> Array:
-    """The position of the smallest element that is not NaN, the first of several.
-
-    Where all elements are NaN computing it raises ValueError.
-
-    >>> x = cubed.asarray([1.0, float('nan'), 3.0])
-    >>> cubed.nanargmin(x).compute()
-    array(0)
-    """
-    return _nan_position(False, x, axis, keepdims)
 
 
 # --- Products ------------------------------------------------------------------------------------

@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from cubed.array._array import Array
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import core_of, is_scalar, lazy
+from cubed.base._dtypes import name_of
+from cubed.base._types import DTypeLike
+from cubed.base._warnings import warn_of_lost_parts
 from cubed.spec import Spec
+
+#: Integers beyond int64 become arrays.
+_BEYOND = 2**63
 
 
 def task_mem(spec: Spec | None) -> int:
@@ -18,7 +26,19 @@ def task_mem(spec: Spec | None) -> int:
 
 def operand(value: Any) -> Any:
     """NumPy's and our arrays as the engine's; numbers and None as they are."""
+    if type(value) is int and not -_BEYOND <= value < _BEYOND:
+        return core_of(np.uint64(value) if 0 < value < 2 * _BEYOND else np.float64(value))
     return value if value is None or is_scalar(value) else core_of(value)
+
+
+def type_for(dtype: DTypeLike, x: Array | None = None) -> str | None:
+    """The name of a type that elements of x are cast to, with NumPy's warning of lost parts."""
+    if dtype is None:
+        return None
+    name = name_of(dtype)
+    if x is not None:
+        warn_of_lost_parts(x.dtype, np.dtype(name))
+    return name
 
 
 def lazy_list(values: Sequence[Any], name: str) -> list[Array]:

@@ -7,8 +7,8 @@ from typing import Any
 from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import lazy
-from cubed.base._dtypes import name_of
 from cubed.base._types import Axis, DTypeLike, Shape
+from cubed.functions._calls import type_for
 
 __all__ = [
     "fft",
@@ -123,8 +123,7 @@ def fftfreq(
     >>> cubed.fft.fftfreq(4).compute()
     array([ 0.  ,  0.25, -0.5 , -0.25])
     """
-    core = _core.call("fftfreq", n, d, None if dtype is None else name_of(dtype), device)
-    return Array._new(core, None)
+    return Array._new(_core.call("fftfreq", n, d, type_for(dtype), device), None)
 
 
 def fftn(
@@ -572,8 +571,7 @@ def rfftfreq(
     >>> cubed.fft.rfftfreq(4).compute()
     array([0.  , 0.25, 0.5 ])
     """
-    core = _core.call("rfftfreq", n, d, None if dtype is None else name_of(dtype), device)
-    return Array._new(core, None)
+    return Array._new(_core.call("rfftfreq", n, d, type_for(dtype), device), None)
 
 
 def rfftn(

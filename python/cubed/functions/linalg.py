@@ -8,9 +8,8 @@ from typing import Any
 from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import common_spec, core_of, lazy
-from cubed.base._dtypes import name_of
 from cubed.base._types import Axis, DTypeLike
-from cubed.functions._calls import lazy_list, operand, task_mem
+from cubed.functions._calls import lazy_list, operand, task_mem, type_for
 from cubed.functions._results import (
     EighResult,
     EigResult,
@@ -982,7 +981,7 @@ def trace(x: Array, /, *, offset: int = 0, dtype: DTypeLike = None) -> Array:
     np.float64(4.0)
     """
     x = lazy(x)
-    return x._like(_core.call("trace", x._x, offset, None if dtype is None else name_of(dtype)))
+    return x._like(_core.call("trace", x._x, offset, type_for(dtype, x)))
 
 
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
