@@ -1,5 +1,5 @@
 """Pages made of other files when the site is built: the command's help, headers, the package's
-docstrings, the design, and the examples."""
+docstrings, the catalogue of functions, the design, and the examples."""
 
 import re
 import subprocess
@@ -9,6 +9,8 @@ import jupytext
 import reference
 from mkdocs.structure.files import File
 from pygments.formatters import HtmlFormatter
+
+import catalogue
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMAND = ROOT / "build/release/cubed"
@@ -53,8 +55,16 @@ def colours():
     return HtmlFormatter(style="default").get_style_defs(".codehilite") + "\n" + dark
 
 
+def on_config(config):
+    """Pages of functions are the first of the reference."""
+    reference = next(part["Reference"] for part in config.nav if "Reference" in part)
+    reference.insert(0, catalogue.navigation())
+    return config
+
+
 def on_files(files, config):
     pages = {
+        **catalogue.pages(),
         "command.md": command(),
         "c-api.md": headers(),
         "names.md": reference.page(),

@@ -1,0 +1,102 @@
+"""Pages of the catalogue of functions: one for each category."""
+
+import inspect
+import sys
+from pathlib import Path
+
+import cubed
+import cubed.array_api
+import cubed.stats
+import reference
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tools"))
+
+from read_catalogue import read  # noqa: E402
+from write_functions import TITLES, notes_of  # noqa: E402
+
+#: Where Python has functions, the first place that knows a name counts.
+PLACES = {
+    "cubed": cubed,
+    "cubed.linalg": cubed.linalg,
+    "cubed.fft": cubed.fft,
+    "cubed.stats": cubed.stats,
+    "cubed.array_api": cubed.array_api,
+}
+HOMES = {"linalg": "cubed.linalg", "fft": "cubed.fft", "stats": "cubed.stats"}
+FUNCTIONS = tuple(read(ROOT / "build/release/libcubed.so"))
+CATEGORIES = tuple(dict.fromkeys(f.category for f in FUNCTIONS))
+
+
+def title(category):
+    return TITLES.get(category, category.capitalize())
+
+
+def signature(f):
+    parts = []
+    for p in f.params:
+        if "ENGINE" not in p.flags:
+            name = f"{p.name}, ..." if "VARIADIC" in p.flags else p.name
+            parts.append(name if p.default is None else f"{name}={p.default}")
+    results = f"{', '.join(f.results)} = " if f.results else ""
+    return f"{results}{f.name}({', '.join(parts)})"
+
+
+def in_python(f):
+    """The function of the package, and its name with the module; None if the package has none."""
+    first = HOMES.get(f.category, "cubed")
+    for place in (first, *PLACES):
+        if function := getattr(PLACES[place], f.name, None):
+            return f"{place}.{f.name}", function
+    return None
+
+
+def example(function):
+    """The examples of a docstring, which the tests run."""
+    _, _, text = (inspect.getdoc(function) or "").partition("Examples\n--------\n")
+    return f"```pycon\n{text.strip()}\n```\n" if text else ""
+
+
+def text(paragraph):
+    return reference.markdown(" ".join(paragraph.split()))
+
+
+def cell(text):
+    return text.replace("|", "\\|")
+
+
+def described(f):
+    notes = notes_of(ROOT / "src/catalogue/notes", f)
+    yield f"### {f.name}\n\n```\n{signature(f)}\n```\n\n{f.summary}\n"
+    yield from (f"{text(p)}\n" for p in notes.paragraphs)
+    yield "| argument | default | |\n|---|---|---|"
+    for p in f.params:
+        if "ENGINE" not in p.flags:
+            shown = "" if p.default is None else f"`{p.default}`"
+            choices = f" One of {', '.join(f'`{c}`' for c in p.choices)}." if p.choices else ""
+            yield f"| `{p.name}` | {cell(shown)} | {cell(text(p.notes))}{choices} |"
+    yield f"\nResult: {text(f.returns)}\n"
+    yield from (f"Raises {error}: {text(when)}\n" for error, when in notes.raises)
+    if found := in_python(f):
+        yield f"In Python: `{found[0]}`\n\n{example(found[1])}"
+
+
+def page(category):
+    parts = [
+        f"# {title(category)}\n",
+        "The functions have these names and arguments in expressions of the command, in C"
+        " (`cubed_function_find`) and in Python, where some take more arguments of NumPy's."
+        f" `cubed help {category}` lists them.\n",
+    ]
+    for f in FUNCTIONS:
+        if f.category == category:
+            parts += described(f)
+    return "\n".join(parts)
+
+
+def pages():
+    return {f"functions/{category}.md": page(category) for category in CATEGORIES}
+
+
+def navigation():
+    return {"Functions": [{title(c): f"functions/{c}.md"} for c in CATEGORIES]}
