@@ -1,5 +1,5 @@
 """What operations cost: processor time of one worker, in nanoseconds for each byte of the elements that an
-operation is done on, beyond reading and writing the arrays. src/exec/costs.c has these figures, of which those of
+operation is done on, beyond reading and writing the arrays. src/exec/plan/costs.c has these figures, of which those of
 sorting and transforms are divided by the logarithm of a line's length; the package must be installed.
 
 rates.py [MEGABYTES]

@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "cubed/cubed.h"
 #include "plan/reduction.h"
-#include "run/schedule.h"
+#include "run/driver/schedule.h"
 
 enum {
     STRAGGLES = 100,

@@ -1,14 +1,15 @@
 # The library: compiled once as objects, then linked as libcubed.so and libcubed.a.
 
 set(library_folders base dtype mem store/core store/local store/http store/auth store/services place files codec zarr
-    kernel block plan plan/kinds chunks exec opt ops cf array_api catalogue run run/executors)
+    kernel block plan plan/kinds chunks exec/plan exec/vm exec/operators opt ops cf array_api catalogue run/places run/executors
+    run/driver)
 set(library_sources)
 foreach(folder IN LISTS library_folders)
   file(GLOB found CONFIGURE_DEPENDS src/${folder}/*.c)
   list(APPEND library_sources ${found})
 endforeach()
 if(NOT CUBED_HAVE_HTTP)
-  list(FILTER library_sources EXCLUDE REGEX "/src/store/(auth/(credentials[a-z_]*|sigv4)|http/(curl|digest|http_(client|redirect|reply|sockets))|services/(azure|gcs|remote|remote_sweep|s3|s3_listing|s3_upload|web))\\.c$|/src/run/(lambda_worker|executors/lambda)\\.c$")
+  list(FILTER library_sources EXCLUDE REGEX "/src/store/(auth/(credentials[a-z_]*|sigv4)|http/(curl|digest|http_(client|redirect|reply|sockets))|services/(azure|gcs|remote|remote_sweep|s3|s3_listing|s3_upload|web))\\.c$|/src/run/(driver/lambda_worker|executors/lambda)\\.c$")
 endif()
 if(CUBED_CURL_FILE)
   set_source_files_properties(src/store/http/curl.c src/store/http/http_client.c src/store/http/http_redirect.c

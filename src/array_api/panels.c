@@ -3,8 +3,8 @@
 #include "array_api/api_pkg.h"
 #include "base/error.h"
 #include "block/params.h"
-#include "exec/limits.h"
-#include "exec/operands.h"
+#include "exec/operators/operands.h"
+#include "exec/plan/limits.h"
 #include "plan/context.h"
 
 /* --- How wide -------------------------------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "exec/operands.h"
+#include "exec/operators/operands.h"
 #include "ops/blockwise.h"
 #include "ops/ops_pkg.h"
 

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/pool.h"
-#include "exec/limits.h"
+#include "exec/plan/limits.h"
 #include "mem/pages.h"
 #include "opt/opt.h"
 #include "opt/rechunk_tile.h"

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "exec/limits.h"
-#include "exec/need.h"
-#include "exec/operands.h"
+#include "exec/operators/operands.h"
+#include "exec/plan/limits.h"
+#include "exec/plan/load_need.h"
 #include "opt/opt.h"
 #include "plan/context.h"
 

@@ -5,7 +5,7 @@
  * looked at again. The extra array is written and read once. */
 
 #include "base/error.h"
-#include "exec/need.h"
+#include "exec/plan/load_need.h"
 #include "opt/opt.h"
 
 /* More halvings than any plan that can be compiled takes. */

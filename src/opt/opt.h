@@ -19,7 +19,7 @@
 #ifndef CB_OPT_OPT_H
 #define CB_OPT_OPT_H
 
-#include "exec/operator.h"
+#include "exec/plan/operator.h"
 #include "plan/graph.h"
 
 /* Nodes below the targets, and one COPY node per target. Sets p->targets. */

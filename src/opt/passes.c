@@ -10,8 +10,8 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "exec/limits.h"
-#include "exec/operator.h"
+#include "exec/plan/limits.h"
+#include "exec/plan/operator.h"
 #include "opt/opt.h"
 #include "opt/rechunk_judge.h"
 

@@ -37,7 +37,7 @@
 #define CB_RECHUNK_MAX_PASSES 4
 
 /* Bytes that a run keeps: for each chunk of an intermediate, each pass, and for all else; `unreserved` of the sum are
- * not counted. See exec/metadata.c. */
+ * not counted. See exec/plan/metadata.c. */
 typedef struct cb_rechunk_run {
     size_t chunk, pass;
     uint64_t others, unreserved;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "exec/need.h"
+#include "exec/plan/load_need.h"
 #include "opt/opt.h"
 
 /* The planner's search looks at so many arrays, those with most bytes. */

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "exec/frames.h"
-#include "exec/lower.h"
+#include "exec/plan/lower.h"
+#include "exec/vm/frames.h"
 #include "opt/opt.h"
 
 static bool same_tiles(const cb_stage *a, const cb_stage *b)

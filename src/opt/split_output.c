@@ -5,7 +5,7 @@
  * tasks, and its pieces are put together by a copy. States of tree reductions are cut themselves, where workers are
  * elsewhere and groups of blocks are fewer than they would be worth: merges take them as they come. */
 #include "base/error.h"
-#include "exec/need.h"
+#include "exec/plan/load_need.h"
 #include "opt/opt.h"
 
 /* What a task should hold of the arrays that it reads. Each piece of a chunk that is mapped is a window, of which fewer cost

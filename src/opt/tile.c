@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "exec/operator.h"
+#include "exec/plan/operator.h"
 #include "opt/opt.h"
 #include "opt/rechunk_tile.h"
 

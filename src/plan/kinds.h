@@ -1,6 +1,6 @@
 /* The kinds of nodes, as a table. What several kinds have in common, or others have to ask a kind, is in its row; who makes
  * a kind, or does something with that one alone, names it. How a kind becomes instructions is in a second table, above this
- * folder (exec/lower.c). */
+ * folder (exec/plan/lower.c). */
 #ifndef CB_PLAN_KINDS_H
 #define CB_PLAN_KINDS_H
 
@@ -26,7 +26,7 @@ typedef enum cb_kind_is {
     CB_KIND_MIXED = 1 << 8          /* inputs have types of their own */
 } cb_kind_is;
 
-/* What it costs to compute an element (exec/costs.c). */
+/* What it costs to compute an element (exec/plan/costs.c). */
 typedef enum cb_kind_cost {
     CB_COST_CHEAP, /* next to nothing */
     CB_COST_OP,    /* what its op costs */

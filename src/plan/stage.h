@@ -1,8 +1,8 @@
-/* Stages: what tasks run. Their functions are in exec/stage.h.
+/* Stages: what tasks run. Their functions are in exec/plan/stage.h.
  *
  * A stage makes one stored array, or several siblings with the same domain, and everything virtual
  * beneath them. Compiled once from the nodes, immutable, shared by all workers. Its operator says how
- * (exec/operator.h).
+ * (exec/plan/operator.h).
  *
  * A stage without reductions has one program over the output's axes. With reductions there are two: `body`,
  * over the axes of the reductions' input, gives the values that are reduced; `tail`, over the axes that
@@ -45,12 +45,12 @@ typedef struct cb_load {
     const int64_t *step; /* the same: one for each axis of the domain */
     int reduction;
     bool tile;      /* STORED: a block may touch several chunks, or lies across them (transposed):
-                      gathered into a dense tile first. Set by exec/traffic.c */
-    cb_reuse reuse; /* STORED: set by exec/traffic.c and cb_plan_find_reuse */
+                      gathered into a dense tile first. Set by exec/plan/traffic.c */
+    cb_reuse reuse; /* STORED: set by exec/plan/traffic.c and cb_plan_find_reuse */
     bool
-        subread; /* STORED: of a chunk only the part that a block needs is read. Set by exec/traffic.c */
+        subread; /* STORED: of a chunk only the part that a block needs is read. Set by exec/plan/traffic.c */
     /* STORED: the part is decoded block by block of its codec, as a reduction comes to them. Set by
-     * exec/reduce_ways.c */
+     * exec/operators/reduce_ways.c */
     bool piecewise;
 } cb_load;
 
@@ -170,7 +170,7 @@ typedef struct cb_stage {
     int nouts;
     cb_stage_out *outs;
 
-    const struct cb_operator *op; /* exec/operator.h; what it knows of the stage is in: */
+    const struct cb_operator *op; /* exec/plan/operator.h; what it knows of the stage is in: */
     cb_stage_reduce *reduce;      /* NULL: it does not reduce */
     cb_stage_call *call;          /* NULL: it does not work on whole blocks */
 

@@ -34,7 +34,7 @@ static inline cb_axis random_axis(int64_t extent, int64_t longest)
         .extent = extent, .first = between(0, 1) ? chunk : between(1, chunk), .chunk = chunk};
 }
 
-/* What exec/need.c says of a copy: output chunks one beside the other, or a tile of them all and one that
+/* What exec/plan/load_need.c says of a copy: output chunks one beside the other, or a tile of them all and one that
  * is written, whichever takes less; cooperative tasks divide the former. */
 static inline size_t copy_mem(const cb_tile_in *in, const int64_t *per)
 {

@@ -17,7 +17,7 @@
 
 #include "chunks/chunks.h"
 #include "cubed/cubed.h"
-#include "exec/reuse.h"
+#include "exec/plan/reuse.h"
 #include "plan_test.h"
 #include "remove_dir.h"
 #include "store/local/local_map.h"

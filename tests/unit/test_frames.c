@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "cubed/cubed.h"
-#include "exec/operator.h"
+#include "exec/plan/operator.h"
 #include "plan_test.h"
 #include "random_test.h"
 

@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "cubed/cubed.h"
-#include "exec/need.h"
-#include "exec/operator.h"
+#include "exec/plan/load_need.h"
+#include "exec/plan/operator.h"
 #include "plan/plan.h"
 #include "rechunk_test.h"
 

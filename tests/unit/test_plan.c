@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "cubed/cubed.h"
-#include "exec/lower.h"
+#include "exec/plan/lower.h"
 #include "failing_allocator.h"
 #include "plan/geom.h"
 #include "plan/plan.h"

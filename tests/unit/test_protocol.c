@@ -19,8 +19,8 @@
 #include "plan_test.h"
 #include "random_test.h"
 #include "remove_dir.h"
-#include "run/notes.h"
-#include "run/parts.h"
+#include "run/driver/run_parts.h"
+#include "run/places/notes.h"
 
 enum { ROWS = 61, COLUMNS = 37, N = ROWS * COLUMNS, MOST = 64 };
 

@@ -15,13 +15,13 @@
 #include "base/error.h"
 #include "counting_allocator.h"
 #include "cubed/cubed.h"
-#include "exec/limits.h"
-#include "exec/stage.h"
+#include "exec/plan/limits.h"
+#include "exec/plan/stage.h"
 #include "plan_test.h"
 #include "random_test.h"
 #include "remove_dir.h"
-#include "run/driver.h"
-#include "run/schedule.h"
+#include "run/driver/driver.h"
+#include "run/driver/schedule.h"
 #include "slow.h"
 
 static const char raw[] = "[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}]";

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "cubed/sys/message.h"
-#include "exec/task.h"
+#include "exec/vm/task.h"
 
 /* A report with the longest error, but what the program raised. */
 #define LEAST_MESSAGE (CUBED_REPORT_BYTES + sizeof(((cubed_error *)0)->message))

@@ -3,10 +3,10 @@
 #define CB_RUN_EXECUTORS_EXECUTOR_H
 
 #include "cubed/sys/executor.h"
-#include "exec/ahead.h"
-#include "exec/coop.h"
-#include "exec/help.h"
-#include "run/io.h"
+#include "exec/vm/ahead.h"
+#include "exec/vm/coop.h"
+#include "exec/vm/helping.h"
+#include "run/places/io.h"
 
 /* What runs a task in this process. */
 typedef struct cb_task_env {

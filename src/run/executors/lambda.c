@@ -1,5 +1,5 @@
 /* AWS Lambda: each range of tasks is one invocation of a function whose runtime is `cubed worker --lambda`
- * (run/lambda_worker.c). The executor is asked for as "lambda:FUNCTION", where FUNCTION is a name, NAME:QUALIFIER or an
+ * (run/driver/lambda_worker.c). The executor is asked for as "lambda:FUNCTION", where FUNCTION is a name, NAME:QUALIFIER or an
  * ARN. Invocations wait for their reply (docs.aws.amazon.com/lambda, "Invoke"): who goes away does not end them. What
  * is written twice is the same bytes. */
 #define _GNU_SOURCE
@@ -15,7 +15,7 @@
 #include "base/text.h"
 #include "cubed/sys/message.h"
 #include "run/executors/executor.h"
-#include "run/told.h"
+#include "run/executors/told.h"
 #include "store/auth/credentials.h"
 #include "store/auth/sigv4.h"
 #include "store/core/uri.h"

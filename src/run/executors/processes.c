@@ -23,9 +23,9 @@
 #include "base/error.h"
 #include "mem/pages.h"
 #include "run/executors/executor.h"
-#include "run/shared.h"
-#include "run/watchdog.h"
-#include "run/wire.h"
+#include "run/executors/shared.h"
+#include "run/executors/watchdog.h"
+#include "run/executors/wire.h"
 #include "store/http/net.h"
 
 /* The connection's descriptor in a worker; what is shared comes behind it. */

@@ -1,0 +1,515 @@
+/* From blocks to states. The order of everything here is fixed by plan/reduction.h. */
+#include "exec/operators/reduce.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+/* Where the values of a block come from: a running program, or dense arrays when the block crosses
+ * branches and was evaluated beforehand. */
+typedef struct source {
+    cb_vm *vm;
+    char *const *values;
+} source;
+
+/* What a vector holds: elements of as many states, a piece of one reduced run, or whole short ones,
+ * each of another state. */
+typedef enum how { ROWS, RUN, RUNS } how;
+
+typedef struct block_loop {
+    cb_reducer *f;
+    source from;
+    int rows;                        /* that are gone through together, */
+    cb_vm *row[CB_REDUCE_MOST_ROWS]; /* each by one of these */
+    int ndim, inner;                 /* vectors go along the axes from `inner` */
+    int64_t extent[CUBED_MAX_NDIM];
+    int64_t run;  /* their elements; RUNS: of all runs side by side */
+    int64_t step; /* elements of a vector */
+    how how;
+    int64_t reduced_run; /* RUN, RUNS */
+    /* Of the block's states: the one of element 0, and how far that of the next along an axis is. Those of a run lie side by
+     * side. */
+    int64_t first_state, state_stride[CUBED_MAX_NDIM];
+    /* Positions of elements, in C order of the reduced axes of the whole domain. */
+    int64_t origin, place[CUBED_MAX_NDIM];
+    int64_t straight; /* RUN, RUNS: elements of a reduced run whose positions follow one another */
+} block_loop;
+
+static void seek(const block_loop *b, const int64_t *idx, int64_t *at)
+{
+    if (b->from.vm) {
+        cb_vm_seek(b->from.vm, idx);
+        return;
+    }
+    *at = 0;
+    for (int d = 0; d < b->inner; d++) *at = *at * b->extent[d] + idx[d];
+    *at *= b->run;
+}
+
+static const void *vector(const block_loop *b, int reduction, int64_t at, int64_t p,
+                          const void **factor)
+{
+    if (b->from.vm) return cb_vm_result(b->from.vm, reduction, factor);
+    *factor = NULL;
+    return b->from.values[reduction] +
+           (size_t)(at + p) * cubed_dtype_size(b->f->s->reduce->list[reduction].value);
+}
+
+/* The state that position p of the run at these outer indices goes to. */
+static int64_t kept_position(const block_loop *b, const int64_t *idx, int64_t p)
+{
+    int64_t at = b->first_state;
+    for (int d = 0; d < b->inner; d++) at += idx[d] * b->state_stride[d];
+    return at + (b->how == ROWS ? p : p / b->reduced_run);
+}
+
+static int64_t position(const block_loop *b, const int64_t *idx, int64_t p)
+{
+    int64_t at = b->origin;
+    for (int d = b->ndim - 1; d >= b->inner; d--) {
+        at += p % b->extent[d] * b->place[d];
+        p /= b->extent[d];
+    }
+    for (int d = 0; d < b->inner; d++) at += idx[d] * b->place[d];
+    return at;
+}
+
+static void reduce_positions(const block_loop *b, const cb_reduce_fns *fns, const cb_state *s,
+                             const void *x, const int64_t *idx, int64_t p, size_t n)
+{
+    size_t r = (size_t)b->reduced_run, straight = (size_t)b->straight;
+    if (b->how == ROWS) {
+        fns->rows(s->plane, x, n, position(b, idx, p));
+        return;
+    }
+    if (b->how == RUNS && r == straight) {
+        fns->runs(s->plane, x, r, n / r, position(b, idx, p));
+        return;
+    }
+    for (size_t q = 0, piece; q < n; q += piece) {
+        size_t state = b->how == RUNS ? q / r : 0;
+        piece = cb_min_size(n - q, straight - ((size_t)p + q) % straight);
+        void *planes[2] = {(int64_t *)s->plane[0] + state, (int64_t *)s->plane[1] + state};
+        fns->run(planes, (const int64_t *)x + q, piece, position(b, idx, p + (int64_t)q));
+    }
+}
+
+/* The lanes are joined where a stretch or the run ends. */
+static bool joins(const block_loop *b, int64_t end)
+{
+    return end == b->run || end % CB_STRETCH == 0;
+}
+
+static void reduce_run(const block_loop *b, int reduction, void *const *state, const void *x,
+                       int64_t p, size_t n, int64_t count)
+{
+    const cb_reduce_fns *fns = cb_reducer_fns(b->f, reduction);
+    void *lanes = b->f->lanes + (size_t)reduction * CB_LANES_BYTES;
+    if (!fns->lanes) {
+        fns->run(state, x, n, count);
+        return;
+    }
+    fns->lanes(lanes, x, n);
+    if (joins(b, p + (int64_t)n)) fns->join(state, lanes);
+}
+
+static void reduce_product(const block_loop *b, int reduction, void *state, const void *x,
+                           const void *y, int64_t p, size_t n)
+{
+    const cb_kernels *k = b->f->t->kernels;
+    const cb_product_fns *fns = &k->sum_of_products[b->f->s->reduce->list[reduction].value];
+    void *lanes = b->f->lanes + (size_t)reduction * CB_LANES_BYTES;
+    size_t r = (size_t)b->reduced_run;
+    switch (b->how) {
+    case ROWS: fns->rows(state, x, y, n); break;
+    case RUN:
+        fns->lanes(lanes, x, y, n);
+        if (joins(b, p + (int64_t)n)) cb_reducer_fns(b->f, reduction)->join(&state, lanes);
+        break;
+    case RUNS: fns->runs(state, x, y, r, n / r); break;
+    }
+}
+
+static void reduce_vector(const block_loop *b, const int64_t *idx, int64_t at, int64_t p, size_t n,
+                          int64_t count)
+{
+    int64_t kept = kept_position(b, idx, p);
+    cb_reducer *f = b->f;
+    if (b->from.vm) cb_vm_vector(b->from.vm, p, n);
+    for (int k = 0; k < f->s->reduce->n; k++) {
+        const cb_stage_reduction *reduction = &f->s->reduce->list[k];
+        const cb_reduce_fns *fns = cb_reducer_fns(f, k);
+        size_t r = (size_t)b->reduced_run;
+        cb_state s;
+        const void *factor, *x = vector(b, k, at, p, &factor);
+        for (int i = 0; i < reduction->nplanes; i++)
+            s.plane[i] =
+                (char *)f->state[0][k].plane[i] + (size_t)kept * cubed_dtype_size(reduction->dtype);
+        if (cb_reduce_has_position(reduction->kind)) {
+            reduce_positions(b, fns, &s, x, idx, p, n);
+            continue;
+        }
+        if (factor) {
+            reduce_product(b, k, s.plane[0], x, factor, p, n);
+            continue;
+        }
+        switch (b->how) {
+        case ROWS: fns->rows(s.plane, x, n, count); break;
+        case RUN: reduce_run(b, k, s.plane, x, p, n, count); break;
+        case RUNS: fns->runs(s.plane, x, r, n / r, count); break;
+        }
+    }
+}
+
+/* Outer axes split into kept and reduced ones, each walked in C order with the other at rest. */
+static bool next_of(const block_loop *b, bool reduced, int64_t *idx)
+{
+    for (int d = b->inner - 1; d >= 0; d--) {
+        if ((b->f->s->reduce->reduced >> d & 1) != reduced) continue;
+        if (++idx[d] < b->extent[d]) return true;
+        idx[d] = 0;
+    }
+    return false;
+}
+
+/* Elements of a run that are reduced together over all reduced rows, so that their states stay in
+ * the cache. Element order within a state is the same for any panel. */
+enum { PANEL_VECTORS = 16, PANEL = PANEL_VECTORS * CB_VECTOR };
+
+/* The processor brings what follows by itself within a row, not where the next one starts. */
+static void prefetch_next_row(const block_loop *b, const int64_t *idx, int64_t p)
+{
+    int64_t next[CUBED_MAX_NDIM];
+    memcpy(next, idx, sizeof next);
+    if (b->from.vm && next_of(b, true, next)) cb_vm_prefetch(b->from.vm, next, p);
+}
+
+static int64_t panel_of(const block_loop *b)
+{
+    if (b->how == RUN) return b->run;
+    return b->how == ROWS ? PANEL : PANEL_VECTORS * b->step;
+}
+
+static void reduce_loop(const block_loop *b)
+{
+    int64_t idx[CUBED_MAX_NDIM] = {0}, at = 0;
+    const int64_t panel = panel_of(b);
+    do {
+        for (int64_t p0 = 0; p0 < b->run; p0 += panel) {
+            int64_t p1 = cb_min_i64(b->run, p0 + panel), count = b->f->taken[0];
+            do {
+                seek(b, idx, &at);
+                for (int64_t p = p0; p < p1 && !cb_task_cancelled(b->f->t); p += b->step) {
+                    size_t n = (size_t)cb_min_i64(b->step, p1 - p);
+                    if (p + b->step >= p1) prefetch_next_row(b, idx, p0);
+                    reduce_vector(b, idx, at, p, n, count);
+                    if (b->how == RUN) count += (int64_t)n;
+                }
+                if (b->how == ROWS) count++;
+                if (b->how == RUNS) count += b->reduced_run;
+            } while (next_of(b, true, idx) && !cb_task_cancelled(b->f->t));
+        }
+    } while (next_of(b, false, idx) && !cb_task_cancelled(b->f->t));
+}
+
+/* The same of rows of chunks that are decoded piecewise, each of which is gone through as it lies there, so that its pieces
+ * are decoded once. Some come to an element of the run one after another: its states are brought to the cache once for all
+ * of them, and still take in the rows' elements in their order. */
+static cubed_status reduce_rows(block_loop *b, cubed_error *err)
+{
+    int64_t idx[CUBED_MAX_NDIM] = {0}, at[CB_REDUCE_MOST_ROWS][CUBED_MAX_NDIM];
+    CB_CHECK(b->how == ROWS, err);
+    do {
+        int64_t count = b->f->taken[0];
+        for (bool more = true; more && !cb_task_cancelled(b->f->t);) {
+            int64_t there[CB_REDUCE_MOST_ROWS] = {0};
+            int n = 0;
+            for (; more && n < b->rows; more = next_of(b, true, idx), n++) {
+                memcpy(at[n], idx, sizeof idx);
+                cb_vm_seek(b->row[n], idx);
+            }
+            for (int64_t p = 0; p < b->run && !cb_task_cancelled(b->f->t); p += b->step) {
+                const size_t length = (size_t)cb_min_i64(b->step, b->run - p);
+                for (int k = 0; k < n; k++) {
+                    b->from.vm = b->row[k];
+                    if (p == there[k]) {
+                        there[k] = b->run;
+                        CB_TRY(cb_vm_bring(b->from.vm, p, b->step, &there[k], err));
+                    }
+                    reduce_vector(b, at[k], 0, p, length, count + k);
+                }
+            }
+            count += n;
+        }
+    } while (next_of(b, false, idx) && !cb_task_cancelled(b->f->t));
+    return CUBED_OK;
+}
+
+static cubed_status reduce_pieces(block_loop *b, cubed_error *err)
+{
+    const cubed_status st = reduce_rows(b, err);
+    for (int k = 0; k < b->rows; k++) cb_vm_unpin(b->row[k]);
+    return st;
+}
+
+static void set_positions(block_loop *b, const cb_box *box)
+{
+    const cb_stage_reduce *s = b->f->s->reduce;
+    int64_t place = 1;
+    bool straight = true;
+    b->straight = 1;
+    for (int d = b->ndim - 1; d >= 0; d--) {
+        if (!(s->reduced >> d & 1)) {
+            straight = straight && b->extent[d] == 1;
+            continue;
+        }
+        b->place[d] = place;
+        b->origin += box->lo[d] * place;
+        place *= s->domain->axis[d].extent;
+        if (b->extent[d] == 1) continue;
+        straight = straight && b->place[d] == b->straight && b->straight < b->reduced_run;
+        if (straight) b->straight *= b->extent[d];
+    }
+}
+
+/* The last axis along which a part of a block has fewer states than the block; 0 if there is none. */
+static int set_states(block_loop *b, const cb_box *block, const cb_box *part)
+{
+    int64_t stride = 1;
+    int cut = 0;
+    for (int d = b->ndim - 1; d >= 0; d--) {
+        if (b->f->s->reduce->reduced >> d & 1) continue;
+        b->state_stride[d] = stride;
+        b->first_state += (part->lo[d] - block->lo[d]) * stride;
+        stride *= block->hi[d] - block->lo[d];
+        if (cut < d && block->hi[d] - block->lo[d] != b->extent[d]) cut = d;
+    }
+    return cut;
+}
+
+/* How a block, or a part of it, is walked. Which order a reduction has depends on the extents of the block's reduced axes
+ * alone; how many short runs go into a panel does not change it, nor where runs of rows end. */
+static void set_walk(block_loop *b, uint32_t reduced, int cut)
+{
+    bool inner_reduced;
+    b->inner = cb_reduce_inner(b->f->s->reduce->domain, reduced, &inner_reduced);
+    if (!inner_reduced && b->inner < cut) b->inner = cut;
+    b->run = 1;
+    for (int d = b->inner; d < b->ndim; d++) b->run *= b->extent[d];
+    b->step = CB_VECTOR;
+    b->how = inner_reduced ? RUN : ROWS;
+    b->reduced_run = b->run;
+    if (!inner_reduced || b->run >= CB_VECTOR || b->run == 0) return;
+    b->how = RUNS;
+    b->step = CB_VECTOR / b->run * b->run;
+    while (b->inner > cut && b->run < PANEL &&
+           (!(reduced >> (b->inner - 1) & 1) || b->extent[b->inner - 1] == 1))
+        b->run *= b->extent[--b->inner];
+}
+
+/* The values of a block that lies in several branches: pointers, views, and what they are of. */
+static cubed_status values_frame(const cb_stage *s, const int64_t *extents, cb_arena *arena,
+                                 char ***values, cb_view **outs, cubed_error *err)
+{
+    const cb_stage_reduce *r = s->reduce;
+    void *p;
+    CB_TRY(cb_arena_alloc(arena, (size_t)r->n * sizeof **values, "values", &p, err));
+    *values = p;
+    CB_TRY(cb_arena_alloc(arena, (size_t)r->n * sizeof **outs, "views", &p, err));
+    *outs = p;
+    for (int k = 0; k < r->n; k++) {
+        size_t bytes = cubed_dtype_size(r->list[k].value);
+        for (int d = 0; d < r->domain->ndim; d++) bytes = cb_sat_mul(bytes, (size_t)extents[d]);
+        CB_TRY(cb_arena_alloc(arena, bytes, "values of a block", &p, err));
+        if (*values) (*values)[k] = p;
+    }
+    return CUBED_OK;
+}
+
+/* The first block of a task, or one that is as long as any along each axis; false: it may have none. */
+static bool measured_block(const cb_frame *f, cb_box *block)
+{
+    const cb_stage_reduce *r = f->stage->reduce;
+    int64_t first, last;
+    if (f->arena->kind == CB_ARENA_LEAST) {
+        cb_stage_task_blocks(f->stage, &f->box, &first, &last);
+        if (first < last) cb_stage_block(f->stage, &f->box, first, block);
+        return first < last;
+    }
+    *block = (cb_box){.ndim = r->domain->ndim};
+    for (int d = 0, k = r->groups; d < r->domain->ndim; d++) {
+        const bool reduced = r->reduced >> d & 1;
+        block->hi[d] = reduced ? cb_blocks_most(&(cb_blocks){&r->domain->axis[d], 1, NULL})
+                               : f->box.hi[k] - f->box.lo[k];
+        k += !reduced;
+    }
+    return true;
+}
+
+/* What is evaluated before it is reduced, anywhere in the domain. */
+static cubed_status evaluated_frame(const cb_frame *f, int64_t *extents, cubed_error *err)
+{
+    const cb_stage_reduce *r = f->stage->reduce;
+    char **values;
+    cb_view one, *outs, *views = &one;
+    const cb_box box = cb_box_whole(r->domain->ndim, extents);
+    CB_TRY(values_frame(f->stage, extents, f->arena, &values, &outs, err));
+    return cb_evaluate_frame(f->plan, &(cb_evaluation){.prog = &r->body}, &box, true, f->arena,
+                             &views, err);
+}
+
+/* Branch by branch, of blocks of these extents. */
+static cubed_status branches_frame(const cb_frame *f, const int64_t *extents, cubed_error *err)
+{
+    const cb_stage_reduce *r = f->stage->reduce;
+    for (int i = 0; i < r->body.nbranches; i++) {
+        const cb_branch *b = &r->body.branches[i];
+        const size_t mark = cb_arena_mark(f->arena);
+        int64_t part[CUBED_MAX_NDIM];
+        for (int d = 0; d < r->domain->ndim; d++)
+            part[d] = cb_min_i64(extents[d], b->hi[d] - b->lo[d]);
+        CB_TRY(cb_reduce_goes_along(r, b)
+                   ? cb_branch_frame(f->plan, &r->body, b, part, f->arena, err)
+                   : evaluated_frame(f, part, err));
+        cb_arena_release(f->arena, mark);
+    }
+    return CUBED_OK;
+}
+
+cubed_status cb_reduce_block_frame(const cb_frame *f, cubed_error *err)
+{
+    const cb_program *body = &f->stage->reduce->body;
+    int64_t extents[CUBED_MAX_NDIM];
+    cb_box block;
+    if (!measured_block(f, &block)) return CUBED_OK;
+    const cb_stage_reduce *r = f->stage->reduce;
+    for (int d = 0; d < block.ndim; d++) extents[d] = block.hi[d] - block.lo[d];
+    if (r->slice > 0) extents[r->slice_axis] = cb_min_i64(extents[r->slice_axis], r->slice);
+    if (body->nbranches == 1) {
+        for (int k = 0; k < r->rows; k++)
+            CB_TRY(cb_branch_frame(f->plan, body, &body->branches[0], extents, f->arena, err));
+        return CUBED_OK;
+    }
+    /* A block may lie in one of them. */
+    if (f->arena->kind == CB_ARENA_LEAST) return CUBED_OK;
+    return r->apart ? branches_frame(f, extents, err) : evaluated_frame(f, extents, err);
+}
+
+/* Vectors are as long as they may be: with lanes the order is that of the run, whatever they are. */
+static void set_step(block_loop *b)
+{
+    if (!b->from.vm || b->how == RUNS) return;
+    for (int k = 0; k < b->f->s->reduce->n && b->how == RUN; k++) {
+        if (!cb_reducer_fns(b->f, k)->lanes) return;
+    }
+    b->step = cb_vm_longest(b->from.vm);
+}
+
+/* Evaluates a block that crosses branches into dense arrays. */
+static cubed_status evaluate_values(const cb_reducer *f, const cb_box *block, char ***values,
+                                    cubed_error *err)
+{
+    const cb_stage_reduce *r = f->s->reduce;
+    int64_t extents[CUBED_MAX_NDIM];
+    cb_view *outs;
+    for (int d = 0; d < block->ndim; d++) extents[d] = block->hi[d] - block->lo[d];
+    CB_TRY(values_frame(f->s, extents, f->t->arena, values, &outs, err));
+    for (int k = 0; k < r->n; k++) {
+        outs[k].base = (*values)[k];
+        cb_dense_strides(block->ndim, extents, cubed_dtype_size(r->list[k].value), outs[k].stride);
+    }
+    return cb_evaluate(f->t, &(cb_evaluation){.prog = &r->body, .outs = outs}, block, err);
+}
+
+static const cb_branch *single_branch(const cb_program *prog, const cb_box *block)
+{
+    int i, last;
+    for (cb_program_branches(prog, block, &i, &last); i < last; i++) {
+        bool inside = true;
+        for (int d = 0; d < block->ndim && inside; d++)
+            inside =
+                block->lo[d] >= prog->branches[i].lo[d] && block->hi[d] <= prog->branches[i].hi[d];
+        if (inside) return &prog->branches[i];
+    }
+    return NULL;
+}
+
+/* Reduces a part of a block: one that lies in a branch, or, with none, one that is evaluated before. */
+static cubed_status reduce_part(cb_reducer *f, const cb_box *block, const cb_box *part,
+                                const cb_branch *branch, cubed_error *err)
+{
+    const cb_task *t = f->t;
+    size_t mark = cb_arena_mark(t->arena);
+    cubed_status st = CUBED_OK;
+    block_loop b = {.f = f, .ndim = part->ndim};
+    bool pieces = false;
+    for (int d = 0; d < b.ndim; d++) b.extent[d] = part->hi[d] - part->lo[d];
+    set_walk(&b, f->s->reduce->reduced, set_states(&b, block, part));
+    set_positions(&b, part);
+    if (branch) {
+        b.rows = f->s->reduce->rows;
+        for (int k = 0; k < b.rows; k++)
+            CB_GO(cb_vm_open(t, &f->s->reduce->body, branch, part, NULL, NULL, b.inner, &b.row[k],
+                             err));
+        b.from.vm = b.row[0];
+    } else {
+        char **values;
+        CB_GO(evaluate_values(f, part, &values, err));
+        b.from.values = values;
+    }
+    set_step(&b);
+    for (int v = 0; branch && v < branch->nloads && !pieces; v++)
+        pieces = branch->loads[v].kind == CB_LOAD_STORED && branch->loads[v].piecewise;
+    if (cb_box_count(part) > 0) {
+        if (pieces)
+            CB_GO(reduce_pieces(&b, err));
+        else
+            reduce_loop(&b);
+    }
+    CB_GO(cb_task_check(t, err));
+out:
+    cb_arena_release(t->arena, mark);
+    return st;
+}
+
+/* Reduces a block that lies in several branches. */
+static cubed_status reduce_branches(cb_reducer *f, const cb_box *block, cubed_error *err)
+{
+    const cb_stage_reduce *r = f->s->reduce;
+    int i, last;
+    if (!r->apart) return reduce_part(f, block, block, NULL, err);
+    for (cb_program_branches(&r->body, block, &i, &last); i < last; i++) {
+        const cb_branch *b = &r->body.branches[i];
+        cb_box part;
+        cb_branch_part(b, block, &part);
+        if (cb_box_empty(&part)) continue;
+        CB_TRY(reduce_part(f, block, &part, cb_reduce_goes_along(r, b) ? b : NULL, err));
+    }
+    return CUBED_OK;
+}
+
+static cubed_status reduce_box(cb_reducer *f, const cb_box *box, cubed_error *err)
+{
+    const cb_branch *branch = single_branch(&f->s->reduce->body, box);
+    int64_t reduced = 1;
+    for (int d = 0; d < box->ndim; d++) {
+        if (f->s->reduce->reduced >> d & 1) reduced *= box->hi[d] - box->lo[d];
+    }
+    CB_TRY(branch ? reduce_part(f, box, box, branch, err) : reduce_branches(f, box, err));
+    f->taken[0] += reduced;
+    return CUBED_OK;
+}
+
+cubed_status cb_reduce_block(cb_reducer *f, int64_t block, cubed_error *err)
+{
+    const cb_stage_reduce *r = f->s->reduce;
+    const int d = r->slice_axis;
+    cb_box box;
+    cb_stage_block(f->s, f->task_box, block, &box);
+    if (r->slice == 0) return reduce_box(f, &box, err);
+    for (const int64_t end = box.hi[d]; box.lo[d] < end; box.lo[d] = box.hi[d]) {
+        box.hi[d] = cb_min_i64(end, box.lo[d] + r->slice);
+        CB_TRY(reduce_box(f, &box, err));
+    }
+    return CUBED_OK;
+}

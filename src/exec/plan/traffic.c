@@ -1,0 +1,333 @@
+/* How programs read: how blocks of the domain meet chunks of a source. */
+#include "exec/plan/traffic.h"
+
+#include "exec/plan/stage.h"
+
+static int64_t nblocks(const cb_blocks *b) { return cb_ceil_div(cb_axis_count(b->axis), b->per); }
+
+static void block_range(const cb_blocks *b, int64_t i, int64_t *lo, int64_t *hi)
+{
+    int64_t n = cb_axis_count(b->axis);
+    *lo = cb_axis_lo(b->axis, i * b->per);
+    *hi = cb_axis_hi(b->axis, cb_min_i64(n, (i + 1) * b->per) - 1);
+    if (b->halo) cb_halo_widen(b->halo, b->axis->extent, lo, hi);
+}
+
+int64_t cb_blocks_most(const cb_blocks *b)
+{
+    const cb_axis *a = b->axis;
+    /* Blocks with a halo are visited one at a time. */
+    if (b->halo) return cb_halo_most(b->halo, a);
+    if (a->extent == 0) return 0;
+    return cb_min_i64(a->extent, cb_sat_mul((size_t)a->chunk, (size_t)b->per) > INT64_MAX
+                                     ? a->extent
+                                     : a->chunk * b->per);
+}
+
+/* Irregular axes, and those with a halo, of more blocks than this are estimated. */
+#define COUNTED_BLOCKS 65536
+
+/* How blocks meet the chunks of a source axis: the most chunks that one block touches (2 stands for more), how many
+ * there are between the first and the last of all, the sum, the sum of their lengths as they are stored, and the sum
+ * of the elements between the first and the last that each block needs. */
+typedef struct cover {
+    int64_t most, distinct;
+    uint64_t total, stored, elements;
+} cover;
+
+/* Blocks that may have elements in [lo, hi): from *first to before *last. What is around blocks reaches over
+ * their neighbours. */
+static void blocks_within(const cb_blocks *b, int64_t lo, int64_t hi, int64_t *first, int64_t *last)
+{
+    *first = 0;
+    *last = nblocks(b);
+    if (b->halo || *last == 0) return;
+    if (lo > 0) *first = cb_axis_find(b->axis, cb_min_i64(lo, b->axis->extent - 1)) / b->per;
+    if (hi < b->axis->extent) *last = hi > 0 ? cb_axis_find(b->axis, hi - 1) / b->per + 1 : 0;
+}
+
+/* Of the blocks within [lo, hi) of regular axes, in closed form. */
+static cover regular_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t offset,
+                           int64_t stride, const cb_axis *chunks)
+{
+    const cb_axis *axis = b->axis;
+    const int64_t magnitude = stride < 0 ? -stride : stride;
+    lo = cb_max_i64(lo, 0);
+    hi = cb_min_i64(hi, axis->extent);
+    if (lo >= hi) return (cover){0, 0, 0, 0, 0};
+    /* What of the blocks is within, as chunks of an axis of their own. */
+    const int64_t block = cb_axis_find(axis, lo) / b->per;
+    int64_t x0, end;
+    block_range(b, block, &x0, &end);
+    cb_axis within = {
+        .extent = hi - lo, .first = cb_min_i64(hi, end) - lo, .chunk = cb_blocks_most(b)};
+    const int64_t n = cb_axis_count(&within), from = offset + stride * lo;
+    const int64_t a = cb_min_i64(from, from + stride * (hi - lo - 1));
+    const int64_t z = cb_max_i64(from, from + stride * (hi - lo - 1));
+    const int64_t first = cb_axis_find(chunks, a), last = cb_axis_find(chunks, z);
+    cover c = {.distinct = last - first + 1,
+               .total = cb_axis_touched(&within, 1, from, stride, chunks),
+               .stored = cb_axis_touched_length(&within, 1, from, stride, chunks),
+               .elements = (uint64_t)(magnitude * (hi - lo - n) + n)};
+    c.most = c.total > (uint64_t)n ? 2 : 1;
+    /* Padding counts as it does where chunks are read as a whole. */
+    if (a == 0) c.elements += (uint64_t)(chunks->chunk - chunks->first);
+    if (z == chunks->extent - 1)
+        c.elements += (uint64_t)(cb_axis_lo(chunks, last) + cb_axis_last(chunks) - chunks->extent);
+    return c;
+}
+
+/* Of the blocks within [lo, hi). */
+static cover axis_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t offset, int64_t stride,
+                        const cb_axis *chunks)
+{
+    int64_t first, end, magnitude = stride < 0 ? -stride : stride;
+    if (!b->axis->starts && !chunks->starts && !b->halo && stride != 0)
+        return regular_cover(b, lo, hi, offset, stride, chunks);
+    blocks_within(b, lo, hi, &first, &end);
+    const int64_t n = end - first;
+    cover c = {0, 0, 0, 0, 0};
+    const bool whole = lo <= 0 && hi >= b->axis->extent, once = stride == 1 && b->per == 1;
+    if (whole && once && !b->halo && offset == 0 && cb_axis_equal(b->axis, chunks))
+        return (cover){1, n, (uint64_t)n, (uint64_t)cb_axis_stored_all(chunks),
+                       (uint64_t)chunks->extent};
+    if (n > COUNTED_BLOCKS) {
+        int64_t span = cb_min_i64(chunks->extent, magnitude * (cb_blocks_most(b) - 1) + 1);
+        c.most = cb_min_i64(cb_axis_count(chunks), (span - 1) / chunks->chunk + 2);
+        c.total = cb_sat_add((size_t)n, (size_t)cb_axis_count(chunks));
+        c.stored = cb_sat_mul(c.total, (size_t)chunks->chunk);
+        c.distinct = INT64_MAX; /* Nobody knows how many chunks are distinct. */
+        c.elements = cb_sat_mul((size_t)n, (size_t)span);
+        return c;
+    }
+    int64_t least = INT64_MAX, last = -1;
+    for (int64_t i = first; i < end; i++) {
+        int64_t x0, x1;
+        block_range(b, i, &x0, &x1);
+        x0 = cb_max_i64(x0, lo);
+        x1 = cb_min_i64(x1, hi);
+        if (x0 >= x1) continue;
+        int64_t a = offset + stride * x0, z = offset + stride * (x1 - 1);
+        int64_t from = cb_axis_find(chunks, cb_min_i64(a, z));
+        int64_t to = cb_axis_find(chunks, cb_max_i64(a, z)), count = to - from + 1;
+        least = cb_min_i64(least, from);
+        last = cb_max_i64(last, to);
+        c.most = cb_max_i64(c.most, count);
+        c.total += (uint64_t)count;
+        c.stored += (uint64_t)count * (uint64_t)chunks->chunk;
+        if (to == cb_axis_count(chunks) - 1)
+            c.stored -= (uint64_t)(chunks->chunk - cb_axis_last(chunks));
+        c.elements += (uint64_t)(magnitude * (x1 - x0 - 1) + 1);
+        /* Padding counts as it does where chunks are read as a whole. */
+        if (chunks->starts) continue;
+        if (cb_min_i64(a, z) == 0) c.elements += (uint64_t)(chunks->chunk - chunks->first);
+        if (cb_max_i64(a, z) == chunks->extent - 1)
+            c.elements +=
+                (uint64_t)(cb_axis_lo(chunks, to) + cb_axis_last(chunks) - chunks->extent);
+    }
+    c.distinct = last < 0 ? 0 : last - least + 1;
+    return c;
+}
+
+/* Blocks of a reshape that are looked at; where there are more, these stand for all. */
+#define SAMPLED_BLOCKS 1024
+
+/* Chunks that all blocks read through a reshape. */
+static uint64_t reshaped_reads(const cubed_plan *p, const cb_branch *b, const cb_blocks *axes,
+                               const cb_load *l)
+{
+    uint64_t reads = 0;
+    size_t all = 1;
+    for (int j = 0; j < l->map->ndim_in; j++) all = cb_sat_mul(all, (size_t)nblocks(&axes[j]));
+    all = cb_min_size(all, INT64_MAX);
+    size_t sampled = cb_min_size(all, SAMPLED_BLOCKS);
+    for (size_t i = 0; i < sampled; i++) {
+        size_t at = i * (all / sampled);
+        cb_box box = {.ndim = l->map->ndim_in}, part, image, chunks;
+        for (int j = l->map->ndim_in - 1; j >= 0; j--) {
+            size_t n = (size_t)nblocks(&axes[j]);
+            block_range(&axes[j], (int64_t)(at % n), &box.lo[j], &box.hi[j]);
+            at /= n;
+        }
+        cb_branch_part(b, &box, &part);
+        if (cb_box_empty(&part)) continue;
+        cb_load_image(&p->ir, l, &part, &image);
+        cb_grid_cover(p->ir.nodes[l->node].grid, &image, &chunks);
+        reads = cb_sat_add(reads, (size_t)cb_box_count(&chunks));
+    }
+    return sampled ? cb_sat_mul(reads, cb_ceil_div((int64_t)all, (int64_t)sampled)) : 0;
+}
+
+static void add_scaled(uint64_t *sum, uint64_t n, const cb_reads *r)
+{
+    *sum = cb_sat_add(*sum, cb_sat_mul(n / r->per + (n % r->per != 0), r->times));
+}
+
+void cb_traffic_add(cb_stage *s, int node, uint64_t chunks, uint64_t bytes)
+{
+    if (s->reads) {
+        add_scaled(&s->reads->chunks[node], chunks, s->reads);
+        add_scaled(&s->reads->bytes[node], bytes, s->reads);
+    }
+    s->chunks_read = cb_sat_add(s->chunks_read, chunks);
+    s->bytes_read = cb_sat_add(s->bytes_read, bytes);
+}
+
+/* Whether what a block of these extents needs of a chunk lies there without gaps. */
+static bool is_one_run(const cubed_plan *p, const cb_load *l, const int64_t *extents)
+{
+    const cb_grid *g = p->ir.nodes[l->node].grid;
+    int d = g->ndim - 1;
+    while (d > 0 && cb_axis_count(&g->axis[d]) == 1 &&
+           cb_load_extent(p, l, d, extents) == g->axis[d].chunk)
+        d--;
+    for (d--; d >= 0; d--) {
+        if (cb_load_extent(p, l, d, extents) != 1) return false;
+    }
+    return true;
+}
+
+/* Bytes that a short run of a part costs as much time as. */
+#define SHORT_RUN ((size_t)16 << 10)
+/* Maximum cost of the parts of a chunk, in reads of the whole chunk. */
+#define PARTS_COST 16
+
+/* How often a load reads a part of a chunk, in all tasks, and how many chunks it reads. */
+typedef struct visits {
+    uint64_t reads, distinct;
+} visits;
+
+/* Whether parts of a chunk that has no room can be read, at a cost that is borne: `bytes` in runs of `run` bytes. */
+static bool may_subread(const cubed_plan *p, const cb_load *l, size_t bytes, size_t run,
+                        const visits *v)
+{
+    const bool often = v->reads / PARTS_COST > v->distinct;
+    switch (cb_node_parts(p, l->node)) {
+    case CB_ZARR_NO_PARTS: return false;
+    case CB_ZARR_RANGES:
+        return cb_sat_mul(bytes / run, SHORT_RUN) / PARTS_COST <= cb_chunk_bytes(p, l->node);
+    case CB_ZARR_BLOCKS: return bytes / run <= PARTS_COST;
+    case CB_ZARR_BLOCKS_ONCE: return bytes / run <= PARTS_COST || !often;
+    case CB_ZARR_STREAM: return !often;
+    }
+    return false;
+}
+
+/* Whether a task has no room for the chunk, parts of which can be read, though that is slow. */
+static bool has_to_subread(const cubed_plan *p, const cb_load *l, size_t bytes, size_t run,
+                           const visits *v)
+{
+    const size_t chunk = cb_chunk_bytes(p, l->node);
+    const uint64_t kept = cb_sat_add(p->reserved_mem, p->metadata_mem);
+    const cb_need read = cb_read_need(p, l->node);
+    const size_t whole = cb_sat_add(chunk, cb_sat_add(read.arena, read.library));
+    if (cb_sat_add(whole, kept) <= p->allowed_mem) return false;
+    if (run == 0) return false; /* empty parts need no chunk */
+    if (cb_node_parts(p, l->node) == CB_ZARR_NO_PARTS) return false;
+    const cb_need part = cb_read_subread_need(p, l->node);
+    if (cb_sat_add(bytes, cb_sat_add(part.arena, part.library)) >= whole) return false;
+    return may_subread(p, l, bytes, run, v);
+}
+
+/* Whether a block of these extents needs at most two thirds of a chunk, in runs that are long enough, or the chunk has no
+ * room; of an intermediate in one run. */
+static bool is_subread(const cubed_plan *p, const cb_load *l, const int64_t *extents,
+                       const visits *v)
+{
+    const cb_grid *g = p->ir.nodes[l->node].grid;
+    size_t size = cubed_dtype_size(l->dtype), bytes = size, run = size;
+    size_t worth = cb_node_subread_run(p, l->node);
+    bool whole = true;
+    if (cb_node_subread_is_whole(p, l->node) && !is_one_run(p, l, extents)) return false;
+    for (int d = g->ndim - 1; d >= 0; d--) {
+        int64_t n = cb_load_extent(p, l, d, extents);
+        bytes = cb_sat_mul(bytes, (size_t)n);
+        if (whole) run = bytes;
+        whole = whole && n == g->axis[d].chunk;
+    }
+    if (bytes > cb_chunk_bytes(p, l->node) / 3 * 2) return false;
+    return worth > 0 && run >= worth ? true : has_to_subread(p, l, bytes, run, v);
+}
+
+/* Sets the flags of a load, and adds what it reads in all tasks. */
+static void judge_load(const cubed_plan *p, const cb_branch *b, const cb_blocks *axes,
+                       const int64_t *extents, cb_load *l, cb_stage *s)
+{
+    const cb_grid *g = p->ir.nodes[l->node].grid;
+    uint64_t reads = 1, elements = 1, used = 0, distinct = 1, stored = cubed_dtype_size(l->dtype);
+    int last = -1;
+    l->tile = l->reshape != 0;
+    l->subread = l->piecewise = false;
+    l->reuse = CB_REUSE_NONE;
+    if (l->reshape) {
+        reads = reshaped_reads(p, b, axes, l);
+        l->reuse = reads > (uint64_t)cb_grid_count(g) ? CB_REUSE_ALL : CB_REUSE_NONE;
+        cb_traffic_add(s, l->node, reads, cb_sat_mul(reads, cb_chunk_bytes(p, l->node)));
+        return;
+    }
+    for (int d = 0; d < l->map->ndim_out; d++) {
+        int j = l->map->dim[d].axis;
+        if (j < 0) {
+            stored = cb_sat_mul(stored, (size_t)g->axis[d].chunk);
+            continue;
+        }
+        cover c = axis_cover(&axes[j], b->lo[j], b->hi[j], l->map->dim[d].offset,
+                             l->map->dim[d].stride, &g->axis[d]);
+        if (c.most > 1 || j < last) l->tile = true;
+        last = j;
+        used |= 1ull << j;
+        reads = cb_sat_mul(reads, c.total);
+        stored = cb_sat_mul(stored, c.stored);
+        distinct = cb_sat_mul(distinct, (size_t)c.distinct);
+        elements = cb_sat_mul(elements, c.elements);
+    }
+    for (int j = 0; j < l->map->ndim_in; j++) {
+        if (used >> j & 1) continue;
+        int64_t extent = cb_max_i64(1, cb_max_i64(axes[j].axis->extent, b->hi[j]));
+        cb_axis whole = cb_axis_regular(extent, extent);
+        cover c = axis_cover(&axes[j], b->lo[j], b->hi[j], 0, 1, &whole);
+        reads = cb_sat_mul(reads, c.total);
+        stored = cb_sat_mul(stored, c.total);
+        elements = cb_sat_mul(elements, c.total);
+        if (c.total > 1) l->reuse = CB_REUSE_ALL;
+    }
+    const visits v = {reads, distinct};
+    l->subread = is_subread(p, l, extents, &v);
+    if (reads <= distinct)
+        l->reuse = CB_REUSE_NONE;
+    else if (l->reuse == CB_REUSE_NONE)
+        l->reuse = CB_REUSE_CUT;
+    const bool streams = l->subread && cb_node_parts(p, l->node) == CB_ZARR_STREAM;
+    uint64_t bytes =
+        l->subread && !streams ? cb_sat_mul(elements, cubed_dtype_size(l->dtype)) : stored;
+    cb_traffic_add(s, l->node, reads, bytes);
+}
+
+void cb_traffic_add_program(const cubed_plan *p, cb_stage *s, const cb_program *prog,
+                            const cb_blocks *axes)
+{
+    for (int i = 0; i < prog->nbranches; i++) {
+        const cb_branch *b = &prog->branches[i];
+        int64_t extents[CUBED_MAX_NDIM];
+        for (int d = 0; d < prog->ndim; d++)
+            extents[d] = cb_min_i64(cb_blocks_most(&axes[d]), b->hi[d] - b->lo[d]);
+        for (int v = 0; v < b->nloads; v++) {
+            if (b->loads[v].kind == CB_LOAD_STORED)
+                judge_load(p, b, axes, extents, &b->loads[v], s);
+        }
+    }
+}
+
+void cb_program_blocks(const cb_stage *s, int program, cb_blocks *axes)
+{
+    const cb_stage_reduce *r = program == 0 ? s->reduce : NULL;
+    int k = r ? r->groups : 0;
+    for (int d = 0; d < (r ? r->domain->ndim : s->kept->ndim); d++) {
+        if (r && r->reduced >> d & 1) {
+            axes[d] = (cb_blocks){&r->domain->axis[d], 1, NULL};
+        } else {
+            axes[d] = (cb_blocks){&s->kept->axis[k], cb_stage_step(s, k), NULL};
+            k++;
+        }
+    }
+}

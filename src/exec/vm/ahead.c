@@ -1,0 +1,179 @@
+#include "exec/vm/ahead.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "exec/plan/operator.h"
+
+/* Of a chunk that is wanted before the cursor has come to it, so many are looked at. */
+#define SEARCHED 256
+
+/* One walk of the cursor. */
+typedef struct walk {
+    cb_ahead *a;
+    cb_task_count *count;
+    cb_fetch_batch batch; /* to ask; else a chunk is searched: */
+    bool search, found;
+    int node, left;
+    int64_t chunk;
+    int64_t skip; /* chunks of the step that are behind the cursor */
+} walk;
+
+static void push(cb_ahead *a, int node, int64_t chunk)
+{
+    const unsigned k = (a->first + a->n++) % CB_AHEAD_SEEN;
+    a->seen[k].node = node;
+    a->seen[k].chunk = chunk;
+    a->seen[k].task = a->task;
+}
+
+/* Whether the cursor goes on behind the chunk. */
+static bool look(walk *w, int node, const int64_t *idx)
+{
+    cb_ahead *a = w->a;
+    const int64_t chunk = cb_grid_ravel(a->plan->ir.nodes[node].grid, idx);
+    if (w->search) {
+        w->found = node == w->node && chunk == w->chunk;
+        return !w->found && w->left-- > 0;
+    }
+    w->batch.task = a->task;
+    if (a->n == CB_AHEAD_SEEN ||
+        cb_chunks_ask(a->chunks, &w->batch, node, idx, w->count) == CB_FETCH_LATER)
+        return false;
+    push(a, node, chunk);
+    return true;
+}
+
+static cubed_status visit(void *ctx, int node, const cb_box *chunks, cubed_error *err)
+{
+    walk *w = ctx;
+    int64_t idx[CUBED_MAX_NDIM];
+    const int64_t n = cb_box_count(chunks);
+    int64_t k = w->skip;
+    (void)err;
+    if (!cb_chunks_may_ask(w->a->chunks, node)) return CUBED_OK;
+    w->skip -= cb_min_i64(n, k);
+    if (k >= n) return CUBED_OK;
+    for (int d = chunks->ndim - 1; d >= 0; d--) {
+        const int64_t length = chunks->hi[d] - chunks->lo[d];
+        idx[d] = chunks->lo[d] + k % length;
+        k /= length;
+    }
+    do {
+        const bool on = look(w, node, idx);
+        w->a->at += on || w->found;
+        if (!on) return CUBED_E_CANCELLED; /* no error: the walk ends here */
+    } while (cb_odometer_next(chunks, idx));
+    return CUBED_OK;
+}
+
+/* To where it stops, or to the end of the range, or of the task that is run. */
+static void go(walk *w)
+{
+    cb_ahead *a = w->a;
+    while (a->task < (w->search ? a->running + 1 : a->last)) {
+        cb_box kept;
+        bool there = false;
+        cb_stage_task_box(a->stage, a->task, &kept);
+        w->skip = a->at;
+        if (a->stage->op->visit(a->plan, a->stage, &kept, a->step, &there, visit, w, NULL) !=
+            CUBED_OK)
+            return;
+        a->at = 0;
+        a->step = there ? a->step + 1 : 0;
+        a->task += !there;
+    }
+}
+
+static void ask(cb_ahead *a, cb_task_count *count)
+{
+    bool more = true;
+    while (more) {
+        walk w = {.a = a, .count = count};
+        w.batch.owner = a;
+        w.batch.most = a->plan->fetch_depth;
+        go(&w);
+        more = w.batch.n == CB_FETCH_BATCH;
+        cb_fetch_submit(&w.batch);
+    }
+    if (a->task == a->last && a->next) ask(a->next, count);
+}
+
+/* The chunk, and what was to come before it, are behind. */
+static bool forget(cb_ahead *a, int node, int64_t chunk)
+{
+    for (unsigned i = 0; i < a->n; i++) {
+        const unsigned k = (a->first + i) % CB_AHEAD_SEEN;
+        if (a->seen[k].task != a->running) break;
+        if (a->seen[k].node != node || a->seen[k].chunk != chunk) continue;
+        a->first = (k + 1) % CB_AHEAD_SEEN;
+        a->n -= i + 1;
+        return true;
+    }
+    return false;
+}
+
+void cb_ahead_pass(cb_ahead *a, int node, const int64_t *idx, cb_task_count *count)
+{
+    const int64_t chunk = cb_grid_ravel(a->plan->ir.nodes[node].grid, idx);
+    if (!cb_chunks_may_ask(a->chunks, node)) return;
+    if (!forget(a, node, chunk) && a->task == a->running) {
+        const int64_t task = a->task, step = a->step, at = a->at;
+        walk w = {.a = a, .search = true, .node = node, .chunk = chunk, .left = SEARCHED};
+        go(&w);
+        if (w.found) {
+            a->n = 0;
+        } else {
+            a->task = task;
+            a->step = step;
+            a->at = at;
+        }
+    }
+    ask(a, count);
+}
+
+void cb_ahead_run(cb_ahead *a, int64_t task, cb_task_count *count)
+{
+    a->running = task;
+    cb_chunks_forget(a->chunks, a, task);
+    while (a->n > 0 && a->seen[a->first].task < task) {
+        a->first = (a->first + 1) % CB_AHEAD_SEEN;
+        a->n--;
+    }
+    if (a->task < task) {
+        a->task = task;
+        a->step = a->at = 0;
+    }
+    ask(a, count);
+}
+
+void cb_ahead_end(cb_ahead *a)
+{
+    if (a->chunks) cb_chunks_forget(a->chunks, a, INT64_MAX);
+    a->chunks = NULL;
+}
+
+void cb_ahead_go_on(cb_ahead *a, cb_ahead *next)
+{
+    if (a->chunks && next->chunks) a->next = next;
+}
+
+void cb_ahead_begin(cb_ahead *a, const cubed_plan *p, cb_chunks *chunks, int stage, int64_t first,
+                    int64_t last)
+{
+    cb_ahead_end(a);
+    if (p->fetch_depth == 0 || !p->stages[stage].op->visit) return;
+    a->plan = p;
+    a->chunks = chunks;
+    a->stage = &p->stages[stage];
+    a->running = a->task = first;
+    a->last = last;
+    a->step = a->at = 0;
+    a->first = a->n = 0;
+    a->next = NULL;
+}
+
+bool cb_ahead_has(const cb_ahead *a, int stage, int64_t task)
+{
+    return a->chunks && a->stage->index == stage && task >= a->running && task < a->last;
+}

@@ -1,0 +1,64 @@
+/* Bringing what a program reads next to it. */
+#include <string.h>
+
+#include "base/error.h"
+#include "exec/plan/operator.h"
+#include "exec/vm/helping.h"
+
+/* Whether other blocks will read the chunk. */
+static bool is_reused(const cb_load *load, const cb_box *chunk, const cb_box *image)
+{
+    bool cut = false;
+    for (int d = 0; d < chunk->ndim; d++)
+        cut = cut || chunk->lo[d] < image->lo[d] || chunk->hi[d] > image->hi[d];
+    return load->reuse == CB_REUSE_ALL || (load->reuse == CB_REUSE_CUT && cut);
+}
+
+cubed_status cb_load_chunk(const cb_task *t, const cb_load *load, const int64_t *idx,
+                           const cb_box *image, void *buffer, cb_pinned *out, cubed_error *err)
+{
+    cb_want want = {.node = load->node, .idx = idx, .mapped = true, .buffer = buffer};
+    cb_box part;
+    CB_TRY(cb_task_check(t, err));
+    cb_grid_box(t->plan->ir.nodes[load->node].grid, idx, &part);
+    if (load->subread) {
+        cb_box_intersect(&part, image, &part);
+        want.subread = &part;
+    } else {
+        want.reuse = is_reused(load, &part, image);
+    }
+    if (t->help && !want.subread) CB_TRY(cb_help_take(t->help, &want, t->arena, t->count, err));
+    return cb_task_want(t, &want, out, err);
+}
+
+void cb_load_place(const cb_task *t, const cb_load *load, const int64_t *idx,
+                   const cb_pinned *pinned, const cb_box *box, const cb_view *dst)
+{
+    cb_box part = *box, elements;
+    int64_t seen[CUBED_MAX_NDIM] = {0};
+    cb_grid_box(t->plan->ir.nodes[load->node].grid, idx, &elements);
+    if (!cb_map_preimage(load->map, &elements, &part)) return;
+    const int64_t at = cb_map_strides(load->map, pinned->lo, pinned->stride, part.lo, seen);
+    cb_box_copy(&part, cubed_dtype_size(load->dtype), dst->base, box->lo, dst->stride,
+                pinned->data + at, part.lo, seen);
+}
+
+cubed_status cb_load_gather(const cb_task *t, const cb_load *load, const cb_box *box,
+                            const cb_view *dst, void *buffer, cubed_error *err)
+{
+    const cb_grid *g = t->plan->ir.nodes[load->node].grid;
+    int64_t idx[CUBED_MAX_NDIM];
+    cb_box image, cover;
+    if (load->reshape) return cb_load_reshaped(t, load, box, dst, buffer, err);
+    cb_map_image(load->map, box, &image);
+    cb_grid_cover(g, &image, &cover);
+    memcpy(idx, cover.lo, sizeof idx);
+    do {
+        size_t mark = cb_arena_mark(t->arena);
+        cb_pinned pinned;
+        CB_TRY(cb_load_chunk(t, load, idx, &image, buffer, &pinned, err));
+        cb_load_place(t, load, idx, &pinned, box, dst);
+        cb_arena_release(t->arena, mark);
+    } while (cb_odometer_next(&cover, idx));
+    return CUBED_OK;
+}

@@ -1,0 +1,311 @@
+/* Opening a program over a box: where each load's data is, and which run vectors walk. */
+#include <string.h>
+
+#include "base/error.h"
+#include "exec/vm/frames.h"
+#include "exec/vm/vm_state.h"
+
+_Static_assert(sizeof(vm_load) <= CB_VM_LOAD_BYTES, "CB_VM_LOAD_BYTES");
+_Static_assert(sizeof(vm_instr) <= CB_VM_INSTR_BYTES, "CB_VM_INSTR_BYTES");
+
+static void *load_register(const cb_vm *vm, int v)
+{
+    return vm->regs + (size_t)v * vm->prog->reg_size;
+}
+
+/* Whether what `o` has pinned is what `l` needs of chunk `idx`. */
+static bool same_chunk(const vm_load *o, const vm_load *l, const int64_t *idx, const cb_grid *g)
+{
+    if (o->load->node != l->load->node || o->load->subread != l->load->subread) return false;
+    if (o->load->subread) return cb_map_equal(o->load->map, l->load->map);
+    for (int d = 0; d < g->ndim; d++) {
+        if (o->pinned.lo[d] != cb_axis_lo(&g->axis[d], idx[d])) return false;
+    }
+    return true;
+}
+
+/* A block that lies in one chunk is used where the chunk is. */
+static cubed_status open_single_chunk(cb_vm *vm, vm_load *l, const cb_box *box, const cb_box *image,
+                                      const cb_box *cover, cubed_error *err)
+{
+    const cb_task *t = vm->task;
+    const cb_grid *g = t->plan->ir.nodes[l->load->node].grid;
+    /* Another load of this branch may have brought the same chunk. */
+    for (const vm_load *o = vm->loads; o < l && !l->resident; o++) {
+        l->resident = o->resident && same_chunk(o, l, cover->lo, g);
+        if (!l->resident) continue;
+        l->pinned = o->pinned;
+        if (l->load->reuse != CB_REUSE_NONE) cb_chunks_pass(t->chunks, l->load->node, cover->lo);
+    }
+    if (!l->resident)
+        CB_TRY(cb_load_chunk(t, l->load, cover->lo, image, l->chunk, &l->pinned, err));
+    l->resident = true;
+    l->base = l->pinned.data +
+              cb_map_strides(l->load->map, l->pinned.lo, l->pinned.stride, box->lo, l->stride);
+    return CUBED_OK;
+}
+
+/* Nothing is brought before it is used. */
+static void open_pieces(cb_vm *vm, vm_load *l, const cb_box *box, const cb_box *cover)
+{
+    const cb_grid *g = vm->task->plan->ir.nodes[l->load->node].grid;
+    int64_t lo[CUBED_MAX_NDIM], extents[CUBED_MAX_NDIM], stride[CUBED_MAX_NDIM];
+    cb_grid_stored(g, cover->lo, extents);
+    cb_dense_strides(g->ndim, extents, l->size, stride);
+    for (int d = 0; d < g->ndim; d++) lo[d] = cb_axis_lo(&g->axis[d], cover->lo[d]);
+    memcpy(l->piece.idx, cover->lo, sizeof l->piece.idx);
+    l->piece.origin = cb_map_strides(l->load->map, lo, stride, box->lo, l->stride);
+    l->piece.lo = l->piece.hi = 0;
+    l->piece.data = l->chunk;
+    l->piece.block.kept = NULL;
+}
+
+/* What is reshaped comes into a tile of the new shape, through which the box is seen. */
+static cubed_status open_reshaped(cb_vm *vm, vm_load *l, const cb_box *box, void *data,
+                                  cubed_error *err)
+{
+    const cb_task *t = vm->task;
+    const cb_map *m = l->load->map;
+    int64_t extents[CUBED_MAX_NDIM];
+    cb_box to;
+    cb_view tile;
+    cb_map_image(m, box, &to);
+    for (int d = 0; d < to.ndim; d++) extents[d] = to.hi[d] - to.lo[d];
+    cb_dense_strides(to.ndim, extents, l->size, tile.stride);
+    tile.base = data;
+    CB_TRY(cb_load_reshaped(t, l->load, &to, &tile, l->chunk, err));
+    l->base = tile.base + cb_map_strides(m, to.lo, tile.stride, box->lo, l->stride);
+    return CUBED_OK;
+}
+
+static cubed_status open_stored(cb_vm *vm, vm_load *l, const cb_box *box, cubed_error *err)
+{
+    const cb_task *t = vm->task;
+    const cb_load *load = l->load;
+    const cb_grid *g = t->plan->ir.nodes[load->node].grid;
+    cb_box image, cover;
+    void *data;
+    CB_TRY(cb_load_frame(t->plan, load, vm->extent, t->arena, &l->chunk, &data, err));
+    if (load->reshape) return open_reshaped(vm, l, box, data, err);
+    cb_map_image(load->map, box, &image);
+    cb_grid_cover(g, &image, &cover);
+    if (load->piecewise) {
+        CB_CHECK(cb_box_count(&cover) == 1, err);
+        open_pieces(vm, l, box, &cover);
+        return CUBED_OK;
+    }
+    bool ordered = true;
+    for (int d = 0, last = -1; d < load->map->ndim_out; d++) {
+        int j = load->map->dim[d].axis;
+        if (j >= 0 && j < last) ordered = false;
+        if (j >= 0) last = j;
+    }
+    if (cb_box_count(&cover) == 1 && ordered)
+        return open_single_chunk(vm, l, box, &image, &cover, err);
+    CB_CHECK(load->tile, err);
+    cb_view tile;
+    int64_t extents[CUBED_MAX_NDIM];
+    for (int j = 0; j < vm->ndim; j++) extents[j] = 1;
+    for (int d = 0; d < load->map->ndim_out; d++) {
+        int j = load->map->dim[d].axis;
+        if (j >= 0) extents[j] = vm->extent[j];
+    }
+    cb_dense_strides(vm->ndim, extents, l->size, tile.stride);
+    for (int j = 0; j < vm->ndim; j++) {
+        if (extents[j] == 1) tile.stride[j] = 0;
+    }
+    tile.base = data;
+    CB_TRY(cb_load_gather(t, load, box, &tile, l->chunk, err));
+    l->base = data;
+    memcpy(l->stride, tile.stride, (size_t)vm->ndim * sizeof(int64_t));
+    return CUBED_OK;
+}
+
+static void open_memory(const cb_vm *vm, vm_load *l, const cb_box *box)
+{
+    const cb_node *n = &vm->task->plan->ir.nodes[l->load->node];
+    const int64_t origin[CUBED_MAX_NDIM] = {0};
+    int64_t strides[CUBED_MAX_NDIM], shape[CUBED_MAX_NDIM];
+    l->base = cb_node_is_source(n) ? n->data : n->result;
+    cb_node_shape(n, shape);
+    if (cb_node_is_source(n))
+        memcpy(strides, n->strides, (size_t)n->grid->ndim * sizeof *strides);
+    else
+        cb_dense_strides(n->grid->ndim, shape, l->size, strides);
+    l->base += cb_map_strides(l->load->map, origin, strides, box->lo, l->stride);
+}
+
+static cubed_status open_load(cb_vm *vm, int v, const cb_box *box, const cb_view *reductions,
+                              cubed_error *err)
+{
+    vm_load *l = &vm->loads[v];
+    /* Nothing else of it is read before it is set. */
+    l->resident = false;
+    l->how = LOAD_DIRECT;
+    for (int d = 0; d < vm->ndim; d++) l->stride[d] = 0;
+    l->load = &vm->branch->loads[v];
+    l->size = cubed_dtype_size(l->load->dtype);
+    l->reg = load_register(vm, v);
+    switch (l->load->kind) {
+    case CB_LOAD_STORED: return open_stored(vm, l, box, err);
+    case CB_LOAD_MEMORY: open_memory(vm, l, box); return CUBED_OK;
+    case CB_LOAD_REDUCE:
+        l->base = reductions[l->load->reduction].base;
+        memcpy(l->stride, reductions[l->load->reduction].stride,
+               (size_t)vm->ndim * sizeof(int64_t));
+        return CUBED_OK;
+    case CB_LOAD_INDEX:
+        l->how = LOAD_INDEX;
+        l->index_at = l->load->start;
+        for (int j = 0; j < vm->ndim; j++)
+            l->index_at = cb_load_advance(l->load, l->index_at, j, box->lo[j]);
+        return CUBED_OK;
+    case CB_LOAD_CHUNK_POSITION:
+        l->how = LOAD_BLOCKS;
+        for (int d = 0; d < l->load->map->ndim_out; d++) {
+            int j = l->load->map->dim[d].axis;
+            l->box_idx[d] = l->load->map->dim[d].offset;
+            if (j >= 0) l->box_idx[d] += l->load->map->dim[d].stride * box->lo[j];
+        }
+        return CUBED_OK;
+    default:
+        l->how = LOAD_CONST;
+        vm->task->kernels->splat(l->reg, &l->load->value, l->size, (size_t)vm->prog->vector);
+        vm->value[v] = l->reg;
+        return CUBED_OK;
+    }
+}
+
+static bool is_uniform(const cb_vm *vm, const int64_t *stride, int inner)
+{
+    for (int d = inner; d < vm->ndim; d++) {
+        if (vm->extent[d] != 1 && stride[d] != 0) return false;
+    }
+    return true;
+}
+
+static bool has_strides(const vm_load *l)
+{
+    return l->how != LOAD_INDEX && l->how != LOAD_BLOCKS && l->how != LOAD_CONST;
+}
+
+/* The longest run over which everything is contiguous or uniform; runs shorter than a few cache
+ * lines are not worth their overhead, then vectors go across them and are gathered. */
+static int choose_inner(const cb_vm *vm)
+{
+    int inner = vm->ndim;
+    int64_t run = 1;
+    while (inner > 0) {
+        bool fits = true;
+        for (int v = 0; v < vm->branch->nloads && fits; v++) {
+            const vm_load *l = &vm->loads[v];
+            fits = !has_strides(l) || cb_vm_is_run(vm, l->stride, l->size, inner - 1) ||
+                   is_uniform(vm, l->stride, inner - 1);
+        }
+        for (int r = 0; r < vm->prog->nresults && fits; r++)
+            fits = cb_vm_is_run(vm, vm->outs[r].stride, cubed_dtype_size(vm->prog->types[r]),
+                                inner - 1);
+        if (!fits) break;
+        run *= vm->extent[--inner];
+    }
+    return run >= 32 ? inner : 0;
+}
+
+bool cb_instr_keeps_pace(const cb_kernels *k, const cb_instr *in)
+{
+    bool found = false;
+    if (in->to != in->dtype || (in->dtype != CUBED_FLOAT64 && in->dtype != CUBED_FLOAT32))
+        return false;
+    if (in->kind == CB_INSTR_ELEM) return in->op == CUBED_OP_SQRT || in->op == CUBED_OP_DIVIDE;
+    /* Those that unpack integers have operands of several sizes. */
+    if (in->kind != CB_INSTR_SUPER || k->super[in->op].op[0] == CB_SUPER_CAST) return false;
+    for (int i = 0; i < k->super[in->op].n; i++) {
+        const int op = k->super[in->op].op[i];
+        found = found || op == CUBED_OP_SQRT || op == CUBED_OP_DIVIDE;
+    }
+    return found;
+}
+
+static void resolve_elem(const cb_kernels *k, const cb_instr *in, vm_instr *x)
+{
+    if (in->kind == CB_INSTR_SUPER) {
+        x->elem = k->super_fn[in->op][in->dtype];
+        x->stream = k->super_stream[in->op][in->dtype];
+    } else {
+        x->elem = k->elem[in->op][in->dtype];
+        x->stream = k->elem_stream[in->op][in->dtype];
+    }
+}
+
+static void resolve_instrs(cb_vm *vm)
+{
+    const cb_kernels *k = vm->task->kernels;
+    const cb_branch *b = vm->branch;
+    for (int i = 0; i < b->ninstrs; i++) {
+        const cb_instr *in = &b->instrs[i];
+        if (in->kind == CB_INSTR_PRODUCT && !vm->outs) continue;
+        vm_instr *x = &vm->instrs[vm->ninstrs++];
+        memset(x, 0, sizeof *x);
+        if (in->kind == CB_INSTR_CAST)
+            x->cast = cb_kernel_cast(k, (cubed_dtype)in->dtype, (cubed_dtype)in->to);
+        else
+            resolve_elem(k, in, x);
+        /* Places that the operation does not have repeat the first operand. */
+        for (int a = 0; a < 3; a++) x->arg[a] = in->arg[a < in->nargs ? a : 0];
+        x->size = cubed_dtype_size((cubed_dtype)in->to);
+        x->dst = vm->regs + (size_t)in->reg * vm->prog->reg_size;
+        x->value = (uint16_t)(b->nloads + i);
+        vm->value[x->value] = x->dst;
+        if (!vm->paced && !vm->outs && cb_instr_keeps_pace(k, in)) vm->paced = x;
+    }
+    for (int r = vm->outs ? vm->prog->nresults - 1 : -1; r >= 0; r--) {
+        if (b->results[r] >= b->nloads)
+            vm->instrs[b->results[r] - b->nloads].to_out = (uint16_t)(r + 1);
+    }
+    /* What is read again is not written past the caches. */
+    for (int i = 0; i < b->ninstrs; i++) {
+        for (int a = 0; a < b->instrs[i].nargs; a++) {
+            if (b->instrs[i].arg[a] >= b->nloads && vm->outs)
+                vm->instrs[b->instrs[i].arg[a] - b->nloads].stream = NULL;
+        }
+    }
+}
+
+cubed_status cb_vm_open(const cb_task *t, const cb_program *prog, const cb_branch *branch,
+                        const cb_box *box, const cb_view *reductions, const cb_view *outs,
+                        int inner, cb_vm **out, cubed_error *err)
+{
+    cb_machine m;
+    /* The machine itself takes the place of the spare load. */
+    _Static_assert(sizeof(cb_vm) <= CB_VM_LOAD_BYTES, "cb_vm");
+    CB_TRY(cb_machine_frame(prog, branch, t->arena, &m, err));
+    cb_vm *vm = m.loads;
+    *vm = (cb_vm){.task = t,
+                  .prog = prog,
+                  .branch = branch,
+                  .ndim = prog->ndim,
+                  .outs = outs,
+                  .loads = (vm_load *)((char *)m.loads + CB_VM_LOAD_BYTES),
+                  .instrs = m.instrs,
+                  .value = m.values,
+                  .regs = m.regs};
+    for (int d = 0; d < vm->ndim; d++) vm->extent[d] = box->hi[d] - box->lo[d];
+    for (int v = 0; v < branch->nloads; v++) CB_TRY(open_load(vm, v, box, reductions, err));
+    resolve_instrs(vm);
+    vm->inner = inner >= 0 ? inner : choose_inner(vm);
+    vm->run = 1;
+    for (int d = vm->inner; d < vm->ndim; d++) vm->run *= vm->extent[d];
+    for (int v = 0; v < branch->nloads; v++) {
+        vm_load *l = &vm->loads[v];
+        if (!has_strides(l)) continue;
+        const bool run = cb_vm_is_run(vm, l->stride, l->size, vm->inner);
+        const bool pieces = l->load->kind == CB_LOAD_STORED && l->load->piecewise;
+        CB_CHECK(run || !pieces, err);
+        l->how = pieces                                 ? LOAD_PIECES
+                 : run                                  ? LOAD_DIRECT
+                 : is_uniform(vm, l->stride, vm->inner) ? LOAD_UNIFORM
+                                                        : LOAD_GATHER;
+    }
+    *out = vm;
+    return CUBED_OK;
+}

@@ -1,0 +1,90 @@
+/* What vm_open.c makes and vm.c runs; for those two only. */
+#ifndef CB_EXEC_VM_STATE_H
+#define CB_EXEC_VM_STATE_H
+
+#include "exec/vm/vm.h"
+
+/* A value of an index node so many elements further along an axis; it wraps around. */
+static inline int64_t cb_load_advance(const cb_load *load, int64_t value, int axis, int64_t by)
+{
+    return (int64_t)((uint64_t)value + (uint64_t)load->step[axis] * (uint64_t)by);
+}
+
+/* A chunk that is decoded piecewise. Positions are bytes of the chunk. */
+typedef struct vm_pieces {
+    int64_t idx[CUBED_MAX_NDIM];
+    int64_t origin, row; /* element 0 of the box, and of the run */
+    int64_t lo, hi;      /* what of it is at `data` */
+    const char *data;
+    cb_pinned_codec_block block; /* the last one, which may be kept elsewhere than in the buffer */
+} vm_pieces;
+
+typedef struct vm_load {
+    const cb_load *load;
+    size_t size;
+    const char *base; /* element 0 of the box */
+    union {
+        int64_t stride[CUBED_MAX_NDIM];
+        int64_t row_idx[CUBED_MAX_NDIM]; /* CHUNK_POSITION: element 0 of the run, in the array */
+    };
+    const char *at;              /* of the run */
+    int64_t index_at, index_row; /* INDEX: at element 0 of the box, and of the run */
+    void *reg;
+    enum {
+        LOAD_DIRECT,
+        LOAD_UNIFORM,
+        LOAD_GATHER,
+        LOAD_PIECES,
+        LOAD_INDEX,
+        LOAD_BLOCKS,
+        LOAD_CONST
+    } how;
+    void *chunk; /* STORED: buffer of one chunk or a part of it, or of a piece */
+    bool resident;
+    union {
+        cb_pinned pinned;
+        vm_pieces piece;                 /* PIECES */
+        int64_t box_idx[CUBED_MAX_NDIM]; /* CHUNK_POSITION: element 0 of the box, in the array */
+    };
+} vm_load;
+
+typedef struct vm_instr {
+    cb_elem_fn elem;
+    cb_cast_fn cast;   /* if elem is NULL */
+    cb_elem_fn stream; /* writes past the caches, or NULL */
+    void *dst;
+    size_t size; /* of an element of the result */
+    uint16_t arg[3];
+    uint16_t value;  /* the number of its result */
+    uint16_t to_out; /* 1 + the output it writes in place, or 0 */
+} vm_instr;
+
+struct cb_vm {
+    const cb_task *task;
+    const cb_program *prog;
+    const cb_branch *branch;
+    int ndim, inner;
+    int64_t extent[CUBED_MAX_NDIM];
+    int64_t run;
+    const cb_view *outs;
+    vm_load *loads;
+    int ninstrs; /* that are evaluated: products that are summed are none */
+    /* The first that keeps pace with the memory, where results stay in registers; NULL: there is none. */
+    const vm_instr *paced;
+    vm_instr *instrs;
+    const void **value; /* by value number */
+    char *regs;
+};
+
+/* Whether a buffer is one contiguous run over the axes from `inner`. */
+static inline bool cb_vm_is_run(const cb_vm *vm, const int64_t *stride, size_t size, int inner)
+{
+    int64_t s = (int64_t)size;
+    for (int d = vm->ndim - 1; d >= inner; d--) {
+        if (vm->extent[d] != 1 && stride[d] != s) return false;
+        s *= vm->extent[d];
+    }
+    return true;
+}
+
+#endif

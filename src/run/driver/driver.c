@@ -1,0 +1,613 @@
+/* The driver's side of a run: which ranges may run next, and what follows from what became of them. It is told, and
+ * asked; who moves ranges to workers (schedule.c, or somebody else's program) has the loop.
+ *
+ * What it keeps of tasks is one record for each range in flight, or to be tried again. */
+#include "run/driver/driver.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "exec/plan/operations.h"
+#include "exec/plan/operator.h"
+#include "run/driver/ready.h"
+#include "run/executors/executor.h"
+#include "run/executors/watchdog.h"
+
+#define FIRST_DELAY_NS ((int64_t)50000000)
+/* A machine may be taken away many times; a task that ends its worker by itself is not tried forever. */
+#define MOST_PREEMPTIONS 100
+/* While so many ranges wait to be tried again no others are begun. */
+#define MAX_RETRIES 256
+
+/* Backups: see find_straggler. */
+#define WORKERS_PER_BACKUP 20
+#define SLOW_TIMES         2
+#define SLOW_LEAST_NS      ((int64_t)1000000000)
+#define LOOK_NS            ((int64_t)50000000)
+
+typedef struct stage_state {
+    int64_t done, started;
+    int64_t start_ns;
+    int64_t timed, timed_ns; /* tasks of ranges that came back whole, and how long that took */
+} stage_state;
+
+_Static_assert(sizeof(stage_state) + 32 <= CB_RUN_STAGE_BYTES, "what a run keeps of a stage");
+
+/* Of a range the first task that has not reported may have failed before. */
+typedef struct in_flight {
+    bool used;
+    uint8_t attempts;  /* of task `next` that failed, no more than may be asked for */
+    uint8_t preempted; /* attempts of task `next` that do not count */
+    int stage;
+    uint32_t serial; /* of those that had this slot: late reports of others are known by it */
+    int64_t next,
+        last; /* tasks that have not reported; of a slot that was released, next: see cb_driver */
+    int64_t first, given_ns;
+    int64_t due_ns; /* nothing can come of it any more then */
+    uint32_t
+        twin;  /* 1 + the slot of the same range, given to another worker, too; 0: there is none */
+    bool late; /* its twin has done it: what comes of it is of no use */
+} in_flight;
+
+/* A range whose first task failed, or one that came behind such a task, to be run again at a time. */
+typedef struct retry {
+    in_flight range;
+    int64_t due_ns;
+} retry;
+
+struct cb_driver {
+    cb_driver_args a;
+    cubed_plan *p;
+    const cubed_allocator *alloc;
+    int64_t ntasks, ndone;
+    stage_state *stages;
+    cb_ready *ready;
+    in_flight *flights; /* one per slot */
+    retry *retries;     /* MAX_RETRIES, and one per slot */
+    unsigned nflights, nretries, busy;
+    unsigned fresh;   /* slots before this one have been used */
+    int64_t released; /* slots that were: a list through `next`, which ends with -1 */
+    int64_t start_ns;
+    unsigned backups; /* twins in flight, and what is late */
+    /* Since when a worker has nothing to do, so that each range in flight is being worked on; when to look again for
+     * stragglers, and for what is overdue. */
+    int64_t calm_ns, look_ns, look_due_ns;
+    int64_t most_ns; /* that any range so far may take */
+};
+
+/* --- Events ------------------------------------------------------------------------------------------- */
+
+static void emit(const cb_driver *d, const cubed_event *e)
+{
+    cubed_event full = *e;
+    if (!d->a.options->on_event) return;
+    full.intermediate_mem = cb_chunks_intermediates(cb_io_chunks(d->a.io))->used;
+    d->a.options->on_event(d->a.options->event_ctx, &full);
+}
+
+/* `why`: NULL where nothing failed. */
+static void emit_plan(const cb_driver *d, cubed_event_kind kind, const cubed_error *why)
+{
+    int64_t now = cb_clock_ns();
+    cubed_event e = {.kind = kind,
+                     .time_ns = now,
+                     .stage = -1,
+                     .task = -1,
+                     .status = why ? why->status : CUBED_OK,
+                     .failure = why ? cubed_failure_of(why) : CUBED_FAILURE_PERMANENT,
+                     .message = why ? why->message : NULL};
+    if (kind == CUBED_EVENT_PLAN_END) e.duration_ns = now - d->start_ns;
+    emit(d, &e);
+}
+
+static void emit_stage(const cb_driver *d, cubed_event_kind kind, int stage, int64_t time_ns)
+{
+    cubed_event e = {.kind = kind, .time_ns = time_ns, .stage = stage, .task = -1};
+    if (kind == CUBED_EVENT_STAGE_END) e.duration_ns = time_ns - d->stages[stage].start_ns;
+    emit(d, &e);
+}
+
+/* What of a task's projection is for a user's function. */
+static uint64_t function_projected(const cb_stage *s)
+{
+    return cb_stage_code(s) ? s->call->need.library : 0;
+}
+
+/* Clocks of other machines may be behind. */
+static int64_t queued_ns(const in_flight *f, const cubed_task_report *r)
+{
+    return r->task == f->first && r->start_ns > f->given_ns ? r->start_ns - f->given_ns : 0;
+}
+
+static void count_time(const cb_driver *d, const in_flight *f, const cubed_task_report *r)
+{
+    cubed_run_stats *s = d->a.stats;
+    const double seconds = (double)(r->end_ns - r->start_ns) * 1e-9;
+    s->worker_seconds += seconds * (r->coop ? r->coop : 1);
+    s->queue_seconds += (double)queued_ns(f, r) * 1e-9;
+}
+
+static bool may_pass(cubed_failure failure)
+{
+    return failure != CUBED_FAILURE_PERMANENT && failure != CUBED_FAILURE_MEMORY;
+}
+
+static bool may_try_again(const cb_driver *d, const in_flight *f, cubed_failure failure)
+{
+    if (!d->a.retries || !may_pass(failure)) return false;
+    return failure == CUBED_FAILURE_PREEMPTED ? f->preempted < MOST_PREEMPTIONS
+                                              : f->attempts < d->a.options->retries;
+}
+
+/* `f`: as it was before the report. `again`: a task that failed will run again. */
+static void emit_task(const cb_driver *d, const in_flight *f, const cubed_task_report *r,
+                      bool again)
+{
+    const cb_stage *s = &d->p->stages[f->stage];
+    cubed_event e = {.kind = CUBED_EVENT_TASK_START,
+                     .time_ns = r->start_ns,
+                     .stage = f->stage,
+                     .task = r->task,
+                     .worker = r->worker,
+                     .host = r->host,
+                     .queued_ns = queued_ns(f, r),
+                     .backup = f->twin != 0,
+                     .coop = r->coop,
+                     .attempt = (unsigned)f->attempts + f->preempted};
+    emit(d, &e);
+    e.kind = r->error.status == CUBED_OK ? CUBED_EVENT_TASK_END : CUBED_EVENT_TASK_RETRY;
+    e.time_ns = r->end_ns;
+    e.duration_ns = r->end_ns - r->start_ns;
+    e.bytes_read = r->bytes_read;
+    e.bytes_written = r->bytes_written;
+    e.stored_read = r->stored_read;
+    e.stored_written = r->stored_written;
+    e.measured_mem = r->measured_mem;
+    e.function_mem = r->function_mem;
+    e.function_projected = function_projected(s);
+    e.projected_mem = cb_plan_projected(d->p, s);
+    e.status = r->error.status;
+    if (e.status != CUBED_OK) {
+        e.failure = cubed_failure_of(&r->error);
+        e.message = r->error.message;
+        e.again = again;
+    }
+    emit(d, &e);
+}
+
+/* --- Submitting --------------------------------------------------------------------------------------- */
+
+static void *table(const cb_driver *d, size_t n, size_t size, cubed_error *err, cubed_status *st)
+{
+    void *p = cb_alloc_zero(d->alloc, n * size);
+    if (!p) *st = cb_fail(err, CUBED_E_NOMEM, "no memory for a schedule of %zu entries", n);
+    return p;
+}
+
+static size_t max_retries(const cb_driver *d) { return (size_t)d->nflights + MAX_RETRIES; }
+
+static cubed_status make_tables(cb_driver *d, cubed_error *err)
+{
+    cubed_status st = CUBED_OK;
+    for (int i = 0; i < d->p->nstages; i++) {
+        if (cb_add_i64(d->ntasks, d->p->stages[i].ntasks, &d->ntasks))
+            return cb_fail(err, CUBED_E_UNSUPPORTED,
+                           "the plan has more tasks than can be counted: choose larger chunks");
+    }
+    d->nflights = d->a.slots;
+    d->stages = table(d, (size_t)d->p->nstages, sizeof *d->stages, err, &st);
+    if (st == CUBED_OK) d->flights = table(d, d->nflights, sizeof *d->flights, err, &st);
+    if (st == CUBED_OK) d->retries = table(d, max_retries(d), sizeof *d->retries, err, &st);
+    return st;
+}
+
+static bool take_retry(cb_driver *d, in_flight *range)
+{
+    int64_t now = d->nretries ? cb_clock_ns() : 0;
+    for (unsigned i = 0; i < d->nretries; i++) {
+        if (d->retries[i].due_ns > now) continue;
+        *range = d->retries[i].range;
+        d->retries[i] = d->retries[--d->nretries];
+        return true;
+    }
+    return false;
+}
+
+/* The next range to run: a retry that is due, else tasks that are ready. */
+static cubed_status next_range(cb_driver *d, in_flight *range, cubed_error *err)
+{
+    *range = (in_flight){.used = false};
+    if (take_retry(d, range)) return CUBED_OK;
+    if (d->nretries >= MAX_RETRIES) return CUBED_OK;
+    CB_TRY(cb_ready_take(d->ready, &range->stage, &range->next, &range->last, err));
+    range->used = range->next < range->last;
+    return CUBED_OK;
+}
+
+static uint64_t token_of(unsigned slot, const in_flight *f)
+{
+    return (uint64_t)f->serial << 32 | slot;
+}
+
+/* In as much time however many there are. */
+static unsigned take_slot(cb_driver *d)
+{
+    const int64_t slot = d->released;
+    d->busy++;
+    if (slot < 0) return d->fresh++;
+    d->released = d->flights[slot].next;
+    return (unsigned)slot;
+}
+
+static void release_slot(cb_driver *d, unsigned slot)
+{
+    d->flights[slot].used = false;
+    d->flights[slot].next = d->released;
+    d->released = slot;
+    if (d->busy-- == d->a.workers && (d->a.backups || d->a.start_ms)) d->calm_ns = cb_clock_ns();
+}
+
+/* How much longer than others of its stage a range has taken; 0: not so much that it is a straggler. */
+static int64_t excess_of(const cb_driver *d, const in_flight *f, int64_t now)
+{
+    const stage_state *s = &d->stages[f->stage];
+    if (!f->used || f->twin || f->late || s->timed == 0) return 0;
+    const double usual = (double)s->timed_ns / (double)s->timed * (double)(f->last - f->first);
+    const int64_t taken = now - cb_max_i64(f->given_ns, d->calm_ns);
+    if (taken < SLOW_LEAST_NS || (double)taken < SLOW_TIMES * usual) return 0;
+    return taken - (int64_t)usual;
+}
+
+/* When nothing else can run and a worker is idle, the range that is expected to end last is given to it, too: LATE's
+ * rule (M. Zaharia et al., Improving MapReduce Performance in Heterogeneous Environments, OSDI 2008), with ranges of one
+ * stage as a measure of each other, since an engine tells nothing of a range before it ends. Few are, as most that are
+ * slow are slow for a reason that a second worker meets, too. Tasks may be done twice, at once, so this is harmless; the
+ * first report of each counts. */
+static in_flight *find_straggler(cb_driver *d)
+{
+    in_flight *worst = NULL;
+    int64_t most = 0;
+    const unsigned share = d->a.workers / WORKERS_PER_BACKUP;
+    if (!d->a.backups || d->busy >= d->a.workers || d->backups >= (share ? share : 1)) return NULL;
+    const int64_t now = cb_clock_ns();
+    if (now < d->look_ns) return NULL;
+    d->look_ns = now + LOOK_NS;
+    for (unsigned i = 0; i < d->fresh; i++) {
+        const int64_t excess = excess_of(d, &d->flights[i], now);
+        if (excess <= most) continue;
+        most = excess;
+        worst = &d->flights[i];
+    }
+    return worst;
+}
+
+/* --- What is overdue ----------------------------------------------------------------------------------- */
+
+/* A time that nobody reaches. */
+#define FOREVER_NS ((int64_t)1 << 61)
+
+static int64_t nanoseconds(double ms)
+{
+    return ms < (double)FOREVER_NS / 1e6 ? (int64_t)(ms * 1e6) : FOREVER_NS;
+}
+
+/* From the start of a range to its end, whatever happens to it: a task that is over its time has as long again to end,
+ * CB_STUCK_NS at most (watchdog.h). */
+static int64_t may_take_ns(const cb_driver *d, int64_t ntasks)
+{
+    const double limit = d->a.options->task_timeout_ms, stuck = CB_STUCK_NS / 1e6;
+    int64_t most = d->a.most_ms ? nanoseconds(d->a.most_ms) : FOREVER_NS;
+    if (limit > 0)
+        most = cb_min_i64(most,
+                          nanoseconds((double)ntasks * (limit + (limit < stuck ? limit : stuck))));
+    return most;
+}
+
+static int64_t may_wait_ns(const cb_driver *d) { return nanoseconds(d->a.start_ms); }
+
+/* When a range that is given now is overdue, at the latest: those that its worker has to do first take their time. */
+static int64_t due_ns(cb_driver *d, const in_flight *f)
+{
+    const int64_t own = may_take_ns(d, f->last - f->next);
+    if (d->a.start_ms == 0 || own == FOREVER_NS) return INT64_MAX;
+    d->most_ns = cb_max_i64(d->most_ns, own);
+    const unsigned before = d->busy / d->a.workers;
+    return f->given_ns + may_wait_ns(d) + own +
+           nanoseconds((double)before * (double)d->most_ns / 1e6);
+}
+
+/* While a worker has nothing to do, no other range comes first. */
+static bool is_overdue(const cb_driver *d, const in_flight *f, int64_t now)
+{
+    if (!f->used || f->due_ns == INT64_MAX) return false;
+    if (now >= f->due_ns) return true;
+    return d->busy < d->a.workers && now - cb_max_i64(f->given_ns, d->calm_ns) >=
+                                         may_wait_ns(d) + may_take_ns(d, f->last - f->first);
+}
+
+bool cb_driver_overdue(cb_driver *d, uint64_t *token, cubed_error *why)
+{
+    if (d->most_ns == 0) return false;
+    const int64_t now = cb_clock_ns();
+    if (now < d->look_due_ns) return false;
+    for (unsigned i = 0; i < d->fresh; i++) {
+        const in_flight *f = &d->flights[i];
+        if (!is_overdue(d, f, now)) continue;
+        *token = token_of(i, f);
+        *why = (cubed_error)CUBED_ERROR_INIT;
+        (void)cb_fail(why, CUBED_E_IO,
+                      "nothing was heard of tasks %" PRId64 " to %" PRId64
+                      " for %.3g s, which is longer than they may take: they are taken for lost",
+                      f->next, f->last - 1, (double)(now - f->given_ns) * 1e-9);
+        why->os_errno = ETIMEDOUT;
+        why->failure = CUBED_FAILURE_LOST;
+        return true;
+    }
+    d->look_due_ns = now + LOOK_NS;
+    return false;
+}
+
+static unsigned fly(cb_driver *d, in_flight f)
+{
+    f.given_ns = cb_clock_ns();
+    f.due_ns = due_ns(d, &f);
+    const unsigned slot = take_slot(d);
+    f.serial = d->flights[slot].serial + 1;
+    f.first = f.next;
+    d->flights[slot] = f;
+    return slot;
+}
+
+static unsigned back_up(cb_driver *d, in_flight *worst)
+{
+    in_flight twin = *worst;
+    twin.twin = 1 + (uint32_t)(worst - d->flights);
+    const unsigned slot = fly(d, twin);
+    worst->twin = 1 + slot;
+    d->backups++;
+    d->a.stats->num_backups++;
+    return slot;
+}
+
+cubed_status cb_driver_next(cb_driver *d, cubed_task_range *range, bool *got, cubed_error *err)
+{
+    in_flight f;
+    *got = false;
+    if (d->busy == d->nflights) return CUBED_OK;
+    CB_TRY(next_range(d, &f, err));
+    in_flight *straggler = f.used ? NULL : find_straggler(d);
+    if (!f.used && !straggler) return CUBED_OK;
+    const unsigned slot = straggler ? back_up(d, straggler) : fly(d, f);
+    const in_flight *given = &d->flights[slot];
+    stage_state *s = &d->stages[given->stage];
+    if (s->started == 0) {
+        s->start_ns = cb_clock_ns();
+        emit_stage(d, CUBED_EVENT_STAGE_START, given->stage, s->start_ns);
+    }
+    if (!straggler) s->started += given->last - given->next;
+    *range = (cubed_task_range){token_of(slot, given), given->stage, given->next, given->last};
+    *got = true;
+    return CUBED_OK;
+}
+
+/* --- Reports ------------------------------------------------------------------------------------------ */
+
+static void count_done(cb_driver *d, int stage)
+{
+    d->ndone++;
+    if (++d->stages[stage].done == d->p->stages[stage].ntasks)
+        emit_stage(d, CUBED_EVENT_STAGE_END, stage, cb_clock_ns());
+}
+
+static cubed_status task_done(cb_driver *d, int stage, const cubed_task_report *r, cubed_error *err)
+{
+    cubed_run_stats *stats = d->a.stats;
+    cb_run_add_task(stats, r);
+    uint64_t projected = function_projected(&d->p->stages[stage]);
+    if (r->function_mem > projected && r->function_mem - projected > stats->function_excess) {
+        stats->function_excess = r->function_mem - projected;
+        stats->function_excess_stage = stage;
+    }
+    cb_ready_timed(d->ready, stage, r->end_ns - r->start_ns);
+    CB_TRY(cb_ready_done(d->ready, stage, r->task, err));
+    count_done(d, stage);
+    return CUBED_OK;
+}
+
+/* Twice as long for each attempt, and by chance: tasks that failed together, as where a store had too much to do, do
+ * not come back together. */
+static void put_retry(cb_driver *d, const in_flight *range, unsigned attempts, int64_t least_ns)
+{
+    const int64_t now = cb_clock_ns(), pause = FIRST_DELAY_NS << cb_min_i64(attempts, 10);
+    uint64_t chance = ((uint64_t)now ^ (uint64_t)range->next << 20) * UINT64_C(0x9e3779b97f4a7c15);
+    chance = (chance ^ chance >> 29) * UINT64_C(0xbf58476d1ce4e5b9) >> 32;
+    const int64_t delay = pause / 2 + (int64_t)(chance % (uint64_t)pause);
+    d->retries[d->nretries++] = (retry){*range, now + cb_max_i64(delay, least_ns)};
+}
+
+static cubed_status fail_run(const cb_driver *d, const in_flight *f, const cubed_task_report *r,
+                             cubed_error *err)
+{
+    if (!err) return r->error.status;
+    *err = r->error;
+    err->failed_stage = f->stage + 1;
+    err->failed_task = r->task;
+    if (cubed_failure_of(err) == CUBED_FAILURE_MEMORY)
+        cb_note(err,
+                " (the task was projected to need %" PRIu64 " bytes, and %" PRIu64
+                " were measured; it is not tried again with as much)",
+                cb_plan_projected(d->p, &d->p->stages[f->stage]), r->measured_mem);
+    cb_plan_say_origins(d->p, f->stage, err);
+    return r->error.status;
+}
+
+/* `f`: as it was when its first task failed. */
+static cubed_status task_failed(cb_driver *d, const in_flight *f, const cubed_task_report *r,
+                                cubed_error *err)
+{
+    const cubed_failure failure = cubed_failure_of(&r->error);
+    const bool counts = failure != CUBED_FAILURE_PREEMPTED;
+    if (!may_try_again(d, f, failure)) return fail_run(d, f, r, err);
+    in_flight again = {.used = true,
+                       .attempts = (uint8_t)(f->attempts + counts),
+                       .preempted = (uint8_t)(f->preempted + !counts),
+                       .stage = f->stage,
+                       .next = r->task,
+                       .last = f->last};
+    const int64_t least = (int64_t)r->error.retry_after_ms * 1000000;
+    /* What is behind the task may go by another worker, and does not fail with it. */
+    if (f->last - r->task > 1 && d->nretries + 2 <= MAX_RETRIES) {
+        in_flight rest = again;
+        rest.attempts = rest.preempted = 0;
+        rest.next = again.last = r->task + 1;
+        put_retry(d, &rest, 0, least);
+    }
+    put_retry(d, &again, f->attempts, least);
+    d->a.stats->num_retries++;
+    return CUBED_OK;
+}
+
+static in_flight *find(cb_driver *d, uint64_t token)
+{
+    const uint32_t slot = (uint32_t)token;
+    if (slot >= d->nflights || !d->flights[slot].used) return NULL;
+    return d->flights[slot].serial == token >> 32 ? &d->flights[slot] : NULL;
+}
+
+/* A range has come back, whole or not. */
+static void land(cb_driver *d, in_flight *f, in_flight *twin, bool failed)
+{
+    stage_state *s = &d->stages[f->stage];
+    if (f->late || (twin && failed)) d->backups--;
+    if (twin) {
+        twin->twin = 0;
+        twin->late = !failed;
+    } else if (!failed && !f->late && d->a.backups) {
+        s->timed += f->last - f->first;
+        s->timed_ns += cb_clock_ns() - f->given_ns;
+    }
+    release_slot(d, (unsigned)(f - d->flights));
+}
+
+cubed_status cb_driver_report(cb_driver *d, const cubed_task_report *r, cubed_error *err)
+{
+    in_flight *f = find(d, r->token);
+    if (!f || r->task < f->next) return CUBED_OK;
+    if (r->task > f->next)
+        return cb_fail(err, CUBED_E_ARG,
+                       "a report of task %" PRId64 " of stage %d came before that of task %" PRId64,
+                       r->task, f->stage, f->next);
+    const bool failed = r->error.status != CUBED_OK;
+    in_flight *twin = f->twin ? &d->flights[f->twin - 1] : NULL;
+    const in_flight was = *f;
+    cb_run_add_process(d->p, d->a.stats, r);
+    f->next++;
+    f->attempts = f->preempted = 0;
+    if (failed || f->next == f->last) land(d, f, twin, failed);
+    count_time(d, &was, r);
+    if (was.late || (twin && r->task < twin->next)) return CUBED_OK; /* it has been done */
+    const cubed_failure failure = cubed_failure_of(&r->error);
+    if (r->error.status != CUBED_E_CANCELLED || failure == CUBED_FAILURE_PREEMPTED)
+        emit_task(d, &was, r,
+                  failed && ((twin && may_pass(failure)) || may_try_again(d, &was, failure)));
+    if (!failed) return task_done(d, was.stage, r, err);
+    if (twin && may_pass(failure)) { /* who works on it, too, goes on */
+        d->a.stats->num_retries++;
+        return CUBED_OK;
+    }
+    return task_failed(d, &was, r, err);
+}
+
+cubed_status cb_driver_lose(cb_driver *d, uint64_t token, const cubed_error *why, cubed_error *err)
+{
+    const in_flight *f = find(d, token);
+    cubed_task_report r = {.token = token, .error = *why};
+    if (!f) return CUBED_OK;
+    r.task = f->next;
+    r.start_ns = r.end_ns = cb_clock_ns();
+    return cb_driver_report(d, &r, err);
+}
+
+cubed_status cb_driver_cancelled(const cb_driver *d, cubed_error *err)
+{
+    return cb_fail(err, CUBED_E_CANCELLED, "interrupted after %" PRId64 " of %" PRId64 " tasks",
+                   d->ndone, d->ntasks);
+}
+
+/* A task that an earlier run has done. */
+static cubed_status task_resumed(void *ctx, int stage, int64_t task, cubed_error *err)
+{
+    cb_driver *d = ctx;
+    const cubed_cancel *cancel = d->a.options->cancel;
+    cubed_event e = {
+        .kind = CUBED_EVENT_TASK_RESUMED, .time_ns = cb_clock_ns(), .stage = stage, .task = task};
+    if (cubed_cancel_is_set(cancel)) return cb_driver_cancelled(d, err);
+    CB_TRY(cb_io_beat(d->a.io, err));
+    emit(d, &e);
+    d->a.stats->num_resumed++;
+    count_done(d, stage);
+    return CUBED_OK;
+}
+
+/* --- From beginning to end ------------------------------------------------------------------------------ */
+
+bool cb_driver_is_over(const cb_driver *d) { return d->ndone == d->ntasks; }
+
+unsigned cb_driver_in_flight(const cb_driver *d) { return d->busy; }
+
+unsigned cb_driver_waiting(const cb_driver *d) { return d->nretries; }
+
+void cb_driver_end(const cb_driver *d, cubed_status st, const cubed_error *why)
+{
+    cubed_error full = *why;
+    full.status = st;
+    emit_plan(d, CUBED_EVENT_PLAN_END, st == CUBED_OK ? NULL : &full);
+}
+
+cubed_status cb_driver_new(const cb_driver_args *args, cb_driver **out, cubed_error *err)
+{
+    const cubed_allocator *alloc = &args->plan->ctx->alloc;
+    cubed_error why = CUBED_ERROR_INIT;
+    cubed_status st;
+    cb_driver *d = cb_alloc_zero(alloc, sizeof *d);
+    if (!d) return cb_fail(err, CUBED_E_NOMEM, "no memory to drive a run");
+    d->a = *args;
+    d->p = args->plan;
+    d->alloc = alloc;
+    d->released = -1;
+    d->start_ns = cb_clock_ns();
+    const cb_ready_args ready = {.plan = args->plan,
+                                 .chunks = cb_io_chunks(args->io),
+                                 .workers = args->workers,
+                                 .range_ms = args->range_ms,
+                                 .most_tasks = args->most_tasks,
+                                 .window = args->window ? args->window : CB_RUN_WINDOW,
+                                 .notes = args->notes,
+                                 .cancel = args->options->cancel,
+                                 .resumed =
+                                     args->options->resume || args->notes ? task_resumed : NULL,
+                                 .ctx = d};
+    emit_plan(d, CUBED_EVENT_PLAN_START, NULL);
+    CB_GO(make_tables(d, &why));
+    CB_GO(cb_ready_new(&ready, &d->ready, &why));
+    *out = d;
+    return CUBED_OK;
+out:
+    cb_driver_end(d, st, &why);
+    if (err) *err = why;
+    cb_driver_free(d);
+    return st;
+}
+
+void cb_driver_free(cb_driver *d)
+{
+    if (!d) return;
+    cb_ready_free(d->ready);
+    cb_free(d->alloc, d->stages, (size_t)d->p->nstages * sizeof *d->stages);
+    cb_free(d->alloc, d->flights, d->nflights * sizeof *d->flights);
+    cb_free(d->alloc, d->retries, max_retries(d) * sizeof *d->retries);
+    cb_free(d->alloc, d, sizeof *d);
+}

@@ -1,0 +1,579 @@
+/* Chunks flow: a task may run as soon as the intermediate chunks that it reads exist. There are no barriers
+ * between stages.
+ *
+ * Stages come after those that they read. Tasks of a stage that reads no intermediate are taken one after another:
+ * a cursor is all that is kept of them. Of a stage that does, tasks behind the cursor are held until they may run,
+ * up to a share of what all stages may hold, and the others have not been looked at. A task that is held watches one
+ * chunk that it misses, the last one that is written if all goes in order. When that is there, it looks for another
+ * one, or is ready. So nothing is kept of what tasks read but whether chunks exist, a bit each, and how many reads of
+ * each are to come (io.h).
+ *
+ * Invariants:
+ *  - A task is held by one list at a time: of those that are ready, or of those that watch a chunk. It is let go when
+ *    it is taken.
+ *  - No stage holds more than its share, which only grows: a stage always gets to look at its next tasks, and the
+ *    first stage that is not over has one that can run.
+ *  - A read of a whole array counts as one of each chunk for all such reads together.
+ *  - Ready tasks of later stages go first: they free what earlier ones keep. */
+#include "run/driver/ready.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "exec/plan/operations.h"
+#include "exec/plan/operator.h"
+
+/* Tasks of less work than this are handed over together. */
+#define RANGE_BYTES ((uint64_t)1 << 20)
+#define RANGE_TASKS 32
+/* More are not handed over at a time, however little they do: their reports come at once. */
+#define RANGE_MOST 4096
+#define NOTHING    UINT32_MAX
+/* The first tasks of a function may take far longer than others: they load what it needs. */
+#define TIMED_MOST 4
+/* In place of a chunk's number: all of them. */
+#define WHOLE (-1)
+
+/* Chunks of a stored array that tasks wait for. */
+typedef struct node_chunks {
+    uint64_t *done; /* a bit for each; NULL: nobody waits for them */
+    int64_t nchunks;
+    int64_t missing;
+    int64_t whole; /* reads of all of them to come */
+} node_chunks;
+
+typedef struct held {
+    int64_t task;
+    uint32_t stage : 17, tag : 15; /* of what it watches: lists are shared */
+    uint32_t next;                 /* in its list */
+} held;
+
+typedef struct stage_tasks {
+    int64_t next; /* the first task that has not been looked at */
+    uint32_t batch;
+    uint32_t nheld, head, tail; /* ready: a list */
+    float seconds;              /* that a task takes: the mean of those that ended last */
+    uint8_t timed;              /* of how many, up to TIMED_MOST; 0: none has ended */
+    bool learns; /* ranges are as long as these say: the plan knows no time of a user's function */
+    bool waits;  /* for chunks; its tasks are held */
+    bool over;   /* all of its tasks have been taken */
+} stage_tasks;
+
+_Static_assert(sizeof(node_chunks) <= 32, "what a run keeps of a node");
+_Static_assert(sizeof(stage_tasks) <= 32, "what a run keeps of a stage");
+_Static_assert(CB_MAX_NODES <= 1 << 17, "a stage's number has 17 bits");
+_Static_assert(sizeof(held) + sizeof(uint32_t) <= CB_RUN_HELD_BYTES, "what a run keeps of a task");
+
+struct cb_ready {
+    cb_ready_args a;
+    const cubed_plan *p;
+    const cubed_allocator *alloc;
+    node_chunks *nodes; /* one per node */
+    stage_tasks *stages;
+    int latest; /* no stage behind this one has tasks that are ready */
+    held *tasks;
+    uint32_t *watchers; /* lists by what is watched, of which several may share one */
+    uint32_t ntasks, nwatchers, unused;
+    int64_t window, waiting; /* stages that wait and are not over, and what they may hold in all */
+};
+
+static void *table(const cubed_allocator *a, size_t n, size_t size, cubed_error *err,
+                   cubed_status *st)
+{
+    size_t bytes;
+    void *p = cb_mul_size(n, size, &bytes) ? NULL : cb_alloc_zero(a, bytes);
+    if (!p) *st = cb_fail(err, CUBED_E_NOMEM, "no memory for a schedule of %zu entries", n);
+    return p;
+}
+
+/* --- Chunks ------------------------------------------------------------------------------------------- */
+
+static size_t words(int64_t nchunks) { return (size_t)cb_ceil_div(nchunks, 64); }
+
+static bool is_done(const node_chunks *n, int64_t chunk)
+{
+    return n->done[chunk / 64] >> (chunk % 64) & 1;
+}
+
+static void set_done(node_chunks *n, int64_t chunk)
+{
+    if (is_done(n, chunk)) return;
+    n->done[chunk / 64] |= (uint64_t)1 << (chunk % 64);
+    n->missing--;
+}
+
+static cubed_status wait_for(cb_ready *r, int node, cubed_error *err)
+{
+    node_chunks *n = &r->nodes[node];
+    cubed_status st = CUBED_OK;
+    if (n->done) return CUBED_OK;
+    n->nchunks = n->missing = cb_grid_count(r->p->ir.nodes[node].grid);
+    n->done = table(r->alloc, words(n->nchunks), sizeof *n->done, err, &st);
+    return st;
+}
+
+static bool is_whole(const node_chunks *n, const cb_box *chunks)
+{
+    return n->nchunks > 1 && cb_box_count(chunks) == n->nchunks;
+}
+
+/* The last chunk of the box that does not exist; -1 if all do. */
+static int64_t last_missing(const node_chunks *n, const cb_grid *g, const cb_box *box)
+{
+    int64_t idx[CUBED_MAX_NDIM] = {0};
+    const int last = box->ndim - 1;
+    int d;
+    if (n->missing == 0) return -1;
+    for (d = 0; d <= last; d++) idx[d] = box->hi[d] - 1;
+    do {
+        const int64_t end = cb_grid_ravel(g, idx);
+        const int64_t run = last < 0 ? 1 : box->hi[last] - box->lo[last];
+        for (int64_t c = end; c > end - run; c--) {
+            if (!is_done(n, c)) return c;
+        }
+        for (d = last - 1; d >= 0 && --idx[d] < box->lo[d]; d--) idx[d] = box->hi[d] - 1;
+    } while (d >= 0);
+    return -1;
+}
+
+/* --- Reads to come ------------------------------------------------------------------------------------ */
+
+static void count_read(const cb_ready *r, int node, const cb_box *chunks, bool come)
+{
+    int64_t idx[CUBED_MAX_NDIM];
+    memcpy(idx, chunks->lo, sizeof idx);
+    do {
+        int64_t c = cb_grid_ravel(r->p->ir.nodes[node].grid, idx);
+        if (come)
+            cb_chunks_add_reader(r->a.chunks, node, c);
+        else
+            cb_chunks_release(r->a.chunks, node, c);
+    } while (cb_odometer_next(chunks, idx));
+}
+
+static cubed_status expect_read(void *ctx, int node, const cb_box *chunks, cubed_error *err)
+{
+    cb_ready *r = ctx;
+    node_chunks *n = &r->nodes[node];
+    if (!r->p->ir.nodes[node].stored) return CUBED_OK;
+    CB_TRY(wait_for(r, node, err));
+    if (r->a.notes || !cb_node_is_intermediate(&r->p->ir.nodes[node])) return CUBED_OK;
+    if (!is_whole(n, chunks) || n->whole++ == 0) count_read(r, node, chunks, true);
+    return CUBED_OK;
+}
+
+static cubed_status forget_read(void *ctx, int node, const cb_box *chunks, cubed_error *err)
+{
+    const cb_ready *r = ctx;
+    node_chunks *n = &r->nodes[node];
+    (void)err;
+    if (r->a.notes || !cb_node_is_intermediate(&r->p->ir.nodes[node])) return CUBED_OK;
+    if (!is_whole(n, chunks) || --n->whole == 0) count_read(r, node, chunks, false);
+    return CUBED_OK;
+}
+
+/* --- What an earlier run left ------------------------------------------------------------------------- */
+
+typedef struct remains {
+    cb_ready *r;
+    bool known; /* what is there of arrays that tasks wait for */
+    bool all;   /* of the chunks that are wanted exist */
+} remains;
+
+static cubed_status look_for_chunks(void *ctx, int node, const cb_box *chunks, cubed_error *err)
+{
+    remains *x = ctx;
+    cb_chunks *broker = x->r->a.chunks;
+    node_chunks *n = &x->r->nodes[node];
+    const cb_node *array = &x->r->p->ir.nodes[node];
+    int64_t idx[CUBED_MAX_NDIM];
+    memcpy(idx, chunks->lo, sizeof idx);
+    do {
+        int64_t c = cb_grid_ravel(array->grid, idx);
+        bool found = n->done && is_done(n, c);
+        /* An intermediate's chunk that is gone is wanted only if one of its readers has to run. */
+        if (found || (cb_node_is_intermediate(array) && !cb_chunks_has_readers(broker, node, c)))
+            continue;
+        if (!n->done || !x->known) CB_TRY(cb_chunks_find_whole(broker, node, c, &found, err));
+        if (found && n->done) set_done(n, c);
+        x->all = x->all && found;
+    } while (cb_odometer_next(chunks, idx));
+    return CUBED_OK;
+}
+
+/* Chunks that exist. */
+static cubed_status count_chunks(void *ctx, int node, const cb_box *chunks, cubed_error *err)
+{
+    const cb_ready *r = ctx;
+    node_chunks *n = &r->nodes[node];
+    int64_t idx[CUBED_MAX_NDIM];
+    (void)err;
+    memcpy(idx, chunks->lo, sizeof idx);
+    while (n->done) {
+        set_done(n, cb_grid_ravel(r->p->ir.nodes[node].grid, idx));
+        if (!cb_odometer_next(chunks, idx)) break;
+    }
+    return CUBED_OK;
+}
+
+static cubed_status has_remains(cb_ready *r, int stage, int64_t task, bool known, bool *all,
+                                cubed_error *err)
+{
+    const cb_stage *s = &r->p->stages[stage];
+    remains x = {r, known, true};
+    if (r->a.notes) {
+        *all = cb_notes_missing(r->a.notes, stage, task) != task;
+        return *all && !known ? cb_stage_task_writes(r->p, s, task, count_chunks, r, err)
+                              : CUBED_OK;
+    }
+    CB_TRY(cb_stage_task_writes(r->p, s, task, look_for_chunks, &x, err));
+    *all = x.all;
+    return CUBED_OK;
+}
+
+/* --- Before the run ----------------------------------------------------------------------------------- */
+
+/* Of a stage whose tasks wait, or are waited for, it is found out before the run which of them have to run, and
+ * noted by chunks: only their reads are counted. Others are looked at when it is their turn. */
+static cubed_status note_outputs(cb_ready *r, const cb_stage *s, bool *look, cubed_error *err)
+{
+    *look = s->level > 0;
+    for (int o = 0; o < s->nouts; o++) *look = *look || r->nodes[s->outs[o].node].done;
+    for (int o = 0; o < s->nouts && *look; o++) CB_TRY(wait_for(r, s->outs[o].node, err));
+    return CUBED_OK;
+}
+
+static cubed_status expect_reads(cb_ready *r, int stage, cubed_error *err)
+{
+    const cb_stage *s = &r->p->stages[stage];
+    bool look = false, done = false;
+    if (r->a.resumed) CB_TRY(note_outputs(r, s, &look, err));
+    for (int64_t t = 0; t < s->ntasks && (look || s->level > 0); t++) {
+        if (cubed_cancel_is_set(r->a.cancel))
+            return cb_fail(err, CUBED_E_CANCELLED, "interrupted before the first task");
+        if (look) CB_TRY(has_remains(r, stage, t, false, &done, err));
+        if (!done && s->level > 0) CB_TRY(cb_stage_task_reads(r->p, s, t, expect_read, r, err));
+    }
+    return CUBED_OK;
+}
+
+/* By the plan's estimate. */
+static double seconds_of_task(const cb_ready *r, const cb_stage *s)
+{
+    cubed_stage_info info;
+    cb_stage_seconds(r->p, s, &info);
+    return (info.read_seconds + info.compute_seconds + info.write_seconds) / (double)s->ntasks;
+}
+
+/* Tasks of so many seconds each that together take a share of what a range is to take. */
+static int64_t tasks_in(const cb_ready *r, double each, int share)
+{
+    if (r->a.range_ms == 0) return 1;
+    const double n = each > 0 ? (double)r->a.range_ms / 1000 / share / each : RANGE_MOST;
+    return n < RANGE_MOST ? (int64_t)n + 1 : RANGE_MOST;
+}
+
+/* `batch` of `left` tasks, or fewer: there is work for all workers to the end. But workers have nothing to do rather than
+ * less than it costs to send it to them. */
+static uint32_t cut_batch(const cb_ready *r, int64_t batch, int64_t left, double each)
+{
+    const int64_t share =
+        cb_max_i64(left / (4 * (int64_t)r->a.workers), tasks_in(r, each, CUBED_RANGE_OVERHEADS));
+    return (uint32_t)cb_max_i64(1, cb_min_i64(cb_min_i64(batch, share), r->a.most_tasks));
+}
+
+static uint32_t batch_of(const cb_ready *r, const cb_stage *s)
+{
+    if (s->ntasks == 0 || s->coop > 1) return 1;
+    /* Nobody knows how long a user's function takes: see set_batch. */
+    if (cb_stage_code(s)) return 1;
+    uint64_t each = cb_sat_add(s->bytes_read, s->bytes_written) / (uint64_t)s->ntasks;
+    int64_t batch = (int64_t)(RANGE_BYTES / (each + 1)) + 1;
+    /* Of tasks that are handed over together the next ones' chunks are fetched ahead. */
+    if (r->p->fetch_depth > 1 && s->op->visit) batch = RANGE_TASKS;
+    const double seconds = r->a.range_ms ? seconds_of_task(r, s) : 0;
+    batch = cb_max_i64(cb_min_i64(batch, RANGE_TASKS), tasks_in(r, seconds, 1));
+    return cut_batch(r, batch, s->ntasks, seconds);
+}
+
+static cubed_status make_tables(cb_ready *r, cubed_error *err)
+{
+    cubed_status st = CUBED_OK;
+    uint64_t may_wait = 0;
+    r->nodes = table(r->alloc, (size_t)r->p->ir.nnodes, sizeof *r->nodes, err, &st);
+    if (st == CUBED_OK)
+        r->stages = table(r->alloc, (size_t)r->p->nstages, sizeof *r->stages, err, &st);
+    if (st != CUBED_OK) return st;
+    for (int i = 0; i < r->p->nstages; i++) {
+        const cb_stage *s = &r->p->stages[i];
+        r->stages[i] = (stage_tasks){.batch = batch_of(r, s),
+                                     .learns = r->a.range_ms && cb_stage_code(s) && s->coop <= 1,
+                                     .head = NOTHING,
+                                     .tail = NOTHING,
+                                     .waits = s->level > 0,
+                                     .over = s->ntasks == 0};
+        if (!r->stages[i].waits || s->ntasks == 0) continue;
+        may_wait = cb_sat_add(may_wait, (size_t)s->ntasks);
+        r->waiting++;
+    }
+    r->latest = r->p->nstages - 1;
+    r->window = cb_max_i64(r->a.window, r->waiting);
+    r->ntasks = (uint32_t)cb_min_size(may_wait, (size_t)r->window);
+    for (r->nwatchers = 1; 2 * r->nwatchers <= r->ntasks;) r->nwatchers *= 2;
+    r->tasks = table(r->alloc, r->ntasks, sizeof *r->tasks, err, &st);
+    if (st == CUBED_OK) r->watchers = table(r->alloc, r->nwatchers, sizeof *r->watchers, err, &st);
+    if (st != CUBED_OK) return st;
+    memset(r->watchers, 0xff, r->nwatchers * sizeof *r->watchers);
+    for (uint32_t k = 0; k < r->ntasks; k++) r->tasks[k].next = k + 1 < r->ntasks ? k + 1 : NOTHING;
+    r->unused = r->ntasks ? 0 : NOTHING;
+    return CUBED_OK;
+}
+
+/* --- Waiting ------------------------------------------------------------------------------------------ */
+
+static uint64_t hash_of(int node, int64_t chunk)
+{
+    return ((uint64_t)chunk ^ (uint64_t)node << 48) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static uint32_t *watchers_of(const cb_ready *r, uint64_t hash)
+{
+    return &r->watchers[hash >> 32 & (r->nwatchers - 1)];
+}
+
+static uint32_t tag_of(uint64_t hash) { return (uint32_t)(hash >> 49); }
+
+typedef struct missed {
+    const cb_ready *r;
+    int node; /* -1: nothing */
+    int64_t chunk;
+} missed;
+
+/* Of what is missing the chunk that is written last: by the last stage, and with the highest number. */
+static cubed_status look_for_missing(void *ctx, int node, const cb_box *chunks, cubed_error *err)
+{
+    missed *m = ctx;
+    const node_chunks *n = &m->r->nodes[node];
+    (void)err;
+    if (!n->done || node < m->node) return CUBED_OK;
+    int64_t c = last_missing(n, m->r->p->ir.nodes[node].grid, chunks);
+    if (c < 0 || (node == m->node && (m->chunk == WHOLE || c < m->chunk))) return CUBED_OK;
+    m->node = node;
+    m->chunk = is_whole(n, chunks) ? WHOLE : c;
+    return CUBED_OK;
+}
+
+/* Puts a task among those that are ready, or watch a chunk. */
+static cubed_status examine(cb_ready *r, uint32_t k, cubed_error *err)
+{
+    held *t = &r->tasks[k];
+    missed m = {r, -1, 0};
+    CB_TRY(cb_stage_task_reads(r->p, &r->p->stages[t->stage], t->task, look_for_missing, &m, err));
+    if (m.node >= 0) {
+        const uint64_t hash = hash_of(m.node, m.chunk);
+        uint32_t *list = watchers_of(r, hash);
+        t->tag = tag_of(hash) & 0x7fff;
+        t->next = *list;
+        *list = k;
+        return CUBED_OK;
+    }
+    stage_tasks *s = &r->stages[t->stage];
+    t->next = NOTHING;
+    if (s->head == NOTHING)
+        s->head = k;
+    else
+        r->tasks[s->tail].next = k;
+    s->tail = k;
+    r->latest = (int)t->stage > r->latest ? (int)t->stage : r->latest;
+    return CUBED_OK;
+}
+
+/* Examines those that watch it, in the order in which they came to do so. */
+static cubed_status wake(cb_ready *r, int node, int64_t chunk, cubed_error *err)
+{
+    const uint64_t hash = hash_of(node, chunk);
+    uint32_t *link = watchers_of(r, hash), k, back = NOTHING, next;
+    while ((k = *link) != NOTHING) {
+        held *t = &r->tasks[k];
+        if (t->tag != tag_of(hash)) {
+            link = &t->next;
+            continue;
+        }
+        *link = t->next;
+        t->next = back;
+        back = k;
+    }
+    for (k = back; k != NOTHING; k = next) {
+        next = r->tasks[k].next;
+        CB_TRY(examine(r, k, err));
+    }
+    return CUBED_OK;
+}
+
+/* Holds tasks of a stage, as many as it may. */
+static cubed_status hold(cb_ready *r, int stage, cubed_error *err)
+{
+    stage_tasks *s = &r->stages[stage];
+    const int64_t ntasks = r->p->stages[stage].ntasks;
+    while (s->next < ntasks && s->nheld < r->window / r->waiting) {
+        const int64_t task = s->next++;
+        bool done = false;
+        if (r->a.resumed) CB_TRY(has_remains(r, stage, task, true, &done, err));
+        if (done) {
+            CB_TRY(r->a.resumed(r->a.ctx, stage, task, err));
+            continue;
+        }
+        const uint32_t k = r->unused;
+        r->unused = r->tasks[k].next;
+        r->tasks[k] = (held){.task = task, .stage = (uint32_t)stage & 0x1ffff};
+        s->nheld++;
+        CB_TRY(examine(r, k, err));
+    }
+    return CUBED_OK;
+}
+
+/* The same for all stages. Those that have got rid of their tasks leave their share to others. */
+static cubed_status hold_all(cb_ready *r, cubed_error *err)
+{
+    for (bool again = true; again;) {
+        again = false;
+        for (int i = 0; i < r->p->nstages; i++) {
+            stage_tasks *s = &r->stages[i];
+            if (!s->waits || s->over) continue;
+            CB_TRY(hold(r, i, err));
+            if (s->nheld > 0 || s->next < r->p->stages[i].ntasks) continue;
+            s->over = again = true;
+            if (--r->waiting == 0) return CUBED_OK;
+        }
+    }
+    return CUBED_OK;
+}
+
+cubed_status cb_ready_new(const cb_ready_args *args, cb_ready **out, cubed_error *err)
+{
+    const cubed_allocator *alloc = &args->plan->ctx->alloc;
+    cubed_status st = CUBED_OK;
+    cb_ready *r = table(alloc, 1, sizeof *r, err, &st);
+    if (st != CUBED_OK) return st;
+    r->a = *args;
+    r->p = args->plan;
+    r->alloc = alloc;
+    CB_GO(make_tables(r, err));
+    for (int i = r->p->nstages - 1; i >= 0; i--) CB_GO(expect_reads(r, i, err));
+    CB_GO(hold_all(r, err));
+    *out = r;
+    return CUBED_OK;
+out:
+    cb_ready_free(r);
+    return st;
+}
+
+void cb_ready_free(cb_ready *r)
+{
+    if (!r) return;
+    for (int i = 0; r->nodes && i < r->p->ir.nnodes; i++) {
+        const node_chunks *n = &r->nodes[i];
+        cb_free(r->alloc, n->done, words(n->nchunks) * sizeof *n->done);
+    }
+    cb_free(r->alloc, r->nodes, (size_t)r->p->ir.nnodes * sizeof *r->nodes);
+    cb_free(r->alloc, r->stages, (size_t)r->p->nstages * sizeof *r->stages);
+    cb_free(r->alloc, r->tasks, r->ntasks * sizeof *r->tasks);
+    cb_free(r->alloc, r->watchers, r->nwatchers * sizeof *r->watchers);
+    cb_free(r->alloc, r, sizeof *r);
+}
+
+/* --- During the run ----------------------------------------------------------------------------------- */
+
+/* Of a user's function: as many tasks as those that have ended say, of which there was none at first. */
+static void set_batch(cb_ready *r, int stage)
+{
+    stage_tasks *s = &r->stages[stage];
+    if (!s->learns || s->timed == 0) return;
+    const int64_t left = r->p->stages[stage].ntasks - s->next + s->nheld;
+    s->batch = cut_batch(r, tasks_in(r, s->seconds, 1), left, s->seconds);
+}
+
+void cb_ready_timed(cb_ready *r, int stage, int64_t ns)
+{
+    stage_tasks *s = &r->stages[stage];
+    const float seconds = (float)cb_max_i64(ns, 1) * 1e-9F;
+    if (s->timed < TIMED_MOST) s->timed++;
+    s->seconds += (seconds - s->seconds) / (float)s->timed;
+}
+
+/* The next tasks of a stage that waits for nothing. */
+static cubed_status take_next(cb_ready *r, int stage, int64_t *first, int64_t *last,
+                              cubed_error *err)
+{
+    stage_tasks *s = &r->stages[stage];
+    const int64_t ntasks = r->p->stages[stage].ntasks;
+    *first = *last = s->next;
+    while (s->next < ntasks && *last - *first < s->batch) {
+        bool done = false;
+        if (r->a.resumed) CB_TRY(has_remains(r, stage, s->next, true, &done, err));
+        if (done && *last > *first) break;
+        s->next++;
+        if (done) CB_TRY(r->a.resumed(r->a.ctx, stage, *first, err));
+        *first += done;
+        *last = s->next;
+    }
+    return CUBED_OK;
+}
+
+/* The next tasks of those that are ready. */
+static cubed_status take_held(cb_ready *r, int stage, int64_t *first, int64_t *last,
+                              cubed_error *err)
+{
+    stage_tasks *s = &r->stages[stage];
+    *first = *last = s->head == NOTHING ? 0 : r->tasks[s->head].task;
+    while (s->head != NOTHING && *last - *first < s->batch && r->tasks[s->head].task == *last) {
+        held *t = &r->tasks[s->head];
+        const uint32_t k = s->head;
+        s->head = t->next;
+        t->next = r->unused;
+        r->unused = k;
+        s->nheld--;
+        ++*last;
+    }
+    if (*last == *first) return CUBED_OK;
+    const bool over = s->nheld == 0 && s->next == r->p->stages[stage].ntasks;
+    return over ? hold_all(r, err) : hold(r, stage, err);
+}
+
+cubed_status cb_ready_take(cb_ready *r, int *stage, int64_t *first, int64_t *last, cubed_error *err)
+{
+    *first = *last = 0;
+    for (; r->latest >= 0; r->latest--) {
+        *stage = r->latest;
+        set_batch(r, *stage);
+        if (r->stages[*stage].waits)
+            CB_TRY(take_held(r, *stage, first, last, err));
+        else
+            CB_TRY(take_next(r, *stage, first, last, err));
+        if (*first < *last) return CUBED_OK;
+    }
+    return CUBED_OK;
+}
+
+static cubed_status note_chunks(void *ctx, int node, const cb_box *chunks, cubed_error *err)
+{
+    cb_ready *r = ctx;
+    node_chunks *n = &r->nodes[node];
+    const cb_grid *g = r->p->ir.nodes[node].grid;
+    int64_t idx[CUBED_MAX_NDIM];
+    if (!n->done) return CUBED_OK;
+    memcpy(idx, chunks->lo, sizeof idx);
+    do set_done(n, cb_grid_ravel(g, idx));
+    while (cb_odometer_next(chunks, idx));
+    memcpy(idx, chunks->lo, sizeof idx);
+    do CB_TRY(wake(r, node, cb_grid_ravel(g, idx), err));
+    while (cb_odometer_next(chunks, idx));
+    return n->missing == 0 ? wake(r, node, WHOLE, err) : CUBED_OK;
+}
+
+cubed_status cb_ready_done(cb_ready *r, int stage, int64_t task, cubed_error *err)
+{
+    const cb_stage *s = &r->p->stages[stage];
+    CB_TRY(cb_stage_task_writes(r->p, s, task, note_chunks, r, err));
+    return s->level > 0 ? cb_stage_task_reads(r->p, s, task, forget_read, r, err) : CUBED_OK;
+}

@@ -1,0 +1,267 @@
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/struct_size.h"
+#include "cubed/sys/message.h"
+#include "exec/plan/limits.h"
+#include "run/driver/run_parts.h"
+#include "run/driver/schedule.h"
+#include "run/executors/left.h"
+
+uint64_t cubed_peak_rss(void) { return cb_peak_rss(); }
+
+uint64_t cubed_resident_mem(void) { return cb_resident(); }
+
+uint64_t cubed_private_mem(void) { return cb_private_memory(); }
+
+cubed_resident cubed_resident_kinds(void) { return cb_resident_kinds(); }
+
+void cubed_code_count(cubed_context *ctx, cubed_resident before)
+{
+    cb_code_count(&ctx->code, before);
+}
+
+void cubed_code_measured(cubed_context *ctx, uint64_t resident)
+{
+    cb_code_measured(&ctx->code, resident);
+}
+
+uint64_t cubed_code_above(const cubed_context *ctx, uint64_t limit)
+{
+    return cb_code_above(&ctx->code, limit);
+}
+
+cubed_status cb_run_check_retries(int retries, cubed_error *err)
+{
+    if (retries >= 0 && retries <= 255) return CUBED_OK;
+    return cb_fail(err, CUBED_E_ARG, "retries is %d, expected 0 to 255", retries);
+}
+
+static cubed_status check_options(const cubed_run_options *options, cubed_run_options *out,
+                                  cubed_error *err)
+{
+    *out = (cubed_run_options)CUBED_RUN_OPTIONS_INIT;
+    CB_TRY(CB_OPTIONS_TAKE("run", options, out, err));
+    return cb_run_check_retries(out->retries, err);
+}
+
+void cb_run_finish_stats(const cubed_plan *plan, const cb_io *io, int64_t start_ns,
+                         cubed_run_stats *stats)
+{
+    stats->seconds = (double)(cb_clock_ns() - start_ns) * 1e-9;
+    stats->gb_seconds = stats->worker_seconds * (double)plan->allowed_mem * 1e-9;
+    for (int i = 0; i < plan->nstages; i++) {
+        const uint64_t need = cb_plan_projected(plan, &plan->stages[i]);
+        if (need > stats->projected_mem) stats->projected_mem = need;
+    }
+    if (io) {
+        stats->intermediate_peak = cb_chunks_intermediates(cb_io_chunks(io))->high_water;
+        stats->intermediate_spilled = cb_chunks_spilled(cb_io_chunks(io));
+    }
+}
+
+void cb_run_add_task(cubed_run_stats *stats, const cubed_task_report *r)
+{
+    stats->num_tasks++;
+    stats->bytes_read += r->bytes_read;
+    stats->bytes_written += r->bytes_written;
+    stats->stored_read += r->stored_read;
+    stats->stored_written += r->stored_written;
+    if (r->measured_mem > stats->measured_mem) stats->measured_mem = r->measured_mem;
+    if (r->function_mem > stats->function_mem) stats->function_mem = r->function_mem;
+    if (r->cache_peak > stats->cache_peak) stats->cache_peak = r->cache_peak;
+}
+
+/* A process that performs several tasks at a time holds its code once, and may use allowed_mem for each of them. */
+void cb_run_add_process(const cubed_plan *plan, cubed_run_stats *stats, const cubed_task_report *r)
+{
+    if (r->process_mem > stats->process_mem) stats->process_mem = r->process_mem;
+    if (r->process_tasks > stats->process_tasks) stats->process_tasks = r->process_tasks;
+    if (stats->process_mem == 0) return;
+    const uint64_t tasks = stats->process_tasks > 0 ? stats->process_tasks : 1;
+    const uint64_t used =
+        cb_sat_add(stats->process_mem, cb_sat_mul(tasks, cb_plan_worker_mem(plan)));
+    const uint64_t allowed = cb_sat_mul(tasks, plan->allowed_mem);
+    stats->process_excess = used > allowed ? used - allowed : 0;
+}
+
+/* Whether a run that ended so may be resumed. Chunks of a run with a bug are not trusted, and a run that completed no task has
+ * nothing to resume. */
+static bool resumable(cubed_status st, const cubed_run_stats *stats)
+{
+    return st != CUBED_OK && st != CUBED_E_INTERNAL && stats->num_tasks + stats->num_resumed > 0;
+}
+
+/* Workers may skip what is there only where it is known to be this plan's. */
+static bool resumes_all(const cubed_plan *plan, const cb_io *io)
+{
+    for (int i = 0; i < plan->ir.nnodes; i++) {
+        const cb_node *n = &plan->ir.nodes[i];
+        if (n->is_target && n->url && !cb_chunks_resumes(cb_io_chunks(io), i)) return false;
+    }
+    return true;
+}
+
+void cubed_plan_load_functions(const cubed_plan *plan)
+{
+    for (int i = 0; i < plan->nstages; i++) {
+        const cb_stage_call *c = plan->stages[i].call;
+        if (c && c->fn && c->fn->load) c->fn->load(c->op->params, c->op->params_size, c->fn_ctx);
+    }
+}
+
+void cb_run_say_ended(const cubed_plan *plan)
+{
+    for (int i = 0; i < plan->nstages; i++) {
+        const cb_stage_call *c = plan->stages[i].call;
+        if (c && c->fn && c->fn->ended) c->fn->ended(c->op->params, c->op->params_size, c->fn_ctx);
+    }
+}
+
+/* What an executor's workers are told, if they are told anything. */
+typedef struct briefing {
+    void *plan;
+    size_t plan_size;
+} briefing;
+
+static unsigned workers_of(const cubed_plan *plan, const cubed_executor_caps *c)
+{
+    return c->max_workers && c->max_workers < plan->max_workers ? c->max_workers
+                                                                : plan->max_workers;
+}
+
+/* Before anything is touched: whether the executor can do what the plan and the options ask for. */
+static cubed_status check_executor(const cubed_plan *plan, const cubed_executor_vtable *vt,
+                                   const cubed_run_options *o, cubed_error *err)
+{
+    const cubed_executor_caps *c = &vt->caps;
+    if (c->takes_command && (!o->worker_command || !o->worker_command[0]))
+        return cb_fail(err, CUBED_E_ARG,
+                       "executor %s needs options.worker_command: the program to start as a worker",
+                       vt->name);
+    if (c->shares_memory && o->task_timeout_ms)
+        return cb_fail(
+            err, CUBED_E_ARG,
+            "executor %s cannot end a task that takes too long, as it runs tasks in this "
+            "process: use processes, or no time limit of tasks",
+            vt->name);
+    if (!c->remote) CB_TRY(cb_plan_check_here(plan, workers_of(plan, c), err));
+    if (c->shares_memory || c->maps_memory) return CUBED_OK;
+    return cb_run_check_parts(plan, err);
+}
+
+static cubed_status tell(const cubed_plan *plan, const cubed_executor_caps *c, briefing *out,
+                         cubed_error *err)
+{
+    if (c->shares_memory) return CUBED_OK;
+    const cb_plan_use use =
+        c->maps_memory || c->finds_plan ? CB_PLAN_FOR_WORKERS : CB_PLAN_FOR_FILE;
+    return cb_plan_save(plan, use, &out->plan, &out->plan_size, err);
+}
+
+/* What workers are told goes with each range, unless they find the plan elsewhere. */
+static cubed_status check_message(const cubed_plan *plan, const cubed_executor_vtable *vt,
+                                  const briefing *told, cubed_error *err)
+{
+    const uint64_t most = vt->caps.max_message_bytes, size = told->plan_size + CUBED_RANGE_BYTES;
+    uint64_t inside = 0;
+    if (most == 0 || vt->caps.finds_plan || !told->plan || size <= most) return CUBED_OK;
+    for (int i = 0; i < plan->ir.nnodes; i++) {
+        size_t bytes = 0;
+        if (!cb_plan_is_shared(&plan->ir.nodes[i], &bytes)) inside = cb_sat_add(inside, bytes);
+    }
+    return cb_fail(err, CUBED_E_ARG,
+                   "the plan has %zu bytes, and a message with it and a range %" PRIu64
+                   ", but executor %s takes messages of at most %" PRIu64
+                   ": arrays in memory are %" PRIu64
+                   " of them, which may be put into a store before; else compute in parts, with "
+                   "fewer operations each",
+                   told->plan_size, size, vt->name, most, inside);
+}
+
+/* Everything between the opening of storage and its end. */
+static cubed_status drive(cubed_plan *plan, cb_io *io, const cubed_executor_vtable *vt,
+                          void *executor_ctx, const briefing *told, const cubed_run_options *o,
+                          cubed_run_stats *stats, cubed_error *err)
+{
+    const cubed_executor_caps *c = &vt->caps;
+    cubed_executor *ex;
+    cb_left_plan left = {.key = ""};
+    cubed_status st;
+    /* Workers that join the run by its name leave notes in its folder. */
+    if (!c->shares_memory && !c->maps_memory) CB_TRY(cb_io_spill(io, err));
+    if (c->finds_plan) CB_TRY(cb_leave_plan(io, told->plan, told->plan_size, &left, err));
+    const cb_executor_args args = {.head = {.struct_size = sizeof args.head,
+                                            .plan = plan,
+                                            .workers = workers_of(plan, c),
+                                            .cancel = o->cancel,
+                                            .ctx = executor_ctx,
+                                            .run = cb_io_run(io),
+                                            .plan_bytes = told->plan,
+                                            .plan_size = told->plan_size,
+                                            .worker_command = o->worker_command,
+                                            .work_dir = left.work_dir.data,
+                                            .plan_key = left.key,
+                                            .name = o->executor ? o->executor : vt->name,
+                                            .task_timeout_ms = o->task_timeout_ms},
+                                   .env = {.plan = plan, .io = io, .cancel = o->cancel},
+                                   .resume = resumes_all(plan, io)};
+    CB_GO(vt->open(&args.head, &ex, err));
+    stats->num_workers = ex->workers;
+    const cb_schedule_args driver = {plan, io, ex, o, stats, 0};
+    st = cb_schedule_run(&driver, err);
+    /* Nothing may still write when chunks of a failed run are removed. */
+    ex->vt->close(ex);
+    if (!c->shares_memory && (st != CUBED_OK || stats->num_retries > 0)) cb_io_sweep(io);
+    if (st == CUBED_OK) st = cb_io_commit(io, err);
+    if (st != CUBED_OK) st = cb_io_explain(io, st, err);
+out:
+    cb_left_free(&left);
+    return st;
+}
+
+cubed_status cubed_run(cubed_plan *plan, const cubed_run_options *options, cubed_run_stats *stats,
+                       cubed_error *err)
+{
+    cubed_run_options o;
+    cubed_run_stats own;
+    cb_io *io = NULL;
+    const cubed_executor_vtable *vt;
+    void *executor_ctx;
+    briefing told = {NULL, 0};
+    const int64_t start_ns = cb_clock_ns();
+    cubed_status st;
+    if (!stats) stats = &own;
+    memset(stats, 0, sizeof *stats);
+    CB_TRY(check_options(options, &o, err));
+    CB_TRY(cb_executor_find(plan->ctx, o.executor, &vt, &executor_ctx, err));
+    if (o.executor_ctx) executor_ctx = o.executor_ctx;
+    const bool shares = vt->caps.shares_memory;
+    CB_TRY(check_executor(plan, vt, &o, err));
+    atomic_store(&plan->ctx->code.drives, true);
+    CB_TRY(tell(plan, &vt->caps, &told, err));
+    CB_GO(check_message(plan, vt, &told, err));
+    const cubed_takeover_options takeover = {sizeof takeover, o.silence_seconds, o.take_over};
+    const cb_io_options storage = {.mode = shares ? CB_IO_RUN : CB_IO_DRIVER,
+                                   .resume = o.resume,
+                                   .joined = !shares && !vt->caps.maps_memory,
+                                   .keep = o.keep,
+                                   .takeover = &takeover};
+    CB_GO(cb_io_open(plan, &storage, &io, err));
+    if (cb_io_finished(io)) {
+        for (int i = 0; i < plan->nstages; i++) stats->num_resumed += plan->stages[i].ntasks;
+        st = cb_io_commit(io, err);
+    } else {
+        if (shares) cubed_plan_load_functions(plan);
+        st = drive(plan, io, vt, executor_ctx, &told, &o, stats, err);
+    }
+    cb_run_finish_stats(plan, io, start_ns, stats);
+out:
+    if (io && resumable(st, stats)) cb_io_keep(io);
+    cb_io_close(io);
+    cubed_plan_free_bytes(plan, told.plan, told.plan_size);
+    if (shares) cb_run_say_ended(plan);
+    return st;
+}

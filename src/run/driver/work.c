@@ -1,0 +1,373 @@
+/* What a worker of a run in parts does: a range of tasks, as often as it is asked to, also at the same time as others.
+ * Chunks are put as a whole, and are the same each time. Which tasks are done is noted in the run's folder, before
+ * anybody is told of the last of them, unless a driver hears of all and asks chunks alone. */
+#define _GNU_SOURCE
+#define XXH_INLINE_ALL
+#include <inttypes.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/struct_size.h"
+#include "cubed/sys/message.h"
+#include "exec/plan/finish.h"
+#include "exec/plan/limits.h"
+#include "run/driver/run_parts.h"
+#include "run/executors/executor.h"
+#include "run/executors/told.h"
+#include "run/executors/watchdog.h"
+#include "run/places/notes.h"
+
+/* Reports of a message. */
+typedef struct answer {
+    const cubed_context *ctx;
+    cb_buf bytes;
+    uint64_t most; /* bytes; 0: any number */
+    bool failed;   /* the last one is of an error */
+    bool skip_done, ends_process;
+    bool notes; /* somebody reads them: see cubed_range_message */
+    cubed_cancel *stuck;
+} answer;
+
+static cubed_status append(void *sink, const void *data, size_t size, cubed_error *err)
+{
+    cb_buf *b = sink;
+    cb_buf_put(b, data, size);
+    return b->failed ? cb_fail(err, CUBED_E_NOMEM, "no memory for reports") : CUBED_OK;
+}
+
+static cubed_status put_report(answer *to, const cubed_task_report *r, cubed_error *err)
+{
+    const size_t before = to->bytes.size;
+    cubed_task_report bare = *r;
+    to->failed = r->error.status != CUBED_OK;
+    CB_TRY(cubed_report_write(to->ctx, r, append, &to->bytes, err));
+    if (to->most == 0 || to->bytes.size <= to->most) return CUBED_OK;
+    to->bytes.size = before;
+    bare.error.raised = 0;
+    return cubed_report_write(to->ctx, &bare, append, &to->bytes, err);
+}
+
+static cubed_status check_range(const cubed_plan *plan, const cubed_task_range *r, cubed_error *err)
+{
+    if (r->stage < 0 || r->stage >= plan->nstages)
+        return cb_fail(err, CUBED_E_INDEX, "stage %d: the plan has %d stages", r->stage,
+                       plan->nstages);
+    const int64_t ntasks = plan->stages[r->stage].ntasks;
+    if (r->first < 0 || r->last < r->first || r->last > ntasks)
+        return cb_fail(err, CUBED_E_INDEX,
+                       "tasks %" PRId64 " to %" PRId64 ": stage %d has tasks 0 to %" PRId64,
+                       r->first, r->last, r->stage, ntasks);
+    return CUBED_OK;
+}
+
+/* *next: the first task that nobody has heard of. */
+static cubed_status run_tasks(answer *to, const cb_task_env *env, cb_watchdog *watchdog,
+                              const cubed_task_range *range, int64_t *next, cubed_error *err)
+{
+    cb_arena *arena;
+    cb_ahead ahead = {.chunks = NULL};
+    cubed_status st = CUBED_OK;
+    CB_TRY(cb_arena_new(&env->plan->ctx->alloc, env->plan->need, &arena, err));
+    cb_executor_expect(env, &ahead, range);
+    while (st == CUBED_OK && *next < range->last) {
+        cubed_task_report r = {.token = range->token};
+        cb_watchdog_begin(watchdog);
+        cb_executor_run_task(env, arena, &ahead, NULL, range->stage, *next, &r);
+        cb_watchdog_end(watchdog, &r);
+        r.process_mem = atomic_load(&env->plan->held_mem);
+        r.process_tasks = atomic_load(&env->plan->ctx->working);
+        const bool failed = r.error.status != CUBED_OK;
+        cubed_task_range done = *range;
+        done.last = *next + !failed;
+        if (to->notes && done.last > done.first && (failed || done.last == range->last)) {
+            const cubed_status noted = cb_note_done(env->io, &done, failed ? NULL : &r.error);
+            if (!failed) r.error.status = noted;
+        }
+        st = r.error.status;
+        /* Not by its run, which would not ask: by what wants its place. */
+        if (st == CUBED_E_CANCELLED && cubed_cancel_is_set(env->cancel))
+            r.error.failure = CUBED_FAILURE_PREEMPTED;
+        if (st != CUBED_OK && err) *err = r.error;
+        ++*next;
+        const cubed_status heard = put_report(to, &r, st == CUBED_OK ? err : NULL);
+        if (st == CUBED_OK) st = heard;
+    }
+    cb_ahead_end(&ahead);
+    cb_arena_free(arena);
+    return st;
+}
+
+/* The same of those that are not noted as done. */
+static cubed_status run_missing(answer *to, const cb_task_env *env, cb_watchdog *watchdog,
+                                const cubed_task_range *range, int64_t *next, cubed_error *err)
+{
+    const int stage = range->stage;
+    cb_notes *notes;
+    cubed_status st = CUBED_OK;
+    CB_TRY(cb_notes_read(env->io, env->plan, &notes, err));
+    cubed_task_range part = *range;
+    part.first = cb_notes_missing(notes, stage, part.first);
+    while (st == CUBED_OK && part.first < range->last) {
+        part.last = part.first;
+        while (part.last < range->last && cb_notes_missing(notes, stage, part.last) == part.last)
+            part.last++;
+        *next = part.first;
+        st = run_tasks(to, env, watchdog, &part, next, err);
+        part.first = cb_notes_missing(notes, stage, part.last);
+    }
+    cb_notes_free(notes);
+    return st;
+}
+
+/* --- The run, which stays open for the next message ----------------------------------------------------- */
+
+static void close_opened(cubed_plan *plan)
+{
+    cb_io_close(atomic_exchange(&plan->opened, NULL));
+    cb_run_say_ended(plan);
+}
+
+/* Loads the plan's functions, and notes the bytes that this process then holds for code if they leave too little for a
+ * task. All that a worker holds before its first run is code and the plan; a process that drives runs may hold data. */
+static void load_functions(cubed_plan *plan)
+{
+    cb_code_memory *code = &plan->ctx->code;
+    const uint64_t worker = cb_plan_worker_mem(plan), resident = cb_resident();
+    if (!atomic_load(&code->drives) && atomic_load(&code->measured) == 0)
+        cb_code_measured(code, resident - cb_min_size(resident, plan->metadata_mem));
+    cubed_plan_load_functions(plan);
+    const uint64_t room = plan->allowed_mem > worker ? plan->allowed_mem - worker : 0;
+    atomic_store(&plan->held_mem, cb_code_above(code, room));
+}
+
+/* Opening it reads a record for each target, and takes longer than many a task. */
+static cubed_status open_run(cubed_plan *plan, const char *run, cb_io **out, cubed_error *err)
+{
+    *out = atomic_exchange(&plan->opened, NULL);
+    if (*out && strcmp(cb_io_run(*out), run) == 0 && cb_io_go_on(*out)) return CUBED_OK;
+    cb_io_close(*out);
+    *out = NULL;
+    load_functions(plan);
+    return cb_parts_open(plan, CB_IO_WORKER, run, out, err);
+}
+
+/* One that something failed in is opened anew, with what may have changed since. */
+static void leave_run(cubed_plan *plan, cb_io *io, bool failed)
+{
+    atomic_store(&plan->close_opened, close_opened);
+    if (io && !failed) {
+        cb_io_rest(io);
+        io = atomic_exchange(&plan->opened, io); /* of another thread that has the plan, too */
+    }
+    cb_io_close(io);
+    if (failed) close_opened(plan);
+}
+
+static cubed_status work(cubed_plan *plan, const cubed_range_message *m, const cubed_cancel *cancel,
+                         answer *to, int64_t *next, cubed_error *err)
+{
+    const cb_watchdog_args limit = {.alloc = &plan->ctx->alloc,
+                                    .cancel = cancel,
+                                    .limit_ms = m->timeout_ms,
+                                    .ends_process = to->ends_process,
+                                    .stuck = to->stuck};
+    cb_watchdog *watchdog = NULL;
+    cb_io *io = NULL;
+    cubed_status st;
+    CB_GO(check_range(plan, &m->range, err));
+    CB_GO(open_run(plan, m->run, &io, err));
+    if (*m->plan && strcmp(m->plan, cb_io_plan(io)) != 0)
+        CB_GO(cb_fail(err, CUBED_E_ARG, "the message is of plan %s, this worker's plan is %s",
+                      m->plan, cb_io_plan(io)));
+    CB_GO(cb_watchdog_new(&limit, &watchdog, err));
+    const cb_task_env env = {
+        .plan = plan, .io = io, .cancel = cb_watchdog_cancel(watchdog, cancel)};
+    CB_GO((to->skip_done ? run_missing : run_tasks)(to, &env, watchdog, &m->range, next, err));
+out:
+    cb_watchdog_free(watchdog);
+    leave_run(plan, io, st != CUBED_OK);
+    return st;
+}
+
+/* `plan` NULL: there is none, for the reason *why. */
+static cubed_status reply(cubed_plan *plan, const cubed_range_message *m,
+                          const cubed_cancel *cancel, answer *to, cubed_error *why,
+                          cubed_error *err)
+{
+    int64_t next = m->range.first;
+    to->notes = !m->driven;
+    if (plan) atomic_fetch_add(&plan->ctx->working, 1);
+    const cubed_status st = plan ? work(plan, m, cancel, to, &next, why) : why->status;
+    if (plan) atomic_fetch_sub(&plan->ctx->working, 1);
+    if (st != CUBED_OK && !to->failed) {
+        cubed_task_report r = {.token = m->range.token, .task = next, .coop = 1, .error = *why};
+        r.error.status = st;
+        r.start_ns = r.end_ns = cb_clock_ns();
+        return put_report(to, &r, err);
+    }
+    return to->bytes.failed ? cb_fail(err, CUBED_E_NOMEM, "no memory for reports") : CUBED_OK;
+}
+
+/* The caller frees with the size it is told: exactly that is given. */
+static cubed_status give_bytes(cb_buf *b, void **data, size_t *size, cubed_error *err)
+{
+    void *exact = NULL;
+    if (b->size == 0)
+        cb_buf_free(b);
+    else if (!(exact = cb_resize(b->alloc, b->data, b->cap, b->size)))
+        return cb_fail(err, CUBED_E_NOMEM, "no memory for reports");
+    *data = exact;
+    *size = exact ? b->size : 0;
+    return CUBED_OK;
+}
+
+cubed_status cubed_work_message(cubed_plan *plan, const void *message, size_t size,
+                                const cubed_cancel *cancel, cubed_cancel *stuck, void **reports,
+                                size_t *reports_size, cubed_error *err)
+{
+    cubed_range_message m;
+    cubed_error why = CUBED_ERROR_INIT;
+    answer to = {.ctx = plan->ctx, .stuck = stuck};
+    CB_TRY(cubed_range_read(message, size, &m, err));
+    cb_buf_init(&to.bytes, &plan->ctx->alloc);
+    cubed_status st = reply(plan, &m, cancel, &to, &why, err);
+    if (st == CUBED_OK) st = give_bytes(&to.bytes, reports, reports_size, err);
+    if (st != CUBED_OK) cb_buf_free(&to.bytes);
+    return st;
+}
+
+/* --- Workers that get the plan, too ------------------------------------------------------------------ */
+
+struct cubed_worker {
+    cubed_context *ctx;
+    bool allow_code;
+    /* Of the last message: a plan knows its sources as they were when the run began. */
+    cubed_plan *plan;
+    XXH128_hash_t hash;
+    char run[sizeof(((cubed_range_message *)0)->run)];
+    cb_buf key; /* of a plan that was fetched: of one that was given there is none */
+    answer to;
+};
+
+static void forget_plan(cubed_worker *w)
+{
+    cubed_plan_unref(w->plan);
+    w->plan = NULL;
+    w->hash = (XXH128_hash_t){0, 0};
+    w->key.size = 0;
+}
+
+static cubed_status load(cubed_worker *w, const char *run, const void *bytes, size_t size,
+                         cubed_error *err)
+{
+    const XXH128_hash_t hash = XXH3_128bits(bytes, size);
+    if (w->plan && XXH128_isEqual(hash, w->hash) && strcmp(run, w->run) == 0) return CUBED_OK;
+    forget_plan(w);
+    CB_TRY(cb_plan_load(w->ctx, bytes, size, w->allow_code ? CB_TRUST_CODE : CB_TRUST_DATA,
+                        &w->plan, err));
+    w->hash = hash;
+    memcpy(w->run, run, sizeof w->run);
+    return cb_plan_keep_id(w->plan, err);
+}
+
+cubed_status cubed_work(cubed_worker *w, const void *plan, size_t plan_size, const void *message,
+                        size_t message_size, const cubed_cancel *cancel, const void **reports,
+                        size_t *reports_size, cubed_error *err)
+{
+    cubed_range_message m;
+    cubed_error why = CUBED_ERROR_INIT;
+    CB_TRY(cubed_range_read(message, message_size, &m, err));
+    w->to.bytes.size = 0;
+    w->to.failed = false;
+    const cubed_status st = load(w, m.run, plan, plan_size, &why);
+    why.status = st;
+    CB_TRY(reply(st == CUBED_OK ? w->plan : NULL, &m, cancel, &w->to, &why, err));
+    *reports = w->to.bytes.data;
+    *reports_size = w->to.bytes.size;
+    return CUBED_OK;
+}
+
+static cubed_status fetch(cubed_worker *w, const cb_told *told, cubed_error *err)
+{
+    if (strcmp(told->version, CUBED_VERSION_STRING) != 0)
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "the driver has version %.40s of cubed, this worker has %s: install the "
+                       "same one",
+                       told->version, CUBED_VERSION_STRING);
+    CB_TRY(cb_net_take_options(&w->ctx->stores.net, told->options, err));
+    if (w->plan && w->key.size > 0 && strcmp(w->key.data, told->plan_key) == 0) return CUBED_OK;
+    forget_plan(w);
+    CB_TRY(cubed_plan_fetch(w->ctx, told->work_dir, told->plan_key, &w->plan, err));
+    cb_buf_put(&w->key, told->plan_key, strlen(told->plan_key) + 1);
+    if (!w->key.failed) return CUBED_OK;
+    forget_plan(w);
+    return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan's key");
+}
+
+cubed_status cubed_work_told(cubed_worker *w, const void *message, size_t size,
+                             const cubed_cancel *cancel, const void **out, size_t *out_size,
+                             cubed_error *err)
+{
+    cubed_range_message m;
+    cubed_error why = CUBED_ERROR_INIT;
+    cb_buf text; /* a zero behind it */
+    cb_told told;
+    cubed_status st;
+    cb_buf_init(&text, &w->ctx->alloc);
+    w->to.bytes.size = 0;
+    w->to.failed = false;
+    cb_answer_begin(&w->to.bytes);
+    cb_buf_put(&text, message, size);
+    cb_buf_put(&text, "", 1);
+    if (text.failed) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for a message"));
+    CB_GO(cubed_range_read(message, cb_min_size(size, CUBED_RANGE_BYTES), &m, err));
+    CB_GO(cb_told_read(text.data, size, &told, err));
+    why.status = fetch(w, &told, &why);
+    CB_GO(reply(why.status == CUBED_OK ? w->plan : NULL, &m, cancel, &w->to, &why, err));
+    *out = w->to.bytes.data;
+    *out_size = w->to.bytes.size;
+out:
+    if (text.data)
+        explicit_bzero(text.data, text.size); /* there may be secrets among the options */
+    cb_buf_free(&text);
+    return st;
+}
+
+cubed_status cubed_worker_new(cubed_context *ctx, const cubed_worker_options *options,
+                              cubed_worker **out, cubed_error *err)
+{
+    cubed_worker_options o = CUBED_WORKER_OPTIONS_INIT;
+    CB_TRY(CB_OPTIONS_TAKE("worker", options, &o, err));
+    cubed_worker *w = cb_alloc_zero(&ctx->alloc, sizeof *w);
+    if (!w) return cb_fail(err, CUBED_E_NOMEM, "no memory for a worker");
+    w->ctx = cubed_context_ref(ctx);
+    w->allow_code = o.allow_code;
+    w->to = (answer){.ctx = ctx,
+                     .most = o.max_message_bytes,
+                     .skip_done = o.skip_done,
+                     .ends_process = o.ends_process};
+    cb_buf_init(&w->to.bytes, &ctx->alloc);
+    cb_buf_init(&w->key, &ctx->alloc);
+    *out = w;
+    return CUBED_OK;
+}
+
+void cubed_worker_free(cubed_worker *w)
+{
+    if (!w) return;
+    cubed_context *ctx = w->ctx;
+    cubed_plan_unref(w->plan);
+    cb_buf_free(&w->key);
+    cb_buf_free(&w->to.bytes);
+    cb_free(&ctx->alloc, w, sizeof *w);
+    cubed_context_unref(ctx);
+}
+
+cubed_status cubed_plan_get_id(const cubed_plan *plan, char id[CUBED_PLAN_ID_CAP], cubed_error *err)
+{
+    _Static_assert(CUBED_PLAN_ID_CAP == CB_PLAN_ID_CAP, "the bytes of an id");
+    *id = 0;
+    return cb_plan_is_known(plan) ? cb_plan_identify(plan, id, NULL, err) : CUBED_OK;
+}

@@ -1,0 +1,180 @@
+/* The worker's side of the executor "processes". */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/resource.h>
+#ifdef __linux__
+#include <signal.h>
+#include <sys/prctl.h>
+#endif
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/sanitizers.h"
+#include "exec/plan/finish.h"
+#include "mem/process.h"
+#include "run/executors/executor.h"
+#include "run/executors/shared.h"
+#include "run/executors/watchdog.h"
+#include "run/executors/wire.h"
+
+#define POLL_MS 200
+
+#if defined(__linux__) && !defined(CB_HAVE_ASAN) && !defined(CB_HAVE_TSAN)
+#define LIMITS_MEMORY 1
+#else
+#define LIMITS_MEMORY 0
+#endif
+
+#if LIMITS_MEMORY
+/* Memory that allocators of this process take in advance of use, such as arenas of Python, beyond what it holds. */
+#define CB_WORKER_SLACK ((uint64_t)2 << 20)
+
+/* Refuses to work if the process holds so much that tasks would not fit, before any task runs out of memory. The advice
+ * keeps the room that the plan was made for: with the same room the same plan is made again. */
+static cubed_status check_held(const cubed_plan *plan, cubed_error *err)
+{
+    const uint64_t held = cb_sat_add(cb_private_memory(), CB_WORKER_SLACK);
+    const uint64_t tasks =
+        cb_sat_add(cb_sat_add(plan->need.arena, plan->need.library), plan->fetch_bytes);
+    if (cb_sat_add(held, tasks) <= plan->allowed_mem) return CUBED_OK;
+    const uint64_t room = plan->allowed_mem - plan->reserved_mem;
+    return cb_fail(err, CUBED_E_BUDGET,
+                   "its program, and the functions and libraries that it has loaded, hold %" PRIu64
+                   " bytes before any task, and tasks need %" PRIu64 ", but allowed_mem is %" PRIu64
+                   " and reserved_mem is %" PRIu64 ": reserve at least %" PRIu64
+                   " bytes, and allow at least %" PRIu64 " bytes",
+                   held, tasks, plan->allowed_mem, plan->reserved_mem, held,
+                   cb_sat_add(held, room));
+}
+#endif
+
+/* The operating system's own bound: private memory of this process beside its stack. Sanitizers
+ * reserve more than any bound. */
+static cubed_status limit_memory(const cubed_plan *plan, cubed_error *err)
+{
+#if LIMITS_MEMORY
+    struct rlimit now;
+    rlim_t most = (rlim_t)plan->allowed_mem;
+    if (getrlimit(RLIMIT_DATA, &now) != 0)
+        return cb_fail_errno(err, errno, "cannot ask for the limit of memory");
+    if (now.rlim_cur != RLIM_INFINITY && now.rlim_cur <= most) return CUBED_OK;
+    CB_TRY(check_held(plan, err));
+    now.rlim_cur = most;
+    if (setrlimit(RLIMIT_DATA, &now) != 0)
+        return cb_fail_errno(err, errno, "cannot limit this process's memory to %" PRIu64 " bytes",
+                             plan->allowed_mem);
+#else
+    (void)plan;
+    (void)err;
+#endif
+    return CUBED_OK;
+}
+
+/* Its code is welcome: it comes from who started this process. */
+static cubed_status receive_plan(cubed_context *ctx, int fd, const cb_wire_hello *hello,
+                                 cubed_plan **out, cubed_error *err)
+{
+    const cubed_allocator *a = &ctx->alloc;
+    void *blob = cb_alloc(a, (size_t)hello->plan_size);
+    if (!blob)
+        return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan of %" PRIu64 " bytes",
+                       hello->plan_size);
+    cubed_status st =
+        cb_wire_receive(fd, blob, (size_t)hello->plan_size)
+            ? cb_plan_load(ctx, blob, (size_t)hello->plan_size, CB_TRUST_DRIVER, out, err)
+            : cb_fail(err, CUBED_E_IO, "the connection ended within the plan");
+    cb_free(a, blob, (size_t)hello->plan_size);
+    return st;
+}
+
+/* False when the connection ended or the worker shall stop. */
+static bool next_range(int fd, const cubed_cancel *cancel, cubed_task_range *range)
+{
+    struct pollfd p = {fd, POLLIN, 0};
+    uint8_t bytes[CUBED_RANGE_BYTES];
+    cubed_range_message message;
+    while (poll(&p, 1, POLL_MS) <= 0) {
+        if (cubed_cancel_is_set(cancel)) return false;
+    }
+    if (cubed_cancel_is_set(cancel) || !cb_wire_receive(fd, bytes, sizeof bytes)) return false;
+    /* The driver, which has the same version, says what can be read. */
+    if (cubed_range_read(bytes, sizeof bytes, &message, NULL) != CUBED_OK) return false;
+    *range = message.range;
+    return true;
+}
+
+static cubed_status run_ranges(const cb_task_env *env, cb_watchdog *watchdog,
+                               const cubed_cancel *cancel, int fd, cubed_error *err)
+{
+    cubed_task_range range;
+    cubed_task_report report;
+    cb_arena *arena;
+    cb_ahead ahead = {.chunks = NULL};
+    bool open;
+    CB_TRY(cb_arena_new(&env->plan->ctx->alloc, env->plan->need, &arena, err));
+    memset(&report, 0, sizeof report);
+    report.token = CB_WIRE_READY;
+    open = cb_wire_send_report(env->plan->ctx, fd, &report);
+    while (open && next_range(fd, cancel, &range)) {
+        report.token = range.token;
+        cb_executor_expect(env, &ahead, &range);
+        for (int64_t task = range.first; open && task < range.last; task++) {
+            cb_watchdog_begin(watchdog);
+            cb_executor_run_task(env, arena, &ahead, NULL, range.stage, task, &report);
+            cb_watchdog_end(watchdog, &report);
+            /* A worker that is told to stop says nothing: the driver sees that it ended. */
+            open = !cubed_cancel_is_set(cancel) && cb_wire_send_report(env->plan->ctx, fd, &report);
+            if (report.error.status != CUBED_OK) break;
+        }
+    }
+    cb_ahead_end(&ahead);
+    cb_arena_free(arena);
+    return CUBED_OK;
+}
+
+cubed_status cubed_worker_serve(cubed_context *ctx, int fd, const cubed_cancel *cancel,
+                                cubed_error *err)
+{
+    uint8_t greeting[CB_WIRE_HELLO_BYTES];
+    cb_wire_hello hello;
+    cubed_error why = CUBED_ERROR_INIT;
+    cubed_plan *plan = NULL;
+    cb_io *io = NULL;
+    cb_watchdog *watchdog = NULL;
+    cubed_status st;
+#ifdef __linux__
+    /* Of a driver that is killed, too, nobody is left behind. */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+    if (!cb_wire_receive(fd, greeting, sizeof greeting))
+        return cb_fail(err, CUBED_E_IO, "descriptor %d is no connection to a driver", fd);
+    CB_GO(cb_wire_get_hello(greeting, &hello, &why));
+    CB_GO(receive_plan(ctx, fd, &hello, &plan, &why));
+    cubed_plan_load_functions(plan);
+    CB_GO(cb_shared_map(plan, fd + 1, hello.nshared, &why));
+    const cb_io_options storage = {
+        .mode = CB_IO_WORKER, .resume = hello.resume, .run = hello.run, .plan = hello.plan};
+    CB_GO(cb_io_open(plan, &storage, &io, &why));
+    const cb_watchdog_args limit = {
+        .alloc = &ctx->alloc, .cancel = cancel, .limit_ms = hello.timeout_ms, .ends_process = true};
+    CB_GO(cb_watchdog_new(&limit, &watchdog, &why));
+    CB_GO(limit_memory(plan, &why));
+    const cb_task_env env = {
+        .plan = plan, .io = io, .cancel = cb_watchdog_cancel(watchdog, cancel)};
+    CB_GO(run_ranges(&env, watchdog, cancel, fd, &why));
+out:
+    cb_watchdog_free(watchdog);
+    if (st != CUBED_OK) {
+        cubed_task_report report = {.token = CB_WIRE_NO_START, .error = why};
+        report.error.status = st;
+        bool ignored = cb_wire_send_report(ctx, fd, &report);
+        (void)ignored;
+        if (err) *err = why;
+    }
+    cb_io_close(io);
+    cubed_plan_unref(plan);
+    return st;
+}

@@ -1,0 +1,144 @@
+#include "run/places/io.h"
+
+#include <stdio.h>
+
+#include "base/error.h"
+#include "exec/plan/limits.h"
+#include "exec/plan/reuse.h"
+#include "exec/plan/stage.h"
+#include "run/places/io_state.h"
+
+/* The broker, and what is behind its nodes. */
+static cubed_status open_chunks(cb_io *io, cubed_error *err)
+{
+    const cubed_plan *p = io->plan;
+    const cb_io_mode mode = io->mode;
+    const cb_chunks_options chunks = {
+        .own = mode == CB_IO_RUN,
+        .counts = cb_io_drives(io),
+        .spare = mode == CB_IO_DRIVER ? 0 : cb_plan_spare(p, mode == CB_IO_RUN),
+        .reads = cb_plan_chunk_reads,
+        .workers = mode == CB_IO_RUN ? p->max_workers : mode == CB_IO_WORKER,
+        .open = cb_folder_open,
+        .open_ctx = io};
+    CB_TRY(cb_chunks_new(p, &chunks, &io->chunks, err));
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        const cb_node *n = &p->ir.nodes[i];
+        if (n->is_target && n->to_memory && !n->result && cb_grid_count(n->grid) > 0)
+            return cb_fail(err, CUBED_E_ARG,
+                           "a result of the plan has no memory: bind it before the run");
+        const node_io *x = &io->nodes[i];
+        if (x->array) cb_chunks_set_array(io->chunks, i, x->array, x->target->resumed);
+        if (cb_node_is_intermediate(n) && (mode != CB_IO_RUN || (io->resume && p->work_dir)))
+            CB_TRY(cb_chunks_open_work(io->chunks, err));
+    }
+    /* What an earlier run left of intermediates is in the work folder. */
+    for (int i = 0; i < p->nstages && !io->resume; i++) {
+        int from, to;
+        if (cb_stage_joins(p, &p->stages[i], &from, &to)) cb_chunks_join(io->chunks, from, to);
+    }
+    return CUBED_OK;
+}
+
+/* Whether the plan writes something that `keep` (CUBED_KEEP_*) allows an unfinished run to leave. If not, the plan needs no
+ * id, for which arrays in memory are hashed. */
+static bool can_keep(const cubed_plan *p, unsigned keep)
+{
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        const cb_node *n = &p->ir.nodes[i];
+        if ((keep & CUBED_KEEP_CHUNKS) && n->is_target && !n->to_memory) return true;
+        if ((keep & CUBED_KEEP_INTERMEDIATES) && cb_node_is_intermediate(n)) return true;
+    }
+    return false;
+}
+
+cubed_status cb_io_open(cubed_plan *plan, const cb_io_options *options, cb_io **out,
+                        cubed_error *err)
+{
+    const cubed_allocator *a = &plan->ctx->alloc;
+    const cb_io_mode mode = options->mode;
+    const bool detached =
+        mode == CB_IO_BEGIN || mode == CB_IO_FINISH || (mode == CB_IO_WORKER && !options->plan);
+    cubed_status st;
+    cb_io *io = cb_alloc_zero(a, sizeof *io);
+    if (!io) return cb_fail(err, CUBED_E_NOMEM, "no memory to run a plan");
+    io->plan = plan;
+    io->mode = mode;
+    io->resume = options->resume || mode == CB_IO_FINISH;
+    io->nodes = cb_alloc_zero(a, (size_t)plan->ir.nnodes * sizeof *io->nodes);
+    if (!io->nodes) {
+        cb_free(a, io, sizeof *io);
+        return cb_fail(err, CUBED_E_NOMEM, "no memory to run a plan");
+    }
+    io->remember =
+        detached || options->joined || options->resume || (options->keep & CUBED_KEEP_RECORD) != 0;
+    if (mode != CB_IO_WORKER) CB_GO(cb_plan_check_places(plan, true, err));
+    CB_GO(cb_zone_new(a, &io->zone, err));
+    CB_GO(cb_run_self_init(plan, options->run,
+                           (io->remember || can_keep(plan, options->keep)) && !options->plan,
+                           detached, io->zone, &io->self, err));
+    io->self.elsewhere = options->joined || detached;
+    CB_GO(cb_takeover_read(&io->self, options->takeover, err));
+    if (options->plan) snprintf(io->self.plan, sizeof io->self.plan, "%s", options->plan);
+    io->may_keep = *io->self.plan ? options->keep : 0;
+    CB_GO(mode == CB_IO_WORKER ? cb_targets_join(io, io->resume, err)
+                               : cb_targets_begin(io, io->resume, err));
+    CB_GO(open_chunks(io, err));
+    /* Workers leave notes there, which are found by the folder's record when nobody finishes the run. */
+    if (mode == CB_IO_BEGIN) CB_GO(cb_io_spill(io, err));
+    *out = io;
+    return CUBED_OK;
+out:
+    /* What a resumed run left stays as it was; what a run in parts has begun is not left to it. */
+    io->keep = options->resume ? io->may_keep | CUBED_KEEP_CHUNKS | CUBED_KEEP_INTERMEDIATES : 0;
+    io->self.detached = false;
+    cb_io_close(io);
+    return st;
+}
+
+void cb_io_sweep(const cb_io *io)
+{
+    cubed_status ignored = CUBED_OK; /* the next one who writes there, or cleans, finds it */
+    for (int i = 0; i < io->plan->ir.nnodes; i++) {
+        const cb_zarr_array *array = io->nodes[i].array;
+        if (array)
+            ignored = cb_store_sweep(cb_zarr_store(array), cb_zarr_path(array), CUBED_SWEEP_ALONE,
+                                     NULL, NULL, NULL);
+    }
+    if (io->has_folder)
+        ignored = cb_store_sweep(io->work, io->prefix, CUBED_SWEEP_ALONE, NULL, NULL, NULL);
+    (void)ignored;
+}
+
+void cb_io_rest(cb_io *io)
+{
+    cb_chunks_free(io->chunks);
+    io->chunks = NULL;
+}
+
+bool cb_io_go_on(cb_io *io)
+{
+    return cb_targets_are_joined(io) && open_chunks(io, NULL) == CUBED_OK;
+}
+
+void cb_io_keep(cb_io *io) { io->keep = io->may_keep; }
+
+void cb_io_close(cb_io *io)
+{
+    if (!io) return;
+    const cubed_allocator *a = &io->plan->ctx->alloc;
+    cb_chunks_free(io->chunks); /* what it had begun to put goes before targets do */
+    cb_targets_end(io);
+    cb_folder_close(io);
+    cb_zone_free(io->zone);
+    cb_free(a, io->nodes, (size_t)io->plan->ir.nnodes * sizeof *io->nodes);
+    cb_free(a, io, sizeof *io);
+}
+
+bool cb_io_finished(const cb_io *io) { return io->finished; }
+
+const char *cb_io_run(const cb_io *io) { return io->self.run; }
+
+const char *cb_io_plan(const cb_io *io) { return io->self.plan; }
+
+cb_chunks *cb_io_chunks(const cb_io *io) { return io->chunks; }

@@ -1,0 +1,277 @@
+/* Files that results become. The results are made in a directory next to the file (FILE.cubed-new), which one process at a time
+ * has claimed. The file is written in it, under a name of this process, and gets its own name by a rename out of the open
+ * directory. A process that takes the place of a silent one puts a new directory under the name and empties the old one: a late
+ * rename finds no file there. */
+#define XXH_INLINE_ALL
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "base/error.h"
+#include "base/struct_size.h"
+#include "cubed/new_file.h"
+#include "files/files.h"
+#include "place/place.h"
+#include "plan/context.h"
+#include "run/places/beats.h"
+#include "run/places/self.h"
+#include "zarr/netcdf.h"
+
+#define SUFFIX CB_NEW_FILE_SUFFIX
+#define DATA   "data" /* the store in the directory */
+/* NOLINTNEXTLINE(misc-redundant-expression): the public name and its parts */
+_Static_assert(sizeof CUBED_NEW_FILE_STORE == sizeof SUFFIX "/" DATA, "one name in both places");
+
+struct cubed_new_file {
+    cubed_context *ctx;
+    cb_zone *zone;
+    const char *given, *path; /* of the file: as the caller spelled it, and absolute */
+    /* The directory of the file, the claimed directory, and its name in the former. */
+    cubed_store *above, *place;
+    const char *name;
+    const char *draft, *part; /* the path of the draft, and its name in the claimed directory */
+    cb_run_self self;
+    cb_claim claim;
+    cb_beats *beats;
+    pid_t pid;
+    bool claimed, published, replace;
+};
+
+static cubed_status no_memory(cubed_error *err)
+{
+    return cb_fail(err, CUBED_E_NOMEM, "out of memory: the path of a new file");
+}
+
+static char *join(cb_zone *zone, const char *a, const char *b, const char *c, const char *d)
+{
+    const size_t n = strlen(a) + strlen(b) + strlen(c) + strlen(d) + 1;
+    char *text = cb_zone_alloc(zone, n);
+    if (text) snprintf(text, n, "%s%s%s%s", a, b, c, d);
+    return text;
+}
+
+/* Of the file's own name, as programs choose formats by it. */
+static const char *suffix_of(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+    return dot && (!slash || dot > slash) ? dot : "";
+}
+
+static cubed_status find(cubed_new_file *f, const char *path, cubed_error *err)
+{
+    cb_place place;
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    char *above = slash ? join(f->zone, path, "", "", "") : join(f->zone, ".", "", "", "");
+    f->given = join(f->zone, path, "", "", "");
+    f->name = join(f->zone, base, SUFFIX, "", "");
+    f->part = join(f->zone, ".cubed-part-", f->self.run, suffix_of(path), "");
+    if (!above || !f->given || !f->name || !f->part) return no_memory(err);
+    if (slash) above[slash - path + (slash == path)] = 0;
+    CB_TRY(cb_place_parse_store(f->zone, above, &place, err));
+    if (place.store[0] != '/' || !*base)
+        return cb_fail(err, CUBED_E_ARG, "%s: files are written to paths of this machine", path);
+    const char *root = place.store[1] ? place.store : "";
+    f->path = join(f->zone, root, "/", base, "");
+    f->draft = f->path ? join(f->zone, f->path, SUFFIX, "/", f->part) : NULL;
+    if (!f->draft) return no_memory(err);
+    return cb_store_open_local(&f->ctx->alloc, place.store, false, &f->above, err);
+}
+
+static cubed_status find_any(void *ctx, const char *name, bool is_prefix, cubed_error *err)
+{
+    (void)name;
+    (void)is_prefix;
+    (void)err;
+    *(bool *)ctx = true;
+    return CUBED_OK;
+}
+
+/* Another process may have claimed it since `claim` was looked at. */
+static cubed_status check_empty(cubed_new_file *f, cubed_error *err)
+{
+    bool any = false;
+    CB_TRY(cb_store_members(f->above, f->name, find_any, &any, err));
+    if (!any) return CUBED_OK;
+    CB_TRY(cb_claim_look(f->above, f->name, f->zone, &f->claim, err));
+    if (!cb_version_is_none(&f->claim.version)) return CUBED_OK;
+    return cb_fail(err, CUBED_E_EXISTS,
+                   "%s%s has files, but not of an unfinished %s: rename or remove it", f->given,
+                   SUFFIX, f->given);
+}
+
+/* Moves the store to the new directory, or leaves it in the old one, which is removed. */
+static cubed_status renew(cubed_new_file *f, bool keep, cubed_error *err)
+{
+    cb_stage_place p = {.store = NULL};
+    char from[sizeof p.staged + sizeof DATA], to[sizeof p.name + sizeof DATA];
+    cubed_error why = CUBED_ERROR_INIT;
+    cubed_status st;
+    CB_TRY(cb_stage_open(f->above, f->name, f->self.run, NULL, &p, err));
+    CB_GO(cb_stage_exchange(&p, &f->claim, err));
+    if (keep) {
+        CB_GO(cb_key_join(from, sizeof from, p.staged, DATA, err));
+        CB_GO(cb_key_join(to, sizeof to, p.name, DATA, err));
+        st = cb_store_swap(p.store, from, to, &why);
+        if (st != CUBED_OK && st != CUBED_E_NOT_FOUND) {
+            if (err) *err = why;
+            goto out;
+        }
+    }
+    st = cb_store_clear(p.store, p.staged, err);
+out:
+    cb_store_close(p.store);
+    return st;
+}
+
+static cubed_status claim(cubed_new_file *f, const cubed_new_file_options *o, cubed_error *err)
+{
+    CB_TRY(cb_claim_look(f->above, f->name, f->zone, &f->claim, err));
+    if (cb_version_is_none(&f->claim.version)) CB_TRY(check_empty(f, err));
+    CB_TRY(cb_claim_check_free(&f->claim, &f->self, err));
+    const bool is_new = cb_version_is_none(&f->claim.version);
+    /* The store of a process that may still write is not moved: that process may be removing what is in it, directory by
+     * directory, and goes on wherever they are. */
+    const bool keep = o->resume && strcmp(f->claim.record.goal, f->self.goal) == 0 &&
+                      !cb_run_record_may_write(&f->claim.record);
+    CB_TRY(cb_claim_take(&f->claim, &f->self, "", err));
+    f->claimed = true;
+    if (!is_new) CB_TRY(renew(f, keep, err));
+    CB_TRY(cb_store_anchor(f->above, f->name, false, &f->place, err));
+    CB_TRY(cb_claim_check_place(&f->claim, f->place, f->zone, err));
+    f->claim.place = f->place;
+    return CUBED_OK;
+}
+
+cubed_status cubed_new_file_begin(cubed_context *ctx, const char *path,
+                                  const cubed_new_file_options *options,
+                                  const cubed_takeover_options *takeover, cubed_new_file **out,
+                                  cubed_error *err)
+{
+    cb_zone *zone;
+    cb_run_self self = {.run = ""};
+    cubed_status st;
+    cubed_new_file_options o = CUBED_NEW_FILE_OPTIONS_INIT;
+    CB_TRY(CB_OPTIONS_TAKE("new_file", options, &o, err));
+    CB_TRY(cb_takeover_read(&self, takeover, err));
+    CB_TRY(cb_zone_new(&ctx->alloc, &zone, err));
+    cubed_new_file *f = cb_zone_alloc(zone, sizeof *f);
+    if (!f) {
+        cb_zone_free(zone);
+        return no_memory(err);
+    }
+    f->ctx = cubed_context_ref(ctx);
+    f->zone = zone;
+    f->pid = getpid();
+    f->self = self;
+    f->replace = o.replace;
+    const char *contents = o.contents ? o.contents : "";
+    snprintf(f->self.goal, sizeof f->self.goal, "%016" PRIx64,
+             (uint64_t)XXH3_64bits(contents, strlen(contents)));
+    CB_GO(cb_run_new_name(f->self.run, err));
+    CB_GO(find(f, path, err));
+    st = claim(f, &o, err);
+    if (st != CUBED_OK) CB_GO(cb_context(err, st, "%s", path));
+    CB_GO(cb_beats_start(&ctx->alloc, f->self.silence, &f->beats, err));
+    cb_beats_add(f->beats, &f->claim);
+    *out = f;
+    return st;
+out:
+    cubed_new_file_end(f);
+    return st;
+}
+
+const char *cubed_new_file_draft(const cubed_new_file *f) { return f->draft; }
+
+static cubed_status write_draft(cubed_new_file *f, cubed_file_kind kind, bool durable,
+                                cubed_error *err)
+{
+    const char *data = join(f->zone, f->path, SUFFIX, "/" DATA, "");
+    cubed_store *store;
+    if (!data) return no_memory(err);
+    CB_TRY(cb_store_open_local(&f->ctx->alloc, data, false, &store, err));
+    const cubed_status st = kind == CUBED_FILE_NETCDF
+                                ? cb_netcdf_write(store, &f->ctx->codecs, f->draft, durable, err)
+                                : cb_zip_write(store, f->draft, durable, err);
+    cb_store_close(store);
+    return st;
+}
+
+static cubed_status was_taken(const cubed_new_file *f, cubed_error *err)
+{
+    return cb_fail(err, CUBED_E_EXISTS,
+                   "%s was taken over while this process was writing it: another process held this "
+                   "one for dead, and writes the file",
+                   f->given);
+}
+
+/* What became of the draft, if another process has the place, does not matter. */
+cubed_status cubed_new_file_publish(cubed_new_file *f, cubed_file_kind kind, bool durable,
+                                    cubed_error *err)
+{
+    cubed_error why = CUBED_ERROR_INIT;
+    cubed_status st = CUBED_OK;
+    if (kind != CUBED_FILE_NONE) st = write_draft(f, kind, durable, &why);
+    if (cb_claim_check_own(&f->claim, NULL) == CUBED_E_EXISTS) return was_taken(f, err);
+    if (st != CUBED_OK) {
+        if (err) *err = why;
+        return st;
+    }
+    st = cb_store_publish(f->place, f->part, f->path, f->replace, durable, &why);
+    f->published = st == CUBED_OK;
+    if (st == CUBED_E_NOT_FOUND) return was_taken(f, err);
+    if (st == CUBED_E_EXISTS && !f->replace)
+        return cb_fail(err, st,
+                       "%s exists: another program made it meanwhile; allow it to be overwritten, "
+                       "or name another file",
+                       f->given);
+    if (st != CUBED_OK && err) *err = why;
+    return st;
+}
+
+static cubed_status find_chunk(void *ctx, const char *key, uint64_t size, cubed_error *err)
+{
+    const char *slash = strrchr(key, '/');
+    (void)size;
+    (void)err;
+    if (cb_zarr_may_be_chunk(slash ? slash + 1 : key)) *(bool *)ctx = true;
+    return CUBED_OK;
+}
+
+/* The record is the last to go: a directory without one is somebody else's. */
+static cubed_status remove_member(void *ctx, const char *name, bool is_prefix, cubed_error *err)
+{
+    cubed_store *place = ctx;
+    if (strcmp(name, CB_RUN_RECORD) == 0) return CUBED_OK;
+    return is_prefix ? cb_store_clear(place, name, err) : cb_store_del(place, name, err);
+}
+
+/* Results that the file was not made of stay for a process that resumes. Errors are not reported: the next process that writes
+ * the file, or `cubed clean`, removes what is left. */
+static void leave(cubed_new_file *f)
+{
+    bool any = false;
+    cubed_status ignored = CUBED_OK;
+    if (cb_claim_check_own(&f->claim, NULL) != CUBED_OK) return;
+    if (f->place && !f->published) ignored = cb_store_list(f->place, DATA, find_chunk, &any, NULL);
+    if (f->place && !any && ignored == CUBED_OK &&
+        cb_store_members(f->place, "", remove_member, f->place, NULL) == CUBED_OK)
+        cb_claim_drop(&f->claim);
+    else
+        ignored = cb_claim_say(&f->claim, CB_RUN_LEFT, NULL);
+    (void)ignored;
+}
+
+void cubed_new_file_end(cubed_new_file *f)
+{
+    /* The file of a forked child is its parent's. */
+    if (!f || f->pid != getpid()) return;
+    cubed_context *ctx = f->ctx;
+    cb_beats_end(f->beats);
+    if (f->claimed) leave(f);
+    cb_store_close(f->place);
+    cb_store_close(f->above);
+    cb_zone_free(f->zone);
+    cubed_context_unref(ctx);
+}

@@ -1,0 +1,299 @@
+/* Arrays that replace others: made beside them, and put in their place when they are whole. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "run/places/beats.h"
+
+#define PREFIX ".cubed-new-"
+
+const char *cb_stage_replaces(const char *name)
+{
+    if (strncmp(name, PREFIX, sizeof PREFIX - 1) != 0) return NULL;
+    const char *rest = name + strcspn(name, "~/");
+    return *rest == '~' && rest[1] && rest[1] != '/' ? rest + 1 : NULL;
+}
+
+cubed_status cb_stage_open(cubed_store *store, const char *path, const char *run,
+                           const char *staged, cb_stage_place *out, cubed_error *err)
+{
+    CB_TRY(cb_store_around(store, path, &out->store, out->name, sizeof out->name, err));
+    int n = staged && *staged
+                ? snprintf(out->staged, sizeof out->staged, "%s", staged)
+                : snprintf(out->staged, sizeof out->staged, PREFIX "%s~%s", run, out->name);
+    if (n > 0 && (size_t)n < sizeof out->staged && cb_stage_replaces(out->staged)) return CUBED_OK;
+    cb_store_close(out->store);
+    out->store = NULL;
+    if (staged && *staged)
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the record of a run at %s is damaged: it names \"%s\" as what replaces it",
+                       out->name, staged);
+    return cb_fail(err, CUBED_E_ARG, "%s: the name of an array that replaces it is too long",
+                   out->name);
+}
+
+/* --- Where nothing can be renamed ---------------------------------------------------------------- */
+
+static bool is_document(const char *name);
+
+typedef struct key_pairs {
+    cb_zone *zone;
+    const cb_stage_place *p;
+    char **from, **to;
+    int n, cap, cap_to;
+    bool documents; /* what is looked for: those, or all else */
+} key_pairs;
+
+static cubed_status add_pair(key_pairs *l, const char *key, const char *to, cubed_error *err)
+{
+    if (!cb_zone_grow(l->zone, &l->from, l->n, &l->cap, sizeof *l->from) ||
+        !cb_zone_grow(l->zone, &l->to, l->n, &l->cap_to, sizeof *l->to))
+        return cb_fail(err, CUBED_E_NOMEM, "no memory for a list of objects");
+    l->from[l->n] = cb_zone_strdup(l->zone, key);
+    l->to[l->n] = cb_zone_strdup(l->zone, to);
+    if (!l->from[l->n] || !l->to[l->n])
+        return cb_fail(err, CUBED_E_NOMEM, "no memory for a list of objects");
+    l->n++;
+    return CUBED_OK;
+}
+
+/* Of what is staged: where it goes. */
+static cubed_status add_staged(void *ctx, const char *key, uint64_t size, cubed_error *err)
+{
+    key_pairs *l = ctx;
+    char to[4096];
+    const char *rest = key + strlen(l->p->staged) + 1;
+    (void)size;
+    if (strcmp(rest, CB_RUN_RECORD) == 0 || is_document(rest) != l->documents) return CUBED_OK;
+    CB_TRY(cb_key_join(to, sizeof to, l->p->name, rest, err));
+    return add_pair(l, key, to, err);
+}
+
+/* Of what is in the place: what is Zarr's, but for the record. */
+static cubed_status add_old(void *ctx, const char *key, uint64_t size, cubed_error *err)
+{
+    key_pairs *l = ctx;
+    const char *part = key + strlen(l->p->name) + 1;
+    (void)size;
+    if (strcmp(part, CB_RUN_RECORD) == 0) return CUBED_OK;
+    for (; strchr(part, '/'); part = strchr(part, '/') + 1) {
+        char name[256] = "";
+        const size_t n = strcspn(part, "/");
+        if (n < sizeof name) memcpy(name, part, n);
+        if (n < sizeof name && cb_zarr_may_be_chunk(name)) return add_pair(l, key, key, err);
+    }
+    const bool document = is_document(part);
+    if (l->documents ? !document : !document && !cb_zarr_may_be_chunk(part)) return CUBED_OK;
+    return add_pair(l, key, key, err);
+}
+
+/* A run that was suspended while it listed the objects must not delete another run's. */
+static cubed_status remove_old(const cb_stage_place *p, const cb_claim *c, cb_zone *zone,
+                               bool documents, cubed_error *err)
+{
+    key_pairs l = {.zone = zone, .p = p, .documents = documents};
+    CB_TRY(cb_store_list(p->store, p->name, add_old, &l, err));
+    return cb_claim_delete(c, p->store, p->name, (const char *const *)l.from, (size_t)l.n, err);
+}
+
+static cubed_status copy_staged(const cb_stage_place *p, cb_zone *zone, bool documents,
+                                cubed_error *err)
+{
+    key_pairs l = {.zone = zone, .p = p, .documents = documents};
+    CB_TRY(cb_store_list(p->store, p->staged, add_staged, &l, err));
+    return cb_store_copy(p->store, (const char *const *)l.from, (const char *const *)l.to,
+                         (size_t)l.n, err);
+}
+
+/* In this order nobody who reads finds metadata with chunks that are not its own. */
+cubed_status cb_stage_copy(const cb_stage_place *p, const cb_claim *c, cubed_error *err)
+{
+    cb_zone *zone;
+    CB_TRY(cb_zone_new(p->store->alloc, &zone, err));
+    cubed_status st = remove_old(p, c, zone, true, err);
+    if (st == CUBED_OK) st = remove_old(p, c, zone, false, err);
+    if (st == CUBED_OK) st = copy_staged(p, zone, false, err);
+    if (st == CUBED_OK) st = copy_staged(p, zone, true, err);
+    cb_zone_free(zone);
+    return st;
+}
+
+static cubed_status replace_by_copy(const cb_stage_place *p, cb_claim *c, cubed_error *err)
+{
+    CB_TRY(cb_claim_say(c, CB_RUN_COPYING, err));
+    cubed_status st = cb_stage_copy(p, c, err);
+    if (st != CUBED_OK)
+        return cb_context(err, st,
+                          "the new array is whole, but could not be put in the place of %s, where "
+                          "there is none until `cubed clean` or the next run has done so",
+                          p->name);
+    return cb_claim_say(c, CB_RUN_SWAPPED, err);
+}
+
+/* The record that the new array brings along is the claim's from then on. */
+static cubed_status exchange(const cb_stage_place *p, cb_claim *c, cubed_store *made,
+                             cubed_error *err)
+{
+    cubed_store *store = made ? made : p->store;
+    const char *path = made ? "" : p->staged;
+    cb_run_record record = c->record;
+    cubed_object_version version = {""};
+    record.state = CB_RUN_SWAPPED;
+    CB_TRY(cb_run_record_remove(store, path, err));
+    CB_TRY(cb_run_record_write(store, path, &record, &version, err));
+    CB_TRY(cb_store_swap(p->store, p->staged, p->name, err));
+    c->version = version;
+    c->record = record;
+    c->place = made;
+    return CUBED_OK;
+}
+
+cubed_status cb_stage_swap(const cb_stage_place *p, cb_claim *c, cubed_store *made,
+                           cubed_error *err)
+{
+    CB_TRY(cb_claim_check_own(c, err));
+    if (cb_store_copies(p->store)) return replace_by_copy(p, c, err);
+    cb_beats_lock(c->beats);
+    const cubed_status st = exchange(p, c, made, err);
+    cb_beats_unlock(c->beats);
+    return st;
+}
+
+/* --- Taking over from a run that may still write --------------------------------------------------- */
+
+typedef struct mover {
+    cubed_store *store;
+    const char *to;
+    size_t skip; /* of the prefix, and the separator behind it */
+} mover;
+
+static cubed_status move_chunk(void *ctx, const char *key, uint64_t size, cubed_error *err)
+{
+    const mover *m = ctx;
+    char new_key[4096];
+    (void)size;
+    if (!cb_zarr_may_be_chunk(key + m->skip)) return CUBED_OK;
+    CB_TRY(cb_key_join(new_key, sizeof new_key, m->to, key + m->skip, err));
+    return cb_store_swap(m->store, key, new_key, err);
+}
+
+/* Chunks are moved while they are listed, so nothing grows with their number. A file system may leave out names of a directory
+ * that others are removed from: chunks that were not moved are computed again. */
+cubed_status cb_stage_move_chunks(cubed_store *store, const char *from, const char *to,
+                                  cubed_error *err)
+{
+    mover m = {.store = store, .to = to, .skip = strlen(from) + 1};
+    return cb_store_list(store, from, move_chunk, &m, err);
+}
+
+static cubed_status take_name(const cb_stage_place *p, cb_claim *c,
+                              const cubed_object_version *version, cubed_error *err)
+{
+    cb_beats_lock(c->beats);
+    const cubed_status st = cb_store_swap(p->store, p->staged, p->name, err);
+    if (st == CUBED_OK) c->version = *version;
+    cb_beats_unlock(c->beats);
+    return st;
+}
+
+cubed_status cb_stage_exchange(const cb_stage_place *p, cb_claim *c, cubed_error *err)
+{
+    cubed_store *place;
+    cubed_object_version version = {""};
+    CB_TRY(cb_store_anchor(p->store, p->staged, true, &place, err));
+    cb_beats_lock(c->beats);
+    cb_run_record record = c->record;
+    cb_beats_unlock(c->beats);
+    cubed_status st = cb_run_record_write(place, "", &record, &version, err);
+    cb_store_close(place);
+    if (st == CUBED_OK) st = cb_claim_check_own(c, err);
+    if (st == CUBED_OK) st = take_name(p, c, &version, err);
+    if (st == CUBED_OK) return st;
+    cubed_status ignored = cb_store_clear(p->store, p->staged, NULL);
+    (void)ignored;
+    return st;
+}
+
+cubed_status cb_stage_renew(const cb_stage_place *p, cb_claim *c, bool keep_chunks,
+                            cubed_error *err)
+{
+    CB_TRY(cb_stage_exchange(p, c, err));
+    if (keep_chunks) CB_TRY(cb_stage_move_chunks(p->store, p->staged, p->name, err));
+    return cb_stage_discard(p, err);
+}
+
+cubed_status cb_stage_seize(cb_stage_place *p, const cb_claim *c, const char *run, cubed_error *err)
+{
+    char seized[sizeof p->staged];
+    cubed_error why = CUBED_ERROR_INIT;
+    const int n = snprintf(seized, sizeof seized, PREFIX "%s.old~%s", run, p->name);
+    if (n < 0 || (size_t)n >= sizeof seized)
+        return cb_fail(err, CUBED_E_ARG, "%s: the name of an array that replaces it is too long",
+                       p->name);
+    cubed_status st = cb_store_swap(p->store, p->staged, seized, &why);
+    if (st == CUBED_E_NOT_FOUND) {
+        p->staged[0] = 0;
+        return cb_claim_check_own(c, err);
+    }
+    if (st != CUBED_OK) {
+        if (err) *err = why;
+        return st;
+    }
+    st = cb_claim_check_own(c, err);
+    if (st == CUBED_OK) {
+        memcpy(p->staged, seized, sizeof seized);
+        return CUBED_OK;
+    }
+    /* The other run was faster: what was at `staged` is the old array, which is for that run to remove. */
+    cubed_status ignored = cb_store_swap(p->store, seized, p->staged, NULL);
+    (void)ignored;
+    return st;
+}
+
+/* --- What was replaced --------------------------------------------------------------------------- */
+
+typedef struct foreign {
+    const cb_stage_place *p;
+    const char *below; /* the folder that is looked at, in what is discarded */
+} foreign;
+
+static bool is_document(const char *name)
+{
+    static const char *const docs[] = {"zarr.json", ".zarray",    ".zattrs",
+                                       ".zgroup",   ".zmetadata", CB_RUN_RECORD};
+    for (size_t i = 0; i < sizeof docs / sizeof *docs; i++) {
+        if (strcmp(name, docs[i]) == 0) return true;
+    }
+    return false;
+}
+
+static cubed_status keep_foreign(void *ctx, const char *name, bool is_prefix, cubed_error *err)
+{
+    const foreign *f = ctx;
+    char below[4096], from[4096], to[4096];
+    cubed_object_info info;
+    if (cb_zarr_may_be_chunk(name) || (!is_prefix && is_document(name))) return CUBED_OK;
+    CB_TRY(cb_key_join(below, sizeof below, f->below, name, err));
+    CB_TRY(cb_key_join(from, sizeof from, f->p->staged, below, err));
+    if (is_prefix) {
+        foreign deeper = {f->p, below};
+        return cb_store_members(f->p->store, from, keep_foreign, &deeper, err);
+    }
+    CB_TRY(cb_key_join(to, sizeof to, f->p->name, below, err));
+    if (cb_store_head(f->p->store, to, &info, NULL) != CUBED_E_NOT_FOUND) return CUBED_OK;
+    return cb_store_swap(f->p->store, from, to, err);
+}
+
+cubed_status cb_stage_discard(const cb_stage_place *p, cubed_error *err)
+{
+    static const char *const docs[] = {"zarr.json", ".zarray", ".zgroup"};
+    char key[3][4096];
+    const char *keys[3] = {key[0], key[1], key[2]};
+    /* First what others would take for an array. */
+    for (size_t i = 0; i < sizeof docs / sizeof *docs; i++)
+        CB_TRY(cb_key_join(key[i], sizeof key[i], p->staged, docs[i], err));
+    CB_TRY(cb_store_del_all(p->store, keys, sizeof docs / sizeof *docs, err));
+    foreign f = {p, ""};
+    CB_TRY(cb_store_members(p->store, p->staged, keep_foreign, &f, err));
+    return cb_store_clear(p->store, p->staged, err);
+}

@@ -1,0 +1,668 @@
+/* Where a run writes: who may, where an array lies until it is whole, and what is left of it otherwise.
+ *
+ * All places are looked at before the first is touched. An array that is new is made where it will be, and has no
+ * metadata until its chunks are there; one that replaces another is made beside it. */
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "chunks/need.h"
+#include "exec/plan/requests.h"
+#include "run/places/beats.h"
+#include "run/places/groups.h"
+#include "run/places/io_state.h"
+
+/* Keys of chunks that are deleted at once. */
+enum { DELETED_KEYS = 256 };
+
+static bool is_array(const cb_io *io, int i)
+{
+    const cb_node *n = &io->plan->ir.nodes[i];
+    return n->is_target && n->url && !n->region;
+}
+
+static const char *path_of(const cb_io *io, int i) { return io->plan->storage[i]->place.path; }
+
+/* Whether the target is a result that its caller reads into memory and removes. */
+static bool is_result(const cb_io *io, int i)
+{
+    const cb_place *p = &io->plan->storage[i]->place;
+    const char *name = strrchr(p->store, '/');
+    return !*p->path && name && cb_run_names_result(name + 1);
+}
+
+/* Opens what the path leads to now, and only then looks whose it is: from then on it does not matter what the path leads to.
+ * The record of an array that replaces another is in that one's place. */
+static cubed_status open_place_of(cb_io *io, int i, cubed_store *store, const char *path,
+                                  cubed_error *err)
+{
+    target_io *t = io->nodes[i].target;
+    const bool make = t->replaces && io->mode != CB_IO_WORKER;
+    CB_TRY(cb_store_anchor(store, path, make, &t->place, err));
+    CB_TRY(cb_claim_check_place(&t->claim, t->replaces ? NULL : t->place, io->zone, err));
+    if (!t->replaces) cb_claim_set_place(&t->claim, t->place);
+    return CUBED_OK;
+}
+
+/* The claim has been taken, or seen by a worker. */
+static cubed_status attach(cb_io *io, int i, cubed_error *err)
+{
+    target_io *t = io->nodes[i].target;
+    const cb_zarr_meta *meta = &io->plan->storage[i]->meta;
+    node_io *x = &io->nodes[i];
+    cubed_store *store = t->replaces ? t->beside.store : t->store;
+    const char *path = t->replaces ? t->beside.staged : path_of(io, i);
+    if (!t->done && cb_store_has_places(store)) {
+        CB_TRY(open_place_of(io, i, store, path, err));
+        return cb_zarr_attach(t->place, "", meta, &x->array, err);
+    }
+    CB_TRY(cb_zarr_attach(store, path, meta, &x->array, err));
+    if (!cb_claim_needs_fence(t->store)) return CUBED_OK;
+    t->fence = cb_zone_alloc(io->zone, sizeof *t->fence);
+    if (!t->fence) return cb_fail(err, CUBED_E_NOMEM, "no memory for a target");
+    cb_claim_get_fence(&t->claim, cb_node_goes_in_parts(io->plan, i), t->fence);
+    cb_zarr_set_fence(x->array, &t->fence->zarr);
+    return CUBED_OK;
+}
+
+/* --- Beginning --------------------------------------------------------------------------------------- */
+
+/* The version of the metadata of an array that is there; "": there is none. */
+static cubed_status metadata_version(const cb_io *io, int i, cubed_object_version *version,
+                                     cubed_error *err)
+{
+    return cb_zarr_version(io->nodes[i].target->store, path_of(io, i),
+                           io->plan->storage[i]->meta.format, version, err);
+}
+
+static cubed_status open_place(cb_io *io, int i, cubed_error *err)
+{
+    const cb_node *n = &io->plan->ir.nodes[i];
+    target_io *t = cb_zone_alloc(io->zone, sizeof *t);
+    if (!t) return cb_fail(err, CUBED_E_NOMEM, "no memory for a target");
+    io->nodes[i].target = t;
+    CB_TRY(cb_store_open(&io->plan->ctx->stores, io->plan->storage[i]->place.store, n->durable,
+                         &t->store, err));
+    if (is_result(io, i)) {
+        cb_store_keep_private(t->store);
+        if (io->mode != CB_IO_WORKER) CB_TRY(cb_store_check_private(t->store, path_of(io, i), err));
+    }
+    t->claim.format = io->plan->storage[i]->meta.format;
+    return cb_claim_look(t->store, path_of(io, i), io->zone, &t->claim, err);
+}
+
+/* What an earlier run of the same plan left at a target: whole arrays, or some chunks. */
+static cubed_status look_at_own(cb_io *io, int i, cubed_error *err)
+{
+    target_io *t = io->nodes[i].target;
+    const cb_run_record *r = &t->claim.record;
+    cubed_object_version version;
+    CB_TRY(metadata_version(io, i, &version, err));
+    if (r->state == CB_RUN_DONE || r->state == CB_RUN_SWAPPED) {
+        /* What was written there since is somebody else's, and what was made of other sources is another array. */
+        const bool same = r->state == CB_RUN_SWAPPED ||
+                          (!cb_version_is_none(&version) && cb_version_equal(&version, &r->made));
+        t->resumed = t->done = same && cb_run_saw_sources(&io->self, r);
+        return CUBED_OK;
+    }
+    t->resumed = true;
+    return cb_run_check_sources(io->plan, &io->self, r, err);
+}
+
+static cubed_status unknown_run(const cb_io *io, int i, cubed_error *err)
+{
+    return cb_fail(err, CUBED_E_NOT_FOUND,
+                   "run %s does not write %s: it has not begun, is over, or was removed",
+                   io->self.run, io->plan->ir.nodes[i].url);
+}
+
+/* Whether the run may have the place, and what it finds there. Touches nothing. */
+static cubed_status look_at(cb_io *io, int i, bool resume, cubed_error *err)
+{
+    const cb_node *n = &io->plan->ir.nodes[i];
+    CB_TRY(open_place(io, i, err));
+    target_io *t = io->nodes[i].target;
+    const cb_run_record *r = &t->claim.record;
+    CB_TRY(cb_claim_check_free(&t->claim, &io->self, err));
+    const bool own = cb_claim_is_own(&t->claim, &io->self);
+    t->may_write = !own && cb_store_has_places(t->store) &&
+                   !cb_version_is_none(&t->claim.version) && cb_run_record_may_write(r);
+    if (own) {
+        if (io->mode == CB_IO_FINISH) CB_TRY(cb_run_check_sources(io->plan, &io->self, r, err));
+        t->begun = true;
+        t->claimed = t->resumed = io->mode == CB_IO_FINISH;
+        t->replaces = *r->staged != 0;
+        return CUBED_OK;
+    }
+    if (io->mode != CB_IO_FINISH) CB_TRY(cb_takeover_check(&t->claim, &io->self, err));
+    if (resume &&
+        (io->mode == CB_IO_FINISH ? cb_run_is_same : cb_run_has_same_goal)(&io->self, &t->claim))
+        CB_TRY(look_at_own(io, i, err));
+    if (io->mode == CB_IO_FINISH && !t->done) return unknown_run(io, i, err);
+    if (t->resumed) {
+        t->replaces = !t->done && *r->staged != 0;
+        return CUBED_OK;
+    }
+    if (n->overwrite) {
+        cb_zarr_kind kind;
+        int format;
+        CB_TRY(cb_zarr_probe(t->store, path_of(io, i), &kind, &format, err));
+        t->replaces = kind != CB_ZARR_NOTHING || r->state == CB_RUN_COPYING;
+        return CUBED_OK;
+    }
+    CB_TRY(cb_zarr_check_absent(t->store, path_of(io, i), err));
+    if (resume && !cb_version_is_none(&t->claim.version) && r->state != CB_RUN_DONE)
+        return cb_fail(
+            err, CUBED_E_EXISTS,
+            "%s has chunks of an unfinished run of another computation: ask for it to be "
+            "overwritten, not resumed",
+            n->url);
+    return CUBED_OK;
+}
+
+/* What a run that is gone made beside an array, to replace it. */
+static cubed_status discard_left(const cb_io *io, int i, const cb_run_record *left,
+                                 cubed_error *err)
+{
+    cb_stage_place p = {.store = NULL};
+    const target_io *t = io->nodes[i].target;
+    if (!*left->staged) return CUBED_OK;
+    CB_TRY(cb_stage_open(t->store, path_of(io, i), left->run, left->staged, &p, err));
+    cubed_status st = left->state == CB_RUN_COPYING ? cb_stage_copy(&p, &t->claim, err) : CUBED_OK;
+    if (st == CUBED_OK && t->may_write) st = cb_stage_seize(&p, &t->claim, io->self.run, err);
+    if (st == CUBED_OK && t->resumed && !t->done && *p.staged)
+        st = cb_stage_move_chunks(p.store, p.staged, t->beside.staged, err);
+    if (st == CUBED_OK && *p.staged) st = cb_stage_discard(&p, err);
+    cb_store_close(p.store);
+    return st;
+}
+
+/* What killed writers left is looked for where that costs no request, and may not be forbidden; elsewhere by who
+ * cleans. */
+static cubed_status sweep(cubed_store *s, const char *path, cubed_error *err)
+{
+    return s->vt->flags & CUBED_STORE_AT_ONCE ? cb_store_sweep(s, path, 0, NULL, NULL, err)
+                                              : CUBED_OK;
+}
+
+/* Runs in parts are not at work all the time: nobody waits for their signs of life. */
+static cubed_status start_beats(cb_io *io, cubed_error *err)
+{
+    return io->self.detached
+               ? CUBED_OK
+               : cb_beats_start(&io->plan->ctx->alloc, io->self.silence, &io->beats, err);
+}
+
+static void end_beats(cb_io *io)
+{
+    cb_beats_end(io->beats);
+    io->beats = NULL;
+}
+
+/* What another run left may take long to remove or to copy. */
+static cubed_status claim_target(cb_io *io, int i, const char *staged, cubed_error *err)
+{
+    target_io *t = io->nodes[i].target;
+    const bool was_left = !cb_version_is_none(&t->claim.version);
+    CB_TRY(cb_claim_take(&t->claim, &io->self, staged, err));
+    t->claimed = true;
+    if (was_left && !io->beats) CB_TRY(start_beats(io, err));
+    if (io->beats) cb_beats_add(io->beats, &t->claim);
+    return CUBED_OK;
+}
+
+static cubed_status take_new(cb_io *io, int i, cubed_error *err)
+{
+    target_io *t = io->nodes[i].target;
+    const cb_run_record left = t->claim.record;
+    const bool was_left = !cb_version_is_none(&t->claim.version) && left.state != CB_RUN_DONE;
+    CB_TRY(claim_target(io, i, t->replaces ? t->beside.staged : "", err));
+    if (was_left) CB_TRY(discard_left(io, i, &left, err));
+    if (t->replaces) return attach(io, i, err);
+    /* Nothing but an unfinished run is there: its grid may have chunks that this one lacks. */
+    if (was_left && !*left.staged)
+        CB_TRY(t->may_write ? cb_stage_renew(&t->beside, &t->claim, false, err)
+                            : cb_claim_remove_chunks(&t->claim, err));
+    /* Of runs that were killed before they had a record, too. */
+    CB_TRY(sweep(t->store, path_of(io, i), err));
+    /* Looked at again: another run may have finished in between. */
+    CB_TRY(cb_zarr_check_absent(t->store, path_of(io, i), err));
+    CB_TRY(cb_zarr_make_parents(t->store, path_of(io, i), io->plan->storage[i]->meta.format, false,
+                                err));
+    return attach(io, i, err);
+}
+
+/* What an earlier run of the plan left goes on in places that processes of that run do not reach. */
+static cubed_status take_away(cb_io *io, int i, const cb_run_record *left, cubed_error *err)
+{
+    target_io *t = io->nodes[i].target;
+    CB_TRY(claim_target(io, i, t->replaces ? t->beside.staged : "", err));
+    CB_TRY(t->replaces ? discard_left(io, i, left, err)
+                       : cb_stage_renew(&t->beside, &t->claim, true, err));
+    return attach(io, i, err);
+}
+
+static cubed_status take(cb_io *io, int i, cubed_error *err)
+{
+    target_io *t = io->nodes[i].target;
+    const cb_run_record left = t->claim.record;
+    if (is_result(io, i)) CB_TRY(cb_store_make_private(t->store, path_of(io, i), err));
+    /* Before the place is claimed: what cannot be exchanged is not taken over from a run that may still write. */
+    if (t->replaces || (t->may_write && !t->done))
+        CB_TRY(cb_stage_open(t->store, path_of(io, i), io->self.run,
+                             (t->resumed && !t->may_write) || t->begun ? left.staged : NULL,
+                             &t->beside, err));
+    if (t->begun) return attach(io, i, err);
+    if (!t->resumed) return take_new(io, i, err);
+    if (t->may_write && !t->done) return take_away(io, i, &left, err);
+    if (!t->done || left.state == CB_RUN_SWAPPED) {
+        CB_TRY(claim_target(io, i, left.staged, err));
+        /* What it had begun to replace is gone: it goes on with that, whatever becomes of it. */
+        if (left.state == CB_RUN_COPYING) CB_TRY(cb_claim_say(&t->claim, left.state, err));
+    }
+    if (t->done && left.state == CB_RUN_SWAPPED) CB_TRY(discard_left(io, i, &left, err));
+    CB_TRY(attach(io, i, err));
+    const cb_zarr_array *array = io->nodes[i].array;
+    return sweep(cb_zarr_store(array), cb_zarr_path(array), err);
+}
+
+/* The run that is taken up: that of a target that is not finished, else one whose intermediates are there. */
+static cubed_status choose_run(cb_io *io, cubed_error *err)
+{
+    for (int i = 0; i < io->plan->ir.nnodes; i++) {
+        const target_io *t = io->nodes[i].target;
+        if (!t || !t->resumed || t->done) continue;
+        const cb_run_record *r = &t->claim.record;
+        const bool same = strcmp(r->plan, io->self.plan) == 0;
+        if (!t->may_write)
+            memcpy(io->self.run, r->run, sizeof io->self.run);
+        else if (same)
+            cb_run_folder(r->plan, r->run, io->left);
+        if (same || !io->plan->work_dir) return CUBED_OK;
+        /* Another plan's intermediates are of no use to this one. */
+        CB_TRY(cb_folder_open_work(io, err));
+        return cb_run_forget_folder(io->work, r->plan, r->run, &io->self, io->zone, err);
+    }
+    if (!io->plan->work_dir) return CUBED_OK;
+    CB_TRY(cb_folder_open_work(io, err));
+    char run[CB_RUN_NAME_CAP];
+    bool may_write;
+    CB_TRY(cb_run_find_folder(io->plan, io->work, &io->self, io->zone, run, &may_write, err));
+    if (*run && may_write)
+        cb_run_folder(io->self.plan, run, io->left);
+    else if (*run)
+        memcpy(io->self.run, run, sizeof io->self.run);
+    return CUBED_OK;
+}
+
+static bool all_done(const cb_io *io)
+{
+    bool any = false;
+    for (int i = 0; i < io->plan->ir.nnodes; i++) {
+        const cb_node *n = &io->plan->ir.nodes[i];
+        if (!n->is_target) continue;
+        if (!is_array(io, i) || !io->nodes[i].target->done) return false;
+        any = true;
+    }
+    return any;
+}
+
+/* Chunks that are covered in part need a store that honours conditions, or a user who says that nobody else writes. */
+static cubed_status check_region(const cb_io *io, int i, cubed_error *err)
+{
+    const cb_storage *s = io->plan->storage[i];
+    cubed_store *store = io->nodes[i].target->store;
+    bool alone = true;
+    if (cb_node_merged(io->plan, i, false) > 0)
+        CB_TRY(cb_net_get_unconditional(&io->plan->ctx->stores.net, io->zone, s->place.store,
+                                        &alone, err));
+    return alone ? cb_zarr_check_writable(store, s->place.path, err)
+                 : cb_zarr_check_conditions(store, s->place.path, err);
+}
+
+static cubed_status begin_region(cb_io *io, int i, cubed_error *err)
+{
+    const cb_storage *s = io->plan->storage[i];
+    node_io *x = &io->nodes[i];
+    x->target = cb_zone_alloc(io->zone, sizeof *x->target);
+    if (!x->target) return cb_fail(err, CUBED_E_NOMEM, "no memory for a target");
+    CB_TRY(cb_store_open(&io->plan->ctx->stores, s->place.store, io->plan->ir.nodes[i].durable,
+                         &x->target->store, err));
+    if (io->mode != CB_IO_WORKER) CB_TRY(check_region(io, i, err));
+    return cb_zarr_attach(x->target->store, s->place.path, &s->meta, &x->array, err);
+}
+
+static cubed_status begin(cb_io *io, bool resume, cubed_error *err)
+{
+    const cubed_plan *p = io->plan;
+    const int n = p->ir.nnodes;
+    for (int i = 0; i < n; i++) {
+        if (is_array(io, i)) CB_TRY(look_at(io, i, resume, err));
+    }
+    if (io->mode != CB_IO_FINISH)
+        CB_TRY(cb_groups_check(p->ctx, p->groups, p->ngroups, resume, err));
+    if (resume) CB_TRY(choose_run(io, err));
+    cb_run_folder(io->self.plan, io->self.run, io->prefix);
+    io->finished = resume && all_done(io);
+    for (int i = 0; i < n; i++) {
+        if (is_array(io, i)) CB_TRY(take(io, i, err));
+        if (io->plan->ir.nodes[i].is_target && io->plan->ir.nodes[i].region)
+            CB_TRY(begin_region(io, i, err));
+    }
+    return CUBED_OK;
+}
+
+cubed_status cb_targets_begin(cb_io *io, bool resume, cubed_error *err)
+{
+    const cubed_status st = begin(io, resume, err);
+    end_beats(io);
+    return st;
+}
+
+/* Of a worker: places are its run's, or the run is over. */
+static cubed_status join(cb_io *io, int i, bool resumed, cubed_error *err)
+{
+    CB_TRY(open_place(io, i, err));
+    target_io *t = io->nodes[i].target;
+    const cb_run_record *r = &t->claim.record;
+    if (cb_version_is_none(&t->claim.version) || strcmp(r->run, io->self.run) != 0 ||
+        r->state != CB_RUN_WORKING)
+        return unknown_run(io, i, err);
+    t->replaces = *r->staged != 0;
+    t->resumed = resumed;
+    if (t->replaces)
+        CB_TRY(cb_stage_open(t->store, path_of(io, i), r->run, r->staged, &t->beside, err));
+    return attach(io, i, err);
+}
+
+cubed_status cb_targets_join(cb_io *io, bool resumed, cubed_error *err)
+{
+    cb_run_folder(io->self.plan, io->self.run, io->prefix);
+    for (int i = 0; i < io->plan->ir.nnodes; i++) {
+        if (is_array(io, i)) CB_TRY(join(io, i, resumed, err));
+        if (io->plan->ir.nodes[i].is_target && io->plan->ir.nodes[i].region)
+            CB_TRY(begin_region(io, i, err));
+    }
+    return CUBED_OK;
+}
+
+bool cb_targets_are_joined(const cb_io *io)
+{
+    for (int i = 0; i < io->plan->ir.nnodes; i++) {
+        if (is_array(io, i) && cb_claim_check_own(&io->nodes[i].target->claim, NULL) != CUBED_OK)
+            return false;
+    }
+    return true;
+}
+
+/* --- The end ----------------------------------------------------------------------------------------- */
+
+/* Whether this run makes the array, which is none until it is whole. */
+static target_io *made(const cb_io *io, int i)
+{
+    target_io *t = io->nodes[i].target;
+    return t && is_array(io, i) && !t->done ? t : NULL;
+}
+
+static cubed_status swap(const cb_io *io, int i, cubed_error *err)
+{
+    target_io *t = io->nodes[i].target;
+    cb_beats_lock(io->beats);
+    t->before = t->claim;
+    cb_beats_unlock(io->beats);
+    t->before.beats = NULL;
+    CB_TRY(cb_zarr_make_parents(t->store, path_of(io, i), io->plan->storage[i]->meta.format, false,
+                                err));
+    CB_TRY(cb_stage_swap(&t->beside, &t->claim, t->place, err));
+    t->swapped = true;
+    return CUBED_OK;
+}
+
+/* The old arrays come back. What fails here leaves new ones, which are whole. */
+static void swap_back(const cb_io *io)
+{
+    for (int i = 0; i < io->plan->ir.nnodes; i++) {
+        target_io *t = made(io, i);
+        if (!t || !t->swapped || cb_claim_check_own(&t->claim, NULL) != CUBED_OK) continue;
+        if (cb_store_swap(t->beside.store, t->beside.staged, t->beside.name, NULL) != CUBED_OK)
+            continue;
+        t->claim = t->before;
+        t->swapped = false;
+    }
+}
+
+/* Errors are not reported: the new array is there, and `cubed clean` finds what is left of the old one. */
+static void release(const cb_io *io, int i)
+{
+    target_io *t = io->nodes[i].target;
+    if (t->swapped && cb_stage_discard(&t->beside, NULL) != CUBED_OK) return;
+    if (!io->remember || !*io->self.plan ||
+        metadata_version(io, i, &t->claim.record.made, NULL) != CUBED_OK) {
+        cb_claim_release(&t->claim);
+        return;
+    }
+    t->claim.record.staged[0] = 0;
+    cubed_status ignored = cb_claim_say(&t->claim, CB_RUN_DONE, NULL);
+    (void)ignored;
+}
+
+static cubed_status check_claims(const void *ctx, cubed_error *err)
+{
+    const cb_io *io = ctx;
+    for (int i = 0; i < io->plan->ir.nnodes; i++) {
+        const target_io *t = made(io, i);
+        if (t && t->claimed) CB_TRY(cb_claim_check_own(&t->claim, err));
+    }
+    return CUBED_OK;
+}
+
+static cubed_status commit(cb_io *io, cubed_error *err)
+{
+    const int n = io->plan->ir.nnodes;
+    const cb_zarr_fence fence = {.check = check_claims, .ctx = io};
+    bool durable = false;
+    CB_TRY(cb_run_check_unchanged(io->plan, err));
+    if (cb_io_drives(io) && !cb_version_is_none(&io->folder.version))
+        CB_TRY(cb_claim_check_own(&io->folder, err));
+    /* From here on nobody takes the places over but for silence; who did before is found out here. */
+    for (int i = 0; i < n; i++) {
+        target_io *t = made(io, i);
+        if (t) CB_TRY(cb_claim_say(&t->claim, CB_RUN_COMMITTING, err));
+    }
+    for (int i = 0; i < n; i++) {
+        durable = durable || io->plan->ir.nodes[i].durable;
+        target_io *t = made(io, i);
+        if (!t) continue;
+        t->tried_commit = true;
+        CB_TRY(cb_zarr_commit(io->nodes[i].array, err));
+    }
+    for (int i = 0; i < n; i++) {
+        const target_io *t = made(io, i);
+        if (t && t->replaces) CB_TRY(swap(io, i, err));
+    }
+    const cb_groups groups = {io->plan->groups, io->plan->ngroups, durable,
+                              io->plan->allowed_mem - io->plan->reserved_mem, &fence};
+    return cb_groups_make(io->plan->ctx, &groups, err);
+}
+
+cubed_status cb_io_commit(cb_io *io, cubed_error *err)
+{
+    const int n = io->plan->ir.nnodes;
+    bool any = !io->finished;
+    for (int i = 0; i < n; i++) any = any || (io->nodes[i].target && io->nodes[i].target->claimed);
+    if (!any) return CUBED_OK; /* an earlier run has left nothing to do */
+    CB_TRY(start_beats(io, err));
+    for (int i = 0; i < n && io->beats; i++) {
+        target_io *t = made(io, i);
+        if (t && t->claimed) cb_beats_add(io->beats, &t->claim);
+    }
+    if (io->beats && !cb_version_is_none(&io->folder.version)) cb_beats_add(io->beats, &io->folder);
+    const cubed_status st = commit(io, err);
+    end_beats(io);
+    if (st != CUBED_OK) {
+        swap_back(io);
+        return st;
+    }
+    io->committed = true;
+    for (int i = 0; i < n; i++) {
+        if (io->nodes[i].target && io->nodes[i].target->claimed) release(io, i);
+    }
+    return CUBED_OK;
+}
+
+/* Deletes objects of the array that a run makes, while its claim is its own. */
+static cubed_status delete_own(const cb_io *io, int i, const char *const *keys, size_t n,
+                               cubed_error *err)
+{
+    const target_io *t = io->nodes[i].target;
+    cubed_store *store = cb_zarr_store(io->nodes[i].array);
+    if (t->place) return cb_store_del_all(store, keys, n, err); /* whatever has the name now */
+    return cb_claim_delete(&t->claim, store, t->replaces ? t->beside.name : path_of(io, i), keys, n,
+                           err);
+}
+
+static cubed_status delete_keys(const cb_io *io, int i, cb_buf *text, size_t *n)
+{
+    const char *keys[DELETED_KEYS], *at = text->data;
+    cubed_status st = CUBED_OK;
+    for (size_t k = 0; k < *n; k++, at += strlen(at) + 1) keys[k] = at;
+    if (*n > 0) st = delete_own(io, i, keys, *n, NULL);
+    text->size = *n = 0;
+    return st;
+}
+
+/* Takes back the chunks of a target whose run failed. Errors are not reported: what is left has no metadata, so
+ * nobody takes it for an array. */
+static void remove_chunks(const cb_io *io, int i)
+{
+    const cb_grid *g = io->plan->ir.nodes[i].grid;
+    const node_io *x = &io->nodes[i];
+    const int64_t all = cb_grid_count(g);
+    size_t n = 0;
+    cubed_status st = CUBED_OK;
+    cb_buf text;
+    cb_buf_init(&text, &io->plan->ctx->alloc);
+    for (int64_t k = 0; k < all && st == CUBED_OK && !text.failed; k++) {
+        int64_t idx[CUBED_MAX_NDIM];
+        char key[4096];
+        cb_grid_unravel(g, k, idx);
+        st = cb_zarr_chunk_key(cb_zarr_get_meta(x->array), cb_zarr_path(x->array), idx, key,
+                               sizeof key, NULL);
+        if (st == CUBED_OK) cb_buf_put(&text, key, strlen(key) + 1);
+        if (st == CUBED_OK && (++n == DELETED_KEYS || k == all - 1) && !text.failed)
+            st = delete_keys(io, i, &text, &n);
+    }
+    cb_buf_free(&text);
+}
+
+static bool retract(const cb_io *io, int i)
+{
+    static const char *const names[] = {"zarr.json", ".zarray", ".zattrs"};
+    char key[3][4096];
+    const char *const keys[] = {key[0], key[1], key[2]};
+    for (int k = 0; k < 3; k++) {
+        if (cb_key_join(key[k], sizeof key[k], cb_zarr_path(io->nodes[i].array), names[k], NULL) !=
+            CUBED_OK)
+            return false;
+    }
+    return delete_own(io, i, keys, 3, NULL) == CUBED_OK;
+}
+
+/* Of a run whose place was taken over: what it put beside the array after the other run had removed it. A run that resumes
+ * this one goes on there, and its record says so. */
+static void discard_late(const cb_io *io, int i)
+{
+    const target_io *t = io->nodes[i].target;
+    cb_claim now;
+    if (!t->fence || !t->replaces ||
+        cb_claim_look(t->store, path_of(io, i), io->zone, &now, NULL) != CUBED_OK ||
+        strcmp(now.record.staged, t->beside.staged) == 0)
+        return;
+    cubed_status ignored = cb_stage_discard(&t->beside, NULL);
+    (void)ignored;
+}
+
+/* An array whose run ended early. */
+static void abandon(const cb_io *io, int i)
+{
+    target_io *t = io->nodes[i].target;
+    if (!t->claimed || t->begun || t->done || t->swapped || t->claim.record.state == CB_RUN_COPYING)
+        return;
+    if (cb_claim_check_own(&t->claim, NULL) != CUBED_OK) {
+        discard_late(io, i);
+        return;
+    }
+    cubed_status ignored = CUBED_OK;
+    /* Of several targets some may have been committed before one could not be. */
+    const bool may_have_metadata = io->nodes[i].array && (t->tried_commit || t->resumed);
+    const bool gone = !may_have_metadata || retract(io, i);
+    if (gone && (io->keep & CUBED_KEEP_CHUNKS) && *io->self.plan) {
+        ignored = cb_claim_say(&t->claim, CB_RUN_LEFT, NULL);
+    } else if (gone) {
+        if (t->replaces)
+            ignored = cb_stage_discard(&t->beside, NULL);
+        else if (io->nodes[i].array)
+            remove_chunks(io, i);
+        cb_claim_release(&t->claim);
+    }
+    (void)ignored;
+}
+
+void cb_targets_end(cb_io *io)
+{
+    for (int i = 0; i < io->plan->ir.nnodes; i++) {
+        node_io *x = &io->nodes[i];
+        if (x->target && io->mode != CB_IO_WORKER && !io->committed && !io->self.detached)
+            abandon(io, i);
+        cb_zarr_close(x->array);
+        if (!x->target) continue;
+        cb_store_close(x->target->place);
+        cb_store_close(x->target->beside.store);
+        cb_store_close(x->target->store);
+    }
+}
+
+/* Seconds since the last beat by the clock that says most: one stops while the machine is suspended, the other one can be set. */
+static int64_t seconds_since(const cb_io *io)
+{
+    return cb_max_i64(cb_run_now() - io->beat_at, (cb_clock_boot_ns() - io->beat) / 1000000000);
+}
+
+static cubed_status beat(cb_io *io, cubed_error *err)
+{
+    cubed_error why = CUBED_ERROR_INIT;
+    cubed_status st = CUBED_OK;
+    for (int i = 0; i < io->plan->ir.nnodes && st != CUBED_E_EXISTS; i++) {
+        target_io *t = io->nodes[i].target;
+        if (t && t->claimed && !t->done) st = cb_claim_say(&t->claim, t->claim.record.state, &why);
+    }
+    if (st != CUBED_E_EXISTS && !cb_version_is_none(&io->folder.version))
+        st = cb_claim_say(&io->folder, CB_RUN_WORKING, &why);
+    /* A beat that fails for another reason is followed by others. */
+    if (st != CUBED_E_EXISTS) return CUBED_OK;
+    if (err) *err = why;
+    return st;
+}
+
+cubed_status cb_io_beat(cb_io *io, cubed_error *err)
+{
+    const bool first = io->beat == 0;
+    if (!first && seconds_since(io) * 10 < io->self.silence) return CUBED_OK;
+    io->beat = cb_clock_boot_ns();
+    io->beat_at = cb_run_now();
+    return first ? CUBED_OK : beat(io, err);
+}
+
+cubed_status cb_io_explain(const cb_io *io, cubed_status st, cubed_error *err)
+{
+    cubed_error lost = CUBED_ERROR_INIT;
+    for (int i = 0; i < io->plan->ir.nnodes; i++) {
+        const target_io *t = made(io, i);
+        if (!t || !t->claimed || t->begun) continue;
+        /* By names, as a put of this run that failed may have happened. */
+        if (cb_claim_check_place(&t->claim, NULL, io->zone, &lost) != CUBED_E_EXISTS) continue;
+        if (err) *err = lost;
+        return CUBED_E_EXISTS;
+    }
+    return st;
+}
