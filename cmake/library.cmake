@@ -1,7 +1,7 @@
 # The library: compiled once as objects, then linked as libcubed.so and libcubed.a.
 
 set(library_folders base dtype mem store/core store/local store/http store/auth store/services place files codec zarr
-    kernel block plan plan/kinds chunks exec/plan exec/vm exec/operators opt ops cf array_api catalogue run/places run/executors
+    kernel linalg block plan plan/kinds chunks exec/plan exec/vm exec/operators opt ops cf array_api catalogue run/places run/executors
     run/driver)
 set(library_sources)
 foreach(folder IN LISTS library_folders)
@@ -38,7 +38,7 @@ else()
 endif()
 if(CUBED_HAVE_PCODEC)
   # For these alone: the others are the same objects as in the package, which is built without.
-  set_property(SOURCE src/codec/registry.c src/codec/libraries.c src/codec/pcodec.c
+  set_property(SOURCE src/codec/codec_registry.c src/codec/libraries.c src/codec/pcodec.c
     APPEND PROPERTY COMPILE_DEFINITIONS CB_HAVE_PCODEC)
 endif()
 set(isa_sources ${library_sources})
@@ -46,7 +46,7 @@ list(FILTER library_sources EXCLUDE REGEX "\\.isa\\.c$")
 list(FILTER isa_sources INCLUDE REGEX "/kernel/[^/]*\\.isa\\.c$")
 
 set(kernel_sources ${library_sources})
-list(FILTER kernel_sources INCLUDE REGEX "/src/(kernel/|block/linalg|codec/shuffle)")
+list(FILTER kernel_sources INCLUDE REGEX "/src/(kernel/|linalg/|codec/shuffle)")
 set_source_files_properties(${kernel_sources} PROPERTIES COMPILE_OPTIONS "${kernel_flags}")
 
 # Those that no header says to the compiler.
@@ -56,7 +56,7 @@ set_property(SOURCE src/codec/libraries.c APPEND PROPERTY COMPILE_DEFINITIONS
 set_source_files_properties(src/kernel/gemm.isa.c src/kernel/matvec.isa.c PROPERTIES COMPILE_OPTIONS -ffp-contract=fast)
 
 set(hot_sources ${library_sources})
-list(FILTER hot_sources INCLUDE REGEX "/src/(kernel|block|opt)/")
+list(FILTER hot_sources INCLUDE REGEX "/src/(kernel|linalg|block|opt)/")
 set_property(SOURCE ${hot_sources} APPEND PROPERTY COMPILE_OPTIONS ${optimize_hot})
 
 function(add_objects target)

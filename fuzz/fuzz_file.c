@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "files/files.h"
-#include "zarr/texts.h"
+#include "zarr/zarr_texts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,8 +8,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "store/core/store.h"
-#include "zarr/texts.h"
 #include "zarr/zarr_pkg.h"
+#include "zarr/zarr_texts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -30,7 +30,7 @@ typedef struct cubed_rolling_options {
  *
  * x is read block by block, with what is around each; a block is as long as its windows at least, or as long as the axis.
  * Elements are joined in float64, about twice for each axis whatever the windows' lengths, and never taken away again
- * (block/rolling.c has the source): results do not depend on chunks. Variances are merged by Chan's formula. Stored. */
+ * (block/block_rolling.c has the source): results do not depend on chunks. Variances are merged by Chan's formula. Stored. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_rolling_reduce(cubed_array *x,
                                                              const cubed_window *windows, int n,
                                                              cubed_group_reduction reduction,

@@ -10,7 +10,7 @@
 #include "array_api/fft.h"
 #include "base/checked.h"
 #include "base/error.h"
-#include "block/fft.h"
+#include "block/block_fft.h"
 
 /* A task holds a block, what becomes of it, that encoded, lines in scratch, and chunks that it reads. */
 #define BLOCKS_OF_A_TASK 8

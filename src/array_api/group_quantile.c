@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/struct_size.h"
-#include "block/quantile.h"
+#include "block/block_quantile.h"
 #include "cubed/groupby.h"
 
 static cubed_status check(const cubed_array *x, const cubed_groups *groups, int n, cubed_error *err)

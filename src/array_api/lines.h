@@ -3,7 +3,7 @@
 #define CB_API_LINES_H
 
 #include "array_api/api_pkg.h"
-#include "block/quantile.h"
+#include "block/block_quantile.h"
 
 /* An array whose axes `first` to `first + n - 1` are reduced, and which axis of the caller's array each
  * one is. */

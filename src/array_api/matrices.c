@@ -4,6 +4,7 @@
 #include "array_api/api_pkg.h"
 #include "base/error.h"
 #include "block/params.h"
+#include "linalg/linalg_functions.h"
 #include "plan/context.h"
 
 /* --- Operands --------------------------------------------------------------------------------------- */

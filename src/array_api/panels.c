@@ -5,6 +5,7 @@
 #include "block/params.h"
 #include "exec/operators/operands.h"
 #include "exec/plan/limits.h"
+#include "linalg/linalg_functions.h"
 #include "plan/context.h"
 
 /* --- How wide -------------------------------------------------------------------------------------------- */

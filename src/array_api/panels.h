@@ -1,5 +1,5 @@
 /* Matrices that no task holds, factored in panels of columns: how wide they are, and views of them as
- * functions of panels read them (block/linalg_panel.h). */
+ * functions of panels read them (linalg/linalg_panel.h). */
 #ifndef CB_API_PANELS_H
 #define CB_API_PANELS_H
 

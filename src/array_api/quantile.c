@@ -6,7 +6,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/struct_size.h"
-#include "block/quantile.h"
+#include "block/block_quantile.h"
 
 static const char *const method_names[CUBED_QUANTILE_METHOD_COUNT] = {
 #define CUBED_QUANTILE(NAME, name, number, discrete) [number] = #name,

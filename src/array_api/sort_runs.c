@@ -8,7 +8,7 @@
 
 #include "array_api/merge_sizes.h"
 #include "base/error.h"
-#include "ops/blockwise.h"
+#include "ops/blockwise_array.h"
 
 enum { VALUES, POSITIONS, MOST_OUTPUTS = 2 + CB_MERGE_MOST_STEPS };
 

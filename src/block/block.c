@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "block/functions.h"
+#include "linalg/linalg_functions.h"
 
 /* clang-format off */
 static const cubed_block_fn *const functions[] = {

@@ -37,26 +37,5 @@ extern const cubed_block_fn cb_block_bincount;
 extern const cubed_block_fn cb_block_fft;
 extern const cubed_block_fn cb_block_rfft;
 extern const cubed_block_fn cb_block_irfft;
-extern const cubed_block_fn cb_block_cholesky;
-extern const cubed_block_fn cb_block_lu;
-extern const cubed_block_fn cb_block_det;
-extern const cubed_block_fn cb_block_slogdet;
-extern const cubed_block_fn cb_block_inv;
-extern const cubed_block_fn cb_block_solve;
-extern const cubed_block_fn cb_block_qr;
-extern const cubed_block_fn cb_block_reflectors;
-extern const cubed_block_fn cb_block_lu_panel;
-extern const cubed_block_fn cb_block_lu_solve;
-extern const cubed_block_fn cb_block_cholesky_panel;
-extern const cubed_block_fn cb_block_qr_panel;
-extern const cubed_block_fn cb_block_qr_apply;
-extern const cubed_block_fn cb_block_svd;
-extern const cubed_block_fn cb_block_svdvals;
-extern const cubed_block_fn cb_block_band_svdvals;
-extern const cubed_block_fn cb_block_band_eigvalsh;
-extern const cubed_block_fn cb_block_eigh;
-extern const cubed_block_fn cb_block_eigvalsh;
-extern const cubed_block_fn cb_block_eig;
-extern const cubed_block_fn cb_block_eigvals;
 
 #endif

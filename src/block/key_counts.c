@@ -13,8 +13,8 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "block/block_quantile.h"
 #include "block/functions.h"
-#include "block/quantile.h"
 
 #define CB_COUNTS_JOIN(a, b)  a##b
 #define CB_COUNTS_PASTE(a, b) CB_COUNTS_JOIN(a, b)

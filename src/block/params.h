@@ -153,21 +153,6 @@ typedef struct cb_fft_params {
     int32_t scale;             /* cb_fft_scale */
 } cb_fft_params;
 
-/* "cholesky": the upper triangle is read and made, or the lower one. */
-typedef struct cb_cholesky_params {
-    int32_t upper; /* 0 or 1 */
-} cb_cholesky_params;
-
-/* "lu_panel", "cholesky_panel", "qr_panel": the panel with so many others left of it. "lu_solve",
- * "qr_apply": of so many panels. option 1 of "lu_panel": singular matrices are an error; of "qr_apply": Q's
- * adjoint, not Q. */
-typedef struct cb_panel_params {
-    int64_t rows; /* of a block */
-    int64_t panels;
-    int32_t option; /* 0 or 1 */
-    int32_t unused; /* 0 */
-} cb_panel_params;
-
 /* "group": x, whose grouped axes are naxes from `axis` on, and the group of each of their elements; planes
  * of states (kernel/group.h) with one axis of groups in their place. */
 typedef struct cb_group_params {

@@ -2,7 +2,7 @@
 #ifndef CB_BLOCK_SORT_LINE_H
 #define CB_BLOCK_SORT_LINE_H
 
-#include "block/order.h"
+#include "block/block_order.h"
 
 /* n elements, `stride` bytes apart. */
 typedef struct cb_line {

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "cf/attribute.h"
+#include "cf/cf_attribute.h"
 #include "cubed/cf.h"
 #include "dtype/scalar.h"
 #include "ops/steps.h"

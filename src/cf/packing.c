@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "cf/attribute.h"
+#include "cf/cf_attribute.h"
 #include "cubed/cf.h"
 #include "dtype/scalar.h"
 #include "plan/graph.h"

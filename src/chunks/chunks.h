@@ -93,7 +93,7 @@ typedef struct cb_pinned {
 typedef struct cb_want {
     int node;
     const int64_t *idx;    /* of the chunk */
-    const cb_box *subread; /* a part of it, in elements (chunks/need.h); NULL: all */
+    const cb_box *subread; /* a part of it, in elements (chunks/chunk_need.h); NULL: all */
     bool reuse;  /* it will be read once more, so it may be kept when it had to be decoded */
     bool copied; /* what is kept so is copied to the buffer */
     bool
@@ -105,7 +105,7 @@ typedef struct cb_want {
 /* Brings a chunk, whole (also at the edge: what is beyond the shape is unspecified) or in part: to the buffer, unless
  * it lies in memory. An intermediate there stays until the task that reads it is reported done; what is kept to
  * be read again, or mapped, until `scratch` is released to a mark before this call, of which it takes CB_CHUNKS_PIN_BYTES
- * unless it is copied. Beside it takes from the arena what chunks/need.h says. */
+ * unless it is copied. Beside it takes from the arena what chunks/chunk_need.h says. */
 #define CB_CHUNKS_PIN_BYTES CB_ARENA_DEFER_BYTES
 CUBED_MUST_CHECK cubed_status cb_chunks_want(cb_chunks *c, const cb_want *want, cb_arena *scratch,
                                              cb_pinned *out, cb_task_count *count,
@@ -168,7 +168,7 @@ void cb_chunks_join(cb_chunks *c, int node, int target);
 CUBED_MUST_CHECK cubed_status cb_chunks_end_join(cb_chunks *c, int node, bool *joined,
                                                  cb_task_count *count, cubed_error *err);
 /* Writes one whole chunk in C order (padded at the edge by the caller). Beside src it takes from
- * the arena what chunks/need.h says. */
+ * the arena what chunks/chunk_need.h says. */
 CUBED_MUST_CHECK cubed_status cb_chunks_put(cb_chunks *c, int node, const int64_t *idx,
                                             const void *src, cb_arena *scratch,
                                             cb_task_count *count, cubed_error *err);

@@ -5,9 +5,9 @@
 #include <stdatomic.h>
 
 #include "chunks/cache.h"
+#include "chunks/chunk_need.h"
 #include "chunks/chunks.h"
 #include "chunks/fetch.h"
-#include "chunks/need.h"
 #include "store/local/local_map.h"
 
 /* All chunks of a node, one behind another: in memory, or pieces of the only chunk of a target, in its store. */

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "values.h"
+#include "cli_values.h"
 
 enum { KEY_SIZE = CLI_OWN_KEY, KEY_DIR, KEY_KEEP, KEY_CODEC };
 

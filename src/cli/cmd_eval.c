@@ -4,12 +4,12 @@
 
 #include "archive.h"
 #include "cli.h"
+#include "cli_values.h"
 #include "cubed/lang.h"
 #include "inputs.h"
 #include "lang/lang_arrays.h"
 #include "picture.h"
 #include "referred.h"
-#include "values.h"
 
 enum {
     KEY_IN = CLI_OWN_KEY,

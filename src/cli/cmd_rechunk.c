@@ -5,12 +5,12 @@
 
 #include "archive.h"
 #include "cli.h"
+#include "cli_values.h"
 #include "inputs.h"
 #include "lang/guess.h"
 #include "lang/lang_memory.h"
 #include "near.h"
 #include "referred.h"
-#include "values.h"
 
 enum {
     KEY_CHUNKS = CLI_OWN_KEY,

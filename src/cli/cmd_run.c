@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "cli.h"
+#include "cli_values.h"
 #include "engines.h"
-#include "values.h"
 
 enum { KEY_ALLOW_CODE = CLI_OWN_KEY, KEY_ENGINE, KEY_OPTION, KEY_DETACH };
 

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "codec/registry.h"
+#include "codec/codec_registry.h"
 #include "mem/arena.h"
 
 #define CB_MAX_CODECS 20

@@ -14,7 +14,7 @@
 #include "cubed/cancel.h"
 #include "cubed/dtype.h"
 #include "kernel/group.h"
-#include "kernel/rolling.h"
+#include "kernel/rolling_kernel.h"
 
 /* Elements of a vector register: 1 KiB of float64 (longer ones split memory and arithmetic into
  * phases and lose bandwidth, but where the evaluator mixes them: execute_paced). Variances go vector by vector, and runs shorter than one have an order of their

@@ -5,10 +5,10 @@
 
 #define T   float
 #define TAG f4
-#include "kernel/rolling.inc.h"
+#include "kernel/rolling_kernel.inc.h"
 #define T   double
 #define TAG f8
-#include "kernel/rolling.inc.h"
+#include "kernel/rolling_kernel.inc.h"
 
 static void join_count(double *to, const double *a, const double *b, size_t plane, size_t n)
 {

@@ -8,8 +8,8 @@
 #include "exec/plan/limits.h"
 #include "mem/pages.h"
 #include "opt/opt.h"
+#include "opt/plan_request.h"
 #include "opt/rechunk_tile.h"
-#include "opt/request.h"
 
 /* Tasks may be larger where more is allowed, so what one refusal asks for may be refused, too. */
 #define TRIALS 12

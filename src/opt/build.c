@@ -8,7 +8,7 @@
 #include "files/files.h"
 #include "mem/pages.h"
 #include "opt/opt.h"
-#include "opt/request.h"
+#include "opt/plan_request.h"
 #include "zarr/outline.h"
 
 #define DEFAULT_ALLOWED_MEM ((uint64_t)2000000000)

@@ -1,6 +1,6 @@
 /* Where arrays have their chunks from, and whether somebody gave lengths of their own to them. */
 #include "kernel/kernel.h"
-#include "plan/kinds/rows.h"
+#include "plan/kinds/kind_rows.h"
 
 static void raise_to(cubed_array *x, int axis, uint8_t from)
 {

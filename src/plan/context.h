@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 
 #include "base/alloc.h"
-#include "codec/registry.h"
+#include "codec/codec_registry.h"
 #include "cubed/sys/block.h"
 #include "cubed/sys/raised.h"
 #include "cubed/sys/source.h"

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "plan/kinds/rows.h"
+#include "plan/kinds/kind_rows.h"
 
 static cubed_status no_memory(cubed_error *err)
 {

@@ -8,7 +8,7 @@
 #include "place/place.h"
 #include "plan/context.h"
 #include "plan/ir.h"
-#include "plan/stage.h"
+#include "plan/stage_types.h"
 #include "zarr/zarr.h"
 
 /* What is needed to read or write chunks of a Zarr source or target. */

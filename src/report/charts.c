@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "report/report_text.h"
 #include "report/svg.h"
-#include "report/text.h"
 
 enum { LEFT = 84, RIGHT = 24, TOP = 8, BOTTOM = 26, PLOT = CHART_WIDTH - LEFT - RIGHT };
 

@@ -4,8 +4,8 @@
 
 #include "report/charts.h"
 #include "report/record.h"
+#include "report/report_text.h"
 #include "report/svg.h"
-#include "report/text.h"
 
 static const char head[] =
     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"

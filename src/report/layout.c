@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/text.h"
+#include "report/report_text.h"
 
 enum { MAX_BENDS = 4000, SWEEPS = 6, GAP = 14, BETWEEN = 56, BEND_HEIGHT = 4 };
 

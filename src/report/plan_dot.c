@@ -4,7 +4,7 @@
 
 #include "report/layout.h"
 #include "report/report.h"
-#include "report/text.h"
+#include "report/report_text.h"
 
 static void quote(FILE *f, const char *s)
 {

@@ -4,8 +4,8 @@
 #include "report/charts.h"
 #include "report/layout.h"
 #include "report/report.h"
+#include "report/report_text.h"
 #include "report/svg.h"
-#include "report/text.h"
 
 enum { MARGIN = 10 };
 

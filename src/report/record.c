@@ -3,7 +3,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "report/text.h"
+#include "report/report_text.h"
 
 cubed_status report_open(cubed_plan *plan, report **out, cubed_error *err)
 {

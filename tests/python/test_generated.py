@@ -136,7 +136,7 @@ def test_what_differs_is_shown_and_written(tables):
     done = generate(tables, "--check")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     edit(tables / "include/cubed/ops.def", "Sum of two arrays", "All of two arrays")
-    edit(tables / "python/core/array.c", "irregular: tuple[bool, ...]", "irregular: bool")
+    edit(tables / "python/core/py_array.c", "irregular: tuple[bool, ...]", "irregular: bool")
     edit(tables / "src/catalogue/notes/linalg/inv.txt", "x = cubed", "matrix = cubed")
     (tables / "src/catalogue/names.def").unlink()
     done = generate(tables, "--check")
@@ -154,11 +154,11 @@ def test_what_differs_is_shown_and_written(tables):
     [
         ("include/cubed/ops.def", "CUBED_OP(SIN, sin,", "CUBED_OP(SIN, sinus,", "differ in sin, s"),
         ("include/cubed/ops.def", ' "Sine of', '\n "Sine of', "ops.def is not one line"),
-        ("python/core/functions.c", '"astype(x', '"as_type(x', "the row of astype has"),
-        ("python/core/functions.c", 'k: int, /) -> Array"', 'k: int, /)"', "is no signature"),
-        ("python/core/functions.c", 'k: int, /) -> Array"', 'k=1, /) -> Array"', "by position"),
-        ("python/core/array.c", '"dump() -> bytes"', "NULL", "not every row of a table"),
-        ("python/core/array.c", '"dtype: str\\nName of the data type."', "NULL", "not every row"),
+        ("python/core/py_functions.c", '"astype(x', '"as_type(x', "the row of astype has"),
+        ("python/core/py_functions.c", 'k: int, /) -> Array"', 'k: int, /)"', "is no signature"),
+        ("python/core/py_functions.c", 'k: int, /) -> Array"', 'k=1, /) -> Array"', "by position"),
+        ("python/core/py_array.c", '"dump() -> bytes"', "NULL", "not every row of a table"),
+        ("python/core/py_array.c", '"dtype: str\\nName of the data type."', "NULL", "not every row"),
         ("python/core/_core.pyi.in", "@names@", "", "has @names@ 0 times"),
     ],
 )

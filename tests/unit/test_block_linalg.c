@@ -14,6 +14,7 @@
 #include "block/block.h"
 #include "block/params.h"
 #include "kernel/kernel.h"
+#include "linalg/linalg_functions.h"
 
 #define COUNT 3 /* matrices in a block */
 #define OUT   3 /* the first output among operands */

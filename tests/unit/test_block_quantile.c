@@ -3,7 +3,7 @@
 #include "kernel_test.h"
 
 #include "block/block.h"
-#include "block/quantile.h"
+#include "block/block_quantile.h"
 #include "block/select.h"
 #include "cubed/array_api.h"
 

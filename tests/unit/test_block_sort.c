@@ -3,7 +3,7 @@
 #include "kernel_test.h"
 
 #include "block/block.h"
-#include "block/order.h"
+#include "block/block_order.h"
 #include "block/params.h"
 #include "dtype/element.h"
 

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "cli/cli.h"
+#include "cli/cli_values.h"
 #include "cli/inputs.h"
-#include "cli/values.h"
 #include "lang/lang_arrays.h"
 
 static void test_sizes(void **state)

@@ -11,7 +11,7 @@
 
 #include "files_test.h"
 #include "hdf5_writer.h"
-#include "zarr/texts.h"
+#include "zarr/zarr_texts.h"
 
 enum { MOST = 1 << 16 };
 

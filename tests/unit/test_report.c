@@ -14,7 +14,7 @@
 #include "cubed/cubed.h"
 #include "plan_test.h"
 #include "report/record.h"
-#include "report/text.h"
+#include "report/report_text.h"
 
 enum { SIDE = 40, MS = 1000000 };
 

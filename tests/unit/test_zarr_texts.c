@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/le.h"
-#include "zarr/texts.h"
+#include "zarr/zarr_texts.h"
 #include "zarr_test.h"
 
 /* Bytes that a chunk and all texts may take. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "exec/operators/reduce.h"
+#include "exec/operators/reducer.h"
 #include "exec/plan/lower.h"
 #include "exec/vm/frames.h"
 #include "plan/reduction.h"

@@ -1,5 +1,5 @@
 /* From blocks to states. The order of everything here is fixed by plan/reduction.h. */
-#include "exec/operators/reduce.h"
+#include "exec/operators/reducer.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* How blocks of a reduction are gone through: decided when a stage is compiled, of what it reads and how large blocks are. */
 #include "base/error.h"
-#include "exec/operators/reduce.h"
+#include "exec/operators/reducer.h"
 
 /* Parts of chunks that are read into buffers take this much together, or a step of the axis that is cut: what a task
  * touches first the system clears, which takes as long as decoding it. */

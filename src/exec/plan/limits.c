@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/struct_size.h"
-#include "chunks/need.h"
+#include "chunks/chunk_need.h"
 #include "exec/plan/operations.h"
 #include "exec/plan/requests.h"
 #include "exec/plan/reuse.h"

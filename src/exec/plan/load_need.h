@@ -2,7 +2,7 @@
 #ifndef CB_EXEC_NEED_H
 #define CB_EXEC_NEED_H
 
-#include "chunks/need.h"
+#include "chunks/chunk_need.h"
 
 /* Elements of the longest vector that programs are evaluated by. Longer ones would not be in the first-level cache for
  * the second of several reductions. */

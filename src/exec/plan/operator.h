@@ -6,7 +6,7 @@
 #ifndef CB_EXEC_OPERATOR_H
 #define CB_EXEC_OPERATOR_H
 
-#include "chunks/chunks.h"
+#include "exec/plan/load_need.h"
 #include "exec/plan/stage.h"
 
 struct cb_task; /* exec/vm/vm.h */

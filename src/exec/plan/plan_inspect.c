@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "chunks/chunk_need.h"
 #include "exec/plan/limits.h"
 #include "exec/plan/operations.h"
 #include "exec/plan/operator.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "chunks/need.h"
+#include "chunks/chunk_need.h"
 #include "exec/plan/requests.h"
 #include "run/places/claim.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "chunks/need.h"
+#include "chunks/chunk_need.h"
 #include "exec/plan/requests.h"
 #include "run/places/beats.h"
 #include "run/places/groups.h"

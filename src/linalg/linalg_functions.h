@@ -1,0 +1,47 @@
+/* Decompositions of dense matrices as functions on blocks: their rows, which block/block.c lists, and their parameters as
+ * plans store them: no padding, integers of a fixed width. Their `ctx` is the context's cb_kernels. */
+#ifndef CB_LINALG_FUNCTIONS_H
+#define CB_LINALG_FUNCTIONS_H
+
+#include <stdint.h>
+
+#include "cubed/sys/block.h"
+
+extern const cubed_block_fn cb_block_cholesky;
+extern const cubed_block_fn cb_block_lu;
+extern const cubed_block_fn cb_block_det;
+extern const cubed_block_fn cb_block_slogdet;
+extern const cubed_block_fn cb_block_inv;
+extern const cubed_block_fn cb_block_solve;
+extern const cubed_block_fn cb_block_qr;
+extern const cubed_block_fn cb_block_reflectors;
+extern const cubed_block_fn cb_block_lu_panel;
+extern const cubed_block_fn cb_block_lu_solve;
+extern const cubed_block_fn cb_block_cholesky_panel;
+extern const cubed_block_fn cb_block_qr_panel;
+extern const cubed_block_fn cb_block_qr_apply;
+extern const cubed_block_fn cb_block_svd;
+extern const cubed_block_fn cb_block_svdvals;
+extern const cubed_block_fn cb_block_band_svdvals;
+extern const cubed_block_fn cb_block_band_eigvalsh;
+extern const cubed_block_fn cb_block_eigh;
+extern const cubed_block_fn cb_block_eigvalsh;
+extern const cubed_block_fn cb_block_eig;
+extern const cubed_block_fn cb_block_eigvals;
+
+/* "cholesky": the upper triangle is read and made, or the lower one. */
+typedef struct cb_cholesky_params {
+    int32_t upper; /* 0 or 1 */
+} cb_cholesky_params;
+
+/* "lu_panel", "cholesky_panel", "qr_panel": the panel with so many others left of it. "lu_solve",
+ * "qr_apply": of so many panels. option 1 of "lu_panel": singular matrices are an error; of "qr_apply": Q's
+ * adjoint, not Q. */
+typedef struct cb_panel_params {
+    int64_t rows; /* of a block */
+    int64_t panels;
+    int32_t option; /* 0 or 1 */
+    int32_t unused; /* 0 */
+} cb_panel_params;
+
+#endif

@@ -1,0 +1,96 @@
+/* Panels of triangular factors, T by T; see linalg_panel.h. */
+#include "linalg/linalg_triangle.inc.h"
+
+/* Row `row` of the matrix in the panel. */
+static inline T *F(row_of)(const cb_panel *s, int64_t row)
+{
+    return (T *)s->at + (s->rows + row) * s->width;
+}
+
+/* Rows lo to hi of the panel -= those of the block, `depth` columns, times x. */
+static void F(subtract_rows)(const cb_panel *s, int64_t lo, int64_t hi, int64_t depth, const T *x)
+{
+    if (lo >= hi) return;
+    F(subtract_product)
+    (&s->products, hi - lo, s->width, depth, (const T *)s->in + (lo - s->from) * s->step, s->step,
+     x, s->width, F(row_of)(s, lo), s->width);
+}
+
+/* Row `first` and those below were swapped with those so many rows further down. */
+static bool F(swap_rows)(const cb_panel *s, int64_t first, int64_t n)
+{
+    const T *down = s->in;
+    for (int64_t k = 0; k < n; k++) {
+        double by = F(real)(down[k]);
+        if (!(by >= 0 && by < (double)(s->n - first - k))) return false;
+        if (by > 0)
+            F(swap)(s->width, F(row_of)(s, first + k), F(row_of)(s, first + k + (int64_t)by));
+    }
+    return true;
+}
+
+/* A block of panel number `panel` of L, whose top are pivots. */
+static bool F(forward)(const cb_panel *s, int64_t panel)
+{
+    int64_t first = panel * s->step, n = cb_min_i64(s->step, s->n - first);
+    int64_t end = s->from + s->have;
+    T *x = F(row_of)(s, first);
+    if (s->from < 0) return F(swap_rows)(s, first, n);
+    if (end <= first) return true;
+    if (s->from <= first) {
+        const T *l = (const T *)s->in + (first - s->from) * s->step;
+        F(solve_unit_lower)(&s->products, n, s->width, l, s->step, x, s->width);
+    }
+    F(subtract_rows)(s, cb_max_i64(s->from, first + n), end, n, x);
+    return true;
+}
+
+/* A block of panel number `panel` of U, whose top is the square on the diagonal. */
+static void F(backward)(const cb_panel *s, int64_t panel)
+{
+    int64_t first = panel * s->step, n = cb_min_i64(s->step, s->n - first);
+    T *x = F(row_of)(s, first);
+    if (s->from < 0)
+        F(solve_upper)(&s->products, n, s->width, s->in, s->step, x, s->width);
+    else
+        F(subtract_rows)(s, s->from, cb_min_i64(s->from + s->have, first), n, x);
+}
+
+/* A block of a panel of L left of panel number `panel`; its top is the rows of that panel's diagonal. */
+static void F(subtract_square)(const cb_panel *s, int64_t panel)
+{
+    T *top = s->at;
+    if (s->from < 0)
+        F(conj_transposed)(s->width, s->step, s->in, s->step, top);
+    else
+        F(subtract_rows)(s, cb_max_i64(s->from, panel * s->step), s->from + s->have, s->step, top);
+}
+
+/* The first row of the top becomes how far down each row was swapped, the second the diagonal of U. false: a
+ * column has no pivot. */
+static bool F(factor_lu)(const cb_panel *s, const scratch *w, int64_t panel)
+{
+    int64_t first = panel * s->step, left = s->n - first;
+    const cb_lu f = {F(row_of)(s, first), left, s->width, s->width, NULL, w->pivot, &s->products};
+    bool regular = F(lu)(&f) == left;
+    T *top = s->at;
+    F(clear)(s->rows * s->width, top);
+    for (int64_t k = 0; k < s->width; k++) {
+        top[k] = F(make)((double)(w->pivot[k] - k), 0);
+        top[s->width + k] = F(row_of)(s, first + k)[k];
+    }
+    return regular;
+}
+
+static bool F(factor_cholesky)(const cb_panel *s, const scratch *w, int64_t panel)
+{
+    int64_t first = panel * s->step, width = s->width;
+    const cb_cholesky f = {width, w->spare, &s->products};
+    T *l = F(row_of)(s, first);
+    if (!F(cholesky)(&f, l, width)) return false;
+    F(clear)((s->rows + first) * width, s->at);
+    for (int64_t k = 0; k < width; k++) F(clear)(width - k - 1, l + k * width + k + 1);
+    for (int64_t i = first + width; i < s->n; i += s->rows)
+        F(solve_right)(&f, cb_min_i64(s->rows, s->n - i), width, l, F(row_of)(s, i));
+    return true;
+}

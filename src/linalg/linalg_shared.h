@@ -1,0 +1,152 @@
+/* What the functions of linear algebra share. Matrices are the last two axes of blocks, in C order, and
+ * are computed with in double precision: single precision is rounded once, on its way out. */
+#ifndef CB_LINALG_H
+#define CB_LINALG_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/checked.h"
+#include "cubed/sys/block.h"
+#include "dtype/scalar.h"
+#include "kernel/kernel.h"
+
+#define CB_EPSILON 0x1p-52
+/* Far below what counts beside numbers around 1, which matrices are scaled to. */
+#define CB_TINY 0x1p-966
+
+typedef struct cb_complex {
+    double re, im;
+} cb_complex;
+
+/* --- Blocks of matrices ----------------------------------------------------------------------------- */
+
+static inline int64_t cb_rows(const cubed_block *x) { return x->shape[x->ndim - 2]; }
+static inline int64_t cb_columns(const cubed_block *x) { return x->shape[x->ndim - 1]; }
+/* How many there are, if the last `core` axes are of one. */
+int64_t cb_linalg_count(const cubed_block *x, int core);
+static inline bool cb_is_complex(cubed_dtype dtype)
+{
+    return cubed_dtype_kind(dtype) == CUBED_KIND_COMPLEX;
+}
+
+/* Number i of those of n elements each, from and to double precision. */
+void cb_linalg_load(const cubed_block *x, int64_t i, int64_t n, void *to);
+void cb_linalg_store(const cubed_block *x, int64_t i, int64_t n, const void *from);
+
+/* Types of operands beside the first input's; bits are numbers of operands, outputs behind inputs. */
+typedef struct cb_linalg_types {
+    uint32_t real, complex; /* of the same precision */
+} cb_linalg_types;
+
+/* Checks the number of operands and of parameters, types, and that axes in front of the last core[operand]
+ * ones agree; an input may have extent 1 there. */
+CUBED_MUST_CHECK cubed_status cb_linalg_check(const cubed_block_call *call, int nin, int nout,
+                                              size_t params_size, const int *core,
+                                              cb_linalg_types types, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_linalg_shape(const cubed_block *x, int64_t rows, int64_t columns,
+                                              cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_linalg_length(const cubed_block *x, int64_t n, cubed_error *err);
+
+/* Iterations came to no end, or to numbers that are not finite, if the run was not cancelled. */
+CUBED_MUST_CHECK cubed_status cb_linalg_no_convergence(cubed_error *err);
+
+/* --- Scratch ---------------------------------------------------------------------------------------- */
+
+/* The same function counts the bytes (at: NULL) and gives them out. */
+typedef struct cb_room {
+    char *at;
+    size_t used;
+} cb_room;
+
+static inline void *cb_room_take(cb_room *r, int64_t n, size_t size)
+{
+    size_t bytes = cb_sat_add(cb_sat_mul((size_t)n, size), 63) & ~(size_t)63, at = r->used;
+    r->used = cb_sat_add(at, bytes);
+    return r->at ? r->at + at : NULL;
+}
+
+/* --- Numbers ---------------------------------------------------------------------------------------- */
+
+/* By the names of their types: those of doubles end in _d, those of complex numbers in _z. */
+enum { parts_d = 1, parts_z = 2 }; /* doubles each */
+
+static inline double real_d(double x) { return x; }
+static inline double imag_d(double x) { return 0 * x; }
+static inline double make_d(double re, double im) { return re + 0 * im; }
+static inline double conj_d(double x) { return x; }
+static inline double add_d(double x, double y) { return x + y; }
+static inline double sub_d(double x, double y) { return x - y; }
+static inline double mul_d(double x, double y) { return x * y; }
+static inline double scaled_d(double a, double x) { return a * x; }
+static inline double div_d(double x, double y) { return x / y; }
+static inline double abs_d(double x) { return fabs(x); }
+/* What pivots are chosen by, as LAPACK does. */
+static inline double size_d(double x) { return fabs(x); }
+
+static inline double real_z(cb_complex x) { return x.re; }
+static inline double imag_z(cb_complex x) { return x.im; }
+static inline cb_complex make_z(double re, double im) { return (cb_complex){re, im}; }
+static inline cb_complex conj_z(cb_complex x) { return make_z(x.re, -x.im); }
+static inline cb_complex add_z(cb_complex x, cb_complex y)
+{
+    return make_z(x.re + y.re, x.im + y.im);
+}
+static inline cb_complex sub_z(cb_complex x, cb_complex y)
+{
+    return make_z(x.re - y.re, x.im - y.im);
+}
+static inline cb_complex mul_z(cb_complex x, cb_complex y)
+{
+    return make_z(x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re);
+}
+static inline cb_complex scaled_z(double a, cb_complex x) { return make_z(a * x.re, a * x.im); }
+/* R. L. Smith, Algorithm 116, CACM 1962: no overflow on the way. */
+static inline cb_complex div_z(cb_complex x, cb_complex y)
+{
+    if (fabs(y.re) >= fabs(y.im)) {
+        double q = y.im / y.re, d = y.re + y.im * q;
+        return make_z((x.re + x.im * q) / d, (x.im - x.re * q) / d);
+    }
+    double q = y.re / y.im, d = y.re * q + y.im;
+    return make_z((x.re * q + x.im) / d, (x.im * q - x.re) / d);
+}
+static inline double abs_z(cb_complex x) { return cb_hypot(x.re, x.im); }
+static inline double size_z(cb_complex x) { return fabs(x.re) + fabs(x.im); }
+
+/* --- Products --------------------------------------------------------------------------------------- */
+
+/* Up to so many rows and columns factors are made one row after another. */
+#define CB_LINALG_BASE 16
+
+/* Products of matrices of T, and scratch for the largest of them. */
+typedef struct cb_products {
+    cb_gemm_fn gemm_d, gemm_z;
+    cb_matvec_fn matvec_d, matvec_z;
+    void *scratch;
+    const cubed_cancel *cancel; /* of the call: products that are not made yet stay as they are */
+} cb_products;
+
+static inline bool cb_is_cancelled(const cb_products *p) { return cubed_cancel_is_set(p->cancel); }
+
+/* Of matrices of the type of the call's, of up to n rows and columns. */
+static inline cb_products cb_products_of(const cb_kernels *k, const cubed_block_call *call,
+                                         int64_t n, cb_room *room)
+{
+    cubed_dtype type = cb_is_complex(call->in[0].dtype) ? CUBED_COMPLEX128 : CUBED_FLOAT64;
+    size_t bytes = cb_gemm_scratch(type, n, n, n);
+    return (cb_products){k->gemm[CUBED_FLOAT64],       k->gemm[CUBED_COMPLEX128],
+                         k->matvec[CUBED_FLOAT64],     k->matvec[CUBED_COMPLEX128],
+                         cb_room_take(room, 1, bytes), call->cancel};
+}
+
+/* --- Templates -------------------------------------------------------------------------------------- */
+
+/* Files *.inc.h are included once with T = double and once with T = cb_complex, and make functions whose
+ * names end as those above: F(axpy) is axpy_d or axpy_z. */
+#define CB_LINALG_JOIN(a, b)  a##_##b
+#define CB_LINALG_PASTE(a, b) CB_LINALG_JOIN(a, b)
+#define F(name)               CB_LINALG_PASTE(name, TAG)
+
+#endif

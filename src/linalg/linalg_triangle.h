@@ -1,0 +1,25 @@
+/* What linalg_triangle.inc.h works on. */
+#ifndef CB_LINALG_TRIANGLE_H
+#define CB_LINALG_TRIANGLE_H
+
+#include "linalg/linalg_shared.h"
+
+/* a (rows x columns, rows >= columns, `ld` apart) and room for CB_LINALG_BASE of its columns, where they lie
+ * together while they are factored (NULL: they stay where they are). */
+typedef struct cb_lu {
+    void *a;
+    int64_t rows, columns, ld;
+    void *panel;
+    int64_t *pivot;
+    const cb_products *products;
+} cb_lu;
+
+/* Rows of matrices are `ld` apart. Room for a quarter of the factor, and for CB_LINALG_BASE columns of what is
+ * solved for it. */
+typedef struct cb_cholesky {
+    int64_t ld;
+    void *spare;
+    const cb_products *products;
+} cb_cholesky;
+
+#endif
