@@ -158,7 +158,12 @@ def test_what_differs_is_shown_and_written(tables):
         ("python/core/py_functions.c", 'k: int, /) -> Array"', 'k: int, /)"', "is no signature"),
         ("python/core/py_functions.c", 'k: int, /) -> Array"', 'k=1, /) -> Array"', "by position"),
         ("python/core/py_array.c", '"dump() -> bytes"', "NULL", "not every row of a table"),
-        ("python/core/py_array.c", '"dtype: str\\nName of the data type."', "NULL", "not every row"),
+        (
+            "python/core/py_array.c",
+            '"dtype: str\\nName of the data type."',
+            "NULL",
+            "not every row",
+        ),
         ("python/core/_core.pyi.in", "@names@", "", "has @names@ 0 times"),
     ],
 )
