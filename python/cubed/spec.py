@@ -148,14 +148,12 @@ class Spec:
     @property
     def work_dir(self) -> str | None:
         """Directory for intermediate arrays."""
-        given = self._values["work_dir"]
-        return given if given is not None else setting("work_dir")
+        return self._given("work_dir")
 
     @property
     def intermediate_store(self) -> Any:
         """What was given as such."""
-        given = self._values.get("intermediate_store")
-        return given if given is not None else setting("intermediate_store")
+        return self._given("intermediate_store")
 
     @property
     def intermediates(self) -> tuple[str | None, dict[str, Any] | None]:
@@ -166,13 +164,19 @@ class Spec:
             configured = setting("intermediate_store")
             if configured is not None:
                 place, options = _intermediates(configured)
-        return self.work_dir if place is None else place, options or self.storage_options
+        place = self._given("work_dir") if place is None else place
+        return place, options or self._given("storage_options")
+
+    def _given(self, name: str) -> Any:
+        """What was given by that name, or what is configured."""
+        given = self._values.get(name)
+        return setting(name) if given is None else given
 
     @property
     def allowed_mem(self) -> int:
         """Bytes that a task may use."""
         value = self._values["allowed_mem"]
-        return parse_bytes(setting("allowed_mem")) if value is None else value
+        return _configured_bytes(setting("allowed_mem")) if value is None else value
 
     @property
     def reserved_mem(self) -> int:
@@ -185,7 +189,7 @@ class Spec:
     def reserve(self) -> int:
         """Bytes that are reserved if :attr:`reserves_a_quarter` does not make them fewer."""
         value = self._values["reserved_mem"]
-        return parse_bytes(setting("reserved_mem")) if value is None else value
+        return _configured_bytes(setting("reserved_mem")) if value is None else value
 
     @property
     def reserves_a_quarter(self) -> bool:
@@ -238,8 +242,7 @@ class Spec:
     @property
     def storage_options(self) -> dict[str, Any] | None:
         """Options of stores of other machines."""
-        given = self._values.get("storage_options")
-        return given if given is not None else setting("storage_options")
+        return self._given("storage_options")
 
     @property
     def other_machines(self) -> bool:
@@ -252,7 +255,8 @@ class Spec:
         given = self._values["zarr_compressor"]
         if isinstance(given, str):
             given = setting("zarr_compressor", given)
-            _check_codecs(given)
+            if given != "auto":
+                _check_codecs(given)
         return given
 
     def __eq__(self, other: object) -> bool:
@@ -291,6 +295,10 @@ class Spec:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._values = state
         self._made = None
+
+
+#: Bytes of a setting, which is looked up for each plan.
+_configured_bytes = cache(parse_bytes)
 
 
 @cache
@@ -342,3 +350,7 @@ def _check_codecs(compressor: Any) -> None:
             f"zarr_compressor is {compressor!r}, expected 'auto', None, a codec as Zarr metadata"
             " has it, such as {'name': 'zstd', 'configuration': {'level': 1}}, or a list of such"
         )
+
+
+#: What computations may use that have no spec: what is configured.
+DEFAULT = Spec()

@@ -17,6 +17,7 @@ import pytest
 from chain_functions import ELSEWHERE, EXACT, ROUGH, Drawn, missing, whole
 from conftest import NIGHTLY, cases
 from cubed.planning._compute import Plan
+from cubed.planning._options import RunOptions
 from cubed.runtime.create import create_executor
 from cubed.spec import Spec
 from hypothesis import HealthCheck, given, note, settings
@@ -315,7 +316,7 @@ def run(plan, x):
 
 def planned(x, allowed_mem, executor="threads", **options):
     limits = Spec(allowed_mem=allowed_mem, reserved_mem=SPEC.reserved_mem)
-    return Plan([(x._x, None)], limits, create_executor(executor, options))
+    return Plan([(x._x, None)], limits, RunOptions(create_executor(executor, options)))
 
 
 def in_least_memory(x):

@@ -5,6 +5,8 @@ import pickle
 import subprocess
 import sys
 import threading
+from functools import partial
+from pathlib import Path
 
 import cubed
 import cubed.array_api as xp
@@ -336,3 +338,29 @@ def test_results_in_memory_that_others_read(name):
     got = cubed.compute(x, x + 1, xp.sum(x, axis=1), x)
     for a, b in zip(got, (want, want + 1, want.sum(axis=1), want), strict=True):
         np.testing.assert_allclose(a, b)
+
+
+def test_functions_that_small_operations_call(tmp_path):
+    """Calls of Python functions of the package: most of the time of small operations."""
+    x, y = cubed.ones((4, 4), chunks=2), cubed.ones((4, 4), chunks=2)
+    folder = str(Path(cubed.__file__).parent)
+
+    def count(call):
+        call()
+        calls = 0
+
+        def note(frame, event, arg):
+            nonlocal calls
+            calls += event == "call" and frame.f_code.co_filename.startswith(folder)
+
+        sys.setprofile(note)
+        try:
+            call()
+        finally:
+            sys.setprofile(None)
+        return calls
+
+    assert count(lambda: x + y) <= 27
+    assert count(lambda: cubed.mean(x, axis=0)) <= 15
+    write = partial(cubed.to_zarr, x, tmp_path / "x", executor="single-threaded")
+    assert count(write) <= 70

@@ -14,6 +14,7 @@ import pytest
 from conftest import BIN
 from cubed.blocks._tree import scan
 from cubed.planning._compute import Plan
+from cubed.planning._options import RunOptions
 from cubed.runtime.executors.local import ThreadsExecutor
 
 MB = 10**6
@@ -533,7 +534,7 @@ def test_worker_processes_hold_functions_to_their_limit(tmp_path):
 def test_saved_plans_with_code_need_permission(tmp_path, spec, executor):
     x = cubed.map_blocks(double, cubed.ones(4, chunks=2, spec=spec), dtype=float)
     target = tmp_path / "out.zarr"
-    data = Plan([(x._x, {"url": str(target)})], spec, ThreadsExecutor()).save()
+    data = Plan([(x._x, {"url": str(target)})], spec, RunOptions(ThreadsExecutor())).save()
     path = tmp_path / "p.cubed"
     path.write_bytes(data)
     done = subprocess.run([BIN, "run", path], capture_output=True, text=True)

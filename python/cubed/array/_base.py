@@ -18,7 +18,7 @@ import numpy as np
 from cubed import _core
 from cubed.array import _dask
 from cubed.base._dtypes import dtype_of
-from cubed.spec import Spec
+from cubed.spec import DEFAULT, Spec
 
 
 class ArrayBase(metaclass=_dask.NamedType):
@@ -114,7 +114,7 @@ class ArrayBase(metaclass=_dask.NamedType):
     @property
     def spec(self) -> Spec:
         """What computing it may use."""
-        return self._spec if self._spec is not None else Spec()
+        return self._spec if self._spec is not None else DEFAULT
 
     @property
     def attrs(self) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Ways to fuse operations, by the names of Cubed for Python: for ``optimize_function=``."""
 
-from cubed.planning._optimize import (
+from cubed.planning._options import (
     fuse_all_optimize_dag,
     fuse_only_optimize_dag,
     multiple_inputs_optimize_dag,

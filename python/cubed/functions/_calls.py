@@ -13,7 +13,7 @@ from cubed.array._operands import core_of, is_scalar, lazy
 from cubed.base._dtypes import name_of
 from cubed.base._types import DTypeLike
 from cubed.base._warnings import warn_of_lost_parts
-from cubed.spec import Spec
+from cubed.spec import DEFAULT, Spec
 
 #: Integers beyond int64 become arrays.
 _BEYOND = 2**63
@@ -21,7 +21,7 @@ _BEYOND = 2**63
 
 def task_mem(spec: Spec | None) -> int:
     """Bytes that a task may use."""
-    return (spec or Spec()).task_mem
+    return (spec or DEFAULT).task_mem
 
 
 def operand(value: Any) -> Any:

@@ -18,10 +18,10 @@ from cubed.base._chunks import longest, normalize_chunks
 from cubed.base._distribution import install_command
 from cubed.base._dtypes import name_of, sized
 from cubed.base._remote import is_remote, set_options, shown
-from cubed.base._stores import for_zarr, in_memory, note_slow, place_of, split_place, url_of
+from cubed.base._stores import for_zarr, in_memory, note_slow, split_place, url_of
 from cubed.base._types import ChunksLike, DTypeLike
 from cubed.io._readers import Reader
-from cubed.spec import Spec
+from cubed.spec import DEFAULT, Spec
 
 
 def from_array(
@@ -147,15 +147,20 @@ def store_url(store: Any, path: str | None = None) -> str:
     return f"{where}::{path}" if path else where
 
 
-def is_native(store: Any) -> bool:
-    """Whether the engine reads it: a path or URL of a directory or file, an object that is one."""
-    if not isinstance(store, (str, os.PathLike)):
-        return place_of(split_place(store, None)[0]) is not None
-    where = os.fspath(store)
-    scheme, sep, _ = where.partition("://")
-    if scheme.lower() == "memory":
-        return not _is_of_others(where)
-    return not sep or scheme.lower() == "file" or is_remote(store)
+def native_url(store: Any, path: str | None) -> str | None:
+    """STORE or STORE::PATH of what the engine reads: a path or URL of a directory or file, or an
+    object that stands for one. None for other stores."""
+    if isinstance(store, (str, os.PathLike)):
+        where: str | None = os.fspath(store)
+        scheme, sep, _ = os.fspath(store).partition("://")
+        if scheme.lower() == "memory":
+            where = None if _is_of_others(where) else where
+        elif sep and scheme.lower() != "file" and not is_remote(where):
+            where = None
+    else:
+        store, path = split_place(store, path)
+        where = url_of(store)
+    return f"{where}::{path}" if where is not None and path else where
 
 
 def _is_of_others(store: Any) -> bool:
@@ -230,7 +235,7 @@ def from_zarr(
     """
     if isinstance(store, (list, tuple)):
         for s in store:
-            set_options(s, storage_options or (spec or Spec()).storage_options)
+            set_options(s, storage_options or (spec or DEFAULT).storage_options)
         urls = tuple(store_url(s, path) for s in store)
         x = Array._new(_opened(_core.open_parts(urls, concat_dim), decode), spec)
         return x if chunks is None else x.rechunk(chunks)
@@ -238,10 +243,11 @@ def from_zarr(
         raise TypeError(f"store is the array {shown(store)}, expected where one is: see from_array")
     if not (storage_options and isinstance(store, str)):
         store, path = split_place(store, path)
-    if is_native(store):
+    url = native_url(store, path)
+    if url is not None:
         if is_remote(store):
-            set_options(store, storage_options or (spec or Spec()).storage_options)
-        x = Array._new(_opened(_core.open(store_url(store, path)), decode), spec)
+            set_options(store, storage_options or (spec or DEFAULT).storage_options)
+        x = Array._new(_opened(_core.open(url), decode), spec)
         return x if chunks is None else x.rechunk(chunks)
     if decode:
         raise NotImplementedError(

@@ -10,7 +10,7 @@ from cubed.array._array import Array
 from cubed.array._operands import common_spec, lazy
 from cubed.array._select import counted
 from cubed.io._create import from_zarr
-from cubed.spec import Spec
+from cubed.spec import DEFAULT, Spec
 
 
 def eval(text: str, /, *, spec: Spec | None = None, **arrays: Any) -> Array | dict[str, Array]:
@@ -88,7 +88,7 @@ def eval(text: str, /, *, spec: Spec | None = None, **arrays: Any) -> Array | di
         tuple(x._x for x in given.values()),
         coordinate,
         count,
-        (used or Spec()).task_mem,
+        (used or DEFAULT).task_mem,
     )
     results = [Array._new(x, used) for x in made]
     if len(names) == 1 and names[0][1]:

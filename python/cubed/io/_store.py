@@ -19,14 +19,13 @@ from cubed.base._remote import is_remote, set_options, shown
 from cubed.base._stores import split_place
 from cubed.base._types import NDArray
 from cubed.exceptions import ArrayExistsError, PlanTooLargeError
-from cubed.io._create import from_array, from_zarr, is_native, store_url, zarr_url
+from cubed.io._create import from_array, from_zarr, native_url, zarr_url
 from cubed.io._foreign import ForeignPlace, NewArray
 from cubed.io._regions import Held, aligned, written_into
 from cubed.planning._compute import Plan
-from cubed.planning._optimize import optimizes
+from cubed.planning._options import RunOptions
 from cubed.planning._waiting import Waiting, lazy_writes
-from cubed.runtime.create import executor_for
-from cubed.spec import Spec
+from cubed.spec import DEFAULT, Spec
 
 
 def _codecs(compressor: Any) -> str | None:
@@ -41,20 +40,12 @@ def _codecs(compressor: Any) -> str | None:
 
 
 class Delayed:
-    """Writing that is still to be done."""
+    """Writing that is still to be done. With a lock nothing is written natively."""
 
-    def __init__(
-        self,
-        arrays: Sequence[Array],
-        places: Sequence[Any],
-        regions: Any,
-        *,
-        stored: Sequence[Stored] = (),
-        lock: Any = None,
-    ) -> None:
-        self._spec = common_spec(*arrays)
-        self._stored = stored  # whose arrays they are
-        self._lock = lock  # with one nothing is written natively
+    def __init__(self, writes: Sequence[Stored], lock: Any = None) -> None:
+        self._writes = writes
+        self._spec = common_spec(*[w.x for w in writes])
+        self._lock = lock
         self._targets: list[tuple[_core.Array, _core.Target | None]] = []
         self._results: list[tuple[int, ...]] = []
         self._archives: dict[str, str] = {}  # stores that become files
@@ -62,53 +53,47 @@ class Delayed:
         self._names: dict[str, list[str]] = {}  # arrays that are written into each of these
         self._held: list[Any] = []  # what cannot be pickled lives as long as this
         self._new: list[NewArray] = []  # what is made before writing
-        for k, (x, place, region) in enumerate(zip(arrays, places, regions, strict=True)):
-            overwrite = stored[k].overwrite if stored else True
-            if region is not None or not _is_place(place):
-                self._write_into(x, place, region)
-            elif isinstance(place, ForeignPlace):
-                self._create(x, place, overwrite)
+        for w in writes:
+            if w.region is not None or not isinstance(w.place, (str, ForeignPlace)):
+                self._write_into(w.x, w.place, w.region)
+            elif isinstance(w.place, ForeignPlace):
+                new = NewArray(w.place, w.x, (self._spec or DEFAULT).zarr_compressor, w.overwrite)
+                self._new.append(new)
+                self._assign(w.x, new, _region(w.x, new.shape, None))
             else:
-                self._replace(x, place, overwrite, stored[k].empty if stored else True)
+                self._replace(w, w.place)
         for file, names in self._names.items():
             _check_replaced(file, names)
 
-    def _create(self, x: Array, place: ForeignPlace, overwrite: bool) -> None:
-        compressor = (self._spec or Spec()).zarr_compressor
-        new = NewArray(place, x, compressor, overwrite)
-        self._new.append(new)
-        self._assign(x, new, _region(x, new.shape, None))
-
-    def _replace(self, x: Array, place: Any, overwrite: bool, empty: bool) -> None:
-        _use_options(place, self._spec)
-        codecs = _codecs((self._spec or Spec()).zarr_compressor)
-        url = store_url(place)
+    def _replace(self, w: Stored, url: str) -> None:
+        if "://" in url:
+            _use_options(url, self._spec)
         archive = _archive(url)
         if archive is not None:
             path, name = archive
             from pathlib import Path  # late: takes a while
 
-            if not overwrite and Path(path).exists():
+            if not w.overwrite and Path(path).exists():
                 raise ArrayExistsError(f"{path} exists: overwrite=True replaces it")
             folder = path + _core.new_file_store
             self._archives[folder] = path
-            self._overwritten[path] = overwrite
+            self._overwritten[path] = w.overwrite
             self._names.setdefault(path, []).append(name)
             url = f"{folder}::{name}" if name else folder
         options: _core.Target = {
             "url": url,
-            "overwrite": overwrite or archive is not None,
-            "codecs": codecs,
-            "skip_empty": not empty,
+            "overwrite": w.overwrite or archive is not None,
+            "codecs": _codecs((self._spec or DEFAULT).zarr_compressor),
+            "skip_empty": not w.empty,
         }
-        self._targets.append((x._x, options))
+        self._targets.append((w.x._x, options))
 
     def _write_into(self, x: Array, place: Any, region: Any) -> None:
         native = native_target(x, place, region) if self._lock is None else None
         if native is not None:
             self._targets.append(native)
             return
-        target = _opened(place) if _is_place(place) else place
+        target = _opened(place) if isinstance(place, (str, ForeignPlace)) else place
         if not hasattr(target, "shape"):
             raise TypeError(
                 f"target {shown(target)}: expected a store, or an array that is assigned to"
@@ -123,40 +108,18 @@ class Delayed:
         self._targets.append((done._x, {"writes": zarr_url(target, memory=True)}))
         self._results.append(done.shape)
 
-    def plan(
-        self,
-        *,
-        executor: Any = None,
-        optimize_graph: bool = True,
-        optimize_function: Any = None,
-        compile_function: Any = None,
-        values: Sequence[Array] = (),
-        **kwargs: Any,
-    ) -> Plan:
+    def plan(self, options: RunOptions, values: Sequence[Array] = ()) -> Plan:
         """What writing would run, and making the values of other arrays with it."""
-        options = executor_for(executor, self._spec, kwargs)
-        optimize = optimizes(optimize_graph, optimize_function)
-        targets: list[tuple[_core.Array, _core.Target | None]] = [
-            (a._x, {"name": a.name}) for a in values
-        ]
-        return Plan([*targets, *self._targets], self._spec, options, optimize, compile_function)
+        targets: list[tuple[_core.Array, _core.Target | None]] = []
+        for a in values:
+            targets.append((a._x, {"name": a.name}))
+        return Plan(targets + self._targets, self._spec, options)
 
-    def compute(
-        self,
-        *,
-        executor: Any = None,
-        callbacks: Sequence[Any] | None = None,
-        optimize_graph: bool = True,
-        resume: bool | None = None,
-        take_over: bool = False,
-        values: Sequence[Array] = (),
-        **kwargs: Any,
-    ) -> list[NDArray]:
-        """Writes everything and gives `values`, in one plan. Parameters as for
-        :func:`cubed.compute`."""
-        files = {folder: self._check_file(folder) for folder in self._archives}
-        p = self.plan(executor=executor, optimize_graph=optimize_graph, values=values, **kwargs)
-        for folder, mem in files.items():
+    def compute(self, options: RunOptions, values: Sequence[Array] = ()) -> list[NDArray]:
+        """Writes everything and returns `values`, in one plan."""
+        files = [(folder, self._check_file(folder)) for folder in self._archives]
+        p = self.plan(options, values)
+        for folder, mem in files:
             if mem > p.allowed_mem:
                 raise PlanTooLargeError(
                     f"writing {self._archives[folder]} takes up to {mem} bytes, five times the"
@@ -168,14 +131,14 @@ class Delayed:
         done = [np.empty(shape, bool) for shape in self._results]
         with ExitStack() as stack:
             begun = [
-                (path, self._begin(path, resume, take_over, stack))
+                (path, self._begin(path, options.resume, options.take_over, stack))
                 for path in self._archives.values()
             ]
-            p.execute([*results, *done], callbacks, resume, take_over)
+            p._run(p._buffers([*results, *done]), options)
             for path, file in begun:
                 _core.publish_file(file, _is_netcdf(path))
-        for s in self._stored:
-            s.done = True
+        for w in self._writes:
+            w.done = True
         return results
 
     def _begin(self, path: str, resume: bool | None, take_over: bool, stack: ExitStack) -> object:
@@ -257,32 +220,32 @@ def _within(url: str, folder: str) -> bool:
     return url == folder or url.startswith(f"{folder}::")
 
 
-def _is_place(target: Any) -> bool:
-    """Whether it says where a Zarr array is; else it is an array itself."""
-    return isinstance(target, (str, os.PathLike, ForeignPlace))
-
-
 def place_in(store: Any, path: str | None, spec: Spec | None) -> Any:
     """Where the engine writes an array, as a URL; what it writes by the package zarr, as a place of
     that; an array that is assigned to as it is."""
-    if hasattr(store, "shape") and hasattr(store, "__setitem__"):
-        if path:
-            raise ValueError(f"path is {path!r}, but store is an array, which has none")
-        return store
-    kind = f"{type(store).__module__}.{type(store).__name__}"
-    if kind.startswith("zarr.") and kind.endswith(".Group"):
-        raise TypeError(f"{shown(store)} is a group, expected its store, and the path in that")
-    if not isinstance(store, (str, os.PathLike)) and not _is_store(store, kind):
-        raise TypeError(f"target {shown(store)}: expected a store, or an array that is assigned to")
-    if not ((spec or Spec()).storage_options and isinstance(store, str)):
+    is_path = isinstance(store, (str, os.PathLike))
+    if not is_path:
+        if hasattr(store, "shape") and hasattr(store, "__setitem__"):
+            if path:
+                raise ValueError(f"path is {path!r}, but store is an array, which has none")
+            return store
+        kind = f"{type(store).__module__}.{type(store).__name__}"
+        if kind.startswith("zarr.") and kind.endswith(".Group"):
+            raise TypeError(f"{shown(store)} is a group, expected its store, and the path in that")
+        if not _is_store(store, kind):
+            raise TypeError(
+                f"target {shown(store)}: expected a store, or an array that is assigned to"
+            )
+    if not is_path or (str(store).startswith("zip") and not (spec or DEFAULT).storage_options):
         store, path = split_place(store, path)
     if getattr(store, "read_only", False):
         raise ValueError(f"target {shown(store)} is read-only: open it for writing")
-    if is_native(store):
-        url = store_url(store, path)
+    url = native_url(store, path)
+    if url is None:
+        return ForeignPlace(store, path, (spec or DEFAULT).storage_options)
+    if "://" in url:
         _use_options(url, spec)
-        return url
-    return ForeignPlace(store, path, (spec or Spec()).storage_options)
+    return url
 
 
 def _is_store(store: Any, kind: str) -> bool:
@@ -312,8 +275,8 @@ def native_target(x: Array, place: Any, region: Any) -> tuple[_core.Array, _core
     """
     if isinstance(place, ForeignPlace):
         return None
-    if _is_place(place):
-        url = store_url(place)
+    if isinstance(place, str):
+        url = place
     else:
         found = zarr_url(place)
         if found is None or getattr(place, "read_only", True):
@@ -330,7 +293,7 @@ def native_target(x: Array, place: Any, region: Any) -> tuple[_core.Array, _core
 def _use_options(place: Any, spec: Spec | None) -> None:
     if not is_remote(place):
         return
-    options = (spec or Spec()).storage_options
+    options = (spec or DEFAULT).storage_options
     if spec is not None or options is not None:
         set_options(place, options)
 
@@ -345,7 +308,7 @@ def _opened(place: Any) -> Any:
             f"writing into a region of {shown(place)} needs the package zarr:"
             f" {install_command('zarr')}"
         ) from e
-    where, path, _ = _core.place(store_url(place))
+    where, path, _ = _core.place(place)
     return zarr.open_array(where, path=path, mode="r+")
 
 
@@ -378,18 +341,13 @@ class Stored:
         self.empty = empty  # chunks with nothing but the fill value are stored
         self.done = False  # it has been written since
 
-    @staticmethod
-    def later(stored: Sequence[Stored]) -> Delayed:
-        """Writing several, in one plan."""
-        arrays = [s.x for s in stored]
-        places, regions = [s.place for s in stored], [s.region for s in stored]
-        return Delayed(arrays, places, regions, stored=stored)
+    later = Delayed  # several, in one plan
 
     def written(self) -> Array:
         """The array in its store."""
         if isinstance(self.place, ForeignPlace):
             there = from_array(self.place.open("r"), spec=self.x._spec)
-        elif _is_place(self.place):
+        elif isinstance(self.place, str):
             there = from_zarr(self.place, spec=self.x._spec)
         else:
             there = from_array(self.place, spec=self.x._spec)
@@ -406,17 +364,17 @@ class StoredArrays(tuple[Array, ...]):
 
     def plan(self, **kwargs: Any) -> Plan:
         """What writing all of them would run. Parameters as for :func:`cubed.compute`."""
-        return self._later().plan(**kwargs)
+        return self._later().plan(RunOptions.of(kwargs))
 
     def compute(self, **kwargs: Any) -> None:
         """Writes all of them, in one plan, and gives no values: they may be larger than memory.
 
         Parameters as for :func:`cubed.compute`.
         """
-        self._later().compute(**kwargs)
+        self._later().compute(RunOptions.of(kwargs))
 
     def _later(self) -> Delayed:
-        return Stored.later([x._stored for x in self if x._stored is not None])
+        return Delayed([x._stored for x in self if x._stored is not None])
 
 
 @overload
@@ -558,33 +516,41 @@ def store(
         raise ValueError(
             f"{len(arrays)} sources for {len(places)} targets and {len(parts)} regions"
         )
+    places = [
+        p if p is None or isinstance(p, ForeignPlace) else place_in(p, None, x._spec)
+        for x, p in zip(arrays, places, strict=True)
+    ]
+    options = RunOptions.of(
+        {**kwargs, "executor": executor, "callbacks": callbacks, "optimize_graph": optimize_graph,
+         "resume": resume, "take_over": take_over}
+    )  # fmt: skip
+    how = overwrite, write_empty_chunks
+    return _write(arrays, places, parts, how, options if compute else None)
+
+
+def _write(
+    arrays: Sequence[Array],
+    places: Sequence[Any],
+    regions: Sequence[Any],
+    how: tuple[bool, bool],
+    options: RunOptions | None,
+) -> StoredArrays | None:
+    """Writes arrays to places, or with no options returns arrays that are still to be stored."""
     wanted: list[Stored | None] = []
     removed: list[str] = []
-    for x, target, region in zip(arrays, places, parts, strict=True):
-        place = target
-        if target is None:
+    for x, place, region in zip(arrays, places, regions, strict=True):
+        if place is None:
             if region is not None:
                 raise ValueError("a target is None, expected where to write as there is a region")
-            if compute:
+            if options is not None:
                 place = _temporary(x)
                 removed.append(place)
-        if place is not None:
-            place = place if isinstance(place, ForeignPlace) else place_in(place, None, x._spec)
-        wanted.append(
-            None if place is None else Stored(x, place, region, overwrite, write_empty_chunks)
-        )
-    later = Stored.later([*(s for s in wanted if s is not None), *lazy_writes(arrays)])
-    if not compute:
+        wanted.append(None if place is None else Stored(x, place, region, *how))
+    later = Delayed([*filter(None, wanted), *lazy_writes(arrays)])
+    if options is None:
         return StoredArrays(map(_with, arrays, wanted))
     try:
-        later.compute(
-            executor=executor,
-            callbacks=callbacks,
-            optimize_graph=optimize_graph,
-            resume=resume,
-            take_over=take_over,
-            **kwargs,
-        )
+        later.compute(options)
     finally:
         for place in removed:
             with suppress(OSError):
@@ -604,9 +570,6 @@ def _temporary(x: Array) -> str:
 
     work_dir = x.spec.intermediates[0] or tempfile.gettempdir()
     return f"{work_dir}/cubed-result-{os.urandom(16).hex()}-0"
-
-
-_write = store  # to_zarr has a parameter of that name
 
 
 @overload
@@ -713,21 +676,13 @@ def to_zarr(
     check_arrays([x])
     if not isinstance(region, (type(None), slice, Sequence)):
         raise TypeError(f"region is {region!r}, expected a tuple of slices")
-    target = None if store is None else place_in(store, path, x._spec)
     if store is None and path:
         raise ValueError(f"path is {path!r}, but there is no store")
-    later = _write(
-        [x],
-        [target],
-        None if region is None else [region],
-        compute,
-        overwrite=overwrite,
-        write_empty_chunks=write_empty_chunks,
-        executor=executor,
-        callbacks=callbacks,
-        optimize_graph=optimize_graph,
-        resume=resume,
-        take_over=take_over,
-        **kwargs,
-    )
+    place = None if store is None else place_in(store, path, x._spec)
+    options = RunOptions.of(
+        {**kwargs, "executor": executor, "callbacks": callbacks, "optimize_graph": optimize_graph,
+         "resume": resume, "take_over": take_over}
+    )  # fmt: skip
+    how = overwrite, write_empty_chunks
+    later = _write([x], [place], [region], how, options if compute else None)
     return None if later is None else later[0]

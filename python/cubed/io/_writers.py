@@ -9,7 +9,8 @@ import threading
 from typing import Any
 
 from cubed.array._array import Array
-from cubed.io._store import Delayed
+from cubed.io._store import Delayed, Stored
+from cubed.planning._options import RunOptions
 
 
 def store(
@@ -37,7 +38,11 @@ def store(
             f"store has {len(arrays)} sources for {len(places)} targets, {len(regions)} regions"
         )
     guard = threading.Lock() if lock is True else lock or None
-    later = functools.partial(Delayed(arrays, places, regions, lock=guard).compute, **kwargs)
+    writes = [
+        Stored(x, place, region, True, True)
+        for x, place, region in zip(arrays, places, regions, strict=True)
+    ]
+    later = functools.partial(Delayed(writes, guard).compute, RunOptions.of(kwargs))
     if compute:
         return later()
     if importlib.util.find_spec("dask"):  # Xarray makes its own steps wait for it with Dask

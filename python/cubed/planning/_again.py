@@ -18,7 +18,10 @@ def again(
 ) -> Callable[[int], tuple[_core.Array, ...]] | None:
     """A function of an `allowed_mem`, or None if the arrays do not depend on it."""
     arrays = tuple(x for x, _ in targets)
-    if all(_core.recipe(x) is None for x in arrays):
+    for x in arrays:
+        if _core.recipe(x) is not None:
+            break
+    else:
         return None
 
     def remake(allowed_mem: int) -> tuple[_core.Array, ...]:

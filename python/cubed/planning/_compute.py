@@ -23,14 +23,13 @@ from cubed.base._warnings import warn
 from cubed.exceptions import say_task
 from cubed.planning._again import again
 from cubed.planning._log import explain_plan, log_plan
-from cubed.planning._optimize import optimizes
+from cubed.planning._options import RunOptions
 from cubed.planning._results import StoredResults
 from cubed.planning._room import check_threads, check_workers
 from cubed.planning._totals import Number, PlanTotals
 from cubed.planning._waiting import lazy_writes
-from cubed.runtime.create import executor_for
 from cubed.runtime.executors.base import Executor
-from cubed.spec import Spec
+from cubed.spec import DEFAULT, Spec
 
 if TYPE_CHECKING:
     from cubed.diagnostics.estimate import Estimate, Profile
@@ -39,8 +38,6 @@ if TYPE_CHECKING:
     _Given = tuple[_core.Array, _core.Target | None]
 
 _KEEP_CHUNKS, _KEEP_INTERMEDIATES, _KEEP_RECORD = 1, 2, 4  # CUBED_KEEP_*
-
-_default_spec = Spec()
 
 # Children that are forked (multiprocessing's "fork") have none of the threads that compute here.
 os.register_at_fork(after_in_child=_core.forked)
@@ -54,9 +51,7 @@ _worker_command = (
 )
 
 
-def _compiler_of(function: Any) -> Callable[[bytes], bytes] | None:
-    if function is None:
-        return None
+def _compiler_of(function: Any) -> Callable[[bytes], bytes]:
     from cubed.runtime._compile import Compiler  # late: takes a while
 
     return Compiler(function)
@@ -90,18 +85,20 @@ class Plan(PlanTotals):
         self,
         targets: Sequence[_Given],
         spec: Spec | None,
-        executor: Executor,
-        optimize: bool = True,
-        compile_function: Any = None,
+        options: RunOptions,
     ) -> None:
-        self.spec: Spec = spec or _default_spec
-        self.executor = executor
+        self.spec: Spec = spec or DEFAULT
+        self.executor: Executor = options.executor_for(spec)
+        self._can = self.executor.capabilities
         self._targets = tuple(targets)
-        self._optimize = optimize
-        self._compiler = _compiler_of(compile_function)
+        self._optimize = options.optimizes()
+        f = options.compile_function
+        self._compiler = None if f is None else _compiler_of(f)
         self._in_store: StoredResults | None = None
         self._names: list[str] = []
-        if executor.capabilities["finds_plan"]:
+        self._place, self._place_options = self.spec.intermediates
+        self._work_dir = self._place or _temporary()
+        if self._can["finds_plan"]:
             self._in_store = StoredResults(self._targets, self._work_dir)
         self._plan = self._make(self._in_store.targets if self._in_store else self._targets)
         self._info = self._plan.info()
@@ -109,14 +106,10 @@ class Plan(PlanTotals):
         for text in self._plan.warnings():
             warn(text, RuntimeWarning)
 
-    @property
-    def _work_dir(self) -> str:
-        return self.spec.intermediates[0] or _temporary()
-
     def _make(self, targets: tuple[_Given, ...]) -> _core.Plan:
-        s, can = self.spec, self.executor.capabilities
-        work_dir, options = s.intermediates
-        set_options(work_dir, options)
+        s, can = self.spec, self._can
+        if self._place and "://" in self._place:
+            set_options(self._place, self._place_options)
         try:
             return _core.Plan(
                 targets,
@@ -124,7 +117,7 @@ class Plan(PlanTotals):
                 reserved_mem=s.reserve,
                 reserve_a_quarter=s.reserves_a_quarter,
                 max_workers=self.executor.num_workers(),
-                work_dir=work_dir or _temporary(),
+                work_dir=self._work_dir,
                 optimize=self._optimize,
                 share_tasks=can["shares_tasks"],
                 other_machines=s.other_machines or can["remote"],
@@ -139,6 +132,7 @@ class Plan(PlanTotals):
     def _of_saved(cls, data: bytes, executor: Executor, allow_code: bool) -> Plan:
         self = object.__new__(cls)
         self.executor = executor
+        self._can = executor.capabilities
         self._targets = ()
         self._in_store = None
         self._names = []
@@ -148,6 +142,8 @@ class Plan(PlanTotals):
         self._info = i = self._plan.info()
         limits = {name: i[name] for name in ("allowed_mem", "reserved_mem")}
         self.spec = Spec(i["work_dir"], **limits)
+        self._place, self._place_options = self.spec.intermediates
+        self._work_dir = self._place or _temporary()
         return self
 
     num_tasks = _counted("num_tasks", "Number of tasks.")
@@ -315,7 +311,7 @@ class Plan(PlanTotals):
                     f"prices[{scheme!r}] is {of!r}, expected four numbers >= 0: of GETs, PUTs,"
                     " bytes that are read, and bytes that are written"
                 )
-        apart = not self.executor.capabilities["shares_memory"]
+        apart = not self._can["shares_memory"]
         own = {scheme: (of[0], of[1], of[2], of[3]) for scheme, of in (prices or {}).items()}
         return self._plan.traffic(apart, own)
 
@@ -385,16 +381,12 @@ class Plan(PlanTotals):
         TypeError, ValueError
             Results are others than those. Nothing has run.
         """
-        return self._run(self._buffers(results), callbacks, resume, take_over)
+        options = RunOptions(callbacks=callbacks, resume=resume, take_over=take_over)
+        return self._run(self._buffers(results), options)
 
-    def _run(
-        self,
-        buffers: tuple[NDArray, ...],
-        callbacks: Sequence[Any] | None,
-        resume: bool | None,
-        take_over: bool,
-    ) -> dict[str, Any]:
+    def _run(self, buffers: tuple[NDArray, ...], options: RunOptions) -> dict[str, Any]:
         """Runs it; its results in memory go into these bytes."""
+        resume = options.resume
         _check_may_compute()
         from cubed.runtime._call import worker_arguments  # late: takes a while
         from cubed.runtime._failures import running  # late: takes a while
@@ -412,12 +404,12 @@ class Plan(PlanTotals):
             stored = stored.named_by(self._make)
             plan = self._make(stored.targets)
         command: tuple[str, ...] = _worker_command
-        if e.capabilities["takes_command"] and self._info["code"]:
+        if self._can["takes_command"] and self._info["code"]:
             command = (*command, *worker_arguments())
-        elif e.capabilities["shares_memory"]:
+        elif self._can["shares_memory"]:
             check_threads(self)
         try:
-            with dispatch(self, callbacks) as on_event, running():
+            with dispatch(self, options.callbacks) as on_event, running():
                 stats = plan.run(
                     () if stored else buffers,
                     e.address,
@@ -427,7 +419,7 @@ class Plan(PlanTotals):
                     bool(resume),
                     self._kept(resume),
                     e.silence,
-                    take_over,
+                    options.take_over,
                     command,
                     engine,
                     on_event,
@@ -461,7 +453,7 @@ class Plan(PlanTotals):
         """
         if resume is not None:
             return _KEEP_CHUNKS | _KEEP_INTERMEDIATES | _KEEP_RECORD
-        found = self.spec.intermediates[0] and not (self._in_store and self._in_store.has_any)
+        found = self._place and not (self._in_store and self._in_store.has_any)
         return _KEEP_CHUNKS | (_KEEP_INTERMEDIATES if found else 0)
 
     def __repr__(self) -> str:
@@ -528,29 +520,25 @@ def plan(
     1
     """
     check_arrays(arrays)
-    how = {"optimize_graph": optimize_graph, "optimize_function": optimize_function}
+    options = RunOptions(
+        optimize_graph=optimize_graph,
+        optimize_function=optimize_function,
+        compile_function=compile_function,
+    )
     waiting = lazy_writes(arrays)
     if waiting:
         others = [a for a in arrays if a._stored is None]
-        p: Plan = (
-            waiting[0].later(waiting).plan(compile_function=compile_function, values=others, **how)
-        )
+        p: Plan = waiting[0].later(waiting).plan(options, others)
         p._names = [a.name for a in arrays]
         return p
-    return _plan(arrays, None, optimizes(**how), compile_function, {})
+    return _plan(arrays, options)
 
 
-def _plan(
-    arrays: Sequence[Array],
-    executor: Any,
-    optimize: bool,
-    compile_function: Any,
-    options: dict[str, Any],
-) -> Plan:
-    spec = common_spec(*arrays)
-    targets: list[_Given] = [(a._x, {"name": a.name}) for a in arrays]
-    p = Plan(targets, spec, executor_for(executor, spec, options), optimize, compile_function)
-    p._names = [a.name for a in arrays]
+def _plan(arrays: Sequence[Array], options: RunOptions) -> Plan:
+    names = [a.name for a in arrays]
+    targets: list[_Given] = [(a._x, {"name": name}) for a, name in zip(arrays, names, strict=True)]
+    p = Plan(targets, common_spec(*arrays), options)
+    p._names = names
     return p
 
 
@@ -666,39 +654,25 @@ def compute(
     """
     check_arrays(arrays)
     _check_may_compute()
+    options = RunOptions(
+        executor, callbacks, optimize_graph, optimize_function, resume, take_over,
+        compile_function, kwargs,
+    )  # fmt: skip
     waiting = lazy_writes(arrays)
     if waiting:
-        options = {"executor": executor, "callbacks": callbacks, "resume": resume, **kwargs}
-        options["take_over"] = take_over
-        options |= {"optimize_graph": optimize_graph, "optimize_function": optimize_function}
-        options["compile_function"] = compile_function
         others = [a for a in arrays if a._stored is None]
-        values = iter(waiting[0].later(waiting).compute(values=others, **options))
+        values = iter(waiting[0].later(waiting).compute(options, others))
         there = [a._stored.written() for a in arrays if a._stored is not None]
-        read = iter(_values(there, **options) if there else ())
+        read = iter(_values(there, options) if there else ())
         return tuple(next(values if a._stored is None else read) for a in arrays)
-    return _values(
-        arrays, executor, callbacks, optimize_graph, optimize_function, resume, take_over,
-        compile_function, **kwargs,
-    )  # fmt: skip
+    return _values(arrays, options)
 
 
-def _values(
-    arrays: Sequence[Array],
-    executor: Any,
-    callbacks: Sequence[Any] | None,
-    optimize_graph: bool,
-    optimize_function: Any,
-    resume: bool | None,
-    take_over: bool,
-    compile_function: Any,
-    **kwargs: Any,
-) -> tuple[NDArray, ...]:
-    """Of arrays as if none were still to be stored."""
-    optimize = optimizes(optimize_graph, optimize_function)
-    p = _plan(arrays, executor, optimize, compile_function, kwargs)
+def _values(arrays: Sequence[Array], options: RunOptions) -> tuple[NDArray, ...]:
+    """The values of arrays, without writing those that are still to be stored."""
+    p = _plan(arrays, options)
     results = [np.empty(a.shape, a.dtype) for a in arrays]
-    p._run(tuple(_bytes_of(r) for r in results), callbacks, resume, take_over)
+    p._run(tuple(map(_bytes_of, results)), options)
     return tuple(results)
 
 
@@ -739,4 +713,4 @@ def load_plan(
     >>> cubed.from_zarr("sums.zarr").compute()
     array([4., 4., 4., 4.])
     """
-    return Plan._of_saved(data, executor_for(executor, None, kwargs), allow_code)
+    return Plan._of_saved(data, RunOptions(executor, more=kwargs).executor_for(None), allow_code)

@@ -32,6 +32,11 @@ def held_by(x: _core.Array) -> Iterable[Any]:
 def lazy_writes(arrays: Sequence[Array]) -> list[Any]:
     """What is written when arrays are computed: those of them that are still to be stored, and
     those that they are made of, unless they have been written before."""
+    for a in arrays:
+        if a._stored is not None or a._x.held:
+            break
+    else:
+        return []
     own = [a._stored for a in arrays if a._stored is not None]
     found = {id(s): s for a in arrays for s in held_by(a._x)}
     for s in own:

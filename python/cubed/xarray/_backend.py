@@ -20,7 +20,7 @@ from cubed.array._cores import engine_chunks
 from cubed.base._attributes import typed_attributes
 from cubed.base._remote import set_options
 from cubed.io._create import store_url
-from cubed.spec import Spec
+from cubed.spec import DEFAULT, Spec
 from cubed.xarray._lazy import native_array
 from cubed.xarray._objects import warn_of_unread
 
@@ -219,7 +219,7 @@ class CubedBackend(BackendEntrypoint):
         storage_options
             Of a URL, as for :func:`cubed.from_zarr`. Default: those of `spec`.
         """
-        set_options(filename_or_obj, storage_options or (spec or Spec()).storage_options)
+        set_options(filename_or_obj, storage_options or (spec or DEFAULT).storage_options)
         where = store_url(filename_or_obj, group.strip("/") or None if group else None)
         store = _Store(where, spec, consolidated is not False, _drop(drop_variables))
         variables, attrs, coord_names = conventions.decode_cf_variables(

@@ -70,10 +70,8 @@ def _added(name: str, remote: bool, max_message_bytes: int, overhead: float) -> 
     return _capabilities(name)
 
 
-def _milliseconds(option: str, seconds: float | None) -> int:
-    """What C is told; 0: no limit."""
-    if seconds is None:
-        return 0
+def _milliseconds(option: str, seconds: float) -> int:
+    """What C is told."""
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float, np.number)):
         raise TypeError(f"{option} is {seconds!r}, expected a number of seconds")
     if not 0.001 <= seconds <= _MOST_SECONDS:
@@ -83,10 +81,8 @@ def _milliseconds(option: str, seconds: float | None) -> int:
     return round(seconds * 1000)
 
 
-def _silence(seconds: int | None) -> int:
-    """What C is told; 0: the default."""
-    if seconds is None:
-        return 0
+def _silence(seconds: int) -> int:
+    """What C is told."""
     if isinstance(seconds, bool) or not isinstance(seconds, (int, np.integer)):
         raise TypeError(f"silence is {seconds!r}, expected a whole number of seconds")
     if not 1 <= seconds <= _MOST_SILENCE:
@@ -142,8 +138,10 @@ class Executor:
         self.max_workers: int = int(max_workers or 0)
         self.retries: int = int(retries)
         self.use_backups: bool = bool(kwargs.get("use_backups", True))
-        self.task_timeout_ms: int = _milliseconds("task_timeout", kwargs.get("task_timeout"))
-        self.silence: int = _silence(kwargs.get("silence"))
+        timeout, silence = kwargs.get("task_timeout"), kwargs.get("silence")
+        # 0: no limit, and the default.
+        self.task_timeout_ms = 0 if timeout is None else _milliseconds("task_timeout", timeout)
+        self.silence: int = 0 if silence is None else _silence(silence)
         self.kwargs = kwargs
 
     @property
@@ -214,7 +212,8 @@ class EngineExecutor(Executor):
 
     def __init__(self, max_workers: int | None = None, retries: int = 2, **kwargs: Any) -> None:
         super().__init__(max_workers, retries, **kwargs)
-        _milliseconds("start_timeout", kwargs.get("start_timeout"))
+        if kwargs.get("start_timeout") is not None:
+            _milliseconds("start_timeout", kwargs["start_timeout"])
 
     @property
     def capabilities(self) -> dict[str, Any]:
