@@ -1,5 +1,6 @@
 /* Linear algebra that is made of factors: triangular systems, least squares, arrays as matrices. */
 #include <inttypes.h>
+#include <math.h>
 
 #include "array_api/api_pkg.h"
 #include "array_api/matrix_steps.h"
@@ -86,6 +87,15 @@ static cubed_array *least_norm(cb_steps *s, cubed_array *const svd[3], cubed_arr
     return cb_step_product(s, cb_step_adjoint(s, vh), b);
 }
 
+/* b with NaN in place of infinite elements, so that every linear combination of one is NaN, as LAPACK's are. */
+static cubed_array *without_infinities(cb_steps *s, cubed_array *b)
+{
+    const cubed_kind kind = cubed_dtype_kind(b->node.dtype);
+    if (kind != CUBED_KIND_FLOAT && kind != CUBED_KIND_COMPLEX) return b;
+    cubed_array *is_infinite = op(s, CUBED_OP_ISINF, b, NULL);
+    return cb_step_op(s, CUBED_OP_WHERE, is_infinite, cb_step_number(s, b, NAN), b);
+}
+
 cubed_status cubed_lstsq(cubed_array *a, cubed_array *b, const double *rcond, uint64_t task_mem,
                          cubed_array **x, cubed_array **residuals, cubed_array **rank,
                          cubed_array **s, cubed_error *err)
@@ -106,7 +116,7 @@ cubed_status cubed_lstsq(cubed_array *a, cubed_array *b, const double *rcond, ui
     const double precision = cb_dtype_epsilon(dtype), longest = (double)cb_max_i64(m, n);
     const double limit = !rcond ? longest * precision : *rcond == -1 ? precision : *rcond;
     a = cb_step_cast(to, a, dtype);
-    b = cb_step_column(to, cb_step_cast(to, b, dtype));
+    b = cb_step_column(to, cb_step_cast(to, without_infinities(to, b), dtype));
     cb_step_svd(to, a, task_mem, svd);
     cubed_array *found = least_norm(to, svd, b, limit, &kept);
     cubed_array *left = op(to, CUBED_OP_SUBTRACT, b, cb_step_product(to, a, found));

@@ -6,28 +6,8 @@ by its root (``"ortho"``), or the other one (``"forward"``). Single precision st
 transformed in double precision.
 """
 
-from cubed.functions.fft import (
-    fft,
-    fft2,
-    fftfreq,
-    fftn,
-    fftshift,
-    hfft,
-    ifft,
-    ifft2,
-    ifftn,
-    ifftshift,
-    ihfft,
-    irfft,
-    irfft2,
-    irfftn,
-    rfft,
-    rfft2,
-    rfftfreq,
-    rfftn,
-)
+from cubed.functions import fft as _made
+from cubed.functions.fft import *  # noqa: F403
 
-__all__ = [
-    "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift",
-    "ihfft", "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn",
-]  # fmt: skip
+__all__: list[str] = []
+__all__ += _made.__all__

@@ -10,13 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 from cubed.array._array import Array
-from cubed.array_api._edges import without_infinities
-from cubed.array_api.linear_algebra_functions import (
-    matmul,
-    matrix_transpose,
-    tensordot,
-    vecdot,
-)
 from cubed.base._docs import documented
 from cubed.functions import linalg as made
 from cubed.functions._results import EighResult as EighResult
@@ -25,47 +18,18 @@ from cubed.functions._results import LUResult as LUResult
 from cubed.functions._results import QRResult as QRResult
 from cubed.functions._results import SlogdetResult as SlogdetResult
 from cubed.functions._results import SVDResult as SVDResult
-from cubed.functions.linalg import (
-    cholesky,
-    cond,
-    cross,
-    det,
-    diagonal,
-    eig,
-    eigh,
-    eigvals,
-    eigvalsh,
-    inv,
-    lu,
-    matrix_norm,
-    matrix_power,
-    matrix_rank,
-    multi_dot,
-    norm,
-    outer,
-    pinv,
-    qr,
-    slogdet,
-    solve,
-    solve_triangular,
-    svdvals,
-    tensorinv,
-    tensorsolve,
-    trace,
-    vector_norm,
-)
-from cubed.io._create import as_lazy
+from cubed.functions.linalg import *  # noqa: F403
 
-__all__ = [
-    "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv",
-    "lstsq", "lu", "matmul", "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose",
-    "multi_dot", "norm", "outer", "pinv", "qr", "slogdet", "solve", "solve_triangular", "svd",
-    "svd_compressed", "svdvals", "tensordot", "tensorinv", "tensorsolve", "trace", "vecdot",
-    "vector_norm",
-]  # fmt: skip
+# isort: split
+from cubed.array_api.linear_algebra_functions import matmul as matmul
+from cubed.array_api.linear_algebra_functions import tensordot as tensordot
+from cubed.array_api.linear_algebra_functions import vecdot as vecdot
+
+__all__ = ["tensordot"]
+__all__ += made.__all__
 
 
-@documented(
+@documented(  # type: ignore[no-redef]
     raises="MemoryError: If a task cannot hold a matrix, unless it can be cut into blocks of rows."
 )
 def svd(x: Array, /, *, full_matrices: bool = True, compute_uv: bool = True) -> Any:
@@ -94,40 +58,7 @@ def svd(x: Array, /, *, full_matrices: bool = True, compute_uv: bool = True) -> 
     return made.svd(x, full_matrices=full_matrices) if compute_uv else made.svdvals(x)
 
 
-def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[Array, Array, Array, Array]:
-    """What a matrix has to be multiplied with to come as near as it can to b.
-
-    Parameters
-    ----------
-    a : array_like
-        ``(m, n)``.
-    b : array_like
-        ``(m,)`` or ``(m, k)``.
-    rcond : float or None
-        Singular values up to this times the largest count as 0. None: the larger extent times the
-        precision; -1: the precision.
-
-    Returns
-    -------
-    tuple[Array, Array, Array, Array]
-        The solution with the least norm, ``(n,)`` or ``(n, k)``; for each column the sum of squares
-        of what is left, of no column unless m > n (also where the rank is less than n); the rank;
-        singular values. float64 for integers, else the type that both promote to. Lazy; MemoryError
-        as for :func:`svd`.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> a = cubed.asarray([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
-    >>> solution, _, _, _ = cubed.linalg.lstsq(a, cubed.asarray([1.0, 3.0, 5.0]))
-    >>> solution.compute().round(6)
-    array([1., 2.])
-    """
-    x, residuals, rank, s = made.lstsq(a, without_infinities(as_lazy(b)), rcond)
-    return x, residuals, rank, s
-
-
-def svd_compressed(
+def svd_compressed(  # type: ignore[no-redef]
     a: Any,
     k: int,
     n_power_iter: int = 0,
