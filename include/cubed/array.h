@@ -101,7 +101,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_open(cubed_context *ctx, con
                                                          cubed_array **out, cubed_error *err);
 /* Several of them as one, in this order along the dimension of that name (NULL: the first axis). Types, names of
  * dimensions, other extents, and what says how values are stored (units, calendar, scale_factor, add_offset, _FillValue,
- * missing_value) must agree: CUBED_E_ARG names what differs, and where. Other attributes are those of the first. Of arrays
+ * missing_value, _Unsigned, dtype) must agree: CUBED_E_ARG names what differs, and where. Other attributes are those of the first. Of arrays
  * without such a dimension, which must have one shape, the first is taken. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_open_parts(cubed_context *ctx,
                                                                const char *const *urls, int n,

@@ -169,7 +169,10 @@ static cubed_status open_array(inputs *in, const char *name, const char *url, bo
     size_t path, store;
     (void)cubed_url_path(url, &path, &store);
     char *whole = path || !several ? cli_strdup(url) : inputs_join(url, name);
-    cubed_status st = several ? joined_open(&in->joined, whole, !in->raw, describes, out, err)
+    const joined_values values = !in->raw    ? JOINED_DECODED
+                                 : describes ? JOINED_TIMES
+                                             : JOINED_STORED;
+    cubed_status st = several ? joined_open(&in->joined, whole, values, describes, out, err)
                               : cubed_array_open(in->ctx, url, out, err);
     cli_free(whole);
     if (st == CUBED_OK && !in->raw && is_characters(*out)) {
@@ -194,6 +197,7 @@ static cubed_status open_one(inputs *in, const char *name, const char *url, bool
     if (st != CUBED_OK) return st;
     in->open = cli_resize(in->open, (size_t)(in->nopen + 1) * sizeof *in->open);
     in->open[in->nopen].name = cli_strdup(name);
+    in->open[in->nopen].describes = describes;
     in->open[in->nopen++].array = cubed_array_ref(x);
     *out = x;
     return CUBED_OK;
@@ -236,6 +240,7 @@ cubed_status inputs_lookup(void *ctx, const char *name, cubed_array **out, const
     *out = NULL;
     for (int i = 0; i < in->nopen; i++) {
         if (strcmp(in->open[i].name, name) != 0) continue;
+        if (in->raw && in->open[i].describes != !known) continue;
         *out = cubed_array_ref(in->open[i].array);
         return CUBED_OK;
     }

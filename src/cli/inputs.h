@@ -20,8 +20,9 @@ typedef struct inputs {
     struct {
         char *name;
         cubed_array *array;
-    } * open;    /* each array is opened once */
-    char *known; /* names for messages, listed when first needed */
+        bool describes; /* opened as a coordinate: matters for stored elements of several files */
+    } * open;           /* each array is opened once */
+    char *known;        /* names for messages, listed when first needed */
 } inputs;
 
 /* NULL, or what is wrong with it: the caller's. */

@@ -162,6 +162,27 @@ static bool differs(const json_t *a, const json_t *b, const char *name)
     return x != y && !json_equal(x, y);
 }
 
+/* Whether attributes of the packing are spelled in the same way: cubed_array_open_parts compares their text. */
+static bool is_spelled_alike(const json_t *a, const json_t *b)
+{
+    static const char *const names[] = {"scale_factor",  "add_offset", "_FillValue",
+                                        "missing_value", "_Unsigned",  "dtype"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (differs(a, b, names[i])) return false;
+    }
+    return true;
+}
+
+/* Whether stored elements mean the same in both files, and the files say so in the same way. */
+static bool is_packed_alike(const parts *p, int a, const cubed_cf_packing *of_a, int b,
+                            const cubed_cf_packing *of_b)
+{
+    if (cubed_array_dtype(p->x[a]) != cubed_array_dtype(p->x[b]) || !of_a != !of_b) return false;
+    return !of_a ||
+           (cubed_cf_packing_equal(of_a, of_b) && of_a->has_own_fill == of_b->has_own_fill &&
+            is_spelled_alike(p->attrs[a], p->attrs[b]));
+}
+
 /* Whether stored elements mean the same in all files. */
 static cubed_status compare_packing(const parts *p, bool *same, cubed_error *err)
 {
@@ -173,8 +194,7 @@ static cubed_status compare_packing(const parts *p, bool *same, cubed_error *err
         cubed_cf_packing *own;
         st = cubed_cf_packing_of(p->x[i], &own, err);
         if (st != CUBED_OK) break;
-        *same = cubed_array_dtype(p->x[i]) == cubed_array_dtype(p->x[0]) && !own == !first &&
-                (!own || cubed_cf_packing_equal(own, first));
+        *same = is_packed_alike(p, 0, first, i, own);
         cubed_cf_packing_free(own);
     }
     cubed_cf_packing_free(first);
@@ -424,14 +444,41 @@ static cubed_status leave(const joined_order *order, int axis, cubed_array **x, 
     return CUBED_OK;
 }
 
-/* Joins the parts along an axis. */
-static cubed_status join(joined_inputs *in, parts *p, joined_order *order, int axis, bool decode,
-                         cubed_array **out, cubed_error *err)
+/* Rejects parts whose stored elements do not mean the same. */
+static cubed_status check_stored(const parts *p, cubed_error *err)
 {
-    bool changed, alike = true;
+    static const char *const names[] = {"units",      "calendar",      "scale_factor", "add_offset",
+                                        "_FillValue", "missing_value", "_Unsigned",    "dtype"};
+    for (int i = 1; i < p->n; i++) {
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+            if (!differs(p->attrs[0], p->attrs[i], names[k])) continue;
+            char *text[2];
+            for (int j = 0; j < 2; j++) {
+                const json_t *v = json_object_get(p->attrs[j ? i : 0], names[k]);
+                text[j] = v ? json_dumps(v, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17)) : NULL;
+            }
+            const cubed_status st =
+                cli_reject(err,
+                           "%s: the attribute %s is %.200s, expected %.200s as in %s: --raw joins "
+                           "elements as they are stored; leave it out to join values",
+                           p->url[i], names[k], text[1] ? text[1] : "not there",
+                           text[0] ? text[0] : "none", p->url[0]);
+            for (int j = 0; j < 2; j++) cli_free(text[j]);
+            return st;
+        }
+    }
+    return CUBED_OK;
+}
+
+/* Joins the parts along an axis. */
+static cubed_status join(joined_inputs *in, parts *p, joined_order *order, int axis,
+                         joined_values values, cubed_array **out, cubed_error *err)
+{
+    bool changed = false, alike = true;
     char *attrs = NULL;
-    const bool overlap = order && order->at;
-    cubed_status st = convert_times(p, order, &changed, err);
+    const bool overlap = order && order->at, decode = values == JOINED_DECODED;
+    cubed_status st =
+        values == JOINED_STORED ? check_stored(p, err) : convert_times(p, order, &changed, err);
     if (st == CUBED_OK && decode && !changed) st = compare_packing(p, &alike, err);
     if (st == CUBED_OK && decode && !changed && (overlap || !alike)) {
         st = decode_parts(p, err);
@@ -518,7 +565,7 @@ static cubed_status find_axis(joined_inputs *in, const parts *p, bool describes,
                       p->url[0]);
 }
 
-cubed_status joined_open(joined_inputs *in, const char *url, bool decode, bool describes,
+cubed_status joined_open(joined_inputs *in, const char *url, joined_values values, bool describes,
                          cubed_array **out, cubed_error *err)
 {
     parts p;
@@ -542,7 +589,7 @@ cubed_status joined_open(joined_inputs *in, const char *url, bool decode, bool d
     if (st == CUBED_OK && (n == 1 || axis < 0))
         *out = cubed_array_ref(p.x[0]);
     else if (st == CUBED_OK)
-        st = join(in, &p, order, axis, decode, out, err);
+        st = join(in, &p, order, axis, values, out, err);
     free_parts(&p);
     cli_free(pattern);
     return st;

@@ -7,6 +7,13 @@
 /* Elements that several files have: an error, or those of the file that begins first or last count. */
 typedef enum joined_overlap { JOINED_ERROR, JOINED_FIRST, JOINED_LAST } joined_overlap;
 
+/* What elements of files mean. */
+typedef enum joined_values {
+    JOINED_DECODED, /* arrays whose packing differs are decoded; equally packed ones stay packed */
+    JOINED_STORED,  /* packing, units and calendar must agree */
+    JOINED_TIMES /* like JOINED_STORED, but times are converted: coordinates beside stored elements */
+} joined_values;
+
 /* How files are joined. The caller sets the fields up to `overlap`. */
 typedef struct joined_inputs {
     cubed_context *ctx;
@@ -28,12 +35,12 @@ void joined_free_urls(char **urls, int n);
 /* Opens the array of every file of the pattern `url` (STORE::PATH), as one array.
  *
  * The files are in the order of the coordinate of the dimension, which is read now; without a coordinate in the order of
- * joined_expand. Times are converted to the units of the first file. If `decode`, arrays whose packing differs are decoded; equally
- * packed ones stay packed. If `describes`, an array without the dimension is that of the first file; else this is an error.
+ * joined_expand. Times are converted to the units of the first file, unless `values` is JOINED_STORED. If `describes`, an array
+ * without the dimension is that of the first file; else this is an error.
  *
  * Errors: CUBED_E_NOT_FOUND if no file has the array; CUBED_E_ARG, with the names of the files, if some lack the array, if they
  * overlap, or if their calendars, types, shapes or other coordinates differ. */
-CUBED_MUST_CHECK cubed_status joined_open(joined_inputs *in, const char *url, bool decode,
+CUBED_MUST_CHECK cubed_status joined_open(joined_inputs *in, const char *url, joined_values values,
                                           bool describes, cubed_array **out, cubed_error *err);
 void joined_free(joined_inputs *in);
 

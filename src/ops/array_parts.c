@@ -37,8 +37,8 @@ static cubed_status other_value(const char *url, const char *first_url, const ch
 static cubed_status check_attributes(const cubed_array *first, const char *first_url,
                                      const cubed_array *x, const char *url, cubed_error *err)
 {
-    static const char *const names[] = {"units",      "calendar",   "scale_factor",
-                                        "add_offset", "_FillValue", "missing_value"};
+    static const char *const names[] = {"units",      "calendar",      "scale_factor", "add_offset",
+                                        "_FillValue", "missing_value", "_Unsigned",    "dtype"};
     const char *texts[2] = {cubed_array_attrs(first), cubed_array_attrs(x)};
     json_t *attrs[2] = {NULL, NULL};
     cubed_status st;

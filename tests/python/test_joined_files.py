@@ -7,6 +7,8 @@ import pytest
 import xarray as xr
 from conftest import cases, check, run
 
+import zarr
+
 QUIET = ("--progress", "none")
 DECODED = ("--decode", "--json", *QUIET)
 
@@ -118,6 +120,76 @@ def test_units_that_differ(tmp_path):
             assert raw.time.dtype == ("i8" if parts is whole else "f8")
 
 
+@pytest.mark.parametrize(
+    ("name", "differs", "says"),
+    [
+        ("p", "scale", "the attribute scale_factor is 0.25, expected 0.5 as in"),
+        ("p", "fill", "the attribute _FillValue is -1, expected -9 as in"),
+        ("p", "unsigned", 'the attribute _Unsigned is "true", expected none as in'),
+        ("p", "since", None),
+        ("issued", "since", 'the attribute units is "days since 2001-01-01", expected "days since'),
+        ("time", "since", 'the attribute units is "days since 2001-01-01", expected "days since'),
+        ("time", "scale", None),
+    ],
+)
+def test_stored_elements_are_joined_if_they_mean_the_same(tmp_path, name, differs, says):
+    """With --raw nothing is converted: files that pack or count differently are refused."""
+    for i in (0, 1):
+        attrs = {"scale_factor": 0.5, "_FillValue": np.int16(-9)}
+        since, numbers = "2000-01-01", np.array([0, 1], "i4") + 366 * i
+        if i and differs == "scale":
+            attrs["scale_factor"] = 0.25
+        if i and differs == "fill":
+            attrs["_FillValue"] = np.int16(-1)
+        if i and differs == "unsigned":
+            attrs["_Unsigned"] = "true"
+        if i and differs == "since":
+            since, numbers = "2001-01-01", numbers - 366
+        units = {"units": f"days since {since}"}
+        ds = xr.Dataset({"p": ("time", np.array([i, -9], "i2"), attrs)})
+        ds["issued"] = ("time", numbers, units)
+        write(ds.assign_coords(time=("time", numbers, units)), tmp_path / f"{i}.nc")
+    args = ("--raw", "--json", *QUIET)
+    if says:
+        refused(tmp_path / "?.nc", "1.nc", "0.nc", says, "leave it out", text=name, args=("--raw",))
+        # Values can be joined.
+        assert check(run("eval", name, tmp_path / "?.nc", *DECODED)).arrays()["result"].size == 4
+        return
+    got = check(run("eval", name, tmp_path / "?.nc", *args)).arrays()["result"]
+    np.testing.assert_array_equal(got, [0, -9, 1, -9] if name == "p" else [0, 1, 366, 367])
+    # Coordinates beside stored elements say when they are.
+    text = f'sel({name}, time="2001")'
+    got = check(run("eval", text, tmp_path / "?.nc", *args)).arrays()["result"]
+    np.testing.assert_array_equal(got, [1, -9] if name == "p" else [366, 367])
+    if name == "time":
+        return
+    out = tmp_path / "o.nc"
+    check(run("eval", "p = p", tmp_path / "?.nc", "--raw", "--out", out, *QUIET))
+    with xr.open_dataset(out) as r:
+        assert r.time.dt.year.values.tolist() == [2000, 2000, 2001, 2001]
+
+
+@pytest.mark.parametrize(
+    "fills",
+    [("own", "attribute"), ("attribute", "own"), (-999, -999.0), ("_FillValue", "missing_value")],
+)
+def test_missing_values_that_files_spell_differently(tmp_path, fills):
+    """Equal packings are joined, by whatever name and type the files have the missing value."""
+    for i, fill in enumerate(fills):
+        group = zarr.open_group(tmp_path / f"{i}.zarr", mode="w", zarr_format=2)
+        own = -999 if fill == "own" else None
+        z = group.create_array("v", shape=(2,), dtype="f4", fill_value=own)
+        z[...] = [i, -999]
+        z.attrs["_ARRAY_DIMENSIONS"] = ["time"]
+        if fill != "own":
+            name = "missing_value" if fill == "missing_value" else "_FillValue"
+            z.attrs[name] = -999 if isinstance(fill, str) else fill
+    for text, extra in (("v", 0), ("v + 1", 1)):
+        got = check(run("eval", text, tmp_path / "?.zarr", *DECODED)).arrays()["result"]
+        np.testing.assert_array_equal(got, np.array([0, np.nan, 1, np.nan]) + extra)
+    refused(tmp_path / "?.zarr", "1.zarr", "0.zarr", text="v", args=("--raw",))
+
+
 def test_whole_times_beyond_int64(tmp_path):
     """Days of the year 2517 are no int64 in nanoseconds: the numbers become floats."""
     for i, (units, numbers) in enumerate(
@@ -223,8 +295,8 @@ def test_interleaved_files(tmp_path):
             assert len(got) == len(want.x)
 
 
-def refused(pattern, *words, text="pr + 0", args=()):
-    result = run("eval", text, pattern, "--decode", *args, *QUIET)
+def refused(pattern, *words, text="pr + 0", args=("--decode",)):
+    result = run("eval", text, pattern, *args, *QUIET)
     assert result.code == 1, result
     for word in words:
         assert word in result.err, result.err
