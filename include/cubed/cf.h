@@ -43,8 +43,9 @@ typedef struct cubed_cf_packing {
  * `dtype`, and from the fill value of Zarr format 2.
  *
  * The type of values follows Xarray: integers with missing values become float32 (of at most 16 bits) or float64; packed
- * values have the type of scale_factor and add_offset if these agree, else float64. Texts, dates and complex numbers are
- * not packed.
+ * values have the type of scale_factor and add_offset if these agree, else float64. Bools with missing values become float64
+ * (1, 0 and NaN), as Xarray makes objects of them. Complex numbers may be missing, and are not packed. Strings and dates are
+ * neither: a string that equals the fill value stays.
  *
  * out  NULL in *out if x is not packed; freed with cubed_cf_packing_free */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_cf_packing_of(const cubed_array *x,

@@ -68,6 +68,11 @@ bool cb_cf_number_at(const cb_cf_numbers *list, size_t i, cubed_cf_number *out)
         return cubed_dtype_kind(list->of) == CUBED_KIND_FLOAT &&
                cb_attribute_number(v, CUBED_FLOAT64, &out->value);
     }
+    if (json_is_boolean(v)) {
+        out->dtype = CUBED_BOOL;
+        out->value.b = json_is_true(v);
+        return list->of == CUBED_BOOL;
+    }
     if (json_is_integer(v)) {
         out->dtype = CUBED_INT64;
         out->value.i64 = json_integer_value(v);

@@ -34,8 +34,8 @@ cb_cf_numbers cb_cf_get_numbers(const cb_cf_attrs *attrs, const char *name);
 /* Number i of them, as cb_cf_get_number has it. */
 bool cb_cf_number_at(const cb_cf_numbers *list, size_t i, cubed_cf_number *out);
 /* Reads element i as a number. Numbers whose type is not known are weak, and are float64, int64 or uint64. Of texts these
- * are numbers: "NaN", "Infinity" and the base64 that Xarray writes for floats into Zarr format 3. Returns false for others,
- * and beyond the end. */
+ * are numbers: "NaN", "Infinity" and the base64 that Xarray writes for floats into Zarr format 3. True and false are numbers
+ * of bool arrays. Returns false for others, and beyond the end. */
 bool cb_cf_get_number(const cb_cf_attrs *attrs, const char *name, size_t i, cubed_cf_number *out);
 /* Converts a number to the element of `dtype` that equals it. Returns false if there is none. */
 bool cb_cf_equal_element(const cubed_cf_number *n, cubed_dtype dtype, cubed_scalar *out);

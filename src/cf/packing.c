@@ -101,9 +101,11 @@ static cubed_dtype packed_type(cubed_dtype stored, const cubed_cf_packing *p)
     return scale;
 }
 
-/* The type of values that are not packed, of which some may be missing. */
+/* The type of values that are not packed, of which some may be missing. Xarray makes objects of bool: True, False and NaN,
+ * which are equal to these numbers. */
 static cubed_dtype masked_type(cubed_dtype stored)
 {
+    if (stored == CUBED_BOOL) return CUBED_FLOAT64;
     if (!is_integer(stored)) return stored;
     return cubed_dtype_size(stored) <= 2 ? CUBED_FLOAT32 : CUBED_FLOAT64;
 }
@@ -186,7 +188,7 @@ static cubed_dtype other_sign(cubed_dtype raw, const char *is_unsigned)
 
 static bool has_packed_kind(cubed_dtype dtype)
 {
-    return is_integer(dtype) || cb_cf_is_float(dtype);
+    return cubed_dtype_kind(dtype) <= CUBED_KIND_COMPLEX;
 }
 
 /* Whether the fill value of format 2 marks missing values, as it does to Xarray. That does not open arrays whose dimensions
@@ -205,6 +207,39 @@ static bool follows_cf(const cubed_array *x, const cb_cf_attrs *attrs, const cub
         if (cb_cf_count(attrs, names[i]) > 0) return true;
     }
     return false;
+}
+
+/* The number that `_FillValue` of complex elements says, a pair or its real part. */
+static bool get_complex_fill(const cb_cf_attrs *attrs, cubed_dtype dtype, cubed_scalar *out)
+{
+    const json_t *v = json_object_get(attrs->json, "_FillValue");
+    const bool pair = json_is_array(v);
+    cubed_scalar both = {.c128 = {0, 0}};
+    if (!v || (pair && json_array_size(v) != 2)) return false;
+    for (size_t i = 0; i < (pair ? 2 : 1); i++) {
+        if (!cb_attribute_number(pair ? json_array_get(v, i) : v, CUBED_FLOAT64, &both.c128[i]))
+            return false;
+    }
+    cb_scalar_cast(CUBED_COMPLEX128, &both, dtype, out);
+    return true;
+}
+
+/* Like read_packing for complex elements, which may be missing and are not packed otherwise. */
+static bool read_complex(const cubed_array *x, const cb_cf_attrs *attrs, seen_values *seen,
+                         owned_packing *p)
+{
+    cubed_cf_packing *out = &p->packing;
+    const cubed_scalar nan = {.c128 = {(double)NAN, (double)NAN}};
+    cubed_cf_number own = {.dtype = x->node.dtype};
+    out->missing = p->missing;
+    out->stored = out->dtype = own.dtype;
+    out->has_own_fill =
+        cubed_array_missing_value(x, &own.value) && follows_cf(x, attrs, &own.value);
+    out->own_fill = own.value;
+    cb_scalar_cast(CUBED_COMPLEX128, &nan, out->dtype, &out->fill);
+    if (!out->has_own_fill && !get_complex_fill(attrs, own.dtype, &own.value)) return false;
+    add_missing(p, seen, &own);
+    return true;
 }
 
 /* Fills *p in. Returns whether there is anything to do, or an attribute to drop. */
@@ -263,7 +298,8 @@ cubed_status cubed_cf_packing_of(const cubed_array *x, cubed_cf_packing **out, c
     p->alloc = *alloc;
     p->size = size;
     CB_GO(new_seen(alloc, n, &seen, err));
-    if (read_packing(x, &attrs, &seen, p)) {
+    const bool is_complex = cubed_dtype_kind(x->node.dtype) == CUBED_KIND_COMPLEX;
+    if (is_complex ? read_complex(x, &attrs, &seen, p) : read_packing(x, &attrs, &seen, p)) {
         *out = &p->packing;
         p = NULL;
     }

@@ -190,6 +190,9 @@ static void test_decoding(void **state)
          {0, 1, 9223372036854775807.0, nan_},
          NULL},
         {CUBED_INT8, bytes, "{\"dtype\": \"bool\"}", CUBED_BOOL, {1, 1, 0, 1}, NULL},
+        /* Of two values one is missing. */
+        {CUBED_BOOL, bools, "{\"_FillValue\": true}", CUBED_FLOAT64, {nan_, 0, nan_, 0}, NULL},
+        {CUBED_BOOL, bools, "{\"missing_value\": 0}", CUBED_FLOAT64, {1, nan_, 1, nan_}, NULL},
         /* NaN of integers is no missing value, and a whole scale keeps integers integers. */
         {CUBED_INT8,
          bytes,
@@ -211,7 +214,7 @@ static void test_decoding(void **state)
          CUBED_INT8,
          {-128, -1, 0, 127},
          "scale_factor"},
-        {CUBED_BOOL, bools, "{\"_FillValue\": true}", CUBED_BOOL, {1, 0, 1, 0}, "_FillValue"},
+        {CUBED_BOOL, bools, "{\"_FillValue\": 3}", CUBED_FLOAT64, {1, 0, 1, 0}, NULL},
     };
     cubed_context *ctx = make_context();
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
