@@ -99,11 +99,12 @@ static cubed_status parse_delta(const char *json, int format, const cubed_codec_
     return st;
 }
 
-static cubed_status parse_number(const json_t *doc, const char *key, number *out, cubed_error *err)
+static cubed_status parse_number(const char *codec, const json_t *doc, const char *key, number *out,
+                                 cubed_error *err)
 {
     const json_t *v = json_object_get(doc, key);
     if (!json_is_number(v))
-        return cb_fail(err, CUBED_E_FORMAT, "codec fixedscaleoffset: \"%s\" must be a number", key);
+        return cb_fail(err, CUBED_E_FORMAT, "codec %s: \"%s\" must be a number", codec, key);
     *out = (number){json_number_value(v), json_is_integer(v)};
     return CUBED_OK;
 }
@@ -155,9 +156,10 @@ static cubed_status parse_scale_offset(const char *json, int format, const cubed
     c->scale.value = 1;
     c->dtype[DECODED] = c->dtype[ENCODED] = ctx->dtype;
     cubed_status st = CUBED_OK;
-    if (json_object_get(doc, "offset")) st = parse_number(doc, "offset", &c->offset, err);
+    if (json_object_get(doc, "offset"))
+        st = parse_number("scale_offset", doc, "offset", &c->offset, err);
     if (st == CUBED_OK && json_object_get(doc, "scale"))
-        st = parse_number(doc, "scale", &c->scale, err);
+        st = parse_number("scale_offset", doc, "scale", &c->scale, err);
     if (st == CUBED_OK && c->scale.value == 0)
         st = cb_fail(err, CUBED_E_FORMAT, "codec scale_offset: \"scale\" is 0");
     json_decref(doc);
@@ -171,8 +173,8 @@ static cubed_status parse_scale(const char *json, int format, const cubed_codec_
     json_t *doc = NULL;
     CB_TRY(begin(SCALE, "codec fixedscaleoffset", json, c, &doc, err));
     cubed_status st = parse_types(doc, "fixedscaleoffset", format, ctx, c, err);
-    if (st == CUBED_OK) st = parse_number(doc, "offset", &c->offset, err);
-    if (st == CUBED_OK) st = parse_number(doc, "scale", &c->scale, err);
+    if (st == CUBED_OK) st = parse_number("fixedscaleoffset", doc, "offset", &c->offset, err);
+    if (st == CUBED_OK) st = parse_number("fixedscaleoffset", doc, "scale", &c->scale, err);
     if (st == CUBED_OK && c->scale.value == 0)
         st = cb_fail(err, CUBED_E_FORMAT, "codec fixedscaleoffset: \"scale\" is 0");
     json_decref(doc);
