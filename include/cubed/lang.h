@@ -24,8 +24,10 @@ typedef struct cubed_expr_host {
      * message. Required. */
     cubed_status (*lookup)(void *ctx, const char *name, cubed_array **out, const char **known,
                            cubed_error *err);
-    void *ctx;         /* first argument of `lookup` and `coordinate` */
-    bool raw;          /* stored elements are the values: packed arrays are not decoded */
+    void *ctx; /* first argument of `lookup` and `coordinate` */
+    bool raw;  /* stored elements are the values: packed arrays are not decoded */
+    bool
+        named; /* it is an error if operands that broadcast by position differ in the names of dimensions */
     uint64_t task_mem; /* bytes that a task may use; 0: not known */
     /* Computes the int64 elements of x, of one dimension or none, which shapes depend on: *numbers is a new array of them, *last
      * the last one, which is at most `most`, except for the length of a repeated axis. For an expression that is only planned,

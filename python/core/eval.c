@@ -174,19 +174,21 @@ static PyObject *eval(PyObject *module, PyObject *args)
     const char *text;
     PyObject *names, *arrays, *made = NULL;
     unsigned long long task_mem;
+    int named;
     host h = {.state = core_get_state(module)};
     cubed_expr *expr = NULL;
     cubed_expr_results *results = NULL;
     cubed_error err = CUBED_ERROR_INIT;
     cubed_status st;
-    if (!PyArg_ParseTuple(args, "sOOOOK", &text, &names, &arrays, &h.coordinate, &h.count,
-                          &task_mem))
+    if (!PyArg_ParseTuple(args, "sOOOOKp", &text, &names, &arrays, &h.coordinate, &h.count,
+                          &task_mem, &named))
         return NULL;
     if (!core_is_tuple("names", names) || !core_is_tuple("arrays", arrays)) return NULL;
     if (!take_arrays(names, arrays, &h)) goto out;
     const cubed_expr_host functions = {.lookup = lookup,
                                        .ctx = &h,
                                        .raw = true,
+                                       .named = named,
                                        .task_mem = task_mem,
                                        .count = count,
                                        .count_ctx = &h,
@@ -236,7 +238,7 @@ PyMethodDef core_eval_methods[] = {
     {"eval", eval, METH_VARARGS,
      "eval(text: str, names: tuple[str, ...], arrays: tuple[Array, ...], coordinate: "
      "Callable[[str], Array | None], count: Callable[[int, Array, int], tuple[Array, int]], "
-     "task_mem: int, /) -> "
+     "task_mem: int, named: bool, /) -> "
      "tuple[Array, ...]"},
     {"eval_names", eval_names, METH_O, "eval_names(text: str, /) -> list[tuple[str, bool]]"},
     {NULL, NULL, 0, NULL},

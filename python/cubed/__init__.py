@@ -68,7 +68,6 @@ if not TYPE_CHECKING:  # to type checkers what is imported is there, and no othe
         "blockwise",
         "compute",
         "config",
-        "eval",
         "from_array",
         "from_zarr",
         "groupby_reduce",
@@ -85,6 +84,7 @@ if not TYPE_CHECKING:  # to type checkers what is imported is there, and no othe
         "visualize",
     ]
     __all__ += array_api.__all__
+    # `eval` is left out: `from cubed import *` would replace Python's own.
     #: What few programs need and takes a while to import, and where it is.
     _later = {
         "Callback": "runtime.types",

@@ -299,6 +299,7 @@ def eval(
     coordinate: Callable[[str], Array | None],
     count: Callable[[int, Array, int], tuple[Array, int]],
     task_mem: int,
+    named: bool,
     /,
 ) -> tuple[Array, ...]: ...
 def eval_names(text: str, /) -> list[tuple[str, bool]]: ...

@@ -71,12 +71,34 @@ static void take_stored(expr_builder *b, const expr *e, const expr *child, cubed
 
 /* --- Operators ---------------------------------------------------------------------------------------- */
 
+cubed_status expr_check_dims(expr_builder *b, const expr *e, cubed_array *const *x, int n)
+{
+    for (int i = 1; i < n && b->host->named; i++) {
+        for (int k = 0; k < i; k++) {
+            int d = cubed_array_ndim(x[i]), f = cubed_array_ndim(x[k]);
+            while (d-- > 0 && f-- > 0) {
+                const char *name = cubed_array_dim_name(x[i], d),
+                           *first = cubed_array_dim_name(x[k], f);
+                if (!name || !first || strcmp(name, first) == 0 ||
+                    cubed_array_shape(x[i])[d] == 1 || cubed_array_shape(x[k])[f] == 1)
+                    continue;
+                return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
+                                 "operands meet by position, and dimension \"%s\" of one meets "
+                                 "\"%s\" of another: move axes with transpose or expand_dims",
+                                 first, name);
+            }
+        }
+    }
+    return CUBED_OK;
+}
+
 static cubed_status apply(expr_builder *b, const expr *e, cubed_op op, value *args, int n,
                           value *out)
 {
     cubed_array *in[3];
     for (int i = 0; i < n; i++) in[i] = args[i].array;
     *out = (value){.array = NULL};
+    EXPR_TRY(expr_check_dims(b, e, in, n));
     return expr_located(b, e, cubed_elementwise(op, in, n, &out->array, b->err));
 }
 

@@ -47,6 +47,8 @@ cubed_status expr_reject(expr_builder *b, const expr *e, const char *what);
 /* Puts the place in front of an error of the library. */
 cubed_status expr_located(expr_builder *b, const expr *e, cubed_status status);
 
+/* Checks, if the host wants it, that dimensions of operands that meet have the same names. */
+cubed_status expr_check_dims(expr_builder *b, const expr *e, cubed_array *const *x, int n);
 /* The value of e; its array is the caller's. */
 cubed_status expr_build_value(expr_builder *b, const expr *e, expr_value *out);
 /* The same, as an array: literals have their own types. */

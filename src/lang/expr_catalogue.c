@@ -292,6 +292,19 @@ static void note_cuts(expr_builder *b, const arguments *a)
     }
 }
 
+/* Operands of elementwise functions meet as those of operators do. */
+static cubed_status check_operands(expr_builder *b, const arguments *a)
+{
+    enum { MOST = 3 };
+    cubed_array *x[MOST];
+    int n = 0;
+    if (strcmp(a->function->category, "elementwise") != 0) return CUBED_OK;
+    for (int i = 0; i < a->n && n < MOST; i++) {
+        if (a->list[i].value.kind == CUBED_VALUE_ARRAY) x[n++] = a->list[i].value.as.array;
+    }
+    return expr_check_dims(b, a->call, x, n);
+}
+
 cubed_status expr_call_function(expr_builder *b, const expr *e, const cubed_function *f,
                                 cubed_results *results)
 {
@@ -299,6 +312,7 @@ cubed_status expr_call_function(expr_builder *b, const expr *e, const cubed_func
     EXPR_TRY(check_names(b, f, e));
     cubed_status st = start(b, &a, f, e);
     if (st == CUBED_OK) st = make_arguments(b, &a);
+    if (st == CUBED_OK) st = check_operands(b, &a);
     if (st == CUBED_OK) {
         add_task_mem(&a, b->host->task_mem);
         st = cubed_call(b->ctx, f, a.list, a.n, results, b->err);

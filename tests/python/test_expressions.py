@@ -5,6 +5,7 @@ import re
 import cubed
 import numpy as np
 import pytest
+import xarray as xr
 from conftest import check, run
 
 import zarr
@@ -154,3 +155,71 @@ def test_errors_of_objects_are_their_own():
 
     with pytest.raises(RuntimeError, match="no more"):
         cubed.eval("mean(x, groupby=g)", x=np.ones(6), g=cubed.from_array(Broken()))
+
+
+# --- Objects of Xarray ----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def months():
+    """t(time, lat) in memory: a year of days."""
+    time = np.arange("2001-01-01", "2002-01-01", dtype="M8[D]").astype("M8[ns]")
+    data = np.arange(time.size * 3.0).reshape(-1, 3)
+    return xr.DataArray(data, {"time": time, "lat": [-30.0, 0, 30]}, ("time", "lat"), name="t")
+
+
+def test_objects_of_xarray_have_dimensions_and_coordinates(months):
+    t = months.chunk(time=50, lat=2, chunked_array_type="cubed", from_array_kwargs={"spec": SPEC})
+    with cubed.raise_if_computes():
+        out = cubed.eval('a = monmean(t); b = mean(t, dim="lat"); c = sel(t, lat=(-10, 40))', t=t)
+    assert all(type(x) is cubed.Array and x.spec == SPEC for x in out.values())
+    np.testing.assert_allclose(out["a"].compute(), months.resample(time="MS").mean())
+    np.testing.assert_array_equal(out["b"].compute(), months.mean("lat"))
+    np.testing.assert_array_equal(out["c"].compute(), months.sel(lat=slice(-10, 40)))
+    for x in (t.variable, months, months.variable):  # names without labels; elements in memory
+        got = cubed.eval('mean(t, dim="time")', t=x).compute()
+        np.testing.assert_array_equal(got, months.mean("time"))
+    assert cubed.eval("t + 1", t=months[0, 0]).compute() == 1
+    assert cubed.eval("t + 1", t=months[:0]).compute().shape == (0, 3)
+    site = xr.DataArray([1.0, 2], {"site": ["a", "bc"]}, ["site"])
+    assert cubed.eval('sel(v, site="bc")', v=site).compute() == 2
+
+
+def test_objects_of_xarray_in_files_are_not_read(months, tmp_path):
+    months.to_dataset().to_netcdf(tmp_path / "t.nc")
+    with xr.open_dataset(tmp_path / "t.nc") as ds:
+        assert not ds.t.variable._in_memory
+        x = cubed.eval('mean(t, dim="time")', t=ds.t)
+        assert not ds.t.variable._in_memory
+        np.testing.assert_array_equal(x.compute(), months.mean("time"))
+
+
+@pytest.mark.parametrize(
+    ("text", "arrays", "error", "message"),
+    [
+        ("t * w", {"w": lambda t: t[0]}, None, None),
+        ("t[:3] * w", {"w": lambda t: t[:3, 0].drop_vars("time")}, ValueError,
+         r'column 7: .*dimension "lat" of one meets "time" of another: move axes'),
+        ("maximum(t[:3], w)", {"w": lambda t: t[:3, 0].drop_vars("time")}, ValueError,
+         '"lat" of one meets "time"'),
+        ("t[:3] * w[:, None]", {"w": lambda t: t[:3, 0].drop_vars("time")}, None, None),
+        ("t + w", {"w": lambda t: t.assign_coords(lat=[0, 1, 2])}, ValueError,
+         'the coordinate "lat" of w differs from that of t: align them'),
+        ("t + w", {"w": lambda t: t.to_dataset(name="w")}, TypeError, "w: .*Dataset"),
+        ("t + w", {"w": lambda t: t.astype(object)}, TypeError, "w holds Python objects"),
+        ("t + w", {"w": lambda t: t.chunk()}, TypeError, "w: .*dask"),
+    ],
+)  # fmt: skip
+def test_objects_of_xarray_meet_by_position(months, text, arrays, error, message):
+    given = {"t": months} | {name: make(months) for name, make in arrays.items()}
+    if error is None:
+        assert cubed.eval(text, **given).compute().shape[1] == 3
+        return
+    with pytest.raises(error, match=message):
+        cubed.eval(text, **given)
+
+
+def test_a_star_import_keeps_pythons_eval():
+    names = {}
+    exec("from cubed import *", names)
+    assert "mean" in names and names.get("eval") is not cubed.eval

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import numpy as np
+
 from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import common_spec, lazy
@@ -26,24 +28,26 @@ def eval(text: str, /, *, spec: Spec | None = None, **arrays: Any) -> Array | di
         Such as ``"mean(u*v, axis=0)"`` or ``"a = u + v; b = a**2"``.
     spec : Spec or None
         What computations may use; None: that of the arrays, or as configured.
-    **arrays : array_like, str or path
+    **arrays : array_like, DataArray, str or path
         The arrays that the text names. An array is used with its elements as they are. A string or
         path is a place ``STORE::PATH``, whose values are decoded as :func:`from_zarr` does with
         ``decode=True``; ``dim="time"`` and calendars use its dimension names and the coordinates
-        that are stored next to it.
+        that are stored next to it. A DataArray or Variable of Xarray stays lazy, and its dimension
+        names and coordinates are used in the same way. Operands broadcast by position, as in
+        NumPy: with objects of Xarray it is an error if names of dimensions then differ.
 
     Returns
     -------
     Array or dict of str to Array
         The lazy array of a text that is one expression; otherwise the arrays by the names that are
         assigned. Names that begin with ``_`` are left out; further expressions without a name are
-        ``"result"``, ``"result2"``, ...
+        ``"result"``, ``"result2"``, ... Objects of Xarray give plain arrays, too, without labels.
 
     Raises
     ------
     ValueError
         The text is wrong: the message shows the place. An array is not used. A name is assigned
-        twice.
+        twice. Coordinates of two objects of Xarray differ.
     FileNotFoundError
         There is no array at a place.
 
@@ -63,9 +67,14 @@ def eval(text: str, /, *, spec: Spec | None = None, **arrays: Any) -> Array | di
     given = {name: _opened(name, value, spec) for name, value in arrays.items()}
     used = spec or common_spec(*given.values())
     places = [value for value in arrays.values() if _is_place(value)]
+    labelled = {name: value for name, value in arrays.items() if _is_labelled(value)}
+    _check_aligned(labelled)
     lengths: list[int] = []
 
     def coordinate(name: str) -> _core.Array | None:
+        for value in labelled.values():
+            if name in getattr(value, "coords", ()):
+                return _of_xarray(name, value.coords[name], used)._x
         for place in places:
             beside = _beside(place, name)
             try:
@@ -89,6 +98,7 @@ def eval(text: str, /, *, spec: Spec | None = None, **arrays: Any) -> Array | di
         coordinate,
         count,
         (used or DEFAULT).task_mem,
+        bool(labelled),
     )
     results = [Array._new(x, used) for x in made]
     if len(names) == 1 and names[0][1]:
@@ -100,8 +110,49 @@ def _is_place(value: Any) -> bool:
     return isinstance(value, (str, os.PathLike))
 
 
+def _is_labelled(value: Any) -> bool:
+    """Whether it is a DataArray or Variable of Xarray, which is not imported for this."""
+    is_of_xarray = type(value).__module__.partition(".")[0] == "xarray"
+    return is_of_xarray and hasattr(value, "dims") and hasattr(value, "dtype")
+
+
 def _opened(name: str, value: Any, spec: Spec | None) -> Array:
-    return from_zarr(value, spec=spec, decode=True) if _is_place(value) else lazy(value, name)
+    if _is_place(value):
+        return from_zarr(value, spec=spec, decode=True)
+    return _of_xarray(name, value, spec) if _is_labelled(value) else lazy(value, name)
+
+
+def _of_xarray(name: str, value: Any, spec: Spec | None) -> Array:
+    """The lazy array in an object of Xarray, with the names of its dimensions."""
+    held = getattr(value, "variable", value)
+    if held.chunks is None and not held._in_memory and held.ndim > 0 and held.dtype.kind != "O":
+        # In a file: its elements stay there.
+        held = held.chunk("auto", chunked_array_type="cubed", from_array_kwargs={"spec": spec})
+    data = held.data
+    if isinstance(data, np.ndarray) and data.dtype.kind == "O":
+        if not all(isinstance(v, str) for v in data.ravel()):
+            raise TypeError(
+                f"{name} holds Python objects, expected numbers, datetime64 or strings: decode or"
+                " cast it first"
+            )
+        data = data.astype(str)
+    x = lazy(data, name)
+    if x.ndim == 0:
+        return x
+    return x._like(_core.with_dim_names(x._x, tuple(str(d) for d in held.dims)))
+
+
+def _check_aligned(labelled: dict[str, Any]) -> None:
+    """ValueError if objects have different labels along a dimension: elements meet by position."""
+    seen: dict[Any, tuple[str, Any]] = {}
+    for name, value in labelled.items():
+        for dim, index in getattr(value, "indexes", {}).items():
+            first, have = seen.setdefault(dim, (name, index))
+            if not have.equals(index):
+                raise ValueError(
+                    f'eval: the coordinate "{dim}" of {name} differs from that of {first}: align'
+                    " them with xarray.align, or pass their .data to combine elements by position"
+                )
 
 
 def _beside(place: str | os.PathLike[str], name: str) -> str:
