@@ -511,6 +511,25 @@ HANDED_TO_DASK = {
     "fft.rfft": lambda x: dask.array.fft.rfft(x.rechunk(3)),
     "fft.fft2": lambda x: dask.array.fft.fft2(x.rechunk(3)),
     "ma.filled": lambda x: dask.array.ma.filled(x),
+    "sum": lambda x: dask.array.sum(x),
+    "nanmean": lambda x: dask.array.nanmean(x),
+    "argmax": lambda x: dask.array.argmax(x, axis=0),
+    "average": lambda x: dask.array.average(x),
+    "stack": lambda x: dask.array.stack([x, x]),
+    "block": lambda x: dask.array.block([x, dask.array.ones((2, 3))]),
+    "pad": lambda x: dask.array.pad(x, 1),
+    "roll": lambda x: dask.array.roll(x, 1),
+    "diff": lambda x: dask.array.diff(x),
+    "reshape": lambda x: dask.array.reshape(x, (6,)),
+    "transpose": lambda x: dask.array.transpose(x),
+    "broadcast_to": lambda x: dask.array.broadcast_to(x, (4, 2, 3)),
+    "tensordot": lambda x: dask.array.tensordot(dask.array.ones((3, 2)), x, axes=1),
+    "matmul": lambda x: dask.array.matmul(x, dask.array.ones((3, 2))),
+    "einsum": lambda x: dask.array.einsum("ij,ij", x, x),
+    "isin": lambda x: dask.array.isin(x, [1]),
+    "unique": lambda x: dask.array.unique(x),
+    "searchsorted": lambda x: dask.array.searchsorted(dask.array.arange(3), x[0]),
+    "linalg.svd": lambda x: dask.array.linalg.svd(x.rechunk(3)),
 }
 
 
@@ -518,8 +537,22 @@ HANDED_TO_DASK = {
 def test_dask_is_handed_a_lazy_array(name):
     """Blocks of its result would be lazy arrays, which it neither computes nor counts."""
     says = rf"dask\.array\.{name} was handed an array of Cubed, .*: call cubed\.{name} instead, or"
-    with cubed.raise_if_computes(), pytest.raises(TypeError, match=says):
+    with cubed.raise_if_computes(), pytest.raises((TypeError, AttributeError), match=says):
         HANDED_TO_DASK[name](lazy())
+
+
+def test_dask_writes_a_lazy_array(tmp_path):
+    """It asks for attributes of its own arrays."""
+    x = lazy()
+    with pytest.raises(AttributeError, match=r"to_zarr was .*: call cubed\.to_zarr instead"):
+        dask.array.to_zarr(x, tmp_path / "a")
+    with pytest.raises(AttributeError, match=r"to_npy_stack was .* NumPy: hand it x\.compute\(\)"):
+        dask.array.to_npy_stack(tmp_path / "b", x)
+    # To all others they are what they were: not there.
+    assert not hasattr(x, "_meta") and not dask.is_dask_collection(x)
+    with pytest.raises(AttributeError, match="^'Array' object has no attribute 'shap'$") as e:
+        x.shap  # noqa: B018 - its error is what is tested
+    assert e.value.name == "shap" and e.value.obj is x
 
 
 @pytest.mark.parametrize("name", ["from_array", "asarray", "asanyarray"])
@@ -530,6 +563,8 @@ def test_dask_converts_values_in_memory(name):
         TypeError, match=rf"dask\.array\.{name} was .* NumPy: hand it x\.compute\(\)"
     ):
         convert(lazy())
+    with pytest.raises(TypeError, match=rf"dask\.array\.{name} was handed an array of Cubed"):
+        convert([lazy(), lazy()])
     np.testing.assert_array_equal(convert(lazy().compute()).compute(), F)
 
 

@@ -146,7 +146,13 @@ class Array(Methods):
         return rechunk(self, chunks, min_mem=min_mem, allow_irregular=allow_irregular)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray:
-        """The values, computed now, in new memory; ``copy=False`` is a ValueError."""
+        """The values, computed now, in new memory; ``copy=False`` is a ValueError.
+
+        A function of dask.array gets a TypeError: it would hold the values of a list of arrays.
+        """
+        message = _dask.refusal()
+        if message is not None:
+            raise TypeError(message)
         if copy is False:
             raise ValueError("the values of a lazy array cannot be had without a copy")
         values = self.compute()
@@ -216,6 +222,15 @@ class Array(Methods):
         if message is not None:
             raise TypeError(message)
         return "cubed.Array", self.__reduce__()[1]
+
+    if not TYPE_CHECKING:  # type checkers would take any name for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            """An AttributeError, which names what to call if dask.array asks for one of its own."""
+            message = _dask.refusal()
+            if message is None:
+                message = f"{type(self).__name__!r} object has no attribute {name!r}"
+            raise AttributeError(message, name=name, obj=self)
 
     def to_device(self, device: str | None, /, *, stream: Any = None) -> Array:
         """The array itself: ``"cpu"`` is the only device."""
