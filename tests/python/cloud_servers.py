@@ -130,25 +130,40 @@ class Google(Handler):
         if fault == "failed copy" and "rewriteToken" not in self.query:
             self.tell({"done": False, "rewriteToken": "a+b/c=="})
             return
-        o = self.state.objects[self.source]
+        o = self.state.objects.get(self.source)
+        if o is None:
+            self.error(404, "notFound", f"No such object: {self.source}")
+            return
         with self.state.lock:
             self.state.objects[key] = Object(o.data, {**o.meta, "generation": str(next(numbers))})
         self.tell({"done": True}, fault=fault)
 
     def do_delete_(self, key, _, fault):
         with self.state.lock:
-            o = self.state.objects.pop(key, None)
+            o = self.state.objects.get(key)
+            allowed = self.state.ignores_conditions or self.allows(o)
+            if allowed:
+                self.state.objects.pop(key, None)
         if o is None:
             self.error(404, "notFound")
+        elif not allowed:
+            self.error(412, "conditionNotMet")
         else:
             self.finish(fault, 204)
+
+    def version(self, o):
+        return o.meta.setdefault("generation", str(next(numbers)))
 
     def do_list_(self, key, _, fault):
         q = self.query
         delimiter = q.get("delimiter")
         found, more = self.page(q.get("prefix", ""), delimiter, q.get("pageToken", ""))
         is_prefix = {n: bool(delimiter) and n.endswith("/") for n in found}
-        items = [{"name": n, "size": str(k)} for n, k in found.items() if not is_prefix[n]]
+        items = [
+            {"name": n, "size": str(k), "generation": v}
+            for n, (k, v) in found.items()
+            if not is_prefix[n]
+        ]
         result = {"items": items, "prefixes": [n for n in found if is_prefix[n]]}
         self.tell({**result, "nextPageToken": more} if more else result, fault=fault)
 
@@ -158,6 +173,10 @@ class GoogleXml(Handler):
 
     names = ("GOOG4", "x-goog-", "storage", "goog4_request")
     part_sums = False
+    listed = "Generation"
+
+    def version(self, o):
+        return o.meta["x-goog-generation"]
 
     def parse(self, path):
         op, bucket, key = super().parse(path)
@@ -313,14 +332,15 @@ class Azure(Handler):
         if self.low.get(name) != md5:
             self.state.wrong.append(f"checksum of {key}")
         meta = {k: v for k, v in self.low.items() if k.startswith("x-ms-meta-")}
+        o = Object(data, meta, blocks=blocks, tag=self.new_tag())
         with self.state.lock:
             old = self.state.objects.get(key)
             allowed = self.allows(old)
             if allowed:
-                self.state.objects[key] = Object(data, meta, blocks=blocks)
+                self.state.objects[key] = o
                 self.state.blocks.pop(key, None)  # and with them those of others
         if allowed:
-            self.finish(fault, 201, b"", {"etag": Object(data, {}).etag})
+            self.finish(fault, 201, b"", {"etag": o.etag})
         elif self.low.get("if-none-match") == "*":
             self.error(409, "BlobAlreadyExists")
         else:
@@ -339,31 +359,48 @@ class Azure(Handler):
 
     def do_copy_(self, key, _, fault):
         source = urllib.parse.urlparse(self.low["x-ms-copy-source"]).path
-        o = self.state.objects[urllib.parse.unquote(source).split("/", 3)[3]]
+        o = self.state.objects.get(urllib.parse.unquote(source).split("/", 3)[3])
+        if o is None:
+            self.error(404, "BlobNotFound")
+            return
         with self.state.lock:
-            self.state.objects[key] = o
+            new = Object(o.data, o.meta, blocks=o.blocks, tag=self.new_tag())
+            self.state.objects[key] = new
         state = "pending" if fault == "failed copy" else "success"
         self.finish(fault, 202, b"", {"x-ms-copy-status": state})
 
     def do_delete_(self, key, _, fault):
         with self.state.lock:
-            o = self.state.objects.pop(key, None)
+            o = self.state.objects.get(key)
+            allowed = self.state.ignores_conditions or self.allows(o)
+            if allowed:
+                self.state.objects.pop(key, None)
         if o is None:
             self.error(404, "BlobNotFound")
+        elif not allowed:
+            self.error(412, "ConditionNotMet")
         else:
             self.finish(fault, 202)
+
+    @staticmethod
+    def new_tag():
+        return f'"0x8DD{next(numbers):012X}"'
+
+    def version(self, o):
+        """Listings leave the quotes out."""
+        return o.etag.strip('"')
 
     def do_list_(self, key, _, fault):
         q = self.query
         delimiter = q.get("delimiter")
         found, more = self.page(q.get("prefix", ""), delimiter, q.get("marker", ""))
         text = '<EnumerationResults ContainerName="b"><Blobs>'
-        for name, size in found.items():
+        for name, (size, version) in found.items():
             if delimiter and name.endswith(delimiter):
                 text += f"<BlobPrefix><Name>{escape(name)}</Name></BlobPrefix>"
             else:
-                size = f"<Properties><Content-Length>{size}</Content-Length></Properties>"
-                text += f"<Blob><Name>{escape(name)}</Name>{size}</Blob>"
+                told = f"<Content-Length>{size}</Content-Length><Etag>{version}</Etag>"
+                text += f"<Blob><Name>{escape(name)}</Name><Properties>{told}</Properties></Blob>"
         text += f"</Blobs><NextMarker>{escape(more or '')}</NextMarker></EnumerationResults>"
         self.finish(fault, 200, text.encode())
 

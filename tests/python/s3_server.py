@@ -39,10 +39,11 @@ class Object:
     crc: str = ""
     modified: float = field(default_factory=time.time, compare=False)
     blocks: dict[str, bytes] = field(default_factory=dict, compare=False)  # of Azure
+    tag: str = field(default="", compare=False)  # of services that do not make it of the bytes
 
     @property
     def etag(self) -> str:
-        return f'"{hashlib.md5(self.data).hexdigest()}"'
+        return self.tag or f'"{hashlib.md5(self.data).hexdigest()}"'
 
     @property
     def headers(self) -> dict[str, str]:
@@ -94,6 +95,8 @@ class Server:
     fault: object = None  # of a Request: None, the name of a fault, or a call before it is served
     stall: float = 3  # seconds that a request stalls, if the server does not end before
     ahead: int = 0  # seconds of the server's clock
+    ignores_conditions: bool = False  # of deletions
+    knows_leases: bool = True  # signatures in queries
     numbers: object = field(default_factory=itertools.count)
     lock: threading.Lock = field(default_factory=threading.Lock)
     ended: threading.Event = field(default_factory=threading.Event)
@@ -177,6 +180,7 @@ class Handler(BaseHTTPRequestHandler):
     #: How services name the algorithm, their headers, themselves, and the end of a scope.
     names = ("AWS4", "x-amz-", "s3", "aws4_request")
     part_sums = True  # are in the list of an upload's parts
+    listed = "ETag"  # what listings tell of versions
 
     def log_message(self, *_):
         pass
@@ -232,11 +236,17 @@ class Handler(BaseHTTPRequestHandler):
     def no_bucket(self, bucket):
         self.error(404, "NoSuchBucket", f"there is no {bucket}")
 
+    def version(self, o):
+        """Of an object, as listings tell it."""
+        return o.etag
+
     def page(self, prefix, delimiter, after):
-        """Names and sizes of a page, and what it is asked for as that begins behind it."""
+        """Names with sizes and versions of a page, and what it is asked for as that begins behind
+        it."""
         with self.state.lock:
             names = sorted(k for k in self.state.objects if k.startswith(prefix))
-            sizes = {k: len(self.state.objects[k].data) for k in names}
+            there = {k: self.state.objects[k] for k in names}
+            sizes = {k: (len(o.data), self.version(o)) for k, o in there.items()}
         found = {}
         for name in names:
             end = name.find(delimiter, len(prefix)) if delimiter else -1
@@ -251,7 +261,7 @@ class Handler(BaseHTTPRequestHandler):
         self.query = dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
         self.low = {k.lower(): v for k, v in self.headers.items()}
         length = int(self.low.get("content-length", 0))
-        body = self.rfile.read(length)
+        self.body = body = self.rfile.read(length)
         if len(body) < length:  # the client has given it up
             self.close_connection = True
             return
@@ -288,6 +298,12 @@ class Handler(BaseHTTPRequestHandler):
                 self.error(429, "TooManyRequests", headers={"retry-after": "77"})
             case "expired":
                 self.error(400, "ExpiredToken", "The provided token has expired.")
+            case ("error", code, name):
+                self.error(code, name)
+            case ("error", code, name, part):
+                if part.encode() not in self.body:
+                    return False
+                self.error(code, name)
             case "403":
                 self.error(403, "AccessDenied", "Access Denied")
             case "301":
@@ -323,6 +339,8 @@ class Handler(BaseHTTPRequestHandler):
         """Whether it is by the one who may: checked as the documentation of AWS says."""
         s = self.state
         algorithm, own, service, end = self.names
+        if "X-Amz-Signature" in self.query:
+            return self.is_signed_in_query(path, query)
         found = re.fullmatch(
             rf"{algorithm}-HMAC-SHA256 Credential=([^/]+)/(\d{{8}})/([^/]+)/{service}/{end}, "
             r"SignedHeaders=([^,]+), Signature=([0-9a-f]{64})",
@@ -350,6 +368,12 @@ class Handler(BaseHTTPRequestHandler):
         must = {n for n in self.low if n.startswith(own) or n in ("host", "range", "if-match")}
         if must - set(names.split(";")):
             self.state.wrong.append(f"not signed: {must - set(names.split(';'))}")
+        return self.is_right(path, query, key, (day, region, service, end), date, names, payload,
+                             signature)  # fmt: skip
+
+    def is_right(self, path, query, key, scope, date, names, payload, signature):
+        """Whether a signature is that of the request."""
+        algorithm = self.names[0]
         pairs = sorted(p if "=" in p else p + "=" for p in query.split("&")) if query else []
         canonical = "\n".join(
             [self.command, path, "&".join(pairs)]
@@ -360,12 +384,12 @@ class Handler(BaseHTTPRequestHandler):
             [
                 f"{algorithm}-HMAC-SHA256",
                 date,
-                f"{day}/{region}/{service}/{end}",
+                "/".join(scope),
                 hashlib.sha256(canonical.encode()).hexdigest(),
             ]
         )
         sign = (algorithm + SECRET).encode()
-        for part in (day, region, service, end):
+        for part in scope:
             sign = hmac.digest(sign, part.encode(), "sha256")
         if key != KEY:
             self.error(403, "InvalidAccessKeyId", "The key does not exist in our records.")
@@ -374,6 +398,30 @@ class Handler(BaseHTTPRequestHandler):
         else:
             return True
         return False
+
+    def is_signed_in_query(self, path, query):
+        """A signature that ends after some seconds."""
+        q = self.query
+        key, *scope = q["X-Amz-Credential"].split("/")
+        if not self.state.knows_leases:
+            self.error(403, "AccessDenied", "Access Denied")
+            return False
+        if scope[1] != self.state.region:
+            self.error(400, "AuthorizationQueryParametersError",
+                       headers={"x-amz-bucket-region": self.state.region})  # fmt: skip
+            return False
+        date = datetime.datetime.strptime(q["X-Amz-Date"] + "+0000", "%Y%m%dT%H%M%SZ%z")
+        now = time.time() + self.state.ahead
+        if now > date.timestamp() + int(q["X-Amz-Expires"]):
+            self.error(403, "AccessDenied", "Request has expired")
+            return False
+        names = q["X-Amz-SignedHeaders"]
+        unsigned = {n for n in self.low if n.startswith("x-amz-")} - set(names.split(";"))
+        if unsigned or "host" not in names.split(";"):
+            self.state.wrong.append(f"not signed: {unsigned}")
+        rest = "&".join(p for p in query.split("&") if not p.startswith("X-Amz-Signature="))
+        return self.is_right(path, rest, key, scope, q["X-Amz-Date"], names, "UNSIGNED-PAYLOAD",
+                             q["X-Amz-Signature"])  # fmt: skip
 
     def allows(self, o):
         match, none = self.low.get("if-match"), self.low.get("if-none-match")
@@ -572,8 +620,16 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_delete_(self, key, _, fault):
         with self.state.lock:
-            self.state.objects.pop(key, None)
-        self.finish(fault, 204)
+            o = self.state.objects.get(key)
+            allowed = self.state.ignores_conditions or self.allows(o)
+            if allowed:
+                self.state.objects.pop(key, None)
+        if allowed:
+            self.finish(fault, 204)
+        elif o is None:
+            self.error(404, "NoSuchKey")
+        else:
+            self.error(412, "PreconditionFailed")
 
     def do_deletes_(self, key, body, fault):
         md5 = base64.b64encode(hashlib.md5(body).digest()).decode()
@@ -584,22 +640,32 @@ class Handler(BaseHTTPRequestHandler):
             self.reply(200, f"<DeleteResult>{text}</DeleteResult>".encode())
             return
         entities = {"&#38;": "&", "&#60;": "<", "&#62;": ">", "&#34;": '"', "&#39;": "'"}
+        named = re.findall("<Object><Key>(.*?)</Key>(?:<ETag>(.*?)</ETag>)?</Object>",
+                           body.decode(), re.DOTALL)  # fmt: skip
+        text = ""
         with self.state.lock:
-            for name in re.findall("<Key>(.*?)</Key>", body.decode(), re.DOTALL):
-                self.state.objects.pop(unescape(name, entities), None)
-        self.finish(fault, 200, b"<DeleteResult/>")
+            for name, tag in ((unescape(a, entities), unescape(b, entities)) for a, b in named):
+                o = self.state.objects.get(name)
+                if not tag or self.state.ignores_conditions or (o and tag == o.etag):
+                    self.state.objects.pop(name, None)
+                    continue
+                code = "PreconditionFailed" if o else "NoSuchKey"
+                text += f"<Error><Key>{escape(name)}</Key><Code>{code}</Code></Error>"
+        self.finish(fault, 200, f"<DeleteResult>{text}</DeleteResult>".encode())
 
     def do_list_(self, key, _, fault):
         prefix, delimiter = self.query.get("prefix", ""), self.query.get("delimiter")
         after = urllib.parse.unquote(self.query.get("continuation-token", ""))
         found, more = self.page(prefix, delimiter, after)
         text = "<ListBucketResult>"
-        for name, size in found.items():
+        for name, (size, version) in found.items():
             quoted = escape(urllib.parse.quote_plus(name, safe="/"))
             if delimiter and name.endswith(delimiter):
                 text += f"<CommonPrefixes><Prefix>{quoted}</Prefix></CommonPrefixes>"
             else:
-                text += f"<Contents><Key>{quoted}</Key><Size>{size}</Size></Contents>"
+                tag = escape(version, {'"': "&quot;"})
+                text += f"<Contents><Key>{quoted}</Key><{self.listed}>{tag}</{self.listed}>"
+                text += f"<Size>{size}</Size></Contents>"
         if more:
             token = escape(urllib.parse.quote(more, safe=""))
             text += f"<NextContinuationToken>{token}</NextContinuationToken>"

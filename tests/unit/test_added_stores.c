@@ -169,8 +169,8 @@ static void test_vtables_that_are_refused(void **state)
     cubed_store_vtable vt = a->store->vt;
     vt.version = CUBED_STORE_VERSION + 1;
     assert_int_equal(cubed_context_add_store(a->ctx, &vt, &err), CUBED_E_ARG);
-    assert_non_null(strstr(err.message, "version 8"));
-    assert_non_null(strstr(err.message, "expected version 7"));
+    assert_non_null(strstr(err.message, "version 9"));
+    assert_non_null(strstr(err.message, "expected version 8"));
     vt = a->store->vt;
     vt.struct_size -= sizeof(void *);
     assert_int_equal(cubed_context_add_store(a->ctx, &vt, &err), CUBED_E_ARG);

@@ -69,6 +69,39 @@ static void test_suite(void **state)
            "acc3ed3afb60bb290fc8d2dd0098b9911fcaa05412b367055dee359757a9c736");
 }
 
+/* Of the documentation of S3: a GET of an object, which may be made for a day. */
+static void test_signature_in_query(void **state)
+{
+    static const cb_sigv4 who = {.id = "AKIAIOSFODNN7EXAMPLE",
+                                 .secret = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+                                 .region = "us-east-1",
+                                 .service = "s3",
+                                 .now = 1369353600};
+    const cb_sigv4_request r = {"GET", "/test.txt", "", "UNSIGNED-PAYLOAD"};
+    const cb_sigv4_request many = {"POST", "/", "delete=", "UNSIGNED-PAYLOAD"};
+    cb_sigv4 session = who;
+    cb_buf headers, query;
+    (void)state;
+    cb_buf_init(&headers, &cb_system_allocator);
+    cb_buf_init(&query, &cb_system_allocator);
+    put_line(&headers, "host: examplebucket.s3.amazonaws.com");
+    assert_int_equal(cb_sigv4_sign_query(&who, &r, 86400, &headers, &query, NULL), CUBED_OK);
+    assert_non_null(strstr(query.data, "X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524%2F"
+                                       "us-east-1%2Fs3%2Faws4_request&X-Amz-SignedHeaders=host&"));
+    assert_string_equal(strstr(query.data, "X-Amz-Signature=") + 16,
+                        "aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404");
+    query.size = 0;
+    session.token = "a+b/c=";
+    put_line(&headers, "content-md5: 1B2M2Y8AsgTpgAmY7PhCfg==");
+    assert_int_equal(cb_sigv4_sign_query(&session, &many, 60, &headers, &query, NULL), CUBED_OK);
+    assert_memory_equal(query.data, "delete=&X-Amz-Algorithm=AWS4-HMAC-SHA256&", 41);
+    assert_non_null(strstr(query.data, "&X-Amz-Expires=60&"));
+    assert_non_null(strstr(query.data, "SignedHeaders=content-md5%3Bhost&"
+                                       "X-Amz-Security-Token=a%2Bb%2Fc%3D&X-Amz-Signature="));
+    cb_buf_free(&headers);
+    cb_buf_free(&query);
+}
+
 /* Of the documentation of S3: 2013-05-24 00:00:00. */
 static void test_s3(void **state)
 {
@@ -270,10 +303,15 @@ static void test_hedge(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_suite),        cmocka_unit_test(test_s3),
-        cmocka_unit_test(test_encoding),     cmocka_unit_test(test_xml),
-        cmocka_unit_test(test_crc32c),       cmocka_unit_test(test_settings),
-        cmocka_unit_test(test_certificates), cmocka_unit_test(test_hedge),
+        cmocka_unit_test(test_suite),
+        cmocka_unit_test(test_s3),
+        cmocka_unit_test(test_signature_in_query),
+        cmocka_unit_test(test_encoding),
+        cmocka_unit_test(test_xml),
+        cmocka_unit_test(test_crc32c),
+        cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_certificates),
+        cmocka_unit_test(test_hedge),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@
 extern "C" {
 #endif
 
-#define CUBED_STORE_VERSION 7
+#define CUBED_STORE_VERSION 8
 
 typedef struct cubed_store cubed_store;
 typedef struct cubed_store_request cubed_store_request;
@@ -65,6 +65,8 @@ typedef struct cubed_object_info {
      * are of the bytes alone (the same bytes that are put again have the same version there), and where references say
      * when it was. */
     int64_t modified;
+    /* Of head: when the service replied, in seconds since 1970 (UTC) by its clock, 0: not known. */
+    int64_t replied;
 } cubed_object_info;
 
 typedef enum cubed_store_op {
@@ -82,6 +84,8 @@ typedef struct cubed_store_entry {
     bool is_prefix; /* further keys are below it: with a delimiter only */
     bool
         is_link; /* of a prefix: what is below it lies elsewhere. Deleting removes the link alone */
+    /* Of an object, as long as the key lives; NULL if the listing does not tell it. */
+    const char *version;
 } cubed_store_entry;
 
 /* Not called twice at once for one request. A status other than CUBED_OK ends the listing, which has that status. */
@@ -117,6 +121,13 @@ struct cubed_store_request {
     /* delete, of stores with CUBED_STORE_GUARDS; NULL: no condition. Keys are deleted while the object `guard` has this version,
      * else CUBED_E_EXISTS. */
     const char *guard, *guard_version;
+    /* delete, of stores with CUBED_STORE_DELETES_IF; NULL: no conditions. The version that the object of each key must have;
+     * NULL in it: any. If an object has another version, it stays, and the status is CUBED_E_EXISTS. The store may ignore
+     * conditions if its service does not know them. */
+    const char *const *versions;
+    /* delete; 0: not known. info.replied of the request by which the caller found that it may delete. A service that can do so
+     * refuses the deletion if it arrives more than CUBED_STORE_LEASE seconds later, which is then CUBED_E_EXISTS. */
+    int64_t looked;
 
     /* list: a page of entries, as many as the store likes, each once; without a delimiter ('/' or 0) all keys, else
      * names directly below the key. `next_page[cap]` gets what `page` is for the page behind it, "" after the last. */
@@ -140,6 +151,7 @@ struct cubed_store_request {
 };
 
 #define CUBED_STORE_PAGE_CAP 4096
+#define CUBED_STORE_LEASE    60
 
 /* Of sweep. */
 #define CUBED_SWEEP_DRY_RUN 1u /* only finds it */
@@ -155,6 +167,8 @@ struct cubed_store_request {
 #define CUBED_STORE_CONDITIONS_IN_ONE_PIECE 16u
 /* Deletes heed the guard of their request. Callers check the object before they delete from other stores. */
 #define CUBED_STORE_GUARDS 32u
+/* Listings tell versions of objects, and deletes heed the versions of their request. */
+#define CUBED_STORE_DELETES_IF 64u
 
 #define CUBED_STORE_IN_FLIGHT 16u
 #define CUBED_STORE_GAP       (512u << 10)

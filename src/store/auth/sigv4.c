@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "store/core/uri.h"
 #include "store/http/digest.h"
 
 enum { MOST_HEADERS = 32, MOST_PARAMETERS = 32, DATE = sizeof "20130524T000000Z", DAY = 8 };
@@ -143,17 +144,41 @@ static bool sign(const cb_sigv4 *s, const char *date, const cb_buf *request, cb_
     return ok;
 }
 
+static cubed_status put_date(const cb_sigv4 *s, char date[DATE], cubed_error *err)
+{
+    struct tm utc;
+    if (gmtime_r(&s->now, &utc) && strftime(date, DATE, "%Y%m%dT%H%M%SZ", &utc) > 0)
+        return CUBED_OK;
+    return cb_fail(err, CUBED_E_IO, "the time of this machine is not one to sign requests with");
+}
+
+/* The canonical request. */
+static cubed_status put_request(cb_buf *out, const cb_sigv4_request *r, const char *query,
+                                const header *h, size_t n, cubed_error *err)
+{
+    cb_buf_printf(out, "%s\n%s\n", r->method, r->path);
+    CB_TRY(put_query(out, query, err));
+    cb_buf_puts(out, "\n");
+    put_headers(out, h, n);
+    cb_buf_puts(out, "\n");
+    put_names(out, h, n);
+    cb_buf_printf(out, "\n%s", r->body);
+    return CUBED_OK;
+}
+
+static cubed_status no_memory(cubed_error *err)
+{
+    return cb_fail(err, CUBED_E_NOMEM, "no memory to sign a request");
+}
+
 cubed_status cb_sigv4_sign(const cb_sigv4 *s, const cb_sigv4_request *r, cb_buf *headers,
                            cubed_error *err)
 {
     header h[MOST_HEADERS];
-    struct tm utc;
     char date[DATE], signature[2 * CB_SHA256_BYTES + 1];
     cb_buf request, text, line;
     cubed_status st = CUBED_OK;
-    if (!gmtime_r(&s->now, &utc) || strftime(date, sizeof date, "%Y%m%dT%H%M%SZ", &utc) == 0)
-        return cb_fail(err, CUBED_E_IO,
-                       "the time of this machine is not one to sign requests with");
+    CB_TRY(put_date(s, date, err));
     cb_buf_init(&request, headers->alloc);
     cb_buf_init(&text, headers->alloc);
     cb_buf_init(&line, headers->alloc);
@@ -164,26 +189,63 @@ cubed_status cb_sigv4_sign(const cb_sigv4 *s, const cb_sigv4_request *r, cb_buf 
         cb_buf_put(headers, "", 1);
     }
     const size_t n = headers->failed ? 0 : split_headers(headers, h);
-    cb_buf_printf(&request, "%s\n%s\n", r->method, r->path);
-    CB_GO(put_query(&request, r->query, err));
-    cb_buf_puts(&request, "\n");
-    put_headers(&request, h, n);
-    cb_buf_puts(&request, "\n");
-    put_names(&request, h, n);
-    cb_buf_printf(&request, "\n%s", r->body);
+    CB_GO(put_request(&request, r, r->query, h, n, err));
     cb_buf_printf(&line,
                   "authorization: %s-HMAC-SHA256 Credential=%s/%.8s/%s/%s/%s, SignedHeaders=",
                   algorithm(s), s->id, date, s->region, s->service, scope_end(s));
     put_names(&line, h, n);
     if (request.failed || line.failed || !sign(s, date, &request, &text, signature))
-        CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory to sign a request"));
+        CB_GO(no_memory(err));
     cb_buf_printf(&line, ", Signature=%s", signature);
     cb_buf_put(headers, line.data, line.size + 1);
-    if (headers->failed || line.failed)
-        st = cb_fail(err, CUBED_E_NOMEM, "no memory to sign a request");
+    if (headers->failed || line.failed) st = no_memory(err);
 out:
     cb_buf_free(&request);
     cb_buf_free(&text);
     cb_buf_free(&line);
+    return st;
+}
+
+static void put_parameter(cb_buf *query, const char *name, const cb_buf *value)
+{
+    if (query->size) cb_buf_puts(query, "&");
+    cb_buf_printf(query, "%s=", name);
+    if (value->data) cb_uri_put(query, value->data, "");
+    query->failed |= value->failed;
+}
+
+cubed_status cb_sigv4_sign_query(const cb_sigv4 *s, const cb_sigv4_request *r, unsigned seconds,
+                                 const cb_buf *headers, cb_buf *query, cubed_error *err)
+{
+    header h[MOST_HEADERS];
+    char date[DATE], signature[2 * CB_SHA256_BYTES + 1];
+    cb_buf request, text;
+    cubed_status st = CUBED_OK;
+    CB_TRY(put_date(s, date, err));
+    cb_buf_init(&request, query->alloc);
+    cb_buf_init(&text, query->alloc);
+    const size_t n = split_headers(headers, h);
+    cb_buf_puts(query, r->query);
+    cb_buf_printf(query, "%sX-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Date=%s&X-Amz-Expires=%u",
+                  query->size ? "&" : "", date, seconds);
+    cb_buf_printf(&text, "%s/%.8s/%s/%s/%s", s->id, date, s->region, s->service, scope_end(s));
+    put_parameter(query, "X-Amz-Credential", &text);
+    text.size = 0;
+    put_names(&text, h, n);
+    put_parameter(query, "X-Amz-SignedHeaders", &text);
+    if (s->token && *s->token) {
+        text.size = 0;
+        cb_buf_puts(&text, s->token);
+        put_parameter(query, "X-Amz-Security-Token", &text);
+    }
+    if (query->failed) CB_GO(no_memory(err));
+    CB_GO(put_request(&request, r, query->data, h, n, err));
+    text.size = 0;
+    if (request.failed || !sign(s, date, &request, &text, signature)) CB_GO(no_memory(err));
+    cb_buf_printf(query, "&X-Amz-Signature=%s", signature);
+    if (query->failed) st = no_memory(err);
+out:
+    cb_buf_free(&request);
+    cb_buf_free(&text);
     return st;
 }

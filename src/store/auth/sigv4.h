@@ -25,5 +25,10 @@ typedef struct cb_sigv4_request {
  * signed; those of date, token and signature are added. */
 CUBED_MUST_CHECK cubed_status cb_sigv4_sign(const cb_sigv4 *s, const cb_sigv4_request *r,
                                             cb_buf *headers, cubed_error *err);
+/* Amazon's signature in the query, by which a service refuses the request when it is `seconds` older than `now`. Appends the query
+ * of the request, and then the signature's parts, to `query`. Adds no headers. */
+CUBED_MUST_CHECK cubed_status cb_sigv4_sign_query(const cb_sigv4 *s, const cb_sigv4_request *r,
+                                                  unsigned seconds, const cb_buf *headers,
+                                                  cb_buf *query, cubed_error *err);
 
 #endif

@@ -117,6 +117,19 @@ cubed_status cb_store_del(cubed_store *s, const char *key, cubed_error *err)
     return cb_store_del_all(s, &key, 1, err);
 }
 
+cubed_status cb_store_del_if(cubed_store *s, const char *key, const cubed_object_version *version,
+                             cubed_error *err)
+{
+    const char *text = version->text;
+    cubed_store_request r = {.op = CUBED_STORE_DELETE, .keys = &key, .nkeys = 1};
+    if (!cb_version_is_none(version) && s->vt->flags & CUBED_STORE_DELETES_IF) r.versions = &text;
+    if (!cb_version_is_none(version) && s->vt->flags & CUBED_STORE_GUARDS) {
+        r.guard = key;
+        r.guard_version = text;
+    }
+    return cb_store_do(s, &r, err);
+}
+
 cubed_status cb_store_head(cubed_store *s, const char *key, cubed_object_info *info,
                            cubed_error *err)
 {
@@ -232,10 +245,12 @@ typedef struct page {
 static cubed_status keep_entry(void *ctx, const cubed_store_entry *e, cubed_error *err)
 {
     page *p = ctx;
+    const char *version = e->version ? e->version : "";
     cubed_store_entry copy = *e;
-    copy.key = NULL;
+    copy.key = copy.version = NULL;
     cb_buf_put(&p->text, &copy, sizeof copy);
     cb_buf_put(&p->text, e->key, strlen(e->key) + 1);
+    cb_buf_put(&p->text, version, strlen(version) + 1);
     p->n++;
     return p->text.failed ? cb_fail(err, CUBED_E_NOMEM, "no memory for a listing") : CUBED_OK;
 }
@@ -248,6 +263,8 @@ static cubed_status tell_page(const page *p, cubed_store_entry_fn fn, void *ctx,
         memcpy(&e, at, sizeof e);
         e.key = at + sizeof e;
         at = e.key + strlen(e.key) + 1;
+        e.version = *at ? at : NULL;
+        at += strlen(at) + 1;
         CB_TRY(fn(ctx, &e, err));
     }
     return CUBED_OK;
@@ -352,44 +369,65 @@ cubed_status cb_store_members(cubed_store *s, const char *prefix, cubed_store_me
 
 /* --- Whole prefixes ----------------------------------------------------------------------------------- */
 
-/* Keys that go with one request. */
-enum { BATCH = 256 };
-
+/* Keys and versions that are collected, each with its terminating NUL; a version is "" if the listing does not tell it. */
 typedef struct batch {
-    cubed_store *store;
+    cb_store_wants_fn wants;
+    cb_store_batch_fn fn;
+    void *ctx;
+    bool versions;
     cb_buf text;
     size_t n;
 } batch;
 
-static cubed_status delete_batch(batch *b, cubed_error *err)
+static cubed_status end_batch(batch *b, cubed_error *err)
 {
-    const char *keys[BATCH];
+    const char *keys[CB_STORE_BATCH], *versions[CB_STORE_BATCH];
     const char *at = b->text.data;
-    for (size_t i = 0; i < b->n; i++, at += strlen(at) + 1) keys[i] = at;
+    for (size_t i = 0; i < b->n; i++) {
+        keys[i] = at;
+        at += strlen(at) + 1;
+        versions[i] = *at ? at : NULL;
+        at += strlen(at) + 1;
+    }
     const size_t n = b->n;
     b->text.size = b->n = 0;
-    return n ? cb_store_del_all(b->store, keys, n, err) : CUBED_OK;
+    return n ? b->fn(b->ctx, keys, b->versions ? versions : NULL, n, err) : CUBED_OK;
 }
 
-static cubed_status add_to_batch(void *ctx, const char *key, uint64_t size, cubed_error *err)
+static cubed_status add_to_batch(void *ctx, const cubed_store_entry *e, cubed_error *err)
 {
     batch *b = ctx;
-    (void)size;
-    cb_buf_put(&b->text, key, strlen(key) + 1);
-    if (b->text.failed) return cb_fail(err, CUBED_E_NOMEM, "no memory to delete %s", key);
-    return ++b->n == BATCH ? delete_batch(b, err) : CUBED_OK;
+    const char *version = e->version ? e->version : "";
+    if (b->wants && !b->wants(b->ctx, e->key)) return CUBED_OK;
+    cb_buf_put(&b->text, e->key, strlen(e->key) + 1);
+    cb_buf_put(&b->text, version, strlen(version) + 1);
+    if (b->text.failed) return cb_fail(err, CUBED_E_NOMEM, "out of memory: the key %s", e->key);
+    return ++b->n == CB_STORE_BATCH ? end_batch(b, err) : CUBED_OK;
+}
+
+cubed_status cb_store_list_batches(cubed_store *s, const char *prefix, cb_store_wants_fn wants,
+                                   cb_store_batch_fn fn, void *ctx, cubed_error *err)
+{
+    batch b = {wants, fn, ctx, (s->vt->flags & CUBED_STORE_DELETES_IF) != 0, {0}, 0};
+    cb_buf_init(&b.text, s->alloc);
+    cubed_status st = list_pages(s, prefix, 0, add_to_batch, &b, err);
+    if (st == CUBED_OK) st = end_batch(&b, err);
+    cb_buf_free(&b.text);
+    return st;
+}
+
+static cubed_status delete_batch(void *store, const char *const *keys, const char *const *versions,
+                                 size_t n, cubed_error *err)
+{
+    (void)versions; /* whatever is there goes */
+    return cb_store_del_all(store, keys, n, err);
 }
 
 cubed_status cb_store_clear(cubed_store *s, const char *prefix, cubed_error *err)
 {
     if (*prefix) CB_TRY(cb_key_check(prefix, err));
     if (s->vt->clear) return s->vt->clear(s, prefix, err);
-    batch b = {.store = s};
-    cb_buf_init(&b.text, s->alloc);
-    cubed_status st = cb_store_list(s, prefix, add_to_batch, &b, err);
-    if (st == CUBED_OK) st = delete_batch(&b, err);
-    cb_buf_free(&b.text);
-    return st;
+    return cb_store_list_batches(s, prefix, NULL, delete_batch, s, err);
 }
 
 cubed_status cb_store_sweep(cubed_store *s, const char *prefix, unsigned flags,

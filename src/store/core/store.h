@@ -98,6 +98,11 @@ CUBED_MUST_CHECK cubed_status cb_store_put(cubed_store *s, const char *key, cons
 CUBED_MUST_CHECK cubed_status cb_store_del(cubed_store *s, const char *key, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_store_del_all(cubed_store *s, const char *const *keys, size_t n,
                                                cubed_error *err);
+/* Deletes an object that has the version: CUBED_E_EXISTS if it has another one, and, in stores with CUBED_STORE_GUARDS, if it
+ * is not there. In stores without conditional deletes, or if the version is "", the object may have any. */
+CUBED_MUST_CHECK cubed_status cb_store_del_if(cubed_store *s, const char *key,
+                                              const cubed_object_version *version,
+                                              cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_store_list(cubed_store *s, const char *prefix,
                                             cubed_store_list_fn fn, void *ctx, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_store_size(cubed_store *s, const char *key, uint64_t *size,
@@ -115,6 +120,18 @@ CUBED_MUST_CHECK cubed_status cb_store_find(cubed_store *s, const char *key,
                                             cubed_object_info *info, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_store_exists(cubed_store *s, const char *key, bool *out,
                                               cubed_error *err);
+/* Whether a key of a listing is wanted. */
+typedef bool (*cb_store_wants_fn)(void *ctx, const char *key);
+/* Keys of a listing, and their versions: NULL in stores that do not tell versions (CUBED_STORE_DELETES_IF). */
+typedef cubed_status (*cb_store_batch_fn)(void *ctx, const char *const *keys,
+                                          const char *const *versions, size_t n, cubed_error *err);
+/* As many keys as a request of S3 deletes. */
+enum { CB_STORE_BATCH = 1000 };
+/* Lists the keys below the prefix that are wanted (`wants` NULL: all), and calls fn with up to CB_STORE_BATCH of them at a time,
+ * while the listing goes on. fn may delete them. */
+CUBED_MUST_CHECK cubed_status cb_store_list_batches(cubed_store *s, const char *prefix,
+                                                    cb_store_wants_fn wants, cb_store_batch_fn fn,
+                                                    void *ctx, cubed_error *err);
 /* Deletes every key below the prefix. A local store removes the whole directory, with what killed
  * writers left in it; symbolic links in it are removed, never followed. */
 CUBED_MUST_CHECK cubed_status cb_store_clear(cubed_store *s, const char *prefix, cubed_error *err);

@@ -401,21 +401,24 @@ static bool is_directory(cb_xml_part blob)
 static cubed_status tell_all(const cb_remote *s, const cubed_store_request *r, cb_xml_part rest,
                              bool prefixes, cubed_error *err)
 {
-    cb_buf name;
+    cb_buf name, tag;
     cb_xml_part x, part;
     cubed_status st = CUBED_OK;
     cb_buf_init(&name, s->head.alloc);
+    cb_buf_init(&tag, s->head.alloc);
     while (cb_xml_next(&rest, prefixes ? "BlobPrefix" : "Blob", &x)) {
         name.size = 0;
+        cb_remote_put_tag(&tag, x, "Etag");
         if (!cb_xml_find(x, "Name", &part) || !cb_xml_put_text(&name, part)) CB_GO(malformed(err));
         if (!prefixes && is_directory(x)) continue;
         const uint64_t size = !prefixes && cb_xml_find(x, "Content-Length", &part)
                                   ? strtoull(part.text, NULL, 10)
                                   : 0;
         if (name.size && (prefixes || name.data[name.size - 1] != '/'))
-            CB_GO(cb_remote_tell_entry(s, r, &name, size, prefixes, err));
+            CB_GO(cb_remote_tell_entry(s, r, &name, size, prefixes, &tag, err));
     }
 out:
+    cb_buf_free(&tag);
     cb_buf_free(&name);
     return st;
 }
@@ -457,7 +460,8 @@ static const cb_dialect azure = {
     .open = cb_azure_open,
 };
 
-const cubed_store_vtable cb_azure_vtable = CB_REMOTE_VTABLE("az", CUBED_STORE_ETAGS);
+const cubed_store_vtable cb_azure_vtable =
+    CB_REMOTE_VTABLE("az", CUBED_STORE_ETAGS | CUBED_STORE_DELETES_IF);
 
 /* What "NAME=VALUE;NAME=VALUE" says of a name; NULL: nothing. */
 static const char *of_line(cb_zone *zone, const char *line, const char *name)

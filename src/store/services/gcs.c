@@ -99,7 +99,7 @@ static void put_body(cb_remote_call *c)
 static void put_list_query(const cb_remote *s, const cb_remote_call *c, cb_buf *url)
 {
     const cubed_store_request *r = c->request;
-    cb_buf_puts(url, "?fields=prefixes,nextPageToken,items(name,size)");
+    cb_buf_puts(url, "?fields=prefixes,nextPageToken,items(name,size,generation)");
     if (r->page) {
         cb_buf_puts(url, "&pageToken=");
         cb_uri_put(url, r->page, "");
@@ -140,7 +140,10 @@ static void put_url(const gcs_store *s, cb_remote_call *c)
     }
     cb_buf_puts(url, "/");
     put_object(r, url, c->key);
-    if (c->what == CB_REMOTE_DELETE) return;
+    if (c->what == CB_REMOTE_DELETE) {
+        if (c->if_match) cb_buf_printf(url, "?ifGenerationMatch=%s", c->if_match);
+        return;
+    }
     cb_buf_puts(url, c->what == CB_REMOTE_GET ? "?alt=media" : "?fields=size,generation,metadata");
     if (c->what != CB_REMOTE_CHECK) put_conditions(url, c);
 }
@@ -287,15 +290,18 @@ static const char *advice(const cb_remote *remote, int code, const cb_remote_fau
 /* --- Listings ----------------------------------------------------------------------------------------- */
 
 static cubed_status tell_name(const cb_remote *s, const cubed_store_request *r, const char *text,
-                              const char *size, bool prefix, cubed_error *err)
+                              const char *size, const char *version, bool prefix, cubed_error *err)
 {
-    cb_buf name;
+    cb_buf name, generation;
     const size_t n = text ? strlen(text) : 0;
     if (n == 0 || (!prefix && text[n - 1] == '/')) return CUBED_OK;
     cb_buf_init(&name, s->head.alloc);
+    cb_buf_init(&generation, s->head.alloc);
     cb_buf_puts(&name, text);
-    cubed_status st =
-        cb_remote_tell_entry(s, r, &name, size ? strtoull(size, NULL, 10) : 0, prefix, err);
+    if (version) cb_buf_puts(&generation, version);
+    cubed_status st = cb_remote_tell_entry(s, r, &name, size ? strtoull(size, NULL, 10) : 0, prefix,
+                                           &generation, err);
+    cb_buf_free(&generation);
     cb_buf_free(&name);
     return st;
 }
@@ -313,11 +319,12 @@ static cubed_status read_page(cb_remote *s, cb_remote_call *c, cubed_store_reque
     json_array_foreach(json_object_get(o, "items"), i, x)
     {
         CB_GO(tell_name(s, r, json_string_value(json_object_get(x, "name")),
-                        json_string_value(json_object_get(x, "size")), false, err));
+                        json_string_value(json_object_get(x, "size")),
+                        json_string_value(json_object_get(x, "generation")), false, err));
     }
     json_array_foreach(json_object_get(o, "prefixes"), i, x)
     {
-        CB_GO(tell_name(s, r, json_string_value(x), NULL, true, err));
+        CB_GO(tell_name(s, r, json_string_value(x), NULL, NULL, true, err));
     }
     const char *token = json_string_value(json_object_get(o, "nextPageToken"));
     if (token && strlen(token) >= CUBED_STORE_PAGE_CAP)
@@ -329,6 +336,12 @@ out:
 }
 
 /* --- The XML interface ----------------------------------------------------------------------------------- */
+
+static cubed_status read_xml_page(cb_remote *s, cb_remote_call *c, cubed_store_request *r,
+                                  cubed_error *err)
+{
+    return cb_s3_read_entries(s, c, r, "Generation", err);
+}
 
 static void put_xml_headers(const gcs_store *s, cb_remote_call *c)
 {
@@ -464,7 +477,7 @@ static const cb_dialect gcs_xml = {
     .tell = tell_xml,
     .is_own = is_own_xml,
     .is_whole = is_whole,
-    .read_page = cb_s3_read_page,
+    .read_page = read_xml_page,
     .read_uploads = cb_s3_read_uploads,
     .read_upload = cb_s3_read_upload,
     .advice = advice,
@@ -472,7 +485,7 @@ static const cb_dialect gcs_xml = {
 };
 
 const cubed_store_vtable cb_gcs_vtable =
-    CB_REMOTE_VTABLE("gs", CUBED_STORE_CONDITIONS_IN_ONE_PIECE);
+    CB_REMOTE_VTABLE("gs", CUBED_STORE_CONDITIONS_IN_ONE_PIECE | CUBED_STORE_DELETES_IF);
 
 static cubed_status set_endpoint(gcs_store *s, cubed_error *err)
 {

@@ -6,16 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/checked.h"
-#include "base/crc32c.h"
 #include "base/error.h"
 #include "base/lock.h"
-#include "base/text.h"
 #include "store/core/uri.h"
-#include "store/http/digest.h"
 #include "store/http/http_reply.h"
 #include "store/services/remotes.h"
 
@@ -205,9 +201,12 @@ static void plan_calls(cb_remote_job *j)
             c->http.body_size = r->size;
         } else if (r->op == CUBED_STORE_DELETE) {
             c->keys = r->keys + i * batch;
+            c->versions = r->versions ? r->versions + i * batch : NULL;
             c->nkeys = cb_min_size(r->nkeys - i * batch, batch);
             c->key = c->keys[0];
             c->what = c->nkeys > 1 ? CB_REMOTE_DELETE_MANY : CB_REMOTE_DELETE;
+            if (c->versions) c->if_match = c->versions[0];
+            c->looked = r->looked;
         }
     }
     if (r->op == CUBED_STORE_GET) plan_get(j);
@@ -437,27 +436,6 @@ static cb_http_ready prepare(cb_http_call *http)
     return j->s->dialect->prepare(j->s, c);
 }
 
-void cb_remote_read_fault(const cb_http_call *c, cb_remote_fault *f)
-{
-    const cb_xml_part all = {c->text.data, c->text.size};
-    const struct {
-        const char *name;
-        char *to;
-        size_t cap;
-    } parts[] = {{"Code", f->code, sizeof f->code}, {"Message", f->message, sizeof f->message}};
-    *f = (cb_remote_fault){"", ""};
-    for (size_t i = 0; i < 2 && all.size; i++) {
-        cb_xml_part x;
-        cb_buf text;
-        cb_buf_init(&text, c->text.alloc);
-        if (cb_xml_find(all, parts[i].name, &x) && cb_xml_put_text(&text, x) && !text.failed)
-            snprintf(parts[i].to, parts[i].cap, "%s", text.data ? text.data : "");
-        cb_buf_free(&text);
-    }
-    const char *code = cb_http_header(c, "x-ms-error-code");
-    if (!*f->code && code) snprintf(f->code, sizeof f->code, "%s", code);
-}
-
 static void read_fault(const cb_remote_call *c, cb_remote_fault *f)
 {
     const cb_dialect *d = c->job->s->dialect;
@@ -601,7 +579,8 @@ static cb_http_verdict take_get(cb_remote_call *c)
 static cb_http_verdict take_head(cb_remote_call *c)
 {
     cubed_object_info info = {.size = UINT64_MAX,
-                              .modified = cb_http_date(&c->http, "last-modified")};
+                              .modified = cb_http_date(&c->http, "last-modified"),
+                              .replied = cb_http_date(&c->http, "date")};
     cb_remote *s = c->job->s;
     const bool probed = c->http.npieces > 0;
     if (!is_object(c)) return CB_HTTP_DONE;
@@ -648,10 +627,14 @@ static cb_http_verdict take_put(cb_remote_call *c)
     return CB_HTTP_DONE;
 }
 
+static cb_http_verdict other_than_expected(cb_remote_call *c);
+
 static cb_http_verdict take_deleted(cb_remote_call *c)
 {
     cb_remote_fault f = {"", ""};
-    c->job->s->dialect->read_deleted(c, &f);
+    bool changed = false;
+    c->job->s->dialect->read_deleted(c, &f, &changed);
+    if (changed) return other_than_expected(c);
     if (!*f.code) return CB_HTTP_DONE;
     (void)fail_with(c, &f);
     return may_pass(c->http.code, &f) ? CB_HTTP_LATER : CB_HTTP_DONE;
@@ -1068,114 +1051,4 @@ cubed_status cb_remote_around(cubed_store *store, const char *prefix, cubed_stor
     cb_remote_close(*out);
     *out = NULL;
     return cb_fail(err, CUBED_E_NOMEM, "no memory for the store %s", store->url);
-}
-
-/* --- For dialects ------------------------------------------------------------------------------------- */
-
-void cb_remote_put_key(const cb_remote *s, cb_buf *out, const char *key, const char *keep)
-{
-    char kept[32];
-    snprintf(kept, sizeof kept, "/%s", keep);
-    cb_uri_put(out, s->root, kept);
-    if (*s->root && *key) cb_buf_puts(out, "/");
-    cb_uri_put(out, key, kept);
-}
-
-/* Behind the prefix and its '/'; NULL: the text does not begin so. */
-static const char *skip_prefix(const char *text, const char *prefix)
-{
-    const size_t n = strlen(prefix);
-    if (n == 0) return text;
-    if (!text || strncmp(text, prefix, n) != 0 || (text[n] && text[n] != '/')) return NULL;
-    return text + n + (text[n] == '/');
-}
-
-bool cb_remote_is_below(const cb_remote *s, const char *name, const char *prefix)
-{
-    return skip_prefix(skip_prefix(name, s->root), prefix);
-}
-
-cubed_status cb_remote_tell_entry(const cb_remote *s, const cubed_store_request *r, cb_buf *name,
-                                  uint64_t size, bool is_prefix, cubed_error *err)
-{
-    const size_t skip = *s->root ? strlen(s->root) + 1 : 0;
-    if (name->failed) return cb_fail(err, CUBED_E_NOMEM, "no memory for a listing");
-    if (is_prefix && name->size && name->data[name->size - 1] == '/') name->data[--name->size] = 0;
-    if (!name->data || !cb_remote_is_below(s, name->data, r->key))
-        return cb_fail(
-            err, CUBED_E_IO,
-            "the listing has \"%.200s\", which is not below the prefix that was asked for",
-            name->data ? name->data : "");
-    /* Services have objects that stand for directories, whose names end so, and others that no store could have put. */
-    if (name->size <= skip + strlen(r->key) + (*r->key ? 1 : 0) ||
-        strlen(name->data) != name->size || cb_key_check(name->data + skip, NULL) != CUBED_OK)
-        return CUBED_OK;
-    const cubed_store_entry e = {
-        .key = name->data + skip, .size = is_prefix ? 0 : size, .is_prefix = is_prefix};
-    return r->entry(r->entry_ctx, &e, err);
-}
-
-bool cb_remote_tell_next_page(const cb_remote *s, cubed_store_request *r, cb_xml_part token)
-{
-    cb_buf text;
-    cb_buf_init(&text, s->head.alloc);
-    const bool ok =
-        cb_xml_put_text(&text, token) && !text.failed && text.size < CUBED_STORE_PAGE_CAP;
-    if (ok) memcpy(r->next_page, text.data, text.size + 1);
-    cb_buf_free(&text);
-    return ok;
-}
-
-void cb_remote_set_version(cubed_object_info *info, const char *text)
-{
-    info->version.text[0] = 0;
-    if (text && strlen(text) < sizeof info->version.text)
-        memcpy(info->version.text, text, strlen(text) + 1);
-}
-
-cb_http_ready cb_remote_refuse(cb_remote_call *c, cubed_status st)
-{
-    c->http.status = st;
-    return CB_HTTP_NO;
-}
-
-cubed_status cb_remote_endpoint(cb_zone *zone, const char *name, const char *given,
-                                const char **out, bool *tls, cubed_error *err)
-{
-    char *endpoint = cb_zone_strdup(zone, given);
-    if (!endpoint) return cb_fail(err, CUBED_E_NOMEM, "no memory for an endpoint");
-    *tls = strncasecmp(endpoint, "https://", 8) == 0;
-    const char *host = strstr(endpoint, "://");
-    if ((!*tls && strncasecmp(endpoint, "http://", 7) != 0) || !host[3] || host[3] == '/' ||
-        strpbrk(endpoint, "?#@ "))
-        return cb_fail(err, CUBED_E_ARG, "%s is \"%s\", expected http://HOST or https://HOST", name,
-                       strchr(endpoint, '@') ? "(with a user)" : endpoint);
-    char *end = endpoint + strlen(endpoint);
-    while (end[-1] == '/') *--end = 0;
-    *out = endpoint;
-    return CUBED_OK;
-}
-
-cubed_status cb_remote_make_id(cb_remote_call *c, cubed_error *err)
-{
-    unsigned char random[16];
-    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
-        return cb_fail(err, CUBED_E_IO, "the system gives no random numbers");
-    cb_hex(random, sizeof random, c->id);
-    return CUBED_OK;
-}
-
-void cb_remote_put_crc32c(uint32_t crc, char *text)
-{
-    const unsigned char bytes[4] = {(unsigned char)(crc >> 24), (unsigned char)(crc >> 16),
-                                    (unsigned char)(crc >> 8), (unsigned char)crc};
-    cb_base64_encode(bytes, sizeof bytes, text);
-}
-
-bool cb_remote_has_crc32c(const cb_remote_call *c, const char *text, size_t n)
-{
-    char own[12];
-    if (!text || n != 8 || !c->whole || c->http.code != 200) return true; /* or that of parts */
-    cb_remote_put_crc32c(cb_crc32c(0, c->pieces->dst, c->pieces->got), own);
-    return memcmp(own, text, n) == 0;
 }

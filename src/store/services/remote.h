@@ -36,10 +36,12 @@ typedef struct cb_remote_call {
     const cb_remote *store;
     const cubed_store_request *request; /* that it is a part of */
     cb_remote_what what;
-    const char *key;         /* in the store */
-    const char *source;      /* of a copy; of an upload that is listed and aborted, its id */
-    const char *const *keys; /* to delete */
+    const char *key;             /* in the store */
+    const char *source;          /* of a copy; of an upload that is listed and aborted, its id */
+    const char *const *keys;     /* to delete */
+    const char *const *versions; /* of these, see cubed_store_request; NULL: any */
     size_t nkeys;
+    int64_t looked; /* see cubed_store_request */
     char range[64]; /* "bytes=0-7"; "": all */
     const char *if_match, *if_none_match;
     cb_http_piece *pieces; /* of a get */
@@ -104,8 +106,9 @@ typedef struct cb_dialect {
     /* Tells the request's entries and the next page. */
     cubed_status (*read_page)(cb_remote *s, cb_remote_call *c, cubed_store_request *r,
                               cubed_error *err);
-    /* What a reply to many deletions says that went wrong: the fault, "" if nothing. */
-    void (*read_deleted)(const cb_remote_call *c, cb_remote_fault *f);
+    /* What a reply to many deletions says that went wrong: the fault, "" if nothing. *changed: some objects had other versions
+     * than were expected, and nothing else went wrong. */
+    void (*read_deleted)(const cb_remote_call *c, cb_remote_fault *f, bool *changed);
     /* Whether a copy is done, or goes on with another call. NULL: it is. */
     cb_http_verdict (*judge_copy)(cb_remote *s, cb_remote_call *c);
     /* What a user can do; NULL: nothing is known. */
@@ -192,10 +195,10 @@ void cb_remote_put_key(const cb_remote *s, cb_buf *out, const char *key, const c
 /* Whether a name in the bucket is that of a prefix of the store, or below it. */
 bool cb_remote_is_below(const cb_remote *s, const char *name, const char *prefix);
 /* Tells of an entry of a listing, by its name in the bucket. A name that cannot be a key is passed over; one that is not
- * below the listed prefix is an error. */
+ * below the listed prefix is an error. `version`: as replies tell it; NULL or empty if the listing does not. */
 CUBED_MUST_CHECK cubed_status cb_remote_tell_entry(const cb_remote *s, const cubed_store_request *r,
                                                    cb_buf *name, uint64_t size, bool is_prefix,
-                                                   cubed_error *err);
+                                                   const cb_buf *version, cubed_error *err);
 /* Tells of an unfinished upload: its name in the bucket, its id, and the second since 1970 that it was begun. */
 CUBED_MUST_CHECK cubed_status cb_remote_tell_upload(const cb_remote *s,
                                                     const cubed_store_request *r, cb_buf *name,
@@ -203,10 +206,14 @@ CUBED_MUST_CHECK cubed_status cb_remote_tell_upload(const cb_remote *s,
                                                     cubed_error *err);
 /* Tells where a listing's next page begins; false: it is no text, or too long. The request wants to know it. */
 bool cb_remote_tell_next_page(const cb_remote *s, cubed_store_request *r, cb_xml_part token);
+/* The ETag that an entry of a listing tells, as headers have it: with the quotes that some services leave out. "" if the entry
+ * has none. Replaces what is in `out`. */
+void cb_remote_put_tag(cb_buf *out, cb_xml_part entry, const char *element);
 /* A version from a header: "" if there is none, or it is too long. */
 void cb_remote_set_version(cubed_object_info *info, const char *text);
 /* Fills in what an error's XML says. */
 void cb_remote_read_fault(const cb_http_call *c, cb_remote_fault *f);
+void cb_remote_read_fault_of(cb_xml_part error, cb_remote_fault *f, const cubed_allocator *a);
 /* Fails the call, in prepare. */
 cb_http_ready cb_remote_refuse(cb_remote_call *c, cubed_status st);
 

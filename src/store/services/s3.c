@@ -38,7 +38,9 @@ enum { REGION_CAP = 64 };
 
 typedef struct s3_learned {
     char region[REGION_CAP];
-    int64_t ahead; /* of this machine's clock, the server's: seconds */
+    int64_t ahead;           /* of this machine's clock, the server's: seconds */
+    bool refuses_conditions; /* of deletions; other services ignore them or know them */
+    bool refuses_leases;     /* signatures in the query, which end after some seconds */
 } s3_learned;
 
 typedef struct s3_store {
@@ -47,7 +49,7 @@ typedef struct s3_store {
         endpoint; /* "https://host:port/base" without '/' at its end; NULL: Amazon's of the region */
     bool by_host; /* the bucket is a part of the host's name */
     bool tls, anonymous, pays;
-    bool unconditional; /* puts have no conditions, which the service does not know */
+    bool unconditional; /* requests have no conditions, which the service does not know */
     cb_credentials *who;
     /* Under the lock of `remote`, as replies change it, in the clients' threads. */
     s3_learned learned;
@@ -77,11 +79,20 @@ static cubed_status put_digests(const s3_store *s, cb_remote_call *c, cubed_erro
     return c->what == CB_REMOTE_PUT ? cb_remote_make_id(c, err) : CUBED_OK;
 }
 
-static cubed_status put_deletions(const s3_store *s, cb_remote_call *c, cubed_error *err)
+/* Whether deletions have conditions. */
+static bool deletes_if(s3_store *s)
+{
+    return !s->unconditional && !what_is_known(s).refuses_conditions;
+}
+
+/* Objects whose version is given are deleted if they have it. */
+static cubed_status put_deletions(s3_store *s, cb_remote_call *c, cubed_error *err)
 {
     cb_buf name;
     cubed_status st = CUBED_OK;
     bool ok = true;
+    const bool conditional = c->versions && deletes_if(s);
+    c->body.size = 0;
     cb_buf_init(&name, s->remote.head.alloc);
     cb_buf_puts(&c->body,
                 "<Delete xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Quiet>true</Quiet>");
@@ -91,7 +102,13 @@ static cubed_status put_deletions(const s3_store *s, cb_remote_call *c, cubed_er
         cb_buf_puts(&name, c->keys[i]);
         cb_buf_puts(&c->body, "<Object><Key>");
         ok = !name.failed && cb_xml_escape(&c->body, name.data);
-        cb_buf_puts(&c->body, "</Key></Object>");
+        cb_buf_puts(&c->body, "</Key>");
+        if (conditional && c->versions[i]) {
+            cb_buf_puts(&c->body, "<ETag>");
+            ok = ok && cb_xml_escape(&c->body, c->versions[i]);
+            cb_buf_puts(&c->body, "</ETag>");
+        }
+        cb_buf_puts(&c->body, "</Object>");
     }
     cb_buf_puts(&c->body, "</Delete>");
     if (name.failed || c->body.failed)
@@ -107,7 +124,7 @@ static cubed_status put_deletions(const s3_store *s, cb_remote_call *c, cubed_er
 
 static cubed_status begin(cb_remote *remote, cb_remote_call *c, cubed_error *err)
 {
-    const s3_store *s = (s3_store *)remote;
+    s3_store *s = (s3_store *)remote;
     if (c->what == CB_REMOTE_DELETE_MANY) CB_TRY(put_deletions(s, c, err));
     if (c->what == CB_REMOTE_CREATE) {
         c->crc32c = cb_crc32c(0, c->request->src, c->request->size);
@@ -161,14 +178,17 @@ static void put_source(const s3_store *s, cb_remote_call *c)
     cb_buf_put(out, "", 1);
 }
 
-static void put_headers(const s3_store *s, cb_remote_call *c)
+static void put_headers(const s3_store *s, const s3_learned *known, cb_remote_call *c)
 {
     cb_http_call *h = &c->http;
     if (*c->range && c->what == CB_REMOTE_GET) cb_http_put_header(h, "range", c->range);
     if (c->what == CB_REMOTE_GET && c->whole)
         cb_http_put_header(h, "x-amz-checksum-mode", "ENABLED");
     const bool puts = c->what == CB_REMOTE_PUT || c->what == CB_REMOTE_COMPLETE;
-    const bool conditional = c->what != CB_REMOTE_CHECK && !(puts && s->unconditional);
+    const bool deletes = c->what == CB_REMOTE_DELETE;
+    const bool conditional = c->what != CB_REMOTE_CHECK && c->what != CB_REMOTE_DELETE_MANY &&
+                             !((puts || deletes) && s->unconditional) &&
+                             !(deletes && known->refuses_conditions);
     if (c->if_match && conditional) cb_http_put_header(h, "if-match", c->if_match);
     if (c->if_none_match && conditional) cb_http_put_header(h, "if-none-match", c->if_none_match);
     if (c->what == CB_REMOTE_COPY) put_source(s, c);
@@ -214,14 +234,24 @@ static bool put_md5(cb_remote_call *c)
     return true;
 }
 
+/* Whether the service has to refuse the call if it comes late. The signature is as old as the look at the claim, by the service's
+ * clock: this machine's may stop while the machine is suspended. */
+static bool is_leased(const s3_store *s, const s3_learned *known, const cb_remote_call *c)
+{
+    return c->looked && !s->anonymous && !known->refuses_leases;
+}
+
+/* `signed_query`: what is sent. */
 static cb_http_ready sign(s3_store *s, cb_remote_call *c, const s3_learned *known, const char *path,
-                          const char *query)
+                          const char *query, cb_buf *signed_query)
 {
     cb_http_call *h = &c->http;
     const bool has_body = c->what == CB_REMOTE_PUT || c->what == CB_REMOTE_DELETE_MANY ||
                           c->what == CB_REMOTE_PART || c->what == CB_REMOTE_COMPLETE;
     const char *body = has_body ? c->sha256 : EMPTY_SHA256;
+    const bool leased = is_leased(s, known, c);
     cb_keys keys;
+    if (!leased) cb_buf_puts(signed_query, query);
     if (s->anonymous) return CB_HTTP_GO;
     const cb_http_ready ready = cb_credentials_get(s->who, &keys, &h->status, &h->error);
     if (ready != CB_HTTP_GO) return ready;
@@ -230,10 +260,13 @@ static cb_http_ready sign(s3_store *s, cb_remote_call *c, const s3_learned *know
                           .token = keys.token,
                           .region = known->region,
                           .service = "s3",
-                          .now = (time_t)(time(NULL) + known->ahead)};
-    const cb_sigv4_request r = {.method = h->method, .path = path, .query = query, .body = body};
-    cb_http_put_header(h, "x-amz-content-sha256", body);
-    h->status = cb_sigv4_sign(&who, &r, &h->headers, &h->error);
+                          .now = (time_t)(leased ? c->looked : time(NULL) + known->ahead)};
+    const cb_sigv4_request r = {
+        .method = h->method, .path = path, .query = query, .body = leased ? UNSIGNED : body};
+    if (!leased) cb_http_put_header(h, "x-amz-content-sha256", body);
+    h->status = leased ? cb_sigv4_sign_query(&who, &r, CUBED_STORE_LEASE, &h->headers, signed_query,
+                                             &h->error)
+                       : cb_sigv4_sign(&who, &r, &h->headers, &h->error);
     explicit_bzero(&keys, sizeof keys);
     return h->status == CUBED_OK ? CB_HTTP_GO : CB_HTTP_NO;
 }
@@ -248,11 +281,12 @@ static cb_http_ready prepare(cb_remote *remote, cb_remote_call *c)
         [CB_REMOTE_UPLOADS] = "GET"};
     s3_store *s = (s3_store *)remote;
     const s3_learned known = what_is_known(s);
-    cb_buf host, path, query;
+    cb_buf host, path, query, sent;
     cb_http_ready ready = CB_HTTP_GO;
     cb_buf_init(&host, remote->head.alloc);
     cb_buf_init(&path, remote->head.alloc);
     cb_buf_init(&query, remote->head.alloc);
+    cb_buf_init(&sent, remote->head.alloc);
     c->http.method = methods[c->what];
     put_place(s, known.region, &host, &path);
     cb_buf_puts(&path, "/");
@@ -264,16 +298,18 @@ static cb_http_ready prepare(cb_remote *remote, cb_remote_call *c)
     if (ok && c->what == CB_REMOTE_COMPLETE) ok = put_parts(c);
     if (ok) {
         cb_http_put_header(&c->http, "host", host.data);
-        put_headers(s, c);
+        put_headers(s, &known, c);
         if (c->what == CB_REMOTE_DELETE_MANY) ok = put_md5(c);
-        cb_buf_printf(&c->http.url, "%s://%s%s%s%s", s->tls ? "https" : "http", host.data,
-                      path.data, query.size ? "?" : "", query.size ? query.data : "");
     }
     if (ok)
-        ready = sign(s, c, &known, path.data, query.data);
+        ready = sign(s, c, &known, path.data, query.data, &sent);
     else
         ready =
             cb_remote_refuse(c, cb_fail(&c->http.error, CUBED_E_NOMEM, "no memory for a request"));
+    if (ready == CB_HTTP_GO)
+        cb_buf_printf(&c->http.url, "%s://%s%s%s%s", s->tls ? "https" : "http", host.data,
+                      path.data, sent.size ? "?" : "", sent.size ? sent.data : "");
+    cb_buf_free(&sent);
     cb_buf_free(&host);
     cb_buf_free(&path);
     cb_buf_free(&query);
@@ -339,6 +375,46 @@ static bool learn_time(s3_store *s, const cb_remote_call *c, int64_t ahead)
     return news || c->repairs == 0;
 }
 
+/* Whether the service refuses a deletion because it has conditions: it is then made without them, as by services that ignore
+ * conditions. */
+static bool learn_refusal(s3_store *s, cb_remote_call *c, const cb_remote_fault *f)
+{
+    const bool many = c->what == CB_REMOTE_DELETE_MANY;
+    const bool conditional =
+        many ? c->versions != NULL : c->what == CB_REMOTE_DELETE && c->if_match;
+    if (!conditional || !deletes_if(s) ||
+        !(c->http.code == 501 || strcmp(f->code, "NotImplemented") == 0 ||
+          (many && strcmp(f->code, "MalformedXML") == 0)))
+        return false;
+    cb_mutex_lock(&s->remote.lock);
+    s->learned.refuses_conditions = true;
+    cb_mutex_unlock(&s->remote.lock);
+    return !many || (put_deletions(s, c, NULL) == CUBED_OK && put_digests(s, c, NULL) == CUBED_OK);
+}
+
+/* Whether the reply may mean that the lease of a call is over, or that the service does not know such signatures. */
+static bool is_refused_lease(s3_store *s, const cb_remote_call *c, const cb_remote_fault *f)
+{
+    const s3_learned known = what_is_known(s);
+    const int code = c->http.code;
+    return is_leased(s, &known, c) && (code == 400 || code == 403 || code == 501) &&
+           strcmp(f->code, "ExpiredToken") != 0 && strcmp(f->code, "InvalidToken") != 0;
+}
+
+/* The caller looks at its claim again if the lease is over. Else the service, or a rule of the bucket, may refuse signatures in
+ * queries: the call is signed as all others are. */
+static cb_http_verdict judge_lease(s3_store *s, cb_remote_call *c)
+{
+    if (cb_http_date(&c->http, "date") > c->looked + CUBED_STORE_LEASE) {
+        c->http.code = 412;
+        return CB_HTTP_DONE;
+    }
+    cb_mutex_lock(&s->remote.lock);
+    s->learned.refuses_leases = true;
+    cb_mutex_unlock(&s->remote.lock);
+    return CB_HTTP_AGAIN;
+}
+
 static cb_http_verdict repair(cb_remote *remote, cb_remote_call *c, const cb_remote_fault *f)
 {
     s3_store *s = (s3_store *)remote;
@@ -351,6 +427,8 @@ static cb_http_verdict repair(cb_remote *remote, cb_remote_call *c, const cb_rem
     if (strcmp(f->code, "OperationAborted") == 0 ||
         strcmp(f->code, "ConditionalRequestConflict") == 0)
         return CB_HTTP_LATER; /* somebody else puts it at this moment */
+    if (learn_refusal(s, c, f)) return CB_HTTP_AGAIN;
+    if (is_refused_lease(s, c, f)) return judge_lease(s, c);
     if (strcmp(f->code, "RequestTimeTooSkewed") == 0) {
         const int64_t theirs = cb_http_date(&c->http, "date"), ahead = theirs - (int64_t)time(NULL);
         return theirs && learn_time(s, c, ahead) ? CB_HTTP_AGAIN : CB_HTTP_DONE;
@@ -386,14 +464,34 @@ static const char *advice(const cb_remote *remote, int code, const cb_remote_fau
 
 /* --- Many deletions ----------------------------------------------------------------------------------- */
 
-static void read_deleted(const cb_remote_call *c, cb_remote_fault *f)
+static bool is_code(cb_xml_part error, const char *const *codes)
 {
-    cb_xml_part error;
-    if (!c->http.text.size ||
-        !cb_xml_find((cb_xml_part){c->http.text.data, c->http.text.size}, "Error", &error))
+    cb_xml_part x;
+    if (!cb_xml_find(error, "Code", &x)) return false;
+    for (; *codes; codes++) {
+        if (x.size == strlen(*codes) && memcmp(x.text, *codes, x.size) == 0) return true;
+    }
+    return false;
+}
+
+/* An object that is not there has no version, and nothing is to be deleted. */
+static void read_deleted(const cb_remote_call *c, cb_remote_fault *f, bool *changed)
+{
+    static const char *const gone[] = {"NoSuchKey", "NotFound", NULL};
+    static const char *const other[] = {"PreconditionFailed", "412 Precondition Failed",
+                                        "ConditionalRequestConflict", NULL};
+    cb_xml_part rest = {c->http.text.data, c->http.text.size}, error;
+    while (rest.size && cb_xml_next(&rest, "Error", &error)) {
+        if (is_code(error, gone)) continue;
+        if (c->versions && is_code(error, other)) {
+            *changed = true;
+            continue;
+        }
+        cb_remote_read_fault_of(error, f, c->http.text.alloc);
+        if (!*f->code) snprintf(f->code, sizeof f->code, "Error");
+        *changed = false;
         return;
-    cb_remote_read_fault(&c->http, f);
-    if (!*f->code) snprintf(f->code, sizeof f->code, "Error");
+    }
 }
 
 /* --- Opening ------------------------------------------------------------------------------------------ */
@@ -422,7 +520,8 @@ static const cb_dialect s3 = {
     .open = cb_s3_open,
 };
 
-const cubed_store_vtable cb_s3_vtable = CB_REMOTE_VTABLE("s3", CUBED_STORE_ETAGS);
+const cubed_store_vtable cb_s3_vtable =
+    CB_REMOTE_VTABLE("s3", CUBED_STORE_ETAGS | CUBED_STORE_DELETES_IF);
 
 static cubed_status set_endpoint(s3_store *s, cubed_error *err)
 {

@@ -66,14 +66,27 @@ static void keep_plus(const cb_remote *s, const cubed_store_request *r, const cb
     cb_uri_decode(name, text->data, text->size, false);
 }
 
-static cubed_status tell_all(const cb_remote *s, const cubed_store_request *r, cb_xml_part rest,
-                             bool prefixes, cubed_error *err)
+/* Versions are numbers if they are no ETags. */
+static void put_version(cb_buf *out, cb_xml_part entry, const char *element)
 {
-    cb_buf name, text;
+    cb_xml_part x;
+    if (strcmp(element, "ETag") == 0) {
+        cb_remote_put_tag(out, entry, element);
+        return;
+    }
+    out->size = 0;
+    if (cb_xml_find(entry, element, &x)) cb_buf_put(out, x.text, x.size);
+}
+
+static cubed_status tell_all(const cb_remote *s, const cubed_store_request *r, cb_xml_part rest,
+                             bool prefixes, const char *element, cubed_error *err)
+{
+    cb_buf name, text, version;
     cb_xml_part x, size;
     cubed_status st = CUBED_OK;
     cb_buf_init(&name, s->head.alloc);
     cb_buf_init(&text, s->head.alloc);
+    cb_buf_init(&version, s->head.alloc);
     while (cb_xml_next(&rest, prefixes ? "CommonPrefixes" : "Contents", &x)) {
         if (!cb_s3_put_name(&name, &text, x, prefixes ? "Prefix" : "Key"))
             CB_GO(cb_s3_malformed(err));
@@ -81,9 +94,11 @@ static cubed_status tell_all(const cb_remote *s, const cubed_store_request *r, c
         const uint64_t bytes =
             !prefixes && cb_xml_find(x, "Size", &size) ? strtoull(size.text, NULL, 10) : 0;
         if (!prefixes && name.size && name.data[name.size - 1] == '/') continue;
-        CB_GO(cb_remote_tell_entry(s, r, &name, bytes, prefixes, err));
+        put_version(&version, x, element);
+        CB_GO(cb_remote_tell_entry(s, r, &name, bytes, prefixes, &version, err));
     }
 out:
+    cb_buf_free(&version);
     cb_buf_free(&name);
     cb_buf_free(&text);
     return st;
@@ -92,10 +107,16 @@ out:
 cubed_status cb_s3_read_page(cb_remote *s, cb_remote_call *c, cubed_store_request *r,
                              cubed_error *err)
 {
+    return cb_s3_read_entries(s, c, r, "ETag", err);
+}
+
+cubed_status cb_s3_read_entries(const cb_remote *s, cb_remote_call *c, cubed_store_request *r,
+                                const char *element, cubed_error *err)
+{
     cb_xml_part all = {c->http.text.data, c->http.text.size}, x;
     if (!all.size || !cb_xml_find(all, "ListBucketResult", &all)) return cb_s3_malformed(err);
-    CB_TRY(tell_all(s, r, all, false, err));
-    CB_TRY(tell_all(s, r, all, true, err));
+    CB_TRY(tell_all(s, r, all, false, element, err));
+    CB_TRY(tell_all(s, r, all, true, element, err));
     if (!r->next_page) return CUBED_OK;
     if (!cb_xml_find(all, "NextContinuationToken", &x) || x.size == 0)
         return cb_s3_check_end(all, "NextContinuationToken", err);

@@ -7,6 +7,10 @@
 void cb_s3_put_list_query(const cb_remote *s, const cb_remote_call *c, cb_buf *query);
 CUBED_MUST_CHECK cubed_status cb_s3_read_page(cb_remote *s, cb_remote_call *c,
                                               cubed_store_request *r, cubed_error *err);
+/* The same, of a service whose listings tell versions by another element than ETag. */
+CUBED_MUST_CHECK cubed_status cb_s3_read_entries(const cb_remote *s, cb_remote_call *c,
+                                                 cubed_store_request *r, const char *element,
+                                                 cubed_error *err);
 
 /* For other lists. */
 
