@@ -8,7 +8,8 @@
 typedef struct object {
     cubed_store *store;
     const char *key;
-    uint64_t size, from; /* of the bytes that are there */
+    cubed_object_info info;
+    uint64_t from; /* of the bytes that are there */
     size_t n;
     char bytes[4096];
 } object;
@@ -48,7 +49,7 @@ static cubed_status open_object(const cb_codec_chain *codecs, object *o, cubed_e
     const cb_codec_step *shard = cb_codec_chain_shard(codecs);
     const bool end = shard && !shard->index_in_front;
     const cubed_range range = {end ? CUBED_RANGE_SUFFIX : 0, sizeof o->bytes};
-    if (cb_codec_chain_is_raw(codecs)) return cb_store_size(o->store, o->key, &o->size, err);
+    if (cb_codec_chain_is_raw(codecs)) return cb_store_head(o->store, o->key, &o->info, err);
     cubed_store_request r = {.op = CUBED_STORE_GET,
                              .key = o->key,
                              .ranges = &range,
@@ -56,16 +57,16 @@ static cubed_status open_object(const cb_codec_chain *codecs, object *o, cubed_e
                              .dst = o->bytes,
                              .cap = sizeof o->bytes};
     CB_TRY(cb_store_do(o->store, &r, err));
-    o->size = r.info.size;
+    o->info = r.info;
     o->n = r.got;
-    o->from = end ? o->size - o->n : 0;
+    o->from = end ? o->info.size - o->n : 0;
     return CUBED_OK;
 }
 
 static cubed_status look(const cb_zarr_array *z, const cb_codec_chain *codecs, object *at,
                          cb_codec_looks *looks, cubed_error *err)
 {
-    const cb_codec_object o = {read_object, at, at->size};
+    const cb_codec_object o = {read_object, at, at->info.size};
     cb_arena *scratch;
     CB_TRY(cb_arena_new(z->store->alloc, cb_codec_chain_look_need(codecs), &scratch, err));
     cubed_status st = cb_codec_chain_look(codecs, &o, scratch, looks, err);
@@ -91,8 +92,11 @@ cubed_status cb_zarr_find_whole(const cb_zarr_array *z, const int64_t *idx, bool
     if (st == CUBED_OK) st = look(z, codecs, &at, &looks, &why);
     *found = st == CUBED_OK && looks == CB_CODEC_WHOLE;
     if (st == CUBED_OK && looks == CB_CODEC_UNTOLD) st = decodes(z, idx, found, &why);
-    /* Nobody shall take it for one that is there. */
-    if (st == CUBED_OK && !*found) st = cb_store_del(z->store, key, &why);
+    /* Nobody shall take it for one that is there. Another object is of a run that has taken the place over. */
+    if (st == CUBED_OK && !*found) {
+        st = cb_store_del_if(z->store, key, &at.info.version, &why);
+        if (st == CUBED_E_EXISTS) return CUBED_OK;
+    }
     if (st == CUBED_OK) return CUBED_OK;
     return cb_zarr_chunk_failed(z->store, key, st, &why, err);
 }

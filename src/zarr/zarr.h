@@ -93,12 +93,10 @@ typedef struct cb_zarr_fence {
 void cb_zarr_set_fence(cb_zarr_array *z, const cb_zarr_fence *fence);
 /* Whether an array may have a chunk of that key ("c", "c/0/1", "c.0.1", "0.1", "0/1"), or chunks below it. */
 bool cb_zarr_may_be_chunk(const char *key);
-typedef cubed_status (*cb_zarr_remove_fn)(void *ctx, const char *const *keys, size_t n,
-                                          cubed_error *err);
 /* Removes every object at PATH that may be a chunk, by `remove`, or at once if that is NULL; other files stay, they may be the
  * user's. */
 CUBED_MUST_CHECK cubed_status cb_zarr_remove_chunks(cubed_store *store, const char *path,
-                                                    cb_zarr_remove_fn remove, void *ctx,
+                                                    cb_store_batch_fn remove, void *ctx,
                                                     cubed_error *err);
 void cb_zarr_close(cb_zarr_array *z);
 const cb_zarr_meta *cb_zarr_get_meta(const cb_zarr_array *z);

@@ -23,6 +23,7 @@ ROWS, CHUNK = 12, 2
 SERVERS = {
     "s3": Server, "google": cloud_servers.GoogleServer, "azure": cloud_servers.AzureServer,
 }  # fmt: skip
+DELETES = ("delete", "deletes")
 
 
 def is_put(request, name):
@@ -58,8 +59,9 @@ def values_of(url, env):
 class Stop:
     """Holds the first request for which `chosen` is true, until the other run has ended."""
 
-    def __init__(self, server, chosen, other):
+    def __init__(self, server, chosen, other, later=0):
         self.server, self.chosen, self.other = server, chosen, other
+        self.later = later  # seconds that the server's clock goes on meanwhile
         self.ended = None
         self.met = False
 
@@ -70,6 +72,7 @@ class Stop:
         return self.take_over
 
     def take_over(self):
+        self.server.ahead += self.later
         for key, o in self.server.objects.items():
             if key.endswith(".cubed-run"):
                 record = json.loads(o.data)
@@ -82,13 +85,14 @@ class Stop:
             self.other, env=self.env, capture_output=True, text=True, timeout=60
         )
 
-    def run(self, first, env):
+    def run(self, first, env, code=0):
+        """The first run, and `code` is the other's."""
         self.env = env
         self.server.fault = self
         ended = subprocess.run(first, env=env, capture_output=True, text=True, timeout=60)
         self.server.fault = None
         assert self.met
-        assert self.ended.returncode == 0, self.ended.stderr
+        assert self.ended.returncode == code, self.ended.stderr
         return ended
 
 
@@ -166,6 +170,249 @@ def test_what_is_deleted_late(server, tmp_path, listing):
     assert "was taken over while this run was writing it" in first.stderr
     np.testing.assert_array_equal(values_of(url, env), [7.0] * CHUNK + [5.0] * 10)
     assert all(k.startswith("z.zarr/") for k in server.objects), "a new array is left"
+
+
+def state_of(server):
+    return json.loads(server.objects["z.zarr/.cubed-run"].data)["state"]
+
+
+@pytest.mark.parametrize("google", ["json", "xml"])
+@pytest.mark.parametrize("what", ["documents", "chunks"])
+def test_deletions_that_are_on_the_way(request, server, tmp_path, what, google):
+    """A request to delete old objects, which was sent while the claim was the run's, is served
+    after another run has put objects under the same keys. These have other versions."""
+    if google == "xml":
+        if not isinstance(server, cloud_servers.GoogleServer):
+            pytest.skip("a second interface of Google's service")
+        server = request.getfixturevalue("google_xml")
+    sources(tmp_path)
+    url, env = f"{server.url}/z.zarr", {**os.environ, **server.variables}
+    assert run(*command("p - 3", tmp_path, url)[1:], env=env).code == 0
+
+    def chosen(r):
+        if r.op not in DELETES or state_of(server) != "copying":
+            return False
+        # The documents of an array go first.
+        return what == "documents" or "z.zarr/zarr.json" not in server.objects
+
+    second = command("q + 5", tmp_path, url, "--overwrite")
+    stop = Stop(server, chosen, second, later=601)
+    first = stop.run(command("p * 7", tmp_path, url, "--overwrite"), env)
+    assert first.returncode != 0
+    assert "was taken over while this run was writing it" in first.stderr
+    np.testing.assert_array_equal(values_of(url, env), [7.0] * CHUNK + [5.0] * 10)
+    assert len([k for k in server.objects if "/c/" in k]) == ROWS // CHUNK
+    assert all(k.startswith("z.zarr/") for k in server.objects), "a new array is left"
+
+
+def test_chunks_are_deleted_after_metadata(server, tmp_path):
+    """Readers of an array that is being replaced find its chunks, or no array."""
+    sources(tmp_path)
+    url, env = f"{server.url}/z.zarr", {**os.environ, **server.variables}
+    assert run(*command("p - 3", tmp_path, url)[1:], env=env).code == 0
+    seen = []
+
+    def look(r):
+        if r.op in DELETES and r.key != "z.zarr/zarr.json" and state_of(server) == "copying":
+            seen.append("z.zarr/zarr.json" in server.objects)
+
+    server.fault = look
+    assert run(*command("p * 7", tmp_path, url, "--overwrite")[1:], env=env).code == 0
+    assert seen and not any(seen)
+
+
+@pytest.mark.parametrize("what", ["documents", "chunks", "left"])
+def test_deletions_of_the_same_bytes(server, tmp_path, what):
+    """The second run puts the bytes that the first run is about to delete. In S3 versions are made
+    of bytes, so the service refuses the request because it is old."""
+    sources(tmp_path)
+    url, env = f"{server.url}/z.zarr", {**os.environ, **server.variables}
+    wanted = command("q + 5", tmp_path, url)
+    if what == "left":  # chunks of a run that failed
+        server.fault = lambda r: "403" if is_put(r, "z.zarr/c/4") else None
+    assert run(*wanted[1:], env=env).code == (what == "left")
+    assert "z.zarr/c/3" in server.objects
+
+    def chosen(r):
+        if r.op not in DELETES or what == "left":
+            return r.op in DELETES
+        # The documents of an array go first.
+        is_first = "z.zarr/zarr.json" in server.objects
+        return state_of(server) == "copying" and is_first == (what == "documents")
+
+    options = [] if what == "left" else ["--overwrite"]
+    stop = Stop(server, chosen, [*wanted, *options], later=601)
+    first = stop.run([*command("p * 7", tmp_path, url), *options], env)
+    assert first.returncode != 0
+    assert "was taken over while this run was writing it" in first.stderr
+    np.testing.assert_array_equal(values_of(url, env), [7.0] * CHUNK + [5.0] * 10)
+    assert len([k for k in server.objects if "/c/" in k]) == ROWS // CHUNK
+    assert all(k.startswith("z.zarr/") for k in server.objects), "a new array is left"
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["leases", "no leases"])
+def test_deletions_that_take_longer(tmp_path, known):
+    """A service that is slow for longer than a lease, or does not accept signatures that end."""
+    sources(tmp_path)
+    with Server(knows_leases=known) as server:
+        url, env = f"{server.url}/z.zarr", {**os.environ, **server.variables}
+        assert run(*command("p - 3", tmp_path, url)[1:], env=env).code == 0
+        slow = []
+
+        def later():
+            slow.append(True)
+            server.ahead += 100
+
+        server.fault = lambda r: later if r.op in DELETES and len(slow) < 2 else None
+        result = run(*command("p * 7", tmp_path, url, "--overwrite")[1:], env=env)
+        server.fault = None
+        assert result.code == 0, result.err
+        assert len(slow) == 2
+        np.testing.assert_array_equal(values_of(url, env), [7.0] * ROWS)
+        assert not server.wrong
+        leased = [r for r in server.requests if "X-Amz-Expires" in r.query]
+        assert leased and all(r.op in DELETES for r in leased)
+
+
+@pytest.fixture
+def google_xml():
+    with cloud_servers.GoogleXmlServer() as s:
+        yield s
+        assert not s.wrong, s.wrong[:3]
+
+
+def refuses(code, name):
+    """A service that does not know conditions of deletions, and says so."""
+
+    def fault(request):
+        if request.op == "deletes":
+            return ("error", code, name, "<ETag>")
+        refused = code == 501 and request.op == "delete" and "if-match" in request.headers
+        return ("error", code, name) if refused else None
+
+    return fault
+
+
+@pytest.mark.parametrize("how", ["ignored", "disabled", 501, 400])
+def test_services_without_conditional_deletes(tmp_path, how):
+    """Arrays are replaced there, too. A run looks at its claim before it deletes."""
+    names = {501: "NotImplemented", 400: "MalformedXML"}
+    sources(tmp_path)
+    with Server(ignores_conditions=how == "ignored") as server:
+        url, env = f"{server.url}/z.zarr", {**os.environ, **server.variables}
+        if how == "disabled":
+            env["AWS_CONDITIONAL_PUT"] = "disabled"
+        server.fault = refuses(how, names[how]) if how in names else None
+        for text, value in (("p - 3", -2.0), ("p * 7", 7.0)):
+            result = run(*command(text, tmp_path, url, "--overwrite")[1:], env=env)
+            assert result.code == 0, result.err
+            np.testing.assert_array_equal(values_of(url, env), [value] * ROWS)
+        assert sum(r.op in DELETES for r in server.requests) <= 12
+        assert not server.wrong
+
+
+def test_deletions_without_conditions_end(tmp_path):
+    """A service that ignores conditions refuses what is sent long after the look at the claim."""
+    sources(tmp_path)
+    with Server(ignores_conditions=True) as server:
+        url, env = f"{server.url}/z.zarr", {**os.environ, **server.variables}
+        assert run(*command("p - 3", tmp_path, url)[1:], env=env).code == 0
+
+        def chosen(r):
+            copies = state_of(server) == "copying"
+            return r.op in DELETES and copies and "z.zarr/zarr.json" not in server.objects
+
+        second = command("q + 5", tmp_path, url, "--overwrite")
+        stop = Stop(server, chosen, second, later=601)
+        first = stop.run(command("p * 7", tmp_path, url, "--overwrite"), env)
+        assert "was taken over while this run was writing it" in first.stderr
+        np.testing.assert_array_equal(values_of(url, env), [7.0] * CHUNK + [5.0] * 10)
+
+
+@pytest.mark.parametrize("how", ["anew", "--resume"])
+def test_clean_and_a_run_that_resumes(server, tmp_path, how):
+    """Chunks that `cubed clean` is about to delete are not used by a run that resumes."""
+    sources(tmp_path)
+    url, env = f"{server.url}/z.zarr", {**os.environ, **server.variables}
+    wanted = command("q + 5", tmp_path, url)
+    server.fault = lambda r: "403" if is_put(r, "z.zarr/c/4") else None
+    assert run(*wanted[1:], env=env).code == 1
+    second = [*wanted, "--resume"] if how == "--resume" else wanted
+    stop = Stop(server, lambda r: r.op in DELETES, second, later=601)
+    clean = stop.run([BIN, "clean", url], env, code=1 if how == "--resume" else 0)
+    if how == "--resume":
+        assert "unfinished run of another computation" in stop.ended.stderr
+        assert "z.zarr/zarr.json" not in server.objects
+    else:
+        assert clean.returncode == 1
+        assert "was taken over" in clean.stderr
+        np.testing.assert_array_equal(values_of(url, env), [7.0] * CHUNK + [5.0] * 10)
+
+
+def test_intermediates_of_a_late_run(server, tmp_path):
+    """A run that resumes a late run has intermediates of its own: late puts and deletions of the
+    other run do not reach them."""
+    sources(tmp_path)
+    url, env = f"{server.url}/z.zarr", {**os.environ, **server.variables}
+    same = command("p - mean(p, axis=0) + 1", tmp_path, url, "--resume", "--executor", "processes",
+                   "--work-dir", f"{server.url}/work")  # fmt: skip
+    first = Stop(server, lambda r: is_put(r, "z.zarr/c/3"), same).run(same, env)
+    assert first.returncode != 0
+    assert "was taken over while this run was writing it" in first.stderr
+    np.testing.assert_array_equal(values_of(url, env), [1.0] * ROWS)
+    inside = [r for r in server.requests if r.key.startswith("work/cubed-")]
+    assert len({r.key.split("/")[1] for r in inside}) == 2
+    assert [r for r in inside if r.op == "copy"], "what the first run left is not used"
+    assert run("clean", f"{server.url}/work", env=env).code == 0
+    assert not [k for k in server.objects if k.startswith("work/")]
+
+
+def test_what_changes_while_it_is_deleted(server, tmp_path):
+    """A program that is no run puts objects again and again: they are listed again, or it is
+    said."""
+    sources(tmp_path)
+    url, env = f"{server.url}/z.zarr", {**os.environ, **server.variables}
+    for times in (1, 1000):
+        assert run(*command("p - 3", tmp_path, url, "--overwrite")[1:], env=env).code == 0
+        left = [times]
+
+        def put_another(left=left):
+            left[0] -= 1
+            old = server.objects["z.zarr/c/3"]
+            new = type(old)(b"%d" % left[0], dict(old.meta))
+            for name in ("generation", "x-goog-generation"):
+                if name in new.meta:
+                    new.meta[name] = str(next(cloud_servers.numbers))
+            server.objects["z.zarr/c/3"] = new
+
+        def fault(r, left=left, put=put_another):
+            deletes = r.op in DELETES and state_of(server) == "copying"
+            return put if left[0] and deletes and "z.zarr/c/3" in server.objects else None
+
+        server.fault = fault
+        result = run(*command("p * 7", tmp_path, url, "--overwrite")[1:], env=env)
+        server.fault = None
+        if times == 1:
+            assert result.code == 0, result.err
+            np.testing.assert_array_equal(values_of(url, env), [7.0] * ROWS)
+        else:
+            assert result.code == 1
+            assert "another process replaced objects 5 times" in result.err
+            assert run("clean", url, env=env).code == 0
+            np.testing.assert_array_equal(values_of(url, env), [7.0] * ROWS)
+
+
+def test_requests_of_deletions(tmp_path):
+    """Conditions come with the deletions, and need no requests of their own."""
+    sources(tmp_path)
+    with Server(page=1000) as server:
+        url, env = f"{server.url}/z.zarr", {**os.environ, **server.variables}
+        assert run(*command("p - 3", tmp_path, url)[1:], env=env).code == 0
+        server.requests.clear()
+        assert run(*command("p * 7", tmp_path, url, "--overwrite")[1:], env=env).code == 0
+        deletions = [r for r in server.requests if r.op in DELETES and "new" not in r.key]
+        assert len(deletions) <= 5, deletions
+        assert len(server.requests) <= 55
 
 
 @pytest.mark.parametrize("zarr_format", [2, 3])

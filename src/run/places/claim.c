@@ -69,7 +69,7 @@ static void give_back(const cb_claim *c, const cb_run_self *self)
     cubed_status ignored = cb_run_record_read(c->store, c->path, zone, &there, &version, NULL);
     if (ignored == CUBED_OK && !cb_version_is_none(&version) &&
         is_of(&there, self->run, self->owner))
-        ignored = cb_run_record_remove(c->store, c->path, NULL);
+        ignored = cb_run_record_remove(c->store, c->path, &version, NULL);
     (void)ignored;
     cb_zone_free(zone);
 }
@@ -145,14 +145,22 @@ static cubed_status was_taken(const cubed_store *store, const char *path, cubed_
                    store->url, *path ? "::" : "", path);
 }
 
-static cubed_status find_version(const cb_claim *c, bool *own, cubed_error *err)
+/* *when: by the service's clock, see cubed_object_info.replied. */
+static cubed_status look_at_version(const cb_claim *c, bool *own, int64_t *when, cubed_error *err)
 {
     char key[4096];
     cubed_object_info info;
     CB_TRY(cb_key_join(key, sizeof key, c->path, CB_RUN_RECORD, err));
     CB_TRY(cb_store_find(c->store, key, &info, err));
     *own = cb_version_equal(&info.version, &c->version);
+    *when = info.replied;
     return CUBED_OK;
+}
+
+static cubed_status find_version(const cb_claim *c, bool *own, cubed_error *err)
+{
+    int64_t when;
+    return look_at_version(c, own, &when, err);
 }
 
 cubed_status cb_claim_check_own(const cb_claim *c, cubed_error *err)
@@ -164,55 +172,115 @@ cubed_status cb_claim_check_own(const cb_claim *c, cubed_error *err)
     return st == CUBED_OK && !own ? was_taken(c->store, c->path, err) : st;
 }
 
-/* As many keys as a request of S3 deletes. */
-enum { DELETED_AT_ONCE = 1000 };
+/* What is removed of the objects of a claim. */
+typedef struct removal {
+    const cb_claim *c;
+    cubed_store *store;
+    const char *guard; /* key of the record in the store */
+    cb_store_wants_fn wants;
+    void *ctx;
+    bool changed; /* some objects have been replaced since they were listed */
+} removal;
+
+/* Objects may be replaced while they are removed as often as this. */
+enum { OTHERS_CHANGED = 5 };
 
 /* The caller holds the lock: a beat would change the version that guards the deletion. */
-static cubed_status delete_some(const cb_claim *c, cubed_store *store, const char *guard,
-                                const char *const *keys, size_t n, cubed_error *err)
+static cubed_status delete_some(removal *x, const char *const *keys, const char *const *versions,
+                                size_t n, cubed_error *err)
 {
     bool own = false;
+    const cb_claim *c = x->c;
+    const bool guards = x->store->vt->flags & CUBED_STORE_GUARDS;
     cubed_store_request r = {.op = CUBED_STORE_DELETE,
                              .keys = keys,
                              .nkeys = n,
-                             .guard = guard,
+                             .versions = versions,
+                             .guard = guards ? x->guard : NULL,
                              .guard_version = c->version.text};
     cubed_error why = CUBED_ERROR_INIT;
-    if (!(store->vt->flags & CUBED_STORE_GUARDS)) {
-        r.guard = NULL;
-        CB_TRY(find_version(c, &own, err));
+    if (!guards) {
+        CB_TRY(look_at_version(c, &own, &r.looked, err));
         if (!own) return was_taken(c->store, c->path, err);
     }
-    const cubed_status st = cb_store_do(store, &r, &why);
-    if (st == CUBED_E_EXISTS) return was_taken(c->store, c->path, err);
+    const cubed_status st = cb_store_do(x->store, &r, &why);
+    if (st == CUBED_E_EXISTS && !guards) {
+        CB_TRY(find_version(c, &own, err));
+        x->changed = own;
+    }
+    if (st == CUBED_E_EXISTS) return own ? CUBED_OK : was_taken(c->store, c->path, err);
     if (st != CUBED_OK && err) *err = why;
     return st;
 }
 
-cubed_status cb_claim_delete(const cb_claim *c, cubed_store *store, const char *path,
-                             const char *const *keys, size_t n, cubed_error *err)
+static cubed_status delete_batch(void *ctx, const char *const *keys, const char *const *versions,
+                                 size_t n, cubed_error *err)
 {
-    char guard[4096];
-    cubed_status st = CUBED_OK;
-    CB_TRY(cb_key_join(guard, sizeof guard, path, CB_RUN_RECORD, err));
-    for (size_t at = 0, some; at < n && st == CUBED_OK; at += some) {
-        some = cb_min_size(n - at, DELETED_AT_ONCE);
-        cb_beats_lock(c->beats);
-        st = delete_some(c, store, guard, keys + at, some, err);
-        cb_beats_unlock(c->beats);
-    }
+    removal *x = ctx;
+    cb_beats_lock(x->c->beats);
+    const cubed_status st = delete_some(x, keys, versions, n, err);
+    cb_beats_unlock(x->c->beats);
     return st;
 }
 
-static cubed_status delete_listed(void *ctx, const char *const *keys, size_t n, cubed_error *err)
+static bool is_wanted(void *ctx, const char *key)
 {
-    const cb_claim *c = ctx;
-    return cb_claim_delete(c, c->store, c->path, keys, n, err);
+    const removal *x = ctx;
+    return x->wants(x->ctx, key);
 }
 
-cubed_status cb_claim_remove_chunks(cb_claim *c, cubed_error *err)
+cubed_status cb_claim_remove(const cb_claim *c, cubed_store *store, const char *path,
+                             cb_store_wants_fn wants, void *ctx, cubed_error *err)
 {
-    return cb_zarr_remove_chunks(c->store, c->path, delete_listed, c, err);
+    char guard[4096];
+    removal x = {.c = c, .store = store, .guard = guard, .wants = wants, .ctx = ctx};
+    CB_TRY(cb_key_join(guard, sizeof guard, path, CB_RUN_RECORD, err));
+    for (int i = 0; i < OTHERS_CHANGED; i++) {
+        x.changed = false;
+        CB_TRY(cb_store_list_batches(store, path, is_wanted, delete_batch, &x, err));
+        if (!x.changed) return CUBED_OK;
+    }
+    return cb_fail(err, CUBED_E_IO,
+                   "%s%s%s: another process replaced objects %d times while they "
+                   "were removed; make sure that no other program writes there",
+                   store->url, *path ? "::" : "", path, OTHERS_CHANGED);
+}
+
+static bool is_chunk(void *ctx, const char *key)
+{
+    const size_t *skip = ctx;
+    return cb_zarr_may_be_chunk(key + *skip);
+}
+
+cubed_status cb_claim_remove_chunks(const cb_claim *c, cubed_error *err)
+{
+    size_t skip = *c->path ? strlen(c->path) + 1 : 0;
+    return cb_claim_remove(c, c->store, c->path, is_chunk, &skip, err);
+}
+
+cubed_status cb_claim_remove_documents(const cb_claim *c, cubed_store *store, const char *path,
+                                       const char *record_path, cubed_error *err)
+{
+    static const char *const names[] = {"zarr.json", ".zarray", ".zattrs"};
+    char key[3][4096], guard[4096];
+    const char *keys[3], *versions[3];
+    cubed_object_info info[3];
+    size_t n = 0;
+    removal x = {.c = c, .store = store, .guard = guard};
+    CB_TRY(cb_key_join(guard, sizeof guard, record_path, CB_RUN_RECORD, err));
+    for (size_t i = 0; i < 3; i++) {
+        CB_TRY(cb_key_join(key[n], sizeof key[n], path, names[i], err));
+        CB_TRY(cb_store_find(store, key[n], &info[n], err));
+        if (cb_version_is_none(&info[n].version)) continue;
+        keys[n] = key[n];
+        versions[n] = info[n].version.text;
+        n++;
+    }
+    if (n > 0) CB_TRY(delete_batch(&x, keys, versions, n, err));
+    return !x.changed ? CUBED_OK
+                      : cb_fail(err, CUBED_E_EXISTS,
+                                "%s%s%s: another process replaced metadata while they were removed",
+                                store->url, *path ? "::" : "", path);
 }
 
 bool cb_claim_needs_fence(const cubed_store *store)
@@ -285,19 +353,24 @@ static void note_version(cb_claim *c)
     cb_zone_free(zone);
 }
 
+static cubed_status replace_record(cb_claim *c, const cb_run_record *r, cubed_error *err)
+{
+    cubed_error why = CUBED_ERROR_INIT;
+    cubed_status st = cb_run_record_write(c->place ? c->place : c->store, c->place ? "" : c->path,
+                                          r, &c->version, &why);
+    if (st == CUBED_OK) c->record = *r;
+    if (st == CUBED_E_EXISTS) return was_taken(c->store, c->path, err);
+    if (st != CUBED_OK) note_version(c);
+    if (st != CUBED_OK && err) *err = why;
+    return st;
+}
+
 static cubed_status say(cb_claim *c, cb_run_state state, cubed_error *err)
 {
     cb_run_record r = c->record;
     r.state = state;
     r.beat = cb_run_now();
-    cubed_error why = CUBED_ERROR_INIT;
-    cubed_status st = cb_run_record_write(c->place ? c->place : c->store, c->place ? "" : c->path,
-                                          &r, &c->version, &why);
-    if (st == CUBED_OK) c->record = r;
-    if (st == CUBED_E_EXISTS) return was_taken(c->store, c->path, err);
-    if (st != CUBED_OK) note_version(c);
-    if (st != CUBED_OK && err) *err = why;
-    return st;
+    return replace_record(c, &r, err);
 }
 
 cubed_status cb_claim_say(cb_claim *c, cb_run_state state, cubed_error *err)
@@ -318,8 +391,8 @@ static void drop(cb_claim *c)
     bool own = false;
     if (cb_version_is_none(&c->version) || find_version(c, &own, NULL) != CUBED_OK || !own) return;
     /* One that stays is taken by the next run, as its owner will be gone. */
-    cubed_status ignored =
-        cb_run_record_remove(c->place ? c->place : c->store, c->place ? "" : c->path, NULL);
+    cubed_status ignored = cb_run_record_remove(c->place ? c->place : c->store,
+                                                c->place ? "" : c->path, &c->version, NULL);
     char none[4096];
     /* Deleting what is not there removes the directories above that are empty. */
     if (c->place && cb_key_join(none, sizeof none, c->path, CB_RUN_NO_OBJECT, NULL) == CUBED_OK)
@@ -333,6 +406,19 @@ void cb_claim_drop(cb_claim *c)
     cb_beats_lock(c->beats);
     drop(c);
     cb_beats_unlock(c->beats);
+}
+
+/* The beat stays: who closes the claim of a run that is gone is not that run. */
+cubed_status cb_claim_close(cb_claim *c, cubed_error *err)
+{
+    if (!cb_claim_needs_fence(c->store)) return cb_claim_check_own(c, err);
+    cb_beats_lock(c->beats);
+    cb_run_record r = c->record;
+    r.plan[0] = r.goal[0] = 0;
+    r.sources = NULL;
+    const cubed_status st = replace_record(c, &r, err);
+    cb_beats_unlock(c->beats);
+    return st;
 }
 
 cubed_status cb_claim_mark(cb_claim *c, cubed_error *err)

@@ -67,14 +67,23 @@ CUBED_MUST_CHECK cubed_status cb_claim_take(cb_claim *c, cb_run_self *self, cons
                                             cubed_error *err);
 /* CUBED_E_EXISTS if the place is no longer this run's. */
 CUBED_MUST_CHECK cubed_status cb_claim_check_own(const cb_claim *c, cubed_error *err);
-/* Deletes objects of `store`, in which the claim's record is at `path`, while the claim is this run's: CUBED_E_EXISTS if it is
- * not. A store with CUBED_STORE_GUARDS checks the record itself. In others a deletion that is on the way while another run takes
- * the claim may be late: the record is read before every 1,000 keys. */
-CUBED_MUST_CHECK cubed_status cb_claim_delete(const cb_claim *c, cubed_store *store,
-                                              const char *path, const char *const *keys, size_t n,
+/* Deletes the objects below `path` of `store` that are wanted, while the claim, whose record is there, is this run's:
+ * CUBED_E_EXISTS if it is not. A deletion that is on the way while another run takes the claim is late, and then:
+ * - A store with CUBED_STORE_GUARDS refuses it, because the record has another version.
+ * - A store with CUBED_STORE_DELETES_IF leaves objects that were put after they were listed.
+ * - In others it deletes objects of the other run. The record is read before every CB_STORE_BATCH keys. */
+CUBED_MUST_CHECK cubed_status cb_claim_remove(const cb_claim *c, cubed_store *store,
+                                              const char *path, cb_store_wants_fn wants, void *ctx,
                                               cubed_error *err);
 /* Removes what may be chunks at the claim's path so. */
-CUBED_MUST_CHECK cubed_status cb_claim_remove_chunks(cb_claim *c, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_claim_remove_chunks(const cb_claim *c, cubed_error *err);
+/* Removes the documents of an array so, which is at `path` of a store that has the claim's record at `record_path`. */
+CUBED_MUST_CHECK cubed_status cb_claim_remove_documents(const cb_claim *c, cubed_store *store,
+                                                        const char *path, const char *record_path,
+                                                        cubed_error *err);
+/* From now on no run resumes what the claim's run has made, which is about to be removed: the record names no plan.
+ * CUBED_E_EXISTS if the place is no longer the claim's. */
+CUBED_MUST_CHECK cubed_status cb_claim_close(cb_claim *c, cubed_error *err);
 /* Says what has become of it, and that the owner is there. */
 CUBED_MUST_CHECK cubed_status cb_claim_say(cb_claim *c, cb_run_state state, cubed_error *err);
 /* Says that the owner is there, by the thread of run/places/beats.h. */
@@ -134,6 +143,9 @@ CUBED_MUST_CHECK cubed_status cb_stage_seize(cb_stage_place *p, const cb_claim *
 /* Moves all chunks below prefix `from` to prefix `to`: objects, never folders, because a rename of the run that wrote them may
  * have found the folder already. */
 CUBED_MUST_CHECK cubed_status cb_stage_move_chunks(cubed_store *store, const char *from,
+                                                   const char *to, cubed_error *err);
+/* Copies all chunks below prefix `from` to prefix `to`, in stores where nothing can be renamed. */
+CUBED_MUST_CHECK cubed_status cb_stage_copy_chunks(cubed_store *store, const char *from,
                                                    const char *to, cubed_error *err);
 /* Of a record that says CB_RUN_COPYING: does it again, whatever has been done of it. The record stays. CUBED_E_EXISTS if
  * `c` has been taken over before the old array is deleted. */

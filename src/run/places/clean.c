@@ -101,11 +101,12 @@ static bool may_write(const cleaning *c, const cb_claim *claim)
 }
 
 /* A new array that was not finished, or an old one that was replaced: whose path is told is the one that stays. */
-static cubed_status discard_beside(const cleaning *c, const cb_claim *claim, cubed_error *err)
+static cubed_status discard_beside(const cleaning *c, cb_claim *claim, cubed_error *err)
 {
     cb_stage_place p = {.store = NULL};
     tell(c, claim->path, CUBED_LEFTOVER_CHUNKS);
     if (c->flags & CUBED_CLEAN_DRY_RUN) return CUBED_OK;
+    CB_TRY(cb_claim_close(claim, err));
     CB_TRY(cb_stage_open(c->store, claim->path, claim->record.run, claim->record.staged, &p, err));
     cubed_status st =
         claim->record.state == CB_RUN_COPYING ? cb_stage_copy(&p, claim, err) : CUBED_OK;
@@ -141,7 +142,7 @@ static cubed_status forget(const cleaning *c, cb_claim *claim, bool forced, cube
 {
     const bool late = claim->record.all || cb_run_record_may_write(&claim->record);
     if (late && !forced && cb_claim_needs_fence(c->store)) return cb_claim_mark(claim, err);
-    return cb_run_record_remove(c->store, claim->path, err);
+    return cb_run_record_remove(c->store, claim->path, &claim->version, err);
 }
 
 static cubed_status clean_target(const cleaning *c, cb_claim *claim, bool forced, cubed_error *err)
@@ -155,8 +156,8 @@ static cubed_status clean_target(const cleaning *c, cb_claim *claim, bool forced
     } else if (kind == CB_ZARR_NOTHING) {
         tell(c, claim->path, CUBED_LEFTOVER_CHUNKS);
         if (!dry && may_write(c, claim)) return remove_place(c, claim, true, err);
-        cb_claim seen = *claim;
-        if (!dry) CB_TRY(cb_claim_remove_chunks(&seen, err));
+        if (!dry) CB_TRY(cb_claim_close(claim, err));
+        if (!dry) CB_TRY(cb_claim_remove_chunks(claim, err));
     }
     /* Where metadata is, the run was killed while it finished, or the place has become something else since: only the
      * record goes. */
@@ -185,7 +186,7 @@ static cubed_status clean_one(const cleaning *c, const char *path, cubed_error *
     if (claim.record.state == CB_RUN_DONE) {
         const bool is_mark = claim.record.all && !*claim.record.plan;
         return is_mark && c->self.take_over && !(c->flags & CUBED_CLEAN_DRY_RUN)
-                   ? cb_run_record_remove(c->store, path, err)
+                   ? cb_run_record_remove(c->store, path, &claim.version, err)
                    : CUBED_OK;
     }
     const bool asked = claim.record.detached && (c->flags & CUBED_CLEAN_DETACHED);

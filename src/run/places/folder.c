@@ -32,7 +32,7 @@ static cubed_status open_place(cb_io *io, cubed_error *err)
     return CUBED_OK;
 }
 
-/* What an earlier run of the plan left. Its processes may still write there, so the chunks come here, one by one. */
+/* What an earlier run of the plan left. Its processes may still write and delete there, so the chunks come here, one by one. */
 static cubed_status take_left(cb_io *io, cubed_error *err)
 {
     cb_claim c;
@@ -40,7 +40,10 @@ static cubed_status take_left(cb_io *io, cubed_error *err)
     if (cb_version_is_none(&c.version)) return CUBED_OK;
     CB_TRY(cb_claim_check_free(&c, &io->self, err));
     CB_TRY(cb_claim_take(&c, &io->self, "", err));
-    CB_TRY(cb_stage_move_chunks(io->work, io->left, io->prefix, err));
+    if (cb_store_copies(io->work))
+        CB_TRY(cb_stage_copy_chunks(io->work, io->left, io->prefix, err));
+    else if (io->work->vt->swap)
+        CB_TRY(cb_stage_move_chunks(io->work, io->left, io->prefix, err));
     return cb_store_clear(io->work, io->left, err);
 }
 
@@ -70,8 +73,8 @@ cubed_status cb_folder_open(void *ctx, cubed_store **store, const char **folder,
     *store = io->work;
     *folder = io->prefix;
     const bool over = io->mode == CB_IO_FINISH && cb_version_is_none(&io->folder.version);
+    if (*io->left && !over) CB_TRY(take_left(io, err));
     if (over || !cb_store_has_places(io->work)) return CUBED_OK;
-    if (*io->left) CB_TRY(take_left(io, err));
     CB_TRY(open_place(io, err));
     *store = io->folder_place;
     *folder = "";

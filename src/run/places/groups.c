@@ -92,6 +92,33 @@ static cubed_status check_places(cubed_context *ctx, const cb_plan_group *g, cub
     return st;
 }
 
+/* What is removed for a copy. */
+typedef struct removal {
+    const cb_groups *groups;
+    cubed_store *store;
+} removal;
+
+/* The objects were listed before the claims of the run are looked at. */
+static cubed_status remove_batch(void *ctx, const char *const *keys, const char *const *versions,
+                                 size_t n, cubed_error *err)
+{
+    const removal *x = ctx;
+    cubed_store_request r = {
+        .op = CUBED_STORE_DELETE, .keys = keys, .nkeys = n, .versions = versions};
+    if (x->groups->fence) CB_TRY(x->groups->fence->check(x->groups->fence->ctx, err));
+    return cb_store_do(x->store, &r, err);
+}
+
+/* A directory is removed as a whole. */
+static cubed_status clear(const cb_groups *groups, cubed_store *store, const char *path,
+                          cubed_error *err)
+{
+    removal x = {groups, store};
+    if (!store->vt->clear) return cb_store_list_batches(store, path, NULL, remove_batch, &x, err);
+    if (groups->fence) CB_TRY(groups->fence->check(groups->fence->ctx, err));
+    return cb_store_clear(store, path, err);
+}
+
 /* An attempt that was killed may have left chunks without metadata. */
 static cubed_status copy(const cb_groups *groups, const cb_plan_group *g, const ends *e,
                          cubed_error *err)
@@ -100,11 +127,12 @@ static cubed_status copy(const cb_groups *groups, const cb_plan_group *g, const 
     const char *to = e->place.path;
     if (stays(e)) return CUBED_OK;
     CB_TRY(check_place(g, e, true, &there, err)); /* what a run may not replace it has looked at */
-    if (groups->fence) CB_TRY(groups->fence->check(groups->fence->ctx, err));
-    CB_TRY(there ? cb_store_clear(e->to, to, err)
-                 : cb_zarr_remove_chunks(e->to, to, NULL, NULL, err));
-    const cubed_status st = cb_zarr_copy_objects(e->from, e->from_place.path, e->to, groups->fence,
-                                                 to, g->format, groups->memory, err);
+    removal x = {groups, e->to};
+    cubed_status st = there ? clear(groups, e->to, to, err)
+                            : cb_zarr_remove_chunks(e->to, to, remove_batch, &x, err);
+    if (st == CUBED_OK)
+        st = cb_zarr_copy_objects(e->from, e->from_place.path, e->to, groups->fence, to, g->format,
+                                  groups->memory, err);
     return st == CUBED_E_EXISTS
                ? cb_context(err, st, "another process writes %s at the same time", g->url)
                : st;

@@ -15,8 +15,8 @@ typedef struct target_io {
     bool done;              /* and all of them, and metadata */
     bool replaces, swapped; /* it is made beside what is there, and has taken its place */
     bool tried_commit;      /* its metadata may be there */
-    /* Processes of the run that had the place may still write there: the array goes to a new place. */
-    bool may_write;
+    bool late;              /* processes of the run that had the place may still write there, */
+    bool may_write;         /* and the store has places: the array goes to a new one */
     cb_stage_place beside;
     cubed_store *place;    /* the place that the array is written to; NULL if the store has none */
     cb_claim_fence *fence; /* NULL if the store needs none */

@@ -93,11 +93,12 @@ cubed_status cb_run_record_write(cubed_store *store, const char *path, const cb_
     return st;
 }
 
-cubed_status cb_run_record_remove(cubed_store *store, const char *path, cubed_error *err)
+cubed_status cb_run_record_remove(cubed_store *store, const char *path,
+                                  const cubed_object_version *version, cubed_error *err)
 {
     char key[4096];
     CB_TRY(cb_key_join(key, sizeof key, path, CB_RUN_RECORD, err));
-    return cb_store_del(store, key, err);
+    return version ? cb_store_del_if(store, key, version, err) : cb_store_del(store, key, err);
 }
 
 static bool is_over(const cb_run_record *r)

@@ -57,7 +57,9 @@ CUBED_MUST_CHECK cubed_status cb_run_record_read(cubed_store *store, const char 
 CUBED_MUST_CHECK cubed_status cb_run_record_write(cubed_store *store, const char *path,
                                                   const cb_run_record *r,
                                                   cubed_object_version *version, cubed_error *err);
+/* Removes the record if it has the version (NULL: any), see cb_store_del_if. */
 CUBED_MUST_CHECK cubed_status cb_run_record_remove(cubed_store *store, const char *path,
+                                                   const cubed_object_version *version,
                                                    cubed_error *err);
 /* Seconds without a beat after which the owner on another machine counts as gone. */
 #define CB_RUN_SILENCE CUBED_RUN_SILENCE

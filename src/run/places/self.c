@@ -202,7 +202,7 @@ static cubed_status look_at_folder(void *ctx, const char *name, bool is_prefix, 
     if (!cb_run_is_same(f->self, &c) || cb_takeover_must_wait(f->self, &c.record)) return CUBED_OK;
     CB_TRY(cb_run_check_sources(f->p, f->self, &c.record, err));
     snprintf(f->found, CB_RUN_NAME_CAP, "%s", name + strlen(start));
-    f->may_write = cb_store_has_places(f->work) && cb_run_record_may_write(&c.record);
+    f->may_write = cb_run_record_may_write(&c.record);
     return CUBED_OK;
 }
 

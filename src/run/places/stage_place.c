@@ -69,31 +69,33 @@ static cubed_status add_staged(void *ctx, const char *key, uint64_t size, cubed_
     return add_pair(l, key, to, err);
 }
 
-/* Of what is in the place: what is Zarr's, but for the record. */
-static cubed_status add_old(void *ctx, const char *key, uint64_t size, cubed_error *err)
+/* What is removed of the array that is in the place. */
+typedef struct old_objects {
+    const cb_stage_place *p;
+    bool documents; /* those, or all else */
+} old_objects;
+
+/* What is Zarr's, but for the record. */
+static bool is_old(void *ctx, const char *key)
 {
-    key_pairs *l = ctx;
-    const char *part = key + strlen(l->p->name) + 1;
-    (void)size;
-    if (strcmp(part, CB_RUN_RECORD) == 0) return CUBED_OK;
+    const old_objects *o = ctx;
+    const char *part = key + strlen(o->p->name) + 1;
+    if (strcmp(part, CB_RUN_RECORD) == 0) return false;
     for (; strchr(part, '/'); part = strchr(part, '/') + 1) {
         char name[256] = "";
         const size_t n = strcspn(part, "/");
         if (n < sizeof name) memcpy(name, part, n);
-        if (n < sizeof name && cb_zarr_may_be_chunk(name)) return add_pair(l, key, key, err);
+        if (n < sizeof name && cb_zarr_may_be_chunk(name)) return !o->documents;
     }
-    const bool document = is_document(part);
-    if (l->documents ? !document : !document && !cb_zarr_may_be_chunk(part)) return CUBED_OK;
-    return add_pair(l, key, key, err);
+    return o->documents ? is_document(part) : !is_document(part) && cb_zarr_may_be_chunk(part);
 }
 
 /* A run that was suspended while it listed the objects must not delete another run's. */
-static cubed_status remove_old(const cb_stage_place *p, const cb_claim *c, cb_zone *zone,
-                               bool documents, cubed_error *err)
+static cubed_status remove_old(const cb_stage_place *p, const cb_claim *c, bool documents,
+                               cubed_error *err)
 {
-    key_pairs l = {.zone = zone, .p = p, .documents = documents};
-    CB_TRY(cb_store_list(p->store, p->name, add_old, &l, err));
-    return cb_claim_delete(c, p->store, p->name, (const char *const *)l.from, (size_t)l.n, err);
+    old_objects o = {p, documents};
+    return cb_claim_remove(c, p->store, p->name, is_old, &o, err);
 }
 
 static cubed_status copy_staged(const cb_stage_place *p, cb_zone *zone, bool documents,
@@ -110,8 +112,8 @@ cubed_status cb_stage_copy(const cb_stage_place *p, const cb_claim *c, cubed_err
 {
     cb_zone *zone;
     CB_TRY(cb_zone_new(p->store->alloc, &zone, err));
-    cubed_status st = remove_old(p, c, zone, true, err);
-    if (st == CUBED_OK) st = remove_old(p, c, zone, false, err);
+    cubed_status st = remove_old(p, c, true, err);
+    if (st == CUBED_OK) st = remove_old(p, c, false, err);
     if (st == CUBED_OK) st = copy_staged(p, zone, false, err);
     if (st == CUBED_OK) st = copy_staged(p, zone, true, err);
     cb_zone_free(zone);
@@ -139,7 +141,7 @@ static cubed_status exchange(const cb_stage_place *p, cb_claim *c, cubed_store *
     cb_run_record record = c->record;
     cubed_object_version version = {""};
     record.state = CB_RUN_SWAPPED;
-    CB_TRY(cb_run_record_remove(store, path, err));
+    CB_TRY(cb_run_record_remove(store, path, NULL, err));
     CB_TRY(cb_run_record_write(store, path, &record, &version, err));
     CB_TRY(cb_store_swap(p->store, p->staged, p->name, err));
     c->version = version;
@@ -184,6 +186,62 @@ cubed_status cb_stage_move_chunks(cubed_store *store, const char *from, const ch
 {
     mover m = {.store = store, .to = to, .skip = strlen(from) + 1};
     return cb_store_list(store, from, move_chunk, &m, err);
+}
+
+typedef struct copier {
+    cubed_store *store;
+    const char *to;
+    size_t skip;
+} copier;
+
+static bool is_moved(void *ctx, const char *key)
+{
+    const copier *m = ctx;
+    return cb_zarr_may_be_chunk(key + m->skip);
+}
+
+static cubed_status copy_one(const copier *m, const char *from, const char *to, cubed_error *err)
+{
+    cubed_error why = CUBED_ERROR_INIT;
+    const cubed_status st = cb_store_copy(m->store, &from, &to, 1, &why);
+    if (st == CUBED_OK || st == CUBED_E_NOT_FOUND)
+        return CUBED_OK; /* deleted since it was listed */
+    if (err) *err = why;
+    return st;
+}
+
+static cubed_status copy_batch(void *ctx, const char *const *keys, const char *const *versions,
+                               size_t n, cubed_error *err)
+{
+    const copier *m = ctx;
+    const char *to[CB_STORE_BATCH];
+    cubed_error why = CUBED_ERROR_INIT;
+    cubed_status st = CUBED_OK;
+    cb_buf text;
+    (void)versions;
+    cb_buf_init(&text, m->store->alloc);
+    for (size_t i = 0; i < n; i++) {
+        cb_buf_printf(&text, "%s/%s", m->to, keys[i] + m->skip);
+        cb_buf_put(&text, "", 1);
+    }
+    if (text.failed) CB_GO(cb_fail(err, CUBED_E_NOMEM, "out of memory: a list of objects"));
+    const char *at = text.data;
+    for (size_t i = 0; i < n; i++, at += strlen(at) + 1) to[i] = at;
+    st = cb_store_copy(m->store, keys, to, n, &why);
+    if (st != CUBED_OK && st != CUBED_E_NOT_FOUND && err) *err = why;
+    if (st != CUBED_E_NOT_FOUND) goto out;
+    st = CUBED_OK;
+    for (size_t i = 0; i < n; i++) CB_GO(copy_one(m, keys[i], to[i], err));
+out:
+    cb_buf_free(&text);
+    return st;
+}
+
+cubed_status cb_stage_copy_chunks(cubed_store *store, const char *from, const char *to,
+                                  cubed_error *err)
+{
+    copier m = {store, to, strlen(from) + 1};
+    return cb_store_list_batches(store, from, is_moved, copy_batch, &m, err);
 }
 
 static cubed_status take_name(const cb_stage_place *p, cb_claim *c,

@@ -12,9 +12,6 @@
 #include "run/places/groups.h"
 #include "run/places/io_state.h"
 
-/* Keys of chunks that are deleted at once. */
-enum { DELETED_KEYS = 256 };
-
 static bool is_array(const cb_io *io, int i)
 {
     const cb_node *n = &io->plan->ir.nodes[i];
@@ -125,8 +122,8 @@ static cubed_status look_at(cb_io *io, int i, bool resume, cubed_error *err)
     const cb_run_record *r = &t->claim.record;
     CB_TRY(cb_claim_check_free(&t->claim, &io->self, err));
     const bool own = cb_claim_is_own(&t->claim, &io->self);
-    t->may_write = !own && cb_store_has_places(t->store) &&
-                   !cb_version_is_none(&t->claim.version) && cb_run_record_may_write(r);
+    t->late = !own && !cb_version_is_none(&t->claim.version) && cb_run_record_may_write(r);
+    t->may_write = t->late && cb_store_has_places(t->store);
     if (own) {
         if (io->mode == CB_IO_FINISH) CB_TRY(cb_run_check_sources(io->plan, &io->self, r, err));
         t->begun = true;
@@ -274,7 +271,7 @@ static cubed_status choose_run(cb_io *io, cubed_error *err)
         if (!t || !t->resumed || t->done) continue;
         const cb_run_record *r = &t->claim.record;
         const bool same = strcmp(r->plan, io->self.plan) == 0;
-        if (!t->may_write)
+        if (!t->late)
             memcpy(io->self.run, r->run, sizeof io->self.run);
         else if (same)
             cb_run_folder(r->plan, r->run, io->left);
@@ -510,62 +507,26 @@ cubed_status cb_io_commit(cb_io *io, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Deletes objects of the array that a run makes, while its claim is its own. */
-static cubed_status delete_own(const cb_io *io, int i, const char *const *keys, size_t n,
-                               cubed_error *err)
-{
-    const target_io *t = io->nodes[i].target;
-    cubed_store *store = cb_zarr_store(io->nodes[i].array);
-    if (t->place) return cb_store_del_all(store, keys, n, err); /* whatever has the name now */
-    return cb_claim_delete(&t->claim, store, t->replaces ? t->beside.name : path_of(io, i), keys, n,
-                           err);
-}
-
-static cubed_status delete_keys(const cb_io *io, int i, cb_buf *text, size_t *n)
-{
-    const char *keys[DELETED_KEYS], *at = text->data;
-    cubed_status st = CUBED_OK;
-    for (size_t k = 0; k < *n; k++, at += strlen(at) + 1) keys[k] = at;
-    if (*n > 0) st = delete_own(io, i, keys, *n, NULL);
-    text->size = *n = 0;
-    return st;
-}
-
 /* Takes back the chunks of a target whose run failed. Errors are not reported: what is left has no metadata, so
- * nobody takes it for an array. */
+ * nobody takes it for an array. A place of its own is reached whatever has the name now. */
 static void remove_chunks(const cb_io *io, int i)
 {
-    const cb_grid *g = io->plan->ir.nodes[i].grid;
-    const node_io *x = &io->nodes[i];
-    const int64_t all = cb_grid_count(g);
-    size_t n = 0;
-    cubed_status st = CUBED_OK;
-    cb_buf text;
-    cb_buf_init(&text, &io->plan->ctx->alloc);
-    for (int64_t k = 0; k < all && st == CUBED_OK && !text.failed; k++) {
-        int64_t idx[CUBED_MAX_NDIM];
-        char key[4096];
-        cb_grid_unravel(g, k, idx);
-        st = cb_zarr_chunk_key(cb_zarr_get_meta(x->array), cb_zarr_path(x->array), idx, key,
-                               sizeof key, NULL);
-        if (st == CUBED_OK) cb_buf_put(&text, key, strlen(key) + 1);
-        if (st == CUBED_OK && (++n == DELETED_KEYS || k == all - 1) && !text.failed)
-            st = delete_keys(io, i, &text, &n);
-    }
-    cb_buf_free(&text);
+    const target_io *t = io->nodes[i].target;
+    cubed_status ignored = t->place ? cb_zarr_remove_chunks(t->place, "", NULL, NULL, NULL)
+                                    : cb_claim_remove_chunks(&t->claim, NULL);
+    (void)ignored;
 }
 
+/* Takes back the metadata of such a target. */
 static bool retract(const cb_io *io, int i)
 {
-    static const char *const names[] = {"zarr.json", ".zarray", ".zattrs"};
-    char key[3][4096];
-    const char *const keys[] = {key[0], key[1], key[2]};
-    for (int k = 0; k < 3; k++) {
-        if (cb_key_join(key[k], sizeof key[k], cb_zarr_path(io->nodes[i].array), names[k], NULL) !=
-            CUBED_OK)
-            return false;
-    }
-    return delete_own(io, i, keys, 3, NULL) == CUBED_OK;
+    static const char *const keys[] = {"zarr.json", ".zarray", ".zattrs"};
+    const target_io *t = io->nodes[i].target;
+    const cb_zarr_array *array = io->nodes[i].array;
+    if (t->place) return cb_store_del_all(t->place, keys, 3, NULL) == CUBED_OK;
+    return cb_claim_remove_documents(&t->claim, cb_zarr_store(array), cb_zarr_path(array),
+                                     t->replaces ? t->beside.name : path_of(io, i),
+                                     NULL) == CUBED_OK;
 }
 
 /* Of a run whose place was taken over: what it put beside the array after the other run had removed it. A run that resumes
@@ -598,7 +559,7 @@ static void abandon(const cb_io *io, int i)
     const bool gone = !may_have_metadata || retract(io, i);
     if (gone && (io->keep & CUBED_KEEP_CHUNKS) && *io->self.plan) {
         ignored = cb_claim_say(&t->claim, CB_RUN_LEFT, NULL);
-    } else if (gone) {
+    } else if (gone && cb_claim_close(&t->claim, NULL) == CUBED_OK) {
         if (t->replaces)
             ignored = cb_stage_discard(&t->beside, NULL);
         else if (io->nodes[i].array)
