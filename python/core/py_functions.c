@@ -38,32 +38,6 @@ static PyObject *astype(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-static PyObject *reduce(PyObject *module, PyObject *args)
-{
-    const char *name;
-    PyObject *object, *axes_arg;
-    int axes[CUBED_MAX_NDIM], keepdims;
-    cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;
-    cubed_array *x, *out;
-    cubed_reduction reduction;
-    cubed_status st;
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "sOOpd", &name, &object, &axes_arg, &keepdims, &o.correction) ||
-        !(x = core_unwrap(core_get_state(module), object)) ||
-        !core_axes_or_all("axis", axes_arg, axes, &o.axes, &o.naxes))
-        return NULL;
-    o.keepdims = keepdims;
-    if (cubed_reduction_parse(name, &reduction))
-        st = cubed_reduce(reduction, x, &o, &out, &err);
-    else if (strncmp(name, "nan", 3) == 0 && cubed_reduction_parse(name + 3, &reduction))
-        st = cubed_nan_reduce(reduction, x, &o, &out, &err);
-    else if (strcmp(name, "count_nonzero") == 0)
-        st = cubed_count_nonzero(x, &o, &out, &err);
-    else
-        return core_unknown("name", name, "a reduction, \"nan\" and a reduction, or count_nonzero");
-    return core_finish(module, st, out, &err);
-}
-
 static PyObject *cumulative(PyObject *module, PyObject *args)
 {
     const char *name;
@@ -136,9 +110,6 @@ PyMethodDef core_function_methods[] = {
     {"elementwise", elementwise, METH_VARARGS,
      "elementwise(name: Operation, /, *args: Array) -> Array"},
     {"astype", astype, METH_VARARGS, "astype(x: Array, dtype: str, /) -> Array"},
-    {"reduce", reduce, METH_VARARGS,
-     "reduce(name: AnyReduction, x: Array, axes: Sequence[int] | None, keepdims: bool, correction: "
-     "float, /) -> Array"},
     {"forward_fill", forward_fill, METH_VARARGS, "forward_fill(x: Array, axis: int, /) -> Array"},
     {"cumulative", cumulative, METH_VARARGS,
      "cumulative(name: Reduction, x: Array, axis: int, include_initial: bool, /) -> Array"},

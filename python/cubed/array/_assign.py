@@ -161,6 +161,6 @@ def _set_positions(x: Array, entries: list[Any], v: _core.Array) -> _core.Array:
     part = _core.squeeze(part, chosen.new)
     if 0 in part.shape and any(isinstance(e, Array) and not is_mask(e) for e in entries):
         # Nothing is assigned, but a run must check the positions: make x depend on them.
-        checked = _core.reduce("all", _core.astype(part, "bool"), None, False, 0.0)
+        checked = _core.call("all", _core.astype(part, "bool"))
         return _core.require(x._x, _core.broadcast_to(checked, x.shape), "positions in the array")
     return _set_part(x._x, list(chosen.basic), part)

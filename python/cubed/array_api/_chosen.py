@@ -112,8 +112,8 @@ def mean_of_chosen(x: Array, axis: Axis, keepdims: bool, dtype: DTypeLike, where
     if dtype is not None or x.dtype.kind in "biu":
         x = x.astype(np.float64 if dtype is None else dtype)
     chosen = choose(mask, x, x.dtype.type(0))
-    total = x._like(_core.reduce("sum", chosen._x, axes, keepdims, 0.0))
-    count = x._like(_core.reduce("count_nonzero", mask._x, axes, keepdims, 0.0))
+    total = x._like(_core.call("sum", chosen._x, axes, keepdims))
+    count = x._like(_core.call("count_nonzero", mask._x, axes, keepdims))
     return divide(total, count.astype(np.float64)).astype(total.dtype if dtype is None else dtype)
 
 
@@ -149,11 +149,11 @@ def variance(
     out: Array | None = None
     for part in parts:
         y = part if hidden is None else choose(hidden, part.dtype.type(np.nan), part)
-        found = x._like(_core.reduce(name, y._x, axes, keepdims, free))
+        found = x._like(_core.call(name, y._x, axes, keepdims, free))
         out = found if out is None else add(out, found)
     assert out is not None
     if where is not True and not skip_nan:  # a NaN that was chosen is one of the elements
-        lost = x._like(_core.reduce("any", missing._x, axes, keepdims, 0.0))
+        lost = x._like(_core.call("any", missing._x, axes, keepdims))
         out = choose(lost, out.dtype.type(np.nan), out)
     return sqrt(out) if root else out
 
@@ -181,7 +181,7 @@ def _about_a_real_mean(
         divisor = max(n - free, 0.0)
     else:
         squares = choose(chosen, squares, dtype.type(0))
-        n = x._like(_core.reduce("count_nonzero", chosen._x, axes, keepdims, 0.0))
+        n = x._like(_core.call("count_nonzero", chosen._x, axes, keepdims))
         divisor = maximum(n.astype(np.float64) - free, 0.0)
-    total = x._like(_core.reduce("sum", squares._x, axes, keepdims, 0.0))
+    total = x._like(_core.call("sum", squares._x, axes, keepdims))
     return add(along, divide(total, divisor)).astype(dtype)

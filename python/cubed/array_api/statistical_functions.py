@@ -74,7 +74,8 @@ def reduced(
         x = without_nan(x, what == "prod")  # casts know no NaN
     core = x._x if dtype is None else _core.astype(x._x, name_of(dtype))
     axes = None if axis is None else normalize_axes(axis, x.ndim)
-    out = _core.reduce(name, core, axes, keepdims, real_number(correction, "correction"))
+    free = (real_number(correction, "correction"),) if what in ("var", "std") else ()
+    out = _core.call(name, core, axes, keepdims, *free)
     if dtype is not None and out.dtype != name_of(dtype):
         out = _core.astype(out, name_of(dtype))
     return x._like(out)

@@ -31,7 +31,7 @@ def _reduce(
     core = x._x
     if x.dtype.kind in "cmMSU":  # NaN and NaT are true, strings if they are not empty
         core = _core.astype(core, "int64" if x.dtype.kind in "mM" else "bool")
-    return x._like(_core.reduce(name, core, axes, keepdims, 0.0))
+    return x._like(_core.call(name, core, axes, keepdims))
 
 
 @documented(returns=REDUCED + "bool. Lazy.")

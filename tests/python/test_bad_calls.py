@@ -1,0 +1,157 @@
+"""Wrong calls of the functions of the catalogue.
+
+Functions are called without a required argument, with one too many, an unknown one, one that is
+given twice, one of another kind, an axis that the array does not have, and a choice that there is
+not. Python raises what NumPy raises; messages of expressions name the argument.
+"""
+
+import sys
+from typing import NamedTuple
+
+import cubed
+import numpy as np
+import pytest
+from conftest import ROOT, run
+
+sys.path.insert(0, str(ROOT / "docs"))
+import catalogue
+
+SQUARE = [[2.0, 1.0, 0.0], [1.0, 3.0, 1.0], [0.0, 1.0, 4.0]]
+NUMBERS = {"BOOL", "INT", "FLOAT", "COMPLEX"}
+
+
+class Call(NamedTuple):
+    """A wrong call of a function: values by position and by name, and the error of Python."""
+
+    function: catalogue.read
+    fault: str
+    args: tuple
+    named: dict
+    error: type[Exception]
+    argument: str | None  #: the name that messages of expressions have
+
+    def __str__(self):
+        return f"{self.function.name}: {self.fault}"
+
+
+def good(p):
+    """A value that the parameter takes, in the place of a required one."""
+    if "ARRAY" in p.accepts:
+        return "array"
+    if "ARRAYS" in p.accepts:
+        return ["array", "array"]
+    if p.choices:
+        return p.choices[0]
+    if {"INT", "INTS"} & p.accepts:
+        return 1
+    return None
+
+
+def shown(f):
+    return [p for p in f.params if "ENGINE" not in p.flags]
+
+
+def calls(f):
+    params = shown(f)
+    required = [p for p in params if p.default is None]
+    values = tuple(good(p) for p in required)
+    if any(v is None for v in values) or any("VARIADIC" in p.flags for p in params):
+        return
+    if required:
+        yield Call(f, "missing", (), {}, TypeError, required[0].name)
+    yield Call(f, "unknown", values, {"no_such_name": 1}, TypeError, "no_such_name")
+    by_place = [p for p in params if "KEYWORD_ONLY" not in p.flags]
+    if len(by_place) == len(params):
+        more = (*values, *(None for _ in params), None)
+        yield Call(f, "one too many", more, {}, TypeError, None)
+    if required and "POSITION_ONLY" not in required[0].flags:
+        yield Call(f, "twice", values, {required[0].name: values[0]}, TypeError, required[0].name)
+    for p in params:
+        if p.default is None or "POSITION_ONLY" in p.flags:
+            continue
+        if "AXIS" in p.flags:
+            yield Call(
+                f, f"{p.name} out of range", values, {p.name: 7}, np.exceptions.AxisError, None
+            )
+            yield Call(f, f"{p.name} of a fraction", values, {p.name: 1.5}, TypeError, p.name)
+        elif p.choices and not p.accepts & NUMBERS:
+            yield Call(f, f"{p.name} unknown", values, {p.name: "no such"}, ValueError, p.name)
+        elif p.accepts & NUMBERS and "ARRAY" not in p.accepts and not p.choices:
+            yield Call(f, f"{p.name} no number", values, {p.name: "text"}, TypeError, p.name)
+
+
+CALLS = [call for f in catalogue.FUNCTIONS for call in calls(f)]
+
+
+def in_numpy(f):
+    for place in (np.fft, np.linalg, np):
+        if callable(function := getattr(place, f.name, None)):
+            return function
+    return None
+
+
+def filled(value, array):
+    if value == "array":
+        return array
+    return [filled(v, array) for v in value] if isinstance(value, list) else value
+
+
+def raised(function, call, array):
+    """The type of the error of a call; None if there is none."""
+    args = [filled(v, array) for v in call.args]
+    named = {k: filled(v, array) for k, v in call.named.items()}
+    try:
+        function(*args, **named)
+    except Exception as error:
+        return type(error)
+    return None
+
+
+def test_the_table_is_long():
+    assert len(CALLS) >= 300
+
+
+#: Errors of other types than NumPy's, with the reason.
+OTHERWISE = {
+    "fft2: s no number": "NumPy counts the characters of the string first",
+    "ifft2: s no number": "as fft2",
+    "irfft2: s no number": "as fft2",
+    "rfft2: s no number": "as fft2",
+    "tensorsolve: axes out of range": "NumPy takes lists alone",
+    "vector_norm: ord no number": "NumPy has names of norms of matrices here",
+    "power_divergence: lambda_ no number": "it has names of statistics, as SciPy's",
+}
+
+
+@pytest.mark.parametrize("call", CALLS, ids=str)
+def test_errors_of_python(call):
+    _, function = catalogue.in_python(call.function)
+    ours = raised(function, call, cubed.asarray(SQUARE, chunks=2))
+    assert ours, "no error"
+    if str(call) in OTHERWISE:
+        assert issubclass(ours, (TypeError, ValueError))
+        return
+    assert issubclass(ours, call.error), ours
+    in_place = in_numpy(call.function)
+    # NumPy takes anything for a bool.
+    if theirs := in_place and raised(in_place, call, np.array(SQUARE)):
+        assert issubclass(ours, theirs) or issubclass(theirs, ours), (ours, theirs)
+
+
+def spelled(value):
+    if value == "array":
+        return str(SQUARE)
+    if isinstance(value, list):
+        return f"({', '.join(spelled(v) for v in value)})"
+    return repr(value)
+
+
+@pytest.mark.parametrize("call", CALLS, ids=str)
+def test_errors_of_expressions(call):
+    parts = [spelled(v) for v in call.args]
+    parts += [f"{name}={spelled(v)}" for name, v in call.named.items()]
+    names = ", ".join(call.function.results)
+    text = f"{call.function.name}({', '.join(parts)})"
+    done = run("eval", f"{names} = {text}" if names else text, "--plan")
+    assert done.code == 1
+    assert not call.argument or call.argument in done.err.split("\n")[0], done.err
