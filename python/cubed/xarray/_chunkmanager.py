@@ -19,12 +19,12 @@ from cubed.base._bytes import format_bytes
 from cubed.base._chunks import AUTO_CHUNK_BYTES
 from cubed.base._types import NDArray
 from cubed.base._warnings import warn
+from cubed.blocks._blockwise import blockwise
 from cubed.blocks._gufunc import apply_to_cores
-from cubed.blocks._tree import scan
-from cubed.core import unify_chunks
-from cubed.core.ops import blockwise, reduction
+from cubed.blocks._tree import reduction, scan
+from cubed.blocks._unify import unify_chunks
+from cubed.compat._functions import normalize_chunks
 from cubed.io._writers import store
-from cubed.vendor.dask.array.core import normalize_chunks
 from cubed.xarray._accessor import namesake
 from cubed.xarray._coding import decoded
 from cubed.xarray._lazy import elementwise_function_array, native_array

@@ -28,8 +28,8 @@ from cubed.blocks._groupby import (
     quantile_codes,
     reduce_codes,
 )
+from cubed.blocks._groups_of_calls import native_aggregation
 from cubed.blocks._gufunc import CallMem, apply_to_cores
-from cubed.core.groupby import native_aggregation
 from cubed.exceptions import PlanTooLargeError
 from cubed.xarray._lines import COPIES, MEM
 
