@@ -11,7 +11,6 @@ import operator
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from importlib import import_module
 from typing import Any, Literal
 
@@ -23,7 +22,6 @@ from cubed.array._operands import to_numpy
 from cubed.array_api._pad import pad
 from cubed.array_api.block_functions import coarsen
 from cubed.array_api.composed_functions import rint
-from cubed.base._docs import documented
 from cubed.base._dtypes import kind_of
 from cubed.base._held import import_counted
 from cubed.base._remote import shown
@@ -43,27 +41,6 @@ __all__ = [
 
 _SCIPY = "scipy.ndimage"
 _BOUNDARIES = {"nearest": "nearest", "reflect": "reflect", "wrap": "periodic"}
-
-
-_of_images = partial(
-    documented,
-    parameters={
-        "cval": 'What is beyond the ends for ``"constant"``.',
-        "footprint": (
-            "array_like of bool or None : Which elements of a box count, instead of `size`; it has"
-            " the image's axes."
-        ),
-        "input": "An image, of any number of axes.",
-        "mode": (
-            'What is beyond the ends: ``"reflect"``, ``"nearest"``, ``"wrap"`` or ``"constant"``.'
-        ),
-        "size": "int, sequence of int or None : Extent of a box, or one for each axis.",
-    },
-    returns="Of the image's shape and type. Lazy.",
-    raises=(
-        "ValueError: For other values than these, and where a filter reaches further than a block."
-    ),
-)
 
 
 @dataclass(frozen=True)
@@ -110,7 +87,6 @@ def _of_axes(value: Any, ndim: int, what: str) -> list[Any]:
     return out
 
 
-@_of_images()
 def gaussian_filter(
     input: Any,
     sigma: Any,
@@ -123,15 +99,32 @@ def gaussian_filter(
 
     Parameters
     ----------
+    input : array_like
+        An image, of any number of axes.
     sigma : float or sequence of float
         The standard deviation, or one for each axis.
     order : int or sequence of int, default 0
         Of the derivative, or one for each axis.
+    mode : str, default "reflect"
+        What is beyond the ends: ``"reflect"``, ``"nearest"``, ``"wrap"`` or ``"constant"``.
+    cval : float, default 0.0
+        What is beyond the ends for ``"constant"``.
     truncate : float, default 4.0
         Standard deviations after which the Gaussian ends.
 
+    Returns
+    -------
+    Array
+        Of the image's shape and type. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For other values than these, and where a filter reaches further than a block.
+
     Examples
     --------
+    >>> import cubed
     >>> x = cubed.asarray([0.0, 0.0, 1.0, 0.0, 0.0])
     >>> cubed.ndimage.gaussian_filter(x, 0.5).compute().round(3)
     array([0.   , 0.106, 0.787, 0.106, 0.   ])
@@ -174,12 +167,35 @@ def _sized(name: str, input: Any, size: Any, footprint: Any, mode: str, cval: fl
     return _filtered(name, x, depth, mode, cval, **options)
 
 
-@_of_images()
 def uniform_filter(
     input: Any, size: Any = 3, mode: str = "reflect", cval: float = 0.0
 ) -> Array:  # fmt: skip
     """The means of boxes around elements.
 
+    Parameters
+    ----------
+    input : array_like
+        An image, of any number of axes.
+    size : int, sequence of int or None, default 3
+        Extent of a box, or one for each axis.
+    mode : str, default "reflect"
+        What is beyond the ends: ``"reflect"``, ``"nearest"``, ``"wrap"`` or ``"constant"``.
+    cval : float, default 0.0
+        What is beyond the ends for ``"constant"``.
+
+    Returns
+    -------
+    Array
+        Of the image's shape and type. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For other values than these, and where a filter reaches further than a block.
+
+    Examples
+    --------
+    >>> import cubed
     >>> x = cubed.asarray([0.0, 3.0, 6.0, 0.0])
     >>> cubed.ndimage.uniform_filter(x).compute()
     array([1., 3., 3., 2.])
@@ -187,36 +203,111 @@ def uniform_filter(
     return _sized("uniform_filter", input, size, None, mode, cval)
 
 
-@_of_images()
 def median_filter(
     input: Any, size: Any = None, footprint: Any = None, mode: str = "reflect", cval: float = 0.0
 ) -> Array:
     """The medians of boxes around elements, or of those that a footprint has.
 
+    Parameters
+    ----------
+    input : array_like
+        An image, of any number of axes.
+    size : int, sequence of int or None
+        Extent of a box, or one for each axis.
+    footprint : array_like of bool or None
+        Which elements of a box count, instead of `size`; it has the image's axes.
+    mode : str, default "reflect"
+        What is beyond the ends: ``"reflect"``, ``"nearest"``, ``"wrap"`` or ``"constant"``.
+    cval : float, default 0.0
+        What is beyond the ends for ``"constant"``.
+
+    Returns
+    -------
+    Array
+        Of the image's shape and type. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For other values than these, and where a filter reaches further than a block.
+
+    Examples
+    --------
+    >>> import cubed
     >>> cubed.ndimage.median_filter(cubed.asarray([1, 8, 2, 5]), 3).compute()
     array([1, 2, 5, 5])
     """
     return _sized("median_filter", input, size, footprint, mode, cval)
 
 
-@_of_images()
 def minimum_filter(
     input: Any, size: Any = None, footprint: Any = None, mode: str = "reflect", cval: float = 0.0
 ) -> Array:
     """The least elements of boxes around elements, or of those that a footprint has.
 
+    Parameters
+    ----------
+    input : array_like
+        An image, of any number of axes.
+    size : int, sequence of int or None
+        Extent of a box, or one for each axis.
+    footprint : array_like of bool or None
+        Which elements of a box count, instead of `size`; it has the image's axes.
+    mode : str, default "reflect"
+        What is beyond the ends: ``"reflect"``, ``"nearest"``, ``"wrap"`` or ``"constant"``.
+    cval : float, default 0.0
+        What is beyond the ends for ``"constant"``.
+
+    Returns
+    -------
+    Array
+        Of the image's shape and type. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For other values than these, and where a filter reaches further than a block.
+
+    Examples
+    --------
+    >>> import cubed
     >>> cubed.ndimage.minimum_filter(cubed.asarray([1, 8, 2, 5]), 3).compute()
     array([1, 1, 2, 2])
     """
     return _sized("minimum_filter", input, size, footprint, mode, cval)
 
 
-@_of_images()
 def maximum_filter(
     input: Any, size: Any = None, footprint: Any = None, mode: str = "reflect", cval: float = 0.0
 ) -> Array:
     """The greatest elements of boxes around elements, or of those that a footprint has.
 
+    Parameters
+    ----------
+    input : array_like
+        An image, of any number of axes.
+    size : int, sequence of int or None
+        Extent of a box, or one for each axis.
+    footprint : array_like of bool or None
+        Which elements of a box count, instead of `size`; it has the image's axes.
+    mode : str, default "reflect"
+        What is beyond the ends: ``"reflect"``, ``"nearest"``, ``"wrap"`` or ``"constant"``.
+    cval : float, default 0.0
+        What is beyond the ends for ``"constant"``.
+
+    Returns
+    -------
+    Array
+        Of the image's shape and type. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For other values than these, and where a filter reaches further than a block.
+
+    Examples
+    --------
+    >>> import cubed
     >>> cubed.ndimage.maximum_filter(cubed.asarray([1, 8, 2, 5]), 3).compute()
     array([8, 8, 8, 5])
     """

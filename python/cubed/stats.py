@@ -16,7 +16,6 @@ from cubed.array._array import Array
 from cubed.array._elements import elemwise
 from cubed.array._operands import normalize_axes
 from cubed.array_api.elementwise_functions import abs, multiply
-from cubed.base._docs import documented
 from cubed.base._held import import_counted
 from cubed.base._types import Axis
 from cubed.functions import stats as made
@@ -33,31 +32,6 @@ class Result(NamedTuple):
 
     statistic: Array
     pvalue: Array
-
-
-_of_samples = partial(
-    documented,
-    parameters={
-        "a": "The sample: real numbers.",
-        "alternative": (
-            'What the statistic is, if the hypothesis does not hold: ``"two-sided"``, ``"less"`` or'
-            ' ``"greater"``.'
-        ),
-        "nan_policy": '``"propagate"`` alone: NaN makes NaN.',
-        "axis": (
-            "int, tuple of int or None : The axis, or axes, that samples lie along; None: all"
-            " elements are one sample."
-        ),
-        "b": "The second sample.",
-        "bias": "False: corrected for few elements.",
-        "ddof": "How many degrees of freedom fewer than one less than the counts.",
-        "f_exp": "array_like or None : Counts that are expected; None: all equal.",
-        "f_obs": "Counts that were observed.",
-    },
-    raises="TypeError: For other types than real numbers.",
-)
-_MOMENT = "Without the axis: float64 for integers, else a's type. Lazy; NaN of nothing."
-_TEST = "The statistic, and its p-value in float64; without the axis. Lazy."
 
 
 def _count(x: Array, axis: Axis) -> float:
@@ -87,7 +61,6 @@ def _special(name: str, *args: Any) -> Array:
     return elemwise(getattr(special, name), *args, dtype=np.float64)
 
 
-@_of_samples(returns=_MOMENT)
 def moment(
     a: Any,
     order: int = 1,
@@ -100,13 +73,30 @@ def moment(
 
     Parameters
     ----------
+    a : array_like
+        The sample: real numbers.
     order : int, default 1
         The power.
+    axis : int, tuple of int or None, default 0
+        The axis, or axes, that samples lie along; None: all elements are one sample.
+    nan_policy : str, default "propagate"
+        ``"propagate"`` alone: NaN makes NaN.
     center : float or None
         What distances are from; None: the mean.
 
+    Returns
+    -------
+    Array
+        Without the axis: float64 for integers, else a's type. Lazy; NaN of nothing.
+
+    Raises
+    ------
+    TypeError
+        For other types than real numbers.
+
     Examples
     --------
+    >>> import cubed
     >>> x = cubed.asarray([2.0, 4.0, 7.0, 8.0, 12.0, 13.0, 17.0, 30.0])
     >>> cubed.stats.moment(x, 2).compute()
     array(69.234375)
@@ -115,12 +105,35 @@ def moment(
     return made.moment(as_lazy(a), order, axis, center=center)
 
 
-@_of_samples(returns=_MOMENT)
 def skew(
     a: Any, axis: Axis = 0, bias: bool = True, nan_policy: str = "propagate"
 ) -> Array:  # fmt: skip
     """The skewness: 0 of a normal distribution; NaN of elements that are all equal. Two passes.
 
+    Parameters
+    ----------
+    a : array_like
+        The sample: real numbers.
+    axis : int, tuple of int or None, default 0
+        The axis, or axes, that samples lie along; None: all elements are one sample.
+    bias : bool, default True
+        False: corrected for few elements.
+    nan_policy : str, default "propagate"
+        ``"propagate"`` alone: NaN makes NaN.
+
+    Returns
+    -------
+    Array
+        Without the axis: float64 for integers, else a's type. Lazy; NaN of nothing.
+
+    Raises
+    ------
+    TypeError
+        For other types than real numbers.
+
+    Examples
+    --------
+    >>> import cubed
     >>> x = cubed.asarray([2.0, 4.0, 7.0, 8.0, 12.0, 13.0, 17.0, 30.0])
     >>> cubed.stats.skew(x).compute().round(4)
     np.float64(1.059)
@@ -129,7 +142,6 @@ def skew(
     return made.skew(as_lazy(a), axis, bias=bias)
 
 
-@_of_samples(returns=_MOMENT)
 def kurtosis(
     a: Any,
     axis: Axis = 0,
@@ -142,11 +154,30 @@ def kurtosis(
 
     Parameters
     ----------
+    a : array_like
+        The sample: real numbers.
+    axis : int, tuple of int or None, default 0
+        The axis, or axes, that samples lie along; None: all elements are one sample.
     fisher : bool, default True
         Subtract 3.
+    bias : bool, default True
+        False: corrected for few elements.
+    nan_policy : str, default "propagate"
+        ``"propagate"`` alone: NaN makes NaN.
+
+    Returns
+    -------
+    Array
+        Without the axis: float64 for integers, else a's type. Lazy; NaN of nothing.
+
+    Raises
+    ------
+    TypeError
+        For other types than real numbers.
 
     Examples
     --------
+    >>> import cubed
     >>> x = cubed.asarray([2.0, 4.0, 7.0, 8.0, 12.0, 13.0, 17.0, 30.0])
     >>> cubed.stats.kurtosis(x).compute().round(4)
     np.float64(0.3231)
@@ -159,19 +190,38 @@ def _normal_result(z: Array, alternative: str) -> Result:
     return Result(z, _tails(partial(_special, "ndtr"), z, alternative))
 
 
-@_of_samples(returns=_TEST)
 def skewtest(
     a: Any, axis: Axis = 0, nan_policy: str = "propagate", alternative: str = "two-sided"
 ) -> Result:
     """Whether the skewness is that of a normal distribution: z, and its probability.
 
+    Parameters
+    ----------
+    a : array_like
+        The sample: real numbers.
+    axis : int, tuple of int or None, default 0
+        The axis, or axes, that samples lie along; None: all elements are one sample.
+    nan_policy : str, default "propagate"
+        ``"propagate"`` alone: NaN makes NaN.
+    alternative : str, default "two-sided"
+        What the statistic is, if the hypothesis does not hold: ``"two-sided"``, ``"less"`` or
+        ``"greater"``.
+
+    Returns
+    -------
+    Result
+        The statistic, and its p-value in float64; without the axis. Lazy.
+
     Raises
     ------
+    TypeError
+        For other types than real numbers.
     ValueError
         For fewer than 8 elements.
 
     Examples
     --------
+    >>> import cubed
     >>> x = cubed.asarray([2.0, 4.0, 7.0, 8.0, 12.0, 13.0, 17.0, 30.0])
     >>> cubed.stats.skewtest(x).pvalue.compute().round(4)
     np.float64(0.0792)
@@ -180,19 +230,38 @@ def skewtest(
     return _normal_result(made.skewtest(as_lazy(a), axis), alternative)
 
 
-@_of_samples(returns=_TEST)
 def kurtosistest(
     a: Any, axis: Axis = 0, nan_policy: str = "propagate", alternative: str = "two-sided"
 ) -> Result:
     """Whether the kurtosis is that of a normal distribution: z, and its probability.
 
+    Parameters
+    ----------
+    a : array_like
+        The sample: real numbers.
+    axis : int, tuple of int or None, default 0
+        The axis, or axes, that samples lie along; None: all elements are one sample.
+    nan_policy : str, default "propagate"
+        ``"propagate"`` alone: NaN makes NaN.
+    alternative : str, default "two-sided"
+        What the statistic is, if the hypothesis does not hold: ``"two-sided"``, ``"less"`` or
+        ``"greater"``.
+
+    Returns
+    -------
+    Result
+        The statistic, and its p-value in float64; without the axis. Lazy.
+
     Raises
     ------
+    TypeError
+        For other types than real numbers.
     ValueError
         For fewer than 5 elements.
 
     Examples
     --------
+    >>> import cubed
     >>> x = cubed.asarray([2.0, 4.0, 7.0, 8.0, 12.0, 13.0, 17.0, 30.0])
     >>> cubed.stats.kurtosistest(x).pvalue.compute().round(4)
     np.float64(0.1753)
@@ -201,18 +270,34 @@ def kurtosistest(
     return _normal_result(made.kurtosistest(as_lazy(a), axis), alternative)
 
 
-@_of_samples(returns=_TEST)
 def normaltest(a: Any, axis: Axis = 0, nan_policy: str = "propagate") -> Result:
     """Whether skewness and kurtosis are those of a normal distribution: the sum of their squared z,
     and its probability.
 
+    Parameters
+    ----------
+    a : array_like
+        The sample: real numbers.
+    axis : int, tuple of int or None, default 0
+        The axis, or axes, that samples lie along; None: all elements are one sample.
+    nan_policy : str, default "propagate"
+        ``"propagate"`` alone: NaN makes NaN.
+
+    Returns
+    -------
+    Result
+        The statistic, and its p-value in float64; without the axis. Lazy.
+
     Raises
     ------
+    TypeError
+        For other types than real numbers.
     ValueError
         For fewer than 8 elements.
 
     Examples
     --------
+    >>> import cubed
     >>> x = cubed.asarray([2.0, 4.0, 7.0, 8.0, 12.0, 13.0, 17.0, 30.0])
     >>> cubed.stats.normaltest(x).pvalue.compute().round(4)
     np.float64(0.0855)
@@ -226,7 +311,6 @@ def _t_result(t: Array, df: Any, alternative: str) -> Result:
     return Result(t, _tails(partial(_special, "stdtr", df), t, alternative))
 
 
-@_of_samples(returns=_TEST)
 def ttest_1samp(
     a: Any,
     popmean: Any,
@@ -238,11 +322,31 @@ def ttest_1samp(
 
     Parameters
     ----------
+    a : array_like
+        The sample: real numbers.
     popmean : array_like
         The mean that is expected.
+    axis : int, tuple of int or None, default 0
+        The axis, or axes, that samples lie along; None: all elements are one sample.
+    nan_policy : str, default "propagate"
+        ``"propagate"`` alone: NaN makes NaN.
+    alternative : str, default "two-sided"
+        What the statistic is, if the hypothesis does not hold: ``"two-sided"``, ``"less"`` or
+        ``"greater"``.
+
+    Returns
+    -------
+    Result
+        The statistic, and its p-value in float64; without the axis. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For other types than real numbers.
 
     Examples
     --------
+    >>> import cubed
     >>> x = cubed.asarray([2.0, 4.0, 7.0, 8.0, 12.0, 13.0, 17.0, 30.0])
     >>> cubed.stats.ttest_1samp(x, 10.0).pvalue.compute().round(4)
     np.float64(0.6213)
@@ -253,7 +357,6 @@ def ttest_1samp(
     return _t_result(t, _count(x, axis) - 1, alternative)
 
 
-@_of_samples(returns=_TEST)
 def ttest_rel(
     a: Any,
     b: Any,
@@ -263,13 +366,35 @@ def ttest_rel(
 ) -> Result:
     """Whether two measurements of the same have one mean: t, and its probability.
 
+    Parameters
+    ----------
+    a : array_like
+        The sample: real numbers.
+    b : array_like
+        The second sample.
+    axis : int, tuple of int or None, default 0
+        The axis, or axes, that samples lie along; None: all elements are one sample.
+    nan_policy : str, default "propagate"
+        ``"propagate"`` alone: NaN makes NaN.
+    alternative : str, default "two-sided"
+        What the statistic is, if the hypothesis does not hold: ``"two-sided"``, ``"less"`` or
+        ``"greater"``.
+
+    Returns
+    -------
+    Result
+        The statistic, and its p-value in float64; without the axis. Lazy.
+
     Raises
     ------
+    TypeError
+        For other types than real numbers.
     ValueError
         For samples of different lengths.
 
     Examples
     --------
+    >>> import cubed
     >>> x = cubed.asarray([2.0, 4.0, 7.0, 8.0, 12.0, 13.0, 17.0, 30.0])
     >>> y = cubed.asarray([1.0, 5.0, 6.0, 9.0, 10.0, 11.0, 15.0, 20.0])
     >>> cubed.stats.ttest_rel(x, y).pvalue.compute().round(4)
@@ -281,7 +406,6 @@ def ttest_rel(
     return _t_result(t, _count(x, axis) - 1, alternative)
 
 
-@_of_samples(returns=_TEST)
 def ttest_ind(
     a: Any,
     b: Any,
@@ -295,11 +419,33 @@ def ttest_ind(
 
     Parameters
     ----------
+    a : array_like
+        The sample: real numbers.
+    b : array_like
+        The second sample.
+    axis : int, tuple of int or None, default 0
+        The axis, or axes, that samples lie along; None: all elements are one sample.
     equal_var : bool, default True
         Whether their variances are equal; False: Welch's test.
+    nan_policy : str, default "propagate"
+        ``"propagate"`` alone: NaN makes NaN.
+    alternative : str, default "two-sided"
+        What the statistic is, if the hypothesis does not hold: ``"two-sided"``, ``"less"`` or
+        ``"greater"``.
+
+    Returns
+    -------
+    Result
+        The statistic, and its p-value in float64; without the axis. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For other types than real numbers.
 
     Examples
     --------
+    >>> import cubed
     >>> x = cubed.asarray([2.0, 4.0, 7.0, 8.0, 12.0, 13.0, 17.0, 30.0])
     >>> y = cubed.asarray([1.0, 5.0, 6.0, 9.0, 10.0, 11.0, 15.0, 20.0])
     >>> cubed.stats.ttest_ind(x, y).pvalue.compute().round(4)
@@ -322,7 +468,6 @@ _POWERS = {
 }
 
 
-@_of_samples(returns=_TEST)
 def power_divergence(
     f_obs: Any, f_exp: Any = None, ddof: int = 0, axis: Axis = 0, lambda_: Any = None
 ) -> Result:
@@ -330,16 +475,32 @@ def power_divergence(
 
     Parameters
     ----------
+    f_obs : array_like
+        Counts that were observed.
+    f_exp : array_like or None
+        Counts that are expected; None: all equal.
+    ddof : int, default 0
+        How many degrees of freedom fewer than one less than the counts.
+    axis : int, tuple of int or None, default 0
+        The axis, or axes, that samples lie along; None: all elements are one sample.
     lambda_ : float, str or None
         The power, or its name in :func:`scipy.stats.power_divergence`; None: 1, chi-square.
 
+    Returns
+    -------
+    Result
+        The statistic, and its p-value in float64; without the axis. Lazy.
+
     Raises
     ------
+    TypeError
+        For other types than real numbers.
     ValueError
         For another name of a power.
 
     Examples
     --------
+    >>> import cubed
     >>> counts = cubed.asarray([16, 18, 16, 14, 12, 12])
     >>> cubed.stats.power_divergence(counts, lambda_="log-likelihood").pvalue.compute().round(4)
     np.float64(0.8482)
@@ -353,10 +514,33 @@ def power_divergence(
     return Result(total, _special("chdtrc", _count(x, axis) - 1 - ddof, total))
 
 
-@_of_samples(returns=_TEST)
 def chisquare(f_obs: Any, f_exp: Any = None, ddof: int = 0, axis: Axis = 0) -> Result:
     """Whether counts are those that are expected: chi-square, and its probability.
 
+    Parameters
+    ----------
+    f_obs : array_like
+        Counts that were observed.
+    f_exp : array_like or None
+        Counts that are expected; None: all equal.
+    ddof : int, default 0
+        How many degrees of freedom fewer than one less than the counts.
+    axis : int, tuple of int or None, default 0
+        The axis, or axes, that samples lie along; None: all elements are one sample.
+
+    Returns
+    -------
+    Result
+        The statistic, and its p-value in float64; without the axis. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For other types than real numbers.
+
+    Examples
+    --------
+    >>> import cubed
     >>> counts = cubed.asarray([16, 18, 16, 14, 12, 12])
     >>> cubed.stats.chisquare(counts).pvalue.compute().round(4)
     np.float64(0.8491)
@@ -364,7 +548,6 @@ def chisquare(f_obs: Any, f_exp: Any = None, ddof: int = 0, axis: Axis = 0) -> R
     return power_divergence(f_obs, f_exp, ddof, axis, "pearson")
 
 
-@_of_samples(returns=_TEST)
 def f_oneway(*samples: Any, axis: Axis = 0) -> Result:
     """Whether two or more samples have one mean: F, and its probability.
 
@@ -372,14 +555,24 @@ def f_oneway(*samples: Any, axis: Axis = 0) -> Result:
     ----------
     *samples : array_like
         The samples, each with an array of its own.
+    axis : int, tuple of int or None, default 0
+        The axis, or axes, that samples lie along; None: all elements are one sample.
+
+    Returns
+    -------
+    Result
+        The statistic, and its p-value in float64; without the axis. Lazy.
 
     Raises
     ------
+    TypeError
+        For other types than real numbers.
     ValueError
         For a single sample.
 
     Examples
     --------
+    >>> import cubed
     >>> x = cubed.asarray([2.0, 4.0, 7.0, 8.0, 12.0, 13.0, 17.0, 30.0])
     >>> y = cubed.asarray([1.0, 5.0, 6.0, 9.0, 10.0, 11.0, 15.0, 20.0])
     >>> cubed.stats.f_oneway(x, y).pvalue.compute().round(4)

@@ -47,7 +47,9 @@ def methods(*classes):
     """By full name the public methods that are written in these classes."""
     return {
         f"{c.__module__}.{c.__qualname__}.{name}": x
-        for c in classes
+        for given in classes
+        for c in given.__mro__
+        if c.__module__.startswith("cubed")
         for name, x in vars(c).items()
         if inspect.isfunction(x) and not name.startswith("_")
     }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,28 +13,10 @@ from cubed import _core
 from cubed.array._base import Array
 from cubed.array._cores import core_from_numpy, engine_chunks
 from cubed.array._neighbours import refuse_chunked
-from cubed.base._docs import documented
 from cubed.base._dtypes import dtype_of, name_of
 from cubed.base._types import NDArray
 from cubed.runtime._call import Runner, pack, refuse_masked_result
 from cubed.spec import Spec
-
-#: Completes docstrings of what applies functions of users to blocks.
-on_blocks = partial(
-    documented,
-    parameters={
-        "dtype": (
-            "dtype or None : Of the result. None: found by calling the function with blocks of one"
-            " element."
-        ),
-        "kwargs": "object : Passed to the function.",
-        "spec": "What computations may use, where no array says it.",
-    },
-    raises=(
-        "TypeError: The function cannot be pickled; when it is computed a block of another kind of"
-        " type."
-    ),
-)
 
 
 def refuse_lazy(title: str, args: Iterable[Any], kwargs: Mapping[str, Any]) -> None:

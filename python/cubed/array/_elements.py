@@ -16,7 +16,6 @@ from cubed.array._calls import (
     infer_dtypes,
     join,
     made_of,
-    on_blocks,
     run_blocks,
     tiny,
     title_of,
@@ -35,7 +34,6 @@ class _ElementCall(Call):
         return (np.broadcast_to(to_array(self.result(blocks)), shape),)
 
 
-@on_blocks(returns="Lazy: nothing is computed.")
 def elemwise(
     func: Callable[..., Any],
     *args: Any,
@@ -52,14 +50,30 @@ def elemwise(
         Gets blocks as read-only NumPy arrays, and returns values of their common shape.
     *args : array_like
         Lazy arrays, NumPy arrays, scalars.
+    dtype : dtype or None
+        Of the result. None: found by calling the function with blocks of one element.
+    extra_projected_mem : int, default 0
+        Bytes that a call allocates beside its result; the task's projection includes them.
+    name : str or None
+        Name of the operation in plans and messages.
+    **kwargs : object
+        Passed to the function.
+
+    Returns
+    -------
+    Array
+        Lazy: nothing is computed.
 
     Raises
     ------
+    TypeError
+        The function cannot be pickled; when it is computed a block of another kind of type.
     ValueError
         Shapes that cannot be broadcast together.
 
     Examples
     --------
+    >>> import cubed
     >>> import numpy as np
     >>> from cubed.core.ops import elemwise
     >>> elemwise(np.arctan, cubed.asarray([0.0, 1.0]), dtype=float).compute()

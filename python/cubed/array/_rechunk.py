@@ -9,11 +9,9 @@ from cubed.array._base import Array
 from cubed.array._cores import engine_chunks
 from cubed.array._operands import lazy
 from cubed.base._chunks import normalize_chunks
-from cubed.base._docs import documented
 from cubed.base._types import ChunksLike
 
 
-@documented(returns="Of x's shape and type. Lazy.")
 def rechunk(
     x: Array, chunks: ChunksLike, *, min_mem: Any = None, allow_irregular: bool = True
 ) -> Array:
@@ -34,8 +32,14 @@ def rechunk(
     allow_irregular : bool, default True
         For compatibility: the planner chooses the passes.
 
+    Returns
+    -------
+    Array
+        Of x's shape and type. Lazy.
+
     Examples
     --------
+    >>> import cubed
     >>> x = cubed.ones((4, 6), chunks=(4, 1))
     >>> cubed.rechunk(x, (1, 6)).chunks
     ((1, 1, 1, 1), (6,))

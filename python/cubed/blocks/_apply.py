@@ -24,7 +24,6 @@ from cubed.array._calls import (
     infer_dtypes,
     join,
     made_of,
-    on_blocks,
     refuse_lazy,
     run_blocks,
     tiny,
@@ -137,7 +136,6 @@ def wants_keyword(function: Callable[..., Any], name: str) -> bool:
         return False
 
 
-@on_blocks(returns="Lazy: nothing is computed.")
 def map_blocks(
     func: Callable[..., Any],
     *args: Any,
@@ -175,15 +173,31 @@ def map_blocks(
         Axes of the arrays that the blocks of the result do not have. They come whole.
     new_axis : int, sequence of int or None
         Axes of the result that the arrays do not have; of extent 1, unless `chunks` says otherwise.
+    spec : Spec or None
+        What computations may use, where no array says it.
+    extra_projected_mem : int, default 0
+        Bytes that a call allocates beside its result; the task's projection includes them.
+    name : str or None
+        Name of the operation in plans and messages.
+    **kwargs : object
+        Passed to the function.
+
+    Returns
+    -------
+    Array
+        Lazy: nothing is computed.
 
     Raises
     ------
+    TypeError
+        The function cannot be pickled; when it is computed a block of another kind of type.
     ValueError
         Blocks that do not belong together; when it is computed a block of another shape than
         expected.
 
     Examples
     --------
+    >>> import cubed
     >>> x = cubed.arange(6.0, chunks=2)
     >>> cubed.map_blocks(lambda block: block - block.mean(), x, dtype=x.dtype).compute()
     array([-0.5,  0.5, -0.5,  0.5, -0.5,  0.5])
@@ -320,7 +334,6 @@ class _AlongCall:
         return (along,)
 
 
-@on_blocks(returns="Lazy: nothing is computed.", raises="")
 def apply_along_axis(
     func1d: Callable[..., Any],
     axis: int,
@@ -347,6 +360,15 @@ def apply_along_axis(
         Of what the function returns. None: found by calling it with a line of ones.
     shape : int or tuple of int or None
         See `dtype`.
+    extra_projected_mem : int, default 0
+        Bytes that a call allocates beside its result; the task's projection includes them.
+    **kwargs : object
+        Passed to the function.
+
+    Returns
+    -------
+    Array
+        Lazy: nothing is computed.
 
     Raises
     ------
@@ -355,6 +377,7 @@ def apply_along_axis(
 
     Examples
     --------
+    >>> import cubed
     >>> cubed.apply_along_axis(sorted, 1, cubed.asarray([[3, 1, 2]])).compute()
     array([[1, 2, 3]])
     """

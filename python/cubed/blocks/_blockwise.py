@@ -18,7 +18,6 @@ from cubed.array._calls import (
     infer_dtypes,
     join,
     made_of,
-    on_blocks,
     refuse_lazy,
     run_blocks,
     sizes,
@@ -53,7 +52,6 @@ def _nested(block: NDArray, axes: tuple[tuple[int, tuple[int, ...]], ...]) -> An
     return [_nested(part, rest) for part in np.split(block, ends, axis)]
 
 
-@on_blocks(returns="Lazy: nothing is computed.")
 def blockwise(
     func: Callable[..., Any],
     out_ind: Sequence[Hashable],
@@ -79,6 +77,8 @@ def blockwise(
     *args : array_like
         Arrays and their indices in turn: ``x, "ij", y, "jk"``. Index None: a value that every call
         gets as it is.
+    dtype : dtype or None
+        Of the result. None: found by calling the function with blocks of one element.
     adjust_chunks : dict or None
         By index what becomes of the blocks' extents: a function of the extent, a number, or the
         extents of all blocks.
@@ -90,15 +90,31 @@ def blockwise(
     concatenate : bool or None
         Blocks along indices that the result does not have come as one array if true, else as
         (nested) lists of blocks.
+    extra_projected_mem : int, default 0
+        Bytes that a call allocates beside its result; the task's projection includes them.
+    name : str or None
+        Name of the operation in plans and messages.
+    spec : Spec or None
+        What computations may use, where no array says it.
+    **kwargs : object
+        Passed to the function.
+
+    Returns
+    -------
+    Array
+        Lazy: nothing is computed.
 
     Raises
     ------
+    TypeError
+        The function cannot be pickled; when it is computed a block of another kind of type.
     ValueError
         Indices that do not fit the arrays, extents that differ; when it is computed a block of
         another shape than expected.
 
     Examples
     --------
+    >>> import cubed
     >>> import numpy as np
     >>> x, y = cubed.ones((2, 3)), cubed.ones((3, 2))
     >>> cubed.blockwise(np.matmul, "ik", x, "ij", y, "jk", dtype=float, concatenate=True).compute()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,6 @@ from cubed.array._calls import (
 from cubed.array._cores import core_from_numpy, engine_chunks
 from cubed.array._operands import normalize_axes
 from cubed.array_api import where
-from cubed.base._docs import documented
 from cubed.base._dtypes import kind_of
 from cubed.base._types import NDArray
 from cubed.blocks._groupby import NAMES, Aggregation, reduce_codes
@@ -38,21 +36,6 @@ __all__ = ["groupby_blockwise", "groupby_reduction"]
 _WITHOUT_COUNT = ("sum", "prod", "mean", "var", "std", "min", "max", "first", "last")
 
 
-_by_groups = partial(
-    documented,
-    parameters={
-        "by": (
-            "Numbers of groups, below `num_groups`: of the elements along the axis, or along the\n"
-            "    last axes of `x` if `by` has several."
-        ),
-        "num_groups": "How many groups there are.",
-        "x": "The array.",
-    },
-    returns="Groups take the place of the axis. Lazy.",
-)
-
-
-@_by_groups()
 def groupby_reduction(
     x: Array,
     by: Any,
@@ -71,6 +54,11 @@ def groupby_reduction(
 
     Parameters
     ----------
+    x : Array
+        The array.
+    by : array_like
+        Numbers of groups, below `num_groups`: of the elements along the axis, or along the
+        last axes of `x` if `by` has several.
     func : callable
         ``func(block, by_block, axis=, intermediate_dtype=, num_groups=)`` gives an array, or a dict
         of arrays, in which groups take the place of the axis.
@@ -91,8 +79,15 @@ def groupby_reduction(
         For compatibility: groups take the place of the axis.
     split_every : int, dict or None
         Blocks that one call combines; by axis, or for all.
+    num_groups : int or None
+        How many groups there are.
     extra_func_kwargs : dict or None
         Passed to all functions.
+
+    Returns
+    -------
+    Array
+        Groups take the place of the axis. Lazy.
 
     Raises
     ------
@@ -106,6 +101,7 @@ def groupby_reduction(
 
     Examples
     --------
+    >>> import cubed
     >>> import numpy as np
     >>> from cubed.core.groupby import groupby_reduction
     >>> def sums(block, by, axis, intermediate_dtype, num_groups):
@@ -150,7 +146,6 @@ def _dummy(split_every: Any, axis: int, dummy: int) -> Any:
     return {dummy: split_every.get(axis, split_every.get(axis - dummy, DEFAULT_SPLIT_EVERY))}
 
 
-@_by_groups()
 def groupby_blockwise(
     x: Array,
     by: Any,
@@ -164,6 +159,11 @@ def groupby_blockwise(
 
     Parameters
     ----------
+    x : Array
+        The array.
+    by : array_like
+        Numbers of groups, below `num_groups`: of the elements along the axis, or along the
+        last axes of `x` if `by` has several.
     func : callable
         ``func(block, by_block, axis=, start_group=, num_groups=)`` gives the block of the result,
         in which groups take the place of the axis.
@@ -171,8 +171,15 @@ def groupby_blockwise(
         One axis, with labels.
     dtype : dtype or None
         Of the result. None: found by calling the function with blocks of one element.
+    num_groups : int or None
+        How many groups there are.
     **kwargs : object
         Passed to the function.
+
+    Returns
+    -------
+    Array
+        Groups take the place of the axis. Lazy.
 
     Notes
     -----
@@ -180,6 +187,7 @@ def groupby_blockwise(
 
     Examples
     --------
+    >>> import cubed
     >>> import numpy as np
     >>> from cubed.core.groupby import groupby_blockwise
     >>> def largest(block, by, axis, start_group, num_groups):

@@ -27,7 +27,6 @@ from cubed.array._calls import (
     infer_dtypes,
     join,
     made_of,
-    on_blocks,
     refuse_lazy,
     run_blocks,
     sizes,
@@ -79,7 +78,6 @@ class _GufuncCall(Call):
         return (results,) if self.single else results
 
 
-@on_blocks()
 def apply_gufunc(
     func: Callable[..., Any],
     signature: str,
@@ -131,6 +129,10 @@ def apply_gufunc(
         None and `vectorize`, blocks are cut finer along axes that are no core dimensions if
         the estimate exceeds half of a task's memory. Without `vectorize`, blocks are always the
         arrays' chunks.
+    name : str or None
+        Name of the operation in plans and messages.
+    **kwargs : object
+        Passed to the function.
 
     Returns
     -------
@@ -139,12 +141,15 @@ def apply_gufunc(
 
     Raises
     ------
+    TypeError
+        The function cannot be pickled; when it is computed a block of another kind of type.
     ValueError
         Arguments that do not fit the signature; when it is computed a block of another shape than
         expected.
 
     Examples
     --------
+    >>> import cubed
     >>> import numpy as np
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> spread = cubed.apply_gufunc(lambda a: np.ptp(a, axis=-1), "(i)->()", x, output_dtypes=float)

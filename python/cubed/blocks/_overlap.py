@@ -15,7 +15,6 @@ from cubed.array._calls import (
     Operand,
     join,
     made_of,
-    on_blocks,
     refuse_lazy,
     title_of,
     unify,
@@ -33,7 +32,6 @@ Depth = tuple[int, int]
 _MODES: dict[str, PadMode] = {"nearest": "edge", "periodic": "wrap", "reflect": "symmetric"}
 
 
-@on_blocks()
 def map_overlap(
     func: Callable[..., Any],
     *args: Any,
@@ -77,6 +75,14 @@ def map_overlap(
     drop_axis, new_axis : int, sequence of int or None
         Axes that the blocks of the result do not have, which come whole, and those that the arrays
         do not have, as for :func:`cubed.map_blocks`; what `trim` cuts off is of the other axes.
+    spec : Spec or None
+        What computations may use, where no array says it.
+    extra_projected_mem : int, default 0
+        Bytes that a call allocates beside its result; the task's projection includes them.
+    name : str or None
+        Name of the operation in plans and messages.
+    **kwargs : object
+        Passed to the function.
 
     Returns
     -------
@@ -86,12 +92,15 @@ def map_overlap(
 
     Raises
     ------
+    TypeError
+        The function cannot be pickled; when it is computed a block of another kind of type.
     ValueError
         Depths that are negative or larger than the array, boundaries that nobody knows; when it is
         computed a block of another shape than expected.
 
     Examples
     --------
+    >>> import cubed
     >>> x = cubed.arange(6.0, chunks=3)
     >>> means = cubed.map_overlap(
     ...     lambda a: (a[:-2] + a[1:-1] + a[2:]) / 3, x, dtype=float, depth=1, boundary="nearest"

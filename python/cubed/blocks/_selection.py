@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 
 from cubed.array._array import Array
-from cubed.array._calls import Cut, count, cut_of, on_blocks, sizes, title_of
+from cubed.array._calls import Cut, count, cut_of, sizes, title_of
 from cubed.array._rechunk import rechunk
 from cubed.array_api.manipulation_functions import concat
 from cubed.base._chunks import normalize_chunks
 from cubed.blocks._apply import map_blocks
 
 
-@on_blocks(raises="")
 def map_selection(
     func: Callable[..., Any],
     selection_function: Callable[[tuple[Any, ...]], Any],
@@ -52,6 +51,12 @@ def map_selection(
         Of the result.
     max_num_input_blocks : int or None
         Accepted and not needed: what a part reads is known.
+    extra_projected_mem : int, default 0
+        Bytes that a call allocates beside its result; the task's projection includes them.
+    name : str or None
+        Name of the operation in plans and messages.
+    **kwargs : object
+        Passed to the function.
 
     Returns
     -------
@@ -65,6 +70,7 @@ def map_selection(
 
     Examples
     --------
+    >>> import cubed
     >>> from cubed.core.ops import map_selection
     >>> x = cubed.arange(6, chunks=2)
     >>> def selection(out_coords):

@@ -19,14 +19,12 @@ from cubed.array._calls import (
     cuts,
     infer_dtypes,
     merged,
-    on_blocks,
     run_blocks,
     tiny,
     title_of,
 )
 from cubed.array._operands import normalize_axes, normalize_axis
 from cubed.array._select import flatten
-from cubed.base._docs import documented
 from cubed.base._types import NDArray
 from cubed.blocks._apply import wants_keyword
 from cubed.runtime._call import Runner, to_array
@@ -67,7 +65,6 @@ class _Step:
         return (np.squeeze(state, self.drop),)
 
 
-@on_blocks(returns="Lazy: nothing is computed.")
 def reduction(
     x: Array,
     func: Callable[..., Any] | None,
@@ -113,14 +110,26 @@ def reduction(
         By axis the extent of what a block becomes, where that is not 1.
     extra_func_kwargs : dict or None
         Passed to all functions.
+    extra_projected_mem : int, default 0
+        Bytes that a call allocates beside its result; the task's projection includes them.
+    name : str or None
+        Name of the operation in plans and messages.
+
+    Returns
+    -------
+    Array
+        Lazy: nothing is computed.
 
     Raises
     ------
+    TypeError
+        The function cannot be pickled; when it is computed a block of another kind of type.
     ValueError
         Axes that do not exist; when it is computed a partial result of another shape than expected.
 
     Examples
     --------
+    >>> import cubed
     >>> import numpy as np
     >>> from cubed.core.ops import reduction
     >>> reduction(cubed.arange(6.0, chunks=2), np.max, axis=0, dtype=float).compute()
@@ -295,7 +304,6 @@ def _position(state: Mapping[str, NDArray]) -> NDArray:
     return state["position"]
 
 
-@documented(returns="int64. Lazy.", raises="IndexError: There is no such axis.")
 def arg_reduction(
     x: Array,
     arg_func: Callable[..., Any],
@@ -317,11 +325,28 @@ def arg_reduction(
         blocks, by their values.
     axis : int or None
         None: positions in x as one dimension.
+    keepdims : bool, default False
+        Whether reduced axes stay in the result, with extent 1.
     split_every : int, dict or None
         As for :func:`reduction`.
+    extra_projected_mem : int, default 0
+        Bytes that a call allocates beside its result; the task's projection includes them.
+    name : str or None
+        Name of the operation in plans and messages.
+
+    Returns
+    -------
+    Array
+        int64. Lazy.
+
+    Raises
+    ------
+    IndexError
+        There is no such axis.
 
     Examples
     --------
+    >>> import cubed
     >>> import numpy as np
     >>> from cubed.core.ops import arg_reduction
     >>> arg_reduction(cubed.asarray([1, 9, 3]), np.argmax, axis=0).compute()

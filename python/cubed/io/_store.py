@@ -14,7 +14,6 @@ from cubed.array._array import Array
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import check_arrays, common_spec
 from cubed.base._distribution import install_command
-from cubed.base._docs import COMPUTED, documented
 from cubed.base._remote import is_remote, set_options, shown
 from cubed.base._stores import split_place
 from cubed.base._types import NDArray
@@ -425,7 +424,6 @@ def store(
     take_over: bool = False,
     **kwargs: Any,
 ) -> StoredArrays | None: ...
-@documented(parameters=COMPUTED)
 def store(
     sources: Array | Sequence[Array],
     targets: Any,
@@ -464,6 +462,18 @@ def store(
         it is an error. Regions, and arrays that are assigned to, exist in any case.
     write_empty_chunks : bool, default True
         False: chunks with nothing but the fill value take no space. Of arrays that the call makes.
+    executor : Executor, str or None
+        As for :func:`cubed.compute`.
+    callbacks : sequence of Callback or None
+        As for :func:`cubed.compute`.
+    optimize_graph : bool, default True
+        As for :func:`cubed.compute`.
+    resume : bool or None
+        As for :func:`cubed.compute`.
+    take_over : bool, default False
+        As for :func:`cubed.compute`.
+    **kwargs : object
+        As for :func:`cubed.compute`.
 
     Returns
     -------
@@ -499,6 +509,7 @@ def store(
 
     Examples
     --------
+    >>> import cubed
     >>> x = cubed.arange(4.0, chunks=2)
     >>> cubed.store([x, x * x], ["memory://store/x", "memory://store/squares"])
     >>> cubed.from_zarr("memory://store/squares").compute()
@@ -623,7 +634,6 @@ def to_zarr(
     take_over: bool = False,
     **kwargs: Any,
 ) -> Array | None: ...
-@documented(parameters=COMPUTED)
 def to_zarr(
     x: Array,
     store: Any = None,
@@ -644,6 +654,8 @@ def to_zarr(
 
     Parameters
     ----------
+    x : Array
+        Input array.
     store : str, path or store or None
         A local directory (its path, ``file://`` URL or ``zarr.storage.LocalStore``), or
         ``memory://NAME`` (fsspec's memory of this process), or a ZIP archive
@@ -655,10 +667,22 @@ def to_zarr(
         A tuple of slices (of step 1): x goes into that part of an array that exists.
     compute : bool, default True
         As for :func:`cubed.store`.
-    write_empty_chunks : bool, default True
-        As for :func:`cubed.store`.
     overwrite : bool, default True
         Whether an array or a group that is there is replaced; False: that is a FileExistsError.
+    write_empty_chunks : bool, default True
+        As for :func:`cubed.store`.
+    executor : Executor, str or None
+        As for :func:`cubed.compute`.
+    callbacks : sequence of Callback or None
+        As for :func:`cubed.compute`.
+    optimize_graph : bool, default True
+        As for :func:`cubed.compute`.
+    resume : bool or None
+        As for :func:`cubed.compute`.
+    take_over : bool, default False
+        As for :func:`cubed.compute`.
+    **kwargs : object
+        As for :func:`cubed.compute`.
 
     Returns
     -------
@@ -668,6 +692,7 @@ def to_zarr(
 
     Examples
     --------
+    >>> import cubed
     >>> x = cubed.ones((4, 2), chunks=(2, 2))
     >>> cubed.to_zarr(x, "memory://to_zarr")
     >>> cubed.from_zarr("memory://to_zarr").sum().compute()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cubed import array_api as _names
-from cubed.ma._array import FUNCTIONS, MaskedArray, getmaskarray, of_masked
+from cubed.ma._array import FUNCTIONS, MaskedArray, getmaskarray
 from cubed.ma._functions import (
     allclose,
     allequal,
@@ -98,6 +98,12 @@ _VALUES = "angle around clip empty_like ones_like zeros_like".split()
 _MADE = "arange empty fromfunction indices ones zeros".split()
 
 
+_OPERANDS = {
+    1: (("x", "An array that may be masked."),),
+    2: (("x1", "The first operand."), ("x2", "The second operand.")),
+}
+
+
 def _elementwise(name: str) -> Any:
     ufunc = getattr(np, name)
 
@@ -111,13 +117,25 @@ def _elementwise(name: str) -> Any:
         return pair[some is not x1]._apply(ufunc, pair, finite=True)
 
     function, args = (one, "x") if ufunc.nin == 1 else (two, "x, 1")
+    operands = "".join(f"{x} : array_like\n    {said}\n" for x, said in _OPERANDS[ufunc.nin])
     function.__doc__ = f"""As NumPy's function of this name; masked where an operand is.
 
+Parameters
+----------
+{operands}
+Returns
+-------
+MaskedArray
+    Masked where it is not defined, too. Lazy.
+
+Examples
+--------
+>>> import cubed
 >>> x = cubed.ma.masked_array([1, 2], [False, True])
 >>> print(cubed.ma.{name}({args})[1:].compute())
 [--]
 """
-    return of_masked(returns="Masked where it is not defined, too. Lazy.")(function)
+    return function
 
 
 def _by_method(method: str) -> Any:

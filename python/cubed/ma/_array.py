@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,6 @@ from cubed.array_api.searching_functions import where as _where
 from cubed.array_api.statistical_functions import cumulative_prod, cumulative_sum
 from cubed.array_api.utility_functions import all as _all
 from cubed.array_api.utility_functions import any as _any
-from cubed.base._docs import REDUCED, documented
 from cubed.base._dtypes import kind_of
 from cubed.base._types import Axis, ChunksLike, DTypeLike
 from cubed.io._create import as_lazy
@@ -44,28 +42,6 @@ _DOMAINS: dict[str, Any] = {
     "arctanh": lambda x: _elements.abs(x) > 1 - 1e-15,
     "tan": lambda x: _elements.abs(_elements.cos(x)) < 1e-35,
 }
-
-
-of_masked = partial(
-    documented,
-    parameters={
-        "a": "An array that may be masked.",
-        "axes": "int or tuple of int : The axes in their new order; none: reversed.",
-        "chunks": "Chunks of an array that is not lazy, see :func:`cubed.rechunk`.",
-        "ddof": "What is subtracted from the number of elements in the divisor.",
-        "fill_value": "scalar or None : What :meth:`MaskedArray.filled` puts; None: NumPy's.",
-        "kwargs": "As for :func:`cubed.compute`.",
-        "shape": "int or tuple of int : The new shape; -1: what is left.",
-        "value": "scalar : What elements are compared with.",
-        "v1": "scalar : One end.",
-        "v2": "scalar : The other end.",
-        "x": "An array that may be masked.",
-    },
-)
-MASKED = "Of the array's shape and type; what was masked stays so. Lazy."
-SAME = "What is masked stays so. Lazy."
-ONE = REDUCED + "Masked where nothing is left. Lazy."
-PLACE = "int64, without the axis; of the data in C order for None. Lazy."
 
 
 class MaskedArray:
@@ -175,10 +151,22 @@ class MaskedArray:
 
     # --- Values ------------------------------------------------------------------------------
 
-    @of_masked(returns="NumPy's masked array.")
     def compute(self, **kwargs: Any) -> Any:
         """The values, as NumPy's masked array.
 
+        Parameters
+        ----------
+        **kwargs : array_like
+            As for :func:`cubed.compute`.
+
+        Returns
+        -------
+        array_like
+            NumPy's masked array.
+
+        Examples
+        --------
+        >>> import cubed
         >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
         >>> print(x.compute())
         [1.0 -- 6.0]
@@ -189,10 +177,22 @@ class MaskedArray:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         raise TypeError("a masked array has no values without its mask: use compute, or filled")
 
-    @of_masked(returns="Of its shape and type. Lazy.")
     def filled(self, fill_value: Any = None) -> Array:
         """The data with a value in place of masked elements.
 
+        Parameters
+        ----------
+        fill_value : scalar or None
+            What :meth:`MaskedArray.filled` puts; None: NumPy's.
+
+        Returns
+        -------
+        Array
+            Of its shape and type. Lazy.
+
+        Examples
+        --------
+        >>> import cubed
         >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
         >>> x.filled(0).compute()
         array([1., 0., 6.])
@@ -206,57 +206,113 @@ class MaskedArray:
         key = key.filled(False) if isinstance(key, MaskedArray) else key
         return self._each(lambda x: x[key])
 
-    @of_masked(returns=SAME)
     def astype(self, dtype: DTypeLike) -> MaskedArray:
         """The elements in another type.
 
+        Parameters
+        ----------
+        dtype : dtype or None
+            Data type of the result's elements.
+
+        Returns
+        -------
+        MaskedArray
+            What is masked stays so. Lazy.
+
+        Examples
+        --------
+        >>> import cubed
         >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
         >>> print(x.astype("int64").compute())
         [1 -- 6]
         """
         return MaskedArray(self._values.astype(dtype), self._hidden, self._fill)
 
-    @of_masked(returns=SAME)
     def copy(self) -> MaskedArray:
         """The same value behind another object.
 
+        Returns
+        -------
+        MaskedArray
+            What is masked stays so. Lazy.
+
+        Examples
+        --------
+        >>> import cubed
         >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
         >>> print(x.copy().compute())
         [1.0 -- 6.0]
         """
         return self._each(lambda x: x.copy())
 
-    @of_masked(returns=SAME)
     def reshape(self, *shape: Any, order: str = "C") -> MaskedArray:
         """The elements in another shape.
 
+        Parameters
+        ----------
+        *shape : int or tuple of int
+            The new shape; -1: what is left.
+        order : {"C", "F"}, default "C"
+            Which axis is the fastest: the last, or the first.
+
+        Returns
+        -------
+        MaskedArray
+            What is masked stays so. Lazy.
+
+        Examples
+        --------
+        >>> import cubed
         >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
         >>> print(x.reshape(1, 3).compute())
         [[1.0 -- 6.0]]
         """
         return self._each(lambda x: x.reshape(*shape, order=order))
 
-    @of_masked(returns=SAME)
     def ravel(self, order: str = "C") -> MaskedArray:
         """The elements in one dimension.
 
+        Parameters
+        ----------
+        order : {"C", "F"}, default "C"
+            Which axis is the fastest: the last, or the first.
+
+        Returns
+        -------
+        MaskedArray
+            What is masked stays so. Lazy.
+
+        Examples
+        --------
+        >>> import cubed
         >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
         >>> print(x.reshape(1, 3).ravel().compute())
         [1.0 -- 6.0]
         """
         return self._each(lambda x: x.ravel(order))
 
-    @of_masked(returns=SAME)
     def transpose(self, *axes: Any) -> MaskedArray:
         """The array with its axes in another order.
 
+        Parameters
+        ----------
+        *axes : int or tuple of int
+            The axes in their new order; none: reversed.
+
+        Returns
+        -------
+        MaskedArray
+            What is masked stays so. Lazy.
+
+        Examples
+        --------
+        >>> import cubed
         >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
         >>> x.reshape(1, 3).transpose().shape
         (3, 1)
         """
         return self._each(lambda x: x.transpose(*axes))
 
-    @of_masked(returns=SAME)
     def squeeze(self, axis: Any = None) -> MaskedArray:
         """The array without axes of extent 1.
 
@@ -265,28 +321,53 @@ class MaskedArray:
         axis : int, tuple of int or None
             Which of them; None: all.
 
+        Returns
+        -------
+        MaskedArray
+            What is masked stays so. Lazy.
+
         Examples
         --------
+        >>> import cubed
         >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
         >>> x.reshape(1, 3).squeeze().shape
         (3,)
         """
         return self._each(lambda x: x.squeeze(axis))
 
-    @of_masked(returns=SAME)
     def rechunk(self, chunks: ChunksLike) -> MaskedArray:
         """The same values in other chunks.
 
+        Parameters
+        ----------
+        chunks : int, tuple, str or None
+            Chunks of an array that is not lazy, see :func:`cubed.rechunk`.
+
+        Returns
+        -------
+        MaskedArray
+            What is masked stays so. Lazy.
+
+        Examples
+        --------
+        >>> import cubed
         >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
         >>> x.rechunk(2).chunks
         ((2, 1),)
         """
         return self._each(lambda x: x.rechunk(chunks))
 
-    @of_masked(returns="Of one axis. Lazy.")
     def compressed(self) -> Array:
         """The elements that are not masked, in one dimension; they are counted now.
 
+        Returns
+        -------
+        Array
+            Of one axis. Lazy.
+
+        Examples
+        --------
+        >>> import cubed
         >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
         >>> x.compressed().compute()
         array([1., 6.])
@@ -298,20 +379,52 @@ class MaskedArray:
     def _reduced(self, out: Array, axis: Axis, keepdims: bool) -> MaskedArray:
         return MaskedArray(out, _all(self._hidden, axis=axis, keepdims=keepdims), self._fill)
 
-    @of_masked(returns=REDUCED + "int64. Lazy.")
     def count(self, axis: Axis = None, keepdims: bool = False) -> Array:
         """How many elements are not masked: int64.
 
+        Parameters
+        ----------
+        axis : int, tuple of int or None
+            Axes along which to compute; None: all. Negative ones count from the last.
+        keepdims : bool, default False
+            Whether reduced axes stay in the result, with extent 1.
+
+        Returns
+        -------
+        Array
+            Without the axes (`keepdims`: with one element along them); None: all of them.
+            int64. Lazy.
+
+        Examples
+        --------
+        >>> import cubed
         >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
         >>> int(x.count().compute())
         2
         """
         return count_nonzero(~self._hidden, axis=axis, keepdims=keepdims)
 
-    @of_masked(returns=ONE)
     def sum(self, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False) -> Any:
         """Sums of what is not masked.
 
+        Parameters
+        ----------
+        axis : int, tuple of int or None
+            Axes along which to compute; None: all. Negative ones count from the last.
+        dtype : dtype or None
+            Data type of the result's elements.
+        keepdims : bool, default False
+            Whether reduced axes stay in the result, with extent 1.
+
+        Returns
+        -------
+        array_like
+            Without the axes (`keepdims`: with one element along them); None: all of them.
+            Masked where nothing is left. Lazy.
+
+        Examples
+        --------
+        >>> import cubed
         >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
         >>> float(x.sum().compute())
         7.0
@@ -319,10 +432,27 @@ class MaskedArray:
         out = self._values.sum(axis, dtype, keepdims=keepdims, where=~self._hidden)
         return self._reduced(out, axis, keepdims)
 
-    @of_masked(returns=ONE)
     def prod(self, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False) -> Any:
         """Products of what is not masked.
 
+        Parameters
+        ----------
+        axis : int, tuple of int or None
+            Axes along which to compute; None: all. Negative ones count from the last.
+        dtype : dtype or None
+            Data type of the result's elements.
+        keepdims : bool, default False
+            Whether reduced axes stay in the result, with extent 1.
+
+        Returns
+        -------
+        array_like
+            Without the axes (`keepdims`: with one element along them); None: all of them.
+            Masked where nothing is left. Lazy.
+
+        Examples
+        --------
+        >>> import cubed
         >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
         >>> float(x.prod().compute())
         6.0
@@ -330,10 +460,27 @@ class MaskedArray:
         out = self._values.prod(axis, dtype, keepdims=keepdims, where=~self._hidden)
         return self._reduced(out, axis, keepdims)
 
-    @of_masked(returns=ONE)
     def mean(self, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False) -> Any:
         """Means of what is not masked.
 
+        Parameters
+        ----------
+        axis : int, tuple of int or None
+            Axes along which to compute; None: all. Negative ones count from the last.
+        dtype : dtype or None
+            Data type of the result's elements.
+        keepdims : bool, default False
+            Whether reduced axes stay in the result, with extent 1.
+
+        Returns
+        -------
+        array_like
+            Without the axes (`keepdims`: with one element along them); None: all of them.
+            Masked where nothing is left. Lazy.
+
+        Examples
+        --------
+        >>> import cubed
         >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
         >>> float(x.mean().compute())
         3.5
@@ -342,7 +489,6 @@ class MaskedArray:
         mean = self._reduced(out, axis, keepdims)
         return finite(mean) if out.ndim else mean
 
-    @of_masked(returns=ONE)
     def var(
         self,
         axis: Axis = None,
@@ -353,6 +499,26 @@ class MaskedArray:
     ) -> Any:
         """Variances of what is not masked; where too little is left they are masked.
 
+        Parameters
+        ----------
+        axis : int, tuple of int or None
+            Axes along which to compute; None: all. Negative ones count from the last.
+        dtype : dtype or None
+            Data type of the result's elements.
+        ddof : float, default 0
+            What is subtracted from the number of elements in the divisor.
+        keepdims : bool, default False
+            Whether reduced axes stay in the result, with extent 1.
+
+        Returns
+        -------
+        array_like
+            Without the axes (`keepdims`: with one element along them); None: all of them.
+            Masked where nothing is left. Lazy.
+
+        Examples
+        --------
+        >>> import cubed
         >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
         >>> float(x.var().compute())
         6.25
@@ -361,7 +527,6 @@ class MaskedArray:
         few = self.count(axis, keepdims) <= ddof
         return MaskedArray(out, few, self._fill)
 
-    @of_masked(returns=ONE)
     def std(
         self,
         axis: Axis = None,
@@ -372,6 +537,26 @@ class MaskedArray:
     ) -> Any:
         """Standard deviations of what is not masked; where too little is left they are masked.
 
+        Parameters
+        ----------
+        axis : int, tuple of int or None
+            Axes along which to compute; None: all. Negative ones count from the last.
+        dtype : dtype or None
+            Data type of the result's elements.
+        ddof : float, default 0
+            What is subtracted from the number of elements in the divisor.
+        keepdims : bool, default False
+            Whether reduced axes stay in the result, with extent 1.
+
+        Returns
+        -------
+        array_like
+            Without the axes (`keepdims`: with one element along them); None: all of them.
+            Masked where nothing is left. Lazy.
+
+        Examples
+        --------
+        >>> import cubed
         >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
         >>> float(x.std().compute())
         2.5
@@ -390,37 +575,81 @@ class MaskedArray:
         out = extreme(self._beyond(largest), axis=axis, keepdims=keepdims)
         return self._reduced(out, axis, keepdims)
 
-    @of_masked(returns=ONE)
     def max(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
         """The largest of what is not masked.
 
+        Parameters
+        ----------
+        axis : int, tuple of int or None
+            Axes along which to compute; None: all. Negative ones count from the last.
+        keepdims : bool, default False
+            Whether reduced axes stay in the result, with extent 1.
+
+        Returns
+        -------
+        array_like
+            Without the axes (`keepdims`: with one element along them); None: all of them.
+            Masked where nothing is left. Lazy.
+
+        Examples
+        --------
+        >>> import cubed
         >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
         >>> float(x.max().compute())
         6.0
         """
         return self._extreme(True, axis, keepdims)
 
-    @of_masked(returns=ONE)
     def min(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
         """The smallest of what is not masked.
 
+        Parameters
+        ----------
+        axis : int, tuple of int or None
+            Axes along which to compute; None: all. Negative ones count from the last.
+        keepdims : bool, default False
+            Whether reduced axes stay in the result, with extent 1.
+
+        Returns
+        -------
+        array_like
+            Without the axes (`keepdims`: with one element along them); None: all of them.
+            Masked where nothing is left. Lazy.
+
+        Examples
+        --------
+        >>> import cubed
         >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
         >>> float(x.min().compute())
         1.0
         """
         return self._extreme(False, axis, keepdims)
 
-    @of_masked(returns=ONE)
     def ptp(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
         """The largest of what is not masked less the smallest.
 
+        Parameters
+        ----------
+        axis : int, tuple of int or None
+            Axes along which to compute; None: all. Negative ones count from the last.
+        keepdims : bool, default False
+            Whether reduced axes stay in the result, with extent 1.
+
+        Returns
+        -------
+        array_like
+            Without the axes (`keepdims`: with one element along them); None: all of them.
+            Masked where nothing is left. Lazy.
+
+        Examples
+        --------
+        >>> import cubed
         >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
         >>> float(x.ptp().compute())
         5.0
         """
         return self.max(axis, keepdims=keepdims) - self.min(axis, keepdims=keepdims)
 
-    @of_masked(returns=PLACE)
     def argmax(
         self, axis: int | None = None, fill_value: Any = None, *, keepdims: bool = False
     ) -> Array:
@@ -428,6 +657,23 @@ class MaskedArray:
 
         `fill_value` stands for masked elements; by default no element is smaller.
 
+        Parameters
+        ----------
+        axis : int or None
+            Axis along which to compute; None: the elements in one dimension.
+        fill_value : scalar or None
+            What :meth:`MaskedArray.filled` puts; None: NumPy's.
+        keepdims : bool, default False
+            Whether reduced axes stay in the result, with extent 1.
+
+        Returns
+        -------
+        Array
+            int64, without the axis; of the data in C order for None. Lazy.
+
+        Examples
+        --------
+        >>> import cubed
         >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, False, True])
         >>> int(x.argmax().compute())
         1
@@ -435,7 +681,6 @@ class MaskedArray:
         x = self._beyond(True) if fill_value is None else self.filled(fill_value)
         return _argmax(x, axis=axis, keepdims=keepdims)
 
-    @of_masked(returns=PLACE)
     def argmin(
         self, axis: int | None = None, fill_value: Any = None, *, keepdims: bool = False
     ) -> Array:
@@ -443,6 +688,23 @@ class MaskedArray:
 
         `fill_value` stands for masked elements; by default no element is larger.
 
+        Parameters
+        ----------
+        axis : int or None
+            Axis along which to compute; None: the elements in one dimension.
+        fill_value : scalar or None
+            What :meth:`MaskedArray.filled` puts; None: NumPy's.
+        keepdims : bool, default False
+            Whether reduced axes stay in the result, with extent 1.
+
+        Returns
+        -------
+        Array
+            int64, without the axis; of the data in C order for None. Lazy.
+
+        Examples
+        --------
+        >>> import cubed
         >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [True, False, False])
         >>> int(x.argmin().compute())
         1
@@ -450,10 +712,25 @@ class MaskedArray:
         x = self._beyond(False) if fill_value is None else self.filled(fill_value)
         return _argmin(x, axis=axis, keepdims=keepdims)
 
-    @of_masked(returns=ONE)
     def all(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
         """Whether all of what is not masked is true.
 
+        Parameters
+        ----------
+        axis : int, tuple of int or None
+            Axes along which to compute; None: all. Negative ones count from the last.
+        keepdims : bool, default False
+            Whether reduced axes stay in the result, with extent 1.
+
+        Returns
+        -------
+        array_like
+            Without the axes (`keepdims`: with one element along them); None: all of them.
+            Masked where nothing is left. Lazy.
+
+        Examples
+        --------
+        >>> import cubed
         >>> x = cubed.ma.masked_array([True, False], [False, True])
         >>> bool(x.all().compute())
         True
@@ -461,10 +738,25 @@ class MaskedArray:
         out = _all(self._values, axis=axis, keepdims=keepdims, where=~self._hidden)
         return self._reduced(out, axis, keepdims)
 
-    @of_masked(returns=ONE)
     def any(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
         """Whether any of what is not masked is true.
 
+        Parameters
+        ----------
+        axis : int, tuple of int or None
+            Axes along which to compute; None: all. Negative ones count from the last.
+        keepdims : bool, default False
+            Whether reduced axes stay in the result, with extent 1.
+
+        Returns
+        -------
+        array_like
+            Without the axes (`keepdims`: with one element along them); None: all of them.
+            Masked where nothing is left. Lazy.
+
+        Examples
+        --------
+        >>> import cubed
         >>> x = cubed.ma.masked_array([True, False], [False, True])
         >>> bool(x.any().compute())
         True
@@ -472,10 +764,24 @@ class MaskedArray:
         out = _any(self._values, axis=axis, keepdims=keepdims, where=~self._hidden)
         return self._reduced(out, axis, keepdims)
 
-    @of_masked(returns=SAME)
     def cumsum(self, axis: int | None = None, dtype: DTypeLike = None) -> MaskedArray:
         """Running sums, in which masked elements are 0; they stay masked.
 
+        Parameters
+        ----------
+        axis : int or None
+            Axis along which to compute; None: the elements in one dimension.
+        dtype : dtype or None
+            Data type of the result's elements.
+
+        Returns
+        -------
+        MaskedArray
+            What is masked stays so. Lazy.
+
+        Examples
+        --------
+        >>> import cubed
         >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
         >>> print(x.cumsum().compute())
         [1.0 -- 7.0]
@@ -484,10 +790,24 @@ class MaskedArray:
         (d,) = (0,) if axis is None else normalize_axes(axis, self.ndim)
         return MaskedArray(cumulative_sum(x.filled(0), axis=d, dtype=dtype), x.mask, self._fill)
 
-    @of_masked(returns=SAME)
     def cumprod(self, axis: int | None = None, dtype: DTypeLike = None) -> MaskedArray:
         """Running products, in which masked elements are 1; they stay masked.
 
+        Parameters
+        ----------
+        axis : int or None
+            Axis along which to compute; None: the elements in one dimension.
+        dtype : dtype or None
+            Data type of the result's elements.
+
+        Returns
+        -------
+        MaskedArray
+            What is masked stays so. Lazy.
+
+        Examples
+        --------
+        >>> import cubed
         >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
         >>> print(x.cumprod().compute())
         [1.0 -- 6.0]
@@ -496,10 +816,24 @@ class MaskedArray:
         (d,) = (0,) if axis is None else normalize_axes(axis, self.ndim)
         return MaskedArray(cumulative_prod(x.filled(1), axis=d, dtype=dtype), x.mask, self._fill)
 
-    @of_masked(returns=SAME)
     def anom(self, axis: Axis = None, dtype: DTypeLike = None) -> MaskedArray:
         """The elements less their mean.
 
+        Parameters
+        ----------
+        axis : int, tuple of int or None
+            Axes along which to compute; None: all. Negative ones count from the last.
+        dtype : dtype or None
+            Data type of the result's elements.
+
+        Returns
+        -------
+        MaskedArray
+            What is masked stays so. Lazy.
+
+        Examples
+        --------
+        >>> import cubed
         >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
         >>> print(x.anom().compute())
         [-2.5 -- 2.5]
@@ -700,10 +1034,22 @@ def finite(x: MaskedArray) -> MaskedArray:
     return MaskedArray(x.data, mask, x._fill)
 
 
-@of_masked(returns="bool, of its shape. Lazy.")
 def getmaskarray(a: Any) -> Array:
     """Where an array is masked.
 
+    Parameters
+    ----------
+    a : array_like
+        An array that may be masked.
+
+    Returns
+    -------
+    Array
+        bool, of its shape. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> cubed.ma.getmaskarray(cubed.ma.masked_array([1, 2], [False, True])).compute()
     array([False,  True])
     """

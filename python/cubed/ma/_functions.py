@@ -19,18 +19,14 @@ from cubed.array_api.searching_functions import nonzero as _nonzero
 from cubed.array_api.searching_functions import where as _where
 from cubed.array_api.utility_functions import all as _all
 from cubed.array_api.utility_functions import any as _any
-from cubed.base._docs import REDUCED, documented
 from cubed.base._dtypes import kind_of
 from cubed.base._types import Axis, ChunksLike, DTypeLike
 from cubed.io._create import as_lazy, from_array
 from cubed.ma._array import (
-    MASKED,
-    ONE,
     MaskedArray,
     checked_fill,
     finite,
     getmaskarray,
-    of_masked,
     plain,
 )
 from cubed.spec import Spec
@@ -41,7 +37,6 @@ _ma: Any = np.ma  # of which NumPy types little
 # --- Making ---------------------------------------------------------------------------------------
 
 
-@of_masked(returns="Lazy.")
 def masked_array(
     data: Any,
     mask: Any = False,
@@ -59,11 +54,23 @@ def masked_array(
         An array, lazy or not, also a masked one of NumPy's.
     mask : array_like of bool, default False
         True where elements do not count; broadcast. What is masked already stays so.
+    dtype : dtype or None
+        Data type of the result's elements.
+    fill_value : scalar or None
+        What :meth:`MaskedArray.filled` puts; None: NumPy's.
+    chunks : int, tuple, str or None
+        Chunks of an array that is not lazy, see :func:`cubed.rechunk`.
     spec : Spec or None
         What computations of an array that is not lazy may use; None: as configured.
 
+    Returns
+    -------
+    MaskedArray
+        Lazy.
+
     Examples
     --------
+    >>> import cubed
     >>> print(cubed.ma.masked_array([1, 2, 3], [False, True, False]).compute())
     [1 -- 3]
     """
@@ -89,7 +96,6 @@ def masked_array(
     return MaskedArray(x, mask, fill if fill_value is None else checked_fill(fill_value, x.dtype))
 
 
-@of_masked(returns="Lazy.")
 def array(
     data: Any,
     dtype: DTypeLike = None,
@@ -105,20 +111,31 @@ def array(
     ----------
     data : array_like
         An array, lazy or not, also a masked one of NumPy's.
+    dtype : dtype or None
+        Data type of the result's elements.
     mask : array_like of bool, default False
         As for :func:`masked_array`.
+    fill_value : scalar or None
+        What :meth:`MaskedArray.filled` puts; None: NumPy's.
+    chunks : int, tuple, str or None
+        Chunks of an array that is not lazy, see :func:`cubed.rechunk`.
     spec : Spec or None
         What computations of an array that is not lazy may use; None: as configured.
 
+    Returns
+    -------
+    MaskedArray
+        Lazy.
+
     Examples
     --------
+    >>> import cubed
     >>> print(cubed.ma.array([1, 2, 3], float, mask=[False, True, False]).compute())
     [1.0 -- 3.0]
     """
     return masked_array(data, mask, dtype, fill_value, chunks=chunks, spec=spec)
 
 
-@of_masked(returns="Lazy.")
 def asarray(
     a: Any, dtype: DTypeLike = None, *, chunks: ChunksLike = None, spec: Spec | None = None
 ) -> MaskedArray:
@@ -126,11 +143,23 @@ def asarray(
 
     Parameters
     ----------
+    a : array_like
+        An array that may be masked.
+    dtype : dtype or None
+        Data type of the result's elements.
+    chunks : int, tuple, str or None
+        Chunks of an array that is not lazy, see :func:`cubed.rechunk`.
     spec : Spec or None
         What computations of an array that is not lazy may use; None: as configured.
 
+    Returns
+    -------
+    MaskedArray
+        Lazy.
+
     Examples
     --------
+    >>> import cubed
     >>> print(cubed.ma.asarray([1, 2, 3], float).compute())
     [1.0 2.0 3.0]
     """
@@ -144,10 +173,24 @@ def _lazy(value: Any, chunks: ChunksLike, spec: Spec | None) -> Array:
     return as_lazy(values) if chunks is None else from_array(values, chunks=chunks, spec=spec)
 
 
-@of_masked(returns=MASKED)
 def masked_where(condition: Any, a: Any) -> MaskedArray:
     """An array that is masked where a condition holds, too.
 
+    Parameters
+    ----------
+    condition : array_like of bool
+        Condition, element by element.
+    a : array_like
+        An array that may be masked.
+
+    Returns
+    -------
+    MaskedArray
+        Of the array's shape and type; what was masked stays so. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> x = cubed.asarray([1, 2, 3])
     >>> print(cubed.ma.masked_where(x == 2, x).compute())
     [1 -- 3]
@@ -155,20 +198,46 @@ def masked_where(condition: Any, a: Any) -> MaskedArray:
     return masked_array(a, filled(condition, True))
 
 
-@of_masked(returns="Of its shape and type; what is masked means nothing. Lazy.")
 def getdata(a: Any) -> Array:
     """The elements of an array that may be masked.
 
+    Parameters
+    ----------
+    a : array_like
+        An array that may be masked.
+
+    Returns
+    -------
+    Array
+        Of its shape and type; what is masked means nothing. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> cubed.ma.getdata(cubed.ma.masked_array([1, 2], [False, True])).compute()
     array([1, 2])
     """
     return a.data if isinstance(a, MaskedArray) else as_lazy(plain(a))
 
 
-@of_masked(returns="Of its shape and type. Lazy.")
 def filled(a: Any, fill_value: Any = None) -> Array:
     """An array with a value in place of masked elements; one that is not masked as it is.
 
+    Parameters
+    ----------
+    a : array_like
+        An array that may be masked.
+    fill_value : scalar or None
+        What :meth:`MaskedArray.filled` puts; None: NumPy's.
+
+    Returns
+    -------
+    Array
+        Of its shape and type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> cubed.ma.filled(cubed.ma.masked_array([1, 2], [False, True]), 0).compute()
     array([1, 0])
     """
@@ -180,10 +249,24 @@ def _by_value(ufunc: Any, a: Any, value: Any) -> MaskedArray:
     return masked_array(a, ufunc(getdata(a), value))
 
 
-@of_masked(returns=MASKED)
 def masked_equal(a: Any, value: Any) -> MaskedArray:
     """Masked where elements equal a value, which is what fills them.
 
+    Parameters
+    ----------
+    a : array_like
+        An array that may be masked.
+    value : scalar
+        What elements are compared with.
+
+    Returns
+    -------
+    MaskedArray
+        Of the array's shape and type; what was masked stays so. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> print(cubed.ma.masked_equal(cubed.asarray([1, 2, 3]), 2).compute())
     [1 -- 3]
     """
@@ -192,60 +275,146 @@ def masked_equal(a: Any, value: Any) -> MaskedArray:
     return out
 
 
-@of_masked(returns=MASKED)
 def masked_not_equal(a: Any, value: Any) -> MaskedArray:
     """Masked where elements do not equal a value.
 
+    Parameters
+    ----------
+    a : array_like
+        An array that may be masked.
+    value : scalar
+        What elements are compared with.
+
+    Returns
+    -------
+    MaskedArray
+        Of the array's shape and type; what was masked stays so. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> print(cubed.ma.masked_not_equal(cubed.asarray([1, 2, 3]), 2).compute())
     [-- 2 --]
     """
     return _by_value(np.not_equal, a, value)
 
 
-@of_masked(returns=MASKED)
 def masked_greater(a: Any, value: Any) -> MaskedArray:
     """Masked where elements are greater than a value.
 
+    Parameters
+    ----------
+    a : array_like
+        An array that may be masked.
+    value : scalar
+        What elements are compared with.
+
+    Returns
+    -------
+    MaskedArray
+        Of the array's shape and type; what was masked stays so. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> print(cubed.ma.masked_greater(cubed.asarray([1, 2, 3]), 2).compute())
     [1 2 --]
     """
     return _by_value(np.greater, a, value)
 
 
-@of_masked(returns=MASKED)
 def masked_greater_equal(a: Any, value: Any) -> MaskedArray:
     """Masked where elements are not less than a value.
 
+    Parameters
+    ----------
+    a : array_like
+        An array that may be masked.
+    value : scalar
+        What elements are compared with.
+
+    Returns
+    -------
+    MaskedArray
+        Of the array's shape and type; what was masked stays so. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> print(cubed.ma.masked_greater_equal(cubed.asarray([1, 2, 3]), 2).compute())
     [1 -- --]
     """
     return _by_value(np.greater_equal, a, value)
 
 
-@of_masked(returns=MASKED)
 def masked_less(a: Any, value: Any) -> MaskedArray:
     """Masked where elements are less than a value.
 
+    Parameters
+    ----------
+    a : array_like
+        An array that may be masked.
+    value : scalar
+        What elements are compared with.
+
+    Returns
+    -------
+    MaskedArray
+        Of the array's shape and type; what was masked stays so. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> print(cubed.ma.masked_less(cubed.asarray([1, 2, 3]), 2).compute())
     [-- 2 3]
     """
     return _by_value(np.less, a, value)
 
 
-@of_masked(returns=MASKED)
 def masked_less_equal(a: Any, value: Any) -> MaskedArray:
     """Masked where elements are not greater than a value.
 
+    Parameters
+    ----------
+    a : array_like
+        An array that may be masked.
+    value : scalar
+        What elements are compared with.
+
+    Returns
+    -------
+    MaskedArray
+        Of the array's shape and type; what was masked stays so. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> print(cubed.ma.masked_less_equal(cubed.asarray([1, 2, 3]), 2).compute())
     [-- -- 3]
     """
     return _by_value(np.less_equal, a, value)
 
 
-@of_masked(returns=MASKED)
 def masked_inside(x: Any, v1: Any, v2: Any) -> MaskedArray:
     """Masked from one value to another, both included.
 
+    Parameters
+    ----------
+    x : array_like
+        An array that may be masked.
+    v1 : scalar
+        One end.
+    v2 : scalar
+        The other end.
+
+    Returns
+    -------
+    MaskedArray
+        Of the array's shape and type; what was masked stays so. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> print(cubed.ma.masked_inside(cubed.asarray([1, 2, 3]), 1, 2).compute())
     [-- -- 3]
     """
@@ -254,10 +423,26 @@ def masked_inside(x: Any, v1: Any, v2: Any) -> MaskedArray:
     return masked_array(x, _elements.logical_and(data >= low, data <= high))
 
 
-@of_masked(returns=MASKED)
 def masked_outside(x: Any, v1: Any, v2: Any) -> MaskedArray:
     """Masked where elements are not from one value to another.
 
+    Parameters
+    ----------
+    x : array_like
+        An array that may be masked.
+    v1 : scalar
+        One end.
+    v2 : scalar
+        The other end.
+
+    Returns
+    -------
+    MaskedArray
+        Of the array's shape and type; what was masked stays so. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> print(cubed.ma.masked_outside(cubed.asarray([1, 2, 3]), 1, 2).compute())
     [1 2 --]
     """
@@ -266,10 +451,22 @@ def masked_outside(x: Any, v1: Any, v2: Any) -> MaskedArray:
     return masked_array(x, _elements.logical_or(data < low, data > high))
 
 
-@of_masked(returns=MASKED)
 def masked_invalid(a: Any) -> MaskedArray:
     """Masked where elements are NaN or infinite.
 
+    Parameters
+    ----------
+    a : array_like
+        An array that may be masked.
+
+    Returns
+    -------
+    MaskedArray
+        Of the array's shape and type; what was masked stays so. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> print(cubed.ma.masked_invalid(cubed.asarray([1.0, float("nan")])).compute())
     [1.0 --]
     """
@@ -277,7 +474,6 @@ def masked_invalid(a: Any) -> MaskedArray:
     return masked_array(a, ~_elements.isfinite(data) if kind_of(data.dtype) in "fc" else False)
 
 
-@of_masked(returns=MASKED)
 def masked_values(
     x: Any, value: Any, rtol: float = 1e-5, atol: float = 1e-8
 ) -> MaskedArray:  # fmt: skip
@@ -285,11 +481,23 @@ def masked_values(
 
     Parameters
     ----------
+    x : array_like
+        An array that may be masked.
+    value : scalar
+        What elements are compared with.
     rtol : float, default 1e-05
         Tolerance relative to `value`.
+    atol : float, default 1e-08
+        Absolute tolerance.
+
+    Returns
+    -------
+    MaskedArray
+        Of the array's shape and type; what was masked stays so. Lazy.
 
     Examples
     --------
+    >>> import cubed
     >>> print(cubed.ma.masked_values(cubed.asarray([1.0, 1.1]), 1.1).compute())
     [1.0 --]
     """
@@ -300,17 +508,26 @@ def masked_values(
     return masked_array(x, near, fill_value=value)
 
 
-@of_masked(returns=MASKED)
 def fix_invalid(a: Any, mask: Any = False, fill_value: Any = None) -> MaskedArray:
     """Masked where elements are NaN or infinite, with the fill value in their place.
 
     Parameters
     ----------
+    a : array_like
+        An array that may be masked.
     mask : array_like of bool, default False
         Where elements do not count, either.
+    fill_value : scalar or None
+        What :meth:`MaskedArray.filled` puts; None: NumPy's.
+
+    Returns
+    -------
+    MaskedArray
+        Of the array's shape and type; what was masked stays so. Lazy.
 
     Examples
     --------
+    >>> import cubed
     >>> x = cubed.ma.fix_invalid([1.0, float("nan")], fill_value=-1.0)
     >>> x.data.compute()
     array([ 1., -1.])
@@ -321,10 +538,19 @@ def fix_invalid(a: Any, mask: Any = False, fill_value: Any = None) -> MaskedArra
     return MaskedArray(_where(bad, value, out.data), out.mask, out._fill)
 
 
-@of_masked()
 def set_fill_value(a: MaskedArray, fill_value: Any) -> None:
     """Sets what fills masked elements.
 
+    Parameters
+    ----------
+    a : MaskedArray
+        An array that may be masked.
+    fill_value : scalar or None
+        What :meth:`MaskedArray.filled` puts; None: NumPy's.
+
+    Examples
+    --------
+    >>> import cubed
     >>> x = cubed.ma.masked_array([1, 2], [False, True])
     >>> cubed.ma.set_fill_value(x, 7)
     >>> x.filled().compute()
@@ -336,20 +562,49 @@ def set_fill_value(a: MaskedArray, fill_value: Any) -> None:
 # --- Of several -----------------------------------------------------------------------------------
 
 
-@of_masked(returns=REDUCED + "int64. Lazy.")
 def count(a: Any, axis: Axis = None, keepdims: bool = False) -> Array:
     """How many elements are not masked.
 
+    Parameters
+    ----------
+    a : array_like
+        An array that may be masked.
+    axis : int, tuple of int or None
+        Axes along which to compute; None: all. Negative ones count from the last.
+    keepdims : bool, default False
+        Whether reduced axes stay in the result, with extent 1.
+
+    Returns
+    -------
+    Array
+        Without the axes (`keepdims`: with one element along them); None: all of them.
+        int64. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> cubed.ma.count(cubed.ma.masked_array([1, 2], [False, True])).compute()
     array(1)
     """
     return masked_array(a).count(axis, keepdims)
 
 
-@of_masked(returns="For each axis int64 of one axis. Lazy.")
 def nonzero(a: Any) -> tuple[Array, ...]:
     """Coordinates of elements that are neither masked nor 0; their number is computed now.
 
+    Parameters
+    ----------
+    a : array_like
+        An array that may be masked.
+
+    Returns
+    -------
+    tuple of Array
+        For each axis int64 of one axis. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> (at,) = cubed.ma.nonzero(cubed.ma.masked_array([1, 0, 2], [True, False, False]))
     >>> at.compute()
     array([2])
@@ -357,7 +612,6 @@ def nonzero(a: Any) -> tuple[Array, ...]:
     return _nonzero(filled(a, 0))
 
 
-@of_masked(returns="Without the axis; None: all of them. Masked where weights sum to 0. Lazy.")
 def average(
     a: Any,
     axis: int | None = None,
@@ -370,8 +624,21 @@ def average(
 
     Parameters
     ----------
+    a : array_like
+        An array that may be masked.
+    axis : int or None
+        Axis along which to compute; None: the elements in one dimension.
+    weights : array_like or None
+        Weight of each element; None: 1.
     returned : bool, default False
         Whether the sums of weights are given, too: of elements where there are no weights.
+    keepdims : bool, default False
+        Whether reduced axes stay in the result, with extent 1.
+
+    Returns
+    -------
+    array_like
+        Without the axis; None: all of them. Masked where weights sum to 0. Lazy.
 
     Raises
     ------
@@ -380,6 +647,7 @@ def average(
 
     Examples
     --------
+    >>> import cubed
     >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
     >>> print(cubed.ma.average(x, weights=[4, 1, 1]).compute())
     2.0
@@ -403,17 +671,21 @@ def average(
     return (mean, x._reduced(total, axis, keepdims)) if returned else mean
 
 
-@of_masked(
-    returns="Of the shape that all broadcast to, and of the type that x and y promote to. Lazy."
-)
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     """Elements of x where the condition holds, of y elsewhere; masked where the condition is.
     Of a condition alone it is :func:`nonzero`.
 
     Parameters
     ----------
+    condition : array_like of bool
+        Condition, element by element.
     x, y : array_like
         Arrays that may be masked, or numbers.
+
+    Returns
+    -------
+    array_like
+        Of the shape that all broadcast to, and of the type that x and y promote to. Lazy.
 
     Raises
     ------
@@ -422,6 +694,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
 
     Examples
     --------
+    >>> import cubed
     >>> x = cubed.ma.masked_array([1, 2], [False, True])
     >>> print(cubed.ma.where(cubed.asarray([True, False]), x, 5).compute())
     [1 5]
@@ -439,7 +712,6 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     return MaskedArray(out, _shapes.broadcast_to(mask, out.shape), a._fill)
 
 
-@of_masked(returns="Of the type that they promote to. Lazy.")
 def concatenate(arrays: Any, axis: int = 0) -> MaskedArray:
     """Arrays one after another along an axis.
 
@@ -450,8 +722,14 @@ def concatenate(arrays: Any, axis: int = 0) -> MaskedArray:
     axis : int, default 0
         Axis along which they are joined.
 
+    Returns
+    -------
+    MaskedArray
+        Of the type that they promote to. Lazy.
+
     Examples
     --------
+    >>> import cubed
     >>> x = cubed.ma.masked_array([1, 2], [False, True])
     >>> print(cubed.ma.concatenate([x, [3]]).compute())
     [1 -- 3]
@@ -463,83 +741,165 @@ def concatenate(arrays: Any, axis: int = 0) -> MaskedArray:
     )
 
 
-@of_masked(returns=REDUCED + "int64. Lazy.")
 def count_masked(a: Any, axis: Axis = None) -> Array:
     """How many elements are masked.
 
+    Parameters
+    ----------
+    a : array_like
+        An array that may be masked.
+    axis : int, tuple of int or None
+        Axes along which to compute; None: all. Negative ones count from the last.
+
+    Returns
+    -------
+    Array
+        Without the axes (`keepdims`: with one element along them); None: all of them.
+        int64. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> cubed.ma.count_masked(cubed.ma.masked_array([1, 2], [False, True])).compute()
     array(1)
     """
     return count_nonzero(getmaskarray(a), axis=axis)
 
 
-@of_masked(returns="Without axes. Lazy.")
 def is_masked(x: Any) -> Array:
     """Whether an element is masked.
 
+    Parameters
+    ----------
+    x : array_like
+        An array that may be masked.
+
+    Returns
+    -------
+    Array
+        Without axes. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> bool(cubed.ma.is_masked(cubed.ma.masked_array([1, 2], [False, True])).compute())
     True
     """
     return _any(getmaskarray(x))
 
 
-@of_masked(returns="Of arrays of this module, and of NumPy's masked ones.")
 def isMaskedArray(x: Any) -> bool:
     """Whether something is a masked array.
 
+    Parameters
+    ----------
+    x : array_like
+        An array that may be masked.
+
+    Returns
+    -------
+    bool
+        Of arrays of this module, and of NumPy's masked ones.
+
+    Examples
+    --------
+    >>> import cubed
     >>> cubed.ma.isMaskedArray(cubed.asarray([1, 2]))
     False
     """
     return isinstance(x, (MaskedArray, np.ma.MaskedArray))
 
 
-@of_masked(
-    parameters={"m1": "array_like of bool : A mask.", "m2": "array_like of bool : Another."},
-    returns="Lazy.",
-)
 def mask_or(m1: Any, m2: Any) -> Array:
     """Where one of two masks is true.
 
+    Parameters
+    ----------
+    m1 : array_like of bool
+        A mask.
+    m2 : array_like of bool
+        Another.
+
+    Returns
+    -------
+    Array
+        Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> cubed.ma.mask_or([True, False], [False, False]).compute()
     array([ True, False])
     """
     return _elements.logical_or(as_lazy(m1), as_lazy(m2))
 
 
-@documented(returns="Lazy.")
 def masked_all(shape: Any, dtype: DTypeLike = float) -> MaskedArray:
     """An array of which all elements are masked.
 
+    Parameters
+    ----------
+    shape : array_like
+        Shape of the result.
+    dtype : dtype or None, default float
+        Data type of the result's elements.
+
+    Returns
+    -------
+    MaskedArray
+        Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> print(cubed.ma.masked_all(2).compute())
     [-- --]
     """
     return masked_array(_names.zeros(shape, dtype=dtype), True)
 
 
-@of_masked(returns="Of its shape and type. Lazy.")
 def masked_all_like(a: Any) -> MaskedArray:
     """An array like another, of which all elements are masked.
 
+    Parameters
+    ----------
+    a : array_like
+        An array that may be masked.
+
+    Returns
+    -------
+    MaskedArray
+        Of its shape and type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> print(cubed.ma.masked_all_like([1, 2]).compute())
     [-- --]
     """
     return masked_array(_zeros_like(getdata(a)), True)
 
 
-@documented(
-    parameters={"a": "The first array, which may be masked.", "b": "The second."},
-    returns="bool, without axes. Lazy.",
-)
 def allequal(a: Any, b: Any, fill_value: bool = True) -> Array:
     """Whether all elements of two arrays are equal.
 
     Parameters
     ----------
+    a : array_like
+        The first array, which may be masked.
+    b : array_like
+        The second.
     fill_value : bool, default True
         Whether masked elements count as equal.
 
+    Returns
+    -------
+    Array
+        bool, without axes. Lazy.
+
     Examples
     --------
+    >>> import cubed
     >>> x = cubed.ma.masked_array([1, 2], [False, True])
     >>> bool(cubed.ma.allequal(x, [1, 3]).compute())
     True
@@ -547,10 +907,6 @@ def allequal(a: Any, b: Any, fill_value: bool = True) -> Array:
     return _all(filled(masked_array(a) == masked_array(b), fill_value))
 
 
-@documented(
-    parameters={"a": "The first array, which may be masked.", "b": "The second."},
-    returns="bool, without axes. Lazy.",
-)
 def allclose(
     a: Any, b: Any, masked_equal: bool = True, rtol: float = 1e-5, atol: float = 1e-8
 ) -> Array:
@@ -558,13 +914,25 @@ def allclose(
 
     Parameters
     ----------
+    a : array_like
+        The first array, which may be masked.
+    b : array_like
+        The second.
     masked_equal : bool, default True
         Whether masked elements count as equal.
     rtol : float, default 1e-05
         Tolerance relative to `b`.
+    atol : float, default 1e-08
+        Absolute tolerance.
+
+    Returns
+    -------
+    Array
+        bool, without axes. Lazy.
 
     Examples
     --------
+    >>> import cubed
     >>> x = cubed.ma.masked_array([1, 2], [False, True])
     >>> bool(cubed.ma.allclose(x, [1, 3], masked_equal=False).compute())
     False
@@ -573,17 +941,26 @@ def allclose(
     return _all(filled(masked_array(near, mask_or(getmaskarray(a), getmaskarray(b))), masked_equal))
 
 
-@of_masked(returns="Of one element less along the axis, for each `n`. Lazy.")
 def diff(a: Any, n: int = 1, axis: int = -1) -> MaskedArray:
     """Differences of neighbours, masked where one of them is.
 
     Parameters
     ----------
+    a : array_like
+        An array that may be masked.
     n : int, default 1
         How many times.
+    axis : int, default -1
+        Axis along which to compute; negative ones count from the last.
+
+    Returns
+    -------
+    MaskedArray
+        Of one element less along the axis, for each `n`. Lazy.
 
     Examples
     --------
+    >>> import cubed
     >>> print(cubed.ma.diff(cubed.ma.masked_array([1, 3, 6], [True, False, False])).compute())
     [-- 3]
     """
@@ -596,10 +973,27 @@ def diff(a: Any, n: int = 1, axis: int = -1) -> MaskedArray:
     return MaskedArray(data, mask, x._fill)
 
 
-@of_masked(returns=ONE)
 def median(a: Any, axis: Axis = None, keepdims: bool = False) -> MaskedArray:
     """Medians of what is not masked: NaN where that has one.
 
+    Parameters
+    ----------
+    a : array_like
+        An array that may be masked.
+    axis : int, tuple of int or None
+        Axes along which to compute; None: all. Negative ones count from the last.
+    keepdims : bool, default False
+        Whether reduced axes stay in the result, with extent 1.
+
+    Returns
+    -------
+    MaskedArray
+        Without the axes (`keepdims`: with one element along them); None: all of them.
+        Masked where nothing is left. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> x = cubed.ma.masked_array([1.0, 2.0, 6.0], [False, True, False])
     >>> float(cubed.ma.median(x).compute())
     3.5

@@ -12,7 +12,6 @@ import numpy as np
 from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import check_arrays, common_spec
-from cubed.base._docs import COMPUTED, documented
 from cubed.base._dtypes import dtype_of
 from cubed.base._masks import is_masked_array
 from cubed.base._origins import add_origins
@@ -490,7 +489,6 @@ def _bytes_of(a: NDArray) -> NDArray:
     return flat.view(np.uint8) if flat.size else np.empty(0, np.uint8)
 
 
-@documented(parameters=COMPUTED)
 def plan(
     *arrays: Array,
     optimize_graph: bool = True,
@@ -505,6 +503,10 @@ def plan(
     ----------
     *arrays : Array
         Input arrays.
+    optimize_graph : bool, default True
+        As for :func:`cubed.compute`.
+    optimize_function : callable or None
+        As for :func:`cubed.compute`.
     compile_function : callable or None
         As for :func:`compute`.
 
@@ -515,6 +517,7 @@ def plan(
 
     Examples
     --------
+    >>> import cubed
     >>> x = cubed.ones((4, 4), chunks=2)
     >>> cubed.plan(x.sum()).num_tasks
     1
@@ -542,7 +545,6 @@ def _plan(arrays: Sequence[Array], options: RunOptions) -> Plan:
     return p
 
 
-@documented(parameters=COMPUTED)
 def visualize(
     *arrays: Array,
     filename: str | os.PathLike[str] = "cubed",
@@ -564,6 +566,8 @@ def visualize(
         Of the drawing; None: as the name of the file says, or SVG.
     optimize_graph : bool, default True
         False: as it is written, every operation a stage of its own.
+    optimize_function : callable or None
+        As for :func:`cubed.compute`.
     show_hidden : bool, default False
         As for :meth:`Plan.visualize`.
     engine : str or None
@@ -576,6 +580,7 @@ def visualize(
 
     Examples
     --------
+    >>> import cubed
     >>> x = cubed.ones((4, 4), chunks=2)
     >>> picture = cubed.visualize(x.sum(), filename="sum.svg")
     >>> picture.path.name

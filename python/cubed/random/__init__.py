@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import random as _python
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +18,6 @@ from cubed.array._array import Array
 from cubed.array._cores import in_chunks
 from cubed.array._operands import real_number
 from cubed.base._chunks import Shape, longest, normalize_chunks, normalize_shape
-from cubed.base._docs import documented
 from cubed.base._dtypes import name_of
 from cubed.base._types import ChunksLike, DTypeLike
 from cubed.random._generator import Generator as Generator
@@ -64,19 +62,6 @@ def _make(
     return Array._new(in_chunks(_core.astype(x, name_of(d)), extents), spec)
 
 
-_drawn = partial(
-    documented,
-    parameters={
-        "high": "Where numbers end.",
-        "loc": "The mean.",
-        "low": "The least number.",
-        "scale": "The standard deviation; of `exponential` the mean.",
-    },
-    returns="Of shape `size` and `dtype`. Lazy.",
-)
-
-
-@_drawn()
 def random(
     size: Shape | None,
     *,
@@ -95,11 +80,25 @@ def random(
     ----------
     size : int or tuple of int
         Shape of the result.
+    dtype : dtype or None, default np.float64
+        Data type of the result's elements.
+    chunks : int, tuple, str or None, default "auto"
+        Chunks of the result, see :func:`cubed.rechunk`.
+    seed : int or None
+        Seed of the numbers; None: other numbers in each call.
     key : int or None
         Root of NumPy's generators, one for each chunk.
+    spec : Spec or None
+        Resources of computations, such as `allowed_mem`; None: as configured.
+
+    Returns
+    -------
+    Array
+        Of shape `size` and `dtype`. Lazy.
 
     Examples
     --------
+    >>> import cubed
     >>> cubed.random.random((2, 3), chunks=1, seed=1).shape
     (2, 3)
     """
@@ -114,7 +113,6 @@ def random(
     return Array._new(in_chunks(x, extents), spec)
 
 
-@_drawn()
 def uniform(
     low: float = 0.0,
     high: float = 1.0,
@@ -127,6 +125,31 @@ def uniform(
 ) -> Array:
     """Uniform from low to high.
 
+    Parameters
+    ----------
+    low : float, default 0.0
+        The least number.
+    high : float, default 1.0
+        Where numbers end.
+    size : int or tuple of int or None
+        Shape of the result.
+    dtype : dtype or None, default np.float64
+        Data type of the result's elements.
+    chunks : int, tuple, str or None, default "auto"
+        Chunks of the result, see :func:`cubed.rechunk`.
+    seed : int or None
+        Seed of the numbers; None: other numbers in each call.
+    spec : Spec or None
+        Resources of computations, such as `allowed_mem`; None: as configured.
+
+    Returns
+    -------
+    Array
+        Of shape `size` and `dtype`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> x = cubed.random.uniform(-1, 1, size=100, seed=1)
     >>> bool(cubed.max(abs(x)) <= 1)
     True
@@ -135,7 +158,6 @@ def uniform(
     return _make("uniform", size, dtype, chunks, seed, spec, a, b)
 
 
-@_drawn()
 def normal(
     loc: float = 0.0,
     scale: float = 1.0,
@@ -148,6 +170,31 @@ def normal(
 ) -> Array:
     """Normal with mean `loc` and standard deviation `scale`.
 
+    Parameters
+    ----------
+    loc : float, default 0.0
+        The mean.
+    scale : float, default 1.0
+        The standard deviation; of `exponential` the mean.
+    size : int or tuple of int or None
+        Shape of the result.
+    dtype : dtype or None, default np.float64
+        Data type of the result's elements.
+    chunks : int, tuple, str or None, default "auto"
+        Chunks of the result, see :func:`cubed.rechunk`.
+    seed : int or None
+        Seed of the numbers; None: other numbers in each call.
+    spec : Spec or None
+        Resources of computations, such as `allowed_mem`; None: as configured.
+
+    Returns
+    -------
+    Array
+        Of shape `size` and `dtype`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> x = cubed.random.normal(5, 0.1, size=1000, seed=1)
     >>> bool(abs(cubed.mean(x) - 5) < 0.1)
     True
@@ -156,7 +203,6 @@ def normal(
     return _make("normal", size, dtype, chunks, seed, spec, a, b)
 
 
-@_drawn()
 def exponential(
     scale: float = 1.0,
     size: Shape | None = None,
@@ -168,6 +214,29 @@ def exponential(
 ) -> Array:
     """Exponential with mean `scale`.
 
+    Parameters
+    ----------
+    scale : float, default 1.0
+        The standard deviation; of `exponential` the mean.
+    size : int or tuple of int or None
+        Shape of the result.
+    dtype : dtype or None, default np.float64
+        Data type of the result's elements.
+    chunks : int, tuple, str or None, default "auto"
+        Chunks of the result, see :func:`cubed.rechunk`.
+    seed : int or None
+        Seed of the numbers; None: other numbers in each call.
+    spec : Spec or None
+        Resources of computations, such as `allowed_mem`; None: as configured.
+
+    Returns
+    -------
+    Array
+        Of shape `size` and `dtype`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> x = cubed.random.exponential(2, size=1000, seed=1)
     >>> bool(cubed.min(x) >= 0)
     True
@@ -175,7 +244,6 @@ def exponential(
     return _make("exponential", size, dtype, chunks, seed, spec, real_number(scale, "scale"))
 
 
-@documented()
 def integers(
     low: int | Sequence[int] | None = None,
     high: int | None = None,
@@ -200,8 +268,20 @@ def integers(
         The least number, or the end if there is no `high`.
     high : int or None
         Where numbers end.
+    size : int or tuple of int or None
+        Shape of the result.
+    shape : int or tuple of int or None
+        Shape of the result.
+    dtype : dtype or None
+        Data type of the result's elements.
     endpoint : bool, default False
         Whether `high` itself is among them.
+    chunks : int, tuple, str or None
+        Chunks of the result, see :func:`cubed.rechunk`.
+    seed : int or None
+        Seed of the numbers; None: other numbers in each call.
+    spec : Spec or None
+        Resources of computations, such as `allowed_mem`; None: as configured.
 
     Returns
     -------
@@ -210,6 +290,7 @@ def integers(
 
     Examples
     --------
+    >>> import cubed
     >>> x = cubed.random.integers(3, size=1000, seed=1)
     >>> cubed.unique(x).compute()
     array([0, 1, 2])

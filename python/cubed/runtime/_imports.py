@@ -19,7 +19,7 @@ from cubed.base._held import counting_imports, import_counted
 #: Modules or packages of functions whose calls import others, and these.
 _IMPORTED_BY_CALLS = {
     "cubed.ndimage": ("scipy.ndimage",),
-    "cubed.random._generator": ("numpy.random",),
+    "cubed.random._draws": ("numpy.random",),
     "cubed.xarray._flox": ("flox.core", "flox.xarray"),
     "cubed.xarray._patches": ("pyarrow.pandas_compat", "pyarrow.vendored.version"),
     "cubed.xarray._rolling": ("cubed.xarray._modules",),

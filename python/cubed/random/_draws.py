@@ -1,0 +1,912 @@
+"""Random numbers of the engine, and of NumPy block by block: the base of generators."""
+
+from __future__ import annotations
+
+import math
+import random as _python
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from cubed import _core
+from cubed import array_api as xp
+from cubed.array._array import Array
+from cubed.array._cores import in_chunks
+from cubed.array._neighbours import refuse_foreign
+from cubed.array._operands import common_spec, is_scalar, to_numpy
+from cubed.base._chunks import Shape, longest, normalize_chunks, normalize_shape
+from cubed.base._dtypes import name_of
+from cubed.base._types import ChunksLike, DTypeLike, NDArray
+from cubed.blocks._apply import map_blocks
+from cubed.io._create import as_lazy
+from cubed.spec import Spec
+
+if TYPE_CHECKING:
+    from cubed._core import Distribution
+
+#: Distributions whose numbers are integers, among those that NumPy draws block by block.
+_COUNTS = frozenset(
+    ("binomial", "geometric", "hypergeometric", "logseries", "negative_binomial", "poisson", "zipf")
+)
+
+#: What parameters must be that are numbers, of distributions that the engine draws.
+_LEAST_OF = {"a": "more than 0", "scale": "0 or more", "sigma": "0 or more"}
+
+Size = Shape | None
+_LEAST = 2.0**-54  # in place of an exponential 0, whose logarithm there is not
+
+
+@dataclass(frozen=True)
+class _Draw:
+    """NumPy's numbers of a block, which follow from the seed and the block's number."""
+
+    name: str
+    seed: int
+    params: tuple[Any, ...]  # those that are arrays are None
+    places: tuple[int, ...]  # of arrays in params
+    options: tuple[tuple[str, Any], ...]
+    #: Axes of the results that the block does not have.
+    more: int
+
+    def __call__(self, block: NDArray, *arrays: NDArray, block_id: tuple[int, ...]) -> NDArray:
+        params = list(self.params)
+        for place, value in zip(self.places, arrays, strict=True):
+            params[place] = value
+        number = block_id[: len(block_id) - self.more]
+        seeds = np.random.SeedSequence(self.seed, spawn_key=number)
+        draw = getattr(np.random.Generator(np.random.Philox(seeds)), self.name)
+        return np.asarray(draw(*params, size=block.shape, **dict(self.options)))
+
+
+def _parameter(value: Any) -> Any:
+    """A parameter: a number, or a lazy array."""
+    if isinstance(value, Array) or is_scalar(value) or isinstance(value, np.generic):
+        return value
+    values = to_numpy(value)
+    return values[()] if values.ndim == 0 else as_lazy(values)
+
+
+class Draws:
+    """Numbers and distributions that the engine draws, and draws by NumPy block by block."""
+
+    def __init__(self, seed: Any = None, *, spec: Spec | None = None) -> None:
+        if seed is None:
+            seed = _python.getrandbits(128)
+        if isinstance(seed, np.random.SeedSequence):
+            self._seeds = seed
+        elif isinstance(seed, np.random.BitGenerator):
+            self._seeds = np.random.SeedSequence(int(seed.random_raw()))
+        else:
+            refuse_foreign(seed, what="seed")
+            self._seeds = np.random.SeedSequence(seed)
+        self._spec = spec
+
+    def __repr__(self) -> str:
+        return f"cubed.random.Generator({self._seeds.entropy})"
+
+    @property
+    def bit_generator(self) -> np.random.BitGenerator:
+        """NumPy's Philox with the same seed."""
+        return np.random.Philox(self._seeds)
+
+    def spawn(self, n_children: int) -> list[Self]:
+        """So many generators with seeds of their own.
+
+        Parameters
+        ----------
+        n_children : int
+            How many.
+
+        Returns
+        -------
+        list of Generator
+            With seeds that follow from this one's.
+
+        Examples
+        --------
+        >>> import cubed
+        >>> len(cubed.random.default_rng(1).spawn(3))
+        3
+        """
+        return [type(self)(s, spec=self._spec) for s in self._seeds.spawn(n_children)]
+
+    # --- How ---------------------------------------------------------------------------------
+
+    def _next(self) -> int:
+        (child,) = self._seeds.spawn(1)
+        return int(child.generate_state(1, np.uint64)[0] >> np.uint64(1))
+
+    def _shape(self, size: Size, *params: Any) -> tuple[int, ...]:
+        shapes = [p.shape for p in params if isinstance(p, Array)]
+        common = xp.broadcast_shapes(*shapes)
+        if size is None:
+            return common
+        shape = normalize_shape(size, "size")
+        if shapes and xp.broadcast_shapes(common, shape) != shape:
+            raise ValueError(f"size is {size}, but parameters have shape {common}")
+        return shape
+
+    def _plain(
+        self,
+        name: Distribution,
+        shape: tuple[int, ...],
+        chunks: ChunksLike,
+        dtype: DTypeLike = np.float64,
+        spec: Spec | None = None,
+    ) -> Array:
+        """Uniform, normal or exponential numbers of the engine's."""
+        d = np.dtype(dtype)
+        if d not in (np.dtype(np.float32), np.dtype(np.float64)):
+            raise TypeError(f"random numbers of type {d}: expected float32 or float64")
+        extents = normalize_chunks(chunks, shape, d.itemsize)
+        first = 1.0 if name == "exponential" else 0.0  # its mean, or their least number or mean
+        x = _core.random(name, shape, longest(extents), self._next(), first, 1.0)
+        spec = self._spec if spec is None else spec
+        return Array._new(in_chunks(_core.astype(x, name_of(d)), extents), spec)
+
+    def _standard(
+        self, name: Distribution, size: Size, dtype: DTypeLike, out: Any, chunks: ChunksLike
+    ) -> Array:
+        if out is None:
+            return self._plain(name, self._shape(size), chunks, dtype)
+        if not isinstance(out, Array):
+            raise TypeError(
+                f"out is {type(out).__name__}, expected a lazy array, or the result used"
+            )
+        if size is not None and normalize_shape(size, "size") != out.shape:
+            raise ValueError(f"size is {size}, but out has shape {out.shape}")
+        out._rebind(self._plain(name, out.shape, out.chunks, out.dtype, out._spec)._x)
+        return out
+
+    def _of(
+        self, drawn: Distribution, size: Size, chunks: ChunksLike, times: int = 1, **params: Any
+    ) -> tuple[list[Array], list[Any]]:
+        """Numbers of that name, so many times, in the shape of size and parameters, and these."""
+        for name, least in _LEAST_OF.items():
+            value: Any = params.get(name)
+            if not (isinstance(value, np.generic) or is_scalar(value)):
+                continue
+            if not (value > 0 if least == "more than 0" else value >= 0):
+                raise ValueError(f"{name} is {value}, expected {least}")
+        given = [_parameter(p) for p in params.values()]
+        shape, spec = self._shape(size, *given), common_spec(*given)
+        return [self._plain(drawn, shape, chunks, spec=spec) for _ in range(times)], given
+
+    def _by_blocks(
+        self,
+        name: str,
+        params: tuple[Any, ...],
+        size: Size,
+        chunks: ChunksLike,
+        of: DTypeLike = None,
+        more: tuple[int, ...] = (),
+        **options: Any,
+    ) -> Array:
+        """Numbers that NumPy draws; with `more` axes that each draw has."""
+        given = [_parameter(p) for p in params] if not more else list(params)
+        arrays = [p for p in given if isinstance(p, Array)]
+        if not arrays:  # wrong parameters are errors now
+            getattr(np.random.Generator(np.random.Philox(0)), name)(*given, **options)
+        shape = self._shape(size, *arrays)
+        d = np.dtype(of or (np.int64 if name in _COUNTS else np.float64))
+        spec = common_spec(*arrays)
+        where = xp.zeros(
+            shape,
+            dtype=np.int8,
+            chunks=normalize_chunks(chunks, shape, d.itemsize * math.prod(more)),
+            spec=self._spec if spec is None else spec,
+        )
+        draw = _Draw(
+            name,
+            self._next(),
+            tuple(None if isinstance(p, Array) else p for p in given),
+            tuple(k for k, p in enumerate(given) if isinstance(p, Array)),
+            tuple(options.items()),
+            len(more),
+        )
+        new: dict[str, Any] = {}
+        if more:
+            axes = tuple(range(len(shape), len(shape) + len(more)))
+            new = {"new_axis": axes, "chunks": (*where.chunks, *more)}
+        size_of = math.prod(where.chunksize) * math.prod(more) * d.itemsize
+        return map_blocks(
+            draw, where, *arrays, dtype=d, name=name, extra_projected_mem=2 * size_of, **new
+        )
+
+    # --- Numbers -----------------------------------------------------------------------------
+
+    def random(
+        self,
+        size: Size = None,
+        dtype: DTypeLike = np.float64,
+        out: Any = None,
+        *,
+        chunks: ChunksLike = "auto",
+    ) -> Array:
+        """Uniform in [0, 1).
+
+        Parameters
+        ----------
+        size : int or tuple of int or None
+            Shape of the result; None: the one that parameters broadcast to.
+        dtype : dtype or None, default np.float64
+            Data type of the result's elements.
+        out : Array or None
+            A lazy array that becomes the result, where the method takes one.
+        chunks : int, tuple, str or None, default "auto"
+            Chunks of the result, see :func:`cubed.rechunk`.
+
+        Returns
+        -------
+        Array
+            Of shape `size`. Lazy.
+
+        Examples
+        --------
+        >>> import cubed
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.random(size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
+        return self._standard("random", size, dtype, out, chunks)
+
+    def integers(
+        self,
+        low: Any,
+        high: Any = None,
+        size: Size = None,
+        dtype: DTypeLike = np.int64,
+        endpoint: bool = False,
+        *,
+        chunks: ChunksLike = "auto",
+    ) -> Array:
+        """Integers from low (0 if `high` is None) up to but not including high, all equally likely;
+        with `endpoint` including it.
+
+        Parameters
+        ----------
+        low : array_like
+            The least number.
+        high : array_like
+            The end; not included, unless it is said.
+        size : int or tuple of int or None
+            Shape of the result; None: the one that parameters broadcast to.
+        dtype : dtype or None, default np.int64
+            Data type of the result's elements.
+        endpoint : bool, default False
+            Whether `high` is included.
+        chunks : int, tuple, str or None, default "auto"
+            Chunks of the result, see :func:`cubed.rechunk`.
+
+        Returns
+        -------
+        Array
+            Of shape `size` and `dtype`. Lazy.
+
+        Raises
+        ------
+        ValueError
+            There is none from `low` to `high`, or they are not all of that type.
+
+        Examples
+        --------
+        >>> import cubed
+        >>> rng = cubed.random.default_rng(1)
+        >>> dice = rng.integers(1, 7, size=1000, chunks=100)
+        >>> int(dice.min().compute()), int(dice.max().compute())
+        (1, 6)
+        """
+        first, last = (0, low) if high is None else (low, high)
+        d = np.dtype(dtype)
+        if d.kind not in "biu":
+            raise TypeError(f"integers of type {d}: expected an integer type")
+        if not all(is_scalar(v) or isinstance(v, np.generic) for v in (first, last)):
+            return self._by_blocks(
+                "integers", (first, last), size, chunks, d, dtype=d, endpoint=endpoint
+            )
+        shape = self._shape(size)
+        extents = normalize_chunks(chunks, shape, d.itemsize)
+        a, b = int(first), int(last) - (not endpoint)
+        limits = (0, 1) if d.kind == "b" else (np.iinfo(d).min, np.iinfo(d).max)
+        if a > b:
+            raise ValueError(f"integers: low is {first} and high {last}: there is none")
+        if a < limits[0] or b > limits[1]:
+            raise ValueError(f"integers: {a} to {b} are not all in {d}")
+        wide = np.dtype(np.uint8) if d.kind == "b" else d
+        x = _core.random_integers(name_of(wide), shape, longest(extents), self._next(), a, b)
+        x = _core.astype(x, name_of(d)) if wide != d else x
+        return Array._new(in_chunks(x, extents), self._spec)
+
+    def bytes(self, length: int) -> bytes:
+        """So many bytes, now.
+
+        Parameters
+        ----------
+        length : int
+            How many.
+
+        Returns
+        -------
+        bytes
+            Of that length.
+
+        Examples
+        --------
+        >>> import cubed
+        >>> len(cubed.random.default_rng(1).bytes(10))
+        10
+        """
+        return np.random.Generator(np.random.Philox(self._next())).bytes(length)
+
+    def standard_normal(
+        self,
+        size: Size = None,
+        dtype: DTypeLike = np.float64,
+        out: Any = None,
+        *,
+        chunks: ChunksLike = "auto",
+    ) -> Array:
+        """Normal with mean 0 and standard deviation 1.
+
+        Parameters
+        ----------
+        size : int or tuple of int or None
+            Shape of the result; None: the one that parameters broadcast to.
+        dtype : dtype or None, default np.float64
+            Data type of the result's elements.
+        out : Array or None
+            A lazy array that becomes the result, where the method takes one.
+        chunks : int, tuple, str or None, default "auto"
+            Chunks of the result, see :func:`cubed.rechunk`.
+
+        Returns
+        -------
+        Array
+            Of shape `size`. Lazy.
+
+        Examples
+        --------
+        >>> import cubed
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.standard_normal(size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
+        return self._standard("normal", size, dtype, out, chunks)
+
+    def standard_exponential(
+        self,
+        size: Size = None,
+        dtype: DTypeLike = np.float64,
+        method: str = "zig",
+        out: Any = None,
+        *,
+        chunks: ChunksLike = "auto",
+    ) -> Array:
+        """Exponential with mean 1; the method changes nothing.
+
+        Parameters
+        ----------
+        size : int or tuple of int or None
+            Shape of the result; None: the one that parameters broadcast to.
+        dtype : dtype or None, default np.float64
+            Data type of the result's elements.
+        method : str, default "zig"
+            Accepted; NumPy's word for how numbers are drawn.
+        out : Array or None
+            A lazy array that becomes the result, where the method takes one.
+        chunks : int, tuple, str or None, default "auto"
+            Chunks of the result, see :func:`cubed.rechunk`.
+
+        Returns
+        -------
+        Array
+            Of shape `size`. Lazy.
+
+        Examples
+        --------
+        >>> import cubed
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.standard_exponential(size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
+        return self._standard("exponential", size, dtype, out, chunks)
+
+    def standard_gamma(
+        self,
+        shape: Any,
+        size: Size = None,
+        dtype: DTypeLike = np.float64,
+        out: Any = None,
+        *,
+        chunks: ChunksLike = "auto",
+    ) -> Array:
+        """Gamma with scale 1.
+
+        Parameters
+        ----------
+        shape : array_like
+            Shape of the distribution.
+        size : int or tuple of int or None
+            Shape of the result; None: the one that parameters broadcast to.
+        dtype : dtype or None, default np.float64
+            Data type of the result's elements.
+        out : Array or None
+            A lazy array that becomes the result, where the method takes one.
+        chunks : int, tuple, str or None, default "auto"
+            Chunks of the result, see :func:`cubed.rechunk`.
+
+        Returns
+        -------
+        Array
+            Of shape `size`. Lazy.
+
+        Raises
+        ------
+        TypeError
+            `out` is given.
+
+        Examples
+        --------
+        >>> import cubed
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.standard_gamma(2.0, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
+        if out is not None:
+            raise TypeError("standard_gamma: out is given, use the result")
+        d = np.dtype(dtype)
+        return self._by_blocks("standard_gamma", (shape,), size, chunks, d, dtype=d)
+
+    # --- Distributions that are made of these ------------------------------------------------
+
+    def uniform(
+        self, low: Any = 0.0, high: Any = 1.0, size: Size = None, *, chunks: ChunksLike = "auto"
+    ) -> Array:
+        """Uniform from low to high.
+
+        Parameters
+        ----------
+        low : array_like, default 0.0
+            The least number.
+        high : array_like, default 1.0
+            The end; not included, unless it is said.
+        size : int or tuple of int or None
+            Shape of the result; None: the one that parameters broadcast to.
+        chunks : int, tuple, str or None, default "auto"
+            Chunks of the result, see :func:`cubed.rechunk`.
+
+        Returns
+        -------
+        Array
+            Of shape `size`. Lazy.
+
+        Examples
+        --------
+        >>> import cubed
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.uniform(-1.0, 1.0, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
+        (u,), (a, b) = self._of("random", size, chunks, low=low, high=high)
+        ends = [v for v in (low, high) if not isinstance(v, Array)]
+        with np.errstate(over="ignore", invalid="ignore"):
+            width = np.subtract(*ends[::-1]) if len(ends) == 2 else np.array(ends)
+        if not np.isfinite(width).all():
+            raise OverflowError("uniform: high - low is not finite, expected a finite range")
+        return u * (b - a) + a
+
+    def normal(
+        self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None, *, chunks: ChunksLike = "auto"
+    ) -> Array:
+        """Normal with mean `loc` and standard deviation `scale`.
+
+        Parameters
+        ----------
+        loc : array_like, default 0.0
+            The middle of the distribution.
+        scale : array_like, default 1.0
+            By what the distribution is stretched.
+        size : int or tuple of int or None
+            Shape of the result; None: the one that parameters broadcast to.
+        chunks : int, tuple, str or None, default "auto"
+            Chunks of the result, see :func:`cubed.rechunk`.
+
+        Returns
+        -------
+        Array
+            Of shape `size`. Lazy.
+
+        Raises
+        ------
+        ValueError
+            `scale` is less than 0.
+
+        Examples
+        --------
+        >>> import cubed
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.normal(20.0, 2.5, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
+        (n,), (a, b) = self._of("normal", size, chunks, loc=loc, scale=scale)
+        return n * b + a
+
+    def exponential(
+        self, scale: Any = 1.0, size: Size = None, *, chunks: ChunksLike = "auto"
+    ) -> Array:
+        """Exponential with mean `scale`.
+
+        Parameters
+        ----------
+        scale : array_like, default 1.0
+            By what the distribution is stretched.
+        size : int or tuple of int or None
+            Shape of the result; None: the one that parameters broadcast to.
+        chunks : int, tuple, str or None, default "auto"
+            Chunks of the result, see :func:`cubed.rechunk`.
+
+        Returns
+        -------
+        Array
+            Of shape `size`. Lazy.
+
+        Raises
+        ------
+        ValueError
+            `scale` is less than 0.
+
+        Examples
+        --------
+        >>> import cubed
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.exponential(2.0, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
+        (e,), (b,) = self._of("exponential", size, chunks, scale=scale)
+        return e * b
+
+    def lognormal(
+        self, mean: Any = 0.0, sigma: Any = 1.0, size: Size = None, *, chunks: ChunksLike = "auto"
+    ) -> Array:
+        """Numbers whose logarithms are normal.
+
+        Parameters
+        ----------
+        mean : array_like, default 0.0
+            The mean; for `lognormal` of the logarithms.
+        sigma : array_like, default 1.0
+            Standard deviation of the logarithms.
+        size : int or tuple of int or None
+            Shape of the result; None: the one that parameters broadcast to.
+        chunks : int, tuple, str or None, default "auto"
+            Chunks of the result, see :func:`cubed.rechunk`.
+
+        Returns
+        -------
+        Array
+            Of shape `size`. Lazy.
+
+        Raises
+        ------
+        ValueError
+            `sigma` is less than 0.
+
+        Examples
+        --------
+        >>> import cubed
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.lognormal(0.0, 0.5, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
+        (n,), (a, b) = self._of("normal", size, chunks, mean=mean, sigma=sigma)
+        return xp.exp(n * b + a)
+
+    def laplace(
+        self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None, *, chunks: ChunksLike = "auto"
+    ) -> Array:
+        """Laplace, about `loc`.
+
+        Parameters
+        ----------
+        loc : array_like, default 0.0
+            The middle of the distribution.
+        scale : array_like, default 1.0
+            By what the distribution is stretched.
+        size : int or tuple of int or None
+            Shape of the result; None: the one that parameters broadcast to.
+        chunks : int, tuple, str or None, default "auto"
+            Chunks of the result, see :func:`cubed.rechunk`.
+
+        Returns
+        -------
+        Array
+            Of shape `size`. Lazy.
+
+        Raises
+        ------
+        ValueError
+            `scale` is less than 0.
+
+        Examples
+        --------
+        >>> import cubed
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.laplace(0.0, 2.0, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
+        (e, f), (a, b) = self._of("exponential", size, chunks, 2, loc=loc, scale=scale)
+        return (e - f) * b + a
+
+    def logistic(
+        self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None, *, chunks: ChunksLike = "auto"
+    ) -> Array:
+        """Logistic, about `loc`.
+
+        Parameters
+        ----------
+        loc : array_like, default 0.0
+            The middle of the distribution.
+        scale : array_like, default 1.0
+            By what the distribution is stretched.
+        size : int or tuple of int or None
+            Shape of the result; None: the one that parameters broadcast to.
+        chunks : int, tuple, str or None, default "auto"
+            Chunks of the result, see :func:`cubed.rechunk`.
+
+        Returns
+        -------
+        Array
+            Of shape `size`. Lazy.
+
+        Raises
+        ------
+        ValueError
+            `scale` is less than 0.
+
+        Examples
+        --------
+        >>> import cubed
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.logistic(0.0, 2.0, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
+        (e, f), (a, b) = self._of("exponential", size, chunks, 2, loc=loc, scale=scale)
+        return (_log(e) - _log(f)) * b + a
+
+    def gumbel(
+        self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None, *, chunks: ChunksLike = "auto"
+    ) -> Array:
+        """Gumbel, with its mode at `loc`.
+
+        Parameters
+        ----------
+        loc : array_like, default 0.0
+            The middle of the distribution.
+        scale : array_like, default 1.0
+            By what the distribution is stretched.
+        size : int or tuple of int or None
+            Shape of the result; None: the one that parameters broadcast to.
+        chunks : int, tuple, str or None, default "auto"
+            Chunks of the result, see :func:`cubed.rechunk`.
+
+        Returns
+        -------
+        Array
+            Of shape `size`. Lazy.
+
+        Raises
+        ------
+        ValueError
+            `scale` is less than 0.
+
+        Examples
+        --------
+        >>> import cubed
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.gumbel(0.0, 2.0, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
+        (e,), (a, b) = self._of("exponential", size, chunks, loc=loc, scale=scale)
+        return a - _log(e) * b
+
+    def rayleigh(
+        self, scale: Any = 1.0, size: Size = None, *, chunks: ChunksLike = "auto"
+    ) -> Array:
+        """Rayleigh, with its mode at `scale`.
+
+        Parameters
+        ----------
+        scale : array_like, default 1.0
+            By what the distribution is stretched.
+        size : int or tuple of int or None
+            Shape of the result; None: the one that parameters broadcast to.
+        chunks : int, tuple, str or None, default "auto"
+            Chunks of the result, see :func:`cubed.rechunk`.
+
+        Returns
+        -------
+        Array
+            Of shape `size`. Lazy.
+
+        Raises
+        ------
+        ValueError
+            `scale` is less than 0.
+
+        Examples
+        --------
+        >>> import cubed
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.rayleigh(2.0, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
+        (e,), (b,) = self._of("exponential", size, chunks, scale=scale)
+        return xp.sqrt(e * 2.0) * b
+
+    def weibull(self, a: Any, size: Size = None, *, chunks: ChunksLike = "auto") -> Array:
+        """Weibull with shape `a`.
+
+        Parameters
+        ----------
+        a : array_like
+            Shape of the distribution; of power laws the exponent.
+        size : int or tuple of int or None
+            Shape of the result; None: the one that parameters broadcast to.
+        chunks : int, tuple, str or None, default "auto"
+            Chunks of the result, see :func:`cubed.rechunk`.
+
+        Returns
+        -------
+        Array
+            Of shape `size`. Lazy.
+
+        Raises
+        ------
+        ValueError
+            `a` is not more than 0.
+
+        Examples
+        --------
+        >>> import cubed
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.weibull(1.5, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
+        (e,), (k,) = self._of("exponential", size, chunks, a=a)
+        return xp.exp(_log(e) / k)
+
+    def pareto(self, a: Any, size: Size = None, *, chunks: ChunksLike = "auto") -> Array:
+        """Pareto II (Lomax) with shape `a`.
+
+        Parameters
+        ----------
+        a : array_like
+            Shape of the distribution; of power laws the exponent.
+        size : int or tuple of int or None
+            Shape of the result; None: the one that parameters broadcast to.
+        chunks : int, tuple, str or None, default "auto"
+            Chunks of the result, see :func:`cubed.rechunk`.
+
+        Returns
+        -------
+        Array
+            Of shape `size`. Lazy.
+
+        Raises
+        ------
+        ValueError
+            `a` is not more than 0.
+
+        Examples
+        --------
+        >>> import cubed
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.pareto(3.0, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
+        (e,), (k,) = self._of("exponential", size, chunks, a=a)
+        return xp.expm1(e / k)
+
+    def power(self, a: Any, size: Size = None, *, chunks: ChunksLike = "auto") -> Array:
+        """Powers in [0, 1], of exponent ``a - 1``.
+
+        Parameters
+        ----------
+        a : array_like
+            Shape of the distribution; of power laws the exponent.
+        size : int or tuple of int or None
+            Shape of the result; None: the one that parameters broadcast to.
+        chunks : int, tuple, str or None, default "auto"
+            Chunks of the result, see :func:`cubed.rechunk`.
+
+        Returns
+        -------
+        Array
+            Of shape `size`. Lazy.
+
+        Raises
+        ------
+        ValueError
+            `a` is not more than 0.
+
+        Examples
+        --------
+        >>> import cubed
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.power(3.0, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
+        (e,), (k,) = self._of("exponential", size, chunks, a=a)
+        return xp.exp(_log(-xp.expm1(-e)) / k)
+
+    def standard_cauchy(self, size: Size = None, *, chunks: ChunksLike = "auto") -> Array:
+        """Cauchy with its mode at 0.
+
+        Parameters
+        ----------
+        size : int or tuple of int or None
+            Shape of the result; None: the one that parameters broadcast to.
+        chunks : int, tuple, str or None, default "auto"
+            Chunks of the result, see :func:`cubed.rechunk`.
+
+        Returns
+        -------
+        Array
+            Of shape `size`. Lazy.
+
+        Examples
+        --------
+        >>> import cubed
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.standard_cauchy(size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
+        (n, m), _ = self._of("normal", size, chunks, 2)
+        return n / m
+
+    def triangular(
+        self, left: Any, mode: Any, right: Any, size: Size = None, *, chunks: ChunksLike = "auto"
+    ) -> Array:
+        """Triangular from left to right, with its peak at `mode`.
+
+        Parameters
+        ----------
+        left : array_like
+            The least number.
+        mode : array_like
+            The most likely number.
+        right : array_like
+            The greatest number.
+        size : int or tuple of int or None
+            Shape of the result; None: the one that parameters broadcast to.
+        chunks : int, tuple, str or None, default "auto"
+            Chunks of the result, see :func:`cubed.rechunk`.
+
+        Returns
+        -------
+        Array
+            Of shape `size`. Lazy.
+
+        Raises
+        ------
+        ValueError
+            The three do not ascend.
+
+        Examples
+        --------
+        >>> import cubed
+        >>> rng = cubed.random.default_rng(1)
+        >>> rng.triangular(0.0, 1.0, 4.0, size=(4, 6), chunks=2).shape
+        (4, 6)
+        """
+        (u,), (a, m, b) = self._of("random", size, chunks, left=left, mode=mode, right=right)
+        if not any(isinstance(v, Array) for v in (a, m, b)) and not (a <= m <= b and a < b):
+            raise ValueError(f"triangular: {left}, {mode} and {right} do not ascend")
+        rise = xp.sqrt(u * ((b - a) * (m - a))) + a
+        fall = b - xp.sqrt((1.0 - u) * ((b - a) * (b - m)))
+        return xp.where(u * (b - a) <= m - a, rise, fall)
+
+
+def _log(x: Array) -> Array:
+    return xp.log(xp.maximum(x, _LEAST))
