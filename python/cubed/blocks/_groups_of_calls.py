@@ -30,8 +30,6 @@ from cubed.base._types import NDArray
 from cubed.blocks._groupby import NAMES, Aggregation, reduce_codes
 from cubed.blocks._tree import DEFAULT_SPLIT_EVERY, finish, groups_of, level
 
-__all__ = ["groupby_blockwise", "groupby_reduction"]
-
 #: Reductions whose fill value also marks groups without labels, whatever their `min_count`.
 _WITHOUT_COUNT = ("sum", "prod", "mean", "var", "std", "min", "max", "first", "last")
 
