@@ -1,14 +1,12 @@
-/* What every public header needs: export marks, limits, status codes, errors and allocators.
+/* Base of all public headers: export marks, limits, status codes, errors and allocators.
  *
  * Conventions of the whole API:
- *  - Functions that can fail return cubed_status and take a trailing, optional `cubed_error *err`
- *    owned by the caller; on failure every output is left untouched or set to NULL.
- *  - `T **out` outputs are owned by the caller and released with the matching `_unref`/`_free`.
- *    A `const char *` or `const T *` that is returned belongs to the object it was asked of.
- *  - Option structs start with `size_t struct_size`; set them with their `_INIT` macro.
- *  - Objects may be used from any thread; one object is not used from two threads at once unless
- *    its header says so.
- */
+ * - Functions that can fail return cubed_status and take a trailing, optional `cubed_error *err` that the caller owns. On
+ *   failure every output is left untouched or set to NULL.
+ * - The caller owns the object in an output `T **out`, and releases it with the matching `_unref` or `_free`. A returned
+ *   `const char *` or `const T *` belongs to the object that was asked.
+ * - Option structures start with `size_t struct_size`. Initialise them with their `_INIT` macro.
+ * - Objects may be used from any thread. Two threads must not use one object at the same time unless its header allows it. */
 #ifndef CUBED_BASE_H
 #define CUBED_BASE_H
 
@@ -35,7 +33,7 @@ extern "C" {
 #define CUBED_VERSION_PATCH  0
 #define CUBED_VERSION_STRING "1.0.0.dev0"
 
-/* Most dimensions an array may have. */
+/* Largest number of dimensions of an array. */
 #define CUBED_MAX_NDIM 32
 
 typedef enum cubed_status {
@@ -52,47 +50,48 @@ typedef enum cubed_status {
     CUBED_E_UNSUPPORTED, /* valid, but not implemented (NotImplementedError) */
     CUBED_E_CANCELLED,   /* the run was interrupted (KeyboardInterrupt) */
     CUBED_E_INTERNAL,    /* a bug in this library (RuntimeError) */
-    CUBED_E_FUNCTION,    /* a function that the user brought failed (its exception) */
+    CUBED_E_FUNCTION,    /* a user-defined function failed (its exception) */
     CUBED_E_LINALG, /* a matrix is singular, or has no such factors (numpy.linalg.LinAlgError) */
     CUBED_E_AXIS,   /* an axis is out of bounds (numpy.exceptions.AxisError) */
 } cubed_status;
 
 enum { CUBED_ERROR_ORIGINS = 8 };
 
-/* Why a task failed, as far as it matters for trying again. */
+/* Why a task failed, as far as the decision to retry it depends on it. */
 typedef enum cubed_failure {
-    CUBED_FAILURE_PERMANENT, /* the same would fail again */
+    CUBED_FAILURE_PERMANENT, /* a retry would fail again */
     CUBED_FAILURE_TRANSIENT, /* input or output that may succeed later */
-    CUBED_FAILURE_MEMORY,    /* it needs more than there is: not tried again with as much */
-    CUBED_FAILURE_PREEMPTED, /* its worker was told to end: counts as no attempt */
-    CUBED_FAILURE_LOST,      /* its worker died, and nobody knows of what */
-    CUBED_FAILURE_TIMED_OUT  /* it took longer than task_timeout_ms */
+    CUBED_FAILURE_MEMORY, /* the task needs more memory than there is: not retried with the same memory */
+    CUBED_FAILURE_PREEMPTED, /* the worker was told to end: does not count as an attempt */
+    CUBED_FAILURE_LOST,      /* the worker died for an unknown reason */
+    CUBED_FAILURE_TIMED_OUT  /* the task exceeded task_timeout_ms */
 } cubed_failure;
 #define CUBED_FAILURES 6
 
-/* Where a failing function explains itself. Zero it or use CUBED_ERROR_INIT before the first use;
- * a function that succeeds does not touch it. */
+/* Details of a failure. Zero the structure or use CUBED_ERROR_INIT before the first use. A function that succeeds does not
+ * change it. */
 typedef struct cubed_error {
     cubed_status status;
     int os_errno;       /* errno of the failing call, else 0 */
     char message[1008]; /* UTF-8, NUL-terminated, no newline at the end */
-    /* Of a stage that does not fit, or whose task failed: the cubed_array_set_origin of what it computes,
-     * the last first; then zeros. */
+    /* For a stage that does not fit, or whose task failed: the numbers of cubed_array_set_origin of the arrays that it
+     * computes, the last first; then zeros. */
     uint32_t origins[CUBED_ERROR_ORIGINS];
-    /* Of a plan that is refused (CUBED_E_BUDGET): an allowed_mem with which it is made, all else as it was;
-     * 0: none is known. */
+    /* For a refused plan (CUBED_E_BUDGET): an allowed_mem with which the plan can be made if nothing else changes; 0:
+     * unknown. */
     uint64_t enough_mem;
-    /* What the program's own code raised, by a number that it knows (cubed/sys/raised.h); 0: nothing. */
+    /* Number by which the program knows what its own code raised (cubed/sys/raised.h); 0: nothing. */
     uint64_t raised;
-    /* The same may succeed if it is tried again, not before so many milliseconds: of CUBED_E_IO only. */
+    /* For CUBED_E_IO: whether a retry may succeed (`transient`), and the number of milliseconds to wait before it. */
     uint32_t retry_after_ms;
     bool transient;
-    /* Of a task, where its worker or executor knows more than status and `transient` say: see cubed_failure_of. */
+    /* For a task whose worker or executor knows more than `status` and `transient` express: see cubed_failure_of. */
     cubed_failure failure;
-    /* Of a run that ends as a task failed: 1 + the number of its stage (0: no task failed), and which of its tasks. */
+    /* For a run that ends because a task failed: 1 + the number of the stage (0: no task failed), and the number of the
+     * task. */
     int failed_stage;
     int64_t failed_task;
-    int argument; /* of cubed_call: 1 + the number of the argument that is wrong; 0: none is */
+    int argument; /* for cubed_call: 1 + the number of the wrong argument; 0: no argument */
 } cubed_error;
 
 #define CUBED_ERROR_INIT                                                                           \
@@ -100,30 +99,30 @@ typedef struct cubed_error {
         CUBED_OK, 0, "", {0}, 0, 0, 0, false, CUBED_FAILURE_PERMANENT, 0, 0, 0                     \
     }
 
-/* A status as a short English phrase; never NULL. */
+/* Returns a status as a short English phrase; never NULL. */
 CUBED_API const char *cubed_status_str(cubed_status status);
-/* What kind of failure an error of a task is: `failure`, or what follows from status and `transient`. */
+/* Returns the kind of failure of a task's error: `failure`, or what follows from `status` and `transient`. */
 CUBED_API cubed_failure cubed_failure_of(const cubed_error *err);
-/* "timed out"; never NULL. */
+/* Returns a failure as a short English phrase such as "timed out"; never NULL. */
 CUBED_API const char *cubed_failure_str(cubed_failure failure);
 
-/* "1.0.0.dev0" */
+/* Returns the version of the library, such as "1.0.0.dev0". */
 CUBED_API const char *cubed_version(void);
-/* Removes from all URLs in a text user and password (`http://user:password@host`) and the values of parameters that
- * sign a request (`?sig=...`). The library's messages are treated so. */
+/* Removes user and password (`http://user:password@host`) and the values of parameters that sign a request (`?sig=...`)
+ * from all URLs in a string. The library's own messages are treated in this way. */
 CUBED_API void cubed_hide_secrets(char *text);
 
-/* The libraries that it was built with, and their versions, as one line for people. */
+/* Returns the libraries that this library was built with, and their versions, as one line for people. */
 CUBED_API const char *cubed_libraries(void);
 
-/* A number of bytes as people write it: "2GB", "1.5 GiB", "2gb", "500M", "1.5e9", "100_000". Units are B, and k, M, G, T and P
- * (powers of 1000) or Ki, Mi, ... (of 1024) with B behind them, in any case; the B of the first may be left out. False
- * if `text` is none of that, or more than 9e18; *out is only set where it is true. */
+/* Parses a number of bytes as people write it: "2GB", "1.5 GiB", "2gb", "500M", "1.5e9", "100_000". Units are B, and k, M,
+ * G, T and P (powers of 1000) or Ki, Mi, ... (powers of 1024) followed by B, in upper or lower case; the B of the first
+ * group is optional. Returns false, and leaves *out unchanged, if `text` is not a number of bytes or exceeds 9e18. */
 CUBED_API bool cubed_parse_bytes(const char *text, uint64_t *out);
 
-/* Where the library's own memory comes from. `resize` behaves as realloc (ptr NULL: allocate;
- * returns NULL when there is none, old block intact), `free` is told the size that was asked for.
- * Both must be callable from any thread. */
+/* Allocator of the library's own memory. `resize` behaves like realloc: it allocates if `ptr` is NULL, and returns NULL,
+ * with the old block intact, if there is no memory. `free` gets the size that was requested. Both must be callable from any
+ * thread. */
 typedef struct cubed_allocator {
     void *ctx;
     void *(*resize)(void *ctx, void *ptr, size_t old_size, size_t new_size);

@@ -1,4 +1,4 @@
-/* Data types: those of the Python Array API standard that have a size, and more that are stored. */
+/* Data types: those of the Python Array API standard that have a size, and more types that can be stored. */
 #ifndef CUBED_DTYPE_H
 #define CUBED_DTYPE_H
 
@@ -23,17 +23,18 @@ typedef enum cubed_dtype {
     CUBED_FLOAT64 = 10,
     CUBED_COMPLEX64 = 11,
     CUBED_COMPLEX128 = 12,
-    CUBED_DTYPE_COUNT, /* of the types above, which operations compute with */
-    /* Stored, viewed, copied and cast; operations calculate with them in float32, which their results are. */
+    CUBED_DTYPE_COUNT, /* number of the types above, which operations compute with */
+    /* Half precision: stored, viewed, copied and cast. Operations compute with them in float32, which is the type of the
+     * results. */
     CUBED_FLOAT16 = 16,
     CUBED_BFLOAT16 = 17,
-    /* Families of types that are stored, viewed and copied: a type has parameters in its higher bits,
-     * see cubed_dtype_time and cubed_dtype_fixed. The first two are cast from and to numbers by int64, and
-     * computed with as such. */
-    CUBED_DATETIME64 = 32,  /* int64 units since 1970-01-01, the least one means "not a time" */
-    CUBED_TIMEDELTA64 = 33, /* int64 units, the same */
-    CUBED_BYTES = 34,       /* so many bytes, padded with zeros */
-    CUBED_STRING = 35       /* so many code points of 4 bytes, padded with zeros */
+    /* Families of types that are stored, viewed and copied. The parameters of a type are in its higher bits: see
+     * cubed_dtype_time and cubed_dtype_fixed. The first two are cast from and to numbers as int64, and computed with as
+     * int64. */
+    CUBED_DATETIME64 = 32, /* int64 units since 1970-01-01; the smallest int64 means "not a time" */
+    CUBED_TIMEDELTA64 = 33, /* int64 units; the smallest int64 means "not a time" */
+    CUBED_BYTES = 34,       /* bytes of a fixed number, padded with zeros */
+    CUBED_STRING = 35       /* code points of 4 bytes, of a fixed number, padded with zeros */
 } cubed_dtype;
 
 /* NumPy's units of time, in its order. */
@@ -65,52 +66,57 @@ typedef enum cubed_kind {
     CUBED_KIND_TEXT  /* bytes and strings */
 } cubed_kind;
 
-/* A type of the family CUBED_DATETIME64 or CUBED_TIMEDELTA64 that counts `multiple` (1 to 32767) of a
- * unit; of CUBED_BYTES or CUBED_STRING with `length` bytes or code points (1 to 2^23 - 1). */
+/* Makes a type of a family.
+ *
+ * cubed_dtype_time   CUBED_DATETIME64 or CUBED_TIMEDELTA64, which counts `multiple` (1 to 32767) of a unit
+ * cubed_dtype_fixed  CUBED_BYTES or CUBED_STRING with `length` bytes or code points (1 to 2^23 - 1)
+ *
+ * Errors: CUBED_E_ARG for another family, and for a number out of range. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_dtype_time(cubed_dtype family, cubed_unit unit,
                                                          int multiple, cubed_dtype *out,
                                                          cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_dtype_fixed(cubed_dtype family, int64_t length,
                                                           cubed_dtype *out, cubed_error *err);
-/* The type itself where it has no parameters. */
+/* Returns the family of a type; the type itself if it has no parameters. */
 CUBED_API cubed_dtype cubed_dtype_family(cubed_dtype dtype);
-/* Of the first two families. */
+/* Gets the unit and the multiple of a type of CUBED_DATETIME64 or CUBED_TIMEDELTA64. */
 CUBED_API void cubed_dtype_get_time(cubed_dtype dtype, cubed_unit *unit, int *multiple);
-/* "ns", "D"; "generic". */
+/* Returns the name of a unit: "ns", "D", "generic". */
 CUBED_API const char *cubed_unit_name(cubed_unit unit);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_unit_parse(const char *name, cubed_unit *out,
                                                          cubed_error *err);
-/* Whether this number is a type. */
+/* Returns whether a number is a type. */
 CUBED_API bool cubed_dtype_is_valid(cubed_dtype dtype);
-/* The whole name, with parameters: "float32", "datetime64[ns]", "timedelta64[10us]", "S5", "U7". */
+/* Writes the whole name of a type, with parameters, into `text` and returns it: "float32", "datetime64[ns]",
+ * "timedelta64[10us]", "S5", "U7". */
 #define CUBED_DTYPE_TEXT_CAP 32
 CUBED_API const char *cubed_dtype_text(cubed_dtype dtype, char text[CUBED_DTYPE_TEXT_CAP]);
 
-/* Bytes of one element. */
+/* Returns the number of bytes of one element. */
 CUBED_API size_t cubed_dtype_size(cubed_dtype dtype);
-/* "bool", "int8", ... "complex128": the standard's names; of a family its name without parameters. */
+/* Returns the standard's name of a type ("bool", "int8", ... "complex128"), or the name of its family without parameters. */
 CUBED_API const char *cubed_dtype_name(cubed_dtype dtype);
 CUBED_API cubed_kind cubed_dtype_kind(cubed_dtype dtype);
-/* The inverse of cubed_dtype_text. CUBED_E_TYPE if there is none of that name. */
+/* Parses a name as cubed_dtype_text writes it. CUBED_E_TYPE if no type has this name. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_dtype_parse(const char *name, cubed_dtype *out,
                                                           cubed_error *err);
-/* The standard's promotion of two types; where the standard leaves it open, NumPy's: int64 with
- * uint64 gives float64, integers with floats the float of at least equal precision, bool with any
- * type that type. Equal types stay; otherwise half precision is float32, of two lengths of bytes or strings it is
- * the longer one, and times and texts have nothing in common with others: CUBED_DTYPE_COUNT. */
+/* Returns the type that two types promote to, by the rules of the standard. Where the standard leaves it open, as NumPy:
+ * int64 with uint64 gives float64, an integer with a float gives the float of at least equal precision, bool with any type
+ * gives that type. Equal types stay. Otherwise half precision promotes as float32, and two lengths of bytes or strings give
+ * the longer one. CUBED_DTYPE_COUNT if the types have nothing in common, such as times or strings with other types. */
 CUBED_API cubed_dtype cubed_dtype_promote(cubed_dtype a, cubed_dtype b);
-/* Whether every value of `from` has an equal value in `to` up to floating rounding, in the sense
- * of NumPy's "same_kind" casting. */
+/* Returns whether every value of `from` has an equal value in `to`, up to floating-point rounding, as NumPy's "same_kind"
+ * casting has it. */
 CUBED_API bool cubed_dtype_can_cast(cubed_dtype from, cubed_dtype to);
 
-/* Writes an element of a time or a text as UTF-8 with a zero behind it, as much as fits, and returns the
- * bytes that all of it takes without the zero. Datetimes in ISO 8601 down to their unit, timedeltas as
- * numbers, "NaT"; of texts without padding, what cannot be printed as \\x.. or \\U........; nothing for
- * other types. */
+/* Writes an element of a time or string type as UTF-8 into text[cap], as much as fits, terminating NUL included. Returns
+ * the length without truncation and without the NUL. Datetimes are written in ISO 8601 down to their unit, timedeltas as
+ * numbers, both as "NaT" if they are not a time. Strings are written without padding; characters that cannot be printed
+ * become \\x.. or \\U......... Nothing is written for other types. */
 CUBED_API size_t cubed_element_text(cubed_dtype dtype, const void *element, char *text, size_t cap);
-/* The value of an element of a half precision type. */
+/* Returns the value of an element of a half-precision type. */
 CUBED_API double cubed_half_value(cubed_dtype dtype, uint16_t bits);
-/* The inverse: rounded to the nearest, to the even one of two. */
+/* Returns the bits of a value in a half-precision type: rounded to nearest, ties to even. */
 CUBED_API uint16_t cubed_half_bits(cubed_dtype dtype, double value);
 
 /* One element of any type, as its bytes in native order. */
