@@ -1,4 +1,4 @@
-/* Functions on whole blocks of arrays: what cannot be written element by element. */
+/* Functions on whole blocks of arrays: operations that cannot be written element by element. */
 #ifndef CUBED_BLOCKWISE_H
 #define CUBED_BLOCKWISE_H
 
@@ -8,45 +8,47 @@
 extern "C" {
 #endif
 
-/* How arrays are cut into blocks. A call sees one block of every operand; symbols say which: those
- * that have the same number along the axes that belong to the same symbol.
+/* An operand of an operation on blocks. A call gets one block of every operand; symbols say which blocks belong together:
+ * those with the same block number along all axes with the same symbol.
  *
- * symbols[d] is the symbol of axis d, from 0 up, or -1: every call gets the whole axis. An output has
- * no symbol twice; axes of an input that have the same one are cut alike, without halos, and calls get its
- * blocks on their diagonal. Along a symbol all operands have equally many blocks, whose extents may differ; an
- * input that has one block is given to all of them. Where an output has a symbol of several blocks all
- * outputs do. The blocks along symbols that no output has are given one after another to calls that
- * add up to the same outputs (`first`, `last` in cubed/sys/block.h); where there are none, because an
- * axis is empty, there is no call and outputs are zeros. */
+ * symbols[d] is the symbol of axis d, from 0 up, or -1: every call gets the whole axis. The rules:
+ * - An output does not have a symbol twice. Axes of an input with the same symbol are split alike, without halos, and calls
+ *   get the blocks on their diagonal.
+ * - Along a symbol all operands have equally many blocks, whose extents may differ. An input with one block is passed to
+ *   all calls.
+ * - If an output has a symbol of several blocks, all outputs have it.
+ * - Blocks along symbols that no output has are passed, one after another, to calls that add up to the same outputs
+ *   (`first`, `last` in cubed/sys/block.h). If there are no such blocks, because an axis is empty, there is no call, and
+ *   the outputs are zeros. */
 typedef struct cubed_block_input {
     cubed_array *array;
-    const int *symbols;    /* one per axis */
-    const int64_t *chunks; /* extents of blocks; NULL: the array's own chunks */
+    const int *symbols;    /* one for each axis */
+    const int64_t *chunks; /* extents of the blocks; NULL: the array's own chunks */
 } cubed_block_input;
 
 typedef struct cubed_block_output {
     cubed_dtype dtype;
     int ndim;
     const int64_t *shape;
-    const int64_t *chunks; /* extents of blocks, and of the array's chunks */
+    const int64_t *chunks; /* extents of the blocks, and of the array's chunks */
     const int *symbols;
-    const char *const *dim_names; /* NULL: none; may hold NULLs */
+    const char *const *dim_names; /* NULL: no names; may hold NULLs */
 } cubed_block_output;
 
-/* Elements around a block along an axis that come with it. `padded`: the array has them at its ends, and
- * the blocks cover what is between; else blocks at the ends come with what there is. */
+/* Elements around a block along an axis that are passed with it. `padded`: the array has them at its ends, and the blocks
+ * cover the part in between; otherwise blocks at the ends get only existing elements. */
 typedef struct cubed_block_halo {
     int64_t before, after;
     bool padded;
 } cubed_block_halo;
 
-/* Blocks of different lengths: in[i] of an input and out[i] of an output are NULL, or have a list for each
- * axis, which takes the place of chunks[d] where its `lengths` are not NULL. */
+/* Irregular blocks: in[i] of an input and out[i] of an output are NULL, or have a list for each axis, which replaces
+ * chunks[d] if its `lengths` are not NULL. */
 typedef struct cubed_block_cuts {
     const cubed_chunk_list *const *in, *const *out;
 } cubed_block_cuts;
 
-/* A function that the context knows (cubed/sys/block.h; the library's own are "sort", ...), and what it is applied to. */
+/* A function that the context knows (cubed/sys/block.h; "sort" and others are the library's own), with its operands. */
 typedef struct cubed_block_operation {
     const char *function;
     const void *params; /* params_size bytes, copied; NULL if there are none */
@@ -72,21 +74,21 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_blockwise(cubed_context *ctx,
                                                         const cubed_block_operation *op,
                                                         cubed_array **outs, cubed_error *err);
 
-/* A function of one's own, either by the name under which the context knows it
- * (cubed_context_add_block_fn), or by a shared object and the name of a `const cubed_block_fn` that it
- * exports. The object's path travels in plans, which are code then: see cubed_plan_load_code. */
+/* A function of the caller, by the name under which the context knows it (cubed_context_add_block_fn), or by a shared
+ * object and the name of a `const cubed_block_fn` that it exports. Plans contain the object's path, and are code then: see
+ * cubed_plan_load_code. */
 typedef struct cubed_kernel {
     const char *name;
     const char *library, *symbol;
-    const void *params; /* copied; NULL if there are none */
+    const void *params; /* copied; NULL if there are no parameters */
     size_t params_size;
 } cubed_kernel;
 
-/* Calls a function for each block of arrays, which gets the blocks of the same number (axes are counted
- * from the last, arrays of one element along an axis are given to all) and makes one of the result.
- * Arrays are cut alike, by the smallest chunk along each axis, or as all of them are if their chunks are
- * the same and have different lengths. `chunks`: the extents of all of the
- * result's blocks, as many as there are of the arrays'; NULL: theirs. */
+/* Calls a function for each block of arrays. A call gets the blocks of the same number (axes are counted from the last; an
+ * array of one element along an axis is passed to all calls) and makes one block of the result. The arrays are split alike:
+ * by the smallest chunk along each axis, or like all of them if they have the same irregular chunks.
+ *
+ * chunks  extents of the result's blocks, as many blocks as the arrays have; NULL: the extents of the arrays' blocks */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_map_blocks(cubed_context *ctx,
                                                          const cubed_kernel *kernel,
                                                          cubed_array *const *arrays, int narrays,

@@ -1,6 +1,6 @@
-/* Statistics of samples, with SciPy's names: real numbers along axes (options NULL: all of them). Lazy, as all of
- * cubed/array.h. Integers are computed as float64, others in their type. `correction` of the options is not used.
- * CUBED_E_TYPE for other types than real numbers. */
+/* Statistics of samples, with SciPy's names: of real numbers along axes (options NULL: all axes). Lazy, like everything in
+ * cubed/array.h. Integers are computed as float64, other types in their own type. `correction` of the options is not used.
+ * CUBED_E_TYPE for types other than real numbers. */
 #ifndef CUBED_STATS_H
 #define CUBED_STATS_H
 
@@ -12,13 +12,13 @@ extern "C" {
 
 /* --- Moments ---------------------------------------------------------------------------------------- */
 
-/* The mean of powers of distances from the mean, or from *center, if that is not NULL. */
+/* Computes the mean of powers of the distances from the mean, or from *center if that is not NULL. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_moment(cubed_array *x, double order,
                                                      const double *center,
                                                      const cubed_reduce_options *options,
                                                      cubed_array **out, cubed_error *err);
-/* The skewness, and the kurtosis (3 of a normal distribution, 0 with `fisher`): NaN of elements that are all equal.
- * Without `bias` they are corrected for few elements. Each reads x twice. */
+/* Compute the skewness, and the kurtosis (3 for a normal distribution, 0 with `fisher`); NaN if all elements are equal.
+ * Without `bias` they are corrected for the number of elements. Each reads x twice. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_skew(cubed_array *x, bool bias,
                                                    const cubed_reduce_options *options,
                                                    cubed_array **out, cubed_error *err);
@@ -28,8 +28,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_kurtosis(cubed_array *x, bool fish
 
 /* --- Statistics of tests ------------------------------------------------------------------------------ */
 
-/* How far the skewness (of 8 elements at least), and the kurtosis (of 5), are from those of a normal distribution, as
- * one is distributed whose deviation is 1; and the sum of both squares. */
+/* Compute the z-scores of the skewness (of at least 8 elements) and of the kurtosis (of at least 5) of samples from a
+ * normal distribution, and the sum of the squares of both. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_skewtest(cubed_array *x,
                                                        const cubed_reduce_options *options,
                                                        cubed_array **out, cubed_error *err);
@@ -40,28 +40,29 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_normaltest(cubed_array *x,
                                                          const cubed_reduce_options *options,
                                                          cubed_array **out, cubed_error *err);
 
-/* Student's t of a mean that is expected to be `popmean`, which broadcasts with the means (NULL: 0). One degree of
- * freedom less than there are elements. */
+/* Computes Student's t of a mean whose expected value is `popmean`, which broadcasts with the means (NULL: 0). The degrees
+ * of freedom are the number of elements minus 1. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_ttest_1samp(cubed_array *x, cubed_array *popmean,
                                                           const cubed_reduce_options *options,
                                                           cubed_array **out, cubed_error *err);
-/* The same of the differences of two measurements of as many elements, expected to be 0. */
+/* The same for the differences of two measurements with as many elements, whose expected mean is 0. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_ttest_rel(cubed_array *a, cubed_array *b,
                                                         const cubed_reduce_options *options,
                                                         cubed_array **out, cubed_error *err);
-/* Student's t of two samples with one variance, or Welch's; the degrees of freedom of this one in *df, of that
- * elements less 2 (a number). df NULL: nobody asks. */
+/* Computes Student's t of two samples with equal variances (equal_var), or Welch's t.
+ *
+ * df  receives the degrees of freedom: Welch's, or the number of elements minus 2 (a number); may be NULL */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_ttest_ind(cubed_array *a, cubed_array *b,
                                                         bool equal_var,
                                                         const cubed_reduce_options *options,
                                                         cubed_array **out, cubed_array **df,
                                                         cubed_error *err);
-/* F of n samples, two at least, which are expected to have one mean. */
+/* Computes F of n samples, at least two, whose expected means are equal. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_f_oneway(cubed_array *const *samples, int n,
                                                        const cubed_reduce_options *options,
                                                        cubed_array **out, cubed_error *err);
-/* The distance of counts from those that are expected (NULL: all equal), by the statistic of Cressie and Read with this
- * power: 1 is chi-square, 0 the logarithm of likelihoods (float64, as that of -1). */
+/* Computes the distance of counts from expected counts (NULL: all equal) by the statistic of Cressie and Read with this
+ * power: 1 is chi-square, 0 the log-likelihood ratio. Powers 0 and -1 give float64. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_power_divergence(cubed_array *observed,
                                                                cubed_array *expected, double power,
                                                                const cubed_reduce_options *options,

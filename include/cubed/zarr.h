@@ -1,4 +1,4 @@
-/* Looking into Zarr stores. */
+/* Inspecting and changing Zarr stores. */
 #ifndef CUBED_ZARR_H
 #define CUBED_ZARR_H
 
@@ -16,65 +16,66 @@ extern "C" {
  * as a whole has none. If nothing exists, it is the first "::". */
 CUBED_API const char *cubed_url_path(const char *url, size_t *n, size_t *store);
 
-/* Files that are taken for stores, by the ends of their names. */
+/* Kinds of files that are stores, by the suffix of their names. */
 typedef enum cubed_file_kind {
     CUBED_FILE_NONE,       /* any other name, such as that of a directory */
     CUBED_FILE_ZIP,        /* .zip: a Zarr store in an archive */
     CUBED_FILE_NETCDF,     /* .nc, .nc4 */
-    CUBED_FILE_READ_ONLY,  /* .cdf, .h5, .hdf5, .he5: nobody here writes them */
-    CUBED_FILE_REFERENCES, /* .json, where there is such a file */
+    CUBED_FILE_READ_ONLY,  /* .cdf, .h5, .hdf5, .he5: read, never written */
+    CUBED_FILE_REFERENCES, /* .json, if such a file exists */
     CUBED_FILE_KINDS
 } cubed_file_kind;
-/* Of STORE in the URL. What is there is not looked at. */
+/* Returns the kind of STORE in the URL, from its name alone. */
 CUBED_API cubed_file_kind cubed_url_file_kind(const char *url);
 
-/* Where things lie: the store's root without links, the path in it, and both in one, which is the same text for all
- * spellings of a place but bind mounts. Of URLs without user and password. Valid during the callback. */
+/* Receives a place: the root of the store with links resolved, the path in it, and both in one string, which is the same
+ * for all spellings of the place except for bind mounts. URLs are without user and password. Valid during the callback. */
 typedef cubed_status (*cubed_place_fn)(void *ctx, const char *store, const char *path,
                                        const char *text, cubed_error *err);
-/* Calls `fn` once with what the URL (STORE or STORE::PATH) says. Nothing need be there. */
+/* Calls `fn` once with the place of the URL (STORE or STORE::PATH). Nothing needs to exist there. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_place_find(cubed_context *ctx, const char *url,
                                                          cubed_place_fn fn, void *fn_ctx,
                                                          cubed_error *err);
 
-/* How the server of a store tells versions of objects, by which a replaced object is noticed. */
+/* How the server of a store reports versions of objects, by which a replaced object is noticed. */
 typedef enum cubed_validator {
     CUBED_VALIDATOR_VERSION, /* by versions or ETags; also if no server was asked yet, or the store has none */
     CUBED_VALIDATOR_DATE, /* by dates of whole seconds */
     CUBED_VALIDATOR_SIZE, /* not at all: sizes are compared */
     CUBED_VALIDATOR_NONE  /* not at all */
 } cubed_validator;
-/* "version", "date", "size" or "none". */
+/* Returns "version", "date", "size" or "none". */
 CUBED_API const char *cubed_validator_name(cubed_validator v);
-/* A sentence for users that says what goes unnoticed; NULL for CUBED_VALIDATOR_VERSION. */
+/* Returns a sentence for users that says which replacements are not noticed; NULL for CUBED_VALIDATOR_VERSION. */
 CUBED_API const char *cubed_validator_text(cubed_validator v);
 
 /* One group or array of a store; pointers are valid during the callback. */
 typedef struct cubed_zarr_info {
-    const char *path; /* in the store, "" for its root */
+    const char *path; /* path in the store, "" for its root */
     bool is_array;
     int zarr_format;
-    const char *attrs; /* JSON object text, as of cubed_array_attrs */
+    const char *attrs; /* text of a JSON object, as from cubed_array_attrs */
     /* Arrays only: */
     cubed_dtype dtype;
     int ndim;
     const int64_t *shape;
-    const int64_t *chunks; /* what can be read by itself; of irregular chunks the largest */
-    /* Irregular chunks, or shards: their lengths along each axis, as JSON text of metadata has them; else NULL. */
+    const int64_t *chunks; /* smallest parts that can be read; for irregular chunks the largest */
+    /* Lengths along each axis of irregular chunks or shards, as the JSON text of the metadata; else NULL. */
     const char *chunk_shapes;
-    const int64_t *shards; /* of one stored object, the largest; NULL where that is a chunk */
-    const char *const *dim_names; /* ndim entries, NULLs where there is none */
-    const char *codecs; /* JSON text: v3 list; v2 compressor, behind its filters in a list */
+    const int64_t *shards;        /* shape of the largest stored object; NULL if that is a chunk */
+    const char *const *dim_names; /* ndim names, NULL for an axis without one */
+    const char *
+        codecs; /* JSON text: the list of format 3; for format 2 the compressor, or a list of filters that ends with it */
     uint64_t logical_bytes;
-    uint64_t chunks_total; /* stored objects: chunks, or shards */
-    /* If they were to be counted: */
+    uint64_t chunks_total; /* number of stored objects (chunks or shards) of the whole array */
+    /* Set if `count` was requested: objects that exist, and their bytes. */
     uint64_t chunks_present, stored_bytes;
-    /* Why the array cannot be computed with (a type or a codec that is not supported). NULL: it can. */
+    /* Reason why the array cannot be computed with: its type or a codec is not supported. NULL: it can. */
     const char *unsupported;
-    /* Of such an array: the name of its type in metadata, beside which dtype and logical_bytes say nothing, but all else is
-     * as of others. NULL: nothing else is known of it either. */
+    /* For such an array: the name of its type in the metadata; `dtype` and `logical_bytes` are meaningless, the other
+     * members are valid. NULL: nothing else is known of the array. */
     const char *type;
-    /* Of the store, and of the stores that it refers to: the least of what their servers have told. */
+    /* The least precise validator of the store and of the stores that it refers to, as far as their servers have reported. */
     cubed_validator validator;
 } cubed_zarr_info;
 
@@ -82,29 +83,39 @@ typedef cubed_status (*cubed_zarr_info_fn)(void *ctx, const cubed_zarr_info *inf
                                            cubed_error *err);
 
 /* Calls `fn` for every group and array at and below `url` (STORE or STORE::PATH), parents first.
- * `count`: what is stored of each array, too, by listing its chunks. A status other than CUBED_OK from `fn` ends the walk and is returned. */
+ *
+ * count  also counts the stored objects of each array, by listing its chunks
+ *
+ * A status other than CUBED_OK from `fn` ends the walk and is returned. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_walk(cubed_context *ctx, const char *url,
                                                         bool count, cubed_zarr_info_fn fn,
                                                         void *fn_ctx, cubed_error *err);
-/* Calls `fn` for the group at `url`, then for every group and array directly in it, which are not opened:
- * only path (below the group, "" for itself), is_array, zarr_format and, of the group, attrs are set.
- * `consolidated`: as the group's consolidated metadata has them, where there is some, which may be out
- * of date; else they are found by listing the store. CUBED_E_NOT_FOUND if there is no group. */
+/* Calls `fn` for the group at `url`, then for every group and array directly in it. Members are not opened: only path
+ * (below the group; "" for the group itself), is_array, zarr_format and, for the group, attrs are set.
+ *
+ * consolidated  takes members from the group's consolidated metadata, if it has any, which may be out of date; otherwise
+ *               the store is listed
+ *
+ * Errors: CUBED_E_NOT_FOUND if there is no group. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_members(cubed_context *ctx, const char *url,
                                                            bool consolidated, cubed_zarr_info_fn fn,
                                                            void *fn_ctx, cubed_error *err);
-/* Makes an empty group at `url`, with groups above it; attrs is JSON object text or NULL. One that
- * exists is kept, with `attrs` in place of its own if they are given and the format is the same, unless
- * `overwrite`, which removes everything in it. `durable`: it survives a power failure. */
+/* Makes an empty group at `url`, and groups above it. An existing group is kept; its attributes are replaced by `attrs` if
+ * these are given and the format is the same.
+ *
+ * attrs      text of a JSON object, or NULL
+ * overwrite  removes everything in an existing group
+ * durable    the group survives a power failure */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_make_group(cubed_context *ctx, const char *url,
                                                               int zarr_format, const char *attrs,
                                                               bool overwrite, bool durable,
                                                               cubed_error *err);
-/* Removes everything at `url`, if something is there: only what the caller has made, and nobody reads or writes. */
+/* Removes everything at `url`, if something exists there. The caller must have made it, and no process may be reading or
+ * writing it. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_remove(cubed_context *ctx, const char *url,
                                                           cubed_error *err);
-/* Copies all metadata below the group at `url` into the group's own (consolidated metadata), where
- * readers of other libraries look first. `durable`: as above. */
+/* Copies all metadata below the group at `url` into the group's own metadata (consolidated metadata), which readers of
+ * other libraries look at first. `durable`: as above. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_consolidate(cubed_context *ctx, const char *url,
                                                                bool durable, cubed_error *err);
 
