@@ -2,8 +2,7 @@
 
 #include "base/error.h"
 #include "base/pool.h"
-#include "base/struct_size.h"
-#include "exec/plan/finish.h"
+#include "exec/operators/finish.h"
 #include "exec/plan/limits.h"
 #include "files/files.h"
 #include "mem/pages.h"
@@ -247,24 +246,8 @@ cubed_status cb_opt_check_copies(cb_request *q, const cubed_plan *p, cubed_error
     return CUBED_OK;
 }
 
-cubed_status cubed_plan_new(cubed_context *ctx, const cubed_target *targets, int ntargets,
-                            const cubed_plan_options *options, cubed_plan **out, cubed_error *err)
+void cb_opt_end_request(cb_request *q)
 {
-    cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
-    CB_TRY(CB_OPTIONS_TAKE("plan", options, &o, err));
-    cb_request q = {ctx, targets, ntargets, &o, NULL, NULL};
-    cubed_plan *p = NULL;
-    cubed_status st = cb_opt_plan(&q, &p, err);
-    if (st == CUBED_OK) st = cb_opt_check_copies(&q, p, err);
-    if (st == CUBED_OK)
-        cb_opt_note_cliff(&q, p);
-    else if (st == CUBED_E_BUDGET && err && err->enough_mem > 0)
-        cb_opt_advise(&q, err);
-    cubed_plan_unref(q.last);
-    if (q.largest) cb_free(&ctx->alloc, q.largest, copies_bytes(&q));
-    if (st == CUBED_OK)
-        *out = p;
-    else
-        cubed_plan_unref(p);
-    return st;
+    cubed_plan_unref(q->last);
+    if (q->largest) cb_free(&q->ctx->alloc, q->largest, copies_bytes(q));
 }

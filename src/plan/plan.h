@@ -135,7 +135,7 @@ bool cb_plan_is_known(const cubed_plan *p);
 /* What is believed of a plan's bytes: that they are data, which is checked; that their code may run; that
  * they come from the driver of this worker process. */
 typedef enum cb_plan_trust { CB_TRUST_DATA, CB_TRUST_CODE, CB_TRUST_DRIVER } cb_plan_trust;
-/* A plan's bytes, and what is read of them: its stages are yet to be compiled (exec/plan/finish.h). */
+/* A plan's bytes, and what is read of them: its stages are yet to be compiled (exec/operators/finish.h). */
 CUBED_MUST_CHECK cubed_status cb_plan_save(const cubed_plan *p, cb_plan_use use, void **data,
                                            size_t *size, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_plan_read(cubed_context *ctx, const void *data, size_t size,

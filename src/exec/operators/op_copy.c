@@ -21,23 +21,6 @@ static const cb_load *load_of(const cb_stage *s)
     return &b->loads[b->results[0]];
 }
 
-const cb_load *cb_stage_copied(const cb_stage *s)
-{
-    const bool copies = s->op == &cb_operator_copy || s->op == &cb_operator_scatter;
-    return copies && s->tail.nbranches == 1 && !load_of(s)->reshape ? load_of(s) : NULL;
-}
-
-static cubed_status compile(cubed_plan *p, cb_stage *s, cb_zone *scratch, cubed_error *err)
-{
-    return cb_operator_map.compile(p, s, scratch, err);
-}
-
-static void describe(const cubed_plan *p, const cb_stage *s, cb_buf *text)
-{
-    (void)p;
-    cb_buf_puts(text, s->tail.nbranches > 1 ? "concat" : cb_stage_reshapes(s) ? "reshape" : "copy");
-}
-
 /* Whether chunks are read straight into the output. */
 static bool is_in_place(const cubed_plan *p, const cb_stage *s)
 {
@@ -496,8 +479,8 @@ static cubed_status scatter(const cb_task *t, int64_t task, cubed_error *err)
 
 const cb_operator cb_operator_copy = {
     .name = "copy",
-    .compile = compile,
-    .describe = describe,
+    .compile = cb_stage_compile_tail,
+    .describe = cb_stage_describe_tail,
     .prepare = prepare,
     .frame = gather_frame,
     .reads = cb_stage_read_tail,
@@ -509,12 +492,13 @@ const cb_operator cb_operator_copy = {
     .local = true,
     .by_blocks = true,
     .cooperates = true,
+    .copies = true,
 };
 
 const cb_operator cb_operator_scatter = {
     .name = "scatter",
-    .compile = compile,
-    .describe = describe,
+    .compile = cb_stage_compile_tail,
+    .describe = cb_stage_describe_tail,
     .prepare = prepare,
     .frame = scatter_frame,
     .reads = cb_stage_read_tail,
@@ -525,4 +509,5 @@ const cb_operator cb_operator_scatter = {
     .tiles = true,
     .local = true,
     .cooperates = true,
+    .copies = true,
 };

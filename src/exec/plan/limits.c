@@ -111,13 +111,6 @@ cubed_status cb_plan_check_limits(const cubed_plan *p, cubed_error *err)
                          err);
 }
 
-uint64_t cb_plan_spare(const cubed_plan *p, bool all)
-{
-    uint64_t each = p->allowed_mem - p->reserved_mem - p->metadata_mem - cb_need_total(p->need) -
-                    p->fetch_bytes;
-    return all ? p->max_workers * each : each;
-}
-
 /* Whether a stage reads a target. */
 static bool is_read(const cubed_plan *p, int node)
 {

@@ -47,7 +47,12 @@ uint64_t cb_plan_most_metadata(const cubed_plan *p);
 uint64_t cb_plan_uncounted_metadata(uint64_t reserved_mem);
 uint64_t cb_plan_counted_metadata(uint64_t metadata, uint64_t reserved_mem);
 /* Memory that projections leave: of all workers, or of each. */
-uint64_t cb_plan_spare(const cubed_plan *p, bool all);
+static inline uint64_t cb_plan_spare(const cubed_plan *p, bool all)
+{
+    uint64_t each = p->allowed_mem - p->reserved_mem - p->metadata_mem - cb_need_total(p->need) -
+                    p->fetch_bytes;
+    return all ? p->max_workers * each : each;
+}
 /* Shares out what projections leave: to intermediates, and to chunks that are worth keeping. */
 void cb_plan_share_out(cubed_plan *p);
 

@@ -65,6 +65,8 @@ typedef struct cb_operator {
         local; /* results are made of elements in their places: what is read often is so for its chunks */
     bool by_blocks;  /* each program reads its blocks (cb_program_blocks) one by one */
     bool cooperates; /* several workers may make a task together */
+    bool may_copy;   /* a stage that computes nothing gets the operator of copies */
+    bool copies;     /* a task moves elements of one array and computes nothing */
 } cb_operator;
 
 extern const cb_operator cb_operator_map, cb_operator_scan, cb_operator_copy, cb_operator_scatter,
@@ -91,7 +93,11 @@ CUBED_MUST_CHECK cubed_status cb_stage_keep(const cb_ir *ir, cb_stage *s, const 
                                             cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_stage_lower_tail(cubed_plan *p, cb_stage *s, cb_zone *scratch,
                                                   cubed_error *err);
-/* `prepare` and `reads` of stages whose only program is a tail, or that have a body beside it. */
+/* `compile` and `describe` of stages whose only program is a tail; `prepare` and `reads` of these and of stages that have a
+ * body beside it. */
+CUBED_MUST_CHECK cubed_status cb_stage_compile_tail(cubed_plan *p, cb_stage *s, cb_zone *scratch,
+                                                    cubed_error *err);
+void cb_stage_describe_tail(const cubed_plan *p, const cb_stage *s, cb_buf *text);
 void cb_stage_prepare_tail(const cubed_plan *p, cb_stage *s);
 CUBED_MUST_CHECK cubed_status cb_stage_read_tail(const cubed_plan *p, const cb_stage *s,
                                                  const cb_box *kept, cb_chunks_fn fn, void *ctx,

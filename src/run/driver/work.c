@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/struct_size.h"
 #include "cubed/sys/message.h"
-#include "exec/plan/finish.h"
+#include "exec/operators/finish.h"
 #include "exec/plan/limits.h"
 #include "run/driver/run_parts.h"
 #include "run/executors/executor.h"
@@ -363,11 +363,4 @@ void cubed_worker_free(cubed_worker *w)
     cb_buf_free(&w->to.bytes);
     cb_free(&ctx->alloc, w, sizeof *w);
     cubed_context_unref(ctx);
-}
-
-cubed_status cubed_plan_get_id(const cubed_plan *plan, char id[CUBED_PLAN_ID_CAP], cubed_error *err)
-{
-    _Static_assert(CUBED_PLAN_ID_CAP == CB_PLAN_ID_CAP, "the bytes of an id");
-    *id = 0;
-    return cb_plan_is_known(plan) ? cb_plan_identify(plan, id, NULL, err) : CUBED_OK;
 }

@@ -13,7 +13,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/sanitizers.h"
-#include "exec/plan/finish.h"
+#include "exec/operators/finish.h"
 #include "mem/process.h"
 #include "run/executors/executor.h"
 #include "run/executors/shared.h"

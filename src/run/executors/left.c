@@ -12,7 +12,7 @@
 #include <xxhash.h>
 
 #include "base/error.h"
-#include "exec/plan/finish.h"
+#include "exec/operators/finish.h"
 #include "run/executors/shared.h"
 #include "run/places/io_state.h"
 

@@ -1,5 +1,5 @@
 /* The last step of every plan, made or loaded: stages are compiled and projected, and held against its limits. */
-#include "exec/plan/finish.h"
+#include "exec/operators/finish.h"
 #include "base/error.h"
 #include "exec/plan/limits.h"
 #include "exec/plan/load_need.h"
