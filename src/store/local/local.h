@@ -36,6 +36,10 @@ typedef struct local_store {
     char path[];
 } local_store;
 
+/* Opens a directory as a store with the table `vt` of functions: see cb_store_open_local. */
+CUBED_MUST_CHECK cubed_status cb_local_open(const cubed_store_vtable *vt, const cubed_allocator *a,
+                                            const char *path, bool durable, cubed_store **out,
+                                            cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_local_path(const local_store *s, const char *key,
                                             char out[PATH_MAX], cubed_error *err);
 /* The name by which the system finds a path of the store from `dir` on. */
@@ -46,6 +50,10 @@ static inline const char *cb_local_at(const local_store *s, const char *path)
 }
 /* Of a file. A put makes a new one, so that file number, time and size together are as good as a counter. */
 void cb_local_info(const struct stat *info, cubed_object_info *out);
+/* Reports a path that is neither a regular file nor a link to one. */
+cubed_status cb_local_not_regular(const char *path, mode_t mode, cubed_error *err);
+/* Reports a path that cannot be written, for the errno `e`. Never CUBED_E_NOT_FOUND. */
+cubed_status cb_local_cannot_write(int e, const char *path, cubed_error *err);
 /* Makes a file beside `path`, to be written, closed, and renamed to it or unlinked; `make`: and the directories above. Else
  * CUBED_E_NOT_FOUND if there are none. */
 CUBED_MUST_CHECK cubed_status cb_local_create(local_store *s, const char *path, bool make,

@@ -63,7 +63,7 @@ cubed_status cb_local_anchor(cubed_store *store, const char *prefix, bool make, 
                        "for each array that it writes: raise the limit (ulimit -n)",
                        path);
     if (e) return cb_fail_errno(err, e, "cannot open the directory %s", path);
-    cubed_status st = cb_store_open_local(store->alloc, path, s->durable, out, err);
+    cubed_status st = cb_local_open(store->vt, store->alloc, path, s->durable, out, err);
     if (st != CUBED_OK) {
         close(fd);
         return st;

@@ -12,38 +12,6 @@
 #include "store/local/local.h"
 #include "store/local/local_map.h"
 
-mode_t cb_local_file_mode(const local_store *s) { return s->is_private ? 0600 : 0666; }
-
-mode_t cb_local_directory_mode(const local_store *s, size_t n)
-{
-    const bool ours = n > s->root ? s->is_private : n == s->root && s->root_is_private;
-    return ours ? CB_LOCAL_PRIVATE : 0777;
-}
-
-bool cb_local_is_own(const local_store *s, const char *path, struct stat *info)
-{
-    return fstatat(s->dir, cb_local_at(s, path), info, AT_SYMLINK_NOFOLLOW) == 0 &&
-           S_ISDIR(info->st_mode) && info->st_uid == geteuid() &&
-           (info->st_mode & (S_IWGRP | S_IWOTH)) == 0;
-}
-
-bool cb_local_is_foreign(const local_store *s, const char *path, struct stat *info)
-{
-    char probe[PATH_MAX];
-    struct stat made;
-    const char *slash = strrchr(path, '/');
-    if (cb_local_is_own(s, path, info)) return false;
-    if (!slash || (s->dir != AT_FDCWD && strlen(path) <= s->root)) return true;
-    const int n =
-        snprintf(probe, sizeof probe, "%.*s/" CB_LOCAL_TEMP "%jx-%jx", (int)(slash - path), path,
-                 (uintmax_t)getpid(), (uintmax_t)cb_clock_ns());
-    const char *at = cb_local_at(s, probe);
-    if (n < 0 || n >= PATH_MAX || mkdirat(s->dir, at, CB_LOCAL_PRIVATE) != 0) return true;
-    const bool kept = cb_local_is_own(s, probe, &made);
-    (void)unlinkat(s->dir, at, AT_REMOVEDIR);
-    return kept;
-}
-
 static const char *kind_of(mode_t mode)
 {
     return S_ISDIR(mode) ? "a directory" : S_ISLNK(mode) ? "a symbolic link" : "not a directory";

@@ -16,27 +16,6 @@
 #include "base/error.h"
 #include "store/local/local.h"
 
-/* SplitMix64's mixing (Steele, Lea, Flood 2014). */
-static uint64_t mix(uint64_t x)
-{
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
-
-void cb_local_info(const struct stat *info, cubed_object_info *out)
-{
-    static const char digits[] = "0123456789abcdef";
-    uint64_t v = mix((uint64_t)info->st_ino);
-    v = mix(v ^ (uint64_t)info->st_mtim.tv_sec);
-    v = mix(v ^ (uint64_t)info->st_mtim.tv_nsec);
-    v = mix(v ^ (uint64_t)info->st_size);
-    out->size = (uint64_t)info->st_size;
-    out->modified = info->st_mtim.tv_sec;
-    for (int i = 0; i < 16; i++) out->version.text[i] = digits[v >> (60 - 4 * i) & 15];
-    out->version.text[16] = 0;
-}
-
 /* errno; EEXIST if there is a file of that name. */
 static int give_new_name(const local_store *s, const char *temp, const char *path)
 {
@@ -248,7 +227,7 @@ cubed_status cb_local_around(cubed_store *store, const char *prefix, cubed_store
         return cb_fail(err, CUBED_E_ARG, "the name of %s is longer than %zu bytes", path, cap - 1);
     memcpy(name, slash + 1, strlen(slash + 1) + 1);
     slash[slash == real] = 0;
-    CB_TRY(cb_store_open_local(store->alloc, real, s->durable, out, err));
-    if (s->is_private) cb_store_keep_private(*out);
+    CB_TRY(cb_local_open(store->vt, store->alloc, real, s->durable, out, err));
+    ((local_store *)*out)->is_private = s->is_private;
     return CUBED_OK;
 }
