@@ -6,11 +6,11 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "cubed/zarr.h"
+#include "export/netcdf.h"
 #include "files/files.h"
 #include "plan/graph.h"
 #include "plan/plan.h"
 #include "store/local/local_map.h"
-#include "zarr/netcdf.h"
 #include "zarr/outline.h"
 #include "zarr/zarr.h"
 

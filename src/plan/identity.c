@@ -105,3 +105,10 @@ bool cb_plan_is_known(const cubed_plan *p)
     }
     return true;
 }
+
+cubed_status cubed_plan_get_id(const cubed_plan *plan, char id[CUBED_PLAN_ID_CAP], cubed_error *err)
+{
+    _Static_assert(CUBED_PLAN_ID_CAP == CB_PLAN_ID_CAP, "the bytes of an id");
+    *id = 0;
+    return cb_plan_is_known(plan) ? cb_plan_identify(plan, id, NULL, err) : CUBED_OK;
+}

@@ -3,6 +3,7 @@
  *
  * What it keeps of tasks is one record for each range in flight, or to be tried again. */
 #include "run/driver/driver.h"
+#include "run/driver/run_stats.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -9,6 +9,7 @@ struct cb_beats {
     const cubed_allocator *alloc;
     cb_pool *pool;
     int64_t pause; /* nanoseconds */
+    cb_beat_fn beat;
     /* Held during a beat. */
     cb_mutex claims;
     cb_claim *first CB_GUARDED_BY(&claims);
@@ -22,7 +23,7 @@ static void beat_all(cb_beats *b)
 {
     cb_mutex_lock(&b->claims);
     for (cb_claim *c = b->first; c; c = c->next) {
-        if (!c->taken) c->taken = cb_claim_beat(c) == CUBED_E_EXISTS;
+        if (!c->taken) c->taken = b->beat(c) == CUBED_E_EXISTS;
     }
     cb_mutex_unlock(&b->claims);
 }
@@ -38,7 +39,7 @@ static bool wait_for_end(cb_beats *b)
     return closing;
 }
 
-static void beat(void *ctx, unsigned index)
+static void beat_until_end(void *ctx, unsigned index)
 {
     (void)index;
     while (!wait_for_end(ctx)) beat_all(ctx);
@@ -61,17 +62,18 @@ static void free_beats(cb_beats *b)
     cb_free(b->alloc, b, sizeof *b);
 }
 
-cubed_status cb_beats_start(const cubed_allocator *a, int64_t silence, cb_beats **out,
-                            cubed_error *err)
+cubed_status cb_beats_start(const cubed_allocator *a, int64_t silence, cb_beat_fn beat,
+                            cb_beats **out, cubed_error *err)
 {
     cb_beats *b = cb_alloc_zero(a, sizeof *b);
     if (!b) return cb_fail(err, CUBED_E_NOMEM, "out of memory: the signs of life of a run");
     b->alloc = a;
     b->pause = silence * 100000000;
+    b->beat = beat;
     cb_mutex_init(&b->claims);
     cb_mutex_init(&b->lock);
     cb_cond_init(&b->ended);
-    const cubed_status st = cb_pool_start(a, 1, beat, stop, b, &b->pool, err);
+    const cubed_status st = cb_pool_start(a, 1, beat_until_end, stop, b, &b->pool, err);
     if (st == CUBED_OK)
         *out = b;
     else

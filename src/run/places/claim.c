@@ -283,11 +283,6 @@ cubed_status cb_claim_remove_documents(const cb_claim *c, cubed_store *store, co
                                 store->url, *path ? "::" : "", path);
 }
 
-bool cb_claim_needs_fence(const cubed_store *store)
-{
-    return !store->vt->swap && !(store->vt->flags & CUBED_STORE_OF_PROCESS);
-}
-
 static cubed_status check_fence(const void *ctx, cubed_error *err)
 {
     const cb_claim_fence *f = ctx;

@@ -97,7 +97,10 @@ typedef struct cb_claim_fence {
 } cb_claim_fence;
 /* Whether late requests of other runs reach what a run makes in the store: places there are nothing but names, which other
  * processes know, too. */
-bool cb_claim_needs_fence(const cubed_store *store);
+static inline bool cb_claim_needs_fence(const cubed_store *store)
+{
+    return !store->vt->swap && !(store->vt->flags & CUBED_STORE_OF_PROCESS);
+}
 /* `in_parts`: chunks are so large that they are put in parts. */
 void cb_claim_get_fence(const cb_claim *c, bool in_parts, cb_claim_fence *out);
 /* CUBED_E_EXISTS if what is at `place` (NULL: at the path) is not of the run and the owner that the claim's record names. */

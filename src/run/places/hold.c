@@ -55,7 +55,7 @@ cubed_status cubed_place_hold(cubed_context *ctx, const char *url,
     if (st != CUBED_OK)
         h->claim.version = (cubed_object_version){""};
     else
-        st = cb_beats_start(&ctx->alloc, h->self.silence, &h->beats, err);
+        st = cb_beats_start(&ctx->alloc, h->self.silence, cb_claim_beat, &h->beats, err);
     if (st == CUBED_OK) {
         cb_beats_add(h->beats, &h->claim);
         *out = h;

@@ -12,12 +12,13 @@
 #include "base/error.h"
 #include "base/struct_size.h"
 #include "cubed/new_file.h"
+#include "export/netcdf.h"
+#include "export/zip_write.h"
 #include "files/files.h"
 #include "place/place.h"
 #include "plan/context.h"
 #include "run/places/beats.h"
 #include "run/places/self.h"
-#include "zarr/netcdf.h"
 
 #define SUFFIX CB_NEW_FILE_SUFFIX
 #define DATA   "data" /* the store in the directory */
@@ -173,7 +174,7 @@ cubed_status cubed_new_file_begin(cubed_context *ctx, const char *path,
     CB_GO(find(f, path, err));
     st = claim(f, &o, err);
     if (st != CUBED_OK) CB_GO(cb_context(err, st, "%s", path));
-    CB_GO(cb_beats_start(&ctx->alloc, f->self.silence, &f->beats, err));
+    CB_GO(cb_beats_start(&ctx->alloc, f->self.silence, cb_claim_beat, &f->beats, err));
     cb_beats_add(f->beats, &f->claim);
     *out = f;
     return st;

@@ -185,9 +185,9 @@ static cubed_status sweep(cubed_store *s, const char *path, cubed_error *err)
 /* Runs in parts are not at work all the time: nobody waits for their signs of life. */
 static cubed_status start_beats(cb_io *io, cubed_error *err)
 {
-    return io->self.detached
-               ? CUBED_OK
-               : cb_beats_start(&io->plan->ctx->alloc, io->self.silence, &io->beats, err);
+    return io->self.detached ? CUBED_OK
+                             : cb_beats_start(&io->plan->ctx->alloc, io->self.silence,
+                                              cb_claim_beat, &io->beats, err);
 }
 
 static void end_beats(cb_io *io)
