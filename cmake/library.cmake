@@ -1,7 +1,7 @@
 # The library: compiled once as objects, then linked as libcubed.so and libcubed.a.
 
 set(library_folders base dtype mem store/core store/local store/http store/auth store/services place files codec zarr
-    kernel linalg block plan plan/kinds chunks exec/plan exec/vm exec/operators opt ops cf array_api catalogue run/places run/executors
+    export kernel linalg block plan plan/kinds chunks exec/plan exec/vm exec/operators opt ops cf array_api catalogue run/places run/executors
     run/driver)
 set(library_sources)
 foreach(folder IN LISTS library_folders)
@@ -28,13 +28,13 @@ if(NOT CUBED_HAVE_PCODEC)
   list(FILTER library_sources EXCLUDE REGEX "/src/codec/pcodec\\.c$")
 endif()
 if(CUBED_HAVE_NETCDF)
-  list(FILTER library_sources EXCLUDE REGEX "/src/zarr/netcdf_none\\.c$")
-  set_source_files_properties(src/zarr/netcdf_library.c src/codec/libraries.c PROPERTIES
+  list(FILTER library_sources EXCLUDE REGEX "/src/export/netcdf_none\\.c$")
+  set_source_files_properties(src/export/netcdf_library.c src/codec/libraries.c PROPERTIES
     COMPILE_DEFINITIONS "CB_NETCDF_LIBRARY=\"${CUBED_NETCDF_FILE}\"")
-  set_source_files_properties(src/zarr/netcdf.c src/zarr/netcdf_attrs.c src/zarr/netcdf_library.c
+  set_source_files_properties(src/export/netcdf.c src/export/netcdf_attrs.c src/export/netcdf_library.c
     src/codec/libraries.c PROPERTIES INCLUDE_DIRECTORIES ${NETCDF_INCLUDE_DIR})
 else()
-  list(FILTER library_sources EXCLUDE REGEX "/src/zarr/netcdf(_attrs|_library)?\\.c$")
+  list(FILTER library_sources EXCLUDE REGEX "/src/export/netcdf(_attrs|_library)?\\.c$")
 endif()
 if(CUBED_HAVE_PCODEC)
   # For these alone: the others are the same objects as in the package, which is built without.

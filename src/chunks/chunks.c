@@ -80,17 +80,6 @@ void cb_chunks_set_array(cb_chunks *c, int node, const cb_zarr_array *array, boo
     c->nodes[node].resumed = resumed;
 }
 
-cubed_status cb_chunks_get_work(cb_chunks *c, cb_work *out, cubed_error *err)
-{
-    cubed_status st = CUBED_OK;
-    cb_mutex_lock(&c->lock);
-    if (!c->work.store)
-        st = c->options.open(c->options.open_ctx, &c->work.store, &c->work.folder, err);
-    *out = c->work;
-    cb_mutex_unlock(&c->lock);
-    return st;
-}
-
 cubed_status cb_chunks_open_work(cb_chunks *c, cubed_error *err)
 {
     cb_work ignored;
@@ -397,17 +386,6 @@ static cubed_status want_mapped(cb_chunks *c, const cb_want *w, cb_arena *scratc
     cubed_status st = cb_arena_defer(scratch, unmap, (void *)size, data, err);
     if (st != CUBED_OK) cb_map_close(data, size);
     return st;
-}
-
-cubed_status cb_chunks_check(const cb_chunks *c, cubed_error *err)
-{
-    const int node = atomic_load(&c->cut) - 1;
-    if (node < 0) return CUBED_OK;
-    const cb_zarr_array *array = cb_source_of(c, node);
-    const char *path = cb_zarr_path(array);
-    return cb_fail(err, CUBED_E_IO,
-                   "%s%s%s: a chunk has been changed, or could not be read, while it was in use",
-                   cb_zarr_store(array)->url, *path ? "/" : "", path);
 }
 
 cubed_status cb_chunks_want(cb_chunks *c, const cb_want *want, cb_arena *scratch, cb_pinned *out,

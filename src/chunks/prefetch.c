@@ -9,30 +9,6 @@ uint64_t cb_chunks_fetch_peak(const cb_chunks *c)
                       : 0;
 }
 
-/* --- Taking ------------------------------------------------------------------------------------------------ */
-
-const cb_zarr_fetched *cb_chunks_take(const cb_chunks *c, cb_cache_key key,
-                                      const cubed_cancel *cancel, cb_fetch **slot,
-                                      cb_zarr_fetched *out)
-{
-    *slot = c->fetcher ? cb_fetch_take(c->fetcher, key, cancel, out) : NULL;
-    return *slot ? out : NULL;
-}
-
-void cb_chunks_done(const cb_chunks *c, cb_fetch *slot)
-{
-    if (slot) cb_fetch_done(c->fetcher, slot);
-}
-
-static void done(void *fetcher, void *slot) { cb_fetch_done(fetcher, slot); }
-
-cubed_status cb_chunks_keep(const cb_chunks *c, cb_fetch *slot, cb_arena *scratch, cubed_error *err)
-{
-    cubed_status st = cb_arena_defer(scratch, done, c->fetcher, slot, err);
-    if (st != CUBED_OK) cb_fetch_done(c->fetcher, slot);
-    return st;
-}
-
 /* --- Asking ------------------------------------------------------------------------------------------------ */
 
 bool cb_chunks_may_ask(cb_chunks *c, int node)

@@ -137,6 +137,9 @@ extern const cli_option cli_common_options[];
 
 /* --- Help, in its four shapes. Verbs end with a NULL name. -------------------------------------------- */
 
+/* STORE[::PATH] with one more part of a path. The caller's. */
+char *cli_join_url(const char *url, const char *name);
+
 void cli_print_help(FILE *f, const cli_usage *u);
 /* Fills lines of the width of help from `column` on. The first line is already at it. */
 void cli_put_filled(FILE *f, const char *text, int column);
@@ -219,6 +222,7 @@ char *cli_visible(const char *text, bool lines);
  * lines. */
 void cli_say(FILE *f, const char *fmt, ...) CUBED_PRINTF(2, 3);
 char *cli_printf(const char *fmt, ...) CUBED_PRINTF(1, 2);
+char *cli_vprintf(const char *fmt, va_list ap);
 void cli_free(void *p);
 /* The system's place for temporary files, where runs have their folders if nobody says where. */
 const char *cli_temp_dir(void);

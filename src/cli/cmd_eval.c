@@ -418,7 +418,7 @@ static bool is_known(void *ctx, const char *name)
     }
     if (has_item(k->e, name)) return true;
     if (archive_is_wanted(k->e->out) || k->e->common.picture) return false; /* written anew */
-    char *url = k->alone ? inputs_beside(k->e->out, name) : inputs_join(k->e->out, name);
+    char *url = k->alone ? inputs_beside(k->e->out, name) : cli_join_url(k->e->out, name);
     cubed_array *x;
     cubed_error ignored = CUBED_ERROR_INIT;
     const bool is_there = url && cubed_array_open(k->e->ctx, url, &x, &ignored) == CUBED_OK;
@@ -542,7 +542,7 @@ static bool place_results(eval *e, cubed_error *err)
         e->item[0].url = cli_strdup(e->out);
         return e->region || drop_references(e, true, err) == CUBED_OK;
     }
-    for (int i = 0; i < e->nitems; i++) e->item[i].url = inputs_join(e->out, e->item[i].name);
+    for (int i = 0; i < e->nitems; i++) e->item[i].url = cli_join_url(e->out, e->item[i].name);
     if (!named && !e->region) warn_of_lengths(e);
     return e->region || drop_references(e, false, err) == CUBED_OK;
 }

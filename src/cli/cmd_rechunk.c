@@ -364,8 +364,8 @@ static cubed_status add_entry(void *ctx, const cubed_zarr_info *info, cubed_erro
     (void)cubed_url_path(j->src, &skip, &store);
     const char *rest = info->path + skip;
     while (*rest == '/') rest++;
-    char *from = *rest ? inputs_join(j->src, rest) : cli_strdup(j->src);
-    char *to = *rest ? inputs_join(j->dst, rest) : cli_strdup(j->dst);
+    char *from = *rest ? cli_join_url(j->src, rest) : cli_strdup(j->src);
+    char *to = *rest ? cli_join_url(j->dst, rest) : cli_strdup(j->dst);
     if (!info->is_array) {
         j->group = cli_resize(j->group, (size_t)(j->ngroups + 1) * sizeof *j->group);
         j->group[j->ngroups].url = to;
@@ -379,7 +379,7 @@ static cubed_status add_entry(void *ctx, const cubed_zarr_info *info, cubed_erro
         size_t given;
         (void)cubed_url_path(to, &given, &store);
         char *name = given ? NULL : inputs_own_name(j->src), *named = NULL;
-        if (name && *name) named = inputs_join(to, name);
+        if (name && *name) named = cli_join_url(to, name);
         if (named) {
             cli_free(to);
             to = named;

@@ -5,16 +5,6 @@
 
 enum { WIDTH = 100, OPTION_COLUMN = 25, TOPIC_COLUMN = 16 };
 
-bool cli_next_word(const char **list, const char **word, int *length)
-{
-    if (!**list) return false;
-    *word = *list;
-    *length = (int)strcspn(*list, "|");
-    *list += *length;
-    if (**list) ++*list;
-    return true;
-}
-
 void cli_put_filled(FILE *f, const char *text, int column)
 {
     int at = column;

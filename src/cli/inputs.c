@@ -6,13 +6,6 @@
 #include "cli.h"
 #include "near.h"
 
-char *inputs_join(const char *url, const char *name)
-{
-    size_t n, store;
-    const char *path = cubed_url_path(url, &n, &store);
-    return cli_printf("%.*s::%.*s%s%s", (int)store, url, (int)n, path, n ? "/" : "", name);
-}
-
 char *inputs_first(const char *url)
 {
     int n = 0;
@@ -168,7 +161,7 @@ static cubed_status open_array(inputs *in, const char *name, const char *url, bo
     const bool several = joined_is_pattern(url);
     size_t path, store;
     (void)cubed_url_path(url, &path, &store);
-    char *whole = path || !several ? cli_strdup(url) : inputs_join(url, name);
+    char *whole = path || !several ? cli_strdup(url) : cli_join_url(url, name);
     const joined_values values = !in->raw    ? JOINED_DECODED
                                  : describes ? JOINED_TIMES
                                              : JOINED_STORED;
@@ -209,7 +202,7 @@ static cubed_status open_unnamed(inputs *in, int i, bool is_array, const char *n
 {
     const char *spec = in->spec[i].url;
     char *alias = is_array ? inputs_own_name(spec) : NULL;
-    char *url = is_array ? cli_strdup(spec) : inputs_join(spec, name);
+    char *url = is_array ? cli_strdup(spec) : cli_join_url(spec, name);
     cubed_status st = CUBED_E_NOT_FOUND;
     if (!is_array || strcmp(alias, name) == 0) st = open_one(in, name, url, describes, out, err);
     cli_free(alias);
@@ -276,7 +269,7 @@ char *inputs_beside(const char *url, const char *name)
     size_t n, store;
     const char *path = cubed_url_path(url, &n, &store);
     while (n > 0 && path[n - 1] == '/') n--;
-    if (n == 0) return joined_is_pattern(url) ? inputs_join(url, name) : NULL;
+    if (n == 0) return joined_is_pattern(url) ? cli_join_url(url, name) : NULL;
     while (n > 0 && path[n - 1] != '/') n--;
     return cli_printf("%.*s::%.*s%s", (int)store, url, (int)n, path, name);
 }

@@ -48,8 +48,6 @@ char *inputs_own_name(const char *url);
 /* The array `name` of the group that STORE::PATH is in, or that a pattern of files is; NULL if the URL is
  * neither. The caller's. */
 char *inputs_beside(const char *url, const char *name);
-/* STORE[::PATH] with one more part of a path. The caller's. */
-char *inputs_join(const char *url, const char *name);
 
 /* Whether its type is one of files that Zarr does not have: bytes lead to other places of the file, and mean nothing elsewhere. */
 bool inputs_is_of_file(const cubed_zarr_info *info);

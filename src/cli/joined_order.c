@@ -64,7 +64,7 @@ cubed_status joined_find_units(const char *url, const char *name, const json_t *
 static cubed_status open_coordinate(cubed_context *ctx, const char *group, const char *name,
                                     cubed_array **out, cubed_error *err)
 {
-    char *url = inputs_join(group, name);
+    char *url = cli_join_url(group, name);
     *out = NULL;
     cubed_status st = cubed_array_open(ctx, url, out, err);
     if (st == CUBED_E_NOT_FOUND || st == CUBED_E_UNSUPPORTED) st = CUBED_OK;

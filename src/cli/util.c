@@ -15,53 +15,11 @@
 /* A plan that is larger is none. */
 #define MAX_PLAN ((size_t)1 << 30)
 
-/* check_layers: allow call: the command's own memory; there is nothing to go back to without it */
-void *cli_must(void *p)
-{
-    if (p) return p;
-    fputs("cubed: out of memory\n", stderr);
-    exit(EXIT_FAILURE);
-}
-
-void *cli_alloc(size_t size)
-{
-    return cli_must(calloc(1, size ? size : 1)); /* check_layers: allow call: see cli_must() */
-}
-
-void *cli_resize(void *p, size_t size)
-{
-    return cli_must(realloc(p, size ? size : 1)); /* check_layers: allow call: see cli_must() */
-}
-
-void cli_free(void *p) { free(p); /* check_layers: allow call: the other half of cli_alloc */ }
-
-char *cli_strdup(const char *s) { return cli_printf("%s", s); }
-
-static char *print(const char *fmt, va_list ap)
-{
-    va_list again;
-    va_copy(again, ap);
-    int n = vsnprintf(NULL, 0, fmt, ap);
-    char *s = cli_alloc((size_t)(n > 0 ? n : 0) + 1);
-    vsnprintf(s, (size_t)(n > 0 ? n : 0) + 1, fmt, again);
-    va_end(again);
-    return s;
-}
-
-char *cli_printf(const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    char *s = print(fmt, ap);
-    va_end(ap);
-    return s;
-}
-
 void cli_say(FILE *f, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    char *text = print(fmt, ap), *visible = cli_visible(text, true);
+    char *text = cli_vprintf(fmt, ap), *visible = cli_visible(text, true);
     va_end(ap);
     fputs(visible, f);
     cli_free(text);
@@ -253,7 +211,7 @@ int cli_usage_error(const char *verb, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    char *text = print(fmt, ap), *visible = cli_visible(text, true);
+    char *text = cli_vprintf(fmt, ap), *visible = cli_visible(text, true);
     va_end(ap);
     fprintf(stderr, "cubed %s: %s\ntry: cubed %s --help\n", verb, visible, verb);
     cli_free(text);
@@ -270,4 +228,21 @@ int cli_show_version(void)
     printf("instruction set: %s\n%s\n", cubed_context_isa(ctx), cubed_libraries());
     cubed_context_unref(ctx);
     return EXIT_SUCCESS;
+}
+
+bool cli_next_word(const char **list, const char **word, int *length)
+{
+    if (!**list) return false;
+    *word = *list;
+    *length = (int)strcspn(*list, "|");
+    *list += *length;
+    if (**list) ++*list;
+    return true;
+}
+
+char *cli_join_url(const char *url, const char *name)
+{
+    size_t n, store;
+    const char *path = cubed_url_path(url, &n, &store);
+    return cli_printf("%.*s::%.*s%s%s", (int)store, url, (int)n, path, n ? "/" : "", name);
 }

@@ -14,10 +14,6 @@ CUBED_MUST_CHECK cubed_status cb_file_open_allowed(cb_stores *stores, cubed_stor
                                                    const char *key, const char *url,
                                                    const char *references, cubed_store **out,
                                                    cubed_error *err);
-/* The objects of a store as a ZIP archive, stored as they are, in order of their keys; without records of runs. `path`
- * is a new file, which is removed on failure. */
-CUBED_MUST_CHECK cubed_status cb_zip_write(cubed_store *from, const char *path, bool durable,
-                                           cubed_error *err);
 /* The places that a document may refer to beside its own, in the zone; NULL if there are none, or the store is no document that
  * refers to others. */
 CUBED_MUST_CHECK cubed_status cb_file_keep_references(const cubed_store *s, cb_zone *zone,

@@ -22,6 +22,8 @@ CUBED_MUST_CHECK cubed_status cb_opt_plan(cb_request *q, cubed_plan **out, cubed
 CUBED_MUST_CHECK cubed_status cb_opt_check_copies(cb_request *q, const cubed_plan *p,
                                                   cubed_error *err);
 
+/* Frees what planning left in a request. */
+void cb_opt_end_request(cb_request *q);
 /* Adds to the error of a refused plan an allowance with which a plan was made: err->enough_mem, and the end of the
  * message. err->enough_mem is the first guess. */
 void cb_opt_advise(cb_request *q, cubed_error *err);

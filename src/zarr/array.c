@@ -6,33 +6,6 @@
 #include "store/core/file_kind.h"
 #include "zarr/zarr_pkg.h"
 
-cubed_status cb_zarr_check_shape(const char *where, const cb_zarr_meta *m, cubed_error *err)
-{
-    int64_t n, size = (int64_t)cubed_dtype_size(m->dtype);
-    if (cb_count(m->ndim, m->shape, &n) || cb_mul_i64(n, size, &n) || n > INT64_MAX / 4)
-        return cb_fail(err, CUBED_E_FORMAT, "%s: the array has more than 2**61 bytes", where);
-    if (cb_count(m->ndim, m->chunk, &n) || cb_mul_i64(n, size, &n) || n > INT64_MAX / 4)
-        return cb_fail(err, CUBED_E_FORMAT, "%s: a chunk has more than 2**61 bytes", where);
-    return CUBED_OK;
-}
-
-cb_codec_array cb_zarr_codec_array(const cb_zarr_meta *m, const cb_codecs *codecs)
-{
-    return (cb_codec_array){cubed_dtype_size(m->dtype),
-                            cb_unit_size(m->dtype),
-                            m->ndim,
-                            m->chunk,
-                            m->fill.bytes,
-                            m->dtype,
-                            codecs};
-}
-
-void cb_zarr_set_inner(cb_zarr_meta *m)
-{
-    const cb_codec_step *shard = cb_codec_chain_shard(&m->codecs);
-    memcpy(m->inner, shard ? m->codecs.step[shard->inner.first].shape : m->chunk, sizeof m->inner);
-}
-
 static cubed_status new_array(cubed_store *store, const char *path, cb_zarr_array **out,
                               cubed_error *err)
 {
@@ -97,12 +70,6 @@ static cubed_status no_array(cubed_store *store, const char *path, cb_zarr_kind 
                      l.n > 20 ? ", ..." : "");
     cb_buf_free(&l.text);
     return st;
-}
-
-bool cb_zarr_is_foreign(const cubed_store *store)
-{
-    const cubed_file_kind kind = cb_store_file_kind(store->url, strlen(store->url));
-    return kind == CUBED_FILE_NETCDF || kind == CUBED_FILE_READ_ONLY;
 }
 
 /* Of format 3 the document has been read. */
@@ -289,14 +256,6 @@ cubed_status cb_zarr_commit(const cb_zarr_array *z, cubed_error *err)
     json_decref(doc);
     json_decref(attrs);
     return st;
-}
-
-bool cb_zarr_fill_is_zero(const cb_zarr_meta *m)
-{
-    for (size_t i = 0; i < cb_fill_size(m->dtype); i++) {
-        if (m->fill.bytes[i] != 0) return false;
-    }
-    return true;
 }
 
 /* What cannot be written is found out before the work. */

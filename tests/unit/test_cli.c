@@ -77,7 +77,7 @@ static void test_names_of_inputs(void **state)
                  {"a.zarr/:://g/h//", "x", "a.zarr/::g/h/x"},
                  {"file:///a.zarr::g/h", "x", "file:///a.zarr::g/h/x"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *joined = inputs_join(cases[i].url, cases[i].name);
+        char *joined = cli_join_url(cases[i].url, cases[i].name);
         assert_string_equal(joined, cases[i].joined);
         cli_free(joined);
     }

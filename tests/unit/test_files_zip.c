@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "export/zip_write.h"
 #include "files_test.h"
 #include "remove_dir.h"
 

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "dtype/attribute.h"
-#include "zarr/netcdf_pkg.h"
+#include "export/netcdf_pkg.h"
 
 nc_type cb_netcdf_type(cubed_dtype dtype)
 {

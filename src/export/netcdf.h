@@ -1,6 +1,6 @@
 /* NetCDF-4 files of what is in a store. */
-#ifndef CB_ZARR_NETCDF_H
-#define CB_ZARR_NETCDF_H
+#ifndef CB_EXPORT_NETCDF_H
+#define CB_EXPORT_NETCDF_H
 
 #include "zarr/zarr.h"
 

@@ -1,6 +1,6 @@
 /* libnetcdf, which is loaded by whoever writes a file: nobody else pays for it and for the libraries behind it. */
-#ifndef CB_ZARR_NETCDF_LIBRARY_H
-#define CB_ZARR_NETCDF_LIBRARY_H
+#ifndef CB_EXPORT_NETCDF_LIBRARY_H
+#define CB_EXPORT_NETCDF_LIBRARY_H
 
 #include <netcdf.h>
 

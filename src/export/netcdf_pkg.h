@@ -1,10 +1,10 @@
 /* Shared by the files that write NetCDF. */
-#ifndef CB_ZARR_NETCDF_PKG_H
-#define CB_ZARR_NETCDF_PKG_H
+#ifndef CB_EXPORT_NETCDF_PKG_H
+#define CB_EXPORT_NETCDF_PKG_H
 
 #include "base/json.h"
-#include "zarr/netcdf.h"
-#include "zarr/netcdf_library.h"
+#include "export/netcdf.h"
+#include "export/netcdf_library.h"
 
 typedef struct cb_netcdf_dim {
     int group; /* whose it is: a number in the list of entries */

@@ -1,4 +1,5 @@
-#include "zarr/netcdf_library.h"
+#include "export/netcdf_library.h"
+#include "export/netcdf_pkg.h"
 
 #include "base/error.h"
 #include "base/library.h"
@@ -24,4 +25,13 @@ cubed_status cb_netcdf_load(cb_netcdf_library *out, cubed_error *err)
                    "NetCDF is written by " CB_NETCDF_LIBRARY ", which is not there: %s: install it "
                    "(Debian's libnetcdf), or name a Zarr store",
                    missing);
+}
+
+cubed_status cb_netcdf_fail(const cb_netcdf_writer *w, int rc, const char *what, cubed_error *err)
+{
+    const cubed_status st = rc == NC_ENOMEM                            ? CUBED_E_NOMEM
+                            : rc == NC_EBADNAME || rc == NC_ENAMEINUSE ? CUBED_E_UNSUPPORTED
+                                                                       : CUBED_E_IO;
+    if (rc > 0) return cb_fail_errno(err, rc, "cannot write %s of %s", what, w->path);
+    return cb_fail(err, st, "cannot write %s of %s: %s", what, w->path, w->nc.strerror(rc));
 }

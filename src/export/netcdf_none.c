@@ -1,6 +1,6 @@
 /* In place of what writes NetCDF, where the library was built without libnetcdf's headers. */
 #include "base/error.h"
-#include "zarr/netcdf.h"
+#include "export/netcdf.h"
 
 static cubed_status without(cubed_error *err)
 {

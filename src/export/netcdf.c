@@ -1,5 +1,5 @@
 /* Writing NetCDF-4 through libnetcdf: definitions, then chunk after chunk by the one thread that calls it. */
-#include "zarr/netcdf.h"
+#include "export/netcdf.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,20 +11,11 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "zarr/netcdf_pkg.h"
+#include "export/netcdf_pkg.h"
 #include "zarr/zarr_pkg.h"
 
 /* What is smaller lies side by side, as it is. */
 enum { SMALL = 4096 };
-
-cubed_status cb_netcdf_fail(const cb_netcdf_writer *w, int rc, const char *what, cubed_error *err)
-{
-    const cubed_status st = rc == NC_ENOMEM                            ? CUBED_E_NOMEM
-                            : rc == NC_EBADNAME || rc == NC_ENAMEINUSE ? CUBED_E_UNSUPPORTED
-                                                                       : CUBED_E_IO;
-    if (rc > 0) return cb_fail_errno(err, rc, "cannot write %s of %s", what, w->path);
-    return cb_fail(err, st, "cannot write %s of %s: %s", what, w->path, w->nc.strerror(rc));
-}
 
 static cubed_status no_memory(const cb_netcdf_writer *w, cubed_error *err)
 {

@@ -11,7 +11,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/le.h"
-#include "files/files.h"
+#include "export/zip_write.h"
 #include "files/zip_records.h"
 
 enum { PIECE = 1 << 18 };

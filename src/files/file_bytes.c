@@ -1,0 +1,173 @@
+/* Bytes of the file that is read: ranges, pages that are kept while it is opened, and its errors. */
+#define XXH_INLINE_ALL
+#include <inttypes.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "files/file_pkg.h"
+
+cubed_status cb_file_no_memory(const cb_file *f, cubed_error *err)
+{
+    return cb_fail(err, CUBED_E_NOMEM, "no memory to read %s", f->url);
+}
+
+cubed_status cb_file_bad(const cb_file *f, cubed_error *err, const char *what)
+{
+    return cb_fail(err, CUBED_E_FORMAT, "%s: %s", f->url, what);
+}
+
+/* --- Bytes of the file -------------------------------------------------------------------------------- */
+
+/* Whether the version is the one of an ETag, which is quoted or not; also if the version is no ETag. */
+static bool is_tagged(const cubed_store *store, const char *version, const char *tag, size_t n)
+{
+    if (!(store->vt->flags & CUBED_STORE_ETAGS) || !*version) return true;
+    /* A web server that sends no ETag: its versions are dates and sizes. */
+    if (*version != '"' && strncmp(version, "W/", 2) != 0 && strpbrk(version, " ")) return true;
+    size_t length = strlen(version);
+    if (n > 1 && *tag == '"') tag++, n -= 2;
+    if (length > 1 && *version == '"') version++, length -= 2;
+    return length == n && memcmp(tag, version, n) == 0;
+}
+
+static bool is_as_referred_to(const cb_object *in, const cubed_object_info *info)
+{
+    return (in->modified == 0 || info->modified <= in->modified) &&
+           (in->netag == 0 || is_tagged(in->store, info->version.text, in->etag, in->netag));
+}
+
+/* Whether it is the version that all reads before were of. */
+static bool is_as_before(const cb_object *in, const cubed_object_version *version)
+{
+    uint64_t first = 0;
+    if (!in->seen || cb_version_is_none(version)) return true;
+    const uint64_t now = XXH3_64bits(version->text, strlen(version->text)) | 1;
+    return atomic_compare_exchange_strong(in->seen, &first, now) || first == now;
+}
+
+cubed_status cb_file_judge(const cb_file *f, const cb_object *in, const cubed_store_request *r,
+                           cubed_error *err)
+{
+    const cubed_store *store = in ? in->store : f->within;
+    if (r->status == CUBED_E_EXISTS)
+        return cb_fail(err, CUBED_E_FORMAT, "%s has changed since it was opened", f->url);
+    /* What is in a file that is gone is not what is not there, and has a fill value. */
+    if (r->status == CUBED_E_NOT_FOUND)
+        return cb_fail(err, CUBED_E_FORMAT, "%s leads to %s of %s, which is not there", f->url,
+                       r->key, store->url);
+    if (r->status == CUBED_OK && in && !is_as_referred_to(in, &r->info))
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "%s leads to %s of %s, which has been written anew since it was referred to",
+                       f->url, r->key, store->url);
+    if (r->status == CUBED_OK && in && !is_as_before(in, &r->info.version))
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "%s leads to %s of %s, which has been written anew while it was read",
+                       f->url, r->key, store->url);
+    if (r->status != CUBED_OK || r->got == r->cap) return r->status;
+    return cb_fail(err, CUBED_E_FORMAT, "%s: %s of %s ends before what is in it", f->url, r->key,
+                   store->url);
+}
+
+cubed_status cb_file_read_ranges(const cb_file *f, const cb_object *in, const cubed_range *ranges,
+                                size_t n, void *dst, cubed_error *err)
+{
+    const char *version = f->info.version.text;
+    cubed_error why = CUBED_ERROR_INIT;
+    cubed_store_request r = {.op = CUBED_STORE_GET,
+                             .key = in ? in->key : f->key,
+                             .if_match = *version && !in ? version : NULL,
+                             .ranges = ranges,
+                             .nranges = n,
+                             .dst = dst};
+    for (size_t i = 0; i < n; i++) r.cap += ranges[i].size;
+    cubed_status st = cb_store_do(in ? in->store : f->within, &r, &why);
+    (void)st;
+    st = cb_file_judge(f, in, &r, &why);
+    if (st != CUBED_OK && err) *err = why;
+    return st;
+}
+
+static cubed_status check_within(const cb_file *f, uint64_t offset, uint64_t size, cubed_error *err)
+{
+    if (offset <= f->info.size && size <= f->info.size - offset) return CUBED_OK;
+    return cb_fail(err, CUBED_E_FORMAT,
+                   "%s: %" PRIu64 " bytes are named at byte %" PRIu64 " of a file of %" PRIu64,
+                   f->url, size, offset, f->info.size);
+}
+
+cubed_status cb_file_read(const cb_file *f, uint64_t offset, void *dst, size_t size,
+                          cubed_error *err)
+{
+    const cubed_range range = {offset, size};
+    CB_TRY(check_within(f, offset, size, err));
+    return size ? cb_file_read_ranges(f, NULL, &range, 1, dst, err) : CUBED_OK;
+}
+
+/* The page of that number, which is read if it is not kept. */
+static cubed_status get_page(cb_file *f, uint64_t number, const uint8_t **out, cubed_error *err)
+    CB_REQUIRES(&f->lock)
+{
+    const size_t slot = number % CB_FILE_PAGES;
+    uint8_t *at = f->pages + slot * CB_FILE_PAGE;
+    const cubed_range range = {number * CB_FILE_PAGE,
+                               (size_t)(f->info.size - number * CB_FILE_PAGE < CB_FILE_PAGE
+                                            ? f->info.size - number * CB_FILE_PAGE
+                                            : CB_FILE_PAGE)};
+    if (f->page[slot] != number) {
+        f->page[slot] = UINT64_MAX;
+        CB_TRY(cb_file_read_ranges(f, NULL, &range, 1, at, err));
+        f->page[slot] = number;
+    }
+    *out = at;
+    return CUBED_OK;
+}
+
+/* One thread opens a file, without the lock. From then on the caller holds the lock. */
+cubed_status cb_file_get(cb_file *f, uint64_t offset, void *dst, size_t size,
+                         cubed_error *err) CB_UNCHECKED_LOCKS
+{
+    char *to = dst;
+    CB_TRY(check_within(f, offset, size, err));
+    if (size > CB_FILE_PAGE) return cb_file_read(f, offset, dst, size, err);
+    if (!f->pages) {
+        f->pages = cb_alloc(f->head.alloc, (size_t)CB_FILE_PAGES * CB_FILE_PAGE);
+        if (!f->pages) return cb_file_no_memory(f, err);
+        memset(f->page, 0xff, sizeof f->page);
+    }
+    while (size > 0) {
+        const uint8_t *page;
+        const size_t from = offset % CB_FILE_PAGE, n = cb_min_size(size, CB_FILE_PAGE - from);
+        CB_TRY(get_page(f, offset / CB_FILE_PAGE, &page, err));
+        memcpy(to, page + from, n);
+        to += n;
+        offset += n;
+        size -= n;
+    }
+    return CUBED_OK;
+}
+
+cubed_status cb_file_take(cb_file *f, cb_zone *zone, uint64_t offset, uint64_t size,
+                          const uint8_t **out, cubed_error *err)
+{
+    CB_TRY(check_within(f, offset, size, err));
+    void *p = cb_zone_alloc(zone, (size_t)size);
+    if (!p) return cb_file_no_memory(f, err);
+    *out = p;
+    return cb_file_get(f, offset, p, (size_t)size, err);
+}
+
+/* As cb_file_get. */
+void cb_file_drop_pages(cb_file *f) CB_UNCHECKED_LOCKS
+{
+    if (f->pages) cb_free(f->head.alloc, f->pages, (size_t)CB_FILE_PAGES * CB_FILE_PAGE);
+    f->pages = NULL;
+}
+
+cubed_status cb_file_find(cb_file *f, cubed_store_request *r, cb_entry *e, cubed_error *err)
+{
+    memset(e, 0, sizeof *e);
+    CB_TRY(f->kind->find(f, r->key, e, err));
+    r->info = (cubed_object_info){.size = e->size, .version = f->info.version};
+    if (cubed_store_allows(r, f->info.version.text)) return CUBED_OK;
+    return cb_fail(err, CUBED_E_EXISTS, "%s is not what was expected", f->url);
+}

@@ -1,0 +1,40 @@
+/* Puts of objects, under the fence of a claim. */
+#include "base/error.h"
+#include "zarr/zarr_pkg.h"
+
+/* A put succeeds, or another request has replaced the object: an attempt of the same task, or late requests of another run,
+ * each of which comes once. */
+#define FENCE_TRIES 20
+
+/* The object of an attempt before, under the array's fence, has to be replaced as it was seen while the place was the run's:
+ * the run that takes the place over replaces it, too, so the condition does not hold afterwards. */
+static cubed_status find_replaced(cubed_store *store, const cb_zarr_fence *fence, const char *key,
+                                  cubed_object_info *there, cubed_error *err)
+{
+    CB_TRY(cb_store_find(store, key, there, err));
+    return fence->check(fence->ctx, err);
+}
+
+cubed_status cb_zarr_put(cubed_store *store, const cb_zarr_fence *fence, const char *key,
+                         const void *src, size_t size, const cubed_cancel *cancel, cubed_error *err)
+{
+    cubed_object_info there = {.size = 0};
+    for (int tries = 0; tries < FENCE_TRIES; tries++) {
+        const bool absent = cb_version_is_none(&there.version);
+        cubed_store_request r = {.op = CUBED_STORE_PUT,
+                                 .key = key,
+                                 .if_match = fence && !absent ? there.version.text : NULL,
+                                 .if_none_match = fence && absent ? "*" : NULL,
+                                 .src = src,
+                                 .size = size};
+        cubed_error why = CUBED_ERROR_INIT;
+        const cubed_status st = cb_store_do_until(store, &r, cancel, &why);
+        if (st != CUBED_E_EXISTS || !fence) {
+            if (st != CUBED_OK && err) *err = why;
+            return st;
+        }
+        CB_TRY(find_replaced(store, fence, key, &there, err));
+    }
+    return cb_fail(err, CUBED_E_IO, "other requests replaced it %d times while it was written",
+                   FENCE_TRIES);
+}
