@@ -1,9 +1,7 @@
 /* A store over one file: reads of the objects that are in it. */
-#define XXH_INLINE_ALL
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <xxhash.h>
+#include <zlib.h>
 
 #include "files/file_pkg.h"
 
