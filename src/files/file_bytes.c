@@ -69,7 +69,7 @@ cubed_status cb_file_judge(const cb_file *f, const cb_object *in, const cubed_st
 }
 
 cubed_status cb_file_read_ranges(const cb_file *f, const cb_object *in, const cubed_range *ranges,
-                                size_t n, void *dst, cubed_error *err)
+                                 size_t n, void *dst, cubed_error *err)
 {
     const char *version = f->info.version.text;
     cubed_error why = CUBED_ERROR_INIT;

@@ -106,8 +106,8 @@ CUBED_MUST_CHECK cubed_status cb_file_read(const cb_file *f, uint64_t offset, vo
                                            size_t size, cubed_error *err);
 /* Reads ranges of the file, or of the object `in`, one behind another into `dst`. */
 CUBED_MUST_CHECK cubed_status cb_file_read_ranges(const cb_file *f, const cb_object *in,
-                                                  const cubed_range *ranges, size_t n,
-                                                  void *dst, cubed_error *err);
+                                                  const cubed_range *ranges, size_t n, void *dst,
+                                                  cubed_error *err);
 /* Into memory of the zone. */
 CUBED_MUST_CHECK cubed_status cb_file_take(cb_file *f, cb_zone *zone, uint64_t offset,
                                            uint64_t size, const uint8_t **out, cubed_error *err);
