@@ -228,16 +228,19 @@ static PyObject *begin_file(PyObject *module, PyObject *args)
 {
     const char *path, *contents;
     int replace, resume, take_over;
+    unsigned silence;
     cubed_status st;
     cubed_error err = CUBED_ERROR_INIT;
     cubed_new_file_options o = CUBED_NEW_FILE_OPTIONS_INIT;
     cubed_takeover_options takeover = CUBED_TAKEOVER_OPTIONS_INIT;
-    if (!PyArg_ParseTuple(args, "ssppp", &path, &contents, &replace, &resume, &take_over))
+    if (!PyArg_ParseTuple(args, "sspppI", &path, &contents, &replace, &resume, &take_over,
+                          &silence))
         return NULL;
     o.contents = contents;
     o.replace = replace;
     o.resume = resume;
     takeover.take_over = take_over;
+    takeover.silence_seconds = silence;
     cubed_context *ctx = core_context(core_get_state(module));
     cubed_new_file **file = PyMem_Calloc(1, sizeof(cubed_new_file *));
     if (!file) return PyErr_NoMemory();
@@ -383,8 +386,8 @@ static PyObject *take_storage_options(PyObject *module, PyObject *args)
 
 PyMethodDef core_zarr_methods[] = {
     {"begin_file", begin_file, METH_VARARGS,
-     "begin_file(path: str, contents: str, replace: bool, resume: bool, take_over: bool, /) -> "
-     "object"},
+     "begin_file(path: str, contents: str, replace: bool, resume: bool, take_over: bool, "
+     "silence: int, /) -> object"},
     {"end_file", end_file, METH_VARARGS, "end_file(file: object, /) -> None"},
     {"publish_file", publish_file, METH_VARARGS,
      "publish_file(file: object, netcdf: bool, /) -> None"},

@@ -227,6 +227,33 @@ def test_the_silence_of_executors(unfinished):
             cubed.to_zarr(x, out, silence=wrong)
 
 
+@pytest.mark.parametrize("name", ["r.zip", "r.nc"])
+def test_the_silence_of_files(tmp_path, name):
+    """A file's place is waited for, and taken over, as that of an array."""
+    path, x = tmp_path / name, cubed.full(ROWS, 5.0, chunks=2)
+    right = _core.begin_file(str(path), "", False, False, False, 0)
+    record = tmp_path / f"{name}.cubed-new/.cubed-run"
+    left = elsewhere(json.loads(record.read_text()), 5)
+    _core.end_file(right)
+
+    def leave():
+        record.parent.mkdir()
+        record.write_text(json.dumps(left))
+
+    leave()
+    for options, seconds in (({}, 600), ({"silence": 60}, 60)):
+        with pytest.raises(FileExistsError, match=f"counts as gone after {seconds} seconds"):
+            cubed.to_zarr(x, path, **options)
+        assert not path.exists()
+    cubed.to_zarr(x, path, silence=3)
+    leave()
+    spec = cubed.Spec(executor_name="threads", executor_options={"silence": 3})
+    cubed.to_zarr(cubed.full(ROWS, 6.0, chunks=2, spec=spec), path, overwrite=True)
+    inside = None if name == "r.zip" else "data"
+    assert cubed.from_zarr(path, inside).compute().tolist() == [6.0] * ROWS
+    assert [p.name for p in tmp_path.iterdir()] == [name]
+
+
 def test_all_chunks_are_moved(tmp_path):
     """A run that takes over and resumes computes none of them again, however many there are."""
     out, n = tmp_path / "z.zarr", 3000

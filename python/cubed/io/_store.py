@@ -130,7 +130,7 @@ class Delayed:
         done = [np.empty(shape, bool) for shape in self._results]
         with ExitStack() as stack:
             begun = [
-                (path, self._begin(path, options.resume, options.take_over, stack))
+                (path, self._begin(path, options, p.executor.silence, stack))
                 for path in self._archives.values()
             ]
             p._run(p._buffers([*results, *done]), options)
@@ -140,10 +140,12 @@ class Delayed:
             w.done = True
         return results
 
-    def _begin(self, path: str, resume: bool | None, take_over: bool, stack: ExitStack) -> object:
+    def _begin(self, path: str, options: RunOptions, silence: int, stack: ExitStack) -> object:
         """The right to write a file, until the stack is left."""
         names = "\n".join(sorted(self._names[path]))
-        file = _core.begin_file(path, names, self._overwritten[path], bool(resume), take_over)
+        file = _core.begin_file(
+            path, names, self._overwritten[path], bool(options.resume), options.take_over, silence
+        )
         stack.callback(_core.end_file, file)
         return file
 
