@@ -176,7 +176,7 @@ class GoogleXml(Handler):
     listed = "Generation"
 
     def version(self, o):
-        return o.meta["x-goog-generation"]
+        return o.meta.setdefault("x-goog-generation", str(next(numbers)))
 
     def parse(self, path):
         op, bucket, key = super().parse(path)

@@ -68,7 +68,7 @@ def fences():
 
 def schemes():
     """Of all stores that can be written, as the library's tables have them."""
-    text = "".join(p.read_text() for p in (ROOT / "src/store").glob("*.c"))
+    text = "".join(p.read_text() for p in (ROOT / "src/store").rglob("*.c"))
     return {*re.findall(r'(?:\.scheme = |CB_REMOTE_VTABLE\()"(\w+)"', text)} - {"http"}
 
 
