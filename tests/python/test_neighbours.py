@@ -6,6 +6,7 @@ import decimal
 import fractions
 import inspect
 import operator
+import sys
 import warnings
 
 import cubed
@@ -676,6 +677,35 @@ def test_functions_of_numba_that_write_into_their_argument():
     assert any("x = x.copy()" in note for note in e.value.__notes__)
     copied = cubed.map_blocks(lambda block: compiled(block.copy()), lazy(), dtype=float)
     np.testing.assert_array_equal(copied.compute(), 2 * F)
+
+
+def lengths_by_map(a, b):
+    return a + len(set(map(len, [a, b])))
+
+
+def lengths_by_loop(a, b):
+    total = 0
+    for each in [a, b]:
+        total += len(each)
+    return a + total
+
+
+def test_functions_of_numba_that_never_release_their_arguments():
+    """Numba keeps each element of a list that map() goes over, in memory that is the engine's."""
+    numba = pytest.importorskip("numba", reason="compiles functions; sparse brings it")
+    x = cubed.from_array(np.arange(6.0), chunks=3)
+    by_map = numba.njit(lengths_by_map)
+    a = np.zeros(3)
+    by_map(a, a)
+    references = sys.getrefcount(a)
+    by_map(a, a)
+    if sys.getrefcount(a) == references:
+        pytest.skip(f"Numba {numba.__version__} releases them")
+    kept = cubed.map_blocks(by_map, x, x, dtype=float)
+    with pytest.raises(ValueError, match=r"keeps a view of a block .* Numba .* a loop in place of"):
+        kept.compute()
+    released = cubed.map_blocks(numba.njit(lengths_by_loop), x, x, dtype=float)
+    np.testing.assert_array_equal(released.compute(), np.arange(6.0) + 6)
 
 
 def test_other_errors_have_no_such_note():

@@ -183,6 +183,12 @@ def _is_of_writing(error: BaseException) -> bool:
 
 
 _KEPT = "the function keeps a view of a block after its return: copy it"
+#: Numba (0.68) never releases the elements of a list that map() goes over.
+_KEPT_BY_NUMBA = "; in code that Numba compiles use a loop in place of map() over a list of arrays"
+
+
+def _kept() -> str:
+    return _KEPT + _KEPT_BY_NUMBA if "numba" in sys.modules else _KEPT
 
 
 def call_block(
@@ -214,14 +220,14 @@ def call_block(
             finally:
                 imported = meter.end()
             if not are_gone(alive):
-                failure = keep(ValueError(_KEPT), _where(title, index))
+                failure = keep(ValueError(_kept()), _where(title, index))
         except BaseException as e:
             if _is_of_writing(e):
                 e.add_note(_READ_ONLY)
             failure = keep(e, _where(title, index))
             # Beyond this line only the record of failures holds the exception.
         if failure is not None and any(block() is not None for block in alive):
-            let_blocks_go(failure[2], lambda: are_gone(alive), _KEPT)
+            let_blocks_go(failure[2], lambda: are_gone(alive), _kept())
     finally:  # also of an interrupt in between
         for memory, *_ in (*inputs, *outputs):  # frames of a traceback may still have them
             if memory is not None:
