@@ -89,7 +89,7 @@ def data(tmp_path, monkeypatch):
 
 
 def test_blocks_are_found():
-    assert len(code_of(ROOT / "README.md", "python")) == len(code_of(ROOT / "README.md", "c")) == 1
+    assert len(code_of(ROOT / "README.md", "python")) == 1
     assert sum(len(code_of(p, "python")) for p in PAGES) >= 25
     found = {lang for p in PAGES for lang, _ in blocks(p)}
     assert found == {"python", "c", "sh", "json", "text", ""}
@@ -134,15 +134,14 @@ def test_c_compiles(page, data):
         Path(f"{k}.c").write_text(block)
         flags = ["-std=gnu11", "-Wall", "-Werror", "-fsyntax-only"]
         # Lines of pages about one function do not look at each status; whole programs do.
-        if "int main(" not in block and page.name not in ("README.md", "start-c.md"):
+        if "int main(" not in block and page.name != "start-c.md":
             flags.append("-Wno-unused-result")
         subprocess.run(["cc", *flags, f"-I{ROOT / 'include'}", f"{k}.c"], check=True)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/start-c.md"])
-def test_c_programs_run(page, data):
-    """Programs of people who begin: without warnings of any kind, and they do what they say."""
-    (program,) = (b for b in code_of(ROOT / page, "c") if "int main(" in b)
+def test_the_first_c_program_runs(data):
+    """Compiles without warnings, and gives the result that the page says."""
+    (program,) = (b for b in code_of(ROOT / "docs/start-c.md", "c") if "int main(" in b)
     Path("program.c").write_text(program)
     library = Path(CUBED).resolve().parent
     flags = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{ROOT / 'include'}"]
@@ -151,11 +150,8 @@ def test_c_programs_run(page, data):
     done = subprocess.run(["./program"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     u, v = (cubed.from_zarr("winds.zarr", k).compute() for k in "uv")  # int16, as they are packed
-    if page == "README.md":
-        assert np.array_equal(cubed.from_zarr("squares.zarr", "uu").compute(), u * u)
-    else:
-        assert "done in" in done.stdout
-        assert np.allclose(cubed.from_zarr("uv.zarr").compute(), (u * v).mean(axis=0))
+    assert "done in" in done.stdout
+    assert np.allclose(cubed.from_zarr("uv.zarr").compute(), (u * v).mean(axis=0))
     # What is not there is an error that names it.
     Path("winds.zarr").rename("gone")
     failed = subprocess.run(["./program"], capture_output=True, text=True)
