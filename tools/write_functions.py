@@ -3,7 +3,9 @@
 A row does not hold notes and an example. They are in src/catalogue/notes/CATEGORY/NAME.txt:
 paragraphs, paragraphs "Raises ERROR: when", then a doctest. A paragraph "Result: NAME" names the
 named tuple of several results, of cubed/functions/_results.py. A paragraph "Takes NAME: TYPE :
-NOTES" adds a parameter that Python takes, and that has no effect.
+NOTES" adds a parameter that Python takes, and that has no effect. "Through NAME": a function of
+cubed/functions/_prepare.py gets the row's name and the arguments, and makes the call. "Written by
+hand": the package has its own function.
 """
 
 from __future__ import annotations
@@ -16,6 +18,8 @@ from typing import NamedTuple
 from read_catalogue import Function, Param
 
 WIDTH = 100
+#: The most choices that are the type of a parameter in a docstring.
+MOST_LISTED = 8
 SLOTS = 1024
 
 HEADER = '''\
@@ -31,6 +35,7 @@ from cubed.array._array import Array
 from cubed.array._operands import common_spec, core_of, lazy
 from cubed.base._types import Axis, DTypeLike, Shape
 from cubed.functions._calls import lazy_list, operand, task_mem, type_for
+from cubed.functions._prepare import {through}
 from cubed.functions._results import {results}
 from cubed.io._create import as_lazy
 '''
@@ -39,7 +44,9 @@ from cubed.io._create import as_lazy
 TITLES = {
     "fft": "Fourier transforms",
     "linalg": "Linear algebra",
+    "numeric": "Numbers",
     "searching": "Order and search",
+    "statistical": "Statistics",
     "stats": "Statistics of samples",
 }
 
@@ -53,6 +60,7 @@ TYPES = {
     frozenset({"BOOL"}): ("bool", "bool"),
     frozenset({"INT"}): ("int", "int"),
     frozenset({"FLOAT"}): ("float", "float"),
+    frozenset({"FLOAT", "FLOATS"}): ("Any", "float or array_like of float"),
     frozenset({"FLOAT", "NONE"}): ("float | None", "float or None"),
     frozenset({"CHOICE"}): ("str", ""),
     frozenset({"CHOICE", "NONE"}): ("str | None", ""),
@@ -76,6 +84,8 @@ class Notes(NamedTuple):
     example: str
     result: str | None
     takes: list[tuple[str, str, str]]  #: names, types and notes
+    through: str | None  #: a function of cubed/functions/_prepare.py that makes the call
+    by_hand: bool
 
 
 def notes_of(folder: Path, f: Function) -> Notes:
@@ -85,7 +95,8 @@ def notes_of(folder: Path, f: Function) -> Notes:
     paragraphs: list[str] = []
     raises: list[tuple[str, str]] = []
     takes: list[tuple[str, str, str]] = []
-    result = None
+    result = through = None
+    by_hand = False
     for part in filter(None, (p.strip() for p in before.split("\n\n"))):
         if found := re.fullmatch(r"Raises (\w+): (.*)", part, re.DOTALL):
             raises.append((found[1], found[2]))
@@ -93,9 +104,14 @@ def notes_of(folder: Path, f: Function) -> Notes:
             result = found[1]
         elif found := re.fullmatch(r"Takes (\w+): ([^:]*) : (.*)", part, re.DOTALL):
             takes.append((found[1], found[2], found[3]))
+        elif found := re.fullmatch(r"Through (\w+)", part):
+            through = found[1]
+        elif part == "Written by hand.":
+            by_hand = True
         else:
             paragraphs.append(part)
-    return Notes(paragraphs, raises, (mark + after).strip(), result, takes)
+    example = (mark + after).strip()
+    return Notes(paragraphs, raises, example, result, takes, through, by_hand)
 
 
 # --- Docstrings ----------------------------------------------------------------------------------
@@ -116,10 +132,19 @@ def type_of(p: Param) -> tuple[str, str]:
         return "Shape | None", "int, tuple of int or None"
     if p.accepts == {"ARRAY"} and p.flags & {"POSITION_ONLY", "LIKE"} == {"POSITION_ONLY"}:
         annotation, said = "Array", "Array"
-    if p.choices and not said:
+    if len(p.choices) > MOST_LISTED and not said:
+        said = "str"
+    elif p.choices and not said:
         said = "{" + ", ".join(f'"{c}"' for c in p.choices) + "}"
         said += " or None" if "NONE" in p.accepts else ""
     return annotation, said
+
+
+def listed(p: Param) -> str:
+    """Choices that are too many for the type."""
+    if len(p.choices) <= MOST_LISTED:
+        return ""
+    return " One of " + ", ".join(f'``"{c}"``' for c in p.choices) + "."
 
 
 def section(heading: str, lines: list[str]) -> list[str]:
@@ -133,7 +158,7 @@ def docstring(f: Function, notes: Notes, shown: list[Param]) -> list[str]:
     params: list[str] = []
     for p in shown:
         default = f", default {spelled(p)}" if p.default not in (None, "None") else ""
-        params += [f"{p.name} : {type_of(p)[1]}{default}", *fill(p.notes, 4)]
+        params += [f"{p.name} : {type_of(p)[1]}{default}", *fill(p.notes + listed(p), 4)]
     for name, said, text in notes.takes:
         params += [f"{name} : {said}", *fill(text, 4)]
     returns = notes.result or ("tuple of Array" if f.results else "Array")
@@ -196,6 +221,9 @@ def value(p: Param, arrays: list[Param], operands: list[Param]) -> str:
 
 
 def body(f: Function, notes: Notes, shown: list[Param]) -> list[str]:
+    if notes.through:
+        named = ", ".join([name_in_quotes(f.name), *(p.name for p in shown)])
+        return [f"return {notes.through}({named})"]
     arrays = [p for p in shown if p.accepts == {"ARRAY"}]
     lists = [p for p in shown if "ARRAYS" in p.accepts]
     engine = any("ENGINE" in p.flags for p in f.params)
@@ -250,9 +278,13 @@ def function(f: Function, notes: Notes) -> str:
 
 def module(category: str, functions: list[Function], folder: Path) -> str:
     notes = {f.name: notes_of(folder, f) for f in functions}
+    functions = [f for f in functions if not notes[f.name].by_hand]
     results = sorted({n.result for n in notes.values() if n.result}, key=str.lower)
     listed = "".join(f'    "{f.name}",\n' for f in functions)
-    header = HEADER.format(title=TITLES[category], results=", ".join(results))
+    through = sorted({n.through for n in notes.values() if n.through})
+    header = HEADER.format(
+        title=TITLES[category], results=", ".join(results), through=", ".join(through)
+    )
     parts = [header, f"__all__ = [\n{listed}]\n"]
     parts += [f"\n{function(f, notes[f.name])}" for f in functions]
     text = "\n".join(parts)
@@ -263,7 +295,8 @@ def drop_unused(text: str) -> str:
     """The module without the names that it imports and does not use."""
     lines = text.splitlines(keepends=True)
     end = next(i for i, line in enumerate(lines) if line.startswith("__all__"))
-    used = set(re.findall(r"(?<![\w.])\w+", "".join(lines[end:])))
+    code = re.sub(r'""".*?"""', "", "".join(lines[end:]), flags=re.DOTALL)
+    used = set(re.findall(r"(?<![\w.])\w+", code))
     kept: list[str] = []
     for line in lines[:end]:
         found = re.fullmatch(r"(from \S+ import )(.*)\n", line)

@@ -79,7 +79,8 @@ enum {
     CUBED_PARAM_VARIADIC = 8, /* takes all positional arguments from its place on, or one list */
     CUBED_PARAM_AXIS = 16,    /* integers are axes: negative ones count from the last */
     CUBED_PARAM_ENGINE = 32,  /* is set by the program, not by its user, such as `task_mem` */
-    CUBED_PARAM_LIKE = 64     /* an array, or a list of numbers that becomes one */
+    CUBED_PARAM_LIKE = 64,    /* an array, or a list of numbers that becomes one */
+    CUBED_PARAM_LABELS = 128  /* a list is the coordinate of the result's first axis */
 };
 
 /* A parameter of a function. The library makes these structures, and may append members. */

@@ -68,8 +68,6 @@ bool core_axes(const char *what, PyObject *seq, int *out, int *n);
 bool core_axes_or_all(const char *what, PyObject *seq, int *room, const int **axes, int *n);
 /* One axis or None: *axis is `room`, where it is put, or NULL. */
 bool core_axis_or_none(PyObject *object, int *room, const int **axis);
-/* The numbers of a sequence, for PyMem_Free; NULL with an exception set. */
-double *core_numbers(PyObject *seq, int *n);
 PyObject *core_tuple(const int64_t *values, int n);
 /* A Python number as an element of that type. */
 bool core_scalar(PyObject *value, cubed_dtype dtype, cubed_scalar *out);
@@ -172,9 +170,9 @@ extern PyType_Spec core_plan_spec;                         /* plan.c */
 extern PyType_Spec core_task_mem_spec, core_recorder_spec; /* recipes.c */
 extern PyMethodDef core_source_methods[], core_function_methods[], core_view_methods[],
     core_block_methods[], core_cf_methods[], core_call_methods[], core_reader_methods[],
-    core_order_methods[], core_zarr_methods[], core_apply_methods[], core_group_methods[],
-    core_set_methods[], core_composed_methods[], core_origin_methods[], core_engine_methods[],
-    core_recipe_methods[], core_eval_methods[];
+    core_zarr_methods[], core_apply_methods[], core_group_methods[], core_set_methods[],
+    core_composed_methods[], core_origin_methods[], core_engine_methods[], core_recipe_methods[],
+    core_eval_methods[];
 /* Makes sources that are Python objects known to the context (readers.c). */
 bool core_add_readers(core_state *s);
 

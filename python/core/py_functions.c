@@ -38,22 +38,6 @@ static PyObject *astype(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-static PyObject *cumulative(PyObject *module, PyObject *args)
-{
-    const char *name;
-    PyObject *object;
-    int axis, initial;
-    cubed_array *x, *out;
-    cubed_reduction reduction;
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "sOip", &name, &object, &axis, &initial) ||
-        !(x = core_unwrap(core_get_state(module), object)))
-        return NULL;
-    if (!cubed_reduction_parse(name, &reduction)) return core_unknown("name", name, "a reduction");
-    cubed_status st = cubed_cumulative(reduction, x, axis, initial, &out, &err);
-    return core_finish(module, st, out, &err);
-}
-
 static PyObject *forward_fill(PyObject *module, PyObject *args)
 {
     PyObject *object;
@@ -111,8 +95,6 @@ PyMethodDef core_function_methods[] = {
      "elementwise(name: Operation, /, *args: Array) -> Array"},
     {"astype", astype, METH_VARARGS, "astype(x: Array, dtype: str, /) -> Array"},
     {"forward_fill", forward_fill, METH_VARARGS, "forward_fill(x: Array, axis: int, /) -> Array"},
-    {"cumulative", cumulative, METH_VARARGS,
-     "cumulative(name: Reduction, x: Array, axis: int, include_initial: bool, /) -> Array"},
     {"triangle", triangle, METH_VARARGS, "triangle(upper: bool, x: Array, k: int, /) -> Array"},
     {"require", require, METH_VARARGS, "require(x: Array, holds: Array, message: str, /) -> Array"},
     {"result_type", result_type, METH_VARARGS, "result_type(a: str, b: str, /) -> str | None"},

@@ -1,6 +1,29 @@
 /* Reductions and quantiles by group, and reductions of windows. */
 #include "core.h"
 
+/* The numbers of a sequence, freed with PyMem_Free. */
+static double *take_numbers(PyObject *seq, int *n)
+{
+    Py_ssize_t len = PySequence_Size(seq);
+    if (len < 0) return NULL;
+    if (len > INT32_MAX) {
+        PyErr_Format(PyExc_ValueError, "%zd numbers, expected fewer", len);
+        return NULL;
+    }
+    double *out = PyMem_Malloc(((size_t)len + 1) * sizeof *out);
+    if (!out) PyErr_NoMemory();
+    for (Py_ssize_t i = 0; out && i < len; i++) {
+        PyObject *item = PySequence_GetItem(seq, i);
+        out[i] = item ? PyFloat_AsDouble(item) : -1;
+        Py_XDECREF(item);
+        if (!PyErr_Occurred()) continue;
+        PyMem_Free(out);
+        return NULL;
+    }
+    *n = (int)len;
+    return out;
+}
+
 static PyObject *groupby(PyObject *module, PyObject *args)
 {
     const char *name;
@@ -51,7 +74,7 @@ static PyObject *group_quantiles(PyObject *module, PyObject *args)
         return PyErr_Format(PyExc_ValueError, "method is %s, expected one of NumPy's methods",
                             method);
     o.skip_nan = skip_nan;
-    double *q = core_numbers(numbers, &n);
+    double *q = take_numbers(numbers, &n);
     if (!q) return NULL;
     cubed_status st =
         cubed_group_quantiles(x, &(cubed_groups){codes, axis, ngroups}, q, n, wide, &o, &out, &err);

@@ -9,9 +9,9 @@
 #include "check.h"
 #include "plan/context.h"
 
-static const cb_rows *const categories[] = {&cb_elementwise_rows, &cb_reduction_rows,
-                                            &cb_fft_rows,         &cb_linalg_rows,
-                                            &cb_stats_rows,       &cb_searching_rows};
+static const cb_rows *const categories[] = {
+    &cb_elementwise_rows, &cb_reduction_rows, &cb_fft_rows,         &cb_linalg_rows,
+    &cb_stats_rows,       &cb_searching_rows, &cb_statistical_rows, &cb_numeric_rows};
 
 /* --- Look-up ------------------------------------------------------------------------------------------ */
 

@@ -63,6 +63,10 @@
     {                                                                                              \
         PARAM(NAME, ACCEPTS(INT), (FLAGS) | CUBED_PARAM_AXIS, NOTES), INT_DEFAULT(DEFAULT)         \
     }
+#define PARAM_REQUIRED_AXIS(NAME, FLAGS, NOTES)                                                    \
+    {                                                                                              \
+        PARAM(NAME, ACCEPTS(INT), (FLAGS) | CUBED_PARAM_AXIS | CUBED_PARAM_REQUIRED, NOTES)        \
+    }
 /* One axis, or None. */
 #define PARAM_AXIS_OR_NONE(NAME, FLAGS, NOTES)                                                     \
     {                                                                                              \

@@ -46,7 +46,8 @@ static cubed_status extreme(const cb_call *c, extreme_fn fn)
 /* Whether elements may be NaN. */
 static bool has_nan(const cb_call *c)
 {
-    return cubed_dtype_kind(cubed_array_dtype(cb_call_array(c, 0))) >= CUBED_KIND_FLOAT;
+    const cubed_kind kind = cubed_dtype_kind(cubed_array_dtype(cb_call_array(c, 0)));
+    return kind == CUBED_KIND_FLOAT || kind == CUBED_KIND_COMPLEX;
 }
 
 static cubed_status call_argmin(const cb_call *c) { return extreme(c, cubed_argmin); }

@@ -342,16 +342,6 @@ cubed_status expr_get_axes(expr_builder *b, const expr *call, const expr *positi
     return CUBED_OK;
 }
 
-cubed_status expr_get_reduced(expr_builder *b, const expr *call, const expr *positional,
-                              const cubed_array *x, int axes[CUBED_MAX_NDIM],
-                              cubed_reduce_options *o)
-{
-    EXPR_TRY(expr_get_bool(b, call, "keepdims", &o->keepdims));
-    EXPR_TRY(expr_get_axes(b, call, positional, x, &o->naxes, axes));
-    if (o->naxes >= 0) o->axes = axes;
-    return CUBED_OK;
-}
-
 cubed_status expr_get_array(expr_builder *b, const expr *e, cubed_array **out)
 {
     value v = {.array = NULL};

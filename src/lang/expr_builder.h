@@ -81,10 +81,6 @@ cubed_status expr_check_args(expr_builder *b, const expr *call, int least, int m
 /* Axes from axis= or dim= or a positional argument; *n is -1 if there is none of them. */
 cubed_status expr_get_axes(expr_builder *b, const expr *call, const expr *positional,
                            const cubed_array *x, int *n, int axes[CUBED_MAX_NDIM]);
-/* The same, in `axes`, and keepdims= of what reduces x. */
-cubed_status expr_get_reduced(expr_builder *b, const expr *call, const expr *positional,
-                              const cubed_array *x, int axes[CUBED_MAX_NDIM],
-                              cubed_reduce_options *o);
 /* One axis, positional or by axis= or dim=; `missing` if there is none. */
 cubed_status expr_get_axis(expr_builder *b, const expr *call, const expr *positional,
                            const cubed_array *x, int missing, int *out);
@@ -184,10 +180,10 @@ const expr_function *expr_find_function(const char *name);
 /* All tables of functions; NULL ends them. */
 const expr_function *const *expr_function_tables(void);
 /* The tables, which end with a row without a name: views, casts and rechunk; random numbers; functions on whole blocks;
- * order statistics; numbers that are close or none, differences and what is between points;
+ * differences;
  * reductions by group; functions whose shapes depend on values; and selections by labels. */
 extern const expr_function expr_view_functions[], expr_random_functions[], expr_block_functions[],
-    expr_order_functions[], expr_composed_functions[], expr_group_functions[], expr_set_functions[],
+    expr_composed_functions[], expr_group_functions[], expr_set_functions[],
     expr_calendar_functions[], expr_select_functions[];
 /* Calls a function of the catalogue (expr_catalogue.c). *results is freed with cubed_results_free. */
 cubed_status expr_call_function(expr_builder *b, const expr *e, const cubed_function *f,

@@ -82,17 +82,22 @@ static cubed_status put_value(expr_builder *b, arguments *a, int i, const cubed_
     return CUBED_OK;
 }
 
-/* What is in the place of arrays has the type that it has beside the first array. */
+static const cubed_param *param_of(const arguments *a, int i);
+
+/* Values in place of arrays have the type that they have beside the first array, or their own if the parameter is like an
+ * array; strings always have the family of the first array. */
 static cubed_status put_waiting(expr_builder *b, arguments *a)
 {
     for (int k = 0; k < a->nwaiting; k++) {
         const int i = a->waiting[k].argument;
         expr_value v = a->waiting[k].number;
         const expr *e = a->nodes[i];
+        const bool is_own = (param_of(a, i)->flags & CUBED_PARAM_LIKE) && !expr_is_texts(e);
+        const cubed_array *like = is_own ? NULL : a->like;
         if (e->kind == EXPR_STRING || e->kind == EXPR_TUPLE)
-            EXPR_TRY(expr_get_elements(b, e, a->like, &v.array));
+            EXPR_TRY(expr_get_elements(b, e, like, &v.array));
         else
-            EXPR_TRY(expr_operand(b, e, &v, a->like));
+            EXPR_TRY(expr_operand(b, e, &v, like));
         a->list[i].value = (cubed_value){.kind = CUBED_VALUE_ARRAY, .as.array = v.array};
     }
     return CUBED_OK;
@@ -305,6 +310,23 @@ static cubed_status check_operands(expr_builder *b, const arguments *a)
     return expr_check_dims(b, a->call, x, n);
 }
 
+/* Names the first axis of a result whose coordinate is a list of the call: its numbers as parts of their most. */
+static cubed_status name_labels(expr_builder *b, const arguments *a, cubed_array **made)
+{
+    for (int i = 0; i < a->call->n; i++) {
+        const cubed_param *p = param_of(a, i);
+        const cubed_value *v = &a->list[i].value;
+        if (!(p->flags & CUBED_PARAM_LABELS) || v->kind != CUBED_VALUE_FLOATS) continue;
+        expr_order o = {.n = v->n, .several = true};
+        EXPR_TRY(expr_alloc(b, a->call, v->n, sizeof *o.q, &o.q));
+        for (int k = 0; k < v->n; k++) o.q[k] = v->as.reals[k] / p->most;
+        const cubed_status st = expr_name_quantiles(b, a->call, &o, a->like, NULL, made);
+        expr_order_free(&o);
+        return st;
+    }
+    return CUBED_OK;
+}
+
 cubed_status expr_call_function(expr_builder *b, const expr *e, const cubed_function *f,
                                 cubed_results *results)
 {
@@ -319,6 +341,8 @@ cubed_status expr_call_function(expr_builder *b, const expr *e, const cubed_func
         const int wrong = st == CUBED_OK ? 0 : b->err->argument;
         if (st == CUBED_OK && f->cuts_axes && a.like) note_cuts(b, &a);
         st = expr_located(b, wrong > 0 && a.nodes[wrong - 1] ? a.nodes[wrong - 1] : e, st);
+        if (st == CUBED_OK) st = name_labels(b, &a, results->arrays);
+        if (st != CUBED_OK) cubed_results_free(b->ctx, results);
     }
     end(&a);
     return st;

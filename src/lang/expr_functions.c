@@ -384,68 +384,6 @@ static cubed_status call_ones(expr_builder *b, const expr *e, cubed_array **out)
     return filled(b, e, e, expr_literal(EXPR_INT, 1, 1, 0), CUBED_FLOAT64, out);
 }
 
-static cubed_status cumulative(expr_builder *b, const expr *e, int reduction, cubed_array **out)
-{
-    static const char *const names[] = {"axis", "dim", "include_initial", NULL};
-    int n, naxes, axes[CUBED_MAX_NDIM] = {0};
-    cubed_array *x;
-    EXPR_TRY(expr_check_args(b, e, 1, 2, names, &n));
-    const expr *initial = expr_keyword(e, "include_initial");
-    if (initial && initial->kind != EXPR_BOOL)
-        return expr_reject(b, initial, "expected True or False");
-    EXPR_TRY(expr_get_array(b, e->child[0], &x));
-    cubed_status st = expr_get_axes(b, e, n > 1 ? e->child[1] : NULL, x, &naxes, axes);
-    if (st == CUBED_OK && naxes != 1 && (naxes >= 0 || cubed_array_ndim(x) != 1))
-        st = expr_reject(b, e, "expected one axis, by axis= or dim=");
-    if (st == CUBED_OK)
-        st = expr_located(b, e,
-                          cubed_cumulative(reduction, x, naxes == 1 ? axes[0] : 0,
-                                           initial && initial->integer, out, b->err));
-    cubed_array_unref(x);
-    return st;
-}
-
-/* Whether no element of x's type is beyond a whole number that the type does not have. */
-static bool is_no_limit(const expr_value *v, const cubed_array *x, bool is_max)
-{
-    return !v->array && v->kind == EXPR_INT && is_max == (v->i > 0) &&
-           expr_literal_wide_dtype(v, x) != expr_literal_dtype(v, x);
-}
-
-/* clip(x, min, max), either of them None; numbers in the type of x, or arrays. */
-static cubed_status call_clip(expr_builder *b, const expr *e, cubed_array **out)
-{
-    static const char *const names[] = {"min", "max", NULL};
-    static const cubed_op ops[2] = {CUBED_OP_MAXIMUM, CUBED_OP_MINIMUM};
-    int n;
-    cubed_array *x;
-    EXPR_TRY(expr_check_args(b, e, 1, 3, names, &n));
-    EXPR_TRY(expr_get_array(b, e->child[0], &x));
-    cubed_status st = CUBED_OK;
-    for (int k = 0; k < 2 && st == CUBED_OK; k++) {
-        const expr *bound = n > k + 1 ? e->child[k + 1] : expr_keyword(e, names[k]);
-        expr_value v = {.array = NULL};
-        cubed_array *y = NULL;
-        if (!bound || bound->kind == EXPR_NONE) continue;
-        st = expr_build_value(b, bound, &v);
-        if (st == CUBED_OK && is_no_limit(&v, x, k == 1)) continue;
-        if (st == CUBED_OK) st = expr_operand(b, bound, &v, x);
-        cubed_array *args[2] = {x, v.array};
-        if (st == CUBED_OK)
-            st = expr_located(b, bound, cubed_elementwise(ops[k], args, 2, &y, b->err));
-        cubed_array_unref(v.array);
-        if (st == CUBED_OK) {
-            cubed_array_unref(x);
-            x = y;
-        }
-    }
-    if (st == CUBED_OK)
-        *out = x;
-    else
-        cubed_array_unref(x);
-    return st;
-}
-
 static const expr_function functions[] = {
     {.name = "roll", .fn = call_roll},
     {.name = "repeat", .fn = call_repeat},
@@ -463,11 +401,6 @@ static const expr_function functions[] = {
     {.name = "full", .fn = call_full},
     {.name = "zeros", .fn = call_zeros},
     {.name = "ones", .fn = call_ones},
-    {.name = "clip", .fn = call_clip},
-    {"cumulative_sum", NULL, cumulative, CUBED_REDUCE_SUM},
-    {"cumsum", NULL, cumulative, CUBED_REDUCE_SUM},
-    {"cumulative_prod", NULL, cumulative, CUBED_REDUCE_PROD},
-    {"cumprod", NULL, cumulative, CUBED_REDUCE_PROD},
     {.name = NULL},
 };
 
@@ -477,7 +410,6 @@ const expr_function *const *expr_function_tables(void)
                                                   expr_view_functions,
                                                   expr_random_functions,
                                                   expr_block_functions,
-                                                  expr_order_functions,
                                                   expr_composed_functions,
                                                   expr_set_functions,
                                                   expr_group_functions,

@@ -484,7 +484,6 @@ def test_names_are_looked_up_whole():
     x = cubed.from_array(np.eye(2))._x
     calls = {
         "elementwise": lambda n: _core.elementwise(n, x),
-        "cumulative": lambda n: _core.cumulative(n, x, 0, False),
         "random": lambda n: _core.random(n, (2,), None, 0, 0.0, 1.0),
         "call": lambda n: _core.call(n, x, 0),
         "groupby": lambda n: _core.groupby(n, x, x, (0,), 1, 0.0, 0, None, 0, False),

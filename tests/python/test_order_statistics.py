@@ -159,11 +159,11 @@ def test_values_of_all_scales():
 
 def test_refusals():
     x = cubed.from_array(np.arange(6).reshape(2, 3), spec=SPEC)
-    with pytest.raises(ValueError, match="q is 1.5, expected a number from 0 to 1"):
+    with pytest.raises(ValueError, match="q is 1.5, expected .* from 0 to 1"):
         cubed.quantile(x, 1.5)
     with pytest.raises(ValueError, match="q is nan"):
         cubed.quantile(x, [0.5, np.nan])
-    with pytest.raises(ValueError, match="method is mean, expected one of .*linear"):
+    with pytest.raises(ValueError, match="method is 'mean', expected one of 'linear'"):
         cubed.quantile(x, 0.5, method="mean")
     with pytest.raises(TypeError, match="complex128, expected real numbers"):
         cubed.quantile(cubed.astype(x, "complex128"), 0.5)
@@ -262,7 +262,7 @@ def test_eval(tmp_path):
         np.testing.assert_array_equal(got["d"], np.nanpercentile(a, 10, method="lower"))
     result = run("eval", "quantile(x, 0.5, method=1)", "--in", path)
     assert result.code != 0
-    assert "expected one of NumPy's methods" in result.err
+    assert "expected one of 'linear', " in result.err
     doc = check(run("eval", 'quantile(x, 0.5, dim="time", keepdims=True)', path, "--json"))
     assert '"shape": [1, 9]' in doc.out
     assert '"dims": ["time", "lat"]' in doc.out
@@ -321,7 +321,7 @@ def test_missing_times_without_an_answer():
         cubed.nanmedian(x)
     with pytest.raises(TypeError, match="method 'hazen' is not defined for times of which missing"):
         cubed.nanquantile(x, 0.5, method="hazen")
-    with pytest.raises(ValueError, match="q is 1.5, expected a number from 0 to 1"):
+    with pytest.raises(ValueError, match="q is 1.5, expected .* from 0 to 1"):
         cubed.nanquantile(x, 1.5)
     none = cubed.asarray(np.zeros((0, 2), "m8[s]"))
     np.testing.assert_array_equal(

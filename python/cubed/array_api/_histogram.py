@@ -13,7 +13,6 @@ from cubed.array._first import computed_first, computes_first
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import common_spec, core_of, lazy, to_numpy
 from cubed.array_api._edges import complex_of
-from cubed.array_api._quantiles import nanpercentile
 from cubed.array_api.elementwise_functions import (
     greater_equal,
     imag,
@@ -28,6 +27,7 @@ from cubed.array_api.statistical_functions import mean, std
 from cubed.array_api.statistical_functions import min as minimum
 from cubed.array_api.statistical_functions import sum as total
 from cubed.base._types import NDArray
+from cubed.functions.statistical import nanpercentile
 from cubed.io._create import as_lazy
 from cubed.planning._compute import compute
 
@@ -179,7 +179,9 @@ def histogram(
     w = None if weights is None else as_lazy(weights)
 
     def sums(part: Array | None) -> Array:
-        return Array._new(_core.histogram(x._x, at, None if part is None else part._x), spec)
+        return Array._new(
+            _core.call("histogram", x._x, at, None, None if part is None else part._x), spec
+        )
 
     if w is not None and w.dtype.kind == "c":
         counts = complex_of(sums(real(w)), sums(imag(w)))
@@ -235,7 +237,7 @@ def bincount(x: Array, /, weights: Any = None, minlength: int = 0) -> Array:
         if least < 0:
             raise ValueError(f"bincount: x has the element {least}, expected 0 or more")
         length = max(minlength, greatest + 1)
-    core = _core.bincount(x._x, length, _weights(weights))
+    core = _core.call("bincount", x._x, length, _weights(weights))
     return Array._new(core, common_spec(x, weights))
 
 

@@ -114,7 +114,7 @@ def histogramdd(
 
     def sums(part: Array | None) -> Array:
         values = None if part is None else part.astype(np.float64)._x
-        return Array._new(_core.bincount(flat._x, length, values), spec)
+        return Array._new(_core.call("bincount", flat._x, length, values), spec)
 
     found = (
         sums(w) if w is None or w.dtype.kind != "c" else complex_of(sums(real(w)), sums(imag(w)))

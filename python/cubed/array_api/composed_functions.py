@@ -16,11 +16,8 @@ from cubed.array._first import computes_first
 from cubed.array._keys import positions_within
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import (
-    beside,
     common_spec,
-    computed_type,
     is_scalar,
-    normalize_axes,
     normalize_axis,
     operands,
     to_numpy,
@@ -66,6 +63,8 @@ from cubed.array_api.statistical_functions import sum
 from cubed.base._docs import documented
 from cubed.base._dtypes import kind_of
 from cubed.base._types import Axis, DTypeLike
+from cubed.functions._calls import operand
+from cubed.functions.numeric import trapezoid, unwrap
 from cubed.io._create import as_lazy
 
 __all__ = [
@@ -546,41 +545,6 @@ def sinc(x: Any, /) -> Array:
     return where(zero, one, divide(sin(a), where(zero, one, a)))
 
 
-def unwrap(
-    p: Any, discont: float | None = None, axis: int = -1, *, period: float = 2 * np.pi
-) -> Array:
-    """Angles along an axis without jumps of more than half a period from one to the next.
-
-    Parameters
-    ----------
-    p : array_like
-        The angles.
-    discont : float or None
-        Smaller jumps than this stay; default: half a period.
-    axis : int, default -1
-        Along which they are.
-    period : float, default 6.283185307179586
-        Of a full turn.
-
-    Returns
-    -------
-    Array
-        Of p's shape: float64 for integers and periods that are none, else p's type. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> cubed.unwrap(cubed.asarray([0, 3, 2]), period=4).compute()
-    array([ 0, -1, -2])
-    """
-    a = as_lazy(p)
-    floats = computed_type(a.dtype) if kind_of(a.dtype) == "f" else np.dtype(np.float64)
-    dtype = np.dtype(np.int64) if a.dtype.kind in "iu" else floats
-    least = None if discont is None else beside(discont, dtype)
-    out = _core.unwrap(a._x, beside(period, dtype), least, normalize_axis(axis, a.ndim))
-    return Array._new(out, common_spec(a, discont))
-
-
 @documented(returns="Of x's shape and type. Lazy.")
 def nan_to_num(
     x: Any,
@@ -609,10 +573,7 @@ def nan_to_num(
     array([1., 0.])
     """
     a = as_lazy(x)
-    refuse_foreign(nan, posinf, neginf)
-    part = np.finfo(a.dtype).dtype if a.dtype.kind in "fc" else a.dtype
-    high, low = (None if v is None else beside(v, part) for v in (posinf, neginf))
-    made = _core.nan_to_num(a._x, beside(nan, computed_type(part)), high, low)
+    made = _core.call("nan_to_num", a._x, operand(nan), operand(posinf), operand(neginf))
     out = Array._new(made, common_spec(a, nan, posinf, neginf))
     if copy:
         return out
@@ -688,43 +649,12 @@ def average(
     array(1.25)
     """
     a = as_lazy(x)
-    axes = None if axis is None else normalize_axes(axis, a.ndim)
-    w = None if weights is None else as_lazy(weights)._x
-    spec = common_spec(a, weights)
-    out, total = (Array._new(v, spec) for v in _core.average(a._x, w, axes, keepdims))
+    spec, made = (
+        common_spec(a, weights),
+        _core.call("average", a._x, axis, operand(weights), keepdims),
+    )
+    out, total = (Array._new(v, spec) for v in made)
     return (out, total) if returned else out
-
-
-def trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Array:
-    """The integral along an axis by trapezia: of points x (one axis, or y's shape), or dx apart.
-
-    Parameters
-    ----------
-    y : array_like
-        The values.
-    x : array_like or None
-        Where the values are.
-    dx : float, default 1.0
-        Distance of neighbours, if there is no `x`.
-    axis : int, default -1
-        The axis that is integrated along.
-
-    Returns
-    -------
-    Array
-        Without the axis: float64 for integers, else y's type. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> cubed.trapezoid(cubed.asarray([1.0, 2.0, 3.0]), dx=0.5).compute()
-    array(2.)
-    """
-    a = as_lazy(y)
-    points = None if x is None else as_lazy(x)._x
-    d = beside(dx, computed_type(a.dtype)) if x is None else None
-    out = _core.trapezoid(a._x, points, d, normalize_axis(axis, a.ndim))
-    return Array._new(out, common_spec(a, x, dx))
 
 
 def cov(
@@ -775,7 +705,7 @@ def cov(
     free = ddof if ddof is not None else 0 if bias else 1
     given = {"fweights": fweights, "aweights": aweights}
     weights = (w if w is None else _weights(name, w, x.shape[1]) for name, w in given.items())
-    return Array._new(_core.cov(x._x, free, *weights), common_spec(x, fweights, aweights))
+    return Array._new(_core.call("cov", x._x, free, *weights), common_spec(x, fweights, aweights))
 
 
 def _observations(m: Any, y: Any, rowvar: bool, dtype: DTypeLike) -> Array:
@@ -828,7 +758,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: DTypeLike = N
            [-1.,  1.]])
     """
     rows = _observations(x, y, rowvar, dtype)
-    return rows._like(_core.corrcoef(rows._x))
+    return rows._like(_core.call("corrcoef", rows._x))
 
 
 # --- Positions and sets: the number of results is counted, which computes -------------------------

@@ -14,20 +14,17 @@ from cubed import _core
 from cubed.array._array import Array
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import (
-    beside,
     common_spec,
-    computed_type,
     core_of,
     is_scalar,
     lazy,
     normalize_axes,
     normalize_axis,
-    operands,
-    real_number,
 )
 from cubed.array_api import elementwise_functions, linalg
 from cubed.array_api._einsum import einsum
 from cubed.array_api._histogram import bincount, digitize, histogram
+from cubed.array_api._medians import median, nanmedian
 from cubed.array_api._nan import (
     nanmax,
     nanmean,
@@ -38,21 +35,25 @@ from cubed.array_api._nan import (
     nanvar,
 )
 from cubed.array_api._pad import pad
-from cubed.array_api._quantiles import (
-    median,
-    nanmedian,
+from cubed.array_api.linear_algebra_functions import matmul, tensordot
+from cubed.array_api.manipulation_functions import concat, moveaxis, reshape
+from cubed.base._chunks import normalize_shape
+from cubed.base._docs import OPERANDS, documented
+from cubed.base._types import DTypeLike
+from cubed.functions._calls import operand
+from cubed.functions.numeric import allclose, isclose
+from cubed.functions.searching import nanargmax, nanargmin
+from cubed.functions.statistical import (
+    cumprod,
+    cumsum,
+    nancumprod,
+    nancumsum,
     nanpercentile,
     nanquantile,
     percentile,
+    ptp,
     quantile,
 )
-from cubed.array_api.linear_algebra_functions import matmul, tensordot
-from cubed.array_api.manipulation_functions import concat, moveaxis, reshape
-from cubed.array_api.statistical_functions import cumulative_prod, cumulative_sum, without_nan
-from cubed.base._chunks import normalize_shape
-from cubed.base._docs import OPERANDS, REDUCED, documented
-from cubed.base._types import Axis, DTypeLike
-from cubed.functions.searching import nanargmax, nanargmin
 from cubed.io._create import as_lazy
 
 __all__ = [
@@ -202,124 +203,12 @@ def around(x: Array, /, decimals: int = 0) -> Array:
     return elementwise_functions.round(x, decimals=decimals)
 
 
-@documented(parameters=OPERANDS, returns="bool, lazy. With `equal_nan` NaN is close to NaN.")
-def isclose(
-    a: Any, b: Any, /, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
-) -> Array:
-    """Whether ``abs(a - b) <= atol + rtol * abs(b)``; infinities are close to themselves alone.
-
-    Python scalars take the type of the array that they meet.
-
-    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
-    >>> cubed.isclose(x, x + 1e-9).compute()
-    array([[ True,  True],
-           [ True,  True]])
-    """
-    return _isclose(a, b, rtol, atol, equal_nan, False)
-
-
-def _isclose(a: Any, b: Any, rtol: float, atol: float, equal_nan: bool, whole: bool) -> Array:
-    if is_scalar(a) and is_scalar(b):
-        raise TypeError("isclose: a and b are numbers, expected an array at least")
-    (x, y), spec = operands(a, b, name="divide")
-    size = float(np.abs(b)) if is_scalar(b) else None
-    r, d = real_number(rtol, "rtol"), real_number(atol, "atol")
-    return Array._new(_core.isclose(x, y, r, d, equal_nan, size, whole), spec)
-
-
-@documented(parameters=OPERANDS, returns="Of type bool, without axes. Lazy.")
-def allclose(
-    a: Any, b: Any, /, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
-) -> Array:
-    """Whether all elements are close; see :func:`isclose`. A lazy array without axes.
-
-    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
-    >>> cubed.allclose(x, x + 1e-9).compute()
-    array(True)
-    """
-    return _isclose(a, b, rtol, atol, equal_nan, True)
-
-
 def _two(a: Any, b: Any) -> tuple[Array, Array]:
     spec = common_spec(a, b)
     if is_scalar(a) and is_scalar(b):
         raise TypeError("at least one operand must be an array")
     x, y = (v if isinstance(v, Array) else Array._new(core_of(v), spec) for v in (a, b))
     return x, y
-
-
-@documented(returns=REDUCED + "x's type. Lazy.")
-def ptp(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
-    """The largest element less the smallest.
-
-    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
-    >>> cubed.ptp(x, axis=0).compute()
-    array([2., 2.])
-    """
-    x = lazy(x)
-    axes = None if axis is None else normalize_axes(axis, x.ndim)
-    return x._like(_core.ptp(x._x, axes, keepdims))
-
-
-# --- Running totals ------------------------------------------------------------------------------
-
-
-_RUNNING = (
-    "Of x's shape, or of one axis; integers become int64 or uint64. Lazy, one task for each\n"
-    "    column of chunks."
-)
-
-
-def _along(x: Array, axis: int | None) -> tuple[Array, int]:
-    return (ravel(x), 0) if axis is None else (x, axis)
-
-
-@documented(returns=_RUNNING)
-def cumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike = None) -> Array:
-    """Running sums along an axis; of x in one dimension for None.
-
-    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
-    >>> cubed.cumsum(x, axis=1).compute()
-    array([[1., 3.],
-           [3., 7.]])
-    """
-    y, a = _along(x, axis)
-    return cumulative_sum(y, axis=a, dtype=dtype)
-
-
-@documented(returns=_RUNNING)
-def cumprod(x: Array, /, axis: int | None = None, dtype: DTypeLike = None) -> Array:
-    """Running products along an axis; of x in one dimension for None.
-
-    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
-    >>> cubed.cumprod(x, axis=1).compute()
-    array([[ 1.,  2.],
-           [ 3., 12.]])
-    """
-    y, a = _along(x, axis)
-    return cumulative_prod(y, axis=a, dtype=dtype)
-
-
-@documented(returns=_RUNNING)
-def nancumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike = None) -> Array:
-    """Running sums in which NaN counts as 0.
-
-    >>> x = cubed.asarray([1.0, float('nan'), 3.0])
-    >>> cubed.nancumsum(x).compute()
-    array([1., 1., 4.])
-    """
-    return cumsum(without_nan(lazy(x), 0.0), axis, dtype)
-
-
-@documented(returns=_RUNNING)
-def nancumprod(x: Array, /, axis: int | None = None, dtype: DTypeLike = None) -> Array:
-    """Running products in which NaN counts as 1.
-
-    >>> x = cubed.asarray([1.0, float('nan'), 3.0])
-    >>> cubed.nancumprod(x).compute()
-    array([1., 1., 3.])
-    """
-    return cumprod(without_nan(lazy(x), 1.0), axis, dtype)
 
 
 # --- Products ------------------------------------------------------------------------------------
@@ -436,10 +325,9 @@ def gradient(
         steps *= len(axes)
     if len(steps) != len(axes):
         raise TypeError(f"gradient: {len(steps)} distances for {len(axes)} axes")
-    dtype = np.dtype(np.float64) if f.dtype.kind in "biu" else computed_type(f.dtype)
     out = []
     for a, h in zip(axes, steps, strict=True):
-        g = _core.gradient(f._x, beside(h, dtype), a, int(edge_order))
+        g = _core.call("gradient", f._x, operand(h), a, int(edge_order))
         out.append(Array._new(g, common_spec(f, h)))
     return out[0] if len(out) == 1 else tuple(out)
 

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from cubed import _core
 from cubed.array._array import Array
-from cubed.array._operands import check_parts, common_spec, is_scalar, real_number, to_numpy
+from cubed.array._operands import check_parts, is_scalar, to_numpy
 from cubed.array_api import linalg
 from cubed.array_api._pad import pad
 from cubed.array_api.creation_functions import arange, ones_like, zeros_like
@@ -27,6 +26,7 @@ from cubed.array_api.manipulation_functions import concat, expand_dims, flip, re
 from cubed.array_api.searching_functions import where
 from cubed.array_api.statistical_functions import cumulative_prod, sum
 from cubed.base._docs import OPERANDS, documented
+from cubed.functions.numeric import interp
 from cubed.io._create import as_lazy
 
 __all__ = ["convolve", "correlate", "inner", "interp", "kron", "polyfit", "polyval", "vander"]
@@ -188,45 +188,6 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Array:
     if y.shape[0] > x.shape[0]:
         return flip(_slid(y, x, mode, "correlate", _is_finite(a)))
     return _slid(x, y, mode, "correlate", _is_finite(v))
-
-
-# --- Interpolation --------------------------------------------------------------------------------
-
-
-def interp(
-    x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None
-) -> Array:
-    """Values between those at given points, on straight lines.
-
-    Parameters
-    ----------
-    x : array_like
-        Where values are wanted.
-    xp, fp : Any
-        Points, which ascend (with a period in any order), and values there, real or complex.
-    left : Any or None
-        Values in front of the first point and behind the last one. None: those there.
-    right : bool or None
-        See `left`.
-    period : float or None
-        Of x and xp.
-
-    Returns
-    -------
-    Array
-        float64, or complex128, of x's shape. Lazy: all points are read for each block of x.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> cubed.interp(cubed.asarray([0.5, 1.5]), [0, 1, 2], [0, 10, 40]).compute()
-    array([ 5., 25.])
-    """
-    at, points, values = (as_lazy(v)._x for v in (x, xp, fp))
-    before, behind = (None if v is None else as_lazy(v)._x for v in (left, right))
-    turn = None if period is None else abs(real_number(period, "period"))
-    out = _core.interp(at, points, values, before, behind, turn)
-    return Array._new(out, common_spec(x, xp, fp, left, right))
 
 
 # --- Polynomials ----------------------------------------------------------------------------------

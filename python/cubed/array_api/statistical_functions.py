@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cubed import _core
 from cubed.array._array import Array
-from cubed.array._operands import check_device, lazy, normalize_axes, normalize_axis, real_number
+from cubed.array._operands import check_device, lazy, normalize_axes, real_number
 from cubed.array_api._chosen import (
     filled,
     mask_of,
@@ -25,9 +24,10 @@ from cubed.base._docs import REDUCED, documented
 from cubed.base._dtypes import kind_of, name_of
 from cubed.base._types import Axis, DTypeLike
 from cubed.base._warnings import warn_of_lost_parts
+from cubed.functions.statistical import cumulative_prod, cumulative_sum
 
 if TYPE_CHECKING:
-    from cubed._core import AnyReduction, Reduction
+    from cubed._core import AnyReduction
 
 __all__ = ["cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var"]
 
@@ -102,84 +102,6 @@ def _variance_in_integers(
     free = n - real_number(correction, "correction")
     out = astype(astype(total, "float64") / (free if free > 0 else 0.0), dtype)
     return astype(sqrt(astype(out, "float64")), dtype) if root else out
-
-
-_of_running = partial(
-    documented,
-    parameters={"axis": "Axis along which to compute; None: the only one."},
-    returns=(
-        "Of x's shape, one longer along the axis with `include_initial`; integers become int64 or\n"
-        "    uint64. Lazy, one task for each column of chunks."
-    ),
-)
-
-
-def _cumulative(
-    name: Reduction, x: Array, axis: int | None, dtype: DTypeLike, include_initial: bool
-) -> Array:
-    x = lazy(x)
-    if axis is None:
-        if x.ndim != 1:
-            raise ValueError(f"cumulative_{name}: axis is needed for an array with {x.ndim} axes")
-        axis = 0
-    if dtype is not None:
-        warn_of_lost_parts(x.dtype, np.dtype(name_of(dtype)))
-    core = x._x if dtype is None else _core.astype(x._x, name_of(dtype))
-    out = _core.cumulative(name, core, normalize_axis(axis, x.ndim), include_initial)
-    if dtype is not None and out.dtype != name_of(dtype):
-        out = _core.astype(out, name_of(dtype))
-    return x._like(out)
-
-
-def running_extreme(x: Array, axis: int, largest: bool) -> Array:
-    """The largest element so far along an axis, or the smallest; NaN once there is one.
-
-    Of x's shape and type. Lazy, one task for each column of chunks.
-    """
-    name: Reduction = "max" if largest else "min"
-    return x._like(_core.cumulative(name, x._x, normalize_axis(axis, x.ndim), False))
-
-
-@_of_running()
-def cumulative_prod(
-    x: Array,
-    /,
-    axis: int | None = None,
-    *,
-    dtype: DTypeLike = None,
-    include_initial: bool = False,
-    device: str | None = None,
-) -> Array:
-    """Running products along an axis; with `include_initial` after a 1.
-
-    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
-    >>> cubed.cumulative_prod(x, axis=1).compute()
-    array([[ 1.,  2.],
-           [ 3., 12.]])
-    """
-    check_device(device)
-    return _cumulative("prod", x, axis, dtype, include_initial)
-
-
-@_of_running()
-def cumulative_sum(
-    x: Array,
-    /,
-    axis: int | None = None,
-    *,
-    dtype: DTypeLike = None,
-    include_initial: bool = False,
-    device: str | None = None,
-) -> Array:
-    """Running sums along an axis; with `include_initial` after a 0.
-
-    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
-    >>> cubed.cumulative_sum(x, axis=1).compute()
-    array([[1., 3.],
-           [3., 7.]])
-    """
-    check_device(device)
-    return _cumulative("sum", x, axis, dtype, include_initial)
 
 
 @documented(returns=REDUCED + "x's type. Lazy; computing raises ValueError for no elements.")

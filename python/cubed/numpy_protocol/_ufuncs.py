@@ -13,6 +13,7 @@ from cubed.array._neighbours import ask_ufunc, has_ufunc
 from cubed.array._operands import normalize_axis, to_numpy
 from cubed.base._dtypes import kind_of
 from cubed.blocks._tree import reduction, scan
+from cubed.functions.statistical import cumulative_max, cumulative_min
 from cubed.io._create import as_lazy
 from cubed.numpy_protocol._names import ours
 
@@ -200,6 +201,10 @@ def _reduced(
     return reduction(x, ufunc.reduce, axis=axis, keepdims=keepdims)
 
 
+def _running_extreme(x: Array, axis: int, largest: bool) -> Array:
+    return (cumulative_max if largest else cumulative_min)(x, axis)
+
+
 def _accumulated(ufunc: np.ufunc, array: Any, axis: int = 0, dtype: Any = None) -> Any:
     x, name = as_lazy(array), ufunc.__name__
     if not _is_numpys(ufunc):
@@ -210,16 +215,14 @@ def _accumulated(ufunc: np.ufunc, array: Any, axis: int = 0, dtype: Any = None) 
         return (xp.cumsum if name == "add" else xp.cumprod)(x, axis=axis, dtype=dtype)
     x = x if dtype is None else x.astype(dtype)
     if name in ("maximum", "minimum") and kind_of(x.dtype) in "biuf":
-        return xp.statistical_functions.running_extreme(x, axis, name == "maximum")
+        return _running_extreme(x, axis, name == "maximum")
     if name in ("logical_and", "logical_or"):
-        return xp.statistical_functions.running_extreme(
-            x.astype(np.bool_), axis, name == "logical_or"
-        )
+        return _running_extreme(x.astype(np.bool_), axis, name == "logical_or")
     if name not in _ASSOCIATIVE:
         return NotImplemented
     ident = _ASSOCIATIVE[name]
     if name in ("fmax", "fmin") and x.dtype.kind in "biu":
-        return xp.statistical_functions.running_extreme(x, axis, name == "fmax")
+        return _running_extreme(x, axis, name == "fmax")
     return scan(ufunc.accumulate, ufunc, ident, x, axis)
 
 

@@ -1,0 +1,556 @@
+"""Statistics: written by tools/generate from the catalogue of functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cubed import _core
+from cubed.array._array import Array
+from cubed.array._operands import lazy
+from cubed.base._types import Axis, DTypeLike
+from cubed.functions._calls import type_for
+from cubed.functions._prepare import quantile_of
+
+__all__ = [
+    "cumprod",
+    "cumsum",
+    "cumulative_max",
+    "cumulative_min",
+    "cumulative_prod",
+    "cumulative_sum",
+    "nancumprod",
+    "nancumsum",
+    "nanpercentile",
+    "nanquantile",
+    "percentile",
+    "ptp",
+    "quantile",
+]
+
+
+def cumprod(
+    x: Array, /, axis: int | None = None, dtype: DTypeLike = None, *, include_initial: bool = False
+) -> Array:
+    """Running products along an axis.
+
+    One task computes each column of chunks.
+
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    axis : int or None
+        Axis along which to compute. None: the elements in one dimension.
+    dtype : dtype or None
+        Data type of the totals.
+    include_initial : bool, default False
+        Whether the neutral element comes in front.
+
+    Returns
+    -------
+    Array
+        The shape of `x`, or one dimension. Integers become int64 or uint64. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> cubed.cumprod(x, axis=1).compute()
+    array([[ 1.,  2.],
+           [ 3., 12.]])
+    """
+    x = lazy(x)
+    return x._like(_core.call("cumprod", x._x, axis, type_for(dtype, x), include_initial))
+
+
+def cumsum(
+    x: Array, /, axis: int | None = None, dtype: DTypeLike = None, *, include_initial: bool = False
+) -> Array:
+    """Running sums along an axis.
+
+    One task computes each column of chunks.
+
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    axis : int or None
+        Axis along which to compute. None: the elements in one dimension.
+    dtype : dtype or None
+        Data type of the totals.
+    include_initial : bool, default False
+        Whether the neutral element comes in front.
+
+    Returns
+    -------
+    Array
+        The shape of `x`, or one dimension. Integers become int64 or uint64. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> cubed.cumsum(x, axis=1).compute()
+    array([[1., 3.],
+           [3., 7.]])
+    """
+    x = lazy(x)
+    return x._like(_core.call("cumsum", x._x, axis, type_for(dtype, x), include_initial))
+
+
+def cumulative_max(x: Array, /, axis: int) -> Array:
+    """The largest element so far along an axis; NaN once there is one.
+
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    axis : int
+        Axis along which to compute.
+
+    Returns
+    -------
+    Array
+        The shape and type of `x`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.functions import statistical
+    >>> statistical.cumulative_max(cubed.asarray([1, 3, 2]), 0).compute()
+    array([1, 3, 3])
+    """
+    x = lazy(x)
+    return x._like(_core.call("cumulative_max", x._x, axis))
+
+
+def cumulative_min(x: Array, /, axis: int) -> Array:
+    """The smallest element so far along an axis; NaN once there is one.
+
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    axis : int
+        Axis along which to compute.
+
+    Returns
+    -------
+    Array
+        The shape and type of `x`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.functions import statistical
+    >>> statistical.cumulative_min(cubed.asarray([2, 3, 1]), 0).compute()
+    array([2, 2, 1])
+    """
+    x = lazy(x)
+    return x._like(_core.call("cumulative_min", x._x, axis))
+
+
+def cumulative_prod(
+    x: Array,
+    /,
+    axis: int | None = None,
+    *,
+    dtype: DTypeLike = None,
+    include_initial: bool = False,
+    device: str | None = None,
+) -> Array:
+    """Running products along an axis.
+
+    One task computes each column of chunks.
+
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    axis : int or None
+        Axis along which to compute. None: the only one.
+    dtype : dtype or None
+        Data type of the totals.
+    include_initial : bool, default False
+        Whether the neutral element comes in front.
+    device : {"cpu"} or None
+        Device of the result: there is only the CPU.
+
+    Returns
+    -------
+    Array
+        The shape of `x`, one longer along the axis with `include_initial`. Integers become int64 or
+        uint64. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> cubed.cumulative_prod(x, axis=1).compute()
+    array([[ 1.,  2.],
+           [ 3., 12.]])
+    """
+    x = lazy(x)
+    core = _core.call("cumulative_prod", x._x, axis, type_for(dtype, x), include_initial, device)
+    return x._like(core)
+
+
+def cumulative_sum(
+    x: Array,
+    /,
+    axis: int | None = None,
+    *,
+    dtype: DTypeLike = None,
+    include_initial: bool = False,
+    device: str | None = None,
+) -> Array:
+    """Running sums along an axis.
+
+    One task computes each column of chunks.
+
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    axis : int or None
+        Axis along which to compute. None: the only one.
+    dtype : dtype or None
+        Data type of the totals.
+    include_initial : bool, default False
+        Whether the neutral element comes in front.
+    device : {"cpu"} or None
+        Device of the result: there is only the CPU.
+
+    Returns
+    -------
+    Array
+        The shape of `x`, one longer along the axis with `include_initial`. Integers become int64 or
+        uint64. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> cubed.cumulative_sum(x, axis=1).compute()
+    array([[1., 3.],
+           [3., 7.]])
+    """
+    x = lazy(x)
+    core = _core.call("cumulative_sum", x._x, axis, type_for(dtype, x), include_initial, device)
+    return x._like(core)
+
+
+def nancumprod(
+    x: Array, /, axis: int | None = None, dtype: DTypeLike = None, *, include_initial: bool = False
+) -> Array:
+    """Running products in which NaN counts as 1.
+
+    One task computes each column of chunks.
+
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    axis : int or None
+        Axis along which to compute. None: the elements in one dimension.
+    dtype : dtype or None
+        Data type of the totals.
+    include_initial : bool, default False
+        Whether the neutral element comes in front.
+
+    Returns
+    -------
+    Array
+        The shape of `x`, or one dimension. Integers become int64 or uint64. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([1.0, float('nan'), 3.0])
+    >>> cubed.nancumprod(x).compute()
+    array([1., 1., 3.])
+    """
+    x = lazy(x)
+    return x._like(_core.call("nancumprod", x._x, axis, type_for(dtype, x), include_initial))
+
+
+def nancumsum(
+    x: Array, /, axis: int | None = None, dtype: DTypeLike = None, *, include_initial: bool = False
+) -> Array:
+    """Running sums in which NaN counts as 0.
+
+    One task computes each column of chunks.
+
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    axis : int or None
+        Axis along which to compute. None: the elements in one dimension.
+    dtype : dtype or None
+        Data type of the totals.
+    include_initial : bool, default False
+        Whether the neutral element comes in front.
+
+    Returns
+    -------
+    Array
+        The shape of `x`, or one dimension. Integers become int64 or uint64. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([1.0, float('nan'), 3.0])
+    >>> cubed.nancumsum(x).compute()
+    array([1., 1., 4.])
+    """
+    x = lazy(x)
+    return x._like(_core.call("nancumsum", x._x, axis, type_for(dtype, x), include_initial))
+
+
+def nanpercentile(
+    x: Array,
+    /,
+    q: Any,
+    axis: Axis = None,
+    *,
+    method: str = "linear",
+    keepdims: bool = False,
+    weights: Any = None,
+) -> Array:
+    """Percentiles of the elements that are not NaN, or not NaT.
+
+    Times of which some are missing are sorted. Methods are ``"linear"``, ``"lower"``, ``"higher"``
+    and ``"nearest"`` for them. Memory and other types are those of :func:`percentile`.
+
+    Parameters
+    ----------
+    x : Array
+        Real numbers, or times.
+    q : float or array_like of float
+        Part of the elements that is below, from 0 to 100.
+    axis : int, tuple of int or None
+        Axes along which to compute. None: all.
+    method : str, default "linear"
+        How to interpolate between elements: NumPy's names. One of ``"linear"``, ``"lower"``,
+        ``"higher"``, ``"midpoint"``, ``"nearest"``, ``"inverted_cdf"``,
+        ``"averaged_inverted_cdf"``, ``"closest_observation"``, ``"interpolated_inverted_cdf"``,
+        ``"hazen"``, ``"weibull"``, ``"median_unbiased"``, ``"normal_unbiased"``.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+    weights : array_like or None
+        Weight of each element. None: 1.
+
+    Returns
+    -------
+    Array
+        Without the axes, with those of a list `q` in front. float64 for integers and bools; of
+        floats the type of `x`, with an array `q` the one that both promote to. NaN of no elements.
+        Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.arange(5.0)
+    >>> cubed.nanpercentile(x, 25).compute()
+    array(1.)
+    """
+    return quantile_of("nanpercentile", x, q, axis, method, keepdims, weights)
+
+
+def nanquantile(
+    x: Array,
+    /,
+    q: Any,
+    axis: Axis = None,
+    *,
+    method: str = "linear",
+    keepdims: bool = False,
+    weights: Any = None,
+) -> Array:
+    """Quantiles of the elements that are not NaN, or not NaT.
+
+    Times of which some are missing are sorted. Methods are ``"linear"``, ``"lower"``, ``"higher"``
+    and ``"nearest"`` for them. Memory and other types are those of :func:`quantile`.
+
+    Parameters
+    ----------
+    x : Array
+        Real numbers, or times.
+    q : float or array_like of float
+        Part of the elements that is below, from 0 to 1.
+    axis : int, tuple of int or None
+        Axes along which to compute. None: all.
+    method : str, default "linear"
+        How to interpolate between elements: NumPy's names. One of ``"linear"``, ``"lower"``,
+        ``"higher"``, ``"midpoint"``, ``"nearest"``, ``"inverted_cdf"``,
+        ``"averaged_inverted_cdf"``, ``"closest_observation"``, ``"interpolated_inverted_cdf"``,
+        ``"hazen"``, ``"weibull"``, ``"median_unbiased"``, ``"normal_unbiased"``.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+    weights : array_like or None
+        Weight of each element. None: 1.
+
+    Returns
+    -------
+    Array
+        Without the axes, with those of a list `q` in front. float64 for integers and bools; of
+        floats the type of `x`, with an array `q` the one that both promote to. NaN of no elements.
+        Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.arange(5.0)
+    >>> cubed.nanquantile(x, 0.25).compute()
+    array(1.)
+    """
+    return quantile_of("nanquantile", x, q, axis, method, keepdims, weights)
+
+
+def percentile(
+    x: Array,
+    /,
+    q: Any,
+    axis: Axis = None,
+    *,
+    method: str = "linear",
+    keepdims: bool = False,
+    weights: Any = None,
+) -> Array:
+    """Quantiles, with `q` from 0 to 100; NaN if there is one.
+
+    Methods that give one of the elements keep the type of `x`. With `weights` the method is
+    ``"inverted_cdf"``, and all elements are sorted.
+
+    The result is exact. If the elements of one result use up to a quarter of a task's memory, one
+    task brings them together. Otherwise they are counted, in two to eight passes over `x`.
+
+    Parameters
+    ----------
+    x : Array
+        Real numbers, or times.
+    q : float or array_like of float
+        Part of the elements that is below, from 0 to 100.
+    axis : int, tuple of int or None
+        Axes along which to compute. None: all.
+    method : str, default "linear"
+        How to interpolate between elements: NumPy's names. One of ``"linear"``, ``"lower"``,
+        ``"higher"``, ``"midpoint"``, ``"nearest"``, ``"inverted_cdf"``,
+        ``"averaged_inverted_cdf"``, ``"closest_observation"``, ``"interpolated_inverted_cdf"``,
+        ``"hazen"``, ``"weibull"``, ``"median_unbiased"``, ``"normal_unbiased"``.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+    weights : array_like or None
+        Weight of each element. None: 1.
+
+    Returns
+    -------
+    Array
+        Without the axes, with those of a list `q` in front. float64 for integers and bools; of
+        floats the type of `x`, with an array `q` the one that both promote to. NaN of no elements.
+        Lazy.
+
+    Raises
+    ------
+    ValueError
+        For a `q` out of range, another method, or an axis that `x` does not have.
+    TypeError
+        For other types than real numbers.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.arange(5.0)
+    >>> cubed.percentile(x, 25).compute()
+    array(1.)
+    """
+    return quantile_of("percentile", x, q, axis, method, keepdims, weights)
+
+
+def ptp(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
+    """The largest element less the smallest.
+
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    axis : int, tuple of int or None
+        Axes along which to compute. None: all.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> cubed.ptp(x, axis=0).compute()
+    array([2., 2.])
+    """
+    x = lazy(x)
+    return x._like(_core.call("ptp", x._x, axis, keepdims))
+
+
+def quantile(
+    x: Array,
+    /,
+    q: Any,
+    axis: Axis = None,
+    *,
+    method: str = "linear",
+    keepdims: bool = False,
+    weights: Any = None,
+) -> Array:
+    """Quantiles; NaN if there is one among the elements.
+
+    Methods that give one of the elements keep the type of `x`. With `weights` the method is
+    ``"inverted_cdf"``, and all elements are sorted.
+
+    The result is exact. If the elements of one result use up to a quarter of a task's memory, one
+    task brings them together. Otherwise they are counted, in two to eight passes over `x`.
+
+    Parameters
+    ----------
+    x : Array
+        Real numbers, or times.
+    q : float or array_like of float
+        Part of the elements that is below, from 0 to 1.
+    axis : int, tuple of int or None
+        Axes along which to compute. None: all.
+    method : str, default "linear"
+        How to interpolate between elements: NumPy's names. One of ``"linear"``, ``"lower"``,
+        ``"higher"``, ``"midpoint"``, ``"nearest"``, ``"inverted_cdf"``,
+        ``"averaged_inverted_cdf"``, ``"closest_observation"``, ``"interpolated_inverted_cdf"``,
+        ``"hazen"``, ``"weibull"``, ``"median_unbiased"``, ``"normal_unbiased"``.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+    weights : array_like or None
+        Weight of each element. None: 1.
+
+    Returns
+    -------
+    Array
+        Without the axes, with those of a list `q` in front. float64 for integers and bools; of
+        floats the type of `x`, with an array `q` the one that both promote to. NaN of no elements.
+        Lazy.
+
+    Raises
+    ------
+    ValueError
+        For a `q` out of range, another method, or an axis that `x` does not have.
+    TypeError
+        For other types than real numbers.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.arange(5.0)
+    >>> cubed.quantile(x, 0.25).compute()
+    array(1.)
+    """
+    return quantile_of("quantile", x, q, axis, method, keepdims, weights)

@@ -1,0 +1,436 @@
+/* Statistics: running totals, means, quantiles, covariances and counts of values. */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "cubed/array_api.h"
+#include "plan/context.h"
+#include "rows.h"
+
+#define CATEGORY .category = "statistical"
+
+#define AXES     PARAM_AXES("axis", 0, "Axes along which to compute. None: all.")
+#define KEEPDIMS PARAM_BOOL("keepdims", NAMED, false, "Keep the axes, with one element.")
+#define WEIGHTS  PARAM_OPTIONAL_ARRAY("weights", NAMED, "Weight of each element. None: 1.")
+
+/* The axes at position i, and keepdims at position k. */
+static cubed_reduce_options reduced(const cb_call *c, int i, int k, int room[CUBED_MAX_NDIM])
+{
+    cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;
+    o.axes = cb_call_axes(c, i, room, &o.naxes);
+    o.keepdims = cb_call_bool(c, k);
+    return o;
+}
+
+/* --- Running totals ------------------------------------------------------------------------------------ */
+
+#define RUNNING_AXIS(NOTES)                                                                        \
+    PARAM_ARRAY("x", "Input array."),                                                              \
+        PARAM_AXIS_OR_NONE("axis", 0, "Axis along which to compute. None: " NOTES)
+#define TOTAL_TYPE(FLAGS) PARAM_DTYPE("dtype", FLAGS, "Data type of the totals.")
+#define INITIAL                                                                                    \
+    PARAM_BOOL("include_initial", NAMED, false, "Whether the neutral element comes in front.")
+
+static const cubed_param running_params[] = {RUNNING_AXIS("the only one."), TOTAL_TYPE(NAMED),
+                                             INITIAL, PARAM_DEVICE};
+static const cubed_param numpy_running_params[] = {RUNNING_AXIS("the elements in one dimension."),
+                                                   TOTAL_TYPE(0), INITIAL};
+
+/* x in a type; NULL: as it is. */
+static cubed_status cast(cubed_array *x, const cubed_dtype *dtype, cubed_array **out,
+                         cubed_error *err)
+{
+    if (dtype) return cubed_astype(x, *dtype, out, err);
+    *out = cubed_array_ref(x);
+    return CUBED_OK;
+}
+
+/* Totals of x along an axis, computed in the call's type. */
+static cubed_status run_totals(const cb_call *c, cubed_array *x, int axis)
+{
+    const cubed_dtype *dtype = cb_call_dtype(c, 2);
+    cubed_array *terms, *totals = NULL;
+    CB_TRY(cast(x, dtype, &terms, c->err));
+    cubed_status st = cubed_cumulative((cubed_reduction)c->which, terms, axis, cb_call_bool(c, 3),
+                                       &totals, c->err);
+    if (st == CUBED_OK) st = cast(totals, dtype, c->out, c->err);
+    cubed_array_unref(totals);
+    cubed_array_unref(terms);
+    return st;
+}
+
+static cubed_status call_cumulative(const cb_call *c)
+{
+    cubed_array *x = cb_call_array(c, 0);
+    const int ndim = cubed_array_ndim(x);
+    if (!cb_call_has(c, 1) && ndim != 1)
+        return cb_call_blame(c, 1,
+                             cb_fail(c->err, CUBED_E_ARG,
+                                     "%s: axis is None, expected one of %d dimensions",
+                                     c->function->name, ndim));
+    return run_totals(c, x, cb_call_has(c, 1) ? cb_call_axis(c, 1) : 0);
+}
+
+static const cubed_param extreme_params[] = {
+    PARAM_ARRAY("x", "Input array."),
+    PARAM_REQUIRED_AXIS("axis", 0, "Axis along which to compute."),
+};
+
+static cubed_status call_running_extreme(const cb_call *c)
+{
+    return cubed_cumulative((cubed_reduction)c->which, cb_call_array(c, 0), cb_call_axis(c, 1),
+                            false, c->out, c->err);
+}
+
+/* Along an axis, or of all elements in one dimension. */
+static cubed_status run_numpy_totals(const cb_call *c, cubed_array *x)
+{
+    const int64_t all = -1;
+    cubed_array *line;
+    if (cb_call_has(c, 1)) return run_totals(c, x, cb_call_axis(c, 1));
+    CB_TRY(cubed_reshape(x, 1, &all, &line, c->err));
+    cubed_status st = run_totals(c, line, 0);
+    cubed_array_unref(line);
+    return st;
+}
+
+static cubed_status call_numpy_totals(const cb_call *c)
+{
+    return run_numpy_totals(c, cb_call_array(c, 0));
+}
+
+/* x, with the neutral element in place of NaN. */
+static cubed_status replace_nan(const cb_call *c, cubed_array **out)
+{
+    cubed_array *x = cb_call_array(c, 0), *in[3] = {NULL, NULL, x};
+    const cubed_value neutral = {.kind = CUBED_VALUE_FLOAT,
+                                 .as.real = c->which == CUBED_REDUCE_PROD};
+    const cubed_dtype dtype = cubed_number_dtype(&neutral, cubed_array_dtype(x), false);
+    cubed_scalar value;
+    (void)cubed_number_scalar(&neutral, dtype, &value); /* floats have 0 and 1 */
+    cubed_status st = cubed_elementwise(CUBED_OP_ISNAN, &x, 1, &in[0], c->err);
+    if (st == CUBED_OK) st = cubed_array_full(c->ctx, dtype, 0, NULL, NULL, &value, &in[1], c->err);
+    if (st == CUBED_OK) st = cubed_elementwise(CUBED_OP_WHERE, in, 3, out, c->err);
+    cubed_array_unref(in[0]);
+    cubed_array_unref(in[1]);
+    return st;
+}
+
+static cubed_status call_nan_totals(const cb_call *c)
+{
+    cubed_array *x = cb_call_array(c, 0), *terms;
+    if (cubed_dtype_kind(cubed_array_dtype(x)) < CUBED_KIND_FLOAT ||
+        cubed_dtype_kind(cubed_array_dtype(x)) > CUBED_KIND_COMPLEX)
+        return run_numpy_totals(c, x);
+    CB_TRY(replace_nan(c, &terms));
+    cubed_status st = run_numpy_totals(c, terms);
+    cubed_array_unref(terms);
+    return st;
+}
+
+/* --- Means and ranges ---------------------------------------------------------------------------------- */
+
+static const cubed_param ptp_params[] = {PARAM_ARRAY("x", "Input array."), AXES, KEEPDIMS};
+
+static cubed_status call_ptp(const cb_call *c)
+{
+    int room[CUBED_MAX_NDIM];
+    const cubed_reduce_options o = reduced(c, 1, 2, room);
+    return cubed_ptp(cb_call_array(c, 0), &o, c->out, c->err);
+}
+
+static const cubed_param average_params[] = {PARAM_LIKE("x", "Input array."), AXES, WEIGHTS,
+                                             KEEPDIMS};
+
+static cubed_status call_average(const cb_call *c)
+{
+    int room[CUBED_MAX_NDIM];
+    const cubed_reduce_options o = reduced(c, 1, 3, room);
+    return cubed_average(cb_call_array(c, 0), cb_call_array(c, 2), &o, &c->out[0], &c->out[1],
+                         c->err);
+}
+
+/* --- Quantiles ----------------------------------------------------------------------------------------- */
+
+enum { SKIP_NAN = 1, PERCENT = 2 };
+
+static const cubed_choice methods[] = {
+#define CUBED_QUANTILE(NAME, name, number, discrete) {#name, CUBED_QUANTILE_##NAME},
+#include "cubed/quantiles.def"
+#undef CUBED_QUANTILE
+    {NULL, 0}};
+
+/* Parts of the elements up to `most`, which is all of them. */
+#define QUANTILE_PARAMS(MOST, NOTES)                                                               \
+    {                                                                                              \
+        PARAM_ARRAY("x", "Real numbers, or times."),                                               \
+            {PARAM_IN("q", ACCEPTS(FLOAT) | ACCEPTS(FLOATS),                                       \
+                      CUBED_PARAM_REQUIRED | CUBED_PARAM_LABELS, 0, MOST, NOTES)},                 \
+            AXES,                                                                                  \
+            PARAM_CHOICE("method", NAMED, CUBED_QUANTILE_LINEAR, methods,                          \
+                         "How to interpolate between elements: NumPy's names."),                   \
+            KEEPDIMS, WEIGHTS, PARAM_TASK_MEM                                                      \
+    }
+
+static const cubed_param quantile_params[] =
+    QUANTILE_PARAMS(1, "Part of the elements that is below, from 0 to 1.");
+static const cubed_param percentile_params[] =
+    QUANTILE_PARAMS(100, "Part of the elements that is below, from 0 to 100.");
+static const cubed_param median_params[] = {
+    PARAM_ARRAY("x", "Real numbers, or differences of times."), AXES, KEEPDIMS, PARAM_TASK_MEM};
+
+static cubed_status call_median(const cb_call *c)
+{
+    int room[CUBED_MAX_NDIM];
+    cubed_quantile_options o = CUBED_QUANTILE_OPTIONS_INIT;
+    o.axes = cb_call_axes(c, 1, room, &o.naxes);
+    o.keepdims = cb_call_bool(c, 2);
+    o.skip_nan = c->which;
+    o.task_mem = cb_call_task_mem(c);
+    return cubed_median(cb_call_array(c, 0), &o, c->out, c->err);
+}
+
+/* Quantiles with weights; of one q without the axis in front. */
+static cubed_status weighted(const cb_call *c, const double *q, int n,
+                             const cubed_quantile_options *o)
+{
+    const int front = 0;
+    cubed_array *all;
+    if (o->method != CUBED_QUANTILE_INVERTED_CDF)
+        return cb_call_blame(
+            c, 3,
+            cb_fail(c->err, CUBED_E_ARG,
+                    "%s: method is '%s', expected 'inverted_cdf', the only one with weights",
+                    c->function->name, cb_call_choice_name(c, 3)));
+    CB_TRY(
+        cubed_weighted_quantiles(cb_call_array(c, 0), cb_call_array(c, 5), q, n, o, &all, c->err));
+    if (c->values[1].kind == CUBED_VALUE_FLOATS) {
+        *c->out = all;
+        return CUBED_OK;
+    }
+    cubed_status st = cubed_squeeze(all, &front, 1, c->out, c->err);
+    cubed_array_unref(all);
+    return st;
+}
+
+static cubed_status call_quantile(const cb_call *c)
+{
+    const cubed_value *given = &c->values[1];
+    const bool is_list = given->kind == CUBED_VALUE_FLOATS;
+    const int n = is_list ? given->n : 1;
+    const double one = is_list ? 0 : cb_call_real(c, 1);
+    int room[CUBED_MAX_NDIM];
+    cubed_array *x = cb_call_array(c, 0);
+    cubed_quantile_options o = CUBED_QUANTILE_OPTIONS_INIT;
+    o.axes = cb_call_axes(c, 2, room, &o.naxes);
+    o.method = (cubed_quantile_method)cb_call_choice(c, 3);
+    o.keepdims = cb_call_bool(c, 4);
+    o.skip_nan = c->which & SKIP_NAN;
+    o.task_mem = cb_call_task_mem(c);
+    const size_t bytes = (size_t)n * sizeof(double);
+    double *q = cb_alloc(&c->ctx->alloc, bytes);
+    if (!q) return cb_fail(c->err, CUBED_E_NOMEM, "out of memory: %d quantiles", n);
+    for (int i = 0; i < n; i++)
+        q[i] = (is_list ? given->as.reals[i] : one) / (c->which & PERCENT ? 100 : 1);
+    cubed_status st = cb_call_has(c, 5) ? weighted(c, q, n, &o)
+                      : is_list         ? cubed_quantiles(x, q, n, &o, c->out, c->err)
+                                        : cubed_quantile(x, q[0], &o, c->out, c->err);
+    cb_free(&c->ctx->alloc, q, bytes);
+    return st;
+}
+
+/* --- Covariances --------------------------------------------------------------------------------------- */
+
+static const cubed_param cov_params[] = {
+    PARAM_NAMED_ARRAY("x", "Variables, which are rows, and their observations."),
+    {PARAM("ddof", ACCEPTS(FLOAT), NAMED,
+           "Subtracted from the number of observations in the divisor."),
+     FLOAT_DEFAULT(1)},
+    PARAM_OPTIONAL_ARRAY("fweights", NAMED, "How often each observation was made. None: once."),
+    PARAM_OPTIONAL_ARRAY("aweights", NAMED, "How much each observation counts. None: the same."),
+};
+static const cubed_param corrcoef_params[] = {
+    PARAM_NAMED_ARRAY("x", "Variables, which are rows, and their observations.")};
+
+static cubed_status call_cov(const cb_call *c)
+{
+    cubed_cov_options o = CUBED_COV_OPTIONS_INIT;
+    o.ddof = cb_call_real(c, 1);
+    o.fweights = cb_call_array(c, 2);
+    o.aweights = cb_call_array(c, 3);
+    return cubed_cov(cb_call_array(c, 0), &o, c->out, c->err);
+}
+
+static cubed_status call_corrcoef(const cb_call *c)
+{
+    return cubed_corrcoef(cb_call_array(c, 0), c->out, c->err);
+}
+
+/* --- Counts of values ---------------------------------------------------------------------------------- */
+
+/* Edges of bins of equal width need memory of 8 bytes each. */
+#define MOST_BINS 1000000
+
+static const cubed_param histogram_params[] = {
+    PARAM_ARRAY("x", "Real numbers."),
+    {PARAM("bins", ACCEPTS(INT) | ACCEPTS(FLOATS), CUBED_PARAM_REQUIRED,
+           "Edges of bins, which ascend, or the number of bins of equal width in `range`.")},
+    {PARAM("range", ACCEPTS(FLOATS) | ACCEPTS(NONE), NAMED,
+           "The first and the last edge of a number of bins.")},
+    WEIGHTS,
+};
+
+/* Counts in bins of equal width. */
+static cubed_status count_equal(const cb_call *c)
+{
+    const cubed_value *range = &c->values[2];
+    const int64_t bins = cb_call_int(c, 1);
+    if (bins < 1 || bins > MOST_BINS)
+        return cb_call_blame(c, 1,
+                             cb_fail(c->err, CUBED_E_ARG,
+                                     "histogram: bins is %lld, expected 1 to %d bins",
+                                     (long long)bins, MOST_BINS));
+    if (range->n != 2)
+        return cb_call_blame(
+            c, 2,
+            cb_fail(c->err, CUBED_E_ARG, "histogram: a number of bins takes range=(first, last)"));
+    const double first = range->as.reals[0], last = range->as.reals[1];
+    const size_t bytes = (size_t)(bins + 1) * sizeof(double);
+    double *edges = cb_alloc(&c->ctx->alloc, bytes);
+    if (!edges)
+        return cb_fail(c->err, CUBED_E_NOMEM, "out of memory: %lld edges", (long long)bins + 1);
+    for (int64_t i = 0; i < bins; i++)
+        edges[i] = first + (double)i * ((last - first) / (double)bins);
+    edges[bins] = last;
+    cubed_status st =
+        cubed_histogram(cb_call_array(c, 0), edges, bins, cb_call_array(c, 3), c->out, c->err);
+    cb_free(&c->ctx->alloc, edges, bytes);
+    return st;
+}
+
+static cubed_status call_histogram(const cb_call *c)
+{
+    const cubed_value *bins = &c->values[1];
+    if (bins->kind == CUBED_VALUE_INT) return count_equal(c);
+    if (cb_call_has(c, 2))
+        return cb_call_blame(c, 2,
+                             cb_fail(c->err, CUBED_E_ARG,
+                                     "histogram: range is given with edges, expected one of them"));
+    if (bins->n < 2)
+        return cb_call_blame(c, 1,
+                             cb_fail(c->err, CUBED_E_ARG,
+                                     "histogram: bins has %d edges, expected at least 2", bins->n));
+    return cubed_histogram(cb_call_array(c, 0), bins->as.reals, bins->n - 1, cb_call_array(c, 3),
+                           c->out, c->err);
+}
+
+static const cubed_param bincount_params[] = {
+    PARAM_ARRAY("x", "Integers from 0 to `length` - 1."),
+    PARAM_REQUIRED_INT("length", 0, "One more than the greatest element."),
+    WEIGHTS,
+};
+
+static cubed_status call_bincount(const cb_call *c)
+{
+    return cubed_bincount(cb_call_array(c, 0), cb_call_int(c, 1), cb_call_array(c, 2), c->out,
+                          c->err);
+}
+
+/* --- Rows ---------------------------------------------------------------------------------------------- */
+
+#define TOTALS                                                                                     \
+    "The shape of `x`, one longer along the axis with `include_initial`. Integers become int64 "   \
+    "or "                                                                                          \
+    "uint64."
+#define LINE_TOTALS "The shape of `x`, or one dimension. Integers become int64 or uint64."
+#define RANGE_TYPE  "Without the axes, of the type of `x`."
+#define QUANTILES                                                                                  \
+    "Without the axes, with those of a list `q` in front. float64 for integers and bools; of "     \
+    "floats the type of `x`, with an array `q` the one that both promote to. NaN of no elements."
+#define MEDIANS "Without the axes: float64 for integers and bools, else the type of `x`."
+#define MATRIX  "``(n, n)`` for n variables: float64 for integers, else the type of `x`."
+
+#define QUANTILE(NAME, SUMMARY, LIST, WHICH)                                                       \
+    {                                                                                              \
+        {NAME,                                                                                     \
+         CATEGORY,                                                                                 \
+         .summary = SUMMARY,                                                                       \
+         .returns = QUANTILES,                                                                     \
+         PARAMS(LIST),                                                                             \
+         .attrs = CUBED_ATTRS_REDUCE},                                                             \
+            .call = call_quantile, .which = (WHICH)                                                \
+    }
+
+static const cb_row rows[] = {
+    {{"average", CATEGORY, .summary = "Means with weights.",
+      .returns = "Without the axes: float64 for integers, else the type that `x` and `weights` "
+                 "promote to; also the sums of the weights.",
+      PARAMS(average_params), .results = {"mean", "sum_of_weights"}, .nextra = 1,
+      .attrs = CUBED_ATTRS_REDUCE, .cell_method = "mean"},
+     .call = call_average},
+    {{"bincount", CATEGORY, .summary = "How often each integer from 0 on is there.",
+      .returns = "``(length,)``: int64, or float64 with `weights`.", PARAMS(bincount_params)},
+     .call = call_bincount},
+    {{"corrcoef", CATEGORY, .summary = "Pearson's correlation coefficients of variables.",
+      .returns = MATRIX, PARAMS(corrcoef_params)},
+     .call = call_corrcoef},
+    {{"cov", CATEGORY, .summary = "The covariance matrix of variables.", .returns = MATRIX,
+      PARAMS(cov_params)},
+     .call = call_cov},
+    {{"cumprod", CATEGORY, .summary = "Running products along an axis.", .returns = LINE_TOTALS,
+      PARAMS(numpy_running_params)},
+     .call = call_numpy_totals,
+     .which = CUBED_REDUCE_PROD},
+    {{"cumsum", CATEGORY, .summary = "Running sums along an axis.", .returns = LINE_TOTALS,
+      PARAMS(numpy_running_params), .attrs = CUBED_ATTRS_SAME},
+     .call = call_numpy_totals,
+     .which = CUBED_REDUCE_SUM},
+    {{"cumulative_max", CATEGORY,
+      .summary = "The largest element so far along an axis; NaN once there is one.",
+      .returns = "The shape and type of `x`.", PARAMS(extreme_params), .attrs = CUBED_ATTRS_SAME},
+     .call = call_running_extreme,
+     .which = CUBED_REDUCE_MAX},
+    {{"cumulative_min", CATEGORY,
+      .summary = "The smallest element so far along an axis; NaN once there is one.",
+      .returns = "The shape and type of `x`.", PARAMS(extreme_params), .attrs = CUBED_ATTRS_SAME},
+     .call = call_running_extreme,
+     .which = CUBED_REDUCE_MIN},
+    {{"cumulative_prod", CATEGORY, .summary = "Running products along an axis.", .returns = TOTALS,
+      PARAMS(running_params)},
+     .call = call_cumulative,
+     .which = CUBED_REDUCE_PROD},
+    {{"cumulative_sum", CATEGORY, .summary = "Running sums along an axis.", .returns = TOTALS,
+      PARAMS(running_params), .attrs = CUBED_ATTRS_SAME},
+     .call = call_cumulative,
+     .which = CUBED_REDUCE_SUM},
+    {{"histogram", CATEGORY, .summary = "How many elements are in each bin.",
+      .returns = "For each bin int64, or the type of `weights`.", PARAMS(histogram_params)},
+     .call = call_histogram},
+    {{"median", CATEGORY, .summary = "The element in the middle, or the mean of the two there.",
+      .returns = MEDIANS, PARAMS(median_params), .attrs = CUBED_ATTRS_REDUCE,
+      .cell_method = "median"},
+     .call = call_median},
+    {{"nancumprod", CATEGORY, .summary = "Running products in which NaN counts as 1.",
+      .returns = LINE_TOTALS, PARAMS(numpy_running_params)},
+     .call = call_nan_totals,
+     .which = CUBED_REDUCE_PROD},
+    {{"nancumsum", CATEGORY, .summary = "Running sums in which NaN counts as 0.",
+      .returns = LINE_TOTALS, PARAMS(numpy_running_params), .attrs = CUBED_ATTRS_SAME},
+     .call = call_nan_totals,
+     .which = CUBED_REDUCE_SUM},
+    {{"nanmedian", CATEGORY, .summary = "The median of the elements that are not NaN, or not NaT.",
+      .returns = MEDIANS, PARAMS(median_params), .attrs = CUBED_ATTRS_REDUCE,
+      .cell_method = "median"},
+     .call = call_median,
+     .which = SKIP_NAN},
+    QUANTILE("nanpercentile", "Percentiles of the elements that are not NaN, or not NaT.",
+             percentile_params, PERCENT | SKIP_NAN),
+    QUANTILE("nanquantile", "Quantiles of the elements that are not NaN, or not NaT.",
+             quantile_params, SKIP_NAN),
+    QUANTILE("percentile", "Quantiles, with `q` from 0 to 100; NaN if there is one.",
+             percentile_params, PERCENT),
+    {{"ptp", CATEGORY, .summary = "The largest element less the smallest.", .returns = RANGE_TYPE,
+      PARAMS(ptp_params), .attrs = CUBED_ATTRS_REDUCE, .cell_method = "range"},
+     .call = call_ptp},
+    QUANTILE("quantile", "Quantiles; NaN if there is one among the elements.", quantile_params, 0),
+};
+
+const cb_rows cb_statistical_rows = ROWS(rows);
