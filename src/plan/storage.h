@@ -1,0 +1,10 @@
+/* Storage of the arrays of a plan: see cb_storage in plan/plan.h, and the functions there that open it. */
+#ifndef CB_PLAN_STORAGE_H
+#define CB_PLAN_STORAGE_H
+
+#include "plan/plan.h"
+
+/* Closes what no other plan shares. No thread uses the plan any more. */
+void cb_plan_close_storage(cubed_plan *p);
+
+#endif
