@@ -10,7 +10,6 @@ import numpy as np
 from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import common_spec, core_of
-from cubed.base._docs import documented
 from cubed.base._dtypes import dtype_of, name_of
 from cubed.base._types import DTypeLike
 
@@ -18,7 +17,6 @@ from cubed.base._types import DTypeLike
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
-@documented(returns="Of the type that operands promote to, or `dtype`. Lazy.")
 def einsum(
     subscripts: Any,
     /,
@@ -51,6 +49,11 @@ def einsum(
     casting : str, default "safe"
         Which casts to `dtype` are allowed, as in :func:`numpy.can_cast`.
 
+    Returns
+    -------
+    Array
+        Of the type that operands promote to, or `dtype`. Lazy.
+
     Raises
     ------
     TypeError
@@ -65,6 +68,7 @@ def einsum(
 
     Examples
     --------
+    >>> import cubed
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.einsum("ij,jk->ik", x, x).compute()
     array([[ 7., 10.],

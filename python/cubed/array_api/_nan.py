@@ -7,11 +7,9 @@ from typing import Any
 from cubed.array._array import Array
 from cubed.array._operands import check_device
 from cubed.array_api.statistical_functions import reduced
-from cubed.base._docs import REDUCED, documented
 from cubed.base._types import Axis, DTypeLike
 
 
-@documented(returns=REDUCED + "Integers of `dtype`, or int64 or uint64; others of x's type. Lazy.")
 def nansum(
     x: Array, /, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False,
     split_every: Any = None, device: str | None = None,
@@ -19,6 +17,34 @@ def nansum(
 ) -> Array:  # fmt: skip
     """The sum; 0 of none. `initial` is added to it, `where` says which elements count.
 
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    axis : int, tuple of int or None
+        Axes along which to compute; None: all. Negative ones count from the last.
+    dtype : dtype or None
+        Data type of the result's elements.
+    keepdims : bool, default False
+        Whether reduced axes stay in the result, with extent 1.
+    split_every : int, dict or None
+        Accepted, and not needed: the planner splits reductions.
+    device : {"cpu"} or None
+        Device of the result: there is only the CPU.
+    initial : scalar or None
+        Value that the reduction starts with.
+    where : array_like of bool, default True
+        Which elements are included; True: all.
+
+    Returns
+    -------
+    Array
+        Without the axes (`keepdims`: with one element along them); None: all of them.
+        Integers of `dtype`, or int64 or uint64; others of x's type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> x = cubed.asarray([1.0, float('nan'), 3.0])
     >>> cubed.nansum(x).compute()
     array(4.)
@@ -27,7 +53,6 @@ def nansum(
     return reduced("nansum", x, axis, keepdims, dtype, initial=initial, where=where)
 
 
-@documented(returns=REDUCED + "Integers of `dtype`, or int64 or uint64; others of x's type. Lazy.")
 def nanprod(
     x: Array, /, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False,
     split_every: Any = None, device: str | None = None,
@@ -35,6 +60,34 @@ def nanprod(
 ) -> Array:  # fmt: skip
     """The product; 1 of none. `initial` times it, and `where` says which elements count.
 
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    axis : int, tuple of int or None
+        Axes along which to compute; None: all. Negative ones count from the last.
+    dtype : dtype or None
+        Data type of the result's elements.
+    keepdims : bool, default False
+        Whether reduced axes stay in the result, with extent 1.
+    split_every : int, dict or None
+        Accepted, and not needed: the planner splits reductions.
+    device : {"cpu"} or None
+        Device of the result: there is only the CPU.
+    initial : scalar or None
+        Value that the reduction starts with.
+    where : array_like of bool, default True
+        Which elements are included; True: all.
+
+    Returns
+    -------
+    Array
+        Without the axes (`keepdims`: with one element along them); None: all of them.
+        Integers of `dtype`, or int64 or uint64; others of x's type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> x = cubed.asarray([1.0, float('nan'), 3.0])
     >>> cubed.nanprod(x).compute()
     array(3.)
@@ -43,7 +96,6 @@ def nanprod(
     return reduced("nanprod", x, axis, keepdims, dtype, initial=initial, where=where)
 
 
-@documented(returns=REDUCED + "x's type. Lazy.")
 def nanmin(
     x: Array,
     /,
@@ -56,6 +108,30 @@ def nanmin(
 ) -> Array:
     """The smallest element; NaN of none. `initial` is one more, `where` says which ones count.
 
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    axis : int, tuple of int or None
+        Axes along which to compute; None: all. Negative ones count from the last.
+    keepdims : bool, default False
+        Whether reduced axes stay in the result, with extent 1.
+    split_every : int, dict or None
+        Accepted, and not needed: the planner splits reductions.
+    initial : scalar or None
+        Value that the reduction starts with.
+    where : array_like of bool, default True
+        Which elements are included; True: all.
+
+    Returns
+    -------
+    Array
+        Without the axes (`keepdims`: with one element along them); None: all of them.
+        x's type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> x = cubed.asarray([1.0, float('nan'), 3.0])
     >>> cubed.nanmin(x).compute()
     array(1.)
@@ -63,7 +139,6 @@ def nanmin(
     return reduced("nanmin", x, axis, keepdims, initial=initial, where=where)
 
 
-@documented(returns=REDUCED + "x's type. Lazy.")
 def nanmax(
     x: Array,
     /,
@@ -76,6 +151,30 @@ def nanmax(
 ) -> Array:
     """The largest element; NaN of none. `initial` is one more, `where` says which ones count.
 
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    axis : int, tuple of int or None
+        Axes along which to compute; None: all. Negative ones count from the last.
+    keepdims : bool, default False
+        Whether reduced axes stay in the result, with extent 1.
+    split_every : int, dict or None
+        Accepted, and not needed: the planner splits reductions.
+    initial : scalar or None
+        Value that the reduction starts with.
+    where : array_like of bool, default True
+        Which elements are included; True: all.
+
+    Returns
+    -------
+    Array
+        Without the axes (`keepdims`: with one element along them); None: all of them.
+        x's type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> x = cubed.asarray([1.0, float('nan'), 3.0])
     >>> cubed.nanmax(x).compute()
     array(3.)
@@ -83,13 +182,36 @@ def nanmax(
     return reduced("nanmax", x, axis, keepdims, initial=initial, where=where)
 
 
-@documented(returns=REDUCED + "float64 for integers, else x's type. Lazy.")
 def nanmean(
     x: Array, /, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False,
     split_every: Any = None, where: Any = True,
 ) -> Array:  # fmt: skip
     """The mean; NaN of none. `where` says which elements count.
 
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    axis : int, tuple of int or None
+        Axes along which to compute; None: all. Negative ones count from the last.
+    dtype : dtype or None
+        Data type of the result's elements.
+    keepdims : bool, default False
+        Whether reduced axes stay in the result, with extent 1.
+    split_every : int, dict or None
+        Accepted, and not needed: the planner splits reductions.
+    where : array_like of bool, default True
+        Which elements are included; True: all.
+
+    Returns
+    -------
+    Array
+        Without the axes (`keepdims`: with one element along them); None: all of them.
+        float64 for integers, else x's type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> x = cubed.asarray([1.0, float('nan'), 3.0])
     >>> cubed.nanmean(x).compute()
     array(2.)
@@ -97,7 +219,6 @@ def nanmean(
     return reduced("nanmean", x, axis, keepdims, dtype, where=where)
 
 
-@documented(returns=REDUCED + "float64 for integers, else x's type. Lazy.")
 def nanvar(
     x: Array, /, axis: Axis = None, dtype: DTypeLike = None, *, correction: float = 0.0,
     ddof: float | None = None, keepdims: bool = False, split_every: Any = None, where: Any = True,
@@ -105,6 +226,34 @@ def nanvar(
     """The variance, with `correction` (or `ddof`) fewer degrees of freedom. `where` says
     which elements count.
 
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    axis : int, tuple of int or None
+        Axes along which to compute; None: all. Negative ones count from the last.
+    dtype : dtype or None
+        Data type of the result's elements.
+    correction : float, default 0.0
+        Degrees of freedom, subtracted from the number of elements in the divisor.
+    ddof : float or None
+        NumPy's name of `correction`.
+    keepdims : bool, default False
+        Whether reduced axes stay in the result, with extent 1.
+    split_every : int, dict or None
+        Accepted, and not needed: the planner splits reductions.
+    where : array_like of bool, default True
+        Which elements are included; True: all.
+
+    Returns
+    -------
+    Array
+        Without the axes (`keepdims`: with one element along them); None: all of them.
+        float64 for integers, else x's type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> x = cubed.asarray([1.0, float('nan'), 3.0])
     >>> cubed.nanvar(x).compute()
     array(1.)
@@ -114,7 +263,6 @@ def nanvar(
     )
 
 
-@documented(returns=REDUCED + "float64 for integers, else x's type. Lazy.")
 def nanstd(
     x: Array, /, axis: Axis = None, dtype: DTypeLike = None, *, correction: float = 0.0,
     ddof: float | None = None, keepdims: bool = False, split_every: Any = None, where: Any = True,
@@ -122,6 +270,34 @@ def nanstd(
     """The standard deviation, with `correction` (or `ddof`) fewer degrees of freedom. `where` says
     which elements count.
 
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    axis : int, tuple of int or None
+        Axes along which to compute; None: all. Negative ones count from the last.
+    dtype : dtype or None
+        Data type of the result's elements.
+    correction : float, default 0.0
+        Degrees of freedom, subtracted from the number of elements in the divisor.
+    ddof : float or None
+        NumPy's name of `correction`.
+    keepdims : bool, default False
+        Whether reduced axes stay in the result, with extent 1.
+    split_every : int, dict or None
+        Accepted, and not needed: the planner splits reductions.
+    where : array_like of bool, default True
+        Which elements are included; True: all.
+
+    Returns
+    -------
+    Array
+        Without the axes (`keepdims`: with one element along them); None: all of them.
+        float64 for integers, else x's type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> x = cubed.asarray([1.0, float('nan'), 3.0])
     >>> cubed.nanstd(x).compute()
     array(1.)

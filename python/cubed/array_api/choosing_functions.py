@@ -23,7 +23,6 @@ from cubed.array_api.manipulation_functions import (
     unstack,
 )
 from cubed.array_api.searching_functions import where
-from cubed.base._docs import documented
 from cubed.io._create import as_lazy
 
 __all__ = ["apply_over_axes", "choose", "piecewise"]
@@ -80,7 +79,6 @@ def choose(a: Any, choices: Any, mode: str = "raise") -> Array:
     return out
 
 
-@documented(returns="Of x's shape and type. Lazy.")
 def piecewise(
     x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any
 ) -> Array:  # fmt: skip
@@ -100,8 +98,14 @@ def piecewise(
     **kw : Any
         Passed to functions.
 
+    Returns
+    -------
+    Array
+        Of x's shape and type. Lazy.
+
     Examples
     --------
+    >>> import cubed
     >>> x = cubed.asarray([-1.0, 2.0])
     >>> cubed.piecewise(x, [x < 0], [0, lambda v: 10 * v]).compute()
     array([ 0., 20.])
@@ -135,7 +139,6 @@ def _value(function: Any, x: Array, args: tuple[Any, ...], kw: dict[str, Any]) -
     return broadcast_to(as_lazy(value).astype(x.dtype), x.shape)
 
 
-@documented()
 def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Array:
     """A reduction over several axes, one after another, which stay with one element.
 
@@ -144,6 +147,8 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Array:
     func : callable
         ``func(array, axis)``, or ``func(array, axis=axis)`` of one that takes it by name alone,
         gives an array with or without that axis.
+    a : array_like
+        Input array.
     axes : int or sequence of int
         The axes.
 
@@ -154,6 +159,7 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Array:
 
     Examples
     --------
+    >>> import cubed
     >>> import numpy as np
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.apply_over_axes(np.sum, x, [0, 1]).compute()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,6 @@ from cubed.array_api.manipulation_functions import (
 from cubed.array_api.searching_functions import nonzero, searchsorted, where
 from cubed.array_api.statistical_functions import cumulative_sum
 from cubed.base._chunks import Shape, longest, normalize_chunks, normalize_shape
-from cubed.base._docs import SPACED, documented
 from cubed.base._types import ChunksLike, DTypeLike
 from cubed.io._create import as_lazy, asarray
 from cubed.spec import Spec
@@ -54,7 +52,6 @@ def _coordinates(
     return out
 
 
-@documented(parameters=SPACED)
 def logspace(
     start: Any,
     stop: Any,
@@ -75,8 +72,20 @@ def logspace(
         The first exponent.
     stop : number or array_like
         The last one, if `endpoint`.
+    num : int, default 50
+        How many numbers.
+    endpoint : bool, default True
+        Whether the last one is included.
     base : number or array_like, default 10.0
         What is raised to these powers.
+    dtype : dtype or None
+        Data type of the result's elements.
+    axis : int, default 0
+        Where the numbers are in the result, if something is an array.
+    chunks : int, tuple, str or None, default "auto"
+        Chunks of the result, see :func:`cubed.rechunk`.
+    spec : Spec or None
+        Resources of computations, such as `allowed_mem`; None: as configured.
 
     Returns
     -------
@@ -85,6 +94,7 @@ def logspace(
 
     Examples
     --------
+    >>> import cubed
     >>> import cubed
     >>> cubed.logspace(0, 3, 4).compute()
     array([   1.,   10.,  100., 1000.])
@@ -98,7 +108,6 @@ def logspace(
     return out if dtype is None else out.astype(dtype)
 
 
-@documented(parameters=SPACED)
 def geomspace(
     start: Any,
     stop: Any,
@@ -112,6 +121,25 @@ def geomspace(
 ) -> Array:
     """`num` numbers from start to stop, each the one before it times one factor.
 
+    Parameters
+    ----------
+    start : number or array_like
+        The first number.
+    stop : number or array_like
+        The last one, if `endpoint`.
+    num : int, default 50
+        How many numbers.
+    endpoint : bool, default True
+        Whether the last one is included.
+    dtype : dtype or None
+        Data type of the result's elements.
+    axis : int, default 0
+        Where the numbers are in the result, if something is an array.
+    chunks : int, tuple, str or None, default "auto"
+        Chunks of the result, see :func:`cubed.rechunk`.
+    spec : Spec or None
+        Resources of computations, such as `allowed_mem`; None: as configured.
+
     Returns
     -------
     Array
@@ -124,6 +152,7 @@ def geomspace(
 
     Examples
     --------
+    >>> import cubed
     >>> import cubed
     >>> cubed.geomspace(1, 1000, 4).compute()
     array([   1.,   10.,  100., 1000.])
@@ -144,7 +173,6 @@ def geomspace(
     return spaced(a, b, num, numbers_at, endpoint, dtype, axis, chunks, spec)
 
 
-@documented()
 def indices(
     dimensions: Shape,
     dtype: DTypeLike = np.int64,
@@ -159,8 +187,14 @@ def indices(
     ----------
     dimensions : tuple of int
         The shape.
+    dtype : dtype or None, default np.int64
+        Data type of the result's elements.
     sparse : bool, default False
         Whether each has extent 1 along the others' axes.
+    chunks : int, tuple, str or None, default "auto"
+        Chunks of the result, see :func:`cubed.rechunk`.
+    spec : Spec or None
+        Resources of computations, such as `allowed_mem`; None: as configured.
 
     Returns
     -------
@@ -170,6 +204,7 @@ def indices(
 
     Examples
     --------
+    >>> import cubed
     >>> rows, columns = cubed.indices((2, 2))
     >>> columns.compute()
     array([[0, 1],
@@ -235,7 +270,6 @@ def fromfunction(
     return elemwise(function, *at, **kwargs)
 
 
-@documented()
 def tri(
     N: int,
     M: int | None = None,
@@ -253,6 +287,14 @@ def tri(
         Number of rows.
     M : int or None
         Number of columns; None: as many as rows.
+    k : int, default 0
+        The diagonal: 0 is the main one, 1 the one above it.
+    dtype : dtype or None, default float
+        Data type of the result's elements.
+    chunks : int, tuple, str or None, default "auto"
+        Chunks of the result, see :func:`cubed.rechunk`.
+    spec : Spec or None
+        Resources of computations, such as `allowed_mem`; None: as configured.
 
     Returns
     -------
@@ -261,6 +303,7 @@ def tri(
 
     Examples
     --------
+    >>> import cubed
     >>> cubed.tri(2).compute()
     array([[1., 0.],
            [1., 1.]])
@@ -297,20 +340,33 @@ def _triangle(
     return row, column if column.chunks == row.chunks else column.rechunk(row.chunks)
 
 
-_of_triangles = partial(
-    documented,
-    parameters={"n": "Number of rows.", "m": "Number of columns; None: as many as rows."},
-    returns="Two int64 arrays of one axis. Lazy; a task holds a number for each row.",
-)
-
-
-@_of_triangles()
 def tril_indices(
     n: int, k: int = 0, m: int | None = None, chunks: ChunksLike = "auto", spec: Spec | None = None
 ) -> tuple[Array, Array]:
     """Rows and columns of the lower triangle of an ``(n, m)`` matrix (square without m), with the
     diagonal k right of the main one.
 
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    k : int, default 0
+        The diagonal: 0 is the main one, 1 the one above it.
+    m : int or None
+        Number of columns; None: as many as rows.
+    chunks : int, tuple, str or None, default "auto"
+        Chunks of the result, see :func:`cubed.rechunk`.
+    spec : Spec or None
+        Resources of computations, such as `allowed_mem`; None: as configured.
+
+    Returns
+    -------
+    tuple[Array, Array]
+        Two int64 arrays of one axis. Lazy; a task holds a number for each row.
+
+    Examples
+    --------
+    >>> import cubed
     >>> rows, columns = cubed.tril_indices(2)
     >>> columns.compute()
     array([0, 0, 1])
@@ -318,13 +374,33 @@ def tril_indices(
     return _triangle(n, m, k, False, chunks, spec)
 
 
-@_of_triangles()
 def triu_indices(
     n: int, k: int = 0, m: int | None = None, chunks: ChunksLike = "auto", spec: Spec | None = None
 ) -> tuple[Array, Array]:
     """Rows and columns of the upper triangle of an ``(n, m)`` matrix (square without m), with the
     diagonal k right of the main one.
 
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    k : int, default 0
+        The diagonal: 0 is the main one, 1 the one above it.
+    m : int or None
+        Number of columns; None: as many as rows.
+    chunks : int, tuple, str or None, default "auto"
+        Chunks of the result, see :func:`cubed.rechunk`.
+    spec : Spec or None
+        Resources of computations, such as `allowed_mem`; None: as configured.
+
+    Returns
+    -------
+    tuple[Array, Array]
+        Two int64 arrays of one axis. Lazy; a task holds a number for each row.
+
+    Examples
+    --------
+    >>> import cubed
     >>> rows, columns = cubed.triu_indices(2)
     >>> columns.compute()
     array([0, 1, 1])

@@ -11,7 +11,6 @@ from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import common_spec, core_of, lazy, normalize_axis
 from cubed.array_api.elementwise_functions import clip, remainder
-from cubed.base._docs import documented
 
 __all__ = ["take", "take_along_axis"]
 
@@ -28,7 +27,6 @@ def positions_within(indices: Any, extent: int, mode: str) -> Any:
     return remainder(indices, extent) if mode == "wrap" else clip(indices, 0, extent - 1)
 
 
-@documented()
 def take(
     x: Array,
     indices: Array | int,
@@ -41,6 +39,10 @@ def take(
 
     Parameters
     ----------
+    x : Array
+        Input array.
+    indices : array_like of int
+        Positions; negative ones count from the end.
     axis : int or None
         The axis; may be left out where there is one.
     mode : {"raise", "wrap", "clip"}, default "raise"
@@ -54,6 +56,7 @@ def take(
 
     Examples
     --------
+    >>> import cubed
     >>> cubed.take(cubed.asarray([10, 20, 30]), cubed.asarray([2, 0])).compute()
     array([30, 10])
     """
@@ -72,12 +75,15 @@ def take(
     return Array._new(out, common_spec(x, indices))
 
 
-@documented()
 def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
     """The elements at positions that every line along the axis has of its own.
 
     Parameters
     ----------
+    x : Array
+        Input array.
+    indices : array_like of int
+        Positions; negative ones count from the end.
     axis : int, default -1
         The axis.
 
@@ -89,6 +95,7 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
 
     Examples
     --------
+    >>> import cubed
     >>> x = cubed.asarray([[3, 1, 2]])
     >>> cubed.take_along_axis(x, cubed.argsort(x), axis=-1).compute()
     array([[1, 2, 3]])

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 from cubed.array._array import Array
-from cubed.base._docs import documented
 from cubed.functions import linalg as made
 from cubed.functions._results import EighResult as EighResult
 from cubed.functions._results import EigResult as EigResult
@@ -29,14 +28,13 @@ __all__ = ["tensordot"]
 __all__ += made.__all__
 
 
-@documented(  # type: ignore[no-redef]
-    raises="MemoryError: If a task cannot hold a matrix, unless it can be cut into blocks of rows."
-)
 def svd(x: Array, /, *, full_matrices: bool = True, compute_uv: bool = True) -> Any:
     """Singular values, which descend, and singular vectors; without `compute_uv` the values alone.
 
     Parameters
     ----------
+    x : Array
+        Input array.
     full_matrices : bool, default True
         Whether `U` and `Vh` are square.
     compute_uv : bool, default True
@@ -48,8 +46,14 @@ def svd(x: Array, /, *, full_matrices: bool = True, compute_uv: bool = True) -> 
         ``(..., n, k)``, ``(..., k)`` and ``(..., k, m)`` with k the smaller extent, or square
         matrices for `full_matrices`. Lazy.
 
+    Raises
+    ------
+    MemoryError
+        If a task cannot hold a matrix, unless it can be cut into blocks of rows.
+
     Examples
     --------
+    >>> import cubed
     >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
     >>> u, s, vh = cubed.linalg.svd(x)
     >>> s.compute().round(6)

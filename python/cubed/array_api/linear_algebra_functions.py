@@ -8,17 +8,32 @@ from typing import Any
 from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import common_spec, core_of, normalize_axes
-from cubed.base._docs import documented
 from cubed.functions import linalg
 from cubed.functions.linalg import matrix_transpose
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 
 
-@documented(returns="Of the type that both promote to. Lazy.")
 def matmul(x1: Array, x2: Array, /, split_every: Any = None) -> Array:
     """Products of the matrices in the last two axes; a vector is one row or one column.
 
+    Parameters
+    ----------
+    x1 : Array
+        The first operand.
+    x2 : Array
+        The second operand.
+    split_every : int, dict or None
+        Accepted, and not needed: the planner splits reductions.
+
+    Returns
+    -------
+    Array
+        Of the type that both promote to. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.matmul(x, x).compute()
     array([[ 7., 10.],
@@ -27,7 +42,6 @@ def matmul(x1: Array, x2: Array, /, split_every: Any = None) -> Array:
     return linalg.matmul(x1, x2)
 
 
-@documented(returns="Of the type that both promote to. Lazy.")
 def tensordot(
     x1: Array,
     x2: Array,
@@ -43,11 +57,23 @@ def tensordot(
 
     Parameters
     ----------
+    x1 : Array
+        The first operand.
+    x2 : Array
+        The second operand.
     axes : int or pair of sequences of int, default 2
         How many axes are summed over, the last of `x1` and the first of `x2`, or which of each.
+    split_every : int, dict or None
+        Accepted, and not needed: the planner splits reductions.
+
+    Returns
+    -------
+    Array
+        Of the type that both promote to. Lazy.
 
     Examples
     --------
+    >>> import cubed
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.tensordot(x, x, axes=1).compute()
     array([[ 7., 10.],
@@ -66,17 +92,28 @@ def tensordot(
     return Array._new(_core.tensordot(a, b, first, second), common_spec(x1, x2))
 
 
-@documented(returns="Of the type that both promote to. Lazy.")
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1, split_every: Any = None) -> Array:
     """Sums of conj(x1) * x2 over an axis, which is counted from the end.
 
     Parameters
     ----------
+    x1 : Array
+        The first operand.
+    x2 : Array
+        The second operand.
     axis : int, default -1
         The axis that is summed over.
+    split_every : int, dict or None
+        Accepted, and not needed: the planner splits reductions.
+
+    Returns
+    -------
+    Array
+        Of the type that both promote to. Lazy.
 
     Examples
     --------
+    >>> import cubed
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.vecdot(x, x).compute()
     array([ 5., 25.])

@@ -15,7 +15,6 @@ from cubed.array_api.elementwise_functions import add, imag, isnan, real
 from cubed.array_api.indexing_functions import take_along_axis
 from cubed.array_api.manipulation_functions import concat, flip, reshape
 from cubed.array_api.sorting_functions import argsort, sort
-from cubed.base._docs import documented
 from cubed.io._create import as_lazy
 
 __all__ = ["argpartition", "argtopk", "lexsort", "partition", "sort_complex", "topk"]
@@ -35,23 +34,32 @@ def _check_kth(kth: Any, n: int) -> None:
             raise ValueError(f"kth is {k}, out of range for {n} elements")
 
 
-@documented(raises="ValueError: For positions out of range.")
 def partition(a: Any, kth: Any, axis: int | None = -1) -> Array:
     """The elements along an axis (None: of `a` in one dimension), with those that are smaller than
     the one at `kth` in front of it, and others behind it: all are sorted.
 
     Parameters
     ----------
+    a : array_like
+        Input array.
     kth : int or sequence of int
         Positions that get the element that sorting puts there.
+    axis : int or None, default -1
+        Axis along which to compute; None: the elements in one dimension.
 
     Returns
     -------
     Array
         Of a's shape, or of one axis, and of its type. Lazy.
 
+    Raises
+    ------
+    ValueError
+        For positions out of range.
+
     Examples
     --------
+    >>> import cubed
     >>> cubed.partition(cubed.asarray([3, 9, 1]), 0)[0].compute()
     array(1)
     """
@@ -60,22 +68,31 @@ def partition(a: Any, kth: Any, axis: int | None = -1) -> Array:
     return sort(x, axis=d)
 
 
-@documented(raises="ValueError: For positions out of range.")
 def argpartition(a: Any, kth: Any, axis: int | None = -1) -> Array:
     """The positions of elements in the order of :func:`partition`.
 
     Parameters
     ----------
+    a : array_like
+        Input array.
     kth : int or sequence of int
         Positions that get the element that sorting puts there.
+    axis : int or None, default -1
+        Axis along which to compute; None: the elements in one dimension.
 
     Returns
     -------
     Array
         int64, of a's shape, or of one axis. Lazy.
 
+    Raises
+    ------
+    ValueError
+        For positions out of range.
+
     Examples
     --------
+    >>> import cubed
     >>> cubed.argpartition(cubed.asarray([3, 9, 1]), 0)[0].compute()
     array(2)
     """
@@ -115,15 +132,20 @@ def _number(k: Any) -> tuple[int, bool]:
     return abs(number), number > 0
 
 
-@documented()
 def topk(a: Any, k: int, axis: int = -1, split_every: Any = None) -> Array:
     """The k largest elements along an axis, the largest first; for negative k the smallest ones,
     the smallest first. NaN count as the largest.
 
     Parameters
     ----------
+    a : array_like
+        Input array.
     k : int
         How many; negative: of the smallest.
+    axis : int, default -1
+        Axis along which to compute; negative ones count from the last.
+    split_every : int, dict or None
+        Accepted, and not needed: the planner splits reductions.
 
     Returns
     -------
@@ -133,6 +155,7 @@ def topk(a: Any, k: int, axis: int = -1, split_every: Any = None) -> Array:
 
     Examples
     --------
+    >>> import cubed
     >>> cubed.topk(cubed.asarray([3, 9, 1]), 2).compute()
     array([9, 3])
     """
@@ -149,14 +172,19 @@ def topk(a: Any, k: int, axis: int = -1, split_every: Any = None) -> Array:
     return flip(out, axis=d) if largest else out
 
 
-@documented()
 def argtopk(a: Any, k: int, axis: int = -1, split_every: Any = None) -> Array:
     """The positions of the elements of :func:`topk`.
 
     Parameters
     ----------
+    a : array_like
+        Input array.
     k : int
         How many; negative: of the smallest.
+    axis : int, default -1
+        Axis along which to compute; negative ones count from the last.
+    split_every : int, dict or None
+        Accepted, and not needed: the planner splits reductions.
 
     Returns
     -------
@@ -165,6 +193,7 @@ def argtopk(a: Any, k: int, axis: int = -1, split_every: Any = None) -> Array:
 
     Examples
     --------
+    >>> import cubed
     >>> cubed.argtopk(cubed.asarray([3, 9, 1]), 2).compute()
     array([1, 0])
     """
@@ -240,9 +269,13 @@ def complex_order(x: Array, axis: int) -> Array:
     return lexsort((im, re, missing), axis=axis)
 
 
-@documented()
 def sort_complex(a: Any) -> Array:
     """The elements as complex numbers, in order along the last axis, by real parts first.
+
+    Parameters
+    ----------
+    a : array_like
+        Input array.
 
     Returns
     -------
@@ -251,6 +284,7 @@ def sort_complex(a: Any) -> Array:
 
     Examples
     --------
+    >>> import cubed
     >>> cubed.sort_complex(cubed.asarray([2 + 1j, 1 + 2j])).compute()
     array([1.+2.j, 2.+1.j])
     """

@@ -11,17 +11,28 @@ from cubed.array._array import Array
 from cubed.array._first import computes_first
 from cubed.array._operands import common_spec, core_of, is_scalar, lazy, operands
 from cubed.array._select import coordinates
-from cubed.base._docs import documented
 from cubed.functions.searching import argmax, argmin, count_nonzero, searchsorted
 
 __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "where"]
 
 
 @computes_first
-@documented(returns="For each axis int64, of one axis. Lazy.")
 def nonzero(x: Array, /) -> tuple[Array, ...]:
     """Coordinates of the elements that are not 0, in C order; their number is computed now.
 
+    Parameters
+    ----------
+    x : Array
+        Input array.
+
+    Returns
+    -------
+    tuple of Array
+        For each axis int64, of one axis. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> (positions,) = cubed.nonzero(cubed.asarray([0, 3, 0, 4]))
     >>> positions.compute()
     array([1, 3])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,33 +16,27 @@ from cubed.array_api.manipulation_functions import concat
 from cubed.array_api.searching_functions import nonzero
 from cubed.array_api.set_functions import isin, unique_all
 from cubed.array_api.sorting_functions import argsort, sort
-from cubed.base._docs import documented
 from cubed.io._create import as_lazy
 
 __all__ = ["in1d", "intersect1d", "setdiff1d", "setxor1d"]
-
-
-_of_sets = partial(
-    documented,
-    parameters={
-        "ar1": "The first set.",
-        "ar2": "The second set.",
-        "assume_unique": "Whether the elements of each are different.",
-    },
-)
 
 
 def _set(x: Any, assume_unique: bool) -> Array:
     return flat(x) if assume_unique else unique(x)
 
 
-@_of_sets()
 def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) -> Array:
     """Whether each element of an array in one dimension is among those of another one; with
     `invert`, whether it is not.
 
     Parameters
     ----------
+    ar1 : array_like
+        The first set.
+    ar2 : array_like
+        The second set.
+    assume_unique : bool, default False
+        Whether the elements of each are different.
     invert : bool, default False
         Whether what is not in `ar2` is true.
 
@@ -54,6 +47,7 @@ def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) 
 
     Examples
     --------
+    >>> import cubed
     >>> cubed.in1d(cubed.asarray([1, 2]), cubed.asarray([2, 3])).compute()
     array([False,  True])
     """
@@ -61,13 +55,29 @@ def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) 
 
 
 @computes_first
-@_of_sets(returns="Of one axis, and of ar1's type. Lazy.")
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
     """The elements of one array that are not in another one: distinct ones in ascending order, or
     as they are, if they are said to be unique. Computes their number.
 
     Of ar1's type, in one dimension.
 
+    Parameters
+    ----------
+    ar1 : array_like
+        The first set.
+    ar2 : array_like
+        The second set.
+    assume_unique : bool, default False
+        Whether the elements of each are different.
+
+    Returns
+    -------
+    Array
+        Of one axis, and of ar1's type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> cubed.setdiff1d(cubed.asarray([1, 2]), cubed.asarray([2, 3])).compute()
     array([1])
     """
@@ -76,7 +86,6 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
 
 
 @computes_first
-@_of_sets()
 def intersect1d(
     ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False
 ) -> Any:
@@ -88,6 +97,12 @@ def intersect1d(
 
     Parameters
     ----------
+    ar1 : array_like
+        The first set.
+    ar2 : array_like
+        The second set.
+    assume_unique : bool, default False
+        Whether the elements of each are different.
     return_indices : bool, default False
         Whether positions are returned, too.
 
@@ -98,6 +113,7 @@ def intersect1d(
 
     Examples
     --------
+    >>> import cubed
     >>> cubed.intersect1d(cubed.asarray([1, 2]), cubed.asarray([2, 3])).compute()
     array([2])
     """
@@ -123,13 +139,29 @@ def intersect1d(
 
 
 @computes_first
-@_of_sets(returns="Of one axis, and of the type that both promote to. Lazy.")
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
     """The elements that are in one of two arrays, and not in both, in ascending order. Computes
     their number.
 
     Of the type that both promote to, in one dimension.
 
+    Parameters
+    ----------
+    ar1 : array_like
+        The first set.
+    ar2 : array_like
+        The second set.
+    assume_unique : bool, default False
+        Whether the elements of each are different.
+
+    Returns
+    -------
+    Array
+        Of one axis, and of the type that both promote to. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> cubed.setxor1d(cubed.asarray([1, 2]), cubed.asarray([2, 3])).compute()
     array([1, 3])
     """

@@ -13,7 +13,6 @@ from cubed.array._array import Array
 from cubed.array._first import computes_first
 from cubed.array._operands import lazy, operands
 from cubed.array._select import counted
-from cubed.base._docs import documented
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
 
@@ -83,13 +82,17 @@ def isin(x1: Any, x2: Any, /, assume_unique: bool = False, *, invert: bool = Fal
 
 
 @computes_first
-@documented()
 def unique_all(x: Array, /) -> UniqueAll:
     """Different elements in order, where each is first, which of them each element is, and how
     often each is there. NaN are all different, NaT is one element.
 
     Values are of x's type and in one axis, positions and counts int64. Elements are sorted and
     counted when it is called, and once more when a result is computed.
+
+    Parameters
+    ----------
+    x : Array
+        Input array.
 
     Returns
     -------
@@ -98,6 +101,7 @@ def unique_all(x: Array, /) -> UniqueAll:
 
     Examples
     --------
+    >>> import cubed
     >>> cubed.unique_all(cubed.asarray([3, 1, 3])).indices.compute()
     array([1, 0])
     """
@@ -105,13 +109,25 @@ def unique_all(x: Array, /) -> UniqueAll:
 
 
 @computes_first
-@documented(returns="With ``values`` and ``counts``: lazy arrays.")
 def unique_counts(x: Array, /) -> UniqueCounts:
     """Different elements in order, and how often each is there.
 
     Values are of x's type and in one axis, positions and counts int64. Elements are sorted and
     counted when it is called, and once more when a result is computed.
 
+    Parameters
+    ----------
+    x : Array
+        Input array.
+
+    Returns
+    -------
+    UniqueCounts
+        With ``values`` and ``counts``: lazy arrays.
+
+    Examples
+    --------
+    >>> import cubed
     >>> cubed.unique_counts(cubed.asarray([3, 1, 3])).counts.compute()
     array([1, 2])
     """
@@ -119,13 +135,25 @@ def unique_counts(x: Array, /) -> UniqueCounts:
 
 
 @computes_first
-@documented(returns="With ``values`` and ``inverse_indices``: lazy arrays.")
 def unique_inverse(x: Array, /) -> UniqueInverse:
     """Different elements in order, and which of them each element is.
 
     Values are of x's type and in one axis, positions and counts int64. Elements are sorted and
     counted when it is called, and once more when a result is computed.
 
+    Parameters
+    ----------
+    x : Array
+        Input array.
+
+    Returns
+    -------
+    UniqueInverse
+        With ``values`` and ``inverse_indices``: lazy arrays.
+
+    Examples
+    --------
+    >>> import cubed
     >>> cubed.unique_inverse(cubed.asarray([3, 1, 3])).inverse_indices.compute()
     array([1, 0, 1])
     """
@@ -133,13 +161,25 @@ def unique_inverse(x: Array, /) -> UniqueInverse:
 
 
 @computes_first
-@documented(returns="Of one axis, and of x's type. Lazy.")
 def unique_values(x: Array, /) -> Array:
     """Different elements in order.
 
     Values are of x's type and in one axis, positions and counts int64. Elements are sorted and
     counted when it is called, and once more when a result is computed.
 
+    Parameters
+    ----------
+    x : Array
+        Input array.
+
+    Returns
+    -------
+    Array
+        Of one axis, and of x's type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> x = cubed.asarray([3, 1, 3])
     >>> cubed.unique_values(x).compute()
     array([1, 3])
