@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, Self
 
 from cubed import _core
 from cubed.array import _above, _dask
@@ -15,6 +15,7 @@ from cubed.array._methods import Methods
 from cubed.array._operands import multiply, operate
 from cubed.array._rechunk import rechunk
 from cubed.base._dtypes import name_of, sized
+from cubed.base._operators import Operators
 from cubed.base._types import ChunksLike, DTypeLike, NDArray
 from cubed.base._warnings import warn_of_lost_parts
 from cubed.spec import Spec
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from cubed._core import Operation
 
 
-class Array(Methods):
+class Array(Methods, Operators):
     """An N-dimensional array in chunks, which is computed when somebody asks for its values.
 
     Arrays are made by functions such as :func:`cubed.from_array`, :func:`cubed.from_zarr` and those
@@ -41,9 +42,6 @@ class Array(Methods):
     """
 
     __slots__ = ()
-
-    __hash__: ClassVar[None]  # type: ignore[assignment]
-    __hash__ = None
 
     @property
     def T(self) -> Array:
@@ -309,101 +307,15 @@ class Array(Methods):
     def __invert__(self) -> Array:
         return self._unary("bitwise_invert")
 
-    def __add__(self, other: Any, /) -> Array:
-        return operate("add", self, other)
-
-    def __radd__(self, other: Any, /) -> Array:
-        return operate("add", other, self)
-
-    def __sub__(self, other: Any, /) -> Array:
-        return operate("subtract", self, other)
-
-    def __rsub__(self, other: Any, /) -> Array:
-        return operate("subtract", other, self)
-
-    def __mul__(self, other: Any, /) -> Array:
-        return operate("multiply", self, other)
-
-    def __rmul__(self, other: Any, /) -> Array:
-        return operate("multiply", other, self)
-
-    def __truediv__(self, other: Any, /) -> Array:
-        return operate("divide", self, other)
-
-    def __rtruediv__(self, other: Any, /) -> Array:
-        return operate("divide", other, self)
-
-    def __floordiv__(self, other: Any, /) -> Array:
-        return operate("floor_divide", self, other)
-
-    def __rfloordiv__(self, other: Any, /) -> Array:
-        return operate("floor_divide", other, self)
-
-    def __mod__(self, other: Any, /) -> Array:
-        return operate("remainder", self, other)
-
-    def __rmod__(self, other: Any, /) -> Array:
-        return operate("remainder", other, self)
-
-    def __pow__(self, other: Any, /) -> Array:
-        return operate("pow", self, other)
-
-    def __rpow__(self, other: Any, /) -> Array:
-        return operate("pow", other, self)
+    def _operate(self, name: Operation, other: Any, reflected: bool = False) -> Self:
+        pair: Any = (other, self) if reflected else (self, other)
+        return operate(name, *pair)  # type: ignore[return-value]
 
     def __matmul__(self, other: Any, /) -> Array:
         return multiply(self, other)
 
     def __rmatmul__(self, other: Any, /) -> Array:
         return multiply(other, self)
-
-    def __and__(self, other: Any, /) -> Array:
-        return operate("bitwise_and", self, other)
-
-    def __rand__(self, other: Any, /) -> Array:
-        return operate("bitwise_and", other, self)
-
-    def __or__(self, other: Any, /) -> Array:
-        return operate("bitwise_or", self, other)
-
-    def __ror__(self, other: Any, /) -> Array:
-        return operate("bitwise_or", other, self)
-
-    def __xor__(self, other: Any, /) -> Array:
-        return operate("bitwise_xor", self, other)
-
-    def __rxor__(self, other: Any, /) -> Array:
-        return operate("bitwise_xor", other, self)
-
-    def __lshift__(self, other: Any, /) -> Array:
-        return operate("bitwise_left_shift", self, other)
-
-    def __rlshift__(self, other: Any, /) -> Array:
-        return operate("bitwise_left_shift", other, self)
-
-    def __rshift__(self, other: Any, /) -> Array:
-        return operate("bitwise_right_shift", self, other)
-
-    def __rrshift__(self, other: Any, /) -> Array:
-        return operate("bitwise_right_shift", other, self)
-
-    def __eq__(self, other: Any, /) -> Array:  # type: ignore[override]
-        return operate("equal", self, other)
-
-    def __ne__(self, other: Any, /) -> Array:  # type: ignore[override]
-        return operate("not_equal", self, other)
-
-    def __lt__(self, other: Any, /) -> Array:
-        return operate("less", self, other)
-
-    def __le__(self, other: Any, /) -> Array:
-        return operate("less_equal", self, other)
-
-    def __gt__(self, other: Any, /) -> Array:
-        return operate("greater", self, other)
-
-    def __ge__(self, other: Any, /) -> Array:
-        return operate("greater_equal", self, other)
 
     # --- Methods that NumPy's arrays have --------------------------------------------------------
 

@@ -28,7 +28,9 @@ __all__ = ["tensordot"]
 __all__ += made.__all__
 
 
-def svd(x: Array, /, *, full_matrices: bool = True, compute_uv: bool = True) -> Any:
+def svd(  # type: ignore[no-redef]
+    x: Array, /, *, full_matrices: bool = True, compute_uv: bool = True
+) -> Any:
     """Singular values, which descend, and singular vectors; without `compute_uv` the values alone.
 
     Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -21,9 +21,13 @@ from cubed.array_api.statistical_functions import cumulative_prod, cumulative_su
 from cubed.array_api.utility_functions import all as _all
 from cubed.array_api.utility_functions import any as _any
 from cubed.base._dtypes import kind_of
+from cubed.base._operators import Operators
 from cubed.base._types import Axis, ChunksLike, DTypeLike
 from cubed.io._create import as_lazy
 from cubed.planning._compute import compute as _compute
+
+if TYPE_CHECKING:
+    from cubed._core import Operation
 
 _ma: Any = np.ma  # of which NumPy types little
 
@@ -44,7 +48,15 @@ _DOMAINS: dict[str, Any] = {
 }
 
 
-class MaskedArray:
+#: NumPy's operations by the standard's names, which NumPy 1 does not have.
+_OWN_NAMES: dict[str, np.ufunc] = {
+    "bitwise_left_shift": np.left_shift,
+    "bitwise_right_shift": np.right_shift,
+    "pow": np.power,
+}
+
+
+class MaskedArray(Operators):
     """An array of which some elements do not count: :attr:`data`, and :attr:`mask`, true where they
     do not. Made by :func:`masked_array` and other functions of this module.
 
@@ -74,7 +86,6 @@ class MaskedArray:
 
     __slots__ = ("_values", "_fill", "_hidden")
     __array_priority__ = 20.0
-    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, data: Array, mask: Array, fill_value: Any = None) -> None:
         if mask.dtype.kind != "b":
@@ -878,99 +889,10 @@ class MaskedArray:
             out = _elements.logical_or(out, m)
         return _shapes.broadcast_to(out, shape)
 
-    def _operate(self, ufunc: Any, other: Any, reflected: bool = False) -> MaskedArray:
+    def _operate(self, name: Operation, other: Any, reflected: bool = False) -> Self:
         pair = (other, self) if reflected else (self, other)
-        return self._apply(ufunc, pair, finite=True)
-
-    def __add__(self, other: Any) -> MaskedArray:
-        return self._operate(np.add, other)
-
-    def __radd__(self, other: Any) -> MaskedArray:
-        return self._operate(np.add, other, reflected=True)
-
-    def __sub__(self, other: Any) -> MaskedArray:
-        return self._operate(np.subtract, other)
-
-    def __rsub__(self, other: Any) -> MaskedArray:
-        return self._operate(np.subtract, other, reflected=True)
-
-    def __mul__(self, other: Any) -> MaskedArray:
-        return self._operate(np.multiply, other)
-
-    def __rmul__(self, other: Any) -> MaskedArray:
-        return self._operate(np.multiply, other, reflected=True)
-
-    def __truediv__(self, other: Any) -> MaskedArray:
-        return self._operate(np.divide, other)
-
-    def __rtruediv__(self, other: Any) -> MaskedArray:
-        return self._operate(np.divide, other, reflected=True)
-
-    def __floordiv__(self, other: Any) -> MaskedArray:
-        return self._operate(np.floor_divide, other)
-
-    def __rfloordiv__(self, other: Any) -> MaskedArray:
-        return self._operate(np.floor_divide, other, reflected=True)
-
-    def __mod__(self, other: Any) -> MaskedArray:
-        return self._operate(np.remainder, other)
-
-    def __rmod__(self, other: Any) -> MaskedArray:
-        return self._operate(np.remainder, other, reflected=True)
-
-    def __pow__(self, other: Any) -> MaskedArray:
-        return self._operate(np.power, other)
-
-    def __rpow__(self, other: Any) -> MaskedArray:
-        return self._operate(np.power, other, reflected=True)
-
-    def __and__(self, other: Any) -> MaskedArray:
-        return self._operate(np.bitwise_and, other)
-
-    def __rand__(self, other: Any) -> MaskedArray:
-        return self._operate(np.bitwise_and, other, reflected=True)
-
-    def __or__(self, other: Any) -> MaskedArray:
-        return self._operate(np.bitwise_or, other)
-
-    def __ror__(self, other: Any) -> MaskedArray:
-        return self._operate(np.bitwise_or, other, reflected=True)
-
-    def __xor__(self, other: Any) -> MaskedArray:
-        return self._operate(np.bitwise_xor, other)
-
-    def __rxor__(self, other: Any) -> MaskedArray:
-        return self._operate(np.bitwise_xor, other, reflected=True)
-
-    def __lshift__(self, other: Any) -> MaskedArray:
-        return self._operate(np.left_shift, other)
-
-    def __rlshift__(self, other: Any) -> MaskedArray:
-        return self._operate(np.left_shift, other, reflected=True)
-
-    def __rshift__(self, other: Any) -> MaskedArray:
-        return self._operate(np.right_shift, other)
-
-    def __rrshift__(self, other: Any) -> MaskedArray:
-        return self._operate(np.right_shift, other, reflected=True)
-
-    def __eq__(self, other: Any) -> MaskedArray:  # type: ignore[override]
-        return self._operate(np.equal, other)
-
-    def __ne__(self, other: Any) -> MaskedArray:  # type: ignore[override]
-        return self._operate(np.not_equal, other)
-
-    def __lt__(self, other: Any) -> MaskedArray:
-        return self._operate(np.less, other)
-
-    def __le__(self, other: Any) -> MaskedArray:
-        return self._operate(np.less_equal, other)
-
-    def __gt__(self, other: Any) -> MaskedArray:
-        return self._operate(np.greater, other)
-
-    def __ge__(self, other: Any) -> MaskedArray:
-        return self._operate(np.greater_equal, other)
+        ufunc = _OWN_NAMES.get(name) or getattr(np, name)
+        return self._apply(ufunc, pair, finite=True)  # type: ignore[return-value]
 
     def __neg__(self) -> MaskedArray:
         return MaskedArray(-self._values, self._hidden, self._fill)
