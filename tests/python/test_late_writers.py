@@ -250,6 +250,28 @@ def test_deletions_of_the_same_bytes(server, tmp_path, what):
     assert all(k.startswith("z.zarr/") for k in server.objects), "a new array is left"
 
 
+def test_deletions_of_arrays_that_are_copied(server, tmp_path):
+    """An array of strings, which no run computes, beside an array of numbers."""
+    group = zarr.create_group(tmp_path / "g")
+    group.create_array("x", shape=ROWS, chunks=CHUNK, dtype="f8")[...] = 1.0
+    group.create_array("s", shape=ROWS, chunks=CHUNK, dtype=str)[...] = np.array(["a"] * ROWS)
+    url, env = f"{server.url}/z.zarr", {**os.environ, **server.variables}
+    wanted = [BIN, "copy", tmp_path / "g", url, "--overwrite", *QUIET]
+    assert run(*wanted[1:], env=env).code == 0
+    there = sorted(k for k in server.objects if k.startswith("z.zarr/s/"))
+    assert len(there) == 1 + ROWS // CHUNK
+
+    def chosen(r):
+        record = server.objects.get("z.zarr/x/.cubed-run")
+        # The array of numbers has taken its place.
+        swapped = record and json.loads(record.data)["state"] == "swapped"
+        return r.op in DELETES and swapped and "new" not in r.key
+
+    first = Stop(server, chosen, wanted, later=601).run(wanted, env)
+    assert first.returncode != 0
+    assert sorted(k for k in server.objects if k.startswith("z.zarr/s/")) == there
+
+
 @pytest.mark.parametrize("known", [True, False], ids=["leases", "no leases"])
 def test_deletions_that_take_longer(tmp_path, known):
     """A service that is slow for longer than a lease, or does not accept signatures that end."""

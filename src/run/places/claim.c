@@ -163,13 +163,19 @@ static cubed_status find_version(const cb_claim *c, bool *own, cubed_error *err)
     return look_at_version(c, own, &when, err);
 }
 
-cubed_status cb_claim_check_own(const cb_claim *c, cubed_error *err)
+cubed_status cb_claim_check_when(const cb_claim *c, int64_t *when, cubed_error *err)
 {
     bool own = false;
     cb_beats_lock(c->beats);
-    const cubed_status st = find_version(c, &own, err);
+    const cubed_status st = look_at_version(c, &own, when, err);
     cb_beats_unlock(c->beats);
     return st == CUBED_OK && !own ? was_taken(c->store, c->path, err) : st;
+}
+
+cubed_status cb_claim_check_own(const cb_claim *c, cubed_error *err)
+{
+    int64_t when;
+    return cb_claim_check_when(c, &when, err);
 }
 
 /* What is removed of the objects of a claim. */

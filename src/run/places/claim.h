@@ -67,6 +67,9 @@ CUBED_MUST_CHECK cubed_status cb_claim_take(cb_claim *c, cb_run_self *self, cons
                                             cubed_error *err);
 /* CUBED_E_EXISTS if the place is no longer this run's. */
 CUBED_MUST_CHECK cubed_status cb_claim_check_own(const cb_claim *c, cubed_error *err);
+/* The same, and when, by the service's clock: see cubed_object_info.replied. */
+CUBED_MUST_CHECK cubed_status cb_claim_check_when(const cb_claim *c, int64_t *when,
+                                                  cubed_error *err);
 /* Deletes the objects below `path` of `store` that are wanted, while the claim, whose record is there, is this run's:
  * CUBED_E_EXISTS if it is not. A deletion that is on the way while another run takes the claim is late, and then:
  * - A store with CUBED_STORE_GUARDS refuses it, because the record has another version.

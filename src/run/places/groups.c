@@ -105,7 +105,7 @@ static cubed_status remove_batch(void *ctx, const char *const *keys, const char 
     const removal *x = ctx;
     cubed_store_request r = {
         .op = CUBED_STORE_DELETE, .keys = keys, .nkeys = n, .versions = versions};
-    if (x->groups->fence) CB_TRY(x->groups->fence->check(x->groups->fence->ctx, err));
+    if (x->groups->fence) CB_TRY(x->groups->look(x->groups->fence->ctx, &r.looked, err));
     return cb_store_do(x->store, &r, err);
 }
 
@@ -183,7 +183,7 @@ cubed_status cubed_groups_make(cubed_context *ctx, const cubed_plan_group *given
         if (g->copy_of) CB_GO(check_places(ctx, &list[i], err));
     }
     CB_GO(cb_groups_check(ctx, list, n, false, err));
-    const cb_groups groups = {list, n, durable, memory ? memory : DEFAULT_MEMORY, NULL};
+    const cb_groups groups = {list, n, durable, memory ? memory : DEFAULT_MEMORY, NULL, NULL};
     st = cb_groups_make(ctx, &groups, err);
 out:
     cb_zone_free(zone);

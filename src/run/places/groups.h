@@ -11,6 +11,8 @@ typedef struct cb_groups {
     bool durable;
     uint64_t memory;            /* for objects that are copied */
     const cb_zarr_fence *fence; /* of the run; NULL: none */
+    /* As `fence->check`, with its ctx. *when: by the service's clock, see cubed_object_info.replied; 0 if it is not known. */
+    cubed_status (*look)(const void *ctx, int64_t *when, cubed_error *err);
 } cb_groups;
 
 /* Whether copies have a place. `resume`: one that an earlier attempt has left there is made again. */

@@ -443,14 +443,27 @@ static void release(const cb_io *io, int i)
     (void)ignored;
 }
 
-static cubed_status check_claims(const void *ctx, cubed_error *err)
+/* *when: of the first look. */
+static cubed_status look_at_claims(const void *ctx, int64_t *when, cubed_error *err)
 {
     const cb_io *io = ctx;
+    bool first = true;
+    *when = 0;
     for (int i = 0; i < io->plan->ir.nnodes; i++) {
+        int64_t this_time;
         const target_io *t = made(io, i);
-        if (t && t->claimed) CB_TRY(cb_claim_check_own(&t->claim, err));
+        if (!t || !t->claimed) continue;
+        CB_TRY(cb_claim_check_when(&t->claim, &this_time, err));
+        if (first) *when = this_time;
+        first = false;
     }
     return CUBED_OK;
+}
+
+static cubed_status check_claims(const void *ctx, cubed_error *err)
+{
+    int64_t when;
+    return look_at_claims(ctx, &when, err);
 }
 
 static cubed_status commit(cb_io *io, cubed_error *err)
@@ -477,8 +490,12 @@ static cubed_status commit(cb_io *io, cubed_error *err)
         const target_io *t = made(io, i);
         if (t && t->replaces) CB_TRY(swap(io, i, err));
     }
-    const cb_groups groups = {io->plan->groups, io->plan->ngroups, durable,
-                              io->plan->allowed_mem - io->plan->reserved_mem, &fence};
+    const cb_groups groups = {.list = io->plan->groups,
+                              .n = io->plan->ngroups,
+                              .durable = durable,
+                              .memory = io->plan->allowed_mem - io->plan->reserved_mem,
+                              .fence = &fence,
+                              .look = look_at_claims};
     return cb_groups_make(io->plan->ctx, &groups, err);
 }
 
