@@ -1,9 +1,8 @@
-/* Functions on whole blocks, for people who add one: sorting, matrix products, transforms, what a
- * user brings. cubed_blockwise (cubed/blockwise.h) applies them to the blocks of arrays.
+/* Interface for programs that add a function on whole blocks, such as sorting, matrix products and transforms.
+ * cubed_blockwise (cubed/blockwise.h) applies a function to the blocks of arrays.
  *
- * A function is pure: the same call gives the same bytes, in any process. It allocates nothing but
- * what it declares, and may be called from several threads at once.
- */
+ * A function is pure: the same call gives the same bytes, in any process. It allocates only the memory that it declares,
+ * and may be called from several threads at once. */
 #ifndef CUBED_SYS_BLOCK_H
 #define CUBED_SYS_BLOCK_H
 
@@ -15,34 +14,32 @@
 extern "C" {
 #endif
 
-/* One operand of one call: dense, in C order, aligned to 64 bytes. */
+/* One operand of a call: dense, in C order, aligned to 64 bytes. */
 typedef struct cubed_block {
-    void *data; /* NULL: an output that nobody wants */
+    void *data; /* NULL: an output that is not wanted */
     cubed_dtype dtype;
     int ndim;
     const int64_t *shape;
-    const int64_t *offset; /* position of its first element in the array */
+    const int64_t *offset; /* position of the block's first element in the array */
 } cubed_block;
 
 typedef struct cubed_block_call {
     int nin, nout;
     const cubed_block *in;
     const cubed_block *out;
-    /* The operation's parameters: they travel in the plan, and `check` must have accepted them. Aligned
-     * to 16 bytes. */
+    /* Parameters of the operation, which are part of the plan and which `check` has accepted. Aligned to 16 bytes. */
     const void *params;
     size_t params_size;
-    void *scratch; /* so much as `need` asked for, aligned to 64 bytes; uninitialised */
-    /* Calls that add up to the same outputs (contracted symbols) come one after another, and outputs
-     * keep their contents in between: `first` finds them uninitialised, `last` leaves them complete. */
+    void *scratch; /* as many bytes as `need` returned, aligned to 64 bytes; uninitialised */
+    /* Calls that add up to the same outputs (contracted symbols) come one after another, and outputs keep their contents in
+     * between: they are uninitialised in the `first` call and complete after the `last`. */
     bool first, last;
     int nsymbols;
     const int64_t *index; /* number of the block along each symbol */
-    /* Where `run` may say how many bytes libraries really took at a time; NULL: nobody asks. */
+    /* Receives the peak bytes that libraries allocated during `run`; may be NULL. */
     uint64_t *library_taken;
-    /* When it is set the run was cancelled, which is never taken back. `run` looks at it every now and then if it
-     * takes long, and returns at once, whatever it has made: the call counts as interrupted. NULL: nobody
-     * cancels. */
+    /* Set when the run is cancelled, which is final. A long `run` checks it regularly and returns at once, with any
+     * contents: the call counts as interrupted. NULL: the call cannot be cancelled. */
     const cubed_cancel *cancel;
 } cubed_block_call;
 
@@ -51,8 +48,8 @@ static inline bool cubed_block_cancelled(const cubed_block_call *call)
     return cubed_cancel_is_set(call->cancel);
 }
 
-/* Memory that a call needs beside its operands. `library` is an upper bound of what libraries that it
- * calls allocate by themselves. */
+/* Memory of a call in addition to its operands. `library` is an upper bound on the memory that libraries allocate during
+ * the call. */
 typedef struct cubed_block_need {
     size_t scratch;
     size_t library;
@@ -61,34 +58,34 @@ typedef struct cubed_block_need {
 #define CUBED_BLOCK_VERSION 1
 
 typedef struct cubed_block_fn {
-    /* What it was made for; not looked at in the library's own. */
+    /* Version of this header that the function was compiled for. Ignored for the library's own functions. */
     size_t struct_size; /* sizeof(cubed_block_fn) */
     uint32_t version;   /* CUBED_BLOCK_VERSION */
-    /* What plans call it: "sort". Static, as this struct is, or at least as long-lived as the context. */
+    /* Name in plans, such as "sort". Static, like this structure, or at least as long-lived as the context. */
     const char *name;
-    /* Whether the function can work on operands of these types and shapes with these parameters: all of
-     * it may come from an untrusted plan. data and scratch are NULL. Asked when an operation is made,
-     * when a plan is loaded (with shapes of the largest blocks), and in front of every call, so that
-     * `run` need not look again. NULL: it works on everything, or `run` looks. */
+    /* Checks whether the function accepts operands of these types and shapes with these parameters, all of which may come
+     * from an untrusted plan. data and scratch are NULL. Called when an operation is made, when a plan is loaded (with the
+     * shapes of the largest blocks), and before every call, so that `run` need not check again. NULL: the function accepts
+     * everything, or `run` checks. */
     cubed_status (*check)(const cubed_block_call *call, void *ctx, cubed_error *err);
-    /* Of a call with operands that are at most as large; after `check`. data and scratch are NULL.
-     * NULL: nothing. */
+    /* Returns the memory of a call with operands of at most these sizes, after `check`. data and scratch are NULL. NULL
+     * function: no memory. */
     cubed_block_need (*need)(const cubed_block_call *largest, void *ctx);
-    /* Inputs are read-only, but for those that `clobbers` names, and do not overlap outputs. */
+    /* Performs a call. Inputs are read-only, except those in `clobbers`, and do not overlap outputs. */
     cubed_status (*run)(const cubed_block_call *call, void *ctx, cubed_error *err);
     uint32_t clobbers; /* bit i: the call may overwrite input i */
-    /* Results do not depend on how axes that have a symbol are cut: where a task would not fit the
-     * planner cuts them finer, all operands in the same way. */
+    /* Results do not depend on the splitting of axes that have a symbol: if a task does not fit, the planner splits them
+     * finer, in all operands alike. */
     bool divisible;
-    /* What people see of a call with these parameters, which `check` has accepted; NULL: `name`. */
+    /* Returns a description for people of a call with these parameters, which `check` has accepted; NULL function: `name`. */
     const char *(*title)(const void *params);
     /* The parameters are a program: plans with it are loaded only where that is permitted. */
     bool code;
     void *ctx;
-    /* Bit k: output k is state that later calls need. It has memory also where nobody wants it. */
+    /* Bit k: output k is state that later calls need, and has memory even if it is not wanted. */
     uint32_t carried;
-    /* A run that called it with these parameters, in this process, is over: what `run` keeps between calls may
-     * go. Another run may still call it. NULL: it keeps nothing. */
+    /* Tells that a run in this process that called the function with these parameters is over, so data that `run` keeps
+     * between calls may be freed. Another run may still call it. NULL: it keeps no data. */
     void (*ended)(const void *params, size_t params_size, void *ctx);
     /* Loads the code that the parameters hold, and the libraries that the code imports. Called before the first task of a
      * run in this process, so that no task loads them: their memory is part of reserved_mem. A failure is reported by
@@ -96,10 +93,12 @@ typedef struct cubed_block_fn {
     void (*load)(const void *params, size_t params_size, void *ctx);
 } cubed_block_fn;
 
-/* Makes a function known to the context. CUBED_E_ARG if it was made for another version of this header, or lacks a name or
- * `run`; CUBED_E_EXISTS if there is one of that name. A plan that names
- * a function which its context does not know is refused when it is loaded. `fn` must outlive the
- * context. Thread-safe. */
+/* Adds a function to a context. A plan that names a function that its context does not know is refused when it is loaded.
+ * `fn` must outlive the context.
+ *
+ * Errors: CUBED_E_ARG if `fn` was made for another version of this header, or lacks a name or `run`; CUBED_E_EXISTS if a
+ * function has this name.
+ * Thread-safe. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_add_block_fn(cubed_context *ctx,
                                                                    const cubed_block_fn *fn,
                                                                    cubed_error *err);

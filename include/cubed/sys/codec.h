@@ -1,12 +1,10 @@
-/* The vtable of a chunk codec, for people who add one.
+/* Interface for programs that add a codec of chunks.
  *
- * A codec turns bytes into bytes. It knows no arrays except the few facts in cubed_codec_ctx,
- * never allocates data memory itself (it is given scratch), and may be called from several
- * threads at once with different scratch. Encoded bytes are untrusted: sizes found in them are
- * checked before use and a malformed input gives CUBED_E_FORMAT.
+ * A codec converts bytes to bytes. It knows no more of arrays than the facts in cubed_codec_ctx, and never allocates data
+ * memory: it is passed scratch memory. It may be called from several threads at once with different scratch memory. Encoded
+ * bytes are untrusted: a codec checks sizes in them before use, and malformed input gives CUBED_E_FORMAT.
  *
- * The library fills all structures that a codec reads. Later versions of libcubed may add members at their ends.
- */
+ * The library fills all structures that a codec reads. Later versions of libcubed may add members at their ends. */
 #ifndef CUBED_SYS_CODEC_H
 #define CUBED_SYS_CODEC_H
 
@@ -17,27 +15,28 @@
 extern "C" {
 #endif
 
-/* Memory that one call of a codec needs in addition to its input and output: `arena` bytes are handed
- * to it as scratch; `library` is an upper bound of what the codec library allocates by itself and
- * frees before the call returns. Both are in the plan's projection. */
+/* Memory of a call of a codec in addition to its input and output: `arena` bytes are passed to it as scratch memory;
+ * `library` is an upper bound on the memory that the codec's library allocates and frees before the call returns. Both are
+ * in the plan's projection. */
 typedef struct cubed_codec_need {
     size_t arena;
     size_t library;
 } cubed_codec_need;
 
-/* What a codec is told about the chunk. All sizes are > 0 except raw_size, which may be 0. */
+/* Facts about the chunk. All sizes are > 0 except raw_size, which may be 0. */
 typedef struct cubed_codec_ctx {
     size_t item_size; /* bytes of one element of the array */
-    size_t unit_size; /* of what byte order swaps: half an element of a complex type */
+    size_t
+        unit_size; /* bytes of the units that a change of byte order swaps: half an element for complex types */
     int ndim;
-    const int64_t *shape; /* of the chunk, in C order, before this codec */
-    cubed_dtype dtype;    /* of the elements */
-    bool swapped;         /* they are in the other byte order than this machine's */
+    const int64_t *shape; /* shape of the chunk, in C order, before this codec */
+    cubed_dtype dtype;    /* type of the elements */
+    bool swapped;         /* the elements are in the byte order that is not this machine's */
 } cubed_codec_ctx;
 
-/* A parsed configuration: storage in which each codec keeps a structure of its own, plain data without
- * pointers, because the library copies it. Functions receive the storage's address: assign `conf` to a pointer to the
- * codec's structure. `parse` receives storage filled with zeros. */
+/* A parsed configuration: storage in which each codec keeps a structure of its own, of plain data without pointers, because
+ * the library copies it. Functions receive the address of the storage: assign `conf` to a pointer to the codec's structure.
+ * `parse` receives storage filled with zeros. */
 #define CUBED_CODEC_CONF_SIZE 128 /* bytes */
 typedef union cubed_codec_conf {
     unsigned char storage[CUBED_CODEC_CONF_SIZE];
@@ -69,18 +68,17 @@ typedef enum cubed_codec_kind {
 typedef struct cubed_codec_call {
     const void *conf;
     const cubed_codec_ctx *ctx;
-    const void *src; /* not to be changed */
+    const void *src; /* read-only */
     size_t src_size;
     void *dst;
     size_t
-        dst_cap; /* decoding: the most bytes that this step may give; encoding: at least the bound */
-    void *scratch; /* scratch_size bytes, as the codec's need says; aligned to 64 bytes */
+        dst_cap; /* decoding: the largest number of bytes that this step may give; encoding: at least the bound */
+    void *scratch; /* scratch_size bytes, as declared by the codec's need; aligned to 64 bytes */
     size_t scratch_size;
 } cubed_codec_call;
 
-/* The parts of an encoded chunk that a range takes: its first `head` bytes and lo..hi-1 of the
- * `total`. Where the codec has a block_bound: those blocks decode to `size` bytes from byte `from` on; 0, 0 while this is
- * not known. */
+/* The parts of an encoded chunk that decode a range: its first `head` bytes, and bytes lo to hi - 1 of `total`. If the
+ * codec has a block_bound, those blocks decode to `size` bytes from byte `from` on; both are 0 while this is unknown. */
 typedef struct cubed_codec_extent {
     size_t head, lo, hi, total;
     size_t from, size;
@@ -88,7 +86,7 @@ typedef struct cubed_codec_extent {
 
 /* A range of a decoded chunk. */
 typedef struct cubed_codec_range {
-    size_t raw_size; /* bytes that the whole chunk has to decode to */
+    size_t raw_size; /* bytes that the whole chunk decodes to */
     size_t from, size;
     /* For decode_range only, otherwise NULL: the result of `locate`, and the bytes at call->src, which the function
      * may change if it restores them before it returns. */
@@ -111,22 +109,22 @@ typedef struct cubed_codec_vtable {
      * CUBED_CODEC_CONF_SIZE bytes of zeros. */
     cubed_status (*parse)(const char *json, int zarr_format, const cubed_codec_ctx *ctx, void *conf,
                           cubed_error *err);
-    /* The inverse: writes JSON text of the configuration; CUBED_E_ARG if `cap` is too small. */
+    /* Writes the JSON text of the configuration; CUBED_E_ARG if `cap` is too small. */
     cubed_status (*print)(const void *conf, int zarr_format, const cubed_codec_ctx *ctx, char *json,
                           size_t cap, cubed_error *err);
-    /* An upper bound of the encoded size of raw_size bytes. An encoded chunk larger than this is
-     * rejected before it is read. Returns 0 on overflow. */
+    /* Returns an upper bound on the encoded size of raw_size bytes; 0 on overflow. A larger encoded chunk is rejected
+     * before it is read. */
     size_t (*bound)(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size);
     cubed_codec_need (*decode_need)(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size);
     cubed_codec_need (*encode_need)(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size);
     /* Sets *got to the number of bytes written to call->dst. */
     cubed_status (*decode)(const cubed_codec_call *call, size_t *got, cubed_error *err);
     cubed_status (*encode)(const cubed_codec_call *call, size_t *got, cubed_error *err);
-    /* Set when decoding changes no byte under this configuration (bytes in native order, identity
-     * transpose): the step is left out. May be NULL: never the identity. */
+    /* Returns whether decoding changes no byte under this configuration (bytes in native order, identity transpose), so
+     * that the step is left out. NULL: never. */
     bool (*is_identity)(const void *conf, const cubed_codec_ctx *ctx);
-    /* Describes the chunk to the next codec: changes `ctx` (a copy of this one's) and `shape`, which it points
-     * to. NULL if the next codec is told the same. */
+    /* Describes the chunk for the next codec: changes `ctx` (a copy of this codec's) and the `shape` that it points to.
+     * NULL: the next codec gets the same facts. */
     void (*output)(const void *conf, cubed_codec_ctx *ctx, int64_t *shape);
     /* Ranges of the decoded chunk: all three of decode_range, range_need and locate, or none.
      *
@@ -140,14 +138,17 @@ typedef struct cubed_codec_vtable {
      * out->head <= out->lo, and every value is at most the bound. */
     cubed_status (*locate)(const cubed_codec_call *call, const cubed_codec_range *range,
                            cubed_codec_extent *out, cubed_error *err);
-    /* The most bytes that one block decodes to. NULL if chunks are not decoded block by block. */
+    /* Returns the largest number of bytes that one block decodes to. NULL function: chunks are not decoded block by block. */
     size_t (*block_bound)(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size);
 } cubed_codec_vtable;
 
-/* Makes a codec known to the context: chunks of arrays whose metadata names it are decoded and encoded by it, and targets
- * may name it. A program whose context does not know it, a worker for one, can neither read such an array nor load such a
- * plan. `vt` must outlive the context. CUBED_E_ARG if it was compiled for another version of this header, or lacks a function;
- * CUBED_E_EXISTS if there is one of that name in either format. Thread-safe. */
+/* Adds a codec to a context: it decodes and encodes chunks of arrays whose metadata name it, and targets may name it. A
+ * program whose context does not know the codec, such as a worker, can neither read such an array nor load such a plan.
+ * `vt` must outlive the context.
+ *
+ * Errors: CUBED_E_ARG if `vt` was compiled for another version of this header, or lacks a function; CUBED_E_EXISTS if a
+ * codec has this name in either format.
+ * Thread-safe. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_add_codec(cubed_context *ctx,
                                                                 const cubed_codec_vtable *vt,
                                                                 cubed_error *err);

@@ -1,9 +1,8 @@
-/* Executors, for people who add one.
+/* Interface for programs that add an executor.
  *
- * The driver owns order, retries, resume and events; an executor only moves ranges of tasks. It is used by
- * one thread (the driver's); how it runs them is its own affair: in this process by cubed_runner, in others by
- * cubed_work (cubed/sys/message.h), which is told the plan's bytes, the run's name and the range.
- */
+ * The driver decides order, retries, resume and events; an executor only moves ranges of tasks. One thread, the driver's,
+ * uses an executor. The executor runs tasks in this process by cubed_runner, or in other processes by cubed_work
+ * (cubed/sys/message.h), to which it passes the plan's bytes and a message that names the run and the range. */
 #ifndef CUBED_SYS_EXECUTOR_H
 #define CUBED_SYS_EXECUTOR_H
 
@@ -15,72 +14,75 @@ extern "C" {
 
 typedef struct cubed_executor cubed_executor;
 
-/* What an executor works with; all of it outlives it. */
+/* Arguments that an executor is opened with. They outlive the executor. */
 typedef struct cubed_executor_args {
     size_t struct_size;
     cubed_plan *plan;
-    unsigned workers;           /* that the plan is for, but no more than capabilities say */
+    unsigned workers;           /* number of workers of the plan, at most caps.max_workers */
     const cubed_cancel *cancel; /* may be NULL */
-    void *ctx;                  /* what cubed_context_add_executor was given */
-    /* Of executors that do not share memory: what their workers are told. */
-    const char *run;        /* the run's name */
-    const void *plan_bytes; /* as of cubed_plan_save */
+    void *ctx;                  /* the executor_ctx of cubed_context_add_executor */
+    /* For executors that do not share memory: data for their workers. */
+    const char *run;        /* name of the run */
+    const void *plan_bytes; /* the bytes of cubed_plan_save */
     size_t plan_size;
     const char *const *worker_command; /* of cubed_run_options; may be NULL */
-    /* Of those with cubed_executor_caps.finds_plan: where cubed_plan_fetch finds it, in less than 400 bytes beside the
-     * directory's URL. */
+    /* For executors with cubed_executor_caps.finds_plan: arguments of cubed_plan_fetch, less than 400 bytes in addition to
+     * the URL of the work directory. */
     const char *work_dir, *plan_key;
-    /* What was asked for: the executor's name, or that, a colon and what it is to be. */
+    /* The requested executor: its name, or its name, a colon and a parameter. */
     const char *name;
-    uint32_t task_timeout_ms; /* of cubed_run_options: goes into messages of ranges */
+    uint32_t task_timeout_ms; /* of cubed_run_options; part of the messages of ranges */
 } cubed_executor_args;
 
 typedef struct cubed_executor_vtable {
-    size_t struct_size; /* sizeof(cubed_executor_vtable): what it was made for */
+    size_t struct_size; /* sizeof(cubed_executor_vtable) */
     const char *name;   /* "threads" */
     cubed_executor_caps caps;
-    /* Nothing has to be undone if it fails. */
+    /* Opens an executor. After a failure there is nothing to undo. */
     cubed_status (*open)(const cubed_executor_args *args, cubed_executor **out, cubed_error *err);
-    /* Never blocks; the driver keeps at most `slots` ranges in flight. */
+    /* Submits a range without blocking. The driver keeps at most `slots` ranges in flight. */
     cubed_status (*submit)(cubed_executor *ex, const cubed_task_range *range, cubed_error *err);
-    /* Waits until a task is done or timeout_ms is over (*got false then). */
+    /* Waits until a task is done, or until timeout_ms is over; then *got is false. */
     cubed_status (*poll)(cubed_executor *ex, int timeout_ms, cubed_task_report *report, bool *got,
                          cubed_error *err);
-    /* Stops what runs as soon as it can, and waits for it; frees the executor. */
+    /* Stops running tasks as soon as possible, waits for them, and frees the executor. */
     void (*close)(cubed_executor *ex);
-    /* The driver has given up a range (cubed_executor.start_ms), which may be submitted again: nobody waits for it any
-     * more, `close` neither. May be NULL. */
+    /* Tells that the driver has given up a range (cubed_executor.start_ms), which it may submit again. Nothing waits for
+     * the range any more, not even `close`. May be NULL. */
     void (*give_up)(cubed_executor *ex, uint64_t token);
 } cubed_executor_vtable;
 
-/* The head of every executor's own struct. */
+/* First member of every executor's own structure. */
 struct cubed_executor {
     const cubed_executor_vtable *vt;
-    unsigned slots; /* ranges it wants in flight, at least 1 */
+    unsigned slots; /* largest number of ranges in flight, at least 1 */
     unsigned workers;
-    /* How long a range may wait for a worker that has nothing else to do; 0: the executor itself reports each range that
-     * is lost. A range of which nothing is heard for so long and for all that it may take (range_ms, or the time limits
-     * of its tasks, and before it those of ranges that workers have to do first) is given up. */
+    /* Time in milliseconds that a range may wait for an idle worker; 0: the executor reports each lost range itself. The
+     * driver gives up a range without a report for that time and for its whole duration: range_ms, or the time limits of
+     * its tasks, and those of ranges that its worker performs before it. */
     uint32_t start_ms;
-    uint32_t range_ms; /* that a range may take, whatever is in it; 0: any time */
+    uint32_t range_ms; /* time limit of a range in milliseconds; 0: none */
 };
 
-/* Plans of this context can be run by the executor `vt->name` from now on, with `ctx` in what it is opened with. The
- * vtable is borrowed and outlives the context. CUBED_E_ARG if it was made for another version of this header, lacks a
- * function, or says of itself what cannot be; CUBED_E_EXISTS if there is one of that name. Thread-safe. */
+/* Adds an executor to a context: plans of the context can be run by the executor `vt->name`, which is opened with
+ * executor_ctx. The vtable is borrowed and must outlive the context.
+ *
+ * Errors: CUBED_E_ARG if the vtable was made for another version of this header, lacks a function, or has contradictory
+ * capabilities; CUBED_E_EXISTS if an executor has this name.
+ * Thread-safe. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_add_executor(cubed_context *ctx,
                                                                    const cubed_executor_vtable *vt,
                                                                    void *executor_ctx,
                                                                    cubed_error *err);
 
-/* Runs tasks in this process, one at a time, within the memory of one worker. For executors that share memory: one for
- * each of their threads. `args`: those that the executor was opened with. */
+/* Runs tasks in this process, one at a time, within the memory of one worker. For executors that share memory: one runner
+ * for each of their threads. `args` are those that the executor was opened with. */
 typedef struct cubed_runner cubed_runner;
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_runner_new(const cubed_executor_args *args,
                                                          cubed_runner **out, cubed_error *err);
-/* These tasks are next, in order: what they read is fetched while others run. Not needed. */
+/* Announces the next tasks, in order, so that their chunks are prefetched while others run. Optional. */
 CUBED_API void cubed_runner_expect(cubed_runner *runner, const cubed_task_range *range);
-/* Sets all of *report but the range's token and the worker's number. */
+/* Runs a task. Sets all of *report except the range's token and the worker's number. */
 CUBED_API void cubed_runner_run(cubed_runner *runner, int stage, int64_t task,
                                 cubed_task_report *report);
 CUBED_API void cubed_runner_free(cubed_runner *runner); /* NULL is allowed */

@@ -1,29 +1,28 @@
-/* Stores of keys and bytes, for people who add one: a vtable, and requests that a store completes.
+/* Interface for programs that add a store of keys and bytes: a vtable, and requests that a store completes.
  *
- * Keys are relative paths with '/' between parts ("u/c/0/1"), never empty, absolute, or with an empty, "." or ".."
- * part: that is checked before a store sees them. A put replaces the whole object at once: who reads sees the old one
- * or the new one, never a part of it.
+ * Keys are relative paths with '/' between their parts ("u/c/0/1"). They are never empty or absolute, and no part is empty,
+ * "." or "..": the library checks that. A put replaces the whole object at once: a reader sees the old object or the new
+ * one, never a part of it.
  *
- * Requests. `submit` takes any number of requests and need not wait for any. Each is completed exactly once, in any
- * order: the store fills in status, *err, got and info, and then calls request->complete(request), within submit or
- * from a thread of its own. There is no poll for all of a store's requests, as several threads have requests in one
- * store, and one thread may wait for requests in several: completions go to whoever made the request, and the library
- * collects them in queues of its own, one for each who waits.
+ * Requests. `submit` takes any number of requests and need not wait for any. The store completes each request exactly once,
+ * in any order: it sets status, *err, got and info, and then calls request->complete(request), within submit or from a
+ * thread of its own. There is no poll for the requests of a store, because several threads have requests in one store, and
+ * one thread may wait for requests in several: the library collects completions in a queue for each waiting thread.
  *
- * Threads. submit and cancel are called from several threads at once. `complete` may be called while the store holds no
- * lock of its own; it does not block, and calls nothing of the store.
+ * Threads. submit and cancel are called from several threads at once. The store must not hold a lock of its own when it
+ * calls `complete`, which does not block and does not call the store.
  *
- * Lifetimes. A request, its keys, ranges, buffers, and what `err` leads to are the submitter's and stay as they are until
- * the request is completed; the store touches none of them afterwards. Between submit and complete, `next` and
- * `store_data` are the store's.
+ * Lifetimes. A request, its keys, ranges and buffers, and the target of `err` belong to the submitter and do not change
+ * until the request is completed; afterwards the store does not touch them. Between submit and complete, `next` and
+ * `store_data` belong to the store.
  *
- * Cancelling asks for completion soon; the buffers are the store's until then. It completes with CUBED_E_CANCELLED, or
- * with what it had come to. A put that was cancelled may have happened. `close` cancels what is in flight, and returns
- * when all of it is completed; nobody submits or cancels any more then.
+ * Cancelling requests an early completion; the buffers belong to the store until then. The request completes with
+ * CUBED_E_CANCELLED, or with its result. A cancelled put may have happened. `close` cancels the requests in flight, and
+ * returns when all are completed; no thread submits or cancels then.
  *
- * Errors. status and err->status are the same. err->transient: the same request may succeed later, not before
- * err->retry_after_ms. A store may try again itself; what it completes with is what is left of that, and tasks are run
- * again or not by it alone. Everything else is final: no permission, no space, no such bucket. */
+ * Errors. status and err->status are equal. err->transient: the same request may succeed later, not before
+ * err->retry_after_ms. A store may retry by itself; the library decides to rerun a task from the status of the completion
+ * alone. Every other error is final: no permission, no space, no such bucket. */
 #ifndef CUBED_SYS_STORE_H
 #define CUBED_SYS_STORE_H
 
@@ -42,9 +41,9 @@ typedef struct cubed_store cubed_store;
 typedef struct cubed_store_request cubed_store_request;
 typedef struct cubed_store_vtable cubed_store_vtable;
 typedef struct cubed_store_pieces
-    cubed_store_pieces; /* an object that is being put; the store's own */
+    cubed_store_pieces; /* an object that is being put in pieces; the store's own structure */
 
-/* Of an object: `size` bytes from `offset` on, or the last `size` of them. What reaches beyond the end is left out. */
+/* A range of an object: `size` bytes from `offset` on, or its last `size` bytes. The part beyond the end is left out. */
 typedef struct cubed_range {
     uint64_t offset; /* or CUBED_RANGE_SUFFIX */
     size_t size;
@@ -52,20 +51,19 @@ typedef struct cubed_range {
 
 #define CUBED_RANGE_SUFFIX UINT64_MAX
 
-/* A text that is another one whenever the object has been put anew (an ETag, a generation); "" is that of no object. A
- * store whose versions are longer has none that it could tell. */
+/* The version of an object: a string that changes whenever the object is put (an ETag, a generation); "" if there is no
+ * object. A store whose versions are longer cannot report them. */
 typedef struct cubed_object_version {
     char text[64];
 } cubed_object_version;
 
 typedef struct cubed_object_info {
-    uint64_t size; /* of the whole object */
+    uint64_t size; /* bytes of the whole object */
     cubed_object_version version;
-    /* When it was put, in seconds since 1970 (UTC) by the store's clock, 0: not known. Wanted of stores whose versions
-     * are of the bytes alone (the same bytes that are put again have the same version there), and where references say
-     * when it was. */
+    /* Time of the put, in seconds since 1970 (UTC) by the store's clock; 0: unknown. Needed from stores whose versions
+     * depend on the bytes alone, so that equal bytes have equal versions, and for references that give a time. */
     int64_t modified;
-    /* Of head: when the service replied, in seconds since 1970 (UTC) by its clock, 0: not known. */
+    /* For head: time of the service's reply, in seconds since 1970 (UTC) by its clock; 0: unknown. */
     int64_t replied;
 } cubed_object_info;
 
@@ -79,95 +77,95 @@ typedef enum cubed_store_op {
 
 typedef struct cubed_store_entry {
     const char
-        *key; /* whole; of a prefix without the '/' at its end. Lives until the call returns. */
-    uint64_t size;  /* of an object; of a prefix, and where the store does not know, 0 */
-    bool is_prefix; /* further keys are below it: with a delimiter only */
-    bool
-        is_link; /* of a prefix: what is below it lies elsewhere. Deleting removes the link alone */
-    /* Of an object, as long as the key lives; NULL if the listing does not tell it. */
+        *key; /* the whole key; of a prefix without the '/' at its end. Valid during the call. */
+    uint64_t size;  /* bytes of an object; 0 for a prefix, and if the store does not know */
+    bool is_prefix; /* there are further keys below it; only with a delimiter */
+    bool is_link;   /* a prefix whose contents are elsewhere: deleting removes the link alone */
+    /* Version of an object, valid as long as the key; NULL if the listing does not report it. */
     const char *version;
 } cubed_store_entry;
 
-/* Not called twice at once for one request. A status other than CUBED_OK ends the listing, which has that status. */
+/* Receives an entry of a listing. Never called concurrently for one request. A status other than CUBED_OK ends the listing,
+ * which has that status. */
 typedef cubed_status (*cubed_store_entry_fn)(void *ctx, const cubed_store_entry *entry,
                                              cubed_error *err);
 
 struct cubed_store_request {
     cubed_store_op op;
-    /* get, put, head: the object's. list: every key that begins with it and "/"; "": all keys. */
+    /* get, put, head: the key of the object. list: a prefix; every key that begins with it and "/" is listed; "": all keys. */
     const char *key;
-    /* get, put, head; NULL: no condition. The object has this version, else CUBED_E_EXISTS and nothing has happened; get
-     * and head of what is not there are CUBED_E_NOT_FOUND even so. Of several conditional puts of one object that are
-     * made at once, by any process that the store has to do with, one succeeds. */
+    /* get, put, head; NULL: no condition. The object must have this version, else the request is CUBED_E_EXISTS and changes
+     * nothing; get and head of a missing object are CUBED_E_NOT_FOUND even so. Of several conditional puts of one object at
+     * the same time, by any process that uses the store, one succeeds. */
     const char *if_match;
-    /* The object has another version than this one, or ("*") is not there: else CUBED_E_EXISTS. */
+    /* The object must have another version, or with "*" must not exist, else the request is CUBED_E_EXISTS. */
     const char *if_none_match;
 
-    /* get: all ranges are of one version of the object. Each is written to dst behind the place of those before it,
-     * which is as long as they asked for; got is how many bytes came in all. Without ranges the whole object is read if
-     * it has `cap` bytes at most; of a larger one nothing is, and info.size tells. */
+    /* get: ranges of one version of the object. Each is written to dst behind the room of the ranges before it, which is as
+     * large as they requested; `got` is the number of bytes that were read in all. Without ranges the whole object is read
+     * if it has at most `cap` bytes; of a larger object nothing is read, and info.size reports its size. */
     const cubed_range *ranges;
     size_t nranges;
     void *dst;
-    size_t cap; /* of dst; with ranges the sum of their sizes at least */
+    size_t cap; /* bytes of dst; with ranges at least the sum of their sizes */
 
-    /* put */
+    /* put: the bytes of the object */
     const void *src;
     size_t size;
 
-    /* delete: keys that are not there are no error. If one fails, others may have been deleted. */
+    /* delete: a missing key is not an error. If one key fails, others may have been deleted. */
     const char *const *keys;
     size_t nkeys;
-    /* delete, of stores with CUBED_STORE_GUARDS; NULL: no condition. Keys are deleted while the object `guard` has this version,
-     * else CUBED_E_EXISTS. */
+    /* delete, for stores with CUBED_STORE_GUARDS; NULL: no condition. Keys are deleted while the object `guard` has this
+     * version, else the request is CUBED_E_EXISTS. */
     const char *guard, *guard_version;
-    /* delete, of stores with CUBED_STORE_DELETES_IF; NULL: no conditions. The version that the object of each key must have;
-     * NULL in it: any. If an object has another version, it stays, and the status is CUBED_E_EXISTS. The store may ignore
-     * conditions if its service does not know them. */
+    /* delete, for stores with CUBED_STORE_DELETES_IF; NULL: no conditions. The version that the object of each key must
+     * have; a NULL in it: any version. An object with another version stays, and the status is CUBED_E_EXISTS. The store
+     * may ignore conditions if its service does not know them. */
     const char *const *versions;
-    /* delete; 0: not known. info.replied of the request by which the caller found that it may delete. A service that can do so
-     * refuses the deletion if it arrives more than CUBED_STORE_LEASE seconds later, which is then CUBED_E_EXISTS. */
+    /* delete; 0: unknown. info.replied of the request by which the caller learned that it may delete. A service that can do
+     * so refuses the deletion if it arrives more than CUBED_STORE_LEASE seconds later; the request is then CUBED_E_EXISTS. */
     int64_t looked;
 
-    /* list: a page of entries, as many as the store likes, each once; without a delimiter ('/' or 0) all keys, else
-     * names directly below the key. `next_page[cap]` gets what `page` is for the page behind it, "" after the last. */
+    /* list: a page of entries, of any size, each entry once; without a delimiter ('/' or 0) all keys, else the names
+     * directly below the key. `next_page[cap]` receives the value of `page` for the next page, "" after the last. */
     char delimiter;
     cubed_store_entry_fn entry;
     void *entry_ctx;
-    const char *page; /* NULL: the first */
-    char *next_page;  /* NULL: one page is wanted. CUBED_STORE_PAGE_CAP bytes, "" before */
+    const char *page; /* NULL: the first page */
+    char *next_page;  /* NULL: only one page is wanted. CUBED_STORE_PAGE_CAP bytes, "" before */
 
     /* The completion. */
     cubed_status status;
     cubed_error *err; /* the submitter's; may be NULL */
     cubed_object_info
-        info; /* of get, put and head that succeed, and of a get that CUBED_E_EXISTS ends, if known */
+        info; /* of a successful get, put or head, and of a get that ends with CUBED_E_EXISTS, if known */
     size_t got;
     void (*complete)(cubed_store_request *request);
     void *data; /* the submitter's */
 
-    cubed_store_request *next; /* the store's in between, the submitter's before and after */
+    cubed_store_request *next; /* the store's between submit and complete, else the submitter's */
     void *store_data;
 };
 
 #define CUBED_STORE_PAGE_CAP 4096
 #define CUBED_STORE_LEASE    60
 
-/* Of sweep. */
-#define CUBED_SWEEP_DRY_RUN 1u /* only finds it */
-#define CUBED_SWEEP_ALONE   2u /* nobody else writes below the prefix */
+/* Flags of sweep. */
+#define CUBED_SWEEP_DRY_RUN 1u /* report, and delete nothing */
+#define CUBED_SWEEP_ALONE   2u /* no other process writes below the prefix */
 
-/* Every request is completed, and its entries told, when submit returns: nobody has to wait. */
+/* Every request is completed, and its entries reported, when submit returns. */
 #define CUBED_STORE_AT_ONCE 1u
-/* What is in it is seen by this process only: plans that name it do not run in others. */
+/* Only this process sees the contents of the store: plans that name it do not run in other processes. */
 #define CUBED_STORE_OF_PROCESS 2u
-/* Versions of its objects are ETags, as HTTP has them: files that refer to others can say which they mean. */
+/* Versions of objects are ETags, as in HTTP, so files that refer to objects can state their versions. */
 #define CUBED_STORE_ETAGS 4u
-/* A put with a condition is one request, however large the object is. Other puts of the store go in parts if they are large. */
+/* A conditional put is one request, for an object of any size. Other puts of the store are split if the object is large. */
 #define CUBED_STORE_CONDITIONS_IN_ONE_PIECE 16u
-/* Deletes heed the guard of their request. Callers check the object before they delete from other stores. */
+/* Deletes check the guard of their request. Callers check the object themselves before they delete from other stores. */
 #define CUBED_STORE_GUARDS 32u
-/* Listings tell versions of objects, and deletes heed the versions of their request. */
+/* Listings report versions of objects, and deletes check the versions of their request. */
 #define CUBED_STORE_DELETES_IF 64u
 
 #define CUBED_STORE_IN_FLIGHT 16u
@@ -175,13 +173,12 @@ struct cubed_store_request {
 
 typedef struct cubed_store_open_args {
     size_t struct_size;
-    const char *url; /* canonical, without user and password; lives until open returns */
+    const char *url; /* canonical, without user and password; valid until open returns */
     const cubed_allocator *alloc; /* outlives the store */
-    bool durable;                 /* what is put survives a power failure */
+    bool durable;                 /* objects that are put survive a power failure */
 } cubed_store_open_args;
 
-/* Called once per key, in any order; a status other than CUBED_OK stops and is returned. `key` lives until the
- * callback returns. */
+/* Receives each key once, in any order, valid during the call. A status other than CUBED_OK stops and is returned. */
 typedef cubed_status (*cubed_store_list_fn)(void *ctx, const char *key, uint64_t size,
                                             cubed_error *err);
 
@@ -189,82 +186,83 @@ struct cubed_store_vtable {
     size_t struct_size; /* sizeof(cubed_store_vtable) */
     uint32_t version;   /* CUBED_STORE_VERSION */
     uint32_t flags;
-    const char *scheme; /* "file", "memory": lower case, of URLs scheme://... */
-    void *ctx;          /* the author's */
-    /* Of stores that do not complete requests at once: how many gets are worth having in flight, of all of a process's
-     * threads (0: CUBED_STORE_IN_FLIGHT). What is read next is asked for ahead, as far as memory goes, and more than so
-     * many at a time are not. And how many bytes come in about the time that one more request takes (0:
-     * CUBED_STORE_GAP): ranges of one object with no more between them are read as one. */
+    const char *scheme; /* lower-case scheme of URLs scheme://..., such as "file" */
+    void *ctx;          /* for the author of the store */
+    /* For stores that do not complete requests at once. max_in_flight: useful number of gets in flight, of all threads of a
+     * process (0: CUBED_STORE_IN_FLIGHT); the library prefetches that many, as far as memory allows. gap: number of bytes
+     * that arrive in about the time of one more request (0: CUBED_STORE_GAP); ranges of an object with smaller gaps are
+     * read as one. */
     uint32_t max_in_flight;
     uint32_t gap;
-    /* Memory of the store's own, part of projections: of each request that is under way, beside the caller's buffers, with
-     * its connection; and of a process that uses the store at all. */
+    /* Memory of the store itself, which projections count: of each request in flight, with its connection, in addition to
+     * the caller's buffers; and of a process that uses the store. */
     size_t request_bytes;
     size_t process_bytes;
-    /* Nothing but the arguments need be looked at: what is not there shows in requests. */
+    /* Opens a store. It need check only the arguments: a missing bucket or directory shows in requests. */
     cubed_status (*open)(const cubed_store_vtable *vt, const cubed_store_open_args *args,
                          cubed_store **out, cubed_error *err);
     void (*close)(cubed_store *store);
     void (*submit)(cubed_store *store, cubed_store_request *const *requests, size_t n);
-    /* NULL: requests run to their end. */
+    /* Cancels a request. NULL: requests run to their end. */
     void (*cancel)(cubed_store *store, cubed_store_request *request);
 
-    /* What some stores can do beyond requests. These return when they are done. */
+    /* Further functions of some stores, which return when they are done. */
 
-    /* Deletes every key below the prefix, and what the store made for them. NULL: page by page. */
+    /* Deletes every key below the prefix, and everything that the store made for these keys. NULL: page by page. */
     cubed_status (*clear)(cubed_store *store, const char *prefix, cubed_error *err);
-    /* Deletes what writers that are gone left below the prefix and no listing shows, and tells fn (may be NULL) of it.
-     * Writers that are alive are not disturbed. `flags`: CUBED_SWEEP_*. NULL: they leave nothing. */
+    /* Deletes leftovers below the prefix that writers which have ended left and that listings do not show, and reports them
+     * to fn (may be NULL). Writers that are alive are not disturbed. `flags`: CUBED_SWEEP_*. NULL: there are no such
+     * leftovers. */
     cubed_status (*sweep)(cubed_store *store, const char *prefix, unsigned flags,
                           cubed_store_list_fn fn, void *ctx, cubed_error *err);
-    /* What is below prefix `a`, which exists, and what is below `b` change places; if nothing is below `b`, it is a
-     * move. At once, where the system can; else there is a moment with nothing at `a`. NULL: it cannot be done. */
+    /* Exchanges everything below prefix `a`, which exists, and everything below `b`; if nothing is below `b`, moves it.
+     * Atomic if the system can; otherwise there is a moment with nothing at `a`. NULL: not possible. */
     cubed_status (*swap)(cubed_store *store, const char *a, const char *b, cubed_error *err);
-    /* A new store (for close) in which what is at the prefix is one name, of `cap` bytes at most with its end. NULL:
-     * nothing can be replaced as a whole. */
+    /* Opens a new store (for close) in which everything at the prefix is one name, of at most `cap` bytes with its
+     * terminating NUL. NULL: nothing can be replaced as a whole. */
     cubed_status (*around)(cubed_store *store, const char *prefix, cubed_store **out, char *name,
                            size_t cap, cubed_error *err);
-    /* A new store (for close) of the keys below the prefix, in the place that has this name now. What is read and
-     * written through it stays in that place, also after another place has got the name, and fails after the place was
-     * removed. If there is no such place, it is made (`make`), or the call is CUBED_E_NOT_FOUND. A run writes an array
-     * through it, so that it cannot change what another run makes under the same name. NULL: a place is nothing but its
-     * name. */
+    /* Opens a new store (for close) of the keys below the prefix, in the place that has this name now. Reads and writes
+     * through it stay in that place, even after another place has got the name, and fail after the place was removed. A run
+     * writes an array through it, so it cannot change an array that another run makes under the same name. If there is no
+     * such place, it is made (`make`), or the call is CUBED_E_NOT_FOUND. NULL: a place is only its name. */
     cubed_status (*anchor)(cubed_store *store, const char *prefix, bool make, cubed_store **out,
                            cubed_error *err);
-    /* Each of n objects is copied to another key, whose object it replaces; its bytes do not come here. Of stores
-     * without `swap`, which replace what is at a prefix so. NULL: it cannot be done. */
+    /* Copies each of n objects to another key, whose object it replaces, within the store. Stores without `swap` replace
+     * everything at a prefix in this way. NULL: not possible. */
     cubed_status (*copy)(cubed_store *store, const char *const *from, const char *const *to,
                          size_t n, cubed_error *err);
-    /* An object is put piece by piece, as it is made: each byte once or, by attempts of one task, several times the same,
-     * in any order and by several threads at once. Nobody sees it before its end. All four, or NULL: objects are put as
-     * wholes. */
+    /* Put an object in pieces, as they are made, in any order and by several threads at once: each byte once, or by several
+     * attempts of one task with the same value. The object is not visible before end_pieces. NULL, all four: objects are
+     * put as a whole. */
     cubed_status (*begin_pieces)(cubed_store *store, const char *key, cubed_store_pieces **out,
                                  cubed_error *err);
     cubed_status (*put_piece)(cubed_store_pieces *pieces, uint64_t offset, const void *src,
                               size_t size, cubed_error *err);
-    /* The pieces are the object, as if it had been put. One that fails can be tried again, or left. */
+    /* Makes the pieces the object, as if it had been put. After a failure it can be retried, or abandoned. */
     cubed_status (*end_pieces)(cubed_store_pieces *pieces, cubed_error *err);
-    /* Frees them, with what has been put if they have not become an object. After every begin. */
+    /* Frees the pieces, and removes them if they have not become an object. Called after every begin_pieces. */
     void (*free_pieces)(cubed_store_pieces *pieces);
 };
 
-/* The head of every store's own struct. */
+/* First member of every store's own structure. */
 struct cubed_store {
     const cubed_store_vtable *vt;
     const cubed_allocator *alloc; /* outlives the store */
     const char *url;              /* for messages; owned by the store */
 };
 
-/* From then on URLs of its scheme are the store's. The vtable stays as it is while the context exists. CUBED_E_EXISTS if
- * there is one of that scheme, CUBED_E_ARG if it was compiled for another version of this header. Worker processes and
- * the command know only the library's own stores. */
+/* Adds a store to a context: URLs of its scheme belong to it from then on. The vtable must not change while the context
+ * exists. Worker processes and the command know only the library's own stores.
+ *
+ * Errors: CUBED_E_EXISTS if a store has this scheme, CUBED_E_ARG if it was compiled for another version of this header. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_add_store(cubed_context *ctx,
                                                                 const cubed_store_vtable *vt,
                                                                 cubed_error *err);
 
 /* --- For stores that do what they are asked at once ----------------------------------------------------- */
 
-/* One request each, whose status is returned; conditions are theirs to check. `del` is called for each key. */
+/* Each function performs one request, including its conditions, and returns its status. `del` is called for each key. */
 typedef struct cubed_store_functions {
     cubed_status (*get)(cubed_store *store, cubed_store_request *r, cubed_error *err);
     cubed_status (*put)(cubed_store *store, cubed_store_request *r, cubed_error *err);
@@ -273,7 +271,7 @@ typedef struct cubed_store_functions {
     cubed_status (*head)(cubed_store *store, cubed_store_request *r, cubed_error *err);
 } cubed_store_functions;
 
-/* The whole of a submit with CUBED_STORE_AT_ONCE. */
+/* A whole `submit` for a store with CUBED_STORE_AT_ONCE. */
 static inline void cubed_store_serve(cubed_store *store, const cubed_store_functions *f,
                                      cubed_store_request *const *requests, size_t n)
 {
@@ -294,7 +292,7 @@ static inline void cubed_store_serve(cubed_store *store, const cubed_store_funct
     }
 }
 
-/* Whether conditions allow the request where the object has that version (""; there is none). */
+/* Returns whether the conditions of a request allow it if the object has that version ("": no object). */
 static inline bool cubed_store_allows(const cubed_store_request *r, const char *version)
 {
     if (r->if_match && strcmp(r->if_match, version) != 0) return false;
@@ -302,7 +300,7 @@ static inline bool cubed_store_allows(const cubed_store_request *r, const char *
            (strcmp(r->if_none_match, "*") != 0 && strcmp(r->if_none_match, version) != 0);
 }
 
-/* What there is of a range in an object of that size; `offset` is from its begin on. */
+/* Returns the part of a range within an object of that size; `offset` counts from its beginning. */
 static inline cubed_range cubed_range_within(cubed_range r, uint64_t size)
 {
     if (r.offset == CUBED_RANGE_SUFFIX) r.offset = size > r.size ? size - r.size : 0;
@@ -311,7 +309,7 @@ static inline cubed_range cubed_range_within(cubed_range r, uint64_t size)
     return r;
 }
 
-/* A get of an object that is in memory. */
+/* Performs a get of an object in memory. */
 static inline void cubed_store_copy(cubed_store_request *r, const void *object, size_t size)
 {
     const cubed_range whole = {0, size};
