@@ -5,7 +5,8 @@ paragraphs, paragraphs "Raises ERROR: when", then a doctest. A paragraph "Result
 named tuple of several results, of cubed/functions/_results.py. A paragraph "Takes NAME: TYPE :
 NOTES" adds a parameter that Python takes, and that has no effect. "Through NAME": a function of
 cubed/functions/_prepare.py gets the row's name and the arguments, and makes the call. "Written by
-hand": the package has its own function.
+hand": the package has its own function. "Chunks: DEFAULT" gives the Python function a parameter of
+that name, by which the result is rechunked.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ from typing import Any
 from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import common_spec, core_of, lazy
-from cubed.base._types import Axis, DTypeLike, Shape
-from cubed.functions._calls import lazy_list, operand, task_mem, type_for
+from cubed.base._types import Axis, ChunksLike, DTypeLike, Shape
+from cubed.functions._calls import alike, lazy_list, operand, rechunked, task_mem, type_for
 from cubed.functions._prepare import {through}
 from cubed.functions._results import {results}
 from cubed.io._create import as_lazy
@@ -44,11 +45,15 @@ from cubed.io._create import as_lazy
 TITLES = {
     "fft": "Fourier transforms",
     "linalg": "Linear algebra",
+    "manipulation": "Functions that arrange elements",
     "numeric": "Numbers",
     "searching": "Order and search",
     "statistical": "Statistics",
     "stats": "Statistics of samples",
 }
+
+#: The parameter of functions with a paragraph "Chunks".
+CHUNKS = "Chunks of the result, see :func:`cubed.rechunk`."
 
 NUMBERS = ("BOOL", "COMPLEX", "FLOAT", "INT")
 
@@ -59,6 +64,8 @@ TYPES = {
     frozenset({"ARRAYS"}): ("Sequence[Any]", "sequence of array_like"),
     frozenset({"BOOL"}): ("bool", "bool"),
     frozenset({"INT"}): ("int", "int"),
+    frozenset({"INTS"}): ("Sequence[int]", "sequence of int"),
+    frozenset({"BOOL", "NONE"}): ("bool | None", "bool or None"),
     frozenset({"FLOAT"}): ("float", "float"),
     frozenset({"FLOAT", "FLOATS"}): ("Any", "float or array_like of float"),
     frozenset({"FLOAT", "NONE"}): ("float | None", "float or None"),
@@ -86,6 +93,7 @@ class Notes(NamedTuple):
     takes: list[tuple[str, str, str]]  #: names, types and notes
     through: str | None  #: a function of cubed/functions/_prepare.py that makes the call
     by_hand: bool
+    chunks: str | None  #: the default of the parameter; None: there is none
 
 
 def notes_of(folder: Path, f: Function) -> Notes:
@@ -95,7 +103,7 @@ def notes_of(folder: Path, f: Function) -> Notes:
     paragraphs: list[str] = []
     raises: list[tuple[str, str]] = []
     takes: list[tuple[str, str, str]] = []
-    result = through = None
+    result = through = chunks = None
     by_hand = False
     for part in filter(None, (p.strip() for p in before.split("\n\n"))):
         if found := re.fullmatch(r"Raises (\w+): (.*)", part, re.DOTALL):
@@ -108,10 +116,12 @@ def notes_of(folder: Path, f: Function) -> Notes:
             through = found[1]
         elif part == "Written by hand.":
             by_hand = True
+        elif found := re.fullmatch(r"Chunks: (.+)", part):
+            chunks = found[1]
         else:
             paragraphs.append(part)
     example = (mark + after).strip()
-    return Notes(paragraphs, raises, example, result, takes, through, by_hand)
+    return Notes(paragraphs, raises, example, result, takes, through, by_hand, chunks)
 
 
 # --- Docstrings ----------------------------------------------------------------------------------
@@ -161,6 +171,8 @@ def docstring(f: Function, notes: Notes, shown: list[Param]) -> list[str]:
         params += [f"{p.name} : {type_of(p)[1]}{default}", *fill(p.notes + listed(p), 4)]
     for name, said, text in notes.takes:
         params += [f"{name} : {said}", *fill(text, 4)]
+    if notes.chunks:
+        params += ["chunks : int, tuple, str or None", *fill(CHUNKS, 4)]
     returns = notes.result or ("tuple of Array" if f.results else "Array")
     lines += section("Parameters", params)
     lines += section("Returns", [returns, *fill(f"{f.returns} Lazy.", 4)])
@@ -195,9 +207,11 @@ def signature(f: Function, notes: Notes, shown: list[Param], returns: str) -> st
         parts.append(f"{p.name}: {type_of(p)[0]}{default}")
     if "POSITION_ONLY" in shown[-1].flags:
         parts.append("/")
-    if notes.takes and "KEYWORD_ONLY" not in shown[-1].flags:
+    if (notes.takes or notes.chunks) and "KEYWORD_ONLY" not in shown[-1].flags:
         parts.append("*")
     parts += [f"{name}: Any = None" for name, _, _ in notes.takes]
+    if notes.chunks:
+        parts.append(f"chunks: ChunksLike = {notes.chunks}")
     line = f"def {f.name}({', '.join(parts)}) -> {returns}:"
     if len(line) <= WIDTH:
         return line
@@ -239,11 +253,13 @@ def body(f: Function, notes: Notes, shown: list[Param]) -> list[str]:
     elif not arrays and not lists and not operands:
         lines, wrap = [], "Array._new({}, None)"
     else:
-        lines = [f'{p.name} = lazy_list({p.name}, "{p.name}")' for p in lists]
+        lines = [made_list(p) for p in lists]
         of = [f"*{p.name}" for p in lists] + [p.name for p in (*arrays, *operands)]
         lines.append(f"spec = common_spec({', '.join(of)})")
         given += ["task_mem(spec)"] * engine
         wrap = "Array._new({}, spec)"
+    if notes.chunks:
+        wrap = f"rechunked({wrap}, chunks)"
     call = [name_in_quotes(f.name), *given]
     if not f.results:
         made = "return " + wrap.format(f"_core.call({', '.join(call)})")
@@ -253,6 +269,13 @@ def body(f: Function, notes: Notes, shown: list[Param]) -> list[str]:
     each = f"{wrap.format('c')} for c in cores"
     made = f"{notes.result}(*({each}))" if notes.result else f"tuple({each})"
     return [*lines, *assign("cores", call), f"return {made}"]
+
+
+def made_list(p: Param) -> str:
+    """The line that makes a list of lazy arrays: of one type if they are one argument."""
+    if "VARIADIC" in p.flags:
+        return f'{p.name} = lazy_list({p.name}, "{p.name}")'
+    return f"{p.name} = alike({p.name})"
 
 
 def name_in_quotes(name: str) -> str:

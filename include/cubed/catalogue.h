@@ -105,6 +105,16 @@ typedef enum cubed_attrs_rule {
     CUBED_ATTRS_SQUARE  /* squares of the units, and a cell method */
 } cubed_attrs_rule;
 
+/* Effects of a function on coordinates: which elements of the first array those of the result belong to. */
+typedef enum cubed_coords_rule {
+    CUBED_COORDS_KEEP, /* the same ones, along each axis that is left */
+    CUBED_COORDS_CUT,  /* none along axes in a CUBED_PARAM_AXIS parameter; along all without one */
+    CUBED_COORDS_REVERSED, /* those in reverse order along these axes */
+    CUBED_COORDS_LATER,  /* the last ones along these axes, such as the later ones of differences */
+    CUBED_COORDS_JOINED, /* those of all arrays, one after another along the axis */
+    CUBED_COORDS_RESIZED /* none along axes whose extent differs, counted from the last */
+} cubed_coords_rule;
+
 /* Most results of a function with a fixed number of them. */
 #define CUBED_MAX_RESULTS 4
 /* Most parameters of a function. */
@@ -123,9 +133,8 @@ typedef struct cubed_function {
     cubed_attrs_rule attrs;
     const char *cell_method; /* of CUBED_ATTRS_REDUCE and CUBED_ATTRS_SQUARE; NULL: CF has none */
     int first_operand;       /* the first array whose attributes count */
-    bool moves;              /* elements of the first array, unchanged */
-    bool
-        cuts_axes; /* coordinates of the axes in a CUBED_PARAM_AXIS parameter do not describe the result */
+    bool moves;              /* elements of the first array or list, unchanged */
+    cubed_coords_rule coords;
 } cubed_function;
 
 /* The function of that name, or NULL. Takes the same time for each name. */

@@ -51,20 +51,6 @@ static PyObject *forward_fill(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-static PyObject *triangle(PyObject *module, PyObject *args)
-{
-    PyObject *object;
-    int upper;
-    long long k;
-    cubed_array *x, *out;
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "pOL", &upper, &object, &k) ||
-        !(x = core_unwrap(core_get_state(module), object)))
-        return NULL;
-    cubed_status st = upper ? cubed_triu(x, k, &out, &err) : cubed_tril(x, k, &out, &err);
-    return core_finish(module, st, out, &err);
-}
-
 static PyObject *require(PyObject *module, PyObject *args)
 {
     const char *message;
@@ -95,7 +81,6 @@ PyMethodDef core_function_methods[] = {
      "elementwise(name: Operation, /, *args: Array) -> Array"},
     {"astype", astype, METH_VARARGS, "astype(x: Array, dtype: str, /) -> Array"},
     {"forward_fill", forward_fill, METH_VARARGS, "forward_fill(x: Array, axis: int, /) -> Array"},
-    {"triangle", triangle, METH_VARARGS, "triangle(upper: bool, x: Array, k: int, /) -> Array"},
     {"require", require, METH_VARARGS, "require(x: Array, holds: Array, message: str, /) -> Array"},
     {"result_type", result_type, METH_VARARGS, "result_type(a: str, b: str, /) -> str | None"},
     {NULL, NULL, 0, NULL},

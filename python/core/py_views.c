@@ -66,77 +66,6 @@ static PyObject *assign(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-typedef cubed_status (*axes_fn)(cubed_array *x, const int *axes, int n, cubed_array **out,
-                                cubed_error *err);
-
-static PyObject *with_axes(PyObject *module, PyObject *args, axes_fn fn)
-{
-    PyObject *object, *seq;
-    int axes[CUBED_MAX_NDIM], n;
-    cubed_array *x, *out;
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OO", &object, &seq) ||
-        !(x = core_unwrap(core_get_state(module), object)) || !core_axes("axis", seq, axes, &n))
-        return NULL;
-    cubed_status st = fn(x, axes, n, &out, &err);
-    return core_finish(module, st, out, &err);
-}
-
-static cubed_status permute(cubed_array *x, const int *axes, int n, cubed_array **out,
-                            cubed_error *err)
-{
-    int padded[CUBED_MAX_NDIM];
-    /* The wrong number of them has one that does not exist. */
-    for (int d = 0; d < CUBED_MAX_NDIM; d++)
-        padded[d] = d < n && n == cubed_array_ndim(x) ? axes[d] : CUBED_MAX_NDIM;
-    return cubed_permute_dims(x, padded, out, err);
-}
-
-static PyObject *permute_dims(PyObject *module, PyObject *args)
-{
-    return with_axes(module, args, permute);
-}
-static PyObject *flip(PyObject *module, PyObject *args)
-{
-    return with_axes(module, args, cubed_flip);
-}
-static PyObject *squeeze(PyObject *module, PyObject *args)
-{
-    return with_axes(module, args, cubed_squeeze);
-}
-
-typedef cubed_status (*extents_fn)(cubed_array *x, int n, const int64_t *extents, cubed_array **out,
-                                   cubed_error *err);
-
-static PyObject *with_extents(PyObject *module, PyObject *args, const char *what, extents_fn fn)
-{
-    PyObject *object, *seq;
-    int64_t extents[CUBED_MAX_NDIM];
-    int n;
-    cubed_array *x, *out;
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OO", &object, &seq) ||
-        !(x = core_unwrap(core_get_state(module), object)) || !core_ints(what, seq, extents, &n))
-        return NULL;
-    cubed_status st = fn(x, n, extents, &out, &err);
-    return core_finish(module, st, out, &err);
-}
-
-static cubed_status tiled(cubed_array *x, int n, const int64_t *times, cubed_array **out,
-                          cubed_error *err)
-{
-    return cubed_tile(x, times, n, out, err);
-}
-
-static PyObject *broadcast_to(PyObject *module, PyObject *args)
-{
-    return with_extents(module, args, "shape", cubed_broadcast_to);
-}
-static PyObject *reshape(PyObject *module, PyObject *args)
-{
-    return with_extents(module, args, "shape", cubed_reshape);
-}
-
 static PyObject *rechunk(PyObject *module, PyObject *args)
 {
     PyObject *object, *seq;
@@ -153,68 +82,6 @@ static PyObject *rechunk(PyObject *module, PyObject *args)
         cubed_array_unref(even);
     }
     core_free_chunks(&chunks);
-    return core_finish(module, st, out, &err);
-}
-
-static PyObject *expand_dims(PyObject *module, PyObject *args)
-{
-    PyObject *object;
-    int axis;
-    cubed_array *x, *out;
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "Oi", &object, &axis) ||
-        !(x = core_unwrap(core_get_state(module), object)))
-        return NULL;
-    cubed_status st = cubed_expand_dims(x, axis, &out, &err);
-    return core_finish(module, st, out, &err);
-}
-
-typedef cubed_status (*join_fn)(cubed_array *const *args, int nargs, int axis, cubed_array **out,
-                                cubed_error *err);
-
-static PyObject *join(PyObject *module, PyObject *args, join_fn fn)
-{
-    core_state *s = core_get_state(module);
-    PyObject *list;
-    int axis;
-    cubed_array *out;
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "O!i", &PyTuple_Type, &list, &axis)) return NULL;
-    Py_ssize_t n = PyTuple_Size(list);
-    if (n > INT_MAX) return PyErr_NoMemory();
-    cubed_array **arrays = PyMem_Calloc((size_t)n + 1, sizeof(cubed_array *));
-    if (!arrays) return PyErr_NoMemory();
-    PyObject *result = NULL;
-    for (Py_ssize_t i = 0; i < n; i++) {
-        arrays[i] = core_unwrap(s, PyTuple_GetItem(list, i));
-        if (!arrays[i]) goto out;
-    }
-    cubed_status st = fn(arrays, (int)n, axis, &out, &err);
-    result = core_finish(module, st, out, &err);
-out:
-    PyMem_Free(arrays);
-    return result;
-}
-
-static PyObject *concat(PyObject *module, PyObject *args)
-{
-    return join(module, args, cubed_concat);
-}
-static PyObject *stack(PyObject *module, PyObject *args) { return join(module, args, cubed_stack); }
-
-static PyObject *roll(PyObject *module, PyObject *args)
-{
-    PyObject *object, *shifts_arg, *axes_arg;
-    int64_t shifts[CUBED_MAX_NDIM];
-    int axes[CUBED_MAX_NDIM], n, m;
-    cubed_array *x, *out;
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OOO", &object, &shifts_arg, &axes_arg) ||
-        !(x = core_unwrap(core_get_state(module), object)) ||
-        !core_ints("shift", shifts_arg, shifts, &n) || !core_axes("axis", axes_arg, axes, &m))
-        return NULL;
-    if (n != m) return PyErr_Format(PyExc_ValueError, "%d shifts for %d axes", n, m);
-    cubed_status st = cubed_roll(x, shifts, axes, n, &out, &err);
     return core_finish(module, st, out, &err);
 }
 
@@ -305,40 +172,6 @@ static PyObject *repeat(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-static PyObject *moveaxis(PyObject *module, PyObject *args)
-{
-    PyObject *object, *from, *to;
-    int sources[CUBED_MAX_NDIM], destinations[CUBED_MAX_NDIM], n, m;
-    cubed_array *x, *out;
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OOO", &object, &from, &to) ||
-        !(x = core_unwrap(core_get_state(module), object)) ||
-        !core_axes("source", from, sources, &n) || !core_axes("destination", to, destinations, &m))
-        return NULL;
-    if (n != m) return PyErr_Format(PyExc_ValueError, "%d sources for %d destinations", n, m);
-    cubed_status st = cubed_moveaxis(x, sources, destinations, n, &out, &err);
-    return core_finish(module, st, out, &err);
-}
-
-static PyObject *tile(PyObject *module, PyObject *args)
-{
-    return with_extents(module, args, "repetitions", tiled);
-}
-
-static PyObject *diff(PyObject *module, PyObject *args)
-{
-    PyObject *object;
-    int axis;
-    long long n;
-    cubed_array *x, *out;
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OiL", &object, &axis, &n) ||
-        !(x = core_unwrap(core_get_state(module), object)))
-        return NULL;
-    cubed_status st = cubed_diff(x, axis, n, &out, &err);
-    return core_finish(module, st, out, &err);
-}
-
 static PyObject *with_dim_names(PyObject *module, PyObject *args)
 {
     PyObject *object, *list;
@@ -363,28 +196,12 @@ PyMethodDef core_view_methods[] = {
     {"with_dim_names", with_dim_names, METH_VARARGS,
      "with_dim_names(x: Array, names: tuple[str, ...], /) -> Array"},
     {"slice", slice, METH_VARARGS, "slice(x: Array, key: tuple[Any, ...], /) -> Array"},
-    {"permute_dims", permute_dims, METH_VARARGS,
-     "permute_dims(x: Array, axes: Sequence[int], /) -> Array"},
-    {"flip", flip, METH_VARARGS, "flip(x: Array, axes: Sequence[int], /) -> Array"},
-    {"squeeze", squeeze, METH_VARARGS, "squeeze(x: Array, axes: Sequence[int], /) -> Array"},
-    {"broadcast_to", broadcast_to, METH_VARARGS,
-     "broadcast_to(x: Array, shape: Sequence[int], /) -> Array"},
-    {"expand_dims", expand_dims, METH_VARARGS, "expand_dims(x: Array, axis: int, /) -> Array"},
-    {"concat", concat, METH_VARARGS, "concat(arrays: tuple[Array, ...], axis: int, /) -> Array"},
-    {"stack", stack, METH_VARARGS, "stack(arrays: tuple[Array, ...], axis: int, /) -> Array"},
-    {"roll", roll, METH_VARARGS,
-     "roll(x: Array, shifts: Sequence[int], axes: Sequence[int], /) -> Array"},
     {"pad", pad, METH_VARARGS,
      "pad(x: Array, widths: Sequence[int], mode: PadMode, constant_values: Sequence[Any], "
      "end_values: Sequence[Any], stat_length: Sequence[int], task_mem: int, /) -> Array"},
     {"assign", assign, METH_VARARGS,
      "assign(x: Array, key: tuple[Any, ...], value: Array, /) -> Array"},
-    {"reshape", reshape, METH_VARARGS, "reshape(x: Array, shape: Sequence[int], /) -> Array"},
     {"repeat", repeat, METH_VARARGS, "repeat(x: Array, times: int, axis: int, /) -> Array"},
-    {"moveaxis", moveaxis, METH_VARARGS,
-     "moveaxis(x: Array, sources: Sequence[int], destinations: Sequence[int], /) -> Array"},
-    {"tile", tile, METH_VARARGS, "tile(x: Array, repetitions: Sequence[int], /) -> Array"},
-    {"diff", diff, METH_VARARGS, "diff(x: Array, axis: int, n: int, /) -> Array"},
     {"rechunk", rechunk, METH_VARARGS,
      "rechunk(x: Array, chunks: Sequence[int | tuple[int, ...] | None], /) -> Array"},
     {NULL, NULL, 0, NULL},

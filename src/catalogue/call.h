@@ -28,8 +28,8 @@ typedef struct cb_rows {
     const cb_row *rows;
     int n;
 } cb_rows;
-extern const cb_rows cb_elementwise_rows, cb_fft_rows, cb_linalg_rows, cb_numeric_rows,
-    cb_reduction_rows, cb_searching_rows, cb_statistical_rows, cb_stats_rows;
+extern const cb_rows cb_elementwise_rows, cb_fft_rows, cb_linalg_rows, cb_manipulation_rows,
+    cb_numeric_rows, cb_reduction_rows, cb_searching_rows, cb_statistical_rows, cb_stats_rows;
 
 /* Choices that several categories share. */
 extern const cubed_choice cb_devices[];
@@ -59,6 +59,8 @@ int cb_call_axis(const cb_call *c, int i);
 const int *cb_call_axes(const cb_call *c, int i, int room[CUBED_MAX_NDIM], int *n);
 /* One axis in `*room`; NULL for None. */
 const int *cb_call_one_axis(const cb_call *c, int i, int *room);
+/* One integer or a list: *n of them, which belong to the call. */
+const int64_t *cb_call_ints(const cb_call *c, int i, int *n);
 /* The type; NULL for None. */
 static inline const cubed_dtype *cb_call_dtype(const cb_call *c, int i)
 {
@@ -79,6 +81,9 @@ CUBED_MUST_CHECK cubed_status cb_call_operand(const cb_call *c, int i, cubed_dty
  * after an error: the first member is that of `first`, and members are NULL before. */
 CUBED_MUST_CHECK cubed_status cb_call_operands(const cb_call *c, int first, int last,
                                                bool any_integer, cubed_array **out);
+/* Room for n arrays, which are NULL; NULL without memory. Freeing it releases the arrays. */
+cubed_array **cb_call_arrays(const cb_call *c, int n);
+void cb_call_arrays_free(const cb_call *c, cubed_array **arrays, int n);
 
 /* Notes that an error is about the value at position i; returns the status. */
 cubed_status cb_call_blame(const cb_call *c, int i, cubed_status status);

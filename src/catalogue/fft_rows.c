@@ -172,7 +172,7 @@ static cubed_status call_ifftshift(const cb_call *c)
 #define COMPLEX "Complex, in the precision of the input."
 #define REAL    "Real, in the precision of the input."
 /* Frequencies are no places of the axis's coordinate. */
-#define CUTS .cuts_axes = true
+#define CUTS .coords = CUBED_COORDS_CUT
 
 static const cb_row rows[] = {
     {{"fft", CATEGORY, .summary = "The Fourier transform along an axis.", .returns = COMPLEX,

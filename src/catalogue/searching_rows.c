@@ -116,7 +116,7 @@ static const cb_row rows[] = {
     {{"argsort", CATEGORY,
       .summary = "The positions that put the elements along an axis in order; equal ones keep "
                  "theirs.",
-      .returns = "int64, of the shape of `x`.", PARAMS(sort_params), .cuts_axes = true},
+      .returns = "int64, of the shape of `x`.", PARAMS(sort_params), .coords = CUBED_COORDS_CUT},
      .call = call_sort,
      .which = true},
     {{"count_nonzero", CATEGORY, .summary = "Numbers of elements that are not 0.",
@@ -138,7 +138,7 @@ static const cb_row rows[] = {
      .call = call_searchsorted},
     {{"sort", CATEGORY, .summary = "The elements in order along an axis, NaN last.",
       .returns = "The shape and type of `x`.", PARAMS(sort_params), .attrs = CUBED_ATTRS_VIEW,
-      .cuts_axes = true},
+      .coords = CUBED_COORDS_CUT},
      .call = call_sort},
 };
 

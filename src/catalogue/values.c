@@ -1,9 +1,11 @@
 /* Values of a call, as bodies of functions need them. */
 #include <limits.h>
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include "call.h"
 #include "literal.h"
+#include "plan/context.h"
 
 const cubed_choice cb_devices[] = {{"cpu", 0}, {NULL, 0}};
 
@@ -45,6 +47,24 @@ const int *cb_call_one_axis(const cb_call *c, int i, int *room)
     if (!cb_call_has(c, i)) return NULL;
     *room = cb_call_axis(c, i);
     return room;
+}
+
+const int64_t *cb_call_ints(const cb_call *c, int i, int *n)
+{
+    const cubed_value *v = &c->values[i];
+    *n = v->kind == CUBED_VALUE_INTS ? v->n : 1;
+    return v->kind == CUBED_VALUE_INTS ? v->as.ints : &v->as.integer;
+}
+
+cubed_array **cb_call_arrays(const cb_call *c, int n)
+{
+    return cb_alloc_zero(&c->ctx->alloc, (size_t)n * sizeof(cubed_array *));
+}
+
+void cb_call_arrays_free(const cb_call *c, cubed_array **arrays, int n)
+{
+    for (int i = 0; i < n; i++) cubed_array_unref(arrays[i]);
+    cb_free(&c->ctx->alloc, arrays, (size_t)n * sizeof(cubed_array *));
 }
 
 uint64_t cb_call_task_mem(const cb_call *c)

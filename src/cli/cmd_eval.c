@@ -69,8 +69,9 @@ static const cli_topic topics[] = {
                    "(axis=, dim=\"time\", keepdims=True, correction=)"},
     {"cumulative", "cumulative_sum cumulative_prod, also cumsum cumprod (axis=, dim=\"time\", "
                    "include_initial=True)"},
-    {"shapes", "permute_dims transpose flip squeeze expand_dims broadcast_to concat stack roll "
-               "repeat tile reshape moveaxis diff tril triu rechunk; pad(x, 2 or ((0, 1), (2, 2)), "
+    {"shapes", "permute_dims transpose moveaxis swapaxes rollaxis flip rot90 squeeze expand_dims "
+               "broadcast_to concat stack hstack vstack dstack column_stack roll repeat tile "
+               "reshape ravel (order=\"F\") diff tril triu rechunk; pad(x, 2 or ((0, 1), (2, 2)), "
                "mode=\"edge\", constant_values=, end_values=, stat_length=)"},
     {"quantiles",
      "median quantile percentile, nanmedian nanquantile nanpercentile (x, q, axis=, dim=\"time\", "
@@ -144,8 +145,9 @@ static const cli_topic topics[] = {
     {"packing",
      "missing values are nan, and packed values are unpacked (--raw: neither is). Results at --out "
      "that only move elements keep the stored elements and their packing, bit for bit: x, x[0], "
-     "sel take flip roll transpose permute_dims matrix_transpose moveaxis squeeze expand_dims "
-     "broadcast_to reshape repeat tile rechunk, and concat stack of inputs that are packed alike. "
+     "sel take flip rot90 roll transpose permute_dims matrix_transpose moveaxis swapaxes rollaxis "
+     "squeeze expand_dims broadcast_to reshape ravel repeat tile rechunk, and concat stack hstack "
+     "vstack dstack column_stack of inputs that are packed alike. "
      "Others are floats whose _FillValue is nan"},
     {NULL, NULL}};
 

@@ -381,31 +381,6 @@ cubed_status expr_get_moved_list(expr_builder *b, const expr *e, const expr *lis
 
 /* --- Functions ---------------------------------------------------------------------------------------- */
 
-static cubed_status call_concat(expr_builder *b, const expr *e, value *out)
-{
-    static const char *const names[] = {"axis", "dim", NULL};
-    int n, naxes = -1, axes[CUBED_MAX_NDIM];
-    EXPR_TRY(expr_check_args(b, e, 1, 2, names, &n));
-    const expr *list = e->child[0];
-    if (list->kind != EXPR_TUPLE || list->n == 0)
-        return expr_reject(b, list, "expected a list of arrays");
-    cubed_array **arrays;
-    EXPR_TRY(expr_alloc(b, e, list->n, sizeof *arrays, &arrays));
-    cubed_status st = expr_get_moved_list(b, e, list, arrays);
-    if (st == CUBED_OK)
-        st = expr_get_axes(b, e, n > 1 ? e->child[1] : NULL, arrays[0], &naxes, axes);
-    if (st == CUBED_OK && naxes > 1) st = expr_reject(b, e, "concat takes one axis");
-    int axis = naxes == 1 ? axes[0] : 0;
-    if (st == CUBED_OK)
-        st = expr_located(b, e, cubed_concat(arrays, list->n, axis, &out->array, b->err));
-    if (st == CUBED_OK)
-        expr_note_joined(b, e, (const expr *const *)list->child, arrays, list->n,
-                         axis < 0 ? axis + cubed_array_ndim(arrays[0]) : axis);
-    for (int i = 0; i < list->n; i++) cubed_array_unref(arrays[i]);
-    lang_free(arrays);
-    return st;
-}
-
 static cubed_status reject_several(expr_builder *b, const expr *e, int n)
 {
     return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
@@ -442,7 +417,6 @@ static cubed_status build_call(expr_builder *b, const expr *e, value *out)
     EXPR_TRY(expr_calendar_build(b, e, &out->array, &is_group));
     if (!is_group) EXPR_TRY(expr_group_build(b, e, &out->array, &is_group));
     if (is_group) return CUBED_OK;
-    if (strcmp(e->text, "concat") == 0) return call_concat(b, e, out);
     const cubed_function *function = cubed_function_find(e->text);
     const expr *by = function ? expr_keyword(e, "resample") : NULL;
     if (by) return expr_reject(b, by, "expected resample=\"1D\", in quotes");

@@ -183,8 +183,8 @@ const expr_function *const *expr_function_tables(void);
  * differences;
  * reductions by group; functions whose shapes depend on values; and selections by labels. */
 extern const expr_function expr_view_functions[], expr_random_functions[], expr_block_functions[],
-    expr_composed_functions[], expr_group_functions[], expr_set_functions[],
-    expr_calendar_functions[], expr_select_functions[];
+    expr_group_functions[], expr_set_functions[], expr_calendar_functions[],
+    expr_select_functions[];
 /* Calls a function of the catalogue (expr_catalogue.c). *results is freed with cubed_results_free. */
 cubed_status expr_call_function(expr_builder *b, const expr *e, const cubed_function *f,
                                 cubed_results *results);

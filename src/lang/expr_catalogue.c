@@ -10,6 +10,7 @@ typedef struct arguments {
     const cubed_function *function;
     const expr *call;
     const cubed_array *like; /* the first array, beside which numbers have their types */
+    const expr *first;       /* its expression, or the list of arrays that it is in */
     int n;
     cubed_argument *list;
     const expr **nodes;    /* the expression of each argument; NULL: the program's */
@@ -72,7 +73,10 @@ static cubed_status put_value(expr_builder *b, arguments *a, int i, const cubed_
         EXPR_TRY(expr_build_value(b, e, &v));
     if (v.array) {
         *to = (cubed_value){.kind = CUBED_VALUE_ARRAY, .as.array = v.array};
-        if (!a->like && p - a->function->params >= a->function->first_operand) a->like = v.array;
+        if (!a->like && p - a->function->params >= a->function->first_operand) {
+            a->like = v.array;
+            a->first = e;
+        }
     } else if ((p->accepts & numbers) || !accepts(p, CUBED_VALUE_ARRAY)) {
         *to = expr_literal_value(&v);
     } else {
@@ -110,8 +114,13 @@ static cubed_status put_arrays(expr_builder *b, arguments *a, int i)
     EXPR_TRY(expr_alloc(b, e, e->n, sizeof(cubed_array *), &a->arrays[i]));
     cubed_array **arrays = a->arrays[i];
     *to = (cubed_value){.kind = CUBED_VALUE_ARRAYS, .n = e->n, .as.arrays = arrays};
-    if (a->function->moves) return expr_get_moved_list(b, a->call, e, arrays);
-    for (int k = 0; k < e->n; k++) EXPR_TRY(expr_get_array(b, e->child[k], &arrays[k]));
+    if (a->function->moves) EXPR_TRY(expr_get_moved_list(b, a->call, e, arrays));
+    for (int k = 0; k < e->n && !a->function->moves; k++)
+        EXPR_TRY(expr_get_array(b, e->child[k], &arrays[k]));
+    if (!a->like && e->n > 0) {
+        a->like = arrays[0];
+        a->first = e;
+    }
     return CUBED_OK;
 }
 
@@ -177,11 +186,15 @@ static cubed_status put_axes(expr_builder *b, arguments *a, int i)
     return CUBED_OK;
 }
 
+static bool is_axis_name(const char *name)
+{
+    return strcmp(name, "axis") == 0 || strcmp(name, "dim") == 0;
+}
+
 static bool is_axis(const arguments *a, int i, const cubed_param *p)
 {
     const char *name = a->list[i].spelled;
-    return (p->flags & CUBED_PARAM_AXIS) && a->like &&
-           (!name || strcmp(name, "axis") == 0 || strcmp(name, "dim") == 0);
+    return (p->flags & CUBED_PARAM_AXIS) && a->like && (!name || is_axis_name(name));
 }
 
 static cubed_status put(expr_builder *b, arguments *a, int i, const cubed_param *p)
@@ -217,16 +230,29 @@ static const cubed_param *param_of(const arguments *a, int i)
     return NULL;
 }
 
-/* Names that the call may use: `dim` is another spelling of `axis`. */
+/* The first parameter that axes are given to by name; NULL if there is none. */
+static const cubed_param *axis_param(const cubed_function *f)
+{
+    for (int i = 0; i < f->nparams; i++) {
+        const cubed_param *p = &f->params[i];
+        if ((p->flags & CUBED_PARAM_AXIS) && !(p->flags & CUBED_PARAM_POSITION_ONLY)) return p;
+    }
+    return NULL;
+}
+
+/* Names that the call may use: `axis` and `dim` are other names of the parameter of axes. */
 static cubed_status check_names(expr_builder *b, const cubed_function *f, const expr *e)
 {
-    const char *names[CUBED_MAX_PARAMS + 2];
+    const char *names[CUBED_MAX_PARAMS + 3];
     int n = 0, positional;
     for (int i = 0; i < f->nparams; i++) {
         const cubed_param *p = &f->params[i];
         if (p->flags & (CUBED_PARAM_POSITION_ONLY | CUBED_PARAM_ENGINE)) continue;
         names[n++] = p->name;
-        if (strcmp(p->name, "axis") == 0) names[n++] = "dim";
+    }
+    if (axis_param(f)) {
+        names[n++] = "axis";
+        names[n++] = "dim";
     }
     names[n] = NULL;
     return expr_check_args(b, e, 0, INT_MAX, names, &positional);
@@ -265,8 +291,9 @@ static cubed_status make_arguments(expr_builder *b, arguments *a)
             a->list[i].name = name_of_place(a->function, i);
             continue;
         }
+        const cubed_param *axes = is_axis_name(e->text) ? axis_param(a->function) : NULL;
         a->list[i].spelled = e->text;
-        a->list[i].name = strcmp(e->text, "dim") == 0 ? "axis" : e->text;
+        a->list[i].name = axes ? axes->name : e->text;
     }
     /* Arrays first: names of axes are the first one's. */
     for (int pass = 0; pass < 2; pass++) {
@@ -278,22 +305,85 @@ static cubed_status make_arguments(expr_builder *b, arguments *a)
     return put_waiting(b, a);
 }
 
-/* Notes that no coordinate describes the axes of a call. */
-static void note_cuts(expr_builder *b, const arguments *a)
+/* --- Coordinates -------------------------------------------------------------------------------------- */
+
+/* Marks the axes of the first array that a parameter says. */
+static void mark_axes(const arguments *a, const cubed_param *p, bool marked[CUBED_MAX_NDIM])
 {
     const int ndim = cubed_array_ndim(a->like);
+    const cubed_value *v = &p->fallback;
+    for (int i = 0; i < a->call->n; i++) {
+        if (param_of(a, i) == p) v = &a->list[i].value;
+    }
+    const bool is_all = v->kind == CUBED_VALUE_NONE, is_list = v->kind == CUBED_VALUE_INTS;
+    for (int i = 0; i < (is_all ? ndim : is_list ? v->n : 1); i++) {
+        const int64_t d = is_all ? i : is_list ? v->as.ints[i] : v->as.integer;
+        marked[d < 0 ? d + ndim : d] = true;
+    }
+}
+
+/* Notes the elements of a result along axis d of the first array, whose extent there is `left`. */
+static void note_axis(expr_builder *b, const arguments *a, int d, int64_t left)
+{
+    const int64_t extent = cubed_array_shape(a->like)[d];
+    const cubed_slice reversed = {extent - 1, extent, -1, false};
+    const cubed_slice later = {extent - left, left, 1, false};
+    switch (a->function->coords) {
+    case CUBED_COORDS_REVERSED:
+        if (extent > 1) expr_note_part(b, a->call, a->first, a->like, d, reversed);
+        break;
+    case CUBED_COORDS_LATER:
+        if (left > 0 && left < extent)
+            expr_note_part(b, a->call, a->first, a->like, d, later);
+        else if (left != extent)
+            expr_note_cut(b, a->call, a->like, d);
+        break;
+    default: expr_note_cut(b, a->call, a->like, d);
+    }
+}
+
+static void note_resized(expr_builder *b, const arguments *a, const cubed_array *made)
+{
+    const int ndim = cubed_array_ndim(a->like), more = cubed_array_ndim(made) - ndim;
+    for (int d = 0; d < ndim; d++) {
+        if (d + more < 0 || cubed_array_shape(made)[d + more] != cubed_array_shape(a->like)[d])
+            expr_note_cut(b, a->call, a->like, d);
+    }
+}
+
+static void note_joined(expr_builder *b, const arguments *a, const bool axes[CUBED_MAX_NDIM])
+{
+    for (int i = 0; i < a->call->n; i++) {
+        for (int d = 0; a->arrays[i] && d < cubed_array_ndim(a->like); d++) {
+            const expr *e = a->nodes[i];
+            if (axes[d])
+                expr_note_joined(b, a->call, (const expr *const *)e->child, a->arrays[i], e->n, d);
+        }
+    }
+}
+
+/* Notes which coordinates describe the result of a call, by the function's rule. */
+static void note_coords(expr_builder *b, const arguments *a, const cubed_array *made)
+{
     const cubed_function *f = a->function;
+    bool axes[CUBED_MAX_NDIM] = {false}, has_axes = false;
+    if (f->coords == CUBED_COORDS_KEEP || !a->like || made == a->like) return;
+    if (f->coords == CUBED_COORDS_RESIZED) {
+        note_resized(b, a, made);
+        return;
+    }
     for (int k = 0; k < f->nparams; k++) {
         if (!(f->params[k].flags & CUBED_PARAM_AXIS)) continue;
-        const cubed_value *v = &f->params[k].fallback;
-        for (int i = 0; i < a->call->n; i++) {
-            if (param_of(a, i) == &f->params[k]) v = &a->list[i].value;
-        }
-        const bool is_all = v->kind == CUBED_VALUE_NONE, is_list = v->kind == CUBED_VALUE_INTS;
-        for (int i = 0; i < (is_all ? ndim : is_list ? v->n : 1); i++) {
-            const int64_t d = is_all ? i : is_list ? v->as.ints[i] : v->as.integer;
-            expr_note_cut(b, a->call, a->like, (int)(d < 0 ? d + ndim : d));
-        }
+        mark_axes(a, &f->params[k], axes);
+        has_axes = true;
+    }
+    if (f->coords == CUBED_COORDS_JOINED) {
+        if (cubed_array_ndim(made) == cubed_array_ndim(a->like)) note_joined(b, a, axes);
+        return;
+    }
+    for (int d = 0; d < cubed_array_ndim(a->like); d++) {
+        const int64_t left = d < cubed_array_ndim(made) ? cubed_array_shape(made)[d] : 0;
+        if (axes[d] || !has_axes) note_axis(b, a, d, left);
     }
 }
 
@@ -339,7 +429,7 @@ cubed_status expr_call_function(expr_builder *b, const expr *e, const cubed_func
         add_task_mem(&a, b->host->task_mem);
         st = cubed_call(b->ctx, f, a.list, a.n, results, b->err);
         const int wrong = st == CUBED_OK ? 0 : b->err->argument;
-        if (st == CUBED_OK && f->cuts_axes && a.like) note_cuts(b, &a);
+        if (st == CUBED_OK) note_coords(b, &a, results->arrays[0]);
         st = expr_located(b, wrong > 0 && a.nodes[wrong - 1] ? a.nodes[wrong - 1] : e, st);
         if (st == CUBED_OK) st = name_labels(b, &a, results->arrays);
         if (st != CUBED_OK) cubed_results_free(b->ctx, results);

@@ -12,27 +12,6 @@ static cubed_status get_diagonal(expr_builder *b, const expr *call, int n, int a
     return e ? expr_get_int(b, e, k) : CUBED_OK;
 }
 
-static cubed_status call_roll(expr_builder *b, const expr *e, cubed_array **out)
-{
-    static const char *const names[] = {"axis", "dim", NULL};
-    int n, naxes, nshifts, axes[CUBED_MAX_NDIM];
-    int64_t shifts[CUBED_MAX_NDIM];
-    cubed_array *x;
-    EXPR_TRY(expr_check_args(b, e, 2, 3, names, &n));
-    EXPR_TRY(expr_get_ints(b, e->child[1], &nshifts, shifts));
-    EXPR_TRY(expr_get_moved(b, e, e->child[0], &x));
-    cubed_status st = expr_get_axes(b, e, n > 2 ? e->child[2] : NULL, x, &naxes, axes);
-    if (st == CUBED_OK && naxes < 0) st = expr_reject(b, e, "roll takes axis= or dim=");
-    if (st == CUBED_OK && nshifts != naxes && nshifts != 1)
-        st = expr_reject(b, e->child[1], "expected one shift, or one for each axis");
-    for (int i = 1; st == CUBED_OK && i < naxes && nshifts == 1; i++) shifts[i] = shifts[0];
-    if (st == CUBED_OK) st = expr_located(b, e, cubed_roll(x, shifts, axes, naxes, out, b->err));
-    for (int i = 0; i < naxes && st == CUBED_OK; i++)
-        expr_note_cut(b, e, x, axes[i] < 0 ? axes[i] + cubed_array_ndim(x) : axes[i]);
-    cubed_array_unref(x);
-    return st;
-}
-
 /* A number for all, or an array of numbers. */
 static cubed_status repeat(expr_builder *b, const expr *e, cubed_array *x, const int *axis,
                            cubed_array **out)
@@ -61,108 +40,6 @@ static cubed_status call_repeat(expr_builder *b, const expr *e, cubed_array **ou
     if (st == CUBED_OK && naxes > 1) st = expr_reject(b, e, "expected one axis, or none");
     if (st == CUBED_OK) st = repeat(b, e, x, naxes == 1 ? axes : NULL, out);
     cubed_array_unref(x);
-    return st;
-}
-
-static cubed_status call_tile(expr_builder *b, const expr *e, cubed_array **out)
-{
-    int n, ntimes;
-    int64_t times[CUBED_MAX_NDIM];
-    cubed_array *x;
-    EXPR_TRY(expr_check_args(b, e, 2, 2, NULL, &n));
-    EXPR_TRY(expr_get_ints(b, e->child[1], &ntimes, times));
-    EXPR_TRY(expr_get_moved(b, e, e->child[0], &x));
-    cubed_status st = expr_located(b, e, cubed_tile(x, times, ntimes, out, b->err));
-    for (int i = 1; st == CUBED_OK && i <= ntimes && i <= cubed_array_ndim(x); i++) {
-        if (times[ntimes - i] != 1) expr_note_cut(b, e, x, cubed_array_ndim(x) - i);
-    }
-    cubed_array_unref(x);
-    return st;
-}
-
-static cubed_status get_some_axes(expr_builder *b, const expr *e, int *n, int axes[CUBED_MAX_NDIM])
-{
-    int64_t numbers[CUBED_MAX_NDIM];
-    EXPR_TRY(expr_get_ints(b, e, n, numbers));
-    for (int i = 0; i < *n; i++) {
-        if (numbers[i] < -CUBED_MAX_NDIM || numbers[i] >= CUBED_MAX_NDIM)
-            return expr_reject(b, e, "an axis is out of range");
-        axes[i] = (int)numbers[i];
-    }
-    return CUBED_OK;
-}
-
-static cubed_status call_moveaxis(expr_builder *b, const expr *e, cubed_array **out)
-{
-    int n, nfrom, nto, from[CUBED_MAX_NDIM], to[CUBED_MAX_NDIM];
-    cubed_array *x;
-    EXPR_TRY(expr_check_args(b, e, 3, 3, NULL, &n));
-    EXPR_TRY(get_some_axes(b, e->child[1], &nfrom, from));
-    EXPR_TRY(get_some_axes(b, e->child[2], &nto, to));
-    if (nfrom != nto) return expr_reject(b, e, "expected as many sources as destinations");
-    EXPR_TRY(expr_get_moved(b, e, e->child[0], &x));
-    cubed_status st = expr_located(b, e, cubed_moveaxis(x, from, to, nto, out, b->err));
-    cubed_array_unref(x);
-    return st;
-}
-
-static cubed_status call_diff(expr_builder *b, const expr *e, cubed_array **out)
-{
-    static const char *const names[] = {"axis", "dim", "n", NULL};
-    int n, axis = -1;
-    int64_t times = 1;
-    cubed_array *x;
-    EXPR_TRY(expr_check_args(b, e, 1, 1, names, &n));
-    const expr *order = expr_keyword(e, "n");
-    if (order) EXPR_TRY(expr_get_int(b, order, &times));
-    EXPR_TRY(expr_get_array(b, e->child[0], &x));
-    cubed_status st = expr_get_axis(b, e, NULL, x, -1, &axis);
-    if (st == CUBED_OK) st = expr_located(b, e, cubed_diff(x, axis, times, out, b->err));
-    if (st == CUBED_OK && times > 0) {
-        /* Each difference has the label of its later element, as in Xarray. */
-        const int d = axis < 0 ? axis + cubed_array_ndim(x) : axis;
-        const int64_t extent = cubed_array_shape(x)[d];
-        if (times < extent)
-            expr_note_part(b, e, e->child[0], x, d, (cubed_slice){times, extent - times, 1, false});
-        else
-            expr_note_cut(b, e, x, d);
-    }
-    cubed_array_unref(x);
-    return st;
-}
-
-static cubed_status call_reshape(expr_builder *b, const expr *e, cubed_array **out)
-{
-    int n, ndim;
-    int64_t shape[CUBED_MAX_NDIM];
-    cubed_array *x;
-    EXPR_TRY(expr_check_args(b, e, 2, 2, NULL, &n));
-    EXPR_TRY(expr_get_ints(b, e->child[1], &ndim, shape));
-    EXPR_TRY(expr_get_moved(b, e, e->child[0], &x));
-    cubed_status st = expr_located(b, e, cubed_reshape(x, ndim, shape, out, b->err));
-    cubed_array_unref(x);
-    return st;
-}
-
-static cubed_status call_stack(expr_builder *b, const expr *e, cubed_array **out)
-{
-    static const char *const names[] = {"axis", NULL};
-    int n;
-    int64_t axis = 0;
-    EXPR_TRY(expr_check_args(b, e, 1, 2, names, &n));
-    const expr *list = e->child[0], *where = n > 1 ? e->child[1] : expr_keyword(e, "axis");
-    if (list->kind != EXPR_TUPLE || list->n == 0)
-        return expr_reject(b, list, "expected a list of arrays");
-    if (where) EXPR_TRY(expr_get_int(b, where, &axis));
-    if (axis < -CUBED_MAX_NDIM || axis > CUBED_MAX_NDIM)
-        return expr_reject(b, where, "an axis is out of range");
-    cubed_array **arrays;
-    EXPR_TRY(expr_alloc(b, e, list->n, sizeof *arrays, &arrays));
-    cubed_status st = expr_get_moved_list(b, e, list, arrays);
-    if (st == CUBED_OK)
-        st = expr_located(b, e, cubed_stack(arrays, list->n, (int)axis, out, b->err));
-    for (int i = 0; i < list->n; i++) cubed_array_unref(arrays[i]);
-    lang_free(arrays);
     return st;
 }
 
@@ -330,21 +207,6 @@ static cubed_status call_eye(expr_builder *b, const expr *e, cubed_array **out)
     return expr_located(b, e, cubed_array_eye(b->ctx, rows, columns, k, dtype, NULL, out, b->err));
 }
 
-static cubed_status triangle(expr_builder *b, const expr *e, int lower, cubed_array **out)
-{
-    static const char *const names[] = {"k", NULL};
-    int n;
-    int64_t k;
-    cubed_array *x;
-    EXPR_TRY(expr_check_args(b, e, 1, 2, names, &n));
-    EXPR_TRY(get_diagonal(b, e, n, 1, &k));
-    EXPR_TRY(expr_get_array(b, e->child[0], &x));
-    cubed_status st =
-        expr_located(b, e, lower ? cubed_tril(x, k, out, b->err) : cubed_triu(x, k, out, b->err));
-    cubed_array_unref(x);
-    return st;
-}
-
 static cubed_status filled(expr_builder *b, const expr *e, const expr *what, expr_value v,
                            cubed_dtype missing, cubed_array **out)
 {
@@ -385,19 +247,11 @@ static cubed_status call_ones(expr_builder *b, const expr *e, cubed_array **out)
 }
 
 static const expr_function functions[] = {
-    {.name = "roll", .fn = call_roll},
     {.name = "repeat", .fn = call_repeat},
-    {.name = "reshape", .fn = call_reshape},
-    {.name = "tile", .fn = call_tile},
-    {.name = "moveaxis", .fn = call_moveaxis},
-    {.name = "diff", .fn = call_diff},
-    {.name = "stack", .fn = call_stack},
     {.name = "pad", .fn = call_pad},
     {.name = "arange", .fn = call_arange},
     {.name = "linspace", .fn = call_linspace},
     {.name = "eye", .fn = call_eye},
-    {"tril", NULL, triangle, true},
-    {"triu", NULL, triangle, false},
     {.name = "full", .fn = call_full},
     {.name = "zeros", .fn = call_zeros},
     {.name = "ones", .fn = call_ones},
@@ -410,7 +264,6 @@ const expr_function *const *expr_function_tables(void)
                                                   expr_view_functions,
                                                   expr_random_functions,
                                                   expr_block_functions,
-                                                  expr_composed_functions,
                                                   expr_set_functions,
                                                   expr_group_functions,
                                                   expr_calendar_functions,

@@ -138,17 +138,14 @@ static const struct {
     {"power", "pow(x, y), or x ** y"},
     {"rint", "round(x)"},
     {"stdev", "std(x)"},
-    {"swapaxes", "permute_dims(x, axes)"},
     {"trapz", "trapezoid(y, x)"},
     {"true_divide", "x / y"},
     {"unique", "unique_values(x)"},
     {"variance", "var(x)"},
-    {"vstack", "concat([x, y], axis=0)"},
-    {"hstack", "concat([x, y], axis=1)"},
 };
 
 /* Of functions that are not rows of a table. */
-static const char others[] = "concat|unique_counts|unique_inverse|unique_all|nonzero";
+static const char others[] = "unique_counts|unique_inverse|unique_all|nonzero";
 
 static void try_word(lang_guess *g, const char *word)
 {

@@ -290,7 +290,8 @@ static bool have_equal_fills(cubed_array *const *args, int nargs)
 cubed_status cubed_concat(cubed_array *const *args, int nargs, int axis, cubed_array **out,
                           cubed_error *err)
 {
-    if (nargs < 1) return cb_fail(err, CUBED_E_ARG, "concat: no arrays");
+    if (nargs < 1)
+        return cb_fail(err, CUBED_E_ARG, "concat: there are no arrays, expected one or more");
     int ndim = args[0]->node.grid->ndim;
     uint32_t mask;
     cubed_dtype dtype;

@@ -55,7 +55,7 @@ def test_arrays_that_a_sequence_makes_live_as_long_as_the_call(x):
         def __getitem__(self, i):
             if i > 1:
                 raise IndexError
-            return _core.reshape((x + i)._x, ((1, 4), (4, 1))[i])
+            return _core.call("reshape", (x + i)._x, ((1, 4), (4, 1))[i])
 
     made = cubed.Array._new(_core.call("multi_dot", Made()), x._spec)
     assert made.compute() == X @ (X + 1)

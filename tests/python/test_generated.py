@@ -155,8 +155,8 @@ def test_what_differs_is_shown_and_written(tables):
         ("include/cubed/ops.def", "CUBED_OP(SIN, sin,", "CUBED_OP(SIN, sinus,", "differ in sin, s"),
         ("include/cubed/ops.def", ' "Sine of', '\n "Sine of', "ops.def is not one line"),
         ("python/core/py_functions.c", '"astype(x', '"as_type(x', "the row of astype has"),
-        ("python/core/py_functions.c", 'k: int, /) -> Array"', 'k: int, /)"', "is no signature"),
-        ("python/core/py_functions.c", 'k: int, /) -> Array"', 'k=1, /) -> Array"', "by position"),
+        ("python/core/py_functions.c", 'axis: int, /) -> Array"', 'axis: int, /)"', "is no sig"),
+        ("python/core/py_functions.c", 'axis: int, /) -> Array"', 'axis=1, /) -> Array"', "by pos"),
         ("python/core/py_array.c", '"dump() -> bytes"', "NULL", "not every row of a table"),
         (
             "python/core/py_array.c",

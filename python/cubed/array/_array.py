@@ -46,7 +46,7 @@ class Array(Methods, Operators):
     @property
     def T(self) -> Array:
         """The array with its axes in reverse order: of a matrix its transpose."""
-        return self._like(_core.permute_dims(self._x, tuple(reversed(range(self.ndim)))))
+        return self._like(_core.call("transpose", self._x, tuple(reversed(range(self.ndim)))))
 
     @property
     def mT(self) -> Array:
@@ -54,7 +54,7 @@ class Array(Methods, Operators):
         if self.ndim < 2:
             raise ValueError(f"x.mT takes at least two axes, x has {self.ndim}")
         axes = (*range(self.ndim - 2), self.ndim - 1, self.ndim - 2)
-        return self._like(_core.permute_dims(self._x, axes))
+        return self._like(_core.call("transpose", self._x, axes))
 
     def __repr__(self) -> str:
         return f"cubed.Array<shape={self.shape}, dtype={self._x.dtype}, chunks={self.chunksize}>"

@@ -111,9 +111,9 @@ def _aligned(v: _core.Array, full: Axes) -> _core.Array:
     if not fits or any(n not in (1, m) for n, m in zip(shape, full, strict=True)):
         raise ValueError(f"a value of shape {v.shape} does not fit into {full}")
     if extra > 0:
-        return _core.squeeze(v, range(extra))
+        return _core.call("squeeze", v, range(extra))
     for _ in range(-extra):
-        v = _core.expand_dims(v, 0)
+        v = _core.call("expand_dims", v, 0)
     return v
 
 
@@ -126,7 +126,9 @@ def _set_part(x: _core.Array, entries: list[Any], v: _core.Array) -> _core.Array
     lengths = iter(_core.slice(x, key).shape)
     kept = [e for e in entries if not isinstance(e, int)]
     v = _aligned(v, tuple(1 if e is None else next(lengths) for e in kept))
-    return _core.assign(x, key, _core.squeeze(v, [d for d, e in enumerate(kept) if e is None]))
+    return _core.assign(
+        x, key, _core.call("squeeze", v, [d for d, e in enumerate(kept) if e is None])
+    )
 
 
 # --- Masks and positions --------------------------------------------------------------------------
@@ -144,7 +146,7 @@ def _set_masked(x: _core.Array, mask: _core.Array, v: _core.Array) -> _core.Arra
         return _core.scatter_mask(x, mask, _aligned(v, (math.prod(v.shape),)))
     v = _aligned(v, rest)
     for _ in rest:
-        mask = _core.expand_dims(mask, len(mask.shape))
+        mask = _core.call("expand_dims", mask, len(mask.shape))
     return _core.replace(x, mask, v)
 
 
@@ -156,11 +158,13 @@ def _set_positions(x: Array, entries: list[Any], v: _core.Array) -> _core.Array:
     v = _aligned(v, (*rest[: chosen.place], *chosen.common, *rest[chosen.place :]))
     order = chosen.order()
     if order is not None:
-        v = _core.permute_dims(v, np.argsort(order).tolist())
+        v = _core.call("transpose", v, np.argsort(order).tolist())
     part = _core.scatter(part, chosen.at, v)
-    part = _core.squeeze(part, chosen.new)
+    part = _core.call("squeeze", part, chosen.new)
     if 0 in part.shape and any(isinstance(e, Array) and not is_mask(e) for e in entries):
         # Nothing is assigned, but a run must check the positions: make x depend on them.
         checked = _core.call("all", _core.astype(part, "bool"))
-        return _core.require(x._x, _core.broadcast_to(checked, x.shape), "positions in the array")
+        return _core.require(
+            x._x, _core.call("broadcast_to", checked, x.shape), "positions in the array"
+        )
     return _set_part(x._x, list(chosen.basic), part)

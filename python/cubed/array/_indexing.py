@@ -27,7 +27,7 @@ def getitem(x: Array, key: Any) -> Array:
     axis = 0
     for e in entries:
         if e is None:
-            out = _core.expand_dims(out, axis)
+            out = _core.call("expand_dims", out, axis)
             axis += 1
         elif isinstance(e, slice):
             axis += 1
@@ -47,7 +47,7 @@ def get_advanced(x: Array, entries: list[Any], first: bool = False) -> Array:
     chosen = selection(x, entries, first)
     out = _core.gather(chosen.part(x._x), chosen.at)
     order = chosen.order()
-    return Array._new(out if order is None else _core.permute_dims(out, order), spec)
+    return Array._new(out if order is None else _core.call("transpose", out, order), spec)
 
 
 def leading_mask(x: Array, entries: list[Any]) -> Any:

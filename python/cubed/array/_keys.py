@@ -162,7 +162,7 @@ class Selection(NamedTuple):
         """The part of x by slices."""
         out = _core.slice(x, self.basic)
         for axis in self.new:
-            out = _core.expand_dims(out, axis)
+            out = _core.call("expand_dims", out, axis)
         return out
 
     @property

@@ -58,6 +58,16 @@ def scalar_type(value: Any, dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.complex64 if kind_of(dtype) == "f" and dtype.itemsize < 8 else np.complex128)
 
 
+def promote(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
+    """The type that holds both."""
+    if a.kind == b.kind and a.kind in "mMSU":  # to the finer unit, or the longer string
+        return np.promote_types(a, b)
+    both = _core.result_type(name_of(a), name_of(b))
+    if both is None:
+        raise TypeError(f"{a} and {b} have no common type")
+    return dtype_of(both)
+
+
 def scalar_array(value: Any, dtype: np.dtype[Any]) -> _core.Array:
     """A 0-d constant."""
     return _core.full(name_of(dtype), (), None, value)

@@ -15,7 +15,7 @@ from cubed.array._operands import core_of
 
 def flatten(x: _core.Array) -> _core.Array:
     """x in one dimension."""
-    return x if len(x.shape) == 1 else _core.reshape(x, (math.prod(x.shape),))
+    return x if len(x.shape) == 1 else _core.call("reshape", x, (math.prod(x.shape),))
 
 
 def counted(offsets: _core.Array, most: int, spec: Any) -> tuple[_core.Array, int]:
@@ -46,5 +46,5 @@ def get_masked(x: _core.Array, mask: Any, spec: Any) -> _core.Array:
     m = core_of(mask)
     if m.shape == x.shape:
         return pick(flatten(x), flatten(m), spec)
-    rows = _core.reshape(x, (math.prod(m.shape), *x.shape[len(m.shape) :]))
+    rows = _core.call("reshape", x, (math.prod(m.shape), *x.shape[len(m.shape) :]))
     return _core.take(False, rows, coordinates(flatten(m), spec)[0], 0)

@@ -49,7 +49,7 @@ def mask_of(where: Any, x: Array) -> Array:
         fits = False
     if not fits:
         raise ValueError(f"where of shape {mask.shape} does not broadcast to {x.shape}")
-    return mask._like(_core.broadcast_to(mask._x, x.shape))
+    return mask._like(_core.call("broadcast_to", mask._x, x.shape))
 
 
 def _value(value: Any, dtype: np.dtype[Any]) -> Any:
@@ -89,7 +89,7 @@ def started(
     if any(x.shape[a] == 0 for a in axes):
         shape = [1 if d in axes else n for d, n in enumerate(x.shape) if keepdims or d not in axes]
         first = Array._new(core_of(np.asarray(_value(initial, x.dtype))), x._spec)
-        return first._like(_core.broadcast_to(first._x, shape))
+        return first._like(_core.call("broadcast_to", first._x, shape))
     return larger(name.endswith("max"), reduce(name, x, axis, keepdims), _value(initial, x.dtype))
 
 

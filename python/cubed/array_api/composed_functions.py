@@ -64,6 +64,7 @@ from cubed.base._docs import documented
 from cubed.base._dtypes import kind_of
 from cubed.base._types import Axis, DTypeLike
 from cubed.functions._calls import operand
+from cubed.functions.manipulation import dstack, hstack, rot90, vstack
 from cubed.functions.numeric import trapezoid, unwrap
 from cubed.io._create import as_lazy
 
@@ -147,42 +148,6 @@ def atleast_3d(*arrays: Any) -> Any:
     (1, 2, 1)
     """
     return _each(arrays, 3)
-
-
-@documented(returns="Of the type that they promote to. Lazy.")
-def vstack(arrays: Sequence[Any], /) -> Array:
-    """Arrays one below the other: along the first of two or more axes.
-
-    >>> cubed.vstack([cubed.asarray([1, 2]), cubed.asarray([3, 4])]).compute()
-    array([[1, 2],
-           [3, 4]])
-    """
-    refuse_foreign(arrays)
-    return concat([_with_axes(a, 2) for a in arrays], axis=0)
-
-
-@documented(returns="Of the type that they promote to. Lazy.")
-def hstack(arrays: Sequence[Any], /) -> Array:
-    """Arrays side by side: along the second axis, of one axis along it.
-
-    >>> cubed.hstack([cubed.asarray([1, 2]), cubed.asarray([3, 4])]).compute()
-    array([1, 2, 3, 4])
-    """
-    refuse_foreign(arrays)
-    parts = [_with_axes(a, 1) for a in arrays]
-    return concat(parts, axis=0 if parts and parts[0].ndim == 1 else 1)
-
-
-@documented(returns="Of the type that they promote to. Lazy.")
-def dstack(arrays: Sequence[Any], /) -> Array:
-    """Arrays one behind the other: along the third axis.
-
-    >>> cubed.dstack([cubed.asarray([1, 2]), cubed.asarray([3, 4])]).compute()
-    array([[[1, 3],
-            [2, 4]]])
-    """
-    refuse_foreign(arrays)
-    return concat([_with_axes(a, 3) for a in arrays], axis=2)
 
 
 @documented(returns="Of the type that they promote to. Lazy.")
@@ -330,39 +295,6 @@ def flipud(x: Any, /) -> Array:
     array([3, 2, 1])
     """
     return flip(as_lazy(x), axis=0)
-
-
-@documented(returns="Of x's type. A view: lazy, nothing is stored.")
-def rot90(x: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
-    """x turned by k right angles, from the first of two axes towards the second.
-
-    Parameters
-    ----------
-    k : int, default 1
-        How many quarters of a turn.
-    axes : pair of int, default (0, 1)
-        The plane that is turned.
-
-    Examples
-    --------
-    >>> cubed.rot90(cubed.asarray([[1, 2], [3, 4]])).compute()
-    array([[2, 4],
-           [1, 3]])
-    """
-    a = as_lazy(x)
-    first, second = (normalize_axis(d, a.ndim) for d in axes)
-    if first == second:
-        raise ValueError(f"rot90: axes are {axes!r}, expected two different ones")
-    order = list(range(a.ndim))
-    order[first], order[second] = second, first
-    turns = k % 4
-    if turns == 0:
-        return a.copy()
-    if turns == 2:
-        return flip(a, axis=(first, second))
-    if turns == 1:
-        return permute_dims(flip(a, axis=second), tuple(order))
-    return flip(permute_dims(a, tuple(order)), axis=second)
 
 
 # --- Elementwise ----------------------------------------------------------------------------------

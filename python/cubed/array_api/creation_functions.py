@@ -8,7 +8,6 @@ from __future__ import annotations
 import builtins
 import math
 import numbers
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -23,6 +22,7 @@ from cubed.base._chunks import Shape, longest, normalize_chunks, normalize_shape
 from cubed.base._docs import SPACED, documented
 from cubed.base._dtypes import name_of, shortest
 from cubed.base._types import ChunksLike, DTypeLike, NDArray
+from cubed.functions.manipulation import tril, triu
 from cubed.io import _create
 from cubed.spec import Spec
 
@@ -546,16 +546,16 @@ def meshgrid(
     for i, a in enumerate(arrays):
         x = core_of(a)
         if len(x.shape) == 0:
-            x = _core.expand_dims(x, 0)
+            x = _core.call("expand_dims", x, 0)
         if len(x.shape) != 1:
             raise ValueError(f"array {i} of meshgrid has {len(x.shape)} axes, expected one")
         shape[order[i]] = x.shape[0]
         for d in range(n):
             if d != order[i]:
-                x = _core.expand_dims(x, d)
+                x = _core.call("expand_dims", x, d)
         columns.append(x)
     if not sparse:
-        columns = [_core.broadcast_to(x, shape) for x in columns]
+        columns = [_core.call("broadcast_to", x, shape) for x in columns]
     return tuple(Array._new(x, spec) for x in columns)
 
 
@@ -597,41 +597,6 @@ def ones_like(
     array([1., 1.])
     """
     return full_like(x, 1, dtype=dtype, device=device, chunks=chunks, spec=spec, shape=shape)
-
-
-def _diagonal(x: Array, k: int) -> int:
-    """k, or where nothing changes any more."""
-    return max(-sum(x.shape), min(operator.index(k), sum(x.shape)))
-
-
-@documented(
-    returns="``(..., n, m)`` of x's type. Lazy.", raises="ValueError: For fewer than two axes."
-)
-def tril(x: Array, /, k: int = 0) -> Array:
-    """The lower triangles of matrices, with the diagonal k right of the main one; else zeros.
-
-    >>> x = cubed.ones((2, 2), dtype=int)
-    >>> cubed.tril(x).compute()
-    array([[1, 0],
-           [1, 1]])
-    """
-    x = lazy(x)
-    return x._like(_core.triangle(False, x._x, _diagonal(x, k)))
-
-
-@documented(
-    returns="``(..., n, m)`` of x's type. Lazy.", raises="ValueError: For fewer than two axes."
-)
-def triu(x: Array, /, k: int = 0) -> Array:
-    """The upper triangles of matrices, with the diagonal k right of the main one; else zeros.
-
-    >>> x = cubed.ones((2, 2), dtype=int)
-    >>> cubed.triu(x).compute()
-    array([[1, 1],
-           [0, 1]])
-    """
-    x = lazy(x)
-    return x._like(_core.triangle(True, x._x, _diagonal(x, k)))
 
 
 @documented(returns="Of `shape` and `dtype` (default: float64), in `chunks`. Lazy.")

@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cubed import _core
 from cubed.array._array import Array
-from cubed.array._operands import check_device, is_scalar, lazy, scalar_type
+from cubed.array._operands import check_device, is_scalar, lazy, promote, scalar_type
 from cubed.base._docs import documented
-from cubed.base._dtypes import dtype_of, kind_of, name_of, sized
+from cubed.base._dtypes import kind_of, sized
 from cubed.base._types import DTypeLike
 
 __all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "result_type"]
@@ -206,16 +205,6 @@ def isdtype(dtype: DTypeLike, kind: Any) -> bool:
             raise ValueError(f"there is no kind {kind!r}, expected one of {', '.join(_kinds)}")
         return kind_of(np.dtype(dtype)) in _kinds[kind]
     return np.dtype(dtype) == np.dtype(kind)
-
-
-def promote(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
-    """The type that holds both."""
-    if a.kind == b.kind and a.kind in "mMSU":  # to the finer unit, or the longer string
-        return np.promote_types(a, b)
-    both = _core.result_type(name_of(a), name_of(b))
-    if both is None:
-        raise TypeError(f"{a} and {b} have no common type")
-    return dtype_of(both)
 
 
 def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:

@@ -10,11 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from cubed import _core
 from cubed.array._array import Array
 from cubed.array._first import computed_first, computes_first
-from cubed.array._neighbours import refuse_foreign
-from cubed.array._operands import check_parts, common_spec, normalize_axis, to_numpy
+from cubed.array._operands import normalize_axis, to_numpy
 from cubed.array_api.composed_functions import diag, flat, split, vstack
 from cubed.array_api.creation_functions import zeros
 from cubed.array_api.elementwise_functions import not_equal
@@ -24,13 +22,13 @@ from cubed.array_api.manipulation_functions import (
     concat,
     expand_dims,
     moveaxis,
-    permute_dims,
     reshape,
     tile,
 )
 from cubed.array_api.searching_functions import nonzero
 from cubed.array_api.statistical_functions import max, min
 from cubed.base._docs import documented
+from cubed.functions.manipulation import column_stack, ediff1d, rollaxis
 from cubed.io._create import as_lazy
 
 __all__ = [
@@ -45,28 +43,6 @@ def _before(x: Array, ndim: int) -> Array:
 
 
 # --- Together -------------------------------------------------------------------------------------
-
-
-@documented(returns="Of the type that they promote to. Lazy.")
-def column_stack(tup: Sequence[Any], /) -> Array:
-    """Vectors side by side as columns of a matrix; matrices as they are.
-
-    Parameters
-    ----------
-    tup : sequence of array_like
-        Input arrays.
-
-    Examples
-    --------
-    >>> cubed.column_stack([cubed.asarray([1, 2]), cubed.asarray([3, 4])]).compute()
-    array([[1, 3],
-           [2, 4]])
-    """
-    refuse_foreign(tup)
-    check_parts("column_stack", len(tup))
-    parts = [as_lazy(a) for a in tup]
-    columns = [a if a.ndim > 1 else reshape(a, (-1, 1)) for a in parts]
-    return concat(columns, axis=1)
 
 
 row_stack = vstack
@@ -348,64 +324,3 @@ def trim_zeros(filt: Any, trim: str = "fb") -> Array:
 
 
 # --- Axes -----------------------------------------------------------------------------------------
-
-
-@documented()
-def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
-    """The array with an axis in front of the one that is at `start`.
-
-    Parameters
-    ----------
-    axis : int
-        The axis that is moved.
-    start : int, default 0
-        In front of which axis it comes; the number of axes: behind all.
-
-    Returns
-    -------
-    Array
-        Of a's type. A view: lazy, nothing is stored.
-
-    Examples
-    --------
-    >>> cubed.rollaxis(cubed.ones((2, 3, 4)), 2).shape
-    (4, 2, 3)
-    """
-    x = as_lazy(a)
-    d = normalize_axis(axis, x.ndim)
-    to = start + x.ndim if start < 0 else start
-    if not 0 <= to <= x.ndim:
-        raise np.exceptions.AxisError(f"rollaxis: start is {start}, expected {-x.ndim} to {x.ndim}")
-    order = [k for k in range(x.ndim) if k != d]
-    order.insert(to - (d < to), d)
-    return permute_dims(x, tuple(order))
-
-
-@documented()
-def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Array:
-    """The differences of neighbours of an array in one dimension, between others.
-
-    Parameters
-    ----------
-    to_end : array_like or None
-        What comes behind.
-    to_begin : array_like or None
-        What comes first.
-
-    Returns
-    -------
-    Array
-        Of ary's type. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For others that it does not hold.
-
-    Examples
-    --------
-    >>> cubed.ediff1d(cubed.asarray([1, 4, 9])).compute()
-    array([3, 5])
-    """
-    parts = (None if p is None else as_lazy(p)._x for p in (to_begin, to_end))
-    return Array._new(_core.ediff1d(as_lazy(ary)._x, *parts), common_spec(ary, to_begin, to_end))

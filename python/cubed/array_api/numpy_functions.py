@@ -19,7 +19,6 @@ from cubed.array._operands import (
     is_scalar,
     lazy,
     normalize_axes,
-    normalize_axis,
 )
 from cubed.array_api import elementwise_functions, linalg
 from cubed.array_api._einsum import einsum
@@ -36,11 +35,12 @@ from cubed.array_api._nan import (
 )
 from cubed.array_api._pad import pad
 from cubed.array_api.linear_algebra_functions import matmul, tensordot
-from cubed.array_api.manipulation_functions import concat, moveaxis, reshape
+from cubed.array_api.manipulation_functions import concat, moveaxis
 from cubed.base._chunks import normalize_shape
 from cubed.base._docs import OPERANDS, documented
 from cubed.base._types import DTypeLike
 from cubed.functions._calls import operand
+from cubed.functions.manipulation import ravel, swapaxes, transpose
 from cubed.functions.numeric import allclose, isclose
 from cubed.functions.searching import nanargmax, nanargmin
 from cubed.functions.statistical import (
@@ -118,52 +118,6 @@ def unravel_index(indices: Any, /, shape: Sequence[int], order: str = "C") -> tu
         out.append(at % n)
         at = at // n
     return tuple(out if order == "F" else reversed(out))
-
-
-@documented(returns="Of x's type. Lazy; chunks may have to be stored anew.")
-def ravel(x: Array, /, order: str = "C") -> Array:
-    """The elements in C order, or with `order` ``"F"`` the first axis first, in one dimension.
-
-    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
-    >>> cubed.ravel(x).compute()
-    array([1., 2., 3., 4.])
-    """
-    return reshape(x, (-1,), order=order)
-
-
-@documented(returns="Of x's type. A view: lazy, nothing is stored.")
-def swapaxes(x: Array, axis1: int, axis2: int, /) -> Array:
-    """x with two axes in each other's place.
-
-    >>> cubed.swapaxes(cubed.ones((2, 3, 4)), 0, 2).shape
-    (4, 3, 2)
-    """
-    x = lazy(x)
-    order = list(range(x.ndim))
-    a, b = normalize_axis(axis1, x.ndim), normalize_axis(axis2, x.ndim)
-    order[a], order[b] = b, a
-    return x._like(_core.permute_dims(x._x, order))
-
-
-@documented(returns="Of x's type. A view: lazy, nothing is stored.")
-def transpose(x: Array, /, axes: Sequence[int] | None = None) -> Array:
-    """x with its axes in another order; reversed for None.
-
-    Parameters
-    ----------
-    axes : sequence of int or None
-        Which axis goes where; None: in reverse.
-
-    Examples
-    --------
-    >>> cubed.transpose(cubed.ones((2, 3, 4))).shape
-    (4, 3, 2)
-    """
-    x = lazy(x)
-    order = tuple(reversed(range(x.ndim))) if axes is None else normalize_axes(axes, x.ndim)
-    if len(order) != x.ndim:
-        raise ValueError(f"transpose: {len(order)} axes for an array with {x.ndim}")
-    return x._like(_core.permute_dims(x._x, order))
 
 
 @documented(returns="Of x's type, without the two axes and with one at the end. Lazy.")

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from cubed import _core
 from cubed.array._array import Array
-from cubed.array._operands import common_spec, lazy, normalize_axes, normalize_axis
+from cubed.array._operands import lazy, normalize_axes, normalize_axis
 from cubed.array_api._chosen import filled
 from cubed.array_api.manipulation_functions import broadcast_to, concat
 from cubed.base._docs import REDUCED, documented
 from cubed.base._types import Axis
+from cubed.functions import manipulation
 from cubed.io._create import as_lazy
 
 if TYPE_CHECKING:
@@ -109,16 +110,15 @@ def diff(
     array([3, 5])
     """
     x = lazy(x)
-    a = normalize_axis(axis, x.ndim)
-    if n < 0:
-        raise ValueError(f"diff: n is {n}, expected 0 or more")
-    edge = (*x.shape[:a], 1, *x.shape[a + 1 :])
+    if n and (prepend is not None or append is not None):
+        x = _between(x, normalize_axis(axis, x.ndim), prepend, append)
+    return manipulation.diff(x, n, axis)
+
+
+def _between(x: Array, axis: int, prepend: Any, append: Any) -> Array:
+    """x between other elements along an axis, of which a number is one."""
+    edge = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
     given = [as_lazy(p) for p in (prepend, x, append) if p is not None]
     if x.dtype.kind == "m":  # beside which NumPy takes integers for spans of x's unit
         given = [p.astype(x.dtype) if p.dtype.kind in "iu" else p for p in given]
-    parts = [p if p.ndim else broadcast_to(p, edge) for p in given]
-    spec = common_spec(*parts)
-    if n == 0:
-        return x.copy()
-    joined = x if len(parts) == 1 else concat(parts, axis=a)
-    return Array._new(_core.diff(joined._x, a, n), spec)
+    return concat([p if p.ndim else broadcast_to(p, edge) for p in given], axis=axis)

@@ -170,7 +170,7 @@ def groupby_reduce(
     else:
         result = reduce_codes(array, codes, tuple(axes), ngroups, how)
     if len(groups) > 1:
-        core = _core.reshape(result._x, (*result.shape[:-1], *map(len, groups)))
+        core = _core.call("reshape", result._x, (*result.shape[:-1], *map(len, groups)))
         result = result._like(core)
     return (result, *groups)
 
@@ -194,7 +194,7 @@ def reduce_codes(
         else:
             x = _reduce(array, codes, whole, n, how)
         shape = (*array.shape[:first], *(array.shape[d] for d in kept), ngroups)
-        return x._like(_core.reshape(x._x, shape))
+        return x._like(_core.call("reshape", x._x, shape))
     return _reduce(array, codes, axes, ngroups, how)
 
 
@@ -235,17 +235,17 @@ def quantile_codes(
     wide = dtype is not None and np.dtype(dtype) == np.float64
     # In front labelled axes are as series of maps are stored, and lines lie side by side.
     order = [*range(first, array.ndim), *range(first)]
-    core = _core.permute_dims(array._x, order)
+    core = _core.call("transpose", array._x, order)
     out = _core.group_quantiles(
         core, codes._x, 0, total, q.reshape(-1).tolist(), wide, skip, method
     )
-    out = _core.permute_dims(out, [0, *range(2, 2 + first), 1])
+    out = _core.call("transpose", out, [0, *range(2, 2 + first), 1])
     shape = (*out.shape[:-1], *apart, ngroups)
-    result = array._like(_core.reshape(out, shape if q.ndim else shape[1:]))
+    result = array._like(_core.call("reshape", out, shape if q.ndim else shape[1:]))
     if how.min_count > 1 or (fill_value is not None and fill_value == fill_value):
         whole = tuple(range(first, array.ndim))
         counts = reduce_codes(array, codes, whole, total, Aggregation("count"))
-        enough = counts._like(_core.reshape(counts._x, shape[1:])) >= max(1, how.min_count)
+        enough = counts._like(_core.call("reshape", counts._x, shape[1:])) >= max(1, how.min_count)
         result = xp.where(enough, result, float("nan") if fill_value is None else fill_value)
     return result if dtype is None else result.astype(dtype)
 
@@ -269,7 +269,7 @@ def _reduce(
         NAMES[func], x, codes._x, axes, ngroups, how.ddof, how.min_count, fill_value, mem, absent
     )
     order = [d for d in range(len(out.shape)) if d != axes[0]]
-    out = _core.permute_dims(out, [*order, axes[0]])
+    out = _core.call("transpose", out, [*order, axes[0]])
     return array._like(out if wanted is None else _core.astype(out, name_of(wanted)))
 
 
@@ -483,7 +483,7 @@ def _joined(
             negative = negative | (c < 0)
         none = _core.full("int64", (), None, -1)
         out = array._like(_core.elementwise("where", negative._x, none, out._x))
-    return array._like(_core.broadcast_to(out._x, shape))
+    return array._like(_core.call("broadcast_to", out._x, shape))
 
 
 def _apart(codes: Array, kept: Sequence[int], ngroups: int) -> Array:

@@ -433,7 +433,7 @@ def _core_last(title: str, number: int, x: _core.Array, dims: Dims, where: Place
         return x
     last = list(normalize_axes(where, ndim))
     order = [d for d in range(ndim) if d not in last] + last
-    return x if order == list(range(ndim)) else _core.permute_dims(x, order)
+    return x if order == list(range(ndim)) else _core.call("transpose", x, order)
 
 
 def _place(x: Array, where: Places, kept: int) -> Array:
@@ -443,14 +443,14 @@ def _place(x: Array, where: Places, kept: int) -> Array:
     """
     core = x._x
     for _ in range(kept):
-        core = _core.expand_dims(core, len(core.shape))
+        core = _core.call("expand_dims", core, len(core.shape))
     ndim = len(core.shape)
     if where:
         first = ndim - len(where)
         target = {a: first + k for k, a in enumerate(normalize_axes(where, ndim))}
         rest = iter(range(first))
         order = [target[d] if d in target else next(rest) for d in range(ndim)]
-        core = _core.permute_dims(core, order)
+        core = _core.call("transpose", core, order)
     return x if core is x._x else Array._new(core, x._spec)
 
 

@@ -357,7 +357,7 @@ def arg_reduction(
         flat = x._like(flatten(x._x))
         options = {"split_every": split_every, "extra_projected_mem": extra_projected_mem}
         out = arg_reduction(flat, arg_func, 0, name=title, **options)  # type: ignore[arg-type]
-        return out._like(_core.reshape(out._x, (1,) * x.ndim)) if keepdims else out
+        return out._like(_core.call("reshape", out._x, (1,) * x.ndim)) if keepdims else out
     a = normalize_axis(axis, x.ndim)
     groups, names = ((a, 1),), ("position", "value")
     types = [np.dtype(np.int64), x.dtype]

@@ -9,10 +9,12 @@ import numpy as np
 
 from cubed.array._array import Array
 from cubed.array._neighbours import refuse_foreign
-from cubed.array._operands import core_of, is_scalar, lazy
+from cubed.array._operands import check_parts, core_of, is_scalar, lazy, promote
+from cubed.array._rechunk import rechunk
 from cubed.base._dtypes import name_of
-from cubed.base._types import DTypeLike
+from cubed.base._types import ChunksLike, DTypeLike
 from cubed.base._warnings import warn_of_lost_parts
+from cubed.io._create import as_lazy
 from cubed.spec import DEFAULT, Spec
 
 #: Integers beyond int64 become arrays.
@@ -45,3 +47,23 @@ def lazy_list(values: Sequence[Any], name: str) -> list[Array]:
     """A list of arrays as lazy ones; TypeError names the element that is no array."""
     refuse_foreign(values)
     return [lazy(value, f"{name}[{k}]") for k, value in enumerate(values)]
+
+
+def alike(values: Sequence[Any]) -> list[Array]:
+    """Arrays and what is made arrays as lazy arrays of the type that they promote to."""
+    refuse_foreign(values)
+    if isinstance(values, Array):
+        check_parts("arrays", len(values))
+    arrays = [as_lazy(value) for value in values]
+    dtypes = {a.dtype for a in arrays}
+    if len(dtypes) < 2:
+        return arrays
+    common = arrays[0].dtype
+    for a in arrays[1:]:
+        common = promote(common, a.dtype)
+    return [a.astype(common) for a in arrays]
+
+
+def rechunked(x: Array, chunks: ChunksLike) -> Array:
+    """An array in other chunks; None: in its own."""
+    return x if chunks is None else rechunk(x, chunks)

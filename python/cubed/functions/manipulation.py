@@ -1,0 +1,711 @@
+"""Functions that arrange elements: written by tools/generate from the catalogue of functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cubed import _core
+from cubed.array._array import Array
+from cubed.array._operands import common_spec, core_of, lazy
+from cubed.base._types import Axis, ChunksLike, Shape
+from cubed.functions._calls import alike, operand, rechunked
+from cubed.io._create import as_lazy
+
+__all__ = [
+    "broadcast_to",
+    "column_stack",
+    "concat",
+    "diff",
+    "dstack",
+    "ediff1d",
+    "expand_dims",
+    "flip",
+    "hstack",
+    "moveaxis",
+    "permute_dims",
+    "ravel",
+    "reshape",
+    "roll",
+    "rollaxis",
+    "rot90",
+    "squeeze",
+    "stack",
+    "swapaxes",
+    "tile",
+    "transpose",
+    "tril",
+    "triu",
+    "vstack",
+]
+
+
+def broadcast_to(x: Array, /, shape: Shape, *, chunks: ChunksLike = None) -> Array:
+    """The array repeated along axes of extent 1 and new axes in front.
+
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    shape : int or tuple of int
+        Shape of the result.
+    chunks : int, tuple, str or None
+        Chunks of the result, see :func:`cubed.rechunk`.
+
+    Returns
+    -------
+    Array
+        Of `shape` and the type of `x`. Lazy.
+
+    Raises
+    ------
+    ValueError
+        If the shape of `x` does not broadcast to it.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.broadcast_to(cubed.asarray([1, 2]), (2, 2)).compute()
+    array([[1, 2],
+           [1, 2]])
+    """
+    x = lazy(x)
+    return rechunked(x._like(_core.call("broadcast_to", x._x, shape)), chunks)
+
+
+def column_stack(arrays: Sequence[Any], /) -> Array:
+    """Vectors side by side as columns of a matrix; matrices as they are.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like
+        Input arrays.
+
+    Returns
+    -------
+    Array
+        The type that the arrays promote to. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.column_stack([cubed.asarray([1, 2]), cubed.asarray([3, 4])]).compute()
+    array([[1, 3],
+           [2, 4]])
+    """
+    arrays = alike(arrays)
+    spec = common_spec(*arrays)
+    return Array._new(_core.call("column_stack", [a._x for a in arrays]), spec)
+
+
+def concat(arrays: Sequence[Any], /, axis: int | None = 0, *, chunks: ChunksLike = None) -> Array:
+    """Arrays one after another along an axis.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like
+        Input arrays.
+    axis : int or None, default 0
+        The axis. None: elements of all arrays, in one dimension.
+    chunks : int, tuple, str or None
+        Chunks of the result, see :func:`cubed.rechunk`.
+
+    Returns
+    -------
+    Array
+        The type that the arrays promote to. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For extents that differ along other axes.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.concat([cubed.asarray([1, 2]), cubed.asarray([3])]).compute()
+    array([1, 2, 3])
+    """
+    arrays = alike(arrays)
+    spec = common_spec(*arrays)
+    return rechunked(Array._new(_core.call("concat", [a._x for a in arrays], axis), spec), chunks)
+
+
+def diff(x: Array, /, n: int = 1, axis: int = -1) -> Array:
+    """The n-th differences of neighbours along an axis.
+
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    n : int, default 1
+        Number of times that differences are taken.
+    axis : int, default -1
+        Axis of the differences.
+
+    Returns
+    -------
+    Array
+        The type of `x`, with `n` elements fewer along the axis. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.diff(cubed.asarray([1, 4, 9])).compute()
+    array([3, 5])
+    """
+    x = lazy(x)
+    return x._like(_core.call("diff", x._x, n, axis))
+
+
+def dstack(arrays: Sequence[Any], /) -> Array:
+    """Arrays one behind the other: along the third axis.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like
+        Input arrays.
+
+    Returns
+    -------
+    Array
+        The type that the arrays promote to. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.dstack([cubed.asarray([1, 2]), cubed.asarray([3, 4])]).compute()
+    array([[[1, 3],
+            [2, 4]]])
+    """
+    arrays = alike(arrays)
+    spec = common_spec(*arrays)
+    return Array._new(_core.call("dstack", [a._x for a in arrays]), spec)
+
+
+def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Array:
+    """The differences of neighbours of an array in one dimension, between other elements.
+
+    Parameters
+    ----------
+    ary : array_like
+        Input array.
+    to_end : array_like or None
+        Elements behind the differences.
+    to_begin : array_like or None
+        Elements in front of the differences.
+
+    Returns
+    -------
+    Array
+        The type of `ary`, in one dimension. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For other elements of types that the type of `ary` does not hold.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.ediff1d(cubed.asarray([1, 4, 9])).compute()
+    array([3, 5])
+    """
+    spec = common_spec(ary, to_end, to_begin)
+    return Array._new(_core.call("ediff1d", core_of(ary), operand(to_end), operand(to_begin)), spec)
+
+
+def expand_dims(x: Array, /, axis: Shape = 0) -> Array:
+    """The array with new axes of extent 1.
+
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    axis : int or tuple of int, default 0
+        Where the new axes are, in the result.
+
+    Returns
+    -------
+    Array
+        The type of the input. A view. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.expand_dims(cubed.asarray([1, 2]), axis=0).shape
+    (1, 2)
+    """
+    x = lazy(x)
+    return x._like(_core.call("expand_dims", x._x, axis))
+
+
+def flip(x: Array, /, axis: Axis = None) -> Array:
+    """The elements in reverse order along axes.
+
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    axis : int, tuple of int or None
+        Axes that are reversed. None: all.
+
+    Returns
+    -------
+    Array
+        The type of the input. A view. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([1, 2, 3])
+    >>> cubed.flip(x).compute()
+    array([3, 2, 1])
+    """
+    x = lazy(x)
+    return x._like(_core.call("flip", x._x, axis))
+
+
+def hstack(arrays: Sequence[Any], /) -> Array:
+    """Arrays side by side: along the second axis, or the only axis of vectors.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like
+        Input arrays.
+
+    Returns
+    -------
+    Array
+        The type that the arrays promote to. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.hstack([cubed.asarray([1, 2]), cubed.asarray([3, 4])]).compute()
+    array([1, 2, 3, 4])
+    """
+    arrays = alike(arrays)
+    spec = common_spec(*arrays)
+    return Array._new(_core.call("hstack", [a._x for a in arrays]), spec)
+
+
+def moveaxis(x: Array, source: Shape, destination: Shape, /) -> Array:
+    """The array with some axes moved to other places.
+
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    source : int or tuple of int
+        Where the axes are.
+    destination : int or tuple of int
+        Where they go.
+
+    Returns
+    -------
+    Array
+        The type of the input. A view. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.moveaxis(cubed.ones((2, 3, 4)), 0, -1).shape
+    (3, 4, 2)
+    """
+    x = lazy(x)
+    return x._like(_core.call("moveaxis", x._x, source, destination))
+
+
+def permute_dims(x: Array, /, axes: Shape) -> Array:
+    """The array with its axes in another order.
+
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    axes : int or tuple of int
+        Which axis goes where.
+
+    Returns
+    -------
+    Array
+        The type of the input. A view. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.permute_dims(cubed.ones((2, 3, 4)), (2, 0, 1)).shape
+    (4, 2, 3)
+    """
+    x = lazy(x)
+    return x._like(_core.call("permute_dims", x._x, axes))
+
+
+def ravel(x: Array, /, order: str = "C") -> Array:
+    """The elements in one dimension.
+
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    order : {"C", "F", "A", "K"}, default "C"
+        Which axis is the fastest: the last one, or with ``"F"`` the first one.
+
+    Returns
+    -------
+    Array
+        The type of `x`. Chunks may have to be stored again. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> cubed.ravel(x).compute()
+    array([1., 2., 3., 4.])
+    """
+    x = lazy(x)
+    return x._like(_core.call("ravel", x._x, order))
+
+
+def reshape(x: Array, /, shape: Shape, *, copy: bool | None = None, order: str = "C") -> Array:
+    """The elements in another shape.
+
+    Elements are read and written in C order, the last axis first, or with `order` ``"F"`` the first
+    axis first.
+
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    shape : int or tuple of int
+        Shape of the result; one extent may be -1, for the remaining elements.
+    copy : bool or None
+        Changes nothing.
+    order : {"C", "F", "A", "K"}, default "C"
+        Which axis is the fastest: the last one, or with ``"F"`` the first one.
+
+    Returns
+    -------
+    Array
+        Of `shape` and the type of `x`. Chunks may have to be stored again. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For another number of elements.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.reshape(cubed.arange(6), (2, 3)).compute()
+    array([[0, 1, 2],
+           [3, 4, 5]])
+    """
+    x = lazy(x)
+    return x._like(_core.call("reshape", x._x, shape, copy, order))
+
+
+def roll(x: Array, /, shift: Shape, axis: Axis = None) -> Array:
+    """The elements moved along axes; those that leave at the end come first.
+
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    shift : int or tuple of int
+        How far, along each axis.
+    axis : int, tuple of int or None
+        The axes. None: all elements, in one dimension.
+
+    Returns
+    -------
+    Array
+        The shape and type of `x`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.roll(cubed.arange(5), 2).compute()
+    array([3, 4, 0, 1, 2])
+    """
+    x = lazy(x)
+    return x._like(_core.call("roll", x._x, shift, axis))
+
+
+def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
+    """The array with an axis in front of the one that is at `start`.
+
+    Parameters
+    ----------
+    a : array_like
+        Input array.
+    axis : int
+        The axis that is moved.
+    start : int, default 0
+        In front of which axis it comes; the number of axes: behind all.
+
+    Returns
+    -------
+    Array
+        The type of the input. A view. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.rollaxis(cubed.ones((2, 3, 4)), 2).shape
+    (4, 2, 3)
+    """
+    a = as_lazy(a)
+    return a._like(_core.call("rollaxis", a._x, axis, start))
+
+
+def rot90(x: Any, k: int = 1, axes: Sequence[int] = (0, 1)) -> Array:
+    """The array turned by right angles, from the first of two axes towards the second.
+
+    Parameters
+    ----------
+    x : array_like
+        Input array.
+    k : int, default 1
+        Number of quarters of a turn.
+    axes : sequence of int, default (0, 1)
+        Plane that is turned: two axes.
+
+    Returns
+    -------
+    Array
+        The type of the input. A view. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.rot90(cubed.asarray([[1, 2], [3, 4]])).compute()
+    array([[2, 4],
+           [1, 3]])
+    """
+    x = as_lazy(x)
+    return x._like(_core.call("rot90", x._x, k, axes))
+
+
+def squeeze(x: Array, /, axis: Axis = None) -> Array:
+    """The array without axes of extent 1.
+
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    axis : int, tuple of int or None
+        Axes that go. None: all with one element.
+
+    Returns
+    -------
+    Array
+        The type of the input. A view. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.squeeze(cubed.ones((2, 1)), axis=1).shape
+    (2,)
+    """
+    x = lazy(x)
+    return x._like(_core.call("squeeze", x._x, axis))
+
+
+def stack(arrays: Sequence[Any], /, axis: int = 0) -> Array:
+    """Arrays of one shape side by side along a new axis.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like
+        Input arrays.
+    axis : int, default 0
+        The new axis, in the result.
+
+    Returns
+    -------
+    Array
+        The type that the arrays promote to. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For shapes that differ.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.stack([cubed.asarray([1, 2]), cubed.asarray([3, 4])]).compute()
+    array([[1, 2],
+           [3, 4]])
+    """
+    arrays = alike(arrays)
+    spec = common_spec(*arrays)
+    return Array._new(_core.call("stack", [a._x for a in arrays], axis), spec)
+
+
+def swapaxes(x: Array, axis1: int, axis2: int, /) -> Array:
+    """The array with two axes in each other's place.
+
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    axis1 : int
+        The first of two axes.
+    axis2 : int
+        The second of two axes.
+
+    Returns
+    -------
+    Array
+        The type of the input. A view. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.swapaxes(cubed.ones((2, 3, 4)), 0, 2).shape
+    (4, 3, 2)
+    """
+    x = lazy(x)
+    return x._like(_core.call("swapaxes", x._x, axis1, axis2))
+
+
+def tile(x: Array, repetitions: Shape, /) -> Array:
+    """The array a number of times along each axis.
+
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    repetitions : int or tuple of int
+        Number of times along each axis; one number: along the last one.
+
+    Returns
+    -------
+    Array
+        The type of `x`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.tile(cubed.asarray([1, 2]), (2,)).compute()
+    array([1, 2, 1, 2])
+    """
+    x = lazy(x)
+    return x._like(_core.call("tile", x._x, repetitions))
+
+
+def transpose(x: Array, /, axes: Axis = None) -> Array:
+    """The array with its axes in another order, or in reverse.
+
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    axes : int, tuple of int or None
+        Which axis goes where. None: in reverse.
+
+    Returns
+    -------
+    Array
+        The type of the input. A view. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.transpose(cubed.ones((2, 3, 4))).shape
+    (4, 3, 2)
+    """
+    x = lazy(x)
+    return x._like(_core.call("transpose", x._x, axes))
+
+
+def tril(x: Array, /, k: int = 0) -> Array:
+    """The lower triangles of matrices, with the diagonal `k` right of the main one; else zeros.
+
+    Parameters
+    ----------
+    x : Array
+        Matrices, in the last two axes.
+    k : int, default 0
+        The diagonal: 0 is the main one, 1 the one above it.
+
+    Returns
+    -------
+    Array
+        ``(..., n, m)`` of the type of `x`. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For fewer than two axes.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.ones((2, 2), dtype=int)
+    >>> cubed.tril(x).compute()
+    array([[1, 0],
+           [1, 1]])
+    """
+    x = lazy(x)
+    return x._like(_core.call("tril", x._x, k))
+
+
+def triu(x: Array, /, k: int = 0) -> Array:
+    """The upper triangles of matrices, with the diagonal `k` right of the main one; else zeros.
+
+    Parameters
+    ----------
+    x : Array
+        Matrices, in the last two axes.
+    k : int, default 0
+        The diagonal: 0 is the main one, 1 the one above it.
+
+    Returns
+    -------
+    Array
+        ``(..., n, m)`` of the type of `x`. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For fewer than two axes.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.ones((2, 2), dtype=int)
+    >>> cubed.triu(x).compute()
+    array([[1, 1],
+           [0, 1]])
+    """
+    x = lazy(x)
+    return x._like(_core.call("triu", x._x, k))
+
+
+def vstack(arrays: Sequence[Any], /) -> Array:
+    """Arrays one below the other: along the first of two or more axes.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like
+        Input arrays.
+
+    Returns
+    -------
+    Array
+        The type that the arrays promote to. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.vstack([cubed.asarray([1, 2]), cubed.asarray([3, 4])]).compute()
+    array([[1, 2],
+           [3, 4]])
+    """
+    arrays = alike(arrays)
+    spec = common_spec(*arrays)
+    return Array._new(_core.call("vstack", [a._x for a in arrays]), spec)
