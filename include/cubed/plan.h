@@ -134,6 +134,19 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_new(cubed_context *ctx,
                                                        const cubed_target *targets, int ntargets,
                                                        const cubed_plan_options *options,
                                                        cubed_plan **out, cubed_error *err);
+/* Checks that computations which run one after another fit the same limits. Writes nothing.
+ *
+ * targets  the targets of all computations, those of the first computation first
+ * counts   the number of targets of each computation
+ * nplans   the number of computations; the groups of `options` belong to the last one
+ *
+ * Errors: those of cubed_plan_new for the first computation that is refused. The advice of CUBED_E_BUDGET, err->enough_mem, holds
+ * for all computations. `options->remake` makes the arrays of all targets. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_check(cubed_context *ctx,
+                                                         const cubed_target *targets,
+                                                         const int *counts, int nplans,
+                                                         const cubed_plan_options *options,
+                                                         cubed_error *err);
 /* Makes groups and copies without a plan, if there is nothing to compute.
  *
  * memory   bytes for objects that are copied; 0: 2 GB

@@ -74,11 +74,15 @@ static bool is_cut_for_memory(const cubed_plan *p)
 }
 
 typedef struct search {
-    cb_request q; /* with its own options and targets */
+    cb_request
+        *q; /* of each plan, with `options` and `targets` of this structure until the search ends */
+    int nplans;
     cubed_plan_options options;
-    cubed_target *targets;
+    const cubed_plan_options *given_options;
+    cubed_target *targets; /* of all plans */
     const cubed_target *given;
     cubed_array **arrays;
+    int ntargets;
     uint64_t have;    /* memory of the machine; UINT64_MAX: not known */
     unsigned workers; /* that were asked for */
     bool shared;      /* workers on other machines: their number does not change */
@@ -93,32 +97,44 @@ typedef struct trial {
     moved moved;
 } trial;
 
-static bool start(cb_request *q, search *s)
+/* Has the requests of all plans use these targets and options. */
+static void point(search *s, const cubed_target *targets, const cubed_plan_options *options)
+{
+    for (int i = 0; i < s->nplans; i++) {
+        s->q[i].targets = targets;
+        s->q[i].options = options;
+        targets += s->q[i].ntargets;
+    }
+}
+
+/* End the search in any case. */
+static bool start(cb_request *q, int n, search *s)
 {
     const cubed_plan_options *given = q->options;
+    const cubed_allocator *alloc = &q->ctx->alloc;
     const uint64_t known = cb_machine_of(q->ctx, given);
-    const size_t n = (size_t)q->ntargets;
-    *s = (search){.q = *q,
+    *s = (search){.q = q,
+                  .nplans = n,
                   .options = *given,
+                  .given_options = given,
                   .given = q->targets,
                   .have = known ? known : UINT64_MAX,
                   .workers = given->max_workers ? given->max_workers : cb_cpu_count(),
                   .shared = given->other_machines && given->machine_workers > 0,
                   .started = cb_clock_thread_ns()};
-    s->targets = cb_alloc(&q->ctx->alloc, n * sizeof *s->targets + 1);
-    s->arrays = cb_alloc(&q->ctx->alloc, n * sizeof(cubed_array *) + 1);
-    s->q.targets = s->targets;
-    s->q.options = &s->options;
+    for (int i = 0; i < n; i++) s->ntargets += q[i].ntargets;
+    s->targets = cb_alloc(alloc, (size_t)s->ntargets * sizeof *s->targets + 1);
+    s->arrays = cb_alloc(alloc, (size_t)s->ntargets * sizeof(cubed_array *) + 1);
+    point(s, s->targets, &s->options);
     return s->targets && s->arrays;
 }
 
-static void end(cb_request *q, search *s)
+static void end(search *s)
 {
-    const size_t n = (size_t)q->ntargets;
-    cb_free(&q->ctx->alloc, s->targets, n * sizeof *s->targets + 1);
-    cb_free(&q->ctx->alloc, s->arrays, n * sizeof(cubed_array *) + 1);
-    q->last = s->q.last;
-    q->largest = s->q.largest;
+    const cubed_allocator *alloc = &s->q->ctx->alloc;
+    cb_free(alloc, s->targets, (size_t)s->ntargets * sizeof *s->targets + 1);
+    cb_free(alloc, s->arrays, (size_t)s->ntargets * sizeof(cubed_array *) + 1);
+    point(s, s->given, s->given_options);
 }
 
 static bool is_late(const search *s) { return cb_clock_thread_ns() - s->started > SEARCH_NS; }
@@ -126,7 +142,7 @@ static bool is_late(const search *s) { return cb_clock_thread_ns() - s->started 
 static cubed_status remake(search *s, cubed_error *err)
 {
     const cubed_plan_options *o = &s->options;
-    const int n = s->q.ntargets;
+    const int n = s->ntargets;
     for (int i = 0; i < n; i++) {
         s->targets[i] = s->given[i];
         s->arrays[i] = s->given[i].array;
@@ -139,23 +155,28 @@ static cubed_status remake(search *s, cubed_error *err)
     return CUBED_OK;
 }
 
+static cubed_status try_plan(search *s, int i, trial *t, cubed_error *err)
+{
+    cubed_plan *p;
+    CB_TRY(cb_opt_plan(&s->q[i], &p, err));
+    const moved m = moved_by(p);
+    t->moved.bytes = cb_sat_add(t->moved.bytes, m.bytes);
+    t->moved.requests = cb_sat_add(t->moved.requests, m.requests);
+    t->grows = t->grows || (!s->options.remake && is_cut_for_memory(p));
+    cubed_plan_unref(p);
+    return CUBED_OK;
+}
+
 static trial try_with(search *s, uint64_t allowed)
 {
     cubed_error why = CUBED_ERROR_INIT;
-    cubed_plan *p = NULL;
     s->options.allowed_mem = allowed;
     s->options.max_workers =
         s->shared ? s->workers : (unsigned)cb_min_size(s->workers, s->have / allowed);
     trial t = {.workers = s->options.max_workers};
     t.st = remake(s, &why);
-    if (t.st == CUBED_OK) t.st = cb_opt_plan(&s->q, &p, &why);
-    if (t.st == CUBED_OK) t.st = cb_opt_check_copies(&s->q, p, &why);
-    if (t.st == CUBED_OK) {
-        t.moved = moved_by(p);
-        t.grows = !s->options.remake && is_cut_for_memory(p);
-    }
+    for (int i = 0; i < s->nplans && t.st == CUBED_OK; i++) t.st = try_plan(s, i, &t, &why);
     t.enough = why.enough_mem;
-    cubed_plan_unref(p);
     return t;
 }
 
@@ -186,7 +207,7 @@ static uint64_t find_enough(search *s, uint64_t guess, uint64_t *refused, trial 
         }
         if (t.st != CUBED_E_BUDGET) break;
         *refused = cb_max_size(*refused, guess);
-        guess = next_guess(s->q.ctx, t.enough, guess);
+        guess = next_guess(s->q->ctx, t.enough, guess);
     }
     return enough;
 }
@@ -254,15 +275,15 @@ static void note_saving(cubed_error *err, uint64_t less, const trial *from, cons
             less, a, from->moved.requests, b, to->moved.requests);
 }
 
-void cb_opt_advise(cb_request *q, cubed_error *err)
+void cb_opt_advise(cb_request *q, int n, cubed_error *err)
 {
     const cubed_plan_options *given = q->options;
     uint64_t guess = err->enough_mem, refused = given->allowed_mem, less = 0;
     trial least = {0}, found;
     search s;
     err->enough_mem = 0;
-    if (!start(q, &s)) {
-        end(q, &s);
+    if (!start(q, n, &s)) {
+        end(&s);
         return;
     }
     if (guess > q->ctx->machine_memory) guess = next_guess(q->ctx, guess, given->allowed_mem);
@@ -284,7 +305,7 @@ void cb_opt_advise(cb_request *q, cubed_error *err)
         cb_note(err, ", or make the chunks smaller");
         if (less < enough) note_saving(err, less, &least, &found);
     }
-    end(q, &s);
+    end(&s);
 }
 
 /* --- Plans that are not refused -------------------------------------------------------------------------- */
@@ -295,7 +316,7 @@ void cb_opt_note_cliff(cb_request *q, cubed_plan *p)
     const double cost = cost_of(moved_by(p));
     search s;
     if (!p->optimized || cost < SMALL_COST || cost <= CLIFF * cost_of(moved_once(p))) return;
-    if (start(q, &s)) {
+    if (start(q, 1, &s)) {
         for (int i = 0; i < 2 && p->cliff_mem == 0 && !is_late(&s); i++) {
             const double mem = factors[i] * (double)p->allowed_mem;
             if (mem * cb_machine_workers(p) > (double)s.have) break;
@@ -306,5 +327,5 @@ void cb_opt_note_cliff(cb_request *q, cubed_plan *p)
             p->cliff_requests = t.moved.requests;
         }
     }
-    end(q, &s);
+    end(&s);
 }

@@ -50,13 +50,13 @@ static cubed_status set_limits(cubed_plan *p, const cubed_plan_options *o, cubed
     return CUBED_OK;
 }
 
-static cubed_status set_groups(cubed_plan *p, const cubed_plan_options *o, cubed_error *err)
+static cubed_status set_groups(cubed_plan *p, const cb_request *q, cubed_error *err)
 {
     cb_zone *zone = p->zone;
-    p->groups = cb_zone_alloc(zone, (size_t)o->num_groups * sizeof *p->groups + 1);
+    p->groups = cb_zone_alloc(zone, (size_t)q->num_groups * sizeof *p->groups + 1);
     if (!p->groups) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
-    for (; p->ngroups < o->num_groups; p->ngroups++) {
-        const cubed_plan_group *from = &o->groups[p->ngroups];
+    for (; p->ngroups < q->num_groups; p->ngroups++) {
+        const cubed_plan_group *from = &q->options->groups[p->ngroups];
         cb_plan_group *g = &p->groups[p->ngroups];
         if (from->zarr_format != 2 && from->zarr_format != 3)
             return cb_fail(err, CUBED_E_ARG, "%s: zarr_format is %d, expected 2 or 3", from->url,
@@ -103,7 +103,7 @@ static cubed_status build(cubed_plan *p, cb_request *q, bool through_copies, cub
 {
     const cubed_plan_options *o = q->options;
     CB_TRY(set_limits(p, o, err));
-    CB_TRY(set_groups(p, o, err));
+    CB_TRY(set_groups(p, q, err));
     CB_TRY(cb_opt_flatten(p, q->targets, q->ntargets, err));
     CB_TRY(cb_plan_note_goal(p, err));
     CB_TRY(set_params(p, o, err));
@@ -186,22 +186,9 @@ static cubed_status without_copies(cb_request *q, cubed_plan **plan, cubed_error
     return CUBED_OK;
 }
 
-cubed_status cb_opt_plan(cb_request *q, cubed_plan **out, cubed_error *err)
-{
-    cubed_plan *p;
-    CB_TRY(new_plan(q, false, &p, err));
-    cubed_status st = CUBED_OK;
-    if (q->options->optimize && cb_opt_reshapes_copies(p)) st = without_copies(q, &p, err);
-    if (st == CUBED_OK)
-        *out = p;
-    else
-        cubed_plan_unref(p);
-    return st;
-}
-
 static size_t copies_bytes(const cb_request *q)
 {
-    return (size_t)q->options->num_groups * sizeof *q->largest + 1;
+    return (size_t)q->num_groups * sizeof *q->largest + 1;
 }
 
 static cubed_status measure_copy(const cubed_plan *p, cb_plan_group *g, uint64_t *largest,
@@ -232,7 +219,7 @@ static cubed_status measure_copies(cb_request *q, const cubed_plan *p, cubed_err
     return st;
 }
 
-cubed_status cb_opt_check_copies(cb_request *q, const cubed_plan *p, cubed_error *err)
+static cubed_status check_copies(cb_request *q, const cubed_plan *p, cubed_error *err)
 {
     const uint64_t memory = p->allowed_mem - p->reserved_mem;
     if (p->ngroups > 0 && !q->largest) CB_TRY(measure_copies(q, p, err));
@@ -244,6 +231,20 @@ cubed_status cb_opt_check_copies(cb_request *q, const cubed_plan *p, cubed_error
         if (st != CUBED_OK) return st;
     }
     return CUBED_OK;
+}
+
+cubed_status cb_opt_plan(cb_request *q, cubed_plan **out, cubed_error *err)
+{
+    cubed_plan *p;
+    CB_TRY(new_plan(q, false, &p, err));
+    cubed_status st = CUBED_OK;
+    if (q->options->optimize && cb_opt_reshapes_copies(p)) st = without_copies(q, &p, err);
+    if (st == CUBED_OK) st = check_copies(q, p, err);
+    if (st == CUBED_OK)
+        *out = p;
+    else
+        cubed_plan_unref(p);
+    return st;
 }
 
 void cb_opt_end_request(cb_request *q)

@@ -1,4 +1,5 @@
 /* Plans as programs ask for them: made, checked for what the run copies, or refused with advice. */
+#include "base/alloc.h"
 #include "base/error.h"
 #include "base/struct_size.h"
 #include "opt/opt.h"
@@ -9,18 +10,41 @@ cubed_status cubed_plan_new(cubed_context *ctx, const cubed_target *targets, int
 {
     cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
     CB_TRY(CB_OPTIONS_TAKE("plan", options, &o, err));
-    cb_request q = {ctx, targets, ntargets, &o, NULL, NULL};
+    cb_request q = {ctx, targets, ntargets, &o, o.num_groups, NULL, NULL};
     cubed_plan *p = NULL;
     cubed_status st = cb_opt_plan(&q, &p, err);
-    if (st == CUBED_OK) st = cb_opt_check_copies(&q, p, err);
     if (st == CUBED_OK)
         cb_opt_note_cliff(&q, p);
     else if (st == CUBED_E_BUDGET && err && err->enough_mem > 0)
-        cb_opt_advise(&q, err);
+        cb_opt_advise(&q, 1, err);
     cb_opt_end_request(&q);
     if (st == CUBED_OK)
         *out = p;
     else
         cubed_plan_unref(p);
+    return st;
+}
+
+cubed_status cubed_plan_check(cubed_context *ctx, const cubed_target *targets, const int *counts,
+                              int nplans, const cubed_plan_options *options, cubed_error *err)
+{
+    cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
+    CB_TRY(CB_OPTIONS_TAKE("plan", options, &o, err));
+    cb_request *q = cb_alloc(&ctx->alloc, (size_t)nplans * sizeof *q + 1);
+    if (!q) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    for (int i = 0; i < nplans; i++) {
+        q[i] = (cb_request){ctx, targets, counts[i], &o, 0, NULL, NULL};
+        targets += counts[i];
+    }
+    if (nplans > 0) q[nplans - 1].num_groups = o.num_groups;
+    cubed_status st = CUBED_OK;
+    for (int i = 0; i < nplans && st == CUBED_OK; i++) {
+        cubed_plan *p = NULL;
+        st = cb_opt_plan(&q[i], &p, err);
+        cubed_plan_unref(p);
+    }
+    if (st == CUBED_E_BUDGET && err && err->enough_mem > 0) cb_opt_advise(q, nplans, err);
+    for (int i = 0; i < nplans; i++) cb_opt_end_request(&q[i]);
+    cb_free(&ctx->alloc, q, (size_t)nplans * sizeof *q + 1);
     return st;
 }
