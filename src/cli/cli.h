@@ -204,6 +204,8 @@ static inline void cli_part_of(int64_t n, int64_t index, int64_t of, int64_t *fi
 const char *cli_format_bytes(double bytes, char text[32]);
 /* Says in *err what of the user's words does not fit the arrays; returns CUBED_E_ARG. */
 cubed_status cli_reject(cubed_error *err, const char *fmt, ...) CUBED_PRINTF(2, 3);
+/* Appends to the message of an error, as far as there is room. */
+void cli_note(cubed_error *err, const char *text);
 /* Reports an error of the library on stderr; returns the exit code for it. */
 int cli_report(const char *verb, const cubed_error *err);
 
@@ -243,10 +245,10 @@ int cli_execute(const char *verb, cubed_context *ctx, const cubed_target *target
 /* Computes all elements of x into data, before what a command is about: shows and leaves nothing. */
 cubed_status cli_compute(cubed_context *ctx, cubed_array *x, void *data, const cli_common *c,
                          cubed_error *err);
-/* Plans, and does nothing else: the error says what to allow. */
-cubed_status cli_check_plan(cubed_context *ctx, const cubed_target *targets, int ntargets,
-                            const cubed_plan_group *groups, int ngroups, const cli_common *c,
-                            cubed_error *err);
+/* Makes plans that would run one after another, and does nothing else: cubed_plan_check. */
+cubed_status cli_check_plans(cubed_context *ctx, const cubed_target *targets, const int *counts,
+                             int nplans, const cubed_plan_group *groups, int ngroups,
+                             const cli_common *c, cubed_error *err);
 /* --plan, --explain and --plan-svg. `mem_after`: what writing a file takes when all tasks are done, or 0. */
 cubed_status cli_show_plan(const cubed_plan *plan, const cli_common *c, uint64_t mem_after,
                            cubed_error *err);

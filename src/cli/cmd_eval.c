@@ -232,11 +232,16 @@ typedef struct eval {
         eval_item *item;
         int nitems, nregions;
         cubed_array **region;
+        cubed_array **count;
+        int ncounts;
     } again;
     /* Lengths that were counted while the expressions were built, in order. Expressions that are only planned take them. */
     int64_t *length;
-    int nlengths, next_length;
+    int nlengths;
     bool is_planned; /* nothing is computed while expressions are built */
+    /* Arrays whose numbers would have been computed if the expressions had not only been planned, in order. */
+    cubed_array **count;
+    int ncounts;
 } eval;
 
 static size_t array_bytes(const cubed_array *x)
@@ -709,19 +714,13 @@ static int run(eval *e)
     return code;
 }
 
-/* Computes the numbers of x; *last: the last of them. */
-static cubed_status compute_numbers(eval *e, cubed_array *x, cubed_array **numbers, int64_t *last,
-                                    cubed_error *err)
+/* An array of numbers that are in memory, which it takes over. */
+static cubed_status array_of_numbers(const eval *e, const cubed_array *x, int64_t *data,
+                                     cubed_array **numbers, cubed_error *err)
 {
-    const int ndim = cubed_array_ndim(x);
-    const int64_t *shape = cubed_array_shape(x), n = ndim ? shape[0] : 1;
-    int64_t *data = cli_alloc((size_t)n * sizeof *data);
-    cubed_status st = cli_compute(e->ctx, x, data, &e->common, err);
-    if (st == CUBED_OK) {
-        *last = data[n - 1];
-        st = cubed_array_from_memory(e->ctx, CUBED_INT64, ndim, shape, NULL, NULL, data, numbers,
-                                     err);
-    }
+    const cubed_status st =
+        cubed_array_from_memory(e->ctx, CUBED_INT64, cubed_array_ndim(x), cubed_array_shape(x),
+                                NULL, NULL, data, numbers, err);
     if (st == CUBED_OK)
         cubed_array_set_owner(*numbers, cli_free, data);
     else
@@ -729,22 +728,30 @@ static cubed_status compute_numbers(eval *e, cubed_array *x, cubed_array **numbe
     return st;
 }
 
-/* Numbers that shapes depend on. An expression that is only planned has them computed by its plan. */
+/* Numbers that shapes depend on; *last: the last one. Expressions that are only planned get zeros, and as many elements as there may
+ * be unless these are known. */
 static cubed_status count_now(void *ctx, cubed_array *x, int64_t most, cubed_array **numbers,
                               int64_t *last, cubed_error *err)
 {
     eval *e = ctx;
+    const size_t bytes = array_bytes(x);
+    int64_t *data = cli_alloc(bytes);
     if (e->is_planned) {
-        const int i = e->next_length++;
-        *last = i < e->nlengths ? e->length[i] : most;
-        *numbers = cubed_array_ref(x);
-        return CUBED_OK;
+        memset(data, 0, bytes);
+        *last = e->ncounts < e->nlengths ? e->length[e->ncounts] : most;
+        e->count = cli_resize(e->count, (size_t)(e->ncounts + 1) * sizeof(cubed_array *));
+        e->count[e->ncounts++] = cubed_array_ref(x);
+        return array_of_numbers(e, x, data, numbers, err);
     }
-    const cubed_status st = compute_numbers(e, x, numbers, last, err);
-    if (st != CUBED_OK) return st;
+    const cubed_status st = cli_compute(e->ctx, x, data, &e->common, err);
+    if (st != CUBED_OK) {
+        cli_free(data);
+        return st;
+    }
+    *last = data[bytes / sizeof *data - 1];
     e->length = cli_resize(e->length, (size_t)(e->nlengths + 1) * sizeof *e->length);
     e->length[e->nlengths++] = *last;
-    return CUBED_OK;
+    return array_of_numbers(e, x, data, numbers, err);
 }
 
 static cubed_status find_coordinate(void *ctx, const char *name, cubed_array **out,
@@ -773,8 +780,15 @@ static cubed_status build(eval *e, const cli_common *common, cubed_error *err)
     return cubed_expr_build(e->expr, e->ctx, &host, &e->built, err);
 }
 
+static void free_counts(cubed_array **count, int n)
+{
+    for (int i = 0; i < n; i++) cubed_array_unref(count[i]);
+    cli_free(count);
+}
+
 static void free_again(eval *e)
 {
+    free_counts(e->again.count, e->again.ncounts);
     for (int i = 0; i < e->again.nregions; i++) cubed_array_unref(e->again.region[i]);
     cli_free(e->again.region);
     free_items(e->again.item, e->again.nitems);
@@ -788,9 +802,13 @@ static void keep_again(eval *e, const eval *kept)
     e->again.built = e->built;
     e->again.item = e->item;
     e->again.nitems = e->nitems;
+    e->again.count = e->count;
+    e->again.ncounts = e->ncounts;
     e->built = kept->built;
     e->item = kept->item;
     e->nitems = kept->nitems;
+    e->count = kept->count;
+    e->ncounts = kept->ncounts;
     e->is_planned = kept->is_planned;
 }
 
@@ -801,7 +819,8 @@ static cubed_status build_again(eval *e, uint64_t allowed_mem, cubed_error *err)
     free_again(e);
     e->built = NULL;
     e->item = NULL;
-    e->nitems = e->next_length = 0;
+    e->count = NULL;
+    e->nitems = e->ncounts = 0;
     e->is_planned = true;
     common.allowed_mem = allowed_mem;
     return build(e, &common, err);
@@ -828,20 +847,59 @@ static cubed_status remake(void *ctx, uint64_t allowed_mem, cubed_array **arrays
     return st;
 }
 
-/* Numbers that shapes depend on were refused: has the error say what all of the expression needs, with these numbers. An
- * expression whose shapes do not fit lengths that are not counted yet keeps the error. */
+/* The arrays whose numbers are computed first, and the results, as another allowed_mem has them made. */
+static cubed_status remake_all(void *ctx, uint64_t allowed_mem, cubed_array **arrays,
+                               cubed_error *err)
+{
+    eval *e = ctx;
+    const int ncounts = e->ncounts;
+    const cubed_status st = remake(e, allowed_mem, arrays + ncounts, err);
+    if (st != CUBED_OK) return st;
+    if (e->again.ncounts != ncounts)
+        return cli_reject(err, "the expression computes other numbers than before");
+    for (int i = 0; i < ncounts; i++) arrays[i] = e->again.count[i];
+    return CUBED_OK;
+}
+
+/* The plans that run one after another: one for each array of numbers, and one of the results. */
+static cubed_status check_all(eval *e, const eval_targets *results, cubed_error *err)
+{
+    cli_common common = e->common;
+    const int n = e->ncounts;
+    cubed_target *target = cli_alloc((size_t)(n + e->nitems) * sizeof *target);
+    int *counts = cli_alloc((size_t)(n + 1) * sizeof *counts);
+    for (int i = 0; i < n; i++) {
+        target[i] = (cubed_target){.array = e->count[i]};
+        counts[i] = 1;
+    }
+    memcpy(target + n, results->target, (size_t)e->nitems * sizeof *target);
+    counts[n] = e->nitems;
+    common.remake = remake_all;
+    const cubed_status st = cli_check_plans(e->ctx, target, counts, n + 1, &results->group,
+                                            results->grouped, &common, err);
+    cli_free(counts);
+    cli_free(target);
+    return st;
+}
+
+/* Numbers that shapes depend on were refused. Has the error say what is enough for these numbers, for others that are computed
+ * after them, and for the results. Lengths that are not known yet are as large as they may be. If shapes do not fit such lengths, the
+ * error says that its advice holds for these numbers only. */
 static void advise_for_all(eval *e, cubed_error *err)
 {
     cubed_error other = CUBED_ERROR_INIT;
-    eval_targets t;
+    eval_targets t = {.target = NULL};
     e->is_planned = true;
-    e->next_length = 0;
-    if (build(e, &e->common, &other) != CUBED_OK || !place_results(e, &other)) return;
-    cubed_status st = make_targets(e, &t, &other);
-    if (st == CUBED_OK)
-        st = cli_check_plan(e->ctx, t.target, e->nitems, &t.group, t.grouped, &e->common, &other);
-    if (st == CUBED_E_BUDGET) *err = other;
+    cubed_status st = build(e, &e->common, &other);
+    if (st == CUBED_OK) st = place_results(e, &other) ? make_targets(e, &t, &other) : other.status;
+    if (st == CUBED_OK) st = check_all(e, &t, &other);
     free_targets(&t);
+    if (st == CUBED_E_BUDGET)
+        *err = other;
+    else
+        cli_note(err,
+                 "; this holds for the numbers that are computed first: results depend on them, "
+                 "and may need more");
 }
 
 /* What pictures cannot be of, before anything is computed. */
@@ -972,6 +1030,7 @@ static int evaluate(int argc, char **argv, const cli_usage *usage, cli_picture *
     cubed_expr_results_free(e.built);
     cubed_expr_free(e.expr);
     free_again(&e);
+    free_counts(e.count, e.ncounts);
     cli_free(e.length);
     inputs_free(&e.in);
     cubed_context_unref(e.ctx);

@@ -329,19 +329,17 @@ cubed_status cli_compute(cubed_context *ctx, cubed_array *x, void *data, const c
     return st;
 }
 
-cubed_status cli_check_plan(cubed_context *ctx, const cubed_target *targets, int ntargets,
-                            const cubed_plan_group *groups, int ngroups, const cli_common *c,
-                            cubed_error *err)
+cubed_status cli_check_plans(cubed_context *ctx, const cubed_target *targets, const int *counts,
+                             int nplans, const cubed_plan_group *groups, int ngroups,
+                             const cli_common *c, cubed_error *err)
 {
     cubed_plan_options o = cli_plan_options(c);
-    cubed_plan *plan;
+    if (!o.work_dir) o.work_dir = cli_temp_dir();
     o.groups = groups;
     o.num_groups = ngroups;
     o.remake = c->remake;
     o.remake_ctx = c->remake_ctx;
-    const cubed_status st = cubed_plan_new(ctx, targets, ntargets, &o, &plan, err);
-    if (st == CUBED_OK) cubed_plan_unref(plan);
-    return st;
+    return cubed_plan_check(ctx, targets, counts, nplans, &o, err);
 }
 
 /* Of what is done when all workers are done, and have given back their memory. */

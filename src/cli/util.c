@@ -207,6 +207,12 @@ cubed_status cli_reject(cubed_error *err, const char *fmt, ...)
     return CUBED_E_ARG;
 }
 
+void cli_note(cubed_error *err, const char *text)
+{
+    const size_t n = strlen(err->message);
+    snprintf(err->message + n, sizeof err->message - n, "%s", text);
+}
+
 int cli_usage_error(const char *verb, const char *fmt, ...)
 {
     va_list ap;
