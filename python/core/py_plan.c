@@ -150,88 +150,177 @@ static cubed_status remake_arrays(void *ctx, uint64_t allowed_mem, cubed_array *
     return st;
 }
 
-static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+/* A call of Plan or of Plan.check, and what its options and targets point to. */
+typedef struct plan_call {
+    PyObject
+        *list; /* the caller's tuple of targets, borrowed: their strings and arrays live as long */
+    cubed_plan_options options;
+    cubed_target *targets;
+    target *own;
+    int n;
+    compiling compile;
+    remaking remake;
+} plan_call;
+
+static bool take_targets(core_state *s, plan_call *c)
+{
+    const Py_ssize_t n = PyTuple_Size(c->list);
+    c->targets = PyMem_Calloc((size_t)n + 1, sizeof *c->targets);
+    c->own = PyMem_Calloc((size_t)n + 1, sizeof *c->own);
+    if (!c->targets || !c->own || n > INT_MAX) {
+        PyErr_NoMemory();
+        return false;
+    }
+    for (; c->n < n; c->n++) {
+        if (!take_target(s, PyTuple_GetItem(c->list, c->n), &c->targets[c->n], &c->own[c->n]))
+            return false;
+    }
+    return true;
+}
+
+/* End the call in any case; false with an exception. */
+static bool take_call(core_state *s, PyObject *args, PyObject *kwargs, plan_call *c)
 {
     static char *names[] = {"targets",        "allowed_mem", "reserved_mem", "max_workers",
                             "work_dir",       "optimize",    "share_tasks",  "reserve_a_quarter",
                             "other_machines", "compile",     "remake",       NULL};
-    PyObject *list;
-    compiling compile = {Py_None, NULL};
-    remaking remake = {.function = Py_None};
-    unsigned long long allowed = 0, reserved = CUBED_DEFAULT_RESERVED_MEM;
     cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
+    unsigned long long allowed = 0, reserved = CUBED_DEFAULT_RESERVED_MEM;
     int optimize = 1, share = 0, quarter = 0, other_machines = 0;
-    cubed_error err = CUBED_ERROR_INIT;
-    cubed_status st;
-    PyObject *module = PyType_GetModule(type);
-    if (!module || !PyArg_ParseTupleAndKeywords(
-                       args, kwargs, "O!|KKIzppppOO", names, &PyTuple_Type, &list, &allowed,
-                       &reserved, &o.max_workers, &o.work_dir, &optimize, &share, &quarter,
-                       &other_machines, &compile.function, &remake.function))
-        return NULL;
-    core_state *s = core_get_state(module);
-    Py_ssize_t n = PyTuple_Size(list);
-    if (n > INT_MAX) return PyErr_NoMemory();
+    *c = (plan_call){.compile = {Py_None, NULL}, .remake = {.function = Py_None}};
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!|KKIzppppOO", names, &PyTuple_Type, &c->list,
+                                     &allowed, &reserved, &o.max_workers, &o.work_dir, &optimize,
+                                     &share, &quarter, &other_machines, &c->compile.function,
+                                     &c->remake.function) ||
+        !take_targets(s, c))
+        return false;
     o.allowed_mem = allowed;
     o.reserved_mem = reserved;
     o.optimize = optimize;
     o.share_tasks = share;
     o.reserve_a_quarter = quarter;
     o.other_machines = other_machines;
-    core_plan *self = NULL;
-    cubed_plan *plan = NULL;
-    PyObject *held = NULL;
-    cubed_target *targets = PyMem_Calloc((size_t)n + 1, sizeof *targets);
-    target *own = PyMem_Calloc((size_t)n + 1, sizeof *own);
-    unsigned char *is_memory = PyMem_Calloc((size_t)n + 1, 1);
-    if (!targets || !own || !is_memory) {
+    if (c->compile.function != Py_None) {
+        c->compile.made = PyList_New(0);
+        if (!c->compile.made) return false;
+        o.params = compile_params;
+        o.params_ctx = &c->compile;
+    }
+    if (c->remake.function != Py_None) {
+        c->remake.state = s;
+        c->remake.n = c->n;
+        o.remake = remake_arrays;
+        o.remake_ctx = &c->remake;
+    }
+    c->options = o;
+    return true;
+}
+
+static void end_call(plan_call *c)
+{
+    Py_XDECREF(c->compile.made);
+    Py_XDECREF(c->remake.made);
+    PyMem_Free(c->targets);
+    PyMem_Free(c->own);
+}
+
+/* Takes over the plan and the list of flags. */
+static PyObject *plan_object(PyTypeObject *type, const plan_call *c, cubed_plan *plan,
+                             unsigned char *is_memory)
+{
+    PyObject *held = held_by(c->list);
+    allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    core_plan *self = held ? (core_plan *)alloc(type, 0) : NULL;
+    if (!self) {
+        Py_XDECREF(held);
+        cubed_plan_unref(plan);
+        PyMem_Free(is_memory);
+        return NULL;
+    }
+    self->plan = plan;
+    self->held = held;
+    self->nresults = c->n;
+    self->is_memory = is_memory;
+    return (PyObject *)self;
+}
+
+static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    PyObject *module = PyType_GetModule(type), *out = NULL;
+    core_state *s = module ? core_get_state(module) : NULL;
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_status st;
+    cubed_plan *plan;
+    unsigned char *is_memory = NULL;
+    plan_call c;
+    if (!s) return NULL;
+    if (!take_call(s, args, kwargs, &c)) goto out;
+    is_memory = PyMem_Calloc((size_t)c.n + 1, 1);
+    if (!is_memory) {
         PyErr_NoMemory();
         goto out;
     }
-    for (Py_ssize_t i = 0; i < n; i++) {
-        if (!take_target(s, PyTuple_GetItem(list, i), &targets[i], &own[i])) goto out;
-        is_memory[i] = targets[i].url == NULL;
-    }
-    if (compile.function != Py_None) {
-        compile.made = PyList_New(0);
-        if (!compile.made) goto out;
-        o.params = compile_params;
-        o.params_ctx = &compile;
-    }
-    if (remake.function != Py_None) {
-        remake.state = s;
-        remake.n = (int)n;
-        o.remake = remake_arrays;
-        o.remake_ctx = &remake;
-    }
-    (void)core_context(s);
-    /* Strings and arrays live as long as the caller's tuple. */
+    for (int i = 0; i < c.n; i++) is_memory[i] = c.targets[i].url == NULL;
+    cubed_context *ctx = core_context(s);
     Py_BEGIN_ALLOW_THREADS;
-    st = cubed_plan_new(s->ctx, targets, (int)n, &o, &plan, &err);
+    st = cubed_plan_new(ctx, c.targets, c.n, &c.options, &plan, &err);
     Py_END_ALLOW_THREADS;
-    if (st != CUBED_OK) {
+    if (st == CUBED_OK) {
+        out = plan_object(type, &c, plan, is_memory);
+        is_memory = NULL;
+    } else {
         core_raise(&err);
-        goto out;
     }
-    held = held_by(list);
-    allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    self = held ? (core_plan *)alloc(type, 0) : NULL;
-    if (!self) goto out;
-    self->plan = plan;
-    self->held = Py_NewRef(held);
-    self->nresults = (int)n;
-    self->is_memory = is_memory;
-    plan = NULL;
-    is_memory = NULL;
 out:
-    Py_XDECREF(compile.made);
-    Py_XDECREF(remake.made);
-    cubed_plan_unref(plan);
-    Py_XDECREF(held);
-    PyMem_Free(targets);
-    PyMem_Free(own);
     PyMem_Free(is_memory);
-    return (PyObject *)self;
+    end_call(&c);
+    return out;
+}
+
+/* The numbers of targets of plans that run one after another: `n` in all. */
+static int *take_counts(PyObject *list, int n)
+{
+    const Py_ssize_t nplans = PyTuple_Size(list);
+    int *counts = PyMem_Calloc((size_t)nplans + 1, sizeof *counts);
+    long long all = 0;
+    if (!counts) return (int *)PyErr_NoMemory();
+    for (Py_ssize_t i = 0; i < nplans && all >= 0 && all <= n; i++) {
+        const long count = PyLong_AsLong(PyTuple_GetItem(list, i));
+        all = count < 0 || count > n ? -1 : all + count;
+        counts[i] = (int)count;
+    }
+    if (all == n && !PyErr_Occurred()) return counts;
+    if (!PyErr_Occurred())
+        PyErr_Format(PyExc_ValueError, "counts are %R, expected the %d targets of all plans", list,
+                     n);
+    PyMem_Free(counts);
+    return NULL;
+}
+
+static PyObject *plan_check(PyTypeObject *type, PyObject *args)
+{
+    PyObject *module = PyType_GetModule(type), *list, *targets, *limits, *rest, *out = NULL;
+    core_state *s = module ? core_get_state(module) : NULL;
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_status st;
+    int *counts = NULL;
+    plan_call c;
+    if (!s ||
+        !PyArg_ParseTuple(args, "O!OO!", &PyTuple_Type, &list, &targets, &PyDict_Type, &limits) ||
+        !(rest = PyTuple_Pack(1, targets)))
+        return NULL;
+    if (!take_call(s, rest, limits, &c) || !(counts = take_counts(list, c.n))) goto out;
+    cubed_context *ctx = core_context(s);
+    const int nplans = (int)PyTuple_Size(list);
+    Py_BEGIN_ALLOW_THREADS;
+    st = cubed_plan_check(ctx, c.targets, counts, nplans, &c.options, &err);
+    Py_END_ALLOW_THREADS;
+    out = st == CUBED_OK ? Py_NewRef(Py_None) : core_raise(&err);
+out:
+    PyMem_Free(counts);
+    end_call(&c);
+    Py_DECREF(rest);
+    return out;
 }
 
 /* Bytes that it takes to make a NetCDF file of them; an exception where that cannot be. */
@@ -737,6 +826,9 @@ static PyMethodDef methods[] = {
     {"load", plan_load, METH_VARARGS | METH_CLASS, "load(data: bytes, code: bool, /) -> Plan"},
     {"fetch", plan_fetch, METH_VARARGS | METH_CLASS, "fetch(work_dir: str, key: str, /) -> Plan"},
     {"work", plan_work, METH_VARARGS, "work(message: bytes, /) -> bytes"},
+    {"check", (PyCFunction)(void (*)(void))plan_check, METH_VARARGS | METH_CLASS,
+     "check(counts: tuple[int, ...], targets: tuple[tuple[Array, Target | None], ...], limits: "
+     "dict[str, Any], /) -> None"},
     {"netcdf_mem", (PyCFunction)(void (*)(void))plan_netcdf_mem, METH_VARARGS | METH_CLASS,
      "netcdf_mem(targets: tuple[tuple[Array, Target | None], ...], /) -> int"},
     {"load_functions", plan_load_functions, METH_NOARGS, "load_functions() -> None"},

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 import xarray as xr
 from conftest import cases, check, run
+from cubed.array._first import computed_first, computes_first
 
 
 def _source(shape, chunks, spec):
-    """Virtual, or in memory."""
+    """Virtual, or in memory. The same elements each time, as numbers of them decide on memory."""
     if sum(shape) % 2:
-        return cubed.random.random(shape, chunks=chunks, spec=spec)
+        return cubed.random.random(shape, chunks=chunks, seed=7, spec=spec)
     ones = np.broadcast_to(np.float64(1.5), shape)
     return cubed.from_array(ones, chunks=chunks, spec=spec)
 
@@ -431,3 +432,81 @@ def test_regions_are_advised_once(tmp_path):
     assert refused.code == 1
     advised = refused.err.rsplit("--allowed-mem ", 1)[1].strip()
     assert run(*args, *into, *limits, "--allowed-mem", advised).code == 0
+
+
+def _single(mem):
+    return cubed.Spec(allowed_mem=mem, reserved_mem=0, executor_name="single-threaded")
+
+
+def _line(spec):
+    return cubed.random.random((30_000,), chunks=3000, seed=7, spec=spec)
+
+
+def _refused(make, mem):
+    with pytest.raises(MemoryError) as refused:
+        make(_single(mem))
+    return refused.value
+
+
+#: Several numbers, one after another, and results of these numbers.
+EXPRESSIONS = [
+    "i, j = nonzero(sort(x, axis=0) > 0.5); k = sort(unique_values(x))",
+    "v, c = unique_counts(round(x * 99)); w = compress(sort(v), sort(v) > 50)",
+    "i, j = nonzero(real(fft(x, axis=0)) > 0)",
+]
+
+
+@pytest.mark.parametrize("text", EXPRESSIONS)
+@pytest.mark.parametrize("mem", [9000, 60_000])
+def test_numbers_and_results_of_expressions_are_advised_once(text, mem):
+    def plan(spec):
+        x = cubed.random.random((600, 300), chunks=(100, 100), seed=7, spec=spec)
+        made = cubed.eval(text, x=x)
+        return cubed.plan(*made.values())
+
+    plan(_single(_advised(_refused(plan, mem))))
+
+
+def test_numbers_that_were_computed_before_the_refusal_are_known():
+    """The second number is refused: elements of the result are as many as the first one says."""
+    x = cubed.arange(100_000, chunks=1000, spec=_single(60_000))
+    calls = []
+
+    @computes_first
+    def positions(spec):
+        (few,) = computed_first([xp.sum(xp.astype(x < 40, xp.int64))], [10**6])
+        calls.append(int(few))
+        large = cubed.ones((100, 4000), chunks=(100, 4000), spec=spec)
+        computed_first([xp.max(cubed.map_blocks(np.sin, large, dtype=float))], [0])
+        return cubed.ones((int(few),), chunks=int(few), spec=spec)
+
+    error = _refused(positions, 60_000)
+    assert calls == [40, 40] and "allow at least" in str(error)
+
+
+def test_refusals_say_for_what_their_advice_holds():
+    of_results = "; what is computed from this result later may need more"
+    error = _refused(lambda spec: _line(spec)[_line(spec) > 0.5], 9000)
+    assert str(error).endswith(of_results)
+    mask = _single(_advised(error))
+    _line(mask)[_line(mask) > 0.5].plan()
+
+    of_numbers = "computed first: results depend on them, and may need more"
+    error = _refused(lambda spec: cubed.bincount(xp.astype(_line(spec) * 9, "int64")), 3000)
+    assert str(error).endswith(of_numbers)
+
+
+def test_the_command_says_for_what_its_advice_holds():
+    x = "rechunk(arange(100000), (10000,))"
+    limits = ("--reserved-mem", 0, "--max-workers", 1, "--plan")
+    # As many elements as there may be do not fit the 10 that there are.
+    text = f"x = compress({x}, {x} < 10) + arange(10)"
+    refused = run("eval", text, "--allowed-mem", 3000, *limits)
+    assert refused.code == 1
+    assert "computed first: results depend on them, and may need more\n" in refused.err
+    for _ in range(2):  # the numbers, then the results
+        advised = refused.err.rsplit("--allowed-mem ", 1)[1].strip()
+        refused = run("eval", text, "--allowed-mem", advised, *limits)
+    assert refused.code == 0
+    refused = run("eval", f"x = compress({x}, {x} < 10)", "--allowed-mem", 3000, *limits)
+    assert refused.code == 1 and "computed first" not in refused.err

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from cubed.io._store import to_zarr as to_zarr
     from cubed.numpy_protocol._functions import call_function as call_function
     from cubed.numpy_protocol._ufuncs import call_ufunc as call_ufunc
+    from cubed.planning._compute import check_each as check_each
     from cubed.planning._compute import compute as compute
     from cubed.planning._compute import plan as plan
     from cubed.planning._compute import visualize as visualize
@@ -29,6 +30,7 @@ else:
         "asarray": "cubed.io._create",
         "call_function": "cubed.numpy_protocol._functions",
         "call_ufunc": "cubed.numpy_protocol._ufuncs",
+        "check_each": "cubed.planning._compute",
         "compute": "cubed.planning._compute",
         "map_blocks": "cubed.blocks._apply",
         "map_overlap": "cubed.blocks._overlap",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from typing import Any, ParamSpec, TypeVar
 
@@ -14,59 +14,110 @@ from cubed.exceptions import PlanTooLargeError
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
-#: Arrays whose elements a function would have computed, while it is only planned.
-_skipped: ContextVar[list[Array] | None] = ContextVar("_skipped", default=None)
+#: Added to refusals: for what the advice holds.
+_NUMBERS = (
+    "this holds for the numbers that are computed first: results depend on them, and may need more"
+)
+_RESULT = "what is computed from this result later may need more"
+
+
+class _Call:
+    """A call of a function that computes numbers."""
+
+    def __init__(self) -> None:
+        #: Numbers that were computed, in order.
+        self.computed: list[tuple[Any, ...]] = []
+        #: Arrays whose elements would have been computed, if the function is only planned.
+        self.skipped: list[tuple[Array, ...]] | None = None
+        #: Whether results may be larger than planned, because numbers were guessed.
+        self.is_guessed = False
+
+    def compute(self, arrays: Sequence[Array], guesses: Sequence[Any]) -> tuple[Any, ...]:
+        if self.skipped is None:
+            self.computed.append(tuple(_above.compute(*arrays)))
+            return self.computed[-1]
+        self.skipped.append(tuple(arrays))
+        n = len(self.skipped)
+        if n <= len(self.computed):
+            return self.computed[n - 1]
+        self.is_guessed = self.is_guessed or any(g is not None for g in guesses)
+        return tuple(guesses)
+
+
+_current: ContextVar[_Call | None] = ContextVar("_current", default=None)
 
 
 def computed_first(arrays: Sequence[Array], guesses: Sequence[Any]) -> tuple[Any, ...]:
-    """The elements of arrays, computed now; the guesses while a function is only planned."""
-    skipped = _skipped.get()
-    if skipped is None:
-        return tuple(_above.compute(*arrays))
-    skipped.extend(arrays)
-    return tuple(guesses)
+    """The elements of arrays, computed now; the guesses while a function is only planned, unless
+    its call has computed them.
+
+    The guess None is for callers that plan the largest result there may be.
+    """
+    call = _current.get()
+    return tuple(_above.compute(*arrays)) if call is None else call.compute(arrays, guesses)
+
+
+def numbers_before() -> list[tuple[Any, ...]] | None:
+    """Numbers that a call computed before it was refused, while it is only planned; else None."""
+    call = _current.get()
+    return None if call is None or call.skipped is None else call.computed
 
 
 def computes_first(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Decorates a function that computes numbers: the advice of its refusal holds for all of it.
 
-    A refused function is called once more without computing: its numbers are guessed. The numbers
-    and the results are planned one after another, as they run, and the largest of their advices is
-    that of the function.
+    A refused function is called once more without computing: numbers that are not known yet are
+    guessed. The plans of the numbers and of the results, which run one after another, are then
+    checked together.
     """
 
     @functools.wraps(function)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        if _current.get() is not None:  # part of another function
+            return function(*args, **kwargs)
+        state = _Call()
+        token = _current.set(state)
         try:
             return function(*args, **kwargs)
         except PlanTooLargeError as refused:
-            if _skipped.get() is not None:
-                raise
-            worst = _largest(refused, lambda: function(*args, **kwargs))
+            worst = _check_all(state, refused, lambda: function(*args, **kwargs))
             if worst is refused:
                 raise
             raise worst from None
+        finally:
+            _current.reset(token)
 
     return call
 
 
-def _largest(refused: PlanTooLargeError, call: Callable[[], Any]) -> PlanTooLargeError:
-    """The refusal that asks for most, of those of the numbers and of the results."""
-    skipped: list[Array] = []
-    token = _skipped.set(skipped)
+def _check_all(
+    state: _Call, refused: PlanTooLargeError, call: Callable[[], Any]
+) -> PlanTooLargeError:
+    """The refusal of the numbers and of the results, whose advice holds for all of them."""
+    state.skipped = []
     try:
-        made = call()
-        results = made if isinstance(made, (list, tuple)) else (made,)
-        found = [x for x in results if isinstance(x, Array)]
-    except Exception:  # what was guessed does not fit: the first refusal stays
-        return refused
-    finally:
-        _skipped.reset(token)
-    for together in (*([x] for x in skipped), found):
-        try:
-            if together:
-                _above.plan(*together)
-        except PlanTooLargeError as error:
-            if error.enough_mem > refused.enough_mem:
-                refused = error
+        found = list(_arrays(call()))
+    except Exception:  # the results do not fit the guesses
+        return _say(refused, _NUMBERS)
+    try:
+        _above.check_each(*state.skipped, *([found] if found else []))
+    except PlanTooLargeError as error:
+        return _say(error, _NUMBERS if state.is_guessed else _RESULT)
+    return _say(refused, _NUMBERS)
+
+
+def _arrays(made: Any) -> Iterable[Array]:
+    """The arrays of a result: an array, a sequence or a dictionary."""
+    if isinstance(made, dict):
+        made = list(made.values())
+    for x in made if isinstance(made, (list, tuple)) else (made,):
+        if isinstance(x, Array):
+            yield x
+
+
+def _say(refused: PlanTooLargeError, limit: str) -> PlanTooLargeError:
+    """The refusal, whose message says for what its advice holds."""
+    text = str(refused)
+    if "allow at least" in text and not text.endswith((_NUMBERS, _RESULT)):
+        refused.args = (f"{text}; {limit}",)
     return refused

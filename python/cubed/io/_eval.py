@@ -9,12 +9,13 @@ import numpy as np
 
 from cubed import _core
 from cubed.array._array import Array
-from cubed.array._operands import common_spec, lazy
-from cubed.array._select import counted
+from cubed.array._first import computed_first, computes_first, numbers_before
+from cubed.array._operands import common_spec, core_of, lazy
 from cubed.io._create import from_zarr
 from cubed.spec import DEFAULT, Spec
 
 
+@computes_first
 def eval(text: str, /, *, spec: Spec | None = None, **arrays: Any) -> Array | dict[str, Array]:
     """Evaluates expressions, as ``cubed eval`` does.
 
@@ -69,7 +70,8 @@ def eval(text: str, /, *, spec: Spec | None = None, **arrays: Any) -> Array | di
     places = [value for value in arrays.values() if _is_place(value)]
     labelled = {name: value for name, value in arrays.items() if _is_labelled(value)}
     _check_aligned(labelled)
-    lengths: list[int] = []
+    known = numbers_before()
+    lengths = [int(numbers.flat[-1]) for (numbers,) in known or ()]
 
     def coordinate(name: str) -> _core.Array | None:
         for value in labelled.values():
@@ -83,23 +85,31 @@ def eval(text: str, /, *, spec: Spec | None = None, **arrays: Any) -> Array | di
                 continue
         return None
 
-    def count(number: int, x: _core.Array, most: int) -> tuple[_core.Array, int]:
-        # Arrays that are made again for another allowed_mem are only planned: lengths stay.
-        if number < len(lengths):
-            return x, lengths[number]
-        numbers, last = counted(x, most, used)
-        lengths.append(last)
-        return numbers, last
+    def run(inputs: tuple[_core.Array, ...], task_mem: int) -> tuple[_core.Array, ...]:
+        """The results, then arrays of numbers that are not computed: zeros stand for them.
 
-    made = _core.eval(
-        text,
-        tuple(given),
-        tuple(x._x for x in given.values()),
-        coordinate,
-        count,
-        (used or DEFAULT).task_mem,
-        bool(labelled),
-    )
+        Nothing is computed if the arrays are only planned, and if they are made again for another
+        `allowed_mem`.
+        """
+        planned: list[_core.Array] = []
+
+        def count(number: int, x: _core.Array, most: int) -> tuple[_core.Array, int]:
+            if known is None and number == len(lengths):
+                (found,) = computed_first([Array._new(x, used)], [None])
+                lengths.append(int(found.flat[-1]))
+                return core_of(found), lengths[-1]
+            planned.append(x)
+            zeros = core_of(np.zeros(x.shape, np.int64))
+            return zeros, lengths[number] if number < len(lengths) else most
+
+        made = _core.eval(text, tuple(given), inputs, coordinate, count, task_mem, bool(labelled))
+        return (*made, *planned)
+
+    inputs = tuple(x._x for x in given.values())
+    found = _core.record(run, inputs, (used or DEFAULT).task_mem)
+    made, planned = found[: len(names)], found[len(names) :]
+    for x in planned:
+        computed_first([Array._new(x, used)], [None])
     results = [Array._new(x, used) for x in made]
     if len(names) == 1 and names[0][1]:
         return results[0]

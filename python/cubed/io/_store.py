@@ -114,6 +114,11 @@ class Delayed:
             targets.append((a._x, {"name": a.name}))
         return Plan(targets + self._targets, self._spec, options)
 
+    @property
+    def targets(self) -> Sequence[tuple[_core.Array, _core.Target | None]]:
+        """Those of the plan that writes."""
+        return self._targets
+
     def compute(self, options: RunOptions, values: Sequence[Array] = ()) -> list[NDArray]:
         """Writes everything and returns `values`, in one plan."""
         files = [(folder, self._check_file(folder)) for folder in self._archives]

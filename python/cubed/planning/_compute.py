@@ -62,6 +62,22 @@ def _temporary() -> str:
     return tempfile.gettempdir()
 
 
+def _limits(
+    targets: tuple[_Given, ...], spec: Spec, executor: Executor, can: Any, work_dir: str
+) -> dict[str, Any]:
+    """Keyword arguments of `_core.Plan`, except those that are about functions."""
+    return {
+        "allowed_mem": spec.allowed_mem,
+        "reserved_mem": spec.reserve,
+        "reserve_a_quarter": spec.reserves_a_quarter,
+        "max_workers": executor.num_workers(),
+        "work_dir": work_dir,
+        "share_tasks": can["shares_tasks"],
+        "other_machines": spec.other_machines or can["remote"],
+        "remake": again(targets, spec),
+    }
+
+
 def _counted(key: str, doc: str) -> Number:
     """A number that the engine says of a plan."""
     return Number(lambda p: p._info[key], doc)
@@ -106,23 +122,11 @@ class Plan(PlanTotals):
             warn(text, RuntimeWarning)
 
     def _make(self, targets: tuple[_Given, ...]) -> _core.Plan:
-        s, can = self.spec, self._can
         if self._place and "://" in self._place:
             set_options(self._place, self._place_options)
+        limits = _limits(targets, self.spec, self.executor, self._can, self._work_dir)
         try:
-            return _core.Plan(
-                targets,
-                allowed_mem=s.allowed_mem,
-                reserved_mem=s.reserve,
-                reserve_a_quarter=s.reserves_a_quarter,
-                max_workers=self.executor.num_workers(),
-                work_dir=self._work_dir,
-                optimize=self._optimize,
-                share_tasks=can["shares_tasks"],
-                other_machines=s.other_machines or can["remote"],
-                compile=self._compiler,
-                remake=again(targets, s),
-            )
+            return _core.Plan(targets, optimize=self._optimize, compile=self._compiler, **limits)
         except MemoryError as error:
             add_origins(error)
             raise
@@ -535,6 +539,39 @@ def plan(
         p._names = [a.name for a in arrays]
         return p
     return _plan(arrays, options)
+
+
+def check_each(*parts: Sequence[Array]) -> None:
+    """Makes plans of arrays that would run one after another, and does nothing else.
+
+    Raises
+    ------
+    PlanTooLargeError
+        One of the plans is refused. The advice holds for all of them.
+    """
+    spec = common_spec(*(a for part in parts for a in part)) or DEFAULT
+    executor = RunOptions().executor_for(spec)
+    can = executor.capabilities
+    place, options = spec.intermediates
+    if place and "://" in place:
+        set_options(place, options)
+    work_dir = place or _temporary()
+    targets: list[_Given] = []
+    counts = []
+    for part in parts:
+        waiting = lazy_writes(part)
+        given: list[_Given] = [(a._x, {"name": a.name}) for a in part if a._stored is None]
+        given += waiting[0].later(waiting).targets if waiting else []
+        if can["finds_plan"]:
+            given = list(StoredResults(tuple(given), work_dir).targets)
+        targets += given
+        counts.append(len(given))
+    limits = _limits(tuple(targets), spec, executor, can, work_dir)
+    try:
+        _core.Plan.check(tuple(counts), tuple(targets), limits)
+    except MemoryError as error:
+        add_origins(error)
+        raise
 
 
 def _plan(arrays: Sequence[Array], options: RunOptions) -> Plan:
