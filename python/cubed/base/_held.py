@@ -29,3 +29,17 @@ def import_counted(name: str) -> Any:
     """Imports a library that tasks call, before any task."""
     with counting_imports():
         return import_module(name)
+
+
+_unused = 0
+
+
+def note_unused(size: int) -> None:
+    """Notes bytes of private memory that a library has mapped, and has not used."""
+    global _unused
+    _unused += size
+
+
+def held_privately() -> int:
+    """Bytes of private memory that this process holds, without those of :func:`note_unused`."""
+    return max(0, _core.private_mem() - _unused)

@@ -10,6 +10,7 @@ import numpy as np
 
 from cubed import _core
 from cubed.array_api import ones
+from cubed.base._held import held_privately
 from cubed.base._types import NDArray
 from cubed.blocks._apply import map_blocks
 from cubed.spec import Spec
@@ -25,7 +26,7 @@ def _held(block: NDArray) -> NDArray:
         resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     # Private memory counts if a limit is set for it, whether or not it is resident.
     is_limited = resource.getrlimit(resource.RLIMIT_DATA)[0] != resource.RLIM_INFINITY
-    held = max(resident, _core.private_mem() if is_limited else 0)
+    held = max(resident, held_privately() if is_limited else 0)
     return np.array([held, resident, os.getpid()], np.int64).reshape(block.shape)
 
 

@@ -9,12 +9,14 @@ import io
 import pickle
 import resource
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
+import numpy as np
+
 from cubed import _core
-from cubed.base._held import counting_imports, import_counted
+from cubed.base._held import counting_imports, import_counted, note_unused
 
 #: Modules or packages of functions whose calls import others, and these.
 _IMPORTED_BY_CALLS = {
@@ -81,6 +83,7 @@ class ImportMeter:
         self._modules = len(sys.modules)
         self._before = _core.resident_mem() if first and not _is_worker else None
         if _is_worker:
+            _map_buffers()
             _finder.begin()
 
     def end(self) -> int:
@@ -103,6 +106,39 @@ def watch() -> None:
     global _is_worker
     _is_worker = True
     sys.meta_path.insert(0, _finder)
+
+
+#: Modules whose library maps a buffer of 32 MB in its first call, and such a call.
+_MAPS_A_BUFFER: dict[str, Callable[[Any], object]] = {
+    "numpy.linalg": lambda m: m.solve(np.eye(2), np.ones(2)),
+    "scipy.linalg.lapack": lambda m: m.dgesv(np.eye(2), np.ones(2)),
+}
+_mapped: set[str] = set()
+
+
+def _map_buffers() -> None:
+    """Has OpenBLAS map its buffers, which count only as far as they are used.
+
+    OpenBLAS tries without end to map a buffer that the limit of a worker process denies it. NumPy
+    and SciPy each have an OpenBLAS of their own. The limit grows by the part of a buffer that is
+    not resident.
+    """
+    for name, call in _MAPS_A_BUFFER.items():
+        if name in _mapped or name not in sys.modules:
+            continue
+        _mapped.add(name)
+        limit, most = resource.getrlimit(resource.RLIMIT_DATA)
+        if limit == resource.RLIM_INFINITY:
+            continue
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+        private, used = _core.private_mem(), _core.resident_kinds()[0]
+        call(sys.modules[name])
+        unused = _core.private_mem() - private - max(0, _core.resident_kinds()[0] - used)
+        note_unused(max(0, unused))
+        limit += max(0, unused)
+        if most != resource.RLIM_INFINITY:
+            limit = min(limit, most)
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, most))
 
 
 class _Finder:
