@@ -25,6 +25,20 @@ class PlanTooLargeError(CubedError, MemoryError, ValueError):
     #: An `allowed_mem` with which the plan is made, all else as it was; 0: none is known.
     enough_mem: int = 0
 
+    def _say_for_what(self, part: str) -> PlanTooLargeError:
+        """The error, whose message now says for what its advice holds."""
+        text = str(self)
+        if "allow at least" in text and not text.endswith((_OF_NUMBERS, _OF_RESULT)):
+            self.args = (f"{text}; {part}",)
+        return self
+
+
+#: Parts of a computation for which the advice of a refusal holds.
+_OF_NUMBERS = (
+    "this holds for the numbers that are computed first: results depend on them, and may need more"
+)
+_OF_RESULT = "what is computed from this result later may need more"
+
 
 class ArrayNotFoundError(CubedError, FileNotFoundError):
     """There is no such array, group or store."""

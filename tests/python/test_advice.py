@@ -491,6 +491,13 @@ def test_refusals_say_for_what_their_advice_holds():
     mask = _single(_advised(error))
     _line(mask)[_line(mask) > 0.5].plan()
 
+    # Xarray computes an element before the rest, without telling.
+    for number in (bool, np.asarray, xr.Variable.item):
+        error = _refused(lambda spec, f=number: f(xr.Variable((), xp.max(_line(spec)))), 3000)
+        assert str(error).endswith(of_results)
+    error = _refused(lambda spec: _line(spec).compute(), 3000)
+    assert str(error).endswith("make the chunks smaller")
+
     of_numbers = "computed first: results depend on them, and may need more"
     error = _refused(lambda spec: cubed.bincount(xp.astype(_line(spec) * 9, "int64")), 3000)
     assert str(error).endswith(of_numbers)

@@ -18,6 +18,7 @@ from cubed.base._dtypes import name_of, sized
 from cubed.base._operators import Operators
 from cubed.base._types import ChunksLike, DTypeLike, NDArray
 from cubed.base._warnings import warn_of_lost_parts
+from cubed.exceptions import _OF_RESULT, PlanTooLargeError
 from cubed.spec import Spec
 
 if TYPE_CHECKING:
@@ -153,14 +154,22 @@ class Array(Methods, Operators):
             raise TypeError(message)
         if copy is False:
             raise ValueError("the values of a lazy array cannot be had without a copy")
-        values = self.compute()
+        values = self.compute() if self.ndim else self._element()
         return values if dtype is None else values.astype(dtype, copy=False)
 
     def _scalar(self) -> Any:
         """The only element, computed now."""
         if self.size != 1:
             raise TypeError(f"only arrays of one element are scalars, this one has {self.size}")
-        return self.compute().reshape(())[()]
+        return self._element().reshape(())[()]
+
+    def _element(self) -> NDArray:
+        """The only element, on which the rest of a program may depend: a refusal says so."""
+        try:
+            return self.compute()
+        except PlanTooLargeError as refused:
+            refused._say_for_what(_OF_RESULT)
+            raise
 
     def __bool__(self) -> bool:
         return bool(self._scalar())

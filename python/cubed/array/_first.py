@@ -9,16 +9,10 @@ from typing import Any, ParamSpec, TypeVar
 
 from cubed.array import _above
 from cubed.array._base import Array
-from cubed.exceptions import PlanTooLargeError
+from cubed.exceptions import _OF_NUMBERS, _OF_RESULT, PlanTooLargeError
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-
-#: Added to refusals: for what the advice holds.
-_NUMBERS = (
-    "this holds for the numbers that are computed first: results depend on them, and may need more"
-)
-_RESULT = "what is computed from this result later may need more"
 
 
 class _Call:
@@ -98,12 +92,12 @@ def _check_all(
     try:
         found = list(_arrays(call()))
     except Exception:  # the results do not fit the guesses
-        return _say(refused, _NUMBERS)
+        return refused._say_for_what(_OF_NUMBERS)
     try:
         _above.check_each(*state.skipped, *([found] if found else []))
     except PlanTooLargeError as error:
-        return _say(error, _NUMBERS if state.is_guessed else _RESULT)
-    return _say(refused, _NUMBERS)
+        return error._say_for_what(_OF_NUMBERS if state.is_guessed else _OF_RESULT)
+    return refused._say_for_what(_OF_NUMBERS)
 
 
 def _arrays(made: Any) -> Iterable[Array]:
@@ -113,11 +107,3 @@ def _arrays(made: Any) -> Iterable[Array]:
     for x in made if isinstance(made, (list, tuple)) else (made,):
         if isinstance(x, Array):
             yield x
-
-
-def _say(refused: PlanTooLargeError, limit: str) -> PlanTooLargeError:
-    """The refusal, whose message says for what its advice holds."""
-    text = str(refused)
-    if "allow at least" in text and not text.endswith((_NUMBERS, _RESULT)):
-        refused.args = (f"{text}; {limit}",)
-    return refused
