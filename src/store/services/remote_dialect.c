@@ -143,7 +143,7 @@ bool cb_remote_has_crc32c(const cb_remote_call *c, const char *text, size_t n)
     return memcmp(own, text, n) == 0;
 }
 
-void cb_remote_read_fault_of(cb_xml_part all, cb_remote_fault *f, const cubed_allocator *a)
+void cb_remote_read_fault_of(cb_xml_part error, cb_remote_fault *f, const cubed_allocator *a)
 {
     const struct {
         const char *name;
@@ -151,11 +151,11 @@ void cb_remote_read_fault_of(cb_xml_part all, cb_remote_fault *f, const cubed_al
         size_t cap;
     } parts[] = {{"Code", f->code, sizeof f->code}, {"Message", f->message, sizeof f->message}};
     *f = (cb_remote_fault){"", ""};
-    for (size_t i = 0; i < 2 && all.size; i++) {
+    for (size_t i = 0; i < 2 && error.size; i++) {
         cb_xml_part x;
         cb_buf text;
         cb_buf_init(&text, a);
-        if (cb_xml_find(all, parts[i].name, &x) && cb_xml_put_text(&text, x) && !text.failed)
+        if (cb_xml_find(error, parts[i].name, &x) && cb_xml_put_text(&text, x) && !text.failed)
             snprintf(parts[i].to, parts[i].cap, "%s", text.data ? text.data : "");
         cb_buf_free(&text);
     }
