@@ -44,6 +44,7 @@ from cubed.io._create import as_lazy
 #: Titles of modules.
 TITLES = {
     "fft": "Fourier transforms",
+    "indexing": "Elements at positions",
     "linalg": "Linear algebra",
     "manipulation": "Functions that arrange elements",
     "numeric": "Numbers",
@@ -64,6 +65,7 @@ TYPES = {
     frozenset({"ARRAYS"}): ("Sequence[Any]", "sequence of array_like"),
     frozenset({"BOOL"}): ("bool", "bool"),
     frozenset({"INT"}): ("int", "int"),
+    frozenset({"ARRAY", "INT"}): ("Any", "int or array_like of int"),
     frozenset({"INTS"}): ("Sequence[int]", "sequence of int"),
     frozenset({"BOOL", "NONE"}): ("bool | None", "bool or None"),
     frozenset({"FLOAT"}): ("float", "float"),

@@ -131,21 +131,6 @@ static PyObject *scatter_mask(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* take_along_axis if `along`. */
-static PyObject *take(PyObject *module, PyObject *args)
-{
-    PyObject *left, *right;
-    int along, axis;
-    cubed_array *x, *positions, *out;
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "pOOi", &along, &left, &right, &axis) ||
-        !core_pair(module, left, right, &x, &positions))
-        return NULL;
-    cubed_status st = along ? cubed_take_along_axis(x, positions, axis, &out, &err)
-                            : cubed_take(x, positions, axis, &out, &err);
-    return core_finish(module, st, out, &err);
-}
-
 static PyObject *compress(PyObject *module, PyObject *args)
 {
     PyObject *left, *right, *counts;
@@ -179,8 +164,6 @@ PyMethodDef core_block_methods[] = {
     {"einsum", einsum, METH_VARARGS,
      "einsum(subscripts: str, operands: tuple[Array, ...], dtype: str, in_order: bool, steps: "
      "tuple[int, ...], /) -> Array"},
-    {"take", take, METH_VARARGS,
-     "take(along: bool, x: Array, positions: Array, axis: int, /) -> Array"},
     {"compress", compress, METH_VARARGS,
      "compress(x: Array, mask: Array, offsets: Array, count: int, /) -> Array"},
     {"mask_offsets", mask_offsets, METH_VARARGS,

@@ -222,41 +222,6 @@ static PyObject *ramp(PyObject *module, PyObject *args)
     return core_finish(module, st, x, &err);
 }
 
-static PyObject *linspace(PyObject *module, PyObject *args)
-{
-    PyObject *chunks_arg;
-    double start, stop;
-    long long num;
-    int endpoint;
-    int64_t own[CUBED_MAX_NDIM];
-    const int64_t *chunks;
-    cubed_array *x;
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "ddLpO", &start, &stop, &num, &endpoint, &chunks_arg) ||
-        !take_chunks(chunks_arg, 1, own, &chunks))
-        return NULL;
-    cubed_status st = cubed_array_linspace(core_get_state(module)->ctx, start, stop, num, endpoint,
-                                           chunks, &x, &err);
-    return core_finish(module, st, x, &err);
-}
-
-static PyObject *eye(PyObject *module, PyObject *args)
-{
-    PyObject *name, *chunks_arg;
-    long long rows, columns, k;
-    int64_t own[CUBED_MAX_NDIM];
-    const int64_t *chunks;
-    cubed_dtype dtype;
-    cubed_array *x;
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "LLLOO", &rows, &columns, &k, &name, &chunks_arg) ||
-        !core_dtype(name, &dtype) || !take_chunks(chunks_arg, 2, own, &chunks))
-        return NULL;
-    cubed_status st =
-        cubed_array_eye(core_get_state(module)->ctx, rows, columns, k, dtype, chunks, &x, &err);
-    return core_finish(module, st, x, &err);
-}
-
 /* "uniform" from a to b, "normal" of mean a and deviation b, "exponential" of mean a. float64. */
 static PyObject *random_numbers(PyObject *module, PyObject *args)
 {
@@ -363,11 +328,6 @@ PyMethodDef core_source_methods[] = {
     {"ramp", ramp, METH_VARARGS,
      "ramp(type: str, start: float, step: float, n: int, dtype: str, chunks: Sequence[int] | None, "
      "/) -> Array"},
-    {"linspace", linspace, METH_VARARGS,
-     "linspace(start: float, stop: float, num: int, endpoint: bool, chunks: Sequence[int] | None, "
-     "/) -> Array"},
-    {"eye", eye, METH_VARARGS,
-     "eye(rows: int, columns: int, k: int, dtype: str, chunks: Sequence[int] | None, /) -> Array"},
     {"random", random_numbers, METH_VARARGS,
      "random(name: Distribution, shape: Sequence[int], chunks: Sequence[int] | None, seed: int, a: "
      "float, b: float, /) -> Array"},

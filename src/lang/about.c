@@ -17,16 +17,10 @@ typedef struct named_rule {
 
 /* Of functions whose rows in the catalogue do not say it. */
 static const named_rule rules[] = {
-    {"rechunk", CUBED_ATTRS_VIEW, NULL, 0},
-    {"astype", CUBED_ATTRS_VIEW, NULL, 0},
-    {"repeat", CUBED_ATTRS_VIEW, NULL, 0},
-    {"take", CUBED_ATTRS_VIEW, NULL, 0},
-    {"take_along_axis", CUBED_ATTRS_VIEW, NULL, 0},
-    {"compress", CUBED_ATTRS_VIEW, NULL, 0},
-    {"sel", CUBED_ATTRS_VIEW, NULL, 0},
-    {"pad", CUBED_ATTRS_SAME, NULL, 0},
-    {"assign", CUBED_ATTRS_SAME, NULL, 0},
-    {"first", CUBED_ATTRS_REDUCE, NULL, 0},
+    {"rechunk", CUBED_ATTRS_VIEW, NULL, 0}, {"astype", CUBED_ATTRS_VIEW, NULL, 0},
+    {"repeat", CUBED_ATTRS_VIEW, NULL, 0},  {"compress", CUBED_ATTRS_VIEW, NULL, 0},
+    {"sel", CUBED_ATTRS_VIEW, NULL, 0},     {"pad", CUBED_ATTRS_SAME, NULL, 0},
+    {"assign", CUBED_ATTRS_SAME, NULL, 0},  {"first", CUBED_ATTRS_REDUCE, NULL, 0},
     {"last", CUBED_ATTRS_REDUCE, NULL, 0},
 };
 

@@ -81,30 +81,6 @@ static cubed_status call_einsum(expr_builder *b, const expr *e, cubed_array **ou
     return st;
 }
 
-static cubed_status taking(expr_builder *b, const expr *e, int along_axis, cubed_array **out)
-{
-    static const char *const names[] = {"axis", "dim", NULL};
-    int n, axis = 0;
-    cubed_array *x = NULL, *positions = NULL;
-    EXPR_TRY(expr_check_args(b, e, 2, 3, names, &n));
-    EXPR_TRY(expr_get_moved(b, e, e->child[0], &x));
-    cubed_status st =
-        expr_get_axis(b, e, n > 2 ? e->child[2] : NULL, x, along_axis ? -1 : CUBED_MAX_NDIM, &axis);
-    /* The one axis that there is need not be named. */
-    if (st == CUBED_OK && axis == CUBED_MAX_NDIM && cubed_array_ndim(x) != 1)
-        st = expr_reject(b, e, "expected one axis, by axis= or dim=");
-    if (st == CUBED_OK) st = expr_get_array(b, e->child[1], &positions);
-    if (st == CUBED_OK)
-        st = expr_located(b, e,
-                          (along_axis ? cubed_take_along_axis : cubed_take)(
-                              x, positions, axis == CUBED_MAX_NDIM ? 0 : axis, out, b->err));
-    const int d = axis == CUBED_MAX_NDIM ? 0 : axis < 0 ? axis + cubed_array_ndim(x) : axis;
-    if (st == CUBED_OK) expr_note_cut(b, e, x, d);
-    cubed_array_unref(x);
-    cubed_array_unref(positions);
-    return st;
-}
-
 /* Arguments from number `first` on: positions for each axis of x, or None. */
 static cubed_status get_positions(expr_builder *b, const expr *e, int first, int n,
                                   const cubed_array *x, cubed_array **at)
@@ -166,12 +142,7 @@ static cubed_status call_assign(expr_builder *b, const expr *e, cubed_array **ou
 }
 
 const expr_function expr_block_functions[] = {
-    {.name = "tensordot", .fn = call_tensordot},
-    {.name = "einsum", .fn = call_einsum},
-    {"take", NULL, taking, false},
-    {"take_along_axis", NULL, taking, true},
-    {"gather", NULL, by_positions, false},
-    {"scatter", NULL, by_positions, true},
-    {.name = "assign", .fn = call_assign},
-    {.name = NULL},
+    {.name = "tensordot", .fn = call_tensordot}, {.name = "einsum", .fn = call_einsum},
+    {"gather", NULL, by_positions, false},       {"scatter", NULL, by_positions, true},
+    {.name = "assign", .fn = call_assign},       {.name = NULL},
 };

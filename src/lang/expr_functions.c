@@ -4,14 +4,6 @@
 #include "lang/expr_builder.h"
 #include "lang/lang_memory.h"
 
-/* k= or the positional argument number `at`; 0 if neither is there. */
-static cubed_status get_diagonal(expr_builder *b, const expr *call, int n, int at, int64_t *k)
-{
-    const expr *e = n > at ? call->child[at] : expr_keyword(call, "k");
-    *k = 0;
-    return e ? expr_get_int(b, e, k) : CUBED_OK;
-}
-
 /* A number for all, or an array of numbers. */
 static cubed_status repeat(expr_builder *b, const expr *e, cubed_array *x, const int *axis,
                            cubed_array **out)
@@ -134,127 +126,9 @@ static cubed_status call_pad(expr_builder *b, const expr *e, cubed_array **out)
     return st;
 }
 
-/* How many whole numbers there are from start in steps, stop not included; false if the step is 0, or there
- * are too many. */
-static bool count_whole(int64_t start, int64_t stop, int64_t step, int64_t *out)
-{
-    if (step == 0) return false;
-    bool up = step > 0;
-    uint64_t span = up ? (uint64_t)stop - (uint64_t)start : (uint64_t)start - (uint64_t)stop;
-    uint64_t by = up ? (uint64_t)step : -(uint64_t)step;
-    if (up ? stop <= start : stop >= start) span = 0;
-    uint64_t count = span / by + (span % by != 0);
-    *out = (int64_t)count;
-    return count <= (uint64_t)1 << 60;
-}
-
-static cubed_status call_arange(expr_builder *b, const expr *e, cubed_array **out)
-{
-    static const char *const names[] = {"dtype", NULL};
-    int n;
-    expr_value v[3];
-    cubed_dtype dtype;
-    bool whole = true;
-    EXPR_TRY(expr_check_args(b, e, 1, 3, names, &n));
-    for (int i = 0; i < n; i++) {
-        EXPR_TRY(expr_get_number(b, e->child[i], &v[i]));
-        whole = whole && v[i].kind == EXPR_INT;
-    }
-    EXPR_TRY(expr_get_dtype(b, e, whole ? CUBED_INT64 : CUBED_FLOAT64, &dtype));
-    if (whole) {
-        cubed_scalar from = {.i64 = n > 1 ? v[0].i : 0}, by = {.i64 = n > 2 ? v[2].i : 1};
-        int64_t count;
-        if (count_whole(from.i64, v[n > 1].i, by.i64, &count))
-            return expr_located(
-                b, e,
-                cubed_array_ramp(b->ctx, CUBED_INT64, &from, &by, count, dtype, NULL, out, b->err));
-    }
-    double start = n > 1 ? v[0].re : 0, stop = v[n > 1].re;
-    double step = n > 2 ? v[2].re : 1;
-    return expr_located(b, e,
-                        cubed_array_arange(b->ctx, start, stop, step, dtype, NULL, out, b->err));
-}
-
-static cubed_status call_linspace(expr_builder *b, const expr *e, cubed_array **out)
-{
-    static const char *const names[] = {"endpoint", NULL};
-    int n;
-    int64_t num = 0;
-    expr_value v[2];
-    EXPR_TRY(expr_check_args(b, e, 3, 3, names, &n));
-    const expr *endpoint = expr_keyword(e, "endpoint");
-    if (endpoint && endpoint->kind != EXPR_BOOL)
-        return expr_reject(b, endpoint, "expected True or False");
-    for (int i = 0; i < 2; i++) EXPR_TRY(expr_get_number(b, e->child[i], &v[i]));
-    EXPR_TRY(expr_get_int(b, e->child[2], &num));
-    return expr_located(b, e,
-                        cubed_array_linspace(b->ctx, v[0].re, v[1].re, num,
-                                             !endpoint || endpoint->integer, NULL, out, b->err));
-}
-
-static cubed_status call_eye(expr_builder *b, const expr *e, cubed_array **out)
-{
-    static const char *const names[] = {"k", "dtype", NULL};
-    int n;
-    int64_t rows, columns, k;
-    cubed_dtype dtype;
-    EXPR_TRY(expr_check_args(b, e, 1, 3, names, &n));
-    EXPR_TRY(expr_get_int(b, e->child[0], &rows));
-    columns = rows;
-    if (n > 1) EXPR_TRY(expr_get_int(b, e->child[1], &columns));
-    EXPR_TRY(get_diagonal(b, e, n, 2, &k));
-    EXPR_TRY(expr_get_dtype(b, e, CUBED_FLOAT64, &dtype));
-    return expr_located(b, e, cubed_array_eye(b->ctx, rows, columns, k, dtype, NULL, out, b->err));
-}
-
-static cubed_status filled(expr_builder *b, const expr *e, const expr *what, expr_value v,
-                           cubed_dtype missing, cubed_array **out)
-{
-    int ndim;
-    int64_t shape[CUBED_MAX_NDIM];
-    cubed_dtype dtype;
-    cubed_scalar s;
-    EXPR_TRY(expr_get_ints(b, e->child[0], &ndim, shape));
-    EXPR_TRY(expr_get_dtype(b, e, missing, &dtype));
-    EXPR_TRY(expr_get_scalar(b, what, &v, dtype, &s));
-    return expr_located(b, e, cubed_array_full(b->ctx, dtype, ndim, shape, NULL, &s, out, b->err));
-}
-
-static cubed_status call_full(expr_builder *b, const expr *e, cubed_array **out)
-{
-    static const char *const names[] = {"dtype", NULL};
-    int n;
-    expr_value v;
-    EXPR_TRY(expr_check_args(b, e, 2, 2, names, &n));
-    EXPR_TRY(expr_get_number(b, e->child[1], &v));
-    return filled(b, e, e->child[1], v, v.kind == EXPR_INT ? CUBED_INT64 : CUBED_FLOAT64, out);
-}
-
-static cubed_status call_zeros(expr_builder *b, const expr *e, cubed_array **out)
-{
-    static const char *const names[] = {"dtype", NULL};
-    int n;
-    EXPR_TRY(expr_check_args(b, e, 1, 1, names, &n));
-    return filled(b, e, e, expr_literal(EXPR_INT, 0, 0, 0), CUBED_FLOAT64, out);
-}
-
-static cubed_status call_ones(expr_builder *b, const expr *e, cubed_array **out)
-{
-    static const char *const names[] = {"dtype", NULL};
-    int n;
-    EXPR_TRY(expr_check_args(b, e, 1, 1, names, &n));
-    return filled(b, e, e, expr_literal(EXPR_INT, 1, 1, 0), CUBED_FLOAT64, out);
-}
-
 static const expr_function functions[] = {
     {.name = "repeat", .fn = call_repeat},
     {.name = "pad", .fn = call_pad},
-    {.name = "arange", .fn = call_arange},
-    {.name = "linspace", .fn = call_linspace},
-    {.name = "eye", .fn = call_eye},
-    {.name = "full", .fn = call_full},
-    {.name = "zeros", .fn = call_zeros},
-    {.name = "ones", .fn = call_ones},
     {.name = NULL},
 };
 

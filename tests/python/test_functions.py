@@ -125,7 +125,7 @@ def test_equals_numpy(source, text, expected):
         ("pad(x, -1)", "expected 0 or more"),
         ("pad(x, ((1, 1),))", "a pair for each dimension"),
         ("pad(arange(3), 1, constant_values=1.5)", "int64 does not have this value"),
-        ('full(2, 300, dtype="int8")', "int8 does not have this value"),
+        ('full(2, 300, dtype="int8")', "int8 does not have the value 300"),
         ('zeros(2, dtype="nothing")', "nothing"),
     ],
 )

@@ -47,4 +47,4 @@ def get_masked(x: _core.Array, mask: Any, spec: Any) -> _core.Array:
     if m.shape == x.shape:
         return pick(flatten(x), flatten(m), spec)
     rows = _core.call("reshape", x, (math.prod(m.shape), *x.shape[len(m.shape) :]))
-    return _core.take(False, rows, coordinates(flatten(m), spec)[0], 0)
+    return _core.call("take", rows, coordinates(flatten(m), spec)[0], 0)

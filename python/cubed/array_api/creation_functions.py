@@ -235,8 +235,7 @@ def eye(
     columns = n_rows if n_cols is None else n_cols
     d = np.dtype(np.float64 if dtype is None else dtype)
     extents = normalize_chunks(chunks, (n_rows, columns), d.itemsize)
-    k = max(-n_rows, min(k, columns))  # diagonals further out are as empty
-    out = _core.eye(n_rows, columns, k, name_of(d), longest(extents))
+    out = _core.call("eye", n_rows, columns, k, name_of(d), None, longest(extents))
     return Array._new(in_chunks(out, extents, chunks), spec)
 
 
@@ -438,14 +437,14 @@ def linspace(
     extents = normalize_chunks(chunks, (max(0, num),), d.itemsize)
     a, b = complex(start), complex(stop)
     if is_complex:
-        re = _core.linspace(a.real, b.real, num, endpoint, longest(extents))
-        im = _core.linspace(a.imag, b.imag, num, endpoint, longest(extents))
+        re = _core.call("linspace", a.real, b.real, num, None, None, endpoint, longest(extents))
+        im = _core.call("linspace", a.imag, b.imag, num, None, None, endpoint, longest(extents))
         i = _core.elementwise(
             "multiply", _core.astype(im, "complex128"), _core.full("complex128", (), None, 1j)
         )
         out = _core.elementwise("add", _core.astype(re, "complex128"), i)
     else:
-        out = _core.linspace(a.real, b.real, num, endpoint, longest(extents))
+        out = _core.call("linspace", a.real, b.real, num, None, None, endpoint, longest(extents))
         if d.kind in "iu":
             out = _core.elementwise("floor", out)
     return Array._new(in_chunks(_core.astype(out, name_of(d)), extents, chunks), spec)

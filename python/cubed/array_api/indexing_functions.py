@@ -11,6 +11,7 @@ from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import common_spec, core_of, lazy, normalize_axis
 from cubed.array_api.elementwise_functions import clip, remainder
+from cubed.functions.indexing import take_along_axis
 
 __all__ = ["take", "take_along_axis"]
 
@@ -71,35 +72,5 @@ def take(
         indices = positions_within(indices, x.shape[d], mode)
     if np.ndim(indices) == 0 and not isinstance(indices, Array):
         return x[(slice(None),) * d + (operator.index(indices),)]
-    out = _core.take(False, x._x, core_of(indices, made=indices is not given), d)
-    return Array._new(out, common_spec(x, indices))
-
-
-def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
-    """The elements at positions that every line along the axis has of its own.
-
-    Parameters
-    ----------
-    x : Array
-        Input array.
-    indices : array_like of int
-        Positions; negative ones count from the end.
-    axis : int, default -1
-        The axis.
-
-    Returns
-    -------
-    Array
-        Of x's type, in the shape of the positions. Lazy; computing raises IndexError for positions
-        that x does not have.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> x = cubed.asarray([[3, 1, 2]])
-    >>> cubed.take_along_axis(x, cubed.argsort(x), axis=-1).compute()
-    array([[1, 2, 3]])
-    """
-    x = lazy(x)
-    out = _core.take(True, x._x, core_of(indices), normalize_axis(axis, x.ndim))
+    out = _core.call("take", x._x, core_of(indices, made=indices is not given), d)
     return Array._new(out, common_spec(x, indices))
