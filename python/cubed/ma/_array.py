@@ -85,7 +85,7 @@ class MaskedArray(Operators):
     """
 
     __slots__ = ("_values", "_fill", "_hidden")
-    __array_priority__ = 20.0
+    __array_priority__: float = 20.0
 
     def __init__(self, data: Array, mask: Array, fill_value: Any = None) -> None:
         if mask.dtype.kind != "b":

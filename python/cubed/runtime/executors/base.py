@@ -140,7 +140,7 @@ class Executor:
         self.use_backups: bool = bool(kwargs.get("use_backups", True))
         timeout, silence = kwargs.get("task_timeout"), kwargs.get("silence")
         # 0: no limit, and the default.
-        self.task_timeout_ms = 0 if timeout is None else _milliseconds("task_timeout", timeout)
+        self.task_timeout_ms: int = 0 if timeout is None else _milliseconds("task_timeout", timeout)
         self.silence: int = 0 if silence is None else _silence(silence)
         self.kwargs = kwargs
 
