@@ -21,6 +21,10 @@ import numpy as np
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+# Folders of test modules and helpers, for programs that tests start.
+TESTS_PATH = os.pathsep.join(
+    str(p) for p in (ROOT / "tests/python", *(ROOT / "tests/python").glob("[a-z]*/"))
+)
 # Absolute: tests run it in other directories.
 BIN = str(pathlib.Path(os.environ.get("CUBED_BIN", ROOT / "build/release/cubed")).resolve())
 # Of a machine of another kind, with the same bits in its results: `tools/aarch64` says where.

@@ -1,5 +1,5 @@
 /* Functions of matrices on blocks: what `check` refuses, that `need` is enough, and that results do not depend
- * on which of them are wanted. Values are compared with NumPy's in tests/python/test_linalg.py. */
+ * on which of them are wanted. Values are compared with NumPy's in tests/python/functions/test_linalg.py. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

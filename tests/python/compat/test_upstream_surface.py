@@ -15,7 +15,7 @@ from pathlib import Path
 import cubed
 import pytest
 
-HERE = Path(__file__).resolve().parent
+HERE = Path(__file__).resolve().parents[1]
 LIST = [
     line
     for line in (HERE / "upstream_names.txt").read_text().splitlines()

@@ -17,7 +17,7 @@ import cubed.ndimage
 import numpy as np
 import pytest
 import scipy.linalg
-from conftest import NIGHTLY, cases
+from conftest import NIGHTLY, TESTS_PATH, cases
 
 #: Of a process, which imports and measures for 2 s.
 PLANS = 17
@@ -216,7 +216,7 @@ def test_peaks_are_within_the_bound(executor, seed, tmp_path):
     script = script.replace("'w'", repr(str(tmp_path / "w")))
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", script],
-        cwd=Path(__file__).parent, capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": TESTS_PATH}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     if "Permission denied" in done.stderr:
         pytest.skip("the system does not let a process reset its peak of memory")

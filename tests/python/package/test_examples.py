@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples/python"
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples/python"
 NAMES = [
     "quadratic_means",
     "vorticity",

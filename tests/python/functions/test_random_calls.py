@@ -7,7 +7,7 @@ import sys
 import pytest
 from conftest import cases
 
-SCRIPT = pathlib.Path(__file__).with_name("random_calls.py")
+SCRIPT = pathlib.Path(__file__).parents[1] / "random_calls.py"
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -1,6 +1,6 @@
 """What a process holds before its first task is compared with what is reserved for it."""
 
-import pathlib
+import os
 import re
 import subprocess
 import sys
@@ -11,7 +11,7 @@ import cubed
 import cubed.ndimage
 import numpy as np
 import pytest
-from conftest import run
+from conftest import TESTS_PATH, run
 from cubed.planning import _room
 
 
@@ -155,7 +155,7 @@ def test_threads_warn_of_libraries_that_a_function_imports_within_a_task(tmp_pat
     )
     done = subprocess.run(
         [sys.executable, "-c", script, str(tmp_path)],
-        cwd=pathlib.Path(__file__).parent, capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONPATH": TESTS_PATH}, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert re.search(r"a function took .* more than is projected", done.stderr), done.stderr
 

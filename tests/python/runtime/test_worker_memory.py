@@ -1,18 +1,18 @@
 """What worker processes of engines hold before their first task is compared with reserved_mem."""
 
 import contextlib
+import os
 import re
 import subprocess
 import sys
 import threading
 import warnings
-from pathlib import Path
 
 import cubed
 import cubed.ndimage
 import numpy as np
 import pytest
-from conftest import NIGHTLY
+from conftest import NIGHTLY, TESTS_PATH
 from cubed.planning import _room
 from test_engines import ENGINES
 
@@ -133,5 +133,7 @@ def test_a_process_that_drives_runs_is_no_worker(tmp_path):
     """Its data are no code. Other tests leave code in this process that counts: another one."""
     script = "import sys, test_worker_memory; test_worker_memory.drive(sys.argv[1])"
     command = [sys.executable, "-c", script, str(tmp_path)]
-    done = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True)
+    done = subprocess.run(
+        command, env={**os.environ, "PYTHONPATH": TESTS_PATH}, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from conftest import check, run
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PAGES = ["docs/security.md", "docs/promises.md"]
 NAME = re.compile(r"`((?:test|fuzz)_\w+\.(?:py|c))(?:::(\w+))?`")
 #: In the paragraphs that explain names.
@@ -38,8 +38,9 @@ def test_what_is_named_exists(page):
     names = NAME.findall((ROOT / page).read_text())
     assert len(names) > 20
     for file, function in names:
-        path = ROOT / FOLDERS[f"{file.partition('_')[0]}_{file.rpartition('.')[2]}"] / file
-        assert path.is_file(), f"{page}: there is no {path}"
+        folder = ROOT / FOLDERS[f"{file.partition('_')[0]}_{file.rpartition('.')[2]}"]
+        path = next(folder.rglob(file), None)
+        assert path is not None, f"{page}: {folder} has no {file}"
         if function:
             assert function in functions(path), f"{page}: {file} has no {function}"
             assert function.startswith("test_"), f"{page}: {function} is no test"

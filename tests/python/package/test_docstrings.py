@@ -14,7 +14,7 @@ import pytest
 from cubed.base._docs import documented
 from test_edge_values import OPS
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "docs"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "docs"))
 import reference
 
 SECTIONS = (

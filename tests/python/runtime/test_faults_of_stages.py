@@ -12,6 +12,7 @@ import time
 import cubed
 import numpy as np
 import pytest
+from conftest import TESTS_PATH
 from test_faults import Gate
 
 import zarr
@@ -116,9 +117,8 @@ def test_killed_runs_are_resumed(tmp_path, kind, executor):
     gate = Gate(tmp_path / "x/c/9/0")
     gate.close()
     code = f"import {__name__} as t; t.write({kind!r}, {str(tmp_path)!r}, {executor!r})"
-    with subprocess.Popen(
-        [sys.executable, "-c", code], cwd=pathlib.Path(__file__).parent, start_new_session=True
-    ) as process:
+    env = {**os.environ, "PYTHONPATH": TESTS_PATH}
+    with subprocess.Popen([sys.executable, "-c", code], env=env, start_new_session=True) as process:
         kill_when_it_waits(process, tmp_path)
     gate.open()
     assert not (tmp_path / "out/zarr.json").exists()

@@ -19,7 +19,7 @@ import pytest
 from cloud_servers import AzureServer, GoogleServer
 from s3_server import Object, Server
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PAGES = sorted([*(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
 CUBED = os.environ.get("CUBED_BIN", str(ROOT / "build/release/cubed"))
 # What a test does not do again: installing, building, and what takes the network.

@@ -13,7 +13,7 @@ import tomllib
 import cubed
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 CUBED = os.environ.get("CUBED_BIN", str(ROOT / "build/release/cubed"))
 
 

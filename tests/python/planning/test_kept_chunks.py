@@ -5,11 +5,11 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import cubed
 import numpy as np
 import pytest
+from conftest import TESTS_PATH
 
 import zarr
 
@@ -122,7 +122,7 @@ def test_a_signal_keeps_chunks(tmp_path, executor, name):
     # The first process compiles the module, the second reads what that left: both name one plan.
     env = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     env |= {
-        "PYTHONPATH": os.fspath(Path(__file__).parent),
+        "PYTHONPATH": TESTS_PATH,
         "PYTHONPYCACHEPREFIX": os.fspath(tmp_path / "compiled"),
     }
 

@@ -17,7 +17,7 @@ from conftest import cases
 
 import zarr
 
-SCRIPT = pathlib.Path(__file__).with_name("planning_calls.py")
+SCRIPT = pathlib.Path(__file__).parents[1] / "planning_calls.py"
 #: Bytes of Python's allocations of a call, beside the extents of an array's 50,000 chunks.
 MOST = 16 * 2**20
 

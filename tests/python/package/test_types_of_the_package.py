@@ -7,7 +7,7 @@ import sys
 
 import cubed
 
-EXAMPLE = pathlib.Path(__file__).resolve().parents[2] / "examples/python/typed.py"
+EXAMPLE = pathlib.Path(__file__).resolve().parents[3] / "examples/python/typed.py"
 
 WRONG = """
 import cubed

@@ -27,7 +27,7 @@ import cubed.array_api as xp
 import engine_faults
 import numpy as np
 import pytest
-from conftest import NIGHTLY
+from conftest import NIGHTLY, TESTS_PATH
 from cubed.base._distribution import install_command
 from cubed.diagnostics.history import HistoryCallback
 from cubed.diagnostics.report import ReportCallback
@@ -266,7 +266,7 @@ SLOW = {name for name in ENGINES if name.startswith(("lithops", "spark", "beam",
 QUICK = "test_results_are_those_of_threads"
 #: What takes long on Dask: by day futures do it, and both lose a worker that is killed.
 LONG_ON_DASK = ("test_a_driver_is_killed", "test_a_worker_exits", "test_tries_are_counted")
-PAGES = sorted((Path(__file__).parents[2] / "docs/engines").glob("*.md"))
+PAGES = sorted((Path(__file__).parents[3] / "docs/engines").glob("*.md"))
 #: What is imported of engines that are not on every machine, and what is installed.
 PACKAGES = {
     "dask": "distributed",
@@ -289,7 +289,7 @@ def engine(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("faults")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(FAULTS, str(folder))
-        patch.setenv("PYTHONPATH", str(Path(__file__).parent))
+        patch.setenv("PYTHONPATH", TESTS_PATH)
         with ENGINES[request.param]() as (name, options):
             yield request.param, name, options, folder
 
@@ -641,10 +641,9 @@ spec = test_engines.cubed.Spec({str(tmp_path / "work")!r}, allowed_mem="300MB")
 y = test_engines.means(spec, few=True)
 y.compute(executor={name.lower()!r}, max_workers=2, start_timeout=0.5)
 """
-    env = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
-    folder = Path(__file__).parent
+    env = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYTHONPATH": TESTS_PATH}
     command = [sys.executable, "-c", code]
-    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=200)
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=200)
     assert f"TimeoutError: the cluster of {name} has had no workers for 0.5 s" in done.stderr
     assert not left(tmp_path)
 

@@ -8,7 +8,7 @@ import nbclient
 import nbformat
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 NOTEBOOKS = sorted((ROOT / "examples/python").glob("*.ipynb"))
 NAMES = [p.stem for p in NOTEBOOKS]
 

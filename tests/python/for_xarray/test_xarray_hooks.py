@@ -343,7 +343,7 @@ def test_to_zarr_of_a_slice_is_bounded(tmp_path):
 
 def test_each_hook_is_written_down():
     """docs/dev/xarray-hooks.md has a proposal for each, with all of its parts."""
-    text = (pathlib.Path(__file__).parents[2] / "docs/dev/xarray-hooks.md").read_text()
+    text = (pathlib.Path(__file__).parents[3] / "docs/dev/xarray-hooks.md").read_text()
     parts = ("Hooks", "Today", "Why it fails", "Proposal", "Until then")
     written = set()
     for section in text.split("\n## ")[1:]:

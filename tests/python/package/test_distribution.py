@@ -22,7 +22,7 @@ from cubed.runtime.executors import modal
 from packaging.requirements import Requirement
 from packaging.utils import parse_wheel_filename
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 SITE = pathlib.Path(cubed.__file__).resolve().parents[1]
