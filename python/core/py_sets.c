@@ -57,19 +57,6 @@ static PyObject *unique(PyObject *module, PyObject *args)
     return core_finish_all(module, st, made, n, &err);
 }
 
-static PyObject *isin(PyObject *module, PyObject *args)
-{
-    PyObject *left, *right;
-    int invert;
-    cubed_array *x1, *x2, *out;
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OOp", &left, &right, &invert) ||
-        !core_pair(module, left, right, &x1, &x2))
-        return NULL;
-    cubed_status st = cubed_isin(x1, x2, invert, &out, &err);
-    return core_finish(module, st, out, &err);
-}
-
 static PyObject *repeat_total(PyObject *module, PyObject *args)
 {
     PyObject *object, *times, *axis_arg;
@@ -110,7 +97,6 @@ PyMethodDef core_set_methods[] = {
     {"unique", unique, METH_VARARGS,
      "unique(x: Array, offsets: Array, count: int, task_mem: int, indices: bool, inverse: bool, "
      "counts: bool, /) -> tuple[Array, ...]"},
-    {"isin", isin, METH_VARARGS, "isin(x1: Array, x2: Array, invert: bool, /) -> Array"},
     {"repeat_total", repeat_total, METH_VARARGS,
      "repeat_total(x: Array, repeats: Array, axis: int | None, /) -> Array"},
     {"repeat_each", repeat_each, METH_VARARGS,

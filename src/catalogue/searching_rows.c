@@ -100,6 +100,24 @@ static cubed_status call_searchsorted(const cb_call *c)
     return st;
 }
 
+static const cubed_param isin_params[] = {
+    PARAM_OPERAND("x1", CUBED_PARAM_REQUIRED | CUBED_PARAM_POSITION_ONLY, "Elements to look for."),
+    PARAM_OPERAND("x2", CUBED_PARAM_REQUIRED | CUBED_PARAM_POSITION_ONLY,
+                  "Elements among which to look."),
+    PARAM_BOOL("assume_unique", 0, false, "NumPy's; without effect."),
+    PARAM_BOOL("invert", NAMED, false, "Whether elements that are not in `x2` are true."),
+};
+
+static cubed_status call_isin(const cb_call *c)
+{
+    cubed_array *in[2] = {NULL, NULL};
+    cubed_status st = cb_call_operands(c, 0, 1, true, in);
+    if (st == CUBED_OK) st = cubed_isin(in[0], in[1], cb_call_bool(c, 3), c->out, c->err);
+    cubed_array_unref(in[0]);
+    cubed_array_unref(in[1]);
+    return st;
+}
+
 /* --- Rows ---------------------------------------------------------------------------------------------- */
 
 #define POSITION                                                                                   \
@@ -123,6 +141,9 @@ static const cb_row rows[] = {
       .returns = "int64, without the axes (`keepdims`: with one element along them).",
       PARAMS(count_params)},
      .call = call_count_nonzero},
+    {{"isin", CATEGORY, .summary = "Whether elements of `x1` are among those of `x2`.",
+      .returns = "bool, of the shape of `x1`. NaN and NaT are among none.", PARAMS(isin_params)},
+     .call = call_isin},
     {{"nanargmax", CATEGORY,
       .summary = "The position of the largest element that is not NaN, the first of several.",
       .returns = POSITION, PARAMS(extreme_params)},

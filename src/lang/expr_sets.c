@@ -176,22 +176,6 @@ cubed_status expr_get_elements(expr_builder *b, const expr *e, const cubed_array
     return st;
 }
 
-static cubed_status call_isin(expr_builder *b, const expr *e, cubed_array **out)
-{
-    static const char *const names[] = {"invert", NULL};
-    bool invert = false;
-    int n;
-    cubed_array *x, *among = NULL;
-    EXPR_TRY(expr_check_args(b, e, 2, 2, names, &n));
-    EXPR_TRY(expr_get_bool(b, e, "invert", &invert));
-    EXPR_TRY(expr_get_array(b, e->child[0], &x));
-    cubed_status st = expr_get_elements(b, e->child[1], x, &among);
-    if (st == CUBED_OK) st = expr_located(b, e, cubed_isin(x, among, invert, out, b->err));
-    cubed_array_unref(x);
-    cubed_array_unref(among);
-    return st;
-}
-
 cubed_status expr_repeat_each(expr_builder *b, const expr *e, cubed_array *x, cubed_array *repeats,
                               const int *axis, cubed_array **out)
 {
@@ -208,7 +192,6 @@ const expr_function expr_set_functions[] = {
     {.name = "compress", .fn = call_compress},
     {.name = "unique_values", .fn = call_unique_values},
     {"nonzero", NULL, nonzero, 1},
-    {.name = "isin", .fn = call_isin},
     {.name = NULL},
 };
 

@@ -6,13 +6,14 @@ are called, and sort all elements.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cubed import _core
 from cubed.array._array import Array
 from cubed.array._first import computes_first
-from cubed.array._operands import lazy, operands
+from cubed.array._operands import lazy
 from cubed.array._select import counted
+from cubed.functions.searching import isin
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
 
@@ -49,36 +50,6 @@ def _unique(
     offsets, n = counted(_core.unique_offsets(x._x, task_mem), x.size, x._spec)
     made = _core.unique(x._x, offsets, n, task_mem, indices, inverse, counts)
     return tuple(x._like(a) for a in made)
-
-
-def isin(x1: Any, x2: Any, /, assume_unique: bool = False, *, invert: bool = False) -> Array:
-    """Whether elements of x1 are among those of x2; with `invert`, whether they are not.
-
-    Parameters
-    ----------
-    x1 : array_like
-        What is looked for.
-    x2 : array_like
-        Where it is looked for.
-    assume_unique : bool, default False
-        NumPy's; it makes no difference.
-    invert : bool, default False
-        Whether what is not in `x2` is true.
-
-    Returns
-    -------
-    Array
-        bool, of x1's shape. Lazy: every block of x1 is looked up in every block of x2. NaN and NaT
-        are among none.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> cubed.isin(cubed.asarray([1, 2, 3]), cubed.asarray([2, 5])).compute()
-    array([False,  True, False])
-    """
-    (a, b), spec = operands(x1, x2, name="isin")
-    return Array._new(_core.isin(a, b, invert), spec)
 
 
 @computes_first

@@ -15,6 +15,7 @@ __all__ = [
     "argmin",
     "argsort",
     "count_nonzero",
+    "isin",
     "nanargmax",
     "nanargmin",
     "searchsorted",
@@ -162,6 +163,37 @@ def count_nonzero(
     """
     x = lazy(x)
     return x._like(_core.call("count_nonzero", x._x, axis, keepdims))
+
+
+def isin(x1: Any, x2: Any, /, assume_unique: bool = False, *, invert: bool = False) -> Array:
+    """Whether elements of `x1` are among those of `x2`.
+
+    Every block of `x1` is looked up in every block of `x2`.
+
+    Parameters
+    ----------
+    x1 : array_like
+        Elements to look for.
+    x2 : array_like
+        Elements among which to look.
+    assume_unique : bool, default False
+        NumPy's; without effect.
+    invert : bool, default False
+        Whether elements that are not in `x2` are true.
+
+    Returns
+    -------
+    Array
+        bool, of the shape of `x1`. NaN and NaT are among none. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.isin(cubed.asarray([1, 2, 3]), cubed.asarray([2, 5])).compute()
+    array([False,  True, False])
+    """
+    spec = common_spec(x1, x2)
+    return Array._new(_core.call("isin", operand(x1), operand(x2), assume_unique, invert), spec)
 
 
 def nanargmax(
