@@ -160,7 +160,8 @@ CUBED_API bool cubed_op_takes_any_integer(cubed_op op);
  * alone (`beside` CUBED_BOOL). With `any_integer` int64 for an integer that the array's type does not have. */
 CUBED_API cubed_dtype cubed_number_dtype(const cubed_value *number, cubed_dtype beside,
                                          bool any_integer);
-/* The number as an element of a type; false if the type does not have its value. */
+/* The number as an element of a type; false if the type does not have its value. Times take whole numbers, which count their
+ * unit, and NaN for "not a time". */
 CUBED_API bool cubed_number_scalar(const cubed_value *number, cubed_dtype dtype, cubed_scalar *out);
 
 /* --- Calls -------------------------------------------------------------------------------------------- */

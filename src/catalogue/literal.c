@@ -1,5 +1,7 @@
 #include "literal.h"
 
+#include <math.h>
+
 #include "cubed/array.h"
 
 bool cb_is_number(const cubed_value *v)
@@ -65,6 +67,12 @@ bool cubed_number_scalar(const cubed_value *number, cubed_dtype dtype, cubed_sca
     const double im = v->kind == CUBED_VALUE_COMPLEX ? v->as.complex_parts[1] : 0;
     const cubed_kind kind = cubed_dtype_kind(dtype);
     *out = (cubed_scalar){.c128 = {0, 0}};
+    if (kind == CUBED_KIND_TIME) {
+        /* Counts of the type's unit, and "not a time". */
+        const bool missing = v->kind == CUBED_VALUE_FLOAT && isnan(re);
+        out->i64 = missing || !is_whole(v) ? INT64_MIN : whole(v);
+        return missing || is_whole(v);
+    }
     if (is_whole(v) && !has_integer(dtype, whole(v))) return false;
     if (!is_whole(v) && kind < CUBED_KIND_FLOAT) return false;
     if (v->kind == CUBED_VALUE_COMPLEX && kind != CUBED_KIND_COMPLEX) return false;

@@ -321,6 +321,8 @@ def full(
         value = int(value)
     sizes = normalize_chunks(chunks, extents, d.itemsize)
     if d.kind in "mM":
+        if isinstance(value, int):
+            fill_value = np.int64(value)  # OverflowError beyond it
         number = int(np.asarray(fill_value).astype(d).view(np.int64))
         out = _core.astype(_core.full("int64", extents, longest(sizes), number), name_of(d))
     elif d.kind in "SU":

@@ -1,5 +1,6 @@
 """Functions of expressions that take numbers, shapes and types, against NumPy."""
 
+import cubed
 import numpy as np
 import pytest
 from conftest import check, inputs, run, the_same_bits
@@ -111,6 +112,27 @@ def test_equals_numpy(source, text, expected):
     assert got.run["measured_mem"] <= got.run["projected_mem"]
 
 
+@pytest.mark.parametrize("dtype", ["datetime64[D]", "timedelta64[7s]", "datetime64[us]"])
+@pytest.mark.parametrize("value", [0, -5, 2**40, "nan", -(2**63)])
+def test_times_from_numbers(dtype, value):
+    """Counts of the type's unit, as in NumPy."""
+    want = np.full(2, np.nan if value == "nan" else value, dtype)
+    for text in (f'full(2, {value}, dtype="{dtype}")', f'zeros(2, dtype="{dtype}") + ({value})'):
+        if value in ("nan", -(2**63)) and "zeros" in text:
+            continue
+        text = text.replace(str(-(2**63)), "-9223372036854775807 - 1")
+        got = check(run("eval", f"int64({text})", "--json", "--progress", "none")).arrays()
+        np.testing.assert_array_equal(got["result"], want.view("i8"))
+    got = cubed.full((2,), np.nan if value == "nan" else value, dtype=dtype).compute()
+    np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("value", [2**63, -(2**63) - 1, 2**70])
+def test_times_beyond_int64(value):
+    with pytest.raises(OverflowError):
+        cubed.full((2,), value, dtype="m8[s]")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -126,6 +148,8 @@ def test_equals_numpy(source, text, expected):
         ("pad(x, ((1, 1),))", "a pair for each dimension"),
         ("pad(arange(3), 1, constant_values=1.5)", "int64 does not have this value"),
         ('full(2, 300, dtype="int8")', "int8 does not have the value 300"),
+        ('full(2, 1.5, dtype="timedelta64[s]")', "does not have the value"),
+        ('full(2, inf, dtype="datetime64[D]")', "does not have the value"),
         ('zeros(2, dtype="nothing")', "nothing"),
     ],
 )
