@@ -69,7 +69,7 @@ if(TARGET test_remote_memory)
 endif()
 
 target_link_options(test_expr_memory PRIVATE
-  -Wl,--wrap=lang_alloc,--wrap=lang_resize,--wrap=lang_vprintf,--wrap=lang_printf)
+  -Wl,--wrap=lang_alloc,--wrap=lang_resize,--wrap=lang_vprintf,--wrap=lang_printf,--wrap=json_loads,--wrap=json_loadb)
 
 if(TARGET test_system_faults)
   target_link_options(test_system_faults PRIVATE -Wl,--wrap=pthread_create)

@@ -59,11 +59,43 @@ json_t *cb_json_uint64(uint64_t v)
     return json_string(text);
 }
 
+void cb_json_put(json_t *object, const char *key, json_t *value, bool *ok)
+{
+    if (json_object_set_new(object, key, value) != 0) *ok = false;
+}
+
+void cb_json_add(json_t *list, json_t *value, bool *ok)
+{
+    if (json_array_append_new(list, value) != 0) *ok = false;
+}
+
+json_t *cb_json_if(bool ok, json_t *v)
+{
+    if (ok) return v;
+    json_decref(v);
+    return NULL;
+}
+
+json_t *cb_json_copy(const json_t *v)
+{
+    json_t *copy = json_copy((json_t *)(uintptr_t)v);
+    return cb_json_if(json_object_size(copy) == json_object_size(v) &&
+                          json_array_size(copy) == json_array_size(v),
+                      copy);
+}
+
+json_t *cb_json_deep_copy(const json_t *v)
+{
+    json_t *copy = json_deep_copy(v);
+    return cb_json_if(json_equal(copy, v), copy);
+}
+
 json_t *cb_json_ints(int n, const int64_t *v)
 {
     json_t *list = json_array();
-    for (int i = 0; i < n; i++) json_array_append_new(list, json_integer(v[i]));
-    return list;
+    bool ok = list != NULL;
+    for (int i = 0; i < n; i++) cb_json_add(list, json_integer(v[i]), &ok);
+    return cb_json_if(ok, list);
 }
 
 static const char *type_name(const json_t *v)
@@ -201,6 +233,12 @@ bool cb_json_dump(const json_t *v, size_t flags, cb_buf *out)
     return true;
 }
 
+/* Some failures of memory have no code, but errors of the text have words. */
+static bool lacks_memory(const json_error_t *why)
+{
+    return !why->text[0] || json_error_code(why) == json_error_out_of_memory;
+}
+
 cubed_status cb_json_parse(const char *where, const char *text, size_t size, json_t **out,
                            cubed_error *err)
 {
@@ -220,6 +258,8 @@ cubed_status cb_json_parse(const char *where, const char *text, size_t size, jso
     json_t *doc = json_loadb(quoted.data ? quoted.data : "", quoted.size,
                              JSON_ALLOW_NUL | JSON_DECODE_ANY, &why);
     cb_buf_free(&quoted);
+    if (!doc && lacks_memory(&why))
+        return cb_fail(err, CUBED_E_NOMEM, "out of memory: %s, %zu bytes of JSON", where, size);
     if (!doc)
         return cb_fail(err, CUBED_E_FORMAT, "%s: not JSON: line %d, column %d: %s", where, why.line,
                        why.column, why.text);

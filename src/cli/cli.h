@@ -213,6 +213,8 @@ int cli_report(const char *verb, const cubed_error *err);
 
 /* Returns p, or ends the command if p is NULL. */
 void *cli_must(void *p);
+/* Has Jansson end the command without memory, as cli_must does. */
+void cli_set_json_memory(void);
 void *cli_alloc(size_t size); /* zeroed */
 void *cli_resize(void *p, size_t size);
 char *cli_strdup(const char *s);

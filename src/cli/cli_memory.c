@@ -1,4 +1,5 @@
 /* Memory of the command: there is nothing to go back to without it. */
+#include <jansson.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -11,6 +12,9 @@ void *cli_must(void *p)
     fputs("cubed: out of memory\n", stderr);
     exit(EXIT_FAILURE);
 }
+
+/* Jansson drops members of documents that it has no memory for, in silence. */
+void cli_set_json_memory(void) { json_set_alloc_funcs(cli_alloc, cli_free); }
 
 void *cli_alloc(size_t size)
 {

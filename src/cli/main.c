@@ -175,6 +175,7 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     }
     const char *name = argv[1];
+    cli_set_json_memory();
     for (int i = 2; i < argc; i++) argv[i] = unchained(argv[i]);
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) name = "help";
     if (strcmp(name, "-V") == 0) name = "--version";

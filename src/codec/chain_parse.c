@@ -322,8 +322,10 @@ cubed_status cb_codec_chain_parse_v2(const char *where, bool big_endian, bool or
     if (order_f) {
         order = json_object();
         json_t *axes = json_array();
-        for (int d = array->ndim - 1; d >= 0; d--) json_array_append_new(axes, json_integer(d));
-        json_object_set_new(order, "order", axes);
+        bool ok = true;
+        for (int d = array->ndim - 1; d >= 0; d--) cb_json_add(axes, json_integer(d), &ok);
+        cb_json_put(order, "order", axes, &ok);
+        if (!ok) CB_GO(cb_fail(err, CUBED_E_NOMEM, "out of memory: codecs of %s", where));
         CB_GO(add_step_v2(where, out, &cb_codec_transpose, order, 3, &in, err));
     }
     endian = json_pack("{s:s}", "endian", big_endian ? "big" : "little");
@@ -373,6 +375,7 @@ static cubed_status print_list(const cb_codec_chain *c, cb_codec_subread part, j
                                cubed_error *err)
 {
     json_t *list = json_array();
+    bool ok = list != NULL;
     for (int i = part.first; i < part.first + part.n; i++) {
         const cb_codec_step *s = &c->step[i];
         json_t *conf = NULL, *e = json_object();
@@ -383,16 +386,16 @@ static cubed_status print_list(const cb_codec_chain *c, cb_codec_subread part, j
             json_decref(list);
             return st;
         }
-        json_object_set_new(e, "name", json_string(s->vt->name));
+        cb_json_put(e, "name", json_string(s->vt->name), &ok);
         /* Those of numcodecs are read by zarr-python with a configuration alone. */
         if (json_object_size(conf) > 0 || strncmp(s->vt->name, "numcodecs.", 10) == 0)
-            json_object_set_new(e, "configuration", conf);
+            cb_json_put(e, "configuration", conf, &ok);
         else
             json_decref(conf);
-        json_array_append_new(list, e);
+        cb_json_add(list, e, &ok);
     }
-    *out = list;
-    return CUBED_OK;
+    *out = cb_json_if(ok, list);
+    return ok ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "out of memory: codecs");
 }
 
 cubed_status cb_codec_chain_print_v3(const cb_codec_chain *c, json_t **out, cubed_error *err)
@@ -403,8 +406,10 @@ cubed_status cb_codec_chain_print_v3(const cb_codec_chain *c, json_t **out, cube
 static cubed_status print_step_v2(const cb_codec_step *s, json_t **out, cubed_error *err)
 {
     CB_TRY(print_conf(s, 2, out, err));
-    json_object_set_new(*out, "id", json_string(s->vt->name_v2));
-    return CUBED_OK;
+    bool ok = true;
+    cb_json_put(*out, "id", json_string(s->vt->name_v2), &ok);
+    *out = cb_json_if(ok, *out);
+    return ok ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "out of memory: codecs");
 }
 
 cubed_status cb_codec_chain_print_v2(const cb_codec_chain *c, json_t **filters, json_t **compressor,
@@ -416,7 +421,9 @@ cubed_status cb_codec_chain_print_v2(const cb_codec_chain *c, json_t **filters, 
     while (!c->step[i].vt->name_v2 && i + 1 < c->all.n) i++;
     for (int end = i + c->n_filters; i < end; i++) {
         CB_GO(print_step_v2(&c->step[i], &e, err));
-        json_array_append_new(list, e);
+        bool ok = true;
+        cb_json_add(list, e, &ok);
+        if (!ok) CB_GO(cb_fail(err, CUBED_E_NOMEM, "out of memory: codecs"));
     }
     if (i < c->all.n && c->step[i].vt->name_v2) CB_GO(print_step_v2(&c->step[i], &last, err));
     *filters = list;

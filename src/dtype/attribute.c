@@ -262,10 +262,11 @@ void cb_attributes_prune(json_t *attrs)
 
 bool cb_attributes_stow(json_t *attrs, cubed_dtype dtype)
 {
-    json_t *types = json_deep_copy(stated_types(attrs)), *type;
+    const json_t *had = stated_types(attrs);
+    json_t *types = cb_json_deep_copy(had), *type;
     const char *name;
     void *next;
-    bool ok = true;
+    bool ok = types || !had;
     json_object_del(attrs, CUBED_ATTRIBUTE_TYPES);
     json_object_foreach_safe(types, next, name, type)
     {

@@ -282,9 +282,10 @@ static void put_ints(cb_buf *b, int n, const int64_t *v)
 static bool put_dims(cb_buf *b, int n, const char *const *names)
 {
     json_t *list = json_array();
+    bool ok = list != NULL;
     for (int d = 0; d < n; d++)
-        json_array_append_new(list, names[d] ? json_string(names[d]) : json_null());
-    const bool ok = cb_json_dump(list, 0, b);
+        cb_json_add(list, names[d] ? json_string(names[d]) : json_null(), &ok);
+    ok = ok && cb_json_dump(list, 0, b);
     json_decref(list);
     return ok;
 }
@@ -370,8 +371,9 @@ json_t *cb_numbers_json(const uint8_t *at, cb_number_type t, uint64_t n)
 {
     if (n == 1) return number_json(at, t);
     json_t *list = json_array();
-    for (uint64_t i = 0; i < n; i++) json_array_append_new(list, number_json(at + i * t.size, t));
-    return list;
+    bool ok = list != NULL;
+    for (uint64_t i = 0; i < n; i++) cb_json_add(list, number_json(at + i * t.size, t), &ok);
+    return cb_json_if(ok, list);
 }
 
 json_t *cb_fill_json(const uint8_t *at, cb_number_type t)

@@ -273,6 +273,7 @@ static const char *fill_json(reader *r, const cb_h5_header *x, const cb_h5_type 
     const uint32_t size = t->what == CB_H5_TEXT && t->size > 12 ? 12 : t->size;
     char text[32];
     json_t *v = NULL;
+    bool ok = true;
     if (!at) at = zeros;
     cb_number_type half = t->number;
     switch (t->what) {
@@ -285,7 +286,8 @@ static const char *fill_json(reader *r, const cb_h5_header *x, const cb_h5_type 
     case CB_H5_COMPLEX:
         v = json_array();
         for (int i = 0; i < 2; i++)
-            json_array_append_new(v, cb_fill_json(at + (size_t)i * (size_t)half.size, half));
+            cb_json_add(v, cb_fill_json(at + (size_t)i * (size_t)half.size, half), &ok);
+        v = cb_json_if(ok, v);
         break;
     case CB_H5_TEXT:
         cb_base64_encode(at == zeros ? zeros : at, size, text);

@@ -248,6 +248,7 @@ cubed_status cb_h5_attribute_json(cb_h5 *h, const cb_h5_attribute *a, json_t **o
     if (a->type.what != CB_H5_TEXT && a->type.what != CB_H5_LONG_TEXT) return CUBED_OK;
     if (n == 1 && a->space.ndim <= 1) return text_json(h, a, 0, out, err);
     json_t *list = n == 0 && a->space.null ? json_string("") : json_array();
+    bool ok = list != NULL;
     for (uint64_t i = 0; i < n; i++) {
         json_t *v;
         cubed_status st = text_json(h, a, i, &v, err);
@@ -255,10 +256,10 @@ cubed_status cb_h5_attribute_json(cb_h5 *h, const cb_h5_attribute *a, json_t **o
             json_decref(list);
             return st;
         }
-        json_array_append_new(list, v);
+        cb_json_add(list, v, &ok);
     }
-    *out = list;
-    return list ? CUBED_OK : cb_file_no_memory(h->f, err);
+    *out = cb_json_if(ok, list);
+    return ok ? CUBED_OK : cb_file_no_memory(h->f, err);
 }
 
 cubed_status cb_h5_attribute_text(cb_h5 *h, const cb_h5_attribute *a, const char **out,

@@ -5,6 +5,7 @@
 
 #include "cubed/calendar.h"
 #include "lang/expr_calendar.h"
+#include "lang/expr_json.h"
 #include "lang/lang_arrays.h"
 #include "lang/lang_memory.h"
 
@@ -100,15 +101,15 @@ static void drop_packing(json_t *attrs, const cubed_cf_packing *packing)
     }
 }
 
-json_t *expr_value_attrs(const expr_about *about, const cubed_cf_packing *packing,
+json_t *expr_value_attrs(expr_builder *b, const expr_about *about, const cubed_cf_packing *packing,
                          cubed_dtype dtype)
 {
-    json_t *attrs = about->attrs ? json_deep_copy(about->attrs) : NULL;
+    json_t *attrs = expr_json_copy(b, about->attrs);
     if (packing) drop_packing(attrs, packing);
     if ((packing || about->missing) && cubed_dtype_kind(dtype) == CUBED_KIND_FLOAT) {
-        if (!attrs) attrs = json_object();
+        if (!attrs) attrs = expr_json_object(b);
         drop_attribute(attrs, "_FillValue");
-        json_object_set_new(attrs, "_FillValue", json_string("NaN"));
+        expr_json_put_text(b, attrs, "_FillValue", "NaN");
     }
     return attrs;
 }
@@ -121,7 +122,7 @@ static json_t *unless_reference(json_t *attrs)
 }
 
 /* "K" -> "K2", "m s-1" -> "(m s-1)2", as UDUNITS has powers. */
-static void square_units(json_t *attrs)
+static void square_units(expr_builder *b, json_t *attrs)
 {
     const char *units = get_text(attrs, "units");
     if (!*units || strcmp(units, "1") == 0) return;
@@ -131,15 +132,16 @@ static void square_units(json_t *attrs)
         units = "K";
     const bool simple =
         strspn(units, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") == strlen(units);
-    json_object_set_new(attrs, "units", json_sprintf(simple ? "%s2" : "(%s)2", units));
+    expr_json_put_text(b, attrs, "units", simple ? "%s2" : "(%s)2", units);
 }
 
 /* Leaves in `attrs` the attributes that `other` has with the same value. Stored elements keep the attributes of their packing
  * `kept` (NULL: they are values), because equal packings may be spelled in several ways. */
-static json_t *shared(json_t *attrs, const json_t *other, const cubed_cf_packing *kept)
+static json_t *shared(expr_builder *b, json_t *attrs, const json_t *other,
+                      const cubed_cf_packing *kept)
 {
     const char *name;
-    json_t *value, *both = attrs ? json_object() : NULL;
+    json_t *value, *both = attrs ? expr_json_object(b) : NULL;
     /* Ranges in packed units need not agree: a packing without a scale does not describe them. */
     const cubed_cf_packing unscaled = {.is_bool = kept && kept->is_bool};
     json_object_foreach(attrs, name, value)
@@ -147,7 +149,7 @@ static json_t *shared(json_t *attrs, const json_t *other, const cubed_cf_packing
         if (strcmp(name, CUBED_ATTRIBUTE_TYPES) == 0 ||
             (kept && cubed_cf_packing_describes(&unscaled, name)) ||
             json_equal(value, json_object_get(other, name)))
-            json_object_set(both, name, value);
+            expr_json_put(b, both, name, json_incref(value));
     }
     json_decref(attrs);
     return both;
@@ -177,7 +179,7 @@ static void add_method(expr_builder *b, json_t *attrs, const cubed_array *x, int
         text = longer;
         named = name != NULL;
     }
-    if (named) json_object_set_new(attrs, "cell_methods", json_sprintf("%s%s", text, method));
+    if (named) expr_json_put_text(b, attrs, "cell_methods", "%s%s", text, method);
     expr_text_free(text);
 }
 
@@ -218,7 +220,7 @@ void expr_coord_cut(cubed_expr_coord *c, const cubed_slice *s)
 
 static expr_about copy_about(expr_builder *b, const expr_about *about)
 {
-    expr_about to = {json_deep_copy(about->attrs), about->missing, 0, NULL};
+    expr_about to = {expr_json_copy(b, about->attrs), about->missing, 0, NULL};
     to.coords = lang_alloc((size_t)about->ncoords * sizeof *to.coords);
     b->no_memory = b->no_memory || !to.coords;
     if (to.coords) to.ncoords = about->ncoords;
@@ -322,7 +324,7 @@ static expr_about about_name(expr_builder *b, const expr *e)
         if (strcmp(r->vars[i].of.name, e->text) == 0) return copy_about(b, &r->vars[i].about);
     }
     const cubed_array *x = expr_packing_of(b, e) ? b->built[e->number].stored : built(b, e);
-    return (expr_about){.attrs = x ? lang_attributes(cubed_array_attrs(x)) : NULL};
+    return (expr_about){.attrs = x ? expr_json_attrs(b, x) : NULL};
 }
 
 static expr_about about_slices(expr_builder *b, const expr *e)
@@ -376,7 +378,7 @@ static void add_reduction(expr_builder *b, const expr *e, const named_rule *r, j
     const bool windows = e->kind == EXPR_CALL && strcmp(e->text, "rolling") == 0;
     const expr *axis =
         e->n > 1 && !windows && e->child[1]->kind != EXPR_KEYWORD && !order ? e->child[1] : NULL;
-    if (r->rule == CUBED_ATTRS_SQUARE) square_units(attrs);
+    if (r->rule == CUBED_ATTRS_SQUARE) square_units(b, attrs);
     if (x && expr_calendar_reduction(e, x, &axes[0])) {
         if (r->method) add_method(b, attrs, x, 1, axes, r->method);
         return;
@@ -452,7 +454,7 @@ static void add_operand(expr_builder *b, const expr *e, const cubed_cf_packing *
     if (counts && is_first)
         all->attrs = json_incref(one.attrs); /* copied by who made it */
     else if (counts)
-        all->attrs = shared(all->attrs, one.attrs, kept);
+        all->attrs = shared(b, all->attrs, one.attrs, kept);
     if (*first) {
         merge_coords(b, all, *first, &one, x);
     } else {

@@ -10,7 +10,7 @@ expr_about expr_about_of(expr_builder *b, const expr *e);
 void expr_about_free(expr_about *about);
 /* The attributes of values: those of `about` without their packing, if they were packed (may be NULL), and with a fill value
  * of their own if some may be missing. A new reference, NULL if there are none. */
-json_t *expr_value_attrs(const expr_about *about, const cubed_cf_packing *packing,
+json_t *expr_value_attrs(expr_builder *b, const expr_about *about, const cubed_cf_packing *packing,
                          cubed_dtype dtype);
 void expr_coord_free(cubed_expr_coord *c);
 cubed_expr_coord expr_coord_copy(expr_builder *b, const cubed_expr_coord *c);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lang/about.h"
+#include "lang/expr_json.h"
 #include "lang/lang_arrays.h"
 #include "lang/lang_memory.h"
 
@@ -144,7 +145,7 @@ cubed_status axis_values_read(expr_builder *b, const expr *e, const cubed_array 
     *v = (axis_values){.n = cubed_array_shape(x)[d]};
     cubed_status st = open_coordinate(b, e, x, d, &v->had, &c);
     if (st == CUBED_OK) {
-        v->attrs = lang_attributes(cubed_array_attrs(c));
+        v->attrs = expr_json_attrs(b, c);
         st = find_axis(b, e, c, v);
     }
     if (st == CUBED_OK) st = read_data(b, e, c, v);

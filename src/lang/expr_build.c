@@ -4,6 +4,7 @@
 #include "lang/about.h"
 #include "lang/expr_builder.h"
 #include "lang/expr_calendar.h"
+#include "lang/expr_json.h"
 #include "lang/guess.h"
 #include "lang/hints.h"
 #include "lang/lang_arrays.h"
@@ -670,16 +671,12 @@ static void add_var(expr_builder *b, expr_var var, const char *name)
 /* *x with these attributes, if they are not its own. */
 static cubed_status set_attrs(expr_builder *b, const expr *e, const json_t *attrs, cubed_array **x)
 {
-    json_t *own = lang_attributes(cubed_array_attrs(*x));
+    json_t *own = expr_json_attrs(b, *x);
     const bool same = attrs ? json_equal(attrs, own) : json_object_size(own) == 0;
-    cubed_status st = CUBED_OK;
     json_decref(own);
     if (same) return CUBED_OK;
-    char *text = attrs ? json_dumps(attrs, JSON_REAL_PRECISION(17)) : NULL;
     cubed_array *y;
-    st = expr_located(b, e, cubed_array_with_attrs(*x, text ? text : "{}", &y, b->err));
-    lang_free(text);
-    if (st != CUBED_OK) return st;
+    EXPR_TRY(expr_located(b, e, expr_json_describe(b, *x, attrs, &y)));
     cubed_array_unref(*x);
     *x = y;
     return CUBED_OK;
@@ -724,7 +721,7 @@ static cubed_status assign_several(expr_builder *b, const expr *e)
     for (int i = 0; i < e->n; i++) {
         expr_about about = expr_about_of(b, call);
         json_decref(about.attrs);
-        about.attrs = json_object();
+        about.attrs = expr_json_object(b);
         const expr_var var = {.of = {.array = outs[i]}, .about = about};
         add_var(b, var, i == 0 ? e->text : e->child[i - 1]->text);
     }
@@ -738,7 +735,7 @@ void expr_name_bare(int number, char name[EXPR_BARE_CAP])
 
 /* Says as an attribute which stored elements are missing, if that was the fill value of the input's metadata, and the array
  * does not have it any more. */
-static void note_fill(expr_var *var)
+static void note_fill(expr_builder *b, expr_var *var)
 {
     cubed_scalar v;
     if (!var->of.stored || !var->of.packing->has_own_fill ||
@@ -749,8 +746,8 @@ static void note_fill(expr_var *var)
     /* Jansson has no integers beyond int64. */
     json_t *fill = dtype == CUBED_UINT64 && v.u64 > INT64_MAX ? json_real((double)v.u64)
                                                               : lang_element_json(dtype, &v);
-    if (!var->about.attrs) var->about.attrs = json_object();
-    json_object_set_new(var->about.attrs, "_FillValue", fill);
+    if (!var->about.attrs) var->about.attrs = expr_json_object(b);
+    expr_json_put(b, var->about.attrs, "_FillValue", fill);
 }
 
 static cubed_status build_statement(expr_builder *b, const expr *e, int *bare)
@@ -764,9 +761,9 @@ static cubed_status build_statement(expr_builder *b, const expr *e, int *bare)
     var.about = expr_about_of(b, what);
     var.of.packing = expr_packing_of(b, what);
     if (var.of.packing) var.of.stored = cubed_array_ref(b->built[what->number].stored);
-    note_fill(&var);
+    note_fill(b, &var);
     /* Stored elements keep the attributes of their packing, which values do not have. */
-    json_t *own = expr_value_attrs(&var.about, var.of.packing, cubed_array_dtype(var.of.array));
+    json_t *own = expr_value_attrs(b, &var.about, var.of.packing, cubed_array_dtype(var.of.array));
     cubed_status st = set_attrs(b, what, own, &var.of.array);
     json_decref(own);
     if (st == CUBED_OK && var.of.stored) st = set_attrs(b, what, var.about.attrs, &var.of.stored);

@@ -12,6 +12,7 @@
 #include "cubed/calendar.h"
 #include "lang/about.h"
 #include "lang/axis_values.h"
+#include "lang/expr_json.h"
 #include "lang/lang_memory.h"
 
 #define US_PER_S INT64_C(1000000)
@@ -372,12 +373,12 @@ static cubed_status encode_times(expr_builder *b, const expr *e, const axis_valu
 }
 
 /* Attributes of a coordinate whose numbers are made anew. */
-static json_t *time_attrs(const axis_values *v, const char *bounds)
+static json_t *time_attrs(expr_builder *b, const axis_values *v, const char *bounds)
 {
     static const char *const gone[] = {"_FillValue",  "missing_value", "bounds",
                                        "climatology", "valid_min",     "valid_max",
                                        "valid_range", "actual_range"};
-    json_t *attrs = v->attrs ? json_deep_copy(v->attrs) : json_object();
+    json_t *attrs = v->attrs ? expr_json_copy(b, v->attrs) : expr_json_object(b);
     for (size_t i = 0; i < sizeof gone / sizeof *gone; i++) json_object_del(attrs, gone[i]);
     if (!json_object_get(attrs, "units")) {
         /* A type of times, in units of its own. */
@@ -387,10 +388,10 @@ static json_t *time_attrs(const axis_values *v, const char *bounds)
                  unit % CUBED_US_PER_DAY == 0 ? "days"
                  : unit % US_PER_S == 0       ? "seconds"
                                               : "microseconds");
-        json_object_set_new(attrs, "units", json_string(text));
-        json_object_set_new(attrs, "calendar", json_string("proleptic_gregorian"));
+        expr_json_put_text(b, attrs, "units", "%s", text);
+        expr_json_put_text(b, attrs, "calendar", "proleptic_gregorian");
     }
-    json_object_set_new(attrs, "bounds", json_string(bounds));
+    expr_json_put_text(b, attrs, "bounds", "%s", bounds);
     return attrs;
 }
 
@@ -413,10 +414,11 @@ static cubed_status interval_coordinate(expr_builder *b, const expr *e, const ax
         ends[2 * i + 1] = interval_start(v->axis.calendar, g->value[i] + 1, s);
         if (s->ends) starts[i] = ends[2 * i + 1] - CUBED_US_PER_DAY;
     }
-    json_t *attrs = time_attrs(v, bounds), *own = json_object();
-    json_object_set(own, "units", json_object_get(attrs, "units"));
-    if (json_object_get(attrs, "calendar"))
-        json_object_set(own, "calendar", json_object_get(attrs, "calendar"));
+    json_t *attrs = time_attrs(b, v, bounds), *own = expr_json_object(b);
+    for (size_t i = 0; i < 2; i++) {
+        json_t *said = json_object_get(attrs, i ? "calendar" : "units");
+        if (said) expr_json_put(b, own, i ? "calendar" : "units", json_incref(said));
+    }
     axis_values in = *v;
     /* The units of a type of times are not its own. */
     if (!(v->attrs && json_object_get(v->attrs, "units"))) in.axis.divide = 1;
@@ -453,8 +455,8 @@ static cubed_status component_coordinate(expr_builder *b, const expr *e, const a
     } else {
         g->value = NULL; /* given away */
     }
-    json_t *attrs = json_object();
-    json_object_set_new(attrs, "long_name", json_sprintf("%s of %s", dim, v->had.dim));
+    json_t *attrs = expr_json_object(b);
+    expr_json_put_text(b, attrs, "long_name", "%s of %s", dim, v->had.dim);
     cubed_status st = expr_own_described(b, e, dtype, 1, &g->ngroups, names, attrs, data, &c->made);
     json_decref(attrs);
     return st;

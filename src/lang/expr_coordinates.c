@@ -4,6 +4,7 @@
 
 #include "lang/about.h"
 #include "lang/expr_builder.h"
+#include "lang/expr_json.h"
 #include "lang/lang_arrays.h"
 #include "lang/lang_memory.h"
 
@@ -42,8 +43,15 @@ void expr_note_part(expr_builder *b, const expr *call, const expr *of, const cub
 
 /* --- Arrays that are made of coordinates -------------------------------------------------------------- */
 
+/* Whether a coordinate was made. A result may lack coordinates, but not because the machine has no memory for them. */
+static bool is_made(expr_builder *b, cubed_status st)
+{
+    if (st == CUBED_E_NOMEM) b->no_memory = true;
+    return st == CUBED_OK;
+}
+
 /* The part of `base`, whose first axis the coordinate describes, that is left. NULL if there is none. */
-static cubed_array *part_of(const cubed_expr_coord *c, cubed_array *base)
+static cubed_array *part_of(expr_builder *b, const cubed_expr_coord *c, cubed_array *base)
 {
     cubed_slice slices[2] = {c->part};
     cubed_array *out = NULL;
@@ -53,32 +61,32 @@ static cubed_array *part_of(const cubed_expr_coord *c, cubed_array *base)
         return NULL;
     if (cubed_array_ndim(base) == 2)
         slices[1] = (cubed_slice){0, cubed_array_shape(base)[1], 1, false};
-    return cubed_slice_array(base, slices, &out, &ignored) == CUBED_OK ? out : NULL;
+    return is_made(b, cubed_slice_array(base, slices, &out, &ignored)) ? out : NULL;
 }
 
-static cubed_array *input(const expr_builder *b, const char *name)
+static cubed_array *input(expr_builder *b, const char *name)
 {
     cubed_array *x = NULL;
     cubed_error ignored = CUBED_ERROR_INIT;
     if (!b->host->coordinate || !name ||
-        b->host->coordinate(b->host->ctx, name, &x, &ignored) != CUBED_OK)
+        !is_made(b, b->host->coordinate(b->host->ctx, name, &x, &ignored)))
         return NULL;
     return x;
 }
 
 /* The elements of a coordinate, and its bounds; NULL where there are none. The caller's. */
-static void open_both(const expr_builder *b, const cubed_expr_coord *c, cubed_array *out[2])
+static void open_both(expr_builder *b, const cubed_expr_coord *c, cubed_array *out[2])
 {
     cubed_array *base = c->made ? cubed_array_ref(c->made) : input(b, c->dim);
     cubed_array *bounds = NULL;
-    json_t *attrs = base ? lang_attributes(cubed_array_attrs(base)) : NULL;
+    json_t *attrs = base ? expr_json_attrs(b, base) : NULL;
     if (c->made)
         bounds = c->bounds ? cubed_array_ref(c->bounds) : NULL;
     else if (base)
         bounds = input(b, json_string_value(json_object_get(attrs, "bounds")));
-    out[0] = base && cubed_array_ndim(base) == 1 ? part_of(c, base) : NULL;
+    out[0] = base && cubed_array_ndim(base) == 1 ? part_of(b, c, base) : NULL;
     out[1] = bounds && cubed_array_ndim(bounds) == 2 && cubed_array_shape(bounds)[1] == 2
-                 ? part_of(c, bounds)
+                 ? part_of(b, c, bounds)
                  : NULL;
     json_decref(attrs);
     cubed_array_unref(base);
@@ -93,14 +101,10 @@ static void note_made(expr_builder *b, const expr *call, const char *dim, char *
     cubed_expr_coord c = {
         .dim = expr_text(b, "%s", dim), .whole = n, .part = {0, n, 1, false}, .bounds = bounds};
     c.key = key;
-    json_t *attrs = lang_attributes(cubed_array_attrs(made));
-    cubed_error ignored = CUBED_ERROR_INIT;
+    json_t *attrs = expr_json_attrs(b, made);
     json_object_del(attrs, "bounds");
-    if (bounds) json_object_set_new(attrs, "bounds", json_sprintf("%s_bnds", dim));
-    char *text = json_dumps(attrs, JSON_REAL_PRECISION(17));
-    if (cubed_array_with_attrs(made, text ? text : "{}", &c.made, &ignored) != CUBED_OK)
-        c.cut = true;
-    lang_free(text);
+    if (bounds) expr_json_put_text(b, attrs, "bounds", "%s_bnds", dim);
+    if (expr_json_describe(b, made, attrs, &c.made) != CUBED_OK) b->no_memory = true;
     json_decref(attrs);
     cubed_array_unref(made);
     expr_about_note(b, call, c);
@@ -114,13 +118,13 @@ static char *key_of(expr_builder *b, const char *before, const cubed_expr_coord 
 }
 
 /* Whether the numbers of all n arrays mean the same. */
-static bool have_same_units(cubed_array *const *x, int n)
+static bool have_same_units(expr_builder *b, cubed_array *const *x, int n)
 {
     static const char *const names[] = {"units", "calendar"};
-    json_t *first = lang_attributes(cubed_array_attrs(x[0]));
+    json_t *first = expr_json_attrs(b, x[0]);
     bool same = true;
     for (int i = 1; i < n && same; i++) {
-        json_t *own = lang_attributes(cubed_array_attrs(x[i]));
+        json_t *own = expr_json_attrs(b, x[i]);
         for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
             const json_t *a = json_object_get(first, names[k]), *c = json_object_get(own, names[k]);
             same = same && (a == c || json_equal(a, c));
@@ -132,13 +136,16 @@ static bool have_same_units(cubed_array *const *x, int n)
 }
 
 /* The n arrays along their first axis, with the attributes of the first array. NULL if they cannot be joined. */
-static cubed_array *join(cubed_array *const *x, int n)
+static cubed_array *join(expr_builder *b, cubed_array *const *x, int n)
 {
     cubed_array *plain, *out = NULL;
     cubed_error ignored = CUBED_ERROR_INIT;
-    if (cubed_concat(x, n, 0, &plain, &ignored) != CUBED_OK) return NULL;
-    if (cubed_array_with_attrs(plain, cubed_array_attrs(x[0]), &out, &ignored) != CUBED_OK)
+    if (!is_made(b, cubed_concat(x, n, 0, &plain, &ignored))) return NULL;
+    /* Attributes of an array can only lack memory. */
+    if (cubed_array_with_attrs(plain, cubed_array_attrs(x[0]), &out, &ignored) != CUBED_OK) {
         out = NULL;
+        b->no_memory = true;
+    }
     cubed_array_unref(plain);
     return out;
 }
@@ -171,7 +178,7 @@ void expr_note_joined(expr_builder *b, const expr *call, const expr *const *of,
         }
     }
     for (int k = 0; k < 2; k++) {
-        if (made && has[k] && have_same_units(parts[k], n)) joined[k] = join(parts[k], n);
+        if (made && has[k] && have_same_units(b, parts[k], n)) joined[k] = join(b, parts[k], n);
         for (int i = 0; i < n && made; i++) cubed_array_unref(parts[k][i]);
         lang_free(parts[k]);
     }
@@ -217,7 +224,8 @@ static cubed_status extreme(cubed_op op, cubed_array *const *column, cubed_array
 }
 
 /* Bounds of windows: from the first cell to the last one, whichever is the greater, in the order that bounds have. */
-static cubed_array *window_bounds(cubed_array *bounds, int64_t before, int64_t after)
+static cubed_array *window_bounds(expr_builder *b, cubed_array *bounds, int64_t before,
+                                  int64_t after)
 {
     enum { ENDS, OWN = 4, LOW = 6, HIGH, FALLS, LEFT, RIGHT, COUNT };
     const int64_t by[3] = {before, -after, 0};
@@ -232,7 +240,8 @@ static cubed_array *window_bounds(cubed_array *bounds, int64_t before, int64_t a
     cubed_array *left[3] = {x[FALLS], x[HIGH], x[LOW]}, *right[3] = {x[FALLS], x[LOW], x[HIGH]};
     if (st == CUBED_OK) st = cubed_elementwise(CUBED_OP_WHERE, left, 3, &x[LEFT], &err);
     if (st == CUBED_OK) st = cubed_elementwise(CUBED_OP_WHERE, right, 3, &x[RIGHT], &err);
-    if (st == CUBED_OK && cubed_concat(x + LEFT, 2, 1, &out, &err) != CUBED_OK) out = NULL;
+    if (st == CUBED_OK) st = cubed_concat(x + LEFT, 2, 1, &out, &err);
+    if (!is_made(b, st)) out = NULL;
     for (int i = 0; i < COUNT; i++) cubed_array_unref(x[i]);
     return out;
 }
@@ -247,7 +256,7 @@ void expr_note_window(expr_builder *b, const expr *call, const expr *of, const c
     if (both[0] && both[1] && cubed_array_shape(both[1])[0] > 0) {
         char *name = expr_text(b, "window %" PRId64 " %" PRId64 " ", before, after);
         note_made(b, call, c.dim, key_of(b, name, &c), both[0],
-                  window_bounds(both[1], before, after));
+                  window_bounds(b, both[1], before, after));
         both[0] = NULL;
         expr_text_free(name);
     }

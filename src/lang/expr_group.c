@@ -8,6 +8,7 @@
 
 #include "lang/about.h"
 #include "lang/expr_calendar.h"
+#include "lang/expr_json.h"
 #include "lang/guess.h"
 #include "lang/lang_arrays.h"
 #include "lang/lang_memory.h"
@@ -142,14 +143,11 @@ cubed_status expr_own_described(expr_builder *b, const expr *e, cubed_dtype dtyp
                                 void *data, cubed_array **out)
 {
     cubed_array *x = NULL, *y = NULL;
-    char *text = json_dumps(attrs, JSON_REAL_PRECISION(17));
     cubed_status st = expr_own_array(b, e, dtype, ndim, shape, data, &x);
     if (st == CUBED_OK) st = expr_located(b, e, cubed_array_with_dim_names(x, names, &y, b->err));
-    if (st == CUBED_OK)
-        st = expr_located(b, e, cubed_array_with_attrs(y, text ? text : "{}", out, b->err));
+    if (st == CUBED_OK) st = expr_located(b, e, expr_json_describe(b, y, attrs, out));
     cubed_array_unref(x);
     cubed_array_unref(y);
-    lang_free(text);
     return st;
 }
 
@@ -162,12 +160,12 @@ static cubed_status labels_of_groups(expr_builder *b, const expr *e, const cubed
     cubed_array *x;
     char *value;
     EXPR_TRY(expr_alloc(b, e, l->ngroups, l->size, &value));
-    json_t *attrs = json_object(), *had = lang_attributes(cubed_array_attrs(by));
+    json_t *attrs = expr_json_object(b), *had = expr_json_attrs(b, by);
     for (int64_t k = 0; k < l->ngroups; k++)
         memcpy(value + (size_t)k * l->size, label_at(l, l->first[k]), l->size);
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
         json_t *v = json_object_get(had, kept[i]);
-        if (v) json_object_set(attrs, kept[i], v);
+        if (v) expr_json_put(b, attrs, kept[i], json_incref(v));
     }
     cubed_status st = expr_own_described(b, e, l->dtype, 1, &l->ngroups, &dim, attrs, value, &x);
     json_decref(attrs);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "lang/about.h"
+#include "lang/expr_json.h"
 #include "lang/lang_arrays.h"
 #include "lang/lang_memory.h"
 
@@ -127,7 +128,7 @@ cubed_status expr_name_quantiles(expr_builder *b, const expr *e, const expr_orde
     if (st == CUBED_OK) st = expr_alloc(b, e, o->n, sizeof *q, &q);
     if (st == CUBED_OK) {
         memcpy(q, o->q, (size_t)o->n * sizeof *q);
-        json_t *attrs = json_object();
+        json_t *attrs = expr_json_object(b);
         st = expr_own_described(b, e, CUBED_FLOAT64, 1, &c.whole, names, attrs, q, &c.made);
         json_decref(attrs);
     }

@@ -7,6 +7,7 @@
 
 #include "lang/about.h"
 #include "lang/axis_values.h"
+#include "lang/expr_json.h"
 #include "lang/lang_arrays.h"
 #include "lang/lang_memory.h"
 #include "lang/longitudes.h"
@@ -399,11 +400,9 @@ static cubed_status made_coordinate(expr_builder *b, const expr *e, const axis_v
         st = take_copy(b, e, 0, c, &x);
     }
     if (st == CUBED_OK) {
-        json_t *attrs = v->attrs ? json_deep_copy(v->attrs) : json_object();
+        json_t *attrs = v->attrs ? expr_json_copy(b, v->attrs) : expr_json_object(b);
         for (size_t i = 0; i < sizeof gone / sizeof *gone; i++) json_object_del(attrs, gone[i]);
-        char *text = json_dumps(attrs, JSON_REAL_PRECISION(17));
-        st = expr_located(b, e, cubed_array_with_attrs(x, text ? text : "{}", &out->made, b->err));
-        lang_free(text);
+        st = expr_located(b, e, expr_json_describe(b, x, attrs, &out->made));
         json_decref(attrs);
     }
     cubed_array_unref(x);

@@ -35,10 +35,10 @@ static char *with_large_reals(const char *text)
 
 json_t *lang_attributes(const char *text)
 {
-    json_t *attrs = json_loads(text, 0, NULL);
+    json_t *attrs = json_loads(text, JSON_ALLOW_NUL, NULL);
     if (attrs) return attrs;
     char *reals = with_large_reals(text);
-    attrs = reals ? json_loads(reals, 0, NULL) : NULL;
+    attrs = reals ? json_loads(reals, JSON_ALLOW_NUL, NULL) : NULL;
     lang_free(reals);
     return attrs;
 }
@@ -53,9 +53,11 @@ static json_t *real_json(double v)
 static json_t *pair_json(double re, double im)
 {
     json_t *pair = json_array();
-    json_array_append_new(pair, real_json(re));
-    json_array_append_new(pair, real_json(im));
-    return pair;
+    if (json_array_append_new(pair, real_json(re)) == 0 &&
+        json_array_append_new(pair, real_json(im)) == 0)
+        return pair;
+    json_decref(pair);
+    return NULL;
 }
 
 json_t *lang_element_json(cubed_dtype dtype, const void *p)

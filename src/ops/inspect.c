@@ -33,12 +33,14 @@ static cubed_status codecs_text(const cb_zarr_meta *m, cb_zone *zone, const char
     else
         CB_TRY(cb_codec_chain_print_v2(&m->codecs, &filters, &doc, err));
     if (json_is_array(filters)) {
-        json_array_append_new(filters, doc);
-        doc = filters;
+        bool ok = true;
+        cb_json_add(filters, doc, &ok);
+        doc = cb_json_if(ok, filters);
     } else {
         json_decref(filters);
     }
-    cubed_status st = cb_json_text(doc, zone, out, err);
+    const cubed_status st = doc ? cb_json_text(doc, zone, out, err)
+                                : cb_fail(err, CUBED_E_NOMEM, "out of memory: codecs");
     json_decref(doc);
     return st;
 }

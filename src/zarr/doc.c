@@ -18,7 +18,7 @@ cubed_status cb_json_text(const json_t *v, cb_zone *zone, const char **out, cube
 cubed_status cb_zarr_attrs_text(const json_t *attrs, cb_zone *zone, const char **out,
                                 cubed_error *err)
 {
-    json_t *copy = json_copy((json_t *)(uintptr_t)attrs);
+    json_t *copy = cb_json_copy(attrs);
     cubed_status st = copy && cb_attributes_gather(copy)
                           ? cb_json_text(copy, zone, out, err)
                           : cb_fail(err, CUBED_E_NOMEM, "no memory for attributes");

@@ -217,11 +217,11 @@ json_t *cb_fill_print(cubed_dtype dtype, const cubed_scalar *v, int format)
     default: break;
     }
     json_t *pair = json_array();
+    bool ok = pair != NULL;
     const cubed_dtype part = part_of(dtype);
     for (size_t k = 0; k < 2; k++)
-        json_array_append_new(pair,
-                              print_real(part, v->bytes + k * cubed_dtype_size(part), format));
-    return pair;
+        cb_json_add(pair, print_real(part, v->bytes + k * cubed_dtype_size(part), format), &ok);
+    return cb_json_if(ok, pair);
 }
 
 static bool is_nan(cubed_dtype dtype, const void *at)

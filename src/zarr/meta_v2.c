@@ -6,7 +6,7 @@
 static cubed_status read_dims(const json_t *zattrs, cb_zone *zone, cb_zarr_meta *m, json_t **rest,
                               cubed_error *err)
 {
-    *rest = zattrs ? json_copy((json_t *)(uintptr_t)zattrs) : json_object();
+    *rest = zattrs ? cb_json_copy(zattrs) : json_object();
     if (!*rest) return cb_fail(err, CUBED_E_NOMEM, "no memory for attributes");
     const json_t *dims = json_object_get(zattrs, "_ARRAY_DIMENSIONS");
     if (json_array_size(dims) != (size_t)m->ndim || !json_is_array(dims)) return CUBED_OK;
@@ -134,26 +134,27 @@ cubed_status cb_zarr_print_v2(const cb_zarr_meta *m, json_t **zarray, json_t **z
     }
     cb_attributes_prune(attrs);
     json_t *doc = json_object();
-    json_object_set_new(doc, "shape", cb_json_ints(m->ndim, m->shape));
-    json_object_set_new(doc, "chunks", cb_json_ints(m->ndim, m->chunk));
-    json_object_set_new(doc, "dtype", json_string(type));
-    json_object_set_new(doc, "fill_value",
-                        m->fill_is_null ? json_null() : cb_fill_print(m->dtype, &m->fill, 2));
-    json_object_set_new(doc, "order", json_string(m->order_f ? "F" : "C"));
-    json_object_set_new(doc, "filters", filters);
-    json_object_set_new(doc, "dimension_separator", json_string(separator));
-    json_object_set_new(doc, "compressor", compressor);
-    json_object_set_new(doc, "zarr_format", json_integer(2));
+    bool ok = doc != NULL;
+    cb_json_put(doc, "shape", cb_json_ints(m->ndim, m->shape), &ok);
+    cb_json_put(doc, "chunks", cb_json_ints(m->ndim, m->chunk), &ok);
+    cb_json_put(doc, "dtype", json_string(type), &ok);
+    cb_json_put(doc, "fill_value",
+                m->fill_is_null ? json_null() : cb_fill_print(m->dtype, &m->fill, 2), &ok);
+    cb_json_put(doc, "order", json_string(m->order_f ? "F" : "C"), &ok);
+    cb_json_put(doc, "filters", filters, &ok);
+    cb_json_put(doc, "dimension_separator", json_string(separator), &ok);
+    cb_json_put(doc, "compressor", compressor, &ok);
+    cb_json_put(doc, "zarr_format", json_integer(2), &ok);
     bool named = m->ndim > 0;
     for (int d = 0; d < m->ndim; d++) named = named && m->dim_names[d];
     if (named) {
         json_t *dims = json_array();
-        for (int d = 0; d < m->ndim; d++) json_array_append_new(dims, json_string(m->dim_names[d]));
-        json_object_set_new(attrs, "_ARRAY_DIMENSIONS", dims);
+        for (int d = 0; d < m->ndim; d++) cb_json_add(dims, json_string(m->dim_names[d]), &ok);
+        cb_json_put(attrs, "_ARRAY_DIMENSIONS", dims, &ok);
     } else if (m->ndim == 0) {
-        json_object_set_new(attrs, "_ARRAY_DIMENSIONS", json_array());
+        cb_json_put(attrs, "_ARRAY_DIMENSIONS", json_array(), &ok);
     }
-    *zarray = doc;
-    *zattrs = attrs;
-    return CUBED_OK;
+    *zarray = cb_json_if(ok, doc);
+    *zattrs = cb_json_if(ok, attrs);
+    return ok ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "out of memory: metadata of an array");
 }

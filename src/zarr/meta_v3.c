@@ -184,27 +184,28 @@ cubed_status cb_zarr_print_v3(const cb_zarr_meta *m, json_t **out, cubed_error *
     }
     for (int d = 0; d < m->ndim; d++) any_name = any_name || m->dim_names[d];
     json_t *doc = json_object();
-    json_object_set_new(doc, "zarr_format", json_integer(3));
-    json_object_set_new(doc, "node_type", json_string("array"));
-    json_object_set_new(doc, "shape", cb_json_ints(m->ndim, m->shape));
-    json_object_set_new(doc, "data_type", cb_zarr_print_type_v3(m->dtype));
-    json_object_set_new(doc, "chunk_grid",
-                        irregular ? named("rectilinear", cb_zarr_print_rectilinear(m))
-                                  : named("regular", json_pack("{s:o}", "chunk_shape",
-                                                               cb_json_ints(m->ndim, m->chunk))));
-    json_object_set_new(
-        doc, "chunk_key_encoding",
-        named(m->v2_keys ? "v2" : "default", json_pack("{s:s}", "separator", separator)));
-    json_object_set_new(doc, "fill_value", cb_fill_print(m->dtype, &m->fill, 3));
-    json_object_set_new(doc, "codecs", codecs);
-    json_object_set_new(doc, "attributes", attrs);
+    bool ok = doc != NULL;
+    cb_json_put(doc, "zarr_format", json_integer(3), &ok);
+    cb_json_put(doc, "node_type", json_string("array"), &ok);
+    cb_json_put(doc, "shape", cb_json_ints(m->ndim, m->shape), &ok);
+    cb_json_put(doc, "data_type", cb_zarr_print_type_v3(m->dtype), &ok);
+    cb_json_put(doc, "chunk_grid",
+                irregular ? named("rectilinear", cb_zarr_print_rectilinear(m))
+                          : named("regular", json_pack("{s:o}", "chunk_shape",
+                                                       cb_json_ints(m->ndim, m->chunk))),
+                &ok);
+    cb_json_put(doc, "chunk_key_encoding",
+                named(m->v2_keys ? "v2" : "default", json_pack("{s:s}", "separator", separator)),
+                &ok);
+    cb_json_put(doc, "fill_value", cb_fill_print(m->dtype, &m->fill, 3), &ok);
+    cb_json_put(doc, "codecs", codecs, &ok);
+    cb_json_put(doc, "attributes", attrs, &ok);
     if (any_name) {
         json_t *dims = json_array();
         for (int d = 0; d < m->ndim; d++)
-            json_array_append_new(dims,
-                                  m->dim_names[d] ? json_string(m->dim_names[d]) : json_null());
-        json_object_set_new(doc, "dimension_names", dims);
+            cb_json_add(dims, m->dim_names[d] ? json_string(m->dim_names[d]) : json_null(), &ok);
+        cb_json_put(doc, "dimension_names", dims, &ok);
     }
-    *out = doc;
-    return CUBED_OK;
+    *out = cb_json_if(ok, doc);
+    return ok ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "out of memory: metadata of an array");
 }

@@ -48,11 +48,12 @@ static const char *type_of(const json_t *doc, int format)
 static json_t *codecs_of(const json_t *doc, int format)
 {
     json_t *filters = json_object_get(doc, "filters"), *last = json_object_get(doc, "compressor");
-    if (format == 3) return json_copy(json_object_get(doc, "codecs"));
-    if (json_array_size(filters) == 0) return last ? json_copy(last) : json_null();
-    json_t *list = json_copy(filters);
-    json_array_append(list, last ? last : json_null());
-    return list;
+    if (format == 3) return cb_json_copy(json_object_get(doc, "codecs"));
+    if (json_array_size(filters) == 0) return last ? cb_json_copy(last) : json_null();
+    json_t *list = cb_json_copy(filters);
+    bool ok = list != NULL;
+    cb_json_add(list, last ? json_incref(last) : json_null(), &ok);
+    return cb_json_if(ok, list);
 }
 
 /* Inner chunks of shards, whatever they hold. */
@@ -163,16 +164,18 @@ static cubed_status convert_compressor(const char *where, const json_t *given, i
 static json_t *reversed_axes(int n)
 {
     json_t *list = json_array();
-    for (int i = n - 1; i >= 0; i--) json_array_append_new(list, json_integer(i));
-    return list;
+    bool ok = list != NULL;
+    for (int i = n - 1; i >= 0; i--) cb_json_add(list, json_integer(i), &ok);
+    return cb_json_if(ok, list);
 }
 
 static json_t *names(const cb_zarr_meta *m)
 {
     json_t *list = json_array();
+    bool ok = list != NULL;
     for (int d = 0; d < m->ndim; d++)
-        json_array_append_new(list, m->dim_names[d] ? json_string(m->dim_names[d]) : json_null());
-    return list;
+        cb_json_add(list, m->dim_names[d] ? json_string(m->dim_names[d]) : json_null(), &ok);
+    return cb_json_if(ok, list);
 }
 
 static bool are_named(const cb_zarr_meta *m)
@@ -200,18 +203,22 @@ static cubed_status to_v3(const char *where, const cb_zarr_outline *o, const jso
         return cb_fail(err, CUBED_E_NOMEM, "no memory for %s", where);
     CB_TRY(convert_compressor(where, json_object_get(doc, "compressor"), 3, &compressor, err));
     json_t *codecs = json_array();
+    bool ok = codecs != NULL;
     if (m->order_f)
-        json_array_append_new(codecs, json_pack("{s:s, s:{s:o}}", "name", "transpose",
-                                                "configuration", "order", reversed_axes(m->ndim)));
-    json_array_append_new(codecs, json_pack("{s:s}", "name", text_codec(o->type)));
-    if (compressor) json_array_append_new(codecs, compressor);
+        cb_json_add(codecs,
+                    json_pack("{s:s, s:{s:o}}", "name", "transpose", "configuration", "order",
+                              reversed_axes(m->ndim)),
+                    &ok);
+    cb_json_add(codecs, json_pack("{s:s}", "name", text_codec(o->type)), &ok);
+    if (compressor) cb_json_add(codecs, compressor, &ok);
     *out = json_pack("{s:i, s:s, s:o, s:s, s:{s:s, s:{s:o}}, s:{s:s, s:{s:s}}, s:o, s:o, s:O}",
                      "zarr_format", 3, "node_type", "array", "shape",
                      cb_json_ints(m->ndim, m->shape), "data_type", o->type, "chunk_grid", "name",
                      "regular", "configuration", "chunk_shape", cb_json_ints(m->ndim, m->chunk),
                      "chunk_key_encoding", "name", "v2", "configuration", "separator", separator,
                      "fill_value", text_fill(doc), "codecs", codecs, "attributes", attrs);
-    if (*out && are_named(m)) json_object_set_new(*out, "dimension_names", names(m));
+    if (are_named(m)) cb_json_put(*out, "dimension_names", names(m), &ok);
+    *out = cb_json_if(ok, *out);
     return *out ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory for %s", where);
 }
 

@@ -140,6 +140,7 @@ static json_t *print_axis(const cb_zarr_meta *m, int d)
 {
     if (!m->starts[d]) return json_integer(m->chunk[d]);
     json_t *list = json_array();
+    bool ok = list != NULL;
     for (int64_t i = 0, times; i < m->nchunks[d]; i += times) {
         int64_t length = m->starts[d][i + 1] - m->starts[d][i];
         times = 1;
@@ -148,17 +149,20 @@ static json_t *print_axis(const cb_zarr_meta *m, int d)
             times++;
         bool run = times > 2; /* else one by one is no longer */
         if (!run) times = 1;
-        json_array_append_new(list, run ? json_pack("[I, I]", (json_int_t)length, (json_int_t)times)
-                                        : json_integer(length));
+        cb_json_add(list,
+                    run ? json_pack("[I, I]", (json_int_t)length, (json_int_t)times)
+                        : json_integer(length),
+                    &ok);
     }
-    return list;
+    return cb_json_if(ok, list);
 }
 
 json_t *cb_zarr_print_rectilinear(const cb_zarr_meta *m)
 {
     json_t *shapes = json_array();
-    for (int d = 0; d < m->ndim; d++) json_array_append_new(shapes, print_axis(m, d));
-    return json_pack("{s:s, s:o}", "kind", "inline", "chunk_shapes", shapes);
+    bool ok = shapes != NULL;
+    for (int d = 0; d < m->ndim; d++) cb_json_add(shapes, print_axis(m, d), &ok);
+    return json_pack("{s:s, s:o}", "kind", "inline", "chunk_shapes", cb_json_if(ok, shapes));
 }
 
 cubed_status cb_zarr_chunk_shapes(const cb_zarr_meta *m, cb_zone *zone, const char **out,

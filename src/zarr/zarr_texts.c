@@ -236,7 +236,9 @@ static cubed_status find_shards(reading *r, const cb_codecs *known, json_t *list
 {
     cb_zarr_meta *m = &r->o->meta;
     const cb_codec_array array = {1, 1, m->ndim, m->chunk, "", CUBED_UINT8, known};
-    json_object_set_new(conf, "codecs", json_pack("[s]", "bytes"));
+    bool ok = true;
+    cb_json_put(conf, "codecs", json_pack("[s]", "bytes"), &ok);
+    if (!ok) return cb_fail(err, CUBED_E_NOMEM, "out of memory: codecs of %s", r->path);
     CB_TRY(cb_codec_chain_parse_v3(r->path, list, &array, &m->codecs, err));
     return cb_zarr_check_irregular(r->path, m, err);
 }

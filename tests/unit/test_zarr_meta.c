@@ -602,9 +602,89 @@ static void test_v3_document(void **state)
     cb_zone_free(zone);
 }
 
+/* --- No memory for JSON ------------------------------------------------------------------------------- */
+
+static int until; /* allocations of Jansson that succeed before one fails; below 0: all succeed */
+
+static void *json_malloc(size_t size) { return until-- == 0 ? NULL : malloc(size); }
+
+/* Metadata is printed completely, or not at all: an array without its attributes would be another one. */
+static void test_documents_are_never_partial(void **state)
+{
+    static const struct {
+        int format;
+        const char *changes, *attrs;
+    } cases[] = {
+        {3,
+         "{\"dimension_names\": [\"y\", null], \"attributes\": {\"a\": [1, {\"b\": 2}], \"units\": "
+         "\"K\"}}",
+         NULL},
+        {3,
+         "{\"chunk_grid\": {\"name\": \"rectilinear\", \"configuration\": {\"kind\": \"inline\", "
+         "\"chunk_shapes\": [[4, [3, 2]], 6]}}}",
+         NULL},
+        {3,
+         "{\"data_type\": \"complex64\", \"fill_value\": [1.5, \"NaN\"], \"codecs\": [{\"name\": "
+         "\"sharding_indexed\", \"configuration\": {\"chunk_shape\": [2, 3], \"codecs\": "
+         "[{\"name\": "
+         "\"transpose\", \"configuration\": {\"order\": [1, 0]}}, {\"name\": \"bytes\", "
+         "\"configuration\": "
+         "{\"endian\": \"little\"}}], \"index_codecs\": [{\"name\": \"bytes\", \"configuration\": "
+         "{\"endian\": \"little\"}}, {\"name\": \"crc32c\"}]}}]}",
+         NULL},
+        {2,
+         "{\"order\": \"F\", \"filters\": [{\"id\": \"shuffle\", \"elementsize\": 4}], "
+         "\"compressor\": "
+         "{\"id\": \"zlib\", \"level\": 1}}",
+         "{\"_ARRAY_DIMENSIONS\": [\"y\", \"x\"], \"units\": \"K\", \"a\": {\"b\": [1, 2]}}"},
+        {2, "{\"shape\": [], \"chunks\": []}", "{}"},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const bool is_v2 = cases[k].format == 2;
+        json_t *good = changed(is_v2 ? good_v2 : good_v3, cases[k].changes);
+        json_t *zattrs = is_v2 ? json(cases[k].attrs) : NULL, *want[2] = {NULL, NULL};
+        parsed p;
+        parse_docs(&p, cases[k].format, good, zattrs);
+        if (p.status != CUBED_OK) fail_msg("%s: %s", cases[k].changes, p.err.message);
+        for (int n = -1;; n++) { /* -1: nothing fails */
+            json_t *doc[2] = {NULL, NULL};
+            cubed_error err = CUBED_ERROR_INIT;
+            json_set_alloc_funcs(json_malloc, free);
+            until = n;
+            const cubed_status st = is_v2 ? cb_zarr_print_v2(&p.meta, &doc[0], &doc[1], &err)
+                                          : cb_zarr_print_v3(&p.meta, &doc[0], &err);
+            const bool all = until >= 0;
+            until = -1;
+            json_set_alloc_funcs(malloc, free);
+            if (n < 0) {
+                assert_int_equal(st, CUBED_OK);
+                want[0] = doc[0];
+                want[1] = doc[1];
+                continue;
+            }
+            for (int i = 0; i < 2 && st == CUBED_OK; i++) {
+                if (want[i] && !json_equal(doc[i], want[i]))
+                    fail_msg("%s: allocation %d: document %d is partial", cases[k].changes, n, i);
+            }
+            if (st != CUBED_OK && (all || doc[0] || doc[1]))
+                fail_msg("%s: allocation %d: %s", cases[k].changes, n, err.message);
+            json_decref(doc[0]);
+            json_decref(doc[1]);
+            if (all) break;
+        }
+        json_decref(want[0]);
+        json_decref(want[1]);
+        json_decref(good);
+        json_decref(zattrs);
+        cb_zone_free(p.zone);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_documents_are_never_partial),
         cmocka_unit_test(test_accepted),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_too_many_dimensions),

@@ -1,0 +1,23 @@
+/* Attributes as JSON while an expression is built. Without memory the expression fails with CUBED_E_NOMEM at its end, as for
+ * expr_text, so that callers need not check: no attribute is lost silently. */
+#ifndef CUBED_LANG_EXPR_JSON_H
+#define CUBED_LANG_EXPR_JSON_H
+
+#include <jansson.h>
+
+#include "lang/expr_builder.h"
+
+/* A new object, or a copy of one; `v` may be NULL. NULL without memory. */
+json_t *expr_json_object(expr_builder *b);
+json_t *expr_json_copy(expr_builder *b, const json_t *v);
+/* The attributes of x: a new reference. NULL without memory. */
+json_t *expr_json_attrs(expr_builder *b, const cubed_array *x);
+/* Sets a member to a value, which is taken over, or to a string. */
+void expr_json_put(expr_builder *b, json_t *object, const char *name, json_t *value);
+void expr_json_put_text(expr_builder *b, json_t *object, const char *name, const char *fmt, ...)
+    CUBED_PRINTF(4, 5);
+/* x with the attributes `attrs`, which may be NULL: there are none. Errors have no place in the text yet. */
+CUBED_MUST_CHECK cubed_status expr_json_describe(expr_builder *b, cubed_array *x,
+                                                 const json_t *attrs, cubed_array **out);
+
+#endif
