@@ -50,12 +50,23 @@ static bool try_beside(cubed_context *ctx, char *place, lang_guess *g, bool *mor
     return files || group;
 }
 
+/* Whether an array or group was looked for, in a Zarr store or a file. */
+static bool is_of_place(const char *message)
+{
+    static const char *const starts[] = {"there is no Zarr ", "there is no array at ",
+                                         "there is no group "};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        if (strncmp(message, starts[i], strlen(starts[i])) == 0) return true;
+    }
+    return false;
+}
+
 cubed_status near_place(cubed_context *ctx, const char *url, cubed_status st, cubed_error *err)
 {
     char text[GUESS_TEXT], *place;
     lang_guess g = {.word = ""};
     bool more = true;
-    if (st != CUBED_E_NOT_FOUND || strncmp(err->message, "there is no Zarr ", 17) != 0) return st;
+    if (st != CUBED_E_NOT_FOUND || !is_of_place(err->message)) return st;
     place = cli_strdup(url);
     /* Of what is above it too, where there is nothing in that place either. */
     while (more && !try_beside(ctx, place, &g, &more)) continue;

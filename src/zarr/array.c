@@ -58,9 +58,7 @@ static cubed_status no_array(cubed_store *store, const char *path, cb_zarr_kind 
                              cubed_error *err)
 {
     const char *sep = *path ? "::" : "";
-    if (kind == CB_ZARR_NOTHING)
-        return cb_fail(err, CUBED_E_NOT_FOUND, "there is no Zarr array at %s%s%s", store->url, sep,
-                       path);
+    if (kind == CB_ZARR_NOTHING) return cb_zarr_not_there(store, "array", path, err);
     name_list l = {.n = 0};
     cb_buf_init(&l.text, store->alloc);
     cubed_status st = cb_zarr_walk(store, path, add_name, &l, err);

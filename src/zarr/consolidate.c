@@ -76,9 +76,7 @@ cubed_status cb_zarr_consolidate(cubed_store *store, const cb_zarr_fence *fence,
     collect c = {
         .store = store, .fence = fence, .path = path, .skip = *path ? strlen(path) + 1 : 0};
     CB_TRY(cb_zarr_probe(store, path, &kind, &c.format, err));
-    if (kind != CB_ZARR_GROUP)
-        return cb_fail(err, CUBED_E_NOT_FOUND, "there is no Zarr group at %s%s%s", store->url,
-                       *path ? "::" : "", path);
+    if (kind != CB_ZARR_GROUP) return cb_zarr_not_there(store, "group", path, err);
     cubed_status st = cb_zarr_change_doc(store, path, c.format == 2 ? ".zmetadata" : "zarr.json",
                                          set_consolidated, &c, err);
     json_decref(c.found);

@@ -96,9 +96,7 @@ cubed_status cb_zarr_members(cubed_store *store, const char *path, bool consolid
     cb_zarr_kind kind;
     bool found = false;
     CB_TRY(cb_zarr_probe(store, path, &kind, format, err));
-    if (kind != CB_ZARR_GROUP)
-        return cb_fail(err, CUBED_E_NOT_FOUND, "there is no Zarr group at %s%s%s", store->url,
-                       *path ? "::" : "", path);
+    if (kind != CB_ZARR_GROUP) return cb_zarr_not_there(store, "group", path, err);
     if (consolidated) CB_TRY(consolidated_members(store, &m, *format, &found, err));
     return found ? CUBED_OK : cb_zarr_walk(store, path, listed, &m, err);
 }

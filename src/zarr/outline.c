@@ -326,9 +326,7 @@ static cubed_status open_copying(cubed_store *from, const char *path, int to_for
     *c = (copying){.path = path, .to_path = to_path};
     CB_TRY(cb_zone_new(from->alloc, &c->zone, err));
     CB_TRY(cb_zarr_probe(from, path, &kind, &format, err));
-    if (kind != CB_ZARR_ARRAY)
-        return cb_fail(err, CUBED_E_NOT_FOUND, "there is no Zarr array at %s%s%s", from->url,
-                       *path ? "::" : "", path);
+    if (kind != CB_ZARR_ARRAY) return cb_zarr_not_there(from, "array", path, err);
     return to_format != format ? convert(from, path, format, to_format, c, err) : CUBED_OK;
 }
 

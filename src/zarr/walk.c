@@ -72,12 +72,18 @@ cubed_status cb_zarr_walk(cubed_store *store, const char *path, cb_zarr_walk_fn 
         any = true;
         CB_GO(fn(ctx, &e, err));
     }
-    if (!any)
-        st = cb_fail(err, CUBED_E_NOT_FOUND, "there is no %sgroup or array at %s%s%s",
-                     cb_zarr_is_foreign(store) ? "" : "Zarr ", store->url, *path ? "::" : "", path);
+    if (!any) st = cb_zarr_not_there(store, "group or array", path, err);
 out:
     cb_zone_free(w.zone);
     return st;
+}
+
+cubed_status cb_zarr_not_there(cubed_store *store, const char *what, const char *path,
+                               cubed_error *err)
+{
+    return cb_fail(err, CUBED_E_NOT_FOUND, "there is no %s%s at %s%s%s",
+                   cb_zarr_is_foreign(store) ? "" : "Zarr ", what, store->url, *path ? "::" : "",
+                   path);
 }
 
 cubed_status cb_zarr_group_attrs(cubed_store *store, const char *path, cb_buf *out,

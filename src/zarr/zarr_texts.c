@@ -381,9 +381,7 @@ cubed_status cb_zarr_read_texts(cubed_store *store, const cb_codecs *codecs, con
     int format;
     reading r = {.store = store, .path = path, .most = most, .o = &out->about};
     CB_TRY(cb_zarr_probe(store, path, &kind, &format, err));
-    if (kind != CB_ZARR_ARRAY)
-        return cb_fail(err, CUBED_E_NOT_FOUND, "there is no Zarr array at %s%s%s", store->url,
-                       *path ? "::" : "", path);
+    if (kind != CB_ZARR_ARRAY) return cb_zarr_not_there(store, "array", path, err);
     CB_TRY(cb_zarr_read_outline(store, path, format, zone, &out->about, err));
     cb_buf_init(&r.object, store->alloc);
     cubed_status st = find_codecs(&r, codecs, err);

@@ -114,6 +114,19 @@ def test_hdf5_with_some_names_of_dimensions(here):
     assert all(d.startswith("phony_dim_") for d in dims[1:])
 
 
+def test_names_that_a_file_lacks(here):
+    """A file of NetCDF or HDF5 has no Zarr arrays: messages guess among its variables."""
+    with h5py.File(here / "a.h5", "w") as f:
+        f["pressure"] = np.zeros(3)
+    xr.Dataset({"pressure": ("x", np.zeros(3))}).to_netcdf(here / "a.nc")
+    for name in ("a.h5", "a.nc"):
+        place = f"{here / name}::presure"
+        said = run("eval", "p", "--in", f"p={place}").err
+        assert f"there is no array at {place}" in said and 'did you mean "pressure"' in said
+        with pytest.raises(FileNotFoundError, match="there is no array at"):
+            cubed.from_zarr(here / name, path="presure")
+
+
 def test_messages_about_files_name_variables(here):
     with h5py.File("a.h5", "w") as f:
         f["x"] = np.zeros(2, dtype=[("a", "i4"), ("b", "f4")])
