@@ -60,6 +60,8 @@ def map_blocks(
             f"{title}: the result is a {type(template).__name__}, expected a DataArray or Dataset"
         )
     result, inputs = _data_set(template), [_data_set(a) for a in objects]
+    if inferred:
+        _check_lengths(title, result, inputs)
     coords = {n: result.variables[n] for n in result.coords}
     if inferred:
         sources = _take_coordinates(result, inputs, coords, passed)
@@ -183,6 +185,17 @@ def _inferred(
             f"{title}: what it gives cannot be found by calling it with objects without elements:"
             f" {type(e).__name__}: {e}; give a template"
         ) from e
+
+
+def _check_lengths(title: str, result: Dataset, inputs: Sequence[Dataset]) -> None:
+    """ValueError if a new dimension has no elements only because the arguments had none."""
+    known = {d: n for ds in inputs for d, n in ds.sizes.items()}
+    for d, n in result.sizes.items():
+        if n == 0 and d not in known and 0 not in known.values():
+            raise ValueError(
+                f"{title}: the length of the new dimension {d!r} cannot be found by calling it with"
+                " objects without elements; give a template"
+            )
 
 
 def _without_elements(a: Any) -> Any:

@@ -301,6 +301,28 @@ def test_shapes_that_disagree_name_the_dimension(lazy):
         lazy.a.map_blocks(lambda x: 1, template=template).compute()
 
 
+@pytest.mark.parametrize("call", [
+    lambda b: b.rename(time="moment"),
+    lambda b: b.drop_vars("time").rename(time="moment"),
+    lambda b: b.isel(time=slice(None), drop=True).swap_dims(time="other").drop_vars("other"),
+])  # fmt: skip
+def test_new_dimensions_whose_length_is_not_known_are_refused(call):
+    """Without elements a renamed dimension has none: the result would be empty without a word."""
+    x = xr.DataArray(
+        np.arange(6.0).reshape(2, 3),
+        {"time": [3, 1, 2], "other": ("time", [4, 5, 6])},
+        ("y", "time"),
+    )
+    spec = cubed.Spec(allowed_mem="200MB", reserved_mem="100MB")
+    mine = x.chunk(y=1, chunked_array_type="cubed", from_array_kwargs={"spec": spec})
+    with pytest.raises(ValueError, match="length of the new dimension .* give a template"):
+        mine.map_blocks(call)
+    template = call(x).chunk(y=1, chunked_array_type="cubed", from_array_kwargs={"spec": spec})
+    xr.testing.assert_equal(mine.map_blocks(call, template=template).compute(), call(x))
+    empty = mine[:, :0].map_blocks(call)
+    assert empty.compute().shape == (2, 0)
+
+
 def test_masked_results_are_refused(lazy):
     """Xarray makes NaN of a mask when it takes an array; one that gets around that is refused."""
 
