@@ -1,6 +1,7 @@
 """Planning takes no memory by an array's axes: see planning_calls.py."""
 
 import json
+import os
 import pathlib
 import random
 import re
@@ -13,7 +14,7 @@ import cubed.array_api as xp
 import cubed.random
 import numpy as np
 import pytest
-from conftest import cases
+from conftest import TESTS_PATH, cases
 
 import zarr
 
@@ -193,7 +194,7 @@ def test_planning_takes_what_the_plan_says(name):
     script = f"import test_planning_memory as t; print(*t._grown({name!r}))"
     done = subprocess.run(
         [sys.executable, "-c", script],
-        cwd=SCRIPT.parent, capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": TESTS_PATH}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     if "Permission denied" in done.stderr:
         pytest.skip("the system does not let a process reset its peak of memory")
