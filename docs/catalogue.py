@@ -1,12 +1,14 @@
 """Pages of the catalogue of functions: one for each category."""
 
 import inspect
+import operator
 import sys
 from pathlib import Path
 
 import cubed
 import cubed.array_api
 import cubed.stats
+import numpy as np
 import reference
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -23,6 +25,8 @@ PLACES = {
     "cubed.stats": cubed.stats,
     "cubed.array_api": cubed.array_api,
 }
+#: Functions that Python has as methods of NumPy's functions, which take lazy arrays.
+METHODS = {"cumulative_max": "maximum.accumulate", "cumulative_min": "minimum.accumulate"}
 HOMES = {"linalg": "cubed.linalg", "fft": "cubed.fft", "stats": "cubed.stats"}
 FUNCTIONS = tuple(read(ROOT / "build/release/libcubed.so"))
 CATEGORIES = tuple(dict.fromkeys(f.category for f in FUNCTIONS))
@@ -44,8 +48,9 @@ def signature(f):
 
 def in_python(f):
     """The function of the package, and its name with the module; None if the package has none."""
-    first = HOMES.get(f.category, "cubed")
-    for place in (first, *PLACES):
+    if method := METHODS.get(f.name):
+        return f"numpy.{method}", operator.attrgetter(method)(np)
+    for place in (HOMES.get(f.category, "cubed"), *PLACES):
         if function := getattr(PLACES[place], f.name, None):
             return f"{place}.{f.name}", function
     return None

@@ -369,7 +369,7 @@ def test_flox_takes_the_native_path(spec, method, name, monkeypatch):
     def refuse(*args):
         raise AssertionError("flox's own functions are called")
 
-    monkeypatch.setattr("cubed.core.groupby._apply", refuse)
+    monkeypatch.setattr("cubed.blocks._groups_of_calls._apply", refuse)
     rng = np.random.default_rng(9)
     by = np.sort(rng.integers(0, 5, 120)) if method == "blockwise" else rng.integers(0, 5, 120)
     for dtype in ("f4", "i2"):
