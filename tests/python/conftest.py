@@ -21,6 +21,12 @@ import numpy as np
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+# Programs among the tests find modules as tests do, by pytest's configuration.
+sys.path += [
+    str(folder)
+    for folder in sorted(pathlib.Path(__file__).parent.iterdir())
+    if folder.is_dir() and str(folder) not in sys.path
+]
 # Folders of test modules and helpers, for programs that tests start.
 TESTS_PATH = os.pathsep.join(
     str(p) for p in (ROOT / "tests/python", *(ROOT / "tests/python").glob("[a-z]*/"))

@@ -35,9 +35,11 @@ from typing import Any
 
 import cubed
 import numpy as np
+from conftest import BIN, inputs
+
+# isort: split
 import test_chains
 from chain_functions import EXACT, ROUGH, Drawn
-from conftest import BIN, inputs
 from test_random_plans import COMPLEX, DTYPES, make_case, make_values, store
 
 import zarr
