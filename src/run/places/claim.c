@@ -198,10 +198,11 @@ static cubed_status delete_some(removal *x, const char *const *keys, const char 
     bool own = false;
     const cb_claim *c = x->c;
     const bool guards = x->store->vt->flags & CUBED_STORE_GUARDS;
+    const bool conditions = x->store->vt->flags & CUBED_STORE_DELETES_IF;
     cubed_store_request r = {.op = CUBED_STORE_DELETE,
                              .keys = keys,
                              .nkeys = n,
-                             .versions = versions,
+                             .versions = conditions ? versions : NULL,
                              .guard = guards ? x->guard : NULL,
                              .guard_version = c->version.text};
     cubed_error why = CUBED_ERROR_INIT;
