@@ -140,8 +140,10 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_new(cubed_context *ctx,
  * counts   the number of targets of each computation
  * nplans   the number of computations; the groups of `options` belong to the last one
  *
- * Errors: those of cubed_plan_new for the first computation that is refused. The advice of CUBED_E_BUDGET, err->enough_mem, holds
- * for all computations. `options->remake` makes the arrays of all targets. */
+ * `options->remake` makes the arrays of all targets.
+ *
+ * Errors: those of cubed_plan_new for the first computation that is refused. The advice of CUBED_E_BUDGET
+ * (err->enough_mem) holds for all computations. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_check(cubed_context *ctx,
                                                          const cubed_target *targets,
                                                          const int *counts, int nplans,

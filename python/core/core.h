@@ -125,7 +125,7 @@ void core_forget_calls(core_state *s);
 /* Raises KeyboardInterrupt in those that run, if they can only be of the run that is interrupted. */
 void core_interrupt_calls(core_state *s);
 
-/* --- chunks.c -------------------------------------------------------------------------------------- */
+/* --- py_chunks.c ----------------------------------------------------------------------------------- */
 
 /* Extents of chunks; of axes with a list that of the longest. */
 typedef struct core_chunks {
@@ -153,7 +153,7 @@ core_engine core_engine_of(core_state *s, const char *name, PyObject *object);
 /* Frees what executors of Python were added with; the context is gone. */
 void core_forget_engines(core_state *s);
 
-/* --- report.c ------------------------------------------------------------------------------------- */
+/* --- py_report.c ---------------------------------------------------------------------------------- */
 
 /* A plan's drawing as text: "svg", "inside" (of a page) or "dot". */
 PyObject *core_draw_plan(const cubed_plan *plan, const char *format);
@@ -165,8 +165,8 @@ PyObject *core_report(const report *r, const report_run *run);
 
 /* --- The types and functions of the module -------------------------------------------------------- */
 
-extern PyType_Spec core_array_spec;                        /* array.c */
-extern PyType_Spec core_plan_spec;                         /* plan.c */
+extern PyType_Spec core_array_spec;                        /* py_array.c */
+extern PyType_Spec core_plan_spec;                         /* py_plan.c */
 extern PyType_Spec core_task_mem_spec, core_recorder_spec; /* recipes.c */
 extern PyMethodDef core_source_methods[], core_function_methods[], core_view_methods[],
     core_block_methods[], core_cf_methods[], core_call_methods[], core_reader_methods[],

@@ -1,4 +1,4 @@
-/* The type of plans; for plan.c and run.c only. */
+/* The type of plans; for py_plan.c and py_run.c only. */
 #ifndef CORE_PLAN_H
 #define CORE_PLAN_H
 

@@ -1,4 +1,4 @@
-/* The k-th of many keys (order.h), without sorting them. */
+/* The k-th of many keys (block_order.h), without sorting them. */
 #ifndef CB_BLOCK_SELECT_H
 #define CB_BLOCK_SELECT_H
 

@@ -1,4 +1,4 @@
-/* Elements are turned into keys (order.h), sorted, and turned back. Complex numbers have two keys: positions
+/* Elements are turned into keys (block_order.h), sorted, and turned back. Complex numbers have two keys: positions
  * are sorted by one after the other, and by which parts are NaN, as NumPy has it: all numbers, then those with
  * a NaN imaginary part, then those with a NaN real part, then both. Texts have no keys: their positions are merged. */
 #include "block/sort_line.h"

@@ -1,4 +1,4 @@
-/* Functions of whole matrices by their triangular factors, T by T; see linalg.h. */
+/* Functions of whole matrices by their triangular factors, T by T; see linalg_shared.h. */
 #include "linalg/linalg_triangle.inc.h"
 
 /* b (n x m) becomes what `a` times it was, with the factors of a. */

@@ -1,4 +1,4 @@
-/* Products of matrices, T by T; see linalg.h. */
+/* Products of matrices, T by T; see linalg_shared.h. */
 
 /* c (m x n) =, += or -= a (m x k) b (k x n) */
 static inline void F(product)(const cb_products *p, cb_gemm_mode mode, int64_t m, int64_t n,

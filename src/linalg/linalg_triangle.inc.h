@@ -1,4 +1,4 @@
-/* Triangular factors, T by T; see linalg.h. Matrices are halved, so that nearly all work is products of
+/* Triangular factors, T by T; see linalg_shared.h. Matrices are halved, so that nearly all work is products of
  * matrices (Toledo, "Locality of reference in LU decomposition with partial pivoting", SIMAX 1997). */
 
 /* b (n x m) = inverse of a, unit lower triangular, times b. */

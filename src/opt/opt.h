@@ -4,7 +4,7 @@
  *   sink.c      reshapes go below elementwise operations, to what is stored
  *   fuse.c      which nodes are stored; everything else is virtual
  *   divide.c    stages that would read more than fits become several
- *   blocks.c    functions on whole blocks: blocks that fit, and inputs that are rechunked for them
+ *   block_inputs.c  functions on whole blocks: blocks that fit, and inputs that are rechunked for them
  *   split.c     reductions with few tasks become partial reductions and a merge
  *   siblings.c  stored nodes become stages; those that read the same inputs share one
  *   tile.c      how many output chunks a task makes
@@ -12,8 +12,9 @@
  *   passes.c    copies whose grids fit badly go through intermediates, which
  *               rechunk.c finds, and rechunk_tile.c the tiles of their tasks;
  *               rechunk_judge.c says what they cost where something is computed
- *   advice.c    which allowance a refusal advises, and whether somewhat more memory would spare much (request.h)
- *   build.c     the order of it all: cubed_plan_new
+ *   advice.c    which allowance a refusal advises, and whether somewhat more memory would spare much (plan_request.h)
+ *   build.c     the order of all steps
+ *   new_plan.c  cubed_plan_new and cubed_plan_check
  *
  * Each works on a plan under construction, which nobody else sees. */
 #ifndef CB_OPT_OPT_H

@@ -40,8 +40,8 @@ size_t cb_zarr_bytes(const cb_zarr_array *z);
 /* Whether the store is a file of NetCDF or HDF5, whose metadata only look like documents of Zarr. */
 bool cb_zarr_is_foreign(const cubed_store *store);
 /* CUBED_E_NOT_FOUND: there is no `what` ("array") at a path. Zarr is named unless the store is a file of another format. */
-cubed_status cb_zarr_not_there(cubed_store *store, const char *what, const char *path,
-                               cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_zarr_not_there(cubed_store *store, const char *what,
+                                                const char *path, cubed_error *err);
 /* Opens PATH ("" for the root) of a store, format 3 first, then 2. The store must outlive it. `codecs` (NULL: the
  * library's own), here and below: those that metadata may name.
  * CUBED_E_NOT_FOUND if there is no array there; if there is a group, the message says so and lists

@@ -1,4 +1,4 @@
-/* Texts of any length, as one array of the longest's length: see texts.c. */
+/* Texts of any length, as one array of the longest's length: see zarr_texts.c. */
 #ifndef CB_ZARR_TEXTS_H
 #define CB_ZARR_TEXTS_H
 
