@@ -193,7 +193,7 @@ static cubed_status computed_once(cubed_array *x, cubed_array **out, cubed_error
 /* Replaces the chunks along an axis by regular ones. They are those in which the values are made: nothing is copied. */
 static cubed_status set_chunks(cubed_array **x, int axis, int64_t chunk, cubed_error *err)
 {
-    cb_grid grid = *(*x)->node.grid;
+    cb_grid grid = cb_grid_copy((*x)->node.grid);
     cubed_array *y;
     grid.axis[axis] = cb_axis_regular((*x)->shape[axis], chunk);
     cb_node n = (*x)->node;

@@ -557,9 +557,22 @@ static void test_gradients_of_times(void **state)
             "divide is not defined for float64 and timedelta64[s]");
 }
 
+/* A slice drops an axis of one element only. */
+static void test_slices_that_drop_axes(void **state)
+{
+    fixture *f = *state;
+    const double values[] = {1, 2, 3};
+    cubed_array *x = vector(f, CUBED_FLOAT64, 3, values);
+    const cubed_slice two = {0, 2, 1, true}, one = {1, 1, 1, true};
+    REFUSED(cubed_slice_array(x, &two, &y, &f->err), CUBED_E_ARG,
+            "slice: cannot drop axis 0, which has 2 elements, expected 1");
+    CHECK(cubed_slice_array(x, &one, &y, &f->err), CUBED_FLOAT64, 1, ((double[]){2}));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_slices_that_drop_axes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_close, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_nan_to_num, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_ranges_and_means, set_up, tear_down),
