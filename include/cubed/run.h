@@ -327,8 +327,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_run(cubed_plan *plan,
  *
  * A run in parts is begun once (cubed_run_begin), worked on by any number of processes (cubed_work in cubed/sys/message.h)
  * in any order that the stages allow, and finished once (cubed_run_finish). The processes share the plan's bytes
- * (cubed_plan_save), the name of the run and its work directory. Each call may be repeated, also concurrently. A call after
- * the end of the run is an error.
+ * (cubed_plan_save), the name of the run and its work directory. Each call may be repeated, also concurrently. After
+ * the end of the run cubed_run_finish does nothing, and every other call is an error.
  *
  * Errors: CUBED_E_UNSUPPORTED for results in memory and for sources that are functions; CUBED_E_ARG for a plan without a
  * work directory. */
@@ -354,10 +354,10 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_run_begin(cubed_plan *plan, const 
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_fetch(cubed_context *ctx, const char *work_dir,
                                                          const char *key, cubed_plan **out,
                                                          cubed_error *err);
-/* Finishes a run in parts: checks that every chunk exists, writes the metadata, moves new arrays to the places of the
+/* Finishes a run in parts: checks that every task is done and every chunk exists, writes the metadata, moves new arrays to the places of the
  * arrays that they replace, and removes intermediates. A second call does nothing.
  *
- * Errors: CUBED_E_NOT_FOUND if a chunk is missing; the message names it. */
+ * Errors: CUBED_E_NOT_FOUND if a task or a chunk is missing; the message names it. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_run_finish(cubed_plan *plan, const char *run,
                                                          cubed_error *err);
 

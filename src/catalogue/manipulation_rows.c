@@ -177,7 +177,7 @@ static cubed_status call_expand_dims(const cb_call *c)
                                      n, cubed_array_ndim(x), CUBED_MAX_NDIM));
     const int ndim = cubed_array_ndim(x) + n;
     for (int i = 0; i < n; i++) {
-        int axis;
+        int axis = 0;
         CB_TRY(check_axis(c, 1, ndim, given[i], &axis));
         if (is_new[axis])
             return cb_call_blame(c, 1,

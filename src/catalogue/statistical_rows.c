@@ -350,9 +350,9 @@ static cubed_status call_bincount(const cb_call *c)
 
 #define QUANTILE(NAME, SUMMARY, LIST, WHICH)                                                       \
     {                                                                                              \
-        {NAME,                                                                                     \
+        {(NAME),                                                                                   \
          CATEGORY,                                                                                 \
-         .summary = SUMMARY,                                                                       \
+         .summary = (SUMMARY),                                                                     \
          .returns = QUANTILES,                                                                     \
          PARAMS(LIST),                                                                             \
          .attrs = CUBED_ATTRS_REDUCE},                                                             \

@@ -171,22 +171,31 @@ static int fail_each(const char *text)
     }
 }
 
+enum { DESCRIBED = 4096 };
+
+/* Appends a line to a string of DESCRIBED bytes. */
+static void append(char *text, const char *line)
+{
+    const size_t n = strlen(text);
+    assert_true(strlen(line) + 2 < DESCRIBED - n);
+    snprintf(text + n, DESCRIBED - n, "%s\n", line);
+}
+
 /* Attributes of all results and of their coordinates, as one text: malloc's. */
 static char *described(const cubed_expr_results *r)
 {
-    char *text = calloc(1, 4096);
+    char *text = calloc(1, DESCRIBED);
     for (int i = 0; i < cubed_expr_results_count(r); i++) {
         const cubed_expr_result *x = cubed_expr_results_at(r, i);
-        strcat(strcat(text, cubed_array_attrs(x->array)), "\n");
+        append(text, cubed_array_attrs(x->array));
         for (int d = 0; d < cubed_array_ndim(x->array); d++) {
             const char *dim = cubed_array_dim_name(x->array, d);
             const cubed_expr_coord *c = dim ? cubed_expr_result_coord(x, dim) : NULL;
             if (!c) continue;
-            if (c->made) strcat(strcat(text, cubed_array_attrs(c->made)), "\n");
-            if (c->bounds) strcat(strcat(text, cubed_array_attrs(c->bounds)), "\n");
+            if (c->made) append(text, cubed_array_attrs(c->made));
+            if (c->bounds) append(text, cubed_array_attrs(c->bounds));
         }
     }
-    assert_true(strlen(text) < 4095);
     return text;
 }
 

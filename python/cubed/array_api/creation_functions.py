@@ -235,6 +235,7 @@ def eye(
     columns = n_rows if n_cols is None else n_cols
     d = np.dtype(np.float64 if dtype is None else dtype)
     extents = normalize_chunks(chunks, (n_rows, columns), d.itemsize)
+    k = max(-n_rows, min(k, columns))  # diagonals further out are as empty
     out = _core.call("eye", n_rows, columns, k, name_of(d), None, longest(extents))
     return Array._new(in_chunks(out, extents, chunks), spec)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,13 @@ def quantile_of(
     if weights is None and kind_of(given.dtype) == x.dtype.kind == "f" and out.dtype != x._x.dtype:
         out = _core.astype(out, name_of(np.result_type(x.dtype, given.dtype)))
     return x._like(out)
+
+
+def triangle_of(name: str, x: Any, k: int) -> Array:
+    """A triangle of matrices, with a diagonal of any size of integer."""
+    x = lazy(x)
+    far = sum(x.shape)  # diagonals further out change nothing
+    return x._like(_core.call(name, x._x, max(-far, min(operator.index(k), far))))
 
 
 def _check_weights(name: str, weights: NDArray) -> None:

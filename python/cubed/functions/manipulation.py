@@ -10,6 +10,7 @@ from cubed.array._array import Array
 from cubed.array._operands import common_spec, core_of, lazy
 from cubed.base._types import Axis, ChunksLike, Shape
 from cubed.functions._calls import alike, operand, rechunked
+from cubed.functions._prepare import triangle_of
 from cubed.io._create import as_lazy
 
 __all__ = [
@@ -650,8 +651,7 @@ def tril(x: Array, /, k: int = 0) -> Array:
     array([[1, 0],
            [1, 1]])
     """
-    x = lazy(x)
-    return x._like(_core.call("tril", x._x, k))
+    return triangle_of("tril", x, k)
 
 
 def triu(x: Array, /, k: int = 0) -> Array:
@@ -682,8 +682,7 @@ def triu(x: Array, /, k: int = 0) -> Array:
     array([[1, 1],
            [0, 1]])
     """
-    x = lazy(x)
-    return x._like(_core.call("triu", x._x, k))
+    return triangle_of("triu", x, k)
 
 
 def vstack(arrays: Sequence[Any], /) -> Array:
