@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 from cubed import _core
 from cubed.array import _above, _dask
 from cubed.array._assign import setitem
+from cubed.array._base import ArrayBase
 from cubed.array._casts import cast_text
 from cubed.array._html import array_html, grid_svg
 from cubed.array._indexing import getitem
@@ -357,6 +358,9 @@ class Array(Methods, Operators):
     def to_zarr(self, store: Any, path: str | None = None, **kwargs: Any) -> Any:
         """Writes the array to a store; see :func:`cubed.to_zarr`."""
         return _above.to_zarr(self, store, path, **kwargs)
+
+
+ArrayBase._class = Array
 
 
 def _restore(data: bytes, spec: Spec | None) -> Array:

@@ -26,7 +26,7 @@ class ArrayBase(metaclass=_dask.NamedType):
 
     __slots__ = ("_x", "_spec", "_shape", "_dtype", "_name", "_stored", "__weakref__")
 
-    #: The one class that has this base.
+    #: The class of all arrays, which :mod:`cubed.array._array` sets.
     _class: ClassVar[type[Array]]
 
     _x: _core.Array
@@ -34,9 +34,6 @@ class ArrayBase(metaclass=_dask.NamedType):
     _name: str | None
     #: What is still to be written of it: see cubed.io._store.Stored.
     _stored: Any
-
-    def __init_subclass__(cls) -> None:
-        ArrayBase._class = cls  # type: ignore[assignment]
 
     def __init__(self) -> None:
         raise TypeError("make arrays with from_array, from_zarr or a function of cubed.array_api")
@@ -167,7 +164,7 @@ class ArrayBase(metaclass=_dask.NamedType):
 if TYPE_CHECKING:
     from cubed.array._array import Array as Array
 else:
-    Array = ArrayBase  # all arrays are of its one subclass
+    Array = ArrayBase  # all arrays are of a subclass
 
 _numbers = itertools.count(1)
 _named: weakref.WeakValueDictionary[int, ArrayBase] = weakref.WeakValueDictionary()

@@ -324,3 +324,11 @@ def test_types_that_there_are_not(tmp_path, dtype):
     result = run("eval", "x[:1]", "--in", f"x={tmp_path}")
     assert result.code != 0
     assert f'data type "{dtype}" is not supported' in result.err
+
+
+def test_a_subclass_does_not_become_the_class_of_all_arrays():
+    class Mine(cubed.Array):
+        pass
+
+    assert type(cubed.ones(3)) is type(cubed.ones(3) + 1) is cubed.Array
+    assert not isinstance(cubed.ones(3), Mine)
