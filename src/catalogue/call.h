@@ -78,11 +78,12 @@ CUBED_MUST_CHECK cubed_status cb_call_number(const cb_call *c, int i, cubed_dtyp
 CUBED_MUST_CHECK cubed_status cb_call_operand(const cb_call *c, int i, cubed_dtype beside,
                                               cubed_array **out);
 
-/* The values at positions first to last as arrays: numbers get the type that they have beside the first array, or alone. With `any_integer` they may be integers that the type does not have. The caller releases all of `out`, also
- * after an error: the first member is that of `first`, and members are NULL before. */
+/* The values at positions `first` to `last` as arrays. Numbers get the type that they have beside the first array, or their
+ * own if there is no array; with `any_integer` they may be integers that the type does not have. out[0] receives the array of
+ * `first`. Members of `out` are NULL before; the caller releases all of them, also after an error. */
 CUBED_MUST_CHECK cubed_status cb_call_operands(const cb_call *c, int first, int last,
                                                bool any_integer, cubed_array **out);
-/* Room for n arrays, which are NULL; NULL without memory. Freeing it releases the arrays. */
+/* Room for n arrays, which are NULL; returns NULL if there is no memory. cb_call_arrays_free also releases the arrays. */
 cubed_array **cb_call_arrays(const cb_call *c, int n);
 void cb_call_arrays_free(const cb_call *c, cubed_array **arrays, int n);
 

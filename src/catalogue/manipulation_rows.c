@@ -404,7 +404,11 @@ static cubed_status join(const cb_call *c, int axis,
     cubed_array *const *in = c->values[0].as.arrays;
     const int n = c->values[0].n;
     cubed_status st = CUBED_OK;
-    if (n == 0) return cubed_concat(in, n, axis, c->out, c->err);
+    if (n == 0)
+        return cb_call_blame(c, 0,
+                             cb_fail(c->err, CUBED_E_ARG,
+                                     "%s: there are no arrays, expected one or more",
+                                     c->function->name));
     cubed_array **parts = cb_call_arrays(c, n);
     if (!parts) return cb_fail(c->err, CUBED_E_NOMEM, "out of memory: %d arrays", n);
     for (int i = 0; i < n && st == CUBED_OK; i++) st = fn(in[i], &parts[i], c->err);

@@ -174,6 +174,7 @@ static void test_errors_of_building(void **state)
         {"sqrt(f, f)", "there are 2 arguments without names, expected at most 1"},
         {"concat(f)", "expected a list of arrays"},
         {"concat([])", "there are no arrays, expected one or more"},
+        {"hstack([])", "hstack: there are no arrays, expected one or more"},
         {"permute_dims(f, (0,))", "1 axes for an array with 2"},
         {"rechunk(f, (1, 2, 3))", "one chunk length per dimension"},
         {"astype(f, 'float128')", "float128"},
