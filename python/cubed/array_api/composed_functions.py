@@ -581,10 +581,8 @@ def average(
     array(1.25)
     """
     a = as_lazy(x)
-    spec, made = (
-        common_spec(a, weights),
-        _core.call("average", a._x, axis, operand(weights), keepdims),
-    )
+    spec = common_spec(a, weights)
+    made = _core.call("average", a._x, axis, operand(weights), keepdims)
     out, total = (Array._new(v, spec) for v in made)
     return (out, total) if returned else out
 

@@ -95,7 +95,6 @@ def logspace(
     Examples
     --------
     >>> import cubed
-    >>> import cubed
     >>> cubed.logspace(0, 3, 4).compute()
     array([   1.,   10.,  100., 1000.])
     """
@@ -152,7 +151,6 @@ def geomspace(
 
     Examples
     --------
-    >>> import cubed
     >>> import cubed
     >>> cubed.geomspace(1, 1000, 4).compute()
     array([   1.,   10.,  100., 1000.])

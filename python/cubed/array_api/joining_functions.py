@@ -321,6 +321,3 @@ def trim_zeros(filt: Any, trim: str = "fb") -> Array:
         return x[:0]
     first, last = (int(v) for v in computed_first([min(found), max(found)], [0, n - 1]))
     return x[first if "f" in trim.lower() else 0 : last + 1 if "b" in trim.lower() else n]
-
-
-# --- Axes -----------------------------------------------------------------------------------------
