@@ -70,6 +70,9 @@ SEXP r_make(SEXP x, SEXP dim)
                               : TYPEOF(x) == INTSXP  ? CUBED_INT32
                               : TYPEOF(x) == REALSXP ? CUBED_FLOAT64
                                                      : CUBED_COMPLEX128;
+    if (Rf_length(dim) > CUBED_MAX_NDIM)
+        Rf_error("the array has %d dimensions, expected at most %d", Rf_length(dim),
+                 CUBED_MAX_NDIM);
     const size_t bytes = (size_t)Rf_xlength(x) * cubed_dtype_size(dtype);
     const int64_t *shape = integers(dim);
     int64_t strides[CUBED_MAX_NDIM], step = (int64_t)cubed_dtype_size(dtype);
