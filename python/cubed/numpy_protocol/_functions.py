@@ -109,7 +109,7 @@ _ADAPTED: dict[Callable[..., Any], Callable[..., Any]] = {
 
 
 #: Functions of shapes and types alone.
-_OFNO_VALUES = {
+_OF_NO_VALUES = {
     np.common_type,
     np.diag_indices_from,
     np.einsum_path,
@@ -144,7 +144,7 @@ def call_function(func: Callable[..., Any], types: Any, args: Any, kwargs: dict[
         given = _translate(func, mine, args, kwargs)
         if given is not None:
             return mine(*given[0], **given[1])
-    if func in _OFNO_VALUES:
+    if func in _OF_NO_VALUES:
         return func(*_replaced(_stand_in, args), **_replaced(_stand_in, kwargs))
     warn(f"{func.__module__}.{func.__name__} of a lazy array: its values are computed into memory")
     compute = operator.methodcaller("compute")
