@@ -38,7 +38,6 @@ make_function <- function(name, params) {
   as.function(c(defaults, body), envir = topenv())
 }
 
-# Called by C.
 stop_cubed <- function(status, message, argument) {
   stop(errorCondition(message, status = status, argument = argument, class = "cubed_error"))
 }
@@ -120,17 +119,17 @@ dtype <- function(x) .Call(C_info, x)[[1]]
 chunks <- function(x) .Call(C_info, x)[[3]]
 dim.cubed_array <- function(x) .Call(C_info, x)[[2]]
 length.cubed_array <- function(x) prod(dim(x))
-
 print.cubed_array <- function(x, ...) {
   cat("<cubed array> ", dtype(x), " [", toString(dim(x)), "], chunks [", toString(chunks(x)), "]\n", sep = "")
   invisible(x)
 }
 
-# R has logical, 32-bit integer, double and complex values. 64-bit integers become doubles.
+# R has logical, 32-bit integer, double and complex values. The transpose in C order is R's column-major order.
 as.array.cubed_array <- function(x, ...) {
-  as <- switch(dtype(x), bool = c("int32", "logical"), int8 = , int16 = , int32 = , uint8 = , uint16 = c("int32", "integer"),
-               complex64 = , complex128 = c("complex128", "complex"), c("float64", "double"))
-  values <- .Call(C_compute, x, as[1], vector(as[2], length(x)), settings$now)
+  as <- switch(dtype(x), int8 = , int16 = , int32 = , uint8 = , uint16 = c("int32", "integer"),
+               bool = c("int32", "logical"), complex64 = , complex128 = c("complex128", "complex"), c("float64", "double"))
+  turned <- if (length(dim(x)) > 1) invoke("permute_dims", list(x, rev(seq_along(dim(x))))) else x
+  values <- .Call(C_compute, turned, as[1], vector(as[2], length(x)), settings$now)
   if (as[1] == "int32" && anyNA(values)) warning("NA stands for the int32 value -2147483648")
   if (grepl("int64", dtype(x)) && any(abs(values) > 2^53)) warning("integers above 2^53 were rounded to doubles")
   if (length(dim(x)) > 1) array(values, dim(x)) else values

@@ -300,24 +300,20 @@ SEXP r_run(SEXP cell, SEXP url, SEXP overwrite, SEXP options)
     return out;
 }
 
-/* Computes an array into the new vector `out`. The transpose in C order is R's column-major order. */
+/* Computes an array into the new vector `out`, in C order. */
 SEXP r_compute(SEXP cell, SEXP dtype, SEXP out, SEXP options)
 {
-    cubed_array *x = array_of(cell), *made = NULL;
+    cubed_array *made = NULL;
     cubed_dtype as = CUBED_FLOAT64;
     cubed_error err = CUBED_ERROR_INIT;
-    int axes[CUBED_MAX_NDIM];
-    for (int d = 0, ndim = cubed_array_ndim(x); d < ndim; d++) axes[d] = ndim - 1 - d;
-    SEXP turned = PROTECT(new_cell()), cast = PROTECT(new_cell());
+    SEXP cast = PROTECT(new_cell());
     check(cubed_dtype_parse(string_of(dtype), &as, &err), &err);
-    check(cubed_permute_dims(x, axes, &made, &err), &err);
-    R_SetExternalPtrAddr(turned, made);
-    check(cubed_astype(made, as, &made, &err), &err);
+    check(cubed_astype(array_of(cell), as, &made, &err), &err);
     R_SetExternalPtrAddr(cast, made);
     cubed_plan_info about;
     cubed_run_stats stats;
     plan(&(cubed_target){.array = made, .data = DATAPTR(out)}, options, &about, &stats);
-    UNPROTECT(2);
+    UNPROTECT(1);
     return out;
 }
 
