@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import threading
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -35,6 +36,15 @@ TESTS_PATH = os.pathsep.join(
 BIN = str(pathlib.Path(os.environ.get("CUBED_BIN", ROOT / "build/release/cubed")).resolve())
 # Of a machine of another kind, with the same bits in its results: `tools/aarch64` says where.
 OTHER_BIN = os.environ.get("CUBED_OTHER_BIN")
+
+
+@contextlib.contextmanager
+def no_warnings() -> Iterator[None]:
+    """Makes errors of warnings, except those of code that other tests have left in the process."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", "this process holds", RuntimeWarning)
+        yield
 
 
 @dataclass

@@ -1,6 +1,5 @@
 """Stores of zarr-python, fsspec and obstore are places that the engine reads and writes itself."""
 
-import warnings
 import zipfile
 
 import cubed
@@ -9,6 +8,7 @@ import icechunk
 import numpy as np
 import obstore
 import pytest
+from conftest import no_warnings
 from s3_server import KEY, SECRET, Object, Server
 
 import zarr
@@ -55,8 +55,7 @@ def test_local_stores(local, tmp_path, kind, monkeypatch):
     }[kind]()
     array = None if kind in ("map", "obstore") else zarr.open_array(store, path="g/x", mode="r")
     monkeypatch.setattr(zarr, "open_array", lambda *_, **__: pytest.fail("zarr-python reads it"))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with no_warnings():
         np.testing.assert_array_equal(cubed.from_zarr(store, "g/x").compute(), A)
     if array is not None:
         monkeypatch.setattr(zarr.Array, "__getitem__", lambda *_: pytest.fail("it reads"))

@@ -13,6 +13,7 @@ import cubed
 import cubed.array_api as xp
 import numpy as np
 import pytest
+from conftest import no_warnings
 from cubed.diagnostics import (
     ChromeTraceCallback,
     HistoryCallback,
@@ -242,8 +243,7 @@ def test_functions_that_take_more_than_they_said(spec):
         xp.ones((4, 4), chunks=(2, 4), dtype=xp.float64, spec=cubed.Spec(allowed_mem="400MB")),
         dtype=x.dtype,
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with no_warnings():
         roomy.compute()
         declared = cubed.map_blocks(greedy, roomy, dtype=x.dtype, extra_projected_mem=33_000_000)
         declared.compute()
