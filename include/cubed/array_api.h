@@ -604,7 +604,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_unique(cubed_array *x, cubed_array
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_isin(cubed_array *x1, cubed_array *x2, bool invert,
                                                    cubed_array **out, cubed_error *err);
 /* Repeat each element along an axis (NULL: of flattened x) as often as `repeats` says: integers or bools, one for each
- * element or one for all. `total` is their sum. -1, which the first function gives if a number is negative, is CUBED_E_ARG. */
+ * element or one for all. `total` is their sum. -1, which the first function gives if a number is negative, is
+ * CUBED_E_ARG. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_repeat_total(cubed_array *x, cubed_array *repeats,
                                                            const int *axis, cubed_array **out,
                                                            cubed_error *err);

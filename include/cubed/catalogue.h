@@ -153,8 +153,8 @@ CUBED_API size_t cubed_value_format(const cubed_value *value, char *buffer, size
 
 /* --- Numbers beside arrays ------------------------------------------------------------------------------ */
 
-/* Whether an operation takes integers that the type of its array does not have: comparisons, and operations that make integers
- * floats. */
+/* Whether an operation takes integers that the type of its array does not have: comparisons, and operations that make
+ * integers floats. */
 CUBED_API bool cubed_op_takes_any_integer(cubed_op op);
 /* The type of a number (CUBED_VALUE_BOOL to CUBED_VALUE_COMPLEX) beside an array of a type, as Python's scalars have it, or
  * alone (`beside` CUBED_BOOL). With `any_integer` int64 for an integer that the array's type does not have. */

@@ -28,7 +28,8 @@ typedef struct cubed_context_options {
  * Errors: CUBED_E_NOMEM, CUBED_E_ARG for an instruction set that the machine does not have. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_new(const cubed_context_options *options,
                                                           cubed_context **out, cubed_error *err);
-/* Takes a reference and returns ctx; gives a reference up (NULL is allowed). Arrays and plans hold references of their own. */
+/* Takes a reference and returns ctx; gives a reference up (NULL is allowed). Arrays and plans hold references of their
+ * own. */
 CUBED_API cubed_context *cubed_context_ref(cubed_context *ctx);
 CUBED_API void cubed_context_unref(cubed_context *ctx);
 /* Returns the instruction set in use. */

@@ -21,7 +21,7 @@ typedef enum cubed_group_reduction {
     CUBED_GROUP_ALL,
     CUBED_GROUP_FIRST, /* first in C order of the grouped axes */
     CUBED_GROUP_LAST,
-    CUBED_GROUP_ARGMIN, /* int64: first position in C order of the grouped axes; the position of the first NaN if there is one */
+    CUBED_GROUP_ARGMIN, /* int64: first position in C order of the grouped axes; of the first NaN if there is one */
     CUBED_GROUP_ARGMAX,
     CUBED_GROUP_REDUCTIONS
 } cubed_group_reduction;

@@ -1,8 +1,8 @@
 /* The expression language: text such as "mean(u*v, axis=0)" becomes lazy arrays.
  *
- * A library of its own, libcubed_lang.a, over the public functions of libcubed. The same language is that of `cubed eval`, whose
- * help lists its functions. Nothing here reads or computes elements, except through the functions of a host and for the
- * coordinates and labels that decide the shape of a result. */
+ * A library of its own, libcubed_lang.a, over the public functions of libcubed. The same language is that of `cubed
+ * eval`, whose help lists its functions. Nothing here reads or computes elements, except through the functions of a
+ * host and for the coordinates and labels that decide the shape of a result. */
 #ifndef CUBED_LANG_H
 #define CUBED_LANG_H
 
@@ -20,8 +20,8 @@ typedef struct cubed_expr_results cubed_expr_results;
 
 /* Supplies an expression with arrays. */
 typedef struct cubed_expr_host {
-    /* Sets *out to a new reference to the array named `name`, or leaves NULL in *out, and sets *known to a list of names for the
-     * message. Required. */
+    /* Sets *out to a new reference to the array named `name`, or leaves NULL in *out, and sets *known to a list of
+     * names for the message. Required. */
     cubed_status (*lookup)(void *ctx, const char *name, cubed_array **out, const char **known,
                            cubed_error *err);
     void *ctx; /* first argument of `lookup` and `coordinate` */
@@ -29,14 +29,15 @@ typedef struct cubed_expr_host {
     bool
         named; /* it is an error if operands that broadcast by position differ in the names of dimensions */
     uint64_t task_mem; /* bytes that a task may use; 0: not known */
-    /* Computes the int64 elements of x, of one dimension or none, which shapes depend on: *numbers is a new array of them, *last
-     * the last one, which is at most `most`, except for the length of a repeated axis. For an expression that is only planned,
-     * *numbers may be a reference to x itself and *last `most`. NULL: functions whose shapes depend on values are refused. */
+    /* Computes the int64 elements of x, of one dimension or none, which shapes depend on: *numbers is a new array of
+     * them, *last the last one, which is at most `most`, except for the length of a repeated axis. For an expression
+     * that is only planned, *numbers may be a reference to x itself and *last `most`. NULL: functions whose shapes
+     * depend on values are refused. */
     cubed_status (*count)(void *ctx, cubed_array *x, int64_t most, cubed_array **numbers,
                           int64_t *last, cubed_error *err);
     void *count_ctx; /* first argument of `count` */
-    /* Sets *out to a new reference to the decoded coordinate of dimension `name`, or leaves NULL in *out if there is none. NULL:
-     * there are no coordinates. */
+    /* Sets *out to a new reference to the decoded coordinate of dimension `name`, or leaves NULL in *out if there is
+     * none. NULL: there are no coordinates. */
     cubed_status (*coordinate)(void *ctx, const char *name, cubed_array **out, cubed_error *err);
 } cubed_expr_host;
 
@@ -76,8 +77,8 @@ void cubed_expr_free(cubed_expr *x);
  * start with '_' may repeat. Valid until cubed_expr_free. */
 const char *cubed_expr_repeated(const cubed_expr *x);
 
-/* Returns the name of result number `i`, from 0, and whether its statement is a bare expression; NULL if there are fewer results.
- * Valid until cubed_expr_free. */
+/* Returns the name of result number `i`, from 0, and whether its statement is a bare expression; NULL if there are
+ * fewer results. Valid until cubed_expr_free. */
 const char *cubed_expr_name(const cubed_expr *x, int i, bool *is_bare);
 
 /* Makes the arrays of all statements. Results are names that do not start with '_', and bare expressions, in the order of the
@@ -97,8 +98,8 @@ int cubed_expr_results_count(const cubed_expr_results *results);
 /* Returns result number `i`, from 0. Valid until cubed_expr_results_free. */
 const cubed_expr_result *cubed_expr_results_at(const cubed_expr_results *results, int i);
 
-/* Returns the coordinate of dimension `dim` of a result from cubed_expr_results_at, or NULL if the input's coordinate describes the
- * dimension. Valid until cubed_expr_results_free. */
+/* Returns the coordinate of dimension `dim` of a result from cubed_expr_results_at, or NULL if the input's coordinate
+ * describes the dimension. Valid until cubed_expr_results_free. */
 const cubed_expr_coord *cubed_expr_result_coord(const cubed_expr_result *result, const char *dim);
 /* Returns whether two arrays have the same elements along a dimension. NULL stands for the input's coordinate. */
 bool cubed_expr_coord_equal(const cubed_expr_coord *a, const cubed_expr_coord *b);

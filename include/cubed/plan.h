@@ -17,8 +17,9 @@ typedef struct cubed_target {
     cubed_array *array;
     const char *url; /* STORE or STORE::PATH of the Zarr array to create */
     int zarr_format; /* 2 or 3; 0: 3 */
-    const char *
-        codecs; /* JSON: the "codecs" list of format 3; for format 2 a compressor, or a list of filters that ends with one; NULL: zstd level 1 */
+    /* JSON: the "codecs" list of format 3; for format 2 a compressor, or a list of filters that ends with one. NULL: zstd
+     * level 1 */
+    const char *codecs;
     /* Chunks of the Zarr array. NULL: the chunks of `array`, or shorter ones if the chunks of a function on whole blocks do
      * not fit the memory. */
     const int64_t *chunks;
@@ -180,7 +181,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_set_limits(cubed_plan *plan,
  *
  * data  freed with cubed_plan_free_bytes
  *
- * Errors: CUBED_E_UNSUPPORTED if the plan reads borrowed memory of more than 64 KiB; smaller sources are part of the bytes. */
+ * Errors: CUBED_E_UNSUPPORTED if the plan reads borrowed memory of more than 64 KiB. Smaller sources are part of the
+ * bytes. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_save(const cubed_plan *plan, void **data,
                                                         size_t *size, cubed_error *err);
 CUBED_API void cubed_plan_free_bytes(const cubed_plan *plan, void *data, size_t size);
@@ -276,7 +278,8 @@ typedef struct cubed_stage_info {
      * another, and other workers do so at the same time. */
     double seconds;
 } cubed_stage_info;
-/* Gets stage number `stage`, in the order of planning. Strings belong to the plan. CUBED_E_INDEX if there is no such stage. */
+/* Gets stage number `stage`, in the order of planning. Strings belong to the plan. CUBED_E_INDEX if there is no such
+ * stage. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_stage(const cubed_plan *plan, int stage,
                                                              cubed_stage_info *info,
                                                              cubed_error *err);
@@ -309,8 +312,9 @@ CUBED_API const char *cubed_plan_get_codec(const cubed_plan *plan, int id, int i
 typedef struct cubed_operation_info {
     const char *
         name; /* cubed_op_name, "cast", the name of a reduction such as "sum", or of a function on blocks such as "sort" */
-    double
-        elements; /* number of operations: for reductions, elements of the input; for matrix products, rows times columns times the shared extent */
+    /* Number of operations: for reductions, elements of the input; for matrix products, rows times columns times the shared
+     * extent. */
+    double elements;
     size_t item_size; /* bytes of the largest element that it is done on */
     double seconds;   /* processor time; part of compute_seconds of the stage */
 } cubed_operation_info;

@@ -23,8 +23,8 @@ typedef enum cubed_event_kind {
 /* An event of a run. A field that does not apply to the kind of event is 0; `stage` and `task` are -1. */
 typedef struct cubed_event {
     cubed_event_kind kind;
-    int64_t
-        time_ns; /* nanoseconds of the monotonic clock; the start of a task may be reported late, but events of one worker are in order */
+    /* Nanoseconds of the monotonic clock. The start of a task may be reported late, but events of one worker are in order. */
+    int64_t time_ns;
     int stage;
     int64_t task;
     unsigned worker;
@@ -96,8 +96,8 @@ typedef struct cubed_executor_caps {
     bool finds_plan;      /* workers load the plan with cubed_plan_fetch */
     unsigned max_workers; /* 0: no limit */
     unsigned max_in_flight; /* largest number of ranges that are submitted at a time; 0: no limit */
-    uint64_t
-        max_message_bytes; /* largest message: a range with its plan (unless the executor finds the plan), or the reports of a range; 0: no limit */
+    /* Largest message: a range with its plan (unless the executor finds the plan), or the reports of a range; 0: no limit. */
+    uint64_t max_message_bytes;
     /* Duration of a range, in milliseconds, that justifies the cost of submitting it: about CUBED_RANGE_OVERHEADS times
      * that cost. Estimated by the plan; for user-defined functions, by the duration of earlier tasks. 0: submitting costs
      * little. */
@@ -354,8 +354,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_run_begin(cubed_plan *plan, const 
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_fetch(cubed_context *ctx, const char *work_dir,
                                                          const char *key, cubed_plan **out,
                                                          cubed_error *err);
-/* Finishes a run in parts: checks that every task is done and every chunk exists, writes the metadata, moves new arrays to the places of the
- * arrays that they replace, and removes intermediates. A second call does nothing.
+/* Finishes a run in parts: checks that every task is done and every chunk exists, writes the metadata, moves new arrays
+ * to the places of the arrays that they replace, and removes intermediates. A second call does nothing.
  *
  * Errors: CUBED_E_NOT_FOUND if a task or a chunk is missing; the message names it. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_run_finish(cubed_plan *plan, const char *run,

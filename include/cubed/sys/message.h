@@ -1,7 +1,7 @@
 /* Messages between a run's driver and its workers, as bytes: for adapters of engines.
  *
- * Numbers are little-endian, of fixed width, at fixed places. Signed numbers are two's complement. A reader refuses another version.
- * The plan is sent by itself (cubed_plan_save); messages name it.
+ * Numbers are little-endian, of fixed width, at fixed places. Signed numbers are two's complement. A reader refuses
+ * another version. The plan is sent by itself (cubed_plan_save); messages name it.
  *
  * A range to run, CUBED_RANGE_BYTES:
  *     0  "CBDR"     4  version, 16 bits     6  1 if driven, else 0, 16 bits     8  token, 64 bits
@@ -22,9 +22,9 @@
  *
  * Times are those of the worker's own clock, which has no date.
  *
- * A worker that is started without arguments gets everything in one message: behind the bytes of the range the URL of the work
- * directory, the key of the plan in it (both as in cubed_executor_args), the library's version, and options of stores, each but the
- * last with a terminating NUL. It answers with a head, and reports:
+ * A worker that is started without arguments gets everything in one message: behind the bytes of the range the URL of
+ * the work directory, the key of the plan in it (both as in cubed_executor_args), the library's version, and options of
+ * stores, each but the last with a terminating NUL. It answers with a head, and reports:
  *     0  nanoseconds from its clock to 1970's, 64 bits      8  bytes of its name, 32 bits     12  the name, then reports
  */
 #ifndef CUBED_SYS_MESSAGE_H

@@ -93,7 +93,8 @@ typedef cubed_status (*cubed_store_entry_fn)(void *ctx, const cubed_store_entry 
 
 struct cubed_store_request {
     cubed_store_op op;
-    /* get, put, head: the key of the object. list: a prefix; every key that begins with it and "/" is listed; "": all keys. */
+    /* get, put, head: the key of the object. list: a prefix; every key that begins with it and "/" is listed; "": all
+     * keys. */
     const char *key;
     /* get, put, head; NULL: no condition. The object must have this version, else the request is CUBED_E_EXISTS and changes
      * nothing; get and head of a missing object are CUBED_E_NOT_FOUND even so. Of several conditional puts of one object at
