@@ -60,6 +60,9 @@ int cb_call_axis(const cb_call *c, int i);
 const int *cb_call_axes(const cb_call *c, int i, int room[CUBED_MAX_NDIM], int *n);
 /* One axis in `*room`; NULL for None. */
 const int *cb_call_one_axis(const cb_call *c, int i, int *room);
+/* The axis `given` by argument number i, counted from the first of ndim; CUBED_E_AXIS if there is none. */
+CUBED_MUST_CHECK cubed_status cb_call_check_axis(const cb_call *c, int i, int ndim, int64_t given,
+                                                 int *axis);
 /* One integer or a list: *n of them, which belong to the call. */
 const int64_t *cb_call_ints(const cb_call *c, int i, int *n);
 /* The type; NULL for None. */

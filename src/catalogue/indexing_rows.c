@@ -17,14 +17,11 @@
 static cubed_status take_one(const cb_call *c, int axis)
 {
     cubed_array *x = cb_call_array(c, 0);
-    const int ndim = cubed_array_ndim(x), at = axis < 0 ? axis + ndim : axis;
+    const int ndim = cubed_array_ndim(x);
+    int at = 0;
     const int64_t *shape = cubed_array_shape(x), position = cb_call_int(c, 1);
     cubed_slice slices[CUBED_MAX_NDIM];
-    if (at < 0 || at >= ndim)
-        return cb_call_blame(c, 2,
-                             cb_fail(c->err, CUBED_E_AXIS,
-                                     "take: axis %d is out of range for %d dimensions", axis,
-                                     ndim));
+    CB_TRY(cb_call_check_axis(c, 2, ndim, axis, &at));
     if (position < -shape[at] || position >= shape[at])
         return cb_call_blame(c, 1,
                              cb_fail(c->err, CUBED_E_INDEX,

@@ -24,21 +24,10 @@ static cubed_status keep(cubed_array *x, cubed_array **out)
     return CUBED_OK;
 }
 
-static cubed_status check_axis(const cb_call *c, int i, int ndim, int64_t given, int *axis)
-{
-    if (given < -ndim || given >= ndim)
-        return cb_call_blame(
-            c, i,
-            cb_fail(c->err, CUBED_E_AXIS, "%s: axis %lld is out of range for %d dimension%s",
-                    c->function->name, (long long)given, ndim, ndim == 1 ? "" : "s"));
-    *axis = (int)(given < 0 ? given + ndim : given);
-    return CUBED_OK;
-}
-
 /* The axis at position i, counted from the first one. */
 static cubed_status get_axis(const cb_call *c, int i, int ndim, int *axis)
 {
-    return check_axis(c, i, ndim, cb_call_int(c, i), axis);
+    return cb_call_check_axis(c, i, ndim, cb_call_int(c, i), axis);
 }
 
 static const cubed_param permute_params[] = {
@@ -178,7 +167,7 @@ static cubed_status call_expand_dims(const cb_call *c)
     const int ndim = cubed_array_ndim(x) + n;
     for (int i = 0; i < n; i++) {
         int axis = 0;
-        CB_TRY(check_axis(c, 1, ndim, given[i], &axis));
+        CB_TRY(cb_call_check_axis(c, 1, ndim, given[i], &axis));
         if (is_new[axis])
             return cb_call_blame(c, 1,
                                  cb_fail(c->err, CUBED_E_ARG,
@@ -247,8 +236,8 @@ static cubed_status call_rot90(const cb_call *c)
     if (v->n != 2)
         return cb_call_blame(
             c, 2, cb_fail(c->err, CUBED_E_ARG, "rot90: there are %d axes, expected two", v->n));
-    CB_TRY(check_axis(c, 2, cubed_array_ndim(x), v->as.ints[0], &a));
-    CB_TRY(check_axis(c, 2, cubed_array_ndim(x), v->as.ints[1], &b));
+    CB_TRY(cb_call_check_axis(c, 2, cubed_array_ndim(x), v->as.ints[0], &a));
+    CB_TRY(cb_call_check_axis(c, 2, cubed_array_ndim(x), v->as.ints[1], &b));
     if (a == b)
         return cb_call_blame(c, 2,
                              cb_fail(c->err, CUBED_E_ARG,

@@ -49,6 +49,17 @@ const int *cb_call_one_axis(const cb_call *c, int i, int *room)
     return room;
 }
 
+cubed_status cb_call_check_axis(const cb_call *c, int i, int ndim, int64_t given, int *axis)
+{
+    if (given < -ndim || given >= ndim)
+        return cb_call_blame(
+            c, i,
+            cb_fail(c->err, CUBED_E_AXIS, "%s: axis %lld is out of range for %d dimension%s",
+                    c->function->name, (long long)given, ndim, ndim == 1 ? "" : "s"));
+    *axis = (int)(given < 0 ? given + ndim : given);
+    return CUBED_OK;
+}
+
 const int64_t *cb_call_ints(const cb_call *c, int i, int *n)
 {
     const cubed_value *v = &c->values[i];
