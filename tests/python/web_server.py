@@ -1,6 +1,7 @@
 """A web server of a folder on the loopback, which also redirects."""
 
 import contextlib
+import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -11,12 +12,17 @@ from pathlib import Path
 
 @dataclass
 class Web:
-    """`redirects` has the target of each path that redirects, `asked` paths and headers."""
+    """`redirects` has the target of each path that redirects, `asked` paths and headers.
+
+    Requests wait for `gate` once `free` requests were answered.
+    """
 
     url: str
     port: int
     redirects: dict[str, str] = field(default_factory=dict)
     asked: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+    free: int = sys.maxsize
+    gate: threading.Event = field(default_factory=threading.Event)
 
 
 class Handler(SimpleHTTPRequestHandler):
@@ -29,6 +35,8 @@ class Handler(SimpleHTTPRequestHandler):
 
     def send_head(self):
         self.web.asked.append((self.path, {k.lower(): v for k, v in self.headers.items()}))
+        if len(self.web.asked) > self.web.free:
+            self.web.gate.wait(60)
         # A proxy is asked for a whole URL.
         target = self.web.redirects.get(self.path) or self.web.redirects.get(
             "/" + self.path.partition("://")[2].partition("/")[2]

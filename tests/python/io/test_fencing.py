@@ -68,7 +68,7 @@ class Place:
 
     def command(self, source, *options):
         return [
-            *("eval", "x + 0", "--in", f"x={self.sources / source}"),
+            *("eval", "x + 0", "--in", f"x={self.sources}/{source}"),
             *("--out", f"{self.url}/{self.out}", "--progress", "none", *options),
         ]
 

@@ -21,7 +21,8 @@ from conftest import BIN, check, run
 from cubed import _core
 from partitions import allowed
 from s3_server import Server
-from test_fencing import ELSEWHERE, FIRST, SECOND, First, Place, make
+from test_fencing import ELSEWHERE, FIRST, NCHUNKS, SECOND, First, Place, make
+from web_server import serve
 
 import zarr
 
@@ -437,21 +438,32 @@ def test_appends_of_xarray(tmp_path):
     assert not (place / "a/.cubed-append").exists()
 
 
+@pytest.fixture
+def web(tmp_path):
+    with serve(tmp_path) as s:
+        yield s
+
+
 @pytest.mark.skipif(not allowed(*ELSEWHERE), reason="this system allows no namespaces")
 @pytest.mark.parametrize("existing", [False, True])
 @pytest.mark.parametrize("how", ["--overwrite", "--resume"])
-def test_what_was_taken_over_at_once_is_protected(tmp_path, existing, how):
-    """The first run is at work when --take-over takes its place, is stopped, and goes on late."""
+def test_what_was_taken_over_at_once_is_protected(web, tmp_path, existing, how):
+    """--take-over replaces a suspended run, which continues later and must change nothing.
+
+    The server of its source holds requests back, so the run cannot end before it is suspended.
+    """
     for value, name in ((FIRST, "first"), (SECOND, "second")):
         make(tmp_path / name, value)
-    place = Place(tmp_path, tmp_path / "place")
+    place = Place(web.url, tmp_path / "place")
     place.folder.mkdir()
     options = ["--max-workers", 1, "--durable"]
     if existing:
         make(place.folder / "out", 3.0)
         options.append("--overwrite")
     same = how == "--resume"
+    web.free = NCHUNKS * 3 // 4
     first = First(place, existing, [BIN, *place.command("first", *options)], 2)
+    web.gate.set()
     second = [BIN, *place.command("first" if same else "second", how)]
     if same and existing:
         second.append("--overwrite")
