@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "cubed/calendar.h"
-#include "lang/expr_calendar.h"
+#include "lang/calendar_call.h"
+#include "lang/expr_index.h"
 #include "lang/expr_json.h"
 #include "lang/lang_arrays.h"
 #include "lang/lang_memory.h"
@@ -379,7 +380,7 @@ static void add_reduction(expr_builder *b, const expr *e, const named_rule *r, j
     const expr *axis =
         e->n > 1 && !windows && e->child[1]->kind != EXPR_KEYWORD && !order ? e->child[1] : NULL;
     if (r->rule == CUBED_ATTRS_SQUARE) square_units(b, attrs);
-    if (x && expr_calendar_reduction(e, x, &axes[0])) {
+    if (x && calendar_call_reduction(e, x, &axes[0])) {
         if (r->method) add_method(b, attrs, x, 1, axes, r->method);
         return;
     }
@@ -415,7 +416,7 @@ static named_rule rule_of(const expr_builder *b, const expr *e)
 {
     int axis;
     const cubed_array *x = e->n > 0 ? built(b, e->child[0]) : NULL;
-    const char *reduction = x ? expr_calendar_reduction(e, x, &axis) : NULL;
+    const char *reduction = x ? calendar_call_reduction(e, x, &axis) : NULL;
     if (reduction) return find_rule(reduction);
     const bool positional = e->kind == EXPR_CALL && e->n > 2 && e->child[2]->kind == EXPR_STRING &&
                             (strcmp(e->text, "groupby") == 0 || strcmp(e->text, "rolling") == 0);

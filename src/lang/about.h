@@ -18,9 +18,5 @@ cubed_expr_coord expr_coord_copy(expr_builder *b, const cubed_expr_coord *c);
 void expr_coord_cut(cubed_expr_coord *c, const cubed_slice *s);
 /* Coordinate `coord` holds for call e, a function of calendars, instead of what its operands say. */
 void expr_about_note(expr_builder *b, const expr *e, cubed_expr_coord coord);
-/* The part of x[...] that `e` is: slices of x's axes, and places of new axes in the result. */
-cubed_status expr_get_slices(expr_builder *b, const expr *e, const cubed_array *x,
-                             cubed_slice slices[CUBED_MAX_NDIM], int fresh[CUBED_MAX_NDIM],
-                             int *nfresh);
 
 #endif

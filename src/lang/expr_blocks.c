@@ -1,6 +1,5 @@
 /* Functions that work on whole blocks: products of matrices, and elements by position. */
-#include "lang/about.h"
-#include "lang/expr_builder.h"
+#include "lang/expr_index.h"
 
 cubed_status expr_get_two(expr_builder *b, const expr *call, cubed_array *x[2])
 {

@@ -4,27 +4,14 @@
 #include "lang/about.h"
 #include "lang/expr_builder.h"
 #include "lang/expr_calendar.h"
+#include "lang/expr_index.h"
 #include "lang/expr_json.h"
+#include "lang/function_hints.h"
 #include "lang/guess.h"
-#include "lang/hints.h"
 #include "lang/lang_arrays.h"
 #include "lang/lang_memory.h"
 
 typedef expr_value value;
-
-cubed_status expr_reject(expr_builder *b, const expr *e, const char *what)
-{
-    return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "%s", what);
-}
-
-/* Puts the place in front of an error of the library. */
-cubed_status expr_located(expr_builder *b, const expr *e, cubed_status status)
-{
-    if (status == CUBED_OK) return status;
-    cubed_error inner = *b->err;
-    inner.message[500] = 0;
-    return expr_fail(b->err, status, b->text, e->at, "%s", inner.message);
-}
 
 static void drop(value *v)
 {
@@ -32,66 +19,7 @@ static void drop(value *v)
     v->array = NULL;
 }
 
-/* A literal, in a type. */
-static cubed_status make_array(expr_builder *b, const expr *e, value *v, cubed_dtype dtype)
-{
-    cubed_scalar s;
-    if (!expr_literal_scalar(v, dtype, &s))
-        return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "%lld is out of the range of %s",
-                         (long long)v->i, cubed_dtype_name(dtype));
-    return expr_located(b, e,
-                        cubed_array_full(b->ctx, dtype, 0, NULL, NULL, &s, &v->array, b->err));
-}
-
-cubed_status expr_operand(expr_builder *b, const expr *e, value *v, const cubed_array *other)
-{
-    return v->array ? CUBED_OK : make_array(b, e, v, expr_literal_dtype(v, other));
-}
-
-cubed_status expr_wide_operand(expr_builder *b, const expr *e, value *v, const cubed_array *other)
-{
-    return v->array ? CUBED_OK : make_array(b, e, v, expr_literal_wide_dtype(v, other));
-}
-
-/* --- Stored elements ---------------------------------------------------------------------------------- */
-
-const cubed_cf_packing *expr_packing_of(const expr_builder *b, const expr *e)
-{
-    return e->number < b->nbuilt && b->built[e->number].stored ? b->built[e->number].packing : NULL;
-}
-
-/* Replaces *x, the values of a child, by its stored elements if it has some: e is these, too. */
-static void take_stored(expr_builder *b, const expr *e, const expr *child, cubed_array **x)
-{
-    const cubed_cf_packing *packing = expr_packing_of(b, child);
-    if (!packing) return;
-    cubed_array_unref(*x);
-    *x = cubed_array_ref(b->built[child->number].stored);
-    b->built[e->number].packing = packing;
-}
-
 /* --- Operators ---------------------------------------------------------------------------------------- */
-
-cubed_status expr_check_dims(expr_builder *b, const expr *e, cubed_array *const *x, int n)
-{
-    for (int i = 1; i < n && b->host->named; i++) {
-        for (int k = 0; k < i; k++) {
-            int d = cubed_array_ndim(x[i]), f = cubed_array_ndim(x[k]);
-            while (d-- > 0 && f-- > 0) {
-                const char *name = cubed_array_dim_name(x[i], d),
-                           *first = cubed_array_dim_name(x[k], f);
-                if (!name || !first || strcmp(name, first) == 0 ||
-                    cubed_array_shape(x[i])[d] == 1 || cubed_array_shape(x[k])[f] == 1)
-                    continue;
-                return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
-                                 "operands meet by position, and dimension \"%s\" of one meets "
-                                 "\"%s\" of another: move axes with transpose or expand_dims",
-                                 first, name);
-            }
-        }
-    }
-    return CUBED_OK;
-}
 
 static cubed_status apply(expr_builder *b, const expr *e, cubed_op op, value *args, int n,
                           value *out)
@@ -199,7 +127,7 @@ static cubed_status build_unary(expr_builder *b, const expr *e, value *out)
     value v = {.array = NULL};
     EXPR_TRY(expr_build_value(b, e->child[0], &v));
     if (e->op == '+') {
-        take_stored(b, e, e->child[0], &v.array);
+        expr_take_stored(b, e, e->child[0], &v.array);
         *out = v;
         return CUBED_OK;
     }
@@ -212,172 +140,6 @@ static cubed_status build_unary(expr_builder *b, const expr *e, value *out)
         apply(b, e, e->op == '~' ? CUBED_OP_BITWISE_INVERT : CUBED_OP_NEGATIVE, &v, 1, out);
     drop(&v);
     return st;
-}
-
-/* --- Arguments ---------------------------------------------------------------------------------------- */
-
-cubed_status expr_get_int(expr_builder *b, const expr *e, int64_t *out)
-{
-    value v = {.array = NULL};
-    EXPR_TRY(expr_build_value(b, e, &v));
-    bool ok = !v.array && v.kind == EXPR_INT;
-    drop(&v);
-    if (!ok) return expr_reject(b, e, "expected a whole number");
-    *out = v.i;
-    return CUBED_OK;
-}
-
-cubed_status expr_get_ints(expr_builder *b, const expr *e, int *n, int64_t out[CUBED_MAX_NDIM])
-{
-    if (e->kind != EXPR_TUPLE) {
-        *n = 1;
-        return expr_get_int(b, e, &out[0]);
-    }
-    if (e->n > CUBED_MAX_NDIM) return expr_reject(b, e, "too many numbers");
-    *n = e->n;
-    for (int i = 0; i < e->n; i++) EXPR_TRY(expr_get_int(b, e->child[i], &out[i]));
-    return CUBED_OK;
-}
-
-const expr *expr_keyword(const expr *call, const char *name)
-{
-    for (int i = 0; i < call->n; i++) {
-        if (call->child[i]->kind == EXPR_KEYWORD && strcmp(call->child[i]->text, name) == 0)
-            return call->child[i]->child[0];
-    }
-    return NULL;
-}
-
-static cubed_status unknown_argument(expr_builder *b, const expr *call, const expr *a,
-                                     const char *const *names)
-{
-    lang_guess g;
-    char guess[GUESS_TEXT];
-    lang_guess_init(&g, a->text);
-    for (; names && *names; names++) lang_guess_list(&g, *names);
-    return expr_fail(b->err, CUBED_E_ARG, b->text, a->at, "%s takes no argument \"%s\"%s",
-                     call->text, a->text, lang_guess_text(&g, guess));
-}
-
-/* Only these keywords may come, each once; positional arguments come first, `least` to `most`. */
-cubed_status expr_check_args(expr_builder *b, const expr *call, int least, int most,
-                             const char *const *names, int *positional)
-{
-    *positional = 0;
-    for (int i = 0; i < call->n; i++) {
-        const expr *a = call->child[i];
-        if (a->kind != EXPR_KEYWORD) {
-            if (i > *positional) return expr_reject(b, a, "a positional argument behind keywords");
-            ++*positional;
-            continue;
-        }
-        bool known = false;
-        for (int k = 0; names && names[k]; k++) known = known || strcmp(names[k], a->text) == 0;
-        if (!known) return unknown_argument(b, call, a, names);
-        if (a->n != 1) return expr_reject(b, a, "expected a value");
-        if (expr_keyword(call, a->text) != a->child[0])
-            return expr_reject(b, a, "the argument comes twice");
-    }
-    if (*positional >= least && *positional <= most) return CUBED_OK;
-    return expr_fail(b->err, CUBED_E_ARG, b->text, call->at, "%s takes %d%s argument%s, got %d",
-                     call->text, least, most > least ? " or more" : "", most == 1 ? "" : "s",
-                     *positional);
-}
-
-static cubed_status dim_axis(expr_builder *b, const expr *e, const cubed_array *x, int *axis)
-{
-    char known[256] = "";
-    if (e->kind != EXPR_STRING) return expr_reject(b, e, "expected a dimension's name in quotes");
-    for (int d = 0; d < cubed_array_ndim(x); d++) {
-        const char *name = cubed_array_dim_name(x, d);
-        if (name && strcmp(name, e->text) == 0) {
-            *axis = d;
-            return CUBED_OK;
-        }
-        size_t n = strlen(known);
-        snprintf(known + n, sizeof known - n, "%s%s", n ? ", " : "", name ? name : "(unnamed)");
-    }
-    lang_guess g;
-    char guess[GUESS_TEXT];
-    lang_guess_init(&g, e->text);
-    lang_guess_list(&g, known);
-    return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "no dimension \"%s\"%s; there are: %s",
-                     e->text, lang_guess_text(&g, guess), known[0] ? known : "none");
-}
-
-static bool is_of_names(const expr *e)
-{
-    return e->kind == EXPR_STRING ||
-           (e->kind == EXPR_TUPLE && e->n > 0 && e->child[0]->kind == EXPR_STRING);
-}
-
-/* Axes from axis= or dim= or a positional argument; *n is -1 if there is none of them. */
-cubed_status expr_get_axes(expr_builder *b, const expr *call, const expr *positional,
-                           const cubed_array *x, int *n, int axes[CUBED_MAX_NDIM])
-{
-    const expr *axis = expr_keyword(call, "axis"), *dim = expr_keyword(call, "dim");
-    if (positional && (axis || dim)) return expr_reject(b, call, "axes are given twice");
-    if (axis && dim) return expr_reject(b, call, "axis= and dim= together");
-    if (axis && is_of_names(axis))
-        return expr_reject(b, axis, "axis= takes numbers: names of dimensions go to dim=");
-    if (positional && is_of_names(positional))
-        dim = positional; /* mean(x, "time") */
-    else if (positional)
-        axis = positional;
-    *n = -1;
-    if ((axis && axis->kind == EXPR_NONE) || (!axis && !dim)) return CUBED_OK;
-    if (dim) {
-        *n = dim->kind == EXPR_TUPLE ? dim->n : 1;
-        if (*n > CUBED_MAX_NDIM) return expr_reject(b, dim, "too many dimensions");
-        for (int i = 0; i < *n; i++)
-            EXPR_TRY(dim_axis(b, dim->kind == EXPR_TUPLE ? dim->child[i] : dim, x, &axes[i]));
-        return CUBED_OK;
-    }
-    int64_t list[CUBED_MAX_NDIM];
-    EXPR_TRY(expr_get_ints(b, axis, n, list));
-    for (int i = 0; i < *n; i++) {
-        if (list[i] < -CUBED_MAX_NDIM || list[i] >= CUBED_MAX_NDIM)
-            return expr_reject(b, axis, "an axis is out of range");
-        axes[i] = (int)list[i];
-    }
-    return CUBED_OK;
-}
-
-cubed_status expr_get_array(expr_builder *b, const expr *e, cubed_array **out)
-{
-    value v = {.array = NULL};
-    EXPR_TRY(expr_build_value(b, e, &v));
-    EXPR_TRY(expr_operand(b, e, &v, NULL));
-    *out = v.array;
-    return CUBED_OK;
-}
-
-cubed_status expr_get_moved(expr_builder *b, const expr *e, const expr *child, cubed_array **out)
-{
-    EXPR_TRY(expr_get_array(b, child, out));
-    take_stored(b, e, child, out);
-    return CUBED_OK;
-}
-
-cubed_status expr_get_moved_list(expr_builder *b, const expr *e, const expr *list,
-                                 cubed_array **arrays)
-{
-    const cubed_cf_packing *first = NULL;
-    bool equal = list->n > 0;
-    for (int i = 0; i < list->n; i++) {
-        EXPR_TRY(expr_get_array(b, list->child[i], &arrays[i]));
-        const cubed_cf_packing *own = expr_packing_of(b, list->child[i]);
-        if (i == 0) first = own;
-        equal = equal && first && own && cubed_cf_packing_equal(first, own) &&
-                cubed_array_dtype(b->built[list->child[i]->number].stored) ==
-                    cubed_array_dtype(b->built[list->child[0]->number].stored);
-    }
-    for (int i = 0; i < list->n && equal; i++) {
-        cubed_array_unref(arrays[i]);
-        arrays[i] = cubed_array_ref(b->built[list->child[i]->number].stored);
-    }
-    if (equal) b->built[e->number].packing = first;
-    return CUBED_OK;
 }
 
 /* --- Functions ---------------------------------------------------------------------------------------- */
@@ -438,101 +200,6 @@ static cubed_status build_call(expr_builder *b, const expr *e, value *out)
     return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
                      "unknown function \"%s\"%s; cubed eval --help lists all", e->text,
                      expr_function_hint(e->text, hint, sizeof hint));
-}
-
-/* --- Indexing ----------------------------------------------------------------------------------------- */
-
-/* A whole number; what else people put into brackets has functions of its own. */
-static cubed_status get_index(expr_builder *b, const expr *e, int64_t *out)
-{
-    value v = {.array = NULL};
-    if (e->kind == EXPR_STRING)
-        return expr_reject(b, e, "expected a number or a slice: arrays have no members by name");
-    if (e->kind == EXPR_TUPLE)
-        return expr_reject(b, e, "expected a number or a slice: write take(x, (0, 2), axis=0)");
-    EXPR_TRY(expr_build_value(b, e, &v));
-    const bool array = v.array, ok = !array && v.kind == EXPR_INT;
-    const bool mask = array && cubed_array_dtype(v.array) == CUBED_BOOL;
-    *out = v.i;
-    drop(&v);
-    if (ok) return CUBED_OK;
-    return expr_reject(b, e,
-                       mask    ? "expected a number or a slice: write where(mask, x, nan), or "
-                                 "compress(x, mask) for the elements alone"
-                       : array ? "expected a number or a slice: write take(x, indices, axis=0)"
-                               : "expected a whole number or a slice");
-}
-
-static cubed_status slice_of(expr_builder *b, const expr *item, int64_t extent, cubed_slice *out)
-{
-    if (item->kind != EXPR_SLICE) {
-        int64_t i = 0;
-        EXPR_TRY(get_index(b, item, &i));
-        if (i < -extent || i >= extent)
-            return expr_fail(b->err, CUBED_E_INDEX, b->text, item->at,
-                             "index %lld is out of bounds for an axis of extent %lld", (long long)i,
-                             (long long)extent);
-        *out = (cubed_slice){i < 0 ? i + extent : i, 1, 1, true};
-        return CUBED_OK;
-    }
-    int64_t v[3], *p[3] = {NULL, NULL, NULL};
-    for (int k = 0; k < 3; k++) {
-        if (item->child[k]->kind == EXPR_NONE) continue;
-        EXPR_TRY(expr_get_int(b, item->child[k], &v[k]));
-        p[k] = &v[k];
-    }
-    return expr_located(b, item, cubed_slice_resolve(p[0], p[1], p[2], extent, out, b->err));
-}
-
-cubed_status expr_get_slices(expr_builder *b, const expr *e, const cubed_array *x,
-                             cubed_slice slices[CUBED_MAX_NDIM], int fresh[CUBED_MAX_NDIM],
-                             int *nfresh)
-{
-    int ndim = cubed_array_ndim(x), given = 0, dots = 0, axis = 0, kept = 0;
-    const int64_t *shape = cubed_array_shape(x);
-    *nfresh = 0;
-    for (int i = 1; i < e->n; i++) {
-        dots += e->child[i]->kind == EXPR_ELLIPSIS;
-        given += e->child[i]->kind != EXPR_ELLIPSIS && e->child[i]->kind != EXPR_NONE;
-    }
-    if (dots > 1) return expr_reject(b, e, "more than one ...");
-    if (given > ndim)
-        return expr_fail(b->err, CUBED_E_INDEX, b->text, e->at, "%d indices for %d dimensions",
-                         given, ndim);
-    for (int i = 1; i < e->n; i++) {
-        const expr *item = e->child[i];
-        if (item->kind == EXPR_NONE) {
-            if (*nfresh == CUBED_MAX_NDIM) return expr_reject(b, item, "too many new axes");
-            fresh[*nfresh] = kept + *nfresh;
-            ++*nfresh;
-        } else if (item->kind == EXPR_ELLIPSIS) {
-            for (int k = given; k < ndim; k++, axis++, kept++)
-                slices[axis] = (cubed_slice){0, shape[axis], 1, false};
-        } else {
-            EXPR_TRY(slice_of(b, item, shape[axis], &slices[axis]));
-            kept += !slices[axis++].drop;
-        }
-    }
-    for (; axis < ndim; axis++) slices[axis] = (cubed_slice){0, shape[axis], 1, false};
-    return CUBED_OK;
-}
-
-static cubed_status index_array(expr_builder *b, const expr *e, cubed_array *x, cubed_array **out)
-{
-    cubed_slice slices[CUBED_MAX_NDIM];
-    int fresh[CUBED_MAX_NDIM], nfresh; /* places of new axes in the result */
-    cubed_array *y;
-    EXPR_TRY(expr_get_slices(b, e, x, slices, fresh, &nfresh));
-    EXPR_TRY(expr_located(b, e, cubed_slice_array(x, slices, &y, b->err)));
-    for (int k = 0; k < nfresh; k++) {
-        cubed_array *wider;
-        cubed_status st = expr_located(b, e, cubed_expand_dims(y, fresh[k], &wider, b->err));
-        cubed_array_unref(y);
-        if (st != CUBED_OK) return st;
-        y = wider;
-    }
-    *out = y;
-    return CUBED_OK;
 }
 
 /* --- Trees -------------------------------------------------------------------------------------------- */
@@ -601,7 +268,7 @@ static cubed_status build_value(expr_builder *b, const expr *e, value *out)
                              "unknown name \"%s\": arrays go by their own names, write %s",
                              of->text, item->text);
         if (st != CUBED_OK) return st;
-        st = index_array(b, e, x, &out->array);
+        st = expr_index_array(b, e, x, &out->array);
         cubed_array_unref(x);
         return st;
     }
@@ -617,7 +284,7 @@ static void forget_built(expr_builder *b, int number)
 }
 
 /* Keeps what the node became. If these are stored elements, *out becomes their values, which fuse with what follows. */
-cubed_status expr_build_value(expr_builder *b, const expr *e, value *out)
+static cubed_status build_and_keep(expr_builder *b, const expr *e, value *out)
 {
     if (e->number >= b->nbuilt) {
         const int n = 2 * e->number + 16;
@@ -782,7 +449,8 @@ cubed_status expr_build(cubed_context *ctx, const char *text, expr *const *state
                         const cubed_expr_host *host, expr_result *out, cubed_error *err)
 {
     cubed_error own = CUBED_ERROR_INIT;
-    expr_builder b = {.ctx = ctx,
+    expr_builder b = {.build = build_and_keep,
+                      .ctx = ctx,
                       .text = text,
                       .host = host,
                       .result = out,

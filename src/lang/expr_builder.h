@@ -5,7 +5,11 @@
 #include "lang/expr.h"
 #include "lang/expr_value.h"
 
-typedef struct expr_builder {
+typedef struct expr_builder expr_builder;
+
+struct expr_builder {
+    /* Builds the value of a part; functions call it through expr_build_value. */
+    cubed_status (*build)(expr_builder *b, const expr *e, expr_value *out);
     cubed_context *ctx;
     const char *text;
     const cubed_expr_host *host;
@@ -29,7 +33,7 @@ typedef struct expr_builder {
         int number;
         cubed_expr_coord coord;
     } * noted;
-} expr_builder;
+};
 
 #define EXPR_TRY(call)                                                                             \
     do {                                                                                           \
@@ -53,6 +57,8 @@ cubed_status expr_check_dims(expr_builder *b, const expr *e, cubed_array *const 
 cubed_status expr_build_value(expr_builder *b, const expr *e, expr_value *out);
 /* The same, as an array: literals have their own types. */
 cubed_status expr_get_array(expr_builder *b, const expr *e, cubed_array **out);
+/* Replaces *x, the values of `child`, by its stored elements if it has some: `e` is these, too. */
+void expr_take_stored(expr_builder *b, const expr *e, const expr *child, cubed_array **x);
 /* The array of `child` for `e`, a function that moves elements without changing them: the stored elements if the child is
  * packed; then what `e` makes is taken for stored elements, too. */
 cubed_status expr_get_moved(expr_builder *b, const expr *e, const expr *child, cubed_array **out);
@@ -134,9 +140,6 @@ typedef struct expr_order {
     cubed_quantile_options options;
 } expr_order;
 
-bool expr_is_order(const char *name);
-/* All but medians. */
-bool expr_order_takes_q(const char *name);
 /* `q`, or q=, and method=. *out is freed with expr_order_free, also after a failure. */
 cubed_status expr_get_order(expr_builder *b, const expr *e, const char *name, const expr *q,
                             expr_order *out);

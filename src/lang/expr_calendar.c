@@ -12,6 +12,7 @@
 #include "cubed/calendar.h"
 #include "lang/about.h"
 #include "lang/axis_values.h"
+#include "lang/calendar_call.h"
 #include "lang/expr_json.h"
 #include "lang/lang_memory.h"
 
@@ -19,33 +20,12 @@
 
 /* --- Groups ------------------------------------------------------------------------------------------- */
 
-typedef enum component {
-    YEAR,
-    QUARTER,
-    SEASON,
-    MONTH,
-    WEEK_DAY,
-    DAY_OF_YEAR,
-    DAY,
-    HOUR,
-    MINUTE,
-    SECOND
-} component;
-
-static const struct {
-    component component;
-    const char *name;
-} components[] = {
-    {YEAR, "year"},          {QUARTER, "quarter"},  {SEASON, "season"},         {MONTH, "month"},
-    {WEEK_DAY, "dayofweek"}, {WEEK_DAY, "weekday"}, {DAY_OF_YEAR, "dayofyear"}, {DAY, "day"},
-    {HOUR, "hour"},          {MINUTE, "minute"},    {SECOND, "second"}};
-
 /* In the order of their names, as groups are: DJF, JJA, MAM, SON. */
 static const char seasons[4][4] = {"DJF", "JJA", "MAM", "SON"};
 /* DJF, MAM, JJA, SON; the permutation is its own inverse. */
 static const int season_of_quarter[4] = {0, 2, 1, 3};
 
-static int64_t component_of(cubed_calendar c, int64_t us, component what)
+static int64_t component_of(cubed_calendar c, int64_t us, date_part what)
 {
     const int64_t days = cubed_floor_div(us, CUBED_US_PER_DAY), rest = us - days * CUBED_US_PER_DAY;
     const cubed_date d = cubed_calendar_date(c, days);
@@ -201,151 +181,6 @@ static cubed_status number_groups(expr_builder *b, const expr *e, groups *g)
     return CUBED_OK;
 }
 
-/* A call that groups by a calendar. */
-typedef struct calendar_call {
-    const char *reduction;             /* "mean" */
-    const char *dim;                   /* "time" */
-    size_t ndim;                       /* its length */
-    const char *component, *frequency; /* one of them */
-    bool only;                         /* intervals without elements are left out */
-    bool by_date; /* of days of years: the first of March is one, leap year or not */
-    bool skip_nan;
-    double correction;
-    int64_t min_count;
-    cubed_quantile_method method;
-    bool in_time_order; /* seasons begin with DJF; else they are in the order of their names */
-    int most;           /* positional arguments */
-    const expr *q;      /* one of them, of quantiles; NULL: there is none */
-} calendar_call;
-
-static const struct {
-    const char *component, *frequency, *prefix;
-} families[] = {{"dayofyear", NULL, "yday"}, {"month", NULL, "ymon"}, {"season", NULL, "yseas"},
-                {NULL, "h", "hour"},         {NULL, "D", "day"},      {NULL, "MS", "mon"},
-                {NULL, "YS", "year"},        {NULL, "QS-DEC", "seas"}};
-
-/* Missing values count in "avg" alone, and the sum of nothing is missing; std1 and var1 divide by one less than there are. */
-static const struct {
-    const char *suffix, *reduction;
-    bool skip_nan;
-    double correction;
-    int64_t min_count;
-} family_reductions[] = {{"mean", "mean", true, 0, 0}, {"avg", "mean", false, 0, 0},
-                         {"min", "min", true, 0, 0},   {"max", "max", true, 0, 0},
-                         {"sum", "sum", true, 0, 1},   {"std", "std", true, 0, 0},
-                         {"std1", "std", true, 1, 0},  {"var", "var", true, 0, 0},
-                         {"var1", "var", true, 1, 0},  {"pctl", "percentile", true, 0, 0}};
-
-/* "monmean" */
-static bool find_family(const char *name, calendar_call *c)
-{
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
-        const size_t n = strlen(families[i].prefix);
-        if (strncmp(name, families[i].prefix, n) != 0) continue;
-        for (size_t k = 0; k < sizeof family_reductions / sizeof *family_reductions; k++) {
-            if (strcmp(name + n, family_reductions[k].suffix) != 0) continue;
-            *c = (calendar_call){.reduction = family_reductions[k].reduction,
-                                 .component = families[i].component,
-                                 .frequency = families[i].frequency,
-                                 .only = true,
-                                 .by_date = i == 0,
-                                 .in_time_order = true,
-                                 .skip_nan = family_reductions[k].skip_nan,
-                                 .correction = family_reductions[k].correction,
-                                 .min_count = family_reductions[k].min_count,
-                                 /* CDO's nearest rank */
-                                 .method = CUBED_QUANTILE_INVERTED_CDF};
-            return true;
-        }
-    }
-    return false;
-}
-
-void expr_calendar_guess_functions(lang_guess *g)
-{
-    char name[16];
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
-        for (size_t k = 0; k < sizeof family_reductions / sizeof *family_reductions; k++) {
-            snprintf(name, sizeof name, "%s%s", families[i].prefix, family_reductions[k].suffix);
-            lang_guess_try(g, name, strlen(name));
-        }
-    }
-}
-
-void expr_calendar_guess(lang_guess *g)
-{
-    for (size_t i = 0; i < sizeof components / sizeof *components; i++)
-        lang_guess_list(g, components[i].name);
-}
-
-/* Its index in `components`; -1: it is none. */
-static int find_component(const char *name)
-{
-    for (size_t i = 0; i < sizeof components / sizeof *components; i++) {
-        if (strcmp(components[i].name, name) == 0) return (int)i;
-    }
-    return -1;
-}
-
-static const char *string_of(const expr *e) { return e && e->kind == EXPR_STRING ? e->text : NULL; }
-
-/* What a call groups by; false if it is no such call: a word that is no part of a date is the name of labels. */
-static bool find_call(const expr *e, calendar_call *c)
-{
-    const expr *by = expr_keyword(e, "groupby"), *every = expr_keyword(e, "resample");
-    const char *dim = string_of(expr_keyword(e, "dim"));
-    const bool is_resample = strcmp(e->text, "resample") == 0;
-    bool is_named = true; /* by the reduction, or a member of the family */
-    *c = (calendar_call){.reduction = NULL};
-    if (!find_family(e->text, c)) {
-        if (is_resample || (strcmp(e->text, "groupby") == 0 && e->n > 1)) {
-            if (e->n < 3 || !string_of(e->child[1])) return false;
-            if (is_resample) every = e->child[1];
-            if (!is_resample) by = e->child[1];
-            c->reduction = string_of(e->child[2]);
-            is_named = false;
-        } else {
-            c->reduction = e->text;
-        }
-        if (!by == !every) return false;
-        c->component = string_of(by);
-        c->frequency = string_of(every);
-        if (!c->reduction || (!c->component && !c->frequency)) return false;
-    }
-    const char *dot = c->component ? strchr(c->component, '.') : NULL;
-    if (c->component && !dot && find_component(c->component) < 0) return false;
-    c->most = is_named ? 1 : 3;
-    if (is_named && expr_order_takes_q(c->reduction)) {
-        c->most = 2;
-        if (e->n > 1 && e->child[1]->kind != EXPR_KEYWORD) c->q = e->child[1];
-    }
-    c->dim = dim ? dim : "time";
-    c->ndim = strlen(c->dim);
-    if (dot) {
-        c->dim = c->component;
-        c->ndim = (size_t)(dot - c->component);
-        c->component = dot + 1;
-    }
-    return true;
-}
-
-static int find_dim(const cubed_array *x, const char *dim, size_t n)
-{
-    for (int d = 0; d < cubed_array_ndim(x); d++) {
-        const char *name = cubed_array_dim_name(x, d);
-        if (name && strlen(name) == n && strncmp(name, dim, n) == 0) return d;
-    }
-    return -1;
-}
-
-const char *expr_calendar_reduction(const expr *e, const cubed_array *x, int *axis)
-{
-    calendar_call c;
-    if (e->kind != EXPR_CALL || !find_call(e, &c)) return NULL;
-    *axis = find_dim(x, c.dim, c.ndim);
-    return c.reduction;
-}
-
 /* --- What is made of them ----------------------------------------------------------------------------- */
 
 /* Times as the coordinate's own units have them: whole numbers where all are. Takes over `us`. */
@@ -439,7 +274,7 @@ static cubed_status interval_coordinate(expr_builder *b, const expr *e, const ax
 
 /* The coordinate of parts of dates: numbers, or names of seasons. */
 static cubed_status component_coordinate(expr_builder *b, const expr *e, const axis_values *v,
-                                         groups *g, component what, const char *dim,
+                                         groups *g, date_part what, const char *dim,
                                          cubed_expr_coord *c)
 {
     cubed_dtype dtype = CUBED_INT64;
@@ -484,24 +319,22 @@ static cubed_status group_by_date(expr_builder *b, const expr *e, const axis_val
 }
 
 static cubed_status find_groups(expr_builder *b, const expr *e, const calendar_call *call,
-                                const axis_values *v, groups *g, intervals *s, component *what)
+                                const axis_values *v, groups *g, intervals *s, date_part *what)
 {
     const cubed_calendar kind = v->axis.calendar;
     g->n = v->n;
     EXPR_TRY(expr_alloc(b, e, v->n, sizeof *g->code, &g->code));
     if (call->component) {
-        const int i = find_component(call->component);
         lang_guess guess;
         char text[GUESS_TEXT];
         lang_guess_init(&guess, call->component);
-        expr_calendar_guess(&guess);
-        if (i < 0)
+        calendar_call_guess(&guess);
+        if (!date_part_find(call->component, what))
             return expr_fail(
                 b->err, CUBED_E_ARG, b->text, e->at,
                 "times have no part \"%s\"%s; expected year, quarter, season, month, day, "
                 "dayofyear, dayofweek, hour, minute or second",
                 call->component, lang_guess_text(&guess, text));
-        *what = components[i].component;
         if (call->by_date) return group_by_date(b, e, v, g);
         for (int64_t k = 0; k < v->n; k++) g->code[k] = component_of(kind, v->us[k], *what);
         const bool by_time = *what == SEASON && call->in_time_order;
@@ -561,8 +394,8 @@ static cubed_status group_by(expr_builder *b, const expr *e, const calendar_call
     axis_values v;
     groups g = {0, NULL, 0, NULL};
     intervals s = {.anchor = 0};
-    component what = YEAR;
-    const int d = find_dim(x, call->dim, call->ndim);
+    date_part what = YEAR;
+    const int d = calendar_call_axis(x, call);
     if (d < 0)
         return expr_fail(
             b->err, CUBED_E_ARG, b->text, e->at,
@@ -608,7 +441,7 @@ cubed_status expr_calendar_build(expr_builder *b, const expr *e, cubed_array **o
     calendar_call c;
     int n;
     cubed_array *x;
-    *is_one = find_call(e, &c);
+    *is_one = calendar_call_find(e, &c);
     if (!*is_one) return CUBED_OK;
     EXPR_TRY(expr_check_args(b, e, c.most == 3 ? 3 : 1, c.most, names, &n));
     EXPR_TRY(expr_get_array(b, e->child[0], &x));

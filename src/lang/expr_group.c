@@ -7,11 +7,12 @@
 #include <string.h>
 
 #include "lang/about.h"
-#include "lang/expr_calendar.h"
+#include "lang/calendar_call.h"
 #include "lang/expr_json.h"
 #include "lang/guess.h"
 #include "lang/lang_arrays.h"
 #include "lang/lang_memory.h"
+#include "lang/order_names.h"
 
 /* Labels are held in memory, with their order. */
 #define MAX_LABELS ((int64_t)1 << 24)
@@ -90,11 +91,6 @@ static cubed_status find_groups(expr_builder *b, const expr *e, labels *l)
     return CUBED_OK;
 }
 
-cubed_status expr_compute(expr_builder *b, cubed_array *x, void *to)
-{
-    return lang_compute_small(b->ctx, x, to, b->err);
-}
-
 static cubed_status read_labels(expr_builder *b, const expr *e, cubed_array *by, labels *l)
 {
     cubed_array *x;
@@ -119,35 +115,6 @@ static cubed_status read_labels(expr_builder *b, const expr *e, cubed_array *by,
     cubed_array_unref(x);
     if (st == CUBED_OK) st = find_groups(b, e, l);
     if (st != CUBED_OK) free_labels(l);
-    return st;
-}
-
-static void release(void *owner) { lang_free(owner); }
-
-cubed_status expr_own_array(expr_builder *b, const expr *e, cubed_dtype dtype, int ndim,
-                            const int64_t *shape, void *data, cubed_array **out)
-{
-    cubed_status st = expr_located(
-        b, e, cubed_array_from_memory(b->ctx, dtype, ndim, shape, NULL, NULL, data, out, b->err));
-    if (st != CUBED_OK) {
-        lang_free(data);
-        return st;
-    }
-    cubed_array_set_owner(*out, release, data);
-    cubed_array_set_made(*out);
-    return CUBED_OK;
-}
-
-cubed_status expr_own_described(expr_builder *b, const expr *e, cubed_dtype dtype, int ndim,
-                                const int64_t *shape, const char *const *names, json_t *attrs,
-                                void *data, cubed_array **out)
-{
-    cubed_array *x = NULL, *y = NULL;
-    cubed_status st = expr_own_array(b, e, dtype, ndim, shape, data, &x);
-    if (st == CUBED_OK) st = expr_located(b, e, cubed_array_with_dim_names(x, names, &y, b->err));
-    if (st == CUBED_OK) st = expr_located(b, e, expr_json_describe(b, y, attrs, out));
-    cubed_array_unref(x);
-    cubed_array_unref(y);
     return st;
 }
 
@@ -346,7 +313,7 @@ cubed_status expr_reduce_groups(expr_builder *b, const expr *e, const expr_group
     cubed_array *y;
     uint32_t mask = 0;
     for (int i = 0; i < g->naxes; i++) mask |= 1U << g->axes[i];
-    if (expr_is_order(g->reduction))
+    if (order_name_flags(g->reduction) >= 0)
         EXPR_TRY(order_statistic(b, e, g, x, mask, &y));
     else
         EXPR_TRY(other_reduction(b, e, g, x, &y));
@@ -381,7 +348,7 @@ static cubed_status get_labels(expr_builder *b, const labels_call *call, cubed_a
     name.kind = EXPR_NAME;
     cubed_status st = expr_get_array(b, &name, out);
     lang_guess_init(&guess, name.text);
-    expr_calendar_guess(&guess);
+    calendar_call_guess(&guess);
     if (st == CUBED_OK || !guess.best[0]) return st;
     return expr_fail(b->err, CUBED_E_ARG, b->text, name.at,
                      "there are no labels \"%s\", and times have no part of that name%s", name.text,
@@ -477,7 +444,7 @@ cubed_status expr_group_build(expr_builder *b, const expr *e, cubed_array **out,
     static const char *const names[] = {"groupby",           "axis", "dim", "ngroups",
                                         EXPR_GROUP_KEYWORDS, NULL};
     labels_call call = {.by = expr_keyword(e, "groupby"), .reduction = e->text};
-    const bool takes_q = expr_order_takes_q(e->text);
+    const bool takes_q = order_name_takes_q(e->text);
     int n;
     *is_one = call.by != NULL;
     if (!*is_one) return CUBED_OK;

@@ -5,6 +5,7 @@
 #include "lang/expr_json.h"
 #include "lang/lang_arrays.h"
 #include "lang/lang_memory.h"
+#include "lang/order_names.h"
 
 /* One number, or a list of them: *several. */
 static cubed_status get_numbers(expr_builder *b, const expr *e, double scale, double **q, int *n,
@@ -32,40 +33,15 @@ static cubed_status get_method(expr_builder *b, const expr *e, cubed_quantile_me
                        "expected one of NumPy's methods, as \"linear\", \"nearest\", \"hazen\"");
 }
 
-enum { SKIP_NAN = 1, PERCENT = 2, MEDIAN = 4 };
-
-static const struct {
-    const char *name;
-    int which;
-} statistics[] = {{"median", MEDIAN},      {"nanmedian", MEDIAN | SKIP_NAN},
-                  {"quantile", 0},         {"nanquantile", SKIP_NAN},
-                  {"percentile", PERCENT}, {"nanpercentile", PERCENT | SKIP_NAN}};
-
-static int which_of(const char *name)
-{
-    for (size_t i = 0; i < sizeof statistics / sizeof *statistics; i++) {
-        if (strcmp(statistics[i].name, name) == 0) return statistics[i].which;
-    }
-    return -1;
-}
-
-bool expr_is_order(const char *name) { return which_of(name) >= 0; }
-
-bool expr_order_takes_q(const char *name)
-{
-    const int which = which_of(name);
-    return which >= 0 && !(which & MEDIAN);
-}
-
 cubed_status expr_get_order(expr_builder *b, const expr *e, const char *name, const expr *q,
                             expr_order *out)
 {
-    const int which = which_of(name);
+    const int which = order_name_flags(name);
     const expr *named = expr_keyword(e, "q");
     *out = (expr_order){.options = CUBED_QUANTILE_OPTIONS_INIT};
-    out->options.skip_nan = which & SKIP_NAN;
+    out->options.skip_nan = which & ORDER_SKIP_NAN;
     out->options.task_mem = b->host->task_mem;
-    if (which & MEDIAN) {
+    if (which & ORDER_MEDIAN) {
         if (named) return expr_reject(b, named, "the median is one quantile: it takes no q=");
         EXPR_TRY(expr_alloc(b, e, 1, sizeof *out->q, &out->q));
         out->n = 1;
@@ -76,7 +52,7 @@ cubed_status expr_get_order(expr_builder *b, const expr *e, const char *name, co
     if (!q) q = named;
     if (!q) return expr_reject(b, e, "expected q, a number or a list of them");
     EXPR_TRY(get_method(b, e, &out->options.method));
-    return get_numbers(b, q, which & PERCENT ? 100 : 1, &out->q, &out->n, &out->several);
+    return get_numbers(b, q, which & ORDER_PERCENT ? 100 : 1, &out->q, &out->n, &out->several);
 }
 
 void expr_order_free(expr_order *o) { lang_free(o->q); }

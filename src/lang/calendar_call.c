@@ -1,0 +1,142 @@
+#include "lang/calendar_call.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lang/order_names.h"
+
+static const struct {
+    date_part part;
+    const char *name;
+} parts[] = {
+    {YEAR, "year"},          {QUARTER, "quarter"},  {SEASON, "season"},         {MONTH, "month"},
+    {WEEK_DAY, "dayofweek"}, {WEEK_DAY, "weekday"}, {DAY_OF_YEAR, "dayofyear"}, {DAY, "day"},
+    {HOUR, "hour"},          {MINUTE, "minute"},    {SECOND, "second"}};
+static const struct {
+    const char *component, *frequency, *prefix;
+} families[] = {{"dayofyear", NULL, "yday"}, {"month", NULL, "ymon"}, {"season", NULL, "yseas"},
+                {NULL, "h", "hour"},         {NULL, "D", "day"},      {NULL, "MS", "mon"},
+                {NULL, "YS", "year"},        {NULL, "QS-DEC", "seas"}};
+
+/* Missing values count in "avg" alone, and the sum of nothing is missing; std1 and var1 divide by one less than there are. */
+static const struct {
+    const char *suffix, *reduction;
+    bool skip_nan;
+    double correction;
+    int64_t min_count;
+} family_reductions[] = {{"mean", "mean", true, 0, 0}, {"avg", "mean", false, 0, 0},
+                         {"min", "min", true, 0, 0},   {"max", "max", true, 0, 0},
+                         {"sum", "sum", true, 0, 1},   {"std", "std", true, 0, 0},
+                         {"std1", "std", true, 1, 0},  {"var", "var", true, 0, 0},
+                         {"var1", "var", true, 1, 0},  {"pctl", "percentile", true, 0, 0}};
+
+/* "monmean" */
+static bool find_family(const char *name, calendar_call *c)
+{
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        const size_t n = strlen(families[i].prefix);
+        if (strncmp(name, families[i].prefix, n) != 0) continue;
+        for (size_t k = 0; k < sizeof family_reductions / sizeof *family_reductions; k++) {
+            if (strcmp(name + n, family_reductions[k].suffix) != 0) continue;
+            *c = (calendar_call){.reduction = family_reductions[k].reduction,
+                                 .component = families[i].component,
+                                 .frequency = families[i].frequency,
+                                 .only = true,
+                                 .by_date = i == 0,
+                                 .in_time_order = true,
+                                 .skip_nan = family_reductions[k].skip_nan,
+                                 .correction = family_reductions[k].correction,
+                                 .min_count = family_reductions[k].min_count,
+                                 /* CDO's nearest rank */
+                                 .method = CUBED_QUANTILE_INVERTED_CDF};
+            return true;
+        }
+    }
+    return false;
+}
+
+void calendar_call_guess_functions(lang_guess *g)
+{
+    char name[16];
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        for (size_t k = 0; k < sizeof family_reductions / sizeof *family_reductions; k++) {
+            snprintf(name, sizeof name, "%s%s", families[i].prefix, family_reductions[k].suffix);
+            lang_guess_try(g, name, strlen(name));
+        }
+    }
+}
+
+void calendar_call_guess(lang_guess *g)
+{
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) lang_guess_list(g, parts[i].name);
+}
+
+bool date_part_find(const char *name, date_part *out)
+{
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (strcmp(parts[i].name, name) != 0) continue;
+        *out = parts[i].part;
+        return true;
+    }
+    return false;
+}
+
+static const char *string_of(const expr *e) { return e && e->kind == EXPR_STRING ? e->text : NULL; }
+
+/* What a call groups by; false if it is no such call: a word that is no part of a date is the name of labels. */
+bool calendar_call_find(const expr *e, calendar_call *c)
+{
+    const expr *by = expr_keyword(e, "groupby"), *every = expr_keyword(e, "resample");
+    const char *dim = string_of(expr_keyword(e, "dim"));
+    const bool is_resample = strcmp(e->text, "resample") == 0;
+    bool is_named = true; /* by the reduction, or a member of the family */
+    date_part part;
+    *c = (calendar_call){.reduction = NULL};
+    if (!find_family(e->text, c)) {
+        if (is_resample || (strcmp(e->text, "groupby") == 0 && e->n > 1)) {
+            if (e->n < 3 || !string_of(e->child[1])) return false;
+            if (is_resample) every = e->child[1];
+            if (!is_resample) by = e->child[1];
+            c->reduction = string_of(e->child[2]);
+            is_named = false;
+        } else {
+            c->reduction = e->text;
+        }
+        if (!by == !every) return false;
+        c->component = string_of(by);
+        c->frequency = string_of(every);
+        if (!c->reduction || (!c->component && !c->frequency)) return false;
+    }
+    const char *dot = c->component ? strchr(c->component, '.') : NULL;
+    if (c->component && !dot && !date_part_find(c->component, &part)) return false;
+    c->most = is_named ? 1 : 3;
+    if (is_named && order_name_takes_q(c->reduction)) {
+        c->most = 2;
+        if (e->n > 1 && e->child[1]->kind != EXPR_KEYWORD) c->q = e->child[1];
+    }
+    c->dim = dim ? dim : "time";
+    c->ndim = strlen(c->dim);
+    if (dot) {
+        c->dim = c->component;
+        c->ndim = (size_t)(dot - c->component);
+        c->component = dot + 1;
+    }
+    return true;
+}
+
+int calendar_call_axis(const cubed_array *x, const calendar_call *c)
+{
+    for (int d = 0; d < cubed_array_ndim(x); d++) {
+        const char *name = cubed_array_dim_name(x, d);
+        if (name && strlen(name) == c->ndim && strncmp(name, c->dim, c->ndim) == 0) return d;
+    }
+    return -1;
+}
+
+const char *calendar_call_reduction(const expr *e, const cubed_array *x, int *axis)
+{
+    calendar_call c;
+    if (e->kind != EXPR_CALL || !calendar_call_find(e, &c)) return NULL;
+    *axis = calendar_call_axis(x, &c);
+    return c.reduction;
+}

@@ -1,0 +1,52 @@
+/* Calls that group by the calendar of a coordinate: groupby="time.month", resample="1D", monmean(x), ... */
+#ifndef CUBED_LANG_CALENDAR_CALL_H
+#define CUBED_LANG_CALENDAR_CALL_H
+
+#include "lang/expr_builder.h"
+#include "lang/guess.h"
+
+typedef enum date_part {
+    YEAR,
+    QUARTER,
+    SEASON,
+    MONTH,
+    WEEK_DAY,
+    DAY_OF_YEAR,
+    DAY,
+    HOUR,
+    MINUTE,
+    SECOND
+} date_part;
+
+/* Looks up a part of dates, such as "month"; false if there is none of that name. */
+bool date_part_find(const char *name, date_part *out);
+
+/* A call that groups by a calendar. */
+typedef struct calendar_call {
+    const char *reduction;             /* "mean" */
+    const char *dim;                   /* "time" */
+    size_t ndim;                       /* its length */
+    const char *component, *frequency; /* one of them */
+    bool only;                         /* intervals without elements are left out */
+    bool by_date; /* of days of years: the first of March is one, leap year or not */
+    bool skip_nan;
+    double correction;
+    int64_t min_count;
+    cubed_quantile_method method;
+    bool in_time_order; /* seasons begin with DJF; else they are in the order of their names */
+    int most;           /* positional arguments */
+    const expr *q;      /* one of them, of quantiles; NULL: there is none */
+} calendar_call;
+
+/* Finds what a call groups by; false if it is no such call: a word that is no part of a date is the name of labels. */
+bool calendar_call_find(const expr *e, calendar_call *c);
+/* Returns the axis of x that the call is along; -1 if x has none of that name. */
+int calendar_call_axis(const cubed_array *x, const calendar_call *c);
+/* Returns the reduction of such a call ("mean"), and its axis of x or -1; NULL if `e` is no such call. */
+const char *calendar_call_reduction(const expr *e, const cubed_array *x, int *axis);
+/* Adds parts of dates to the candidates. */
+void calendar_call_guess(lang_guess *g);
+/* Adds names of functions, such as "monmean", to the candidates. */
+void calendar_call_guess_functions(lang_guess *g);
+
+#endif

@@ -1,0 +1,80 @@
+#include "lang/function_hints.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lang/calendar_call.h"
+
+/* Functions of NumPy and Xarray that have other names in the Array API standard, or here. */
+static const struct {
+    const char *theirs, *ours;
+} names[] = {
+    {"absolute", "abs(x)"},
+    {"fabs", "abs(x)"},
+    {"amax", "max(x)"},
+    {"amin", "min(x)"},
+    {"arccos", "acos(x)"},
+    {"arccosh", "acosh(x)"},
+    {"arcsin", "asin(x)"},
+    {"arcsinh", "asinh(x)"},
+    {"arctan", "atan(x)"},
+    {"arctan2", "atan2(y, x)"},
+    {"arctanh", "atanh(x)"},
+    {"avg", "mean(x)"},
+    {"array", "a list, or arange(n), full(shape, value)"},
+    {"concatenate", "concat([x, y], axis=0)"},
+    {"invert", "~x"},
+    {"isel", "x[0, 5:10]"},
+    {"isnull", "isnan(x)"},
+    {"isna", "isnan(x)"},
+    {"notnull", "~isnan(x)"},
+    {"len", "the number that `cubed info` shows"},
+    {"ln", "log(x)"},
+    {"logical_or", "x | y"},
+    {"mod", "remainder(x, y)"},
+    {"fmod", "remainder(x, y)"},
+    {"nanstdev", "nanstd(x)"},
+    {"negate", "-x"},
+    {"power", "pow(x, y), or x ** y"},
+    {"rint", "round(x)"},
+    {"stdev", "std(x)"},
+    {"trapz", "trapezoid(y, x)"},
+    {"true_divide", "x / y"},
+    {"unique", "unique_values(x)"},
+    {"variance", "var(x)"},
+};
+
+/* Of functions that are not rows of a table. */
+static const char others[] = "unique_counts|unique_inverse|unique_all|nonzero";
+
+static void try_word(lang_guess *g, const char *word)
+{
+    if (word) lang_guess_try(g, word, strlen(word));
+}
+
+static void try_functions(lang_guess *g)
+{
+    for (const cubed_function *f = cubed_function_next(NULL); f; f = cubed_function_next(f))
+        try_word(g, f->name);
+    for (const expr_function *const *t = expr_function_tables(); *t; t++) {
+        for (const expr_function *f = *t; f->name; f++) try_word(g, f->name);
+    }
+    for (int i = 0; i < CUBED_DTYPE_COUNT; i++) try_word(g, cubed_dtype_name((cubed_dtype)i));
+    lang_guess_list(g, others);
+    calendar_call_guess_functions(g);
+}
+
+const char *expr_function_hint(const char *name, char *hint, size_t cap)
+{
+    char text[GUESS_TEXT];
+    lang_guess g;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(names[i].theirs, name) != 0) continue;
+        snprintf(hint, cap, ": write %s", names[i].ours);
+        return hint;
+    }
+    lang_guess_init(&g, name);
+    try_functions(&g);
+    snprintf(hint, cap, "%s", lang_guess_text(&g, text));
+    return hint;
+}
