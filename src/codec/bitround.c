@@ -6,7 +6,7 @@
 #include "codec/codec_pkg.h"
 
 typedef struct bitround_conf {
-    int64_t keepbits; /* of the mantissa */
+    int64_t keepbits; /* mantissa bits to keep */
 } bitround_conf;
 CUBED_CODEC_CONF_FITS(bitround_conf);
 
@@ -83,7 +83,7 @@ static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_erro
         memcpy(dst, src, src_size);
         return CUBED_OK;
     }
-    /* What is not finite stays: numcodecs may make -0 of NaN, by a carry through the exponent. */
+    /* Keep infinities and NaN: numcodecs may turn NaN into -0, by a carry through the exponent. */
     uint64_t exponent = (((uint64_t)1 << exponent_bits(ctx->dtype)) - 1) << mantissa;
     for (size_t i = 0; i < src_size; i += size) {
         unsigned char *to = dst + i;

@@ -19,7 +19,7 @@ CUBED_CODEC_CONF_FITS(blosc_conf);
 
 static const char *const shuffles[] = {"noshuffle", "shuffle", "bitshuffle"};
 
-/* Not blosc_list_compressors, which fills a static buffer and so is not for several threads. */
+/* Does not call blosc_list_compressors, which fills a static buffer and is therefore not thread-safe. */
 static void known_inner(char *out, size_t cap)
 {
     static const char *const names[] = {"blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"};
@@ -50,7 +50,7 @@ static cubed_status read_conf(const json_t *doc, int format, const cubed_codec_c
     CB_TRY(cb_conf_int(doc, &(cb_conf_key){"blosc", "clevel", 5, 0, 9}, &c->clevel, err));
     CB_TRY(cb_conf_int(doc, &(cb_conf_key){"blosc", "blocksize", 0, 0, INT32_MAX}, &c->blocksize,
                        err));
-    /* The library takes longer elements as bytes. */
+    /* The library treats longer elements as bytes. */
     int64_t typesize = ctx->item_size <= 255 ? (int64_t)ctx->item_size : 1;
     CB_TRY(
         cb_conf_int(doc, &(cb_conf_key){"blosc", "typesize", typesize, 1, 255}, &c->typesize, err));
@@ -102,16 +102,15 @@ static size_t bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_siz
     return raw_size > BLOSC_MAX_BUFFERSIZE ? 0 : raw_size + BLOSC_MAX_OVERHEAD;
 }
 
-/* The largest block that the library picks by itself is 1 MiB (its compute_blocksize); twice that
- * leaves room for other versions. The chunk's header is checked against this before decoding. */
+/* The largest block that c-blosc chooses is 1 MiB (its compute_blocksize). Twice that allows for other versions. The
+ * chunk's header is checked against this bound before decoding. */
 static size_t block_bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     const blosc_conf *c = conf;
     (void)ctx;
     const size_t least_split = (size_t)64 << 10, most_split = (size_t)2 << 20;
     size_t most = most_split;
-    /* A stated size counts per byte of an element where blocks are split by bytes, within the
-     * limits of split blocks. */
+    /* If blocks are split by bytes, a stated size applies to each byte of an element, within the limits of split blocks. */
     if (c->blocksize) {
         size_t split = cb_max_size((size_t)c->blocksize * (size_t)c->typesize, least_split);
         most = cb_max_size((size_t)c->blocksize, cb_min_size(split, most_split));
@@ -119,12 +118,11 @@ static size_t block_bound(const void *conf, const cubed_codec_ctx *ctx, size_t r
     return cb_min_size(cb_max_size(raw_size, 256), cb_max_size(most, 256));
 }
 
-/* What the library takes for one block: two block buffers and one with room for each byte of an
- * element (serial_blosc). */
+/* Memory that c-blosc allocates per block: two block buffers, and one with room for each byte of an element
+ * (serial_blosc). */
 static size_t block_memory(size_t block) { return cb_sat_add(cb_sat_mul(3, block), 8192); }
 
-/* The states of the inner codecs, which are on the heap; lz4 and blosclz have theirs on the stack,
- * and snappy decodes without one. */
+/* States of inner codecs on the heap. lz4 and blosclz have theirs on the stack; snappy decodes without a state. */
 static size_t inner_decode_memory(const char *inner)
 {
     if (strcasecmp(inner, "zstd") == 0) return ZSTD_estimateDCtxSize() + 4096;
@@ -138,7 +136,7 @@ static size_t inner_encode_memory(const char *inner, int clevel, size_t block)
     if (strcmp(inner, "zlib") == 0) return (size_t)448 << 10;
     if (strcmp(inner, "snappy") == 0) return (size_t)256 << 10;
     if (strcmp(inner, "zstd") == 0) {
-        /* The library's own mapping of levels. */
+        /* same mapping of levels as in c-blosc */
         int level = clevel < 9 ? clevel * 2 - 1 : ZSTD_maxCLevel();
         return cb_sat_add(cb_zstd_encode_memory(level, block), (size_t)64 << 10);
     }
@@ -160,13 +158,13 @@ static cubed_codec_need encode_need(const void *conf, const cubed_codec_ctx *ctx
         0, cb_sat_add(block_memory(block), inner_encode_memory(c->cname, (int)c->clevel, block))};
 }
 
-/* Sizes of the whole and of its blocks. */
+/* Decoded size of a chunk and of its blocks. */
 typedef struct sizes {
     size_t nbytes, block;
 } sizes;
 
-/* Reads the header of a chunk of src_size bytes, and checks it against the plan's allowance and against raw_size, the
- * largest size that the chunk may decode to. */
+/* Reads the header of a chunk of src_size bytes. Checks it against the projected memory and against raw_size, the maximum
+ * decoded size. */
 static cubed_status read_header(const cubed_codec_call *call, size_t src_size, size_t raw_size,
                                 sizes *out, cubed_error *err)
 {
@@ -179,10 +177,10 @@ static cubed_status read_header(const cubed_codec_call *call, size_t src_size, s
     if (out->nbytes > raw_size)
         return cb_fail(err, CUBED_E_FORMAT, "the chunk decodes to %zu bytes, expected %zu",
                        out->nbytes, raw_size);
-    /* Negative sizes come out huge. */
+    /* A negative size converts to a huge one. */
     if (out->block == 0 || out->block > raw_size)
         return cb_fail(err, CUBED_E_FORMAT, "the blosc buffer has blocks of %zu bytes", out->block);
-    /* Blocks and inner codec of other writers need not be what the metadata lets expect. */
+    /* Other writers may use other blocks and inner codecs than the metadata states. */
     const char *inner = blosc_cbuffer_complib(src);
     size_t real = block_memory(out->block) + inner_decode_memory(inner ? inner : "");
     size_t allowed = decode_need(call->conf, call->ctx, raw_size).library;
@@ -212,8 +210,8 @@ static cubed_status decode(const cubed_codec_call *call, size_t *got, cubed_erro
 
 /* --- Ranges -------------------------------------------------------------------------------------------- */
 
-/* A buffer is a header (version, version of the inner codec, flags, typesize, then little-endian
- * bytes, block bytes, encoded bytes), the offset of each block, and the blocks. */
+/* A buffer consists of a header, the offset of each block, and the blocks. The header has the version, the inner codec's
+ * version, flags and typesize (one byte each), then the decoded, block and encoded sizes (32 bits, little-endian). */
 enum { HEADER = 16, ENTRY = 4, FLAGS = 2, IS_COPY = 0x02, IS_NOT_SPLIT = 0x10 };
 
 static uint32_t load32(const unsigned char *p)
@@ -226,19 +224,19 @@ static void store32(unsigned char *p, size_t v)
     for (int k = 0; k < 4; k++) p[k] = (unsigned char)(v >> 8 * k);
 }
 
-/* Offsets are from the header, which is `by` bytes further on. */
+/* Subtracts `by` from block offsets, for a header that starts `by` bytes later. */
 static void shift_offsets(unsigned char *entry, size_t n, size_t by)
 {
     for (size_t k = 0; k < n; k++, entry += ENTRY) store32(entry, load32(entry) - (uint32_t)by);
 }
 
-/* Blocks that are decoded together: `n` from number `first` on, which decode to `bytes`. */
+/* Blocks to decode together: `n` blocks from number `first`, `bytes` decoded. */
 typedef struct blocks {
     size_t first, n, bytes;
 } blocks;
 
-/* For the time of the call the blocks are a buffer of their own: a header is put in front of their offsets. They are in
- * range->bytes behind the first bytes of the chunk, not where the offsets say. */
+/* Makes the blocks look like a separate buffer during the call, by writing a header in front of their offsets. In
+ * range->bytes the blocks directly follow the first bytes of the chunk, unlike in the encoded chunk. */
 static int decode_blocks(const cubed_codec_range *range, const blocks *some, size_t block,
                          void *dst)
 {
@@ -249,7 +247,7 @@ static int decode_blocks(const cubed_codec_range *range, const blocks *some, siz
     memcpy(own, src, 4);
     memcpy(saved, head, HEADER);
     shift_offsets(head + HEADER, some->n, before + left_out);
-    /* The short block at the end, which is not split by bytes, would be a whole one now. */
+    /* The short last block is not split by bytes, but alone it would count as a full block. */
     if (some->n == 1 && some->bytes < block) {
         own[FLAGS] |= IS_NOT_SPLIT;
         block = some->bytes;
@@ -269,7 +267,7 @@ static size_t count_blocks(size_t nbytes, size_t block)
     return nbytes / block + (nbytes % block != 0);
 }
 
-/* Blocks need not be in order: one ends where the next one in the buffer begins. */
+/* Blocks may be in any order: a block ends where the next one in the buffer begins. */
 static cubed_status locate(const cubed_codec_call *call, const cubed_codec_range *range,
                            cubed_codec_extent *out, cubed_error *err)
 {
@@ -294,7 +292,7 @@ static cubed_status locate(const cubed_codec_call *call, const cubed_codec_range
     if (n > (out->total - HEADER) / ENTRY) return damaged(0, err);
     out->head = HEADER + n * ENTRY;
     if (call->src_size < out->head) return CUBED_OK;
-    size_t last = 0; /* where the last block that is needed begins */
+    size_t last = 0; /* start of the last block needed */
     out->lo = out->total;
     for (size_t i = from / is.block; i < n && i * is.block < from + size; i++) {
         size_t at = load32(bytes + HEADER + i * ENTRY);

@@ -1,4 +1,4 @@
-/* "bytes": byte order. */
+/* Codec "bytes": byte order. */
 #include <stdio.h>
 #include <string.h>
 
@@ -50,7 +50,7 @@ static cubed_status print(const void *conf, int format, const cubed_codec_ctx *c
     return CUBED_OK;
 }
 
-/* Both ways are the same. */
+/* Encodes and decodes: swapping is its own inverse. */
 static cubed_status swap(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
     size_t u = call->ctx->unit_size, n = call->src_size / u;

@@ -1,10 +1,10 @@
-/* numcodecs' "bz2". The library's state lives in the scratch. */
+/* numcodecs' "bz2". The library's state is in the scratch. */
 #include <bzlib.h>
 
 #include "codec/codec_pkg.h"
 
 typedef struct bz2_conf {
-    int64_t level; /* the size of blocks in 100,000 bytes */
+    int64_t level; /* block size in units of 100,000 bytes */
 } bz2_conf;
 CUBED_CODEC_CONF_FITS(bz2_conf);
 
@@ -28,7 +28,7 @@ static cubed_status print(const void *conf, int format, const cubed_codec_ctx *c
     return cb_conf_print_int(c->level, &level, json, cap, err);
 }
 
-/* The manual promises 1 % and 600 bytes for one stream; other writers may make several. */
+/* The manual guarantees 1 % plus 600 bytes for one stream. Other writers may write several streams. */
 static size_t bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     size_t n;
@@ -38,8 +38,8 @@ static size_t bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_siz
     return n;
 }
 
-/* 100 kB and four bytes per byte of the block (manual, 1.3). How large blocks are stands in the
- * chunk's header, which is not believed: always the largest. */
+/* 100 kB plus four bytes per byte of a block (manual, 1.3). The chunk's header states the block size but is untrusted, so
+ * this assumes the largest. */
 static cubed_codec_need decode_need(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     (void)conf;
@@ -48,7 +48,7 @@ static cubed_codec_need decode_need(const void *conf, const cubed_codec_ctx *ctx
     return (cubed_codec_need){100000 + 4 * 900000, 0};
 }
 
-/* 400 kB and eight bytes per byte of the block. */
+/* 400 kB plus eight bytes per byte of a block. */
 static cubed_codec_need encode_need(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     const bz2_conf *c = conf;
@@ -80,7 +80,7 @@ static cubed_status decode(const cubed_codec_call *call, size_t *got, cubed_erro
     z.avail_out = (unsigned)call->dst_cap;
     int rc;
     do {
-        /* There may be several streams; each starts with empty scratch. */
+        /* A chunk may contain several streams. Each starts with empty scratch. */
         bump = cb_bump_of(call);
         rc = BZ2_bzDecompressInit(&z, 0, 0);
         if (rc != BZ_OK) return cb_fail(err, CUBED_E_INTERNAL, "BZ2_bzDecompressInit gives %d", rc);
@@ -115,7 +115,7 @@ static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_erro
     return CUBED_OK;
 }
 
-/* Zarr v3 knows it as an extension under numcodecs' name. */
+/* Zarr v3 has it as an extension under numcodecs' name. */
 const cubed_codec_vtable cb_codec_bz2 = {
     .name = "numcodecs.bz2",
     .name_v2 = "bz2",

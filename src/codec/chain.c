@@ -1,4 +1,4 @@
-/* Running chains of codecs. */
+/* Runs codec chains. */
 #include "codec/codec.h"
 
 #include <string.h>
@@ -63,8 +63,8 @@ int cb_codec_part_layout(const cb_codec_chain *c, cb_codec_subread part, cb_code
     return end;
 }
 
-/* Steps that do something, in the order in which they run, and the bytes that each may give. What
- * all but the last give goes to one of two temporaries in turn. */
+/* Steps that act, in the order in which they run, and the maximum output of each in bytes. All outputs except the last go
+ * to two temporaries in turn. */
 typedef struct schedule {
     int n;
     int step[CB_MAX_CODECS];
@@ -79,7 +79,7 @@ static schedule make_schedule(const cb_codec_chain *c, cb_codec_subread part, cb
     for (int k = 0; k < part.n; k++) {
         const int of = way == CB_DECODE ? part.n - 1 - k : k, i = part.first + of;
         const cb_codec_step *t = &c->step[i];
-        /* The lowest bit is for the step behind the first one; the last one takes the mask away. */
+        /* Bit 0 belongs to the step after the first. The last step removes the mask. */
         const bool masked = of > 0 && of < 33 && of < part.n - 1 && mask >> (of - 1) & 1;
         if (t->skip || masked) continue;
         s.step[s.n] = i;
@@ -89,7 +89,8 @@ static schedule make_schedule(const cb_codec_chain *c, cb_codec_subread part, cb
     return s;
 }
 
-/* Which steps an encoded chunk did not go through, as its first bytes say if the last step put them there. */
+/* Mask of the steps that an encoded chunk did not go through. The first bytes of the chunk contain it if the last step is
+ * "filter_mask". */
 static uint32_t mask_of(const cb_codec_chain *c, cb_codec_subread part, cb_codec_way way,
                         const cb_codec_io *io)
 {
@@ -128,7 +129,7 @@ cb_need cb_codec_chain_encode_need(const cb_codec_chain *c)
     return cb_subread_need(c, c->all, CB_ENCODE);
 }
 
-/* Memory that a step's call has for itself; end_call gives it back. */
+/* Memory reserved for a step's call; end_call releases it. */
 typedef struct working {
     size_t mark, library;
     void *scratch;
@@ -178,8 +179,7 @@ static cubed_status run_step(const cb_codec_chain *c, const cb_codec_step *t, cb
 cubed_status cb_subread_run(const cb_codec_chain *c, cb_codec_subread part, cb_codec_way way,
                             const cb_codec_io *io, size_t *got, cubed_error *err)
 {
-    /* What is left out makes no temporary larger: what a step decodes to is no longer than what it is given to decode
-     * may be. */
+    /* Skipped steps make no temporary larger: the decoded size of a step is at most the maximum size of its input. */
     schedule s = make_schedule(c, part, way, mask_of(c, part, way, io));
     if (s.n == 0) {
         if (io->src_size > io->dst_cap)
@@ -202,7 +202,7 @@ cubed_status cb_subread_run(const cb_codec_chain *c, cb_codec_subread part, cb_c
         CB_GO(run_step(c, &c->step[s.step[k]], way, &step, got, err));
         step.src = step.dst;
         step.src_size = *got;
-        step.used = NULL; /* this step may have turned the axes */
+        step.used = NULL; /* `used` is invalid now: this step may have transposed the axes */
     }
 out:
     cb_arena_release(io->scratch, mark);

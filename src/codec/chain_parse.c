@@ -1,4 +1,4 @@
-/* Chains of codecs from metadata, and back. */
+/* Converts metadata to codec chains and back. */
 #include "codec/codec.h"
 
 #include <assert.h>
@@ -37,12 +37,12 @@ static cubed_status parse_conf(const char *where, cb_codec_step *s, const json_t
     return st == CUBED_OK ? st : cb_context(err, st, "%s", where);
 }
 
-/* What a step is given: by the array, or by the step before it. */
+/* Input of a step, from the array or the previous step. */
 typedef struct input {
-    cubed_codec_ctx ctx; /* its shape is the one below */
+    cubed_codec_ctx ctx; /* its shape points to the field below */
     int64_t shape[CUBED_MAX_NDIM];
     size_t bytes;
-    const cb_codecs *codecs; /* that are known */
+    const cb_codecs *codecs; /* known codecs */
 } input;
 
 static cubed_status reserve(const char *where, cb_codec_chain *c, size_t n, cb_codec_subread *part,
@@ -99,8 +99,8 @@ static cubed_status start_chain(const char *where, const cb_codec_array *a, cb_c
     return CUBED_OK;
 }
 
-/* Sets how many inner chunks a shard has, and the shape of its index: the grid of inner chunks, and a pair for each; where
- * that is an axis too many, a list of pairs. */
+/* Sets the number of inner chunks in a shard, and the shape of its index: the grid of inner chunks and an axis of two. If
+ * that would be one axis too many, the index is a list of pairs. */
 static cubed_status cut_shard(const char *where, cb_codec_step *s, const int64_t *inner,
                               input *index, cubed_error *err)
 {
@@ -112,7 +112,7 @@ static cubed_status cut_shard(const char *where, cb_codec_step *s, const int64_t
                            "%s: codec sharding_indexed: \"chunk_shape\"[%d] is %lld, expected a "
                            "divisor of %lld",
                            where, d, (long long)inner[d], (long long)s->shape[d]);
-        /* No overflow: shard and inner chunk are not larger than a chunk, which is checked. */
+        /* No overflow: shards and inner chunks are at most as large as a chunk, which is checked. */
         index->shape[d] = s->shape[d] / inner[d];
         s->ninner *= index->shape[d];
     }
@@ -135,7 +135,7 @@ static size_t bytes_of(const cubed_codec_ctx *ctx, const int64_t *shape)
     return bytes;
 }
 
-/* Gives the steps of a part what they were parsed with, but of another shape. Its depth is that of a chunk and an index. */
+/* Adapts the parsed steps of a part to another shape. Recursion depth: at most a chunk and an index. */
 static void resize_part(cb_codec_chain *c, cb_codec_subread part, input *in)
 {
     for (int i = part.first; i < part.first + part.n; i++) {
@@ -147,12 +147,12 @@ static void resize_part(cb_codec_chain *c, cb_codec_subread part, input *in)
         in->ctx = s->ctx;
         if (s->vt == &cb_codec_sharding_indexed) {
             st = cut_shard("", s, cb_shard_inner(c, s), &index, NULL);
-            assert(st == CUBED_OK); /* cb_codec_chain_check_shape has looked */
+            assert(st == CUBED_OK); /* cb_codec_chain_check_shape checked it */
             (void)st;
             resize_part(c, s->index, &index);
         }
         st = end_step("", c, s, in, NULL);
-        assert(st == CUBED_OK); /* as of the larger chunk */
+        assert(st == CUBED_OK); /* it succeeded for the larger chunk */
         (void)st;
     }
 }
@@ -163,7 +163,7 @@ void cb_codec_chain_resize(const cb_codec_chain *c, const int64_t *shape, cb_cod
     *out = *c;
     cb_codec_chain_fix(out);
     memcpy(in.shape, shape, (size_t)in.ctx.ndim * sizeof *shape);
-    in.bytes = bytes_of(&in.ctx, shape); /* less than before */
+    in.bytes = bytes_of(&in.ctx, shape); /* cannot overflow: less than before */
     out->chunk_bytes = in.bytes;
     resize_part(out, out->all, &in);
 }
@@ -190,7 +190,7 @@ cubed_status cb_codec_chain_check_shape(const char *where, const cb_codec_chain 
     return CUBED_OK;
 }
 
-/* What a list of codecs is for: an index has a fixed size, so nothing may compress it. */
+/* Purpose of a list of codecs. An index has a fixed size, so its codecs must not compress. */
 typedef enum list_of { LIST_OF_CHUNK, LIST_OF_INDEX } list_of;
 
 static cubed_status parse_list(const char *where, cb_codec_chain *c, const char *key,
@@ -227,7 +227,7 @@ static cubed_status parse_shard(const char *where, cb_codec_chain *c, cb_codec_s
     return CUBED_OK;
 }
 
-/* One entry of a list: a name, or an object with one. */
+/* Parses one entry of a list: a name, or an object with a name. */
 static cubed_status parse_entry(const char *where, const cb_codecs *codecs, const json_t *e,
                                 const cubed_codec_vtable **vt, const json_t **conf,
                                 cubed_error *err)
@@ -242,7 +242,7 @@ static cubed_status parse_entry(const char *where, const cb_codecs *codecs, cons
             return cb_fail(err, CUBED_E_FORMAT,
                            "%s: the configuration of codec \"%s\" is not an object", where, name);
     }
-    if (strcmp(name, "endian") == 0) name = "bytes"; /* its name before the final specification */
+    if (strcmp(name, "endian") == 0) name = "bytes"; /* name in drafts of the specification */
     return cb_codecs_find(codecs, where, "codec", 3, name, vt, err);
 }
 
@@ -330,7 +330,7 @@ cubed_status cb_codec_chain_parse_v2(const char *where, bool big_endian, bool or
     }
     endian = json_pack("{s:s}", "endian", big_endian ? "big" : "little");
     CB_GO(add_step_v2(where, out, &cb_codec_bytes, endian, 3, &in, err));
-    /* Filters see the bytes in the array's own byte order, as the compressor does. */
+    /* Filters and the compressor process bytes in the array's own byte order. */
     for (size_t i = 0; i < json_array_size(filters); i++) {
         CB_GO(find_step_v2(where, "filter", out, json_array_get(filters, i), &in, err));
         out->n_filters++;
@@ -387,7 +387,7 @@ static cubed_status print_list(const cb_codec_chain *c, cb_codec_subread part, j
             return st;
         }
         cb_json_put(e, "name", json_string(s->vt->name), &ok);
-        /* Those of numcodecs are read by zarr-python with a configuration alone. */
+        /* zarr-python requires a configuration for numcodecs' codecs. */
         if (json_object_size(conf) > 0 || strncmp(s->vt->name, "numcodecs.", 10) == 0)
             cb_json_put(e, "configuration", conf, &ok);
         else

@@ -1,5 +1,5 @@
-/* Checksums of four bytes, little endian: "crc32c" behind the data, numcodecs' "crc32" and "adler32" in front of them,
- * unless "location" says otherwise. */
+/* Four-byte little-endian checksums: "crc32c" after the data, numcodecs' "crc32" and "adler32" before the data, unless
+ * "location" says otherwise. */
 #include <stdio.h>
 #include <string.h>
 #include <zlib.h>
@@ -13,7 +13,7 @@ typedef struct checksum_conf {
 } checksum_conf;
 CUBED_CODEC_CONF_FITS(checksum_conf);
 
-/* The checksum of n bytes behind those whose checksum is `before`; NULL: that of no bytes. */
+/* Extends the checksum `before` by n bytes. NULL data: returns the checksum of no bytes. */
 typedef uint32_t (*sum_fn)(uint32_t before, const void *data, size_t n);
 
 static uint32_t sum_crc32c(uint32_t before, const void *data, size_t n)
@@ -231,7 +231,7 @@ cubed_status cb_sum_stream_step(void *state, cb_stream_io *io, cubed_error *err)
         pass(s, io, io->in, n);
         skip(io, n);
     } else if (io->left >= 4 && io->room >= 4) {
-        /* All but the last four bytes that are there. */
+        /* Output all but the last four bytes. */
         pass(s, io, s->stored, 4);
         const size_t n = cb_min_size(io->left - 4, io->room);
         pass(s, io, io->in, n);

@@ -1,5 +1,5 @@
-/* Chains of codecs: from a chunk's encoded bytes to its elements in native byte order and C
- * layout, and back. Immutable after parsing; thread-safe. */
+/* Codec chains: convert between a chunk's encoded bytes and its elements in native byte order and C layout. Immutable after
+ * parsing; thread-safe. */
 #ifndef CB_CODEC_CODEC_H
 #define CB_CODEC_CODEC_H
 
@@ -9,9 +9,9 @@
 #include "mem/arena.h"
 
 #define CB_MAX_CODECS 20
-#define CB_MAX_ITEM   16 /* bytes of a fill value */
+#define CB_MAX_ITEM   16 /* maximum size in bytes of a fill value */
 
-/* A list of steps within the chain's, in the order of encoding: array -> ... -> bytes. */
+/* A range of the chain's steps, in the order of encoding: array -> ... -> bytes. */
 typedef struct cb_codec_subread {
     int first, n;
 } cb_codec_subread;
@@ -21,103 +21,107 @@ typedef struct cb_codec_step {
     cubed_codec_conf conf;
     cubed_codec_ctx ctx;
     int64_t shape[CUBED_MAX_NDIM]; /* ctx.shape points here after cb_codec_chain_fix */
-    size_t raw_size;               /* the most bytes this step is given to encode */
+    size_t raw_size;               /* maximum size in bytes of the input when encoding */
     bool skip;                     /* identity */
-    /* sharding_indexed only: what its inner chunks and its index go through. The shape of an inner
-     * chunk is that of the first inner step. */
+    /* sharding_indexed only: the codecs of the inner chunks, and those of the index. The first inner step has the shape of
+     * an inner chunk. */
     cb_codec_subread inner, index;
-    int64_t ninner;      /* inner chunks of a shard */
-    bool index_in_front; /* else behind the chunks */
+    int64_t ninner;      /* number of inner chunks in a shard */
+    bool index_in_front; /* false: the index follows the chunks */
 } cb_codec_step;
 
-/* Plain data but for step[].ctx.shape: after a copy call cb_codec_chain_fix. */
+/* Plain data except for step[].ctx.shape: call cb_codec_chain_fix after a copy. */
 typedef struct cb_codec_chain {
-    cb_codec_subread all; /* what a chunk goes through */
-    int nsteps;           /* with those of nested parts */
-    int n_filters;        /* steps behind "bytes" that are v2 filters; the rest is the compressor */
-    size_t chunk_bytes;   /* decoded size of a chunk */
-    unsigned char fill[CB_MAX_ITEM]; /* of inner chunks that are not there */
-    bool skip_empty; /* inner chunks that hold nothing but the fill value are not encoded */
+    cb_codec_subread all; /* steps of a whole chunk */
+    int nsteps;           /* including the steps of nested parts */
+    /* number of steps after "bytes" that are v2 filters; the next step is the compressor */
+    int n_filters;
+    size_t chunk_bytes;              /* decoded size of a chunk */
+    unsigned char fill[CB_MAX_ITEM]; /* value of missing inner chunks */
+    bool skip_empty; /* do not encode inner chunks that contain only the fill value */
     cb_codec_step step[CB_MAX_CODECS];
 } cb_codec_chain;
 
 void cb_codec_chain_fix(cb_codec_chain *c);
-/* Whether the codecs can have a chunk of another shape, none of whose lengths is greater: as a shard it must be of whole
- * inner chunks. `where` names the document. */
+/* Checks whether the codecs accept chunks of another shape, which must not be longer along any axis. A shard must consist
+ * of whole inner chunks. `where` names the document. */
 CUBED_MUST_CHECK cubed_status cb_codec_chain_check_shape(const char *where, const cb_codec_chain *c,
                                                          const int64_t *shape, cubed_error *err);
-/* The same codecs for such a chunk. Inner chunks of shards stay as they are, an index gets shorter. */
+/* Adapts a chain to chunks of a shape that cb_codec_chain_check_shape accepted. Inner chunks of shards keep their shape;
+ * the index gets shorter. */
 void cb_codec_chain_resize(const cb_codec_chain *c, const int64_t *shape, cb_codec_chain *out);
 
-/* What codecs are told about the array. `chunk` in C order; `fill` has item_size bytes. */
+/* Properties of the array that codecs receive. `chunk` is in C order; `fill` has item_size bytes. */
 typedef struct cb_codec_array {
     size_t item_size, unit_size;
     int ndim;
     const int64_t *chunk;
     const void *fill;
     cubed_dtype dtype;
-    const cb_codecs *codecs; /* that a list may name; NULL: the library's own */
+    const cb_codecs *codecs; /* codecs that a list may name; NULL: built-in codecs only */
 } cb_codec_array;
 
-/* Parses Zarr v3's "codecs" list. CUBED_E_UNSUPPORTED names an unknown codec; CUBED_E_FORMAT for
- * a list that does not go from an array to bytes (exactly one of "bytes", array codecs before it,
- * byte codecs after; "sharding_indexed" may stand for "bytes"). `where` names the document. */
+/* Parses the "codecs" list of Zarr v3. `where` names the document.
+ *
+ * The list must contain exactly one "bytes" or "sharding_indexed" (or another array-to-bytes codec), array codecs before it
+ * and byte codecs after it.
+ *
+ * Errors: CUBED_E_UNSUPPORTED names an unknown codec; CUBED_E_FORMAT if the list is not valid. */
 CUBED_MUST_CHECK cubed_status cb_codec_chain_parse_v3(const char *where, const json_t *codecs,
                                                       const cb_codec_array *array,
                                                       cb_codec_chain *out, cubed_error *err);
-/* The same from Zarr v2's dtype byte order, order, filters and compressor. */
+/* Like cb_codec_chain_parse_v3, from Zarr v2's byte order, order, filters and compressor. */
 CUBED_MUST_CHECK cubed_status cb_codec_chain_parse_v2(const char *where, bool big_endian,
                                                       bool order_f, const json_t *filters,
                                                       const json_t *compressor,
                                                       const cb_codec_array *array,
                                                       cb_codec_chain *out, cubed_error *err);
-/* JSON of the chain: v3 the "codecs" list; v2 the filters (a list, or null) and the compressor (an
- * object, or null). New references, the caller's. */
+/* Converts the chain to JSON: for v3 the "codecs" list, for v2 the filters (a list or null) and the compressor (an object
+ * or null). The caller owns the new references. */
 CUBED_MUST_CHECK cubed_status cb_codec_chain_print_v3(const cb_codec_chain *c, json_t **out,
                                                       cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_codec_chain_print_v2(const cb_codec_chain *c, json_t **filters,
                                                       json_t **compressor, cubed_error *err);
 
-/* The most encoded bytes of one chunk; of what goes through a part of the chain. */
+/* Maximum encoded size in bytes of a chunk, and of the output of a part of the chain. */
 size_t cb_codec_chain_bound(const cb_codec_chain *c);
 size_t cb_subread_bound(const cb_codec_chain *c, cb_codec_subread part);
-/* What cb_codec_chain_decode needs from the arena beside src and dst (and for encode). */
+/* Arena memory that cb_codec_chain_decode and cb_codec_chain_encode need in addition to src and dst. */
 cb_need cb_codec_chain_decode_need(const cb_codec_chain *c);
 cb_need cb_codec_chain_encode_need(const cb_codec_chain *c);
-/* True when encoded bytes are the decoded ones: a chunk can be read straight into place. */
+/* True if encoded and decoded bytes are equal, so a chunk can be read directly to its destination. */
 bool cb_codec_chain_is_raw(const cb_codec_chain *c);
 
-/* Encoded elements that are the decoded ones in another order of axes and bytes. */
+/* Layout of encoded elements that differ from the decoded ones only by the order of axes and bytes. */
 typedef struct cb_codec_layout {
-    int axis[CUBED_MAX_NDIM]; /* stored axis d is axis[d] of the array */
-    const cb_codec_step
-        *swap; /* exchanges the bytes of each element; NULL: they are in the machine's order */
-    /* Bytes of the units that codec "shuffle" divided: first bytes of all units come first. 0: it did not. */
+    int axis[CUBED_MAX_NDIM];  /* stored axis d is axis[d] of the array */
+    const cb_codec_step *swap; /* exchanges the bytes of each element; NULL: native byte order */
+    /* Unit size in bytes of codec "shuffle", which stores the first bytes of all units first; 0: not shuffled. */
     size_t shuffled;
 } cb_codec_layout;
-/* What a chunk goes through first when it is encoded, as far as that only moves bytes. Returns the number of the first step that does
- * more; c->all is the part of all chunks. */
+/* Gets the layout after the leading encoding steps that only move bytes. Returns the number of the first step that does
+ * more. c->all is the part of a whole chunk. */
 int cb_codec_part_layout(const cb_codec_chain *c, cb_codec_subread part, cb_codec_layout *out);
 
-/* dst has chunk_bytes; CUBED_E_FORMAT if the bytes do not decode to exactly that many. */
+/* Decodes a chunk to `dst`, which has chunk_bytes. CUBED_E_FORMAT if the decoded size differs from chunk_bytes. */
 CUBED_MUST_CHECK cubed_status cb_codec_chain_decode(const cb_codec_chain *c, const void *src,
                                                     size_t src_size, void *dst, cb_arena *scratch,
                                                     cubed_error *err);
-/* The same of chunks whose size is not known before: *got bytes, chunk_bytes at most. */
+/* Like cb_codec_chain_decode, for chunks of unknown size: decodes up to chunk_bytes and sets *got. */
 CUBED_MUST_CHECK cubed_status cb_codec_chain_decode_some(const cb_codec_chain *c, const void *src,
                                                          size_t src_size, void *dst, size_t *got,
                                                          cb_arena *scratch, cubed_error *err);
-/* dst has cb_codec_chain_bound bytes. src is not changed. `used` (may be NULL: all) is the part of
- * the chunk within the array: of a shard, inner chunks without any of it are left out. */
+/* Encodes a chunk to `dst`, which has cb_codec_chain_bound bytes. `src` is not changed. `used` is the part of the chunk
+ * within the array (NULL: all): a shard omits inner chunks entirely outside it. */
 CUBED_MUST_CHECK cubed_status cb_codec_chain_encode(const cb_codec_chain *c, const void *src,
                                                     const int64_t *used, void *dst, size_t *got,
                                                     cb_arena *scratch, cubed_error *err);
 
-/* What a look at an encoded chunk, without decoding it, says of it. */
+/* Result of checking an encoded chunk without decoding it. */
 typedef enum cb_codec_looks {
-    CB_CODEC_WHOLE, /* sizes are what they should be */
+    CB_CODEC_WHOLE, /* all sizes are as expected */
     CB_CODEC_DAMAGED,
-    CB_CODEC_UNTOLD /* its codecs say nothing of sizes */
+    CB_CODEC_UNTOLD /* its codecs do not state sizes */
 } cb_codec_looks;
 typedef struct cb_codec_object {
     cubed_status (*read)(void *ctx, uint64_t offset, void *dst, size_t size, size_t *got,
@@ -125,41 +129,40 @@ typedef struct cb_codec_object {
     void *ctx;
     uint64_t size;
 } cb_codec_object;
-/* Reads headers, trailers and indices; errors are those of `read`. */
+/* Checks headers, trailers and indices of an encoded chunk. Returns only errors of `read`. */
 CUBED_MUST_CHECK cubed_status cb_codec_chain_look(const cb_codec_chain *c, const cb_codec_object *o,
                                                   cb_arena *scratch, cb_codec_looks *out,
                                                   cubed_error *err);
 cb_need cb_codec_chain_look_need(const cb_codec_chain *c);
 
-/* The step if the part of the chain is but one, and ranges of what it decodes to can be had by themselves; else
- * NULL. */
+/* Returns the step if the part has exactly one step that acts and can decode ranges; otherwise NULL. */
 const cb_codec_step *cb_codec_part_ranged(const cb_codec_chain *c, cb_codec_subread part);
 static inline const cb_codec_step *cb_codec_chain_ranged(const cb_codec_chain *c)
 {
     return cb_codec_part_ranged(c, c->all);
 }
-/* The most bytes that a block decodes to; 0: it does not tell where blocks are. */
+/* Maximum decoded size in bytes of a block; 0: the codec cannot locate blocks. */
 size_t cb_codec_block_bound(const cb_codec_step *s);
-/* Beside the encoded chunk and the range. */
+/* Memory needed in addition to the encoded chunk and the range. */
 cb_need cb_codec_range_need(const cb_codec_step *s);
-/* What of the encoded chunk it takes: see cubed_codec_vtable.locate. */
+/* Finds the encoded bytes that a range needs: see cubed_codec_vtable.locate. */
 CUBED_MUST_CHECK cubed_status cb_codec_range_locate(const cb_codec_step *s, const void *src,
                                                     size_t src_size, size_t from, size_t size,
                                                     cubed_codec_extent *out, cubed_error *err);
-/* src is changed meanwhile, and has what was located: the first bytes and, right behind them, the others. */
+/* Decodes a range. `src` contains the located bytes: the head, followed directly by the blocks. The call may change
+ * `src`. */
 CUBED_MUST_CHECK cubed_status cb_codec_range_decode(const cb_codec_step *s, void *src,
                                                     const cubed_codec_extent *located, size_t from,
                                                     size_t size, void *dst, cb_arena *scratch,
                                                     cubed_error *err);
 
-/* The sharding step if the chain is nothing else, so that inner chunks can be read by themselves;
- * else NULL. */
+/* Returns the sharding step if the chain has no other step, so that inner chunks can be read separately; otherwise NULL. */
 const cb_codec_step *cb_codec_chain_shard(const cb_codec_chain *c);
-/* The same of a part of it, such as what inner chunks of shards go through. */
+/* Like cb_codec_chain_shard, for a part of the chain such as the inner codecs of a shard. */
 const cb_codec_step *cb_codec_part_shard(const cb_codec_chain *c, cb_codec_subread part);
-/* Encoded bytes of a shard's index, which stands at the start or the end of its object. */
+/* Encoded size in bytes of a shard's index, which is at the start or the end of its object. */
 size_t cb_codec_index_bytes(const cb_codec_chain *c, const cb_codec_step *shard);
-/* The index decoded: two numbers for each inner chunk. */
+/* Count of numbers in a decoded index: two per inner chunk. */
 static inline size_t cb_codec_index_numbers(const cb_codec_step *shard)
 {
     return 2 * (size_t)shard->ninner;
@@ -168,14 +171,14 @@ CUBED_MUST_CHECK cubed_status cb_codec_index_decode(const cb_codec_chain *c,
                                                     const cb_codec_step *shard, const void *encoded,
                                                     uint64_t *index, cb_arena *scratch,
                                                     cubed_error *err);
-/* Where inner chunk number i lies (*size 0: it is not there) by the index; checked against the
- * object's size, and against the most bytes that one may have. */
+/* Looks up inner chunk `i` in the index. Sets *size to 0 if it is missing. Checks the entry against the object's size and
+ * `most`, the maximum encoded size of an inner chunk. */
 CUBED_MUST_CHECK cubed_status cb_codec_index_find(const uint64_t *index, size_t most,
                                                   uint64_t object_size, int64_t i, uint64_t *offset,
                                                   uint64_t *size, cubed_error *err);
 size_t cb_codec_inner_bytes(const cb_codec_chain *c, const cb_codec_step *shard);
 size_t cb_codec_inner_bound(const cb_codec_chain *c, const cb_codec_step *shard);
-/* Beside the encoded index or inner chunk, and the decoded one. */
+/* Memory needed in addition to the encoded and decoded index or inner chunk. */
 cb_need cb_codec_index_need(const cb_codec_chain *c, const cb_codec_step *shard);
 cb_need cb_codec_inner_need(const cb_codec_chain *c, const cb_codec_step *shard);
 CUBED_MUST_CHECK cubed_status cb_codec_inner_decode(const cb_codec_chain *c,

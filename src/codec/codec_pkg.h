@@ -1,4 +1,4 @@
-/* Shared by the codecs of this folder only. */
+/* Declarations shared by the codecs of this folder only. */
 #ifndef CB_CODEC_PKG_H
 #define CB_CODEC_PKG_H
 
@@ -13,36 +13,37 @@
 #include "codec/codecs.def"
 #undef CUBED_CODEC
 
-/* Codecs that decode streams: rows of the table in stream.c. */
+/* Codecs that can decode streams: rows of the table in stream.c. */
 extern const cb_codec_streaming cb_streaming_zstd, cb_streaming_gzip, cb_streaming_zlib,
     cb_streaming_lz4, cb_streaming_crc32c, cb_streaming_crc32, cb_streaming_adler32,
     cb_streaming_fletcher32;
 
-/* An optional integer of a configuration, within [lo, hi]. */
+/* An optional integer key of a configuration: its default, and its limits lo and hi (inclusive). */
 typedef struct cb_conf_key {
     const char *codec, *key;
     int64_t missing, lo, hi;
 } cb_conf_key;
 CUBED_MUST_CHECK cubed_status cb_conf_int(const json_t *conf, const cb_conf_key *key, int64_t *out,
                                           cubed_error *err);
-/* A configuration from its text, by a function that reads one. */
+/* Parses a JSON string and reads a configuration from it with `read`. */
 typedef cubed_status (*cb_conf_read_fn)(const json_t *doc, int format, const cubed_codec_ctx *ctx,
                                         void *conf, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_conf_parse(const char *json, const char *codec, int format,
                                             const cubed_codec_ctx *ctx, cb_conf_read_fn read,
                                             void *conf, cubed_error *err);
-/* A configuration of one such integer: from text, and to it. */
+/* Parse and print a configuration that consists of one such integer. */
 CUBED_MUST_CHECK cubed_status cb_conf_parse_int(const char *json, const cb_conf_key *key,
                                                 int64_t *out, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_conf_print_int(int64_t value, const cb_conf_key *key, char *json,
                                                 size_t cap, cubed_error *err);
 
-/* For codecs whose output has the length of their input, and for codecs that need no memory. */
+/* cb_codec_same_bound is for codecs whose output is as long as their input, cb_codec_needs_nothing for codecs that need no
+ * memory. */
 size_t cb_codec_same_bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size);
 cubed_codec_need cb_codec_needs_nothing(const void *conf, const cubed_codec_ctx *ctx,
                                         size_t raw_size);
 
-/* For codecs without parameters, whose JSON is {}; and the bound of codecs that add a checksum of four bytes. */
+/* Parse and print the empty configuration {}. cb_codec_four_more is the bound of codecs that add a four-byte checksum. */
 CUBED_MUST_CHECK cubed_status cb_codec_parse_nothing(const char *json, int format,
                                                      const cubed_codec_ctx *ctx, void *conf,
                                                      cubed_error *err);
@@ -51,39 +52,40 @@ CUBED_MUST_CHECK cubed_status cb_codec_print_nothing(const void *conf, int forma
                                                      size_t cap, cubed_error *err);
 size_t cb_codec_four_more(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size);
 
-/* The configuration of "transpose", from which the chain computes layouts: stored axis d is axis[d] of the array. */
+/* Configuration of "transpose", from which the chain computes layouts: stored axis d is axis[d] of the array. */
 typedef struct cb_transpose_conf {
     uint8_t axis[CUBED_MAX_NDIM];
 } cb_transpose_conf;
-/* The same of "shuffle". */
+/* Configuration of "shuffle", from which the chain computes layouts. */
 typedef struct cb_shuffle_conf {
-    int64_t elementsize; /* bytes of an element, which need not be the array's */
+    int64_t elementsize; /* bytes per element; may differ from the array's item size */
 } cb_shuffle_conf;
 
-/* Parts of a chain: see codec.h. */
+/* Sizes and memory of parts of a chain: see codec.h. */
 size_t cb_step_bound(const cb_codec_chain *c, const cb_codec_step *s);
 size_t cb_subread_bytes(const cb_codec_chain *c, cb_codec_subread part);
 typedef enum cb_codec_way { CB_ENCODE, CB_DECODE } cb_codec_way;
 cb_need cb_subread_need(const cb_codec_chain *c, cb_codec_subread part, cb_codec_way way);
-/* Buffers of steps that run. */
+/* Buffers of the steps being run. */
 typedef struct cb_codec_io {
     const void *src;
     size_t src_size;
     void *dst;
     size_t dst_cap;
-    const int64_t *used; /* encoding: the part of the chunk within the array; NULL: all */
+    const int64_t *used; /* encoding: part of the chunk within the array; NULL: all */
     cb_arena *scratch;
 } cb_codec_io;
 CUBED_MUST_CHECK cubed_status cb_subread_run(const cb_codec_chain *c, cb_codec_subread part,
                                              cb_codec_way way, const cb_codec_io *io, size_t *got,
                                              cubed_error *err);
-/* CUBED_E_FORMAT if that gives other than cb_subread_bytes, which dst has. */
+/* Decodes a part to `dst`, which has cb_subread_bytes. CUBED_E_FORMAT if the output has another size. */
 CUBED_MUST_CHECK cubed_status cb_subread_decode(const cb_codec_chain *c, cb_codec_subread part,
                                                 const void *src, size_t src_size, void *dst,
                                                 cb_arena *scratch, cubed_error *err);
 
-/* The sharding step, which runs other parts of the chain. */
-const int64_t *cb_shard_inner(const cb_codec_chain *c, const cb_codec_step *s); /* their shape */
+/* The sharding step, which runs nested parts of the chain. */
+/* shape of the inner chunks */
+const int64_t *cb_shard_inner(const cb_codec_chain *c, const cb_codec_step *s);
 size_t cb_shard_bound(const cb_codec_chain *c, const cb_codec_step *s);
 cb_need cb_shard_need(const cb_codec_chain *c, const cb_codec_step *s, cb_codec_way way);
 CUBED_MUST_CHECK cubed_status cb_shard_decode(const cb_codec_chain *c, const cb_codec_step *s,
@@ -91,25 +93,25 @@ CUBED_MUST_CHECK cubed_status cb_shard_decode(const cb_codec_chain *c, const cb_
 CUBED_MUST_CHECK cubed_status cb_shard_encode(const cb_codec_chain *c, const cb_codec_step *s,
                                               const cb_codec_io *io, size_t *got, cubed_error *err);
 
-/* What zstd takes to compress up to `most` bytes at once. */
+/* Memory in bytes that zstd needs to compress up to `most` bytes in one call. */
 size_t cb_zstd_encode_memory(int level, size_t most);
 
-/* A stream of data with a checksum of four bytes, little-endian, behind the data or in front of it. */
+/* State of decoding a stream with a four-byte little-endian checksum before or after the data. */
 typedef struct cb_sum_stream {
     bool in_front;
     uint32_t sum[3];
-    uint8_t stored
-        [4];  /* in front: the checksum; else the last bytes that came, which may be the checksum */
-    size_t n; /* bytes of `stored` */
+    /* the checksum if it is in front; otherwise the last bytes read, which may be the checksum */
+    uint8_t stored[4];
+    size_t n; /* bytes in `stored` */
     void (*add)(struct cb_sum_stream *s, const void *data, size_t n);
     uint32_t (*end)(struct cb_sum_stream *s);
-    uint32_t (*other)(uint32_t sum); /* another checksum that is right, too; may be NULL */
+    /* maps a sum to an alternative that is also valid; may be NULL */
+    uint32_t (*other)(uint32_t sum);
 } cb_sum_stream;
 size_t cb_sum_stream_bytes(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size);
 CUBED_MUST_CHECK cubed_status cb_sum_stream_step(void *state, cb_stream_io *io, cubed_error *err);
 
-/* Memory for C libraries that take alloc and free functions: a bump allocator over scratch, which
- * never gives back. */
+/* Bump allocator over scratch, for C libraries that take alloc and free functions. Never frees. */
 typedef struct cb_bump {
     char *at, *end;
 } cb_bump;

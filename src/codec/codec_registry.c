@@ -23,7 +23,7 @@ static bool is_called(const cubed_codec_vtable *vt, int format, const char *name
     return its && strcmp(its, name) == 0;
 }
 
-/* What numcodecs calls otherwise in format 3, where the specification has a name of its own. */
+/* Maps numcodecs' names to the names of the specification, for codecs that have both in format 3. */
 static const char *proper_name(int format, const char *name)
 {
     static const char *const known[] = {"numcodecs.zstd", "numcodecs.blosc", "numcodecs.gzip",
@@ -34,7 +34,7 @@ static const char *proper_name(int format, const char *name)
     return name;
 }
 
-/* NULL if there is none. */
+/* Returns NULL if no codec has this name. */
 static const cubed_codec_vtable *find(const cb_codecs *codecs, int format, const char *name)
 {
     if (!name) return NULL;
@@ -81,7 +81,7 @@ _Static_assert(offsetof(cubed_codec_vtable, version) == sizeof(size_t) &&
 
 static cubed_status check(const cubed_codec_vtable *vt, cubed_error *err)
 {
-    /* Its functions take other arguments; its name is where that of version 2 is. */
+    /* Functions of version 1 have other arguments. `name` has the same offset in both versions. */
     if (vt->version == 1)
         return cb_fail(
             err, CUBED_E_ARG,
@@ -122,7 +122,7 @@ cubed_status cb_codecs_add(cb_codecs *codecs, const cubed_allocator *a,
     if (!added) return cb_fail(err, CUBED_E_NOMEM, "no memory for a codec");
     added->vt = vt;
     added->next = atomic_load(&codecs->added);
-    /* Again if another thread has added one in between. */
+    /* Retry if another thread has added a codec in the meantime. */
     while (!find(codecs, 3, vt->name) && !find(codecs, 2, vt->name_v2)) {
         if (atomic_compare_exchange_weak(&codecs->added, &added->next, added)) return CUBED_OK;
     }

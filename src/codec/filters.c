@@ -1,7 +1,6 @@
-/* numcodecs' "delta", "fixedscaleoffset", "quantize" and "astype", and format 3's "scale_offset": elements of one type
- * are stored as elements of another. In
- * format 2 they work on bytes in the order that their own type strings name; in format 3 they stand in
- * front of "bytes", on elements in this machine's order. */
+/* numcodecs' "delta", "fixedscaleoffset", "quantize" and "astype", and format 3's "scale_offset": store elements of one
+ * type as elements of another. In format 2 they process bytes in the order that their own type strings state. In format 3
+ * they precede "bytes" and process elements in native byte order. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,15 +15,15 @@ typedef enum filter { DELTA, SCALE, QUANTIZE, ASTYPE, SCALE_EXACTLY } filter;
 
 typedef struct number {
     double value;
-    bool is_integer; /* it was written as one, and is again */
+    bool is_integer; /* written in JSON as an integer, and printed as one */
 } number;
 
 typedef struct filter_conf {
     filter kind;
-    cubed_dtype dtype[2]; /* of DECODED and ENCODED elements */
-    bool swapped[2];      /* their bytes are */
-    number offset, scale; /* SCALE and SCALE_EXACTLY */
-    int64_t digits;       /* QUANTIZE */
+    cubed_dtype dtype[2]; /* types of DECODED and ENCODED elements */
+    bool swapped[2];      /* elements are not in native byte order */
+    number offset, scale; /* for SCALE and SCALE_EXACTLY */
+    int64_t digits;       /* for QUANTIZE */
 } filter_conf;
 CUBED_CODEC_CONF_FITS(filter_conf);
 
@@ -35,7 +34,7 @@ static cubed_status begin(filter kind, const char *where, const char *json, filt
     return cb_json_parse(where, json, strlen(json), doc, err);
 }
 
-/* In format 3 a type that is missing is the array's. */
+/* In format 3 a missing type is the array's type. */
 static cubed_status parse_type(const json_t *doc, const char *codec, const char *key, int format,
                                const cubed_codec_ctx *ctx, filter_conf *conf, int side,
                                cubed_error *err)
@@ -75,7 +74,7 @@ static cubed_status check_decoded(const char *codec, const cubed_codec_ctx *ctx,
     return CUBED_OK;
 }
 
-/* "astype" is "dtype" where it is missing. */
+/* A missing "astype" means "dtype". */
 static cubed_status parse_types(json_t *doc, const char *codec, int format,
                                 const cubed_codec_ctx *ctx, filter_conf *conf, cubed_error *err)
 {
@@ -141,7 +140,7 @@ static cubed_status parse_astype(const char *json, int format, const cubed_codec
     return st;
 }
 
-/* Of floats: what integers become where they do not fit is an error there. */
+/* Only for floats: the specification makes integers that do not fit an error. */
 static cubed_status parse_scale_offset(const char *json, int format, const cubed_codec_ctx *ctx,
                                        void *conf, cubed_error *err)
 {
@@ -181,7 +180,7 @@ static cubed_status parse_scale(const char *json, int format, const cubed_codec_
     return st;
 }
 
-/* Type strings of decoded and encoded elements. */
+/* Gets the type strings of decoded and encoded elements. */
 static void put_types(const filter_conf *conf, char text[2][CB_TYPESTR_CAP])
 {
     const bool native_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
@@ -293,7 +292,7 @@ static void store(unsigned char *p, size_t size, bool swapped, const cubed_scala
     for (size_t k = 0; k < size; k++) p[swapped ? size - 1 - k : k] = v->bytes[k];
 }
 
-/* As NumPy rounds each result of a type that is not float64; float16 it calculates in float32. */
+/* Rounds like NumPy, which rounds each result of a type other than float64 and computes float16 in float32. */
 static float narrow(cubed_dtype dtype, double v)
 {
     return dtype == CUBED_FLOAT16 ? cb_half_to_float(cb_double_to_half(v)) : (float)v;
@@ -304,7 +303,8 @@ static bool is_narrow(cubed_dtype dtype)
     return dtype == CUBED_FLOAT16 || dtype == CUBED_FLOAT32;
 }
 
-/* Of two NaN processors keep the first one's bits, and compilers may exchange operands. */
+/* If both operands are NaN, processors keep the bits of the first, and compilers may exchange operands. So this function
+ * fixes which NaN is returned. */
 static float combine_floats(float a, float b, bool minus)
 {
     if (a != a) return a + 0;
@@ -317,7 +317,7 @@ static double combine_doubles(double a, double b, bool minus)
     return minus ? a - b : a + b;
 }
 
-/* a + b or a - b in a type: integers wrap around. */
+/* Returns a + b or a - b in a type. Integers wrap around. */
 static cubed_scalar combine(cubed_dtype dtype, const cubed_scalar *a, const cubed_scalar *b,
                             bool minus)
 {
@@ -341,7 +341,7 @@ static cubed_scalar combine(cubed_dtype dtype, const cubed_scalar *a, const cube
     return r;
 }
 
-/* The first element is stored as it is: a sum with 0 would lose the sign of -0. */
+/* Stores the first element unchanged: adding 0 would lose the sign of -0. */
 static cubed_scalar next_delta(cubed_dtype dtype, cubed_scalar v, cubed_scalar *last, bool is_first,
                                bool decode)
 {
@@ -351,7 +351,7 @@ static cubed_scalar next_delta(cubed_dtype dtype, cubed_scalar v, cubed_scalar *
     return r;
 }
 
-/* In the operand's type where that is a float, as NumPy. */
+/* Computes in the operand's type if that is a float, like NumPy. */
 static double scale_one(const filter_conf *conf, cubed_dtype from, const cubed_scalar *v,
                         bool decode)
 {
@@ -366,7 +366,7 @@ static double scale_one(const filter_conf *conf, cubed_dtype from, const cubed_s
     return decode ? wide.f64 / scale + offset : rint((wide.f64 - offset) * scale);
 }
 
-/* Without rounding, in the elements' own type. */
+/* Scales in the elements' own type, without rounding. */
 static double scale_exactly(const filter_conf *conf, cubed_dtype type, const cubed_scalar *v,
                             bool decode)
 {
@@ -378,7 +378,7 @@ static double scale_exactly(const filter_conf *conf, cubed_dtype type, const cub
     return decode ? v->f64 / scale + offset : (v->f64 - offset) * scale;
 }
 
-/* The power of two with which as many decimal digits as are wanted are kept. */
+/* Returns the power of two to quantize to, which keeps the requested number of decimal digits. */
 static double quantum(const filter_conf *conf)
 {
     double exponent = log10(pow(10, (double)-conf->digits));
@@ -412,7 +412,7 @@ static cubed_status run(const cubed_codec_call *call, bool decode, size_t *got, 
     cubed_scalar last = {.c128 = {0, 0}};
     for (size_t i = 0; i < n; i++) {
         cubed_scalar v = load(src + i * fs, fs, conf->swapped[in]), r;
-        if (kind == DELTA && decode) { /* sums are in the decoded type, differences too */
+        if (kind == DELTA && decode) { /* sums and differences are in the decoded type */
             cb_scalar_cast(from, &v, to, &r);
             r = next_delta(to, r, &last, i == 0, true);
         } else if (kind == DELTA) {

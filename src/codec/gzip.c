@@ -1,6 +1,6 @@
-/* "gzip" and numcodecs' "zlib": deflate with either header.
- * zlib's state lives in the scratch. libdeflate, which inflates where it is there, allocates 11 KiB: its functions for that
- * are the process's, which are not ours to set. */
+/* "gzip" and numcodecs' "zlib": deflate with either header. zlib's state is in the scratch. libdeflate, which decodes if it
+ * was built in, allocates 11 KiB itself: its allocation functions are global to the process, so this library does not set
+ * them. */
 #include <string.h>
 #include <zlib.h>
 #ifdef CB_HAVE_LIBDEFLATE
@@ -51,8 +51,8 @@ static cubed_status print(const void *conf, int format, const cubed_codec_ctx *c
     return cb_conf_print_int(c->level, &levels[c->header], json, cap, err);
 }
 
-/* Beyond deflateBound: other writers make several members, and their fastest levels store nothing,
- * so that every byte of noise takes up to nine bits. */
+/* More than deflateBound: other writers may write several members, and their fastest levels never store, so a byte of noise
+ * takes up to nine bits. */
 static size_t bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     size_t n;
@@ -62,9 +62,8 @@ static size_t bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_siz
     return n;
 }
 
-/* inflate: a window of 32 KiB and under 10 KiB of state; deflate: 256 KiB of tables and windows and
- * under 8 KiB of state (zconf.h). Compatible libraries that stand in for zlib pad and enlarge
- * those. */
+/* Inflate needs a window of 32 KiB and less than 10 KiB of state. Deflate needs 256 KiB of tables and windows and less than
+ * 8 KiB of state (zconf.h). The margin is for zlib-compatible libraries that use more. */
 static cubed_codec_need decode_need(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     (void)conf;
@@ -98,7 +97,7 @@ static void bump_free(voidpf opaque, voidpf p)
     (void)p;
 }
 
-/* A gzip file may have several members, and zeros behind them, as on tapes and in blocks of fixed size. */
+/* A gzip file may have several members followed by zeros, as on tapes and in blocks of fixed size. */
 static void skip_zeros(const gzip_conf *conf, const char **in, size_t *left)
 {
     while (conf->header == GZIP && *left > 0 && **in == 0) {
@@ -107,11 +106,11 @@ static void skip_zeros(const gzip_conf *conf, const char **in, size_t *left)
     }
 }
 
-/* For zlib: of the largest window, and 16 more for the header of gzip. */
+/* Parameter of zlib: 15 for the largest window, plus 16 for the gzip header. */
 static int window_bits(const gzip_conf *conf) { return conf->header == GZIP ? 15 + 16 : 15; }
 
 #ifdef CB_HAVE_LIBDEFLATE
-/* All at once, as chunks are: half of zlib's instructions and less. */
+/* Decodes the whole chunk at once, in at most half of zlib's instructions. */
 static cubed_status decode(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
     const gzip_conf *conf = call->conf;
@@ -192,9 +191,9 @@ static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_erro
 enum { INFLATE_BYTES = 64 << 10 };
 
 typedef struct inflate_stream {
-    z_stream z; /* its address may not change */
+    z_stream z; /* must not move */
     cb_bump bump;
-    bool gzip, between; /* between: a member is complete, and no other one has begun */
+    bool gzip, between; /* between: a member is complete and no other has begun */
 } inflate_stream;
 
 static size_t stream_bytes(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
@@ -268,7 +267,7 @@ const cubed_codec_vtable cb_codec_gzip = {
     .decode = decode,
     .encode = encode,
 };
-/* Zarr v3 knows it as an extension under numcodecs' name. */
+/* Zarr v3 has it as an extension under numcodecs' name. */
 const cubed_codec_vtable cb_codec_zlib = {
     .name = "numcodecs.zlib",
     .name_v2 = "zlib",

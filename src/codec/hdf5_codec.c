@@ -1,5 +1,5 @@
-/* What HDF5 files have of their own: "fletcher32" (numcodecs', too), a checksum of four bytes behind the data; LZ4 in
- * blocks; and the mask of a chunk that did not go through all codecs. */
+/* Codecs specific to HDF5: "fletcher32" (also in numcodecs), a four-byte checksum after the data; LZ4 in blocks; and the
+ * mask of filters that a chunk did not go through. */
 #include <lz4.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 /* --- Fletcher's checksum ------------------------------------------------------------------------------ */
 
-/* Of 16-bit words, the high byte first. After so many of them the sums would overflow. */
+/* Number of 16-bit big-endian words after which the sums must be reduced, because they would overflow. */
 enum { WORDS = 360 };
 
 static void add_words(uint32_t sums[2], const unsigned char *p, size_t words)
@@ -28,7 +28,7 @@ static void add_words(uint32_t sums[2], const unsigned char *p, size_t words)
     sums[1] = b;
 }
 
-/* `odd`: the last byte of an odd number; NULL: the number is even. */
+/* Ends the checksum. `odd` is the last byte if the number of bytes is odd, otherwise NULL. */
 static uint32_t end_words(uint32_t sums[2], const unsigned char *odd)
 {
     const unsigned char word[2] = {odd ? *odd : 0, 0};
@@ -45,13 +45,13 @@ static uint32_t fletcher32(const unsigned char *p, size_t n)
     return end_words(sums, n % 2 ? p + n - 1 : NULL);
 }
 
-/* Old libraries on little-endian machines swapped the bytes of each half. */
+/* Old versions of HDF5 swapped the bytes of each half on little-endian machines. */
 static uint32_t swap_halves(uint32_t sum)
 {
     return (sum & 0x00ff00ff) << 8 | (sum >> 8 & 0x00ff00ff);
 }
 
-/* sum[2]: 256 and the first byte of a word whose second byte has not come; else 0. */
+/* sum[2] is 256 plus the first byte of an incomplete word; 0: no incomplete word. */
 static void add_fletcher32(cb_sum_stream *s, const void *data, size_t n)
 {
     const unsigned char *p = data;
@@ -110,7 +110,7 @@ static cubed_status encode_fletcher32(const cubed_codec_call *call, size_t *got,
     return CUBED_OK;
 }
 
-/* Zarr v3 knows it as an extension under numcodecs' name. */
+/* Zarr v3 has it as an extension under numcodecs' name. */
 const cubed_codec_vtable cb_codec_fletcher32 = {
     .name = "numcodecs.fletcher32",
     .name_v2 = "fletcher32",
@@ -125,8 +125,8 @@ const cubed_codec_vtable cb_codec_fletcher32 = {
 
 /* --- LZ4 in blocks ------------------------------------------------------------------------------------ */
 
-/* The decoded size in eight bytes and that of a block in four, then each block behind its encoded size in four, all of
- * them big-endian. A block that would not become shorter is stored as it is. */
+/* Format: the decoded size (eight bytes) and the size of a block (four bytes), then each block after its encoded size (four
+ * bytes). All numbers are big-endian. A block that would not become shorter is stored unencoded. */
 enum { BLOCK = 1 << 30 };
 
 static uint64_t big(const uint8_t *p, int n)
@@ -141,7 +141,7 @@ static void put_big(uint8_t *p, uint64_t v, int n)
     for (int i = n - 1; i >= 0; i--, v >>= 8) p[i] = (uint8_t)v;
 }
 
-/* Of blocks as short as other writers make them. */
+/* Bound for blocks as short as other writers make them. */
 static size_t lz4_bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     size_t n;
@@ -228,7 +228,7 @@ const cubed_codec_vtable cb_codec_hdf5_lz4 = {
 
 /* --- Masks -------------------------------------------------------------------------------------------- */
 
-/* The chain reads the four bytes in front: see mask_of in chain.c. */
+/* Removes the four bytes of the mask, which the chain reads: see mask_of in chain.c. */
 static cubed_status decode_mask(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
     if (call->src_size < 4 || call->src_size - 4 > call->dst_cap)
@@ -239,7 +239,7 @@ static cubed_status decode_mask(const cubed_codec_call *call, size_t *got, cubed
     return CUBED_OK;
 }
 
-/* Chunks that are written go through all codecs. */
+/* Writes an empty mask: chunks are always encoded by all codecs. */
 static cubed_status encode_mask(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
     CB_CHECK(call->dst_cap >= 4 && call->src_size <= call->dst_cap - 4, err);

@@ -1,4 +1,4 @@
-/* numcodecs' "lz4": the decoded size in four bytes, little-endian, then one LZ4 block. */
+/* numcodecs' "lz4": the decoded size (four bytes, little-endian), then one LZ4 block. */
 #include <lz4.h>
 
 #include "codec/codec_pkg.h"
@@ -81,7 +81,7 @@ static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_erro
     return CUBED_OK;
 }
 
-/* Zarr v3 knows it as an extension under numcodecs' name. */
+/* Zarr v3 has it as an extension under numcodecs' name. */
 const cubed_codec_vtable cb_codec_lz4 = {
     .name = "numcodecs.lz4",
     .name_v2 = "lz4",

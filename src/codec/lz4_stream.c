@@ -1,5 +1,5 @@
-/* numcodecs' "lz4" as a stream. liblz4 decodes a block only to memory that holds all of it: this decoder keeps the last 64 KiB,
- * which is as far back as a block refers (lz4_Block_format.md). */
+/* Decodes numcodecs' "lz4" as a stream. liblz4 needs all output of a block in memory. This decoder keeps only the last 64
+ * KiB, the maximum distance of a match (lz4_Block_format.md). */
 #include "base/le.h"
 #include "codec/codec_pkg.h"
 
@@ -17,12 +17,12 @@ typedef enum lz4_state {
 
 typedef struct lz4_stream {
     lz4_state state;
-    uint8_t bytes[4]; /* of a number that has not come whole */
-    size_t n;         /* how many */
+    uint8_t bytes[4]; /* bytes of a number that is still incomplete */
+    size_t n;         /* count of `bytes` */
     uint64_t size, made;
-    uint64_t literals, match; /* bytes that are left of each */
+    uint64_t literals, match; /* bytes left of the current literals and match */
     size_t offset;
-    uint8_t history[HISTORY]; /* byte number i of the output is at i % HISTORY */
+    uint8_t history[HISTORY]; /* output byte i is at i % HISTORY */
 } lz4_stream;
 
 static size_t state_bytes(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
@@ -42,7 +42,7 @@ static cubed_status begin(void *state, size_t size, const void *conf, cubed_erro
     return CUBED_OK;
 }
 
-/* Takes the next `want` bytes of a number; false: they have not all come. */
+/* Reads a number of `want` bytes. Returns false if more input is needed. */
 static bool take(lz4_stream *s, cb_stream_io *io, size_t want)
 {
     const size_t n = cb_min_size(want - s->n, io->left);
@@ -55,7 +55,7 @@ static bool take(lz4_stream *s, cb_stream_io *io, size_t want)
     return true;
 }
 
-/* Adds the bytes that continue a length, the last of which is less than 255; false: they have not all come. */
+/* Adds the bytes that continue a length; a byte below 255 is the last. Returns false if more input is needed. */
 static bool take_length(cb_stream_io *io, uint64_t *length)
 {
     while (io->left > 0) {
@@ -67,7 +67,7 @@ static bool take_length(cb_stream_io *io, uint64_t *length)
     return false;
 }
 
-/* Of n bytes that follow one another in the history, from output byte `at` on, those before its end. */
+/* Limits n contiguous bytes from output position `at` to those before the end of the ring buffer. */
 static size_t until_end(uint64_t at, size_t n)
 {
     return cb_min_size(n, HISTORY - (size_t)(at % HISTORY));
@@ -96,7 +96,7 @@ static void put_match(lz4_stream *s, cb_stream_io *io)
     size_t n = io->room;
     if (s->match < n) n = (size_t)s->match;
     for (size_t done = 0; done < n;) {
-        /* What is copied may be what this match has just made. */
+        /* A match may overlap its own output. */
         size_t some = cb_min_size(n - done, s->offset);
         some = until_end(s->made, until_end(s->made - s->offset, some));
         memmove(s->history + s->made % HISTORY, s->history + (s->made - s->offset) % HISTORY, some);

@@ -1,5 +1,4 @@
-/* numcodecs' "lzma": streams of xz, or of the older format "alone". What the library allocates lies in
- * the scratch. */
+/* numcodecs' "lzma": streams in xz or the older format "alone". All allocations of the library are in the scratch. */
 #include <lzma.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,12 +9,12 @@ enum { XZ = 1, ALONE = 2 };
 
 typedef struct lzma_conf {
     int64_t format; /* XZ or ALONE */
-    int64_t check;  /* -1: the library's choice */
-    int64_t preset; /* with the flag for "extreme"; -1: none, which is 6 */
+    int64_t check;  /* -1: the library's default */
+    int64_t preset; /* may include the flag for "extreme"; -1: default, 6 */
 } lzma_conf;
 CUBED_CODEC_CONF_FITS(lzma_conf);
 
-/* Its own allocations beside tables and dictionary, which its estimates count, are a few and small. */
+/* Margin for the library's small allocations, which its estimates of tables and dictionary do not count. */
 #define SLACK ((size_t)256 << 10)
 
 static uint32_t preset_of(const lzma_conf *conf)
@@ -23,7 +22,7 @@ static uint32_t preset_of(const lzma_conf *conf)
     return conf->preset < 0 ? LZMA_PRESET_DEFAULT : (uint32_t)conf->preset;
 }
 
-/* null is what numcodecs writes where nothing was said. */
+/* Accepts null, which numcodecs writes for a parameter that was not given. */
 static cubed_status get_int(const json_t *doc, const cb_conf_key *key, int64_t *out,
                             cubed_error *err)
 {
@@ -78,7 +77,7 @@ static cubed_status print(const void *conf, int format, const cubed_codec_ctx *c
     return n > 0 && (size_t)n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec lzma: no room");
 }
 
-/* What the range coder may make of noise, and headers of several streams. */
+/* Allows for the range coder's expansion of noise, and for headers of several streams. */
 static size_t bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     size_t n;
@@ -87,11 +86,11 @@ static size_t bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_siz
     return cb_add_size(raw_size, raw_size / 3 + 1024, &n) ? 0 : n;
 }
 
-/* How a chunk is compressed: no dictionary need be longer than it. */
+/* Sets the compression filters. The dictionary need not be longer than the chunk. */
 static void make_filters(const lzma_conf *conf, size_t raw_size, lzma_options_lzma *options,
                          lzma_filter filters[2])
 {
-    (void)lzma_lzma_preset(options, preset_of(conf)); /* parse has looked */
+    (void)lzma_lzma_preset(options, preset_of(conf)); /* cannot fail: parse checked it */
     const size_t least = cb_max_size(raw_size, LZMA_DICT_SIZE_MIN);
     if (options->dict_size > least) options->dict_size = (uint32_t)least;
     filters[0] = (lzma_filter){conf->format == XZ ? LZMA_FILTER_LZMA2 : LZMA_FILTER_LZMA1, options};
@@ -183,7 +182,7 @@ static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_erro
     return cb_fail(err, CUBED_E_INTERNAL, "liblzma gives %d", (int)rc);
 }
 
-/* Zarr v3 knows it as an extension under numcodecs' name. */
+/* Zarr v3 has it as an extension under numcodecs' name. */
 const cubed_codec_vtable cb_codec_lzma = {
     .name = "numcodecs.lzma",
     .name_v2 = "lzma",

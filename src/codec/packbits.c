@@ -1,5 +1,5 @@
-/* numcodecs' "packbits": eight truth values in a byte, the first one highest, behind a byte that says how many bits of the
- * last one mean nothing. */
+/* numcodecs' "packbits": eight booleans per byte, the first in the highest bit. The first byte gives the number of unused
+ * bits in the last one. */
 #include <string.h>
 
 #include "codec/codec_pkg.h"

@@ -1,5 +1,5 @@
-/* numcodecs' "pcodec": integers and floats of 2 to 8 bytes, and times as integers, in pco's standalone format. pco is a crate
- * of Rust's, which extra/pcodec has behind three functions. What is decoded does not depend on the configuration. */
+/* numcodecs' "pcodec": integers and floats of 2 to 8 bytes, and times as integers, in pco's standalone format. extra/pcodec
+ * wraps the Rust crate pco in three functions. Decoding does not depend on the configuration. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,12 +12,12 @@
 typedef struct pcodec_conf {
     int64_t level;
     int64_t mode;  /* index into `modes` */
-    int64_t delta; /* an order of differences, CB_PCO_AUTO or CB_PCO_LOOKBACK */
-    int64_t page;  /* the most numbers of a page */
+    int64_t delta; /* delta order, CB_PCO_AUTO or CB_PCO_LOOKBACK */
+    int64_t page;  /* maximum count of numbers in a page */
 } pcodec_conf;
 CUBED_CODEC_CONF_FITS(pcodec_conf);
 
-/* pco's number for the type; 0: it has none, or none that numcodecs takes: those of 8 bits. */
+/* Returns pco's number for the type; 0: not supported by pco or, for 8-bit types, by numcodecs. */
 static uint8_t type_of(cubed_dtype dtype)
 {
     switch (cubed_dtype_family(dtype)) {
@@ -43,7 +43,7 @@ static size_t count_of(const cubed_codec_ctx *ctx)
     return n;
 }
 
-/* The value's place among `names`; `*out` stays as it is where there is none. */
+/* Sets *out to the index of the value in `names`. Leaves *out unchanged if the key is missing. */
 static cubed_status read_name(const json_t *doc, const char *key, const char *const *names,
                               int64_t *out, cubed_error *err)
 {
@@ -63,12 +63,12 @@ static cubed_status read_name(const json_t *doc, const char *key, const char *co
 }
 
 static const char *const modes[] = {"auto", "classic", NULL};
-enum { MODE_AUTO, MODE_CLASSIC }; /* "classic" looks for no structure in the numbers */
+enum { MODE_AUTO, MODE_CLASSIC }; /* "classic" does not search for structure in the numbers */
 static const char *const deltas[] = {"auto", "none", "try_consecutive", "try_lookback", NULL};
 enum { NAME_AUTO, NAME_NONE, NAME_CONSECUTIVE, NAME_LOOKBACK };
 static const char *const pagings[] = {"equal_pages_up_to", NULL};
 
-/* An order stands beside "try_consecutive", or beside "auto", which is the same then. */
+/* An order may be given with "try_consecutive", or with "auto", which then means the same. */
 static cubed_status read_delta(const json_t *doc, int64_t *out, cubed_error *err)
 {
     static const cb_conf_key orders = {"pcodec", "delta_encoding_order", 0, 0, 7};
@@ -136,7 +136,8 @@ static cubed_status print(const void *conf, int format, const cubed_codec_ctx *c
     return n > 0 && (size_t)n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec pcodec: no room");
 }
 
-/* Each page says what it is of; those of other writers, and of noise, may be a little longer than pco's are now. */
+/* Each page describes itself. Allows for pages of other writers and of noise, which may be slightly longer than pco's
+ * present ones. */
 static size_t bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     const pcodec_conf *c = conf;
@@ -145,9 +146,9 @@ static size_t bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_siz
     return most;
 }
 
-/* Up to three streams of bins (what is looked back, numbers, and what is left of those) with 2**14 states each, two windows of
- * 2**15 numbers, and as many that these begin with; and, in a mode that writers may choose, all different numbers. The
- * crate refuses more. */
+/* Up to three streams of bins (lookbacks, primary and secondary latents) with 2**14 states each, two windows of 2**15
+ * numbers with as many initial ones, and, in a mode that writers may choose, all distinct numbers. The crate rejects chunks
+ * that need more. */
 static cubed_codec_need decode_need(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     (void)conf;
@@ -155,7 +156,7 @@ static cubed_codec_need decode_need(const void *conf, const cubed_codec_ctx *ctx
     return (cubed_codec_need){0, cb_sat_add(raw_size, (size_t)4 << 20)};
 }
 
-/* Measured: 44 bytes for each number of a page, and 4 times its own; a quarter more here. */
+/* Measured 44 bytes per number of a page plus 4 times its own size; this adds a quarter. */
 static cubed_codec_need encode_need(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     const pcodec_conf *c = conf;
@@ -165,7 +166,7 @@ static cubed_codec_need encode_need(const void *conf, const cubed_codec_ctx *ctx
                                      ((size_t)256 << 10)};
 }
 
-/* What is refused is the chunk's fault where one is decoded, and ours where one is encoded. */
+/* CB_PCO_REFUSED is an error of the chunk when decoding, and an internal error when encoding: `refused` is the status. */
 static cubed_status say(int said, const char *message, cubed_status refused, cubed_error *err)
 {
     if (said == CB_PCO_DONE) return CUBED_OK;
@@ -200,7 +201,7 @@ static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_erro
     return say(said, message, CUBED_E_INTERNAL, err);
 }
 
-/* Instead of "bytes" in format 3; in format 2 it is the compressor of an array's chunks, whose elements it is told of. */
+/* Replaces "bytes" in format 3. In format 2 it is the compressor, and receives the element type of the array's chunks. */
 const cubed_codec_vtable cb_codec_pcodec = {
     .kind = CUBED_CODEC_ARRAY_TO_BYTES,
     .name = "numcodecs.pcodec",

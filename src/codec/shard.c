@@ -1,11 +1,11 @@
-/* "sharding_indexed" (Zarr v3): a chunk that is a grid of inner chunks, encoded one by one and found by
- * an index of pairs (offset, bytes), both 2**64-1 where an inner chunk is not there. */
+/* "sharding_indexed" (Zarr v3): a chunk that is a grid of inner chunks, each encoded separately. An index has a pair
+ * (offset, bytes) per inner chunk; both are 2**64-1 if the inner chunk is missing. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "codec/codec_pkg.h"
 
-/* The functions are in here, not in the table: they run other parts of the chain. */
+/* The vtable has no functions: those in this file run nested parts of the chain. */
 const cubed_codec_vtable cb_codec_sharding_indexed = {
     .kind = CUBED_CODEC_ARRAY_TO_BYTES,
     .name = "sharding_indexed",
@@ -26,7 +26,7 @@ size_t cb_codec_inner_bound(const cb_codec_chain *c, const cb_codec_step *s)
     return cb_subread_bound(c, s->inner);
 }
 
-/* An index has no codec that compresses: the bound is its size. */
+/* Codecs of an index do not compress, so the bound is the exact size. */
 size_t cb_codec_index_bytes(const cb_codec_chain *c, const cb_codec_step *s)
 {
     return cb_subread_bound(c, s->index);
@@ -102,12 +102,12 @@ cubed_status cb_codec_inner_decode(const cb_codec_chain *c, const cb_codec_step 
 
 /* --- Inner chunks in a shard --------------------------------------------------------------------------- */
 
-/* A walk over the inner chunks of a shard in C order of their grid. */
+/* Iterates over the inner chunks of a shard in C order. */
 typedef struct walk {
     int ndim;
     size_t item;
     const int64_t *shape, *inner;
-    bool contiguous; /* an inner chunk is one run of the shard's bytes */
+    bool contiguous; /* an inner chunk is contiguous in the shard */
     int64_t at[CUBED_MAX_NDIM];
 } walk;
 
@@ -141,7 +141,7 @@ static bool outside(const walk *w, const int64_t *used)
     return false;
 }
 
-/* Byte offset in the shard of the element `idx` of the inner chunk. */
+/* Byte offset in the shard of element `idx` of the inner chunk. */
 static size_t offset_of(const walk *w, const int64_t *idx)
 {
     size_t n = 0;
@@ -149,7 +149,7 @@ static size_t offset_of(const walk *w, const int64_t *idx)
     return n * w->item;
 }
 
-/* Copies the inner chunk at the walk's position out of the shard, or into it. */
+/* Copies the inner chunk at the current position out of the shard, or into it. */
 static void copy_inner(const walk *w, char *shard, char *inner, bool into)
 {
     int64_t idx[CUBED_MAX_NDIM] = {0};
@@ -168,7 +168,7 @@ static void copy_inner(const walk *w, char *shard, char *inner, bool into)
     }
 }
 
-/* Items that are longer than the fill value go on with zeros. */
+/* Fills with the fill value. Items longer than CB_MAX_ITEM are padded with zeros. */
 static void fill(const cb_codec_chain *c, size_t item, char *dst, size_t bytes)
 {
     size_t kept = cb_min_size(item, CB_MAX_ITEM);
@@ -183,7 +183,7 @@ static bool is_fill(const cb_codec_chain *c, size_t item, const char *src, size_
     for (size_t k = kept; k < item; k++) {
         if (src[k] != 0) return false;
     }
-    /* All are the same if they are what they are one element further on. */
+    /* All elements are equal if each equals the next one. */
     return memcmp(src, src + item, bytes - item) == 0;
 }
 

@@ -24,8 +24,8 @@ static cubed_status print(const void *conf, int format, const cubed_codec_ctx *c
     return cb_conf_print_int(c->elementsize, &elementsize, json, cap, err);
 }
 
-/* Elements of the usual sizes, put together of rows of their bytes, or divided into them: written out so that compilers make
- * vectors of it. By two loops it takes as long as two thirds of inflating. */
+/* Join and split elements of common sizes. The loops are written out so that compilers vectorise them: two nested loops
+ * would cost as much as two thirds of inflating the chunk. */
 static void join2(const unsigned char *restrict in, size_t n, unsigned char *restrict out)
 {
     const unsigned char *a = in, *b = a + n;
@@ -98,7 +98,7 @@ static void split8(const unsigned char *restrict in, size_t n, unsigned char *re
     }
 }
 
-/* A transpose: elements are rows of an element's bytes, and columns when shuffled. */
+/* Transposes between rows of elements and rows of byte positions. */
 static cubed_status turn(const cubed_codec_call *call, bool back, size_t *got, cubed_error *err)
 {
     const cb_shuffle_conf *c = call->conf;
@@ -113,7 +113,7 @@ static cubed_status turn(const cubed_codec_call *call, bool back, size_t *got, c
     case 4: back ? join4(in, n, out) : split4(in, n, out); break;
     case 8: back ? join8(in, n, out) : split8(in, n, out); break;
     default:
-        /* Row by row: what is written comes from one place. */
+        /* Row by row, so that each row is read or written contiguously. */
         for (size_t k = 0; k < size; k++) {
             for (size_t i = 0; i < n; i++) {
                 if (back)
@@ -144,7 +144,7 @@ static bool is_identity(const void *conf, const cubed_codec_ctx *ctx)
     return c->elementsize == 1;
 }
 
-/* Zarr v3 knows it as an extension under numcodecs' name. */
+/* Zarr v3 has it as an extension under numcodecs' name. */
 const cubed_codec_vtable cb_codec_shuffle = {
     .name = "numcodecs.shuffle",
     .name_v2 = "shuffle",

@@ -27,7 +27,7 @@ static size_t state_bytes(const cb_codec_step *t, const cb_codec_streaming *how)
     return how->state_bytes(&t->conf, &t->ctx, t->raw_size);
 }
 
-/* The step that decodes before step number `from` of the chain; -1 if the stream has no further codec. */
+/* Returns the step that decodes next after step `from`, which has the preceding index in the chain; -1: no further step. */
 static int next_stage(const cb_codec_chain *c, cb_codec_subread part, int from)
 {
     cb_codec_layout ignored;
@@ -74,7 +74,7 @@ cubed_status cb_codec_stream_open(const cb_codec_chain *c, cb_codec_subread part
     return CUBED_OK;
 }
 
-/* Output of the stage in front of stage number `k`, or the encoded bytes. The recursion is as deep as the chain is long. */
+/* Reads the output of the stage before stage `k`, or the encoded bytes. Recursion depth: the length of the chain. */
 static cubed_status read_before(cb_codec_stream *s, int k, char *dst, size_t cap, size_t *got,
                                 cubed_error *err);
 

@@ -1,4 +1,4 @@
-/* "transpose": stored axis d is axis[d] of the array. Also Zarr v2's order F. */
+/* "transpose": stored axis d is axis[d] of the array. Also implements order F of Zarr v2. */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ static cubed_status parse(const char *json, int format, const cubed_codec_ctx *c
     const json_t *order = json_object_get(doc, "order");
     cubed_status st = CUBED_OK;
     uint64_t seen = 0;
-    if (json_is_string(order)) { /* spellings of an early draft */
+    if (json_is_string(order)) { /* values of an early draft of the specification */
         bool f = strcmp(json_string_value(order), "F") == 0;
         if (!f && strcmp(json_string_value(order), "C") != 0)
             st = cb_fail(err, CUBED_E_FORMAT,
@@ -56,8 +56,8 @@ static cubed_status print(const void *conf, int format, const cubed_codec_ctx *c
     return n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec transpose: no room");
 }
 
-/* Walks the stored elements in order; `stride` is the array side's, by stored axis. Two innermost
- * axes are taken in tiles so that both sides stay in the cache. */
+/* Copies between stored and array elements. Visits the stored elements in order; `stride` has the array's strides by stored
+ * axis. The two innermost axes are tiled so that both sides stay in the cache. */
 static void move(const cb_transpose_conf *conf, const cubed_codec_ctx *ctx, char *stored,
                  char *array, bool store)
 {
@@ -80,7 +80,7 @@ static void move(const cb_transpose_conf *conf, const cubed_codec_ctx *ctx, char
     for (int d = 0; d < n; d++) {
         if (extent[d] == 0) return;
     }
-    /* The last stored axis is contiguous; the array's fastest axis is stored axis f. */
+    /* The last stored axis is contiguous; the fastest axis of the array is stored axis f. */
     int last = n - 1, f = 0;
     for (int d = 0; d < n; d++) {
         if (conf->axis[d] == n - 1) f = d;

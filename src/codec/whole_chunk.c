@@ -1,5 +1,5 @@
-/* Whether an object can be a whole encoded chunk, from little of it: its size, and what codecs say of it in
- * headers, trailers and indices. */
+/* Checks whether an object can be a whole encoded chunk. Reads only its size and the sizes in headers, trailers and
+ * indices. */
 #include <string.h>
 #define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
@@ -11,7 +11,7 @@ static uint32_t load32(const unsigned char *p)
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-/* All of `size` bytes, or *got says that there are fewer. */
+/* Reads `size` bytes. *got is less if the object is shorter. */
 static cubed_status read_at(const cb_codec_object *o, uint64_t offset, void *dst, size_t size,
                             size_t *got, cubed_error *err)
 {
@@ -20,7 +20,7 @@ static cubed_status read_at(const cb_codec_object *o, uint64_t offset, void *dst
     return o->read(o->ctx, offset, dst, cb_min_size(size, (size_t)(o->size - offset)), got, err);
 }
 
-/* Goes from block to block of a frame, to its end. */
+/* Skips the blocks of a frame by their headers. */
 static cubed_status skip_blocks(const cb_codec_object *o, uint64_t *at, bool *ok, cubed_error *err)
 {
     for (bool last = false; !last;) {
@@ -30,7 +30,7 @@ static cubed_status skip_blocks(const cb_codec_object *o, uint64_t *at, bool *ok
         uint32_t bits = (uint32_t)head[0] | (uint32_t)head[1] << 8 | (uint32_t)head[2] << 16;
         uint32_t type = bits >> 1 & 3, size = type == 1 ? 1 : bits >> 3;
         last = bits & 1;
-        /* Zeros, which nobody wrote, would be empty blocks without end. */
+        /* Reject zeros, as in unwritten parts of a file: they would be an endless row of empty blocks. */
         *ok = got == sizeof head && type != 3 && (size > 0 || last);
         if (!*ok) return CUBED_OK;
         *at += sizeof head + size;
@@ -49,7 +49,7 @@ static cubed_status look_at_zstd(const cb_codec_object *o, size_t raw_size, bool
         CB_TRY(read_at(o, at, head, sizeof head, &got, err));
         *ok = ZSTD_getFrameHeader(&frame, head, got) == 0;
         if (!*ok) return CUBED_OK;
-        /* Older libraries do not say how long the header of these is. */
+        /* Older versions of zstd do not return the header size of skippable frames. */
         if (frame.frameType == ZSTD_skippableFrame) {
             at += ZSTD_SKIPPABLEHEADERSIZE + frame.frameContentSize;
             continue;
@@ -75,13 +75,14 @@ static cubed_status look_at_blosc(const cb_codec_object *o, size_t raw_size, boo
     return CUBED_OK;
 }
 
-/* Of several members the last one says how much is in it alone, and other writers make several. */
+/* Checks header and trailer. The trailer of the last member states only that member's size, so the result says little if a
+ * writer wrote several members. */
 static cubed_status look_at_gzip(const cb_codec_object *o, size_t raw_size, bool *ok,
                                  cubed_error *err)
 {
     unsigned char head[3], tail[4];
     size_t got = 0, got_tail = 0;
-    *ok = o->size >= 18; /* header and trailer */
+    *ok = o->size >= 18; /* minimum size of header plus trailer */
     if (*ok) CB_TRY(read_at(o, 0, head, sizeof head, &got, err));
     if (*ok) CB_TRY(read_at(o, o->size - sizeof tail, tail, sizeof tail, &got_tail, err));
     *ok = *ok && got == sizeof head && got_tail == sizeof tail && head[0] == 0x1f &&
@@ -100,7 +101,8 @@ static look_fn look_of(const cubed_codec_vtable *vt)
                                    : NULL;
 }
 
-/* All that the index names lies in the object, and nothing is between chunks and index, or behind them. */
+/* Checks that all inner chunks in the index are within the object, and that the object has no bytes between the last chunk
+ * and the index, or after them. */
 static cubed_status look_at_shard(const cb_codec_chain *c, const cb_codec_step *s,
                                   const cb_codec_object *o, cb_arena *scratch, bool *ok,
                                   cubed_error *err)

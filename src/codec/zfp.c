@@ -1,5 +1,5 @@
-/* numcodecs' "zfpy": floats and integers of 32 and 64 bits, in blocks of 4 along up to four axes, within a tolerance or
- * exactly, behind zfp's own header. */
+/* numcodecs' "zfpy": 32-bit and 64-bit floats and integers in blocks of 4 along up to four axes, lossy within a tolerance
+ * or exact, after zfp's own header. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,13 +7,13 @@
 
 #include "codec/codec_pkg.h"
 
-/* zfp reads and writes whole words, of 1 to 8 bytes as it was built, of an aligned buffer of its own: the encoded bytes lie
- * at any address, and those that say too little of themselves must not be read beyond their end. What it allocates beside
- * is a bit stream's struct. */
+/* zfp reads and writes whole words of 1 to 8 bytes, depending on its build, from an aligned buffer. Encoded bytes may be
+ * unaligned, and zfp must not read past the end of a short chunk, so they are copied. LIBRARY bounds the bit stream, which
+ * zfp allocates itself. */
 #define WORD    ((size_t)8)
 #define LIBRARY ((size_t)1024)
 
-/* Numbers below 0 were not given, and nothing is lost then. */
+/* Negative numbers mean "not given"; without any, compression is exact. */
 typedef struct zfp_conf {
     int64_t mode; /* a zfp_mode */
     double tolerance, rate;
@@ -39,7 +39,7 @@ static size_t count_of(const cubed_codec_ctx *ctx)
     return n;
 }
 
-/* null is what was not given. */
+/* Reads a number; null means "not given". */
 static cubed_status read_number(const json_t *doc, const char *key, double *out, cubed_error *err)
 {
     const json_t *v = json_object_get(doc, key);
@@ -93,7 +93,7 @@ static cubed_status print(const void *conf, int format, const cubed_codec_ctx *c
     return n > 0 && (size_t)n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec zfpy: no room");
 }
 
-/* The chunk, whose last axis is zfp's first. */
+/* Describes the chunk to zfp. The chunk's last axis is zfp's first. */
 static zfp_field field_of(const cubed_codec_ctx *ctx, const void *data)
 {
     zfp_field f = {.type = type_of(ctx->dtype), .data = (void *)(uintptr_t)data};
@@ -115,8 +115,7 @@ static void set_mode(const zfp_conf *conf, const cubed_codec_ctx *ctx, zfp_strea
         zfp_stream_set_reversible(z);
 }
 
-/* Whatever the numbers of the configuration, a chunk takes no more than if nothing were lost: but for those of a rate, which
- * fills blocks up. */
+/* Except in rate mode, which pads blocks, a chunk needs at most as much as in exact mode. */
 static size_t bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     zfp_stream z, exact;
@@ -136,8 +135,8 @@ static cubed_codec_need need(const void *conf, const cubed_codec_ctx *ctx, size_
     return (cubed_codec_need){cb_sat_add(bound(conf, ctx, raw_size), WORD), LIBRARY};
 }
 
-/* The header, which may be of others than this chunk's type, shape and mode: the mode may have been any, but for blocks that
- * would take more than is there. */
+/* Reads the header and checks type and shape against this chunk. Any mode is accepted unless its blocks exceed the
+ * available room. */
 static cubed_status read_header(zfp_stream *z, const cubed_codec_ctx *ctx, size_t room, void *dst,
                                 zfp_field *f, cubed_error *err)
 {
@@ -210,7 +209,7 @@ static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_erro
     return CUBED_OK;
 }
 
-/* Instead of "bytes" in format 3; in format 2 it is the compressor of an array's chunks, whose shape it is told, too. */
+/* Replaces "bytes" in format 3. In format 2 it is the compressor, and receives the shape of the array's chunks. */
 const cubed_codec_vtable cb_codec_zfpy = {
     .kind = CUBED_CODEC_ARRAY_TO_BYTES,
     .name = "numcodecs.zfpy",

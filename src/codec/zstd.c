@@ -1,4 +1,4 @@
-/* "zstd". Contexts live in the scratch: the library allocates nothing. */
+/* "zstd". Contexts are in the scratch: the library allocates nothing. */
 #include <stdio.h>
 #include <string.h>
 #define ZSTD_STATIC_LINKING_ONLY
@@ -59,8 +59,8 @@ static cubed_codec_need decode_need(const void *conf, const cubed_codec_ctx *ctx
 
 size_t cb_zstd_encode_memory(int level, size_t most)
 {
-    /* The library has a table of parameters for each of these ranges of sizes, and a shorter input
-     * of another range may take more. */
+    /* zstd has one table of parameters for each of these ranges of sizes. A shorter input in another range may need
+     * more. */
     const size_t ranges[] = {(size_t)16 << 10, (size_t)128 << 10, (size_t)256 << 10, SIZE_MAX};
     size_t need = 0;
     for (int k = 0; k < 4; k++) {
@@ -71,8 +71,8 @@ size_t cb_zstd_encode_memory(int level, size_t most)
     return need;
 }
 
-/* Of a context for one block of known size; the margin is for what the library adds when it is
- * told parameters one by one. */
+/* Memory of a context for one block of known size. The margin is for allocations that zstd adds when parameters are set one
+ * by one. */
 static cubed_codec_need encode_need(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     const zstd_conf *c = conf;
@@ -99,7 +99,7 @@ static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_erro
     CB_CHECK(c != NULL, err);
     size_t n = ZSTD_CCtx_setParameter(c, ZSTD_c_compressionLevel, (int)conf->level);
     if (!ZSTD_isError(n)) n = ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, (int)conf->checksum);
-    /* A static context starts without it, and numcodecs reads no frame that lacks its size. */
+    /* A static context starts without the content size, and numcodecs cannot read a frame without one. */
     if (!ZSTD_isError(n)) n = ZSTD_CCtx_setParameter(c, ZSTD_c_contentSizeFlag, 1);
     if (!ZSTD_isError(n))
         n = ZSTD_compress2(c, call->dst, call->dst_cap, call->src, call->src_size);
@@ -112,16 +112,17 @@ static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_erro
 /* --- Streams ------------------------------------------------------------------------------------------ */
 
 typedef struct zstd_stream {
-    ZSTD_DStream *stream; /* behind this struct */
-    size_t window;        /* the longest, in bytes */
-    bool between;         /* the last frame is complete, and no other one has begun */
+    ZSTD_DStream *stream; /* after this struct */
+    size_t window;        /* maximum window in bytes */
+    bool between;         /* the last frame is complete and no other has begun */
 } zstd_stream;
 
-/* A writer that does not know the size of the content beforehand states a longer window than the content has. */
+/* Window that a writer may use: one that does not know the content size in advance states a longer window than the content
+ * needs. */
 static size_t window_of(const void *conf)
 {
     const ZSTD_compressionParameters p =
-        ZSTD_getCParams((int)((const zstd_conf *)conf)->level, 0, 0); /* of any size */
+        ZSTD_getCParams((int)((const zstd_conf *)conf)->level, 0, 0); /* unknown size */
     return cb_max_size(CB_STREAM_ZSTD_WINDOW, (size_t)1 << p.windowLog);
 }
 
