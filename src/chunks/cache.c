@@ -10,23 +10,23 @@ enum { BUCKETS = 1024, MAPPED_BYTES = 1 << 16 };
 typedef cb_cache_entry entry;
 
 struct cb_cache_entry {
-    entry *next;          /* in its bucket */
-    entry *older, *newer; /* by last use; what is not wanted again is the oldest */
+    entry *next;          /* next in the bucket */
+    entry *older, *newer; /* order of last use; entries without further reads are the oldest */
     cb_cache_key key;
-    size_t taken;  /* bytes, of all */
-    size_t left;   /* how often it will be asked for; SIZE_MAX: not known */
-    unsigned pins; /* threads that bring it or use it */
+    size_t taken;  /* total size in bytes */
+    size_t left;   /* future reads; SIZE_MAX: unknown */
+    unsigned pins; /* threads that load or use it */
     bool filled;
 };
 
-/* What comes before the data. */
+/* Bytes before the data of an entry. */
 #define HEADER_BYTES 128
 _Static_assert(sizeof(entry) <= HEADER_BYTES && HEADER_BYTES % CB_ARENA_ALIGN == 0, "entry");
 
 struct cb_cache {
     const cubed_allocator *alloc;
     cb_mutex lock;
-    cb_cond changed; /* an entry was filled, or will not be, or is no longer pinned */
+    cb_cond changed; /* an entry was filled, removed after a failure, or unpinned */
     cb_budget used;
     cb_budget *shared;
     entry *oldest CB_GUARDED_BY(&lock), *newest CB_GUARDED_BY(&lock);
@@ -99,7 +99,7 @@ static void take_out(cb_cache *c, entry *e) CB_REQUIRES(&c->lock)
     unlist(c, e);
 }
 
-/* Large ones have pages of their own, which go back to the system. */
+/* Large entries have their own pages, which are returned to the system. */
 static size_t size_of(size_t data)
 {
     size_t all = cb_sat_add(HEADER_BYTES, data);
@@ -125,7 +125,7 @@ static entry *take_out_oldest(cb_cache *c, bool index) CB_REQUIRES(&c->lock)
     return e;
 }
 
-/* Takes out an entry that nobody will ask for. */
+/* Removes an entry without future reads from the list. */
 static entry *take_out_unused(cb_cache *c) CB_REQUIRES(&c->lock)
 {
     entry *e = c->oldest;
@@ -134,14 +134,16 @@ static entry *take_out_unused(cb_cache *c) CB_REQUIRES(&c->lock)
     return e;
 }
 
-/* Chunks and blocks go before indices, which are small and serve many chunks, and never instead of one. */
+/* Removes the oldest chunk or block. Indices are small and serve many chunks, so they are evicted last, and only for
+ * another index. */
 static entry *take_out_any(cb_cache *c, bool indices) CB_REQUIRES(&c->lock)
 {
     entry *e = take_out_oldest(c, false);
     return e || !indices ? e : take_out_oldest(c, true);
 }
 
-/* Memory that was an entry's if need be (and `evict`), or if the entry is of no more use; NULL if there is no room. */
+/* Allocates an entry. Reuses the memory of an entry without future reads, and evicts others if `evict` is set. Returns NULL
+ * if there is no room. */
 static entry *make_entry(cb_cache *c, size_t taken, cb_cache_kind kind, bool evict)
     CB_REQUIRES(&c->lock)
 {
@@ -171,7 +173,7 @@ static void count_use(entry *e)
     if (e->left > 0 && e->left < SIZE_MAX) e->left--;
 }
 
-/* Puts an entry that nobody has pinned into the order of use. */
+/* Moves an unpinned entry to the end of the list if it has no future reads. */
 static void settle(cb_cache *c, entry *e) CB_REQUIRES(&c->lock)
 {
     if (e->left > 0) return;
@@ -286,7 +288,7 @@ bool cb_cache_evict(cb_cache *c)
 
 const cb_budget *cb_cache_used(const cb_cache *c) { return &c->used; }
 
-/* The last reference: no other thread uses the cache. */
+/* Called with the last reference: no other thread uses the cache. */
 void cb_cache_free(cb_cache *c) CB_UNCHECKED_LOCKS
 {
     if (!c) return;

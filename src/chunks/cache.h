@@ -1,9 +1,8 @@
-/* Decoded chunks and indices of shards that tasks will want again.
+/* Cache of decoded chunks and shard indices that tasks will read again.
  *
- * They are kept in memory that projections leave and intermediates do not take, and used where they
- * lie. What nobody will want goes first, then what was used least recently; never what is pinned. Two
- * threads that want the same thing bring it once: the second one waits.
- */
+ * The cache uses memory that neither projections nor intermediates need, and tasks use its entries in place. It first
+ * evicts entries without further reads, then the least recently used; it never evicts pinned entries. If two threads want
+ * the same entry, one loads it and the other waits. */
 #ifndef CB_CHUNKS_CACHE_H
 #define CB_CHUNKS_CACHE_H
 
@@ -18,45 +17,48 @@ typedef enum cb_cache_kind { CB_CACHE_CHUNK, CB_CACHE_CODEC_BLOCK, CB_CACHE_INDE
 typedef struct cb_cache_key {
     int node;
     cb_cache_kind kind;
-    int64_t number; /* of a chunk or a shard; of a block its first byte, over all chunks */
+    /* number of a chunk or shard; for a codec block its first byte, counted over all chunks */
+    int64_t number;
 } cb_cache_key;
 
 typedef enum cb_cache_found {
-    CB_CACHE_HIT, /* the entry has it */
-    CB_CACHE_FILL, /* the caller brings it there, and must call cb_cache_filled: others may wait for it */
-    CB_CACHE_FULL /* there is no entry for it */
+    CB_CACHE_HIT, /* the entry is loaded */
+    /* the caller must load the entry and call cb_cache_filled: other threads may wait for it */
+    CB_CACHE_FILL,
+    CB_CACHE_FULL /* the cache has no room for it */
 } cb_cache_found;
 
-/* Of at most `limit` bytes, which are taken from `shared`, too. Thread-safe. NULL if there is no memory
- * for it. */
+/* Creates a cache of at most `limit` bytes, which also count against `shared`. The cache is thread-safe. Returns NULL if
+ * out of memory. */
 cb_cache *cb_cache_new(const cubed_allocator *a, size_t limit, cb_budget *shared);
-/* Nothing may be pinned. */
+/* Requires that no entry is pinned. */
 void cb_cache_free(cb_cache *c);
-/* The entry of `key`, of `size` bytes, which is pinned until cb_cache_unpin. Threads that have some pinned
- * wait for nothing but that others bring what they want. `reads`: how often it will be asked for in all,
- * if known, else SIZE_MAX; after the last time its memory is the first to be used for others. */
+/* Finds or creates the entry of `key` with `size` bytes, and pins it until cb_cache_unpin. May wait until another thread
+ * has loaded it, but for nothing else. `reads` is the total number of reads, or SIZE_MAX if unknown: after the last read,
+ * the entry's memory is reused first. */
 cb_cache_found cb_cache_pin(cb_cache *c, cb_cache_key key, size_t size, size_t reads,
                             cb_cache_entry **out);
-/* The same for others who will ask for it: without waiting, without counting a read, and without taking room from what is
- * wanted; CB_CACHE_FULL: there is no room, and CB_CACHE_HIT: it is there, or somebody brings it. Neither is pinned. */
+/* Prefetch variant of cb_cache_pin: does not wait, does not count a read and does not evict entries with further reads.
+ * Returns CB_CACHE_HIT, without a pin, if the entry is loaded or being loaded; CB_CACHE_FULL, without a pin, if there is no
+ * room. */
 cb_cache_found cb_cache_fill(cb_cache *c, cb_cache_key key, size_t size, size_t reads,
                              cb_cache_entry **out);
-/* Whether it is there, or somebody brings it. */
+/* Returns whether the entry is loaded or being loaded. */
 bool cb_cache_has(cb_cache *c, cb_cache_key key);
-/* Without waiting, and without taking part in counts of reads: CB_CACHE_HIT pins it; CB_CACHE_FILL: somebody brings it;
- * CB_CACHE_FULL: there is none. */
+/* Looks up an entry without waiting and without counting a read. CB_CACHE_HIT pins it; CB_CACHE_FILL: another thread is
+ * loading it; CB_CACHE_FULL: not in the cache. */
 cb_cache_found cb_cache_look(cb_cache *c, cb_cache_key key, cb_cache_entry **out);
-/* What was asked for, aligned for any type. Written between CB_CACHE_FILL and cb_cache_filled alone. */
+/* Data of the entry, aligned for any type. Only the thread that got CB_CACHE_FILL may write it, until cb_cache_filled. */
 void *cb_cache_data(cb_cache_entry *e);
-/* It is there, and still pinned; or could not be brought, then the entry is gone. */
+/* Ends loading an entry. If `there`, the entry stays pinned; otherwise loading failed and the entry is removed. */
 void cb_cache_filled(cb_cache *c, cb_cache_entry *e, bool there);
 void cb_cache_unpin(cb_cache *c, cb_cache_entry *e);
-/* It will be asked for once less: a caller had it anyway. */
+/* Counts a read that did not need the cache. */
 void cb_cache_pass(cb_cache *c, cb_cache_key key);
-/* Gives memory back to `shared`, when it is no longer pinned if need be; false if there is none to give.
- * Not to be called by who has entries pinned. */
+/* Returns memory to `shared`, if need be after waiting for an unpin. Returns false if the cache has none to return. The
+ * caller must not have entries pinned. */
 bool cb_cache_evict(cb_cache *c);
-/* What it takes. */
+/* Memory that the cache uses. */
 const cb_budget *cb_cache_used(const cb_cache *c);
 
 #endif

@@ -76,11 +76,11 @@ uint64_t cb_stored_bytes(const cubed_plan *p, int node)
     return cb_sat_mul((size_t)cb_grid_count(n->grid), cb_chunk_bytes(p, node));
 }
 
-/* A source's own storage may be encoded in larger units than its chunks, and calling it takes a while. */
+/* Minimum read of a source: its storage may be encoded in larger units than its chunks, and each call has a cost. */
 #define SOURCE_RUN ((size_t)256 << 10)
 
-/* What functions on blocks leave behind may be larger than what reads it can hold: it lies in memory or in the
- * work directory as it is. */
+/* Intermediates of block functions may exceed the memory of their readers. Their chunks are stored unencoded, in memory or
+ * in the work folder, so parts of any length can be read. */
 #define INTERMEDIATE_RUN ((size_t)1)
 
 static bool is_block_intermediate(const cb_node *n)
@@ -119,7 +119,7 @@ size_t cb_fetch_bytes(const cubed_plan *p, int node)
     return cb_pages_round(cb_sat_add(CB_FETCH_HEADER, cb_fetch_cap(p, node)));
 }
 
-/* Of what lies in a store that has to wait, short runs take more requests than reading all of the chunk takes time. */
+/* For chunks up to this size in a store with latency, requests for short runs cost more than reading the whole chunk. */
 #define WHOLE_CHUNK ((size_t)64 << 20)
 
 static size_t stored_run(const cubed_plan *p, int node)
@@ -133,7 +133,7 @@ static size_t stored_run(const cubed_plan *p, int node)
 size_t cb_node_subread_run(const cubed_plan *p, int node)
 {
     const cb_node *n = &p->ir.nodes[node];
-    /* A part would be addressed as one of the longest chunk. */
+    /* Irregular chunks: offsets in a part would be computed with the longest chunk. */
     if (cb_grid_is_irregular(n->grid)) return 0;
     if (n->source) return SOURCE_RUN;
     if (is_block_intermediate(n)) return INTERMEDIATE_RUN;

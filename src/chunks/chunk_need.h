@@ -1,46 +1,48 @@
-/* How large chunks are, and what moving one takes beside it. Projections and tasks ask the same functions. */
+/* Sizes of chunks, and memory needed to move one in addition to the chunk itself. Projections and tasks call the same
+ * functions. */
 #ifndef CB_CHUNKS_NEED_H
 #define CB_CHUNKS_NEED_H
 
 #include "chunks/fetch.h"
 #include "plan/plan.h"
 
-/* Decoded bytes of a whole chunk (also at the edge). */
+/* Decoded size in bytes of a whole chunk, also at the edge of the array. */
 size_t cb_chunk_bytes(const cubed_plan *p, int node);
-/* Of one chunk as it lies in memory and in a store: less where the last one of an axis is clipped; of irregular ones
- * still that of the longest. */
+/* Size in bytes of one chunk in memory and in a store. Smaller than cb_chunk_bytes if the last chunk of an axis is clipped.
+ * Irregular chunks all have the size of the longest. */
 size_t cb_chunk_bytes_at(const cubed_plan *p, int node, const int64_t *idx);
-/* Of all chunks of a node; 0 of what has none. */
+/* Total size in bytes of a node's chunks; 0 if the node has none. */
 uint64_t cb_stored_bytes(const cubed_plan *p, int node);
 
-/* Reading and writing one chunk, beside the decoded chunk. */
+/* Memory to read or write a chunk, in addition to the decoded chunk. */
 cb_need cb_read_need(const cubed_plan *p, int node);
 cb_need cb_write_need(const cubed_plan *p, int node);
-/* The number of chunks that a region covers in part, which are merged with the stored ones; 0 for other nodes. `edges`: also
- * chunks that reach beyond the array, which another writer may extend. They are put without a read if they are not there. */
+/* Number of chunks that a region covers only partly, so that they are merged with stored data; 0 for other nodes. `edges`
+ * also counts chunks that extend beyond the array, which another writer may extend. A missing chunk is written without a
+ * read. */
 int64_t cb_node_merged(const cubed_plan *p, int node, bool edges);
-/* The part of chunk at[ndim] of the array, one of a region's, that the region covers. */
+/* Gets the part of chunk at[ndim] of the array that the region covers. */
 void cb_node_part(const cubed_plan *p, int node, const int64_t *at, cb_zarr_part *part);
-/* Reading a part of a chunk, beside the part, which is as large as parts may be. */
+/* Memory to read a part of a chunk, in addition to the part of maximum size. */
 cb_need cb_read_subread_need(const cubed_plan *p, int node);
-/* The most bytes that are asked for at once of a node, and what a buffer for them takes. Chunks of one shard are read
- * as one up to so many bytes, if the plan has the memory. */
+/* Maximum size in bytes of a prefetch request of a node, and memory of its buffer. Chunks of one shard are read in one
+ * request of up to CB_FETCH_JOINED bytes if the plan has the memory. */
 #define CB_FETCH_JOINED ((size_t)2 << 20)
 size_t cb_fetch_cap(const cubed_plan *p, int node);
 size_t cb_fetch_bytes(const cubed_plan *p, int node);
-/* The kind of store that a node's chunks are read from, if it is one that has to wait for them; else NULL. */
+/* Returns the vtable of the store with latency that a node's chunks are read from; otherwise NULL. */
 const cubed_store_vtable *cb_node_waits_for(const cubed_plan *p, int node);
-/* From which length of run on parts of a node's chunks are worth reading by themselves; 0: never. */
+/* Minimum contiguous length in bytes for which reading a part of a chunk is worthwhile; 0: never. */
 size_t cb_node_subread_run(const cubed_plan *p, int node);
-/* How parts of them can be read, also in runs that are not worth it. */
+/* How parts of the node's chunks can be read, even if shorter than cb_node_subread_run. */
 cb_zarr_parts cb_node_parts(const cubed_plan *p, int node);
-/* Whether that is so only of parts that are one run. */
+/* Whether only contiguous parts can be read so. */
 bool cb_node_subread_is_whole(const cubed_plan *p, int node);
-/* The most bytes of the blocks that a node's chunks can be decoded by, one after another: of codecs that have blocks, from
- * stores that do not have to wait for each. Else 0. */
+/* Maximum decoded size in bytes of a codec block, for chunks that can be decoded block by block from a store without
+ * latency; 0 otherwise. */
 size_t cb_node_codec_block_bytes(const cubed_plan *p, int node);
 
-/* What keeping one takes. */
+/* Memory of a cached codec block. */
 size_t cb_kept_codec_block_bytes(const cubed_plan *p, int node);
 
 #endif

@@ -1,4 +1,5 @@
-/* Intermediates whose chunks are pieces of a target's only chunk: the target's store has them, and no memory does. */
+/* Intermediates whose chunks are pieces of a target's only chunk: they are stored in the target's store and not in
+ * memory. */
 #include <assert.h>
 
 #include "base/error.h"
@@ -16,7 +17,7 @@ void cb_chunks_join(cb_chunks *c, int node, int target)
     cb_mutex_unlock(&c->lock);
 }
 
-/* The pieces and their target. The first piece begins them. */
+/* Gets the pieces and their target. Begins the pieces if this is the first. */
 static cubed_status begin(cb_chunks *c, int node, cubed_store_pieces **out, int *target,
                           cubed_error *err)
 {
@@ -39,7 +40,7 @@ cubed_status cb_pieces_put(cb_chunks *c, int node, int64_t chunk, const void *sr
     int target;
     CB_TRY(begin(c, node, &pieces, &target, err));
     const size_t whole = cb_chunk_bytes(c->plan, target);
-    /* The last one may be longer than what is left of the array. */
+    /* The last piece may extend beyond the array. */
     CB_TRY(cb_zarr_put_piece(c->nodes[target].array, pieces, offset, src,
                              cb_min_size(bytes, whole - offset), &holds, err));
     cb_mutex_lock(&c->lock);
@@ -50,7 +51,7 @@ cubed_status cb_pieces_put(cb_chunks *c, int node, int64_t chunk, const void *sr
     return CUBED_OK;
 }
 
-/* All pieces have been put, so nobody else looks at them. */
+/* All pieces have been written, so no other thread accesses them. */
 cubed_status cb_chunks_end_join(cb_chunks *c, int node, bool *joined, cb_task_count *count,
                                 cubed_error *err) CB_UNCHECKED_LOCKS
 {

@@ -7,11 +7,11 @@
 #include "chunks/state.h"
 #include "store/local/local_map.h"
 
-/* Shorter chunks are copied as fast as they are mapped, and so are parts of chunks in shorter runs. */
+/* Minimum size of a chunk, and of a contiguous run in a part, for which mapping is faster than copying. */
 #define LEAST_MAPPED     ((size_t)1 << 20)
 #define LEAST_MAPPED_RUN ((size_t)32 << 10)
 
-/* Whether chunks of a source are files that hold what tasks read, as it is. */
+/* Whether the chunks of a source are files that contain the elements unencoded. */
 static bool is_mappable(const cubed_plan *p, int node)
 {
     const cb_storage *s = p->storage[node];
@@ -46,7 +46,7 @@ cubed_status cb_chunks_new(const cubed_plan *plan, const cb_chunks_options *opti
     }
     for (int i = 0; i < plan->ir.nnodes && !c->maps; i++) c->maps = is_mappable(plan, i);
     c->maps = c->maps && cb_map_begin();
-    /* Without these a run is only slower. */
+    /* Optional: without them a run is only slower. */
     if (most > 0) c->cache = cb_cache_new(a, most, &c->spare);
     if (plan->fetch_depth > 0 && options->workers > 0)
         c->fetcher = cb_fetcher_new(a, plan->fetch_depth * options->workers,
@@ -98,7 +98,7 @@ uint64_t cb_chunks_spilled(const cb_chunks *c)
     return atomic_load(&((cb_chunks *)(uintptr_t)c)->spilled);
 }
 
-/* --- What is there ------------------------------------------------------------------------------------ */
+/* --- Existing chunks ------------------------------------------------------------------------------------ */
 
 bool cb_chunks_resumes(const cb_chunks *c, int node) { return c->nodes[node].resumed; }
 
@@ -130,7 +130,7 @@ cubed_status cb_chunks_exists(const cb_chunks *c, int node, int64_t chunk, bool 
 
 /* --- Reading ------------------------------------------------------------------------------------------ */
 
-/* A box of what a function reads, with library memory charged. */
+/* Reads a box from a source function, and charges its library memory. */
 static cubed_status read_function(const cb_node *n, const cb_box *box, const int64_t *strides,
                                   void *dst, cb_arena *scratch, cb_task_count *count,
                                   cubed_error *err)
@@ -150,12 +150,12 @@ static cb_cache_key chunk_key(const cb_chunks *c, int node, const int64_t *idx)
     return (cb_cache_key){node, CB_CACHE_CHUNK, cb_grid_ravel(c->plan->ir.nodes[node].grid, idx)};
 }
 
-/* Of a part of a chunk, elements from the chunk's first one. */
+/* Part of a chunk, in elements relative to the chunk's first. */
 typedef struct chunk_part {
     int64_t lo[CUBED_MAX_NDIM], hi[CUBED_MAX_NDIM];
 } chunk_part;
 
-/* An inner chunk of a shard, whose index may be known, or a part of one. `part` may be NULL. */
+/* Reads an inner chunk of a shard, or a part of one, with the shard's cached index if available. `part` may be NULL. */
 static cubed_status read_from_shard(const cb_chunks *c, int node, const int64_t *idx,
                                     const chunk_part *part, void *dst, cb_arena *scratch,
                                     uint64_t *stored, cubed_error *err)
@@ -194,7 +194,8 @@ static cubed_status read_from_shard(const cb_chunks *c, int node, const int64_t 
     return st;
 }
 
-/* A chunk's object, which may have been asked for ahead. Without codecs it is used where it is, if it may. */
+/* Reads a chunk's object, which may have been prefetched. An object without codecs is used in place if the caller allows
+ * it. */
 static cubed_status read_object(const cb_chunks *c, const cb_want *w, void *dst, cb_pinned *out,
                                 cb_arena *scratch, uint64_t *stored, cubed_error *err)
 {
@@ -225,7 +226,7 @@ void cb_count_stored(const cb_zarr_array *array, uint64_t stored, cb_task_count 
         count->present++;
 }
 
-/* Reads what is wanted of what has a store or a function behind it. */
+/* Reads a chunk or a part from a store or a source function. */
 static cubed_status read_stored(const cb_chunks *c, const cb_want *w, void *dst, cb_pinned *out,
                                 cb_arena *scratch, cb_task_count *count, cubed_error *err)
 {
@@ -237,7 +238,7 @@ static cubed_status read_stored(const cb_chunks *c, const cb_want *w, void *dst,
     if (!array) {
         const size_t size = cb_chunk_bytes_at(c->plan, w->node, w->idx);
         const size_t used = (size_t)cb_box_count(&box) * cubed_dtype_size(n->dtype);
-        if (!w->subread && used < size) memset(dst, 0, size); /* behind the array's end */
+        if (!w->subread && used < size) memset(dst, 0, size); /* padding beyond the array's end */
         return read_function(n, w->subread ? w->subread : &box, out->stride, dst, scratch, count,
                              err);
     }
@@ -260,7 +261,7 @@ static cubed_status read_stored(const cb_chunks *c, const cb_want *w, void *dst,
 
 static void unpin(void *cache, void *entry) { cb_cache_unpin(cache, entry); }
 
-/* The same of a chunk that may be there, or is brought to where it is kept. */
+/* Like read_stored, through the cache. */
 static cubed_status want_kept(cb_chunks *c, const cb_want *w, cb_arena *scratch, cb_pinned *out,
                               cb_task_count *count, cubed_error *err)
 {
@@ -310,7 +311,8 @@ bool cb_chunks_is_kept(const cb_chunks *c, int node, int64_t chunk)
 
 static void unmap(void *size, void *data) { cb_map_close(data, (uintptr_t)size); }
 
-/* The runs of bytes that a part of a chunk is: boxes of one element each, which begin them. */
+/* Splits a part of a chunk into contiguous runs. Returns their length in bytes; `first` contains the index of each run's
+ * first element. */
 static size_t runs_of(const cb_grid *g, const cb_want *w, size_t item, cb_box *first)
 {
     size_t run = item;
@@ -327,7 +329,7 @@ static size_t runs_of(const cb_grid *g, const cb_want *w, size_t item, cb_box *f
     return run;
 }
 
-/* Brings the pages of what is wanted of a chunk that is mapped. */
+/* Loads the pages of the wanted parts of a mapped chunk. */
 static void bring_runs(const cb_box *first, size_t run, const cb_pinned *chunk)
 {
     int64_t at[CUBED_MAX_NDIM];
@@ -345,8 +347,8 @@ static void add_cost(cb_map_costs *costs, size_t bytes, int64_t begun)
     atomic_fetch_add(&costs->bytes, bytes);
 }
 
-/* *there: the chunk's file is mapped, all of it also where a part is wanted, or that part was copied; else it is to be
- * read. */
+/* Maps the chunk's file, which makes all of it available, or copies the wanted part from a mapping. Sets *there to false if
+ * the chunk must be read instead. */
 static cubed_status want_mapped(cb_chunks *c, const cb_want *w, cb_arena *scratch, cb_pinned *out,
                                 bool *there, cb_task_count *count, cubed_error *err)
 {
@@ -426,7 +428,7 @@ void cb_chunks_pass(cb_chunks *c, int node, const int64_t *idx)
 
 /* --- Writing ------------------------------------------------------------------------------------------ */
 
-/* Chunks of a region have other numbers in the array than in the node. */
+/* Chunks of a region have other indices in the array than in the node. */
 static cubed_status put_region(const cb_chunks *c, int node, const int64_t *idx, const void *src,
                                cb_arena *scratch, cb_task_count *count, cubed_error *err)
 {

@@ -1,10 +1,8 @@
-/* The broker: the one way to a node's chunk, whatever is behind it.
+/* The chunk broker: all access to the chunks of a node goes through it, wherever they are stored.
  *
- * Sources are Zarr arrays or functions, targets Zarr arrays; what lies in the caller's memory tasks address by
- * themselves. Intermediates live in memory while its budget lasts, then in the work folder; a chunk
- * is freed when its last reader is done. A run makes a broker, and says what is behind each node and where
- * its work folder is. Reading and writing is thread-safe.
- */
+ * A source is a Zarr array or a function; a target is a Zarr array. Tasks access the caller's memory directly.
+ * Intermediates stay in memory within its budget, then spill to the work folder; a chunk is freed after its last reader. A
+ * run creates one broker, and sets the target arrays and the work folder. Reading and writing chunks is thread-safe. */
 #ifndef CB_CHUNKS_CHUNKS_H
 #define CB_CHUNKS_CHUNKS_H
 
@@ -16,159 +14,161 @@ typedef struct cb_chunks cb_chunks;
 
 /* Counters of one task. */
 typedef struct cb_task_count {
-    uint64_t bytes_read, bytes_written;   /* decoded */
-    uint64_t stored_read, stored_written; /* encoded, from and to stores */
-    uint64_t function_mem;                /* the most that a user's function took */
-    /* Chunks of stored sources that were read and are not there, of which no fill value says what they are; others, or
-     * not known to be none. */
+    uint64_t bytes_read, bytes_written;   /* decoded bytes */
+    uint64_t stored_read, stored_written; /* encoded bytes, read from and written to stores */
+    uint64_t function_mem;                /* peak memory in bytes of a user-defined function */
+    /* Chunks read from stored sources: `missing` counts chunks that do not exist in arrays without a fill value, `present`
+     * counts other chunks. */
     uint64_t missing, present;
 } cb_task_count;
 
-/* Where intermediates go that memory has no room for: a store, and the key of a folder in it; both outlive the
- * broker. Called once, when the first chunk goes there or is wanted from there. */
+/* Gets the store and folder key for intermediates that do not fit in memory; both must outlive the broker. Called once,
+ * when a chunk is first written to the folder or read from it. */
 typedef cubed_status (*cb_chunks_open_fn)(void *ctx, cubed_store **store, const char **folder,
                                           cubed_error *err);
 
 typedef struct cb_chunks_options {
-    /* Intermediates may be kept in this process's memory; else all of them lie in the work folder, where other
-     * processes read and write them, too. */
+    /* Intermediates may be kept in this process's memory. If false, all of them go to the work folder, which other
+     * processes also use. */
     bool own;
     bool
-        counts; /* readers of intermediates are counted here, and chunks freed after the last one */
-    size_t
-        spare; /* memory for intermediates, and what they leave of it for chunks that will be read again */
-    /* How often a chunk that tasks read again is read, in all; SIZE_MAX: not known. */
+        counts; /* this broker counts readers of intermediates and frees chunks after the last one */
+    size_t spare; /* memory in bytes for intermediates, and from their remainder for the cache */
+    /* Total number of reads of a chunk that tasks read again; SIZE_MAX: unknown. */
     size_t (*reads)(const cubed_plan *p, int node, const int64_t *idx);
-    unsigned workers; /* whose tasks have chunks fetched ahead here */
+    unsigned workers; /* number of workers with tasks that prefetch through this broker */
     cb_chunks_open_fn open;
     void *open_ctx;
 } cb_chunks_options;
 
-/* The plan outlives it. */
+/* The plan must outlive the broker. */
 CUBED_MUST_CHECK cubed_status cb_chunks_new(const cubed_plan *plan,
                                             const cb_chunks_options *options, cb_chunks **out,
                                             cubed_error *err);
-/* Nothing may be pinned. */
+/* Requires that no chunk is pinned. */
 void cb_chunks_free(cb_chunks *c);
-/* The array that is behind a target. `resumed`: it may have chunks that an earlier run of the plan made. */
+/* Sets the array of a target. `resumed`: it may contain chunks of an earlier run of the plan. */
 void cb_chunks_set_array(cb_chunks *c, int node, const cb_zarr_array *array, bool resumed);
-/* Opens the work folder, if that has not been done. */
+/* Opens the work folder, unless it is open already. */
 CUBED_MUST_CHECK cubed_status cb_chunks_open_work(cb_chunks *c, cubed_error *err);
 
-/* --- What is there ------------------------------------------------------------------------------------ */
+/* --- Existing chunks ------------------------------------------------------------------------------------ */
 
 /* Whether the node is a target that an earlier run began. */
 bool cb_chunks_resumes(const cb_chunks *c, int node);
-/* Whether a chunk has been written by a run that is resumed, and is still there, whole. Never so for
- * results in memory. Before the task that makes it is begun: a chunk of a target that is not whole is deleted. */
+/* Checks whether a resumed run has left the chunk, whole. Never true for results in memory. Deletes a damaged chunk of a
+ * target. Call it before the task that makes the chunk. */
 CUBED_MUST_CHECK cubed_status cb_chunks_find_whole(cb_chunks *c, int node, int64_t chunk,
                                                    bool *found, cubed_error *err);
-/* The same of a target's chunk after that, when what is there is whole. */
+/* Checks whether a target's chunk exists, after cb_chunks_find_whole has deleted damaged ones. */
 CUBED_MUST_CHECK cubed_status cb_chunks_exists(const cb_chunks *c, int node, int64_t chunk,
                                                bool *found, cubed_error *err);
 
-/* One more read of chunk number `chunk` of an intermediate is to come; whether one is. Before the run starts. */
+/* Counts one more future read of a chunk of an intermediate, and checks whether a chunk has future reads. Call before the
+ * run starts. */
 void cb_chunks_add_reader(cb_chunks *c, int node, int64_t chunk);
 bool cb_chunks_has_readers(cb_chunks *c, int node, int64_t chunk);
-/* One of them is done: the last one frees the chunk. */
+/* Ends one read. The last one frees the chunk. */
 void cb_chunks_release(cb_chunks *c, int node, int64_t chunk);
 
-/* Memory that intermediates take, and bytes of them that went to the work folder. */
+/* Memory of intermediates, and bytes that spilled to the work folder. */
 const cb_budget *cb_chunks_intermediates(const cb_chunks *c);
 uint64_t cb_chunks_spilled(const cb_chunks *c);
-/* The most memory that chunks and indices took which were kept to be read again. */
+/* Peak memory in bytes of the cache. */
 uint64_t cb_chunks_cache_peak(const cb_chunks *c);
-/* The most memory that encoded chunks took which were asked for ahead: the share of one worker. */
+/* Peak memory in bytes of prefetched chunks: the average per worker. */
 uint64_t cb_chunks_fetch_peak(const cb_chunks *c);
 
 /* --- Reading and writing ------------------------------------------------------------------------------ */
 
-/* A chunk, or a part of one, where it lies in memory. */
+/* A chunk, or a part of one, in memory. */
 typedef struct cb_pinned {
-    const char *data; /* the element at lo of the array */
+    const char *data; /* the element at index lo of the array */
     int64_t lo[CUBED_MAX_NDIM];
     int64_t stride[CUBED_MAX_NDIM]; /* bytes, by axis of the array */
 } cb_pinned;
 
 typedef struct cb_want {
     int node;
-    const int64_t *idx;    /* of the chunk */
-    const cb_box *subread; /* a part of it, in elements (chunks/chunk_need.h); NULL: all */
-    bool reuse;  /* it will be read once more, so it may be kept when it had to be decoded */
-    bool copied; /* what is kept so is copied to the buffer */
+    const int64_t *idx; /* index of the chunk */
+    /* part to read, in elements (chunks/chunk_need.h); NULL: the whole chunk */
+    const cb_box *subread;
+    bool reuse;  /* the chunk will be read again: it may be cached if it had to be decoded */
+    bool copied; /* copy a cached chunk to the buffer */
     bool
-        mapped; /* it may be where the system keeps its file: for loops that read it, see cb_chunks_check */
-    const void *there; /* it has been brought, and lies there; else NULL */
-    void *buffer;      /* of cb_chunk_bytes, or of the part */
+        mapped; /* the chunk's file may be mapped: only for loops that just read, see cb_chunks_check */
+    const void *there; /* the chunk if it is already in memory; otherwise NULL */
+    void *buffer;      /* room for cb_chunk_bytes, or for the part */
 } cb_want;
 
-/* Brings a chunk, whole (also at the edge: what is beyond the shape is unspecified) or in part: to the buffer, unless
- * it lies in memory. An intermediate there stays until the task that reads it is reported done; what is kept to
- * be read again, or mapped, until `scratch` is released to a mark before this call, of which it takes CB_CHUNKS_PIN_BYTES
- * unless it is copied. Beside it takes from the arena what chunks/chunk_need.h says. */
+/* Reads a chunk or a part of it to the buffer, unless it can be used where it is in memory. A whole chunk at the edge of
+ * the array is padded with unspecified values.
+ *
+ * An intermediate in memory stays valid until the task that reads it is reported done. A cached or mapped chunk stays valid
+ * until `scratch` is released to a mark before this call; this uses CB_CHUNKS_PIN_BYTES of the arena unless the chunk is
+ * copied. The additional arena memory is given by chunks/chunk_need.h. */
 #define CB_CHUNKS_PIN_BYTES CB_ARENA_DEFER_BYTES
 CUBED_MUST_CHECK cubed_status cb_chunks_want(cb_chunks *c, const cb_want *want, cb_arena *scratch,
                                              cb_pinned *out, cb_task_count *count,
                                              cubed_error *err);
-/* A box of an intermediate, where it lies in memory as it would in C order; NULL: it does not, or not yet all of it. It
- * stays as the chunks do. */
+/* Returns a box of an intermediate if memory holds all of it contiguously in C order, otherwise NULL. Valid as long as its
+ * chunks. */
 const char *cb_chunks_together(cb_chunks *c, int node, const cb_box *box, cb_task_count *count);
-/* Brings a chunk that is kept to be read again to where it is kept, for tasks that will want it; false: it could not be
- * read, or there is no room. */
+/* Loads a chunk into the cache for other tasks. Returns false if it could not be read, or the cache has no room. */
 bool cb_chunks_bring(cb_chunks *c, int node, const int64_t *idx, cb_arena *scratch,
                      cb_task_count *count);
-/* Whether it is there, or being brought. */
+/* Returns whether a chunk is cached or being loaded. */
 bool cb_chunks_is_kept(const cb_chunks *c, int node, int64_t chunk);
-/* Whether what was mapped was what is stored: an error if a file has changed before it was let go. What was made of it
- * is not to be used then, and is not put. */
+/* Fails if a mapped file changed while it was in use. Results computed from it are invalid and are not written. */
 CUBED_MUST_CHECK cubed_status cb_chunks_check(const cb_chunks *c, cubed_error *err);
 
 typedef struct cb_want_codec_block {
     int node;
-    const int64_t *idx; /* of the chunk */
-    size_t at;          /* a byte of the chunk in the block */
-    cubed_range run;    /* bytes that are read one after another, `at` among them */
-    void *buffer;       /* of cb_node_codec_block_bytes */
+    const int64_t *idx; /* index of the chunk */
+    size_t at;          /* offset of a byte of the chunk that the block contains */
+    cubed_range run;    /* byte range of the sequential read, which contains `at` */
+    void *buffer;       /* room for cb_node_codec_block_bytes */
 } cb_want_codec_block;
 
 typedef struct cb_pinned_codec_block {
     const char *data;
-    cubed_range bytes; /* of the chunk */
-    void *kept;        /* NULL: it is in the buffer */
+    cubed_range bytes; /* range in the chunk */
+    void *kept;        /* cache entry; NULL: the block is in the buffer */
 } cb_pinned_codec_block;
 
-/* Decodes a block of a chunk, all of it: to the buffer or, where another run has a part of it, too, to where it is kept for
- * that. There it stays until cb_chunks_unpin_codec_block, before which nothing may be put. Takes what reading a part takes. */
+/* Decodes a whole block of a chunk to the buffer, or to the cache if another run reads a part of the same block. The caller
+ * must unpin a cached block with cb_chunks_unpin_codec_block before it writes any chunk. Needs the memory of reading a part
+ * (cb_read_subread_need). */
 CUBED_MUST_CHECK cubed_status cb_chunks_want_codec_block(const cb_chunks *c,
                                                          const cb_want_codec_block *want,
                                                          cb_arena *scratch,
                                                          cb_pinned_codec_block *out,
                                                          cb_task_count *count, cubed_error *err);
 void cb_chunks_unpin_codec_block(const cb_chunks *c, cb_pinned_codec_block *block);
-/* Says that the chunk need not be kept for a read that was done without. */
+/* Counts a planned read of a cached chunk that was not needed. */
 void cb_chunks_pass(cb_chunks *c, int node, const int64_t *idx);
 
-/* Whether a node's chunks may be asked for ahead: they come from a store that has to wait for them. */
+/* Whether a node's chunks may be prefetched: they come from a store with latency. */
 bool cb_chunks_may_ask(cb_chunks *c, int node);
-/* Asks for one that will be wanted whole. Of a shard whose index is not known this asks for the index first, and for
- * the chunk later. */
+/* Prefetches a whole chunk. If the index of its shard is not loaded, prefetches the index first, and the chunk in a later
+ * call. */
 cb_fetch_answer cb_chunks_ask(cb_chunks *c, cb_fetch_batch *b, int node, const int64_t *idx,
                               cb_task_count *count);
-/* See fetch.h. */
+/* Drops prefetched chunks: see cb_fetch_drop. */
 void cb_chunks_forget(cb_chunks *c, const void *owner, int64_t task);
 
-/* Where a chunk of an intermediate will lie in memory, if that is known before it is put: it may be made there, and be put
- * from there. Else NULL. */
+/* Returns the address where a chunk of an intermediate will be stored, if it is known in advance: the caller may compute
+ * the chunk there and put it from there. Otherwise NULL. */
 void *cb_chunks_place(cb_chunks *c, int node, const int64_t *idx);
-/* Of an intermediate whose chunks, as they lie one behind another, are the only chunk of a target, and which nothing but the
- * copy to it reads: where the target's store takes pieces, they are put there as they are made, and take no memory. Before
- * tasks. */
+/* Declares that the chunks of an intermediate, in order, form the only chunk of `target`, and that only the copy to the
+ * target reads them. If the target's store accepts pieces, each chunk is then written there directly and uses no memory.
+ * Call before tasks run. */
 void cb_chunks_join(cb_chunks *c, int node, int target);
-/* Makes them the target's chunk; *joined: false where they are not put so. */
+/* Completes the target's chunk from its pieces. Sets *joined to false if the node's chunks were not written as pieces. */
 CUBED_MUST_CHECK cubed_status cb_chunks_end_join(cb_chunks *c, int node, bool *joined,
                                                  cb_task_count *count, cubed_error *err);
-/* Writes one whole chunk in C order (padded at the edge by the caller). Beside src it takes from
- * the arena what chunks/chunk_need.h says. */
+/* Writes a whole chunk in C order; the caller pads chunks at the edge. The arena memory in addition to `src` is given by
+ * chunks/chunk_need.h. */
 CUBED_MUST_CHECK cubed_status cb_chunks_put(cb_chunks *c, int node, const int64_t *idx,
                                             const void *src, cb_arena *scratch,
                                             cb_task_count *count, cubed_error *err);

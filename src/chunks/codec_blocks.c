@@ -1,4 +1,4 @@
-/* Blocks of chunks that are decoded one by one; of some of them two runs have a part each. */
+/* Decodes chunks block by block. Two runs may each need a part of the same block. */
 #include <string.h>
 
 #include "base/error.h"
@@ -15,13 +15,14 @@ static cubed_status read_block(const cb_chunks *c, const cb_want_codec_block *w,
     return CUBED_OK;
 }
 
-/* Whether a run ends in a block, or begins in it: two runs are what such a block is read for, as a rule. */
+/* Whether a run begins or ends inside a block. Usually exactly two runs need such a block. */
 static bool is_shared(cubed_range block, cubed_range run)
 {
     return (block.offset < run.offset) != (block.offset + block.size > run.offset + run.size);
 }
 
-/* The block that `at` is in, if it is shared, else none. Blocks in the midst of a run are not looked at. */
+/* Finds the block that contains `at` if two runs share it; otherwise sets block->size to 0. Does not look up blocks in the
+ * middle of a run. */
 static cubed_status find_shared(const cb_chunks *c, const cb_want_codec_block *w,
                                 cubed_range *block, cb_arena *scratch, cb_task_count *count,
                                 cubed_error *err)
@@ -39,8 +40,8 @@ static cubed_status find_shared(const cb_chunks *c, const cb_want_codec_block *w
     return CUBED_OK;
 }
 
-/* The entry of a shared block, which has room for any block of the array: chunks may be exchanged by others. Which bytes it
- * has is said before them. */
+/* Pins the entry of a shared block. The entry has room for any block of the array, because another writer may replace
+ * chunks. The block's byte range is stored before its data. */
 static cb_cache_found pin_block(const cb_chunks *c, const cb_want_codec_block *w, uint64_t first,
                                 cb_cache_entry **entry)
 {

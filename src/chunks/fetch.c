@@ -11,14 +11,14 @@
 #include "mem/arena.h"
 #include "mem/pages.h"
 
-/* How often who waits looks whether anybody still wants it. */
+/* Interval at which a waiting reader checks for cancellation. */
 #define LOOK_NS 20000000L
 
 typedef enum state { UNUSED, COMING, THERE } state;
 
 typedef struct part {
     int64_t number;
-    size_t at, size; /* in the range; of the whole object: 0 and all */
+    size_t at, size; /* within the range; whole object: 0 and unlimited */
     bool taken;
 } part;
 
@@ -27,9 +27,10 @@ struct cb_fetch {
     state state;
     const void *owner;
     int64_t task;
-    size_t taken, cap; /* bytes of the buffer with this, and of what may come */
-    unsigned users;    /* threads that wait for it, use it or cancel it */
-    unsigned left;     /* parts that have not been done */
+    /* bytes of the buffer including this struct, and maximum size of the object */
+    size_t taken, cap;
+    unsigned users; /* threads that wait for it, use it or cancel it */
+    unsigned left;  /* parts that readers have not finished with */
     unsigned nparts;
     int node;
     cb_cache_kind kind;
@@ -91,7 +92,7 @@ static void drop_buffer(cb_fetcher *f, unsigned i) CB_REQUIRES(&f->lock)
     cb_budget_give(&f->used, taken);
 }
 
-/* What nobody uses any more may be another's. */
+/* Marks a buffer without users as unused. */
 static void settle(cb_fetch *x)
 {
     if (x->state == THERE && x->left == 0 && x->users == 0) x->state = UNUSED;
@@ -106,7 +107,7 @@ static void give_up(cb_fetch *x)
     settle(x);
 }
 
-/* Of one that is given up; the lock is held, but not while the store is asked. */
+/* Cancels a dropped request. Releases the lock during the call into the store. */
 static void cancel(cb_fetcher *f, cb_fetch *x) CB_REQUIRES(&f->lock)
 {
     x->users++;
@@ -159,14 +160,14 @@ void cb_fetcher_free(cb_fetcher *f)
     cb_free(f->alloc, f, sizeof *f);
 }
 
-/* --- Asking ------------------------------------------------------------------------------------------------ */
+/* --- Requesting -------------------------------------------------------------------------------------------- */
 
 static bool is_of(const cb_fetch *x, cb_cache_key key)
 {
     return x->state != UNUSED && x->node == key.node && x->kind == key.kind;
 }
 
-/* The part that nobody has taken. */
+/* Returns the part for `key` that no reader has taken. */
 static part *find_part(cb_fetch *x, cb_cache_key key)
 {
     for (unsigned k = 0; is_of(x, key) && k < x->nparts; k++) {
@@ -184,7 +185,7 @@ static cb_fetch *find(const cb_fetcher *f, cb_cache_key key, part **out) CB_REQU
     return NULL;
 }
 
-/* A buffer that is as large, or a new one, for which others that are not used make room. */
+/* Finds an unused buffer of the same size, or allocates one, dropping unused buffers to make room. */
 static cb_fetch *find_buffer(cb_fetcher *f, size_t cap) CB_REQUIRES(&f->lock)
 {
     const size_t taken = cb_pages_round(cb_sat_add(CB_FETCH_HEADER, cap));
@@ -226,7 +227,7 @@ static void came(cubed_store_request *r)
 {
     cb_fetch *x = r->data;
     cb_fetcher *f = x->fetcher;
-    /* A range of a version that is gone. */
+    /* The requested version no longer exists. */
     if (r->status == CUBED_E_EXISTS)
         r->status = cb_fail(&x->err, CUBED_E_FORMAT, "%s of %s was replaced while it was read",
                             x->path, x->store->url);
@@ -264,7 +265,7 @@ static void prepare(cb_fetch *x, const cb_fetch_batch *b, const cb_fetch_what *w
                                        .data = x};
 }
 
-/* Reads it together with what was asked for before, if that lies before it and close. */
+/* Joins a request to the previous one if its range follows closely. */
 static bool join(cb_fetch *x, const cb_fetch_batch *b, const cb_fetch_what *w)
 {
     const uint64_t gap = w->store->vt->gap ? w->store->vt->gap : CUBED_STORE_GAP;
@@ -292,7 +293,8 @@ static bool is_cached(cb_cache *c, cb_cache_key key)
     return found != CB_CACHE_FULL;
 }
 
-/* Whoever brings a chunk to the cache has its entry before it looks here: it is not asked for again, or found. */
+/* A thread that loads a chunk into the cache takes the entry before it checks this pool. So a cached chunk is never
+ * requested twice. */
 static cb_fetch_answer ask(cb_fetcher *f, cb_fetch_batch *b, const cb_fetch_what *w)
     CB_REQUIRES(&f->lock)
 {
@@ -340,7 +342,7 @@ static void show(cb_fetch *x, const part *p, cb_zarr_fetched *out)
                              .info = x->request.info};
 }
 
-/* Until it has come; false: nobody wants it any more. */
+/* Waits until the object arrives. Returns false if `cancel` is set. */
 static bool wait_for(cb_fetcher *f, const cb_fetch *x, const cubed_cancel *cancel)
     CB_REQUIRES(&f->lock)
 {

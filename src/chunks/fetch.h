@@ -1,9 +1,9 @@
-/* Encoded chunks that are asked for before tasks want them.
+/* Prefetches encoded chunks before tasks read them.
  *
- * A pool of buffers, each with the request that fills it. Who looks ahead asks, and goes on; who wants what was asked
- * for takes it, whoever asked, and waits for nothing else. The pool never has more requests in flight than a store
- * likes, nor more memory than projections have for it. What nobody came for is given up. Thread-safe.
- */
+ * A pool of buffers, each with the request that fills it. A prefetching thread submits requests and continues. A reader
+ * takes the object that it needs, regardless of which thread requested it, and waits only for that object. The pool
+ * respects the store's preferred number of requests in flight and the projected memory. Objects that no reader takes are
+ * dropped. Thread-safe. */
 #ifndef CB_CHUNKS_FETCH_H
 #define CB_CHUNKS_FETCH_H
 
@@ -13,27 +13,27 @@
 typedef struct cb_fetcher cb_fetcher;
 typedef struct cb_fetch cb_fetch;
 
-/* What a buffer takes beside what is fetched: its request, with the key. */
+/* Memory of a buffer in addition to the object: its request, including the key. */
 #define CB_FETCH_HEADER ((size_t)8 << 10)
-/* Parts of an object that are read as one. */
+/* Maximum number of parts of an object that are read in one request. */
 #define CB_FETCH_PARTS 64
-/* Requests that are submitted together. */
+/* Maximum number of requests that are submitted together. */
 #define CB_FETCH_BATCH 32
 
-/* With at most so many buffers, and bytes in all of them; NULL if there is no memory for it. */
+/* Creates a pool of at most `buffers` buffers with `limit` bytes in total. Returns NULL if out of memory. */
 cb_fetcher *cb_fetcher_new(const cubed_allocator *a, unsigned buffers, size_t limit);
-/* Cancels what is in flight, and waits until it is over. Nothing is taken. */
+/* Cancels requests in flight and waits for their end. Requires that no object is taken. */
 void cb_fetcher_free(cb_fetcher *f);
-/* The memory of buffers. */
+/* Memory of the buffers. */
 const cb_budget *cb_fetcher_used(const cb_fetcher *f);
 
-/* --- Asking ------------------------------------------------------------------------------------------------ */
+/* --- Requesting -------------------------------------------------------------------------------------------- */
 
 typedef struct cb_fetch_batch {
-    const void *owner; /* who looks ahead, and for which task of its */
+    const void *owner; /* the prefetching worker, and its task that will read the objects */
     int64_t task;
-    unsigned most;   /* buffers that it may have at one time */
-    cb_cache *cache; /* where chunks of `cached` arrays may be; may be NULL */
+    unsigned most;   /* maximum number of buffers of this owner */
+    cb_cache *cache; /* cache that may contain chunks of `cached` arrays; may be NULL */
     unsigned n;
     cb_fetch *asked[CB_FETCH_BATCH];
 } cb_fetch_batch;
@@ -42,34 +42,33 @@ typedef struct cb_fetch_what {
     cb_cache_key key;
     cubed_store *store;
     const char *path;
-    cubed_range range;                   /* size 0: the whole object */
-    size_t cap;                          /* the most bytes, of all that such a buffer is for */
-    const cubed_object_version *version; /* NULL: any */
-    bool
-        cached; /* once is enough, also if it has been asked for by somebody else, or is in the cache */
+    cubed_range range; /* size 0: the whole object */
+    size_t cap;        /* maximum size in bytes of any object that such a buffer is used for */
+    const cubed_object_version *version; /* NULL: any version */
+    bool cached; /* request only once: not if any thread has requested it, or it is in the cache */
 } cb_fetch_what;
 
 typedef enum cb_fetch_answer {
     CB_FETCH_ASKED,
-    CB_FETCH_NEEDLESS, /* it is there, or on its way, or has to be read when it is wanted */
-    CB_FETCH_LATER     /* there is no room, or it is not known yet where it lies */
+    CB_FETCH_NEEDLESS, /* available, requested already, or not suitable for prefetching */
+    CB_FETCH_LATER     /* no room, or its location is not known yet */
 } cb_fetch_answer;
 
 cb_fetch_answer cb_fetch_ask(cb_fetcher *f, cb_fetch_batch *b, const cb_fetch_what *what);
-/* To be called soon after: others may wait for it. */
+/* Submits the requests of a batch. Must be called soon after cb_fetch_ask, because other threads may wait for them. */
 void cb_fetch_submit(cb_fetch_batch *b);
-/* Gives up what the owner asked for tasks before `task`, and nobody has taken. */
+/* Drops objects that `owner` requested for tasks before `task` and that no reader has taken. */
 void cb_fetch_drop(cb_fetcher *f, const void *owner, int64_t task);
 
 /* --- Taking ------------------------------------------------------------------------------------------------ */
 
-/* What was asked for, which stays until cb_fetch_done; NULL: it was not. Waits until it has come, or `cancel` is set:
- * its status is CUBED_E_CANCELLED then. */
+/* Returns the prefetched object for `key`, or NULL if it was not requested. Waits until the object arrives or `cancel` is
+ * set (status CUBED_E_CANCELLED). Valid until cb_fetch_done. */
 cb_fetch *cb_fetch_take(cb_fetcher *f, cb_cache_key key, const cubed_cancel *cancel,
                         cb_zarr_fetched *out);
-/* The same if it has come. */
+/* Like cb_fetch_take, but does not wait: returns NULL if the object has not arrived. */
 cb_fetch *cb_fetch_try(cb_fetcher *f, cb_cache_key key, cb_zarr_fetched *out);
-/* Memory behind what came, as far as the buffer goes. */
+/* Returns free memory of the buffer after the object: `behind` bytes after its start. */
 void *cb_fetch_room(cb_fetch *x, size_t behind);
 void cb_fetch_done(cb_fetcher *f, cb_fetch *x);
 

@@ -1,4 +1,4 @@
-/* Intermediates: chunks in memory while its budget lasts, else in the work folder. */
+/* Intermediates: chunks stay in memory within its budget, then go to the work folder. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,8 +6,8 @@
 #include "base/error.h"
 #include "chunks/state.h"
 
-/* What all chunks take of an intermediate whose chunks are put together to larger ones, if they make the array as they
- * lie one behind another: they are pieces along one axis, with nothing in front of it. Else 0. */
+/* Returns the total size of an intermediate whose chunks a copy joins to larger ones, if its chunks in order form the
+ * array: they are pieces along one axis, and all axes before it have length 1. Otherwise 0. */
 static size_t bytes_together(const cubed_plan *p, int node)
 {
     const cb_node *n = &p->ir.nodes[node];
@@ -33,7 +33,7 @@ cubed_status cb_intermediates_init(cb_chunks *c, int node, cubed_error *err) CB_
     x->readers = cb_alloc_zero(a, n * sizeof *x->readers);
     const size_t together = c->options.own ? bytes_together(c->plan, node) : 0;
     if (together > 0) x->together = cb_alloc_zero(a, sizeof *x->together);
-    /* Without it each chunk has its own. */
+    /* Optional: without it each chunk has its own memory. */
     if (x->together)
         *x->together =
             (chunks_together){.bytes = cb_pages_round(together), .left = (int64_t)n, .target = -1};
@@ -81,7 +81,7 @@ bool cb_intermediate_place(cb_chunks *c, int node, int64_t chunk, cubed_store **
     return true;
 }
 
-/* Chunks that are kept for later make room for intermediates. */
+/* Allocates memory for intermediates from the budget, evicting cached chunks if necessary. */
 static bool take_memory(cb_chunks *c, size_t size)
 {
     while (!cb_budget_take(&c->spare, size)) {
@@ -96,8 +96,8 @@ static void give_memory(cb_chunks *c, size_t size)
     cb_budget_give(&c->spare, size);
 }
 
-/* The place of a chunk of a node whose chunks are stored together. The first chunk takes the memory for all. NULL if that
- * memory is not there: each chunk takes its own from then on. */
+/* Returns the address of a chunk of a node with contiguous chunks. The first call allocates memory for all chunks. Returns
+ * NULL if that fails: each chunk then has its own memory. */
 static void *place_together(cb_chunks *c, int node, int64_t chunk)
 {
     void *ptr = NULL;
@@ -114,7 +114,7 @@ static void *place_together(cb_chunks *c, int node, int64_t chunk)
     return ptr;
 }
 
-/* Frees a chunk in memory. Chunks that are stored together are freed when none of them is wanted. */
+/* Frees a chunk in memory. Contiguous chunks are freed together, after the last one. */
 static void free_chunk(cb_chunks *c, int node, void *ptr)
 {
     size_t bytes = cb_pages_round(c->nodes[node].chunk_bytes);
@@ -154,7 +154,7 @@ const char *cb_chunks_together(cb_chunks *c, int node, const cb_box *box, cb_tas
     there = data;
     while (there) {
         const void *chunk = x->kept[cb_grid_ravel(n->grid, idx)];
-        /* A run that was resumed may have found some in the work folder. */
+        /* A resumed run may have found chunks in the work folder. */
         there = chunk && chunk != cb_chunks_in_work(c);
         if (!cb_odometer_next(&cover, idx)) break;
     }
@@ -193,7 +193,7 @@ void cb_chunks_release(cb_chunks *c, int node, int64_t chunk)
     uint32_t *readers = &x->readers[chunk];
     if (*readers > 0 && *readers < UINT32_MAX && --*readers == 0) {
         ptr = x->kept[chunk];
-        /* What worker processes wrote is not noted here. */
+        /* Chunks written by worker processes are not recorded here. */
         in_work = work.store && (ptr == cb_chunks_in_work(c) || !c->options.own);
         x->kept[chunk] = NULL;
     }
@@ -202,7 +202,7 @@ void cb_chunks_release(cb_chunks *c, int node, int64_t chunk)
     if (in_work) {
         char key[KEY_CAP];
         chunk_key(&work, node, chunk, key);
-        /* What cannot be deleted now goes with the run's whole folder. */
+        /* Ignore errors: the run deletes its whole folder at the end. */
         cubed_status ignored = cb_store_del(work.store, key, NULL);
         (void)ignored;
     }
@@ -246,8 +246,8 @@ static cubed_status spill(cb_chunks *c, int node, int64_t chunk, const void *src
     return CUBED_OK;
 }
 
-/* Whether there are readers to come, and the chunk is not in memory: a task that runs again finds the chunk of its first
- * attempt. `*target` is the target whose pieces the chunks are, else -1. */
+/* Whether the chunk has future readers and is not in memory. A retried task finds the chunk of its first attempt. Sets
+ * *target to the target whose pieces the chunks are, or -1. */
 static bool is_wanted(cb_chunks *c, int node, int64_t chunk, int *target)
 {
     cb_mutex_lock(&c->lock);
@@ -299,7 +299,7 @@ cubed_status cb_intermediate_put(cb_chunks *c, int node, const int64_t *idx, con
 
 /* --- Reading ------------------------------------------------------------------------------------------ */
 
-/* A chunk that is read. */
+/* Context of reading a chunk. */
 typedef struct reading {
     const cb_work *work;
     const char *key;
@@ -327,7 +327,7 @@ static cubed_status get(const reading *of, cubed_range range, void *dst, cubed_e
     return check_got(of, range, r.got, err);
 }
 
-/* The whole chunk, which may have been asked for ahead. */
+/* Reads the whole chunk, which may have been prefetched. */
 static cubed_status get_whole(cb_chunks *c, const reading *of, const cb_want *w, int64_t chunk,
                               cb_arena *scratch, cb_pinned *out, cubed_error *err)
 {
@@ -351,7 +351,7 @@ out:
     return st;
 }
 
-/* The elements of a chunk with these extents that are in a box, run by run. */
+/* Reads the elements of a chunk that are in a box, one contiguous run at a time. `extents` is the shape of the chunk. */
 static cubed_status get_part(const reading *of, const int64_t *extents, const cb_box *part,
                              size_t item, char *to, cubed_error *err)
 {

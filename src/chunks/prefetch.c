@@ -1,4 +1,4 @@
-/* Chunks that are asked for before they are wanted, and taken when they are. */
+/* Requests chunks before tasks read them, and takes them from the pool. */
 #include "base/error.h"
 #include "chunks/state.h"
 
@@ -9,7 +9,7 @@ uint64_t cb_chunks_fetch_peak(const cb_chunks *c)
                       : 0;
 }
 
-/* --- Asking ------------------------------------------------------------------------------------------------ */
+/* --- Requesting -------------------------------------------------------------------------------------------- */
 
 bool cb_chunks_may_ask(cb_chunks *c, int node)
 {
@@ -31,7 +31,7 @@ void cb_chunks_forget(cb_chunks *c, const void *owner, int64_t task)
     if (c->fetcher) cb_fetch_drop(c->fetcher, owner, task);
 }
 
-/* The index of a shard, pinned in the cache. CB_FETCH_NEEDLESS: what is in it cannot be asked for. */
+/* Pins the index of a shard in the cache. CB_FETCH_NEEDLESS: chunks of this shard cannot be prefetched. */
 static cb_fetch_answer pin_index(cb_chunks *c, const cb_zarr_array *array, cb_cache_key key,
                                  const int64_t *idx, cb_cache_entry **entry, cb_task_count *count)
 {
@@ -49,7 +49,7 @@ static cb_fetch_answer pin_index(cb_chunks *c, const cb_zarr_array *array, cb_ca
     bool pinned = room != CB_CACHE_FULL;
     if (room == CB_CACHE_FILL) {
         cb_arena scratch = cb_arena_within(cb_fetch_room(slot, cb_zarr_index_bound(m)), need);
-        /* Who wants it reads it, and learns what is wrong. */
+        /* Ignore errors: the reader of the chunk reads the index again and reports them. */
         pinned = cb_zarr_read_index(array, idx, &there, cb_cache_data(*entry), &scratch, &stored,
                                     NULL) == CUBED_OK;
         cb_arena_leave(&scratch);

@@ -1,4 +1,4 @@
-/* What the files of the broker share: the work folder, errors of mapped files, and chunks that were fetched ahead. */
+/* State shared by the files of the broker: the work folder, errors of mapped files, and prefetched chunks. */
 #include "chunks/state.h"
 
 #include "base/error.h"
