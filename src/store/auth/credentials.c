@@ -15,11 +15,11 @@
 #include "store/auth/ini.h"
 
 enum { MOST_FILE = 1 << 20 };
-/* Seconds: keys are fetched anew so long before their end, and not given out when they have less; what failed is not
- * tried again at once. */
+/* Seconds: credentials are renewed EARLY before they expire and not used within LAST of it. A failed renewal is repeated
+ * after PAUSE. */
 enum { EARLY = 300, LAST = 30, PAUSE = 20 };
 
-/* The thread of all that a net's stores have to fetch. */
+/* Renews the credentials of all stores of a net in one thread. */
 struct cb_fetcher {
     cb_net *net;
     cb_pool *thread;
@@ -101,7 +101,7 @@ static cubed_status get_fetcher(cb_net *net, cb_fetcher **out, cubed_error *err)
     return st;
 }
 
-/* Under the fetcher's lock. */
+/* Requires the fetcher's lock. */
 static cubed_status want(cb_fetcher *f, cb_credentials *c, cubed_error *err)
 {
     cubed_status st = CUBED_OK;
@@ -157,7 +157,7 @@ cb_http_ready cb_credentials_put_token(cb_credentials *c, cb_http_call *call)
 bool cb_credentials_renew(cb_credentials *c)
 {
     cb_mutex_lock(&c->fetcher->lock);
-    /* Not twice for the calls that were under way with the same keys. */
+    /* Renew only once for all calls in flight that used the same keys. */
     const bool can = c->fetch && c->ends != INT64_MAX;
     if (can) c->ends = 0;
     cb_mutex_unlock(&c->fetcher->lock);
@@ -185,7 +185,7 @@ void cb_credentials_free(cb_net *net) CB_UNCHECKED_LOCKS
     net->fetcher = NULL;
 }
 
-/* --- Where they are ----------------------------------------------------------------------------------- */
+/* --- Sources ------------------------------------------------------------------------------------------ */
 
 cubed_status cb_credentials_option(const cb_credentials *c, const char *names, const char **out,
                                    cubed_error *err)
@@ -252,7 +252,7 @@ static bool has_profile(const cb_credentials *c)
     return found;
 }
 
-/* What a profile says: keys, a process that tells them, or a role for a token. */
+/* Uses a profile: its keys, a process that prints them, or a role with a token. */
 static cubed_status use_profile(cb_credentials *c, bool named, cubed_error *err)
 {
     const char *id = of_profile(c, "aws_access_key_id");

@@ -1,42 +1,45 @@
-/* Who asks: keys and tokens from where users keep them, in the order in which the service's own tools look. What has an
- * end is fetched anew before that, by one thread of all stores of a context. */
+/* Keys and tokens of users, searched in the same order as the service's own tools do. One thread per context renews
+ * credentials before they expire. */
 #ifndef CB_STORE_CREDENTIALS_H
 #define CB_STORE_CREDENTIALS_H
 
 #include "store/http/net.h"
 
 typedef struct cb_keys {
-    char id[256], secret[256], token[8192]; /* token "": none */
+    char id[256], secret[256], token[8192]; /* token "": no token */
 } cb_keys;
 
-/* Where a service's users have them. */
+/* Searches the places where users of a service keep credentials. */
 typedef cubed_status (*cb_credentials_look)(cb_credentials *c, cubed_error *err);
-/* Keys of AWS; tokens of Google, in `token` alone, which is "" of those who ask as nobody. */
+/* Keys of AWS; tokens of Google in `token` only, which is "" for anonymous access. */
 CUBED_MUST_CHECK cubed_status cb_look_for_aws(cb_credentials *c, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_look_for_google(cb_credentials *c, cubed_error *err);
-/* Tokens of Azure, in the same way. */
+/* Like cb_look_for_google, tokens of Azure. */
 CUBED_MUST_CHECK cubed_status cb_look_for_azure(cb_credentials *c, cubed_error *err);
 
-/* Of one URL, or of all that fetch the same: the net's, which frees it. */
+/* Finds the credentials of a URL. URLs with the same source of credentials share them. The net owns and frees them. */
 CUBED_MUST_CHECK cubed_status cb_credentials_find(cb_net *net, const char *url,
                                                   cb_credentials_look look, cb_credentials **out,
                                                   cubed_error *err);
-/* In the client's thread. CB_HTTP_WAIT: they are being fetched, and the client will be woken. */
+/* Gets the current credentials. Called by the client's thread. CB_HTTP_WAIT: they are being fetched, and the client will be
+ * woken. */
 cb_http_ready cb_credentials_get(cb_credentials *c, cb_keys *out, cubed_status *st,
                                  cubed_error *err);
-/* The header of who asks by a token; none if it is "". */
+/* Adds the header of a bearer token, unless the token is "". */
 void cb_put_bearer(cb_http_call *call, const char *token);
-/* The same of credentials, in the client's thread: what cb_credentials_get says. */
+/* Gets the credentials and adds the header of their token. Called by the client's thread. Returns the result of
+ * cb_credentials_get. */
 cb_http_ready cb_credentials_put_token(cb_credentials *c, cb_http_call *call);
-/* A server said that they have ended, whatever was thought. False: they are what there is. */
+/* Discards credentials that a server rejected as expired. Returns false if they cannot be renewed. */
 bool cb_credentials_renew(cb_credentials *c);
-/* What settings, else the profile, say of these: NULL if nothing. */
+/* Region and endpoint from the settings, or else from the profile; NULL if not set. */
 const char *cb_credentials_region(const cb_credentials *c);
 const char *cb_credentials_endpoint(const cb_credentials *c);
-/* Frees all credentials of a net and ends its fetching thread, before cb_net_free. No store of the net is open. */
+/* Frees all credentials of a net and ends its renewing thread. Call it before cb_net_free, when no store of the net is
+ * open. */
 void cb_credentials_free(cb_net *net);
 
-/* Names of the options that say where credentials are. */
+/* Names of the options for credentials. */
 #define CB_AWS_ID      "AWS_ACCESS_KEY_ID key access_key_id"
 #define CB_AWS_SECRET  "AWS_SECRET_ACCESS_KEY secret secret_access_key"
 #define CB_AWS_TOKEN   "AWS_SESSION_TOKEN token session_token"

@@ -1,5 +1,5 @@
-/* Tokens of Microsoft Entra for Azure's blobs: of an application with a secret, of a workload's identity (a token of its
- * cluster in a file), of the machine's managed identity. */
+/* Tokens of Microsoft Entra for Azure Blob Storage: for an application with a secret, a workload identity (a token file of
+ * its cluster), or the managed identity of the machine. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 
 enum { ATTEMPTS = 3 };
 
-/* By a secret, or by what the cluster says of its workload. */
+/* Fetches a token with a secret, or with the cluster's token for its workload. */
 static cubed_status fetch_for_client(const cb_credentials *c, cb_keys *keys, int64_t *ends,
                                      cubed_error *err)
 {
@@ -50,7 +50,8 @@ out:
     return st;
 }
 
-/* Of a virtual machine, or, with a header that its environment has, of an application's host. */
+/* Fetches the token of a virtual machine's identity, or of an application host's, which needs a header from the
+ * environment. */
 static cubed_status fetch_from_machine(const cb_credentials *c, cb_keys *keys, int64_t *ends,
                                        cubed_error *err)
 {
@@ -72,7 +73,7 @@ static cubed_status fetch_from_machine(const cb_credentials *c, cb_keys *keys, i
         st = cb_fail(&why, CUBED_E_NOMEM, "no memory for credentials");
     else
         st = cb_ask_for_token(c, &q, keys, ends, &why);
-    if (st == CUBED_E_IO) /* most likely this is no machine with an identity */
+    if (st == CUBED_E_IO) /* most likely this machine has no managed identity */
         st = cb_fail(err, st,
                      "there are no credentials: set AZURE_STORAGE_ACCOUNT_KEY, "
                      "AZURE_STORAGE_SAS_TOKEN or AZURE_STORAGE_CONNECTION_STRING, run where there "
@@ -120,7 +121,7 @@ cubed_status cb_look_for_azure(cb_credentials *c, cubed_error *err)
                            "IDENTITY_ENDPOINT is set, and no IDENTITY_HEADER: identities of Azure "
                            "Arc are not supported; give a token in AZURE_STORAGE_TOKEN");
     }
-    /* Emulators ask nobody who it is, and no token that nobody has named is sent without TLS. */
+    /* Emulators need no credentials, and a token must not be sent without TLS unless the user configured it. */
     if (!c->address && c->endpoint && strncmp(c->endpoint, "https://", 8) != 0)
         c->ends = INT64_MAX;
     else

@@ -1,4 +1,4 @@
-/* Keys that have to be asked for. Everything here blocks, and runs in the fetcher's thread. */
+/* Credentials fetched by requests. All functions block and run in the fetcher's thread. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +36,7 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *ctx)
     return out->failed ? 0 : n;
 }
 
-/* libcurl keeps headers: each costs a few bytes more than its line. */
+/* libcurl stores headers, each with a few bytes in addition to its line. */
 static size_t on_header(char *bytes, /* NOLINT(readability-non-const-parameter): libcurl's type */
                         size_t size, size_t n, void *ctx)
 {
@@ -46,7 +46,7 @@ static size_t on_header(char *bytes, /* NOLINT(readability-non-const-parameter):
     return *all > MOST_REPLY ? 0 : size * n;
 }
 
-/* Lines of the question. *ok is false: no memory. */
+/* Splits the request's headers into lines. Sets *ok to false if out of memory. */
 static struct curl_slist *split_headers(const cb_question *q, bool *ok)
 {
     struct curl_slist *all = NULL;
@@ -66,7 +66,7 @@ static struct curl_slist *split_headers(const cb_question *q, bool *ok)
     return all;
 }
 
-/* What the reply says beside its code, of which it quotes nothing that it was sent. */
+/* Adds the reply's error description to the message. It never quotes what was sent. */
 static void note_fault(cubed_error *err, const cb_buf *reply)
 {
     json_t *o = NULL;
@@ -166,7 +166,7 @@ static cubed_status take_json(const char *from, const cb_buf *text, const char *
                               cb_keys *keys, int64_t *ends, cubed_error *err)
 {
     json_t *o = NULL;
-    /* No part of it is quoted: it may be a secret. */
+    /* Do not quote the reply: it may contain a secret. */
     if (cb_json_parse(from, text->data ? text->data : "", text->size, &o, NULL) != CUBED_OK)
         return cb_fail(err, CUBED_E_IO, "credentials from %s: the reply is not JSON", from);
     cubed_status st =
@@ -190,7 +190,7 @@ void cb_free_secret(cb_buf *b)
     cb_buf_free(b);
 }
 
-/* A number, which some services write as a string; 0: there is none. */
+/* Number of a field, which some services write as a string; 0 if missing. */
 static int64_t number(const json_t *o, const char *name)
 {
     const json_t *x = json_object_get(o, name);
@@ -206,7 +206,7 @@ cubed_status cb_ask_for_token(const cb_credentials *c, const cb_question *q, cb_
     cb_buf_init(&reply, cb_zone_allocator(c->zone));
     cubed_status st = cb_ask(c, q, &reply, err);
     if (st != CUBED_OK) goto out;
-    /* No part of it is quoted: it is a secret. */
+    /* Do not quote the reply: it contains a secret. */
     if (cb_json_parse(q->url, reply.data, reply.size, &o, NULL) != CUBED_OK) o = NULL;
     const char *token = json_string_value(json_object_get(o, "access_token"));
     const char *end = json_string_value(json_object_get(o, "expireTime"));
@@ -225,7 +225,7 @@ out:
     return st;
 }
 
-/* --- From where --------------------------------------------------------------------------------------- */
+/* --- Sources ------------------------------------------------------------------------------------------ */
 
 cubed_status cb_read_token(cb_zone *zone, const char *path, const char **out, cubed_error *err)
 {
@@ -320,7 +320,7 @@ out:
     return st;
 }
 
-/* Of the instance's service, version 2: a token, the role's name, its keys. */
+/* Asks the EC2 instance metadata service, version 2: a session token, the role's name, then its keys. */
 static cubed_status ask_machine(const cb_credentials *c, cb_buf *reply, cubed_error *err)
 {
     const cubed_allocator *a = cb_zone_allocator(c->zone);
@@ -356,13 +356,13 @@ cubed_status cb_fetch_from_machine(const cb_credentials *c, cb_keys *keys, int64
     cubed_status st = ask_machine(c, &reply, &why);
     if (st == CUBED_OK)
         st = take_json(c->address, &reply, "Token", keys, ends, err);
-    else /* most likely this is no instance at all */
+    else /* most likely this is no EC2 instance */
         st = cb_fail(err, CUBED_E_IO, CB_NO_CREDENTIALS " (%s)", why.message);
     cb_buf_free(&reply);
     return st;
 }
 
-/* --- A program ---------------------------------------------------------------------------------------- */
+/* --- credential_process ------------------------------------------------------------------------------- */
 
 static int start(const char *command, int fd, pid_t *pid)
 {
@@ -385,7 +385,7 @@ static int start(const char *command, int fd, pid_t *pid)
     return rc;
 }
 
-/* All that it says, within its time. */
+/* Reads all output of the program within its time limit. */
 static bool read_output(int fd, cb_buf *out)
 {
     const int64_t until = cb_clock_ns() + PROCESS_NS;

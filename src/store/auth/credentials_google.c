@@ -1,5 +1,5 @@
-/* Tokens of Google (OAuth 2): of a service's account, of a user who has signed in with gcloud, of an identity of another
- * provider, of an account that one of these may act as, of the machine. */
+/* Tokens of Google (OAuth 2): for a service account, a user who has signed in with gcloud, an identity of another provider,
+ * an account that one of these may impersonate, or the machine. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
@@ -13,15 +13,16 @@
 #include "store/core/uri.h"
 #include "store/http/digest.h"
 
-#define SCOPE     "https://www.googleapis.com/auth/devstorage.read_write"
-#define SCOPE_ALL "https://www.googleapis.com/auth/cloud-platform" /* to act as somebody else */
+#define SCOPE "https://www.googleapis.com/auth/devstorage.read_write"
+/* Scope to impersonate an account. */
+#define SCOPE_ALL "https://www.googleapis.com/auth/cloud-platform"
 #define TOKEN_URI "https://oauth2.googleapis.com/token"
 
 enum { MOST_FILE = 64 << 10, ATTEMPTS = 3, HOUR = 3600 };
 
-/* --- What is asked ------------------------------------------------------------------------------------ */
+/* --- Requests ----------------------------------------------------------------------------------------- */
 
-/* Base64 as tokens have it: of an alphabet for URLs, without '=' at its end. */
+/* Appends base64 with the alphabet for URLs, without trailing '='. */
 static void put_base64url(cb_buf *out, const void *bytes, size_t n)
 {
     char text[2048];
@@ -38,7 +39,7 @@ static void put_base64url(cb_buf *out, const void *bytes, size_t n)
     }
 }
 
-/* What a service's account says of itself (RFC 7523), signed. */
+/* Appends the signed assertion of a service account (RFC 7523). */
 static cubed_status put_assertion(cb_buf *out, const char *mail, const char *id, const char *key,
                                   const char *uri, const char *scope, cubed_error *err)
 {
@@ -82,7 +83,7 @@ static cubed_status post_form(const cb_credentials *c, const char *uri, const cb
     return cb_ask_for_token(c, &q, keys, ends, err);
 }
 
-/* Of a service's account, or of a user who has signed in with gcloud. */
+/* Fetches the token of a service account, or of a user who has signed in with gcloud. */
 static cubed_status fetch_own(const cb_credentials *c, const json_t *o, const char *scope,
                               cb_keys *keys, int64_t *ends, cubed_error *err)
 {
@@ -116,9 +117,9 @@ out:
     return st;
 }
 
-/* --- Identities of others ----------------------------------------------------------------------------- */
+/* --- Identities of other providers -------------------------------------------------------------------- */
 
-/* The token of who asks, of another provider: what a file has or a service tells, as text or a field of JSON. */
+/* Gets the token of the other provider from a file or a service, as text or as a field of JSON. */
 static cubed_status get_subject(const cb_credentials *c, const json_t *source, cb_zone *zone,
                                 const char **out, cubed_error *err)
 {
@@ -160,7 +161,7 @@ out:
     return st;
 }
 
-/* A token of another provider for one of Google's (RFC 8693). */
+/* Exchanges another provider's token for one of Google (RFC 8693). */
 static cubed_status exchange(const cb_credentials *c, const json_t *o, const char *scope,
                              cb_keys *keys, int64_t *ends, cubed_error *err)
 {
@@ -184,7 +185,7 @@ out:
     return st;
 }
 
-/* With the token of who asks, one of the account that it may act as. */
+/* Exchanges the caller's token for one of an account that the caller may impersonate. */
 static cubed_status impersonate(const cb_credentials *c, const json_t *o, const char *url,
                                 cb_keys *keys, int64_t *ends, cubed_error *err)
 {
@@ -245,7 +246,7 @@ static cubed_status fetch_from_machine(const cb_credentials *c, cb_keys *keys, i
              "http://%s/computeMetadata/v1/instance/service-accounts/default/token", c->address);
     const cb_question q = {"GET", url, "Metadata-Flavor: Google", 1000, 1, NULL};
     cubed_status st = cb_ask_for_token(c, &q, keys, ends, &why);
-    if (st != CUBED_OK) /* most likely this is no machine of Google's */
+    if (st != CUBED_OK) /* most likely this is not a machine of Google Cloud */
         st = cb_fail(err, CUBED_E_IO,
                      "there are no credentials: set GOOGLE_APPLICATION_CREDENTIALS to a file of "
                      "an account, run `gcloud auth application-default login`, or say "
@@ -254,9 +255,9 @@ static cubed_status fetch_from_machine(const cb_credentials *c, cb_keys *keys, i
     return st;
 }
 
-/* --- Where it is -------------------------------------------------------------------------------------- */
+/* --- Sources ------------------------------------------------------------------------------------------ */
 
-/* What is there can be asked for; tokens go where nobody else reads them. */
+/* Checks that the credentials are complete, and that tokens are sent with TLS or stay on this machine. */
 static cubed_status check_external(const char *from, const json_t *o, cubed_error *err)
 {
     static const char *const needed[] = {"audience", "subject_token_type", "token_url"};
@@ -336,7 +337,8 @@ static cubed_status keep_token(cb_credentials *c, const char *token, cubed_error
     return CUBED_OK;
 }
 
-/* gcsfs takes by one name tokens, files of accounts, what such a file says, and words for where to look. */
+/* The option "token" of gcsfs may be a token, a file of an account, the contents of such a file, or a keyword for where to
+ * search. */
 static cubed_status use_token(cb_credentials *c, const char *token, cubed_error *err)
 {
     if (strcmp(token, "anon") == 0) return keep_token(c, "", err);
@@ -365,7 +367,7 @@ cubed_status cb_look_for_google(cb_credentials *c, cubed_error *err)
     if (c->fetch || c->ends) return CUBED_OK;
     if (key) return use_account(c, "service_account_key", key, err);
     if (file) return use_file(c, file, true, err);
-    /* Emulators ask nobody who it is. */
+    /* Emulators need no credentials. */
     if (!token && c->endpoint && strncmp(c->endpoint, "https://", 8) != 0)
         return keep_token(c, "", err);
     if (home || folder) {

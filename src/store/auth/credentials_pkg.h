@@ -1,4 +1,4 @@
-/* For the files of credentials only. */
+/* Declarations shared by the files of credentials only. */
 #ifndef CB_STORE_CREDENTIALS_PKG_H
 #define CB_STORE_CREDENTIALS_PKG_H
 
@@ -10,35 +10,36 @@
 
 typedef struct cb_fetcher cb_fetcher;
 
-/* Strings lie in the zone, and stay. */
+/* Strings are stored in the zone and do not change. */
 struct cb_credentials {
     cb_credentials *next;
     cb_zone *zone;
     cb_fetcher *fetcher;
     cb_net *net;
-    const char *url; /* whose options count */
-    cb_http_way way; /* without a proxy to what is asked without TLS */
-    const char *profile, *files[2], *region,
-        *endpoint; /* files: what is in them; NULL: there are none */
-    /* NULL: keys are what they are. Blocks; in the fetcher's thread. *ends: seconds since 1970, 0: never. */
+    const char *url; /* URL whose options apply */
+    cb_http_way way; /* has no proxy for requests without TLS */
+    /* files: contents of configuration files; NULL if missing */
+    const char *profile, *files[2], *region, *endpoint;
+    /* Fetches keys; NULL: `keys` are fixed. Blocks; called by the fetcher's thread. Sets *ends to seconds since 1970, or 0
+     * if the keys do not expire. */
     cubed_status (*fetch)(const cb_credentials *c, cb_keys *keys, int64_t *ends, cubed_error *err);
     const char *command, *role, *session, *token_file, *address, *bearer, *sts;
-    const char *account;                  /* of Google: JSON */
-    const char *client, *tenant, *secret; /* of Azure */
-    /* Under the fetcher's lock. */
+    const char *account;                  /* JSON of a Google service account */
+    const char *client, *tenant, *secret; /* for Azure */
+    /* Guarded by the fetcher's lock. */
     cb_keys keys;
-    int64_t ends; /* 0: there are none, INT64_MAX: never */
+    int64_t ends; /* 0: no keys yet, INT64_MAX: no expiry */
     bool wanted;
     int64_t failed;
     cubed_status status;
     cubed_error why;
 };
 
-/* An option of the store, or what the environment has in its place, under one of these names; NULL: it is not set. */
+/* Gets a storage option, or the environment variable for it, under one of the names. Sets *out to NULL if none is set. */
 cubed_status cb_credentials_option(const cb_credentials *c, const char *names, const char **out,
                                    cubed_error *err);
 
-/* One request; `headers` are lines, `form` is what is posted. NULL: none. */
+/* A request. `headers` contains lines; `form` is the body to post. Either may be NULL. */
 typedef struct cb_question {
     const char *method, *url, *headers;
     long connect_ms;
@@ -46,19 +47,19 @@ typedef struct cb_question {
     const char *form;
 } cb_question;
 
-/* Blocks. The reply's text, of code 200. Proxies are for what is asked over TLS: services of this machine, and of the cloud's
- * machines, are not behind one. */
+/* Sends a request and gets the text of the reply, which must have code 200. Blocks. A proxy is used only with TLS: services
+ * on this machine or in its cloud are not behind one. */
 cubed_status cb_ask(const cb_credentials *c, const cb_question *q, cb_buf *out, cubed_error *err);
-/* The same of a token of OAuth 2, with its end. */
+/* Like cb_ask, and parses a token of OAuth 2 and its expiry. */
 cubed_status cb_ask_for_token(const cb_credentials *c, const cb_question *q, cb_keys *keys,
                               int64_t *ends, cubed_error *err);
-/* Appends a field of a form. */
+/* Appends a field to a form. */
 void cb_put_field(cb_buf *out, const char *name, const char *value);
-/* What a file of a token has, without the end of its line. */
+/* Reads a token from a file, without the line break. */
 cubed_status cb_read_token(cb_zone *zone, const char *path, const char **out, cubed_error *err);
-/* Whether a secret may be sent there: with TLS, or not further than this machine. */
+/* Whether a secret may be sent to the URL: it uses TLS, or is on this machine. */
 bool cb_is_near(const char *url);
-/* Wipes and frees. */
+/* Overwrites the memory with zeros and frees it. */
 void cb_free_secret(cb_buf *b);
 
 cubed_status cb_fetch_from_process(const cb_credentials *c, cb_keys *keys, int64_t *ends,

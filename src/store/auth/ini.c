@@ -30,7 +30,7 @@ out:
 
 static size_t line_length(const char *at) { return strcspn(at, "\r\n"); }
 
-/* Without spaces at both ends, and what is left of n characters. */
+/* Removes spaces and tabs at both ends. Updates *n to the remaining length. */
 static const char *trim(const char *text, size_t *n)
 {
     while (*n > 0 && (*text == ' ' || *text == '\t')) {

@@ -12,7 +12,7 @@ enum { MOST_HEADERS = 32, MOST_PARAMETERS = 32, DATE = sizeof "20130524T000000Z"
 
 typedef struct header {
     const char *name, *value;
-    size_t name_size, order; /* order: of those with one name */
+    size_t name_size, order; /* order: original position among headers with the same name */
 } header;
 
 static int by_name(const void *a, const void *b)
@@ -39,7 +39,7 @@ static size_t split_headers(const cb_buf *lines, header out[MOST_HEADERS])
     return n;
 }
 
-/* Without spaces around it, and with one for several within. */
+/* Appends the value trimmed, with each run of spaces reduced to one. */
 static void put_trimmed(cb_buf *out, const char *value)
 {
     const char *end = value + strlen(value);
@@ -55,7 +55,7 @@ static bool same_name(const header *a, const header *b)
     return a->name_size == b->name_size && memcmp(a->name, b->name, a->name_size) == 0;
 }
 
-/* Lines of them all, and then their names, as the canonical request has them. */
+/* Appends the lines of all headers in canonical form. */
 static void put_headers(cb_buf *out, const header *h, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -80,7 +80,7 @@ static void put_names(cb_buf *out, const header *h, size_t n)
     }
 }
 
-/* The name ends before '=' for this order: "a" is before "a-b". */
+/* For this order a name ends before '=', so that "a" precedes "a-b". */
 static int by_parameter(const void *a, const void *b)
 {
     const char *x = *(const char *const *)a, *y = *(const char *const *)b;
@@ -152,7 +152,7 @@ static cubed_status put_date(const cb_sigv4 *s, char date[DATE], cubed_error *er
     return cb_fail(err, CUBED_E_IO, "the time of this machine is not one to sign requests with");
 }
 
-/* The canonical request. */
+/* Appends the canonical request. */
 static cubed_status put_request(cb_buf *out, const cb_sigv4_request *r, const char *query,
                                 const header *h, size_t n, cubed_error *err)
 {

@@ -1,4 +1,4 @@
-/* Waiting for requests: each alone, or for those of a queue as they are completed. */
+/* Waits for a single request, or for the requests of a queue in the order of their completion. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "store/core/store.h"
@@ -66,7 +66,7 @@ void cb_store_begin(cubed_store *s, cubed_store_request *const *requests, size_t
 void cb_store_submit(cubed_store *s, cb_store_queue *q, cubed_store_request *const *requests,
                      size_t n)
 {
-    /* All are prepared before the first may be completed and taken by another thread. */
+    /* Prepare all requests before the first is submitted, because another thread may take it as soon as it completes. */
     for (size_t i = 0; i < n; i++) {
         requests[i]->complete = append;
         requests[i]->data = q;
@@ -101,12 +101,12 @@ void cb_store_cancel(cubed_store *s, cubed_store_request *r)
 
 /* --- One request -------------------------------------------------------------------------------------- */
 
-/* How long a cancelled run goes on to wait before it looks. */
+/* Interval in milliseconds at which a waiting thread checks for cancellation. */
 enum { LOOK_MS = 20 };
 
 static void nobody_waits(cubed_store_request *r) { (void)r; }
 
-/* Waits for the one request of the queue; asks once for its end if nobody wants it any more. */
+/* Waits for the only request in the queue. Cancels it once if `cancel` is set. */
 static void wait_until(cubed_store *s, cb_store_queue *q, cubed_store_request *r,
                        const cubed_cancel *cancel)
 {

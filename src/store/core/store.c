@@ -145,10 +145,10 @@ cubed_status cb_store_exists(cubed_store *s, const char *key, bool *out, cubed_e
     return CUBED_OK;
 }
 
-/* Most metadata is shorter; of an object store no more comes than there is. */
+/* First read of a document: most metadata is shorter. */
 enum { DOCUMENT_BYTES = 16384, OTHERS_CHANGED = 5 };
 
-/* What is behind the first bytes, of the same version; CUBED_E_EXISTS if there is another one. */
+/* Reads the bytes after the first ones, of the same version. CUBED_E_EXISTS if the object has changed. */
 static cubed_status read_rest(cubed_store *s, const char *key, cb_buf *out,
                               const cubed_store_request *first, cubed_error *err)
 {
@@ -210,7 +210,7 @@ cubed_status cb_store_read_all(cubed_store *s, const char *key, size_t max, cb_b
 
 /* --- Listing ------------------------------------------------------------------------------------------ */
 
-/* A page's entries, of a store whose threads must not be kept waiting by what is done with them. */
+/* Entries of a page, copied so that fn does not run in a thread of the store. */
 typedef struct page {
     cb_buf text;
     size_t n;
@@ -343,7 +343,7 @@ cubed_status cb_store_members(cubed_store *s, const char *prefix, cubed_store_me
 
 /* --- Whole prefixes ----------------------------------------------------------------------------------- */
 
-/* Keys and versions that are collected, each with its terminating NUL; a version is "" if the listing does not tell it. */
+/* Collected keys and versions, each with its terminating NUL. A version is "" if the listing has none. */
 typedef struct batch {
     cb_store_wants_fn wants;
     cb_store_batch_fn fn;
@@ -393,7 +393,7 @@ cubed_status cb_store_list_batches(cubed_store *s, const char *prefix, cb_store_
 static cubed_status delete_batch(void *store, const char *const *keys, const char *const *versions,
                                  size_t n, cubed_error *err)
 {
-    (void)versions; /* whatever is there goes */
+    (void)versions; /* delete any version */
     return cb_store_del_all(store, keys, n, err);
 }
 

@@ -4,9 +4,9 @@
 
 #include "base/alloc.h"
 
-/* Appends the text; all bytes but letters, digits, "-._~" and those of `keep` are encoded. */
+/* Appends text, percent-encoding all bytes except letters, digits, "-._~" and the characters of `keep`. */
 void cb_uri_put(cb_buf *out, const char *text, const char *keep);
-/* Appends n bytes of text with %XX decoded, and '+' as a space if `plus`; a % without two digits stands for itself. */
+/* Appends n bytes of text with %XX decoded, and '+' decoded as a space if `plus`. A % without two digits is kept. */
 void cb_uri_decode(cb_buf *out, const char *text, size_t n, bool plus);
 
 #endif

@@ -41,7 +41,7 @@ static cb_address_kind kind_of_6(const uint8_t a[16])
     if (memcmp(a, zeros, 15) == 0 && a[15] <= 1) return CB_ADDRESS_LOOPBACK; /* :: and ::1 */
     if (memcmp(a, mapped, 12) == 0 || memcmp(a, nat64, 12) == 0 || memcmp(a, zeros, 12) == 0)
         return kind_of_4(last);
-    if (a[0] == 0x20 && a[1] == 0x02) /* 2002::/16 carries an address of IPv4 */
+    if (a[0] == 0x20 && a[1] == 0x02) /* 2002::/16 contains an IPv4 address */
         return kind_of_4((uint32_t)a[2] << 24 | (uint32_t)a[3] << 16 | (uint32_t)a[4] << 8 | a[5]);
     if (a[0] == 0xfe && (a[1] & 0xc0) == 0x80) return CB_ADDRESS_LINK_LOCAL; /* fe80::/10 */
     if (memcmp(a, amazon, 16) == 0) return CB_ADDRESS_LINK_LOCAL;            /* fd00:ec2::254 */
@@ -59,7 +59,7 @@ cb_address_kind cb_address_kind_of(const char *host)
     if (n >= sizeof text) return CB_ADDRESS_PUBLIC;
     memcpy(text, host, n + 1);
     while (n > 1 && text[n - 1] == '.') text[--n] = 0;
-    text[strcspn(text, "%")] = 0; /* the zone of an address of IPv6 */
+    text[strcspn(text, "%")] = 0; /* zone of an IPv6 address */
     if (inet_aton(text, &four)) return kind_of_4(ntohl(four.s_addr));
     if (inet_pton(AF_INET6, text, &six) == 1) return kind_of_6(six.s6_addr);
     const size_t skip = sizeof local - 1;

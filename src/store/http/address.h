@@ -2,17 +2,17 @@
 #ifndef CB_STORE_ADDRESS_H
 #define CB_STORE_ADDRESS_H
 
-/* How far other machines are from an address: a redirect never leads to a nearer one. */
+/* Kinds from far to near. A redirect never leads to a nearer address. */
 typedef enum cb_address_kind {
     CB_ADDRESS_PUBLIC,
-    CB_ADDRESS_PRIVATE, /* of a local network */
-    CB_ADDRESS_LINK_LOCAL, /* also of the services by which clouds give credentials to their machines */
+    CB_ADDRESS_PRIVATE,    /* in a local network */
+    CB_ADDRESS_LINK_LOCAL, /* includes services that give credentials to cloud machines */
     CB_ADDRESS_LOOPBACK,
-    CB_ADDRESS_ANY, /* of limits alone: any kind of address */
+    CB_ADDRESS_ANY, /* as a limit only: any kind of address */
 } cb_address_kind;
 
-/* Of a numeric address, of IPv4 or IPv6, or of "localhost" and names below it; CB_ADDRESS_PUBLIC for other names. Addresses of IPv4
- * within IPv6 are what they are in IPv4. */
+/* Classifies a numeric address of IPv4 or IPv6, or "localhost" and names below it. Other names are CB_ADDRESS_PUBLIC. An
+ * IPv4 address within IPv6 has its kind in IPv4. */
 cb_address_kind cb_address_kind_of(const char *host);
 
 #endif

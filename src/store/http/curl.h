@@ -1,17 +1,18 @@
-/* libcurl, for http_client.c and credentials_fetch.c, under its own names: loaded by whoever is the first to ask a store over
- * a network. It brings two dozen libraries, which take each process longer to begin with than a small plan takes to run. */
+/* libcurl under its own names, for http_client.c and credentials_fetch.c. It is loaded by the first request to a remote
+ * store, because it loads two dozen libraries, which take longer than a small plan. */
 #ifndef CB_STORE_CURL_H
 #define CB_STORE_CURL_H
 
-#define CURL_DISABLE_TYPECHECK /* its macros have the names of functions */
+#define CURL_DISABLE_TYPECHECK /* its macros have the same names as functions */
 #include <curl/curl.h>
 
 #include "cubed/base.h"
 
-/* Before anything else of it. CUBED_E_UNSUPPORTED where it is not there. It stays loaded. Thread-safe. */
+/* Loads libcurl. Call it before any of its functions. CUBED_E_UNSUPPORTED if libcurl is not installed. It is never
+ * unloaded. Thread-safe. */
 CUBED_MUST_CHECK cubed_status cb_curl_load(cubed_error *err);
 
-/* Certificates, and the way to a URL. */
+/* Sets the certificates and the proxy for a URL. */
 struct cb_http_way;
 bool cb_curl_set_way(CURL *curl, const struct cb_http_way *way, const char *url);
 
@@ -50,7 +51,7 @@ typedef struct cb_curl {
 #undef MEMBER
 } cb_curl;
 
-/* What cb_curl_load has found. */
+/* Functions that cb_curl_load found. */
 const cb_curl *cb_curl_get(void);
 
 #define curl_easy_cleanup(...)        cb_curl_get()->easy_cleanup(__VA_ARGS__)

@@ -1,4 +1,4 @@
-/* Digests that requests are signed and checked with. */
+/* Digests to sign and check requests. */
 #ifndef CB_STORE_DIGEST_H
 #define CB_STORE_DIGEST_H
 
@@ -6,18 +6,18 @@
 
 enum { CB_SHA256_BYTES = 32, CB_MD5_BYTES = 16 };
 
-/* Loads what these take, where that is not linked: else they say false. CUBED_E_UNSUPPORTED where it is not there. It stays
- * loaded. Thread-safe. */
+/* Loads the cryptographic library of the functions below, unless it is linked. Without it they return false.
+ * CUBED_E_UNSUPPORTED if it is not installed. It is never unloaded. Thread-safe. */
 CUBED_MUST_CHECK cubed_status cb_digest_load(cubed_error *err);
 
-/* False without memory. */
+/* Return false if out of memory. */
 bool cb_sha256(const void *bytes, size_t n, unsigned char out[CB_SHA256_BYTES]);
 bool cb_md5(const void *bytes, size_t n, unsigned char out[CB_MD5_BYTES]);
 bool cb_hmac_sha256(const void *key, size_t key_size, const void *bytes, size_t n,
                     unsigned char out[CB_SHA256_BYTES]);
-/* Appends the signature (RSASSA-PKCS1-v1_5) that the private key in PEM makes. False: it is no such key. */
+/* Appends the signature (RSASSA-PKCS1-v1_5) made with the private key in PEM. Returns false if the key is not valid. */
 bool cb_rsa_sha256(const char *pem, const void *bytes, size_t n, cb_buf *out);
-/* 2 n digits and a zero. */
+/* Writes 2 n hexadecimal digits and a terminating NUL. */
 void cb_hex(const unsigned char *bytes, size_t n, char *out);
 
 #endif

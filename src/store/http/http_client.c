@@ -23,32 +23,33 @@
 #include "store/http/http_sockets.h"
 #include "store/http/pace.h"
 
-/* Attempts of one call; of one that reaches nobody; of one whose server is silent or slow (store/http/pace.h). */
+/* Maximum attempts of a call: in general, if no connection is possible, and if the server is silent or slow
+ * (store/http/pace.h). */
 enum { MOST_ATTEMPTS = 8, MOST_CONNECTS = 4, MOST_SLOW = 4 };
-/* Repetitions are paid with tokens, of which each call that succeeds brings one: when everything fails there are no
- * more, and the server is left alone. */
+/* Retries cost tokens, and each successful call earns one. If everything fails, tokens run out and retries stop, to spare
+ * the server. */
 enum { TOKENS = 500, PRICE = 5, PRICE_OF_TIMEOUT = 10 };
-/* The n-th repetition waits up to 2^n times the first, as chance will have it. Who is told to wait longer than the
- * longest gives the call up, and says how long. */
+/* The n-th retry waits a random time up to 2^n times the first delay. If the server asks for more than LONGEST, the call
+ * fails and reports the requested pause. */
 #define MS          ((int64_t)1000000)
-#define LOOK_NS     (250 * MS) /* between two looks at the pace of transfers */
+#define LOOK_NS     (250 * MS) /* interval between checks for slow transfers */
 #define LONGEST_GAP (5000 * MS)
 #define FIRST_DELAY (100 * MS)
 #define LONGEST     (20000 * MS)
 #define DAY         ((int64_t)86400)
-/* The longest pause that a server may ask a task to make. */
+/* Maximum pause before a task's retry that a server may request. */
 #define LONGEST_ASKED (600000 * MS)
 enum { BUFFER = 128 << 10 };
 
-/* A handle of libcurl, used again and again. */
+/* A reusable handle of libcurl. */
 typedef struct cb_http_transfer {
-    cb_turn turn; /* first: http_sockets.h */
+    cb_turn turn; /* must be first: http_sockets.h */
     struct cb_http_transfer *next;
     CURL *curl;
     struct curl_slist *headers;
     cb_http *http;
-    cb_http_call *call; /* NULL: none is under way */
-    bool lost;          /* the call is another's: nothing that comes is wanted */
+    cb_http_call *call; /* NULL: idle */
+    bool lost;          /* another transfer has the call: discard everything received */
     cb_redirects redirects;
     cb_pace pace;
     uint64_t received; /* bytes of headers and body */
@@ -69,14 +70,15 @@ struct cb_http {
     call_list came CB_GUARDED_BY(&lock);
     atomic_bool stopping, cancelling, woken;
     atomic_uint calls;
-    /* The thread's own. */
+    /* Used by the thread only. */
     call_list queued, delayed, waiting;
-    transfer *free, **all;    /* of which there is room for `transfers` */
-    unsigned most, transfers; /* calls at once, and those with the ones that are sent twice */
-    unsigned nall, used;      /* used: of all those that are not free */
-    unsigned active;          /* calls */
-    cb_hedge *hedge;          /* NULL: nothing is sent twice */
-    int64_t looked;           /* when slow transfers were last looked for */
+    transfer *free, **all; /* room for `transfers` pointers */
+    /* maximum number of simultaneous calls, and of transfers including second ones */
+    unsigned most, transfers;
+    unsigned nall, used; /* used: transfers that are not free */
+    unsigned active;     /* number of calls */
+    cb_hedge *hedge;     /* NULL: no second requests */
+    int64_t looked;      /* time of the last check for slow transfers */
     int tokens;
     uint64_t random;
 };
@@ -152,15 +154,15 @@ int64_t cb_http_date(const cb_http_call *c, const char *name)
     return t < 0 ? 0 : (int64_t)t;
 }
 
-/* Leaves the call to its other transfer. The thread takes it out when libcurl has returned. */
+/* Detaches a transfer from its call. The thread removes the transfer after libcurl has returned. */
 static void lose(transfer *t)
 {
     t->call = NULL;
     t->lost = true;
 }
 
-/* Of two transfers for one call the one that brings bytes first has it; the second only if they are the object's, as
- * the first may still do better than to fail. False: it is the other's. */
+/* Decides which of two transfers of a call continues: the first that receives bytes. The second transfer wins only with a
+ * 2xx reply, because the first may still succeed. Returns false if the other transfer wins. */
 static bool wins(transfer *t, const char *line, size_t n)
 {
     cb_http_call *c = t->call;
@@ -197,7 +199,7 @@ static size_t on_header(char *line, size_t size, size_t n, void *ctx)
     return c->stop ? 0 : length;
 }
 
-/* Bytes of the body, as libcurl counts on them; -1: the server does not tell. */
+/* Content length according to libcurl; -1 if unknown. */
 static int64_t length_of(const transfer *t)
 {
     curl_off_t length = -1;
@@ -261,7 +263,7 @@ static bool add_header(transfer *t, const char *line)
     return more;
 }
 
-/* Those of the call, and none that libcurl would add by itself. */
+/* Sets the call's headers, and suppresses those that libcurl would add. */
 static bool set_headers(transfer *t, const cb_http_call *c)
 {
     bool ok = add_header(t, "Expect:");
@@ -273,7 +275,7 @@ static bool set_headers(transfer *t, const cb_http_call *c)
     return ok && curl_easy_setopt(t->curl, CURLOPT_HTTPHEADER, t->headers) == CURLE_OK;
 }
 
-/* What is sent next, of the three parts that lie apart. */
+/* Provides the next bytes to send from `before`, the body and `behind`. */
 static size_t on_read(char *out, size_t size, size_t n, void *ctx)
 {
     transfer *t = ctx;
@@ -301,7 +303,7 @@ static size_t on_read(char *out, size_t size, size_t n, void *ctx)
     return done;
 }
 
-/* A connection that had been kept was closed: the body is sent once more. */
+/* Called when a kept connection was closed: the body is sent again. */
 static int on_seek(void *ctx, curl_off_t offset, int origin)
 {
     if (origin != SEEK_SET) return CURL_SEEKFUNC_CANTSEEK;
@@ -333,7 +335,7 @@ const char *cb_http_find_certificates(const char *known_file, const char *known_
 {
     static const char *const places[] = {
         "/etc/ssl/certs/ca-certificates.crt", /* Debian, Alpine, Arch */
-        "/etc/pki/tls/certs/ca-bundle.crt",   /* Fedora and what is made of it */
+        "/etc/pki/tls/certs/ca-bundle.crt",   /* Fedora and derivatives */
         "/etc/ssl/ca-bundle.pem",             /* openSUSE */
         "/etc/ssl/cert.pem",                  /* BSD, macOS */
     };
@@ -345,8 +347,8 @@ const char *cb_http_find_certificates(const char *known_file, const char *known_
     return NULL;
 }
 
-/* libcurl looks where the system has certificates that it was built on, which may be another one. Certificates of a file are
- * read once for all connections; each would have its own copy, of a MB and more, if there were a folder beside it. */
+/* libcurl's compiled-in path may belong to another system. A file of certificates is read once for all connections. With a
+ * directory as well, each connection would have its own copy of 1 MB or more. */
 static bool set_certificates(CURL *curl, const char *file)
 {
     const curl_version_info_data *v = curl_version_info(CURLVERSION_NOW);
@@ -359,7 +361,7 @@ static bool set_certificates(CURL *curl, const char *file)
 bool cb_curl_set_way(CURL *curl, const cb_http_way *way, const char *url)
 {
     const char *proxy = strncasecmp(url, "https:", 6) == 0 ? way->proxy : way->plain_proxy;
-    /* No proxy from the environment, at which libcurl would look by itself. */
+    /* Without this option libcurl would use a proxy from the environment. */
     return curl_easy_setopt(curl, CURLOPT_PROXY, proxy ? proxy : "") == 0 &&
            curl_easy_setopt(curl, CURLOPT_NOPROXY, way->no_proxy) == 0 &&
            set_certificates(curl, way->ca_file);
@@ -374,7 +376,7 @@ static bool set_redirects(transfer *t, const cb_http_call *c)
                                tls ? c->way.proxy : c->way.plain_proxy, c->limit);
 }
 
-/* Milliseconds of silence after which an attempt ends. */
+/* Milliseconds of silence after which an attempt fails. */
 static int64_t stall_of(const cb_http_call *c) { return c->stall_ms ? c->stall_ms : 30000; }
 
 static bool set_limits(CURL *curl, const cb_http_call *c)
@@ -392,7 +394,7 @@ static bool set_up(transfer *t, cb_http_call *c)
     t->call = c;
     t->why[0] = 0;
     t->turn = (cb_turn){.began = cb_clock_ns()};
-    /* Refused while the handle keeps the buffer of a transfer that failed. That buffer is used again then. */
+    /* libcurl refuses this if the handle still has the buffer of a failed transfer, and then reuses that buffer. */
     (void)curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, (long)BUFFER);
     t->received = 0;
     cb_pace_begin(&t->pace, t->turn.began, LONGEST_GAP);
@@ -409,7 +411,7 @@ static bool set_up(transfer *t, cb_http_call *c)
            set_redirects(t, c) && set_body(t, c) && set_headers(t, c);
 }
 
-/* The call is its owner's again. */
+/* Returns the call to its owner. */
 static void give_back(cb_http *h, cb_http_call *c)
 {
     atomic_fetch_sub(&h->calls, 1);
@@ -433,7 +435,7 @@ static cb_http_ready make_ready(cb_http_call *c)
     return c->fns->prepare(c);
 }
 
-/* What was made ready; NULL: no memory. */
+/* Starts a transfer of a prepared call. Returns NULL if out of memory. */
 static transfer *begin_transfer(cb_http *h, cb_http_call *c)
 {
     const bool failed = c->url.failed || c->headers.failed || c->before.failed || c->behind.failed;
@@ -471,15 +473,14 @@ static void start(cb_http *h, cb_http_call *c)
     h->active++;
 }
 
-/* There are transfers for all calls that may be sent at once, and so many more for second ones, which take none of those. */
+/* There are `most` transfers for first requests, plus a fixed number for second ones. */
 static bool may_send_second(const cb_http *h)
 {
     return h->used - h->active < h->transfers - h->most;
 }
 
-/* Sends calls again that have not been heard of for longer than others take, and tells in how many milliseconds the
- * next one will be so late, at most `wait`. A second request has no memory of its own: its bytes go where those of
- * the first would. */
+/* Repeats calls whose reply is later than usual. Returns the milliseconds until the next one is due, at most `wait`. A
+ * second request has no memory of its own: it writes to the buffers of the first. */
 static int hedge(cb_http *h, int wait)
 {
     const int64_t now = cb_clock_ns(), after = h->hedge ? cb_hedge_after(h->hedge) : 0;
@@ -492,14 +493,14 @@ static int hedge(cb_http *h, int wait)
             if (left / MS < wait) wait = (int)(left / MS) + 1;
             continue;
         }
-        c->may_hedge = false; /* once is enough */
+        c->may_hedge = false; /* at most one repetition */
         if (atomic_load(&c->cancelled) || !cb_hedge_spend(h->hedge)) continue;
         if (make_ready(c) == CB_HTTP_GO) c->second = begin_transfer(h, c);
     }
     return wait;
 }
 
-/* --- What came of it ---------------------------------------------------------------------------------- */
+/* --- Results ------------------------------------------------------------------------------------------ */
 
 static void set_passing(cb_http_call *c, uint32_t after_ms)
 {
@@ -507,7 +508,7 @@ static void set_passing(cb_http_call *c, uint32_t after_ms)
     c->error.retry_after_ms = after_ms;
 }
 
-/* Nanoseconds that the server wants to be left alone, at most a day; 0: it does not say. */
+/* Nanoseconds that the server asks to wait, at most a day; 0 if it does not ask. */
 static int64_t retry_after(const cb_http_call *c)
 {
     const char *text = c->code ? cb_http_header(c, "retry-after") : NULL;
@@ -524,7 +525,7 @@ static int64_t retry_after(const cb_http_call *c)
     return wait <= 0 ? 0 : (wait < DAY ? wait : DAY) * 1000 * MS;
 }
 
-/* Again after a while, unless that has been done often enough. `error` is what there is to say otherwise. */
+/* Schedules a retry unless the limits are reached; otherwise fails the call with its `error`. */
 static void try_later(cb_http *h, cb_http_call *c, int attempts, int price)
 {
     const int64_t asked = retry_after(c);
@@ -622,7 +623,7 @@ static void drop_transfer(cb_http *h, transfer *t)
     release(h, t);
 }
 
-/* Those whose calls have been answered. */
+/* Removes transfers that lost their call. */
 static void drop_lost(cb_http *h)
 {
     for (unsigned i = 0; i < h->nall; i++) {
@@ -630,7 +631,7 @@ static void drop_lost(cb_http *h)
     }
 }
 
-/* One of two that has come to nothing leaves the call to the other. */
+/* If a call has two transfers and one fails, continues with the other. Returns false if there is only one. */
 static bool leave_to_other(cb_http *h, transfer *t)
 {
     cb_http_call *c = t->call;
@@ -668,7 +669,7 @@ static void end_transfer(cb_http *h, transfer *t, CURLcode code)
         c->code = 0;
         fail_to_transfer(h, c, code, why);
     } else {
-        /* One without a body. */
+        /* A reply without a body. */
         if (c->code == 0 && (status == 200 || status == 206) && c->npieces && !c->whole &&
             c->pieces->offset == CUBED_RANGE_SUFFIX)
             c->pieces->offset = c->pieces->size = 0;
@@ -679,7 +680,7 @@ static void end_transfer(cb_http *h, transfer *t, CURLcode code)
     }
 }
 
-/* Bytes of an upload count when libcurl takes them and when it has sent them: either shows that the server goes on. */
+/* Counts bytes of an upload both when libcurl reads them and when it sends them, because either shows progress. */
 static uint64_t moved_by(const transfer *t)
 {
     curl_off_t sent = 0;
@@ -687,7 +688,7 @@ static uint64_t moved_by(const transfer *t)
     return t->received + t->call->sent + (uint64_t)sent;
 }
 
-/* Whether a transfer is to end, which the call's error says then. */
+/* Whether to end a transfer as silent or too slow. Describes the reason in t->why. */
 static bool is_lost(transfer *t)
 {
     cb_http_call *c = t->call;
@@ -709,7 +710,7 @@ static bool is_lost(transfer *t)
     return true;
 }
 
-/* Ends transfers that are silent, or slower than the least pace. */
+/* Ends transfers that are silent or below the minimum speed. */
 static void drop_slow(cb_http *h)
 {
     const int64_t now = cb_clock_ns();
@@ -761,7 +762,7 @@ static void take_what_came(cb_http *h)
     if (atomic_exchange(&h->cancelling, false)) drop_cancelled(h);
 }
 
-/* Those whose time has come, and milliseconds until that of the next. */
+/* Queues delayed calls that are due. Returns the milliseconds until the next one. */
 static int take_delayed(cb_http *h)
 {
     const int64_t now = cb_clock_ns();
@@ -786,7 +787,7 @@ static void read_messages(cb_http *h)
         if (m->msg != CURLMSG_DONE) continue;
         const CURLcode code = m->data.result;
         curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, (char **)&t);
-        /* libcurl has no more messages of one that is taken out. */
+        /* libcurl drops further messages of a handle that is removed. */
         if (t->lost)
             drop_transfer(h, t);
         else if (code == CURLE_OK || !leave_to_other(h, t))
@@ -813,13 +814,13 @@ static void run(void *ctx, unsigned index)
     }
 }
 
-/* --- Its life ----------------------------------------------------------------------------------------- */
+/* --- Creating and freeing ----------------------------------------------------------------------------- */
 
 cubed_status cb_http_new(const cubed_allocator *a, unsigned most, cb_hedge *hedge, cb_http **out,
                          cubed_error *err)
 {
     CB_TRY(cb_curl_load(err));
-    /* Counted by libcurl, which may be asked by several threads. */
+    /* Reference-counted and thread-safe in libcurl. */
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
         return cb_fail(err, CUBED_E_NOMEM, "libcurl does not start");
     cb_http *h = cb_alloc_zero(a, sizeof *h);
@@ -860,7 +861,7 @@ out:
 
 void cb_http_free(cb_http *h)
 {
-    /* In a child that was forked there is no thread to be joined, and connections are the parent's. */
+    /* A forked child has no thread to join, and the connections belong to the parent. */
     if (!h || !cb_http_is_here(h)) return;
     atomic_store(&h->stopping, true);
     curl_multi_wakeup(h->multi);

@@ -9,7 +9,7 @@
 
 enum { MOST_REDIRECTS = 10, MOST_HOST = 256 };
 
-/* The host of a URL without user, port and brackets. */
+/* Extracts the host of a URL without user, port and brackets. */
 static void find_host(const char *url, char host[MOST_HOST])
 {
     const char *from = strstr(url, "://");
@@ -33,7 +33,7 @@ static void find_host(const char *url, char host[MOST_HOST])
     host[length] = 0;
 }
 
-/* Whether a server whose address is of that kind may be asked, after the first one. */
+/* Whether a server with an address of this kind may be contacted after the first one. */
 static bool may_ask(cb_redirects *r, const char *host, cb_address_kind kind)
 {
     static const char *const words[] = {"a public address", "an address of a local network",
@@ -60,7 +60,7 @@ static bool get_host(const cb_redirects *r, char host[MOST_HOST])
     return true;
 }
 
-/* The kind of an address, and the port. */
+/* Gets the kind of an address and its port. */
 static cb_address_kind kind_of_socket(const struct curl_sockaddr *address, int *port)
 {
     char text[INET6_ADDRSTRLEN] = "";
@@ -79,7 +79,7 @@ static cb_address_kind kind_of_socket(const struct curl_sockaddr *address, int *
     return cb_address_kind_of(text);
 }
 
-/* Called before a connection is made: nothing is sent to an address that may not be asked. */
+/* Called before a connection is made: nothing is sent to a forbidden address. */
 static curl_socket_t open_socket(void *ctx, curlsocktype purpose, struct curl_sockaddr *address)
 {
     cb_redirects *r = ctx;
@@ -93,7 +93,7 @@ static curl_socket_t open_socket(void *ctx, curlsocktype purpose, struct curl_so
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-/* Called when a connection is there, before the request is sent: also on a connection that was kept. */
+/* Called before a request is sent, on new and kept connections. */
 static int before_request(void *ctx, char *remote,
                           char *local, /* NOLINT(readability-non-const-parameter): libcurl's type */
                           int remote_port, int local_port)
@@ -104,7 +104,7 @@ static int before_request(void *ctx, char *remote,
     (void)local_port;
     if (!get_host(r, host)) return CURL_PREREQFUNC_ABORT;
     cb_address_kind kind = cb_address_kind_of(host);
-    /* The connection to a proxy says nothing of the server behind the proxy. */
+    /* The address of a proxy says nothing about the server behind it. */
     const bool proxied = r->proxy_port && remote_port == r->proxy_port;
     if (!proxied && remote && *remote) {
         const cb_address_kind real = cb_address_kind_of(remote);
@@ -116,7 +116,7 @@ static int before_request(void *ctx, char *remote,
     return CURL_PREREQFUNC_OK;
 }
 
-/* The port of a proxy: libcurl takes 1080 if there is none. */
+/* Port of a proxy. libcurl's default is 1080. */
 static long find_port(const char *proxy)
 {
     if (!proxy || !*proxy) return 0;

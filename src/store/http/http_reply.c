@@ -33,12 +33,12 @@ cb_http_stop cb_http_reply_line(cb_http_call *c, const char *line, size_t n)
     c->header_bytes += n;
     if (c->header_bytes > CB_HTTP_MOST_HEADERS || ++c->header_lines > CB_HTTP_MOST_LINES)
         return CB_HTTP_TOO_MANY_HEADERS;
-    /* Only the last of several replies counts. Trailers, behind a body, begin none. */
+    /* Only the last of several replies counts. Trailers after a body do not start a reply. */
     if (n >= 5 && memcmp(line, "HTTP/", 5) == 0 && c->code == 0) c->reply.size = 0;
     while (n > 0 && strchr("\r\n \t", line[n - 1])) n--;
     const char *colon = memchr(line, ':', n);
     if (!colon || memchr(line, 0, n)) return CB_HTTP_GOES_ON;
-    if (c->code) return CB_HTTP_GOES_ON; /* trailers are not looked at */
+    if (c->code) return CB_HTTP_GOES_ON; /* ignore trailers */
     const size_t name = (size_t)(colon - line), start = c->reply.size;
     cb_buf_put(&c->reply, line, n);
     cb_buf_put(&c->reply, "", 1);
@@ -79,7 +79,7 @@ bool cb_http_range(const char *text, uint64_t *first, uint64_t *last, uint64_t *
     return cb_http_number(text + 1, &text, total) && !*text && *first <= *last && *last < *total;
 }
 
-/* Which bytes of the object the body has, and how long the object is. */
+/* Determines the body's range in the object, and the size of the object. */
 static cb_http_stop read_extent(cb_http_call *c, int64_t length)
 {
     uint64_t first, last;
@@ -99,7 +99,7 @@ static cb_http_stop read_extent(cb_http_call *c, int64_t length)
     return CB_HTTP_GOES_ON;
 }
 
-/* Whether the body has all that there is of the pieces. */
+/* Whether the body includes all existing bytes of the pieces. */
 static bool has_pieces(const cb_http_call *c)
 {
     const cb_http_piece *first = c->pieces, *last = first + c->npieces - 1;
@@ -121,7 +121,7 @@ cb_http_stop cb_http_reply_begin(cb_http_call *c, int code, int64_t length)
         c->too_long = c->total != UINT64_MAX && c->total > first->size;
         if (c->too_long) return CB_HTTP_TOO_LONG;
     } else if (first->offset == CUBED_RANGE_SUFFIX) {
-        c->may_hedge = false; /* where the piece is depends on this reply */
+        c->may_hedge = false; /* the offset of the piece depends on this reply */
         if (c->total == UINT64_MAX) return CB_HTTP_NO_RANGES;
         const cubed_range r =
             cubed_range_within((cubed_range){CUBED_RANGE_SUFFIX, first->size}, c->total);
@@ -132,7 +132,7 @@ cb_http_stop cb_http_reply_begin(cb_http_call *c, int code, int64_t length)
     return first->offset - c->at > CB_HTTP_MOST_SKIPPED ? CB_HTTP_NO_RANGES : CB_HTTP_GOES_ON;
 }
 
-/* Copies the bytes that are asked for out of the next n bytes of the object. */
+/* Copies the requested parts of the next n bytes of the object. */
 static void put_bytes(cb_http_call *c, const char *bytes, size_t n)
 {
     while (n > 0 && c->piece < c->npieces) {
@@ -171,7 +171,7 @@ static cb_http_stop put_object(cb_http_call *c, const char *bytes, size_t n)
         c->too_long = behind > 0;
         return c->too_long ? CB_HTTP_TOO_LONG : CB_HTTP_GOES_ON;
     }
-    /* How long the object is shows only at its end. */
+    /* The object's size is known only at its end. */
     return behind > CB_HTTP_MOST_SKIPPED ? CB_HTTP_ENDLESS : CB_HTTP_GOES_ON;
 }
 

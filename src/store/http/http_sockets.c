@@ -5,9 +5,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 
-/* Of a transfer: to addresses of two kinds, and to who looks them up. */
+/* Sockets of a transfer: addresses of IPv4 and IPv6, and name lookup. */
 enum { SOCKETS_EACH = 4 };
-/* Who is ready goes before all others after this. */
+/* A transfer that was ready for this long is served before all others. */
 #define PATIENCE_NS ((int64_t)100000000)
 
 typedef struct watched {
@@ -19,10 +19,10 @@ typedef struct watched {
 struct cb_sockets {
     const cubed_allocator *alloc;
     CURLM *multi;
-    cb_turn libcurls; /* of handles that are its own, for connections that it closes */
-    int64_t due;      /* when libcurl wants to be called; INT64_MAX: it does not */
+    cb_turn libcurls; /* for libcurl's own handles, which close connections */
+    int64_t due;      /* time of libcurl's next timer; INT64_MAX: none */
     size_t n, cap;
-    struct pollfd *polled; /* cap */
+    struct pollfd *polled; /* room for `cap` entries */
     watched all[];
 };
 
@@ -55,7 +55,7 @@ static int on_timer(CURLM *multi, long timeout_ms, void *ctx)
     return 0;
 }
 
-/* Earlier is less. */
+/* The transfer with the lowest rank is served first. */
 static int64_t rank(const cb_turn *t, int64_t now)
 {
     return t->heard == 0 || now - t->served > PATIENCE_NS ? 0 : t->began;
@@ -67,7 +67,7 @@ bool cb_sockets_serve(cb_sockets *s)
     int running, action = 0;
     const bool is_due = now >= s->due;
     if (is_due) {
-        s->due = INT64_MAX; /* unless it is told again */
+        s->due = INT64_MAX; /* libcurl may set it again */
         curl_multi_socket_action(s->multi, CURL_SOCKET_TIMEOUT, 0, &running);
     }
     for (size_t i = 0; i < s->n; i++)
@@ -76,7 +76,8 @@ bool cb_sockets_serve(cb_sockets *s)
     size_t best = s->n;
     for (size_t i = 0; i < s->n; i++) {
         if (s->polled[i].revents == 0)
-            s->all[i].turn->served = now; /* it waits for others, not for its turn */
+            s->all[i].turn->served =
+                now; /* it has nothing to read, so it does not wait for its turn */
         else if (best == s->n || rank(s->all[i].turn, now) < rank(s->all[best].turn, now))
             best = i;
     }

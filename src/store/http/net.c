@@ -21,11 +21,11 @@ cubed_status cb_net_init(cb_net *n, const cubed_allocator *a, cubed_error *err)
 
 static void free_setting(const cb_net *n, cb_setting *s)
 {
-    explicit_bzero(s->text, s->size - sizeof *s); /* it may be a secret */
+    explicit_bzero(s->text, s->size - sizeof *s); /* the value may be a secret */
     cb_free(n->alloc, s, s->size);
 }
 
-/* No store is open, so that no other thread uses the net. */
+/* No store is open, so no other thread uses the net. */
 void cb_net_free(cb_net *n) CB_UNCHECKED_LOCKS
 {
     for (cb_setting *next, *s = n->settings; s; s = next) {
@@ -46,7 +46,7 @@ cubed_status cb_net_http(cb_net *n, cb_http **out, cubed_error *err)
     cb_http *best = NULL;
     int i = 0;
     cb_mutex_lock(&n->lock);
-    /* What a child has of its parent's is left as it is. */
+    /* Ignore clients inherited from the parent of a fork. */
     for (; i < CB_NET_CLIENTS && n->http[i] && cb_http_is_here(n->http[i]); i++) {
         if (!best || cb_http_calls(n->http[i]) < cb_http_calls(best)) best = n->http[i];
     }
@@ -124,7 +124,7 @@ static bool is_wanted(const char *name, size_t n)
     return false;
 }
 
-/* Takes away those of the scope, or of it and the name. */
+/* Removes the settings of a scope, or only the one with this name. */
 static void drop(cb_net *n, const char *scope, const char *name)
 {
     for (cb_setting **at = &n->settings; *at;) {
@@ -139,14 +139,14 @@ static void drop(cb_net *n, const char *scope, const char *name)
     }
 }
 
-/* --- For other processes ------------------------------------------------------------------------------ */
+/* --- Passing options to other processes --------------------------------------------------------------- */
 
 cubed_status cb_net_put_options(cb_net *n, cb_buf *out, cubed_error *err)
 {
     size_t count = 0;
     cb_mutex_lock(&n->lock);
     for (const cb_setting *s = n->settings; s; s = s->next) count += s->scope != NULL;
-    /* The latest goes before others, and is given last. */
+    /* Write oldest first: the latest option of a name takes precedence. */
     for (; count > 0; count--) {
         const cb_setting *s = n->settings;
         for (size_t left = count; s; s = s->next) {
@@ -232,7 +232,7 @@ static bool is_of(const cb_setting *s, const char *url)
            (!url[n] || url[n] == '/' || n == 0 || s->scope[n - 1] == '/');
 }
 
-/* Whether a URL names a document that refers to other objects, by the end of its name. */
+/* Whether the suffix of a URL marks a document that refers to other objects. */
 static bool may_refer(const char *url)
 {
     static const char *const ends[] = {".parq", ".parquet", ".icechunk"};
@@ -244,8 +244,8 @@ static bool may_refer(const char *url)
     return cb_store_file_kind(url, n) == CUBED_FILE_REFERENCES;
 }
 
-/* Whether the setting is of a file in the store at the URL: of a file in this folder, or of a document whose references may lead
- * there, as they may to all of its host or bucket. */
+/* Whether the setting's scope is a file that is read through the store at the URL: a file in this folder, or a document
+ * whose references may lead there. References may lead to all of the document's host or bucket. */
 static bool is_of_file_in(const cb_setting *s, const char *url)
 {
     const char *host = s->scope ? strstr(s->scope, "://") : NULL;

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-/* Behind the start tag <name ...>, or NULL; *empty: it is <name/>. */
+/* Returns the position after the start tag <name ...>, or NULL. Sets *empty for <name/>. */
 static const char *find_start(cb_xml_part in, const char *name, bool *empty)
 {
     const size_t n = strlen(name);
@@ -44,7 +44,7 @@ bool cb_xml_find(cb_xml_part in, const char *name, cb_xml_part *out)
     return cb_xml_next(&in, name, out);
 }
 
-/* Of "&...;": n characters between both. */
+/* Appends the character of the reference "&name;". */
 static bool put_reference(cb_buf *out, const char *name, size_t n)
 {
     static const struct {

@@ -1,22 +1,22 @@
-/* As much of XML as the replies of object stores have: elements and text, no attributes that matter. */
+/* The subset of XML in replies of object stores: elements and text; attributes are ignored. */
 #ifndef CB_STORE_XML_H
 #define CB_STORE_XML_H
 
 #include "base/alloc.h"
 
 typedef struct cb_xml_part {
-    const char *text; /* between the tags, as it stands there */
+    const char *text; /* raw text between the tags */
     size_t size;
 } cb_xml_part;
 
-/* The next element of that name in *rest, at any depth, and then *rest is what is behind it. False: there is none. An
- * element must not hold one of its own name. */
+/* Finds the next element with this name in *rest at any depth, and advances *rest past it. Returns false if there is none.
+ * An element must not contain another one of the same name. */
 bool cb_xml_next(cb_xml_part *rest, const char *name, cb_xml_part *out);
-/* The first one. */
+/* Finds the first element. */
 bool cb_xml_find(cb_xml_part in, const char *name, cb_xml_part *out);
-/* Appends the text with references resolved. False for a reference that is none. */
+/* Appends the text with references resolved. Returns false if a reference is invalid. */
 bool cb_xml_put_text(cb_buf *out, cb_xml_part part);
-/* Appends text as that of an element. False if it has characters that no document may have. */
+/* Appends text escaped for an element. Returns false if it contains characters that XML forbids. */
 bool cb_xml_escape(cb_buf *out, const char *text);
 
 #endif

@@ -1,4 +1,4 @@
-/* A directory as a store. */
+/* Store of a directory. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -16,12 +16,12 @@
 #include "store/local/local.h"
 #include "store/local/local_map.h"
 
-/* What nobody has written to for so long, a day, nobody writes: a put takes minutes at most. */
+/* A temporary file that was not modified for this long (a day) is abandoned: a put takes minutes at most. */
 #define ABANDONED_SECONDS 86400
 
-/* Why there is nothing at the path, as errno `e` says, where `what` was tried. A link to nothing on the way is
- * an error, and a file where a directory is expected is one if the object is to be read (`strict`): what is
- * stored there was moved or damaged. Else the key is not there. */
+/* Reports why there is nothing at the path, from the errno `e` of the operation `what`. It is an error if the path leads
+ * through a dangling link, or, if the object is to be read (`strict`), through a file instead of a directory: the stored
+ * data was moved or damaged. Otherwise the key does not exist. */
 static cubed_status explain_absence(const local_store *s, char path[PATH_MAX], int e, bool strict,
                                     const char *what, cubed_error *err)
 {
@@ -47,7 +47,8 @@ static cubed_status explain_absence(const local_store *s, char path[PATH_MAX], i
     return cb_fail_errno(err, ENOENT, "%s %s", what, path);
 }
 
-/* -1 and errno on failure. Nobody waits for the other end of a FIFO, but for who holds a lease on a file. */
+/* Returns -1 and sets errno on failure. Does not wait for the other end of a FIFO, but waits for a process with a lease on
+ * the file. */
 static int open_to_read(const local_store *s, const char *path)
 {
     struct stat info;
@@ -60,7 +61,7 @@ static int open_to_read(const local_store *s, const char *path)
     return -1;
 }
 
-/* -1 on failure. Only regular files are read: others have no size, and may block. */
+/* Returns -1 on failure. Only regular files are read: others have no size and may block. */
 static int open_object(const local_store *s, const char *key, char path[PATH_MAX],
                        cubed_object_info *out, cubed_status *st, cubed_error *err)
 {
@@ -81,7 +82,7 @@ static int open_object(const local_store *s, const char *key, char path[PATH_MAX
     return -1;
 }
 
-/* Fewer bytes than asked for only at the end of the file. errno of what failed. */
+/* Reads fewer bytes than requested only at the end of the file. Returns 0 or errno. */
 static int read_at(int fd, uint64_t offset, char *dst, size_t size, size_t *got)
 {
     *got = 0;
@@ -100,7 +101,7 @@ static cubed_status not_expected(const char *path, cubed_error *err)
     return cb_fail(err, CUBED_E_EXISTS, "%s is not what was expected", path);
 }
 
-/* errno of what failed. A file that somebody has cut since it was opened ends where it ends. */
+/* Returns 0 or errno. A file truncated after it was opened is read up to its new end. */
 static int read_ranges(int fd, cubed_store_request *r)
 {
     const cubed_range whole = {0, (size_t)r->info.size};
@@ -132,7 +133,7 @@ static cubed_status local_get(cubed_store *store, cubed_store_request *r, cubed_
     return e ? cb_fail_errno(err, e, "cannot read %s", path) : CUBED_OK;
 }
 
-/* Writes a file beside `path`, to be renamed to it or unlinked, and tells what it is. */
+/* Writes a temporary file in the directory of `path`, to be renamed or unlinked, and gets its info. */
 static cubed_status write_temp(local_store *s, const char *path, bool make, const void *src,
                                size_t size, char temp[PATH_MAX], cubed_object_info *out,
                                cubed_error *err)
@@ -147,8 +148,8 @@ static cubed_status write_temp(local_store *s, const char *path, bool make, cons
     return cb_fail_errno(err, e, "cannot write %s", path);
 }
 
-/* Gives a file a time of its own, and tells what it is then. The system's times are some milliseconds apart, and it uses
- * numbers of deleted files again: two objects of one size would have one version. */
+/* Sets a unique modification time and gets the info. The system's timestamps are some milliseconds apart and inode numbers
+ * are reused, so two objects of the same size could have the same version. */
 static int stamp(const local_store *s, const char *temp, cubed_object_info *out)
 {
     struct stat info;
@@ -161,7 +162,7 @@ static int stamp(const local_store *s, const char *temp, cubed_object_info *out)
     return 0;
 }
 
-/* Removes the directories that a deleted key leaves empty, up to the root. */
+/* Removes directories that a deleted key leaves empty, up to the root. */
 static void remove_empty_parents(const local_store *s, char *path)
 {
     for (char *slash = strrchr(path, '/'); slash && (size_t)(slash - path) > s->root;
@@ -171,7 +172,8 @@ static void remove_empty_parents(const local_store *s, char *path)
     }
 }
 
-/* A file that is replaced has a directory. If it was deleted meanwhile, the temporary file may have kept its directory. */
+/* With a condition on a version, the object's directory exists. If the object is deleted during the put, the temporary file
+ * may keep the directory. */
 static cubed_status local_put(cubed_store *store, cubed_store_request *r, cubed_error *err)
 {
     local_store *s = (local_store *)store;
@@ -221,11 +223,11 @@ static cubed_status local_head(cubed_store *store, cubed_store_request *r, cubed
     return cubed_store_allows(r, r->info.version.text) ? CUBED_OK : not_expected(path, err);
 }
 
-/* Of a listing: the path is extended in place while the walk goes down. */
+/* State of a listing. The path is extended in place during the walk. */
 typedef struct walker {
     const local_store *s;
     char path[PATH_MAX];
-    const char *key; /* the path below the root */
+    const char *key; /* the part of the path below the root */
     cubed_store_list_fn fn;
     void *ctx;
 } walker;
@@ -236,7 +238,7 @@ typedef struct level {
     ino_t ino;
 } level;
 
-/* A link to a directory above would lead in circles. */
+/* Whether a link leads to a directory above, which would be a cycle. */
 static bool is_above(const level *l, const struct stat *info)
 {
     for (; l; l = l->up) {
@@ -245,7 +247,7 @@ static bool is_above(const level *l, const struct stat *info)
     return false;
 }
 
-/* n is the length of the path. */
+/* Walks a directory; n is the length of its path. */
 static cubed_status walk(walker *w, size_t n, const level *up, cubed_error *err)
 {
     cubed_status st = CUBED_OK;
@@ -276,11 +278,11 @@ static cubed_status walk(walker *w, size_t n, const level *up, cubed_error *err)
             st = cb_fail(err, CUBED_E_IO, "a path below %s is too long", w->path);
             break;
         }
-        /* A link to nothing is listed: whoever reads it is told. */
+        /* List dangling links: reading them reports the error. */
         if (fstatat(dirfd(dir), name, &info, 0) != 0 &&
             ((errno != ENOENT && errno != ELOOP) ||
              fstatat(dirfd(dir), name, &info, AT_SYMLINK_NOFOLLOW) != 0)) {
-            if (errno == ENOENT) continue; /* gone meanwhile */
+            if (errno == ENOENT) continue; /* deleted during the listing */
             st = cb_fail_errno(err, errno, "cannot look at %s/%s", w->path, name);
             break;
         }
@@ -304,7 +306,7 @@ static cubed_status tell_entry(void *ctx, const char *key, uint64_t size, cubed_
     return r->entry(r->entry_ctx, &e, err);
 }
 
-/* All in one page. */
+/* Lists everything in one page. */
 static cubed_status local_list(cubed_store *store, cubed_store_request *r, cubed_error *err)
 {
     const local_store *s = (local_store *)store;
@@ -315,7 +317,7 @@ static cubed_status local_list(cubed_store *store, cubed_store_request *r, cubed
     return walk(&w, strlen(w.path), NULL, err);
 }
 
-/* Removes what is in the directory `fd`, which is closed; errno of what failed. */
+/* Removes the contents of the directory `fd` and closes it. Returns 0 or errno. */
 static int remove_contents(int fd)
 {
     int e = 0;
@@ -338,7 +340,7 @@ static int remove_contents(int fd)
         int why = errno;
         int below = openat(dirfd(dir), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (below < 0) {
-            /* Not a directory: why the file could not be unlinked is what counts. */
+            /* Not a directory: report why unlinking the file failed. */
             if (errno != ENOENT) e = errno == ENOTDIR || errno == ELOOP ? why : errno;
             continue;
         }
@@ -349,10 +351,10 @@ static int remove_contents(int fd)
     return e;
 }
 
-/* errno; ENOTEMPTY if another writer put something into a directory before it was removed. */
+/* Returns 0 or errno; ENOTEMPTY if another writer added a file before a directory was removed. */
 static int clear_once(const local_store *s, const char *at, bool is_root)
 {
-    /* The root stays, and may itself be a link. */
+    /* The root is not removed, and may be a link. */
     int fd = openat(s->dir, at, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (is_root ? 0 : O_NOFOLLOW));
     int e = 0;
     if (fd >= 0) {
@@ -360,7 +362,7 @@ static int clear_once(const local_store *s, const char *at, bool is_root)
         if (e == 0 && !is_root && unlinkat(s->dir, at, AT_REMOVEDIR) != 0 && errno != ENOENT)
             e = errno;
     } else if (errno == ENOTDIR || errno == ELOOP) {
-        struct stat info; /* a link, or a file, below which nothing is */
+        struct stat info; /* a link, or a file, which has nothing below it */
         if (!is_root && fstatat(s->dir, at, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
             S_ISLNK(info.st_mode) && unlinkat(s->dir, at, 0) != 0)
             e = errno;
@@ -370,7 +372,8 @@ static int clear_once(const local_store *s, const char *at, bool is_root)
     return e;
 }
 
-/* A run that lost the place may still write there. Each try removes directories that it has open, so its writes end. */
+/* A run that lost the place may still write there. Each attempt removes directories that it has open, so its writes soon
+ * fail. */
 enum { CLEAR_TRIES = 100 };
 
 static cubed_status local_clear(cubed_store *store, const char *prefix, cubed_error *err)
@@ -386,7 +389,7 @@ static cubed_status local_clear(cubed_store *store, const char *prefix, cubed_er
     return CUBED_OK;
 }
 
-/* --- What killed writers left --------------------------------------------------------------------------- */
+/* --- Files of killed writers -------------------------------------------------------------------------- */
 
 static bool is_abandoned(const char *name, const struct stat *info)
 {
@@ -406,7 +409,7 @@ typedef struct sweeper {
     bool dry_run;
 } sweeper;
 
-/* Looks at one name that a temporary file may have, below the path of length n. */
+/* Checks one name with the prefix of temporary files, below the path of length n. */
 static cubed_status sweep_one(sweeper *x, int dir, size_t n, const char *name, cubed_error *err)
 {
     struct stat info;
@@ -428,7 +431,7 @@ static cubed_status sweep_one(sweeper *x, int dir, size_t n, const char *name, c
     return st;
 }
 
-/* Of the directory at the path of length n. Links are not followed. */
+/* Sweeps the directory at the path of length n. Does not follow links. */
 static cubed_status sweep(sweeper *x, size_t n, cubed_error *err)
 {
     cubed_status st = CUBED_OK;

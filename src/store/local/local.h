@@ -1,4 +1,4 @@
-/* What the files of the local store share; for those only. */
+/* Declarations shared by the files of the local store only. */
 #ifndef CB_STORE_LOCAL_H
 #define CB_STORE_LOCAL_H
 
@@ -13,8 +13,8 @@
 #include "base/owner.h"
 #include "store/core/store.h"
 
-/* Puts are written under a name that starts so, and listings leave such names out: what a killed
- * writer leaves behind is never taken for data. The name goes on with the process that writes (base/owner.h). */
+/* Prefix of temporary names. Listings skip them, so what a killed writer leaves is never taken for data. The rest of the
+ * name identifies the writing process (base/owner.h). */
 #define CB_LOCAL_TEMP ".cubed-tmp-"
 
 /* Mode of a directory that only its owner may list, enter and write. */
@@ -23,63 +23,64 @@
 typedef struct local_store {
     cubed_store head;
     bool durable;
-    bool is_private, root_is_private; /* directories below the root, and files; the root: see
-                                       cb_store_keep_private */
-    atomic_uint_least64_t puts;       /* makes temporary names unique within the process */
+    /* whether directories and files below the root, and the root itself, are private: see cb_store_keep_private */
+    bool is_private, root_is_private;
+    atomic_uint_least64_t puts; /* makes temporary names unique within the process */
     cb_mutex lock;
     pid_t pid CB_GUARDED_BY(
-        &lock); /* process that `owner` names; 0 if there is none yet. After a fork it is that of the parent. */
+        &lock); /* process that `owner` names, 0 before the first put; after a fork the parent's */
     char owner[CB_OWNER_CAP] CB_GUARDED_BY(&lock);
-    int dir; /* descriptor of the root, of a store that cb_local_anchor has opened; else AT_FDCWD */
+    int dir;     /* descriptor of the root in a store from cb_local_anchor; otherwise AT_FDCWD */
     size_t root; /* length of the path */
-    size_t size; /* of this struct with the path behind it */
+    size_t size; /* size of this struct including the path */
     char path[];
 } local_store;
 
-/* Opens a directory as a store with the table `vt` of functions: see cb_store_open_local. */
+/* Opens a directory as a store with the functions of `vt`: see cb_store_open_local. */
 CUBED_MUST_CHECK cubed_status cb_local_open(const cubed_store_vtable *vt, const cubed_allocator *a,
                                             const char *path, bool durable, cubed_store **out,
                                             cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_local_path(const local_store *s, const char *key,
                                             char out[PATH_MAX], cubed_error *err);
-/* The name by which the system finds a path of the store from `dir` on. */
+/* Path relative to `dir`, for system calls such as openat. */
 static inline const char *cb_local_at(const local_store *s, const char *path)
 {
     if (s->dir == AT_FDCWD) return path;
     return path[s->root] ? path + s->root + 1 : ".";
 }
-/* Of a file. A put makes a new one, so that file number, time and size together are as good as a counter. */
+/* Gets size and version of a file. A put creates a new file, so inode number, time and size together are as reliable as a
+ * counter. */
 void cb_local_info(const struct stat *info, cubed_object_info *out);
 /* Reports a path that is neither a regular file nor a link to one. */
 cubed_status cb_local_not_regular(const char *path, mode_t mode, cubed_error *err);
 /* Reports a path that cannot be written, for the errno `e`. Never CUBED_E_NOT_FOUND. */
 cubed_status cb_local_cannot_write(int e, const char *path, cubed_error *err);
-/* Makes a file beside `path`, to be written, closed, and renamed to it or unlinked; `make`: and the directories above. Else
- * CUBED_E_NOT_FOUND if there are none. */
+/* Creates a temporary file in the directory of `path`, to be written, closed, and renamed or unlinked. `make` also creates
+ * missing directories; otherwise CUBED_E_NOT_FOUND. */
 CUBED_MUST_CHECK cubed_status cb_local_create(local_store *s, const char *path, bool make,
                                               char temp[PATH_MAX], int *fd, cubed_error *err);
-/* errno of what failed. */
+/* Returns 0 or errno. */
 int cb_local_write_at(int fd, uint64_t offset, const char *src, size_t size);
-/* Closes what was written, and tells what it is; errno of what failed. */
+/* Closes a written file and gets its info. Returns 0 or errno. */
 int cb_local_close_written(const local_store *s, int fd, cubed_object_info *out);
-/* Makes the directories above `path`, which is changed and put right again; errno of what failed. */
+/* Creates the directories above `path`, which is modified during the call. Returns 0 or errno. */
 int cb_local_make_parents(const local_store *s, char *path);
-/* Permissions of new files, and of a new directory whose path has n bytes. */
+/* Mode of new files, and of a new directory whose path has n bytes. */
 mode_t cb_local_file_mode(const local_store *s);
 mode_t cb_local_directory_mode(const local_store *s, size_t n);
-/* Whether the path is a directory of this user that no other user can write; *info is what is there. */
+/* Whether the path is a directory of this user that no other user can write. Sets *info. */
 bool cb_local_is_own(const local_store *s, const char *path, struct stat *info);
-/* Whether another user may have created the path, or may write there. False on file systems that do not keep owner and mode of
- * a new directory (FUSE, SMB, NFS that maps root to another user): permissions say nothing there. */
+/* Whether another user may have created the path, or can write in it. False on file systems that do not keep owner and mode
+ * of a new directory (FUSE, SMB, NFS that maps root to another user), because permissions are meaningless there. */
 bool cb_local_is_foreign(const local_store *s, const char *path, struct stat *info);
-/* NULL and errno on failure. */
+/* Returns NULL and sets errno on failure. */
 DIR *cb_local_open_dir(const local_store *s, const char *path);
-/* So that a new name survives a power failure, too. errno of what failed. */
+/* Syncs the parent directory, so that a new name survives a power failure. Returns 0 or errno. */
 int cb_local_sync_parent(const local_store *s, const char *path);
-/* Renames within the store; errno of what failed. */
+/* Renames within the store. Returns 0 or errno. */
 int cb_local_rename(const local_store *s, const char *from, const char *to);
 
-/* Renames it under the request's conditions. errno of what failed, EEXIST if they do not hold. */
+/* Renames under the request's conditions. Returns 0 or errno; EEXIST if a condition does not hold. */
 int cb_local_replace(const local_store *s, const char *from, const char *to,
                      const cubed_store_request *r);
 cubed_status cb_local_members(const local_store *s, const cubed_store_request *r, cubed_error *err);

@@ -1,4 +1,5 @@
-/* Directories that are known by a descriptor, so that nobody who gives their name to another one gets what is written. */
+/* Directories accessed by a descriptor, so that files are not redirected if another process renames or replaces the
+ * directory. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -15,15 +16,15 @@
 #include "store/local/local.h"
 
 #ifdef O_PATH
-#define OPEN_FLAGS (O_PATH | O_DIRECTORY | O_CLOEXEC) /* needs no permission to list it */
+#define OPEN_FLAGS (O_PATH | O_DIRECTORY | O_CLOEXEC) /* does not need permission to list it */
 #else
 #define OPEN_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 #endif
-/* Another thread may remove a directory that is empty between the steps. */
+/* Retries: another thread may remove an empty directory between two steps. */
 enum { TRIES = 100 };
 
-/* A run holds one descriptor for each of its arrays. The limit that programs start with is for those that use select; only
- * plans with about a thousand arrays reach it. */
+/* A run holds one descriptor per array. The default limit of descriptors exists for programs that use select; only plans
+ * with about a thousand arrays reach it. */
 static bool allow_more_files(void)
 {
     struct rlimit now;
@@ -74,7 +75,7 @@ cubed_status cb_local_anchor(cubed_store *store, const char *prefix, bool make, 
     return CUBED_OK;
 }
 
-/* errno; EEXIST if there is a file of that name. */
+/* Returns 0 or errno; EEXIST if a file of that name exists. */
 static int give_new_name(const local_store *s, const char *name, const char *path)
 {
 #ifdef __linux__
@@ -116,7 +117,7 @@ cubed_status cb_store_publish(cubed_store *store, const char *key, const char *p
         e = errno;
     if (e == 0 && durable) e = sync_directory_of(path);
     if (e == EEXIST && !replace) return cb_fail(err, CUBED_E_EXISTS, "%s exists", path);
-    /* The directory of the name may be missing as well. */
+    /* ENOENT may also mean that the directory of the new name is missing. */
     if (e == ENOENT && fstatat(s->dir, name, &info, 0) != 0)
         return cb_fail(err, CUBED_E_NOT_FOUND, "%s is gone", file);
     if (e) (void)cb_fail_errno(err, e, "cannot write %s", path);

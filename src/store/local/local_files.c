@@ -51,7 +51,7 @@ int cb_local_write_at(int fd, uint64_t offset, const char *src, size_t size)
     return 0;
 }
 
-/* So that the new name survives a power failure, too. */
+/* Makes a new name survive a power failure. */
 int cb_local_sync_parent(const local_store *s, const char *path)
 {
     char dir[PATH_MAX];
@@ -114,7 +114,7 @@ int cb_local_make_parents(const local_store *s, char *path)
         const mode_t mode = cb_local_directory_mode(s, (size_t)(p - path));
         int e = mkdirat(s->dir, at, mode) != 0 ? errno : 0;
         if (e == 0 && s->durable && (e = cb_local_sync_parent(s, path)) != 0)
-            unlinkat(s->dir, at, AT_REMOVEDIR); /* not made, then */
+            unlinkat(s->dir, at, AT_REMOVEDIR); /* undo */
         if (e == EEXIST && mode == CB_LOCAL_PRIVATE && cb_local_is_foreign(s, path, &info))
             e = EPERM;
         *p = '/';
@@ -136,14 +136,14 @@ static void get_owner(local_store *s, char text[CB_OWNER_CAP])
     cb_mutex_unlock(&s->lock);
 }
 
-/* Makes a file of a new name in the directory of `path`; `make`: and the directory. -1 and errno on failure. */
+/* Creates a file with a new name in the directory of `path`; `make` also creates the directory. Returns -1 and sets errno
+ * on failure. */
 static int open_temp(local_store *s, const char *path, bool make, char temp[PATH_MAX])
 {
     int fd = -1, dir = (int)(strrchr(path, '/') - path) + 1;
     char owner[CB_OWNER_CAP];
     get_owner(s, owner);
-    /* Another store of this process may have the name, and directories that deletions
-     * leave empty are removed by other threads: both only need another try. */
+    /* Retry if another store of this process has used the name, or another thread has removed the empty directory. */
     for (int tries = 0; fd < 0 && tries < 100; tries++) {
         struct timespec now;
         clock_gettime(CLOCK_REALTIME, &now);
@@ -179,7 +179,7 @@ cubed_status cb_local_create(local_store *s, const char *path, bool make, char t
 {
     struct stat info;
     const char *at = cb_local_at(s, path);
-    /* A link to a file is replaced as a file is; what is neither is somebody else's. */
+    /* A link to a regular file is replaced like a file. Anything else does not belong to the store. */
     if (fstatat(s->dir, at, &info, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(info.st_mode) &&
         (!S_ISLNK(info.st_mode) || fstatat(s->dir, at, &info, 0) != 0 || !S_ISREG(info.st_mode)))
         return cb_local_not_regular(path, info.st_mode, err);
@@ -189,7 +189,7 @@ cubed_status cb_local_create(local_store *s, const char *path, bool make, char t
                 : cb_fail_errno(err, errno, "cannot write %s", path);
 }
 
-/* SplitMix64's mixing (Steele, Lea, Flood 2014). */
+/* Mixing function of SplitMix64 (Steele, Lea, Flood 2014). */
 static uint64_t mix(uint64_t x)
 {
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;

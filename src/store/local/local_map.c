@@ -11,14 +11,14 @@
 #include "mem/pages.h"
 #include "store/local/local.h"
 
-/* What is mapped. `lo` is FREE, TAKEN while the rest is changed, or where the window begins. */
+/* A mapping. `lo` is FREE, TAKEN while other fields change, or the start address. */
 typedef struct window {
     _Atomic uintptr_t lo, hi;
     _Atomic(atomic_int *) cut;
     atomic_int name;
-    /* For who mapped it alone: */
+    /* Used only by the thread that mapped it: */
     int fd;
-    struct stat info; /* of the file, then */
+    struct stat info; /* info of the file when it was mapped */
 } window;
 
 enum { FREE, TAKEN };
@@ -27,15 +27,15 @@ enum { FREE, TAKEN };
 static struct {
     window windows[CB_MAP_WINDOWS];
     atomic_size_t bytes;
-    atomic_bool changing; /* of the three that follow */
+    atomic_bool changing; /* lock of the next three fields */
     unsigned users;
     bool installed;
     struct sigaction before;
 } map;
 
-/* --- The handler -------------------------------------------------------------------------------------- */
+/* --- Signal handler ----------------------------------------------------------------------------------- */
 
-/* Zeros from there to the window's end. A system call as any other, so it may be made here. */
+/* Maps zeros from there to the end of the mapping. mmap is a plain system call, so it can be used in a handler. */
 static bool replace_rest(const window *w, uintptr_t at)
 {
     const uintptr_t page = at & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
@@ -51,7 +51,7 @@ static void pass_on(int sig, siginfo_t *info, void *context)
     } else if (b->sa_handler != SIG_DFL && b->sa_handler != SIG_IGN) {
         b->sa_handler(sig);
     } else if (info->si_code > 0 || b->sa_handler == SIG_DFL) {
-        /* As without us: a fault comes again at once, what was sent is sent again. */
+        /* Default behaviour: a fault recurs immediately; a sent signal is raised again. */
         signal(sig, SIG_DFL);
         if (info->si_code <= 0) raise(sig);
     }
@@ -73,7 +73,7 @@ static void on_fault(int sig, siginfo_t *info, void *context)
     errno = saved;
 }
 
-/* Of a forked child the one who was changing it may not exist: then nobody waits for ever. */
+/* Bounded, because a forked child may inherit a lock whose owner does not exist there. */
 static bool lock(void)
 {
     for (int i = 0; i < 1000; i++) {
@@ -101,7 +101,8 @@ bool cb_map_begin(void)
              sigaction(SIGBUS, &own, NULL) == 0;
         map.installed = ok;
     }
-    ok = ok && is_ours(); /* else somebody has put another over it, who may not pass on */
+    /* otherwise another handler was installed over ours, and may not pass faults on */
+    ok = ok && is_ours();
     map.users += ok;
     atomic_store(&map.changing, false);
     return ok;
@@ -109,14 +110,14 @@ bool cb_map_begin(void)
 
 void cb_map_end(void)
 {
-    if (!lock()) return; /* it stays, and passes on */
-    /* One that was put over ours may pass on to it: then ours stays, too. */
+    if (!lock()) return; /* the handler stays installed and passes signals on */
+    /* If another handler was installed over ours, it may pass signals to ours, so ours stays. */
     if (--map.users == 0 && is_ours() && sigaction(SIGBUS, &map.before, NULL) == 0)
         map.installed = false;
     atomic_store(&map.changing, false);
 }
 
-/* --- Windows ------------------------------------------------------------------------------------------ */
+/* --- Mappings ----------------------------------------------------------------------------------------- */
 
 static window *take_window(size_t size)
 {
@@ -137,7 +138,7 @@ static void give_window(window *w, size_t size)
     atomic_fetch_sub(&map.bytes, size);
 }
 
-/* A thread that blocks the signal would be ended by a fault. */
+/* A fault would kill a thread that blocks the signal. */
 static bool may_fault(void)
 {
     sigset_t mask;
@@ -175,18 +176,19 @@ void *cb_map_open(const cubed_store *s, const char *key, size_t size, bool all, 
 
 void cb_map_bring(const void *data, size_t offset, size_t size)
 {
-    const size_t from = cb_pages_round(offset + 1) - cb_pages_round(1); /* of the page */
+    const size_t from = cb_pages_round(offset + 1) - cb_pages_round(1); /* start of the page */
 #ifdef MADV_POPULATE_READ
-    /* Pages that are not there, or systems that do not know of it, leave it to the faults. */
+    /* Optional: if this fails or is not supported, pages are loaded by faults. */
     (void)madvise((char *)(uintptr_t)data + from, offset + size - from, MADV_POPULATE_READ);
 #else
     (void)data, (void)from, (void)size;
 #endif
 }
 
-/* The system maps pages that it keeps in large folios many at a time, others one by one. Per KiB of chunks of 152 MB, on
- * three page caches of two machines, bringing them took 5, 40 and 74 ns, letting them go 0.4, 14 and 26, and copying them
- * 114, 148 and 77, of which reading them where they are costs a third: mapping paid on the first two. */
+/* Whether mapping pays depends on the system's page cache: pages in large folios are mapped many at a time, others one by
+ * one. Measured per KiB of chunks of 152 MB on three page caches of two machines: loading took 5, 40 and 74 ns, unmapping
+ * 0.4, 14 and 26 ns, copying 114, 148 and 77 ns. Reading in place costs a third of copying, so mapping paid on the first
+ * two. */
 enum { TRIED = 8 << 20 };
 static const double most = 0.42;
 
@@ -198,7 +200,7 @@ bool cb_map_pays(const cb_map_costs *mapped, const cb_map_costs *copied)
            most * (double)atomic_load(&copied->ns) / (double)others;
 }
 
-/* What is cut within a page raises nothing, and reads as zeros. */
+/* Detects truncation within a page, which raises no signal and reads as zeros. */
 static bool is_as_before(const window *w)
 {
     struct stat now;

@@ -1,8 +1,8 @@
-/* Files of the local store, used where the system keeps them.
+/* Maps files of the local store into memory.
  *
- * A file that somebody cuts while it is mapped raises SIGBUS in who reads it: no look at its size rules that out. So while somebody maps there is a handler, which puts zeros where the file has ended and says so. It is for
- * faults in windows of this file alone, and passes all others on to the handler before it.
- */
+ * If another process truncates a mapped file, reading it raises SIGBUS, and no check of the size can prevent that. So while
+ * files are mapped there is a signal handler, which fills the missing part with zeros and reports it. It handles only
+ * faults in mappings of this file, and passes other faults to the previous handler. */
 #ifndef CB_STORE_LOCAL_MAP_H
 #define CB_STORE_LOCAL_MAP_H
 
@@ -10,30 +10,33 @@
 
 #include "store/core/store.h"
 
-/* Most windows of a process, and most bytes in all of them: address space, not memory of its own. */
+/* Maximum number of mappings in a process, and of their bytes in total. This is address space, not memory of the
+ * process. */
 #define CB_MAP_WINDOWS 64
 #define CB_MAP_BYTES   ((size_t)4 << 30)
 
-/* Whether objects of the store are files that can be mapped. */
+/* Whether the store's objects are files that can be mapped. */
 bool cb_store_has_files(const cubed_store *s);
-/* From here on, until cb_map_end is called as often, the handler is there. False: it cannot be, nothing is mapped, and
- * cb_map_end is not called. */
+/* Installs the handler until as many calls of cb_map_end. Returns false if that is impossible: then nothing can be mapped,
+ * and cb_map_end must not be called. */
 bool cb_map_begin(void);
 void cb_map_end(void);
-/* The object's bytes, if it has that size, until cb_map_close. NULL: it is to be read, which also tells what is wrong with
- * it. *cut becomes `name` (not 0) when the file has changed meanwhile; that is known at the latest when it is closed.
- * `all`: all of them will be read, so the process's tables get all pages at once; else see cb_map_bring. */
+/* Maps an object of exactly `size` bytes until cb_map_close. Returns NULL if it must be read instead, which also reports
+ * any error.
+ *
+ * Sets *cut to `name` (not 0) if the file changes while it is mapped, at the latest in cb_map_close. `all`: all bytes will
+ * be read, so all pages are mapped at once; otherwise see cb_map_bring. */
 void *cb_map_open(const cubed_store *s, const char *key, size_t size, bool all, atomic_int *cut,
                   int name);
-/* Bytes of a window that will be read: their pages come at once, which takes less time than a fault for every few. */
+/* Loads pages that will be read, which is faster than a page fault for every few pages. */
 void cb_map_bring(const void *data, size_t offset, size_t size);
 void cb_map_close(void *data, size_t size);
-/* What bringing bytes of windows took of processors' time, or copying them. */
+/* Processor time spent on mapped or copied bytes. */
 typedef struct cb_map_costs {
     atomic_uint_least64_t bytes, ns;
 } cb_map_costs;
 
-/* Whether the next bytes are to be mapped: some are, then some are copied, and from then on what takes less. */
+/* Whether to map the next bytes. Tries some of each, then chooses the cheaper method. */
 bool cb_map_pays(const cb_map_costs *mapped, const cb_map_costs *copied);
 
 #endif

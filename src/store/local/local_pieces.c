@@ -1,4 +1,4 @@
-/* Files that are written piece by piece, as their pieces are made. */
+/* Files that are written in pieces. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 struct cubed_store_pieces {
     local_store *store;
     int fd;                              /* -1: closed */
-    int failed;                          /* errno of closing it: what was written may be lost */
-    char path[PATH_MAX], temp[PATH_MAX]; /* temp "": it has become the object */
+    int failed;                          /* errno of closing the file: written data may be lost */
+    char path[PATH_MAX], temp[PATH_MAX]; /* temp "": renamed to the object */
 };
 
 cubed_status cb_local_begin_pieces(cubed_store *store, const char *key, cubed_store_pieces **out,

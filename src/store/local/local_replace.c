@@ -1,4 +1,4 @@
-/* What a directory does beyond puts and gets: conditional puts, and whole prefixes that change places. */
+/* Conditional puts, and exchange of whole prefixes. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "store/local/local.h"
 
-/* errno; EEXIST if there is a file of that name. */
+/* Returns 0 or errno; EEXIST if a file of that name exists. */
 static int give_new_name(const local_store *s, const char *temp, const char *path)
 {
     if (linkat(s->dir, temp, s->dir, path, 0) == 0) {
@@ -25,14 +25,14 @@ static int give_new_name(const local_store *s, const char *temp, const char *pat
     }
     if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS) return errno;
 #ifdef __linux__
-    /* No hard links here. */
+    /* The file system has no hard links. */
     if (syscall(SYS_renameat2, s->dir, temp, s->dir, path, RENAME_NOREPLACE) == 0) return 0;
 #endif
     return errno;
 }
 
-/* Whoever replaces a file holds its lock, so it is still the one that was looked at when it is replaced. -1 if it
- * is another one, or none, with *e what failed or 0. */
+/* Opens and locks the file at `path` if it has the expected version. Every writer that replaces the file holds this lock,
+ * so the version stays valid. Returns -1 if the version differs or the file is missing; *e is errno or 0. */
 static int lock_version(const local_store *s, const char *path, const cubed_store_request *r,
                         int *e)
 {
@@ -47,7 +47,7 @@ static int lock_version(const local_store *s, const char *path, const cubed_stor
     }
     while (flock(fd, LOCK_EX) != 0) {
         if (errno == EINTR) continue;
-        /* NFS locks a file for writing only if it is open for writing. */
+        /* NFS allows an exclusive lock only on a file open for writing. */
         if (errno == EBADF && !writable) {
             close(fd);
             writable = true;
@@ -86,7 +86,7 @@ int cb_local_replace(const local_store *s, const char *from, const char *to,
     return e;
 }
 
-/* Whether the link leads to a directory that it is in: no end would be below it. */
+/* Whether the link leads to a directory that contains the link, so that the path would be endless. */
 static bool is_circle(const local_store *s, const char *path, const struct stat *to)
 {
     char above[PATH_MAX];
@@ -150,7 +150,7 @@ cubed_status cb_local_members(const local_store *s, const cubed_store_request *r
     return st;
 }
 
-/* errno; EINVAL or ENOSYS where the system cannot. */
+/* Returns 0 or errno; EINVAL or ENOSYS if the system cannot exchange names. */
 static int exchange(const local_store *s, const char *from, const char *to)
 {
     const char *a = cb_local_at(s, from), *b = cb_local_at(s, to);
@@ -193,7 +193,7 @@ cubed_status cb_local_swap(cubed_store *store, const char *a, const char *b, cub
     return e ? cb_fail_errno(err, e, "cannot put %s in the place of %s", from, to) : CUBED_OK;
 }
 
-/* Directories that another file system is mounted at cannot be renamed. */
+/* Whether a file system is mounted at the directory, which therefore cannot be renamed. */
 static bool is_mounted(const char *path)
 {
 #if defined(__linux__) && defined(STATX_ATTR_MOUNT_ROOT)
@@ -214,7 +214,7 @@ cubed_status cb_local_around(cubed_store *store, const char *prefix, cubed_store
 {
     const local_store *s = (local_store *)store;
     char path[PATH_MAX], real[PATH_MAX];
-    CB_CHECK(s->dir == AT_FDCWD, err); /* the system knows no names above a descriptor */
+    CB_CHECK(s->dir == AT_FDCWD, err); /* the path above a descriptor is unknown */
     CB_TRY(cb_local_path(s, prefix, path, err));
     if (!realpath(path, real)) return cb_fail_errno(err, errno, "cannot look at %s", path);
     char *slash = strrchr(real, '/');

@@ -1,5 +1,5 @@
-/* Stores in memory: the objects of a context in one sorted list under a lock. The names of stores are the first parts
- * of keys, so that a store is a prefix, as a directory is. */
+/* Stores in memory: all objects of a context are in one sorted list under a lock. Keys start with the name of their store,
+ * so a store is a prefix and works like a directory. */
 #include "store/local/memory.h"
 
 #include <ctype.h>
@@ -18,10 +18,10 @@ enum { KEY_CAP = 8192 };
 typedef struct memory_store {
     cubed_store head;
     cb_memory *objects;
-    cb_memory own; /* of a store that nobody else sees */
-    size_t size;   /* of this struct with the text behind it */
+    cb_memory own; /* objects of a separate store */
+    size_t size;   /* size of this struct including the string */
     char *url;
-    char root[]; /* "" or a key */
+    char root[]; /* prefix of keys; may be "" */
 } memory_store;
 
 cubed_status cb_memory_init(cb_memory *m, const cubed_allocator *a, cubed_error *err)
@@ -51,7 +51,7 @@ static cubed_status full_key(const memory_store *s, const char *key, char full[K
     return cb_key_join(full, KEY_CAP, s->root, key, err);
 }
 
-/* Where the key is, or would be put. */
+/* Returns the index of the key, or where it would be inserted. */
 static size_t find(const cb_memory *m, const char *key, bool *found) CB_REQUIRES_SHARED(&m->lock)
 {
     size_t lo = 0, hi = m->n;
@@ -83,7 +83,7 @@ static cubed_object_info info_of(const object *o)
     return info;
 }
 
-/* A head, and of a get its bytes. */
+/* Implements HEAD and GET. */
 static cubed_status look(cubed_store *store, cubed_store_request *r, cubed_error *err)
 {
     char key[KEY_CAP];
@@ -171,7 +171,7 @@ static cubed_status memory_del(cubed_store *store, const char *name, cubed_error
     return CUBED_OK;
 }
 
-/* The first entry below `prefix` from `from` on: its key replaces that. False: there is none. */
+/* Finds the first entry below `prefix` from key `from` on, and sets `from` to its key. Returns false if there is none. */
 static bool next_entry(const cb_memory *m, const char *prefix, bool delimited, cb_buf *from,
                        cubed_store_entry *e) CB_REQUIRES_SHARED(&m->lock)
 {
@@ -190,7 +190,7 @@ static bool next_entry(const cb_memory *m, const char *prefix, bool delimited, c
     return false;
 }
 
-/* Who is told may change the store, so each key is copied out, and what is behind it looked for. */
+/* The callback may change the store. So each key is copied, and the next one is searched from it. */
 static cubed_status memory_list(cubed_store *store, cubed_store_request *r, cubed_error *err)
 {
     const memory_store *s = (memory_store *)store;
@@ -210,14 +210,14 @@ static cubed_status memory_list(cubed_store *store, cubed_store_request *r, cube
         if (!more || st != CUBED_OK) break;
         e.key = key.data + root;
         st = r->entry(r->entry_ctx, &e, err);
-        /* The least that sorts behind the key, or behind all keys below it: '0' follows '/'. */
+        /* Continue after the key, or after all keys below a prefix: '0' follows '/' in ASCII. */
         cb_buf_puts(&key, e.is_prefix ? "0" : "\001");
     }
     cb_buf_free(&key);
     return st;
 }
 
-/* --- What changes places ------------------------------------------------------------------------------ */
+/* --- Exchanging prefixes ------------------------------------------------------------------------------ */
 
 static int by_key(const void *a, const void *b)
 {
@@ -230,7 +230,7 @@ static bool is_below(const char *key, const char *prefix)
     return strncmp(key, prefix, n) == 0 && key[n] == '/';
 }
 
-/* The key with `to` in the place of `from`; NULL without memory. */
+/* Returns the key with `from` replaced by `to`; NULL if out of memory. */
 static char *renamed(const cb_memory *m, const char *key, const char *from, const char *to,
                      size_t *size)
 {
@@ -243,7 +243,7 @@ static char *renamed(const cb_memory *m, const char *key, const char *from, cons
     return name;
 }
 
-/* What has been renamed so far gets its old names back if there is no memory. */
+/* Renames all keys below `a` to `b` and vice versa. If out of memory, restores the old names and returns false. */
 static bool rename_all(cb_memory *m, const char *a, const char *b) CB_REQUIRES(&m->lock)
 {
     object *old = cb_alloc(m->alloc, m->n * sizeof *old);

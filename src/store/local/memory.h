@@ -1,4 +1,4 @@
-/* Objects in memory: what is behind all stores memory://NAME of a context. */
+/* Objects in memory: contents of all stores memory://NAME of a context. */
 #ifndef CB_STORE_MEMORY_H
 #define CB_STORE_MEMORY_H
 
@@ -23,7 +23,7 @@ typedef struct cb_memory {
 CUBED_MUST_CHECK cubed_status cb_memory_init(cb_memory *m, const cubed_allocator *a,
                                              cubed_error *err);
 void cb_memory_free(cb_memory *m);
-/* What is below NAME/PATH of memory://NAME/PATH, percent-encoded as places have it. `m` outlives it. */
+/* Opens the prefix NAME/PATH as memory://NAME/PATH, which is percent-encoded. `m` must outlive the store. */
 CUBED_MUST_CHECK cubed_status cb_memory_open(cb_memory *m, const char *url, cubed_store **out,
                                              cubed_error *err);
 

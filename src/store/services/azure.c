@@ -1,4 +1,4 @@
-/* Azure's Blob Storage: az://CONTAINER/PATH of an account that settings name, az://CONTAINER@ACCOUNT.HOST/PATH. */
+/* Azure Blob Storage: az://CONTAINER/PATH of the account in the settings, or az://CONTAINER@ACCOUNT.HOST/PATH. */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@
             " " CB_AZURE_OPTIONS " " CB_REMOTE_PART_OPTIONS " " CB_REMOTE_OPTIONS
 #define VERSION "2021-12-02"
 #define OWN     "x-ms-meta-cubed_write"
-/* Of the emulator, and known to everybody. */
+/* Published account and key of the emulator. */
 #define EMULATED "devstoreaccount1"
 #define EMULATED_KEY                                                                               \
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
@@ -39,18 +39,19 @@ enum { KEY_CAP = 128, MOST_HEADERS = 32 };
 
 typedef struct azure_store {
     cb_remote remote;
-    const char *container, *account,
-        *endpoint;            /* endpoint: "https://HOST" or "http://HOST/ACCOUNT" */
-    const char *sas, *bearer; /* NULL: none; the signature as a query without '?' */
+    /* endpoint: "https://HOST" or "http://HOST/ACCOUNT" */
+    const char *container, *account, *endpoint;
+    /* NULL: not set; sas is the query of a shared access signature without '?' */
+    const char *sas, *bearer;
     bool anonymous;
     unsigned char key[KEY_CAP];
-    size_t key_size;     /* 0: there is none */
-    cb_credentials *who; /* NULL: another is what is set, or nobody asks */
+    size_t key_size;     /* 0: no key */
+    cb_credentials *who; /* NULL: other credentials are set, or access is anonymous */
 } azure_store;
 
 /* --- Signatures --------------------------------------------------------------------------------------- */
 
-/* The value of a header that is sent, "" if it is not. */
+/* Value of a header in the request; "" if not present. */
 static const char *sent(const cb_http_call *h, const char *name)
 {
     const size_t n = strlen(name);
@@ -66,7 +67,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Headers of the service, sorted, one a line. */
+/* Appends the headers of the service, one per line, sorted. */
 static bool put_own_headers(const cb_http_call *h, cb_buf *out)
 {
     const char *lines[MOST_HEADERS], *end = h->headers.data + h->headers.size;
@@ -85,7 +86,7 @@ static bool put_own_headers(const cb_http_call *h, cb_buf *out)
     return true;
 }
 
-/* Account and path as it is sent, then each part of the query, decoded: the parts are sorted as they are. */
+/* Appends the account and the path as sent, then each part of the query decoded. The parts are sorted already. */
 static void put_resource(const azure_store *s, const char *path, const char *query, cb_buf *out)
 {
     cb_buf_printf(out, "/%s%s", s->account, path);
@@ -125,9 +126,9 @@ static cubed_status sign(const azure_store *s, cb_remote_call *c, const char *pa
     return CUBED_OK;
 }
 
-/* --- What is sent ------------------------------------------------------------------------------------- */
+/* --- Requests ----------------------------------------------------------------------------------------- */
 
-/* Of its body, of an upload's end that of the object: the service keeps it. */
+/* Computes the MD5 of the body, or of the object for the end of an upload: the service stores it. */
 static cubed_status begin(cb_remote *s, cb_remote_call *c, cubed_error *err)
 {
     unsigned char hash[CB_MD5_BYTES];
@@ -145,7 +146,7 @@ static cubed_status begin(cb_remote *s, cb_remote_call *c, cubed_error *err)
     return c->what == CB_REMOTE_PUT ? cb_remote_make_id(c, err) : CUBED_OK;
 }
 
-/* The name of a block, in base64: of this upload alone, and as long as those of all. */
+/* Appends the name of a block in base64. It contains the upload's ID, and all names have the same length. */
 static void put_block(const cb_remote_call *c, size_t part, cb_buf *out)
 {
     char name[64], text[96];
@@ -154,7 +155,7 @@ static void put_block(const cb_remote_call *c, size_t part, cb_buf *out)
     cb_buf_puts(out, text);
 }
 
-/* "Latest": what an attempt whose reply was lost has put in the blob is found there. */
+/* Makes the list of blocks. "Latest" also finds blocks that an attempt with a lost reply has committed. */
 static void put_blocks(cb_remote_call *c)
 {
     c->body.size = 0;
@@ -183,7 +184,7 @@ static void put_upload_query(const cb_remote_call *c, cb_buf *query)
     cb_buf_free(&block);
 }
 
-/* Sorted by their names, as they are signed. */
+/* Parts are sorted by name, as the signature requires. */
 static void put_list_query(const cb_remote *s, const cb_remote_call *c, cb_buf *query)
 {
     const cubed_store_request *r = c->request;
@@ -201,7 +202,7 @@ static void put_list_query(const cb_remote *s, const cb_remote_call *c, cb_buf *
     cb_buf_puts(query, "&restype=container");
 }
 
-/* Path of an object behind the host. */
+/* Appends the URL's path of an object. */
 static void put_path(const azure_store *s, const char *key, cb_buf *out)
 {
     const char *host = strstr(s->endpoint, "://") + 3;
@@ -229,7 +230,7 @@ static void put_headers(const azure_store *s, cb_remote_call *c)
     char date[64];
     struct tm utc;
     gmtime_r(&now, &utc);
-    /* Names of days and months are English in the program's locale or not. */
+    /* Names of days and months must be English, regardless of the program's locale. */
     static const char days[] = "SunMonTueWedThuFriSat",
                       months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
     snprintf(date, sizeof date, "%.3s, %02d %.3s %04d %02d:%02d:%02d GMT",
@@ -257,7 +258,7 @@ static void put_headers(const azure_store *s, cb_remote_call *c)
     }
 }
 
-/* Of who asks by one, if it is there yet. */
+/* Adds the header of a bearer token, if one is used. May have to wait for it. */
 static cb_http_ready put_token(const azure_store *s, cb_http_call *h)
 {
     if (s->who) return cb_credentials_put_token(s->who, h);
@@ -279,7 +280,7 @@ static cb_http_ready prepare(cb_remote *remote, cb_remote_call *c)
     cb_buf path, query;
     cb_buf_init(&path, remote->head.alloc);
     cb_buf_init(&query, remote->head.alloc);
-    /* A copy that was begun is asked after. */
+    /* A copy in progress is polled with HEAD. */
     h->method = c->what == CB_REMOTE_COPY && c->body.size ? "HEAD" : methods[c->what];
     put_path(s, lists ? NULL : c->key, &path);
     cb_buf_puts(&query, "");
@@ -304,7 +305,7 @@ static cb_http_ready prepare(cb_remote *remote, cb_remote_call *c)
     return st == CUBED_OK ? ready : cb_remote_refuse(c, st);
 }
 
-/* --- What comes back ---------------------------------------------------------------------------------- */
+/* --- Replies ------------------------------------------------------------------------------------------ */
 
 static void tell(const cb_remote_call *c, cubed_object_info *info)
 {
@@ -332,7 +333,7 @@ static cb_http_verdict repair(cb_remote *remote, cb_remote_call *c, const cb_rem
 {
     const azure_store *s = (azure_store *)remote;
     if (c->http.code == 401 && s->who && cb_credentials_renew(s->who)) return CB_HTTP_AGAIN;
-    /* The service's word for an object that should not be there. */
+    /* The service's code if an object exists and must not. */
     if (strcmp(f->code, "BlobAlreadyExists") == 0 && c->if_none_match) c->http.code = 412;
     return CB_HTTP_DONE;
 }
@@ -390,7 +391,7 @@ static cubed_status malformed(cubed_error *err)
     return cb_fail(err, CUBED_E_IO, "the reply is not a listing of Azure's");
 }
 
-/* Accounts with directories list these as blobs without bytes. */
+/* Accounts with directories list them as empty blobs. */
 static bool is_directory(cb_xml_part blob)
 {
     cb_xml_part x;
@@ -463,7 +464,7 @@ static const cb_dialect azure = {
 const cubed_store_vtable cb_azure_vtable =
     CB_REMOTE_VTABLE("az", CUBED_STORE_ETAGS | CUBED_STORE_DELETES_IF);
 
-/* What "NAME=VALUE;NAME=VALUE" says of a name; NULL: nothing. */
+/* Value of a name in "NAME=VALUE;NAME=VALUE"; NULL if missing. */
 static const char *of_line(cb_zone *zone, const char *line, const char *name)
 {
     const size_t n = strlen(name);
@@ -485,7 +486,8 @@ static cubed_status set_key(azure_store *s, const char *key, cubed_error *err)
     return cb_fail(err, CUBED_E_ARG, "AZURE_STORAGE_ACCOUNT_KEY is no key: it is in base64");
 }
 
-/* The host of the URL, or of the account; that of files is asked for blobs. */
+/* Sets the endpoint: the host of the URL, or of the account. A host of the files service is replaced by that of the blob
+ * service. */
 static cubed_status set_endpoint(azure_store *s, const char *given, const char *host,
                                  const char *suffix, cubed_error *err)
 {
@@ -506,7 +508,7 @@ static cubed_status set_endpoint(azure_store *s, const char *given, const char *
     return s->endpoint ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory for an endpoint");
 }
 
-/* Container, and the account if the URL has one. */
+/* Splits the URL into container and, if given, host with account. */
 static cubed_status split(azure_store *s, const char **host, cubed_error *err)
 {
     cb_zone *zone = s->remote.zone;

@@ -1,5 +1,5 @@
-/* Google's Cloud Storage by its JSON interface, for who has a bearer token; by its XML interface for who has HMAC keys, and
- * for uploads in parts, which only that one has. Versions are generations. */
+/* Google Cloud Storage. Uses the JSON API with bearer tokens. Uses the XML API with HMAC keys, and for uploads in parts,
+ * which only the XML API has. Versions are generations. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,19 +29,19 @@
                     " " NOBODY " " PAYS " " CB_REMOTE_PART_OPTIONS " " CB_REMOTE_OPTIONS
 #define OWN     "cubed-write"
 #define OWN_XML "x-goog-meta-" OWN
-/* Calls of one copy: each copies a GiB or more of an object of 5 TiB at most. */
+/* Maximum number of calls for one copy: each copies at least 1 GiB, and an object has at most 5 TiB. */
 enum { MOST_REWRITES = 8192 };
 #define BOUNDARY "cubed-7f2a9c41d5e86b03"
 
 typedef struct gcs_store {
     cb_remote remote;
     const char *endpoint, *payer;
-    const char *id, *secret; /* HMAC keys; NULL: there are none */
+    const char *id, *secret; /* HMAC keys; NULL: not set */
     bool anonymous;
-    cb_credentials *who; /* NULL: there are HMAC keys */
+    cb_credentials *who; /* NULL: HMAC keys are used */
 } gcs_store;
 
-/* --- What is sent ------------------------------------------------------------------------------------- */
+/* --- Requests ----------------------------------------------------------------------------------------- */
 
 static bool is_of_upload(const cb_remote_call *c) { return c->what >= CB_REMOTE_CREATE; }
 
@@ -70,7 +70,7 @@ static void put_condition(cb_buf *url, const char *name, const char *version)
     cb_buf_printf(url, "&%s=%s", name, strcmp(version, "*") == 0 ? "0" : version);
 }
 
-/* Conditions are on generations; that there is no object is generation 0. */
+/* Conditions are on generations. Generation 0 means that the object does not exist. */
 static void put_conditions(cb_buf *url, const cb_remote_call *c)
 {
     const bool puts = c->what == CB_REMOTE_PUT;
@@ -82,7 +82,7 @@ static void put_conditions(cb_buf *url, const cb_remote_call *c)
                   c->if_none_match);
 }
 
-/* The object's checksum and the id of the write, in front of it: the service refuses what does not have it. */
+/* Sends the object's checksum and the ID of the put before the object. The service refuses data with another checksum. */
 static void put_body(cb_remote_call *c)
 {
     char crc[12];
@@ -148,7 +148,7 @@ static void put_url(const gcs_store *s, cb_remote_call *c)
     if (c->what != CB_REMOTE_CHECK) put_conditions(url, c);
 }
 
-/* Of who asks by one, if it is there yet. */
+/* Adds the header of the bearer token, unless access is anonymous. May have to wait for it. */
 static cb_http_ready put_token(const gcs_store *s, cb_http_call *h)
 {
     return s->anonymous ? CB_HTTP_GO : cb_credentials_put_token(s->who, h);
@@ -172,7 +172,7 @@ static cb_http_ready prepare(cb_remote *remote, cb_remote_call *c)
     return put_token(s, h);
 }
 
-/* --- What comes back ---------------------------------------------------------------------------------- */
+/* --- Replies ------------------------------------------------------------------------------------------ */
 
 static json_t *parse(const cb_remote_call *c)
 {
@@ -191,7 +191,8 @@ static void tell(const cb_remote_call *c, cubed_object_info *info)
     if (!version) version = json_string_value(json_object_get(o, "generation"));
     if (size) info->size = strtoull(size, NULL, 10);
     cb_remote_set_version(info, version);
-    /* Only media come with a time, which is none that metadata have: a generation tells versions apart without it. */
+    /* Only replies with data have a time, so it is not comparable with heads. The generation identifies the version without
+     * it. */
     info->modified = 0;
     json_decref(o);
 }
@@ -205,13 +206,13 @@ static bool is_own(const cb_remote_call *c)
     return own;
 }
 
-/* "crc32c=...,md5=..." */
+/* Parses "crc32c=...,md5=..." */
 static bool is_whole(const cb_remote_call *c)
 {
     const char *text = cb_http_header(&c->http, "x-goog-hash");
     const char *crc = text ? strstr(text, "crc32c=") : NULL;
     const char *coded = cb_http_header(&c->http, "x-goog-stored-content-encoding");
-    /* What is stored compressed comes as it was before that. */
+    /* The server decompresses objects that are stored compressed, so the checksum does not apply. */
     if (!crc || (coded && strcmp(coded, "identity") != 0)) return true;
     return cb_remote_has_crc32c(c, crc + 7, strcspn(crc + 7, ","));
 }
@@ -232,7 +233,7 @@ static void read_fault(const cb_remote_call *c, cb_remote_fault *f)
     if (c->what != CB_REMOTE_COPY || c->http.code >= 300)
         snprintf(f->message, sizeof f->message, "%s", message ? message : "");
     if (reason) snprintf(f->code, sizeof f->code, "%s", reason);
-    /* One reason is said of objects and of buckets. */
+    /* The service uses the same reason for objects and buckets. */
     if (c->http.code == 404)
         snprintf(f->code, sizeof f->code, "%s",
                  strcasestr(f->message, "bucket does not exist") ? "NoSuchBucket" : "NotFound");
@@ -247,7 +248,7 @@ static cb_http_verdict repair(cb_remote *remote, cb_remote_call *c, const cb_rem
                                                                                 : CB_HTTP_DONE;
 }
 
-/* Large objects are copied in several calls, each of which tells what the next one has to say. */
+/* Large objects are copied in several calls. Each returns a token for the next. */
 static cb_http_verdict judge_copy(cb_remote *s, cb_remote_call *c)
 {
     json_t *o = parse(c);
@@ -335,7 +336,7 @@ out:
     return st;
 }
 
-/* --- The XML interface ----------------------------------------------------------------------------------- */
+/* --- XML API ------------------------------------------------------------------------------------------ */
 
 static cubed_status read_xml_page(cb_remote *s, cb_remote_call *c, cubed_store_request *r,
                                   cubed_error *err)
@@ -351,7 +352,7 @@ static void put_xml_headers(const gcs_store *s, cb_remote_call *c)
     if (c->what == CB_REMOTE_PUT && c->if_none_match && strcmp(c->if_none_match, "*") == 0)
         match = "0";
     if (*c->range && c->what == CB_REMOTE_GET) cb_http_put_header(h, "range", c->range);
-    /* The interface has no condition for another generation than one: replies are compared with it. */
+    /* The XML API has no condition "not this generation": the reply's generation is compared instead. */
     if (match && c->what != CB_REMOTE_CHECK)
         cb_http_put_header(h, "x-goog-if-generation-match", match);
     if (s->payer) cb_http_put_header(h, "x-goog-user-project", s->payer);
@@ -373,7 +374,7 @@ static void put_xml_headers(const gcs_store *s, cb_remote_call *c)
     cb_http_put_header(h, OWN_XML, c->id);
 }
 
-/* Bodies have a checksum that is signed with the headers, but the list of an upload's parts. */
+/* Signs the headers. They include the checksum of the body, except for the list of parts. */
 static cubed_status sign(const gcs_store *s, cb_remote_call *c, const char *path, const char *query)
 {
     cb_http_call *h = &c->http;
@@ -505,7 +506,7 @@ static cubed_status set_endpoint(gcs_store *s, cubed_error *err)
     return st;
 }
 
-/* A token goes before them. */
+/* Reads HMAC keys from the settings; a token takes precedence. */
 static cubed_status set_hmac_keys(gcs_store *s, cubed_error *err)
 {
     const char *url = s->remote.head.url, *token;

@@ -1,6 +1,6 @@
-/* redis://HOST:PORT/DB/PATH: objects are strings of a Redis server, with a version of 16 digits in front. Made for what
- * lies somewhere for as long as a run: it is the server's memory. Each request waits for its reply, on a connection that no
- * other one uses; bytes go from and to the caller's memory. */
+/* redis://HOST:PORT/DB/PATH: objects are strings of a Redis server, after a version of 16 digits. Intended for data that is
+ * needed only during a run, because it is stored in the server's memory. Each request waits for its reply on a connection
+ * of its own, and transfers bytes directly from and to the caller's memory. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,10 +25,10 @@
 
 enum { VERSION = 16, KEY_CAP = 4096, OTHERS_CHANGED = 5, ATTEMPTS = 3 };
 enum { TIMEOUT_MS = 30000, SIZES_AT_ONCE = 500 };
-/* Replies to SCAN without names: a thousand million keys of other programs. */
+/* Maximum number of consecutive replies to SCAN without names: a thousand million keys of other programs. */
 enum { MOST_EMPTY = 1000000 };
 
-/* A put if the version is, or is not, the expected one; one's own is no other. */
+/* Puts an object if its version is, or is not, the given one. An object of this same put always passes. */
 #define PUT_IF                                                                                     \
     "local v=redis.call('GETRANGE',KEYS[1],0,15) local new=string.sub(ARGV[3],1,16) "              \
     "if v~=new then if ARGV[1]~='' and v~=ARGV[1] then return 0 end "                              \
@@ -36,7 +36,7 @@ enum { MOST_EMPTY = 1000000 };
     "redis.call('SET',KEYS[1],ARGV[3]) "                                                           \
     "if ARGV[4]~='0' then redis.call('PEXPIRE',KEYS[1],ARGV[4]) end return 1"
 
-/* A deletion while another object has the version. */
+/* Deletes a key if another object has the given version. */
 #define DELETE_IF                                                                                  \
     "if redis.call('GETRANGE',KEYS[2],0,15)~=ARGV[1] then return -1 end "                          \
     "return redis.call('UNLINK',KEYS[1])"
@@ -46,7 +46,7 @@ typedef struct redis_store {
     cb_zone *zone;
     cb_net *net;
     const char *host, *port, *user, *password, *db, *root;
-    int64_t expiry_ms; /* 0: never */
+    int64_t expiry_ms; /* 0: no expiry */
     int timeout_ms;
     cb_adopted process;
     cb_mutex lock;
@@ -83,7 +83,7 @@ static cubed_status refused(const cb_resp_reply *r, cubed_error *err)
     return st;
 }
 
-/* Reads a reply that has to be of a type. */
+/* Reads a reply that must have a type. */
 static cubed_status expect(cb_resp *c, char type, cb_resp_reply *r, cubed_error *err)
 {
     CB_TRY(cb_resp_read(c, r, err));
@@ -92,7 +92,7 @@ static cubed_status expect(cb_resp *c, char type, cb_resp_reply *r, cubed_error 
     return cb_fail(err, CUBED_E_IO, "the reply is not what was expected");
 }
 
-/* A string of at most so many bytes. */
+/* Reads the head of a string of at most `most` bytes. */
 static cubed_status expect_bytes(cb_resp *c, size_t most, cb_resp_reply *r, cubed_error *err)
 {
     CB_TRY(expect(c, '$', r, err));
@@ -117,7 +117,7 @@ static cubed_status greet(const redis_store *s, cb_resp *c, cubed_error *err)
     return expect(c, '+', &r, err);
 }
 
-/* A connection on which something went wrong is not used again: replies would be those of others. */
+/* Returns a connection for reuse. After an error it is closed, because later replies could belong to earlier requests. */
 static void put_back(redis_store *s, cb_resp *c, bool good)
 {
     cb_mutex_lock(&s->lock);
@@ -162,7 +162,7 @@ static cubed_status get_connection(redis_store *s, bool new, cb_resp **out, cube
     return st;
 }
 
-/* Connections of a parent that forked are the parent's. */
+/* Forgets the connections of the parent after a fork. */
 static void adopt(redis_store *s) CB_UNCHECKED_LOCKS
 {
     if (!cb_adopted_begin(&s->process)) return;
@@ -183,7 +183,7 @@ static cubed_status make_key(const redis_store *s, const char *key, char out[KEY
     return cb_key_join(out, KEY_CAP, s->root, key, err);
 }
 
-/* One request, again on a new connection where an old one has been closed or nobody answers. */
+/* Runs one request. Retries it on a new connection if a kept one was closed or the server does not respond. */
 static cubed_status exchange(cubed_store *store, cubed_store_request *r, exchange_fn fn,
                              const char *verb, cubed_error *err)
 {
@@ -223,7 +223,8 @@ static cubed_status send_text(cb_resp *c, const char *a, const char *b, const ch
     return cb_resp_send(c, args, n, err);
 }
 
-/* Size and version, and n ranges of the bytes behind it, at one moment; what there is of them goes to dst. */
+/* Reads size, version and n ranges of the bytes after the version in one transaction. Stores the existing bytes of the
+ * ranges in dst. */
 static cubed_status read_ranges(cb_resp *c, const char *key, const cubed_range *ranges, size_t n,
                                 cubed_store_request *r, uint64_t most, cubed_error *err)
 {
@@ -272,7 +273,7 @@ static cubed_status do_head(redis_store *s, cb_resp *c, cubed_store_request *r, 
     return read_ranges(c, key, NULL, 0, r, 0, err);
 }
 
-/* Where a range from the end begins has to be known, and to be true of the bytes that come. */
+/* A range from the end needs the object's size, which must belong to the same version as the bytes. */
 static cubed_status get_parts(cb_resp *c, cubed_store_request *r, const char *key, bool suffix,
                               cubed_range *known, cubed_error *err)
 {
@@ -316,7 +317,7 @@ static cubed_status do_get(redis_store *s, cb_resp *c, cubed_store_request *r, c
     return st;
 }
 
-/* What is an array's description ends first, so that no array is there whose chunks are not. */
+/* Metadata expires first, so that no array exists whose chunks are missing. */
 static int64_t expiry_of(const redis_store *s, const char *key)
 {
     static const char *const documents[] = {"zarr.json", ".zarray", ".zgroup", ".zmetadata",
@@ -414,7 +415,7 @@ static cubed_status del(cubed_store *store, const char *key, cubed_error *err)
     return delete_key(store, &all, key, err);
 }
 
-/* A request whose keys are deleted while another object has its version. */
+/* A request to delete keys while another object has the given version. */
 static void delete_guarded(cubed_store *store, cubed_store_request *r)
 {
     r->status = CUBED_OK;
@@ -446,7 +447,7 @@ static void put_pattern(cb_buf *out, const char *prefix)
     cb_buf_puts(out, "*");
 }
 
-/* Names in the order in which the server has them, some of them twice: *cursor is "0" after the last. */
+/* Continues a SCAN. Names arrive in the server's order, possibly repeated. *cursor is "0" after the last. */
 static cubed_status scan_on(cb_resp *c, const char *pattern, char cursor[32], listing *l,
                             cubed_error *err)
 {
@@ -462,7 +463,7 @@ static cubed_status scan_on(cb_resp *c, const char *pattern, char cursor[32], li
     for (int64_t i = 0, n = r.number; i < n; i++) {
         CB_TRY(expect(c, '$', &r, err));
         const size_t size = (size_t)r.number;
-        if (size >= KEY_CAP) { /* the key of another program */
+        if (size >= KEY_CAP) { /* key of another program */
             CB_TRY(cb_resp_take(c, &r, size, NULL, 0, err));
             continue;
         }
@@ -476,7 +477,7 @@ static cubed_status scan_on(cb_resp *c, const char *pattern, char cursor[32], li
     return CUBED_OK;
 }
 
-/* Bytes of each, asked for in one go for some hundreds at a time. */
+/* Gets the sizes of all names, SIZES_AT_ONCE per round trip. */
 static cubed_status ask_sizes(cb_resp *c, listing *l, cubed_error *err)
 {
     cb_resp_reply reply;
@@ -521,7 +522,7 @@ out:
     return st;
 }
 
-/* Sorted names are told once, with a delimiter as far as it. */
+/* Reports sorted names without repetition, shortened to the delimiter if requested. */
 static cubed_status tell(const redis_store *s, const cubed_store_request *r, listing *l,
                          cubed_error *err)
 {
@@ -562,7 +563,7 @@ static cubed_status list(cubed_store *store, cubed_store_request *r, cubed_error
     return st;
 }
 
-/* --- The store ---------------------------------------------------------------------------------------- */
+/* --- Vtable ------------------------------------------------------------------------------------------- */
 
 static cubed_status do_copy(redis_store *s, cb_resp *c, cubed_store_request *r, const char *key,
                             cubed_error *err)
@@ -597,7 +598,7 @@ static void submit(cubed_store *store, cubed_store_request *const *requests, siz
     }
 }
 
-/* No request is under way. */
+/* No request is in flight. */
 static void close_store(cubed_store *store) CB_UNCHECKED_LOCKS
 {
     redis_store *s = (redis_store *)store;
@@ -646,7 +647,7 @@ const cubed_store_vtable cb_redis_vtable = {
     .copy = copy,
 };
 
-/* HOST:PORT/DB/PATH; a first part of digits alone is the database. */
+/* Parses HOST:PORT/DB/PATH. If the first part of the path consists of digits, it is the database. */
 static cubed_status split(redis_store *s, cubed_error *err)
 {
     const char *from = s->head.url + strlen("redis://"), *path = from + strcspn(from, "/");

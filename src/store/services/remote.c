@@ -15,19 +15,21 @@
 #include "store/http/http_reply.h"
 #include "store/services/remotes.h"
 
-/* Ranges are read by one call if no more than this lies between them: as long as a request takes, or less. */
+/* Ranges are read in one call if the gap between them is at most JOINED_GAP bytes, which take about as long as a request or
+ * less. */
 enum { JOINED_GAP = 64 << 10, OTHERS_CHANGED = 5 };
 
-/* One request of the store's user. */
+/* State of one request of the store's user. */
 struct cb_remote_job {
     cb_remote *s;
     cubed_store_request *r;
-    cb_http *http; /* that sends all its calls: nobody else looks at the job between them */
+    /* sends all of the job's calls, so only its thread accesses the job between them */
+    cb_http *http;
     cb_remote_job *next, *before;
-    size_t size;          /* of this struct with all behind it */
-    size_t ncalls, left;  /* left: that are under way */
-    size_t nparts, nsent; /* of an upload; 0: it is none */
-    size_t at;            /* the first of its calls that are under way */
+    size_t size;          /* size of this struct including the arrays */
+    size_t ncalls, left;  /* left: calls in flight */
+    size_t nparts, nsent; /* nparts: parts of an upload; 0: no upload */
+    size_t at;            /* index of the first call in flight */
     cb_remote_call *calls;
     cb_http_piece *pieces;
     const cubed_range **order;
@@ -35,7 +37,7 @@ struct cb_remote_job {
     int restarts;
     cubed_status status;
     cubed_error err;
-    cubed_object_info info; /* as far as it is known; size UINT64_MAX: it is not */
+    cubed_object_info info; /* as far as known; size UINT64_MAX: unknown */
 };
 
 static const char *verb(cb_remote_what what)
@@ -56,7 +58,7 @@ static const char *verb(cb_remote_what what)
     return verbs[what];
 }
 
-/* --- From a request to calls -------------------------------------------------------------------------- */
+/* --- Requests to calls -------------------------------------------------------------------------------- */
 
 static int by_offset(const void *a, const void *b)
 {
@@ -70,7 +72,7 @@ static uint64_t end_of(const cubed_range *r)
     return __builtin_add_overflow(r->offset, (uint64_t)r->size, &end) ? UINT64_MAX : end;
 }
 
-/* Whether a call for what ends at `end` reads this range, too. */
+/* Whether the range is so close after `end` that the same call reads it. */
 static bool is_close(const cubed_range *r, uint64_t end)
 {
     return r->offset != CUBED_RANGE_SUFFIX && end != CUBED_RANGE_SUFFIX && r->offset >= end &&
@@ -87,7 +89,7 @@ static void set_range(cb_remote_call *c)
                  last->offset + last->size - 1);
 }
 
-/* Calls for the ranges of a get, each of which has pieces that lie close. */
+/* Plans the calls for the ranges of a get. Each call reads ranges that are close together. */
 static void plan_ranges(cb_remote_job *j)
 {
     const cubed_store_request *r = j->r;
@@ -109,7 +111,7 @@ static void plan_ranges(cb_remote_job *j)
         c->npieces++;
         end = j->order[i]->offset == CUBED_RANGE_SUFFIX ? CUBED_RANGE_SUFFIX : end_of(j->order[i]);
     }
-    /* Where each goes follows from those before it in the caller's order. */
+    /* Destinations follow from the caller's order of the ranges. */
     for (size_t i = 0; i < r->nranges; at += r->ranges[i++].size) {
         for (size_t k = 0; k < n; k++) {
             if (j->order[k] == &r->ranges[i]) j->pieces[k].dst = (char *)r->dst + at;
@@ -118,7 +120,7 @@ static void plan_ranges(cb_remote_job *j)
     for (size_t i = 0; i < j->ncalls; i++) set_range(&j->calls[i]);
 }
 
-/* 0: the request is none to put an object in parts. */
+/* Number of parts of an upload; 0 if the request is not an upload in parts. */
 static size_t count_parts(const cb_remote *s, const cubed_store_request *r)
 {
     if (r->op != CUBED_STORE_PUT || !s->uploads.from || r->size <= s->uploads.from) return 0;
@@ -129,7 +131,7 @@ static size_t count_parts(const cb_remote *s, const cubed_store_request *r)
 static size_t most_calls(const cb_remote *s, const cubed_store_request *r)
 {
     const size_t batch = s->dialect->most_deleted, parts = count_parts(s, r);
-    if (parts) return parts + 3; /* to begin, complete and abort it */
+    if (parts) return parts + 3; /* begin, complete, abort */
     if (r->op == CUBED_STORE_GET && r->nranges) return r->nranges;
     return r->op == CUBED_STORE_DELETE ? (r->nkeys + batch - 1) / batch : 1;
 }
@@ -148,7 +150,7 @@ static void plan_get(cb_remote_job *j)
         c->pieces = j->pieces;
         c->npieces = 1;
         c->whole = true;
-    } else if (j->ncalls == 0) { /* nothing is asked for but what there is to know */
+    } else if (j->ncalls == 0) { /* all ranges are empty: only the object's info is requested */
         j->ncalls = 1;
         c->what = CB_REMOTE_HEAD;
     }
@@ -222,7 +224,7 @@ static void free_job(cb_remote_job *j, size_t ncalls)
     cb_free(a, j, j->size);
 }
 
-/* `what` is what its one call is, of requests that no user makes; CB_REMOTE_GET: what the request says. */
+/* Creates a job. `what` is the kind of its only call, for internal requests; CB_REMOTE_GET: derived from the request. */
 static cubed_status new_job(cb_remote *s, cubed_store_request *r, cb_remote_what what,
                             const char *source, cb_remote_job **out, cubed_error *err)
 {
@@ -269,7 +271,7 @@ static cubed_status new_job(cb_remote *s, cubed_store_request *r, cb_remote_what
     return CUBED_OK;
 }
 
-/* --- The end of a request ----------------------------------------------------------------------------- */
+/* --- Completing requests ------------------------------------------------------------------------------ */
 
 static void unlink_job(cb_remote_job *j)
 {
@@ -292,14 +294,14 @@ static void complete(cb_remote_job *j)
     r->status = j->status;
     if (j->status != CUBED_OK && r->err) *r->err = j->err;
     if (j->info.size != UINT64_MAX) r->info = j->info;
-    r->complete(r); /* it is gone then */
+    r->complete(r); /* `r` may be freed after this */
     free_job(j, n);
     cb_mutex_lock(&s->lock);
     if (--s->njobs == 0) cb_cond_broadcast(&s->idle);
     cb_mutex_unlock(&s->lock);
 }
 
-/* Calls from..to-1; the job may be gone when it returns. */
+/* Sends calls `from` to `to` - 1. The job may be freed when this returns. */
 static void send(cb_remote_job *j, size_t from, size_t to)
 {
     cb_http *http = j->http;
@@ -308,7 +310,7 @@ static void send(cb_remote_job *j, size_t from, size_t to)
     for (size_t i = from; i < to; i++) cb_http_submit(http, &calls[i].http);
 }
 
-/* Of an upload: to begin it, or parts. */
+/* Sends a step of an upload: its beginning, parts, or end. */
 static void send_step(cb_remote_job *j, size_t at)
 {
     j->at = at;
@@ -330,7 +332,8 @@ static bool is_condition(const cb_remote_call *c, cubed_status st)
            !c->job->r->if_none_match;
 }
 
-/* Everything again: the object has been replaced between two calls. False: not once more. */
+/* Repeats the whole request, because the object was replaced between two calls. Returns false after too many
+ * repetitions. */
 static bool restart(cb_remote_job *j)
 {
     if (j->restarts++ == OTHERS_CHANGED) return false;
@@ -361,15 +364,15 @@ static void note_failure(cb_remote_job *j, const cb_remote_call *c)
                          *c->key ? " " : "", c->key);
 }
 
-/* The other parts are not sent on in vain. */
+/* Cancels the remaining parts of a failed upload. */
 static void give_up_parts(cb_remote_job *j)
 {
     for (size_t i = 1; i <= j->nparts; i++) atomic_store(&j->calls[i].http.cancelled, true);
     cb_http_look_at_cancelled(j->http);
 }
 
-/* An upload is begun, its parts are sent, and it is completed or, if any of that fails, aborted; where there is nothing to
- * abort its parts stay until the service deletes them. False: that is all. */
+/* Sends the next step of an upload: begin, parts, then complete, or abort after a failure. Without uploads to abort, unused
+ * parts stay until the service deletes them. Returns false after the last step. */
 static bool go_on_uploading(cb_remote_job *j)
 {
     const size_t last = j->nparts + 1, was = j->at;
@@ -381,7 +384,7 @@ static bool go_on_uploading(cb_remote_job *j)
     return true;
 }
 
-/* In the place of a part that has been sent. */
+/* Sends the next part after one is complete. */
 static void send_next_part(cb_remote_job *j)
 {
     if (j->at != 1 || j->status != CUBED_OK || j->nsent == j->nparts) return;
@@ -420,7 +423,7 @@ static cb_http_ready prepare(cb_http_call *http)
 {
     cb_remote_call *c = (cb_remote_call *)http;
     cb_remote_job *j = c->job;
-    /* A reply may have changed where the pieces are. */
+    /* An earlier reply may have replaced the range from the end. */
     if (c->what == CB_REMOTE_GET && *c->range == 'b' && c->range[6] == '-') {
         c->pieces->offset = CUBED_RANGE_SUFFIX;
         c->pieces->size = strtoull(c->range + 7, NULL, 10);
@@ -484,7 +487,7 @@ static cb_http_verdict passing(cb_remote_call *c, const char *what)
     return CB_HTTP_LATER;
 }
 
-/* Whether the reply is of the object that is read; what is known of that is noted. */
+/* Whether the reply belongs to the object version being read. Records the object's info. */
 static bool is_expected(cb_remote_call *c, const cubed_object_info *info)
 {
     cb_remote_job *j = c->job;
@@ -501,7 +504,7 @@ static bool is_expected(cb_remote_call *c, const cubed_object_info *info)
     return true;
 }
 
-/* Whether all that there is of the pieces has come. */
+/* Whether all existing bytes of the pieces were received. */
 static bool has_all(const cb_remote_call *c)
 {
     for (size_t i = 0; i < c->npieces; i++) {
@@ -513,7 +516,7 @@ static bool has_all(const cb_remote_call *c)
     return true;
 }
 
-/* Whether the reply is an object as it is stored. */
+/* Whether the reply contains an object as stored. */
 static bool is_object(cb_remote_call *c)
 {
     const char *type = cb_http_header(&c->http, "content-type");
@@ -526,7 +529,8 @@ static bool is_object(cb_remote_call *c)
                     "the reply is %d, expected 200 or 206 with the object", c->http.code);
         return false;
     }
-    /* A proxy that asks for something, or a server that has one page for all paths: no chunk and no metadata is such a page. */
+    /* Reject pages of a proxy that asks for a login, or of a server with one page for all paths: chunks and metadata never
+     * have this type. */
     if (type && strncasecmp(type, "text/html", 9) == 0 && (reads_only || c->what == CB_REMOTE_GET))
         c->http.status =
             cb_fail(&c->http.error, CUBED_E_IO,
@@ -543,7 +547,7 @@ static bool is_object(cb_remote_call *c)
     return c->http.status == CUBED_OK;
 }
 
-/* The version that a reply tells, and how well it does so. */
+/* Gets the version from a reply, and records its kind. */
 static void tell(const cb_remote_call *c, cubed_object_info *info)
 {
     cb_remote *s = c->job->s;
@@ -564,7 +568,7 @@ static cb_http_verdict take_get(cb_remote_call *c)
     cubed_object_info info = {.size = c->http.total,
                               .modified = cb_http_date(&c->http, "last-modified")};
     if (!is_object(c)) return CB_HTTP_DONE;
-    /* Without a length the object ends where the reply does. */
+    /* Without a content length the object ends with the reply. */
     if (info.size == UINT64_MAX) info.size = c->http.total = c->http.at;
     tell(c, &info);
     info.size = c->http.total;
@@ -597,7 +601,7 @@ static cb_http_verdict take_head(cb_remote_call *c)
         return CB_HTTP_DONE;
     }
     if (!is_expected(c, &info)) return CB_HTTP_DONE;
-    /* Of a range that was behind the end. */
+    /* The requested range was beyond the end at that time. */
     if (c->pieces && c->pieces->offset != CUBED_RANGE_SUFFIX && c->pieces->offset < info.size) {
         c->what = CB_REMOTE_GET;
         return passing(c, "the object has changed while it was read");
@@ -605,7 +609,7 @@ static cb_http_verdict take_head(cb_remote_call *c)
     return CB_HTTP_DONE;
 }
 
-/* What is there, or nothing, is not what the call had put. */
+/* Reports that the object is not the one that the call had put, or is missing. */
 static cb_http_verdict not_own(cb_remote_call *c)
 {
     const bool lost = c->upload && (c->ended || (!c->if_match && !c->if_none_match));
@@ -613,7 +617,7 @@ static cb_http_verdict not_own(cb_remote_call *c)
         cb_fail(&c->http.error, lost ? CUBED_E_IO : CUBED_E_EXISTS,
                 lost ? "the upload was ended by somebody else, or by a rule of the bucket"
                      : "it is not what was expected");
-    c->http.error.transient = lost; /* another one is begun */
+    c->http.error.transient = lost; /* a retry begins another upload */
     return CB_HTTP_DONE;
 }
 
@@ -677,8 +681,8 @@ static bool puts_object(const cb_remote_call *c)
 
 static cb_http_verdict other_than_expected(cb_remote_call *c)
 {
-    /* It may be our own: an earlier attempt's reply was lost, of ours or of one that libcurl made when a connection that
-     * it had kept was closed. */
+    /* The object may be our own: the reply to an earlier attempt was lost, or libcurl repeated a request after a kept
+     * connection was closed. */
     if (puts_object(c) && *c->id) {
         c->what = CB_REMOTE_CHECK;
         return CB_HTTP_AGAIN;
@@ -687,7 +691,7 @@ static cb_http_verdict other_than_expected(cb_remote_call *c)
     return CB_HTTP_DONE;
 }
 
-/* Whether it is the object that there is not: a bucket, or who asks, may not be there either. */
+/* Whether "not found" refers to the object, and not to the bucket or the account. */
 static bool is_of_object(const cb_remote_fault *f)
 {
     static const char *const codes[] = {"", "NoSuchKey", "NotFound", "BlobNotFound"};
@@ -723,7 +727,7 @@ static cb_http_verdict judge(cb_http_call *http)
     cb_remote_fault f = {"", ""};
     http->status = CUBED_OK;
     if (http->code >= 200 && http->code < 300) {
-        /* These say only in their reply that they failed. */
+        /* These may report a failure in the body of a successful reply. */
         if (c->what == CB_REMOTE_COPY || c->what == CB_REMOTE_COMPLETE) read_fault(c, &f);
         if (!*f.code) return take(c);
     } else {
@@ -749,7 +753,7 @@ static cb_http_verdict judge(cb_http_call *http)
         (void)fail_with(c, &f);
         return CB_HTTP_LATER;
     case 416:
-        /* The first byte of an object is not there if the object is empty. */
+        /* An empty object has no first byte. */
         if (c->what == CB_REMOTE_HEAD && http->npieces) {
             uint64_t first, last;
             if (!cb_http_range(cb_http_header(http, "content-range"), &first, &last,
@@ -767,9 +771,9 @@ static cb_http_verdict judge(cb_http_call *http)
     return CB_HTTP_DONE;
 }
 
-/* --- The store's functions ---------------------------------------------------------------------------- */
+/* --- Vtable ------------------------------------------------------------------------------------------- */
 
-/* Of a child that was forked nothing is under way. */
+/* Forgets the requests of the parent after a fork. */
 static void adopt(cb_remote *s) CB_UNCHECKED_LOCKS
 {
     if (!cb_adopted_begin(&s->process)) return;
@@ -829,13 +833,13 @@ void cb_remote_submit(cubed_store *store, cubed_store_request *const *requests, 
     }
 }
 
-/* --- Requests that no user makes ---------------------------------------------------------------------- */
+/* --- Internal requests -------------------------------------------------------------------------------- */
 
 typedef struct waiting {
     cb_mutex lock;
     cb_cond over;
     size_t left CB_GUARDED_BY(&lock);
-    cubed_error errors[CB_REMOTE_AT_ONCE]; /* each written by its request alone */
+    cubed_error errors[CB_REMOTE_AT_ONCE]; /* each is written only by its own request */
 } waiting;
 
 static void one_is_done(cubed_store_request *r)
@@ -899,14 +903,14 @@ cubed_status cb_remote_copy(cubed_store *store, const char *const *from, const c
     return st;
 }
 
-/* All of them, with NULL. */
+/* Cancels the calls of a request, or of all with NULL. */
 static void cancel(cb_remote *s, const cubed_store_request *r)
 {
     bool any = false;
     cb_mutex_lock(&s->lock);
     for (cb_remote_job *j = s->jobs; j; j = j->next) {
         if (r && j->r != r) continue;
-        /* What was begun is ended. */
+        /* Do not cancel the abort of an upload. */
         const size_t n = j->nparts ? j->nparts + 2 : j->ncalls;
         for (size_t i = 0; i < n; i++) atomic_store(&j->calls[i].http.cancelled, true);
         any = true;
@@ -964,7 +968,7 @@ cubed_status cb_remote_get_upload_sizes(cb_net *net, cb_zone *zone, const char *
     static const uint64_t mib = 1 << 20, gib = 1 << 30;
     uint64_t part = CB_REMOTE_PART_SIZE;
     out->from = CB_REMOTE_UPLOAD_FROM;
-    /* Limits of the services: of an object that is put by one request, and of parts. */
+    /* Limits of the services for objects in one request and for parts. */
     CB_TRY(get_bytes(net, zone, url, "multipart_threshold", 1, 5 * gib, &out->from, err));
     CB_TRY(get_bytes(net, zone, url, "multipart_chunksize", 5 * mib, 5 * gib, &part, err));
     out->part = (size_t)part;

@@ -1,4 +1,4 @@
-/* Stores behind HTTP: how a store's requests become calls, whatever the service. What differs is a dialect. */
+/* Stores over HTTP: converts requests to HTTP calls. A dialect implements what differs between services. */
 #ifndef CB_STORE_REMOTE_H
 #define CB_STORE_REMOTE_H
 
@@ -17,103 +17,105 @@ typedef enum cb_remote_what {
     CB_REMOTE_GET,
     CB_REMOTE_HEAD,
     CB_REMOTE_PUT,
-    CB_REMOTE_CHECK, /* whether an object is the one that was put: a head without conditions */
+    /* checks whether an object is the one that was put: a head without conditions */
+    CB_REMOTE_CHECK,
     CB_REMOTE_DELETE,
     CB_REMOTE_DELETE_MANY,
     CB_REMOTE_LIST,
     CB_REMOTE_COPY,
-    /* Of an object that is put in parts. */
+    /* Multipart uploads. */
     CB_REMOTE_CREATE,
     CB_REMOTE_PART,
     CB_REMOTE_COMPLETE,
     CB_REMOTE_ABORT,
-    CB_REMOTE_UPLOADS, /* a list of those that were not completed */
+    CB_REMOTE_UPLOADS, /* list of unfinished uploads */
 } cb_remote_what;
 
 typedef struct cb_remote_call {
-    cb_http_call http; /* the first */
+    cb_http_call http; /* must be first */
     cb_remote_job *job;
     const cb_remote *store;
-    const cubed_store_request *request; /* that it is a part of */
+    const cubed_store_request *request; /* request that the call belongs to */
     cb_remote_what what;
-    const char *key;             /* in the store */
-    const char *source;          /* of a copy; of an upload that is listed and aborted, its id */
-    const char *const *keys;     /* to delete */
-    const char *const *versions; /* of these, see cubed_store_request; NULL: any */
+    const char *key;             /* key in the store */
+    const char *source;          /* source of a copy; ID of an upload that is listed or aborted */
+    const char *const *keys;     /* keys to delete */
+    const char *const *versions; /* versions of `keys`, see cubed_store_request; NULL: any */
     size_t nkeys;
     int64_t looked; /* see cubed_store_request */
     char range[64]; /* "bytes=0-7"; "": all */
     const char *if_match, *if_none_match;
-    cb_http_piece *pieces; /* of a get */
+    cb_http_piece *pieces; /* for a get */
     size_t npieces;
     bool whole;
-    /* Of a head that reads one byte instead (cb_dialect.probe). */
+    /* For a head that reads one byte instead (cb_dialect.probe). */
     bool probes;
     char probed;
     cb_http_piece probe;
-    /* Of the body, for a put. */
-    char id[33]; /* that tells it from others' */
+    /* For a put. */
+    char id[33]; /* identifies this put */
     uint32_t crc32c;
-    char sha256[65]; /* or what stands for it */
-    cb_buf body;     /* made by the dialect; of CB_REMOTE_CREATE the upload's id */
-    /* Of its parts and end: CB_REMOTE_CREATE, behind which the parts are. */
+    char sha256[65]; /* or a word instead of the digest */
+    cb_buf body;     /* made by the dialect; for CB_REMOTE_CREATE the upload's ID */
+    /* For parts and completion: the call of CB_REMOTE_CREATE, followed by those of the parts. */
     const struct cb_remote_call *upload;
-    size_t part, nparts; /* part: from 1 on */
-    bool ended;          /* the service no longer has the upload that is to be completed */
-    int repairs;         /* how often the dialect found another way */
-    int steps;           /* calls of one copy */
+    size_t part, nparts; /* part: from 1 */
+    bool ended;          /* the service no longer has the upload to complete */
+    int repairs;         /* number of repairs by the dialect */
+    int steps;           /* number of calls for one copy */
 } cb_remote_call;
 
-/* What an error's reply says: "" where it does not. */
+/* Code and message of an error reply; "" if missing. */
 typedef struct cb_remote_fault {
     char code[64], message[256];
 } cb_remote_fault;
 
 typedef struct cb_dialect {
-    const char *options; /* that its URLs may have */
-    size_t size;         /* of a store's struct, of which the cb_remote is the first member */
-    /* Of a store whose settings that all have are known: those that are the dialect's. NULL: there are none. */
+    const char *options; /* names of supported storage options */
+    size_t size;         /* size of the store's struct, which starts with cb_remote */
+    /* Completes a store after the common settings were set. May be NULL. */
     cubed_status (*set_rest)(cb_remote *s, cubed_error *err);
     bool writes, lists;
-    size_t most_deleted;      /* by one call; 1: each by its own */
-    bool conditional_uploads; /* what is put with a condition may go in parts */
-    /* Of a reply to CB_REMOTE_UPLOADS, like read_page: tells of each upload by cb_remote_tell_upload. NULL: uploads are not
-     * begun and aborted: parts that no object has come to have are deleted by the service, some day. */
+    size_t most_deleted; /* maximum number of keys that one call deletes; 1: no bulk deletion */
+    bool conditional_uploads; /* conditional puts may be uploaded in parts */
+    /* Reads a reply to CB_REMOTE_UPLOADS, like read_page, and reports each upload by cb_remote_tell_upload. NULL: uploads
+     * are not explicitly begun or aborted, and the service deletes unused parts after some time. */
     cubed_status (*read_uploads)(cb_remote *s, cb_remote_call *c, cubed_store_request *r,
                                  cubed_error *err);
-    /* Whether the reply to CB_REMOTE_CREATE has an id, which goes to the call's body, that to a part what its list needs.
-     * NULL: nothing is needed of them. */
+    /* Reads a reply during an upload: the ID from CB_REMOTE_CREATE goes to the call's body; for a part, what the list of
+     * parts needs. Returns false if it is missing. NULL: nothing is needed. */
     bool (*read_upload)(cb_remote_call *c);
-    /* In the thread that submits: digests, and bodies that are not the caller's. */
+    /* Prepares digests, and bodies other than the caller's. Called by the submitting thread. */
     cubed_status (*begin)(cb_remote *s, cb_remote_call *c, cubed_error *err);
-    /* Method, URL, headers. */
+    /* Sets method, URL and headers. */
     cb_http_ready (*prepare)(cb_remote *s, cb_remote_call *c);
-    /* What an error's reply says. NULL: as S3 does, in XML. */
+    /* Reads an error reply. NULL: XML as in S3. */
     void (*read_fault)(const cb_remote_call *c, cb_remote_fault *f);
-    /* A way around the fault, or CB_HTTP_DONE: it is one. May change http.code to what it means. May be NULL. */
+    /* Works around a fault if possible; CB_HTTP_DONE: it cannot. May change http.code to the meaning of the reply. May be
+     * NULL. */
     cb_http_verdict (*repair)(cb_remote *s, cb_remote_call *c, const cb_remote_fault *f);
-    /* Whether a head whose reply is refused, or tells no length or 0, is made again as a read of the first byte, whose reply
-     * tells the size. NULL: it is not. */
+    /* Whether to repeat a head as a read of the first byte, whose reply contains the size, if the head was refused or
+     * returned no length or 0. NULL: never. */
     bool (*probe)(cb_remote *s, cb_remote_call *c);
-    /* The advice if an object seems to change with each reply. May be NULL. */
+    /* Advice if an object seems to change with each reply. May be NULL. */
     const char *if_changing;
-    /* The version that a reply tells, and the size, where it does so elsewhere than in its length. */
+    /* Gets the version from a reply, and the size if it is not the content length. */
     void (*tell)(const cb_remote_call *c, cubed_object_info *info);
-    /* Whether an object that a reply tells of is what the call had put. */
+    /* Whether the object in the reply is the one that the call had put. */
     bool (*is_own)(const cb_remote_call *c);
-    /* Whether what came has the checksum that it should have; NULL: not known. */
+    /* Checks the checksum of received data. NULL: unknown. */
     bool (*is_whole)(const cb_remote_call *c);
-    /* Tells the request's entries and the next page. */
+    /* Reports the entries of a listing and the next page. */
     cubed_status (*read_page)(cb_remote *s, cb_remote_call *c, cubed_store_request *r,
                               cubed_error *err);
-    /* What a reply to many deletions says that went wrong: the fault, "" if nothing. *changed: some objects had other versions
-     * than were expected, and nothing else went wrong. */
+    /* Reads the reply to a bulk deletion: the fault, or "". Sets *changed if the only errors are objects with unexpected
+     * versions. */
     void (*read_deleted)(const cb_remote_call *c, cb_remote_fault *f, bool *changed);
-    /* Whether a copy is done, or goes on with another call. NULL: it is. */
+    /* Whether a copy is complete or needs another call. NULL: complete. */
     cb_http_verdict (*judge_copy)(cb_remote *s, cb_remote_call *c);
-    /* What a user can do; NULL: nothing is known. */
+    /* Returns advice for the user, or NULL. */
     const char *(*advice)(const cb_remote *s, int code, const cb_remote_fault *f);
-    /* The kind of a version that `tell` told. NULL: a version. */
+    /* Returns the kind of a version from `tell`. NULL: a version. */
     cubed_validator (*judge_version)(const char *version);
     cubed_status (*open)(cb_net *net, const char *url, cubed_store **out, cubed_error *err);
 } cb_dialect;
@@ -122,21 +124,21 @@ struct cb_remote {
     cubed_store head;
     const cb_dialect *dialect;
     cb_net *net;
-    cb_zone *zone;      /* of this struct and all its texts */
-    const char *bucket; /* or host: what the URL has up to its first slash */
-    const char *root;   /* key of the store in its bucket, "" or without '/' at its end */
+    cb_zone *zone;      /* allocates this struct and its strings */
+    const char *bucket; /* or host: the URL up to its first slash */
+    const char *root;   /* key of the store in its bucket, without trailing '/'; may be "" */
     cb_http_way way;
     uint32_t connect_ms, stall_ms;
     cb_upload_sizes uploads;
-    _Atomic(cubed_validator) validator; /* the least of what replies have told */
+    _Atomic(cubed_validator) validator; /* weakest kind seen in replies */
     cb_adopted process;
     cb_mutex lock;
     cb_cond idle;
     cb_remote_job *jobs CB_GUARDED_BY(&lock);
-    size_t njobs CB_GUARDED_BY(&lock); /* jobs that are not yet freed */
+    size_t njobs CB_GUARDED_BY(&lock); /* jobs not freed yet */
 };
 
-/* Names of options that every remote store has, and those that put objects in parts. */
+/* Names of options that every remote store has, and of those for multipart uploads. */
 #define CB_REMOTE_PART_OPTIONS "multipart_threshold multipart_chunksize"
 #define CB_REMOTE_OPTIONS                                                                          \
     "connect_timeout read_timeout AWS_CA_BUNDLE ca_bundle proxy HTTPS_PROXY HTTP_PROXY NO_PROXY"
@@ -148,27 +150,27 @@ void cb_remote_close(cubed_store *store);
 void cb_remote_submit(cubed_store *store, cubed_store_request *const *requests, size_t n);
 void cb_remote_cancel(cubed_store *store, cubed_store_request *request);
 cubed_validator cb_remote_validator(const cb_remote *s);
-/* Each object is copied to another key of the store, without its bytes coming here. */
+/* Copies objects within the store on the server. */
 CUBED_MUST_CHECK cubed_status cb_remote_copy(cubed_store *store, const char *const *from,
                                              const char *const *to, size_t n, cubed_error *err);
 
-/* The same store, with the settings of its URL, a part further up. */
+/* Opens the same store at a shorter prefix, with the settings of its URL. */
 CUBED_MUST_CHECK cubed_status cb_remote_around(cubed_store *store, const char *prefix,
                                                cubed_store **out, char *name, size_t cap,
                                                cubed_error *err);
 
-/* Unfinished uploads below the prefix: those that were begun a day ago, or all. */
+/* Finds unfinished uploads below the prefix: all, or those older than a day. */
 CUBED_MUST_CHECK cubed_status cb_remote_sweep(cubed_store *store, const char *prefix,
                                               unsigned flags, cubed_store_list_fn fn, void *ctx,
                                               cubed_error *err);
-/* Makes one call for each of n <= CB_REMOTE_AT_ONCE requests, which have operation and key, and waits for all: the first
- * failure's status. */
+/* Makes one call for each of n <= CB_REMOTE_AT_ONCE requests, which have operation and key, and waits for all. Returns the
+ * status of the first failure. */
 enum { CB_REMOTE_AT_ONCE = 64 };
 CUBED_MUST_CHECK cubed_status cb_remote_do(cb_remote *s, cb_remote_what what,
                                            cubed_store_request *requests,
                                            const char *const *sources, size_t n, cubed_error *err);
 
-/* The functions of a store that is read, written and listed, by the scheme of its URLs, and its flags. */
+/* Vtable of a store that can be read, written and listed. `name` is the scheme of its URLs, `what` its flags. */
 #define CB_REMOTE_VTABLE(name, what)                                                               \
     {                                                                                              \
         .struct_size = sizeof(cubed_store_vtable), .version = CUBED_STORE_VERSION,                 \
@@ -178,40 +180,41 @@ CUBED_MUST_CHECK cubed_status cb_remote_do(cb_remote *s, cb_remote_what what,
         .around = cb_remote_around, .copy = cb_remote_copy, .sweep = cb_remote_sweep               \
     }
 
-/* For dialects. */
+/* Functions for dialects. */
 
-/* An endpoint from settings: *out without '/' at its end. CUBED_E_ARG if it is no http://HOST. */
+/* Parses an endpoint from settings to *out, without trailing '/'. CUBED_E_ARG if it is not http://HOST or https://HOST. */
 CUBED_MUST_CHECK cubed_status cb_remote_endpoint(cb_zone *zone, const char *name, const char *given,
                                                  const char **out, bool *tls, cubed_error *err);
-/* The id by which a put knows its object again. */
+/* Makes the random ID by which a put recognises its object. */
 CUBED_MUST_CHECK cubed_status cb_remote_make_id(cb_remote_call *c, cubed_error *err);
-/* The CRC-32C of a whole object or of a body, as services write it; text[12]. */
+/* Writes the CRC-32C of an object or body in the services' encoding (base64); text[12]. */
 void cb_remote_put_crc32c(uint32_t crc, char *text);
-/* Whether what came has that checksum; true if there is none, or only a part came. */
+/* Whether the received data has that CRC-32C. True if `n` is 0, or only a part was received. */
 bool cb_remote_has_crc32c(const cb_remote_call *c, const char *text, size_t n);
 
-/* Appends the key of an object of the store in its bucket, encoded; '/' and the characters of `keep` stay. */
+/* Appends the percent-encoded key of an object in its bucket; '/' and the characters of `keep` are not encoded. */
 void cb_remote_put_key(const cb_remote *s, cb_buf *out, const char *key, const char *keep);
-/* Whether a name in the bucket is that of a prefix of the store, or below it. */
+/* Whether a name in the bucket is the prefix, or is below it. */
 bool cb_remote_is_below(const cb_remote *s, const char *name, const char *prefix);
-/* Tells of an entry of a listing, by its name in the bucket. A name that cannot be a key is passed over; one that is not
- * below the listed prefix is an error. `version`: as replies tell it; NULL or empty if the listing does not. */
+/* Reports an entry of a listing by its name in the bucket. Skips names that cannot be keys. Fails if the name is not below
+ * the listed prefix. `version` is as in replies; NULL or empty if the listing has none. */
 CUBED_MUST_CHECK cubed_status cb_remote_tell_entry(const cb_remote *s, const cubed_store_request *r,
                                                    cb_buf *name, uint64_t size, bool is_prefix,
                                                    const cb_buf *version, cubed_error *err);
-/* Tells of an unfinished upload: its name in the bucket, its id, and the second since 1970 that it was begun. */
+/* Reports an unfinished upload: its name in the bucket, its ID, and its start in seconds since 1970. */
 CUBED_MUST_CHECK cubed_status cb_remote_tell_upload(const cb_remote *s,
                                                     const cubed_store_request *r, cb_buf *name,
                                                     const char *id, int64_t begun,
                                                     cubed_error *err);
-/* Tells where a listing's next page begins; false: it is no text, or too long. The request wants to know it. */
+/* Stores the token of a listing's next page, which the request asked for. Returns false if it is not valid text or too
+ * long. */
 bool cb_remote_tell_next_page(const cb_remote *s, cubed_store_request *r, cb_xml_part token);
-/* The ETag that an entry of a listing tells, as headers have it: with the quotes that some services leave out. "" if the entry
- * has none. Replaces what is in `out`. */
+/* Sets `out` to the ETag of a listing's entry with quotes, as in headers; some services omit them in listings. "" if the
+ * entry has none. */
 void cb_remote_put_tag(cb_buf *out, cb_xml_part entry, const char *element);
-/* A version from a header: "" if there is none, or it is too long. */
+/* Sets the version from a header; "" if missing or too long. */
 void cb_remote_set_version(cubed_object_info *info, const char *text);
-/* Fills in what an error's XML says. */
+/* Reads the XML of an error reply. */
 void cb_remote_read_fault(const cb_http_call *c, cb_remote_fault *f);
 void cb_remote_read_fault_of(cb_xml_part error, cb_remote_fault *f, const cubed_allocator *a);
 /* Fails the call, in prepare. */

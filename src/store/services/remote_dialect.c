@@ -1,4 +1,4 @@
-/* What dialects have in common: names of objects, entries of listings, versions, faults, checksums. */
+/* Functions that dialects share: names of objects, entries of listings, versions, faults, checksums. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +21,7 @@ void cb_remote_put_key(const cb_remote *s, cb_buf *out, const char *key, const c
     cb_uri_put(out, key, kept);
 }
 
-/* Behind the prefix and its '/'; NULL: the text does not begin so. */
+/* Returns the text after the prefix and its '/', or NULL if the text does not start with it. */
 static const char *skip_prefix(const char *text, const char *prefix)
 {
     const size_t n = strlen(prefix);
@@ -48,7 +48,7 @@ cubed_status cb_remote_tell_entry(const cb_remote *s, const cubed_store_request 
             err, CUBED_E_IO,
             "the listing has \"%.200s\", which is not below the prefix that was asked for",
             name->data ? name->data : "");
-    /* Services have objects that stand for directories, whose names end so, and others that no store could have put. */
+    /* Skip objects that represent directories, whose names end in '/', and names that are not valid keys. */
     if (name->size <= skip + strlen(r->key) + (*r->key ? 1 : 0) ||
         strlen(name->data) != name->size || cb_key_check(name->data + skip, NULL) != CUBED_OK)
         return CUBED_OK;
@@ -138,7 +138,8 @@ void cb_remote_put_crc32c(uint32_t crc, char *text)
 bool cb_remote_has_crc32c(const cb_remote_call *c, const char *text, size_t n)
 {
     char own[12];
-    if (!text || n != 8 || !c->whole || c->http.code != 200) return true; /* or that of parts */
+    /* or a checksum of parts */
+    if (!text || n != 8 || !c->whole || c->http.code != 200) return true;
     cb_remote_put_crc32c(cb_crc32c(0, c->pieces->dst, c->pieces->got), own);
     return memcmp(own, text, n) == 0;
 }

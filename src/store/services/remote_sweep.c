@@ -1,4 +1,5 @@
-/* Uploads in parts that nobody completes: what killed writers leave, is paid for, and no listing of objects shows. */
+/* Finds abandoned uploads in parts, which killed writers leave. They cost money, and listings of objects do not show
+ * them. */
 #define _GNU_SOURCE
 #include <string.h>
 #include <time.h>
@@ -7,13 +8,14 @@
 #include "base/error.h"
 #include "store/services/remote.h"
 
-/* Services say when an upload was begun and not by whom; uploads of a process that is alive are hours old at most. */
+/* Services report when an upload began but not which process began it. Uploads of a living process are hours old at
+ * most. */
 enum { ABANDONED_SECONDS = 24 * 3600 };
 
 typedef struct sweeper {
     cb_zone *zone;
-    int64_t before;      /* those that were begun before are gone */
-    size_t n, cap, told; /* told: uploads that were listed, also those that are not kept */
+    int64_t before;      /* uploads that began earlier are abandoned */
+    size_t n, cap, told; /* told: listed uploads, including those that are not collected */
     const char **keys, **ids;
 } sweeper;
 
@@ -40,7 +42,7 @@ cubed_status cb_remote_tell_upload(const cb_remote *s, const cubed_store_request
     const size_t skip = *s->root ? strlen(s->root) + 1 : 0;
     if (name->failed) return cb_fail(err, CUBED_E_NOMEM, "no memory for a list of uploads");
     x->told++;
-    /* Some servers list more than the prefix. */
+    /* Some servers list more than the requested prefix. */
     if (begun >= x->before || !name->data || !cb_remote_is_below(s, name->data, r->key) ||
         name->size <= skip || strlen(name->data) != name->size ||
         cb_key_check(name->data + skip, NULL) != CUBED_OK)

@@ -37,7 +37,7 @@ void cb_resp_begin(cb_resp *c, unsigned sharing)
     cb_pace_begin(&c->pace, cb_clock_ns(), (int64_t)c->timeout_ms * 1000000);
 }
 
-/* n more bytes have been sent or received. */
+/* Records n bytes sent or received, and fails if the request is too slow. */
 static cubed_status keep_pace(cb_resp *c, size_t n, cubed_error *err)
 {
     const int64_t grace_ms = (int64_t)c->timeout_ms * CB_PACE_GRACE;
@@ -60,7 +60,7 @@ static int connect_to(const struct addrinfo *a, int timeout_ms)
     const int one = 1;
     int fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0) return -1;
-    /* A limit of sending is one of connecting, too. */
+    /* A send timeout also limits connecting. */
     if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) == 0 &&
         setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) == 0 &&
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one) == 0 &&
@@ -195,7 +195,7 @@ cubed_status cb_resp_read(cb_resp *c, cb_resp_reply *r, cubed_error *err)
     return cb_resp_parse(type, line, r, err);
 }
 
-/* Nowhere, if `to` is NULL. */
+/* Reads n bytes; discards them if `to` is NULL. */
 static cubed_status take(cb_resp *c, char *to, size_t n, cubed_error *err)
 {
     while (n > 0) {

@@ -22,7 +22,7 @@
 #define UNSIGNED     "UNSIGNED-PAYLOAD"
 #define OWN          "x-amz-meta-cubed-write"
 #define CRC32C       "x-amz-checksum-crc32c"
-/* Of objects in parts, of which services know the checksums of the parts alone. */
+/* Own metadata with the checksum of an object in parts, because services store only the checksums of its parts. */
 #define OWN_CRC32C "x-amz-meta-cubed-crc32c"
 
 #define REGION   "AWS_REGION AWS_DEFAULT_REGION region region_name"
@@ -38,20 +38,22 @@ enum { REGION_CAP = 64 };
 
 typedef struct s3_learned {
     char region[REGION_CAP];
-    int64_t ahead;           /* of this machine's clock, the server's: seconds */
-    bool refuses_conditions; /* of deletions; other services ignore them or know them */
-    bool refuses_leases;     /* signatures in the query, which end after some seconds */
+    int64_t ahead; /* seconds that the server's clock is ahead of this machine's */
+    /* the service refuses conditional deletions; others support or ignore them */
+    bool refuses_conditions;
+    /* the service refuses signatures in the query, which expire after some seconds */
+    bool refuses_leases;
 } s3_learned;
 
 typedef struct s3_store {
     cb_remote remote;
     const char *
-        endpoint; /* "https://host:port/base" without '/' at its end; NULL: Amazon's of the region */
-    bool by_host; /* the bucket is a part of the host's name */
+        endpoint; /* "https://host:port/base" without trailing '/'; NULL: Amazon's endpoint of the region */
+    bool by_host; /* the bucket is part of the host name */
     bool tls, anonymous, pays;
-    bool unconditional; /* requests have no conditions, which the service does not know */
+    bool unconditional; /* the service does not support conditions, so requests have none */
     cb_credentials *who;
-    /* Under the lock of `remote`, as replies change it, in the clients' threads. */
+    /* Guarded by the lock of `remote`, because replies change it in the clients' threads. */
     s3_learned learned;
 } s3_store;
 
@@ -63,7 +65,7 @@ static s3_learned what_is_known(s3_store *s)
     return known;
 }
 
-/* --- What is sent ------------------------------------------------------------------------------------- */
+/* --- Requests ----------------------------------------------------------------------------------------- */
 
 static cubed_status put_digests(const s3_store *s, cb_remote_call *c, cubed_error *err)
 {
@@ -79,13 +81,13 @@ static cubed_status put_digests(const s3_store *s, cb_remote_call *c, cubed_erro
     return c->what == CB_REMOTE_PUT ? cb_remote_make_id(c, err) : CUBED_OK;
 }
 
-/* Whether deletions have conditions. */
+/* Whether deletions are conditional. */
 static bool deletes_if(s3_store *s)
 {
     return !s->unconditional && !what_is_known(s).refuses_conditions;
 }
 
-/* Objects whose version is given are deleted if they have it. */
+/* Makes the body of a bulk deletion. Objects with a given version are deleted only if they have it. */
 static cubed_status put_deletions(s3_store *s, cb_remote_call *c, cubed_error *err)
 {
     cb_buf name;
@@ -144,7 +146,7 @@ static bool put_parts(cb_remote_call *c)
     return true;
 }
 
-/* Scheme and host, and the path up to the bucket's objects, without '/' at the end. */
+/* Appends the host, and the path of the bucket's objects without trailing '/'. */
 static void put_place(const s3_store *s, const char *region, cb_buf *host, cb_buf *path)
 {
     const char *china = strncmp(region, "cn-", 3) == 0 ? ".cn" : "";
@@ -212,7 +214,7 @@ static void put_headers(const s3_store *s, const s3_learned *known, cb_remote_ca
     }
 }
 
-/* What of an object is meant, or of a bucket; "" its all. */
+/* Appends the query that selects a subresource of an object or bucket; "" for the object itself. */
 static void put_query(const s3_store *s, const cb_remote_call *c, cb_buf *query)
 {
     cb_buf_puts(query, "");
@@ -223,7 +225,7 @@ static void put_query(const s3_store *s, const cb_remote_call *c, cb_buf *query)
     }
 }
 
-/* Some services know no other checksum of a list of keys. */
+/* Some services accept no other checksum of a list of keys. */
 static bool put_md5(cb_remote_call *c)
 {
     unsigned char hash[CB_MD5_BYTES];
@@ -234,14 +236,14 @@ static bool put_md5(cb_remote_call *c)
     return true;
 }
 
-/* Whether the service has to refuse the call if it comes late. The signature is as old as the look at the claim, by the service's
- * clock: this machine's may stop while the machine is suspended. */
+/* Whether the service must refuse the call if it arrives late. The signature is dated by the service's clock at the time of
+ * the check of the claim, because this machine's clock may stop while it is suspended. */
 static bool is_leased(const s3_store *s, const s3_learned *known, const cb_remote_call *c)
 {
     return c->looked && !s->anonymous && !known->refuses_leases;
 }
 
-/* `signed_query`: what is sent. */
+/* Signs a call. `signed_query` receives the query to send. */
 static cb_http_ready sign(s3_store *s, cb_remote_call *c, const s3_learned *known, const char *path,
                           const char *query, cb_buf *signed_query)
 {
@@ -316,7 +318,7 @@ static cb_http_ready prepare(cb_remote *remote, cb_remote_call *c)
     return ready;
 }
 
-/* --- What comes back ---------------------------------------------------------------------------------- */
+/* --- Replies ------------------------------------------------------------------------------------------ */
 
 static void tell(const cb_remote_call *c, cubed_object_info *info)
 {
@@ -338,11 +340,11 @@ static bool is_own(const cb_remote_call *c)
 static bool is_whole(const cb_remote_call *c)
 {
     const char *text = cb_http_header(&c->http, OWN_CRC32C);
-    if (!text) text = cb_http_header(&c->http, CRC32C); /* or of parts: longer */
+    if (!text) text = cb_http_header(&c->http, CRC32C); /* longer if it is a checksum of parts */
     return cb_remote_has_crc32c(c, text, text ? strlen(text) : 0);
 }
 
-/* The region that the bucket is in, if a reply says another one than was thought. */
+/* Records the bucket's region if a reply reports another one than assumed. */
 static bool learn_region(s3_store *s, const cb_remote_call *c)
 {
     bool news;
@@ -362,10 +364,10 @@ static bool learn_region(s3_store *s, const cb_remote_call *c)
     news = strcmp(region, s->learned.region) != 0;
     if (news) snprintf(s->learned.region, REGION_CAP, "%s", region);
     cb_mutex_unlock(&s->remote.lock);
-    return news || c->repairs == 0; /* or another call has learned it since this one was sent */
+    return news || c->repairs == 0; /* or another call has recorded it since this one was sent */
 }
 
-/* How far the server's clock is ahead, if that is not what was thought. */
+/* Records the server's clock offset if it differs from the assumed one. */
 static bool learn_time(s3_store *s, const cb_remote_call *c, int64_t ahead)
 {
     cb_mutex_lock(&s->remote.lock);
@@ -375,8 +377,8 @@ static bool learn_time(s3_store *s, const cb_remote_call *c, int64_t ahead)
     return news || c->repairs == 0;
 }
 
-/* Whether the service refuses a deletion because it has conditions: it is then made without them, as by services that ignore
- * conditions. */
+/* Whether the service refuses a deletion because it is conditional. Deletions are then unconditional, as with services that
+ * ignore conditions. */
 static bool learn_refusal(s3_store *s, cb_remote_call *c, const cb_remote_fault *f)
 {
     const bool many = c->what == CB_REMOTE_DELETE_MANY;
@@ -392,7 +394,7 @@ static bool learn_refusal(s3_store *s, cb_remote_call *c, const cb_remote_fault 
     return !many || (put_deletions(s, c, NULL) == CUBED_OK && put_digests(s, c, NULL) == CUBED_OK);
 }
 
-/* Whether the reply may mean that the lease of a call is over, or that the service does not know such signatures. */
+/* Whether the reply may mean that the call's lease has expired, or that the service does not support such signatures. */
 static bool is_refused_lease(s3_store *s, const cb_remote_call *c, const cb_remote_fault *f)
 {
     const s3_learned known = what_is_known(s);
@@ -401,8 +403,8 @@ static bool is_refused_lease(s3_store *s, const cb_remote_call *c, const cb_remo
            strcmp(f->code, "ExpiredToken") != 0 && strcmp(f->code, "InvalidToken") != 0;
 }
 
-/* The caller looks at its claim again if the lease is over. Else the service, or a rule of the bucket, may refuse signatures in
- * queries: the call is signed as all others are. */
+/* If the lease has expired, the caller must check its claim again. Otherwise the service or a bucket policy may refuse
+ * signatures in queries: sign the call in the headers. */
 static cb_http_verdict judge_lease(s3_store *s, cb_remote_call *c)
 {
     if (cb_http_date(&c->http, "date") > c->looked + CUBED_STORE_LEASE) {
@@ -426,7 +428,7 @@ static cb_http_verdict repair(cb_remote *remote, cb_remote_call *c, const cb_rem
         return CB_HTTP_AGAIN;
     if (strcmp(f->code, "OperationAborted") == 0 ||
         strcmp(f->code, "ConditionalRequestConflict") == 0)
-        return CB_HTTP_LATER; /* somebody else puts it at this moment */
+        return CB_HTTP_LATER; /* another writer puts the object at the same moment */
     if (learn_refusal(s, c, f)) return CB_HTTP_AGAIN;
     if (is_refused_lease(s, c, f)) return judge_lease(s, c);
     if (strcmp(f->code, "RequestTimeTooSkewed") == 0) {
@@ -462,7 +464,7 @@ static const char *advice(const cb_remote *remote, int code, const cb_remote_fau
                : NULL;
 }
 
-/* --- Many deletions ----------------------------------------------------------------------------------- */
+/* --- Bulk deletions ----------------------------------------------------------------------------------- */
 
 static bool is_code(cb_xml_part error, const char *const *codes)
 {
@@ -474,7 +476,7 @@ static bool is_code(cb_xml_part error, const char *const *codes)
     return false;
 }
 
-/* An object that is not there has no version, and nothing is to be deleted. */
+/* A missing object counts as deleted. */
 static void read_deleted(const cb_remote_call *c, cb_remote_fault *f, bool *changed)
 {
     static const char *const gone[] = {"NoSuchKey", "NotFound", NULL};
@@ -528,7 +530,7 @@ static cubed_status set_endpoint(s3_store *s, cubed_error *err)
     const char *given = cb_credentials_endpoint(s->who);
     cb_zone *zone = s->remote.zone;
     s->tls = true;
-    /* A name with dots is not covered by the certificate of Amazon's hosts. */
+    /* Amazon's certificate does not cover host names with dots in the bucket. */
     s->by_host = !given && !strchr(s->remote.bucket, '.');
     if (given)
         CB_TRY(cb_remote_endpoint(zone, "AWS_ENDPOINT_URL", given, &s->endpoint, &s->tls, err));

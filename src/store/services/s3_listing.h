@@ -1,4 +1,4 @@
-/* Listings as S3 has them, and who speaks like it. */
+/* Listings in the format of S3 and compatible services. */
 #ifndef CB_STORE_S3_LISTING_H
 #define CB_STORE_S3_LISTING_H
 
@@ -7,18 +7,18 @@
 void cb_s3_put_list_query(const cb_remote *s, const cb_remote_call *c, cb_buf *query);
 CUBED_MUST_CHECK cubed_status cb_s3_read_page(cb_remote *s, cb_remote_call *c,
                                               cubed_store_request *r, cubed_error *err);
-/* The same, of a service whose listings tell versions by another element than ETag. */
+/* Like cb_s3_read_page, for services whose listings return versions in another element than ETag. */
 CUBED_MUST_CHECK cubed_status cb_s3_read_entries(const cb_remote *s, cb_remote_call *c,
                                                  cubed_store_request *r, const char *element,
                                                  cubed_error *err);
 
-/* For other lists. */
+/* Helpers for other lists. */
 
-/* That names begin with what the call asks for. */
+/* Appends the query that limits a list to names with the call's prefix. */
 void cb_s3_put_prefix(const cb_remote *s, const cb_remote_call *c, cb_buf *query);
-/* The name that an element has, and as it is spelled there; false: there is none. Both are emptied before. */
+/* Gets the name in an element, decoded and as spelled there. Returns false if there is none. Empties both buffers first. */
 bool cb_s3_put_name(cb_buf *name, cb_buf *text, cb_xml_part in, const char *element);
-/* After the last page: CUBED_E_IO if the listing says that it is truncated, but has no such token. */
+/* Checks the end of a listing: CUBED_E_IO if it says that it is truncated but has no `token` element. */
 CUBED_MUST_CHECK cubed_status cb_s3_check_end(cb_xml_part all, const char *token, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_s3_malformed(cubed_error *err);
 

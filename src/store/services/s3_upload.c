@@ -8,7 +8,7 @@
 #include "store/core/uri.h"
 #include "store/services/s3_listing.h"
 
-/* A page begins behind a key and an id: both are in the request's `page`, as the query has them. */
+/* A page starts after a key and an upload ID. The request's `page` contains both as a query. */
 static void put_uploads_query(const cb_remote *s, const cb_remote_call *c, cb_buf *query)
 {
     cb_buf_puts(query, "uploads=&encoding-type=url");
@@ -68,9 +68,9 @@ bool cb_s3_read_upload(cb_remote_call *c)
     return cb_s3_put_element(c, "UploadId", &c->body);
 }
 
-/* --- Uploads that were not completed ------------------------------------------------------------------ */
+/* --- Unfinished uploads ------------------------------------------------------------------------------- */
 
-/* INT64_MAX: it is none. */
+/* Parses a time; INT64_MAX if it is not valid. */
 static int64_t second_of(cb_xml_part x)
 {
     char text[32];
@@ -81,7 +81,7 @@ static int64_t second_of(cb_xml_part x)
     return second ? second : INT64_MAX;
 }
 
-/* The names in a query, and the elements that have their values. */
+/* Sets the next page. `names` are parameters of the query and the elements with their values. */
 static cubed_status tell_next_uploads(cubed_store_request *r, cb_xml_part all, cubed_error *err)
 {
     static const char *const names[2][2] = {{"key-marker=", "NextKeyMarker"},
@@ -97,7 +97,7 @@ static cubed_status tell_next_uploads(cubed_store_request *r, cb_xml_part all, c
     for (int i = 0; i < 2; i++) {
         if (!cb_s3_put_name(&name, &text, all, names[i][1])) CB_GO(cb_s3_malformed(err));
         cb_buf_puts(&page, names[i][0]);
-        cb_uri_put(&page, i == 0 ? name.data : text.data, ""); /* keys come encoded */
+        cb_uri_put(&page, i == 0 ? name.data : text.data, ""); /* keys are encoded in the reply */
     }
     if (page.failed || page.size >= CUBED_STORE_PAGE_CAP)
         CB_GO(cb_fail(err, CUBED_E_IO, "a list of uploads goes on at a key that is too long"));

@@ -21,12 +21,12 @@
 #define WITHOUT_HTTP                                                                               \
     " (this libcubed was built without libcurl and OpenSSL, which stores of other machines need)"
 
-/* The library's own stores of other machines. */
+/* Built-in remote stores. */
 static const struct {
     const char *scheme;
     const cubed_store_vtable *vt;
     cubed_status (*open)(cb_net *net, const char *url, cubed_store **out, cubed_error *err);
-    /* NULL: objects are put whole. */
+    /* NULL: never uploads in parts. */
     cubed_status (*get_upload_sizes)(cb_net *net, cb_zone *zone, const char *url,
                                      cb_upload_sizes *out, cubed_error *err);
 } remote_stores[] = {
@@ -70,7 +70,7 @@ void cb_stores_free(cb_stores *s)
     cb_net_free(&s->net);
 }
 
-/* Characters of the URL's scheme; 0: it is a path. */
+/* Length of the URL's scheme; 0 for a path. */
 static size_t scheme_length(const char *url)
 {
     const char *end = *url == '/' ? NULL : strstr(url, "://");
@@ -82,7 +82,7 @@ static bool is_scheme(const char *url, size_t n, const char *scheme)
     return strncasecmp(url, scheme, n) == 0 && scheme[n] == 0;
 }
 
-/* -1: the scheme is none of those. */
+/* Returns -1 if no built-in remote store has the scheme. */
 static int find_remote(const char *url, size_t n)
 {
     for (int i = 0; remote_stores[i].scheme; i++) {
@@ -155,7 +155,7 @@ cubed_status cb_stores_add(cb_stores *s, const cubed_store_vtable *vt, cubed_err
     const size_t n = strlen(vt->scheme);
     added->vt = vt;
     added->next = atomic_load(&s->added);
-    /* Again if another thread has added one in between. */
+    /* Retry if another thread has added a store in the meantime. */
     while (!is_scheme(vt->scheme, n, "file") && !is_scheme(vt->scheme, n, "memory") &&
            find_remote(vt->scheme, n) < 0 && !find(s, vt->scheme, n)) {
         if (atomic_compare_exchange_weak(&s->added, &added->next, added)) return CUBED_OK;
@@ -256,14 +256,14 @@ const char *cubed_validator_text(cubed_validator v)
 
 /* --- Files -------------------------------------------------------------------------------------------- */
 
-/* *out is the store that a file is in, NULL if there is no file; *key is its name there. */
+/* Opens the store that contains a file; NULL if the URL is not a file. *key is the file's name in the store. */
 static cubed_status find_file(cb_stores *s, const char *url, cubed_store **out, const char **key,
                               cubed_error *err)
 {
     const size_t n = scheme_length(url);
     const char *slash = strrchr(url, '/');
     struct stat info;
-    /* Other stores cannot be asked as a directory can. */
+    /* A URL must have the suffix of a file, before its store is asked whether the object exists. */
     bool there = n == 0 ? stat(url, &info) == 0 && S_ISREG(info.st_mode)
                         : cb_store_file_kind(url, strlen(url)) != CUBED_FILE_NONE;
     *out = NULL;
@@ -283,7 +283,7 @@ static cubed_status find_file(cb_stores *s, const char *url, cubed_store **out, 
     return st;
 }
 
-/* Characters of the URL in front of a ref, "@branch.NAME" or the like, where it ends so; else 0. */
+/* Length of the URL before a ref such as "@branch.NAME" at its end; 0 if it has no ref. */
 static size_t ref_begins(const char *url)
 {
     static const char *const kinds[] = {"@branch.", "@tag.", "@snapshot."};
@@ -309,8 +309,9 @@ static bool has_file(const char *folder, const char *name)
            stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* Repositories of Icechunk: with a ref, or, then it is of the main branch, what looks like one; elsewhere by the end of the
- * name. *out is the store at their root, NULL if it is none; *key the ref. */
+/* Recognises repositories of Icechunk: URLs with a ref; directories that look like a repository, and URLs with the suffix
+ * ".icechunk", which mean the main branch. *out is the store at the repository's root, NULL if it is not one; *key is the
+ * ref. */
 static cubed_status find_repository(cb_stores *s, const char *url, cubed_store **out,
                                     const char **key, cubed_error *err)
 {
@@ -319,7 +320,8 @@ static cubed_status find_repository(cb_stores *s, const char *url, cubed_store *
     struct stat info;
     *out = NULL;
     *key = ref ? url + ref : "@branch.main";
-    if (scheme == 0 && ref && lstat(url, &info) == 0) return CUBED_OK; /* a file of that name */
+    /* an existing file of that name */
+    if (scheme == 0 && ref && lstat(url, &info) == 0) return CUBED_OK;
     if (scheme == 0 && !ref &&
         (has_file(url, "zarr.json") ||
          (!has_file(url, "repo") && !has_file(url, "refs/branch.main/ref.json"))))
@@ -334,8 +336,8 @@ static cubed_status find_repository(cb_stores *s, const char *url, cubed_store *
     return st;
 }
 
-/* Folders of references in Parquet: what has metadata of a whole hierarchy and nothing else, elsewhere by the end of the
- * name. *out is the store of the folder, NULL if it is none; *key the file of metadata. */
+/* Recognises folders of references in Parquet: directories that contain only consolidated metadata, or URLs with the suffix
+ * ".parq" or ".parquet". *out is the store of the folder, NULL if it is not one; *key is the file of metadata. */
 static cubed_status find_references(cb_stores *s, const char *url, cubed_store **out,
                                     const char **key, cubed_error *err)
 {

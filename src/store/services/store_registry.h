@@ -1,4 +1,4 @@
-/* The stores that a context knows by their schemes. */
+/* Stores of a context by URL scheme. */
 #ifndef CB_STORE_REGISTRY_H
 #define CB_STORE_REGISTRY_H
 
@@ -8,15 +8,15 @@
 #include "store/http/net.h"
 #include "store/local/memory.h"
 
-/* Stores that were added are never taken away: readers need no lock. */
+/* Added stores are never removed, so readers need no lock. */
 typedef struct cb_added_store {
     const cubed_store_vtable *vt;
     struct cb_added_store *next;
-    cubed_store_vtable own; /* of files */
+    cubed_store_vtable own; /* vtable of the registry's own entry for files */
 } cb_added_store;
 
-/* Makes a store of what is in object `key` of another one, which becomes its own, also on failure. A key that begins so is a
- * branch, tag or snapshot of the repository of Icechunk that the store is. */
+/* Opens the arrays in object `key` of a store as a store. Takes ownership of `within`, also on failure. A key that begins
+ * with CB_REF_OF_REPOSITORY names a branch, tag or snapshot of the Icechunk repository in `within`. */
 #define CB_REF_OF_REPOSITORY '@'
 
 struct cb_stores;
@@ -26,58 +26,59 @@ typedef cubed_status (*cb_open_file_fn)(struct cb_stores *stores, cubed_store *w
 
 typedef struct cb_stores {
     const cubed_allocator *alloc;
-    cb_open_file_fn open_file; /* NULL: files are none */
+    cb_open_file_fn open_file; /* NULL: files are not opened as stores */
     _Atomic(cb_added_store *) added;
-    _Atomic(cb_added_store *) files; /* how files in stores that have to wait are read */
+    _Atomic(cb_added_store *) files; /* vtables of files in stores with latency */
     cb_memory memory;
     cb_net net;
 } cb_stores;
 
-#define CB_STORE_BYTES ((size_t)512) /* Bytes of an open store, beside its address. */
+#define CB_STORE_BYTES ((size_t)512) /* Memory of an open store, in addition to its URL. */
 
 CUBED_MUST_CHECK cubed_status cb_stores_init(cb_stores *s, const cubed_allocator *a,
                                              cubed_error *err);
-/* No store is open. */
+/* Requires that no store is open. */
 void cb_stores_free(cb_stores *s);
 CUBED_MUST_CHECK cubed_status cb_stores_add(cb_stores *s, const cubed_store_vtable *vt,
                                             cubed_error *err);
 
-/* The store of a place (place/place.h): of a path, or of a URL with a host. What is an object that holds arrays by itself
- * (a file; of URLs by the end of the name) is a store, too, of what is in it. `durable`: what is put survives a power
- * failure. A scheme without a store is CUBED_E_UNSUPPORTED and the message lists those there are. */
+/* Opens the store of a place (place/place.h): a path, or a URL with a host. An object that contains arrays (a file; for
+ * URLs recognised by its suffix) is opened as a store of its arrays. `durable`: written objects survive a power failure.
+ * CUBED_E_UNSUPPORTED if the scheme is unknown; the message lists the known ones. */
 CUBED_MUST_CHECK cubed_status cb_store_open(cb_stores *s, const char *url, bool durable,
                                             cubed_store **out, cubed_error *err);
-/* The same; a document in a file may refer to `references`, too: a list of place/confine.h, or NULL. */
+/* Like cb_store_open. A document in a file may also refer to `references`: a list of place/confine.h, or NULL. */
 CUBED_MUST_CHECK cubed_status cb_store_open_allowed(cb_stores *s, const char *url,
                                                     const char *references, bool durable,
                                                     cubed_store **out, cubed_error *err);
-/* The store of objects alone: a file is never opened as a store of what is in it. */
+/* Opens the store of objects: never opens a file as a store of its arrays. */
 CUBED_MUST_CHECK cubed_status cb_store_open_plain(cb_stores *s, const char *url, cubed_store **out,
                                                   cubed_error *err);
-/* The same for a URL that a document named, not the user. A web server at a nearer address than the server that sent the document is
- * not asked, whatever its name resolves to. `document` is the store that the document was read from. */
+/* Like cb_store_open_plain, for a URL that a document named, not the user. Never sends requests to a web server at an
+ * address nearer than the server of the document, even if its name resolves to one. `document` is the store that the
+ * document was read from. */
 CUBED_MUST_CHECK cubed_status cb_store_open_referred(cb_stores *s, const char *url,
                                                      const cubed_store *document, cubed_store **out,
                                                      cubed_error *err);
-/* How the servers of a store that is open tell versions of objects, so far as they have been asked. */
+/* How the servers of an open store identify versions of objects, as far as replies have shown. */
 cubed_validator cb_store_validator(const cubed_store *s);
-/* Whether there is such a store, which is not opened. */
+/* Checks whether the URL has a store, without opening it. */
 CUBED_MUST_CHECK cubed_status cb_store_check(const cb_stores *s, const char *url, cubed_error *err);
-/* What the stores of a URL's scheme are made by; NULL: they are directories, or memory. */
+/* The vtable of stores with the URL's scheme; NULL for directories and memory. */
 const cubed_store_vtable *cb_store_added(const cb_stores *s, const char *url);
-/* How many objects of a URL's store are asked for at once: 1 where nothing is gained by that. Who has a thread wait for each
- * has no more of them than CB_STORE_THREADS. */
+/* Preferred number of simultaneous requests to the store of a URL; 1 if concurrency does not help. If each request blocks a
+ * thread, use at most CB_STORE_THREADS. */
 enum { CB_STORE_THREADS = 16 };
 unsigned cb_store_at_once(const cb_stores *s, const char *url);
-/* Characters of a repository's URL in front of "@branch.NAME" and the like; without that, all characters. */
+/* Length of a repository's URL before "@branch.NAME" and similar suffixes; without a suffix the whole length. */
 size_t cb_store_root_length(const char *url);
-/* Whether it is one that other processes do not see. */
+/* Whether the store is visible in this process only. */
 bool cb_store_is_of_process(const cb_stores *s, const char *url);
-/* What each request in flight to the store of that URL takes beside its buffers, and what asking it takes once in a process;
- * 0 of stores of this machine. */
+/* Memory of a request in flight to the URL's store in addition to its buffers, and memory per process for such requests; 0
+ * for local stores. */
 size_t cb_store_request_bytes(const cb_stores *s, const char *url);
 size_t cb_store_process_bytes(const cb_stores *s, const char *url);
-/* When its objects are put in parts. */
+/* Sizes of uploads in parts. */
 struct cb_upload_sizes;
 CUBED_MUST_CHECK cubed_status cb_store_get_upload_sizes(cb_stores *s, cb_zone *zone,
                                                         const char *url,

@@ -1,6 +1,5 @@
-/* http:// and https://: objects are what a server has at the URL with the key behind it.
- *
- * Servers tell versions by ETag, by Last-Modified, or not at all: then the size of an object is its version. */
+/* http:// and https://: the key is appended to the URL. Servers identify versions by ETag, by Last-Modified, or not at all:
+ * then the object's size is its version. */
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -16,22 +15,23 @@
 #define WHO      "username"
 #define SECRET   "password"
 
-/* What tells versions apart: the first of these that a reply has, from the store's own on. */
+/* Identification of versions: the first of these that a reply contains, starting with the store's setting. */
 typedef enum web_versions { BY_ETAG, BY_DATE, BY_SIZE } web_versions;
 
 typedef struct web_store {
     cb_remote remote;
     web_versions versions;
-    atomic_bool no_head; /* the server refuses HEAD, or tells no length: one byte is read instead */
-    const char *authorization; /* NULL: none is sent */
-    cb_address_kind limit; /* no server at a nearer address is asked (store/http/http_redirect.h) */
+    atomic_bool no_head; /* the server refuses HEAD or sends no length: one byte is read instead */
+    const char *authorization; /* header value; NULL: none */
+    /* no server at a nearer address is contacted (store/http/http_redirect.h) */
+    cb_address_kind limit;
     _Atomic(cb_address_kind)
-        farthest; /* of the servers that sent objects; CB_ADDRESS_ANY: none did */
+        farthest; /* farthest kind of the servers that sent objects; CB_ADDRESS_ANY: none yet */
 } web_store;
 
 static bool is_weak(const char *tag) { return strncmp(tag, "W/", 2) == 0; }
 
-/* A version that is an ETag or a date is a condition for the server; the rest is compared with the reply. */
+/* Adds a condition. The server checks an ETag or a date; other versions are compared with the reply. */
 static void put_condition(cb_remote_call *c, const char *version, const char *tag, const char *date)
 {
     if (*version == '"' || *version == '*')
@@ -52,7 +52,7 @@ static cb_http_ready prepare(cb_remote *s, cb_remote_call *c)
     cb_buf_put(&c->http.url, s->head.url, host);
     cb_buf_puts(&c->http.url, "/");
     cb_remote_put_key(s, &c->http.url, c->key, "");
-    /* Without it a server may compress what it sends. */
+    /* Without this header a server may compress the reply. */
     cb_http_put_header(&c->http, "accept-encoding", "identity");
     if (w->authorization) cb_http_put_header(&c->http, "authorization", w->authorization);
     if (heads && c->probes) {
@@ -75,7 +75,7 @@ static void note_address(web_store *w, cb_address_kind kind)
     }
 }
 
-/* By what `tell` put together. */
+/* Kind of a version, by the format that `tell` uses. */
 static cubed_validator judge_version(const char *version)
 {
     static const char bytes[] = " bytes", zone[] = " GMT";
@@ -106,13 +106,13 @@ static bool probe(cb_remote *s, cb_remote_call *c)
 {
     web_store *w = (web_store *)s;
     if (c->what != CB_REMOTE_HEAD || c->probes) return false;
-    /* A server that refuses HEAD, or whose HEAD has no length, does so each time. */
+    /* This is a property of the server, so it is remembered. */
     if (c->http.code != 200 || c->http.length < 0) atomic_store(&w->no_head, true);
     c->probes = true;
     return true;
 }
 
-/* Servers answer HEAD by these if they know GET alone, and services if what is signed is a GET. */
+/* Servers that support only GET reply to HEAD with these codes, and so do services if the URL is signed for GET. */
 static cb_http_verdict repair(cb_remote *s, cb_remote_call *c, const cb_remote_fault *f)
 {
     const int code = c->http.code;
@@ -131,7 +131,7 @@ static const char *advise(const cb_remote *s, int code, const cb_remote_fault *f
                  "username and password";
 }
 
-/* Basic authentication (RFC 7617), in UTF-8. */
+/* Sets basic authentication (RFC 7617), in UTF-8. */
 static cubed_status set_authorization(cb_remote *s, cubed_error *err)
 {
     static const char scheme[] = "Basic ";
@@ -209,6 +209,6 @@ void cb_web_limit(cubed_store *store, const cubed_store *document)
 {
     if (store->vt != &cb_web_vtable || document->vt != &cb_web_vtable) return;
     const cb_address_kind kind = atomic_load(&((const web_store *)document)->farthest);
-    /* The strictest limit if no server sent the document. */
+    /* Use the strictest limit if no server sent the document. */
     ((web_store *)store)->limit = kind == CB_ADDRESS_ANY ? CB_ADDRESS_PUBLIC : kind;
 }
