@@ -53,7 +53,7 @@ static cubed_status add_name(void *ctx, const cb_zarr_entry *e, cubed_error *err
     return CUBED_OK;
 }
 
-/* What there is instead of an array, for the message. */
+/* Reports that PATH is not an array, and what it is instead. */
 static cubed_status no_array(cubed_store *store, const char *path, cb_zarr_kind kind,
                              cubed_error *err)
 {
@@ -70,7 +70,7 @@ static cubed_status no_array(cubed_store *store, const char *path, cb_zarr_kind 
     return st;
 }
 
-/* Of format 3 the document has been read. */
+/* Loads the metadata. For format 3 the caller has read the document already. */
 static cubed_status load_meta(cb_zarr_array *z, const cb_codecs *codecs, int format, json_t *read,
                               cubed_error *err)
 {
@@ -141,7 +141,7 @@ cubed_status cb_zarr_attach(cubed_store *store, const char *path, const cb_zarr_
     return CUBED_OK;
 }
 
-/* A store that cannot be written is found out before the work, not after. */
+/* Detects a read-only store before the computation instead of after it. */
 cubed_status cb_zarr_check_writable(cubed_store *store, const char *path, cubed_error *err)
 {
     char key[4096];
@@ -160,7 +160,7 @@ static cubed_status ignores_conditions(const cubed_store *store, cubed_error *er
                    store->url);
 }
 
-/* Services that do not know a condition accept every put, and few say so. *honoured: they do not. */
+/* Some services ignore conditions and accept every put without an error. Sets *honoured to false for them. */
 static cubed_status try_conditions(cubed_store *store, const char *key, bool *honoured,
                                    cubed_error *err)
 {
@@ -186,7 +186,7 @@ cubed_status cb_zarr_try_conditions(cubed_store *store, const char *path, bool *
                                     cubed_error *err)
 {
     char name[64], key[4096];
-    /* Others may look at the same time. */
+    /* Unique name: other processes may check at the same time. */
     snprintf(name, sizeof name, ".cubed-write-check-%jx-%jx", (uintmax_t)getpid(),
              (uintmax_t)cb_clock_ns());
     CB_TRY(cb_key_join(key, sizeof key, path, name, err));
@@ -256,7 +256,7 @@ cubed_status cb_zarr_commit(const cb_zarr_array *z, cubed_error *err)
     return st;
 }
 
-/* What cannot be written is found out before the work. */
+/* Detects metadata that cannot be written before the computation. */
 static cubed_status check_texts(const cb_zarr_meta *m, cubed_error *err)
 {
     json_t *doc = NULL;
@@ -304,7 +304,7 @@ cubed_status cb_zarr_meta_defaults(cb_zarr_meta *m, const cb_codecs *codecs,
     m->v2_keys = m->format == 2;
     m->separator = m->format == 2 ? '.' : '/';
     m->big_endian = m->order_f = false;
-    /* Xarray takes format 2's fill value for "missing": zeros must stay zeros. */
+    /* Xarray treats the fill value of format 2 as missing: zeros must not be lost. */
     const cubed_scalar none = cb_fill_default(m->dtype);
     m->fill_is_null = m->format == 2 && memcmp(m->fill.bytes, none.bytes, sizeof none.bytes) == 0;
     if (m->format == 2) cb_fill_for_v2(m->dtype, &m->fill);
@@ -314,7 +314,7 @@ cubed_status cb_zarr_meta_defaults(cb_zarr_meta *m, const cb_codecs *codecs,
     json_t *doc = NULL;
     CB_TRY(cb_json_parse("codecs", codecs_json, strlen(codecs_json), &doc, err));
     cb_codec_array array = cb_zarr_codec_array(m, codecs);
-    /* Format 2: a compressor, or a list of filters that ends with one. */
+    /* Format 2: a compressor, or a list of filters that ends with the compressor. */
     json_t *filters = NULL, *last = doc;
     if (m->format == 2 && json_array_size(doc) > 0) {
         filters = json_incref(doc);

@@ -1,4 +1,4 @@
-/* Reading chunks of arrays and parts of them: keys, encoded bytes, elements. */
+/* Reads chunks of arrays and parts of them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +26,7 @@ cb_need cb_zarr_read_need(const cb_zarr_meta *m)
     return cb_need_both((cb_need){encoded, 0}, cb_codec_chain_decode_need(&m->codecs));
 }
 
-/* The object of a chunk, which has `bound` bytes at most: in memory of its own if it is there, else read to `to`. */
+/* Gets a chunk's object of at most `bound` bytes: the prefetched one in place, otherwise reads it to `to`. */
 static cubed_status get_object(const cb_zarr_array *z, const char *key, size_t bound,
                                const cb_zarr_fetched *there, void *to, const void **object,
                                cubed_object_info *info, const cubed_cancel *cancel,
@@ -106,8 +106,8 @@ cubed_status cb_zarr_read_chunk(const cb_zarr_array *z, const int64_t *idx,
     return CUBED_OK;
 }
 
-/* A system call costs as much as copying some KiB; of compressed blocks, about half a MiB long,
- * those at both ends of a run are decoded for nothing. */
+/* Minimum contiguous run worth reading separately. Unencoded: a system call costs as much as copying some KiB. Compressed
+ * in blocks of about half a MiB: the rest of the blocks at both ends of a run is decoded unnecessarily. */
 #define RAW_RUN     ((size_t)16 << 10)
 #define ENCODED_RUN ((size_t)2 << 20)
 

@@ -1,4 +1,4 @@
-/* Chunks of arrays: keys, shapes, codecs, fill values, and what reading one needs. */
+/* Layout of chunks: keys, shapes, codecs, fill values, and memory to read a chunk. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

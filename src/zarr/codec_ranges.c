@@ -1,28 +1,29 @@
-/* Parts of chunks that a codec encodes in blocks, which decode by themselves. */
+/* Reads parts of chunks that a codec encodes in independent blocks. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "zarr/parts.h"
 
-/* First bytes of a chunk: most chunks of ordinary size have their table of blocks there. */
+/* Size of the first read of a chunk, which usually contains the table of blocks. */
 enum { FIRST_BYTES = 4096 };
-/* Encoded bytes that are read at once, if the chunk has more; and the shortest blocks, in decoded bytes, whose table has room then. */
+/* Maximum encoded bytes read at once, if the chunk has more, and minimum decoded block size for which the buffer has room
+ * for the table of blocks. */
 #define MOST_AT_ONCE ((size_t)8 << 20)
 #define LEAST_BLOCK  ((size_t)1 << 10)
-/* A block that does not shrink is stored as it is, with a header for each byte of an element. */
+/* A block that does not shrink is stored unencoded, with a header per byte of an element. */
 #define BLOCK_OVERHEAD ((size_t)4 << 10)
 
-/* An encoded chunk of which only a part is in memory: its first bytes, and the bytes that were read last behind them. */
+/* A partly loaded encoded chunk: its first bytes, followed by the bytes read last. */
 typedef struct encoded_chunk {
     cb_zarr_encoded *e;
     const cb_codec_step *step;
     char *bytes;
-    size_t cap, head; /* head: how many of the first bytes are there */
-    char *block;      /* the last block that was decoded as a whole; NULL: blocks are not kept */
-    cubed_range kept; /* its bytes in the chunk; size 0: there is none */
+    size_t cap, head; /* head: number of loaded first bytes */
+    char *block;      /* last block that was decoded as a whole; NULL: blocks are not kept */
+    cubed_range kept; /* the block's range in the chunk; size 0: none */
 } encoded_chunk;
 
-/* Room for the table of blocks, and for blocks; a short chunk has room as a whole. */
+/* Buffer size for the table of blocks and some blocks, or for the whole chunk if that is smaller. */
 static size_t capacity(const cb_codec_chain *c, cb_codec_subread part)
 {
     const cb_codec_step *s = cb_codec_part_ranged(c, part);
@@ -79,7 +80,7 @@ static cubed_status no_room(size_t size, const encoded_chunk *x, cubed_error *er
                    size, x->cap);
 }
 
-/* Finds which encoded bytes a range takes, with the table of blocks. */
+/* Finds the encoded bytes of a range by the table of blocks. */
 static cubed_status locate(encoded_chunk *x, cubed_range range, cubed_codec_extent *out,
                            uint64_t *stored, cubed_error *err)
 {
@@ -90,7 +91,7 @@ static cubed_status locate(encoded_chunk *x, cubed_range range, cubed_codec_exte
                                      out, err));
         if (out->head <= x->head) break;
         if (out->head > x->cap) return no_room(out->head, x, err);
-        if (out->total > 0) { /* not even the header is there else */
+        if (out->total > 0) { /* otherwise even the header is missing */
             CB_TRY(get_more(x, x->head, out->head - x->head, x->bytes + x->head, err));
             *stored += out->head - x->head;
             x->head = out->head;
@@ -104,8 +105,8 @@ static cubed_status locate(encoded_chunk *x, cubed_range range, cubed_codec_exte
     return CUBED_OK;
 }
 
-/* Bytes of the range that are decoded together: all of it if its blocks have room, else those of its first block. Blocks need not
- * follow one another in the order of their contents. */
+/* Finds the part of a range to decode at once: the whole range if its encoded blocks fit in the buffer, otherwise the part
+ * in its first block. Blocks may be stored in any order. */
 static cubed_status locate_some(encoded_chunk *x, cubed_range *range, cubed_codec_extent *out,
                                 uint64_t *stored, cubed_error *err)
 {
@@ -120,11 +121,11 @@ static cubed_status locate_some(encoded_chunk *x, cubed_range *range, cubed_code
     return size <= x->cap ? CUBED_OK : no_room(size, x, err);
 }
 
-/* Reads the encoded bytes that were located, and decodes the range. */
+/* Reads the located encoded bytes and decodes the range. */
 static cubed_status decode(encoded_chunk *x, cubed_range range, const cubed_codec_extent *at,
                            char *dst, cb_arena *scratch, uint64_t *stored, cubed_error *err)
 {
-    /* More first bytes have been read than were needed, as a rule. */
+    /* Usually more first bytes have been read than needed, so some of the block is there already. */
     const size_t size = at->hi - at->lo, from = cb_min_size(at->lo, x->head);
     const size_t there = cb_min_size(x->head - from, size);
     memmove(x->bytes + at->head, x->bytes + from, there);
@@ -135,7 +136,7 @@ static cubed_status decode(encoded_chunk *x, cubed_range range, const cubed_code
                                  scratch, err);
 }
 
-/* Decodes the first bytes of a range, as many as are decoded together, which *range says then. */
+/* Decodes the beginning of a range, as much as fits at once, and sets *range to that part. */
 static cubed_status decode_some(encoded_chunk *x, cubed_range *range, char *dst, cb_arena *scratch,
                                 uint64_t *stored, cubed_error *err)
 {
@@ -144,7 +145,7 @@ static cubed_status decode_some(encoded_chunk *x, cubed_range *range, char *dst,
     return decode(x, *range, &at, dst, scratch, stored, err);
 }
 
-/* The same of a range whose first byte is in a block that holds more than the range: by the block, which is kept. */
+/* Like decode_some, but if the first byte is in a block larger than the range, decodes the whole block and keeps it. */
 static cubed_status decode_from_block(encoded_chunk *x, cubed_range *range, char *dst,
                                       cb_arena *scratch, uint64_t *stored, cubed_error *err)
 {

@@ -1,6 +1,5 @@
-/* A copy of all metadata below a group in the group's own: one read instead of many for those who open
- * it. Format 2: .zmetadata, as zarr-python has it; format 3: "consolidated_metadata" of zarr.json, an
- * extension that need not be understood. */
+/* Copies all metadata below a group into the group's own metadata, so that readers need one request. Format 2: .zmetadata,
+ * as in zarr-python. Format 3: "consolidated_metadata" in zarr.json, an extension that readers may ignore. */
 #include <string.h>
 
 #include "zarr/zarr_pkg.h"
@@ -8,13 +7,13 @@
 typedef struct collect {
     cubed_store *store;
     const char *path;
-    size_t skip; /* of paths: the group's own, with the slash */
+    size_t skip; /* length of the group's path including the slash */
     int format;
-    json_t *found; /* object by key (format 2) or path (format 3) */
+    json_t *found; /* documents by key (format 2) or path (format 3) */
     const cb_zarr_fence *fence;
 } collect;
 
-/* Adds the document, if it is there, under its key relative to the group. */
+/* Adds a document, if it exists, under its key relative to the group. */
 static cubed_status add(const collect *c, const char *path, const char *name, bool needed,
                         cubed_error *err)
 {
@@ -42,14 +41,14 @@ static cubed_status add(const collect *c, const char *path, const char *name, bo
 static cubed_status add_entry(void *ctx, const cb_zarr_entry *e, cubed_error *err)
 {
     const collect *c = ctx;
-    if (e->format != c->format) return CUBED_OK; /* readers of one format do not see the other */
+    if (e->format != c->format) return CUBED_OK; /* readers of one format ignore the other */
     if (c->format == 3)
         return strlen(e->path) > c->skip ? add(c, e->path, "zarr.json", true, err) : CUBED_OK;
     CB_TRY(add(c, e->path, e->is_array ? ".zarray" : ".zgroup", true, err));
     return add(c, e->path, ".zattrs", false, err);
 }
 
-/* Looks at the group again for each version of the document, as another run may have added an array. */
+/* Lists the group again for each version of the document, because another run may have added an array. */
 static cubed_status set_consolidated(void *ctx, json_t *doc, bool *changed, cubed_error *err)
 {
     collect *c = ctx;

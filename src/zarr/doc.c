@@ -29,7 +29,7 @@ cubed_status cb_zarr_attrs_text(const json_t *attrs, cb_zone *zone, const char *
 void cb_zarr_set_version(const cubed_object_info *info, cubed_object_version *out)
 {
     *out = info->version;
-    /* A store that tells no versions tells sizes. */
+    /* A store without versions returns sizes. */
     if (!*out->text) snprintf(out->text, sizeof out->text, "%" PRIu64 " bytes", info->size);
     const size_t n = strlen(out->text);
     if (info->modified != 0)
@@ -78,7 +78,7 @@ cubed_status cb_zarr_put_doc(cubed_store *store, const cb_zarr_fence *fence, con
     return st;
 }
 
-/* If the document has the version that is expected; else CUBED_E_EXISTS. */
+/* Puts a document if it has the expected version; otherwise CUBED_E_EXISTS. */
 static cubed_status put_doc_if(cubed_store *store, const char *key, const json_t *doc,
                                const cubed_object_version *expected, cubed_error *err)
 {
@@ -101,7 +101,7 @@ cubed_status cb_zarr_new_doc(cubed_store *store, const char *path, const char *n
     return put_doc_if(store, key, doc, &none, err);
 }
 
-/* Copies of other documents lose nothing when a damaged one is written anew, as zarr-python does. */
+/* Damaged copies of other documents may be overwritten, as in zarr-python. */
 static bool is_copy(const char *key)
 {
     const char *slash = strrchr(key, '/');
@@ -121,7 +121,7 @@ static cubed_status parse_to_change(const char *key, const cb_buf *text, json_t 
     return *doc ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "out of memory: %s", key);
 }
 
-/* The document and its version, as conditions have it; where nothing is, {} and "". */
+/* Reads a document and its version, for conditions; {} and "" if it is missing. */
 static cubed_status read_to_change(cubed_store *store, const char *key, json_t **doc,
                                    cubed_object_version *version, cubed_error *err)
 {
@@ -143,7 +143,7 @@ static cubed_status read_to_change(cubed_store *store, const char *key, json_t *
     return st;
 }
 
-/* Others that change a document at the same time come to an end, as each of them changes it once or a few times. */
+/* Retries end, because other processes change a document only once or a few times. */
 #define CHANGE_TRIES 100
 
 cubed_status cb_zarr_change_doc(cubed_store *store, const char *path, const char *name,
@@ -225,15 +225,15 @@ cubed_status cb_zarr_probe_doc(cubed_store *store, const char *path, cb_zarr_kin
     return CUBED_OK;
 }
 
-/* Attributes of a group, and who writes them. */
+/* Attributes to set on a group, and the run that sets them. */
 typedef struct group_attrs {
-    const cb_zarr_fence *fence; /* NULL: no run */
+    const cb_zarr_fence *fence; /* NULL: not a run */
     const char *path;
     json_t *attrs;
 } group_attrs;
 
-/* Of a document that was read before: a put under the condition that it has not changed follows. A run whose places are no longer
- * its own puts nothing. */
+/* Checks the fence after the document was read and before a conditional put, so a run that has lost its place puts
+ * nothing. */
 static cubed_status check_fence(const cb_zarr_fence *fence, cubed_error *err)
 {
     return fence ? fence->check(fence->ctx, err) : CUBED_OK;
@@ -264,7 +264,7 @@ static cubed_status set_attrs(void *ctx, json_t *doc, bool *changed, cubed_error
     return check_fence(g->fence, err);
 }
 
-/* CUBED_E_EXISTS if another run has made it meanwhile. */
+/* CUBED_E_EXISTS if another run has created it in the meantime. */
 static cubed_status make_group(cubed_store *store, const char *path, int format, cubed_error *err)
 {
     json_t *doc = format == 3 ? json_pack("{s:i, s:s, s:{}}", "zarr_format", 3, "node_type",
@@ -283,7 +283,7 @@ static cubed_status delete_consolidated(void *ctx, json_t *doc, bool *changed, c
     return CUBED_OK;
 }
 
-/* A group's copy of the metadata below it, which other readers trust, is about to be out of date. */
+/* Removes a group's consolidated metadata, because it will be out of date and other readers trust it. */
 static cubed_status drop_consolidated(cubed_store *store, const char *path, int format,
                                       cubed_error *err)
 {

@@ -1,4 +1,4 @@
-/* Fill values: numbers, the names of those that JSON cannot say, hexadecimal bits, and pairs. */
+/* Fill values: numbers, names of values that JSON cannot represent, hexadecimal bits, and pairs. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -23,7 +23,7 @@ static cubed_status wrong(const char *where, const json_t *v, cubed_dtype dtype,
                    cubed_dtype_name(dtype));
 }
 
-/* The NaN that both formats spell "NaN". Others differ in bits that are data. */
+/* The NaN that both formats spell "NaN". Other NaNs are preserved bit by bit. */
 static uint64_t plain_nan(cubed_dtype dtype)
 {
     switch (dtype) {
@@ -34,8 +34,8 @@ static uint64_t plain_nan(cubed_dtype dtype)
     }
 }
 
-/* The bits of a floating point number in hexadecimal, which do not pass through another type: that would
- * quiet a NaN. */
+/* Parses the hexadecimal bits of a floating-point number. Avoids conversions to other types, which would quiet a signalling
+ * NaN. */
 static bool parse_bits(const char *s, size_t size, uint64_t *bits)
 {
     size_t digits = 2 * size;
@@ -46,7 +46,7 @@ static bool parse_bits(const char *s, size_t size, uint64_t *bits)
     return true;
 }
 
-/* A number of a floating point type; false if it is none. */
+/* Parses a number of a floating-point type. Returns false if it is not valid. */
 static bool parse_real(const json_t *v, cubed_dtype dtype, void *out)
 {
     const char *s = json_string_value(v), *big = cb_json_big(v);
@@ -70,7 +70,7 @@ static bool parse_real(const json_t *v, cubed_dtype dtype, void *out)
     return true;
 }
 
-/* The type of both parts of a complex one. */
+/* Type of the parts of a complex number. */
 static cubed_dtype part_of(cubed_dtype dtype)
 {
     return dtype == CUBED_COMPLEX64 ? CUBED_FLOAT32 : CUBED_FLOAT64;
@@ -95,7 +95,7 @@ static bool parse_integer(const json_t *v, cubed_dtype dtype, cubed_scalar *out)
         out->u64 = strtoull(big, NULL, 10);
         return dtype == CUBED_UINT64 && big[0] != '-' && errno == 0;
     }
-    /* 1.0 is taken for 1. */
+    /* Accept 1.0 for 1. */
     if (!json_is_real(v)) return false;
     double d = json_real_value(v);
     *out = cb_scalar_from_double(dtype, d);
@@ -103,13 +103,14 @@ static bool parse_integer(const json_t *v, cubed_dtype dtype, cubed_scalar *out)
     return back.f64 == d;
 }
 
-/* Format 2 has the bytes of "bytes" in base64, format 3 too; strings are strings in both. *beyond: it fits the
- * type, but not a scalar. */
+/* Parses the fill value of strings, or of bytes, which are in base64 in both formats. Sets *beyond if it fits the type but
+ * not a scalar. */
 static bool parse_text(const json_t *v, cubed_dtype dtype, cubed_scalar *out, bool *beyond)
 {
     size_t size = cubed_dtype_size(dtype), n = 0;
     const char *s = json_string_value(v);
-    if (json_is_integer(v) && json_integer_value(v) == 0) return true; /* old writers' empty text */
+    /* empty string from old writers */
+    if (json_is_integer(v) && json_integer_value(v) == 0) return true;
     if (!s || cb_json_big(v)) return false;
     if (cubed_dtype_family(dtype) == CUBED_STRING) {
         uint32_t c;
@@ -168,7 +169,7 @@ cubed_status cb_fill_parse(const char *where, const json_t *v, cubed_dtype dtype
     return wrong(where, v, dtype, err);
 }
 
-/* Format 2 has no word for a NaN with other bits than the plain one. */
+/* Format 2 cannot represent a NaN other than the plain one. */
 static json_t *print_real(cubed_dtype dtype, const void *at, int format)
 {
     cubed_scalar x = {.u64 = 0}, wide;

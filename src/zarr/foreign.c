@@ -1,4 +1,4 @@
-/* Stores of files in other formats, which are read as Zarr. */
+/* Recognises stores of files in other formats, which are read as Zarr. */
 #include <string.h>
 
 #include "store/core/file_kind.h"

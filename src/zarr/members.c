@@ -1,16 +1,16 @@
-/* What is directly in a group. */
+/* Lists the direct members of a group. */
 #include <string.h>
 
 #include "zarr/zarr_pkg.h"
 
 typedef struct members {
     const cubed_store *store;
-    const char *path; /* of the group */
+    const char *path; /* path of the group */
     cb_zarr_walk_fn fn;
     void *ctx;
 } members;
 
-/* The part of a path that is below the group; NULL unless that is one name. */
+/* Returns the part of a path below the group; NULL unless that is a single name. */
 static const char *own_name(const members *m, const char *path)
 {
     size_t n = strlen(m->path);
@@ -28,7 +28,7 @@ static cubed_status listed(void *ctx, const cb_zarr_entry *e, cubed_error *err)
     return own.path ? m->fn(m->ctx, &own, err) : CUBED_OK;
 }
 
-/* Tells a member of consolidated metadata, whose name comes from the store. */
+/* Reports a member in consolidated metadata. Its name is untrusted. */
 static cubed_status tell(const members *m, const char *name, bool is_array, int format,
                          cubed_error *err)
 {
@@ -41,7 +41,7 @@ static cubed_status tell(const members *m, const char *name, bool is_array, int 
     return m->fn(m->ctx, &e, err);
 }
 
-/* Format 2 has a document for every key, such as "t2m/.zarray". */
+/* Format 2 has one document per key, such as "t2m/.zarray". */
 static cubed_status add_v2(const members *m, const char *key, cubed_error *err)
 {
     const char *slash = strchr(key, '/');
@@ -54,7 +54,7 @@ static cubed_status add_v2(const members *m, const char *key, cubed_error *err)
     return tell(m, name, is_array, 2, err);
 }
 
-/* Format 3 has one for every node. */
+/* Format 3 has one document per node. */
 static cubed_status add_v3(const members *m, const char *key, const json_t *node, cubed_error *err)
 {
     const char *type = json_string_value(json_object_get(node, "node_type"));
@@ -62,7 +62,7 @@ static cubed_status add_v3(const members *m, const char *key, const json_t *node
     return tell(m, key, strcmp(type, "array") == 0, 3, err);
 }
 
-/* *found: the group has consolidated metadata, and what is in it was told. */
+/* Reports the members in the group's consolidated metadata, and sets *found if it exists. */
 static cubed_status consolidated_members(cubed_store *store, const members *m, int format,
                                          bool *found, cubed_error *err)
 {

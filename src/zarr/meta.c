@@ -1,4 +1,4 @@
-/* Metadata of arrays, whatever the version of the format: checks, and what codecs are told of an array. */
+/* Metadata of arrays common to both formats: checks, and properties for codecs. */
 #include <string.h>
 
 #include "base/error.h"

@@ -38,7 +38,7 @@ static cubed_status begin(const char *where, const json_t *zarray, const json_t 
                    (long long)format);
 }
 
-/* Shape, chunks, and how chunks are called and laid out. The type is known. */
+/* Reads shape, chunks, keys and memory layout. The type is known. */
 static cubed_status read_layout(const char *where, const json_t *zarray, cb_zarr_meta *m,
                                 cubed_error *err)
 {
@@ -50,7 +50,7 @@ static cubed_status read_layout(const char *where, const json_t *zarray, cb_zarr
         return cb_fail(err, CUBED_E_FORMAT, "%s: \"chunks\" has %d entries, \"shape\" %d", where,
                        nchunk, m->ndim);
     for (int d = 0; d < m->ndim; d++) {
-        /* Old writers gave empty axes chunks of 0. */
+        /* Old writers used chunks of length 0 for empty axes. */
         if (m->chunk[d] == 0 && m->shape[d] > 0)
             return cb_fail(err, CUBED_E_FORMAT, "%s: \"chunks\"[%d] is 0", where, d);
         if (m->chunk[d] == 0) m->chunk[d] = 1;

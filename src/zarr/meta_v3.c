@@ -29,7 +29,8 @@ static cubed_status read_keys(const char *where, const json_t *doc, cb_zarr_meta
 {
     const json_t *keys = json_object_get(doc, "chunk_key_encoding");
     const json_t *conf = json_object_get(keys, "configuration");
-    const char *name = json_string_value(keys); /* an object without configuration, abbreviated */
+    /* abbreviation of an object without configuration */
+    const char *name = json_string_value(keys);
     if (!name) CB_TRY(cb_json_get_string(where, keys, "name", &name, err));
     m->v2_keys = strcmp(name, "v2") == 0;
     if (!m->v2_keys && strcmp(name, "default") != 0)
@@ -65,7 +66,7 @@ static cubed_status read_dims(const char *where, const json_t *doc, cb_zone *zon
     return CUBED_OK;
 }
 
-/* Extensions that a reader need not understand say so. */
+/* Rejects unknown extensions unless they are marked as optional. */
 static cubed_status check_extensions(const char *where, const json_t *doc, cubed_error *err)
 {
     static const char *const known[] = {"zarr_format",
@@ -99,7 +100,7 @@ static cubed_status check_extensions(const char *where, const json_t *doc, cubed
     return CUBED_OK;
 }
 
-/* Other writers say null where there are none. */
+/* Some writers store null for missing attributes. */
 static cubed_status read_attrs(const char *where, const json_t *doc, cb_zone *zone, cb_zarr_meta *m,
                                cubed_error *err)
 {

@@ -1,5 +1,5 @@
-/* What marks missing values in the two formats, as Xarray has it: the fill value in format 2; in format 3 the
- * attribute _FillValue, which has reals as base64 of a little-endian double. */
+/* Markers of missing values in the two formats, as in Xarray: the fill value in format 2; in format 3 the attribute
+ * _FillValue, in which a real is a little-endian double in base64. */
 #include <string.h>
 
 #include "base/text.h"
@@ -31,8 +31,8 @@ static bool double_of_base64(const json_t *v, double *out)
     return true;
 }
 
-/* A number, one of the names of those that JSON cannot say, or a double in base64: a new reference to what
- * fill values in metadata look like. NULL if it is none. */
+/* Converts a number, the name of a special value, or a base64 double to the spelling of fill values in metadata. Returns a
+ * new reference, or NULL if it is none of these. */
 static json_t *plain_real(const json_t *v)
 {
     double d;
@@ -46,7 +46,7 @@ static json_t *plain_real(const json_t *v)
                : NULL;
 }
 
-/* The same, but of a complex number the pair, and of other types what it is. */
+/* Like plain_real; converts both parts of complex numbers, and leaves other types unchanged. */
 static json_t *plain(const json_t *v, cubed_dtype dtype)
 {
     const cubed_kind kind = cubed_dtype_kind(dtype);
@@ -59,14 +59,14 @@ static json_t *plain(const json_t *v, cubed_dtype dtype)
         json_decref(im);
         return NULL;
     }
-    /* A real number's attribute that a cast to integers left. */
+    /* a marker of reals that remained after a cast to integers */
     if ((kind == CUBED_KIND_INT || kind == CUBED_KIND_UINT) && double_of_base64(v, &d))
         return json_real(d);
     return json_incref((json_t *)(uintptr_t)v);
 }
 
-/* Whether an element can have the value, which is stored in *out then. A double between two float32 marks
- * nothing. */
+/* Whether elements of the type can have exactly this value, which is then stored in *out. For example, a double between two
+ * adjacent float32 numbers marks nothing. */
 static bool is_exact(const json_t *v, cubed_dtype dtype, cubed_scalar *out)
 {
     cubed_scalar wide, back;
@@ -86,8 +86,8 @@ static bool is_exact(const json_t *v, cubed_dtype dtype, cubed_scalar *out)
     return true;
 }
 
-/* The attribute, of what fill values in metadata look like. NULL where the type has none that readers take:
- * they take none of times, which are compared with nothing, and cannot open text that has one. */
+/* Converts the spelling of fill values to that of the attribute. Returns NULL for types whose readers do not accept the
+ * attribute: times, and strings, which cannot be opened with it. */
 static json_t *spelled_v3(const json_t *v, cubed_dtype dtype)
 {
     cubed_scalar x;
@@ -109,7 +109,7 @@ static json_t *spelled_v3(const json_t *v, cubed_dtype dtype)
     }
 }
 
-/* Whether the attribute is spelled as in format 3. A name such as "NaN" is not: an array that was computed from one of format 3
+/* Whether the attribute has the spelling of format 3. A name such as "NaN" does not: an array computed from one of format 3
  * has it. */
 static bool is_spelled_v3(const json_t *v, cubed_dtype dtype)
 {
@@ -122,7 +122,7 @@ static cubed_status to_v3(cb_zarr_missing *m, json_t *attrs, cubed_error *err)
 {
     const json_t *have = json_object_get(attrs, marker);
     const bool own =
-        m->from == 2 && m->has_fill; /* the fill value counts, the attribute does not */
+        m->from == 2 && m->has_fill; /* the fill value takes precedence over the attribute */
     if (!own && (!have || (m->from == 3 && is_spelled_v3(have, m->dtype)))) return CUBED_OK;
     json_t *v = own ? cb_fill_print(m->dtype, &m->fill, 2) : plain(have, m->dtype);
     json_t *spelled = v ? spelled_v3(v, m->dtype) : NULL;
@@ -130,7 +130,7 @@ static cubed_status to_v3(cb_zarr_missing *m, json_t *attrs, cubed_error *err)
     if (spelled)
         ok = json_object_set_new(attrs, marker, spelled) == 0;
     else if (v && m->from == 2 && cubed_dtype_family(m->dtype) == CUBED_STRING) {
-        /* What readers of text in format 3 understand. */
+        /* This attribute is supported by readers of strings in format 3. */
         json_object_del(attrs, marker);
         ok = json_object_get(attrs, "missing_value") ||
              json_object_set(attrs, "missing_value", v) == 0;
@@ -145,7 +145,7 @@ static cubed_status to_v2(cb_zarr_missing *m, json_t *attrs, cubed_error *err)
     cubed_scalar x;
     if (m->from == 2) return CUBED_OK;
     json_t *v = have ? plain(have, m->dtype) : NULL;
-    /* Without an attribute nothing is missing, and no value may seem to be. */
+    /* Without the attribute nothing is missing, so no other value may look missing. */
     m->has_fill = m->has_fill && cb_fill_is_nan(m->dtype, &m->fill);
     bool ok = true;
     if (v && is_exact(v, m->dtype, &x)) {

@@ -1,15 +1,14 @@
-/* Arrays whose elements or codecs are not known here: what their metadata says of shape and chunks, and copies of them,
- * object by object. Texts of any length and bytes of any length are stored in the same way in both formats, so their
- * chunks are copied to the other one, too. */
+/* Arrays whose element type or codecs are not supported: their shape and chunks, and copies object by object. Strings and
+ * bytes of any length are stored in the same way in both formats, so their chunks can be copied to the other format. */
 #include "zarr/outline.h"
 
 #include <string.h>
 
 #include "zarr/zarr_pkg.h"
 
-/* Filters of format 2 that stand for a type. */
+/* Filters of format 2 that determine the element type. */
 static const struct {
-    const char *codec, *type; /* in format 3 */
+    const char *codec, *type; /* type: name in format 3 */
 } texts[] = {{"vlen-utf8", "string"}, {"vlen-bytes", "variable_length_bytes"}};
 enum { NTEXTS = (int)(sizeof texts / sizeof *texts) };
 
@@ -21,7 +20,7 @@ static const char *text_codec(const char *type)
     return NULL;
 }
 
-/* The type that an array of objects has by its only filter, or NULL. */
+/* Returns the element type of an object array from its only filter, or NULL. */
 static const char *text_type(const json_t *zarray)
 {
     const json_t *filters = json_object_get(zarray, "filters");
@@ -44,7 +43,7 @@ static const char *type_of(const json_t *doc, int format)
     return name ? name : "unknown";
 }
 
-/* As cubed_zarr_info has them. */
+/* In the form of cubed_zarr_info. */
 static json_t *codecs_of(const json_t *doc, int format)
 {
     json_t *filters = json_object_get(doc, "filters"), *last = json_object_get(doc, "compressor");
@@ -56,7 +55,7 @@ static json_t *codecs_of(const json_t *doc, int format)
     return cb_json_if(ok, list);
 }
 
-/* Inner chunks of shards, whatever they hold. */
+/* Sets the shape of inner chunks of shards, whatever their element type. */
 static void set_inner(const json_t *doc, cb_zarr_outline *o)
 {
     const json_t *codec = json_array_get(json_object_get(doc, "codecs"), 0);
@@ -71,7 +70,7 @@ static void set_inner(const json_t *doc, cb_zarr_outline *o)
     if (!o->sharded) memcpy(m->inner, m->chunk, sizeof m->inner);
 }
 
-/* Both documents of an array; *attrs is NULL where there is none. New references. */
+/* Reads both documents of an array. Sets *attrs to NULL if missing. Returns new references. */
 static cubed_status read_docs(cubed_store *store, const char *path, int format, json_t **doc,
                               json_t **attrs, cubed_error *err)
 {
@@ -126,7 +125,7 @@ cubed_status cb_zarr_read_outline(cubed_store *store, const char *path, int form
     return st;
 }
 
-/* --- The other format -------------------------------------------------------------------------------- */
+/* --- Conversion to the other format ------------------------------------------------------------------- */
 
 static cubed_status no_way(const char *where, const cb_zarr_outline *o, int to, cubed_error *err)
 {
@@ -136,7 +135,8 @@ static cubed_status no_way(const char *where, const cb_zarr_outline *o, int to, 
                    where, o->type, to);
 }
 
-/* What compresses, in the other format's words: of a chunk of bytes. New references, NULL where there is none. */
+/* Converts a compressor of bytes to the spelling of the other format. Returns new references; NULL if there is no
+ * compressor. */
 static cubed_status convert_compressor(const char *where, const json_t *given, int to, json_t **out,
                                        cubed_error *err)
 {
@@ -185,7 +185,7 @@ static bool are_named(const cb_zarr_meta *m)
     return all;
 }
 
-/* Texts have no other default than the empty one: old writers say 0 or null. */
+/* The only default of strings is "": old writers store 0 or null. */
 static json_t *text_fill(const json_t *doc)
 {
     json_t *fill = json_object_get(doc, "fill_value");
@@ -245,9 +245,9 @@ static cubed_status to_v2(const char *where, const cb_zarr_outline *o, const jso
     return *out ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory for %s", where);
 }
 
-/* --- Copies ------------------------------------------------------------------------------------------ */
+/* --- Copies ------------------------------------------------------------------------------------------- */
 
-/* Objects that are read, then written, at once. */
+/* Number of objects that are read, then written, at once. */
 enum { AT_ONCE = 16 };
 
 typedef struct object {
@@ -255,16 +255,16 @@ typedef struct object {
     uint64_t size;
 } object;
 
-/* What a copy takes: its objects but for metadata, and that, if it is not copied as it is. */
+/* Contents of a copy: its objects except metadata, and converted metadata if the format changes. */
 typedef struct copying {
     cb_zone *zone;
     const char *path, *to_path;
     const cb_zarr_meta
-        *strip; /* keys of chunks lose the part that this format has in front of them */
+        *strip; /* metadata of the source if its chunk keys lose their format's prefix */
     object *list;
     int n, cap;
     uint64_t largest;
-    json_t *doc, *attrs; /* in the other format */
+    json_t *doc, *attrs; /* converted metadata */
 } copying;
 
 static bool is_metadata(const char *name)
@@ -273,7 +273,7 @@ static bool is_metadata(const char *name)
            strcmp(name, ".zattrs") == 0;
 }
 
-/* "c/0/1" as "0/1", and "c" as "0". */
+/* Converts "c/0/1" to "0/1", and "c" to "0". */
 static const char *name_of_v2(const copying *c, const char *name)
 {
     if (!c->strip || c->strip->v2_keys) return name;
@@ -297,7 +297,7 @@ static cubed_status add_object(void *ctx, const char *key, uint64_t size, cubed_
     return CUBED_OK;
 }
 
-/* Metadata in the other format, if that is asked for. */
+/* Converts the metadata to the other format, if necessary. */
 static cubed_status convert(cubed_store *store, const char *path, int format, int to, copying *c,
                             cubed_error *err)
 {
@@ -365,7 +365,7 @@ cubed_status cb_zarr_is_copy(cubed_store *from, const char *path, cubed_store *t
     return st;
 }
 
-/* All of them; the first error of one. */
+/* Runs all requests. Returns the first error. */
 static cubed_status do_all(cubed_store *s, cubed_store_request *r, size_t n, cubed_error *err)
 {
     cubed_store_request *list[AT_ONCE], *done[AT_ONCE];
@@ -389,7 +389,7 @@ static cubed_status do_all(cubed_store *s, cubed_store_request *r, size_t n, cub
     return st;
 }
 
-/* As many from number `at` on as there is room for; one that is alone may have it all. */
+/* Number of objects from `at` on that fit in the memory. A single object may use all of it. */
 static int count_batch(const copying *c, int at, size_t room)
 {
     int n = 0;
@@ -432,7 +432,7 @@ static cubed_status put_new(cubed_store *to, const char *key, const cb_buf *text
     return cb_store_put_if(to, key, &none, text->data ? text->data : "", text->size, &version, err);
 }
 
-/* Bytes as they are, but for what another format calls otherwise. */
+/* Copies a document unchanged. */
 static cubed_status copy_doc(cubed_store *from, const copying *c, cubed_store *to, const char *name,
                              cubed_error *err)
 {
@@ -446,7 +446,7 @@ static cubed_status copy_doc(cubed_store *from, const copying *c, cubed_store *t
         st = cb_key_join(key, sizeof key, c->to_path, name, err);
         if (st == CUBED_OK) st = put_new(to, key, &text, err);
     } else if (st == CUBED_E_NOT_FOUND) {
-        st = CUBED_OK; /* not of this format, or without attributes */
+        st = CUBED_OK; /* document of the other format, or no attributes */
     } else if (err) {
         *err = why;
     }
@@ -454,7 +454,7 @@ static cubed_status copy_doc(cubed_store *from, const copying *c, cubed_store *t
     return st;
 }
 
-/* Last of all: what has no metadata is no array. */
+/* Writes the metadata last, because an array without metadata does not exist. */
 static cubed_status write_docs(cubed_store *from, const copying *c, cubed_store *to, int format,
                                cubed_error *err)
 {

@@ -1,4 +1,4 @@
-/* Runs of bytes that a part of a chunk is, and ranges of its encoded object. */
+/* Contiguous runs of a part of a chunk, and reads of ranges of its encoded object. */
 #include <string.h>
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-/* Parts of chunks, read without the whole chunk in memory. */
+/* Reads parts of chunks without the whole chunk in memory. */
 #include "zarr/parts.h"
 
 #include <inttypes.h>
@@ -6,12 +6,12 @@
 
 #include "codec/stream.h"
 
-/* Maximum number of ranges in a request, and bytes of elements that are moved to their places together. */
+/* Maximum number of ranges in a request, and size in bytes of the buffer for elements that are moved. */
 enum { MAX_RANGES = 64, BUFFER_BYTES = 64 << 10 };
 
-/* --- Which way ---------------------------------------------------------------------------------------- */
+/* --- Choice of method ---------------------------------------------------------------------------------- */
 
-/* The elements of a chunk, and the codecs that a chunk or an inner chunk of a shard goes through. */
+/* Codecs of a chunk, or of an inner chunk of a shard. */
 static cb_codec_subread part_of(const cb_zarr_meta *m, bool inner)
 {
     return inner ? cb_codec_chain_shard(&m->codecs)->inner : m->codecs.all;
@@ -40,7 +40,7 @@ cb_zarr_parts cb_zarr_parts_of(const cb_zarr_meta *m, bool inner)
     return fits && cb_codec_part_streams(&m->codecs, part, &l) ? CB_ZARR_STREAM : CB_ZARR_NO_PARTS;
 }
 
-/* Elements that are moved to their places: whole ones. */
+/* Size of the buffer, in whole elements. */
 static size_t buffer_bytes(size_t item) { return BUFFER_BYTES / item * item; }
 
 cb_need cb_zarr_part_need(const cb_zarr_meta *m, bool inner)

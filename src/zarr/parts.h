@@ -1,61 +1,62 @@
-/* Parts of chunks that are read by themselves: shared by files of this folder. */
+/* Reading parts of chunks: shared by files of this folder. */
 #ifndef CB_ZARR_PARTS_H
 #define CB_ZARR_PARTS_H
 
 #include "zarr/zarr_pkg.h"
 
-/* The encoded bytes of a chunk: an object, or a part of a shard. All reads are of one version of the object. */
+/* The encoded bytes of a chunk: an object, or a part of a shard. All reads use the same version of the object. */
 typedef struct cb_zarr_encoded {
     cubed_store *store;
     const char *key;
     uint64_t offset; /* in the object */
-    uint64_t size;   /* UINT64_MAX: all of the object, until the first reply tells its size */
-    cubed_object_version version; /* none until the first reply, unless it is known */
+    uint64_t size;   /* UINT64_MAX: the whole object, until the first reply returns its size */
+    cubed_object_version version; /* "" until the first reply, unless known before */
     const cubed_cancel *cancel;
 } cb_zarr_encoded;
 
-/* All of an object. */
+/* The whole object. */
 cb_zarr_encoded cb_zarr_encoded_object(const cb_zarr_array *z, const char *key,
                                        const cubed_cancel *cancel);
-/* Reads ranges of the encoded bytes, one behind the other. Changes `ranges`. */
+/* Reads ranges of the encoded bytes contiguously to dst. Modifies `ranges`. */
 CUBED_MUST_CHECK cubed_status cb_zarr_get_ranges(cb_zarr_encoded *e, cubed_range *ranges, size_t n,
                                                  void *dst, cubed_error *err);
-/* Reads at most `cap` bytes; *got is 0 behind the last one. */
+/* Reads at most `cap` bytes. Sets *got to 0 after the last one. */
 CUBED_MUST_CHECK cubed_status cb_zarr_get_some(cb_zarr_encoded *e, uint64_t from, void *dst,
                                                size_t cap, size_t *got, cubed_error *err);
 
-/* A chunk in C order. */
+/* Layout of a chunk in C order. */
 typedef struct cb_zarr_chunk {
     int ndim;
-    size_t item; /* bytes of an element */
+    size_t item; /* size of an element in bytes */
     const int64_t *shape;
 } cb_zarr_chunk;
 
-/* The contiguous runs of elements that a part of a chunk consists of, by axes as they are stored. */
+/* Contiguous runs of a part of a chunk, by axes in stored order. */
 typedef struct cb_zarr_runs {
     int ndim;
-    size_t item, size; /* bytes: of an element, and of a run */
-    int outer;         /* axes before it are walked, those from it on are one run */
-    bool moves;        /* axes are stored in another order */
+    size_t item, size; /* size in bytes of an element, and of a run */
+    int outer;  /* runs extend over the axes from this one on; the axes before it are iterated */
+    bool moves; /* axes are stored in another order */
     int64_t first[CUBED_MAX_NDIM], extent[CUBED_MAX_NDIM], chunk[CUBED_MAX_NDIM];
-    int64_t stride[CUBED_MAX_NDIM]; /* bytes, in the result */
-    int64_t at[CUBED_MAX_NDIM];     /* the next run */
-    int64_t put[CUBED_MAX_NDIM];    /* the next element that is moved */
+    int64_t stride[CUBED_MAX_NDIM]; /* in the result, in bytes */
+    int64_t at[CUBED_MAX_NDIM];     /* index of the next run */
+    int64_t put[CUBED_MAX_NDIM];    /* index of the next element to move */
     bool more;
 } cb_zarr_runs;
 
-/* The part lo..hi-1 of the chunk. */
+/* Starts with the part lo..hi-1 of the chunk. */
 void cb_zarr_runs_start(cb_zarr_runs *r, const cb_zarr_chunk *chunk, const cb_codec_layout *l,
                         const int64_t *lo, const int64_t *hi);
-/* Begins with the first run again. */
+/* Starts again with the first run. */
 void cb_zarr_runs_restart(cb_zarr_runs *r);
-/* The next run, as a range of the chunk's bytes in stored order: ascending. Clears `more` with the last one. */
+/* Returns the next run as a range of the chunk's bytes in stored order, in ascending order. Clears `more` with the last
+ * one. */
 cubed_range cb_zarr_runs_next(cb_zarr_runs *r);
-/* Moves elements, which come in stored order, to their places in the result. */
+/* Moves elements from stored order to their places in the result. */
 void cb_zarr_runs_place(cb_zarr_runs *r, const char *from, size_t bytes, char *dst);
 
-/* Of chunks that a codec encodes in blocks (codec_ranges.c). A block is kept for several runs where chunks are so long that only some
- * of their encoded bytes are in memory. */
+/* Chunks that a codec encodes in blocks (codec_ranges.c). If a chunk is too long to keep its encoded bytes in memory, a
+ * decoded block is kept for several runs. */
 bool cb_zarr_keeps_block(const cb_zarr_meta *m, cb_codec_subread part);
 cb_need cb_zarr_blocks_need(const cb_zarr_meta *m, cb_codec_subread part);
 CUBED_MUST_CHECK cubed_status cb_zarr_read_blocks(const cb_zarr_meta *m, cb_codec_subread part,
@@ -63,7 +64,7 @@ CUBED_MUST_CHECK cubed_status cb_zarr_read_blocks(const cb_zarr_meta *m, cb_code
                                                   cb_arena *scratch, uint64_t *stored,
                                                   cubed_error *err);
 
-/* Of chunks that are decoded from their first byte to their last (streamed.c). `buffer` has `cap` bytes if elements are moved. */
+/* Chunks that are decoded sequentially (streamed.c). `buffer` has `cap` bytes if elements are moved. */
 cb_need cb_zarr_streamed_need(const cb_zarr_meta *m, cb_codec_subread part);
 CUBED_MUST_CHECK cubed_status cb_zarr_read_stream(const cb_zarr_meta *m, cb_codec_subread part,
                                                   cb_zarr_encoded *e, size_t chunk_bytes,
@@ -72,7 +73,7 @@ CUBED_MUST_CHECK cubed_status cb_zarr_read_stream(const cb_zarr_meta *m, cb_code
                                                   cb_arena *scratch, uint64_t *stored,
                                                   cubed_error *err);
 
-/* Reads the elements lo..hi-1 of a chunk, or of an inner chunk of a shard: densely, in C order. */
+/* Reads the elements lo..hi-1 of a chunk, or of an inner chunk of a shard, contiguously in C order. */
 CUBED_MUST_CHECK cubed_status cb_zarr_read_part(const cb_zarr_meta *m, bool inner,
                                                 cb_zarr_encoded *e, const int64_t *lo,
                                                 const int64_t *hi, void *dst, cb_arena *scratch,

@@ -1,4 +1,4 @@
-/* Chunks that are put piece by piece. */
+/* Writes chunks in pieces. */
 #include "zarr/zarr_pkg.h"
 
 bool cb_zarr_takes_pieces(const cb_zarr_array *z)
@@ -38,8 +38,9 @@ cubed_status cb_zarr_end_pieces(const cb_zarr_array *z, const int64_t *idx,
 {
     char key[4096];
     CB_TRY(cb_zarr_chunk_key(&z->meta, z->path, idx, key, sizeof key, err));
-    cubed_status st = holds ? z->store->vt->end_pieces(pieces, err)
-                            : cb_store_del(z->store, key, err); /* of an attempt before */
+    cubed_status st =
+        holds ? z->store->vt->end_pieces(pieces, err)
+              : cb_store_del(z->store, key, err); /* delete the chunk of an earlier attempt */
     *stored = holds ? z->meta.codecs.chunk_bytes : 0;
     return st == CUBED_OK ? st : cb_context(err, st, "%s: chunk %s", z->store->url, key);
 }

@@ -1,13 +1,13 @@
-/* Puts of objects, under the fence of a claim. */
+/* Puts objects under the fence of a claim. */
 #include "base/error.h"
 #include "zarr/zarr_pkg.h"
 
-/* A put succeeds, or another request has replaced the object: an attempt of the same task, or late requests of another run,
- * each of which comes once. */
+/* Attempts of a put: it succeeds unless another request replaces the object, from a retried task or late from another run.
+ * Each of these happens once. */
 #define FENCE_TRIES 20
 
-/* The object of an attempt before, under the array's fence, has to be replaced as it was seen while the place was the run's:
- * the run that takes the place over replaces it, too, so the condition does not hold afterwards. */
+/* Finds the object of an earlier attempt, which must be replaced under a condition. The object is read before the fence is
+ * checked. A run that takes the place over replaces the object, so the condition fails afterwards. */
 static cubed_status find_replaced(cubed_store *store, const cb_zarr_fence *fence, const char *key,
                                   cubed_object_info *there, cubed_error *err)
 {

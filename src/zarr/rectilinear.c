@@ -1,11 +1,11 @@
-/* The chunk grid "rectilinear" (an extension of format 3): along each axis chunks of their own lengths, as
- * integers and pairs [length, how many], or one length for all. */
+/* The chunk grid "rectilinear" (an extension of format 3): along each axis a list of chunk lengths, as integers and pairs
+ * [length, count], or one length for all. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "zarr/zarr_pkg.h"
 
-/* Lengths are kept in memory, one by one. */
+/* Maximum number of chunks along an axis, because each length is kept in memory. */
 #define MAX_CHUNKS ((int64_t)1 << 20)
 
 bool cb_zarr_is_irregular(const cb_zarr_meta *m)
@@ -16,7 +16,7 @@ bool cb_zarr_is_irregular(const cb_zarr_meta *m)
     return false;
 }
 
-/* One element of the list: a length, and how often. */
+/* Reads an entry of the list: a length, and its count. */
 static cubed_status read_run(const char *where, int d, const json_t *v, int64_t *length,
                              int64_t *times, cubed_error *err)
 {
@@ -33,8 +33,7 @@ static cubed_status read_run(const char *where, int d, const json_t *v, int64_t 
                    where, d);
 }
 
-/* Goes through the list, up to the chunk that ends at the end of the axis or behind it; fills `starts`
- * if it is not NULL. */
+/* Walks the list up to the chunk that reaches the end of the axis. Fills `starts` if it is not NULL. */
 static cubed_status walk(const char *where, int d, const json_t *list, int64_t extent,
                          int64_t *starts, int64_t *n, cubed_error *err)
 {
@@ -113,7 +112,8 @@ cubed_status cb_zarr_parse_rectilinear(const char *where, const json_t *conf, cb
 cubed_status cb_zarr_check_irregular(const char *where, const cb_zarr_meta *m, cubed_error *err)
 {
     for (int d = 0; d < m->ndim; d++) {
-        int64_t shape[CUBED_MAX_NDIM], checked = m->chunk[d]; /* by who parsed the codecs */
+        /* length that was checked when the codecs were parsed */
+        int64_t shape[CUBED_MAX_NDIM], checked = m->chunk[d];
         memcpy(shape, m->chunk, sizeof shape);
         for (int64_t i = 0; m->starts[d] && i < m->nchunks[d]; i++) {
             shape[d] = m->starts[d][i + 1] - m->starts[d][i];
@@ -147,7 +147,7 @@ static json_t *print_axis(const cb_zarr_meta *m, int d)
         while (i + times < m->nchunks[d] &&
                m->starts[d][i + times + 1] - m->starts[d][i + times] == length)
             times++;
-        bool run = times > 2; /* else one by one is no longer */
+        bool run = times > 2; /* otherwise a pair is not shorter */
         if (!run) times = 1;
         cb_json_add(list,
                     run ? json_pack("[I, I]", (json_int_t)length, (json_int_t)times)

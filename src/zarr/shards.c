@@ -1,12 +1,12 @@
-/* Inner chunks of shards, read by themselves. */
+/* Reads inner chunks of shards separately. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "zarr/parts.h"
 
-/* A shard's index in memory. */
+/* A decoded index of a shard. */
 typedef struct shard_index {
-    cubed_object_info object; /* size 0: there is none */
+    cubed_object_info object; /* size 0: the shard is missing */
     uint64_t where[];
 } shard_index;
 
@@ -18,7 +18,7 @@ static size_t index_bytes(const cb_codec_chain *c)
 
 size_t cb_zarr_index_bytes(const cb_zarr_meta *m) { return index_bytes(&m->codecs); }
 
-/* With what is read by the index, after the index. */
+/* Memory for an index, followed by the memory of reads that use it. */
 static cb_need index_need(const cb_zarr_meta *m, cb_need inner)
 {
     const cb_codec_step *s = cb_codec_chain_shard(&m->codecs);
@@ -41,7 +41,7 @@ cb_need cb_zarr_subread_inner_need(const cb_zarr_meta *m)
     return index_need(m, cb_zarr_part_need(m, true));
 }
 
-/* The shard that holds an inner chunk, and the number of the chunk in it. */
+/* Finds the shard with an inner chunk, and the chunk's number in it. */
 static int64_t find_shard(const cb_zarr_meta *m, const int64_t *idx, int64_t *shard)
 {
     int64_t i = 0;
@@ -55,7 +55,8 @@ static int64_t find_shard(const cb_zarr_meta *m, const int64_t *idx, int64_t *sh
     return i;
 }
 
-/* The codecs of the shard that holds an inner chunk: those of irregular ones differ by their index, and are in *own. */
+/* Returns the codecs of the shard with an inner chunk. Irregular shards have indices of different sizes: their adapted
+ * codecs are in *own. */
 static const cb_codec_chain *codecs_at(const cb_zarr_meta *m, const int64_t *idx,
                                        cb_codec_chain *own)
 {
@@ -148,7 +149,8 @@ cubed_status cb_zarr_read_index(const cb_zarr_array *z, const int64_t *idx,
     if (st == CUBED_OK) return st;
     if (st == CUBED_E_NOT_FOUND) {
         x->object = (cubed_object_info){.size = 0};
-        memset(x->where, 0xff, index_bytes(codecs) - sizeof *x); /* nothing is there */
+        /* mark all inner chunks as missing */
+        memset(x->where, 0xff, index_bytes(codecs) - sizeof *x);
         return CUBED_OK;
     }
     return cb_zarr_chunk_failed(z->store, key, st, &why, err);
@@ -163,11 +165,11 @@ cubed_status cb_zarr_find_inner(const cb_zarr_array *z, const int64_t *idx, cons
     *version = x->object.version;
     CB_TRY(cb_codec_index_find(x->where, cb_zarr_inner_bound(&z->meta), x->object.size, i,
                                &where->offset, &size, err));
-    where->size = (size_t)size; /* not more than the bound: index_find has checked it */
+    where->size = (size_t)size; /* cb_codec_index_find checked the bound */
     return CUBED_OK;
 }
 
-/* The encoded bytes, in memory of their own if they are there. */
+/* Gets the encoded bytes: prefetched ones in place, otherwise reads them to the arena. */
 static cubed_status get_inner(const cb_zarr_array *z, const char *key, const cubed_range *where,
                               const cubed_object_version *version, const cb_zarr_fetched *there,
                               cb_arena *scratch, const void **encoded, cubed_error *err)
@@ -186,7 +188,7 @@ static cubed_status get_inner(const cb_zarr_array *z, const char *key, const cub
                               to, &info, scratch->cancel, err);
 }
 
-/* Leaves dst as it is, and *stored 0, if the chunk is not there. */
+/* If the chunk is missing, leaves dst unchanged and *stored 0. */
 static cubed_status read_inner(const cb_zarr_array *z, const char *key, const int64_t *idx,
                                const void *index, const cb_zarr_fetched *there, void *dst,
                                cb_arena *scratch, uint64_t *stored, cubed_error *err)
@@ -227,7 +229,7 @@ cubed_status cb_zarr_read_inner(const cb_zarr_array *z, const int64_t *idx, cons
     return CUBED_OK;
 }
 
-/* *there is false if the chunk is not there. */
+/* Sets *there to false if the chunk is missing. */
 static cubed_status read_part(const cb_zarr_array *z, const char *key, const int64_t *idx,
                               const void *index, const int64_t *lo, const int64_t *hi, void *dst,
                               bool *there, cb_arena *scratch, uint64_t *stored, cubed_error *err)

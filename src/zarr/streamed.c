@@ -1,17 +1,17 @@
-/* Parts of chunks that are decoded from the first byte to the last, of which only the part is kept. */
+/* Reads parts of chunks by decoding the whole chunk sequentially, keeping only the part. */
 #include <string.h>
 
 #include "codec/stream.h"
 #include "zarr/parts.h"
 
-/* Where the bytes of the chunk go as they come. */
+/* Receives the decoded bytes of the chunk. */
 typedef struct sink {
     cb_zarr_runs *r;
-    size_t chunk_bytes, unit; /* unit: bytes that codec "shuffle" divided; 0: none */
-    uint64_t came;            /* bytes of the chunk */
-    cubed_range run;          /* the next run that is wanted; size 0 behind the last one */
-    size_t run_at;            /* place of the run in the part, in stored order */
-    char *buffer, *dst;       /* buffer: of elements that are moved */
+    size_t chunk_bytes, unit; /* unit: unit size of codec "shuffle" in bytes; 0: not shuffled */
+    uint64_t came;            /* decoded bytes so far */
+    cubed_range run;          /* next run of the part; size 0: none left */
+    size_t run_at;            /* offset of the run in the part, in stored order */
+    char *buffer, *dst;       /* buffer: for elements that are moved */
     size_t buffered, cap;
 } sink;
 
@@ -47,7 +47,7 @@ static void place(sink *s)
     s->buffered = 0;
 }
 
-/* Bytes of the part, the next ones in stored order, at place `at` of that order. */
+/* Stores the next bytes of the part, at offset `at` in stored order. */
 static void keep(sink *s, size_t at, const char *bytes, size_t n)
 {
     if (!s->r->moves) {
@@ -79,7 +79,7 @@ static void take_plain(sink *s, const char *bytes, size_t n)
     }
 }
 
-/* Bytes of one row, which has the same byte of each unit: those of units first..first+n-1. */
+/* Stores bytes of a row of shuffled data, which has byte number `byte` of each unit: those of units first..first+n-1. */
 static void take_row(sink *s, size_t byte, uint64_t first, const char *bytes, size_t n)
 {
     const uint64_t end = first + n;
@@ -105,7 +105,7 @@ static void take_shuffled(sink *s, const char *bytes, size_t n)
     }
 }
 
-/* Elements come in pieces of a stream without codecs, too, which are as large as its encoded bytes. */
+/* Size of the pieces in which decoded bytes arrive. Without codecs these are the pieces of encoded bytes. */
 static size_t piece_bytes(const cb_codec_chain *c, cb_codec_subread part)
 {
     return cb_codec_stream_need(c, part).arena == 0 ? CB_STREAM_SOURCE : CB_STREAM_BETWEEN;
@@ -138,7 +138,7 @@ cb_zarr_read_stream(const cb_zarr_meta *m, cb_codec_subread part, cb_zarr_encode
     CB_TRY(cb_arena_alloc(scratch, most, "piece of a chunk", &piece, err));
     CB_TRY(cb_codec_stream_open(&m->codecs, part, read_source, &from, scratch, &stream, err));
     first_run(&s);
-    /* All of it is decoded: a checksum, or the end of the chunk, tells of damage. */
+    /* Decode up to the end even after the last run: a checksum or the end of the chunk may reveal damage. */
     while (got > 0) {
         CB_TRY(cb_codec_stream_read(&stream, piece, most, &got, err));
         if (got > chunk_bytes - s.came)

@@ -1,5 +1,4 @@
-/* How the two formats spell data types: NumPy's type strings, and names, those of extensions with a
- * configuration. */
+/* Spellings of data types in both formats: type strings of NumPy; names, and extensions with a configuration. */
 #include <string.h>
 
 #include "zarr/zarr_pkg.h"

@@ -1,11 +1,11 @@
-/* Chunks of an array that was not finished: it has no metadata, and nobody else takes them for anything. */
+/* Removes chunks of an unfinished array, which has no metadata, so no reader uses them. */
 #include <string.h>
 
 #include "zarr/zarr_pkg.h"
 
 typedef struct removal {
     cubed_store *store;
-    size_t skip; /* of the array's path, and the separator behind it */
+    size_t skip; /* length of the array's path and the following separator */
     cb_store_batch_fn fn;
     void *ctx;
 } removal;

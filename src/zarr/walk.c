@@ -1,4 +1,4 @@
-/* Finding what a store holds, by listing it. */
+/* Finds the contents of a store by listing it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@ typedef struct found {
     int format;
 } found;
 
-/* Paths to look at, and what is there. */
+/* Paths to check, and what they contain. */
 typedef struct walk_state {
     cb_zone *zone;
     found *list;
@@ -26,7 +26,7 @@ static cubed_status add(walk_state *w, const char *path, cubed_error *err)
                                 : cb_fail(err, CUBED_E_NOMEM, "no memory to list a store");
 }
 
-/* What runs keep beside what they make is no part of the hierarchy, whatever is in it. */
+/* Skips folders and files of runs next to their results, whatever they contain. */
 static bool is_of_run(const char *key)
 {
     const char *slash = strrchr(key, '/');
@@ -38,7 +38,7 @@ static cubed_status add_below(void *ctx, const cubed_store_entry *e, cubed_error
     return e->is_prefix && !is_of_run(e->key) ? add(ctx, e->key, err) : CUBED_OK;
 }
 
-/* Below an array are its chunks, which are not listed: requests and memory grow with arrays and groups. */
+/* Does not list below arrays, so the number of requests and the memory depend only on arrays and groups, not on chunks. */
 static cubed_status look_below(cubed_store *store, walk_state *w, cubed_error *err)
 {
     for (int i = 0; i < w->n; i++) {

@@ -1,15 +1,15 @@
-/* Chunks that an earlier run left, some of them perhaps only in part: what was not synced when the power
- * failed is shorter, empty, or zeros. */
+/* Checks chunks that an earlier run left. Some may be incomplete: data not synced before a power failure may be shorter,
+ * empty, or zeros. */
 #include <string.h>
 
 #include "zarr/zarr_pkg.h"
 
-/* Its size is asked for together with the bytes that say most: the first ones, of a shard the last. */
+/* The first request returns the size together with the most informative bytes: the first, or the last of a shard. */
 typedef struct object {
     cubed_store *store;
     const char *key;
     cubed_object_info info;
-    uint64_t from; /* of the bytes that are there */
+    uint64_t from; /* offset of the loaded bytes */
     size_t n;
     char bytes[4096];
 } object;
@@ -26,7 +26,7 @@ static cubed_status read_object(void *ctx, uint64_t offset, void *dst, size_t si
     return cb_store_get(o->store, o->key, offset, dst, size, got, err);
 }
 
-/* Where codecs say nothing of sizes, the chunk is decoded. */
+/* Decodes the chunk if its codecs state no sizes. */
 static cubed_status decodes(const cb_zarr_array *z, const int64_t *idx, bool *ok, cubed_error *err)
 {
     cubed_error why = CUBED_ERROR_INIT;
@@ -92,7 +92,7 @@ cubed_status cb_zarr_find_whole(const cb_zarr_array *z, const int64_t *idx, bool
     if (st == CUBED_OK) st = look(z, codecs, &at, &looks, &why);
     *found = st == CUBED_OK && looks == CB_CODEC_WHOLE;
     if (st == CUBED_OK && looks == CB_CODEC_UNTOLD) st = decodes(z, idx, found, &why);
-    /* Nobody shall take it for one that is there. Another object is of a run that has taken the place over. */
+    /* Delete the damaged chunk. If the object was replaced, it belongs to a run that has taken over the place. */
     if (st == CUBED_OK && !*found) {
         st = cb_store_del_if(z->store, key, &at.info.version, &why);
         if (st == CUBED_E_EXISTS) return CUBED_OK;

@@ -1,11 +1,11 @@
-/* Writing chunks: whole ones, and those of which other writers may write the rest at the same time. */
+/* Writes chunks: whole ones, and parts of chunks that other writers share. */
 #include <string.h>
 
 #include "base/clock.h"
 #include "zarr/zarr_pkg.h"
 
-/* A merge fails only if another one succeeds, so writers of one chunk all come to an end. The bound is for a store that
- * never lets a condition hold. */
+/* A merge fails only if another one succeeds, so all writers of a chunk finish. The limit is for a store whose conditions
+ * never hold. */
 #define MERGE_TRIES    100
 #define FIRST_PAUSE_NS ((int64_t)500000)
 #define MOST_PAUSE_NS  ((int64_t)250000000)
@@ -30,11 +30,11 @@ bool cb_zarr_is_fill(const cb_zarr_meta *m, const char *p, size_t n)
     if (n == 0) return true;
     if (memcmp(p, m->fill.bytes, kept) != 0) return false;
     while (kept < item && p[kept] == 0) kept++;
-    /* A run of elements is the same throughout if it is what it is one element further on. */
+    /* A run consists of equal elements if each equals the next. */
     return kept == item && memcmp(p, p + item, (n - 1) * item) == 0;
 }
 
-/* The number of an element of a chunk in C order. */
+/* Index of an element of a chunk in C order. */
 static size_t number_of(int ndim, const int64_t *shape, const int64_t *at)
 {
     size_t n = 0;
@@ -42,7 +42,7 @@ static size_t number_of(int ndim, const int64_t *shape, const int64_t *at)
     return n;
 }
 
-/* Whether the part of a chunk within the array holds nothing but the fill value, bit by bit. */
+/* Whether the bits of all elements within the array equal the fill value. */
 static bool is_empty(const cb_zarr_meta *m, const char *src, const int64_t *shape,
                      const int64_t *used)
 {
@@ -57,7 +57,7 @@ static bool is_empty(const cb_zarr_meta *m, const char *src, const int64_t *shap
     return true;
 }
 
-/* The encoded chunk, in memory of the arena or, without codecs, where it is. */
+/* Encodes the chunk to arena memory; without codecs returns it in place. */
 static cubed_status encode(const cb_codec_chain *c, const void *src, const int64_t *used,
                            cb_arena *scratch, const void **bytes, size_t *size, cubed_error *err)
 {
@@ -70,8 +70,8 @@ static cubed_status encode(const cb_codec_chain *c, const void *src, const int64
     return cb_codec_chain_encode(c, src, used, encoded, size, scratch, err);
 }
 
-/* Nothing is to be stored; *stored: an attempt before has put something else, which is to be replaced. Deleting it could
- * delete an object of another run, because deleting has no conditions. */
+/* Called if the chunk is empty and need not be stored. Sets *stored if it must be stored anyway, to replace the chunk of an
+ * earlier attempt: deleting it could delete another run's object, because deletions here have no conditions. */
 static cubed_status leave_out(const cb_zarr_array *z, const char *key, bool *stored,
                               cubed_error *err)
 {
@@ -95,8 +95,8 @@ cubed_status cb_zarr_write_chunk(const cb_zarr_array *z, const int64_t *idx, con
     size_t size;
     cubed_status st = CUBED_OK;
     CB_TRY(cb_zarr_chunk_key(&z->meta, z->path, idx, key, sizeof key, err));
-    /* Where the fill value is null, it is for readers to say what they make of a chunk that is not there: as they do
-     * of what it was copied from. */
+    /* With a null fill value, readers decide what a missing chunk contains, as they do for the missing chunks it was
+     * computed from. */
     if (z->meta.skip_empty && (!z->meta.fill_is_null || missing) &&
         is_empty(&z->meta, src, shape, used)) {
         bool needed;
@@ -121,7 +121,7 @@ out:
 
 /* --- Chunks that several writers share ------------------------------------------------------------------ */
 
-/* A chunk, and the part of it that this writer has. Elements are counted from the chunk's first one. */
+/* A chunk, and this writer's part of it, in elements relative to the chunk's first. */
 typedef struct shared_chunk {
     const cb_zarr_array *z;
     const char *key;
@@ -129,12 +129,12 @@ typedef struct shared_chunk {
     int64_t shape[CUBED_MAX_NDIM], used[CUBED_MAX_NDIM];
     const cb_zarr_part *part;
     const char *src;
-    char *all; /* what is stored, and then what is put */
+    char *all; /* stored chunk, then the merged chunk */
     cb_arena *scratch;
     cb_zarr_merged *done;
 } shared_chunk;
 
-/* Copies the part. */
+/* Copies this writer's part into the chunk. */
 static void overlay(const shared_chunk *x)
 {
     const cb_zarr_meta *m = &x->z->meta;
@@ -153,8 +153,8 @@ static void overlay(const shared_chunk *x)
     }
 }
 
-/* Whether the chunk has elements beyond the array, as this writer knows its shape, that differ from the fill value. Such
- * an array has been extended since, and the elements are another writer's. */
+/* Whether the chunk has elements beyond the array, with the shape that this writer knows, that differ from the fill value.
+ * Then another writer has extended the array. */
 static bool holds_beyond(const shared_chunk *x)
 {
     const cb_zarr_meta *m = &x->z->meta;
@@ -182,7 +182,7 @@ static bool part_is(const cb_zarr_meta *m, const cb_zarr_part *p, const int64_t 
     return true;
 }
 
-/* Reads what is stored; "" is the version of a chunk that is not there. */
+/* Reads the stored chunk and its version; "" if it is missing. */
 static cubed_status read_old(const shared_chunk *x, cubed_object_version *version, cubed_error *err)
 {
     cubed_object_info info = {.size = 0};
@@ -209,7 +209,7 @@ static cubed_status read_old(const shared_chunk *x, cubed_object_version *versio
                    "chunks");
 }
 
-/* Puts the chunk if it still has that version, else CUBED_E_EXISTS. */
+/* Puts the chunk if it still has this version; otherwise CUBED_E_EXISTS. */
 static cubed_status put_merged(const shared_chunk *x, const cubed_object_version *version,
                                cubed_error *err)
 {
@@ -230,7 +230,7 @@ out:
     return st;
 }
 
-/* Waits for a part of a time that doubles, so that writers do not meet again. */
+/* Waits for a random part of a time that doubles, so that writers do not collide again. */
 static void pause_before(int tries, const void *salt)
 {
     const int64_t most = cb_min_i64(FIRST_PAUSE_NS << cb_min_i64(tries, 16), MOST_PAUSE_NS);
@@ -241,7 +241,8 @@ static void pause_before(int tries, const void *salt)
 
 static cubed_status merge(const shared_chunk *x, cubed_error *err)
 {
-    /* An edge that the part covers up to the array's end is new as a rule: reading it first would be in vain. */
+    /* If the part covers all of an edge chunk within the array, first try to put it as a new chunk, because it usually is:
+     * reading would be useless. */
     bool blind = part_is(&x->z->meta, x->part, x->shape, x->used);
     for (int tries = 0; tries < MERGE_TRIES; tries++) {
         cubed_object_version version = {""};

@@ -1,4 +1,4 @@
-/* Shared by the files of this folder only. */
+/* Declarations shared by the files of this folder only. */
 #ifndef CB_ZARR_PKG_H
 #define CB_ZARR_PKG_H
 
@@ -10,17 +10,17 @@
 #include "store/services/store_registry.h"
 #include "zarr/zarr.h"
 
-/* The largest metadata document that is read. */
+/* Maximum size in bytes of a metadata document. */
 #define CB_ZARR_MAX_DOC ((size_t)64 << 20)
 
-/* A fill value from JSON (both formats' spellings), and to JSON. */
+/* Convert fill values from JSON (spellings of both formats) and to JSON. */
 CUBED_MUST_CHECK cubed_status cb_fill_parse(const char *where, const json_t *v, cubed_dtype dtype,
                                             cubed_scalar *out, cubed_error *err);
 json_t *cb_fill_print(cubed_dtype dtype, const cubed_scalar *v, int format);
-/* What metadata of format 2 can say: all NaN are one there. */
+/* Replaces a NaN by the only NaN that format 2 can represent. */
 void cb_fill_for_v2(cubed_dtype dtype, cubed_scalar *v);
 
-/* Goes on to the next index in C order; false behind the last. No extent is 0. */
+/* Advances to the next index in C order. Returns false after the last one. No extent may be 0. */
 static inline bool cb_next_index(int ndim, const int64_t *extents, int64_t *at)
 {
     int d = ndim - 1;
@@ -28,7 +28,7 @@ static inline bool cb_next_index(int ndim, const int64_t *extents, int64_t *at)
     return d >= 0;
 }
 
-/* The error of what was done with a chunk's object, and which that is. */
+/* Adds the store and key of a chunk to an error. */
 static inline cubed_status cb_zarr_chunk_failed(const cubed_store *store, const char *key,
                                                 cubed_status st, const cubed_error *why,
                                                 cubed_error *err)
@@ -37,13 +37,13 @@ static inline cubed_status cb_zarr_chunk_failed(const cubed_store *store, const 
     return cb_context(err, st, "%s: chunk %s", store->url, key);
 }
 
-/* Bytes of a fill value that are kept: longer items go on with zeros. */
+/* Stored bytes of a fill value; longer items are padded with zeros. */
 static inline size_t cb_fill_size(cubed_dtype dtype)
 {
     return cb_min_size(cubed_dtype_size(dtype), sizeof(cubed_scalar));
 }
 
-/* Data types in both formats. Unknown ones are CUBED_E_UNSUPPORTED. */
+/* Convert data types of both formats. CUBED_E_UNSUPPORTED if unknown. */
 CUBED_MUST_CHECK cubed_status cb_zarr_parse_typestr(const char *where, const char *s,
                                                     cubed_dtype *out, bool *big_endian,
                                                     cubed_error *err);
@@ -54,49 +54,49 @@ CUBED_MUST_CHECK cubed_status cb_zarr_parse_type_v3(const char *where, const jso
 json_t *cb_zarr_print_type_v3(cubed_dtype dtype);
 
 struct cb_zarr_array {
-    cubed_store *store; /* borrowed */
-    cb_zone *zone;      /* owns the struct's strings and the struct */
+    cubed_store *store; /* not owned */
+    cb_zone *zone;      /* owns this struct and its strings */
     const char *path;
     cb_zarr_meta meta;
-    cubed_object_version version; /* of the metadata */
+    cubed_object_version version; /* version of the metadata */
     const cb_zarr_fence *fence;   /* NULL: puts have no conditions */
 };
 
-/* What it came to. */
+/* Returns the status of a prefetched get. */
 CUBED_MUST_CHECK cubed_status cb_zarr_check_fetched(const cb_zarr_fetched *f, cubed_error *err);
-/* Reads the object of a chunk and decodes it with the codecs of its shape. CUBED_E_NOT_FOUND if it is not there. */
+/* Reads a chunk's object and decodes it with the codecs for its shape. CUBED_E_NOT_FOUND if it is missing. */
 CUBED_MUST_CHECK cubed_status cb_zarr_read_object(const cb_zarr_array *z, const cb_codec_chain *c,
                                                   const char *key, const cb_zarr_fetched *there,
                                                   void *dst, cb_arena *scratch,
                                                   cubed_object_info *info, cubed_error *err);
-/* The shape of a chunk as it is stored, and its elements within the array (or more). */
+/* Gets the stored shape of a chunk, and the extents of its part within the array, which may be larger than the shape. */
 void cb_zarr_chunk_shape(const cb_zarr_meta *m, const int64_t *idx, int64_t *shape, int64_t *used);
-/* Irregular chunks go through the same codecs in their own shape: those, in *own. */
+/* Returns the codecs for a chunk's shape. For an irregular chunk these are adapted codecs in *own. */
 const cb_codec_chain *cb_zarr_codecs_of(const cb_zarr_meta *m, const int64_t *shape,
                                         cb_codec_chain *own);
 
-/* The "rectilinear" chunk grid: shape is set before. */
+/* Parses the "rectilinear" chunk grid. The array's shape must be set. */
 CUBED_MUST_CHECK cubed_status cb_zarr_parse_rectilinear(const char *where, const json_t *conf,
                                                         cb_zone *zone, cb_zarr_meta *meta,
                                                         cubed_error *err);
 json_t *cb_zarr_print_rectilinear(const cb_zarr_meta *meta);
-/* Whether the codecs can have chunks of these lengths. */
+/* Checks that the codecs accept all lengths of irregular chunks. */
 CUBED_MUST_CHECK cubed_status cb_zarr_check_irregular(const char *where, const cb_zarr_meta *meta,
                                                       cubed_error *err);
 /* Fills n bytes of a chunk with the fill value. */
 void cb_zarr_fill(const cb_zarr_meta *meta, void *dst, size_t n);
-/* Whether n elements are the fill value, bit by bit. */
+/* Whether the bits of n elements equal the fill value. */
 bool cb_zarr_is_fill(const cb_zarr_meta *meta, const char *elements, size_t n);
 
-/* What codecs are told of an array whose type, chunk and fill value are known. */
+/* Properties of the array for codecs. Type, chunk and fill value must be set. */
 cb_codec_array cb_zarr_codec_array(const cb_zarr_meta *meta, const cb_codecs *codecs);
 /* Sets `inner` from chunk and codecs. */
 void cb_zarr_set_inner(cb_zarr_meta *meta);
-/* Shape and chunks of a document, checked. */
+/* Checks shape and chunks of a document. */
 CUBED_MUST_CHECK cubed_status cb_zarr_check_shape(const char *where, const cb_zarr_meta *meta,
                                                   cubed_error *err);
 
-/* What documents say of arrays whose types or codecs are not known: all but type, fill value and codecs. */
+/* Parse documents with an unknown type or codecs: everything except type, fill value and codecs. */
 CUBED_MUST_CHECK cubed_status cb_zarr_outline_v2(const char *where, const json_t *zarray,
                                                  const json_t *zattrs, cb_zone *zone,
                                                  cb_zarr_meta *out, cubed_error *err);
@@ -104,31 +104,32 @@ CUBED_MUST_CHECK cubed_status cb_zarr_outline_v3(const char *where, const json_t
                                                  cb_zone *zone, cb_zarr_meta *out,
                                                  cubed_error *err);
 
-/* Of a document, also where a store's versions are of bytes alone: who writes an array anew often writes the same
- * metadata. It is for comparing, and no condition of requests. If the store tells no version, the version is the size. */
+/* Sets the version of a document for comparisons, not for conditions of requests. It includes the modification time,
+ * because an array that is rewritten often has identical metadata and some stores derive versions from the bytes alone.
+ * Without versions in the store it is the size. */
 void cb_zarr_set_version(const cubed_object_info *info, cubed_object_version *out);
-/* Reads and parses the document at path/name, and says of which version it is. */
+/* Reads and parses the document at path/name, and gets its version. */
 CUBED_MUST_CHECK cubed_status cb_zarr_read_version(cubed_store *store, const char *path,
                                                    const char *name, json_t **out,
                                                    cubed_object_version *version, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_zarr_read_doc(cubed_store *store, const char *path,
                                                const char *name, json_t **out, cubed_error *err);
-/* A put of an array's object under the conditions of the array's fence; NULL: without conditions. */
+/* Puts an object of an array under the conditions of its fence; NULL: without conditions. */
 CUBED_MUST_CHECK cubed_status cb_zarr_put(cubed_store *store, const cb_zarr_fence *fence,
                                           const char *key, const void *src, size_t size,
                                           const cubed_cancel *cancel, cubed_error *err);
-/* Puts a document so. */
+/* Puts a document like cb_zarr_put. */
 CUBED_MUST_CHECK cubed_status cb_zarr_put_doc(cubed_store *store, const cb_zarr_fence *fence,
                                               const char *path, const char *name, const json_t *doc,
                                               cubed_error *err);
-/* Changes a document; *changed: it differs. May be called again, with another version of the document. */
+/* Changes a document and sets *changed if it differs. May be called again with another version of the document. */
 typedef cubed_status (*cb_zarr_change_fn)(void *ctx, json_t *doc, bool *changed, cubed_error *err);
-/* Puts what `change` makes of the document ({} if there is none), unless another one has replaced the document meanwhile: then
- * its new version is changed. */
+/* Applies `change` to the document ({} if missing) and puts the result. If another process has replaced the document in the
+ * meantime, repeats both with the new version. */
 CUBED_MUST_CHECK cubed_status cb_zarr_change_doc(cubed_store *store, const char *path,
                                                  const char *name, cb_zarr_change_fn change,
                                                  void *ctx, cubed_error *err);
-/* CUBED_E_EXISTS if there is one. */
+/* Puts a new document. CUBED_E_EXISTS if it exists. */
 CUBED_MUST_CHECK cubed_status cb_zarr_new_doc(cubed_store *store, const char *path,
                                               const char *name, const json_t *doc,
                                               cubed_error *err);

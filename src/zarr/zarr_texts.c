@@ -1,5 +1,6 @@
-/* Texts of any length ("string" of format 3, what format 2's filter "vlen-utf8" makes of objects, and those of files of HDF5,
- * whose elements lead to them), read into memory as texts of one length: once to find the longest, once to put them in their places. */
+/* Reads strings of any length into memory as strings of the maximum length: "string" of format 3, objects with format 2's
+ * filter "vlen-utf8", and strings in HDF5 files, whose elements are references to them. Reads the array twice: to find the
+ * maximum length, then to store the strings. */
 #include "zarr/zarr_texts.h"
 
 #include <inttypes.h>
@@ -13,14 +14,14 @@
 typedef struct reading {
     cubed_store *store;
     const char *path;
-    size_t most;           /* bytes of an object, of a decoded chunk, and of all texts */
-    cb_zarr_outline *o;    /* of shards with codecs, by which their indices are read */
-    cb_codec_chain codecs; /* behind "vlen-utf8" */
+    size_t most;           /* maximum bytes of an object, of a decoded chunk, and of all strings */
+    cb_zarr_outline *o;    /* for shards with the codecs of their indices */
+    cb_codec_chain codecs; /* codecs after "vlen-utf8" */
     cb_buf object;
-    cb_arena *arena;      /* room for a decoded chunk, and for decoding it */
-    size_t longest;       /* code points */
-    char *to;             /* NULL: texts are measured */
-    cb_file_texts *leads; /* of a file: elements, of `item` bytes, lead to texts */
+    cb_arena *arena;      /* for a decoded chunk and for decoding */
+    size_t longest;       /* in code points */
+    char *to;             /* NULL: only measure */
+    cb_file_texts *leads; /* for a file: elements of `item` bytes are references to strings */
     size_t item;
 } reading;
 
@@ -29,7 +30,7 @@ static cubed_status damaged(cubed_error *err)
     return cb_fail(err, CUBED_E_FORMAT, "it does not hold the texts of a chunk");
 }
 
-/* Element number `i` of the array. */
+/* Measures or stores element number `i` of the array. */
 static cubed_status put_text(reading *r, int64_t i, const unsigned char *text, size_t size,
                              cubed_error *err)
 {
@@ -48,7 +49,7 @@ static cubed_status put_text(reading *r, int64_t i, const unsigned char *text, s
     return CUBED_OK;
 }
 
-/* A box of elements that are stored together, of which those within the array count. */
+/* Elements that are stored together; only those in `within` are in the array. */
 typedef struct box {
     int64_t begin[CUBED_MAX_NDIM], shape[CUBED_MAX_NDIM], within[CUBED_MAX_NDIM];
 } box;
@@ -71,7 +72,7 @@ static cubed_status put_fill(reading *r, const box *x, cubed_error *err)
     return CUBED_OK;
 }
 
-/* How many texts there are, and each behind its size; in the array's order. */
+/* Reads a chunk: the number of strings, then each string after its size, in the array's order. */
 static cubed_status put_box(reading *r, const box *x, const unsigned char *bytes, size_t size,
                             cubed_error *err)
 {
@@ -95,7 +96,7 @@ static cubed_status put_box(reading *r, const box *x, const unsigned char *bytes
     return CUBED_OK;
 }
 
-/* Elements of one size, each of which leads to a text. */
+/* Reads elements of fixed size, which are references to strings. */
 static cubed_status put_led(reading *r, const box *x, const unsigned char *bytes, size_t size,
                             cubed_error *err)
 {
@@ -129,7 +130,7 @@ static cubed_status decode_box(reading *r, const box *x, const void *encoded, si
 static cubed_status put_shard(reading *r, const cb_codec_chain *c, const cb_codec_step *s,
                               const box *shard, const char *encoded, size_t size, cubed_error *err);
 
-/* Those of a shard's inner chunks in which there is anything of the array. */
+/* Reads the inner chunks of a shard that overlap the array. */
 static cubed_status put_inner(reading *r, const cb_codec_chain *c, const cb_codec_step *s,
                               const box *shard, const char *encoded, size_t size,
                               const uint64_t *index, cubed_error *err)
@@ -162,8 +163,8 @@ static cubed_status put_inner(reading *r, const cb_codec_chain *c, const cb_code
     return CUBED_OK;
 }
 
-/* Of an object, or of an inner chunk that is itself a shard: it calls itself once for each step of the chain at most, of
- * which there are CB_MAX_CODECS. */
+/* Reads a shard, which may be an inner chunk itself. Recursion depth: at most CB_MAX_CODECS, the number of steps in the
+ * chain. */
 static cubed_status put_shard(reading *r, const cb_codec_chain *c, const cb_codec_step *s,
                               const box *shard, const char *encoded, size_t size, cubed_error *err)
 {
@@ -179,7 +180,7 @@ static cubed_status put_shard(reading *r, const cb_codec_chain *c, const cb_code
     return st;
 }
 
-/* What is there of a chunk of the array. */
+/* Reads the object of a chunk, if any. */
 static cubed_status put_object(reading *r, const box *x, cubed_error *err)
 {
     const char *encoded = r->object.data ? r->object.data : "";
@@ -229,8 +230,8 @@ static cubed_status no_texts(const reading *r, cubed_error *err)
                    r->store->url, *r->path ? "::" : "", r->path, r->o->type);
 }
 
-/* The codecs of shards, whose inner chunks are of bytes instead of texts: where these are in their objects is the same.
- * `conf` is that of the shards that hold no others. */
+/* Parses the codecs of shards with inner chunks of bytes instead of strings: the positions of inner chunks are the same.
+ * `conf` is the configuration of the innermost shards. */
 static cubed_status find_shards(reading *r, const cb_codecs *known, json_t *list, json_t *conf,
                                 cubed_error *err)
 {
@@ -243,7 +244,7 @@ static cubed_status find_shards(reading *r, const cb_codecs *known, json_t *list
     return cb_zarr_check_irregular(r->path, m, err);
 }
 
-/* Of bytes that become `size` ones at most. Their first codec becomes one of bytes. */
+/* Parses the codecs of bytes, at most `size` when decoded. The first codec of the list is replaced by "bytes". */
 static cubed_status parse_bytes(reading *r, const cb_codecs *known, json_t *list, size_t size,
                                 cubed_error *err)
 {
@@ -265,7 +266,7 @@ static const char *codec_name(const reading *r, const json_t *list)
     return name ? name : "";
 }
 
-/* What chunks of texts went through; of shards, which may lie within shards, their inner chunks. */
+/* Finds the codecs of chunks of strings; for shards, possibly nested, those of the inner chunks. */
 static cubed_status find_text_codecs(reading *r, const cb_codecs *known, json_t *outer,
                                      cubed_error *err)
 {
@@ -283,7 +284,7 @@ static cubed_status find_text_codecs(reading *r, const cb_codecs *known, json_t 
     return conf ? find_shards(r, known, outer, conf, err) : CUBED_OK;
 }
 
-/* The same of a file's elements, which are as many bytes as there are. */
+/* Like find_text_codecs, for elements of a file, which have a fixed size. */
 static cubed_status find_file_codecs(reading *r, const cb_codecs *known, json_t *list,
                                      cubed_error *err)
 {
@@ -309,7 +310,7 @@ static cubed_status find_codecs(reading *r, const cb_codecs *known, cubed_error 
     return st;
 }
 
-/* Adds what a shard's index takes while its inner chunks are read, and before; as deep as put_shard. */
+/* Adds the memory of a shard's index to that of its inner chunks. Recursion depth as in put_shard. */
 static cubed_status add_index(const reading *r, const cb_codec_step *s, cb_need *need,
                               cubed_error *err)
 {
@@ -325,7 +326,7 @@ static cubed_status add_index(const reading *r, const cb_codec_step *s, cb_need 
     return CUBED_OK;
 }
 
-/* Beside the object: a decoded chunk, and what decoding takes; of shards their indices, too. */
+/* Memory in addition to the object: a decoded chunk, memory to decode it, and indices of shards. */
 static cubed_status find_need(const reading *r, cb_need *need, cubed_error *err)
 {
     const size_t chunk = cb_arena_round(r->codecs.chunk_bytes);
@@ -334,7 +335,7 @@ static cubed_status find_need(const reading *r, cb_need *need, cubed_error *err)
                          : CUBED_OK;
 }
 
-/* Memory for all texts, and zeros behind each of them. */
+/* Allocates all strings, padded with zeros. */
 static cubed_status make_room(reading *r, int64_t n, cb_zarr_texts *out, cubed_error *err)
 {
     void *data;
