@@ -21,7 +21,7 @@ cb_array_in *cb_arrays_add(cb_file *f, cb_arrays *a, const char *path)
     return x;
 }
 
-/* Names below one follow one another: a slash sorts before everything else. */
+/* Compares paths so that names below a common name are consecutive: '/' sorts before everything else. */
 static int compare_paths(const char *a, const char *b)
 {
     while (*a && *a == *b) a++, b++;
@@ -72,7 +72,7 @@ static int by_number(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* With masks, what is in front of chunks is a codec, too. */
+/* If chunks have masks, appends the codec that reads them. */
 static cubed_status add_masks(cb_file *f, cb_array_in *x, cubed_error *err)
 {
     static const char codec[] = ",{\"name\":\"cubed.filter_mask\"}";
@@ -89,7 +89,7 @@ static cubed_status add_masks(cb_file *f, cb_array_in *x, cubed_error *err)
     return x->doc ? CUBED_OK : cb_file_no_memory(f, err);
 }
 
-/* Where chunks lie is read once. */
+/* Loads the positions of chunks once. */
 static cubed_status know_chunks(cb_file *f, cb_array_in *x, cubed_error *err)
 {
     const cb_arrays *a = f->data;
@@ -112,12 +112,12 @@ static cubed_status know_chunks(cb_file *f, cb_array_in *x, cubed_error *err)
 static uint64_t chunk_bytes(const cb_array_in *x)
 {
     uint64_t n =
-        x->item; /* no overflow: of elements side by side they are cut, others are not asked */
+        x->item; /* no overflow: contiguous elements were divided into chunks, and others do not get here */
     for (int d = 0; d < x->ndim; d++) n *= (uint64_t)x->chunk[d];
     return n;
 }
 
-/* "0/3/1" behind "c/", of as many numbers as there are axes. False if it is no chunk of the array. */
+/* Parses "/0/3/1", with one number per axis. Returns false if it is not a chunk of the array. */
 static bool parse_index(const cb_array_in *x, const char *at, int64_t *idx)
 {
     for (int d = 0; d < x->ndim; d++) {
@@ -132,11 +132,11 @@ static bool parse_index(const cb_array_in *x, const char *at, int64_t *idx)
     return *at == 0;
 }
 
-/* A chunk of elements that lie side by side, or row by row. */
+/* Locates a chunk of contiguous elements, or of elements in separate rows. */
 static void find_run(const cb_array_in *x, const int64_t *idx, cb_entry *out)
 {
     uint64_t row = x->item, at = 0, rows = 1;
-    int cut = 0; /* the axis that is cut: those before it have chunks of one */
+    int cut = 0; /* the axis that is divided: chunks have length 1 along the axes before it */
     while (cut < x->ndim - 1 && x->chunk[cut] == 1) cut++;
     for (int d = cut + 1; d < x->ndim; d++) row *= (uint64_t)x->shape[d];
     if (x->ndim > 0) {
@@ -402,7 +402,7 @@ json_t *cb_text_json(const uint8_t *at, uint64_t n)
     while (n > 0 && at[n - 1] == 0) n--;
     json_t *v = json_stringn((const char *)at, (size_t)n);
     if (v) return v;
-    /* Latin-1, as old programs wrote it. */
+    /* Latin-1, as in files of old programs. */
     cb_buf b;
     cb_buf_init(&b, &cb_system_allocator);
     for (uint64_t i = 0; i < n; i++) {

@@ -1,5 +1,5 @@
-/* NetCDF's classic formats 1, 2 (64-bit offsets) and 5 (64-bit data), as of the "NetCDF Classic Format Specification". All
- * numbers are big-endian. */
+/* NetCDF's classic formats 1, 2 (64-bit offsets) and 5 (64-bit data), according to the "NetCDF Classic Format
+ * Specification". All numbers are big-endian. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,18 +8,18 @@
 typedef struct cdf {
     cb_file *f;
     cb_arrays *arrays;
-    cb_zone *zone; /* until the file is open */
+    cb_zone *zone; /* for data needed only until the file is open */
     int version;
-    uint64_t at; /* the next byte of the header */
+    uint64_t at; /* position of the next byte of the header */
     uint64_t records;
-    bool streamed; /* how many records there are is not said: as many as the file has room for */
+    bool streamed; /* the number of records is not stated: as many as the file has room for */
     uint64_t ndims;
     struct dimension {
         const char *name;
-        uint64_t length; /* 0: of records */
+        uint64_t length; /* 0: record dimension */
     } * dims;
     uint64_t record_bytes;
-    int nrecorded; /* arrays of records */
+    int nrecorded; /* number of arrays with records */
 } cdf;
 
 static cubed_status bad(const cdf *c, cubed_error *err, const char *what)
@@ -37,14 +37,14 @@ static cubed_status get(cdf *c, int n, uint64_t *out, cubed_error *err)
     return CUBED_OK;
 }
 
-/* A count: of 64 bits in format 5. */
+/* Reads a count, which has 64 bits in format 5. */
 static cubed_status get_count(cdf *c, uint64_t *out, cubed_error *err)
 {
     CB_TRY(get(c, c->version == 5 ? 8 : 4, out, err));
     return *out > c->f->info.size ? bad(c, err, "more than the file has room for") : CUBED_OK;
 }
 
-/* A list's tag and how many it has; zeros where there is none. */
+/* Reads a list's tag and length; both are 0 if the list is missing. */
 static cubed_status get_list(cdf *c, uint64_t tag, uint64_t *n, cubed_error *err)
 {
     uint64_t is;
@@ -53,7 +53,7 @@ static cubed_status get_list(cdf *c, uint64_t tag, uint64_t *n, cubed_error *err
     return is == tag || (is == 0 && *n == 0) ? CUBED_OK : bad(c, err, "a list of another kind");
 }
 
-/* Values are filled up to a multiple of four bytes. */
+/* Values are padded to a multiple of four bytes. */
 static cubed_status get_bytes(cdf *c, uint64_t n, const uint8_t **out, cubed_error *err)
 {
     CB_TRY(cb_file_take(c->f, c->zone, c->at, n, out, err));
@@ -122,7 +122,8 @@ static cubed_status get_attribute(cdf *c, json_t *attrs, int of, cubed_error *er
     return cb_attribute_json_set(attrs, name, v, typestr) ? CUBED_OK : cb_file_no_memory(c->f, err);
 }
 
-/* As JSON text. The type of a variable is behind its attributes: `of` 0 leaves _FillValue as it is. */
+/* Reads attributes to a JSON string. The type of a variable follows its attributes: with `of` 0, _FillValue is not
+ * converted. */
 static cubed_status get_attributes(cdf *c, bool is_array, int of, const char **out,
                                    cubed_error *err)
 {
@@ -190,7 +191,7 @@ static cubed_status get_variable(cdf *c, variable *v, cubed_error *err)
     if (!x) return cb_file_no_memory(c->f, err);
     x->is_array = true;
     CB_TRY(get_shape(c, x, v->dims, &v->recorded, err));
-    /* Attributes come before the type, by which _FillValue is written as it is in Zarr: they are read again. */
+    /* Attributes precede the type, which is needed to convert _FillValue: they are read again. */
     const uint64_t attributes = c->at;
     CB_TRY(get_attributes(c, true, 0, &v->words.attributes, err));
     CB_TRY(get_type(c, &v->type, err));
@@ -198,7 +199,8 @@ static cubed_status get_variable(cdf *c, variable *v, cubed_error *err)
     c->at = attributes;
     CB_TRY(get_attributes(c, true, v->type, &v->words.attributes, err));
     c->at = behind;
-    CB_TRY(get(c, c->version == 5 ? 8 : 4, &bytes, err)); /* not to be relied on: it may not fit */
+    /* the stated size is unreliable: it may not fit */
+    CB_TRY(get(c, c->version == 5 ? 8 : 4, &bytes, err));
     CB_TRY(get(c, c->version == 1 ? 4 : 8, &x->begin, err));
     x->item = (uint64_t)types[v->type].type.size;
     v->words.data_type = types[v->type].name;
@@ -209,7 +211,7 @@ static cubed_status get_variable(cdf *c, variable *v, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Bytes of an array, or of one of its records. */
+/* Gets the size in bytes of an array, or of one of its records. */
 static cubed_status bytes_of(const cdf *c, const cb_array_in *x, bool recorded, uint64_t *out,
                              cubed_error *err)
 {
@@ -239,7 +241,8 @@ static cubed_status place(const cdf *c, cb_array_in *x, const variable *v, cubed
     return cb_array_describe(c->f, x, &w, err);
 }
 
-/* Records have what all arrays of them have, each filled up to four bytes, unless there is but one. */
+/* Computes the size of a record: the sum over all arrays with records, each padded to four bytes unless it is the only
+ * one. */
 static cubed_status count_records(cdf *c, const variable *v, uint64_t n, cubed_error *err)
 {
     uint64_t bytes = 0, first = UINT64_MAX;

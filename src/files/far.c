@@ -1,4 +1,4 @@
-/* Chunks of files that lie in stores which have to wait: gets are handed on to these, so that many are in flight. */
+/* Forwards gets of files to underlying stores with latency, so that many requests are in flight. */
 #include <string.h>
 #include <zlib.h>
 
@@ -6,7 +6,7 @@
 
 enum { MOST_RANGES = 64 };
 
-/* A get that is on its way, as one of the store below. */
+/* A forwarded get. */
 typedef struct passed {
     cubed_store_request below;
     cubed_store_request *above;
@@ -15,7 +15,7 @@ typedef struct passed {
     cubed_range ranges[MOST_RANGES];
 } passed;
 
-/* Adds what a range of the entry is in the store below; false if that is more than can be asked for at once. */
+/* Converts a range of the entry to ranges of the underlying store. Returns false if there are too many ranges. */
 static bool add_range(passed *p, cubed_range r)
 {
     const cb_entry *e = &p->e;
@@ -32,7 +32,7 @@ static bool add_range(passed *p, cubed_range r)
     return true;
 }
 
-/* Whether all that is wanted lies in the store below as it is, one behind the other. */
+/* Whether the underlying store contains all requested bytes unencoded and in order. */
 static bool can_pass(passed *p, const cubed_store_request *r)
 {
     const cb_entry *e = &p->e;
@@ -67,7 +67,7 @@ bool cb_file_pass(cb_file *f, cubed_store_request *r)
     if (r->op != CUBED_STORE_GET) return false;
     passed *p = cb_alloc_zero(f->head.alloc, sizeof *p);
     if (!p) return false;
-    /* What is wrong is found, and told, by who serves it at once. */
+    /* Errors are detected and reported by the synchronous path. */
     if (cb_file_find(f, r, &p->e, NULL) != CUBED_OK || !can_pass(p, r)) {
         cb_free(f->head.alloc, p, sizeof *p);
         return false;

@@ -1,4 +1,4 @@
-/* Bytes of the file that is read: ranges, pages that are kept while it is opened, and its errors. */
+/* Reads bytes of the file: ranges, pages cached while it is opened, and errors. */
 #define XXH_INLINE_ALL
 #include <inttypes.h>
 #include <string.h>
@@ -18,7 +18,7 @@ cubed_status cb_file_bad(const cb_file *f, cubed_error *err, const char *what)
 
 /* --- Bytes of the file -------------------------------------------------------------------------------- */
 
-/* Whether the version is the one of an ETag, which is quoted or not; also if the version is no ETag. */
+/* Whether the version matches an ETag, quoted or not. True if the version is not an ETag. */
 static bool is_tagged(const cubed_store *store, const char *version, const char *tag, size_t n)
 {
     if (!(store->vt->flags & CUBED_STORE_ETAGS) || !*version) return true;
@@ -36,7 +36,7 @@ static bool is_as_referred_to(const cb_object *in, const cubed_object_info *info
            (in->netag == 0 || is_tagged(in->store, info->version.text, in->etag, in->netag));
 }
 
-/* Whether it is the version that all reads before were of. */
+/* Whether the version equals that of all earlier reads. */
 static bool is_as_before(const cb_object *in, const cubed_object_version *version)
 {
     uint64_t first = 0;
@@ -51,7 +51,7 @@ cubed_status cb_file_judge(const cb_file *f, const cb_object *in, const cubed_st
     const cubed_store *store = in ? in->store : f->within;
     if (r->status == CUBED_E_EXISTS)
         return cb_fail(err, CUBED_E_FORMAT, "%s has changed since it was opened", f->url);
-    /* What is in a file that is gone is not what is not there, and has a fill value. */
+    /* A missing file must not look like a missing chunk, which would be the fill value. */
     if (r->status == CUBED_E_NOT_FOUND)
         return cb_fail(err, CUBED_E_FORMAT, "%s leads to %s of %s, which is not there", f->url,
                        r->key, store->url);
@@ -103,7 +103,7 @@ cubed_status cb_file_read(const cb_file *f, uint64_t offset, void *dst, size_t s
     return size ? cb_file_read_ranges(f, NULL, &range, 1, dst, err) : CUBED_OK;
 }
 
-/* The page of that number, which is read if it is not kept. */
+/* Gets a page, reading it if it is not cached. */
 static cubed_status get_page(cb_file *f, uint64_t number, const uint8_t **out, cubed_error *err)
     CB_REQUIRES(&f->lock)
 {
@@ -122,7 +122,7 @@ static cubed_status get_page(cb_file *f, uint64_t number, const uint8_t **out, c
     return CUBED_OK;
 }
 
-/* One thread opens a file, without the lock. From then on the caller holds the lock. */
+/* Called without the lock by the thread that opens the file, and afterwards with the lock. */
 cubed_status cb_file_get(cb_file *f, uint64_t offset, void *dst, size_t size,
                          cubed_error *err) CB_UNCHECKED_LOCKS
 {
@@ -156,7 +156,7 @@ cubed_status cb_file_take(cb_file *f, cb_zone *zone, uint64_t offset, uint64_t s
     return cb_file_get(f, offset, p, (size_t)size, err);
 }
 
-/* As cb_file_get. */
+/* Same locking as cb_file_get. */
 void cb_file_drop_pages(cb_file *f) CB_UNCHECKED_LOCKS
 {
     if (f->pages) cb_free(f->head.alloc, f->pages, (size_t)CB_FILE_PAGES * CB_FILE_PAGE);

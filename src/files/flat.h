@@ -1,6 +1,5 @@
-/* FlatBuffers, as little of it as it takes to find fields of tables: every position is checked, as nothing else says that
- * the bytes are what they are said to be. Positions are from the begin of the buffer on; 0: it is not there, or leads
- * beyond the end. */
+/* FlatBuffers: finds fields of tables. Checks every position, because the bytes are untrusted. Positions are relative to
+ * the start of the buffer; 0: missing or beyond the end. */
 #ifndef CB_FILES_FLAT_H
 #define CB_FILES_FLAT_H
 
@@ -12,8 +11,8 @@ typedef struct cb_flat {
 } cb_flat;
 
 typedef struct cb_flat_list {
-    uint64_t at; /* of the first element */
-    uint32_t n;  /* elements, all of which are within the buffer */
+    uint64_t at; /* position of the first element */
+    uint32_t n;  /* number of elements, all within the buffer */
 } cb_flat_list;
 
 static inline uint64_t cb_flat_number(const cb_flat *b, uint64_t at, uint64_t size)
@@ -21,7 +20,7 @@ static inline uint64_t cb_flat_number(const cb_flat *b, uint64_t at, uint64_t si
     return at > 0 && at <= b->n && size <= b->n - at ? cb_le_get(b->p + at, (int)size) : 0;
 }
 
-/* Where the four bytes at that position lead. */
+/* Follows the offset of four bytes at a position. */
 static inline uint64_t cb_flat_follow(const cb_flat *b, uint64_t at)
 {
     const uint64_t to = b->n < 4 || at > b->n - 4 ? 0 : at + cb_le_get(b->p + at, 4);
@@ -30,7 +29,7 @@ static inline uint64_t cb_flat_follow(const cb_flat *b, uint64_t at)
 
 static inline uint64_t cb_flat_root(const cb_flat *b) { return cb_flat_follow(b, 0); }
 
-/* A field of a table, if all `size` bytes of it are there. */
+/* Returns the position of a field of a table, if all its `size` bytes are in the buffer. */
 static inline uint64_t cb_flat_field(const cb_flat *b, uint64_t table, unsigned number,
                                      uint64_t size)
 {
@@ -44,7 +43,7 @@ static inline uint64_t cb_flat_field(const cb_flat *b, uint64_t table, unsigned 
                                                                                  : 0;
 }
 
-/* A field that is a list of elements of `size` bytes: empty if it is not there. */
+/* Gets a list field with elements of `size` bytes; empty if missing. */
 static inline cb_flat_list cb_flat_list_of(const cb_flat *b, uint64_t table, unsigned number,
                                            uint64_t size)
 {
@@ -55,7 +54,7 @@ static inline cb_flat_list cb_flat_list_of(const cb_flat *b, uint64_t table, uns
     return (cb_flat_list){to + 4, (uint32_t)n};
 }
 
-/* Element `i` of a list of tables. */
+/* Returns the position of element `i` of a list of tables. */
 static inline uint64_t cb_flat_table(const cb_flat *b, cb_flat_list list, uint32_t i)
 {
     return cb_flat_follow(b, list.at + 4 * (uint64_t)i);

@@ -1,4 +1,4 @@
-/* HDF5 files, and so NetCDF-4: their groups and arrays as those of a Zarr hierarchy. */
+/* HDF5 files, including NetCDF-4: presents their groups and arrays as a Zarr hierarchy. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,23 +8,23 @@
 
 static const uint8_t signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
 
-/* What is known of an object until names of dimensions are: those of others. */
+/* Data of an object until names of dimensions are known, because those depend on other objects. */
 typedef struct object {
     const char *path;
     uint64_t address;
-    int array; /* in the list of arrays; -1: it is none */
+    int array; /* index in the list of arrays; -1: not an array */
     bool scale, hidden;
     int64_t dimid; /* NetCDF-4's number of a dimension; -1: none */
-    int nids;      /* dimensions of what is a scale itself, by their numbers */
+    int nids;      /* number of `ids`: dimensions of an array that is a scale itself */
     int64_t ids[CUBED_MAX_NDIM];
-    uint64_t scales[CUBED_MAX_NDIM]; /* addresses of the scales of dimensions */
+    uint64_t scales[CUBED_MAX_NDIM]; /* addresses of the dimensions' scales */
     cb_array_words words;
 } object;
 
 /* A dimension without a scale. */
 typedef struct phony_dim {
     char name[32];
-    size_t ngroup; /* characters of the path of its group, which begins `of` */
+    size_t ngroup; /* length of the path of its group, which is a prefix of `of` */
     const char *of;
     int64_t extent;
 } phony_dim;
@@ -34,16 +34,16 @@ typedef struct reader {
     int nphony, capphony;
     cb_h5 h;
     cb_arrays *arrays;
-    cb_zone *zone; /* until the file is open */
+    cb_zone *zone; /* for data needed only until the file is open */
     object *list;
     int n, cap;
     object *now;
     json_t *attrs;
-    cb_array_in *x; /* whose attributes are read; NULL: of a group */
+    cb_array_in *x; /* array whose attributes are being read; NULL: a group */
     cb_h5_type type;
 } reader;
 
-/* The file may have something else in front. */
+/* The signature may be preceded by other data. */
 static bool find_signature(cb_file *f, uint64_t *at)
 {
     uint8_t here[8];
@@ -112,7 +112,7 @@ static int64_t integer_at(const cb_h5_attribute *a, uint64_t i)
     return (int64_t)(bits << shift) >> shift;
 }
 
-/* A list of references for each dimension, of which the first counts. */
+/* Reads a list of references per dimension, of which only the first is used. */
 static cubed_status read_scales(reader *r, const cb_h5_attribute *a, cubed_error *err)
 {
     for (uint64_t i = 0; i < a->space.count && i < CUBED_MAX_NDIM; i++) {
@@ -127,7 +127,7 @@ static cubed_status read_scales(reader *r, const cb_h5_attribute *a, cubed_error
     return CUBED_OK;
 }
 
-/* What says how dimensions are called. */
+/* Reads an attribute that defines names of dimensions. */
 static cubed_status read_own(reader *r, const cb_h5_attribute *a, cubed_error *err)
 {
     const char *text = NULL;
@@ -162,7 +162,7 @@ static cubed_status add_attribute(void *ctx, const cb_h5_message *m, cubed_error
         v = cb_missing_json(a.data.at, a.type.number);
     else
         CB_TRY(cb_h5_attribute_json(&r->h, &a, &v, err));
-    if (!v) return CUBED_OK; /* JSON has no word for it */
+    if (!v) return CUBED_OK; /* JSON cannot represent its type */
     const char *type = a.type.what == CB_H5_LONG_TEXT ? "|S128"
                        : a.type.what == CB_H5_NUMBER  ? cb_number_typestr(a.type.number)
                                                       : NULL;
@@ -225,7 +225,7 @@ static const char *type_json(reader *r, const cb_h5_type *t, bool null)
     return keep(r, &b);
 }
 
-/* The bytes of the fill value; NULL: it is zero. */
+/* Returns the bytes of the fill value; NULL: zero. */
 static const uint8_t *fill_bytes(const cb_h5_header *x, uint32_t size)
 {
     const cb_h5_message *m = cb_h5_find(x, CB_H5_FILL);
@@ -247,7 +247,7 @@ static const uint8_t *fill_bytes(const cb_h5_header *x, uint32_t size)
     return m && n == size ? cb_h5_skip(&b, n) : NULL;
 }
 
-/* What an element that is not there leads to. */
+/* Converts the fill value of an element with a reference to data of any length. */
 static cubed_status long_fill_json(reader *r, const cb_h5_header *x, const cb_h5_type *t,
                                    const char **out, cubed_error *err)
 {
@@ -350,7 +350,7 @@ static void put_filter(cb_buf *b, uint64_t id, const uint32_t *value, uint64_t n
     cb_buf_printf(b, ",{\"name\":\"HDF5 filter %u, %s\"}", (unsigned)id, name);
 }
 
-/* Filters as codecs, one for each. *n is how many there are. */
+/* Converts filters to codecs, one each. *n is their number. */
 static cubed_status read_filters(reader *r, const cb_h5_header *x, uint32_t size, cb_buf *out,
                                  uint64_t *n, cubed_error *err)
 {
@@ -423,7 +423,7 @@ static cubed_status chunked_layout(reader *r, cb_array_in *x, cb_h5_index *index
     return CUBED_OK;
 }
 
-/* Old versions name sizes again, which the shape says, too. */
+/* Reads old versions of the layout message. They repeat sizes that the shape contains. */
 static cubed_status old_layout(reader *r, cb_array_in *x, cb_h5_index *index, cb_h5_bytes b,
                                uint64_t count, cubed_error *err)
 {
@@ -431,7 +431,7 @@ static cubed_status old_layout(reader *r, cb_array_in *x, cb_h5_index *index, cb
     (void)cb_h5_skip(&b, 5);
     if (class == 1) x->begin = cb_h5_address(&r->h, &b);
     if (class == 2) {
-        /* As the third version has it. */
+        /* Same fields as in version 3. */
         cb_h5_bytes third = b;
         index->address = cb_h5_address(&r->h, &third);
         uint64_t bytes = x->item;
@@ -580,7 +580,7 @@ static cubed_status add_object(void *ctx, const char *name, uint64_t address, cu
     return CUBED_OK;
 }
 
-/* Groups may be linked to from below. */
+/* Whether the object was visited: a group may be linked from below. */
 static bool was_seen(const reader *r, int i)
 {
     for (int k = 0; k < i; k++) {
@@ -604,7 +604,7 @@ static cubed_status read_object(reader *r, int i, cubed_error *err)
         CB_TRY(read_dataset(r, &header, err));
     } else {
         CB_TRY(cb_h5_each_link(&r->h, &header, &is_group, add_object, r, err));
-        if (!is_group) return CUBED_OK; /* a type that has a name */
+        if (!is_group) return CUBED_OK; /* a named type */
     }
     CB_TRY(read_attributes(r, &header, err));
     if (!is_group) return CUBED_OK;
@@ -629,8 +629,8 @@ static const char *scale_of_id(const reader *r, int64_t id)
     return NULL;
 }
 
-/* NetCDF's dimensions without an end are as long as the longest of what has them; of the others, what is behind their
- * end is not there. */
+/* Gives unlimited dimensions of NetCDF the length of the longest variable that has them. In shorter variables the rest is
+ * missing. */
 static void lengthen(reader *r)
 {
     for (int i = 0; i < r->n; i++) {
@@ -651,8 +651,8 @@ static void lengthen(reader *r)
     }
 }
 
-/* A name for dimension d of x, which has no scale, as h5netcdf numbers them: one for each length in a group, and others for
- * more axes of that length in one array. */
+/* Names dimension d of x, which has no scale, with h5netcdf's numbering: one name per length in a group, and further names
+ * for more axes of that length in one array. */
 static cubed_status name_phony(reader *r, const cb_array_in *x, int d, const char **dims,
                                cubed_error *err)
 {
@@ -695,7 +695,7 @@ static cubed_status describe(reader *r, object *o, cubed_error *err)
     return cb_array_describe(r->h.f, x, &o->words, err);
 }
 
-/* Dimensions without a variable are no arrays. */
+/* Removes dimensions without a variable from the list of arrays. */
 static void drop_hidden(reader *r)
 {
     cb_arrays *a = r->arrays;

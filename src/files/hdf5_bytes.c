@@ -1,4 +1,4 @@
-/* Bytes of an HDF5 file: integers, addresses, and structures by their letters. */
+/* Bytes of an HDF5 file: integers, addresses, and structures with signatures. */
 #include <string.h>
 
 #include "files/hdf5_pkg.h"

@@ -1,4 +1,4 @@
-/* Where the chunks of a dataset lie. */
+/* Finds the positions of a dataset's chunks. */
 #include <string.h>
 
 #include "files/hdf5_pkg.h"
@@ -10,11 +10,11 @@ typedef struct collect {
     const cb_h5_index *index;
     cb_chunk_place *places;
     size_t cap;
-    int first; /* the axis that an index goes along last: of one that may become longer without end */
-    uint64_t counts[CUBED_MAX_NDIM]; /* of chunks along axes, as the index numbers them */
+    int first; /* the axis that varies slowest in an index: for an unlimited axis */
+    uint64_t counts[CUBED_MAX_NDIM]; /* numbers of chunks along axes in the index */
 } collect;
 
-/* Memory of the table is no more than the file has entries for. */
+/* Adds a chunk. The table has at most as many entries as the file has room for. */
 static cubed_status add(collect *c, const uint64_t *idx, uint64_t address, uint64_t size,
                         uint64_t mask, cubed_error *err)
 {
@@ -24,7 +24,7 @@ static cubed_status add(collect *c, const uint64_t *idx, uint64_t address, uint6
     if (address == CB_H5_NOWHERE) return CUBED_OK;
     for (int d = 0; d < x->ndim; d++) {
         const uint64_t n = (uint64_t)cb_ceil_div(x->shape[d], x->chunk[d]);
-        if (idx[d] >= n) return CUBED_OK; /* left from when the array was longer */
+        if (idx[d] >= n) return CUBED_OK; /* remains of a larger shape */
         number = number * n + idx[d];
         partial = partial || (idx[d] + 1) * (uint64_t)x->chunk[d] > (uint64_t)x->shape[d];
     }
@@ -43,7 +43,7 @@ static cubed_status add(collect *c, const uint64_t *idx, uint64_t address, uint6
     }
     cb_chunk_place *p = &c->places[x->nplaces++];
     *p = (cb_chunk_place){.number = number, .offset = address, .size = (uint32_t)size};
-    /* Without filters there is nothing that a chunk could have been spared. */
+    /* Without filters the mask is meaningless. */
     if (c->index->filtered) cb_le_put(p->mask, mask, 4);
     return CUBED_OK;
 }
@@ -74,7 +74,7 @@ static cubed_status chunk_node(collect *c, uint64_t address, int level, cubed_er
     return CUBED_OK;
 }
 
-/* The memory of a node goes when it has been read: trees are as long as their arrays. */
+/* Frees the memory of a node after reading it, because trees grow with their arrays. */
 static cubed_status chunk_tree(collect *c, uint64_t address, int level, cubed_error *err)
 {
     cb_zone *outer = c->h->temp;
@@ -85,9 +85,9 @@ static cubed_status chunk_tree(collect *c, uint64_t address, int level, cubed_er
     return st;
 }
 
-/* --- Arrays of chunks --------------------------------------------------------------------------------- */
+/* --- Fixed and extensible arrays ----------------------------------------------------------------------- */
 
-/* Of number `at` in an index. */
+/* Converts number `at` in an index to a chunk index. */
 static void unravel(const collect *c, uint64_t at, uint64_t *idx)
 {
     for (int d = c->x->ndim - 1; d >= 0; d--) {
@@ -109,7 +109,7 @@ static void count_chunks(collect *c)
     }
 }
 
-/* `n` entries of `width` bytes, from number `first` on. */
+/* Reads `n` entries of `width` bytes, from number `first`. */
 static cubed_status entries(collect *c, cb_h5_bytes *b, uint64_t first, uint64_t n, uint64_t width,
                             cubed_error *err)
 {
@@ -134,8 +134,8 @@ static bool is_width(const collect *c, uint64_t width)
     return c->index->filtered ? width > o + 4 && width <= o + 12 : width == o;
 }
 
-/* Entries behind a prefix: in one piece, or, of many, in pages with a checksum behind each. A page of which `there` has
- * no bit was never written. */
+/* Reads the entries after a prefix: contiguous, or, if there are many, in pages followed by a checksum each. A page whose
+ * bit in `there` is 0 was never written. */
 static cubed_status block_entries(collect *c, uint64_t at, uint64_t first, uint64_t n,
                                   uint64_t per_page, uint64_t width, const uint8_t *there,
                                   cubed_error *err)
@@ -145,7 +145,7 @@ static cubed_status block_entries(collect *c, uint64_t at, uint64_t first, uint6
         CB_TRY(cb_h5_read(c->h, at, cb_sat_mul(n, width), NULL, &b, err));
         return entries(c, &b, first, n, width, err);
     }
-    at += 4; /* the prefix has a checksum of its own then */
+    at += 4; /* then the prefix has its own checksum */
     for (uint64_t page = 0; page * per_page < n; page++) {
         const uint64_t k = page * per_page, m = n - k < per_page ? n - k : per_page;
         if (!there || there[page / 8] & 0x80 >> page % 8) {
@@ -177,12 +177,13 @@ static cubed_status fixed_array(collect *c, cubed_error *err)
 }
 
 typedef struct extensible {
-    uint64_t width, direct; /* bytes of an entry; entries in the first block */
+    uint64_t width, direct; /* bytes of an entry; number of entries in the index block */
     uint64_t least,
-        blocks; /* entries of the smallest block; blocks that the first block names, of one super block */
-    uint64_t page;  /* entries */
-    int bits;       /* of the number of an entry */
-    uint64_t first; /* address of the first block */
+        /* entries of the smallest data block; data block addresses in the index block and in a super block */
+        blocks;
+    uint64_t page;  /* number of entries */
+    int bits;       /* width of an entry's number */
+    uint64_t first; /* address of the index block */
 } extensible;
 
 static cubed_status data_block(collect *c, const extensible *x, uint64_t address, uint64_t first,
@@ -195,7 +196,7 @@ static cubed_status data_block(collect *c, const extensible *x, uint64_t address
     return block_entries(c, address + head, first, n, x->page, x->width, there, err);
 }
 
-/* Super block `s` has 2^(s/2) blocks of least * 2^((s+1)/2) entries. */
+/* Super block `s` has 2^(s/2) data blocks of least * 2^((s+1)/2) entries. */
 static uint64_t blocks_of(uint64_t s) { return (uint64_t)1 << s / 2; }
 static uint64_t entries_of(const extensible *x, uint64_t s) { return x->least << (s + 1) / 2; }
 
@@ -236,8 +237,8 @@ static cubed_status extensible_array(collect *c, cubed_error *err)
     if (!is_width(c, x.width) || b.bad || x.bits < 1 || x.bits > 64 || !powers)
         return cb_h5_bad(c->h, err, "the table of an array's chunks");
     if (x.first == CB_H5_NOWHERE) return CUBED_OK;
-    /* The first block names the data blocks of the first super blocks itself: as many as a super block that has
-     * `pointers` data blocks at least is behind. */
+    /* The index block contains the addresses of the data blocks of the first super blocks: of those before the first super
+     * block with at least `pointers` data blocks. */
     uint64_t inside = 0, direct_blocks = 0;
     while (blocks_of(inside) < pointers) direct_blocks += blocks_of(inside++);
     uint64_t nsuper = 1;

@@ -3,7 +3,7 @@
 
 #include "files/hdf5_pkg.h"
 
-/* Bytes of the largest number up to `most`. */
+/* Bytes needed for numbers up to `most`. */
 static int width_of(uint64_t most)
 {
     int n = 1;
@@ -17,9 +17,9 @@ enum { MAX_DEPTH = 32 };
 
 typedef struct tree {
     cb_h5 *h;
-    uint64_t node, record; /* bytes */
-    int nwidth;            /* bytes of the number of records of a node */
-    int total[MAX_DEPTH];  /* of the number below a child, by depth */
+    uint64_t node, record; /* sizes in bytes */
+    int nwidth;            /* width in bytes of a node's number of records */
+    int total[MAX_DEPTH];  /* width in bytes of the number of records below a child, by depth */
     cb_h5_record_fn fn;
     void *ctx;
 } tree;
@@ -31,7 +31,7 @@ static cubed_status tell_record(const tree *t, cb_h5_bytes *b, cubed_error *err)
     return t->fn(t->ctx, (cb_h5_bytes){at, at + t->record, false}, err);
 }
 
-/* Each level is one nearer to the leaves. */
+/* Walks a node. `depth` is 0 for leaves. */
 static cubed_status walk(const tree *t, uint64_t address, uint64_t n, int depth, cubed_error *err)
 {
     cb_h5_bytes b, children;
@@ -69,7 +69,7 @@ cubed_status cb_h5_each_record(cb_h5 *h, uint64_t address, int type, cb_h5_recor
         depth >= MAX_DEPTH || b.bad)
         return cb_h5_bad(h, err, "a B-tree's header");
     if (n == 0 || root == CB_H5_NOWHERE) return CUBED_OK;
-    /* How many records fit below each level says how wide their numbers are. */
+    /* The maximum number of records below each level determines the width of their counts. */
     uint64_t most = (t.node - 10) / t.record, all = most;
     t.nwidth = width_of(most);
     for (int d = 1; d <= depth; d++) {
@@ -86,13 +86,14 @@ cubed_status cb_h5_each_record(cb_h5 *h, uint64_t address, int type, cb_h5_recor
 
 typedef struct heap {
     cb_h5 *h;
-    uint64_t id;        /* bytes of an id */
-    int bits;           /* of the heap's offsets */
-    int owidth, lwidth; /* bytes of an offset and of a length in an id */
+    uint64_t id;        /* bytes of an ID */
+    int bits;           /* width of the heap's offsets */
+    int owidth, lwidth; /* bytes of an offset and of a length in an ID */
     uint64_t columns, first,
-        most; /* blocks in a row; bytes of a block in the first, and of the largest direct one */
+        /* blocks per row; bytes of a block in the first row, and of the largest direct block */
+        most;
     uint64_t root;
-    uint64_t rows; /* of the root block; 0: it is a direct one */
+    uint64_t rows; /* rows of the root block; 0: it is a direct block */
 } heap;
 
 static cubed_status open_heap(cb_h5 *h, uint64_t address, heap *x, cubed_error *err)
@@ -121,20 +122,20 @@ static cubed_status open_heap(cb_h5 *h, uint64_t address, heap *x, cubed_error *
         x->most < x->first || x->most >> 40 || x->rows > 64 || x->columns > 4096)
         return cb_h5_bad(h, err, "a heap's header");
     x->owidth = (x->bits + 7) / 8;
-    /* An offset within the largest direct block, or a length, whichever is narrower. */
+    /* The narrower of an offset within the largest direct block, and a length. */
     const int within = width_of(x->most > 1 ? x->most - 1 : 1);
     x->lwidth = within < width_of(largest) ? within : width_of(largest);
     return CUBED_OK;
 }
 
-/* Bytes of a block of that row: twice as many as in the row before, from the third on. */
+/* Size of a block in that row: doubles from row to row, except that the first two rows are equal. */
 static uint64_t row_bytes(const heap *x, uint64_t row)
 {
     return row < 2 ? x->first
                    : cb_sat_mul(x->first, row > 62 ? SIZE_MAX : (uint64_t)1 << (row - 1));
 }
 
-/* Where byte `offset` of the heap is, in a block of which it is byte number `offset`, too. */
+/* Finds the address of byte `offset` of the heap, given a block that contains it at this relative offset. */
 static cubed_status locate(const heap *x, uint64_t block, uint64_t rows, uint64_t offset, int depth,
                            uint64_t *out, cubed_error *err)
 {
@@ -163,7 +164,7 @@ static cubed_status locate(const heap *x, uint64_t block, uint64_t rows, uint64_
                       (uint64_t)x->h->osize, NULL, &b, err));
     const uint64_t to = cb_h5_address(x->h, &b), bytes = row_bytes(x, row);
     uint64_t inner = 0;
-    /* A larger block has rows of its own, as many as make up its bytes. */
+    /* A larger block is an indirect one, with as many rows as make up its size. */
     for (uint64_t sum = 0; bytes > x->most && sum < bytes; inner++)
         sum = cb_sat_add(sum, cb_sat_mul(row_bytes(x, inner), x->columns));
     return locate(x, to, inner, offset - begin, depth + 1, out, err);
@@ -191,7 +192,7 @@ static cubed_status tell_object(void *ctx, cb_h5_bytes record, cubed_error *err)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
                        "%s: HDF5 files with attributes of more than 64 KiB are not supported",
                        p->h->f->url);
-    if (kind == 2) { /* in the id itself */
+    if (kind == 2) { /* stored in the ID itself */
         m.bytes = record;
         return x->fn(x->ctx, &m, err);
     }
@@ -231,7 +232,7 @@ cubed_status cb_h5_global_find(const cb_h5 *h, cb_h5_bytes b, uint32_t index, cb
         (void)cb_h5_skip(&b, 6);
         const uint64_t n = cb_h5_length(h, &b);
         const uint8_t *at = cb_h5_skip(&b, n);
-        if (number == 0) break; /* what is free */
+        if (number == 0) break; /* free space */
         if (!at) return cb_h5_bad(h, err, "an object that is longer than its heap");
         if (number == index) {
             *out = (cb_h5_bytes){at, at + n, false};

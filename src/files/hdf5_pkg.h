@@ -1,39 +1,39 @@
-/* Reading of HDF5's structures; see the "HDF5 File Format Specification Version 3.0". Nothing in a file is believed:
- * bytes come from within it, and what leads from one structure to the next is counted. */
+/* Reads the structures of HDF5: see "HDF5 File Format Specification Version 3.0". Files are untrusted: every position is
+ * checked to be in the file, and the number of structures is limited. */
 #ifndef CB_FILES_HDF5_PKG_H
 #define CB_FILES_HDF5_PKG_H
 
 #include "files/arrays.h"
 
-/* The address of what is not there. */
+/* Undefined address. */
 #define CB_H5_NOWHERE UINT64_MAX
 
 typedef struct cb_h5 {
     cb_file *f;
-    uint64_t base;    /* of addresses */
-    int osize, lsize; /* bytes of an address, and of a length */
-    uint64_t root;    /* address of the root group's header */
-    cb_zone *temp;    /* for what is read on the way */
-    int64_t
-        left; /* structures that may still be read: more than a file has room for are a circle */
+    uint64_t base;    /* position that addresses are relative to */
+    int osize, lsize; /* size in bytes of an address, and of a length */
+    uint64_t root;    /* address of the root group's object header */
+    cb_zone *temp;    /* for temporary data */
+    /* number of structures that may still be read: more than the file has room for are a cycle */
+    int64_t left;
 } cb_h5;
 
-/* The data of such a file. */
+/* cb_file.data of an HDF5 file. */
 typedef struct cb_h5_data {
-    cb_arrays arrays; /* first: what finds arrays knows no more */
+    cb_arrays arrays; /* must be first: functions of arrays.h use it alone */
     cb_h5 h;
 } cb_h5_data;
 
-/* Bytes that are taken one after the other; beyond their end they are zeros, and `bad`. */
+/* Bytes to read sequentially. Reading beyond the end returns zeros and sets `bad`. */
 typedef struct cb_h5_bytes {
     const uint8_t *at, *end;
     bool bad;
 } cb_h5_bytes;
 
 uint64_t cb_h5_take(cb_h5_bytes *b, int n);
-/* The next n, which are skipped; NULL if there are fewer. */
+/* Skips the next n bytes and returns their address; NULL if fewer are left. */
 const uint8_t *cb_h5_skip(cb_h5_bytes *b, uint64_t n);
-/* An address in the file; CB_H5_NOWHERE is all ones, of any width. */
+/* Reads an address; CB_H5_NOWHERE if all its bits are set. */
 uint64_t cb_h5_address(const cb_h5 *h, cb_h5_bytes *b);
 static inline uint64_t cb_h5_length(const cb_h5 *h, cb_h5_bytes *b)
 {
@@ -41,7 +41,8 @@ static inline uint64_t cb_h5_length(const cb_h5 *h, cb_h5_bytes *b)
 }
 static inline uint64_t cb_h5_left(const cb_h5_bytes *b) { return (uint64_t)(b->end - b->at); }
 
-/* A structure of that size which begins with the four letters (NULL: any); behind those. */
+/* Reads a structure of `size` bytes which must start with the signature `letters` (NULL: none). *out starts after the
+ * signature. */
 CUBED_MUST_CHECK cubed_status cb_h5_read(cb_h5 *h, uint64_t address, uint64_t size,
                                          const char *letters, cb_h5_bytes *out, cubed_error *err);
 cubed_status cb_h5_bad(const cb_h5 *h, cubed_error *err, const char *what);
@@ -66,7 +67,7 @@ enum {
 
 typedef struct cb_h5_message {
     int type;
-    uint8_t flags; /* 2: it lies elsewhere */
+    uint8_t flags; /* flag 2: the message is stored elsewhere */
     cb_h5_bytes bytes;
 } cb_h5_message;
 
@@ -75,43 +76,44 @@ typedef struct cb_h5_header {
     int n, cap;
 } cb_h5_header;
 
-/* In temporary memory. */
+/* Reads an object header into temporary memory. */
 CUBED_MUST_CHECK cubed_status cb_h5_read_header(cb_h5 *h, uint64_t address, cb_h5_header *out,
                                                 cubed_error *err);
-/* The first message of a type; NULL if there is none. */
+/* Returns the first message of a type; NULL if none. */
 const cb_h5_message *cb_h5_find(const cb_h5_header *x, int type);
-/* The bytes of a message, also if they lie in another header. */
+/* Gets the bytes of a message, even if it is stored in another header. */
 CUBED_MUST_CHECK cubed_status cb_h5_follow(cb_h5 *h, int type, uint8_t flags, cb_h5_bytes in,
                                            cb_h5_bytes *out, cubed_error *err);
 
-/* --- Lists of names ----------------------------------------------------------------------------------- */
+/* --- Lists of links and attributes ----------------------------------------------------------------------- */
 
 typedef cubed_status (*cb_h5_link_fn)(void *ctx, const char *name, uint64_t address,
                                       cubed_error *err);
-/* Calls fn for each hard link of a group. *is_group: whether the header is one's. */
+/* Calls fn for each hard link of a group. Sets *is_group to whether the header belongs to a group. */
 CUBED_MUST_CHECK cubed_status cb_h5_each_link(cb_h5 *h, const cb_h5_header *x, bool *is_group,
                                               cb_h5_link_fn fn, void *ctx, cubed_error *err);
 typedef cubed_status (*cb_h5_message_fn)(void *ctx, const cb_h5_message *m, cubed_error *err);
-/* Calls fn for each attribute message, in the header and outside. */
+/* Calls fn for each attribute message, in the header and in a fractal heap. */
 CUBED_MUST_CHECK cubed_status cb_h5_each_attribute(cb_h5 *h, const cb_h5_header *x,
                                                    cb_h5_message_fn fn, void *ctx,
                                                    cubed_error *err);
-/* Calls fn for each message of a fractal heap that the records of a B-tree of that type name, by ids at byte `id_at`. */
+/* Calls fn for each message in a fractal heap that the records of a B-tree of that type refer to, by an ID at byte
+ * `id_at`. */
 CUBED_MUST_CHECK cubed_status cb_h5_each_dense(cb_h5 *h, uint64_t heap, uint64_t tree, int type,
                                                int id_at, int message, cb_h5_message_fn fn,
                                                void *ctx, cubed_error *err);
-/* How many bytes the head of a part of the heap of what has no fixed size takes, and what it says of the size of all. */
+/* Size of the head of a global heap collection, and the total size stated in it. */
 static inline uint64_t cb_h5_global_head(const cb_h5 *h) { return 8 + (uint64_t)h->lsize; }
 CUBED_MUST_CHECK cubed_status cb_h5_global_size(const cb_h5 *h, cb_h5_bytes head, uint64_t *size,
                                                 cubed_error *err);
-/* Object number `index` of it. */
+/* Finds object number `index` in a collection. */
 CUBED_MUST_CHECK cubed_status cb_h5_global_find(const cb_h5 *h, cb_h5_bytes collection,
                                                 uint32_t index, cb_h5_bytes *out, cubed_error *err);
-/* The same of what lies at that address. */
+/* Reads a collection by its address and finds an object in it. */
 CUBED_MUST_CHECK cubed_status cb_h5_global(cb_h5 *h, uint64_t collection, uint32_t index,
                                            cb_h5_bytes *out, cubed_error *err);
 typedef cubed_status (*cb_h5_record_fn)(void *ctx, cb_h5_bytes record, cubed_error *err);
-/* Calls fn for each record of a B-tree of version 2, which must be of that type. */
+/* Calls fn for each record of a B-tree of version 2, which must have that type. */
 CUBED_MUST_CHECK cubed_status cb_h5_each_record(cb_h5 *h, uint64_t address, int type,
                                                 cb_h5_record_fn fn, void *ctx, cubed_error *err);
 
@@ -122,25 +124,25 @@ typedef enum cb_h5_class {
     CB_H5_BOOL,
     CB_H5_COMPLEX,
     CB_H5_BFLOAT16,
-    CB_H5_TEXT,      /* of `size` bytes */
-    CB_H5_LONG_TEXT, /* of any length, in the global heap */
+    CB_H5_TEXT,      /* string of `size` bytes */
+    CB_H5_LONG_TEXT, /* string of any length in the global heap */
     CB_H5_REFERENCE,
-    CB_H5_LIST, /* of any length, of references: those of dimensions */
+    CB_H5_LIST, /* list of references of any length, for dimensions */
     CB_H5_OTHER
 } cb_h5_class;
 
 typedef struct cb_h5_type {
     cb_h5_class what;
     uint32_t size;
-    cb_number_type number; /* of numbers and booleans; of complex ones their parts */
-    const char *name;      /* of other ones, for messages */
+    cb_number_type number; /* for numbers and booleans; for complex numbers the type of the parts */
+    const char *name;      /* for other types: name for messages */
 } cb_h5_type;
 
 typedef struct cb_h5_space {
     int ndim;
     bool null;
     int64_t shape[CUBED_MAX_NDIM];
-    uint64_t most[CUBED_MAX_NDIM]; /* how long they may become; UINT64_MAX: any */
+    uint64_t most[CUBED_MAX_NDIM]; /* maximum extents; UINT64_MAX: unlimited */
     uint64_t count;
 } cb_h5_space;
 
@@ -156,16 +158,16 @@ CUBED_MUST_CHECK cubed_status cb_h5_parse_space(cb_h5 *h, cb_h5_bytes b, cb_h5_s
                                                 cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_h5_parse_attribute(cb_h5 *h, const cb_h5_message *m,
                                                     cb_h5_attribute *out, cubed_error *err);
-/* As JSON; *out is NULL of types that JSON has no word for. */
+/* Converts an attribute to JSON. Sets *out to NULL if JSON cannot represent its type. */
 CUBED_MUST_CHECK cubed_status cb_h5_attribute_json(cb_h5 *h, const cb_h5_attribute *a, json_t **out,
                                                    cubed_error *err);
-/* The text of an attribute, in temporary memory; NULL if it has none. */
+/* Gets the string of an attribute in temporary memory; NULL if it is not a string. */
 CUBED_MUST_CHECK cubed_status cb_h5_attribute_text(cb_h5 *h, const cb_h5_attribute *a,
                                                    const char **out, cubed_error *err);
 
 /* --- Chunks ------------------------------------------------------------------------------------------- */
 
-/* How chunks are found: cb_array_in.source. */
+/* Index of chunks: cb_array_in.source. */
 typedef struct cb_h5_index {
     cb_h5 h; /* without temporary memory */
     enum {
@@ -177,12 +179,12 @@ typedef struct cb_h5_index {
         CB_H5_BTREE_2
     } kind;
     uint64_t address;
-    uint64_t bytes; /* of a chunk that is decoded */
+    uint64_t bytes; /* decoded size of a chunk */
     bool filtered;
-    bool edges_raw;                /* chunks that reach beyond the array are not filtered */
-    uint64_t single;               /* bytes of the only chunk */
-    uint32_t mask;                 /* of it */
-    uint64_t most[CUBED_MAX_NDIM]; /* of cb_h5_space */
+    bool edges_raw;                /* chunks that extend beyond the array are not filtered */
+    uint64_t single;               /* stored bytes of the only chunk */
+    uint32_t mask;                 /* filter mask of the only chunk */
+    uint64_t most[CUBED_MAX_NDIM]; /* from cb_h5_space */
 } cb_h5_index;
 
 CUBED_MUST_CHECK cubed_status cb_h5_load_chunks(cb_file *f, cb_array_in *x, cubed_error *err);

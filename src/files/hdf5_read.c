@@ -1,4 +1,4 @@
-/* Headers of objects, and the names in groups. */
+/* Object headers, and links in groups. */
 #include <string.h>
 
 #include "files/hdf5_pkg.h"
@@ -7,7 +7,7 @@ typedef struct header_reader {
     cb_h5 *h;
     cb_h5_header *out;
     int version;
-    bool ordered; /* messages of version 2 have their order */
+    bool ordered; /* messages of version 2 have their creation order */
 } header_reader;
 
 static cubed_status read_block(header_reader *r, uint64_t address, uint64_t size, int depth,
@@ -37,14 +37,14 @@ static cubed_status read_messages(header_reader *r, cb_h5_bytes b, int depth, cu
     return CUBED_OK;
 }
 
-/* Blocks lead to one another, each to the next as a rule. */
+/* Reads a block of a header. Blocks usually form a list; the depth is limited. */
 static cubed_status read_block(header_reader *r, uint64_t address, uint64_t size, int depth,
                                cubed_error *err)
 {
     cb_h5_bytes b;
     if (depth > 500) return cb_h5_bad(r->h, err, "a header of too many parts");
     CB_TRY(cb_h5_read(r->h, address, size, r->version == 1 ? NULL : "OCHK", &b, err));
-    if (r->version == 2 && cb_h5_left(&b) >= 4) b.end -= 4; /* the checksum */
+    if (r->version == 2 && cb_h5_left(&b) >= 4) b.end -= 4; /* checksum */
     return read_messages(r, b, depth, err);
 }
 
@@ -103,7 +103,7 @@ cubed_status cb_h5_follow(cb_h5 *h, int type, uint8_t flags, cb_h5_bytes in, cb_
 
 typedef struct links {
     cb_h5 *h;
-    cb_h5_bytes names; /* the local heap */
+    cb_h5_bytes names; /* local heap */
     cb_h5_link_fn fn;
     void *ctx;
 } links;
@@ -133,7 +133,7 @@ static cubed_status symbols(links *l, uint64_t address, cubed_error *err)
         (void)cb_h5_skip(&b, 20);
         if (b.bad || offset >= cb_h5_left(&l->names))
             return cb_h5_bad(l->h, err, "a link without a name");
-        if (kind == 2) continue; /* a symbolic link */
+        if (kind == 2) continue; /* symbolic link */
         const uint8_t *name = l->names.at + offset;
         const uint8_t *end = memchr(name, 0, (size_t)(l->names.end - name));
         if (!end) return cb_h5_bad(l->h, err, "a link without a name");
@@ -142,7 +142,8 @@ static cubed_status symbols(links *l, uint64_t address, cubed_error *err)
     return CUBED_OK;
 }
 
-/* A B-tree of version 1 whose leaves lead to tables of symbols. At most 255 levels, each nearer to the leaves. */
+/* Walks a B-tree of version 1 whose leaves refer to symbol tables. Recursion depth: at most 255 levels, each nearer to the
+ * leaves. */
 static cubed_status symbol_tree(links *l, uint64_t address, int level, cubed_error *err)
 {
     const uint64_t key = (uint64_t)l->h->lsize, child = (uint64_t)l->h->osize;
@@ -186,13 +187,13 @@ static cubed_status new_link(void *ctx, const cb_h5_message *m, cubed_error *err
     if (flags & 16) (void)cb_h5_skip(&b, 1);
     const uint64_t n = cb_h5_take(&b, 1 << (flags & 3));
     const uint8_t *name = cb_h5_skip(&b, n);
-    if (type != 0) return CUBED_OK; /* symbolic, or to another file */
+    if (type != 0) return CUBED_OK; /* symbolic link, or link to another file */
     const uint64_t to = cb_h5_address(l->h, &b);
     if (b.bad) return cb_h5_bad(l->h, err, "a link");
     return tell_link(l, name, n, to, err);
 }
 
-/* Where messages lie that have no room in the header. */
+/* Reads messages that do not fit in the header from a fractal heap. */
 static cubed_status dense(cb_h5 *h, const cb_h5_header *x, int info, int message,
                           cb_h5_message_fn fn, void *ctx, cubed_error *err)
 {

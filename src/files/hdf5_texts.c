@@ -1,5 +1,5 @@
-/* Texts of any length that elements of arrays lead to, one part of the global heap after the other: those of neighbours lie
- * in the same part, as a rule. */
+/* Strings of any length that elements of arrays refer to. Caches one collection of the global heap, because neighbours are
+ * usually in the same one. */
 #include <string.h>
 
 #include "files/hdf5_pkg.h"
@@ -8,7 +8,7 @@ struct cb_file_texts {
     const cb_file *f;
     const cb_h5 *h;
     size_t most;
-    uint64_t at; /* of the part that is there */
+    uint64_t at; /* address of the cached collection */
     uint8_t *part;
     size_t size, cap;
 };

@@ -1,6 +1,6 @@
 #define _GNU_SOURCE
-/* Repositories of Icechunk (versions 1 and 2 of its format): a snapshot is the file, which names nodes with their metadata,
- * and the manifests that say where chunks are: in the manifest, in objects of the repository, or elsewhere. */
+/* Repositories of Icechunk (versions 1 and 2 of its format). The file is a snapshot, which contains nodes with metadata and
+ * the names of manifests. Manifests locate chunks: in the manifest itself, in objects of the repository, or elsewhere. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "files/linked.h"
 
 enum { HEADER = 39, ID = 12, ID_TEXT = 20, SNAPSHOT = 1, MANIFEST = 2, REPO = 6 };
-/* Fields of tables, by their numbers in the schema. */
+/* Numbers of table fields in the schema. */
 enum { REPO_TAGS = 1, REPO_BRANCHES = 2, REPO_SNAPSHOTS = 4, REF_NAME = 0, REF_SNAPSHOT = 1 };
 enum { SNAPSHOT_NODES = 2 };
 enum { NODE_ID = 0, NODE_PATH = 1, NODE_METADATA = 2, NODE_KIND = 3, NODE_DATA = 4 };
@@ -34,11 +34,11 @@ enum {
 static const uint8_t magic[] = {'I', 'C', 'E', 0xf0, 0x9f, 0xa7, 0x8a, 'C', 'H', 'U', 'N', 'K'};
 
 typedef struct node {
-    const char *path; /* "" of the root */
+    const char *path; /* "" for the root */
     const uint8_t *doc;
     uint32_t ndoc;
     const uint8_t *id;
-    uint64_t array; /* in the snapshot; 0: it is a group */
+    uint64_t array; /* position in the snapshot; 0: a group */
 } node;
 
 typedef struct manifest {
@@ -48,9 +48,9 @@ typedef struct manifest {
 
 typedef struct repository {
     cb_flat snapshot;
-    node *nodes; /* by path, with '/' before all else */
+    node *nodes; /* by path, where '/' sorts first */
     uint32_t n;
-    /* With the file's lock: */
+    /* Requires the file's lock: */
     manifest *manifests;
     int nmanifests, capmanifests;
     cb_linked linked;
@@ -75,7 +75,7 @@ static bool is_icechunk(cb_file *f, const uint8_t *first, size_t n)
 
 /* --- Objects of the repository -------------------------------------------------------------------------- */
 
-/* *n bytes; to nowhere: counts them. *passing: see read_flat. */
+/* Inflates an object. *n is its size in bytes; `out` NULL only counts them. *passing: see read_flat. */
 static cubed_status inflate_all(const char *url, const cb_buf *in, uint8_t *out, size_t *n,
                                 size_t *passing, cubed_error *err)
 {
@@ -100,8 +100,8 @@ static cubed_status inflate_all(const char *url, const cb_buf *in, uint8_t *out,
     return st;
 }
 
-/* The FlatBuffer of an object, in memory of the zone: inflated twice, so that there is one copy of it, of its size. *passing:
- * bytes that this took beside, if that is more than before. */
+/* Gets the FlatBuffer of an object in memory of the zone. Inflates it twice, so that only one copy of exactly its size is
+ * needed. *passing is the peak of temporary memory; it is raised if this call needs more. */
 static cubed_status read_flat(cubed_store *store, const char *url, const char *key, int type,
                               cb_zone *zone, cb_flat *out, size_t *passing, cubed_error *err)
 {
@@ -143,7 +143,7 @@ static bool is_text(const cb_flat *b, uint64_t table, unsigned number, const cha
     return l.n == strlen(text) && memcmp(b->p + l.at, text, l.n) == 0;
 }
 
-/* In version 2 all names are in one object. */
+/* Version 2 has all names in one object. */
 static bool find_ref(const cb_flat *b, const char *ref, char id[ID_TEXT + 1])
 {
     const bool tag = strncmp(ref, "tag.", 4) == 0;
@@ -163,7 +163,7 @@ static bool find_ref(const cb_flat *b, const char *ref, char id[ID_TEXT + 1])
     return false;
 }
 
-/* Of version 1, where each name is an object: "" if there is none. */
+/* Reads a ref of version 1, where each name is an object; "" if it does not exist. */
 static cubed_status read_ref(cubed_store *within, const char *ref, char id[ID_TEXT + 1],
                              cubed_error *err)
 {
@@ -228,7 +228,7 @@ out:
 
 /* --- Opening -------------------------------------------------------------------------------------------- */
 
-/* Names below another follow it. */
+/* Compares paths so that names below another follow it. */
 static int compare_paths(const char *a, const char *b)
 {
     while (*a && *a == *b) a++, b++;
@@ -303,7 +303,7 @@ static cubed_status get_manifest(cb_file *f, const uint8_t *id, const cb_flat **
     cubed_error why = CUBED_ERROR_INIT;
     cubed_status st =
         read_flat(f->within, f->url, key, MANIFEST, f->zone, &m->flat, &f->passing, &why);
-    if (st == CUBED_E_NOT_FOUND) /* else its chunks would be taken for such that nobody wrote */
+    if (st == CUBED_E_NOT_FOUND) /* otherwise its chunks would look as if they were never written */
         return cb_fail(err, CUBED_E_FORMAT, "%s: %s is not there", f->url, key);
     if (st != CUBED_OK && err) *err = why;
     if (st != CUBED_OK) return st;
@@ -313,7 +313,7 @@ static cubed_status get_manifest(cb_file *f, const uint8_t *id, const cb_flat **
     return CUBED_OK;
 }
 
-/* The list of an array's references in a manifest. */
+/* List of an array's references in a manifest. */
 static cb_flat_list refs_of(const cb_flat *m, const node *x)
 {
     const cb_flat_list arrays = cb_flat_list_of(m, cb_flat_root(m), MANIFEST_ARRAYS, 4);
@@ -334,7 +334,7 @@ static int compare_index(const cb_flat *m, uint64_t ref, const uint32_t *idx, ui
     return l.n == n ? 0 : l.n < n ? -1 : 1;
 }
 
-/* 0: there is none. They are in order. */
+/* Returns 0 if not found. References are sorted. */
 static uint64_t search(const cb_flat *m, cb_flat_list refs, const uint32_t *idx, uint32_t n)
 {
     uint32_t lo = 0, hi = refs.n;
@@ -351,7 +351,7 @@ static uint64_t search(const cb_flat *m, cb_flat_list refs, const uint32_t *idx,
     return 0;
 }
 
-/* Whether a manifest may have chunks of a box, whose last ones belong to it. */
+/* Whether a manifest may have chunks in a box; `last` is inclusive. */
 static bool may_have(const cb_flat *b, uint64_t ref, const uint32_t *first, const uint32_t *last,
                      uint32_t n)
 {
@@ -364,7 +364,7 @@ static bool may_have(const cb_flat *b, uint64_t ref, const uint32_t *first, cons
     return true;
 }
 
-/* A chunk that lies outside: in a file, or an object of another store. */
+/* Locates a chunk outside the repository: in a file, or an object of another store. */
 static cubed_status find_outside(cb_file *f, const cb_flat *m, cb_flat_list where, cb_entry *out,
                                  cubed_error *err)
 {
@@ -444,7 +444,7 @@ static const node *find_node(const repository *r, const char *key, size_t n)
     return r->n ? bsearch(&wanted, r->nodes, r->n, sizeof wanted, by_path) : NULL;
 }
 
-/* "x/c/0/1": *n characters are the array's path; false if it is no such key. */
+/* Parses "x/c/0/1": *n is the length of the array's path. Returns false if it is not the key of a chunk. */
 static bool parse_chunk(const char *key, size_t *n, uint32_t *idx, uint32_t *ndim)
 {
     size_t end = strlen(key);
@@ -497,7 +497,7 @@ static cubed_status find_icechunk(cb_file *f, const char *key, cb_entry *out, cu
     return st;
 }
 
-/* With the stores that manifests lead to, which are open from then on. */
+/* Also opens the stores that manifests refer to. */
 static cubed_status know_icechunk(cb_file *f, const char *path, int ndim, const int64_t *lo,
                                   const int64_t *hi, cubed_error *err)
 {
@@ -508,7 +508,7 @@ static cubed_status know_icechunk(cb_file *f, const char *path, int ndim, const 
     const cb_flat_list all =
         x && x->array ? cb_flat_list_of(b, x->array, ARRAY_MANIFESTS, 4) : (cb_flat_list){0, 0};
     cb_entry unused;
-    for (int d = 0; d < ndim; d++) { /* no chunk has a number that is greater */
+    for (int d = 0; d < ndim; d++) { /* larger numbers do not exist */
         first[d] = (uint32_t)cb_min_i64(lo[d], UINT32_MAX);
         last[d] = (uint32_t)cb_min_i64(hi[d] - 1, UINT32_MAX);
     }
@@ -524,7 +524,7 @@ static cubed_status know_icechunk(cb_file *f, const char *path, int ndim, const 
     return CUBED_OK;
 }
 
-/* Those of one manifest. */
+/* Reports the references of one manifest. */
 static cubed_status each_ref(const cb_flat *m, const node *x, const char *prefix,
                              cb_file_each_fn fn, void *ctx, cubed_error *err)
 {

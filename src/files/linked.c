@@ -13,7 +13,7 @@ cubed_status cb_linked_init(cb_linked *l, cb_file *f, cubed_error *err)
     const size_t root = cb_store_root_length(f->url);
     char *url = cb_zone_memdup(f->zone, f->url, root + 1);
     if (!url) return cb_file_no_memory(f, err);
-    url[root] = 0; /* a repository without its branch */
+    url[root] = 0; /* the repository without its branch */
     f->linked = l;
     return cb_confine_init(f->zone, url, f->references, &l->confine, err);
 }
@@ -55,7 +55,7 @@ static cubed_status note(const cb_file *f, json_t *map, const char *url, int num
                : cb_file_no_memory(f, err);
 }
 
-/* The store at a canonical URL, or at a URL of a document that is not confined. */
+/* Gets the store at a canonical URL, or at a URL in a document that is not confined. */
 static cubed_status open_store(cb_linked *l, cb_file *f, const char *url, int *out,
                                cubed_error *err)
 {
@@ -90,8 +90,8 @@ static cubed_status refuse(const cb_linked *l, const cb_file *f, const char *url
     return CUBED_E_ARG;
 }
 
-/* Finds an object that a confined document refers to. The object is opened at its canonical place, the one that was
- * compared: links of a local path are resolved. */
+/* Finds an object that a confined document refers to. Opens it at its canonical place, which is the one that was checked:
+ * links of a local path are resolved. */
 static cubed_status find_confined(cb_linked *l, cb_file *f, cb_zone *zone, const char *parent,
                                   const char *url, char key[CB_LINKED_KEY], int *out,
                                   cubed_error *err)
@@ -113,7 +113,8 @@ static cubed_status find_confined(cb_linked *l, cb_file *f, cb_zone *zone, const
     return all ? note(f, l->parents, parent, *out, err) : CUBED_OK;
 }
 
-/* The path of a file: URL as kerchunk and Icechunk write it: with no percent-encoding. Other URLs as they are. */
+/* Converts a file: URL to a path. kerchunk and Icechunk write them without percent-encoding. Returns other URLs
+ * unchanged. */
 static const char *without_file_scheme(const char *url)
 {
     static const char local[] = "localhost/";

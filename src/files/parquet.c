@@ -1,5 +1,5 @@
-/* Parquet: pages of values behind one another, and a list of what they are at the end, in Thrift's compact protocol. Nothing
- * in it is believed. */
+/* Parquet: consecutive pages of values, and their description at the end, in Thrift's compact protocol. All contents are
+ * untrusted. */
 #include "files/parquet.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "base/le.h"
 
 enum { MOST_COLUMNS = 64, MOST_DEPTH = 16, MOST_PAGE = 1 << 28, MOST_BYTES = 1 << 30 };
-/* Of the format: types of values, encodings, codecs, pages. */
+/* Constants of the format: types of values, encodings, codecs, pages. */
 enum { INT32 = 1, INT64 = 2, BYTE_ARRAY = 6 };
 enum { PLAIN = 0, PLAIN_DICTIONARY = 2, RLE_DICTIONARY = 8 };
 enum { UNCOMPRESSED = 0, ZSTD = 6 };
@@ -33,7 +33,7 @@ enum {
     T_STRUCT
 };
 
-/* Reads on; after the first thing that is wrong `bad` sticks, and everything is 0. */
+/* Reads sequentially. After the first error `bad` stays set and all values are 0. */
 typedef struct reader {
     const uint8_t *p, *end;
     bool bad;
@@ -72,7 +72,7 @@ static cb_parquet_bytes get_bytes(reader *r)
     return (cb_parquet_bytes){r->p - n, (uint32_t)n};
 }
 
-/* The head of a list: how many, and the type of each. No more than there are bytes. */
+/* Reads the head of a list: its length, which is limited by the bytes left, and the type of its elements. */
 static uint64_t get_list(reader *r, int *type)
 {
     const uint8_t b = get_byte(r);
@@ -82,7 +82,7 @@ static uint64_t get_list(reader *r, int *type)
     return r->bad ? 0 : n;
 }
 
-/* The next field of a struct; false at its end. */
+/* Reads the head of a struct's next field. Returns false at its end. */
 static bool next_field(reader *r, int64_t *id, int *type)
 {
     const uint8_t b = get_byte(r);
@@ -92,7 +92,7 @@ static bool next_field(reader *r, int64_t *id, int *type)
     return !r->bad;
 }
 
-/* Recursion: no deeper than MOST_DEPTH. */
+/* Recursion depth: at most MOST_DEPTH. */
 static void skip(reader *r, int type, int depth)
 {
     int64_t id = 0;
@@ -114,7 +114,7 @@ static void skip(reader *r, int type, int depth)
     case T_SET:
         for (uint64_t n = get_list(r, &of); n > 0 && !r->bad; n--) {
             if (of == T_TRUE || of == T_FALSE)
-                (void)get_byte(r); /* which has a byte here */
+                (void)get_byte(r); /* a boolean in a list has a byte */
             else
                 skip(r, of, depth + 1);
         }
@@ -122,7 +122,7 @@ static void skip(reader *r, int type, int depth)
     case T_STRUCT:
         while (next_field(r, &id, &of)) skip(r, of, depth + 1);
         break;
-    default: r->bad = true; /* maps are in nothing that Parquet has */
+    default: r->bad = true; /* Parquet's metadata has no maps */
     }
 }
 
@@ -133,7 +133,7 @@ static int64_t get_number(reader *r, int type)
     return type == T_TRUE;
 }
 
-/* --- What the end of the file says ---------------------------------------------------------------------- */
+/* --- Metadata at the end of the file --------------------------------------------------------------------- */
 
 typedef struct schema {
     int n;
@@ -149,7 +149,7 @@ typedef struct chunk {
 
 typedef struct page {
     int64_t type, size, stored, values, encoding;
-    int64_t levels; /* of version 2: bytes in front, not compressed */
+    int64_t levels; /* in version 2: bytes of levels before the values, not compressed */
     bool compressed;
 } page;
 
@@ -162,7 +162,7 @@ typedef struct table {
     cb_parquet_column *columns;
     int ncolumns;
     int64_t rows, most;
-    uint64_t inflated; /* bytes of all pages */
+    uint64_t inflated; /* total size of all pages in bytes */
 } table;
 
 static cubed_status bad(const table *t, cubed_error *err)
@@ -269,7 +269,7 @@ static void read_page_header(reader *r, page *h)
 
 /* --- Values --------------------------------------------------------------------------------------------- */
 
-/* Small numbers, of `width` bits each, in runs and packed side by side. */
+/* Reads numbers of `width` bits, encoded as runs or bit-packed. */
 static void read_hybrid(reader *r, int width, uint32_t *out, int64_t n)
 {
     const uint32_t mask = width < 32 ? (1u << width) - 1 : UINT32_MAX;
@@ -281,7 +281,7 @@ static void read_hybrid(reader *r, int width, uint32_t *out, int64_t n)
             int have = 0;
             for (uint64_t k = 0; k < cb_sat_mul(groups, 8) && i < n && !r->bad; k++) {
                 while (have < width) {
-                    /* The last group may be cut off behind the last value. */
+                    /* The last group may be truncated after the last value. */
                     bits |= (uint64_t)get_byte(r) << have;
                     have += 8;
                 }
@@ -299,7 +299,7 @@ static void read_hybrid(reader *r, int width, uint32_t *out, int64_t n)
     }
 }
 
-/* `n` values one behind the other. */
+/* Reads `n` contiguous values. */
 static void read_plain(reader *r, int64_t type, int64_t n, cb_parquet_bytes *bytes,
                        int64_t *numbers)
 {
@@ -343,7 +343,7 @@ static bool make_values(cb_zone *zone, int64_t type, int64_t n, values *out)
     return p != NULL;
 }
 
-/* The bytes of a page as they were encoded; those of levels in front of version 2 are as they are. */
+/* Decompresses a page. Levels at the start of a page of version 2 are not compressed. */
 static cubed_status inflate(table *t, const page *h, int64_t codec, const uint8_t *body,
                             reader *out, cubed_error *err)
 {
@@ -364,7 +364,7 @@ static cubed_status inflate(table *t, const page *h, int64_t codec, const uint8_
     return CUBED_OK;
 }
 
-/* Which of a page's values are there: 1, or 0 for null. */
+/* Reads which values of a page are present: 1, or 0 for null. */
 static cubed_status read_levels(const table *t, const page *h, reader *r, uint32_t *levels,
                                 cubed_error *err)
 {
@@ -382,7 +382,7 @@ static cubed_status read_levels(const table *t, const page *h, reader *r, uint32
     return of.bad ? bad(t, err) : CUBED_OK;
 }
 
-/* The values of a page of data behind those of earlier ones, in `out` from `at` on. */
+/* Reads the values of a data page to `out`, starting at index `at`. */
 static cubed_status read_data(const table *t, const page *h, reader *r, bool optional,
                               const values *dictionary, const values *out, int64_t at,
                               cubed_error *err)
@@ -470,7 +470,7 @@ static cb_parquet_column *wanted(const table *t, int i)
     return NULL;
 }
 
-/* A column of a row group, which begins at row `at`. */
+/* Reads a column of a row group that starts at row `at`. */
 static cubed_status take_column(table *t, int i, const chunk *c, int64_t at, cubed_error *err)
 {
     cb_parquet_column *x = wanted(t, i);
@@ -493,7 +493,7 @@ static cubed_status take_column(table *t, int i, const chunk *c, int64_t at, cub
     return read_column(t, c, t->schema.of[i].optional, &out, at, err);
 }
 
-/* *at is the first row of the group, and then that of the next. */
+/* Reads a row group. *at is its first row, and then that of the next group. */
 static cubed_status read_group(table *t, reader *r, int64_t *at, cubed_error *err)
 {
     int64_t id = 0, rows = 0;

@@ -1,6 +1,7 @@
-/* References of kerchunk (versions 0 and 1 of its JSON, and its folders of Parquet), as VirtualiZarr writes them, too: for
- * each key of a Zarr store the object itself, or where it lies in others. Of folders the file is .zmetadata, which has
- * metadata alone; references of chunks are in records of so many each, read when a plan is made or one of them is wanted. */
+/* References of kerchunk and VirtualiZarr: versions 0 and 1 of the JSON format, and folders of Parquet. For each key of a
+ * Zarr store they contain the object itself or its location in another object. For a folder the file is .zmetadata, which
+ * has only metadata. References of chunks are in records of `record_size` rows, read when a plan is made or a chunk is
+ * needed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +13,12 @@
 
 typedef struct reference {
     const char *key;
-    const void *inside; /* the object; NULL: it lies elsewhere */
+    const void *inside; /* contents of the object; NULL: stored elsewhere */
     const cb_object *in;
-    uint64_t offset, size; /* size UINT64_MAX: all of it */
+    uint64_t offset, size; /* size UINT64_MAX: the whole object */
 } reference;
 
-/* What a record says of a chunk: neither `in` nor `inside`: it is not there. */
+/* Location of a chunk in a record. Neither `in` nor `inside`: the chunk is missing. */
 typedef struct place {
     const cb_object *in;
     const void *inside;
@@ -25,25 +26,25 @@ typedef struct place {
 } place;
 
 typedef struct record {
-    const place *list; /* NULL: it has not been read */
+    const place *list; /* NULL: not read yet */
     int64_t n;
 } record;
 
 typedef struct field {
-    const char *name; /* of an array, with '/' at its end */
+    const char *name; /* name of an array, with a trailing '/' */
     int ndim;
-    int64_t grid[CUBED_MAX_NDIM]; /* its chunks along each axis */
+    int64_t grid[CUBED_MAX_NDIM]; /* number of chunks along each axis */
     int64_t count, nrecords;
     record *records;
 } field;
 
 typedef struct references {
-    reference *list; /* by key */
+    reference *list; /* sorted by key */
     size_t n;
     cb_linked linked;
-    json_t *objects;         /* by reference: addresses of objects */
-    const json_t *templates; /* while a document is read */
-    int64_t record_size;     /* of folders; else 0 */
+    json_t *objects;         /* addresses of objects by reference */
+    const json_t *templates; /* valid while a document is read */
+    int64_t record_size;     /* for folders; otherwise 0 */
     field *fields;
     int nfields, capfields;
 } references;
@@ -73,7 +74,7 @@ static cubed_status bad_reference(const builder *b, const char *key, cubed_error
         b->f->url, key);
 }
 
-/* "{{u}}/a.nc" with the template u. */
+/* Expands templates in a URL: "{{u}}/a.nc" with the template u. */
 static cubed_status fill_in(const builder *b, const char *url, cb_buf *out, cubed_error *err)
 {
     while (*url) {
@@ -99,7 +100,7 @@ static cubed_status fill_in(const builder *b, const char *url, cb_buf *out, cube
     return out->failed ? cb_file_no_memory(b->f, err) : CUBED_OK;
 }
 
-/* Paths are below the directory of the references. */
+/* Appends a URL. Relative paths are below the directory of the references. */
 static void put_absolute(const builder *b, const char *url, cb_buf *out)
 {
     const char *slash = strrchr(b->f->url, '/');
@@ -168,7 +169,7 @@ static cubed_status add(builder *b, const char *key, const json_t *v, cubed_erro
     b->r->n++;
     if (json_is_string(v))
         return keep_inside(b, r, json_string_value(v), json_string_length(v), err);
-    if (json_is_object(v)) { /* metadata that is not text yet */
+    if (json_is_object(v)) { /* metadata as an object instead of a string */
         cb_buf text;
         cb_buf_init(&text, b->f->head.alloc);
         cubed_status st = cb_json_dump(v, 0, &text) ? keep_inside(b, r, text.data, text.size, err)
@@ -200,7 +201,7 @@ static int by_key(const void *a, const void *b)
 
 enum { MOST_RECORDS = 1 << 24, MOST_RECORD_SIZE = 1 << 27 };
 
-/* An array of which chunks are in records, by its metadata. */
+/* Adds an array whose chunks are in records, from its metadata. */
 static cubed_status add_field(builder *b, const char *key, size_t n, const json_t *doc,
                               cubed_error *err)
 {
@@ -263,7 +264,7 @@ static cubed_status add_fields(builder *b, const json_t *doc, const json_t *meta
     return CUBED_OK;
 }
 
-/* One row of a record. */
+/* Reads one row of a record. */
 static cubed_status take_row(builder *b, const cb_parquet_column *c, int64_t i, place *out,
                              cubed_error *err)
 {
@@ -309,7 +310,7 @@ static cubed_status take_record(builder *b, cb_zone *zone, const cb_buf *file, c
     return CUBED_OK;
 }
 
-/* A record that is not there has no references, as those have it who write them. With the lock. */
+/* Reads a record. A missing record has no references, as its writers define. Requires the lock. */
 static cubed_status read_record(cb_file *f, const field *x, int64_t k, cubed_error *err)
 {
     static const place none;
@@ -342,14 +343,15 @@ static cubed_status read_record(cb_file *f, const field *x, int64_t k, cubed_err
     return st;
 }
 
-/* What is kept beside the zone: stores, and of folders the names of what they have. */
+/* Computes the memory outside the zone: stores, and for folders the table of objects. */
 static void count_outside(cb_file *f)
 {
     const references *r = f->data;
     f->outside = r->linked.bytes + cb_json_bytes(r->objects);
 }
 
-/* Those that have chunks of a box, of which as many as can be are numbered one after another. */
+/* Reads the records with chunks of a box. Chunks along inner axes that the box covers entirely are numbered
+ * consecutively. */
 static cubed_status read_records(cb_file *f, const field *x, int ndim, const int64_t *lo,
                                  const int64_t *hi, cubed_error *err)
 {
@@ -391,7 +393,7 @@ static cubed_status know_references(cb_file *f, const char *path, int ndim, cons
     return st == CUBED_OK ? st : cb_context(err, st, "%s", f->head.url);
 }
 
-/* "x/1.0" of an array of records: its number; NULL if it is no such key. */
+/* Finds the array of a key such as "x/1.0" in records, and the chunk's number; NULL if it is not such a key. */
 static const field *find_field(const references *r, const char *key, int64_t *number)
 {
     const char *slash = strrchr(key, '/'), *p = slash ? slash + 1 : key;
@@ -450,7 +452,7 @@ static cubed_status build(builder *b, const json_t *doc, cubed_error *err)
         refs = json_object_get(doc, "metadata");
         CB_TRY(add_fields(b, doc, refs, err));
     }
-    if (!refs) refs = (json_t *)(uintptr_t)doc; /* version 0 has nothing else */
+    if (!refs) refs = (json_t *)(uintptr_t)doc; /* version 0 consists of the references only */
     if (!json_object_get(refs, ".zgroup") && !json_object_get(refs, ".zarray") &&
         !json_object_get(refs, "zarr.json"))
         return cb_fail(err, CUBED_E_UNSUPPORTED,
@@ -490,7 +492,7 @@ static cubed_status open_references(cb_file *f, cubed_error *err)
     f->passing = 3 * (size_t)f->info.size + cb_json_bytes(doc) + cb_json_bytes(b.r->objects);
     json_decref(doc);
     b.r->templates = NULL;
-    if (!b.r->record_size) forget(b.r); /* else records have more of them */
+    if (!b.r->record_size) forget(b.r); /* records may add more references */
     count_outside(f);
     return st;
 }
@@ -503,7 +505,7 @@ static void close_references(cb_file *f)
     cb_linked_close(&r->linked);
 }
 
-/* What leads to a file that is gone is not what is not there, and has a fill value. */
+/* A missing file must not look like a missing chunk, which would be the fill value. */
 static cubed_status whole_size(const cb_file *f, const reference *x, uint64_t *out,
                                cubed_error *err)
 {
@@ -544,7 +546,7 @@ static cubed_status find_reference(cb_file *f, const char *key, cb_entry *out, c
     return CUBED_OK;
 }
 
-/* Chunks of an array of records that are there. */
+/* Reports the existing chunks of an array in records. */
 static cubed_status each_chunk(cb_file *f, const field *x, cb_file_each_fn fn, void *ctx,
                                cubed_error *err)
 {

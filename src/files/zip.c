@@ -1,5 +1,6 @@
-/* ZIP archives (PKWARE's APPNOTE 6.3, with ZIP64), as zarr-python's ZipStore makes them: objects are entries, stored or
- * deflated. The list at the end of the archive is read; of each entry what stands in front of it when it is asked for. */
+/* ZIP archives (PKWARE's APPNOTE 6.3, with ZIP64), like those of zarr-python's ZipStore: objects are entries, stored or
+ * deflated. The central directory at the end of the archive is read when it is opened, the local header of an entry when
+ * the entry is read. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,15 +10,15 @@
 
 typedef struct zip_entry {
     const char *name;
-    uint64_t header; /* where what is in front of it begins */
+    uint64_t header; /* position of the local header */
     uint64_t stored, size;
-    _Atomic(uint64_t) data; /* where it begins; 0: that has not been looked up */
+    _Atomic(uint64_t) data; /* position of the data; 0: not looked up yet */
     uint32_t crc;
     uint16_t method, flags;
 } zip_entry;
 
 typedef struct zip {
-    zip_entry *list; /* by name */
+    zip_entry *list; /* sorted by name */
     size_t n;
 } zip;
 
@@ -35,7 +36,7 @@ typedef struct directory {
     uint64_t at, size, n;
 } directory;
 
-/* The wider numbers, if the narrow ones do not fit. */
+/* Reads the Zip64 record, if the narrow fields are too small. */
 static cubed_status find_end64(cb_file *f, uint64_t end, directory *out, cubed_error *err)
 {
     uint8_t b[CB_ZIP_END64];
@@ -73,7 +74,7 @@ static cubed_status find_directory(cb_file *f, directory *out, cubed_error *err)
     return st;
 }
 
-/* Sizes and the place that did not fit 32 bits, in that order. */
+/* Reads sizes and position that do not fit in 32 bits, in that order. */
 static void widen(zip_entry *e, const uint8_t *extra, size_t n)
 {
     while (n >= 4) {
@@ -118,7 +119,7 @@ static cubed_status read_entry(cb_file *f, uint64_t *at, uint64_t end, zip_entry
     CB_TRY(cb_file_get(f, *at + CB_ZIP_CENTRAL + n, extra, some, err));
     widen(e, extra, some);
     *at = next;
-    /* Directories, and names that lead out of the archive, are no keys. */
+    /* Directories, and names that lead out of the archive, are not keys. */
     *keep = strlen(name) == n && cb_key_check(name, NULL) == CUBED_OK;
     return CUBED_OK;
 }
@@ -128,7 +129,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const zip_entry *)a)->name, ((const zip_entry *)b)->name);
 }
 
-/* Of entries of one name the last one counts, which lies behind the others. */
+/* If several entries have the same name, the last one in the archive is used. */
 static int by_name_and_place(const void *a, const void *b)
 {
     const zip_entry *x = a, *y = b;

@@ -6,8 +6,8 @@ enum {
     CB_ZIP_LOCAL = 30,   /* local file header */
     CB_ZIP_CENTRAL = 46, /* header of the central directory */
     CB_ZIP_END = 22,     /* end of the central directory */
-    CB_ZIP_END64 = 56,   /* the same of Zip64 */
-    CB_ZIP_LOCATOR = 20  /* of that */
+    CB_ZIP_END64 = 56,   /* end of the central directory, Zip64 */
+    CB_ZIP_LOCATOR = 20  /* locator of the Zip64 end record */
 };
 
 #endif

@@ -259,8 +259,8 @@ typedef struct object {
 typedef struct copying {
     cb_zone *zone;
     const char *path, *to_path;
-    const cb_zarr_meta
-        *strip; /* metadata of the source if its chunk keys lose their format's prefix */
+    /* metadata of the source if its chunk keys lose their format's prefix */
+    const cb_zarr_meta *strip;
     object *list;
     int n, cap;
     uint64_t largest;

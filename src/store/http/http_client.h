@@ -66,8 +66,8 @@ struct cb_http_call {
      * as those of other replies. */
     cb_http_piece *pieces;
     size_t npieces;
-    bool
-        whole; /* the only piece is the whole object; if the object is longer, nothing is read and `total` is set */
+    /* the only piece is the whole object; if the object is longer, nothing is read and `total` is set */
+    bool whole;
     /* maximum size in bytes of the text of a successful reply; 0: CB_HTTP_MOST_TEXT */
     size_t most_text;
     bool patient;          /* the server may need long before it replies */

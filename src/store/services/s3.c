@@ -47,8 +47,8 @@ typedef struct s3_learned {
 
 typedef struct s3_store {
     cb_remote remote;
-    const char *
-        endpoint; /* "https://host:port/base" without trailing '/'; NULL: Amazon's endpoint of the region */
+    /* "https://host:port/base" without trailing '/'; NULL: Amazon's endpoint of the region */
+    const char *endpoint;
     bool by_host; /* the bucket is part of the host name */
     bool tls, anonymous, pays;
     bool unconditional; /* the service does not support conditions, so requests have none */

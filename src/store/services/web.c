@@ -25,8 +25,8 @@ typedef struct web_store {
     const char *authorization; /* header value; NULL: none */
     /* no server at a nearer address is contacted (store/http/http_redirect.h) */
     cb_address_kind limit;
-    _Atomic(cb_address_kind)
-        farthest; /* farthest kind of the servers that sent objects; CB_ADDRESS_ANY: none yet */
+    /* farthest kind of the servers that sent objects; CB_ADDRESS_ANY: none yet */
+    _Atomic(cb_address_kind) farthest;
 } web_store;
 
 static bool is_weak(const char *tag) { return strncmp(tag, "W/", 2) == 0; }
