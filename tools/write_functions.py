@@ -5,7 +5,8 @@ paragraphs, paragraphs "Raises ERROR: when", then a doctest. A paragraph "Result
 named tuple of several results, of cubed/functions/_results.py. A paragraph "Takes NAME: TYPE :
 NOTES" adds a parameter that Python takes, and that has no effect. "Through NAME": a function of
 cubed/functions/_prepare.py gets the row's name and the arguments, and makes the call. "Written by
-hand": the package has its own function. "Chunks: DEFAULT" gives the Python function a parameter of
+hand": the package has its own function. "Mixed types.": arrays of a list keep their types, which
+the row's function promotes. "Chunks: DEFAULT" gives the Python function a parameter of
 that name, by which the result is rechunked.
 """
 
@@ -35,11 +36,14 @@ from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import common_spec, core_of, lazy
 from cubed.base._types import Axis, ChunksLike, DTypeLike, Shape
-from cubed.functions._calls import alike, lazy_list, operand, rechunked, task_mem, type_for
+from cubed.functions._calls import {calls}
 from cubed.functions._prepare import {through}
 from cubed.functions._results import {results}
 from cubed.io._create import as_lazy
 '''
+
+#: Names of cubed/functions/_calls.py that bodies use.
+CALLS = "alike, arrays_of, lazy_list, operand, rechunked, task_mem, type_for"
 
 #: Titles of modules.
 TITLES = {
@@ -96,6 +100,7 @@ class Notes(NamedTuple):
     through: str | None  #: a function of cubed/functions/_prepare.py that makes the call
     by_hand: bool
     chunks: str | None  #: the default of the parameter; None: there is none
+    is_mixed: bool  #: arrays of a list keep their types
 
 
 def notes_of(folder: Path, f: Function) -> Notes:
@@ -106,7 +111,7 @@ def notes_of(folder: Path, f: Function) -> Notes:
     raises: list[tuple[str, str]] = []
     takes: list[tuple[str, str, str]] = []
     result = through = chunks = None
-    by_hand = False
+    by_hand = is_mixed = False
     for part in filter(None, (p.strip() for p in before.split("\n\n"))):
         if found := re.fullmatch(r"Raises (\w+): (.*)", part, re.DOTALL):
             raises.append((found[1], found[2]))
@@ -118,12 +123,14 @@ def notes_of(folder: Path, f: Function) -> Notes:
             through = found[1]
         elif part == "Written by hand.":
             by_hand = True
+        elif part == "Mixed types.":
+            is_mixed = True
         elif found := re.fullmatch(r"Chunks: (.+)", part):
             chunks = found[1]
         else:
             paragraphs.append(part)
     example = (mark + after).strip()
-    return Notes(paragraphs, raises, example, result, takes, through, by_hand, chunks)
+    return Notes(paragraphs, raises, example, result, takes, through, by_hand, chunks, is_mixed)
 
 
 # --- Docstrings ----------------------------------------------------------------------------------
@@ -255,7 +262,7 @@ def body(f: Function, notes: Notes, shown: list[Param]) -> list[str]:
     elif not arrays and not lists and not operands:
         lines, wrap = [], "Array._new({}, None)"
     else:
-        lines = [made_list(p) for p in lists]
+        lines = [made_list(p, notes.is_mixed) for p in lists]
         of = [f"*{p.name}" for p in lists] + [p.name for p in (*arrays, *operands)]
         lines.append(f"spec = common_spec({', '.join(of)})")
         given += ["task_mem(spec)"] * engine
@@ -273,8 +280,10 @@ def body(f: Function, notes: Notes, shown: list[Param]) -> list[str]:
     return [*lines, *assign("cores", call), f"return {made}"]
 
 
-def made_list(p: Param) -> str:
+def made_list(p: Param, is_mixed: bool) -> str:
     """The line that makes a list of lazy arrays: of one type if they are one argument."""
+    if is_mixed:
+        return f"{p.name} = arrays_of({p.name})"
     if "VARIADIC" in p.flags:
         return f'{p.name} = lazy_list({p.name}, "{p.name}")'
     return f"{p.name} = alike({p.name})"
@@ -308,7 +317,10 @@ def module(category: str, functions: list[Function], folder: Path) -> str:
     listed = "".join(f'    "{f.name}",\n' for f in functions)
     through = sorted({n.through for n in notes.values() if n.through})
     header = HEADER.format(
-        title=TITLES[category], results=", ".join(results), through=", ".join(through)
+        title=TITLES[category],
+        calls=CALLS,
+        results=", ".join(results),
+        through=", ".join(through),
     )
     parts = [header, f"__all__ = [\n{listed}]\n"]
     parts += [f"\n{function(f, notes[f.name])}" for f in functions]

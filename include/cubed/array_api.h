@@ -15,8 +15,8 @@ extern "C" {
  * stable, also if it descends, and zeros of either sign are equal. NaN is larger than all numbers, NaT larger than all
  * times. Complex numbers are ordered by real parts, then by imaginary parts; strings by bytes or code points.
  *
- * A block holds a whole axis: a task needs three times the memory of its elements. A 1-D array that is larger than that is
- * sorted in parts, unless it is complex: x is read once for every few bits of its elements, and once for each part. */
+ * A block holds a whole axis: a task needs three times the memory of its elements. A longer axis is
+ * sorted in parts, which are merged: elements are read and written once for each merge. */
 typedef struct cubed_sort_options {
     size_t struct_size;
     bool descending;
@@ -35,6 +35,39 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_sort(cubed_array *x, int axis, boo
                                                    cubed_array **out, cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_argsort(cubed_array *x, int axis, bool descending,
                                                       cubed_array **out, cubed_error *err);
+
+/* Gets the k largest elements along an axis, the largest first, or their int64 positions; for negative k the smallest ones, the
+ * smallest first. There are as many as the axis has, at most. NaN counts as the largest. If the axis has chunks of 2 * k
+ * elements or more, chunks are sorted by themselves, and then their candidates. `task_mem` is as in cubed_sort_options. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_topk(cubed_array *x, int64_t k, int axis,
+                                                   bool positions, uint64_t task_mem,
+                                                   cubed_array **out, cubed_error *err);
+/* Gets the int64 positions that sort elements along an axis by keys[n - 1], and elements that are equal there by the key in
+ * front of it. Keys have one shape, and types of their own. `task_mem` is as in cubed_sort_options. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_lexsort(cubed_array *const *keys, int n, int axis,
+                                                      uint64_t task_mem, cubed_array **out,
+                                                      cubed_error *err);
+
+/* --- Choices ---------------------------------------------------------------------------------------- */
+
+/* Numbers that are no choice: a run fails with CUBED_E_INDEX; they count from 0 again; they are the nearest choice. */
+typedef enum cubed_choose_mode {
+    CUBED_CHOOSE_RAISE,
+    CUBED_CHOOSE_WRAP,
+    CUBED_CHOOSE_CLIP
+} cubed_choose_mode;
+/* Gets each element of the choice of its number: integers or bools from 0 to n - 1. All arrays are broadcast, and choices
+ * are promoted. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_choose(cubed_array *numbers,
+                                                     cubed_array *const *choices, int n,
+                                                     cubed_choose_mode mode, cubed_array **out,
+                                                     cubed_error *err);
+/* Gets each element of the choice of the first condition that is true there, of n, or of `fallback` if none is. All arrays
+ * are broadcast, and choices are promoted. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_select(cubed_array *const *conditions,
+                                                     cubed_array *const *choices, int n,
+                                                     cubed_array *fallback, cubed_array **out,
+                                                     cubed_error *err);
 
 /* --- Manipulation and differences ------------------------------------------------------------------- */
 
@@ -68,6 +101,26 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_trapezoid(cubed_array *y, cubed_ar
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_gradient(cubed_array *f, cubed_array *spacing,
                                                        int axis, int edge_order, cubed_array **out,
                                                        cubed_error *err);
+/* Distances of two vectors of m >= n elements: all m + n - 1 at which they overlap, m of them, or those of complete overlap. */
+typedef enum cubed_convolve_mode {
+    CUBED_CONVOLVE_FULL,
+    CUBED_CONVOLVE_SAME,
+    CUBED_CONVOLVE_VALID
+} cubed_convolve_mode;
+/* Compute sums of products of two vectors at distances: with v reversed, or with the conjugate of v. Numbers are vectors of
+ * one element. The result has the type that both promote to. The longer vector is read once for each element of the shorter
+ * one, of which there are at most 16,384. If elements of the shorter one may be infinite, the ends take several times as
+ * long, because padding does not count there. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_convolve(cubed_array *a, cubed_array *v,
+                                                       cubed_convolve_mode mode, cubed_array **out,
+                                                       cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_correlate(cubed_array *a, cubed_array *v,
+                                                        cubed_convolve_mode mode, cubed_array **out,
+                                                        cubed_error *err);
+/* Rounds to the nearest multiple of 10**-decimals, and halves to the even one. The result has x's type. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_round(cubed_array *x, int decimals, cubed_array **out,
+                                                    cubed_error *err);
+
 /* Unwraps angles along an axis: subtracts whole periods, so that no angle is more than half a period from the one in front
  * of it. Steps of less than `discont` stay (NULL: half a period). `period` and `discont` are real numbers (0-d arrays).
  * Integers with a whole period give int64, all others float64. */

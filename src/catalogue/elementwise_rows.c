@@ -1,6 +1,6 @@
 /* Elementwise functions: the rows of cubed/ops.def. */
 #include "base/error.h"
-#include "cubed/array.h"
+#include "cubed/array_api.h"
 #include "literal.h"
 #include "rows.h"
 
@@ -33,6 +33,22 @@ static cubed_status call_elementwise(const cb_call *c)
     return st;
 }
 
+static const cubed_param params_round[] = {
+    OPERAND("x", "Input array."),
+    {PARAM_IN("decimals", ACCEPTS(INT), 0, -1000, 1000,
+              "Number of decimal places; negative ones are in front of the point."),
+     INT_DEFAULT(0)},
+};
+
+static cubed_status call_round(const cb_call *c)
+{
+    cubed_array *x = NULL;
+    CB_TRY(cb_call_operands(c, 0, 0, false, &x));
+    cubed_status st = cubed_round(x, (int)cb_call_int(c, 1), c->out, c->err);
+    cubed_array_unref(x);
+    return st;
+}
+
 /* --- Rows --------------------------------------------------------------------------------------------- */
 
 #define RETURNS_SAME "The type of the operands, which are broadcast and promoted."
@@ -59,17 +75,20 @@ static cubed_status call_elementwise(const cb_call *c)
      : SCALES_UNITS(OP) ? CUBED_ATTRS_SCALE                                                        \
                         : CUBED_ATTRS_NONE)
 
+/* The only operation whose function has more parameters than operands. */
+#define IS_ROUND(NAME) (CUBED_OP_##NAME == CUBED_OP_ROUND)
+
 /* Random numbers by index are operations of the engine, not functions. */
 #define ROW_SAME(NAME, TEXT, ARITY, RESULT, SUMMARY)                                               \
     {{.name = (TEXT),                                                                              \
       .category = "elementwise",                                                                   \
       .summary = (SUMMARY),                                                                        \
       .returns = RETURNS_##RESULT,                                                                 \
-      .params = params_##ARITY,                                                                    \
-      .nparams = (ARITY),                                                                          \
+      .params = IS_ROUND(NAME) ? params_round : params_##ARITY,                                    \
+      .nparams = IS_ROUND(NAME) ? 2 : (ARITY),                                                     \
       .attrs = ATTRS(CUBED_OP_##NAME),                                                             \
       .first_operand = (ARITY) == 3},                                                              \
-     .call = call_elementwise,                                                                     \
+     .call = IS_ROUND(NAME) ? call_round : call_elementwise,                                       \
      .which = CUBED_OP_##NAME},
 #define ROW_BOOL  ROW_SAME
 #define ROW_FLOAT ROW_SAME

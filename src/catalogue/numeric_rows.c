@@ -212,6 +212,31 @@ static cubed_status call_unwrap(const cb_call *c)
     return st;
 }
 
+/* --- Products of vectors that slide ---------------------------------------------------------------------- */
+
+static const cubed_choice convolve_modes[] = {{"full", CUBED_CONVOLVE_FULL},
+                                              {"same", CUBED_CONVOLVE_SAME},
+                                              {"valid", CUBED_CONVOLVE_VALID},
+                                              {NULL, 0}};
+
+#define SLIDING_PARAMS(MODE)                                                                       \
+    {                                                                                              \
+        PARAM_LIKE("a", "The first vector."), PARAM_LIKE("v", "The second vector."),               \
+            PARAM_CHOICE("mode", 0, CUBED_CONVOLVE_##MODE, convolve_modes,                         \
+                         "Which distances: all, as many as the longer vector has elements, or "    \
+                         "those of complete overlap.")                                             \
+    }
+
+static const cubed_param convolve_params[] = SLIDING_PARAMS(FULL);
+static const cubed_param correlate_params[] = SLIDING_PARAMS(VALID);
+
+static cubed_status call_convolve(const cb_call *c)
+{
+    return (c->which ? cubed_correlate : cubed_convolve)(cb_call_array(c, 0), cb_call_array(c, 1),
+                                                         (cubed_convolve_mode)cb_call_choice(c, 2),
+                                                         c->out, c->err);
+}
+
 /* --- Interpolation ------------------------------------------------------------------------------------- */
 
 #define POINTS(NAME, NOTES)                                                                        \
@@ -250,7 +275,8 @@ static cubed_status call_interp(const cb_call *c)
 
 /* --- Rows ---------------------------------------------------------------------------------------------- */
 
-#define SAME "The shape and type of `x`."
+#define SAME         "The shape and type of `x`."
+#define SLIDING_TYPE "One dimension, of the type that both promote to."
 
 static const cb_row rows[] = {
     {{"allclose", CATEGORY, .summary = "Whether all elements are close, as `isclose` has it.",
@@ -261,6 +287,14 @@ static const cb_row rows[] = {
       .returns = "The type that all promote to. An integer that no element is beyond is no limit.",
       PARAMS(clip_params), .attrs = CUBED_ATTRS_SAME},
      .call = call_clip},
+    {{"convolve", CATEGORY, .summary = "The convolution of two vectors.", .returns = SLIDING_TYPE,
+      PARAMS(convolve_params), .coords = CUBED_COORDS_CUT},
+     .call = call_convolve},
+    {{"correlate", CATEGORY,
+      .summary = "Sums of products of `a` and the conjugate of `v` at all distances.",
+      .returns = SLIDING_TYPE, PARAMS(correlate_params), .coords = CUBED_COORDS_CUT},
+     .call = call_convolve,
+     .which = true},
     {{"gradient", CATEGORY,
       .summary = "Differences of second order in the interior, of `edge_order` at the ends.",
       .returns = "The shape and type of `f`; float64 for integers.", PARAMS(gradient_params)},

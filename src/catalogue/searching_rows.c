@@ -1,4 +1,5 @@
 /* Order and search: sorted elements, and positions of elements. */
+#include "base/error.h"
 #include "cubed/array_api.h"
 #include "rows.h"
 
@@ -22,6 +23,154 @@ static cubed_status call_sort(const cb_call *c)
     o.positions = c->which;
     o.task_mem = cb_call_task_mem(c);
     return cubed_sort_with(cb_call_array(c, 0), cb_call_axis(c, 1), &o, c->out, c->err);
+}
+
+/* One axis, or None for the elements in one dimension. */
+#define LINE_AXIS                                                                                  \
+    {                                                                                              \
+        PARAM("axis", ACCEPTS(INT) | ACCEPTS(NONE), CUBED_PARAM_AXIS,                              \
+              "Axis along which to compute; None: the elements in one dimension."),                \
+            INT_DEFAULT(-1)                                                                        \
+    }
+
+static const cubed_param partition_params[] = {
+    PARAM_LIKE("a", "Input array."),
+    {PARAM("kth", ACCEPTS(INT) | ACCEPTS(INTS), CUBED_PARAM_REQUIRED,
+           "Positions that get the element that sorting puts there.")},
+    LINE_AXIS,
+    PARAM_TASK_MEM,
+};
+
+static cubed_status check_kth(const cb_call *c, int64_t extent)
+{
+    int n;
+    const int64_t *kth = cb_call_ints(c, 1, &n);
+    for (int i = 0; i < n; i++) {
+        if (kth[i] >= -extent && kth[i] < extent) continue;
+        return cb_call_blame(c, 1,
+                             cb_fail(c->err, CUBED_E_ARG,
+                                     "%s: kth is %lld, out of range for %lld elements",
+                                     c->function->name, (long long)kth[i], (long long)extent));
+    }
+    return CUBED_OK;
+}
+
+/* All elements are sorted. */
+static cubed_status call_partition(const cb_call *c)
+{
+    const int64_t all = -1;
+    int axis = 0;
+    cubed_sort_options o = CUBED_SORT_OPTIONS_INIT;
+    cubed_array *x = cubed_array_ref(cb_call_array(c, 0));
+    cubed_status st = CUBED_OK;
+    if (cb_call_has(c, 2)) {
+        st = cb_call_check_axis(c, 2, cubed_array_ndim(x), cb_call_int(c, 2), &axis);
+    } else {
+        cubed_array_unref(x);
+        x = NULL;
+        st = cubed_reshape(cb_call_array(c, 0), 1, &all, &x, c->err);
+    }
+    o.positions = c->which;
+    o.task_mem = cb_call_task_mem(c);
+    if (st == CUBED_OK) st = check_kth(c, cubed_array_shape(x)[axis]);
+    if (st == CUBED_OK) st = cubed_sort_with(x, axis, &o, c->out, c->err);
+    cubed_array_unref(x);
+    return st;
+}
+
+static const cubed_param topk_params[] = {
+    PARAM_LIKE("a", "Input array."),
+    PARAM_REQUIRED_INT("k", 0, "Number of elements; negative: of the smallest."),
+    PARAM_AXIS("axis", 0, -1, "Axis along which to compute; negative ones count from the last."),
+    PARAM_TASK_MEM,
+};
+
+static cubed_status call_topk(const cb_call *c)
+{
+    return cubed_topk(cb_call_array(c, 0), cb_call_int(c, 1), cb_call_axis(c, 2), c->which,
+                      cb_call_task_mem(c), c->out, c->err);
+}
+
+static const cubed_param lexsort_params[] = {
+    {PARAM("keys", ACCEPTS(ARRAYS), CUBED_PARAM_REQUIRED,
+           "Arrays of one shape that are sorted by; the last comes first.")},
+    PARAM_AXIS("axis", 0, -1, "Axis that is sorted along; negative ones count from the last."),
+    PARAM_TASK_MEM,
+};
+
+static cubed_status call_lexsort(const cb_call *c)
+{
+    const cubed_value *keys = &c->values[0];
+    return cubed_lexsort(keys->as.arrays, keys->n, cb_call_axis(c, 1), cb_call_task_mem(c), c->out,
+                         c->err);
+}
+
+static const cubed_param sort_complex_params[] = {PARAM_LIKE("a", "Input array."), PARAM_TASK_MEM};
+
+static cubed_status call_sort_complex(const cb_call *c)
+{
+    cubed_array *x = cb_call_array(c, 0), *terms;
+    const cubed_dtype dtype = cubed_array_dtype(x);
+    const cubed_kind kind = cubed_dtype_kind(dtype);
+    const bool is_small =
+        (kind == CUBED_KIND_INT || kind == CUBED_KIND_UINT) && cubed_dtype_size(dtype) <= 2;
+    cubed_sort_options o = CUBED_SORT_OPTIONS_INIT;
+    o.task_mem = cb_call_task_mem(c);
+    CB_TRY(cubed_astype(x,
+                        kind == CUBED_KIND_COMPLEX ? dtype
+                        : is_small                 ? CUBED_COMPLEX64
+                                                   : CUBED_COMPLEX128,
+                        &terms, c->err));
+    cubed_status st = cubed_sort_with(terms, -1, &o, c->out, c->err);
+    cubed_array_unref(terms);
+    return st;
+}
+
+/* --- Choices ------------------------------------------------------------------------------------------- */
+
+static const cubed_choice choose_modes[] = {{"raise", CUBED_CHOOSE_RAISE},
+                                            {"wrap", CUBED_CHOOSE_WRAP},
+                                            {"clip", CUBED_CHOOSE_CLIP},
+                                            {NULL, 0}};
+
+static const cubed_param choose_params[] = {
+    PARAM_LIKE("a", "Integers: the number of a choice."),
+    {PARAM("choices", ACCEPTS(ARRAYS), CUBED_PARAM_REQUIRED, "Arrays that broadcast with `a`.")},
+    PARAM_CHOICE("mode", 0, CUBED_CHOOSE_RAISE, choose_modes,
+                 "Effect of numbers that are no choice: an error of the run, or the remainder by "
+                 "the number of choices, or the nearest choice."),
+};
+
+static cubed_status call_choose(const cb_call *c)
+{
+    const cubed_value *choices = &c->values[1];
+    return cubed_choose(cb_call_array(c, 0), choices->as.arrays, choices->n,
+                        (cubed_choose_mode)cb_call_choice(c, 2), c->out, c->err);
+}
+
+static const cubed_param select_params[] = {
+    {PARAM("condlist", ACCEPTS(ARRAYS), CUBED_PARAM_REQUIRED,
+           "Conditions, of which the first that is true chooses.")},
+    {PARAM("choicelist", ACCEPTS(ARRAYS), CUBED_PARAM_REQUIRED, "Elements for each condition.")},
+    {PARAM("default", ACCEPTS(ARRAY) | NUMBERS, 0, "Elements where no condition is true."),
+     INT_DEFAULT(0)},
+};
+
+static cubed_status call_select(const cb_call *c)
+{
+    const cubed_value *conditions = &c->values[0], *choices = &c->values[1];
+    if (conditions->n != choices->n || choices->n < 1)
+        return cb_call_blame(
+            c, 1,
+            cb_fail(c->err, CUBED_E_ARG,
+                    "select: %d conditions and %d choices, expected as many, and one at least",
+                    conditions->n, choices->n));
+    cubed_array *fallback = NULL;
+    CB_TRY(cb_call_operand(c, 2, cubed_array_dtype(choices->as.arrays[0]), &fallback));
+    cubed_status st = cubed_select(conditions->as.arrays, choices->as.arrays, choices->n, fallback,
+                                   c->out, c->err);
+    cubed_array_unref(fallback);
+    return st;
 }
 
 /* --- Extremes ------------------------------------------------------------------------------------------ */
@@ -131,12 +280,26 @@ static const cb_row rows[] = {
     {{"argmin", CATEGORY, .summary = "The position of the smallest element, the first of several.",
       .returns = POSITION, PARAMS(extreme_params)},
      .call = call_argmin},
+    {{"argpartition", CATEGORY, .summary = "The positions of elements in the order of `partition`.",
+      .returns = "int64, of the shape of `a`, or of one dimension.", PARAMS(partition_params),
+      .coords = CUBED_COORDS_CUT},
+     .call = call_partition,
+     .which = true},
     {{"argsort", CATEGORY,
       .summary = "The positions that put the elements along an axis in order; equal ones keep "
                  "theirs.",
       .returns = "int64, of the shape of `x`.", PARAMS(sort_params), .coords = CUBED_COORDS_CUT},
      .call = call_sort,
      .which = true},
+    {{"argtopk", CATEGORY, .summary = "The positions of the elements of `topk`.",
+      .returns = "int64, with `k` elements along the axis, or all that there are.",
+      PARAMS(topk_params), .coords = CUBED_COORDS_CUT},
+     .call = call_topk,
+     .which = true},
+    {{"choose", CATEGORY, .summary = "Each element of the choice of its number.",
+      .returns = "The type that choices promote to, and the shape that all broadcast to.",
+      PARAMS(choose_params)},
+     .call = call_choose},
     {{"count_nonzero", CATEGORY, .summary = "Numbers of elements that are not 0.",
       .returns = "int64, without the axes (`keepdims`: with one element along them).",
       PARAMS(count_params)},
@@ -144,6 +307,11 @@ static const cb_row rows[] = {
     {{"isin", CATEGORY, .summary = "Whether elements of `x1` are among those of `x2`.",
       .returns = "bool, of the shape of `x1`. NaN and NaT are among none.", PARAMS(isin_params)},
      .call = call_isin},
+    {{"lexsort", CATEGORY,
+      .summary = "The positions that put elements along an axis in order by several keys.",
+      .returns = "int64, of the shape of each key.", PARAMS(lexsort_params),
+      .coords = CUBED_COORDS_CUT},
+     .call = call_lexsort},
     {{"nanargmax", CATEGORY,
       .summary = "The position of the largest element that is not NaN, the first of several.",
       .returns = POSITION, PARAMS(extreme_params)},
@@ -152,15 +320,35 @@ static const cb_row rows[] = {
       .summary = "The position of the smallest element that is not NaN, the first of several.",
       .returns = POSITION, PARAMS(extreme_params)},
      .call = call_nanargmin},
+    {{"partition", CATEGORY,
+      .summary = "The elements along an axis, with smaller ones in front of that at `kth`.",
+      .returns = "The type of `a`, and its shape, or one dimension.", PARAMS(partition_params),
+      .attrs = CUBED_ATTRS_VIEW, .coords = CUBED_COORDS_CUT},
+     .call = call_partition},
     {{"searchsorted", CATEGORY,
       .summary =
           "The positions at which elements of `x2` would be put into `x1` so that it stays sorted.",
       .returns = "int64, of the shape of `x2`.", PARAMS(searchsorted_params)},
      .call = call_searchsorted},
+    {{"select", CATEGORY,
+      .summary = "Elements of the choice of the first condition that is true, or the default.",
+      .returns = "The type that choices and the default promote to, and the shape that all "
+                 "broadcast to.",
+      PARAMS(select_params)},
+     .call = call_select},
     {{"sort", CATEGORY, .summary = "The elements in order along an axis, NaN last.",
       .returns = "The shape and type of `x`.", PARAMS(sort_params), .attrs = CUBED_ATTRS_VIEW,
       .coords = CUBED_COORDS_CUT},
      .call = call_sort},
+    {{"sort_complex", CATEGORY,
+      .summary = "The elements as complex numbers, in order along the last axis.",
+      .returns = "complex64 for integers of up to two bytes, else complex128, or the type of `a`.",
+      PARAMS(sort_complex_params), .attrs = CUBED_ATTRS_VIEW, .coords = CUBED_COORDS_CUT},
+     .call = call_sort_complex},
+    {{"topk", CATEGORY, .summary = "The largest elements along an axis, the largest first.",
+      .returns = "The type of `a`, with `k` elements along the axis, or all that there are.",
+      PARAMS(topk_params), .attrs = CUBED_ATTRS_VIEW, .coords = CUBED_COORDS_CUT},
+     .call = call_topk},
 };
 
 const cb_rows cb_searching_rows = ROWS(rows);

@@ -81,7 +81,8 @@ static const cli_topic topics[] = {
     {"differences",
      "gradient(x, 0.5 or coordinates, dim=\"time\", edge_order=2) trapezoid(y, x, dx=, axis=) "
      "ediff1d(x, to_begin=, to_end=) unwrap(p, period=360, discont=, axis=) "
-     "interp(x, points, values, left=, right=, period=)"},
+     "interp(x, points, values, left=, right=, period=) convolve correlate (a, v, "
+     "mode=\"same\") round(x, decimals=2)"},
     {"means and ranges",
      "average(x, weights=, axis=, dim=\"time\") ptp(x, axis=), with keepdims=True"},
     {"statistics",
@@ -93,7 +94,8 @@ static const cli_topic topics[] = {
     {"covariances", "cov(x, ddof=1, fweights=, aweights=) corrcoef(x), of the rows of x"},
     {"counts",
      "histogram (x, edges or bins=10, range=(0, 1), weights=) bincount (x, length=, weights=)"},
-    {"sorting", "sort argsort (axis=, dim=\"time\", descending=True)"},
+    {"sorting", "sort argsort (axis=, dim=\"time\", descending=True) topk argtopk (x, 5, axis=) "
+                "partition argpartition (x, kth, axis=) lexsort((y, x)) sort_complex"},
     {"products", "matmul vecdot(a, b, axis=-1) tensordot(a, b, axes=2 or ((1, 2), (0, 1))) "
                  "einsum(\"ij,jk->ik\", a, b)"},
     {"groups",
@@ -121,7 +123,8 @@ static const cli_topic topics[] = {
     {"picking",
      "take take_along_axis (axis=, dim=\"time\") searchsorted(sorted, x, side=\"right\", sorter=); "
      "gather(x, i, None, j) for x[i, :, j], scatter(x, value, i, None, j) for x[i, :, j] = value, "
-     "assign(x[1:3, ::2], value)"},
+     "assign(x[1:3, ::2], value); choose(numbers, (x, y), mode=\"clip\") "
+     "select((a > 0, a < 0), (x, y), default=0)"},
     {"sets", "isin(x, among or (1, 2), invert=True)"},
     {"shapes that depend on values",
      "compress(x, mask) unique_values(x); values, counts = unique_counts(x), values, inverse = "

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "dtype/scalar.h"
 #include "ops/ops_pkg.h"
+#include "ops/shapes.h"
 
 static bool is_half(cubed_dtype dtype) { return dtype == CUBED_FLOAT16 || dtype == CUBED_BFLOAT16; }
 
@@ -52,41 +53,6 @@ cubed_status cubed_astype(cubed_array *x, cubed_dtype dtype, cubed_array **out, 
     if (!cubed_dtype_is_valid(dtype))
         return cb_fail(err, CUBED_E_TYPE, "astype: dtype %d is none", (int)dtype);
     return cb_op_cast(x, dtype, out, err);
-}
-
-static void shape_text(const cubed_array *x, char *text, size_t cap)
-{
-    size_t n = (size_t)snprintf(text, cap, "(");
-    for (int d = 0; d < x->node.grid->ndim && n < cap; d++)
-        n += (size_t)snprintf(text + n, cap - n, "%s%" PRId64, d ? ", " : "", x->shape[d]);
-    if (n < cap) snprintf(text + n, cap - n, ")");
-}
-
-/* NumPy's rule: shapes are aligned at their ends, extents are equal or 1. */
-static cubed_status broadcast_shape(cubed_op op, cubed_array *const *args, int nargs, int *ndim,
-                                    int64_t *shape, cubed_error *err)
-{
-    *ndim = 0;
-    for (int i = 0; i < nargs; i++) {
-        if (args[i]->node.grid->ndim > *ndim) *ndim = args[i]->node.grid->ndim;
-    }
-    for (int d = 0; d < *ndim; d++) shape[d] = 1;
-    for (int i = 0; i < nargs; i++) {
-        int lead = *ndim - args[i]->node.grid->ndim;
-        for (int d = lead; d < *ndim; d++) {
-            int64_t n = args[i]->shape[d - lead];
-            if (n == 1 || n == shape[d]) continue;
-            if (shape[d] != 1) {
-                char a[256], b[256];
-                shape_text(args[0], a, sizeof a);
-                shape_text(args[i], b, sizeof b);
-                return cb_fail(err, CUBED_E_ARG, "%s: shapes %s and %s do not broadcast",
-                               cubed_op_name(op), a, b);
-            }
-            shape[d] = n;
-        }
-    }
-    return CUBED_OK;
 }
 
 static cubed_status prepare_operand(cubed_array *x, cubed_dtype dtype, int ndim,
@@ -251,7 +217,7 @@ cubed_status cubed_elementwise(cubed_op op, cubed_array *const *args, int nargs,
         CB_TRY(simple_power(args[0], args[1], type, out, err));
         if (*out) return CUBED_OK;
     }
-    CB_TRY(broadcast_shape(op, args, nargs, &ndim, shape, err));
+    CB_TRY(cb_broadcast_shape(cubed_op_name(op), args, nargs, &ndim, shape, err));
     CB_TRY(cb_check_shape(name, ndim, shape, type, err));
 
     const char *names[CUBED_MAX_NDIM] = {NULL};

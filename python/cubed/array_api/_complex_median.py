@@ -13,8 +13,8 @@ from cubed.array_api.creation_functions import full
 from cubed.array_api.elementwise_functions import add, imag, isnan, maximum, multiply, real
 from cubed.array_api.indexing_functions import take_along_axis
 from cubed.array_api.manipulation_functions import expand_dims, moveaxis, reshape, squeeze
-from cubed.array_api.ordering_functions import complex_order
 from cubed.array_api.searching_functions import count_nonzero, where
+from cubed.array_api.sorting_functions import sort
 from cubed.base._types import Axis
 
 
@@ -28,7 +28,7 @@ def complex_median(x: Array, axis: Axis, skip_nan: bool, keepdims: bool) -> Arra
         out = full(kept, missing, dtype=x.dtype, spec=x._spec)
     else:
         lines = reshape(moveaxis(x, axes, tuple(range(-len(axes), 0))), (*kept, n))
-        ordered = take_along_axis(lines, complex_order(lines, lines.ndim - 1), axis=-1)
+        ordered = sort(lines, axis=-1)
         known = count_nonzero(~isnan(lines), axis=-1, keepdims=True)  # which are in front
         low, high = (
             squeeze(take_along_axis(ordered, maximum(at, 0), axis=-1), -1)

@@ -10,9 +10,8 @@ from cubed.array_api.creation_functions import arange, ones
 from cubed.array_api.elementwise_functions import imag, not_equal, real, subtract
 from cubed.array_api.indexing_functions import take
 from cubed.array_api.manipulation_functions import concat, moveaxis, reshape
-from cubed.array_api.ordering_functions import lexsort
 from cubed.array_api.searching_functions import nonzero
-from cubed.array_api.sorting_functions import argsort
+from cubed.array_api.sorting_functions import argsort, lexsort
 from cubed.array_api.statistical_functions import cumulative_sum
 from cubed.array_api.utility_functions import any
 

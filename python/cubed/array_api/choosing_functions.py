@@ -1,4 +1,4 @@
-"""Elements by conditions and by numbers of choices, and functions of parts."""
+"""Functions of parts of arrays that Python computes, and choices among elements."""
 
 from __future__ import annotations
 
@@ -11,72 +11,12 @@ from cubed.array._array import Array
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import is_scalar, normalize_axes
 from cubed.array_api.creation_functions import zeros_like
-from cubed.array_api.data_type_functions import result_type
-from cubed.array_api.elementwise_functions import clip, equal, less, remainder
-from cubed.array_api.indexing_functions import take_along_axis
-from cubed.array_api.manipulation_functions import (
-    broadcast_shapes,
-    broadcast_to,
-    expand_dims,
-    squeeze,
-    stack,
-    unstack,
-)
+from cubed.array_api.manipulation_functions import broadcast_to, expand_dims
 from cubed.array_api.searching_functions import where
+from cubed.functions.searching import choose, select
 from cubed.io._create import as_lazy
 
-__all__ = ["apply_over_axes", "choose", "piecewise"]
-
-
-def choose(a: Any, choices: Any, mode: str = "raise") -> Array:
-    """Each element of the choice of its number.
-
-    Parameters
-    ----------
-    a : array_like
-        Integers: which of the choices.
-    choices : Any
-        Arrays that broadcast with `a`; of one array its first axis.
-    mode : str, default "raise"
-        Of numbers that are none: ``"raise"``, ``"wrap"`` or ``"clip"``.
-
-    Returns
-    -------
-    Array
-        Of the type that choices promote to. Lazy; with ``"raise"`` computing it is an IndexError.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> cubed.choose(cubed.asarray([1, 0]), [[1, 2], [10, 20]]).compute()
-    array([10,  2])
-    """
-    refuse_foreign(choices)
-    at = as_lazy(a)
-    if at.dtype.kind not in "biu":
-        raise TypeError(f"choose: a is {at.dtype}, expected integers")
-    if at.dtype.kind == "b":
-        at = at.astype(np.int64)
-    parts = list(unstack(choices)) if isinstance(choices, Array) else [as_lazy(c) for c in choices]
-    if not parts:
-        raise ValueError("choose: there are no choices, expected one at least")
-    dtype = result_type(*parts) if len(parts) > 1 else parts[0].dtype
-    shape = broadcast_shapes(at.shape, *(p.shape for p in parts))
-    n = len(parts)
-    if mode == "raise":
-        rows = stack([broadcast_to(p.astype(dtype), shape) for p in parts], axis=0)
-        signed = at.dtype.kind == "i"
-        number = where(less(at, 0), n, at) if signed else at
-        line = broadcast_to(number, shape).astype(np.int64)
-        return squeeze(take_along_axis(rows, expand_dims(line, 0), axis=0), 0)
-    if mode not in ("wrap", "clip"):
-        raise ValueError(f"choose: mode is {mode!r}, expected 'raise', 'wrap' or 'clip'")
-    number = at.astype(np.int64)
-    number = remainder(number, n) if mode == "wrap" else clip(number, 0, n - 1)
-    out = broadcast_to(parts[-1].astype(dtype), shape)
-    for k in reversed(range(n - 1)):
-        out = where(equal(number, k), parts[k].astype(dtype), out)
-    return out
+__all__ = ["apply_over_axes", "choose", "piecewise", "select"]
 
 
 def piecewise(

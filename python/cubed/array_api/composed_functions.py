@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import itertools
 import operator
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,10 +13,8 @@ from cubed import _core
 from cubed.array._array import Array
 from cubed.array._first import computes_first
 from cubed.array._keys import positions_within
-from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import (
     common_spec,
-    is_scalar,
     normalize_axis,
     operands,
     to_numpy,
@@ -73,7 +70,7 @@ __all__ = [
     "atleast_2d", "atleast_3d", "average", "corrcoef", "cov", "deg2rad", "delete", "dstack", "exp2",
     "fabs", "extract", "fix", "flatnonzero", "fliplr", "flipud", "fmax", "fmin", "hstack",
     "iscomplex", "isneginf", "isposinf", "isreal", "nan_to_num", "rad2deg", "rint", "rot90",
-    "select", "sinc", "union1d", "unique", "unwrap", "vdot", "vstack",
+    "sinc", "union1d", "unique", "unwrap", "vdot", "vstack",
 ]  # fmt: skip
 
 
@@ -511,43 +508,6 @@ def nan_to_num(
         return out
     a._rebind(out._x)
     return a
-
-
-def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Array:
-    """Elements of the choice of the first condition that holds; where none does, the default.
-
-    Parameters
-    ----------
-    condlist : sequence of array_like
-        Conditions, of which the first that holds chooses.
-    choicelist : sequence of array_like
-        What each of them chooses.
-    default : array_like, default 0
-        What is taken where none holds.
-
-    Returns
-    -------
-    Array
-        Of the shape that all broadcast to, and of the type that choices promote to. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> x = cubed.arange(5)
-    >>> cubed.select([x < 2, x > 3], [x, 10 * x], default=-1).compute()
-    array([ 0,  1, -1, -1, 40])
-    """
-    refuse_foreign(condlist, choicelist)
-    if not condlist or len(condlist) != len(choicelist):
-        raise ValueError(
-            f"select: {len(condlist)} conditions and {len(choicelist)} choices, expected as many"
-        )
-    choices = [c if is_scalar(c) else as_lazy(c) for c in (*choicelist, default)]
-    dtype = np.result_type(*(c if is_scalar(c) else c.dtype for c in choices))
-    out = asarray(choices.pop(), dtype=dtype)
-    for condition, choice in zip(reversed(condlist), reversed(choices), strict=True):
-        out = where(as_lazy(condition), choice, out)
-    return out
 
 
 # --- Statistics -----------------------------------------------------------------------------------

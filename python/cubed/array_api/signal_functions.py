@@ -9,24 +9,14 @@ import numpy as np
 from cubed.array._array import Array
 from cubed.array._operands import check_parts, is_scalar, to_numpy
 from cubed.array_api import linalg
-from cubed.array_api._pad import pad
-from cubed.array_api.creation_functions import arange, ones_like, zeros_like
+from cubed.array_api.creation_functions import ones_like, zeros_like
 from cubed.array_api.data_type_functions import result_type
-from cubed.array_api.elementwise_functions import (
-    add,
-    conj,
-    divide,
-    logical_and,
-    multiply,
-    sqrt,
-)
-from cubed.array_api.lib.stride_tricks import sliding_window_view
+from cubed.array_api.elementwise_functions import add, divide, multiply, sqrt
 from cubed.array_api.linear_algebra_functions import matmul, tensordot
-from cubed.array_api.manipulation_functions import concat, expand_dims, flip, reshape, stack
-from cubed.array_api.searching_functions import where
+from cubed.array_api.manipulation_functions import expand_dims, flip, reshape, stack
 from cubed.array_api.statistical_functions import cumulative_prod, sum
 from cubed.base._docs import OPERANDS, documented
-from cubed.functions.numeric import interp
+from cubed.functions.numeric import convolve, correlate, interp
 from cubed.io._create import as_lazy
 
 __all__ = ["convolve", "correlate", "inner", "interp", "kron", "polyfit", "polyval", "vander"]
@@ -81,113 +71,6 @@ def kron(a: Any, b: Any, /) -> Array:
     left = expand_dims(x, tuple(range(1, 2 * ndim, 2)))
     right = expand_dims(y, tuple(range(0, 2 * ndim, 2)))
     return reshape(multiply(left, right), shape)
-
-
-_CONVOLVED = (
-    "Of the type that both promote to. Lazy: the longer one is read once for each element of the\n"
-    "    shorter one."
-)
-
-
-def _slid(a: Array, kernel: Array, mode: str, name: str, is_finite: bool) -> Array:
-    """Sums of a's windows times a kernel that is not longer than a.
-
-    `is_finite` states that the kernel is known to have finite elements alone. Else products with
-    padding are left out, because 0 times an infinity is NaN; that takes several times as long.
-    """
-    m = kernel.shape[0]
-    check_parts(name, m, "elements of the shorter operand")
-    if mode not in ("full", "same", "valid"):
-        raise ValueError(f"{name}: mode is {mode!r}, expected 'full', 'same' or 'valid'")
-    before = {"full": m - 1, "same": m // 2, "valid": 0}[mode]
-    after = {"full": m - 1, "same": m - 1 - m // 2, "valid": 0}[mode]
-    dtype = result_type(a.dtype, kernel.dtype)
-    a, kernel = a.astype(dtype), kernel.astype(dtype)
-    if dtype.kind == "b":  # sums of bools are bools
-        a, kernel = a.astype(np.int64), kernel.astype(np.int64)
-    if dtype.kind in "fc" and (before or after) and not is_finite:
-        return concat(
-            [
-                _overlapping(pad(a[: m - 1], (before, 0)), kernel, before, 0),
-                matmul(sliding_window_view(a, m), kernel),
-                _overlapping(pad(a[a.shape[0] - m + 1 :], (0, after)), kernel, 0, after),
-            ]
-        )
-    padded = pad(a, (before, after)) if before or after else a
-    out = matmul(sliding_window_view(padded, m), kernel)
-    return out if out.dtype == dtype else out.astype(dtype)
-
-
-def _overlapping(padded: Array, kernel: Array, before: int, after: int) -> Array:
-    """Sums of products of windows and a kernel, of the elements that are not padding."""
-    m = kernel.shape[0]
-    if padded.shape[0] < m:  # there is no window
-        return padded[:0]
-    position = arange(padded.shape[0])
-    real = logical_and(position >= before, position < padded.shape[0] - after)
-    products = multiply(sliding_window_view(padded, m), kernel)
-    return sum(where(sliding_window_view(real, m), products, padded.dtype.type(0)), axis=1)
-
-
-def _is_finite(value: Any) -> bool:
-    """Whether all elements are known, and finite."""
-    return not isinstance(value, Array) and bool(np.isfinite(value).all())
-
-
-def _vectors(name: str, *given: Any) -> list[Array]:
-    out = []
-    for k, value in zip("av", given, strict=True):
-        x = as_lazy(value)
-        x = reshape(x, (1,)) if x.ndim == 0 else x
-        if x.ndim != 1:
-            raise ValueError(f"{name}: {k} has {x.ndim} axes, expected 1")
-        if x.size == 0:
-            raise ValueError(f"{name}: {k} is empty")
-        out.append(x)
-    return out
-
-
-@documented(parameters=OPERANDS, returns=_CONVOLVED)
-def convolve(a: Any, v: Any, mode: str = "full") -> Array:
-    """The convolution of two vectors.
-
-    Parameters
-    ----------
-    mode : {"full", "same", "valid"}, default "full"
-        Which distances: all, as many as the longer one has elements, or where both overlap
-        completely.
-
-    Examples
-    --------
-    >>> cubed.convolve(cubed.asarray([1, 2, 3]), cubed.asarray([1, 1])).compute()
-    array([1, 3, 5, 3])
-    """
-    x, y = _vectors("convolve", a, v)
-    if y.shape[0] > x.shape[0]:
-        x, y, v = y, x, a
-    return _slid(x, flip(y), mode, "convolve", _is_finite(v))
-
-
-@documented(parameters=OPERANDS, returns=_CONVOLVED)
-def correlate(a: Any, v: Any, mode: str = "valid") -> Array:
-    """Sums of products of `a` and the conjugate of `v` at all distances.
-
-    Parameters
-    ----------
-    mode : {"full", "same", "valid"}, default "valid"
-        Which distances: all, as many as the longer one has elements, or where both overlap
-        completely.
-
-    Examples
-    --------
-    >>> cubed.correlate(cubed.asarray([1, 2, 3]), cubed.asarray([0, 1]), mode="same").compute()
-    array([1, 2, 3])
-    """
-    x, y = _vectors("correlate", a, v)
-    y = conj(y) if y.dtype.kind == "c" else y
-    if y.shape[0] > x.shape[0]:
-        return flip(_slid(y, x, mode, "correlate", _is_finite(a)))
-    return _slid(x, y, mode, "correlate", _is_finite(v))
 
 
 # --- Polynomials ----------------------------------------------------------------------------------

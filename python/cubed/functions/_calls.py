@@ -49,12 +49,17 @@ def lazy_list(values: Sequence[Any], name: str) -> list[Array]:
     return [lazy(value, f"{name}[{k}]") for k, value in enumerate(values)]
 
 
-def alike(values: Sequence[Any]) -> list[Array]:
-    """Arrays and what is made arrays as lazy arrays of the type that they promote to."""
+def arrays_of(values: Sequence[Any]) -> list[Array]:
+    """Arrays and what is made arrays as lazy arrays, each of its own type."""
     refuse_foreign(values)
     if isinstance(values, Array):
         check_parts("arrays", len(values))
-    arrays = [as_lazy(value) for value in values]
+    return [as_lazy(value) for value in values]
+
+
+def alike(values: Sequence[Any]) -> list[Array]:
+    """Arrays and what is made arrays as lazy arrays of the type that they promote to."""
+    arrays = arrays_of(values)
     dtypes = {a.dtype for a in arrays}
     if len(dtypes) < 2:
         return arrays

@@ -9,9 +9,11 @@ import numpy as np
 
 from cubed import _core
 from cubed.array._array import Array
-from cubed.array._operands import lazy, to_numpy
+from cubed.array._neighbours import refuse_foreign
+from cubed.array._operands import common_spec, core_of, is_scalar, lazy, to_numpy
 from cubed.base._dtypes import kind_of, name_of
 from cubed.base._types import Axis, NDArray
+from cubed.functions._calls import arrays_of
 from cubed.io._create import as_lazy
 
 
@@ -32,6 +34,18 @@ def quantile_of(
     if weights is None and kind_of(given.dtype) == x.dtype.kind == "f" and out.dtype != x._x.dtype:
         out = _core.astype(out, name_of(np.result_type(x.dtype, given.dtype)))
     return x._like(out)
+
+
+def select_of(name: str, condlist: Any, choicelist: Any, default: Any) -> Array:
+    """Choices, among them Python scalars, in the type that all promote to."""
+    conditions = arrays_of(condlist)
+    refuse_foreign(choicelist)
+    choices = [c if is_scalar(c) else as_lazy(c) for c in (*choicelist, default)]
+    dtype = np.result_type(*(c if is_scalar(c) else c.dtype for c in choices))
+    cores = [core_of(np.asarray(c, dtype) if is_scalar(c) else c) for c in choices]
+    spec = common_spec(*conditions, *choices)
+    core = _core.call(name, [c._x for c in conditions], cores[:-1], cores[-1])
+    return Array._new(core, spec)
 
 
 def triangle_of(name: str, x: Any, k: int) -> Array:

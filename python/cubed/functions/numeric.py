@@ -11,6 +11,8 @@ from cubed.functions._calls import operand
 
 __all__ = [
     "allclose",
+    "convolve",
+    "correlate",
     "interp",
     "isclose",
     "trapezoid",
@@ -50,6 +52,68 @@ def allclose(
     """
     spec = common_spec(a, b)
     return Array._new(_core.call("allclose", operand(a), operand(b), rtol, atol, equal_nan), spec)
+
+
+def convolve(a: Any, v: Any, mode: str = "full") -> Array:
+    """The convolution of two vectors.
+
+    The longer vector is read once for each element of the shorter one, of which there are at most
+    16,384.
+
+    Parameters
+    ----------
+    a : array_like
+        The first vector.
+    v : array_like
+        The second vector.
+    mode : {"full", "same", "valid"}, default "full"
+        Which distances: all, as many as the longer vector has elements, or those of complete
+        overlap.
+
+    Returns
+    -------
+    Array
+        One dimension, of the type that both promote to. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.convolve(cubed.asarray([1, 2, 3]), cubed.asarray([1, 1])).compute()
+    array([1, 3, 5, 3])
+    """
+    spec = common_spec(a, v)
+    return Array._new(_core.call("convolve", core_of(a), core_of(v), mode), spec)
+
+
+def correlate(a: Any, v: Any, mode: str = "valid") -> Array:
+    """Sums of products of `a` and the conjugate of `v` at all distances.
+
+    The longer vector is read once for each element of the shorter one, of which there are at most
+    16,384.
+
+    Parameters
+    ----------
+    a : array_like
+        The first vector.
+    v : array_like
+        The second vector.
+    mode : {"full", "same", "valid"}, default "valid"
+        Which distances: all, as many as the longer vector has elements, or those of complete
+        overlap.
+
+    Returns
+    -------
+    Array
+        One dimension, of the type that both promote to. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.correlate(cubed.asarray([1, 2, 3]), cubed.asarray([0, 1]), mode="same").compute()
+    array([1, 2, 3])
+    """
+    spec = common_spec(a, v)
+    return Array._new(_core.call("correlate", core_of(a), core_of(v), mode), spec)
 
 
 def interp(

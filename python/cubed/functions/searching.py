@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import common_spec, lazy
-from cubed.base._types import Axis
-from cubed.functions._calls import operand
+from cubed.base._types import Axis, Shape
+from cubed.functions._calls import arrays_of, operand, task_mem
+from cubed.functions._prepare import select_of
+from cubed.io._create import as_lazy
 
 __all__ = [
     "argmax",
     "argmin",
+    "argpartition",
     "argsort",
+    "argtopk",
+    "choose",
     "count_nonzero",
     "isin",
+    "lexsort",
     "nanargmax",
     "nanargmin",
+    "partition",
     "searchsorted",
+    "select",
     "sort",
+    "sort_complex",
+    "topk",
 ]
 
 
@@ -103,6 +114,38 @@ def argmin(
     return x._like(_core.call("argmin", x._x, axis, keepdims))
 
 
+def argpartition(a: Any, kth: Shape, axis: int | None = -1) -> Array:
+    """The positions of elements in the order of `partition`.
+
+    Parameters
+    ----------
+    a : array_like
+        Input array.
+    kth : int or tuple of int
+        Positions that get the element that sorting puts there.
+    axis : int or None, default -1
+        Axis along which to compute; None: the elements in one dimension.
+
+    Returns
+    -------
+    Array
+        int64, of the shape of `a`, or of one dimension. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For positions out of range.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.argpartition(cubed.asarray([3, 9, 1]), 0)[0].compute()
+    array(2)
+    """
+    a = as_lazy(a)
+    return a._like(_core.call("argpartition", a._x, kth, axis, a.spec.task_mem))
+
+
 def argsort(x: Array, /, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Array:
     """The positions that put the elements along an axis in order; equal ones keep theirs.
 
@@ -131,6 +174,67 @@ def argsort(x: Array, /, axis: int = -1, *, descending: bool = False, stable: bo
     """
     x = lazy(x)
     return x._like(_core.call("argsort", x._x, axis, descending, stable, x.spec.task_mem))
+
+
+def argtopk(a: Any, k: int, axis: int = -1, *, split_every: Any = None) -> Array:
+    """The positions of the elements of `topk`.
+
+    Parameters
+    ----------
+    a : array_like
+        Input array.
+    k : int
+        Number of elements; negative: of the smallest.
+    axis : int, default -1
+        Axis along which to compute; negative ones count from the last.
+    split_every : int, dict or None
+        Accepted, and not needed: the planner splits reductions.
+
+    Returns
+    -------
+    Array
+        int64, with `k` elements along the axis, or all that there are. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.argtopk(cubed.asarray([3, 9, 1]), 2).compute()
+    array([1, 0])
+    """
+    a = as_lazy(a)
+    return a._like(_core.call("argtopk", a._x, k, axis, a.spec.task_mem))
+
+
+def choose(a: Any, choices: Sequence[Any], mode: str = "raise") -> Array:
+    """Each element of the choice of its number.
+
+    The choices may be one array; its first axis has a choice for each number. With ``mode="raise"``
+    computing raises IndexError for numbers that are no choice.
+
+    Parameters
+    ----------
+    a : array_like
+        Integers: the number of a choice.
+    choices : sequence of array_like
+        Arrays that broadcast with `a`.
+    mode : {"raise", "wrap", "clip"}, default "raise"
+        Effect of numbers that are no choice: an error of the run, or the remainder by the number of
+        choices, or the nearest choice.
+
+    Returns
+    -------
+    Array
+        The type that choices promote to, and the shape that all broadcast to. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.choose(cubed.asarray([1, 0]), [[1, 2], [10, 20]]).compute()
+    array([10,  2])
+    """
+    choices = arrays_of(choices)
+    spec = common_spec(*choices, a)
+    return Array._new(_core.call("choose", a._x, [a._x for a in choices], mode), spec)
 
 
 def count_nonzero(
@@ -194,6 +298,40 @@ def isin(x1: Any, x2: Any, /, assume_unique: bool = False, *, invert: bool = Fal
     """
     spec = common_spec(x1, x2)
     return Array._new(_core.call("isin", operand(x1), operand(x2), assume_unique, invert), spec)
+
+
+def lexsort(keys: Sequence[Any], axis: int = -1) -> Array:
+    """The positions that put elements along an axis in order by several keys.
+
+    Elements are in the order of the last key. Elements that are equal there are in the order of the
+    key before it.
+
+    Parameters
+    ----------
+    keys : sequence of array_like
+        Arrays of one shape that are sorted by; the last comes first.
+    axis : int, default -1
+        Axis that is sorted along; negative ones count from the last.
+
+    Returns
+    -------
+    Array
+        int64, of the shape of each key. Lazy.
+
+    Raises
+    ------
+    ValueError
+        Without keys, or for keys of different shapes.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.lexsort((cubed.asarray([3, 1, 2]), cubed.asarray([1, 2, 1]))).compute()
+    array([2, 0, 1])
+    """
+    keys = arrays_of(keys)
+    spec = common_spec(*keys)
+    return Array._new(_core.call("lexsort", [a._x for a in keys], axis, task_mem(spec)), spec)
 
 
 def nanargmax(
@@ -266,6 +404,40 @@ def nanargmin(
     return x._like(_core.call("nanargmin", x._x, axis, keepdims))
 
 
+def partition(a: Any, kth: Shape, axis: int | None = -1) -> Array:
+    """The elements along an axis, with smaller ones in front of that at `kth`.
+
+    All elements are sorted.
+
+    Parameters
+    ----------
+    a : array_like
+        Input array.
+    kth : int or tuple of int
+        Positions that get the element that sorting puts there.
+    axis : int or None, default -1
+        Axis along which to compute; None: the elements in one dimension.
+
+    Returns
+    -------
+    Array
+        The type of `a`, and its shape, or one dimension. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For positions out of range.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.partition(cubed.asarray([3, 9, 1]), 0)[0].compute()
+    array(1)
+    """
+    a = as_lazy(a)
+    return a._like(_core.call("partition", a._x, kth, axis, a.spec.task_mem))
+
+
 def searchsorted(x1: Any, x2: Any, /, side: str = "left", sorter: Any = None) -> Array:
     """The positions at which elements of `x2` would be put into `x1` so that it stays sorted.
 
@@ -297,6 +469,33 @@ def searchsorted(x1: Any, x2: Any, /, side: str = "left", sorter: Any = None) ->
     spec = common_spec(x1, x2, sorter)
     core = _core.call("searchsorted", operand(x1), operand(x2), side, operand(sorter))
     return Array._new(core, spec)
+
+
+def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Array:
+    """Elements of the choice of the first condition that is true, or the default.
+
+    Parameters
+    ----------
+    condlist : sequence of array_like
+        Conditions, of which the first that is true chooses.
+    choicelist : sequence of array_like
+        Elements for each condition.
+    default : array_like, default 0
+        Elements where no condition is true.
+
+    Returns
+    -------
+    Array
+        The type that choices and the default promote to, and the shape that all broadcast to. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.arange(5)
+    >>> cubed.select([x < 2, x > 3], [x, 10 * x], default=-1).compute()
+    array([ 0,  1, -1, -1, 40])
+    """
+    return select_of("select", condlist, choicelist, default)
 
 
 def sort(x: Array, /, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Array:
@@ -331,3 +530,60 @@ def sort(x: Array, /, axis: int = -1, *, descending: bool = False, stable: bool 
     """
     x = lazy(x)
     return x._like(_core.call("sort", x._x, axis, descending, stable, x.spec.task_mem))
+
+
+def sort_complex(a: Any) -> Array:
+    """The elements as complex numbers, in order along the last axis.
+
+    Elements are in the order of their real parts, and of their imaginary parts if those are equal.
+
+    Parameters
+    ----------
+    a : array_like
+        Input array.
+
+    Returns
+    -------
+    Array
+        complex64 for integers of up to two bytes, else complex128, or the type of `a`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.sort_complex(cubed.asarray([2 + 1j, 1 + 2j])).compute()
+    array([1.+2.j, 2.+1.j])
+    """
+    a = as_lazy(a)
+    return a._like(_core.call("sort_complex", a._x, a.spec.task_mem))
+
+
+def topk(a: Any, k: int, axis: int = -1, *, split_every: Any = None) -> Array:
+    """The largest elements along an axis, the largest first.
+
+    For negative `k` the smallest elements, the smallest first. NaN counts as the largest. Chunks
+    are sorted by themselves, and then their candidates.
+
+    Parameters
+    ----------
+    a : array_like
+        Input array.
+    k : int
+        Number of elements; negative: of the smallest.
+    axis : int, default -1
+        Axis along which to compute; negative ones count from the last.
+    split_every : int, dict or None
+        Accepted, and not needed: the planner splits reductions.
+
+    Returns
+    -------
+    Array
+        The type of `a`, with `k` elements along the axis, or all that there are. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.topk(cubed.asarray([3, 9, 1]), 2).compute()
+    array([9, 3])
+    """
+    a = as_lazy(a)
+    return a._like(_core.call("topk", a._x, k, axis, a.spec.task_mem))

@@ -627,6 +627,37 @@ def test_choices_that_are_none_are_found_by_the_run():
             x.compute()
 
 
+def test_numbers_of_choices_beyond_int64_are_none():
+    """As int64 the first is -1, which a take counts from the last choice."""
+    x = lazy(np.array([2**64 - 1, 2**63, 1], "u8"))
+    with pytest.raises(IndexError):
+        cubed.choose(x, [1, 2, 3]).compute()
+    clipped = cubed.choose(x, [1, 2, 3], mode="clip").compute()
+    np.testing.assert_array_equal(clipped, [3, 3, 2])
+    wrapped = cubed.choose(x, [1, 2, 3], mode="wrap").compute()
+    np.testing.assert_array_equal(wrapped, [n % 3 + 1 for n in (2**64 - 1, 2**63, 1)])
+
+
+def test_choices_of_times_have_the_finer_unit():
+    days, hours = np.array(["2001-01-01"], "M8[D]"), np.array(["2001-01-02T03"], "M8[h]")
+    x = cubed.choose(lazy(np.array([0, 1])), [days, hours]).compute()
+    assert x.dtype == "M8[h]"
+    np.testing.assert_array_equal(x, np.array(["2001-01-01T00", "2001-01-02T03"], "M8[h]"))
+    x = cubed.select([lazy(np.array([True, False]))], [days], hours).compute()
+    np.testing.assert_array_equal(x, np.array(["2001-01-01T00", "2001-01-02T03"], "M8[h]"))
+
+
+@pytest.mark.parametrize("kernel", [[1, 2], [1.5, -1.0], [np.inf, 1.0], [np.nan, 1.0]])
+@pytest.mark.parametrize("mode", ["full", "same", "valid"])
+def test_kernels_that_are_lazy_or_in_memory_give_the_same(kernel, mode):
+    a = np.array([1.0, -np.inf, 0.0, 4.0])
+    v = np.array(kernel)
+    for name in ("convolve", "correlate"):
+        wanted = getattr(np, name)(a, v, mode)
+        for given in (v, lazy(v), cubed.add(lazy(v), 0)):
+            np.testing.assert_array_equal(getattr(cubed, name)(lazy(a), given, mode), wanted)
+
+
 def test_large_arrays_within_their_memory():
     """Each in several tasks, none of which holds the array."""
     spec = cubed.Spec(allowed_mem="40MB", reserved_mem="10MB")

@@ -1,0 +1,41 @@
+#include "ops/shapes.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/error.h"
+
+const char *cb_shape_text(const cubed_array *x, char text[CB_SHAPE_TEXT_CAP])
+{
+    const int ndim = x->node.grid->ndim;
+    size_t n = (size_t)snprintf(text, CB_SHAPE_TEXT_CAP, "(");
+    for (int d = 0; d < ndim; d++)
+        n += (size_t)snprintf(text + n, CB_SHAPE_TEXT_CAP - n, "%s%" PRId64, d ? ", " : "",
+                              x->shape[d]);
+    snprintf(text + n, CB_SHAPE_TEXT_CAP - n, ")");
+    return text;
+}
+
+cubed_status cb_broadcast_shape(const char *name, cubed_array *const *args, int nargs, int *ndim,
+                                int64_t shape[CUBED_MAX_NDIM], cubed_error *err)
+{
+    *ndim = 0;
+    for (int i = 0; i < nargs; i++) {
+        if (args[i]->node.grid->ndim > *ndim) *ndim = args[i]->node.grid->ndim;
+    }
+    for (int d = 0; d < *ndim; d++) shape[d] = 1;
+    for (int i = 0; i < nargs; i++) {
+        int lead = *ndim - args[i]->node.grid->ndim;
+        for (int d = lead; d < *ndim; d++) {
+            int64_t n = args[i]->shape[d - lead];
+            if (n == 1 || n == shape[d]) continue;
+            if (shape[d] != 1) {
+                char a[CB_SHAPE_TEXT_CAP], b[CB_SHAPE_TEXT_CAP];
+                return cb_fail(err, CUBED_E_ARG, "%s: shapes %s and %s do not broadcast", name,
+                               cb_shape_text(args[0], a), cb_shape_text(args[i], b));
+            }
+            shape[d] = n;
+        }
+    }
+    return CUBED_OK;
+}
