@@ -123,7 +123,7 @@ cubed_status cubed_choose(cubed_array *numbers, cubed_array *const *choices, int
         return cb_fail(err, CUBED_E_ARG, "choose: there are no choices, expected one at least");
     cb_steps s = {.ctx = numbers->ctx, .err = err};
     gather_choices(&s, choices, n, numbers, &c);
-    if (s.st == CUBED_OK) s.st = cb_broadcast_shape("choose", c.x, n + 1, &ndim, shape, err);
+    if (s.st == CUBED_OK) s.st = cb_op_broadcast_shape("choose", c.x, n + 1, &ndim, shape, err);
     if (s.st == CUBED_OK) c.dtype = common_type(&s, "choose", choices, n);
     for (int i = 0; i < n && s.st == CUBED_OK; i++) c.x[i] = cb_step_cast(&s, c.x[i], c.dtype);
     cubed_array *number = s.st == CUBED_OK ? int64_numbers(&s, numbers, n, mode) : NULL;

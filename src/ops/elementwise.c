@@ -217,7 +217,7 @@ cubed_status cubed_elementwise(cubed_op op, cubed_array *const *args, int nargs,
         CB_TRY(simple_power(args[0], args[1], type, out, err));
         if (*out) return CUBED_OK;
     }
-    CB_TRY(cb_broadcast_shape(cubed_op_name(op), args, nargs, &ndim, shape, err));
+    CB_TRY(cb_op_broadcast_shape(cubed_op_name(op), args, nargs, &ndim, shape, err));
     CB_TRY(cb_check_shape(name, ndim, shape, type, err));
 
     const char *names[CUBED_MAX_NDIM] = {NULL};

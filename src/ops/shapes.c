@@ -16,8 +16,8 @@ const char *cb_shape_text(const cubed_array *x, char text[CB_SHAPE_TEXT_CAP])
     return text;
 }
 
-cubed_status cb_broadcast_shape(const char *name, cubed_array *const *args, int nargs, int *ndim,
-                                int64_t shape[CUBED_MAX_NDIM], cubed_error *err)
+cubed_status cb_op_broadcast_shape(const char *name, cubed_array *const *args, int nargs, int *ndim,
+                                   int64_t shape[CUBED_MAX_NDIM], cubed_error *err)
 {
     *ndim = 0;
     for (int i = 0; i < nargs; i++) {

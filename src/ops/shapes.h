@@ -10,8 +10,9 @@
 /* Writes a shape, "(3, 4)" or "(3)", and returns `text`. */
 const char *cb_shape_text(const cubed_array *x, char text[CB_SHAPE_TEXT_CAP]);
 /* NumPy's rule: shapes are aligned at their ends, and extents are equal or 1. `name` is for the message of CUBED_E_ARG. */
-CUBED_MUST_CHECK cubed_status cb_broadcast_shape(const char *name, cubed_array *const *args,
-                                                 int nargs, int *ndim,
-                                                 int64_t shape[CUBED_MAX_NDIM], cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_op_broadcast_shape(const char *name, cubed_array *const *args,
+                                                    int nargs, int *ndim,
+                                                    int64_t shape[CUBED_MAX_NDIM],
+                                                    cubed_error *err);
 
 #endif
