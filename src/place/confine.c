@@ -50,8 +50,8 @@ cubed_status cb_confine_init(cb_zone *zone, const char *document, const char *al
     return CUBED_OK;
 }
 
-/* Whether the object is the place, or below the place. Links are resolved in both texts, so that a link out of an allowed
- * directory leads out of it. cb_place_compare would say that the directory holds the link's target. */
+/* Whether the object is at or below the place. Links in both are resolved, so an object reached by a link out of an allowed
+ * directory is outside. cb_place_compare would consider the link's target as inside. */
 static bool is_in(const cb_place *place, const cb_place *object)
 {
     size_t n = strlen(place->text);
@@ -87,7 +87,7 @@ bool cb_confine_is_own(const cb_confine *c, const char *url)
     return true;
 }
 
-/* One prefix of n bytes. */
+/* Appends one prefix of n bytes. */
 static cubed_status put_prefix(cb_zone *zone, const char *text, size_t n, cb_buf *out,
                                cubed_error *err)
 {

@@ -9,7 +9,8 @@
  *
  * Strings and places are in the zone that cb_confine_init got. */
 typedef struct cb_confine {
-    const char *own; /* canonical "scheme://host" of the document; NULL: it is on this machine */
+    /* canonical "scheme://host" of the document; NULL: a document on this machine */
+    const char *own;
     cb_place *allowed;
     int nallowed;
 } cb_confine;
@@ -18,14 +19,14 @@ typedef struct cb_confine {
 CUBED_MUST_CHECK cubed_status cb_confine_init(cb_zone *zone, const char *document,
                                               const char *allowed, cb_confine *out,
                                               cubed_error *err);
-/* Whether the document may refer to an object. `*all_in_parent`, if the object has a URL: the answer is the same for all objects of
- * its directory. */
+/* Whether the document may refer to an object. Sets *all_in_parent, if the object has a URL, to whether the answer is the
+ * same for all objects in its directory. */
 bool cb_confine_allows(const cb_confine *c, const cb_place *object, bool *all_in_parent);
 /* Whether the document may refer to the store at a canonical URL only because it is on the document's own host: the user allowed no
  * place on that host. */
 bool cb_confine_is_own(const cb_confine *c, const char *url);
-/* Appends allowed prefixes, one a line, each in canonical form. `text` has one prefix a line; empty lines are skipped.
- * CUBED_E_ARG for a prefix that is neither a path nor a URL with a host. */
+/* Appends the canonical forms of allowed prefixes, one per line. `text` has one prefix per line; empty lines are skipped.
+ * CUBED_E_ARG if a prefix is neither a path nor a URL with a host. */
 CUBED_MUST_CHECK cubed_status cb_confine_put_prefixes(const char *text, cb_buf *out,
                                                       cubed_error *err);
 

@@ -1,4 +1,4 @@
-/* Paths of this machine: walked part by part, as the kernel walks them. */
+/* Local paths, resolved part by part like in the kernel. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
@@ -9,17 +9,17 @@
 #include "base/error.h"
 #include "place/place_pkg.h"
 
-/* As many as the kernel follows. */
+/* Maximum number of links that the kernel follows. */
 enum { MAX_LINKS = 40, MAX_PARTS = PATH_MAX / 2 };
 
 typedef struct walk {
     const char *given;
-    char real[PATH_MAX]; /* parts so far, with no links among them; "" is the root */
+    char real[PATH_MAX]; /* resolved parts without links; "" is the root */
     size_t length;
-    char rest[PATH_MAX];           /* parts to come */
-    cb_place_id up[MAX_PARTS + 1]; /* the root, and parts in `real` as far as they exist */
-    int parts, found;              /* parts in `real`; parts that exist, and the root */
-    cb_buf ways;                   /* directories above links, as cb_place_id */
+    char rest[PATH_MAX];           /* remaining parts */
+    cb_place_id up[MAX_PARTS + 1]; /* IDs of the root and of existing parts in `real` */
+    int parts, found; /* number of parts in `real`; number of existing parts including the root */
+    cb_buf ways;      /* parents of links, as cb_place_id */
     int links;
 } walk;
 
@@ -30,7 +30,7 @@ static cubed_status fail(const walk *w, int e, cubed_error *err)
 
 static void go_up(walk *w)
 {
-    if (w->parts == 0) return; /* the root is above itself */
+    if (w->parts == 0) return; /* the parent of the root is the root */
     while (w->real[--w->length] != '/') {
     }
     w->real[w->length] = 0;
@@ -38,7 +38,7 @@ static void go_up(walk *w)
     if (w->found > w->parts + 1) w->found = w->parts + 1;
 }
 
-/* The last part of `real` is a link: the walk goes on where it leads, then to *rest. */
+/* Follows a link, the last part of `real`: continues with its target, then with *rest. */
 static cubed_status follow(walk *w, const char **rest, cubed_error *err)
 {
     char next[PATH_MAX];
@@ -66,7 +66,7 @@ static cubed_status enter(walk *w, const char *name, size_t n, const char **rest
     memcpy(w->real + w->length, name, n);
     w->length += n;
     w->real[w->length] = 0;
-    if (w->found < ++w->parts) return CUBED_OK; /* in what does not exist */
+    if (w->found < ++w->parts) return CUBED_OK; /* below a part that does not exist */
     if (lstat(w->real, &info) != 0) {
         const int e = errno;
         const bool missing = e == ENOENT || e == ENOTDIR || e == EACCES || e == ENAMETOOLONG;
@@ -103,7 +103,8 @@ static cubed_status start(walk *w, const char *path, cubed_error *err)
     w->up[w->found++] = (cb_place_id){info.st_dev, info.st_ino};
     if (path[0] == '/') return CUBED_OK;
     if (!getcwd(here, sizeof here)) return fail(w, errno, err);
-    if (here[0] != '/') return fail(w, ENOENT, err); /* the directory is outside of the root */
+    /* the current directory is outside the root directory */
+    if (here[0] != '/') return fail(w, ENOENT, err);
     return go(w, here, err);
 }
 
@@ -117,7 +118,7 @@ static bool has_id(const cb_place_id *ids, int n, cb_place_id id)
     return false;
 }
 
-/* What the walk found, into the place. */
+/* Stores the result in the place. */
 static cubed_status keep(const walk *w, cb_zone *zone, cb_place *p, cubed_error *err)
 {
     const char *missing = w->real;

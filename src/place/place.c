@@ -26,8 +26,8 @@ static bool is_there(const char *path, size_t n)
     return access(copy, F_OK) == 0;
 }
 
-/* The separator in a path of this machine, whose names may contain "::": the first one behind a file or directory that exists.
- * NULL if the whole path exists. If nothing exists, the first one. */
+/* Finds the separator in a local path, whose names may contain "::": the first one after an existing file or directory.
+ * Returns NULL if the whole path exists, and the first "::" if nothing exists. */
 static const char *find_local_separator(const char *path)
 {
     const char *first = strstr(path, "::");
@@ -37,7 +37,7 @@ static const char *find_local_separator(const char *path)
     return first && is_there(path, strlen(path)) ? NULL : first;
 }
 
-/* The "::" that ends the store. NULL if there is none. A host may be an address with colons, in brackets. */
+/* Finds the "::" after the store; NULL if none. A host may be an address with colons in brackets. */
 static const char *find_separator(const char *url)
 {
     const char *from = cb_url_authority(url);
@@ -47,7 +47,7 @@ static const char *find_separator(const char *url)
     return strstr(end ? end : from, "::");
 }
 
-/* The URL without user and password, which are in front of the last @ of the authority. In Azure's that is a container. */
+/* Removes user and password, which precede the last @ of the authority. In URLs of Azure a container precedes it. */
 static char *without_user(cb_zone *zone, const char *url)
 {
     char *copy = cb_zone_strdup(zone, url);
@@ -77,7 +77,7 @@ cubed_file_kind cubed_url_file_kind(const char *url)
     return cb_store_file_kind(url, store);
 }
 
-/* The first n characters. */
+/* Copies the first n characters. */
 static char *first(cb_zone *zone, const char *text, size_t n)
 {
     char *copy = cb_zone_memdup(zone, text, n + 1);
@@ -94,8 +94,8 @@ static bool has_scheme(const char *url, const char *const *schemes)
     return false;
 }
 
-/* Keeps user and password apart from the URL, which messages and plans repeat. A signature has no place in a URL, and the
- * services of buckets take keys otherwise: dropped silently, others than the user's would be used. */
+/* Separates user and password from the URL, which messages and plans repeat. Rejects signatures in a URL and keys for S3
+ * and Google, which take keys from options: ignoring them would silently use other credentials. */
 static cubed_status take_secrets(cb_zone *zone, const char *url, cb_place *p, cubed_error *err)
 {
     static const char *const take[] = {"http", "https", "redis", "rediss", NULL};
@@ -202,7 +202,7 @@ void cb_place_put_url(const cb_place *p, cb_buf *out)
     cb_buf_puts(out, p->path);
 }
 
-/* How two texts of parts between slashes are related. */
+/* Compares two strings by their parts between slashes. */
 static cb_place_relation compare_parts(const char *a, const char *b)
 {
     size_t n = 0;
@@ -215,7 +215,7 @@ static cb_place_relation compare_parts(const char *a, const char *b)
 
 static bool equal_ids(cb_place_id a, cb_place_id b) { return a.ino == b.ino && a.dev == b.dev; }
 
-/* How many directories lie between `a`, if it exists, and `b`; -1 if `a` is not above it. */
+/* Number of levels from `a`, if it exists, down to `b`; -1 if `a` is not above `b`. */
 static int distance(const cb_place *a, const cb_place *b)
 {
     if (*a->missing) return -1;
@@ -232,15 +232,15 @@ cb_place_relation cb_place_compare(const cb_place *a, const cb_place *b)
     if (equal_ids(a->ids[0], b->ids[0])) return compare_parts(a->missing, b->missing);
     const int above = distance(a, b), below = distance(b, a);
     if (above < 0 && below < 0) return CB_PLACES_APART;
-    /* Mounts may put each of two directories into the other. Then the nearer one is said to be above, or, so that
-     * both orders give one answer, that with the smaller number. */
+    /* With mounts, each of two directories may be in the other. Then the nearer one counts as above. If both are equally
+     * near, the one with the smaller number counts as above, so that the result is antisymmetric. */
     if (above < 0 || below < 0 || above != below)
         return below < 0 || (above >= 0 && above < below) ? CB_PLACE_ABOVE : CB_PLACE_BELOW;
     const cb_place_id x = a->ids[0], y = b->ids[0];
     return x.dev < y.dev || (x.dev == y.dev && x.ino < y.ino) ? CB_PLACE_ABOVE : CB_PLACE_BELOW;
 }
 
-/* Makes user and password options of the URL's host: of this one alone, for this process and its workers. */
+/* Sets user and password as options of the URL's host, for this process and its workers. */
 static cubed_status set_user(cb_stores *stores, const cb_place *p, cubed_error *err)
 {
     static const char *const names[] = {"username", "password"};

@@ -1,4 +1,4 @@
-/* URLs: of files, and with a host. */
+/* URLs: file: URLs, and URLs with a host. */
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "place/place_pkg.h"
 
-/* Characters of the scheme; 0 if there is none. */
+/* Length of the scheme; 0 if none. */
 static size_t scheme_length(const char *url)
 {
     size_t n = 0;
@@ -24,7 +24,7 @@ const char *cb_url_authority(const char *url)
 const char *cb_url_of_file(const char *url)
 {
     static const char local[] = "localhost/";
-    const size_t host = sizeof local - 2; /* the path begins with the slash */
+    const size_t host = sizeof local - 2; /* the path starts with the slash */
     if (scheme_length(url) != 4 || strncasecmp(url, "file", 4) != 0) return NULL;
     const char *from = cb_url_authority(url);
     if (!from) return url[5] == '/' ? url + 5 : NULL;
@@ -70,7 +70,8 @@ void cb_url_put_file(const char *path, cb_buf *out)
     }
 }
 
-/* Of a key: what stands for itself in the path of a URL, but for the colon, two of which end a store. */
+/* Appends a key, encoding all characters except those allowed in a URL's path. Also encodes the colon, because two colons
+ * end a store. */
 static void put_encoded(const char *part, size_t n, cb_buf *out)
 {
     for (size_t i = 0; i < n; i++) {
@@ -82,7 +83,7 @@ static void put_encoded(const char *part, size_t n, cb_buf *out)
     }
 }
 
-/* Parts without ".", ".." and empty ones, which no key has, behind the first `base` bytes of *out. */
+/* Appends path parts after the first `base` bytes of *out, without "." and empty parts; ".." removes the last part. */
 static cubed_status put_parts(const char *url, const char *at, size_t base, cb_buf *out,
                               cubed_error *err)
 {
@@ -102,7 +103,7 @@ static cubed_status put_parts(const char *url, const char *at, size_t base, cb_b
             put_encoded(part.data, part.size, out);
         }
     }
-    cb_buf_put(out, "", 0); /* ends where the last part was taken away */
+    cb_buf_put(out, "", 0); /* terminates the string where a part was removed */
 out:
     cb_buf_free(&part);
     return st;
@@ -114,7 +115,7 @@ static bool is_scheme(const char *url, const char *name)
     return n == strlen(name) && strncasecmp(url, name, n) == 0;
 }
 
-/* The port, unless it is that of the scheme. */
+/* Default port of the scheme. */
 static const char *default_port(const char *url)
 {
     static const struct {
@@ -126,7 +127,7 @@ static const char *default_port(const char *url)
     return "";
 }
 
-/* Whether what stands there is a machine, whose name may be written in any case, and no name in a service. */
+/* Whether the authority is a host, which is case-insensitive, and not a name within a service. */
 static bool has_host(const char *url)
 {
     static const char *const services[] = {"memory", "s3", "gs", "gcs", "az", "abfs", "abfss"};
@@ -136,14 +137,14 @@ static bool has_host(const char *url)
     return true;
 }
 
-/* Schemes that are other spellings. */
+/* Canonical scheme of an alias. */
 static const char *usual_scheme(const char *url)
 {
     if (is_scheme(url, "gcs")) return "gs";
     return is_scheme(url, "abfs") || is_scheme(url, "abfss") ? "az" : NULL;
 }
 
-/* "host:port", of machines in lower case, without a port that goes without saying. */
+/* Appends "host:port", with hosts in lower case and without the default port. */
 static cubed_status put_authority(const char *url, const char *from, size_t n, cb_buf *out,
                                   cubed_error *err)
 {
