@@ -18,7 +18,7 @@ const json_t *cb_attribute_item(const json_t *v, size_t i)
 
 /* --- Values ------------------------------------------------------------------------------------------- */
 
-/* A number, or a string that replaces a number that JSON cannot represent. */
+/* Reads a number, or a string that represents a number JSON cannot represent. */
 static bool get_real(const json_t *v, double *out)
 {
     const char *s = json_string_value(v), *big = cb_json_big(v);
@@ -41,7 +41,7 @@ static bool get_real(const json_t *v, double *out)
     return true;
 }
 
-/* An integer as 64 bits; *negative: they are a signed number below zero. */
+/* Reads an integer as 64 bits. Sets *negative if they are a negative signed number. */
 static bool get_integer(const json_t *v, uint64_t *bits, bool *negative)
 {
     const char *big = cb_json_big(v);
@@ -81,7 +81,7 @@ bool cb_attribute_number(const json_t *v, cubed_dtype dtype, void *out)
     if (!is_signed && cubed_dtype_kind(dtype) != CUBED_KIND_UINT) return false;
     const uint64_t most = UINT64_MAX >> (64 - 8 * size + is_signed);
     if (negative ? !is_signed || ~bits > most : bits > most) return false;
-    memcpy(out, &bits, size); /* little-endian: the lowest bytes come first */
+    memcpy(out, &bits, size); /* little-endian: the lowest bytes are first */
     return true;
 }
 
@@ -195,7 +195,7 @@ cb_attribute_type cb_attribute_type_of(const json_t *attrs, const char *name, cu
     return infer(v, name, dtype);
 }
 
-/* --- Stated types in metadata ------------------------------------------------------------------------- */
+/* --- Recorded types in metadata ------------------------------------------------------------------------- */
 
 bool cb_attributes_state(json_t *attrs, const char *name, const char *type)
 {
@@ -208,7 +208,7 @@ bool cb_attributes_state(json_t *attrs, const char *name, const char *type)
     return json_object_set_new(types, name, json_string(type)) == 0;
 }
 
-/* Copies known types of attributes that there are. */
+/* Copies known types of existing attributes. */
 static bool take(json_t *to, const json_t *attrs, json_t *types)
 {
     const char *name;
@@ -308,7 +308,7 @@ static const char *json_of(cb_zone *zone, const json_t *v)
     return out;
 }
 
-/* False without memory. */
+/* Returns false if out of memory. */
 static bool set_value(owned *o, const json_t *v)
 {
     cubed_attribute *a = &o->head;

@@ -26,7 +26,7 @@ static const struct {
     [CUBED_COMPLEX128] = {"complex128", 16, CUBED_KIND_COMPLEX},
 };
 
-/* Parameters of families: bits 8 to 11 the unit and 12 to 26 its multiple, or bits 8 to 30 the length. */
+/* Parameters of types: bits 8 to 11 are the unit and 12 to 26 its multiple, or bits 8 to 30 the length. */
 enum { FAMILY = 0xff, MOST_MULTIPLE = 0x7fff, MOST_LENGTH = 0x7fffff };
 
 static const char *const units[CUBED_UNIT_COUNT] = {"generic", "Y",  "M",  "W",  "D",  "h",  "m",
@@ -166,7 +166,7 @@ const char *cubed_dtype_text(cubed_dtype dtype, char text[CUBED_DTYPE_TEXT_CAP])
     return text;
 }
 
-/* "S5", "U7". */
+/* Parses "S5" and "U7". */
 static bool parse_text_type(const char *name, cubed_dtype *out)
 {
     char *end;
@@ -177,7 +177,7 @@ static bool parse_text_type(const char *name, cubed_dtype *out)
            cubed_dtype_fixed(name[0] == 'S' ? CUBED_BYTES : CUBED_STRING, n, out, NULL) == CUBED_OK;
 }
 
-/* "datetime64[10ns]", "timedelta64". */
+/* Parses "datetime64[10ns]" and "timedelta64". */
 static bool parse_time_type(const char *name, cubed_dtype *out)
 {
     cubed_dtype family =
@@ -228,7 +228,7 @@ static cubed_dtype of_kind(cubed_kind kind, size_t size)
     for (int i = 0; i < CUBED_DTYPE_COUNT; i++) {
         if (types[i].kind == kind && types[i].size == size) return (cubed_dtype)i;
     }
-    return CUBED_FLOAT64; /* int64 with uint64: no integer holds both */
+    return CUBED_FLOAT64; /* int64 and uint64: no integer type contains both */
 }
 
 cubed_dtype cubed_dtype_promote(cubed_dtype a, cubed_dtype b)
@@ -249,7 +249,7 @@ cubed_dtype cubed_dtype_promote(cubed_dtype a, cubed_dtype b)
     if (ka == CUBED_KIND_BOOL) return b;
     if (ka == kb) return sa > sb ? a : b;
     if (kb == CUBED_KIND_UINT) return of_kind(CUBED_KIND_INT, sa > sb ? sa : 2 * sb);
-    /* An integer of 8 or 16 bits fits the smallest float; others need the larger one. */
+    /* Integers of 8 or 16 bits fit in the smallest float type. */
     size_t real = ka == CUBED_KIND_FLOAT ? sa : sa <= 2 ? 4 : 8;
     if (kb == CUBED_KIND_FLOAT) return of_kind(CUBED_KIND_FLOAT, real > sb ? real : sb);
     return of_kind(CUBED_KIND_COMPLEX, 2 * real > sb ? 2 * real : sb);

@@ -1,4 +1,4 @@
-/* Elements of times and texts: for people, and their order. */
+/* Elements of times and strings: formatting and order. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "cubed/dtype.h"
 #include "dtype/element.h"
 
-/* Appends to text[0..cap) as far as there is room, and counts all. */
+/* Writes as many characters as fit in text[0..cap), and counts all. */
 typedef struct sink {
     char *text;
     size_t cap, n;
@@ -38,7 +38,7 @@ static void put_text(sink *s, cubed_dtype dtype, const unsigned char *p)
     bool wide = cubed_dtype_family(dtype) == CUBED_STRING;
     size_t unit = wide ? 4 : 1, n = cubed_dtype_size(dtype) / unit;
     uint32_t c = 0;
-    for (; n > 0; n--) { /* padding */
+    for (; n > 0; n--) { /* skip padding */
         memcpy(&c, p + (n - 1) * unit, unit);
         if (c != 0) break;
     }
@@ -49,13 +49,14 @@ static void put_text(sink *s, cubed_dtype dtype, const unsigned char *p)
     }
 }
 
-/* Fliegel and Van Flandern's idea: years that begin in March have their leap day last. */
+/* Method of Fliegel and Van Flandern: in years that begin in March the leap day is last. */
 void cubed_date_of_days(int64_t days, int64_t *year, int *month, int *day)
 {
     int64_t z = days + 719468, era = (z >= 0 ? z : z - 146096) / 146097;
-    int64_t doe = z - era * 146097; /* [0, 146096] */
+    int64_t doe = z - era * 146097; /* day of the era, [0, 146096] */
     int64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
-    int64_t doy = doe - (365 * yoe + yoe / 4 - yoe / 100); /* [0, 365], from 1 March */
+    /* day of the year, [0, 365], from 1 March */
+    int64_t doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
     int64_t m = (5 * doy + 2) / 153;
     *day = (int)(doy - (153 * m + 2) / 5) + 1;
     *month = (int)(m < 10 ? m + 3 : m - 9);
@@ -72,7 +73,7 @@ static void put_date(sink *s, int64_t year, int month, int day)
 
 static __int128 floor_div(__int128 a, __int128 b) { return a / b - (a % b < 0); }
 
-/* ISO 8601 down to the unit, as NumPy. */
+/* Formats as ISO 8601 up to the unit, like NumPy. */
 static void put_datetime(sink *s, cubed_unit unit, __int128 v)
 {
     static const int64_t per_day[CUBED_UNIT_COUNT] = {[CUBED_UNIT_D] = 1,

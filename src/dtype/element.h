@@ -1,13 +1,12 @@
-/* The order of elements that are texts. */
+/* Order of strings. */
 #ifndef CB_DTYPE_ELEMENT_H
 #define CB_DTYPE_ELEMENT_H
 
 #include "cubed/dtype.h"
 
-/* Less than 0, 0 or more than 0, as of memcmp: texts of one family by bytes or code points, of which padding is
- * less than any other. */
+/* Compares two strings of one family by bytes or code points, like memcmp; padding is less than any character. */
 int cb_text_compare_two(cubed_dtype first, const void *a, cubed_dtype second, const void *b);
-/* Bytes of a string without the padding at its end. */
+/* Size of a string in bytes without padding. */
 size_t cb_text_size(cubed_dtype dtype, const void *text);
 int cb_text_compare(cubed_dtype dtype, const void *a, const void *b);
 

@@ -1,6 +1,6 @@
-/* Half precision from and to wider types, rounded to nearest even: IEEE 754 binary16, and bfloat16,
- * the upper half of a float32. In integers and exact float operations, so that no instruction set
- * differs and loops become vectors without hardware for it. */
+/* Conversions of half-precision numbers (IEEE 754 binary16, and bfloat16, the upper half of a float32), rounded to nearest
+ * even. Uses integers and exact float operations only, so that results do not depend on the instruction set and loops are
+ * vectorised without hardware support. */
 #ifndef CB_DTYPE_HALF_H
 #define CB_DTYPE_HALF_H
 
@@ -31,7 +31,7 @@ static inline uint64_t cb_bits64(double v)
 static inline float cb_half_to_float(uint16_t h)
 {
     uint32_t magnitude = h & 0x7fffu, sign = (uint32_t)(h & 0x8000u) << 16;
-    /* Exact also for subnormals: a power of two moves the exponent to where float32 has it. */
+    /* Exact also for subnormals: multiplying by a power of two adjusts the exponent. */
     uint32_t finite = cb_bits32(cb_float32(magnitude << 13) * 0x1p112f);
     uint32_t special = 0x7f800000u | magnitude << 13;
     return cb_float32(sign | (magnitude >= 0x7c00u ? special : finite));
@@ -40,7 +40,7 @@ static inline float cb_half_to_float(uint16_t h)
 static inline uint16_t cb_float_to_half(float v)
 {
     uint32_t b = cb_bits32(v), m = b & 0x7fffffffu;
-    /* An addition whose sum has its last bit where the smallest half has it does the rounding. */
+    /* Adding 0.5 rounds: the last bit of the sum is at the position of the smallest half. */
     uint32_t small = cb_bits32(cb_float32(m) + 0.5f) - 0x3f000000u;
     uint32_t normal = (m + 0xc8000fffu + (m >> 13 & 1)) >> 13;
     uint32_t special = m > 0x7f800000u ? 0x7e00u | (m >> 13 & 0x1ffu) : 0x7c00u;
@@ -67,8 +67,8 @@ static inline uint16_t cb_float_to_bfloat(float v)
     return (uint16_t)((b & 0x7fffffffu) > 0x7f800000u ? quiet : rounded);
 }
 
-/* To float32 rounding to odd, which a second rounding to fewer digits does not see (Boldo and
- * Melquiond, "When double rounding is odd", 2005). */
+/* Converts to float32 with rounding to odd, so that the second rounding gives the correct result (Boldo and Melquiond,
+ * "When double rounding is odd", 2005). */
 static inline uint16_t cb_double_to_bfloat(double v)
 {
     float f = (float)v;

@@ -5,7 +5,7 @@
 
 static const char kinds[] = "biufc";
 
-/* "M8[25s]" and the like behind the first two characters. */
+/* Parses a time type such as "M8[25s]", after its first two characters. */
 static bool parse_time(char kind, const char *rest, cubed_dtype *out)
 {
     char text[CUBED_DTYPE_TEXT_CAP];

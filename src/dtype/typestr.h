@@ -4,7 +4,7 @@
 
 #include "cubed/dtype.h"
 
-/* Bytes that byte order swaps: half a complex number, one character. */
+/* Size of the unit that byte order applies to: half of a complex number, or one character. */
 static inline size_t cb_unit_size(cubed_dtype dtype)
 {
     size_t size = cubed_dtype_size(dtype);
@@ -14,9 +14,9 @@ static inline size_t cb_unit_size(cubed_dtype dtype)
 }
 
 #define CB_TYPESTR_CAP 40
-/* False if this is no type that there is. */
+/* Returns false if the string is not a known type. */
 bool cb_typestr_parse(const char *s, cubed_dtype *out, bool *big_endian);
-/* False for the one that has none, bfloat16. */
+/* Returns false for bfloat16, which has no type string. */
 bool cb_typestr_print(cubed_dtype dtype, bool big_endian, char text[CB_TYPESTR_CAP]);
 
 #endif
