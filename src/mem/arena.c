@@ -15,13 +15,13 @@
 #define UNPOISON(p, n) ((void)(p), (void)(n))
 #endif
 
-/* From here on a block is mapped, of huge pages, and goes back to the system. A smaller one comes from the
- * allocator, which has its pages from an earlier run, as a rule: new ones cost more than what small tasks do. */
+/* Larger blocks are mapped in huge pages and returned to the system. Smaller ones come from the allocator, which usually
+ * reuses pages of an earlier run: new pages would cost more than small tasks. */
 #define LARGE ((size_t)4 << 20)
 
 typedef struct cb_deferred {
     struct cb_deferred *before;
-    size_t mark; /* of the arena before this was put there */
+    size_t mark; /* mark of the arena before this entry */
     void (*fn)(void *ctx, void *what);
     void *ctx, *what;
 } deferred;
@@ -125,7 +125,7 @@ cubed_status cb_arena_alloc(cb_arena *ar, size_t size, const char *what, void **
     *out = ar->base + ar->used;
     ar->used += rounded;
     raise_mark(ar);
-    /* What rounding adds stays poisoned: an overrun is seen at once. */
+    /* Padding stays poisoned, so that sanitizers detect an overrun. */
     UNPOISON(*out, size);
     return CUBED_OK;
 }

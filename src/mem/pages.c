@@ -12,7 +12,7 @@
 
 #include "base/checked.h"
 
-/* Of most machines; others have larger ones, and decline. */
+/* Size on most machines. Others have larger huge pages and ignore the request. */
 #define HUGE_PAGE ((size_t)2 << 20)
 
 size_t cb_pages_round(size_t size)
@@ -27,7 +27,7 @@ void *cb_pages_map(size_t size)
     void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED) return NULL;
     if (size >= HUGE_PAGE)
-        (void)madvise(p, size, MADV_HUGEPAGE); /* a kernel without them only declines */
+        (void)madvise(p, size, MADV_HUGEPAGE); /* kernels without huge pages ignore it */
     return p;
 }
 
@@ -64,7 +64,7 @@ void cb_budget_give(cb_budget *b, size_t size)
     atomic_fetch_sub_explicit(&b->used, size, memory_order_relaxed);
 }
 
-/* Reads a small file; false if there is none. */
+/* Reads a small file. Returns false if it cannot be read. */
 static bool read_file(const char *path, char *out, size_t cap)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -76,7 +76,7 @@ static bool read_file(const char *path, char *out, size_t cap)
     return true;
 }
 
-/* A limit file holds a number or "max". */
+/* Reads a limit file, which contains a number or "max". */
 static size_t read_limit(const char *path)
 {
     char text[64], *end;
@@ -85,7 +85,7 @@ static size_t read_limit(const char *path)
     return end == text ? SIZE_MAX : (size_t)v;
 }
 
-/* The path of the process's own cgroup: of version 1 behind ":memory:", of version 2 behind "0::". */
+/* Path of the process's own cgroup: after ":memory:" in version 1, after "0::" in version 2. */
 static char *own_cgroup(const char *controller, char *text, size_t cap)
 {
     if (!read_file("/proc/self/cgroup", text, cap)) return NULL;
@@ -96,7 +96,7 @@ static char *own_cgroup(const char *controller, char *text, size_t cap)
     return own;
 }
 
-/* The least limit of the process's own cgroup and those above it. */
+/* Minimum limit of the process's own cgroup and its parents. */
 static size_t cgroup_limit(void)
 {
     size_t least = read_limit("/sys/fs/cgroup/memory/memory.limit_in_bytes"); /* version 1 */
@@ -123,7 +123,7 @@ size_t cb_machine_memory(void)
     return least;
 }
 
-/* The number behind a word at the beginning of a line; false if there is no such file or line. */
+/* Reads the number after a word at the start of a line. Returns false if there is no such file or line. */
 static bool read_count(const char *path, const char *word, uint64_t *out)
 {
     char text[4096];
@@ -149,7 +149,7 @@ uint64_t cb_oom_kills(void)
         if (!own) continue;
         snprintf(path, sizeof path, "%s%s/%s", versions[i].root, own, versions[i].file);
         if (read_count(path, "oom_kill ", &n)) return n;
-        /* In a container the path may be one outside, and what is seen is its own. */
+        /* In a container the path may be the host's, while the container sees only its own cgroup. */
         snprintf(path, sizeof path, "%s/%s", versions[i].root, versions[i].file);
         if (read_count(path, "oom_kill ", &n)) return n;
     }
@@ -159,7 +159,7 @@ uint64_t cb_oom_kills(void)
 void cb_pages_keep_from_cores(void)
 {
     static const char headers[] =
-        "0x10\n"; /* alone: those of programs and libraries, which debuggers know them by */
+        "0x10\n"; /* only headers of programs and libraries, by which debuggers identify them */
     const int fd = open("/proc/self/coredump_filter", O_WRONLY | O_CLOEXEC);
     if (fd < 0) return;
     const ssize_t ignored = write(fd, headers, sizeof headers - 1);

@@ -10,8 +10,8 @@
 
 #include "base/checked.h"
 
-/* Calls `line` for each line of a file of /proc, without its end; longer lines than PATH_MAX and the fields of a mapping come
- * in parts. False if the file cannot be read. */
+/* Calls `line` for each line of a file in /proc, without its line break. Lines longer than the buffer are passed in parts.
+ * Returns false if the file cannot be read. */
 static bool each_line(const char *path, void (*line)(void *ctx, const char *text), void *ctx)
 {
     char text[PATH_MAX + 256];
@@ -26,7 +26,7 @@ static bool each_line(const char *path, void (*line)(void *ctx, const char *text
     return complete;
 }
 
-/* The number of kB behind `name`, in bytes, if the line begins with that. */
+/* Reads the number of kB after `name` at the start of a line, in bytes. */
 static bool read_kb(const char *line, const char *name, uint64_t *bytes)
 {
     const size_t n = strlen(name);
@@ -35,7 +35,7 @@ static bool read_kb(const char *line, const char *name, uint64_t *bytes)
     return true;
 }
 
-/* Lines of /proc/self/status. */
+/* Fields of /proc/self/status. */
 typedef struct status {
     uint64_t peak, resident, private_bytes, anonymous, files;
 } status;
@@ -63,7 +63,7 @@ static status read_status(void)
     return s;
 }
 
-/* Not getrusage: what it tells starts from the process that started this one. */
+/* getrusage is not used because its peak may include the parent process. */
 size_t cb_peak_rss(void) { return (size_t)read_status().peak; }
 
 size_t cb_resident(void) { return (size_t)read_status().resident; }
@@ -78,10 +78,10 @@ cubed_resident cb_resident_kinds(void)
 
 /* --- Memory for code ------------------------------------------------------------------------------------- */
 
-/* Mappings of /proc/self/smaps. */
+/* State of reading /proc/self/smaps. */
 typedef struct mappings {
-    char program[PATH_MAX]; /* path of this process's program; "": not known */
-    bool is_code;           /* of the mapping that lines are of */
+    char program[PATH_MAX]; /* path of this process's program; "": unknown */
+    bool is_code;           /* the current lines belong to a mapping of code */
     uint64_t code;
 } mappings;
 
@@ -99,7 +99,7 @@ static void read_mapping_line(void *ctx, const char *line)
 {
     mappings *m = ctx;
     uint64_t resident;
-    /* A mapping begins with its addresses in lowercase hexadecimal digits, its fields with a capital letter. */
+    /* A mapping starts with addresses in lowercase hexadecimal digits; its fields start with a capital letter. */
     if ((*line >= '0' && *line <= '9') || (*line >= 'a' && *line <= 'f')) {
         const char *path = strchr(line, '/');
         m->is_code = path && (strcmp(path, m->program) == 0 || is_library(path));
@@ -139,7 +139,7 @@ uint64_t cb_code_above(const cb_code_memory *c, uint64_t limit)
     const uint64_t measured = atomic_load(&c->measured), anonymous = atomic_load(&c->anonymous);
     struct rusage usage;
     uint64_t held = measured;
-    /* The peak may be that of the process that started this one, hence only an upper bound. It needs no file. */
+    /* This peak needs no file but may be the parent process's, so it is only an upper bound. */
     const bool may_exceed =
         getrusage(RUSAGE_SELF, &usage) != 0 || cb_sat_mul((size_t)usage.ru_maxrss, 1024) > limit;
     if (may_exceed && cb_sat_add(anonymous, cb_resident_kinds().files) > limit)

@@ -1,4 +1,4 @@
-/* Memory of this process, as the operating system counts it, and the part of it that code takes. */
+/* Memory of this process according to the operating system, and the part used for code. */
 #ifndef CB_MEM_PROCESS_H
 #define CB_MEM_PROCESS_H
 
@@ -6,7 +6,7 @@
 
 #include "cubed/run.h"
 
-/* All of these return 0 if the system does not tell. */
+/* All of these return 0 if the system does not provide the number. */
 
 /* Largest resident memory so far. */
 size_t cb_peak_rss(void);
@@ -17,19 +17,20 @@ size_t cb_private_memory(void);
 /* Resident memory by its kind. */
 cubed_resident cb_resident_kinds(void);
 
-/* Memory that this process holds for code: programs, libraries and their tables, but no data. Thread-safe. */
+/* Memory of this process for code: programs, libraries and their tables, without data. Thread-safe. */
 typedef struct cb_code_memory {
-    _Atomic uint64_t anonymous; /* counted bytes that belong to no file */
-    /* All resident bytes of a process that was measured before it had data, and of later imports; 0: not measured. */
+    _Atomic uint64_t anonymous; /* counted bytes that are not backed by a file */
+    /* All resident bytes of a process that was measured before it had data, plus those of later imports; 0: not
+     * measured. */
     _Atomic uint64_t measured;
-    atomic_bool drives; /* the process drives runs, so that it has data of its own */
+    atomic_bool drives; /* the process drives runs, so it has data of its own */
 } cb_code_memory;
 
 /* Counts as code the memory that became resident since `before`. */
 void cb_code_count(cb_code_memory *c, cubed_resident before);
 /* Counts as code all resident memory of this process, which has no data yet. */
 void cb_code_measured(cb_code_memory *c, uint64_t resident);
-/* The bytes for code if they exceed `limit`, else 0. Looks at the process's mappings only if its resident memory exceeds
+/* Bytes used for code if they exceed `limit`, otherwise 0. Reads the process's mappings only if its resident memory exceeds
  * `limit`. */
 uint64_t cb_code_above(const cb_code_memory *c, uint64_t limit);
 
