@@ -59,7 +59,7 @@ bool cb_list_grow(const cubed_allocator *a, void *list, size_t n, size_t *cap, s
     return true;
 }
 
-/* --- Zones: a list of blocks, each twice the last one's size up to a limit. ---------------------- */
+/* --- Zones: a list of blocks, each twice as large as the previous one, up to a limit. ------------ */
 
 #define ZONE_ALIGN   16
 #define ZONE_FIRST   256
@@ -67,7 +67,7 @@ bool cb_list_grow(const cubed_allocator *a, void *list, size_t n, size_t *cap, s
 
 typedef struct zone_block {
     struct zone_block *next;
-    size_t size; /* of the whole block */
+    size_t size; /* size of the whole block */
 } zone_block;
 
 struct cb_zone {
@@ -75,7 +75,7 @@ struct cb_zone {
     zone_block *blocks;
     char *at, *end;
     size_t next_size;
-    size_t bytes; /* of all blocks and this */
+    size_t bytes; /* size of all blocks and this struct */
 };
 
 static const size_t block_head = (sizeof(zone_block) + ZONE_ALIGN - 1) & ~(size_t)(ZONE_ALIGN - 1);
@@ -166,7 +166,7 @@ void cb_buf_free(cb_buf *b)
     cb_buf_init(b, b->alloc);
 }
 
-/* Room for n more bytes and the NUL. */
+/* Makes room for n more bytes and the NUL. */
 static bool reserve(cb_buf *b, size_t n)
 {
     size_t need;

@@ -1,5 +1,5 @@
-/* Memory for metadata: plain allocation, zones that free all at once, and growing byte strings.
- * Chunk data never comes from here but from arenas (mem/arena.h). */
+/* Memory for metadata: allocation, zones that are freed as a whole, and growing byte strings. Memory of chunks never comes
+ * from here but from arenas (mem/arena.h). */
 #ifndef CB_BASE_ALLOC_H
 #define CB_BASE_ALLOC_H
 
@@ -8,33 +8,33 @@
 /* The C library's realloc and free. */
 extern const cubed_allocator cb_system_allocator;
 
-/* NULL when there is no memory; size 0 gives a unique pointer. */
+/* Return NULL if out of memory. A size of 0 gives a unique pointer. */
 void *cb_alloc(const cubed_allocator *a, size_t size);
 void *cb_alloc_zero(const cubed_allocator *a, size_t size);
 void *cb_resize(const cubed_allocator *a, void *ptr, size_t old_size, size_t new_size);
 void cb_free(const cubed_allocator *a, void *ptr, size_t size);
 
-/* Room for one more behind the `n` items of `size` bytes of a list, of which there is room for *cap; `list` points to
- * where it begins, NULL at first. False when there is no memory. Freed with cb_free. */
+/* Makes room for another item after the `n` items of `size` bytes in a list with room for *cap. `list` is the address of
+ * the pointer to the items, initially NULL. Returns false if out of memory. Free with cb_free. */
 bool cb_list_grow(const cubed_allocator *a, void *list, size_t n, size_t *cap, size_t size);
 
-/* A zone hands out memory that lives until the zone is freed. Not thread-safe. */
+/* A zone allocates memory that lives until the zone is freed. Not thread-safe. */
 typedef struct cb_zone cb_zone;
 CUBED_MUST_CHECK cubed_status cb_zone_new(const cubed_allocator *a, cb_zone **out,
                                           cubed_error *err);
 void cb_zone_free(cb_zone *z);
-/* 16-byte aligned, zeroed; NULL when there is no memory or `size` is absurd. */
+/* Returns zeroed memory, aligned to 16 bytes; NULL if out of memory or `size` is unreasonable. */
 void *cb_zone_alloc(cb_zone *z, size_t size);
 char *cb_zone_strdup(cb_zone *z, const char *s);
 void *cb_zone_memdup(cb_zone *z, const void *p, size_t size);
-/* The same as cb_list_grow. What the list had before stays in the zone. */
+/* Like cb_list_grow. Old items stay allocated in the zone. */
 bool cb_zone_grow(cb_zone *z, void *list, int n, int *cap, size_t size);
 const cubed_allocator *cb_zone_allocator(const cb_zone *z);
 /* Bytes obtained from the allocator so far. */
 size_t cb_zone_bytes(const cb_zone *z);
 
-/* A growing byte string; zero-initialise with its allocator. `failed` sticks after the first
- * failed growth, so writers may check once at the end. Always NUL-terminated when data != NULL. */
+/* A growing byte string; initialise it with cb_buf_init. `failed` stays set after the first failed growth, so writers may
+ * check once at the end. NUL-terminated if data != NULL. */
 typedef struct cb_buf {
     const cubed_allocator *alloc;
     char *data;

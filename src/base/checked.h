@@ -1,4 +1,4 @@
-/* Arithmetic that says when it overflows. true = overflow, as the compiler builtins. */
+/* Checked arithmetic. Returns true on overflow, like the compiler builtins. */
 #ifndef CB_BASE_CHECKED_H
 #define CB_BASE_CHECKED_H
 
@@ -23,7 +23,7 @@ static inline bool cb_mul_i64(int64_t a, int64_t b, int64_t *out)
     return __builtin_mul_overflow(a, b, out);
 }
 
-/* For projections: sums and products that stick at SIZE_MAX, which no budget allows. */
+/* Sums and products for projections, which saturate at SIZE_MAX; no budget allows that. */
 static inline size_t cb_sat_add(size_t a, size_t b)
 {
     size_t r;
@@ -42,7 +42,7 @@ static inline int64_t cb_max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
 static inline size_t cb_min_size(size_t a, size_t b) { return a < b ? a : b; }
 static inline size_t cb_max_size(size_t a, size_t b) { return a > b ? a : b; }
 
-/* Of n > 0 ascending numbers the last one that is not above x; the first if all are. */
+/* Index of the last of n > 0 ascending numbers that is at most x; 0 if all are greater. */
 static inline int64_t cb_find_start(const int64_t *starts, int64_t n, int64_t x)
 {
     int64_t lo = 0, hi = n - 1;
@@ -56,7 +56,7 @@ static inline int64_t cb_find_start(const int64_t *starts, int64_t n, int64_t x)
     return lo;
 }
 
-/* The number of elements of a shape, all extents >= 0. true = does not fit int64_t. */
+/* Number of elements of a shape, whose extents are >= 0. Returns true if it does not fit in int64_t. */
 static inline bool cb_count(int ndim, const int64_t *shape, int64_t *out)
 {
     int64_t n = 1;

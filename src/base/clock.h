@@ -6,9 +6,9 @@
 
 /* Nanoseconds of a monotonic clock. */
 int64_t cb_clock_ns(void);
-/* The same, with the time that the machine was suspended where the system tells it. */
+/* Like cb_clock_ns, including time in which the machine was suspended, if the system provides it. */
 int64_t cb_clock_boot_ns(void);
-/* Of a processor's time, those that this thread has taken. */
+/* Nanoseconds of processor time that this thread has used. */
 int64_t cb_clock_thread_ns(void);
 /* Sleeps at least this long. */
 void cb_sleep_ns(int64_t ns);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #if defined(__x86_64__)
-/* The lowest instruction set that the kernels need has this instruction. */
+/* All instruction sets of the kernels include this instruction. */
 __attribute__((target("sse4.2"))) uint32_t cb_crc32c(uint32_t before, const void *bytes, size_t n)
 {
     const unsigned char *p = bytes;

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of what is behind bytes whose checksum `before` is; 0: of these bytes alone. */
+/* Extends the checksum `before` by n bytes; `before` is 0 at the start. */
 uint32_t cb_crc32c(uint32_t before, const void *bytes, size_t n);
 
 #endif

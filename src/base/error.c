@@ -83,7 +83,7 @@ cubed_status cb_check_made_for(const char *what, size_t size, size_t expected_si
                    what, version, size, expected_version, expected_size, CUBED_VERSION_STRING);
 }
 
-/* What is for lack of space or permission stays so; all else may have been the moment's. */
+/* Whether an error is transient: lack of space or permission is not, other errors may be. */
 static bool may_pass(int os_errno)
 {
     static const int final[] = {ENOSPC, EFBIG, EROFS, EACCES, EPERM, EDQUOT};
@@ -106,7 +106,7 @@ cubed_status cb_fail_errno(cubed_error *err, int os_errno, const char *fmt, ...)
     cubed_hide_secrets(err->message);
     char text[128];
     size_t used = strlen(err->message);
-    /* The GNU strerror_r may return a string of its own instead of filling `text`. */
+    /* GNU strerror_r may return a string of its own instead of filling `text`. */
     const char *why = strerror_r(os_errno, text, sizeof text);
     snprintf(err->message + used, sizeof err->message - used, ": %s", why);
     clear(err, status, os_errno);

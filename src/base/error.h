@@ -7,37 +7,36 @@
 /* Fills *err (may be NULL) and returns `status`, so that `return cb_fail(...)` is the idiom. */
 cubed_status cb_fail(cubed_error *err, cubed_status status, const char *fmt, ...)
     CUBED_PRINTF(3, 4);
-/* As cb_fail with CUBED_E_IO (CUBED_E_NOT_FOUND for ENOENT, CUBED_E_NOMEM for ENOMEM), the errno
- * and its text appended. Whether it may pass follows from the errno. */
+/* Like cb_fail with CUBED_E_IO (CUBED_E_NOT_FOUND for ENOENT, CUBED_E_NOMEM for ENOMEM), with the errno's text appended.
+ * The errno determines whether the error is transient. */
 cubed_status cb_fail_errno(cubed_error *err, int os_errno, const char *fmt, ...) CUBED_PRINTF(3, 4);
-/* Puts context in front of the message of an error that is passed up: "context: message". The
- * status is returned unchanged. */
+/* Adds context to an error that is passed up: "context: message". Returns the status. */
 cubed_status cb_context(cubed_error *err, cubed_status status, const char *fmt, ...)
     CUBED_PRINTF(3, 4);
 
 /* Appends to the message. */
 void cb_note(cubed_error *err, const char *fmt, ...) CUBED_PRINTF(2, 3);
 
-/* CUBED_E_ARG if `what` ("a codec's vtable"), which a program brings, was compiled with another version of its header:
- * of another layout nothing else may be looked at. */
+/* CUBED_E_ARG if `what` ("a codec's vtable"), provided by a program, was compiled with another version of its header. Its
+ * other fields must not be read then, because their layout may differ. */
 cubed_status cb_check_made_for(const char *what, size_t size, size_t expected_size,
                                uint32_t version, uint32_t expected_version, cubed_error *err);
 
-/* For functions that own nothing yet: leave with the status of `call` if it failed. */
+/* For functions that own nothing yet: returns the status of `call` if it failed. */
 #define CB_TRY(call)                                                                               \
     do {                                                                                           \
         cubed_status cb_try_status_ = (call);                                                      \
         if (cb_try_status_ != CUBED_OK) return cb_try_status_;                                     \
     } while (0)
 
-/* For functions with an exit label: needs a `cubed_status st` and a label `out`. */
+/* For functions with an exit label. Needs a `cubed_status st` and a label `out`. */
 #define CB_GO(call)                                                                                \
     do {                                                                                           \
         st = (call);                                                                               \
         if (st != CUBED_OK) goto out;                                                              \
     } while (0)
 
-/* Invariants that a caller cannot break; reported as a bug instead of aborting. */
+/* Checks an invariant that a caller cannot break. Reports a bug instead of aborting. */
 #define CB_CHECK(cond, err)                                                                        \
     do {                                                                                           \
         if (!(cond))                                                                               \

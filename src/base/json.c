@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-/* U+FDD0, which Unicode keeps for such inside uses. */
+/* U+FDD0, which Unicode reserves for internal use. */
 #define BIG "\xEF\xB7\x90"
 enum { BIG_SIZE = sizeof BIG - 1 };
 
@@ -21,10 +21,10 @@ const char *cb_json_big(const json_t *v)
     return digits > 0 && s[sign + digits] == 0 ? s : NULL;
 }
 
-/* As the C library's allocator rounds sizes. */
+/* Rounds like the C library's allocator. */
 static size_t allocated(size_t n) { return (n + 8 + 15) / 16 * 16; }
 
-/* Of lists, which double from 8 on. */
+/* Capacity of a list, which starts at 8 and doubles. */
 static size_t doubled(size_t n)
 {
     size_t room = 8;
@@ -113,7 +113,7 @@ static const char *type_name(const json_t *v)
     }
 }
 
-/* Behind the number that starts at text[0]. *big: it is an integer that int64 cannot hold. */
+/* Returns the end of the number that starts at text[0]. Sets *big for an integer that does not fit in int64. */
 static const char *skip_number(const char *text, const char *end, bool *big)
 {
     const char *p = text + (*text == '-');
@@ -156,8 +156,7 @@ static const char *behind_constant(const char *text, const char *end)
     return NULL;
 }
 
-/* Python's json writes the tokens NaN, Infinity and -Infinity, which are not JSON, and integers of
- * any size. Outside strings they become strings. */
+/* Turns Python's NaN, Infinity and -Infinity, which are not JSON, and large integers into strings, outside of strings. */
 static void quote_constants(const char *text, size_t size, cb_buf *out)
 {
     const char *p = text, *copied = text, *end = text + size;
@@ -197,7 +196,7 @@ static int put_text(const char *text, size_t size, void *buf)
     return ((cb_buf *)buf)->failed ? -1 : 0;
 }
 
-/* Integers that were marked lose quotes and mark; the text only gets shorter. */
+/* Removes quotes and markers of marked integers in place; the text only gets shorter. */
 static size_t unquote_big(char *text, size_t size)
 {
     char *to = text;
@@ -233,7 +232,7 @@ bool cb_json_dump(const json_t *v, size_t flags, cb_buf *out)
     return true;
 }
 
-/* Some failures of memory have no code, but errors of the text have words. */
+/* Some allocation failures have no error code, but all syntax errors have a text. */
 static bool lacks_memory(const json_error_t *why)
 {
     return !why->text[0] || json_error_code(why) == json_error_out_of_memory;
@@ -243,7 +242,7 @@ cubed_status cb_json_parse(const char *where, const char *text, size_t size, jso
                            cubed_error *err)
 {
     cb_buf quoted;
-    /* A byte order mark, which editors put in front. */
+    /* A byte order mark, which some editors add. */
     if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
         text += 3;
         size -= 3;

@@ -1,4 +1,4 @@
-/* Numbers of fixed width as bytes, little-endian whatever the machine. */
+/* Fixed-width integers as little-endian bytes on any machine. */
 #ifndef CB_BASE_LE_H
 #define CB_BASE_LE_H
 

@@ -1,5 +1,4 @@
-/* Shared libraries that are loaded when they are first needed, and stay: programs that do without do not wait for them to be
- * linked. */
+/* Shared libraries that are loaded when first needed and never unloaded, so that programs start without linking them. */
 #ifndef CB_BASE_LIBRARY_H
 #define CB_BASE_LIBRARY_H
 
@@ -8,11 +7,11 @@
 
 typedef struct cb_library_function {
     const char *name;
-    void *to; /* of the pointer to a function that is set: NULL where there is none of that name */
+    void *to; /* address of the function pointer to set; NULL if the function is missing */
 } cb_library_function;
 
-/* Loads the library by the name that its version has in the system, and looks up all n functions. false: what is missing
- * is said in missing[cap]. Thread-safe. */
+/* Loads a library by its versioned file name and looks up n functions. Returns false on failure and describes it in
+ * missing[cap]. Thread-safe. */
 bool cb_library_load(const char *file, const cb_library_function *functions, size_t n,
                      char *missing, size_t cap);
 

@@ -22,7 +22,7 @@
 #define CB_GUARDED_BY(lock)      CB_ATTRIBUTE(guarded_by(lock))
 #define CB_REQUIRES(lock)        CB_ATTRIBUTE(requires_capability(lock))
 #define CB_REQUIRES_SHARED(lock) CB_ATTRIBUTE(requires_shared_capability(lock))
-/* For functions that run before or after all other threads, or that lock under a condition. A comment says why. */
+/* For functions that run before or after all other threads, or that lock conditionally. A comment gives the reason. */
 #define CB_UNCHECKED_LOCKS CB_ATTRIBUTE(no_thread_safety_analysis)
 
 typedef struct CB_ATTRIBUTE(capability("mutex")) cb_mutex {
@@ -37,12 +37,12 @@ typedef struct CB_ATTRIBUTE(capability("mutex")) cb_rwlock {
     pthread_rwlock_t impl;
 } cb_rwlock;
 
-/* Waits are by the monotonic clock. */
+/* Timed waits use the monotonic clock. */
 typedef struct cb_cond {
     pthread_cond_t impl;
 } cb_cond;
 
-/* False if the system has no memory for it. */
+/* Returns false if out of memory. */
 static inline bool cb_mutex_init(cb_mutex *m) { return pthread_mutex_init(&m->impl, NULL) == 0; }
 static inline void cb_mutex_destroy(cb_mutex *m) { pthread_mutex_destroy(&m->impl); }
 
@@ -57,7 +57,7 @@ static inline void cb_mutex_unlock(cb_mutex *m)
     pthread_mutex_unlock(&m->impl);
 }
 
-/* States that the caller holds `m`, where the analysis cannot follow: under another name of the same mutex. */
+/* Asserts that the caller holds `m`, if the analysis cannot follow because the mutex has another name. */
 static inline void cb_mutex_assume_held(const cb_mutex *m) CB_ATTRIBUTE(assert_capability(m))
 {
     (void)m;
@@ -84,7 +84,7 @@ static inline void cb_rwlock_unlock(cb_rwlock *m)
     pthread_rwlock_unlock(&m->impl);
 }
 
-/* False if the system has no memory for it. */
+/* Returns false if out of memory. */
 bool cb_cond_init(cb_cond *c);
 static inline void cb_cond_destroy(cb_cond *c) { pthread_cond_destroy(&c->impl); }
 static inline void cb_cond_signal(cb_cond *c) { pthread_cond_signal(&c->impl); }
@@ -95,7 +95,7 @@ static inline void cb_cond_wait(cb_cond *c, cb_mutex *m) CB_REQUIRES(m)
     pthread_cond_wait(&c->impl, &m->impl);
 }
 
-/* Waits until cb_clock_ns() is `deadline` at most. False if the deadline has passed. */
+/* Waits at most until cb_clock_ns() reaches `deadline`. Returns false if it has passed. */
 bool cb_cond_wait_until(cb_cond *c, cb_mutex *m, int64_t deadline) CB_REQUIRES(m);
 
 #endif

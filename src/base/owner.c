@@ -11,10 +11,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* The kernel's number of the first space of processes, which no container has. */
+/* Inode of the initial PID namespace, which no container has. */
 #define FIRST_SPACE 0xEFFFFFFCu
 
-/* The beginning of a file of the system, without white space at its end. */
+/* Reads the start of a system file, without trailing white space. */
 static bool read_text(const char *path, char *text, size_t cap)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -29,7 +29,7 @@ static bool read_text(const char *path, char *text, size_t cap)
     return true;
 }
 
-/* FNV-1a; never 0, which is what is not known. */
+/* FNV-1a hash; never 0, which means unknown. */
 static uint64_t number_of(uint64_t seed, const char *text)
 {
     uint64_t h = seed ^ 0xcbf29ce484222325u;
@@ -43,14 +43,14 @@ static bool is_name(char c)
            c == '-';
 }
 
-/* What the system says of a process: false if it says nothing. */
+/* Gets the state of a process. Returns false if the system does not provide it. */
 static bool look_at(int64_t pid, uint64_t *start, bool *ended)
 {
     char path[48], text[1024];
     snprintf(path, sizeof path, "/proc/%" PRId64 "/stat", pid);
     if (!read_text(path, text, sizeof text)) return false;
-    /* Fields are counted behind the program's name, which may hold anything: state is the third, the number of
-     * threads the 20th and the start the 22nd. */
+    /* Fields are counted after the program's name, which may contain any character: the state is field 3, the number of
+     * threads 20, the start 22. */
     const char *at = strrchr(text, ')');
     if (!at || at[1] != ' ') return false;
     char state = at[2];
@@ -100,7 +100,7 @@ void cb_owner_format(const cb_owner *o, char text[CB_OWNER_CAP])
              o->host, o->machine, o->boot, o->space, o->pid, o->start);
 }
 
-/* '_' and digits of base 16 or 10, but for a sign or white space. */
+/* Parses '_' and digits of base 16 or 10, without sign or white space. */
 static bool parse_number(const char **at, int base, uint64_t *out)
 {
     const char *s = *at;
@@ -140,14 +140,15 @@ cb_owner_state cb_owner_alive(const cb_owner *o)
     cb_owner_self(&self);
     if (!o->boot || !self.boot || !o->space || !self.space) return CB_OWNER_UNKNOWN;
     if (o->boot != self.boot) {
-        /* Started anew since, if it is this machine: containers have names and numbers that others have, too. */
+        /* Rebooted since, if it is the same machine. Containers are excluded, because several may share a name and an
+         * ID. */
         bool restarted =
             o->machine == self.machine && o->space == FIRST_SPACE && self.space == FIRST_SPACE;
         return restarted ? CB_OWNER_GONE : CB_OWNER_UNKNOWN;
     }
     if (o->space != self.space || o->pid <= 0 || o->pid > INT32_MAX) return CB_OWNER_UNKNOWN;
     if (kill((pid_t)o->pid, 0) != 0 && errno == ESRCH) return CB_OWNER_GONE;
-    /* Systems may hide processes of other users. */
+    /* The system may hide processes of other users. */
     if (!look_at(o->pid, &start, &ended) || !o->start) return CB_OWNER_UNKNOWN;
     return start == o->start && !ended ? CB_OWNER_ALIVE : CB_OWNER_GONE;
 }

@@ -1,39 +1,40 @@
-/* Who made something that lies in a store: a process, told apart from all others that may see the store.
+/* Identifies the process that created an object in a store, among all processes that can access the store.
  *
- * A process number alone means nothing on another machine, after a restart, in another container, or when the
- * system has given it to somebody else; so the machine's start, the process's namespace and start belong to it. */
+ * A process ID alone is ambiguous on another machine, after a reboot, in another container, and after the system has reused
+ * it. So an owner also has the machine's boot, and the namespace and start time of the process. */
 #ifndef CB_BASE_OWNER_H
 #define CB_BASE_OWNER_H
 
 #include "cubed/base.h"
 
-/* Of a name with its zero; longer ones are cut. */
+/* Size of a host name including the terminating NUL; longer names are truncated. */
 #define CB_OWNER_HOST 33
-/* Of the text of an owner, with its zero. */
+/* Size of an owner string including the terminating NUL. */
 #define CB_OWNER_CAP 128
 
 typedef struct cb_owner {
-    char host[CB_OWNER_HOST]; /* the machine's name, for people: letters, digits, '.' and '-' */
-    uint64_t machine;         /* says which machine it is: of its whole name and its number */
-    uint64_t boot;            /* this start of it; 0: not known */
-    uint64_t space;           /* which processes' numbers `pid` is one of; 0: not known */
+    char host[CB_OWNER_HOST]; /* host name for messages: letters, digits, '.' and '-' */
+    uint64_t machine;         /* hash of the machine's full name and ID */
+    uint64_t boot;            /* hash of the boot ID; 0: unknown */
+    uint64_t space;           /* PID namespace of `pid`; 0: unknown */
     int64_t pid;
-    uint64_t start; /* of the process, since the machine's; 0: not known */
+    uint64_t start; /* start time of the process since boot; 0: unknown */
 } cb_owner;
 
 typedef enum cb_owner_state {
     CB_OWNER_GONE,
     CB_OWNER_ALIVE,
-    CB_OWNER_UNKNOWN /* of another machine or container, or the system does not tell */
+    CB_OWNER_UNKNOWN /* another machine or container, or the system does not tell */
 } cb_owner_state;
 
-/* This process. Reads a few files of the system; what they do not say is not known of it. */
+/* Gets this process. Reads a few files of the system; missing information stays unknown. */
 void cb_owner_self(cb_owner *out);
-/* As text of letters, digits, '.', '-' and '_', which may be part of a file's name. */
+/* Formats an owner with letters, digits, '.', '-' and '_', suitable for file names. */
 void cb_owner_format(const cb_owner *o, char text[CB_OWNER_CAP]);
-/* False if the text is none; *end (may be NULL: nothing may follow) is what is behind it, '_' first. */
+/* Parses an owner. *end is the rest of the string, which starts with '_'; if `end` is NULL, there must be no rest. Returns
+ * false if it is not valid. */
 bool cb_owner_parse(const char *text, cb_owner *out, const char **end);
-/* Whether that process runs. Never CB_OWNER_GONE of one that does. */
+/* Whether that process is running. Never CB_OWNER_GONE for a running process. */
 cb_owner_state cb_owner_alive(const cb_owner *o);
 
 #endif

@@ -19,7 +19,7 @@
 
 typedef struct pool_thread {
     pthread_t id;
-    char *stack; /* with a page below it that nobody may touch */
+    char *stack; /* with a guard page below */
     cb_pool_fn fn;
     void *ctx;
     unsigned index;
@@ -40,7 +40,7 @@ static void *thread_main(void *arg)
     return NULL;
 }
 
-/* Users' functions, and libraries that they call, expect what they have elsewhere. */
+/* User-defined functions and libraries expect the stack of a main thread. */
 static size_t stack_size(size_t page)
 {
     struct rlimit limit;
@@ -50,14 +50,14 @@ static size_t stack_size(size_t page)
     return (size_t)limit.rlim_cur / page * page;
 }
 
-/* Not the C library's, which huge pages may fill before the thread could ask for small ones. */
+/* The C library's stacks are not used, because huge pages may fill them before the thread can disable them. */
 static char *map_stack(const cb_pool *pool)
 {
     size_t size = pool->guard + pool->stack_size;
     char *stack = mmap(NULL, size, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (stack == MAP_FAILED) return NULL;
-    (void)madvise(stack, size, MADV_NOHUGEPAGE); /* systems without huge pages refuse it */
+    (void)madvise(stack, size, MADV_NOHUGEPAGE); /* fails on systems without huge pages */
     if (mprotect(stack, pool->guard, PROT_NONE) == 0) return stack;
     munmap(stack, size);
     return NULL;
@@ -69,7 +69,7 @@ static void unmap_stack(const cb_pool *pool, pool_thread *t)
     t->stack = NULL;
 }
 
-/* Workers inherit the mask of the thread that starts them: signals stay with the caller's. */
+/* Threads inherit the signal mask of the thread that starts them: signals go to the caller's threads. */
 static int start_thread(const cb_pool *pool, pool_thread *t, pthread_attr_t *attr)
 {
     sigset_t all, old;
@@ -78,7 +78,7 @@ static int start_thread(const cb_pool *pool, pool_thread *t, pthread_attr_t *att
         t->stack ? pthread_attr_setstack(attr, t->stack + pool->guard, pool->stack_size) : ENOMEM;
     if (rc == 0) {
         sigfillset(&all);
-        sigdelset(&all, SIGBUS); /* of what the thread itself does: there may be a handler */
+        sigdelset(&all, SIGBUS); /* caused by the thread itself: there may be a handler */
         pthread_sigmask(SIG_SETMASK, &all, &old); /* cannot fail with these arguments */
         rc = pthread_create(&t->id, attr, thread_main, t);
         pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -135,9 +135,9 @@ typedef struct each {
     cb_pool_each_fn fn;
     void *ctx;
     size_t n;
-    atomic_size_t next; /* `n` and more: nothing is left */
+    atomic_size_t next; /* `n` or more: nothing left */
     cb_mutex lock;
-    size_t failed CB_GUARDED_BY(&lock); /* lowest index that failed; `n` if none did */
+    size_t failed CB_GUARDED_BY(&lock); /* lowest index that failed; `n`: none */
     cubed_error err CB_GUARDED_BY(&lock);
 } each;
 
@@ -159,7 +159,7 @@ static void run_each(void *ctx, unsigned index)
     }
 }
 
-/* The failure is read after all threads have been joined. */
+/* The failure is read after all threads were joined. */
 cubed_status cb_pool_each(const cubed_allocator *a, size_t n, unsigned threads, cb_pool_each_fn fn,
                           void *ctx, cubed_error *err) CB_UNCHECKED_LOCKS
 {

@@ -1,4 +1,4 @@
-/* Which sanitizers this is built with: GCC and Clang say so in different ways. */
+/* Detects the sanitizers of this build. GCC and Clang define different macros. */
 #ifndef CB_BASE_SANITIZERS_H
 #define CB_BASE_SANITIZERS_H
 

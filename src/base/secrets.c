@@ -1,4 +1,4 @@
-/* Secrets in URLs, which messages and reports do not repeat. */
+/* Removes secrets in URLs from messages and reports. */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 
 #include "cubed/base.h"
 
-/* Characters of the scheme in front of `at`. */
+/* Length of the scheme before `at`. */
 static size_t scheme_before(const char *text, const char *at)
 {
     const char *from = at;
@@ -14,17 +14,17 @@ static size_t scheme_before(const char *text, const char *at)
     return (size_t)(at - from);
 }
 
-/* Azure's URLs have a container there. */
+/* URLs of Azure have a container before the @. */
 static bool has_container(const char *scheme, size_t n)
 {
     return (n == 2 && strncasecmp(scheme, "az", n) == 0) ||
            ((n == 4 || n == 5) && strncasecmp(scheme, "abfss", n) == 0);
 }
 
-/* The end of a URL in a message. */
+/* Returns the end of a URL in a message. */
 static const char *end_of(const char *url) { return url + strcspn(url, " \t\r\n\"<>`"); }
 
-/* Removes user and password behind "://", and returns what follows. */
+/* Removes user and password after "://", and returns the rest. */
 static char *drop_user(const char *text, char *from)
 {
     const size_t n = strcspn(from, "/ \t\r\n"), scheme = scheme_before(text, from - 3);
@@ -36,14 +36,14 @@ static char *drop_user(const char *text, char *from)
     return from;
 }
 
-/* Bytes of what divides parameters of a query, also where it is encoded; 0: none is there. */
+/* Length of a separator of query parameters, plain or encoded; 0 if there is none. */
 static size_t divider(const char *at)
 {
     if (*at == '?' || *at == '&' || *at == ';') return 1;
     return strncasecmp(at, "%3f", 3) == 0 || strncmp(at, "%26", 3) == 0 ? 3 : 0;
 }
 
-/* Of signed URLs of Azure, S3 and Google's, and of keys that services take in a query. */
+/* Parameters of signed URLs of Azure, S3 and Google, and keys that services accept in a query. */
 static bool is_secret(const char *name, size_t n)
 {
     static const char *const names[] = {"sig",
@@ -68,7 +68,7 @@ static bool is_secret(const char *name, size_t n)
     return false;
 }
 
-/* Removes the values of secret parameters of the URL's query. */
+/* Removes the values of secret parameters in the URL's query. */
 static void drop_values(char *url)
 {
     for (char *at = url; at < end_of(url);) {

@@ -1,10 +1,10 @@
-/* Sizes as people write them: of the command and of the package. */
+/* Sizes with units, as users write them for the command and the package. */
 #include <ctype.h>
 #include <stdlib.h>
 
 #include "cubed/base.h"
 
-/* Without the underscores that stand between two digits; false if there is more than `cap` has room for. */
+/* Removes underscores between two digits. Returns false if the result does not fit in `cap`. */
 static bool drop_underscores(const char *text, char *out, size_t cap)
 {
     size_t n = 0;
@@ -33,7 +33,7 @@ bool cubed_parse_bytes(const char *text, uint64_t *out)
     if (!drop_underscores(text, plain, sizeof plain)) return false;
     text = plain;
     while (isspace((unsigned char)*text)) text++;
-    /* strtod takes signs, names of values and hexadecimal digits, too. */
+    /* strtod would also accept signs, "inf" and hexadecimal numbers. */
     if (!isdigit((unsigned char)*text) && *text != '.') return false;
     if (text[0] == '0' && tolower((unsigned char)text[1]) == 'x') return false;
     double v = strtod(text, &end);
