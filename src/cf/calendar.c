@@ -39,8 +39,8 @@ const char *cubed_calendar_name(cubed_calendar c)
 
 /* --- Days --------------------------------------------------------------------------------------------- */
 
-/* Both kinds count days from 0000-03-01 of their own, and then Julian ones are moved: on that day of the Julian
- * calendar it was 0000-02-28 of the Gregorian one. Years that begin with March end with the leap day. */
+/* Both calendars first count days from their own 0000-03-01. That day in the Julian calendar is 0000-02-28 in the Gregorian
+ * one, so Julian results are shifted. In years that begin with March the leap day is last. */
 static int64_t days_of_march_years(int64_t year, int64_t month, int day, bool gregorian)
 {
     const int64_t y = month <= 2 ? year - 1 : year, m = month <= 2 ? month + 9 : month - 3;
@@ -77,7 +77,7 @@ static int leap_days(cubed_calendar c) { return c == CUBED_CALENDAR_ALL_LEAP; }
 
 static const int before_month[13] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365};
 
-/* Of years of one length: days in front of a month (0 to 12). */
+/* For calendars with years of equal length: number of days before a month (0 to 12). */
 static int days_before(cubed_calendar c, int month)
 {
     return before_month[month] + (month > 1) * leap_days(c);

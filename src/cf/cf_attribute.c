@@ -64,7 +64,7 @@ bool cb_cf_number_at(const cb_cf_numbers *list, size_t i, cubed_cf_number *out)
         return cb_json_big(v)[0] != '-';
     }
     if (json_is_string(v)) {
-        /* Texts are numbers of floats only: "1e20" of integers is none. */
+        /* Strings are numbers only for floats: "1e20" is not an integer. */
         return cubed_dtype_kind(list->of) == CUBED_KIND_FLOAT &&
                cb_attribute_number(v, CUBED_FLOAT64, &out->value);
     }
@@ -88,7 +88,7 @@ bool cb_cf_equal_element(const cubed_cf_number *n, cubed_dtype dtype, cubed_scal
     const cubed_kind kind = cubed_dtype_kind(dtype);
     if (cb_cf_is_float(n->dtype) && !cb_cf_is_float(dtype)) {
         cb_scalar_cast(n->dtype, &n->value, CUBED_FLOAT64, &back);
-        /* Beyond these the cast has no defined value. */
+        /* Beyond these limits the cast is undefined. */
         const double most = kind == CUBED_KIND_UINT ? 0x1p64 : 0x1p63;
         if (!(back.f64 >= (kind == CUBED_KIND_UINT ? 0 : -most) && back.f64 < most)) return false;
     }
@@ -101,7 +101,7 @@ bool cb_cf_equal_element(const cubed_cf_number *n, cubed_dtype dtype, cubed_scal
     cb_scalar_cast(dtype, out, n->dtype, &back);
     if (cb_cf_is_float(n->dtype) && !cb_cf_is_float(dtype) && out->i64 == 0) {
         cb_scalar_cast(n->dtype, &n->value, CUBED_FLOAT64, &back);
-        return back.f64 == 0; /* also of -0.0 */
+        return back.f64 == 0; /* true also for -0.0 */
     }
     return memcmp(&back, &n->value, cubed_dtype_size(n->dtype)) == 0;
 }

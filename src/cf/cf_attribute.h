@@ -1,4 +1,4 @@
-/* Numbers and texts of attributes. */
+/* Numbers and strings of attributes. */
 #ifndef CB_CF_ATTRIBUTE_H
 #define CB_CF_ATTRIBUTE_H
 
@@ -22,24 +22,25 @@ typedef struct cb_cf_attrs {
 CUBED_MUST_CHECK cubed_status cb_cf_attrs_open(cb_cf_attrs *attrs, const cubed_array *x,
                                                cubed_error *err);
 void cb_cf_attrs_close(cb_cf_attrs *attrs);
-/* Returns the elements of an attribute: 0 if it does not exist, 1 if it is no list. */
+/* Returns the number of elements of an attribute: 0 if it does not exist, 1 if it is not a list. */
 size_t cb_cf_count(const cb_cf_attrs *attrs, const char *name);
-/* The numbers of an attribute, whose type is found once: finding it looks at all of them. Valid while `attrs` is open. */
+/* The numbers of an attribute. Their type is determined once, because that reads all of them. Valid while `attrs` is
+ * open. */
 typedef struct cb_cf_numbers {
-    const json_t *json; /* NULL: there is no such attribute */
-    cubed_dtype of;     /* the array's */
+    const json_t *json; /* NULL: the attribute does not exist */
+    cubed_dtype of;     /* type of the array */
     cb_attribute_type type;
 } cb_cf_numbers;
 cb_cf_numbers cb_cf_get_numbers(const cb_cf_attrs *attrs, const char *name);
-/* Number i of them, as cb_cf_get_number has it. */
+/* Reads number i, like cb_cf_get_number. */
 bool cb_cf_number_at(const cb_cf_numbers *list, size_t i, cubed_cf_number *out);
-/* Reads element i as a number. Numbers whose type is not known are weak, and are float64, int64 or uint64. Of texts these
- * are numbers: "NaN", "Infinity" and the base64 that Xarray writes for floats into Zarr format 3. True and false are numbers
- * of bool arrays. Returns false for others, and beyond the end. */
+/* Reads element i as a number. Numbers of unknown type are weak: float64, int64 or uint64. Some strings are numbers: "NaN",
+ * "Infinity" and the base64 that Xarray writes for floats in Zarr format 3. Booleans are numbers for bool arrays. Returns
+ * false for other values, and beyond the end. */
 bool cb_cf_get_number(const cb_cf_attrs *attrs, const char *name, size_t i, cubed_cf_number *out);
 /* Converts a number to the element of `dtype` that equals it. Returns false if there is none. */
 bool cb_cf_equal_element(const cubed_cf_number *n, cubed_dtype dtype, cubed_scalar *out);
-/* Returns an attribute that is a text, else NULL. */
+/* Returns an attribute that is a string; NULL for others. */
 const char *cb_cf_text(const cb_cf_attrs *attrs, const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-/* Arrays of characters as texts. */
+/* Joins arrays of characters to strings. */
 #include "base/error.h"
 #include "cubed/blockwise.h"
 #include "cubed/cf.h"

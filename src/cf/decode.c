@@ -1,4 +1,4 @@
-/* Packed elements to values. */
+/* Converts packed elements to values. */
 #include <math.h>
 #include <string.h>
 
@@ -10,15 +10,15 @@
 #include "ops/steps.h"
 #include "plan/graph.h"
 
-/* Whether `to` has every number of `from`. */
+/* Whether `to` can represent every number of `from`. */
 static bool is_exact(cubed_dtype from, cubed_dtype to)
 {
     if (from == to) return true;
     return cb_cf_is_float(to) && cubed_dtype_size(to) > cubed_dtype_size(from);
 }
 
-/* Where elements of `raw` are missing, of which y has the values in the result's type. NULL: never. Elements are compared
- * as they are stored if that gives what Xarray's comparison of values gives, because it is faster. */
+/* Returns a condition: which elements of `raw` are missing; NULL: none can be. `y` has the values in the result's type.
+ * Stored elements are compared instead of values if the result is the same as Xarray's, because that is faster. */
 static cubed_array *is_missing(cb_steps *s, const cubed_cf_packing *p, cubed_array *raw,
                                cubed_array *y)
 {
@@ -74,7 +74,7 @@ static cubed_status check_types(const cubed_array *x, const cubed_cf_packing *p,
     return CUBED_OK;
 }
 
-/* The attributes of x that describe values, as JSON text in *out. */
+/* Writes the attributes of x that describe values to *out as a JSON string. */
 static cubed_status value_attrs(const cubed_array *x, const cubed_cf_packing *p, cb_buf *out,
                                 cubed_error *err)
 {

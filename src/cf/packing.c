@@ -1,4 +1,4 @@
-/* The packing that attributes describe. */
+/* The packing described by attributes. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,18 +11,18 @@
 #include "dtype/scalar.h"
 #include "plan/graph.h"
 
-/* A packing that is on the heap, with its list. */
+/* A packing and its list in one allocation. */
 typedef struct owned_packing {
-    cubed_cf_packing packing; /* first */
+    cubed_cf_packing packing; /* must be first */
     cubed_allocator alloc;
-    size_t size; /* bytes of it all */
+    size_t size; /* size in bytes of the allocation */
     cubed_cf_number missing[];
 } owned_packing;
 
-/* The missing values that were found so far, by their bytes: a list may be as long as a file lets it. */
+/* Hash table of the missing values found so far, because a list in a file may be long. */
 typedef struct seen_values {
-    size_t nslots;   /* a power of two, more than the values */
-    uint32_t *slots; /* number of a value, counted from 1; 0: free */
+    size_t nslots;   /* a power of two, greater than the number of values */
+    uint32_t *slots; /* index of a value + 1; 0: free */
 } seen_values;
 
 static bool is_integer(cubed_dtype dtype)
@@ -47,7 +47,7 @@ bool cubed_cf_packing_describes(const cubed_cf_packing *packing, const char *nam
                                          "add_offset", "_Unsigned"};
     static const char *const packed_units[] = {"valid_range", "valid_min", "valid_max",
                                                "number_of_significant_digits"};
-    /* Values that are only masked are in the units of the elements. */
+    /* Values that are only masked have the units of the elements. */
     const bool scaled = packing->has_scale || packing->has_offset;
     if (strcmp(name, "dtype") == 0) return packing->is_bool;
     return is_one_of(name, sizeof always / sizeof *always, always) ||
@@ -96,13 +96,13 @@ static cubed_dtype packed_type(cubed_dtype stored, const cubed_cf_packing *p)
         (scale == CUBED_FLOAT32 || scale == CUBED_FLOAT64))
         return is_integer(stored) && cubed_dtype_size(stored) == 4 ? CUBED_FLOAT64 : scale;
     if (p->has_offset) return CUBED_FLOAT64;
-    /* A whole scale keeps integers integers. Nothing else is cut to them. */
+    /* With an integer scale, integers stay integers. All other values become floats. */
     if (is_integer(scale) && (cb_cf_is_float(stored) || p->nmissing > 0)) return CUBED_FLOAT64;
     return scale;
 }
 
-/* The type of values that are not packed, of which some may be missing. Xarray makes objects of bool: True, False and NaN,
- * which are equal to these numbers. */
+/* Type of values that are not packed but may be missing. For bool Xarray makes objects True, False and NaN, which equal
+ * these numbers. */
 static cubed_dtype masked_type(cubed_dtype stored)
 {
     if (stored == CUBED_BOOL) return CUBED_FLOAT64;
@@ -112,18 +112,19 @@ static cubed_dtype masked_type(cubed_dtype stored)
 
 /* --- Missing values ----------------------------------------------------------------------------------- */
 
-/* A missing value of stored integers that are read as the other kind of integers: the same bits. Xarray converts
- * `_FillValue` only, and so does this. */
+/* Converts a missing value of stored integers that are read with the other signedness: the same bits. Only `_FillValue` is
+ * converted, like in Xarray. */
 static void convert_missing(cubed_dtype from, cubed_dtype to, cubed_cf_number *n)
 {
     if (from == to || !is_integer(n->dtype)) return;
     cb_scalar_cast(n->dtype, &n->value, from, &n->value);
     cb_scalar_cast(from, &n->value, to, &n->value);
     n->dtype = to;
-    n->weak = cubed_dtype_kind(to) == CUBED_KIND_UINT; /* a Python number there */
+    n->weak = cubed_dtype_kind(to) == CUBED_KIND_UINT; /* a Python number in Xarray */
 }
 
-/* Adds a missing value, as an element if one equals it: the same packing may be spelled in several types. */
+/* Adds a missing value, converted to an equal element if there is one, so that the same packing in different types compares
+ * equal. */
 static void add_missing(owned_packing *p, seen_values *seen, const cubed_cf_number *value)
 {
     cubed_cf_number element = {.dtype = p->packing.stored, .weak = value->weak};
@@ -137,7 +138,7 @@ static void add_missing(owned_packing *p, seen_values *seen, const cubed_cf_numb
     seen->slots[at] = (uint32_t)p->packing.nmissing;
 }
 
-/* Room for n values, of which there are fewer than 2^31. */
+/* Allocates a table for n values, fewer than 2^31. */
 static cubed_status new_seen(const cubed_allocator *a, size_t n, seen_values *out, cubed_error *err)
 {
     *out = (seen_values){.nslots = 8};
@@ -147,7 +148,7 @@ static cubed_status new_seen(const cubed_allocator *a, size_t n, seen_values *ou
                       : cb_fail(err, CUBED_E_NOMEM, "out of memory: %zu missing values", n);
 }
 
-/* Adds the numbers of an attribute. Returns whether the attribute counts: of integers it must have a number that is not
+/* Adds the numbers of an attribute. Returns whether the attribute is used: for integers it must have a number other than
  * NaN. */
 static bool add_attribute(owned_packing *p, seen_values *seen, const cb_cf_attrs *attrs,
                           const char *name, cubed_dtype raw, bool convert)
@@ -161,7 +162,7 @@ static bool add_attribute(owned_packing *p, seen_values *seen, const cb_cf_attrs
         any = true;
         if (is_nan(&n)) continue;
         number = true;
-        /* JSON has no float32: the number stands for the element that it was written from. */
+        /* JSON has no float32: round to the element that the number was written from. */
         if (n.dtype == CUBED_FLOAT64 && n.weak && cb_cf_is_float(raw)) {
             cb_scalar_cast(CUBED_FLOAT64, &n.value, raw, &n.value);
             n.dtype = raw;
@@ -175,7 +176,7 @@ static bool add_attribute(owned_packing *p, seen_values *seen, const cb_cf_attrs
 
 /* --- Packings ----------------------------------------------------------------------------------------- */
 
-/* The integers of the same size that `_Unsigned` makes of stored ones. */
+/* Type of the same size with the signedness that `_Unsigned` requests. */
 static cubed_dtype other_sign(cubed_dtype raw, const char *is_unsigned)
 {
     const cubed_kind kind = cubed_dtype_kind(raw);
@@ -191,9 +192,9 @@ static bool has_packed_kind(cubed_dtype dtype)
     return cubed_dtype_kind(dtype) <= CUBED_KIND_COMPLEX;
 }
 
-/* Whether the fill value of format 2 marks missing values, as it does to Xarray. That does not open arrays whose dimensions
- * have no names: they are made by programs whose fill value says what chunks hold that were never written, 0 by default. Arrays
- * without dimensions have no names to tell by, so that 0 says nothing of them. */
+/* Whether the fill value of format 2 marks missing values, as in Xarray. Xarray cannot open arrays without dimension names:
+ * their fill value, 0 by default, is only the content of chunks that were never written. Arrays without dimensions have no
+ * names, so for them a fill value of 0 is ignored. */
 static bool follows_cf(const cubed_array *x, const cb_cf_attrs *attrs, const cubed_scalar *fill)
 {
     static const char *const names[] = {"scale_factor", "add_offset", "missing_value", "_Unsigned"};
@@ -209,7 +210,7 @@ static bool follows_cf(const cubed_array *x, const cb_cf_attrs *attrs, const cub
     return false;
 }
 
-/* The number that `_FillValue` of complex elements says, a pair or its real part. */
+/* Reads `_FillValue` of complex elements: a pair, or only the real part. */
 static bool get_complex_fill(const cb_cf_attrs *attrs, cubed_dtype dtype, cubed_scalar *out)
 {
     const json_t *v = json_object_get(attrs->json, "_FillValue");
@@ -224,7 +225,7 @@ static bool get_complex_fill(const cb_cf_attrs *attrs, cubed_dtype dtype, cubed_
     return true;
 }
 
-/* Like read_packing for complex elements, which may be missing and are not packed otherwise. */
+/* Like read_packing for complex elements, which may be missing but are not packed. */
 static bool read_complex(const cubed_array *x, const cb_cf_attrs *attrs, seen_values *seen,
                          owned_packing *p)
 {
@@ -242,7 +243,7 @@ static bool read_complex(const cubed_array *x, const cb_cf_attrs *attrs, seen_va
     return true;
 }
 
-/* Fills *p in. Returns whether there is anything to do, or an attribute to drop. */
+/* Fills in *p. Returns whether there is anything to decode, or an attribute to drop. */
 static bool read_packing(const cubed_array *x, const cb_cf_attrs *attrs, seen_values *seen,
                          owned_packing *p)
 {
@@ -258,7 +259,7 @@ static bool read_packing(const cubed_array *x, const cb_cf_attrs *attrs, seen_va
     out->has_offset = cb_cf_count(attrs, "add_offset") == 1 &&
                       cb_cf_get_number(attrs, "add_offset", 0, &out->offset);
     out->is_bool = type && strcmp(type, "bool") == 0;
-    /* As Xarray has it, the fill value of format 2 comes before the attribute. */
+    /* The fill value of format 2 takes precedence over the attribute, like in Xarray. */
     bool has_fill = cubed_array_missing_value(x, &own.value) && follows_cf(x, attrs, &own.value);
     out->has_own_fill = has_fill;
     out->own_fill = own.value;

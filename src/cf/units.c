@@ -42,7 +42,7 @@ static int count_digits(const char *s)
     return n;
 }
 
-/* Returns the last day of a month. The month in which the Gregorian calendar began has fewer days than that. */
+/* Returns the last day of a month. October 1582 in the standard calendar has fewer days than its last day. */
 static int last_day(cubed_calendar c, int64_t year, int month)
 {
     const bool began = c == CUBED_CALENDAR_STANDARD && year == 1582 && month == 10;
@@ -52,7 +52,7 @@ static int last_day(cubed_calendar c, int64_t year, int month)
 /* Microseconds after the origin of a calendar fit int64 up to this year. */
 enum { MOST_YEAR = 290000 };
 
-/* The parts of a date that a text gives, in this order. */
+/* The components of a date that were given, in this order. */
 typedef enum depth { YEAR, MONTH, DAY, HOUR, MINUTE, SECOND, FRACTION } depth;
 
 /* Parses 2000, 2000-1, 2000-1-1, 2000/01/01 or 20000101. */
@@ -101,7 +101,7 @@ static bool take_time(const char **s, int64_t *us, depth *found)
     return true;
 }
 
-/* Parses a date and the time after it, if there is one, and moves *s behind both. */
+/* Parses a date and the optional time after it, and advances *s. */
 static bool take_date(const char **s, cubed_calendar c, int64_t *first, int64_t *after)
 {
     int64_t days, next, us = 0;
@@ -128,7 +128,7 @@ bool cubed_time_span_parse(const char *text, cubed_calendar c, int64_t *first, i
     return take_date(&text, c, first, after) && !*text;
 }
 
-/* Parses what follows a date: "Z", "UTC", "+01:00", "-3" or nothing. Sets the microseconds that the zone is ahead of UTC. */
+/* Parses a time zone after a date: "Z", "UTC", "+01:00", "-3" or nothing. *ahead is in microseconds ahead of UTC. */
 static bool take_zone(const char *s, int64_t *ahead)
 {
     *ahead = 0;
@@ -152,10 +152,10 @@ static bool take_zone(const char *s, int64_t *ahead)
 /* --- Units -------------------------------------------------------------------------------------------- */
 
 typedef struct named_unit {
-    const char *names[9]; /* in lower case; NULL ends them */
+    const char *names[9]; /* in lower case; NULL-terminated */
     int64_t us;
     int divide;
-    int calendar; /* the only one in which it has a fixed length; -1: any */
+    int calendar; /* the only calendar in which it has a fixed length; -1: all */
 } named_unit;
 
 static const named_unit known[] = {
@@ -182,7 +182,7 @@ static const named_unit *find_unit(const char *name, size_t n)
     return NULL;
 }
 
-/* Splits "UNIT since DATE" at blanks, as cftime does. Returns the date, or NULL for another form. */
+/* Splits "UNIT since DATE" at blanks, like cftime. Returns the date, or NULL for another form. */
 static const char *split(const char *units, const char **name, size_t *n)
 {
     static const char since[] = "since";
@@ -238,7 +238,7 @@ cubed_status cubed_time_units_parse(const char *units, cubed_calendar c, cubed_t
 
 bool cubed_time_of_float(const cubed_time_axis *a, double number, int64_t *us)
 {
-    /* Whole units are added apart, because they are exact. */
+    /* Whole units are added separately because they are exact. */
     const double whole = floor(number / a->divide), rest = number - whole * a->divide;
     if (!(fabs(whole * (double)a->unit) < 4e18)) return false;
     const int64_t more = (int64_t)llround(rest * (double)a->unit / a->divide);
