@@ -1,4 +1,4 @@
-/* Writing NetCDF-4 through libnetcdf: definitions, then chunk after chunk by the one thread that calls it. */
+/* Writes NetCDF-4 through libnetcdf: definitions, then one chunk after the other, in the calling thread. */
 #include "export/netcdf.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "export/netcdf_pkg.h"
 #include "zarr/zarr_pkg.h"
 
-/* What is smaller lies side by side, as it is. */
+/* Smaller variables are contiguous and uncompressed. */
 enum { SMALL = 4096 };
 
 static cubed_status no_memory(const cb_netcdf_writer *w, cubed_error *err)
@@ -22,9 +22,9 @@ static cubed_status no_memory(const cb_netcdf_writer *w, cubed_error *err)
     return cb_fail(err, CUBED_E_NOMEM, "no memory to write %s", w->path);
 }
 
-/* --- What there is ------------------------------------------------------------------------------------ */
+/* --- Entries ------------------------------------------------------------------------------------------ */
 
-/* The entry of that path, which begins with the `n` characters; -1: none. */
+/* Returns the index of the entry whose path is the first `n` characters; -1 if none. */
 static int find_entry(const cb_netcdf_writer *w, const char *path, size_t n)
 {
     for (int i = 0; i < w->n; i++) {
@@ -57,7 +57,7 @@ static int group_id(const cb_netcdf_writer *w, int group)
 
 /* --- Dimensions --------------------------------------------------------------------------------------- */
 
-/* Of times by CF's units: CDO and NCO append to these, and so they have no fixed length. */
+/* Whether a dimension is time, by CF's units of its coordinate. It is unlimited, because CDO and NCO append to it. */
 static bool is_of_time(const cb_netcdf_writer *w, int group, const char *name)
 {
     json_t *attrs = NULL;
@@ -78,7 +78,7 @@ static bool is_of_time(const cb_netcdf_writer *w, int group, const char *name)
     return is;
 }
 
-/* That of the group or one around it; NULL: there is none. */
+/* Finds the dimension in the group or its parents; NULL if none. */
 static const cb_netcdf_dim *find_dim(const cb_netcdf_writer *w, int group, const char *name)
 {
     for (int g = group;; g = w->list[g].group) {
@@ -103,7 +103,7 @@ static cubed_status define_dim(cb_netcdf_writer *w, int group, const char *name,
                        " in another, and a file of NetCDF one length for each name: write them to "
                        "two files, or to a Zarr store",
                        w->path, name, known->n, n);
-    /* Of no length means of any, in NetCDF. */
+    /* In NetCDF a dimension of length 0 is unlimited. */
     const size_t length = is_of_time(w, group, name) ? NC_UNLIMITED : (size_t)n;
     const int rc = w->nc.def_dim(group_id(w, group), name, length, id);
     if (rc) return cb_netcdf_fail(w, rc, name, err);
@@ -113,7 +113,7 @@ static cubed_status define_dim(cb_netcdf_writer *w, int group, const char *name,
     return w->dims[w->ndims++].name ? CUBED_OK : no_memory(w, err);
 }
 
-/* Axes without a name get one that no other length has. */
+/* Axes without a name get a name that depends on their length. */
 static cubed_status define_dims(cb_netcdf_writer *w, const cb_netcdf_entry *e, int *ids,
                                 cubed_error *err)
 {
@@ -132,7 +132,7 @@ static cubed_status define_dims(cb_netcdf_writer *w, const cb_netcdf_entry *e, i
 
 /* --- Parts -------------------------------------------------------------------------------------------- */
 
-/* What is within the array comes to the front of a chunk at its edge. */
+/* Moves the elements within the array to the front of an edge chunk, contiguously. */
 static void close_up(const cb_zarr_meta *m, const size_t *count, char *chunk)
 {
     const size_t item = cubed_dtype_size(m->dtype);
@@ -153,10 +153,10 @@ static void close_up(const cb_zarr_meta *m, const size_t *count, char *chunk)
     }
 }
 
-/* A chunk, or what of it is within the array. */
+/* A chunk, or its part within the array. */
 typedef struct part {
     size_t start[CUBED_MAX_NDIM + 1], count[CUBED_MAX_NDIM + 1];
-    size_t n; /* elements */
+    size_t n; /* number of elements */
     char *data;
 } part;
 typedef cubed_status (*part_fn)(const cb_netcdf_writer *w, cb_netcdf_entry *e, part *p,
@@ -202,8 +202,8 @@ static cubed_status each_part(const cb_netcdf_writer *w, cb_netcdf_entry *e, par
     return st;
 }
 
-/* Writes a text of `n` code points, and zeros behind it, as UTF-8 to `to`, which may be where the text is: no code point
- * has more bytes than its four. Returns its bytes, without the zeros. */
+/* Converts a string of `n` code points and its padding to UTF-8 at `to`, which may be the same address: UTF-8 needs at most
+ * four bytes per code point. Returns the size without padding. */
 static size_t put_utf8(const char *text, size_t n, char *to)
 {
     size_t bytes = 0, used = 0;
@@ -246,7 +246,7 @@ static cubed_status write_part(const cb_netcdf_writer *w, cb_netcdf_entry *e, pa
 
 /* --- Variables ---------------------------------------------------------------------------------------- */
 
-/* Chunks as they are stored, none longer than its axis; texts as they are characters. */
+/* Shape of the variable's chunks: the stored chunks, not longer than the axes. Strings get an axis of characters. */
 static size_t chunk_shape(const cb_netcdf_entry *e, size_t *chunk)
 {
     const cb_zarr_meta *m = cb_zarr_get_meta(e->array);
@@ -259,7 +259,7 @@ static size_t chunk_shape(const cb_netcdf_entry *e, size_t *chunk)
     return n * (e->width ? e->width : cubed_dtype_size(m->dtype));
 }
 
-/* Level of deflate: that of a codec of the family; 0: the array is stored as it is; 1 otherwise. */
+/* Deflate level: that of a gzip or zlib codec; 0 if the array is not compressed; otherwise 1. */
 static cubed_status deflate_level(const cb_zarr_meta *m, int *level, cubed_error *err)
 {
     json_t *codecs = NULL;
@@ -301,14 +301,14 @@ static cubed_status define_storage(cb_netcdf_writer *w, int group, cb_netcdf_ent
                        "%s: chunks of %s have %zu bytes, and HDF5 no more than 4 GiB", w->path,
                        e->path, bytes);
     rc = w->nc.def_var_chunking(group, e->id, NC_CHUNKED, chunk);
-    /* Whole chunks come one after the other: none is kept. Of no byte means the cache of 16 MiB that all have. */
+    /* Whole chunks are written once: no cache is needed. A size of 0 would select the default of 16 MiB. */
     if (!rc) rc = w->nc.set_var_chunk_cache(group, e->id, 1, 1, 0);
     if (!rc && level > 0 && !small) rc = w->nc.def_var_deflate(group, e->id, 1, 1, level);
     return rc ? cb_netcdf_fail(w, rc, e->path, err) : CUBED_OK;
 }
 
-/* Bytes that are texts already, character by character, as files of NetCDF have them: along a dimension that has the name
- * of one of characters, or at least nothing else in it. */
+/* Whether elements are single characters, as in NetCDF files: the last dimension has a name used for characters, or the
+ * array's only dimension has no coordinate. */
 static bool is_characters(const cb_netcdf_writer *w, const cb_netcdf_entry *e)
 {
     const cb_zarr_meta *m = cb_zarr_get_meta(e->array);
@@ -321,7 +321,7 @@ static bool is_characters(const cb_netcdf_writer *w, const cb_netcdf_entry *e)
     return !described || strncmp(last, "str", 3) == 0;
 }
 
-/* Texts have a last dimension of characters, whose name is as Xarray has it. */
+/* Defines the dimension of characters that strings need, with Xarray's name. */
 static cubed_status define_characters(cb_netcdf_writer *w, cb_netcdf_entry *e, int *id,
                                       cubed_error *err)
 {
@@ -332,7 +332,7 @@ static cubed_status define_characters(cb_netcdf_writer *w, cb_netcdf_entry *e, i
         if (is_characters(w, e)) return CUBED_OK;
         e->width = cubed_dtype_size(m->dtype);
     } else {
-        e->width = 1; /* of no length means of any */
+        e->width = 1; /* a length of 0 would mean unlimited */
         CB_TRY(each_part(w, e, measure_texts, err));
     }
     snprintf(name, sizeof name, "string%zu", e->width);
@@ -379,7 +379,7 @@ static cubed_status define_group(cb_netcdf_writer *w, cb_netcdf_entry *e, cubed_
     return st;
 }
 
-/* Groups first, and of arrays those that are named like their dimension: dimensions are there before they are used. */
+/* Defines groups first, then arrays named like their dimension first, so that dimensions exist before they are used. */
 static cubed_status define(cb_netcdf_writer *w, cubed_error *err)
 {
     for (int i = 0; i < w->n; i++) {
@@ -392,7 +392,7 @@ static cubed_status define(cb_netcdf_writer *w, cubed_error *err)
     return rc ? cb_netcdf_fail(w, rc, "the header", err) : CUBED_OK;
 }
 
-/* --- All ---------------------------------------------------------------------------------------------- */
+/* --- Public functions --------------------------------------------------------------------------------- */
 
 cubed_status cb_netcdf_check(const char *name, cubed_dtype dtype, const char *codecs_json,
                              cubed_error *err)
@@ -433,8 +433,8 @@ cubed_status cb_netcdf_check(const char *name, cubed_dtype dtype, const char *co
 
 uint64_t cb_netcdf_mem(uint64_t chunk_bytes, uint64_t n)
 {
-    /* The decoded chunk and its encoded one; HDF5's own, and what shuffle and deflate make of it. Code, metadata, and
-     * the index of chunks, of which HDF5 keeps 32 MiB at most. */
+    /* The decoded and the encoded chunk, HDF5's copy, and outputs of shuffle and deflate. Then code, metadata, and the
+     * index of chunks, of which HDF5 caches at most 32 MiB. */
     const uint64_t index = n < UINT64_C(1) << 18 ? 128 * n : UINT64_C(32) << 20;
     uint64_t chunks;
     if (__builtin_mul_overflow(chunk_bytes, 5, &chunks)) return UINT64_MAX;
@@ -449,7 +449,7 @@ static cubed_status write_file(cb_netcdf_writer *w, const cb_codecs *codecs, cub
         if (w->list[i].is_array)
             CB_TRY(cb_zarr_open(w->from, codecs, w->list[i].path, &w->list[i].array, err));
     }
-    /* The cache is that of variables which are defined from here on: contiguous ones have none. */
+    /* The cache setting applies to variables defined from now on. */
     int rc = w->nc.create(w->path, NC_NOCLOBBER | NC_NETCDF4, &w->file);
     if (rc) {
         w->file = -1;

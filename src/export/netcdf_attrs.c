@@ -1,4 +1,4 @@
-/* Attributes of NetCDF, of the JSON that Zarr has. */
+/* Converts attributes from Zarr's JSON to NetCDF. */
 #include <math.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ nc_type cb_netcdf_type(cubed_dtype dtype)
     }
 }
 
-/* Names that NetCDF-4 itself has, and Zarr's. */
+/* Names reserved by NetCDF-4 and by Zarr. */
 static bool is_reserved(const char *name)
 {
     static const char *const names[] = {"_ARRAY_DIMENSIONS",
@@ -50,7 +50,7 @@ static bool is_reserved(const char *name)
     return false;
 }
 
-/* Strings of a list, or one. */
+/* Writes a list of strings, or one string. */
 static cubed_status put_strings(const cb_netcdf_writer *w, int group, int variable,
                                 const char *name, const json_t *v, int *rc, cubed_error *err)
 {
@@ -90,7 +90,7 @@ static cubed_status put_attr(const cb_netcdf_writer *w, int group, int variable,
     case CUBED_ATTRIBUTE_CHARS:
         rc = w->nc.put_att_text(group, variable, name, json_string_length(v), json_string_value(v));
         break;
-    default: /* values for which NetCDF has no type stay JSON */
+    default: /* values without a NetCDF type are written as JSON */
         if (!cb_json_dump(v, JSON_ENCODE_ANY, &text))
             st = cb_fail(err, CUBED_E_NOMEM, "no memory to write %s", w->path);
         else
@@ -100,8 +100,8 @@ static cubed_status put_attr(const cb_netcdf_writer *w, int group, int variable,
     return st == CUBED_OK && rc ? cb_netcdf_fail(w, rc, name, err) : st;
 }
 
-/* Fill value: that of the attributes. Floats without one get NaN, as Xarray writes them, where missing values may be: not in
- * coordinates. */
+/* Sets the fill value from the attributes. Floats without one get NaN, like in Xarray, except coordinates, which have no
+ * missing values. */
 static cubed_status put_fill(const cb_netcdf_writer *w, int group, int variable,
                              const json_t *attrs, const cb_zarr_meta *meta, bool coordinate,
                              cubed_error *err)
@@ -127,7 +127,7 @@ static cubed_status put_fill(const cb_netcdf_writer *w, int group, int variable,
     return rc ? cb_netcdf_fail(w, rc, "_FillValue", err) : CUBED_OK;
 }
 
-/* What the types say that NetCDF has not. */
+/* Writes attributes for types that NetCDF does not have. */
 static cubed_status put_type(const cb_netcdf_writer *w, int group, int variable,
                              const cb_zarr_meta *meta, cubed_error *err)
 {

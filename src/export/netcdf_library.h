@@ -1,4 +1,4 @@
-/* libnetcdf, which is loaded by whoever writes a file: nobody else pays for it and for the libraries behind it. */
+/* libnetcdf, loaded only when a file is written, because of the time to load it and its dependencies. */
 #ifndef CB_EXPORT_NETCDF_LIBRARY_H
 #define CB_EXPORT_NETCDF_LIBRARY_H
 
@@ -28,9 +28,9 @@ typedef struct cb_netcdf_library {
 #undef MEMBER
 } cb_netcdf_library;
 
-/* CUBED_E_UNSUPPORTED where it is not there. It stays loaded. */
+/* CUBED_E_UNSUPPORTED if libnetcdf is not installed. It is never unloaded. */
 CUBED_MUST_CHECK cubed_status cb_netcdf_load(cb_netcdf_library *out, cubed_error *err);
-/* libnetcdf is not made for threads: it, and what it knows, is one thread's in between. */
+/* libnetcdf is not thread-safe: it and its data may be used only while this lock is held. */
 void cb_netcdf_lock(void);
 void cb_netcdf_unlock(void);
 

@@ -1,4 +1,4 @@
-/* In place of what writes NetCDF, where the library was built without libnetcdf's headers. */
+/* Replaces the NetCDF writer in builds without libnetcdf's headers. */
 #include "base/error.h"
 #include "export/netcdf.h"
 

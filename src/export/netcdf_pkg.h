@@ -1,4 +1,4 @@
-/* Shared by the files that write NetCDF. */
+/* Declarations shared by the files that write NetCDF. */
 #ifndef CB_EXPORT_NETCDF_PKG_H
 #define CB_EXPORT_NETCDF_PKG_H
 
@@ -7,7 +7,7 @@
 #include "export/netcdf_library.h"
 
 typedef struct cb_netcdf_dim {
-    int group; /* whose it is: a number in the list of entries */
+    int group; /* index of its group in the list of entries */
     const char *name;
     int64_t n;
     int id;
@@ -17,19 +17,19 @@ typedef struct cb_netcdf_dim {
 typedef struct cb_netcdf_entry {
     const char *path;
     bool is_array;
-    int group; /* the entry around it; -1: none */
-    int id;    /* of the group or the variable */
-    size_t
-        width; /* of texts: characters of the variable's last dimension, which the array has not; else 0 */
+    int group; /* index of the parent entry; -1: none */
+    int id;    /* ID of the group or variable */
+    /* for strings: length of the variable's extra last dimension of characters; otherwise 0 */
+    size_t width;
     cb_zarr_array *array;
 } cb_netcdf_entry;
 
 typedef struct cb_netcdf_writer {
     cb_netcdf_library nc;
     cubed_store *from;
-    const char *path; /* of the file that is written */
-    int file;         /* -1: it is closed */
-    bool created;     /* by this writer */
+    const char *path; /* path of the file being written */
+    int file;         /* -1: closed */
+    bool created;     /* this writer created the file */
     cb_zone *zone;
     cb_netcdf_entry *list; /* parents first */
     int n, cap;
@@ -37,11 +37,11 @@ typedef struct cb_netcdf_writer {
     int ndims, capdims;
 } cb_netcdf_writer;
 
-/* What libnetcdf said of `what`; rc is not 0. */
+/* Reports an error of libnetcdf in `what`. `rc` must not be 0. */
 cubed_status cb_netcdf_fail(const cb_netcdf_writer *w, int rc, const char *what, cubed_error *err);
-/* The type of variables; NC_NAT: there is none. */
+/* Type of variables; NC_NAT if there is none. */
 nc_type cb_netcdf_type(cubed_dtype dtype);
-/* Attributes of a group (`meta` NULL), or of a variable, with those that its type needs. */
+/* Writes the attributes of a group (`meta` NULL) or of a variable, including those that its type needs. */
 CUBED_MUST_CHECK cubed_status cb_netcdf_put_attrs(const cb_netcdf_writer *w, int group,
                                                   int variable, const char *text,
                                                   const cb_zarr_meta *meta, bool coordinate,

@@ -1,4 +1,4 @@
-/* Writing a ZIP archive: the objects of a store, one behind the other, stored as they are. */
+/* Writes a ZIP archive: the objects of a store one after the other, uncompressed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 
 enum { PIECE = 1 << 18 };
 #define NARROW UINT32_MAX
-/* The first day that archives know: what is made of the same arrays is the same. */
+/* The earliest date in archives, so that equal arrays give equal files. */
 enum { FIRST_DAY = 0x21, VERSION = 20, VERSION64 = 45 };
 
 typedef struct object {
@@ -27,7 +27,7 @@ typedef struct object {
 
 typedef struct writer {
     cubed_store *from;
-    const char *path; /* of the file that is written */
+    const char *path; /* path of the file being written */
     int fd;
     uint64_t at;
     cb_zone *zone;
@@ -69,12 +69,12 @@ static int by_key(const void *a, const void *b)
     return strcmp(((const object *)a)->key, ((const object *)b)->key);
 }
 
-/* What both headers of an entry have from the version on: 26 bytes. */
+/* Writes the 26 bytes that both headers of an entry have in common, from the version on. */
 static void put_common(uint8_t *b, const object *o, bool wide, size_t extra)
 {
     cb_le_put(b, wide ? VERSION64 : VERSION, 2);
     cb_le_put(b + 2, 0x800, 2); /* names are UTF-8 */
-    cb_le_put(b + 4, 0, 2);     /* stored */
+    cb_le_put(b + 4, 0, 2);     /* method: stored */
     cb_le_put(b + 6, 0, 2);
     cb_le_put(b + 8, FIRST_DAY, 2);
     cb_le_put(b + 10, o->crc, 4);
@@ -97,7 +97,7 @@ static cubed_status put_local(writer *w, const object *o, cubed_error *err)
     return put(w, extra, sizeof extra, err);
 }
 
-/* The header is written again when the checksum is known. */
+/* Writes an object. The header is written again when the checksum is known. */
 static cubed_status put_object(writer *w, object *o, cubed_error *err)
 {
     uint64_t done = 0;
