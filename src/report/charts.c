@@ -8,7 +8,7 @@
 
 enum { LEFT = 84, RIGHT = 24, TOP = 8, BOTTOM = 26, PLOT = CHART_WIDTH - LEFT - RIGHT };
 
-/* A file of its own has what the page says around it: a title above, and stages by colour below. */
+/* A separate file has a title and a legend of stages, which the page has outside the chart. */
 enum { TITLE = 34, LEGEND_LINE = 18, LEGEND_MOST = 24 };
 
 static int legend_lines(const report *r)
@@ -114,7 +114,7 @@ void chart_timeline(const report *r, bool inside, FILE *f)
     begin(r, f, "timeline", "Tasks by worker", bottom + BOTTOM, inside);
     time_axis(f, seconds, bottom);
     for (int l = 0; l < lanes; l += lane_height >= 12 ? 1 : 10) {
-        /* More workers than lanes share them. */
+        /* With more workers than lanes, several workers share a lane. */
         unsigned worker = (unsigned)l;
         if (r->info.max_workers > RECORD_LANES)
             worker = (unsigned)((uint64_t)l * r->info.max_workers / RECORD_LANES);
@@ -131,8 +131,8 @@ void chart_timeline(const report *r, bool inside, FILE *f)
 enum { MEMORY_HEIGHT = 200 };
 
 typedef struct scale {
-    double most;  /* at the top */
-    double width; /* of a bin */
+    double most;  /* value at the top */
+    double width; /* width of a bin */
 } scale;
 
 static double height_of(const scale *s, double bytes)
@@ -153,7 +153,7 @@ static void memory_axis(FILE *f, const scale *s)
     }
 }
 
-/* First task of a bin: the smallest that record.c puts there. */
+/* First task of a bin, consistent with record.c. */
 static int64_t first_task(const record_stage *s, int64_t bin)
 {
     return (bin * s->info.num_tasks + s->nbins - 1) / s->nbins;
@@ -209,7 +209,7 @@ void chart_memory(const report *r, bool inside, FILE *f)
     char text[32];
     double allowed = (double)r->info.allowed_mem - (double)r->info.reserved_mem;
     double most = fmax((double)r->info.projected_mem, (double)r->total.measured);
-    /* An allowance far above it all would leave nothing to see. */
+    /* Omit the line of allowed memory if it is far above all values. */
     bool shown = allowed <= 4 * most;
     scale sc = {.most = fmax(shown ? 1.1 * fmax(allowed, most) : 1.25 * most, 1),
                 .width = (double)PLOT / (r->nbins ? r->nbins : 1)};

@@ -1,4 +1,4 @@
-/* The drawings of a run. */
+/* Charts of a run. */
 #ifndef CUBED_REPORT_CHARTS_H
 #define CUBED_REPORT_CHARTS_H
 
@@ -8,10 +8,10 @@
 
 enum { CHART_WIDTH = 1160 };
 
-/* As part of a page (`inside`), or a file of its own with a title and a legend. */
+/* Draw a chart as part of a page (`inside`), or as a separate file with title and legend. */
 void chart_timeline(const report *r, bool inside, FILE *f);
 void chart_memory(const report *r, bool inside, FILE *f);
-/* A file of its own. */
+/* Draws the progress as a separate file. */
 void chart_progress(const report *r, FILE *f);
 
 #endif

@@ -1,4 +1,4 @@
-/* The page around the drawings. */
+/* Writes the page around the drawings. */
 #include <inttypes.h>
 #include <time.h>
 
@@ -40,7 +40,7 @@ static const char head[] =
     "margin-right: 6px; }\n"
     "svg { max-width: none; display: block; margin-top: 6px; }\n";
 
-/* Rows of the table of totals; `name` is for programs that read the page. */
+/* Writes a row of the table of totals. `name` is for programs that read the page. */
 static void row(FILE *f, const char *name, const char *what, const char *value, double exact,
                 const char *note)
 {
@@ -94,7 +94,7 @@ static void tile(FILE *f, const char *value, const char *kind, const char *what)
     fprintf(f, "<div><b class=\"%s\">%s</b>%s</div>\n", kind, value, what);
 }
 
-/* What one looks for first. */
+/* Writes the most important numbers. */
 static void put_tiles(const report *r, const report_run *run, FILE *f)
 {
     const cubed_plan_info *i = &r->info;

@@ -8,7 +8,7 @@
 
 enum { MAX_BENDS = 4000, SWEEPS = 6, GAP = 14, BETWEEN = 56, BEND_HEIGHT = 4 };
 
-/* What a stage reads or makes. */
+/* An input or output of a stage. */
 typedef struct use {
     int stage, id, node;
     bool output;
@@ -37,7 +37,7 @@ static int by_id(const void *a, const void *b)
     return (x->stage > y->stage) - (x->stage < y->stage);
 }
 
-/* Stages are nodes 0..nstages-1, an array for each id follows. */
+/* Stages are nodes 0..nstages-1, followed by one array per ID. */
 static void add_nodes(layout *l, int nstages, use *uses, int nuses)
 {
     for (int s = 0; s < nstages; s++) l->node[s] = (layout_node){.kind = LAYOUT_STAGE, .stage = s};
@@ -50,7 +50,7 @@ static void add_nodes(layout *l, int nstages, use *uses, int nuses)
     }
 }
 
-/* Every node right of all that it depends on; sources beside their first reader. */
+/* Places every node to the right of its dependencies, and sources next to their first reader. */
 static void choose_columns(layout *l, const use *uses, int nuses)
 {
     bool moved = true;
@@ -102,7 +102,7 @@ static void add_edges(layout *l, const use *uses, int nuses, bool bends)
     }
 }
 
-/* "name (1, 2, 3)" */
+/* Formats "name (1, 2, 3)". */
 static const char *with_extents(const char *name, int n, const int64_t *v, char text[LAYOUT_SHAPE])
 {
     size_t at = (size_t)snprintf(text, LAYOUT_SHAPE, "%s (", name);
@@ -160,7 +160,7 @@ static int by_wish(const void *a, const void *b)
     return (x->y > y->y) - (x->y < y->y);
 }
 
-/* Where the neighbours' middle is: of those on one side, or (`side` 0) of all. */
+/* Computes the preferred centre: the mean centre of the neighbours on one side, or of all (`side` 0). */
 static void wish(layout *l, int side)
 {
     for (int i = 0; i < l->nnodes; i++) {
@@ -184,8 +184,8 @@ static void wish(layout *l, int side)
     }
 }
 
-/* The nodes of one column in their order, each near where it wants to be: the mean of pushing from
- * above and pushing from below, both of which keep them apart. */
+/* Places the nodes of a column, in order, near their preferred centres: the mean of packing from above and from below. Both
+ * avoid overlaps. */
 static void pack(layout_node *const *n, int count)
 {
     double edge = -1e18;
@@ -207,7 +207,7 @@ static void place(layout *l, layout_node **sorted)
 {
     for (int i = 0; i < l->nnodes; i++) sorted[i] = &l->node[i];
     for (int round = 0; round <= SWEEPS; round++) {
-        /* The first round only puts the nodes apart, the last two look to both sides. */
+        /* The first round only separates nodes; the last two use neighbours on both sides. */
         if (round > 0) wish(l, round >= SWEEPS - 1 ? 0 : round % 2 ? -1 : 1);
         qsort(sorted, (size_t)l->nnodes, sizeof(layout_node *), by_wish);
         for (int i = 0, k; i < l->nnodes; i = k) {

@@ -1,5 +1,5 @@
-/* Where the stages and stored arrays of a plan stand in its drawing: columns from left to right, no
- * two of a column over each other, and as few crossings as a few sweeps find. */
+/* Positions of stages and stored arrays in the drawing of a plan: columns from left to right without overlaps. A few sweeps
+ * reduce crossings. */
 #ifndef CUBED_REPORT_LAYOUT_H
 #define CUBED_REPORT_LAYOUT_H
 
@@ -11,17 +11,17 @@ typedef enum layout_kind { LAYOUT_STAGE, LAYOUT_ARRAY, LAYOUT_BEND } layout_kind
 
 typedef struct layout_node {
     layout_kind kind;
-    int stage;               /* of a stage */
-    cubed_stored_info array; /* of an array */
+    int stage;               /* for a stage */
+    cubed_stored_info array; /* for an array */
     int column;
     double x, y, width, height;
-    /* For the placing: the middle that it wants to have, and neighbours that were asked. */
+    /* For placement: preferred centre, and number of neighbours it was computed from. */
     double wanted;
     int links;
 } layout_node;
 
-/* Right side of a node to the left side of one in the next column (or a later one, if there are too
- * many bends). `head`: the second is no bend. */
+/* From the right side of a node to the left side of one in the next column, or in a later one if there are too many bends.
+ * `head`: the second node is not a bend. */
 typedef struct layout_edge {
     int from, to;
     bool head;
@@ -38,7 +38,7 @@ typedef struct layout {
 CUBED_MUST_CHECK cubed_status layout_make(const cubed_plan *plan, layout *out, cubed_error *err);
 void layout_free(layout *l);
 
-/* "float64 (744, 33)" and "chunks (100, 33)"; return `text`. */
+/* Format "float64 (744, 33)" and "chunks (100, 33)". Return `text`. */
 const char *layout_type(const cubed_stored_info *x, char text[LAYOUT_SHAPE]);
 const char *layout_chunks(const cubed_stored_info *x, char text[LAYOUT_SHAPE]);
 

@@ -1,4 +1,4 @@
-/* A plan as source for Graphviz. */
+/* Writes a plan as source for Graphviz. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -24,7 +24,8 @@ static void put_array(FILE *f, const cubed_stored_info *x)
             : x->is_target ? "#e3f4ee"
                            : "#f5f3ee");
     if (strlen(name) > LAYOUT_TEXT) name += strlen(name) - LAYOUT_TEXT;
-    while (((unsigned char)*name & 0xc0) == 0x80) name++; /* no part of a character */
+    /* skip the rest of a truncated character */
+    while (((unsigned char)*name & 0xc0) == 0x80) name++;
     quote(f, name);
     fprintf(f, "\\n%s", layout_type(x, text));
     fprintf(f, "\\n%s\"];\n", layout_chunks(x, text));

@@ -1,4 +1,4 @@
-/* The drawing of a plan: stored arrays and the stages between them. */
+/* Draws a plan: stored arrays and the stages between them. */
 #include <inttypes.h>
 
 #include "report/charts.h"
@@ -85,7 +85,7 @@ cubed_status report_plan_svg(const cubed_plan *plan, bool inside, FILE *f, cubed
     cubed_status st = layout_make(plan, &l, err);
     if (st != CUBED_OK) return st;
     svg_box box = {-MARGIN, -MARGIN, l.width + 2 * MARGIN, l.height + 2 * MARGIN};
-    /* Somewhat too wide a drawing is made smaller, a wider one is scrolled. */
+    /* A slightly too wide drawing is scaled down; a wider one scrolls. */
     bool fit = inside && box.width > CHART_WIDTH && box.width <= 1.5 * CHART_WIDTH;
     svg_begin(f, "plan", &box, fit ? CHART_WIDTH / box.width : 1, inside);
     fputs("<g>\n", f);

@@ -22,7 +22,7 @@ cubed_status report_open(cubed_plan *plan, report **out, cubed_error *err)
     for (int i = 0; i < r->info.num_stages && st == CUBED_OK; i++) {
         record_stage *s = &r->stage[i];
         st = cubed_plan_get_stage(plan, i, &s->info, err);
-        /* A bin per task if there are few, else in proportion. */
+        /* One bin per task if there are few tasks, otherwise in proportion. */
         int64_t n = s->info.num_tasks;
         if (r->info.num_tasks > RECORD_BINS)
             n = (int64_t)((double)n / (double)r->info.num_tasks * RECORD_BINS);
@@ -50,7 +50,7 @@ void report_close(report *r)
     text_free(r);
 }
 
-/* Both of one lane, b after a. */
+/* Merges mark b into a; b follows a on the same lane. */
 static void merge(record_mark *a, const record_mark *b)
 {
     if (b->stage == a->stage) {
@@ -75,7 +75,7 @@ static void merge(record_mark *a, const record_mark *b)
 
 static int64_t all_of(const record_mark *m) { return m->tasks + m->failed + m->shared; }
 
-/* Merges neighbours until half of the marks are free, or as many as lanes leave. */
+/* Merges adjacent marks until half of the marks are free, or until no lane can be merged further. */
 static void make_room(report *r)
 {
     while (r->nmarks > RECORD_MARKS / 2) {
@@ -128,7 +128,7 @@ static void add_mark(report *r, const cubed_event *e, int lane, bool shared, int
     r->mark[r->nmarks++] = m;
 }
 
-/* A mark on the lane of each worker that made it, of which one counts the task. */
+/* Adds a mark on the lane of each worker that ran the task. Only one counts it. */
 static void add_marks(report *r, const cubed_event *e, int host)
 {
     const int own = lane_of(r, e->worker);
@@ -176,7 +176,7 @@ static void keep_failure(report *r, const cubed_event *e)
     r->nfailures++;
 }
 
-/* The machine of "HOST:PID". */
+/* Returns the index of the machine in "HOST:PID". */
 static int count_host(report *r, const cubed_event *e)
 {
     const char *name = e->host ? e->host : "this machine", *end = strrchr(name, ':');
@@ -201,7 +201,7 @@ static int count_host(report *r, const cubed_event *e)
     return i;
 }
 
-/* What an engine adds to tasks. */
+/* Records information that an engine adds to events. */
 static int count_engine(report *r, const cubed_event *e)
 {
     r->backups += e->backup;

@@ -1,4 +1,4 @@
-/* What a run does, taken from its events into memory of a fixed size. */
+/* Records the events of a run in memory of fixed size. */
 #ifndef CUBED_REPORT_RECORD_H
 #define CUBED_REPORT_RECORD_H
 
@@ -13,25 +13,26 @@ enum {
     RECORD_HOSTS = 50
 };
 
-/* One task on the timeline, or several that one worker did one after another. */
+/* A task on the timeline, or several consecutive tasks of one worker. */
 typedef struct record_mark {
     int lane;
-    int stage; /* the one that took the most time of them */
+    int stage; /* stage with the most time */
     bool mixed;
-    int64_t task;   /* if it is a single one */
+    int64_t task;   /* for a single task */
     int host;       /* -1: several */
-    int64_t tasks;  /* that ended well */
-    int64_t failed; /* attempts */
-    int64_t shared; /* made by several workers, of which another one's mark has them in `tasks` */
-    int64_t start_ns, end_ns;   /* of the first and the last */
-    int64_t busy_ns, leader_ns; /* of all, and of those of `stage` */
-    uint64_t measured;          /* the most */
+    int64_t tasks;  /* successful tasks */
+    int64_t failed; /* failed attempts */
+    /* tasks that several workers ran together, counted in `tasks` of another worker's mark */
+    int64_t shared;
+    int64_t start_ns, end_ns;   /* start of the first and end of the last task */
+    int64_t busy_ns, leader_ns; /* total time, and that of `stage` */
+    uint64_t measured;          /* peak */
 } record_mark;
 
-/* Tasks with numbers side by side. */
+/* Tasks with adjacent numbers. */
 typedef struct record_bin {
     int64_t ended, resumed;
-    uint64_t measured; /* the most */
+    uint64_t measured; /* peak */
 } record_bin;
 
 typedef struct record_stage {
@@ -39,33 +40,34 @@ typedef struct record_stage {
     int first_bin, nbins;
     int64_t ended, resumed, failed;
     int64_t start_ns, end_ns, busy_ns;
-    uint64_t measured; /* the most */
+    uint64_t measured; /* peak */
     uint64_t bytes_read, bytes_written, stored_read, stored_written;
 } record_stage;
 
 struct report {
     cubed_plan *plan;
     cubed_plan_info info;
-    int64_t start_ns, end_ns; /* of the run: first and last event */
+    int64_t start_ns, end_ns; /* first and last event of the run */
     int64_t wall_start;       /* seconds since 1970 */
-    unsigned workers;         /* that did something: highest number + 1 */
+    unsigned workers;         /* highest number of an active worker + 1 */
     uint64_t intermediate_peak;
-    record_stage total; /* of all stages; `info` is not used */
+    record_stage total; /* sum over all stages; `info` is unused */
     record_stage *stage;
     record_bin *bin;
     int nbins;
     int nlanes;
-    int64_t group; /* tasks of a mark, at most */
+    int64_t group; /* maximum number of tasks per mark */
     int nmarks;
-    int open[RECORD_LANES]; /* the last mark of each, -1: none */
+    int open[RECORD_LANES]; /* index of the last mark of each lane; -1: none */
     record_mark mark[RECORD_MARKS];
-    int64_t backups; /* attempts of tasks that two workers were given */
-    int nhosts;      /* that are kept; the last is all others if there are more */
+    int64_t backups; /* attempts of tasks that were given to two workers */
+    /* number of recorded hosts; the last entry stands for all others if there are more */
+    int nhosts;
     struct {
         char name[64];
         int64_t tasks, failed, busy_ns;
     } host[RECORD_HOSTS];
-    int nfailures; /* that are kept */
+    int nfailures; /* number of recorded failures */
     struct {
         int stage;
         int64_t task;

@@ -1,4 +1,4 @@
-/* How far a run is: tasks done, stage by stage, and the memory of a worker. */
+/* Draws the progress of a run: completed tasks by stage, and the memory of a worker. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -7,7 +7,7 @@
 #include "report/svg.h"
 
 enum { TITLE = 30, ROW = 24, MOST_ROWS = 20, SIDE = 8, WIDTH = CHART_WIDTH - 2 * SIDE };
-/* Columns of a stage: its name, a bar, tasks, memory. */
+/* Columns of a stage: name, bar, tasks, memory. */
 enum { NAME = SIDE + 18, BAR = 560, BAR_WIDTH = 260, TASKS = 920, MEMORY = CHART_WIDTH - SIDE };
 
 static double part(int64_t done, int64_t all) { return all > 0 ? (double)done / (double)all : 1; }
@@ -34,7 +34,7 @@ static void put_right(FILE *f, double x, double y, const char *class)
     fprintf(f, "<text class=\"%s\" x=\"%.0f\" y=\"%.0f\" text-anchor=\"end\">", class, x, y);
 }
 
-/* All tasks: a part of the bar for each stage, as far as it is done. */
+/* Draws the total: one segment per stage, filled as far as it is done. */
 static void put_total(const report *r, FILE *f)
 {
     char a[32], b[32];
@@ -76,7 +76,7 @@ static void put_stage(const report *r, FILE *f, int i, double y)
     fprintf(f, "%s projected</text>\n", text_bytes((double)s->info.projected_mem, b));
 }
 
-/* What is reserved, and the largest task so far, against what is allowed. */
+/* Draws reserved memory and the largest task so far, relative to allowed memory. */
 static void put_memory(const report *r, FILE *f, double y)
 {
     char a[32], b[32], c[32], d[32];
@@ -103,7 +103,7 @@ static void put_memory(const report *r, FILE *f, double y)
 void chart_progress(const report *r, FILE *f)
 {
     int rows = r->info.num_stages < MOST_ROWS ? r->info.num_stages : MOST_ROWS, first = 0;
-    /* Of many stages, those around the first that is not done. */
+    /* With many stages, show those around the first unfinished one. */
     while (first < r->info.num_stages &&
            done_of(&r->stage[first]) >= r->stage[first].info.num_tasks)
         first++;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of the character at `s`; 0 if it is no UTF-8, or nothing that XML may hold. */
+/* Size of the character at `s`; 0 if it is invalid UTF-8 or not allowed in XML. */
 static int char_bytes(const unsigned char *s)
 {
     int n = *s < 0x80 ? 1 : *s < 0xc2 ? 0 : *s < 0xe0 ? 2 : *s < 0xf0 ? 3 : *s < 0xf5 ? 4 : 0;
@@ -13,7 +13,7 @@ static int char_bytes(const unsigned char *s)
     for (int i = 1; i < n; i++) {
         if ((s[i] & 0xc0) != 0x80) return 0;
     }
-    /* Too long a form, surrogates, beyond the last character, U+FFFE and U+FFFF. */
+    /* Overlong forms, surrogates, code points beyond the last, U+FFFE and U+FFFF. */
     if (n == 3 && ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xed && s[1] > 0x9f))) return 0;
     if (n == 3 && *s == 0xef && s[1] == 0xbf && s[2] > 0xbd) return 0;
     if (n == 4 && ((*s == 0xf0 && s[1] < 0x90) || (*s == 0xf4 && s[1] > 0x8f))) return 0;
@@ -111,8 +111,8 @@ double text_step(double extent, int ticks)
 
 const char *text_colour(int stage)
 {
-    /* Okabe and Ito's, told apart by colour-blind people too; its black and yellow, which vanish on
-     * dark and on white paper, are a grey and an olive. */
+    /* Colours of Okabe and Ito, distinguishable by colour-blind people. Their black and yellow, which are invisible on dark
+     * and white backgrounds, are replaced by grey and olive. */
     static const char colours[TEXT_COLOURS][8] = {"#0072b2", "#e69f00", "#009e73", "#cc79a7",
                                                   "#56b4e9", "#d55e00", "#a39a00", "#8a8f98"};
     return colours[(unsigned)stage % TEXT_COLOURS];

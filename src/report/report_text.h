@@ -1,4 +1,4 @@
-/* Text, numbers, colours and memory of reports. */
+/* Strings, numbers, colours and memory of reports. */
 #ifndef CUBED_REPORT_TEXT_H
 #define CUBED_REPORT_TEXT_H
 
@@ -8,22 +8,22 @@
 
 enum { TEXT_COLOURS = 8 };
 
-/* Text for HTML and XML, at most `max` characters of it: the beginning, or the end. What is cut off
- * is an ellipsis; what is no UTF-8 is a question mark. */
+/* Write a string escaped for HTML and XML: all of it, or at most `max` characters from its start or end. An ellipsis
+ * replaces removed characters, a question mark invalid UTF-8. */
 void text_put(FILE *f, const char *s);
 void text_put_start(FILE *f, const char *s, int max);
 void text_put_end(FILE *f, const char *s, int max);
-/* Characters of text that is put so. */
+/* Number of characters that these functions write. */
 int text_width(const char *s, int max);
-/* "1.5 GB", "12 ms"; return `text`. */
+/* Format "1.5 GB" and "12 ms". Return `text`. */
 const char *text_bytes(double bytes, char text[32]);
 const char *text_time(double seconds, char text[32]);
-/* The step of an axis that has about `ticks` of them: 1, 2 or 5 times a power of ten. */
+/* Step of an axis with about `ticks` ticks: 1, 2 or 5 times a power of ten. */
 double text_step(double extent, int ticks);
 /* A stage's colour, as #rrggbb. */
 const char *text_colour(int stage);
 
-/* Zeroed; NULL (and *err) if there is none. */
+/* Returns zeroed memory; NULL, and sets *err, if out of memory. */
 void *text_alloc(size_t n, size_t size, cubed_error *err);
 void text_free(void *p);
 
