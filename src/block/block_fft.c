@@ -1,8 +1,7 @@
-/* Discrete Fourier transforms along whole axes of a block, by pocketfft.
- *
- * Lines are copied to scratch in double precision, transformed there and rounded once on their way out. A
- * few lines that lie side by side go together, as their elements share cache lines. Several axes are
- * transformed one after another; all but one of them keep their extent and type, and are done in place. */
+/* Discrete Fourier transforms along whole axes of a block, with pocketfft. Lines are copied to scratch in double precision,
+ * transformed there, and rounded once when copied back. Several adjacent lines are processed together, because their
+ * elements share cache lines. Several axes are transformed one after another; all except one keep their extent and type,
+ * and are transformed in place. */
 #include <math.h>
 
 #include <pocketfft.h>
@@ -15,7 +14,7 @@
 
 #define LINES 8
 
-/* Lines in scratch: numbers of complex ones are pairs. */
+/* Lines in scratch. Complex numbers are pairs. */
 typedef struct lines {
     double *line;
     int64_t pitch, count;
@@ -38,7 +37,7 @@ static bool is_complex(cubed_dtype dtype) { return cubed_dtype_kind(dtype) == CU
 
 /* --- One line -------------------------------------------------------------------------------------- */
 
-/* FROM_REAL makes the half that the other one follows from, ALL_FROM_REAL both. */
+/* FROM_REAL computes the half that determines the other half; ALL_FROM_REAL computes both. */
 typedef enum transform_kind { COMPLEX, FROM_REAL, ALL_FROM_REAL, TO_REAL } transform_kind;
 
 typedef struct transform {
@@ -46,11 +45,11 @@ typedef struct transform {
     bool forward;
     int64_t n;
     double scale;
-    cb_cfft_plan complex_plan; /* COMPLEX */
-    cb_rfft_plan real_plan;    /* others */
-    /* The lines number q * repeat to (q + 1) * repeat - 1, q counted modulo `extent`, are at the position
-     * first + q along the twiddle axis. */
-    int64_t twiddle_n, first, repeat, extent; /* twiddle_n: 0 without */
+    cb_cfft_plan complex_plan; /* for COMPLEX */
+    cb_rfft_plan real_plan;    /* for other kinds */
+    /* Lines q * repeat to (q + 1) * repeat - 1, with q modulo `extent`, are at position first + q along the twiddle
+     * axis. */
+    int64_t twiddle_n, first, repeat, extent; /* twiddle_n: 0 without a twiddle axis */
 } transform;
 
 static void conjugate(double *pairs, int64_t n)
@@ -58,8 +57,8 @@ static void conjugate(double *pairs, int64_t n)
     for (int64_t i = 0; i < n; i++) pairs[2 * i + 1] = -pairs[2 * i + 1];
 }
 
-/* n real numbers, from line + 1 on, become n / 2 + 1 pairs: the imaginary parts of the first one and, if
- * n is even, of the last one are 0 and not among what pocketfft makes. */
+/* Transforms n real numbers at line + 1 to n / 2 + 1 pairs. The imaginary parts of the first pair and, if n is even, of the
+ * last are 0; pocketfft does not store them. */
 static bool from_real(const transform *t, double *line)
 {
     if (!cb_rfft_forward(t->real_plan, line + 1, t->scale)) return false;
@@ -70,7 +69,7 @@ static bool from_real(const transform *t, double *line)
     return true;
 }
 
-/* The other half: conjugates, back to front. */
+/* Computes the other half: complex conjugates in reverse order. */
 static void complete(double *pairs, int64_t n)
 {
     for (int64_t i = n / 2 + 1; i < n; i++) {
@@ -79,7 +78,7 @@ static void complete(double *pairs, int64_t n)
     }
 }
 
-/* The inverse: those imaginary parts do not count. */
+/* The inverse; ignores those imaginary parts. */
 static bool to_real(const transform *t, double *line)
 {
     if (t->forward) conjugate(line, t->n / 2 + 1);
@@ -89,16 +88,16 @@ static bool to_real(const transform *t, double *line)
 
 /* --- Twiddle factors ------------------------------------------------------------------------------- */
 
-/* So many powers are products of one of them and one of as many that lie next to each other. */
+/* The powers of a root are products of a power that is a multiple of NEAR and one of NEAR consecutive powers. */
 #define NEAR 64
 
 static const double pi = 3.14159265358979323846;
 
-/* The power m of exp(-2 pi i / n), or of its inverse. */
+/* Power m of exp(-2 pi i / n), or of its inverse. */
 static void root(uint64_t m, uint64_t n, bool forward, double out[2])
 {
     m %= n;
-    /* Half a turn is taken off as an integer: what is left is exact, and its sine accurate. */
+    /* Reducing m to half a turn as an integer is exact, so the sine is accurate. */
     const double near = m > n / 2 ? -(double)(n - m) : (double)m;
     const double angle = (forward ? -2 : 2) * pi * (near / (double)n);
     out[0] = cos(angle);
@@ -126,7 +125,7 @@ static void twiddle(double *pairs, int64_t count, uint64_t j, uint64_t n, bool f
 
 /* --- One axis -------------------------------------------------------------------------------------- */
 
-/* Blocks as (outer, extent along the axis, inner). */
+/* A block as (outer, extent along the axis, inner). */
 typedef struct side {
     char *data;
     bool single;
@@ -139,14 +138,14 @@ static side side_of(void *data, cubed_dtype dtype, int64_t extent)
     return (side){data, is_single(dtype), is_complex(dtype) ? 2 : 1, extent};
 }
 
-/* The first of the lines number `k` on behind the leading index `o`. */
+/* Address of line `k` at the outer index `o`. */
 static char *line_at(const side *s, int64_t o, int64_t inner, int64_t k)
 {
     int64_t item = (s->single ? (int64_t)sizeof(float) : (int64_t)sizeof(double)) * s->parts;
     return s->data + (o * s->extent * inner + k) * item;
 }
 
-/* `number`: of the first line, in C order. */
+/* `number` is the number of the first line in C order. */
 static bool run_lines(const transform *t, const side *from, const char *in, const side *to,
                       char *out, int64_t inner, double *scratch, int64_t number, int64_t count)
 {
@@ -190,7 +189,7 @@ static double scale_of(int32_t scale, int64_t n)
     return scale == CB_FFT_SCALE_SQRT ? 1.0 / sqrt((double)n) : 1.0;
 }
 
-/* From a block to itself, or between input and output. Extents of the other axes are those of `shape`. */
+/* Transforms an axis from a block to itself, or from input to output. The other axes have the extents of `shape`. */
 static cubed_status run_axis(const cubed_block_call *call, transform_kind kind, int axis,
                              const cubed_block *from, const cubed_block *to, cubed_error *err)
 {
@@ -301,7 +300,7 @@ static cubed_status check_irfft(const cubed_block_call *call, void *ctx, cubed_e
 
 _Static_assert(CB_FFT_MOST == CB_POCKETFFT_MAX, "lines as long as pocketfft takes");
 
-/* Lines side by side, which go together. */
+/* Scratch for `count` adjacent lines. */
 static size_t scratch_bytes(size_t count, size_t n)
 {
     return cb_sat_mul(count, (2 * n + 2) * sizeof(double));
@@ -314,7 +313,7 @@ uint64_t cb_fft_line_bytes(int64_t n)
            cb_max_size(cb_fft_bytes(length, false), cb_fft_bytes(length, true));
 }
 
-/* Of the axis that needs most: they come one after another. */
+/* Axes are transformed one after another: returns the maximum over them. */
 static cubed_block_need need(const cubed_block_call *call, void *ctx)
 {
     (void)ctx;
@@ -333,7 +332,7 @@ static cubed_block_need need(const cubed_block_call *call, void *ctx)
     return most;
 }
 
-/* Along all axes but the real one, in place. */
+/* Transforms all axes except the real one in place. */
 static cubed_status run_others(const cubed_block_call *call, const cubed_block *x, cubed_error *err)
 {
     const cb_fft_params *p = call->params;

@@ -1,13 +1,13 @@
-/* Fourier transforms: what callers of "fft" and its relatives ask before they choose blocks. */
+/* Fourier transforms: limits for callers that choose blocks for "fft" and related functions. */
 #ifndef CB_BLOCK_FFT_H
 #define CB_BLOCK_FFT_H
 
 #include <stdint.h>
 
-/* Numbers of the longest line. */
+/* Maximum length of a line. */
 #define CB_FFT_MOST ((int64_t)1 << 28)
 
-/* What one line of n numbers takes at most beside the blocks that it is from and goes to. */
+/* Maximum memory for one line of n numbers, in addition to its input and output blocks. */
 uint64_t cb_fft_line_bytes(int64_t n);
 
 #endif

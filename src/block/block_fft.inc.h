@@ -1,6 +1,6 @@
-/* Numbers of one width T into lines of double precision and back; included once for each width. A line
- * starts every `pitch` doubles. Lines lie side by side in memory: `count` of them, element i of the first
- * one at `stride` * i, each element of `parts` numbers. */
+/* Converts numbers of type T to lines of double precision and back; included once per type. Lines start `pitch` doubles
+ * apart. In memory `count` lines are adjacent: element i of the first is at `stride` * i, and each element has `parts`
+ * numbers. */
 #define NAME(what) CB_FFT_PASTE(what, T)
 
 static void NAME(load_)(const void *memory, int64_t stride, const lines *l, int64_t n)

@@ -1,7 +1,5 @@
-/* Reductions by group.
- *
- * A call has one block of the grouped axes and takes it into the states, which are its outputs: planes
- * with an axis of groups in place of the grouped ones. */
+/* Reductions by group. Each call reduces one block of the grouped axes into the states, which are its outputs: planes in
+ * which an axis of groups replaces the grouped axes. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -11,7 +9,7 @@
 #include "block/params.h"
 #include "kernel/kernel.h"
 
-/* States of all groups that are visited together should stay in the second-level cache. */
+/* Strip size that keeps the states of all groups being updated in the second-level cache. */
 #define STRIP_BYTES ((int64_t)128 << 10)
 #define LEAST_STRIP 256
 
@@ -48,7 +46,7 @@ static cubed_status check_params(const cubed_block_call *call, const cb_kernels 
     return CUBED_OK;
 }
 
-/* The type of a plane. */
+/* Type of a plane. */
 static cubed_dtype plane_type(const cb_group_params *p, int plane, cubed_dtype x)
 {
     bool sum = p->kind == CB_GROUP_SUM || p->kind == CB_GROUP_PROD;
@@ -121,7 +119,7 @@ static cubed_status check_codes(const cubed_block_call *call, int64_t n, cubed_e
     return CUBED_OK;
 }
 
-/* Numbers of the block's elements in C order of all grouped axes. */
+/* Index of each element of the block in C order over all grouped axes. */
 static void set_positions(const cubed_block_call *call, int64_t n, int64_t *positions)
 {
     const cb_group_params *p = call->params;
@@ -136,8 +134,7 @@ static void set_positions(const cubed_block_call *call, int64_t n, int64_t *posi
     }
 }
 
-/* The state of a group that nothing is in. Where what is missing is skipped the extremes of floats and times
- * begin as missing. */
+/* State of an empty group. If missing values are skipped, extremes of floats and times start as missing. */
 static cubed_scalar neutral(const cb_group_params *p, int plane, int type)
 {
     cubed_scalar s = {.f64 = 0};
@@ -152,7 +149,7 @@ static cubed_scalar neutral(const cb_group_params *p, int plane, int type)
     } else if (plane == 0 && (least || p->kind == CB_GROUP_MAX)) {
         double end = skip ? (double)NAN : least ? (double)INFINITY : -(double)INFINITY;
         if (type == CB_GROUP_INT64) s.i64 = least ? INT64_MAX : INT64_MIN;
-        /* The greatest time that is one must not lose against the neutral one. */
+        /* The greatest valid time must not compare less than the neutral value. */
         if (type == CB_GROUP_TIME) s.i64 = skip ? INT64_MIN : least ? INT64_MAX : INT64_MIN + 1;
         if (type == CB_GROUP_UINT64) s.u64 = least ? UINT64_MAX : 0;
         if (type == CB_GROUP_FLOAT32) s.f32 = (float)end;

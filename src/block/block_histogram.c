@@ -1,5 +1,4 @@
-/* Counting elements: how many lie in each bin between edges, or how many have each whole number as their
- * value; or the sums of their weights. Counts of all calls add up. */
+/* Counts elements in bins between edges, or by integer value, or sums their weights. Results accumulate over calls. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -13,7 +12,7 @@ static bool can_sum(cubed_dtype dtype)
     return dtype == CUBED_INT64 || dtype == CUBED_UINT64 || dtype == CUBED_FLOAT64;
 }
 
-/* Elements, and weights if there are some, in calls with counts or sums as their output. */
+/* Checks elements and optional weights; the output has counts or sums. */
 static cubed_status check_operands(const cubed_block_call *call, cubed_dtype dtype,
                                    cubed_error *err)
 {
@@ -36,7 +35,7 @@ static int64_t count_of(const cubed_block *x)
     return n;
 }
 
-/* One more element, or its weight. Sums of integers are modulo 2**64. */
+/* Adds one element or its weight. Sums of integers are modulo 2**64. */
 static void add(const cubed_block_call *call, int64_t bin, int64_t element)
 {
     if (call->nin == 1)
@@ -74,8 +73,7 @@ static cubed_status check_histogram(const cubed_block_call *call, void *ctx, cub
     return CUBED_OK;
 }
 
-/* The bin of a value that is between the first and the last edge, where bins are about equally wide: a
- * guess that is corrected. */
+/* Bin of a value between the first and the last edge. First guesses that bins have equal widths, then corrects. */
 static int64_t find_bin(const double *edges, int64_t bins, double per_width, double v)
 {
     double guess = (v - edges[0]) * per_width;
@@ -103,7 +101,7 @@ static cubed_status run_histogram(const cubed_block_call *call, void *ctx, cubed
     if (!call->out[0].data) return CUBED_OK;
     begin(call);
     for (int64_t i = 0; i < n; i++) {
-        if (x[i] >= edges[0] && x[i] <= edges[p->bins]) /* not NaN */
+        if (x[i] >= edges[0] && x[i] <= edges[p->bins]) /* false for NaN */
             add(call, find_bin(edges, p->bins, per_width, x[i]), i);
     }
     return CUBED_OK;
@@ -112,7 +110,7 @@ static cubed_status run_histogram(const cubed_block_call *call, void *ctx, cubed
 const cubed_block_fn cb_block_histogram = {
     .name = "histogram", .check = check_histogram, .run = run_histogram};
 
-/* --- Whole numbers ----------------------------------------------------------------------------------- */
+/* --- Integers ----------------------------------------------------------------------------------------- */
 
 static cubed_status check_bincount(const cubed_block_call *call, void *ctx, cubed_error *err)
 {

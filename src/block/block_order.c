@@ -4,16 +4,17 @@
 
 #include "base/checked.h"
 
-/* So many are inserted one by one: measured with random float64, from 60 on counting is faster. */
+/* Maximum number of keys for insertion sort; measured with random float64: from 60 on counting is faster. */
 #define FEW 48
-/* So many are distributed into buckets, twice as fast as by bytes; more need two passes, which are slower. */
+/* Maximum number of keys to distribute into buckets, which is twice as fast as by bytes. More keys would need two passes,
+ * which are slower. */
 #define MOST_IN_BUCKETS 16384
-/* What is left in a bucket and inserted. */
+/* Maximum number of keys in a bucket for insertion sort. */
 #define FEW_IN_BUCKET 32
-/* Counts are on the stack, 8 KiB for each time that buckets are divided. */
+/* Counts are on the stack, 8 KiB per recursion level. */
 #define MOST_BUCKET_BITS 11
 #define MOST_DEPTH       3
-/* Rows that are fetched before they are needed. */
+/* Rows to prefetch. */
 #define ROWS_AHEAD 16
 
 #define CB_ORDER_JOIN(a, b)  a##b

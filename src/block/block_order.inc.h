@@ -1,9 +1,8 @@
-/* Keys of one width, and sorting them. Takes K, an unsigned type, and BITS, its bits; undefines both.
+/* Keys of one width, and sorting them. Parameters: K, an unsigned type, and BITS, its width; both are undefined at the end.
  *
- * Few keys are inserted one by one. Short ones are distributed by one byte after another from the lowest
- * (radix sort), and so are very many; others by their highest bits that differ, bucket by bucket again, or by
- * bytes where that does not tell them apart soon. All of it is stable. With positions (`pos`, NULL: none),
- * those move as their keys do. */
+ * Algorithms: insertion for few keys; radix sort by bytes from the lowest for narrow keys and for very many; otherwise
+ * buckets by the highest differing bits, recursively, or by bytes if buckets do not separate the keys soon. All are stable.
+ * Positions (`pos`, NULL: none) move with their keys. */
 #define FN(name) CB_ORDER_PASTE(name, BITS)
 
 #define SIGN ((K)((K)1 << (BITS - 1)))
@@ -13,7 +12,8 @@ static inline __attribute__((always_inline)) K FN(one_key)(K bits, cb_order_kind
 {
     K key = bits;
     if (kind == CB_ORDER_SIGNED) key = bits ^ SIGN;
-    if (kind == CB_ORDER_TIME) key = (K)(bits - 1) ^ SIGN; /* the least one is behind all others */
+    /* the smallest time sorts after all others */
+    if (kind == CB_ORDER_TIME) key = (K)(bits - 1) ^ SIGN;
     if (kind == CB_ORDER_FLOAT) {
         K magnitude = (K)(bits & (K)~SIGN);
         bool nan = magnitude > infinity, minus_zero = bits == SIGN;
@@ -35,7 +35,7 @@ static inline K FN(one_value)(K key, cb_order_kind kind, bool descending)
     return key;
 }
 
-/* Keys of n elements `stride` bytes apart. */
+/* Makes keys of n elements `stride` bytes apart. */
 static inline __attribute__((always_inline)) void FN(keys_of_kind)(const char *from, int64_t stride,
                                                                    int64_t n, cb_order_kind kind,
                                                                    K infinity, bool descending,
@@ -71,8 +71,8 @@ static uint64_t FN(value_of)(uint64_t key, const cb_order *o)
     return FN(one_value)((K)key, o->kind, o->descending);
 }
 
-/* Keys of `lines` lines beside each other, in lines `to_stride` bytes apart: a row of elements is read
- * while it is in the cache. Rows are fetched ahead: processors do not foresee long strides. */
+/* Makes keys of `lines` adjacent lines, and writes lines `to_stride` bytes apart: each row of elements is read while it is
+ * in the cache. Rows are prefetched explicitly, because processors do not predict long strides. */
 static inline __attribute__((always_inline)) void
 FN(lines_of_kind)(const char *from, int64_t stride, int64_t n, int lines, cb_order_kind kind,
                   K infinity, bool descending, char *to, size_t to_stride, cb_order_seen *seen)
@@ -122,7 +122,7 @@ static void FN(put_lines)(const char *from, size_t from_stride, int64_t n, int l
     }
 }
 
-/* The first of n sorted keys that is not less. */
+/* Index of the first of n sorted keys that is not less than `key`. */
 static int64_t FN(lower_bound)(const K *keys, int64_t n, K key)
 {
     int64_t lo = 0;
@@ -138,8 +138,8 @@ static int64_t FN(lower_bound)(const K *keys, int64_t n, K key)
     return lo;
 }
 
-/* Sorted keys become elements where they are. What keys do not tell apart, zeros of either sign and
- * NaNs, is taken from the original elements in order. */
+/* Converts sorted keys to elements in place. Zeros of either sign and NaN, which keys do not distinguish, are taken from
+ * the original elements in order. */
 static void FN(make_values)(void *data, int64_t n, const cb_order *o, cb_order_seen seen,
                             const char *from, int64_t stride)
 {
@@ -173,7 +173,7 @@ static void FN(insertion)(K *keys, uint32_t *pos, int64_t n)
     }
 }
 
-/* One byte after another from the lowest. `spare` and `spare_pos` are as large as keys and pos. */
+/* Radix sort by bytes from the lowest. `spare` and `spare_pos` are as large as keys and pos. */
 static void FN(count_bytes)(K *data, uint32_t *pos, int64_t n, K *spare, uint32_t *spare_pos)
 {
     enum { BYTES = BITS / 8 };
@@ -185,7 +185,7 @@ static void FN(count_bytes)(K *data, uint32_t *pos, int64_t n, K *spare, uint32_
     }
     for (int b = 0; b < BYTES; b++) {
         uint32_t *c = count[b], sum = 0;
-        /* All have the same byte here. */
+        /* All keys have the same byte here. */
         if (c[keys[0] >> (8 * b) & 255] == (uint32_t)n) continue;
         for (int v = 0; v < 256; v++) {
             uint32_t here = c[v];
@@ -213,7 +213,7 @@ static void FN(count_bytes)(K *data, uint32_t *pos, int64_t n, K *spare, uint32_
     if (pos) memcpy(spare_pos, pos, (size_t)n * sizeof *pos);
 }
 
-/* Whether keys are in order; the least and the greatest of them. */
+/* Finds the least and greatest key. Returns whether keys are in order. */
 static bool FN(find_range)(const K *keys, int64_t n, K *least, K *greatest)
 {
     K lo = keys[0], hi = keys[0], unordered = 0;
@@ -227,8 +227,8 @@ static bool FN(find_range)(const K *keys, int64_t n, K *least, K *greatest)
     return !unordered;
 }
 
-/* Into buckets between the least and the greatest key, which are sorted by themselves: in the cache, and by
- * insertion where few are left. */
+/* Distributes keys into buckets between the least and the greatest key, and sorts each bucket: in the cache, and by
+ * insertion if it has few keys. */
 static void FN(into_buckets)(K *keys, uint32_t *pos, int64_t n, K *spare, uint32_t *spare_pos,
                              int depth)
 {
@@ -244,14 +244,14 @@ static void FN(into_buckets)(K *keys, uint32_t *pos, int64_t n, K *spare, uint32
         return;
     }
     const int bits = 64 - __builtin_clzll((uint64_t)(K)(greatest - least));
-    const int wanted = 62 - __builtin_clzll((uint64_t)n); /* two keys in each, and more */
+    const int wanted = 62 - __builtin_clzll((uint64_t)n); /* about two or more keys per bucket */
     const int digit = wanted < MOST_BUCKET_BITS ? wanted : MOST_BUCKET_BITS;
     const int shift = bits > digit ? bits - digit : 0;
     const size_t nbuckets = (size_t)((K)(greatest - least) >> shift) + 1;
     memset(count, 0, (nbuckets + 1) * sizeof *count);
     for (int64_t i = 0; i < n; i++) count[((K)(keys[i] - least) >> shift) + 1]++;
     for (size_t b = 1; b < nbuckets; b++) count[b] += count[b - 1];
-    /* count[b] is where bucket b begins, and, when its keys are there, where it ends. */
+    /* count[b] is the start of bucket b and, after its keys were moved, its end. */
     for (int64_t i = 0; i < n; i++) {
         uint32_t at = count[(K)(keys[i] - least) >> shift]++;
         spare[at] = keys[i];

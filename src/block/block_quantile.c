@@ -1,4 +1,4 @@
-/* Quantiles of lines of elements, each whole in a block, by selection among their keys. */
+/* Quantiles of lines that are entirely in a block, by selection among their keys. */
 #include "block/block_quantile.h"
 
 #include <math.h>
@@ -11,12 +11,12 @@
 #include "cubed/array_api.h"
 #include "dtype/scalar.h"
 
-/* Of more quantiles than this, sorting the line takes less than selecting each. */
+/* For more quantiles than this, sorting the line is cheaper than selecting each. */
 #define MANY 6
-/* Lines beside each other are brought together, as they share cache lines. */
+/* Adjacent lines are processed together, because they share cache lines. */
 #define MOST_LINES 16
 
-/* --- What quantiles are ----------------------------------------------------------------------------- */
+/* --- Definitions -------------------------------------------------------------------------------------- */
 
 static bool is_discrete(int method)
 {
@@ -53,8 +53,7 @@ cubed_dtype cb_quantile_dtype(const cb_quantile_params *p)
     return kept || is_discrete(p->method) ? x : CUBED_FLOAT64;
 }
 
-/* One of the elements: the first whose share of all elements reaches q, where `tie` says what happens when
- * it does so exactly. */
+/* Index of the first element whose share of all elements reaches q; `tie`: it reaches q exactly and is used. */
 static double step(double index, bool tie) { return floor(index) + (tie ? 0 : 1); }
 
 cb_quantile_place cb_quantile_find(int method, int64_t n, double q)
@@ -97,7 +96,7 @@ cb_quantile_place cb_quantile_find(int method, int64_t n, double q)
 static double between(double a, double b, double part)
 {
     if (part == 0 || a == b) return a;
-    if (part == 0.5) { /* a mean, as exact as it can be */
+    if (part == 0.5) { /* mean, as exact as possible */
         double sum = a + b;
         return isinf(sum) ? 0.5 * a + 0.5 * b : 0.5 * sum;
     }

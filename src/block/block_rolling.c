@@ -1,11 +1,12 @@
-/* Reductions of windows along one or more axes, each axis by itself.
+/* Reductions over windows along one or more axes, one axis after another.
  *
- * Along an axis, positions are divided into segments as long as a window. A window is then the end of a segment and the
- * beginning of the next one: states of ends are made from the last position of a segment to the first, that of the
- * beginning grows while windows move on, and one of each is joined (van Herk, "A fast algorithm for local minimum and
- * maximum filters on rectangular and octagonal kernels", 1992). So an element is taken twice however long windows are,
- * nothing is ever subtracted, and what was large or infinite leaves no trace behind its window. Segments are those of
- * the whole array: results do not depend on how it is cut. */
+ * Positions along an axis are divided into segments as long as a window. A window then consists of the end of a segment and
+ * the beginning of the next. States of ends are computed from the last position of a segment to the first; the state of the
+ * beginning grows as the window moves; each window joins one of each (van Herk, "A fast algorithm for local minimum and
+ * maximum filters on rectangular and octagonal kernels", 1992).
+ *
+ * So each element is processed twice for any window length, nothing is ever subtracted, and large or infinite elements have
+ * no effect outside of their windows. Segments are those of the whole array, so results do not depend on blocks. */
 #include <math.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@
 #include "cubed/groupby.h"
 #include "kernel/kernel.h"
 
-/* Adjacent positions that are done together, where the states of a segment take no more than this. */
+/* Number of adjacent positions processed together, reduced so that the states of a segment use at most this. */
 enum { MOST_WIDTH = 256, LEAST_WIDTH = 8, FEWEST_BESIDE = 16 };
 #define SEGMENT_BYTES ((size_t)256 << 10)
 
@@ -65,7 +66,7 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
 
 /* --- Memory ---------------------------------------------------------------------------------------- */
 
-/* The axes with windows; the last one if there is none, for windows of one element. */
+/* Axes with windows; the last axis if there is none, for windows of one element. */
 static int passes_of(const cb_rolling_params *p, int ndim, int axes[CUBED_MAX_NDIM])
 {
     int n = 0;
@@ -88,7 +89,7 @@ static size_t width_of(size_t window, int planes)
     return cb_max_size(LEAST_WIDTH, cb_min_size(MOST_WIDTH, width));
 }
 
-/* The states of a segment's ends, of its successor's beginning, of a row, and of a window; and a row of elements. */
+/* States of a segment's ends, of the next segment's beginning, of a row, and of a window; plus a row of elements. */
 enum { ROWS_BESIDE = 4 };
 
 static size_t segment_bytes(size_t window, int planes)
@@ -104,7 +105,7 @@ static size_t count_of(const cubed_block *x)
     return n;
 }
 
-/* All states between two passes; before the third there are two of these. */
+/* All states between two passes; from the third pass on there are two of these buffers. */
 static size_t between_bytes(const cubed_block *x, int planes)
 {
     return cb_sat_mul(count_of(x), (size_t)planes * sizeof(double));
@@ -134,7 +135,7 @@ typedef struct side {
     const char *elements;
     double *states;
     size_t plane;
-    int64_t rows; /* along the axis */
+    int64_t rows; /* extent along the axis */
 } side;
 
 typedef struct pass {
@@ -143,16 +144,16 @@ typedef struct pass {
     const cb_kernels *kernels;
     const cb_rolling_fns *fns;
     cb_rolling_kind kind;
-    int64_t outer, inner;   /* positions in front of the axis and behind it */
-    int64_t from_at, to_at; /* the first rows in the whole array */
+    int64_t outer, inner;   /* number of positions before the axis and after it */
+    int64_t from_at, to_at; /* indices of the first rows in the whole array */
     int64_t before, window;
     side from, to;
-    size_t width; /* of a row of states: distance of its planes */
+    size_t width; /* number of states per row, which is the distance of planes */
     double *ends, *beginning, *row, *joined;
     void *elements;
 } pass;
 
-/* Columns that are done together: `step` elements apart. */
+/* Columns that are processed together, `step` elements apart. */
 typedef struct columns {
     size_t n;
     int64_t from, from_step, to, to_step;
@@ -168,7 +169,7 @@ static double *end_at(const pass *p, int64_t k)
     return p->ends + (size_t)k * p->width * (size_t)p->fns->planes;
 }
 
-/* States of a row, or NULL: it is beyond the array. */
+/* Gets the states of a row; NULL if it is beyond the array. */
 static const double *take(const pass *p, const columns *c, int64_t position)
 {
     const int64_t row = position - p->from_at;
@@ -247,7 +248,7 @@ static void set_nothing(const pass *p, double *state)
     for (size_t i = 0; i < p->width; i++) state[p->width + i] = value[p->kind];
 }
 
-/* The states of the positions from `first` on to the end of the segment that begins at `begin`. */
+/* Computes the states of positions from `first` to the end of the segment that starts at `begin`. */
 static void make_ends(const pass *p, const columns *c, int64_t begin, int64_t first)
 {
     for (int64_t k = p->window - 1; k >= first - begin; k--) {
@@ -289,7 +290,8 @@ static void roll(const pass *p, const columns *c)
     }
 }
 
-/* Columns that lie beside each other; where they are few, those at the same place of one outer position after another. */
+/* Processes adjacent columns together or, if there are few, those at the same inner position in consecutive outer
+ * positions. */
 static void run_pass(const pass *p)
 {
     const int64_t from = p->from.rows * p->inner, to = p->to.rows * p->inner;

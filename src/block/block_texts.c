@@ -1,5 +1,5 @@
-/* Functions of texts of fixed length, which have no registers: what is done element by element with other types, and
- * their extremes. */
+/* Functions of strings of fixed length, which have no registers: operations that are elementwise for other types, and
+ * extremes. */
 #include <string.h>
 
 #include "base/error.h"
@@ -15,7 +15,7 @@ static bool same_family(const cubed_block *x, const cubed_block *y)
     return is_text(x) && cubed_dtype_family(x->dtype) == cubed_dtype_family(y->dtype);
 }
 
-/* Axes are counted from the last. */
+/* Axes are aligned at the last. */
 static bool broadcasts(const cubed_block *x, const cubed_block *to)
 {
     const int lead = to->ndim - x->ndim;
@@ -25,7 +25,7 @@ static bool broadcasts(const cubed_block *x, const cubed_block *to)
     return ok;
 }
 
-/* Bytes from one element to the next along the axes of `to`: 0 where x has one element for all. */
+/* Bytes between elements along the axes of `to`; 0 if x is broadcast along the axis. */
 static void find_steps(const cubed_block *x, const cubed_block *to, int64_t *step)
 {
     const int lead = to->ndim - x->ndim;
@@ -39,14 +39,14 @@ static void find_steps(const cubed_block *x, const cubed_block *to, int64_t *ste
 
 enum { MOST_OPERANDS = 4 };
 
-/* Elements of a block, and of operands that broadcast with it. */
+/* Iterates over the elements of a block, and of operands that broadcast with it. */
 typedef struct walk {
     const cubed_block *over;
     int n;
-    char *at[MOST_OPERANDS]; /* NULL: not wanted */
+    char *at[MOST_OPERANDS]; /* NULL: not needed */
     int64_t step[MOST_OPERANDS][CUBED_MAX_NDIM];
     int64_t index[CUBED_MAX_NDIM];
-    int64_t left; /* elements that are to be visited, with this one */
+    int64_t left; /* number of elements left, including the current one */
 } walk;
 
 static walk walk_over(const cubed_block *over)
@@ -114,7 +114,7 @@ static cubed_status run_replace(const cubed_block_call *call, void *ctx, cubed_e
 const cubed_block_fn cb_block_replace = {
     .name = "replace", .check = check_replace, .run = run_replace, .divisible = true};
 
-/* Characters along the last axis have the bytes of a text, so that the whole block has those of its texts. */
+/* Characters along the last axis are the bytes of a string, so a block of characters has the bytes of its strings. */
 static cubed_status check_characters(const cubed_block_call *call, void *ctx, cubed_error *err)
 {
     (void)ctx;
@@ -228,7 +228,7 @@ static cubed_status run_join(const cubed_block_call *call, void *ctx, cubed_erro
 const cubed_block_fn cb_block_join_texts = {
     .name = "join_texts", .check = check_join, .run = run_join, .divisible = true};
 
-/* --- One text -------------------------------------------------------------------------------------- */
+/* --- Single string ------------------------------------------------------------------------------------ */
 
 static cubed_status check_text(const cubed_block_call *call, void *ctx, cubed_error *err)
 {
@@ -275,7 +275,7 @@ static cubed_status check_extreme(const cubed_block_call *call, void *ctx, cubed
     return fits ? CUBED_OK : cb_fail(err, CUBED_E_FORMAT, "operands of other shapes");
 }
 
-/* Whether this is the first element, of all calls, that goes into its place of the result. */
+/* Whether this is the first element, over all calls, that is reduced into its result. */
 static bool is_first(const cubed_block_call *call, const walk *w)
 {
     bool first = call->first;
@@ -286,7 +286,7 @@ static bool is_first(const cubed_block_call *call, const walk *w)
 
 static int64_t position_of(const cubed_block *x, const walk *w, const int64_t *stride)
 {
-    uint64_t at = 0; /* any plan may come, so it may wrap */
+    uint64_t at = 0; /* may wrap, because plans are untrusted */
     for (int d = 0; d < x->ndim; d++)
         at += (uint64_t)stride[d] * (uint64_t)(x->offset[d] + w->index[d]);
     return (int64_t)at;
@@ -323,6 +323,6 @@ static cubed_status run_extreme(const cubed_block_call *call, void *ctx, cubed_e
     return CUBED_OK;
 }
 
-/* Positions are compared by their values from call to call. */
+/* Positions are compared by value across calls. */
 const cubed_block_fn cb_block_extreme_text = {
     .name = "extreme_text", .check = check_extreme, .run = run_extreme, .carried = 1};

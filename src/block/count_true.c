@@ -1,4 +1,4 @@
-/* How many elements of masks are true. */
+/* Counts true elements of masks. */
 #include "base/checked.h"
 #include "base/error.h"
 #include "block/functions.h"

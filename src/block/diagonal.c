@@ -1,4 +1,4 @@
-/* The main diagonals of square matrices. */
+/* Extracts the main diagonals of square matrices. */
 #include <string.h>
 
 #include "base/error.h"

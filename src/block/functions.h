@@ -1,4 +1,4 @@
-/* The functions of this folder, one row each in block.c. Their `ctx` is the context's cb_kernels. */
+/* Block functions of this folder, one row each in block.c. Their `ctx` is the context's cb_kernels. */
 #ifndef CB_BLOCK_FUNCTIONS_H
 #define CB_BLOCK_FUNCTIONS_H
 

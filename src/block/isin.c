@@ -1,9 +1,7 @@
-/* Which elements are among those of another array.
- *
- * A call has one block of the members, in any order, and puts them into a table in scratch memory, where the
- * elements are looked up; what is found in the blocks of all calls is found. Keys are the bits of elements, those of
- * 0 for -0: there is no order, so complex numbers are as good as others. NaN is in no table. Texts have no keys: their
- * table has the numbers of the members, from 1 up. */
+/* Finds elements that are members of another array. Each call has one block of the members, in any order, inserts them into
+ * a hash table in scratch memory, and looks the elements up; results of all calls are combined. Keys are the bits of
+ * elements, where -0 has the key of 0; no order is needed, so complex numbers work too. NaN is never a member. Strings have
+ * no keys: their table contains the numbers of the members, counted from 1. */
 #include <string.h>
 
 #include "base/checked.h"
@@ -18,7 +16,7 @@ typedef struct two_words {
     uint64_t a, b;
 } two_words;
 
-/* Every bit of the result depends on all of the key. */
+/* Every bit of the result depends on the whole key. */
 static inline uint64_t mixed(uint64_t key)
 {
     key = (key ^ key >> 32) * UINT64_C(0x9e3779b97f4a7c15);
@@ -45,7 +43,7 @@ static inline uint64_t mixed(uint64_t key)
 #define HASH(x)    mixed((x).a ^ mixed((x).b))
 #include "block/isin.inc.h"
 
-/* Elements that are made keys at a time; two_words are the largest. */
+/* Number of elements whose keys are made together; two_words are the largest keys. */
 enum { SLAB = 256 };
 
 typedef struct slab {
@@ -90,7 +88,7 @@ static void keys_of_integers(size_t size, const void *from, int n, bool positive
     for (int i = 0; i < n && size == 8 && positive; i++) s->valid[i] = !(u8[i] >> 63);
 }
 
-/* `positive`: of integers of 64 bits, those of the highest bit are in no table. */
+/* `positive`: 64-bit integers with the highest bit set have no valid key. */
 static void make_keys(cubed_dtype dtype, const void *from, int n, bool positive, slab *s)
 {
     const float *f = from;
@@ -136,7 +134,7 @@ static int64_t elements(const cubed_block *b)
     return n;
 }
 
-/* Entries of a table for so many elements of a type, of which a third is free at least. */
+/* Number of table entries for n elements of a type; at least a third stays free. */
 static size_t capacity(cubed_dtype dtype, int64_t n)
 {
     size_t size = cubed_dtype_size(dtype), most = (size_t)n;
@@ -191,9 +189,9 @@ static void put(const cubed_block *members, bool positive, void *table, size_t c
     }
 }
 
-/* --- Texts ----------------------------------------------------------------------------------------------- */
+/* --- Strings ------------------------------------------------------------------------------------------ */
 
-/* Without padding. */
+/* A string without padding. */
 typedef struct text {
     const char *bytes;
     size_t n;
@@ -218,7 +216,7 @@ static uint64_t hash_of(text t)
     return hash;
 }
 
-/* The entry of a text, or the free one where it would be. */
+/* Returns the entry of a string, or the free entry for it. */
 static size_t find_text(const uint64_t *table, size_t cap, const cubed_block *members, text t)
 {
     size_t at = (size_t)(((unsigned __int128)hash_of(t) * cap) >> 64);

@@ -1,8 +1,8 @@
-/* Tables of keys of one type. Takes K, TAG, SAME(a, b), IS_ZERO(a) and HASH(a); undefines them. */
+/* Hash tables of keys of one type. Parameters: K, TAG, SAME(a, b), IS_ZERO(a) and HASH(a); all are undefined at the end. */
 #define FN(name) CB_ISIN_PASTE(name, TAG)
 
-/* The entry of a key, or the free one where it would be: entries of zeros are free, and the zero has a flag of its
- * own. There always is a free one. */
+/* Returns the entry of a key, or the free entry for it. Entries of zeros are free; a separate flag represents the key zero.
+ * There is always a free entry. */
 static inline size_t FN(find)(const K *table, size_t cap, K key)
 {
     size_t at = (size_t)(((unsigned __int128)HASH(key) * cap) >> 64);

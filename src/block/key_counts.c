@@ -1,14 +1,14 @@
-/* Quantiles of lines that are in no block as a whole, by counting digits of their elements' keys from the
- * highest to the lowest. Three functions, which follow each other:
+/* Quantiles of lines that do not fit in a block, by counting digits of their elements' keys from the highest to the lowest.
+ * Three functions are applied in turn:
  *
- *   "count_keys"   (elements, state?) -> counts   of the next digit, among the keys that the state leaves
- *   "refine_keys"  (counts, state?) -> state      one more digit is known of each key that is wanted
- *   "find_keys"    (state) -> quantiles           when all are
+ *     "count_keys"   (elements, state?) -> counts   of the next digit, among the keys that match the state
+ *     "refine_keys"  (counts, state?) -> state      adds one digit to each wanted key
+ *     "find_keys"    (state) -> quantiles           when all digits are known
  *
- * Counts are int64, of each line one row of all digits and the number of NaN for each key that is wanted;
- * the first, when nothing is known yet, one row for all of them. States are int64, of each line the number
- * of elements (0: the quantile is NaN), then of each key that is wanted what is known of it and its rank
- * among the keys that begin so. Two keys are wanted for each quantile: those that it lies between. */
+ * Counts are int64: per line and wanted key a row with a count per digit and the number of NaN. In the first round, when
+ * nothing is known, there is one row for all wanted keys. States are int64: per line the number of elements (0: the
+ * quantile is NaN), then for each wanted key its known digits, and its rank among the keys that start with them. Each
+ * quantile has two wanted keys: those that it lies between. */
 #include <string.h>
 
 #include "base/checked.h"
@@ -40,7 +40,7 @@ static count_fn count_fn_of(size_t size)
     return fns[size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3];
 }
 
-/* Lines are made keys so many elements at a time. */
+/* Number of elements whose keys are made together. */
 #define KEYS_AT_A_TIME ((int64_t)1024)
 
 static cubed_status other_shapes(cubed_error *err)
@@ -68,7 +68,7 @@ static bool has_key(cubed_dtype dtype)
 
 /* --- Counts ------------------------------------------------------------------------------------------ */
 
-/* x as (outer, n, inner): lines are outer x inner. */
+/* x as (outer, n, inner); there are outer x inner lines. */
 typedef struct layout {
     int64_t outer, n, inner;
 } layout;
@@ -188,7 +188,7 @@ static cubed_status check_refine(const cubed_block_call *call, void *ctx, cubed_
     return CUBED_OK;
 }
 
-/* What is wanted, from the counts of the first digit of all keys. */
+/* Starts a state from the counts of the first digit of all keys. */
 static void begin(const cb_quantile_params *p, const int64_t *counts, int64_t bins, int64_t *state)
 {
     int64_t n = 0;

@@ -1,8 +1,9 @@
-/* Counting digits of keys of one width. Takes K, an unsigned type, and BITS, its bits; undefines both. */
+/* Counts digits of keys of one width. Parameters: K, an unsigned type, and BITS, its width; both are undefined at the
+ * end. */
 #define FN(name) CB_COUNTS_PASTE(name, BITS)
 
-/* Of the keys whose bits from `higher` on are `prefix`; returns the number of NaN (keys of ones) if there may
- * be some, which are not among them. */
+/* Counts digits of the keys whose bits from `higher` up equal `prefix`. If there may be NaN (keys of all ones), does not
+ * count them and returns their number. */
 static int64_t FN(count_digits)(const void *data, int64_t n, int shift, int higher, uint64_t prefix,
                                 bool may_be_nan, int64_t *counts)
 {

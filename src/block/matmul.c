@@ -1,4 +1,4 @@
-/* Products of matrices, many at a time, and what is left of a matrix without one. */
+/* Products of matrices in batches, and differences of a matrix and a product. */
 #include <string.h>
 
 #include "base/checked.h"
@@ -7,7 +7,7 @@
 #include "block/params.h"
 #include "kernel/kernel.h"
 
-/* Axes of a: batch, rows, summed. Of b: batch, summed, columns. Of c: batch, rows, columns. */
+/* Axes of a: batch, rows, summed; of b: batch, summed, columns; of c: batch, rows, columns. */
 static cubed_status check_axes(const cubed_block_call *call, const cb_matmul_params *p,
                                cubed_error *err)
 {
@@ -58,7 +58,7 @@ static cubed_block_need need(const cubed_block_call *call, void *ctx)
     return (cubed_block_need){scratch, 0};
 }
 
-/* The matrix of x that is broadcast to number `i` of those of c. */
+/* Address of the matrix of x that is broadcast to matrix `i` of c. */
 static const char *matrix_of(const cubed_block *x, const cubed_block *c, int batch, int64_t i)
 {
     int64_t at = 0, stride = extent_of(x, batch, x->ndim - batch);
@@ -98,7 +98,7 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
     return CUBED_OK;
 }
 
-/* --- subtract_product: c = x - a b of one matrix each, their last two axes ------------------------------- */
+/* --- subtract_product: c = x - a b, one matrix each in the last two axes ----------------------------- */
 
 static cubed_status check_update(const cubed_block_call *call, void *ctx, cubed_error *err)
 {

@@ -1,12 +1,11 @@
-/* Which ranges of sorted runs hold one part of what they become when they are merged, found in samples of the
- * runs: first in few of all of them, then, in ranges that are known, in finer ones.
+/* Finds the ranges of sorted runs that contain a part of their merged result, from samples of the runs: first from few
+ * samples of whole runs, then from finer ones in known ranges.
  *
- * Elements are ordered by their keys, equal ones by run and place: no two are equal. Samples are visited in
- * that order. When some have been visited, at least the elements up to the last visited sample of each run are
- * not behind the last one visited, and at most those in front of the next sample of each run. A part's first
- * element is behind all visited ones while the most is not more than its rank; all of it is in front of the
- * next samples once the least is as large as the rank of its end. So ranges have at most part + 2 (fan + 1)
- * step elements, whatever the data. */
+ * Elements are ordered by key, equal keys by run and position, so no two are equal. Samples are visited in this order. At
+ * any time, at least the elements up to the last visited sample of each run are not after the last visited sample, and at
+ * most those before the next sample of each run. A part's first element is after all visited samples as long as the maximum
+ * does not exceed its rank; the whole part is before the next samples once the minimum reaches the rank of its end. So
+ * ranges have at most part + 2 (fan + 1) step elements for any data. */
 #include <string.h>
 
 #include "base/error.h"
@@ -16,14 +15,14 @@
 
 #define UNKNOWN (INT64_MAX / 2)
 
-/* Of one run: positions behind its last visited sample and its next one, and the number of the next one in the
- * block and behind the last. */
+/* State of a run: positions after its last visited and its next sample, and number of the next sample in the block and of
+ * the end. */
 typedef struct cursor {
     int64_t done, next;
     int64_t sample, end;
-    int64_t first; /* number, among the line's samples, of the run's first one in the block */
-    int64_t start; /* of its samples in the block */
-    bool open;     /* there is more of the run behind those in the block */
+    int64_t first; /* number, among the line's samples, of the run's first sample in the block */
+    int64_t start; /* number of its first sample in the block */
+    bool open;     /* the run has more samples after those in the block */
 } cursor;
 
 static const cubed_block *samples_of(const cubed_block_call *call)
@@ -78,7 +77,7 @@ static cubed_block_need need(const cubed_block_call *call, void *ctx)
     return (cubed_block_need){make_room(call, NULL, NULL), 0};
 }
 
-/* Where the samples of run number k are: all, or those in the ranges. */
+/* Finds the samples of run k: all of them, or those in the ranges. */
 static void find_run(const cubed_block_call *call, int64_t group, int64_t k, int64_t *from,
                      int64_t *to)
 {
@@ -123,7 +122,7 @@ static cubed_status begin_runs(const cubed_block_call *call, int64_t group, room
     return filled == n ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "the ranges are not of the runs");
 }
 
-/* The sample has been visited. */
+/* Visits the sample. */
 static void advance(const cb_bounds_params *p, cursor *c)
 {
     c->done = c->next;
@@ -132,8 +131,8 @@ static void advance(const cb_bounds_params *p, cursor *c)
         c->next = cb_runs_position(&p->runs, p->step, c->first + c->sample - c->start);
 }
 
-/* At least, and at most, so many elements are not behind the samples that were visited. Of a run with more
- * samples than those in the block nobody knows when all of them were. */
+/* Minimum and maximum number of elements that are not after the visited samples. Unknown for a run that has more samples
+ * than the block, once all of these were visited. */
 static int64_t least(const cursor *c) { return c->done; }
 static int64_t most(const cursor *c)
 {
@@ -141,7 +140,7 @@ static int64_t most(const cursor *c)
     return c->open ? UNKNOWN : c->done;
 }
 
-/* One end of a part's ranges in each run. */
+/* Writes one end of a part's ranges in each run. */
 static void put_bounds(const cb_bounds_params *p, const cursor *cursors, int64_t *pairs,
                        bool behind)
 {
@@ -152,16 +151,16 @@ static void put_bounds(const cb_bounds_params *p, const cursor *cursors, int64_t
     }
 }
 
-/* Parts whose ranges are looked for, and what the visited samples say. */
+/* Parts whose ranges are searched, and results of the visited samples. */
 typedef struct sweep {
     const cb_bounds_params *p;
-    int64_t group, size; /* where the group begins, its elements */
-    int64_t first, n;    /* rank of the first part's begin, parts */
+    int64_t group, size; /* start of the group, and number of its elements */
+    int64_t first, n;    /* rank of the first part's start, number of parts */
     int64_t begun, ended;
     int64_t low, high;
 } sweep;
 
-/* The rank of the begin of part number i. */
+/* Rank of the start of part i. */
 static int64_t rank_of(const sweep *s, int64_t i)
 {
     return cb_min_i64(s->size, s->first + i * s->p->runs.part);

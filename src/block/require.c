@@ -1,4 +1,4 @@
-/* Values that are there only where a condition holds: the first one where it does not ends the run. */
+/* Returns values unchanged where a condition holds, and ends the run at the first element where it does not. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
     return same ? CUBED_OK : cb_fail(err, CUBED_E_FORMAT, "operands of other types or shapes");
 }
 
-/* "(3, 0)", the position of element `at` of the block in the array. */
+/* Formats the position of element `at` of the block in the array, as in "(3, 0)". */
 static void show_position(const cubed_block *x, int64_t at, char *text, size_t size)
 {
     int64_t idx[CUBED_MAX_NDIM];

@@ -1,7 +1,7 @@
-/* Where runs, parts and samples of a sorted line are: see cb_runs in params.h.
+/* Positions of runs, parts and samples of a sorted line: see cb_runs in params.h.
  *
- * Samples of every `step` elements are cut where parts are, so that each part makes its own: the last sample of
- * a part may have fewer elements in front of it. Steps of 1 are the elements. */
+ * Samples of every `step` elements restart at each part, so that each part makes its own; the last sample of a part may
+ * represent fewer elements. With step 1 the samples are the elements. */
 #ifndef CB_BLOCK_RUNS_H
 #define CB_BLOCK_RUNS_H
 
@@ -17,7 +17,7 @@ static inline bool cb_runs_are_sound(const cb_runs *r)
            r->run <= INT64_MAX / 4 / r->fan;
 }
 
-/* Elements of runs that are merged with each other. */
+/* Number of elements of runs that are merged together. */
 static inline int64_t cb_runs_group(const cb_runs *r) { return r->run * r->fan; }
 
 static inline int64_t cb_runs_per_part(const cb_runs *r, int64_t step)
@@ -25,13 +25,13 @@ static inline int64_t cb_runs_per_part(const cb_runs *r, int64_t step)
     return cb_ceil_div(r->part, step);
 }
 
-/* How many samples of the line there are up to a position that is an end of one, or of a part or the line. */
+/* Number of samples in the line up to a position, which must be the end of a sample, of a part or of the line. */
 static inline int64_t cb_runs_sample(const cb_runs *r, int64_t step, int64_t position)
 {
     return position / r->part * cb_runs_per_part(r, step) + cb_ceil_div(position % r->part, step);
 }
 
-/* The position behind sample number `sample`. */
+/* Position after sample number `sample`. */
 static inline int64_t cb_runs_position(const cb_runs *r, int64_t step, int64_t sample)
 {
     const int64_t per = cb_runs_per_part(r, step), first = sample / per * r->part;
@@ -39,7 +39,7 @@ static inline int64_t cb_runs_position(const cb_runs *r, int64_t step, int64_t s
     return cb_min_i64(r->extent, first + end);
 }
 
-/* Whether a block has extent 1 along all axes but one; its elements: *n. */
+/* Whether a block has extent 1 along all axes except one. Sets *n to its number of elements. */
 static inline bool cb_block_is_line(const cubed_block *x, int axis, int64_t *n)
 {
     bool line = axis < x->ndim;

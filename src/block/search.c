@@ -1,7 +1,5 @@
-/* Where values belong among sorted elements.
- *
- * A call has one block of the sorted elements, and counts those in it that come before; the counts of
- * all blocks add up. */
+/* Finds where values belong among sorted elements. Each call has one block of the sorted elements, and counts those in it
+ * that precede a value; counts of all blocks are added. */
 #include "base/error.h"
 #include "block/functions.h"
 #include "block/params.h"
@@ -55,7 +53,7 @@
 #define IS_NAN(x) ((x) != (x))
 #include "block/search.inc.h"
 
-/* Of texts, whose widths may differ. */
+/* Searches among strings, whose lengths may differ. */
 static void search_texts(const cubed_block *x, const cubed_block *values, int64_t count, bool right,
                          bool first, int64_t *out)
 {

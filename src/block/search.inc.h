@@ -1,7 +1,7 @@
-/* Positions in sorted elements. Takes T, TAG and IS_NAN(x); undefines them. */
+/* Positions in sorted elements. Parameters: T, TAG and IS_NAN(x); all are undefined at the end. */
 #define FN(name) CB_SEARCH_PASTE(name, TAG)
 
-/* How many of n sorted elements come before a value (`right`: or are equal to it). NaN is the largest. */
+/* Number of n sorted elements that are less than a value (`right`: or equal to it). NaN is the largest. */
 static int64_t FN(count_before)(const T *x, int64_t n, T value, bool right)
 {
     int64_t lo = 0;

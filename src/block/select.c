@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-/* So many are sorted by insertion. */
+/* Maximum number of keys for insertion sort. */
 #define FEW 24
-/* Keys are distributed over so many buckets at a time, by the highest bits in which they differ. */
+/* Number of bits of a digit: keys are distributed by the highest bits in which they differ. */
 #define BUCKET_BITS 8
 
 #define CB_SELECT_JOIN(a, b)  a##b

@@ -1,7 +1,7 @@
-/* Selecting among keys of one width. Takes K, an unsigned type, and BITS, its bits; undefines both.
+/* Selection among keys of one width. Parameters: K, an unsigned type, and BITS, its width; both are undefined at the end.
  *
- * Keys are counted in buckets between the least and the greatest; those of the bucket that has the k-th are
- * kept and distributed again. Each round divides the range by 2**BUCKET_BITS, whatever the keys. */
+ * Counts keys in buckets between the least and the greatest key, keeps those in the bucket of the k-th, and repeats. Each
+ * round divides the range by 2**BUCKET_BITS for any keys. */
 #define FN(name) CB_SELECT_PASTE(name, BITS)
 
 static int64_t FN(drop_ones)(void *data, int64_t n)
@@ -45,8 +45,8 @@ static K FN(kth_of_few)(const K *keys, int64_t n, int64_t k)
     return sorted[k];
 }
 
-/* Counts the keys of each bucket, which are `shift` bits wide from `least` on. Every other key is counted
- * apart, so that equal ones do not wait for each other. */
+/* Counts the keys of each bucket, which are `shift` bits wide from `least` on. Every other key has a separate counter, so
+ * that increments for equal keys do not depend on each other. */
 static void FN(count_buckets)(const K *keys, int64_t n, K least, int shift,
                               uint32_t count[1 << BUCKET_BITS])
 {

@@ -1,4 +1,4 @@
-/* Sorting along one axis, and the positions that sort it: line by line (sort_line.h). */
+/* Sorts along one axis, or computes the positions that sort it, line by line (sort_line.h). */
 #include <string.h>
 
 #include "base/checked.h"
@@ -57,7 +57,7 @@ static cubed_status check_argsort(const cubed_block_call *call, void *ctx, cubed
     return CUBED_OK;
 }
 
-/* Lines beside each other are made keys together, so that each cache line is read and written once. */
+/* Keys of adjacent lines are made together, so that each cache line is read and written once. */
 #define LINES_BYTES 64
 
 static bool by_values(const cubed_block_call *call, bool positions)
@@ -70,14 +70,14 @@ static int lines_at_a_time(const layout *s, cubed_dtype dtype)
     return (int)cb_min_i64(s->inner, LINES_BYTES / (int64_t)cubed_dtype_size(dtype));
 }
 
-/* Lines do not begin at the same place of pages. */
+/* Avoids that lines start at the same offset in pages. */
 static size_t line_stride(const layout *s, cubed_dtype dtype)
 {
     size_t bytes = cb_sat_mul((size_t)s->n, cubed_dtype_size(dtype));
     return cb_sat_add(bytes, 127) & ~(size_t)63;
 }
 
-/* Room for one line, and keys of some. Where the result is dense, keys of values need none of their own. */
+/* Allocates room for one line, and for the keys of several. If the result is contiguous, values need no separate keys. */
 static size_t make_room(const cubed_block_call *call, bool positions, void *scratch,
                         cb_sort_room *room)
 {
@@ -104,13 +104,13 @@ static cubed_block_need need_argsort(const cubed_block_call *call, void *ctx)
     return (cubed_block_need){make_room(call, true, NULL, NULL), 0};
 }
 
-/* Where the elements of a line go. */
+/* Destination of a line's elements. */
 typedef struct target {
     char *to;
     int64_t stride;
 } target;
 
-/* Lines that lie beside the given one, so many of them. */
+/* Sorts `lines` adjacent lines, starting with the given one. */
 static void put_values(const cb_kernels *k, const cb_line *l, int lines, const target *t,
                        size_t keys_stride, const cb_sort_room *r)
 {

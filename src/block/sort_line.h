@@ -1,4 +1,4 @@
-/* Sorting one line of elements: shared by the functions that sort. */
+/* Sorts one line of elements: shared by the sorting functions. */
 #ifndef CB_BLOCK_SORT_LINE_H
 #define CB_BLOCK_SORT_LINE_H
 
@@ -12,7 +12,7 @@ typedef struct cb_line {
     cb_order order;
 } cb_line;
 
-/* Scratch of a line of so many elements, in order. */
+/* Scratch memory for a line. */
 typedef struct cb_sort_room {
     char *keys, *spare; /* `keys` may be elsewhere */
     uint32_t *pos, *spare_pos;
@@ -20,16 +20,16 @@ typedef struct cb_sort_room {
 
 cb_line cb_line_of(const void *from, int64_t stride, int64_t n, cubed_dtype dtype, bool descending);
 
-/* Bytes of the room for a line of n elements; of what is left out pointers are NULL or do not matter.
- * `scratch` NULL: only counts. */
+/* Returns the bytes of scratch for a line of n elements, and sets *room. Omitted parts may have undefined pointers.
+ * `scratch` NULL: only computes the size. */
 size_t cb_sort_room_make(int64_t n, cubed_dtype dtype, bool keys, bool positions, void *scratch,
                          cb_sort_room *room);
-/* Complex numbers and texts are sorted by their positions. */
+/* Whether the type is sorted by positions: complex numbers and strings. */
 bool cb_sort_needs_positions(cubed_dtype dtype);
-/* The elements in order, dense in `keys` (n elements), which need not be the room's; not of what is sorted by
+/* Writes the sorted elements contiguously to `keys`, which may be the room's or not. Not for types that are sorted by
  * positions. */
 void cb_sort_values(const cb_kernels *k, const cb_line *l, void *keys, const cb_sort_room *room);
-/* room->pos: the positions in order; equal elements stay in theirs. */
+/* Sorts positions into room->pos; stable for equal elements. */
 void cb_sort_positions(const cb_line *l, const cb_sort_room *room);
 
 #endif

@@ -1,10 +1,10 @@
-/* Sorting lines that no task holds by merging: "sort_run" sorts one part of a line, "merge_runs" makes one part
- * of the line that some sorted runs of it become (Knuth, The Art of Computer Programming, vol. 3, 5.4; parts by
- * rank: Varman et al., Merging multiple lists on hierarchical-memory multiprocessors, 1991).
+/* Sorts lines that do not fit in a task by merging: "sort_run" sorts one part of a line, "merge_runs" makes one part of the
+ * line that results from merging sorted runs (Knuth, The Art of Computer Programming, vol. 3, 5.4; parts by rank: Varman et
+ * al., Merging multiple lists on hierarchical-memory multiprocessors, 1991).
  *
- * The elements of a part are in ranges of the runs which bounds (merge_bounds.c) say; there are a few more, in
- * front of it and behind it: how many in front follows from where the ranges begin. They lie one run behind
- * another, so that a stable sort leaves equal elements in the order of their positions. */
+ * merge_bounds.c finds the ranges of the runs that contain a part. They include a few more elements before and after the
+ * part; the number before it follows from where the ranges start. The ranges are passed in the order of the runs, so that a
+ * stable sort keeps equal elements in the order of their positions. */
 #include <string.h>
 
 #include "base/error.h"
@@ -12,7 +12,7 @@
 #include "block/runs.h"
 #include "block/sort_line.h"
 
-/* Outputs: elements, their positions if there are any, then samples. */
+/* Outputs: elements, optional positions, then samples. */
 enum { VALUES, POSITIONS };
 /* Inputs of "merge_runs". */
 enum { RANGES, RUN_VALUES, RUN_POSITIONS };
@@ -22,7 +22,7 @@ static cubed_status other_operands(cubed_error *err)
     return cb_fail(err, CUBED_E_FORMAT, "operands of other types or shapes");
 }
 
-/* What both have in common; x: the elements. */
+/* Checks common to both functions; `x` is the input with the elements. */
 static cubed_status check(const cubed_block_call *call, const cubed_block *x, cubed_error *err)
 {
     const cb_sort_run_params *p = call->params;
@@ -82,7 +82,7 @@ static cubed_status check_merge(const cubed_block_call *call, void *ctx, cubed_e
     return CUBED_OK;
 }
 
-/* How the elements are sorted, and where. */
+/* Allocates scratch for sorting the elements. */
 static size_t make_room(const cubed_block_call *call, const cubed_block *x, void *scratch,
                         cb_sort_room *room)
 {
@@ -103,7 +103,7 @@ static cubed_block_need need_merge(const cubed_block_call *call, void *ctx)
     return (cubed_block_need){make_room(call, &call->in[RUN_VALUES], NULL, NULL), 0};
 }
 
-/* Elements in order: dense in `values`, or those of `values` at the places `pos`. */
+/* Sorted elements: contiguous in `values`, or at the indices `pos` in `values`. */
 typedef struct ordered {
     const char *values;
     const uint32_t *pos;
@@ -116,7 +116,7 @@ static void put(const ordered *o, int64_t from, char *to)
     memcpy(to, at, o->size);
 }
 
-/* Of elements in order n from number `skip` on, to all outputs. */
+/* Writes n sorted elements from number `skip` on, to all outputs. */
 static void write_outputs(const cubed_block_call *call, const ordered *o, int64_t skip,
                           const int64_t *positions, int64_t first)
 {
@@ -175,7 +175,7 @@ static cubed_status run_merge(const cubed_block_call *call, void *ctx, cubed_err
     const cubed_block *x = &call->in[RUN_VALUES];
     const int64_t *ranges = call->in[RANGES].data, at = call->out->offset[r->axis];
     const int64_t group = at / cb_runs_group(r) * cb_runs_group(r);
-    int64_t skip = at - group; /* less what is in front of the ranges */
+    int64_t skip = at - group; /* minus elements before the ranges */
     for (int64_t k = 0; k < r->fan; k++) {
         const int64_t from = ranges[2 * k], start = cb_min_i64(r->extent, group + k * r->run);
         if (from < start || from - start > skip) return other_ranges(err);

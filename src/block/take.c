@@ -1,7 +1,5 @@
-/* Picking elements by their positions along an axis.
- *
- * A call has one block of that axis, and picks what lies in it. The calls for all blocks together find
- * every position once. */
+/* Takes elements by their positions along an axis. Each call has one block of that axis, and takes the elements in it. The
+ * calls for all blocks together find each position exactly once. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -55,7 +53,7 @@ static cubed_status check_along(const cubed_block_call *call, void *ctx, cubed_e
     return at->shape[p->axis] == y->shape[p->axis] ? CUBED_OK : other_shapes(err);
 }
 
-/* The place of a position in this block; -1 if it is in another. */
+/* Index of a position in this block; -1 if it is in another one. */
 static cubed_status find(const cubed_block_call *call, int64_t position, int64_t *out,
                          cubed_error *err)
 {
@@ -97,7 +95,7 @@ static cubed_status run_take(const cubed_block_call *call, void *ctx, cubed_erro
     return CUBED_OK;
 }
 
-/* Strides in elements; 0 where an operand of extent 1 is broadcast. */
+/* Strides in elements; 0 along axes that are broadcast. */
 static void strides_of(const cubed_block *x, const cubed_block *y, int axis, int64_t *strides)
 {
     int64_t s = 1;

@@ -1,4 +1,4 @@
-/* Positions along an axis, counted from its start: those that are negative are from its end. */
+/* Converts negative positions along an axis, which count from its end, to positions from its start. */
 #include <inttypes.h>
 
 #include "base/error.h"
